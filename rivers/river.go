@@ -1,0 +1,169 @@
+package rivers
+
+import (
+	"errors"
+
+	"riverrun/timelines"
+)
+
+// Kind is what page a river is of (source: 004). Each kind is a row of the
+// table in kinds.go.
+type Kind string
+
+// The river kinds.
+const (
+	Home        Kind = "home"
+	User        Kind = "user"
+	Likes       Kind = "likes"
+	Comments    Kind = "comments"
+	Discussions Kind = "discussions"
+	Directs     Kind = "directs"
+	Group       Kind = "group"
+	Post        Kind = "post"
+	Everything  Kind = "everything"
+)
+
+// Order is what a river is sorted by, newest first.
+type Order string
+
+const (
+	// Fresh is the order of bumping.
+	Fresh Order = "fresh"
+	// Created is the order of the posts' creation.
+	Created Order = "created"
+)
+
+// Name names a river: whose view of which page in which order. At most one live
+// river exists per name.
+type Name struct {
+	// UserID is the viewer; 0 names the river all anonymous visitors share.
+	UserID int64
+	Kind   Kind
+	// TheirID is whose page it is: an account for User, Likes, Comments, Group; a
+	// post for Post; else 0.
+	TheirID int64
+	Term    string
+	Order   Order
+}
+
+// Cursor is a place between two entries: everything strictly older than (Place,
+// PostID) in the river's order follows it. The zero Cursor is the top.
+type Cursor struct {
+	Place  int64 // microseconds
+	PostID int64
+}
+
+// Top reports whether c stands above all entries.
+func (c Cursor) Top() bool { return c == Cursor{} }
+
+// Stamp is the pair of versions an entry was shown at: Entry decides place and
+// overlay, Fold the text. Stamps compare only within one river id.
+type Stamp struct {
+	Entry int64
+	Fold  int64
+}
+
+// PageSize is how many entries a page shows.
+const PageSize = 25
+
+// Page is one page of a river as its viewer may see it: everything in it has
+// been decided against the viewer's access sets.
+type Page struct {
+	Name  Name
+	River int64 // the generation's id
+	Items []Item
+	// More: older entries exist. Next is where they begin.
+	More bool
+	Next Cursor
+	// Sets are the access sets the page was decided with.
+	Sets *timelines.Sets
+}
+
+// Item is one entry on a page.
+type Item struct {
+	PostID int64
+	Place  int64 // microseconds; the river's order is (Place, PostID) descending
+	Stamp  Stamp
+	// Fold is shared by all viewers and must not be changed.
+	Fold *Fold
+	// Full is set on post pages: Fold carries all comments and the whole text.
+	Full bool
+	// Why are the river's timelines through which the post is here, readable ones
+	// only, in order of entrance.
+	Why []timelines.Timeline
+	// To are the post's destinations as far as this viewer may know them.
+	To []timelines.Timeline
+	// Liked: the viewer likes it.
+	Liked bool
+}
+
+// Fold is the denormalised form of a post as pages need it, the same for all
+// viewers: long parts folded, people by id only. It is immutable once made.
+type Fold struct {
+	PostID   int64
+	Version  int64
+	Deleted  bool
+	Decisive []int64 // the post's decisive timelines
+	Text     Text
+	Likes    LikesFold
+	Comments CommentsFold
+	Attached []Attachment
+}
+
+// Text is the post itself.
+type Text struct {
+	Code      string `json:"code"`
+	Author    int64  `json:"author"`
+	Body      string `json:"body"`
+	Cut       bool   `json:"cut,omitempty"`    // Body is only the beginning
+	CreatedAt int64  `json:"created"`          // microseconds
+	EditedAt  int64  `json:"edited,omitempty"` // microseconds, 0 never
+	Via       string `json:"via,omitempty"`
+	ViaURL    string `json:"via_url,omitempty"`
+}
+
+// LikesFold holds who likes the post, newest first, up to MaxPeople ids.
+type LikesFold struct {
+	Total int     `json:"n"`
+	IDs   []int64 `json:"ids"`
+}
+
+// CommentsFold holds the comments a folded entry shows: all if at most
+// three, else the first and the last two. On a full fold it holds all.
+type CommentsFold struct {
+	Total int       `json:"n"`
+	Shown []Comment `json:"shown"`
+	// IDs are the distinct commenters, up to MaxPeople.
+	IDs []int64 `json:"ids"`
+}
+
+// Comment is one comment within a fold.
+type Comment struct {
+	ID        int64  `json:"id"`
+	Author    int64  `json:"author"`
+	Body      string `json:"body"`
+	CreatedAt int64  `json:"created"`
+	EditedAt  int64  `json:"edited,omitempty"`
+	Via       string `json:"via,omitempty"`
+}
+
+// Attachment is a link to a file that stands elsewhere.
+type Attachment struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	Bytes int64  `json:"bytes,omitempty"`
+}
+
+// MaxPeople is how many likers' and commenters' ids a fold keeps.
+const MaxPeople = 1000
+
+// Errors of a visit.
+var (
+	// ErrForbidden: the page may not be opened by this viewer, who may know that
+	// it exists (a private account's pages).
+	ErrForbidden = errors.New("page is private")
+	// ErrNotFound: there is no such page, or this viewer may not know of it.
+	ErrNotFound = errors.New("no such page")
+	// ErrSignInNeeded: only a signed-in account has this page.
+	ErrSignInNeeded = errors.New("sign in first")
+)

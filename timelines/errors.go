@@ -1,0 +1,37 @@
+package timelines
+
+import "errors"
+
+// Errors of the store. Callers match them with errors.Is; everything else is a
+// fault of the server or its database.
+var (
+	// ErrNotFound: no such thing, or the actor may not know that there is.
+	ErrNotFound = errors.New("not found")
+	// ErrForbidden: the actor may see it but not do this to it.
+	ErrForbidden = errors.New("forbidden")
+	// ErrNameTaken: the name belongs to another account.
+	ErrNameTaken = errors.New("name taken")
+	// ErrBadCredentials: no such account, no password set, or a wrong one.
+	ErrBadCredentials = errors.New("wrong name or password")
+	// ErrSignedOut: the session ended.
+	ErrSignedOut = errors.New("signed out")
+)
+
+// InvalidError says what is wrong with an input. Field is the form field's name,
+// Code a stable code which the catalogues translate: "name_format",
+// "name_reserved", "password_short", "password_long", "body_empty", "body_long",
+// "title_empty", "title_long", "to_unknown", "to_forbidden", "key_long",
+// "level_unknown", "language_unknown".
+type InvalidError struct {
+	Field string
+	Code  string
+	// Value is the offending value where it helps (a destination's name).
+	Value string
+}
+
+func (e *InvalidError) Error() string {
+	if e.Value != "" {
+		return "invalid " + e.Field + ": " + e.Code + ": " + e.Value
+	}
+	return "invalid " + e.Field + ": " + e.Code
+}

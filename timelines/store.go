@@ -1,0 +1,104 @@
+package timelines
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Store is the primary store. It is safe for concurrent use.
+type Store struct {
+	pool     *pgxpool.Pool
+	announce Announcer
+	opts     Options
+}
+
+// Options are the rules an operator may set.
+type Options struct {
+	// LocalBumpMaxAge is how old a post may be for an entrance into a filter
+	// timeline (a like, a first comment) to lift it there; 0 means any age.
+	LocalBumpMaxAge time.Duration
+	// SessionAge is how long a session lives after signing in.
+	SessionAge time.Duration
+}
+
+// DefaultOptions returns the rules in force where nothing is set.
+func DefaultOptions() Options {
+	return Options{LocalBumpMaxAge: 30 * 24 * time.Hour, SessionAge: 90 * 24 * time.Hour}
+}
+
+// Open returns the store behind pool. Every change is announced through
+// announce within its own transaction; nil announces nothing, for commands
+// that only read.
+func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
+	return &Store{pool: pool, announce: announce, opts: opts}
+}
+
+// Ping reports whether the store answers.
+func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
+
+// Announcer carries events of a change to whoever makes rivers follow. Its one
+// method runs inside the change's transaction, so that a committed change is
+// never forgotten and one rolled back is never heard of. The job queue
+// implements it; this package does not know the queue.
+type Announcer interface {
+	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
+}
+
+// Event is what is announced: Touched, Replace or Unbumped.
+type Event interface{ event() }
+
+// Touched says that the post entered, left or was bumped in these timelines,
+// or, with none, that only its fold changed. If its decisive timelines changed
+// or it was deleted, all its timelines count as touched.
+type Touched struct {
+	PostID    int64
+	Timelines []int64
+}
+
+// Replace says that an access or subscription change made the named rivers
+// wrong as a whole.
+type Replace struct {
+	// ViewerID is whose rivers; 0 with Everybody set: all viewers'.
+	ViewerID  int64
+	Everybody bool
+	// Kinds limits the river kinds concerned; none means every kind.
+	Kinds []string
+}
+
+// Unbumped says that rows of the post in filter timelines have still to follow
+// its fresh_at; BumpBlock does one block of them.
+type Unbumped struct {
+	PostID int64
+	// After is the last timeline id already done.
+	After int64
+}
+
+func (Touched) event()  {}
+func (Replace) event()  {}
+func (Unbumped) event() {}
+
+// Change is a committed change as Tier 0 needs it.
+type Change struct {
+	// Actor is who did it.
+	Actor int64
+	// PostID and Code name the post concerned; 0 if the change is one of access or
+	// subscription only.
+	PostID int64
+	Code   string
+	// CommentID is the comment made or edited, 0 if none.
+	CommentID int64
+	// Touched as in the event of that name.
+	Touched []int64
+	// Clock is the number drawn from the access clock, 0 if none was: the
+	// secondary store's clock must stand at least there before a success is
+	// answered.
+	Clock int64
+	// Replace lists rivers that are wrong as a whole from now on.
+	Replace []Replace
+	// Repeated is set when the form's key had been seen: nothing changed, and the
+	// ids are those of the first time.
+	Repeated bool
+}
