@@ -1,0 +1,57 @@
+package migrations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// ErrNoDatabase: the database is missing and may not be made. The error that
+// wraps it holds the SQL that makes it.
+var ErrNoDatabase = errors.New("no such database")
+
+// Create makes the database url names, in the server url names, if it is not
+// there. neighbour names a database of that server that may be connected to.
+func Create(ctx context.Context, url, neighbour string) error {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return err // pgx leaves the password out
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err == nil {
+		return conn.Close(ctx)
+	}
+	if !isCode(err, "3D000") { // invalid_catalog_name
+		return fmt.Errorf("database %s: %w", cfg.Database, err)
+	}
+	statement := "CREATE DATABASE " + pgx.Identifier{cfg.Database}.Sanitize()
+	beside := cfg.Copy()
+	beside.Database = neighbour
+	conn, err = pgx.ConnectConfig(ctx, beside)
+	if err != nil {
+		return fmt.Errorf("%w: %s, and %s to make it from: %w; make it with: %s;", ErrNoDatabase, cfg.Database, neighbour, err, statement)
+	}
+	_, err = conn.Exec(ctx, statement)
+	err = errors.Join(err, conn.Close(ctx))
+	switch {
+	case err == nil:
+		return nil
+	// Another node was quicker: either it had finished, or both were at it.
+	case isCode(err, "42P04", "23505"): // duplicate_database, unique_violation
+		return nil
+	case isCode(err, "42501"): // insufficient_privilege
+		return fmt.Errorf("%w: %s, and %s may not make it; as one who may: %s OWNER %s;",
+			ErrNoDatabase, cfg.Database, cfg.User, statement, pgx.Identifier{cfg.User}.Sanitize())
+	default:
+		return fmt.Errorf("make database %s: %w", cfg.Database, err)
+	}
+}
+
+func isCode(err error, codes ...string) bool {
+	var pgErr *pgconn.PgError
+	return errors.As(err, &pgErr) && slices.Contains(codes, pgErr.Code)
+}

@@ -1,0 +1,165 @@
+package migrations
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// ErrNewer is returned, and nothing changed, when the database has migrations
+// this binary does not know.
+var ErrNewer = errors.New("the database is newer than this riverrun")
+
+// Hook brings tables up to date that are not riverrun's own (the job queue's).
+// It runs while no other node migrates and must be repeatable.
+type Hook func(context.Context, *pgxpool.Pool) error
+
+// Primary brings the primary store up to date, then calls the hooks. The pool
+// must allow at least two connections if there are hooks. It is safe to call
+// from several nodes at once and changes nothing if nothing is left to do.
+func Primary(ctx context.Context, pool *pgxpool.Pool, hooks ...Hook) error {
+	return up(ctx, pool, "primary", hooks...)
+}
+
+// Secondary brings the secondary store up to date, as Primary does the primary.
+func Secondary(ctx context.Context, pool *pgxpool.Pool) error {
+	return up(ctx, pool, "secondary")
+}
+
+// PrimaryDown takes the primary store back to version, dropping what later
+// migrations made, before an older binary is put in place.
+func PrimaryDown(ctx context.Context, pool *pgxpool.Pool, version int) error {
+	return down(ctx, pool, "primary", version)
+}
+
+// SecondaryDown takes the secondary store back to version.
+func SecondaryDown(ctx context.Context, pool *pgxpool.Pool, version int) error {
+	return down(ctx, pool, "secondary", version)
+}
+
+// Version returns the version the database stands at, 0 if it was never
+// migrated.
+func Version(ctx context.Context, pool *pgxpool.Pool) (int, error) {
+	var exists bool
+	if err := pool.QueryRow(ctx, `SELECT to_regclass('public.schema_migrations') IS NOT NULL`).Scan(&exists); err != nil {
+		return 0, fmt.Errorf("schema version: %w", err)
+	}
+	if !exists {
+		return 0, nil
+	}
+	var version int
+	if err := pool.QueryRow(ctx, sqlVersion).Scan(&version); err != nil {
+		return 0, fmt.Errorf("schema version: %w", err)
+	}
+	return version, nil
+}
+
+const (
+	sqlTable = `
+CREATE TABLE IF NOT EXISTS public.schema_migrations (
+    version    bigint      NOT NULL CONSTRAINT schema_migrations_pkey PRIMARY KEY,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    name       text        NOT NULL
+)`
+	sqlVersion = `SELECT coalesce(max(version), 0) FROM public.schema_migrations`
+	sqlApplied = `INSERT INTO public.schema_migrations (version, name) VALUES (@version, @name)`
+	sqlRevoked = `DELETE FROM public.schema_migrations WHERE version = @version AND name = @name`
+)
+
+// lockKey is the advisory lock of whoever migrates a database; "riverrun" in
+// ASCII. Advisory locks are per database, so the stores do not wait for each
+// other.
+const lockKey = 0x726976657272756e
+
+func up(ctx context.Context, pool *pgxpool.Pool, store string, hooks ...Hook) error {
+	steps, err := load(files, store)
+	if err != nil {
+		return err
+	}
+	return apply(ctx, pool, store, steps, hooks...)
+}
+
+func apply(ctx context.Context, pool *pgxpool.Pool, store string, steps []step, hooks ...Hook) error {
+	return locked(ctx, pool, store, func(conn *pgx.Conn, version int) error {
+		if version > len(steps) {
+			return fmt.Errorf("%w: its %s store is at version %d, the binary knows %d; run a newer riverrun, or take the store back with the newer one's `riverrun migrate -store %s -to %d`",
+				ErrNewer, store, version, len(steps), store, len(steps))
+		}
+		for _, s := range steps[version:] {
+			if err := run(ctx, conn, s, s.up, sqlApplied); err != nil {
+				return fmt.Errorf("migrate %s up %04d_%s: %w", store, s.version, s.name, err)
+			}
+		}
+		for _, hook := range hooks {
+			if err := hook(ctx, pool); err != nil {
+				return fmt.Errorf("migrate %s: %w", store, err)
+			}
+		}
+		return nil
+	})
+}
+
+func down(ctx context.Context, pool *pgxpool.Pool, store string, to int) error {
+	steps, err := load(files, store)
+	if err != nil {
+		return err
+	}
+	return locked(ctx, pool, store, func(conn *pgx.Conn, version int) error {
+		if version > len(steps) {
+			return fmt.Errorf("%w: its %s store is at version %d, the binary knows %d", ErrNewer, store, version, len(steps))
+		}
+		for version > to {
+			s := steps[version-1]
+			if err := run(ctx, conn, s, s.down, sqlRevoked); err != nil {
+				return fmt.Errorf("migrate %s down %04d_%s: %w", store, s.version, s.name, err)
+			}
+			version--
+		}
+		return nil
+	})
+}
+
+// run executes one file and its note in schema_migrations in one transaction.
+func run(ctx context.Context, conn *pgx.Conn, s step, sql, note string) error {
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		// Without arguments pgx uses the simple protocol: a file may hold many
+		// statements.
+		if _, err := tx.Exec(ctx, sql); err != nil {
+			return err
+		}
+		_, err := tx.Exec(ctx, note, pgx.StrictNamedArgs{"version": s.version, "name": s.name})
+		return err
+	})
+}
+
+// locked calls do on a connection that holds the database's migration lock,
+// with the version the database stands at.
+func locked(ctx context.Context, pool *pgxpool.Pool, store string, do func(*pgx.Conn, int) error) (err error) {
+	conn, err := pool.Acquire(ctx)
+	if err != nil {
+		return fmt.Errorf("migrate %s: %w", store, err)
+	}
+	defer conn.Release()
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(lockKey)); err != nil {
+		return fmt.Errorf("migrate %s: wait for other nodes: %w", store, err)
+	}
+	// The lock belongs to the session, not to a transaction: give it back even if
+	// ctx ended. A connection that broke on the way gave it back by breaking.
+	defer func() {
+		_, unlockErr := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(lockKey))
+		if err == nil && unlockErr != nil {
+			err = fmt.Errorf("migrate %s: unlock: %w", store, unlockErr)
+		}
+	}()
+	if _, err := conn.Exec(ctx, sqlTable); err != nil {
+		return fmt.Errorf("migrate %s: %w", store, err)
+	}
+	var version int
+	if err := conn.QueryRow(ctx, sqlVersion).Scan(&version); err != nil {
+		return fmt.Errorf("migrate %s: %w", store, err)
+	}
+	return do(conn.Conn(), version)
+}
