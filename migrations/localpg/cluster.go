@@ -1,0 +1,364 @@
+package localpg
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Config says which cluster to run.
+type Config struct {
+	// Dir is the data directory; the cluster stands in it with all that belongs to
+	// it. It is made if missing.
+	Dir string
+	// Volatile gives durability up for speed: a cluster of tests that is thrown
+	// away with everything in it.
+	Volatile bool
+	// Settings are added to the server's, as in postgresql.conf.
+	Settings map[string]string
+	// Log hears of what takes long; nil is silent.
+	Log *slog.Logger
+}
+
+// Cluster is a PostgreSQL server on a socket of its own. Its methods are safe
+// for concurrent use.
+type Cluster struct {
+	sockets string // the directory of the socket
+	data    string // PGDATA; empty for a guest
+	lock    *lock  // nil for a guest
+	cmd     *exec.Cmd
+	stderr  *tail
+	done    chan struct{} // closed when the server ended; nil for a guest
+	exit    error         // why; to be read after done
+	log     *slog.Logger
+}
+
+// superuser is the cluster's only role. Whoever passes the socket's directory
+// is it.
+const superuser = "riverrun"
+
+// Start makes the cluster if there is none and starts its server, which runs
+// until Stop or the end of this process. ctx bounds the starting only; recovery
+// after a crash takes what it takes. Errors: ErrInUse, ErrNotInstalled,
+// ErrVersion.
+func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
+	cfg, err = cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	held, err := acquire(cfg.Dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, held.release())
+		}
+	}()
+	c := &Cluster{
+		sockets: socketDir(cfg.Dir),
+		data:    filepath.Join(cfg.Dir, "postgresql"),
+		lock:    held,
+		stderr:  &tail{},
+		done:    make(chan struct{}),
+		log:     cfg.Log,
+	}
+	who, err := ownerOf(c.data)
+	if err != nil {
+		return nil, err
+	}
+	if err := who.reach(cfg.Dir); err != nil {
+		return nil, err
+	}
+	programs, err := c.initialise(ctx, cfg, who)
+	if err != nil {
+		return nil, err
+	}
+	if err := who.mkdir(c.sockets); err != nil {
+		return nil, fmt.Errorf("directory of the socket: %w", err)
+	}
+	if err := c.evict(ctx); err != nil {
+		return nil, err
+	}
+	if err := c.launch(programs, cfg, who); err != nil {
+		return nil, err
+	}
+	if err := c.ready(ctx); err != nil {
+		return nil, errors.Join(err, c.end(syscall.SIGQUIT))
+	}
+	return c, nil
+}
+
+// Open is Start, or, if another process owns the data directory, becomes a guest
+// of the server it runs: commands work beside a running riverrun this way. A
+// guest's Stop leaves the server alone.
+func Open(ctx context.Context, cfg Config) (*Cluster, error) {
+	c, err := Start(ctx, cfg)
+	if !errors.Is(err, ErrInUse) {
+		return c, err
+	}
+	cfg, completeErr := cfg.complete()
+	if completeErr != nil {
+		return nil, completeErr
+	}
+	guest := &Cluster{sockets: socketDir(cfg.Dir), stderr: &tail{}, log: cfg.Log}
+	// The owner may be starting just now, or hold the lock without ever answering.
+	ctx, cancel := context.WithTimeoutCause(ctx, guestPatience, err)
+	defer cancel()
+	if err := guest.ready(ctx); err != nil {
+		return nil, err
+	}
+	return guest, nil
+}
+
+// guestPatience is how long a guest waits for its host to answer.
+const guestPatience = 30 * time.Second
+
+func (cfg Config) complete() (Config, error) {
+	dir, err := filepath.Abs(cfg.Dir)
+	if err != nil {
+		return cfg, fmt.Errorf("data directory: %w", err)
+	}
+	cfg.Dir = dir
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	return cfg, nil
+}
+
+// port names the socket's file; nothing listens on a network.
+const port = "5432"
+
+// maxSocket is the longest path a socket may have in bytes: 103 on macOS, 107 on
+// Linux.
+const maxSocket = 103
+
+// socketDir is where the socket of the cluster in dir stands: within dir, or,
+// if that path is too long for a socket, at a place derived from it, so that
+// guests find it too.
+func socketDir(dir string) string {
+	inside := filepath.Join(dir, "socket")
+	if len(filepath.Join(inside, ".s.PGSQL."+port)) <= maxSocket {
+		return inside
+	}
+	return fmt.Sprintf("/tmp/riverrun-%x", sha256.Sum256([]byte(dir)))[:len("/tmp/riverrun-")+16]
+}
+
+// URL returns the connection string of a database in the cluster.
+func (c *Cluster) URL(database string) string {
+	u := url.URL{
+		Scheme:   "postgres",
+		User:     url.User(superuser),
+		Path:     "/" + database,
+		RawQuery: url.Values{"host": {c.sockets}, "port": {port}}.Encode(),
+	}
+	return u.String()
+}
+
+// Done is closed when the server has ended, asked to or not. For a guest it is
+// nil.
+func (c *Cluster) Done() <-chan struct{} { return c.done }
+
+// Err says why the server ended by itself, with the last it said. It is to be
+// called after Done is closed.
+func (c *Cluster) Err() error {
+	return fmt.Errorf("PostgreSQL ended by itself (%w); its log is in %s; last it said: %s",
+		c.exit, filepath.Join(c.data, "log"), c.stderr)
+}
+
+// Stop stops the server, breaking connections that are still open, and gives up
+// the data directory. If ctx ends first the server is ended the hard way and
+// recovers at the next start. Stopping twice is stopping once.
+func (c *Cluster) Stop(ctx context.Context) error {
+	if c.lock == nil {
+		return nil
+	}
+	select {
+	case <-c.done:
+	default:
+		if err := c.signal(syscall.SIGINT); err != nil {
+			return err
+		}
+	}
+	select {
+	case <-c.done:
+	case <-ctx.Done():
+		if err := c.end(syscall.SIGQUIT); err != nil {
+			return err
+		}
+	}
+	if err := c.lock.release(); err != nil && !errors.Is(err, os.ErrClosed) {
+		return fmt.Errorf("give up the data directory: %w", err)
+	}
+	return nil
+}
+
+func (c *Cluster) signal(sig syscall.Signal) error {
+	if err := c.cmd.Process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("signal PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+// end signals the server and waits for its end.
+func (c *Cluster) end(sig syscall.Signal) error {
+	if err := c.signal(sig); err != nil {
+		return err
+	}
+	<-c.done
+	return nil
+}
+
+// initialise makes the cluster's files if there are none, under another name
+// first: what an interrupted initdb leaves is never taken for a cluster. It
+// returns the programs to run it with.
+func (c *Cluster) initialise(ctx context.Context, cfg Config, who owner) (Programs, error) {
+	made, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
+	if err == nil {
+		major, err := strconv.Atoi(strings.TrimSpace(string(made)))
+		if err != nil {
+			return Programs{}, fmt.Errorf("version of the cluster in %s: %w", c.data, err)
+		}
+		return Find(major)
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return Programs{}, fmt.Errorf("version of the cluster: %w", err)
+	}
+	programs, err := Find(0)
+	if err != nil {
+		return Programs{}, err
+	}
+	c.log.InfoContext(ctx, "making a PostgreSQL cluster", "dir", c.data, "postgresql", programs.Major)
+	fresh := c.data + ".new"
+	if err := os.RemoveAll(fresh); err != nil {
+		return Programs{}, fmt.Errorf("remove what an earlier start left: %w", err)
+	}
+	if err := who.mkdir(fresh); err != nil {
+		return Programs{}, fmt.Errorf("make the cluster: %w", err)
+	}
+	args := []string{
+		"-D", fresh, "-U", superuser, "--auth=trust", "--encoding=UTF8",
+		// Bytes for order, Unicode for letters: indexes that no upgrade of the
+		// system's collations breaks, lower() that knows Cyrillic.
+		"--lc-collate=C", "--lc-ctype=" + unicodeLocale(), "--lc-messages=C",
+		"--lc-monetary=C", "--lc-numeric=C", "--lc-time=C",
+	}
+	if cfg.Volatile {
+		args = append(args, "--no-sync")
+	} else {
+		args = append(args, "--data-checksums")
+	}
+	cmd := exec.CommandContext(ctx, filepath.Join(programs.Dir, "initdb"), args...)
+	cmd.Dir = fresh
+	cmd.SysProcAttr = who.attr()
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return Programs{}, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	if err := os.Rename(fresh, c.data); err != nil {
+		return Programs{}, fmt.Errorf("make the cluster: %w", err)
+	}
+	return programs, nil
+}
+
+// unicodeLocale names the locale that classifies letters without preferring a
+// language.
+func unicodeLocale() string {
+	if runtime.GOOS == "darwin" {
+		return "UTF-8"
+	}
+	return "C.UTF-8"
+}
+
+// launch starts the server as a child.
+func (c *Cluster) launch(programs Programs, cfg Config, who owner) error {
+	settings := map[string]string{
+		"listen_addresses":        "",
+		"port":                    port,
+		"unix_socket_directories": c.sockets,
+		"unix_socket_permissions": "0700",
+	}
+	if cfg.Volatile {
+		settings["fsync"] = "off"
+		settings["full_page_writes"] = "off"
+		settings["synchronous_commit"] = "off"
+	} else {
+		settings["fsync"] = "on"
+		// A week of logs, a file a day, in the cluster's directory log.
+		settings["logging_collector"] = "on"
+		settings["log_filename"] = "postgresql-%a.log"
+		settings["log_truncate_on_rotation"] = "on"
+		settings["log_rotation_size"] = "0"
+	}
+	for name, value := range cfg.Settings {
+		settings[name] = value
+	}
+	args := []string{"-D", c.data}
+	for name, value := range settings {
+		args = append(args, "-c", name+"="+value)
+	}
+	// Not CommandContext: the server outlives the context it was started with.
+	c.cmd = exec.Command(filepath.Join(programs.Dir, "postgres"), args...)
+	c.cmd.Dir = c.data
+	c.cmd.Stderr = c.stderr
+	c.cmd.WaitDelay = 5 * time.Second // for a backend that outlives its postmaster
+	c.cmd.SysProcAttr = who.attr()
+	endWithParent(c.cmd.SysProcAttr)
+	started := make(chan error)
+	go func() {
+		// See endWithParent. Never unlocked: the thread ends with the goroutine,
+		// which ends with the server.
+		runtime.LockOSThread()
+		err := c.cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		if c.exit = c.cmd.Wait(); c.exit == nil {
+			c.exit = errors.New("exit status 0")
+		}
+		close(c.done)
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+// ready waits until the server takes connections.
+func (c *Cluster) ready(ctx context.Context) error {
+	retry := time.NewTicker(20 * time.Millisecond)
+	defer retry.Stop()
+	report := time.NewTicker(10 * time.Second)
+	defer report.Stop()
+	for {
+		conn, err := pgx.Connect(ctx, c.URL("postgres"))
+		if err == nil {
+			return conn.Close(ctx)
+		}
+		select {
+		case <-c.done:
+			return c.Err()
+		case <-ctx.Done():
+			return fmt.Errorf("PostgreSQL did not answer (%w): %w", err, context.Cause(ctx))
+		case <-report.C:
+			c.log.WarnContext(ctx, "PostgreSQL does not take connections yet; it may be recovering", "error", err)
+		case <-retry.C:
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package localpg
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// ErrInUse: another process owns the data directory. The error that wraps it
+// says which.
+var ErrInUse = errors.New("the data directory is in use")
+
+// lock is the ownership of a data directory, held from acquire to release or
+// to the end of the process.
+type lock struct{ file *os.File }
+
+// acquire takes the ownership of dir, or says who has it. The file is never
+// removed: a lock on a file that was unlinked excludes nobody.
+func acquire(dir string) (*lock, error) {
+	path := filepath.Join(dir, "riverrun.lock")
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock the data directory: %w", err)
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		defer file.Close()
+		if !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		owner, readErr := io.ReadAll(io.LimitReader(file, 200))
+		if readErr != nil || len(owner) == 0 {
+			owner = []byte("another process")
+		}
+		return nil, fmt.Errorf("%w: %s runs with %s", ErrInUse, strings.TrimSpace(string(owner)), dir)
+	}
+	owner := fmt.Sprintf("process %d (%s)\n", os.Getpid(), strings.Join(commandName(os.Args), " "))
+	if err := errors.Join(file.Truncate(0), write(file, owner)); err != nil {
+		file.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	return &lock{file: file}, nil
+}
+
+func write(file *os.File, text string) error {
+	_, err := file.WriteAt([]byte(text), 0)
+	return err
+}
+
+// commandName is the program and its subcommand: later arguments may be nobody
+// else's business.
+func commandName(args []string) []string {
+	name := []string{filepath.Base(args[0])}
+	if len(args) > 1 && !strings.HasPrefix(args[1], "-") {
+		name = append(name, args[1])
+	}
+	return name
+}
+
+func (l *lock) release() error { return l.file.Close() }

@@ -1,0 +1,31 @@
+package localpg
+
+import (
+	"strings"
+	"sync"
+)
+
+// tail keeps the last that was written to it, for an error message: what the
+// server says before its own log is open, or all it says if it keeps none.
+type tail struct {
+	mu   sync.Mutex // guards last
+	last []byte
+}
+
+const tailSize = 4096
+
+func (t *tail) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = append(t.last, p...)
+	if drop := len(t.last) - tailSize; drop > 0 {
+		t.last = append(t.last[:0], t.last[drop:]...)
+	}
+	return len(p), nil
+}
+
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.TrimSpace(string(t.last))
+}
