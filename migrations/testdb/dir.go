@@ -1,0 +1,72 @@
+package testdb
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Dir returns a temporary directory that a cluster can stand in: unlike
+// t.TempDir's it is short enough for a socket's path and open to the user
+// PostgreSQL runs as where the tests run as root.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := makeDir()
+	if err != nil {
+		t.Fatalf("testdb.Dir: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Errorf("testdb.Dir: %v", err)
+		}
+	})
+	return dir
+}
+
+// dirPattern is not under os.TempDir: TMPDIR is long on macOS and closed to
+// others in many set-ups.
+const dirPattern = "/tmp/riverrun-test-*"
+
+func makeDir() (string, error) {
+	dir, err := os.MkdirTemp(filepath.Split(dirPattern))
+	if err != nil {
+		return "", err
+	}
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// sweep removes what test binaries that were killed left behind: directories
+// whose cluster nobody owns any more. A young one may be about to be owned.
+func sweep() error {
+	dirs, err := filepath.Glob(dirPattern)
+	if err != nil {
+		return err
+	}
+	for _, dir := range dirs {
+		path := filepath.Join(dir, "riverrun.lock")
+		info, err := os.Stat(path)
+		if err != nil || time.Since(info.ModTime()) < time.Hour {
+			continue
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			continue // somebody else's, or gone meanwhile
+		}
+		if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+			if err := os.RemoveAll(dir); err != nil {
+				return errors.Join(fmt.Errorf("sweep: %w", err), file.Close())
+			}
+		}
+		if err := file.Close(); err != nil {
+			return fmt.Errorf("sweep: %w", err)
+		}
+	}
+	return nil
+}

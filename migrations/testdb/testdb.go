@@ -1,0 +1,257 @@
+// Package testdb gives each test two fresh databases, migrated, in a real
+// PostgreSQL. Nothing is skipped: without PostgreSQL the tests fail and say how
+// to install it.
+//
+// Main starts one throw-away cluster per test binary, on a socket in a
+// temporary directory, and removes it at the end. It is volatile (fsync,
+// full_page_writes and synchronous_commit are off): what a test shows about
+// durability, it shows about our statements, not about the disk. In it the
+// schemas are applied once, to two templates; New copies them file by file,
+// which takes a tenth of a second.
+//
+// RIVERRUN_TEST_DATABASE_URL names a server to use instead; its role must be
+// allowed to create databases. There, too, everything made is dropped.
+package testdb
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/migrations"
+	"riverrun/migrations/localpg"
+)
+
+// DB is a test's own pair of stores.
+type DB struct {
+	Primary, Secondary       *pgxpool.Pool
+	PrimaryURL, SecondaryURL string
+}
+
+// server is where the databases are made: one per test binary.
+type server struct {
+	url    string // of a database that always exists
+	prefix string // of the names of all databases of this binary
+
+	mu    sync.Mutex // guards admin and n
+	admin *pgx.Conn
+	n     int
+}
+
+// running is what Main started. It is the one global: testing offers no way to
+// hand a value from TestMain to tests.
+var running *server
+
+// Main runs the tests with a server to make databases in and exits. A package's
+// TestMain calls it and does nothing after.
+func Main(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) (code int) {
+	ctx := context.Background()
+	fail := func(doing string, err error) {
+		fmt.Fprintf(os.Stderr, "testdb: %s: %v\n", doing, err)
+		code = 1
+	}
+	address := os.Getenv("RIVERRUN_TEST_DATABASE_URL")
+	if address == "" {
+		cluster, dir, err := startCluster(ctx)
+		if err != nil {
+			fail("start PostgreSQL", err)
+			return code
+		}
+		defer func() {
+			if err := cluster.Stop(ctx); err != nil {
+				fail("stop PostgreSQL", err)
+			}
+			if err := os.RemoveAll(dir); err != nil {
+				fail("clean up", err)
+			}
+		}()
+		address = cluster.URL("postgres")
+	}
+	s, err := connect(ctx, address)
+	if err != nil {
+		fail("prepare the templates", err)
+		return code
+	}
+	defer func() {
+		if err := s.close(ctx); err != nil {
+			fail("drop the templates", err)
+		}
+	}()
+	running = s
+	return m.Run()
+}
+
+func startCluster(ctx context.Context) (_ *localpg.Cluster, dir string, err error) {
+	if err := sweep(); err != nil {
+		return nil, "", err
+	}
+	dir, err = makeDir()
+	if err != nil {
+		return nil, "", err
+	}
+	cluster, err := localpg.Start(ctx, localpg.Config{
+		Dir:      dir,
+		Volatile: true,
+		Settings: map[string]string{
+			"max_connections": "300", // many tests at once, a pool or two each
+			// Some tests count statements where the server counts them.
+			"shared_preload_libraries": "pg_stat_statements",
+			"autovacuum":               "off", // nothing here lives long enough
+		},
+	})
+	if err != nil {
+		return nil, "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return cluster, dir, nil
+}
+
+// connect opens the server and makes the templates.
+func connect(ctx context.Context, address string) (*server, error) {
+	admin, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	s := &server{url: address, admin: admin, prefix: "riverrun_test_" + strings.ToLower(rand.Text()[:8])}
+	for store, migrate := range map[string]func(context.Context, *pgxpool.Pool) error{
+		"primary":   func(ctx context.Context, pool *pgxpool.Pool) error { return migrations.Primary(ctx, pool) },
+		"secondary": migrations.Secondary,
+	} {
+		if err := s.template(ctx, s.prefix+"_"+store, migrate); err != nil {
+			return nil, errors.Join(err, s.close(ctx))
+		}
+	}
+	return s, nil
+}
+
+func (s *server) template(ctx context.Context, name string, migrate func(context.Context, *pgxpool.Pool) error) error {
+	if _, err := s.admin.Exec(ctx, "CREATE DATABASE "+quote(name)); err != nil {
+		return err
+	}
+	pool, err := pgxpool.New(ctx, s.urlOf(name))
+	if err != nil {
+		return err
+	}
+	defer pool.Close() // a template with a connection open cannot be copied
+	return migrate(ctx, pool)
+}
+
+func (s *server) close(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, store := range []string{"primary", "secondary"} {
+		_, err := s.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+quote(s.prefix+"_"+store))
+		errs = append(errs, err)
+	}
+	return errors.Join(append(errs, s.admin.Close(ctx))...)
+}
+
+// copyTemplates makes the next pair of databases.
+func (s *server) copyTemplates(ctx context.Context) (primary, secondary string, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n++
+	primary = fmt.Sprintf("%s_%d_primary", s.prefix, s.n)
+	secondary = fmt.Sprintf("%s_%d_secondary", s.prefix, s.n)
+	for name, template := range map[string]string{primary: s.prefix + "_primary", secondary: s.prefix + "_secondary"} {
+		if _, err := s.admin.Exec(ctx, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(template)+" STRATEGY FILE_COPY"); err != nil {
+			return "", "", err
+		}
+	}
+	return primary, secondary, nil
+}
+
+func (s *server) drop(ctx context.Context, names ...string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, name := range names {
+		_, err := s.admin.Exec(ctx, "DROP DATABASE "+quote(name)+" WITH (FORCE)")
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (s *server) urlOf(database string) string {
+	u, err := url.Parse(s.url)
+	if err != nil {
+		panic(err) // pgx connected with it
+	}
+	u.Path = "/" + database
+	return u.String()
+}
+
+func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
+
+// New returns two databases of t's own, migrated and empty, with a pool to each.
+// They are closed and dropped when t and its subtests are done. It may be called
+// from parallel tests. The job queue's tables are not in them: jobs.Migrate
+// makes those where a test needs them.
+func New(t testing.TB) *DB {
+	t.Helper()
+	if running == nil {
+		t.Fatal("testdb.New: this package's TestMain does not call testdb.Main")
+	}
+	ctx := context.Background()
+	primary, secondary, err := running.copyTemplates(ctx)
+	if err != nil {
+		t.Fatalf("testdb.New: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := running.drop(ctx, primary, secondary); err != nil {
+			t.Errorf("testdb: drop the databases: %v", err)
+		}
+	})
+	db := &DB{PrimaryURL: running.urlOf(primary), SecondaryURL: running.urlOf(secondary)}
+	db.Primary = Open(t, db.PrimaryURL)
+	db.Secondary = Open(t, db.SecondaryURL)
+	return db
+}
+
+// Open returns another pool to a database of t's, with connections enough for
+// tests that hold several back; it is closed when t is done.
+func Open(t testing.TB, address string) *pgxpool.Pool {
+	t.Helper()
+	cfg, err := pgxpool.ParseConfig(address)
+	if err != nil {
+		t.Fatalf("testdb.Open(%q): %v", address, err)
+	}
+	cfg.MaxConns = 16
+	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
+	if err != nil {
+		t.Fatalf("testdb.Open(%q): %v", address, err)
+	}
+	t.Cleanup(func() { closePool(t, pool) })
+	return pool
+}
+
+// closePatience is how long a test's connections may take to come back at its
+// end; a connection that never does is a leak, and is reported as one.
+const closePatience = 10 * time.Second
+
+func closePool(t testing.TB, pool *pgxpool.Pool) {
+	closed := make(chan struct{})
+	go func() {
+		pool.Close()
+		close(closed)
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closePatience):
+		t.Errorf("testdb: %d connections were never given back", pool.Stat().AcquiredConns())
+	}
+}
