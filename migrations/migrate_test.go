@@ -1,0 +1,230 @@
+package migrations_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/errgroup"
+
+	"riverrun/migrations"
+	"riverrun/migrations/testdb"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m) }
+
+// sqlObjects lists what migrations make, so that a down file can be seen to take
+// all of it away.
+const sqlObjects = `
+SELECT relkind::text || ' ' || relname FROM pg_class
+WHERE relnamespace = 'public'::regnamespace AND relname NOT LIKE 'schema_migrations%'
+UNION ALL
+SELECT 'function ' || proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+ORDER BY 1`
+
+func objects(t *testing.T, pool *pgxpool.Pool) []string {
+	t.Helper()
+	rows, err := pool.Query(t.Context(), sqlObjects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func TestUpDownUp(t *testing.T) {
+	db := testdb.New(t)
+	for _, store := range []struct {
+		name string
+		pool *pgxpool.Pool
+		up   func(context.Context, *pgxpool.Pool) error
+		down func(context.Context, *pgxpool.Pool, int) error
+	}{
+		{"primary", db.Primary, func(ctx context.Context, pool *pgxpool.Pool) error { return migrations.Primary(ctx, pool) }, migrations.PrimaryDown},
+		{"secondary", db.Secondary, migrations.Secondary, migrations.SecondaryDown},
+	} {
+		t.Run(store.name, func(t *testing.T) {
+			ctx := t.Context()
+			before := objects(t, store.pool)
+			newest := version(t, store.pool)
+			if len(before) == 0 || newest == 0 {
+				t.Fatalf("a migrated store: got %d objects at version %d", len(before), newest)
+			}
+			if err := store.up(ctx, store.pool); err != nil {
+				t.Fatalf("up with nothing left to do: %v", err)
+			}
+			if err := store.down(ctx, store.pool, 0); err != nil {
+				t.Fatalf("down: %v", err)
+			}
+			if got := objects(t, store.pool); len(got) != 0 {
+				t.Errorf("after down: got %v, want nothing", got)
+			}
+			if got := version(t, store.pool); got != 0 {
+				t.Errorf("version after down: got %d, want 0", got)
+			}
+			if err := store.up(ctx, store.pool); err != nil {
+				t.Fatalf("up again: %v", err)
+			}
+			if diff := cmp.Diff(before, objects(t, store.pool)); diff != "" {
+				t.Errorf("after down and up (-before +after):\n%s", diff)
+			}
+			if got := version(t, store.pool); got != newest {
+				t.Errorf("version after up: got %d, want %d", got, newest)
+			}
+		})
+	}
+}
+
+func version(t *testing.T, pool *pgxpool.Pool) int {
+	t.Helper()
+	v, err := migrations.Version(t.Context(), pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestNodesTakeTurns would fail without the advisory lock: two nodes would make
+// the same table, and the hooks would run at once.
+func TestNodesTakeTurns(t *testing.T) {
+	db := testdb.New(t)
+	if err := migrations.PrimaryDown(t.Context(), db.Primary, 0); err != nil {
+		t.Fatal(err)
+	}
+	var inside, calls atomic.Int32
+	hook := func(ctx context.Context, pool *pgxpool.Pool) error {
+		if n := inside.Add(1); n != 1 {
+			return fmt.Errorf("%d nodes migrate at once", n)
+		}
+		defer inside.Add(-1)
+		calls.Add(1)
+		_, err := pool.Exec(ctx, `SELECT pg_sleep(0.05)`)
+		return err
+	}
+	group, ctx := errgroup.WithContext(t.Context())
+	const nodes = 4
+	for range nodes {
+		group.Go(func() error { return migrations.Primary(ctx, db.Primary, hook) })
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if got := calls.Load(); got != nodes {
+		t.Errorf("calls of the hook: got %d, want %d", got, nodes)
+	}
+}
+
+func TestNewerIsRefused(t *testing.T) {
+	db := testdb.New(t)
+	if _, err := db.Secondary.Exec(t.Context(), `INSERT INTO schema_migrations (version, name) VALUES (1000, 'future')`); err != nil {
+		t.Fatal(err)
+	}
+	for name, err := range map[string]error{
+		"up":   migrations.Secondary(t.Context(), db.Secondary),
+		"down": migrations.SecondaryDown(t.Context(), db.Secondary, 0),
+	} {
+		if !errors.Is(err, migrations.ErrNewer) || !strings.Contains(err.Error(), "version 1000") {
+			t.Errorf("%s: got %v, want ErrNewer that names version 1000", name, err)
+		}
+	}
+}
+
+func TestBrokenStepLeavesTheWholeVersionBefore(t *testing.T) {
+	db := testdb.New(t)
+	if err := migrations.SecondaryDown(t.Context(), db.Secondary, 0); err != nil {
+		t.Fatal(err)
+	}
+	steps, err := migrations.Load(fstest.MapFS{
+		"s/0001_a.up.sql":   {Data: []byte(`CREATE TABLE a (n int)`)},
+		"s/0001_a.down.sql": {Data: []byte(`DROP TABLE a`)},
+		"s/0002_b.up.sql":   {Data: []byte(`CREATE TABLE b (n int); SELECT 1/0`)},
+		"s/0002_b.down.sql": {Data: []byte(`DROP TABLE b`)},
+	}, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = migrations.Apply(t.Context(), db.Secondary, "s", steps)
+	if err == nil || !strings.Contains(err.Error(), "migrate s up 0002_b") {
+		t.Errorf("a broken step: got %v, want one that names 0002_b", err)
+	}
+	if diff := cmp.Diff([]string{"r a"}, objects(t, db.Secondary)); diff != "" {
+		t.Errorf("tables (-want +got):\n%s", diff)
+	}
+	if got := version(t, db.Secondary); got != 1 {
+		t.Errorf("version: got %d, want 1", got)
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	pair := func(names ...string) fstest.MapFS {
+		fs := fstest.MapFS{}
+		for _, name := range names {
+			fs["s/"+name+".up.sql"] = &fstest.MapFile{Data: []byte("SELECT 1")}
+			fs["s/"+name+".down.sql"] = &fstest.MapFile{Data: []byte("SELECT 1")}
+		}
+		return fs
+	}
+	alone := pair("0001_a")
+	delete(alone, "s/0001_a.down.sql")
+	other := pair("0001_a")
+	other["s/README"] = &fstest.MapFile{}
+	for says, fs := range map[string]fstest.MapFS{
+		"number 2 is missing":                 pair("0001_a", "0003_c"),
+		"number 1 is both a and b":            pair("0001_a", "0001_b"),
+		"lacks its up or its down":            alone,
+		"README is neither":                   other,
+		"one_a.down.sql is not named":         pair("one_a"),
+		"0001.down.sql is not named NNNN_nam": pair("0001"),
+	} {
+		if _, err := migrations.Load(fs, "s"); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("load: got %v, want %q", err, says)
+		}
+	}
+}
+
+func TestCreate(t *testing.T) {
+	db := testdb.New(t)
+	ctx := t.Context()
+	home := db.Primary.Config().ConnConfig.Database
+	name := home + "_made"
+	url := strings.Replace(db.PrimaryURL, home, name, 1)
+	t.Cleanup(func() {
+		for _, sql := range []string{`DROP DATABASE IF EXISTS "` + name + `"`, `DROP ROLE IF EXISTS "` + name + `"`} {
+			if _, err := db.Secondary.Exec(context.Background(), sql); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	// A role that may not create databases is told what to have run.
+	if _, err := db.Primary.Exec(ctx, `CREATE ROLE "`+name+`" LOGIN PASSWORD 'secret'`); err != nil {
+		t.Fatal(err)
+	}
+	cfg := db.Primary.Config().ConnConfig
+	poor := fmt.Sprintf("postgres://%s:secret@/%s?host=%s&port=%d", name, name, cfg.Host, cfg.Port)
+	err := migrations.Create(ctx, poor, home)
+	if want := `CREATE DATABASE "` + name + `" OWNER "` + name + `";`; !errors.Is(err, migrations.ErrNoDatabase) || !strings.Contains(err.Error(), want) {
+		t.Errorf("Create without the right to: got %v, want ErrNoDatabase with %s", err, want)
+	}
+	for range 2 {
+		if err := migrations.Create(ctx, url, home); err != nil {
+			t.Fatalf("Create: %v", err)
+		}
+	}
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		t.Fatalf("connect to what Create made: %v", err)
+	}
+	if err := conn.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
