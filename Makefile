@@ -1,0 +1,54 @@
+# make run      a riverrun on http://127.0.0.1:8080, with all it needs
+# make test     all tests, with all they need
+# Both install what is missing by the system's package manager; without root
+# they print the one command to run and stop.
+
+GO ?= go
+
+.PHONY: build run test generate fmt postgresql chromium
+
+build:
+	$(GO) build -trimpath -o bin/riverrun ./cmd/riverrun
+
+run: postgresql build
+	./bin/riverrun serve
+
+test: postgresql chromium
+	$(GO) test ./...
+
+generate:
+	$(GO) tool templ generate
+
+fmt: generate
+	$(GO) tool templ fmt web
+	$(GO) tool gofumpt -w $$(git ls-files '*.go' ':!*_templ.go')
+
+# Where packages put the server's programs outside of PATH; migrations/localpg
+# looks in the same places.
+postgresql:
+	@ls $$(command -v postgres) /usr/lib/postgresql/*/bin/postgres /usr/pgsql-*/bin/postgres \
+	    /usr/libexec/postgresql*/postgres /opt/homebrew/opt/postgresql@*/bin/postgres \
+	    /usr/local/opt/postgresql@*/bin/postgres /usr/local/pgsql/bin/postgres 2>/dev/null | grep -q . || \
+	$(call install,PostgreSQL,postgresql,postgresql-server postgresql-contrib,postgresql postgresql-contrib,postgresql,postgresql@17)
+
+chromium:
+	@ls $$(command -v chromium || command -v chromium-browser || command -v google-chrome) \
+	    "/Applications/Google Chrome.app" /Applications/Chromium.app 2>/dev/null | grep -q . || \
+	$(call install,Chromium,chromium,chromium,chromium,chromium,--cask chromium)
+
+# $(call install,what,apt,dnf,apk,pacman,brew) installs the package of the
+# package manager that is there.
+define install
+{ \
+	if command -v apt-get >/dev/null; then how='apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y $(2)'; \
+	elif command -v dnf >/dev/null; then how='dnf install -y $(3)'; \
+	elif command -v apk >/dev/null; then how='apk add $(4)'; \
+	elif command -v pacman >/dev/null; then how='pacman -S --noconfirm $(5)'; \
+	elif command -v brew >/dev/null; then how='brew install $(6)'; \
+	else echo '$(1) is missing, and no package manager known here: please install it.' >&2; exit 1; fi; \
+	case "$$how" in brew*) ;; *) if [ "$$(id -u)" != 0 ]; then \
+		echo "$(1) is missing. Install it with:" >&2; echo "    sudo sh -c '$$how'" >&2; exit 1; \
+	fi;; esac; \
+	echo "$(1) is missing; installing it: $$how"; sh -c "$$how"; \
+}
+endef
