@@ -142,6 +142,7 @@ type Comment struct {
 	ID        int64  `json:"id"`
 	Author    int64  `json:"author"`
 	Body      string `json:"body"`
+	Cut       bool   `json:"cut,omitempty"` // Body is only the beginning
 	CreatedAt int64  `json:"created"`
 	EditedAt  int64  `json:"edited,omitempty"`
 	Via       string `json:"via,omitempty"`

@@ -1,0 +1,386 @@
+package rivers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// A build must be done by then; it is bound by the writers' deadline anyway.
+const buildTimeout = 45 * time.Second
+
+// A builder gives a sign of life at each step; one silent for this long is
+// taken over.
+const builderDead = 10 * time.Second
+
+// errAgain: the river's timelines or its building row changed under the builder.
+var errAgain = errors.New("build overtaken")
+
+// build makes the river of a name (DESIGN: the protocol, step 5): one builder
+// per name in all nodes, whom others join. down is a place the river must reach,
+// math.MaxInt64 for just the first chunk.
+//
+// It runs to its end even if the visitor who began it leaves: others may have
+// joined.
+func (s *Store) build(ctx context.Context, n Name, down int64) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), buildTimeout)
+	done := s.builds.DoChan(buildKey(n), func() (any, error) {
+		defer cancel()
+		return nil, s.buildHere(ctx, n, down)
+	})
+	r := <-done
+	if r.Shared {
+		cancel()
+	}
+	return r.Err
+}
+
+func buildKey(n Name) string { return fmt.Sprintf("build %v", n) }
+
+func (s *Store) buildHere(ctx context.Context, n Name, down int64) error {
+	began := time.Now()
+	wait := 5 * time.Millisecond
+	for {
+		id, joined, err := s.register(ctx, n)
+		if err == nil && !joined {
+			var count int
+			count, err = s.fill(ctx, n, id, down)
+			if err == nil {
+				s.opts.Metrics.Built(n.Kind, count, time.Since(began))
+				return nil
+			}
+			if !errors.Is(err, errAgain) {
+				return errors.Join(err, s.abandon(context.WithoutCancel(ctx), id))
+			}
+			if err := s.abandon(ctx, id); err != nil {
+				return err
+			}
+			continue
+		}
+		if err != nil && !errors.Is(err, errAgain) {
+			return err
+		}
+		if joined {
+			live, err := s.isLive(ctx, n)
+			if err != nil {
+				return err
+			}
+			if live {
+				return nil
+			}
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("wait for another's build of %s: %w", n.Kind, ctx.Err())
+		case <-timer.C:
+		}
+		wait = min(wait*2, 100*time.Millisecond)
+	}
+}
+
+// register commits the building row with its timelines, before any snapshot the
+// entries come from. joined: another builds this name. A builder silent for
+// builderDead, or of another epoch, is retired and replaced.
+func (s *Store) register(ctx context.Context, n Name) (id int64, joined bool, err error) {
+	var sources []int64
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		sources, err = s.sources(ctx, sn, n)
+		return err
+	})
+	if err != nil {
+		return 0, false, err
+	}
+	id = newID()
+	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
+		const takeOver = `
+			UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
+			WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord
+				AND state = 'building'
+				AND (updated_at < clock_timestamp() - @dead::interval
+					OR epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
+		args := nameArgs(n)
+		args["dead"] = builderDead
+		if _, err := tx.Exec(ctx, takeOver, args); err != nil {
+			return err
+		}
+		const insert = `
+			INSERT INTO rivers (id, user_id, kind, their_id, term, ord, epoch, state)
+			SELECT @id, @user, @kind, @their, @term, @ord, epoch, 'building' FROM clock
+			ON CONFLICT (user_id, kind, their_id, term, ord) WHERE state = 'building' DO NOTHING`
+		args = nameArgs(n)
+		args["id"] = id
+		tag, err := tx.Exec(ctx, insert, args)
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			joined = true
+			return nil
+		}
+		const list = `
+			INSERT INTO rivers_timelines (river_id, timeline_id)
+			SELECT @id, t FROM unnest(@timelines::bigint[]) t`
+		_, err = tx.Exec(ctx, list, pgx.StrictNamedArgs{"id": id, "timelines": sources})
+		return err
+	})
+	if err != nil {
+		return 0, false, fmt.Errorf("register %s river: %w", n.Kind, err)
+	}
+	if joined {
+		// Nothing inserted is also what a lost clock row looks like.
+		if _, err := s.clock(ctx); err != nil {
+			return 0, false, err
+		}
+		return 0, true, nil
+	}
+	pause(ctx, afterRegister)
+	return id, false, nil
+}
+
+func nameArgs(n Name) pgx.StrictNamedArgs {
+	return pgx.StrictNamedArgs{"user": n.UserID, "kind": n.Kind, "their": n.TheirID, "term": n.Term, "ord": n.Order}
+}
+
+func (s *Store) sources(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+	return specs[n.Kind].sources(ctx, sn, n)
+}
+
+// fill builds the registered river and swaps it in.
+func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
+	listed, err := s.listed(ctx, id)
+	if err != nil {
+		return 0, err
+	}
+	asof, err := s.now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	chunkRead, err := s.readChunk(ctx, n, id, listed, math.MaxInt64, math.MaxInt64, down, true)
+	if err != nil {
+		return 0, err
+	}
+	pause(ctx, afterSnapshot)
+	if err := s.storeChunk(ctx, n, id, listed, chunkRead, asof); err != nil {
+		return 0, err
+	}
+	pause(ctx, beforeSwap)
+	return len(chunkRead.entries), s.swap(ctx, n, id, chunkRead.scanned, asof)
+}
+
+// chunkOf is what one snapshot says of a stretch of a river.
+type chunkOf struct {
+	scanned timelines.Scanned
+	entries []entry
+	folds   []*Fold
+}
+
+// readChunk reads a stretch of a river below a place from one snapshot. With
+// first, the river's timelines are computed again in that snapshot, and errAgain
+// returned if they are not the registered ones.
+func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int64]struct{},
+	place, post, down int64, first bool,
+) (chunkOf, error) {
+	var out chunkOf
+	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
+		if first {
+			sources, err := s.sources(ctx, sn, n)
+			if err != nil {
+				return err
+			}
+			if !sameSet(sources, listed) {
+				return errAgain
+			}
+		}
+		var err error
+		out.scanned, err = sn.Scan(ctx, timelines.Scan{
+			Viewer: n.UserID, Timelines: slices.Sorted(maps.Keys(listed)), BeforePlace: place, BeforePost: post,
+			Limit: chunk, Down: down, ByCreation: n.Order == Created,
+		})
+		if err != nil {
+			return err
+		}
+		posts := make([]int64, len(out.scanned.Posts))
+		for i, p := range out.scanned.Posts {
+			posts[i] = p.PostID
+		}
+		out.entries, out.folds, err = s.compute(ctx, sn, n, id, listed, posts)
+		return err
+	})
+	return out, err
+}
+
+// compute returns the entries and the folds of posts in one river as of a
+// snapshot.
+func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id int64, listed map[int64]struct{},
+	posts []int64,
+) ([]entry, []*Fold, error) {
+	if len(posts) == 0 {
+		return nil, nil, nil
+	}
+	states, err := sn.States(ctx, posts, []int64{n.UserID})
+	if err != nil {
+		return nil, nil, err
+	}
+	contents, err := sn.Contents(ctx, posts, foldDepth)
+	if err != nil {
+		return nil, nil, err
+	}
+	entries, folds := make([]entry, 0, len(posts)), make([]*Fold, 0, len(posts))
+	for _, post := range posts {
+		st, c := states[post], contents[post]
+		if st == nil || c == nil {
+			continue
+		}
+		entries = append(entries, entryOf(n, id, func(t int64) bool { _, ok := listed[t]; return ok }, st))
+		folds = append(folds, foldOf(c))
+	}
+	return entries, folds, nil
+}
+
+// storeChunk commits a stretch's entries and folds, then takes a second snapshot
+// and writes again the posts that moved meanwhile: a writer that looked up
+// before these rows were there did not know the river holds them.
+func (s *Store) storeChunk(ctx context.Context, n Name, id int64, listed map[int64]struct{}, c chunkOf, asof time.Time) error {
+	held, err := s.write(ctx, c.entries, c.folds, asof)
+	if err != nil {
+		return err
+	}
+	if !held {
+		return errAgain
+	}
+	pause(ctx, afterEntries)
+	posts := make([]int64, len(c.entries))
+	stamps := make(map[int64]int64, len(c.entries))
+	for i, e := range c.entries {
+		posts[i], stamps[e.PostID] = e.PostID, e.Version
+	}
+	asof, err = s.now(ctx)
+	if err != nil {
+		return err
+	}
+	var entries []entry
+	var folds []*Fold
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
+		versions, err := sn.Versions(ctx, posts)
+		if err != nil {
+			return err
+		}
+		var moved []int64
+		for post, v := range versions {
+			if v != stamps[post] {
+				moved = append(moved, post)
+			}
+		}
+		entries, folds, err = s.compute(ctx, sn, n, id, listed, moved)
+		return err
+	})
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	held, err = s.write(ctx, entries, folds, asof)
+	if err != nil {
+		return err
+	}
+	if !held {
+		return errAgain
+	}
+	return nil
+}
+
+// swap puts the built river in the place of the live one of its name, if it
+// still stands, its epoch is still the store's and its deadline holds.
+func (s *Store) swap(ctx context.Context, n Name, id int64, scanned timelines.Scanned, asof time.Time) error {
+	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
+		const lock = `
+			SELECT id FROM rivers
+			WHERE id = @id OR user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord
+				AND state = 'live'
+			ORDER BY id FOR UPDATE`
+		args := nameArgs(n)
+		args["id"] = id
+		if _, err := tx.Exec(ctx, lock, args); err != nil {
+			return err
+		}
+		const retire = `
+			UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
+			WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord
+				AND state = 'live'`
+		if _, err := tx.Exec(ctx, retire, nameArgs(n)); err != nil {
+			return err
+		}
+		const live = `
+			UPDATE rivers SET state = 'live', finished = @finished, floor = @floor, updated_at = clock_timestamp()
+			WHERE id = @id AND state = 'building' AND epoch = (SELECT epoch FROM clock)
+				AND clock_timestamp() < @deadline`
+		tag, err := tx.Exec(ctx, live, pgx.StrictNamedArgs{
+			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "deadline": asof.Add(writeDeadline),
+		})
+		if err != nil {
+			return err
+		}
+		if tag.RowsAffected() == 0 {
+			return errAgain
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errAgain) {
+		return fmt.Errorf("swap in %s river: %w", n.Kind, err)
+	}
+	return err
+}
+
+func (s *Store) abandon(ctx context.Context, id int64) error {
+	const query = `
+		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp() WHERE id = @id AND state = 'building'`
+	if _, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"id": id}); err != nil {
+		return fmt.Errorf("abandon building river: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) isLive(ctx context.Context, n Name) (bool, error) {
+	const query = `
+		SELECT EXISTS (SELECT FROM rivers
+			WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord
+				AND state = 'live' AND epoch = (SELECT epoch FROM clock))`
+	var live bool
+	if err := s.db.QueryRow(ctx, query, nameArgs(n)).Scan(&live); err != nil {
+		return false, fmt.Errorf("look for %s river: %w", n.Kind, err)
+	}
+	return live, nil
+}
+
+// listed returns the timelines a river is registered for.
+func (s *Store) listed(ctx context.Context, id int64) (map[int64]struct{}, error) {
+	rows, err := s.db.Query(ctx, `SELECT timeline_id FROM rivers_timelines WHERE river_id = @id`,
+		pgx.StrictNamedArgs{"id": id})
+	if err != nil {
+		return nil, fmt.Errorf("read river's timelines: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("read river's timelines: %w", err)
+	}
+	set := make(map[int64]struct{}, len(ids))
+	for _, id := range ids {
+		set[id] = struct{}{}
+	}
+	return set, nil
+}
+
+func sameSet(ids []int64, set map[int64]struct{}) bool {
+	if len(ids) != len(set) {
+		return false
+	}
+	return !slices.ContainsFunc(ids, func(id int64) bool { _, ok := set[id]; return !ok })
+}

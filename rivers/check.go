@@ -1,0 +1,189 @@
+package rivers
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// Report is what a check found.
+type Report struct {
+	Rivers, Entries int64
+	Differences     []Difference
+}
+
+// Difference is one disagreement between a live river and the one that would be
+// built now.
+type Difference struct {
+	Name   Name
+	River  int64
+	PostID int64 // 0: the river as a whole
+	What   string
+}
+
+func (d Difference) String() string {
+	s := fmt.Sprintf("river %d (%s of %d for %d, %s)", d.River, d.Name.Kind, d.Name.TheirID, d.Name.UserID, d.Name.Order)
+	if d.PostID != 0 {
+		s += fmt.Sprintf(" post %d", d.PostID)
+	}
+	return s + ": " + d.What
+}
+
+// Check compares every live river, down to its floor, with one rebuilt from
+// nothing, and every fold it links with one folded now (R1). At rest, with the
+// queues empty, there is no difference; while writers are at work a river may be
+// behind for a moment.
+func (s *Store) Check(ctx context.Context) (Report, error) {
+	var report Report
+	after := int64(0)
+	for {
+		const next = `
+			SELECT id, user_id, kind, their_id, term, ord, floor, finished FROM rivers
+			WHERE state = 'live' AND epoch = (SELECT epoch FROM clock) AND id > @after ORDER BY id LIMIT 500`
+		rows, err := s.db.Query(ctx, next, pgx.StrictNamedArgs{"after": after})
+		if err != nil {
+			return report, fmt.Errorf("check: %w", err)
+		}
+		var batch []live
+		var l live
+		dest := []any{&l.id, &l.name.UserID, &l.name.Kind, &l.name.TheirID, &l.name.Term, &l.name.Order, &l.floor, &l.finished}
+		if _, err := pgx.ForEachRow(rows, dest, func() error { batch = append(batch, l); return nil }); err != nil {
+			return report, fmt.Errorf("check: %w", err)
+		}
+		if len(batch) == 0 {
+			return report, nil
+		}
+		for _, l := range batch {
+			n, differences, err := s.checkOne(ctx, l)
+			if err != nil {
+				return report, err
+			}
+			report.Rivers++
+			report.Entries += n
+			report.Differences = append(report.Differences, differences...)
+			after = l.id
+		}
+	}
+}
+
+type live struct {
+	id       int64
+	name     Name
+	floor    int64
+	finished bool
+}
+
+func (s *Store) checkOne(ctx context.Context, l live) (int64, []Difference, error) {
+	listed, err := s.listed(ctx, l.id)
+	if err != nil {
+		return 0, nil, err
+	}
+	stored, err := s.storedEntries(ctx, l)
+	if err != nil {
+		return 0, nil, err
+	}
+	var sources []int64
+	var scanned timelines.Scanned
+	var entries []entry
+	var folds []*Fold
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
+		if sources, err = s.sources(ctx, sn, l.name); err != nil {
+			return err
+		}
+		scanned, err = sn.Scan(ctx, timelines.Scan{
+			Viewer: l.name.UserID, Timelines: sources, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+			Limit: 1, Down: l.floor, ByCreation: l.name.Order == Created,
+		})
+		if err != nil {
+			return err
+		}
+		posts := make([]int64, 0, len(scanned.Posts)+len(stored))
+		for _, p := range scanned.Posts {
+			if p.Place >= l.floor {
+				posts = append(posts, p.PostID)
+			}
+		}
+		entries, folds, err = s.compute(ctx, sn, l.name, l.id, listed, posts)
+		return err
+	})
+	if err != nil {
+		return 0, nil, err
+	}
+	var out []Difference
+	differ := func(post int64, format string, args ...any) {
+		out = append(out, Difference{Name: l.name, River: l.id, PostID: post, What: fmt.Sprintf(format, args...)})
+	}
+	if !sameSet(sources, listed) {
+		differ(0, "is made of %d timelines, should be of %d", len(listed), len(sources))
+	}
+	if l.finished && !scanned.Finished {
+		differ(0, "says nothing older exists, but it does")
+	}
+	want := make(map[int64]struct{}, len(entries))
+	posts := make([]int64, 0, len(entries))
+	for _, e := range entries {
+		want[e.PostID] = struct{}{}
+		posts = append(posts, e.PostID)
+		have, ok := stored[e.PostID]
+		switch {
+		case !ok:
+			differ(e.PostID, "missing, should stand at %d", e.Place)
+		case have.Place != e.Place:
+			differ(e.PostID, "stands at %d, should stand at %d", have.Place, e.Place)
+		case !sameJSON(have.Overlay, e.Overlay):
+			differ(e.PostID, "overlay is %v, should be %v", have.Overlay, e.Overlay)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(stored)) {
+		if _, ok := want[id]; !ok {
+			differ(id, "stands at %d, should not be here", stored[id].Place)
+		}
+	}
+	have, err := s.readFolds(ctx, posts)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, f := range folds {
+		// A missing fold is made on demand; a wrong one is a difference.
+		if h := have[f.PostID]; h != nil && !sameJSON(h, f) {
+			differ(f.PostID, "fold of version %d differs from the post at version %d", h.Version, f.Version)
+		}
+	}
+	return int64(len(stored)), out, nil
+}
+
+// storedEntries are what readers of the river see.
+func (s *Store) storedEntries(ctx context.Context, l live) (map[int64]entry, error) {
+	const query = `
+		SELECT post_id, version, fresh_at, per_river_folded FROM entries
+		WHERE river_id = @id AND NOT deleted AND fresh_at >= @floor`
+	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"id": l.id, "floor": l.floor})
+	if err != nil {
+		return nil, fmt.Errorf("check: %w", err)
+	}
+	stored := map[int64]entry{}
+	e := entry{River: l.id}
+	_, err = pgx.ForEachRow(rows, []any{&e.PostID, &e.Version, &e.Place, &e.Overlay}, func() error {
+		stored[e.PostID] = e
+		e.Overlay = overlay{}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("check: %w", err)
+	}
+	return stored, nil
+}
+
+func sameJSON(a, b any) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}

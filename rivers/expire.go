@@ -1,0 +1,163 @@
+package rivers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// keep is how long rows that a late writer could revive are kept after they
+// went out of use: far longer than any writer may still write.
+const keep = 10 * time.Minute
+
+// expireBatch bounds how many rows one statement of Expire removes.
+const expireBatch = 1000
+
+// Expired counts what an expiry removed.
+type Expired struct {
+	Rivers     int64 // live rivers idle beyond their grace, retired
+	Removed    int64 // retired rivers removed with their entries
+	Entries    int64 // entries removed with them
+	Tombstones int64
+	Folds      int64 // folds no entry links any more
+}
+
+// Expire throws idle rivers away (source: 004, the cron job; DESIGN: the
+// protocol, step 10): those neither open nor visited within their kind's grace
+// are retired; what was retired long enough ago is removed with its entries, and
+// so are old tombstones and folds nobody links. In batches, in key order, so
+// that nobody waits long.
+func (s *Store) Expire(ctx context.Context) (Expired, error) {
+	var out Expired
+	if err := s.visits.flush(ctx); err != nil {
+		return out, err
+	}
+	for _, k := range Kinds() {
+		n, err := s.batches(ctx, "retire idle rivers", retireIdle, pgx.StrictNamedArgs{
+			"kind": k, "grace": s.grace(k), "batch": expireBatch,
+		})
+		if err != nil {
+			return out, err
+		}
+		out.Rivers += n
+	}
+	args := pgx.StrictNamedArgs{"keep": keep, "batch": expireBatch}
+	if _, err := s.batches(ctx, "retire cold rivers", retireCold, args); err != nil {
+		return out, err
+	}
+	for {
+		removed, entries, err := s.removeRetired(ctx)
+		if err != nil {
+			return out, err
+		}
+		out.Removed += removed
+		out.Entries += entries
+		if removed < expireBatch {
+			break
+		}
+	}
+	var err error
+	if out.Tombstones, err = s.batches(ctx, "remove tombstones", removeTombstones, args); err != nil {
+		return out, err
+	}
+	if out.Folds, err = s.batches(ctx, "remove folds", removeFolds, args); err != nil {
+		return out, err
+	}
+	_, err = s.batches(ctx, "remove stale leases and visits", removeLeases, args)
+	return out, err
+}
+
+const retireIdle = `
+	UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
+	WHERE id IN (
+		SELECT r.id FROM rivers r LEFT JOIN visits v ON v.river_id = r.id
+		WHERE r.state = 'live' AND r.kind = @kind
+			AND greatest(v.visited_at, r.created_at) < clock_timestamp() - @grace::interval
+			AND NOT EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp())
+		ORDER BY r.id LIMIT @batch FOR UPDATE OF r)`
+
+// Of another epoch, or a builder that died.
+const retireCold = `
+	UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
+	WHERE id IN (
+		SELECT id FROM rivers
+		WHERE state <> 'retired' AND (epoch IS DISTINCT FROM (SELECT epoch FROM clock)
+			OR state = 'building' AND updated_at < clock_timestamp() - @keep::interval)
+		ORDER BY id LIMIT @batch FOR UPDATE)`
+
+const removeTombstones = `
+	DELETE FROM entries WHERE (river_id, post_id) IN (
+		SELECT river_id, post_id FROM entries
+		WHERE deleted AND updated_at < clock_timestamp() - @keep::interval
+		ORDER BY river_id, post_id LIMIT @batch FOR UPDATE)`
+
+// A fold linked again by an entry that is just being written is folded again by
+// whoever reads it.
+const removeFolds = `
+	DELETE FROM folds WHERE post_id IN (
+		SELECT post_id FROM folds f
+		WHERE updated_at < clock_timestamp() - @keep::interval
+			AND NOT EXISTS (SELECT FROM entries e WHERE e.post_id = f.post_id)
+		ORDER BY post_id LIMIT @batch FOR UPDATE)`
+
+const removeLeases = `
+	DELETE FROM leases WHERE (river_id, node) IN (
+		SELECT river_id, node FROM leases
+		WHERE until < clock_timestamp() - @keep::interval
+		ORDER BY river_id, node LIMIT @batch FOR UPDATE)`
+
+// batches repeats a statement until it finds less than a batch.
+func (s *Store) batches(ctx context.Context, what, query string, args pgx.StrictNamedArgs) (int64, error) {
+	var total int64
+	for {
+		tag, err := s.db.Exec(ctx, query, args)
+		if err != nil {
+			return total, fmt.Errorf("%s: %w", what, err)
+		}
+		total += tag.RowsAffected()
+		if tag.RowsAffected() < expireBatch {
+			return total, nil
+		}
+	}
+}
+
+func (s *Store) removeRetired(ctx context.Context) (rivers, entries int64, err error) {
+	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
+		const pick = `
+			SELECT id FROM rivers
+			WHERE state = 'retired' AND retired_at < clock_timestamp() - @keep::interval
+			ORDER BY id LIMIT @batch FOR UPDATE SKIP LOCKED`
+		rows, err := tx.Query(ctx, pick, pgx.StrictNamedArgs{"keep": keep, "batch": expireBatch})
+		if err != nil {
+			return err
+		}
+		ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		args := pgx.StrictNamedArgs{"rivers": ids}
+		tag, err := tx.Exec(ctx, `DELETE FROM entries WHERE river_id = ANY(@rivers)`, args)
+		if err != nil {
+			return err
+		}
+		entries = tag.RowsAffected()
+		for _, query := range []string{
+			`DELETE FROM rivers_timelines WHERE river_id = ANY(@rivers)`,
+			`DELETE FROM visits WHERE river_id = ANY(@rivers)`,
+			`DELETE FROM leases WHERE river_id = ANY(@rivers)`,
+			`DELETE FROM rivers WHERE id = ANY(@rivers)`,
+		} {
+			if tag, err = tx.Exec(ctx, query, args); err != nil {
+				return err
+			}
+		}
+		rivers = tag.RowsAffected()
+		return nil
+	})
+	if err != nil {
+		return 0, 0, fmt.Errorf("remove retired rivers: %w", err)
+	}
+	return rivers, entries, nil
+}

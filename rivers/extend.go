@@ -1,0 +1,63 @@
+package rivers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// extend stores the next chunk of older entries of a river (DESIGN: the
+// protocol, step 8). Entries are committed before the floor falls, and the
+// floor, written with least(), only falls: two who extend at once do the work
+// twice and the result once. In between a live river cannot lose its place in
+// the order of things: writers write below the floor too.
+func (s *Store) extend(ctx context.Context, n Name, id, floor int64) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), buildTimeout)
+	done := s.builds.DoChan(fmt.Sprintf("extend %d %d", id, floor), func() (any, error) {
+		defer cancel()
+		return nil, s.extendHere(ctx, n, id, floor)
+	})
+	r := <-done
+	if r.Shared {
+		cancel()
+	}
+	return r.Err
+}
+
+func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
+	began := time.Now()
+	listed, err := s.listed(ctx, id)
+	if err != nil {
+		return err
+	}
+	asof, err := s.now(ctx)
+	if err != nil {
+		return err
+	}
+	// Posts at the floor's own place are above it already: begin below all of them.
+	c, err := s.readChunk(ctx, n, id, listed, floor, math.MinInt64, math.MaxInt64, false)
+	if err != nil {
+		return err
+	}
+	pause(ctx, beforeExtension)
+	if err := s.storeChunk(ctx, n, id, listed, c, asof); err != nil {
+		if err == errAgain {
+			return nil // too slow: the visitor's next look at the floor tries again
+		}
+		return err
+	}
+	const query = `
+		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished, updated_at = clock_timestamp()
+		WHERE id = @id AND clock_timestamp() < @deadline`
+	_, err = s.db.Exec(ctx, query, pgx.StrictNamedArgs{
+		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(writeDeadline),
+	})
+	if err != nil {
+		return fmt.Errorf("lower the floor: %w", err)
+	}
+	s.opts.Metrics.Built(n.Kind, len(c.entries), time.Since(began))
+	return nil
+}

@@ -1,0 +1,274 @@
+package rivers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// How much a fold shows. A body up to bodyKeep characters stands whole; a longer
+// one is cut at a word near bodyCut, so that "more" always opens something worth
+// opening.
+const (
+	bodyCut  = 1200
+	bodyKeep = 1600
+
+	commentCut  = 700
+	commentKeep = 900
+)
+
+var (
+	foldDepth = timelines.Depth{BodyRunes: bodyKeep, CommentRunes: commentKeep, First: 1, Last: 2, People: MaxPeople}
+	fullDepth = timelines.Depth{BodyRunes: 1 << 30, CommentRunes: 1 << 30, First: 1 << 30, Last: 0, People: MaxPeople}
+)
+
+// foldOf makes the fold of a post.
+func foldOf(c *timelines.Content) *Fold {
+	f := &Fold{PostID: c.PostID, Version: c.Version, Deleted: c.Deleted, Decisive: c.Decisive}
+	f.Text.Code = c.Code
+	f.Likes.IDs, f.Comments.IDs, f.Comments.Shown, f.Attached = []int64{}, []int64{}, []Comment{}, []Attachment{}
+	if f.Decisive == nil {
+		f.Decisive = []int64{}
+	}
+	if c.Deleted {
+		return f
+	}
+	f.Text = Text{
+		Code: c.Code, Author: c.AuthorID, Body: c.Body, Cut: c.BodyCut,
+		CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, Via: c.Via, ViaURL: c.ViaURL,
+	}
+	if c.BodyCut {
+		f.Text.Body = cutText(c.Body, bodyCut)
+	}
+	f.Likes.Total = c.Likes
+	f.Likes.IDs = append(f.Likes.IDs, c.LikerIDs...)
+	f.Comments.Total = c.Comments
+	f.Comments.IDs = append(f.Comments.IDs, c.CommenterIDs...)
+	for _, s := range c.Shown {
+		body := s.Body
+		if s.BodyCut {
+			body = cutText(body, commentCut)
+		}
+		f.Comments.Shown = append(f.Comments.Shown, Comment{
+			ID: s.ID, Author: s.AuthorID, Body: body, Cut: s.BodyCut,
+			CreatedAt: s.CreatedAt, EditedAt: s.EditedAt, Via: s.Via,
+		})
+	}
+	for _, a := range c.Attached {
+		f.Attached = append(f.Attached, Attachment(a))
+	}
+	return f
+}
+
+// cutText cuts at the last space before n characters.
+func cutText(s string, n int) string {
+	runes := []rune(s)
+	if len(runes) <= n {
+		return s
+	}
+	end := n
+	for i := n; i > n*3/4; i-- {
+		if unicode.IsSpace(runes[i]) {
+			end = i
+			break
+		}
+	}
+	return strings.TrimRightFunc(string(runes[:end]), unicode.IsSpace)
+}
+
+// queueFolds adds to a batch the upsert of these folds: one statement, in key
+// order, each applied only if its version is greater. What can only be true of
+// an older version can so never replace what is shown.
+func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
+	if len(folds) == 0 {
+		return nil
+	}
+	folds = slices.Clone(folds)
+	slices.SortFunc(folds, func(a, b *Fold) int { return compareInt(a.PostID, b.PostID) })
+	type row struct {
+		PostID   int64           `json:"post_id"`
+		Version  int64           `json:"version"`
+		Deleted  bool            `json:"deleted"`
+		Decisive json.RawMessage `json:"decisive"`
+		Text     Text            `json:"text"`
+		Likes    LikesFold       `json:"likes"`
+		Comments CommentsFold    `json:"comments"`
+		Attached []Attachment    `json:"attached"`
+	}
+	rows := make([]row, len(folds))
+	for i, f := range folds {
+		decisive, err := json.Marshal(f.Decisive)
+		if err != nil {
+			return fmt.Errorf("encode fold: %w", err)
+		}
+		rows[i] = row{
+			PostID: f.PostID, Version: f.Version, Deleted: f.Deleted, Decisive: decisive,
+			Text: f.Text, Likes: f.Likes, Comments: f.Comments, Attached: f.Attached,
+		}
+	}
+	doc, err := json.Marshal(rows)
+	if err != nil {
+		return fmt.Errorf("encode folds: %w", err)
+	}
+	const query = `
+		INSERT INTO folds (post_id, version, deleted, decisive,
+			text_folded, likes_folded, comments_folded, attachments_folded)
+		SELECT post_id, version, deleted, ARRAY(SELECT jsonb_array_elements_text(decisive)::bigint),
+			text, likes, comments, attached
+		FROM jsonb_to_recordset(@doc::jsonb) AS r(post_id bigint, version bigint, deleted boolean, decisive jsonb,
+			text jsonb, likes jsonb, comments jsonb, attached jsonb)
+		WHERE clock_timestamp() < @deadline
+		ORDER BY post_id
+		ON CONFLICT (post_id) DO UPDATE SET
+			version = excluded.version, deleted = excluded.deleted, decisive = excluded.decisive,
+			text_folded = excluded.text_folded, likes_folded = excluded.likes_folded,
+			comments_folded = excluded.comments_folded, attachments_folded = excluded.attachments_folded,
+			updated_at = clock_timestamp()
+		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline`
+	b.Queue(query, pgx.StrictNamedArgs{"doc": string(doc), "deadline": deadline})
+	return nil
+}
+
+// loadFolds returns the folds of these posts at least at these versions: from
+// memory, else with one statement from the store, else folded again from the
+// primary store (a fold missing or behind is never a reason to leave a row out).
+func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]*Fold, error) {
+	found := make(map[int64]*Fold, len(want))
+	var missing []int64
+	for id, version := range want {
+		if f := s.folds.get(id, version, false); f != nil {
+			found[id] = f
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	stored, err := s.readFolds(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	var lost []int64
+	for _, id := range missing {
+		f := stored[id]
+		if f == nil || f.Version < want[id] {
+			lost = append(lost, id)
+			continue
+		}
+		s.folds.put(f, false)
+		found[id] = f
+	}
+	if len(lost) == 0 {
+		return found, nil
+	}
+	again, err := s.foldAgain(ctx, lost)
+	if err != nil {
+		return nil, err
+	}
+	for id, f := range again {
+		found[id] = f
+	}
+	return found, nil
+}
+
+func (s *Store) readFolds(ctx context.Context, posts []int64) (map[int64]*Fold, error) {
+	const query = `
+		SELECT post_id, version, deleted, decisive, text_folded, likes_folded, comments_folded, attachments_folded
+		FROM folds WHERE post_id = ANY(@posts)`
+	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
+	if err != nil {
+		return nil, fmt.Errorf("read folds: %w", err)
+	}
+	found := make(map[int64]*Fold, len(posts))
+	for rows.Next() {
+		var f Fold
+		if err := rows.Scan(&f.PostID, &f.Version, &f.Deleted, &f.Decisive,
+			&f.Text, &f.Likes, &f.Comments, &f.Attached); err != nil {
+			rows.Close()
+			return nil, fmt.Errorf("read folds: %w", err)
+		}
+		found[f.PostID] = &f
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read folds: %w", err)
+	}
+	return found, nil
+}
+
+// foldAgain folds posts from the primary store and stores the result.
+func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, error) {
+	for {
+		asof, err := s.now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var contents map[int64]*timelines.Content
+		err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+			contents, err = sn.Contents(ctx, posts, foldDepth)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		found := make(map[int64]*Fold, len(contents))
+		folds := make([]*Fold, 0, len(contents))
+		for id, c := range contents {
+			f := foldOf(c)
+			found[id] = f
+			folds = append(folds, f)
+		}
+		held, err := s.write(ctx, nil, folds, asof)
+		if err != nil {
+			return nil, err
+		}
+		if held {
+			for _, f := range folds {
+				s.folds.put(f, false)
+			}
+			return found, nil
+		}
+	}
+}
+
+// fullFold returns a post unfolded, at least at a version. It is held in memory
+// only: who opens a post's page pays one statement to the primary store after
+// each change of it.
+func (s *Store) fullFold(ctx context.Context, post, version int64) (*Fold, error) {
+	if f := s.folds.get(post, version, true); f != nil {
+		return f, nil
+	}
+	var contents map[int64]*timelines.Content
+	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		contents, err = sn.Contents(ctx, []int64{post}, fullDepth)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	c, ok := contents[post]
+	if !ok {
+		return nil, ErrNotFound
+	}
+	f := foldOf(c)
+	s.folds.put(f, true)
+	return f, nil
+}
+
+func compareInt(a, b int64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}

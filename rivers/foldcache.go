@@ -1,0 +1,58 @@
+package rivers
+
+import (
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// foldCache holds decoded folds in memory, the newest version seen of each post.
+// A fold is asked for at a version that a statement of the same request
+// returned, so what is cached is never older than what the page is decided on;
+// it may be newer, which is as true.
+type foldCache struct {
+	// mu guards both.
+	mu     sync.Mutex
+	folded *simplelru.LRU[int64, *Fold]
+	full   *simplelru.LRU[int64, *Fold]
+}
+
+func newFoldCache(size int) *foldCache {
+	lru := func(n int) *simplelru.LRU[int64, *Fold] {
+		l, err := simplelru.NewLRU[int64, *Fold](max(n, 1), nil)
+		if err != nil {
+			panic(err) // only a size below one is refused
+		}
+		return l
+	}
+	return &foldCache{folded: lru(size), full: lru(size / 20)}
+}
+
+func (c *foldCache) of(full bool) *simplelru.LRU[int64, *Fold] {
+	if full {
+		return c.full
+	}
+	return c.folded
+}
+
+// get returns the fold of a post if it is at least at that version, else nil.
+func (c *foldCache) get(post, version int64, full bool) *Fold {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f, ok := c.of(full).Get(post)
+	if !ok || f.Version < version {
+		return nil
+	}
+	return f
+}
+
+// put keeps a fold unless a newer one is there.
+func (c *foldCache) put(f *Fold, full bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.of(full)
+	if old, ok := l.Peek(f.PostID); ok && old.Version >= f.Version {
+		return
+	}
+	l.Add(f.PostID, f)
+}

@@ -1,0 +1,93 @@
+package rivers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// Freshen writes the first chunk of a live river again from one snapshot,
+// tombstones included: for a page just opened while Tier 2 is far behind
+// (DESIGN: the protocol, step 9). A river that does not stand is left to its next visit.
+func (s *Store) Freshen(ctx context.Context, n Name) error {
+	const query = `
+		SELECT r.id FROM rivers r JOIN clock c ON c.epoch = r.epoch
+		WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord AND state = 'live'`
+	for {
+		var id int64
+		err := s.db.QueryRow(ctx, query, nameArgs(n)).Scan(&id)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("freshen %s river: %w", n.Kind, err)
+		}
+		held, err := s.freshenOnce(ctx, n, id)
+		if err != nil || held {
+			return err
+		}
+	}
+}
+
+func (s *Store) freshenOnce(ctx context.Context, n Name, id int64) (bool, error) {
+	asof, err := s.now(ctx)
+	if err != nil {
+		return false, err
+	}
+	listed, err := s.listed(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	// What stands there now, so that what should not gets its tombstone.
+	const query = `
+		SELECT post_id FROM entries WHERE river_id = @id AND NOT deleted
+		ORDER BY fresh_at DESC, post_id DESC LIMIT @limit`
+	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"id": id, "limit": chunk})
+	if err != nil {
+		return false, fmt.Errorf("freshen %s river: %w", n.Kind, err)
+	}
+	standing, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return false, fmt.Errorf("freshen %s river: %w", n.Kind, err)
+	}
+	var entries []entry
+	var folds []*Fold
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
+		timelineIDs := make([]int64, 0, len(listed))
+		for t := range listed {
+			timelineIDs = append(timelineIDs, t)
+		}
+		scanned, err := sn.Scan(ctx, timelines.Scan{
+			Viewer: n.UserID, Timelines: timelineIDs, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+			Limit: chunk, Down: math.MaxInt64, ByCreation: n.Order == Created,
+		})
+		if err != nil {
+			return err
+		}
+		seen := make(map[int64]struct{}, len(standing)+len(scanned.Posts))
+		posts := make([]int64, 0, len(standing)+len(scanned.Posts))
+		add := func(post int64) {
+			if _, ok := seen[post]; !ok {
+				seen[post] = struct{}{}
+				posts = append(posts, post)
+			}
+		}
+		for _, post := range standing {
+			add(post)
+		}
+		for _, p := range scanned.Posts {
+			add(p.PostID)
+		}
+		entries, folds, err = s.compute(ctx, sn, n, id, listed, posts)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	return s.write(ctx, entries, folds, asof)
+}

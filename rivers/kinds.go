@@ -1,0 +1,138 @@
+package rivers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"riverrun/timelines"
+)
+
+// spec says what a river kind is: what it is made of, who may open it, how long
+// it is kept. A new kind is a row of this table and a test.
+type spec struct {
+	// sources returns the river's timelines as far as its viewer may read them.
+	sources func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error)
+	// page says whose page TheirID names, and so which account's gate decides.
+	page pageOf
+	// reasons: entries say why they are here, and an entry none of whose
+	// timelines is readable any more is dropped.
+	reasons bool
+	// full: entries are shown unfolded.
+	full bool
+	// home keeps the long grace.
+	home bool
+}
+
+type pageOf int
+
+const (
+	ofNobody  pageOf = iota // everybody may open it
+	ofMyself                // TheirID is not set: the viewer's own, by construction
+	ofAccount               // the gate of TheirID's feed decides
+	ofPost                  // the post's decisive timelines decide
+)
+
+func named(kinds ...string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
+	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+		return sn.Named(ctx, n.UserID, n.TheirID, kinds...)
+	}
+}
+
+func own(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
+	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+		return sn.Named(ctx, n.UserID, n.UserID, kind)
+	}
+}
+
+var specs = map[Kind]spec{
+	Home: {
+		sources: func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+			return sn.Home(ctx, n.UserID)
+		},
+		page: ofMyself, reasons: true, home: true,
+	},
+	User:        {sources: named(timelines.KindFeed), page: ofAccount},
+	Likes:       {sources: named(timelines.KindLikes), page: ofAccount},
+	Comments:    {sources: named(timelines.KindComments), page: ofAccount},
+	Group:       {sources: named(timelines.KindGroup), page: ofAccount},
+	Discussions: {sources: own(timelines.KindDiscussions), page: ofMyself},
+	Directs:     {sources: own(timelines.KindDirects), page: ofMyself},
+	Everything:  {sources: named(timelines.KindEverything), page: ofNobody},
+	Post:        {sources: named(timelines.KindPost), page: ofPost, full: true},
+}
+
+// Kinds returns all river kinds.
+func Kinds() []Kind {
+	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Group, Post, Everything}
+}
+
+// grace is how long a closed river of the kind is kept.
+func (s *Store) grace(k Kind) time.Duration {
+	if specs[k].home {
+		return s.opts.GraceHome
+	}
+	return s.opts.Grace
+}
+
+// Resolve returns the name of the river behind a page: name is an account's
+// name or a post's code where the kind needs one. It says nothing about the
+// right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded.
+func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
+	sp, ok := specs[kind]
+	if !ok {
+		return Name{}, ErrNotFound
+	}
+	n := Name{UserID: v.AccountID, Kind: kind, Order: order}
+	if n.Order == "" {
+		n.Order = Fresh
+	}
+	switch sp.page {
+	case ofMyself:
+		if v.Anonymous() {
+			return Name{}, ErrSignInNeeded
+		}
+	case ofAccount:
+		a, err := s.access.AccountNamed(ctx, name)
+		if err != nil {
+			return Name{}, notFound(err)
+		}
+		if (kind == Group) != (a.Kind == timelines.Group) {
+			return Name{}, ErrNotFound
+		}
+		n.TheirID = a.ID
+	case ofPost:
+		id, err := s.postID(ctx, name)
+		if err != nil {
+			return Name{}, notFound(err)
+		}
+		n.TheirID = id
+	}
+	return n, nil
+}
+
+// mayOpen is the first of 004's checks: may this viewer open the page at all?
+// No river is made before it says yes. It costs no statement when the gates are
+// cached.
+func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error {
+	sp := specs[n.Kind]
+	if sp.page != ofAccount {
+		return nil
+	}
+	accounts, err := s.access.Accounts(ctx, []int64{n.TheirID})
+	if err != nil {
+		return err
+	}
+	a, ok := accounts[n.TheirID]
+	if !ok {
+		return ErrNotFound
+	}
+	gates, err := s.access.Gates(ctx, []int64{a.FeedID})
+	if err != nil {
+		return err
+	}
+	if !gates.Opens(sets, a.FeedID) {
+		return fmt.Errorf("%s of %s: %w", n.Kind, a.Name, ErrForbidden)
+	}
+	return nil
+}

@@ -1,0 +1,385 @@
+package rivers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// rawEntry is an entry as stored, undecided.
+type rawEntry struct {
+	PostID  int64
+	Version int64
+	Place   int64
+	Deleted bool
+	Overlay overlay
+	// Fold is the version of the post's stored fold, 0 if it is missing.
+	Fold int64
+}
+
+// rawPage is what the one statement of a page returns.
+type rawPage struct {
+	clock    timelines.Clock
+	found    bool // a live river of the store's epoch
+	river    int64
+	finished bool
+	floor    int64
+	entries  []rawEntry
+}
+
+// pageQuery is the one statement of a warm page: the access clock, the river by
+// name, its next entries, and after their LIMIT the stamps of their folds. It
+// returns at least one row while the store has a clock.
+const pageQuery = `
+	SELECT c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.per_river_folded, f.version
+	FROM clock c
+	LEFT JOIN rivers r ON r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term
+		AND r.ord = @ord AND r.state = 'live' AND r.epoch = c.epoch
+	LEFT JOIN LATERAL (
+		SELECT post_id, version, fresh_at, per_river_folded FROM entries
+		WHERE river_id = r.id AND NOT deleted AND fresh_at >= r.floor
+			AND (fresh_at, post_id) < (@place::bigint, @post::bigint)
+		ORDER BY fresh_at DESC, post_id DESC LIMIT @limit) e ON true
+	LEFT JOIN folds f ON f.post_id = e.post_id
+	ORDER BY e.fresh_at DESC, e.post_id DESC`
+
+// readPage runs the one statement. A store without a clock gets one and an epoch.
+func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) (rawPage, error) {
+	if before.Top() {
+		before = Cursor{Place: math.MaxInt64, PostID: math.MaxInt64}
+	}
+	args := nameArgs(n)
+	args["place"], args["post"], args["limit"] = before.Place, before.PostID, limit
+	for range 3 {
+		rows, err := s.db.Query(ctx, pageQuery, args)
+		if err != nil {
+			return rawPage{}, fmt.Errorf("read page: %w", err)
+		}
+		var p rawPage
+		any := false
+		for rows.Next() {
+			any = true
+			var river, floor, post, version, place, fold *int64
+			var finished *bool
+			var folded []byte
+			if err := rows.Scan(&p.clock.Epoch, &p.clock.N, &river, &finished, &floor,
+				&post, &version, &place, &folded, &fold); err != nil {
+				rows.Close()
+				return rawPage{}, fmt.Errorf("read page: %w", err)
+			}
+			if river == nil {
+				continue
+			}
+			p.found, p.river, p.finished, p.floor = true, *river, *finished, *floor
+			if post == nil {
+				continue
+			}
+			e := rawEntry{PostID: *post, Version: *version, Place: *place}
+			if fold != nil {
+				e.Fold = *fold
+			}
+			if err := json.Unmarshal(folded, &e.Overlay); err != nil {
+				rows.Close()
+				return rawPage{}, fmt.Errorf("read overlay of post %d: %w", *post, err)
+			}
+			p.entries = append(p.entries, e)
+		}
+		if err := rows.Err(); err != nil {
+			return rawPage{}, fmt.Errorf("read page: %w", err)
+		}
+		if any {
+			return p, nil
+		}
+		if _, err := s.clock(ctx); err != nil {
+			return rawPage{}, err
+		}
+	}
+	return rawPage{}, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
+}
+
+// Visit returns a page of a river, building the river on its first visit and
+// extending it where older entries are asked for (source: 004; DESIGN: the
+// protocol, steps 7 and 8). A warm page is one SQL statement.
+//
+// Errors: ErrForbidden (the page exists and is closed to this viewer),
+// ErrNotFound, timelines.ErrSignedOut (the viewer's session ended).
+func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
+	page := &Page{Name: n}
+	at := before
+	for builds := 0; ; {
+		raw, err := s.readPage(ctx, n, at, PageSize+1)
+		if err != nil {
+			return nil, err
+		}
+		sets, err := s.admit(ctx, v, n, raw.clock)
+		if err != nil {
+			return nil, err
+		}
+		if !raw.found {
+			if builds++; builds > 5 {
+				return nil, fmt.Errorf("%s river keeps vanishing: %w", n.Kind, ErrUnavailable)
+			}
+			if err := s.preflight(ctx, n); err != nil {
+				return nil, err
+			}
+			if err := s.build(ctx, n, math.MaxInt64); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if page.River != 0 && page.River != raw.river {
+			// Swapped between two statements of this visit: what was read belongs to
+			// another generation.
+			page.Items, at = nil, before
+			page.River = raw.river
+			continue
+		}
+		page.River, page.Sets = raw.river, sets
+		items, err := s.decide(ctx, n, sets, raw.entries)
+		if err != nil {
+			return nil, err
+		}
+		page.Items = append(page.Items, items...)
+		if len(page.Items) > PageSize {
+			page.Items = page.Items[:PageSize]
+			page.More = true
+			last := page.Items[PageSize-1]
+			page.Next = Cursor{Place: last.Place, PostID: last.PostID}
+			break
+		}
+		if len(raw.entries) > PageSize {
+			// Some were not for this viewer: fetch on.
+			last := raw.entries[len(raw.entries)-1]
+			at = Cursor{Place: last.Place, PostID: last.PostID}
+			continue
+		}
+		if raw.finished {
+			break
+		}
+		if k := len(raw.entries); k > 0 {
+			at = Cursor{Place: raw.entries[k-1].Place, PostID: raw.entries[k-1].PostID}
+		}
+		if err := s.extend(ctx, n, raw.river, raw.floor); err != nil {
+			return nil, err
+		}
+	}
+	if specs[n.Kind].page == ofPost && len(page.Items) == 0 {
+		return nil, ErrNotFound
+	}
+	s.visits.note(page.River)
+	return page, nil
+}
+
+// admit brings the access cache to the clock a deciding statement returned,
+// checks that the viewer is still signed in and may open the page, and returns
+// the sets to decide with.
+func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock timelines.Clock) (*timelines.Sets, error) {
+	if err := s.access.Advance(ctx, clock); err != nil {
+		return nil, err
+	}
+	if err := s.access.Still(ctx, v); err != nil {
+		return nil, err
+	}
+	if n.UserID != v.AccountID {
+		return nil, ErrNotFound // nobody can name another one's river
+	}
+	sets, err := s.access.Sets(ctx, v.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return sets, s.mayOpen(ctx, n, sets)
+}
+
+// preflight refuses a post page before a river is made for it.
+func (s *Store) preflight(ctx context.Context, n Name) error {
+	if specs[n.Kind].page != ofPost {
+		return nil
+	}
+	var ok bool
+	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		ok, err = sn.MayRead(ctx, n.UserID, n.TheirID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// decide turns stored entries into what this viewer may see, in memory: the
+// post's decisive timelines, the reasons it is here, the destinations that may
+// be named. It is the third and fourth of 004's checks, made anew at each render.
+func (s *Store) decide(ctx context.Context, n Name, sets *timelines.Sets, raw []rawEntry) ([]Item, error) {
+	return s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, nil)
+}
+
+// undecided are entries of one river and what decides them.
+type undecided struct {
+	name    Name
+	sets    *timelines.Sets
+	entries []rawEntry
+}
+
+// decideMany decides the entries of several rivers with the statements of one:
+// one for folds not in memory, one for timelines not in memory. each, if not
+// nil, is told of every entry in turn, with shown false for those left out;
+// without it the shown ones are returned.
+func (s *Store) decideMany(ctx context.Context, all []undecided,
+	each func(river, entry int, it Item, shown bool),
+) ([]Item, error) {
+	want := map[int64]int64{}
+	for _, u := range all {
+		for _, e := range u.entries {
+			want[e.PostID] = max(want[e.PostID], e.Fold)
+		}
+	}
+	folds, err := s.loadFolds(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[int64]struct{}{}
+	for _, u := range all {
+		for _, e := range u.entries {
+			for _, id := range e.Overlay.Timelines {
+				ids[id] = struct{}{}
+			}
+		}
+	}
+	for _, f := range folds {
+		for _, id := range f.Decisive {
+			ids[id] = struct{}{}
+		}
+	}
+	list := make([]int64, 0, len(ids))
+	for id := range ids {
+		list = append(list, id)
+	}
+	gates, err := s.access.Gates(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]Item, 0, PageSize+1)
+	for i, u := range all {
+		sp := specs[u.name.Kind]
+		for j, e := range u.entries {
+			it, shown := decideOne(sp, u.sets, gates, e, folds[e.PostID])
+			if shown && sp.full {
+				if it.Fold, err = s.fullFold(ctx, e.PostID, it.Fold.Version); err != nil {
+					return nil, err
+				}
+				// The full fold may be newer than the one just decided.
+				if gates, err = s.access.Gates(ctx, append(list, it.Fold.Decisive...)); err != nil {
+					return nil, err
+				}
+				it, shown = decideOne(sp, u.sets, gates, e, it.Fold)
+				it.Full = true
+			}
+			switch {
+			case each != nil:
+				each(i, j, it, shown)
+			case shown:
+				items = append(items, it)
+			}
+		}
+	}
+	return items, nil
+}
+
+func decideOne(sp spec, sets *timelines.Sets, gates timelines.Gates, e rawEntry, f *Fold) (Item, bool) {
+	it := Item{PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f, Liked: e.Overlay.Liked}
+	if f == nil {
+		return it, false // the post itself is gone from the primary store
+	}
+	it.Stamp.Fold = f.Version
+	if e.Deleted || f.Deleted || !gates.OpensAny(sets, f.Decisive) {
+		return it, false
+	}
+	for _, id := range e.Overlay.Timelines {
+		if t, ok := gates.Timeline(id); ok && gates.Opens(sets, id) {
+			it.Why = append(it.Why, t)
+		}
+	}
+	if sp.reasons && len(it.Why) == 0 {
+		return it, false
+	}
+	it.To = destinations(sets, gates, f)
+	return it, true
+}
+
+// destinations are the post's decisive timelines this viewer may know of. Who
+// takes part in a direct post knows all who do.
+func destinations(sets *timelines.Sets, gates timelines.Gates, f *Fold) []timelines.Timeline {
+	party := false
+	for _, id := range f.Decisive {
+		if t, ok := gates.Timeline(id); ok && t.Kind == timelines.KindDirects && gates.Opens(sets, id) {
+			party = true
+		}
+	}
+	var to []timelines.Timeline
+	for _, id := range f.Decisive {
+		t, ok := gates.Timeline(id)
+		if ok && (gates.Opens(sets, id) || party && t.Kind == timelines.KindDirects) {
+			to = append(to, t)
+		}
+	}
+	return to
+}
+
+// Entry returns one entry of a river as its viewer may see it now, with the sets
+// it was decided with: what a reply to one's own change carries. ErrNotFound if
+// the river does not hold the post or does not stand.
+func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID int64) (*Item, *timelines.Sets, error) {
+	seen, err := s.Flush(ctx, []Watch{{Viewer: v, Name: n}}, []int64{postID})
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case seen[0].SignedOut:
+		return nil, nil, timelines.ErrSignedOut
+	case len(seen[0].Items) == 0:
+		return nil, nil, ErrNotFound
+	}
+	s.visits.note(seen[0].River)
+	return &seen[0].Items[0], seen[0].Sets, nil
+}
+
+// Unfold returns one post with all its comments, decided for the viewer;
+// ErrNotFound if there is none the viewer may read.
+func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*Item, *timelines.Sets, error) {
+	id, err := s.postID(ctx, code)
+	if err != nil {
+		return nil, nil, notFound(err)
+	}
+	// The clock is read before the fold's stamp: a narrowing acknowledged before
+	// either is known to both.
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	const query = `SELECT coalesce((SELECT version FROM folds WHERE post_id = @post), 0)`
+	raw := rawEntry{PostID: id}
+	if err := s.db.QueryRow(ctx, query, pgx.StrictNamedArgs{"post": id}).Scan(&raw.Fold); err != nil {
+		return nil, nil, fmt.Errorf("unfold: %w", err)
+	}
+	n := Name{UserID: v.AccountID, Kind: Post, TheirID: id, Order: Fresh}
+	sets, err := s.admit(ctx, v, n, clock)
+	if err != nil {
+		return nil, nil, err
+	}
+	items, err := s.decide(ctx, n, sets, []rawEntry{raw})
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(items) == 0 {
+		return nil, nil, ErrNotFound
+	}
+	return &items[0], sets, nil
+}

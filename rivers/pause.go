@@ -1,0 +1,27 @@
+package rivers
+
+import "context"
+
+// Named points between the steps of the protocol. A test puts a function into
+// the context and holds one writer there while another passes, so that every
+// interleaving can be made to happen; nothing else uses them.
+const (
+	afterLookup     = "after-lookup"
+	afterRegister   = "after-register"
+	afterSnapshot   = "after-snapshot"
+	afterEntries    = "after-entries"
+	beforeSwap      = "before-swap"
+	beforeExtension = "before-extension"
+)
+
+type pauseKey struct{}
+
+func withPause(ctx context.Context, at func(point string)) context.Context {
+	return context.WithValue(ctx, pauseKey{}, at)
+}
+
+func pause(ctx context.Context, point string) {
+	if at, ok := ctx.Value(pauseKey{}).(func(string)); ok {
+		at(point)
+	}
+}

@@ -1,0 +1,127 @@
+package rivers
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// Retire makes these rivers of one account cold, open or not: what an account's
+// own change of subscriptions does at once, before the reply (DESIGN: the
+// protocol, step 2). The next visit builds another generation.
+func (s *Store) Retire(ctx context.Context, r timelines.Replace) error {
+	const query = `
+		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
+		WHERE id IN (
+			SELECT id FROM rivers
+			WHERE user_id = @user AND (state = 'live' OR state = 'building')
+				AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+			ORDER BY id FOR UPDATE)`
+	_, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"user": r.ViewerID, "kinds": kindsOf(r)})
+	if err != nil {
+		return fmt.Errorf("retire rivers: %w", err)
+	}
+	return nil
+}
+
+func kindsOf(r timelines.Replace) []string {
+	if r.Kinds == nil {
+		return []string{}
+	}
+	return r.Kinds
+}
+
+// Replace makes the rivers concerned by a change of access or subscription anew
+// (DESIGN: the protocol, step 6). Closed ones are retired, in one statement; so is every
+// build under way, whose snapshot may be older than the change: its builder
+// starts again. Open ones are rebuilt down to their old floor while the old
+// generation still serves, and swapped. It returns the names swapped, for the
+// bus. What the old generation still shows meanwhile is decided at render with
+// the new access sets.
+func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error) {
+	const retire = `
+		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
+		WHERE id IN (
+			SELECT id FROM rivers r
+			WHERE (@everybody OR user_id = @user)
+				AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+				AND (state = 'building' OR state = 'live' AND NOT EXISTS (
+					SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
+			ORDER BY id FOR UPDATE)`
+	args := pgx.StrictNamedArgs{"everybody": r.Everybody, "user": r.ViewerID, "kinds": kindsOf(r)}
+	if _, err := s.db.Exec(ctx, retire, args); err != nil {
+		return nil, fmt.Errorf("retire closed rivers: %w", err)
+	}
+	// What is left live is open; and a page open on a river already retired (the
+	// actor's own, see Retire) is swapped too.
+	const open = `
+		SELECT DISTINCT ON (user_id, kind, their_id, term, ord) user_id, kind, their_id, term, ord, floor, state = 'live'
+		FROM rivers r
+		WHERE (@everybody OR user_id = @user)
+			AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+			AND (state = 'live' OR state = 'retired' AND EXISTS (
+				SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
+		ORDER BY user_id, kind, their_id, term, ord, state = 'live' DESC`
+	rows, err := s.db.Query(ctx, open, args)
+	if err != nil {
+		return nil, fmt.Errorf("read open rivers: %w", err)
+	}
+	var swapped []Name
+	var floors []int64
+	var n Name
+	var floor int64
+	var live bool
+	_, err = pgx.ForEachRow(rows, []any{&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &floor, &live}, func() error {
+		swapped = append(swapped, n)
+		if !live {
+			floor = math.MaxInt64
+		}
+		floors = append(floors, floor)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read open rivers: %w", err)
+	}
+	for i, n := range swapped {
+		// Never join a build that began before the change.
+		s.builds.Forget(buildKey(n))
+		if err := s.rebuild(ctx, n, floors[i]); err != nil {
+			return nil, err
+		}
+	}
+	return swapped, nil
+}
+
+// rebuild builds a new generation in the place of the live one; a river whose
+// page may not be opened any more, or whose post is gone, is retired instead.
+func (s *Store) rebuild(ctx context.Context, n Name, down int64) error {
+	if specs[n.Kind].page == ofPost {
+		if err := s.preflight(ctx, n); err != nil {
+			if err != ErrNotFound {
+				return err
+			}
+			return s.retireNamed(ctx, n)
+		}
+	}
+	return s.build(ctx, n, down)
+}
+
+func (s *Store) retireNamed(ctx context.Context, n Name) error {
+	const query = `
+		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
+		WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord AND state = 'live'`
+	if _, err := s.db.Exec(ctx, query, nameArgs(n)); err != nil {
+		return fmt.Errorf("retire river: %w", err)
+	}
+	return nil
+}
+
+// Touches reports whether a replace concerns rivers of that name.
+func Touches(r timelines.Replace, n Name) bool {
+	return (r.Everybody || r.ViewerID == n.UserID) && (len(r.Kinds) == 0 || slices.Contains(r.Kinds, string(n.Kind)))
+}

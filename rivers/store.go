@@ -1,0 +1,226 @@
+package rivers
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"golang.org/x/sync/singleflight"
+
+	"riverrun/timelines"
+)
+
+// Store is the secondary store as one node uses it. It is safe for concurrent
+// use. Start must have been called before visits and leases are kept.
+type Store struct {
+	db      *pgxpool.Pool
+	primary *timelines.Store
+	access  *timelines.AccessCache
+	opts    Options
+	log     *slog.Logger
+	node    string
+
+	folds  *foldCache
+	builds singleflight.Group
+	visits *visits
+
+	// mu guards codes.
+	mu    sync.Mutex
+	codes *simplelru.LRU[string, int64] // post codes to ids; immutable facts
+}
+
+// Options are what an operator may set, and where the figures go.
+type Options struct {
+	// GraceHome and Grace: how long a river neither open nor visited is kept.
+	GraceHome, Grace time.Duration
+	// Folds is how many rendered-ready folds this node holds in memory.
+	Folds int
+	// Metrics receives figures; nil drops them.
+	Metrics Metrics
+}
+
+// Metrics is told what the store does. Implementations must be safe for
+// concurrent use and quick.
+type Metrics interface {
+	// Built: a river of that kind was built, with that many entries, in that time.
+	Built(kind Kind, entries int, took time.Duration)
+	// Wrote: that many entries were written to live rivers.
+	Wrote(entries int)
+}
+
+type noMetrics struct{}
+
+func (noMetrics) Built(Kind, int, time.Duration) {}
+func (noMetrics) Wrote(int)                      {}
+
+// DefaultOptions returns what is in force where nothing is set.
+func DefaultOptions() Options {
+	return Options{GraceHome: 24 * time.Hour, Grace: 6 * time.Hour, Folds: 10_000}
+}
+
+// chunk is how many posts a build or an extension stores: six pages.
+const chunk = 6 * PageSize
+
+// writeDeadline is how long after its look-up a writer may still write. Rows
+// that a late writer could revive are kept longer (see Expire).
+const writeDeadline = 60 * time.Second
+
+// ErrUnavailable: the secondary store could not be brought to answer.
+var ErrUnavailable = errors.New("rivers unavailable")
+
+// Open returns the store in db, of the rivers made from primary.
+func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Options) *Store {
+	if opts.Metrics == nil {
+		opts.Metrics = noMetrics{}
+	}
+	if opts.Folds <= 0 {
+		opts.Folds = DefaultOptions().Folds
+	}
+	codes, err := simplelru.NewLRU[string, int64](50_000, nil)
+	if err != nil {
+		panic(err) // only a size below one is refused
+	}
+	s := &Store{
+		db:      db,
+		primary: primary,
+		access:  timelines.NewAccessCache(primary),
+		opts:    opts,
+		log:     log,
+		node:    fmt.Sprintf("%016x", newID()),
+		folds:   newFoldCache(opts.Folds),
+		codes:   codes,
+	}
+	s.visits = newVisits(s)
+	return s
+}
+
+// Start makes sure that the store belongs to this primary store, and begins
+// keeping visits.
+func (s *Store) Start(ctx context.Context) error {
+	if err := s.adopt(ctx); err != nil {
+		return err
+	}
+	s.visits.start()
+	return nil
+}
+
+// Stop writes the visits not yet written, gives up this node's leases, and
+// returns when nothing of the store runs any more.
+func (s *Store) Stop(ctx context.Context) error {
+	err := s.visits.stop(ctx)
+	_, unlease := s.db.Exec(ctx, `DELETE FROM leases WHERE node = @node`, pgx.StrictNamedArgs{"node": s.node})
+	return errors.Join(err, unlease)
+}
+
+// Access is this node's cache of what decides who sees what.
+func (s *Store) Access() *timelines.AccessCache { return s.access }
+
+// Node is this process's name among leases and on the bus.
+func (s *Store) Node() string { return s.node }
+
+// Ping reports whether the store answers.
+func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
+
+// newID returns a random, positive 63-bit number.
+func newID() int64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand crashes the program instead
+	return int64(binary.BigEndian.Uint64(b[:])>>1 | 1)
+}
+
+// adopt gives the store an epoch if it has none, and a new one if its rivers
+// were built from another primary store or from a later state of this one than
+// it has now (one restored from a copy).
+func (s *Store) adopt(ctx context.Context) error {
+	n, primaryID, err := s.primary.AccessClock(ctx)
+	if err != nil {
+		return err
+	}
+	const query = `
+		INSERT INTO clock (epoch, n, primary_id) VALUES (@epoch, @n, @primary)
+		ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, n = excluded.n, primary_id = excluded.primary_id
+		WHERE clock.primary_id <> excluded.primary_id`
+	if _, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"epoch": newID(), "n": n, "primary": primaryID}); err != nil {
+		return fmt.Errorf("adopt secondary store: %w", err)
+	}
+	return nil
+}
+
+// PublishClock brings the store's access clock to at least n. A narrowing is
+// acknowledged only after this returned nil. A lost clock row is made anew, with
+// a new epoch: whatever rivers stand there are cold.
+func (s *Store) PublishClock(ctx context.Context, n int64) error {
+	const query = `UPDATE clock SET n = greatest(n, @n)`
+	tag, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"n": n})
+	if err != nil {
+		return fmt.Errorf("publish access clock: %w", err)
+	}
+	if tag.RowsAffected() == 1 {
+		return nil
+	}
+	_, primaryID, err := s.primary.AccessClock(ctx)
+	if err != nil {
+		return err
+	}
+	// Another may have made the row meanwhile with an older n: hence greatest.
+	const upsert = `
+		INSERT INTO clock (epoch, n, primary_id) VALUES (@epoch, @n, @primary)
+		ON CONFLICT (id) DO UPDATE SET n = greatest(clock.n, excluded.n)`
+	if _, err := s.db.Exec(ctx, upsert, pgx.StrictNamedArgs{"epoch": newID(), "n": n, "primary": primaryID}); err != nil {
+		return fmt.Errorf("publish access clock: %w", err)
+	}
+	return nil
+}
+
+// clock reads the access clock, making it if it is lost, and brings the cache
+// there: what is decided from the primary store alone begins with this.
+func (s *Store) clock(ctx context.Context) (timelines.Clock, error) {
+	for range 3 {
+		var c timelines.Clock
+		err := s.db.QueryRow(ctx, `SELECT epoch, n FROM clock`).Scan(&c.Epoch, &c.N)
+		if errors.Is(err, pgx.ErrNoRows) {
+			if err := s.adopt(ctx); err != nil {
+				return c, err
+			}
+			continue
+		}
+		if err != nil {
+			return c, fmt.Errorf("read access clock: %w", err)
+		}
+		return c, s.access.Advance(ctx, c)
+	}
+	return timelines.Clock{}, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
+}
+
+func notFound(err error) error {
+	if errors.Is(err, timelines.ErrNotFound) {
+		return ErrNotFound
+	}
+	return err
+}
+
+// postID resolves a post's code, from memory if it was seen before.
+func (s *Store) postID(ctx context.Context, code string) (int64, error) {
+	s.mu.Lock()
+	id, ok := s.codes.Get(code)
+	s.mu.Unlock()
+	if ok {
+		return id, nil
+	}
+	id, err := s.primary.PostID(ctx, code)
+	if err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	s.codes.Add(code, id)
+	s.mu.Unlock()
+	return id, nil
+}

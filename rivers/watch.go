@@ -1,0 +1,275 @@
+package rivers
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// Watch is a page open in a browser: who looks at which river, and which
+// generation of it is on the screen (0: whichever stands).
+type Watch struct {
+	Viewer timelines.Viewer
+	Name   Name
+	River  int64
+}
+
+// Seen is what a watch may see now of the posts asked about.
+type Seen struct {
+	// River is the generation that stands, 0 if none does.
+	River int64
+	// Swapped: the generation on the screen is not the one that stands (or none
+	// is). Visit again; nothing else here is filled.
+	Swapped bool
+	// SignedOut: the viewer's session ended.
+	SignedOut bool
+	// Closed: the viewer may not open this page any more.
+	Closed bool
+	// Items are those of the posts that the river holds for this viewer; Gone those
+	// it held and does not, or that the viewer may not see.
+	Items []Item
+	Gone  []Gone
+	Sets  *timelines.Sets
+}
+
+// Gone is an entry to be taken off the screen.
+type Gone struct {
+	PostID int64
+	Code   string
+	Stamp  Stamp
+}
+
+// names gathers the distinct river names of some watches.
+type names struct {
+	list  []Name
+	index []int // of each watch into list
+}
+
+func namesOf(watches []Watch) names {
+	at := make(map[Name]int, len(watches))
+	n := names{index: make([]int, len(watches))}
+	for i, w := range watches {
+		k, ok := at[w.Name]
+		if !ok {
+			k = len(n.list)
+			at[w.Name] = k
+			n.list = append(n.list, w.Name)
+		}
+		n.index[i] = k
+	}
+	return n
+}
+
+func (n names) args() pgx.StrictNamedArgs {
+	size := len(n.list)
+	users, theirs := make([]int64, size), make([]int64, size)
+	kinds, terms, orders := make([]string, size), make([]string, size), make([]string, size)
+	for i, x := range n.list {
+		users[i], kinds[i], theirs[i], terms[i], orders[i] = x.UserID, string(x.Kind), x.TheirID, x.Term, string(x.Order)
+	}
+	return pgx.StrictNamedArgs{"users": users, "kinds": kinds, "theirs": theirs, "terms": terms, "orders": orders}
+}
+
+// watched is the FROM clause of a statement over many rivers by name.
+const watched = `
+	FROM clock c
+	CROSS JOIN unnest(@users::bigint[], @kinds::text[], @theirs::bigint[], @terms::text[], @orders::text[])
+		WITH ORDINALITY AS w(user_id, kind, their_id, term, ord, i)
+	LEFT JOIN rivers r ON r.user_id = w.user_id AND r.kind = w.kind AND r.their_id = w.their_id
+		AND r.term = w.term AND r.ord = w.ord AND r.state = 'live' AND r.epoch = c.epoch`
+
+// Flush returns what each watch may see now of these posts: one statement for
+// all watches and posts, decided as a page is, so that a push cannot show what a
+// page would not. With no posts it still says who was signed out and whose river
+// was swapped. The result stands in the order of the watches.
+func (s *Store) Flush(ctx context.Context, watches []Watch, posts []int64) ([]Seen, error) {
+	const query = `
+		SELECT c.epoch, c.n, w.i, r.id, r.finished, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded, f.version` +
+		watched + `
+		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = ANY(@posts::bigint[])
+			AND (e.fresh_at >= r.floor OR e.deleted)
+		LEFT JOIN folds f ON f.post_id = e.post_id
+		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
+	n := namesOf(watches)
+	args := n.args()
+	args["posts"] = posts
+	raws, err := s.readMany(ctx, query, args, len(n.list))
+	if err != nil {
+		return nil, err
+	}
+	seen := make([]Seen, len(watches))
+	decidedAt := make([]int, len(n.list)) // which watch's admission decided the river; -1 none
+	for i := range decidedAt {
+		decidedAt[i] = -1
+	}
+	var all []undecided
+	var of []int // the river each undecided is of
+	for i, w := range watches {
+		k := n.index[i]
+		raw := raws[k]
+		seen[i].River = raw.river
+		sets, err := s.admit(ctx, w.Viewer, w.Name, raw.clock)
+		switch {
+		case errors.Is(err, timelines.ErrSignedOut):
+			seen[i].SignedOut = true
+			continue
+		case errors.Is(err, ErrForbidden), errors.Is(err, ErrNotFound):
+			seen[i].Closed = true
+			continue
+		case err != nil:
+			return nil, err
+		}
+		seen[i].Sets = sets
+		if !raw.found || w.River != 0 && w.River != raw.river {
+			seen[i].Swapped = true
+		}
+		if decidedAt[k] < 0 && raw.found {
+			decidedAt[k] = len(all)
+			all = append(all, undecided{name: w.Name, sets: sets, entries: raw.entries})
+			of = append(of, k)
+		}
+	}
+	items, gone := make([][]Item, len(n.list)), make([][]Gone, len(n.list))
+	_, err = s.decideMany(ctx, all, func(river, _ int, it Item, shown bool) {
+		k := of[river]
+		if shown {
+			items[k] = append(items[k], it)
+			return
+		}
+		g := Gone{PostID: it.PostID, Stamp: it.Stamp}
+		if it.Fold != nil {
+			g.Code = it.Fold.Text.Code
+		}
+		gone[k] = append(gone[k], g)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i := range watches {
+		if !seen[i].SignedOut && !seen[i].Closed && !seen[i].Swapped {
+			seen[i].Items, seen[i].Gone = items[n.index[i]], gone[n.index[i]]
+		}
+	}
+	return seen, nil
+}
+
+// Fronts returns the first page of each watch's river in one statement, decided;
+// nil where the generation on the screen does not stand any more or the viewer
+// may not see it. It builds and extends nothing: it is for comparing open pages
+// with their rivers from time to time.
+func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
+	const query = `
+		SELECT c.epoch, c.n, w.i, r.id, r.finished, e.post_id, e.version, e.fresh_at, false, e.per_river_folded, f.version` +
+		watched + `
+		LEFT JOIN LATERAL (
+			SELECT post_id, version, fresh_at, per_river_folded FROM entries
+			WHERE river_id = r.id AND NOT deleted AND fresh_at >= r.floor
+			ORDER BY fresh_at DESC, post_id DESC LIMIT @limit) e ON true
+		LEFT JOIN folds f ON f.post_id = e.post_id
+		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
+	n := namesOf(watches)
+	args := n.args()
+	args["limit"] = PageSize + 1
+	raws, err := s.readMany(ctx, query, args, len(n.list))
+	if err != nil {
+		return nil, err
+	}
+	pages := make([]*Page, len(watches))
+	decided := make([]*Page, len(n.list))
+	var all []undecided
+	var of []int
+	for i, w := range watches {
+		k := n.index[i]
+		raw := raws[k]
+		sets, err := s.admit(ctx, w.Viewer, w.Name, raw.clock)
+		if errors.Is(err, timelines.ErrSignedOut) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !raw.found || w.River != 0 && w.River != raw.river {
+			continue
+		}
+		if decided[k] == nil {
+			decided[k] = &Page{Name: w.Name, River: raw.river, Sets: sets, More: !raw.finished}
+			if len(raw.entries) > PageSize {
+				raw.entries = raw.entries[:PageSize]
+				decided[k].More = true
+			}
+			all = append(all, undecided{name: w.Name, sets: sets, entries: raw.entries})
+			of = append(of, k)
+		}
+		pages[i] = decided[k]
+	}
+	_, err = s.decideMany(ctx, all, func(river, _ int, it Item, shown bool) {
+		if shown {
+			p := decided[of[river]]
+			p.Items = append(p.Items, it)
+			p.Next = Cursor{Place: it.Place, PostID: it.PostID}
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return pages, nil
+}
+
+// readMany runs a statement over rivers by name and returns a raw page for each
+// of size rivers.
+func (s *Store) readMany(ctx context.Context, query string, args pgx.StrictNamedArgs, size int) ([]rawPage, error) {
+	for range 3 {
+		rows, err := s.db.Query(ctx, query, args)
+		if err != nil {
+			return nil, fmt.Errorf("read rivers: %w", err)
+		}
+		raws := make([]rawPage, size)
+		found := false
+		for rows.Next() {
+			found = true
+			var clock timelines.Clock
+			var i int
+			var river, post, version, place, fold *int64
+			var deleted, finished *bool
+			var folded []byte
+			if err := rows.Scan(&clock.Epoch, &clock.N, &i, &river, &finished,
+				&post, &version, &place, &deleted, &folded, &fold); err != nil {
+				rows.Close()
+				return nil, fmt.Errorf("read rivers: %w", err)
+			}
+			p := &raws[i-1]
+			p.clock = clock
+			if river == nil {
+				continue
+			}
+			p.found, p.river, p.finished = true, *river, *finished
+			if post == nil {
+				continue
+			}
+			e := rawEntry{PostID: *post, Version: *version, Place: *place, Deleted: *deleted}
+			if fold != nil {
+				e.Fold = *fold
+			}
+			if err := json.Unmarshal(folded, &e.Overlay); err != nil {
+				rows.Close()
+				return nil, fmt.Errorf("read overlay of post %d: %w", *post, err)
+			}
+			p.entries = append(p.entries, e)
+		}
+		if err := rows.Err(); err != nil {
+			return nil, fmt.Errorf("read rivers: %w", err)
+		}
+		if found || size == 0 {
+			return raws, nil
+		}
+		if _, err := s.clock(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return nil, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
+}

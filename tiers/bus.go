@@ -1,0 +1,250 @@
+package tiers
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/rivers"
+)
+
+// Message is a hint to every node's hub that something changed: it says where to
+// look, never what is there. Any message may be lost or doubled.
+type Message struct {
+	// Posts whose fold or entries changed.
+	Posts []int64 `json:"p,omitempty"`
+	// Swapped names have a new generation.
+	Swapped []rivers.Name `json:"s,omitempty"`
+	// Clock: the access clock reached at least this.
+	Clock int64 `json:"c,omitempty"`
+	// All: something was missed; everything open is to be compared anew.
+	All bool `json:"a,omitempty"`
+}
+
+func (m Message) empty() bool { return len(m.Posts) == 0 && len(m.Swapped) == 0 && m.Clock == 0 && !m.All }
+
+// Bus tells all nodes where to look, over LISTEN and NOTIFY of the secondary
+// store: there a commit waits for no disk, and NOTIFY's global lock is in
+// nobody's way. Never part of a change's own transaction.
+//
+// A node's own listeners hear a message at once; the others by the server. While
+// one notification is on its way further messages gather and go together;
+// beyond what one payload holds they become All. A connection lost and found
+// again is All for this node's listeners.
+type Bus struct {
+	pool *pgxpool.Pool
+	node string
+	log  *slog.Logger
+
+	// mu guards what follows.
+	mu        sync.Mutex
+	listeners map[int]func(Message)
+	nextID    int
+	pending   Message
+	wake      chan struct{}
+
+	quit context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+const (
+	channel = "riverrun"
+	// maxPayload stays under NOTIFY's limit of 8,000 bytes.
+	maxPayload = 7500
+)
+
+type payload struct {
+	Node string `json:"n"`
+	Message
+}
+
+// NewBus returns a bus that is not connected yet: published messages reach
+// this process's own listeners only.
+func NewBus(pool *pgxpool.Pool, node string, log *slog.Logger) *Bus {
+	return &Bus{pool: pool, node: node, log: log, listeners: map[int]func(Message){}, wake: make(chan struct{}, 1)}
+}
+
+// Subscribe has fn called for every message until cancel is called. fn must be
+// quick, must not block and must not publish.
+func (b *Bus) Subscribe(fn func(Message)) (cancel func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id := b.nextID
+	b.nextID++
+	b.listeners[id] = fn
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		delete(b.listeners, id)
+	}
+}
+
+// Publish tells this node's listeners at once and the other nodes soon. It never
+// blocks.
+func (b *Bus) Publish(m Message) {
+	if m.empty() {
+		return
+	}
+	b.deliver(m)
+	b.mu.Lock()
+	b.pending.Posts = append(b.pending.Posts, m.Posts...)
+	b.pending.Swapped = append(b.pending.Swapped, m.Swapped...)
+	b.pending.Clock = max(b.pending.Clock, m.Clock)
+	b.pending.All = b.pending.All || m.All
+	// Far beyond a payload there is no need to remember more.
+	if len(b.pending.Posts) > maxPayload || len(b.pending.Swapped) > maxPayload {
+		b.pending = Message{All: true, Clock: b.pending.Clock}
+	}
+	b.mu.Unlock()
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (b *Bus) deliver(m Message) {
+	b.mu.Lock()
+	fns := make([]func(Message), 0, len(b.listeners))
+	for _, fn := range b.listeners {
+		fns = append(fns, fn)
+	}
+	b.mu.Unlock()
+	for _, fn := range fns {
+		fn(m)
+	}
+}
+
+// Start connects the bus. It returns once it listens.
+func (b *Bus) Start(ctx context.Context) error {
+	conn, err := b.listen(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, b.quit = context.WithCancel(context.WithoutCancel(ctx))
+	b.wg.Go(func() { b.hear(ctx, conn) })
+	b.wg.Go(func() { b.speak(ctx) })
+	return nil
+}
+
+// Stop disconnects the bus and waits for its goroutines; messages not yet sent
+// are sent first, as far as ctx allows.
+func (b *Bus) Stop(ctx context.Context) error {
+	if b.quit == nil {
+		return nil
+	}
+	b.quit()
+	b.wg.Wait()
+	return b.send(ctx)
+}
+
+func (b *Bus) listen(ctx context.Context) (*pgx.Conn, error) {
+	// A connection of its own: it is busy listening all its life.
+	conn, err := pgx.ConnectConfig(ctx, b.pool.Config().ConnConfig.Copy())
+	if err != nil {
+		return nil, fmt.Errorf("connect bus: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "LISTEN "+channel); err != nil {
+		_ = conn.Close(ctx) // the first error is the one to tell
+		return nil, fmt.Errorf("listen on bus: %w", err)
+	}
+	return conn, nil
+}
+
+func (b *Bus) hear(ctx context.Context, conn *pgx.Conn) {
+	for {
+		err := b.receive(ctx, conn)
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		_ = conn.Close(closing) // it is broken, or no longer wanted
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		b.log.WarnContext(ctx, "bus connection lost", "error", err)
+		if conn = b.reconnect(ctx); conn == nil {
+			return
+		}
+		b.deliver(Message{All: true})
+	}
+}
+
+// reconnect tries until it listens again; nil when ctx ended first.
+func (b *Bus) reconnect(ctx context.Context) *pgx.Conn {
+	for wait := 50 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
+		timer := time.NewTimer(wait/2 + rand.N(wait))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return nil
+		case <-timer.C:
+		}
+		conn, err := b.listen(ctx)
+		if err == nil {
+			b.log.InfoContext(ctx, "bus connected again")
+			return conn
+		}
+		if ctx.Err() == nil {
+			b.log.WarnContext(ctx, "bus not reachable", "error", err)
+		}
+	}
+}
+
+func (b *Bus) receive(ctx context.Context, conn *pgx.Conn) error {
+	for {
+		n, err := conn.WaitForNotification(ctx)
+		if err != nil {
+			return err
+		}
+		var p payload
+		if err := json.Unmarshal([]byte(n.Payload), &p); err != nil {
+			b.log.WarnContext(ctx, "unreadable message on the bus", "error", err)
+			b.deliver(Message{All: true})
+			continue
+		}
+		if p.Node != b.node {
+			b.deliver(p.Message)
+		}
+	}
+}
+
+func (b *Bus) speak(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.wake:
+		}
+		if err := b.send(ctx); err != nil && ctx.Err() == nil {
+			// Others heal by comparing from time to time.
+			b.log.WarnContext(ctx, "bus message not sent", "error", err)
+		}
+	}
+}
+
+// send notifies the other nodes of what gathered.
+func (b *Bus) send(ctx context.Context) error {
+	b.mu.Lock()
+	m := b.pending
+	b.pending = Message{}
+	b.mu.Unlock()
+	if m.empty() {
+		return nil
+	}
+	doc, err := json.Marshal(payload{Node: b.node, Message: m})
+	if err == nil && len(doc) > maxPayload {
+		doc, err = json.Marshal(payload{Node: b.node, Message: Message{All: true, Clock: m.Clock}})
+	}
+	if err != nil {
+		return fmt.Errorf("encode bus message: %w", err)
+	}
+	if _, err := b.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, channel, string(doc)); err != nil {
+		return fmt.Errorf("notify: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package tiers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// Tiers carries changes into rivers. It is safe for concurrent use.
+type Tiers struct {
+	primary *timelines.Store
+	rivers  *rivers.Store
+	bus     *Bus
+	log     *slog.Logger
+	metrics Metrics
+
+	// soon is the bounded queue of Tier 1 work this node does at once. What does
+	// not fit is left to its job.
+	soon chan timelines.Touched
+	quit context.CancelFunc
+	wg   sync.WaitGroup
+}
+
+// Metrics is told how long changes took to arrive. Implementations must be safe
+// for concurrent use and quick.
+type Metrics interface {
+	// Applied: a change reached the rivers of a tier ("0", "1", "2") in that time.
+	Applied(tier string, took time.Duration)
+}
+
+type noMetrics struct{}
+
+func (noMetrics) Applied(string, time.Duration) {}
+
+// Config is what Tiers needs.
+type Config struct {
+	Timelines *timelines.Store
+	Rivers    *rivers.Store
+	// Secondary is the pool of the secondary store, over which the bus runs.
+	Secondary *pgxpool.Pool
+	Log       *slog.Logger
+	Metrics   Metrics // nil drops the figures
+}
+
+const (
+	soonSize    = 1024
+	soonWorkers = 2
+)
+
+// New returns tiers that are not running yet: Act works, the bus and the
+// background do with Start.
+func New(c Config) *Tiers {
+	if c.Metrics == nil {
+		c.Metrics = noMetrics{}
+	}
+	return &Tiers{
+		primary: c.Timelines,
+		rivers:  c.Rivers,
+		bus:     NewBus(c.Secondary, c.Rivers.Node(), c.Log),
+		log:     c.Log,
+		metrics: c.Metrics,
+		soon:    make(chan timelines.Touched, soonSize),
+	}
+}
+
+// Start begins listening to the bus and doing Tier 1 work of this node's own
+// changes.
+func (t *Tiers) Start(ctx context.Context) error {
+	if err := t.bus.Start(ctx); err != nil {
+		return err
+	}
+	ctx, t.quit = context.WithCancel(context.WithoutCancel(ctx))
+	for range soonWorkers {
+		t.wg.Go(func() { t.work(ctx) })
+	}
+	return nil
+}
+
+// Stop ends the background work and waits for it. What was still queued is left
+// to the jobs.
+func (t *Tiers) Stop(ctx context.Context) error {
+	if t.quit != nil {
+		t.quit()
+	}
+	t.wg.Wait()
+	return t.bus.Stop(ctx)
+}
+
+// Subscribe has fn called for every message on the bus, until cancel is called.
+// fn must be quick and must not block.
+func (t *Tiers) Subscribe(fn func(Message)) (cancel func()) { return t.bus.Subscribe(fn) }
+
+// ErrBehind: the change is committed, but the rivers could not be told. Nothing
+// is lost: repeating the form with the same key, or the job, completes it.
+var ErrBehind = errors.New("saved, but pages could not be brought up yet")
+
+// Act makes a change and brings it into the actor's own rivers before it
+// returns (Tier 0). Every write of a person goes through it. Errors of change
+// are returned as they are; after the commit only ErrBehind is possible, and then no
+// success may be shown.
+func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+	c, err := change(ctx)
+	if err != nil {
+		return c, err
+	}
+	began := time.Now()
+	// The change is committed: what follows from it does not depend on whether the
+	// browser still waits.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	defer cancel()
+	if err := t.tier0(ctx, c); err != nil {
+		t.log.ErrorContext(ctx, "tier 0 failed", "error", err, "post_id", c.PostID, "clock", c.Clock)
+		return c, fmt.Errorf("%w: %w", ErrBehind, err)
+	}
+	t.metrics.Applied("0", time.Since(began))
+	if c.PostID != 0 {
+		select {
+		case t.soon <- timelines.Touched{PostID: c.PostID, Timelines: c.Touched}:
+		default: // its job will
+		}
+	}
+	if c.Clock != 0 || len(c.Replace) > 0 {
+		t.bus.Publish(Message{Clock: c.Clock})
+	}
+	return c, nil
+}
+
+// tier0 runs also for a form whose key was seen: the first time may have failed
+// between the commit and here.
+func (t *Tiers) tier0(ctx context.Context, c timelines.Change) error {
+	// The clock first: what follows may take its time, and only both together
+	// acknowledge.
+	if c.Clock != 0 {
+		if err := t.rivers.PublishClock(ctx, c.Clock); err != nil {
+			return err
+		}
+	}
+	if c.PostID != 0 {
+		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
+		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor: c.Actor}); err != nil {
+			return err
+		}
+	}
+	for _, r := range c.Replace {
+		if !r.Everybody && r.ViewerID == c.Actor {
+			if err := t.rivers.Retire(ctx, r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (t *Tiers) work(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case first := <-t.soon:
+			batch := []timelines.Touched{first}
+			for len(batch) < 100 && len(t.soon) > 0 {
+				select {
+				case more := <-t.soon:
+					batch = append(batch, more)
+				default:
+				}
+			}
+			if err := t.Distribute(ctx, batch); err != nil && ctx.Err() == nil {
+				t.log.WarnContext(ctx, "tier 1 left to its job", "error", err)
+			}
+		}
+	}
+}
+
+// Distribute is Tier 1: rivers open in a browser, anywhere, follow the present
+// state of these posts; then every node's hub is told.
+func (t *Tiers) Distribute(ctx context.Context, touched []timelines.Touched) error {
+	if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Open: true}); err != nil {
+		return err
+	}
+	posts := make([]int64, len(touched))
+	for i, x := range touched {
+		posts[i] = x.PostID
+	}
+	t.bus.Publish(Message{Posts: posts})
+	return nil
+}
+
+// Follow is Tier 2: all live rivers still behind follow, open or not, so that
+// none is missed that opened or closed meanwhile. Hubs are told too: a river may
+// have been opened after Tier 1 looked.
+func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
+	if err := t.rivers.Distribute(ctx, touched, rivers.All); err != nil {
+		return err
+	}
+	posts := make([]int64, len(touched))
+	for i, x := range touched {
+		posts[i] = x.PostID
+	}
+	t.bus.Publish(Message{Posts: posts})
+	return nil
+}
+
+// Replace makes the rivers concerned by a change of access or subscription anew,
+// and tells the hubs which were swapped.
+func (t *Tiers) Replace(ctx context.Context, r timelines.Replace) error {
+	swapped, err := t.rivers.Replace(ctx, r)
+	if err != nil {
+		return err
+	}
+	t.bus.Publish(Message{Swapped: swapped})
+	return nil
+}

@@ -1,0 +1,491 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"github.com/jackc/pgx/v5"
+)
+
+// AccessCache holds, on one node, what decides at render who may see what:
+// sessions, each viewer's Sets, timelines with their levels, accounts.
+//
+// Its promise is R4: a page whose deciding statement began after a narrowing
+// was acknowledged is decided with sets that know the narrowing. A narrowing
+// takes a number from the primary store's access clock, writes what it concerns
+// into access_log under that number, and is acknowledged only when the clock of
+// the secondary store stands at least there. Each deciding statement returns
+// that clock; Advance compares it with the cache's label, and if it is ahead
+// reads the log since the label, drops what is concerned and takes the new
+// label. So nothing depends on a message arriving. A load that was under way
+// when anything was dropped is used by its own request, which began earlier,
+// and not stored.
+//
+// Rejected: a time to live (a stale second is a leak), and messages alone (a
+// lost one is a leak for ever).
+//
+// It is safe for concurrent use. No lock is held across a statement, but for
+// advancing, which only those who need the newer label wait for.
+type AccessCache struct {
+	store *Store
+
+	// advancing is held while the log is read; taken before mu.
+	advancing sync.Mutex
+
+	// mu guards everything below.
+	mu        sync.Mutex
+	label     Clock
+	labelled  bool
+	drops     uint64 // counts drops; a load started at another count is not stored
+	sets      *simplelru.LRU[int64, *Sets]
+	sessions  *simplelru.LRU[Session, cachedSession]
+	timelines *simplelru.LRU[int64, Timeline] // immutable, never dropped
+	levels    *simplelru.LRU[int64, Level]
+	accounts  *simplelru.LRU[int64, Account]
+	names     *simplelru.LRU[string, int64] // immutable, never dropped
+}
+
+type cachedSession struct {
+	accountID int64
+	expiresAt time.Time
+}
+
+// Capacities. A full town of ten thousand active people fits; beyond, the least
+// recently used is loaded again.
+const (
+	maxSets      = 10_000
+	maxSessions  = 50_000
+	maxTimelines = 200_000
+	maxAccounts  = 50_000
+)
+
+// NewAccessCache returns an empty cache over the store.
+func NewAccessCache(store *Store) *AccessCache {
+	return &AccessCache{
+		store:     store,
+		sets:      newLRU[int64, *Sets](maxSets),
+		sessions:  newLRU[Session, cachedSession](maxSessions),
+		timelines: newLRU[int64, Timeline](maxTimelines),
+		levels:    newLRU[int64, Level](maxTimelines),
+		accounts:  newLRU[int64, Account](maxAccounts),
+		names:     newLRU[string, int64](maxAccounts),
+	}
+}
+
+func newLRU[K comparable, V any](size int) *simplelru.LRU[K, V] {
+	l, err := simplelru.NewLRU[K, V](size, nil)
+	if err != nil {
+		panic(err) // only a size below one is refused
+	}
+	return l
+}
+
+// Advance brings the cache to the clock a deciding statement returned. It costs
+// a statement only when the clock moved.
+func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
+	if c.covers(clock) {
+		return nil
+	}
+	c.advancing.Lock()
+	defer c.advancing.Unlock()
+	if c.covers(clock) {
+		return nil
+	}
+	c.mu.Lock()
+	label, labelled := c.label, c.labelled
+	c.mu.Unlock()
+	if !labelled || label.Epoch != clock.Epoch {
+		c.dropAll(clock)
+		return nil
+	}
+	rows, err := c.store.accessLog(ctx, label.N, clock.N)
+	if err != nil {
+		return err
+	}
+	// Numbers have no gaps and each wrote a row: a first row that is not the next
+	// number says the log was trimmed past the label.
+	if len(rows) == 0 || rows[0].N != label.N+1 {
+		c.dropAll(clock)
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, r := range rows {
+		switch r.Kind {
+		case "session":
+			if len(r.TokenHash) == len(Session{}) {
+				c.sessions.Remove(Session(r.TokenHash))
+			}
+		case "viewer":
+			c.sets.Remove(r.AccountID)
+		case "level":
+			c.levels.Remove(r.TimelineID)
+		case "account":
+			c.accounts.Remove(r.AccountID)
+		}
+	}
+	c.drops++
+	c.label = clock
+	return nil
+}
+
+func (c *AccessCache) covers(clock Clock) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.labelled && c.label.Epoch == clock.Epoch && c.label.N >= clock.N
+}
+
+func (c *AccessCache) dropAll(label Clock) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sets.Purge()
+	c.sessions.Purge()
+	c.levels.Purge()
+	c.accounts.Purge()
+	c.drops++
+	c.label, c.labelled = label, true
+}
+
+// begin returns the count of drops before a load.
+func (c *AccessCache) begin() uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.drops
+}
+
+// Session returns who a session belongs to, or ErrSignedOut if nobody any more.
+func (c *AccessCache) Session(ctx context.Context, s Session) (Viewer, error) {
+	c.mu.Lock()
+	found, ok := c.sessions.Get(s)
+	c.mu.Unlock()
+	if !ok {
+		drops := c.begin()
+		loaded, err := c.store.session(ctx, s)
+		if err != nil {
+			return Viewer{}, err
+		}
+		c.mu.Lock()
+		if c.drops == drops {
+			c.sessions.Add(s, loaded)
+		}
+		c.mu.Unlock()
+		found = loaded
+	}
+	if !time.Now().Before(found.expiresAt) {
+		return Viewer{}, ErrSignedOut
+	}
+	return Viewer{AccountID: found.accountID, Session: s}, nil
+}
+
+// Still returns ErrSignedOut if the viewer's session ended. A viewer without a
+// session is not checked.
+func (c *AccessCache) Still(ctx context.Context, v Viewer) error {
+	if v.Session == (Session{}) {
+		return nil
+	}
+	now, err := c.Session(ctx, v.Session)
+	if err != nil {
+		return err
+	}
+	if now.AccountID != v.AccountID {
+		return ErrSignedOut
+	}
+	return nil
+}
+
+var anonymousSets = &Sets{}
+
+// Sets returns what decides for an account; 0 is anonymous.
+func (c *AccessCache) Sets(ctx context.Context, accountID int64) (*Sets, error) {
+	if accountID == 0 {
+		return anonymousSets, nil
+	}
+	c.mu.Lock()
+	found, ok := c.sets.Get(accountID)
+	c.mu.Unlock()
+	if ok {
+		return found, nil
+	}
+	drops := c.begin()
+	loaded, err := c.store.loadSets(ctx, accountID)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	if c.drops == drops {
+		c.sets.Add(accountID, loaded)
+	}
+	c.mu.Unlock()
+	return loaded, nil
+}
+
+// Gates are timelines with the levels that open them.
+type Gates struct {
+	timelines map[int64]Timeline
+	levels    map[int64]Level
+}
+
+// Timeline returns a timeline by id; ok is false if there is none.
+func (g Gates) Timeline(id int64) (t Timeline, ok bool) {
+	t, ok = g.timelines[id]
+	return t, ok
+}
+
+// Level returns the level that opens a timeline: its gate's, or Public where
+// only the posts decide. An unknown timeline is Private and so has no readers.
+func (g Gates) Level(id int64) Level {
+	t, ok := g.timelines[id]
+	if !ok {
+		return Private
+	}
+	if t.GateID == 0 {
+		return Public
+	}
+	level, ok := g.levels[t.GateID]
+	if !ok {
+		return Private
+	}
+	return level
+}
+
+// Opens reports whether the viewer of the sets may read the timeline.
+func (g Gates) Opens(s *Sets, id int64) bool {
+	t, ok := g.timelines[id]
+	if !ok {
+		return false
+	}
+	if t.GateID == 0 {
+		return true
+	}
+	return s.Reads(t.GateID, g.Level(id))
+}
+
+// OpensAny reports whether any of a post's decisive timelines is readable: the
+// right to read the post.
+func (g Gates) OpensAny(s *Sets, decisive []int64) bool {
+	for _, id := range decisive {
+		if g.Opens(s, id) {
+			return true
+		}
+	}
+	return false
+}
+
+// Gates returns the timelines of these ids with their levels: no statement when
+// all are cached, else one.
+func (c *AccessCache) Gates(ctx context.Context, ids []int64) (Gates, error) {
+	g := Gates{timelines: make(map[int64]Timeline, len(ids)), levels: make(map[int64]Level, len(ids))}
+	var missing []int64
+	c.mu.Lock()
+	drops := c.drops
+	for _, id := range ids {
+		if _, ok := g.timelines[id]; ok {
+			continue
+		}
+		t, ok := c.timelines.Get(id)
+		if ok && t.GateID != 0 {
+			level, known := c.levels.Get(t.GateID)
+			if ok = known; ok {
+				g.levels[t.GateID] = level
+			}
+		}
+		if !ok {
+			missing = append(missing, id)
+			continue
+		}
+		g.timelines[id] = t
+	}
+	c.mu.Unlock()
+	if len(missing) == 0 {
+		return g, nil
+	}
+	loaded, err := c.store.loadGates(ctx, missing)
+	if err != nil {
+		return Gates{}, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range loaded {
+		g.timelines[l.ID] = l.Timeline
+		c.timelines.Add(l.ID, l.Timeline)
+		if l.GateID != 0 {
+			g.levels[l.GateID] = l.Access
+			if c.drops == drops {
+				c.levels.Add(l.GateID, l.Access)
+			}
+		}
+	}
+	return g, nil
+}
+
+// Accounts returns the accounts of these ids: no statement when all are cached,
+// else one. Account.Access is not kept current here; ask Gates.
+func (c *AccessCache) Accounts(ctx context.Context, ids []int64) (map[int64]Account, error) {
+	found := make(map[int64]Account, len(ids))
+	var missing []int64
+	c.mu.Lock()
+	drops := c.drops
+	for _, id := range ids {
+		if a, ok := c.accounts.Get(id); ok {
+			found[id] = a
+		} else if id != 0 {
+			missing = append(missing, id)
+		}
+	}
+	c.mu.Unlock()
+	if len(missing) == 0 {
+		return found, nil
+	}
+	loaded, err := c.store.AccountsByID(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, a := range loaded {
+		found[a.ID] = a
+		if c.drops == drops {
+			c.accounts.Add(a.ID, a)
+		}
+		c.names.Add(a.Name, a.ID)
+	}
+	return found, nil
+}
+
+// AccountNamed returns the account of that name with its present level, or
+// ErrNotFound.
+func (c *AccessCache) AccountNamed(ctx context.Context, name string) (Account, error) {
+	c.mu.Lock()
+	id, ok := c.names.Get(name)
+	c.mu.Unlock()
+	if !ok {
+		a, err := c.store.AccountByName(ctx, name)
+		if err != nil {
+			return Account{}, err
+		}
+		c.mu.Lock()
+		c.names.Add(name, a.ID)
+		c.mu.Unlock()
+		id = a.ID
+	}
+	accounts, err := c.Accounts(ctx, []int64{id})
+	if err != nil {
+		return Account{}, err
+	}
+	a, ok := accounts[id]
+	if !ok {
+		return Account{}, ErrNotFound
+	}
+	gates, err := c.Gates(ctx, []int64{a.FeedID})
+	if err != nil {
+		return Account{}, err
+	}
+	a.Access = gates.Level(a.FeedID)
+	return a, nil
+}
+
+// AccessClock returns the last number drawn from the primary store's clock, and
+// the name of that store: system identifier, recovery timeline and database. A
+// store restored from a copy has another name.
+func (s *Store) AccessClock(ctx context.Context) (n int64, primaryID string, err error) {
+	const query = `
+		SELECT c.n, concat_ws('/', s.system_identifier, p.timeline_id, d.oid)
+		FROM access_clock c, pg_control_system() s, pg_control_checkpoint() p, pg_database d
+		WHERE d.datname = current_database()`
+	if err := s.pool.QueryRow(ctx, query).Scan(&n, &primaryID); err != nil {
+		return 0, "", fmt.Errorf("read access clock: %w", err)
+	}
+	return n, primaryID, nil
+}
+
+type logRow struct {
+	N          int64
+	AccountID  int64
+	TimelineID int64
+	Kind       string
+	TokenHash  []byte
+}
+
+func (s *Store) accessLog(ctx context.Context, after, upto int64) ([]logRow, error) {
+	const query = `
+		SELECT n, account_id, timeline_id, kind, token_hash
+		FROM access_log WHERE n > @after AND n <= @upto ORDER BY n`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"after": after, "upto": upto})
+	if err != nil {
+		return nil, fmt.Errorf("read access log: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[logRow])
+	if err != nil {
+		return nil, fmt.Errorf("read access log: %w", err)
+	}
+	return found, nil
+}
+
+func (s *Store) session(ctx context.Context, session Session) (cachedSession, error) {
+	const query = `SELECT account_id, expires_at FROM sessions WHERE token_hash = @hash AND expires_at > now()`
+	var c cachedSession
+	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"hash": session[:]}).Scan(&c.accountID, &c.expiresAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return c, ErrSignedOut
+	}
+	if err != nil {
+		return c, fmt.Errorf("read session: %w", err)
+	}
+	return c, nil
+}
+
+func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
+	// One statement, so one snapshot.
+	const query = `
+		SELECT
+			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer),
+			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer),
+			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer),
+			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer)`
+	var follows, readable, excluded, administers []int64
+	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": accountID}).
+		Scan(&follows, &readable, &excluded, &administers)
+	if err != nil {
+		return nil, fmt.Errorf("load access sets: %w", err)
+	}
+	return &Sets{
+		AccountID:   accountID,
+		Follows:     setOf(follows),
+		Readable:    setOf(readable),
+		Excluded:    setOf(excluded),
+		Administers: setOf(administers),
+	}, nil
+}
+
+func setOf(ids []int64) map[int64]struct{} {
+	m := make(map[int64]struct{}, len(ids))
+	for _, id := range ids {
+		m[id] = struct{}{}
+	}
+	return m
+}
+
+type gateRow struct {
+	Timeline
+	Access Level
+}
+
+func (s *Store) loadGates(ctx context.Context, ids []int64) ([]gateRow, error) {
+	const query = `
+		SELECT t.id, t.kind, t.their_id, t.term, coalesce(t.gate_id, 0) AS gate_id, coalesce(g.access, 0::smallint) AS access
+		FROM timelines t LEFT JOIN timelines g ON g.id = t.gate_id
+		WHERE t.id = ANY(@ids)`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
+	if err != nil {
+		return nil, fmt.Errorf("load timelines: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[gateRow])
+	if err != nil {
+		return nil, fmt.Errorf("load timelines: %w", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,141 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Content is what a fold is made of: a post with its likes, comments and
+// attachments as of one snapshot, the same for all viewers.
+type Content struct {
+	PostID    int64
+	Version   int64
+	Deleted   bool
+	Decisive  []int64
+	Code      string
+	AuthorID  int64
+	Body      string // at most as many characters as asked for
+	BodyCut   bool
+	CreatedAt int64 // microseconds
+	EditedAt  int64 // microseconds, 0 never
+	Via       string
+	ViaURL    string
+	Likes     int     // all likers
+	LikerIDs  []int64 // newest first, bounded
+	Comments  int     // all comments not deleted
+	// CommenterIDs are distinct, bounded.
+	CommenterIDs []int64
+	Shown        []ShownComment // oldest first
+	Attached     []Attached
+}
+
+// ShownComment is a comment in a Content; instants in microseconds. Its JSON
+// names are those of the rows aggregated in SQL.
+type ShownComment struct {
+	ID        int64  `json:"id"`
+	AuthorID  int64  `json:"author_id"`
+	Body      string `json:"body"`
+	BodyCut   bool   `json:"body_cut"`
+	CreatedAt int64  `json:"created_at"`
+	EditedAt  int64  `json:"edited_at"`
+	Via       string `json:"via"`
+}
+
+// Attached is an attachment in a Content.
+type Attached struct {
+	URL   string `json:"url"`
+	Title string `json:"title"`
+	Bytes int64  `json:"bytes"`
+}
+
+// Depth says how much of a post a Content carries.
+type Depth struct {
+	BodyRunes    int // longest body
+	CommentRunes int // longest comment
+	First, Last  int // comments from the beginning and from the end
+	People       int // ids of likers and of commenters
+}
+
+// Contents reads these posts, by id, in one statement. A post that does not
+// exist is absent; a deleted one has Deleted set and nothing else but its
+// stamp.
+func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[int64]*Content, error) {
+	const query = `
+		SELECT p.id, p.version, p.deleted_at IS NOT NULL, p.decisive, p.code, p.author_id,
+			left(p.body, @body_runes), length(p.body) > @body_runes, p.created_at, p.edited_at, p.via, p.via_url,
+			(SELECT count(*) FROM likes l WHERE l.post_id = p.id),
+			ARRAY(SELECT l.account_id FROM likes l WHERE l.post_id = p.id
+				ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people),
+			(SELECT count(*) FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL),
+			ARRAY(SELECT DISTINCT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+				ORDER BY c.author_id LIMIT @people),
+			(SELECT coalesce(jsonb_agg(jsonb_build_object(
+					'id', s.id, 'author_id', s.author_id, 'body', left(s.body, @comment_runes),
+					'body_cut', length(s.body) > @comment_runes,
+					'created_at', (extract(epoch FROM s.created_at) * 1000000)::bigint,
+					'edited_at', coalesce((extract(epoch FROM s.edited_at) * 1000000)::bigint, 0),
+					'via', s.via) ORDER BY s.created_at, s.id), '[]')
+			FROM (
+				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+					ORDER BY c.created_at, c.id LIMIT @first)
+				UNION
+				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s),
+			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
+				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id)
+		FROM posts p WHERE p.id = ANY(@posts)`
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"posts": posts, "body_runes": d.BodyRunes, "comment_runes": d.CommentRunes,
+		"first": d.First, "last": d.Last, "people": d.People,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read contents: %w", err)
+	}
+	found := make(map[int64]*Content, len(posts))
+	for rows.Next() {
+		var c Content
+		var created time.Time
+		var edited *time.Time
+		if err := rows.Scan(&c.PostID, &c.Version, &c.Deleted, &c.Decisive, &c.Code, &c.AuthorID,
+			&c.Body, &c.BodyCut, &created, &edited, &c.Via, &c.ViaURL,
+			&c.Likes, &c.LikerIDs, &c.Comments, &c.CommenterIDs, &c.Shown, &c.Attached); err != nil {
+			rows.Close()
+			return nil, fmt.Errorf("read contents: %w", err)
+		}
+		c.CreatedAt = Micros(created)
+		if edited != nil {
+			c.EditedAt = Micros(*edited)
+		}
+		if c.Deleted {
+			c = Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}
+		}
+		found[c.PostID] = &c
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read contents: %w", err)
+	}
+	return found, nil
+}
+
+// Codes returns the public codes of these posts, by id.
+func (s *Store) Codes(ctx context.Context, posts []int64) (map[int64]string, error) {
+	const query = `SELECT id, code FROM posts WHERE id = ANY(@posts)`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
+	if err != nil {
+		return nil, fmt.Errorf("read codes: %w", err)
+	}
+	codes := make(map[int64]string, len(posts))
+	var id int64
+	var code string
+	_, err = pgx.ForEachRow(rows, []any{&id, &code}, func() error {
+		codes[id] = code
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read codes: %w", err)
+	}
+	return codes, nil
+}

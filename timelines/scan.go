@@ -1,0 +1,197 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Scan asks for the newest posts of a set of timelines below a place.
+type Scan struct {
+	// Viewer is who must be able to read the posts; 0 is anonymous.
+	Viewer    int64
+	Timelines []int64
+	// BeforePlace and BeforePost begin the scan strictly below that place;
+	// math.MaxInt64 for the top.
+	BeforePlace, BeforePost int64
+	// Limit is how many posts are wanted, and Down a place the scan must reach
+	// even if it takes more; math.MaxInt64 for none.
+	Limit int
+	Down  int64
+	// ByCreation orders by creation instead of freshness.
+	ByCreation bool
+}
+
+// Scanned is what a scan found.
+type Scanned struct {
+	// Posts in the order of the river, newest first.
+	Posts []Placed
+	// Floor: nothing the viewer may read stands at or above it, below the scan's
+	// beginning, but Posts. math.MinInt64 if nothing older is left.
+	Floor int64
+	// Finished: nothing older is left.
+	Finished bool
+}
+
+// Placed is a post at its place in a river.
+type Placed struct {
+	PostID int64
+	Place  int64 // microseconds
+}
+
+// The place of a post among the timelines of a river is
+//
+//	max(post.fresh_at, min(entered_at) over those that hold or held it)
+//
+// and a row's fresh_at is max(post.fresh_at, its own entered_at), so all rows of
+// the post stand at or above its place and one stands exactly there. Hence a
+// merge of the timelines by fresh_at meets the post at its place, and takes it
+// only there: a friend's second like does not lift it again. Withdrawn rows take
+// part in the place and not in the membership.
+const scanFresh = `
+	WITH heads AS MATERIALIZED (
+		SELECT h.post_id, h.fresh_at
+		FROM unnest(@timelines::bigint[]) t(id)
+		CROSS JOIN LATERAL (
+			SELECT e.post_id, e.fresh_at FROM timeline_entries e
+			WHERE e.timeline_id = t.id AND (e.fresh_at, e.post_id) < (@place::bigint, @post::bigint)
+			ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @rows) h
+		ORDER BY h.fresh_at DESC, h.post_id DESC LIMIT @rows
+	), met AS MATERIALIZED (
+		SELECT post_id, fresh_at, count(*) AS rows FROM heads GROUP BY post_id, fresh_at
+	)
+	SELECT m.post_id, m.fresh_at, m.rows,
+		p.deleted_at IS NULL AND ` + readablePost + `
+		AND m.fresh_at = greatest(p.fresh_at, held.entered_at) AND held.present AS taken
+	FROM met m
+	JOIN posts p ON p.id = m.post_id
+	CROSS JOIN LATERAL (
+		SELECT min(e.entered_at) AS entered_at, bool_or(NOT e.withdrawn) AS present
+		FROM timeline_entries e
+		WHERE e.post_id = m.post_id AND e.timeline_id = ANY(@timelines)) held
+	ORDER BY m.fresh_at DESC, m.post_id DESC`
+
+// By creation every row of a post stands at the same place.
+const scanCreated = `
+	WITH heads AS MATERIALIZED (
+		SELECT h.post_id, h.created_at, h.withdrawn
+		FROM unnest(@timelines::bigint[]) t(id)
+		CROSS JOIN LATERAL (
+			SELECT e.post_id, e.created_at, e.withdrawn FROM timeline_entries e
+			WHERE e.timeline_id = t.id AND (e.created_at, e.post_id) < (@place::bigint, @post::bigint)
+			ORDER BY e.created_at DESC, e.post_id DESC LIMIT @rows) h
+		ORDER BY h.created_at DESC, h.post_id DESC LIMIT @rows
+	), met AS MATERIALIZED (
+		SELECT post_id, created_at, count(*) AS rows, bool_or(NOT withdrawn) AS present
+		FROM heads GROUP BY post_id, created_at
+	)
+	SELECT m.post_id, m.created_at, m.rows,
+		p.deleted_at IS NULL AND ` + readablePost + ` AND (m.present OR EXISTS (
+			SELECT FROM timeline_entries e
+			WHERE e.post_id = m.post_id AND e.timeline_id = ANY(@timelines) AND NOT e.withdrawn)) AS taken
+	FROM met m
+	JOIN posts p ON p.id = m.post_id
+	ORDER BY m.created_at DESC, m.post_id DESC`
+
+// readablePost is true for a post p that @viewer may read: the third of 004's
+// checks. Any readable decisive timeline is enough (source: 000).
+const readablePost = `(p.is_public OR EXISTS (
+	SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND (
+		g.access = 0
+		OR g.access = 1 AND @viewer::bigint <> 0
+			AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @viewer::bigint)
+		OR g.access = 2
+			AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @viewer::bigint))))`
+
+// Scan reads the newest posts of some timelines below a place, each once, at
+// its place, and only those the viewer may read. It goes on in rounds until
+// enough are found or nothing is left.
+func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
+	out := Scanned{Floor: math.MinInt64, Finished: true}
+	if len(q.Timelines) == 0 {
+		return out, nil
+	}
+	query := scanFresh
+	if q.ByCreation {
+		query = scanCreated
+	}
+	place, post := q.BeforePlace, q.BeforePost
+	// Several rows of a post stand side by side in a home feed; a round of twice
+	// the limit usually suffices.
+	round := max(2*q.Limit, 100)
+	for {
+		rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
+			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round,
+		})
+		if err != nil {
+			return Scanned{}, fmt.Errorf("scan timelines: %w", err)
+		}
+		var p Placed
+		var n, total int64
+		var taken bool
+		_, err = pgx.ForEachRow(rows, []any{&p.PostID, &p.Place, &n, &taken}, func() error {
+			total += n
+			place, post = p.Place, p.PostID
+			if taken {
+				out.Posts = append(out.Posts, p)
+			}
+			return nil
+		})
+		if err != nil {
+			return Scanned{}, fmt.Errorf("scan timelines: %w", err)
+		}
+		if total < int64(round) {
+			break
+		}
+		// The last group may be cut: its rows are met again, and the post at their
+		// place is taken once.
+		post++
+		if k := len(out.Posts); k > 0 && out.Posts[k-1].Place == place && out.Posts[k-1].PostID == post-1 {
+			out.Posts = out.Posts[:k-1]
+		}
+		if len(out.Posts) > q.Limit && (q.Down == math.MaxInt64 || place < q.Down) {
+			out.Finished = false
+			out.Floor = place + 1
+			break
+		}
+		if total > 0 && n >= int64(round) {
+			round *= 2 // one post fills the round
+		}
+	}
+	out.cut(q)
+	return out, nil
+}
+
+// cut drops what was read beyond the limit, so that a build stores no deeper
+// than it was asked. Posts at the floor's own place stay together: readers
+// compare the place alone.
+func (out *Scanned) cut(q Scan) {
+	out.Posts = slices.DeleteFunc(out.Posts, func(p Placed) bool { return p.Place < out.Floor })
+	k := q.Limit
+	if k >= len(out.Posts) {
+		return
+	}
+	for k < len(out.Posts) && (out.Posts[k].Place == out.Posts[k-1].Place ||
+		q.Down != math.MaxInt64 && out.Posts[k].Place >= q.Down) {
+		k++
+	}
+	if k == len(out.Posts) {
+		return
+	}
+	out.Posts = out.Posts[:k]
+	out.Floor = out.Posts[k-1].Place
+	out.Finished = false
+}
+
+// MayRead returns which of the posts the viewer may read, as of the snapshot.
+func (sn *Snapshot) MayRead(ctx context.Context, viewer, post int64) (bool, error) {
+	const query = `SELECT EXISTS (SELECT FROM posts p WHERE p.id = @post AND p.deleted_at IS NULL AND ` + readablePost + `)`
+	var ok bool
+	if err := sn.tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": viewer, "post": post}).Scan(&ok); err != nil {
+		return false, fmt.Errorf("read right: %w", err)
+	}
+	return ok, nil
+}

@@ -1,0 +1,184 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Snapshot reads the primary store as it stood at one instant. Whoever writes
+// rivers reads through one: it looks up the rivers first, then takes the
+// snapshot, then writes what the snapshot says, so that of two writers the one
+// with the greater stamp is right (DESIGN: the protocol). Not safe for
+// concurrent use.
+type Snapshot struct{ tx pgx.Tx }
+
+// InSnapshot calls fn with a snapshot: one REPEATABLE READ, read-only
+// transaction. The instant is that of fn's first statement.
+func (s *Store) InSnapshot(ctx context.Context, fn func(*Snapshot) error) error {
+	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	return pgx.BeginTxFunc(ctx, s.pool, opts, func(tx pgx.Tx) error {
+		return fn(&Snapshot{tx: tx})
+	})
+}
+
+// readableGate is true for a timeline t whose gate @viewer may pass: the fourth
+// of 004's checks.
+const readableGate = `(t.gate_id IS NULL OR EXISTS (
+	SELECT FROM timelines g WHERE g.id = t.gate_id AND (
+		g.access = 0
+		OR g.access = 1 AND @viewer::bigint <> 0
+			AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @viewer::bigint)
+		OR g.access = 2
+			AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @viewer::bigint))))`
+
+// Named returns the ids of the timelines of these kinds that belong to theirID
+// and that the viewer may open, in id order.
+func (sn *Snapshot) Named(ctx context.Context, viewer, theirID int64, kinds ...string) ([]int64, error) {
+	const query = `
+		SELECT t.id FROM timelines t
+		WHERE t.kind = ANY(@kinds) AND t.their_id = @their AND t.term = '' AND ` + readableGate + `
+		ORDER BY t.id`
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"kinds": kinds, "their": theirID, "viewer": viewer})
+	return collectIDs(rows, err, "timelines by name")
+}
+
+// Home returns what the viewer's home feed is made of (source: 000, friend
+// feed; 004, "about three timelines per subscription"): the feeds, likes and
+// comments of those subscribed to and of the viewer, the groups' feeds, the
+// viewer's directs and discussions, as far as the viewer may open them, in id
+// order.
+func (sn *Snapshot) Home(ctx context.Context, viewer int64) ([]int64, error) {
+	const query = `
+		SELECT t.id
+		FROM (SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer
+		      UNION ALL SELECT @viewer::bigint) f
+		JOIN timelines t ON t.their_id = f.account_id AND t.kind IN ('feed', 'group', 'likes', 'comments')
+		WHERE ` + readableGate + `
+		UNION
+		SELECT t.id FROM timelines t
+		WHERE t.kind IN ('directs', 'discussions') AND t.their_id = @viewer
+		ORDER BY 1`
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"viewer": viewer})
+	return collectIDs(rows, err, "home timelines")
+}
+
+func collectIDs(rows pgx.Rows, err error, what string) ([]int64, error) {
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	return ids, nil
+}
+
+// PostState is what the entries of one post are computed from.
+type PostState struct {
+	ID        int64
+	Version   int64
+	FreshAt   int64 // microseconds
+	CreatedAt int64 // microseconds
+	Deleted   bool
+	// Held are the post's rows, withdrawn ones included, in order of entrance.
+	Held []Held
+	// Readers are those of the viewers asked about who may read it.
+	Readers map[int64]struct{}
+	// Likers are those of the viewers asked about who like it.
+	Likers map[int64]struct{}
+}
+
+// Held is one row of timeline_entries.
+type Held struct {
+	TimelineID int64
+	EnteredAt  int64 // microseconds
+	Withdrawn  bool
+}
+
+// States returns the present state of these posts for these viewers (0 stands
+// for anonymous), by id; three statements in one round trip, whatever their
+// number.
+func (sn *Snapshot) States(ctx context.Context, posts, viewers []int64) (map[int64]*PostState, error) {
+	const postsQuery = `
+		SELECT id, version, fresh_at, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at,
+			deleted_at IS NOT NULL AS deleted
+		FROM posts WHERE id = ANY(@posts)`
+	const heldQuery = `
+		SELECT post_id, timeline_id, entered_at, withdrawn
+		FROM timeline_entries WHERE post_id = ANY(@posts)
+		ORDER BY post_id, entered_at, timeline_id`
+	const viewersQuery = `
+		SELECT p.id, v.id,
+			p.deleted_at IS NULL AND (p.is_public OR EXISTS (
+				SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND (
+					g.access = 0
+					OR g.access = 1 AND v.id <> 0
+						AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = v.id)
+					OR g.access = 2
+						AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = v.id)))),
+			EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = v.id)
+		FROM posts p CROSS JOIN unnest(@viewers::bigint[]) v(id)
+		WHERE p.id = ANY(@posts)`
+	states := make(map[int64]*PostState, len(posts))
+	batch := &pgx.Batch{}
+	batch.Queue(postsQuery, pgx.StrictNamedArgs{"posts": posts}).Query(func(rows pgx.Rows) error {
+		var st PostState
+		_, err := pgx.ForEachRow(rows, []any{&st.ID, &st.Version, &st.FreshAt, &st.CreatedAt, &st.Deleted}, func() error {
+			state := st
+			state.Readers, state.Likers = map[int64]struct{}{}, map[int64]struct{}{}
+			states[st.ID] = &state
+			return nil
+		})
+		return err
+	})
+	batch.Queue(heldQuery, pgx.StrictNamedArgs{"posts": posts}).Query(func(rows pgx.Rows) error {
+		var post int64
+		var h Held
+		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Withdrawn}, func() error {
+			if st := states[post]; st != nil {
+				st.Held = append(st.Held, h)
+			}
+			return nil
+		})
+		return err
+	})
+	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": posts, "viewers": viewers}).Query(func(rows pgx.Rows) error {
+		var post, viewer int64
+		var reads, likes bool
+		_, err := pgx.ForEachRow(rows, []any{&post, &viewer, &reads, &likes}, func() error {
+			if reads {
+				states[post].Readers[viewer] = struct{}{}
+			}
+			if likes {
+				states[post].Likers[viewer] = struct{}{}
+			}
+			return nil
+		})
+		return err
+	})
+	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read post states: %w", err)
+	}
+	return states, nil
+}
+
+// Versions returns the present versions of these posts.
+func (sn *Snapshot) Versions(ctx context.Context, posts []int64) (map[int64]int64, error) {
+	const query = `SELECT id, version FROM posts WHERE id = ANY(@posts)`
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
+	if err != nil {
+		return nil, fmt.Errorf("read versions: %w", err)
+	}
+	versions := make(map[int64]int64, len(posts))
+	var id, version int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+		versions[id] = version
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read versions: %w", err)
+	}
+	return versions, nil
+}
