@@ -1,0 +1,378 @@
+package friendfeed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// The longest texts kept, in bytes; longer ones are errors, never cut.
+const (
+	maxBody    = 100_000
+	maxComment = 20_000
+)
+
+// fieldError says which field of which entry is wrong.
+type fieldError struct {
+	id, field string
+	err       error
+}
+
+func (e *fieldError) Error() string { return e.field + ": " + e.err.Error() }
+func (e *fieldError) Unwrap() error { return e.err }
+
+// node is one JSON value with the path that leads to it. The first error sticks
+// in what all nodes of an entry share, so that decoding reads straight down.
+type node struct {
+	path  string
+	value any
+	entry *decoding
+}
+
+// decoding is what the nodes of one entry share.
+type decoding struct {
+	err error
+	// group is the id of the group whose feed this is, so that it is known for one
+	// where its type is not said.
+	group string
+}
+
+func (n node) fail(format string, args ...any) {
+	if n.entry.err == nil {
+		n.entry.err = &fieldError{field: n.path, err: fmt.Errorf(format, args...)}
+	}
+}
+
+func (n node) missing() bool { return n.value == nil }
+
+func (n node) get(key string) node {
+	child := node{path: key, entry: n.entry}
+	if n.path != "" {
+		child.path = n.path + "." + key
+	}
+	if m, ok := n.value.(map[string]any); ok {
+		child.value = m[key]
+	}
+	return child
+}
+
+// object reports whether there is an object here; another type is an error.
+func (n node) object() bool {
+	if n.missing() {
+		return false
+	}
+	_, ok := n.value.(map[string]any)
+	if !ok {
+		n.fail("want an object, got %s", jsonKind(n.value))
+	}
+	return ok
+}
+
+func (n node) list() []node {
+	if n.missing() {
+		return nil
+	}
+	values, ok := n.value.([]any)
+	if !ok {
+		n.fail("want an array, got %s", jsonKind(n.value))
+		return nil
+	}
+	nodes := make([]node, len(values))
+	for i, v := range values {
+		nodes[i] = node{path: n.path + "[" + strconv.Itoa(i) + "]", value: v, entry: n.entry}
+		if _, ok := v.(map[string]any); !ok {
+			nodes[i].fail("want an object, got %s", jsonKind(v))
+		}
+	}
+	return nodes
+}
+
+func (n node) text() string {
+	if n.missing() {
+		return ""
+	}
+	s, ok := n.value.(string)
+	if !ok {
+		n.fail("want a string, got %s", jsonKind(n.value))
+	}
+	return s
+}
+
+func (n node) required() string {
+	s := strings.TrimSpace(n.text())
+	if s == "" {
+		n.fail("missing")
+	}
+	return s
+}
+
+func (n node) bool() bool {
+	if n.missing() {
+		return false
+	}
+	b, ok := n.value.(bool)
+	if !ok {
+		n.fail("want true or false, got %s", jsonKind(n.value))
+	}
+	return b
+}
+
+func (n node) size() int64 {
+	if n.missing() {
+		return 0
+	}
+	number, ok := n.value.(json.Number)
+	if !ok {
+		n.fail("want a number, got %s", jsonKind(n.value))
+		return 0
+	}
+	// 12.0 is how some programs write 12.
+	f, err := number.Float64()
+	if err != nil || f < 0 || f != math.Trunc(f) || f > 1<<53 {
+		n.fail("want a number of bytes, got %s", number)
+		return 0
+	}
+	return int64(f)
+}
+
+func (n node) date() time.Time {
+	s := n.required()
+	if s == "" {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339, s)
+	if err != nil || t.Year() < 1 {
+		n.fail("want a date as RFC 3339 writes it, got %q", s)
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// body is a text as people wrote it, made plain.
+func (n node) body(limit int) string {
+	s := Text(n.text())
+	if len(s) > limit {
+		n.fail("the text takes %d bytes, at most %d are kept", len(s), limit)
+	}
+	return s
+}
+
+func (n node) group(unsaid bool) bool {
+	switch s := n.text(); s {
+	case "group":
+		return true
+	case "user":
+		return false
+	case "":
+		return unsaid
+	default:
+		n.fail(`want "user" or "group", got %q`, s)
+		return false
+	}
+}
+
+func (n node) account(ownTitle bool) Account {
+	if !n.object() {
+		if n.missing() {
+			n.fail("missing")
+		}
+		return Account{}
+	}
+	a := Account{ID: n.get("id").required(), Private: n.get("private").bool()}
+	a.Name, a.Group = Name(a.ID), n.get("type").group(a.ID == n.entry.group)
+	title := n.get("name").text()
+	if !ownTitle && !a.Group {
+		if person, ok := strings.CutSuffix(title, "'s feed"); ok {
+			title, a.OfFeed = person, true
+		}
+	}
+	a.Title = shownTitle(title, a.ID)
+	return a
+}
+
+func decodeEntry(raw json.RawMessage) (*Entry, error) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return nil, err
+	}
+	if _, ok := value.(map[string]any); !ok {
+		return nil, fmt.Errorf("want an object, got %s", jsonKind(value))
+	}
+	top := node{value: value, entry: &decoding{}}
+	e := &Entry{
+		ID: top.get("_id").required(), URL: oneLine(top.get("url").text()), Feed: top.feed(),
+		Body: top.get("body").body(maxBody), Date: top.get("date").date(), From: top.get("from").account(true),
+	}
+	if via := top.get("via"); via.object() {
+		e.Via = Via{Name: oneLine(via.get("name").text()), URL: webURL(via.get("url").text())}
+	}
+	e.To, e.OwnFeed = destinations(top.get("to"), e.From)
+	e.Attachments = attachments(top.get("files"), top.get("thumbnails"))
+	for _, n := range top.get("comments").list() {
+		e.Comments = append(e.Comments, n.comment(e.ID))
+	}
+	for _, n := range top.get("likes").list() {
+		e.Likes = append(e.Likes, Like{Date: n.get("date").date(), From: n.get("from").account(true)})
+	}
+	if err := top.entry.err; err != nil {
+		var fe *fieldError
+		if errors.As(err, &fe) {
+			fe.id = e.ID
+		}
+		return nil, err
+	}
+	return e, nil
+}
+
+// feed is whose file this is.
+func (n node) feed() Account {
+	id := strings.TrimSpace(n.get("feed_id").text())
+	feed := Account{
+		ID: id, Group: n.get("feed_type").group(false),
+		Title: n.get("feed_name").text(), About: cut(Text(n.get("feed_description").text()), 5000),
+	}
+	if id == "" {
+		return Account{}
+	}
+	if feed.Group {
+		n.entry.group = id
+	}
+	feed.Name, feed.Title = Name(id), shownTitle(feed.Title, id)
+	return feed
+}
+
+func destinations(to node, from Account) (_ []Destination, own bool) {
+	var all []Destination
+	for _, n := range to.list() {
+		direct := n.get("direct").bool()
+		d := Destination{Account: n.account(direct), Direct: direct}
+		// Nobody can put an entry into another person's feed: it was sent to them.
+		// Taking it so never shows it to more people than the feed would have.
+		if !d.Group && d.ID != from.ID {
+			d.Direct = true
+		}
+		if d.ID == from.ID {
+			d.Direct = false
+			d.Title, d.OfFeed = from.Title, false
+		}
+		all = append(all, d)
+	}
+	if len(all) > 0 {
+		return all, false
+	}
+	return []Destination{{Account: from}}, true
+}
+
+func (n node) comment(entryID string) Comment {
+	c := Comment{
+		ID: n.get("id").required(), Body: n.get("body").body(maxComment),
+		Date: n.get("date").date(), From: n.get("from").account(true),
+	}
+	if via := n.get("via"); via.object() {
+		c.Via = oneLine(via.get("name").text())
+	}
+	// FriendFeed's ids begin with the entry's; where one does not, it may mean
+	// another comment under another entry.
+	if !strings.HasPrefix(c.ID, entryID+"/") {
+		c.ID = entryID + "/c/" + c.ID
+	}
+	return c
+}
+
+// attachments makes links of files and of pictures. A picture is a small copy,
+// on servers long gone, of what it links to; so the link is kept, or the copy's
+// own address where several pictures share a link.
+func attachments(files, thumbnails node) []Attachment {
+	var all []Attachment
+	seen := map[string]bool{}
+	for _, n := range files.list() {
+		at, title, size := n.get("url").address(), oneLine(n.get("name").text()), n.get("size").size()
+		if at == "" {
+			n.get("url").fail("missing")
+			continue
+		}
+		if title == "" {
+			title = shortURL(at)
+		}
+		seen[at] = true
+		all = append(all, Attachment{URL: at, Title: cut(title, 500), Bytes: size})
+	}
+	for _, n := range thumbnails.list() {
+		at, picture := n.get("link").address(), n.get("url").address()
+		if at == "" && picture == "" {
+			n.get("url").fail("missing")
+			continue
+		}
+		if at == "" || seen[at] {
+			at = picture
+		}
+		if at == "" || seen[at] {
+			continue
+		}
+		seen[at] = true
+		all = append(all, Attachment{URL: at, Title: shortURL(at)})
+	}
+	return all
+}
+
+// address is a link that will be followed; what is no web address is an error.
+func (n node) address() string {
+	s := strings.TrimSpace(n.text())
+	if s == "" {
+		return ""
+	}
+	u := webURL(s)
+	if u == "" {
+		n.fail("want a web address, got %q", cut(s, 80))
+	}
+	return u
+}
+
+func shownTitle(title, id string) string {
+	if title = oneLine(title); title == "" {
+		title = oneLine(id)
+	}
+	return cut(title, 100)
+}
+
+// oneLine is s without control characters and runs of space.
+func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
+
+// cut is s, or its first n characters with an ellipsis for the last.
+func cut(s string, n int) string {
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	return strings.TrimSpace(string([]rune(s)[:n-1])) + "…"
+}
+
+func jsonKind(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "a string"
+	case bool:
+		return "a boolean"
+	case json.Number, float64:
+		return "a number"
+	case []any:
+		return "an array"
+	case map[string]any:
+		return "an object"
+	case json.Delim:
+		if v == '{' {
+			return "an object"
+		}
+		return "an array"
+	}
+	return "something else"
+}
