@@ -1,0 +1,107 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// maxAttempts bounds how often a transaction that lost a race is run. Locks are
+// taken in one order, so that a second attempt is rare and a third is unheard
+// of.
+const maxAttempts = 5
+
+// unchanged ends a transaction that found nothing to do: it is rolled back, the
+// version it drew with it, and its Change is returned as a success.
+type unchanged struct{ Change Change }
+
+func (*unchanged) Error() string { return "nothing to change" }
+
+// change runs fn in a transaction as inTx does. fn returns *unchanged as its
+// error to roll back and succeed.
+func (s *Store) change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Change, error) {
+	c, err := inTx(ctx, s, fn)
+	if same := (*unchanged)(nil); errors.As(err, &same) {
+		return same.Change, nil
+	}
+	return c, err
+}
+
+// inTx runs fn in one READ COMMITTED transaction and commits it if fn returns
+// nil. It is the one place where lost races are retried: fn may run several
+// times and must keep nothing from one attempt to the next.
+//
+// READ COMMITTED is asked for by name, whatever the server's default is: each
+// statement's own snapshot, begun after the post's lock, is what this package's
+// invariants rest on.
+//
+// A cancelled ctx makes pgx close the connection, and the server rolls back.
+func inTx[T any](ctx context.Context, s *Store, fn func(pgx.Tx) (T, error)) (T, error) {
+	var out T
+	for attempt := 1; ; attempt++ {
+		err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) (err error) {
+			out, err = fn(tx)
+			return err
+		})
+		if err == nil {
+			return out, nil
+		}
+		if attempt == maxAttempts || !lostRace(err) {
+			var none T
+			return none, err
+		}
+		if err := pause(ctx, attempt); err != nil {
+			var none T
+			return none, err
+		}
+	}
+}
+
+// lostRace reports whether the transaction was given up by the server for the
+// sake of another one and may succeed when run again.
+func lostRace(err error) bool {
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		return false
+	}
+	const serializationFailure, deadlockDetected = "40001", "40P01"
+	return pg.Code == serializationFailure || pg.Code == deadlockDetected
+}
+
+// pause waits a random moment, longer with each attempt, so that two losers do
+// not meet again.
+func pause(ctx context.Context, attempt int) error {
+	t := time.NewTimer(rand.N(time.Duration(attempt) * 10 * time.Millisecond))
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// announceTx announces events within the change's own transaction.
+func (s *Store) announceTx(ctx context.Context, tx pgx.Tx, events ...Event) error {
+	if s.announce == nil || len(events) == 0 {
+		return nil
+	}
+	if err := s.announce.AnnounceTx(ctx, tx, events...); err != nil {
+		return fmt.Errorf("announce: %w", err)
+	}
+	return nil
+}
+
+// replacements are the events of a change's Replace.
+func replacements(list []Replace) []Event {
+	events := make([]Event, len(list))
+	for i, r := range list {
+		events[i] = r
+	}
+	return events
+}
