@@ -13,6 +13,7 @@ type Store struct {
 	pool     *pgxpool.Pool
 	announce Announcer
 	opts     Options
+	hashing  chan struct{} // a slot per password being hashed; see passwords.go
 }
 
 // Options are the rules an operator may set.
@@ -33,7 +34,7 @@ func DefaultOptions() Options {
 // announce within its own transaction; nil announces nothing, for commands
 // that only read.
 func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
-	return &Store{pool: pool, announce: announce, opts: opts}
+	return &Store{pool: pool, announce: announce, opts: opts, hashing: newHashing()}
 }
 
 // Ping reports whether the store answers.

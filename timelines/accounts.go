@@ -1,0 +1,254 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// accountColumns and accountTables make an Account: the account a with the
+// timeline t of its own posts.
+const (
+	accountColumns = `a.id, a.created_at, a.kind, a.name, a.title, a.about, a.language, t.id AS feed_id, t.access`
+	accountTables  = `accounts a JOIN timelines t ON t.their_id = a.id AND t.term = ''
+		AND t.kind = CASE a.kind WHEN 'group' THEN 'group' ELSE 'feed' END`
+)
+
+// SignUp is a person who comes.
+type SignUp struct {
+	Name     string
+	Title    string // empty: the name
+	Password string
+	Language string // "en", "ru" or empty
+}
+
+// SignUp makes a user's account with its timelines. It returns an InvalidError,
+// or ErrNameTaken.
+func (s *Store) SignUp(ctx context.Context, n SignUp) (Account, error) {
+	if err := checkName(n.Name); err != nil {
+		return Account{}, err
+	}
+	if n.Title == "" {
+		n.Title = n.Name
+	}
+	title, err := cleanTitle(n.Title)
+	if err != nil {
+		return Account{}, err
+	}
+	if err := checkLanguage(n.Language); err != nil {
+		return Account{}, err
+	}
+	if err := checkPassword(n.Password); err != nil {
+		return Account{}, err
+	}
+	hash, err := s.hashPassword(ctx, n.Password)
+	if err != nil {
+		return Account{}, err
+	}
+	return inTx(ctx, s, func(tx pgx.Tx) (Account, error) {
+		id, err := insertAccountTx(ctx, tx, User, n.Name, title, "", n.Language)
+		if err != nil {
+			return Account{}, err
+		}
+		_, err = tx.Exec(ctx, `INSERT INTO credentials (account_id, password_hash) VALUES (@account, @hash)`,
+			pgx.StrictNamedArgs{"account": id, "hash": hash})
+		if err != nil {
+			return Account{}, fmt.Errorf("store password: %w", err)
+		}
+		return accountTx(ctx, tx, id)
+	})
+}
+
+// insertAccountTx makes an account with its fixed timelines.
+func insertAccountTx(ctx context.Context, tx pgx.Tx, kind, name, title, about, language string) (id int64, err error) {
+	const query = `
+		INSERT INTO accounts (kind, name, title, about, language)
+		VALUES (@kind, @name, @title, @about, @language)
+		ON CONFLICT (name) DO NOTHING
+		RETURNING id`
+	err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
+		"kind": kind, "name": name, "title": title, "about": about, "language": language,
+	}).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, ErrNameTaken
+	}
+	if err != nil {
+		return 0, fmt.Errorf("insert account: %w", err)
+	}
+	return id, insertTimelinesTx(ctx, tx, []int64{id})
+}
+
+// insertTimelinesTx makes the fixed timelines of new accounts, and lets each
+// user read their own private ones. A user's likes and comments open with their
+// feed (gate_id); directs and discussions are the owner's alone.
+func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
+	// The ids are drawn first, because a timeline may be its own gate.
+	const query = `
+		WITH fixed (account_kind, kind, gate, access) AS (VALUES
+			('user',  'feed',        'feed',        0::smallint),
+			('user',  'directs',     'directs',     2::smallint),
+			('user',  'likes',       'feed',        0::smallint),
+			('user',  'comments',    'feed',        0::smallint),
+			('user',  'discussions', 'discussions', 2::smallint),
+			('group', 'group',       'group',       0::smallint)
+		), numbered AS MATERIALIZED (
+			SELECT nextval(pg_get_serial_sequence('timelines', 'id')) AS id,
+				a.id AS account_id, f.kind, f.gate, f.access
+			FROM accounts a JOIN fixed f ON f.account_kind = a.kind
+			WHERE a.id = ANY(@accounts)
+		), made AS (
+			INSERT INTO timelines (id, kind, their_id, access, gate_id)
+			OVERRIDING SYSTEM VALUE
+			SELECT n.id, n.kind, n.account_id, n.access, g.id
+			FROM numbered n JOIN numbered g ON g.account_id = n.account_id AND g.kind = n.gate
+			RETURNING id, kind, their_id
+		)
+		INSERT INTO readers (timeline_id, account_id)
+		SELECT id, their_id FROM made WHERE kind IN ('feed', 'directs', 'discussions')`
+	if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"accounts": accounts}); err != nil {
+		return fmt.Errorf("insert timelines: %w", err)
+	}
+	return nil
+}
+
+// SetPassword gives a user a password, the first or another, and ends all its
+// sessions. ErrNotFound if no user has the name. See ChangePassword for who must
+// be sure that the sessions are over.
+func (s *Store) SetPassword(ctx context.Context, name, password string) error {
+	_, err := s.ChangePassword(ctx, name, password)
+	return err
+}
+
+// ChangePassword is SetPassword for a process that has the secondary store: with
+// Change.Clock taken there, no page is shown to the ended sessions. Without, they
+// are over when the access clock moves next.
+func (s *Store) ChangePassword(ctx context.Context, name, password string) (Change, error) {
+	if err := checkPassword(password); err != nil {
+		return Change{}, err
+	}
+	hash, err := s.hashPassword(ctx, password)
+	if err != nil {
+		return Change{}, err
+	}
+	// First the password, which locks the row, and then the sessions in a statement
+	// of their own: one begun with the old password just before is seen and ended.
+	const query = `
+		INSERT INTO credentials (account_id, password_hash)
+		SELECT id, @hash FROM accounts WHERE name = @name AND kind = 'user'
+		ON CONFLICT (account_id) DO UPDATE SET password_hash = EXCLUDED.password_hash, updated_at = now()
+		RETURNING account_id`
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		var c Change
+		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"name": name, "hash": hash}).Scan(&c.Actor)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return Change{}, ErrNotFound
+		}
+		if err != nil {
+			return Change{}, fmt.Errorf("store password: %w", err)
+		}
+		ended, err := endSessionsTx(ctx, tx, c.Actor)
+		if err != nil || len(ended) == 0 {
+			return c, err
+		}
+		c.Clock, err = tickTx(ctx, tx, ended...)
+		return c, err
+	})
+}
+
+// AccountByName returns the account of that name, or ErrNotFound.
+func (s *Store) AccountByName(ctx context.Context, name string) (Account, error) {
+	if !nameForm.MatchString(name) {
+		return Account{}, ErrNotFound
+	}
+	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.name = @name`
+	return oneAccount(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"name": name}))
+}
+
+func accountTx(ctx context.Context, tx pgx.Tx, id int64) (Account, error) {
+	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.id = @id`
+	return oneAccount(tx.Query(ctx, query, pgx.StrictNamedArgs{"id": id}))
+}
+
+func oneAccount(rows pgx.Rows, err error) (Account, error) {
+	if err != nil {
+		return Account{}, fmt.Errorf("read account: %w", err)
+	}
+	a, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Account])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Account{}, ErrNotFound
+	}
+	if err != nil {
+		return Account{}, fmt.Errorf("read account: %w", err)
+	}
+	return a, nil
+}
+
+func someAccounts(rows pgx.Rows, err error) ([]Account, error) {
+	if err != nil {
+		return nil, fmt.Errorf("read accounts: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Account])
+	if err != nil {
+		return nil, fmt.Errorf("read accounts: %w", err)
+	}
+	return list, nil
+}
+
+// AccountsByID returns those of the accounts that exist, by id.
+func (s *Store) AccountsByID(ctx context.Context, ids []int64) ([]Account, error) {
+	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.id = ANY(@ids) ORDER BY a.id`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids}))
+}
+
+// ListAccounts returns at most limit accounts of a kind (User, Group, or empty
+// for both), by name, those after the name given; an empty name is the
+// beginning.
+func (s *Store) ListAccounts(ctx context.Context, kind, after string, limit int) ([]Account, error) {
+	const query = `
+		SELECT ` + accountColumns + ` FROM ` + accountTables + `
+		WHERE (@kind = '' OR a.kind = @kind) AND a.name > @after
+		ORDER BY a.name LIMIT @limit`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))
+}
+
+// SetLanguage chooses the language of the actor's pages; empty leaves it to the
+// browser.
+func (s *Store) SetLanguage(ctx context.Context, actor int64, language string) (Change, error) {
+	if err := checkLanguage(language); err != nil {
+		return Change{}, err
+	}
+	return s.setAccount(ctx, actor, `UPDATE accounts SET language = @language WHERE id = @actor`,
+		pgx.StrictNamedArgs{"actor": actor, "language": language})
+}
+
+// SetProfile changes the actor's title and description.
+func (s *Store) SetProfile(ctx context.Context, actor int64, title, about string) (Change, error) {
+	title, err := cleanTitle(title)
+	if err != nil {
+		return Change{}, err
+	}
+	about, err = cleanAbout(about)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.setAccount(ctx, actor, `UPDATE accounts SET title = @title, about = @about WHERE id = @actor`,
+		pgx.StrictNamedArgs{"actor": actor, "title": title, "about": about})
+}
+
+// setAccount changes what is shown of an account. Nodes keep it in memory, so
+// the access clock tells them to forget it, and my own next page knows it.
+func (s *Store) setAccount(ctx context.Context, actor int64, query string, args pgx.StrictNamedArgs) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		tag, err := tx.Exec(ctx, query, args)
+		if err != nil {
+			return Change{}, fmt.Errorf("change account: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return Change{}, ErrNotFound
+		}
+		clock, err := tickTx(ctx, tx, forget{Kind: logAccount, AccountID: actor})
+		return Change{Actor: actor, Clock: clock}, err
+	})
+}

@@ -1,0 +1,130 @@
+package timelines
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"runtime"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Longest and shortest password, in characters.
+const (
+	MinPasswordRunes = 8
+	MaxPasswordRunes = 200
+)
+
+// cost is what one argon2id hash takes: OWASP's first recommendation. A stored
+// hash carries its own, so that raising this one later breaks no password.
+type cost struct {
+	memory  uint32 // KiB
+	time    uint32 // passes
+	threads uint8
+}
+
+var presentCost = cost{memory: 19 * 1024, time: 2, threads: 1}
+
+const (
+	saltBytes = 16
+	hashBytes = 32
+)
+
+// newHashing returns the slots for hashing: as many as there are processors,
+// since a hash keeps one busy. So the memory taken by a crowd that signs in at
+// once is bounded, and the crowd queues.
+func newHashing() chan struct{} { return make(chan struct{}, runtime.GOMAXPROCS(0)) }
+
+// derive hashes the password, waiting for a slot as long as ctx lives.
+func (s *Store) derive(ctx context.Context, password string, salt []byte, c cost, length uint32) ([]byte, error) {
+	select {
+	case s.hashing <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-s.hashing }()
+	// One keyboard composes an accented letter, another sends it in two parts.
+	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, c.time, c.memory, c.threads, length), nil
+}
+
+// checkPassword returns what is wrong with a new password, or nil.
+func checkPassword(password string) error {
+	switch n := utf8.RuneCountInString(password); {
+	case n < MinPasswordRunes:
+		return &InvalidError{Field: "password", Code: "password_short"}
+	case n > MaxPasswordRunes:
+		return &InvalidError{Field: "password", Code: "password_long"}
+	}
+	return nil
+}
+
+// hashPassword returns the password's argon2id hash as a PHC string.
+func (s *Store) hashPassword(ctx context.Context, password string) (string, error) {
+	salt := make([]byte, saltBytes)
+	_, _ = rand.Read(salt) // never fails
+	sum, err := s.derive(ctx, password, salt, presentCost, hashBytes)
+	if err != nil {
+		return "", err
+	}
+	b64 := base64.RawStdEncoding
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version,
+		presentCost.memory, presentCost.time, presentCost.threads,
+		b64.EncodeToString(salt), b64.EncodeToString(sum)), nil
+}
+
+// verifyPassword reports whether the password made the hash. With no hash (an
+// unknown name, an account that cannot sign in) it does the same work and says
+// no, so that the time it takes does not tell who exists.
+func (s *Store) verifyPassword(ctx context.Context, password, hash string) (bool, error) {
+	if utf8.RuneCountInString(password) > MaxPasswordRunes {
+		password, hash = "", "" // nobody's; and not a megabyte to hash
+	}
+	if hash == "" {
+		_, err := s.derive(ctx, password, make([]byte, saltBytes), presentCost, hashBytes)
+		return false, err
+	}
+	c, salt, want, err := parseHash(hash)
+	if err != nil {
+		return false, err
+	}
+	got, err := s.derive(ctx, password, salt, c, uint32(len(want)))
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(got, want) == 1, nil
+}
+
+// parseHash reads a PHC string. An error is a fault in the database, never the
+// visitor's.
+func parseHash(hash string) (c cost, salt, sum []byte, err error) {
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
+		return c, nil, nil, fmt.Errorf("stored password hash: not argon2id")
+	}
+	var version int
+	if _, err := fmt.Sscanf(parts[2], "v=%d", &version); err != nil || version != argon2.Version {
+		return c, nil, nil, fmt.Errorf("stored password hash: version %q", parts[2])
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.memory, &c.time, &c.threads); err != nil {
+		return c, nil, nil, fmt.Errorf("stored password hash: cost %q: %w", parts[3], err)
+	}
+	if c.time < 1 || c.threads < 1 || c.memory > 1<<20 {
+		return c, nil, nil, fmt.Errorf("stored password hash: cost %q", parts[3])
+	}
+	b64 := base64.RawStdEncoding.Strict()
+	if salt, err = b64.DecodeString(parts[4]); err != nil {
+		return c, nil, nil, fmt.Errorf("stored password hash: salt: %w", err)
+	}
+	if sum, err = b64.DecodeString(parts[5]); err != nil {
+		return c, nil, nil, fmt.Errorf("stored password hash: sum: %w", err)
+	}
+	if len(salt) < 8 || len(sum) < 16 {
+		return c, nil, nil, fmt.Errorf("stored password hash: too short")
+	}
+	return c, salt, sum, nil
+}

@@ -1,0 +1,157 @@
+package timelines
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// tokenBytes is how much chance a session's token holds.
+const tokenBytes = 32
+
+// newToken returns a session's token, as the cookie holds it.
+func newToken() string {
+	var b [tokenBytes]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// SessionOf returns the session a cookie presents. ok is false if the text
+// cannot be a token, so that nobody needs to be asked.
+func SessionOf(token string) (s Session, ok bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	if err != nil || len(b) != tokenBytes {
+		return Session{}, false
+	}
+	return sha256.Sum256(b), true
+}
+
+// SignIn begins a session, which lives for Options.SessionAge, and returns its
+// token: only its hash is stored, so the token cannot be had again. Whatever is
+// wrong is ErrBadCredentials, after the same work.
+func (s *Store) SignIn(ctx context.Context, name, password string) (token string, a Account, err error) {
+	a, hash, err := s.credentials(ctx, name)
+	if err != nil {
+		return "", Account{}, err
+	}
+	ok, err := s.verifyPassword(ctx, password, hash)
+	if err != nil {
+		return "", Account{}, err
+	}
+	if !ok {
+		return "", Account{}, ErrBadCredentials
+	}
+	token = newToken()
+	session, _ := SessionOf(token)
+	// Hashing took a while. If the password was changed meanwhile, the sessions of
+	// the old one have been ended, and this must not be one more: the row must
+	// still hold the hash that was verified, and is locked so that a change of the
+	// password waits and then ends this session too.
+	const query = `
+		INSERT INTO sessions (token_hash, account_id, expires_at)
+		SELECT @token_hash, account_id, now() + @age::interval
+		FROM credentials WHERE account_id = @account AND password_hash = @password_hash
+		FOR SHARE`
+	tag, err := s.pool.Exec(ctx, query, pgx.StrictNamedArgs{
+		"token_hash": session[:], "account": a.ID, "password_hash": hash, "age": s.opts.SessionAge,
+	})
+	if err != nil {
+		return "", Account{}, fmt.Errorf("begin session: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return "", Account{}, ErrBadCredentials
+	}
+	return token, a, nil
+}
+
+// credentials returns the account of that name and its password's hash; both
+// are zero if there is no such account, the hash alone if it cannot sign in.
+func (s *Store) credentials(ctx context.Context, name string) (a Account, hash string, err error) {
+	if checkName(name) != nil {
+		return Account{}, "", nil
+	}
+	a, err = s.AccountByName(ctx, name)
+	if errors.Is(err, ErrNotFound) {
+		return Account{}, "", nil
+	}
+	if err != nil {
+		return Account{}, "", err
+	}
+	err = s.pool.QueryRow(ctx, `SELECT password_hash FROM credentials WHERE account_id = @account`,
+		pgx.StrictNamedArgs{"account": a.ID}).Scan(&hash)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return Account{}, "", fmt.Errorf("read credentials: %w", err)
+	}
+	return a, hash, nil
+}
+
+// SignOut ends the viewer's session. It is a narrowing: Change.Clock is set,
+// also when the session had ended already, since whoever ended it may not have
+// been answered yet.
+func (s *Store) SignOut(ctx context.Context, v Viewer) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		tag, err := tx.Exec(ctx, `DELETE FROM sessions WHERE token_hash = @hash`,
+			pgx.StrictNamedArgs{"hash": v.Session[:]})
+		if err != nil {
+			return Change{}, fmt.Errorf("end session: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return s.acknowledgeTx(ctx, tx, Change{Actor: v.AccountID})
+		}
+		clock, err := tickTx(ctx, tx, forget{Kind: logSession, AccountID: v.AccountID, TokenHash: v.Session[:]})
+		return Change{Actor: v.AccountID, Clock: clock}, err
+	})
+}
+
+// endSessionsTx ends all the account's sessions and returns what there is to
+// forget.
+func endSessionsTx(ctx context.Context, tx pgx.Tx, account int64) ([]forget, error) {
+	rows, err := tx.Query(ctx, `DELETE FROM sessions WHERE account_id = @account RETURNING token_hash, account_id`,
+		pgx.StrictNamedArgs{"account": account})
+	if err != nil {
+		return nil, fmt.Errorf("end sessions: %w", err)
+	}
+	ended, err := pgx.CollectRows(rows, endedSession)
+	if err != nil {
+		return nil, fmt.Errorf("end sessions: %w", err)
+	}
+	return ended, nil
+}
+
+func endedSession(row pgx.CollectableRow) (forget, error) {
+	f := forget{Kind: logSession}
+	err := row.Scan(&f.TokenHash, &f.AccountID)
+	return f, err
+}
+
+// ExpireSessions removes at most limit sessions that ran out and returns how
+// many it did. They opened nothing any more: who holds a session in memory knows
+// when it ends.
+func (s *Store) ExpireSessions(ctx context.Context, limit int) (int64, error) {
+	// Skipping what is locked lets two cleaners work side by side.
+	const query = `
+		DELETE FROM sessions WHERE token_hash IN (
+			SELECT token_hash FROM sessions WHERE expires_at <= now()
+			ORDER BY expires_at LIMIT @limit FOR UPDATE SKIP LOCKED)
+		RETURNING token_hash, account_id`
+	return inTx(ctx, s, func(tx pgx.Tx) (int64, error) {
+		rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit})
+		if err != nil {
+			return 0, fmt.Errorf("expire sessions: %w", err)
+		}
+		ended, err := pgx.CollectRows(rows, endedSession)
+		if err != nil {
+			return 0, fmt.Errorf("expire sessions: %w", err)
+		}
+		if len(ended) == 0 {
+			return 0, nil
+		}
+		_, err = tickTx(ctx, tx, ended...)
+		return int64(len(ended)), err
+	})
+}
