@@ -1,0 +1,190 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Kinds of rows of the access log: what a node forgets.
+const (
+	logSession = "session" // a session, by TokenHash
+	logViewer  = "viewer"  // the access sets of AccountID
+	logLevel   = "level"   // the level of TimelineID
+	logAccount = "account" // name, title and language of AccountID
+)
+
+// forget is a row of the access log.
+type forget struct {
+	Kind       string
+	AccountID  int64
+	TimelineID int64
+	TokenHash  []byte
+}
+
+// tickTx draws the next number of the access clock and writes under it what
+// there is to forget, at least one row, so that a node which finds a number
+// without rows knows that the log was trimmed.
+//
+// It must be the last statement of its transaction. The clock's row stays locked
+// from here to the commit, so numbers are in commit order: whoever reads n sees
+// the effects of all numbers up to n. Drawn earlier, a number could be
+// acknowledged while a lower one is not yet visible, and a node that took the
+// higher for its label would never read the lower's rows.
+func tickTx(ctx context.Context, tx pgx.Tx, rows ...forget) (int64, error) {
+	const query = `
+		WITH tick AS (
+			UPDATE access_clock SET n = n + 1 RETURNING n
+		), logged AS (
+			INSERT INTO access_log (n, kind, account_id, timeline_id, token_hash)
+			SELECT tick.n, f.kind, f.account_id, f.timeline_id, f.token_hash
+			FROM tick, unnest(@kinds::text[], @accounts::bigint[], @timelines::bigint[], @hashes::bytea[])
+				AS f (kind, account_id, timeline_id, token_hash)
+		)
+		SELECT n FROM tick`
+	kinds, hashes := make([]string, len(rows)), make([][]byte, len(rows))
+	accounts, timelines := make([]int64, len(rows)), make([]int64, len(rows))
+	for i, r := range rows {
+		kinds[i], accounts[i], timelines[i], hashes[i] = r.Kind, r.AccountID, r.TimelineID, r.TokenHash
+	}
+	var n int64
+	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
+		"kinds": kinds, "accounts": accounts, "timelines": timelines, "hashes": hashes,
+	}).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("move access clock: %w", err)
+	}
+	return n, nil
+}
+
+// acknowledgeTx ends a narrowing that found its work done. Whoever did it may
+// not have raised the secondary store's clock yet, and this request must not be
+// answered earlier either: it carries the clock as it stands, which is past the
+// other's number, since the other's effects are visible.
+func (s *Store) acknowledgeTx(ctx context.Context, tx pgx.Tx, c Change) (Change, error) {
+	if err := tx.QueryRow(ctx, `SELECT n FROM access_clock`).Scan(&c.Clock); err != nil {
+		return Change{}, fmt.Errorf("read access clock: %w", err)
+	}
+	return c, &unchanged{c}
+}
+
+// TrimAccessLog removes rows older than olderThan and returns how many. A node
+// that had not read them finds a gap in the numbers and forgets everything.
+func (s *Store) TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error) {
+	tag, err := s.pool.Exec(ctx, `DELETE FROM access_log WHERE created_at < now() - @age::interval`,
+		pgx.StrictNamedArgs{"age": olderThan})
+	if err != nil {
+		return 0, fmt.Errorf("trim access log: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// levelChanges is the key of the advisory lock which makes changes of levels
+// wait for each other. See SetAccess.
+const levelChanges = 7245_001
+
+// SetAccess sets who may read the actor's own feed, or a group's if one is
+// named: ErrNotFound if there is no such group, ErrForbidden if the actor does
+// not administer it. Likes and comments open with the feed. Everybody's rivers
+// are wrong from now on; going private takes no one away who subscribed.
+func (s *Store) SetAccess(ctx context.Context, actor int64, group string, level Level) (Change, error) {
+	if level < Public || level > Private {
+		return Change{}, &InvalidError{Field: "level", Code: "level_unknown"}
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		// Two groups that share posts, both going private: each would compute the
+		// posts' flags while the other is still public, and leave them public for
+		// ever. So one level changes at a time.
+		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`,
+			pgx.StrictNamedArgs{"key": int64(levelChanges)}); err != nil {
+			return Change{}, fmt.Errorf("wait for other changes of level: %w", err)
+		}
+		feed, err := governedFeedTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		changed, err := setLevelTx(ctx, tx, feed, level)
+		if err != nil {
+			return Change{}, err
+		}
+		c := Change{Actor: actor}
+		if !changed {
+			return s.acknowledgeTx(ctx, tx, c)
+		}
+		c.Replace = []Replace{{Everybody: true}}
+		if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
+			return Change{}, err
+		}
+		c.Clock, err = tickTx(ctx, tx, forget{Kind: logLevel, TimelineID: feed})
+		return c, err
+	})
+}
+
+// governedFeedTx returns the timeline whose access the actor decides: their own
+// feed, or that of a group they administer.
+func governedFeedTx(ctx context.Context, tx pgx.Tx, actor int64, group string) (feed int64, err error) {
+	if group == "" {
+		a, err := accountTx(ctx, tx, actor)
+		return a.FeedID, err
+	}
+	if !nameForm.MatchString(group) {
+		return 0, ErrNotFound
+	}
+	const query = `
+		SELECT t.id, EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id AND g.account_id = @actor)
+		FROM ` + accountTables + ` WHERE a.name = @group AND a.kind = 'group'`
+	var administers bool
+	err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"actor": actor, "group": group}).Scan(&feed, &administers)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return 0, ErrNotFound
+	case err != nil:
+		return 0, fmt.Errorf("read group: %w", err)
+	case !administers:
+		return 0, ErrForbidden
+	}
+	return feed, nil
+}
+
+// setLevelTx changes the level of a base timeline and the flags of its posts. It
+// reports whether the level was another.
+func setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (changed bool, err error) {
+	// The lock first: who relies on the level (a new post's flags, a subscription
+	// without a request) holds the row FOR SHARE, so they are either waited for, and
+	// seen by the next statement, or wait, and see the new level.
+	tag, err := tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = @id AND access <> @level`,
+		pgx.StrictNamedArgs{"id": timeline, "level": level})
+	if err != nil {
+		return false, fmt.Errorf("set level: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return false, nil
+	}
+	// A post deleted while this waits for it is left alone: deleted_at is checked
+	// again on the row as it is then. What else happens to a post does not concern
+	// its flags, and versions do not move: levels are decided at render.
+	const flags = `
+		UPDATE posts p
+		SET is_public = f.is_public, is_protected = f.is_protected, is_private = f.is_private
+		FROM (
+			SELECT p.id, ` + flagColumns + `
+			FROM timeline_entries e
+			JOIN posts p ON p.id = e.post_id
+			JOIN timelines t ON t.id = ANY(p.decisive)
+			WHERE e.timeline_id = @id
+			GROUP BY p.id
+		) f
+		WHERE p.id = f.id AND p.deleted_at IS NULL
+			AND (p.is_public, p.is_protected, p.is_private) <> (f.is_public, f.is_protected, f.is_private)`
+	if _, err := tx.Exec(ctx, flags, pgx.StrictNamedArgs{"id": timeline}); err != nil {
+		return false, fmt.Errorf("set flags: %w", err)
+	}
+	return true, nil
+}
+
+// flagColumns are a post's flags, aggregated over its decisive timelines t.
+const flagColumns = `
+	bool_or(t.access = 0) AS is_public, bool_or(t.access = 1) AS is_protected, bool_or(t.access = 2) AS is_private`

@@ -1,0 +1,80 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// NewGroup is a group about to be made.
+type NewGroup struct {
+	Actor  int64
+	Name   string
+	Title  string
+	About  string
+	Access Level
+}
+
+// CreateGroup makes a group whose administrator and first member is the actor.
+// It returns an InvalidError, or ErrNameTaken: people and groups share one space
+// of names.
+func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, error) {
+	if err := checkName(n.Name); err != nil {
+		return Account{}, Change{}, err
+	}
+	title, err := cleanTitle(n.Title)
+	if err != nil {
+		return Account{}, Change{}, err
+	}
+	about, err := cleanAbout(n.About)
+	if err != nil {
+		return Account{}, Change{}, err
+	}
+	if n.Access < Public || n.Access > Private {
+		return Account{}, Change{}, &InvalidError{Field: "level", Code: "level_unknown"}
+	}
+	var group Account
+	c, err := s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		id, err := insertAccountTx(ctx, tx, Group, n.Name, title, about, "")
+		if err != nil {
+			return Change{}, err
+		}
+		// Nobody else knows the timeline yet: no lock, no flags to keep.
+		const found = `
+			WITH led AS (
+				INSERT INTO group_admins (group_id, account_id) VALUES (@group, @actor)
+			)
+			UPDATE timelines SET access = @level WHERE kind = 'group' AND their_id = @group AND term = ''`
+		_, err = tx.Exec(ctx, found, pgx.StrictNamedArgs{"group": id, "actor": n.Actor, "level": n.Access})
+		if err != nil {
+			return Change{}, fmt.Errorf("found group: %w", err)
+		}
+		if group, err = accountTx(ctx, tx, id); err != nil {
+			return Change{}, err
+		}
+		if err := admitTx(ctx, tx, n.Actor, id, group.FeedID); err != nil {
+			return Change{}, err
+		}
+		return s.replaceTx(ctx, tx, n.Actor, Replace{ViewerID: n.Actor, Kinds: []string{homeKind}})
+	})
+	if err != nil {
+		return Account{}, Change{}, err
+	}
+	return group, c, nil
+}
+
+// Destinations returns where the actor may post without typing a name: their
+// own feed first, then the groups they are a member or an administrator of, by
+// name. Directs go to people by name.
+func (s *Store) Destinations(ctx context.Context, actor int64) ([]Account, error) {
+	const query = `
+		SELECT ` + accountColumns + ` FROM ` + accountTables + `
+		WHERE a.id = @actor
+			OR a.kind = 'group' AND a.id IN (
+				SELECT account_id FROM subscriptions WHERE subscriber_id = @actor
+				UNION
+				SELECT group_id FROM group_admins WHERE account_id = @actor)
+		ORDER BY a.id <> @actor, a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor}))
+}

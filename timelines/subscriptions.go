@@ -1,0 +1,302 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A subscriber is always among the readers of the account's feed, whatever its
+// level, so that a feed that goes private keeps who followed it, and one
+// statement says who reads.
+
+// homeKind is the river a subscription changes, by the name rivers give it.
+const homeKind = "home"
+
+// target is the account somebody subscribes to.
+type target struct {
+	AccountID int64
+	FeedID    int64
+	Access    Level
+}
+
+// lockTargetTx finds the account by name and holds the level of its feed: a feed
+// that goes private meanwhile must not be joined without a request by who saw it
+// public.
+func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
+	if !nameForm.MatchString(name) {
+		return target{}, ErrNotFound
+	}
+	const query = `
+		SELECT a.id AS account_id, t.id AS feed_id, t.access
+		FROM ` + accountTables + ` WHERE a.name = @name
+		FOR SHARE OF t`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"name": name})
+	if err != nil {
+		return target{}, fmt.Errorf("read account: %w", err)
+	}
+	to, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[target])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return target{}, ErrNotFound
+	}
+	if err != nil {
+		return target{}, fmt.Errorf("read account: %w", err)
+	}
+	return to, nil
+}
+
+// Subscribe makes the actor follow an account. A private account is asked
+// first, unless it lets the actor read already: then requested is true and
+// nothing else has changed. Subscribing twice changes nothing. ErrNotFound if
+// there is no such account; ErrForbidden if it is the actor's own, or excludes
+// the actor.
+func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Change, requested bool, err error) {
+	const relation = `
+		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
+			EXISTS (SELECT FROM readers WHERE timeline_id = @feed AND account_id = @actor),
+			EXISTS (SELECT FROM excluded WHERE timeline_id = @feed AND account_id = @actor)`
+	c, err = s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		requested = false
+		to, err := lockTargetTx(ctx, tx, name)
+		if err != nil {
+			return Change{}, err
+		}
+		if to.AccountID == actor {
+			return Change{}, ErrForbidden
+		}
+		var subscribed, reads, excluded bool
+		err = tx.QueryRow(ctx, relation, pgx.StrictNamedArgs{
+			"actor": actor, "account": to.AccountID, "feed": to.FeedID,
+		}).Scan(&subscribed, &reads, &excluded)
+		switch {
+		case err != nil:
+			return Change{}, fmt.Errorf("read relation: %w", err)
+		case subscribed:
+			return Change{}, &unchanged{Change{Actor: actor}}
+		case to.Access == Protected && excluded:
+			return Change{}, ErrForbidden
+		case to.Access == Private && !reads:
+			requested = true
+			return Change{Actor: actor}, requestTx(ctx, tx, actor, to.AccountID)
+		}
+		if err := admitTx(ctx, tx, actor, to.AccountID, to.FeedID); err != nil {
+			return Change{}, err
+		}
+		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: actor, Kinds: []string{homeKind}})
+	})
+	return c, requested && err == nil, err
+}
+
+func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) error {
+	const query = `
+		INSERT INTO subscription_requests (subscriber_id, account_id) VALUES (@subscriber, @account)
+		ON CONFLICT DO NOTHING`
+	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"subscriber": subscriber, "account": account})
+	if err != nil {
+		return fmt.Errorf("file request: %w", err)
+	}
+	return nil
+}
+
+// admitTx makes the account a subscriber and a reader; a request is answered.
+func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) error {
+	const query = `
+		WITH answered AS (
+			DELETE FROM subscription_requests WHERE subscriber_id = @subscriber AND account_id = @account
+		), subscribed AS (
+			INSERT INTO subscriptions (subscriber_id, account_id) VALUES (@subscriber, @account)
+			ON CONFLICT DO NOTHING
+		)
+		INSERT INTO readers (timeline_id, account_id) VALUES (@feed, @subscriber)
+		ON CONFLICT DO NOTHING`
+	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"subscriber": subscriber, "account": account, "feed": feed})
+	if err != nil {
+		return fmt.Errorf("admit subscriber: %w", err)
+	}
+	return nil
+}
+
+// replaceTx ends a change of what one viewer follows or may read: the viewer's
+// rivers are announced as wrong, and nodes forget the viewer's access sets.
+func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, r Replace) (Change, error) {
+	c := Change{Actor: actor, Replace: []Replace{r}}
+	if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
+		return Change{}, err
+	}
+	var err error
+	c.Clock, err = tickTx(ctx, tx, forget{Kind: logViewer, AccountID: r.ViewerID})
+	return c, err
+}
+
+// Unsubscribe ends the actor's subscription to an account, or takes back the
+// request for one. It takes the right to read away with it, which matters once
+// the account is private; an administrator of a group goes on reading it. Not
+// being subscribed is a success and changes nothing.
+func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		from, err := lockTargetTx(ctx, tx, name)
+		if err != nil {
+			return Change{}, err
+		}
+		if from.AccountID == actor {
+			return Change{}, ErrForbidden
+		}
+		args := pgx.StrictNamedArgs{"actor": actor, "account": from.AccountID}
+		// The request first: if it is being accepted, this waits, and the next statement
+		// sees and ends the subscription it became.
+		withdrawn, err := tx.Exec(ctx,
+			`DELETE FROM subscription_requests WHERE subscriber_id = @actor AND account_id = @account`, args)
+		if err != nil {
+			return Change{}, fmt.Errorf("withdraw request: %w", err)
+		}
+		ended, err := tx.Exec(ctx,
+			`DELETE FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account`, args)
+		if err != nil {
+			return Change{}, fmt.Errorf("end subscription: %w", err)
+		}
+		if ended.RowsAffected() == 0 {
+			if withdrawn.RowsAffected() > 0 {
+				return Change{Actor: actor}, nil
+			}
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		const lose = `
+			DELETE FROM readers r WHERE r.timeline_id = @feed AND r.account_id = @actor
+				AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = @account AND g.account_id = @actor)`
+		args["feed"] = from.FeedID
+		lost, err := tx.Exec(ctx, lose, args)
+		if err != nil {
+			return Change{}, fmt.Errorf("take readership away: %w", err)
+		}
+		wrong := Replace{ViewerID: actor, Kinds: []string{homeKind}}
+		if from.Access == Private && lost.RowsAffected() > 0 {
+			wrong.Kinds = nil // posts went out of every river
+		}
+		return s.replaceTx(ctx, tx, actor, wrong)
+	})
+}
+
+// Accept grants the request of the account named: to the actor's own feed, or,
+// if a group is named, to that group. ErrNotFound if there is no such request or
+// group, ErrForbidden if the actor does not administer the group.
+func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		feed, err := governedFeedTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		if !nameForm.MatchString(name) {
+			return Change{}, ErrNotFound
+		}
+		// Deleting the request is taking it: of two who accept it, or one who accepts
+		// and the other who withdraws it, one finds it gone.
+		const take = `
+			DELETE FROM subscription_requests r
+			USING accounts a, timelines t
+			WHERE a.name = @name AND t.id = @feed
+				AND r.subscriber_id = a.id AND r.account_id = t.their_id
+			RETURNING r.subscriber_id, r.account_id`
+		var subscriber, account int64
+		err = tx.QueryRow(ctx, take, pgx.StrictNamedArgs{"name": name, "feed": feed}).Scan(&subscriber, &account)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return Change{}, ErrNotFound
+		}
+		if err != nil {
+			return Change{}, fmt.Errorf("take request: %w", err)
+		}
+		if err := admitTx(ctx, tx, subscriber, account, feed); err != nil {
+			return Change{}, err
+		}
+		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: subscriber})
+	})
+}
+
+// Request is somebody's wish to subscribe to a private account.
+type Request struct {
+	From      Account
+	To        Account
+	CreatedAt time.Time
+}
+
+// Requests returns what waits for the actor's answer, oldest first: requests to
+// the actor and to the groups the actor administers.
+func (s *Store) Requests(ctx context.Context, actor int64) ([]Request, error) {
+	const query = `
+		SELECT subscriber_id, account_id, created_at FROM subscription_requests
+		WHERE account_id = @actor
+			OR account_id IN (SELECT group_id FROM group_admins WHERE account_id = @actor)
+		ORDER BY created_at, subscriber_id, account_id`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor})
+	if err != nil {
+		return nil, fmt.Errorf("read requests: %w", err)
+	}
+	var ids []int64
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Request, err error) {
+		err = row.Scan(&r.From.ID, &r.To.ID, &r.CreatedAt)
+		ids = append(ids, r.From.ID, r.To.ID)
+		return r, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read requests: %w", err)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	accounts, err := s.AccountsByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[int64]Account, len(accounts))
+	for _, a := range accounts {
+		byID[a.ID] = a
+	}
+	for i := range list {
+		list[i].From, list[i].To = byID[list[i].From.ID], byID[list[i].To.ID]
+	}
+	return list, nil
+}
+
+// Subscriptions returns whom the account follows, by name.
+func (s *Store) Subscriptions(ctx context.Context, account int64) ([]Account, error) {
+	const query = `
+		SELECT ` + accountColumns + `
+		FROM ` + accountTables + ` JOIN subscriptions s ON s.account_id = a.id
+		WHERE s.subscriber_id = @account ORDER BY a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account}))
+}
+
+// Subscribers returns who follows the account, by name; a group's are its
+// members.
+func (s *Store) Subscribers(ctx context.Context, account int64) ([]Account, error) {
+	const query = `
+		SELECT ` + accountColumns + `
+		FROM ` + accountTables + ` JOIN subscriptions s ON s.subscriber_id = a.id
+		WHERE s.account_id = @account ORDER BY a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account}))
+}
+
+// Relation is how one account stands to another.
+type Relation struct {
+	Subscribed bool
+	Requested  bool
+	Admin      bool // of the group
+}
+
+// Relation returns how the actor stands to an account. It is read from the
+// primary store each time: a page that shows it is the actor's own.
+func (s *Store) Relation(ctx context.Context, actor, account int64) (Relation, error) {
+	const query = `
+		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
+			EXISTS (SELECT FROM subscription_requests WHERE subscriber_id = @actor AND account_id = @account),
+			EXISTS (SELECT FROM group_admins WHERE group_id = @account AND account_id = @actor)`
+	var r Relation
+	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"actor": actor, "account": account}).
+		Scan(&r.Subscribed, &r.Requested, &r.Admin)
+	if err != nil {
+		return Relation{}, fmt.Errorf("read relation: %w", err)
+	}
+	return r, nil
+}
