@@ -1,0 +1,213 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// bumpFew is in how many filter timelines a post may stand for all its rows to
+	// follow a bump in the comment's own transaction. A post in 5,000 likes
+	// timelines would be locked for 40 to 100 ms.
+	bumpFew = 200
+	// bumpBlock is how many rows follow in one block.
+	bumpBlock = 500
+)
+
+// clockMicros is the clock as order columns hold it. It orders something only in
+// a statement that began after the post was locked.
+const clockMicros = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
+
+// bumpTx bumps the post after a new comment if the rule says so: it is younger
+// than a day, or had more than two comments within the last day, the new one
+// included (source: 000). Its rows in base timelines, its own and everything
+// move with it, and the actor's own; those in other filter timelines too if they
+// are few. moved are the timelines in which it moved, without those it has left;
+// rest says that rows have still to follow.
+func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []int64, rest bool, err error) {
+	// Comments that were deleted do not count. The count is this statement's own, so
+	// it sees what was committed while the post's lock was waited for.
+	const fresh = `
+		UPDATE posts p SET fresh_at = @stamp
+		WHERE p.id = @post AND (
+			p.created_at > now() - interval '1 day'
+			OR 2 < (SELECT count(*) FROM (
+				SELECT FROM comments c
+				WHERE c.post_id = @post AND c.deleted_at IS NULL AND c.created_at > now() - interval '1 day'
+				LIMIT 3) recent))`
+	tag, err := tx.Exec(ctx, fresh, pgx.StrictNamedArgs{"post": p.ID, "stamp": p.Stamp})
+	if err != nil {
+		return nil, false, fmt.Errorf("bump post: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return nil, false, nil
+	}
+	// Withdrawn rows follow too: they keep the post's place where another timeline
+	// of the river still holds it.
+	const rows = `
+		WITH always AS (
+			SELECT unnest(p.decisive) AS id FROM posts p WHERE p.id = @post
+			UNION
+			SELECT t.id FROM timelines t WHERE t.term = '' AND (t.kind, t.their_id) IN (
+				('post', @post), ('everything', 0),
+				('likes', @actor), ('comments', @actor), ('discussions', @actor))
+		), others AS MATERIALIZED (
+			SELECT e.timeline_id AS id FROM timeline_entries e
+			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always)
+			LIMIT @few + 1
+		), moving AS (
+			SELECT id FROM always
+			UNION ALL
+			SELECT id FROM others WHERE (SELECT count(*) FROM others) <= @few
+		), moved AS (
+			UPDATE timeline_entries e SET fresh_at = @stamp
+			FROM moving WHERE e.timeline_id = moving.id AND e.post_id = @post AND e.fresh_at < @stamp
+			RETURNING e.timeline_id, e.withdrawn
+		)
+		SELECT ARRAY(SELECT timeline_id FROM moved WHERE NOT withdrawn ORDER BY timeline_id),
+			(SELECT count(*) FROM others) > @few`
+	err = tx.QueryRow(ctx, rows, pgx.StrictNamedArgs{
+		"post": p.ID, "actor": actor, "stamp": p.Stamp, "few": bumpFew,
+	}).Scan(&moved, &rest)
+	if err != nil {
+		return nil, false, fmt.Errorf("bump rows: %w", err)
+	}
+	return moved, rest, nil
+}
+
+// BumpBlock lets one block of the post's rows in filter timelines follow its
+// fresh_at, and announces in the same transaction that it was bumped there and,
+// if rows are left, the next block. Running it twice, or for a post bumped again
+// since, is harmless: rows that stand where they should are passed over.
+//
+// It draws no version. An entry's place in a river is computed from
+// posts.fresh_at and entered_at, which the comment wrote under its version; the
+// rows' own fresh_at only lets scans find the post there. A river that holds the
+// post has been told by the comment, and for one that does not, the comment's
+// version is greater than none.
+func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
+	// The lock of the post, as strong as the UPDATE that draws a version: no row
+	// enters and no other bump happens meanwhile.
+	const lock = `SELECT fresh_at FROM posts WHERE id = @post AND deleted_at IS NULL FOR NO KEY UPDATE`
+	const block = `
+		WITH behind AS (
+			SELECT timeline_id FROM timeline_entries
+			WHERE post_id = @post AND timeline_id > @after AND fresh_at < @fresh_at
+			ORDER BY timeline_id LIMIT @limit
+		), moved AS (
+			UPDATE timeline_entries e SET fresh_at = @fresh_at
+			FROM behind WHERE e.timeline_id = behind.timeline_id AND e.post_id = @post
+			RETURNING e.timeline_id, e.withdrawn
+		)
+		SELECT coalesce(max(timeline_id), 0), count(*) = @limit,
+			coalesce(array_agg(timeline_id ORDER BY timeline_id) FILTER (WHERE NOT withdrawn), '{}')
+		FROM moved`
+	_, err := inTx(ctx, s, func(tx pgx.Tx) (struct{}, error) {
+		var none struct{}
+		var freshAt int64
+		err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"post": u.PostID}).Scan(&freshAt)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return none, nil // deleted meanwhile: it stands nowhere
+		}
+		if err != nil {
+			return none, fmt.Errorf("lock post: %w", err)
+		}
+		var last int64
+		var full bool
+		var moved []int64
+		err = tx.QueryRow(ctx, block, pgx.StrictNamedArgs{
+			"post": u.PostID, "after": u.After, "fresh_at": freshAt, "limit": bumpBlock,
+		}).Scan(&last, &full, &moved)
+		if err != nil {
+			return none, fmt.Errorf("bump block: %w", err)
+		}
+		var events []Event
+		if len(moved) > 0 {
+			events = append(events, Touched{PostID: u.PostID, Timelines: moved})
+		}
+		if full {
+			events = append(events, Unbumped{PostID: u.PostID, After: last})
+		}
+		return none, s.announceTx(ctx, tx, events...)
+	})
+	return err
+}
+
+// enterTx puts the post into timelines of these kinds of the account's, fresh
+// there, and returns those it was not in. One that held it before keeps its
+// first stamp, so that doing and undoing never lifts.
+func (s *Store) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, kinds ...string) ([]int64, error) {
+	// Entering an old post lifts nothing: the stamp is the post's fresh_at of now.
+	// A row that comes back may be behind a bump that a block has still to bring.
+	const query = `
+		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT t.id, p.id, enters.at, greatest(p.fresh_at, enters.at), created.at
+		FROM posts p
+		CROSS JOIN LATERAL (SELECT (extract(epoch FROM p.created_at) * 1000000)::bigint AS at) created
+		CROSS JOIN LATERAL (SELECT CASE WHEN @max_age::bigint > 0 AND @stamp > created.at + @max_age
+			THEN p.fresh_at ELSE @stamp END AS at) enters
+		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''
+		WHERE p.id = @post
+		ORDER BY t.id
+		ON CONFLICT (timeline_id, post_id) DO UPDATE
+		SET withdrawn = false,
+			fresh_at = greatest(e.entered_at, (SELECT p.fresh_at FROM posts p WHERE p.id = e.post_id))
+		WHERE e.withdrawn
+		RETURNING timeline_id`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"post": p.ID, "account": account, "kinds": kinds, "stamp": p.Stamp,
+		"max_age": int64(s.opts.LocalBumpMaxAge / time.Microsecond),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("enter timelines: %w", err)
+	}
+	entered, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("enter timelines: %w", err)
+	}
+	return entered, nil
+}
+
+// withdrawTx takes the post out of those of the account's filter timelines that
+// no longer have a reason to hold it, and returns them. The reasons are read
+// from what is stored, under the post's lock, so it does not matter which of
+// them went.
+func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, error) {
+	const query = `
+		WITH reasons AS (
+			SELECT EXISTS (SELECT FROM likes WHERE post_id = @post AND account_id = @account) AS likes,
+				EXISTS (SELECT FROM comments
+					WHERE post_id = @post AND author_id = @account AND deleted_at IS NULL) AS comments,
+				EXISTS (SELECT FROM posts WHERE id = @post AND author_id = @account) AS wrote
+		)
+		UPDATE timeline_entries e SET withdrawn = true
+		FROM timelines t, reasons r
+		WHERE e.post_id = @post AND e.timeline_id = t.id AND NOT e.withdrawn
+			AND t.their_id = @account AND t.term = ''
+			AND (t.kind = 'likes' AND NOT r.likes
+				OR t.kind = 'comments' AND NOT r.comments
+				OR t.kind = 'discussions' AND NOT (r.likes OR r.comments OR r.wrote))
+		RETURNING t.id`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "account": account})
+	if err != nil {
+		return nil, fmt.Errorf("withdraw from timelines: %w", err)
+	}
+	left, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("withdraw from timelines: %w", err)
+	}
+	slices.Sort(left)
+	return left, nil
+}
+
+// union returns the ids of both lists, sorted, each once.
+func union(a, b []int64) []int64 {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

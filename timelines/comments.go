@@ -1,0 +1,171 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// NewComment is a comment about to be made.
+type NewComment struct {
+	Author int64
+	Code   string // the post's
+	Body   string
+	Key    string // the form's, or empty
+}
+
+// CreateComment comments on a post the author can read, else ErrNotFound. The
+// post enters the author's comments and discussions, fresh there the first time,
+// and is bumped everywhere if it is young or much talked about (see bumpTx).
+func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error) {
+	body, err := cleanBody(n.Body, MaxCommentBytes)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := checkKey(n.Key); err != nil {
+		return Change{}, err
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		p, err := lockPostTx(ctx, tx, n.Author, n.Code)
+		if err != nil {
+			return Change{}, err
+		}
+		c := p.change(n.Author)
+		// The clock is read under the post's lock, so comments stand in the order in
+		// which they were let in.
+		const query = `
+			INSERT INTO comments (post_id, author_id, created_at, body)
+			VALUES (@post, @author, clock_timestamp(), @body)
+			RETURNING id`
+		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"post": p.ID, "author": n.Author, "body": body}).
+			Scan(&c.CommentID)
+		if err != nil {
+			return Change{}, fmt.Errorf("insert comment: %w", err)
+		}
+		if err := recordKeyTx(ctx, tx, n.Author, n.Key, p.ID, c.CommentID); err != nil {
+			return Change{}, err
+		}
+		bumped, rest, err := bumpTx(ctx, tx, p, n.Author)
+		if err != nil {
+			return Change{}, err
+		}
+		entered, err := s.enterTx(ctx, tx, p, n.Author, KindComments, KindDiscussions)
+		if err != nil {
+			return Change{}, err
+		}
+		if rest {
+			if err := s.announceTx(ctx, tx, Unbumped{PostID: p.ID}); err != nil {
+				return Change{}, err
+			}
+		}
+		return s.touchTx(ctx, tx, c, union(bumped, entered))
+	})
+}
+
+// heldComment is a comment of a locked post.
+type heldComment struct {
+	AuthorID int64
+	Body     string
+}
+
+// commentTx reads a comment of a post that is locked, or returns ErrNotFound.
+func commentTx(ctx context.Context, tx pgx.Tx, post, id int64) (heldComment, error) {
+	const query = `
+		SELECT author_id, body FROM comments
+		WHERE id = @id AND post_id = @post AND deleted_at IS NULL`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"id": id, "post": post})
+	if err != nil {
+		return heldComment{}, fmt.Errorf("read comment: %w", err)
+	}
+	c, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[heldComment])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return heldComment{}, ErrNotFound
+	}
+	if err != nil {
+		return heldComment{}, fmt.Errorf("read comment: %w", err)
+	}
+	return c, nil
+}
+
+// EditComment changes the text of the actor's own comment; it bumps nothing.
+// ErrNotFound if the actor cannot read the post or it has no such comment,
+// ErrForbidden if the comment is another's. The same text changes nothing.
+func (s *Store) EditComment(ctx context.Context, actor int64, code string, id int64, body string) (Change, error) {
+	body, err := cleanBody(body, MaxCommentBytes)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		p, err := lockPostTx(ctx, tx, actor, code)
+		if err != nil {
+			return Change{}, err
+		}
+		held, err := commentTx(ctx, tx, p.ID, id)
+		if err != nil {
+			return Change{}, err
+		}
+		if held.AuthorID != actor {
+			return Change{}, ErrForbidden
+		}
+		c := p.change(actor)
+		c.CommentID = id
+		if held.Body == body {
+			return Change{}, &unchanged{c}
+		}
+		_, err = tx.Exec(ctx, `UPDATE comments SET body = @body, edited_at = clock_timestamp() WHERE id = @id`,
+			pgx.StrictNamedArgs{"id": id, "body": body})
+		if err != nil {
+			return Change{}, fmt.Errorf("edit comment: %w", err)
+		}
+		return s.touchTx(ctx, tx, c, nil)
+	})
+}
+
+// DeleteComment removes a comment and its text. Its author may, the post's
+// author, and who administers a group the post stands in; else ErrForbidden.
+// With its author's last comment the post leaves their comments, and the
+// discussions unless they wrote or like it. It bumps nothing.
+func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		p, err := lockPostTx(ctx, tx, actor, code)
+		if err != nil {
+			return Change{}, err
+		}
+		held, err := commentTx(ctx, tx, p.ID, id)
+		if err != nil {
+			return Change{}, err
+		}
+		if actor != held.AuthorID && actor != p.AuthorID && !p.Administers {
+			return Change{}, ErrForbidden
+		}
+		_, err = tx.Exec(ctx, `UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = '' WHERE id = @id`,
+			pgx.StrictNamedArgs{"id": id})
+		if err != nil {
+			return Change{}, fmt.Errorf("delete comment: %w", err)
+		}
+		left, err := withdrawTx(ctx, tx, p.ID, held.AuthorID)
+		if err != nil {
+			return Change{}, err
+		}
+		c := p.change(actor)
+		c.CommentID = id
+		return s.touchTx(ctx, tx, c, left)
+	})
+}
+
+// CommentBody returns the text of the actor's own comment, for the edit form;
+// the errors are those of EditComment.
+func (s *Store) CommentBody(ctx context.Context, actor int64, code string, id int64) (string, error) {
+	code, ok := ParseCode(code)
+	if !ok {
+		return "", ErrNotFound
+	}
+	const query = `
+		SELECT c.author_id, c.body
+		FROM comments c JOIN posts p ON p.id = c.post_id
+		WHERE c.id = @id AND c.deleted_at IS NULL
+			AND p.code = @code AND p.deleted_at IS NULL AND ` + readablePost
+	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code, "id": id})
+}

@@ -1,0 +1,272 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// MaxDestinations is how many places one post may be put in.
+const MaxDestinations = 50
+
+// NewPost is a post about to be made.
+type NewPost struct {
+	Author int64
+	Body   string
+	// To names the destinations: the author's own name for their feed, a group, or
+	// another person for a direct, which also stands in the author's directs. None
+	// is the author's own feed.
+	To  []string
+	Key string // the form's, or empty
+}
+
+// CreatePost publishes a post. Into a public group any signed-in account may
+// write, into another only its members and administrators; to a person anybody.
+//
+// An unknown destination is an InvalidError "to_unknown" and one the author may
+// not write to "to_forbidden", each with its name for Value.
+func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
+	body, err := cleanBody(n.Body, MaxPostBytes)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := checkKey(n.Key); err != nil {
+		return Change{}, err
+	}
+	to, err := cleanDestinations(n.To)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		where, err := addressTx(ctx, tx, n.Author, to)
+		if err != nil {
+			return Change{}, err
+		}
+		c := Change{Actor: n.Author}
+		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, body, where.decisive)
+		if err != nil {
+			return Change{}, err
+		}
+		if err := recordKeyTx(ctx, tx, n.Author, n.Key, c.PostID, 0); err != nil {
+			return Change{}, err
+		}
+		entered, err := placeTx(ctx, tx, c.PostID, where)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, entered)
+	})
+}
+
+// cleanDestinations returns the names, each once, in the order given.
+func cleanDestinations(names []string) ([]string, error) {
+	var to []string
+	for _, name := range names {
+		name = strings.TrimSpace(name)
+		switch {
+		case name == "" || slices.Contains(to, name):
+			continue
+		case !nameForm.MatchString(name):
+			return nil, &InvalidError{Field: "to", Code: "to_unknown", Value: strings.ToValidUTF8(name, "")}
+		case len(to) == MaxDestinations:
+			return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: name}
+		}
+		to = append(to, name)
+	}
+	return to, nil
+}
+
+// address is where a new post goes.
+type address struct {
+	decisive []int64 // base timelines, in key order
+	// everything: some destination is not a direct.
+	everything bool
+	// discussions is the author's timeline of that kind.
+	discussions int64
+}
+
+// destination is one name of NewPost.To, found.
+type destination struct {
+	Name       string
+	Kind       string // of the timeline
+	TimelineID int64
+	Member     bool // the author is a member or an administrator of the group
+}
+
+// addressTx finds the destinations, locks their levels and checks that the
+// author may write there.
+func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, error) {
+	own, err := ownTimelinesTx(ctx, tx, author)
+	if err != nil {
+		return address{}, err
+	}
+	found, err := destinationsTx(ctx, tx, author, to)
+	if err != nil {
+		return address{}, err
+	}
+	where := address{discussions: own[KindDiscussions]}
+	for _, d := range found {
+		where.decisive = append(where.decisive, d.TimelineID)
+		if d.Kind == KindDirects {
+			where.decisive = append(where.decisive, own[KindDirects])
+		} else {
+			where.everything = true
+		}
+	}
+	if len(found) == 0 {
+		where.decisive, where.everything = []int64{own[KindFeed]}, true
+	}
+	where.decisive = union(where.decisive, nil)
+	levels, err := holdLevelsTx(ctx, tx, where.decisive)
+	if err != nil {
+		return address{}, err
+	}
+	for _, d := range found {
+		if d.Kind == KindGroup && levels[d.TimelineID] != Public && !d.Member {
+			return address{}, &InvalidError{Field: "to", Code: "to_forbidden", Value: d.Name}
+		}
+	}
+	return where, nil
+}
+
+// ownTimelinesTx returns the user's timelines by kind, or ErrNotFound if there
+// is no such user.
+func ownTimelinesTx(ctx context.Context, tx pgx.Tx, user int64) (map[string]int64, error) {
+	const query = `
+		SELECT kind, id FROM timelines
+		WHERE kind IN ('feed', 'directs', 'discussions') AND their_id = @user AND term = ''`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"user": user})
+	if err != nil {
+		return nil, fmt.Errorf("read own timelines: %w", err)
+	}
+	own := map[string]int64{}
+	var kind string
+	var id int64
+	_, err = pgx.ForEachRow(rows, []any{&kind, &id}, func() error {
+		own[kind] = id
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read own timelines: %w", err)
+	}
+	if len(own) == 0 {
+		return nil, ErrNotFound
+	}
+	return own, nil
+}
+
+// destinationsTx finds the timelines behind the names.
+func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) ([]destination, error) {
+	if len(to) == 0 {
+		return nil, nil
+	}
+	const query = `
+		SELECT a.name, t.kind, t.id AS timeline_id,
+			EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @author AND s.account_id = a.id)
+			OR EXISTS (SELECT FROM group_admins g WHERE g.account_id = @author AND g.group_id = a.id) AS member
+		FROM accounts a
+		JOIN timelines t ON t.their_id = a.id AND t.term = ''
+			AND t.kind = CASE WHEN a.kind = 'group' THEN 'group' WHEN a.id = @author THEN 'feed' ELSE 'directs' END
+		WHERE a.name = ANY(@names)`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "names": to})
+	if err != nil {
+		return nil, fmt.Errorf("find destinations: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[destination])
+	if err != nil {
+		return nil, fmt.Errorf("find destinations: %w", err)
+	}
+	for _, name := range to {
+		if !slices.ContainsFunc(found, func(d destination) bool { return d.Name == name }) {
+			return nil, &InvalidError{Field: "to", Code: "to_unknown", Value: name}
+		}
+	}
+	return found, nil
+}
+
+// holdLevelsTx returns the levels of these timelines and keeps them so until the
+// transaction ends. A change of level (SetAccess) either waits, and then finds
+// the new post and sets its flags, or has happened, and is seen here. FOR KEY
+// SHARE would not do: it lets the change pass.
+func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) (map[int64]Level, error) {
+	const query = `SELECT id, access FROM timelines WHERE id = ANY(@timelines) ORDER BY id FOR SHARE`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"timelines": timelines})
+	if err != nil {
+		return nil, fmt.Errorf("hold levels: %w", err)
+	}
+	levels := make(map[int64]Level, len(timelines))
+	var id int64
+	var level Level
+	_, err = pgx.ForEachRow(rows, []any{&id, &level}, func() error {
+		levels[id] = level
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("hold levels: %w", err)
+	}
+	return levels, nil
+}
+
+// insertPostTx inserts the post with a code nobody has. Flags come from the
+// levels of its decisive timelines, which holdLevelsTx holds.
+func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, decisive []int64) (id int64, code string, err error) {
+	const query = `
+		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)
+		INSERT INTO posts (author_id, created_at, fresh_at, code, body, decisive, is_public, is_protected, is_private)
+		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @decisive, f.*
+		FROM clock, (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
+		ON CONFLICT (code) DO NOTHING
+		RETURNING id`
+	// One code in 35 million million is taken; a second try fails only if chance
+	// itself is broken.
+	for range maxAttempts {
+		code = newCode()
+		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
+			"author": author, "code": code, "body": body, "decisive": decisive,
+		}).Scan(&id)
+		if !errors.Is(err, pgx.ErrNoRows) {
+			break
+		}
+	}
+	if err != nil {
+		return 0, "", fmt.Errorf("insert post: %w", err)
+	}
+	return id, code, nil
+}
+
+// placeTx makes the post's own timeline and puts the post, fresh, into all it
+// belongs to.
+func placeTx(ctx context.Context, tx pgx.Tx, post int64, where address) ([]int64, error) {
+	const query = `
+		WITH own AS (
+			INSERT INTO timelines (kind, their_id) VALUES ('post', @post) RETURNING id
+		), places AS (
+			SELECT id FROM own
+			UNION
+			SELECT unnest(@decisive::bigint[])
+			UNION
+			SELECT @discussions::bigint
+			UNION
+			SELECT id FROM timelines WHERE kind = 'everything' AND their_id = 0 AND term = '' AND @everything
+		)
+		INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT places.id, p.id, p.fresh_at, p.fresh_at, p.fresh_at
+		FROM places, posts p WHERE p.id = @post
+		ORDER BY places.id
+		RETURNING timeline_id`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"post": post, "decisive": where.decisive, "discussions": where.discussions, "everything": where.everything,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("place post: %w", err)
+	}
+	entered, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("place post: %w", err)
+	}
+	return entered, nil
+}

@@ -1,0 +1,193 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// lockedPost is a post locked for a change, as the actor stands to it.
+type lockedPost struct {
+	ID       int64
+	Code     string
+	AuthorID int64
+	// Stamp is the next place in the order of freshness: later than the clock and
+	// than all bumps so far. A change uses it for the bump and the entrances it
+	// makes.
+	Stamp int64
+	// Administers: the actor administers a group the post stands in.
+	Administers bool
+}
+
+// change is a Change of the post, still without what it touched.
+func (p lockedPost) change(actor int64) Change {
+	return Change{Actor: actor, PostID: p.ID, Code: p.Code}
+}
+
+// lockPostTx begins the change of a post: it draws the post's next version,
+// which locks it, and reads how the actor stands to it. ErrNotFound if there is
+// no such post or the actor cannot read it.
+func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (lockedPost, error) {
+	p := lockedPost{}
+	var ok bool
+	if p.Code, ok = ParseCode(code); !ok {
+		return p, ErrNotFound
+	}
+	const lock = `
+		UPDATE posts SET version = version + 1
+		WHERE code = @code AND deleted_at IS NULL
+		RETURNING id`
+	// A statement of its own. The first one may have waited, and its snapshot and
+	// clock are from before: two comments that met would take the same bump, and a
+	// right taken away meanwhile would still be seen.
+	const stand = `
+		SELECT p.author_id, greatest(` + clockMicros + `, p.fresh_at + 1),
+			EXISTS (
+				SELECT FROM group_admins a JOIN timelines t ON t.kind = 'group' AND t.their_id = a.group_id
+				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))
+		FROM posts p WHERE p.id = @post AND ` + readablePost
+	err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"code": p.Code}).Scan(&p.ID)
+	if err == nil {
+		err = tx.QueryRow(ctx, stand, pgx.StrictNamedArgs{"post": p.ID, "viewer": actor}).
+			Scan(&p.AuthorID, &p.Stamp, &p.Administers)
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return p, ErrNotFound
+	}
+	if err != nil {
+		return p, fmt.Errorf("lock post: %w", err)
+	}
+	return p, nil
+}
+
+// touchTx ends the change of a post: it announces which timelines the post
+// entered, left or was bumped in. None means that only its fold changed, which
+// is announced too.
+func (s *Store) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int64) (Change, error) {
+	c.Touched = union(touched, nil)
+	return c, s.announceTx(ctx, tx, Touched{PostID: c.PostID, Timelines: c.Touched})
+}
+
+// EditPost changes the text of the actor's own post; it bumps nothing.
+// ErrNotFound if the actor cannot read it, ErrForbidden if it is another's. The
+// same text changes nothing.
+func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (Change, error) {
+	body, err := cleanBody(body, MaxPostBytes)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		p, err := lockPostTx(ctx, tx, actor, code)
+		if err != nil {
+			return Change{}, err
+		}
+		if p.AuthorID != actor {
+			return Change{}, ErrForbidden
+		}
+		tag, err := tx.Exec(ctx,
+			`UPDATE posts SET body = @body, edited_at = clock_timestamp() WHERE id = @post AND body <> @body`,
+			pgx.StrictNamedArgs{"post": p.ID, "body": body})
+		if err != nil {
+			return Change{}, fmt.Errorf("edit post: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return Change{}, &unchanged{p.change(actor)}
+		}
+		return s.touchTx(ctx, tx, p.change(actor), nil)
+	})
+}
+
+// DeletePost removes the actor's own post. ErrNotFound if the actor cannot read
+// it, ErrForbidden if it is another's.
+//
+// What was written in it goes too, comments and likes included, so that no query
+// that forgets to ask can show it. The row stays, empty, with its version, which
+// tells rivers that it is gone; so do its code, its keys and where it was
+// imported from, so that nothing makes it again. It is withdrawn from all its
+// timelines, and all of them are touched.
+func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		p, err := lockPostTx(ctx, tx, actor, code)
+		if err != nil {
+			return Change{}, err
+		}
+		if p.AuthorID != actor {
+			return Change{}, ErrForbidden
+		}
+		args := pgx.StrictNamedArgs{"post": p.ID}
+		var empty pgx.Batch
+		empty.Queue(`
+			UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '',
+				is_public = false, is_protected = false, is_private = false
+			WHERE id = @post`, args)
+		empty.Queue(`
+			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''
+			WHERE post_id = @post AND deleted_at IS NULL`, args)
+		empty.Queue(`DELETE FROM likes WHERE post_id = @post`, args)
+		empty.Queue(`DELETE FROM attachments WHERE post_id = @post`, args)
+		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
+			return Change{}, fmt.Errorf("delete post: %w", err)
+		}
+		rows, err := tx.Query(ctx,
+			`UPDATE timeline_entries SET withdrawn = true WHERE post_id = @post AND NOT withdrawn RETURNING timeline_id`,
+			args)
+		if err != nil {
+			return Change{}, fmt.Errorf("withdraw deleted post: %w", err)
+		}
+		left, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		if err != nil {
+			return Change{}, fmt.Errorf("withdraw deleted post: %w", err)
+		}
+		return s.touchTx(ctx, tx, p.change(actor), left)
+	})
+}
+
+// PostID returns the id of the post with that code, or ErrNotFound if there is
+// none or it was deleted. It says nothing about who may read it.
+func (s *Store) PostID(ctx context.Context, code string) (int64, error) {
+	code, ok := ParseCode(code)
+	if !ok {
+		return 0, ErrNotFound
+	}
+	var id int64
+	err := s.pool.QueryRow(ctx, `SELECT id FROM posts WHERE code = @code AND deleted_at IS NULL`,
+		pgx.StrictNamedArgs{"code": code}).Scan(&id)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, ErrNotFound
+	}
+	if err != nil {
+		return 0, fmt.Errorf("find post: %w", err)
+	}
+	return id, nil
+}
+
+// PostBody returns the text of the actor's own post, for the edit form; the
+// errors are those of EditPost.
+func (s *Store) PostBody(ctx context.Context, actor int64, code string) (string, error) {
+	code, ok := ParseCode(code)
+	if !ok {
+		return "", ErrNotFound
+	}
+	const query = `
+		SELECT p.author_id, p.body FROM posts p
+		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + readablePost
+	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code})
+}
+
+// ownBody runs a query for (author, body) of something the actor can read.
+func (s *Store) ownBody(ctx context.Context, actor int64, query string, args pgx.StrictNamedArgs) (string, error) {
+	var author int64
+	var body string
+	err := s.pool.QueryRow(ctx, query, args).Scan(&author, &body)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return "", ErrNotFound
+	case err != nil:
+		return "", fmt.Errorf("read body: %w", err)
+	case author != actor:
+		return "", ErrForbidden
+	}
+	return body, nil
+}
