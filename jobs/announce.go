@@ -1,0 +1,105 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	riverqueue "github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+
+	"riverrun/timelines"
+)
+
+// Announcer puts jobs for a change's events into the queue within the change's
+// own transaction. It implements timelines.Announcer, inserts only and starts
+// nothing. It is safe for concurrent use.
+type Announcer struct {
+	client *riverqueue.Client[pgx.Tx]
+}
+
+var _ timelines.Announcer = (*Announcer)(nil)
+
+// NewAnnouncer returns an announcer. The queue's tables must have been made
+// (Migrate) before it is used.
+func NewAnnouncer(log *slog.Logger) (*Announcer, error) {
+	client, err := riverqueue.NewClient(riverpgxv5.New(nil), &riverqueue.Config{
+		Schema:            schema,
+		Logger:            log,
+		FetchCooldown:     announceCooldown,
+		FetchPollInterval: DefaultPollInterval,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("job queue: %w", err)
+	}
+	return &Announcer{client: client}, nil
+}
+
+// announceCooldown is how long after a wake-up of a queue's workers this
+// announcer sends no other. The wake-up is a NOTIFY in the change's transaction,
+// and a transaction that notifies holds a lock of the whole server while it
+// commits; so not every change of a busy node should. What is inserted meanwhile
+// is mostly found by the fetch that the last wake-up caused; what is committed
+// later than that, or after a wake-up that was rolled back, waits for the next
+// wake-up or the workers' poll (Config.PollInterval).
+const announceCooldown = riverqueue.FetchCooldownMin
+
+// AnnounceTx inserts the jobs for events, all in one statement, and wakes the
+// workers up when tx commits. Events about the same post become one job.
+//
+// The insert takes created_at and scheduled_at from the database's clock: the
+// queue's COPY variant takes them from this node's, and jobs of a node whose
+// clock is fast would wait until the database's has caught up.
+func (a *Announcer) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...timelines.Event) error {
+	params, err := insertParams(events, time.Now())
+	if err != nil {
+		return err
+	}
+	if len(params) == 0 {
+		return nil
+	}
+	if _, err := a.client.InsertManyTx(ctx, tx, params); err != nil {
+		return fmt.Errorf("announce: %w", err)
+	}
+	return nil
+}
+
+// insertParams returns the jobs for events in the order of the events.
+func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertManyParams, error) {
+	params := make([]riverqueue.InsertManyParams, 0, len(events))
+	distributes := map[int64]int{} // post -> index in params
+	for _, event := range events {
+		switch e := event.(type) {
+		case timelines.Touched:
+			if i, ok := distributes[e.PostID]; ok {
+				args := params[i].Args.(distributeArgs)
+				args.Timelines = union(args.Timelines, e.Timelines)
+				params[i].Args = args
+				continue
+			}
+			distributes[e.PostID] = len(params)
+			params = append(params, riverqueue.InsertManyParams{Args: distributeArgs{
+				PostID: e.PostID, Timelines: union(nil, e.Timelines), At: timelines.Micros(now),
+			}})
+		case timelines.Replace:
+			params = append(params, riverqueue.InsertManyParams{Args: replaceArgs{
+				ViewerID: e.ViewerID, Everybody: e.Everybody, Kinds: e.Kinds,
+			}})
+		case timelines.Unbumped:
+			params = append(params, riverqueue.InsertManyParams{Args: bumpArgs{PostID: e.PostID, After: e.After}})
+		default:
+			return nil, fmt.Errorf("announce: no job for an event %T", event)
+		}
+	}
+	return params, nil
+}
+
+// union returns the sorted distinct elements of both, in a new slice.
+func union(a, b []int64) []int64 {
+	all := append(slices.Clone(a), b...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}

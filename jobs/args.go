@@ -1,0 +1,136 @@
+package jobs
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	riverqueue "github.com/riverqueue/river"
+)
+
+// Queues. Each has workers of its own, so that none waits for another.
+const (
+	queueNow    = "now"
+	queueLater  = "later"
+	queueChores = "chores"
+)
+
+// Priorities within the queue now; 1 is fetched first. A replace may rebuild
+// rivers for as long as many distributes take, and a block of a bump is nobody's
+// wish in particular.
+const (
+	priorityDistribute = 1
+	priorityReplace    = 2
+	priorityBump       = 3
+)
+
+// unlimited is the number of attempts of a job that must succeed in the end: the
+// column's largest. Failures do not use attempts up (see again), only crashes of
+// a whole process in the middle of the job do.
+const unlimited = math.MaxInt16
+
+// distributeArgs says which post changed and where it is to be looked for.
+type distributeArgs struct {
+	PostID    int64 `json:"post_id"`
+	Timelines ids   `json:"timelines"`
+	// At is when the change was announced, in microseconds.
+	At int64 `json:"at"`
+}
+
+func (distributeArgs) Kind() string { return "distribute" }
+
+func (distributeArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityDistribute, MaxAttempts: unlimited}
+}
+
+// replaceArgs is a timelines.Replace.
+type replaceArgs struct {
+	ViewerID  int64    `json:"viewer_id,omitempty"`
+	Everybody bool     `json:"everybody,omitempty"`
+	Kinds     []string `json:"kinds,omitempty"`
+}
+
+func (replaceArgs) Kind() string { return "replace" }
+
+func (replaceArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityReplace, MaxAttempts: unlimited}
+}
+
+// bumpArgs is a timelines.Unbumped.
+type bumpArgs struct {
+	PostID int64 `json:"post_id"`
+	After  int64 `json:"after"`
+}
+
+func (bumpArgs) Kind() string { return "bump" }
+
+func (bumpArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityBump, MaxAttempts: unlimited}
+}
+
+// followArgs says nothing: the work stands in the table behind.
+type followArgs struct{}
+
+func (followArgs) Kind() string { return "follow" }
+
+func (followArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueLater, MaxAttempts: unlimited}
+}
+
+// expireArgs and housekeepArgs come round by themselves: one that fails is not
+// tried again, the next one does its work.
+type expireArgs struct{}
+
+func (expireArgs) Kind() string { return "expire" }
+
+func (expireArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueChores, MaxAttempts: 1}
+}
+
+type housekeepArgs struct{}
+
+func (housekeepArgs) Kind() string { return "housekeep" }
+
+func (housekeepArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueChores, MaxAttempts: 1}
+}
+
+// ids is a list of keys that stands in a job's arguments as one string,
+// "3,14,15". The queue keeps a GIN index over all arguments: an array of the
+// timelines of a much-liked post would cost that index an entry each, within the
+// transaction that holds the post's lock; a string costs one.
+type ids []int64
+
+// MarshalJSON implements json.Marshaler.
+func (v ids) MarshalJSON() ([]byte, error) {
+	text := []byte{'"'}
+	for i, id := range v {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = strconv.AppendInt(text, id, 10)
+	}
+	return append(text, '"'), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *ids) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("list of ids: %w", err)
+	}
+	*v = nil
+	if text == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		id, err := strconv.ParseInt(part, 10, 64)
+		if err != nil {
+			return fmt.Errorf("list of ids: %w", err)
+		}
+		*v = append(*v, id)
+	}
+	return nil
+}

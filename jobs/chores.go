@@ -1,0 +1,88 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	riverqueue "github.com/riverqueue/river"
+)
+
+// How long things are kept that have served their time.
+const (
+	// keepKeys is how long a form may be sent again with the same key.
+	keepKeys = 48 * time.Hour
+	// keepAccessLog is longer than any node lives without reading the log.
+	keepAccessLog = 7 * 24 * time.Hour
+	// sessionsAtOnce is how many sessions one statement ends.
+	sessionsAtOnce = 1000
+	// choreTimeout bounds one run of a chore.
+	choreTimeout = 10 * time.Minute
+)
+
+// periodic returns the chores' schedule. The queue's leader inserts them, on
+// being elected and then in their period.
+func periodic(cfg Config) []*riverqueue.PeriodicJob {
+	return []*riverqueue.PeriodicJob{
+		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.ExpireEvery),
+			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return expireArgs{}, nil },
+			&riverqueue.PeriodicJobOpts{ID: expireArgs{}.Kind(), RunOnStart: true}),
+		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.HousekeepEvery),
+			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return housekeepArgs{}, nil },
+			&riverqueue.PeriodicJobOpts{ID: housekeepArgs{}.Kind(), RunOnStart: true}),
+	}
+}
+
+// expireWorker throws away the rivers nobody came back to.
+type expireWorker struct {
+	riverqueue.WorkerDefaults[expireArgs]
+	jobs *Jobs
+}
+
+// Timeout implements riverqueue.Worker.
+func (w *expireWorker) Timeout(*riverqueue.Job[expireArgs]) time.Duration { return choreTimeout }
+
+// Work implements riverqueue.Worker.
+func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) error {
+	if err := w.jobs.cfg.Expire(ctx); err != nil {
+		return fmt.Errorf("expire rivers: %w", err)
+	}
+	return nil
+}
+
+// housekeepWorker ends sessions that ran out and forgets what is past use.
+type housekeepWorker struct {
+	riverqueue.WorkerDefaults[housekeepArgs]
+	jobs *Jobs
+}
+
+// Timeout implements riverqueue.Worker.
+func (w *housekeepWorker) Timeout(*riverqueue.Job[housekeepArgs]) time.Duration { return choreTimeout }
+
+// Work implements riverqueue.Worker.
+func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepArgs]) error {
+	store := w.jobs.cfg.Timelines
+	var sessions int64
+	for {
+		n, err := store.ExpireSessions(ctx, sessionsAtOnce)
+		if err != nil {
+			return fmt.Errorf("expire sessions: %w", err)
+		}
+		sessions += n
+		if n < sessionsAtOnce {
+			break
+		}
+	}
+	keys, err := store.ExpireKeys(ctx, keepKeys)
+	if err != nil {
+		return fmt.Errorf("expire keys: %w", err)
+	}
+	rows, err := store.TrimAccessLog(ctx, keepAccessLog)
+	if err != nil {
+		return fmt.Errorf("trim access log: %w", err)
+	}
+	if sessions+keys+rows > 0 {
+		w.jobs.cfg.Log.InfoContext(ctx, "house kept", "sessions", sessions, "keys", keys, "access_log_rows", rows)
+	}
+	return nil
+}

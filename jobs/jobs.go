@@ -1,0 +1,281 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	riverqueue "github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"riverrun/timelines"
+)
+
+// Tiers brings changes to rivers; *tiers.Tiers does. All of it may be called
+// twice for the same thing.
+type Tiers interface {
+	// Distribute is Tier 1: the open rivers, then the bus.
+	Distribute(ctx context.Context, touched []timelines.Touched) error
+	// Follow is Tier 2: all live rivers still behind.
+	Follow(ctx context.Context, touched []timelines.Touched) error
+	// Replace makes new rivers in the place of those that r names. Builds that
+	// began before requestedAt may not know of the change.
+	Replace(ctx context.Context, r timelines.Replace, requestedAt time.Time) error
+}
+
+// Timelines is what the jobs need of the primary store; *timelines.Store has it.
+type Timelines interface {
+	BumpBlock(ctx context.Context, u timelines.Unbumped) error
+	ExpireSessions(ctx context.Context, limit int) (int64, error)
+	ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error)
+	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
+}
+
+// Defaults of Config.
+const (
+	DefaultNowWorkers      = 4
+	DefaultLaterWorkers    = 2
+	DefaultFetchCooldown   = 2 * time.Millisecond
+	DefaultLaterCooldown   = 50 * time.Millisecond
+	DefaultPollInterval    = 50 * time.Millisecond
+	DefaultJobTimeout      = time.Minute
+	DefaultRescueAfter     = 2 * time.Minute
+	DefaultSoftStopTimeout = 10 * time.Second
+	DefaultExpireEvery     = 5 * time.Minute
+	DefaultHousekeepEvery  = time.Hour
+)
+
+// keepCompleted is how long a finished job stays to be looked at. There is one
+// for every like.
+const keepCompleted = 10 * time.Minute
+
+// Config says what to work and how. Zero durations and numbers mean the
+// defaults.
+type Config struct {
+	// Pool is the primary database. Jobs opens connections of its own to it.
+	Pool *pgxpool.Pool
+	// Tiers and Timelines do the work.
+	Tiers     Tiers
+	Timelines Timelines
+	// Expire throws away the rivers nobody came back to, all of them.
+	Expire func(context.Context) error
+	Log    *slog.Logger
+	// Metrics is where the metrics are registered until Stop; nil for nowhere.
+	Metrics prometheus.Registerer
+
+	// NowWorkers and LaterWorkers are how many jobs of Tier 1 and of Tier 2 this
+	// node works at a time. The database does most of a job's work; the defaults
+	// keep two cores busy.
+	NowWorkers   int
+	LaterWorkers int
+	// FetchCooldown is the least time between two fetches of Tier 1: a floor under
+	// its latency, and a ceiling on the queue's load.
+	FetchCooldown time.Duration
+	// LaterCooldown is the same for Tier 2. The first change is followed at once;
+	// what comes within the cooldown is followed together.
+	LaterCooldown time.Duration
+	// PollInterval is how often workers look for jobs whose wake-up did not come
+	// (see announceCooldown) and for retries that are due. Tier 2 looks a fifth as
+	// often. A look at an empty queue is one index probe.
+	PollInterval time.Duration
+	// JobTimeout is when a job is cancelled and tried again, chores excepted.
+	JobTimeout time.Duration
+	// RescueAfter is when a job is given to another worker because its node must
+	// be dead. Greater than JobTimeout.
+	RescueAfter time.Duration
+	// SoftStopTimeout is how long Stop lets running jobs finish before it cancels
+	// them; a cancelled job goes back to the queue.
+	SoftStopTimeout time.Duration
+	// ExpireEvery and HousekeepEvery are the periods of the chores. One node of
+	// all does them.
+	ExpireEvery    time.Duration
+	HousekeepEvery time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	c.NowWorkers = cmp.Or(c.NowWorkers, DefaultNowWorkers)
+	c.LaterWorkers = cmp.Or(c.LaterWorkers, DefaultLaterWorkers)
+	c.FetchCooldown = cmp.Or(c.FetchCooldown, DefaultFetchCooldown)
+	c.LaterCooldown = cmp.Or(c.LaterCooldown, DefaultLaterCooldown)
+	c.PollInterval = cmp.Or(c.PollInterval, DefaultPollInterval)
+	c.JobTimeout = cmp.Or(c.JobTimeout, DefaultJobTimeout)
+	c.RescueAfter = cmp.Or(c.RescueAfter, DefaultRescueAfter)
+	c.SoftStopTimeout = cmp.Or(c.SoftStopTimeout, DefaultSoftStopTimeout)
+	c.ExpireEvery = cmp.Or(c.ExpireEvery, DefaultExpireEvery)
+	c.HousekeepEvery = cmp.Or(c.HousekeepEvery, DefaultHousekeepEvery)
+	return c
+}
+
+// Jobs works the queue on one node. Several nodes share one queue.
+//
+// It has database connections of its own, with synchronous_commit off: that a
+// job was fetched or finished need not be on disk before the next step, since a
+// job whose end a crash of the database forgot is worked again. What must not be
+// forgotten, that there is a job, is committed by the change itself. It also
+// keeps the workers from taking the connections of page views.
+type Jobs struct {
+	cfg     Config
+	pool    *pgxpool.Pool
+	client  *riverqueue.Client[pgx.Tx]
+	metrics *metrics
+	running atomic.Bool
+
+	stopMu  sync.Mutex // guards stopped; held while stopping
+	stopped bool
+}
+
+// ErrNotRunning is returned by Ready before Start and after Stop.
+var ErrNotRunning = errors.New("the job queue's workers are not running")
+
+// New prepares the workers and registers the metrics. It does not touch the
+// database. Stop must be called, whether or not Start was.
+func New(cfg Config) (*Jobs, error) {
+	cfg = cfg.withDefaults()
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Expire == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Timelines, Expire and Log must be set")
+	}
+	if cfg.RescueAfter <= cfg.JobTimeout {
+		return nil, fmt.Errorf("jobs: a job is rescued after %v, before its timeout of %v", cfg.RescueAfter, cfg.JobTimeout)
+	}
+	pool, err := openPool(cfg)
+	if err != nil {
+		return nil, err
+	}
+	j := &Jobs{cfg: cfg, pool: pool}
+	j.metrics = newMetrics(j)
+	if j.client, err = j.newClient(); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	if err := j.metrics.register(cfg.Metrics); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	return j, nil
+}
+
+// openPool returns the workers' own connections: one per worker, and some for
+// the queue's listening, fetching, completing and electing.
+func openPool(cfg Config) (*pgxpool.Pool, error) {
+	own := cfg.Pool.Config()
+	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	own.MinConns = 0
+	own.MaxConns = int32(cfg.NowWorkers + cfg.LaterWorkers + 5)
+	// The context is for MinConns only.
+	pool, err := pgxpool.NewWithConfig(context.Background(), own)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	return pool, nil
+}
+
+func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
+	cfg, log := j.cfg, j.cfg.Log
+	workers := riverqueue.NewWorkers()
+	riverqueue.AddWorker(workers, &distributeWorker{jobs: j})
+	riverqueue.AddWorker(workers, &replaceWorker{jobs: j})
+	riverqueue.AddWorker(workers, &bumpWorker{jobs: j})
+	riverqueue.AddWorker(workers, &followWorker{jobs: j})
+	riverqueue.AddWorker(workers, &expireWorker{jobs: j})
+	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})
+	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
+		Schema: schema,
+		Logger: log,
+		Queues: map[string]riverqueue.QueueConfig{
+			queueNow: {MaxWorkers: cfg.NowWorkers},
+			queueLater: {
+				MaxWorkers:        cfg.LaterWorkers,
+				FetchCooldown:     cfg.LaterCooldown,
+				FetchPollInterval: max(5*cfg.PollInterval, cfg.LaterCooldown),
+			},
+			queueChores: {MaxWorkers: 1, FetchPollInterval: max(time.Second, cfg.PollInterval)},
+		},
+		Workers:           workers,
+		PeriodicJobs:      periodic(cfg),
+		FetchCooldown:     cfg.FetchCooldown,
+		FetchPollInterval: cfg.PollInterval,
+		// During a rolling deploy an old node leaves the jobs it does not know to
+		// the new ones.
+		FetchOnlyKnownKinds:         true,
+		JobTimeout:                  cfg.JobTimeout,
+		RescueStuckJobsAfter:        cfg.RescueAfter,
+		SoftStopTimeout:             cfg.SoftStopTimeout,
+		CompletedJobRetentionPeriod: keepCompleted,
+		ErrorHandler:                &failures{log: log},
+		Middleware:                  []rivertype.Middleware{&again{log: log, metrics: j.metrics}},
+	})
+}
+
+// Start begins to work jobs and returns when that is under way, or with an error
+// if the queue's tables cannot be read. The end of ctx ends the starting only:
+// jobs are worked until Stop. Start is called once.
+func (j *Jobs) Start(ctx context.Context) error {
+	if err := j.answers(ctx); err != nil {
+		return fmt.Errorf("start jobs: %w", err)
+	}
+	if err := j.client.Start(context.WithoutCancel(ctx)); err != nil {
+		return fmt.Errorf("start jobs: %w", err)
+	}
+	j.running.Store(true)
+	return nil
+}
+
+// Stop fetches no more jobs and waits for the running ones, as long as
+// SoftStopTimeout; then it cancels them, which puts them back into the queue. So
+// nothing is lost however a stop ends. It returns ctx's error if ctx ends
+// before the last job does; the connections are left to the end of the process
+// then. Stopping what was stopped, or never started, is harmless.
+func (j *Jobs) Stop(ctx context.Context) error {
+	j.stopMu.Lock()
+	defer j.stopMu.Unlock()
+	if j.stopped {
+		return nil
+	}
+	j.running.Store(false)
+	if err := j.client.Stop(ctx); err != nil {
+		// No more time: the jobs shall notice, and be put back.
+		return errors.Join(fmt.Errorf("stop jobs: %w", err), j.cancel())
+	}
+	j.stopped = true
+	j.metrics.unregister(j.cfg.Metrics)
+	j.pool.Close()
+	return nil
+}
+
+// cancel ends the running jobs' contexts and gives them a moment to return.
+func (j *Jobs) cancel() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := j.client.StopAndCancel(ctx); err != nil {
+		return fmt.Errorf("cancel jobs: %w", err)
+	}
+	return nil
+}
+
+// Ready reports whether jobs are worked and the queue's tables answer.
+func (j *Jobs) Ready(ctx context.Context) error {
+	if !j.running.Load() {
+		return ErrNotRunning
+	}
+	return j.answers(ctx)
+}
+
+func (j *Jobs) answers(ctx context.Context) error {
+	const query = `
+		SELECT EXISTS (SELECT FROM queue.river_job WHERE id = 0)
+		    OR EXISTS (SELECT FROM behind WHERE id = 0)`
+	var never bool
+	if err := j.pool.QueryRow(ctx, query).Scan(&never); err != nil {
+		return fmt.Errorf("the job queue's tables: %w", err)
+	}
+	return nil
+}

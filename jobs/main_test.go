@@ -1,0 +1,244 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"go.uber.org/goleak"
+
+	"riverrun/migrations/testdb"
+	"riverrun/timelines"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m) }
+
+// patience is how long a test waits for what must come; only a failing test
+// waits that long.
+const patience = 20 * time.Second
+
+// calls is a Tiers and a Timelines whose every method is a function of the test;
+// a missing one does nothing.
+type calls struct {
+	probed     atomic.Bool // a job for the post probe was worked
+	distribute func(context.Context, timelines.Touched) error
+	follow     func(context.Context, []timelines.Touched) error
+	replace    func(context.Context, timelines.Replace, time.Time) error
+	bump       func(context.Context, timelines.Unbumped) error
+	expire     func(context.Context) error
+	sessions   func(limit int) (int64, error)
+	keys       func(time.Duration) (int64, error)
+	log        func(time.Duration) (int64, error)
+}
+
+func (c *calls) Distribute(ctx context.Context, touched []timelines.Touched) error {
+	if c.distribute == nil {
+		return nil
+	}
+	for _, t := range touched {
+		if err := c.distribute(ctx, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *calls) Follow(ctx context.Context, touched []timelines.Touched) error {
+	if c.follow == nil {
+		return nil
+	}
+	return c.follow(ctx, touched)
+}
+
+func (c *calls) Replace(ctx context.Context, r timelines.Replace, at time.Time) error {
+	if c.replace == nil {
+		return nil
+	}
+	return c.replace(ctx, r, at)
+}
+
+func (c *calls) BumpBlock(ctx context.Context, u timelines.Unbumped) error {
+	if u.PostID == probe {
+		c.probed.Store(true)
+		return nil
+	}
+	if c.bump == nil {
+		return nil
+	}
+	return c.bump(ctx, u)
+}
+
+func (c *calls) ExpireSessions(_ context.Context, limit int) (int64, error) {
+	if c.sessions == nil {
+		return 0, nil
+	}
+	return c.sessions(limit)
+}
+
+func (c *calls) ExpireKeys(_ context.Context, olderThan time.Duration) (int64, error) {
+	if c.keys == nil {
+		return 0, nil
+	}
+	return c.keys(olderThan)
+}
+
+func (c *calls) TrimAccessLog(_ context.Context, olderThan time.Duration) (int64, error) {
+	if c.log == nil {
+		return 0, nil
+	}
+	return c.log(olderThan)
+}
+
+// quiet is for tests in which an error is wanted.
+var quiet = slog.New(slog.DiscardHandler)
+
+// probe is a post that does not exist.
+const probe = -1
+
+// never is a poll interval that makes a test depend on wake-ups alone.
+const never = time.Hour
+
+// prepare returns a migrated primary database. Goroutines started later must
+// have ended when the test ends.
+func prepare(t testing.TB) *pgxpool.Pool {
+	t.Helper()
+	pool := testdb.New(t).Primary
+	if err := Migrate(t.Context(), pool); err != nil {
+		t.Fatal(err)
+	}
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) })
+	return pool
+}
+
+// config returns a configuration that calls c.
+func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
+	return Config{
+		Pool:      pool,
+		Tiers:     c,
+		Timelines: c,
+		Expire: func(ctx context.Context) error {
+			if c.expire == nil {
+				return nil
+			}
+			return c.expire(ctx)
+		},
+		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
+	}
+}
+
+// start starts a node and stops it when the test ends.
+func start(t testing.TB, cfg Config) *Jobs {
+	t.Helper()
+	j, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { stop(t, j) })
+	if err := j.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	// Start returns before the workers listen; a test that counts on wake-ups
+	// needs them to. A probe that is worked says so for its queue.
+	c := cfg.Tiers.(*calls)
+	await(t, "the workers to listen", func() bool {
+		if c.probed.Load() {
+			return true
+		}
+		announce(t, cfg.Pool, timelines.Unbumped{PostID: probe})
+		return false
+	})
+	return j
+}
+
+func stop(t testing.TB, j *Jobs) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := j.Stop(ctx); err != nil {
+		t.Errorf("Stop: %v", err)
+	}
+}
+
+// announce commits the events as one change.
+func announce(t testing.TB, pool *pgxpool.Pool, events ...timelines.Event) {
+	t.Helper()
+	a := announcer(t)
+	err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		return a.AnnounceTx(t.Context(), tx, events...)
+	})
+	if err != nil {
+		t.Fatalf("announce %v: %v", events, err)
+	}
+}
+
+func announcer(t testing.TB) *Announcer {
+	t.Helper()
+	a, err := NewAnnouncer(quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// count runs a query of one number.
+func count(t testing.TB, pool *pgxpool.Pool, query string, args ...any) int {
+	t.Helper()
+	var n int
+	// Not the test's context: it has ended when cleanups run.
+	if err := pool.QueryRow(context.Background(), query, args...).Scan(&n); err != nil {
+		t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}
+
+// await waits until a state is reached.
+func await(t testing.TB, what string, reached func() bool) {
+	t.Helper()
+	deadline := time.After(patience)
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for !reached() {
+		select {
+		case <-deadline:
+			t.Fatalf("waited %v in vain for %s", patience, what)
+		case <-tick.C:
+		}
+	}
+}
+
+// receive waits for a value.
+func receive[T any](t testing.TB, what string, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("waited %v in vain for %s", patience, what)
+		panic("not reached")
+	}
+}
+
+// recorder collects values from many goroutines.
+type recorder[T any] struct {
+	mu   sync.Mutex // guards seen
+	seen []T
+}
+
+func (r *recorder[T]) add(v T) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = append(r.seen, v)
+}
+
+func (r *recorder[T]) all() []T {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.seen)
+}

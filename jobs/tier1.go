@@ -1,0 +1,100 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	riverqueue "github.com/riverqueue/river"
+
+	"riverrun/timelines"
+)
+
+// distributeWorker is Tier 1: it brings one changed post to the open rivers and
+// leaves a note for Tier 2.
+//
+// The note and the job that reads it are committed before the distribute job
+// counts as done. A crash in between repeats the job and doubles the note, which
+// is harmless; so the job's completion need not stand in the same transaction,
+// and the queue may complete jobs in batches.
+type distributeWorker struct {
+	riverqueue.WorkerDefaults[distributeArgs]
+	jobs *Jobs
+}
+
+// Work implements riverqueue.Worker.
+func (w *distributeWorker) Work(ctx context.Context, job *riverqueue.Job[distributeArgs]) error {
+	t := timelines.Touched{PostID: job.Args.PostID, Timelines: job.Args.Timelines}
+	if err := w.jobs.cfg.Tiers.Distribute(ctx, []timelines.Touched{t}); err != nil {
+		return fmt.Errorf("distribute post %d: %w", t.PostID, err)
+	}
+	w.jobs.metrics.applied(tier1, job.Args.At)
+	return w.jobs.note(ctx, t, job.Args.At)
+}
+
+// note appends to behind, with a follow job.
+func (j *Jobs) note(ctx context.Context, t timelines.Touched, changedAt int64) error {
+	const query = `
+		INSERT INTO behind (post_id, changed_at, timelines)
+		VALUES (@post_id, @changed_at, @timelines)`
+	if t.Timelines == nil {
+		t.Timelines = []int64{}
+	}
+	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{
+			"post_id": t.PostID, "changed_at": changedAt, "timelines": t.Timelines,
+		})
+		if err != nil {
+			return err
+		}
+		_, err = j.client.InsertTx(ctx, tx, followArgs{}, nil)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("leave post %d to tier 2: %w", t.PostID, err)
+	}
+	return nil
+}
+
+// replaceWorker makes rivers anew which a change of access or subscription made
+// wrong as a whole.
+type replaceWorker struct {
+	riverqueue.WorkerDefaults[replaceArgs]
+	jobs *Jobs
+}
+
+// Work implements riverqueue.Worker.
+//
+// A build that registered before the change was committed may have read the
+// state before it. The job's own created_at is the beginning of the change's
+// transaction, earlier than the commit: a build registered between the two would
+// pass for a later one and stay wrong. The job being there proves the commit, so
+// the database's clock read now is late enough.
+func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArgs]) error {
+	var requestedAt time.Time
+	if err := w.jobs.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&requestedAt); err != nil {
+		return fmt.Errorf("replace rivers: %w", err)
+	}
+	r := timelines.Replace{ViewerID: job.Args.ViewerID, Everybody: job.Args.Everybody, Kinds: job.Args.Kinds}
+	if err := w.jobs.cfg.Tiers.Replace(ctx, r, requestedAt); err != nil {
+		return fmt.Errorf("replace rivers: %w", err)
+	}
+	return nil
+}
+
+// bumpWorker makes one block of a post's rows in filter timelines follow its
+// freshness. The block inserts its own distribute job and that of the next block.
+type bumpWorker struct {
+	riverqueue.WorkerDefaults[bumpArgs]
+	jobs *Jobs
+}
+
+// Work implements riverqueue.Worker.
+func (w *bumpWorker) Work(ctx context.Context, job *riverqueue.Job[bumpArgs]) error {
+	u := timelines.Unbumped{PostID: job.Args.PostID, After: job.Args.After}
+	if err := w.jobs.cfg.Timelines.BumpBlock(ctx, u); err != nil {
+		return fmt.Errorf("bump post %d after timeline %d: %w", u.PostID, u.After, err)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// TestFailureIsTriedAgain lets a distribute fail, panic, and succeed: it must
+// not use up attempts, nor fill its row with errors.
+func TestFailureIsTriedAgain(t *testing.T) {
+	pool := prepare(t)
+	var tries atomic.Int32
+	followed := make(chan []timelines.Touched, 1)
+	c := &calls{
+		distribute: func(context.Context, timelines.Touched) error {
+			switch tries.Add(1) {
+			case 1:
+				return errors.New("the rivers' database is away")
+			case 2:
+				panic("a fault of ours")
+			}
+			return nil
+		},
+		follow: func(_ context.Context, touched []timelines.Touched) error {
+			followed <- touched
+			return nil
+		},
+	}
+	start(t, config(t, pool, c))
+	announce(t, pool, timelines.Touched{PostID: 5, Timelines: []int64{1, 2}})
+
+	want := []timelines.Touched{{PostID: 5, Timelines: []int64{1, 2}}}
+	if diff := cmp.Diff(want, receive(t, "tier 2", followed)); diff != "" {
+		t.Errorf("followed (-want +got):\n%s", diff)
+	}
+	if got := tries.Load(); got != 3 {
+		t.Errorf("tries: got %d, want 3", got)
+	}
+	await(t, "the job to be completed", func() bool {
+		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'distribute' AND state = 'completed'`) == 1
+	})
+	var attempt, failures, snoozes int
+	err := pool.QueryRow(t.Context(), `
+		SELECT attempt, coalesce(cardinality(errors), 0), (metadata->>'snoozes')::int
+		FROM queue.river_job WHERE kind = 'distribute'`).Scan(&attempt, &failures, &snoozes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if attempt != 1 || failures != 0 || snoozes != 2 {
+		t.Errorf("got attempt %d, %d errors in the row, %d snoozes; want 1, 0, 2", attempt, failures, snoozes)
+	}
+}
+
+// TestReplaceIsRequestedAfterTheCommit: a build may register while the change's
+// transaction is open; it must count as earlier than the request.
+func TestReplaceIsRequestedAfterTheCommit(t *testing.T) {
+	pool := prepare(t)
+	type request struct {
+		Replace timelines.Replace
+		At      time.Time
+	}
+	requests := make(chan request, 1)
+	c := &calls{replace: func(_ context.Context, r timelines.Replace, at time.Time) error {
+		requests <- request{r, at}
+		return nil
+	}}
+	start(t, config(t, pool, c))
+
+	want := timelines.Replace{ViewerID: 12, Kinds: []string{"home", "discussions"}}
+	var registered, created time.Time
+	err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
+		if err := announcer(t).AnnounceTx(t.Context(), tx, want); err != nil {
+			return err
+		}
+		return pool.QueryRow(t.Context(), `SELECT clock_timestamp()`).Scan(&registered)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := receive(t, "the replace", requests)
+	if diff := cmp.Diff(want, got.Replace); diff != "" {
+		t.Errorf("replace (-want +got):\n%s", diff)
+	}
+	if !got.At.After(registered) {
+		t.Errorf("requested at %v, but a build registered at %v had not seen the change", got.At, registered)
+	}
+	// The test can fail: the job's own time would have been too early.
+	if err := pool.QueryRow(t.Context(), `SELECT created_at FROM queue.river_job WHERE kind = 'replace'`).Scan(&created); err != nil {
+		t.Fatal(err)
+	}
+	if created.After(registered) {
+		t.Errorf("created_at %v is not before the build's %v: this test proves nothing", created, registered)
+	}
+}
+
+func TestBumpIsPassedOn(t *testing.T) {
+	pool := prepare(t)
+	bumps := make(chan timelines.Unbumped, 1)
+	c := &calls{bump: func(_ context.Context, u timelines.Unbumped) error {
+		bumps <- u
+		return nil
+	}}
+	start(t, config(t, pool, c))
+	want := timelines.Unbumped{PostID: 6, After: 4500}
+	announce(t, pool, want)
+	if got := receive(t, "the bump", bumps); got != want {
+		t.Errorf("bumped %v, want %v", got, want)
+	}
+}
+
+// TestLaterDoesNotStarveNow holds every worker of Tier 2 while Tier 1 goes on.
+func TestLaterDoesNotStarveNow(t *testing.T) {
+	pool := prepare(t)
+	held, release := make(chan struct{}, 10), make(chan struct{})
+	distributed := make(chan int64, 100)
+	c := &calls{
+		distribute: func(_ context.Context, touched timelines.Touched) error {
+			distributed <- touched.PostID
+			return nil
+		},
+		follow: func(context.Context, []timelines.Touched) error {
+			held <- struct{}{}
+			<-release
+			return nil
+		},
+	}
+	cfg := config(t, pool, c)
+	cfg.LaterWorkers, cfg.NowWorkers = 1, 1
+	start(t, cfg)
+	// Before stop, which waits for it.
+	t.Cleanup(func() { close(release) })
+
+	announce(t, pool, timelines.Touched{PostID: 1})
+	receive(t, "tier 1", distributed)
+	receive(t, "tier 2 to be held", held)
+	for post := int64(2); post < 40; post++ {
+		announce(t, pool, timelines.Touched{PostID: post})
+		receive(t, "tier 1 while tier 2 is held", distributed)
+	}
+}

@@ -1,0 +1,134 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	riverqueue "github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"riverrun/timelines"
+)
+
+// maxNotes is how many notes one follow takes at most: it bounds the length of
+// its transaction.
+const maxNotes = 500
+
+// followWorker is Tier 2: it takes notes from behind, oldest first, and brings
+// all live rivers up to all of them in one call, a post that changed two hundred
+// times once.
+//
+// The notes are deleted in a transaction that stays open during that call and is
+// committed after it. So a failure or a crash puts them back by itself, and two
+// workers never hold the same note (SKIP LOCKED). What it costs is a connection
+// and an open transaction for as long as a call takes, milliseconds, at worst
+// JobTimeout: while it is open, vacuum cannot remove row versions that died
+// since, which a minute of the busiest table can bear. Notes are taken no more
+// than maxNotes at a time to keep it short. The transaction reads nothing but the
+// notes: the call reads the present state through connections of its own.
+//
+// Rejected: deleting first and writing back on failure (a crash in between
+// loses the notes); marking notes as taken (another write for each, and a crash
+// leaves marks that somebody must find); deleting afterwards by id without a
+// lock (every node's workers would do the same work).
+//
+// A post that can never be written does not block the others here: it fails in
+// its own distribute job first and never gets a note.
+type followWorker struct {
+	riverqueue.WorkerDefaults[followArgs]
+	jobs *Jobs
+}
+
+// Work implements riverqueue.Worker. It goes on until nothing is left that no
+// other worker holds; if it fails on the way, the job is tried again.
+func (w *followWorker) Work(ctx context.Context, _ *riverqueue.Job[followArgs]) error {
+	for {
+		taken, err := w.jobs.follow(ctx)
+		if err != nil {
+			return fmt.Errorf("follow: %w", err)
+		}
+		if taken < maxNotes {
+			return nil
+		}
+	}
+}
+
+// follow works up to maxNotes notes and returns how many there were.
+func (j *Jobs) follow(ctx context.Context) (int, error) {
+	var notes []note
+	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
+		if err := j.dropWaiting(ctx, tx); err != nil {
+			return err
+		}
+		var err error
+		if notes, err = takeNotes(ctx, tx); err != nil || len(notes) == 0 {
+			return err
+		}
+		return j.cfg.Tiers.Follow(ctx, byPost(notes))
+	})
+	if err != nil {
+		return 0, err
+	}
+	for _, n := range notes {
+		j.metrics.applied(tier2, n.ChangedAt)
+	}
+	return len(notes), nil
+}
+
+// dropWaiting removes the follow jobs that wait: this one does their work. It
+// must come before the notes are taken, in an earlier statement: a note is
+// committed together with its job, so the note of a job that is seen here is
+// seen there too, or is held by another worker whose own job brings it back if
+// it fails. Jobs somebody is just fetching are skipped.
+func (j *Jobs) dropWaiting(ctx context.Context, tx pgx.Tx) error {
+	const most = 1000 // the rest do nothing when their turn comes
+	waiting := riverqueue.NewJobDeleteManyParams().
+		Kinds(followArgs{}.Kind()).Queues(queueLater).States(rivertype.JobStateAvailable).First(most)
+	if _, err := j.client.JobDeleteManyTx(ctx, tx, waiting); err != nil {
+		return fmt.Errorf("drop waiting jobs: %w", err)
+	}
+	return nil
+}
+
+// note is a row of behind.
+type note struct {
+	PostID    int64
+	ChangedAt int64
+	Timelines []int64
+}
+
+func takeNotes(ctx context.Context, tx pgx.Tx) ([]note, error) {
+	const query = `
+		WITH taken AS MATERIALIZED (
+			SELECT id FROM behind ORDER BY id LIMIT @most FOR UPDATE SKIP LOCKED
+		)
+		DELETE FROM behind USING taken WHERE behind.id = taken.id
+		RETURNING behind.post_id, behind.changed_at, behind.timelines`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"most": maxNotes})
+	if err != nil {
+		return nil, fmt.Errorf("take notes: %w", err)
+	}
+	notes, err := pgx.CollectRows(rows, pgx.RowToStructByName[note])
+	if err != nil {
+		return nil, fmt.Errorf("take notes: %w", err)
+	}
+	return notes, nil
+}
+
+// byPost returns one Touched per post, in order of posts, with the timelines of
+// all its notes.
+func byPost(notes []note) []timelines.Touched {
+	touched := map[int64][]int64{}
+	for _, n := range notes {
+		touched[n.PostID] = append(touched[n.PostID], n.Timelines...)
+	}
+	all := make([]timelines.Touched, 0, len(touched))
+	for post, of := range touched {
+		all = append(all, timelines.Touched{PostID: post, Timelines: union(nil, of)})
+	}
+	slices.SortFunc(all, func(a, b timelines.Touched) int { return cmp.Compare(a.PostID, b.PostID) })
+	return all
+}

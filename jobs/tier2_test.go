@@ -1,0 +1,155 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"riverrun/timelines"
+)
+
+const (
+	countNotes   = `SELECT count(*) FROM behind`
+	countFollows = `SELECT count(*) FROM queue.river_job WHERE kind = 'follow' AND state IN ('available', 'running', 'retryable', 'scheduled')`
+)
+
+// TestFollowsTogether changes one post two hundred times while Tier 2 is busy:
+// it must be brought up once, not two hundred times.
+func TestFollowsTogether(t *testing.T) {
+	const changes = 200
+	pool := prepare(t)
+	release := make(chan struct{})
+	held := make(chan struct{}, 1)
+	followed := make(chan []timelines.Touched, 2*changes)
+	var first sync.Once
+	c := &calls{follow: func(_ context.Context, touched []timelines.Touched) error {
+		first.Do(func() {
+			held <- struct{}{}
+			<-release
+		})
+		followed <- touched
+		return nil
+	}}
+	cfg := config(t, pool, c)
+	cfg.LaterWorkers = 1
+	j := start(t, cfg)
+
+	announce(t, pool, timelines.Touched{PostID: 1})
+	receive(t, "tier 2 to be held", held)
+	var want []int64
+	for i := range int64(changes) {
+		announce(t, pool, timelines.Touched{PostID: 2, Timelines: []int64{i % 10}})
+		want = union(want, []int64{i % 10})
+	}
+	await(t, "all notes", func() bool {
+		// The one that is being followed is deleted, but not yet committed.
+		return count(t, pool, countNotes) == changes+1
+	})
+	close(release)
+
+	calls := [][]timelines.Touched{receive(t, "the held call", followed), receive(t, "the call for all others", followed)}
+	wantCalls := [][]timelines.Touched{{{PostID: 1}}, {{PostID: 2, Timelines: want}}}
+	if diff := cmp.Diff(wantCalls, calls); diff != "" {
+		t.Errorf("calls of Follow (-want +got):\n%s", diff)
+	}
+	await(t, "the queue to be empty", func() bool { return count(t, pool, countFollows) == 0 })
+	if n := count(t, pool, countNotes); n != 0 {
+		t.Errorf("notes left: %d", n)
+	}
+	if n := len(followed); n != 0 {
+		t.Errorf("%d more calls of Follow", n)
+	}
+	// Those that found nothing to do were mostly not even run.
+	if n := count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'follow'`); n > changes/4 {
+		t.Errorf("follow jobs that ran: got %d for %d changes", n, changes)
+	}
+	stop(t, j)
+}
+
+// TestTwoNodesFollow lets two nodes with two workers each empty a long table,
+// while calls fail now and then. Each note has a timeline of its own, so what
+// was followed can be counted: all of it, and nothing twice in successful calls.
+func TestTwoNodesFollow(t *testing.T) {
+	const notes = 1700 // more than three batches
+	pool := prepare(t)
+	var succeeded recorder[[]int64]
+	var n atomic.Int32
+	c := &calls{follow: func(_ context.Context, touched []timelines.Touched) error {
+		if n.Add(1)%2 == 1 {
+			return errors.New("now and then")
+		}
+		var all []int64
+		for i, post := range touched {
+			if i > 0 && touched[i-1].PostID >= post.PostID {
+				t.Errorf("posts out of order: %d before %d", touched[i-1].PostID, post.PostID)
+			}
+			all = append(all, post.Timelines...)
+		}
+		succeeded.add(all)
+		return nil
+	}}
+	fill := `INSERT INTO behind (post_id, changed_at, timelines)
+		SELECT n % 50, 0, ARRAY[n] FROM generate_series(1, $1) AS n ORDER BY random()`
+	if _, err := pool.Exec(t.Context(), fill, notes); err != nil {
+		t.Fatal(err)
+	}
+	start(t, config(t, pool, c))
+	start(t, config(t, pool, c))
+	for post := range int64(4) {
+		announce(t, pool, timelines.Touched{PostID: post})
+	}
+	await(t, "all notes to be followed", func() bool {
+		return count(t, pool, countNotes) == 0 && count(t, pool, countFollows) == 0 &&
+			count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'distribute' AND state <> 'completed'`) == 0
+	})
+	got := slices.Concat(succeeded.all()...)
+	slices.Sort(got)
+	want := make([]int64, notes)
+	for i := range want {
+		want[i] = int64(i + 1)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("timelines followed (-want +got):\n%s", diff)
+	}
+}
+
+// TestCrashWhileFollowingKeepsTheNotes cancels a follow in the middle, as the
+// end of its process would: the notes must be there for the next one.
+func TestCrashWhileFollowingKeepsTheNotes(t *testing.T) {
+	pool := prepare(t)
+	ctx, crash := context.WithCancel(t.Context())
+	c := &calls{follow: func(ctx context.Context, _ []timelines.Touched) error {
+		crash()
+		<-ctx.Done()
+		return nil // the work is done, but its end is never committed
+	}}
+	j, err := New(config(t, pool, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, j)
+	want := timelines.Touched{PostID: 3, Timelines: []int64{4}}
+	if err := j.note(t.Context(), want, 0); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := j.follow(ctx); err == nil {
+		t.Fatalf("follow: got %d and no error, want one", n)
+	}
+	c.follow = func(_ context.Context, touched []timelines.Touched) error {
+		if diff := cmp.Diff([]timelines.Touched{want}, touched); diff != "" {
+			t.Errorf("followed after the crash (-want +got):\n%s", diff)
+		}
+		return nil
+	}
+	if n, err := j.follow(t.Context()); n != 1 || err != nil {
+		t.Errorf("follow after the crash: got %d, %v, want 1 note", n, err)
+	}
+	if n := count(t, pool, countNotes); n != 0 {
+		t.Errorf("notes left: %d", n)
+	}
+}
