@@ -6,6 +6,8 @@ import (
 	"time"
 
 	riverqueue "github.com/riverqueue/river"
+
+	"riverrun/rivers"
 )
 
 // How long things are kept that have served their time.
@@ -44,7 +46,12 @@ func (w *expireWorker) Timeout(*riverqueue.Job[expireArgs]) time.Duration { retu
 
 // Work implements riverqueue.Worker.
 func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) error {
-	if err := w.jobs.cfg.Expire(ctx); err != nil {
+	gone, err := w.jobs.cfg.Rivers.Expire(ctx)
+	if gone != (rivers.Expired{}) {
+		w.jobs.cfg.Log.InfoContext(ctx, "rivers expired", "rivers", gone.Rivers, "removed", gone.Removed,
+			"entries", gone.Entries, "tombstones", gone.Tombstones, "folds", gone.Folds)
+	}
+	if err != nil {
 		return fmt.Errorf("expire rivers: %w", err)
 	}
 	return nil

@@ -17,6 +17,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
+	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
@@ -27,9 +28,9 @@ type Tiers interface {
 	Distribute(ctx context.Context, touched []timelines.Touched) error
 	// Follow is Tier 2: all live rivers still behind.
 	Follow(ctx context.Context, touched []timelines.Touched) error
-	// Replace makes new rivers in the place of those that r names. Builds that
-	// began before requestedAt may not know of the change.
-	Replace(ctx context.Context, r timelines.Replace, requestedAt time.Time) error
+	// Replace makes new rivers in the place of those that r names. It does not
+	// trust builds under way: they may not know of the change.
+	Replace(ctx context.Context, r timelines.Replace) error
 }
 
 // Timelines is what the jobs need of the primary store; *timelines.Store has it.
@@ -38,6 +39,11 @@ type Timelines interface {
 	ExpireSessions(ctx context.Context, limit int) (int64, error)
 	ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error)
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
+}
+
+// Rivers is what the jobs need of the secondary store; *rivers.Store has it.
+type Rivers interface {
+	Expire(ctx context.Context) (rivers.Expired, error)
 }
 
 // Defaults of Config.
@@ -63,12 +69,11 @@ const keepCompleted = 10 * time.Minute
 type Config struct {
 	// Pool is the primary database. Jobs opens connections of its own to it.
 	Pool *pgxpool.Pool
-	// Tiers and Timelines do the work.
+	// Tiers, Rivers and Timelines do the work.
 	Tiers     Tiers
+	Rivers    Rivers
 	Timelines Timelines
-	// Expire throws away the rivers nobody came back to, all of them.
-	Expire func(context.Context) error
-	Log    *slog.Logger
+	Log       *slog.Logger
 	// Metrics is where the metrics are registered until Stop; nil for nowhere.
 	Metrics prometheus.Registerer
 
@@ -140,8 +145,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Expire == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Timelines, Expire and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines and Log must be set")
 	}
 	if cfg.RescueAfter <= cfg.JobTimeout {
 		return nil, fmt.Errorf("jobs: a job is rescued after %v, before its timeout of %v", cfg.RescueAfter, cfg.JobTimeout)

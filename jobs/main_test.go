@@ -14,7 +14,16 @@ import (
 	"go.uber.org/goleak"
 
 	"riverrun/migrations/testdb"
+	"riverrun/rivers"
+	"riverrun/tiers"
 	"riverrun/timelines"
+)
+
+// What the jobs are given in earnest.
+var (
+	_ Tiers     = (*tiers.Tiers)(nil)
+	_ Rivers    = (*rivers.Store)(nil)
+	_ Timelines = (*timelines.Store)(nil)
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }
@@ -23,13 +32,13 @@ func TestMain(m *testing.M) { testdb.Main(m) }
 // waits that long.
 const patience = 20 * time.Second
 
-// calls is a Tiers and a Timelines whose every method is a function of the test;
+// calls is a Tiers, a Rivers and a Timelines whose every method is a function of the test;
 // a missing one does nothing.
 type calls struct {
 	probed     atomic.Bool // a job for the post probe was worked
 	distribute func(context.Context, timelines.Touched) error
 	follow     func(context.Context, []timelines.Touched) error
-	replace    func(context.Context, timelines.Replace, time.Time) error
+	replace    func(context.Context, timelines.Replace) error
 	bump       func(context.Context, timelines.Unbumped) error
 	expire     func(context.Context) error
 	sessions   func(limit int) (int64, error)
@@ -56,11 +65,11 @@ func (c *calls) Follow(ctx context.Context, touched []timelines.Touched) error {
 	return c.follow(ctx, touched)
 }
 
-func (c *calls) Replace(ctx context.Context, r timelines.Replace, at time.Time) error {
+func (c *calls) Replace(ctx context.Context, r timelines.Replace) error {
 	if c.replace == nil {
 		return nil
 	}
-	return c.replace(ctx, r, at)
+	return c.replace(ctx, r)
 }
 
 func (c *calls) BumpBlock(ctx context.Context, u timelines.Unbumped) error {
@@ -72,6 +81,13 @@ func (c *calls) BumpBlock(ctx context.Context, u timelines.Unbumped) error {
 		return nil
 	}
 	return c.bump(ctx, u)
+}
+
+func (c *calls) Expire(ctx context.Context) (rivers.Expired, error) {
+	if c.expire == nil {
+		return rivers.Expired{}, nil
+	}
+	return rivers.Expired{Rivers: 1}, c.expire(ctx)
 }
 
 func (c *calls) ExpireSessions(_ context.Context, limit int) (int64, error) {
@@ -123,13 +139,8 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 		Pool:      pool,
 		Tiers:     c,
 		Timelines: c,
-		Expire: func(ctx context.Context) error {
-			if c.expire == nil {
-				return nil
-			}
-			return c.expire(ctx)
-		},
-		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
+		Rivers:    c,
+		Log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 }
 

@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	riverqueue "github.com/riverqueue/river"
@@ -66,18 +65,14 @@ type replaceWorker struct {
 
 // Work implements riverqueue.Worker.
 //
-// A build that registered before the change was committed may have read the
-// state before it. The job's own created_at is the beginning of the change's
-// transaction, earlier than the commit: a build registered between the two would
-// pass for a later one and stay wrong. The job being there proves the commit, so
-// the database's clock read now is late enough.
+// A build that began before the change was committed may have read the state
+// before it. That there is a job proves the commit; so a build that begins after
+// the job did is safe, and Replace takes the moment it is called for the dividing
+// line. The job's created_at would not do: it is the beginning of the change's
+// transaction.
 func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArgs]) error {
-	var requestedAt time.Time
-	if err := w.jobs.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&requestedAt); err != nil {
-		return fmt.Errorf("replace rivers: %w", err)
-	}
 	r := timelines.Replace{ViewerID: job.Args.ViewerID, Everybody: job.Args.Everybody, Kinds: job.Args.Kinds}
-	if err := w.jobs.cfg.Tiers.Replace(ctx, r, requestedAt); err != nil {
+	if err := w.jobs.cfg.Tiers.Replace(ctx, r); err != nil {
 		return fmt.Errorf("replace rivers: %w", err)
 	}
 	return nil
