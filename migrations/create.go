@@ -14,13 +14,9 @@ import (
 // wraps it holds the SQL that makes it.
 var ErrNoDatabase = errors.New("no such database")
 
-// Create makes the database url names, in the server url names, if it is not
+// Create makes the database cfg names, in the server cfg names, if it is not
 // there. neighbour names a database of that server that may be connected to.
-func Create(ctx context.Context, url, neighbour string) error {
-	cfg, err := pgx.ParseConfig(url)
-	if err != nil {
-		return err // pgx leaves the password out
-	}
+func Create(ctx context.Context, cfg *pgx.ConnConfig, neighbour string) error {
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err == nil {
 		return conn.Close(ctx)

@@ -197,7 +197,8 @@ func TestCreate(t *testing.T) {
 	ctx := t.Context()
 	home := db.Primary.Config().ConnConfig.Database
 	name := home + "_made"
-	url := strings.Replace(db.PrimaryURL, home, name, 1)
+	wanted := db.Primary.Config().ConnConfig.Copy()
+	wanted.Database = name
 	t.Cleanup(func() {
 		for _, sql := range []string{`DROP DATABASE IF EXISTS "` + name + `"`, `DROP ROLE IF EXISTS "` + name + `"`} {
 			if _, err := db.Secondary.Exec(context.Background(), sql); err != nil {
@@ -209,18 +210,18 @@ func TestCreate(t *testing.T) {
 	if _, err := db.Primary.Exec(ctx, `CREATE ROLE "`+name+`" LOGIN PASSWORD 'secret'`); err != nil {
 		t.Fatal(err)
 	}
-	cfg := db.Primary.Config().ConnConfig
-	poor := fmt.Sprintf("postgres://%s:secret@/%s?host=%s&port=%d", name, name, cfg.Host, cfg.Port)
+	poor := wanted.Copy()
+	poor.User, poor.Password = name, "secret"
 	err := migrations.Create(ctx, poor, home)
 	if want := `CREATE DATABASE "` + name + `" OWNER "` + name + `";`; !errors.Is(err, migrations.ErrNoDatabase) || !strings.Contains(err.Error(), want) {
 		t.Errorf("Create without the right to: got %v, want ErrNoDatabase with %s", err, want)
 	}
 	for range 2 {
-		if err := migrations.Create(ctx, url, home); err != nil {
+		if err := migrations.Create(ctx, wanted, home); err != nil {
 			t.Fatalf("Create: %v", err)
 		}
 	}
-	conn, err := pgx.Connect(ctx, url)
+	conn, err := pgx.ConnectConfig(ctx, wanted)
 	if err != nil {
 		t.Fatalf("connect to what Create made: %v", err)
 	}

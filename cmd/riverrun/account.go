@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"golang.org/x/term"
+
+	"riverrun/timelines"
+)
+
+// runAccount makes accounts, sets passwords and lists who there is.
+func runAccount(ctx context.Context, e *env, args []string) error {
+	if len(args) == 0 {
+		return usagef("account: say create, password or list")
+	}
+	verb, args := args[0], args[1:]
+	e.name += " " + verb
+	switch verb {
+	case "create":
+		return accountCreate(ctx, e, args)
+	case "password":
+		return accountPassword(ctx, e, args)
+	case "list":
+		return accountList(ctx, e, args)
+	}
+	return usagef("account: there is no %q; say create, password or list", verb)
+}
+
+func accountCreate(ctx context.Context, e *env, args []string) error {
+	var account timelines.SignUp
+	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
+		fs.StringVar(&account.Title, "title", "", "name as people read it; default: NAME")
+		fs.StringVar(&account.Language, "language", "", "en or ru; default: the browser's")
+	})
+	if err != nil {
+		return err
+	}
+	if account.Name, err = oneName(e, rest); err != nil {
+		return err
+	}
+	if account.Title == "" {
+		account.Title = account.Name
+	}
+	if account.Password, err = e.password(); err != nil {
+		return err
+	}
+	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		made, err := n.timelines.SignUp(ctx, account)
+		if err != nil {
+			return explain(account.Name, err)
+		}
+		fmt.Fprintf(e.stdout, "created %s\n", made.Name)
+		return nil
+	})
+}
+
+func accountPassword(ctx context.Context, e *env, args []string) error {
+	c, rest, err := e.parse(args, nil)
+	if err != nil {
+		return err
+	}
+	name, err := oneName(e, rest)
+	if err != nil {
+		return err
+	}
+	password, err := e.password()
+	if err != nil {
+		return err
+	}
+	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		// Through the tiers, because it ends sessions: their open pages go dark before
+		// this command says so.
+		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+			return n.timelines.ChangePassword(ctx, name, password)
+		})
+		if err != nil {
+			return explain(name, err)
+		}
+		fmt.Fprintf(e.stdout, "password of %s changed, and signed out everywhere\n", name)
+		return nil
+	})
+}
+
+func accountList(ctx context.Context, e *env, args []string) error {
+	kind := ""
+	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
+		fs.StringVar(&kind, "kind", "", "user or group; default: both")
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 0:
+		return usagef("%s: %q is one too many", e.name, rest[0])
+	case kind != "" && kind != timelines.User && kind != timelines.Group:
+		return usagef("%s: -kind %q: want user or group", e.name, kind)
+	}
+	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
+		const page = 500
+		for after := ""; ; {
+			accounts, err := n.timelines.ListAccounts(ctx, kind, after, page)
+			if err != nil {
+				return err
+			}
+			for _, a := range accounts {
+				fmt.Fprintf(out, "%s\t%s\t%s\n", a.Name, a.Kind, a.Title)
+				after = a.Name
+			}
+			if len(accounts) < page {
+				return out.Flush()
+			}
+		}
+	})
+}
+
+func oneName(e *env, rest []string) (string, error) {
+	switch len(rest) {
+	case 0:
+		return "", usagef("%s: say whose: NAME", e.name)
+	case 1:
+		return rest[0], nil
+	}
+	return "", usagef("%s: %q is one too many (flags go before NAME)", e.name, rest[1])
+}
+
+// explain says what a person at a terminal can do about err.
+func explain(name string, err error) error {
+	var invalid *timelines.InvalidError
+	switch {
+	case errors.Is(err, timelines.ErrNotFound):
+		return fmt.Errorf("there is no user %s", name)
+	case errors.Is(err, timelines.ErrNameTaken):
+		return fmt.Errorf("the name %s is taken", name)
+	case errors.As(err, &invalid):
+		if text, ok := invalidTexts[invalid.Code]; ok {
+			return errors.New(text)
+		}
+	}
+	return err
+}
+
+var invalidTexts = map[string]string{
+	"name_format":      "a name has 3 to 35 characters of a-z, 0-9 and -",
+	"name_reserved":    "this name is reserved for a page of the site",
+	"password_short":   "a password has 8 characters or more",
+	"password_long":    "this password is too long",
+	"title_empty":      "a title is not empty",
+	"title_long":       "a title has 100 characters at most",
+	"language_unknown": "the languages are en and ru",
+}
+
+// password asks at the terminal, twice and unseen, or reads one line of a pipe.
+func (e *env) password() (string, error) {
+	if file, ok := e.stdin.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+		ask := func(prompt string) (string, error) {
+			fmt.Fprint(e.stderr, prompt)
+			typed, err := term.ReadPassword(int(file.Fd()))
+			fmt.Fprintln(e.stderr)
+			if err != nil {
+				return "", fmt.Errorf("read the password: %w", err)
+			}
+			return string(typed), nil
+		}
+		first, err := ask("Password: ")
+		if err != nil {
+			return "", err
+		}
+		second, err := ask("Again: ")
+		if err != nil {
+			return "", err
+		}
+		if first != second {
+			return "", errors.New("the two passwords differ")
+		}
+		return first, nil
+	}
+	line, err := bufio.NewReader(e.stdin).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("read the password: %w", err)
+	}
+	return strings.TrimRight(line, "\r\n"), nil
+}

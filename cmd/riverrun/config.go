@@ -1,0 +1,253 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/jobs"
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// config is what an operator decides. It is complete and right once parse has
+// returned it.
+type config struct {
+	listen string
+	// url is the site's public address; empty: where it listens.
+	url  string
+	data string
+	// primary and secondary say how to reach the stores. A nil primary is the local
+	// PostgreSQL; a nil secondary is a database beside the primary.
+	primary, secondary *pgxpool.Config
+
+	graceHome, grace, expireEvery time.Duration
+	localBumpMaxAge, sessionAge   time.Duration
+	workers, connections          int
+	stopTimeout                   time.Duration
+
+	logFormat string
+	logLevel  slog.Level
+}
+
+// setting is one thing an operator may set: by a flag, or else by the variable
+// of the environment of the same name.
+type setting struct {
+	variable string
+	// value is the default, as it would be written.
+	value string
+	help  string
+	set   func(c *config, value string) error
+}
+
+// flag is the variable's name as a flag: RIVERRUN_GRACE_HOME is -grace-home.
+func (s setting) flag() string {
+	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(s.variable, "RIVERRUN_"), "_", "-"))
+}
+
+// settings returns all there are, in the order of the help. lookup answers for
+// the environment that defaults depend on.
+func settings(lookup func(string) (string, bool)) []setting {
+	return []setting{
+		{"RIVERRUN_LISTEN", "127.0.0.1:8080", "address to serve on, host:port", func(c *config, v string) error {
+			_, port, err := net.SplitHostPort(v)
+			if err == nil {
+				_, err = strconv.ParseUint(port, 10, 16)
+			}
+			if err != nil {
+				return fmt.Errorf("want host:port, as in 127.0.0.1:8080")
+			}
+			c.listen = v
+			return nil
+		}},
+		{"RIVERRUN_URL", "", "public address of the site, as in https://river.example; default: where it listens", func(c *config, v string) error {
+			if v == "" {
+				return nil
+			}
+			u, err := url.Parse(v)
+			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+				return fmt.Errorf("want http://host or https://host without a path, as in https://river.example")
+			}
+			c.url = u.Scheme + "://" + u.Host
+			return nil
+		}},
+		{"RIVERRUN_DATA", defaultData(lookup), "data directory: the local PostgreSQL's, where DATABASE_URL is not set", func(c *config, v string) error {
+			if v == "" {
+				return fmt.Errorf("want a directory")
+			}
+			var err error
+			c.data, err = filepath.Abs(v)
+			return err
+		}},
+		{"DATABASE_URL", "", "primary store, as in postgres://user:password@host/riverrun; default: a local PostgreSQL that riverrun runs itself", func(c *config, v string) (err error) {
+			c.primary, err = database(v)
+			return err
+		}},
+		{"RIVERS_DATABASE_URL", "", "secondary store; default: the database <name>_rivers beside the primary, made if it may be", func(c *config, v string) (err error) {
+			c.secondary, err = database(v)
+			return err
+		}},
+		duration("RIVERRUN_GRACE_HOME", rivers.DefaultOptions().GraceHome, "how long a home feed's river is kept that nobody looks at", func(c *config) *time.Duration { return &c.graceHome }),
+		duration("RIVERRUN_GRACE", rivers.DefaultOptions().Grace, "the same for all other rivers", func(c *config) *time.Duration { return &c.grace }),
+		duration("RIVERRUN_EXPIRE_EVERY", jobs.DefaultExpireEvery, "how often rivers past their grace are thrown away", func(c *config) *time.Duration { return &c.expireEvery }),
+		duration("RIVERRUN_LOCAL_BUMP_MAX_AGE", timelines.DefaultOptions().LocalBumpMaxAge, "how old a post may be for a like or a first comment to lift it in the feeds of that person's friends", func(c *config) *time.Duration { return &c.localBumpMaxAge }),
+		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
+		count("RIVERRUN_WORKERS", jobs.DefaultNowWorkers, 1, 1000, "how many jobs for open pages this process works at a time; half as many for closed ones", func(c *config) *int { return &c.workers }),
+		count("RIVERRUN_CONNECTIONS", 16, 4, 1000, "how many connections to each store this process may open for pages", func(c *config) *int { return &c.connections }),
+		duration("RIVERRUN_STOP_TIMEOUT", 30*time.Second, "how long a stop may take before what still runs is cut short", func(c *config) *time.Duration { return &c.stopTimeout }),
+		{"RIVERRUN_LOG", "text", "form of the log: text or json", func(c *config, v string) error {
+			if v != "text" && v != "json" {
+				return fmt.Errorf("want text or json")
+			}
+			c.logFormat = v
+			return nil
+		}},
+		{"RIVERRUN_LOG_LEVEL", "info", "least level that is logged: debug, info, warn or error", func(c *config, v string) error {
+			switch strings.ToLower(v) {
+			case "debug", "info", "warn", "error":
+				return c.logLevel.UnmarshalText([]byte(v))
+			}
+			return fmt.Errorf("want debug, info, warn or error")
+		}},
+	}
+}
+
+func duration(variable string, value time.Duration, help string, at func(*config) *time.Duration) setting {
+	return setting{variable, shortDuration(value), help, func(c *config, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil || d <= 0 {
+			return fmt.Errorf("want a time above zero, as in 90s, 5m or 24h")
+		}
+		*at(c) = d
+		return nil
+	}}
+}
+
+// shortDuration is 24h for 24h0m0s.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if short, ok := strings.CutSuffix(text, "m0s"); ok {
+		text = short + "m"
+	}
+	if short, ok := strings.CutSuffix(text, "h0m"); ok {
+		text = short + "h"
+	}
+	return text
+}
+
+func count(variable string, value, least, most int, help string, at func(*config) *int) setting {
+	return setting{variable, strconv.Itoa(value), help, func(c *config, v string) error {
+		n, err := strconv.Atoi(v)
+		if err != nil || n < least || n > most {
+			return fmt.Errorf("want a number from %d to %d", least, most)
+		}
+		*at(c) = n
+		return nil
+	}}
+}
+
+// database reads a connection string; an empty one gives nil.
+func database(text string) (*pgxpool.Config, error) {
+	if text == "" {
+		return nil, nil
+	}
+	cfg, err := pgxpool.ParseConfig(text)
+	if err != nil {
+		// What pgx says about it may hold the password.
+		return nil, fmt.Errorf("want postgres://user:password@host:port/name")
+	}
+	if cfg.ConnConfig.Database == "" {
+		return nil, fmt.Errorf("want the name of a database, as in postgres://host/name")
+	}
+	return cfg, nil
+}
+
+// defaultData is where data stands when nothing is set. Root's home directory
+// is closed to the user that root's PostgreSQL runs as.
+func defaultData(lookup func(string) (string, bool)) string {
+	if os.Geteuid() == 0 {
+		return "/var/lib/riverrun"
+	}
+	if dir, ok := lookup("XDG_DATA_HOME"); ok && filepath.IsAbs(dir) {
+		return filepath.Join(dir, "riverrun")
+	}
+	if home, ok := lookup("HOME"); ok && home != "" {
+		return filepath.Join(home, ".local", "share", "riverrun")
+	}
+	return ""
+}
+
+// parse reads a command's arguments and the environment: the settings and the
+// flags of the command's own, which define, if not nil, adds. It returns what
+// follows the flags. Whatever is wrong is a usageError that names the flag or
+// variable.
+func (e *env) parse(args []string, define func(*flag.FlagSet)) (*config, []string, error) {
+	fs := flag.NewFlagSet("riverrun "+e.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	if define != nil {
+		define(fs)
+	}
+	all := settings(e.lookup)
+	given := map[string]string{}
+	for _, s := range all {
+		fs.Func(s.flag(), s.help, func(v string) error {
+			given[s.variable] = v
+			return nil
+		})
+	}
+	if err := fs.Parse(args); err != nil {
+		return nil, nil, usagef("%s: %v", e.name, err)
+	}
+	c := &config{}
+	for _, s := range all {
+		from, value := "the default of "+s.variable, s.value
+		if v, ok := e.lookup(s.variable); ok && v != "" {
+			from, value = s.variable, v
+		}
+		if v, ok := given[s.variable]; ok {
+			from, value = "-"+s.flag(), v
+		}
+		if err := s.set(c, value); err != nil {
+			return nil, nil, usagef("%s: %q: %v", from, redact(value), err)
+		}
+	}
+	if c.primary != nil && c.secondary != nil && sameDatabase(c.primary, c.secondary) {
+		return nil, nil, usagef("DATABASE_URL and RIVERS_DATABASE_URL name the same database; each store needs one of its own")
+	}
+	return c, fs.Args(), nil
+}
+
+// redact keeps passwords in connection strings out of messages.
+func redact(value string) string {
+	if u, err := url.Parse(value); err == nil && u.User != nil {
+		return u.Redacted()
+	}
+	if strings.Contains(value, "password") || strings.Contains(value, "@") {
+		return "..."
+	}
+	return value
+}
+
+func sameDatabase(a, b *pgxpool.Config) bool {
+	return a.ConnConfig.Host == b.ConnConfig.Host && a.ConnConfig.Port == b.ConnConfig.Port &&
+		a.ConnConfig.Database == b.ConnConfig.Database
+}
+
+// logger returns the log that c asks for, written to w.
+func (c *config) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: c.logLevel}
+	if c.logFormat == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// environment answers for what a test sets and for nothing else.
+func environment(vars map[string]string) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		v, ok := vars[name]
+		return v, ok
+	}
+}
+
+func parse(vars map[string]string, args ...string) (*config, []string, error) {
+	e := &env{lookup: environment(vars), name: "serve"}
+	return e.parse(args, nil)
+}
+
+func TestDefaults(t *testing.T) {
+	c, rest, err := parse(map[string]string{"HOME": "/home/alice"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data := "/home/alice/.local/share/riverrun"
+	if os.Geteuid() == 0 {
+		data = "/var/lib/riverrun"
+	}
+	want := config{
+		listen: "127.0.0.1:8080", data: data,
+		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute,
+		localBumpMaxAge: 720 * time.Hour, sessionAge: 2160 * time.Hour,
+		workers: 4, connections: 16, stopTimeout: 30 * time.Second,
+		logFormat: "text", logLevel: slog.LevelInfo,
+	}
+	if *c != want || len(rest) != 0 {
+		t.Errorf("defaults: got %+v %v, want %+v", *c, rest, want)
+	}
+}
+
+func TestFlagsWinOverEnvironment(t *testing.T) {
+	c, rest, err := parse(map[string]string{
+		"RIVERRUN_GRACE":      "1h",
+		"RIVERRUN_GRACE_HOME": "2h",
+		"RIVERRUN_LISTEN":     "", // set to nothing is not set
+		"DATABASE_URL":        "postgres://db.example/town",
+	}, "-grace=3h", "--url", "https://river.example/", "-log-level", "warn", "-database-url", "host=/run dbname=x", "a", "-b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.grace != 3*time.Hour || c.graceHome != 2*time.Hour {
+		t.Errorf("grace: got %v and %v for home, want 3h and 2h", c.grace, c.graceHome)
+	}
+	if c.listen != "127.0.0.1:8080" || c.url != "https://river.example" || c.logLevel != slog.LevelWarn {
+		t.Errorf("got listen %q, url %q, level %v", c.listen, c.url, c.logLevel)
+	}
+	if got := c.primary.ConnConfig.Database; got != "x" {
+		t.Errorf("primary: got database %q, want x", got)
+	}
+	if got := strings.Join(rest, " "); got != "a -b" {
+		t.Errorf("arguments: got %q, want %q", got, "a -b")
+	}
+}
+
+func TestWrongValues(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		vars map[string]string
+		args []string
+		want string
+	}{
+		{"listen", map[string]string{"RIVERRUN_LISTEN": "8080"}, nil, `RIVERRUN_LISTEN: "8080": want host:port`},
+		{"port", nil, []string{"-listen", "localhost:99999"}, `-listen: "localhost:99999": want host:port`},
+		{"url without scheme", map[string]string{"RIVERRUN_URL": "river.example"}, nil, `RIVERRUN_URL: "river.example": want http://host`},
+		{"url with a path", nil, []string{"-url=https://river.example/x"}, "without a path"},
+		{"no data directory", map[string]string{"RIVERRUN_DATA": ""}, []string{"-data", ""}, `-data: "": want a directory`},
+		{"no unit", map[string]string{"RIVERRUN_GRACE": "24"}, nil, `RIVERRUN_GRACE: "24": want a time above zero`},
+		{"negative", map[string]string{"RIVERRUN_GRACE_HOME": "-1h"}, nil, "RIVERRUN_GRACE_HOME"},
+		{"zero", nil, []string{"-expire-every", "0s"}, "-expire-every"},
+		{"bump age", map[string]string{"RIVERRUN_LOCAL_BUMP_MAX_AGE": "a month"}, nil, "RIVERRUN_LOCAL_BUMP_MAX_AGE"},
+		{"session age", map[string]string{"RIVERRUN_SESSION_AGE": "x"}, nil, "RIVERRUN_SESSION_AGE"},
+		{"stop timeout", map[string]string{"RIVERRUN_STOP_TIMEOUT": "x"}, nil, "RIVERRUN_STOP_TIMEOUT"},
+		{"no workers", map[string]string{"RIVERRUN_WORKERS": "0"}, nil, `RIVERRUN_WORKERS: "0": want a number from 1 to 1000`},
+		{"connections", nil, []string{"-connections", "many"}, "want a number from 4 to 1000"},
+		{"log", map[string]string{"RIVERRUN_LOG": "xml"}, nil, `RIVERRUN_LOG: "xml": want text or json`},
+		{"log level", map[string]string{"RIVERRUN_LOG_LEVEL": "info+2"}, nil, "want debug, info, warn or error"},
+		{"database", map[string]string{"DATABASE_URL": "postgres://alice:secret@:x/y"}, nil, "DATABASE_URL"},
+		{
+			"one database for both",
+			map[string]string{"DATABASE_URL": "postgres://db.example/town", "RIVERS_DATABASE_URL": "postgres://bob@db.example:5432/town"},
+			nil, "name the same database",
+		},
+		{"unknown flag", nil, []string{"-lisen", "x"}, "serve: flag provided but not defined: -lisen"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, _, err := parse(tc.vars, tc.args...)
+			var usage *usageError
+			if !errors.As(err, &usage) || !strings.Contains(err.Error(), tc.want) {
+				t.Fatalf("parse(%v, %q): got %v, want a usageError that says %q", tc.vars, tc.args, err, tc.want)
+			}
+			if strings.Contains(err.Error(), "secret") {
+				t.Errorf("parse(%v, %q): got %v, which tells the password", tc.vars, tc.args, err)
+			}
+		})
+	}
+}
+
+// TestWrongValueStartsNothing runs every command with a wrong setting and a data
+// directory that cannot be made: had anything started, the error would be
+// another.
+func TestWrongValueStartsNothing(t *testing.T) {
+	for _, c := range commands() {
+		if c.name == "help" {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			args := []string{c.name}
+			if c.name == "account" {
+				args = append(args, "list")
+			}
+			vars := map[string]string{"RIVERRUN_GRACE": "soon", "RIVERRUN_DATA": "/dev/null/data"}
+			var out bytes.Buffer
+			err := run(t.Context(), args, environment(vars), strings.NewReader(""), &out, &out)
+			var usage *usageError
+			if !errors.As(err, &usage) || !strings.Contains(err.Error(), "RIVERRUN_GRACE") {
+				t.Errorf("run(%q): got %v, want a usageError that names RIVERRUN_GRACE", args, err)
+			}
+		})
+	}
+}
+
+func TestMistakesInTheCommandLine(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"dance"}, `there is no command "dance"`},
+		{[]string{"serve", "now"}, `serve: "now" is one too many`},
+		{[]string{"account"}, "say create, password or list"},
+		{[]string{"account", "eat"}, `there is no "eat"`},
+		{[]string{"account", "create"}, "account create: say whose"},
+		{[]string{"account", "create", "alice", "-title", "A"}, "flags go before NAME"},
+		{[]string{"account", "list", "-kind", "robot"}, `-kind "robot"`},
+		{[]string{"migrate", "-to", "3"}, "-store and -to go together"},
+		{[]string{"migrate", "-to", "3", "-store", "all"}, `-store "all"`},
+		{[]string{"help", "dance"}, `there is no command "dance"`},
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), tc.args, environment(map[string]string{"RIVERRUN_DATA": "/dev/null/data"}), strings.NewReader(""), &out, &out)
+		if err == nil || !strings.Contains(err.Error(), tc.want) || report(err, &out) != 2 {
+			t.Errorf("run(%q): got %v, want one that says %q, and exit status 2", tc.args, err, tc.want)
+		}
+	}
+}
+
+func TestHelpTellsAll(t *testing.T) {
+	help := func(args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		if err := run(t.Context(), args, environment(nil), strings.NewReader(""), &out, &out); err != nil {
+			t.Fatalf("run(%q): %v", args, err)
+		}
+		return out.String()
+	}
+	all := help("help")
+	if got := help("-h"); got != all {
+		t.Errorf("riverrun -h: got %q, want what help says", got)
+	}
+	for _, s := range settings(environment(nil)) {
+		if !strings.Contains(all, "  -"+s.flag()+", "+s.variable) {
+			t.Errorf("help does not name %s and -%s", s.variable, s.flag())
+		}
+	}
+	for _, c := range commands() {
+		if !strings.Contains(all, "  "+c.name+" ") {
+			t.Errorf("help does not name the command %s", c.name)
+		}
+		one := help("help", c.name)
+		if !strings.HasPrefix(one, "riverrun "+c.name) {
+			t.Errorf("help %s: got %q", c.name, one)
+		}
+		if got := help(c.name, "--help"); got != one {
+			t.Errorf("%s --help: got %q, want what help %s says", c.name, got, c.name)
+		}
+	}
+}
+
+// TestReadmeListsEverySetting keeps the README's table whole.
+func TestReadmeListsEverySetting(t *testing.T) {
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range settings(environment(map[string]string{"HOME": "~"})) {
+		row := "| `" + s.variable + "` |"
+		if s.value != "" && s.variable != "RIVERRUN_DATA" {
+			row += " `" + s.value + "` |"
+		}
+		if !strings.Contains(string(readme), row) {
+			t.Errorf("README.md: no row that begins %s", row)
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// commands are all subcommands, in the order of the help.
+func commands() []command {
+	return []command{
+		{name: "serve", summary: "serve the site and work jobs (what riverrun does if told nothing)", run: runServe, detail: `
+Without DATABASE_URL it first brings up a PostgreSQL of its own in the data
+directory. It migrates both stores, prints the site's address and stops on
+SIGINT or SIGTERM: sockets are told to reconnect, requests and jobs finish.
+Several may share one database.`},
+		{name: "work", summary: "work jobs only", run: runWork, detail: `
+For machines that shall take load off those that serve.`},
+		{name: "migrate", usage: "[-store primary|secondary -to VERSION]", summary: "bring both stores up to date", run: runMigrate, detail: `
+serve does it too. With -store and -to, one store is taken back to an earlier
+version before an older riverrun is put in place; what came later is dropped.`},
+		{name: "account", usage: "create|password|list [NAME]", summary: "make accounts, set passwords, list who there is", run: runAccount, detail: `
+	account create [-title TITLE] [-language en|ru] NAME
+	account password NAME
+	account list [-kind user|group]
+
+The password is asked for at the terminal, or read as one line from a pipe. A
+new password signs the account out everywhere.`},
+		{name: "check", summary: "compare every live river with one rebuilt from nothing", run: runCheck, detail: `
+It prints each difference and "rivers N entries M differences D", and fails if
+there is any. While changes are under way a river may be behind for a moment.`},
+		{name: "expire", summary: "throw away rivers nobody looks at", run: runExpire, detail: `
+serve does it every RIVERRUN_EXPIRE_EVERY. It prints how many live rivers were
+retired, how many retired before were removed, and the entries, tombstones and
+folds removed with them.`},
+		{name: "help", usage: "[COMMAND]", summary: "say this", run: runHelp},
+	}
+}
+
+func runHelp(_ context.Context, e *env, args []string) error {
+	if len(args) == 0 {
+		return printHelp(e.stdout, e.lookup)
+	}
+	for _, c := range commands() {
+		if c.name == args[0] {
+			return printCommandHelp(e.stdout, c)
+		}
+	}
+	return usagef("there is no command %q", args[0])
+}
+
+func printHelp(w io.Writer, lookup func(string) (string, bool)) error {
+	var b strings.Builder
+	b.WriteString(`riverrun is a realtime river server.
+
+	riverrun [COMMAND] [SETTINGS] [ARGUMENTS]
+
+Commands:
+
+`)
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, c := range commands() {
+		fmt.Fprintf(table, "  %s\t%s\n", c.name, c.summary)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	b.WriteString(`
+"riverrun help COMMAND" says more.
+
+Settings, by flag or by the environment (the flag wins):
+
+`)
+	for _, s := range settings(lookup) {
+		fmt.Fprintf(&b, "  -%s, %s", s.flag(), s.variable)
+		if s.value != "" {
+			fmt.Fprintf(&b, " (%s)", s.value)
+		}
+		fmt.Fprintf(&b, "\n        %s\n", s.help)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func printCommandHelp(w io.Writer, c command) error {
+	line := strings.TrimSpace("riverrun " + c.name + " " + c.usage)
+	text := fmt.Sprintf("%s\n\n%s.\n", line, strings.ToUpper(c.summary[:1])+c.summary[1:])
+	if c.detail != "" {
+		text += c.detail + "\n"
+	}
+	_, err := io.WriteString(w, text)
+	return err
+}

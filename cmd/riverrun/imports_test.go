@@ -1,0 +1,179 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const module = "riverrun"
+
+// folders are all top-level folders that hold code, and what each may import of
+// the others. Whatever is not in may is banned, for the reason given. Tests may
+// import what they like: a test of the whole needs the whole.
+var folders = map[string]struct {
+	may []string
+	why string
+}{
+	"cmd":        {may: []string{"web", "jobs", "tiers", "rivers", "timelines", "migrations"}},
+	"web":        {may: []string{"tiers", "rivers", "timelines"}, why: "a page must come out the same whichever node runs the jobs, and a node may run none"},
+	"jobs":       {may: []string{"tiers", "rivers", "timelines"}, why: "a job must run where nobody serves pages"},
+	"tiers":      {may: []string{"rivers", "timelines"}, why: "tiers says what follows a change; who asks and when is above it"},
+	"rivers":     {may: []string{"timelines"}, why: "rivers are made from timelines, by whoever needs them"},
+	"timelines":  {why: "the primary store is true without anything that is made from it"},
+	"migrations": {why: "SQL stands for itself: a migration that calls code changes with it"},
+}
+
+// outside are packages of others that only some folders may import.
+var outside = []struct {
+	path string
+	only []string
+	why  string
+}{
+	{"github.com/riverqueue/river", []string{"jobs", "cmd"}, "whoever inserts a job does it through a one-method interface of its own, so that the queue can be replaced"},
+	{"github.com/a-h/templ", []string{"web"}, "HTML is made in one place"},
+	{"github.com/coder/websocket", []string{"web"}, "the hub owns every socket, or a slow reader is nobody's"},
+}
+
+// violations checks a graph of packages, importer to imported, both by path.
+func violations(graph map[string][]string) []string {
+	var found []string
+	for importer, imports := range graph {
+		from := folder(importer)
+		rule, known := folders[from]
+		if !known {
+			found = append(found, fmt.Sprintf("%s: no such folder in the layout; a part that grows becomes a sub-package of the folder whose store it owns", importer))
+			continue
+		}
+		for _, imported := range imports {
+			if to := folder(imported); to != "" && to != from && !slices.Contains(rule.may, to) {
+				why := rule.why
+				if to == "migrations" {
+					why = "only cmd and tests make databases"
+				}
+				found = append(found, fmt.Sprintf("%s imports %s: %s", importer, imported, why))
+			}
+			for _, o := range outside {
+				if (imported == o.path || strings.HasPrefix(imported, o.path+"/")) && !slices.Contains(o.only, from) {
+					found = append(found, fmt.Sprintf("%s imports %s: %s", importer, imported, o.why))
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// folder is the top-level folder of a package of ours, "" for others'.
+func folder(pkg string) string {
+	rest, ours := strings.CutPrefix(pkg, module+"/")
+	if !ours {
+		if pkg == module {
+			return "."
+		}
+		return ""
+	}
+	first, _, _ := strings.Cut(rest, "/")
+	return first
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	graph := map[string][]string{}
+	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		graph[p.ImportPath] = p.Imports
+	}
+	if len(graph[module+"/cmd/riverrun"]) == 0 {
+		t.Fatalf("go list found no imports of cmd/riverrun among %d packages", len(graph))
+	}
+	for _, v := range violations(graph) {
+		t.Error(v)
+	}
+}
+
+func TestViolationsAreFound(t *testing.T) {
+	got := violations(map[string][]string{
+		"riverrun/cmd/riverrun":      {"riverrun/web", "riverrun/migrations", "github.com/riverqueue/river"},
+		"riverrun/web":               {"riverrun/jobs", "riverrun/web/x", "github.com/a-h/templ", "net/http"},
+		"riverrun/jobs":              {"riverrun/web", "github.com/riverqueue/river/riverdriver", "github.com/jackc/pgx/v5"},
+		"riverrun/rivers":            {"riverrun/tiers", "github.com/coder/websocket", "github.com/a-h/templates"},
+		"riverrun/rivers/strategies": {"riverrun/migrations/localpg"},
+		"riverrun/timelines":         {"riverrun/rivers", "github.com/riverqueue/river/rivertype"},
+		"riverrun/util":              {"strings"},
+		"riverrun":                   nil,
+	})
+	for i := range got {
+		got[i], _, _ = strings.Cut(got[i], ":")
+	}
+	want := []string{
+		"riverrun/jobs imports riverrun/web",
+		"riverrun/rivers imports github.com/coder/websocket",
+		"riverrun/rivers imports riverrun/tiers",
+		"riverrun/rivers/strategies imports riverrun/migrations/localpg",
+		"riverrun/timelines imports github.com/riverqueue/river/rivertype",
+		"riverrun/timelines imports riverrun/rivers",
+		"riverrun/util",
+		"riverrun/web imports riverrun/jobs",
+		"riverrun",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("violations (-want +got):\n%s", diff)
+	}
+}
+
+// TestNoOtherFolderHoldsCode sees what go list does not: code in other languages,
+// and folders that hold files of other systems only.
+func TestNoOtherFolderHoldsCode(t *testing.T) {
+	root := filepath.Join("..", "..")
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, file)
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if rel != "." && strings.HasPrefix(d.Name(), ".") || rel == "bin" {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		top, _, nested := strings.Cut(filepath.ToSlash(rel), "/")
+		if _, known := folders[top]; nested && known {
+			return nil
+		}
+		switch path.Ext(file) {
+		case ".go", ".templ", ".sql", ".js", ".sh", ".py":
+			t.Errorf("%s stands in none of the folders of the layout", rel)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"riverrun/migrations/localpg"
+	"riverrun/migrations/testdb"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m) }
+
+// process is a run of riverrun that goes on until it is stopped.
+type process struct {
+	// said is the line it announced itself with.
+	said string
+	stop context.CancelFunc
+	// ended receives what run returned.
+	ended chan error
+}
+
+// background starts riverrun and returns when it has said its first line.
+func background(t *testing.T, vars map[string]string, args ...string) *process {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	p := &process{stop: stop, ended: make(chan error, 1)}
+	out, stdout := io.Pipe()
+	log := &logOf{t: t}
+	go func() {
+		err := run(ctx, args, environment(vars), strings.NewReader(""), stdout, log)
+		p.ended <- err
+		stdout.Close()
+	}()
+	lines := bufio.NewScanner(out)
+	if !lines.Scan() {
+		stop()
+		t.Fatalf("run(%q) ended without a word: %v", args, <-p.ended)
+	}
+	p.said = lines.Text()
+	go func() { _, _ = io.Copy(io.Discard, out) }()
+	t.Cleanup(func() { stop() })
+	return p
+}
+
+// end asks the process to stop and waits until it has.
+func (p *process) end(t *testing.T) {
+	t.Helper()
+	p.stop()
+	if err := <-p.ended; err != nil {
+		t.Errorf("run after a signal: got %v, want nil", err)
+	}
+}
+
+// logOf shows a process's log among the test's.
+type logOf struct{ t *testing.T }
+
+func (l *logOf) Write(p []byte) (int, error) {
+	fmt.Fprintf(l.t.Output(), "%s", p)
+	return len(p), nil
+}
+
+// once runs a command to its end.
+func once(t *testing.T, vars map[string]string, stdin string, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	err := run(t.Context(), args, environment(vars), strings.NewReader(stdin), &out, &logOf{t: t})
+	return out.String(), err
+}
+
+func must(t *testing.T, want string, out string, err error) {
+	t.Helper()
+	if err != nil || out != want {
+		t.Errorf("got %q (%v), want %q", out, err, want)
+	}
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatalf("GET %s: %v", url, err)
+	}
+	return response.StatusCode, string(body)
+}
+
+// TestFromNothing is a newcomer's way: no configuration but where, a PostgreSQL
+// of its own, commands beside the running server and without it, all back after
+// a stop.
+func TestFromNothing(t *testing.T) {
+	vars := map[string]string{"RIVERRUN_DATA": testdb.Dir(t), "RIVERRUN_LISTEN": "127.0.0.1:0"}
+	server := background(t, vars)
+	url, ok := strings.CutPrefix(server.said, "riverrun serves ")
+	if !ok || !strings.HasPrefix(url, "http://127.0.0.1:") {
+		t.Fatalf("announcement: got %q", server.said)
+	}
+
+	for path, want := range map[string]string{
+		"/healthz": "alive\n",
+		"/readyz":  "ready\n",
+		"/metrics": "riverrun_written_entries_total",
+	} {
+		if status, body := get(t, url+path); status != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("GET %s: got %d %.200q, want 200 with %q", path, status, body, want)
+		}
+	}
+
+	out, err := once(t, vars, "correct horse\n", "account", "create", "-title", "Alice A.", "alice")
+	must(t, "created alice\n", out, err)
+	if _, err := once(t, vars, "correct horse\n", "account", "create", "alice"); err == nil || err.Error() != "the name alice is taken" {
+		t.Errorf("account create, again: got %v", err)
+	}
+	if _, err := once(t, vars, "short\n", "account", "create", "bob"); err == nil || !strings.Contains(err.Error(), "8 characters") {
+		t.Errorf("account create with a short password: got %v", err)
+	}
+	out, err = once(t, vars, "battery staple", "account", "password", "alice")
+	must(t, "password of alice changed, and signed out everywhere\n", out, err)
+	if _, err := once(t, vars, "battery staple", "account", "password", "nobody"); err == nil || err.Error() != "there is no user nobody" {
+		t.Errorf("account password of nobody: got %v", err)
+	}
+	out, err = once(t, vars, "", "check")
+	must(t, "rivers 0 entries 0 differences 0\n", out, err)
+	out, err = once(t, vars, "", "expire")
+	must(t, "rivers 0 removed 0 entries 0 tombstones 0 folds 0\n", out, err)
+
+	if _, err := once(t, vars, "", "serve"); !errors.Is(err, localpg.ErrInUse) {
+		t.Errorf("a second serve with the same data: got %v, want ErrInUse", err)
+	}
+	worker := background(t, vars, "work")
+	worker.end(t)
+
+	server.end(t)
+	if status, _ := get(t, url+"/healthz"); status != 0 {
+		t.Errorf("GET /healthz after the stop: got %d, want no answer", status)
+	}
+
+	// Nobody runs the PostgreSQL now: each command does, and stops it again.
+	out, err = once(t, vars, "", "account", "list")
+	must(t, "alice  user  Alice A.\n", out, err)
+	out, err = once(t, vars, "", "account", "list", "-kind", "group")
+	must(t, "", out, err)
+	again := background(t, vars)
+	again.end(t)
+}
+
+// TestOperatorsDatabase serves from a server somebody else runs.
+func TestOperatorsDatabase(t *testing.T) {
+	db := testdb.New(t)
+	rivers := db.Primary.Config().ConnConfig.Database + "_rivers"
+	t.Cleanup(func() {
+		if _, err := db.Primary.Exec(context.Background(), `DROP DATABASE IF EXISTS "`+rivers+`" WITH (FORCE)`); err != nil {
+			t.Error(err)
+		}
+	})
+	vars := map[string]string{
+		"DATABASE_URL":    db.PrimaryURL,
+		"RIVERRUN_DATA":   "/dev/null/nowhere", // not to be touched
+		"RIVERRUN_LISTEN": "127.0.0.1:0",
+		"RIVERRUN_LOG":    "json",
+	}
+	// Two nodes of one site.
+	a, b := background(t, vars), background(t, vars)
+	for _, p := range []*process{a, b} {
+		url := strings.TrimPrefix(p.said, "riverrun serves ")
+		if status, body := get(t, url+"/readyz"); status != http.StatusOK {
+			t.Errorf("GET %s/readyz: got %d %q, want 200", url, status, body)
+		}
+	}
+	var found bool
+	err := db.Primary.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, rivers).Scan(&found)
+	if err != nil || !found {
+		t.Errorf("database %s was not made (%v)", rivers, err)
+	}
+	b.end(t)
+	a.end(t)
+
+	out, err := once(t, vars, "", "migrate")
+	if !regexp.MustCompile(`^primary [1-9]\d* secondary [1-9]\d*\n$`).MatchString(out) || err != nil {
+		t.Errorf("migrate: got %q (%v), want the two versions", out, err)
+	}
+}
+
+// TestListenTaken: whoever may not listen starts nothing.
+func TestListenTaken(t *testing.T) {
+	db := testdb.New(t)
+	vars := map[string]string{"DATABASE_URL": db.PrimaryURL, "RIVERS_DATABASE_URL": db.SecondaryURL, "RIVERRUN_LISTEN": "127.0.0.1:0"}
+	server := background(t, vars)
+	url := strings.TrimPrefix(server.said, "riverrun serves ")
+	_, err := once(t, map[string]string{"RIVERRUN_LISTEN": strings.TrimPrefix(url, "http://"), "RIVERRUN_DATA": "/dev/null/nowhere"}, "", "serve")
+	if err == nil || !strings.Contains(err.Error(), "RIVERRUN_LISTEN: ") {
+		t.Errorf("serve on a taken address: got %v, want one that names RIVERRUN_LISTEN", err)
+	}
+	server.end(t)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riverrun/jobs"
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+// node is what every command works with: both stores and the way of a change
+// into rivers. Jobs it inserts are worked by whichever node works jobs.
+type node struct {
+	config  *config
+	log     *slog.Logger
+	metrics *prometheus.Registry
+
+	stores    *stores
+	timelines *timelines.Store
+	rivers    *rivers.Store
+	tiers     *tiers.Tiers
+}
+
+// withNode opens a node, calls do, and closes the node again, however do ended.
+// The context of do ends early if the local PostgreSQL does.
+func withNode(ctx context.Context, e *env, c *config, as ownership, do func(context.Context, *node) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	n, err := openNode(ctx, e, c, as)
+	if err != nil {
+		return err
+	}
+	go func() {
+		select {
+		case <-n.stores.ended():
+			cancel(n.stores.cluster.Err())
+		case <-ctx.Done():
+		}
+	}()
+	err = do(ctx, n)
+	// What was asked to stop has not failed; what lost its database has.
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
+		err = errors.Join(cause, err)
+	}
+	return errors.Join(err, n.close(context.WithoutCancel(ctx)))
+}
+
+func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, err error) {
+	n := &node{config: c, log: c.logger(e.stderr)}
+	n.stores, err = openStores(ctx, c, n.log, as)
+	if err != nil {
+		return nil, err
+	}
+	// Last opened, first closed; only what was opened.
+	closers := []func(context.Context) error{func(ctx context.Context) error { return n.stores.close(ctx, c) }}
+	defer func() {
+		for i := len(closers) - 1; err != nil && i >= 0; i-- {
+			err = errors.Join(err, closers[i](context.WithoutCancel(ctx)))
+		}
+	}()
+	if err := n.stores.migrate(ctx); err != nil {
+		return nil, err
+	}
+	announcer, err := jobs.NewAnnouncer(n.log)
+	if err != nil {
+		return nil, err
+	}
+	figures := newFigures()
+	n.timelines = timelines.Open(n.stores.primary, announcer, timelines.Options{
+		LocalBumpMaxAge: c.localBumpMaxAge,
+		SessionAge:      c.sessionAge,
+	})
+	n.rivers = rivers.Open(n.stores.secondary, n.timelines, n.log, rivers.Options{
+		GraceHome: c.graceHome,
+		Grace:     c.grace,
+		Metrics:   figures,
+	})
+	n.tiers = tiers.New(tiers.Config{
+		Timelines: n.timelines,
+		Rivers:    n.rivers,
+		Secondary: n.stores.secondary,
+		Log:       n.log,
+		Metrics:   figures,
+	})
+	if n.metrics, err = figures.registry(); err != nil {
+		return nil, err
+	}
+	if err := n.rivers.Start(ctx); err != nil {
+		return nil, fmt.Errorf("start rivers: %w", err)
+	}
+	closers = append(closers, n.rivers.Stop)
+	if err := n.tiers.Start(ctx); err != nil {
+		return nil, fmt.Errorf("start tiers: %w", err)
+	}
+	return n, nil
+}
+
+// close stops what openNode started, last first: nothing still runs that needs
+// what is closed next.
+func (n *node) close(ctx context.Context) error {
+	stopping, cancel := context.WithTimeout(ctx, n.config.stopTimeout)
+	defer cancel()
+	return errors.Join(
+		n.tiers.Stop(stopping),
+		n.rivers.Stop(stopping),
+		n.stores.close(ctx, n.config),
+	)
+}
+
+// jobs returns this process's workers, not yet started.
+func (n *node) jobs() (*jobs.Jobs, error) {
+	return jobs.New(jobs.Config{
+		Pool:            n.stores.primary,
+		Tiers:           n.tiers,
+		Rivers:          n.rivers,
+		Timelines:       n.timelines,
+		Log:             n.log,
+		Metrics:         n.metrics,
+		NowWorkers:      n.config.workers,
+		LaterWorkers:    (n.config.workers + 1) / 2,
+		ExpireEvery:     n.config.expireEvery,
+		SoftStopTimeout: n.config.stopTimeout / 2,
+	})
+}

@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"riverrun/jobs"
+	"riverrun/web"
+)
+
+func runServe(ctx context.Context, e *env, args []string) error {
+	c, rest, err := e.parse(args, nil)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 0 {
+		return usagef("serve: %q is one too many", rest[0])
+	}
+	// First of all, so that an address in use is an error before anything starts.
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.listen)
+	if err != nil {
+		return fmt.Errorf("RIVERRUN_LISTEN: %w", err)
+	}
+	defer listener.Close() // the HTTP server closes it too; for errors before there is one
+	if c.url == "" {
+		c.url = addressOf(listener)
+	}
+	return withNode(ctx, e, c, host, func(ctx context.Context, n *node) error {
+		return serve(ctx, e, n, listener)
+	})
+}
+
+// serve answers requests and works jobs until ctx ends, then stops: no new
+// requests, sockets closed with "reconnect", requests under way answered, jobs
+// finished or put back. What they all need is closed by the caller.
+func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err error) {
+	work, err := n.jobs()
+	if err != nil {
+		return err
+	}
+	site, err := web.New(web.Config{
+		Timelines:   n.timelines,
+		Rivers:      n.rivers,
+		Tiers:       n.tiers,
+		Log:         n.log,
+		URL:         n.config.url,
+		Ready:       n.ready(work),
+		MetricsPage: promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
+		Metrics:     n.metrics,
+	})
+	if err != nil {
+		return errors.Join(err, work.Stop(context.WithoutCancel(ctx)))
+	}
+	if err := work.Start(ctx); err != nil {
+		return errors.Join(err, work.Stop(context.WithoutCancel(ctx)))
+	}
+	if err := site.Start(ctx); err != nil {
+		return errors.Join(err, work.Stop(context.WithoutCancel(ctx)))
+	}
+	server := &http.Server{
+		Handler:           site.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), // mostly of clients that went away
+		// Requests outlive ctx: a stop lets them finish.
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	fmt.Fprintf(e.stdout, "riverrun serves %s\n", n.config.url)
+	n.log.InfoContext(ctx, "serving", "address", listener.Addr().String(), "url", n.config.url)
+
+	select {
+	case err = <-served: // it does not end by itself
+		err = fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+		n.log.InfoContext(ctx, "stopping", "why", context.Cause(ctx))
+	}
+	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.config.stopTimeout)
+	defer cancel()
+	// Shutdown closes the listener at once and then waits for requests; sockets are
+	// none of its business.
+	shutdown := make(chan error, 1)
+	go func() { shutdown <- server.Shutdown(stopping) }()
+	err = errors.Join(err, site.Stop(stopping))
+	if late := <-shutdown; late != nil {
+		err = errors.Join(err, fmt.Errorf("requests were cut short: %w", late), server.Close())
+	}
+	return errors.Join(err, work.Stop(stopping))
+}
+
+// ready reports whether everything a page and a change need answers.
+func (n *node) ready(work *jobs.Jobs) func(context.Context) error {
+	return func(ctx context.Context) error {
+		if err := n.timelines.Ping(ctx); err != nil {
+			return fmt.Errorf("primary store: %w", err)
+		}
+		if err := n.rivers.Ping(ctx); err != nil {
+			return fmt.Errorf("secondary store: %w", err)
+		}
+		return work.Ready(ctx)
+	}
+}
+
+// addressOf is where a browser on this machine finds what listens.
+func addressOf(listener net.Listener) string {
+	address, ok := listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return "http://" + listener.Addr().String()
+	}
+	name := address.IP.String()
+	if address.IP.IsUnspecified() {
+		name = "localhost"
+	}
+	return "http://" + net.JoinHostPort(name, fmt.Sprint(address.Port))
+}

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/jobs"
+	"riverrun/migrations"
+	"riverrun/migrations/localpg"
+)
+
+// stores are connections to both stores.
+type stores struct {
+	primary, secondary *pgxpool.Pool
+	// cluster is the local PostgreSQL they stand in; nil if the operator runs one.
+	cluster *localpg.Cluster
+}
+
+// ownership says what to do if another process runs the local PostgreSQL.
+type ownership bool
+
+const (
+	// host: refuse. The server stops with its riverrun, so what serves people must
+	// be the one that runs it.
+	host ownership = true
+	// guest: use it.
+	guest ownership = false
+)
+
+// openStores connects to both stores. With no DATABASE_URL it brings the local
+// PostgreSQL up first. It makes the secondary database if it may.
+func openStores(ctx context.Context, c *config, log *slog.Logger, as ownership) (_ *stores, err error) {
+	s := &stores{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close(context.WithoutCancel(ctx), c))
+		}
+	}()
+	primary := c.primary
+	if primary == nil {
+		if primary, err = s.local(ctx, c, log, as); err != nil {
+			return nil, err
+		}
+	}
+	secondary := c.secondary
+	if secondary == nil {
+		secondary = primary.Copy()
+		secondary.ConnConfig.Database += "_rivers"
+		if err := migrations.Create(ctx, secondary.ConnConfig, primary.ConnConfig.Database); err != nil {
+			return nil, fmt.Errorf("secondary store (or set RIVERS_DATABASE_URL): %w", err)
+		}
+	}
+	// Rivers are made again from timelines: no write of theirs waits for a disk.
+	secondary.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	if s.primary, err = c.pool(ctx, primary); err != nil {
+		return nil, fmt.Errorf("primary store: %w", err)
+	}
+	if s.secondary, err = c.pool(ctx, secondary); err != nil {
+		return nil, fmt.Errorf("secondary store: %w", err)
+	}
+	return s, nil
+}
+
+// local starts the local PostgreSQL, or finds the one that another process runs,
+// and returns how to reach the primary store in it.
+func (s *stores) local(ctx context.Context, c *config, log *slog.Logger, as ownership) (*pgxpool.Config, error) {
+	start := localpg.Open
+	if as == host {
+		start = localpg.Start
+	}
+	cluster, err := start(ctx, localpg.Config{Dir: c.data, Log: log})
+	if err != nil {
+		return nil, err
+	}
+	s.cluster = cluster
+	primary, err := pgxpool.ParseConfig(cluster.URL("riverrun"))
+	if err != nil {
+		return nil, err
+	}
+	return primary, migrations.Create(ctx, primary.ConnConfig, "postgres")
+}
+
+// pool connects, so that a wrong address is an error now.
+func (c *config) pool(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, error) {
+	cfg = cfg.Copy()
+	cfg.MaxConns = int32(c.connections)
+	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
+		cfg.ConnConfig.RuntimeParams["application_name"] = "riverrun"
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
+}
+
+// migrate brings both stores up to date.
+func (s *stores) migrate(ctx context.Context) error {
+	return errors.Join(migrations.Primary(ctx, s.primary, jobs.Migrate), migrations.Secondary(ctx, s.secondary))
+}
+
+// ended is closed when the local PostgreSQL ended; nil if that is none of ours.
+func (s *stores) ended() <-chan struct{} {
+	if s.cluster == nil {
+		return nil
+	}
+	return s.cluster.Done()
+}
+
+// close gives all connections back, then stops the local PostgreSQL. It takes
+// about c.stopTimeout at most.
+func (s *stores) close(ctx context.Context, c *config) error {
+	ctx, cancel := context.WithTimeout(ctx, c.stopTimeout)
+	defer cancel()
+	var errs []error
+	for name, pool := range map[string]*pgxpool.Pool{"primary": s.primary, "secondary": s.secondary} {
+		if pool == nil {
+			continue
+		}
+		closed := make(chan struct{})
+		go func() {
+			pool.Close() // waits for connections that are in use
+			close(closed)
+		}()
+		select {
+		case <-closed:
+		case <-ctx.Done():
+			errs = append(errs, fmt.Errorf("%s store: %d connections are still in use", name, pool.Stat().AcquiredConns()))
+		}
+	}
+	if s.cluster != nil {
+		errs = append(errs, s.cluster.Stop(ctx))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// runWork works jobs, as serve does, and serves nothing.
+func runWork(ctx context.Context, e *env, args []string) error {
+	c, rest, err := e.parse(args, nil)
+	if err != nil {
+		return err
+	}
+	if len(rest) != 0 {
+		return usagef("work: %q is one too many", rest[0])
+	}
+	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		work, err := n.jobs()
+		if err != nil {
+			return err
+		}
+		if err := work.Start(ctx); err != nil {
+			return errors.Join(err, work.Stop(context.WithoutCancel(ctx)))
+		}
+		fmt.Fprintln(e.stdout, "riverrun works jobs")
+		<-ctx.Done()
+		n.log.InfoContext(ctx, "stopping", "why", context.Cause(ctx))
+		stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.stopTimeout)
+		defer cancel()
+		return work.Stop(stopping)
+	})
+}
