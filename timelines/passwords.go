@@ -35,6 +35,9 @@ const (
 	hashBytes = 32
 )
 
+// phc is how PHC strings write bytes.
+var phc = base64.RawStdEncoding.Strict()
+
 // newHashing returns the slots for hashing: as many as there are processors,
 // since a hash keeps one busy. So the memory taken by a crowd that signs in at
 // once is bounded, and the crowd queues.
@@ -71,10 +74,9 @@ func (s *Store) hashPassword(ctx context.Context, password string) (string, erro
 	if err != nil {
 		return "", err
 	}
-	b64 := base64.RawStdEncoding
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version,
 		presentCost.memory, presentCost.time, presentCost.threads,
-		b64.EncodeToString(salt), b64.EncodeToString(sum)), nil
+		phc.EncodeToString(salt), phc.EncodeToString(sum)), nil
 }
 
 // verifyPassword reports whether the password made the hash. With no hash (an
@@ -116,11 +118,10 @@ func parseHash(hash string) (c cost, salt, sum []byte, err error) {
 	if c.time < 1 || c.threads < 1 || c.memory > 1<<20 {
 		return c, nil, nil, fmt.Errorf("stored password hash: cost %q", parts[3])
 	}
-	b64 := base64.RawStdEncoding.Strict()
-	if salt, err = b64.DecodeString(parts[4]); err != nil {
+	if salt, err = phc.DecodeString(parts[4]); err != nil {
 		return c, nil, nil, fmt.Errorf("stored password hash: salt: %w", err)
 	}
-	if sum, err = b64.DecodeString(parts[5]); err != nil {
+	if sum, err = phc.DecodeString(parts[5]); err != nil {
 		return c, nil, nil, fmt.Errorf("stored password hash: sum: %w", err)
 	}
 	if len(salt) < 8 || len(sum) < 16 {

@@ -1,0 +1,110 @@
+package timelines
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+func TestPasswordHash(t *testing.T) {
+	t.Parallel()
+	s := Open(nil, nil, DefaultOptions())
+	hash, err := s.hashPassword(t.Context(), "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "$argon2id$v=19$m=19456,t=2,p=1$"; !strings.HasPrefix(hash, want) {
+		t.Errorf("hash: got %q, want it to begin with %q", hash, want)
+	}
+	if other, err := s.hashPassword(t.Context(), "correct horse"); err != nil || other == hash {
+		t.Errorf("the same password again: got %q, %v; want another salt", other, err)
+	}
+	const cheap = "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$" // made when computers were slower
+	old, err := s.derive(t.Context(), "correct horse", []byte("somesalt"), cost{64, 1, 1}, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name, password, hash string
+		want                 bool
+	}{
+		{"right", "correct horse", hash, true},
+		{"wrong", "correct house", hash, false},
+		{"empty", "", hash, false},
+		{"nobody's", "correct horse", "", false},
+		{"longer than any", strings.Repeat("a", 1<<20), hash, false},
+		{"of another cost", "correct horse", cheap + b64(old), true},
+	} {
+		if got, err := s.verifyPassword(t.Context(), tc.password, tc.hash); got != tc.want || err != nil {
+			t.Errorf("%s: verify: got %v, %v; want %v", tc.name, got, err, tc.want)
+		}
+	}
+}
+
+func b64(b []byte) string { return phc.EncodeToString(b) }
+
+// One phone sends an accented letter as one character, another as two.
+func TestPasswordIsTheSameOnEveryKeyboard(t *testing.T) {
+	t.Parallel()
+	s := Open(nil, nil, DefaultOptions())
+	hash, err := s.hashPassword(t.Context(), "caf\u00e9 au lait")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ok, err := s.verifyPassword(t.Context(), "cafe\u0301 au lait", hash); !ok || err != nil {
+		t.Errorf("verify the decomposed password: got %v, %v; want true", ok, err)
+	}
+}
+
+// The memory of hashing is bounded: a full house waits, and goes when its
+// visitor does. An unknown name waits in the same queue, for it does the same
+// work.
+func TestHashingIsBounded(t *testing.T) {
+	t.Parallel()
+	s := Open(nil, nil, DefaultOptions())
+	hash, err := s.hashPassword(t.Context(), "correct horse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range cap(s.hashing) {
+		s.hashing <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, h := range []string{hash, ""} {
+		if _, err := s.verifyPassword(ctx, "correct horse", h); err != context.Canceled {
+			t.Errorf("verify against %q in a full house: got %v, want %v", h, err, context.Canceled)
+		}
+	}
+	for range cap(s.hashing) {
+		<-s.hashing
+	}
+	if ok, err := s.verifyPassword(t.Context(), "correct horse", hash); !ok || err != nil {
+		t.Errorf("verify in an empty house: got %v, %v; want true", ok, err)
+	}
+}
+
+func TestParseHashRefusesNonsense(t *testing.T) {
+	t.Parallel()
+	const good = "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$AAAAAAAAAAAAAAAAAAAAAA"
+	if _, _, _, err := parseHash(good); err != nil {
+		t.Fatalf("parseHash(%q): got %v, want nil", good, err)
+	}
+	for _, hash := range []string{
+		"", "$", "secret", "$2b$10$N9qo8uLOickgx2ZMRZoMye",
+		strings.Replace(good, "argon2id", "argon2i", 1),
+		strings.Replace(good, "v=19", "v=16", 1),
+		strings.Replace(good, "t=1", "t=0", 1),
+		strings.Replace(good, "p=1", "p=0", 1),
+		strings.Replace(good, "m=64", "m=99999999", 1),
+		strings.Replace(good, "m=64,", "", 1),
+		strings.Replace(good, "c29tZXNhbHQ", "c29", 1),
+		strings.Replace(good, "c29tZXNhbHQ", "!", 1),
+		good[:len(good)-10],
+		good + "$more",
+	} {
+		if _, _, _, err := parseHash(hash); err == nil {
+			t.Errorf("parseHash(%q): got nil, want an error", hash)
+		}
+	}
+}

@@ -1,0 +1,334 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/migrations/testdb"
+)
+
+// town is a store with people in it, and what was announced of their changes.
+type town struct {
+	*testing.T
+	*Store
+	heard *recorder
+}
+
+// recorder is an Announcer that remembers.
+type recorder struct {
+	mu     sync.Mutex
+	events []Event
+	// within, if set, runs inside the change's transaction.
+	within func(context.Context, pgx.Tx, []Event) error
+}
+
+func (r *recorder) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error {
+	r.mu.Lock()
+	within := r.within
+	r.events = append(r.events, events...)
+	r.mu.Unlock()
+	if within != nil {
+		return within(ctx, tx, events)
+	}
+	return nil
+}
+
+// take returns what was announced since it was last called.
+func (r *recorder) take() []Event {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	events := r.events
+	r.events = nil
+	return events
+}
+
+func (r *recorder) inside(fn func(context.Context, pgx.Tx, []Event) error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.within = fn
+}
+
+func newTown(t *testing.T) *town {
+	t.Helper()
+	t.Parallel()
+	heard := &recorder{}
+	opts := DefaultOptions()
+	return &town{T: t, Store: Open(testdb.New(t).Primary, heard, opts), heard: heard}
+}
+
+// user makes an account without a password, which would take its time.
+func (w *town) user(name string) Account {
+	w.Helper()
+	a, err := inTx(w.Context(), w.Store, func(tx pgx.Tx) (Account, error) {
+		id, err := insertAccountTx(w.Context(), tx, User, name, name, "", "")
+		if err != nil {
+			return Account{}, err
+		}
+		return accountTx(w.Context(), tx, id)
+	})
+	w.must(err)
+	return a
+}
+
+func (w *town) group(admin Account, name string, level Level) Account {
+	w.Helper()
+	g, _, err := w.CreateGroup(w.Context(), NewGroup{Actor: admin.ID, Name: name, Title: name, Access: level})
+	w.must(err)
+	return g
+}
+
+func (w *town) post(author Account, body string, to ...string) Change {
+	w.Helper()
+	c, err := w.CreatePost(w.Context(), NewPost{Author: author.ID, Body: body, To: to})
+	w.must(err)
+	return c
+}
+
+func (w *town) comment(author Account, code string) Change {
+	w.Helper()
+	c, err := w.CreateComment(w.Context(), NewComment{Author: author.ID, Code: code, Body: "so it is"})
+	w.must(err)
+	return c
+}
+
+func (w *town) subscribe(actor Account, name string) Change {
+	w.Helper()
+	c, _, err := w.Subscribe(w.Context(), actor.ID, name)
+	w.must(err)
+	return c
+}
+
+func (w *town) setAccess(actor Account, group string, level Level) Change {
+	w.Helper()
+	c, err := w.SetAccess(w.Context(), actor.ID, group, level)
+	w.must(err)
+	return c
+}
+
+func (w *town) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *town) exec(sql string, args ...any) {
+	w.Helper()
+	if _, err := w.pool.Exec(w.Context(), sql, args...); err != nil {
+		w.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// value reads one value.
+func value[T any](w *town, sql string, args ...any) T {
+	w.Helper()
+	return valueFrom[T](w, w.pool, sql, args...)
+}
+
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func valueFrom[T any](w *town, q querier, sql string, args ...any) T {
+	w.Helper()
+	rows, err := q.Query(w.Context(), sql, args...)
+	w.must(err)
+	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	if err != nil {
+		w.Fatalf("%s %v: %v", sql, args, err)
+	}
+	return v
+}
+
+// timeline returns the id of a fixed timeline.
+func (w *town) timeline(kind string, theirID int64) int64 {
+	w.Helper()
+	return value[int64](w, `SELECT id FROM timelines WHERE kind = $1 AND their_id = $2`, kind, theirID)
+}
+
+// ids sorts timeline ids for comparison with Touched.
+func ids(list ...int64) []int64 { return union(list, nil) }
+
+func (w *town) same(what string, got, want any) {
+	w.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func (w *town) fails(what string, got, want error) {
+	w.Helper()
+	if !errors.Is(got, want) {
+		w.Errorf("%s: got error %v, want %v", what, got, want)
+	}
+}
+
+// invalid checks that err is an InvalidError with that code.
+func (w *town) invalid(what string, err error, code string) {
+	w.Helper()
+	var bad *InvalidError
+	if !errors.As(err, &bad) || bad.Code != code {
+		w.Errorf("%s: got error %v, want InvalidError %q", what, err, code)
+	}
+}
+
+// row is a row of timeline_entries.
+type row struct {
+	EnteredAt int64
+	FreshAt   int64
+	Withdrawn bool
+}
+
+func (w *town) row(timeline, post int64) row {
+	w.Helper()
+	rows, err := w.pool.Query(w.Context(),
+		`SELECT entered_at, fresh_at, withdrawn FROM timeline_entries WHERE timeline_id = $1 AND post_id = $2`, timeline, post)
+	w.must(err)
+	r, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[row])
+	if err != nil {
+		w.Fatalf("post %d in timeline %d: %v", post, timeline, err)
+	}
+	return r
+}
+
+func (w *town) freshAt(post int64) int64 {
+	w.Helper()
+	return value[int64](w, `SELECT fresh_at FROM posts WHERE id = $1`, post)
+}
+
+func (w *town) version(post int64) int64 {
+	w.Helper()
+	return value[int64](w, `SELECT version FROM posts WHERE id = $1`, post)
+}
+
+// age makes the post older, its rows with it.
+func (w *town) age(post int64, by time.Duration) {
+	w.Helper()
+	w.exec(`UPDATE posts SET created_at = created_at - $2::interval, fresh_at = fresh_at - $3 WHERE id = $1`,
+		post, by, by.Microseconds())
+	w.exec(`UPDATE timeline_entries SET created_at = created_at - $2, fresh_at = fresh_at - $2, entered_at = entered_at - $2
+		WHERE post_id = $1`, post, by.Microseconds())
+}
+
+// waitBlocked returns when n statements in this database wait for a lock.
+func (w *town) waitBlocked(n int) {
+	w.Helper()
+	deadline := time.Now().Add(20 * time.Second)
+	for value[int](w, `SELECT count(*)::int FROM pg_stat_activity
+		WHERE datname = current_database() AND wait_event_type = 'Lock'`) < n {
+		if time.Now().After(deadline) {
+			w.Fatalf("never saw %d statements wait for a lock", n)
+		}
+		runtime.Gosched()
+	}
+}
+
+// hold opens a transaction that a test keeps open while others meet it.
+func (w *town) hold() pgx.Tx {
+	w.Helper()
+	tx, err := w.pool.Begin(w.Context())
+	w.must(err)
+	w.Cleanup(func() {
+		if err := tx.Rollback(context.Background()); err != nil && !errors.Is(err, pgx.ErrTxClosed) {
+			w.Errorf("roll back a held transaction: %v", err)
+		}
+	})
+	return tx
+}
+
+// during starts fn and returns what waits for its end.
+func during[T any](fn func() T) (wait func() T) {
+	done := make(chan T, 1)
+	go func() { done <- fn() }()
+	return func() T { return <-done }
+}
+
+// sound checks what must hold at rest, when no block of a bump is left to do.
+func (w *town) sound() {
+	w.Helper()
+	for _, rule := range []struct{ what, broken string }{
+		{"a row's fresh_at is max(post's, entered_at)", `
+			SELECT e.post_id FROM timeline_entries e JOIN posts p ON p.id = e.post_id
+			WHERE e.fresh_at <> greatest(p.fresh_at, e.entered_at) AND p.deleted_at IS NULL`},
+		{"a row's created_at is the post's", `
+			SELECT e.post_id FROM timeline_entries e JOIN posts p ON p.id = e.post_id
+			WHERE e.created_at <> (extract(epoch FROM p.created_at) * 1000000)::bigint`},
+		{"likes hold what is liked", `
+			SELECT p.id FROM posts p CROSS JOIN accounts a WHERE a.kind = 'user'
+				AND EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = a.id)
+				<> EXISTS (SELECT FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
+					WHERE e.post_id = p.id AND t.kind = 'likes' AND t.their_id = a.id AND NOT e.withdrawn)`},
+		{"comments hold what is commented on", `
+			SELECT p.id FROM posts p CROSS JOIN accounts a WHERE a.kind = 'user'
+				AND EXISTS (SELECT FROM comments c WHERE c.post_id = p.id AND c.author_id = a.id AND c.deleted_at IS NULL)
+				<> EXISTS (SELECT FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
+					WHERE e.post_id = p.id AND t.kind = 'comments' AND t.their_id = a.id AND NOT e.withdrawn)`},
+		{"discussions hold what was written, commented on or liked", `
+			SELECT p.id FROM posts p CROSS JOIN accounts a WHERE a.kind = 'user'
+				AND (p.deleted_at IS NULL AND p.author_id = a.id
+					OR EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = a.id)
+					OR EXISTS (SELECT FROM comments c WHERE c.post_id = p.id AND c.author_id = a.id AND c.deleted_at IS NULL))
+				<> EXISTS (SELECT FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
+					WHERE e.post_id = p.id AND t.kind = 'discussions' AND t.their_id = a.id AND NOT e.withdrawn)`},
+		{"flags are those of the decisive timelines", `
+			SELECT p.id FROM posts p
+			WHERE p.deleted_at IS NULL AND (p.is_public, p.is_protected, p.is_private) <> (
+				SELECT bool_or(t.access = 0), bool_or(t.access = 1), bool_or(t.access = 2)
+				FROM timelines t WHERE t.id = ANY(p.decisive))`},
+		{"a deleted post leaves nothing", `
+			SELECT p.id FROM posts p WHERE p.deleted_at IS NOT NULL AND (
+				p.body <> '' OR p.is_public OR p.is_protected OR p.is_private
+				OR EXISTS (SELECT FROM likes l WHERE l.post_id = p.id)
+				OR EXISTS (SELECT FROM attachments x WHERE x.post_id = p.id)
+				OR EXISTS (SELECT FROM comments c WHERE c.post_id = p.id AND (c.deleted_at IS NULL OR c.body <> ''))
+				OR EXISTS (SELECT FROM timeline_entries e WHERE e.post_id = p.id AND NOT e.withdrawn))`},
+		{"a subscriber reads", `
+			SELECT s.account_id FROM subscriptions s
+			JOIN timelines t ON t.their_id = s.account_id AND t.kind IN ('feed', 'group')
+			JOIN accounts a ON a.id = s.account_id AND (a.kind = 'group') = (t.kind = 'group')
+			WHERE NOT EXISTS (SELECT FROM readers r WHERE r.timeline_id = t.id AND r.account_id = s.subscriber_id)`},
+		{"the access clock has no gaps", `
+			SELECT c.n FROM access_clock c WHERE
+				c.n - 1 <> (SELECT count(DISTINCT n) FROM access_log)`},
+	} {
+		rows, err := w.pool.Query(w.Context(), rule.broken)
+		w.must(err)
+		broken, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+		w.must(err)
+		if len(broken) > 0 {
+			w.Errorf("%s: broken for %v", rule.what, broken)
+		}
+	}
+}
+
+// touchedBy returns the union of the timelines announced as touched.
+func touchedBy(events []Event) []int64 {
+	var all []int64
+	for _, e := range events {
+		if t, ok := e.(Touched); ok {
+			all = append(all, t.Timelines...)
+		}
+	}
+	return union(all, nil)
+}
+
+// logged returns the rows of the access log after n.
+func (w *town) logged(n int64) []logRow {
+	w.Helper()
+	rows, err := w.accessLog(w.Context(), n, 1<<62)
+	w.must(err)
+	return slices.Clip(rows)
+}
+
+func (w *town) clock() int64 {
+	w.Helper()
+	return value[int64](w, `SELECT n FROM access_clock`)
+}

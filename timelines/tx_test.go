@@ -1,0 +1,98 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// raise makes the server fail the transaction with a code.
+func raise(ctx context.Context, tx pgx.Tx, code string) error {
+	_, err := tx.Exec(ctx, `DO $$ BEGIN RAISE EXCEPTION 'so be it' USING ERRCODE = '`+code+`'; END $$`)
+	return fmt.Errorf("in the middle: %w", err)
+}
+
+func TestInTxRunsAgainWhoLostARace(t *testing.T) {
+	w := newTown(t)
+	for _, tc := range []struct {
+		name     string
+		code     string
+		failures int
+		runs     int
+		ok       bool
+	}{
+		{"serialization failure", "40001", 1, 2, true},
+		{"deadlock", "40P01", 2, 3, true},
+		{"for ever", "40P01", 1000, maxAttempts, false},
+		{"another's fault", "23505", 1, 1, false},
+	} {
+		runs := 0
+		got, err := inTx(t.Context(), w.Store, func(tx pgx.Tx) (string, error) {
+			if runs++; runs <= tc.failures {
+				return "of a failed run", raise(t.Context(), tx, tc.code)
+			}
+			return "done", nil
+		})
+		want := ""
+		if tc.ok {
+			want = "done"
+		}
+		if got != want || (err == nil) != tc.ok || runs != tc.runs {
+			t.Errorf("%s: got %q, %v after %d runs; want %q after %d", tc.name, got, err, runs, want, tc.runs)
+		}
+	}
+}
+
+func TestInTxStopsWithItsContext(t *testing.T) {
+	w := newTown(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	runs := 0
+	_, err := inTx(ctx, w.Store, func(tx pgx.Tx) (int, error) {
+		runs++
+		defer cancel()
+		return 0, raise(ctx, tx, "40001")
+	})
+	if !errors.Is(err, context.Canceled) || runs != 1 {
+		t.Errorf("got %v after %d runs, want %v after 1", err, runs, context.Canceled)
+	}
+}
+
+func TestInTxIsReadCommitted(t *testing.T) {
+	w := newTown(t)
+	w.exec(`ALTER DATABASE ` + pgx.Identifier{value[string](w, `SELECT current_database()`)}.Sanitize() +
+		` SET default_transaction_isolation = 'serializable'`)
+	w.pool.Reset()
+	got, err := inTx(t.Context(), w.Store, func(tx pgx.Tx) (string, error) {
+		return valueFrom[string](w, tx, `SHOW transaction_isolation`), nil
+	})
+	w.must(err)
+	w.same("isolation", got, "read committed")
+}
+
+func TestChangeThatChangesNothingRollsBack(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	c, err := w.change(t.Context(), func(tx pgx.Tx) (Change, error) {
+		if _, err := tx.Exec(t.Context(), `UPDATE accounts SET title = 'nobody'`); err != nil {
+			return Change{}, err
+		}
+		return Change{}, &unchanged{Change{Actor: bob.ID}}
+	})
+	w.must(err)
+	w.same("change", c, Change{Actor: bob.ID})
+	w.same("title", value[string](w, `SELECT title FROM accounts WHERE id = $1`, bob.ID), "bob")
+}
+
+// What cannot be announced has not happened.
+func TestAnnouncementFailsTheChange(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	full := errors.New("the queue is full")
+	w.heard.inside(func(context.Context, pgx.Tx, []Event) error { return full })
+	_, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello"})
+	w.fails("CreatePost", err, full)
+	w.same("posts", value[int](w, `SELECT count(*)::int FROM posts`), 0)
+}
