@@ -21,20 +21,23 @@ const buildTimeout = 45 * time.Second
 // taken over.
 const builderDead = 10 * time.Second
 
+// errJoined rolls a registration back that came too late.
+var errJoined = errors.New("already built")
+
 // errAgain: the river's timelines or its building row changed under the builder.
 var errAgain = errors.New("build overtaken")
 
 // build makes the river of a name (DESIGN: the protocol, step 5): one builder
-// per name in all nodes, whom others join. down is a place the river must reach,
-// math.MaxInt64 for just the first chunk.
+// per name in all nodes, whom others join. With replace it makes a new generation
+// though one is live, down to at least that place.
 //
 // It runs to its end even if the visitor who began it leaves: others may have
 // joined.
-func (s *Store) build(ctx context.Context, n Name, down int64) error {
+func (s *Store) build(ctx context.Context, n Name, replace *int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), buildTimeout)
 	done := s.builds.DoChan(buildKey(n), func() (any, error) {
 		defer cancel()
-		return nil, s.buildHere(ctx, n, down)
+		return nil, s.buildHere(ctx, n, replace)
 	})
 	r := <-done
 	if r.Shared {
@@ -45,11 +48,15 @@ func (s *Store) build(ctx context.Context, n Name, down int64) error {
 
 func buildKey(n Name) string { return fmt.Sprintf("build %v", n) }
 
-func (s *Store) buildHere(ctx context.Context, n Name, down int64) error {
+func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
+	down := int64(math.MaxInt64)
+	if replace != nil {
+		down = *replace
+	}
 	began := time.Now()
 	wait := 5 * time.Millisecond
 	for {
-		id, joined, err := s.register(ctx, n)
+		id, joined, err := s.register(ctx, n, replace != nil)
 		if err == nil && !joined {
 			var count int
 			count, err = s.fill(ctx, n, id, down)
@@ -69,7 +76,7 @@ func (s *Store) buildHere(ctx context.Context, n Name, down int64) error {
 			return err
 		}
 		if joined {
-			live, err := s.isLive(ctx, n)
+			live, err := isLive(ctx, s.db, n)
 			if err != nil {
 				return err
 			}
@@ -89,9 +96,10 @@ func (s *Store) buildHere(ctx context.Context, n Name, down int64) error {
 }
 
 // register commits the building row with its timelines, before any snapshot the
-// entries come from. joined: another builds this name. A builder silent for
+// entries come from. joined: another builds this name, or (unless a live
+// generation is to be replaced) has just built it. A builder silent for
 // builderDead, or of another epoch, is retired and replaced.
-func (s *Store) register(ctx context.Context, n Name) (id int64, joined bool, err error) {
+func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, joined bool, err error) {
 	var sources []int64
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
 		sources, err = s.sources(ctx, sn, n)
@@ -127,13 +135,24 @@ func (s *Store) register(ctx context.Context, n Name) (id int64, joined bool, er
 			joined = true
 			return nil
 		}
+		if !replace {
+			// A statement after the insert, which may have waited for another
+			// builder's swap: only this one sees what that swap made live.
+			if live, err := isLive(ctx, tx, n); err != nil || live {
+				joined = true
+				if err == nil {
+					err = errJoined
+				}
+				return err
+			}
+		}
 		const list = `
 			INSERT INTO rivers_timelines (river_id, timeline_id)
 			SELECT @id, t FROM unnest(@timelines::bigint[]) t`
 		_, err = tx.Exec(ctx, list, pgx.StrictNamedArgs{"id": id, "timelines": sources})
 		return err
 	})
-	if err != nil {
+	if err != nil && !errors.Is(err, errJoined) {
 		return 0, false, fmt.Errorf("register %s river: %w", n.Kind, err)
 	}
 	if joined {
@@ -170,10 +189,9 @@ func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 		return 0, err
 	}
 	pause(ctx, afterSnapshot)
-	if err := s.storeChunk(ctx, n, id, listed, chunkRead, asof); err != nil {
+	if err := s.storeChunk(ctx, chunkRead, asof); err != nil {
 		return 0, err
 	}
-	pause(ctx, beforeSwap)
 	return len(chunkRead.entries), s.swap(ctx, n, id, chunkRead.scanned, asof)
 }
 
@@ -247,10 +265,15 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 	return entries, folds, nil
 }
 
-// storeChunk commits a stretch's entries and folds, then takes a second snapshot
-// and writes again the posts that moved meanwhile: a writer that looked up
-// before these rows were there did not know the river holds them.
-func (s *Store) storeChunk(ctx context.Context, n Name, id int64, listed map[int64]struct{}, c chunkOf, asof time.Time) error {
+// storeChunk commits a stretch's entries and folds.
+//
+// No second look at the primary store is needed after it. A change that the
+// chunk's snapshot did not see committed after it, and so after the river was
+// registered; its writer looks up after its commit, finds the river by its
+// timelines and writes a greater stamp, before or after this. (It is needed where
+// writers find rivers by the entries that hold a post: such a writer may look
+// before they are there.)
+func (s *Store) storeChunk(ctx context.Context, c chunkOf, asof time.Time) error {
 	held, err := s.write(ctx, c.entries, c.folds, asof)
 	if err != nil {
 		return err
@@ -259,41 +282,6 @@ func (s *Store) storeChunk(ctx context.Context, n Name, id int64, listed map[int
 		return errAgain
 	}
 	pause(ctx, afterEntries)
-	posts := make([]int64, len(c.entries))
-	stamps := make(map[int64]int64, len(c.entries))
-	for i, e := range c.entries {
-		posts[i], stamps[e.PostID] = e.PostID, e.Version
-	}
-	asof, err = s.now(ctx)
-	if err != nil {
-		return err
-	}
-	var entries []entry
-	var folds []*Fold
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
-		versions, err := sn.Versions(ctx, posts)
-		if err != nil {
-			return err
-		}
-		var moved []int64
-		for post, v := range versions {
-			if v != stamps[post] {
-				moved = append(moved, post)
-			}
-		}
-		entries, folds, err = s.compute(ctx, sn, n, id, listed, moved)
-		return err
-	})
-	if err != nil || len(entries) == 0 {
-		return err
-	}
-	held, err = s.write(ctx, entries, folds, asof)
-	if err != nil {
-		return err
-	}
-	if !held {
-		return errAgain
-	}
 	return nil
 }
 
@@ -348,13 +336,16 @@ func (s *Store) abandon(ctx context.Context, id int64) error {
 	return nil
 }
 
-func (s *Store) isLive(ctx context.Context, n Name) (bool, error) {
+func isLive(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}, n Name,
+) (bool, error) {
 	const query = `
 		SELECT EXISTS (SELECT FROM rivers
 			WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord
 				AND state = 'live' AND epoch = (SELECT epoch FROM clock))`
 	var live bool
-	if err := s.db.QueryRow(ctx, query, nameArgs(n)).Scan(&live); err != nil {
+	if err := db.QueryRow(ctx, query, nameArgs(n)).Scan(&live); err != nil {
 		return false, fmt.Errorf("look for %s river: %w", n.Kind, err)
 	}
 	return live, nil

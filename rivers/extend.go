@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -42,9 +43,9 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
 	if err != nil {
 		return err
 	}
-	pause(ctx, beforeExtension)
-	if err := s.storeChunk(ctx, n, id, listed, c, asof); err != nil {
-		if err == errAgain {
+	pause(ctx, afterSnapshot)
+	if err := s.storeChunk(ctx, c, asof); err != nil {
+		if errors.Is(err, errAgain) {
 			return nil // too slow: the visitor's next look at the floor tries again
 		}
 		return err

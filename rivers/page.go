@@ -127,7 +127,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 			if err := s.preflight(ctx, n); err != nil {
 				return nil, err
 			}
-			if err := s.build(ctx, n, math.MaxInt64); err != nil {
+			if err := s.build(ctx, n, nil); err != nil {
 				return nil, err
 			}
 			continue

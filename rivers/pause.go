@@ -6,12 +6,10 @@ import "context"
 // the context and holds one writer there while another passes, so that every
 // interleaving can be made to happen; nothing else uses them.
 const (
-	afterLookup     = "after-lookup"
-	afterRegister   = "after-register"
-	afterSnapshot   = "after-snapshot"
-	afterEntries    = "after-entries"
-	beforeSwap      = "before-swap"
-	beforeExtension = "before-extension"
+	afterLookup   = "after-lookup"
+	afterRegister = "after-register"
+	afterSnapshot = "after-snapshot"
+	afterEntries  = "after-entries"
 )
 
 type pauseKey struct{}

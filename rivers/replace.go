@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -102,13 +103,13 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 func (s *Store) rebuild(ctx context.Context, n Name, down int64) error {
 	if specs[n.Kind].page == ofPost {
 		if err := s.preflight(ctx, n); err != nil {
-			if err != ErrNotFound {
+			if !errors.Is(err, ErrNotFound) {
 				return err
 			}
 			return s.retireNamed(ctx, n)
 		}
 	}
-	return s.build(ctx, n, down)
+	return s.build(ctx, n, &down)
 }
 
 func (s *Store) retireNamed(ctx context.Context, n Name) error {

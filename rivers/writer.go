@@ -41,9 +41,10 @@ type target struct {
 // It does not say what happened: it reads the present state and writes it with
 // its stamp, so it may run late, twice, or at the same time as another, and the
 // end is the same. Which rivers a change concerns is a question of registered
-// timelines alone: an entry is a function of its river's timelines' rows of the
-// post, so a river none of whose timelines was touched has the entry it had, and
-// a like in a post that ten thousand rivers hold writes the fold once.
+// timelines (and, for one's own like, of whose river it is), never of who holds
+// the post: an entry is a function of its river's timelines' rows of the post, so
+// a river none of whose timelines was touched has the entry it had, and a like in
+// a post that ten thousand rivers hold writes the fold once.
 func (s *Store) Distribute(ctx context.Context, touched []timelines.Touched, scope Scope) error {
 	if len(touched) == 0 {
 		return nil
@@ -99,7 +100,7 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	for _, t := range targets {
 		listed := func(id int64) bool { _, ok := t.listed[id]; return ok }
 		for _, id := range t.posts {
-			if st := states[id]; st != nil && (scope.Actor == 0 || concerns(st, listed)) {
+			if st := states[id]; st != nil && concerns(st, listed) {
 				entries = append(entries, entryOf(t.name, t.id, listed, st))
 			}
 		}
@@ -118,8 +119,9 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	return true, nil
 }
 
-// concerns reports whether any listed timeline holds or held the post: the
-// actor's other rivers need no row for it.
+// concerns reports whether any listed timeline holds or held the post: an
+// actor's other rivers need no row for it. A row of a timeline once there stays,
+// withdrawn or not, so a river that holds a post is always concerned.
 func concerns(st *timelines.PostState, listed func(int64) bool) bool {
 	return slices.ContainsFunc(st.Held, func(h timelines.Held) bool { return listed(h.TimelineID) })
 }
@@ -151,14 +153,21 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
 		JOIN rivers_timelines rt ON rt.timeline_id = t.timeline_id
 		JOIN rivers r ON r.id = rt.river_id
-		WHERE r.state IN ('live', 'building')
-			AND (NOT @open OR r.state = 'building'
-				OR EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
+		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen + `
 		GROUP BY t.post_id, r.id`
 	const byActor = `
-		SELECT p.id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord
-		FROM rivers r CROSS JOIN unnest(@posts::bigint[]) p(id)
-		WHERE r.user_id = @actor AND (r.state = 'live' OR r.state = 'building')`
+		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord
+		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @actors::bigint[])) a(post_id, user_id)
+		JOIN rivers r ON r.user_id = a.user_id
+		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen
+	var byTimelines, byActors pairs
+	if scope.Actor != 0 {
+		for _, t := range touched {
+			byActors.add(t.PostID, scope.Actor)
+		}
+	} else if byTimelines, byActors, err = s.concerned(ctx, touched); err != nil {
+		return nil, asof, nil, err
+	}
 	b := &pgx.Batch{}
 	b.Queue(`SELECT clock_timestamp()`).QueryRow(func(row pgx.Row) error { return row.Scan(&asof) })
 	byRiver := map[int64]*target{}
@@ -173,27 +182,24 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 				byRiver[id] = t
 				targets = append(targets, t)
 			}
-			t.posts = append(t.posts, post)
+			if !slices.Contains(t.posts, post) {
+				t.posts = append(t.posts, post)
+			}
 			return nil
 		})
 		return err
 	}
-	posts := postsOf(touched)
-	if scope.Actor != 0 {
-		b.Queue(byActor, pgx.StrictNamedArgs{"posts": posts, "actor": scope.Actor}).Query(collect)
-	} else {
-		var pairPosts, pairTimelines []int64
-		for _, t := range touched {
-			for _, id := range t.Timelines {
-				pairPosts = append(pairPosts, t.PostID)
-				pairTimelines = append(pairTimelines, id)
-			}
-		}
-		if len(pairPosts) > 0 {
-			b.Queue(byTimeline, pgx.StrictNamedArgs{"posts": pairPosts, "timelines": pairTimelines, "open": scope.Open}).
-				Query(collect)
-		}
+	if len(byTimelines.posts) > 0 {
+		b.Queue(byTimeline, pgx.StrictNamedArgs{
+			"posts": byTimelines.posts, "timelines": byTimelines.others, "open": scope.Open,
+		}).Query(collect)
 	}
+	if len(byActors.posts) > 0 {
+		b.Queue(byActor, pgx.StrictNamedArgs{
+			"posts": byActors.posts, "actors": byActors.others, "open": scope.Open,
+		}).Query(collect)
+	}
+	posts := postsOf(touched)
 	stamps = make(map[int64]int64, len(posts))
 	b.Queue(`SELECT post_id, version FROM folds WHERE post_id = ANY(@posts)`, pgx.StrictNamedArgs{"posts": posts}).
 		Query(func(rows pgx.Rows) error {
@@ -208,6 +214,42 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		return nil, asof, nil, fmt.Errorf("look up rivers: %w", err)
 	}
 	return targets, asof, stamps, nil
+}
+
+// whenOpen keeps rivers open in a browser, or being built: those are about to be.
+const whenOpen = `
+	AND (NOT @open OR r.state = 'building'
+		OR EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))`
+
+// pairs are (post, timeline) or (post, account), side by side.
+type pairs struct{ posts, others []int64 }
+
+func (p *pairs) add(post, other int64) {
+	p.posts = append(p.posts, post)
+	p.others = append(p.others, other)
+}
+
+// concerned says by what the rivers concerned are found: by their timelines;
+// and, where a likes timeline was touched, by whose it is, as all rivers of that
+// account show whether it likes the post.
+func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byTimeline, byActor pairs, err error) {
+	var ids []int64
+	for _, t := range touched {
+		ids = append(ids, t.Timelines...)
+	}
+	gates, err := s.access.Gates(ctx, ids)
+	if err != nil {
+		return byTimeline, byActor, err
+	}
+	for _, t := range touched {
+		for _, id := range t.Timelines {
+			byTimeline.add(t.PostID, id)
+			if tl, ok := gates.Timeline(id); ok && tl.Kind == timelines.KindLikes {
+				byActor.add(t.PostID, tl.TheirID)
+			}
+		}
+	}
+	return byTimeline, byActor, nil
 }
 
 // intersect fills in which of the posts' timelines each river is made of. A

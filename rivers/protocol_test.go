@@ -1,0 +1,586 @@
+package rivers
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"riverrun/timelines"
+)
+
+// change is something somebody does to a post of bob's that ann's home holds.
+type change struct {
+	name string
+	do   func(w *town, ann, bob, cat timelines.Viewer, code string)
+}
+
+var changes = []change{
+	{"a new post", func(w *town, _, bob, _ timelines.Viewer, _ string) { w.post(bob, "new") }},
+	{"a bumping comment", func(w *town, _, _, cat timelines.Viewer, code string) { w.comment(cat, code, "up") }},
+	{"a like that brings it", func(w *town, _, bob, _ timelines.Viewer, code string) { w.like(bob, code) }},
+	{"my own like", func(w *town, ann, _, _ timelines.Viewer, code string) { w.like(ann, code) }},
+	{"like, unlike", func(w *town, ann, _, _ timelines.Viewer, code string) { w.like(ann, code); w.unlike(ann, code) }},
+	{"a deletion", func(w *town, _, bob, _ timelines.Viewer, code string) { w.remove(bob, code) }},
+	{"an edit", func(w *town, _, bob, _ timelines.Viewer, code string) {
+		_, err := w.store.EditPost(w.ctx, bob.AccountID, code, "edited")
+		must(w, 0, err)
+	}},
+}
+
+// held runs fn with a writer held at a point, the first time it comes there.
+func held(ctx context.Context, point string, fn func()) context.Context {
+	done := false
+	return withPause(ctx, func(at string) {
+		if at == point && !done {
+			done = true
+			fn()
+		}
+	})
+}
+
+// Whatever happens at whatever step of a build, the river ends true: the change's
+// writer sees the river or the builder's snapshot sees the change (R1, R5).
+func TestBuildMeetsChange(t *testing.T) {
+	for _, c := range changes {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t)
+			ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+			w.follow(ann, "bob")
+			for _, point := range []string{afterRegister, afterSnapshot, afterEntries} {
+				code := w.post(bob, "one").Code
+				w.post(bob, "two")
+				w.drain()
+				w.exec(`UPDATE rivers SET state = 'retired', retired_at = now()`)
+				met := false
+				ctx := held(w.ctx, point, func() {
+					met = true
+					c.do(w, ann, bob, cat, code)
+					w.drain()
+				})
+				if err := w.rivers.build(ctx, w.name(ann, Home, ""), nil); err != nil {
+					t.Fatalf("%s: %v", point, err)
+				}
+				if !met {
+					t.Fatalf("no build came to %s", point)
+				}
+				w.soundAt(point)
+				if got := w.count(`SELECT count(*) FROM rivers WHERE state = 'live'`); got != 1 {
+					t.Errorf("%s: %d live rivers, want 1", point, got)
+				}
+			}
+		})
+	}
+}
+
+// The same for "older entries": a change while an extension is under way.
+func TestExtensionMeetsChange(t *testing.T) {
+	for _, c := range changes {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t)
+			ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+			w.follow(ann, "bob")
+			deep := map[string]string{}
+			points := []string{afterSnapshot, afterEntries}
+			for _, point := range points {
+				deep[point] = w.post(bob, "deep, for "+point).Code
+			}
+			for i := range chunk + 10 {
+				w.post(bob, numbered(i))
+			}
+			for _, point := range points {
+				w.drain()
+				w.exec(`UPDATE rivers SET state = 'retired', retired_at = now()`)
+				p := w.visit(ann, Home, "")
+				floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
+				met := false
+				ctx := held(w.ctx, point, func() {
+					met = true
+					c.do(w, ann, bob, cat, deep[point])
+					w.drain()
+				})
+				if err := w.rivers.extend(ctx, p.Name, p.River, floor); err != nil {
+					t.Fatalf("%s: %v", point, err)
+				}
+				if !met {
+					t.Fatalf("no extension came to %s", point)
+				}
+				w.soundAt(point)
+			}
+		})
+	}
+}
+
+// Of two writers the one with the older snapshot cannot win, whichever writes
+// last (R2): like-unlike and back end as they stand in the primary store.
+func TestALateWriterLoses(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.follow(ann, "bob")
+	p := w.post(cat, "a stranger's")
+	w.post(bob, "his own")
+	w.forget()
+	w.shows(w.visit(ann, Home, ""), "his own")
+	like := w.like(bob, p.Code)
+	w.forget()
+	touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}
+	for _, point := range []string{afterLookup, afterSnapshot} {
+		ctx := held(w.ctx, point, func() {
+			w.unlike(bob, p.Code)
+			w.drain()
+		})
+		if err := w.rivers.Distribute(ctx, touched, All); err != nil {
+			t.Fatal(err)
+		}
+		w.shows(w.visit(ann, Home, ""), "his own")
+		w.like(bob, p.Code)
+		w.drain()
+		w.shows(w.visit(ann, Home, ""), "a stranger's", "his own")
+	}
+	w.sound()
+}
+
+// A writer that saw nothing of a river leaves a tombstone, so that one with an
+// older snapshot cannot bring the post back.
+func TestATombstoneStandsBeforeItsEntry(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.follow(ann, "bob")
+	w.post(bob, "first")
+	w.forget()
+	p := w.visit(ann, Home, "")
+	c := w.post(bob, "short-lived")
+	touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
+	ctx := held(w.ctx, afterSnapshot, func() {
+		w.remove(bob, c.Code)
+		w.drain()
+		if got := w.count(`SELECT count(*) FROM entries WHERE river_id = $1 AND post_id = $2 AND deleted`, p.River, c.PostID); got != 1 {
+			t.Errorf("%d tombstones, want 1", got)
+		}
+	})
+	if err := w.rivers.Distribute(ctx, touched, All); err != nil {
+		t.Fatal(err)
+	}
+	w.shows(w.visit(ann, Home, ""), "first")
+	w.sound()
+}
+
+// A writer too late for its deadline writes nothing, and says so.
+func TestTheDeadlineHolds(t *testing.T) {
+	w := newTown(t)
+	e := entry{River: 1, PostID: 2, Version: 3, Place: 4}
+	f := foldOf(&timelines.Content{PostID: 2, Version: 3, Code: "x"})
+	now, err := w.rivers.now(w.ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		asof time.Time
+		held bool
+		rows int
+	}{{now.Add(-writeDeadline - time.Second), false, 0}, {now, true, 1}} {
+		held, err := w.rivers.write(w.ctx, []entry{e}, []*Fold{f}, c.asof)
+		if err != nil || held != c.held {
+			t.Errorf("write as of %v: got %v, %v, want %v", c.asof, held, err, c.held)
+		}
+		if got := w.count(`SELECT (SELECT count(*) FROM entries) + (SELECT count(*) FROM folds)`); got != 2*c.rows {
+			t.Errorf("write as of %v: %d rows, want %d", c.asof, got, 2*c.rows)
+		}
+	}
+}
+
+// Losing any table, or all, costs only time (R7). Losing one is losing the epoch.
+func TestAnyTableMayBeLost(t *testing.T) {
+	for _, table := range []string{"clock", "rivers", "rivers_timelines", "entries", "folds", "visits", "leases", "clock, rivers, rivers_timelines, entries, folds, visits, leases"} {
+		t.Run(table, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t)
+			ann, bob := w.person("ann"), w.person("bob")
+			w.follow(ann, "bob")
+			w.post(bob, "one")
+			p := w.visit(ann, Home, "")
+			w.exec(`TRUNCATE ` + table)
+			c := w.post(bob, "two")
+			w.like(ann, c.Code)
+			w.drain()
+			again := w.visit(ann, Home, "")
+			w.shows(again, "two", "one")
+			if again.River == p.River {
+				t.Errorf("the river of the lost epoch still serves")
+			}
+			w.sound()
+		})
+	}
+}
+
+// A builder whose epoch is lost on the way does not swap its river in.
+func TestALostEpochStopsABuild(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "one")
+	ctx := held(w.ctx, afterEntries, func() { w.exec(`TRUNCATE entries`) })
+	if err := w.rivers.build(ctx, w.name(ann, Home, ""), nil); err != nil {
+		t.Fatal(err)
+	}
+	w.shows(w.visit(ann, Home, ""), "one")
+	w.sound()
+}
+
+// A builder that died is taken over.
+func TestADeadBuilderIsTakenOver(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "one")
+	n := w.name(ann, Home, "")
+	if _, joined, err := w.rivers.register(w.ctx, n, false); err != nil || joined {
+		t.Fatalf("register: joined %v, %v", joined, err)
+	}
+	if _, joined, err := w.rivers.register(w.ctx, n, false); err != nil || !joined {
+		t.Fatalf("register beside a living builder: joined %v, %v", joined, err)
+	}
+	w.exec(`UPDATE rivers SET updated_at = updated_at - interval '11 seconds'`)
+	w.shows(w.visit(ann, Home, ""), "one")
+}
+
+// A change of subscriptions: my own rivers are cold at once; a build that began
+// before is not joined.
+func TestSubscribingReplacesMyHome(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.post(bob, "his")
+	w.post(ann, "mine")
+	w.shows(w.visit(ann, Home, ""), "mine")
+	for _, r := range w.follow(ann, "bob").Replace {
+		if err := w.rivers.Retire(w.ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.shows(w.visit(ann, Home, ""), "mine", "his")
+	c, err := w.store.Unsubscribe(w.ctx, ann.AccountID, "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range c.Replace {
+		if err := w.rivers.Retire(w.ctx, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.shows(w.visit(ann, Home, ""), "mine")
+	w.drain()
+	w.sound()
+}
+
+func TestABuildUnderWayIsOvertakenByAReplace(t *testing.T) {
+	for _, point := range []string{afterRegister, afterSnapshot, afterEntries} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t)
+			ann, bob := w.person("ann"), w.person("bob")
+			w.post(bob, "his")
+			w.post(ann, "mine")
+			ctx := held(w.ctx, point, func() {
+				w.follow(ann, "bob")
+				w.drain()
+			})
+			if err := w.rivers.build(ctx, w.name(ann, Home, ""), nil); err != nil {
+				t.Fatal(err)
+			}
+			w.shows(w.visit(ann, Home, ""), "mine", "his")
+			w.sound()
+		})
+	}
+}
+
+// An open river is rebuilt down to where it was read, and swapped; a closed one
+// is retired.
+func TestReplaceRebuildsOpenRiversOnly(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	for i := range 2*chunk + 5 {
+		w.post(ann, numbered(i))
+	}
+	w.forget()
+	name := w.name(ann, Home, "")
+	at := Cursor{}
+	for range chunk/PageSize + 1 {
+		p, err := w.rivers.Visit(w.ctx, ann, name, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = p.Next
+	}
+	open := w.visit(ann, Home, "")
+	closed := w.visit(ann, Everything, "")
+	if err := w.rivers.Lease(w.ctx, []int64{open.River}); err != nil {
+		t.Fatal(err)
+	}
+	floor := w.count(`SELECT floor FROM rivers WHERE id = $1`, open.River)
+	swapped, err := w.rivers.Replace(w.ctx, timelines.Replace{ViewerID: ann.AccountID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(swapped) != 1 || swapped[0] != name {
+		t.Errorf("swapped %v, want %v", swapped, name)
+	}
+	if got := w.count(`SELECT count(*) FROM rivers WHERE state = 'live' AND id IN ($1, $2)`, open.River, closed.River); got != 0 {
+		t.Errorf("%d of the old generations live", got)
+	}
+	if got := w.count(`SELECT floor FROM rivers WHERE state = 'live' AND kind = 'home'`); got > floor {
+		t.Errorf("rebuilt down to %d, want %d", got, floor)
+	}
+	seen, err := w.rivers.Flush(w.ctx, []Watch{{Viewer: ann, Name: name, River: open.River}}, nil)
+	if err != nil || !seen[0].Swapped {
+		t.Errorf("an open page is not told of the swap: %+v, %v", seen, err)
+	}
+	_ = bob
+	w.sound()
+}
+
+// What is narrowed is not shown after the acknowledgement, though no job and no
+// bus ever runs (R4): the fold and the clock alone keep it, on every node.
+func TestNarrowingNeedsNoQueue(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.follow(ann, "bob")
+	other := w.node()
+	p := w.post(bob, "from bob")
+	c := w.comment(cat, p.Code, "to be deleted")
+	w.like(cat, p.Code)
+	see := func(want ...string) {
+		t.Helper()
+		for _, node := range []*Store{w.rivers, other} {
+			for _, kind := range []Kind{Home, Everything} {
+				page, err := node.Visit(w.ctx, ann, w.name(ann, kind, ""), Cursor{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				w.shows(page, want...)
+			}
+		}
+	}
+	see("from bob")
+	fold := func(c timelines.Change) {
+		t.Helper()
+		err := w.rivers.Distribute(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, Scope{Actor: c.Actor})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	deleted, err := w.store.DeleteComment(w.ctx, cat.AccountID, p.Code, c.CommentID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fold(deleted)
+	fold(w.unlike(cat, p.Code))
+	for _, node := range []*Store{w.rivers, other} {
+		page, err := node.Visit(w.ctx, ann, w.name(ann, Home, ""), Cursor{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f := page.Items[0].Fold; f.Comments.Total != 0 || len(f.Comments.Shown) != 0 || f.Likes.Total != 0 {
+			t.Errorf("a deleted comment or like is shown: %+v %+v", f.Comments, f.Likes)
+		}
+	}
+	// Going private: ann stays (she subscribed), nobody's page shows it.
+	closed, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	anonymous := func(node *Store) int {
+		t.Helper()
+		page, err := node.Visit(w.ctx, timelines.Viewer{}, w.name(timelines.Viewer{}, Everything, ""), Cursor{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(page.Items)
+	}
+	for _, node := range []*Store{w.rivers, other} {
+		anonymous(node)
+	}
+	if closed.Clock == 0 {
+		t.Fatal("going private drew no number")
+	}
+	if err := w.rivers.PublishClock(w.ctx, closed.Clock); err != nil {
+		t.Fatal(err)
+	}
+	see("from bob")
+	for _, node := range []*Store{w.rivers, other} {
+		if got := anonymous(node); got != 0 {
+			t.Errorf("nobody sees %d private posts", got)
+		}
+	}
+	// Unsubscribing from a private account takes the right away.
+	left, err := w.store.Unsubscribe(w.ctx, ann.AccountID, "bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.rivers.PublishClock(w.ctx, left.Clock); err != nil {
+		t.Fatal(err)
+	}
+	see()
+	fold(w.remove(bob, p.Code))
+	w.drain()
+	w.sound()
+}
+
+// Signing out ends what the session may see, on nodes that have it cached.
+func TestSignOutIsANarrowing(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "mine", "ann")
+	token, _, err := w.store.SignIn(w.ctx, "ann", "long enough ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, _ := timelines.SessionOf(token)
+	other := w.node()
+	v, err := other.Access().Session(w.ctx, session)
+	if err != nil || v.AccountID != ann.AccountID {
+		t.Fatalf("session: %+v, %v", v, err)
+	}
+	name := w.name(ann, Home, "")
+	if _, err := other.Visit(w.ctx, v, name, Cursor{}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.store.SignOut(w.ctx, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.rivers.PublishClock(w.ctx, c.Clock); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.Visit(w.ctx, v, name, Cursor{}); !errors.Is(err, timelines.ErrSignedOut) {
+		t.Errorf("after signing out: got %v, want %v", err, timelines.ErrSignedOut)
+	}
+	seen, err := other.Flush(w.ctx, []Watch{{Viewer: v, Name: name}}, nil)
+	if err != nil || !seen[0].SignedOut {
+		t.Errorf("a watch after signing out: %+v, %v", seen, err)
+	}
+}
+
+// Idle rivers go: retired after their kind's grace, removed when no late writer
+// can revive them. Open and visited ones stay.
+func TestExpire(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	p := w.post(ann, "mine")
+	gone := w.post(ann, "gone")
+	home, user, open := w.visit(ann, Home, ""), w.visit(ann, User, "ann"), w.visit(ann, Everything, "")
+	w.remove(ann, gone.Code)
+	w.drain()
+	if err := w.rivers.Lease(w.ctx, []int64{open.River}); err != nil {
+		t.Fatal(err)
+	}
+	expire := func() Expired {
+		t.Helper()
+		e, err := w.rivers.Expire(w.ctx)
+		return must(w, e, err)
+	}
+	if got := expire(); got != (Expired{}) {
+		t.Errorf("expired %+v of what is in use", got)
+	}
+	// Seven hours later: beyond the others' grace, within home's.
+	age := func(hours int) {
+		w.exec(`UPDATE rivers SET created_at = created_at - make_interval(hours => $1), retired_at = retired_at - make_interval(hours => $1)`, hours)
+		w.exec(`UPDATE visits SET visited_at = visited_at - make_interval(hours => $1)`, hours)
+		w.exec(`UPDATE entries SET updated_at = updated_at - make_interval(hours => $1)`, hours)
+		w.exec(`UPDATE folds SET updated_at = updated_at - make_interval(hours => $1)`, hours)
+	}
+	age(7)
+	if got := expire(); got.Rivers != 1 || got.Removed != 0 || got.Tombstones == 0 {
+		t.Errorf("after 7 h: expired %+v, want the user page retired and tombstones removed", got)
+	}
+	if got := w.count(`SELECT count(*) FROM rivers WHERE id = $1 AND state = 'retired'`, user.River); got != 1 {
+		t.Error("the user page is not retired")
+	}
+	age(18)
+	got := expire()
+	if got.Rivers != 1 || got.Removed != 1 || got.Entries != 1 {
+		t.Errorf("after 25 h: expired %+v, want home retired and the user page removed", got)
+	}
+	if n := w.count(`SELECT count(*) FROM rivers WHERE id = $1 AND state = 'retired'`, home.River); n != 1 {
+		t.Error("home is not retired")
+	}
+	w.exec(`DELETE FROM leases`)
+	age(1)
+	expire()
+	age(1)
+	expire()
+	for _, table := range []string{"rivers", "rivers_timelines", "entries", "folds", "visits"} {
+		if n := w.count(`SELECT count(*) FROM ` + table); n != 0 {
+			t.Errorf("%d rows left in %s", n, table)
+		}
+	}
+	w.shows(w.visit(ann, Home, ""), "mine")
+	_ = p
+	w.sound()
+}
+
+// A flush says the same as a visit, for many watches in one statement, and is
+// silent about what its viewer may not see.
+func TestFlushShowsWhatAPageShows(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.follow(ann, "bob")
+	p := w.post(bob, "hello")
+	w.forget()
+	home, all := w.visit(ann, Home, ""), w.visit(cat, Everything, "")
+	secret := w.post(bob, "for ann only", "ann")
+	w.drain()
+	watches := []Watch{
+		{Viewer: ann, Name: home.Name, River: home.River},
+		{Viewer: cat, Name: all.Name, River: all.River},
+		{Viewer: ann, Name: home.Name, River: 42},
+	}
+	seen, err := w.rivers.Flush(w.ctx, watches, []int64{p.PostID, secret.PostID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	show := func(s Seen) (all []string) {
+		for _, it := range s.Items {
+			all = append(all, it.Fold.Text.Body)
+		}
+		return all
+	}
+	if got, want := show(seen[0]), []string{"for ann only", "hello"}; !slices.Equal(got, want) {
+		t.Errorf("ann's home: got %q, want %q", got, want)
+	}
+	if got, want := show(seen[1]), []string{"hello"}; !slices.Equal(got, want) || len(seen[1].Gone) != 0 {
+		t.Errorf("cat's everything: got %q, gone %v, want %q", got, seen[1].Gone, want)
+	}
+	if !seen[2].Swapped {
+		t.Error("a generation that does not stand is not swapped")
+	}
+	w.remove(bob, p.Code)
+	w.drain()
+	seen, err = w.rivers.Flush(w.ctx, watches, []int64{p.PostID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if len(seen[i].Gone) != 1 || seen[i].Gone[0].Code != p.Code {
+			t.Errorf("watch %d after the deletion: %+v", i, seen[i])
+		}
+	}
+}
+
+// Rivers opened while Tier 2 was far behind are brought up at once.
+func TestFreshen(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.follow(ann, "bob")
+	gone := w.post(bob, "gone")
+	w.post(bob, "stays")
+	w.visit(ann, Home, "")
+	w.remove(bob, gone.Code)
+	w.post(bob, "new")
+	w.forget() // Tier 2 never came
+	if err := w.rivers.Freshen(w.ctx, w.name(ann, Home, "")); err != nil {
+		t.Fatal(err)
+	}
+	w.shows(w.visit(ann, Home, ""), "new", "stays")
+	w.sound()
+}
