@@ -1,0 +1,189 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+func (s *Server) routeComments(mux *http.ServeMux) {
+	mux.Handle("GET /p/{code}/comments", s.page(s.moreComments))
+	mux.Handle("POST /p/{code}/comments", s.members(s.createComment))
+	mux.Handle("GET /p/{code}/comments/{id}/edit", s.members(s.editCommentForm))
+	mux.Handle("POST /p/{code}/comments/{id}/edit", s.members(s.editComment))
+	mux.Handle("POST /p/{code}/comments/{id}/delete", s.members(s.deleteComment))
+}
+
+// commentsStep is how many comments one step unfolds.
+const commentsStep = 50
+
+// moreComments answers river.js with the step of comments before one of them;
+// without river.js the address leads to the post's page, which has them all.
+func (s *Server) moreComments(w http.ResponseWriter, r *request) error {
+	code := r.PathValue("code")
+	if !r.wantsFragment() {
+		return see(w, r, "/p/"+code)
+	}
+	before, err := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
+	if err != nil {
+		return errors.Join(errBadRequest, err)
+	}
+	e, err := s.unfolded(r, code)
+	if err != nil {
+		return err
+	}
+	shown := e.item.Fold.Comments.Shown
+	to := slices.IndexFunc(shown, func(c rivers.Comment) bool { return c.ID == before })
+	if to < 0 {
+		return rivers.ErrNotFound // deleted meanwhile: the page is about to hear of it
+	}
+	e.rights = e.special()
+	from := max(min(1, to), to-commentsStep)
+	html, err := render(commentStep(e, from, to))
+	if err != nil {
+		return err
+	}
+	return writeFragment(w, fillTimes(html, e.loc, e.now))
+}
+
+// unfolded returns a post with everything on it, as one entry.
+func (s *Server) unfolded(r *request, code string) (*entryView, error) {
+	it, sets, err := s.rivers.Unfold(r.Context(), r.viewer, code)
+	if err != nil {
+		return nil, err
+	}
+	it.Full = true
+	p, err := s.present(r.Context(), r.viewer, r.loc, rivers.Name{}, sets, []rivers.Item{*it})
+	if err != nil {
+		return nil, err
+	}
+	p.page = localAddress(r.Header.Get("X-River-Page"), "")
+	return &entryView{present: p, item: it}, nil
+}
+
+func writeFragment(w http.ResponseWriter, html []byte) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "private, no-store")
+	_, _ = w.Write(html) // the browser has gone: nobody to tell
+	return nil
+}
+
+func (s *Server) createComment(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	code := r.PathValue("code")
+	comment := timelines.NewComment{
+		Author: r.viewer.AccountID, Code: code, Body: r.PostFormValue("body"), Key: r.PostFormValue("key"),
+	}
+	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.CreateComment(ctx, comment)
+	})
+	if err != nil {
+		is, err := s.wrongIn(r, err)
+		if err != nil {
+			return err
+		}
+		return s.again(w, r, is, commentAgain(s.simple(r), commentForms{
+			address: "/p/" + code + "/comments", back: r.back("/p/" + code),
+			body: comment.Body, key: comment.Key, wrong: is,
+		}))
+	}
+	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+commentID(c.CommentID)))
+}
+
+// commentForms is a comment's form as it was sent.
+type commentForms struct {
+	address, back, body, key string
+	wrong                    wrong
+}
+
+// commentOf reads which comment an address means.
+func commentOf(r *request) (code string, id int64, err error) {
+	id, err = strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		return "", 0, errNoPage
+	}
+	return r.PathValue("code"), id, nil
+}
+
+// editCommentForm shows a comment's text to its author for changing, and to
+// whoever else may delete it for that.
+func (s *Server) editCommentForm(w http.ResponseWriter, r *request) error {
+	code, id, err := commentOf(r)
+	if err != nil {
+		return err
+	}
+	e, err := s.unfolded(r, code)
+	if err != nil {
+		return err
+	}
+	shown := e.item.Fold.Comments.Shown
+	i := slices.IndexFunc(shown, func(c rivers.Comment) bool { return c.ID == id })
+	if i < 0 {
+		return rivers.ErrNotFound
+	}
+	e.rights = e.special()
+	if !e.mayDelete(&shown[i]) {
+		return timelines.ErrForbidden
+	}
+	view := editView{
+		address: "/p/" + code + "/comments/" + strconv.FormatInt(id, 10), back: "/p/" + code + "#" + commentID(id),
+		body: shown[i].Body, comment: true,
+	}
+	if e.mayEdit(&shown[i]) {
+		view.change = true
+		if view.body, err = s.timelines.CommentBody(r.Context(), r.viewer.AccountID, code, id); err != nil {
+			return err
+		}
+	}
+	return s.html(w, r, http.StatusOK, editPage(s.simple(r), view))
+}
+
+func (s *Server) editComment(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	code, id, err := commentOf(r)
+	if err != nil {
+		return err
+	}
+	body := r.PostFormValue("body")
+	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.EditComment(ctx, r.viewer.AccountID, code, id, body)
+	})
+	if err != nil {
+		is, err := s.wrongIn(r, err)
+		if err != nil {
+			return err
+		}
+		return s.again(w, r, is, editPage(s.simple(r), editView{
+			address: "/p/" + code + "/comments/" + strconv.FormatInt(id, 10), back: r.back("/p/" + code),
+			body: body, comment: true, change: true, wrong: is,
+		}))
+	}
+	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+commentID(id)))
+}
+
+func (s *Server) deleteComment(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	code, id, err := commentOf(r)
+	if err != nil {
+		return err
+	}
+	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.DeleteComment(ctx, r.viewer.AccountID, code, id)
+	})
+	if err != nil {
+		return err
+	}
+	return s.answerEntry(w, r, c, r.back("/p/"+code))
+}

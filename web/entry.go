@@ -1,0 +1,298 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// entryParts is the HTML of one entry: the contents of those children of its
+// <article> which a push may replace. Body and Comments are shared between
+// viewers and come from the cache of rendered parts; the others are the
+// viewer's own.
+type entryParts struct {
+	Why, Body, Acts, Likes, Comments []byte
+}
+
+// entryParts renders an entry for p. p must know the names of the item (see
+// present).
+func (s *Server) entryParts(p *present, it rivers.Item) (entryParts, error) {
+	e := &entryView{present: p, item: &it}
+	shared, err := s.shared(e)
+	if err != nil {
+		return entryParts{}, err
+	}
+	parts := entryParts{
+		Body:     fillTimes(shared.body, p.loc, p.now),
+		Comments: fillTimes(shared.comments, p.loc, p.now),
+	}
+	if parts.Why, err = render(e.why()); err != nil {
+		return entryParts{}, err
+	}
+	if parts.Acts, err = render(entryActs(e)); err != nil {
+		return entryParts{}, err
+	}
+	if parts.Likes, err = render(entryLikes(e, likesShown(it.Full))); err != nil {
+		return entryParts{}, err
+	}
+	return parts, nil
+}
+
+// entryArticle renders a whole entry, comment box included, around its parts.
+func (s *Server) entryArticle(p *present, it rivers.Item, parts entryParts) ([]byte, error) {
+	return render(entryShell(&entryView{present: p, item: &it}, parts))
+}
+
+// shared returns the parts of an entry that do not depend on who looks.
+func (s *Server) shared(e *entryView) (sharedParts, error) {
+	key := e.sharedKey()
+	if found, ok := s.parts.get(key, e.named()); ok {
+		return found, nil
+	}
+	// What is rendered here is kept for others: it gets no viewer to look at.
+	open := e.withoutViewer()
+	body, err := render(entryBody(open))
+	if err != nil {
+		return sharedParts{}, err
+	}
+	comments, err := render(entryComments(open))
+	if err != nil {
+		return sharedParts{}, err
+	}
+	made := sharedParts{body: body, comments: comments, named: e.named()}
+	s.parts.put(key, made)
+	return made, nil
+}
+
+// entryView is one entry as components see it.
+type entryView struct {
+	*present
+	item *rivers.Item
+	// rights decide the edit and delete links of the shared parts.
+	rights rights
+}
+
+// withoutViewer returns e with everything about the viewer taken away but the
+// rights, which are part of the shared parts' key.
+func (e *entryView) withoutViewer() *entryView {
+	p := *e.present
+	p.viewer, p.sets, p.page, p.code = timelines.Viewer{}, &timelines.Sets{}, "", ""
+	return &entryView{present: &p, item: e.item, rights: e.special()}
+}
+
+// rights is what somebody may change in an entry: what that account wrote, and,
+// if it moderates, all comments.
+type rights struct {
+	account   int64 // 0: nothing here
+	moderates bool
+}
+
+// special returns the viewer's rights in this entry: none for nearly everybody,
+// so that nearly everybody shares the parts rendered for them.
+func (e *entryView) special() rights {
+	me := e.viewer.AccountID
+	if me == 0 {
+		return rights{}
+	}
+	if e.item.Fold.Text.Author == me || e.inMyGroup() {
+		return rights{account: me, moderates: true}
+	}
+	for i := range e.item.Fold.Comments.Shown {
+		if e.item.Fold.Comments.Shown[i].Author == me {
+			return rights{account: me}
+		}
+	}
+	return rights{}
+}
+
+func (e *entryView) inMyGroup() bool {
+	return slices.ContainsFunc(e.item.To, func(t timelines.Timeline) bool {
+		return t.Kind == timelines.KindGroup && e.administers(t.TheirID)
+	})
+}
+
+func (e *entryView) sharedKey() sharedKey {
+	var to strings.Builder
+	for _, t := range e.item.To {
+		to.WriteString(strconv.FormatInt(t.ID, 36))
+		to.WriteByte('.')
+	}
+	return sharedKey{
+		post: e.item.PostID, version: e.item.Stamp.Fold, full: e.item.Full,
+		lang: e.loc.lang, rights: e.special(), to: to.String(),
+	}
+}
+
+// named lists the accounts as the shared parts name them: a part kept for
+// others is used again only while all of them are called the same.
+func (e *entryView) named() []namedAs {
+	f := e.item.Fold
+	ids := make([]int64, 0, 1+len(f.Comments.Shown)+len(e.item.To))
+	ids = append(ids, f.Text.Author)
+	for i := range f.Comments.Shown {
+		ids = append(ids, f.Comments.Shown[i].Author)
+	}
+	for _, t := range e.item.To {
+		ids = append(ids, t.TheirID)
+	}
+	named := make([]namedAs, len(ids))
+	for i, id := range ids {
+		a := e.account(id)
+		named[i] = namedAs{name: a.Name, title: a.Title}
+	}
+	return named
+}
+
+func (e *entryView) code() string { return e.item.Fold.Text.Code }
+
+// id names a part of the entry in the page.
+func (e *entryView) id(part string) string { return "p-" + e.code() + "-" + part }
+
+func (e *entryView) path() string { return "/p/" + e.code() }
+
+func (e *entryView) version() string { return stampText(e.item.Stamp) }
+
+func stampText(at rivers.Stamp) string {
+	return strconv.FormatInt(at.Entry, 10) + "." + strconv.FormatInt(at.Fold, 10)
+}
+
+func (e *entryView) author() timelines.Account { return e.account(e.item.Fold.Text.Author) }
+
+// back is where a form of this entry leads without river.js.
+func (e *entryView) back() string {
+	if e.page == "" {
+		return e.path()
+	}
+	return e.page + "#p-" + e.code()
+}
+
+// destination is one of the places a post stands in, as its head names it.
+type destination struct {
+	who timelines.Account
+	own bool // the author's own page
+}
+
+// destinations are where the post stands besides the obvious: a post on its
+// author's page alone, and the author's own side of a direct message, are not
+// spelt out.
+func (e *entryView) destinations() []destination {
+	var to []destination
+	own := false
+	author := e.item.Fold.Text.Author
+	for _, t := range e.item.To {
+		switch {
+		case t.Kind == timelines.KindFeed && t.TheirID == author:
+			own = true
+		case t.Kind == timelines.KindDirects && t.TheirID == author:
+		default:
+			to = append(to, destination{who: e.account(t.TheirID)})
+		}
+	}
+	if own && len(to) > 0 {
+		to = append([]destination{{who: e.author(), own: true}}, to...)
+	}
+	return to
+}
+
+// direct reports whether the post stands in people's directs only.
+func (e *entryView) direct() bool {
+	for _, t := range e.item.To {
+		if t.Kind != timelines.KindDirects {
+			return false
+		}
+	}
+	return len(e.item.To) > 0
+}
+
+// fileTitle is what an attachment is called, its address if it has no name.
+func fileTitle(a rivers.Attachment) string {
+	if a.Title != "" {
+		return a.Title
+	}
+	return shortened(a.URL)
+}
+
+// mayEdit reports whether the comment's text may be changed by whom the shared
+// part is for.
+func (e *entryView) mayEdit(c *rivers.Comment) bool {
+	return e.rights.account != 0 && c.Author == e.rights.account
+}
+
+// mayDelete reports whether whom the shared part is for may take the comment
+// away: its author, the post's, an administrator of a group the post stands in.
+func (e *entryView) mayDelete(c *rivers.Comment) bool {
+	return e.rights.moderates || e.mayEdit(c)
+}
+
+// hidden is how many comments the fold leaves out, and before which of those
+// shown they stand.
+func (e *entryView) hidden() (n int, before int64) {
+	c := e.item.Fold.Comments
+	n = c.Total - len(c.Shown)
+	if n <= 0 || len(c.Shown) < 2 {
+		return 0, 0
+	}
+	return n, c.Shown[1].ID
+}
+
+// foldedLikes is how many likers a folded entry names when it cannot name all.
+const foldedLikes = 3
+
+// likesShown is how many likers an entry names: on a post's own page all whom
+// the fold knows.
+func likesShown(full bool) int {
+	if full {
+		return rivers.MaxPeople
+	}
+	return foldedLikes
+}
+
+// foldLikes decides who is named in a likes line: everybody if they are at most
+// one more than shown, else as many as shown; the viewer first, then those the
+// viewer follows, then the newest. others is how many more there are.
+func foldLikes(me int64, sets *timelines.Sets, likes rivers.LikesFold, shown int) (named []int64, others int) {
+	if len(likes.IDs) == 0 {
+		return nil, likes.Total
+	}
+	limit := shown
+	if likes.Total <= shown+1 {
+		limit = shown + 1
+	}
+	named = make([]int64, 0, min(limit, len(likes.IDs)))
+	rank := func(id int64) int {
+		if id == me && me != 0 {
+			return 0
+		}
+		if _, friend := sets.Follows[id]; friend {
+			return 1
+		}
+		return 2
+	}
+	for r := range 3 {
+		for _, id := range likes.IDs {
+			if len(named) == limit {
+				break
+			}
+			if rank(id) == r {
+				named = append(named, id)
+			}
+		}
+	}
+	return named, max(likes.Total-len(named), 0)
+}
+
+// render writes a component that needs nothing from a request.
+func render(c templ.Component) ([]byte, error) {
+	var b bytes.Buffer
+	if err := c.Render(context.Background(), &b); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}

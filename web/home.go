@@ -1,0 +1,27 @@
+package web
+
+import (
+	"net/http"
+
+	"riverrun/rivers"
+)
+
+func (s *Server) routeHome(mux *http.ServeMux) {
+	mux.Handle("GET /{$}", s.page(s.home))
+}
+
+// home is the page people read all day; to who is not signed in it says what
+// this place is.
+func (s *Server) home(w http.ResponseWriter, r *request) error {
+	if r.viewer.Anonymous() {
+		return s.html(w, r, http.StatusOK, welcomePage(s.simple(r)))
+	}
+	v, err := s.visit(r, rivers.Home, "", "/")
+	if err != nil {
+		return err
+	}
+	if err := s.nameFollows(r, v.present); err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, homePage(v, newComposer(v.address())))
+}

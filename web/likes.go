@@ -1,0 +1,68 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+func (s *Server) routeLikes(mux *http.ServeMux) {
+	mux.Handle("GET /p/{code}/likes", s.page(s.moreLikes))
+	mux.Handle("POST /p/{code}/like", s.members(s.like))
+	mux.Handle("POST /p/{code}/unlike", s.members(s.unlike))
+}
+
+// likesStep is how many likers one step unfolds.
+const likesStep = 100
+
+// nextLikes is how many likers the step after these shows.
+func nextLikes(shown int) int { return min(shown+likesStep, rivers.MaxPeople) }
+
+// moreLikes answers river.js with the likes line as it names that many people;
+// without river.js the address leads to the post's page, which names all it can.
+func (s *Server) moreLikes(w http.ResponseWriter, r *request) error {
+	code := r.PathValue("code")
+	if !r.wantsFragment() {
+		return see(w, r, "/p/"+code)
+	}
+	shown, err := strconv.Atoi(r.URL.Query().Get("shown"))
+	if err != nil || shown < 1 {
+		return errBadRequest
+	}
+	e, err := s.unfolded(r, code)
+	if err != nil {
+		return err
+	}
+	html, err := render(entryLikes(e, min(shown, rivers.MaxPeople)))
+	if err != nil {
+		return err
+	}
+	return writeFragment(w, html)
+}
+
+func (s *Server) like(w http.ResponseWriter, r *request) error {
+	return s.setLike(w, r, s.timelines.Like)
+}
+
+func (s *Server) unlike(w http.ResponseWriter, r *request) error {
+	return s.setLike(w, r, s.timelines.Unlike)
+}
+
+func (s *Server) setLike(w http.ResponseWriter, r *request,
+	set func(ctx context.Context, actor int64, code string) (timelines.Change, error),
+) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	code := r.PathValue("code")
+	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return set(ctx, r.viewer.AccountID, code)
+	})
+	if err != nil {
+		return err
+	}
+	return s.answerEntry(w, r, c, r.back("/p/"+code))
+}

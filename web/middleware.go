@@ -1,0 +1,115 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// maxForm bounds a request's body: the longest post, percent-encoded, with room
+// for its destinations.
+const maxForm = 512 << 10
+
+// bound limits what a request may send.
+func (s *Server) bound(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// secure tells browsers what a page of ours may do: load and call this site,
+// and nothing else.
+func (s *Server) secure(next http.Handler) http.Handler {
+	const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+		"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "same-origin")
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
+		if s.overTLS() {
+			h.Set("Strict-Transport-Security", "max-age=31536000")
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+type codeKey struct{}
+
+// requestCode is the code by which people can quote a request, and which stands
+// in the log beside it.
+func requestCode(ctx context.Context) string {
+	code, _ := ctx.Value(codeKey{}).(string)
+	return code
+}
+
+// observe gives a request its code, logs it, and survives its panic.
+func (s *Server) observe(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		code := rand.Text()[:8]
+		ctx := context.WithValue(r.Context(), codeKey{}, code)
+		r = r.WithContext(ctx)
+		w := &watchedWriter{ResponseWriter: plain}
+		defer func() {
+			if v := recover(); v != nil {
+				s.survive(w, r, v)
+			}
+			level := slog.LevelInfo
+			if quiet(r.URL.Path) {
+				level = slog.LevelDebug
+			}
+			s.log.LogAttrs(ctx, level, "request",
+				slog.String("code", code), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+				slog.Int("status", w.status), slog.Int64("bytes", w.bytes), slog.Duration("took", time.Since(began)))
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+func quiet(path string) bool { return path == "/healthz" || path == "/readyz" || path == "/metrics" }
+
+// survive answers a request whose handler panicked, unless it already began to
+// answer.
+func (s *Server) survive(w *watchedWriter, r *http.Request, v any) {
+	if err, ok := v.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+		panic(v) // meant for net/http
+	}
+	s.log.ErrorContext(r.Context(), "handler panicked", "code", requestCode(r.Context()), "method", r.Method,
+		"path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
+	if w.status == 0 {
+		s.fail(w, &request{Request: r, loc: localeFor(r, "")}, errPanic)
+	}
+}
+
+// watchedWriter notes what was answered. Unwrap lets the socket take the
+// connection over.
+type watchedWriter struct {
+	http.ResponseWriter
+	status int
+	bytes  int64
+}
+
+func (w *watchedWriter) WriteHeader(status int) {
+	if w.status == 0 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *watchedWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	n, err := w.ResponseWriter.Write(b)
+	w.bytes += int64(n)
+	return n, err
+}
+
+func (w *watchedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }

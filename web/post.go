@@ -1,0 +1,136 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+func (s *Server) routePost(mux *http.ServeMux) {
+	mux.Handle("GET /p/{code}", s.page(s.post))
+	mux.Handle("GET /p/{code}/edit", s.members(s.editPostForm))
+	mux.Handle("POST /p/{code}/edit", s.members(s.editPost))
+	mux.Handle("POST /p/{code}/delete", s.members(s.deletePost))
+}
+
+// post is one post with everything on it.
+func (s *Server) post(w http.ResponseWriter, r *request) error {
+	code := r.PathValue("code")
+	v, err := s.visit(r, rivers.Post, code, "/p/"+code)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, postPage(v, v.postTitle()))
+}
+
+// postTitle names a post's page: who wrote it, and how it begins.
+func (v *riverView) postTitle() string {
+	const longest = 60
+	text := v.page.Items[0].Fold.Text
+	line, _, _ := strings.Cut(text.Body, "\n")
+	if runes := []rune(line); len(runes) > longest {
+		line = strings.TrimRight(string(runes[:longest]), " ") + "…"
+	}
+	return v.present.account(text.Author).Title + ": " + line
+}
+
+// editView is a form that changes or deletes what was written.
+type editView struct {
+	address string // without the last segment
+	back    string
+	body    string
+	comment bool
+	// change: the text may be changed, not only deleted.
+	change bool
+	wrong  wrong
+}
+
+func (s *Server) editPostForm(w http.ResponseWriter, r *request) error {
+	code := r.PathValue("code")
+	body, err := s.timelines.PostBody(r.Context(), r.viewer.AccountID, code)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, editPage(s.simple(r), editView{
+		address: "/p/" + code, back: r.back("/p/" + code), body: body, change: true,
+	}))
+}
+
+func (s *Server) editPost(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	code, body := r.PathValue("code"), r.PostFormValue("body")
+	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.EditPost(ctx, r.viewer.AccountID, code, body)
+	})
+	if err != nil {
+		is, err := s.wrongIn(r, err)
+		if err != nil {
+			return err
+		}
+		return s.again(w, r, is, editPage(s.simple(r), editView{
+			address: "/p/" + code, back: r.back("/p/" + code), body: body, change: true, wrong: is,
+		}))
+	}
+	return s.answerEntry(w, r, c, r.back("/p/"+code))
+}
+
+func (s *Server) deletePost(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	code := r.PathValue("code")
+	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.DeletePost(ctx, r.viewer.AccountID, code)
+	})
+	if err != nil {
+		return err
+	}
+	back := r.back("/")
+	if strings.HasPrefix(back, "/p/"+code) {
+		back = "/" // that page is gone
+	}
+	return s.answerEntry(w, r, c, back)
+}
+
+func (e editView) title(loc *locale) string {
+	switch {
+	case !e.change:
+		return e.deleteTitle(loc)
+	case e.comment:
+		return loc.T("edit.comment.title")
+	}
+	return loc.T("edit.post.title")
+}
+
+func (e editView) label(loc *locale) string {
+	if e.comment {
+		return loc.T("comment.body")
+	}
+	return loc.T("compose.body")
+}
+
+func (e editView) longest() string {
+	if e.comment {
+		return "20000"
+	}
+	return "100000"
+}
+
+func (e editView) deleteTitle(loc *locale) string {
+	if e.comment {
+		return loc.T("delete.comment.title")
+	}
+	return loc.T("delete.post.title")
+}
+
+func (e editView) deleteSure(loc *locale) string {
+	if e.comment {
+		return loc.T("delete.comment.sure")
+	}
+	return loc.T("delete.post.sure")
+}

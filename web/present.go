@@ -1,0 +1,154 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// present is what one response or frame is rendered with: who looks, in which
+// language, at what instant, and the names of everybody who occurs in it. Ids
+// become names only here, at render (R4): nothing shared holds a name that a
+// settings form can change. It belongs to one response; components read it.
+type present struct {
+	loc    *locale
+	viewer timelines.Viewer
+	sets   *timelines.Sets // never nil
+	names  map[int64]timelines.Account
+	now    time.Time
+	river  rivers.Name // the page's river; zero on other pages
+	page   string      // path and query of the page, where forms lead back to
+	code   string      // the request's quotable code
+	files  *staticFiles
+}
+
+// newPresent returns a present without names, for an anonymous viewer unless the
+// caller says more.
+func (s *Server) newPresent(loc *locale) *present {
+	return &present{
+		loc: loc, sets: &timelines.Sets{}, names: map[int64]timelines.Account{}, now: s.now(), files: s.static,
+	}
+}
+
+// present returns what a page of a river, or one entry of it, is rendered with.
+// All names of all items are resolved in one call, which costs no statement
+// while they are cached.
+func (s *Server) present(ctx context.Context, v timelines.Viewer, loc *locale, n rivers.Name, sets *timelines.Sets, items []rivers.Item) (*present, error) {
+	p := s.newPresent(loc)
+	p.viewer, p.river = v, n
+	if sets != nil {
+		p.sets = sets
+	}
+	ids := []int64{v.AccountID}
+	switch n.Kind {
+	case rivers.User, rivers.Likes, rivers.Comments, rivers.Group:
+		ids = append(ids, n.TheirID)
+	}
+	for i := range items {
+		ids = p.namedIn(ids, &items[i])
+	}
+	if err := s.name(ctx, p, ids); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// name resolves more ids for p.
+func (s *Server) name(ctx context.Context, p *present, ids []int64) error {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	ids = slices.DeleteFunc(ids, func(id int64) bool { _, known := p.names[id]; return known || id == 0 })
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := s.rivers.Access().Accounts(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for id, a := range found {
+		p.names[id] = a
+	}
+	return nil
+}
+
+// namedIn appends the accounts an entry names.
+func (p *present) namedIn(ids []int64, it *rivers.Item) []int64 {
+	f := it.Fold
+	ids = append(ids, f.Text.Author)
+	for i := range f.Comments.Shown {
+		ids = append(ids, f.Comments.Shown[i].Author)
+	}
+	named, _ := foldLikes(p.viewer.AccountID, p.sets, f.Likes, likesShown(it.Full))
+	ids = append(ids, named...)
+	for _, t := range it.Why {
+		ids = append(ids, t.TheirID)
+	}
+	for _, t := range it.To {
+		ids = append(ids, t.TheirID)
+	}
+	return ids
+}
+
+// account returns the account of an id. One that is not known any more has no
+// name to link to and a title that says so.
+func (p *present) account(id int64) timelines.Account {
+	if a, ok := p.names[id]; ok {
+		return a
+	}
+	return timelines.Account{ID: id, Title: p.loc.T("account.unknown")}
+}
+
+// me is the viewer's account, the zero one if anonymous.
+func (p *present) me() timelines.Account {
+	if p.viewer.Anonymous() {
+		return timelines.Account{}
+	}
+	return p.account(p.viewer.AccountID)
+}
+
+func (p *present) signedIn() bool { return !p.viewer.Anonymous() }
+
+func (p *present) isMe(id int64) bool { return p.signedIn() && p.viewer.AccountID == id }
+
+func (p *present) follows(id int64) bool { _, ok := p.sets.Follows[id]; return ok }
+
+func (p *present) administers(id int64) bool { _, ok := p.sets.Administers[id]; return ok }
+
+// groups are the groups the viewer may choose as destinations, by title.
+func (p *present) groups() []timelines.Account {
+	return p.followed(timelines.Group)
+}
+
+// people are whom the viewer follows, by title.
+func (p *present) people() []timelines.Account {
+	return p.followed(timelines.User)
+}
+
+func (p *present) followed(kind string) []timelines.Account {
+	var found []timelines.Account
+	for id := range p.sets.Follows {
+		if a, ok := p.names[id]; ok && a.Kind == kind {
+			found = append(found, a)
+		}
+	}
+	slices.SortFunc(found, func(a, b timelines.Account) int {
+		if c := strings.Compare(a.Title, b.Title); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return found
+}
+
+// formKey makes the key that lets a form be sent twice and do its work once.
+func formKey() string {
+	b := make([]byte, 15)
+	rand.Read(b) // never fails, as crypto/rand promises
+	return base64.RawURLEncoding.EncodeToString(b)
+}

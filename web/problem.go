@@ -1,0 +1,227 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/a-h/templ"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+// Errors of this package; problems says what becomes of them.
+var (
+	errNoPage      = errors.New("no such address")
+	errSignIn      = errors.New("not signed in")
+	errLimited     = errors.New("too many tries")
+	errCrossOrigin = errors.New("cross-origin form")
+	errBadRequest  = errors.New("malformed request")
+	errPanic       = errors.New("panic")
+)
+
+// problem is an error as people meet it: a status, and the catalogue's title
+// and text, which never hold anything of the error itself.
+type problem struct {
+	status      int
+	title, text string
+}
+
+var (
+	missing   = problem{http.StatusNotFound, "error.missing.title", "error.missing"}
+	forbidden = problem{http.StatusForbidden, "error.forbidden.title", "error.forbidden"}
+	busy      = problem{http.StatusServiceUnavailable, "error.busy.title", "error.busy"}
+	fault     = problem{http.StatusInternalServerError, "error.fault.title", "error.fault"}
+	bad       = problem{http.StatusBadRequest, "error.bad.title", "error.bad"}
+)
+
+// problems is the one table from errors to answers. What is not in it is a
+// fault. A missing page and one that may not be known of are the same line.
+var problems = []struct {
+	err error
+	is  problem
+}{
+	{errNoPage, missing},
+	{timelines.ErrNotFound, missing},
+	{rivers.ErrNotFound, missing},
+	{timelines.ErrForbidden, forbidden},
+	{rivers.ErrForbidden, forbidden},
+	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},
+	{errLimited, problem{http.StatusTooManyRequests, "error.limited.title", "error.limited"}},
+	{errBadRequest, bad},
+	{rivers.ErrUnavailable, busy},
+	{tiers.ErrBehind, problem{http.StatusServiceUnavailable, "error.busy.title", "error.behind"}},
+	{context.DeadlineExceeded, busy},
+}
+
+func problemOf(err error) problem {
+	for _, p := range problems {
+		if errors.Is(err, p.err) {
+			return p.is
+		}
+	}
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		return problem{http.StatusRequestEntityTooLarge, "error.large.title", "error.large"}
+	}
+	if away(err) {
+		return busy
+	}
+	return fault
+}
+
+// away reports whether a database could not be reached or is going down.
+func away(err error) bool {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return true
+	}
+	var said *pgconn.PgError
+	if errors.As(err, &said) {
+		switch said.Code {
+		case "57P01", "57P02", "57P03", "53300": // shutdown, crash, starting up, too many connections
+			return true
+		}
+	}
+	return false
+}
+
+// needsSignIn reports whether signing in is the answer to err.
+func needsSignIn(err error) bool {
+	return errors.Is(err, errSignIn) || errors.Is(err, rivers.ErrSignInNeeded) || errors.Is(err, timelines.ErrSignedOut)
+}
+
+// fail answers a request whose handler returned err. It is the only place that
+// logs a handler's error.
+func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
+	ctx := r.Context()
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		return // nobody listens any more
+	}
+	if errors.Is(err, timelines.ErrSignedOut) {
+		s.forgetSession(w)
+		r.viewer, r.me = timelines.Viewer{}, timelines.Account{}
+	}
+	if needsSignIn(err) {
+		s.askToSignIn(w, r)
+		return
+	}
+	if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok {
+		// A form without a page of its own, such as a hand-made one.
+		s.answerInvalid(w, r, s.invalid(r, invalid))
+		return
+	}
+	p := problemOf(err)
+	code := requestCode(ctx)
+	switch {
+	case p.status >= http.StatusInternalServerError:
+		s.log.ErrorContext(ctx, "request failed", "code", code, "method", r.Method, "path", r.URL.Path,
+			"account", r.viewer.AccountID, "error", err)
+	case p.status != http.StatusNotFound:
+		s.log.InfoContext(ctx, "request refused", "code", code, "method", r.Method, "path", r.URL.Path,
+			"account", r.viewer.AccountID, "status", p.status, "error", err)
+	}
+	switch p.status {
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", "60")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "5")
+	}
+	if r.wantsJSON() {
+		writeJSON(w, p.status, wrong{Text: r.loc.T(p.text)})
+		return
+	}
+	page := s.simple(r)
+	page.code = code
+	if err := s.html(w, r, p.status, problemPage(page, r.loc.T(p.title), r.loc.T(p.text))); err != nil {
+		s.log.ErrorContext(ctx, "the error page failed", "code", code, "error", err)
+	}
+}
+
+// askToSignIn answers what needs an account: the sign-in page, which leads back
+// where a page was asked for.
+func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
+	if r.wantsJSON() {
+		writeJSON(w, http.StatusUnauthorized, wrong{Text: r.loc.T("error.signin")})
+		return
+	}
+	back := r.address()
+	if r.Method != http.MethodGet {
+		back = r.back("/")
+	}
+	http.Redirect(w, r.Request, "/login?back="+url.QueryEscape(back), http.StatusSeeOther)
+}
+
+// wrong is what is wrong with a form, beside the field concerned; the zero one
+// is nothing. It is the JSON river.js gets.
+type wrong struct {
+	Field string `json:"field,omitempty"`
+	Text  string `json:"error"`
+}
+
+// at returns the text if the field is the wrong one.
+func (w wrong) at(field string) string {
+	if w.Field == field {
+		return w.Text
+	}
+	return ""
+}
+
+// invalid puts an InvalidError into the reader's words.
+func (s *Server) invalid(r *request, err *timelines.InvalidError) wrong {
+	key := "invalid." + err.Code
+	if _, ok := r.loc.texts[key]; !ok {
+		key = "invalid.other"
+	}
+	return wrong{Field: err.Field, Text: r.loc.T(key, "value", err.Value)}
+}
+
+// wrongIn returns what is wrong with the form if that is what err says, so that
+// the form can be shown again; any other error is handed back.
+func (s *Server) wrongIn(r *request, err error) (wrong, error) {
+	if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok {
+		return s.invalid(r, invalid), nil
+	}
+	if errors.Is(err, timelines.ErrNameTaken) {
+		return wrong{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil
+	}
+	return wrong{}, err
+}
+
+func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is wrong) {
+	if r.wantsJSON() {
+		writeJSON(w, http.StatusUnprocessableEntity, is)
+		return
+	}
+	page := problemPage(s.simple(r), r.loc.T("error.bad.title"), is.Text)
+	if err := s.html(w, r, http.StatusUnprocessableEntity, page); err != nil {
+		s.log.ErrorContext(r.Context(), "the error page failed", "error", err)
+	}
+}
+
+// again shows a form with what was typed and what is wrong with it.
+func (s *Server) again(w http.ResponseWriter, r *request, is wrong, page templ.Component) error {
+	if r.wantsJSON() {
+		writeJSON(w, http.StatusUnprocessableEntity, is)
+		return nil
+	}
+	return s.html(w, r, http.StatusUnprocessableEntity, page)
+}
+
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	body, err := json.Marshal(value)
+	if err != nil {
+		http.Error(w, http.StatusText(http.StatusInternalServerError), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // the browser has gone: nobody to tell
+}

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// act does one change by the viewer, within the viewer's limit, and returns
+// when the viewer's own rivers show it and what it narrowed holds (Tier 0).
+func (s *Server) act(r *request, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+	if err := s.limits.writes.allow(accountKey(r.viewer.AccountID)); err != nil {
+		return timelines.Change{}, err
+	}
+	return s.tiers.Act(r.Context(), change)
+}
+
+// answerEntry answers a change of a post: with a redirect, or, for river.js,
+// with the post's entry as the page it stands on shows it now (R3), or with
+// word that the page does not hold it.
+func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Change, back string) error {
+	if !r.wantsJSON() {
+		return see(w, r, back)
+	}
+	ctx := r.Context()
+	address, err := url.Parse(localAddress(r.Header.Get("X-River-Page"), "/"))
+	if err != nil {
+		return errors.Join(errBadRequest, err)
+	}
+	n, err := s.pageOf(ctx, r.viewer, address.Path, address.Query())
+	if err != nil {
+		return err
+	}
+	it, sets, err := s.rivers.Entry(ctx, r.viewer, n, c.PostID)
+	if errors.Is(err, rivers.ErrNotFound) {
+		// Deleted, or posted to elsewhere. With no stamp of its own this says only
+		// what is so now: whatever the river itself says next is newer.
+		return writeFrame(w, frameGone(0, c.Code, rivers.Stamp{}))
+	}
+	if err != nil {
+		return err
+	}
+	l := look{viewer: r.viewer, lang: r.loc.lang, page: address.RequestURI()}
+	_, whole, err := s.renderEntry(ctx, l, n, sets, *it)
+	if err != nil {
+		return err
+	}
+	html, err := jsonHTML(whole)
+	if err != nil {
+		return err
+	}
+	return writeFrame(w, frameWhole(0, c.Code, it.Stamp, it.Place, html))
+}
+
+// writeFrame answers with what could have come through the socket. It names no
+// generation of the river: the reply is about the page that asked.
+func writeFrame(w http.ResponseWriter, frame []byte) error {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "private, no-store")
+	_, _ = w.Write(frame) // the browser has gone: nobody to tell
+	return nil
+}
+
+// done answers a change that is none of a post.
+func (s *Server) done(w http.ResponseWriter, r *request, back string) error {
+	if r.wantsJSON() {
+		writeJSON(w, http.StatusOK, struct {
+			T string `json:"t"`
+		}{"done"})
+		return nil
+	}
+	return see(w, r, back)
+}
+
+// malformedForm is the error of a form that cannot be parsed; one that is too
+// large stays what it is.
+func malformedForm(err error) error {
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return err
+	}
+	return fmt.Errorf("%w: %w", errBadRequest, err)
+}

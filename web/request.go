@@ -1,0 +1,160 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/a-h/templ"
+
+	"riverrun/timelines"
+)
+
+// request is one request with what every handler has to know of it.
+type request struct {
+	*http.Request
+	viewer timelines.Viewer
+	me     timelines.Account // the viewer's account, zero if anonymous
+	loc    *locale
+}
+
+// handler is a handler that leaves to problem.go what its error becomes.
+type handler func(w http.ResponseWriter, r *request) error
+
+// page serves a page whose deciding statement is a river's: who asks is taken
+// from memory, and the river's visit finds out whether that still holds.
+func (s *Server) page(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
+		r := &request{Request: plain, loc: localeFor(plain, "")}
+		err := s.identify(w, r)
+		if err == nil {
+			err = h(w, r)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+// settled serves what the primary store alone decides, forms above all: the
+// access clock is read first, so that a session ended elsewhere has ended here
+// (R4).
+func (s *Server) settled(h handler) http.Handler {
+	return s.page(func(w http.ResponseWriter, r *request) error {
+		if err := s.rivers.Settle(r.Context()); err != nil {
+			return err
+		}
+		if err := s.identify(w, r); err != nil {
+			return err
+		}
+		return h(w, r)
+	})
+}
+
+// members serves signed-in people only, and is settled.
+func (s *Server) members(h handler) http.Handler {
+	return s.settled(func(w http.ResponseWriter, r *request) error {
+		if r.viewer.Anonymous() {
+			return errSignIn
+		}
+		return h(w, r)
+	})
+}
+
+// identify finds out who sent the request. A session that ended makes it
+// anonymous.
+func (s *Server) identify(w http.ResponseWriter, r *request) error {
+	v, err := s.viewer(r.Request)
+	if errors.Is(err, timelines.ErrSignedOut) {
+		s.forgetSession(w)
+		v, err = timelines.Viewer{}, nil
+	}
+	if err != nil {
+		return err
+	}
+	r.viewer, r.me, r.loc = v, timelines.Account{}, localeFor(r.Request, "")
+	if v.Anonymous() {
+		return nil
+	}
+	found, err := s.rivers.Access().Accounts(r.Context(), []int64{v.AccountID})
+	if err != nil {
+		return err
+	}
+	r.me = found[v.AccountID]
+	r.loc = localeFor(r.Request, r.me.Language)
+	return nil
+}
+
+// viewer returns who the request's cookie says is looking: nobody without one,
+// timelines.ErrSignedOut with one that ended.
+func (s *Server) viewer(r *http.Request) (timelines.Viewer, error) {
+	c, err := r.Cookie(s.cookieName())
+	if err != nil {
+		return timelines.Viewer{}, nil // http.ErrNoCookie is the only one
+	}
+	session, ok := timelines.SessionOf(c.Value)
+	if !ok {
+		return timelines.Viewer{}, timelines.ErrSignedOut
+	}
+	return s.rivers.Access().Session(r.Context(), session)
+}
+
+// wantsJSON reports whether river.js asks, which takes an entry instead of a
+// redirect.
+func (r *request) wantsJSON() bool {
+	return strings.Contains(r.Header.Get("Accept"), "application/json")
+}
+
+// wantsFragment reports whether river.js asks for a piece of a page.
+func (r *request) wantsFragment() bool { return r.Header.Get("X-River-Page") != "" }
+
+// address is the request's path and query.
+func (r *request) address() string { return r.URL.RequestURI() }
+
+// back returns the address a form asks to return to, if it is one of ours, else
+// otherwise.
+func (r *request) back(otherwise string) string { return localAddress(r.FormValue("back"), otherwise) }
+
+// localAddress returns the address if a redirect there stays on this site, else
+// otherwise.
+func localAddress(address, otherwise string) string {
+	if !strings.HasPrefix(address, "/") || strings.HasPrefix(address, "//") || strings.ContainsAny(address, "\\\r\n\t") {
+		return otherwise
+	}
+	return address
+}
+
+// simple returns what a page without a river is rendered with.
+func (s *Server) simple(r *request) *present {
+	p := s.newPresent(r.loc)
+	p.viewer, p.page = r.viewer, r.address()
+	if r.signedIn() {
+		p.names[r.me.ID] = r.me
+	}
+	return p
+}
+
+func (r *request) signedIn() bool { return !r.viewer.Anonymous() }
+
+// html answers with a page. Whoever holds a copy asks again before showing it:
+// what one may read can change at any moment.
+func (s *Server) html(w http.ResponseWriter, r *request, status int, page templ.Component) error {
+	b := templ.GetBuffer()
+	defer templ.ReleaseBuffer(b)
+	if err := page.Render(r.Context(), b); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "private, no-cache")
+	h.Add("Vary", "Cookie, Accept-Language, Accept")
+	w.WriteHeader(status)
+	_, _ = w.Write(b.Bytes()) // the browser has gone: nobody to tell
+	return nil
+}
+
+// see answers a form with a redirect.
+func see(w http.ResponseWriter, r *request, address string) error {
+	http.Redirect(w, r.Request, address, http.StatusSeeOther)
+	return nil
+}

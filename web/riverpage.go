@@ -1,0 +1,124 @@
+package web
+
+import (
+	"encoding/json"
+	"net/url"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// riverView is a page of a river as components see it.
+type riverView struct {
+	*present
+	page     *rivers.Page
+	path     string       // the page's path, without query
+	order    rivers.Order // of the address
+	before   string       // the cursor the page begins after, "" at the top
+	next     string       // the cursor older entries begin after, "" if there are none
+	articles [][]byte     // whole entries
+}
+
+// top reports whether the page begins with the newest entries: only then does
+// it follow what happens.
+func (v *riverView) top() bool { return v.before == "" }
+
+// address is the page's own, at its top.
+func (v *riverView) address() string { return pageAddress(v.path, v.order) }
+
+func orderOf(q url.Values) rivers.Order {
+	if q.Get("order") == string(rivers.Created) {
+		return rivers.Created
+	}
+	return rivers.Fresh
+}
+
+// visit reads the page of a river that r asks for and renders its entries.
+// Every page of a river comes through here.
+func (s *Server) visit(r *request, kind rivers.Kind, name, path string) (*riverView, error) {
+	ctx, query := r.Context(), r.URL.Query()
+	began := time.Now()
+	v := &riverView{path: path, order: orderOf(query)}
+	n, err := s.rivers.Resolve(ctx, r.viewer, kind, name, v.order)
+	if err != nil {
+		return nil, err
+	}
+	var before rivers.Cursor
+	if v.before = query.Get("before"); v.before != "" {
+		if before, err = s.rivers.Cursor(ctx, v.before); err != nil {
+			return nil, err
+		}
+	}
+	if v.page, err = s.rivers.Visit(ctx, r.viewer, n, before); err != nil {
+		return nil, err
+	}
+	v.present, err = s.present(ctx, r.viewer, r.loc, n, v.page.Sets, v.page.Items)
+	if err != nil {
+		return nil, err
+	}
+	v.present.page = v.address()
+	if !v.top() {
+		v.present.page = olderAddress(path, v.order, v.before)
+	}
+	v.articles = make([][]byte, 0, len(v.page.Items))
+	for _, it := range v.page.Items {
+		article, err := s.article(v.present, it)
+		if err != nil {
+			return nil, err
+		}
+		v.articles = append(v.articles, article)
+	}
+	if v.page.More {
+		v.next = s.rivers.FormatCursor(v.page.Next, codeAt(v.page))
+	}
+	s.pageTook.WithLabelValues(string(kind)).Observe(time.Since(began).Seconds())
+	return v, nil
+}
+
+// article renders a whole entry.
+func (s *Server) article(p *present, it rivers.Item) ([]byte, error) {
+	parts, err := s.entryParts(p, it)
+	if err != nil {
+		return nil, err
+	}
+	return s.entryArticle(p, it, parts)
+}
+
+// codeAt is the code of the entry the next page begins after: the last one
+// shown.
+func codeAt(p *rivers.Page) string { return p.Items[len(p.Items)-1].Fold.Text.Code }
+
+// nameFollows resolves whom the viewer follows, for the composer's
+// destinations.
+func (s *Server) nameFollows(r *request, p *present) error {
+	ids := make([]int64, 0, len(p.sets.Follows))
+	for id := range p.sets.Follows {
+		ids = append(ids, id)
+	}
+	return s.name(r.Context(), p, ids)
+}
+
+// account is the account whose page the river is of.
+func (v *riverView) account() timelines.Account { return v.present.account(v.page.Name.TheirID) }
+
+// scriptTexts are the texts river.js writes itself, as JSON.
+func (v *riverView) scriptTexts() (string, error) {
+	texts := map[string]string{}
+	for name, key := range map[string]string{
+		"older": "river.older", "offline": "script.offline", "ended": "script.ended",
+		"now": "time.now", "minutes": "time.minutes", "hours": "time.hours",
+	} {
+		texts[name] = v.loc.T(key)
+	}
+	b, err := json.Marshal(texts)
+	return string(b), err
+}
+
+// flag is a truth as a data attribute has it.
+func flag(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}

@@ -1,0 +1,164 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+// Config is what a Server is made of.
+type Config struct {
+	Timelines *timelines.Store
+	Rivers    *rivers.Store
+	Tiers     *tiers.Tiers
+	Log       *slog.Logger
+	// URL is the site's public address, such as https://river.example. Its scheme
+	// decides whether cookies are Secure; forms and sockets from there are the
+	// site's own.
+	URL string
+	// Ready reports whether everything a page needs answers; nil: always.
+	Ready func(context.Context) error
+	// MetricsPage answers /metrics; nil: there is no such page.
+	MetricsPage http.Handler
+	// Metrics is where the package's own figures are registered; nil: nowhere.
+	Metrics prometheus.Registerer
+	// Limits bound how fast people may write and try passwords.
+	Limits Limits
+	// PartsBytes bounds the cache of rendered parts, 0: 64 MiB.
+	PartsBytes int
+}
+
+// Server answers requests. It is safe for concurrent use.
+type Server struct {
+	timelines *timelines.Store
+	rivers    *rivers.Store
+	tiers     *tiers.Tiers
+	log       *slog.Logger
+	url       *url.URL
+	ready     func(context.Context) error
+	metrics   http.Handler
+	pageTook  *prometheus.HistogramVec // by river kind
+	limits    *limits
+	parts     *partsCache
+	static    *staticFiles
+	now       func() time.Time
+	hub       *hub
+}
+
+// New returns a server. Start must be called before sockets are accepted.
+func New(c Config) (*Server, error) {
+	address, err := url.Parse(c.URL)
+	if err != nil {
+		return nil, fmt.Errorf("the site's address: %w", err)
+	}
+	if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
+		return nil, fmt.Errorf("the site's address %q is not like https://river.example", c.URL)
+	}
+	if c.PartsBytes == 0 {
+		c.PartsBytes = 64 << 20
+	}
+	static, err := loadStatic()
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, log: c.Log, url: address,
+		ready: c.Ready, metrics: c.MetricsPage,
+		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "riverrun_page_seconds",
+			Help:    "Time to answer a page, by the kind of its river.",
+			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
+		}, []string{"kind"}),
+		limits: newLimits(c.Limits),
+		parts:  newPartsCache(c.PartsBytes),
+		static: static,
+		now:    time.Now,
+	}
+	if c.Metrics != nil {
+		if err := c.Metrics.Register(s.pageTook); err != nil {
+			return nil, fmt.Errorf("register metrics: %w", err)
+		}
+	}
+	if s.hub, err = newHub(s, c.Metrics); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// Start begins to serve sockets.
+func (s *Server) Start(ctx context.Context) error { return s.hub.start(ctx) }
+
+// Stop closes all sockets with "reconnect" and returns when none is left.
+func (s *Server) Stop(ctx context.Context) error { return s.hub.stop(ctx) }
+
+// Handler returns the whole site.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	s.routeHealth(mux)
+	s.routeStatic(mux)
+	s.routeHome(mux)
+	s.routeEverything(mux)
+	s.routeFilter(mux)
+	s.routePost(mux)
+	s.routeCompose(mux)
+	s.routeComments(mux)
+	s.routeLikes(mux)
+	s.routeGroups(mux)
+	s.routePeople(mux)
+	s.routeSignUp(mux)
+	s.routeLogin(mux)
+	s.routeSettings(mux)
+	s.routeAccount(mux)
+	mux.Handle("GET /ws", s.page(func(w http.ResponseWriter, r *request) error {
+		return s.hub.serveWS(w, r.Request)
+	}))
+	mux.Handle("/", s.page(func(http.ResponseWriter, *request) error { return rivers.ErrNotFound }))
+
+	guard := http.NewCrossOriginProtection()
+	if err := guard.AddTrustedOrigin(s.url.Scheme + "://" + s.url.Host); err != nil {
+		s.log.Warn("the site's address is no origin; forms are compared with the Host header alone", "error", err)
+	}
+	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
+
+	return s.observe(s.secure(s.bound(guard.Handler(mux))))
+}
+
+// routeHealth serves what machines ask: is the process alive, can it work, how
+// is it doing.
+func (s *Server) routeHealth(mux *http.ServeMux) {
+	plain := func(w http.ResponseWriter, status int, text string) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(text + "\n")) // whoever asked has gone: nobody to tell
+	}
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		plain(w, http.StatusOK, "alive")
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+		defer cancel()
+		if s.ready != nil {
+			if err := s.ready(ctx); err != nil {
+				if !errors.Is(err, context.Canceled) {
+					s.log.WarnContext(ctx, "not ready", "error", err)
+				}
+				plain(w, http.StatusServiceUnavailable, "not ready")
+				return
+			}
+		}
+		plain(w, http.StatusOK, "ready")
+	})
+	if s.metrics != nil {
+		mux.Handle("GET /metrics", s.metrics)
+	}
+}

@@ -1,0 +1,172 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"riverrun/timelines"
+)
+
+func (s *Server) routeSettings(mux *http.ServeMux) {
+	mux.Handle("GET /settings", s.members(s.settings))
+	mux.Handle("POST /settings", s.members(s.setProfile))
+	mux.Handle("POST /settings/access", s.members(s.setAccess))
+	mux.Handle("POST /settings/password", s.members(s.setPassword))
+}
+
+// settingsView is the settings as components see them, with one of the forms as
+// it was sent if something was wrong with it.
+type settingsView struct {
+	*present
+	title, about, language string
+	access                 timelines.Level
+	groups                 []timelines.Account // those the viewer administers
+	requests               []requestView
+	saved                  bool
+	wrong                  wrong
+}
+
+// requestView is somebody who waits for the viewer's answer.
+type requestView struct {
+	who   timelines.Account
+	group timelines.Account // zero: asks to read the viewer
+}
+
+func (s *Server) settings(w http.ResponseWriter, r *request) error {
+	v, err := s.settingsView(r)
+	if err != nil {
+		return err
+	}
+	v.saved = r.URL.Query().Has("saved")
+	return s.html(w, r, http.StatusOK, settingsPage(v))
+}
+
+func (s *Server) settingsView(r *request) (settingsView, error) {
+	ctx := r.Context()
+	v := settingsView{present: s.simple(r), title: r.me.Title, about: r.me.About, language: r.me.Language}
+	// Levels are asked of the primary store: the accounts remembered here keep
+	// names, not levels.
+	sets, err := s.rivers.Access().Sets(ctx, r.viewer.AccountID)
+	if err != nil {
+		return v, err
+	}
+	ids := []int64{r.viewer.AccountID}
+	for id := range sets.Administers {
+		ids = append(ids, id)
+	}
+	found, err := s.timelines.AccountsByID(ctx, ids)
+	if err != nil {
+		return v, err
+	}
+	for _, a := range found {
+		if a.ID == r.viewer.AccountID {
+			v.access = a.Access
+		} else {
+			v.groups = append(v.groups, a)
+		}
+	}
+	v.requests, err = s.requests(r)
+	return v, err
+}
+
+// requests returns who waits for the viewer's answer.
+func (s *Server) requests(r *request) ([]requestView, error) {
+	if !r.signedIn() {
+		return nil, nil
+	}
+	found, err := s.timelines.Requests(r.Context(), r.viewer.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]requestView, len(found))
+	for i, q := range found {
+		views[i] = requestView{who: q.From}
+		if q.To.ID != r.viewer.AccountID {
+			views[i].group = q.To
+		}
+	}
+	return views, nil
+}
+
+func (s *Server) setProfile(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	title, about, language := r.PostFormValue("title"), r.PostFormValue("about"), r.PostFormValue("language")
+	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.SetProfile(ctx, r.viewer.AccountID, title, about)
+	})
+	if err == nil && language != r.me.Language {
+		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
+			return s.timelines.SetLanguage(ctx, r.viewer.AccountID, language)
+		})
+	}
+	if err != nil {
+		return s.settingsAgain(w, r, err, func(v *settingsView) { v.title, v.about, v.language = title, about, language })
+	}
+	return s.done(w, r, "/settings?saved")
+}
+
+func (s *Server) setAccess(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	level, ok := timelines.ParseLevel(r.PostFormValue("level"))
+	var err error = &timelines.InvalidError{Field: "level", Code: "level_unknown"}
+	if ok {
+		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
+			return s.timelines.SetAccess(ctx, r.viewer.AccountID, r.PostFormValue("group"), level)
+		})
+	}
+	if err != nil {
+		return s.settingsAgain(w, r, err, func(*settingsView) {})
+	}
+	return s.done(w, r, "/settings?saved")
+}
+
+// setPassword changes the password of who proves to know the present one. All
+// sessions end with it; this browser gets a new one.
+func (s *Server) setPassword(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	ctx, name := r.Context(), r.me.Name
+	if err := s.limits.signInName.allow(name); err != nil {
+		return err
+	}
+	next := r.PostFormValue("password")
+	_, _, err := s.timelines.SignIn(ctx, name, r.PostFormValue("present"))
+	if errors.Is(err, timelines.ErrBadCredentials) {
+		err = &timelines.InvalidError{Field: "present", Code: "password_wrong"}
+	}
+	if err == nil {
+		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
+			return s.timelines.ChangePassword(ctx, name, next)
+		})
+	}
+	if err != nil {
+		return s.settingsAgain(w, r, err, func(*settingsView) {})
+	}
+	token, _, err := s.timelines.SignIn(ctx, name, next)
+	if err != nil {
+		return err
+	}
+	s.keepSession(w, token)
+	return s.done(w, r, "/settings?saved")
+}
+
+// settingsAgain shows the settings with what was wrong in one of their forms.
+func (s *Server) settingsAgain(w http.ResponseWriter, r *request, err error, asSent func(*settingsView)) error {
+	is, err := s.wrongIn(r, err)
+	if err != nil {
+		return err
+	}
+	v, err := s.settingsView(r)
+	if err != nil {
+		return err
+	}
+	v.wrong = is
+	asSent(&v)
+	return s.again(w, r, is, settingsPage(v))
+}

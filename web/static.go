@@ -1,0 +1,80 @@
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"path"
+	"strings"
+)
+
+//go:embed static
+var staticFS embed.FS
+
+// staticFiles are the site's own files. Each is served under a name that holds
+// the hash of its content, so a browser may keep it for ever and a new version
+// has a new address.
+type staticFiles struct {
+	names map[string]string // "site.css" -> "/static/site.1a2b3c4d.css"
+	files map[string]staticFile
+}
+
+type staticFile struct {
+	content     []byte
+	contentType string
+}
+
+// staticTypes are written out: what the system's tables say differs between
+// machines, and a wrong type stops a module under nosniff.
+var staticTypes = map[string]string{
+	".css": "text/css; charset=utf-8",
+	".js":  "text/javascript; charset=utf-8",
+	".svg": "image/svg+xml",
+}
+
+func loadStatic() (*staticFiles, error) {
+	listed, err := staticFS.ReadDir("static")
+	if err != nil {
+		return nil, fmt.Errorf("static files: %w", err)
+	}
+	s := &staticFiles{names: map[string]string{}, files: map[string]staticFile{}}
+	for _, f := range listed {
+		ext := path.Ext(f.Name())
+		contentType, ok := staticTypes[ext]
+		if !ok {
+			continue
+		}
+		content, err := staticFS.ReadFile("static/" + f.Name())
+		if err != nil {
+			return nil, fmt.Errorf("static files: %w", err)
+		}
+		sum := sha256.Sum256(content)
+		hashed := "/static/" + strings.TrimSuffix(f.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
+		s.names[f.Name()] = hashed
+		s.files[hashed] = staticFile{content: content, contentType: contentType}
+	}
+	return s, nil
+}
+
+// url returns a file's address, or "" if there is no such file.
+func (s *staticFiles) url(name string) string { return s.names[name] }
+
+func (s *Server) routeStatic(mux *http.ServeMux) {
+	mux.Handle("GET /static/{file}", s.page(func(w http.ResponseWriter, r *request) error {
+		file, ok := s.static.files[r.URL.Path]
+		if !ok {
+			return errNoPage
+		}
+		w.Header().Set("Content-Type", file.contentType)
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+		_, err := w.Write(file.content)
+		return err
+	}))
+	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		// "Older" links go on for ever, and every step of one makes the river longer.
+		_, _ = w.Write([]byte("User-agent: *\nDisallow: /*?\n")) // whoever asked has gone: nobody to tell
+	})
+}

@@ -1,0 +1,51 @@
+package web
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/a-h/templ"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// accountURL is the address of an account's page; page "" is its posts.
+func accountURL(a timelines.Account, page string) templ.SafeURL {
+	address := "/" + a.Name
+	if page != "" {
+		address += "/" + page
+	}
+	return templ.SafeURL(address)
+}
+
+func commentID(id int64) string { return "c-" + strconv.FormatInt(id, 10) }
+
+func commentURL(code string, id int64, act string) templ.SafeURL {
+	return templ.SafeURL("/p/" + code + "/comments/" + strconv.FormatInt(id, 10) + "/" + act)
+}
+
+func loginURL(back string) templ.SafeURL {
+	return templ.SafeURL("/login?back=" + url.QueryEscape(back))
+}
+
+// pageAddress is a river page's address at its top: path and order.
+func pageAddress(path string, order rivers.Order) string {
+	if order == rivers.Created {
+		return path + "?order=created"
+	}
+	return path
+}
+
+// olderAddress is where the page goes on after a cursor.
+func olderAddress(path string, order rivers.Order, cursor string) string {
+	q := url.Values{"before": {cursor}}
+	if order == rivers.Created {
+		q.Set("order", string(order))
+	}
+	return path + "?" + q.Encode()
+}
+
+func signUpURL(back string) templ.SafeURL {
+	return templ.SafeURL("/signup?back=" + url.QueryEscape(back))
+}

@@ -1,0 +1,63 @@
+package web
+
+import (
+	"slices"
+
+	"github.com/a-h/templ"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// shownReasons is how many people one reason names.
+const shownReasons = 3
+
+// why says why the entry is here. Only the home feed mixes reasons, so only its
+// entries say: the reason by which the post came first, and everybody it holds
+// for.
+func (e *entryView) why() templ.Component {
+	if e.river.Kind != rivers.Home || len(e.item.Why) == 0 {
+		return templ.NopComponent
+	}
+	first := e.item.Why[0]
+	if e.isMe(first.TheirID) {
+		return word(e.loc.T(whyMine(first.Kind)))
+	}
+	var who []int64
+	for _, t := range e.item.Why {
+		if t.Kind == first.Kind && !e.isMe(t.TheirID) && !slices.Contains(who, t.TheirID) {
+			who = append(who, t.TheirID)
+		}
+	}
+	if len(who) > shownReasons {
+		who = who[:shownReasons]
+	}
+	return sentence(e.loc.T(whyTheirs(first.Kind)), slots{"who": whoList(e, who)})
+}
+
+// whyMine are the reasons that are the viewer's own doing.
+func whyMine(kind string) string {
+	switch kind {
+	case timelines.KindLikes:
+		return "why.likes.me"
+	case timelines.KindComments:
+		return "why.comments.me"
+	case timelines.KindDiscussions:
+		return "why.discussions"
+	case timelines.KindDirects:
+		return "why.directs"
+	}
+	return "why.feed.me"
+}
+
+func whyTheirs(kind string) string {
+	switch kind {
+	case timelines.KindGroup:
+		return "why.group"
+	case timelines.KindLikes:
+		return "why.likes"
+	case timelines.KindComments:
+		return "why.comments"
+	}
+	return "why.feed"
+}
