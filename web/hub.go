@@ -1,0 +1,303 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"runtime"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+// A hub follows rivers for the pages that are open on this node and tells them
+// what changed. What it promises to each page (DESIGN, Realtime contract):
+//
+//   - A push shows nothing that a page would not: everything sent was decided by
+//     rivers.Visit, Flush or Fronts, which decide as a page does, and nothing
+//     decided more than staleAfter ago is sent (R4).
+//   - Nothing is lost between the page and the socket: the lease is committed
+//     and the socket registered before the visit whose difference against the
+//     page is sent. A reconnect does the same; there is no history to run out.
+//   - Nothing is lost afterwards: what the bus loses, the comparison every
+//     compareEvery heals.
+//   - A slow reader delays nobody: a socket holds the newest state of each post,
+//     not a queue, and is closed when it has been stuck for writeTimeout.
+//
+// Goroutines: one per shard (flush), one that keeps leases, one that beats; per
+// socket the handler's own (reads), one that writes and one that pings. All end
+// before Stop returns.
+//
+// Rejected: a goroutine per river (a flush of a thousand rivers would be a
+// thousand statements); sending what a bus message says (it is not decided for
+// the viewer); queues of frames (a slow reader's memory grows, and what it
+// reads at last was decided long ago).
+type hub struct {
+	cfg    hubConfig
+	shards []*shard
+	leases *leaser
+	metric *hubMetrics
+
+	// mu guards the fields below. It is held for moments only, and no other lock
+	// is taken under it.
+	mu       sync.Mutex
+	sockets  map[*socket]struct{}
+	crowds   map[string]int // sockets per session or address
+	stopping bool
+
+	running sync.WaitGroup // shards, leaser, beat
+	open    sync.WaitGroup // sockets; added to under mu while not stopping
+	cancel  context.CancelFunc
+	unhear  func()
+}
+
+// riverSource is what a hub asks of rivers.Store. Tests put a wrapper between
+// the two, to stop the hub between two of its steps.
+type riverSource interface {
+	Visit(context.Context, timelines.Viewer, rivers.Name, rivers.Cursor) (*rivers.Page, error)
+	Flush(context.Context, []rivers.Watch, []int64) ([]rivers.Seen, error)
+	Fronts(context.Context, []rivers.Watch) ([]*rivers.Page, error)
+	Lease(context.Context, []int64) error
+	Unlease(context.Context, []int64) error
+	Cursor(context.Context, string) (rivers.Cursor, error)
+}
+
+// hubPages is the rest of the server as the hub needs it.
+type hubPages interface {
+	// viewerName is the name of the account who looks, "" for nobody.
+	viewerName(ctx context.Context, v timelines.Viewer) (string, error)
+	// postIDs resolves codes; those of no post are left out.
+	postIDs(ctx context.Context, codes []string) (map[string]int64, error)
+	// renderEntry makes an entry's HTML.
+	renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error)
+}
+
+// A look is what an entry's HTML depends on besides the entry and the sets.
+type look struct {
+	viewer timelines.Viewer
+	lang   string
+	page   string // path and query, where forms lead back to
+}
+
+// hubConfig is what a hub runs on. Zero fields get the defaults of withDefaults;
+// tests set some to hurry.
+type hubConfig struct {
+	rivers riverSource
+	pages  hubPages
+	// pageOf is the one function, for HTTP and the socket, that turns an address
+	// into a river's name.
+	pageOf func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error)
+	// viewer is who a request's cookie says is looking.
+	viewer func(*http.Request) (timelines.Viewer, error)
+	// hear delivers what the bus says until the function it returns is called.
+	hear func(func(tiers.Message)) (cancel func())
+	log  *slog.Logger
+	// origins are hosts, besides the one asked for, whose pages may connect.
+	origins []string
+
+	// beat drives everything periodical, once a second.
+	beat <-chan time.Time
+	// compareEvery is how many beats pass between two comparisons of one socket.
+	compareEvery int
+	// leaseEvery is how many beats pass between two refreshments of the leases.
+	leaseEvery int
+	// writeTimeout is how long one message may take before the socket is closed.
+	writeTimeout time.Duration
+	// staleAfter is how old a decision may be when it is sent; older ones are
+	// made again.
+	staleAfter time.Duration
+	// pingEvery and pongWithin find connections whose other end is gone.
+	pingEvery, pongWithin time.Duration
+	// subscribeWithin is how long a new socket may say nothing.
+	subscribeWithin time.Duration
+	// spread is over how long clients are told to spread their coming back.
+	spread time.Duration
+	// perCrowd bounds the sockets of one session, or of one address without a
+	// session; total those of the node.
+	perCrowd, total int
+}
+
+func (c hubConfig) withDefaults() hubConfig {
+	set := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	setN := func(n *int, to int) {
+		if *n == 0 {
+			*n = to
+		}
+	}
+	set(&c.writeTimeout, 10*time.Second)
+	set(&c.staleAfter, time.Second)
+	set(&c.pingEvery, 25*time.Second)
+	set(&c.pongWithin, 10*time.Second)
+	set(&c.subscribeWithin, 15*time.Second)
+	set(&c.spread, 5*time.Second)
+	setN(&c.compareEvery, 15)
+	setN(&c.leaseEvery, 10)
+	setN(&c.perCrowd, 64)
+	setN(&c.total, 20_000)
+	return c
+}
+
+func makeHub(cfg hubConfig, metric *hubMetrics) *hub {
+	h := &hub{
+		cfg:     cfg.withDefaults(),
+		metric:  metric,
+		sockets: make(map[*socket]struct{}),
+		crowds:  make(map[string]int),
+	}
+	h.leases = newLeaser(h.cfg.rivers, h.cfg.log)
+	for range min(runtime.GOMAXPROCS(0), 8) {
+		h.shards = append(h.shards, newShard(h))
+	}
+	return h
+}
+
+// start begins to follow. The hub runs until stop; ctx gives values only.
+func (h *hub) start(ctx context.Context) error {
+	ctx, h.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	h.running.Go(func() { h.leases.run(ctx) })
+	for _, s := range h.shards {
+		h.running.Go(func() { s.run(ctx) })
+	}
+	h.running.Go(func() { h.beat(ctx) })
+	h.unhear = h.cfg.hear(h.message)
+	return nil
+}
+
+// stop closes every socket with closeReconnect and a delay of its own, waits
+// until their goroutines and the hub's have ended, and gives the leases up.
+// When ctx ends first, what is still open is cut, and ctx's error returned
+// after the same wait. Safe to call without start, and more than once.
+func (h *hub) stop(ctx context.Context) error {
+	h.mu.Lock()
+	again := h.stopping
+	h.stopping = true
+	open := make([]*socket, 0, len(h.sockets))
+	for s := range h.sockets {
+		open = append(open, s)
+	}
+	h.mu.Unlock()
+	if again || h.cancel == nil {
+		return nil
+	}
+	h.unhear()
+	for _, s := range open {
+		s.end(closeReconnect, h.comeBack())
+	}
+	gone := make(chan struct{})
+	go func() {
+		h.open.Wait()
+		close(gone)
+	}()
+	var err error
+	select {
+	case <-gone:
+	case <-ctx.Done():
+		err = ctx.Err()
+		for _, s := range open {
+			s.cut()
+		}
+		<-gone
+	}
+	h.cancel()
+	h.running.Wait()
+	return errors.Join(err, h.leases.giveUp(ctx))
+}
+
+// comeBack is the reason given with closeReconnect: after how many milliseconds
+// the client should, drawn anew for each, so that a restart is not followed by
+// everybody at once.
+func (h *hub) comeBack() string {
+	return strconv.FormatInt(rand.Int64N(max(h.cfg.spread.Milliseconds(), 1)), 10)
+}
+
+// admit counts a new socket in, unless there are too many of its crowd.
+func (h *hub) admit(s *socket) (status int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.cancel == nil, h.stopping, len(h.sockets) >= h.cfg.total:
+		return http.StatusServiceUnavailable
+	case h.crowds[s.crowd] >= h.cfg.perCrowd:
+		return http.StatusTooManyRequests
+	}
+	h.sockets[s] = struct{}{}
+	h.crowds[s.crowd]++
+	h.open.Add(1)
+	h.metric.sockets.Inc()
+	return http.StatusSwitchingProtocols
+}
+
+// dismiss undoes admit, when nothing of the socket runs any more.
+func (h *hub) dismiss(s *socket) {
+	h.mu.Lock()
+	delete(h.sockets, s)
+	if h.crowds[s.crowd]--; h.crowds[s.crowd] == 0 {
+		delete(h.crowds, s.crowd)
+	}
+	h.mu.Unlock()
+	h.metric.sockets.Dec()
+	h.open.Done()
+}
+
+// message takes what the bus says. It is called from the bus's goroutine and
+// only takes notes.
+func (h *hub) message(m tiers.Message) {
+	now := time.Now()
+	for _, s := range h.shards {
+		s.note(m, now)
+	}
+}
+
+// beat drives leases, comparisons and the reading of the clock that lets a
+// sign-out act even when the bus stands still.
+func (h *hub) beat(ctx context.Context) {
+	beats := h.cfg.beat
+	if beats == nil {
+		t := time.NewTicker(time.Second)
+		defer t.Stop()
+		beats = t.C
+	}
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-beats:
+		}
+		if n%h.cfg.leaseEvery == 0 {
+			h.leases.refresh()
+		}
+		for _, s := range h.shards {
+			s.beat(n % h.cfg.compareEvery)
+		}
+	}
+}
+
+// closeFor is how a socket ends when something it did failed.
+func (h *hub) closeFor(ctx context.Context, err error) (websocket.StatusCode, string) {
+	var bad *malformedError
+	switch {
+	case errors.As(err, &bad):
+		return closeMalformed, bad.why
+	case errors.Is(err, timelines.ErrSignedOut), errors.Is(err, rivers.ErrSignInNeeded), errors.Is(err, errOtherViewer):
+		return closeSignedOut, "signed out"
+	case errors.Is(err, rivers.ErrForbidden), errors.Is(err, rivers.ErrNotFound), errors.Is(err, timelines.ErrNotFound):
+		return closeNoPage, "no such page"
+	}
+	if ctx.Err() == nil {
+		h.cfg.log.WarnContext(ctx, "socket failed", "error", err)
+	}
+	return closeReconnect, h.comeBack()
+}

@@ -1,0 +1,94 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// newHub returns the hub of a server. The figures are registered where the
+// registry says; nil: nowhere.
+func newHub(s *Server, registry prometheus.Registerer) (*hub, error) {
+	metric, err := newHubMetrics(registry)
+	if err != nil {
+		return nil, err
+	}
+	return makeHub(hubConfig{
+		rivers: s.rivers,
+		pages:  s,
+		pageOf: func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
+			return s.pageOf(ctx, v, path, query)
+		},
+		viewer:  s.viewer,
+		hear:    s.tiers.Subscribe,
+		log:     s.log,
+		origins: []string{s.url.Host},
+	}, metric), nil
+}
+
+// serveWS answers GET /ws. A session that has ended gets its socket closed with
+// the code that says so: a refused handshake tells a browser's script nothing.
+func (h *hub) serveWS(w http.ResponseWriter, r *http.Request) error {
+	v, err := h.cfg.viewer(r)
+	ended := errors.Is(err, timelines.ErrSignedOut)
+	if err != nil && !ended {
+		return err
+	}
+	h.serve(w, r, v, addressKey(r), ended)
+	return nil
+}
+
+// viewerName returns the name of who looks, "" for nobody.
+func (s *Server) viewerName(ctx context.Context, v timelines.Viewer) (string, error) {
+	if v.Anonymous() {
+		return "", nil
+	}
+	found, err := s.rivers.Access().Accounts(ctx, []int64{v.AccountID})
+	if err != nil {
+		return "", err
+	}
+	return found[v.AccountID].Name, nil
+}
+
+// postIDs resolves the codes of posts; those of no post are left out.
+func (s *Server) postIDs(ctx context.Context, codes []string) (map[string]int64, error) {
+	return s.timelines.PostIDs(ctx, codes)
+}
+
+// renderEntry makes the HTML of one entry: its parts, and the whole around them.
+func (s *Server) renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error) {
+	p, err := s.present(ctx, l.viewer, localeOf(l.lang), n, sets, []rivers.Item{it})
+	if err != nil {
+		return entryParts{}, nil, err
+	}
+	p.page = l.page
+	made, err := s.entryParts(p, it)
+	if err != nil {
+		return entryParts{}, nil, err
+	}
+	whole, err := s.entryArticle(p, it, made)
+	return made, whole, err
+}
+
+// liveTexts are the texts river.js writes by itself, as JSON.
+func (l *locale) liveTexts() string {
+	texts, err := json.Marshal(map[string]string{
+		"older":   l.T("river.older"),
+		"now":     l.T("time.now"),
+		"minutes": l.T("time.minutes"),
+		"hours":   l.T("time.hours"),
+		"offline": l.T("live.offline"),
+		"ended":   l.T("live.ended"),
+	})
+	if err != nil {
+		return "{}" // strings always encode
+	}
+	return string(texts)
+}

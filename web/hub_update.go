@@ -1,0 +1,157 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"hash/maphash"
+	"slices"
+	"sync"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// An update is what one flush found out about one post in one river. It is
+// shared by all sockets of the room; each decides itself whether its page is
+// concerned.
+type update struct {
+	batch *batch
+	watch rivers.Watch
+	post  int64
+	// One of item and gone is set.
+	item  *rivers.Item
+	gone  *rivers.Gone
+	sets  *timelines.Sets
+	heard time.Time // when the bus said so; zero if it did not
+}
+
+// A batch is what was decided by one statement, with the HTML made from it:
+// rendered once for all who look the same way, and encoded once for all.
+type batch struct {
+	pages   hubPages
+	decided time.Time // when the deciding statement had been answered
+
+	// mu guards the maps, not what is in them.
+	mu       sync.Mutex
+	rendered map[renderKey]*rendered
+	encoded  map[string]json.RawMessage // HTML as JSON strings
+}
+
+type renderKey struct {
+	look look
+	post int64
+}
+
+// A rendered entry is ready to be put into frames. once guards the rest.
+type rendered struct {
+	once sync.Once
+	err  error
+	part [parts]json.RawMessage
+	sum  [parts]uint64 // of the viewer's own parts
+	html json.RawMessage
+}
+
+func newBatch(pages hubPages, decided time.Time) *batch {
+	return &batch{
+		pages: pages, decided: decided,
+		rendered: make(map[renderKey]*rendered), encoded: make(map[string]json.RawMessage),
+	}
+}
+
+// render returns the entry as those of that look are sent it. The first one who
+// asks makes it, on its own goroutine; the others wait for it.
+func (b *batch) render(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it *rivers.Item) (*rendered, error) {
+	key := renderKey{l, it.PostID}
+	b.mu.Lock()
+	r := b.rendered[key]
+	if r == nil {
+		r = new(rendered)
+		b.rendered[key] = r
+	}
+	b.mu.Unlock()
+	r.once.Do(func() {
+		// Not the asking socket's context: it may close, and others wait.
+		r.err = r.make(context.WithoutCancel(ctx), b, l, n, sets, it)
+	})
+	return r, r.err
+}
+
+var partSeed = maphash.MakeSeed()
+
+func (r *rendered) make(ctx context.Context, b *batch, l look, n rivers.Name, sets *timelines.Sets, it *rivers.Item) error {
+	made, whole, err := b.pages.renderEntry(ctx, l, n, sets, *it)
+	if err != nil {
+		return err
+	}
+	for p, html := range [parts][]byte{made.Why, made.Body, made.Acts, made.Likes, made.Comments} {
+		if r.part[p], err = b.encode(html); err != nil {
+			return err
+		}
+		r.sum[p] = maphash.Bytes(partSeed, html)
+	}
+	r.html, err = jsonHTML(whole)
+	return err
+}
+
+// encode is jsonHTML, once for equal parts of one batch.
+func (b *batch) encode(html []byte) (json.RawMessage, error) {
+	b.mu.Lock()
+	found, ok := b.encoded[string(html)]
+	b.mu.Unlock()
+	if ok {
+		return found, nil
+	}
+	made, err := jsonHTML(html)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.encoded[string(html)] = made
+	b.mu.Unlock()
+	return made, nil
+}
+
+// shown is an entry as a page shows it, as far as the server knows.
+type shown struct {
+	code  string
+	stamp rivers.Stamp
+	place int64
+	// item is what the last frame was made from, and sum its own parts'; unset
+	// while the page shows what it was rendered with, which nobody kept.
+	item *rivers.Item
+	sum  [parts]uint64
+}
+
+// changed returns those parts that differ from what the page shows. The shared
+// parts are compared by what they are made from: their HTML holds times, which
+// the page keeps by itself.
+func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessage) {
+	if e.item == nil {
+		return r.part
+	}
+	for _, p := range [...]part{partWhy, partActs, partLikes} {
+		if r.sum[p] != e.sum[p] {
+			set[p] = r.part[p]
+		}
+	}
+	was, is := e.item, it
+	if was.Fold != is.Fold || !slices.Equal(was.To, is.To) {
+		if was.Fold.Text != is.Fold.Text || !slices.Equal(was.Fold.Attached, is.Fold.Attached) || !slices.Equal(was.To, is.To) {
+			set[partBody] = r.part[partBody]
+		}
+		if was.Fold.Comments.Total != is.Fold.Comments.Total || !slices.Equal(was.Fold.Comments.Shown, is.Fold.Comments.Shown) {
+			set[partComments] = r.part[partComments]
+		}
+	}
+	return set
+}
+
+// newer reports whether a says anything b does not. Both numbers of a stamp only
+// grow within one river, each by itself (R2).
+func newer(a, b rivers.Stamp) bool { return a.Entry > b.Entry || a.Fold > b.Fold }
+
+// later is the stamp of a page that has been shown both.
+func later(a, b rivers.Stamp) rivers.Stamp {
+	return rivers.Stamp{Entry: max(a.Entry, b.Entry), Fold: max(a.Fold, b.Fold)}
+}

@@ -1,0 +1,588 @@
+// river.js keeps a page as it would be after a reload, while it is being read
+// and written on. Without it every page works by forms and links.
+//
+// The server says what changed (web/PROTOCOL.md); this module puts it into the
+// page part by part. What it never touches: the comment boxes, the composer,
+// focus, selection, half-typed text, what was unfolded, and where the reader
+// is. HTML comes from our own server only, which makes it from text.
+
+const river = document.getElementById('river');
+const news = document.getElementById('news');
+const lang = document.documentElement.lang;
+const texts = JSON.parse(news?.dataset.texts ?? '{}');
+const pageSize = 25;
+
+// An entry's parts and the half of its stamp that decides each: its place and
+// the viewer's own from the entry's version, the rest from the post's fold.
+const parts = { why: 0, acts: 0, body: 1, likes: 1, comments: 1 };
+
+const entryOf = (code) => document.getElementById(`p-${code}`);
+const partOf = (entry, name) => entry.querySelector(`#${CSS.escape(`${entry.id}-${name}`)}`);
+const entries = () => [...river.querySelectorAll(':scope > [data-post]')];
+const place = (entry) => Number(entry.dataset.place);
+const stampOf = (version) => version.split('.').map(Number);
+const versions = (list) => Object.fromEntries(list.map((entry) => [entry.dataset.post, entry.dataset.version]));
+const newest = () => river.dataset.newest === '1';
+
+function parse(html) {
+  const template = document.createElement('template');
+  template.innerHTML = html;
+  return template.content;
+}
+
+// Frames --------------------------------------------------------------------
+
+// Stamps of entries that were taken off, so that an older frame or a late reply
+// does not bring them back.
+const gone = new Map();
+// Set between a `river` frame and its `ok`: the entries confirmed so far.
+let confirmed = null;
+
+// Frames wait here for a moment, so that many at once cost one layout.
+const queue = [];
+let drained = 0;
+let draining = 0;
+
+function receive(frame) {
+  queue.push(frame);
+  draining ||= setTimeout(drain, Math.max(0, drained + 16 - performance.now()));
+}
+
+function drain() {
+  draining = 0;
+  drained = performance.now();
+  steady(() => queue.splice(0).forEach(take));
+}
+
+// take follows a frame of the socket.
+function take(frame) {
+  if (frame.t === 'river') {
+    // Another generation: stamps begin anew, and all entries follow.
+    river.dataset.river = frame.river;
+    for (const entry of entries()) entry.dataset.version = '0.0';
+    gone.clear();
+    confirmed = new Set();
+  }
+  if (frame.river !== river.dataset.river) return;
+  if (frame.t === 'entry' || frame.t === 'gone') {
+    confirmed?.add(frame.post);
+    apply(frame);
+  } else if (frame.t === 'ok') {
+    for (const entry of entries()) {
+      if (confirmed && !confirmed.has(entry.dataset.post)) entry.remove();
+    }
+    confirmed = null;
+    river.dataset.more = frame.more ? '1' : '0';
+    tries = 0;
+  }
+}
+
+// apply puts one frame, or the reply to a form of ours, into the page.
+function apply(frame, reply = false) {
+  const stamp = stampOf(frame.version);
+  const entry = entryOf(frame.post);
+  const shown = entry && stampOf(entry.dataset.version);
+  if (frame.t === 'gone') {
+    if (!reply && shown && stamp[0] < shown[0] && stamp[1] < shown[1]) return;
+    entry?.remove();
+    arrived.delete(frame.post);
+    remember(frame.post, shown ? [Math.max(stamp[0], shown[0]), Math.max(stamp[1], shown[1])] : stamp);
+    return;
+  }
+  if (!entry) {
+    const off = gone.get(frame.post);
+    if (off && (reply ? stamp[0] <= off[0] && stamp[1] <= off[1] : stamp[0] < off[0] && stamp[1] < off[1])) return;
+    const fresh = frame.html && parse(frame.html).querySelector('[data-post]');
+    if (!fresh) return;
+    gone.delete(frame.post);
+    insert(fresh);
+    if (!reply) announce(fresh);
+    return;
+  }
+  const fresh = frame.html ? parse(frame.html) : null;
+  for (const [name, half] of Object.entries(parts)) {
+    if (stamp[half] < shown[half]) continue;
+    const to = fresh ? fresh.querySelector(`#${CSS.escape(`${entry.id}-${name}`)}`) : section(frame.parts?.[name]);
+    const at = partOf(entry, name);
+    if (to && at) patch(entry, name, at, to);
+  }
+  entry.dataset.version = `${Math.max(stamp[0], shown[0])}.${Math.max(stamp[1], shown[1])}`;
+  if (stamp[0] >= shown[0] && newest() && frame.place !== place(entry)) {
+    entry.dataset.place = frame.place;
+    move(entry, reply);
+  }
+}
+
+function section(html) {
+  if (html === undefined) return null;
+  const to = document.createElement('div');
+  to.append(parse(html));
+  return to;
+}
+
+function remember(code, stamp) {
+  gone.delete(code);
+  gone.set(code, stamp);
+  if (gone.size > 500) gone.delete(gone.keys().next().value);
+}
+
+// Placing ---------------------------------------------------------------------
+
+// Entries above where the reader is that came or went up unseen; and those that
+// wait to go up, because they are being read or written on.
+const arrived = new Set();
+const waiting = new Set();
+
+// insert puts an entry where its place is among the others, newest first.
+function insert(entry) {
+  const below = entries().find((other) => other !== entry && place(other) < place(entry));
+  const last = entries().findLast((other) => other !== entry);
+  if (below) below.before(entry);
+  else if (last) last.after(entry);
+  else river.append(entry);
+}
+
+function move(entry, mine) {
+  const above = entry.previousElementSibling;
+  const below = entry.nextElementSibling;
+  const stands = (!above?.dataset.post || place(above) >= place(entry)) && (!below?.dataset.post || place(below) <= place(entry));
+  if (stands) return;
+  if (held(entry)) waiting.add(entry);
+  else insert(entry);
+  if (!mine) announce(entry);
+}
+
+// held: taking this entry away would take it from under the reader's eyes.
+function held(entry) {
+  return anchor !== null && (entry.contains(anchor) || onScreen(entry));
+}
+
+// reading: the reader has scrolled into the river, or writes or marks text in it.
+function reading() {
+  const at = document.activeElement;
+  if (at && river.contains(at) && at.matches('textarea, input:not([type=hidden])')) return true;
+  const marked = getSelection();
+  if (marked && !marked.isCollapsed && river.contains(marked.anchorNode)) return true;
+  return river.getBoundingClientRect().top < -40;
+}
+
+// What must not move while the page changes; null if nobody is reading.
+let anchor = null;
+
+// steady runs a change of the page and keeps what is being read where it is.
+function steady(change) {
+  anchor = reading() ? anchorOf() : null;
+  const before = anchor?.getBoundingClientRect().top;
+  change();
+  if (anchor?.isConnected) {
+    const by = anchor.getBoundingClientRect().top - before;
+    if (by) scrollBy(0, by);
+  }
+  if (!anchor) settle();
+  anchor = null;
+  tidy();
+}
+
+// anchorOf is what must not move: what has the focus, else the first element on
+// the screen that is part of an entry.
+function anchorOf() {
+  const at = document.activeElement;
+  if (at && river.contains(at) && onScreen(at)) return at;
+  const entry = entries().find(onScreen);
+  return (entry && [...entry.children].find((child) => child.offsetHeight && onScreen(child))) ?? entry ?? river;
+}
+
+function onScreen(element) {
+  const box = element.getBoundingClientRect();
+  return box.bottom > 0 && box.top < innerHeight;
+}
+
+// announce counts what came in above unseen, or waits to go there.
+function announce(entry) {
+  if (!anchor || !newest()) return;
+  const above = anchor.compareDocumentPosition(entry) & Node.DOCUMENT_POSITION_PRECEDING;
+  if (above || waiting.has(entry)) arrived.add(entry.dataset.post);
+}
+
+// settle puts what waited in its place, when the reader is at the top again.
+function settle() {
+  for (const entry of waiting) if (entry.isConnected) insert(entry);
+  waiting.clear();
+  arrived.clear();
+  trim();
+}
+
+// trim keeps a page that stays open as long as a reload would make it.
+function trim() {
+  if (!newest()) return;
+  const extra = entries().slice(pageSize).filter((entry) => !written(entry));
+  if (!extra.length) return;
+  for (const entry of extra) entry.remove();
+  river.dataset.more = '1';
+  send({ t: 'drop', river: river.dataset.river, entries: versions(extra) });
+}
+
+// tidy brings what stands around the entries in line with them.
+function tidy() {
+  if (news) {
+    news.hidden = arrived.size === 0;
+    if (arrived.size) {
+      const form = new Intl.PluralRules(lang).select(arrived.size);
+      news.firstElementChild.textContent = (news.dataset[form] || news.dataset.other).replace('{n}', arrived.size);
+    }
+  }
+  const shown = entries();
+  const empty = document.querySelector('.note.empty');
+  if (empty) empty.hidden = shown.length > 0;
+  let older = document.querySelector('.paging .older');
+  const last = shown.at(-1);
+  if (river.dataset.more === '1' && last) {
+    if (!older) {
+      older = document.createElement('a');
+      older.className = 'older';
+      older.rel = 'next';
+      older.textContent = texts.older;
+      document.querySelector('.paging .notes')?.remove();
+      document.querySelector('.paging')?.append(older);
+    }
+    if (newest()) {
+      const to = new URL(river.dataset.page, location);
+      to.searchParams.set('before', `${last.dataset.place}.${last.dataset.post}`);
+      older.href = to.pathname + to.search;
+    }
+  }
+  times(river);
+}
+
+// Patching ----------------------------------------------------------------------
+
+// patch makes a part of an entry like the one that came.
+function patch(entry, name, at, to) {
+  if (entry.unfolded?.[name]) unfold(entry, name, at, to);
+  else swap(at, to);
+}
+
+// swap is morph, and gives the focus back to a button that was replaced by its
+// successor (like, unlike).
+function swap(at, to) {
+  const focus = at.contains(document.activeElement) ? document.activeElement : null;
+  const nth = focus ? [...at.querySelectorAll('a, button')].indexOf(focus) : -1;
+  morph(at, to);
+  if (focus && !focus.isConnected) {
+    const there = at.querySelectorAll('a, button');
+    there[Math.min(nth, there.length - 1)]?.focus({ preventScroll: true });
+  }
+}
+
+// morph turns the children of at into those of to, keeping every element that
+// stays the same: the selection in it, its focus, whether it is open.
+function morph(at, to) {
+  const wanted = new Set([...to.children].map((child) => child.id));
+  const known = new Map();
+  for (const child of [...at.children]) {
+    if (!child.id) continue;
+    if (wanted.has(child.id)) known.set(child.id, child);
+    else child.remove();
+  }
+  let next = at.firstChild;
+  for (const want of [...to.childNodes]) {
+    const have = want.id ? known.get(want.id) : next && alike(next, want) ? next : null;
+    if (!have || have.nodeName !== want.nodeName) {
+      at.insertBefore(want, next);
+      continue;
+    }
+    if (have === next) next = next.nextSibling;
+    else at.insertBefore(have, next);
+    if (have.nodeType !== Node.ELEMENT_NODE) {
+      if (have.data !== want.data) have.data = want.data;
+    } else if (!have.isEqualNode(want)) {
+      attributes(have, want);
+      morph(have, want);
+    }
+  }
+  while (next) {
+    const rest = next.nextSibling;
+    next.remove();
+    next = rest;
+  }
+}
+
+function alike(a, b) {
+  return a.nodeName === b.nodeName && !a.id;
+}
+
+function attributes(at, to) {
+  for (const { name } of [...at.attributes]) {
+    if (!to.hasAttribute(name) && name !== 'open') at.removeAttribute(name);
+  }
+  for (const { name, value } of to.attributes) {
+    if (at.getAttribute(name) !== value) at.setAttribute(name, value);
+  }
+}
+
+// Unfolding ---------------------------------------------------------------------
+
+// An entry's unfolded[part] is how far the reader unfolded it: of comments, the
+// id of the oldest unfolded one; of likes, in how many steps.
+
+// unfold brings a part that came folded to where the reader had unfolded it,
+// step by step from the server, and only then shows it. If that fails, the
+// folded part is shown: it is true, if shorter.
+async function unfold(entry, name, at, to) {
+  const goal = entry.unfolded[name];
+  entry.latest ??= {};
+  entry.latest[name] = to;
+  try {
+    for (let steps = 0; name === 'likes' ? steps < goal : !to.querySelector(`#${CSS.escape(goal)}`); steps++) {
+      const more = to.querySelector('[data-unfold]');
+      if (!more) break;
+      await step(more, name, to);
+    }
+  } catch {
+    delete entry.unfolded[name];
+  }
+  if (entry.latest[name] === to && entry.isConnected) steady(() => swap(at, to));
+}
+
+// step replaces a "more" among comments by what it stands for; of likes, the
+// whole line.
+async function step(more, name, part) {
+  const reply = await fetch(more.dataset.unfold, { headers: { 'X-River-Page': river.dataset.page } });
+  if (!reply.ok) throw new Error(reply.status);
+  const html = parse(await reply.text());
+  if (name === 'likes') part.replaceChildren(html);
+  else more.replaceWith(html);
+}
+
+addEventListener('click', async (event) => {
+  const more = event.target.closest?.('[data-unfold]');
+  const entry = more?.closest('[data-post]');
+  if (!entry || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  if (more.ariaBusy) return;
+  more.ariaBusy = 'true';
+  const part = more.closest(`[id^="${entry.id}-"]:not(.more)`);
+  const name = part.id.slice(entry.id.length + 1);
+  try {
+    await step(more, name, part);
+  } catch {
+    location.href = more.href; // the page that has them all
+    return;
+  }
+  entry.unfolded ??= {};
+  if (name === 'likes') entry.unfolded.likes = (entry.unfolded.likes ?? 0) + 1;
+  // The first comment is always shown; the second is the oldest unfolded one.
+  else entry.unfolded.comments = part.querySelectorAll('.comment')[1]?.id;
+  times(part);
+});
+
+// Forms ---------------------------------------------------------------------------
+
+// Text that would be lost by a reload.
+const written = (within) => [...within.querySelectorAll('textarea')].some((t) => t.value !== t.defaultValue);
+
+addEventListener('submit', async (event) => {
+  const form = event.target;
+  if (!form.matches?.('form[data-live]') || !river) return;
+  event.preventDefault();
+  // A double click is one: the second half must not unlike what the first liked.
+  if (form.ariaBusy || event.timeStamp - form.answered < 500) return;
+  form.ariaBusy = 'true';
+  const body = new URLSearchParams(new FormData(form, event.submitter));
+  complain(form, '');
+  let reply;
+  try {
+    reply = await fetch(form.action, {
+      method: 'POST',
+      body,
+      headers: { Accept: 'application/json', 'X-River-Page': river.dataset.page },
+    });
+  } catch {
+    form.ariaBusy = null;
+    // Not sent, or no answer came: the plain way, which the form's key makes safe
+    // to take twice. Without any network it would only lose the page.
+    if (navigator.onLine) HTMLFormElement.prototype.submit.call(form);
+    else complain(form, texts.offline);
+    return;
+  }
+  form.ariaBusy = null;
+  form.answered = performance.now();
+  const json = reply.headers.get('Content-Type')?.startsWith('application/json');
+  const answer = json ? await reply.json().catch(() => null) : null;
+  if (reply.ok && answer) {
+    sent(form);
+    steady(() => apply(answer, true));
+  } else if (answer?.error) {
+    complain(form, answer.error, answer.field);
+  } else {
+    HTMLFormElement.prototype.submit.call(form); // the plain way shows what is wrong
+  }
+});
+
+// sent empties a form that did its work, and gives it the key of another.
+function sent(form) {
+  const text = form.querySelector('textarea');
+  if (!text) return;
+  form.reset();
+  text.defaultValue = text.value = '';
+  const key = form.elements.namedItem('key');
+  if (key) key.value = newKey();
+  const box = form.closest('[data-post] details');
+  if (box) {
+    box.open = false;
+    box.querySelector('summary')?.focus({ preventScroll: true });
+  } else {
+    text.blur();
+  }
+}
+
+function newKey() {
+  const random = crypto.getRandomValues(new Uint8Array(15));
+  return btoa(String.fromCharCode(...random)).replaceAll('+', '-').replaceAll('/', '_');
+}
+
+// complain says in place what is wrong with a form; its text stays.
+function complain(form, text, name) {
+  form.querySelector('.wrong[data-said]')?.remove();
+  for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
+  if (!text) return;
+  const said = document.createElement('p');
+  said.className = 'wrong';
+  said.dataset.said = '';
+  said.role = 'alert';
+  said.textContent = text;
+  const field = name && form.querySelector(`[name="${CSS.escape(name)}"]:not([type=hidden], [type=checkbox])`);
+  field?.setAttribute('aria-invalid', 'true');
+  (field && field.matches('textarea') ? field : form.lastElementChild).after(said);
+  field?.focus();
+}
+
+// Times ---------------------------------------------------------------------------
+
+// times writes "5 min" anew. A date stays as the server wrote it.
+function times(within) {
+  if (!texts.now) return;
+  const now = Date.now();
+  for (const time of within?.querySelectorAll('time[datetime]') ?? []) {
+    const minutes = Math.floor((now - Date.parse(time.dateTime)) / 60000);
+    if (minutes >= 1440 && !time.dataset.passed) continue;
+    let text;
+    if (minutes < 1) text = texts.now;
+    else if (minutes < 60) text = texts.minutes.replace('{n}', minutes);
+    else if (minutes < 1440) text = texts.hours.replace('{n}', Math.floor(minutes / 60));
+    else text = new Intl.DateTimeFormat(lang, { day: 'numeric', month: 'short', timeZone: 'UTC' }).format(Date.parse(time.dateTime));
+    time.dataset.passed = '';
+    if (time.textContent.trim() !== text) time.textContent = text;
+  }
+}
+
+// The socket ------------------------------------------------------------------------
+
+let socket = null;
+let tries = 0; // since the last answer
+let timer = 0;
+let over = false; // the server said not to come back
+
+function send(frame) {
+  if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
+}
+
+function connect() {
+  clearTimeout(timer);
+  if (over || (socket && socket.readyState <= WebSocket.OPEN)) return;
+  const address = new URL('/ws', location);
+  address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
+  const mine = (socket = new WebSocket(address));
+  mine.onopen = () => {
+    confirmed = null;
+    send({
+      t: 'subscribe',
+      page: river.dataset.page,
+      lang,
+      viewer: river.dataset.viewer,
+      river: river.dataset.river,
+      entries: versions(entries().slice(0, 400)),
+    });
+  };
+  mine.onmessage = (event) => {
+    if (mine === socket) receive(JSON.parse(event.data));
+  };
+  mine.onclose = (event) => {
+    if (mine === socket) closed(event);
+  };
+}
+
+function closed({ code, reason }) {
+  socket = null;
+  switch (code) {
+    case 4001: // signed out, or as somebody else
+    case 4004: // no such page any more
+      over = true;
+      leave();
+      return;
+    case 4002: // we speak wrongly: trying again would not help
+      over = true;
+      console.error('river.js:', reason);
+      return;
+    case 4000: // the server goes and comes back: everybody at another moment
+      tries = 0;
+      timer = setTimeout(connect, Math.min(Number(reason) || 0, 30000) + Math.random() * 500);
+      return;
+    case 4008:
+      tries = 6;
+  }
+  const longest = Math.min(500 * 2 ** tries++, 60000);
+  timer = setTimeout(connect, longest / 2 + (Math.random() * longest) / 2);
+}
+
+// leave: the page is not the reader's any more. A reload says how things stand,
+// once; half-typed text is not thrown away for that.
+function leave() {
+  const reloaded = `left ${location.pathname}`;
+  const lately = Date.now() - Number(sessionStorage.getItem(reloaded)) < 30000;
+  if (!written(document) && !lately) {
+    sessionStorage.setItem(reloaded, Date.now());
+    location.reload();
+    return;
+  }
+  for (const entry of entries()) if (!written(entry)) entry.remove();
+  const note = document.createElement('p');
+  note.className = 'note';
+  note.role = 'status';
+  const link = document.createElement('a');
+  link.href = location.pathname + location.search;
+  link.textContent = texts.ended;
+  note.append(link);
+  river.before(note);
+}
+
+if (river) {
+  // We keep the place ourselves: two who do so would do it twice.
+  document.documentElement.style.overflowAnchor = 'none';
+  if (news) {
+    const bar = document.createElement('button');
+    bar.type = 'button';
+    bar.onclick = () => {
+      document.activeElement?.blur();
+      getSelection()?.removeAllRanges();
+      settle();
+      tidy();
+      scrollTo({ top: 0 });
+    };
+    news.append(bar);
+  }
+  addEventListener('scroll', () => {
+    if ((arrived.size || waiting.size) && !reading()) steady(() => {});
+  }, { passive: true });
+  addEventListener('focusout', () => setTimeout(() => {
+    if (waiting.size && !reading()) steady(() => {});
+  }));
+  addEventListener('online', connect);
+  addEventListener('pageshow', connect);
+  document.addEventListener('visibilitychange', () => {
+    if (!document.hidden) connect();
+  });
+  setInterval(() => times(river), 30000);
+  times(river);
+  connect();
+}

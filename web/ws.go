@@ -1,0 +1,276 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
+
+	"riverrun/timelines"
+)
+
+// A socket is one open page's connection. Others leave notes in it (offer,
+// front, resync, end) and never wait for it; its writer goroutine, which alone
+// knows what the page shows (see view), works them off. So what is still to be
+// sent is bounded by how many posts there are, not by how slow the reader is.
+type socket struct {
+	hub    *hub
+	conn   *websocket.Conn
+	viewer timelines.Viewer
+	crowd  string // what its kind of client is counted by
+	// cut ends everything at once, without a close frame. Set before the socket
+	// is admitted.
+	cut context.CancelFunc
+
+	wake chan struct{} // there are notes
+	over chan struct{} // closed by end
+
+	// mu guards the notes below. No other lock is taken under it.
+	mu     sync.Mutex
+	notes  notes
+	ended  bool
+	code   websocket.StatusCode
+	reason string
+}
+
+// notes are what has happened since the writer last looked.
+type notes struct {
+	subscribe *subscribeFrame
+	drop      []*dropFrame
+	resync    bool
+	front     *front
+	pending   map[int64]*update // the newest of each post
+}
+
+// maxPending is how many posts may wait for one socket; one that is further
+// behind visits its page instead.
+const maxPending = 1024
+
+// How often a client may speak: a page subscribes once and drops now and then.
+const (
+	framesPerSecond = 4
+	frameBurst      = 16
+)
+
+// serve follows GET /ws. A browser says where the page comes from that opens a
+// socket; another site's is refused, because the cookie would come with it. A
+// client that sends no Origin is no browser, has the cookie because somebody
+// gave it to it, and is served.
+func (h *hub) serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, address string, signedOut bool) {
+	// Not the request's context, which says nothing about a hijacked connection.
+	ctx, cut := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cut()
+	s := &socket{
+		hub: h, viewer: v, crowd: crowdOf(v, address), cut: cut,
+		wake: make(chan struct{}, 1), over: make(chan struct{}),
+	}
+	if status := h.admit(s); status != http.StatusSwitchingProtocols {
+		w.Header().Set("Retry-After", "10")
+		http.Error(w, http.StatusText(status), status)
+		return
+	}
+	defer h.dismiss(s)
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		// Frames are small, and a compressor per connection is not.
+		CompressionMode: websocket.CompressionDisabled,
+		// The host asked for is always allowed; behind a proxy that asks for
+		// another, the site's own address must be too.
+		OriginPatterns: h.cfg.origins,
+	})
+	if err != nil {
+		return // Accept has answered
+	}
+	conn.SetReadLimit(maxFrame)
+	s.conn = conn
+	if signedOut {
+		s.end(closeSignedOut, "signed out")
+	}
+	var own sync.WaitGroup
+	own.Go(func() { s.write(ctx) })
+	own.Go(func() { s.ping(ctx) })
+	s.read(ctx)
+	cut()
+	own.Wait()
+}
+
+func crowdOf(v timelines.Viewer, address string) string {
+	if v.Session != (timelines.Session{}) {
+		return "session " + string(v.Session[:])
+	}
+	return "address " + address
+}
+
+// end closes the socket with that code, soon: after what is being written. One
+// that does not get to it within a second is cut. Only the first call counts.
+func (s *socket) end(code websocket.StatusCode, reason string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.ended, s.code, s.reason = true, code, reason
+	close(s.over)
+	time.AfterFunc(time.Second, s.cut)
+	s.hub.metric.closed.WithLabelValues(strconv.Itoa(int(code))).Inc()
+}
+
+// offer notes what a flush found.
+func (s *socket) offer(updates []*update) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.notes.pending == nil {
+		s.notes.pending = make(map[int64]*update)
+	}
+	for _, u := range updates {
+		s.notes.pending[u.post] = u
+	}
+	if len(s.notes.pending) > maxPending {
+		s.notes.pending, s.notes.resync = nil, true
+	}
+	nudge(s.wake)
+}
+
+// front notes the page's river as a comparison read it.
+func (s *socket) front(f *front) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes.front = f
+	nudge(s.wake)
+}
+
+// resync notes that the page is to be visited again.
+func (s *socket) resync() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.notes.resync = true
+	nudge(s.wake)
+}
+
+func (s *socket) take() notes {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.notes
+	s.notes = notes{}
+	return n
+}
+
+// read takes what the client says until the connection is gone. It always
+// reads, as pongs and close frames arrive only so.
+func (s *socket) read(ctx context.Context) {
+	allowed := rate.NewLimiter(framesPerSecond, frameBurst)
+	for {
+		_, message, err := s.conn.Read(ctx)
+		if err != nil {
+			return // gone, or too large a message: the library has answered 1009
+		}
+		frame, err := parseFrame(message)
+		switch {
+		case err != nil:
+			var bad *malformedError
+			errors.As(err, &bad)
+			s.end(closeMalformed, clip(bad.why))
+		case !allowed.Allow():
+			s.end(closeTooFast, "too fast")
+		default:
+			s.mu.Lock()
+			if frame.subscribe != nil {
+				s.notes.subscribe = frame.subscribe
+			} else {
+				s.notes.drop = append(s.notes.drop, frame.drop)
+			}
+			s.mu.Unlock()
+			nudge(s.wake)
+		}
+	}
+}
+
+// clip makes a reason fit into a close frame, which holds 123 bytes.
+func clip(reason string) string {
+	if len(reason) <= 100 {
+		return reason
+	}
+	return reason[:100]
+}
+
+// ping finds out when the other end is gone without having said so.
+func (s *socket) ping(ctx context.Context) {
+	t := time.NewTicker(s.hub.cfg.pingEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.over:
+			return
+		case <-t.C:
+		}
+		within, cancel := context.WithTimeout(ctx, s.hub.cfg.pongWithin)
+		err := s.conn.Ping(within)
+		cancel()
+		if err != nil {
+			s.cut()
+			return
+		}
+	}
+}
+
+// write works the notes off until the socket ends.
+func (s *socket) write(ctx context.Context) {
+	v := &view{socket: s}
+	defer v.leave()
+	silent := time.AfterFunc(s.hub.cfg.subscribeWithin, func() { s.end(closeSilent, "nothing subscribed to") })
+	defer silent.Stop()
+	for {
+		select {
+		case <-s.over:
+			s.mu.Lock()
+			code, reason := s.code, s.reason
+			s.mu.Unlock()
+			// An error says that the other end is gone, which is what we want.
+			_ = s.conn.Close(code, reason)
+			return
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		}
+		n := s.take()
+		if n.subscribe != nil {
+			silent.Stop()
+		}
+		if err := v.work(ctx, n); err != nil && !errors.Is(err, errEnding) {
+			code, reason := s.hub.closeFor(ctx, err)
+			s.end(code, reason)
+		}
+	}
+}
+
+// send writes one frame, or returns errEnding. A reader stuck for writeTimeout
+// loses the connection: a close frame could not reach it through its full pipe.
+func (s *socket) send(ctx context.Context, kind string, frame []byte) error {
+	select {
+	case <-s.over:
+		return errEnding
+	default:
+	}
+	within, cancel := context.WithTimeout(ctx, s.hub.cfg.writeTimeout)
+	defer cancel()
+	if err := s.conn.Write(within, websocket.MessageText, frame); err != nil {
+		if within.Err() != nil && ctx.Err() == nil {
+			s.hub.metric.closed.WithLabelValues("stuck").Inc()
+		}
+		s.cut()
+		return errEnding
+	}
+	s.hub.metric.frames.WithLabelValues(kind).Inc()
+	return nil
+}
+
+// errEnding stops a writer in the middle of its work when the socket has been
+// told to end, as what it still has to say may not be shown any more, or when
+// the connection is gone.
+var errEnding = errors.New("socket ends")

@@ -1,0 +1,433 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// A view is what one socket's page shows. Only the socket's writer uses it.
+//
+// Its invariant: the page shows exactly the entries in shown, or will when it
+// has read what was written, each at a stamp at least as new as the one there;
+// and what the river holds within the page's range and is not shown has a note
+// coming.
+type view struct {
+	socket *socket
+
+	// subscribed: the fields below are set.
+	subscribed bool
+	name       rivers.Name
+	before     rivers.Cursor
+	look       look
+	river      int64
+	shown      map[int64]*shown
+	// whole: the page shows all there is, so anything new is within its range.
+	whole bool
+
+	shard  *shard
+	watch  rivers.Watch
+	joined bool
+	leased int64 // the river whose lease is held, 0 for none
+}
+
+// A front is a river's first page as a comparison read it.
+type front struct {
+	page  *rivers.Page
+	batch *batch
+}
+
+// errOtherViewer: the page was made for somebody else than the session's owner.
+var errOtherViewer = errors.New("page was made for another viewer")
+
+// maxSwaps is how many generations in a row may be replaced under a subscribe
+// before the client is asked to come back later.
+const maxSwaps = 5
+
+// work does what the notes ask for, oldest knowledge first: a subscribe makes
+// the rest superfluous, a page is older than updates, and whatever is older
+// than what is shown already does nothing.
+func (v *view) work(ctx context.Context, n notes) error {
+	switch {
+	case n.subscribe != nil:
+		if err := v.subscribe(ctx, n.subscribe); err != nil {
+			return err
+		}
+	case !v.subscribed:
+		return nil
+	}
+	for _, f := range n.drop {
+		v.drop(f)
+	}
+	switch {
+	case n.subscribe != nil:
+	case n.resync:
+		if err := v.sync(ctx); err != nil {
+			return err
+		}
+	case n.front != nil:
+		if err := v.compare(ctx, n.front); err != nil {
+			return err
+		}
+	}
+	return v.apply(ctx, n.pending)
+}
+
+// subscribe begins to follow a page, from what the client says it shows.
+func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
+	h := v.socket.hub
+	viewer := v.socket.viewer
+	if f.viewer != nil {
+		name, err := h.cfg.pages.viewerName(ctx, viewer)
+		if err != nil {
+			return err
+		}
+		if name != *f.viewer {
+			return errOtherViewer
+		}
+	}
+	name, err := h.cfg.pageOf(ctx, viewer, f.path, f.query)
+	if err != nil {
+		return err
+	}
+	var before rivers.Cursor
+	if text := f.query.Get("before"); text != "" {
+		if before, err = h.cfg.rivers.Cursor(ctx, text); err != nil {
+			return err
+		}
+	}
+	page := f.path
+	if len(f.query) > 0 {
+		page += "?" + f.query.Encode()
+	}
+	ids, err := h.cfg.pages.postIDs(ctx, slices.Collect(maps.Keys(f.entries)))
+	if err != nil {
+		return err
+	}
+	v.leave()
+	v.subscribed = true
+	v.name, v.before, v.river = name, before, f.river
+	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
+	v.shown = make(map[int64]*shown, len(f.entries))
+	for code, stamp := range f.entries {
+		if id, ok := ids[code]; ok {
+			v.shown[id] = &shown{code: code, stamp: stamp}
+		} else if err := v.socket.send(ctx, "gone", frameGone(f.river, code, stamp)); err != nil {
+			return err
+		}
+	}
+	return v.sync(ctx)
+}
+
+// sync is step 9 of the protocol of rivers: lease committed, socket registered,
+// visit, difference. If the visit finds another generation than the one that is
+// leased, the same again with that one: a lease taken after the visit would let
+// a change between the two pass unseen.
+func (v *view) sync(ctx context.Context) error {
+	h := v.socket.hub
+	page, err := v.visit(ctx, v.river)
+	if err != nil {
+		return err
+	}
+	if page.River != v.river {
+		v.river = page.River
+		if err := v.socket.send(ctx, "river", frameRiver(v.river)); err != nil {
+			return err
+		}
+		for _, e := range v.shown {
+			e.stamp, e.item = rivers.Stamp{}, nil
+		}
+	}
+	_, err = v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, time.Now())})
+	if errors.Is(err, errStale) {
+		v.socket.resync()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return v.socket.send(ctx, "ok", frameOK(v.river, page.More))
+}
+
+func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
+	for range maxSwaps {
+		if river != 0 {
+			if err := v.enter(ctx, river); err != nil {
+				return nil, err
+			}
+		}
+		page, err := v.socket.hub.cfg.rivers.Visit(ctx, v.look.viewer, v.name, v.before)
+		if err != nil {
+			return nil, err
+		}
+		if page.River == river {
+			return page, nil
+		}
+		river = page.River
+	}
+	return nil, fmt.Errorf("river %v replaced %d times during one subscribe", v.name, maxSwaps)
+}
+
+// enter holds the river's lease and joins its room, leaving the one before.
+// The id may be one that a client made up: then the lease is nobody's, and given
+// up as soon as the visit says so.
+func (v *view) enter(ctx context.Context, river int64) error {
+	w := rivers.Watch{Viewer: v.look.viewer, Name: v.name, River: river}
+	if v.joined && v.watch == w {
+		return nil
+	}
+	v.leave()
+	h := v.socket.hub
+	if err := h.leases.hold(ctx, river); err != nil {
+		return err
+	}
+	v.leased = river
+	v.shard, v.watch, v.joined = h.shardOf(v.name), w, true
+	v.shard.join(w, v.socket)
+	return nil
+}
+
+func (v *view) leave() {
+	if v.joined {
+		v.shard.leave(v.watch, v.socket)
+		v.joined = false
+	}
+	if v.leased != 0 {
+		v.socket.hub.leases.release(v.leased)
+		v.leased = 0
+	}
+}
+
+// drop forgets what the client took off the screen by itself. An entry that was
+// sent anew meanwhile may or may not be there again: it is treated as shown, but
+// long ago, so that a comparison sends it whole.
+func (v *view) drop(f *dropFrame) {
+	if f.river != v.river {
+		return
+	}
+	v.whole = false
+	for id, e := range v.shown {
+		switch stamp, dropped := f.entries[e.code]; {
+		case !dropped:
+		case newer(e.stamp, stamp):
+			e.stamp, e.item = rivers.Stamp{}, nil
+		default:
+			delete(v.shown, id)
+		}
+	}
+}
+
+// compare looks for what the bus or this hub lost.
+func (v *view) compare(ctx context.Context, f *front) error {
+	if !v.before.Top() {
+		return v.sync(ctx) // a first page says nothing about an older one
+	}
+	if f.page.River != v.river || v.stale(f.batch) {
+		return nil
+	}
+	differed, err := v.difference(ctx, f)
+	if errors.Is(err, errStale) {
+		v.socket.resync()
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	result := "same"
+	if differed {
+		result = "healed"
+	}
+	v.socket.hub.metric.compared.WithLabelValues(result).Inc()
+	return nil
+}
+
+// difference sends what the page shows otherwise than f: entries it lacks or
+// shows older, then what has become of those it shows and f does not. The latter
+// are read now: f may be older than they are.
+func (v *view) difference(ctx context.Context, f *front) (differed bool, err error) {
+	for i := range f.page.Items {
+		if v.stale(f.batch) {
+			return differed, errStale
+		}
+		sent, err := v.entry(ctx, f.batch, f.page.Sets, &f.page.Items[i], true)
+		if err != nil {
+			return false, err
+		}
+		differed = differed || sent
+	}
+	if v.before.Top() {
+		v.whole = !f.page.More
+	}
+	on := make(map[int64]struct{}, len(f.page.Items))
+	for i := range f.page.Items {
+		on[f.page.Items[i].PostID] = struct{}{}
+	}
+	var rest []int64
+	for id := range v.shown {
+		if _, ok := on[id]; !ok {
+			rest = append(rest, id)
+		}
+	}
+	if len(rest) == 0 {
+		return differed, nil
+	}
+	more, err := v.inquire(ctx, rest)
+	return differed || more, err
+}
+
+// inquire reads shown posts by name and sends what has become of them.
+func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err error) {
+	h := v.socket.hub
+	slices.Sort(posts)
+	seen, err := h.cfg.rivers.Flush(ctx, []rivers.Watch{v.watch}, posts)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case seen[0].SignedOut:
+		return false, timelines.ErrSignedOut
+	case seen[0].Closed:
+		return false, rivers.ErrNotFound
+	case seen[0].Swapped:
+		v.socket.resync()
+		return false, nil
+	}
+	b := newBatch(h.cfg.pages, time.Now())
+	asked := make(map[int64]rivers.Stamp, len(posts))
+	for _, id := range posts {
+		asked[id] = rivers.Stamp{} // not in the river, as far as it says nothing else
+	}
+	for i := range seen[0].Items {
+		it := &seen[0].Items[i]
+		delete(asked, it.PostID)
+		sent, err := v.entry(ctx, b, seen[0].Sets, it, true)
+		if err != nil {
+			return false, err
+		}
+		differed = differed || sent
+	}
+	for _, g := range seen[0].Gone {
+		asked[g.PostID] = g.Stamp
+	}
+	for id, stamp := range asked {
+		if err := v.gone(ctx, id, stamp); err != nil {
+			return false, err
+		}
+		differed = true
+	}
+	return differed, nil
+}
+
+// apply works off what flushes found. What was decided too long ago, because
+// this reader is slow, is asked for again instead of sent.
+func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
+	var again []int64
+	for id, u := range pending {
+		if u.watch != v.watch {
+			continue // of a generation this page has left
+		}
+		if v.stale(u.batch) {
+			again = append(again, id)
+			continue
+		}
+		sent := false
+		var err error
+		if u.gone != nil {
+			if e := v.shown[id]; e != nil && !newer(e.stamp, u.gone.Stamp) {
+				sent, err = true, v.gone(ctx, id, u.gone.Stamp)
+			}
+		} else {
+			sent, err = v.entry(ctx, u.batch, u.sets, u.item, v.within(u.item.Place))
+		}
+		if err != nil {
+			return err
+		}
+		if sent && !u.heard.IsZero() {
+			v.socket.hub.metric.pushed.Observe(time.Since(u.heard).Seconds())
+		}
+	}
+	if len(again) > 0 {
+		v.shard.ask(again)
+	}
+	// A first page that lost entries takes them from below, as a reload would.
+	if v.before.Top() && !v.whole && len(v.shown) < rivers.PageSize {
+		return v.sync(ctx)
+	}
+	return nil
+}
+
+// errStale: this reader is so slow that what was decided is too old to be sent.
+// What was sent is shown, so the next try has less to send.
+var errStale = errors.New("decided too long ago")
+
+func (v *view) stale(b *batch) bool { return time.Since(b.decided) > v.socket.hub.cfg.staleAfter }
+
+// entry sends one entry if the page is concerned: the parts that changed if it
+// stands where it stood, else the whole. An entry that is not shown is sent only
+// if it is within the page's range.
+func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *rivers.Item, within bool) (sent bool, err error) {
+	e := v.shown[it.PostID]
+	switch {
+	case e == nil && !within:
+		return false, nil
+	case e != nil && !newer(it.Stamp, e.stamp):
+		e.place = it.Place
+		return false, nil
+	}
+	r, err := b.render(ctx, v.look, v.name, sets, it)
+	if err != nil {
+		return false, fmt.Errorf("rendering entry %s: %w", it.Fold.Text.Code, err)
+	}
+	code := it.Fold.Text.Code
+	stamp := it.Stamp
+	var frame []byte
+	if e == nil || e.place != it.Place || e.stamp == (rivers.Stamp{}) {
+		if e != nil {
+			stamp = later(stamp, e.stamp)
+		}
+		frame = frameWhole(v.river, code, it.Stamp, it.Place, r.html)
+	} else {
+		stamp = later(stamp, e.stamp)
+		frame = frameParts(v.river, code, it.Stamp, it.Place, e.changed(it, r))
+	}
+	if err := v.socket.send(ctx, "entry", frame); err != nil {
+		return false, err
+	}
+	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum}
+	return true, nil
+}
+
+// within reports whether an entry of that place, which the page does not show,
+// stands in the page's range. An older page is not added to.
+func (v *view) within(place int64) bool {
+	switch {
+	case !v.before.Top():
+		return false
+	case v.whole:
+		return true
+	}
+	for _, e := range v.shown {
+		if e.place < place {
+			return true
+		}
+	}
+	return false
+}
+
+func (v *view) gone(ctx context.Context, post int64, stamp rivers.Stamp) error {
+	e := v.shown[post]
+	if e == nil {
+		return nil
+	}
+	if err := v.socket.send(ctx, "gone", frameGone(v.river, e.code, later(stamp, e.stamp))); err != nil {
+		return err
+	}
+	delete(v.shown, post)
+	return nil
+}
