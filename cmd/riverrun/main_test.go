@@ -117,7 +117,7 @@ func TestFromNothing(t *testing.T) {
 	for path, want := range map[string]string{
 		"/healthz": "alive\n",
 		"/readyz":  "ready\n",
-		"/metrics": "riverrun_written_entries_total",
+		"/metrics": `riverrun_live_rivers{kind="home"} 0`,
 	} {
 		if status, body := get(t, url+path); status != http.StatusOK || !strings.Contains(body, want) {
 			t.Errorf("GET %s: got %d %.200q, want 200 with %q", path, status, body, want)

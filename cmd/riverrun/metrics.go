@@ -48,14 +48,15 @@ func newFigures() *figures {
 	}
 }
 
-// registry returns a registry with these, Go's and the process's metrics.
-func (f *figures) registry() (*prometheus.Registry, error) {
+// registry returns a registry with these, Go's and the process's metrics, and
+// more.
+func (f *figures) registry(more ...prometheus.Collector) (*prometheus.Registry, error) {
 	r := prometheus.NewRegistry()
-	for _, c := range []prometheus.Collector{
+	for _, c := range append(more,
 		f.builds, f.built, f.written, f.tier0,
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-	} {
+	) {
 		if err := r.Register(c); err != nil {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}

@@ -88,7 +88,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 		Log:       n.log,
 		Metrics:   figures,
 	})
-	if n.metrics, err = figures.registry(); err != nil {
+	if n.metrics, err = figures.registry(newCensus(n.rivers, n.log)); err != nil {
 		return nil, err
 	}
 	if err := n.rivers.Start(ctx); err != nil {
