@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -75,20 +74,4 @@ func (s *Server) renderEntry(ctx context.Context, l look, n rivers.Name, sets *t
 	}
 	whole, err := s.entryArticle(p, it, made)
 	return made, whole, err
-}
-
-// liveTexts are the texts river.js writes by itself, as JSON.
-func (l *locale) liveTexts() string {
-	texts, err := json.Marshal(map[string]string{
-		"older":   l.T("river.older"),
-		"now":     l.T("time.now"),
-		"minutes": l.T("time.minutes"),
-		"hours":   l.T("time.hours"),
-		"offline": l.T("live.offline"),
-		"ended":   l.T("live.ended"),
-	})
-	if err != nil {
-		return "{}" // strings always encode
-	}
-	return string(texts)
 }
