@@ -332,3 +332,38 @@ func (w *town) clock() int64 {
 	w.Helper()
 	return value[int64](w, `SELECT n FROM access_clock`)
 }
+
+// paused is a change stopped inside its transaction, where it announces.
+type paused struct {
+	there, onward chan struct{}
+}
+
+// pauseInside stops the next change that announces anything; those after it go
+// on.
+func (w *town) pauseInside() paused {
+	w.Helper()
+	p := paused{make(chan struct{}), make(chan struct{})}
+	var once sync.Once
+	w.heard.inside(func(ctx context.Context, _ pgx.Tx, _ []Event) error {
+		once.Do(func() {
+			close(p.there)
+			select {
+			case <-p.onward:
+			case <-ctx.Done():
+			}
+		})
+		return nil
+	})
+	return p
+}
+
+func (p paused) reached(t *testing.T) {
+	t.Helper()
+	select {
+	case <-p.there:
+	case <-t.Context().Done():
+		t.Fatal("no change was announced")
+	}
+}
+
+func (p paused) release() { close(p.onward) }

@@ -1,0 +1,272 @@
+package timelines
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// flags of a post: public, protected, private.
+func (w *town) flags(post int64) [3]bool {
+	w.Helper()
+	return [3]bool(value[[]bool](w, `SELECT ARRAY[is_public, is_protected, is_private] FROM posts WHERE id = $1`, post))
+}
+
+func TestSetAccess(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	club := w.group(bob, "club", Public)
+	own := w.post(bob, "mine")
+	both := w.post(bob, "mine and ours", "bob", "club")
+	ours := w.post(ann, "ours", "club")
+	direct := w.post(bob, "between us", "ann")
+	gone := w.post(bob, "gone")
+	_, err := w.DeletePost(t.Context(), bob.ID, gone.Code)
+	w.must(err)
+	versions := w.version(both.PostID)
+	w.heard.take()
+
+	for _, tc := range []struct {
+		group           string
+		level           Level
+		own, both, ours [3]bool
+	}{
+		{"", Private, [3]bool{false, false, true}, [3]bool{true, false, true}, [3]bool{true, false, false}},
+		{"club", Protected, [3]bool{false, false, true}, [3]bool{false, true, true}, [3]bool{false, true, false}},
+		{"club", Private, [3]bool{false, false, true}, [3]bool{false, false, true}, [3]bool{false, false, true}},
+		{"", Public, [3]bool{true, false, false}, [3]bool{true, false, true}, [3]bool{false, false, true}},
+	} {
+		before := w.clock()
+		feed := bob.FeedID
+		if tc.group != "" {
+			feed = club.FeedID
+		}
+		c := w.setAccess(bob, tc.group, tc.level)
+		everybody := Replace{Everybody: true}
+		w.same("change", c, Change{Actor: bob.ID, Clock: before + 1, Replace: []Replace{everybody}})
+		w.same("announced", w.heard.take(), []Event{everybody})
+		w.same("logged", w.logged(before), []logRow{{N: before + 1, TimelineID: feed, Kind: "level"}})
+		what := "flags with " + tc.group + " " + tc.level.String()
+		w.same(what, [][3]bool{w.flags(own.PostID), w.flags(both.PostID), w.flags(ours.PostID)}, [][3]bool{tc.own, tc.both, tc.ours})
+		w.same("flags of a direct", w.flags(direct.PostID), [3]bool{false, false, true})
+		w.same("flags of what was deleted", w.flags(gone.PostID), [3]bool{})
+		w.sound()
+
+		// Again: no change, but its answer waits for the first one's number.
+		c = w.setAccess(bob, tc.group, tc.level)
+		w.same("change, again", c, Change{Actor: bob.ID, Clock: before + 1})
+		w.same("announced", w.heard.take(), []Event(nil))
+	}
+	w.same("version", w.version(both.PostID), versions)
+
+	_, err = w.SetAccess(t.Context(), ann.ID, "club", Public)
+	w.fails("who does not administer", err, ErrForbidden)
+	_, err = w.SetAccess(t.Context(), ann.ID, "bob", Public)
+	w.fails("another person's feed", err, ErrNotFound)
+	_, err = w.SetAccess(t.Context(), ann.ID, "nogroup", Public)
+	w.fails("no group", err, ErrNotFound)
+	_, err = w.SetAccess(t.Context(), ann.ID, "", 3)
+	w.invalid("no level", err, "level_unknown")
+	_, err = w.SetAccess(t.Context(), 999, "", Public)
+	w.fails("nobody", err, ErrNotFound)
+}
+
+// A post is being written while its group goes private: whichever comes first,
+// the flags are of the level that stands.
+func TestCreatePostAgainstSetAccess(t *testing.T) {
+	t.Run("level first", func(t *testing.T) {
+		w := newTown(t)
+		bob := w.user("bob")
+		setting := w.pauseInside()
+		set := during(func() error {
+			_, err := w.SetAccess(t.Context(), bob.ID, "", Private)
+			return err
+		})
+		setting.reached(t)
+		var c Change
+		posted := during(func() (err error) {
+			c, err = w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello"})
+			return err
+		})
+		w.waitBlocked(1)
+		setting.release()
+		w.must(set())
+		w.must(posted())
+		w.same("flags", w.flags(c.PostID), [3]bool{false, false, true})
+		w.sound()
+	})
+	t.Run("post first", func(t *testing.T) {
+		w := newTown(t)
+		bob := w.user("bob")
+		posting := w.pauseInside()
+		var c Change
+		posted := during(func() (err error) {
+			c, err = w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello"})
+			return err
+		})
+		posting.reached(t)
+		set := during(func() error {
+			_, err := w.SetAccess(t.Context(), bob.ID, "", Private)
+			return err
+		})
+		w.waitBlocked(1)
+		posting.release()
+		w.must(posted())
+		w.must(set())
+		w.same("flags", w.flags(c.PostID), [3]bool{false, false, true})
+		w.sound()
+	})
+	t.Run("the right to write", func(t *testing.T) {
+		w := newTown(t)
+		bob, ann := w.user("bob"), w.user("ann")
+		w.group(bob, "club", Public)
+		setting := w.pauseInside()
+		set := during(func() error {
+			_, err := w.SetAccess(t.Context(), bob.ID, "club", Private)
+			return err
+		})
+		setting.reached(t)
+		posted := during(func() error {
+			_, err := w.CreatePost(t.Context(), NewPost{Author: ann.ID, Body: "hello", To: []string{"club"}})
+			return err
+		})
+		w.waitBlocked(1)
+		setting.release()
+		w.must(set())
+		w.invalid("a post by no member", posted(), "to_forbidden")
+	})
+}
+
+// Two groups that share a post go private at once: each must not count on the
+// other to be public still.
+func TestSetAccessOfTwoGroupsAtOnce(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	w.group(bob, "club", Public)
+	w.group(bob, "pub", Public)
+	p := w.post(bob, "hello", "club", "pub")
+	first := w.pauseInside()
+	one := during(func() error {
+		_, err := w.SetAccess(t.Context(), bob.ID, "club", Private)
+		return err
+	})
+	first.reached(t)
+	two := during(func() error {
+		_, err := w.SetAccess(t.Context(), bob.ID, "pub", Private)
+		return err
+	})
+	w.waitBlocked(1)
+	first.release()
+	w.must(one())
+	w.must(two())
+	w.same("flags", w.flags(p.PostID), [3]bool{false, false, true})
+	w.sound()
+}
+
+// A post deleted while its group's level changes keeps no flag.
+func TestDeletePostAgainstSetAccess(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	p := w.post(bob, "hello")
+	deleting := w.pauseInside()
+	deleted := during(func() error {
+		_, err := w.DeletePost(t.Context(), bob.ID, p.Code)
+		return err
+	})
+	deleting.reached(t)
+	set := during(func() error {
+		_, err := w.SetAccess(t.Context(), bob.ID, "", Private)
+		return err
+	})
+	w.waitBlocked(1)
+	deleting.release()
+	w.must(deleted())
+	w.must(set())
+	w.same("flags", w.flags(p.PostID), [3]bool{})
+	w.sound()
+}
+
+// The clock is the last statement of its transaction: while a change announces,
+// its number is not drawn yet.
+func TestClockIsDrawnLast(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	before := w.clock()
+	announced := 0
+	w.heard.inside(func(ctx context.Context, tx pgx.Tx, _ []Event) error {
+		announced++
+		_, err := w.pool.Exec(ctx, `SELECT FROM access_clock WHERE n = `+
+			`(SELECT n FROM access_clock) FOR UPDATE NOWAIT`)
+		return err
+	})
+	w.subscribe(ann, "bob")
+	w.setAccess(bob, "", Private)
+	_, err := w.Unsubscribe(t.Context(), ann.ID, "bob")
+	w.must(err)
+	w.subscribe(ann, "bob")
+	_, err = w.Accept(t.Context(), bob.ID, "ann", "")
+	w.must(err)
+	w.group(bob, "club", Public)
+	w.same("announcements", announced, 5)
+	w.same("clock", w.clock(), before+5)
+	w.sound()
+}
+
+// Numbers are in commit order: who sees a number sees the rows of all before.
+func TestClockIsInCommitOrder(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var writers, reader sync.WaitGroup
+	for range 4 {
+		writers.Go(func() {
+			for range 25 {
+				if _, err := w.SetLanguage(t.Context(), bob.ID, "en"); err != nil {
+					t.Errorf("SetLanguage: %v", err)
+				}
+			}
+		})
+	}
+	reader.Go(func() {
+		for ctx.Err() == nil {
+			// One statement, one snapshot.
+			var n, rows int64
+			err := w.pool.QueryRow(t.Context(),
+				`SELECT (SELECT n FROM access_clock), (SELECT count(*) FROM access_log)`).Scan(&n, &rows)
+			if err != nil || n != rows+1 {
+				t.Errorf("clock at %d with %d numbers logged, %v; want one more than logged", n, rows, err)
+				return
+			}
+		}
+	})
+	writers.Wait()
+	stop()
+	reader.Wait()
+	w.same("clock", w.clock(), int64(101))
+	w.sound()
+}
+
+func TestTrimAccessLogAndKeys(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	for _, key := range []string{"old", "new"} {
+		_, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: key})
+		w.must(err)
+		w.setAccess(bob, "", map[string]Level{"old": Private, "new": Public}[key])
+	}
+	w.exec(`UPDATE keys SET created_at = now() - interval '2 hours' WHERE key = 'old'`)
+	w.exec(`UPDATE access_log SET created_at = now() - interval '2 hours' WHERE n = 2`)
+	for what, trim := range map[string]func(context.Context, time.Duration) (int64, error){
+		"ExpireKeys": w.ExpireKeys, "TrimAccessLog": w.TrimAccessLog,
+	} {
+		for i, want := range []int64{1, 0} {
+			if got, err := trim(t.Context(), time.Hour); err != nil || got != want {
+				t.Errorf("%s, round %d: got %d, %v; want %d", what, i, got, err, want)
+			}
+		}
+	}
+}
