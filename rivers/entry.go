@@ -121,6 +121,14 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof time.Time) (held bool, err error) {
 	deadline := asof.Add(writeDeadline)
 	b := &pgx.Batch{}
+	if takenOut(ctx, stepStamps) {
+		for i := range entries {
+			entries[i].Version = time.Now().UnixNano() // whoever writes last wins
+		}
+	}
+	if takenOut(ctx, stepTombstones) {
+		entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })
+	}
 	if err := queueFolds(b, folds, deadline); err != nil {
 		return false, err
 	}

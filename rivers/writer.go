@@ -149,14 +149,14 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 ) {
 	// A river being built counts as open: it is about to be.
 	const byTimeline = `
-		SELECT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord
+		SELECT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building'
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
 		JOIN rivers_timelines rt ON rt.timeline_id = t.timeline_id
 		JOIN rivers r ON r.id = rt.river_id
 		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen + `
 		GROUP BY t.post_id, r.id`
 	const byActor = `
-		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord
+		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building'
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @actors::bigint[])) a(post_id, user_id)
 		JOIN rivers r ON r.user_id = a.user_id
 		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen
@@ -174,8 +174,12 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 	collect := func(rows pgx.Rows) error {
 		var post, id int64
 		var n Name
-		dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order}
+		var building bool
+		dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &building}
 		_, err := pgx.ForEachRow(rows, dest, func() error {
+			if building && takenOut(ctx, stepBuilding) {
+				return nil
+			}
 			t := byRiver[id]
 			if t == nil {
 				t = &target{id: id, name: n, listed: map[int64]struct{}{}}

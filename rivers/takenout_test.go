@@ -1,0 +1,182 @@
+package rivers
+
+import (
+	"slices"
+	"testing"
+
+	"riverrun/timelines"
+)
+
+// For each promise a scenario that ends right, and wrong when the step of the
+// protocol that keeps the promise is taken out. wrong reports whether it did.
+func TestEachStepIsNeeded(t *testing.T) {
+	type scene struct {
+		*town
+		ann, bob, cat timelines.Viewer
+	}
+	differs := func(s scene) bool {
+		r, err := s.rivers.Check(s.ctx)
+		return len(must(s.town, r, err).Differences) > 0
+	}
+	cases := []struct {
+		promise, step string
+		wrong         func(s scene, without bool) bool
+	}{
+		{
+			promise: "R1: a river being built follows changes its builder did not see",
+			step:    stepBuilding,
+			wrong: func(s scene, _ bool) bool {
+				s.post(s.bob, "one")
+				s.forget()
+				ctx := held(s.ctx, afterSnapshot, func() { s.post(s.bob, "two"); s.drain() })
+				if err := s.rivers.build(ctx, s.name(s.ann, Home, ""), nil); err != nil {
+					s.t.Fatal(err)
+				}
+				return differs(s)
+			},
+		},
+		{
+			promise: "R2: an older snapshot never replaces a newer one",
+			step:    stepStamps,
+			wrong: func(s scene, _ bool) bool {
+				p := s.post(s.cat, "a stranger's")
+				s.forget()
+				s.visit(s.ann, Home, "")
+				like := s.like(s.bob, p.Code)
+				s.forget()
+				ctx := held(s.ctx, afterSnapshot, func() { s.unlike(s.bob, p.Code); s.drain() })
+				touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}
+				if err := s.rivers.Distribute(ctx, touched, All); err != nil {
+					s.t.Fatal(err)
+				}
+				return differs(s)
+			},
+		},
+		{
+			promise: "R2: an older snapshot does not bring back what a newer one saw gone",
+			step:    stepTombstones,
+			wrong: func(s scene, _ bool) bool {
+				s.visit(s.ann, Home, "")
+				p := s.post(s.bob, "short-lived")
+				s.forget()
+				ctx := held(s.ctx, afterSnapshot, func() { s.remove(s.bob, p.Code); s.drain() })
+				touched := []timelines.Touched{{PostID: p.PostID, Timelines: p.Touched}}
+				if err := s.rivers.Distribute(ctx, touched, All); err != nil {
+					s.t.Fatal(err)
+				}
+				return differs(s)
+			},
+		},
+		{
+			promise: "R3: my own change is in my rivers when my request is answered",
+			step:    "Tier 0",
+			wrong: func(s scene, without bool) bool {
+				s.visit(s.ann, Home, "")
+				p := s.post(s.ann, "mine")
+				if !without {
+					touched := []timelines.Touched{{PostID: p.PostID, Timelines: p.Touched}}
+					if err := s.rivers.Distribute(s.ctx, touched, Scope{Actor: s.ann.AccountID}); err != nil {
+						s.t.Fatal(err)
+					}
+				}
+				return !slices.Equal(bodies(s.visit(s.ann, Home, "")), []string{"mine"})
+			},
+		},
+		{
+			promise: "R4: a node forgets what a narrowing took away",
+			step:    "the access clock",
+			wrong: func(s scene, without bool) bool {
+				s.post(s.bob, "not for everybody much longer")
+				s.visit(timelines.Viewer{}, Everything, "")
+				c, err := s.store.SetAccess(s.ctx, s.bob.AccountID, "", timelines.Private)
+				must(s.town, c, err)
+				if !without {
+					if err := s.rivers.PublishClock(s.ctx, c.Clock); err != nil {
+						s.t.Fatal(err)
+					}
+				}
+				return len(s.visit(timelines.Viewer{}, Everything, "").Items) > 0
+			},
+		},
+		{
+			promise: "R4: what was deleted is in no fold",
+			step:    "the fold before the reply",
+			wrong: func(s scene, without bool) bool {
+				p := s.post(s.bob, "regretted")
+				s.forget()
+				s.visit(s.ann, Home, "")
+				c := s.remove(s.bob, p.Code)
+				if !without {
+					touched := []timelines.Touched{{PostID: p.PostID, Timelines: c.Touched}}
+					if err := s.rivers.Distribute(s.ctx, touched, Scope{Actor: s.bob.AccountID}); err != nil {
+						s.t.Fatal(err)
+					}
+				}
+				return len(s.visit(s.ann, Home, "").Items) > 0
+			},
+		},
+		{
+			promise: "R5: readers look no deeper than the river is complete",
+			step:    "the floor",
+			wrong: func(s scene, without bool) bool {
+				// An old post far below the floor gets an entry by an event that lifts
+				// nothing; between it and the floor nothing is stored.
+				deep := s.post(s.bob, "deep")
+				for i := range chunk + 10 {
+					s.post(s.bob, numbered(i))
+				}
+				s.forget()
+				p := s.visit(s.ann, Home, "")
+				touched := []timelines.Touched{{PostID: deep.PostID, Timelines: deep.Touched}}
+				if err := s.rivers.Distribute(s.ctx, touched, All); err != nil {
+					s.t.Fatal(err)
+				}
+				if without {
+					s.exec(`UPDATE rivers SET floor = -9223372036854775808, finished = true`)
+				}
+				seen := 0
+				for at := (Cursor{}); ; at = p.Next {
+					var err error
+					if p, err = s.rivers.Visit(s.ctx, s.ann, p.Name, at); err != nil {
+						s.t.Fatal(err)
+					}
+					seen += len(p.Items)
+					if !p.More {
+						return seen != chunk+11
+					}
+				}
+			},
+		},
+		{
+			promise: "R7: a table lost alone is a lost epoch",
+			step:    "the trigger",
+			wrong: func(s scene, without bool) bool {
+				s.post(s.bob, "one")
+				s.forget()
+				s.visit(s.ann, Home, "")
+				if without {
+					s.exec(`DROP TRIGGER entries_truncated ON entries`)
+				}
+				s.exec(`TRUNCATE entries`)
+				return !slices.Equal(bodies(s.visit(s.ann, Home, "")), []string{"one"})
+			},
+		},
+	}
+	for _, c := range cases {
+		t.Run(c.promise, func(t *testing.T) {
+			t.Parallel()
+			for _, out := range []bool{false, true} {
+				w := newTown(t)
+				s := scene{w, w.person("ann"), w.person("bob"), w.person("cat")}
+				w.follow(s.ann, "bob")
+				w.forget()
+				if out {
+					w.ctx = without(w.ctx, c.step)
+				}
+				if got := c.wrong(s, out); got != out {
+					t.Errorf("with the step taken out %v (%s): wrong is %v", out, c.step, got)
+				}
+			}
+		})
+	}
+}
