@@ -1,0 +1,110 @@
+package timelines
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Several people do everything at once; afterwards all that is stored agrees
+// with itself, and every version of every post was announced once.
+func TestEverythingAtOnce(t *testing.T) {
+	w := newTown(t)
+	people := []Account{w.user("ann"), w.user("bob"), w.user("cid"), w.user("dee")}
+	w.group(people[0], "club", Public)
+	w.group(people[1], "closed", Private)
+	places := []string{"ann", "bob", "cid", "dee", "club", "closed"}
+	var mu sync.Mutex // guards made
+	made := []Change{w.post(people[0], "the first")}
+
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	var all sync.WaitGroup
+	for i := range uint64(6) {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(seed, i))
+			pick := func() Change {
+				mu.Lock()
+				defer mu.Unlock()
+				return made[max(0, len(made)-1-random.IntN(8))] // mostly recent ones, so that people meet
+			}
+			for range 60 {
+				actor := people[random.IntN(len(people))].ID
+				c, err := anything(w, random, actor, pick(), places)
+				var bad *InvalidError
+				if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrForbidden) && !errors.As(err, &bad) {
+					t.Errorf("actor %d: %v", actor, err)
+				}
+				if err == nil && c.PostID != 0 {
+					mu.Lock()
+					made = append(made, c)
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	all.Wait()
+	w.sound()
+
+	announced := map[int64]int64{}
+	for _, e := range w.heard.take() {
+		if e, ok := e.(Touched); ok {
+			announced[e.PostID]++
+		}
+	}
+	rows, err := w.pool.Query(t.Context(), `SELECT id, version FROM posts`)
+	w.must(err)
+	versions := map[int64]int64{}
+	var id, version int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+		versions[id] = version
+		return nil
+	})
+	w.must(err)
+	w.same("announcements by post, against versions", announced, versions)
+}
+
+// anything does one thing at random, mostly to a post made before.
+func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
+	ctx := w.Context()
+	place := places[random.IntN(len(places))]
+	switch random.IntN(14) {
+	case 0:
+		var to []string
+		for range random.IntN(3) {
+			to = append(to, places[random.IntN(len(places))])
+		}
+		return w.CreatePost(ctx, NewPost{Author: actor, Body: "hello", To: to, Key: fmt.Sprint("p", random.IntN(30))})
+	case 1, 2, 3:
+		return w.CreateComment(ctx, NewComment{Author: actor, Code: on.Code, Body: "so", Key: fmt.Sprint("c", random.IntN(100))})
+	case 4, 5:
+		return w.Like(ctx, actor, on.Code)
+	case 6:
+		return w.Unlike(ctx, actor, on.Code)
+	case 7:
+		return w.DeleteComment(ctx, actor, on.Code, on.CommentID)
+	case 8:
+		return w.EditComment(ctx, actor, on.Code, on.CommentID, fmt.Sprint("or ", random.IntN(3)))
+	case 9:
+		return w.EditPost(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3)))
+	case 10:
+		if random.IntN(4) > 0 {
+			return Change{}, nil
+		}
+		return w.DeletePost(ctx, actor, on.Code)
+	case 11:
+		c, _, err := w.Subscribe(ctx, actor, place)
+		return c, err
+	case 12:
+		if random.IntN(2) == 0 {
+			return w.Unsubscribe(ctx, actor, place)
+		}
+		return w.Accept(ctx, actor, place, []string{"", "closed"}[random.IntN(2)])
+	default:
+		return w.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))
+	}
+}
