@@ -42,9 +42,19 @@ func (s *Store) change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Ch
 //
 // A cancelled ctx makes pgx close the connection, and the server rolls back.
 func inTx[T any](ctx context.Context, s *Store, fn func(pgx.Tx) (T, error)) (T, error) {
+	return inTxOn(ctx, s.pool, fn)
+}
+
+// beginner begins transactions: the pool, or a connection that keeps something
+// of its own between them.
+type beginner interface {
+	BeginTx(context.Context, pgx.TxOptions) (pgx.Tx, error)
+}
+
+func inTxOn[T any](ctx context.Context, db beginner, fn func(pgx.Tx) (T, error)) (T, error) {
 	var out T
 	for attempt := 1; ; attempt++ {
-		err := pgx.BeginTxFunc(ctx, s.pool, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) (err error) {
+		err := pgx.BeginTxFunc(ctx, db, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) (err error) {
 			out, err = fn(tx)
 			return err
 		})

@@ -1,0 +1,271 @@
+package timelines
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// findAccounts finds the accounts imported before.
+func (b *batch) findAccounts(ctx context.Context) error {
+	const query = `
+		SELECT o.external_id, a.id, a.kind, a.about,
+			EXISTS (SELECT FROM credentials c WHERE c.account_id = a.id)
+			OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id)
+		FROM origins o JOIN accounts a ON a.id = o.their_id
+		WHERE o.source = @source AND o.kind = 'account' AND o.external_id = ANY(@keys)`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"source": b.im.source, "keys": slices.Collect(maps.Keys(b.accounts)),
+	})
+	if err != nil {
+		return fmt.Errorf("find accounts: %w", err)
+	}
+	var key, kind, about string
+	var id int64
+	var claimed bool
+	_, err = pgx.ForEachRow(rows, []any{&key, &id, &kind, &about, &claimed}, func() error {
+		a := b.accounts[key]
+		a.ID, a.Kind, a.about, a.claimed = id, kind, about, claimed
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("find accounts: %w", err)
+	}
+	for _, a := range b.accounts {
+		a.new = a.ID == 0
+	}
+	return nil
+}
+
+// names yields the names an account may have here, best first. The last is its
+// own: no other key of any source comes to it but by chance.
+func (b *batch) names(a *importAccount) []string {
+	stem := func(room int) string { return a.Name[:min(len(a.Name), nameRunes-room)] }
+	sum := sha256.Sum256([]byte(b.im.source + "\x00" + a.ExternalID))
+	own := "-" + hex.EncodeToString(sum[:6])
+	names := []string{a.Name}
+	for i := 2; i <= 5; i++ {
+		suffix := "-" + strconv.Itoa(i)
+		names = append(names, stem(len(suffix))+suffix)
+	}
+	return append(names, stem(len(own))+own)
+}
+
+// nameRunes is the length of the longest name.
+const nameRunes = 35
+
+// makeAccounts makes the accounts that are not there, each with the best name
+// that is free: one statement for all of the first choices, one for the second
+// choices of those who did not get it, and so on.
+func (b *batch) makeAccounts(ctx context.Context) error {
+	var waiting, made []*importAccount
+	for _, a := range b.sortedAccounts() {
+		if a.new {
+			waiting = append(waiting, a)
+		}
+	}
+	for choice := 0; len(waiting) > 0; choice++ {
+		taken := map[string]*importAccount{}
+		var kinds, names, titles, abouts []string
+		for _, a := range waiting {
+			list := b.names(a)
+			if choice == len(list) {
+				return fmt.Errorf("account %s: %w", a.ExternalID, ErrNameTaken)
+			}
+			name := list[choice]
+			if checkName(name) != nil || taken[name] != nil {
+				continue
+			}
+			taken[name] = a
+			kinds, names, titles, abouts = append(kinds, a.Kind), append(names, name), append(titles, a.Title), append(abouts, a.About)
+		}
+		const query = `
+			INSERT INTO accounts (kind, name, title, about)
+			SELECT * FROM unnest(@kinds::text[], @names::text[], @titles::text[], @abouts::text[])
+			ON CONFLICT (name) DO NOTHING
+			RETURNING id, name`
+		rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"kinds": kinds, "names": names, "titles": titles, "abouts": abouts})
+		if err != nil {
+			return fmt.Errorf("make accounts: %w", err)
+		}
+		var id int64
+		var name string
+		_, err = pgx.ForEachRow(rows, []any{&id, &name}, func() error {
+			taken[name].ID, taken[name].Name, taken[name].about = id, name, taken[name].About
+			made = append(made, taken[name])
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("make accounts: %w", err)
+		}
+		waiting = slices.DeleteFunc(waiting, func(a *importAccount) bool { return a.ID != 0 })
+	}
+	var ids []int64
+	var keys, titles []string
+	for _, a := range made {
+		ids, keys, titles = append(ids, a.ID), append(keys, a.ExternalID), append(titles, a.Title)
+	}
+	if err := insertTimelinesTx(ctx, b.tx, ids); err != nil {
+		return err
+	}
+	return b.remember(ctx, originAccount, ids, keys, titles)
+}
+
+// findTimelines reads the accounts' fixed timelines and the one of everything.
+func (b *batch) findTimelines(ctx context.Context) error {
+	byID := make(map[int64]*importAccount, len(b.accounts))
+	for _, a := range b.accounts {
+		byID[a.ID] = a
+		b.met = append(b.met, meeting{kind: a.Kind, id: a.ID, new: a.new})
+	}
+	const query = `
+		SELECT id, kind, their_id, access FROM timelines
+		WHERE kind IN ('feed', 'directs', 'group', 'likes', 'comments', 'discussions') AND their_id = ANY(@accounts)
+			AND term = '' OR kind = 'everything' AND their_id = 0 AND term = ''`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": slices.Collect(maps.Keys(byID))})
+	if err != nil {
+		return fmt.Errorf("find timelines: %w", err)
+	}
+	var id, their int64
+	var kind string
+	var level Level
+	_, err = pgx.ForEachRow(rows, []any{&id, &kind, &their, &level}, func() error {
+		switch kind {
+		case KindEverything:
+			b.everything = id
+			return nil
+		case KindFeed, KindGroup:
+			byID[their].level = level
+		}
+		byID[their].timelines[kind] = id
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("find timelines: %w", err)
+	}
+	return b.appoint(ctx)
+}
+
+// appoint makes the administrators of new groups, who are members too.
+func (b *batch) appoint(ctx context.Context) error {
+	var groups, admins, feeds []int64
+	for _, a := range b.accounts {
+		if who := b.accounts[a.Admin]; a.new && who != nil {
+			groups, admins, feeds = append(groups, a.ID), append(admins, who.ID), append(feeds, a.feed())
+		}
+	}
+	if len(groups) == 0 {
+		return nil
+	}
+	const query = `
+		WITH new AS (
+			SELECT * FROM unnest(@groups::bigint[], @admins::bigint[], @feeds::bigint[]) AS n (group_id, account_id, feed_id)
+		), led AS (
+			INSERT INTO group_admins (group_id, account_id) SELECT group_id, account_id FROM new
+		), joined AS (
+			INSERT INTO subscriptions (subscriber_id, account_id) SELECT account_id, group_id FROM new
+		)
+		INSERT INTO readers (timeline_id, account_id) SELECT feed_id, account_id FROM new`
+	_, err := b.tx.Exec(ctx, query, pgx.StrictNamedArgs{"groups": groups, "admins": admins, "feeds": feeds})
+	if err != nil {
+		return fmt.Errorf("appoint administrators: %w", err)
+	}
+	return nil
+}
+
+// narrow makes the feeds private that the source marks so, and describes groups
+// that were first met where nothing was said of them. What somebody has taken
+// over is left to them.
+func (b *batch) narrow(ctx context.Context) error {
+	var fresh []int64
+	var known, described []*importAccount
+	for _, a := range b.sortedAccounts() {
+		if a.Private && a.level != Private && !a.claimed {
+			if a.new {
+				fresh = append(fresh, a.feed())
+			} else {
+				known = append(known, a)
+			}
+			a.level = Private
+		}
+		if a.About != "" && a.about == "" && !a.claimed {
+			described = append(described, a)
+		}
+	}
+	// Nobody else sees the new ones yet: no lock, no flags to keep.
+	_, err := b.tx.Exec(ctx, `UPDATE timelines SET access = 2 WHERE id = ANY(@feeds)`, pgx.StrictNamedArgs{"feeds": fresh})
+	if err != nil {
+		return fmt.Errorf("make feeds private: %w", err)
+	}
+	if len(known) > 0 {
+		if _, err := b.tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`, pgx.StrictNamedArgs{"key": int64(levelChanges)}); err != nil {
+			return fmt.Errorf("wait for other changes of level: %w", err)
+		}
+		b.events = append(b.events, Replace{Everybody: true})
+	}
+	// Rare, and each is a change of level of its own: an account whose mark an
+	// earlier archive did not have.
+	for _, a := range known {
+		if _, err := setLevelTx(ctx, b.tx, a.feed(), Private); err != nil {
+			return err
+		}
+		b.forget = append(b.forget, forget{Kind: logLevel, TimelineID: a.feed()})
+	}
+	if len(described) == 0 {
+		return nil
+	}
+	var ids []int64
+	var abouts []string
+	for _, a := range described {
+		ids, abouts = append(ids, a.ID), append(abouts, a.About)
+		b.forget = append(b.forget, forget{Kind: logAccount, AccountID: a.ID})
+	}
+	_, err = b.tx.Exec(ctx, `
+		UPDATE accounts a SET about = d.about
+		FROM unnest(@ids::bigint[], @abouts::text[]) AS d (id, about) WHERE a.id = d.id`,
+		pgx.StrictNamedArgs{"ids": ids, "abouts": abouts})
+	if err != nil {
+		return fmt.Errorf("describe accounts: %w", err)
+	}
+	return nil
+}
+
+// admit makes members of people who wrote new posts into private groups: only
+// members could.
+func (b *batch) admit(ctx context.Context) error {
+	var people, groups, feeds []int64
+	for _, p := range b.posts {
+		author := b.accounts[p.Author.ExternalID]
+		if !p.new || author.claimed || author.Kind != User {
+			continue
+		}
+		for _, to := range p.To {
+			if g := b.accounts[to.ExternalID]; g.Kind == Group && g.level != Public {
+				people, groups, feeds = append(people, author.ID), append(groups, g.ID), append(feeds, g.feed())
+			}
+		}
+	}
+	if len(people) == 0 {
+		return nil
+	}
+	const query = `
+		WITH new AS (
+			SELECT DISTINCT * FROM unnest(@people::bigint[], @groups::bigint[], @feeds::bigint[]) AS n (account_id, group_id, feed_id)
+		), joined AS (
+			INSERT INTO subscriptions (subscriber_id, account_id) SELECT account_id, group_id FROM new
+			ON CONFLICT DO NOTHING
+		)
+		INSERT INTO readers (timeline_id, account_id) SELECT feed_id, account_id FROM new
+		ON CONFLICT DO NOTHING`
+	_, err := b.tx.Exec(ctx, query, pgx.StrictNamedArgs{"people": people, "groups": groups, "feeds": feeds})
+	if err != nil {
+		return fmt.Errorf("admit members: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,364 @@
+package timelines
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// talk is a comment or a like in the order of time, as the bump rule is replayed
+// over it.
+type talk struct {
+	at      time.Time
+	account *importAccount
+	comment bool
+	// known: it is stored already.
+	known bool
+}
+
+// findPosts finds the posts and comments imported before.
+func (b *batch) findPosts(ctx context.Context) error {
+	var keys []string
+	for _, p := range b.posts {
+		keys = append(keys, p.ExternalID)
+	}
+	const query = `
+		SELECT o.external_id, p.id
+		FROM origins o JOIN posts p ON p.id = o.their_id
+		WHERE o.source = @source AND o.kind = 'post' AND o.external_id = ANY(@keys)`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.im.source, "keys": keys})
+	if err != nil {
+		return fmt.Errorf("find posts: %w", err)
+	}
+	var key string
+	var id int64
+	_, err = pgx.ForEachRow(rows, []any{&key, &id}, func() error {
+		b.byKey[key].ID = id
+		b.met = append(b.met, meeting{kind: originPost, id: id})
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("find posts: %w", err)
+	}
+	for _, p := range b.posts {
+		p.new = p.ID == 0
+	}
+	return nil
+}
+
+// holdLevels locks the levels of all places posts of the batch go to.
+func (b *batch) holdLevels(ctx context.Context) error {
+	var places []int64
+	for _, p := range b.posts {
+		places = append(places, b.addresses(p)...)
+	}
+	_, err := holdLevelsTx(ctx, b.tx, union(places, nil))
+	return err
+}
+
+// addresses are the base timelines the source puts the post in: as live, a
+// direct stands in its author's directs too.
+func (b *batch) addresses(p *importPost) []int64 {
+	author := b.accounts[p.Author.ExternalID]
+	var places []int64
+	for _, to := range p.To {
+		places = append(places, b.accounts[to.ExternalID].feed())
+	}
+	for _, to := range p.Direct {
+		a := b.accounts[to.ExternalID]
+		if a.Kind == Group {
+			places = append(places, a.feed())
+			continue
+		}
+		places = append(places, a.timelines[KindDirects])
+		if own := author.timelines[KindDirects]; own != 0 {
+			places = append(places, own)
+		}
+	}
+	return union(places, nil)
+}
+
+// lockPosts locks the posts that were there, in the order of their ids, and
+// reads them as they are then.
+func (b *batch) lockPosts(ctx context.Context) error {
+	byID := map[int64]*importPost{}
+	var ids []int64
+	for _, p := range b.posts {
+		if !p.new {
+			byID[p.ID] = p
+			ids = append(ids, p.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	const query = `
+		SELECT id, fresh_at, created_at, decisive, deleted_at IS NOT NULL
+		FROM posts WHERE id = ANY(@ids) ORDER BY id FOR NO KEY UPDATE`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
+	if err != nil {
+		return fmt.Errorf("lock posts: %w", err)
+	}
+	var id, freshAt int64
+	var createdAt time.Time
+	var decisive []int64
+	var deleted bool
+	_, err = pgx.ForEachRow(rows, []any{&id, &freshAt, &createdAt, &decisive, &deleted}, func() error {
+		p := byID[id]
+		p.freshAt, p.CreatedAt, p.decisive, p.deleted = freshAt, createdAt, slices.Clone(decisive), deleted
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("lock posts: %w", err)
+	}
+	return nil
+}
+
+// findGains finds out what of the batch is not there yet. Comments are known by
+// their keys, even deleted ones; a like is, too, if it was taken back; a deleted
+// post gains nothing.
+func (b *batch) findGains(ctx context.Context) error {
+	known, err := b.knownComments(ctx)
+	if err != nil {
+		return err
+	}
+	liked, err := b.knownLikes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range b.posts {
+		for _, c := range p.Comments {
+			switch id, there := known[c.ExternalID]; {
+			case there:
+				b.met = append(b.met, meeting{kind: originComment, id: id})
+			case !p.deleted:
+				p.comments = append(p.comments, c)
+			}
+		}
+		for _, l := range p.Likes {
+			account := b.accounts[l.Account.ExternalID]
+			switch {
+			case liked[[2]int64{p.ID, account.ID}]:
+				b.met = append(b.met, meeting{kind: metLike, id: p.ID, of: account.ID})
+			case !p.deleted:
+				p.likes = append(p.likes, l)
+			}
+		}
+		if p.new {
+			p.decisive = b.addresses(p)
+		} else if all := union(p.decisive, b.addresses(p)); !p.ToAssumed && !p.deleted && len(all) > len(p.decisive) {
+			p.decisive, p.readdressed = all, true
+		}
+	}
+	return b.knownTalk(ctx)
+}
+
+func (b *batch) knownComments(ctx context.Context) (map[string]int64, error) {
+	var keys []string
+	for _, p := range b.posts {
+		for _, c := range p.Comments {
+			keys = append(keys, c.ExternalID)
+		}
+	}
+	rows, err := b.tx.Query(ctx, `
+		SELECT external_id, their_id FROM origins
+		WHERE source = @source AND kind = 'comment' AND external_id = ANY(@keys)`,
+		pgx.StrictNamedArgs{"source": b.im.source, "keys": keys})
+	if err != nil {
+		return nil, fmt.Errorf("find comments: %w", err)
+	}
+	known := map[string]int64{}
+	var key string
+	var id int64
+	_, err = pgx.ForEachRow(rows, []any{&key, &id}, func() error {
+		known[key] = id
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find comments: %w", err)
+	}
+	return known, nil
+}
+
+// knownLikes are pairs of post and account: those who like it, and those who
+// did, whose row in the likes timeline stays.
+func (b *batch) knownLikes(ctx context.Context) (map[[2]int64]bool, error) {
+	rows, err := b.tx.Query(ctx, `
+		SELECT post_id, account_id FROM likes WHERE post_id = ANY(@posts)
+		UNION
+		SELECT e.post_id, t.their_id
+		FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
+		WHERE e.post_id = ANY(@posts) AND t.kind = 'likes'`, pgx.StrictNamedArgs{"posts": b.ids(existing)})
+	if err != nil {
+		return nil, fmt.Errorf("find likes: %w", err)
+	}
+	liked := map[[2]int64]bool{}
+	var post, account int64
+	_, err = pgx.ForEachRow(rows, []any{&post, &account}, func() error {
+		liked[[2]int64{post, account}] = true
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("find likes: %w", err)
+	}
+	return liked, nil
+}
+
+// knownTalk reads the comments of the posts that gain something: the rule
+// counts all of them.
+func (b *batch) knownTalk(ctx context.Context) error {
+	byID := map[int64]*importPost{}
+	for _, p := range b.posts {
+		if existing(p) && p.gains() {
+			byID[p.ID] = p
+		}
+	}
+	if len(byID) == 0 {
+		return nil
+	}
+	rows, err := b.tx.Query(ctx, `SELECT post_id, created_at FROM comments WHERE post_id = ANY(@posts) AND deleted_at IS NULL`,
+		pgx.StrictNamedArgs{"posts": b.ids(gaining)})
+	if err != nil {
+		return fmt.Errorf("read comments: %w", err)
+	}
+	var post int64
+	var at time.Time
+	_, err = pgx.ForEachRow(rows, []any{&post, &at}, func() error {
+		byID[post].talk = append(byID[post].talk, talk{at: at, comment: true, known: true})
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read comments: %w", err)
+	}
+	return nil
+}
+
+func existing(p *importPost) bool { return !p.new }
+func created(p *importPost) bool  { return p.new }
+func gaining(p *importPost) bool  { return !p.new && p.gains() }
+
+// ids are those of the posts that pass, in order.
+func (b *batch) ids(pass func(*importPost) bool) []int64 {
+	ids := []int64{}
+	for _, p := range b.posts {
+		if pass(p) {
+			ids = append(ids, p.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// replay computes, for every post that gains something, its freshness and its
+// entrances.
+func (b *batch) replay(context.Context) error {
+	for _, p := range b.posts {
+		if !p.gains() {
+			continue
+		}
+		for _, c := range p.comments {
+			p.talk = append(p.talk, talk{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true})
+		}
+		for _, l := range p.likes {
+			p.talk = append(p.talk, talk{at: l.CreatedAt, account: b.accounts[l.Account.ExternalID]})
+		}
+		slices.SortStableFunc(p.talk, func(x, y talk) int { return x.at.Compare(y.at) })
+		if p.new {
+			b.enterOwn(p)
+		} else if p.readdressed {
+			for _, place := range p.decisive {
+				p.enter(place, Micros(p.CreatedAt))
+			}
+			b.enterEverything(p)
+		}
+		p.freshAt = max(p.freshAt, p.replay(b.im.store.opts.LocalBumpMaxAge))
+	}
+	return nil
+}
+
+// enterOwn puts a new post where live code puts it.
+func (b *batch) enterOwn(p *importPost) {
+	at := Micros(p.CreatedAt)
+	for _, place := range p.decisive {
+		p.enter(place, at)
+	}
+	if own := b.accounts[p.Author.ExternalID].timelines[KindDiscussions]; own != 0 {
+		p.enter(own, at)
+	}
+	b.enterEverything(p)
+}
+
+// enterEverything puts the post into the timeline of everything unless it went
+// to people only.
+func (b *batch) enterEverything(p *importPost) {
+	if len(p.To) > 0 {
+		p.enter(b.everything, Micros(p.CreatedAt))
+	}
+}
+
+// enter notes an entrance; the first counts.
+func (p *importPost) enter(timeline, at int64) {
+	if had, ok := p.entries[timeline]; !ok || at < had {
+		p.entries[timeline] = at
+	}
+}
+
+// replay runs the rules of bumpTx and enterTx over the post's talk at its own
+// dates, notes the entrances and returns where the post ends up.
+func (p *importPost) replay(maxAge time.Duration) int64 {
+	const day = 24 * time.Hour
+	fresh := Micros(p.CreatedAt)
+	var recent []time.Time // comments within the last day, oldest first
+	for _, t := range p.talk {
+		if t.comment {
+			recent = append(recent, t.at)
+			for len(recent) > 0 && t.at.Sub(recent[0]) >= day {
+				recent = recent[1:]
+			}
+			if t.at.Sub(p.CreatedAt) < day || len(recent) > 2 {
+				fresh = max(Micros(t.at), fresh+1)
+			}
+		}
+		if t.known {
+			continue
+		}
+		at := Micros(t.at)
+		if maxAge > 0 && t.at.Sub(p.CreatedAt) > maxAge {
+			at = fresh
+		}
+		kind := KindLikes
+		if t.comment {
+			kind = KindComments
+		}
+		for _, k := range []string{kind, KindDiscussions} {
+			if timeline := t.account.timelines[k]; timeline != 0 {
+				p.enter(timeline, at)
+			}
+		}
+	}
+	return fresh
+}
+
+// sortedComments are all new comments of the batch in the order of time, so that
+// their ids are in that order too.
+func (b *batch) sortedComments() []placedComment {
+	var all []placedComment
+	for _, p := range b.posts {
+		for _, c := range p.comments {
+			all = append(all, placedComment{c, p})
+		}
+	}
+	slices.SortStableFunc(all, func(x, y placedComment) int {
+		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.post.ID, y.post.ID))
+	})
+	return all
+}
+
+type placedComment struct {
+	ImportedComment
+	post *importPost
+}

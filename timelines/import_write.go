@@ -1,0 +1,322 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// destinations of posts as rows: the base timelines, with flags computed from
+// the levels that holdLevels holds.
+const importDecisive = `
+	SELECT x.post_id, array_agg(x.timeline_id ORDER BY x.timeline_id) AS decisive, ` + flagColumns + `
+	FROM unnest(@at_posts::bigint[], @at_timelines::bigint[]) AS x (post_id, timeline_id)
+	JOIN timelines t ON t.id = x.timeline_id
+	GROUP BY x.post_id`
+
+func (b *batch) decisiveRows(pass func(*importPost) bool) (posts, timelines []int64) {
+	for _, p := range b.posts {
+		for _, t := range p.decisive {
+			if pass(p) {
+				posts, timelines = append(posts, p.ID), append(timelines, t)
+			}
+		}
+	}
+	return posts, timelines
+}
+
+// makePosts makes the new posts, with their own timelines and attachments, in
+// the order of their dates, so that ids are in it too.
+func (b *batch) makePosts(ctx context.Context) error {
+	var posts []*importPost
+	for _, p := range b.posts {
+		if p.new {
+			posts = append(posts, p)
+		}
+	}
+	if len(posts) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(posts, func(x, y *importPost) int { return x.CreatedAt.Compare(y.CreatedAt) })
+	ids, err := b.draw(ctx, "posts", len(posts))
+	if err != nil {
+		return err
+	}
+	var keys, titles []string
+	for i, p := range posts {
+		p.ID = ids[i]
+		keys, titles = append(keys, p.ExternalID), append(titles, p.URL)
+		b.met = append(b.met, meeting{kind: originPost, id: p.ID, new: true})
+	}
+	// As in insertPostTx: a code that is taken is drawn again.
+	waiting := posts
+	for range maxAttempts {
+		if waiting, err = b.insertPosts(ctx, waiting); err != nil {
+			return err
+		}
+		if len(waiting) == 0 {
+			break
+		}
+	}
+	if len(waiting) > 0 {
+		return fmt.Errorf("make posts: no free codes")
+	}
+	if err := b.makeOwnTimelines(ctx); err != nil {
+		return err
+	}
+	if err := b.attach(ctx); err != nil {
+		return err
+	}
+	return b.remember(ctx, originPost, ids, keys, titles)
+}
+
+// insertPosts returns those whose code was taken.
+func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*importPost, error) {
+	var ids, authors, fresh []int64
+	var dates []time.Time
+	var codes, bodies, vias, viaURLs []string
+	waiting := map[int64]*importPost{}
+	for _, p := range posts {
+		waiting[p.ID] = p
+		ids, authors, fresh = append(ids, p.ID), append(authors, b.accounts[p.Author.ExternalID].ID), append(fresh, p.freshAt)
+		dates, codes, bodies = append(dates, p.CreatedAt), append(codes, newCode()), append(bodies, p.Body)
+		vias, viaURLs = append(vias, p.Via), append(viaURLs, p.ViaURL)
+	}
+	atPosts, atTimelines := b.decisiveRows(created)
+	const query = `
+		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, via, via_url,
+			decisive, is_public, is_protected, is_private)
+		OVERRIDING SYSTEM VALUE
+		SELECT n.*, d.decisive, d.is_public, d.is_protected, d.is_private
+		FROM unnest(@ids::bigint[], @authors::bigint[], @dates::timestamptz[], @fresh::bigint[], @codes::text[],
+			@bodies::text[], @vias::text[], @via_urls::text[])
+			AS n (id, author_id, created_at, fresh_at, code, body, via, via_url)
+		JOIN (` + importDecisive + `) d ON d.post_id = n.id
+		ON CONFLICT (code) DO NOTHING
+		RETURNING id`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"ids": ids, "authors": authors, "dates": dates, "fresh": fresh, "codes": codes,
+		"bodies": bodies, "vias": vias, "via_urls": viaURLs, "at_posts": atPosts, "at_timelines": atTimelines,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make posts: %w", err)
+	}
+	made, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("make posts: %w", err)
+	}
+	for _, id := range made {
+		delete(waiting, id)
+	}
+	return slices.DeleteFunc(slices.Clone(posts), func(p *importPost) bool { return waiting[p.ID] == nil }), nil
+}
+
+func (b *batch) makeOwnTimelines(ctx context.Context) error {
+	byID := map[int64]*importPost{}
+	for _, p := range b.posts {
+		byID[p.ID] = p
+	}
+	rows, err := b.tx.Query(ctx, `
+		INSERT INTO timelines (kind, their_id) SELECT 'post', unnest(@posts::bigint[]) RETURNING id, their_id`,
+		pgx.StrictNamedArgs{"posts": b.ids(created)})
+	if err != nil {
+		return fmt.Errorf("make posts' timelines: %w", err)
+	}
+	var id, post int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &post}, func() error {
+		byID[post].enter(id, Micros(byID[post].CreatedAt))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("make posts' timelines: %w", err)
+	}
+	return nil
+}
+
+func (b *batch) attach(ctx context.Context) error {
+	var posts, sizes []int64
+	var positions []int16
+	var urls, titles []string
+	for _, p := range b.posts {
+		if !p.new {
+			continue
+		}
+		for i, a := range p.Attachments {
+			posts, positions, sizes = append(posts, p.ID), append(positions, int16(i)), append(sizes, a.Bytes)
+			urls, titles = append(urls, a.URL), append(titles, a.Title)
+		}
+	}
+	if len(posts) == 0 {
+		return nil
+	}
+	_, err := b.tx.Exec(ctx, `
+		INSERT INTO attachments (post_id, position, bytes, url, title)
+		SELECT * FROM unnest(@posts::bigint[], @positions::smallint[], @sizes::bigint[], @urls::text[], @titles::text[])`,
+		pgx.StrictNamedArgs{"posts": posts, "positions": positions, "sizes": sizes, "urls": urls, "titles": titles})
+	if err != nil {
+		return fmt.Errorf("attach: %w", err)
+	}
+	return nil
+}
+
+// gain draws a version for every post that was there and gains something, and
+// writes its freshness and destinations. The posts are locked since lockPosts.
+func (b *batch) gain(ctx context.Context) error {
+	ids := b.ids(gaining)
+	if len(ids) == 0 {
+		return nil
+	}
+	byID := map[int64]int64{}
+	for _, p := range b.posts {
+		byID[p.ID] = p.freshAt
+	}
+	fresh := make([]int64, len(ids))
+	for i, id := range ids {
+		fresh[i] = byID[id]
+	}
+	_, err := b.tx.Exec(ctx, `
+		UPDATE posts p SET version = version + 1, fresh_at = n.fresh_at
+		FROM unnest(@ids::bigint[], @fresh::bigint[]) AS n (id, fresh_at) WHERE p.id = n.id`,
+		pgx.StrictNamedArgs{"ids": ids, "fresh": fresh})
+	if err != nil {
+		return fmt.Errorf("draw versions: %w", err)
+	}
+	posts, timelines := b.decisiveRows(func(p *importPost) bool { return p.readdressed })
+	if len(posts) == 0 {
+		return nil
+	}
+	_, err = b.tx.Exec(ctx, `
+		UPDATE posts p
+		SET decisive = d.decisive, is_public = d.is_public, is_protected = d.is_protected, is_private = d.is_private
+		FROM (`+importDecisive+`) d WHERE p.id = d.post_id`,
+		pgx.StrictNamedArgs{"at_posts": posts, "at_timelines": timelines})
+	if err != nil {
+		return fmt.Errorf("set destinations: %w", err)
+	}
+	return nil
+}
+
+// makeTalk writes the new comments and likes.
+func (b *batch) makeTalk(ctx context.Context) error {
+	if err := b.makeComments(ctx); err != nil {
+		return err
+	}
+	var posts, accounts []int64
+	var dates []time.Time
+	for _, p := range b.posts {
+		for _, l := range p.likes {
+			account := b.accounts[l.Account.ExternalID].ID
+			posts, accounts, dates = append(posts, p.ID), append(accounts, account), append(dates, l.CreatedAt)
+			b.met = append(b.met, meeting{kind: metLike, id: p.ID, of: account, new: true})
+		}
+	}
+	if len(posts) == 0 {
+		return nil
+	}
+	_, err := b.tx.Exec(ctx, `
+		INSERT INTO likes (post_id, account_id, created_at)
+		SELECT * FROM unnest(@posts::bigint[], @accounts::bigint[], @dates::timestamptz[])`,
+		pgx.StrictNamedArgs{"posts": posts, "accounts": accounts, "dates": dates})
+	if err != nil {
+		return fmt.Errorf("make likes: %w", err)
+	}
+	return nil
+}
+
+func (b *batch) makeComments(ctx context.Context) error {
+	all := b.sortedComments()
+	if len(all) == 0 {
+		return nil
+	}
+	ids, err := b.draw(ctx, "comments", len(all))
+	if err != nil {
+		return err
+	}
+	var posts, authors []int64
+	var dates []time.Time
+	var bodies, vias, keys []string
+	for i, c := range all {
+		posts, authors = append(posts, c.post.ID), append(authors, b.accounts[c.Author.ExternalID].ID)
+		dates, bodies, vias, keys = append(dates, c.CreatedAt), append(bodies, c.Body), append(vias, c.Via), append(keys, c.ExternalID)
+		b.met = append(b.met, meeting{kind: originComment, id: ids[i], new: true})
+	}
+	_, err = b.tx.Exec(ctx, `
+		INSERT INTO comments (id, post_id, author_id, created_at, body, via)
+		OVERRIDING SYSTEM VALUE
+		SELECT * FROM unnest(@ids::bigint[], @posts::bigint[], @authors::bigint[], @dates::timestamptz[], @bodies::text[], @vias::text[])`,
+		pgx.StrictNamedArgs{"ids": ids, "posts": posts, "authors": authors, "dates": dates, "bodies": bodies, "vias": vias})
+	if err != nil {
+		return fmt.Errorf("make comments: %w", err)
+	}
+	return b.remember(ctx, originComment, ids, keys, make([]string, len(ids)))
+}
+
+// place writes the entrances, and lets all rows of posts that were there follow
+// their freshness.
+func (b *batch) place(ctx context.Context) error {
+	byID := map[int64]*importPost{}
+	var timelines, posts, entered, fresh, dates []int64
+	for _, p := range b.posts {
+		byID[p.ID] = p
+		if !p.gains() {
+			continue
+		}
+		for timeline, at := range p.entries {
+			timelines, posts, entered = append(timelines, timeline), append(posts, p.ID), append(entered, at)
+			fresh, dates = append(fresh, max(p.freshAt, at)), append(dates, Micros(p.CreatedAt))
+		}
+	}
+	// A row that is there already keeps the earlier stamp, and comes back if it was
+	// withdrawn: there is a reason for it again.
+	const enter = `
+		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT * FROM unnest(@timelines::bigint[], @posts::bigint[], @entered::bigint[], @fresh::bigint[], @dates::bigint[]) AS n
+		ORDER BY 1, 2
+		ON CONFLICT (timeline_id, post_id) DO UPDATE
+		SET withdrawn = false, entered_at = least(e.entered_at, EXCLUDED.entered_at),
+			fresh_at = greatest(e.fresh_at, EXCLUDED.fresh_at)
+		WHERE e.withdrawn OR e.entered_at > EXCLUDED.entered_at OR e.fresh_at < EXCLUDED.fresh_at
+		RETURNING post_id, timeline_id`
+	const follow = `
+		UPDATE timeline_entries e SET fresh_at = p.fresh_at
+		FROM posts p WHERE p.id = ANY(@posts) AND e.post_id = p.id AND e.fresh_at < p.fresh_at
+		RETURNING e.post_id, e.timeline_id`
+	note := func(rows pgx.Rows, err error) error {
+		if err != nil {
+			return fmt.Errorf("place posts: %w", err)
+		}
+		var post, timeline int64
+		_, err = pgx.ForEachRow(rows, []any{&post, &timeline}, func() error {
+			byID[post].touched = append(byID[post].touched, timeline)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("place posts: %w", err)
+		}
+		return nil
+	}
+	err := note(b.tx.Query(ctx, enter, pgx.StrictNamedArgs{
+		"timelines": timelines, "posts": posts, "entered": entered, "fresh": fresh, "dates": dates,
+	}))
+	if err != nil {
+		return err
+	}
+	if err := note(b.tx.Query(ctx, follow, pgx.StrictNamedArgs{"posts": b.ids(gaining)})); err != nil {
+		return err
+	}
+	var moved []int64
+	for _, p := range b.posts {
+		if p.readdressed {
+			moved = append(moved, p.ID)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	// Who may read it has changed: all its timelines count as touched.
+	return note(b.tx.Query(ctx, `SELECT post_id, timeline_id FROM timeline_entries WHERE post_id = ANY(@posts)`,
+		pgx.StrictNamedArgs{"posts": moved}))
+}
