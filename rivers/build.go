@@ -245,11 +245,7 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 	if len(posts) == 0 {
 		return nil, nil, nil
 	}
-	states, err := sn.States(ctx, posts, []int64{n.UserID})
-	if err != nil {
-		return nil, nil, err
-	}
-	contents, err := sn.Contents(ctx, posts, foldDepth)
+	states, contents, err := sn.StatesAndContents(ctx, posts, []int64{n.UserID}, foldDepth)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -67,26 +67,24 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	posts := postsOf(touched)
 	var states map[int64]*timelines.PostState
 	var contents map[int64]*timelines.Content
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
-		versions, err := sn.Versions(ctx, posts)
-		if err != nil {
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		if scope.Actor != 0 {
+			// The actor waits, and the change has just made the fold old.
+			states, contents, err = sn.StatesAndContents(ctx, posts, viewersOf(targets), foldDepth)
+			return err
+		}
+		if states, err = sn.States(ctx, posts, viewersOf(targets)); err != nil {
 			return err
 		}
 		var behind []int64
-		for id, v := range versions {
-			if v > stamps[id] {
+		for id, st := range states {
+			if st.Version > stamps[id] {
 				behind = append(behind, id)
 			}
 		}
 		if len(behind) > 0 {
-			if contents, err = sn.Contents(ctx, behind, foldDepth); err != nil {
-				return err
-			}
+			contents, err = sn.Contents(ctx, behind, foldDepth)
 		}
-		if len(targets) == 0 {
-			return nil
-		}
-		states, err = sn.States(ctx, posts, viewersOf(targets))
 		return err
 	})
 	if err != nil {

@@ -63,6 +63,16 @@ type Depth struct {
 // exist is absent; a deleted one has Deleted set and nothing else but its
 // stamp.
 func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[int64]*Content, error) {
+	batch := &pgx.Batch{}
+	contents := queueContents(batch, posts, d)
+	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read contents: %w", err)
+	}
+	return contents, nil
+}
+
+// queueContents adds the statement of Contents to a batch, which fills the map.
+func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content {
 	const query = `
 		SELECT p.id, p.version, p.deleted_at IS NOT NULL, p.decisive, p.code, p.author_id,
 			left(p.body, @body_runes), length(p.body) > @body_runes, p.created_at, p.edited_at, p.via, p.via_url,
@@ -87,37 +97,32 @@ func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[i
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
 				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id)
 		FROM posts p WHERE p.id = ANY(@posts)`
-	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
+	found := make(map[int64]*Content, len(posts))
+	batch.Queue(query, pgx.StrictNamedArgs{
 		"posts": posts, "body_runes": d.BodyRunes, "comment_runes": d.CommentRunes,
 		"first": d.First, "last": d.Last, "people": d.People,
+	}).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var c Content
+			var created time.Time
+			var edited *time.Time
+			if err := rows.Scan(&c.PostID, &c.Version, &c.Deleted, &c.Decisive, &c.Code, &c.AuthorID,
+				&c.Body, &c.BodyCut, &created, &edited, &c.Via, &c.ViaURL,
+				&c.Likes, &c.LikerIDs, &c.Comments, &c.CommenterIDs, &c.Shown, &c.Attached); err != nil {
+				return err
+			}
+			c.CreatedAt = Micros(created)
+			if edited != nil {
+				c.EditedAt = Micros(*edited)
+			}
+			if c.Deleted {
+				c = Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}
+			}
+			found[c.PostID] = &c
+		}
+		return rows.Err()
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read contents: %w", err)
-	}
-	found := make(map[int64]*Content, len(posts))
-	for rows.Next() {
-		var c Content
-		var created time.Time
-		var edited *time.Time
-		if err := rows.Scan(&c.PostID, &c.Version, &c.Deleted, &c.Decisive, &c.Code, &c.AuthorID,
-			&c.Body, &c.BodyCut, &created, &edited, &c.Via, &c.ViaURL,
-			&c.Likes, &c.LikerIDs, &c.Comments, &c.CommenterIDs, &c.Shown, &c.Attached); err != nil {
-			rows.Close()
-			return nil, fmt.Errorf("read contents: %w", err)
-		}
-		c.CreatedAt = Micros(created)
-		if edited != nil {
-			c.EditedAt = Micros(*edited)
-		}
-		if c.Deleted {
-			c = Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}
-		}
-		found[c.PostID] = &c
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read contents: %w", err)
-	}
-	return found, nil
+	return found
 }
 
 // Codes returns the public codes of these posts, by id.

@@ -101,6 +101,29 @@ type Held struct {
 // for anonymous), by id; three statements in one round trip, whatever their
 // number.
 func (sn *Snapshot) States(ctx context.Context, posts, viewers []int64) (map[int64]*PostState, error) {
+	batch := &pgx.Batch{}
+	states := queueStates(batch, posts, viewers)
+	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, fmt.Errorf("read post states: %w", err)
+	}
+	return states, nil
+}
+
+// StatesAndContents is States and Contents in one round trip.
+func (sn *Snapshot) StatesAndContents(ctx context.Context, posts, viewers []int64, d Depth) (
+	map[int64]*PostState, map[int64]*Content, error,
+) {
+	batch := &pgx.Batch{}
+	states := queueStates(batch, posts, viewers)
+	contents := queueContents(batch, posts, d)
+	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
+		return nil, nil, fmt.Errorf("read posts: %w", err)
+	}
+	return states, contents, nil
+}
+
+// queueStates adds the statements of States to a batch, which fills the map.
+func queueStates(batch *pgx.Batch, posts, viewers []int64) map[int64]*PostState {
 	const postsQuery = `
 		SELECT id, version, fresh_at, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at,
 			deleted_at IS NOT NULL AS deleted
@@ -122,7 +145,6 @@ func (sn *Snapshot) States(ctx context.Context, posts, viewers []int64) (map[int
 		FROM posts p CROSS JOIN unnest(@viewers::bigint[]) v(id)
 		WHERE p.id = ANY(@posts)`
 	states := make(map[int64]*PostState, len(posts))
-	batch := &pgx.Batch{}
 	batch.Queue(postsQuery, pgx.StrictNamedArgs{"posts": posts}).Query(func(rows pgx.Rows) error {
 		var st PostState
 		_, err := pgx.ForEachRow(rows, []any{&st.ID, &st.Version, &st.FreshAt, &st.CreatedAt, &st.Deleted}, func() error {
@@ -158,27 +180,5 @@ func (sn *Snapshot) States(ctx context.Context, posts, viewers []int64) (map[int
 		})
 		return err
 	})
-	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
-		return nil, fmt.Errorf("read post states: %w", err)
-	}
-	return states, nil
-}
-
-// Versions returns the present versions of these posts.
-func (sn *Snapshot) Versions(ctx context.Context, posts []int64) (map[int64]int64, error) {
-	const query = `SELECT id, version FROM posts WHERE id = ANY(@posts)`
-	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
-	if err != nil {
-		return nil, fmt.Errorf("read versions: %w", err)
-	}
-	versions := make(map[int64]int64, len(posts))
-	var id, version int64
-	_, err = pgx.ForEachRow(rows, []any{&id, &version}, func() error {
-		versions[id] = version
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read versions: %w", err)
-	}
-	return versions, nil
+	return states
 }
