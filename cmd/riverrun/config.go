@@ -82,12 +82,8 @@ func settings(lookup func(string) (string, bool)) []setting {
 			return nil
 		}},
 		{"RIVERRUN_DATA", defaultData(lookup), "data directory: the local PostgreSQL's, where DATABASE_URL is not set", func(c *config, v string) error {
-			if v == "" {
-				return fmt.Errorf("want a directory")
-			}
-			var err error
-			c.data, err = filepath.Abs(v)
-			return err
+			c.data = v
+			return nil
 		}},
 		{"DATABASE_URL", "", "primary store, as in postgres://user:password@host/riverrun; default: a local PostgreSQL that riverrun runs itself", func(c *config, v string) (err error) {
 			c.primary, err = database(v)
@@ -220,6 +216,9 @@ func (e *env) parse(args []string, define func(*flag.FlagSet)) (*config, []strin
 		if err := s.set(c, value); err != nil {
 			return nil, nil, usagef("%s: %q: %v", from, redact(value), err)
 		}
+	}
+	if c.primary == nil && c.data == "" {
+		return nil, nil, usagef("RIVERRUN_DATA: there is no home directory to keep data in; set it, or DATABASE_URL")
 	}
 	if c.primary != nil && c.secondary != nil && sameDatabase(c.primary, c.secondary) {
 		return nil, nil, usagef("DATABASE_URL and RIVERS_DATABASE_URL name the same database; each store needs one of its own")

@@ -79,7 +79,7 @@ func TestWrongValues(t *testing.T) {
 		{"port", nil, []string{"-listen", "localhost:99999"}, `-listen: "localhost:99999": want host:port`},
 		{"url without scheme", map[string]string{"RIVERRUN_URL": "river.example"}, nil, `RIVERRUN_URL: "river.example": want http://host`},
 		{"url with a path", nil, []string{"-url=https://river.example/x"}, "without a path"},
-		{"no data directory", map[string]string{"RIVERRUN_DATA": ""}, []string{"-data", ""}, `-data: "": want a directory`},
+		{"nowhere for data", nil, []string{"-data", ""}, "RIVERRUN_DATA: there is no home directory"},
 		{"no unit", map[string]string{"RIVERRUN_GRACE": "24"}, nil, `RIVERRUN_GRACE: "24": want a time above zero`},
 		{"negative", map[string]string{"RIVERRUN_GRACE_HOME": "-1h"}, nil, "RIVERRUN_GRACE_HOME"},
 		{"zero", nil, []string{"-expire-every", "0s"}, "-expire-every"},

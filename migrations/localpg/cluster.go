@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -59,7 +61,7 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(cfg.Dir, 0o755); err != nil {
+	if err := makeDataDir(cfg.Dir); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	held, err := acquire(cfg.Dir)
@@ -103,6 +105,18 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 		return nil, errors.Join(err, c.end(syscall.SIGQUIT))
 	}
 	return c, nil
+}
+
+// makeDataDir makes a missing data directory such that the server's user may
+// pass through it, whatever the umask. One that exists is left as it is.
+func makeDataDir(dir string) error {
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	return os.Chmod(dir, 0o755)
 }
 
 // Open is Start, or, if another process owns the data directory, becomes a guest
@@ -305,12 +319,10 @@ func (c *Cluster) launch(programs Programs, cfg Config, who owner) error {
 		settings["log_truncate_on_rotation"] = "on"
 		settings["log_rotation_size"] = "0"
 	}
-	for name, value := range cfg.Settings {
-		settings[name] = value
-	}
+	maps.Copy(settings, cfg.Settings)
 	args := []string{"-D", c.data}
-	for name, value := range settings {
-		args = append(args, "-c", name+"="+value)
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		args = append(args, "-c", name+"="+settings[name])
 	}
 	// Not CommandContext: the server outlives the context it was started with.
 	c.cmd = exec.Command(filepath.Join(programs.Dir, "postgres"), args...)
