@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -26,12 +25,12 @@ func TestFollowsTogether(t *testing.T) {
 	release := make(chan struct{})
 	held := make(chan struct{}, 1)
 	followed := make(chan []timelines.Touched, 2*changes)
-	var first sync.Once
+	var started atomic.Int32
 	c := &calls{follow: func(_ context.Context, touched []timelines.Touched) error {
-		first.Do(func() {
+		if started.Add(1) == 1 {
 			held <- struct{}{}
 			<-release
-		})
+		}
 		followed <- touched
 		return nil
 	}}
@@ -151,5 +150,49 @@ func TestCrashWhileFollowingKeepsTheNotes(t *testing.T) {
 	}
 	if n := count(t, pool, countNotes); n != 0 {
 		t.Errorf("notes left: %d", n)
+	}
+}
+
+// TestFollowersDoNotWaitForEachOther holds one follow with its batch: the next
+// must take the rest meanwhile.
+func TestFollowersDoNotWaitForEachOther(t *testing.T) {
+	const rest = 100
+	pool := prepare(t)
+	held, release := make(chan struct{}), make(chan struct{})
+	var started atomic.Int32
+	c := &calls{follow: func(context.Context, []timelines.Touched) error {
+		if started.Add(1) == 1 {
+			close(held)
+			<-release
+		}
+		return nil
+	}}
+	j, err := New(config(t, pool, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, j)
+	fill := `INSERT INTO behind (post_id, changed_at, timelines) SELECT n, 0, '{}' FROM generate_series(1, $1) AS n`
+	if _, err := pool.Exec(t.Context(), fill, maxNotes+rest); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan int)
+	go func() {
+		n, err := j.follow(t.Context())
+		if err != nil {
+			t.Errorf("the held follow: %v", err)
+		}
+		ended <- n
+	}()
+	receive(t, "the first follow to be held", held)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	n, err := j.follow(ctx)
+	if n != rest || err != nil {
+		t.Errorf("the second follow: got %d notes, %v; want %d", n, err, rest)
+	}
+	close(release)
+	if n := receive(t, "the first follow", ended); n != maxNotes {
+		t.Errorf("the first follow: got %d notes, want %d", n, maxNotes)
 	}
 }
