@@ -140,11 +140,11 @@ func (v accountView) mayWriteTo() bool {
 }
 
 // composer is the page's form for a post to this account.
-func (v accountView) composer() composer { return newComposer(v.address(), v.who.Name) }
+func (v accountView) composer() composer { return newComposer(v.address(), v.who) }
 
 // direct is the page's form for a direct message to this person.
 func (v accountView) direct() composer {
-	c := newComposer(v.address())
+	c := directComposer(v.address())
 	c.people = v.who.Name
 	return c
 }

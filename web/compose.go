@@ -19,22 +19,67 @@ func (s *Server) routeCompose(mux *http.ServeMux) {
 // destination, or as it was sent.
 type composer struct {
 	body   string
-	to     []string // names chosen among the boxes
-	people string   // names typed
+	to     []timelines.Account // chosen among the boxes
+	people string              // names typed
+	open   bool                // the destinations are unfolded from the start
+	direct bool                // to people only, and to at least one
 	key    string
 	back   string
 	wrong  wrong
 }
 
-func newComposer(back string, to ...string) composer {
+func newComposer(back string, to ...timelines.Account) composer {
 	return composer{to: to, key: formKey(), back: back}
 }
 
-func (c composer) chosen(name string) bool { return slices.Contains(c.to, name) }
+// directComposer is a composer of direct messages. It never means the writer's
+// own page, not even with nobody named.
+func directComposer(back string) composer {
+	c := newComposer(back)
+	c.direct = true
+	return c
+}
 
-// open reports whether the destinations are unfolded from the start.
-func (c composer) open() bool {
-	return c.people != "" || len(c.to) > 0 || strings.HasPrefix(c.wrong.Field, "to")
+func (c composer) chosen(name string) bool {
+	return slices.ContainsFunc(c.to, func(a timelines.Account) bool { return a.Name == name })
+}
+
+func (c composer) placeholder(loc *locale) string {
+	if c.direct {
+		return loc.T("compose.direct.placeholder")
+	}
+	return loc.T("compose.placeholder")
+}
+
+// boxes are the groups to choose among: the viewer's, and before them one chosen
+// from outside (a public group takes posts from everybody who is signed in).
+func (c composer) boxes(p *present) []timelines.Account {
+	groups := p.groups()
+	for _, a := range c.to {
+		if a.Kind == timelines.Group && !slices.ContainsFunc(groups, func(g timelines.Account) bool { return g.ID == a.ID }) {
+			groups = append([]timelines.Account{a}, groups...)
+		}
+	}
+	return groups
+}
+
+// summary says where the post goes while the choice is folded away.
+func (c composer) summary(p *present) string {
+	if len(c.to) == 0 && c.people == "" {
+		return p.loc.T("compose.to.own")
+	}
+	var names []string
+	for _, a := range c.to {
+		if p.isMe(a.ID) {
+			names = append(names, p.loc.T("compose.to.own"))
+		} else {
+			names = append(names, a.Title)
+		}
+	}
+	if c.people != "" {
+		names = append(names, c.people)
+	}
+	return strings.Join(names, ", ")
 }
 
 // destinationsOf reads the names a post is sent to: boxes, and one field in
@@ -63,6 +108,9 @@ func (s *Server) createPost(w http.ResponseWriter, r *request) error {
 		Key:    r.PostFormValue("key"),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		if len(post.To) == 0 && r.PostFormValue("direct") != "" {
+			return timelines.Change{}, &timelines.InvalidError{Field: "to", Code: "to_empty"}
+		}
 		return s.timelines.CreatePost(ctx, post)
 	})
 	if err != nil {
@@ -89,15 +137,15 @@ func (s *Server) composePage(r *request, sent timelines.NewPost, is wrong) (temp
 	if err := s.nameFollows(r, p); err != nil {
 		return nil, err
 	}
-	c := composer{body: sent.Body, key: sent.Key, back: r.back("/"), wrong: is}
-	boxes := map[string]bool{r.me.Name: true}
-	for _, g := range p.groups() {
-		boxes[g.Name] = true
+	c := composer{
+		body: sent.Body, key: sent.Key, back: r.back("/"), wrong: is,
+		open: true, direct: r.PostFormValue("direct") != "",
 	}
 	var typed []string
 	for _, name := range sent.To {
-		if boxes[name] {
-			c.to = append(c.to, name)
+		a, err := s.rivers.Access().AccountNamed(r.Context(), name)
+		if err == nil && !c.direct && (a.Kind == timelines.Group || a.ID == r.me.ID) {
+			c.to = append(c.to, a)
 		} else {
 			typed = append(typed, name)
 		}

@@ -31,5 +31,8 @@ func (s *Server) filter(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.nameFollows(r, v.present); err != nil {
+		return err
+	}
 	return s.html(w, r, http.StatusOK, filterList(v, f))
 }
