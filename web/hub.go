@@ -104,6 +104,8 @@ type hubConfig struct {
 	// origins are hosts, besides the one asked for, whose pages may connect.
 	origins []string
 
+	// now is the clock.
+	now func() time.Time
 	// beat drives everything periodical, once a second.
 	beat <-chan time.Time
 	// compareEvery is how many beats pass between two comparisons of one socket.
@@ -136,6 +138,9 @@ func (c hubConfig) withDefaults() hubConfig {
 		if *n == 0 {
 			*n = to
 		}
+	}
+	if c.now == nil {
+		c.now = time.Now
 	}
 	set(&c.writeTimeout, 10*time.Second)
 	set(&c.staleAfter, time.Second)
@@ -255,7 +260,7 @@ func (h *hub) dismiss(s *socket) {
 // message takes what the bus says. It is called from the bus's goroutine and
 // only takes notes.
 func (h *hub) message(m tiers.Message) {
-	now := time.Now()
+	now := h.cfg.now()
 	for _, s := range h.shards {
 		s.note(m, now)
 	}

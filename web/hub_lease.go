@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 )
 
 // A leaser keeps this node's leases: it counts who shows a river, and one
@@ -94,10 +95,16 @@ func (l *leaser) run(ctx context.Context) {
 			return
 		case <-l.wake:
 		}
-		l.take(ctx)
-		l.drop(ctx)
+		// What was begun is ended, so that whoever stops the hub knows what is left.
+		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
+		l.take(within)
+		l.drop(within)
+		cancel()
 	}
 }
+
+// leaseTimeout bounds the statements of one round; a lease lasts much longer.
+const leaseTimeout = 5 * time.Second
 
 // take leases what is new, and everything if that is due.
 func (l *leaser) take(ctx context.Context) {
@@ -114,7 +121,7 @@ func (l *leaser) take(ctx context.Context) {
 		return
 	}
 	err := l.rivers.Lease(ctx, ids)
-	if err != nil && ctx.Err() == nil {
+	if err != nil {
 		l.log.WarnContext(ctx, "leasing open rivers", "rivers", len(ids), "error", err)
 	}
 	l.mu.Lock()
@@ -154,7 +161,7 @@ func (l *leaser) drop(ctx context.Context) {
 		return
 	}
 	// A lease left behind runs out by itself.
-	if err := l.rivers.Unlease(ctx, ids); err != nil && ctx.Err() == nil {
+	if err := l.rivers.Unlease(ctx, ids); err != nil {
 		l.log.WarnContext(ctx, "giving up leases", "rivers", len(ids), "error", err)
 	}
 }

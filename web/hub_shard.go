@@ -124,7 +124,7 @@ func (sh *shard) note(m tiers.Message, now time.Time) {
 func (sh *shard) ask(posts []int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.want(posts, time.Now())
+	sh.want(posts, sh.hub.cfg.now())
 	nudge(sh.wake)
 }
 
@@ -217,7 +217,7 @@ func (sh *shard) flush(ctx context.Context) {
 			return
 		}
 		sh.hub.metric.flush.Observe(time.Since(began).Seconds())
-		b := newBatch(sh.hub.cfg.pages, time.Now())
+		b := newBatch(sh.hub.cfg.pages, sh.hub.cfg.now())
 		for i, r := range rooms {
 			sh.offer(r, &seen[i], b, posts)
 		}
@@ -284,7 +284,7 @@ func (sh *shard) compare(ctx context.Context) {
 		}
 		return
 	}
-	b := newBatch(sh.hub.cfg.pages, time.Now())
+	b := newBatch(sh.hub.cfg.pages, sh.hub.cfg.now())
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for i, r := range rooms {

@@ -1,0 +1,398 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"riverrun/migrations/testdb"
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+// patience is how long a test waits for what must come; it fails after that.
+const patience = 20 * time.Second
+
+// liveSite is a whole server on real stores, listening.
+type liveSite struct {
+	t      *testing.T
+	db     *testdb.DB
+	store  *timelines.Store
+	rivers *rivers.Store
+	tiers  *tiers.Tiers
+	server *Server
+	http   *httptest.Server
+}
+
+// newLiveSite starts a site whose hub is configured by change.
+func newLiveSite(t *testing.T, change func(*hubConfig)) *liveSite {
+	t.Helper()
+	ctx := t.Context()
+	s := &liveSite{t: t, db: testdb.New(t)}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s.store = timelines.Open(s.db.Primary, nil, timelines.DefaultOptions())
+	s.rivers = rivers.Open(s.db.Secondary, s.store, log, rivers.DefaultOptions())
+	s.tiers = tiers.New(tiers.Config{Timelines: s.store, Rivers: s.rivers, Secondary: s.db.Secondary, Log: log})
+	s.http = httptest.NewUnstartedServer(nil)
+	var err error
+	s.server, err = New(Config{
+		Timelines: s.store, Rivers: s.rivers, Tiers: s.tiers, Log: log,
+		URL:    "http://" + s.http.Listener.Addr().String(),
+		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		cfg := s.server.hub.cfg
+		change(&cfg)
+		s.server.hub = makeHub(cfg, s.server.hub.metric)
+	}
+	for _, start := range []func(context.Context) error{s.rivers.Start, s.tiers.Start, s.server.Start} {
+		if err := start(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.http.Config.Handler = s.server.Handler()
+	// Small pipes, so that a reader who does not read is felt soon.
+	s.http.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if tcp, ok := c.(*net.TCPConn); ok {
+			if err := tcp.SetWriteBuffer(8 << 10); err != nil {
+				t.Error(err)
+			}
+		}
+		return ctx
+	}
+	s.http.Start()
+	t.Cleanup(s.stop)
+	return s
+}
+
+func (s *liveSite) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for _, stop := range []func(context.Context) error{s.server.Stop, s.tiers.Stop, s.rivers.Stop} {
+		if err := stop(ctx); err != nil {
+			s.t.Errorf("stop: %v", err)
+		}
+	}
+	s.http.Close()
+}
+
+// person is somebody signed in.
+type person struct {
+	site    *liveSite
+	account timelines.Account
+	viewer  timelines.Viewer
+	token   string
+}
+
+func (s *liveSite) person(name string) *person {
+	s.t.Helper()
+	ctx := s.t.Context()
+	const password = "a long enough one"
+	if _, err := s.store.SignUp(ctx, timelines.SignUp{Name: name, Title: name, Password: password}); err != nil {
+		s.t.Fatalf("sign up %s: %v", name, err)
+	}
+	token, account, err := s.store.SignIn(ctx, name, password)
+	if err != nil {
+		s.t.Fatalf("sign in %s: %v", name, err)
+	}
+	session, ok := timelines.SessionOf(token)
+	if !ok {
+		s.t.Fatalf("token %q is none", token)
+	}
+	return &person{site: s, account: account, token: token, viewer: timelines.Viewer{AccountID: account.ID, Session: session}}
+}
+
+// act makes a change as a handler does: when it returns, the person's own rivers
+// show it.
+func (p *person) act(change func(context.Context) (timelines.Change, error)) timelines.Change {
+	p.site.t.Helper()
+	c, err := p.site.tiers.Act(p.site.t.Context(), change)
+	if err != nil {
+		p.site.t.Fatalf("%s: %v", p.account.Name, err)
+	}
+	return c
+}
+
+func (p *person) post(body string, to ...string) timelines.Change {
+	p.site.t.Helper()
+	return p.act(func(ctx context.Context) (timelines.Change, error) {
+		return p.site.store.CreatePost(ctx, timelines.NewPost{Author: p.account.ID, Body: body, To: to})
+	})
+}
+
+func (p *person) like(code string) {
+	p.site.t.Helper()
+	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.Like(ctx, p.account.ID, code) })
+}
+
+func (p *person) comment(code, body string) timelines.Change {
+	p.site.t.Helper()
+	return p.act(func(ctx context.Context) (timelines.Change, error) {
+		return p.site.store.CreateComment(ctx, timelines.NewComment{Author: p.account.ID, Code: code, Body: body})
+	})
+}
+
+func (p *person) edit(code, body string) {
+	p.site.t.Helper()
+	p.act(func(ctx context.Context) (timelines.Change, error) {
+		return p.site.store.EditPost(ctx, p.account.ID, code, body)
+	})
+}
+
+func (p *person) remove(code string) {
+	p.site.t.Helper()
+	p.act(func(ctx context.Context) (timelines.Change, error) {
+		return p.site.store.DeletePost(ctx, p.account.ID, code)
+	})
+}
+
+func (p *person) subscribe(name string) {
+	p.site.t.Helper()
+	p.act(func(ctx context.Context) (timelines.Change, error) {
+		c, _, err := p.site.store.Subscribe(ctx, p.account.ID, name)
+		return c, err
+	})
+}
+
+func (p *person) signOut() {
+	p.site.t.Helper()
+	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.SignOut(ctx, p.viewer) })
+}
+
+// frame is any frame of the server.
+type frame struct {
+	T       string            `json:"t"`
+	River   string            `json:"river"`
+	Post    string            `json:"post"`
+	Version string            `json:"version"`
+	Place   int64             `json:"place"`
+	Parts   map[string]string `json:"parts"`
+	HTML    string            `json:"html"`
+	More    bool              `json:"more"`
+}
+
+// page is what a client shows, kept as PROTOCOL.md tells a client to.
+type page struct {
+	t       *testing.T
+	conn    *websocket.Conn
+	address string
+	viewer  *string
+	river   string
+	shown   map[string]frame
+	frames  int
+}
+
+// dial opens a socket as somebody, nil for nobody, and fails with the response's
+// status if that is refused.
+func (s *liveSite) dial(p *person, header http.Header) (*websocket.Conn, int, error) {
+	s.t.Helper()
+	if header == nil {
+		header = http.Header{}
+	}
+	if p != nil {
+		header.Set("Cookie", s.server.cookieName()+"="+p.token)
+	}
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	defer cancel()
+	conn, response, err := websocket.Dial(ctx, s.http.URL+"/ws", &websocket.DialOptions{HTTPHeader: header})
+	status := 0
+	if response != nil {
+		status = response.StatusCode
+	}
+	if err != nil {
+		return nil, status, err
+	}
+	conn.SetReadLimit(-1)
+	s.t.Cleanup(func() { _ = conn.CloseNow() }) // it may be closed already
+	return conn, status, nil
+}
+
+// open shows a page of the site to somebody and follows it.
+func (s *liveSite) open(p *person, address string) *page {
+	s.t.Helper()
+	g := &page{t: s.t, address: address, shown: map[string]frame{}}
+	g.follow(s, p)
+	return g
+}
+
+// follow connects and subscribes with what is shown, and returns after ok.
+func (g *page) follow(s *liveSite, p *person) {
+	g.t.Helper()
+	conn, status, err := s.dial(p, nil)
+	if err != nil {
+		g.t.Fatalf("dial: %v (status %d)", err, status)
+	}
+	g.conn = conn
+	g.subscribe()
+	g.until("ok", func(f frame) bool { return f.T == "ok" })
+}
+
+func (g *page) subscribe() {
+	g.t.Helper()
+	entries := map[string]string{}
+	for code, f := range g.shown {
+		entries[code] = f.Version
+	}
+	said := map[string]any{"t": "subscribe", "page": g.address, "lang": "en", "river": g.river, "entries": entries}
+	if g.viewer != nil {
+		said["viewer"] = *g.viewer
+	}
+	g.say(said)
+}
+
+func (g *page) say(v any) {
+	g.t.Helper()
+	message, err := json.Marshal(v)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(g.t.Context(), patience)
+	defer cancel()
+	if err := g.conn.Write(ctx, websocket.MessageText, message); err != nil {
+		g.t.Fatalf("write %s: %v", message, err)
+	}
+}
+
+// read takes the next frame and applies it.
+func (g *page) read() (frame, error) {
+	ctx, cancel := context.WithTimeout(g.t.Context(), patience)
+	defer cancel()
+	_, message, err := g.conn.Read(ctx)
+	if err != nil {
+		return frame{}, err
+	}
+	var f frame
+	if err := json.Unmarshal(message, &f); err != nil {
+		return frame{}, fmt.Errorf("frame %s: %w", message, err)
+	}
+	g.frames++
+	switch f.T {
+	case "river":
+		g.river = f.River
+		for code, old := range g.shown {
+			old.Version = "0.0"
+			g.shown[code] = old
+		}
+	case "entry":
+		was, known := g.shown[f.Post]
+		if f.HTML == "" && !known {
+			return f, fmt.Errorf("parts of %s, which is not shown", f.Post)
+		}
+		old, _ := parseStamp(was.Version)
+		now, ok := parseStamp(f.Version)
+		if known && (!ok || newer(old, now) && !newer(now, old)) {
+			return f, fmt.Errorf("%s went back from %s to %s", f.Post, was.Version, f.Version)
+		}
+		g.shown[f.Post] = f
+	case "gone":
+		delete(g.shown, f.Post)
+	}
+	return f, nil
+}
+
+// until reads until a frame is what is waited for.
+func (g *page) until(what string, is func(frame) bool) frame {
+	g.t.Helper()
+	for {
+		f, err := g.read()
+		if err != nil {
+			g.t.Fatalf("waiting for %s: %v", what, err)
+		}
+		if is(f) {
+			return f
+		}
+	}
+}
+
+func (g *page) untilEntry(code string) frame {
+	g.t.Helper()
+	return g.until("entry "+code, func(f frame) bool { return f.T == "entry" && f.Post == code })
+}
+
+func (g *page) untilGone(code string) frame {
+	g.t.Helper()
+	return g.until("gone "+code, func(f frame) bool { return f.T == "gone" && f.Post == code })
+}
+
+// closed reads until the server closes the socket, and returns how.
+func (g *page) closed() websocket.CloseError {
+	g.t.Helper()
+	for {
+		if _, err := g.read(); err != nil {
+			var closed websocket.CloseError
+			if !errors.As(err, &closed) {
+				g.t.Fatalf("read: %v, want a close code", err)
+			}
+			return closed
+		}
+	}
+}
+
+// sameAsReload compares what is shown with the page as it is now.
+func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
+	g.t.Helper()
+	v := timelines.Viewer{}
+	if p != nil {
+		v = p.viewer
+	}
+	now, err := s.rivers.Visit(g.t.Context(), v, n, rivers.Cursor{})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	if got, want := g.river, strconv.FormatInt(now.River, 10); got != want {
+		g.t.Errorf("page is of river %s, a reload of %s", got, want)
+	}
+	if len(g.shown) != len(now.Items) {
+		g.t.Errorf("page shows %d entries, a reload %d", len(g.shown), len(now.Items))
+	}
+	for _, it := range now.Items {
+		f := g.shown[it.Fold.Text.Code]
+		if f.Version != formatStamp(it.Stamp) || f.Place != it.Place {
+			g.t.Errorf("page shows %s at %q, place %d; a reload %s, place %d",
+				it.Fold.Text.Code, f.Version, f.Place, formatStamp(it.Stamp), it.Place)
+		}
+	}
+}
+
+// await waits until something is so, asking anew whenever the hub may have
+// moved on; it fails after patience.
+func await(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	often := time.NewTicker(2 * time.Millisecond)
+	defer often.Stop()
+	for !so() {
+		select {
+		case <-deadline.C:
+			t.Fatalf("%s: not so after %v", what, patience)
+		case <-often.C:
+		}
+	}
+}
+
+// figure reads a gauge or counter.
+func figure(t *testing.T, m prometheus.Metric) float64 {
+	t.Helper()
+	var out dto.Metric
+	if err := m.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.GetGauge().GetValue() + out.GetCounter().GetValue()
+}
