@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -120,9 +119,4 @@ func (s *Store) retireNamed(ctx context.Context, n Name) error {
 		return fmt.Errorf("retire river: %w", err)
 	}
 	return nil
-}
-
-// Touches reports whether a replace concerns rivers of that name.
-func Touches(r timelines.Replace, n Name) bool {
-	return (r.Everybody || r.ViewerID == n.UserID) && (len(r.Kinds) == 0 || slices.Contains(r.Kinds, string(n.Kind)))
 }
