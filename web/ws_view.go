@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -144,7 +143,7 @@ func (v *view) sync(ctx context.Context) error {
 			e.stamp, e.item = rivers.Stamp{}, nil
 		}
 	}
-	_, err = v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, time.Now())})
+	_, err = v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, h.cfg.now())})
 	if errors.Is(err, errStale) {
 		v.socket.resync()
 		return nil
@@ -298,7 +297,7 @@ func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err e
 		v.socket.resync()
 		return false, nil
 	}
-	b := newBatch(h.cfg.pages, time.Now())
+	b := newBatch(h.cfg.pages, h.cfg.now())
 	asked := make(map[int64]rivers.Stamp, len(posts))
 	for _, id := range posts {
 		asked[id] = rivers.Stamp{} // not in the river, as far as it says nothing else
@@ -349,7 +348,7 @@ func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 			return err
 		}
 		if sent && !u.heard.IsZero() {
-			v.socket.hub.metric.pushed.Observe(time.Since(u.heard).Seconds())
+			v.socket.hub.metric.pushed.Observe(v.socket.hub.cfg.now().Sub(u.heard).Seconds())
 		}
 	}
 	if len(again) > 0 {
@@ -366,7 +365,9 @@ func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 // What was sent is shown, so the next try has less to send.
 var errStale = errors.New("decided too long ago")
 
-func (v *view) stale(b *batch) bool { return time.Since(b.decided) > v.socket.hub.cfg.staleAfter }
+func (v *view) stale(b *batch) bool {
+	return v.socket.hub.cfg.now().Sub(b.decided) > v.socket.hub.cfg.staleAfter
+}
 
 // entry sends one entry if the page is concerned: the parts that changed if it
 // stands where it stood, else the whole. An entry that is not shown is sent only
