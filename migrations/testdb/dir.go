@@ -3,6 +3,7 @@ package testdb
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -42,31 +43,39 @@ func makeDir() (string, error) {
 	return dir, nil
 }
 
-// sweep removes what test binaries that were killed left behind: directories
-// whose cluster nobody owns any more. A young one may be about to be owned.
+// sweep removes what test binaries of this user that were killed left behind:
+// directories whose cluster nobody owns any more. A young one may be about to be
+// owned.
 func sweep() error {
 	dirs, err := filepath.Glob(dirPattern)
 	if err != nil {
 		return err
 	}
 	for _, dir := range dirs {
-		path := filepath.Join(dir, "riverrun.lock")
-		info, err := os.Stat(path)
-		if err != nil || time.Since(info.ModTime()) < time.Hour {
-			continue
-		}
-		file, err := os.Open(path)
-		if err != nil {
-			continue // somebody else's, or gone meanwhile
-		}
-		if syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			if err := os.RemoveAll(dir); err != nil {
-				return errors.Join(fmt.Errorf("sweep: %w", err), file.Close())
-			}
-		}
-		if err := file.Close(); err != nil {
-			return fmt.Errorf("sweep: %w", err)
+		if err := sweepOne(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // others sweep too
+			return fmt.Errorf("sweep %s: %w", dir, err)
 		}
 	}
 	return nil
+}
+
+func sweepOne(dir string) error {
+	path := filepath.Join(dir, "riverrun.lock")
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || int(stat.Uid) != os.Geteuid() || time.Since(info.ModTime()) < time.Minute {
+		return nil
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() // only locked
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil // in use
+	}
+	return os.RemoveAll(dir)
 }
