@@ -192,8 +192,11 @@ func (c *Cluster) Done() <-chan struct{} { return c.done }
 // Err says why the server ended by itself, with the last it said. It is to be
 // called after Done is closed.
 func (c *Cluster) Err() error {
-	return fmt.Errorf("PostgreSQL ended by itself (%w); its log is in %s; last it said: %s",
-		c.exit, filepath.Join(c.data, "log"), c.stderr)
+	where := ""
+	if _, err := os.Stat(filepath.Join(c.data, "log")); err == nil { // a volatile one has none
+		where = "; its log is in " + filepath.Join(c.data, "log")
+	}
+	return fmt.Errorf("PostgreSQL ended by itself (%w)%s; last it said: %s", c.exit, where, c.stderr)
 }
 
 // Stop stops the server, breaking connections that are still open, and gives up
