@@ -1,0 +1,115 @@
+package tiers_test
+
+import (
+	"context"
+	"errors"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// whom is somebody to follow: a person, a group, one of the crowd.
+func (a *actor) whom() string {
+	switch k := a.rng.IntN(10); {
+	case k < 5:
+		return a.people[a.rng.IntN(len(a.people))].name
+	case k < 9:
+		return a.workload.groups[a.rng.IntN(len(a.workload.groups))]
+	default:
+		return ghostPrefix + "1"
+	}
+}
+
+func (a *actor) subscribe(n *node) {
+	name := a.whom()
+	a.act("subscribe", n, func(ctx context.Context) (timelines.Change, error) {
+		c, _, err := n.store.Subscribe(ctx, a.id, name)
+		return c, err
+	})
+}
+
+func (a *actor) unsubscribe(n *node) {
+	name := a.whom()
+	a.act("unsubscribe", n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.Unsubscribe(ctx, a.id, name)
+	})
+}
+
+func (a *actor) accept(n *node) {
+	waiting, err := n.store.Requests(a.ctx, a.id)
+	if err != nil {
+		a.fail("requests: %v", err)
+	}
+	if len(waiting) == 0 {
+		return
+	}
+	r := waiting[a.rng.IntN(len(waiting))]
+	group := ""
+	if r.To.Kind == timelines.Group {
+		group = r.To.Name
+	}
+	a.act("accept", n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.Accept(ctx, a.id, r.From.Name, group)
+	})
+}
+
+func (a *actor) setAccess(n *node) {
+	feed, group := a.feed, ""
+	if k := a.rng.IntN(1 + len(a.groups)); k > 0 {
+		feed, group = a.groups[k-1].FeedID, a.groups[k-1].Name
+	}
+	level := timelines.Level(a.rng.IntN(3))
+	if level != timelines.Private {
+		a.board.note(func(int64) { delete(a.board.closed, feed) })
+	}
+	_, ok := a.act("set access", n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.SetAccess(ctx, a.id, group, level)
+	})
+	if !ok || level != timelines.Private {
+		return
+	}
+	a.board.note(func(when int64) { a.board.closed[feed] = when })
+	kind, of := rivers.User, a.name
+	if group != "" {
+		kind, of = rivers.Group, group
+	}
+	for i, n := range a.nodes {
+		name, err := n.rivers.Resolve(a.ctx, timelines.Viewer{}, kind, of, rivers.Fresh)
+		if err == nil {
+			_, err = n.rivers.Visit(a.ctx, timelines.Viewer{}, name, rivers.Cursor{})
+		}
+		if !errors.Is(err, rivers.ErrForbidden) {
+			a.fail("R4: %s page of %s, gone private, on node %d: got %v, want %v", kind, of, i, err, rivers.ErrForbidden)
+		}
+	}
+}
+
+// signIn begins a session. Hashing takes its time, so it is done rarely.
+func (a *actor) signIn(n *node) {
+	token, _, err := n.store.SignIn(a.ctx, a.name, passwordOf(a.name))
+	if err != nil {
+		a.fail("sign in: %v", err)
+		return
+	}
+	session, _ := timelines.SessionOf(token)
+	if a.viewer, err = n.rivers.Access().Session(a.ctx, session); err != nil {
+		a.fail("sign in: %v", err)
+	}
+}
+
+// signOut ends the session, which no node may honour from then on.
+func (a *actor) signOut(n *node) {
+	was := a.viewer
+	if _, ok := a.act("sign out", n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.SignOut(ctx, was)
+	}); !ok {
+		return
+	}
+	name := rivers.Name{UserID: a.id, Kind: rivers.Home, Order: rivers.Fresh}
+	for i, n := range a.nodes {
+		if _, err := n.rivers.Visit(a.ctx, was, name, rivers.Cursor{}); !errors.Is(err, timelines.ErrSignedOut) {
+			a.fail("R4: a page of the ended session on node %d: got %v, want %v", i, err, timelines.ErrSignedOut)
+		}
+	}
+	a.signIn(n)
+}

@@ -1,0 +1,154 @@
+package tiers_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// shownItem puts what a page shows into the oracle's plain values.
+func shownItem(it rivers.Item, whole string) shown {
+	f := it.Fold
+	s := shown{
+		Post: it.PostID, Place: it.Place, Version: it.Stamp.Fold, Code: f.Text.Code, Author: f.Text.Author,
+		Body: f.Text.Body, Cut: f.Text.Cut, Full: it.Full, Created: f.Text.CreatedAt, Edited: f.Text.EditedAt,
+		Decisive: f.Decisive, Liked: it.Liked, Likes: f.Likes.Total, Likers: f.Likes.IDs,
+		Comments: f.Comments.Total, Commenters: f.Comments.IDs,
+	}
+	// How a long body is cut is the fold's own affair, as long as it is its beginning.
+	if s.Cut && len(s.Body) < len(whole) && strings.HasPrefix(whole, s.Body) {
+		s.Body = whole
+	}
+	s.Why, s.To = idsOf(it.Why), idsOf(it.To)
+	for _, c := range f.Comments.Shown {
+		s.Remarks = append(s.Remarks, shownRemark{
+			ID: c.ID, Author: c.Author, Body: c.Body, Created: c.CreatedAt, Edited: c.EditedAt,
+		})
+	}
+	return s
+}
+
+func idsOf(list []timelines.Timeline) []int64 {
+	var ids []int64
+	for _, t := range list {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+// compare pages a river to its very end on a node and says where it is not what
+// the oracle expects; empty if nowhere.
+func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name) string {
+	what := fmt.Sprintf("%s of %d for %d by %s", name.Kind, name.TheirID, name.UserID, name.Order)
+	refused := o.refused(name)
+	want := o.expect(name)
+	var got []shown
+	at := rivers.Cursor{}
+	for {
+		page, err := n.rivers.Visit(w.ctx, v, name, at)
+		if err != nil || refused != nil {
+			if !errors.Is(err, refused) {
+				return fmt.Sprintf("%s: got error %v, want %v", what, err, refused)
+			}
+			return ""
+		}
+		for _, it := range page.Items {
+			got = append(got, shownItem(it, o.posts[it.PostID].Body))
+			if it.Stamp.Entry < 1 || it.Stamp.Entry > o.posts[it.PostID].Version {
+				return fmt.Sprintf("%s: post %d has entry version %d, the post has %d",
+					what, it.PostID, it.Stamp.Entry, o.posts[it.PostID].Version)
+			}
+		}
+		if page.More && len(page.Items) != rivers.PageSize || !at.Top() && len(page.Items) == 0 || len(got) > 2*len(o.posts) {
+			return fmt.Sprintf("%s: a page of %d after %d entries, more: %v", what, len(page.Items), len(got), page.More)
+		}
+		if !page.More {
+			break
+		}
+		at = page.Next
+	}
+	diff := gocmp.Diff(want, got, gocmp.Comparer(func(a, b []int64) bool { return slices.Equal(a, b) }))
+	if diff == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s: %d entries, want %d (-want +got):\n%s", what, len(got), len(want), diff)
+}
+
+// names are all rivers a viewer can name, in both orders, but for posts'.
+func (o *oracle) names(viewer int64) []rivers.Name {
+	var all []rivers.Name
+	add := func(kind rivers.Kind, their int64) {
+		for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
+			all = append(all, rivers.Name{UserID: viewer, Kind: kind, TheirID: their, Order: order})
+		}
+	}
+	add(rivers.Everything, 0)
+	if viewer != 0 {
+		add(rivers.Home, 0)
+		add(rivers.Discussions, 0)
+		add(rivers.Directs, 0)
+	}
+	for _, a := range o.accounts {
+		switch {
+		case strings.HasPrefix(a.Name, ghostPrefix):
+		case a.Kind == timelines.Group:
+			add(rivers.Group, a.ID)
+		default:
+			add(rivers.User, a.ID)
+			add(rivers.Likes, a.ID)
+			add(rivers.Comments, a.ID)
+		}
+	}
+	return all
+}
+
+// agree compares all rivers of these viewers, and the pages of so many posts (all
+// if negative), with the oracle. Rivers are read on the nodes in turn.
+func (w *town) agree(when string, viewers []timelines.Viewer, posts int, nodes ...*node) {
+	w.t.Helper()
+	o, err := ask(w.ctx, w.db.Primary)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, wrong := range firstFew(o.audit()) {
+		w.t.Errorf("%s: primary store: %s", when, wrong)
+	}
+	var wrong []string
+	turn := 0
+	one := func(v timelines.Viewer, name rivers.Name) {
+		turn++
+		if diff := w.compare(nodes[turn%len(nodes)], o, v, name); diff != "" {
+			wrong = append(wrong, diff)
+		}
+	}
+	for _, v := range viewers {
+		for _, name := range o.names(v.AccountID) {
+			one(v, name)
+		}
+		left := posts
+		for id := range o.posts { // in Go's random order
+			if left == 0 {
+				break
+			}
+			left--
+			one(v, rivers.Name{UserID: v.AccountID, Kind: rivers.Post, TheirID: id, Order: rivers.Fresh})
+		}
+	}
+	for _, diff := range firstFew(wrong) {
+		w.t.Errorf("%s: oracle: %s", when, diff)
+	}
+	w.t.Logf("%s: %d rivers of %d posts compared with the oracle, %d differ", when, turn, len(o.posts), len(wrong))
+}
+
+func firstFew(list []string) []string {
+	if len(list) > 5 {
+		return append(slices.Clone(list[:5]), fmt.Sprintf("and %d more", len(list)-5))
+	}
+	return list
+}

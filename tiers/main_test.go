@@ -1,0 +1,236 @@
+package tiers_test
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/migrations/testdb"
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m) }
+
+// town is a small place to test in: both stores, nodes over them, and a queue
+// that keeps the events of every change until somebody works it.
+type town struct {
+	t     testing.TB
+	ctx   context.Context
+	db    *testdb.DB
+	queue *queue
+	// store is for setting things up, beside all nodes.
+	store *timelines.Store
+}
+
+func newTown(t testing.TB) *town {
+	t.Helper()
+	w := &town{t: t, ctx: context.Background(), db: testdb.New(t)}
+	w.queue = newQueue(t, w.db.Primary)
+	w.store = timelines.Open(w.db.Primary, w.queue, timelines.DefaultOptions())
+	return w
+}
+
+// node is one process: stores, rivers and tiers of its own over the same two
+// databases, with pools of its own.
+type node struct {
+	secondary *pgxpool.Pool
+	store     *timelines.Store
+	rivers    *rivers.Store
+	tiers     *tiers.Tiers
+	// stop ends the node; it may be called twice.
+	stop func()
+}
+
+// quiet is a node whose tiers were not started: Act works, nothing is done in
+// the background and nothing is heard on the bus.
+func (w *town) quiet() *node {
+	w.t.Helper()
+	n := &node{secondary: testdb.Open(w.t, w.db.SecondaryURL)}
+	log := slog.New(slog.DiscardHandler)
+	n.store = timelines.Open(testdb.Open(w.t, w.db.PrimaryURL), w.queue, timelines.DefaultOptions())
+	n.rivers = rivers.Open(n.secondary, n.store, log, rivers.DefaultOptions())
+	if err := n.rivers.Start(w.ctx); err != nil {
+		w.t.Fatalf("start rivers: %v", err)
+	}
+	n.tiers = tiers.New(tiers.Config{Timelines: n.store, Rivers: n.rivers, Secondary: n.secondary, Log: log})
+	stopped := false
+	n.stop = func() {
+		if stopped {
+			return
+		}
+		stopped = true
+		if err := n.tiers.Stop(w.ctx); err != nil {
+			w.t.Errorf("stop tiers: %v", err)
+		}
+		if err := n.rivers.Stop(w.ctx); err != nil {
+			w.t.Errorf("stop rivers: %v", err)
+		}
+	}
+	w.t.Cleanup(n.stop)
+	return n
+}
+
+// node is a whole node, running.
+func (w *town) node() *node {
+	w.t.Helper()
+	n := w.quiet()
+	if err := n.tiers.Start(w.ctx); err != nil {
+		w.t.Fatalf("start tiers: %v", err)
+	}
+	return n
+}
+
+func must[T any](w *town, v T, err error) T {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return v
+}
+
+// passwordOf is what person signs up with.
+func passwordOf(name string) string { return "long enough " + name }
+
+func (w *town) person(name string) timelines.Viewer {
+	w.t.Helper()
+	a, err := w.store.SignUp(w.ctx, timelines.SignUp{Name: name, Password: passwordOf(name)})
+	return timelines.Viewer{AccountID: must(w, a, err).ID}
+}
+
+// group makes a group before there are rivers to tell.
+func (w *town) group(owner timelines.Viewer, name string, level timelines.Level) timelines.Account {
+	w.t.Helper()
+	a, _, err := w.store.CreateGroup(w.ctx, timelines.NewGroup{
+		Actor: owner.AccountID, Name: name, Title: name, Access: level,
+	})
+	return must(w, a, err)
+}
+
+// act makes a change through Tier 0 of a node, which must succeed.
+func (w *town) act(n *node, change func(context.Context) (timelines.Change, error)) timelines.Change {
+	w.t.Helper()
+	c, err := n.tiers.Act(w.ctx, change)
+	return must(w, c, err)
+}
+
+func (w *town) post(n *node, v timelines.Viewer, body string, to ...string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.CreatePost(ctx, timelines.NewPost{Author: v.AccountID, Body: body, To: to})
+	})
+}
+
+func (w *town) comment(n *node, v timelines.Viewer, code, body string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.CreateComment(ctx, timelines.NewComment{Author: v.AccountID, Code: code, Body: body})
+	})
+}
+
+func (w *town) like(n *node, v timelines.Viewer, code string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Like(ctx, v.AccountID, code) })
+}
+
+func (w *town) unlike(n *node, v timelines.Viewer, code string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Unlike(ctx, v.AccountID, code) })
+}
+
+func (w *town) remove(n *node, v timelines.Viewer, code string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.DeletePost(ctx, v.AccountID, code) })
+}
+
+func (w *town) follow(n *node, v timelines.Viewer, name string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		c, requested, err := n.store.Subscribe(ctx, v.AccountID, name)
+		if requested {
+			w.t.Errorf("%s asks first", name)
+		}
+		return c, err
+	})
+}
+
+func (w *town) leave(n *node, v timelines.Viewer, name string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.Unsubscribe(ctx, v.AccountID, name)
+	})
+}
+
+func (w *town) setAccess(n *node, v timelines.Viewer, group string, level timelines.Level) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.SetAccess(ctx, v.AccountID, group, level)
+	})
+}
+
+func (w *town) name(n *node, v timelines.Viewer, kind rivers.Kind, of string) rivers.Name {
+	w.t.Helper()
+	name, err := n.rivers.Resolve(w.ctx, v, kind, of, rivers.Fresh)
+	return must(w, name, err)
+}
+
+func (w *town) visit(n *node, v timelines.Viewer, kind rivers.Kind, of string) *rivers.Page {
+	w.t.Helper()
+	p, err := n.rivers.Visit(w.ctx, v, w.name(n, v, kind, of), rivers.Cursor{})
+	return must(w, p, err)
+}
+
+// shows compares what a page shows, from its top, by the posts' bodies.
+func (w *town) shows(p *rivers.Page, want ...string) {
+	w.t.Helper()
+	var got []string
+	for _, it := range p.Items {
+		got = append(got, it.Fold.Text.Body)
+	}
+	if !slices.Equal(got, want) {
+		w.t.Errorf("%s page of account %d: got %q, want %q", p.Name.Kind, p.Name.UserID, got, want)
+	}
+}
+
+// sound checks all live rivers against rebuilt ones, as one node sees them.
+func (w *town) sound(n *node, when string) {
+	w.t.Helper()
+	r, err := n.rivers.Check(w.ctx)
+	if err != nil {
+		w.t.Fatalf("%s: check: %v", when, err)
+	}
+	for i, d := range r.Differences {
+		if i == 10 {
+			w.t.Errorf("%s: and %d differences more", when, len(r.Differences)-i)
+			break
+		}
+		w.t.Errorf("%s: check: %v", when, d)
+	}
+}
+
+func (w *town) execPrimary(query string, args ...any) {
+	w.t.Helper()
+	if _, err := w.db.Primary.Exec(w.ctx, query, args...); err != nil {
+		w.t.Fatalf("%s: %v", query, err)
+	}
+}
+
+func (w *town) execSecondary(query string, args ...any) {
+	w.t.Helper()
+	if _, err := w.db.Secondary.Exec(w.ctx, query, args...); err != nil {
+		w.t.Fatalf("%s: %v", query, err)
+	}
+}
+
+func (w *town) countSecondary(query string, args ...any) int {
+	w.t.Helper()
+	var n int
+	if err := w.db.Secondary.QueryRow(w.ctx, query, args...).Scan(&n); err != nil {
+		w.t.Fatalf("%s: %v", query, err)
+	}
+	return n
+}

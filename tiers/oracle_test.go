@@ -1,0 +1,378 @@
+package tiers_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// oracle says what every river must show. It is naive on purpose: the primary
+// store's tables in memory, and loops over them. It shares no query and no
+// function with the code under test; what a filter timeline holds it derives
+// from posts, comments and likes, and takes nothing from timeline_entries but
+// the instants of entrance.
+type oracle struct {
+	accounts  map[int64]account
+	timelines map[int64]timeline
+	readers   map[pair]bool // timeline, account
+	excluded  map[pair]bool // timeline, account
+	follows   map[pair]bool // subscriber, account
+	posts     map[int64]post
+	entries   map[pair]entry     // timeline, post
+	comments  map[int64][]remark // by post, those not deleted, oldest first
+	likes     map[int64][]like   // by post, newest first
+}
+
+type pair struct{ a, b int64 }
+
+type account struct {
+	ID   int64
+	Kind string
+	Name string
+}
+
+type timeline struct {
+	ID      int64
+	TheirID int64
+	GateID  *int64
+	Access  int16
+	Kind    string
+}
+
+type post struct {
+	ID        int64
+	Version   int64
+	AuthorID  int64
+	FreshAt   int64
+	CreatedAt time.Time
+	EditedAt  *time.Time
+	DeletedAt *time.Time
+	Flags     [3]bool // by level
+	Code      string
+	Body      string
+	Decisive  []int64
+}
+
+type entry struct {
+	TimelineID, PostID, EnteredAt, FreshAt int64
+	Withdrawn                              bool
+}
+
+type remark struct {
+	ID, PostID, AuthorID int64
+	CreatedAt            time.Time
+	EditedAt, DeletedAt  *time.Time
+	Body                 string
+}
+
+type like struct {
+	PostID, AccountID int64
+	CreatedAt         time.Time
+}
+
+// ask reads the primary store as it stands at one instant.
+func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
+	o := &oracle{
+		accounts: map[int64]account{}, timelines: map[int64]timeline{},
+		readers: map[pair]bool{}, excluded: map[pair]bool{}, follows: map[pair]bool{},
+		posts: map[int64]post{}, entries: map[pair]entry{}, comments: map[int64][]remark{}, likes: map[int64][]like{},
+	}
+	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err := pgx.BeginTxFunc(ctx, pool, opts, func(tx pgx.Tx) error {
+		each := func(err error, query string, dest []any, fn func()) error {
+			if err != nil {
+				return err
+			}
+			rows, err := tx.Query(ctx, query)
+			if err != nil {
+				return err
+			}
+			_, err = pgx.ForEachRow(rows, dest, func() error { fn(); return nil })
+			return err
+		}
+		var a account
+		err := each(nil, `SELECT id, kind, name FROM accounts`, []any{&a.ID, &a.Kind, &a.Name}, func() { o.accounts[a.ID] = a })
+		var t timeline
+		err = each(err, `SELECT id, their_id, gate_id, access, kind FROM timelines`,
+			[]any{&t.ID, &t.TheirID, &t.GateID, &t.Access, &t.Kind}, func() { o.timelines[t.ID] = t })
+		var p pair
+		err = each(err, `SELECT timeline_id, account_id FROM readers`, []any{&p.a, &p.b}, func() { o.readers[p] = true })
+		err = each(err, `SELECT timeline_id, account_id FROM excluded`, []any{&p.a, &p.b}, func() { o.excluded[p] = true })
+		err = each(err, `SELECT subscriber_id, account_id FROM subscriptions`, []any{&p.a, &p.b}, func() { o.follows[p] = true })
+		var x post
+		err = each(err, `SELECT id, version, author_id, fresh_at, created_at, edited_at, deleted_at,
+				is_public, is_protected, is_private, code, body, decisive FROM posts`,
+			[]any{
+				&x.ID, &x.Version, &x.AuthorID, &x.FreshAt, &x.CreatedAt, &x.EditedAt, &x.DeletedAt,
+				&x.Flags[0], &x.Flags[1], &x.Flags[2], &x.Code, &x.Body, &x.Decisive,
+			}, func() { o.posts[x.ID] = x })
+		var e entry
+		err = each(err, `SELECT timeline_id, post_id, entered_at, fresh_at, withdrawn FROM timeline_entries`,
+			[]any{&e.TimelineID, &e.PostID, &e.EnteredAt, &e.FreshAt, &e.Withdrawn},
+			func() { o.entries[pair{e.TimelineID, e.PostID}] = e })
+		var c remark
+		err = each(err, `SELECT id, post_id, author_id, created_at, edited_at, deleted_at, body FROM comments`,
+			[]any{&c.ID, &c.PostID, &c.AuthorID, &c.CreatedAt, &c.EditedAt, &c.DeletedAt, &c.Body}, func() {
+				if c.DeletedAt == nil {
+					o.comments[c.PostID] = append(o.comments[c.PostID], c)
+				}
+			})
+		var l like
+		return each(err, `SELECT post_id, account_id, created_at FROM likes`,
+			[]any{&l.PostID, &l.AccountID, &l.CreatedAt}, func() { o.likes[l.PostID] = append(o.likes[l.PostID], l) })
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ask the oracle: %w", err)
+	}
+	for _, list := range o.comments {
+		slices.SortFunc(list, func(a, b remark) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
+	}
+	for _, list := range o.likes {
+		slices.SortFunc(list, func(a, b like) int {
+			return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.AccountID, a.AccountID))
+		})
+	}
+	return o, nil
+}
+
+// opens: may this account (0 anonymous) open the timeline?
+func (o *oracle) opens(viewer, id int64) bool {
+	t := o.timelines[id]
+	if t.GateID == nil {
+		return true
+	}
+	gate := o.timelines[*t.GateID]
+	switch timelines.Level(gate.Access) {
+	case timelines.Public:
+		return true
+	case timelines.Protected:
+		return viewer != 0 && !o.excluded[pair{gate.ID, viewer}]
+	default:
+		return o.readers[pair{gate.ID, viewer}]
+	}
+}
+
+func (o *oracle) reads(viewer int64, p post) bool {
+	return p.DeletedAt == nil && slices.ContainsFunc(p.Decisive, func(t int64) bool { return o.opens(viewer, t) })
+}
+
+func (o *oracle) likedBy(account, post int64) bool {
+	return slices.ContainsFunc(o.likes[post], func(l like) bool { return l.AccountID == account })
+}
+
+func (o *oracle) commentedBy(account, post int64) bool {
+	return slices.ContainsFunc(o.comments[post], func(c remark) bool { return c.AuthorID == account })
+}
+
+// holds: is the post in the timeline, by what people did?
+func (o *oracle) holds(t timeline, p post) bool {
+	if p.DeletedAt != nil {
+		return false
+	}
+	switch t.Kind {
+	case timelines.KindFeed, timelines.KindGroup, timelines.KindDirects:
+		return slices.Contains(p.Decisive, t.ID)
+	case timelines.KindLikes:
+		return o.likedBy(t.TheirID, p.ID)
+	case timelines.KindComments:
+		return o.commentedBy(t.TheirID, p.ID)
+	case timelines.KindDiscussions:
+		return p.AuthorID == t.TheirID || o.likedBy(t.TheirID, p.ID) || o.commentedBy(t.TheirID, p.ID)
+	case timelines.KindPost:
+		return t.TheirID == p.ID
+	case timelines.KindEverything:
+		return slices.ContainsFunc(p.Decisive, func(id int64) bool { return o.timelines[id].Kind != timelines.KindDirects })
+	}
+	panic("no such kind: " + t.Kind)
+}
+
+// sources are the river's timelines as far as its viewer may open them.
+func (o *oracle) sources(n rivers.Name) []timeline {
+	wanted := func(t timeline) bool {
+		switch n.Kind {
+		case rivers.Home:
+			own := t.TheirID == n.UserID
+			switch t.Kind {
+			case timelines.KindFeed, timelines.KindLikes, timelines.KindComments, timelines.KindGroup:
+				return own || o.follows[pair{n.UserID, t.TheirID}]
+			case timelines.KindDirects, timelines.KindDiscussions:
+				return own
+			}
+			return false
+		case rivers.User:
+			return t.Kind == timelines.KindFeed && t.TheirID == n.TheirID
+		case rivers.Discussions, rivers.Directs:
+			return t.Kind == string(n.Kind) && t.TheirID == n.UserID
+		default: // the timeline of that name
+			return t.Kind == string(n.Kind) && t.TheirID == n.TheirID
+		}
+	}
+	var found []timeline
+	for _, t := range o.timelines {
+		if wanted(t) && o.opens(n.UserID, t.ID) {
+			found = append(found, t)
+		}
+	}
+	return found
+}
+
+// refused is the error of a page that must not be opened, nil if it may.
+func (o *oracle) refused(n rivers.Name) error {
+	switch n.Kind {
+	case rivers.User, rivers.Likes, rivers.Comments, rivers.Group:
+		for _, t := range o.timelines {
+			own := t.Kind == timelines.KindFeed || t.Kind == timelines.KindGroup
+			if own && t.TheirID == n.TheirID && !o.opens(n.UserID, t.ID) {
+				return rivers.ErrForbidden
+			}
+		}
+	case rivers.Post:
+		if p, ok := o.posts[n.TheirID]; !ok || !o.reads(n.UserID, p) {
+			return rivers.ErrNotFound
+		}
+	}
+	return nil
+}
+
+// shown is an entry as a page shows it, in plain values.
+type shown struct {
+	Post       int64
+	Place      int64
+	Version    int64
+	Code       string
+	Author     int64
+	Body       string
+	Cut        bool
+	Full       bool
+	Created    int64
+	Edited     int64
+	Decisive   []int64
+	Why, To    []int64
+	Liked      bool
+	Likes      int
+	Likers     []int64
+	Comments   int
+	Commenters []int64
+	Remarks    []shownRemark
+}
+
+type shownRemark struct {
+	ID, Author      int64
+	Body            string
+	Created, Edited int64
+}
+
+// expect is the whole river, newest first.
+func (o *oracle) expect(n rivers.Name) []shown {
+	sources := o.sources(n)
+	var all []shown
+	for _, p := range o.posts {
+		if !o.reads(n.UserID, p) {
+			continue
+		}
+		var held, holding []entry
+		for _, t := range sources {
+			if e, ok := o.entries[pair{t.ID, p.ID}]; ok {
+				held = append(held, e)
+				if o.holds(t, p) {
+					holding = append(holding, e)
+				}
+			}
+		}
+		if len(holding) == 0 {
+			continue
+		}
+		byEntrance := func(a, b entry) int {
+			return cmp.Or(cmp.Compare(a.EnteredAt, b.EnteredAt), cmp.Compare(a.TimelineID, b.TimelineID))
+		}
+		slices.SortFunc(holding, byEntrance)
+		s := o.show(n, p)
+		for _, e := range holding {
+			s.Why = append(s.Why, e.TimelineID)
+		}
+		s.Place = max(p.FreshAt, slices.MinFunc(held, byEntrance).EnteredAt)
+		if n.Order == rivers.Created {
+			s.Place = p.CreatedAt.UnixMicro()
+		}
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b shown) int { return cmp.Or(cmp.Compare(b.Place, a.Place), cmp.Compare(b.Post, a.Post)) })
+	return all
+}
+
+// show is what is the same wherever the post stands.
+func (o *oracle) show(n rivers.Name, p post) shown {
+	s := shown{
+		Post: p.ID, Version: p.Version, Code: p.Code, Author: p.AuthorID, Body: p.Body, Full: n.Kind == rivers.Post,
+		Cut: n.Kind != rivers.Post && len([]rune(p.Body)) > 1600, Created: p.CreatedAt.UnixMicro(), Edited: microsOf(p.EditedAt),
+		Decisive: p.Decisive, Liked: o.likedBy(n.UserID, p.ID),
+		Likes: len(o.likes[p.ID]), Comments: len(o.comments[p.ID]),
+	}
+	party := false
+	for _, id := range p.Decisive {
+		party = party || o.timelines[id].Kind == timelines.KindDirects && o.opens(n.UserID, id)
+	}
+	for _, id := range p.Decisive {
+		if o.opens(n.UserID, id) || party && o.timelines[id].Kind == timelines.KindDirects {
+			s.To = append(s.To, id)
+		}
+	}
+	for _, l := range o.likes[p.ID] {
+		s.Likers = append(s.Likers, l.AccountID)
+	}
+	remarks := o.comments[p.ID]
+	for i, c := range remarks {
+		if !slices.Contains(s.Commenters, c.AuthorID) {
+			s.Commenters = append(s.Commenters, c.AuthorID)
+		}
+		if s.Full || len(remarks) <= 3 || i == 0 || i >= len(remarks)-2 {
+			s.Remarks = append(s.Remarks, shownRemark{
+				ID: c.ID, Author: c.AuthorID, Body: c.Body, Created: c.CreatedAt.UnixMicro(), Edited: microsOf(c.EditedAt),
+			})
+		}
+	}
+	slices.Sort(s.Commenters)
+	return s
+}
+
+func microsOf(t *time.Time) int64 {
+	if t == nil {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+// audit says where timeline_entries and the posts' flags are not what people's
+// doings make them. No block of a bump may be outstanding.
+func (o *oracle) audit() []string {
+	var wrong []string
+	for _, p := range o.posts {
+		for _, t := range o.timelines {
+			e, ok := o.entries[pair{t.ID, p.ID}]
+			if holds := o.holds(t, p); holds != (ok && !e.Withdrawn) {
+				wrong = append(wrong, fmt.Sprintf("post %d in %s of %d: row %v withdrawn %v, should hold %v",
+					p.ID, t.Kind, t.TheirID, ok, e.Withdrawn, holds))
+			}
+			if want := max(p.FreshAt, e.EnteredAt); ok && p.DeletedAt == nil && e.FreshAt != want {
+				wrong = append(wrong, fmt.Sprintf("post %d in %s of %d: fresh_at %d, should be %d",
+					p.ID, t.Kind, t.TheirID, e.FreshAt, want))
+			}
+		}
+		var flags [3]bool
+		for _, id := range p.Decisive {
+			flags[o.timelines[id].Access] = p.DeletedAt == nil
+		}
+		if flags != p.Flags {
+			wrong = append(wrong, fmt.Sprintf("post %d: flags %v, should be %v", p.ID, p.Flags, flags))
+		}
+	}
+	return wrong
+}

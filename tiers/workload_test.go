@@ -1,0 +1,250 @@
+package tiers_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// How much a workload does. It is bounded by what is done and not by time, so
+// that a slow machine tests as much as a fast one.
+const (
+	workloadRounds = 2
+	actorSteps     = 70 // of each actor in each round
+	readerLooks    = 60 // of each reader in each round
+	seededPosts    = 170
+	ghosts         = 230 // more than follow a bump in its own transaction
+	ghostPrefix    = "ghost-"
+	expireEvery    = 60  // changes
+	truncateEvery  = 170 // changes
+)
+
+// workload is a lively town: actors, readers and workers, all at once, on two
+// nodes.
+type workload struct {
+	*town
+	seed    uint64
+	nodes   []*node
+	people  []*actor
+	groups  []string
+	board   *board
+	changes atomic.Int64
+	wake    chan struct{} // a change may have left something in the queue
+}
+
+// seedOf is where all chance of a test comes from: RIVERRUN_SEED, or chance.
+func seedOf(t testing.TB) uint64 {
+	t.Helper()
+	seed := rand.Uint64()
+	if s := os.Getenv("RIVERRUN_SEED"); s != "" {
+		var err error
+		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			t.Fatalf("RIVERRUN_SEED=%q: %v", s, err)
+		}
+	}
+	t.Logf("RIVERRUN_SEED=%d", seed)
+	return seed
+}
+
+// A lively town on two nodes, with events worked late, twice, in any order and
+// sometimes not to their end, tables of the secondary store lost, and rivers
+// expired: while it lives every page is sound (R2, R3, R4, the order), and at rest
+// every river is what the oracle says (R1, R5).
+func TestALivelyTown(t *testing.T) {
+	w := newWorkload(t)
+	for round := range workloadRounds {
+		w.nodes = []*node{w.node(), w.node()}
+		w.live(uint64(round))
+		w.sound(w.nodes[0], fmt.Sprintf("round %d, node 0", round))
+		w.sound(w.nodes[1], fmt.Sprintf("round %d, node 1", round))
+		if round < workloadRounds-1 {
+			for _, n := range w.nodes {
+				n.stop()
+			}
+			w.age(w.quiet())
+			continue
+		}
+		viewers := []timelines.Viewer{{}}
+		for _, a := range w.people {
+			viewers = append(viewers, timelines.Viewer{AccountID: a.id})
+		}
+		w.agree("at the end", viewers, 30, w.nodes...)
+		w.sound(w.nodes[0], "after all pages were read")
+	}
+}
+
+func newWorkload(t *testing.T) *workload {
+	w := &workload{town: newTown(t), seed: seedOf(t), board: newBoard(), wake: make(chan struct{}, 1)}
+	setUp := w.quiet()
+	for i, name := range []string{"ann", "bob", "cat", "dan", "eve", "fay"} {
+		v := w.person(name)
+		a := &actor{workload: w, id: v.AccountID, name: name, rng: w.chance(1, uint64(i))}
+		account, err := w.store.AccountByName(w.ctx, name)
+		a.feed = must(w.town, account, err).FeedID
+		a.signIn(setUp)
+		w.people = append(w.people, a)
+	}
+	for i, level := range []timelines.Level{timelines.Public, timelines.Private, timelines.Protected} {
+		g := w.group(timelines.Viewer{AccountID: w.people[i].id}, "club-"+level.String(), level)
+		w.people[i].groups = append(w.people[i].groups, g)
+		w.groups = append(w.groups, g.Name)
+	}
+	rng := w.chance(2, 0)
+	for i := range seededPosts {
+		a := w.people[rng.IntN(len(w.people))]
+		c, err := w.store.CreatePost(w.ctx, timelines.NewPost{Author: a.id, Body: bodyOf("the beginning", i, 0)})
+		must(w.town, c, err)
+		w.board.add(&card{id: c.PostID, code: c.Code, author: a.id})
+		if i == 0 {
+			w.crowd(c.PostID)
+		}
+	}
+	// Nobody ever reads another one's directs: closed from the beginning.
+	rows, err := w.db.Primary.Query(w.ctx, `SELECT id FROM timelines WHERE kind = 'directs'`)
+	closed, err := pgx.CollectRows(must(w.town, rows, err), pgx.RowTo[int64])
+	for _, id := range must(w.town, closed, err) {
+		w.board.closed[id] = 0
+	}
+	setUp.stop()
+	return w
+}
+
+// chance is a source of its own for everybody, from the one seed.
+func (w *workload) chance(who, which uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(w.seed, who<<32|which))
+}
+
+// crowd lets so many people like a post that a bump of it goes in blocks. They
+// stand in the tables as if they had come by import.
+func (w *workload) crowd(post int64) {
+	w.execPrimary(`INSERT INTO accounts (kind, name, title)
+		SELECT 'user', $1 || i, 'a ghost' FROM generate_series(1, $2::int) i`, ghostPrefix, ghosts)
+	w.execPrimary(`INSERT INTO timelines (kind, their_id, access)
+		SELECT k, a.id, CASE WHEN k IN ('directs', 'discussions') THEN 2 ELSE 0 END
+		FROM accounts a, unnest(ARRAY['feed', 'directs', 'likes', 'comments', 'discussions']) k
+		WHERE a.name LIKE $1 || '%'`, ghostPrefix)
+	w.execPrimary(`UPDATE timelines t SET gate_id = g.id
+		FROM timelines g, accounts a
+		WHERE a.name LIKE $1 || '%' AND t.their_id = a.id AND g.their_id = a.id AND t.gate_id IS NULL
+			AND t.kind IN ('feed', 'directs', 'likes', 'comments', 'discussions')
+			AND g.kind = CASE WHEN t.kind IN ('directs', 'discussions') THEN t.kind ELSE 'feed' END`, ghostPrefix)
+	w.execPrimary(`INSERT INTO readers (timeline_id, account_id)
+		SELECT t.id, a.id FROM timelines t JOIN accounts a ON a.id = t.their_id
+		WHERE a.name LIKE $1 || '%' AND t.kind IN ('feed', 'directs', 'discussions')`, ghostPrefix)
+	w.execPrimary(`INSERT INTO likes (post_id, account_id, created_at)
+		SELECT $2, id, clock_timestamp() FROM accounts WHERE name LIKE $1 || '%'`, ghostPrefix, post)
+	w.execPrimary(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT t.id, p.id, p.fresh_at + t.id, p.fresh_at + t.id, p.fresh_at
+		FROM posts p, timelines t JOIN accounts a ON a.id = t.their_id
+		WHERE p.id = $2 AND a.name LIKE $1 || '%' AND t.kind IN ('likes', 'discussions')`, ghostPrefix, post)
+}
+
+// live lets everybody do their share of a round at once, then works what is
+// left in the queue.
+func (w *workload) live(round uint64) {
+	var living, working sync.WaitGroup
+	over := make(chan struct{})
+	for i, a := range w.people {
+		a.rng = w.chance(3+round*10, uint64(i))
+		living.Go(func() {
+			for range actorSteps {
+				a.step()
+			}
+		})
+	}
+	for i := range 2 * len(w.nodes) {
+		r := &reader{
+			workload: w, node: w.nodes[i%len(w.nodes)], rng: w.chance(4+round*10, uint64(i)), seen: map[pair]rivers.Stamp{},
+		}
+		living.Go(func() {
+			for range readerLooks {
+				r.look()
+			}
+		})
+	}
+	for i := range 3 {
+		l := luck{rng: w.chance(5+round*10, uint64(i)), cut: 12, twice: 8, again: 8, batch: 6}
+		working.Go(func() { w.toil(l, over) })
+	}
+	living.Wait()
+	close(over)
+	working.Wait()
+	w.queue.drain(w.ctx, w.chance(6+round*10, 0), w.nodes...)
+}
+
+// toil works events until the round is over. Now and then it waits for the next
+// change though there is work, so that some wait long.
+func (w *workload) toil(l luck, over <-chan struct{}) {
+	for {
+		found, err := w.queue.work(w.ctx, w.nodes[l.rng.IntN(len(w.nodes))], l)
+		if err != nil {
+			w.t.Errorf("worker: %v", err)
+		}
+		if found > 0 && l.rng.IntN(5) > 0 {
+			continue
+		}
+		select {
+		case <-w.wake:
+		case <-over:
+			return
+		}
+	}
+}
+
+// done is called after every change: it wakes a worker, and sometimes disaster
+// strikes.
+func (w *workload) done() {
+	select {
+	case w.wake <- struct{}{}:
+	default:
+	}
+	k := w.changes.Add(1)
+	rng := w.chance(7, uint64(k))
+	n := w.nodes[rng.IntN(len(w.nodes))]
+	if k%expireEvery == 0 {
+		w.disaster(`UPDATE visits SET visited_at = visited_at - interval '2 days' WHERE river_id % 2 = $1`, k/expireEvery%2)
+		w.disaster(`UPDATE rivers SET created_at = created_at - interval '2 days' WHERE id % 2 = $1`, k/expireEvery%2)
+		if _, err := n.rivers.Expire(w.ctx); err != nil {
+			w.t.Errorf("expire: %v", err)
+		}
+	}
+	if k%truncateEvery == 0 {
+		tables := []string{"clock", "rivers", "rivers_timelines", "entries", "folds", "visits", "leases"}
+		w.disaster(`TRUNCATE ` + tables[rng.IntN(len(tables))])
+	}
+}
+
+// disaster is SQL from outside. It does not end the test's goroutine.
+func (w *workload) disaster(query string, args ...any) {
+	if _, err := w.db.Secondary.Exec(context.WithoutCancel(w.ctx), query, args...); err != nil {
+		w.t.Errorf("%s: %v", query, err)
+	}
+}
+
+// age lets days pass while nobody is there, and expires what is then idle.
+func (w *workload) age(n *node) {
+	w.execSecondary(`UPDATE rivers SET created_at = created_at - interval '2 days', retired_at = retired_at - interval '1 hour'`)
+	w.execSecondary(`UPDATE visits SET visited_at = visited_at - interval '2 days' WHERE river_id % 2 = 0`)
+	w.execSecondary(`UPDATE entries SET updated_at = updated_at - interval '1 hour'`)
+	w.execSecondary(`UPDATE folds SET updated_at = updated_at - interval '1 hour'`)
+	expired, err := n.rivers.Expire(w.ctx)
+	if err != nil {
+		w.t.Fatalf("expire: %v", err)
+	}
+	w.t.Logf("expired: %+v", expired)
+	if expired.Rivers == 0 || expired.Removed == 0 || expired.Tombstones == 0 {
+		w.t.Errorf("nothing of some sort expired: %+v", expired)
+	}
+	w.sound(n, "after expiry")
+	n.stop()
+}
