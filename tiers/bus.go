@@ -28,7 +28,9 @@ type Message struct {
 	All bool `json:"a,omitempty"`
 }
 
-func (m Message) empty() bool { return len(m.Posts) == 0 && len(m.Swapped) == 0 && m.Clock == 0 && !m.All }
+func (m Message) empty() bool {
+	return len(m.Posts) == 0 && len(m.Swapped) == 0 && m.Clock == 0 && !m.All
+}
 
 // Bus tells all nodes where to look, over LISTEN and NOTIFY of the secondary
 // store: there a commit waits for no disk, and NOTIFY's global lock is in
