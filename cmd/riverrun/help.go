@@ -28,6 +28,20 @@ version before an older riverrun is put in place; what came later is dropped.`},
 
 The password is asked for at the terminal, or read as one line from a pipe. A
 new password signs the account out everywhere.`},
+		{name: "import", usage: "friendfeed FILE...", summary: "bring FriendFeed archives in, at their own dates", run: runImport, detail: `
+An archive is a JSON array of entries. What had been imported before is left as
+it is, so the same command may be run again, after an interruption too. It
+prints what is new and what was there. An entry that is broken is named, with
+file, byte and element, and left out; the command then fails, all else being
+imported. Imported people cannot sign in until "riverrun account password NAME"
+gives them a password.`},
+		{name: "replay", usage: "[-speed N] [-owner NAME] -into GROUP FILE", summary: "play a FriendFeed archive into a group, as if it happened now", run: runReplay, detail: `
+Everything its people posted, said and liked in public happens again in GROUP,
+in the order of time, N times faster than it did (-speed; 1 if not said, 0 or
+max: without waiting). GROUP is made if there is none; NAME, or else the first
+who writes in the archive, founds it, and speaks for the archive's groups.
+Interrupted, the same command goes on where it was: nothing is said twice into
+one group. It may run while the site is served.`},
 		{name: "check", summary: "compare every live river with one rebuilt from nothing", run: runCheck, detail: `
 It prints each difference and "rivers N entries M differences D", and fails if
 there is any. While changes are under way a river may be behind for a moment.`},
@@ -35,6 +49,9 @@ there is any. While changes are under way a river may be behind for a moment.`},
 serve does it every RIVERRUN_EXPIRE_EVERY. It prints how many live rivers were
 retired, how many retired before were removed, and the entries, tombstones and
 folds removed with them.`},
+		{name: "demo", summary: "make a lively small town to look at", run: runDemo, detail: `
+Twelve people, three groups and what they say to each other, of the last two
+weeks. It prints how to sign in. Run again, it adds nothing.`},
 		{name: "help", usage: "[COMMAND]", summary: "say this", run: runHelp},
 	}
 }

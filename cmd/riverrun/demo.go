@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"riverrun/timelines"
+)
+
+// The town's accounts and talk come in as an import from this source, with
+// dates of the last two weeks; passwords and subscriptions follow as if people
+// gave and made them. That all of it was done once is written down under
+// demoMade.
+const (
+	demoSource = "demo"
+	demoMade   = "demo:made"
+)
+
+// runDemo makes a small town to look at. Run again, it adds nothing.
+func runDemo(ctx context.Context, e *env, args []string) error {
+	password := ""
+	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
+		fs.StringVar(&password, "password", "", "everybody's password; default: a random one")
+	})
+	switch {
+	case err != nil:
+		return err
+	case len(rest) != 0:
+		return usagef("demo: %q is one too many", rest[0])
+	case password == "":
+		password = strings.ToLower(rand.Text()[:12])
+	}
+	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		d := &demo{env: e, node: n, password: password}
+		if err := d.run(ctx); err != nil {
+			return fmt.Errorf("demo: %w", err)
+		}
+		return nil
+	})
+}
+
+// demo is one run of the command.
+type demo struct {
+	*env
+	node     *node
+	password string
+	ids      map[string]int64             // by the town's names
+	accounts map[string]timelines.Account // by the town's names
+}
+
+func (d *demo) run(ctx context.Context) error {
+	made, err := d.node.timelines.Recall(ctx, demoMade, "account")
+	if err != nil {
+		return err
+	}
+	tally, err := d.settle(ctx)
+	if err != nil {
+		return err
+	}
+	if len(made) == 0 {
+		// A run that was cut short before this mark does all of this again, and
+		// changes only what is missing.
+		if err := d.furnish(ctx); err != nil {
+			return err
+		}
+		if err := d.node.timelines.Remember(ctx, demoMade, "account", map[string]int64{"town": d.ids["sam"]}); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(d.stdout, "new: %s\nthere: %s\n", counted(tally.New), counted(tally.There))
+	return d.introduce(len(made) > 0)
+}
+
+// settle makes accounts and talk, those that are missing.
+func (d *demo) settle(ctx context.Context) (_ timelines.Tally, err error) {
+	var accounts []timelines.ImportedAccount
+	for _, a := range townAccounts() {
+		accounts = append(accounts, a)
+	}
+	posts, err := townPosts(time.Now())
+	if err != nil {
+		return timelines.Tally{}, err
+	}
+	im, err := d.node.timelines.StartImport(ctx, demoSource)
+	if err != nil {
+		return timelines.Tally{}, err
+	}
+	defer func() { err = errors.Join(err, im.Close(ctx)) }()
+	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
+		d.ids, c, err = im.Accounts(ctx, accounts)
+		return c, err
+	})
+	if err != nil {
+		return timelines.Tally{}, err
+	}
+	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) { return im.Add(ctx, posts) })
+	if err != nil {
+		return timelines.Tally{}, err
+	}
+	return im.Tally(), d.read(ctx)
+}
+
+// read finds out what the accounts are called: a name may have been taken.
+func (d *demo) read(ctx context.Context) error {
+	var ids []int64
+	names := map[int64]string{}
+	for name, id := range d.ids {
+		ids = append(ids, id)
+		names[id] = name
+	}
+	list, err := d.node.timelines.AccountsByID(ctx, ids)
+	d.accounts = map[string]timelines.Account{}
+	for _, a := range list {
+		d.accounts[names[a.ID]] = a
+	}
+	return err
+}
+
+// furnish gives everybody a password and lets them follow each other.
+func (d *demo) furnish(ctx context.Context) error {
+	for _, p := range townspeople {
+		_, err := d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+			return d.node.timelines.ChangePassword(ctx, d.accounts[p.name].Name, d.password)
+		})
+		if err != nil {
+			return explain(p.name, err)
+		}
+	}
+	for _, p := range townspeople {
+		for _, whom := range strings.Fields(p.follows) {
+			if err := d.follow(ctx, p.name, whom); err != nil {
+				return fmt.Errorf("%s follows %s: %w", p.name, whom, err)
+			}
+		}
+	}
+	return nil
+}
+
+// follow subscribes one to another, who accepts if asked.
+func (d *demo) follow(ctx context.Context, who, whom string) error {
+	requested := false
+	to := d.accounts[whom]
+	_, err := d.node.tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
+		c, requested, err = d.node.timelines.Subscribe(ctx, d.ids[who], to.Name)
+		return c, err
+	})
+	if err != nil || !requested {
+		return err
+	}
+	host, group := d.ids[whom], ""
+	for _, g := range townGroups {
+		if g.name == whom {
+			host, group = d.ids[g.admin], to.Name
+		}
+	}
+	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+		return d.node.timelines.Accept(ctx, host, d.accounts[who].Name, group)
+	})
+	return err
+}
+
+// introduce tells who lives there and how to be one of them.
+func (d *demo) introduce(old bool) error {
+	if old {
+		fmt.Fprint(d.stdout, "\nThe town was there already; its passwords are as they were. Another one: riverrun account password NAME\n\n")
+	} else {
+		fmt.Fprintf(d.stdout, "\nSign in as any of these people, password %s\n\n", d.password)
+	}
+	table := tabwriter.NewWriter(d.stdout, 0, 0, 2, ' ', 0)
+	for _, p := range townspeople {
+		note := ""
+		if p.private {
+			note = " (private)"
+		}
+		fmt.Fprintf(table, "  %s\t%s%s\t%s\n", d.accounts[p.name].Name, p.title, note, p.about)
+	}
+	fmt.Fprint(table, "\t\t\n")
+	for _, g := range townGroups {
+		note := ""
+		if g.private {
+			note = " (private)"
+		}
+		fmt.Fprintf(table, "  %s\t%s%s\t%s\n", d.accounts[g.name].Name, g.title, note, g.about)
+	}
+	return table.Flush()
+}
