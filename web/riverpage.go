@@ -115,8 +115,8 @@ func (v *riverView) scriptTexts() (string, error) {
 	return string(b), err
 }
 
-// flag is a truth as a data attribute has it.
-func flag(b bool) string {
+// digit is a truth as a data attribute has it.
+func digit(b bool) string {
 	if b {
 		return "1"
 	}

@@ -28,15 +28,6 @@ func textHTML(body string) string {
 	return b.String()
 }
 
-// lineHTML is textHTML without paragraphs, for what stands in a running line:
-// any number of line breaks counts as one.
-func lineHTML(body string) string {
-	var b strings.Builder
-	b.Grow(len(body) + len(body)/4)
-	writeLines(&b, paragraphs.ReplaceAllString(strings.TrimSpace(body), "\n"))
-	return b.String()
-}
-
 var (
 	paragraphs = regexp.MustCompile(`\n[ \t]*\n[\s]*`)
 	// links finds http and https addresses with the scheme written out; anything
@@ -44,7 +35,7 @@ var (
 	links = mustScheme(`https?://`)
 	// marks finds @name and #tag. A mark begins a word: nothing that may stand in
 	// an address or in a mail address precedes it.
-	marks = regexp.MustCompile(`(^|[\s(\[{"'«“‘„,;:!?/—–-])(@[a-z0-9][a-z0-9-]{2,34}|#[\p{L}\p{N}][\p{L}\p{N}\p{Mn}_-]*)`)
+	marks = regexp.MustCompile(`(^|[\s(\[{"'«“‘„,;:!?/—–-])(@[a-z0-9][a-z0-9-]{1,33}[a-z0-9]|#[\p{L}\p{N}][\p{L}\p{N}\p{Mn}_-]*)`)
 )
 
 func mustScheme(scheme string) *regexp.Regexp {
@@ -65,6 +56,10 @@ func writeLines(b *strings.Builder, text string) {
 }
 
 func writeLinks(b *strings.Builder, text string) {
+	if !strings.Contains(text, "://") { // most lines, and they need no search
+		writeMarks(b, text)
+		return
+	}
 	for text != "" {
 		at := links.FindStringIndex(text)
 		if at == nil {
@@ -90,32 +85,32 @@ func writeLinks(b *strings.Builder, text string) {
 // hashtags set apart. A mention links any well-formed name: whether somebody is
 // called so can change, what is written here is kept as it was rendered.
 func writeMarks(b *strings.Builder, text string) {
-	for text != "" {
-		at := marks.FindStringSubmatchIndex(text)
-		if at == nil {
-			b.WriteString(templ.EscapeString(text))
-			return
-		}
-		before, mark, rest := text[:at[4]], text[at[4]:at[5]], text[at[5]:]
-		b.WriteString(templ.EscapeString(before))
+	if !strings.ContainsAny(text, "@#") {
+		b.WriteString(templ.EscapeString(text))
+		return
+	}
+	done := 0
+	for _, at := range marks.FindAllStringSubmatchIndex(text, -1) {
+		from, to := at[4], at[5]
+		mark := text[from:to]
+		b.WriteString(templ.EscapeString(text[done:from]))
+		done = to
 		switch {
 		case mark[0] == '#':
 			b.WriteString(`<span class="tag">`)
 			b.WriteString(templ.EscapeString(mark))
 			b.WriteString(`</span>`)
-		case continues(rest):
-			b.WriteString(templ.EscapeString(mark))
+		case continues(text[to:]):
+			b.WriteString(mark)
 		default:
-			name := strings.TrimRight(mark[1:], "-")
 			b.WriteString(`<a href="/`)
-			b.WriteString(name)
-			b.WriteString(`">@`)
-			b.WriteString(name)
+			b.WriteString(mark[1:])
+			b.WriteString(`">`)
+			b.WriteString(mark)
 			b.WriteString(`</a>`)
-			rest = mark[1+len(name):] + rest
 		}
-		text = rest
 	}
+	b.WriteString(templ.EscapeString(text[done:]))
 }
 
 // continues reports whether a word goes on in rest, so that "@ann_lee" and

@@ -1,0 +1,337 @@
+package web
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a-h/templ"
+	"github.com/google/go-cmp/cmp"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+var updateGolden = flag.Bool("update", false, "write the golden files of the components anew")
+
+// Accounts of the components' tests.
+const (
+	anna int64 = 1 + iota
+	bob
+	kirill
+	dee
+	eve
+	finn
+	chess
+)
+
+var testNow = time.Date(2026, 3, 12, 15, 0, 0, 0, time.UTC)
+
+func minutesAgo(n int) int64 { return testNow.Add(-time.Duration(n) * time.Minute).UnixMicro() }
+
+func testServer(t testing.TB) *Server {
+	t.Helper()
+	static, err := loadStatic()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The addresses of static files change with every change of theirs.
+	for name := range static.names {
+		static.names[name] = "/static/" + name
+	}
+	return &Server{static: static, parts: newPartsCache(1 << 20), now: func() time.Time { return testNow }}
+}
+
+// testPresent is what somebody sees with: anna follows bob and dee and
+// administers the chess club; everybody has a name.
+func testPresent(t testing.TB, s *Server, viewer int64, lang string) *present {
+	t.Helper()
+	p := s.newPresent(localeOf(lang))
+	p.viewer = timelines.Viewer{AccountID: viewer}
+	p.sets = &timelines.Sets{AccountID: viewer}
+	if viewer == anna {
+		p.sets.Follows = map[int64]struct{}{bob: {}, dee: {}, chess: {}}
+		p.sets.Administers = map[int64]struct{}{chess: {}}
+	}
+	for id, name := range map[int64]string{
+		anna: "anna Anna Livia", bob: "bob Bob", kirill: "kirill Кирилл", dee: "dee Deirdre O’Hara",
+		eve: "eve Eve <the> & first", finn: "finn Finn",
+	} {
+		name, title, _ := strings.Cut(name, " ")
+		p.names[id] = timelines.Account{ID: id, Kind: timelines.User, Name: name, Title: title}
+	}
+	p.names[chess] = timelines.Account{ID: chess, Kind: timelines.Group, Name: "chess-club", Title: "Chess Club"}
+	p.page = "/"
+	p.river = rivers.Name{UserID: viewer, Kind: rivers.Home}
+	return p
+}
+
+func feedOf(id int64) timelines.Timeline {
+	return timelines.Timeline{ID: 100 + id, Kind: timelines.KindFeed, TheirID: id}
+}
+
+func ofKind(kind string, id int64) timelines.Timeline {
+	return timelines.Timeline{ID: 200 + id, Kind: kind, TheirID: id}
+}
+
+// testItem is a folded entry with a little of everything.
+func testItem() rivers.Item {
+	return rivers.Item{
+		PostID: 7, Place: minutesAgo(3), Stamp: rivers.Stamp{Entry: 12, Fold: 14},
+		Fold: &rivers.Fold{
+			PostID: 7, Version: 14,
+			Text: rivers.Text{
+				Code: "d0w2eapjbg", Author: bob, Body: "Tonight: the <i>Evans</i> Gambit.\n\nSee https://example.org/ @anna #chess",
+				CreatedAt: minutesAgo(90), EditedAt: minutesAgo(80), Via: "Feeds & Co", ViaURL: "https://example.org/feed",
+			},
+			Likes: rivers.LikesFold{Total: 6, IDs: []int64{finn, eve, kirill, dee, anna, bob}},
+			Comments: rivers.CommentsFold{Total: 5, Shown: []rivers.Comment{
+				{ID: 31, Author: dee, Body: "First.", CreatedAt: minutesAgo(60)},
+				{ID: 34, Author: anna, Body: "Fourth.\n\nWith <b>more</b>.", CreatedAt: minutesAgo(4), EditedAt: minutesAgo(3)},
+				{ID: 35, Author: kirill, Body: "Пятый.", CreatedAt: minutesAgo(0)},
+			}},
+			Attached: []rivers.Attachment{
+				{URL: "https://example.org/a.pdf", Title: "Notes"}, {URL: "https://example.org/b.pdf"}, {URL: "javascript:alert(1)", Title: "No link"},
+			},
+		},
+		Why: []timelines.Timeline{ofKind(timelines.KindGroup, chess), ofKind(timelines.KindComments, dee)},
+		To:  []timelines.Timeline{feedOf(bob), ofKind(timelines.KindGroup, chess)},
+	}
+}
+
+// keys and hashes differ from one rendering to the next.
+var random = regexp.MustCompile(`name="key" value="[^"]*"`)
+
+// golden compares HTML with what it was when somebody last looked at it.
+func golden(t *testing.T, name string, html []byte) {
+	t.Helper()
+	got := random.ReplaceAll(html, []byte(`name="key" value="KEY"`))
+	got = bytes.ReplaceAll(got, []byte("><"), []byte(">\n<")) // a line a tag, to read differences
+	path := filepath.Join("testdata", "golden", name+".html")
+	if *updateGolden {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("%s differs; look at it, then run with -update (-want +got):\n%s", path, diff)
+	}
+}
+
+func goldenComponent(t *testing.T, name string, c templ.Component) {
+	t.Helper()
+	html, err := render(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, name, html)
+}
+
+func TestEntry(t *testing.T) {
+	direct := testItem()
+	direct.To = []timelines.Timeline{ofKind(timelines.KindDirects, bob), ofKind(timelines.KindDirects, anna)}
+	direct.Why = []timelines.Timeline{ofKind(timelines.KindDirects, anna)}
+	direct.Fold.Comments, direct.Fold.Likes, direct.Fold.Attached = rivers.CommentsFold{}, rivers.LikesFold{}, nil
+	direct.Fold.Text.Via, direct.Fold.Text.EditedAt = "", 0
+
+	mine := testItem()
+	mine.Liked, mine.Fold.Text.Author = true, anna
+	mine.Fold.Text.Cut = true
+	mine.Fold.Text.Via, mine.Fold.Text.ViaURL = "javascript", "javascript:alert(1)"
+	mine.Why = []timelines.Timeline{feedOf(anna)}
+
+	full := testItem()
+	full.Full = true
+
+	stranger := testItem()
+	stranger.Fold.Text.Author = 99
+
+	for _, tt := range []struct {
+		name   string
+		viewer int64
+		lang   string
+		item   rivers.Item
+	}{
+		{"entry_anonymous", 0, "en", testItem()},
+		{"entry_follower", anna, "en", testItem()},
+		{"entry_russian", anna, "ru", testItem()},
+		{"entry_author", anna, "en", mine},
+		{"entry_direct", anna, "en", direct},
+		{"entry_full", kirill, "en", full},
+		{"entry_unknown_author", 0, "en", stranger},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := testServer(t)
+			html, err := s.article(testPresent(t, s, tt.viewer, tt.lang), tt.item)
+			if err != nil {
+				t.Fatal(err)
+			}
+			golden(t, tt.name, html)
+		})
+	}
+}
+
+func TestWhy(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		why  []timelines.Timeline
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"friend", []timelines.Timeline{feedOf(bob), ofKind(timelines.KindLikes, dee)}, "You follow Bob"},
+		{"mine", []timelines.Timeline{feedOf(anna), feedOf(bob)}, "Your post"},
+		{"group", []timelines.Timeline{ofKind(timelines.KindGroup, chess)}, "In Chess Club"},
+		{"liked", []timelines.Timeline{ofKind(timelines.KindLikes, bob), ofKind(timelines.KindComments, dee), ofKind(timelines.KindLikes, finn)}, "Liked by Bob, Finn"},
+		{"liked by many", []timelines.Timeline{
+			ofKind(timelines.KindLikes, bob), ofKind(timelines.KindLikes, dee), ofKind(timelines.KindLikes, finn), ofKind(timelines.KindLikes, eve),
+		}, "Liked by Bob, Deirdre O’Hara, Finn"},
+		{"I like it", []timelines.Timeline{ofKind(timelines.KindLikes, anna)}, "You like this"},
+		{"commented", []timelines.Timeline{ofKind(timelines.KindComments, dee)}, "Commented on by Deirdre O’Hara"},
+		{"I commented", []timelines.Timeline{ofKind(timelines.KindComments, anna)}, "You commented"},
+		{"direct", []timelines.Timeline{ofKind(timelines.KindDirects, anna)}, "A direct message"},
+		{"discussion", []timelines.Timeline{ofKind(timelines.KindDiscussions, anna)}, "You take part"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := testServer(t)
+			it := testItem()
+			it.Why = tt.why
+			e := &entryView{present: testPresent(t, s, anna, "en"), item: &it}
+			html, err := render(e.why())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := read(html); got != tt.want {
+				t.Errorf("why %v: got %q, want %q", tt.why, got, tt.want)
+			}
+			e.river.Kind = rivers.Everything
+			if html, err = render(e.why()); err != nil || len(html) != 0 {
+				t.Errorf("why on another page: got %q, %v, want nothing", html, err)
+			}
+		})
+	}
+}
+
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+// read is the text of HTML as a browser shows it, on one line.
+func read(html []byte) string {
+	return strings.Join(strings.Fields(string(tags.ReplaceAll(html, nil))), " ")
+}
+
+func TestFoldLikes(t *testing.T) {
+	follows := &timelines.Sets{Follows: map[int64]struct{}{bob: {}, dee: {}}}
+	for _, tt := range []struct {
+		name   string
+		me     int64
+		likes  rivers.LikesFold
+		shown  int
+		want   []int64
+		others int
+	}{
+		{"none", anna, rivers.LikesFold{}, 3, nil, 0},
+		{"four are all named", anna, rivers.LikesFold{Total: 4, IDs: []int64{finn, eve, kirill, dee}}, 3, []int64{dee, finn, eve, kirill}, 0},
+		{"of five, three", anna, rivers.LikesFold{Total: 5, IDs: []int64{finn, eve, kirill, bob, dee}}, 3, []int64{bob, dee, finn}, 2},
+		{"mine first", anna, rivers.LikesFold{Total: 5, IDs: []int64{finn, eve, kirill, bob, anna}}, 3, []int64{anna, bob, finn}, 2},
+		{"anonymous: the newest", 0, rivers.LikesFold{Total: 5, IDs: []int64{finn, eve, kirill, bob, anna}}, 3, []int64{finn, eve, kirill}, 2},
+		{"more than the fold knows", anna, rivers.LikesFold{Total: 5000, IDs: []int64{finn, eve}}, 3, []int64{finn, eve}, 4998},
+		{"unfolded", anna, rivers.LikesFold{Total: 5, IDs: []int64{finn, eve, kirill, bob, anna}}, 103, []int64{anna, bob, finn, eve, kirill}, 0},
+		{"nobody known", anna, rivers.LikesFold{Total: 12}, 3, nil, 12},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			sets := follows
+			if tt.me == 0 {
+				sets = &timelines.Sets{}
+			}
+			named, others := foldLikes(tt.me, sets, tt.likes, tt.shown)
+			if diff := cmp.Diff(tt.want, named); diff != "" || others != tt.others {
+				t.Errorf("foldLikes(%d, %+v, %d): %d others, want %d; named (-want +got):\n%s", tt.me, tt.likes, tt.shown, others, tt.others, diff)
+			}
+		})
+	}
+}
+
+// TestSharedPartsShowNothingOfTheViewer: what is kept for others is the same
+// bytes whoever it is rendered for first. Two viewers without special rights
+// differ in everything a viewer can differ in.
+func TestSharedPartsShowNothingOfTheViewer(t *testing.T) {
+	renderFor := func(viewer int64, change func(*present, *rivers.Item)) sharedParts {
+		s := testServer(t) // a cache of its own
+		it := testItem()
+		p := testPresent(t, s, viewer, "en")
+		if change != nil {
+			change(p, &it)
+		}
+		made, err := s.shared(&entryView{present: p, item: &it})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	want := renderFor(0, nil)
+	got := renderFor(finn, func(p *present, it *rivers.Item) {
+		p.sets.Follows = map[int64]struct{}{bob: {}, kirill: {}}
+		p.sets.Readable = map[int64]struct{}{101: {}}
+		p.viewer.Session = timelines.Session{1}
+		p.page, p.code = "/finn/likes?before=secret", "CODE"
+		p.river = rivers.Name{UserID: finn, Kind: rivers.Home}
+		it.Liked = true
+		it.Place++
+		it.Stamp.Entry++
+		it.Why = []timelines.Timeline{ofKind(timelines.KindLikes, bob)}
+	})
+	if diff := cmp.Diff(string(want.body)+string(want.comments), string(got.body)+string(got.comments)); diff != "" {
+		t.Errorf("shared parts differ between an anonymous viewer and finn (-anonymous +finn):\n%s", diff)
+	}
+	// And rights do make a difference, which the key knows.
+	if mine := renderFor(anna, nil); bytes.Equal(mine.comments, want.comments) {
+		t.Error("anna's own comment has no link to edit it")
+	}
+}
+
+func TestSharedPartsAreKeptApart(t *testing.T) {
+	s := testServer(t)
+	base := testItem()
+	shared := func(viewer int64, lang string, it rivers.Item, change func(*present)) []byte {
+		t.Helper()
+		p := testPresent(t, s, viewer, lang)
+		if change != nil {
+			change(p)
+		}
+		made, err := s.shared(&entryView{present: p, item: &it})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(bytes.Clone(made.body), made.comments...)
+	}
+	first := shared(0, "en", base, nil)
+	if got := shared(finn, "en", base, nil); !bytes.Equal(got, first) {
+		t.Errorf("finn got %s, want what anonymous got", got)
+	}
+	newer := base
+	newer.Stamp.Fold++
+	fold := *base.Fold
+	fold.Text.Body = "Changed"
+	newer.Fold = &fold
+	elsewhere := base
+	elsewhere.To = base.To[:1]
+	for name, got := range map[string][]byte{
+		"another version":      shared(0, "en", newer, nil),
+		"another language":     shared(0, "ru", base, nil),
+		"an author's rights":   shared(bob, "en", base, nil),
+		"fewer destinations":   shared(0, "en", elsewhere, nil),
+		"somebody called anew": shared(0, "en", base, func(p *present) { p.names[bob] = timelines.Account{ID: bob, Name: "bob", Title: "Robert"} }),
+	} {
+		if bytes.Equal(got, first) {
+			t.Errorf("%s: got what was kept for another", name)
+		}
+	}
+}
