@@ -140,6 +140,7 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 // loadFolds returns the folds of these posts at least at these versions: from
 // memory, else with one statement from the store, else folded again from the
 // primary store (a fold missing or behind is never a reason to leave a row out).
+// math.MaxInt64 asks for folding again, whatever there is.
 func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]*Fold, error) {
 	found := make(map[int64]*Fold, len(want))
 	var missing []int64

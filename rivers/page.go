@@ -238,7 +238,14 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	want := map[int64]int64{}
 	for _, u := range all {
 		for _, e := range u.entries {
-			want[e.PostID] = max(want[e.PostID], e.Fold)
+			at := e.Fold
+			if at == 0 {
+				// No fold is stored to say how old the one in memory is: it may be from
+				// before a narrowing whose own fold was lost or expired since (R4). Fold
+				// again.
+				at = math.MaxInt64
+			}
+			want[e.PostID] = max(want[e.PostID], at)
 		}
 	}
 	folds, err := s.loadFolds(ctx, want)

@@ -3,6 +3,7 @@ package tiers_test
 import (
 	"context"
 	"log/slog"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -233,4 +234,42 @@ func (w *town) countSecondary(query string, args ...any) int {
 		w.t.Fatalf("%s: %v", query, err)
 	}
 	return n
+}
+
+// chance is a source that is the same each time.
+func (w *town) chance() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+// quick makes a person who never signs in: no password costs its time.
+func (w *town) quick(name string) timelines.Viewer {
+	w.t.Helper()
+	w.people(name, 0)
+	a, err := w.store.AccountByName(w.ctx, name)
+	return timelines.Viewer{AccountID: must(w, a, err).ID}
+}
+
+// people makes accounts as an import does: name itself, or, if some number is
+// wanted, name and a number.
+func (w *town) people(name string, number int) {
+	w.t.Helper()
+	w.execPrimary(`
+		WITH made AS (
+			INSERT INTO accounts (kind, name, title)
+			SELECT 'user', n, n FROM (
+				SELECT $1 WHERE $2 = 0 UNION ALL SELECT $1 || i FROM generate_series(1, $2) i) x(n)
+			RETURNING id
+		)
+		INSERT INTO timelines (kind, their_id, access)
+		SELECT k, id, CASE WHEN k IN ('directs', 'discussions') THEN 2 ELSE 0 END
+		FROM made, unnest(ARRAY['feed', 'directs', 'likes', 'comments', 'discussions']) k`, name, number)
+	w.execPrimary(`
+		WITH gates AS (
+			UPDATE timelines t SET gate_id = g.id
+			FROM timelines g
+			WHERE t.gate_id IS NULL AND t.kind IN ('feed', 'directs', 'likes', 'comments', 'discussions')
+				AND g.their_id = t.their_id
+				AND g.kind = CASE WHEN t.kind IN ('directs', 'discussions') THEN t.kind ELSE 'feed' END
+			RETURNING t.id, t.kind, t.their_id
+		)
+		INSERT INTO readers (timeline_id, account_id)
+		SELECT id, their_id FROM gates WHERE kind IN ('feed', 'directs', 'discussions')`)
 }

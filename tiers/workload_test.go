@@ -88,7 +88,7 @@ func newWorkload(t *testing.T) *workload {
 	setUp := w.quiet()
 	for i, name := range []string{"ann", "bob", "cat", "dan", "eve", "fay"} {
 		v := w.person(name)
-		a := &actor{workload: w, id: v.AccountID, name: name, rng: w.chance(1, uint64(i))}
+		a := &actor{workload: w, id: v.AccountID, name: name, rng: w.chanceOf(1, uint64(i))}
 		account, err := w.store.AccountByName(w.ctx, name)
 		a.feed = must(w.town, account, err).FeedID
 		a.signIn(setUp)
@@ -99,7 +99,7 @@ func newWorkload(t *testing.T) *workload {
 		w.people[i].groups = append(w.people[i].groups, g)
 		w.groups = append(w.groups, g.Name)
 	}
-	rng := w.chance(2, 0)
+	rng := w.chanceOf(2, 0)
 	for i := range seededPosts {
 		a := w.people[rng.IntN(len(w.people))]
 		c, err := w.store.CreatePost(w.ctx, timelines.NewPost{Author: a.id, Body: bodyOf("the beginning", i, 0)})
@@ -120,27 +120,14 @@ func newWorkload(t *testing.T) *workload {
 }
 
 // chance is a source of its own for everybody, from the one seed.
-func (w *workload) chance(who, which uint64) *rand.Rand {
+func (w *workload) chanceOf(who, which uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, who<<32|which))
 }
 
 // crowd lets so many people like a post that a bump of it goes in blocks. They
 // stand in the tables as if they had come by import.
 func (w *workload) crowd(post int64) {
-	w.execPrimary(`INSERT INTO accounts (kind, name, title)
-		SELECT 'user', $1 || i, 'a ghost' FROM generate_series(1, $2::int) i`, ghostPrefix, ghosts)
-	w.execPrimary(`INSERT INTO timelines (kind, their_id, access)
-		SELECT k, a.id, CASE WHEN k IN ('directs', 'discussions') THEN 2 ELSE 0 END
-		FROM accounts a, unnest(ARRAY['feed', 'directs', 'likes', 'comments', 'discussions']) k
-		WHERE a.name LIKE $1 || '%'`, ghostPrefix)
-	w.execPrimary(`UPDATE timelines t SET gate_id = g.id
-		FROM timelines g, accounts a
-		WHERE a.name LIKE $1 || '%' AND t.their_id = a.id AND g.their_id = a.id AND t.gate_id IS NULL
-			AND t.kind IN ('feed', 'directs', 'likes', 'comments', 'discussions')
-			AND g.kind = CASE WHEN t.kind IN ('directs', 'discussions') THEN t.kind ELSE 'feed' END`, ghostPrefix)
-	w.execPrimary(`INSERT INTO readers (timeline_id, account_id)
-		SELECT t.id, a.id FROM timelines t JOIN accounts a ON a.id = t.their_id
-		WHERE a.name LIKE $1 || '%' AND t.kind IN ('feed', 'directs', 'discussions')`, ghostPrefix)
+	w.town.people(ghostPrefix, ghosts)
 	w.execPrimary(`INSERT INTO likes (post_id, account_id, created_at)
 		SELECT $2, id, clock_timestamp() FROM accounts WHERE name LIKE $1 || '%'`, ghostPrefix, post)
 	w.execPrimary(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
@@ -155,7 +142,7 @@ func (w *workload) live(round uint64) {
 	var living, working sync.WaitGroup
 	over := make(chan struct{})
 	for i, a := range w.people {
-		a.rng = w.chance(3+round*10, uint64(i))
+		a.rng = w.chanceOf(3+round*10, uint64(i))
 		living.Go(func() {
 			for range actorSteps {
 				a.step()
@@ -164,7 +151,7 @@ func (w *workload) live(round uint64) {
 	}
 	for i := range 2 * len(w.nodes) {
 		r := &reader{
-			workload: w, node: w.nodes[i%len(w.nodes)], rng: w.chance(4+round*10, uint64(i)), seen: map[pair]rivers.Stamp{},
+			workload: w, node: w.nodes[i%len(w.nodes)], rng: w.chanceOf(4+round*10, uint64(i)), seen: map[pair]rivers.Stamp{},
 		}
 		living.Go(func() {
 			for range readerLooks {
@@ -173,13 +160,13 @@ func (w *workload) live(round uint64) {
 		})
 	}
 	for i := range 3 {
-		l := luck{rng: w.chance(5+round*10, uint64(i)), cut: 12, twice: 8, again: 8, batch: 6}
+		l := luck{rng: w.chanceOf(5+round*10, uint64(i)), cut: 12, twice: 8, again: 8, batch: 6}
 		working.Go(func() { w.toil(l, over) })
 	}
 	living.Wait()
 	close(over)
 	working.Wait()
-	w.queue.drain(w.ctx, w.chance(6+round*10, 0), w.nodes...)
+	w.queue.drain(w.ctx, w.chanceOf(6+round*10, 0), w.nodes...)
 }
 
 // toil works events until the round is over. Now and then it waits for the next
@@ -209,7 +196,7 @@ func (w *workload) done() {
 	default:
 	}
 	k := w.changes.Add(1)
-	rng := w.chance(7, uint64(k))
+	rng := w.chanceOf(7, uint64(k))
 	n := w.nodes[rng.IntN(len(w.nodes))]
 	if k%expireEvery == 0 {
 		w.disaster(`UPDATE visits SET visited_at = visited_at - interval '2 days' WHERE river_id % 2 = $1`, k/expireEvery%2)
