@@ -211,11 +211,22 @@ func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 
 // Replace makes the rivers concerned by a change of access or subscription anew,
 // and tells the hubs which were swapped.
+//
+// It raises the access clock first: who made the change may have died, or lost
+// the secondary store, between the commit and Tier 0, and without the number
+// nodes would go on deciding with the sets and levels they remember.
 func (t *Tiers) Replace(ctx context.Context, r timelines.Replace) error {
+	clock, _, err := t.primary.AccessClock(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.rivers.PublishClock(ctx, clock); err != nil {
+		return err
+	}
 	swapped, err := t.rivers.Replace(ctx, r)
 	if err != nil {
 		return err
 	}
-	t.bus.Publish(Message{Swapped: swapped})
+	t.bus.Publish(Message{Swapped: swapped, Clock: clock})
 	return nil
 }
