@@ -16,6 +16,11 @@ import (
 // homeKind is the river a subscription changes, by the name rivers give it.
 const homeKind = "home"
 
+// myHome is what a change of the actor's own subscriptions makes wrong. A
+// request that finds its work done carries it too, without announcing it: the
+// first may have been committed and not answered, and this one completes it.
+func myHome(actor int64) []Replace { return []Replace{{ViewerID: actor, Kinds: []string{homeKind}}} }
+
 // target is the account somebody subscribes to.
 type target struct {
 	AccountID int64
@@ -75,7 +80,7 @@ func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Chan
 		case err != nil:
 			return Change{}, fmt.Errorf("read relation: %w", err)
 		case subscribed:
-			return Change{}, &unchanged{Change{Actor: actor}}
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myHome(actor)})
 		case to.Access == Protected && excluded:
 			return Change{}, ErrForbidden
 		case to.Access == Private && !reads:
@@ -161,7 +166,7 @@ func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Chan
 			if withdrawn.RowsAffected() > 0 {
 				return Change{Actor: actor}, nil
 			}
-			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myHome(actor)})
 		}
 		const lose = `
 			DELETE FROM readers r WHERE r.timeline_id = @feed AND r.account_id = @actor

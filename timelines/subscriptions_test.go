@@ -39,7 +39,7 @@ func TestSubscribe(t *testing.T) {
 
 	c, requested, err = w.Subscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
-	w.same("change, again", c, Change{Actor: ann.ID})
+	w.same("change, again", c, Change{Actor: ann.ID, Clock: before + 1, Replace: []Replace{home}})
 	w.same("requested, again", requested, false)
 
 	c, err = w.Unsubscribe(t.Context(), ann.ID, "bob")
@@ -52,7 +52,7 @@ func TestSubscribe(t *testing.T) {
 	// It narrowed what ann reads: the second answer waits for the first's number.
 	c, err = w.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
-	w.same("end, again", c, Change{Actor: ann.ID, Clock: before + 2})
+	w.same("end, again", c, Change{Actor: ann.ID, Clock: before + 2, Replace: []Replace{home}})
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.sound()
 }

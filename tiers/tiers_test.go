@@ -1,0 +1,387 @@
+package tiers_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"riverrun/migrations/testdb"
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+// entryIn is the entry of a post in a river as it stands, nil if it holds none.
+func (w *town) entryIn(n *node, v timelines.Viewer, name rivers.Name, post int64) *rivers.Item {
+	w.t.Helper()
+	it, _, err := n.rivers.Entry(w.ctx, v, name, post)
+	if err != nil && !errors.Is(err, rivers.ErrNotFound) {
+		w.t.Fatalf("entry of post %d in %s: %v", post, name.Kind, err)
+	}
+	return it
+}
+
+// My own change is in all my rivers when Act returns, though no job and no bus
+// ever runs (R3).
+func TestMyChangeIsInMyRivers(t *testing.T) {
+	w := newTown(t)
+	n, other := w.quiet(), w.quiet()
+	ann, bob := w.person("ann"), w.person("bob")
+	w.group(ann, "club", timelines.Public)
+	w.post(n, bob, "his")
+	// All of ann's rivers stand before she does anything.
+	type page struct {
+		kind rivers.Kind
+		of   string
+	}
+	pages := []page{
+		{rivers.Home, ""},
+		{rivers.Everything, ""},
+		{rivers.User, "ann"},
+		{rivers.User, "bob"},
+		{rivers.Likes, "ann"},
+		{rivers.Comments, "ann"},
+		{rivers.Discussions, ""},
+		{rivers.Directs, ""},
+		{rivers.Group, "club"},
+	}
+	see := func(when string, want map[page][]string) {
+		t.Helper()
+		for _, n := range []*node{n, other} {
+			for _, p := range pages {
+				if want, ok := want[p]; ok {
+					w.shows(w.visit(n, ann, p.kind, p.of), want...)
+				} else {
+					w.visit(n, ann, p.kind, p.of)
+				}
+			}
+		}
+		if t.Failed() {
+			t.Fatal(when)
+		}
+	}
+	home, everything, mine, his := pages[0], pages[1], pages[2], pages[3]
+	likes, comments, discussions, directs, club := pages[4], pages[5], pages[6], pages[7], pages[8]
+	see("at first", map[page][]string{home: nil, everything: {"his"}, his: {"his"}, mine: nil})
+
+	w.post(n, ann, "to the club", "club")
+	w.post(n, ann, "mine")
+	w.post(n, ann, "to bob", "bob")
+	see("after posting", map[page][]string{
+		home: {"to bob", "mine", "to the club"}, everything: {"mine", "to the club", "his"}, mine: {"mine"},
+		club: {"to the club"}, directs: {"to bob"}, discussions: {"to bob", "mine", "to the club"},
+	})
+
+	code := w.visit(n, ann, rivers.User, "bob").Items[0].Fold.Text.Code
+	c := w.like(n, ann, code)
+	see("after liking", map[page][]string{
+		home: {"his", "to bob", "mine", "to the club"}, likes: {"his"}, discussions: {"his", "to bob", "mine", "to the club"},
+	})
+	for _, p := range []page{home, everything, his, likes, discussions} {
+		it := w.entryIn(other, ann, w.name(n, ann, p.kind, p.of), c.PostID)
+		if it == nil || !it.Liked || !slices.Equal(it.Fold.Likes.IDs, []int64{ann.AccountID}) {
+			t.Errorf("my like in %s: got %+v", p.kind, it)
+		}
+	}
+	w.comment(n, ann, code, "well said")
+	see("after commenting", map[page][]string{comments: {"his"}, his: {"his"}})
+	for _, p := range []page{home, everything, his, likes, comments, discussions} {
+		it := w.entryIn(other, ann, w.name(n, ann, p.kind, p.of), c.PostID)
+		if it == nil || it.Fold.Comments.Total != 1 || it.Fold.Comments.Shown[0].Body != "well said" {
+			t.Errorf("my comment in %s: got %+v", p.kind, it)
+		}
+	}
+	w.unlike(n, ann, code)
+	see("after unliking", map[page][]string{likes: nil, comments: {"his"}})
+
+	w.follow(n, ann, "bob")
+	w.unlike(n, ann, code) // nothing to take back: nothing changes
+	w.leave(n, ann, "bob")
+	w.follow(n, ann, "bob")
+	w.visit(n, ann, rivers.Home, "")
+	w.post(n, bob, "his second") // reaches ann by Tier 1 and 2 only
+	see("after following", map[page][]string{home: {"his", "to bob", "mine", "to the club"}})
+	w.leave(n, ann, "bob")
+	w.follow(n, ann, "bob")
+	see("after following again", map[page][]string{home: {"his second", "his", "to bob", "mine", "to the club"}})
+
+	posts := w.visit(n, ann, rivers.User, "ann")
+	w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.EditPost(ctx, ann.AccountID, posts.Items[0].Fold.Text.Code, "mine, better")
+	})
+	see("after editing", map[page][]string{mine: {"mine, better"}})
+	w.remove(n, ann, posts.Items[0].Fold.Text.Code)
+	see("after deleting", map[page][]string{home: {"his second", "his", "to bob", "to the club"}, mine: nil})
+	w.queue.drain(w.ctx, w.chance(), n)
+	w.sound(n, "at rest")
+}
+
+// A river of mine that is just being built, from a snapshot older than my
+// change, shows it when both are done: Tier 0 writes into it too.
+func TestMyChangeIsInARiverBeingBuilt(t *testing.T) {
+	w := newTown(t)
+	n, other := w.quiet(), w.quiet()
+	ann, bob := w.person("ann"), w.person("bob")
+	w.follow(n, ann, "bob")
+	c := w.post(n, bob, "his")
+	// The builder comes to its entries and no further.
+	gate, err := w.db.Secondary.Begin(w.ctx)
+	must(w, 0, err)
+	_, err = gate.Exec(w.ctx, `LOCK TABLE entries IN SHARE ROW EXCLUSIVE MODE`)
+	must(w, 0, err)
+	waiting := func(want int) {
+		t.Helper()
+		for w.countSecondary(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) != want {
+			if t.Failed() {
+				t.Fatal("nobody waits")
+			}
+		}
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	name := w.name(n, ann, rivers.Home, "")
+	wg.Go(func() {
+		if _, err := n.rivers.Visit(w.ctx, ann, name, rivers.Cursor{}); err != nil {
+			t.Errorf("visit: %v", err)
+		}
+	})
+	waiting(1)
+	wg.Go(func() {
+		if _, err := other.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
+			return other.store.Like(ctx, ann.AccountID, c.Code)
+		}); err != nil {
+			t.Errorf("like: %v", err)
+		}
+	})
+	waiting(2)
+	if err := gate.Rollback(w.ctx); err != nil {
+		t.Fatal(err)
+	}
+	wg.Wait()
+	if it := w.entryIn(n, ann, name, c.PostID); it == nil || !it.Liked || it.Fold.Likes.Total != 1 {
+		t.Errorf("my like in the river just built: got %+v", it)
+	}
+}
+
+// A change whose rivers cannot be told is no success; the same form again, where
+// they can be, completes it.
+func TestBehind(t *testing.T) {
+	w := newTown(t)
+	n, cut := w.quiet(), w.quiet()
+	ann, bob := w.person("ann"), w.person("bob")
+	w.post(n, ann, "first")
+	w.visit(n, ann, rivers.Home, "")
+	create := func(n *node) func(context.Context) (timelines.Change, error) {
+		return func(ctx context.Context) (timelines.Change, error) {
+			return n.store.CreatePost(ctx, timelines.NewPost{Author: ann.AccountID, Body: "second", Key: "once"})
+		}
+	}
+	off := slog.New(slog.DiscardHandler)
+	gone := testdb.Open(t, w.db.SecondaryURL)
+	far := rivers.Open(gone, cut.store, off, rivers.DefaultOptions())
+	behind := tiers.New(tiers.Config{Timelines: cut.store, Rivers: far, Secondary: gone, Log: off})
+	gone.Close()
+
+	first, err := behind.Act(w.ctx, create(cut))
+	if !errors.Is(err, tiers.ErrBehind) || first.PostID == 0 {
+		t.Fatalf("with the secondary store gone: got %+v, %v, want %v and a post", first, err, tiers.ErrBehind)
+	}
+	w.shows(w.visit(n, ann, rivers.Home, ""), "first")
+	if again, err := behind.Act(w.ctx, create(cut)); !errors.Is(err, tiers.ErrBehind) || again.PostID != first.PostID {
+		t.Errorf("the same key, still gone: got %+v, %v, want %v", again, err, tiers.ErrBehind)
+	}
+	again := w.act(n, create(n))
+	if !again.Repeated || again.PostID != first.PostID {
+		t.Errorf("the same key: got %+v, want post %d, repeated", again, first.PostID)
+	}
+	w.shows(w.visit(n, ann, rivers.Home, ""), "second", "first")
+
+	// What has no key is completed by doing it again too: a like, a level, an end of
+	// a subscription.
+	like := func(s *timelines.Store) func(context.Context) (timelines.Change, error) {
+		return func(ctx context.Context) (timelines.Change, error) { return s.Like(ctx, ann.AccountID, first.Code) }
+	}
+	if _, err := behind.Act(w.ctx, like(cut.store)); !errors.Is(err, tiers.ErrBehind) {
+		t.Errorf("like: got %v, want %v", err, tiers.ErrBehind)
+	}
+	w.act(n, like(n.store))
+	if it := w.entryIn(n, ann, w.name(n, ann, rivers.Home, ""), first.PostID); it == nil || !it.Liked {
+		t.Errorf("a like done again: got %+v", it)
+	}
+	private := func(s *timelines.Store) func(context.Context) (timelines.Change, error) {
+		return func(ctx context.Context) (timelines.Change, error) {
+			return s.SetAccess(ctx, ann.AccountID, "", timelines.Private)
+		}
+	}
+	w.shows(w.visit(n, bob, rivers.User, "ann"), "second", "first")
+	if _, err := behind.Act(w.ctx, private(cut.store)); !errors.Is(err, tiers.ErrBehind) {
+		t.Errorf("going private: got %v, want %v", err, tiers.ErrBehind)
+	}
+	w.act(n, private(n.store))
+	if _, err := n.rivers.Visit(w.ctx, bob, w.name(n, bob, rivers.User, "ann"), rivers.Cursor{}); !errors.Is(err, rivers.ErrForbidden) {
+		t.Errorf("gone private by asking twice: got %v, want %v", err, rivers.ErrForbidden)
+	}
+}
+
+// Subscribing and leaving have no key; done again they complete what a failure
+// left undone: my home feed follows at once.
+func TestBehindASubscription(t *testing.T) {
+	w := newTown(t)
+	n, cut := w.quiet(), w.quiet()
+	ann, bob := w.person("ann"), w.person("bob")
+	w.post(n, bob, "his")
+	off := slog.New(slog.DiscardHandler)
+	gone := testdb.Open(t, w.db.SecondaryURL)
+	far := rivers.Open(gone, cut.store, off, rivers.DefaultOptions())
+	behind := tiers.New(tiers.Config{Timelines: cut.store, Rivers: far, Secondary: gone, Log: off})
+	gone.Close()
+	w.shows(w.visit(n, ann, rivers.Home, ""))
+	if _, err := behind.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
+		c, _, err := cut.store.Subscribe(ctx, ann.AccountID, "bob")
+		return c, err
+	}); !errors.Is(err, tiers.ErrBehind) {
+		t.Fatalf("subscribe: got %v, want %v", err, tiers.ErrBehind)
+	}
+	w.follow(n, ann, "bob")
+	w.shows(w.visit(n, ann, rivers.Home, ""), "his")
+	if _, err := behind.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
+		return cut.store.Unsubscribe(ctx, ann.AccountID, "bob")
+	}); !errors.Is(err, tiers.ErrBehind) {
+		t.Fatalf("unsubscribe: got %v, want %v", err, tiers.ErrBehind)
+	}
+	w.leave(n, ann, "bob")
+	w.shows(w.visit(n, ann, rivers.Home, ""))
+}
+
+// An error of the change itself is returned as it is, and nothing is told.
+func TestActReturnsTheChangesError(t *testing.T) {
+	w := newTown(t)
+	n := w.quiet()
+	ann := w.person("ann")
+	heard := 0
+	defer n.tiers.Subscribe(func(tiers.Message) { heard++ })()
+	_, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.Like(ctx, ann.AccountID, "0000000000")
+	})
+	if !errors.Is(err, timelines.ErrNotFound) || errors.Is(err, tiers.ErrBehind) || heard != 0 {
+		t.Errorf("got %v, %d messages, want %v, none", err, heard, timelines.ErrNotFound)
+	}
+}
+
+// A browser that leaves between the commit and Tier 0 leaves no river behind.
+func TestActOutlivesItsRequest(t *testing.T) {
+	w := newTown(t)
+	n := w.quiet()
+	ann := w.person("ann")
+	w.visit(n, ann, rivers.Home, "")
+	ctx, leave := context.WithCancel(w.ctx)
+	_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+		c, err := n.store.CreatePost(ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
+		leave()
+		return c, err
+	})
+	if err != nil {
+		t.Errorf("got %v, want success", err)
+	}
+	w.shows(w.visit(n, ann, rivers.Home, ""), "mine")
+}
+
+// Tier 1 brings a change to open rivers and no others, Tier 2 to the rest.
+func TestTiersDivideTheRivers(t *testing.T) {
+	w := newTown(t)
+	n := w.quiet()
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.follow(n, ann, "cat")
+	w.follow(n, bob, "cat")
+	w.queue.drain(w.ctx, w.chance(), n)
+	open, closed := w.visit(n, ann, rivers.Home, ""), w.visit(n, bob, rivers.Home, "")
+	if err := n.rivers.Lease(w.ctx, []int64{open.River}); err != nil {
+		t.Fatal(err)
+	}
+	var heard []tiers.Message
+	defer n.tiers.Subscribe(func(m tiers.Message) { heard = append(heard, m) })()
+	c := w.post(n, cat, "news")
+	held := func(when string, wantOpen, wantClosed int) {
+		t.Helper()
+		const query = `SELECT count(*) FROM entries WHERE river_id = $1 AND post_id = $2 AND NOT deleted`
+		if got := w.countSecondary(query, open.River, c.PostID); got != wantOpen {
+			t.Errorf("%s: %d entries in the open river, want %d", when, got, wantOpen)
+		}
+		if got := w.countSecondary(query, closed.River, c.PostID); got != wantClosed {
+			t.Errorf("%s: %d entries in the closed river, want %d", when, got, wantClosed)
+		}
+	}
+	touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
+	held("after Act", 0, 0)
+	if err := n.tiers.Distribute(w.ctx, touched); err != nil {
+		t.Fatal(err)
+	}
+	held("after Tier 1", 1, 0)
+	if err := n.tiers.Follow(w.ctx, touched); err != nil {
+		t.Fatal(err)
+	}
+	held("after Tier 2", 1, 1)
+	// Each tier speaks, though the second found nothing left to do for open rivers,
+	// and again when it is repeated.
+	if err := n.tiers.Distribute(w.ctx, touched); err != nil {
+		t.Fatal(err)
+	}
+	told := 0
+	for _, m := range heard {
+		if slices.Contains(m.Posts, c.PostID) {
+			told++
+		}
+	}
+	if told != 3 {
+		t.Errorf("hubs were told %d times of %v, want 3", told, heard)
+	}
+}
+
+// A running node brings its own change to open rivers by itself, before any job.
+func TestANodeRunsTier1AtOnce(t *testing.T) {
+	w := newTown(t)
+	n, other := w.node(), w.node()
+	ann, bob := w.person("ann"), w.person("bob")
+	w.follow(n, ann, "bob")
+	page := w.visit(other, ann, rivers.Home, "")
+	if err := other.rivers.Lease(w.ctx, []int64{page.River}); err != nil {
+		t.Fatal(err)
+	}
+	e := &ear{t: t, heard: make(chan tiers.Message, 100)}
+	defer other.tiers.Subscribe(func(m tiers.Message) { e.heard <- m })()
+	c := w.post(n, bob, "news")
+	e.until(isPost(c.PostID))
+	if it := w.entryIn(other, ann, page.Name, c.PostID); it == nil {
+		t.Error("the other node's hub is told, and its open river does not hold the post")
+	}
+}
+
+func TestTiersStop(t *testing.T) {
+	w := newTown(t)
+	n := w.quiet()
+	ann := w.person("ann")
+	w.visit(n, ann, rivers.Home, "")
+	before := goleak.IgnoreCurrent()
+	tr := tiers.New(tiers.Config{
+		Timelines: n.store, Rivers: n.rivers, Secondary: n.secondary, Log: slog.New(slog.DiscardHandler),
+	})
+	if err := tr.Start(w.ctx); err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		if _, err := tr.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
+			return n.store.CreatePost(ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := tr.Stop(w.ctx); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	goleak.VerifyNone(t, before)
+}
