@@ -156,10 +156,11 @@ func (in *importing) add(ctx context.Context, name string, e *friendfeed.Entry) 
 
 // flush stores the batch.
 func (in *importing) flush(ctx context.Context, name string) error {
-	if len(in.batch) == 0 {
+	if ctx.Err() != nil || len(in.batch) == 0 {
 		return ctx.Err()
 	}
-	_, err := in.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+	// A batch that has begun is finished: a Ctrl-C comes between two.
+	_, err := in.node.tiers.Act(context.WithoutCancel(ctx), func(ctx context.Context) (timelines.Change, error) {
 		return in.im.Add(ctx, in.batch)
 	})
 	if err != nil {

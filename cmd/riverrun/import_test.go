@@ -165,6 +165,47 @@ func TestImportBroken(t *testing.T) {
 	}
 }
 
+// TestImportInterrupted: what was read is kept, and the same command goes on.
+func TestImportInterrupted(t *testing.T) {
+	vars, db := onDatabase(t)
+	const posts = 4000
+	var b strings.Builder
+	for i := range posts {
+		fmt.Fprintf(&b, `,{"_id": "e/%d", "body": "b", "date": "2009-05-13T15:54:18Z", "from": {"id": "ann"}}`, i)
+	}
+	file := filepath.Join(t.TempDir(), "long.json")
+	if err := os.WriteFile(file, []byte("["+b.String()[1:]+"]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var out bytes.Buffer
+	ended := make(chan error, 1)
+	go func() {
+		ended <- run(ctx, []string{"import", "friendfeed", file}, environment(vars), strings.NewReader(""), &out, &logOf{t: t})
+	}()
+	count := 0
+	for deadline := time.Now().Add(30 * time.Second); count == 0; {
+		if err := db.Primary.QueryRow(t.Context(), `SELECT count(*) FROM posts`).Scan(&count); err != nil || time.Now().After(deadline) {
+			t.Fatalf("the import never began: %v", err)
+		}
+	}
+	stop()
+	if err := <-ended; err == nil || !strings.Contains(err.Error(), "interrupted") {
+		t.Errorf("interrupted: got %v", err)
+	}
+	if err := db.Primary.QueryRow(t.Context(), `SELECT count(*) FROM posts`).Scan(&count); err != nil || count == posts {
+		t.Fatalf("interrupted: got %d posts (%v), want some", count, err)
+	}
+	if want := fmt.Sprintf("new: accounts 1 groups 0 posts %d comments 0 likes 0\n", count); !strings.HasPrefix(out.String(), want) {
+		t.Errorf("interrupted: got %q, want %q", out.String(), want)
+	}
+	said, _, err := both(t, vars, "import", "friendfeed", file)
+	want := fmt.Sprintf("new: accounts 0 groups 0 posts %d comments 0 likes 0\nthere: accounts 1 groups 0 posts %d comments 0 likes 0\n", posts-count, count)
+	if err != nil || said != want {
+		t.Errorf("again: got %q, %v, want %q", said, err, want)
+	}
+}
+
 func TestImportUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{"import"},

@@ -14,6 +14,7 @@ import (
 
 // The longest texts kept, in bytes; longer ones are errors, never cut.
 const (
+	maxKey     = 500
 	maxBody    = 100_000
 	maxComment = 20_000
 )
@@ -112,6 +113,15 @@ func (n node) required() string {
 	return s
 }
 
+// key is a name that things are found by again, so it is taken as it stands.
+func (n node) key() string {
+	s := n.required()
+	if len(s) > maxKey || clean(s) != s || strings.Contains(s, "\n") {
+		n.fail("want at most %d bytes without control characters", maxKey)
+	}
+	return s
+}
+
 func (n node) bool() bool {
 	if n.missing() {
 		return false
@@ -184,7 +194,7 @@ func (n node) account(ownTitle bool) Account {
 		}
 		return Account{}
 	}
-	a := Account{ID: n.get("id").required(), Private: n.get("private").bool()}
+	a := Account{ID: n.get("id").key(), Private: n.get("private").bool()}
 	a.Name, a.Group = Name(a.ID), n.get("type").group(a.ID == n.entry.group)
 	title := n.get("name").text()
 	if !ownTitle && !a.Group {
@@ -208,7 +218,7 @@ func decodeEntry(raw json.RawMessage) (*Entry, error) {
 	}
 	top := node{value: value, entry: &decoding{}}
 	e := &Entry{
-		ID: top.get("_id").required(), URL: oneLine(top.get("url").text()), Feed: top.feed(),
+		ID: top.get("_id").key(), URL: oneLine(top.get("url").text()), Feed: top.feed(),
 		Body: top.get("body").body(maxBody), Date: top.get("date").date(), From: top.get("from").account(true),
 	}
 	if via := top.get("via"); via.object() {
@@ -234,7 +244,10 @@ func decodeEntry(raw json.RawMessage) (*Entry, error) {
 
 // feed is whose file this is.
 func (n node) feed() Account {
-	id := strings.TrimSpace(n.get("feed_id").text())
+	id := ""
+	if !n.get("feed_id").missing() {
+		id = n.get("feed_id").key()
+	}
 	feed := Account{
 		ID: id, Group: n.get("feed_type").group(false),
 		Title: n.get("feed_name").text(), About: cut(Text(n.get("feed_description").text()), 5000),
@@ -273,7 +286,7 @@ func destinations(to node, from Account) (_ []Destination, own bool) {
 
 func (n node) comment(entryID string) Comment {
 	c := Comment{
-		ID: n.get("id").required(), Body: n.get("body").body(maxComment),
+		ID: n.get("id").key(), Body: n.get("body").body(maxComment),
 		Date: n.get("date").date(), From: n.get("from").account(true),
 	}
 	if via := n.get("via"); via.object() {

@@ -164,7 +164,7 @@ func (e *Error) Error() string {
 		b.WriteString(", element " + strconv.Itoa(e.Element))
 	}
 	if e.ID != "" {
-		b.WriteString(" (" + e.ID + ")")
+		b.WriteString(" (" + cut(e.ID, 80) + ")")
 	}
 	if e.Field != "" {
 		b.WriteString(": " + e.Field)

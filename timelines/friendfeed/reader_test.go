@@ -200,6 +200,8 @@ func TestErrors(t *testing.T) {
 			"f.json: byte 119, element 3: want an object, got null",
 		}},
 		{"no id", `[{"body": "b"}]`, 0, []string{"f.json: byte 1, element 1: _id: missing"}},
+		{"long id", `[{"_id": "` + strings.Repeat("x", maxKey+1) + `"}]`, 0, []string{"f.json: byte 1, element 1 (" + strings.Repeat("x", 79) + "…): _id: want at most 500 bytes without control characters"}},
+		{"control character in an id", `[` + entry(`"from": {"id": "a\u0000b"}`) + `]`, 0, []string{"f.json: byte 1, element 1 (e/1): from.id: want at most 500 bytes without control characters"}},
 		{"no date", `[{"_id": "e/9", "from": {"id": "ann"}}]`, 0, []string{"f.json: byte 1, element 1 (e/9): date: missing"}},
 		{"no author", `[{"_id": "e/9", "date": "2009-05-13T15:54:18Z"}]`, 0, []string{"f.json: byte 1, element 1 (e/9): from: missing"}},
 		{"body", `[` + entry(`"body": 7`) + `]`, 0, []string{"f.json: byte 1, element 1 (e/1): body: want a string, got a number"}},
