@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"riverrun/timelines"
 )
@@ -56,8 +57,12 @@ func (s *Server) groupsView(r *request, form groupForm) (groupsView, error) {
 	return v, nil
 }
 
-// directory returns one page of the accounts of a kind, by name.
+// directory returns one page of the accounts of a kind, by name. What is no name
+// is no place in it.
 func (s *Server) directory(r *request, kind, after string) (page []timelines.Account, next string, err error) {
+	if strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return nil, "", errNoPage
+	}
 	page, err = s.timelines.ListAccounts(r.Context(), kind, after, directoryPage+1)
 	if err != nil {
 		return nil, "", err

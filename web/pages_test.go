@@ -1,0 +1,623 @@
+package web
+
+import (
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+)
+
+func testLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+
+// visitor is a browser without JavaScript.
+type visitor struct {
+	t      *testing.T
+	base   string
+	client *http.Client
+	header http.Header
+}
+
+func (s *liveSite) visitor() *visitor {
+	s.t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return &visitor{t: s.t, base: s.http.URL, header: http.Header{}, client: &http.Client{
+		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// visitor is the person's browser, signed in.
+func (p *person) visitor() *visitor {
+	p.site.t.Helper()
+	v := p.site.visitor()
+	base, err := url.Parse(v.base)
+	if err != nil {
+		p.site.t.Fatal(err)
+	}
+	v.client.Jar.SetCookies(base, []*http.Cookie{{Name: "riverrun", Value: p.token}})
+	return v
+}
+
+// answer is what a request brought.
+type answer struct {
+	t      *testing.T
+	what   string
+	status int
+	header http.Header
+	body   string
+}
+
+func (v *visitor) do(method, address string, form url.Values) *answer {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(v.t.Context(), method, v.base+address, strings.NewReader(form.Encode()))
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	r.Header = v.header.Clone()
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	response, err := v.client.Do(r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	return &answer{v.t, method + " " + address, response.StatusCode, response.Header, string(body)}
+}
+
+func (v *visitor) get(address string) *answer {
+	v.t.Helper()
+	return v.do(http.MethodGet, address, nil)
+}
+
+func (v *visitor) post(address string, pairs ...string) *answer {
+	v.t.Helper()
+	form := url.Values{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		form.Add(pairs[i], pairs[i+1])
+	}
+	return v.do(http.MethodPost, address, form)
+}
+
+func (a *answer) wants(status int) *answer {
+	a.t.Helper()
+	if a.status != status {
+		a.t.Errorf("%s: status %d, want %d\n%.600s", a.what, a.status, status, read([]byte(a.body)))
+	}
+	return a
+}
+
+func (a *answer) leadsTo(address string) *answer {
+	a.t.Helper()
+	a.wants(http.StatusSeeOther)
+	if got := a.header.Get("Location"); got != address {
+		a.t.Errorf("%s: leads to %q, want %q", a.what, got, address)
+	}
+	return a
+}
+
+func (a *answer) has(texts ...string) *answer {
+	a.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(a.body, text) {
+			a.t.Errorf("%s: no %q in\n%s", a.what, text, a.body)
+		}
+	}
+	return a
+}
+
+func (a *answer) lacks(texts ...string) *answer {
+	a.t.Helper()
+	for _, text := range texts {
+		if strings.Contains(a.body, text) {
+			a.t.Errorf("%s: %q in\n%s", a.what, text, a.body)
+		}
+	}
+	return a
+}
+
+func TestSignUpInAndOut(t *testing.T) {
+	s := newLiveSite(t, nil)
+	v := s.visitor()
+	v.get("/").wants(200).has("/signup", "/login", "/everything")
+	v.post("/signup", "username", "A B", "password", "long enough").wants(422).has("A B", "3 to 35 characters")
+	v.post("/signup", "username", "settings", "password", "long enough").wants(422).has("kept for the site")
+	v.post("/signup", "username", "anna", "password", "short").wants(422).has(`value="anna"`, "8 characters or more").lacks("short\"")
+	v.post("/signup", "username", "anna", "password", "long enough", "title", "Anna Livia").leadsTo("/")
+	v.get("/").wants(200).has("Anna Livia", "composer", "data-river=", `data-page="/"`)
+	s.visitor().post("/signup", "username", "anna", "password", "long enough").wants(422).has("taken")
+
+	v.post("/logout").leadsTo("/")
+	v.get("/").wants(200).has("/signup")
+	v.get("/settings").leadsTo("/login?back=%2Fsettings")
+	v.post("/login", "username", "anna", "password", "wrong one").wants(422).has("wrong", `value="anna"`).lacks("wrong one")
+	v.post("/login", "username", "Anna ", "password", "long enough", "back", "/settings").leadsTo("/settings")
+	v.get("/settings").wants(200)
+	v.post("/login", "username", "anna", "password", "long enough", "back", "//example.org").leadsTo("/")
+}
+
+func TestSessionCookie(t *testing.T) {
+	s := newLiveSite(t, nil)
+	s.person("anna")
+	for _, tt := range []struct{ url, name, flags string }{
+		{"http://river.example", "riverrun", "Path=/; Max-Age=7776000; HttpOnly; SameSite=Lax"},
+		{"https://river.example", "__Host-riverrun", "Path=/; Max-Age=7776000; HttpOnly; Secure; SameSite=Lax"},
+	} {
+		address, err := url.Parse(tt.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.server.url = address
+		cookie := s.visitor().post("/login", "username", "anna", "password", "a long enough one").leadsTo("/").header.Get("Set-Cookie")
+		if !strings.HasPrefix(cookie, tt.name+"=") || !strings.HasSuffix(cookie, "; "+tt.flags) {
+			t.Errorf("%s: cookie %q, want %s=…; %s", tt.url, cookie, tt.name, tt.flags)
+		}
+	}
+}
+
+// firstCode finds the code of the first entry on a page.
+var firstCode = regexp.MustCompile(`data-post="([0-9a-z]{10})"`)
+
+func (a *answer) code() string {
+	a.t.Helper()
+	m := firstCode.FindStringSubmatch(a.body)
+	if m == nil {
+		a.t.Fatalf("%s: no entry in\n%s", a.what, a.body)
+	}
+	return m[1]
+}
+
+var commentIDs = regexp.MustCompile(`id="c-(\d+)"`)
+
+func TestWritingWithoutScripts(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
+
+	anna.get("/").wants(200).has("Your home page fills")
+	anna.post("/posts", "body", "Hello <b>river</b>", "key", "k1").leadsTo("/")
+	anna.post("/posts", "body", "Hello <b>river</b>", "key", "k1").leadsTo("/")
+	home := anna.get("/").wants(200).has("Hello &lt;b&gt;river&lt;/b&gt;", "Your post").lacks("Your home page fills")
+	if n := strings.Count(home.body, `<article`); n != 1 {
+		t.Errorf("the same form twice made %d posts, want 1", n)
+	}
+	code := home.code()
+	anna.post("/posts", "body", "  ", "key", "k2").wants(422).has("There is no text yet", `value="k2"`)
+	anna.post("/posts", "body", "kept text", "to", "nobody-here").wants(422).has("kept text", "nobody-here", "nobody called")
+
+	bob.post("/p/"+code+"/like", "back", "/anna#p-"+code).leadsTo("/anna#p-" + code)
+	bob.get("/p/"+code).wants(200).has("Unlike", "Liked by")
+	bob.post("/p/" + code + "/unlike").leadsTo("/p/" + code)
+	bob.get("/p/"+code).wants(200).lacks("Unlike", "Liked by")
+
+	bob.post("/p/"+code+"/comments", "body", "", "key", "c0").wants(422)
+	bob.post("/p/"+code+"/comments", "body", "A remark", "key", "c1", "back", "/").leadsTo("/")
+	bob.post("/p/"+code+"/comments", "body", "A remark", "key", "c1", "back", "/").leadsTo("/")
+	page := anna.get("/p/" + code).wants(200).has("A remark")
+	ids := commentIDs.FindAllStringSubmatch(page.body, -1)
+	if len(ids) != 1 {
+		t.Fatalf("the same comment twice made %d, want 1", len(ids))
+	}
+	comment := "/p/" + code + "/comments/" + ids[0][1]
+	bob.get(comment+"/edit").wants(200).has("A remark", comment+"/edit", comment+"/delete")
+	anna.get(comment+"/edit").wants(200).has("A remark", comment+"/delete").lacks(comment + "/edit\"")
+	s.person("carol").visitor().get(comment + "/edit").wants(403)
+	anna.post(comment+"/edit", "body", "Not mine").wants(403)
+	bob.post(comment+"/edit", "body", " ").wants(422)
+	bob.post(comment+"/edit", "body", "A better remark").leadsTo("/p/" + code + "#c-" + ids[0][1])
+	anna.get("/p/"+code).has("A better remark", "edited")
+	anna.post(comment + "/delete").leadsTo("/p/" + code)
+	bob.get("/p/" + code).lacks("A better remark")
+
+	bob.get("/p/" + code + "/edit").wants(403)
+	anna.get("/p/"+code+"/edit").wants(200).has("Hello &lt;b&gt;river", "/p/"+code+"/delete")
+	anna.post("/p/"+code+"/edit", "body", "").wants(422)
+	anna.post("/p/"+code+"/edit", "body", "Hello sea").leadsTo("/p/" + code)
+	bob.get("/anna").wants(200).has("Hello sea")
+	bob.post("/p/" + code + "/delete").wants(403)
+	anna.post("/p/"+code+"/delete", "back", "/p/"+code).leadsTo("/")
+	anna.get("/p/" + code).wants(404)
+	anna.get("/").lacks("Hello sea")
+}
+
+func TestDestinations(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob, carol := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor()
+	bob.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").leadsTo("/chess-club")
+	bob.post("/groups", "name", "chess-club", "title", "Again").wants(422).has("taken", "Again")
+	bob.post("/groups", "name", "other", "title", "T", "access", "secret").wants(422)
+	bob.get("/groups").wants(200).has("Chess Club", "My groups")
+	bob.get("/chess-club").wants(200).has("composer", "private", "You administer")
+
+	bob.post("/posts", "body", "For the club", "to", "chess-club", "to", "").leadsTo("/")
+	bob.get("/chess-club").wants(200).has("For the club")
+	carol.get("/chess-club").wants(403).has("members only", "/chess-club/subscribe").lacks("For the club")
+	carol.post("/chess-club/subscribe").leadsTo("/chess-club")
+	carol.get("/chess-club").wants(403).has("You asked")
+	bob.get("/settings").wants(200).has("/carol/accept", `value="chess-club"`)
+	bob.post("/carol/accept", "group", "chess-club").leadsTo("/settings")
+	carol.get("/chess-club").wants(200).has("For the club")
+
+	anna.post("/posts", "body", "Between us", "to", " @bob, ", "direct", "1").leadsTo("/")
+	anna.post("/posts", "body", "To whom?", "to", " ", "direct", "1").wants(422).has("at least one person", "To whom?")
+	code := bob.get("/filter/directs").wants(200).has("Between us", "direct").code()
+	bob.get("/").has("Between us", "A direct message")
+	carol.get("/p/" + code).wants(404)
+	carol.get("/anna").lacks("Between us")
+	bob.get("/filter/discussions").wants(200).has("For the club").lacks("Between us")
+	carol.get("/filter/discussions").wants(200).has("gather here")
+	bob.post("/p/" + code + "/like")
+	bob.get("/filter/discussions").has("Between us")
+}
+
+func TestUnreadableAndMissingPostsLookTheSame(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob").visitor()
+	secret := anna.post("Secret", "anna")
+	anna.visitor().post("/settings/access", "level", "private").leadsTo("/settings?saved")
+	code := regexp.MustCompile(`[0-9A-Z]{8}\.`) // the request's
+	for _, v := range []*visitor{bob, s.visitor()} {
+		there := v.get("/p/" + secret.Code).wants(404)
+		missing := v.get("/p/0000000000").wants(404)
+		if got, want := code.ReplaceAllString(there.body, ""), code.ReplaceAllString(missing.body, ""); got != want {
+			t.Errorf("an unreadable post and a missing one differ:\n%s\n%s", got, want)
+		}
+		for _, act := range []string{"like", "unlike", "edit", "delete", "comments"} {
+			a, b := v.post("/p/"+secret.Code+"/"+act, "body", "x"), v.post("/p/0000000000/"+act, "body", "x")
+			if a.status != b.status {
+				t.Errorf("POST %s: status %d for an unreadable post, %d for a missing one", act, a.status, b.status)
+			}
+		}
+	}
+}
+
+func TestPrivateAccount(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob, nobody := s.person("anna").visitor(), s.person("bob").visitor(), s.visitor()
+	anna.post("/posts", "body", "Mine alone").leadsTo("/")
+	bob.get("/anna").wants(200).has("Mine alone")
+	anna.post("/settings/access", "level", "nonsense").wants(422)
+	anna.post("/settings/access", "level", "private").leadsTo("/settings?saved")
+	for _, page := range []string{"/anna", "/anna/likes", "/anna/comments"} {
+		bob.get(page).wants(403).has("/anna/subscribe").lacks("Mine alone")
+		nobody.get(page).wants(403).has("/login?back=").lacks("Mine alone")
+	}
+	bob.post("/anna/subscribe").leadsTo("/anna")
+	anna.get("/people").wants(200).has("bob", "/bob/accept")
+	anna.post("/bob/accept", "back", "/people").leadsTo("/people")
+	bob.get("/anna").wants(200).has("Mine alone", "Unsubscribe")
+	bob.get("/").has("Mine alone", "You follow")
+	bob.post("/anna/unsubscribe").leadsTo("/anna")
+	bob.get("/anna").wants(403).lacks("Mine alone")
+	bob.get("/").lacks("Mine alone")
+	anna.post("/settings/access", "level", "protected").leadsTo("/settings?saved")
+	bob.get("/anna").wants(200).has("Mine alone")
+	nobody.get("/anna").wants(403).has("signed in")
+}
+
+func TestSettings(t *testing.T) {
+	s := newLiveSite(t, nil)
+	p := s.person("anna")
+	anna, other := p.visitor(), p.visitor()
+	anna.post("/settings", "title", "", "language", "en").wants(422).has("title is missing")
+	anna.post("/settings", "title", "Анна", "about", "Пишу.", "language", "ru").leadsTo("/settings?saved")
+	anna.get("/settings?saved").wants(200).has("Сохранено", "Анна", "Пишу.", `<html lang="ru">`)
+	anna.get("/anna").has("Анна", "Пишу.")
+	anna.post("/settings", "title", "Анна", "language", "tlh").wants(422)
+
+	anna.post("/settings/password", "present", "not it", "password", "another long one").wants(422)
+	anna.post("/settings/password", "present", "a long enough one", "password", "short").wants(422)
+	anna.post("/settings/password", "present", "a long enough one", "password", "another long one").leadsTo("/settings?saved")
+	anna.get("/settings").wants(200)
+	other.get("/settings").leadsTo("/login?back=%2Fsettings")
+	s.visitor().post("/login", "username", "anna", "password", "a long enough one").wants(422)
+	s.visitor().post("/login", "username", "anna", "password", "another long one").leadsTo("/")
+}
+
+func TestOlderEntries(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna := s.person("anna")
+	const posts = 60
+	for i := range posts {
+		anna.post("Post number " + strconv.Itoa(i) + ".")
+	}
+	older := regexp.MustCompile(`class="older"[^>]*href="([^"]*)"`)
+	for _, order := range []string{"", "?order=created"} {
+		v, address, seen, pages := s.visitor(), "/anna"+order, map[string]bool{}, 0
+		for address != "" {
+			page := v.get(address).wants(200)
+			if pages++; pages > 5 {
+				t.Fatalf("%s: still older entries after %d pages", address, pages)
+			}
+			if first := pages == 1; strings.Contains(page.body, `data-newest="1"`) != first {
+				t.Errorf("%s: data-newest is wrong", address)
+			}
+			for _, m := range firstCode.FindAllStringSubmatch(page.body, -1) {
+				if seen[m[1]] {
+					t.Errorf("%s: entry %s again", address, m[1])
+				}
+				seen[m[1]] = true
+			}
+			address = ""
+			if m := older.FindStringSubmatch(page.body); m != nil {
+				address = html.UnescapeString(m[1])
+			}
+		}
+		if len(seen) != posts || pages != 3 {
+			t.Errorf("order %q: %d entries on %d pages, want %d on 3", order, len(seen), pages, posts)
+		}
+	}
+	s.visitor().get("/anna?before=nonsense").wants(404)
+	s.visitor().get("/anna?before=1.0000000000").wants(404)
+}
+
+func TestUnfolding(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna := s.person("anna")
+	code := anna.post("Much discussed").Code
+	const comments = 120
+	for i := range comments {
+		anna.comment(code, "Remark "+strconv.Itoa(i)+".")
+	}
+	for i := range 6 {
+		s.person("liker-" + strconv.Itoa(i)).like(code)
+	}
+	v := anna.visitor()
+	v.get("/anna").has("Remark 0.", "117 more comments", "Remark 118.", "Remark 119.").lacks("Remark 1.", "Remark 117.")
+	v.get("/p/"+code).has("Remark 0.", "Remark 60.", "Remark 119.").lacks("more comments")
+
+	unfold := regexp.MustCompile(`data-unfold="(/p/[0-9a-z]+/comments[^"]*)"`)
+	step := unfold.FindStringSubmatch(v.get("/anna").body)[1]
+	v.get(step).leadsTo("/p/" + code)
+	v.header.Set("X-River-Page", "/anna")
+	for i, want := range []struct {
+		n    int
+		more string
+	}{{50, "67 more comments"}, {50, "17 more comments"}, {17, ""}} {
+		a := v.get(step).wants(200).lacks("<html", "<article")
+		if n := len(commentIDs.FindAllString(a.body, -1)); n != want.n {
+			t.Errorf("step %d: %d comments, want %d", i+1, n, want.n)
+		}
+		if want.more == "" {
+			a.lacks("more comment")
+			continue
+		}
+		a.has(want.more)
+		step = unfold.FindStringSubmatch(a.body)[1]
+	}
+	v.get("/p/" + code + "/comments?before=99999").wants(404)
+	v.get("/p/" + code + "/comments?before=x").wants(400)
+	v.get("/p/" + code + "/likes?shown=x").wants(400)
+	v.get("/p/"+code+"/likes?shown=103").wants(200).has("liker-0", "liker-5").lacks("others", "<html")
+	s.visitor().get("/p/" + code + "/likes?shown=103").leadsTo("/p/" + code)
+}
+
+func TestRepliesForScripts(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, stranger := s.person("anna").visitor(), s.visitor()
+	for _, v := range []*visitor{anna, stranger} {
+		v.header.Set("Accept", "application/json")
+		v.header.Set("X-River-Page", "/")
+	}
+	stranger.post("/posts", "body", "x").wants(401).has(`"error"`)
+	anna.get("/")
+	type frame struct{ T, River, Post, Version, HTML string }
+	reply := func(a *answer) frame {
+		t.Helper()
+		var f frame
+		if err := json.Unmarshal([]byte(a.wants(200).body), &f); err != nil {
+			t.Fatalf("%s: %v in %s", a.what, err, a.body)
+		}
+		return f
+	}
+	made := reply(anna.post("/posts", "body", "Hello"))
+	if made.T != "entry" || !strings.Contains(made.HTML, `<article id="p-`+made.Post) || !strings.Contains(made.HTML, "Hello") {
+		t.Errorf("a new post: got %+v, want its entry", made)
+	}
+	liked := reply(anna.post("/p/" + made.Post + "/like"))
+	if !strings.Contains(liked.HTML, "Unlike") || liked.Version == made.Version {
+		t.Errorf("a like: got %+v, want an entry newer than %s that can be unliked", liked, made.Version)
+	}
+	anna.post("/posts", "body", "").wants(422).has(`"field":"body"`, `"error":`)
+	anna.get("/filter/directs").wants(200)
+	anna.header.Set("X-River-Page", "/filter/directs")
+	if gone := reply(anna.post("/posts", "body", "Not here")); gone.T != "gone" {
+		t.Errorf("a post that the page does not hold: got %+v, want gone", gone)
+	}
+	anna.header.Set("X-River-Page", "/")
+	if gone := reply(anna.post("/p/" + made.Post + "/delete")); gone.T != "gone" || gone.Post != made.Post {
+		t.Errorf("a delete: got %+v, want gone %s", gone, made.Post)
+	}
+	anna.header.Set("X-River-Page", "//elsewhere.example/")
+	anna.post("/posts", "body", "Odd page").wants(200)
+}
+
+func TestHeadersAndOrigins(t *testing.T) {
+	s := newLiveSite(t, nil)
+	v := s.visitor()
+	a := v.get("/")
+	if got := a.header.Get("Content-Security-Policy"); !strings.Contains(got, "default-src 'none'") || strings.Contains(got, "unsafe") {
+		t.Errorf("policy %q", got)
+	}
+	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Cache-Control": "private, no-cache"} {
+		if got := a.header.Get(name); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	style := regexp.MustCompile(`/static/site\.[0-9a-f]+\.css`).FindString(a.body)
+	if got := v.get(style).wants(200).header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
+		t.Errorf("style sheet: Cache-Control %q", got)
+	}
+	v.header.Set("Origin", "https://elsewhere.example")
+	v.post("/login", "username", "a", "password", "b").wants(403).has("another site")
+	v.header.Set("Origin", v.base)
+	v.post("/login", "username", "a", "password", "b").wants(422)
+	v.header.Set("Sec-Fetch-Site", "cross-site")
+	v.header.Set("Origin", "null")
+	v.post("/login", "username", "a", "password", "b").wants(403)
+}
+
+func TestLimitsAnswer429(t *testing.T) {
+	s := newLiveSite(t, nil)
+	s.server.limits = newLimits(Limits{Writes: 2, SignIns: 3, SignUps: 1})
+	anna := s.person("anna").visitor()
+	anna.post("/posts", "body", "1").leadsTo("/")
+	anna.post("/posts", "body", "2").leadsTo("/")
+	if a := anna.post("/posts", "body", "3").wants(429).has("A little slower"); a.header.Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	v := s.visitor()
+	for range 3 {
+		v.post("/login", "username", "anna", "password", "wrong").wants(422)
+	}
+	v.post("/login", "username", "anna", "password", "a long enough one").wants(429)
+	v.post("/signup", "username", "one", "password", "long enough").leadsTo("/")
+	v.post("/signup", "username", "two", "password", "long enough").wants(429)
+	v.post("/posts", "body", strings.Repeat("x", maxForm)).wants(413)
+}
+
+// TestCrawl follows every link of every page, signed in and not: nothing breaks
+// and nothing leads nowhere.
+func TestCrawl(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	s.person("closed").visitor().post("/settings/access", "level", "private")
+	anna.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
+	bob.visitor().post("/anna/subscribe")
+	for i := range 30 {
+		anna.post("Post " + strconv.Itoa(i) + " @bob #x https://example.org/")
+	}
+	code := anna.post("In the club", "chess-club").Code
+	for range 6 {
+		bob.comment(code, "A remark")
+	}
+	bob.like(code)
+	anna.post("Direct", "bob")
+	link := regexp.MustCompile(`(?:href|action|src|data-unfold)="(/[^"]*)"`)
+	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
+		seen, todo := map[string]bool{}, []string{
+			"/", "/everything", "/groups", "/people", "/signup", "/login", "/settings", "/filter/directs", "/filter/discussions",
+			"/anna", "/closed", "/chess-club", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
+		}
+		for len(todo) > 0 {
+			address := todo[0]
+			todo = todo[1:]
+			if address, _, _ = strings.Cut(address, "#"); seen[address] || address == "/logout" {
+				continue
+			}
+			seen[address] = true
+			a := v.get(address)
+			switch {
+			case a.status == 403 && strings.HasPrefix(address, "/closed"):
+			case a.status == 303 && (name == "nobody" || strings.HasPrefix(address, "/signup") || strings.Contains(address, "?before=") || strings.Contains(address, "/likes?")):
+			case a.status != 200 && !isForm(address):
+				t.Errorf("%s: GET %s: status %d", name, address, a.status)
+			case a.status >= 500:
+				t.Errorf("%s: GET %s: status %d", name, address, a.status)
+			}
+			for _, m := range link.FindAllStringSubmatch(a.body, -1) {
+				todo = append(todo, html.UnescapeString(m[1]))
+			}
+		}
+		if len(seen) < 20 {
+			t.Errorf("%s: crawled %d addresses only", name, len(seen))
+		}
+	}
+}
+
+// isForm reports whether the address takes forms only.
+func isForm(address string) bool {
+	return regexp.MustCompile(`/(like|unlike|delete|comments|subscribe|unsubscribe|accept|access|password|posts)$`).MatchString(address)
+}
+
+// TestBadInput: whatever is sent, the answer is the sender's fault.
+func TestBadInput(t *testing.T) {
+	s := newLiveSite(t, nil)
+	p := s.person("anna")
+	code := p.post("Hello").Code
+	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": p.visitor()} {
+		for _, address := range []string{
+			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
+			"/static/none.css", "/%00", "/%ff", "/anna%00", "/p/%00", "/p/" + code + "/comments/x/edit", "/p/" + code + "/comments/99999999999999999999/edit",
+			"/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
+			"/groups?after=%00%ff", "/people?after=%ff",
+		} {
+			if a := v.get(address); a.status >= 500 || a.status == 200 && !strings.Contains(address, "?") {
+				t.Errorf("%s: GET %s: status %d", name, address, a.status)
+			}
+		}
+		for _, address := range []string{
+			"/signup", "/login", "/posts", "/groups", "/settings", "/settings/access", "/settings/password", "/nobody-here/subscribe",
+			"/anna/subscribe", "/anna/accept", "/anna/nothing", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
+			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
+		} {
+			for _, bad := range []string{"", "\x00", "\xff\xfe", strings.Repeat("x", 200_000)} {
+				a := v.post(address, "body", bad, "username", bad, "password", bad, "name", bad, "title", bad, "to", bad, "key", bad,
+					"level", bad, "language", bad, "group", bad, "present", bad, "back", bad)
+				if a.status < 400 && a.header.Get("Location") != "/login?back=%2F" || a.status >= 500 {
+					t.Errorf("%s: POST %s with %.10q: status %d, to %q", name, address, bad, a.status, a.header.Get("Location"))
+				}
+			}
+		}
+	}
+	p.visitor().do(http.MethodPost, "/posts?%zz", nil).wants(400)
+}
+
+func TestLanguages(t *testing.T) {
+	s := newLiveSite(t, nil)
+	v := s.visitor()
+	v.header.Set("Accept-Language", "ru")
+	for _, address := range []string{"/", "/login", "/signup", "/groups", "/everything", "/nobody-here"} {
+		a := v.get(address).has(`<html lang="ru">`)
+		text := read([]byte(regexp.MustCompile(`(?s)<head>.*</head>`).ReplaceAllString(a.body, "")))
+		for _, word := range []string{"Sign", "Home", "Every", "Group", "page"} {
+			if strings.Contains(text, word) {
+				t.Errorf("GET %s in Russian says %q:\n%s", address, word, text)
+			}
+		}
+	}
+}
+
+// TestWarmPageIsOneStatement: a page that was seen before asks the secondary
+// store once and the primary store not at all, composer and names included.
+func TestWarmPageIsOneStatement(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
+	anna.visitor().post("/bob/subscribe")
+	anna.visitor().post("/chess-club/subscribe")
+	anna.comment(bob.post("Hello", "bob", "chess-club").Code, "A remark")
+	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
+		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions"} {
+			if name == "nobody" && (address == "/" || strings.HasPrefix(address, "/filter/")) {
+				continue
+			}
+			v.get(address).wants(200) // built
+			v.get(address).wants(200)
+			// What else runs beside may use a connection now and then; not each time.
+			least := [2]int64{1 << 60, 1 << 60}
+			for range 10 {
+				before := [2]int64{s.db.Primary.Stat().AcquireCount(), s.db.Secondary.Stat().AcquireCount()}
+				v.get(address).wants(200)
+				least[0] = min(least[0], s.db.Primary.Stat().AcquireCount()-before[0])
+				least[1] = min(least[1], s.db.Secondary.Stat().AcquireCount()-before[1])
+			}
+			if least != [2]int64{0, 1} {
+				t.Errorf("%s: GET %s warm: %d statements of the primary and %d of the secondary store, want 0 and 1", name, address, least[0], least[1])
+			}
+		}
+	}
+}

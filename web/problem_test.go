@@ -1,0 +1,94 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+func TestProblemOf(t *testing.T) {
+	for _, tt := range []struct {
+		err  error
+		want int
+	}{
+		{errNoPage, http.StatusNotFound},
+		{fmt.Errorf("post: %w", timelines.ErrNotFound), http.StatusNotFound},
+		{fmt.Errorf("page: %w", rivers.ErrNotFound), http.StatusNotFound},
+		{timelines.ErrForbidden, http.StatusForbidden},
+		{rivers.ErrForbidden, http.StatusForbidden},
+		{errCrossOrigin, http.StatusForbidden},
+		{errLimited, http.StatusTooManyRequests},
+		{malformedForm(errors.New("x")), http.StatusBadRequest},
+		{malformedForm(&http.MaxBytesError{}), http.StatusRequestEntityTooLarge},
+		{fmt.Errorf("visit: %w", rivers.ErrUnavailable), http.StatusServiceUnavailable},
+		{fmt.Errorf("%w: %w", tiers.ErrBehind, errors.New("x")), http.StatusServiceUnavailable},
+		{&pgconn.PgError{Code: "57P01"}, http.StatusServiceUnavailable},
+		{&pgconn.PgError{Code: "23505"}, http.StatusInternalServerError},
+		{context.DeadlineExceeded, http.StatusServiceUnavailable},
+		{errors.New("anything"), http.StatusInternalServerError},
+		{errPanic, http.StatusInternalServerError},
+	} {
+		p := problemOf(tt.err)
+		if p.status != tt.want {
+			t.Errorf("%v: status %d, want %d", tt.err, p.status, tt.want)
+		}
+		for _, l := range locales {
+			if l.T(p.title) == p.title || l.T(p.text) == p.text {
+				t.Errorf("%v: %s has no words for %q, %q", tt.err, l.lang, p.title, p.text)
+			}
+		}
+	}
+}
+
+func TestLocalAddress(t *testing.T) {
+	for _, tt := range []struct{ in, want string }{
+		{"/", "/"},
+		{"/alice?order=created#p-1", "/alice?order=created#p-1"},
+		{"", "/else"},
+		{"//example.org", "/else"},
+		{"/\\example.org", "/else"},
+		{"https://example.org/", "/else"},
+		{"javascript:alert(1)", "/else"},
+		{"/x\r\nSet-Cookie: a=b", "/else"},
+		{"/\t/example.org", "/else"},
+	} {
+		if got := localAddress(tt.in, "/else"); got != tt.want {
+			t.Errorf("localAddress(%q) = %q, want %q", tt.in, got, tt.want)
+		}
+	}
+}
+
+// TestPanicIsSurvived: a panic becomes an error page with a code that stands in
+// the log, and nothing of the panic itself.
+func TestPanicIsSurvived(t *testing.T) {
+	s := testServer(t)
+	logged := new(strings.Builder)
+	s.log = testLog(logged)
+	h := s.observe(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") }))
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/x", nil))
+	if w.Code != http.StatusInternalServerError {
+		t.Errorf("status %d, want %d", w.Code, http.StatusInternalServerError)
+	}
+	if strings.Contains(w.Body.String(), "secret") {
+		t.Errorf("the page tells what panicked:\n%s", w.Body)
+	}
+	_, after, ok := strings.Cut(logged.String(), "code=")
+	if !ok || !strings.Contains(logged.String(), "panic=secret") {
+		t.Fatalf("logged %q, want a code and the panic", logged)
+	}
+	code, _, _ := strings.Cut(after, " ")
+	if !strings.Contains(w.Body.String(), code) {
+		t.Errorf("the page has no code %s:\n%s", code, w.Body)
+	}
+}
