@@ -124,22 +124,59 @@ func TestALateWriterLoses(t *testing.T) {
 	w.post(bob, "his own")
 	w.forget()
 	w.shows(w.visit(ann, Home, ""), "his own")
-	like := w.like(bob, p.Code)
-	w.forget()
-	touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}
 	for _, point := range []string{afterLookup, afterSnapshot} {
+		like := w.like(bob, p.Code)
+		w.forget()
+		met := false
 		ctx := held(w.ctx, point, func() {
+			met = true
 			w.unlike(bob, p.Code)
 			w.drain()
 		})
+		touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}
 		if err := w.rivers.Distribute(ctx, touched, All); err != nil {
 			t.Fatal(err)
+		}
+		if !met {
+			t.Fatalf("no writer came to %s", point)
 		}
 		w.shows(w.visit(ann, Home, ""), "his own")
 		w.like(bob, p.Code)
 		w.drain()
 		w.shows(w.visit(ann, Home, ""), "a stranger's", "his own")
+		w.unlike(bob, p.Code)
+		w.drain()
 	}
+	w.sound()
+}
+
+// A job that repeats what was done finds nothing left to do.
+func TestARepeatedWriterEndsEarly(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.follow(ann, "bob")
+	w.forget()
+	w.visit(ann, Home, "")
+	c := w.post(bob, "hello")
+	w.comment(cat, c.Code, "well")
+	w.like(bob, c.Code)
+	w.mu.Lock()
+	var touched []timelines.Touched
+	for _, e := range w.events {
+		touched = append(touched, e.(timelines.Touched))
+	}
+	w.mu.Unlock()
+	for _, want := range []bool{true, false} {
+		came := false
+		ctx := withPause(w.ctx, func(point string) { came = came || point == afterSnapshot })
+		if err := w.rivers.Distribute(ctx, touched, All); err != nil {
+			t.Fatal(err)
+		}
+		if came != want {
+			t.Errorf("took a snapshot: %v, want %v", came, want)
+		}
+	}
+	w.drain()
 	w.sound()
 }
 

@@ -2,12 +2,8 @@ package rivers
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
-	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
 )
@@ -29,8 +25,9 @@ var All = Scope{}
 type target struct {
 	id   int64
 	name Name
-	// posts are those the look-up found it for.
-	posts  []int64
+	// posts are those the look-up found it for, with the versions of the entries
+	// that stood there, 0 for none.
+	posts  map[int64]int64
 	listed map[int64]struct{}
 }
 
@@ -65,6 +62,12 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	}
 	pause(ctx, afterLookup)
 	posts := postsOf(touched)
+	if scope.Actor == 0 {
+		done, err := s.current(ctx, posts, targets, stamps)
+		if err != nil || done {
+			return done, err
+		}
+	}
 	var states map[int64]*timelines.PostState
 	var contents map[int64]*timelines.Content
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
@@ -97,7 +100,7 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	var entries []entry
 	for _, t := range targets {
 		listed := func(id int64) bool { _, ok := t.listed[id]; return ok }
-		for _, id := range t.posts {
+		for id := range t.posts {
 			if st := states[id]; st != nil && concerns(st, listed) {
 				entries = append(entries, entryOf(t.name, t.id, listed, st))
 			}
@@ -113,6 +116,30 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	}
 	for _, f := range folds {
 		s.folds.put(f, false)
+	}
+	return true, nil
+}
+
+// current reports whether there is nothing left to do: the folds and entries
+// looked up stand at the posts' present versions, and what stands at a version is
+// what any snapshot of it says. A job that repeats what its node did at once ends
+// here.
+func (s *Store) current(ctx context.Context, posts []int64, targets []*target, stamps map[int64]int64) (bool, error) {
+	versions, err := s.primary.Versions(ctx, posts)
+	if err != nil {
+		return false, err
+	}
+	for id, v := range versions {
+		if stamps[id] < v {
+			return false, nil
+		}
+	}
+	for _, t := range targets {
+		for id, stands := range t.posts {
+			if stands < versions[id] {
+				return false, nil
+			}
+		}
 	}
 	return true, nil
 }
@@ -138,157 +165,4 @@ func viewersOf(targets []*target) []int64 {
 		set[t.name.UserID] = struct{}{}
 	}
 	return slices.Sorted(maps.Keys(set))
-}
-
-// lookUp finds the rivers a writer must write, with this server's time before
-// the look-up and the stamps of the posts' folds.
-func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope Scope) (
-	targets []*target, asof time.Time, stamps map[int64]int64, err error,
-) {
-	// A river being built counts as open: it is about to be.
-	const byTimeline = `
-		SELECT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building'
-		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
-		JOIN rivers_timelines rt ON rt.timeline_id = t.timeline_id
-		JOIN rivers r ON r.id = rt.river_id
-		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen + `
-		GROUP BY t.post_id, r.id`
-	const byActor = `
-		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building'
-		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @actors::bigint[])) a(post_id, user_id)
-		JOIN rivers r ON r.user_id = a.user_id
-		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen
-	var byTimelines, byActors pairs
-	if scope.Actor != 0 {
-		for _, t := range touched {
-			byActors.add(t.PostID, scope.Actor)
-		}
-	} else if byTimelines, byActors, err = s.concerned(ctx, touched); err != nil {
-		return nil, asof, nil, err
-	}
-	b := &pgx.Batch{}
-	b.Queue(`SELECT clock_timestamp()`).QueryRow(func(row pgx.Row) error { return row.Scan(&asof) })
-	byRiver := map[int64]*target{}
-	collect := func(rows pgx.Rows) error {
-		var post, id int64
-		var n Name
-		var building bool
-		dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &building}
-		_, err := pgx.ForEachRow(rows, dest, func() error {
-			if building && takenOut(ctx, stepBuilding) {
-				return nil
-			}
-			t := byRiver[id]
-			if t == nil {
-				t = &target{id: id, name: n, listed: map[int64]struct{}{}}
-				byRiver[id] = t
-				targets = append(targets, t)
-			}
-			if !slices.Contains(t.posts, post) {
-				t.posts = append(t.posts, post)
-			}
-			return nil
-		})
-		return err
-	}
-	if len(byTimelines.posts) > 0 {
-		b.Queue(byTimeline, pgx.StrictNamedArgs{
-			"posts": byTimelines.posts, "timelines": byTimelines.others, "open": scope.Open,
-		}).Query(collect)
-	}
-	if len(byActors.posts) > 0 {
-		b.Queue(byActor, pgx.StrictNamedArgs{
-			"posts": byActors.posts, "actors": byActors.others, "open": scope.Open,
-		}).Query(collect)
-	}
-	posts := postsOf(touched)
-	stamps = make(map[int64]int64, len(posts))
-	b.Queue(`SELECT post_id, version FROM folds WHERE post_id = ANY(@posts)`, pgx.StrictNamedArgs{"posts": posts}).
-		Query(func(rows pgx.Rows) error {
-			var id, version int64
-			_, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
-				stamps[id] = version
-				return nil
-			})
-			return err
-		})
-	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
-		return nil, asof, nil, fmt.Errorf("look up rivers: %w", err)
-	}
-	return targets, asof, stamps, nil
-}
-
-// whenOpen keeps rivers open in a browser, or being built: those are about to be.
-const whenOpen = `
-	AND (NOT @open OR r.state = 'building'
-		OR EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))`
-
-// pairs are (post, timeline) or (post, account), side by side.
-type pairs struct{ posts, others []int64 }
-
-func (p *pairs) add(post, other int64) {
-	p.posts = append(p.posts, post)
-	p.others = append(p.others, other)
-}
-
-// concerned says by what the rivers concerned are found: by their timelines;
-// and, where a likes timeline was touched, by whose it is, as all rivers of that
-// account show whether it likes the post.
-func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byTimeline, byActor pairs, err error) {
-	var ids []int64
-	for _, t := range touched {
-		ids = append(ids, t.Timelines...)
-	}
-	gates, err := s.access.Gates(ctx, ids)
-	if err != nil {
-		return byTimeline, byActor, err
-	}
-	for _, t := range touched {
-		for _, id := range t.Timelines {
-			byTimeline.add(t.PostID, id)
-			if tl, ok := gates.Timeline(id); ok && tl.Kind == timelines.KindLikes {
-				byActor.add(t.PostID, tl.TheirID)
-			}
-		}
-	}
-	return byTimeline, byActor, nil
-}
-
-// intersect fills in which of the posts' timelines each river is made of. A
-// river's list never changes (another list is another river), so it may be read
-// after the snapshot.
-func (s *Store) intersect(ctx context.Context, targets []*target, states map[int64]*timelines.PostState) error {
-	if len(targets) == 0 {
-		return nil
-	}
-	ids := make([]int64, len(targets))
-	byRiver := make(map[int64]*target, len(targets))
-	for i, t := range targets {
-		ids[i] = t.id
-		byRiver[t.id] = t
-	}
-	held := map[int64]struct{}{}
-	for _, st := range states {
-		for _, h := range st.Held {
-			held[h.TimelineID] = struct{}{}
-		}
-	}
-	const query = `
-		SELECT river_id, timeline_id FROM rivers_timelines
-		WHERE timeline_id = ANY(@timelines) AND river_id = ANY(@rivers)`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{
-		"rivers": ids, "timelines": slices.Sorted(maps.Keys(held)),
-	})
-	if err != nil {
-		return fmt.Errorf("read rivers' timelines: %w", err)
-	}
-	var river, timeline int64
-	_, err = pgx.ForEachRow(rows, []any{&river, &timeline}, func() error {
-		byRiver[river].listed[timeline] = struct{}{}
-		return nil
-	})
-	if err != nil {
-		return fmt.Errorf("read rivers' timelines: %w", err)
-	}
-	return nil
 }

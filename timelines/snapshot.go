@@ -182,3 +182,22 @@ func queueStates(batch *pgx.Batch, posts, viewers []int64) map[int64]*PostState 
 	})
 	return states
 }
+
+// Versions returns the present versions of these posts, by id.
+func (s *Store) Versions(ctx context.Context, posts []int64) (map[int64]int64, error) {
+	const query = `SELECT id, version FROM posts WHERE id = ANY(@posts)`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
+	if err != nil {
+		return nil, fmt.Errorf("read versions: %w", err)
+	}
+	versions := make(map[int64]int64, len(posts))
+	var id, version int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+		versions[id] = version
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read versions: %w", err)
+	}
+	return versions, nil
+}
