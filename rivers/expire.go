@@ -31,7 +31,7 @@ type Expired struct {
 // that nobody waits long.
 func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	var out Expired
-	if err := s.visits.flush(ctx); err != nil {
+	if err := s.keeper.flush(ctx); err != nil {
 		return out, err
 	}
 	for _, k := range Kinds() {

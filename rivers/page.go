@@ -171,7 +171,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 	if specs[n.Kind].page == ofPost && len(page.Items) == 0 {
 		return nil, ErrNotFound
 	}
-	s.visits.note(page.River)
+	s.keeper.visited(page.River)
 	return page, nil
 }
 
@@ -354,7 +354,7 @@ func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID in
 	case len(seen[0].Items) == 0:
 		return nil, nil, ErrNotFound
 	}
-	s.visits.note(seen[0].River)
+	s.keeper.visited(seen[0].River)
 	return &seen[0].Items[0], seen[0].Sets, nil
 }
 

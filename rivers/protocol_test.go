@@ -498,6 +498,24 @@ func TestSignOutIsANarrowing(t *testing.T) {
 	}
 }
 
+// A node that died between a narrowing's commit and its acknowledgement is made
+// up for.
+func TestAnUnpublishedClockIsCaughtUp(t *testing.T) {
+	w := newTown(t)
+	bob := w.person("bob")
+	w.post(bob, "not for everybody")
+	w.shows(w.visit(timelines.Viewer{}, Everything, ""), "not for everybody")
+	c, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
+	must(w, c, err)
+	if err := w.rivers.catchUp(w.ctx); err != nil {
+		t.Fatal(err)
+	}
+	w.shows(w.visit(timelines.Viewer{}, Everything, ""))
+	if got := w.count(`SELECT n FROM clock`); got != int(c.Clock) {
+		t.Errorf("clock stands at %d, want %d", got, c.Clock)
+	}
+}
+
 // Idle rivers go: retired after their kind's grace, removed when no late writer
 // can revive them. Open and visited ones stay.
 func TestExpire(t *testing.T) {

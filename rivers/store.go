@@ -30,7 +30,7 @@ type Store struct {
 
 	folds  *foldCache
 	builds singleflight.Group
-	visits *visits
+	keeper *keeper
 
 	// mu guards codes.
 	mu    sync.Mutex
@@ -98,24 +98,24 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		folds:   newFoldCache(opts.Folds),
 		codes:   codes,
 	}
-	s.visits = newVisits(s)
+	s.keeper = newKeeper(s)
 	return s
 }
 
-// Start makes sure that the store belongs to this primary store, and begins
-// keeping visits.
+// Start makes sure that the store belongs to this primary store, and begins to
+// keep visits and the access clock.
 func (s *Store) Start(ctx context.Context) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	s.visits.start()
+	s.keeper.start()
 	return nil
 }
 
 // Stop writes the visits not yet written, gives up this node's leases, and
 // returns when nothing of the store runs any more.
 func (s *Store) Stop(ctx context.Context) error {
-	err := s.visits.stop(ctx)
+	err := s.keeper.stop(ctx)
 	_, unlease := s.db.Exec(ctx, `DELETE FROM leases WHERE node = @node`, pgx.StrictNamedArgs{"node": s.node})
 	return errors.Join(err, unlease)
 }

@@ -1,0 +1,111 @@
+package rivers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// keeper does now and then what no request should wait for: it writes which
+// rivers were visited, together, so that a visit costs no statement of its own;
+// and it raises the access clock where a node died between the commit of a
+// narrowing and its acknowledgement.
+type keeper struct {
+	store *Store
+
+	// mu guards seen.
+	mu   sync.Mutex
+	seen map[int64]struct{}
+
+	quit chan struct{}
+	done chan struct{}
+	once sync.Once
+}
+
+// keepEvery is far below any grace.
+const keepEvery = 5 * time.Second
+
+func newKeeper(s *Store) *keeper {
+	return &keeper{store: s, seen: map[int64]struct{}{}, quit: make(chan struct{})}
+}
+
+// visited notes a visit.
+func (k *keeper) visited(river int64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.seen[river] = struct{}{}
+}
+
+func (k *keeper) start() {
+	k.done = make(chan struct{})
+	go func() {
+		defer close(k.done)
+		tick := time.NewTicker(keepEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-k.quit:
+				return
+			case <-tick.C:
+				ctx, cancel := context.WithTimeout(context.Background(), keepEvery)
+				if err := errors.Join(k.flush(ctx), k.store.catchUp(ctx)); err != nil {
+					k.store.log.ErrorContext(ctx, "visits or access clock not kept", "error", err)
+				}
+				cancel()
+			}
+		}
+	}()
+}
+
+func (k *keeper) stop(ctx context.Context) error {
+	k.once.Do(func() { close(k.quit) })
+	if k.done != nil {
+		<-k.done
+	}
+	return k.flush(ctx)
+}
+
+// flush writes the visits noted since the last time; what could not be written
+// is kept for the next.
+func (k *keeper) flush(ctx context.Context) error {
+	k.mu.Lock()
+	seen := k.seen
+	k.seen = map[int64]struct{}{}
+	k.mu.Unlock()
+	if len(seen) == 0 {
+		return nil
+	}
+	const query = `
+		INSERT INTO visits (river_id, visited_at)
+		SELECT id, clock_timestamp() FROM unnest(@rivers::bigint[]) id ORDER BY id
+		ON CONFLICT (river_id) DO UPDATE SET visited_at = excluded.visited_at`
+	_, err := k.store.db.Exec(ctx, query, pgx.StrictNamedArgs{"rivers": slices.Collect(maps.Keys(seen))})
+	if err != nil {
+		k.mu.Lock()
+		maps.Copy(k.seen, seen)
+		k.mu.Unlock()
+		return fmt.Errorf("write visits: %w", err)
+	}
+	return nil
+}
+
+// catchUp raises the store's access clock to the primary store's, if a number
+// drawn there was never published. Nothing waits for it: what was not published
+// was not acknowledged.
+func (s *Store) catchUp(ctx context.Context) error {
+	n, _, err := s.primary.AccessClock(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = s.db.Exec(ctx, `UPDATE clock SET n = @n WHERE n < @n`, pgx.StrictNamedArgs{"n": n})
+	if err != nil {
+		return fmt.Errorf("raise access clock: %w", err)
+	}
+	return nil
+}
