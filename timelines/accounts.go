@@ -208,8 +208,11 @@ func (s *Store) AccountsByID(ctx context.Context, ids []int64) ([]Account, error
 func (s *Store) ListAccounts(ctx context.Context, kind, after string, limit int) ([]Account, error) {
 	const query = `
 		SELECT ` + accountColumns + ` FROM ` + accountTables + `
-		WHERE (@kind = '' OR a.kind = @kind) AND a.name > @after
-		ORDER BY a.name LIMIT @limit`
+		WHERE a.id = ANY(ARRAY(
+			SELECT id FROM accounts
+			WHERE (@kind = '' OR kind = @kind) AND name > @after
+			ORDER BY name LIMIT @limit))
+		ORDER BY a.name`
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))
 }
 

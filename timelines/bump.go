@@ -19,6 +19,14 @@ const (
 	bumpBlock = 500
 )
 
+// Statements here look rows of timeline_entries up by primary key in an unusual
+// form (post_id >= @post ORDER BY post_id LIMIT 1) and update them by ctid. The
+// planner knows how many rows a post has on average, a handful, and would rather
+// read all of a post's rows than find three: right for most posts, and tens of
+// milliseconds under the lock for one in thousands of likes timelines. In this
+// form only the primary key will do. A ctid holds good within the statement that
+// read it, because rows of a post are written under the post's lock only.
+
 // clockMicros is the clock as order columns hold it. It orders something only in
 // a statement that began after the post was locked.
 const clockMicros = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
@@ -64,9 +72,15 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 			SELECT id FROM always
 			UNION ALL
 			SELECT id FROM others WHERE (SELECT count(*) FROM others) <= @few
+		), standing AS MATERIALIZED (
+			SELECT e.at FROM moving CROSS JOIN LATERAL (
+				SELECT e.ctid AS at, e.post_id, e.fresh_at FROM timeline_entries e
+				WHERE e.timeline_id = moving.id AND e.post_id >= @post
+				ORDER BY e.post_id LIMIT 1) e
+			WHERE e.post_id = @post AND e.fresh_at < @stamp
 		), moved AS (
 			UPDATE timeline_entries e SET fresh_at = @stamp
-			FROM moving WHERE e.timeline_id = moving.id AND e.post_id = @post AND e.fresh_at < @stamp
+			FROM standing WHERE e.ctid = standing.at
 			RETURNING e.timeline_id, e.withdrawn
 		)
 		SELECT ARRAY(SELECT timeline_id FROM moved WHERE NOT withdrawn ORDER BY timeline_id),
@@ -95,13 +109,14 @@ func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
 	// enters and no other bump happens meanwhile.
 	const lock = `SELECT fresh_at FROM posts WHERE id = @post AND deleted_at IS NULL FOR NO KEY UPDATE`
 	const block = `
-		WITH behind AS (
-			SELECT timeline_id FROM timeline_entries
+		WITH behind AS MATERIALIZED (
+			SELECT timeline_id, ctid AS at FROM timeline_entries
 			WHERE post_id = @post AND timeline_id > @after AND fresh_at < @fresh_at
-			ORDER BY timeline_id LIMIT @limit
+		), next AS MATERIALIZED (
+			SELECT at FROM behind ORDER BY timeline_id LIMIT @limit
 		), moved AS (
 			UPDATE timeline_entries e SET fresh_at = @fresh_at
-			FROM behind WHERE e.timeline_id = behind.timeline_id AND e.post_id = @post
+			FROM next WHERE e.ctid = next.at
 			RETURNING e.timeline_id, e.withdrawn
 		)
 		SELECT coalesce(max(timeline_id), 0), count(*) = @limit,
@@ -184,15 +199,23 @@ func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, e
 				EXISTS (SELECT FROM comments
 					WHERE post_id = @post AND author_id = @account AND deleted_at IS NULL) AS comments,
 				EXISTS (SELECT FROM posts WHERE id = @post AND author_id = @account) AS wrote
+		), pointless AS (
+			SELECT t.id FROM timelines t, reasons r
+			WHERE t.kind IN ('likes', 'comments', 'discussions') AND t.their_id = @account AND t.term = ''
+				AND NOT CASE t.kind
+					WHEN 'likes' THEN r.likes
+					WHEN 'comments' THEN r.comments
+					ELSE r.likes OR r.comments OR r.wrote END
+		), standing AS MATERIALIZED (
+			SELECT e.at FROM pointless CROSS JOIN LATERAL (
+				SELECT e.ctid AS at, e.post_id, e.withdrawn FROM timeline_entries e
+				WHERE e.timeline_id = pointless.id AND e.post_id >= @post
+				ORDER BY e.post_id LIMIT 1) e
+			WHERE e.post_id = @post AND NOT e.withdrawn
 		)
 		UPDATE timeline_entries e SET withdrawn = true
-		FROM timelines t, reasons r
-		WHERE e.post_id = @post AND e.timeline_id = t.id AND NOT e.withdrawn
-			AND t.their_id = @account AND t.term = ''
-			AND (t.kind = 'likes' AND NOT r.likes
-				OR t.kind = 'comments' AND NOT r.comments
-				OR t.kind = 'discussions' AND NOT (r.likes OR r.comments OR r.wrote))
-		RETURNING t.id`
+		FROM standing WHERE e.ctid = standing.at
+		RETURNING e.timeline_id`
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "account": account})
 	if err != nil {
 		return nil, fmt.Errorf("withdraw from timelines: %w", err)

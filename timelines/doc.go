@@ -20,7 +20,7 @@
 //  5. If somebody may see less or more from now on: the access clock, last, so
 //     that its numbers are in the order of commits.
 //
-// Two changes that would change nothing (liking twice, editing to the same text,
+// Changes that would change nothing (liking twice, editing to the same text,
 // a form sent again) commit nothing and announce nothing.
 //
 // # Order of locks

@@ -17,7 +17,7 @@ import (
 
 // town is a store with people in it, and what was announced of their changes.
 type town struct {
-	*testing.T
+	testing.TB
 	*Store
 	heard *recorder
 }
@@ -56,12 +56,14 @@ func (r *recorder) inside(fn func(context.Context, pgx.Tx, []Event) error) {
 	r.within = fn
 }
 
-func newTown(t *testing.T) *town {
-	t.Helper()
-	t.Parallel()
+// newTown makes an empty town; tests in towns of their own run side by side.
+func newTown(tb testing.TB) *town {
+	tb.Helper()
+	if t, ok := tb.(*testing.T); ok {
+		t.Parallel()
+	}
 	heard := &recorder{}
-	opts := DefaultOptions()
-	return &town{T: t, Store: Open(testdb.New(t).Primary, heard, opts), heard: heard}
+	return &town{TB: tb, Store: Open(testdb.New(tb).Primary, heard, DefaultOptions()), heard: heard}
 }
 
 // user makes an account without a password, which would take its time.

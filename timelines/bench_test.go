@@ -1,0 +1,40 @@
+package timelines
+
+import "testing"
+
+// What a change costs, alone in its store; a much-liked post must cost a comment
+// or a like about the same as any other.
+func BenchmarkChange(b *testing.B) {
+	w := newTown(b)
+	bob, ann := w.user("bob"), w.user("ann")
+	plain, crowded := w.post(bob, "hello"), w.post(bob, "hello")
+	w.crowd(crowded.PostID, 5000)
+	w.exec(`VACUUM ANALYZE`)
+	w.pool.Reset()
+	like := func(code string) {
+		w.must(second(w.Like(b.Context(), ann.ID, code)))
+		w.must(second(w.Unlike(b.Context(), ann.ID, code)))
+	}
+	for _, bm := range []struct {
+		name string
+		do   func()
+	}{
+		{"post", func() { w.post(bob, "hello", "bob", "ann") }},
+		{"comment", func() { w.comment(ann, plain.Code) }},
+		{"comment/much-liked", func() { w.comment(ann, crowded.Code) }},
+		{"like-unlike", func() { like(plain.Code) }},
+		{"like-unlike/much-liked", func() { like(crowded.Code) }},
+		{"block", func() {
+			b.StopTimer()
+			w.comment(ann, crowded.Code)
+			b.StartTimer()
+			w.must(w.BumpBlock(b.Context(), Unbumped{PostID: crowded.PostID}))
+		}},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			for b.Loop() {
+				bm.do()
+			}
+		})
+	}
+}
