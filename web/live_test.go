@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +36,9 @@ type liveSite struct {
 	tiers  *tiers.Tiers
 	server *Server
 	http   *httptest.Server
+
+	mu     sync.Mutex // guards behind
+	behind []timelines.Touched
 }
 
 // newLiveSite starts a site whose hub is configured by change.
@@ -100,10 +104,11 @@ type person struct {
 	token   string
 }
 
+const password = "a long enough one"
+
 func (s *liveSite) person(name string) *person {
 	s.t.Helper()
 	ctx := s.t.Context()
-	const password = "a long enough one"
 	if _, err := s.store.SignUp(ctx, timelines.SignUp{Name: name, Title: name, Password: password}); err != nil {
 		s.t.Fatalf("sign up %s: %v", name, err)
 	}
@@ -126,7 +131,21 @@ func (p *person) act(change func(context.Context) (timelines.Change, error)) tim
 	if err != nil {
 		p.site.t.Fatalf("%s: %v", p.account.Name, err)
 	}
+	p.site.mu.Lock()
+	defer p.site.mu.Unlock()
+	p.site.behind = append(p.site.behind, timelines.Touched{PostID: c.PostID, Timelines: c.Touched})
 	return c
+}
+
+// followUp does what the job queue would: rivers nobody has open follow too.
+func (s *liveSite) followUp() {
+	s.t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.tiers.Follow(s.t.Context(), s.behind); err != nil {
+		s.t.Fatal(err)
+	}
+	s.behind = nil
 }
 
 func (p *person) post(body string, to ...string) timelines.Change {
@@ -371,8 +390,8 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 }
 
 // await waits until something is so, asking anew whenever the hub may have
-// moved on; it fails after patience.
-func await(t *testing.T, what string, so func() bool) {
+// moved on; it fails after patience, saying what else there is to say.
+func await(t *testing.T, what string, so func() bool, otherwise ...func() string) {
 	t.Helper()
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -381,7 +400,11 @@ func await(t *testing.T, what string, so func() bool) {
 	for !so() {
 		select {
 		case <-deadline.C:
-			t.Fatalf("%s: not so after %v", what, patience)
+			more := ""
+			for _, say := range otherwise {
+				more += "\n" + say()
+			}
+			t.Fatalf("%s: not so after %v%s", what, patience, more)
 		case <-often.C:
 		}
 	}
@@ -395,4 +418,13 @@ func figure(t *testing.T, m prometheus.Metric) float64 {
 		t.Fatal(err)
 	}
 	return out.GetGauge().GetValue() + out.GetCounter().GetValue()
+}
+
+func sessionOf(t *testing.T, token string) timelines.Session {
+	t.Helper()
+	session, ok := timelines.SessionOf(token)
+	if !ok {
+		t.Fatalf("token %q is none", token)
+	}
+	return session
 }

@@ -74,6 +74,7 @@ function take(frame) {
     confirmed = null;
     river.dataset.more = frame.more ? '1' : '0';
     tries = 0;
+    document.documentElement.dataset.live = '1'; // for styles and tests
   }
 }
 
@@ -174,13 +175,13 @@ function steady(change) {
   anchor = reading() ? anchorOf() : null;
   const before = anchor?.getBoundingClientRect().top;
   change();
+  if (!anchor) settle();
+  tidy();
   if (anchor?.isConnected) {
     const by = anchor.getBoundingClientRect().top - before;
-    if (by) scrollBy(0, by);
+    if (by) scrollBy({ top: by, behavior: 'instant' });
   }
-  if (!anchor) settle();
   anchor = null;
-  tidy();
 }
 
 // anchorOf is what must not move: what has the focus, else the first element on
@@ -219,7 +220,19 @@ function trim() {
   if (!extra.length) return;
   for (const entry of extra) entry.remove();
   river.dataset.more = '1';
-  send({ t: 'drop', river: river.dataset.river, entries: versions(extra) });
+  Object.assign(dropped, versions(extra));
+  dropping ||= setTimeout(drop, 1000);
+}
+
+// What was trimmed and the server has not been told of.
+let dropped = {};
+let dropping = 0;
+
+function drop() {
+  dropping = 0;
+  for (const code of Object.keys(dropped)) if (entryOf(code)) delete dropped[code];
+  send({ t: 'drop', river: river.dataset.river, entries: dropped });
+  dropped = {};
 }
 
 // tidy brings what stands around the entries in line with them.
@@ -406,10 +419,10 @@ addEventListener('submit', async (event) => {
     return;
   }
   form.ariaBusy = null;
-  form.answered = performance.now();
   const json = reply.headers.get('Content-Type')?.startsWith('application/json');
   const answer = json ? await reply.json().catch(() => null) : null;
   if (reply.ok && answer) {
+    if (!form.querySelector('textarea')) form.answered = performance.now();
     sent(form);
     steady(() => apply(answer, true));
   } else if (answer?.error) {
@@ -495,6 +508,7 @@ function connect() {
   const mine = (socket = new WebSocket(address));
   mine.onopen = () => {
     confirmed = null;
+    dropped = {};
     send({
       t: 'subscribe',
       page: river.dataset.page,
@@ -514,6 +528,7 @@ function connect() {
 
 function closed({ code, reason }) {
   socket = null;
+  document.documentElement.dataset.live = '0';
   switch (code) {
     case 4001: // signed out, or as somebody else
     case 4004: // no such page any more
@@ -575,7 +590,7 @@ if (river) {
     if ((arrived.size || waiting.size) && !reading()) steady(() => {});
   }, { passive: true });
   addEventListener('focusout', () => setTimeout(() => {
-    if (waiting.size && !reading()) steady(() => {});
+    if ((arrived.size || waiting.size) && !reading()) steady(() => {});
   }));
   addEventListener('online', connect);
   addEventListener('pageshow', connect);
