@@ -77,6 +77,8 @@ type luck struct {
 	// of each so many batches one is cut short and put back, one is done twice at
 	// once, one is done and yet put back; 0 never.
 	cut, twice, again int
+	// of each so many events one is left until many more have come; 0 none.
+	late int64
 	// batch is how many events are taken at most.
 	batch int
 }
@@ -92,8 +94,11 @@ func (q *queue) work(ctx context.Context, n *node, l luck) (int, error) {
 	found := 0
 	err := pgx.BeginFunc(ctx, q.pool, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, `
-			SELECT id, kind, doc FROM test_events ORDER BY random() LIMIT @limit FOR UPDATE SKIP LOCKED`,
-			pgx.StrictNamedArgs{"limit": 1 + l.rng.IntN(l.batch)})
+			SELECT id, kind, doc FROM test_events
+			WHERE @late::bigint = 0 OR id % greatest(@late, 1) <> 0
+				OR id < (SELECT max(id) FROM test_events) - 40
+			ORDER BY random() LIMIT @limit FOR UPDATE SKIP LOCKED`,
+			pgx.StrictNamedArgs{"limit": 1 + l.rng.IntN(l.batch), "late": l.late})
 		if err != nil {
 			return err
 		}
@@ -163,6 +168,14 @@ func (n *node) perform(ctx context.Context, events []timelines.Event) error {
 		return err
 	}
 	return n.tiers.Follow(ctx, touched)
+}
+
+// length is how many events wait.
+func (q *queue) length(ctx context.Context) (n int) {
+	if err := q.pool.QueryRow(ctx, `SELECT count(*) FROM test_events`).Scan(&n); err != nil {
+		q.t.Errorf("count events: %v", err)
+	}
+	return n
 }
 
 // drain works until the queue is empty. Nobody else may be at work.
