@@ -58,7 +58,7 @@ func chromium(t *testing.T) context.Context {
 
 // tab is one person's browser: cookies of its own, one page.
 type tab struct {
-	t    *testing.T
+	t    testing.TB
 	site *liveSite
 	ctx  context.Context
 	name string

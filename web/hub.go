@@ -54,6 +54,12 @@ type hub struct {
 	crowds   map[string]int // sockets per session or address
 	stopping bool
 
+	// lagMu guards lagging and lagAt; it is held while Tier 2's lag is read, so
+	// that those who come together ask once.
+	lagMu   sync.Mutex
+	lagging bool
+	lagAt   time.Time
+
 	running sync.WaitGroup // shards, leaser, beat
 	open    sync.WaitGroup // sockets; added to under mu while not stopping
 	cancel  context.CancelFunc
@@ -66,6 +72,7 @@ type riverSource interface {
 	Visit(context.Context, timelines.Viewer, rivers.Name, rivers.Cursor) (*rivers.Page, error)
 	Flush(context.Context, []rivers.Watch, []int64) ([]rivers.Seen, error)
 	Fronts(context.Context, []rivers.Watch) ([]*rivers.Page, error)
+	Freshen(context.Context, rivers.Name) error
 	Lease(context.Context, []int64) error
 	Unlease(context.Context, []int64) error
 	Cursor(context.Context, string) (rivers.Cursor, error)
@@ -101,6 +108,8 @@ type hubConfig struct {
 	// hear delivers what the bus says until the function it returns is called.
 	hear func(func(tiers.Message)) (cancel func())
 	log  *slog.Logger
+	// lag is how far Tier 2 is behind; nil: it is not asked.
+	lag func(context.Context) (time.Duration, error)
 	// origins are hosts, besides the one asked for, whose pages may connect.
 	origins []string
 
@@ -288,6 +297,28 @@ func (h *hub) beat(ctx context.Context) {
 			s.beat(n % h.cfg.compareEvery)
 		}
 	}
+}
+
+// longLag is how far behind Tier 2 may be before a page that is opened is brought
+// up by itself, and how old an answer to that question may be.
+const longLag = time.Second
+
+// behind reports whether rivers that nobody had open may lack what happened a
+// while ago.
+func (h *hub) behind(ctx context.Context) (bool, error) {
+	if h.cfg.lag == nil {
+		return false, nil
+	}
+	h.lagMu.Lock()
+	defer h.lagMu.Unlock()
+	if now := h.cfg.now(); now.Sub(h.lagAt) >= longLag {
+		lag, err := h.cfg.lag(ctx)
+		if err != nil {
+			return false, err
+		}
+		h.lagging, h.lagAt = lag > longLag, now
+	}
+	return h.lagging, nil
 }
 
 // closeFor is how a socket ends when something it did failed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -14,7 +15,7 @@ import (
 
 // newHub returns the hub of a server. The figures are registered where the
 // registry says; nil: nowhere.
-func newHub(s *Server, registry prometheus.Registerer) (*hub, error) {
+func newHub(s *Server, registry prometheus.Registerer, lag func(context.Context) (time.Duration, error)) (*hub, error) {
 	metric, err := newHubMetrics(registry)
 	if err != nil {
 		return nil, err
@@ -27,6 +28,7 @@ func newHub(s *Server, registry prometheus.Registerer) (*hub, error) {
 		},
 		viewer:  s.viewer,
 		hear:    s.tiers.Subscribe,
+		lag:     lag,
 		log:     s.log,
 		origins: []string{s.url.Host},
 	}, metric), nil

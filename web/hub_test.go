@@ -287,6 +287,38 @@ func TestSwappedRiver(t *testing.T) {
 	g.untilEntry(late.Code)
 }
 
+// A page opened while Tier 2 is far behind is brought up by its own subscription.
+func TestOpenedWhileTierTwoLags(t *testing.T) {
+	var lag atomic.Int64
+	s := newLiveSite(t, func(c *hubConfig) {
+		c.hear = deaf
+		c.beat = make(chan time.Time)
+		c.lag = func(context.Context) (time.Duration, error) { return time.Duration(lag.Load()), nil }
+	})
+	ann := s.person("ann")
+	ann.post("old")
+	g := s.open(nil, "/everything")
+	_ = g.conn.CloseNow()
+	await(t, "the lease to be given up", func() bool {
+		var n int
+		if err := s.db.Secondary.QueryRow(t.Context(), `SELECT count(*) FROM leases`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n == 0
+	})
+	// Nobody has the river open, and nothing does Tier 2.
+	missed := ann.post("missed")
+	lag.Store(int64(2 * time.Second))
+	s.server.hub.lagMu.Lock()
+	s.server.hub.lagAt = time.Time{} // an answer is good for a second
+	s.server.hub.lagMu.Unlock()
+	g.follow(s, nil)
+	if _, there := g.shown[missed.Code]; !there {
+		t.Error("the page lacks what Tier 2 has not brought yet")
+	}
+	g.sameAsReload(s, nil, everything)
+}
+
 func TestRenderedOncePerFlush(t *testing.T) {
 	pages := &countedPages{}
 	s := newLiveSite(t, func(c *hubConfig) {
@@ -636,4 +668,27 @@ func TestMadeUpRiver(t *testing.T) {
 		}
 		return len(ids) == 1 && ids[0] == parseID(t, g.river)
 	})
+}
+
+// BenchmarkPush is from the call that likes a post to the frame on another
+// person's socket.
+func BenchmarkPush(b *testing.B) {
+	s := newLiveSite(b, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	post := ann.post("to like")
+	g := s.open(ann, "/everything")
+	for i := 0; b.Loop(); i++ {
+		likes := i%2 == 0
+		bob.act(func(ctx context.Context) (timelines.Change, error) {
+			if likes {
+				return s.store.Like(ctx, bob.account.ID, post.Code)
+			}
+			return s.store.Unlike(ctx, bob.account.ID, post.Code)
+		})
+		g.until("the likes", func(f frame) bool {
+			line := f.HTML + f.Parts["likes"]
+			_, sent := f.Parts["likes"]
+			return f.Post == post.Code && (sent || f.HTML != "") && strings.Contains(line, "bob") == likes
+		})
+	}
 }

@@ -29,7 +29,7 @@ const patience = 20 * time.Second
 
 // liveSite is a whole server on real stores, listening.
 type liveSite struct {
-	t      *testing.T
+	t      testing.TB
 	db     *testdb.DB
 	store  *timelines.Store
 	rivers *rivers.Store
@@ -42,7 +42,7 @@ type liveSite struct {
 }
 
 // newLiveSite starts a site whose hub is configured by change.
-func newLiveSite(t *testing.T, change func(*hubConfig)) *liveSite {
+func newLiveSite(t testing.TB, change func(*hubConfig)) *liveSite {
 	t.Helper()
 	ctx := t.Context()
 	s := &liveSite{t: t, db: testdb.New(t)}
@@ -208,7 +208,7 @@ type frame struct {
 
 // page is what a client shows, kept as PROTOCOL.md tells a client to.
 type page struct {
-	t       *testing.T
+	t       testing.TB
 	conn    *websocket.Conn
 	address string
 	viewer  *string
@@ -391,7 +391,7 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 
 // await waits until something is so, asking anew whenever the hub may have
 // moved on; it fails after patience, saying what else there is to say.
-func await(t *testing.T, what string, so func() bool, otherwise ...func() string) {
+func await(t testing.TB, what string, so func() bool, otherwise ...func() string) {
 	t.Helper()
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -411,7 +411,7 @@ func await(t *testing.T, what string, so func() bool, otherwise ...func() string
 }
 
 // figure reads a gauge or counter.
-func figure(t *testing.T, m prometheus.Metric) float64 {
+func figure(t testing.TB, m prometheus.Metric) float64 {
 	t.Helper()
 	var out dto.Metric
 	if err := m.Write(&out); err != nil {
@@ -420,7 +420,7 @@ func figure(t *testing.T, m prometheus.Metric) float64 {
 	return out.GetGauge().GetValue() + out.GetCounter().GetValue()
 }
 
-func sessionOf(t *testing.T, token string) timelines.Session {
+func sessionOf(t testing.TB, token string) timelines.Session {
 	t.Helper()
 	session, ok := timelines.SessionOf(token)
 	if !ok {

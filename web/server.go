@@ -34,6 +34,9 @@ type Config struct {
 	Metrics prometheus.Registerer
 	// Limits bound how fast people may write and try passwords.
 	Limits Limits
+	// Lag is how far Tier 2 is behind; a page that is opened while it is long is
+	// brought up by itself. nil: never.
+	Lag func(context.Context) (time.Duration, error)
 	// PartsBytes bounds the cache of rendered parts, 0: 64 MiB.
 	PartsBytes int
 }
@@ -89,7 +92,7 @@ func New(c Config) (*Server, error) {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
-	if s.hub, err = newHub(s, c.Metrics); err != nil {
+	if s.hub, err = newHub(s, c.Metrics, c.Lag); err != nil {
 		return nil, err
 	}
 	return s, nil

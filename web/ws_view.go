@@ -125,7 +125,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 }
 
 // sync is step 9 of the protocol of rivers: lease committed, socket registered,
-// visit, difference. If the visit finds another generation than the one that is
+// the river brought up if Tier 2 is behind, visit, difference. If the visit finds another generation than the one that is
 // leased, the same again with that one: a lease taken after the visit would let
 // a change between the two pass unseen.
 func (v *view) sync(ctx context.Context) error {
@@ -155,13 +155,23 @@ func (v *view) sync(ctx context.Context) error {
 }
 
 func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
+	h := v.socket.hub
+	behind, err := h.behind(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for range maxSwaps {
 		if river != 0 {
 			if err := v.enter(ctx, river); err != nil {
 				return nil, err
 			}
+			if behind {
+				if err := h.cfg.rivers.Freshen(ctx, v.name); err != nil {
+					return nil, err
+				}
+			}
 		}
-		page, err := v.socket.hub.cfg.rivers.Visit(ctx, v.look.viewer, v.name, v.before)
+		page, err := h.cfg.rivers.Visit(ctx, v.look.viewer, v.name, v.before)
 		if err != nil {
 			return nil, err
 		}
