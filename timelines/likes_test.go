@@ -65,6 +65,42 @@ func TestLikeKeepsDiscussions(t *testing.T) {
 	w.sound()
 }
 
+// What happens to one post leaves the actor's other posts where they are, those
+// before it and those after it.
+func TestLikeLeavesOtherPostsAlone(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	before, p, after := w.post(bob, "one"), w.post(bob, "two"), w.post(bob, "three")
+	for _, other := range []Change{before, after} {
+		w.comment(ann, other.Code)
+		_, err := w.Like(t.Context(), ann.ID, other.Code)
+		w.must(err)
+	}
+	rows := func() map[int64][]row {
+		all := map[int64][]row{}
+		for _, other := range []Change{before, after} {
+			for _, kind := range []string{KindLikes, KindComments, KindDiscussions} {
+				all[other.PostID] = append(all[other.PostID], w.row(w.timeline(kind, ann.ID), other.PostID))
+			}
+		}
+		return all
+	}
+	was := rows()
+	_, err := w.Like(t.Context(), ann.ID, p.Code)
+	w.must(err)
+	_, err = w.Unlike(t.Context(), ann.ID, p.Code)
+	w.must(err)
+	w.same("rows after a like taken back", rows(), was)
+	c := w.comment(ann, p.Code)
+	_, err = w.DeleteComment(t.Context(), ann.ID, p.Code, c.CommentID)
+	w.must(err)
+	w.same("rows after a comment taken back", rows(), was)
+	_, err = w.DeletePost(t.Context(), bob.ID, p.Code)
+	w.must(err)
+	w.same("rows after the post is gone", rows(), was)
+	w.sound()
+}
+
 // An entrance into an old post's filter timelines lifts nothing there.
 func TestLikeOfAnOldPost(t *testing.T) {
 	w := newTown(t)
