@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -216,4 +217,32 @@ func (s *Server) accept(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.done(w, r, r.back("/settings"))
+}
+
+// cutAbout returns what is folded away of a description too long to stand above
+// every page: what firstLine does not show.
+func cutAbout(text string) (rest string, long bool) {
+	const most = 400 // bytes: about five lines on a phone
+	if len(text) <= most {
+		return "", false
+	}
+	first, rest, _ := strings.Cut(text, "\n")
+	if firstLine(text) != first {
+		return text, true
+	}
+	return rest, true
+}
+
+// firstLine is how a longer text begins.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return shortText(line, 120)
+}
+
+// shortText is at most n characters of a text.
+func shortText(text string, n int) string {
+	if runes := []rune(text); len(runes) > n {
+		return strings.TrimRight(string(runes[:n-1]), " ") + "…"
+	}
+	return text
 }

@@ -84,6 +84,7 @@ type entryView struct {
 func (e *entryView) withoutViewer() *entryView {
 	p := *e.present
 	p.viewer, p.sets, p.page, p.code = timelines.Viewer{}, &timelines.Sets{}, "", ""
+	p.river = rivers.Name{Kind: p.river.Kind, TheirID: p.river.TheirID}
 	return &entryView{present: &p, item: e.item, rights: e.special()}
 }
 
@@ -126,8 +127,17 @@ func (e *entryView) sharedKey() sharedKey {
 	}
 	return sharedKey{
 		post: e.item.PostID, version: e.item.Stamp.Fold, full: e.item.Full,
-		lang: e.loc.lang, rights: e.special(), to: to.String(),
+		lang: e.loc.lang, rights: e.special(), to: to.String(), here: e.here(),
 	}
+}
+
+// here is the group whose page the entry stands on, 0 on other pages: a post that
+// stands there only need not say so.
+func (e *entryView) here() int64 {
+	if e.river.Kind == rivers.Group {
+		return e.river.TheirID
+	}
+	return 0
 }
 
 // named lists the accounts as the shared parts name them: a part kept for
@@ -179,10 +189,13 @@ type destination struct {
 	own bool // the author's own page
 }
 
-// destinations are where the post stands besides the obvious: a post on its
-// author's page alone, and the author's own side of a direct message, are not
-// spelt out.
+// destinations are where the post stands besides the obvious: its author's page
+// alone, the group alone whose page this is, and the author's own side of a
+// direct message are not spelt out.
 func (e *entryView) destinations() []destination {
+	if len(e.item.To) == 1 && e.item.To[0].Kind == timelines.KindGroup && e.item.To[0].TheirID == e.here() {
+		return nil
+	}
 	var to []destination
 	own := false
 	author := e.item.Fold.Text.Author

@@ -1143,7 +1143,7 @@ func entryActs(e *entryView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-		} else {
+		} else if e.item.Full {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 84, "<a class=\"act\" href=\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -323,11 +323,17 @@ func TestSharedPartsAreKeptApart(t *testing.T) {
 	newer.Fold = &fold
 	elsewhere := base
 	elsewhere.To = base.To[:1]
+	inGroup := base
+	inGroup.To = base.To[1:]
+	if got := shared(0, "en", inGroup, nil); !bytes.Contains(got, []byte("Chess Club")) {
+		t.Errorf("a post in the group only, elsewhere: does not name the group in %s", got)
+	}
 	for name, got := range map[string][]byte{
 		"another version":      shared(0, "en", newer, nil),
 		"another language":     shared(0, "ru", base, nil),
 		"an author's rights":   shared(bob, "en", base, nil),
 		"fewer destinations":   shared(0, "en", elsewhere, nil),
+		"the group's own page": shared(0, "en", inGroup, func(p *present) { p.river = rivers.Name{Kind: rivers.Group, TheirID: chess} }),
 		"somebody called anew": shared(0, "en", base, func(p *present) { p.names[bob] = timelines.Account{ID: bob, Name: "bob", Title: "Robert"} }),
 	} {
 		if bytes.Equal(got, first) {

@@ -19,7 +19,7 @@ func testLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, 
 
 // visitor is a browser without JavaScript.
 type visitor struct {
-	t      *testing.T
+	t      testing.TB
 	base   string
 	client *http.Client
 	header http.Header
@@ -50,7 +50,7 @@ func (p *person) visitor() *visitor {
 
 // answer is what a request brought.
 type answer struct {
-	t      *testing.T
+	t      testing.TB
 	what   string
 	status int
 	header http.Header

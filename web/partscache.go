@@ -19,6 +19,7 @@ type sharedKey struct {
 	lang    string
 	rights  rights
 	to      string // the destinations the viewer may know of
+	here    int64  // see entryView.here
 }
 
 // sharedParts are rendered bytes, the same for all viewers of one key. They are

@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"strings"
 
 	"riverrun/timelines"
 )
@@ -30,10 +29,4 @@ func (s *Server) people(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.html(w, r, http.StatusOK, peoplePage(v))
-}
-
-// firstLine is how a longer text begins.
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return line
 }

@@ -147,9 +147,5 @@ func shortened(s string) string {
 	if i := strings.IndexByte(s, '/'); i == len(s)-1 {
 		s = s[:max(i, 0)]
 	}
-	runes := []rune(s)
-	if len(runes) <= shownLink {
-		return s
-	}
-	return string(runes[:shownLink-1]) + "…"
+	return shortText(s, shownLink)
 }
