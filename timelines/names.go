@@ -11,7 +11,7 @@ import (
 var ReservedNames = []string{
 	"admin", "about", "api", "best", "everything", "feeds", "filter", "groups",
 	"healthz", "help", "lists", "login", "logout", "metrics", "most-faved", "ops",
-	"p", "posts", "readyz", "search", "settings", "signup", "sources", "static",
+	"p", "people", "posts", "readyz", "search", "settings", "signup", "sources", "static",
 	"tag", "ws",
 }
 
