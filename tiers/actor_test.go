@@ -220,6 +220,9 @@ func (a *actor) inHome(c *card) *rivers.Item {
 
 func (a *actor) comment(n *node) {
 	c := a.board.pick(a.rng, anyCard)
+	if a.rng.IntN(10) == 0 {
+		c = a.famous
+	}
 	if c == nil {
 		return
 	}
@@ -302,7 +305,7 @@ func (a *actor) edit(n *node) {
 
 func (a *actor) remove(n *node) {
 	c := a.board.pick(a.rng, a.mine)
-	if c == nil {
+	if c == nil || c == a.famous {
 		return
 	}
 	_, ok := a.act("delete", n, func(ctx context.Context) (timelines.Change, error) {

@@ -96,7 +96,7 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 	}
 	for _, a := range o.accounts {
 		switch {
-		case strings.HasPrefix(a.Name, ghostPrefix):
+		case strings.HasPrefix(a.Name, ghostPrefix) && a.Name != ghostPrefix+"1":
 		case a.Kind == timelines.Group:
 			add(rivers.Group, a.ID)
 		default:

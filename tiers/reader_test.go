@@ -139,6 +139,9 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 	switch kind {
 	case rivers.User, rivers.Likes, rivers.Comments:
 		of = r.people[r.rng.IntN(len(r.people))].name
+		if r.rng.IntN(5) == 0 {
+			of = ghostPrefix + "1"
+		}
 	case rivers.Group:
 		of = r.groups[r.rng.IntN(len(r.groups))]
 	case rivers.Post:
