@@ -341,3 +341,22 @@ func TestSharedPartsAreKeptApart(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkPage renders the entries of a page, shared parts from the cache.
+func BenchmarkPage(b *testing.B) {
+	s := testServer(b)
+	p := testPresent(b, s, anna, "en")
+	items := make([]rivers.Item, rivers.PageSize)
+	for i := range items {
+		items[i] = testItem()
+		items[i].PostID = int64(i)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		for _, it := range items {
+			if _, err := s.article(p, it); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -7,12 +7,16 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"golang.org/x/net/html"
+
+	"riverrun/timelines"
 )
 
 func testLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
@@ -618,6 +622,37 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 			if least != [2]int64{0, 1} {
 				t.Errorf("%s: GET %s warm: %d statements of the primary and %d of the secondary store, want 0 and 1", name, address, least[0], least[1])
 			}
+		}
+	}
+}
+
+// TestFirstSegmentsAreReserved: no account can take a name that an address of
+// ours begins with.
+func TestFirstSegmentsAreReserved(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pattern := regexp.MustCompile(`"(?:GET|POST) /([a-z-]+)[/"]`)
+	found := map[string]bool{}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range pattern.FindAllStringSubmatch(string(b), -1) {
+			found[m[1]] = true
+		}
+	}
+	if len(found) < 15 {
+		t.Errorf("found the first segments %v only; does the test still know how routes are written?", found)
+	}
+	for segment := range found {
+		if !slices.Contains(timelines.ReservedNames, segment) {
+			t.Errorf("an account could be called %q", segment)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (v *riverView) postTitle() string {
 	const longest = 60
 	text := v.page.Items[0].Fold.Text
 	line, _, _ := strings.Cut(text.Body, "\n")
-	return v.present.account(text.Author).Title + ": " + shortText(line, longest)
+	return v.account(text.Author).Title + ": " + shortText(line, longest)
 }
 
 // editView is a form that changes or deletes what was written.

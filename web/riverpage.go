@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"riverrun/rivers"
-	"riverrun/timelines"
 )
 
 // riverView is a page of a river as components see it.
@@ -98,9 +97,6 @@ func (s *Server) nameFollows(r *request, p *present) error {
 	}
 	return s.name(r.Context(), p, ids)
 }
-
-// account is the account whose page the river is of.
-func (v *riverView) account() timelines.Account { return v.present.account(v.page.Name.TheirID) }
 
 // scriptTexts are the texts river.js writes itself, as JSON.
 func (v *riverView) scriptTexts() (string, error) {

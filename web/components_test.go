@@ -1,0 +1,84 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/a-h/templ"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// TestComponents holds each page's own parts against the HTML somebody looked at
+// last; entries have their own test.
+func TestComponents(t *testing.T) {
+	s := testServer(t)
+	nobody := testPresent(t, s, 0, "en")
+	me := testPresent(t, s, anna, "en")
+	russian := testPresent(t, s, anna, "ru")
+	club := me.account(chess)
+	club.About = "Openings.\nEvery Thursday."
+	private := me.account(eve)
+	private.Access = timelines.Private
+
+	river := func(p *present, kind rivers.Kind, path string, articles ...string) *riverView {
+		v := &riverView{present: p, path: path, order: rivers.Fresh, page: &rivers.Page{
+			Name: rivers.Name{UserID: p.viewer.AccountID, Kind: kind}, River: 99, Sets: p.sets,
+		}}
+		for _, a := range articles {
+			v.articles = append(v.articles, []byte(a))
+		}
+		return v
+	}
+	older := river(me, rivers.Everything, "/everything", "<article></article>")
+	older.before, older.next, older.order, older.page.More = "5.code", "3.code", rivers.Created, true
+
+	for name, c := range map[string]templ.Component{
+		"home":            homePage(river(me, rivers.Home, "/", "<article></article>"), newComposer("/")),
+		"home_empty_ru":   homePage(river(russian, rivers.Home, "/"), newComposer("/")),
+		"welcome":         welcomePage(nobody),
+		"everything":      everythingPage(older),
+		"directs_empty":   filterList(river(me, rivers.Directs, "/filter/directs"), filters["directs"]),
+		"account_user":    accountPage(accountView{riverView: river(me, rivers.User, "/bob"), who: me.account(bob)}),
+		"account_likes":   accountPage(accountView{riverView: river(nobody, rivers.Likes, "/bob/likes"), who: nobody.account(bob), page: "likes"}),
+		"account_group":   accountPage(accountView{riverView: river(me, rivers.Group, "/chess-club"), who: club}),
+		"closed_anonym":   closedPage(closedView{present: nobody, who: private}),
+		"closed_ask":      closedPage(closedView{present: me, who: private}),
+		"closed_asked_ru": closedPage(closedView{present: russian, who: private, requested: true}),
+		"compose_again": composeAgain(me, composer{
+			body: "kept <text>", to: []timelines.Account{club}, people: "nobody-here", open: true, key: "k", back: "/",
+			wrong: wrong{Field: "to", Text: "There is nobody called “nobody-here”."},
+		}),
+		"comment_again": commentAgain(me, commentForms{
+			address: "/p/x/comments", back: "/p/x", body: "kept", key: "k", wrong: wrong{Field: "body", Text: "Too long."},
+		}),
+		"edit_post":      editPage(me, editView{address: "/p/x", back: "/p/x", body: "Text", change: true}),
+		"edit_comment":   editPage(me, editView{address: "/p/x/comments/1", back: "/p/x#c-1", body: "Text", comment: true, change: true, wrong: wrong{Field: "body", Text: "No."}}),
+		"delete_comment": editPage(russian, editView{address: "/p/x/comments/1", back: "/p/x#c-1", body: "Another’s\n\ntext", comment: true}),
+		"groups":         groupsPage(groupsView{present: me, mine: []timelines.Account{club}, all: []timelines.Account{club, private}, next: "eve"}),
+		"groups_wrong": groupsPage(groupsView{present: me, form: groupForm{
+			name: "A B", title: "Kept", access: timelines.Private, wrong: wrong{Field: "name", Text: "No name."},
+		}}),
+		"people": peoplePage(peopleView{present: me, all: []timelines.Account{me.account(bob), private}, requests: []requestView{
+			{who: me.account(finn)}, {who: me.account(kirill), group: club},
+		}}),
+		"signup":      signUpPage(nobody, signUpView{back: "/"}),
+		"signup_ru":   signUpPage(testPresent(t, s, 0, "ru"), signUpView{name: "я", title: "Я", back: "/x", wrong: wrong{Field: "name", Text: "Нет."}}),
+		"login":       loginPage(nobody, loginView{back: "/"}),
+		"login_wrong": loginPage(nobody, loginView{name: "anna", back: "/settings", wrong: "Wrong."}),
+		"settings": settingsPage(settingsView{
+			present: me, title: "Anna Livia", about: "Plurabelle", language: "en", access: timelines.Protected,
+			groups: []timelines.Account{club}, saved: true,
+		}),
+		"settings_wrong": settingsPage(settingsView{present: me, wrong: wrong{Field: "present", Text: "Not yours."}}),
+		"problem":        problemPage(withCode(nobody), "Nothing here", "There is no such page."),
+	} {
+		t.Run(name, func(t *testing.T) { goldenComponent(t, name, c) })
+	}
+}
+
+func withCode(p *present) *present {
+	coded := *p
+	coded.code = "ABCD2345"
+	return &coded
+}
