@@ -385,3 +385,38 @@ func TestTiersStop(t *testing.T) {
 	}
 	goleak.VerifyNone(t, before)
 }
+
+// A post that very many like is bumped in their timelines block by block; rivers
+// made of these follow each block, and those of the comment's own timelines at
+// once.
+func TestABumpInBlocksReachesEveryRiver(t *testing.T) {
+	w := newTown(t)
+	n := w.quiet()
+	ann, bob := w.quick("ann"), w.quick("bob")
+	famous := w.post(n, ann, "famous")
+	w.crowd(famous.PostID)
+	w.post(n, ann, "later")
+	w.queue.drain(w.ctx, w.chance(), n)
+	w.follow(n, bob, ghostPrefix+"7")
+	w.queue.drain(w.ctx, w.chance(), n)
+	w.shows(w.visit(n, bob, rivers.User, "ann"), "later", "famous")
+	before := w.visit(n, bob, rivers.Likes, ghostPrefix+"7").Items[0]
+	w.visit(n, bob, rivers.Home, "")
+	w.comment(n, ann, famous.Code, "up")
+	blocks := 0
+	for w.queue.length(w.ctx) > 0 {
+		found, err := w.queue.work(w.ctx, n, luck{rng: w.chance(), batch: 1})
+		blocks += must(w, found, err)
+	}
+	if blocks < 3 { // the comment's own, the block, and what the block moved
+		t.Errorf("%d events, want a block's too", blocks)
+	}
+	w.shows(w.visit(n, bob, rivers.User, "ann"), "famous", "later")
+	for _, p := range []*rivers.Page{w.visit(n, bob, rivers.Likes, ghostPrefix+"7"), w.visit(n, bob, rivers.Home, "")} {
+		if it := p.Items[0]; it.Place <= before.Place || it.Stamp.Entry <= before.Stamp.Entry {
+			t.Errorf("%s: entry at %d, %+v, was at %d, %+v before the bump", p.Name.Kind, it.Place, it.Stamp, before.Place, before.Stamp)
+		}
+	}
+	w.sound(n, "at rest")
+	w.agree("at rest", []timelines.Viewer{{}, ann, bob}, -1, n)
+}

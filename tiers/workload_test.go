@@ -129,8 +129,8 @@ func (w *workload) chanceOf(who, which uint64) *rand.Rand {
 
 // crowd lets so many people like a post that a bump of it goes in blocks. They
 // stand in the tables as if they had come by import.
-func (w *workload) crowd(post int64) {
-	w.town.people(ghostPrefix, ghosts)
+func (w *town) crowd(post int64) {
+	w.people(ghostPrefix, ghosts)
 	w.execPrimary(`INSERT INTO likes (post_id, account_id, created_at)
 		SELECT $2, id, clock_timestamp() FROM accounts WHERE name LIKE $1 || '%'`, ghostPrefix, post)
 	w.execPrimary(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
