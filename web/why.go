@@ -13,13 +13,12 @@ import (
 const shownReasons = 3
 
 // why says why the entry is here. Only the home feed mixes reasons, so only its
-// entries say: the reason by which the post came first, and everybody it holds
-// for.
+// entries say: the plainest reason, and everybody it holds for.
 func (e *entryView) why() templ.Component {
 	if e.river.Kind != rivers.Home || len(e.item.Why) == 0 {
 		return templ.NopComponent
 	}
-	first := e.item.Why[0]
+	first := plainest(e.item.Why)
 	if e.isMe(first.TheirID) {
 		return word(e.loc.T(whyMine(first.Kind)))
 	}
@@ -33,6 +32,22 @@ func (e *entryView) why() templ.Component {
 		who = who[:shownReasons]
 	}
 	return sentence(e.loc.T(whyTheirs(first.Kind)), slots{"who": whoList(e, who)})
+}
+
+// plainest returns the reason people would give first: where the post was put;
+// else whose like or comment brought it; else that one takes part. Among equals
+// it is the one by which the post came first.
+func plainest(why []timelines.Timeline) timelines.Timeline {
+	rank := func(t timelines.Timeline) int {
+		switch t.Kind {
+		case timelines.KindFeed, timelines.KindGroup, timelines.KindDirects:
+			return 0
+		case timelines.KindDiscussions:
+			return 2
+		}
+		return 1
+	}
+	return slices.MinFunc(why, func(a, b timelines.Timeline) int { return rank(a) - rank(b) })
 }
 
 // whyMine are the reasons that are the viewer's own doing.
