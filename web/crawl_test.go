@@ -1,0 +1,179 @@
+package web
+
+import (
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"riverrun/timelines"
+)
+
+// TestCrawl follows every link of every page, signed in and not: nothing breaks
+// and nothing leads nowhere.
+func TestCrawl(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	s.person("closed").visitor().post("/settings/access", "level", "private")
+	anna.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
+	bob.visitor().post("/anna/subscribe")
+	for i := range 30 {
+		anna.post("Post " + strconv.Itoa(i) + " @bob #x https://example.org/")
+	}
+	code := anna.post("In the club", "chess-club").Code
+	for range 6 {
+		bob.comment(code, "A remark")
+	}
+	bob.like(code)
+	anna.post("Direct", "bob")
+	link := regexp.MustCompile(`(?:href|action|src|data-unfold)="(/[^"]*)"`)
+	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
+		seen, todo := map[string]bool{}, []string{
+			"/", "/everything", "/groups", "/people", "/signup", "/login", "/settings", "/filter/directs", "/filter/discussions",
+			"/anna", "/closed", "/chess-club", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
+		}
+		for len(todo) > 0 {
+			address := todo[0]
+			todo = todo[1:]
+			if address, _, _ = strings.Cut(address, "#"); seen[address] || address == "/logout" {
+				continue
+			}
+			seen[address] = true
+			a := v.get(address)
+			switch {
+			case a.status == 403 && strings.HasPrefix(address, "/closed"):
+			case a.status == 303 && (name == "nobody" || strings.HasPrefix(address, "/signup") || strings.Contains(address, "?before=") || strings.Contains(address, "/likes?")):
+			case a.status != 200 && !isForm(address):
+				t.Errorf("%s: GET %s: status %d", name, address, a.status)
+			case a.status >= 500:
+				t.Errorf("%s: GET %s: status %d", name, address, a.status)
+			}
+			for _, m := range link.FindAllStringSubmatch(a.body, -1) {
+				todo = append(todo, html.UnescapeString(m[1]))
+			}
+		}
+		if len(seen) < 20 {
+			t.Errorf("%s: crawled %d addresses only", name, len(seen))
+		}
+	}
+}
+
+// isForm reports whether the address takes forms only.
+func isForm(address string) bool {
+	return regexp.MustCompile(`/(like|unlike|delete|comments|subscribe|unsubscribe|accept|access|password|posts)$`).MatchString(address)
+}
+
+// TestBadInput: whatever is sent, the answer is the sender's fault.
+func TestBadInput(t *testing.T) {
+	s := newLiveSite(t, nil)
+	p := s.person("anna")
+	code := p.post("Hello").Code
+	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": p.visitor()} {
+		for _, address := range []string{
+			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
+			"/static/none.css", "/%00", "/%ff", "/anna%00", "/p/%00", "/p/" + code + "/comments/x/edit", "/p/" + code + "/comments/99999999999999999999/edit",
+			"/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
+			"/groups?after=%00%ff", "/people?after=%ff",
+		} {
+			if a := v.get(address); a.status >= 500 || a.status == 200 && !strings.Contains(address, "?") {
+				t.Errorf("%s: GET %s: status %d", name, address, a.status)
+			}
+		}
+		for _, address := range []string{
+			"/signup", "/login", "/posts", "/groups", "/settings", "/settings/access", "/settings/password", "/nobody-here/subscribe",
+			"/anna/subscribe", "/anna/accept", "/anna/nothing", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
+			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
+		} {
+			for _, bad := range []string{"", "\x00", "\xff\xfe", strings.Repeat("x", 200_000)} {
+				a := v.post(address, "body", bad, "username", bad, "password", bad, "name", bad, "title", bad, "to", bad, "key", bad,
+					"level", bad, "language", bad, "group", bad, "present", bad, "back", bad)
+				if a.status < 400 && a.header.Get("Location") != "/login?back=%2F" || a.status >= 500 {
+					t.Errorf("%s: POST %s with %.10q: status %d, to %q", name, address, bad, a.status, a.header.Get("Location"))
+				}
+			}
+		}
+	}
+	p.visitor().do(http.MethodPost, "/posts?%zz", nil).wants(400)
+}
+
+func TestLanguages(t *testing.T) {
+	s := newLiveSite(t, nil)
+	v := s.visitor()
+	v.header.Set("Accept-Language", "ru")
+	for _, address := range []string{"/", "/login", "/signup", "/groups", "/everything", "/nobody-here"} {
+		a := v.get(address).has(`<html lang="ru">`)
+		text := read([]byte(regexp.MustCompile(`(?s)<head>.*</head>`).ReplaceAllString(a.body, "")))
+		for _, word := range []string{"Sign", "Home", "Every", "Group", "page"} {
+			if strings.Contains(text, word) {
+				t.Errorf("GET %s in Russian says %q:\n%s", address, word, text)
+			}
+		}
+	}
+}
+
+// TestWarmPageIsOneStatement: a page that was seen before asks the secondary
+// store once and the primary store not at all, composer and names included.
+func TestWarmPageIsOneStatement(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
+	anna.visitor().post("/bob/subscribe")
+	anna.visitor().post("/chess-club/subscribe")
+	anna.comment(bob.post("Hello", "bob", "chess-club").Code, "A remark")
+	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
+		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions"} {
+			if name == "nobody" && (address == "/" || strings.HasPrefix(address, "/filter/")) {
+				continue
+			}
+			v.get(address).wants(200) // built
+			v.get(address).wants(200)
+			// What else runs beside may use a connection now and then; not each time.
+			least := [2]int64{1 << 60, 1 << 60}
+			for range 10 {
+				before := [2]int64{s.db.Primary.Stat().AcquireCount(), s.db.Secondary.Stat().AcquireCount()}
+				v.get(address).wants(200)
+				least[0] = min(least[0], s.db.Primary.Stat().AcquireCount()-before[0])
+				least[1] = min(least[1], s.db.Secondary.Stat().AcquireCount()-before[1])
+			}
+			if least != [2]int64{0, 1} {
+				t.Errorf("%s: GET %s warm: %d statements of the primary and %d of the secondary store, want 0 and 1", name, address, least[0], least[1])
+			}
+		}
+	}
+}
+
+// TestFirstSegmentsAreReserved: no account can take a name that an address of
+// ours begins with.
+func TestFirstSegmentsAreReserved(t *testing.T) {
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pattern := regexp.MustCompile(`"(?:GET|POST) /([a-z-]+)[/"]`)
+	found := map[string]bool{}
+	for _, f := range files {
+		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") {
+			continue
+		}
+		b, err := os.ReadFile(f.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range pattern.FindAllStringSubmatch(string(b), -1) {
+			found[m[1]] = true
+		}
+	}
+	if len(found) < 15 {
+		t.Errorf("found the first segments %v only; does the test still know how routes are written?", found)
+	}
+	for segment := range found {
+		if !slices.Contains(timelines.ReservedNames, segment) {
+			t.Errorf("an account could be called %q", segment)
+		}
+	}
+}
