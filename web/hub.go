@@ -284,7 +284,7 @@ func (h *hub) beat(ctx context.Context) {
 		defer t.Stop()
 		beats = t.C
 	}
-	for n := 0; ; n++ {
+	for n := 1; ; n++ {
 		select {
 		case <-ctx.Done():
 			return
