@@ -95,7 +95,17 @@ func (b *Bus) Publish(m Message) {
 		return
 	}
 	b.deliver(m)
+	b.gather(m)
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// gather adds to what the next notification says.
+func (b *Bus) gather(m Message) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
 	b.pending.Posts = append(b.pending.Posts, m.Posts...)
 	b.pending.Swapped = append(b.pending.Swapped, m.Swapped...)
 	b.pending.Clock = max(b.pending.Clock, m.Clock)
@@ -103,11 +113,6 @@ func (b *Bus) Publish(m Message) {
 	// Far beyond a payload there is no need to remember more.
 	if len(b.pending.Posts) > maxPayload || len(b.pending.Swapped) > maxPayload {
 		b.pending = Message{All: true, Clock: b.pending.Clock}
-	}
-	b.mu.Unlock()
-	select {
-	case b.wake <- struct{}{}:
-	default:
 	}
 }
 
@@ -229,7 +234,8 @@ func (b *Bus) speak(ctx context.Context) {
 	}
 }
 
-// send notifies the other nodes of what gathered.
+// send notifies the other nodes of what gathered. What could not be sent goes
+// with the next: Stop cuts a notification on its way short, and sends it then.
 func (b *Bus) send(ctx context.Context) error {
 	b.mu.Lock()
 	m := b.pending
@@ -246,6 +252,7 @@ func (b *Bus) send(ctx context.Context) error {
 		return fmt.Errorf("encode bus message: %w", err)
 	}
 	if _, err := b.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, channel, string(doc)); err != nil {
+		b.gather(m)
 		return fmt.Errorf("notify: %w", err)
 	}
 	return nil
