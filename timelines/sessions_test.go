@@ -180,3 +180,29 @@ func TestExpireSessions(t *testing.T) {
 	_, err := w.session(t.Context(), fresh.Session)
 	w.fails("the session that lasts", err, nil)
 }
+
+func TestVerifyPasswordSignsNobodyIn(t *testing.T) {
+	w := newTown(t)
+	if _, err := w.SignUp(t.Context(), SignUp{Name: "ann", Title: "Ann", Password: "correct horse"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name, password string
+		want           error
+	}{
+		{"ann", "correct horse", nil},
+		{"ann", "correct house", ErrBadCredentials},
+		{"nobody", "correct horse", ErrBadCredentials},
+	} {
+		if err := w.VerifyPassword(t.Context(), c.name, c.password); !errors.Is(err, c.want) {
+			t.Errorf("verify %s %q: got %v, want %v", c.name, c.password, err, c.want)
+		}
+	}
+	var sessions int
+	if err := w.pool.QueryRow(t.Context(), `SELECT count(*) FROM sessions`).Scan(&sessions); err != nil {
+		t.Fatal(err)
+	}
+	if sessions != 0 {
+		t.Errorf("%d sessions begun", sessions)
+	}
+}

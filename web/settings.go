@@ -136,7 +136,7 @@ func (s *Server) setPassword(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	next := r.PostFormValue("password")
-	_, _, err := s.timelines.SignIn(ctx, name, r.PostFormValue("present"))
+	err := s.timelines.VerifyPassword(ctx, name, r.PostFormValue("present"))
 	if errors.Is(err, timelines.ErrBadCredentials) {
 		err = &timelines.InvalidError{Field: "present", Code: "password_wrong"}
 	}
