@@ -270,15 +270,18 @@ func (b *batch) place(ctx context.Context) error {
 		}
 	}
 	// A row that is there already keeps the earlier stamp, and comes back if it was
-	// withdrawn: there is a reason for it again.
+	// withdrawn: there is a reason for it again. Its fresh_at follows from that stamp
+	// and the post's, which is written by now: a later entrance that lifted nothing
+	// would leave no row at the post's place, and scans would not find it.
 	const enter = `
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT * FROM unnest(@timelines::bigint[], @posts::bigint[], @entered::bigint[], @fresh::bigint[], @dates::bigint[]) AS n
 		ORDER BY 1, 2
 		ON CONFLICT (timeline_id, post_id) DO UPDATE
 		SET withdrawn = false, entered_at = least(e.entered_at, EXCLUDED.entered_at),
-			fresh_at = greatest(e.fresh_at, EXCLUDED.fresh_at)
-		WHERE e.withdrawn OR e.entered_at > EXCLUDED.entered_at OR e.fresh_at < EXCLUDED.fresh_at
+			fresh_at = greatest(least(e.entered_at, EXCLUDED.entered_at),
+				(SELECT p.fresh_at FROM posts p WHERE p.id = e.post_id))
+		WHERE e.withdrawn OR e.entered_at > EXCLUDED.entered_at
 		RETURNING post_id, timeline_id`
 	const follow = `
 		UPDATE timeline_entries e SET fresh_at = p.fresh_at

@@ -1,0 +1,33 @@
+package timelines
+
+import (
+	"testing"
+	"time"
+)
+
+// The copies of a post in several archives are of different age: a later one
+// knows comments that an earlier one does not, and the other way round. Rows of
+// who talks on late, which lifts nothing, still stand where scans look for them.
+func TestImportOfLaterAndEarlierTalk(t *testing.T) {
+	const day = 24 * time.Hour
+	first, second := remark("1/b", "ben", 3*day), remark("1/c", "ben", 5*day)
+	for name, order := range map[string][]ImportedComment{
+		"later":   {first, second},
+		"earlier": {second, first},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newTown(t)
+			for _, c := range order {
+				p := tale("1")
+				p.Comments = []ImportedComment{c}
+				w.importPosts(10, p)
+			}
+			post, ben := w.imported(originPost, "1"), w.importedAccount("ben")
+			at := Micros(noon.Add(3 * day))
+			for _, kind := range []string{KindComments, KindDiscussions} {
+				w.same(kind, w.row(w.timeline(kind, ben.ID), post), row{EnteredAt: at, FreshAt: at})
+			}
+			w.sound()
+		})
+	}
+}
