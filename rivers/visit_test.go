@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -129,6 +130,78 @@ func TestOlderEntriesHaveNoHolesAndNoDoubles(t *testing.T) {
 		t.Errorf("%d posts, want %d in order; got %q", len(got), total, got)
 	}
 	w.sound()
+}
+
+// Imports bring posts of the same instant in hundreds: all stand at one place,
+// and the river goes on below them.
+func TestManyPostsAtOnePlace(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "below")
+	const n = 2*chunk + 50
+	for i := range n {
+		w.post(ann, numbered(i))
+	}
+	w.forget()
+	for _, query := range []string{
+		`UPDATE posts SET fresh_at = (SELECT max(fresh_at) FROM posts), created_at = (SELECT max(created_at) FROM posts) WHERE body <> 'below'`,
+		`UPDATE timeline_entries e SET entered_at = p.fresh_at, fresh_at = p.fresh_at, created_at = (extract(epoch FROM p.created_at) * 1000000)::bigint FROM posts p WHERE p.id = e.post_id`,
+	} {
+		if _, err := w.db.Primary.Exec(w.ctx, query); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, order := range []Order{Fresh, Created} {
+		name := w.name(ann, User, "ann")
+		name.Order = order
+		ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
+		defer cancel()
+		seen, at := 0, Cursor{}
+		for {
+			p, err := w.rivers.Visit(ctx, ann, name, at)
+			if err != nil {
+				t.Fatalf("%s: after %d posts: %v", order, seen, err)
+			}
+			seen += len(p.Items)
+			if !p.More {
+				break
+			}
+			at = p.Next
+		}
+		if seen != n+1 {
+			t.Errorf("%s: read %d posts, want %d", order, seen, n+1)
+		}
+	}
+	w.sound()
+}
+
+// Deleting the last post of a page does not break the way to older ones.
+func TestACursorOutlivesItsPost(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	var last timelines.Change
+	for i := range PageSize + 2 {
+		c := w.post(ann, numbered(i))
+		if i == 2 {
+			last = c
+		}
+	}
+	p := w.visit(ann, User, "ann")
+	text := w.rivers.FormatCursor(p.Next, p.Items[len(p.Items)-1].Fold.Text.Code)
+	if p.Next.PostID != last.PostID {
+		t.Fatalf("page ends at %d, want %d", p.Next.PostID, last.PostID)
+	}
+	w.remove(ann, last.Code)
+	w.drain()
+	at, err := w.node().Cursor(w.ctx, text)
+	if err != nil {
+		t.Fatalf("cursor at a deleted post: %v", err)
+	}
+	older, err := w.rivers.Visit(w.ctx, ann, p.Name, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.shows(older, numbered(1), numbered(0))
 }
 
 // The counter counts the statements of a pool.

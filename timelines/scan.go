@@ -152,7 +152,10 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		if k := len(out.Posts); k > 0 && out.Posts[k-1].Place == place && out.Posts[k-1].PostID == post-1 {
 			out.Posts = out.Posts[:k-1]
 		}
-		if len(out.Posts) > q.Limit && (q.Down == math.MaxInt64 || place < q.Down) {
+		// Enough must stand above the place where this round ended, since that place
+		// is not known to the end: hundreds of posts may share it.
+		enough := len(out.Posts) > q.Limit && out.Posts[q.Limit-1].Place > place
+		if enough && (q.Down == math.MaxInt64 || place < q.Down) {
 			out.Finished = false
 			out.Floor = place + 1
 			break
