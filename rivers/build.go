@@ -35,7 +35,7 @@ var errAgain = errors.New("build overtaken")
 // joined.
 func (s *Store) build(ctx context.Context, n Name, replace *int64) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), buildTimeout)
-	done := s.builds.DoChan(buildKey(n), func() (any, error) {
+	done := s.builds.DoChan(buildKey(n, replace != nil), func() (any, error) {
 		defer cancel()
 		return nil, s.buildHere(ctx, n, replace)
 	})
@@ -46,7 +46,9 @@ func (s *Store) build(ctx context.Context, n Name, replace *int64) error {
 	return r.Err
 }
 
-func buildKey(n Name) string { return fmt.Sprintf("build %v", n) }
+// buildKey tells builds that replace from those that do not: these end with
+// nothing done where a river is live, which is where those have to begin.
+func buildKey(n Name, replace bool) string { return fmt.Sprintf("build %v %t", n, replace) }
 
 func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 	down := int64(math.MaxInt64)
@@ -263,12 +265,11 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 
 // storeChunk commits a stretch's entries and folds.
 //
-// No second look at the primary store is needed after it. A change that the
+// A build needs no second look at the primary store after it. A change that the
 // chunk's snapshot did not see committed after it, and so after the river was
 // registered; its writer looks up after its commit, finds the river by its
-// timelines and writes a greater stamp, before or after this. (It is needed where
-// writers find rivers by the entries that hold a post: such a writer may look
-// before they are there.)
+// timelines or because it is being built, and writes a greater stamp, before or
+// after this. An extension does (see lookAgain).
 func (s *Store) storeChunk(ctx context.Context, c chunkOf, asof time.Time) error {
 	held, err := s.write(ctx, c.entries, c.folds, asof)
 	if err != nil {

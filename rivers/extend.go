@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
 )
 
 // extend stores the next chunk of older entries of a river (DESIGN: the
@@ -50,6 +52,12 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
 		}
 		return err
 	}
+	if err := s.lookAgain(ctx, n, id, listed, c, asof); err != nil {
+		if errors.Is(err, errAgain) {
+			return nil
+		}
+		return err
+	}
 	const query = `
 		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished, updated_at = clock_timestamp()
 		WHERE id = @id AND clock_timestamp() < @deadline`
@@ -61,4 +69,37 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
 	}
 	s.opts.Metrics.Built(n.Kind, len(c.entries), time.Since(began))
 	return nil
+}
+
+// lookAgain writes those entries of a chunk again whose posts changed since its
+// snapshot. A like concerns all rivers of who likes that hold the post, made of
+// the likes timeline or not, and a writer finds the live ones by the entry: it
+// may have looked before the chunk's was there.
+func (s *Store) lookAgain(ctx context.Context, n Name, id int64, listed map[int64]struct{}, c chunkOf, asof time.Time) error {
+	posts := make([]int64, len(c.entries))
+	for i, e := range c.entries {
+		posts[i] = e.PostID
+	}
+	versions, err := s.primary.Versions(ctx, posts)
+	if err != nil {
+		return err
+	}
+	var moved []int64
+	for _, e := range c.entries {
+		if versions[e.PostID] > e.Version {
+			moved = append(moved, e.PostID)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	var again chunkOf
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		again.entries, again.folds, err = s.compute(ctx, sn, n, id, listed, moved)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.storeChunk(ctx, again, asof)
 }

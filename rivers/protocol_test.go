@@ -114,6 +114,28 @@ func TestExtensionMeetsChange(t *testing.T) {
 	}
 }
 
+// A like of mine in a post that an extension is just bringing into a river not
+// made of my likes: also if whoever ran Tier 0 died.
+func TestExtensionMeetsALikeFoundByItsActor(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	deep := w.post(bob, "deep")
+	for i := range chunk + 10 {
+		w.post(bob, numbered(i))
+	}
+	w.drain()
+	p := w.visit(ann, User, "bob")
+	floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
+	ctx := held(w.ctx, afterSnapshot, func() {
+		w.like(ann, deep.Code)
+		w.drain()
+	})
+	if err := w.rivers.extend(ctx, p.Name, p.River, floor); err != nil {
+		t.Fatal(err)
+	}
+	w.sound()
+}
+
 // Of two writers the one with the older snapshot cannot win, whichever writes
 // last (R2): like-unlike and back end as they stand in the primary store.
 func TestALateWriterLoses(t *testing.T) {
@@ -328,6 +350,36 @@ func TestABuildUnderWayIsOvertakenByAReplace(t *testing.T) {
 			w.shows(w.visit(ann, Home, ""), "mine", "his")
 			w.sound()
 		})
+	}
+}
+
+// A visitor's build that finds the river live does nothing; a replace that comes
+// meanwhile does not take that for its own work.
+func TestAReplaceJoinsNoVisitorsBuild(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.post(bob, "his")
+	w.post(ann, "mine")
+	n := w.name(ann, Home, "")
+	old := w.visit(ann, Home, "")
+	w.follow(ann, "bob")
+	down := int64(0)
+	began, end := make(chan struct{}), make(chan struct{})
+	go w.rivers.builds.Do(buildKey(n, false), func() (any, error) { close(began); <-end; return nil, nil })
+	<-began
+	defer close(end)
+	replaced := make(chan error, 1)
+	go func() { replaced <- w.rivers.build(w.ctx, n, &down) }()
+	select {
+	case err := <-replaced:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the replace waits for the visitor's build")
+	}
+	if p := w.visit(ann, Home, ""); p.River == old.River {
+		t.Errorf("the old generation still serves")
 	}
 }
 

@@ -89,7 +89,7 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 	}
 	for i, n := range swapped {
 		// Never join a build that began before the change.
-		s.builds.Forget(buildKey(n))
+		s.builds.Forget(buildKey(n, true))
 		if err := s.rebuild(ctx, n, floors[i]); err != nil {
 			return nil, err
 		}
