@@ -236,8 +236,8 @@ func (w *workload) age(n *node) {
 		w.t.Fatalf("expire: %v", err)
 	}
 	w.t.Logf("expired: %+v", expired)
-	if expired.Rivers == 0 || expired.Removed == 0 || expired.Tombstones == 0 {
-		w.t.Errorf("nothing of some sort expired: %+v", expired)
+	if expired.Removed == 0 {
+		w.t.Errorf("no river was removed: %+v", expired)
 	}
 	w.sound(n, "after expiry")
 	n.stop()
