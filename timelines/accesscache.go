@@ -2,13 +2,10 @@ package timelines
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-	"github.com/jackc/pgx/v5"
 )
 
 // AccessCache holds, on one node, what decides at render who may see what:
@@ -223,58 +220,6 @@ func (c *AccessCache) Sets(ctx context.Context, accountID int64) (*Sets, error) 
 	return loaded, nil
 }
 
-// Gates are timelines with the levels that open them.
-type Gates struct {
-	timelines map[int64]Timeline
-	levels    map[int64]Level
-}
-
-// Timeline returns a timeline by id; ok is false if there is none.
-func (g Gates) Timeline(id int64) (t Timeline, ok bool) {
-	t, ok = g.timelines[id]
-	return t, ok
-}
-
-// Level returns the level that opens a timeline: its gate's, or Public where
-// only the posts decide. An unknown timeline is Private and so has no readers.
-func (g Gates) Level(id int64) Level {
-	t, ok := g.timelines[id]
-	if !ok {
-		return Private
-	}
-	if t.GateID == 0 {
-		return Public
-	}
-	level, ok := g.levels[t.GateID]
-	if !ok {
-		return Private
-	}
-	return level
-}
-
-// Opens reports whether the viewer of the sets may read the timeline.
-func (g Gates) Opens(s *Sets, id int64) bool {
-	t, ok := g.timelines[id]
-	if !ok {
-		return false
-	}
-	if t.GateID == 0 {
-		return true
-	}
-	return s.Reads(t.GateID, g.Level(id))
-}
-
-// OpensAny reports whether any of a post's decisive timelines is readable: the
-// right to read the post.
-func (g Gates) OpensAny(s *Sets, decisive []int64) bool {
-	for _, id := range decisive {
-		if g.Opens(s, id) {
-			return true
-		}
-	}
-	return false
-}
-
 // Gates returns the timelines of these ids with their levels: no statement when
 // all are cached, else one.
 func (c *AccessCache) Gates(ctx context.Context, ids []int64) (Gates, error) {
@@ -386,106 +331,4 @@ func (c *AccessCache) AccountNamed(ctx context.Context, name string) (Account, e
 	}
 	a.Access = gates.Level(a.FeedID)
 	return a, nil
-}
-
-// AccessClock returns the last number drawn from the primary store's clock, and
-// the name of that store: system identifier, recovery timeline and database. A
-// store restored from a copy has another name.
-func (s *Store) AccessClock(ctx context.Context) (n int64, primaryID string, err error) {
-	const query = `
-		SELECT c.n, concat_ws('/', s.system_identifier, p.timeline_id, d.oid)
-		FROM access_clock c, pg_control_system() s, pg_control_checkpoint() p, pg_database d
-		WHERE d.datname = current_database()`
-	if err := s.pool.QueryRow(ctx, query).Scan(&n, &primaryID); err != nil {
-		return 0, "", fmt.Errorf("read access clock: %w", err)
-	}
-	return n, primaryID, nil
-}
-
-type logRow struct {
-	N          int64
-	AccountID  int64
-	TimelineID int64
-	Kind       string
-	TokenHash  []byte
-}
-
-func (s *Store) accessLog(ctx context.Context, after, upto int64) ([]logRow, error) {
-	const query = `
-		SELECT n, account_id, timeline_id, kind, token_hash
-		FROM access_log WHERE n > @after AND n <= @upto ORDER BY n`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"after": after, "upto": upto})
-	if err != nil {
-		return nil, fmt.Errorf("read access log: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[logRow])
-	if err != nil {
-		return nil, fmt.Errorf("read access log: %w", err)
-	}
-	return found, nil
-}
-
-func (s *Store) session(ctx context.Context, session Session) (cachedSession, error) {
-	const query = `SELECT account_id, expires_at FROM sessions WHERE token_hash = @hash AND expires_at > now()`
-	var c cachedSession
-	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"hash": session[:]}).Scan(&c.accountID, &c.expiresAt)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return c, ErrSignedOut
-	}
-	if err != nil {
-		return c, fmt.Errorf("read session: %w", err)
-	}
-	return c, nil
-}
-
-func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
-	// One statement, so one snapshot.
-	const query = `
-		SELECT
-			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer),
-			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer),
-			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer),
-			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer)`
-	var follows, readable, excluded, administers []int64
-	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": accountID}).
-		Scan(&follows, &readable, &excluded, &administers)
-	if err != nil {
-		return nil, fmt.Errorf("load access sets: %w", err)
-	}
-	return &Sets{
-		AccountID:   accountID,
-		Follows:     setOf(follows),
-		Readable:    setOf(readable),
-		Excluded:    setOf(excluded),
-		Administers: setOf(administers),
-	}, nil
-}
-
-func setOf(ids []int64) map[int64]struct{} {
-	m := make(map[int64]struct{}, len(ids))
-	for _, id := range ids {
-		m[id] = struct{}{}
-	}
-	return m
-}
-
-type gateRow struct {
-	Timeline
-	Access Level
-}
-
-func (s *Store) loadGates(ctx context.Context, ids []int64) ([]gateRow, error) {
-	const query = `
-		SELECT t.id, t.kind, t.their_id, t.term, coalesce(t.gate_id, 0) AS gate_id, coalesce(g.access, 0::smallint) AS access
-		FROM timelines t LEFT JOIN timelines g ON g.id = t.gate_id
-		WHERE t.id = ANY(@ids)`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
-	if err != nil {
-		return nil, fmt.Errorf("load timelines: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[gateRow])
-	if err != nil {
-		return nil, fmt.Errorf("load timelines: %w", err)
-	}
-	return found, nil
 }
