@@ -189,7 +189,7 @@ func (out *Scanned) cut(q Scan) {
 	out.Finished = false
 }
 
-// MayRead returns which of the posts the viewer may read, as of the snapshot.
+// MayRead reports whether the viewer may read the post, as of the snapshot.
 func (sn *Snapshot) MayRead(ctx context.Context, viewer, post int64) (bool, error) {
 	const query = `SELECT EXISTS (SELECT FROM posts p WHERE p.id = @post AND p.deleted_at IS NULL AND ` + readablePost + `)`
 	var ok bool
