@@ -65,10 +65,19 @@ func tickTx(ctx context.Context, tx pgx.Tx, rows ...forget) (int64, error) {
 // answered earlier either: it carries the clock as it stands, which is past the
 // other's number, since the other's effects are visible.
 func (s *Store) acknowledgeTx(ctx context.Context, tx pgx.Tx, c Change) (Change, error) {
-	if err := tx.QueryRow(ctx, `SELECT n FROM access_clock`).Scan(&c.Clock); err != nil {
-		return Change{}, fmt.Errorf("read access clock: %w", err)
+	var err error
+	if c.Clock, err = readClockTx(ctx, tx); err != nil {
+		return Change{}, err
 	}
 	return c, &unchanged{c}
+}
+
+// readClockTx reads the number drawn last of those whose effects are visible.
+func readClockTx(ctx context.Context, tx pgx.Tx) (n int64, err error) {
+	if err := tx.QueryRow(ctx, `SELECT n FROM access_clock`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("read access clock: %w", err)
+	}
+	return n, nil
 }
 
 // TrimAccessLog removes rows older than olderThan and returns how many. A node

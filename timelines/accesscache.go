@@ -103,9 +103,7 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 	if err != nil {
 		return err
 	}
-	// Numbers have no gaps and each wrote a row: a first row that is not the next
-	// number says the log was trimmed past the label.
-	if len(rows) == 0 || rows[0].N != label.N+1 {
+	if !whole(rows, label.N, clock.N) {
 		c.dropAll(clock)
 		return nil
 	}
@@ -128,6 +126,20 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 	c.drops++
 	c.label = clock
 	return nil
+}
+
+// whole reports whether rows are all of the log after one number up to another.
+// Numbers have no gaps and each wrote a row, so a missing one says that the log
+// was trimmed past the label: not always from its beginning, as rows carry the
+// time their transaction began, which is not the order of numbers.
+func whole(rows []logRow, after, upto int64) bool {
+	for _, r := range rows {
+		if r.N > after+1 {
+			return false
+		}
+		after = r.N
+	}
+	return after == upto
 }
 
 func (c *AccessCache) covers(clock Clock) bool {

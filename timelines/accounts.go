@@ -149,7 +149,12 @@ func (s *Store) ChangePassword(ctx context.Context, name, password string) (Chan
 			return Change{}, fmt.Errorf("store password: %w", err)
 		}
 		ended, err := endSessionsTx(ctx, tx, c.Actor)
-		if err != nil || len(ended) == 0 {
+		if err != nil {
+			return c, err
+		}
+		if len(ended) == 0 {
+			// As in acknowledgeTx: who ended them may not have been answered yet.
+			c.Clock, err = readClockTx(ctx, tx)
 			return c, err
 		}
 		c.Clock, err = tickTx(ctx, tx, ended...)
