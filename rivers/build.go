@@ -17,9 +17,12 @@ import (
 // A build must be done by then; it is bound by the writers' deadline anyway.
 const buildTimeout = 45 * time.Second
 
-// A builder gives a sign of life at each step; one silent for this long is
-// taken over.
-const builderDead = 10 * time.Second
+// A builder gives a sign of life now and then, however long its snapshot takes;
+// one silent for builderDead is taken over.
+const (
+	builderDead  = 10 * time.Second
+	builderAlive = builderDead / 5
+)
 
 // errJoined rolls a registration back that came too late.
 var errJoined = errors.New("already built")
@@ -178,6 +181,7 @@ func (s *Store) sources(ctx context.Context, sn *timelines.Snapshot, n Name) ([]
 
 // fill builds the registered river and swaps it in.
 func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
+	defer s.keepAlive(ctx, id)()
 	listed, err := s.listed(ctx, id)
 	if err != nil {
 		return 0, err
@@ -195,6 +199,35 @@ func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 		return 0, err
 	}
 	return len(chunkRead.entries), s.swap(ctx, n, id, chunkRead.scanned, asof)
+}
+
+// keepAlive gives the builder's sign of life until stop is called. Two nodes that
+// each need longer than builderDead would else take over from each other without
+// end.
+func (s *Store) keepAlive(ctx context.Context, id int64) (stop func()) {
+	const query = `UPDATE rivers SET updated_at = clock_timestamp() WHERE id = @id AND state = 'building'`
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		tick := time.NewTicker(builderAlive)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if _, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"id": id}); err != nil && ctx.Err() == nil {
+				// At worst another builder does the work again.
+				s.log.WarnContext(ctx, "builder gave no sign of life", "error", err)
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
 }
 
 // chunkOf is what one snapshot says of a stretch of a river.

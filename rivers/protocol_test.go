@@ -304,6 +304,31 @@ func TestADeadBuilderIsTakenOver(t *testing.T) {
 	w.shows(w.visit(ann, Home, ""), "one")
 }
 
+// A builder that only takes long is not: it says that it lives.
+func TestASlowBuilderIsNotTakenOver(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "one")
+	n := w.name(ann, Home, "")
+	ctx := held(w.ctx, afterSnapshot, func() {
+		w.exec(`UPDATE rivers SET updated_at = updated_at - interval '11 seconds'`)
+		old := `SELECT count(*) FROM rivers WHERE state = 'building' AND updated_at < clock_timestamp() - interval '10 seconds'`
+		for began := time.Now(); w.count(old) != 0; {
+			if time.Since(began) > builderDead {
+				t.Error("no sign of life")
+				return
+			}
+		}
+		if _, joined, err := w.rivers.register(w.ctx, n, false); err != nil || !joined {
+			t.Errorf("register beside a slow builder: joined %v, %v", joined, err)
+		}
+	})
+	if err := w.rivers.build(ctx, n, nil); err != nil {
+		t.Fatal(err)
+	}
+	w.shows(w.visit(ann, Home, ""), "one")
+}
+
 // A change of subscriptions: my own rivers are cold at once; a build that began
 // before is not joined.
 func TestSubscribingReplacesMyHome(t *testing.T) {
