@@ -453,6 +453,38 @@ func TestReplaceRebuildsOpenRiversOnly(t *testing.T) {
 	w.sound()
 }
 
+// A river that was read to its end and has grown since is not rebuilt to its end.
+func TestReplaceRebuildsToADepth(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	for i := range chunk + 5 {
+		w.post(ann, numbered(i))
+	}
+	w.forget()
+	p := w.visit(ann, User, "ann")
+	floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
+	if err := w.rivers.extend(w.ctx, p.Name, p.River, floor); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.rivers.Lease(w.ctx, []int64{p.River}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ grown, finished int }{{0, 1}, {deepest, 0}} {
+		w.exec(`INSERT INTO entries (river_id, post_id, version, fresh_at)
+			SELECT r.id, -i, 1, $1::bigint + i FROM rivers r, generate_series(1, $2::int) i WHERE r.state = 'live'`, p.Items[0].Place, c.grown)
+		if _, err := w.rivers.Replace(w.ctx, timelines.Replace{ViewerID: ann.AccountID}); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.count(`SELECT count(*) FROM rivers WHERE state = 'live' AND finished`); got != c.finished {
+			t.Errorf("with %d entries above: %d rivers rebuilt to the end, want %d", c.grown, got, c.finished)
+		}
+		if err := w.rivers.Lease(w.ctx, []int64{w.visit(ann, User, "ann").River}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.sound()
+}
+
 // What is narrowed is not shown after the acknowledgement, though no job and no
 // bus ever runs (R4): the fold and the clock alone keep it, on every node.
 func TestNarrowingNeedsNoQueue(t *testing.T) {

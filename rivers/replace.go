@@ -36,11 +36,17 @@ func kindsOf(r timelines.Replace) []string {
 	return r.Kinds
 }
 
+// deepest is how many entries of an open river are rebuilt at once. A river read
+// to its end once, and open or visited ever since, has grown by all that came
+// meanwhile: no build could bring years of everything in time. Who is deeper
+// extends it again.
+const deepest = 10 * chunk
+
 // Replace makes the rivers concerned by a change of access or subscription anew
 // (DESIGN: the protocol, step 6). Closed ones are retired, in one statement; so is every
 // build under way, whose snapshot may be older than the change: its builder
 // starts again. Open ones are rebuilt down to their old floor while the old
-// generation still serves, and swapped. It returns the names swapped, for the
+// generation still serves, or to a depth of deepest, and swapped. It returns the names swapped, for the
 // bus. What the old generation still shows meanwhile is decided at render with
 // the new access sets.
 func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error) {
@@ -60,13 +66,17 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 	// What is left live is open; and a page open on a river already retired (the
 	// actor's own, see Retire) is swapped too.
 	const open = `
-		SELECT DISTINCT ON (user_id, kind, their_id, term, ord) user_id, kind, their_id, term, ord, floor, state = 'live'
+		SELECT DISTINCT ON (user_id, kind, their_id, term, ord) user_id, kind, their_id, term, ord,
+			greatest(floor, (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
+				ORDER BY e.fresh_at DESC, e.post_id DESC OFFSET @deepest LIMIT 1)),
+			state = 'live'
 		FROM rivers r
 		WHERE (@everybody OR user_id = @user)
 			AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
 			AND (state = 'live' OR state = 'retired' AND EXISTS (
 				SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
 		ORDER BY user_id, kind, their_id, term, ord, state = 'live' DESC`
+	args["deepest"] = deepest
 	rows, err := s.db.Query(ctx, open, args)
 	if err != nil {
 		return nil, fmt.Errorf("read open rivers: %w", err)
