@@ -280,7 +280,11 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 	if len(posts) == 0 {
 		return nil, nil, nil
 	}
-	states, contents, err := sn.StatesAndContents(ctx, posts, []int64{n.UserID}, foldDepth)
+	var looks timelines.Looks
+	for _, post := range posts {
+		looks.Add(post, n.UserID)
+	}
+	states, contents, err := sn.StatesAndContents(ctx, posts, looks, foldDepth)
 	if err != nil {
 		return nil, nil, err
 	}

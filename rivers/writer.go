@@ -68,15 +68,21 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 			return done, err
 		}
 	}
+	var looks timelines.Looks
+	for _, t := range targets {
+		for id := range t.posts {
+			looks.Add(id, t.name.UserID)
+		}
+	}
 	var states map[int64]*timelines.PostState
 	var contents map[int64]*timelines.Content
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
 		if scope.Actor != 0 {
 			// The actor waits, and the change has just made the fold old.
-			states, contents, err = sn.StatesAndContents(ctx, posts, viewersOf(targets), foldDepth)
+			states, contents, err = sn.StatesAndContents(ctx, posts, looks, foldDepth)
 			return err
 		}
-		if states, err = sn.States(ctx, posts, viewersOf(targets)); err != nil {
+		if states, err = sn.States(ctx, posts, looks); err != nil {
 			return err
 		}
 		var behind []int64
@@ -155,14 +161,6 @@ func postsOf(touched []timelines.Touched) []int64 {
 	set := make(map[int64]struct{}, len(touched))
 	for _, t := range touched {
 		set[t.PostID] = struct{}{}
-	}
-	return slices.Sorted(maps.Keys(set))
-}
-
-func viewersOf(targets []*target) []int64 {
-	set := make(map[int64]struct{}, len(targets))
-	for _, t := range targets {
-		set[t.name.UserID] = struct{}{}
 	}
 	return slices.Sorted(maps.Keys(set))
 }

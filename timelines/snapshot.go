@@ -84,9 +84,9 @@ type PostState struct {
 	Deleted   bool
 	// Held are the post's rows, withdrawn ones included, in order of entrance.
 	Held []Held
-	// Readers are those of the viewers asked about who may read it.
+	// Readers are those of who looks at it who may read it.
 	Readers map[int64]struct{}
-	// Likers are those of the viewers asked about who like it.
+	// Likers are those of who looks at it who like it.
 	Likers map[int64]struct{}
 }
 
@@ -97,12 +97,21 @@ type Held struct {
 	Withdrawn  bool
 }
 
-// States returns the present state of these posts for these viewers (0 stands
-// for anonymous), by id; three statements in one round trip, whatever their
-// number.
-func (sn *Snapshot) States(ctx context.Context, posts, viewers []int64) (map[int64]*PostState, error) {
+// Looks are who looks at which post: pairs, side by side, of ids of posts and of
+// viewers (0 stands for anonymous). A pair may come more than once.
+type Looks struct{ Posts, Viewers []int64 }
+
+// Add adds a pair.
+func (l *Looks) Add(post, viewer int64) {
+	l.Posts = append(l.Posts, post)
+	l.Viewers = append(l.Viewers, viewer)
+}
+
+// States returns the present state of these posts, by id, for those who look at
+// each; three statements in one round trip, whatever their number.
+func (sn *Snapshot) States(ctx context.Context, posts []int64, looks Looks) (map[int64]*PostState, error) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, viewers)
+	states := queueStates(batch, posts, looks)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("read post states: %w", err)
 	}
@@ -110,11 +119,11 @@ func (sn *Snapshot) States(ctx context.Context, posts, viewers []int64) (map[int
 }
 
 // StatesAndContents is States and Contents in one round trip.
-func (sn *Snapshot) StatesAndContents(ctx context.Context, posts, viewers []int64, d Depth) (
+func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, looks Looks, d Depth) (
 	map[int64]*PostState, map[int64]*Content, error,
 ) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, viewers)
+	states := queueStates(batch, posts, looks)
 	contents := queueContents(batch, posts, d)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, fmt.Errorf("read posts: %w", err)
@@ -123,7 +132,7 @@ func (sn *Snapshot) StatesAndContents(ctx context.Context, posts, viewers []int6
 }
 
 // queueStates adds the statements of States to a batch, which fills the map.
-func queueStates(batch *pgx.Batch, posts, viewers []int64) map[int64]*PostState {
+func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostState {
 	const postsQuery = `
 		SELECT id, version, fresh_at, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at,
 			deleted_at IS NOT NULL AS deleted
@@ -132,6 +141,8 @@ func queueStates(batch *pgx.Batch, posts, viewers []int64) map[int64]*PostState 
 		SELECT post_id, timeline_id, entered_at, withdrawn
 		FROM timeline_entries WHERE post_id = ANY(@posts)
 		ORDER BY post_id, entered_at, timeline_id`
+	// Only who looks at the post is asked about: hundreds of posts that thousands
+	// look at, a few each, are millions of pairs nobody needs.
 	const viewersQuery = `
 		SELECT p.id, v.id,
 			p.deleted_at IS NULL AND (p.is_public OR EXISTS (
@@ -142,8 +153,8 @@ func queueStates(batch *pgx.Batch, posts, viewers []int64) map[int64]*PostState 
 					OR g.access = 2
 						AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = v.id)))),
 			EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = v.id)
-		FROM posts p CROSS JOIN unnest(@viewers::bigint[]) v(id)
-		WHERE p.id = ANY(@posts)`
+		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) v(post_id, id)
+		JOIN posts p ON p.id = v.post_id`
 	states := make(map[int64]*PostState, len(posts))
 	batch.Queue(postsQuery, pgx.StrictNamedArgs{"posts": posts}).Query(func(rows pgx.Rows) error {
 		var st PostState
@@ -166,15 +177,16 @@ func queueStates(batch *pgx.Batch, posts, viewers []int64) map[int64]*PostState 
 		})
 		return err
 	})
-	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": posts, "viewers": viewers}).Query(func(rows pgx.Rows) error {
+	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": looks.Posts, "viewers": looks.Viewers}).Query(func(rows pgx.Rows) error {
 		var post, viewer int64
 		var reads, likes bool
 		_, err := pgx.ForEachRow(rows, []any{&post, &viewer, &reads, &likes}, func() error {
-			if reads {
-				states[post].Readers[viewer] = struct{}{}
+			st := states[post]
+			if st != nil && reads {
+				st.Readers[viewer] = struct{}{}
 			}
-			if likes {
-				states[post].Likers[viewer] = struct{}{}
+			if st != nil && likes {
+				st.Likers[viewer] = struct{}{}
 			}
 			return nil
 		})
