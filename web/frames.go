@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
@@ -148,7 +149,7 @@ func parseAddress(s string) (string, url.Values, error) {
 		return "", nil, malformed("page %.80q", s)
 	}
 	u, err := url.Parse(s)
-	if err != nil || u.Host != "" || u.Fragment != "" {
+	if err != nil || u.Host != "" || u.Fragment != "" || !utf8.ValidString(u.Path) || strings.ContainsRune(u.Path, 0) {
 		return "", nil, malformed("page %.80q", s)
 	}
 	query, err := url.ParseQuery(u.RawQuery)
@@ -246,6 +247,9 @@ func frameRiver(river int64) []byte {
 func frameOK(river int64, more bool) []byte {
 	return []byte(`{"t":"ok","river":"` + strconv.FormatInt(river, 10) + `","more":` + strconv.FormatBool(more) + `}`)
 }
+
+// frameBeat says nothing but that the connection is alive.
+var frameBeat = []byte(`{"t":"beat"}`)
 
 // frameGone takes an entry off the page.
 func frameGone(river int64, code string, stamp rivers.Stamp) []byte {

@@ -63,6 +63,8 @@ func TestParseFrameRefuses(t *testing.T) {
 		`{"t":"subscribe","page":"everything"}`,
 		`{"t":"subscribe","page":"//elsewhere.example/"}`,
 		`{"t":"subscribe","page":"/a?b=%zz"}`,
+		`{"t":"subscribe","page":"/%00"}`,
+		`{"t":"subscribe","page":"/%ff"}`,
 		`{"t":"subscribe","page":"/` + strings.Repeat("a", maxAddress) + `"}`,
 		`{"t":"subscribe","page":"/","river":"-1"}`,
 		`{"t":"subscribe","page":"/","river":"9223372036854775808"}`,

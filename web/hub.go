@@ -132,9 +132,10 @@ type hubConfig struct {
 	subscribeWithin time.Duration
 	// spread is over how long clients are told to spread their coming back.
 	spread time.Duration
-	// perCrowd bounds the sockets of one session, or of one address without a
-	// session; total those of the node.
-	perCrowd, total int
+	// perSession and perAddress bound the sockets of one session, and of one
+	// address (many people may stand behind it) without a session; total those of
+	// the node.
+	perSession, perAddress, total int
 }
 
 func (c hubConfig) withDefaults() hubConfig {
@@ -159,7 +160,8 @@ func (c hubConfig) withDefaults() hubConfig {
 	set(&c.spread, 5*time.Second)
 	setN(&c.compareEvery, 15)
 	setN(&c.leaseEvery, 10)
-	setN(&c.perCrowd, 64)
+	setN(&c.perSession, 64)
+	setN(&c.perAddress, 512)
 	setN(&c.total, 20_000)
 	return c
 }
@@ -239,12 +241,16 @@ func (h *hub) comeBack() string {
 
 // admit counts a new socket in, unless there are too many of its crowd.
 func (h *hub) admit(s *socket) (status int) {
+	bound := h.cfg.perAddress
+	if s.viewer.Session != (timelines.Session{}) {
+		bound = h.cfg.perSession
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.cancel == nil, h.stopping, len(h.sockets) >= h.cfg.total:
 		return http.StatusServiceUnavailable
-	case h.crowds[s.crowd] >= h.cfg.perCrowd:
+	case h.crowds[s.crowd] >= bound:
 		return http.StatusTooManyRequests
 	}
 	h.sockets[s] = struct{}{}

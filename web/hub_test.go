@@ -266,7 +266,7 @@ func TestAccessLostCloses(t *testing.T) {
 }
 
 func TestSwappedRiver(t *testing.T) {
-	s := newLiveSite(t, nil)
+	s := newLiveSite(t, func(c *hubConfig) { c.beat = make(chan time.Time) })
 	ann, bob := s.person("ann"), s.person("bob")
 	post := bob.post("hello from bob")
 	mine := ann.post("mine")
@@ -401,7 +401,7 @@ func TestSlowReaderDelaysNobody(t *testing.T) {
 	stuck := s.server.hub.metric.closed.WithLabelValues("stuck")
 	long := strings.Repeat("word ", 3900)
 	for i := 0; figure(t, stuck) == 0; i++ {
-		if i == 200 {
+		if i == 60 {
 			t.Fatal("a reader who never reads was not closed")
 		}
 		ann.comment(post.Code, strconv.Itoa(i)+" "+long)
@@ -561,7 +561,7 @@ func TestLeases(t *testing.T) {
 }
 
 func TestHandshake(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.perCrowd = 2 })
+	s := newLiveSite(t, func(c *hubConfig) { c.perSession = 2 })
 	ann := s.person("ann")
 	for _, tt := range []struct {
 		origin string
@@ -692,4 +692,9 @@ func BenchmarkPush(b *testing.B) {
 			return f.Post == post.Code && (sent || f.HTML != "") && strings.Contains(line, "bob") == likes
 		})
 	}
+}
+
+func TestBeat(t *testing.T) {
+	s := newLiveSite(t, func(c *hubConfig) { c.pingEvery = time.Millisecond })
+	s.open(nil, "/everything").until("beat", func(f frame) bool { return f.T == "beat" })
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"hash/maphash"
 	"slices"
 	"sync"
@@ -71,11 +72,14 @@ func (b *batch) render(ctx context.Context, l look, n rivers.Name, sets *timelin
 	}
 	b.mu.Unlock()
 	r.once.Do(func() {
+		r.err = errUnrendered // stays if rendering panics
 		// Not the asking socket's context: it may close, and others wait.
 		r.err = r.make(context.WithoutCancel(ctx), b, l, n, sets, it)
 	})
 	return r, r.err
 }
+
+var errUnrendered = errors.New("entry not rendered")
 
 var partSeed = maphash.MakeSeed()
 

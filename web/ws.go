@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -197,7 +198,8 @@ func clip(reason string) string {
 	return reason[:100]
 }
 
-// ping finds out when the other end is gone without having said so.
+// ping finds out when the other end is gone without having said so, and tells a
+// script, which sees no pings, that this end is not.
 func (s *socket) ping(ctx context.Context) {
 	t := time.NewTicker(s.hub.cfg.pingEvery)
 	defer t.Stop()
@@ -216,11 +218,21 @@ func (s *socket) ping(ctx context.Context) {
 			s.cut()
 			return
 		}
+		if err := s.send(ctx, "beat", frameBeat); err != nil {
+			return
+		}
 	}
 }
 
 // write works the notes off until the socket ends.
 func (s *socket) write(ctx context.Context) {
+	defer func() {
+		// As with a page: one that cannot be rendered does not take all down.
+		if v := recover(); v != nil {
+			s.hub.cfg.log.ErrorContext(ctx, "socket panicked", "panic", v, "stack", string(debug.Stack()))
+			s.cut()
+		}
+	}()
 	v := &view{socket: s}
 	defer v.leave()
 	silent := time.AfterFunc(s.hub.cfg.subscribeWithin, func() { s.end(closeSilent, "nothing subscribed to") })
@@ -260,7 +272,7 @@ func (s *socket) send(ctx context.Context, kind string, frame []byte) error {
 	within, cancel := context.WithTimeout(ctx, s.hub.cfg.writeTimeout)
 	defer cancel()
 	if err := s.conn.Write(within, websocket.MessageText, frame); err != nil {
-		if within.Err() != nil && ctx.Err() == nil {
+		if errors.Is(within.Err(), context.DeadlineExceeded) {
 			s.hub.metric.closed.WithLabelValues("stuck").Inc()
 		}
 		s.cut()

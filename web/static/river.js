@@ -495,6 +495,7 @@ let socket = null;
 let tries = 0; // since the last answer
 let timer = 0;
 let over = false; // the server said not to come back
+let heard = 0; // when the server last said anything; it does so every 25 seconds
 
 function send(frame) {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
@@ -503,6 +504,7 @@ function send(frame) {
 function connect() {
   clearTimeout(timer);
   if (over || (socket && socket.readyState <= WebSocket.OPEN)) return;
+  heard = Date.now();
   const address = new URL('/ws', location);
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   const mine = (socket = new WebSocket(address));
@@ -519,11 +521,22 @@ function connect() {
     });
   };
   mine.onmessage = (event) => {
-    if (mine === socket) receive(JSON.parse(event.data));
+    if (mine !== socket) return;
+    heard = Date.now();
+    receive(JSON.parse(event.data));
   };
   mine.onclose = (event) => {
     if (mine === socket) closed(event);
   };
+}
+
+// check finds a connection that died without a word, as after a sleep.
+function check() {
+  if (socket && Date.now() - heard > 60000) {
+    const dead = socket;
+    closed({ code: 1006 });
+    dead.close();
+  }
 }
 
 function closed({ code, reason }) {
@@ -595,8 +608,11 @@ if (river) {
   addEventListener('online', connect);
   addEventListener('pageshow', connect);
   document.addEventListener('visibilitychange', () => {
-    if (!document.hidden) connect();
+    if (document.hidden) return;
+    check();
+    connect();
   });
+  setInterval(check, 15000);
   setInterval(() => times(river), 30000);
   times(river);
   connect();
