@@ -15,8 +15,8 @@ type spec struct {
 	sources func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error)
 	// page says whose page TheirID names, and so which account's gate decides.
 	page pageOf
-	// reasons: entries say why they are here, and an entry none of whose
-	// timelines is readable any more is dropped.
+	// reasons: an entry is dropped if none of its timelines is readable any more, or
+	// the fold says of all that they hold it no more.
 	reasons bool
 	// full: entries are shown unfolded.
 	full bool
@@ -53,8 +53,8 @@ var specs = map[Kind]spec{
 		page: ofMyself, reasons: true, home: true,
 	},
 	User:        {sources: named(timelines.KindFeed), page: ofAccount},
-	Likes:       {sources: named(timelines.KindLikes), page: ofAccount},
-	Comments:    {sources: named(timelines.KindComments), page: ofAccount},
+	Likes:       {sources: named(timelines.KindLikes), page: ofAccount, reasons: true},
+	Comments:    {sources: named(timelines.KindComments), page: ofAccount, reasons: true},
 	Group:       {sources: named(timelines.KindGroup), page: ofAccount},
 	Discussions: {sources: own(timelines.KindDiscussions), page: ofMyself},
 	Directs:     {sources: own(timelines.KindDirects), page: ofMyself},

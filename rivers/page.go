@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -310,7 +311,7 @@ func decideOne(sp spec, sets *timelines.Sets, gates timelines.Gates, e rawEntry,
 		return it, false
 	}
 	for _, id := range e.Overlay.Timelines {
-		if t, ok := gates.Timeline(id); ok && gates.Opens(sets, id) {
+		if t, ok := gates.Timeline(id); ok && gates.Opens(sets, id) && f.bears(t) {
 			it.Why = append(it.Why, t)
 		}
 	}
@@ -319,6 +320,22 @@ func decideOne(sp spec, sets *timelines.Sets, gates timelines.Gates, e rawEntry,
 	}
 	it.To = destinations(sets, gates, f)
 	return it, true
+}
+
+// bears reports whether the fold bears it out that the timeline holds the post.
+// An entry follows a like taken back, or a last comment deleted, when the tiers
+// come to it; the fold did before the reply (R4). Beyond the ids it keeps, the
+// entry is believed.
+func (f *Fold) bears(t timelines.Timeline) bool {
+	switch t.Kind {
+	case timelines.KindLikes:
+		return len(f.Likes.IDs) >= MaxPeople || slices.Contains(f.Likes.IDs, t.TheirID)
+	case timelines.KindComments:
+		return len(f.Comments.IDs) >= MaxPeople || slices.Contains(f.Comments.IDs, t.TheirID)
+	case timelines.KindFeed, timelines.KindGroup, timelines.KindDirects:
+		return slices.Contains(f.Decisive, t.ID)
+	}
+	return true
 }
 
 // destinations are the post's decisive timelines this viewer may know of. Who

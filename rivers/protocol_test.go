@@ -485,6 +485,38 @@ func TestReplaceRebuildsToADepth(t *testing.T) {
 	w.sound()
 }
 
+// A like taken back gives no reason any more, though no job tells the rivers
+// that had it for one (R4).
+func TestAReasonTakenBackIsNoneAtOnce(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
+	w.follow(ann, "cat")
+	w.follow(ann, "dan")
+	p := w.post(bob, "a stranger's")
+	w.like(cat, p.Code)
+	c := w.comment(dan, p.Code, "well")
+	w.forget()
+	w.shows(w.visit(ann, Home, ""), "a stranger's")
+	told := func(c timelines.Change) {
+		t.Helper()
+		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
+		if err := w.rivers.Distribute(w.ctx, touched, Scope{Actor: c.Actor}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deleted, err := w.store.DeleteComment(w.ctx, bob.AccountID, p.Code, c.CommentID)
+	told(must(w, deleted, err))
+	page := w.visit(ann, Home, "")
+	w.shows(page, "a stranger's")
+	if why := page.Items[0].Why; len(why) != 1 || why[0].Kind != timelines.KindLikes {
+		t.Errorf("it is here for %+v, want cat's likes alone", why)
+	}
+	told(w.unlike(cat, p.Code))
+	w.shows(w.visit(ann, Home, ""))
+	w.drain()
+	w.sound()
+}
+
 // What is narrowed is not shown after the acknowledgement, though no job and no
 // bus ever runs (R4): the fold and the clock alone keep it, on every node.
 func TestNarrowingNeedsNoQueue(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"riverrun/rivers"
@@ -54,6 +55,7 @@ func TestNothingNarrowedIsShown(t *testing.T) {
 			all[name+", everything"] = shows(s, n, v, rivers.Everything, "")
 			all[name+", bob"] = shows(s, n, v, rivers.User, "bob")
 			all[name+", likes of cat"] = shows(s, n, v, rivers.Likes, "cat")
+			all[name+", comments of cat"] = shows(s, n, v, rivers.Comments, "cat")
 			all[name+", the post"] = shows(s, n, v, rivers.Post, s.post.Code)
 			all[name+", unfolded"] = unfolds(s, n, v)
 			if !v.Anonymous() {
@@ -87,6 +89,12 @@ func TestNothingNarrowedIsShown(t *testing.T) {
 		}, func(s *scene) {
 			for _, v := range []timelines.Viewer{s.ann, nobody} {
 				for where, it := range everywhere(s, v) {
+					if strings.HasSuffix(where, "comments of cat") {
+						if it != nil {
+							s.t.Errorf("account %d still sees the post in %s", v.AccountID, where)
+						}
+						continue
+					}
 					if it == nil || it.Fold.Comments.Total != 0 || len(it.Fold.Comments.Shown) != 0 || len(it.Fold.Comments.IDs) != 0 {
 						s.t.Errorf("account %d in %s: got %+v, want the post without comments", v.AccountID, where, it)
 					}
@@ -108,6 +116,9 @@ func TestNothingNarrowedIsShown(t *testing.T) {
 			for where, it := range everywhere(s, s.ann) {
 				if it != nil && (it.Fold.Likes.Total != 0 || len(it.Fold.Likes.IDs) != 0) {
 					s.t.Errorf("%s: got likes %+v, want none", where, it.Fold.Likes)
+				}
+				if it != nil && strings.HasSuffix(where, "likes of cat") {
+					s.t.Errorf("%s: still shows the post", where)
 				}
 			}
 		}},
