@@ -1,0 +1,166 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestUnfoldedCommentsStay(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann := s.person("ann")
+	post := ann.post("much discussed")
+	for i := range 130 {
+		ann.comment(post.Code, "comment number "+strconv.Itoa(i)+".")
+	}
+	b := s.tab(browser, "somebody")
+	b.visit("/everything")
+	b.live()
+	count := func(n int) {
+		t.Helper()
+		b.await(fmt.Sprint(n, " comments"), fmt.Sprintf(`document.querySelectorAll('#p-%s-comments .comment').length === %d`, post.Code, n))
+	}
+	count(3)
+	more := chromedp.CSS(`#p-` + post.Code + `-comments .more`)
+	b.do(chromedp.Click(more))
+	count(53)
+	ann.comment(post.Code, "one more while unfolded")
+	b.shows(post.Code, "comments", "one more while unfolded")
+	if got := eval[int](b, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got < 53 {
+		t.Errorf("%d comments are left of 53 unfolded ones", got)
+	}
+	b.do(chromedp.Click(more))
+	count(131)
+	ann.comment(post.Code, "and another")
+	b.shows(post.Code, "comments", "and another")
+	count(132)
+	b.equalsReloadUnfolded(post.Code, 132)
+}
+
+func (b *tab) equalsReloadUnfolded(code string, n int) {
+	b.t.Helper()
+	const list = `[...document.querySelectorAll('.comment')].map((c) => c.id + ' ' + c.querySelector('.said').textContent.trim())`
+	live := eval[[]string](b, list)
+	b.visit("/p/" + code)
+	b.await("all comments", fmt.Sprintf(`document.querySelectorAll('.comment').length === %d`, n))
+	if d := cmp.Diff(eval[[]string](b, list), live); d != "" {
+		b.t.Errorf("%s: unfolded comments differ from the post's page (-page +unfolded):\n%s", b.name, d)
+	}
+}
+
+func TestFormsInPlace(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann := s.person("ann")
+	post := ann.post("to comment on")
+	a := s.tab(browser, "ann")
+	a.signIn("ann")
+	a.visit("/everything")
+	a.live()
+
+	// What is wrong is said in place, and the text stays.
+	a.comment(post.Code, "   ")
+	a.await("a complaint", `document.querySelector('#p-`+post.Code+`-box [role=alert]')?.textContent`)
+	if got := eval[string](a, `document.querySelector('#p-`+post.Code+`-box textarea').value`); got != "   " {
+		t.Errorf("the refused text became %q", got)
+	}
+	a.do(chromedp.SendKeys(chromedp.CSS(`#p-`+post.Code+`-box textarea`), "now something"))
+	// Sent twice in one breath, it is one comment.
+	eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+`-box form button'); b.click(); b.click(); return true; })()`)
+	a.shows(post.Code, "comments", "now something")
+	if got := eval[bool](a, `document.querySelector('#p-`+post.Code+`-box [role=alert]') === null`); !got {
+		t.Error("the complaint is still there after the comment went through")
+	}
+	// A double click likes, and does not unlike.
+	eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+`-acts form button'); b.click(); b.click(); return true; })()`)
+	a.shows(post.Code, "likes", "You")
+	a.comment(post.Code, "a second one")
+	a.shows(post.Code, "comments", "a second one")
+	if got := eval[int](a, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got != 2 {
+		t.Errorf("%d comments, want 2", got)
+	}
+	a.equalsReload()
+}
+
+func TestWithoutScripts(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	s.person("ann")
+	s.person("bob")
+	a, b := s.tab(browser, "ann"), s.tab(browser, "bob")
+	for _, x := range []*tab{a, b} {
+		x.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+			return err
+		}))
+		x.plainSignIn()
+	}
+	says := func(x *tab, text string, want bool) {
+		t.Helper()
+		x.visit("/everything")
+		if got := strings.Contains(x.plain(), text); got != want {
+			t.Fatalf("%s: page says %q: %v, want %v\n%s", x.name, text, got, want, x.plain())
+		}
+	}
+	send := func(x *tab, steps ...chromedp.Action[chromedp.Void]) {
+		t.Helper()
+		_, err := chromedp.RunResponse(x.ctx, steps...)
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", x.name, err, x.plain())
+		}
+	}
+	a.visit("/")
+	a.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "written without scripts"))
+	send(a, chromedp.Click(chromedp.CSS(`#composer form button`)))
+	says(a, "written without scripts", true)
+	says(b, "written without scripts", true)
+	send(b, chromedp.Click(chromedp.CSS(`.acts form button`)))
+	says(a, "Liked by", true)
+	says(b, "Unlike", true)
+	b.do(chromedp.Click(chromedp.CSS(`.box summary`)), chromedp.SendKeys(chromedp.CSS(`.box textarea`), "an answer"))
+	send(b, chromedp.Click(chromedp.CSS(`.box form button`)))
+	says(a, "an answer", true)
+	send(b, chromedp.Navigate(s.http.URL+"/everything"))
+	send(b, chromedp.Click(chromedp.CSS(`.acts form button`)))
+	says(a, "Liked by", false)
+	send(a, chromedp.Click(chromedp.CSS(`.acts a[href$="/edit"]`)))
+	a.do(chromedp.SendKeys(chromedp.CSS(`main textarea`), kb.End+", and edited"))
+	send(a, chromedp.Click(chromedp.CSS(`form[action$="/edit"] button`)))
+	says(b, "and edited", true)
+	says(a, "and edited", true)
+	send(a, chromedp.Click(chromedp.CSS(`.acts a[href$="/edit"]`)))
+	send(a, chromedp.Click(chromedp.CSS(`form[action$="/delete"] button`)))
+	says(b, "without scripts", false)
+}
+
+func (b *tab) plain() string {
+	b.t.Helper()
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	html, err := chromedp.Run(ctx, chromedp.OuterHTML(chromedp.CSS(`main`)))
+	if err != nil {
+		b.t.Fatalf("%s: %v", b.name, err)
+	}
+	return html
+}
+
+func (b *tab) plainSignIn() {
+	b.t.Helper()
+	b.visit("/login")
+	b.do(
+		chromedp.SendKeys(chromedp.CSS(`input[name=username]`), b.name),
+		chromedp.SendKeys(chromedp.CSS(`input[name=password]`), password),
+	)
+	if _, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS(`main form button`))); err != nil {
+		b.t.Fatalf("%s: sign in: %v", b.name, err)
+	}
+}

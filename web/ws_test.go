@@ -1,0 +1,226 @@
+package web
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"go.uber.org/goleak"
+
+	"riverrun/timelines"
+)
+
+func TestStopSaysComeBack(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann := s.person("ann")
+	ann.post("something")
+	ignore := goleak.IgnoreCurrent()
+	// The hub of the site runs; one of our own is started and stopped here.
+	if err := s.server.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.server.hub = makeHub(s.server.hub.cfg, s.server.hub.metric)
+	if err := s.server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.http.Config.Handler = s.server.Handler()
+	var open []*page
+	for _, p := range []*person{ann, nil, ann} {
+		open = append(open, s.open(p, "/everything"))
+	}
+	codes := make(chan websocket.CloseError, len(open))
+	for _, g := range open {
+		go func() { codes <- g.closed() }()
+	}
+	if err := s.server.Stop(t.Context()); err != nil {
+		t.Errorf("Stop: %v", err)
+	}
+	for range open {
+		c := <-codes
+		after, err := strconv.Atoi(c.Reason)
+		if c.Code != closeReconnect || err != nil || after < 0 || after > 5000 {
+			t.Errorf("closed with %v, want %d and milliseconds", c, closeReconnect)
+		}
+	}
+	if _, status, err := s.dial(nil, nil); err == nil || status != http.StatusServiceUnavailable {
+		t.Errorf("dial after Stop: status %d, %v; want 503", status, err)
+	}
+	var leases int
+	if err := s.db.Secondary.QueryRow(t.Context(), `SELECT count(*) FROM leases`).Scan(&leases); err != nil || leases != 0 {
+		t.Errorf("%d leases after Stop (%v), want none", leases, err)
+	}
+	for _, g := range open {
+		_ = g.conn.CloseNow()
+	}
+	s.http.CloseClientConnections()
+	goleak.VerifyNone(t, ignore)
+}
+
+func TestLeases(t *testing.T) {
+	beat := make(chan time.Time)
+	s := newLiveSite(t, func(c *hubConfig) { c.beat, c.leaseEvery = beat, 1 })
+	s.person("ann").post("something")
+	until := func() (at time.Time, n int) {
+		t.Helper()
+		err := s.db.Secondary.QueryRow(t.Context(), `SELECT coalesce(max(until), 'epoch'), count(*) FROM leases`).Scan(&at, &n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at, n
+	}
+	g, h := s.open(nil, "/everything"), s.open(nil, "/everything")
+	first, n := until()
+	if n != 1 {
+		t.Fatalf("two pages of one river hold %d leases, want 1", n)
+	}
+	beat <- time.Now()
+	await(t, "the lease to be refreshed", func() bool { at, _ := until(); return at.After(first) })
+	_ = g.conn.CloseNow()
+	await(t, "one socket to be left", func() bool { return figure(t, s.server.hub.metric.sockets) == 1 })
+	if _, n := until(); n != 1 {
+		t.Errorf("%d leases while a page is open, want 1", n)
+	}
+	_ = h.conn.CloseNow()
+	await(t, "the lease to be given up", func() bool { _, n := until(); return n == 0 })
+}
+
+func TestHandshake(t *testing.T) {
+	s := newLiveSite(t, func(c *hubConfig) { c.perSession = 2 })
+	ann := s.person("ann")
+	for _, tt := range []struct {
+		origin string
+		status int
+	}{
+		{"", http.StatusSwitchingProtocols},
+		{s.http.URL, http.StatusSwitchingProtocols},
+		{"https://elsewhere.example", http.StatusForbidden},
+		{"null", http.StatusForbidden},
+	} {
+		header := http.Header{}
+		if tt.origin != "" {
+			header.Set("Origin", tt.origin)
+		}
+		conn, status, err := s.dial(ann, header)
+		if status != tt.status {
+			t.Errorf("Origin %q: status %d (%v), want %d", tt.origin, status, err, tt.status)
+		}
+		if conn != nil {
+			_ = conn.Close(websocket.StatusNormalClosure, "")
+		}
+	}
+	await(t, "all sockets to end", func() bool { return figure(t, s.server.hub.metric.sockets) == 0 })
+	for range 2 {
+		if _, status, err := s.dial(ann, nil); err != nil {
+			t.Fatalf("dial: %d %v", status, err)
+		}
+	}
+	if _, status, err := s.dial(ann, nil); err == nil || status != http.StatusTooManyRequests {
+		t.Errorf("third socket of a session: status %d (%v), want 429", status, err)
+	}
+	if _, _, err := s.dial(nil, nil); err != nil {
+		t.Errorf("somebody else's socket: %v", err)
+	}
+}
+
+func TestCloseCodes(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.SetAccess(ctx, ann.account.ID, "", timelines.Private)
+	})
+	for name, tt := range map[string]struct {
+		as   *person
+		says []string
+		want websocket.StatusCode
+	}{
+		"malformed":         {says: []string{`{"t":"shout"}`}, want: closeMalformed},
+		"no such account":   {says: []string{`{"t":"subscribe","page":"/nobody-here"}`}, want: closeNoPage},
+		"no such page":      {says: []string{`{"t":"subscribe","page":"/settings/x/y"}`}, want: closeNoPage},
+		"private":           {as: bob, says: []string{`{"t":"subscribe","page":"/ann"}`}, want: closeNoPage},
+		"home of nobody":    {says: []string{`{"t":"subscribe","page":"/"}`}, want: closeSignedOut},
+		"another's page":    {as: bob, says: []string{`{"t":"subscribe","page":"/everything","viewer":"ann"}`}, want: closeSignedOut},
+		"signed-out's page": {as: bob, says: []string{`{"t":"subscribe","page":"/everything","viewer":""}`}, want: closeSignedOut},
+		"bad cursor":        {says: []string{`{"t":"subscribe","page":"/everything?before=x"}`}, want: closeNoPage},
+		"too fast": {
+			says: slices.Repeat([]string{`{"t":"drop","entries":{}}`}, frameBurst+20), want: closeTooFast,
+		},
+		"too large": {says: []string{`{"t":"` + strings.Repeat("x", maxFrame+1) + `"}`}, want: websocket.StatusMessageTooBig},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, _, err := s.dial(tt.as, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := &page{t: t, conn: conn, shown: map[string]frame{}}
+			for _, message := range tt.says {
+				if err := conn.Write(t.Context(), websocket.MessageText, []byte(message)); err != nil {
+					break // closed already: that is what the test waits for
+				}
+			}
+			if c := g.closed(); c.Code != tt.want {
+				t.Errorf("closed with %v, want %d", c, tt.want)
+			}
+		})
+	}
+	t.Run("silent", func(t *testing.T) {
+		s := newLiveSite(t, func(c *hubConfig) { c.subscribeWithin = time.Millisecond })
+		conn, _, err := s.dial(nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c := (&page{t: t, conn: conn}).closed(); c.Code != closeSilent {
+			t.Errorf("closed with %v, want %d", c, closeSilent)
+		}
+	})
+}
+
+func TestMadeUpRiver(t *testing.T) {
+	s := newLiveSite(t, nil)
+	s.person("ann").post("something")
+	g := &page{t: t, address: "/everything", river: "12345", shown: map[string]frame{"0000000000": {Version: "7.7"}}}
+	g.follow(s, nil)
+	if g.river == "12345" {
+		t.Error("the made-up river was believed")
+	}
+	if len(g.shown) != 1 {
+		t.Errorf("page shows %d entries, want the one there is", len(g.shown))
+	}
+	await(t, "one lease to be left", func() bool {
+		var ids []int64
+		if err := s.db.Secondary.QueryRow(t.Context(), `SELECT array_agg(river_id) FROM leases`).Scan(&ids); err != nil {
+			t.Fatal(err)
+		}
+		return len(ids) == 1 && ids[0] == parseID(t, g.river)
+	})
+}
+
+func BenchmarkPush(b *testing.B) {
+	s := newLiveSite(b, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	post := ann.post("to like")
+	g := s.open(ann, "/everything")
+	for i := 0; b.Loop(); i++ {
+		likes := i%2 == 0
+		bob.act(func(ctx context.Context) (timelines.Change, error) {
+			if likes {
+				return s.store.Like(ctx, bob.account.ID, post.Code)
+			}
+			return s.store.Unlike(ctx, bob.account.ID, post.Code)
+		})
+		g.until("the likes", func(f frame) bool {
+			line := f.HTML + f.Parts["likes"]
+			_, sent := f.Parts["likes"]
+			return f.Post == post.Code && (sent || f.HTML != "") && strings.Contains(line, "bob") == likes
+		})
+	}
+}
+
+func TestBeat(t *testing.T) {
+	s := newLiveSite(t, func(c *hubConfig) { c.pingEvery = time.Millisecond })
+	s.open(nil, "/everything").until("beat", func(f frame) bool { return f.T == "beat" })
+}
