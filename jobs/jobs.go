@@ -133,6 +133,8 @@ type Jobs struct {
 	client  *riverqueue.Client[pgx.Tx]
 	metrics *metrics
 	running atomic.Bool
+	// halvings of maxNotes; see there.
+	halvings atomic.Int32
 
 	stopMu  sync.Mutex // guards stopped; held while stopping
 	stopped bool

@@ -14,8 +14,29 @@ import (
 )
 
 // maxNotes is how many notes one follow takes at most: it bounds the length of
-// its transaction.
+// its transaction. How many rivers they concern it does not bound; so a follow
+// that fails lets this node take half as many, down to one, and one that leaves
+// none twice as many again. Else a batch too large for JobTimeout would be tried,
+// at the same size, for ever, and nothing behind it would be followed.
 const maxNotes = 500
+
+// notesAtOnce is how many notes this node takes now.
+func (j *Jobs) notesAtOnce() int { return max(1, maxNotes>>j.halvings.Load()) }
+
+// adapt counts a follow of at most so many notes that failed, or took some.
+func (j *Jobs) adapt(most, taken int, err error) {
+	// Of two workers that fail at the same size, one halves it.
+	halvings := j.halvings.Load()
+	if most != max(1, maxNotes>>halvings) {
+		return
+	}
+	switch {
+	case err != nil && most > 1:
+		j.halvings.CompareAndSwap(halvings, halvings+1)
+	case err == nil && taken < most && halvings > 0:
+		j.halvings.CompareAndSwap(halvings, halvings-1)
+	}
+}
 
 // followWorker is Tier 2: it takes notes from behind, oldest first, and brings
 // all live rivers up to all of them in one call, a post that changed two hundred
@@ -46,25 +67,27 @@ type followWorker struct {
 // other worker holds; if it fails on the way, the job is tried again.
 func (w *followWorker) Work(ctx context.Context, _ *riverqueue.Job[followArgs]) error {
 	for {
-		taken, err := w.jobs.follow(ctx)
+		most := w.jobs.notesAtOnce()
+		taken, err := w.jobs.follow(ctx, most)
+		w.jobs.adapt(most, taken, err)
 		if err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}
-		if taken < maxNotes {
+		if taken < most {
 			return nil
 		}
 	}
 }
 
-// follow works up to maxNotes notes and returns how many there were.
-func (j *Jobs) follow(ctx context.Context) (int, error) {
+// follow works up to that many notes and returns how many there were.
+func (j *Jobs) follow(ctx context.Context, most int) (int, error) {
 	var notes []note
 	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
 		if err := j.dropWaiting(ctx, tx); err != nil {
 			return err
 		}
 		var err error
-		if notes, err = takeNotes(ctx, tx); err != nil || len(notes) == 0 {
+		if notes, err = takeNotes(ctx, tx, most); err != nil || len(notes) == 0 {
 			return err
 		}
 		return j.cfg.Tiers.Follow(ctx, byPost(notes))
@@ -100,14 +123,14 @@ type note struct {
 	Timelines []int64
 }
 
-func takeNotes(ctx context.Context, tx pgx.Tx) ([]note, error) {
+func takeNotes(ctx context.Context, tx pgx.Tx, most int) ([]note, error) {
 	const query = `
 		WITH taken AS MATERIALIZED (
 			SELECT id FROM behind ORDER BY id LIMIT @most FOR UPDATE SKIP LOCKED
 		)
 		DELETE FROM behind USING taken WHERE behind.id = taken.id
 		RETURNING behind.post_id, behind.changed_at, behind.timelines`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"most": maxNotes})
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"most": most})
 	if err != nil {
 		return nil, fmt.Errorf("take notes: %w", err)
 	}

@@ -136,7 +136,7 @@ func TestCrashWhileFollowingKeepsTheNotes(t *testing.T) {
 	if err := j.note(t.Context(), want, 0); err != nil {
 		t.Fatal(err)
 	}
-	if n, err := j.follow(ctx); err == nil {
+	if n, err := j.follow(ctx, maxNotes); err == nil {
 		t.Fatalf("follow: got %d and no error, want one", n)
 	}
 	c.follow = func(_ context.Context, touched []timelines.Touched) error {
@@ -145,7 +145,7 @@ func TestCrashWhileFollowingKeepsTheNotes(t *testing.T) {
 		}
 		return nil
 	}
-	if n, err := j.follow(t.Context()); n != 1 || err != nil {
+	if n, err := j.follow(t.Context(), maxNotes); n != 1 || err != nil {
 		t.Errorf("follow after the crash: got %d, %v, want 1 note", n, err)
 	}
 	if n := count(t, pool, countNotes); n != 0 {
@@ -178,7 +178,7 @@ func TestFollowersDoNotWaitForEachOther(t *testing.T) {
 	}
 	ended := make(chan int)
 	go func() {
-		n, err := j.follow(t.Context())
+		n, err := j.follow(t.Context(), maxNotes)
 		if err != nil {
 			t.Errorf("the held follow: %v", err)
 		}
@@ -187,12 +187,46 @@ func TestFollowersDoNotWaitForEachOther(t *testing.T) {
 	receive(t, "the first follow to be held", held)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	n, err := j.follow(ctx)
+	n, err := j.follow(ctx, maxNotes)
 	if n != rest || err != nil {
 		t.Errorf("the second follow: got %d notes, %v; want %d", n, err, rest)
 	}
 	close(release)
 	if n := receive(t, "the first follow", ended); n != maxNotes {
 		t.Errorf("the first follow: got %d notes, want %d", n, maxNotes)
+	}
+}
+
+// TestABatchTooLargeIsDivided fails calls for more than some posts, as a timeout
+// would: smaller ones follow until all are done, and then larger ones again.
+func TestABatchTooLargeIsDivided(t *testing.T) {
+	const most = 3
+	pool := prepare(t)
+	var largest atomic.Int32
+	c := &calls{follow: func(_ context.Context, touched []timelines.Touched) error {
+		if len(touched) > most {
+			return errors.New("too much")
+		}
+		largest.Store(max(largest.Load(), int32(len(touched))))
+		return nil
+	}}
+	fill := `INSERT INTO behind (post_id, changed_at, timelines) SELECT n, 0, '{}' FROM generate_series(1, $1) AS n`
+	if _, err := pool.Exec(t.Context(), fill, 20*most); err != nil {
+		t.Fatal(err)
+	}
+	j := start(t, config(t, pool, c))
+	announce(t, pool, timelines.Touched{PostID: 1})
+	await(t, "all notes to be followed", func() bool {
+		return count(t, pool, countNotes) == 0 && count(t, pool, countFollows) == 0
+	})
+	if got := largest.Load(); got == 0 || got > most {
+		t.Errorf("followed %d posts at once, want 1 to %d", got, most)
+	}
+	stop(t, j)
+	for range 20 {
+		j.adapt(j.notesAtOnce(), 0, nil)
+	}
+	if got := j.notesAtOnce(); got != maxNotes {
+		t.Errorf("takes %d notes when all succeeds, want %d", got, maxNotes)
 	}
 }
