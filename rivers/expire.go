@@ -65,7 +65,10 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	if out.Folds, err = s.batches(ctx, "remove folds", removeFolds, args); err != nil {
 		return out, err
 	}
-	_, err = s.batches(ctx, "remove stale leases and visits", removeLeases, args)
+	if _, err = s.batches(ctx, "remove stale leases", removeLeases, args); err != nil {
+		return out, err
+	}
+	_, err = s.batches(ctx, "remove stale visits", removeVisits, args)
 	return out, err
 }
 
@@ -107,6 +110,14 @@ const removeLeases = `
 		SELECT river_id, node FROM leases
 		WHERE until < clock_timestamp() - @keep::interval
 		ORDER BY river_id, node LIMIT @batch FOR UPDATE)`
+
+// A page may be closed long after its river was removed, which is a visit too.
+const removeVisits = `
+	DELETE FROM visits WHERE river_id IN (
+		SELECT river_id FROM visits v
+		WHERE visited_at < clock_timestamp() - @keep::interval
+			AND NOT EXISTS (SELECT FROM rivers r WHERE r.id = v.river_id)
+		ORDER BY river_id LIMIT @batch FOR UPDATE OF v)`
 
 // batches repeats a statement until it finds less than a batch.
 func (s *Store) batches(ctx context.Context, what, query string, args pgx.StrictNamedArgs) (int64, error) {
