@@ -57,7 +57,12 @@ type limiter struct {
 	keys *simplelru.LRU[string, *rate.Limiter]
 }
 
-const maxLimited = 20_000
+const (
+	maxLimited = 20_000
+	// maxLimitedKey is how much of a key is remembered, in bytes: more than any
+	// name has. What begins the same beyond that is counted together.
+	maxLimitedKey = 64
+)
 
 func newLimiter(n int, per time.Duration) *limiter {
 	keys, err := simplelru.NewLRU[string, *rate.Limiter](maxLimited, nil)
@@ -72,12 +77,14 @@ func (l *limiter) allow(key string) error {
 	if l.n < 0 {
 		return nil
 	}
+	key = key[:min(len(key), maxLimitedKey)]
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	found, ok := l.keys.Get(key)
 	if !ok {
 		found = rate.NewLimiter(rate.Every(l.per/time.Duration(l.n)), l.n)
-		l.keys.Add(key, found)
+		// A key may be part of a whole form, which would be kept with it.
+		l.keys.Add(strings.Clone(key), found)
 	}
 	if !found.Allow() {
 		return errLimited

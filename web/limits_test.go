@@ -4,8 +4,10 @@ import (
 	"errors"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 func TestLimiter(t *testing.T) {
@@ -33,6 +35,29 @@ func TestLimiter(t *testing.T) {
 	for range 1000 {
 		if err := free.allow("a"); err != nil {
 			t.Fatalf("without a limit: %v", err)
+		}
+	}
+}
+
+// TestLimiterRemembersLittle: a key is what somebody sent, and must not hold
+// what it came in.
+func TestLimiterRemembersLittle(t *testing.T) {
+	l := newLimiter(1, time.Hour)
+	form := strings.Repeat("x", maxForm)
+	for _, key := range []string{form[:3], form} {
+		if err := l.allow(key); err != nil {
+			t.Fatalf("key of %d bytes: %v", len(key), err)
+		}
+		if err := l.allow(key); !errors.Is(err, errLimited) {
+			t.Errorf("key of %d bytes again: %v, want %v", len(key), err, errLimited)
+		}
+	}
+	for _, key := range l.keys.Keys() {
+		if len(key) > maxLimitedKey {
+			t.Errorf("a key of %d bytes is remembered, want at most %d", len(key), maxLimitedKey)
+		}
+		if unsafe.StringData(key) == unsafe.StringData(form) {
+			t.Errorf("the key of %d bytes keeps the form it stands in", len(key))
 		}
 	}
 }

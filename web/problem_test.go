@@ -61,6 +61,9 @@ func TestLocalAddress(t *testing.T) {
 		{"javascript:alert(1)", "/else"},
 		{"/x\r\nSet-Cookie: a=b", "/else"},
 		{"/\t/example.org", "/else"},
+		{"/\x00", "/else"},
+		{"/a\x1fb", "/else"},
+		{"/a\x7f", "/else"},
 	} {
 		if got := localAddress(tt.in, "/else"); got != tt.want {
 			t.Errorf("localAddress(%q) = %q, want %q", tt.in, got, tt.want)

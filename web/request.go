@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"unicode"
 
 	"github.com/a-h/templ"
 
@@ -116,9 +117,11 @@ func (r *request) address() string { return r.URL.RequestURI() }
 func (r *request) back(otherwise string) string { return localAddress(r.FormValue("back"), otherwise) }
 
 // localAddress returns the address if a redirect there stays on this site, else
-// otherwise.
+// otherwise. Control characters are in no address: browsers skip some of them
+// and refuse an answer with others.
 func localAddress(address, otherwise string) string {
-	if !strings.HasPrefix(address, "/") || strings.HasPrefix(address, "//") || strings.ContainsAny(address, "\\\r\n\t") {
+	if !strings.HasPrefix(address, "/") || strings.HasPrefix(address, "//") ||
+		strings.Contains(address, `\`) || strings.ContainsFunc(address, unicode.IsControl) {
 		return otherwise
 	}
 	return address
