@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 )
@@ -34,10 +35,18 @@ func TestSignUpInAndOut(t *testing.T) {
 func TestSessionCookie(t *testing.T) {
 	s := newLiveSite(t, nil)
 	s.person("anna")
-	for _, tt := range []struct{ url, name, flags string }{
-		{"http://river.example", "riverrun", "Path=/; Max-Age=7776000; HttpOnly; SameSite=Lax"},
-		{"https://river.example", "__Host-riverrun", "Path=/; Max-Age=7776000; HttpOnly; Secure; SameSite=Lax"},
+	for _, tt := range []struct {
+		url         string
+		age         time.Duration
+		name, flags string
+	}{
+		{"http://river.example", 0, "riverrun", "Path=/; Max-Age=7776000; HttpOnly; SameSite=Lax"},
+		{"https://river.example", 0, "__Host-riverrun", "Path=/; Max-Age=7776000; HttpOnly; Secure; SameSite=Lax"},
+		{"http://river.example", 365 * 24 * time.Hour, "riverrun", "Path=/; Max-Age=31536000; HttpOnly; SameSite=Lax"},
 	} {
+		if tt.age != 0 {
+			s.server.sessionAge = tt.age
+		}
 		address, err := url.Parse(tt.url)
 		if err != nil {
 			t.Fatal(err)

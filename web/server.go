@@ -32,6 +32,9 @@ type Config struct {
 	MetricsPage http.Handler
 	// Metrics is where the package's own figures are registered; nil: nowhere.
 	Metrics prometheus.Registerer
+	// SessionAge is how long a browser keeps the cookie of a session, 0: as long
+	// as a store's sessions live if nothing else is said.
+	SessionAge time.Duration
 	// Limits bound how fast people may write and try passwords.
 	Limits Limits
 	// Lag is how far Tier 2 is behind; a page that is opened while it is long is
@@ -51,11 +54,14 @@ type Server struct {
 	ready     func(context.Context) error
 	metrics   http.Handler
 	pageTook  *prometheus.HistogramVec // by river kind
-	limits    *limits
-	parts     *partsCache
-	static    *staticFiles
-	now       func() time.Time
-	hub       *hub
+	// sessionAge is how long a browser keeps the cookie; the store decides how long
+	// the session behind it lives.
+	sessionAge time.Duration
+	limits     *limits
+	parts      *partsCache
+	static     *staticFiles
+	now        func() time.Time
+	hub        *hub
 }
 
 // New returns a server. Start must be called before sockets are accepted.
@@ -66,6 +72,9 @@ func New(c Config) (*Server, error) {
 	}
 	if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
 		return nil, fmt.Errorf("the site's address %q is not like https://river.example", c.URL)
+	}
+	if c.SessionAge == 0 {
+		c.SessionAge = timelines.DefaultOptions().SessionAge
 	}
 	if c.PartsBytes == 0 {
 		c.PartsBytes = 64 << 20
@@ -82,10 +91,11 @@ func New(c Config) (*Server, error) {
 			Help:    "Time to answer a page, by the kind of its river.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 		}, []string{"kind"}),
-		limits: newLimits(c.Limits),
-		parts:  newPartsCache(c.PartsBytes),
-		static: static,
-		now:    time.Now,
+		sessionAge: c.SessionAge,
+		limits:     newLimits(c.Limits),
+		parts:      newPartsCache(c.PartsBytes),
+		static:     static,
+		now:        time.Now,
 	}
 	if c.Metrics != nil {
 		if err := c.Metrics.Register(s.pageTook); err != nil {

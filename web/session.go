@@ -5,10 +5,6 @@ import (
 	"time"
 )
 
-// sessionAge is how long a browser keeps the cookie; the store decides how long
-// the session behind it lives.
-const sessionAge = 90 * 24 * time.Hour
-
 func (s *Server) overTLS() bool { return s.url.Scheme == "https" }
 
 // cookieName is the session cookie's name. Over TLS its prefix makes browsers
@@ -21,7 +17,7 @@ func (s *Server) cookieName() string {
 }
 
 func (s *Server) keepSession(w http.ResponseWriter, token string) {
-	http.SetCookie(w, s.cookie(token, int(sessionAge/time.Second)))
+	http.SetCookie(w, s.cookie(token, int(s.sessionAge/time.Second)))
 }
 
 func (s *Server) forgetSession(w http.ResponseWriter) {

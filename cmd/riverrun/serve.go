@@ -51,6 +51,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		Tiers:       n.tiers,
 		Log:         n.log,
 		URL:         n.config.url,
+		SessionAge:  n.config.sessionAge,
 		Ready:       n.ready(work),
 		MetricsPage: promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
 		Metrics:     n.metrics,
