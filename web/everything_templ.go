@@ -68,7 +68,7 @@ func everythingPage(v *riverView) templ.Component {
 				var templ_7745c5c3_Var4 string
 				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.loc.T("empty.everythings"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `everything.templ`, Line: 7, Col: 36}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/everything.templ`, Line: 7, Col: 36}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var4))
 				if templ_7745c5c3_Err != nil {
