@@ -143,10 +143,11 @@ func (v accountView) mayWriteTo() bool {
 // composer is the page's form for a post to this account.
 func (v accountView) composer() composer { return newComposer(v.address(), v.who) }
 
-// direct is the page's form for a direct message to this person.
+// direct is the page's form for a direct message to this person. The message is
+// on neither's page: the form leads to where it can be seen.
 func (v accountView) direct() composer {
-	c := directComposer(v.address())
-	c.people = v.who.Name
+	c := directComposer("/filter/directs")
+	c.people, c.shows = v.who.Name, false
 	return c
 }
 
@@ -173,12 +174,22 @@ type closedView struct {
 	requested bool
 }
 
+func (c closedView) isGroup() bool { return c.who.Kind == timelines.Group }
+
+// asked says what the viewer waits for.
+func (c closedView) asked() string {
+	if c.isGroup() {
+		return c.loc.T("account.asked.group")
+	}
+	return c.loc.T("account.asked", "who", c.who.Title)
+}
+
 // reason says why the page is closed.
 func (c closedView) reason() string {
 	switch {
 	case c.who.Access == timelines.Protected:
 		return c.loc.T("account.protected.signin", "who", c.who.Title)
-	case c.who.Kind == timelines.Group:
+	case c.isGroup():
 		return c.loc.T("account.private.group")
 	}
 	return c.loc.T("account.private.user", "who", c.who.Title)

@@ -23,13 +23,14 @@ type composer struct {
 	people string              // names typed
 	open   bool                // the destinations are unfolded from the start
 	direct bool                // to people only, and to at least one
+	shows  bool                // what is sent will be seen on the page it is sent from
 	key    string
 	back   string
 	wrong  wrong
 }
 
 func newComposer(back string, to ...timelines.Account) composer {
-	return composer{to: to, key: formKey(), back: back}
+	return composer{to: to, key: formKey(), back: back, shows: true}
 }
 
 // directComposer is a composer of direct messages. It never means the writer's
