@@ -39,6 +39,7 @@ type calls struct {
 	distribute func(context.Context, timelines.Touched) error
 	follow     func(context.Context, []timelines.Touched) error
 	replace    func(context.Context, timelines.Replace) error
+	viewers    []int64 // those with an open page
 	bump       func(context.Context, timelines.Unbumped) error
 	expire     func(context.Context) error
 	sessions   func(limit int) (int64, error)
@@ -63,6 +64,14 @@ func (c *calls) Follow(ctx context.Context, touched []timelines.Touched) error {
 		return nil
 	}
 	return c.follow(ctx, touched)
+}
+
+func (c *calls) Spread(_ context.Context, r timelines.Replace) ([]timelines.Replace, error) {
+	var left []timelines.Replace
+	for _, v := range c.viewers {
+		left = append(left, timelines.Replace{ViewerID: v, Kinds: r.Kinds})
+	}
+	return left, nil
 }
 
 func (c *calls) Replace(ctx context.Context, r timelines.Replace) error {

@@ -70,10 +70,35 @@ type replaceWorker struct {
 // the job did is safe, and Replace takes the moment it is called for the dividing
 // line. The job's created_at would not do: it is the beginning of the change's
 // transaction.
+//
+// A change that concerns everybody becomes one job for each viewer with an open
+// page, so that no job grows with the number of viewers and a failure repeats
+// one viewer's part.
 func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArgs]) error {
 	r := timelines.Replace{ViewerID: job.Args.ViewerID, Everybody: job.Args.Everybody, Kinds: job.Args.Kinds}
+	if r.Everybody {
+		return w.spread(ctx, r)
+	}
 	if err := w.jobs.cfg.Tiers.Replace(ctx, r); err != nil {
 		return fmt.Errorf("replace rivers: %w", err)
+	}
+	return nil
+}
+
+func (w *replaceWorker) spread(ctx context.Context, r timelines.Replace) error {
+	left, err := w.jobs.cfg.Tiers.Spread(ctx, r)
+	if err != nil {
+		return fmt.Errorf("replace everybody's rivers: %w", err)
+	}
+	params := make([]riverqueue.InsertManyParams, len(left))
+	for i, one := range left {
+		params[i].Args = replaceArgs{ViewerID: one.ViewerID, Kinds: one.Kinds}
+	}
+	if len(params) == 0 {
+		return nil
+	}
+	if _, err := w.jobs.client.InsertMany(ctx, params); err != nil {
+		return fmt.Errorf("replace everybody's rivers: %w", err)
 	}
 	return nil
 }

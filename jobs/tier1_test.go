@@ -139,3 +139,25 @@ func TestLaterDoesNotStarveNow(t *testing.T) {
 		receive(t, "tier 1 while tier 2 is held", distributed)
 	}
 }
+
+// A change that concerns everybody is a job for each viewer with an open page.
+func TestReplaceOfEverybodyIsSpread(t *testing.T) {
+	pool := prepare(t)
+	replaced := make(chan timelines.Replace, 10)
+	c := &calls{viewers: []int64{0, 7, 9}, replace: func(_ context.Context, r timelines.Replace) error {
+		replaced <- r
+		return nil
+	}}
+	start(t, config(t, pool, c))
+	announce(t, pool, timelines.Replace{Everybody: true, Kinds: []string{"home"}})
+	got := map[int64]timelines.Replace{}
+	for range c.viewers {
+		r := receive(t, "a replace", replaced)
+		got[r.ViewerID] = r
+	}
+	for _, v := range c.viewers {
+		if diff := cmp.Diff(timelines.Replace{ViewerID: v, Kinds: []string{"home"}}, got[v]); diff != "" {
+			t.Errorf("viewer %d (-want +got):\n%s", v, diff)
+		}
+	}
+}

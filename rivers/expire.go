@@ -12,8 +12,13 @@ import (
 // went out of use: far longer than any writer may still write.
 const keep = 10 * time.Minute
 
-// expireBatch bounds how many rows one statement of Expire removes.
-const expireBatch = 1000
+// expireBatch bounds how many rows one statement of Expire retires or removes,
+// and removeBatch how many rivers go at once with their entries: thousands, where
+// they were read a few pages deep.
+const (
+	expireBatch = 1000
+	removeBatch = 50
+)
 
 // Expired counts what an expiry removed.
 type Expired struct {
@@ -54,7 +59,7 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 		}
 		out.Removed += removed
 		out.Entries += entries
-		if removed < expireBatch {
+		if removed < removeBatch {
 			break
 		}
 	}
@@ -140,7 +145,7 @@ func (s *Store) removeRetired(ctx context.Context) (rivers, entries int64, err e
 			SELECT id FROM rivers
 			WHERE state = 'retired' AND retired_at < clock_timestamp() - @keep::interval
 			ORDER BY id LIMIT @batch FOR UPDATE SKIP LOCKED`
-		rows, err := tx.Query(ctx, pick, pgx.StrictNamedArgs{"keep": keep, "batch": expireBatch})
+		rows, err := tx.Query(ctx, pick, pgx.StrictNamedArgs{"keep": keep, "batch": removeBatch})
 		if err != nil {
 			return err
 		}

@@ -108,11 +108,12 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 // protocol, steps 7 and 8). A warm page is one SQL statement.
 //
 // Errors: ErrForbidden (the page exists and is closed to this viewer),
-// ErrNotFound, timelines.ErrSignedOut (the viewer's session ended).
+// ErrNotFound (also for a page very far below what anybody has read, see
+// maxExtensions), timelines.ErrSignedOut (the viewer's session ended).
 func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
 	page := &Page{Name: n}
 	at := before
-	for builds := 0; ; {
+	for builds, extensions := 0, 0; ; {
 		raw, err := s.readPage(ctx, n, at, PageSize+1)
 		if err != nil {
 			return nil, err
@@ -165,6 +166,9 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 		if k := len(raw.entries); k > 0 {
 			at = Cursor{Place: raw.entries[k-1].Place, PostID: raw.entries[k-1].PostID}
 		}
+		if extensions++; extensions > maxExtensions {
+			return nil, ErrNotFound
+		}
 		if err := s.extend(ctx, n, raw.river, raw.floor); err != nil {
 			return nil, err
 		}
@@ -175,6 +179,11 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 	s.keeper.visited(page.River)
 	return page, nil
 }
+
+// maxExtensions bounds how much older a page may be than what is stored, so that
+// no single request, least of all an anonymous one with a made-up cursor, stores
+// the whole history: 3,000 posts. Who reads on page by page never meets it.
+const maxExtensions = 20
 
 // admit brings the access cache to the clock a deciding statement returned,
 // checks that the viewer is still signed in and may open the page, and returns
@@ -239,8 +248,10 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	want := map[int64]int64{}
 	for _, u := range all {
 		for _, e := range u.entries {
-			at := e.Fold
-			if at == 0 {
+			// An entry is stored together with its fold. A fold older than the entry was
+			// written late, after the table was lost, and is not to be believed.
+			at := max(e.Fold, e.Version)
+			if e.Fold == 0 {
 				// No fold is stored to say how old the one in memory is: it may be from
 				// before a narrowing whose own fold was lost or expired since (R4). Fold
 				// again.

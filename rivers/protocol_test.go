@@ -412,7 +412,7 @@ func TestAReplaceJoinsNoVisitorsBuild(t *testing.T) {
 // is retired.
 func TestReplaceRebuildsOpenRiversOnly(t *testing.T) {
 	w := newTown(t)
-	ann, bob := w.person("ann"), w.person("bob")
+	ann := w.person("ann")
 	for i := range 2*chunk + 5 {
 		w.post(ann, numbered(i))
 	}
@@ -449,7 +449,6 @@ func TestReplaceRebuildsOpenRiversOnly(t *testing.T) {
 	if err != nil || !seen[0].Swapped {
 		t.Errorf("an open page is not told of the swap: %+v, %v", seen, err)
 	}
-	_ = bob
 	w.sound()
 }
 
@@ -662,7 +661,7 @@ func TestAnUnpublishedClockIsCaughtUp(t *testing.T) {
 func TestExpire(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
-	p := w.post(ann, "mine")
+	w.post(ann, "mine")
 	gone := w.post(ann, "gone")
 	home, user, open := w.visit(ann, Home, ""), w.visit(ann, User, "ann"), w.visit(ann, Everything, "")
 	w.remove(ann, gone.Code)
@@ -713,7 +712,6 @@ func TestExpire(t *testing.T) {
 		}
 	}
 	w.shows(w.visit(ann, Home, ""), "mine")
-	_ = p
 	w.sound()
 }
 

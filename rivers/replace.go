@@ -42,15 +42,38 @@ func kindsOf(r timelines.Replace) []string {
 // extends it again.
 const deepest = 10 * chunk
 
-// Replace makes the rivers concerned by a change of access or subscription anew
-// (DESIGN: the protocol, step 6). Closed ones are retired, in one statement; so is every
-// build under way, whose snapshot may be older than the change: its builder
-// starts again. Open ones are rebuilt down to their old floor while the old
-// generation still serves, or to a depth of deepest, and swapped. It returns the names swapped, for the
-// bus. What the old generation still shows meanwhile is decided at render with
-// the new access sets.
-func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error) {
-	const retire = `
+// Spread begins a Replace of everybody's rivers: closed ones and builds under way
+// are retired, in one statement, and what is left to do is returned, one Replace
+// for each viewer who has a page open. Each of them is short, whatever the number
+// of viewers, and can be repeated without the others.
+func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error) {
+	if err := s.retireUnopened(ctx, r); err != nil {
+		return nil, err
+	}
+	const query = `
+		SELECT DISTINCT r.user_id FROM leases l JOIN rivers r ON r.id = l.river_id
+		WHERE l.until > clock_timestamp() AND (cardinality(@kinds::text[]) = 0 OR r.kind = ANY(@kinds::text[]))
+		ORDER BY 1`
+	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"kinds": kindsOf(r)})
+	if err != nil {
+		return nil, fmt.Errorf("read whose rivers are open: %w", err)
+	}
+	viewers, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("read whose rivers are open: %w", err)
+	}
+	left := make([]timelines.Replace, len(viewers))
+	for i, v := range viewers {
+		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds}
+	}
+	return left, nil
+}
+
+// retireUnopened retires those of the rivers concerned that nobody has open, and
+// every build of one under way, whose snapshot may be older than the change: its
+// builder starts again.
+func (s *Store) retireUnopened(ctx context.Context, r timelines.Replace) error {
+	const query = `
 		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
 		WHERE id IN (
 			SELECT id FROM rivers r
@@ -59,25 +82,59 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 				AND (state = 'building' OR state = 'live' AND NOT EXISTS (
 					SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
 			ORDER BY id FOR UPDATE)`
-	args := pgx.StrictNamedArgs{"everybody": r.Everybody, "user": r.ViewerID, "kinds": kindsOf(r)}
-	if _, err := s.db.Exec(ctx, retire, args); err != nil {
-		return nil, fmt.Errorf("retire closed rivers: %w", err)
+	_, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{
+		"everybody": r.Everybody, "user": r.ViewerID, "kinds": kindsOf(r),
+	})
+	if err != nil {
+		return fmt.Errorf("retire closed rivers: %w", err)
+	}
+	return nil
+}
+
+// Replace makes one viewer's rivers that a change of access or subscription
+// concerns anew (DESIGN: the protocol, step 6). Closed ones and builds under way
+// are retired; open ones are rebuilt down to their old floor, or to a depth of
+// deepest, while the old generation still serves, and swapped. It returns the
+// names swapped, for the bus. What the old generation still shows meanwhile is
+// decided at render with the new access sets.
+//
+// For everybody it does so for one viewer after the other; see Spread.
+func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error) {
+	if r.Everybody {
+		left, err := s.Spread(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		var swapped []Name
+		for _, one := range left {
+			names, err := s.Replace(ctx, one)
+			if err != nil {
+				return nil, err
+			}
+			swapped = append(swapped, names...)
+		}
+		return swapped, nil
+	}
+	if err := s.retireUnopened(ctx, r); err != nil {
+		return nil, err
 	}
 	// What is left live is open; and a page open on a river already retired (the
 	// actor's own, see Retire) is swapped too.
 	const open = `
 		SELECT DISTINCT ON (user_id, kind, their_id, term, ord) user_id, kind, their_id, term, ord,
-			greatest(floor, (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
-				ORDER BY e.fresh_at DESC, e.post_id DESC OFFSET @deepest LIMIT 1)),
+			(SELECT CASE WHEN count(*) > @deepest THEN min(fresh_at) ELSE r.floor END
+			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
+				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
 			state = 'live'
 		FROM rivers r
-		WHERE (@everybody OR user_id = @user)
+		WHERE user_id = @user
 			AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
 			AND (state = 'live' OR state = 'retired' AND EXISTS (
 				SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
 		ORDER BY user_id, kind, their_id, term, ord, state = 'live' DESC`
-	args["deepest"] = deepest
-	rows, err := s.db.Query(ctx, open, args)
+	rows, err := s.db.Query(ctx, open, pgx.StrictNamedArgs{
+		"user": r.ViewerID, "kinds": kindsOf(r), "deepest": deepest,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read open rivers: %w", err)
 	}
@@ -98,6 +155,10 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 		return nil, fmt.Errorf("read open rivers: %w", err)
 	}
 	for i, n := range swapped {
+		// A build runs to its end whatever becomes of ctx: look before the next.
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		// Never join a build that began before the change.
 		s.builds.Forget(buildKey(n, true))
 		if err := s.rebuild(ctx, n, floors[i]); err != nil {

@@ -147,7 +147,7 @@ func (s *Store) adopt(ctx context.Context) error {
 	const query = `
 		INSERT INTO clock (epoch, n, primary_id) VALUES (@epoch, @n, @primary)
 		ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, n = excluded.n, primary_id = excluded.primary_id
-		WHERE clock.primary_id <> excluded.primary_id`
+		WHERE clock.primary_id <> excluded.primary_id OR clock.n > excluded.n`
 	if _, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"epoch": newID(), "n": n, "primary": primaryID}); err != nil {
 		return fmt.Errorf("adopt secondary store: %w", err)
 	}

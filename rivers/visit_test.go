@@ -409,3 +409,32 @@ func TestFoldsAndFullFolds(t *testing.T) {
 	}
 	w.sound()
 }
+
+// No single request stores the whole history, however deep its cursor.
+func TestADeepCursorStoresNoWholeHistory(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	const total = (maxExtensions + 3) * chunk
+	for _, query := range []string{
+		`INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
+		SELECT a.id, 1000000 * i, to_timestamp(i), true, false, false, lpad(to_hex(i), 10, '0'), 'post ' || i, ARRAY[t.id]
+		FROM accounts a JOIN timelines t ON t.kind = 'feed' AND t.their_id = a.id, generate_series(1, $1::int) i`,
+		`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT decisive[1], id, fresh_at, fresh_at, fresh_at FROM posts WHERE id <= (SELECT min(id) FROM posts) + $1`,
+	} {
+		if _, err := w.db.Primary.Exec(w.ctx, query, total); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := w.name(ann, User, "ann")
+	if _, err := w.rivers.Visit(w.ctx, ann, name, Cursor{Place: 2, PostID: 1}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("a page below everything: got %v, want %v", err, ErrNotFound)
+	}
+	if got, most := w.count(`SELECT count(*) FROM entries`), (maxExtensions+1)*chunk; got > most {
+		t.Errorf("%d entries stored by one request, want at most %d", got, most)
+	}
+	p, err := w.rivers.Visit(w.ctx, ann, name, Cursor{Place: 1000000 * (total - PageSize), PostID: 1})
+	if err != nil || len(p.Items) != PageSize {
+		t.Errorf("the second page: %v, %v", p, err)
+	}
+}

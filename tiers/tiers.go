@@ -99,7 +99,7 @@ func (t *Tiers) Stop(ctx context.Context) error {
 func (t *Tiers) Subscribe(fn func(Message)) (cancel func()) { return t.bus.Subscribe(fn) }
 
 // ErrBehind: the change is committed, but the rivers could not be told. Nothing
-// is lost: repeating the form with the same key, or the job, completes it.
+// is lost: its job completes it, and so does repeating the form with the same key.
 var ErrBehind = errors.New("saved, but pages could not be brought up yet")
 
 // Act makes a change and brings it into the actor's own rivers before it
@@ -209,18 +209,27 @@ func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 	return nil
 }
 
+// Spread begins to replace everybody's rivers, after a change that concerns
+// everybody, and returns what is left to do, a Replace for each viewer with an
+// open page.
+func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error) {
+	clock, err := t.raiseClock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	left, err := t.rivers.Spread(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	t.bus.Publish(Message{Clock: clock})
+	return left, nil
+}
+
 // Replace makes the rivers concerned by a change of access or subscription anew,
 // and tells the hubs which were swapped.
-//
-// It raises the access clock first: who made the change may have died, or lost
-// the secondary store, between the commit and Tier 0, and without the number
-// nodes would go on deciding with the sets and levels they remember.
 func (t *Tiers) Replace(ctx context.Context, r timelines.Replace) error {
-	clock, _, err := t.primary.AccessClock(ctx)
+	clock, err := t.raiseClock(ctx)
 	if err != nil {
-		return err
-	}
-	if err := t.rivers.PublishClock(ctx, clock); err != nil {
 		return err
 	}
 	swapped, err := t.rivers.Replace(ctx, r)
@@ -229,4 +238,16 @@ func (t *Tiers) Replace(ctx context.Context, r timelines.Replace) error {
 	}
 	t.bus.Publish(Message{Swapped: swapped, Clock: clock})
 	return nil
+}
+
+// raiseClock publishes the primary store's access clock: who made a change may
+// have died, or lost the secondary store, between the commit and Tier 0, and
+// without the number nodes would go on deciding with the sets and levels they
+// remember.
+func (t *Tiers) raiseClock(ctx context.Context) (int64, error) {
+	clock, _, err := t.primary.AccessClock(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return clock, t.rivers.PublishClock(ctx, clock)
 }

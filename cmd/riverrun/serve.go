@@ -71,8 +71,11 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 	server := &http.Server{
 		Handler:           site.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		ErrorLog:          slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), // mostly of clients that went away
+		// Whole requests and answers; sockets leave these behind when they are hijacked.
+		ReadTimeout:  time.Minute,
+		WriteTimeout: 2 * time.Minute,
+		IdleTimeout:  2 * time.Minute,
+		ErrorLog:     slog.NewLogLogger(n.log.Handler(), slog.LevelDebug), // mostly of clients that went away
 		// Requests outlive ctx: a stop lets them finish.
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
