@@ -417,7 +417,7 @@ func TestADeepCursorStoresNoWholeHistory(t *testing.T) {
 	const total = (maxExtensions + 3) * chunk
 	for _, query := range []string{
 		`INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
-		SELECT a.id, 1000000 * i, to_timestamp(i), true, false, false, lpad(to_hex(i), 10, '0'), 'post ' || i, ARRAY[t.id]
+		SELECT a.id, 1000000::bigint * i, to_timestamp(i), true, false, false, lpad(to_hex(i), 10, '0'), 'post ' || i, ARRAY[t.id]
 		FROM accounts a JOIN timelines t ON t.kind = 'feed' AND t.their_id = a.id, generate_series(1, $1::int) i`,
 		`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT decisive[1], id, fresh_at, fresh_at, fresh_at FROM posts WHERE id <= (SELECT min(id) FROM posts) + $1`,
