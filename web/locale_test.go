@@ -2,11 +2,15 @@ package web
 
 import (
 	"bytes"
+	"go/ast"
+	goparser "go/parser"
+	"go/token"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -153,8 +157,26 @@ func TestNoUnlistedText(t *testing.T) {
 		}
 	}
 	// And the test can find some.
-	const wrong = "package web\n\ntempl x(on bool) {\n\tif on {\n\t\t<p title=\"A tip\">Hello <b>you</b></p>\n\t}\n}\n"
-	if got, want := unlisted(t, "wrong.templ", wrong), []string{"A tip", "Hello", "you"}; !slices.Equal(got, want) {
+	const wrong = `package web
+
+templ x(on bool, name string) {
+	if on {
+		<p title="A tip">Hello <b>you</b></p>
+	}
+	<input
+		name="x"
+		if on {
+			placeholder="Type here"
+		}
+		aria-label={ "Name of " + name }
+		value={ "a value" }
+	/>
+	{ "— " + name + "says" }
+	{ loc.T("entry.by", "who", "@" + name) }
+}
+`
+	want := []string{"A tip", "Hello", "you", "Type here", "Name of", "says"}
+	if got := unlisted(t, "wrong.templ", wrong); !slices.Equal(got, want) {
 		t.Errorf("unlisted text in a wrong component: got %q, want %q", got, want)
 	}
 }
@@ -175,15 +197,45 @@ func unlisted(t *testing.T, name, source string) []string {
 			found = append(found, text)
 		}
 	}
-	var walk func(nodes []parser.Node)
-	attributes := func(e *parser.Element) {
-		for _, a := range e.Attributes {
-			c, ok := a.(*parser.ConstantAttribute)
-			if !ok || e.Name == "meta" {
-				continue
+	// written notes the strings of a Go expression; what a call is given, as the
+	// keys of the catalogues are, is the business of what it calls.
+	written := func(e parser.Expression) {
+		expression, err := goparser.ParseExpr(e.Value)
+		if err != nil {
+			t.Fatalf("%s: %q: %v", name, e.Value, err)
+		}
+		ast.Inspect(expression, func(n ast.Node) bool {
+			if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				text, err := strconv.Unquote(literal.Value)
+				if err != nil {
+					t.Fatalf("%s: %s: %v", name, literal.Value, err)
+				}
+				note(text)
 			}
-			if key, ok := c.Key.(parser.ConstantAttributeKey); ok && slices.Contains(spoken, key.Name) {
-				note(c.Value)
+			_, call := n.(*ast.CallExpr)
+			return !call
+		})
+	}
+	isSpoken := func(k parser.AttributeKey) bool {
+		key, ok := k.(parser.ConstantAttributeKey)
+		return ok && slices.Contains(spoken, key.Name)
+	}
+	var walk func(nodes []parser.Node)
+	var attributes func([]parser.Attribute)
+	attributes = func(list []parser.Attribute) {
+		for _, a := range list {
+			switch a := a.(type) {
+			case *parser.ConstantAttribute:
+				if isSpoken(a.Key) {
+					note(a.Value)
+				}
+			case *parser.ExpressionAttribute:
+				if isSpoken(a.Key) {
+					written(a.Expression)
+				}
+			case *parser.ConditionalAttribute:
+				attributes(a.Then)
+				attributes(a.Else)
 			}
 		}
 	}
@@ -192,8 +244,12 @@ func unlisted(t *testing.T, name, source string) []string {
 			switch n := n.(type) {
 			case *parser.Text:
 				note(n.Value)
+			case *parser.StringExpression:
+				written(n.Expression)
 			case *parser.Element:
-				attributes(n)
+				if n.Name != "meta" {
+					attributes(n.Attributes)
+				}
 				walk(n.Children)
 			case *parser.IfExpression:
 				walk(n.Then)
