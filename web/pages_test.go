@@ -322,6 +322,13 @@ func TestRepliesForScripts(t *testing.T) {
 	}
 	anna.header.Set("X-River-Page", "//elsewhere.example/")
 	anna.post("/posts", "body", "Odd page").wants(200)
+	// What was done is done, whatever page it is said to be done on.
+	for _, page := range []string{"/nobody-here", "/filter/nothing", "/p/0000000000", "/anna/likes/more", "/%zz"} {
+		anna.header.Set("X-River-Page", page)
+		if gone := reply(anna.post("/posts", "body", "No such page")); gone.T != "gone" {
+			t.Errorf("a post from %s: got %+v, want gone", page, gone)
+		}
+	}
 }
 
 func TestHeadersAndOrigins(t *testing.T) {

@@ -28,19 +28,23 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 		return see(w, r, back)
 	}
 	ctx := r.Context()
+	// With no stamp of its own this says only what is so now: whatever the river
+	// itself says next is newer.
+	gone := frameGone(0, c.Code, rivers.Stamp{})
 	address, err := url.Parse(localAddress(r.Header.Get("X-River-Page"), "/"))
 	if err != nil {
-		return errors.Join(errBadRequest, err)
+		return writeFrame(w, gone) // no page of ours; the change is done all the same
 	}
 	n, err := s.pageOf(ctx, r.viewer, address.Path, address.Query())
+	if missingPage(err) {
+		return writeFrame(w, gone) // as little
+	}
 	if err != nil {
 		return err
 	}
 	it, sets, err := s.rivers.Entry(ctx, r.viewer, n, c.PostID)
 	if errors.Is(err, rivers.ErrNotFound) {
-		// Deleted, or posted to elsewhere. With no stamp of its own this says only
-		// what is so now: whatever the river itself says next is newer.
-		return writeFrame(w, frameGone(0, c.Code, rivers.Stamp{}))
+		return writeFrame(w, gone) // deleted, or posted to elsewhere
 	}
 	if err != nil {
 		return err
@@ -55,6 +59,11 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 		return err
 	}
 	return writeFrame(w, frameWhole(0, c.Code, it.Stamp, it.Place, html))
+}
+
+// missingPage reports whether err says that there is no such page.
+func missingPage(err error) bool {
+	return errors.Is(err, rivers.ErrNotFound) || errors.Is(err, timelines.ErrNotFound)
 }
 
 // writeFrame answers with what could have come through the socket. It names no
