@@ -395,6 +395,9 @@ func TestABumpInBlocksReachesEveryRiver(t *testing.T) {
 	ann, bob := w.quick("ann"), w.quick("bob")
 	famous := w.post(n, ann, "famous")
 	w.crowd(famous.PostID)
+	if err := n.tiers.Follow(w.ctx, []timelines.Touched{{PostID: famous.PostID}}); err != nil {
+		t.Fatal(err)
+	}
 	w.post(n, ann, "later")
 	w.queue.drain(w.ctx, w.chance(), n)
 	w.follow(n, bob, ghostPrefix+"7")

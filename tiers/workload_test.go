@@ -131,6 +131,8 @@ func (w *workload) chanceOf(who, which uint64) *rand.Rand {
 // stand in the tables as if they had come by import.
 func (w *town) crowd(post int64) {
 	w.people(ghostPrefix, ghosts)
+	// As a change would: its version first, so that what was folded before is old.
+	w.execPrimary(`UPDATE posts SET version = version + 1 WHERE id = $1`, post)
 	w.execPrimary(`INSERT INTO likes (post_id, account_id, created_at)
 		SELECT $2, id, clock_timestamp() FROM accounts WHERE name LIKE $1 || '%'`, ghostPrefix, post)
 	w.execPrimary(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)

@@ -21,7 +21,8 @@ var (
 // Code a stable code which the catalogues translate: "name_format",
 // "name_reserved", "password_short", "password_long", "body_empty", "body_long",
 // "title_empty", "title_long", "to_unknown", "to_forbidden", "key_long",
-// "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8).
+// "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
+// and of imports "comment_twice" (one key under two posts).
 type InvalidError struct {
 	Field string
 	Code  string

@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"errors"
 	"testing"
 	"time"
 )
@@ -29,5 +30,23 @@ func TestImportOfLaterAndEarlierTalk(t *testing.T) {
 			}
 			w.sound()
 		})
+	}
+}
+
+// A comment that stands under two posts is an error that names it, not a
+// database's.
+func TestImportOfACommentUnderTwoPosts(t *testing.T) {
+	w := newTown(t)
+	im, err := w.StartImport(t.Context(), FriendFeedSource)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer im.Close(t.Context())
+	one, two := tale("1"), tale("2")
+	one.Comments = []ImportedComment{remark("1/b", "ben", time.Hour)}
+	two.Comments = []ImportedComment{remark("1/b", "ben", time.Hour)}
+	var invalid *InvalidError
+	if _, err := im.Add(t.Context(), []Imported{one, two}); !errors.As(err, &invalid) || invalid.Code != "comment_twice" {
+		t.Errorf("got %v, want an InvalidError comment_twice", err)
 	}
 }

@@ -21,6 +21,8 @@ type batch struct {
 	accounts map[string]*importAccount // by ExternalID
 	posts    []*importPost             // in the order in which they were met
 	byKey    map[string]*importPost
+	// commentOf is the post each comment stands under, by key.
+	commentOf map[string]string
 	// everything is the timeline of that kind.
 	everything int64
 	// forget goes into the access log.
@@ -90,7 +92,7 @@ const (
 )
 
 func newBatch(im *Import, tx pgx.Tx) *batch {
-	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}}
+	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}}
 }
 
 // mention takes an account into the batch, or adds what this mention knows.
@@ -126,6 +128,11 @@ func (b *batch) addPosts(posts []Imported) error {
 			if !storable(c.Body) || len(c.Body) > MaxCommentBytes {
 				return fmt.Errorf("comment %s: %w", c.ExternalID, &InvalidError{Field: "body", Code: "body_long"})
 			}
+			if of, ok := b.commentOf[c.ExternalID]; ok && of != p.ExternalID {
+				return fmt.Errorf("comment %s: stands under two posts, %s and %s: %w", c.ExternalID, of, p.ExternalID,
+					&InvalidError{Field: "comments", Code: "comment_twice"})
+			}
+			b.commentOf[c.ExternalID] = p.ExternalID
 		}
 		for m := range mentions(p) {
 			if err := b.mention(m); err != nil {

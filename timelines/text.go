@@ -37,17 +37,32 @@ func cleanTitle(title string) (string, error) {
 	if !storable(title) {
 		return "", &InvalidError{Field: "title", Code: "text_invalid"}
 	}
-	// A control character would only serve to imitate another's title.
-	title = strings.Join(strings.FieldsFunc(title, func(r rune) bool {
+	// A control character would only serve to imitate another's title, and what
+	// turns the direction of writing also to turn what stands after it.
+	title = strings.Join(strings.FieldsFunc(strings.Map(withoutTurns, title), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
 	switch {
-	case title == "":
+	case !strings.ContainsFunc(title, visible):
 		return "", &InvalidError{Field: "title", Code: "title_empty"}
 	case utf8.RuneCountInString(title) > maxTitleRunes:
 		return "", &InvalidError{Field: "title", Code: "title_long"}
 	}
 	return title, nil
+}
+
+// withoutTurns drops the embeddings, overrides and isolates of bidirectional
+// text. The marks, which names in Hebrew and Arabic need, stay.
+func withoutTurns(r rune) rune {
+	if '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' {
+		return -1
+	}
+	return r
+}
+
+// visible reports whether a character leaves something to see.
+func visible(r rune) bool {
+	return !unicode.IsSpace(r) && !unicode.In(r, unicode.C, unicode.M, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // cleanAbout returns an account's description as it is stored; it may be empty.

@@ -18,12 +18,12 @@ import (
 
 // An archive is replayed, as fast as it goes, into a new group that two people
 // have open in their browsers: both pages end equal to a reload, and every river
-// to a rebuilt one. With RIVERRUN_ARCHIVES set it is the live-blogging of the
-// conference ISMB/ECCB 2009, 3,753 comments in 329 posts.
+// to a rebuilt one. With RIVERRUN_ARCHIVES set it is the live-blogging of a real
+// conference, ISMB 2008: 640 comments in 89 posts.
 func TestReplayIntoOpenPages(t *testing.T) {
 	file := filepath.Join("..", "..", "timelines", "friendfeed", "testdata", "garden.json")
 	if dir := os.Getenv("RIVERRUN_ARCHIVES"); dir != "" {
-		file = filepath.Join(dir, "ismbeccb2009.json")
+		file = filepath.Join(dir, "ismb-2008.json")
 	}
 	vars := map[string]string{"RIVERRUN_DATA": testdb.Dir(t), "RIVERRUN_LISTEN": "127.0.0.1:0"}
 	server := background(t, vars)
