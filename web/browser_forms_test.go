@@ -164,3 +164,54 @@ func (b *tab) plainSignIn() {
 		b.t.Fatalf("%s: sign in: %v", b.name, err)
 	}
 }
+
+// What is written while a form is on its way stays, and what is sent meanwhile
+// has its turn.
+func TestWritingOnWhileSending(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	s.person("ann")
+	a := s.tab(browser, "ann")
+	a.signIn("ann")
+	a.visit("/")
+	a.live()
+	const form = `form[action="/posts"]`
+	const text = `document.querySelector('form[action="/posts"] textarea').value`
+	// Requests leave when the test says so.
+	eval[bool](a, `(() => {
+		const plain = window.fetch;
+		window.held = [];
+		window.fetch = (...request) => new Promise((done) => held.push(() => done(plain(...request))));
+		return true;
+	})()`)
+	write := func(what string) {
+		t.Helper()
+		eval[bool](a, `(() => { const t = document.querySelector('form[action="/posts"] textarea'); t.value = '`+what+`'; return true; })()`)
+	}
+	release := func() {
+		t.Helper()
+		a.await("a request", `window.held.length > 0`)
+		eval[bool](a, `(() => { held.shift()(); return true; })()`)
+	}
+	submit := func() {
+		t.Helper()
+		eval[bool](a, `(() => { document.querySelector('`+form+` button').click(); return true; })()`)
+	}
+	write("the first")
+	submit()
+	write("the second, half")
+	release()
+	a.codeOf("the first")
+	if got := eval[string](a, text); got != "the second, half" {
+		t.Errorf("the text written meanwhile became %q", got)
+	}
+	write("the second")
+	submit()
+	write("the third")
+	submit()
+	release()
+	a.codeOf("the second")
+	release()
+	a.codeOf("the third")
+	a.await("an empty form", text+` === ''`)
+}

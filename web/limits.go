@@ -23,7 +23,7 @@ type Limits struct {
 	// from one address, and per minute from then on; 0: 10, below zero: no limit.
 	SignIns int
 	// SignUps is how many accounts one address may make at once, and per hour from
-	// then on; 0: 10, below zero: no limit.
+	// then on; 0: 60, below zero: no limit. A club or a conference shares one address.
 	SignUps int
 }
 
@@ -42,7 +42,7 @@ func newLimits(l Limits) *limits {
 		writes:        newLimiter(or(l.Writes, 60), time.Minute),
 		signInName:    newLimiter(or(l.SignIns, 10), time.Minute),
 		signInAddress: newLimiter(or(l.SignIns, 10), time.Minute),
-		signUp:        newLimiter(or(l.SignUps, 10), time.Hour),
+		signUp:        newLimiter(or(l.SignUps, 60), time.Hour),
 	}
 }
 

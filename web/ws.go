@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,6 +52,9 @@ type notes struct {
 // maxPending is how many posts may wait for one socket; one that is further
 // behind visits its page instead.
 const maxPending = 1024
+
+// maxDrops is how many drop frames may wait for a writer that is stuck.
+const maxDrops = 16
 
 // How often a client may speak: a page subscribes once and drops now and then.
 const (
@@ -184,8 +188,12 @@ func (s *socket) read(ctx context.Context) {
 			} else {
 				s.notes.drop = append(s.notes.drop, frame.drop)
 			}
+			much := len(s.notes.drop) > maxDrops
 			s.mu.Unlock()
 			nudge(s.wake)
+			if much {
+				s.end(closeTooFast, "too fast")
+			}
 		}
 	}
 }
@@ -195,7 +203,7 @@ func clip(reason string) string {
 	if len(reason) <= 100 {
 		return reason
 	}
-	return reason[:100]
+	return strings.ToValidUTF8(reason[:100], "") // it may be cut inside a character
 }
 
 // ping finds out when the other end is gone without having said so, and tells a

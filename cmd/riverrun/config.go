@@ -33,7 +33,7 @@ type config struct {
 
 	graceHome, grace, expireEvery time.Duration
 	localBumpMaxAge, sessionAge   time.Duration
-	workers, connections          int
+	workers, connections, signUps int
 	stopTimeout                   time.Duration
 
 	logFormat string
@@ -98,6 +98,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 		duration("RIVERRUN_EXPIRE_EVERY", jobs.DefaultExpireEvery, "how often rivers past their grace are thrown away", func(c *config) *time.Duration { return &c.expireEvery }),
 		duration("RIVERRUN_LOCAL_BUMP_MAX_AGE", timelines.DefaultOptions().LocalBumpMaxAge, "how old a post may be for a like or a first comment to lift it in the feeds of that person's friends", func(c *config) *time.Duration { return &c.localBumpMaxAge }),
 		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
+		count("RIVERRUN_SIGNUPS", 60, 1, 1_000_000, "how many people may sign up from one address in an hour; a club or a conference shares one", func(c *config) *int { return &c.signUps }),
 		count("RIVERRUN_WORKERS", jobs.DefaultNowWorkers, 1, 1000, "how many jobs for open pages this process works at a time; half as many for closed ones", func(c *config) *int { return &c.workers }),
 		count("RIVERRUN_CONNECTIONS", 16, 4, 1000, "how many connections to each store this process may open for pages", func(c *config) *int { return &c.connections }),
 		duration("RIVERRUN_STOP_TIMEOUT", 30*time.Second, "how long a stop may take before what still runs is cut short", func(c *config) *time.Duration { return &c.stopTimeout }),

@@ -19,7 +19,7 @@ func runExpire(ctx context.Context, e *env, args []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, "rivers %d removed %d entries %d tombstones %d folds %d\n",
+		fmt.Fprintf(e.stdout, "retired %d removed %d entries %d tombstones %d folds %d\n",
 			expired.Rivers, expired.Removed, expired.Entries, expired.Tombstones, expired.Folds)
 		return nil
 	})

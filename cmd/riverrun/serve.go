@@ -52,6 +52,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		Log:         n.log,
 		URL:         n.config.url,
 		SessionAge:  n.config.sessionAge,
+		Limits:      web.Limits{SignUps: n.config.signUps},
 		Ready:       n.ready(work),
 		MetricsPage: promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
 		Metrics:     n.metrics,

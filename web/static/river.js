@@ -398,9 +398,16 @@ addEventListener('submit', async (event) => {
   const form = event.target;
   if (!form.matches?.('form[data-live]') || !river) return;
   event.preventDefault();
+  const text = form.querySelector('textarea');
+  if (form.ariaBusy) {
+    // More was written and sent meanwhile: its turn comes with the answer.
+    form.again = text && text.value !== form.sending;
+    return;
+  }
   // A double click is one: the second half must not unlike what the first liked.
-  if (form.ariaBusy || event.timeStamp - form.answered < 500) return;
+  if (event.timeStamp - form.answered < 500) return;
   form.ariaBusy = 'true';
+  form.sending = text?.value;
   const body = new URLSearchParams(new FormData(form, event.submitter));
   complain(form, '');
   let reply;
@@ -413,8 +420,9 @@ addEventListener('submit', async (event) => {
   } catch {
     form.ariaBusy = null;
     // Not sent, or no answer came: the plain way, which the form's key makes safe
-    // to take twice. Without any network it would only lose the page.
-    if (navigator.onLine) HTMLFormElement.prototype.submit.call(form);
+    // to take twice. Without any network it would only lose the page, and with
+    // another text under the same key that text.
+    if (navigator.onLine && text?.value === form.sending) HTMLFormElement.prototype.submit.call(form);
     else complain(form, texts.offline);
     return;
   }
@@ -422,9 +430,13 @@ addEventListener('submit', async (event) => {
   const json = reply.headers.get('Content-Type')?.startsWith('application/json');
   const answer = json ? await reply.json().catch(() => null) : null;
   if (reply.ok && answer) {
-    if (!form.querySelector('textarea')) form.answered = performance.now();
-    sent(form);
+    if (!text) form.answered = performance.now();
+    sent(form, text);
     steady(() => apply(answer, true));
+    // Posted to where this page does not show it: go there.
+    if (answer.t === 'gone' && form.matches('[action="/posts"]') && !text?.value) location.assign('/p/' + answer.post);
+    else if (form.again && text.value) form.requestSubmit();
+    form.again = false;
   } else if (answer?.error) {
     complain(form, answer.error, answer.field);
   } else {
@@ -432,13 +444,17 @@ addEventListener('submit', async (event) => {
   }
 });
 
-// sent empties a form that did its work, and gives it the key of another.
-function sent(form) {
-  const text = form.querySelector('textarea');
+// sent empties a form that did its work, and gives it the key of another. What
+// was written into it meanwhile stays.
+function sent(form, text) {
   if (!text) return;
+  const key = form.elements.namedItem('key');
+  if (text.value !== form.sending) {
+    if (key) key.value = newKey();
+    return;
+  }
   form.reset();
   text.defaultValue = text.value = '';
-  const key = form.elements.namedItem('key');
   if (key) key.value = newKey();
   const box = form.closest('[data-post] details');
   if (box) {
