@@ -82,7 +82,7 @@ func TestFormsInPlace(t *testing.T) {
 	}
 	// A double click likes, and does not unlike.
 	eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+`-acts form button'); b.click(); b.click(); return true; })()`)
-	a.shows(post.Code, "likes", "You")
+	a.shows(post.Code, "likes", "you")
 	a.comment(post.Code, "a second one")
 	a.shows(post.Code, "comments", "a second one")
 	if got := eval[int](a, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got != 2 {
