@@ -22,6 +22,9 @@ type Message struct {
 	Posts []int64 `json:"p,omitempty"`
 	// Swapped names have a new generation.
 	Swapped []rivers.Name `json:"s,omitempty"`
+	// At is when the oldest of the changes was committed, in microseconds, 0 if
+	// that is not known: for measuring the way to the browsers.
+	At int64 `json:"t,omitempty"`
 	// Clock: the access clock reached at least this.
 	Clock int64 `json:"c,omitempty"`
 	// All: something was missed; everything open is to be compared anew.
@@ -109,6 +112,9 @@ func (b *Bus) gather(m Message) {
 	b.pending.Posts = append(b.pending.Posts, m.Posts...)
 	b.pending.Swapped = append(b.pending.Swapped, m.Swapped...)
 	b.pending.Clock = max(b.pending.Clock, m.Clock)
+	if m.At != 0 && (b.pending.At == 0 || m.At < b.pending.At) {
+		b.pending.At = m.At
+	}
 	b.pending.All = b.pending.All || m.All
 	// Far beyond a payload there is no need to remember more.
 	if len(b.pending.Posts) > maxPayload || len(b.pending.Swapped) > maxPayload {

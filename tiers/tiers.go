@@ -24,9 +24,15 @@ type Tiers struct {
 
 	// soon is the bounded queue of Tier 1 work this node does at once. What does
 	// not fit is left to its job.
-	soon chan timelines.Touched
+	soon chan soonDone
 	quit context.CancelFunc
 	wg   sync.WaitGroup
+}
+
+// soonDone is a change whose Tier 1 this node does at once.
+type soonDone struct {
+	touched timelines.Touched
+	at      time.Time // of the commit
 }
 
 // Metrics is told how long changes took to arrive. Implementations must be safe
@@ -67,7 +73,7 @@ func New(c Config) *Tiers {
 		bus:     NewBus(c.Secondary, c.Rivers.Node(), c.Log),
 		log:     c.Log,
 		metrics: c.Metrics,
-		soon:    make(chan timelines.Touched, soonSize),
+		soon:    make(chan soonDone, soonSize),
 	}
 }
 
@@ -123,7 +129,7 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 	t.metrics.Applied("0", time.Since(began))
 	if c.PostID != 0 {
 		select {
-		case t.soon <- timelines.Touched{PostID: c.PostID, Timelines: c.Touched}:
+		case t.soon <- soonDone{timelines.Touched{PostID: c.PostID, Timelines: c.Touched}, began}:
 		default: // its job will
 		}
 	}
@@ -165,15 +171,16 @@ func (t *Tiers) work(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case first := <-t.soon:
-			batch := []timelines.Touched{first}
+			batch := []timelines.Touched{first.touched}
 			for len(batch) < 100 && len(t.soon) > 0 {
 				select {
 				case more := <-t.soon:
-					batch = append(batch, more)
+					batch = append(batch, more.touched)
 				default:
 				}
 			}
-			if err := t.Distribute(ctx, batch); err != nil && ctx.Err() == nil {
+			// The oldest of them, whose way was longest.
+			if err := t.distribute(ctx, batch, first.at.UnixMicro()); err != nil && ctx.Err() == nil {
 				t.log.WarnContext(ctx, "tier 1 left to its job", "error", err)
 			}
 		}
@@ -183,6 +190,12 @@ func (t *Tiers) work(ctx context.Context) {
 // Distribute is Tier 1: rivers open in a browser, anywhere, follow the present
 // state of these posts; then every node's hub is told.
 func (t *Tiers) Distribute(ctx context.Context, touched []timelines.Touched) error {
+	return t.distribute(ctx, touched, 0)
+}
+
+// distribute is Distribute of changes committed at that instant, 0 if that is not
+// known, in microseconds.
+func (t *Tiers) distribute(ctx context.Context, touched []timelines.Touched, at int64) error {
 	if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Open: true}); err != nil {
 		return err
 	}
@@ -190,7 +203,7 @@ func (t *Tiers) Distribute(ctx context.Context, touched []timelines.Touched) err
 	for i, x := range touched {
 		posts[i] = x.PostID
 	}
-	t.bus.Publish(Message{Posts: posts})
+	t.bus.Publish(Message{Posts: posts, At: at})
 	return nil
 }
 

@@ -12,7 +12,7 @@ type hubMetrics struct {
 	frames   *prometheus.CounterVec // by type
 	closed   *prometheus.CounterVec // by close code
 	flush    prometheus.Histogram   // seconds one flush of a shard took
-	pushed   prometheus.Histogram   // seconds from the bus to the socket
+	pushed   prometheus.Histogram   // seconds from the commit to the socket
 	compared *prometheus.CounterVec // by whether the comparison found something
 }
 
@@ -34,7 +34,7 @@ func newHubMetrics(registry prometheus.Registerer) (*hubMetrics, error) {
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 		}),
 		pushed: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name: "riverrun_push_seconds", Help: "Time from a message of the bus to the frame on a socket.",
+			Name: "riverrun_push_seconds", Help: "Time from a change's commit to the frame on a socket; from the bus's message where the commit's time is not known.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 16),
 		}),
 		compared: prometheus.NewCounterVec(prometheus.CounterOpts{

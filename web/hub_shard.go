@@ -23,7 +23,7 @@ type shard struct {
 	// under it, never the other way round.
 	mu     sync.Mutex
 	rooms  map[rivers.Watch]*room
-	posts  map[int64]time.Time // touched since the last flush, by when it was heard
+	posts  map[int64]time.Time // touched since the last flush, by when the change was committed
 	beaten bool                // the clock is to be read even without posts
 	slots  map[int]struct{}    // of those rooms that are to be compared
 	slot   int                 // of the next room
@@ -111,6 +111,9 @@ func (sh *shard) note(m tiers.Message, now time.Time) {
 				r.each((*socket).resync)
 			}
 		}
+	}
+	if m.At != 0 {
+		now = time.UnixMicro(m.At)
 	}
 	sh.want(m.Posts, now)
 	if m.Clock != 0 {

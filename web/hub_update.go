@@ -24,7 +24,7 @@ type update struct {
 	item  *rivers.Item
 	gone  *rivers.Gone
 	sets  *timelines.Sets
-	heard time.Time // when the bus said so; zero if it did not
+	heard time.Time // when the change was committed, or the bus said so; zero if it did not
 }
 
 // A batch is what was decided by one statement, with the HTML made from it:

@@ -69,7 +69,7 @@ func TestReplayIntoOpenPages(t *testing.T) {
 	}
 }
 
-func openBrowser(t *testing.T) context.Context {
+func openBrowser(t testing.TB) context.Context {
 	t.Helper()
 	var path string
 	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
@@ -102,7 +102,7 @@ type openedPage struct {
 // pagePatience is for a machine that does everything at once.
 const pagePatience = 90 * time.Second
 
-func openPage(t *testing.T, browser context.Context, url, name string) *openedPage {
+func openPage(t testing.TB, browser context.Context, url, name string) *openedPage {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
@@ -121,7 +121,7 @@ func openPage(t *testing.T, browser context.Context, url, name string) *openedPa
 	return p
 }
 
-func (p *openedPage) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
+func (p *openedPage) do(t testing.TB, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, pagePatience)
 	defer cancel()
@@ -131,7 +131,7 @@ func (p *openedPage) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 }
 
 // await waits until an expression is true, across loads of the page.
-func (p *openedPage) await(t *testing.T, expression string) {
+func (p *openedPage) await(t testing.TB, expression string) {
 	t.Helper()
 	deadline := time.Now().Add(pagePatience)
 	for {
@@ -158,7 +158,7 @@ const entriesOf = `(page) => [...page.querySelectorAll('#river article')].slice(
 })`
 
 // equalsReload waits until the page shows what a reload would.
-func (p *openedPage) equalsReload(t *testing.T) {
+func (p *openedPage) equalsReload(t testing.TB) {
 	t.Helper()
 	const both = `fetch(location.href).then((r) => r.text()).then((html) => {
 		return [(` + entriesOf + `)(new DOMParser().parseFromString(html, 'text/html')), (` + entriesOf + `)(document)];

@@ -29,7 +29,7 @@ type process struct {
 }
 
 // background starts riverrun and returns when it has said its first line.
-func background(t *testing.T, vars map[string]string, args ...string) *process {
+func background(t testing.TB, vars map[string]string, args ...string) *process {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	p := &process{stop: stop, ended: make(chan error, 1)}
@@ -52,7 +52,7 @@ func background(t *testing.T, vars map[string]string, args ...string) *process {
 }
 
 // end asks the process to stop and waits until it has.
-func (p *process) end(t *testing.T) {
+func (p *process) end(t testing.TB) {
 	t.Helper()
 	p.stop()
 	if err := <-p.ended; err != nil {
@@ -61,7 +61,7 @@ func (p *process) end(t *testing.T) {
 }
 
 // logOf shows a process's log among the test's.
-type logOf struct{ t *testing.T }
+type logOf struct{ t testing.TB }
 
 func (l *logOf) Write(p []byte) (int, error) {
 	fmt.Fprintf(l.t.Output(), "%s", p)
@@ -69,14 +69,14 @@ func (l *logOf) Write(p []byte) (int, error) {
 }
 
 // once runs a command to its end.
-func once(t *testing.T, vars map[string]string, stdin string, args ...string) (string, error) {
+func once(t testing.TB, vars map[string]string, stdin string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	err := run(t.Context(), args, environment(vars), strings.NewReader(stdin), &out, &logOf{t: t})
 	return out.String(), err
 }
 
-func must(t *testing.T, want string, out string, err error) {
+func must(t testing.TB, want string, out string, err error) {
 	t.Helper()
 	if err != nil || out != want {
 		t.Errorf("got %q (%v), want %q", out, err, want)
