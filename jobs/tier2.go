@@ -3,6 +3,7 @@ package jobs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -15,25 +16,27 @@ import (
 
 // maxNotes is how many notes one follow takes at most: it bounds the length of
 // its transaction. How many rivers they concern it does not bound; so a follow
-// that fails lets this node take half as many, down to one, and one that leaves
-// none twice as many again. Else a batch too large for JobTimeout would be tried,
-// at the same size, for ever, and nothing behind it would be followed.
+// that runs out of its time lets this node take half as many, down to one, and
+// one that leaves none twice as many again. Else a batch too large for JobTimeout
+// would be tried, at the same size, for ever, and nothing behind it would be
+// followed. Other failures say nothing about the size.
 const maxNotes = 500
 
 // notesAtOnce is how many notes this node takes now.
 func (j *Jobs) notesAtOnce() int { return max(1, maxNotes>>j.halvings.Load()) }
 
-// adapt counts a follow of at most so many notes that failed, or took some.
-func (j *Jobs) adapt(most, taken int, err error) {
-	// Of two workers that fail at the same size, one halves it.
+// adapt counts a follow of at most so many notes that ran out of its time, or
+// took some.
+func (j *Jobs) adapt(most, taken int, late bool) {
+	// Of two workers that are late at the same size, one halves it.
 	halvings := j.halvings.Load()
 	if most != max(1, maxNotes>>halvings) {
 		return
 	}
 	switch {
-	case err != nil && most > 1:
+	case late && most > 1:
 		j.halvings.CompareAndSwap(halvings, halvings+1)
-	case err == nil && taken < most && halvings > 0:
+	case !late && taken < most && halvings > 0:
 		j.halvings.CompareAndSwap(halvings, halvings-1)
 	}
 }
@@ -69,7 +72,10 @@ func (w *followWorker) Work(ctx context.Context, _ *riverqueue.Job[followArgs]) 
 	for {
 		most := w.jobs.notesAtOnce()
 		taken, err := w.jobs.follow(ctx, most)
-		w.jobs.adapt(most, taken, err)
+		late := err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)
+		if err == nil || late {
+			w.jobs.adapt(most, taken, late)
+		}
 		if err != nil {
 			return fmt.Errorf("follow: %w", err)
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -197,15 +198,17 @@ func TestFollowersDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestABatchTooLargeIsDivided fails calls for more than some posts, as a timeout
-// would: smaller ones follow until all are done, and then larger ones again.
+// TestABatchTooLargeIsDivided gives calls for more than some posts more to do than
+// their time allows: smaller ones follow until all are done, and then larger ones
+// again.
 func TestABatchTooLargeIsDivided(t *testing.T) {
 	const most = 3
 	pool := prepare(t)
 	var largest atomic.Int32
-	c := &calls{follow: func(_ context.Context, touched []timelines.Touched) error {
+	c := &calls{follow: func(ctx context.Context, touched []timelines.Touched) error {
 		if len(touched) > most {
-			return errors.New("too much")
+			<-ctx.Done()
+			return ctx.Err()
 		}
 		largest.Store(max(largest.Load(), int32(len(touched))))
 		return nil
@@ -214,7 +217,12 @@ func TestABatchTooLargeIsDivided(t *testing.T) {
 	if _, err := pool.Exec(t.Context(), fill, 20*most); err != nil {
 		t.Fatal(err)
 	}
-	j := start(t, config(t, pool, c))
+	cfg := config(t, pool, c)
+	cfg.JobTimeout = 200 * time.Millisecond
+	j := start(t, cfg)
+	// Halved so often, it takes fifteen at once: two steps away, each of them a
+	// try that runs out of time and a pause.
+	j.halvings.Store(5)
 	announce(t, pool, timelines.Touched{PostID: 1})
 	await(t, "all notes to be followed", func() bool {
 		return count(t, pool, countNotes) == 0 && count(t, pool, countFollows) == 0
@@ -224,7 +232,7 @@ func TestABatchTooLargeIsDivided(t *testing.T) {
 	}
 	stop(t, j)
 	for range 20 {
-		j.adapt(j.notesAtOnce(), 0, nil)
+		j.adapt(j.notesAtOnce(), 0, false)
 	}
 	if got := j.notesAtOnce(); got != maxNotes {
 		t.Errorf("takes %d notes when all succeeds, want %d", got, maxNotes)
