@@ -356,13 +356,32 @@ func TestHeadersAndOrigins(t *testing.T) {
 	v.post("/login", "username", "a", "password", "b").wants(403)
 }
 
+// TestNothingElseIsAllowed asks addresses of ours with methods they do not have.
+func TestNothingElseIsAllowed(t *testing.T) {
+	s := newLiveSite(t, nil)
+	v := s.person("anna").visitor()
+	for _, tt := range []struct{ method, address, allow string }{
+		{"DELETE", "/", "GET"},
+		{"GET", "/p/0123456789/like", "POST"},
+		{"DELETE", "/p/0123456789/comments", "GET, POST"},
+		{"POST", "/everything", "GET"},
+	} {
+		a := v.do(tt.method, tt.address, nil).wants(405)
+		if got := a.header.Get("Allow"); got != tt.allow {
+			t.Errorf("%s %s: allows %q, want %q", tt.method, tt.address, got, tt.allow)
+		}
+	}
+	v.do("GET", "/p/0123456789/nothing", nil).wants(404)
+	v.do("POST", "/nothing/of/ours", nil).wants(404)
+}
+
 func TestLimitsAnswer429(t *testing.T) {
 	s := newLiveSite(t, nil)
 	s.server.limits = newLimits(Limits{Writes: 2, SignIns: 3, SignUps: 1})
 	anna := s.person("anna").visitor()
 	anna.post("/posts", "body", "1").leadsTo("/")
 	anna.post("/posts", "body", "2").leadsTo("/")
-	if a := anna.post("/posts", "body", "3").wants(429).has("A little slower"); a.header.Get("Retry-After") == "" {
+	if a := anna.post("/posts", "body", "3").wants(429).has("Too many tries", ">3</textarea>"); a.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
 	v := s.visitor()

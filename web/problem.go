@@ -18,6 +18,7 @@ import (
 // Errors of this package; problems says what becomes of them.
 var (
 	errNoPage      = errors.New("no such address")
+	errMethod      = errors.New("no such method at this address")
 	errSignIn      = errors.New("not signed in")
 	errLimited     = errors.New("too many tries")
 	errCrossOrigin = errors.New("cross-origin form")
@@ -47,6 +48,7 @@ var problems = []struct {
 	is  problem
 }{
 	{errNoPage, missing},
+	{errMethod, problem{http.StatusMethodNotAllowed, "error.bad.title", "error.method"}},
 	{timelines.ErrNotFound, missing},
 	{rivers.ErrNotFound, missing},
 	{timelines.ErrForbidden, forbidden},
@@ -162,6 +164,8 @@ func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
 type wrong struct {
 	Field string `json:"field,omitempty"`
 	Text  string `json:"error"`
+	// limited: nothing is wrong with the form but that it came too soon.
+	limited bool
 }
 
 // at returns the text if the field is the wrong one.
@@ -190,6 +194,9 @@ func (s *Server) wrongIn(r *request, err error) (wrong, error) {
 	if errors.Is(err, timelines.ErrNameTaken) {
 		return wrong{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil
 	}
+	if errors.Is(err, errLimited) {
+		return wrong{Text: r.loc.T("error.limited"), limited: true}, nil
+	}
 	return wrong{}, err
 }
 
@@ -206,11 +213,16 @@ func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is wrong) {
 
 // again shows a form with what was typed and what is wrong with it.
 func (s *Server) again(w http.ResponseWriter, r *request, is wrong, page templ.Component) error {
+	status := http.StatusUnprocessableEntity
+	if is.limited {
+		status = http.StatusTooManyRequests
+		w.Header().Set("Retry-After", "60")
+	}
 	if r.wantsJSON() {
-		writeJSON(w, http.StatusUnprocessableEntity, is)
+		writeJSON(w, status, is)
 		return nil
 	}
-	return s.html(w, r, http.StatusUnprocessableEntity, page)
+	return s.html(w, r, status, page)
 }
 
 func writeJSON(w http.ResponseWriter, status int, value any) {

@@ -22,6 +22,7 @@ func TestProblemOf(t *testing.T) {
 		want int
 	}{
 		{errNoPage, http.StatusNotFound},
+		{errMethod, http.StatusMethodNotAllowed},
 		{fmt.Errorf("post: %w", timelines.ErrNotFound), http.StatusNotFound},
 		{fmt.Errorf("page: %w", rivers.ErrNotFound), http.StatusNotFound},
 		{timelines.ErrForbidden, http.StatusForbidden},

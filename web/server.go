@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -135,7 +136,7 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /ws", s.page(func(w http.ResponseWriter, r *request) error {
 		return s.hub.serveWS(w, r.Request)
 	}))
-	mux.Handle("/", s.page(func(http.ResponseWriter, *request) error { return rivers.ErrNotFound }))
+	mux.Handle("/", s.page(func(w http.ResponseWriter, r *request) error { return nowhere(mux, w, r) }))
 
 	guard := http.NewCrossOriginProtection()
 	if err := guard.AddTrustedOrigin(s.url.Scheme + "://" + s.url.Host); err != nil {
@@ -144,6 +145,24 @@ func (s *Server) Handler() http.Handler {
 	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
 
 	return s.observe(s.secure(s.bound(guard.Handler(mux))))
+}
+
+// nowhere says why no other pattern has the request: its address is none of
+// ours, or has other methods than this one.
+func nowhere(mux *http.ServeMux, w http.ResponseWriter, r *request) error {
+	var allowed []string
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		other := r.Clone(r.Context())
+		other.Method = method
+		if _, pattern := mux.Handler(other); strings.HasPrefix(pattern, method+" ") {
+			allowed = append(allowed, method)
+		}
+	}
+	if len(allowed) == 0 {
+		return errNoPage
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	return errMethod
 }
 
 // routeHealth serves what machines ask: is the process alive, can it work, how
