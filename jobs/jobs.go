@@ -199,7 +199,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
 		Schema: schema,
-		Logger: log,
+		Logger: newLibraryLog(log),
 		Queues: map[string]riverqueue.QueueConfig{
 			queueNow: {MaxWorkers: cfg.NowWorkers},
 			queueLater: {

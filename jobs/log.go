@@ -1,0 +1,39 @@
+package jobs
+
+import (
+	"context"
+	"log/slog"
+)
+
+// libraryLog hands on what the job queue's library logs, what it calls
+// information as details: every few seconds it counts the jobs it has done, and
+// of their failures the workers here tell.
+type libraryLog struct{ to slog.Handler }
+
+func newLibraryLog(log *slog.Logger) *slog.Logger { return slog.New(libraryLog{log.Handler()}) }
+
+func (libraryLog) level(l slog.Level) slog.Level {
+	if l == slog.LevelInfo {
+		return slog.LevelDebug
+	}
+	return l
+}
+
+// Enabled implements slog.Handler.
+func (h libraryLog) Enabled(ctx context.Context, l slog.Level) bool {
+	return h.to.Enabled(ctx, h.level(l))
+}
+
+// Handle implements slog.Handler.
+func (h libraryLog) Handle(ctx context.Context, r slog.Record) error {
+	r.Level = h.level(r.Level)
+	return h.to.Handle(ctx, r)
+}
+
+// WithAttrs implements slog.Handler.
+func (h libraryLog) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return libraryLog{h.to.WithAttrs(attrs)}
+}
+
+// WithGroup implements slog.Handler.
+func (h libraryLog) WithGroup(name string) slog.Handler { return libraryLog{h.to.WithGroup(name)} }
