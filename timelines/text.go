@@ -17,14 +17,14 @@ const (
 )
 
 // cleanBody returns a body as it is stored: plain text, lines ended by LF alone,
-// no white space at the end. It is between one byte and maxBytes long.
+// no white space at the end. It shows something and is at most maxBytes long.
 func cleanBody(body string, maxBytes int) (string, error) {
 	if !storable(body) {
 		return "", &InvalidError{Field: "body", Code: "text_invalid"}
 	}
 	body = cleanText(body)
 	switch {
-	case body == "":
+	case !strings.ContainsFunc(body, visible):
 		return "", &InvalidError{Field: "body", Code: "body_empty"}
 	case len(body) > maxBytes:
 		return "", &InvalidError{Field: "body", Code: "body_long"}

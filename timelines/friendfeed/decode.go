@@ -19,6 +19,9 @@ const (
 	maxComment = 20_000
 )
 
+// maxAttachments is how many links one entry may carry.
+const maxAttachments = 1000
+
 // fieldError says which field of which entry is wrong.
 type fieldError struct {
 	id, field string
@@ -226,6 +229,9 @@ func decodeEntry(raw json.RawMessage) (*Entry, error) {
 	}
 	e.To, e.OwnFeed = destinations(top.get("to"), e.From)
 	e.Attachments = attachments(top.get("files"), top.get("thumbnails"))
+	if n := len(e.Attachments); n > maxAttachments {
+		top.get("files").fail("the entry has %d files and pictures, at most %d are kept", n, maxAttachments)
+	}
 	for _, n := range top.get("comments").list() {
 		e.Comments = append(e.Comments, n.comment(e.ID))
 	}
