@@ -32,19 +32,23 @@ func (s *Server) login(w http.ResponseWriter, r *request) error {
 	form := loginView{name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), back: r.back("/")}
 	// By address against one who tries many names, by name against many who try
 	// one.
-	if err := s.limits.signInAddress.allow(addressKey(r.Request)); err != nil {
-		return err
+	err := s.limits.signInAddress.allow(addressKey(r.Request))
+	if err == nil {
+		err = s.limits.signInName.allow(form.name)
 	}
-	if err := s.limits.signInName.allow(form.name); err != nil {
-		return err
-	}
-	token, _, err := s.timelines.SignIn(r.Context(), form.name, r.PostFormValue("password"))
-	if errors.Is(err, timelines.ErrBadCredentials) {
-		form.wrong = r.loc.T("login.wrong")
-		return s.again(w, r, wrong{Field: "password", Text: form.wrong}, loginPage(s.simple(r), form))
+	var token string
+	if err == nil {
+		token, _, err = s.timelines.SignIn(r.Context(), form.name, r.PostFormValue("password"))
 	}
 	if err != nil {
-		return err
+		is := wrong{Field: "password", Text: r.loc.T("login.wrong")}
+		if !errors.Is(err, timelines.ErrBadCredentials) {
+			if is, err = s.wrongIn(r, err); err != nil {
+				return err
+			}
+		}
+		form.wrong = is.Text
+		return s.again(w, r, is, loginPage(s.simple(r), form))
 	}
 	s.keepSession(w, token)
 	return s.done(w, r, form.back)

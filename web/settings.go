@@ -132,11 +132,11 @@ func (s *Server) setPassword(w http.ResponseWriter, r *request) error {
 		return malformedForm(err)
 	}
 	ctx, name := r.Context(), r.me.Name
-	if err := s.limits.signInName.allow(name); err != nil {
-		return err
-	}
 	next := r.PostFormValue("password")
-	err := s.timelines.VerifyPassword(ctx, name, r.PostFormValue("present"))
+	err := s.limits.signInName.allow(name)
+	if err == nil {
+		err = s.timelines.VerifyPassword(ctx, name, r.PostFormValue("present"))
+	}
 	if errors.Is(err, timelines.ErrBadCredentials) {
 		err = &timelines.InvalidError{Field: "present", Code: "password_wrong"}
 	}

@@ -33,13 +33,13 @@ func (s *Server) signUp(w http.ResponseWriter, r *request) error {
 	form := signUpView{
 		name: strings.TrimSpace(r.PostFormValue("username")), title: r.PostFormValue("title"), back: r.back("/"),
 	}
-	if err := s.limits.signUp.allow(addressKey(r.Request)); err != nil {
-		return err
-	}
 	password := r.PostFormValue("password")
-	_, err := s.timelines.SignUp(r.Context(), timelines.SignUp{
-		Name: form.name, Title: strings.TrimSpace(form.title), Password: password,
-	})
+	err := s.limits.signUp.allow(addressKey(r.Request))
+	if err == nil {
+		_, err = s.timelines.SignUp(r.Context(), timelines.SignUp{
+			Name: form.name, Title: strings.TrimSpace(form.title), Password: password,
+		})
+	}
 	if err != nil {
 		if form.wrong, err = s.wrongIn(r, err); err != nil {
 			return err
