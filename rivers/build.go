@@ -182,11 +182,11 @@ func (s *Store) sources(ctx context.Context, sn *timelines.Snapshot, n Name) ([]
 // fill builds the registered river and swaps it in.
 func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 	defer s.keepAlive(ctx, id)()
-	listed, err := s.listed(ctx, id)
+	asof, err := s.now(ctx) // before all it will write is read
 	if err != nil {
 		return 0, err
 	}
-	asof, err := s.now(ctx)
+	listed, err := s.listed(ctx, id)
 	if err != nil {
 		return 0, err
 	}

@@ -32,11 +32,11 @@ func (s *Store) extend(ctx context.Context, n Name, id, floor int64) error {
 
 func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
 	began := time.Now()
-	listed, err := s.listed(ctx, id)
+	asof, err := s.now(ctx) // before all it will write is read
 	if err != nil {
 		return err
 	}
-	asof, err := s.now(ctx)
+	listed, err := s.listed(ctx, id)
 	if err != nil {
 		return err
 	}
