@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strconv"
 	"strings"
@@ -15,11 +16,11 @@ func (s *Store) FormatCursor(c Cursor, code string) string {
 	return strconv.FormatInt(c.Place, 10) + "." + code
 }
 
-// Cursor reads what FormatCursor wrote; ErrNotFound if it is malformed. It does
-// not matter what became of the post, nor whether the viewer may read it: a page
-// whose last post was deleted has older ones still, and nobody learns from a
-// cursor which codes are in use.
-func (s *Store) Cursor(ctx context.Context, text string) (Cursor, error) {
+// Cursor reads what FormatCursor wrote; ErrNotFound if it is malformed. A post
+// the viewer may not read, or that was deleted, is taken as none, so that nobody
+// learns from a cursor which codes are in use: then all that stands at the place
+// follows, which repeats an entry only where several share a microsecond.
+func (s *Store) Cursor(ctx context.Context, v timelines.Viewer, text string) (Cursor, error) {
 	if text == "" {
 		return Cursor{}, nil
 	}
@@ -31,21 +32,38 @@ func (s *Store) Cursor(ctx context.Context, text string) (Cursor, error) {
 	if code, ok = timelines.ParseCode(code); !ok {
 		return Cursor{}, ErrNotFound
 	}
-	s.mu.Lock()
-	id, ok := s.codes.Get(code)
-	s.mu.Unlock()
-	if ok {
-		return Cursor{Place: n, PostID: id}, nil
+	at := Cursor{Place: n, PostID: math.MaxInt64}
+	id, err := s.postID(ctx, code)
+	if errors.Is(err, timelines.ErrNotFound) {
+		return at, nil
 	}
-	ids, err := s.primary.PostIDs(ctx, []string{code})
 	if err != nil {
 		return Cursor{}, err
 	}
-	if id, ok = ids[code]; !ok {
-		return Cursor{Place: n, PostID: math.MaxInt64}, nil // all that stands at the place follows
+	reads, err := s.reads(ctx, v, id)
+	if err != nil {
+		return Cursor{}, err
 	}
-	s.mu.Lock()
-	s.codes.Add(code, id)
-	s.mu.Unlock()
-	return Cursor{Place: n, PostID: id}, nil
+	if reads {
+		at.PostID = id
+	}
+	return at, nil
+}
+
+// reads reports whether the viewer may read a post: from memory where the post
+// was just shown, as it was if this is the cursor of a page people read on from.
+func (s *Store) reads(ctx context.Context, v timelines.Viewer, post int64) (ok bool, err error) {
+	if f := s.folds.get(post, 0, false); f != nil {
+		sets, err := s.access.Sets(ctx, v.AccountID)
+		if err != nil {
+			return false, err
+		}
+		gates, err := s.access.Gates(ctx, f.Decisive)
+		return err == nil && !f.Deleted && gates.OpensAny(sets, f.Decisive), err
+	}
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		ok, err = sn.MayRead(ctx, v.AccountID, post)
+		return err
+	})
+	return ok, err
 }

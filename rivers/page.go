@@ -3,6 +3,7 @@ package rivers
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -369,21 +370,42 @@ func destinations(sets *timelines.Sets, gates timelines.Gates, f *Fold) []timeli
 }
 
 // Entry returns one entry of a river as its viewer may see it now, with the sets
-// it was decided with: what a reply to one's own change carries. ErrNotFound if
-// the river does not hold the post or does not stand.
+// it was decided with: what a reply to one's own change carries (R3). A river
+// that does not stand is built first, as for a visit, and an entry below its
+// floor is found too: the page that asks shows it. ErrNotFound if the river does
+// not hold the post or may not be opened.
 func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID int64) (*Item, *timelines.Sets, error) {
-	seen, err := s.Flush(ctx, []Watch{{Viewer: v, Name: n}}, []int64{postID})
-	if err != nil {
-		return nil, nil, err
+	watch := []Watch{{Viewer: v, Name: n}}
+	for range 5 {
+		all, err := s.flush(ctx, watch, []int64{postID}, math.MinInt64)
+		if err != nil {
+			return nil, nil, err
+		}
+		seen := all[0]
+		switch {
+		case seen.SignedOut:
+			return nil, nil, timelines.ErrSignedOut
+		case seen.Closed:
+			return nil, nil, ErrNotFound
+		case len(seen.Items) > 0:
+			s.keeper.visited(seen.River)
+			return &seen.Items[0], seen.Sets, nil
+		case !seen.Swapped:
+			return nil, nil, ErrNotFound
+		}
+		if _, err := s.Visit(ctx, v, n, Cursor{}); err != nil {
+			if errors.Is(err, ErrForbidden) {
+				err = ErrNotFound
+			}
+			return nil, nil, err
+		}
+		// A river just built reaches as deep as a first page. Whatever else the
+		// viewer changed stands in it below that.
+		if err := s.Distribute(ctx, []timelines.Touched{{PostID: postID}}, Scope{Actor: v.AccountID}); err != nil {
+			return nil, nil, err
+		}
 	}
-	switch {
-	case seen[0].SignedOut:
-		return nil, nil, timelines.ErrSignedOut
-	case len(seen[0].Items) == 0:
-		return nil, nil, ErrNotFound
-	}
-	s.keeper.visited(seen[0].River)
-	return &seen[0].Items[0], seen[0].Sets, nil
+	return nil, nil, fmt.Errorf("%s river keeps vanishing: %w", n.Kind, ErrUnavailable)
 }
 
 // Unfold returns one post with all its comments, decided for the viewer;

@@ -193,7 +193,7 @@ func TestACursorOutlivesItsPost(t *testing.T) {
 	}
 	w.remove(ann, last.Code)
 	w.drain()
-	at, err := w.node().Cursor(w.ctx, text)
+	at, err := w.node().Cursor(w.ctx, ann, text)
 	if err != nil {
 		t.Fatalf("cursor at a deleted post: %v", err)
 	}

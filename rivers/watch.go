@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/jackc/pgx/v5"
 
@@ -88,16 +89,21 @@ const watched = `
 // page would not. With no posts it still says who was signed out and whose river
 // was swapped. The result stands in the order of the watches.
 func (s *Store) Flush(ctx context.Context, watches []Watch, posts []int64) ([]Seen, error) {
+	return s.flush(ctx, watches, posts, math.MaxInt64)
+}
+
+// flush is Flush, down to the river's floor or depth, whichever is lower.
+func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth int64) ([]Seen, error) {
 	const query = `
 		SELECT c.epoch, c.n, w.i, r.id, r.finished, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded, f.version` +
 		watched + `
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = ANY(@posts::bigint[])
-			AND (e.fresh_at >= r.floor OR e.deleted)
+			AND (e.fresh_at >= least(r.floor, @depth::bigint) OR e.deleted)
 		LEFT JOIN folds f ON f.post_id = e.post_id
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
 	args := n.args()
-	args["posts"] = posts
+	args["posts"], args["depth"] = posts, depth
 	raws, err := s.readMany(ctx, query, args, len(n.list))
 	if err != nil {
 		return nil, err

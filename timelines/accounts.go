@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -199,6 +200,13 @@ func someAccounts(rows pgx.Rows, err error) ([]Account, error) {
 		return nil, fmt.Errorf("read accounts: %w", err)
 	}
 	return list, nil
+}
+
+// AccountsNamed returns those accounts that have one of these names, by name.
+func (s *Store) AccountsNamed(ctx context.Context, names []string) ([]Account, error) {
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !nameForm.MatchString(name) })
+	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.name = ANY(@names) ORDER BY a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"names": names}))
 }
 
 // AccountsByID returns those of the accounts that exist, by id.

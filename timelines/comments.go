@@ -126,31 +126,40 @@ func (s *Store) EditComment(ctx context.Context, actor int64, code string, id in
 // DeleteComment removes a comment and its text. Its author may, the post's
 // author, and who administers a group the post stands in; else ErrForbidden.
 // With its author's last comment the post leaves their comments, and the
-// discussions unless they wrote or like it. It bumps nothing.
+// discussions unless they wrote or like it. It bumps nothing. Deleting what
+// is deleted is a success, to whoever might, and changes nothing.
 func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
 			return Change{}, err
 		}
-		held, err := commentTx(ctx, tx, p.ID, id)
-		if err != nil {
-			return Change{}, err
-		}
-		if actor != held.AuthorID && actor != p.AuthorID && !p.Administers {
+		c := p.change(actor)
+		c.CommentID = id
+		const query = `SELECT author_id, deleted_at IS NOT NULL FROM comments WHERE id = @id AND post_id = @post`
+		var author int64
+		var deleted bool
+		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"id": id, "post": p.ID}).Scan(&author, &deleted)
+		mayDelete := actor == author || actor == p.AuthorID || p.Administers
+		switch {
+		case errors.Is(err, pgx.ErrNoRows), err == nil && deleted && !mayDelete:
+			return Change{}, ErrNotFound
+		case err != nil:
+			return Change{}, fmt.Errorf("read comment: %w", err)
+		case !mayDelete:
 			return Change{}, ErrForbidden
+		case deleted:
+			return Change{}, &unchanged{c}
 		}
 		_, err = tx.Exec(ctx, `UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = '' WHERE id = @id`,
 			pgx.StrictNamedArgs{"id": id})
 		if err != nil {
 			return Change{}, fmt.Errorf("delete comment: %w", err)
 		}
-		left, err := withdrawTx(ctx, tx, p.ID, held.AuthorID)
+		left, err := withdrawTx(ctx, tx, p.ID, author)
 		if err != nil {
 			return Change{}, err
 		}
-		c := p.change(actor)
-		c.CommentID = id
 		return s.touchTx(ctx, tx, c, left)
 	})
 }

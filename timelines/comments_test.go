@@ -112,8 +112,13 @@ func TestWhoMayDeleteAComment(t *testing.T) {
 			w.same("version", w.version(p.PostID), version)
 			continue
 		}
-		_, err = w.DeleteComment(t.Context(), tc.who.ID, p.Code, c.CommentID)
-		w.fails("DeleteComment again by "+tc.who.Name, err, ErrNotFound)
+		again, err := w.DeleteComment(t.Context(), tc.who.ID, p.Code, c.CommentID)
+		w.must(err)
+		w.same("DeleteComment again by "+tc.who.Name, again,
+			Change{Actor: tc.who.ID, PostID: p.PostID, Code: p.Code, CommentID: c.CommentID})
+		w.same("version", w.version(p.PostID), version+1)
+		_, err = w.DeleteComment(t.Context(), reader.ID, p.Code, c.CommentID)
+		w.fails("DeleteComment again by who might not", err, ErrNotFound)
 		_, err = w.EditComment(t.Context(), commenter.ID, p.Code, c.CommentID, "x")
 		w.fails("EditComment of a deleted one", err, ErrNotFound)
 		w.same("its text", value[string](w, `SELECT body FROM comments WHERE id = $1`, c.CommentID), "")

@@ -100,7 +100,8 @@ func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (C
 }
 
 // DeletePost removes the actor's own post. ErrNotFound if the actor cannot read
-// it, ErrForbidden if it is another's.
+// it, ErrForbidden if it is another's. Deleting what is deleted changes nothing:
+// whoever was told that the pages are behind (tiers.ErrBehind) may ask again.
 //
 // What was written in it goes too, comments and likes included, so that no query
 // that forgets to ask can show it. The row stays, empty, with its version, which
@@ -110,6 +111,9 @@ func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (C
 func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
+		if errors.Is(err, ErrNotFound) {
+			return Change{}, deletedBefore(ctx, tx, actor, code)
+		}
 		if err != nil {
 			return Change{}, err
 		}
@@ -142,6 +146,26 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 		}
 		return s.touchTx(ctx, tx, p.change(actor), left)
 	})
+}
+
+// deletedBefore returns the error that ends the deletion of a post its author has
+// deleted already, else ErrNotFound: to everybody but its author what was deleted
+// never was.
+func deletedBefore(ctx context.Context, tx pgx.Tx, actor int64, code string) error {
+	c := Change{Actor: actor}
+	var ok bool
+	if c.Code, ok = ParseCode(code); !ok {
+		return ErrNotFound
+	}
+	const query = `SELECT id FROM posts WHERE code = @code AND author_id = @actor AND deleted_at IS NOT NULL`
+	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": c.Code, "actor": actor}).Scan(&c.PostID)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return ErrNotFound
+	}
+	if err != nil {
+		return fmt.Errorf("find what was deleted: %w", err)
+	}
+	return &unchanged{c}
 }
 
 // PostID returns the id of the post with that code, or ErrNotFound if there is

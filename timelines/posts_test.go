@@ -297,15 +297,20 @@ func TestDeletePost(t *testing.T) {
 	w.sound()
 
 	for what, err := range map[string]error{
-		"delete again": second(w.DeletePost(t.Context(), bob.ID, p.Code)),
-		"edit":         second(w.EditPost(t.Context(), bob.ID, p.Code, "x")),
-		"like":         second(w.Like(t.Context(), bob.ID, p.Code)),
-		"comment":      second(w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: p.Code, Body: "x"})),
-		"find":         second(w.PostID(t.Context(), p.Code)),
-		"read":         second(w.PostBody(t.Context(), bob.ID, p.Code)),
+		"delete again, by another": second(w.DeletePost(t.Context(), ann.ID, p.Code)),
+
+		"edit":    second(w.EditPost(t.Context(), bob.ID, p.Code, "x")),
+		"like":    second(w.Like(t.Context(), bob.ID, p.Code)),
+		"comment": second(w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: p.Code, Body: "x"})),
+		"find":    second(w.PostID(t.Context(), p.Code)),
+		"read":    second(w.PostBody(t.Context(), bob.ID, p.Code)),
 	} {
 		w.fails(what, err, ErrNotFound)
 	}
+	c, err = w.DeletePost(t.Context(), bob.ID, p.Code)
+	w.must(err)
+	w.same("deleting again", c, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code})
+	w.same("version", w.version(p.PostID), version+1)
 	again, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: "k"})
 	w.must(err)
 	w.same("its key", again.Repeated, true)

@@ -87,10 +87,12 @@ func (c composer) summary(p *present) string {
 // which several names may be typed, with or without @.
 func destinationsOf(values []string) []string {
 	var names []string
+	seen := map[string]struct{}{}
 	for _, value := range values {
-		for _, name := range strings.FieldsFunc(value, func(c rune) bool { return c == ' ' || c == ',' || c == ';' || c == '\t' }) {
+		for name := range strings.FieldsFuncSeq(value, func(c rune) bool { return c == ' ' || c == ',' || c == ';' || c == '\t' }) {
 			name = strings.ToLower(strings.TrimPrefix(name, "@"))
-			if name != "" && !slices.Contains(names, name) {
+			if _, again := seen[name]; name != "" && !again {
+				seen[name] = struct{}{}
 				names = append(names, name)
 			}
 		}
@@ -142,10 +144,22 @@ func (s *Server) composePage(r *request, sent timelines.NewPost, is wrong) (temp
 		body: sent.Body, key: sent.Key, back: r.back("/"), wrong: is,
 		open: true, direct: r.PostFormValue("direct") != "",
 	}
+	// What names no box that could have been ticked was typed.
+	boxes := map[string]timelines.Account{}
+	if !c.direct {
+		places, err := s.timelines.AccountsNamed(r.Context(), sent.To[:min(len(sent.To), timelines.MaxDestinations)])
+		if err != nil {
+			return nil, err
+		}
+		for _, a := range places {
+			if a.Kind == timelines.Group || a.ID == r.me.ID {
+				boxes[a.Name] = a
+			}
+		}
+	}
 	var typed []string
 	for _, name := range sent.To {
-		a, err := s.rivers.Access().AccountNamed(r.Context(), name)
-		if err == nil && !c.direct && (a.Kind == timelines.Group || a.ID == r.me.ID) {
+		if a, ok := boxes[name]; ok {
 			c.to = append(c.to, a)
 		} else {
 			typed = append(typed, name)

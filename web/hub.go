@@ -75,7 +75,7 @@ type riverSource interface {
 	Freshen(context.Context, rivers.Name) error
 	Lease(context.Context, []int64) error
 	Unlease(context.Context, []int64) error
-	Cursor(context.Context, string) (rivers.Cursor, error)
+	Cursor(context.Context, timelines.Viewer, string) (rivers.Cursor, error)
 }
 
 // hubPages is the rest of the server as the hub needs it.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/net/html"
+
+	"riverrun/timelines"
 )
 
 func TestSignUpInAndOut(t *testing.T) {
@@ -243,6 +245,47 @@ func TestOlderEntries(t *testing.T) {
 	s.visitor().get("/anna?before=1.0000000000").wants(200)
 }
 
+// TestCursorTellsNothing pages from a place with the code of a post that may not
+// be read: it does what the code of no post does.
+func TestCursorTellsNothing(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann := s.person("ann")
+	s.person("bob")
+	ann.post("an older one")
+	secret, gone := ann.post("for bob alone", "bob"), ann.post("soon gone")
+	last := ann.post("the last one")
+	ann.remove(gone.Code)
+	var place int64
+	err := s.db.Primary.QueryRow(t.Context(), `SELECT fresh_at FROM posts WHERE id = $1`, last.PostID).Scan(&place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := s.visitor()
+	from := func(code string) *answer {
+		return v.get("/everything?before=" + strconv.FormatInt(place, 10) + "." + code).wants(200)
+	}
+	from(last.Code).has("an older one").lacks("the last one")
+	for _, code := range []string{secret.Code, gone.Code, "0000000000"} {
+		from(code).has("an older one", "the last one")
+	}
+}
+
+// TestManyDestinations sends a form whose one field holds as many names as a form
+// can: it is refused with what was typed, in the time of a form.
+func TestManyDestinations(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna := s.person("anna").visitor()
+	var names []byte
+	for i := 0; len(names) < maxForm/2; i++ {
+		names = append(strconv.AppendInt(names, int64(i), 36), ' ')
+	}
+	began := time.Now()
+	anna.post("/posts", "body", "x", "to", string(names)).wants(422).has("zzz ")
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}
+
 func TestUnfolding(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna := s.person("anna")
@@ -282,6 +325,37 @@ func TestUnfolding(t *testing.T) {
 	v.get("/p/" + code + "/likes?shown=x").wants(400)
 	v.get("/p/"+code+"/likes?shown=103").wants(200).has("liker-0", "liker-5").lacks("others", "<html")
 	s.visitor().get("/p/" + code + "/likes?shown=103").leadsTo("/p/" + code)
+}
+
+// TestReplyWithoutARiver acts on a page whose river was thrown away, or is not as
+// deep any more: the reply carries the entry all the same (R3).
+func TestReplyWithoutARiver(t *testing.T) {
+	s := newLiveSite(t, nil)
+	p := s.person("anna")
+	anna := p.visitor()
+	anna.header.Set("Accept", "application/json")
+	anna.header.Set("X-River-Page", "/anna")
+	deep := p.post("deep down")
+	for i := range 200 {
+		p.post("above " + strconv.Itoa(i))
+	}
+	last := p.post("the last one")
+	anna.get("/anna").wants(200)
+	for _, lost := range []string{
+		`UPDATE rivers SET state = 'retired', retired_at = clock_timestamp() WHERE state = 'live'`,
+		`TRUNCATE entries`,
+		`TRUNCATE folds`,
+	} {
+		for _, post := range []timelines.Change{last, deep} {
+			if _, err := s.db.Secondary.Exec(t.Context(), lost); err != nil {
+				t.Fatal(err)
+			}
+			anna.post("/p/"+post.Code+"/like").wants(200).has(`"t":"entry"`, `"post":"`+post.Code+`"`, "/unlike")
+			anna.post("/p/"+post.Code+"/unlike").wants(200).has(`"t":"entry"`, `"post":"`+post.Code+`"`)
+		}
+	}
+	anna.header.Set("X-River-Page", "/filter/directs")
+	anna.post("/p/" + last.Code + "/like").wants(200).has(`"t":"gone"`)
 }
 
 func TestRepliesForScripts(t *testing.T) {

@@ -45,7 +45,7 @@ func (s *Server) visit(r *request, kind rivers.Kind, name, path string) (*riverV
 	}
 	var before rivers.Cursor
 	if v.before = query.Get("before"); v.before != "" {
-		if before, err = s.rivers.Cursor(ctx, v.before); err != nil {
+		if before, err = s.rivers.Cursor(ctx, r.viewer, v.before); err != nil {
 			return nil, err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
 	"riverrun/timelines"
@@ -223,4 +224,44 @@ func BenchmarkPush(b *testing.B) {
 func TestBeat(t *testing.T) {
 	s := newLiveSite(t, func(c *hubConfig) { c.pingEvery = time.Millisecond })
 	s.open(nil, "/everything").until("beat", func(f frame) bool { return f.T == "beat" })
+}
+
+// TestSubscribeTellsNothing claims to show posts that may not be read and posts
+// that never were: the answers are the same.
+func TestSubscribeTellsNothing(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann := s.person("ann")
+	s.person("bob")
+	secret, gone := ann.post("for bob alone", "bob"), ann.post("soon gone")
+	ann.post("for everybody")
+	ann.remove(gone.Code)
+	conn, _, err := s.dial(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &page{t: t, conn: conn, address: "/everything", shown: map[string]frame{}}
+	g.say(map[string]any{"t": "subscribe", "page": "/everything", "lang": "en", "entries": map[string]string{
+		secret.Code: "1.1", gone.Code: "1.1", "0000000000": "1.1",
+	}})
+	answers := map[string]frame{}
+	for {
+		f, err := g.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.T == "ok" {
+			break
+		}
+		if f.T == "gone" {
+			answers[f.Post] = f
+		}
+	}
+	want := answers["0000000000"]
+	for _, code := range []string{secret.Code, gone.Code} {
+		got := answers[code]
+		got.Post = want.Post
+		if diff := cmp.Diff(want, got); diff != "" || want.T == "" {
+			t.Errorf("what may not be read (-none +%s):\n%s", code, diff)
+		}
+	}
 }

@@ -97,7 +97,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	}
 	var before rivers.Cursor
 	if text := f.query.Get("before"); text != "" {
-		if before, err = h.cfg.rivers.Cursor(ctx, text); err != nil {
+		if before, err = h.cfg.rivers.Cursor(ctx, viewer, text); err != nil {
 			return err
 		}
 	}
@@ -114,12 +114,16 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.name, v.before, v.river = name, before, f.river
 	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
+	none := int64(0)
 	for code, stamp := range f.entries {
-		if id, ok := ids[code]; ok {
-			v.shown[id] = &shown{code: code, stamp: stamp}
-		} else if err := v.socket.send(ctx, "gone", frameGone(f.river, code, stamp)); err != nil {
-			return err
+		id, ok := ids[code]
+		if !ok {
+			// Below zero is no post: found out to be gone together with, and exactly as,
+			// those this viewer may not know of.
+			none--
+			id = none
 		}
+		v.shown[id] = &shown{code: code, stamp: stamp}
 	}
 	return v.sync(ctx)
 }
