@@ -257,7 +257,7 @@ func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int6
 		var err error
 		out.scanned, err = sn.Scan(ctx, timelines.Scan{
 			Viewer: n.UserID, Timelines: slices.Sorted(maps.Keys(listed)), BeforePlace: place, BeforePost: post,
-			Limit: chunk, Down: down, ByCreation: n.Order == Created,
+			Limit: chunk, Down: down, ByCreation: n.Order == Created, MaxRows: s.scanRows,
 		})
 		if err != nil {
 			return err

@@ -11,8 +11,11 @@ import (
 )
 
 // FormatCursor writes a cursor as an address carries it: the place and the
-// post's public code.
+// post's public code; the place alone without one.
 func (s *Store) FormatCursor(c Cursor, code string) string {
+	if code == "" {
+		return strconv.FormatInt(c.Place, 10)
+	}
 	return strconv.FormatInt(c.Place, 10) + "." + code
 }
 
@@ -26,8 +29,11 @@ func (s *Store) Cursor(ctx context.Context, v timelines.Viewer, text string) (Cu
 	}
 	place, code, ok := strings.Cut(text, ".")
 	n, err := strconv.ParseInt(place, 10, 64)
-	if !ok || err != nil || n <= 0 {
+	if err != nil || n <= 0 {
 		return Cursor{}, ErrNotFound
+	}
+	if !ok {
+		return Cursor{Place: n, PostID: math.MaxInt64}, nil
 	}
 	if code, ok = timelines.ParseCode(code); !ok {
 		return Cursor{}, ErrNotFound

@@ -56,3 +56,11 @@ func (c *foldCache) put(f *Fold, full bool) {
 	}
 	l.Add(f.PostID, f)
 }
+
+// purge drops all folds.
+func (c *foldCache) purge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.folded.Purge()
+	c.full.Purge()
+}

@@ -97,8 +97,12 @@ func (k *keeper) flush(ctx context.Context) error {
 
 // catchUp raises the store's access clock to the primary store's, if a number
 // drawn there was never published. Nothing waits for it: what was not published
-// was not acknowledged.
+// was not acknowledged. Before, it finds out whether that store has gone back
+// under running nodes.
 func (s *Store) catchUp(ctx context.Context) error {
+	if err := s.adopt(ctx); err != nil {
+		return err
+	}
 	n, _, err := s.primary.AccessClock(ctx)
 	if err != nil {
 		return err

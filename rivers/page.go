@@ -108,13 +108,16 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 // extending it where older entries are asked for (source: 004; DESIGN: the
 // protocol, steps 7 and 8). A warm page is one SQL statement.
 //
+// A page may come out short, even empty, though older entries exist: where it
+// would take too long to find them (see maxExtensions). More and Next say how to
+// go on.
+//
 // Errors: ErrForbidden (the page exists and is closed to this viewer),
-// ErrNotFound (also for a page very far below what anybody has read, see
-// maxExtensions), timelines.ErrSignedOut (the viewer's session ended).
+// ErrNotFound, timelines.ErrSignedOut (the viewer's session ended).
 func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
 	page := &Page{Name: n}
 	at := before
-	for builds, extensions := 0, 0; ; {
+	for builds, extensions, inVain := 0, 0, 0; ; {
 		raw, err := s.readPage(ctx, n, at, PageSize+1)
 		if err != nil {
 			return nil, err
@@ -167,8 +170,16 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 		if k := len(raw.entries); k > 0 {
 			at = Cursor{Place: raw.entries[k-1].Place, PostID: raw.entries[k-1].PostID}
 		}
-		if extensions++; extensions > maxExtensions {
-			return nil, ErrNotFound
+		// Nothing for this viewer in all that the last extension brought.
+		if extensions > 0 && len(items) == 0 && at.Place >= raw.floor {
+			inVain++
+		}
+		if extensions++; extensions > maxExtensions || inVain > maxInVain {
+			page.More, page.Next = true, before
+			if before.Top() || before.Place >= raw.floor {
+				page.Next = Cursor{Place: raw.floor - 1, PostID: math.MaxInt64}
+			}
+			break
 		}
 		if err := s.extend(ctx, n, raw.river, raw.floor); err != nil {
 			return nil, err
@@ -183,8 +194,12 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 
 // maxExtensions bounds how much older a page may be than what is stored, so that
 // no single request, least of all an anonymous one with a made-up cursor, stores
-// the whole history: 3,000 posts. Who reads on page by page never meets it.
-const maxExtensions = 20
+// the whole history: 3,000 posts. maxInVain bounds how many extensions a request
+// waits for that bring nothing its viewer may read.
+const (
+	maxExtensions = 20
+	maxInVain     = 3
+)
 
 // admit brings the access cache to the clock a deciding statement returned,
 // checks that the viewer is still signed in and may open the page, and returns

@@ -10,6 +10,7 @@ const (
 	afterRegister = "after-register"
 	afterSnapshot = "after-snapshot"
 	afterEntries  = "after-entries"
+	betweenClocks = "between-clocks"
 )
 
 type pauseKey struct{}

@@ -72,7 +72,7 @@ type Page struct {
 	Name  Name
 	River int64 // the generation's id
 	Items []Item
-	// More: older entries exist. Next is where they begin.
+	// More: older entries exist, or may. Next is where they begin.
 	More bool
 	Next Cursor
 	// Sets are the access sets the page was decided with.

@@ -31,10 +31,15 @@ type Store struct {
 	folds  *foldCache
 	builds singleflight.Group
 	keeper *keeper
+	// writePairs is the constant of that name, scanRows that of timelines; tests
+	// set them lower.
+	writePairs int
+	scanRows   int64
 
-	// mu guards codes.
+	// mu guards what follows.
 	mu    sync.Mutex
-	codes *simplelru.LRU[string, int64] // post codes to ids; immutable facts
+	codes *simplelru.LRU[string, int64] // post codes to ids; facts of one epoch
+	epoch int64                         // last seen by adopt
 }
 
 // Options are what an operator may set, and where the figures go.
@@ -97,6 +102,8 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		node:    fmt.Sprintf("%016x", newID()),
 		folds:   newFoldCache(opts.Folds),
 		codes:   codes,
+
+		writePairs: writePairs, scanRows: timelines.DefaultMaxRows,
 	}
 	s.keeper = newKeeper(s)
 	return s
@@ -139,19 +146,53 @@ func newID() int64 {
 // adopt gives the store an epoch if it has none, and a new one if its rivers
 // were built from another primary store or from a later state of this one than
 // it has now (one restored from a copy).
+//
+// The clock here is read first: a number published here was drawn there before,
+// so it is greater only if that store has gone back. Read the other way round, a
+// narrowing in between would make all rivers cold.
 func (s *Store) adopt(ctx context.Context) error {
-	n, primaryID, err := s.primary.AccessClock(ctx)
+	var epoch, n int64
+	var of string
+	err := s.db.QueryRow(ctx, `SELECT epoch, n, primary_id FROM clock`).Scan(&epoch, &n, &of)
+	lost := errors.Is(err, pgx.ErrNoRows)
+	if err != nil && !lost {
+		return fmt.Errorf("adopt secondary store: %w", err)
+	}
+	pause(ctx, betweenClocks)
+	now, primaryID, err := s.primary.AccessClock(ctx)
 	if err != nil {
 		return err
 	}
-	const query = `
-		INSERT INTO clock (epoch, n, primary_id) VALUES (@epoch, @n, @primary)
-		ON CONFLICT (id) DO UPDATE SET epoch = excluded.epoch, n = excluded.n, primary_id = excluded.primary_id
-		WHERE clock.primary_id <> excluded.primary_id OR clock.n > excluded.n`
-	if _, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"epoch": newID(), "n": n, "primary": primaryID}); err != nil {
+	if !lost && of == primaryID && n <= now {
+		s.forgetAfter(epoch)
+		return nil
+	}
+	// Of several nodes one makes the epoch.
+	query := `UPDATE clock SET epoch = @epoch, n = @n, primary_id = @primary WHERE epoch = @seen`
+	args := pgx.StrictNamedArgs{"epoch": newID(), "n": now, "primary": primaryID, "seen": epoch}
+	if lost {
+		query = `INSERT INTO clock (epoch, n, primary_id) VALUES (@epoch, @n, @primary) ON CONFLICT DO NOTHING`
+		delete(args, "seen")
+	}
+	if _, err := s.db.Exec(ctx, query, args); err != nil {
 		return fmt.Errorf("adopt secondary store: %w", err)
 	}
+	s.forgetAfter(0)
 	return nil
+}
+
+// forgetAfter drops what this node remembers of posts if the store has another
+// epoch than when it was asked last (0: a new one, not read yet): what is
+// remembered may be from a primary store that has gone back, and newer than
+// anything there.
+func (s *Store) forgetAfter(epoch int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if epoch == 0 || s.epoch != epoch {
+		s.codes.Purge()
+		s.folds.purge()
+	}
+	s.epoch = epoch
 }
 
 // PublishClock brings the store's access clock to at least n. A narrowing is

@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"riverrun/timelines"
 )
@@ -32,8 +33,8 @@ type target struct {
 }
 
 // Distribute brings the rivers concerned up to the present state of these posts,
-// and the posts' folds with them (DESIGN: the protocol, steps 3 and 4). Set-based: the
-// number of statements does not depend on that of the posts or rivers.
+// and the posts' folds with them (DESIGN: the protocol, steps 3 and 4). Set-based: a
+// handful of statements for every two thousand entries.
 //
 // It does not say what happened: it reads the present state and writes it with
 // its stamp, so it may run late, twice, or at the same time as another, and the
@@ -68,26 +69,70 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 			return done, err
 		}
 	}
+	slices.SortFunc(targets, func(a, b *target) int { return compareInt(a.id, b.id) })
+	for first := true; first || len(targets) > 0; first = false {
+		w := batch{posts: posts, stamps: stamps, asof: asof, actor: first && scope.Actor != 0}
+		w.targets, targets = s.cutBatch(targets)
+		if !first {
+			w.posts = postsFor(w.targets)
+		}
+		if held, err := s.writeBatch(ctx, w); err != nil || !held {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// writePairs is how many entries a writer writes in one transaction: others who
+// write the same entries, above all the one whose request waits (Tier 0), wait no
+// longer than that takes, some tens of milliseconds. The stamps make it the same
+// as if all were written at once; a writer that is cut off has done what it has
+// done, and starts again with the rest.
+const writePairs = 2000
+
+// batch is a part of a writer's work: some of its rivers.
+type batch struct {
+	targets []*target
+	posts   []int64
+	stamps  map[int64]int64 // of the posts' folds; brought up as they are written
+	asof    time.Time
+	// actor: somebody waits who has just made the folds old.
+	actor bool
+}
+
+// cutBatch divides rivers, at least one from the rest.
+func (s *Store) cutBatch(targets []*target) (now, rest []*target) {
+	pairs := 0
+	for i, t := range targets {
+		if pairs += len(t.posts); i > 0 && pairs > s.writePairs {
+			return targets[:i], targets[i:]
+		}
+	}
+	return targets, nil
+}
+
+// writeBatch reads the present state of the batch's posts and writes it into its
+// rivers, and the folds that are behind. It reports whether the deadline held.
+func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	var looks timelines.Looks
-	for _, t := range targets {
+	for _, t := range w.targets {
 		for id := range t.posts {
 			looks.Add(id, t.name.UserID)
 		}
 	}
 	var states map[int64]*timelines.PostState
 	var contents map[int64]*timelines.Content
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		if scope.Actor != 0 {
-			// The actor waits, and the change has just made the fold old.
-			states, contents, err = sn.StatesAndContents(ctx, posts, looks, foldDepth)
+	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		if w.actor {
+			states, contents, err = sn.StatesAndContents(ctx, w.posts, looks, foldDepth)
 			return err
 		}
-		if states, err = sn.States(ctx, posts, looks); err != nil {
+		if states, err = sn.States(ctx, w.posts, looks); err != nil {
 			return err
 		}
 		var behind []int64
 		for id, st := range states {
-			if st.Version > stamps[id] {
+			if st.Version > w.stamps[id] {
 				behind = append(behind, id)
 			}
 		}
@@ -100,14 +145,15 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 		return false, err
 	}
 	pause(ctx, afterSnapshot)
-	if err := s.intersect(ctx, targets, states); err != nil {
+	if err := s.intersect(ctx, w.targets, states); err != nil {
 		return false, err
 	}
 	var entries []entry
-	for _, t := range targets {
+	for _, t := range w.targets {
 		listed := func(id int64) bool { _, ok := t.listed[id]; return ok }
-		for id := range t.posts {
-			if st := states[id]; st != nil && concerns(st, listed) {
+		for id, stands := range t.posts {
+			// What stands at the version is what any snapshot of it says.
+			if st := states[id]; st != nil && stands < st.Version && concerns(st, listed) {
 				entries = append(entries, entryOf(t.name, t.id, listed, st))
 			}
 		}
@@ -116,12 +162,13 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 	for _, c := range contents {
 		folds = append(folds, foldOf(c))
 	}
-	held, err := s.write(ctx, entries, folds, asof)
+	held, err := s.write(ctx, entries, folds, w.asof)
 	if err != nil || !held {
 		return false, err
 	}
 	for _, f := range folds {
 		s.folds.put(f, false)
+		w.stamps[f.PostID] = f.Version
 	}
 	return true, nil
 }
@@ -155,6 +202,16 @@ func (s *Store) current(ctx context.Context, posts []int64, targets []*target, s
 // withdrawn or not, so a river that holds a post is always concerned.
 func concerns(st *timelines.PostState, listed func(int64) bool) bool {
 	return slices.ContainsFunc(st.Held, func(h timelines.Held) bool { return listed(h.TimelineID) })
+}
+
+func postsFor(targets []*target) []int64 {
+	set := map[int64]struct{}{}
+	for _, t := range targets {
+		for id := range t.posts {
+			set[id] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
 }
 
 func postsOf(touched []timelines.Touched) []int64 {

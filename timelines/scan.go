@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -23,14 +24,23 @@ type Scan struct {
 	Down  int64
 	// ByCreation orders by creation instead of freshness.
 	ByCreation bool
+	// MaxRows is how many rows the scan may meet before it ends with what it has,
+	// unless it must reach Down; 0: DefaultMaxRows.
+	MaxRows int64
 }
+
+// DefaultMaxRows bounds a scan: a stranger's view of a timeline that is nearly
+// all private would else read it whole, in one snapshot, while somebody waits.
+const DefaultMaxRows = 20_000
 
 // Scanned is what a scan found.
 type Scanned struct {
 	// Posts in the order of the river, newest first.
 	Posts []Placed
 	// Floor: nothing the viewer may read stands at or above it, below the scan's
-	// beginning, but Posts. math.MinInt64 if nothing older is left.
+	// beginning, but Posts. math.MinInt64 if nothing older is left. A scan that met
+	// very many rows for few posts ends with fewer than were wanted: the rest is
+	// below the floor.
 	Floor int64
 	// Finished: nothing older is left.
 	Finished bool
@@ -108,7 +118,7 @@ const readablePost = `(p.is_public OR EXISTS (
 
 // Scan reads the newest posts of some timelines below a place, each once, at
 // its place, and only those the viewer may read. It goes on in rounds until
-// enough are found or nothing is left.
+// enough are found, nothing is left, or it has met MaxRows rows.
 func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	out := Scanned{Floor: math.MinInt64, Finished: true}
 	if len(q.Timelines) == 0 {
@@ -122,7 +132,7 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	// Several rows of a post stand side by side in a home feed; a round of twice
 	// the limit usually suffices.
 	round := max(2*q.Limit, 100)
-	for {
+	for met := int64(0); ; {
 		rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
 			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round,
 		})
@@ -155,6 +165,8 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		// Enough must stand above the place where this round ended, since that place
 		// is not known to the end: hundreds of posts may share it.
 		enough := len(out.Posts) > q.Limit && out.Posts[q.Limit-1].Place > place
+		met += total
+		enough = enough || met >= cmp.Or(q.MaxRows, DefaultMaxRows)
 		if enough && (q.Down == math.MaxInt64 || place < q.Down) {
 			out.Finished = false
 			out.Floor = place + 1

@@ -55,6 +55,7 @@ var englishTexts = map[string]string{
 	"empty.group":       "Nobody has written here yet.",
 	"empty.discussions": "Posts you wrote, commented on or liked gather here, so that you can follow how they go on.",
 	"empty.directs":     "Nobody but you and the recipient reads a direct message. To send one, write a post and give a person's name under “To”.",
+	"empty.further":     "Nothing you can read stands here. There may be more further down.",
 	"empty.older":       "There is nothing older.",
 	"empty.groupslist":  "There are no groups yet. Make the first one.",
 	"empty.peoplelist":  "There is nobody here yet.",

@@ -85,8 +85,13 @@ func (s *Server) article(p *present, it rivers.Item) ([]byte, error) {
 }
 
 // codeAt is the code of the entry the next page begins after: the last one
-// shown.
-func codeAt(p *rivers.Page) string { return p.Items[len(p.Items)-1].Fold.Text.Code }
+// shown, "" if it begins elsewhere.
+func codeAt(p *rivers.Page) string {
+	if n := len(p.Items); n > 0 && p.Items[n-1].PostID == p.Next.PostID {
+		return p.Items[n-1].Fold.Text.Code
+	}
+	return ""
+}
 
 // nameFollows resolves whom the viewer follows, for the composer's
 // destinations.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -29,6 +30,8 @@ type view struct {
 	shown      map[int64]*shown
 	// whole: the page shows all there is, so anything new is within its range.
 	whole bool
+	// goneAt is when an entry was last taken off.
+	goneAt time.Time
 
 	shard  *shard
 	watch  rivers.Watch
@@ -241,7 +244,8 @@ func (v *view) compare(ctx context.Context, f *front) error {
 	if !v.before.Top() {
 		return v.sync(ctx) // a first page says nothing about an older one
 	}
-	if f.page.River != v.river || v.stale(f.batch) {
+	// A front read before an entry went would bring it back.
+	if f.page.River != v.river || v.stale(f.batch) || f.batch.decided.Before(v.goneAt) {
 		return nil
 	}
 	differed, err := v.difference(ctx, f)
@@ -444,5 +448,6 @@ func (v *view) gone(ctx context.Context, post int64, stamp rivers.Stamp) error {
 		return err
 	}
 	delete(v.shown, post)
+	v.goneAt = v.socket.hub.cfg.now()
 	return nil
 }
