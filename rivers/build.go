@@ -37,16 +37,26 @@ var errAgain = errors.New("build overtaken")
 // It runs to its end even if the visitor who began it leaves: others may have
 // joined.
 func (s *Store) build(ctx context.Context, n Name, replace *int64) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), buildTimeout)
-	done := s.builds.DoChan(buildKey(n, replace != nil), func() (any, error) {
-		defer cancel()
-		return nil, s.buildHere(ctx, n, replace)
+	return s.together(ctx, buildKey(n, replace != nil), func(ctx context.Context) error {
+		return s.buildHere(ctx, n, replace)
 	})
-	r := <-done
-	if r.Shared {
-		cancel()
+}
+
+// together does something once for all on this node who ask for it at the same
+// time, up to buildTimeout, whether or not who asked first still waits. It returns
+// when it is done or ctx ends.
+func (s *Store) together(ctx context.Context, key string, fn func(context.Context) error) error {
+	done := s.builds.DoChan(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), buildTimeout)
+		defer cancel()
+		return nil, fn(ctx)
+	})
+	select {
+	case r := <-done:
+		return r.Err
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	return r.Err
 }
 
 // buildKey tells builds that replace from those that do not: these end with
@@ -288,6 +298,9 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := sn.HeldAmong(ctx, states, slices.Sorted(maps.Keys(listed))); err != nil {
+		return nil, nil, err
+	}
 	entries, folds := make([]entry, 0, len(posts)), make([]*Fold, 0, len(posts))
 	for _, post := range posts {
 		st, c := states[post], contents[post]
@@ -345,7 +358,7 @@ func (s *Store) swap(ctx context.Context, n Name, id int64, scanned timelines.Sc
 			WHERE id = @id AND state = 'building' AND epoch = (SELECT epoch FROM clock)
 				AND clock_timestamp() < @deadline`
 		tag, err := tx.Exec(ctx, live, pgx.StrictNamedArgs{
-			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "deadline": asof.Add(writeDeadline),
+			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "deadline": asof.Add(s.deadline),
 		})
 		if err != nil {
 			return err

@@ -119,7 +119,7 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 // in a circle. It reports whether the deadline held to the end; if not, some of
 // it may be missing and the caller starts again at its look-up.
 func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof time.Time) (held bool, err error) {
-	deadline := asof.Add(writeDeadline)
+	deadline := asof.Add(s.deadline)
 	b := &pgx.Batch{}
 	if takenOut(ctx, stepStamps) {
 		for i := range entries {

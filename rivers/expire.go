@@ -154,15 +154,22 @@ func (s *Store) removeRetired(ctx context.Context) (rivers, entries int64, err e
 			return err
 		}
 		args := pgx.StrictNamedArgs{"rivers": ids}
-		tag, err := tx.Exec(ctx, `DELETE FROM entries WHERE river_id = ANY(@rivers)`, args)
+		// In key order, as everybody locks: a late writer, a visit, another expiry may
+		// be at the same rows.
+		tag, err := tx.Exec(ctx, `
+			DELETE FROM entries WHERE (river_id, post_id) IN (
+				SELECT river_id, post_id FROM entries WHERE river_id = ANY(@rivers)
+				ORDER BY river_id, post_id FOR UPDATE)`, args)
 		if err != nil {
 			return err
 		}
 		entries = tag.RowsAffected()
 		for _, query := range []string{
 			`DELETE FROM rivers_timelines WHERE river_id = ANY(@rivers)`,
-			`DELETE FROM visits WHERE river_id = ANY(@rivers)`,
-			`DELETE FROM leases WHERE river_id = ANY(@rivers)`,
+			`DELETE FROM visits WHERE river_id IN (
+				SELECT river_id FROM visits WHERE river_id = ANY(@rivers) ORDER BY river_id FOR UPDATE)`,
+			`DELETE FROM leases WHERE (river_id, node) IN (
+				SELECT river_id, node FROM leases WHERE river_id = ANY(@rivers) ORDER BY river_id, node FOR UPDATE)`,
 			`DELETE FROM rivers WHERE id = ANY(@rivers)`,
 		} {
 			if tag, err = tx.Exec(ctx, query, args); err != nil {

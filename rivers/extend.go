@@ -18,16 +18,9 @@ import (
 // twice and the result once. In between a live river cannot lose its place in
 // the order of things: writers write below the floor too.
 func (s *Store) extend(ctx context.Context, n Name, id, floor int64) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), buildTimeout)
-	done := s.builds.DoChan(fmt.Sprintf("extend %d %d", id, floor), func() (any, error) {
-		defer cancel()
-		return nil, s.extendHere(ctx, n, id, floor)
+	return s.together(ctx, fmt.Sprintf("extend %d %d", id, floor), func(ctx context.Context) error {
+		return s.extendHere(ctx, n, id, floor)
 	})
-	r := <-done
-	if r.Shared {
-		cancel()
-	}
-	return r.Err
 }
 
 func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
@@ -62,7 +55,7 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
 		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished, updated_at = clock_timestamp()
 		WHERE id = @id AND clock_timestamp() < @deadline`
 	_, err = s.db.Exec(ctx, query, pgx.StrictNamedArgs{
-		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(writeDeadline),
+		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline),
 	})
 	if err != nil {
 		return fmt.Errorf("lower the floor: %w", err)

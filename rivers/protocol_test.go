@@ -3,6 +3,7 @@ package rivers
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -249,6 +250,47 @@ func TestTheDeadlineHolds(t *testing.T) {
 			t.Errorf("write as of %v: %d rows, want %d", c.asof, got, 2*c.rows)
 		}
 	}
+}
+
+// A builder too late for its deadline does not swap its river in, and one who
+// extends does not lower the floor: each begins again.
+func TestTheDeadlineHoldsToTheEnd(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	for i := range chunk + PageSize {
+		w.post(ann, numbered(i))
+	}
+	w.drain()
+	w.rivers.deadline = 2 * time.Second
+	n := w.name(ann, User, "ann")
+	for what, step := range map[string]func(context.Context) error{
+		"build": func(ctx context.Context) error { return w.rivers.build(ctx, n, nil) },
+		"extension": func(ctx context.Context) error {
+			_, err := w.rivers.Visit(ctx, ann, n, Cursor{Place: math.MinInt64 + 1, PostID: 1})
+			return err
+		},
+	} {
+		w.exec(`TRUNCATE clock, rivers, rivers_timelines, entries, folds`)
+		if what == "extension" {
+			w.visit(ann, User, "ann")
+		}
+		tries := 0
+		ctx := withPause(w.ctx, func(at string) {
+			if at != afterEntries {
+				return
+			}
+			if tries++; tries == 1 {
+				w.exec(`SELECT pg_sleep(2.1)`)
+			}
+		})
+		if err := step(ctx); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		if tries != 2 {
+			t.Errorf("%s: done at try %d, want 2", what, tries)
+		}
+	}
+	w.sound()
 }
 
 // Losing any table, or all, costs only time (R7). Losing one is losing the epoch.

@@ -31,8 +31,9 @@ type Store struct {
 	folds  *foldCache
 	builds singleflight.Group
 	keeper *keeper
-	// writePairs is the constant of that name, scanRows that of timelines; tests
-	// set them lower.
+	// deadline and writePairs are the constants of those names, scanRows that of
+	// timelines; tests set them lower.
+	deadline   time.Duration
 	writePairs int
 	scanRows   int64
 
@@ -103,7 +104,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		folds:   newFoldCache(opts.Folds),
 		codes:   codes,
 
-		writePairs: writePairs, scanRows: timelines.DefaultMaxRows,
+		deadline: writeDeadline, writePairs: writePairs, scanRows: timelines.DefaultMaxRows,
 	}
 	s.keeper = newKeeper(s)
 	return s

@@ -2,9 +2,12 @@ package rivers
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
 )
@@ -124,10 +127,15 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	var contents map[int64]*timelines.Content
 	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
 		if w.actor {
-			states, contents, err = sn.StatesAndContents(ctx, w.posts, looks, foldDepth)
-			return err
+			if states, contents, err = sn.StatesAndContents(ctx, w.posts, looks, foldDepth); err != nil {
+				return err
+			}
+			return s.uncrowd(ctx, sn, w.targets, states)
 		}
 		if states, err = sn.States(ctx, w.posts, looks); err != nil {
+			return err
+		}
+		if err := s.uncrowd(ctx, sn, w.targets, states); err != nil {
 			return err
 		}
 		var behind []int64
@@ -171,6 +179,33 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 		w.stamps[f.PostID] = f.Version
 	}
 	return true, nil
+}
+
+// uncrowd reads which timelines of these rivers hold the crowded posts. A river's
+// list never changes, so it may be read at any time.
+func (s *Store) uncrowd(ctx context.Context, sn *timelines.Snapshot, targets []*target, states map[int64]*timelines.PostState) error {
+	var concerned []int64
+	for _, t := range targets {
+		for id := range t.posts {
+			if st := states[id]; st != nil && st.Crowded {
+				concerned = append(concerned, t.id)
+				break
+			}
+		}
+	}
+	if len(concerned) == 0 {
+		return nil
+	}
+	rows, err := s.db.Query(ctx, `SELECT DISTINCT timeline_id FROM rivers_timelines WHERE river_id = ANY(@rivers)`,
+		pgx.StrictNamedArgs{"rivers": concerned})
+	if err != nil {
+		return fmt.Errorf("read rivers' timelines: %w", err)
+	}
+	listed, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("read rivers' timelines: %w", err)
+	}
+	return sn.HeldAmong(ctx, states, listed)
 }
 
 // current reports whether there is nothing left to do: the folds and entries

@@ -23,7 +23,7 @@ const (
 	actorSteps     = 60 // of each actor in each round
 	readerLooks    = 50 // of each reader in each round
 	seededPosts    = 165
-	ghosts         = 230 // more than follow a bump in its own transaction
+	ghosts         = 230 // more than follow a bump in its own transaction, and a crowd to who reads the post's timelines
 	ghostPrefix    = "ghost-"
 	expireEvery    = 60  // changes
 	truncateEvery  = 100 // changes

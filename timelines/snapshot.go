@@ -84,6 +84,9 @@ type PostState struct {
 	Deleted   bool
 	// Held are the post's rows, withdrawn ones included, in order of entrance.
 	Held []Held
+	// Crowded: the post stands in so many timelines that Held has none of them; see
+	// HeldAmong.
+	Crowded bool
 	// Readers are those of who looks at it who may read it.
 	Readers map[int64]struct{}
 	// Likers are those of who looks at it who like it.
@@ -108,7 +111,7 @@ func (l *Looks) Add(post, viewer int64) {
 }
 
 // States returns the present state of these posts, by id, for those who look at
-// each; three statements in one round trip, whatever their number.
+// each, but for the timelines of crowded ones; three statements in one round trip, whatever their number.
 func (sn *Snapshot) States(ctx context.Context, posts []int64, looks Looks) (map[int64]*PostState, error) {
 	batch := &pgx.Batch{}
 	states := queueStates(batch, posts, looks)
@@ -131,6 +134,49 @@ func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, looks 
 	return states, contents, nil
 }
 
+// crowd is in how many timelines a post may stand for all its rows to be read,
+// whoever asks: a post that thousands like stands in the likes and discussions of
+// each of them, and a river knows a few of those.
+const crowd = 400
+
+// HeldAmong fills in Held of the crowded posts among these states, as far as the
+// rows are of these timelines: one lookup by primary key for each pair.
+func (sn *Snapshot) HeldAmong(ctx context.Context, states map[int64]*PostState, timelines []int64) error {
+	var crowded []int64
+	for id, st := range states {
+		if st.Crowded {
+			crowded = append(crowded, id)
+		}
+	}
+	if len(crowded) == 0 {
+		return nil
+	}
+	// In this form only the primary key will do; see bump.go.
+	const query = `
+		SELECT e.post_id, e.timeline_id, e.entered_at, e.withdrawn
+		FROM unnest(@posts::bigint[]) p(id) CROSS JOIN unnest(@timelines::bigint[]) t(id)
+		CROSS JOIN LATERAL (
+			SELECT e.* FROM timeline_entries e
+			WHERE e.timeline_id = t.id AND e.post_id >= p.id
+			ORDER BY e.post_id LIMIT 1) e
+		WHERE e.post_id = p.id
+		ORDER BY e.post_id, e.entered_at, e.timeline_id`
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": crowded, "timelines": timelines})
+	if err != nil {
+		return fmt.Errorf("read timelines of crowded posts: %w", err)
+	}
+	var post int64
+	var h Held
+	_, err = pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Withdrawn}, func() error {
+		states[post].Held = append(states[post].Held, h)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read timelines of crowded posts: %w", err)
+	}
+	return nil
+}
+
 // queueStates adds the statements of States to a batch, which fills the map.
 func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostState {
 	const postsQuery = `
@@ -138,9 +184,11 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 			deleted_at IS NOT NULL AS deleted
 		FROM posts WHERE id = ANY(@posts)`
 	const heldQuery = `
-		SELECT post_id, timeline_id, entered_at, withdrawn
-		FROM timeline_entries WHERE post_id = ANY(@posts)
-		ORDER BY post_id, entered_at, timeline_id`
+		SELECT h.post_id, h.timeline_id, h.entered_at, h.withdrawn
+		FROM (SELECT DISTINCT unnest(@posts::bigint[]) AS id) p
+		CROSS JOIN LATERAL (
+			SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @crowd::bigint + 1) h
+		ORDER BY h.post_id, h.entered_at, h.timeline_id`
 	// Only who looks at the post is asked about: hundreds of posts that thousands
 	// look at, a few each, are millions of pairs nobody needs.
 	const viewersQuery = `
@@ -166,12 +214,14 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 		})
 		return err
 	})
-	batch.Queue(heldQuery, pgx.StrictNamedArgs{"posts": posts}).Query(func(rows pgx.Rows) error {
+	batch.Queue(heldQuery, pgx.StrictNamedArgs{"posts": posts, "crowd": crowd}).Query(func(rows pgx.Rows) error {
 		var post int64
 		var h Held
 		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Withdrawn}, func() error {
-			if st := states[post]; st != nil {
-				st.Held = append(st.Held, h)
+			if st := states[post]; st != nil && !st.Crowded {
+				if st.Held = append(st.Held, h); len(st.Held) > crowd {
+					st.Held, st.Crowded = nil, true
+				}
 			}
 			return nil
 		})

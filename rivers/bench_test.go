@@ -1,0 +1,89 @@
+package rivers
+
+import (
+	"testing"
+
+	"riverrun/timelines"
+)
+
+// BenchmarkTier0 is from the commit of a like to the actor's own rivers, for a
+// post few like and for one ten thousand do.
+func BenchmarkTier0(b *testing.B) {
+	w := newTown(b)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.follow(ann, "bob")
+	few, many := w.post(bob, "for few"), w.post(bob, "for many")
+	w.crowd(many.PostID, 10_000)
+	w.drain()
+	w.visit(ann, Home, "")
+	w.visit(ann, Everything, "")
+	for _, of := range []struct {
+		name string
+		post timelines.Change
+	}{{"cold", few}, {"much-liked", many}} {
+		b.Run(of.name, func(b *testing.B) {
+			like := true
+			for b.Loop() {
+				b.StopTimer()
+				set := w.store.Unlike
+				if like {
+					set = w.store.Like
+				}
+				like = !like
+				c, err := set(w.ctx, ann.AccountID, of.post.Code)
+				must(w, c, err)
+				b.StartTimer()
+				touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
+				if err := w.rivers.Distribute(w.ctx, touched, Scope{Actor: ann.AccountID}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// A post in very many timelines has the same entries as any other.
+func TestACrowdedPost(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.follow(ann, "cat")
+	p := w.post(bob, "liked by many")
+	w.crowd(p.PostID, 1000)
+	w.drain()
+	w.visit(ann, Home, "")
+	w.visit(ann, Everything, "")
+	w.like(cat, p.Code)
+	w.drain()
+	w.shows(w.visit(ann, Home, ""), "liked by many")
+	if why := w.visit(ann, Home, "").Items[0].Why; len(why) != 1 || why[0].TheirID != cat.AccountID {
+		t.Errorf("it is here because of %+v, want cat's like alone", why)
+	}
+	w.unlike(cat, p.Code)
+	w.drain()
+	w.shows(w.visit(ann, Home, ""))
+	w.shows(w.visit(ann, Everything, ""), "liked by many")
+	w.sound()
+}
+
+// crowd lets so many people like a post, as if they had come by import.
+func (w *town) crowd(post int64, people int) {
+	w.t.Helper()
+	for _, query := range []string{
+		`INSERT INTO accounts (kind, name, title) SELECT 'user', 'ghost-' || i, 'g' FROM generate_series(1, $2::int) i WHERE $1 > 0`,
+		`INSERT INTO timelines (kind, their_id) SELECT k, id FROM accounts, unnest(ARRAY['feed', 'likes', 'discussions']) k
+		WHERE name LIKE 'ghost-%' AND $1 > 0 AND $2 > 0`,
+		`INSERT INTO likes SELECT $1, id, now() FROM accounts WHERE name LIKE 'ghost-%' AND $2 > 0`,
+		`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT t.id, p.id, p.fresh_at + t.id, p.fresh_at + t.id, p.fresh_at
+		FROM posts p, timelines t JOIN accounts a ON a.id = t.their_id
+		WHERE p.id = $1 AND $2 > 0 AND a.name LIKE 'ghost-%' AND t.kind IN ('likes', 'discussions')`,
+		`UPDATE posts SET version = version + 1 WHERE id = $1 AND $2 > 0`,
+	} {
+		if _, err := w.db.Primary.Exec(w.ctx, query, post, people); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	if _, err := w.db.Primary.Exec(w.ctx, `ANALYZE`); err != nil {
+		w.t.Fatal(err)
+	}
+}
