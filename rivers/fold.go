@@ -240,28 +240,37 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 	}
 }
 
-// fullFold returns a post unfolded, at least at a version. It is held in memory
-// only: who opens a post's page pays one statement to the primary store after
-// each change of it.
-func (s *Store) fullFold(ctx context.Context, post, version int64) (*Fold, error) {
-	if f := s.folds.get(post, version, true); f != nil {
-		return f, nil
+// fullFolds returns posts unfolded, each at least at a version; those gone from
+// the primary store are left out. They are held in memory only: who opens a post's
+// page pays one statement to the primary store after each change of it, and open
+// pages of many posts one together.
+func (s *Store) fullFolds(ctx context.Context, want map[int64]int64) (map[int64]*Fold, error) {
+	found := make(map[int64]*Fold, len(want))
+	var missing []int64
+	for id, version := range want {
+		if f := s.folds.get(id, version, true); f != nil {
+			found[id] = f
+		} else {
+			missing = append(missing, id)
+		}
+	}
+	if len(missing) == 0 {
+		return found, nil
 	}
 	var contents map[int64]*timelines.Content
 	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		contents, err = sn.Contents(ctx, []int64{post}, fullDepth)
+		contents, err = sn.Contents(ctx, missing, fullDepth)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	c, ok := contents[post]
-	if !ok {
-		return nil, ErrNotFound
+	for id, c := range contents {
+		f := foldOf(c)
+		s.folds.put(f, true)
+		found[id] = f
 	}
-	f := foldOf(c)
-	s.folds.put(f, true)
-	return f, nil
+	return found, nil
 }
 
 func compareInt(a, b int64) int {

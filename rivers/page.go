@@ -255,9 +255,9 @@ type undecided struct {
 }
 
 // decideMany decides the entries of several rivers with the statements of one:
-// one for folds not in memory, one for timelines not in memory. each, if not
-// nil, is told of every entry in turn, with shown false for those left out;
-// without it the shown ones are returned.
+// one for folds not in memory, one for posts shown whole, one or two for
+// timelines not in memory. each, if not nil, is told of every entry in turn, with
+// shown false for those left out; without it the shown ones are returned.
 func (s *Store) decideMany(ctx context.Context, all []undecided,
 	each func(river, entry int, it Item, shown bool),
 ) ([]Item, error) {
@@ -301,20 +301,39 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	if err != nil {
 		return nil, err
 	}
+	full := map[int64]int64{}
+	for _, u := range all {
+		sp := specs[u.name.Kind]
+		if !sp.full {
+			continue
+		}
+		for _, e := range u.entries {
+			if _, shown := decideOne(sp, u.sets, gates, e, folds[e.PostID]); shown {
+				full[e.PostID] = folds[e.PostID].Version
+			}
+		}
+	}
+	fulls, err := s.fullFolds(ctx, full)
+	if err != nil {
+		return nil, err
+	}
+	// A full fold may be newer than the one just decided, and the post stand
+	// elsewhere.
+	for _, f := range fulls {
+		list = append(list, f.Decisive...)
+	}
+	if len(fulls) > 0 {
+		if gates, err = s.access.Gates(ctx, list); err != nil {
+			return nil, err
+		}
+	}
 	items := make([]Item, 0, PageSize+1)
 	for i, u := range all {
 		sp := specs[u.name.Kind]
 		for j, e := range u.entries {
 			it, shown := decideOne(sp, u.sets, gates, e, folds[e.PostID])
 			if shown && sp.full {
-				if it.Fold, err = s.fullFold(ctx, e.PostID, it.Fold.Version); err != nil {
-					return nil, err
-				}
-				// The full fold may be newer than the one just decided.
-				if gates, err = s.access.Gates(ctx, append(list, it.Fold.Decisive...)); err != nil {
-					return nil, err
-				}
-				it, shown = decideOne(sp, u.sets, gates, e, it.Fold)
+				it, shown = decideOne(sp, u.sets, gates, e, fulls[e.PostID])
 				it.Full = true
 			}
 			switch {
