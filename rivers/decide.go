@@ -1,0 +1,172 @@
+package rivers
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"riverrun/timelines"
+)
+
+// decide turns stored entries into what this viewer may see, in memory: the
+// post's decisive timelines, the reasons it is here, the destinations that may
+// be named. It is the third and fourth of 004's checks, made anew at each render.
+func (s *Store) decide(ctx context.Context, n Name, sets *timelines.Sets, raw []rawEntry) ([]Item, error) {
+	return s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, nil)
+}
+
+// undecided are entries of one river and what decides them.
+type undecided struct {
+	name    Name
+	sets    *timelines.Sets
+	entries []rawEntry
+}
+
+// decideMany decides the entries of several rivers with the statements of one:
+// one for folds not in memory, one for posts shown whole, one or two for
+// timelines not in memory. each, if not nil, is told of every entry in turn, with
+// shown false for those left out; without it the shown ones are returned.
+func (s *Store) decideMany(ctx context.Context, all []undecided,
+	each func(river, entry int, it Item, shown bool),
+) ([]Item, error) {
+	want := map[int64]int64{}
+	for _, u := range all {
+		for _, e := range u.entries {
+			// An entry is stored together with its fold. A fold older than the entry was
+			// written late, after the table was lost, and is not to be believed.
+			at := max(e.Fold, e.Version)
+			if e.Fold == 0 {
+				// No fold is stored to say how old the one in memory is: it may be from
+				// before a narrowing whose own fold was lost or expired since (R4). Fold
+				// again.
+				at = math.MaxInt64
+			}
+			want[e.PostID] = max(want[e.PostID], at)
+		}
+	}
+	folds, err := s.loadFolds(ctx, want)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[int64]struct{}{}
+	for _, u := range all {
+		for _, e := range u.entries {
+			for _, id := range e.Overlay.Timelines {
+				ids[id] = struct{}{}
+			}
+		}
+	}
+	for _, f := range folds {
+		for _, id := range f.Decisive {
+			ids[id] = struct{}{}
+		}
+	}
+	list := make([]int64, 0, len(ids))
+	for id := range ids {
+		list = append(list, id)
+	}
+	gates, err := s.access.Gates(ctx, list)
+	if err != nil {
+		return nil, err
+	}
+	full := map[int64]int64{}
+	for _, u := range all {
+		sp := specs[u.name.Kind]
+		if !sp.full {
+			continue
+		}
+		for _, e := range u.entries {
+			if _, shown := decideOne(sp, u.sets, gates, e, folds[e.PostID]); shown {
+				full[e.PostID] = folds[e.PostID].Version
+			}
+		}
+	}
+	fulls, err := s.fullFolds(ctx, full)
+	if err != nil {
+		return nil, err
+	}
+	// A full fold may be newer than the one just decided, and the post stand
+	// elsewhere.
+	for _, f := range fulls {
+		list = append(list, f.Decisive...)
+	}
+	if len(fulls) > 0 {
+		if gates, err = s.access.Gates(ctx, list); err != nil {
+			return nil, err
+		}
+	}
+	items := make([]Item, 0, PageSize+1)
+	for i, u := range all {
+		sp := specs[u.name.Kind]
+		for j, e := range u.entries {
+			it, shown := decideOne(sp, u.sets, gates, e, folds[e.PostID])
+			if shown && sp.full {
+				it, shown = decideOne(sp, u.sets, gates, e, fulls[e.PostID])
+				it.Full = true
+			}
+			switch {
+			case each != nil:
+				each(i, j, it, shown)
+			case shown:
+				items = append(items, it)
+			}
+		}
+	}
+	return items, nil
+}
+
+func decideOne(sp spec, sets *timelines.Sets, gates timelines.Gates, e rawEntry, f *Fold) (Item, bool) {
+	it := Item{PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f, Liked: e.Overlay.Liked}
+	if f == nil {
+		return it, false // the post itself is gone from the primary store
+	}
+	it.Stamp.Fold = f.Version
+	if e.Deleted || f.Deleted || !gates.OpensAny(sets, f.Decisive) {
+		return it, false
+	}
+	for _, id := range e.Overlay.Timelines {
+		if t, ok := gates.Timeline(id); ok && gates.Opens(sets, id) && f.bears(t) {
+			it.Why = append(it.Why, t)
+		}
+	}
+	if sp.reasons && len(it.Why) == 0 {
+		return it, false
+	}
+	it.To = destinations(sets, gates, f)
+	return it, true
+}
+
+// bears reports whether the fold bears it out that the timeline holds the post.
+// An entry follows a like taken back, or a last comment deleted, when the tiers
+// come to it; the fold did before the reply (R4). Beyond the ids it keeps, the
+// entry is believed.
+func (f *Fold) bears(t timelines.Timeline) bool {
+	switch t.Kind {
+	case timelines.KindLikes:
+		return len(f.Likes.IDs) >= MaxPeople || slices.Contains(f.Likes.IDs, t.TheirID)
+	case timelines.KindComments:
+		return len(f.Comments.IDs) >= MaxPeople || slices.Contains(f.Comments.IDs, t.TheirID)
+	case timelines.KindFeed, timelines.KindGroup, timelines.KindDirects:
+		return slices.Contains(f.Decisive, t.ID)
+	}
+	return true
+}
+
+// destinations are the post's decisive timelines this viewer may know of. Who
+// takes part in a direct post knows all who do.
+func destinations(sets *timelines.Sets, gates timelines.Gates, f *Fold) []timelines.Timeline {
+	party := false
+	for _, id := range f.Decisive {
+		if t, ok := gates.Timeline(id); ok && t.Kind == timelines.KindDirects && gates.Opens(sets, id) {
+			party = true
+		}
+	}
+	var to []timelines.Timeline
+	for _, id := range f.Decisive {
+		t, ok := gates.Timeline(id)
+		if ok && (gates.Opens(sets, id) || party && t.Kind == timelines.KindDirects) {
+			to = append(to, t)
+		}
+	}
+	return to
+}
