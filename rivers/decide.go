@@ -116,7 +116,10 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 }
 
 func decideOne(sp spec, sets *timelines.Sets, gates timelines.Gates, e rawEntry, f *Fold) (Item, bool) {
-	it := Item{PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f, Liked: e.Overlay.Liked}
+	it := Item{
+		PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f,
+		Liked: e.Overlay.Liked, Faved: e.Overlay.Faved,
+	}
 	if f == nil {
 		return it, false // the post itself is gone from the primary store
 	}

@@ -32,6 +32,8 @@ type overlay struct {
 	Timelines []int64 `json:"t,omitempty"`
 	// Liked: the viewer likes the post.
 	Liked bool `json:"l,omitempty"`
+	// Faved: the viewer keeps the post.
+	Faved bool `json:"f,omitempty"`
 }
 
 // entryOf computes the entry of a post in a river whose timelines are listed.
@@ -66,6 +68,7 @@ func entryOf(n Name, river int64, listed func(timeline int64) bool, st *timeline
 		return e
 	}
 	_, e.Overlay.Liked = st.Likers[n.UserID]
+	_, e.Overlay.Faved = st.Favers[n.UserID]
 	return e
 }
 

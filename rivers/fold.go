@@ -50,6 +50,7 @@ func foldOf(c *timelines.Content) *Fold {
 	}
 	f.Likes.Total = c.Likes
 	f.Likes.IDs = append(f.Likes.IDs, c.LikerIDs...)
+	f.Faves = c.Faves
 	f.Comments.Total = c.Comments
 	f.Comments.IDs = append(f.Comments.IDs, c.CommenterIDs...)
 	for _, s := range c.Shown {
@@ -100,6 +101,7 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 		Decisive json.RawMessage `json:"decisive"`
 		Text     Text            `json:"text"`
 		Likes    LikesFold       `json:"likes"`
+		Faves    int             `json:"faves"`
 		Comments CommentsFold    `json:"comments"`
 		Attached []Attachment    `json:"attached"`
 	}
@@ -111,7 +113,7 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 		}
 		rows[i] = row{
 			PostID: f.PostID, Version: f.Version, Deleted: f.Deleted, Decisive: decisive,
-			Text: f.Text, Likes: f.Likes, Comments: f.Comments, Attached: f.Attached,
+			Text: f.Text, Likes: f.Likes, Faves: f.Faves, Comments: f.Comments, Attached: f.Attached,
 		}
 	}
 	doc, err := json.Marshal(rows)
@@ -120,16 +122,16 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 	}
 	const query = `
 		INSERT INTO folds (post_id, version, deleted, decisive,
-			text_folded, likes_folded, comments_folded, attachments_folded)
+			text_folded, likes_folded, faves, comments_folded, attachments_folded)
 		SELECT post_id, version, deleted, ARRAY(SELECT jsonb_array_elements_text(decisive)::bigint),
-			text, likes, comments, attached
+			text, likes, faves, comments, attached
 		FROM jsonb_to_recordset(@doc::jsonb) AS r(post_id bigint, version bigint, deleted boolean, decisive jsonb,
-			text jsonb, likes jsonb, comments jsonb, attached jsonb)
+			text jsonb, likes jsonb, faves integer, comments jsonb, attached jsonb)
 		WHERE clock_timestamp() < @deadline
 		ORDER BY post_id
 		ON CONFLICT (post_id) DO UPDATE SET
 			version = excluded.version, deleted = excluded.deleted, decisive = excluded.decisive,
-			text_folded = excluded.text_folded, likes_folded = excluded.likes_folded,
+			text_folded = excluded.text_folded, likes_folded = excluded.likes_folded, faves = excluded.faves,
 			comments_folded = excluded.comments_folded, attachments_folded = excluded.attachments_folded,
 			updated_at = clock_timestamp()
 		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline`
@@ -183,7 +185,7 @@ func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]
 
 func (s *Store) readFolds(ctx context.Context, posts []int64) (map[int64]*Fold, error) {
 	const query = `
-		SELECT post_id, version, deleted, decisive, text_folded, likes_folded, comments_folded, attachments_folded
+		SELECT post_id, version, deleted, decisive, text_folded, likes_folded, faves, comments_folded, attachments_folded
 		FROM folds WHERE post_id = ANY(@posts)`
 	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
 	if err != nil {
@@ -193,7 +195,7 @@ func (s *Store) readFolds(ctx context.Context, posts []int64) (map[int64]*Fold, 
 	for rows.Next() {
 		var f Fold
 		if err := rows.Scan(&f.PostID, &f.Version, &f.Deleted, &f.Decisive,
-			&f.Text, &f.Likes, &f.Comments, &f.Attached); err != nil {
+			&f.Text, &f.Likes, &f.Faves, &f.Comments, &f.Attached); err != nil {
 			rows.Close()
 			return nil, fmt.Errorf("read folds: %w", err)
 		}

@@ -58,13 +58,14 @@ var specs = map[Kind]spec{
 	Group:       {sources: named(timelines.KindGroup), page: ofAccount},
 	Discussions: {sources: own(timelines.KindDiscussions), page: ofMyself},
 	Directs:     {sources: own(timelines.KindDirects), page: ofMyself},
+	Faves:       {sources: own(timelines.KindFaves), page: ofMyself},
 	Everything:  {sources: named(timelines.KindEverything), page: ofNobody},
 	Post:        {sources: named(timelines.KindPost), page: ofPost, full: true},
 }
 
 // Kinds returns all river kinds.
 func Kinds() []Kind {
-	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Group, Post, Everything}
+	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything}
 }
 
 // grace is how long a closed river of the kind is kept.

@@ -107,8 +107,8 @@ func (p *pairs) add(post, other int64) {
 }
 
 // concerned says by what the rivers concerned are found: by their timelines;
-// and, where a likes timeline was touched, by whose it is, as all rivers of that
-// account show whether it likes the post.
+// and, where a timeline of likes or faves was touched, by whose it is, as all
+// rivers of that account show whether it likes or keeps the post.
 func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byTimeline, byActor pairs, err error) {
 	var ids []int64
 	for _, t := range touched {
@@ -121,7 +121,7 @@ func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byT
 	for _, t := range touched {
 		for _, id := range t.Timelines {
 			byTimeline.add(t.PostID, id)
-			if tl, ok := gates.Timeline(id); ok && tl.Kind == timelines.KindLikes {
+			if tl, ok := gates.Timeline(id); ok && (tl.Kind == timelines.KindLikes || tl.Kind == timelines.KindFaves) {
 				byActor.add(t.PostID, tl.TheirID)
 			}
 		}

@@ -279,8 +279,8 @@ func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID in
 }
 
 // Unfold returns one post with all its comments, decided for the viewer;
-// ErrNotFound if there is none the viewer may read. It is of no river: Liked and
-// the stamp's entry version, which rivers keep, are not set.
+// ErrNotFound if there is none the viewer may read. It is of no river: Liked, Faved
+// and the stamp's entry version, which rivers keep, are not set.
 func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*Item, *timelines.Sets, error) {
 	id, err := s.postID(ctx, code)
 	if err != nil {

@@ -17,6 +17,7 @@ const (
 	Likes       Kind = "likes"
 	Comments    Kind = "comments"
 	Discussions Kind = "discussions"
+	Faves       Kind = "faves"
 	Directs     Kind = "directs"
 	Group       Kind = "group"
 	Post        Kind = "post"
@@ -93,8 +94,8 @@ type Item struct {
 	Why []timelines.Timeline
 	// To are the post's destinations as far as this viewer may know them.
 	To []timelines.Timeline
-	// Liked: the viewer likes it.
-	Liked bool
+	// Liked: the viewer likes it. Faved: the viewer keeps it.
+	Liked, Faved bool
 }
 
 // Fold is the denormalised form of a post as pages need it, the same for all
@@ -106,6 +107,7 @@ type Fold struct {
 	Decisive []int64 // the post's decisive timelines
 	Text     Text
 	Likes    LikesFold
+	Faves    int // how many keep it; who does is nobody's business
 	Comments CommentsFold
 	Attached []Attachment
 }

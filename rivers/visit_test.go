@@ -265,7 +265,7 @@ func TestAWarmPageIsOneStatement(t *testing.T) {
 	}
 	pages := []Name{
 		w.name(ann, Home, ""), w.name(ann, User, "bob"), w.name(ann, Likes, "bob"), w.name(ann, Comments, "bob"),
-		w.name(ann, Discussions, ""), w.name(ann, Directs, ""), w.name(ann, Everything, ""), w.name(ann, Post, code),
+		w.name(ann, Discussions, ""), w.name(ann, Directs, ""), w.name(ann, Faves, ""), w.name(ann, Everything, ""), w.name(ann, Post, code),
 	}
 	look := func(n Name) {
 		v, err := w.rivers.Access().Session(w.ctx, session)
@@ -365,7 +365,7 @@ func TestARefusedPageMakesNoRiver(t *testing.T) {
 	if _, err := w.rivers.Visit(w.ctx, ann, w.name(bob, Directs, ""), Cursor{}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("another one's directs: got %v, want %v", err, ErrNotFound)
 	}
-	for _, kind := range []Kind{Home, Directs, Discussions} {
+	for _, kind := range []Kind{Home, Directs, Discussions, Faves} {
 		if _, err := w.rivers.Resolve(w.ctx, timelines.Viewer{}, kind, "", Fresh); !errors.Is(err, ErrSignInNeeded) {
 			t.Errorf("%s for nobody: got %v, want %v", kind, err, ErrSignInNeeded)
 		}
@@ -493,5 +493,34 @@ func TestAStrangerPagesThroughPrivatePosts(t *testing.T) {
 		t.Errorf("got %q on %d pages, want %q on several", got, pages, want)
 	}
 	w.shows(w.visit(ann, User, "ann"), "post 3001", "post 1501", "post 1")
+// Who keeps a post has it among their faves, fresh there and nowhere else; that
+// somebody does is all the others learn.
+func TestFaves(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.follow(cat, "ann")
+	first := w.post(bob, "first")
+	w.post(bob, "second")
+	w.visit(ann, Everything, "")
+	c, err := w.store.Fave(w.ctx, ann.AccountID, first.Code)
+	must(w, c, err)
+	w.drain()
+	w.shows(w.visit(ann, Faves, ""), "first")
+	w.shows(w.visit(ann, Everything, ""), "second", "first")
+	w.shows(w.visit(cat, Home, ""))
+	w.shows(w.visit(cat, Faves, ""))
+	for who, want := range map[timelines.Viewer]bool{ann: true, cat: false, {}: false} {
+		it := w.visit(who, Everything, "").Items[1]
+		if it.Faved != want || it.Fold.Faves != 1 {
+			t.Errorf("for %d: kept %v of %d, want %v of 1", who.AccountID, it.Faved, it.Fold.Faves, want)
+		}
+	}
+	c, err = w.store.Unfave(w.ctx, ann.AccountID, first.Code)
+	must(w, c, err)
+	w.drain()
+	w.shows(w.visit(ann, Faves, ""))
+	if it := w.visit(ann, Everything, "").Items[1]; it.Faved || it.Fold.Faves != 0 {
+		t.Errorf("after letting go: kept %v of %d", it.Faved, it.Fold.Faves)
+	}
 	w.sound()
 }

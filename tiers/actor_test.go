@@ -46,8 +46,10 @@ func (a *actor) act(what string, n *node, change func(context.Context) (timeline
 func (a *actor) step() {
 	n := a.node()
 	switch k := a.rng.IntN(100); {
-	case k < 28:
+	case k < 25:
 		a.post(n)
+	case k < 28:
+		a.fave(n)
 	case k < 46:
 		a.comment(n)
 	case k < 60:
@@ -268,6 +270,27 @@ func (a *actor) unlike(n *node) {
 	if ok {
 		a.board.note(func(when int64) { a.board.unliked[pair{c.id, a.id}] = when })
 		a.likes(c, false)
+	}
+}
+
+// fave keeps a post or lets it go.
+func (a *actor) fave(n *node) {
+	c := a.board.pick(a.rng, anyCard)
+	if c == nil {
+		return
+	}
+	want, set := a.rng.IntN(3) > 0, n.store.Unfave
+	if want {
+		set = n.store.Fave
+	}
+	_, ok := a.act("fave", n, func(ctx context.Context) (timelines.Change, error) { return set(ctx, a.id, c.code) })
+	if !ok {
+		return
+	}
+	for where, it := range map[string]*rivers.Item{"its page": a.open(c), "my home": a.inHome(c)} {
+		if it != nil && it.Faved != want {
+			a.fail("R3: post %d at %+v in %s: kept %v, want %v", c.id, it.Stamp, where, it.Faved, want)
+		}
 	}
 }
 

@@ -18,7 +18,7 @@ func shownItem(it rivers.Item, whole string) shown {
 	s := shown{
 		Post: it.PostID, Place: it.Place, Version: it.Stamp.Fold, Code: f.Text.Code, Author: f.Text.Author,
 		Body: f.Text.Body, Cut: f.Text.Cut, Full: it.Full, Created: f.Text.CreatedAt, Edited: f.Text.EditedAt,
-		Decisive: f.Decisive, Liked: it.Liked, Likes: f.Likes.Total, Likers: f.Likes.IDs,
+		Decisive: f.Decisive, Liked: it.Liked, Faved: it.Faved, Faves: f.Faves, Likes: f.Likes.Total, Likers: f.Likes.IDs,
 		Comments: f.Comments.Total, Commenters: f.Comments.IDs,
 	}
 	// How a long body is cut is the fold's own affair, as long as it is its beginning.
@@ -93,6 +93,7 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		add(rivers.Home, 0)
 		add(rivers.Discussions, 0)
 		add(rivers.Directs, 0)
+		add(rivers.Faves, 0)
 	}
 	for _, a := range o.accounts {
 		switch {

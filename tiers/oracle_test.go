@@ -29,6 +29,7 @@ type oracle struct {
 	entries   map[pair]entry     // timeline, post
 	comments  map[int64][]remark // by post, those not deleted, oldest first
 	likes     map[int64][]like   // by post, newest first
+	faves     map[pair]bool      // post, account
 }
 
 type pair struct{ a, b int64 }
@@ -84,6 +85,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		accounts: map[int64]account{}, timelines: map[int64]timeline{},
 		readers: map[pair]bool{}, excluded: map[pair]bool{}, follows: map[pair]bool{},
 		posts: map[int64]post{}, entries: map[pair]entry{}, comments: map[int64][]remark{}, likes: map[int64][]like{},
+		faves: map[pair]bool{},
 	}
 	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, pool, opts, func(tx pgx.Tx) error {
@@ -125,6 +127,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 					o.comments[c.PostID] = append(o.comments[c.PostID], c)
 				}
 			})
+		err = each(err, `SELECT post_id, account_id FROM faves`, []any{&p.a, &p.b}, func() { o.faves[p] = true })
 		var l like
 		return each(err, `SELECT post_id, account_id, created_at FROM likes`,
 			[]any{&l.PostID, &l.AccountID, &l.CreatedAt}, func() { o.likes[l.PostID] = append(o.likes[l.PostID], l) })
@@ -168,6 +171,15 @@ func (o *oracle) likedBy(account, post int64) bool {
 	return slices.ContainsFunc(o.likes[post], func(l like) bool { return l.AccountID == account })
 }
 
+func (o *oracle) faved(post int64) (n int) {
+	for f := range o.faves {
+		if f.a == post {
+			n++
+		}
+	}
+	return n
+}
+
 func (o *oracle) commentedBy(account, post int64) bool {
 	return slices.ContainsFunc(o.comments[post], func(c remark) bool { return c.AuthorID == account })
 }
@@ -186,6 +198,8 @@ func (o *oracle) holds(t timeline, p post) bool {
 		return o.commentedBy(t.TheirID, p.ID)
 	case timelines.KindDiscussions:
 		return p.AuthorID == t.TheirID || o.likedBy(t.TheirID, p.ID) || o.commentedBy(t.TheirID, p.ID)
+	case timelines.KindFaves:
+		return o.faves[pair{p.ID, t.TheirID}]
 	case timelines.KindPost:
 		return t.TheirID == p.ID
 	case timelines.KindEverything:
@@ -209,7 +223,7 @@ func (o *oracle) sources(n rivers.Name) []timeline {
 			return false
 		case rivers.User:
 			return t.Kind == timelines.KindFeed && t.TheirID == n.TheirID
-		case rivers.Discussions, rivers.Directs:
+		case rivers.Discussions, rivers.Directs, rivers.Faves:
 			return t.Kind == string(n.Kind) && t.TheirID == n.UserID
 		default: // the timeline of that name
 			return t.Kind == string(n.Kind) && t.TheirID == n.TheirID
@@ -257,6 +271,8 @@ type shown struct {
 	Decisive   []int64
 	Why, To    []int64
 	Liked      bool
+	Faved      bool
+	Faves      int
 	Likes      int
 	Likers     []int64
 	Comments   int
@@ -314,6 +330,7 @@ func (o *oracle) show(n rivers.Name, p post) shown {
 		Post: p.ID, Version: p.Version, Code: p.Code, Author: p.AuthorID, Body: p.Body, Full: n.Kind == rivers.Post,
 		Cut: n.Kind != rivers.Post && len([]rune(p.Body)) > 1600, Created: p.CreatedAt.UnixMicro(), Edited: microsOf(p.EditedAt),
 		Decisive: p.Decisive, Liked: o.likedBy(n.UserID, p.ID),
+		Faved: o.faves[pair{p.ID, n.UserID}], Faves: o.faved(p.ID),
 		Likes: len(o.likes[p.ID]), Comments: len(o.comments[p.ID]),
 	}
 	party := false

@@ -57,7 +57,7 @@ func (v *village) empty() {
 	for _, query := range []string{
 		`TRUNCATE posts, subscriptions, subscription_requests, test_events CASCADE`,
 		`DELETE FROM timelines WHERE kind = 'post'`,
-		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind IN ('feed', 'directs', 'discussions')
+		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind IN ('feed', 'directs', 'discussions', 'faves')
 			AND t.their_id <> r.account_id`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind = 'group'
 			AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = t.their_id AND g.account_id = r.account_id)`,
@@ -121,6 +121,8 @@ func (v *village) once(rt *rapid.T) {
 		},
 		"like":        onPost("like", v.n.store.Like),
 		"unlike":      onPost("unlike", v.n.store.Unlike),
+		"fave":        onPost("fave", v.n.store.Fave),
+		"unfave":      onPost("unfave", v.n.store.Unfave),
 		"delete post": onPost("delete", v.n.store.DeletePost),
 		"edit": onPost("edit", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
 			return v.n.store.EditPost(ctx, actor, code, text())

@@ -132,7 +132,7 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 	}
 	kinds := []rivers.Kind{
 		rivers.Home, rivers.Home, rivers.Home, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
-		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Group, rivers.Post,
+		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Group, rivers.Post,
 	}
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""

@@ -49,6 +49,7 @@ func TestMyChangeIsInMyRivers(t *testing.T) {
 		{rivers.Discussions, ""},
 		{rivers.Directs, ""},
 		{rivers.Group, "club"},
+		{rivers.Faves, ""},
 	}
 	see := func(when string, want map[page][]string) {
 		t.Helper()
@@ -66,7 +67,7 @@ func TestMyChangeIsInMyRivers(t *testing.T) {
 		}
 	}
 	home, everything, mine, his := pages[0], pages[1], pages[2], pages[3]
-	likes, comments, discussions, directs, club := pages[4], pages[5], pages[6], pages[7], pages[8]
+	likes, comments, discussions, directs, club, faved := pages[4], pages[5], pages[6], pages[7], pages[8], pages[9]
 	see("at first", map[page][]string{home: nil, everything: {"his"}, his: {"his"}, mine: nil})
 
 	w.post(n, ann, "to the club", "club")
@@ -96,6 +97,16 @@ func TestMyChangeIsInMyRivers(t *testing.T) {
 			t.Errorf("my comment in %s: got %+v", p.kind, it)
 		}
 	}
+	w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Fave(ctx, ann.AccountID, code) })
+	see("after keeping", map[page][]string{faved: {"his"}})
+	for _, p := range []page{home, everything, his, likes, comments, discussions, faved} {
+		it := w.entryIn(other, ann, w.name(n, ann, p.kind, p.of), c.PostID)
+		if it == nil || !it.Faved || it.Fold.Faves != 1 {
+			t.Errorf("what I keep in %s: got %+v", p.kind, it)
+		}
+	}
+	w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Unfave(ctx, ann.AccountID, code) })
+	see("after letting go", map[page][]string{faved: nil})
 	w.unlike(n, ann, code)
 	see("after unliking", map[page][]string{likes: nil, comments: {"his"}})
 

@@ -70,6 +70,7 @@ func TestFixedTimelines(t *testing.T) {
 		{KindComments, KindFeed, Public, false},
 		{KindDirects, KindDirects, Private, true},
 		{KindDiscussions, KindDiscussions, Private, true},
+		{KindFaves, KindFaves, Private, true},
 		{KindFeed, KindFeed, Public, true},
 		{KindLikes, KindFeed, Public, false},
 	})

@@ -63,7 +63,7 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 			UNION
 			SELECT t.id FROM timelines t WHERE t.term = '' AND (t.kind, t.their_id) IN (
 				('post', @post), ('everything', 0),
-				('likes', @actor), ('comments', @actor), ('discussions', @actor))
+				('likes', @actor), ('comments', @actor), ('discussions', @actor), ('faves', @actor))
 		), others AS MATERIALIZED (
 			SELECT e.timeline_id AS id FROM timeline_entries e
 			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always)
@@ -198,13 +198,15 @@ func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, e
 			SELECT EXISTS (SELECT FROM likes WHERE post_id = @post AND account_id = @account) AS likes,
 				EXISTS (SELECT FROM comments
 					WHERE post_id = @post AND author_id = @account AND deleted_at IS NULL) AS comments,
+				EXISTS (SELECT FROM faves WHERE post_id = @post AND account_id = @account) AS faves,
 				EXISTS (SELECT FROM posts WHERE id = @post AND author_id = @account) AS wrote
 		), pointless AS (
 			SELECT t.id FROM timelines t, reasons r
-			WHERE t.kind IN ('likes', 'comments', 'discussions') AND t.their_id = @account AND t.term = ''
+			WHERE t.kind IN ('likes', 'comments', 'discussions', 'faves') AND t.their_id = @account AND t.term = ''
 				AND NOT CASE t.kind
 					WHEN 'likes' THEN r.likes
 					WHEN 'comments' THEN r.comments
+					WHEN 'faves' THEN r.faves
 					ELSE r.likes OR r.comments OR r.wrote END
 		), standing AS MATERIALIZED (
 			SELECT e.at FROM pointless CROSS JOIN LATERAL (

@@ -25,6 +25,7 @@ type Content struct {
 	ViaURL    string
 	Likes     int     // all likers
 	LikerIDs  []int64 // newest first, bounded
+	Faves     int     // all who keep it
 	Comments  int     // all comments not deleted
 	// CommenterIDs are distinct, bounded.
 	CommenterIDs []int64
@@ -79,6 +80,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 			(SELECT count(*) FROM likes l WHERE l.post_id = p.id),
 			ARRAY(SELECT l.account_id FROM likes l WHERE l.post_id = p.id
 				ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people),
+			(SELECT count(*) FROM faves f WHERE f.post_id = p.id),
 			(SELECT count(*) FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL),
 			ARRAY(SELECT DISTINCT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 				ORDER BY c.author_id LIMIT @people),
@@ -108,7 +110,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 			var edited *time.Time
 			if err := rows.Scan(&c.PostID, &c.Version, &c.Deleted, &c.Decisive, &c.Code, &c.AuthorID,
 				&c.Body, &c.BodyCut, &created, &edited, &c.Via, &c.ViaURL,
-				&c.Likes, &c.LikerIDs, &c.Comments, &c.CommenterIDs, &c.Shown, &c.Attached); err != nil {
+				&c.Likes, &c.LikerIDs, &c.Faves, &c.Comments, &c.CommenterIDs, &c.Shown, &c.Attached); err != nil {
 				return err
 			}
 			c.CreatedAt = Micros(created)

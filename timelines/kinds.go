@@ -47,6 +47,7 @@ const (
 	KindLikes       = "likes"
 	KindComments    = "comments"
 	KindDiscussions = "discussions"
+	KindFaves       = "faves"
 	KindPost        = "post"
 	KindEverything  = "everything"
 )

@@ -130,6 +130,7 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''
 			WHERE post_id = @post AND deleted_at IS NULL`, args)
 		empty.Queue(`DELETE FROM likes WHERE post_id = @post`, args)
+		empty.Queue(`DELETE FROM faves WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM attachments WHERE post_id = @post`, args)
 		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
 			return Change{}, fmt.Errorf("delete post: %w", err)

@@ -89,8 +89,8 @@ type PostState struct {
 	Crowded bool
 	// Readers are those of who looks at it who may read it.
 	Readers map[int64]struct{}
-	// Likers are those of who looks at it who like it.
-	Likers map[int64]struct{}
+	// Likers are those of who looks at it who like it, Favers who keep it.
+	Likers, Favers map[int64]struct{}
 }
 
 // Held is one row of timeline_entries.
@@ -200,7 +200,8 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 						AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = v.id)
 					OR g.access = 2
 						AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = v.id)))),
-			EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = v.id)
+			EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = v.id),
+			EXISTS (SELECT FROM faves f WHERE f.post_id = p.id AND f.account_id = v.id)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) v(post_id, id)
 		JOIN posts p ON p.id = v.post_id`
 	states := make(map[int64]*PostState, len(posts))
@@ -208,7 +209,7 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 		var st PostState
 		_, err := pgx.ForEachRow(rows, []any{&st.ID, &st.Version, &st.FreshAt, &st.CreatedAt, &st.Deleted}, func() error {
 			state := st
-			state.Readers, state.Likers = map[int64]struct{}{}, map[int64]struct{}{}
+			state.Readers, state.Likers, state.Favers = map[int64]struct{}{}, map[int64]struct{}{}, map[int64]struct{}{}
 			states[st.ID] = &state
 			return nil
 		})
@@ -229,14 +230,17 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 	})
 	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": looks.Posts, "viewers": looks.Viewers}).Query(func(rows pgx.Rows) error {
 		var post, viewer int64
-		var reads, likes bool
-		_, err := pgx.ForEachRow(rows, []any{&post, &viewer, &reads, &likes}, func() error {
+		var reads, likes, faves bool
+		_, err := pgx.ForEachRow(rows, []any{&post, &viewer, &reads, &likes, &faves}, func() error {
 			st := states[post]
 			if st != nil && reads {
 				st.Readers[viewer] = struct{}{}
 			}
 			if st != nil && likes {
 				st.Likers[viewer] = struct{}{}
+			}
+			if st != nil && faves {
+				st.Favers[viewer] = struct{}{}
 			}
 			return nil
 		})

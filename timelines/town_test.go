@@ -268,6 +268,11 @@ func (w *town) sound() {
 				AND EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = a.id)
 				<> EXISTS (SELECT FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
 					WHERE e.post_id = p.id AND t.kind = 'likes' AND t.their_id = a.id AND NOT e.withdrawn)`},
+		{"faves hold what is kept", `
+			SELECT p.id FROM posts p CROSS JOIN accounts a WHERE a.kind = 'user'
+				AND EXISTS (SELECT FROM faves f WHERE f.post_id = p.id AND f.account_id = a.id)
+				<> EXISTS (SELECT FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
+					WHERE e.post_id = p.id AND t.kind = 'faves' AND t.their_id = a.id AND NOT e.withdrawn)`},
 		{"comments hold what is commented on", `
 			SELECT p.id FROM posts p CROSS JOIN accounts a WHERE a.kind = 'user'
 				AND EXISTS (SELECT FROM comments c WHERE c.post_id = p.id AND c.author_id = a.id AND c.deleted_at IS NULL)
@@ -289,6 +294,7 @@ func (w *town) sound() {
 			SELECT p.id FROM posts p WHERE p.deleted_at IS NOT NULL AND (
 				p.body <> '' OR p.is_public OR p.is_protected OR p.is_private
 				OR EXISTS (SELECT FROM likes l WHERE l.post_id = p.id)
+				OR EXISTS (SELECT FROM faves f WHERE f.post_id = p.id)
 				OR EXISTS (SELECT FROM attachments x WHERE x.post_id = p.id)
 				OR EXISTS (SELECT FROM comments c WHERE c.post_id = p.id AND (c.deleted_at IS NULL OR c.body <> ''))
 				OR EXISTS (SELECT FROM timeline_entries e WHERE e.post_id = p.id AND NOT e.withdrawn))`},

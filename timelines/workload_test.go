@@ -72,7 +72,7 @@ func TestEverythingAtOnce(t *testing.T) {
 func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
 	ctx := w.Context()
 	place := places[random.IntN(len(places))]
-	switch random.IntN(14) {
+	switch random.IntN(16) {
 	case 0:
 		var to []string
 		for range random.IntN(3) {
@@ -104,6 +104,10 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 			return w.Unsubscribe(ctx, actor, place)
 		}
 		return w.Accept(ctx, actor, place, []string{"", "closed"}[random.IntN(2)])
+	case 13:
+		return w.Fave(ctx, actor, on.Code)
+	case 14:
+		return w.Unfave(ctx, actor, on.Code)
 	default:
 		return w.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))
 	}

@@ -16,6 +16,7 @@ import (
 var accountPages = map[string]rivers.Kind{
 	"likes":    rivers.Likes,
 	"comments": rivers.Comments,
+	"faves":    rivers.Faves,
 }
 
 // accountActs are the forms under an account's name.
@@ -44,8 +45,9 @@ func (s *Server) routeAccount(mux *http.ServeMux) {
 	}))
 }
 
-// accountKind is the river kind of an account's page; page "" is its posts.
-func accountKind(a timelines.Account, page string) (rivers.Kind, error) {
+// accountKind is the river kind of an account's page; page "" is its posts. What
+// somebody keeps is a page for nobody else.
+func accountKind(v timelines.Viewer, a timelines.Account, page string) (rivers.Kind, error) {
 	if page == "" {
 		if a.Kind == timelines.Group {
 			return rivers.Group, nil
@@ -53,7 +55,7 @@ func accountKind(a timelines.Account, page string) (rivers.Kind, error) {
 		return rivers.User, nil
 	}
 	kind, ok := accountPages[page]
-	if !ok || a.Kind != timelines.User {
+	if !ok || a.Kind != timelines.User || kind == rivers.Faves && a.ID != v.AccountID {
 		return "", errNoPage
 	}
 	return kind, nil
@@ -65,7 +67,7 @@ func (s *Server) account(w http.ResponseWriter, r *request, name, page string) e
 	if err != nil {
 		return err
 	}
-	kind, err := accountKind(a, page)
+	kind, err := accountKind(r.viewer, a, page)
 	if err != nil {
 		return err
 	}
@@ -106,6 +108,8 @@ func (v accountView) title() string {
 		return v.loc.T("river.likes", "who", v.who.Title)
 	case "comments":
 		return v.loc.T("river.comments", "who", v.who.Title)
+	case "faves":
+		return v.loc.T("river.faves")
 	}
 	return v.who.Title
 }

@@ -10,6 +10,7 @@ import (
 var filters = map[string]filterPage{
 	"discussions": {rivers.Discussions, "river.discussions", "empty.discussions"},
 	"directs":     {rivers.Directs, "river.directs", "empty.directs"},
+	"faves":       {rivers.Faves, "river.faves", "empty.faves"},
 }
 
 type filterPage struct {

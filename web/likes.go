@@ -44,14 +44,15 @@ func (s *Server) moreLikes(w http.ResponseWriter, r *request) error {
 }
 
 func (s *Server) like(w http.ResponseWriter, r *request) error {
-	return s.setLike(w, r, s.timelines.Like)
+	return s.mark(w, r, s.timelines.Like)
 }
 
 func (s *Server) unlike(w http.ResponseWriter, r *request) error {
-	return s.setLike(w, r, s.timelines.Unlike)
+	return s.mark(w, r, s.timelines.Unlike)
 }
 
-func (s *Server) setLike(w http.ResponseWriter, r *request,
+// mark answers a form that needs nothing but the post.
+func (s *Server) mark(w http.ResponseWriter, r *request,
 	set func(ctx context.Context, actor int64, code string) (timelines.Change, error),
 ) error {
 	if err := r.ParseForm(); err != nil {

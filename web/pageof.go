@@ -40,7 +40,7 @@ func (s *Server) accountRiver(ctx context.Context, v timelines.Viewer, name, pag
 	if err != nil {
 		return rivers.Name{}, err
 	}
-	kind, err := accountKind(a, page)
+	kind, err := accountKind(v, a, page)
 	if err != nil {
 		return rivers.Name{}, rivers.ErrNotFound
 	}

@@ -284,6 +284,38 @@ func TestManyDestinations(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
+// TestFaves keeps a post: it is found again, everybody learns that somebody keeps
+// it, and nobody who.
+func TestFaves(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	code := bob.post("Worth keeping").Code
+	v := anna.visitor()
+	v.get("/filter/faves").wants(200).has("Save a post").lacks("Worth keeping")
+	v.post("/p/"+code+"/fave", "back", "/bob").leadsTo("/bob")
+	v.post("/p/"+code+"/fave").leadsTo("/p/" + code)
+	v.get("/bob").has("Unsave", "Saved by 1 person")
+	for _, address := range []string{"/filter/faves", "/anna/faves", "/filter/faves?order=created"} {
+		v.get(address).wants(200).has("Worth keeping", "Unsave")
+	}
+	for name, other := range map[string]*visitor{"bob": bob.visitor(), "nobody": s.visitor()} {
+		other.get("/bob").wants(200).has("Saved by 1 person").lacks("anna", "Unsave")
+		other.get("/anna/faves").wants(404)
+		if page := other.get("/anna").wants(200); strings.Contains(page.body, "/anna/faves") {
+			t.Errorf("%s is led to what anna keeps", name)
+		}
+	}
+	s.visitor().get("/filter/faves").leadsTo("/login?back=%2Ffilter%2Ffaves")
+	s.visitor().post("/p/" + code + "/fave").leadsTo("/login?back=%2F")
+
+	// river.js gets the entry as the page shows it now: gone, where it stood.
+	v.header.Set("Accept", "application/json")
+	v.header.Set("X-River-Page", "/filter/faves")
+	v.post("/p/"+code+"/unfave").wants(200).has(`"t":"gone"`)
+	v.post("/p/0000000000/fave").wants(404)
+	v.header.Del("Accept")
+	v.get("/filter/faves").lacks("Worth keeping")
+	v.get("/bob").lacks("Saved by")
 }
 
 func TestUnfolding(t *testing.T) {

@@ -127,6 +127,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeCompose(mux)
 	s.routeComments(mux)
 	s.routeLikes(mux)
+	s.routeFaves(mux)
 	s.routeGroups(mux)
 	s.routePeople(mux)
 	s.routeSignUp(mux)

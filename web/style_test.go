@@ -43,6 +43,7 @@ func TestContrast(t *testing.T) {
 			{"wrong", "ground", 4.5},
 			{"on-wrong", "wrong", 4.5},
 			{"heart", "ground", 3},
+			{"star", "ground", 3},
 			{"edge", "ground", 3},
 			{"edge", "sheet", 3},
 			{"focus", "ground", 3},

@@ -1,0 +1,1 @@
+ALTER TABLE folds DROP COLUMN faves;
