@@ -61,6 +61,7 @@ func foldOf(c *timelines.Content) *Fold {
 		f.Comments.Shown = append(f.Comments.Shown, Comment{
 			ID: s.ID, Author: s.AuthorID, Body: body, Cut: s.BodyCut,
 			CreatedAt: s.CreatedAt, EditedAt: s.EditedAt, Via: s.Via,
+			Likes: LikesFold{Total: s.Likes, IDs: s.LikerIDs},
 		})
 	}
 	for _, a := range c.Attached {

@@ -124,7 +124,8 @@ type Text struct {
 	ViaURL    string `json:"via_url,omitempty"`
 }
 
-// LikesFold holds who likes the post, newest first, up to MaxPeople ids.
+// LikesFold holds who likes a post or a comment, newest first, up to MaxPeople
+// ids.
 type LikesFold struct {
 	Total int     `json:"n"`
 	IDs   []int64 `json:"ids"`
@@ -148,6 +149,8 @@ type Comment struct {
 	CreatedAt int64  `json:"created"`
 	EditedAt  int64  `json:"edited,omitempty"`
 	Via       string `json:"via,omitempty"`
+	// Likes are those of the comment. On JSON of before there were any it is zero.
+	Likes LikesFold `json:"likes"`
 }
 
 // Attachment is a link to a file that stands elsewhere.
@@ -157,7 +160,8 @@ type Attachment struct {
 	Bytes int64  `json:"bytes,omitempty"`
 }
 
-// MaxPeople is how many likers' and commenters' ids a fold keeps.
+// MaxPeople is how many likers' and commenters' ids a fold keeps, and how many
+// likers' of each comment.
 const MaxPeople = 1000
 
 // Errors of a visit.

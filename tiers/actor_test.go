@@ -60,8 +60,10 @@ func (a *actor) step() {
 		a.edit(n)
 	case k < 75:
 		a.remove(n)
-	case k < 79:
+	case k < 77:
 		a.editComment(n)
+	case k < 79:
+		a.likeComment(n)
 	case k < 83:
 		a.removeComment(n)
 	case k < 88:
@@ -369,6 +371,29 @@ func (a *actor) editComment(n *node) {
 	a.act("edit comment", n, func(ctx context.Context) (timelines.Change, error) {
 		return n.store.EditComment(ctx, a.id, c.code, m.id, fmt.Sprintf("comment edited, %d", a.serial))
 	})
+}
+
+// likeComment likes somebody's comment or takes that back.
+func (a *actor) likeComment(n *node) {
+	c, m := a.remark(true)
+	if c == nil {
+		return
+	}
+	want, set := a.rng.IntN(3) > 0, n.store.UnlikeComment
+	if want {
+		set = n.store.LikeComment
+	}
+	_, ok := a.act("like comment", n, func(ctx context.Context) (timelines.Change, error) { return set(ctx, a.id, c.code, m.id) })
+	if !ok {
+		return
+	}
+	if it := a.open(c); it != nil {
+		for _, s := range it.Fold.Comments.Shown {
+			if s.ID == m.id && slices.Contains(s.Likes.IDs, a.id) != want {
+				a.fail("R3: comment %d of post %d at %+v is liked by %v, by me: want %v", m.id, c.id, it.Stamp, s.Likes.IDs, want)
+			}
+		}
+	}
 }
 
 func (a *actor) removeComment(n *node) {

@@ -29,6 +29,7 @@ func shownItem(it rivers.Item, whole string) shown {
 	for _, c := range f.Comments.Shown {
 		s.Remarks = append(s.Remarks, shownRemark{
 			ID: c.ID, Author: c.Author, Body: c.Body, Created: c.CreatedAt, Edited: c.EditedAt,
+			Likes: c.Likes.Total, Likers: c.Likes.IDs,
 		})
 	}
 	return s

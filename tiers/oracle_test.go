@@ -30,6 +30,7 @@ type oracle struct {
 	comments  map[int64][]remark // by post, those not deleted, oldest first
 	likes     map[int64][]like   // by post, newest first
 	faves     map[pair]bool      // post, account
+	approvals map[int64][]int64  // of comments, who likes them, newest first
 }
 
 type pair struct{ a, b int64 }
@@ -85,7 +86,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		accounts: map[int64]account{}, timelines: map[int64]timeline{},
 		readers: map[pair]bool{}, excluded: map[pair]bool{}, follows: map[pair]bool{},
 		posts: map[int64]post{}, entries: map[pair]entry{}, comments: map[int64][]remark{}, likes: map[int64][]like{},
-		faves: map[pair]bool{},
+		faves: map[pair]bool{}, approvals: map[int64][]int64{},
 	}
 	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, pool, opts, func(tx pgx.Tx) error {
@@ -128,6 +129,8 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 				}
 			})
 		err = each(err, `SELECT post_id, account_id FROM faves`, []any{&p.a, &p.b}, func() { o.faves[p] = true })
+		err = each(err, `SELECT comment_id, account_id FROM comment_likes ORDER BY created_at DESC, account_id DESC`,
+			[]any{&p.a, &p.b}, func() { o.approvals[p.a] = append(o.approvals[p.a], p.b) })
 		var l like
 		return each(err, `SELECT post_id, account_id, created_at FROM likes`,
 			[]any{&l.PostID, &l.AccountID, &l.CreatedAt}, func() { o.likes[l.PostID] = append(o.likes[l.PostID], l) })
@@ -284,6 +287,8 @@ type shownRemark struct {
 	ID, Author      int64
 	Body            string
 	Created, Edited int64
+	Likes           int
+	Likers          []int64
 }
 
 // expect is the whole river, newest first.
@@ -353,6 +358,7 @@ func (o *oracle) show(n rivers.Name, p post) shown {
 		if s.Full || len(remarks) <= 3 || i == 0 || i >= len(remarks)-2 {
 			s.Remarks = append(s.Remarks, shownRemark{
 				ID: c.ID, Author: c.AuthorID, Body: c.Body, Created: c.CreatedAt.UnixMicro(), Edited: microsOf(c.EditedAt),
+				Likes: len(o.approvals[c.ID]), Likers: o.approvals[c.ID],
 			})
 		}
 	}

@@ -2,11 +2,13 @@ package tiers_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
 	"riverrun/rivers"
@@ -90,6 +92,23 @@ func (v *village) once(rt *rapid.T) {
 			act(what, func(ctx context.Context) (timelines.Change, error) { return do(ctx, actor.AccountID, code) })
 		}
 	}
+	onComment := func(what string, do func(ctx context.Context, actor int64, code string, id int64) (timelines.Change, error)) func(*rapid.T) {
+		return func(rt *rapid.T) {
+			const query = `SELECT p.code, c.id FROM comments c JOIN posts p ON p.id = c.post_id
+				WHERE c.deleted_at IS NULL ORDER BY c.id DESC LIMIT 1`
+			var code string
+			var id int64
+			actor := who().AccountID
+			err := v.db.Primary.QueryRow(v.ctx, query).Scan(&code, &id)
+			if errors.Is(err, pgx.ErrNoRows) {
+				return
+			}
+			if err != nil {
+				rt.Fatal(err)
+			}
+			act(what, func(ctx context.Context) (timelines.Change, error) { return do(ctx, actor, code, id) })
+		}
+	}
 	text := func() string { v.bodies++; return fmt.Sprintf("text %d", v.bodies) }
 	rt.Repeat(map[string]func(*rapid.T){
 		"post": func(rt *rapid.T) {
@@ -103,6 +122,8 @@ func (v *village) once(rt *rapid.T) {
 		"comment": onPost("comment", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
 			return v.n.store.CreateComment(ctx, timelines.NewComment{Author: actor, Code: code, Body: text()})
 		}),
+		"like a comment":   onComment("like comment", v.n.store.LikeComment),
+		"unlike a comment": onComment("unlike comment", v.n.store.UnlikeComment),
 		"delete a comment": func(rt *rapid.T) {
 			var id int64
 			var code string

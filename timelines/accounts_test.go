@@ -234,6 +234,6 @@ func TestInsertTimelinesForManyAtOnce(t *testing.T) {
 		got = append(got, a.ID)
 	}
 	w.same("accounts with a feed", got, made)
-	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*5+10)
-	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*3)
+	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*6+10)
+	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*4)
 }

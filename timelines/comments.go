@@ -123,7 +123,7 @@ func (s *Store) EditComment(ctx context.Context, actor int64, code string, id in
 	})
 }
 
-// DeleteComment removes a comment and its text. Its author may, the post's
+// DeleteComment removes a comment with its text and likes. Its author may, the post's
 // author, and who administers a group the post stands in; else ErrForbidden.
 // With its author's last comment the post leaves their comments, and the
 // discussions unless they wrote or like it. It bumps nothing. Deleting what
@@ -151,9 +151,10 @@ func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id 
 		case deleted:
 			return Change{}, &unchanged{c}
 		}
-		_, err = tx.Exec(ctx, `UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = '' WHERE id = @id`,
-			pgx.StrictNamedArgs{"id": id})
-		if err != nil {
+		const empty = `
+			WITH likes AS (DELETE FROM comment_likes WHERE comment_id = @id)
+			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = '' WHERE id = @id`
+		if _, err = tx.Exec(ctx, empty, pgx.StrictNamedArgs{"id": id}); err != nil {
 			return Change{}, fmt.Errorf("delete comment: %w", err)
 		}
 		left, err := withdrawTx(ctx, tx, p.ID, author)

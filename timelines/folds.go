@@ -43,6 +43,9 @@ type ShownComment struct {
 	CreatedAt int64  `json:"created_at"`
 	EditedAt  int64  `json:"edited_at"`
 	Via       string `json:"via"`
+	// Likes are all who like it, LikerIDs, newest first and bounded, who they are.
+	Likes    int     `json:"likes"`
+	LikerIDs []int64 `json:"liker_ids"`
 }
 
 // Attached is an attachment in a Content.
@@ -57,7 +60,7 @@ type Depth struct {
 	BodyRunes    int // longest body
 	CommentRunes int // longest comment
 	First, Last  int // comments from the beginning and from the end
-	People       int // ids of likers and of commenters
+	People       int // ids of likers, of commenters, and of each comment's likers
 }
 
 // Contents reads these posts, by id, in one statement. A post that does not
@@ -89,7 +92,10 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 					'body_cut', length(s.body) > @comment_runes,
 					'created_at', (extract(epoch FROM s.created_at) * 1000000)::bigint,
 					'edited_at', coalesce((extract(epoch FROM s.edited_at) * 1000000)::bigint, 0),
-					'via', s.via) ORDER BY s.created_at, s.id), '[]')
+					'via', s.via,
+					'likes', (SELECT count(*) FROM comment_likes l WHERE l.comment_id = s.id),
+					'liker_ids', ARRAY(SELECT l.account_id FROM comment_likes l WHERE l.comment_id = s.id
+						ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people)) ORDER BY s.created_at, s.id), '[]')
 			FROM (
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 					ORDER BY c.created_at, c.id LIMIT @first)

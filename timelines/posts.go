@@ -129,6 +129,7 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 		empty.Queue(`
 			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''
 			WHERE post_id = @post AND deleted_at IS NULL`, args)
+		empty.Queue(`DELETE FROM comment_likes l USING comments c WHERE c.post_id = @post AND l.comment_id = c.id`, args)
 		empty.Queue(`DELETE FROM likes WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM faves WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM attachments WHERE post_id = @post`, args)

@@ -285,6 +285,9 @@ func (w *town) sound() {
 					OR EXISTS (SELECT FROM comments c WHERE c.post_id = p.id AND c.author_id = a.id AND c.deleted_at IS NULL))
 				<> EXISTS (SELECT FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
 					WHERE e.post_id = p.id AND t.kind = 'discussions' AND t.their_id = a.id AND NOT e.withdrawn)`},
+		{"a deleted comment leaves nothing", `
+			SELECT c.post_id FROM comments c WHERE c.deleted_at IS NOT NULL
+				AND (c.body <> '' OR EXISTS (SELECT FROM comment_likes l WHERE l.comment_id = c.id))`},
 		{"flags are those of the decisive timelines", `
 			SELECT p.id FROM posts p
 			WHERE p.deleted_at IS NULL AND (p.is_public, p.is_protected, p.is_private) <> (

@@ -72,7 +72,7 @@ func TestEverythingAtOnce(t *testing.T) {
 func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
 	ctx := w.Context()
 	place := places[random.IntN(len(places))]
-	switch random.IntN(16) {
+	switch random.IntN(18) {
 	case 0:
 		var to []string
 		for range random.IntN(3) {
@@ -108,6 +108,10 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 		return w.Fave(ctx, actor, on.Code)
 	case 14:
 		return w.Unfave(ctx, actor, on.Code)
+	case 15:
+		return w.LikeComment(ctx, actor, on.Code, on.CommentID)
+	case 16:
+		return w.UnlikeComment(ctx, actor, on.Code, on.CommentID)
 	default:
 		return w.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))
 	}

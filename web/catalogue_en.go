@@ -141,6 +141,8 @@ var englishTexts = map[string]string{
 	"comment.send":               "Comment",
 	"comment.edit":               "edit",
 	"comment.delete":             "delete",
+	"comment.like":               "Like this comment",
+	"comment.unlike":             "Take back your like of this comment",
 	"comment.title":              "Comment",
 	"why.feed":                   "You follow {who}",
 	"why.feed.me":                "Your post",

@@ -141,6 +141,8 @@ var russianTexts = map[string]string{
 	"comment.send":               "Отправить",
 	"comment.edit":               "изменить",
 	"comment.delete":             "удалить",
+	"comment.like":               "Отметить комментарий: нравится",
+	"comment.unlike":             "Снять отметку «нравится» с комментария",
 	"comment.title":              "Комментарий",
 	"why.feed":                   "Вы читаете: {who}",
 	"why.feed.me":                "Ваша запись",

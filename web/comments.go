@@ -17,6 +17,8 @@ func (s *Server) routeComments(mux *http.ServeMux) {
 	mux.Handle("GET /p/{code}/comments/{id}/edit", s.members(s.editCommentForm))
 	mux.Handle("POST /p/{code}/comments/{id}/edit", s.members(s.editComment))
 	mux.Handle("POST /p/{code}/comments/{id}/delete", s.members(s.deleteComment))
+	mux.Handle("POST /p/{code}/comments/{id}/like", s.members(s.likeComment))
+	mux.Handle("POST /p/{code}/comments/{id}/unlike", s.members(s.unlikeComment))
 }
 
 // commentsStep is how many comments one step unfolds.
@@ -186,4 +188,34 @@ func (s *Server) deleteComment(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.answerEntry(w, r, c, r.back("/p/"+code))
+}
+
+func (s *Server) likeComment(w http.ResponseWriter, r *request) error {
+	return s.markComment(w, r, s.timelines.LikeComment)
+}
+
+func (s *Server) unlikeComment(w http.ResponseWriter, r *request) error {
+	return s.markComment(w, r, s.timelines.UnlikeComment)
+}
+
+// markComment answers a form that needs nothing but the comment. Its button is
+// part of what all pages share, so it cannot say which of them it stood on; the
+// browser does.
+func (s *Server) markComment(w http.ResponseWriter, r *request,
+	set func(ctx context.Context, actor int64, code string, id int64) (timelines.Change, error),
+) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	code, id, err := commentOf(r)
+	if err != nil {
+		return err
+	}
+	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return set(ctx, r.viewer.AccountID, code, id)
+	})
+	if err != nil {
+		return err
+	}
+	return s.answerEntry(w, r, c, r.cameFrom("/p/"+code)+"#"+commentID(id))
 }

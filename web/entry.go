@@ -88,29 +88,31 @@ func (e *entryView) withoutViewer() *entryView {
 	return &entryView{present: &p, item: e.item, rights: e.special()}
 }
 
-// rights is what somebody may change in an entry: what that account wrote, and,
-// if it moderates, all comments.
+// rights is what somebody may do in the shared parts of an entry: like comments,
+// if signed in; change what that account wrote and take back what it likes; and,
+// if it moderates, take away all comments.
 type rights struct {
-	account   int64 // 0: nothing here
+	account   int64 // 0: has no comment here and likes none
+	member    bool  // signed in
 	moderates bool
 }
 
-// special returns the viewer's rights in this entry: none for nearly everybody,
-// so that nearly everybody shares the parts rendered for them.
+// special returns the viewer's rights in this entry: those of any member for
+// nearly everybody, so that nearly everybody shares the parts rendered for them.
 func (e *entryView) special() rights {
 	me := e.viewer.AccountID
 	if me == 0 {
 		return rights{}
 	}
 	if e.item.Fold.Text.Author == me || e.inMyGroup() {
-		return rights{account: me, moderates: true}
+		return rights{account: me, member: true, moderates: true}
 	}
 	for i := range e.item.Fold.Comments.Shown {
-		if e.item.Fold.Comments.Shown[i].Author == me {
-			return rights{account: me}
+		if c := &e.item.Fold.Comments.Shown[i]; c.Author == me || slices.Contains(c.Likes.IDs, me) {
+			return rights{account: me, member: true}
 		}
 	}
-	return rights{}
+	return rights{member: true}
 }
 
 func (e *entryView) inMyGroup() bool {
@@ -236,6 +238,24 @@ func fileTitle(a rivers.Attachment) string {
 // part is for.
 func (e *entryView) mayEdit(c *rivers.Comment) bool {
 	return e.rights.account != 0 && c.Author == e.rights.account
+}
+
+// likesIt reports whether whom the shared part is for likes the comment.
+func (e *entryView) likesIt(c *rivers.Comment) bool {
+	return e.rights.account != 0 && slices.Contains(c.Likes.IDs, e.rights.account)
+}
+
+// commentLikeLabel says what the button beside a comment does and how many like
+// it.
+func (e *entryView) commentLikeLabel(c *rivers.Comment) string {
+	label := e.loc.T("comment.like")
+	if e.likesIt(c) {
+		label = e.loc.T("comment.unlike")
+	}
+	if c.Likes.Total > 0 {
+		label += ". " + e.loc.N("likes.total", c.Likes.Total)
+	}
+	return label
 }
 
 // mayDelete reports whether whom the shared part is for may take the comment

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/maphash"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -144,12 +145,14 @@ func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessag
 		if was.Fold.Text != is.Fold.Text || !slices.Equal(was.Fold.Attached, is.Fold.Attached) || !slices.Equal(was.To, is.To) {
 			set[partBody] = r.part[partBody]
 		}
-		if was.Fold.Comments.Total != is.Fold.Comments.Total || !slices.Equal(was.Fold.Comments.Shown, is.Fold.Comments.Shown) {
+		if was.Fold.Comments.Total != is.Fold.Comments.Total || !slices.EqualFunc(was.Fold.Comments.Shown, is.Fold.Comments.Shown, sameComment) {
 			set[partComments] = r.part[partComments]
 		}
 	}
 	return set
 }
+
+func sameComment(a, b rivers.Comment) bool { return reflect.DeepEqual(a, b) }
 
 // newer reports whether a says anything b does not. Both numbers of a stamp only
 // grow within one river, each by itself (R2).

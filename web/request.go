@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/url"
 	"strings"
 	"unicode"
 
@@ -115,6 +116,16 @@ func (r *request) address() string { return r.URL.RequestURI() }
 // back returns the address a form asks to return to, if it is one of ours, else
 // otherwise.
 func (r *request) back(otherwise string) string { return localAddress(r.FormValue("back"), otherwise) }
+
+// cameFrom returns the page of ours the browser says the form stood on, else
+// otherwise.
+func (r *request) cameFrom(otherwise string) string {
+	from, err := url.Parse(r.Referer())
+	if err != nil || from.Host != r.Host {
+		return otherwise
+	}
+	return localAddress(from.RequestURI(), otherwise)
+}
 
 // localAddress returns the address if a redirect there stays on this site, else
 // otherwise. Control characters are in no address: browsers skip some of them

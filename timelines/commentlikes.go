@@ -1,0 +1,48 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// LikeComment makes the actor like a comment of the post with that code (source:
+// 004). It lifts nothing and brings the post to no timeline. Liking what is
+// liked changes nothing. ErrNotFound if the actor cannot read the post or it has
+// no such comment.
+func (s *Store) LikeComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
+	return s.markComment(ctx, actor, code, id, `
+		INSERT INTO comment_likes (comment_id, account_id, created_at) VALUES (@comment, @actor, clock_timestamp())
+		ON CONFLICT DO NOTHING`)
+}
+
+// UnlikeComment undoes LikeComment, with the same errors. Not liking it is a
+// success and changes nothing.
+func (s *Store) UnlikeComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
+	return s.markComment(ctx, actor, code, id,
+		`DELETE FROM comment_likes WHERE comment_id = @comment AND account_id = @actor`)
+}
+
+// markComment runs one statement about the actor and a comment.
+func (s *Store) markComment(ctx context.Context, actor int64, code string, id int64, query string) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		p, err := lockPostTx(ctx, tx, actor, code)
+		if err != nil {
+			return Change{}, err
+		}
+		if _, err := commentTx(ctx, tx, p.ID, id); err != nil {
+			return Change{}, err
+		}
+		c := p.change(actor)
+		c.CommentID = id
+		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"comment": id, "actor": actor})
+		if err != nil {
+			return Change{}, fmt.Errorf("mark comment: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return Change{}, &unchanged{c}
+		}
+		return s.touchTx(ctx, tx, c, nil)
+	})
+}
