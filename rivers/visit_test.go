@@ -493,6 +493,9 @@ func TestAStrangerPagesThroughPrivatePosts(t *testing.T) {
 		t.Errorf("got %q on %d pages, want %q on several", got, pages, want)
 	}
 	w.shows(w.visit(ann, User, "ann"), "post 3001", "post 1501", "post 1")
+	w.sound()
+}
+
 // Who keeps a post has it among their faves, fresh there and nowhere else; that
 // somebody does is all the others learn.
 func TestFaves(t *testing.T) {

@@ -279,7 +279,7 @@ func TestSharedPartsShowNothingOfTheViewer(t *testing.T) {
 		}
 		return made
 	}
-	want := renderFor(0, nil)
+	want := renderFor(eve, nil)
 	got := renderFor(finn, func(p *present, it *rivers.Item) {
 		p.sets.Follows = map[int64]struct{}{bob: {}, kirill: {}}
 		p.sets.Readable = map[int64]struct{}{101: {}}
@@ -292,7 +292,10 @@ func TestSharedPartsShowNothingOfTheViewer(t *testing.T) {
 		it.Why = []timelines.Timeline{ofKind(timelines.KindLikes, bob)}
 	})
 	if diff := cmp.Diff(string(want.body)+string(want.comments), string(got.body)+string(got.comments)); diff != "" {
-		t.Errorf("shared parts differ between an anonymous viewer and finn (-anonymous +finn):\n%s", diff)
+		t.Errorf("shared parts differ between two members (-eve +finn):\n%s", diff)
+	}
+	if open := renderFor(0, nil); bytes.Contains(open.comments, []byte("<form")) || !bytes.Equal(open.body, want.body) {
+		t.Errorf("an anonymous viewer gets forms, or another body: %s", open.comments)
 	}
 	// And rights do make a difference, which the key knows.
 	if mine := renderFor(anna, nil); bytes.Equal(mine.comments, want.comments) {
@@ -316,8 +319,12 @@ func TestSharedPartsAreKeptApart(t *testing.T) {
 		return append(bytes.Clone(made.body), made.comments...)
 	}
 	first := shared(0, "en", base, nil)
-	if got := shared(finn, "en", base, nil); !bytes.Equal(got, first) {
-		t.Errorf("finn got %s, want what anonymous got", got)
+	member := shared(finn, "en", base, nil)
+	if bytes.Equal(member, first) {
+		t.Error("a member gets what anonymous got, without the forms")
+	}
+	if got := shared(eve, "en", base, nil); !bytes.Equal(got, member) {
+		t.Errorf("eve got %s, want what finn got", got)
 	}
 	newer := base
 	newer.Stamp.Fold++

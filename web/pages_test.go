@@ -284,6 +284,8 @@ func TestManyDestinations(t *testing.T) {
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("took %v", took)
 	}
+}
+
 // TestFaves keeps a post: it is found again, everybody learns that somebody keeps
 // it, and nobody who.
 func TestFaves(t *testing.T) {
