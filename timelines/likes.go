@@ -11,50 +11,54 @@ import (
 // discussions, fresh there the first time and never again. Liking what is liked
 // changes nothing. ErrNotFound if the actor cannot read the post.
 func (s *Store) Like(ctx context.Context, actor int64, code string) (Change, error) {
-	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		p, err := lockPostTx(ctx, tx, actor, code)
-		if err != nil {
-			return Change{}, err
-		}
-		const query = `
-			INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
-			ON CONFLICT DO NOTHING`
-		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"post": p.ID, "actor": actor})
-		if err != nil {
-			return Change{}, fmt.Errorf("like: %w", err)
-		}
-		if tag.RowsAffected() == 0 {
-			return Change{}, &unchanged{p.change(actor)}
-		}
-		entered, err := s.enterTx(ctx, tx, p, actor, KindLikes, KindDiscussions)
-		if err != nil {
-			return Change{}, err
-		}
-		return s.touchTx(ctx, tx, p.change(actor), entered)
-	})
+	const query = `
+		INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
+		ON CONFLICT DO NOTHING`
+	return s.mark(ctx, actor, code, query, KindLikes, KindDiscussions)
 }
 
 // Unlike takes the actor's like back. The post leaves the actor's likes, and
 // the discussions unless the actor wrote it or commented on it. Not liking it is
 // a success and changes nothing. ErrNotFound if the actor cannot read the post.
 func (s *Store) Unlike(ctx context.Context, actor int64, code string) (Change, error) {
+	return s.unmark(ctx, actor, code, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`)
+}
+
+// mark runs a statement that sets the actor's mark on a post, and puts the post
+// into the actor's timelines of these kinds if it was not set.
+func (s *Store) mark(ctx context.Context, actor int64, code, query string, kinds ...string) (Change, error) {
+	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
+		return s.enterTx(ctx, tx, p, actor, kinds...)
+	})
+}
+
+// unmark runs a statement that takes a mark away, and the post out of those of
+// the actor's timelines that have no reason left to hold it.
+func (s *Store) unmark(ctx context.Context, actor int64, code, query string) (Change, error) {
+	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
+		return withdrawTx(ctx, tx, p.ID, actor)
+	})
+}
+
+func (s *Store) setMark(ctx context.Context, actor int64, code, query string,
+	move func(pgx.Tx, lockedPost) (touched []int64, err error),
+) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
 			return Change{}, err
 		}
-		tag, err := tx.Exec(ctx, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`,
-			pgx.StrictNamedArgs{"post": p.ID, "actor": actor})
+		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"post": p.ID, "actor": actor})
 		if err != nil {
-			return Change{}, fmt.Errorf("unlike: %w", err)
+			return Change{}, fmt.Errorf("mark post: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
 			return Change{}, &unchanged{p.change(actor)}
 		}
-		left, err := withdrawTx(ctx, tx, p.ID, actor)
+		touched, err := move(tx, p)
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, p.change(actor), left)
+		return s.touchTx(ctx, tx, p.change(actor), touched)
 	})
 }
