@@ -9,8 +9,9 @@ import (
 )
 
 // decide turns stored entries into what this viewer may see, in memory: the
-// post's decisive timelines, the reasons it is here, the destinations that may
-// be named. It is the third and fourth of 004's checks, made anew at each render.
+// post's decisive timelines, the people kept away by bans, the reasons it is here,
+// the destinations that may be named, the viewer's hides. It is the third and fourth of 004's checks,
+// made anew at each render.
 func (s *Store) decide(ctx context.Context, n Name, sets *timelines.Sets, raw []rawEntry) ([]Item, error) {
 	return s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, nil)
 }
@@ -71,12 +72,11 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	}
 	full := map[int64]int64{}
 	for _, u := range all {
-		sp := specs[u.name.Kind]
-		if !sp.full {
+		if !specs[u.name.Kind].full {
 			continue
 		}
 		for _, e := range u.entries {
-			if _, shown := decideOne(sp, u.sets, gates, e, folds[e.PostID]); shown {
+			if _, shown := decideOne(u.name, u.sets, gates, e, folds[e.PostID]); shown {
 				full[e.PostID] = folds[e.PostID].Version
 			}
 		}
@@ -97,11 +97,11 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	}
 	items := make([]Item, 0, PageSize+1)
 	for i, u := range all {
-		sp := specs[u.name.Kind]
+		full := specs[u.name.Kind].full
 		for j, e := range u.entries {
-			it, shown := decideOne(sp, u.sets, gates, e, folds[e.PostID])
-			if shown && sp.full {
-				it, shown = decideOne(sp, u.sets, gates, e, fulls[e.PostID])
+			it, shown := decideOne(u.name, u.sets, gates, e, folds[e.PostID])
+			if shown && full {
+				it, shown = decideOne(u.name, u.sets, gates, e, fulls[e.PostID])
 				it.Full = true
 			}
 			switch {
@@ -115,7 +115,8 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	return items, nil
 }
 
-func decideOne(sp spec, sets *timelines.Sets, gates timelines.Gates, e rawEntry, f *Fold) (Item, bool) {
+func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, e rawEntry, f *Fold) (Item, bool) {
+	sp := specs[n.Kind]
 	it := Item{
 		PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f,
 		Liked: e.Overlay.Liked, Faved: e.Overlay.Faved,
@@ -127,16 +128,90 @@ func decideOne(sp spec, sets *timelines.Sets, gates timelines.Gates, e rawEntry,
 	if e.Deleted || f.Deleted || !gates.OpensAny(sets, f.Decisive) {
 		return it, false
 	}
+	veil := gates.Veil(sets, f.Decisive)
+	if veil.Hides(f.Text.Author) {
+		return it, false
+	}
 	for _, id := range e.Overlay.Timelines {
-		if t, ok := gates.Timeline(id); ok && gates.Opens(sets, id) && f.bears(t) {
-			it.Why = append(it.Why, t)
+		t, ok := gates.Timeline(id)
+		if !ok || !gates.Opens(sets, id) || !f.bears(t) {
+			continue
 		}
+		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.account() && hides(sets, t.TheirID)) {
+			continue
+		}
+		it.Why = append(it.Why, t)
 	}
 	if sp.reasons && len(it.Why) == 0 {
 		return it, false
 	}
 	it.To = destinations(sets, gates, f)
+	it.Hidden = hidden(n, sets, &it)
+	if it.Hidden && !sp.whole {
+		return it, false
+	}
+	it.Veiled = f.veiled(veil)
 	return it, true
+}
+
+func hides(sets *timelines.Sets, account int64) bool {
+	_, ok := sets.Hides.Accounts[account]
+	return ok
+}
+
+// hidden reports whether the viewer hides the post: itself, its author, all groups
+// it stands in if it stands nowhere else, or what the page would show of its text.
+// One's own posts are never hidden, and on a hidden account's own page that account
+// is not.
+func hidden(n Name, sets *timelines.Sets, it *Item) bool {
+	if sets.Sight() == "" || it.Fold.Text.Author == sets.AccountID {
+		return false
+	}
+	if _, ok := sets.Hides.Posts[it.PostID]; ok {
+		return true
+	}
+	if author := it.Fold.Text.Author; author != n.account() && hides(sets, author) {
+		return true
+	}
+	elsewhere := func(t timelines.Timeline) bool {
+		return t.Kind != timelines.KindGroup || t.TheirID == n.account() || !hides(sets, t.TheirID)
+	}
+	if len(it.To) > 0 && !slices.ContainsFunc(it.To, elsewhere) {
+		return true
+	}
+	return sets.Hides.Speaks(it.Fold.Text.Body)
+}
+
+// doing: the timeline holds a post because its owner did something there, and not
+// because it was put there.
+func doing(t timelines.Timeline) bool {
+	return t.Kind == timelines.KindLikes || t.Kind == timelines.KindComments
+}
+
+// veiled returns those people in the fold whom the veil hides, in order. It tells
+// nobody else: what is rendered for one viewer serves all from whom the same
+// people are hidden here.
+func (f *Fold) veiled(veil timelines.Veil) []int64 {
+	if veil.None() {
+		return nil
+	}
+	var found []int64
+	add := func(ids ...int64) {
+		for _, id := range ids {
+			if veil.Hides(id) {
+				found = append(found, id)
+			}
+		}
+	}
+	add(f.Likes.IDs...)
+	add(f.Comments.IDs...)
+	for i := range f.Comments.Shown {
+		// Beyond MaxPeople a commenter is among those shown and not among the ids.
+		add(f.Comments.Shown[i].Author)
+		add(f.Comments.Shown[i].Likes.IDs...)
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 // bears reports whether the fold bears it out that the timeline holds the post.

@@ -20,6 +20,9 @@ type spec struct {
 	reasons bool
 	// full: entries are shown unfolded.
 	full bool
+	// whole: what the viewer hides is shown all the same: what is addressed to the
+	// viewer, or was asked for by name.
+	whole bool
 	// home keeps the long grace.
 	home bool
 }
@@ -32,6 +35,14 @@ const (
 	ofAccount               // the gate of TheirID's feed decides
 	ofPost                  // the post's decisive timelines decide
 )
+
+// account is whose page the river is of, 0 if of no account's.
+func (n Name) account() int64 {
+	if specs[n.Kind].page != ofAccount {
+		return 0
+	}
+	return n.TheirID
+}
 
 func named(kinds ...string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
@@ -57,10 +68,10 @@ var specs = map[Kind]spec{
 	Comments:    {sources: named(timelines.KindComments), page: ofAccount, reasons: true},
 	Group:       {sources: named(timelines.KindGroup), page: ofAccount},
 	Discussions: {sources: own(timelines.KindDiscussions), page: ofMyself},
-	Directs:     {sources: own(timelines.KindDirects), page: ofMyself},
-	Faves:       {sources: own(timelines.KindFaves), page: ofMyself},
+	Directs:     {sources: own(timelines.KindDirects), page: ofMyself, whole: true},
+	Faves:       {sources: own(timelines.KindFaves), page: ofMyself, whole: true},
 	Everything:  {sources: named(timelines.KindEverything), page: ofNobody},
-	Post:        {sources: named(timelines.KindPost), page: ofPost, full: true},
+	Post:        {sources: named(timelines.KindPost), page: ofPost, full: true, whole: true},
 }
 
 // Kinds returns all river kinds.
@@ -132,7 +143,7 @@ func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error
 	if err != nil {
 		return err
 	}
-	if !gates.Opens(sets, a.FeedID) {
+	if !gates.Opens(sets, a.FeedID) || sets.Apart(a.ID) {
 		return fmt.Errorf("%s of %s: %w", n.Kind, a.Name, ErrForbidden)
 	}
 	return nil

@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"errors"
+	"slices"
 
 	"riverrun/timelines"
 )
@@ -96,6 +97,35 @@ type Item struct {
 	To []timelines.Timeline
 	// Liked: the viewer likes it. Faved: the viewer keeps it.
 	Liked, Faved bool
+	// Hidden: the viewer hides the post, and sees it because this page shows hidden
+	// ones too.
+	Hidden bool
+	// Veiled are those of the people in the fold whom this viewer does not see, by
+	// id. See Hides.
+	Veiled []int64
+}
+
+// Hides reports whether the viewer does not see the person: a comment of theirs is
+// counted and leaves a nameless placeholder, so that a conversation still reads; a
+// like is neither named nor counted.
+func (it *Item) Hides(person int64) bool {
+	_, hidden := slices.BinarySearch(it.Veiled, person)
+	return hidden
+}
+
+// Likes are the post's likes as the viewer may know of them.
+func (it *Item) Likes() LikesFold { return it.unveiled(it.Fold.Likes) }
+
+// CommentLikes are the likes of one of the fold's comments as the viewer may know
+// of them.
+func (it *Item) CommentLikes(c *Comment) LikesFold { return it.unveiled(c.Likes) }
+
+func (it *Item) unveiled(l LikesFold) LikesFold {
+	if len(it.Veiled) == 0 || !slices.ContainsFunc(l.IDs, it.Hides) {
+		return l
+	}
+	seen := slices.DeleteFunc(slices.Clone(l.IDs), it.Hides)
+	return LikesFold{Total: l.Total - (len(l.IDs) - len(seen)), IDs: seen}
 }
 
 // Fold is the denormalised form of a post as pages need it, the same for all

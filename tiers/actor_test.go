@@ -52,8 +52,12 @@ func (a *actor) step() {
 		a.fave(n)
 	case k < 46:
 		a.comment(n)
-	case k < 60:
+	case k < 56:
 		a.like(n)
+	case k < 58:
+		a.ban(n)
+	case k < 60:
+		a.hide(n)
 	case k < 68:
 		a.unlike(n)
 	case k < 72:

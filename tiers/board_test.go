@@ -28,6 +28,8 @@ type board struct {
 	unliked  map[pair]int64  // post, account -> when
 	closed   map[int64]int64 // base timeline -> when it went private
 	edited   map[int64]edit  // post -> its last edit acknowledged
+	banned   map[pair]int64  // who, whom -> when
+	hidden   map[pair]int64  // account, post -> when
 }
 
 type edit struct {
@@ -49,7 +51,7 @@ type commentCard struct{ id, author int64 }
 func newBoard() *board {
 	return &board{
 		gone: map[int64]int64{}, silenced: map[int64]int64{}, unliked: map[pair]int64{},
-		closed: map[int64]int64{}, edited: map[int64]edit{},
+		closed: map[int64]int64{}, edited: map[int64]edit{}, banned: map[pair]int64{}, hidden: map[pair]int64{},
 	}
 }
 
@@ -109,9 +111,12 @@ func editOf(body string) int {
 	return n
 }
 
+// wholeKinds are the pages that show also what their viewer hides.
+var wholeKinds = []rivers.Kind{rivers.Post, rivers.Directs, rivers.Faves}
+
 // leaks says what these items show though its narrowing was acknowledged before
 // they were asked for.
-func (b *board) leaks(viewer timelines.Viewer, items []rivers.Item, since int64) []string {
+func (b *board) leaks(viewer timelines.Viewer, kind rivers.Kind, items []rivers.Item, since int64) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []string
@@ -119,6 +124,12 @@ func (b *board) leaks(viewer timelines.Viewer, items []rivers.Item, since int64)
 		out = append(out, fmt.Sprintf("post %d at %+v: ", it.PostID, it.Stamp)+fmt.Sprintf(format, args...))
 	}
 	stood := func(when int64, ok bool) bool { return ok && when <= since }
+	me := viewer.AccountID
+	apart := func(person int64) bool {
+		mine, byMe := b.banned[pair{me, person}]
+		theirs, byThem := b.banned[pair{person, me}]
+		return stood(mine, byMe) || stood(theirs, byThem)
+	}
 	for _, it := range items {
 		if when, ok := b.gone[it.PostID]; stood(when, ok) {
 			leak(it, "deleted")
@@ -126,9 +137,24 @@ func (b *board) leaks(viewer timelines.Viewer, items []rivers.Item, since int64)
 		if e, ok := b.edited[it.PostID]; stood(e.when, ok) && editOf(it.Fold.Text.Body) < e.number {
 			leak(it, "shows %q, but edit %d was acknowledged", it.Fold.Text.Body, e.number)
 		}
+		if apart(it.Fold.Text.Author) {
+			leak(it, "is by %d, from whom a ban keeps %d", it.Fold.Text.Author, me)
+		}
+		if slices.ContainsFunc(it.Likes().IDs, apart) {
+			leak(it, "counts a like by somebody from whom a ban keeps %d", me)
+		}
+		if when, ok := b.hidden[pair{me, it.PostID}]; stood(when, ok) && !slices.Contains(wholeKinds, kind) {
+			leak(it, "is hidden by %d, and on a page of %s", me, kind)
+		}
 		for _, c := range it.Fold.Comments.Shown {
 			if when, ok := b.silenced[c.ID]; stood(when, ok) {
 				leak(it, "shows comment %d, deleted", c.ID)
+			}
+			if apart(c.Author) && !it.Hides(c.Author) {
+				leak(it, "shows comment %d of %d, from whom a ban keeps %d", c.ID, c.Author, me)
+			}
+			if i := slices.IndexFunc(it.CommentLikes(&c).IDs, apart); i >= 0 {
+				leak(it, "counts a like of comment %d by somebody from whom a ban keeps %d", c.ID, me)
 			}
 		}
 		for _, id := range it.Fold.Likes.IDs {

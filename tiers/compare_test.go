@@ -18,8 +18,9 @@ func shownItem(it rivers.Item, whole string) shown {
 	s := shown{
 		Post: it.PostID, Place: it.Place, Version: it.Stamp.Fold, Code: f.Text.Code, Author: f.Text.Author,
 		Body: f.Text.Body, Cut: f.Text.Cut, Full: it.Full, Created: f.Text.CreatedAt, Edited: f.Text.EditedAt,
-		Decisive: f.Decisive, Liked: it.Liked, Faved: it.Faved, Faves: f.Faves, Likes: f.Likes.Total, Likers: f.Likes.IDs,
-		Comments: f.Comments.Total, Commenters: f.Comments.IDs,
+		Decisive: f.Decisive, Liked: it.Liked, Faved: it.Faved, Faves: f.Faves, Hidden: it.Hidden,
+		Likes: it.Likes().Total, Likers: it.Likes().IDs,
+		Comments: f.Comments.Total, Commenters: slices.DeleteFunc(slices.Clone(f.Comments.IDs), it.Hides),
 	}
 	// How a long body is cut is the fold's own affair, as long as it is its beginning.
 	if s.Cut && len(s.Body) < len(whole) && strings.HasPrefix(whole, s.Body) {
@@ -27,9 +28,13 @@ func shownItem(it rivers.Item, whole string) shown {
 	}
 	s.Why, s.To = idsOf(it.Why), idsOf(it.To)
 	for _, c := range f.Comments.Shown {
+		if it.Hides(c.Author) {
+			s.Remarks = append(s.Remarks, shownRemark{ID: c.ID})
+			continue
+		}
 		s.Remarks = append(s.Remarks, shownRemark{
 			ID: c.ID, Author: c.Author, Body: c.Body, Created: c.CreatedAt, Edited: c.EditedAt,
-			Likes: c.Likes.Total, Likers: c.Likes.IDs,
+			Likes: it.CommentLikes(&c).Total, Likers: it.CommentLikes(&c).IDs,
 		})
 	}
 	return s

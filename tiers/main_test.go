@@ -166,6 +166,11 @@ func (w *town) leave(n *node, v timelines.Viewer, name string) timelines.Change 
 	})
 }
 
+func (w *town) ban(n *node, v timelines.Viewer, name string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Ban(ctx, v.AccountID, name) })
+}
+
 func (w *town) setAccess(n *node, v timelines.Viewer, group string, level timelines.Level) timelines.Change {
 	w.t.Helper()
 	return w.act(n, func(ctx context.Context) (timelines.Change, error) {

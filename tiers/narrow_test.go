@@ -139,6 +139,44 @@ func TestNothingNarrowedIsShown(t *testing.T) {
 			everywhere(s, s.ann)
 			s.leave(s.n, s.ann, "bob")
 		}, func(s *scene) { none(s, s.ann) }},
+		{"its author banned", func(s *scene) { s.ban(s.n, s.ann, "bob") }, func(s *scene) {
+			none(s, s.ann)
+			for where, it := range everywhere(s, nobody) {
+				if it == nil {
+					s.t.Errorf("others do not see the post in %s any more", where)
+				}
+			}
+		}},
+		{"a reader banned by its author", func(s *scene) { s.ban(s.n, s.bob, "ann") }, func(s *scene) { none(s, s.ann) }},
+		{"who comments and likes banned", func(s *scene) { s.ban(s.n, s.ann, "cat") }, func(s *scene) {
+			for where, it := range everywhere(s, s.ann) {
+				switch cats := strings.HasSuffix(where, " of cat"); {
+				case cats && it != nil:
+					s.t.Errorf("%s: still shows the post", where)
+				case cats:
+				case it == nil || !it.Hides(s.cat.AccountID) || it.Likes().Total != 0 || len(it.Likes().IDs) != 0 || it.Fold.Comments.Total != 1:
+					s.t.Errorf("%s: got %+v, want the post with a hidden comment and no like", where, it)
+				}
+			}
+			for where, it := range everywhere(s, nobody) {
+				if it == nil || it.Hides(s.cat.AccountID) || it.Likes().Total != 1 {
+					s.t.Errorf("%s: others got %+v, want all of it", where, it)
+				}
+			}
+		}},
+		{"the post hidden", func(s *scene) {
+			s.act(s.n, func(ctx context.Context) (timelines.Change, error) {
+				_, c, err := s.n.store.HidePost(ctx, s.ann.AccountID, s.post.Code)
+				return c, err
+			})
+		}, func(s *scene) {
+			for where, it := range everywhere(s, s.ann) {
+				own := strings.HasSuffix(where, "the post") || strings.HasSuffix(where, "unfolded")
+				if (it != nil) != own || it != nil && !it.Hidden {
+					s.t.Errorf("%s: got %+v, want the hidden post on its own page only", where, it)
+				}
+			}
+		}},
 	}
 	for _, lost := range []string{"", "folds", "entries", "clock"} {
 		for _, c := range narrowings {

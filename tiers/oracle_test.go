@@ -31,6 +31,7 @@ type oracle struct {
 	likes     map[int64][]like   // by post, newest first
 	faves     map[pair]bool      // post, account
 	approvals map[int64][]int64  // of comments, who likes them, newest first
+	sight
 }
 
 type pair struct{ a, b int64 }
@@ -86,7 +87,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		accounts: map[int64]account{}, timelines: map[int64]timeline{},
 		readers: map[pair]bool{}, excluded: map[pair]bool{}, follows: map[pair]bool{},
 		posts: map[int64]post{}, entries: map[pair]entry{}, comments: map[int64][]remark{}, likes: map[int64][]like{},
-		faves: map[pair]bool{}, approvals: map[int64][]int64{},
+		faves: map[pair]bool{}, approvals: map[int64][]int64{}, sight: newSight(),
 	}
 	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, pool, opts, func(tx pgx.Tx) error {
@@ -131,6 +132,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		err = each(err, `SELECT post_id, account_id FROM faves`, []any{&p.a, &p.b}, func() { o.faves[p] = true })
 		err = each(err, `SELECT comment_id, account_id FROM comment_likes ORDER BY created_at DESC, account_id DESC`,
 			[]any{&p.a, &p.b}, func() { o.approvals[p.a] = append(o.approvals[p.a], p.b) })
+		err = o.sight.read(err, each)
 		var l like
 		return each(err, `SELECT post_id, account_id, created_at FROM likes`,
 			[]any{&l.PostID, &l.AccountID, &l.CreatedAt}, func() { o.likes[l.PostID] = append(o.likes[l.PostID], l) })
@@ -251,8 +253,11 @@ func (o *oracle) refused(n rivers.Name) error {
 				return rivers.ErrForbidden
 			}
 		}
+		if o.apart(n.UserID, n.TheirID) {
+			return rivers.ErrForbidden
+		}
 	case rivers.Post:
-		if p, ok := o.posts[n.TheirID]; !ok || !o.reads(n.UserID, p) {
+		if p, ok := o.posts[n.TheirID]; !ok || !o.reads(n.UserID, p) || o.veils(n.UserID, p.AuthorID, p) {
 			return rivers.ErrNotFound
 		}
 	}
@@ -275,6 +280,7 @@ type shown struct {
 	Why, To    []int64
 	Liked      bool
 	Faved      bool
+	Hidden     bool
 	Faves      int
 	Likes      int
 	Likers     []int64
@@ -283,6 +289,7 @@ type shown struct {
 	Remarks    []shownRemark
 }
 
+// shownRemark is a comment; of a hidden one there is nothing but that it is there.
 type shownRemark struct {
 	ID, Author      int64
 	Body            string
@@ -296,7 +303,7 @@ func (o *oracle) expect(n rivers.Name) []shown {
 	sources := o.sources(n)
 	var all []shown
 	for _, p := range o.posts {
-		if !o.reads(n.UserID, p) {
+		if !o.reads(n.UserID, p) || o.veils(n.UserID, p.AuthorID, p) || o.conceals(n, p) {
 			continue
 		}
 		var held, holding []entry
@@ -317,7 +324,12 @@ func (o *oracle) expect(n rivers.Name) []shown {
 		slices.SortFunc(holding, byEntrance)
 		s := o.show(n, p)
 		for _, e := range holding {
-			s.Why = append(s.Why, e.TimelineID)
+			if t := o.timelines[e.TimelineID]; !o.unwanted(n, p, t) {
+				s.Why = append(s.Why, e.TimelineID)
+			}
+		}
+		if len(s.Why) == 0 {
+			continue // all that brought it here is somebody's doing whom the viewer does not see
 		}
 		s.Place = max(p.FreshAt, slices.MinFunc(held, byEntrance).EnteredAt)
 		if n.Order == rivers.Created {
@@ -336,7 +348,7 @@ func (o *oracle) show(n rivers.Name, p post) shown {
 		Cut: n.Kind != rivers.Post && len([]rune(p.Body)) > 1600, Created: p.CreatedAt.UnixMicro(), Edited: microsOf(p.EditedAt),
 		Decisive: p.Decisive, Liked: o.likedBy(n.UserID, p.ID),
 		Faved: o.faves[pair{p.ID, n.UserID}], Faves: o.faved(p.ID),
-		Likes: len(o.likes[p.ID]), Comments: len(o.comments[p.ID]),
+		Comments: len(o.comments[p.ID]), Hidden: o.hides(n, p),
 	}
 	party := false
 	for _, id := range p.Decisive {
@@ -348,19 +360,32 @@ func (o *oracle) show(n rivers.Name, p post) shown {
 		}
 	}
 	for _, l := range o.likes[p.ID] {
-		s.Likers = append(s.Likers, l.AccountID)
+		if !o.veils(n.UserID, l.AccountID, p) {
+			s.Likers = append(s.Likers, l.AccountID)
+		}
 	}
+	s.Likes = len(s.Likers)
 	remarks := o.comments[p.ID]
 	for i, c := range remarks {
-		if !slices.Contains(s.Commenters, c.AuthorID) {
+		veiled := o.veils(n.UserID, c.AuthorID, p)
+		if !veiled && !slices.Contains(s.Commenters, c.AuthorID) {
 			s.Commenters = append(s.Commenters, c.AuthorID)
 		}
-		if s.Full || len(remarks) <= 3 || i == 0 || i >= len(remarks)-2 {
-			s.Remarks = append(s.Remarks, shownRemark{
-				ID: c.ID, Author: c.AuthorID, Body: c.Body, Created: c.CreatedAt.UnixMicro(), Edited: microsOf(c.EditedAt),
-				Likes: len(o.approvals[c.ID]), Likers: o.approvals[c.ID],
-			})
+		if !s.Full && len(remarks) > 3 && i != 0 && i < len(remarks)-2 {
+			continue
 		}
+		if veiled {
+			s.Remarks = append(s.Remarks, shownRemark{ID: c.ID})
+			continue
+		}
+		r := shownRemark{ID: c.ID, Author: c.AuthorID, Body: c.Body, Created: c.CreatedAt.UnixMicro(), Edited: microsOf(c.EditedAt)}
+		for _, liker := range o.approvals[c.ID] {
+			if !o.veils(n.UserID, liker, p) {
+				r.Likers = append(r.Likers, liker)
+			}
+		}
+		r.Likes = len(r.Likers)
+		s.Remarks = append(s.Remarks, r)
 	}
 	slices.Sort(s.Commenters)
 	return s

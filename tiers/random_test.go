@@ -5,7 +5,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -57,7 +60,7 @@ type village struct {
 func (v *village) empty() {
 	v.posts = nil
 	for _, query := range []string{
-		`TRUNCATE posts, subscriptions, subscription_requests, test_events CASCADE`,
+		`TRUNCATE posts, subscriptions, subscription_requests, bans, show_banned, hidden_accounts, hidden_terms, test_events CASCADE`,
 		`DELETE FROM timelines WHERE kind = 'post'`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind IN ('feed', 'directs', 'discussions', 'faves')
 			AND t.their_id <> r.account_id`,
@@ -170,6 +173,35 @@ func (v *village) once(rt *rapid.T) {
 				return v.n.store.SetAccess(ctx, actor, group, level)
 			})
 		},
+		"ban or hide": func(rt *rapid.T) {
+			store := v.n.store
+			acts := map[string]func(context.Context, int64, string) (timelines.Change, error){
+				"ban": store.Ban, "unban": store.Unban, "hide": store.HideAccount, "unhide": store.UnhideAccount,
+				"hide a word": func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
+					return store.HideTerm(ctx, actor, strconv.Itoa(len(name)))
+				},
+				"show a word": func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
+					return store.UnhideTerm(ctx, actor, strconv.Itoa(len(name)))
+				},
+				"show banned": func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
+					return store.ShowBanned(ctx, actor, name, true)
+				},
+				"hide banned": func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
+					return store.ShowBanned(ctx, actor, name, false)
+				},
+			}
+			what := rapid.SampledFrom(slices.Sorted(maps.Keys(acts))).Draw(rt, "what")
+			actor, whom := who().AccountID, name()
+			act(what, func(ctx context.Context) (timelines.Change, error) { return acts[what](ctx, actor, whom) })
+		},
+		"hide a post": onPost("hide post", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
+			_, c, err := v.n.store.HidePost(ctx, actor, code)
+			return c, err
+		}),
+		"show a post": onPost("unhide post", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
+			_, c, err := v.n.store.UnhidePost(ctx, actor, code)
+			return c, err
+		}),
 		"visit": func(rt *rapid.T) { v.look(rt, false) },
 		"open":  func(rt *rapid.T) { v.look(rt, true) },
 		"work": func(rt *rapid.T) {

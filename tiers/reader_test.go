@@ -46,7 +46,7 @@ func (r *reader) look() {
 			}
 			return
 		}
-		r.heed(v, page.River, page.Items, since, fmt.Sprintf("visit %+v below %+v", name, at))
+		r.heed(v, name.Kind, page.River, page.Items, since, fmt.Sprintf("visit %+v below %+v", name, at))
 		for i, it := range page.Items {
 			if i > 0 && !below(it, page.Items[i-1]) || !at.Top() && i == 0 && !belowCursor(it, at) {
 				r.fail("visit %+v: entry %d (post %d at %d) is not below the one before", name, i, it.PostID, it.Place)
@@ -92,15 +92,15 @@ func (r *reader) flush(v timelines.Viewer, name rivers.Name, page *rivers.Page) 
 		r.fail("flush %+v: %v", name, err)
 		return
 	}
-	r.heed(v, page.River, seen[0].Items, since, fmt.Sprintf("flush %+v", name))
+	r.heed(v, name.Kind, page.River, seen[0].Items, since, fmt.Sprintf("flush %+v", name))
 	for _, g := range seen[0].Gone {
 		r.stamp(page.River, g.PostID, g.Stamp, "gone from a flush")
 	}
 }
 
 // heed checks R2 and R4 of what was shown.
-func (r *reader) heed(v timelines.Viewer, river int64, items []rivers.Item, since int64, what string) {
-	for _, l := range r.board.leaks(v, items, since) {
+func (r *reader) heed(v timelines.Viewer, kind rivers.Kind, river int64, items []rivers.Item, since int64, what string) {
+	for _, l := range r.board.leaks(v, kind, items, since) {
 		r.fail("R4: %s: %s", what, l)
 	}
 	for _, it := range items {

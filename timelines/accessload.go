@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -67,20 +68,35 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer),
 			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer),
 			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer),
-			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer)`
-	var follows, readable, excluded, administers []int64
+			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer),
+			ARRAY(SELECT banned_id FROM bans WHERE account_id = @viewer),
+			ARRAY(SELECT account_id FROM bans WHERE banned_id = @viewer),
+			ARRAY(SELECT group_id FROM show_banned WHERE account_id = @viewer),
+			ARRAY(SELECT post_id FROM hidden_posts WHERE account_id = @viewer),
+			ARRAY(SELECT hidden_id FROM hidden_accounts WHERE account_id = @viewer),
+			ARRAY(SELECT term FROM hidden_terms WHERE account_id = @viewer ORDER BY term)`
+	var follows, readable, excluded, administers, bans, bannedBy, showBanned, posts, accounts []int64
+	var terms []string
 	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": accountID}).
-		Scan(&follows, &readable, &excluded, &administers)
+		Scan(&follows, &readable, &excluded, &administers, &bans, &bannedBy, &showBanned, &posts, &accounts, &terms)
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
 	}
-	return &Sets{
+	sets := &Sets{
 		AccountID:   accountID,
 		Follows:     setOf(follows),
 		Readable:    setOf(readable),
 		Excluded:    setOf(excluded),
 		Administers: setOf(administers),
-	}, nil
+		Bans:        setOf(bans),
+		BannedBy:    setOf(bannedBy),
+		ShowBanned:  setOf(showBanned),
+		Hides:       Hides{Posts: setOf(posts), Accounts: setOf(accounts)},
+	}
+	for _, t := range terms {
+		sets.Hides.Terms = append(sets.Hides.Terms, strings.Fields(t))
+	}
+	return sets.see(), nil
 }
 
 func setOf(ids []int64) map[int64]struct{} {

@@ -10,7 +10,7 @@ import (
 // LikeComment makes the actor like a comment of the post with that code (source:
 // 004). It lifts nothing and brings the post to no timeline. Liking what is
 // liked changes nothing. ErrNotFound if the actor cannot read the post or it has
-// no such comment.
+// no such comment, or a ban hides it.
 func (s *Store) LikeComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.markComment(ctx, actor, code, id, `
 		INSERT INTO comment_likes (comment_id, account_id, created_at) VALUES (@comment, @actor, clock_timestamp())
@@ -31,8 +31,19 @@ func (s *Store) markComment(ctx context.Context, actor int64, code string, id in
 		if err != nil {
 			return Change{}, err
 		}
-		if _, err := commentTx(ctx, tx, p.ID, id); err != nil {
-			return Change{}, err
+		// Whoever wrote the comment may be hidden from the actor, who then sees of it
+		// that there is one.
+		const seen = `
+			SELECT EXISTS (SELECT FROM comments c JOIN posts o ON o.id = c.post_id
+				CROSS JOIN LATERAL (SELECT c.author_id, o.decisive) p
+				WHERE c.id = @comment AND c.post_id = @post AND c.deleted_at IS NULL AND ` + unbanned + `)`
+		var ok bool
+		args := pgx.StrictNamedArgs{"comment": id, "post": p.ID, "viewer": actor}
+		if err := tx.QueryRow(ctx, seen, args).Scan(&ok); err != nil {
+			return Change{}, fmt.Errorf("read comment: %w", err)
+		}
+		if !ok {
+			return Change{}, ErrNotFound
 		}
 		c := p.change(actor)
 		c.CommentID = id

@@ -176,6 +176,6 @@ func (s *Store) CommentBody(ctx context.Context, actor int64, code string, id in
 		SELECT c.author_id, c.body
 		FROM comments c JOIN posts p ON p.id = c.post_id
 		WHERE c.id = @id AND c.deleted_at IS NULL
-			AND p.code = @code AND p.deleted_at IS NULL AND ` + readablePost
+			AND p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
 	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code, "id": id})
 }

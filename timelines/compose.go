@@ -25,7 +25,8 @@ type NewPost struct {
 }
 
 // CreatePost publishes a post. Into a public group any signed-in account may
-// write, into another only its members and administrators; to a person anybody.
+// write, into another only its members and administrators; to a person anybody
+// whom no ban keeps from them.
 //
 // An unknown destination is an InvalidError "to_unknown" and one the author may
 // not write to "to_forbidden", each with its name for Value.
@@ -95,6 +96,7 @@ type destination struct {
 	Kind       string // of the timeline
 	TimelineID int64
 	Member     bool // the author is a member or an administrator of the group
+	Apart      bool // a ban stands between the author and the person
 }
 
 // addressTx finds the destinations, locks their levels and checks that the
@@ -126,7 +128,7 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 		return address{}, err
 	}
 	for _, d := range found {
-		if d.Kind == KindGroup && levels[d.TimelineID] != Public && !d.Member {
+		if d.Apart || d.Kind == KindGroup && levels[d.TimelineID] != Public && !d.Member {
 			return address{}, &InvalidError{Field: "to", Code: "to_forbidden", Value: d.Name}
 		}
 	}
@@ -166,13 +168,14 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 	}
 	const query = `
 		SELECT a.name, t.kind, t.id AS timeline_id,
-			EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @author AND s.account_id = a.id)
-			OR EXISTS (SELECT FROM group_admins g WHERE g.account_id = @author AND g.group_id = a.id) AS member
+			EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @actor AND s.account_id = a.id)
+			OR EXISTS (SELECT FROM group_admins g WHERE g.account_id = @actor AND g.group_id = a.id) AS member,
+			` + apart + ` AS apart
 		FROM accounts a
 		JOIN timelines t ON t.their_id = a.id AND t.term = ''
-			AND t.kind = CASE WHEN a.kind = 'group' THEN 'group' WHEN a.id = @author THEN 'feed' ELSE 'directs' END
+			AND t.kind = CASE WHEN a.kind = 'group' THEN 'group' WHEN a.id = @actor THEN 'feed' ELSE 'directs' END
 		WHERE a.name = ANY(@names)`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "names": to})
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"actor": author, "names": to})
 	if err != nil {
 		return nil, fmt.Errorf("find destinations: %w", err)
 	}

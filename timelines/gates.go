@@ -51,3 +51,43 @@ func (g Gates) OpensAny(s *Sets, decisive []int64) bool {
 	}
 	return false
 }
+
+// Veil is whom one viewer does not see in one post: neither posts nor comments
+// nor likes of theirs. The zero Veil hides nobody.
+type Veil struct{ mine, theirs map[int64]struct{} }
+
+// Hides reports whether the person is not seen.
+func (v Veil) Hides(person int64) bool {
+	_, mine := v.mine[person]
+	_, theirs := v.theirs[person]
+	return mine || theirs
+}
+
+// None reports whether nobody is hidden.
+func (v Veil) None() bool { return len(v.mine) == 0 && len(v.theirs) == 0 }
+
+// Veil returns who is hidden from the viewer of the sets in a post with these
+// decisive timelines: everybody a ban stands between, whoever set it. Where the
+// post stands in a group the viewer reads and has chosen to see banned people in,
+// the viewer's own bans do not count; and an administrator of that group, who
+// could else not keep order there, sees also who has banned them.
+func (g Gates) Veil(s *Sets, decisive []int64) Veil {
+	v := Veil{mine: s.Bans, theirs: s.BannedBy}
+	if len(s.ShowBanned) == 0 || v.None() {
+		return v
+	}
+	for _, id := range decisive {
+		t, ok := g.timelines[id]
+		if !ok || t.Kind != KindGroup || !g.Opens(s, id) {
+			continue
+		}
+		if _, shown := s.ShowBanned[t.TheirID]; !shown {
+			continue
+		}
+		v.mine = nil
+		if _, administers := s.Administers[t.TheirID]; administers {
+			v.theirs = nil
+		}
+	}
+	return v
+}

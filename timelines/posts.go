@@ -28,7 +28,8 @@ func (p lockedPost) change(actor int64) Change {
 
 // lockPostTx begins the change of a post: it draws the post's next version,
 // which locks it, and reads how the actor stands to it. ErrNotFound if there is
-// no such post or the actor cannot read it.
+// no such post, the actor cannot read it, or a ban keeps its author and the actor
+// apart.
 func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (lockedPost, error) {
 	p := lockedPost{}
 	var ok bool
@@ -47,7 +48,7 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (locke
 			EXISTS (
 				SELECT FROM group_admins a JOIN timelines t ON t.kind = 'group' AND t.their_id = a.group_id
 				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))
-		FROM posts p WHERE p.id = @post AND ` + readablePost
+		FROM posts p WHERE p.id = @post AND ` + seenPost
 	err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"code": p.Code}).Scan(&p.ID)
 	if err == nil {
 		err = tx.QueryRow(ctx, stand, pgx.StrictNamedArgs{"post": p.ID, "viewer": actor}).
@@ -198,7 +199,7 @@ func (s *Store) PostBody(ctx context.Context, actor int64, code string) (string,
 	}
 	const query = `
 		SELECT p.author_id, p.body FROM posts p
-		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + readablePost
+		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
 	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code})
 }
 

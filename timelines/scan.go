@@ -201,9 +201,10 @@ func (out *Scanned) cut(q Scan) {
 	out.Finished = false
 }
 
-// MayRead reports whether the viewer may read the post, as of the snapshot.
+// MayRead reports whether the viewer may read the post and is not kept from its
+// author by a ban, as of the snapshot.
 func (sn *Snapshot) MayRead(ctx context.Context, viewer, post int64) (bool, error) {
-	const query = `SELECT EXISTS (SELECT FROM posts p WHERE p.id = @post AND p.deleted_at IS NULL AND ` + readablePost + `)`
+	const query = `SELECT EXISTS (SELECT FROM posts p WHERE p.id = @post AND p.deleted_at IS NULL AND ` + seenPost + `)`
 	var ok bool
 	if err := sn.tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": viewer, "post": post}).Scan(&ok); err != nil {
 		return false, fmt.Errorf("read right: %w", err)

@@ -1,5 +1,15 @@
 package timelines
 
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"maps"
+	"slices"
+	"strings"
+)
+
 // Sets is what decides, in memory, what one viewer may see: loaded in one
 // statement, immutable, shared by all requests of the viewer until something in
 // it is narrowed or widened (DESIGN: R4).
@@ -15,6 +25,54 @@ type Sets struct {
 	Excluded map[int64]struct{}
 	// Administers are the groups the viewer administers.
 	Administers map[int64]struct{}
+	// Bans are whom the viewer has banned, BannedBy who has banned the viewer.
+	Bans, BannedBy map[int64]struct{}
+	// ShowBanned are the groups in which the viewer wants to see banned people all
+	// the same.
+	ShowBanned map[int64]struct{}
+	// Hides is what the viewer wants to be spared.
+	Hides Hides
+
+	sight string
+}
+
+// Sight names what the viewer has chosen to see and not to see by bans and hides:
+// two pages of one viewer that were decided with equal sights differ by their
+// entries' stamps only. Changes of it move no stamp, so pages carry it beside
+// theirs.
+func (s *Sets) Sight() string {
+	if s == nil {
+		return "" // of a page without a river
+	}
+	return s.sight
+}
+
+// see computes the sight. It is called once, when the sets are loaded.
+func (s *Sets) see() *Sets {
+	if cmp.Or(len(s.Bans), len(s.BannedBy), len(s.Hides.Posts), len(s.Hides.Accounts), len(s.Hides.Terms)) == 0 {
+		return s // nearly everybody
+	}
+	h := sha256.New()
+	for _, set := range []map[int64]struct{}{s.Bans, s.BannedBy, s.ShowBanned, s.Hides.Posts, s.Hides.Accounts} {
+		b := binary.BigEndian.AppendUint64(nil, uint64(len(set)))
+		for _, id := range slices.Sorted(maps.Keys(set)) {
+			b = binary.BigEndian.AppendUint64(b, uint64(id))
+		}
+		h.Write(b)
+	}
+	for _, t := range s.Hides.Terms {
+		h.Write([]byte(strings.Join(t, " ") + "\n"))
+	}
+	s.sight = hex.EncodeToString(h.Sum(nil)[:8])
+	return s
+}
+
+// Apart reports whether a ban stands between the viewer and a person, in
+// whichever direction.
+func (s *Sets) Apart(person int64) bool {
+	_, mine := s.Bans[person]
+	_, theirs := s.BannedBy[person]
+	return mine || theirs
 }
 
 // Reads reports whether the viewer may read a base timeline of that level.

@@ -21,9 +21,10 @@ const homeKind = "home"
 // first may have been committed and not answered, and this one completes it.
 func myHome(actor int64) []Replace { return []Replace{{ViewerID: actor, Kinds: []string{homeKind}}} }
 
-// target is the account somebody subscribes to.
+// target is the account a change names.
 type target struct {
 	AccountID int64
+	Kind      string
 	FeedID    int64
 	Access    Level
 }
@@ -36,7 +37,7 @@ func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 		return target{}, ErrNotFound
 	}
 	const query = `
-		SELECT a.id AS account_id, t.id AS feed_id, t.access
+		SELECT a.id AS account_id, a.kind, t.id AS feed_id, t.access
 		FROM ` + accountTables + ` WHERE a.name = @name
 		FOR SHARE OF t`
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"name": name})
@@ -57,12 +58,14 @@ func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 // first, unless it lets the actor read already: then requested is true and
 // nothing else has changed. Subscribing twice changes nothing. ErrNotFound if
 // there is no such account; ErrForbidden if it is the actor's own, or excludes
-// the actor.
+// the actor, or a ban stands between the two.
 func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Change, requested bool, err error) {
 	const relation = `
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
 			EXISTS (SELECT FROM readers WHERE timeline_id = @feed AND account_id = @actor),
-			EXISTS (SELECT FROM excluded WHERE timeline_id = @feed AND account_id = @actor)`
+			EXISTS (SELECT FROM excluded WHERE timeline_id = @feed AND account_id = @actor),
+			` + apart + `
+		FROM accounts a WHERE a.id = @account`
 	c, err = s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		requested = false
 		to, err := lockTargetTx(ctx, tx, name)
@@ -72,15 +75,17 @@ func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Chan
 		if to.AccountID == actor {
 			return Change{}, ErrForbidden
 		}
-		var subscribed, reads, excluded bool
+		var subscribed, reads, excluded, apart bool
 		err = tx.QueryRow(ctx, relation, pgx.StrictNamedArgs{
 			"actor": actor, "account": to.AccountID, "feed": to.FeedID,
-		}).Scan(&subscribed, &reads, &excluded)
+		}).Scan(&subscribed, &reads, &excluded, &apart)
 		switch {
 		case err != nil:
 			return Change{}, fmt.Errorf("read relation: %w", err)
 		case subscribed:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myHome(actor)})
+		case apart:
+			return Change{}, ErrForbidden
 		case to.Access == Protected && excluded:
 			return Change{}, ErrForbidden
 		case to.Access == Private && !reads:
@@ -230,10 +235,11 @@ type Request struct {
 // the actor and to the groups the actor administers.
 func (s *Store) Requests(ctx context.Context, actor int64) ([]Request, error) {
 	const query = `
-		SELECT subscriber_id, account_id, created_at FROM subscription_requests
-		WHERE account_id = @actor
-			OR account_id IN (SELECT group_id FROM group_admins WHERE account_id = @actor)
-		ORDER BY created_at, subscriber_id, account_id`
+		SELECT r.subscriber_id, r.account_id, r.created_at
+		FROM subscription_requests r JOIN accounts a ON a.id = r.subscriber_id
+		WHERE r.account_id = @actor AND NOT ` + apart + `
+			OR r.account_id IN (SELECT group_id FROM group_admins WHERE account_id = @actor)
+		ORDER BY r.created_at, r.subscriber_id, r.account_id`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor})
 	if err != nil {
 		return nil, fmt.Errorf("read requests: %w", err)
@@ -288,6 +294,7 @@ type Relation struct {
 	Subscribed bool
 	Requested  bool
 	Admin      bool // of the group
+	Banned     bool // by the actor
 }
 
 // Relation returns how the actor stands to an account. It is read from the
@@ -296,10 +303,11 @@ func (s *Store) Relation(ctx context.Context, actor, account int64) (Relation, e
 	const query = `
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
 			EXISTS (SELECT FROM subscription_requests WHERE subscriber_id = @actor AND account_id = @account),
-			EXISTS (SELECT FROM group_admins WHERE group_id = @account AND account_id = @actor)`
+			EXISTS (SELECT FROM group_admins WHERE group_id = @account AND account_id = @actor),
+			EXISTS (SELECT FROM bans WHERE account_id = @actor AND banned_id = @account)`
 	var r Relation
 	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"actor": actor, "account": account}).
-		Scan(&r.Subscribed, &r.Requested, &r.Admin)
+		Scan(&r.Subscribed, &r.Requested, &r.Admin, &r.Banned)
 	if err != nil {
 		return Relation{}, fmt.Errorf("read relation: %w", err)
 	}

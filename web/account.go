@@ -24,6 +24,12 @@ var accountActs = map[string]func(*Server, http.ResponseWriter, *request) error{
 	"subscribe":   (*Server).subscribe,
 	"unsubscribe": (*Server).unsubscribe,
 	"accept":      (*Server).accept,
+	"ban":         (*Server).ban,
+	"unban":       (*Server).unban,
+	"hide":        (*Server).hideAccount,
+	"unhide":      (*Server).unhideAccount,
+	"show-banned": (*Server).showBanned,
+	"hide-banned": (*Server).hideBanned,
 }
 
 func (s *Server) routeAccount(mux *http.ServeMux) {
@@ -101,6 +107,15 @@ type accountView struct {
 
 func (v accountView) isGroup() bool { return v.who.Kind == timelines.Group }
 
+// hides reports whether the viewer hides this account.
+func (v accountView) hides() bool { _, ok := v.sets.Hides.Accounts[v.who.ID]; return ok }
+
+// bans reports whether the viewer has banned anybody.
+func (v accountView) bans() bool { return len(v.sets.Bans) > 0 }
+
+// showsBanned reports whether the viewer sees banned people in this group.
+func (v accountView) showsBanned() bool { _, ok := v.sets.ShowBanned[v.who.ID]; return ok }
+
 // title names the page.
 func (v accountView) title() string {
 	switch v.page {
@@ -167,7 +182,10 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 		if err != nil {
 			return err
 		}
-		c.requested = relation.Requested
+		c.requested, c.banned = relation.Requested, relation.Banned
+		if c.sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
+			return err
+		}
 	}
 	return s.html(w, r, http.StatusForbidden, closedPage(c))
 }
@@ -176,7 +194,11 @@ type closedView struct {
 	*present
 	who       timelines.Account
 	requested bool
+	banned    bool // by the viewer
 }
+
+// apart reports whether a ban closes the page, whoever set it.
+func (c closedView) apart() bool { return c.banned || c.sets.Apart(c.who.ID) }
 
 func (c closedView) isGroup() bool { return c.who.Kind == timelines.Group }
 
@@ -191,6 +213,10 @@ func (c closedView) asked() string {
 // reason says why the page is closed.
 func (c closedView) reason() string {
 	switch {
+	case c.banned:
+		return c.loc.T("account.banned", "who", c.who.Title)
+	case c.apart():
+		return c.loc.T("account.apart", "who", c.who.Title)
 	case c.who.Access == timelines.Protected:
 		return c.loc.T("account.protected.signin", "who", c.who.Title)
 	case c.isGroup():

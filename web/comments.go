@@ -128,7 +128,7 @@ func (s *Server) editCommentForm(w http.ResponseWriter, r *request) error {
 	}
 	shown := e.item.Fold.Comments.Shown
 	i := slices.IndexFunc(shown, func(c rivers.Comment) bool { return c.ID == id })
-	if i < 0 {
+	if i < 0 || e.item.Hides(shown[i].Author) {
 		return rivers.ErrNotFound
 	}
 	e.rights = e.special()

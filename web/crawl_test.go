@@ -22,6 +22,8 @@ func TestCrawl(t *testing.T) {
 	s.person("closed").visitor().post("/settings/access", "level", "private")
 	anna.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
 	bob.visitor().post("/anna/subscribe")
+	bob.visitor().post("/settings/unseen", "term", "nothing")
+	bob.visitor().post("/chess-club/hide")
 	for i := range 30 {
 		anna.post("Post " + strconv.Itoa(i) + " @bob #x https://example.org/")
 	}
@@ -34,7 +36,7 @@ func TestCrawl(t *testing.T) {
 	link := regexp.MustCompile(`(?:href|action|src|data-unfold)="(/[^"]*)"`)
 	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
 		seen, todo := map[string]bool{}, []string{
-			"/", "/everything", "/groups", "/people", "/signup", "/login", "/settings", "/filter/directs", "/filter/discussions",
+			"/", "/everything", "/groups", "/people", "/signup", "/login", "/settings", "/settings/unseen", "/filter/directs", "/filter/discussions",
 			"/anna", "/closed", "/chess-club", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
 		}
 		for len(todo) > 0 {
@@ -65,7 +67,7 @@ func TestCrawl(t *testing.T) {
 
 // isForm reports whether the address takes forms only.
 func isForm(address string) bool {
-	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|comments|subscribe|unsubscribe|accept|access|password|posts)$`).MatchString(address)
+	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|comments|subscribe|unsubscribe|accept|access|password|posts|ban|unban|hide|unhide|show-banned|hide-banned|remove)$`).MatchString(address)
 }
 
 // TestBadInput: whatever is sent, the answer is the sender's fault.

@@ -122,15 +122,36 @@ func (e *entryView) inMyGroup() bool {
 }
 
 func (e *entryView) sharedKey() sharedKey {
-	var to strings.Builder
-	for _, t := range e.item.To {
-		to.WriteString(strconv.FormatInt(t.ID, 36))
-		to.WriteByte('.')
+	to := make([]int64, len(e.item.To))
+	for i, t := range e.item.To {
+		to[i] = t.ID
 	}
 	return sharedKey{
 		post: e.item.PostID, version: e.item.Stamp.Fold, full: e.item.Full,
-		lang: e.loc.lang, rights: e.special(), to: to.String(), here: e.here(),
+		lang: e.loc.lang, rights: e.special(), to: idList(to), here: e.here(), veiled: idList(veiledComments(e.item)),
 	}
+}
+
+func idList(ids []int64) string {
+	var b strings.Builder
+	for _, id := range ids {
+		b.WriteString(strconv.FormatInt(id, 36))
+		b.WriteByte('.')
+	}
+	return b.String()
+}
+
+// veiledComments are those hidden people who wrote or like comments of the entry:
+// the shared parts depend on them.
+func veiledComments(it *rivers.Item) []int64 {
+	if len(it.Veiled) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(it.Veiled), func(person int64) bool {
+		return !slices.ContainsFunc(it.Fold.Comments.Shown, func(c rivers.Comment) bool {
+			return c.Author == person || slices.Contains(c.Likes.IDs, person)
+		})
+	})
 }
 
 // here is the group whose page the entry stands on, 0 on other pages: a post that
@@ -149,7 +170,9 @@ func (e *entryView) named() []namedAs {
 	ids := make([]int64, 0, 1+len(f.Comments.Shown)+len(e.item.To))
 	ids = append(ids, f.Text.Author)
 	for i := range f.Comments.Shown {
-		ids = append(ids, f.Comments.Shown[i].Author)
+		if author := f.Comments.Shown[i].Author; !e.item.Hides(author) {
+			ids = append(ids, author)
+		}
 	}
 	for _, t := range e.item.To {
 		ids = append(ids, t.TheirID)
@@ -252,11 +275,15 @@ func (e *entryView) commentLikeLabel(c *rivers.Comment) string {
 	if e.likesIt(c) {
 		label = e.loc.T("comment.unlike")
 	}
-	if c.Likes.Total > 0 {
-		label += ". " + e.loc.N("likes.total", c.Likes.Total)
+	if n := e.commentLikes(c); n > 0 {
+		label += ". " + e.loc.N("likes.total", n)
 	}
 	return label
 }
+
+// commentLikes is how many like a comment, as far as whom the shared part is for
+// may know.
+func (e *entryView) commentLikes(c *rivers.Comment) int { return e.item.CommentLikes(c).Total }
 
 // mayDelete reports whether whom the shared part is for may take the comment
 // away: its author, the post's, an administrator of a group the post stands in.

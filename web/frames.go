@@ -75,6 +75,8 @@ type subscribeFrame struct {
 	viewer *string
 	// river is the id the page was rendered from, 0 if it shows nothing yet.
 	river int64
+	// sight is the page's: see timelines.Sets.Sight.
+	sight string
 	// entries are the shown entries' stamps by the posts' codes.
 	entries map[string]rivers.Stamp
 }
@@ -97,6 +99,7 @@ func parseFrame(message []byte) (clientFrame, error) {
 		Lang    string          `json:"lang"`
 		Viewer  *string         `json:"viewer"`
 		River   string          `json:"river"`
+		Sight   string          `json:"sight"`
 		Entries json.RawMessage `json:"entries"`
 	}
 	if len(message) > maxFrame {
@@ -111,7 +114,7 @@ func parseFrame(message []byte) (clientFrame, error) {
 	}
 	switch raw.T {
 	case "subscribe":
-		f := &subscribeFrame{lang: raw.Lang, viewer: raw.Viewer, river: river}
+		f := &subscribeFrame{lang: raw.Lang, viewer: raw.Viewer, river: river, sight: raw.Sight}
 		if f.path, f.query, err = parseAddress(raw.Page); err != nil {
 			return clientFrame{}, err
 		}
@@ -120,6 +123,9 @@ func parseFrame(message []byte) (clientFrame, error) {
 		}
 		if len(f.lang) > 16 {
 			return clientFrame{}, malformed("lang")
+		}
+		if len(f.sight) > 64 {
+			return clientFrame{}, malformed("sight")
 		}
 		return clientFrame{subscribe: f}, nil
 	case "drop":
@@ -243,9 +249,11 @@ func frameRiver(river int64) []byte {
 }
 
 // frameOK ends the answer to a subscribe: the client now shows the page as it
-// was at some instant after it asked. more: older entries exist.
-func frameOK(river int64, more bool) []byte {
-	return []byte(`{"t":"ok","river":"` + strconv.FormatInt(river, 10) + `","more":` + strconv.FormatBool(more) + `}`)
+// was at some instant after it asked. more: older entries exist. sight goes into
+// the client's next subscribe.
+func frameOK(river int64, more bool, sight string) []byte {
+	return []byte(`{"t":"ok","river":"` + strconv.FormatInt(river, 10) + `","more":` + strconv.FormatBool(more) +
+		`,"sight":"` + sight + `"}`) // hexadecimal: nothing to escape
 }
 
 // frameBeat says nothing but that the connection is alive.

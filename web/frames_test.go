@@ -103,7 +103,7 @@ func TestServerFrames(t *testing.T) {
 		want  map[string]any
 	}{
 		{frameRiver(1 << 62), map[string]any{"t": "river", "river": "4611686018427387904"}},
-		{frameOK(5, true), map[string]any{"t": "ok", "river": "5", "more": true}},
+		{frameOK(5, true, "5f"), map[string]any{"t": "ok", "river": "5", "more": true, "sight": "5f"}},
 		{frameGone(5, "abc", stamp), map[string]any{"t": "gone", "river": "5", "post": "abc", "version": "3.9"}},
 		{frameParts(5, "abc", stamp, 77, set), map[string]any{
 			"t": "entry", "river": "5", "post": "abc", "version": "3.9", "place": 77.0,

@@ -229,6 +229,13 @@ func (sh *shard) flush(ctx context.Context) {
 
 // offer hands what was seen to a room's sockets.
 func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]time.Time) {
+	if seen.Sets != nil {
+		// Whom a viewer sees can change without any post: then all that a page shows is
+		// decided again.
+		sh.mu.Lock()
+		r.each(func(s *socket) { s.see(seen.Sets.Sight()) })
+		sh.mu.Unlock()
+	}
 	if !seen.SignedOut && !seen.Closed && !seen.Swapped && len(seen.Items) == 0 && len(seen.Gone) == 0 {
 		return
 	}

@@ -141,6 +141,9 @@ func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessag
 		}
 	}
 	was, is := e.item, it
+	if !slices.Equal(veiledComments(was), veiledComments(is)) {
+		set[partComments] = r.part[partComments]
+	}
 	if was.Fold != is.Fold || !slices.Equal(was.To, is.To) {
 		if was.Fold.Text != is.Fold.Text || !slices.Equal(was.Fold.Attached, is.Fold.Attached) || !slices.Equal(was.To, is.To) {
 			set[partBody] = r.part[partBody]

@@ -204,6 +204,7 @@ type frame struct {
 	Parts   map[string]string `json:"parts"`
 	HTML    string            `json:"html"`
 	More    bool              `json:"more"`
+	Sight   string            `json:"sight"`
 }
 
 // page is what a client shows, kept as PROTOCOL.md tells a client to.
@@ -213,6 +214,8 @@ type page struct {
 	address string
 	viewer  *string
 	river   string
+	sight   string // as the page was served with; a client keeps up with said
+	said    string // by the last ok
 	shown   map[string]frame
 	frames  int
 }
@@ -268,7 +271,7 @@ func (g *page) subscribe() {
 	for code, f := range g.shown {
 		entries[code] = f.Version
 	}
-	said := map[string]any{"t": "subscribe", "page": g.address, "lang": "en", "river": g.river, "entries": entries}
+	said := map[string]any{"t": "subscribe", "page": g.address, "lang": "en", "river": g.river, "sight": g.sight, "entries": entries}
 	if g.viewer != nil {
 		said["viewer"] = *g.viewer
 	}
@@ -321,6 +324,8 @@ func (g *page) read() (frame, error) {
 		g.shown[f.Post] = f
 	case "gone":
 		delete(g.shown, f.Post)
+	case "ok":
+		g.said = f.Sight
 	}
 	return f, nil
 }

@@ -20,6 +20,7 @@ type sharedKey struct {
 	rights  rights
 	to      string // the destinations the viewer may know of
 	here    int64  // see entryView.here
+	veiled  string // hidden people who wrote or like comments
 }
 
 // sharedParts are rendered bytes, the same for all viewers of one key. They are

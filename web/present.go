@@ -82,9 +82,11 @@ func (p *present) namedIn(ids []int64, it *rivers.Item) []int64 {
 	f := it.Fold
 	ids = append(ids, f.Text.Author)
 	for i := range f.Comments.Shown {
-		ids = append(ids, f.Comments.Shown[i].Author)
+		if author := f.Comments.Shown[i].Author; !it.Hides(author) {
+			ids = append(ids, author)
+		}
 	}
-	named, _ := foldLikes(p.viewer.AccountID, p.sets, f.Likes, likesShown(it.Full))
+	named, _ := foldLikes(p.viewer.AccountID, p.sets, it.Likes(), likesShown(it.Full))
 	ids = append(ids, named...)
 	for _, t := range it.Why {
 		ids = append(ids, t.TheirID)
@@ -125,7 +127,8 @@ func (p *present) groups() []timelines.Account {
 	return p.followed(timelines.Group)
 }
 
-// people are whom the viewer follows, by title.
+// people are whom the viewer follows, by title, but for those a ban stands
+// between.
 func (p *present) people() []timelines.Account {
 	return p.followed(timelines.User)
 }
@@ -133,7 +136,7 @@ func (p *present) people() []timelines.Account {
 func (p *present) followed(kind string) []timelines.Account {
 	var found []timelines.Account
 	for id := range p.sets.Follows {
-		if a, ok := p.names[id]; ok && a.Kind == kind {
+		if a, ok := p.names[id]; ok && a.Kind == kind && !p.sets.Apart(id) {
 			found = append(found, a)
 		}
 	}

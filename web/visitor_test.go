@@ -89,6 +89,16 @@ func (v *visitor) post(address string, pairs ...string) *answer {
 	return v.do(http.MethodPost, address, form)
 }
 
+// asRiver sends a form without fields as river.js does from a page, and returns the
+// frame that answers it.
+func (v *visitor) asRiver(address, page string) string {
+	v.t.Helper()
+	was := v.header
+	defer func() { v.header = was }()
+	v.header = http.Header{"Accept": {"application/json"}, "X-River-Page": {page}}
+	return v.post(address).wants(http.StatusOK).body
+}
+
 func (a *answer) wants(status int) *answer {
 	a.t.Helper()
 	if a.status != status {

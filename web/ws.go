@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
@@ -31,6 +32,10 @@ type socket struct {
 
 	wake chan struct{} // there are notes
 	over chan struct{} // closed by end
+
+	// sight is what the page was last wholly decided with (timelines.Sets.Sight), nil
+	// before its first sync.
+	sight atomic.Pointer[string]
 
 	// mu guards the notes below. No other lock is taken under it.
 	mu     sync.Mutex
@@ -122,6 +127,13 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 	close(s.over)
 	time.AfterFunc(time.Second, s.cut)
 	s.hub.metric.closed.WithLabelValues(strconv.Itoa(int(code))).Inc()
+}
+
+// see is told with which sight the page would be decided now.
+func (s *socket) see(sight string) {
+	if was := s.sight.Load(); was != nil && *was != sight {
+		s.resync()
+	}
 }
 
 // offer notes what a flush found.

@@ -27,7 +27,12 @@ type view struct {
 	before     rivers.Cursor
 	look       look
 	river      int64
+	sight      string // what the entries shown were decided with
 	shown      map[int64]*shown
+	// claimed: the client's word is all there is for what the page shows. Whoever
+	// names a post that stands nowhere on it learns nothing about it, be it closed to
+	// them, deleted or none.
+	claimed bool
 	// whole: the page shows all there is, so anything new is within its range.
 	whole bool
 	// goneAt is when an entry was last taken off.
@@ -114,7 +119,8 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	}
 	v.leave()
 	v.subscribed = true
-	v.name, v.before, v.river = name, before, f.river
+	v.name, v.before, v.river, v.sight = name, before, f.river, f.sight
+	v.claimed = true
 	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
 	none := int64(0)
@@ -146,10 +152,14 @@ func (v *view) sync(ctx context.Context) error {
 		if err := v.socket.send(ctx, "river", frameRiver(v.river)); err != nil {
 			return err
 		}
-		for _, e := range v.shown {
-			e.stamp, e.item = rivers.Stamp{}, nil
-		}
+		v.anew()
 	}
+	sight := page.Sets.Sight()
+	if sight != v.sight {
+		v.sight = sight
+		v.anew()
+	}
+	v.socket.sight.Store(&sight)
 	_, err = v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, h.cfg.now())})
 	if errors.Is(err, errStale) {
 		v.socket.resync()
@@ -158,7 +168,16 @@ func (v *view) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return v.socket.send(ctx, "ok", frameOK(v.river, page.More))
+	v.claimed = false
+	return v.socket.send(ctx, "ok", frameOK(v.river, page.More, v.sight))
+}
+
+// anew has every entry sent again, whatever its stamp: the page belongs to another
+// generation, or its viewer sees other people than before.
+func (v *view) anew() {
+	for _, e := range v.shown {
+		e.stamp, e.item = rivers.Stamp{}, nil
+	}
 }
 
 func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
@@ -243,6 +262,9 @@ func (v *view) drop(f *dropFrame) {
 func (v *view) compare(ctx context.Context, f *front) error {
 	if !v.before.Top() {
 		return v.sync(ctx) // a first page says nothing about an older one
+	}
+	if f.page.Sets.Sight() != v.sight {
+		return v.sync(ctx)
 	}
 	// A front read before an entry went would bring it back.
 	if f.page.River != v.river || v.stale(f.batch) || f.batch.decided.Before(v.goneAt) {
@@ -443,6 +465,9 @@ func (v *view) gone(ctx context.Context, post int64, stamp rivers.Stamp) error {
 	e := v.shown[post]
 	if e == nil {
 		return nil
+	}
+	if v.claimed {
+		stamp = rivers.Stamp{}
 	}
 	if err := v.socket.send(ctx, "gone", frameGone(v.river, e.code, later(stamp, e.stamp))); err != nil {
 		return err

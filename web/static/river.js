@@ -73,6 +73,7 @@ function take(frame) {
     }
     confirmed = null;
     river.dataset.more = frame.more ? '1' : '0';
+    river.dataset.sight = frame.sight;
     tries = 0;
     document.documentElement.dataset.live = '1'; // for styles and tests
   }
@@ -533,6 +534,7 @@ function connect() {
       lang,
       viewer: river.dataset.viewer,
       river: river.dataset.river,
+      sight: river.dataset.sight,
       entries: versions(entries().slice(0, 400)),
     });
   };

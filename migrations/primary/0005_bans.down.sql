@@ -1,0 +1,1 @@
+DROP TABLE show_banned, bans;

@@ -1,0 +1,1 @@
+DROP TABLE hidden_terms, hidden_accounts, hidden_posts;

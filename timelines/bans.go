@@ -1,0 +1,123 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Bans (source: 000, 004). Whom somebody has banned, and who has banned
+// somebody, are kept from each other: posts, comments and likes, on every page
+// and in every push, and neither can answer the other. Nothing that is stored of
+// posts and timelines changes: subscriptions and readers stay, and all is as
+// before when the ban is lifted. So a ban is decided where something is shown
+// (Gates.Veil), and where something is done (unbanned); setting and lifting it
+// move the access clock and nothing else.
+
+// unbanned is true for a post p of which the author is not hidden from @viewer:
+// Gates.Veil in SQL.
+const unbanned = `(
+	NOT EXISTS (SELECT FROM bans b
+		WHERE (b.account_id, b.banned_id) IN ((@viewer::bigint, p.author_id), (p.author_id, @viewer::bigint)))
+	OR EXISTS (
+		SELECT FROM timelines g JOIN show_banned s ON s.group_id = g.their_id AND s.account_id = @viewer::bigint
+		WHERE g.id = ANY(p.decisive) AND g.kind = 'group'
+			AND (g.access = 0
+				OR g.access = 1
+					AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @viewer::bigint)
+				OR g.access = 2
+					AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @viewer::bigint))
+			AND (NOT EXISTS (SELECT FROM bans b WHERE b.account_id = p.author_id AND b.banned_id = @viewer::bigint)
+				OR EXISTS (SELECT FROM group_admins a WHERE a.group_id = g.their_id AND a.account_id = @viewer::bigint))))`
+
+// seenPost is true for a post p that @viewer may read and whose author is not
+// hidden from @viewer: who may answer it.
+const seenPost = `(` + readablePost + ` AND ` + unbanned + `)`
+
+// apart is true if a ban stands between @actor and the account a.
+const apart = `EXISTS (SELECT FROM bans b
+	WHERE (b.account_id, b.banned_id) IN ((@actor::bigint, a.id), (a.id, @actor::bigint)))`
+
+// Ban bans a person: from the acknowledgement on neither sees anything of the
+// other. Requests between the two are withdrawn. Banning twice changes nothing.
+// ErrNotFound if there is no such account, ErrForbidden if it is the actor's own
+// or a group.
+func (s *Store) Ban(ctx context.Context, actor int64, name string) (Change, error) {
+	return s.setBan(ctx, actor, name, `
+		WITH withdrawn AS (
+			DELETE FROM subscription_requests
+			WHERE (subscriber_id, account_id) IN ((@actor, @account), (@account, @actor))
+		)
+		INSERT INTO bans (account_id, banned_id) VALUES (@actor, @account) ON CONFLICT DO NOTHING`)
+}
+
+// Unban lifts the actor's own ban, with the same errors. One the other has set
+// stays.
+func (s *Store) Unban(ctx context.Context, actor int64, name string) (Change, error) {
+	return s.setBan(ctx, actor, name, `DELETE FROM bans WHERE account_id = @actor AND banned_id = @account`)
+}
+
+func (s *Store) setBan(ctx context.Context, actor int64, name, query string) (Change, error) {
+	return s.setSight(ctx, actor, name, func(to target) (string, []int64, error) {
+		if to.AccountID == actor || to.Kind != User {
+			return "", nil, ErrForbidden
+		}
+		return query, []int64{actor, to.AccountID}, nil
+	})
+}
+
+// ShowBanned decides whether the actor sees banned people in a group all the
+// same; see Gates.Veil. ErrNotFound if there is no such group.
+func (s *Store) ShowBanned(ctx context.Context, actor int64, group string, show bool) (Change, error) {
+	query := `DELETE FROM show_banned WHERE account_id = @actor AND group_id = @account`
+	if show {
+		query = `INSERT INTO show_banned (account_id, group_id) VALUES (@actor, @account) ON CONFLICT DO NOTHING`
+	}
+	return s.setSight(ctx, actor, group, func(to target) (string, []int64, error) {
+		if to.Kind != Group {
+			return "", nil, ErrNotFound
+		}
+		return query, []int64{actor}, nil
+	})
+}
+
+// setSight runs a statement that changes what some viewers see and nothing else.
+// statement is told whom the name means, and returns the statement and the
+// viewers.
+func (s *Store) setSight(ctx context.Context, actor int64, name string,
+	statement func(target) (query string, viewers []int64, err error),
+) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		to, err := lockTargetTx(ctx, tx, name)
+		if err != nil {
+			return Change{}, err
+		}
+		query, viewers, err := statement(to)
+		if err != nil {
+			return Change{}, err
+		}
+		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"actor": actor, "account": to.AccountID})
+		if err != nil {
+			return Change{}, fmt.Errorf("change what is seen: %w", err)
+		}
+		c := Change{Actor: actor}
+		if tag.RowsAffected() == 0 {
+			return s.acknowledgeTx(ctx, tx, c)
+		}
+		forgotten := make([]forget, len(viewers))
+		for i, v := range viewers {
+			forgotten[i] = forget{Kind: logViewer, AccountID: v}
+		}
+		c.Clock, err = tickTx(ctx, tx, forgotten...)
+		return c, err
+	})
+}
+
+// Banned returns whom the actor has banned, by name.
+func (s *Store) Banned(ctx context.Context, actor int64) ([]Account, error) {
+	const query = `
+		SELECT ` + accountColumns + ` FROM ` + accountTables + ` JOIN bans b ON b.banned_id = a.id
+		WHERE b.account_id = @actor ORDER BY a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor}))
+}

@@ -1,0 +1,198 @@
+package timelines
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Whoever set the ban, neither can answer the other, write to the other or ask to
+// read the other; and lifting it brings everything back.
+func TestBanKeepsApart(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")
+	post := w.post(bob, "hello")
+	said := w.comment(bob, post.Code)
+	thirds := w.post(cat, "of a third")
+	remark := w.comment(bob, thirds.Code)
+	w.subscribe(ann, "bob")
+
+	answers := func(actor Account, of, comment Change) map[string]error {
+		_, err := w.Like(ctx, actor.ID, of.Code)
+		found := map[string]error{"like": err}
+		_, found["fave"] = w.Fave(ctx, actor.ID, of.Code)
+		_, found["comment"] = w.CreateComment(ctx, NewComment{Author: actor.ID, Code: of.Code, Body: "yes"})
+		_, found["like comment"] = w.LikeComment(ctx, actor.ID, of.Code, comment.CommentID)
+		_, found["like comment elsewhere"] = w.LikeComment(ctx, actor.ID, thirds.Code, remark.CommentID)
+		_, _, found["hide"] = w.HidePost(ctx, actor.ID, of.Code)
+		return found
+	}
+	for _, banner := range []struct {
+		who  Account
+		whom string
+	}{{ann, "bob"}, {bob, "ann"}} {
+		c, err := w.Ban(ctx, banner.who.ID, banner.whom)
+		w.must(err)
+		if c.Clock == 0 || len(c.Replace) != 0 || c.PostID != 0 {
+			t.Errorf("%s bans %s: got %+v, want the clock and nothing else", banner.who.Name, banner.whom, c)
+		}
+		for what, err := range answers(ann, post, said) {
+			w.fails("with a ban by "+banner.who.Name+", "+what, err, ErrNotFound)
+		}
+		_, err = w.CreatePost(ctx, NewPost{Author: ann.ID, Body: "psst", To: []string{"bob"}})
+		w.invalid("a direct to bob", err, "to_forbidden")
+		_, err = w.CreatePost(ctx, NewPost{Author: bob.ID, Body: "psst", To: []string{"ann"}})
+		w.invalid("a direct to ann", err, "to_forbidden")
+		_, _, err = w.Subscribe(ctx, bob.ID, "ann")
+		w.fails("bob subscribes to ann", err, ErrForbidden)
+
+		again, err := w.Ban(ctx, banner.who.ID, banner.whom)
+		w.must(err)
+		if again.Clock < c.Clock {
+			t.Errorf("a second ban carries clock %d, the first %d", again.Clock, c.Clock)
+		}
+		if _, err := w.Unban(ctx, banner.who.ID, banner.whom); err != nil {
+			t.Error(err)
+		}
+		for what, err := range answers(ann, post, said) {
+			if err != nil {
+				t.Errorf("after the ban by %s was lifted, %s: %v", banner.who.Name, what, err)
+			}
+		}
+		w.must(second(w.Unlike(ctx, ann.ID, post.Code)))
+	}
+	if relation, err := w.Relation(ctx, ann.ID, bob.ID); err != nil || !relation.Subscribed {
+		t.Errorf("after all that: got %+v, %v, want ann still subscribed to bob", relation, err)
+	}
+	for name, want := range map[string]error{"ann": ErrForbidden, "nobody-here": ErrNotFound, "..": ErrNotFound} {
+		_, err := w.Ban(ctx, ann.ID, name)
+		w.fails("ann bans "+name, err, want)
+	}
+	w.group(cat, "club", Public)
+	_, err := w.Ban(ctx, ann.ID, "club")
+	w.fails("ann bans a group", err, ErrForbidden)
+}
+
+// Where the viewer shows banned people, in a group the viewer reads, one's own bans
+// count for nothing; the other's do, but for who leads the group.
+func TestShowBannedInGroup(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")
+	w.group(cat, "club", Public)
+	post := w.post(bob, "in the club", "club")
+	likes := func(actor Account) error { _, err := w.Like(ctx, actor.ID, post.Code); return err }
+	w.must(second(w.Ban(ctx, ann.ID, "bob")))
+	w.must(second(w.Ban(ctx, cat.ID, "bob")))
+
+	w.fails("ann likes", likes(ann), ErrNotFound)
+	c, err := w.ShowBanned(ctx, ann.ID, "club", true)
+	w.must(err)
+	if c.Clock == 0 {
+		t.Errorf("showing banned people: got %+v, want the clock", c)
+	}
+	w.must(likes(ann))
+
+	w.must(second(w.Ban(ctx, bob.ID, "ann")))
+	w.fails("ann likes, banned by bob as well", likes(ann), ErrNotFound)
+	w.must(second(w.Ban(ctx, bob.ID, "cat")))
+	w.fails("cat, who leads the club, likes", likes(cat), ErrNotFound)
+	w.must(second(w.ShowBanned(ctx, cat.ID, "club", true)))
+	w.must(likes(cat))
+
+	w.must(second(w.Unban(ctx, bob.ID, "ann")))
+	w.setAccess(cat, "club", Private)
+	w.fails("ann, who reads the club no more, likes", likes(ann), ErrNotFound)
+	w.setAccess(cat, "club", Public)
+	w.must(likes(ann))
+	w.must(second(w.ShowBanned(ctx, ann.ID, "club", false)))
+	w.fails("ann hides banned people again, and likes", likes(ann), ErrNotFound)
+
+	for name, want := range map[string]error{"bob": ErrNotFound, "nobody-here": ErrNotFound} {
+		_, err := w.ShowBanned(ctx, ann.ID, name, true)
+		w.fails("show banned people in "+name, err, want)
+	}
+}
+
+// The sets decide as the statements do: Gates.Veil is unbanned.
+func TestVeilIsUnbanned(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	cache := NewAccessCache(w.Store)
+	people := []Account{w.user("ann"), w.user("bob"), w.user("cat")}
+	open, closed := w.group(people[2], "open-club", Public), w.group(people[0], "closed-club", Private)
+	w.must(second(w.CreatePost(ctx, NewPost{Author: people[2].ID, Body: "to the open one", To: []string{"open-club"}})))
+	w.post(people[0], "to the closed one", "closed-club")
+	w.post(people[0], "to both", "closed-club", "open-club")
+	for _, a := range people {
+		w.post(a, "my own")
+	}
+	seen := 0
+	for round := range 64 {
+		w.exec(`TRUNCATE bans, show_banned`)
+		for bit, ban := range [][2]int{{0, 1}, {1, 0}, {0, 2}, {2, 0}} {
+			if round>>bit&1 == 1 {
+				w.exec(`INSERT INTO bans (account_id, banned_id) VALUES ($1, $2)`, people[ban[0]].ID, people[ban[1]].ID)
+			}
+		}
+		for bit, g := range []Account{open, closed} {
+			if round>>(4+bit)&1 == 1 {
+				for _, a := range people {
+					w.exec(`INSERT INTO show_banned (account_id, group_id) VALUES ($1, $2)`, a.ID, g.ID)
+				}
+			}
+		}
+		for _, viewer := range people {
+			sets, err := w.loadSets(ctx, viewer.ID)
+			w.must(err)
+			rows, err := w.pool.Query(ctx, `SELECT p.id, p.author_id, p.decisive, `+unbanned+` FROM posts p ORDER BY p.id`,
+				pgx.StrictNamedArgs{"viewer": viewer.ID})
+			w.must(err)
+			for rows.Next() {
+				var id, author int64
+				var decisive []int64
+				var unbanned bool
+				w.must(rows.Scan(&id, &author, &decisive, &unbanned))
+				gates, err := cache.Gates(ctx, decisive)
+				w.must(err)
+				if got := !gates.Veil(sets, decisive).Hides(author); got != unbanned {
+					t.Fatalf("round %b: %s sees post %d of %d: by sets %v, by SQL %v", round, viewer.Name, id, author, got, unbanned)
+				}
+				if !unbanned {
+					seen++
+				}
+			}
+			w.must(rows.Err())
+		}
+	}
+	if seen < 50 {
+		t.Errorf("only %d of the cases hide anything", seen)
+	}
+}
+
+// A request does not outlive a ban, and none is shown across one.
+func TestBanWithdrawsRequests(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	ann, bob := w.user("ann"), w.user("bob")
+	w.setAccess(ann, "", Private)
+	w.setAccess(bob, "", Private)
+	w.subscribe(bob, "ann")
+	w.subscribe(ann, "bob")
+	w.must(second(w.Ban(ctx, ann.ID, "bob")))
+	if n := value[int64](w, `SELECT count(*) FROM subscription_requests`); n != 0 {
+		t.Errorf("%d requests outlive the ban", n)
+	}
+	w.exec(`INSERT INTO subscription_requests (subscriber_id, account_id) VALUES ($1, $2)`, bob.ID, ann.ID)
+	waiting, err := w.Requests(ctx, ann.ID)
+	w.must(err)
+	if len(waiting) != 0 {
+		t.Errorf("ann is shown the request of whom she banned: %+v", waiting)
+	}
+	banned, err := w.Banned(ctx, ann.ID)
+	w.must(err)
+	if len(banned) != 1 || banned[0].ID != bob.ID {
+		t.Errorf("ann has banned %+v, want bob", banned)
+	}
+}

@@ -1,0 +1,305 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Hides (source: PRODUCT, "hide a post; hide by person, group, tag, word"): what
+// one viewer wants to be spared. They are loaded with the viewer's Sets, decided
+// where something is shown, and move the access clock and nothing else.
+type Hides struct {
+	// Posts are hidden one by one.
+	Posts map[int64]struct{}
+	// Accounts are people, whose posts are hidden and by whose likes and comments
+	// nothing is here, and groups.
+	Accounts map[int64]struct{}
+	// Terms are tags, with their #, and words, each as termsOf makes them.
+	Terms []Term
+}
+
+// Term is a hidden word, several in a row, or a tag: its words in lower case, the
+// tag's with its #.
+type Term []string
+
+// Speaks reports whether a text has one of the hidden terms in it: the same words,
+// whole, side by side, in upper or lower case. Neither endings nor spellings are
+// guessed.
+func (h *Hides) Speaks(text string) bool {
+	if len(h.Terms) == 0 {
+		return false
+	}
+	words := wordsOf(text)
+	return slices.ContainsFunc(h.Terms, func(t Term) bool {
+		for i := range words {
+			if len(words)-i >= len(t) && slices.EqualFunc(t, words[i:i+len(t)], sameWord) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// sameWord: a hidden tag is found as a tag only, a hidden word also as a tag.
+func sameWord(hidden, word string) bool {
+	return hidden == word || strings.TrimPrefix(word, "#") == hidden
+}
+
+// wordsOf are the words of a text in lower case: letters, digits and what stands
+// within a word, with the # of a tag.
+func wordsOf(text string) []string {
+	within := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_' }
+	var words []string
+	from, inside := -1, false // where the word begins; the rune before is within one
+	for i, r := range text {
+		if within(r) {
+			if from < 0 {
+				from = i
+			}
+			inside = true
+			continue
+		}
+		if inside {
+			words = append(words, strings.ToLower(text[from:i]))
+		}
+		if from = -1; r == '#' && !inside {
+			from = i
+		}
+		inside = false
+	}
+	if inside {
+		words = append(words, strings.ToLower(text[from:]))
+	}
+	return words
+}
+
+// Bounds of what one account may hide.
+const (
+	maxTermRunes      = 50
+	maxHiddenTerms    = 200
+	maxHiddenAccounts = 1000
+	maxHiddenPosts    = 10_000
+)
+
+// HidePost hides a post from the actor's pages, but for its own, and returns its
+// id; the Change names no post, since nothing of it changed. Hiding it twice
+// changes nothing. ErrNotFound if the actor cannot read it; InvalidError
+// "hides_many" if the actor hides very many.
+func (s *Store) HidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
+	code, ok := ParseCode(code)
+	if !ok {
+		return 0, Change{}, ErrNotFound
+	}
+	c, err = s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+		const find = `SELECT p.id FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
+		err := tx.QueryRow(ctx, find, pgx.StrictNamedArgs{"code": code, "viewer": actor}).Scan(&post)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return 0, ErrNotFound
+		}
+		if err != nil {
+			return 0, err
+		}
+		return hideTx(ctx, tx, `INSERT INTO hidden_posts (account_id, post_id) VALUES (@actor, @what) ON CONFLICT DO NOTHING`,
+			`SELECT count(*) FROM hidden_posts WHERE account_id = @actor`, maxHiddenPosts, actor, post)
+	})
+	return post, c, err
+}
+
+// UnhidePost undoes HidePost. Not hiding it is a success and changes nothing.
+// ErrNotFound if there is no such post.
+func (s *Store) UnhidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
+	code, ok := ParseCode(code)
+	if !ok {
+		return 0, Change{}, ErrNotFound
+	}
+	c, err = s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+		// Who may not read it any more may know no more than whether it was hidden.
+		const query = `
+			WITH found AS (
+				SELECT p.id, h.post_id IS NOT NULL AS hidden
+				FROM posts p LEFT JOIN hidden_posts h ON h.post_id = p.id AND h.account_id = @viewer
+				WHERE p.code = @code AND (h.post_id IS NOT NULL OR p.deleted_at IS NULL AND ` + seenPost + `)
+			), shown AS (
+				DELETE FROM hidden_posts h USING found f WHERE h.account_id = @viewer AND h.post_id = f.id
+			)
+			SELECT id, hidden FROM found`
+		var hidden bool
+		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": code, "viewer": actor}).Scan(&post, &hidden)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return 0, ErrNotFound
+		}
+		if err != nil || !hidden {
+			return 0, err
+		}
+		return 1, nil
+	})
+	return post, c, err
+}
+
+// HideAccount hides the posts of a person, or of a group, from the actor's pages,
+// but for that account's own. Hiding twice changes nothing. ErrNotFound if there
+// is no such account, ErrForbidden if it is the actor's own; InvalidError
+// "hides_many".
+func (s *Store) HideAccount(ctx context.Context, actor int64, name string) (Change, error) {
+	return s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+		to, err := lockTargetTx(ctx, tx, name)
+		if err != nil {
+			return 0, err
+		}
+		if to.AccountID == actor {
+			return 0, ErrForbidden
+		}
+		return hideTx(ctx, tx,
+			`INSERT INTO hidden_accounts (account_id, hidden_id) VALUES (@actor, @what) ON CONFLICT DO NOTHING`,
+			`SELECT count(*) FROM hidden_accounts WHERE account_id = @actor`, maxHiddenAccounts, actor, to.AccountID)
+	})
+}
+
+// UnhideAccount undoes HideAccount. Not hiding it is a success and changes
+// nothing. ErrNotFound if there is no such account.
+func (s *Store) UnhideAccount(ctx context.Context, actor int64, name string) (Change, error) {
+	return s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+		to, err := lockTargetTx(ctx, tx, name)
+		if err != nil {
+			return 0, err
+		}
+		tag, err := tx.Exec(ctx, `DELETE FROM hidden_accounts WHERE account_id = @actor AND hidden_id = @what`,
+			pgx.StrictNamedArgs{"actor": actor, "what": to.AccountID})
+		return tag.RowsAffected(), err
+	})
+}
+
+// HideTerm hides posts with a word, several in a row, or a #tag in their text.
+// InvalidError: "term_empty", "term_long", "hides_many".
+func (s *Store) HideTerm(ctx context.Context, actor int64, term string) (Change, error) {
+	term, err := cleanTerm(term)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+		return hideTx(ctx, tx, `INSERT INTO hidden_terms (account_id, term) VALUES (@actor, @what) ON CONFLICT DO NOTHING`,
+			`SELECT count(*) FROM hidden_terms WHERE account_id = @actor`, maxHiddenTerms, actor, term)
+	})
+}
+
+// UnhideTerm undoes HideTerm. Not hiding it is a success and changes nothing.
+func (s *Store) UnhideTerm(ctx context.Context, actor int64, term string) (Change, error) {
+	term, err := cleanTerm(term)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+		tag, err := tx.Exec(ctx, `DELETE FROM hidden_terms WHERE account_id = @actor AND term = @what`,
+			pgx.StrictNamedArgs{"actor": actor, "what": term})
+		return tag.RowsAffected(), err
+	})
+}
+
+// cleanTerm returns the term as it is stored: its words with one space between.
+func cleanTerm(term string) (string, error) {
+	words := wordsOf(term)
+	switch {
+	case !storable(term) || utf8.RuneCountInString(term) > maxTermRunes:
+		return "", &InvalidError{Field: "term", Code: "term_long"}
+	case len(words) == 0:
+		return "", &InvalidError{Field: "term", Code: "term_empty"}
+	}
+	return strings.Join(words, " "), nil
+}
+
+// hideTx inserts a hide, unless there are too many.
+func hideTx[T any](ctx context.Context, tx pgx.Tx, insert, count string, most, actor int64, what T) (int64, error) {
+	tag, err := tx.Exec(ctx, insert, pgx.StrictNamedArgs{"actor": actor, "what": what})
+	if err != nil || tag.RowsAffected() == 0 {
+		return 0, err
+	}
+	var n int64
+	if err := tx.QueryRow(ctx, count, pgx.StrictNamedArgs{"actor": actor}).Scan(&n); err != nil {
+		return 0, err
+	}
+	if n > most {
+		return 0, &InvalidError{Code: "hides_many"}
+	}
+	return tag.RowsAffected(), nil
+}
+
+// setHide runs what changes the actor's hides, by how many rows it says, and tells
+// the nodes.
+func (s *Store) setHide(ctx context.Context, actor int64, set func(pgx.Tx) (rows int64, err error)) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		rows, err := set(tx)
+		if err != nil {
+			return Change{}, fmt.Errorf("hide: %w", err)
+		}
+		c := Change{Actor: actor}
+		if rows == 0 {
+			return s.acknowledgeTx(ctx, tx, c)
+		}
+		c.Clock, err = tickTx(ctx, tx, forget{Kind: logViewer, AccountID: actor})
+		return c, err
+	})
+}
+
+// Hidden is what an account hides, for the page where it is undone.
+type Hidden struct {
+	Accounts []Account // by name
+	Terms    []string  // in order
+	// Posts are the newest hidden ones the account may still read; More: there are
+	// more.
+	Posts []HiddenPost
+	More  bool
+}
+
+// HiddenPost is a hidden post as a list shows it.
+type HiddenPost struct {
+	Code      string
+	AuthorID  int64
+	Beginning string // of the text, at most 200 characters
+	HiddenAt  time.Time
+}
+
+// HiddenBy returns what the actor hides, with at most so many posts.
+func (s *Store) HiddenBy(ctx context.Context, actor int64, posts int) (Hidden, error) {
+	const accounts = `
+		SELECT ` + accountColumns + ` FROM ` + accountTables + ` JOIN hidden_accounts h ON h.hidden_id = a.id
+		WHERE h.account_id = @viewer ORDER BY a.name`
+	const terms = `SELECT term FROM hidden_terms WHERE account_id = @viewer ORDER BY term`
+	const hidden = `
+		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, h.created_at AS hidden_at
+		FROM hidden_posts h JOIN posts p ON p.id = h.post_id
+		WHERE h.account_id = @viewer AND p.deleted_at IS NULL AND ` + seenPost + `
+		ORDER BY h.created_at DESC, h.post_id DESC LIMIT @posts + 1`
+	var h Hidden
+	var err error
+	args := pgx.StrictNamedArgs{"viewer": actor}
+	if h.Accounts, err = someAccounts(s.pool.Query(ctx, accounts, args)); err != nil {
+		return Hidden{}, err
+	}
+	rows, err := s.pool.Query(ctx, terms, args)
+	if err == nil {
+		h.Terms, err = pgx.CollectRows(rows, pgx.RowTo[string])
+	}
+	if err != nil {
+		return Hidden{}, fmt.Errorf("read hidden terms: %w", err)
+	}
+	args["posts"] = posts
+	rows, err = s.pool.Query(ctx, hidden, args)
+	if err == nil {
+		h.Posts, err = pgx.CollectRows(rows, pgx.RowToStructByName[HiddenPost])
+	}
+	if err != nil {
+		return Hidden{}, fmt.Errorf("read hidden posts: %w", err)
+	}
+	if len(h.Posts) > posts {
+		h.Posts, h.More = h.Posts[:posts], true
+	}
+	return h, nil
+}

@@ -1,0 +1,194 @@
+package timelines
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestSpeaks(t *testing.T) {
+	for _, c := range []struct {
+		terms, text string
+		want        bool
+	}{
+		{"", "anything", false},
+		{"go", "we go home", true},
+		{"go", "Go!", true},
+		{"go", "good", false},
+		{"go", "ergo", false},
+		{"go", "#go is fine", true},
+		{"#go", "go is fine", false},
+		{"#go", "all about #Go, really", true},
+		{"#go", "c#go", false},
+		{"happy end", "a Happy  End.", true},
+		{"happy end", "happy, end", true},
+		{"happy end", "happy ending", false},
+		{"happy end", "happy", false},
+		{"футбол", "Опять ФУТБОЛ…", true},
+		{"футбол", "футбольный", false},
+		{"don", "don't", true},
+		{"a,b", "nothing; b", true},
+		{"x_y", "x_y z", true},
+		{"été", "l'ÉTÉ", true},
+		{"#", "# alone", false},
+		{"#", "##", false},
+	} {
+		var h Hides
+		for _, term := range strings.Split(c.terms, ",") {
+			if words := wordsOf(term); len(words) > 0 {
+				h.Terms = append(h.Terms, words)
+			}
+		}
+		if got := h.Speaks(c.text); got != c.want {
+			t.Errorf("%q with %q hidden: got %v, want %v", c.text, c.terms, got, c.want)
+		}
+	}
+}
+
+func FuzzSpeaks(f *testing.F) {
+	f.Add("go", "we #go home")
+	f.Add("a b", "A\tb")
+	f.Fuzz(func(t *testing.T, term, text string) {
+		cleaned, err := cleanTerm(term)
+		if err != nil {
+			return
+		}
+		again, err := cleanTerm(cleaned)
+		if err != nil && len(cleaned) <= len(term) || err == nil && again != cleaned {
+			t.Fatalf("%q is stored as %q, and that as %q (%v)", term, cleaned, again, err)
+		}
+		h := Hides{Terms: []Term{strings.Fields(cleaned)}}
+		h.Speaks(text) // must not panic
+		if !h.Speaks("before " + cleaned + " after") {
+			t.Fatalf("%q is not found where it stands", cleaned)
+		}
+	})
+}
+
+// What is hidden is listed, moves the clock, and changes nothing for anybody else.
+func TestHides(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	ann, bob := w.user("ann"), w.user("bob")
+	w.group(bob, "club", Public)
+	post := w.post(bob, "hello")
+	version := value[int64](w, `SELECT version FROM posts WHERE id = $1`, post.PostID)
+	w.heard.take()
+
+	do := map[string]func(bool) (Change, error){
+		"a post": func(on bool) (c Change, err error) {
+			id := int64(0)
+			if on {
+				id, c, err = w.HidePost(ctx, ann.ID, post.Code)
+			} else {
+				id, c, err = w.UnhidePost(ctx, ann.ID, post.Code)
+			}
+			if id != post.PostID {
+				t.Errorf("a post: got id %d, want %d", id, post.PostID)
+			}
+			return c, err
+		},
+		"a person": func(on bool) (Change, error) {
+			if on {
+				return w.HideAccount(ctx, ann.ID, "bob")
+			}
+			return w.UnhideAccount(ctx, ann.ID, "bob")
+		},
+		"a group": func(on bool) (Change, error) {
+			if on {
+				return w.HideAccount(ctx, ann.ID, "club")
+			}
+			return w.UnhideAccount(ctx, ann.ID, "club")
+		},
+		"a tag": func(on bool) (Change, error) {
+			if on {
+				return w.HideTerm(ctx, ann.ID, " #Go ")
+			}
+			return w.UnhideTerm(ctx, ann.ID, "#go")
+		},
+		"words": func(on bool) (Change, error) {
+			if on {
+				return w.HideTerm(ctx, ann.ID, "Happy   end")
+			}
+			return w.UnhideTerm(ctx, ann.ID, "happy end")
+		},
+	}
+	none, err := w.loadSets(ctx, ann.ID)
+	w.must(err)
+	sights := map[string]string{none.Sight(): "nothing"}
+	for what, set := range do {
+		before, err := set(true)
+		w.must(err)
+		again, err := set(true)
+		w.must(err)
+		if before.Clock == 0 || again.Clock < before.Clock || before.PostID != 0 || len(before.Replace) != 0 {
+			t.Errorf("hiding %s: got %+v, then %+v", what, before, again)
+		}
+		sets, err := w.loadSets(ctx, ann.ID)
+		w.must(err)
+		if other, ok := sights[sets.Sight()]; ok {
+			t.Errorf("hiding %s gives the sight of hiding %s", what, other)
+		}
+		sights[sets.Sight()] = what
+		w.must(second(set(false)))
+		w.must(second(set(false)))
+		if sets, err = w.loadSets(ctx, ann.ID); err != nil || sets.Sight() != none.Sight() {
+			t.Errorf("after hiding %s was undone: sight %q, %v", what, sets.Sight(), err)
+		}
+	}
+	for _, set := range do {
+		w.must(second(set(true)))
+	}
+	hidden, err := w.HiddenBy(ctx, ann.ID, 10)
+	w.must(err)
+	if len(hidden.Accounts) != 2 || len(hidden.Posts) != 1 || hidden.Posts[0].Code != post.Code || hidden.More {
+		t.Errorf("ann hides %+v", hidden)
+	}
+	w.same("terms", hidden.Terms, []string{"#go", "happy end"})
+	if events := w.heard.take(); len(events) != 0 {
+		t.Errorf("hiding announced %+v, want nothing", events)
+	}
+	if now := value[int64](w, `SELECT version FROM posts WHERE id = $1`, post.PostID); now != version {
+		t.Errorf("hiding moved the post's version from %d to %d", version, now)
+	}
+	// Whoever may not read it any more can still take the hide away, and learns
+	// nothing else; and the list does not show it.
+	w.setAccess(bob, "", Private)
+	hidden, err = w.HiddenBy(ctx, ann.ID, 10)
+	w.must(err)
+	if len(hidden.Posts) != 0 {
+		t.Errorf("the list shows %+v, which ann may not read", hidden.Posts)
+	}
+	w.must(second(do["a post"](false)))
+	_, _, err = w.UnhidePost(ctx, ann.ID, post.Code)
+	w.fails("unhiding what is not hidden and not to be read", err, ErrNotFound)
+	_, _, err = w.HidePost(ctx, ann.ID, post.Code)
+	w.fails("hiding what is not to be read", err, ErrNotFound)
+}
+
+func TestHideRefused(t *testing.T) {
+	w := newTown(t)
+	ctx := t.Context()
+	ann := w.user("ann")
+	for term, code := range map[string]string{
+		"": "term_empty", " ,.- # ": "term_empty", strings.Repeat("x", 51): "term_long", "a\x00b": "term_long",
+	} {
+		_, err := w.HideTerm(ctx, ann.ID, term)
+		w.invalid("hiding "+strconv.Quote(term), err, code)
+	}
+	_, err := w.HideAccount(ctx, ann.ID, "ann")
+	w.fails("hiding oneself", err, ErrForbidden)
+	_, err = w.HideAccount(ctx, ann.ID, "nobody-here")
+	w.fails("hiding nobody", err, ErrNotFound)
+	_, _, err = w.HidePost(ctx, ann.ID, "0000000000")
+	w.fails("hiding no post", err, ErrNotFound)
+	for i := range maxHiddenTerms {
+		w.exec(`INSERT INTO hidden_terms (account_id, term) VALUES ($1, $2)`, ann.ID, strconv.Itoa(i))
+	}
+	_, err = w.HideTerm(ctx, ann.ID, "one-more")
+	w.invalid("one word too many", err, "hides_many")
+	w.must(second(w.HideTerm(ctx, ann.ID, "7")))
+	if n := value[int64](w, `SELECT count(*) FROM hidden_terms`); n != maxHiddenTerms {
+		t.Errorf("%d words are hidden, want %d", n, maxHiddenTerms)
+	}
+}

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"riverrun/timelines"
+)
+
+// What a viewer does not see by their own choice: bans and hides.
+
+func (s *Server) routeUnseen(mux *http.ServeMux) {
+	mux.Handle("POST /p/{code}/hide", s.members(s.hidePost))
+	mux.Handle("POST /p/{code}/unhide", s.members(s.unhidePost))
+	mux.Handle("GET /settings/unseen", s.members(s.unseen))
+	mux.Handle("POST /settings/unseen", s.members(s.hideTerm))
+	mux.Handle("POST /settings/unseen/remove", s.members(s.unhideTerm))
+}
+
+// unseenPosts is how many hidden posts are listed.
+const unseenPosts = 100
+
+// unseenView is the page of what the viewer does not see, with the form for a word
+// as it was sent if something was wrong with it.
+type unseenView struct {
+	*present
+	banned []timelines.Account
+	hidden timelines.Hidden
+	term   string
+	wrong  wrong
+}
+
+func (s *Server) unseen(w http.ResponseWriter, r *request) error {
+	v, err := s.unseenView(r)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, unseenPage(v))
+}
+
+func (s *Server) unseenView(r *request) (v unseenView, err error) {
+	ctx, me := r.Context(), r.viewer.AccountID
+	v.present = s.simple(r)
+	if v.banned, err = s.timelines.Banned(ctx, me); err != nil {
+		return v, err
+	}
+	if v.hidden, err = s.timelines.HiddenBy(ctx, me, unseenPosts); err != nil {
+		return v, err
+	}
+	ids := make([]int64, len(v.hidden.Posts))
+	for i, p := range v.hidden.Posts {
+		ids[i] = p.AuthorID
+	}
+	return v, s.name(ctx, v.present, ids)
+}
+
+func (s *Server) hideTerm(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	term := r.PostFormValue("term")
+	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.HideTerm(ctx, r.viewer.AccountID, term)
+	})
+	if err != nil {
+		is, err := s.wrongIn(r, err)
+		if err != nil {
+			return err
+		}
+		v, err := s.unseenView(r)
+		if err != nil {
+			return err
+		}
+		v.term, v.wrong = term, is
+		return s.again(w, r, is, unseenPage(v))
+	}
+	return s.done(w, r, "/settings/unseen")
+}
+
+func (s *Server) unhideTerm(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	term := r.PostFormValue("term")
+	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.UnhideTerm(ctx, r.viewer.AccountID, term)
+	})
+	if err != nil {
+		return err
+	}
+	return s.done(w, r, "/settings/unseen")
+}
+
+func (s *Server) hidePost(w http.ResponseWriter, r *request) error {
+	return s.setHidden(w, r, s.timelines.HidePost, "/")
+}
+
+func (s *Server) unhidePost(w http.ResponseWriter, r *request) error {
+	return s.setHidden(w, r, s.timelines.UnhidePost, "/p/"+r.PathValue("code"))
+}
+
+func (s *Server) setHidden(w http.ResponseWriter, r *request,
+	set func(ctx context.Context, actor int64, code string) (int64, timelines.Change, error), back string,
+) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	code, post := r.PathValue("code"), int64(0)
+	c, err := s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
+		post, c, err = set(ctx, r.viewer.AccountID, code)
+		return c, err
+	})
+	if err != nil {
+		return err
+	}
+	c.PostID, c.Code = post, code
+	return s.answerEntry(w, r, c, r.back(back))
+}
+
+func (s *Server) ban(w http.ResponseWriter, r *request) error {
+	return s.setAccount(w, r, s.timelines.Ban)
+}
+
+func (s *Server) unban(w http.ResponseWriter, r *request) error {
+	return s.setAccount(w, r, s.timelines.Unban)
+}
+
+func (s *Server) hideAccount(w http.ResponseWriter, r *request) error {
+	return s.setAccount(w, r, s.timelines.HideAccount)
+}
+
+func (s *Server) unhideAccount(w http.ResponseWriter, r *request) error {
+	return s.setAccount(w, r, s.timelines.UnhideAccount)
+}
+
+// showBanned lets the viewer see banned people in the group of the address.
+func (s *Server) showBanned(w http.ResponseWriter, r *request) error {
+	return s.setAccount(w, r, func(ctx context.Context, actor int64, group string) (timelines.Change, error) {
+		return s.timelines.ShowBanned(ctx, actor, group, true)
+	})
+}
+
+// hideBanned undoes showBanned.
+func (s *Server) hideBanned(w http.ResponseWriter, r *request) error {
+	return s.setAccount(w, r, func(ctx context.Context, actor int64, group string) (timelines.Change, error) {
+		return s.timelines.ShowBanned(ctx, actor, group, false)
+	})
+}
+
+// setAccount answers a form that needs nothing but the account of its address.
+func (s *Server) setAccount(w http.ResponseWriter, r *request,
+	set func(ctx context.Context, actor int64, name string) (timelines.Change, error),
+) error {
+	name := r.PathValue("name")
+	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) { return set(ctx, r.viewer.AccountID, name) })
+	if err != nil {
+		return err
+	}
+	return s.done(w, r, r.back("/"+name))
+}

@@ -1,0 +1,125 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Banning, and lifting it, without scripts: what both sides see of each other.
+func TestBansOnPages(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
+	a, b, c := ann.visitor(), bob.visitor(), cat.visitor()
+	bobs := bob.post("Hello from bob")
+	anns := ann.post("Hello from anna")
+	cats := cat.post("Hello from cat")
+	said := bob.comment(cats.Code, "A word of bob")
+	bob.like(cats.Code)
+	a.post("/bob/subscribe").leadsTo("/bob")
+
+	a.get("/bob").wants(200).has("/bob/ban", "/bob/hide")
+	a.post("/bob/ban").leadsTo("/bob")
+	a.get("/bob").wants(403).has("You have banned bob", "/bob/unban").lacks("Hello from bob", "/bob/ban\"", "/bob/subscribe")
+	a.get("/bob/likes").wants(403)
+	b.get("/anna").wants(403).has("What anna writes is not shown to you").lacks("banned", "/anna/unban", "Hello from anna")
+	for _, v := range []*visitor{a, b} {
+		v.get("/p/" + map[*visitor]string{a: bobs.Code, b: anns.Code}[v]).wants(404)
+	}
+	a.get("/everything").wants(200).has("Hello from cat", "Hidden comment").lacks("Hello from bob", "A word of bob", ">bob<", "/bob", "Liked by")
+	a.get("/").wants(200).lacks("Hello from bob")
+	page := a.get("/p/"+cats.Code).wants(200).has("Hidden comment").lacks("A word of bob", ">bob<", "Liked by")
+	if !strings.Contains(page.body, `id="`+commentID(said.CommentID)+`"`) {
+		t.Error("the placeholder has not the comment's id: links to it lead nowhere")
+	}
+	remark := "/p/" + cats.Code + "/comments/" + strconv.FormatInt(said.CommentID, 10)
+	a.post(remark + "/like").wants(404)
+	c.get(remark + "/edit").wants(200)
+	c.post("/bob/ban").leadsTo("/bob")
+	c.get(remark + "/edit").wants(404) // whoever may delete it may not read it there
+	c.post("/bob/unban").leadsTo("/bob")
+	b.post("/p/" + anns.Code + "/like").wants(404)
+	b.post("/posts", "body", "psst", "to", "anna").wants(422).has("You cannot write to")
+	b.post("/anna/subscribe").wants(403)
+	c.get("/everything").wants(200).has("Hello from bob", "Hello from anna", "A word of bob")
+	s.visitor().get("/p/" + bobs.Code).wants(200)
+
+	a.get("/settings").wants(200).has("/settings/unseen")
+	a.get("/settings/unseen").wants(200).has("@bob", "/bob/unban")
+	a.post("/bob/unban", "back", "/settings/unseen").leadsTo("/settings/unseen")
+	a.get("/settings/unseen").wants(200).has("You have banned nobody").lacks("/bob/unban")
+	a.get("/bob").wants(200).has("Hello from bob")
+	a.get("/everything").wants(200).has("Hello from bob", "A word of bob", "Liked by")
+	a.get("/").has("Hello from bob")
+	a.post("/anna/ban").wants(403)
+	a.post("/nobody-here/ban").wants(404)
+	s.visitor().post("/bob/ban").leadsTo("/login?back=%2F")
+}
+
+// In a group one may want to see whom one has banned.
+func TestShowBannedOnPages(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("anna"), s.person("bob")
+	a := ann.visitor()
+	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	bob.post("Hello club", "chess-club")
+	bob.post("Hello all")
+	a.get("/chess-club").wants(200).has("Hello club").lacks("show-banned")
+	a.post("/bob/ban").leadsTo("/bob")
+	a.get("/chess-club").wants(200).has("/chess-club/show-banned").lacks("Hello club")
+	a.post("/chess-club/show-banned").leadsTo("/chess-club")
+	a.get("/chess-club").wants(200).has("Hello club", "/chess-club/hide-banned")
+	a.get("/everything").wants(200).has("Hello club").lacks("Hello all")
+	a.post("/chess-club/hide-banned").leadsTo("/chess-club")
+	a.get("/chess-club").wants(200).lacks("Hello club")
+	a.post("/bob/show-banned").wants(404)
+}
+
+// Hiding a post, a person, a group and a word without scripts.
+func TestHidesOnPages(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("anna"), s.person("bob")
+	a, other := ann.visitor(), s.person("cat").visitor()
+	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	one := bob.post("First of bob")
+	bob.post("In the club", "chess-club")
+	ann.post("Football is mine")
+	bob.post("So much FOOTBALL")
+
+	a.get("/everything").wants(200).has("First of bob", "/p/"+one.Code+"/hide")
+	a.post("/p/"+one.Code+"/hide", "back", "/everything").leadsTo("/everything")
+	a.get("/everything").wants(200).has("In the club").lacks("First of bob")
+	a.get("/bob").wants(200).lacks("First of bob")
+	a.get("/p/"+one.Code).wants(200).has("First of bob", "Unhide", "/p/"+one.Code+"/unhide")
+	other.get("/everything").wants(200).has("First of bob")
+	a.get("/settings/unseen").wants(200).has("bob: First of bob")
+	if entry := a.asRiver("/p/"+one.Code+"/unhide", "/everything"); !strings.Contains(entry, "First of bob") {
+		t.Errorf("unhiding is answered with %s", entry)
+	}
+	if entry := a.asRiver("/p/"+one.Code+"/hide", "/everything"); !strings.Contains(entry, `"t":"gone"`) {
+		t.Errorf("hiding is answered with %s", entry)
+	}
+	a.post("/p/"+one.Code+"/unhide", "back", "/settings/unseen").leadsTo("/settings/unseen")
+	a.get("/everything").wants(200).has("First of bob")
+
+	a.post("/bob/hide").leadsTo("/bob")
+	a.get("/bob").wants(200).has("First of bob", "/bob/unhide")
+	a.get("/everything").wants(200).has("Football is mine").lacks("First of bob", "In the club")
+	a.get("/chess-club").wants(200).lacks("In the club")
+	a.post("/bob/unhide").leadsTo("/bob")
+	a.post("/chess-club/hide").leadsTo("/chess-club")
+	a.get("/chess-club").wants(200).has("In the club", "/chess-club/unhide")
+	a.get("/everything").wants(200).has("First of bob").lacks("In the club")
+	a.get("/settings/unseen").wants(200).has("/chess-club/unhide")
+
+	a.post("/settings/unseen", "term", "football").leadsTo("/settings/unseen")
+	a.get("/settings/unseen").wants(200).has("football")
+	a.get("/everything").wants(200).has("Football is mine").lacks("So much FOOTBALL")
+	a.post("/settings/unseen", "term", "...").wants(422).has("Name a word")
+	a.post("/settings/unseen", "term", strings.Repeat("x", 60)).wants(422).has("50 characters", "xxxxx")
+	a.post("/settings/unseen/remove", "term", "Football").leadsTo("/settings/unseen")
+	a.get("/everything").wants(200).has("So much FOOTBALL")
+	a.post("/p/0000000000/hide").wants(404)
+	a.post("/p/x/unhide").wants(404)
+	a.post("/anna/hide").wants(403)
+}
