@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -147,4 +148,34 @@ func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error
 		return fmt.Errorf("%s of %s: %w", n.Kind, a.Name, ErrForbidden)
 	}
 	return nil
+}
+
+// OpenToAll reports whether a page that was just visited may be opened by everybody,
+// signed in or not; items are what it showed. It costs no statement.
+func (s *Store) OpenToAll(ctx context.Context, n Name, items []Item) (bool, error) {
+	switch specs[n.Kind].page {
+	case ofNobody:
+		return true, nil
+	case ofAccount:
+		nobody, err := s.access.Sets(ctx, 0)
+		if err != nil {
+			return false, err
+		}
+		err = s.mayOpen(ctx, n, nobody)
+		if errors.Is(err, ErrForbidden) {
+			return false, nil
+		}
+		return err == nil, err
+	case ofPost:
+		if len(items) == 0 {
+			return false, nil
+		}
+		nobody, err := s.access.Sets(ctx, 0)
+		if err != nil {
+			return false, err
+		}
+		gates, err := s.access.Gates(ctx, items[0].Fold.Decisive)
+		return err == nil && gates.OpensAny(nobody, items[0].Fold.Decisive), err
+	}
+	return false, nil
 }

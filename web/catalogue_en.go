@@ -43,6 +43,7 @@ var englishTexts = map[string]string{
 	"river.older":         "Older entries",
 	"river.newest":        "Back to the newest",
 	"river.end":           "This is the beginning. There is nothing older.",
+	"river.feed":                 "Atom feed",
 
 	"empty.home":        "Your home page fills with what the people and groups you follow write, like and discuss.",
 	"empty.home.do":     "Find {people} and {groups} to follow, look at {everything}, or write something yourself.",

@@ -43,6 +43,7 @@ var russianTexts = map[string]string{
 	"river.older":         "Более старые записи",
 	"river.newest":        "К самым новым",
 	"river.end":           "Это начало. Старше ничего нет.",
+	"river.feed":                 "Лента Atom",
 
 	"empty.home":        "Сюда приходит то, что пишут, отмечают и обсуждают люди и группы, на которые вы подписаны.",
 	"empty.home.do":     "Найдите {people} и {groups}, загляните во {everything} или напишите что-нибудь сами.",

@@ -24,6 +24,7 @@ type present struct {
 	now    time.Time
 	river  rivers.Name // the page's river; zero on other pages
 	page   string      // path and query of the page, where forms lead back to
+	feed   string      // the page's feed file without its format, "" if it has none
 	code   string      // the request's quotable code
 	files  *staticFiles
 }

@@ -56,6 +56,9 @@ func (s *Server) visit(r *request, kind rivers.Kind, name, path string) (*riverV
 	if err != nil {
 		return nil, err
 	}
+	if v.present.feed, err = s.feedOf(ctx, n, v.page, path); err != nil {
+		return nil, err
+	}
 	v.present.page = v.address()
 	if !v.top() {
 		v.present.page = olderAddress(path, v.order, v.before)

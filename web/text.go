@@ -69,11 +69,7 @@ func writeLinks(b *strings.Builder, text string) {
 		written := text[at[0]:at[1]]
 		writeMarks(b, text[:at[0]])
 		if href, ok := webAddress(written); ok {
-			b.WriteString(`<a href="`)
-			b.WriteString(templ.EscapeString(href))
-			b.WriteString(`" rel="nofollow noopener ugc">`)
-			b.WriteString(templ.EscapeString(shortened(written)))
-			b.WriteString(`</a>`)
+			b.WriteString(anchor(href, shortened(written)))
 		} else {
 			b.WriteString(templ.EscapeString(written))
 		}
@@ -121,6 +117,11 @@ func continues(rest string) bool {
 	}
 	c := rest[0]
 	return c == '_' || c == '@' || c >= 0x80 || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+}
+
+// anchor is a link to another site, with that text.
+func anchor(href, text string) string {
+	return `<a href="` + templ.EscapeString(href) + `" rel="nofollow noopener ugc">` + templ.EscapeString(text) + `</a>`
 }
 
 // webAddress returns the address if a browser may be sent there.
