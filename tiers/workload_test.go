@@ -81,6 +81,7 @@ func TestALivelyTown(t *testing.T) {
 		}
 		w.agree("at the end", viewers, 30, w.nodes...)
 		w.sound(w.nodes[0], "after all pages were read")
+		w.explained(w.nodes[0], viewers[:3], 3)
 	}
 }
 

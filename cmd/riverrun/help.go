@@ -45,6 +45,10 @@ one group. It may run while the site is served.`},
 		{name: "check", summary: "compare every live river with one rebuilt from nothing", run: runCheck, detail: `
 It prints each difference and "rivers N entries M differences D", and fails if
 there is any. While changes are under way a river may be behind for a moment.`},
+		{name: "explain", usage: "-post CODE [-viewer NAME]", summary: "say whether and why somebody sees a post", run: runExplain, detail: `
+It says where the post stands and what of that is open to NAME (without -viewer:
+to somebody who is not signed in), whether a ban or a hide keeps it away, and in
+which of their rivers it is and why. It changes nothing.`},
 		{name: "expire", summary: "throw away rivers nobody looks at", run: runExpire, detail: `
 serve does it every RIVERRUN_EXPIRE_EVERY. It prints how many live rivers were
 retired, how many retired before were removed, and the entries, tombstones and

@@ -137,6 +137,11 @@ func TestFromNothing(t *testing.T) {
 	if _, err := once(t, vars, "battery staple", "account", "password", "nobody"); err == nil || err.Error() != "there is no user nobody" {
 		t.Errorf("account password of nobody: got %v", err)
 	}
+	for code, want := range map[string]string{"": "say which post", "0000000000": "there was never a post"} {
+		if _, err := once(t, vars, "", "explain", "-post", code); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("explain -post %q: got %v, want %q", code, err, want)
+		}
+	}
 	out, err = once(t, vars, "", "check")
 	must(t, "rivers 0 entries 0 differences 0\n", out, err)
 	out, err = once(t, vars, "", "expire")

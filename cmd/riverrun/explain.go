@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// runExplain says whether and why somebody sees a post.
+func runExplain(ctx context.Context, e *env, args []string) error {
+	var viewer, code string
+	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
+		fs.StringVar(&viewer, "viewer", "", "the name of the account that looks; none: somebody who is not signed in")
+		fs.StringVar(&code, "post", "", "the post's code, as in its address /p/CODE")
+	})
+	if err != nil {
+		return err
+	}
+	if len(rest) != 0 {
+		return usagef("explain: %q is one too many", rest[0])
+	}
+	if code == "" {
+		return usagef("explain: say which post with -post CODE")
+	}
+	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
+		x := explainer{node: n, names: map[int64]string{}}
+		if viewer != "" {
+			a, err := n.timelines.AccountByName(ctx, viewer)
+			if errors.Is(err, timelines.ErrNotFound) {
+				return fmt.Errorf("there is no account %q", viewer)
+			}
+			if err != nil {
+				return err
+			}
+			if a.Kind != timelines.User {
+				return fmt.Errorf("%s is a group: it sees nothing", viewer)
+			}
+			x.viewer = a.ID
+		}
+		found, err := n.rivers.Explain(ctx, x.viewer, code)
+		if errors.Is(err, timelines.ErrNotFound) {
+			return fmt.Errorf("there was never a post %q", code)
+		}
+		if err != nil {
+			return err
+		}
+		return x.print(ctx, e.stdout, code, found)
+	})
+}
+
+// explainer puts an explanation into words.
+type explainer struct {
+	*node
+	viewer int64
+	names  map[int64]string // of accounts, as the words have them
+}
+
+func (x *explainer) print(ctx context.Context, w io.Writer, code string, found *rivers.Explanation) error {
+	if found.Deleted {
+		_, err := fmt.Fprintf(w, "The post %s was deleted: nobody sees it.\n", code)
+		return err
+	}
+	if err := x.name(ctx, found); err != nil {
+		return err
+	}
+	var b strings.Builder
+	who, by := x.names[x.viewer], x.names[found.Author]
+	fmt.Fprintf(&b, "The post %s of %s: %s.\n\n", code, by, x.verdict(who, by, found))
+	b.WriteString("It stands in\n")
+	for _, g := range found.Grants {
+		door := "closed"
+		if g.Opens {
+			door = "open"
+		}
+		fmt.Fprintf(&b, "  %s (%s): %s to %s\n", x.timeline(g.Timeline), g.Level, door, who)
+	}
+	fmt.Fprintf(&b, "\nRivers of %s\n", who)
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, st := range found.Standings {
+		fmt.Fprintf(table, "  %s\t%s;\t%s\n", x.river(st.Name), x.cause(st), stored(st))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (x *explainer) verdict(who, by string, found *rivers.Explanation) string {
+	open := false
+	for _, g := range found.Grants {
+		open = open || g.Opens
+	}
+	switch {
+	case !open:
+		return fmt.Sprintf("%s does not see it, because all it stands in is closed to %s", who, who)
+	case found.Banned:
+		return fmt.Sprintf("%s does not see it, because a ban stands between %s and %s", who, who, by)
+	case found.Hidden:
+		return fmt.Sprintf("%s sees it on its own page only, because %s hides it", who, who)
+	}
+	return fmt.Sprintf("%s sees it, because something it stands in is open to %s", who, who)
+}
+
+func (x *explainer) cause(st rivers.Standing) string {
+	switch st.Cause {
+	case rivers.Closed:
+		return "not shown: the page is closed"
+	case rivers.Unheld:
+		return "not shown: nothing this river is made of holds it"
+	case rivers.Unreadable:
+		return "not shown: the post is closed"
+	case rivers.Banned:
+		return "not shown: a ban"
+	case rivers.Hidden:
+		return "not shown: hidden by the viewer"
+	case rivers.Reasonless:
+		return "not shown: it would be here only by somebody the viewer does not see"
+	}
+	if len(st.Why) == 0 {
+		return "shown"
+	}
+	why := make([]string, len(st.Why))
+	for i, t := range st.Why {
+		why[i] = x.timeline(t)
+	}
+	return "shown, from " + strings.Join(why, ", ")
+}
+
+// stored says what the secondary store has of it.
+func stored(st rivers.Standing) string {
+	switch {
+	case st.River == 0:
+		return "no such river stands: the next visit builds it"
+	case st.Stored == 0:
+		return fmt.Sprintf("river %d has no entry", st.River)
+	case st.Deleted:
+		return fmt.Sprintf("river %d has a tombstone of version %d", st.River, st.Stored)
+	}
+	text := fmt.Sprintf("river %d has version %d", st.River, st.Stored)
+	if st.Stored < st.Expected {
+		// A version changes more than entries: a river none of whose timelines was
+		// touched has the entry it had.
+		text += fmt.Sprintf(" (the post has %d)", st.Expected)
+	}
+	if st.Below {
+		text += ", deeper than anybody has read"
+	}
+	return text
+}
+
+func (x *explainer) river(n rivers.Name) string {
+	text := string(n.Kind)
+	if name := x.names[n.TheirID]; n.TheirID != 0 && n.Kind != rivers.Post && name != "" {
+		text += " of " + name
+	}
+	if n.Term != "" {
+		text += " " + n.Term
+	}
+	if n.Order != rivers.Fresh {
+		text += ", by creation"
+	}
+	return text
+}
+
+func (x *explainer) timeline(t timelines.Timeline) string {
+	text := t.Kind
+	if t.Term != "" {
+		text += " " + t.Term
+	}
+	if name := x.names[t.TheirID]; t.TheirID != 0 && t.Kind != timelines.KindPost && name != "" {
+		text += " of " + name
+	}
+	return text
+}
+
+// name looks up everybody the explanation names.
+func (x *explainer) name(ctx context.Context, found *rivers.Explanation) error {
+	ids := []int64{x.viewer, found.Author}
+	for _, g := range found.Grants {
+		ids = append(ids, g.Timeline.TheirID)
+	}
+	for _, st := range found.Standings {
+		if st.Name.Kind != rivers.Post {
+			ids = append(ids, st.Name.TheirID)
+		}
+		for _, t := range st.Why {
+			if t.Kind != timelines.KindPost {
+				ids = append(ids, t.TheirID)
+			}
+		}
+	}
+	accounts, err := x.timelines.AccountsByID(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, a := range accounts {
+		x.names[a.ID] = "@" + a.Name
+	}
+	if x.viewer == 0 {
+		x.names[0] = "somebody who is not signed in"
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package rivers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// Explanation says whether and why one viewer sees one post, for operators. All of
+// it is decided by the functions that decide pages.
+type Explanation struct {
+	PostID  int64
+	Author  int64
+	Deleted bool
+	// Sees: the post's own page is open to the viewer.
+	Sees bool
+	// Grants are the post's decisive timelines: any open one lets the viewer read it.
+	Grants []Grant
+	// Banned: a ban keeps author and viewer apart, in this post.
+	Banned bool
+	// Hidden: the viewer hides it, and finds it on its own page only.
+	Hidden bool
+	// Standings are the viewer's rivers that stand now, and those of the usual pages
+	// whether they stand or not.
+	Standings []Standing
+}
+
+// Grant is a decisive timeline as it is to the viewer.
+type Grant struct {
+	Timeline timelines.Timeline
+	Level    timelines.Level
+	Opens    bool
+}
+
+// Standing is how a post stands in one river.
+type Standing struct {
+	Name Name
+	// Cause is why it is not shown there; Shown if it is.
+	Cause Cause
+	// Why are the timelines through which it is there.
+	Why []timelines.Timeline
+	// River is the generation that stands, 0 if none does. Stored says what stands in
+	// it: the entry's version, 0 for none, and whether that is a tombstone or below
+	// the floor, where no page has asked for it yet.
+	River    int64
+	Stored   int64
+	Deleted  bool
+	Below    bool
+	Expected int64 // the post's version: a stored one that is less is behind
+}
+
+// Cause is why a post is not shown in a river.
+type Cause string
+
+// The causes.
+const (
+	Shown      Cause = "shown"
+	Closed     Cause = "closed"     // the page may not be opened
+	Unheld     Cause = "unheld"     // no timeline of the river holds it
+	Unreadable Cause = "unreadable" // no decisive timeline is open
+	Banned     Cause = "banned"     // a ban keeps its author and the viewer apart
+	Hidden     Cause = "hidden"     // the viewer hides it
+	Reasonless Cause = "reasonless" // all that would bring it here is not to be seen
+)
+
+// Explain explains a post to whoever runs the site: the viewer is an account, 0 for
+// anybody who is not signed in. timelines.ErrNotFound if there was never such a
+// post.
+func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explanation, error) {
+	code, ok := timelines.ParseCode(code)
+	if !ok {
+		return nil, timelines.ErrNotFound
+	}
+	clock, err := s.clock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.access.Advance(ctx, clock); err != nil {
+		return nil, err
+	}
+	sets, err := s.access.Sets(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := s.primary.PostIDs(ctx, []string{code})
+	if err != nil {
+		return nil, err
+	}
+	post, ok := ids[code]
+	if !ok {
+		return nil, timelines.ErrNotFound
+	}
+	x := &Explanation{PostID: post}
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error { return s.explain(ctx, sn, x, sets) })
+	return x, err
+}
+
+func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanation, sets *timelines.Sets) error {
+	var looks timelines.Looks
+	looks.Add(x.PostID, sets.AccountID)
+	states, contents, err := sn.StatesAndContents(ctx, []int64{x.PostID}, looks, foldDepth)
+	if err != nil {
+		return err
+	}
+	st, c := states[x.PostID], contents[x.PostID]
+	if st == nil || c == nil {
+		return timelines.ErrNotFound
+	}
+	f := foldOf(c)
+	x.Author, x.Deleted = f.Text.Author, f.Deleted
+	if x.Deleted {
+		return nil
+	}
+	gates, err := s.access.Gates(ctx, f.Decisive)
+	if err != nil {
+		return err
+	}
+	for _, id := range f.Decisive {
+		if t, ok := gates.Timeline(id); ok {
+			x.Grants = append(x.Grants, Grant{Timeline: t, Level: gates.Level(id), Opens: gates.Opens(sets, id)})
+		}
+	}
+	x.Banned = gates.Veil(sets, f.Decisive).Hides(x.Author)
+	own := Name{UserID: sets.AccountID, Kind: Post, TheirID: x.PostID, Order: Fresh}
+	it, sees := decideOne(own, sets, gates, rawEntry{PostID: x.PostID}, f)
+	x.Sees, x.Hidden = sees, sees && it.Hidden
+	standing, err := s.standings(ctx, x.PostID, sets.AccountID)
+	if err != nil {
+		return err
+	}
+	for _, n := range usualPages(sets, gates, f) {
+		if !slices.ContainsFunc(standing, func(st Standing) bool { return st.Name == n }) {
+			standing = append(standing, Standing{Name: n})
+		}
+	}
+	for i := range standing {
+		if err := s.explainOne(ctx, sn, &standing[i], sets, st, f); err != nil {
+			return err
+		}
+	}
+	x.Standings = standing
+	return nil
+}
+
+// standings are the viewer's live rivers with what stands in them of the post.
+func (s *Store) standings(ctx context.Context, post, viewer int64) ([]Standing, error) {
+	const query = `
+		SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord,
+			coalesce(e.version, 0), coalesce(e.deleted, false), coalesce(NOT e.deleted AND e.fresh_at < r.floor, false)
+		FROM rivers r JOIN clock c ON c.epoch = r.epoch
+		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = @post
+		WHERE r.user_id = @viewer AND r.state = 'live'
+		ORDER BY r.kind, r.their_id, r.term, r.ord`
+	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "viewer": viewer})
+	if err != nil {
+		return nil, fmt.Errorf("read viewer's rivers: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (st Standing, err error) {
+		n := &st.Name
+		err = row.Scan(&st.River, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &st.Stored, &st.Deleted, &st.Below)
+		return st, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read viewer's rivers: %w", err)
+	}
+	return found, nil
+}
+
+// usualPages are those where one would look for a post.
+func usualPages(sets *timelines.Sets, gates timelines.Gates, f *Fold) []Name {
+	pages := []Name{{Kind: Everything}, {Kind: Post, TheirID: f.PostID}}
+	if sets.AccountID != 0 {
+		pages = append(pages, Name{Kind: Home}, Name{Kind: Discussions}, Name{Kind: Directs})
+	}
+	for _, id := range f.Decisive {
+		switch t, _ := gates.Timeline(id); t.Kind {
+		case timelines.KindFeed:
+			pages = append(pages, Name{Kind: User, TheirID: t.TheirID})
+		case timelines.KindGroup:
+			pages = append(pages, Name{Kind: Group, TheirID: t.TheirID})
+		}
+	}
+	for i := range pages {
+		pages[i].UserID, pages[i].Order = sets.AccountID, Fresh
+	}
+	return pages
+}
+
+// explainOne decides the post in one river as it would stand in it if that were
+// built now.
+func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Standing, sets *timelines.Sets,
+	st *timelines.PostState, f *Fold,
+) error {
+	at.Expected = st.Version
+	err := s.mayOpen(ctx, at.Name, sets)
+	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound) {
+		at.Cause = Closed
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	sources, err := s.sources(ctx, sn, at.Name)
+	if err != nil {
+		return err
+	}
+	listed := make(map[int64]struct{}, len(sources))
+	for _, id := range sources {
+		listed[id] = struct{}{}
+	}
+	held := *st
+	if held.Crowded {
+		if err := sn.HeldAmong(ctx, map[int64]*timelines.PostState{st.ID: &held}, sources); err != nil {
+			return err
+		}
+	}
+	e := entryOf(at.Name, at.River, func(id int64) bool { _, ok := listed[id]; return ok }, &held)
+	ids := slices.Concat(f.Decisive, e.Overlay.Timelines)
+	gates, err := s.access.Gates(ctx, ids)
+	if err != nil {
+		return err
+	}
+	raw := rawEntry{PostID: e.PostID, Version: e.Version, Place: e.Place, Deleted: e.Deleted, Overlay: e.Overlay}
+	it, shown := decideOne(at.Name, sets, gates, raw, f)
+	at.Why = it.Why
+	switch {
+	case shown:
+		at.Cause = Shown
+	case !gates.OpensAny(sets, f.Decisive):
+		at.Cause = Unreadable
+	case e.Deleted:
+		at.Cause = Unheld
+	case gates.Veil(sets, f.Decisive).Hides(f.Text.Author):
+		at.Cause = Banned
+	case it.Hidden:
+		at.Cause = Hidden
+	default:
+		at.Cause = Reasonless
+	}
+	return nil
+}
