@@ -67,10 +67,11 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer),
 			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer),
 			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer),
-			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer)`
-	var follows, readable, excluded, administers []int64
+			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer),
+			ARRAY(SELECT group_id FROM group_blocks WHERE account_id = @viewer)`
+	var follows, readable, excluded, administers, blockedBy []int64
 	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": accountID}).
-		Scan(&follows, &readable, &excluded, &administers)
+		Scan(&follows, &readable, &excluded, &administers, &blockedBy)
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
 	}
@@ -80,6 +81,7 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 		Readable:    setOf(readable),
 		Excluded:    setOf(excluded),
 		Administers: setOf(administers),
+		BlockedBy:   setOf(blockedBy),
 	}, nil
 }
 

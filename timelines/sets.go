@@ -15,6 +15,8 @@ type Sets struct {
 	Excluded map[int64]struct{}
 	// Administers are the groups the viewer administers.
 	Administers map[int64]struct{}
+	// BlockedBy are the groups that keep the viewer from writing there.
+	BlockedBy map[int64]struct{}
 }
 
 // Reads reports whether the viewer may read a base timeline of that level.
