@@ -46,8 +46,12 @@ func TestNothingOfALostGroupIsShown(t *testing.T) {
 							kind rivers.Kind
 							of   string
 						}{
-							{rivers.Home, ""}, {rivers.Everything, ""}, {rivers.Group, "club"}, {rivers.Likes, "ann"},
-							{rivers.Discussions, ""}, {rivers.Post, post.Code},
+							{rivers.Home, ""},
+							{rivers.Everything, ""},
+							{rivers.Group, "club"},
+							{rivers.Likes, "ann"},
+							{rivers.Discussions, ""},
+							{rivers.Post, post.Code},
 						} {
 							r, err := n.rivers.Resolve(w.ctx, v, at.kind, at.of, rivers.Fresh)
 							var page *rivers.Page
