@@ -21,6 +21,14 @@ type membersView struct {
 // path is the page's address without a query.
 func (v membersView) path() string { return "/" + v.who.Name + "/members" }
 
+// address is the page's own, where its forms lead back to.
+func (v membersView) address() string {
+	if v.after == "" {
+		return v.path()
+	}
+	return v.path() + "?after=" + v.after // a name, as inDirectory made sure
+}
+
 // groupMembers lists who is in a group, to whoever may open it.
 func (s *Server) groupMembers(w http.ResponseWriter, r *request) error {
 	return s.showMembers(w, r, r.URL.Query().Get("after"), wrong{})
