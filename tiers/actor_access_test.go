@@ -48,8 +48,44 @@ func (a *actor) accept(n *node) {
 	if r.To.Kind == timelines.Group {
 		group = r.To.Name
 	}
-	a.act("accept", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.Accept(ctx, a.id, r.From.Name, group)
+	answer := n.store.Accept
+	if a.rng.IntN(4) == 0 {
+		answer = n.store.Decline
+	}
+	a.act("answer a request", n, func(ctx context.Context) (timelines.Change, error) {
+		return answer(ctx, a.id, r.From.Name, group)
+	})
+}
+
+// moderations are what administrators do to people.
+func moderations(s *timelines.Store) []func(ctx context.Context, actor int64, group, name string) (timelines.Change, error) {
+	return []func(ctx context.Context, actor int64, group, name string) (timelines.Change, error){
+		s.Promote, s.Promote, s.Demote, s.Block, s.Unblock, s.RemoveMember,
+	}
+}
+
+// moderate does one of them, mostly in a group of one's own; others do not let it
+// happen unless the actor was promoted there.
+func (a *actor) moderate(n *node) {
+	group := a.workload.groups[a.rng.IntN(len(a.workload.groups))]
+	if len(a.groups) > 0 && a.rng.IntN(3) > 0 {
+		group = a.groups[a.rng.IntN(len(a.groups))].Name
+	}
+	all := moderations(n.store)
+	do, whom := all[a.rng.IntN(len(all))], a.people[a.rng.IntN(len(a.people))].name
+	a.act("moderate", n, func(ctx context.Context) (timelines.Change, error) { return do(ctx, a.id, group, whom) })
+}
+
+// setWriters says who may write directs to the actor, or post to a group.
+func (a *actor) setWriters(n *node) {
+	kind, group := timelines.User, ""
+	if len(a.groups) > 0 && a.rng.IntN(2) == 0 {
+		kind, group = timelines.Group, a.groups[a.rng.IntN(len(a.groups))].Name
+	}
+	choice := timelines.WritersOf(kind)
+	who := choice[a.rng.IntN(len(choice))]
+	a.act("set writers", n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.SetWriters(ctx, a.id, group, who)
 	})
 }
 

@@ -45,7 +45,7 @@ func (a *actor) act(what string, n *node, change func(context.Context) (timeline
 // step does one random thing.
 func (a *actor) step() {
 	n := a.node()
-	switch k := a.rng.IntN(100); {
+	switch k := a.rng.IntN(106); {
 	case k < 25:
 		a.post(n)
 	case k < 28:
@@ -80,6 +80,10 @@ func (a *actor) step() {
 		a.setAccess(n)
 	case k < 99:
 		a.twins()
+	case k < 103:
+		a.moderate(n)
+	case k < 105:
+		a.setWriters(n)
 	default:
 		a.signOut(n)
 	}

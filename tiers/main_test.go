@@ -263,8 +263,9 @@ func (w *town) people(name string, number int) {
 				SELECT $1 WHERE $2 = 0 UNION ALL SELECT $1 || i FROM generate_series(1, $2) i) x(n)
 			RETURNING id
 		)
-		INSERT INTO timelines (kind, their_id, access)
-		SELECT k, id, CASE WHEN k IN ('directs', 'discussions', 'faves') THEN 2 ELSE 0 END
+		INSERT INTO timelines (kind, their_id, access, writers)
+		SELECT k, id, CASE WHEN k IN ('directs', 'discussions', 'faves') THEN 2 ELSE 0 END,
+			CASE k WHEN 'directs' THEN 'anyone' ELSE '' END
 		FROM made, unnest(ARRAY['feed', 'directs', 'likes', 'comments', 'discussions', 'faves']) k`, name, number)
 	w.execPrimary(`
 		WITH gates AS (

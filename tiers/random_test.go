@@ -60,7 +60,16 @@ type village struct {
 func (v *village) empty() {
 	v.posts = nil
 	for _, query := range []string{
-		`TRUNCATE posts, subscriptions, subscription_requests, bans, show_banned, hidden_accounts, hidden_terms, test_events CASCADE`,
+		`TRUNCATE posts, subscriptions, subscription_requests, group_admins, group_blocks,
+			bans, show_banned, hidden_accounts, hidden_terms, test_events CASCADE`,
+		`INSERT INTO group_admins (group_id, account_id)
+			SELECT g.id, a.id FROM accounts g, accounts a
+			WHERE g.kind = 'group' AND a.name = CASE g.name WHEN 'club-private' THEN 'bob' ELSE 'ann' END`,
+		`INSERT INTO readers (timeline_id, account_id)
+			SELECT t.id, g.account_id FROM group_admins g JOIN timelines t ON t.kind = 'group' AND t.their_id = g.group_id
+			ON CONFLICT DO NOTHING`,
+		`UPDATE timelines t SET writers = CASE a.name WHEN 'club-private' THEN 'members' ELSE 'anyone' END
+			FROM accounts a WHERE a.id = t.their_id AND t.kind IN ('directs', 'group')`,
 		`DELETE FROM timelines WHERE kind = 'post'`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind IN ('feed', 'directs', 'discussions', 'faves')
 			AND t.their_id <> r.account_id`,
@@ -165,6 +174,26 @@ func (v *village) once(rt *rapid.T) {
 		"accept": func(rt *rapid.T) {
 			actor, from, group := who().AccountID, name(), rapid.SampledFrom([]string{"", "club-private"}).Draw(rt, "group")
 			act("accept", func(ctx context.Context) (timelines.Change, error) { return v.n.store.Accept(ctx, actor, from, group) })
+		},
+		"decline": func(rt *rapid.T) {
+			actor, from, group := who().AccountID, name(), rapid.SampledFrom([]string{"", "club-private"}).Draw(rt, "group")
+			act("decline", func(ctx context.Context) (timelines.Change, error) { return v.n.store.Decline(ctx, actor, from, group) })
+		},
+		"moderate": func(rt *rapid.T) {
+			actor, whom, group := who().AccountID, name(), rapid.SampledFrom([]string{"club-public", "club-private"}).Draw(rt, "group")
+			do := rapid.SampledFrom(moderations(v.n.store)).Draw(rt, "what")
+			act("moderate", func(ctx context.Context) (timelines.Change, error) { return do(ctx, actor, group, whom) })
+		},
+		"set writers": func(rt *rapid.T) {
+			actor, group := who().AccountID, rapid.SampledFrom([]string{"", "club-public", "club-private"}).Draw(rt, "group")
+			kind := timelines.User
+			if group != "" {
+				kind = timelines.Group
+			}
+			policy := rapid.SampledFrom(timelines.WritersOf(kind)).Draw(rt, "policy")
+			act("set writers", func(ctx context.Context) (timelines.Change, error) {
+				return v.n.store.SetWriters(ctx, actor, group, policy)
+			})
 		},
 		"set access": func(rt *rapid.T) {
 			actor, group := who().AccountID, rapid.SampledFrom([]string{"", "", "club-public", "club-private"}).Draw(rt, "group")

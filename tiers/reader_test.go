@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -163,5 +164,6 @@ func expected(err error) bool {
 			return true
 		}
 	}
-	return errors.As(err, &invalid) && invalid.Code == "to_forbidden"
+	return errors.As(err, &invalid) &&
+		slices.Contains([]string{"to_forbidden", "member_none", "admin_last", "admin_demote", "name_unknown"}, invalid.Code)
 }

@@ -43,6 +43,7 @@ type AccessCache struct {
 	timelines *simplelru.LRU[int64, Timeline] // immutable, never dropped
 	levels    *simplelru.LRU[int64, Level]
 	accounts  *simplelru.LRU[int64, Account]
+	members   *simplelru.LRU[int64, int]    // how many, by group
 	names     *simplelru.LRU[string, int64] // immutable, never dropped
 }
 
@@ -69,6 +70,7 @@ func NewAccessCache(store *Store) *AccessCache {
 		timelines: newLRU[int64, Timeline](maxTimelines),
 		levels:    newLRU[int64, Level](maxTimelines),
 		accounts:  newLRU[int64, Account](maxAccounts),
+		members:   newLRU[int64, int](maxAccounts),
 		names:     newLRU[string, int64](maxAccounts),
 	}
 }
@@ -117,6 +119,7 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 			}
 		case "viewer":
 			c.sets.Remove(r.AccountID)
+			c.members.Purge() // the row does not say of which group
 		case "level":
 			c.levels.Remove(r.TimelineID)
 		case "account":
@@ -155,6 +158,7 @@ func (c *AccessCache) dropAll(label Clock) {
 	c.sessions.Purge()
 	c.levels.Purge()
 	c.accounts.Purge()
+	c.members.Purge()
 	c.drops++
 	c.label, c.labelled = label, true
 }
@@ -311,6 +315,28 @@ func (c *AccessCache) Accounts(ctx context.Context, ids []int64) (map[int64]Acco
 		c.names.Add(a.Name, a.ID)
 	}
 	return found, nil
+}
+
+// MemberCount returns how many members a group has: no statement while nobody
+// has begun or ceased to follow anything since it was counted.
+func (c *AccessCache) MemberCount(ctx context.Context, group int64) (int, error) {
+	c.mu.Lock()
+	n, ok := c.members.Get(group)
+	drops := c.drops
+	c.mu.Unlock()
+	if ok {
+		return n, nil
+	}
+	n, err := c.store.countMembers(ctx, group)
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.drops == drops {
+		c.members.Add(group, n)
+	}
+	return n, nil
 }
 
 // AccountNamed returns the account of that name with its present level, or

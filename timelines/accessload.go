@@ -69,16 +69,17 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer),
 			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer),
 			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer),
+			ARRAY(SELECT group_id FROM group_blocks WHERE account_id = @viewer),
 			ARRAY(SELECT banned_id FROM bans WHERE account_id = @viewer),
 			ARRAY(SELECT account_id FROM bans WHERE banned_id = @viewer),
 			ARRAY(SELECT group_id FROM show_banned WHERE account_id = @viewer),
 			ARRAY(SELECT post_id FROM hidden_posts WHERE account_id = @viewer),
 			ARRAY(SELECT hidden_id FROM hidden_accounts WHERE account_id = @viewer),
 			ARRAY(SELECT term FROM hidden_terms WHERE account_id = @viewer ORDER BY term)`
-	var follows, readable, excluded, administers, bans, bannedBy, showBanned, posts, accounts []int64
+	var follows, readable, excluded, administers, blockedBy, bans, bannedBy, showBanned, posts, accounts []int64
 	var terms []string
 	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": accountID}).
-		Scan(&follows, &readable, &excluded, &administers, &bans, &bannedBy, &showBanned, &posts, &accounts, &terms)
+		Scan(&follows, &readable, &excluded, &administers, &blockedBy, &bans, &bannedBy, &showBanned, &posts, &accounts, &terms)
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
 	}
@@ -88,6 +89,7 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 		Readable:    setOf(readable),
 		Excluded:    setOf(excluded),
 		Administers: setOf(administers),
+		BlockedBy:   setOf(blockedBy),
 		Bans:        setOf(bans),
 		BannedBy:    setOf(bannedBy),
 		ShowBanned:  setOf(showBanned),

@@ -10,10 +10,13 @@ import (
 )
 
 // accountColumns and accountTables make an Account: the account a with the
-// timeline t of its own posts.
+// timeline t of its own posts. Who may write to it stands in the timeline where
+// that goes.
 const (
-	accountColumns = `a.id, a.created_at, a.kind, a.name, a.title, a.about, a.language, t.id AS feed_id, t.access`
-	accountTables  = `accounts a JOIN timelines t ON t.their_id = a.id AND t.term = ''
+	accountColumns = `a.id, a.created_at, a.kind, a.name, a.title, a.about, a.language, t.id AS feed_id, t.access,
+		(SELECT w.writers FROM timelines w WHERE w.their_id = a.id AND w.term = ''
+			AND w.kind = CASE a.kind WHEN 'group' THEN 'group' ELSE 'directs' END) AS writers`
+	accountTables = `accounts a JOIN timelines t ON t.their_id = a.id AND t.term = ''
 		AND t.kind = CASE a.kind WHEN 'group' THEN 'group' ELSE 'feed' END`
 )
 
@@ -101,9 +104,10 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 			FROM accounts a JOIN fixed f ON f.account_kind = a.kind
 			WHERE a.id = ANY(@accounts)
 		), made AS (
-			INSERT INTO timelines (id, kind, their_id, access, gate_id)
+			INSERT INTO timelines (id, kind, their_id, access, gate_id, writers)
 			OVERRIDING SYSTEM VALUE
-			SELECT n.id, n.kind, n.account_id, n.access, g.id
+			SELECT n.id, n.kind, n.account_id, n.access, g.id,
+				CASE WHEN n.kind IN ('directs', 'group') THEN 'anyone' ELSE '' END
 			FROM numbered n JOIN numbered g ON g.account_id = n.account_id AND g.kind = n.gate
 			RETURNING id, kind, their_id
 		)

@@ -35,7 +35,7 @@ func TestSignUp(t *testing.T) {
 	w.must(err)
 	want := Account{
 		ID: got.ID, CreatedAt: got.CreatedAt, Kind: User, Name: "bob", Title: "Bob B.", Language: "ru",
-		FeedID: w.timeline(KindFeed, got.ID), Access: Public,
+		FeedID: w.timeline(KindFeed, got.ID), Access: Public, Writers: WritersAnyone,
 	}
 	w.same("account", got, want)
 	untitled, err := w.SignUp(t.Context(), SignUp{Name: "eve", Password: "12345678"})
@@ -79,7 +79,7 @@ func TestFixedTimelines(t *testing.T) {
 	w.same("a group's", w.timelinesOf(g.ID), []madeTimeline{{KindGroup, KindGroup, Private, false}})
 	w.same("group", g, Account{
 		ID: g.ID, CreatedAt: g.CreatedAt, Kind: Group, Name: "club", Title: "The Club", About: "us",
-		FeedID: w.timeline(KindGroup, g.ID), Access: Private,
+		FeedID: w.timeline(KindGroup, g.ID), Access: Private, Writers: WritersMembers,
 	})
 	home := []Replace{{ViewerID: bob.ID, Kinds: []string{"home"}}}
 	w.same("change", c, Change{Actor: bob.ID, Clock: w.clock(), Replace: home})

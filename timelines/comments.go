@@ -16,7 +16,8 @@ type NewComment struct {
 	Key    string // the form's, or empty
 }
 
-// CreateComment comments on a post the author can read, else ErrNotFound. The
+// CreateComment comments on a post the author can read, else ErrNotFound;
+// ErrBlocked if they can only through groups that block them (see Block). The
 // post enters the author's comments and discussions, fresh there the first time,
 // and is bumped everywhere if it is young or much talked about (see bumpTx).
 func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error) {
@@ -37,10 +38,13 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 		// which they were let in.
 		const query = `
 			INSERT INTO comments (post_id, author_id, created_at, body)
-			VALUES (@post, @author, clock_timestamp(), @body)
+			SELECT @post, @author, clock_timestamp(), @body WHERE ` + heard + `
 			RETURNING id`
 		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"post": p.ID, "author": n.Author, "body": body}).
 			Scan(&c.CommentID)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return Change{}, ErrBlocked
+		}
 		if err != nil {
 			return Change{}, fmt.Errorf("insert comment: %w", err)
 		}

@@ -24,9 +24,8 @@ type NewPost struct {
 	Key string // the form's, or empty
 }
 
-// CreatePost publishes a post. Into a public group any signed-in account may
-// write, into another only its members and administrators; to a person anybody
-// whom no ban keeps from them.
+// CreatePost publishes a post. Who may write into a group or to a person, each
+// of them says for itself; see Writers, Block and Ban.
 //
 // An unknown destination is an InvalidError "to_unknown" and one the author may
 // not write to "to_forbidden", each with its name for Value.
@@ -95,12 +94,10 @@ type destination struct {
 	Name       string
 	Kind       string // of the timeline
 	TimelineID int64
-	Member     bool // the author is a member or an administrator of the group
-	Apart      bool // a ban stands between the author and the person
 }
 
-// addressTx finds the destinations, locks their levels and checks that the
-// author may write there.
+// addressTx finds the destinations, locks their levels and policies and checks
+// that the author may write there.
 func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, error) {
 	own, err := ownTimelinesTx(ctx, tx, author)
 	if err != nil {
@@ -123,16 +120,10 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 		where.decisive, where.everything = []int64{own[KindFeed]}, true
 	}
 	where.decisive = union(where.decisive, nil)
-	levels, err := holdLevelsTx(ctx, tx, where.decisive)
-	if err != nil {
+	if err := holdLevelsTx(ctx, tx, where.decisive); err != nil {
 		return address{}, err
 	}
-	for _, d := range found {
-		if d.Apart || d.Kind == KindGroup && levels[d.TimelineID] != Public && !d.Member {
-			return address{}, &InvalidError{Field: "to", Code: "to_forbidden", Value: d.Name}
-		}
-	}
-	return where, nil
+	return where, checkWritableTx(ctx, tx, author, found)
 }
 
 // ownTimelinesTx returns the user's timelines by kind, or ErrNotFound if there
@@ -167,15 +158,12 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 		return nil, nil
 	}
 	const query = `
-		SELECT a.name, t.kind, t.id AS timeline_id,
-			EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @actor AND s.account_id = a.id)
-			OR EXISTS (SELECT FROM group_admins g WHERE g.account_id = @actor AND g.group_id = a.id) AS member,
-			` + apart + ` AS apart
+		SELECT a.name, t.kind, t.id AS timeline_id
 		FROM accounts a
 		JOIN timelines t ON t.their_id = a.id AND t.term = ''
-			AND t.kind = CASE WHEN a.kind = 'group' THEN 'group' WHEN a.id = @actor THEN 'feed' ELSE 'directs' END
+			AND t.kind = CASE WHEN a.kind = 'group' THEN 'group' WHEN a.id = @author THEN 'feed' ELSE 'directs' END
 		WHERE a.name = ANY(@names)`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"actor": author, "names": to})
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "names": to})
 	if err != nil {
 		return nil, fmt.Errorf("find destinations: %w", err)
 	}
@@ -191,27 +179,18 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 	return found, nil
 }
 
-// holdLevelsTx returns the levels of these timelines and keeps them so until the
-// transaction ends. A change of level (SetAccess) either waits, and then finds
-// the new post and sets its flags, or has happened, and is seen here. FOR KEY
-// SHARE would not do: it lets the change pass.
-func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) (map[int64]Level, error) {
-	const query = `SELECT id, access FROM timelines WHERE id = ANY(@timelines) ORDER BY id FOR SHARE`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"timelines": timelines})
+// holdLevelsTx keeps the levels and policies of these timelines as they are until
+// the transaction ends. A change of level (SetAccess) either waits, and then finds
+// the new post and sets its flags, or has happened, and the statements after this
+// one see it; a change of policy or a block likewise. FOR KEY SHARE would not do: it
+// lets the change pass.
+func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) error {
+	_, err := tx.Exec(ctx, `SELECT FROM timelines WHERE id = ANY(@timelines) ORDER BY id FOR SHARE`,
+		pgx.StrictNamedArgs{"timelines": timelines})
 	if err != nil {
-		return nil, fmt.Errorf("hold levels: %w", err)
+		return fmt.Errorf("hold levels: %w", err)
 	}
-	levels := make(map[int64]Level, len(timelines))
-	var id int64
-	var level Level
-	_, err = pgx.ForEachRow(rows, []any{&id, &level}, func() error {
-		levels[id] = level
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("hold levels: %w", err)
-	}
-	return levels, nil
+	return nil
 }
 
 // insertPostTx inserts the post with a code nobody has. Flags come from the

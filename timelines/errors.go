@@ -1,6 +1,9 @@
 package timelines
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // Errors of the store. Callers match them with errors.Is; everything else is a
 // fault of the server or its database.
@@ -9,6 +12,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrForbidden: the actor may see it but not do this to it.
 	ErrForbidden = errors.New("forbidden")
+	// ErrBlocked, which is an ErrForbidden: the groups through which the actor reads
+	// the post have blocked them.
+	ErrBlocked = fmt.Errorf("blocked by the group: %w", ErrForbidden)
 	// ErrNameTaken: the name belongs to another account.
 	ErrNameTaken = errors.New("name taken")
 	// ErrBadCredentials: no such account, no password set, or a wrong one.
@@ -22,6 +28,7 @@ var (
 // "name_reserved", "password_short", "password_long", "body_empty", "body_long",
 // "title_empty", "title_long", "to_unknown", "to_forbidden", "key_long",
 // "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
+// "writers_unknown", "name_unknown", "member_none", "admin_last", "admin_demote",
 // and of imports "comment_twice" (one key under two posts).
 type InvalidError struct {
 	Field string

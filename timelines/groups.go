@@ -17,6 +17,7 @@ type NewGroup struct {
 }
 
 // CreateGroup makes a group whose administrator and first member is the actor.
+// Anyone may post to a public one, members to another, until SetWriters.
 // It returns an InvalidError, or ErrNameTaken: people and groups share one space
 // of names.
 func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, error) {
@@ -45,8 +46,10 @@ func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, e
 			WITH led AS (
 				INSERT INTO group_admins (group_id, account_id) VALUES (@group, @actor)
 			)
-			UPDATE timelines SET access = @level WHERE kind = 'group' AND their_id = @group AND term = ''`
-		_, err = tx.Exec(ctx, found, pgx.StrictNamedArgs{"group": id, "actor": n.Actor, "level": n.Access})
+			UPDATE timelines SET access = @level, writers = @writers WHERE kind = 'group' AND their_id = @group AND term = ''`
+		_, err = tx.Exec(ctx, found, pgx.StrictNamedArgs{
+			"group": id, "actor": n.Actor, "level": n.Access, "writers": firstWriters(n.Access),
+		})
 		if err != nil {
 			return Change{}, fmt.Errorf("found group: %w", err)
 		}
@@ -65,16 +68,44 @@ func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, e
 }
 
 // Destinations returns where the actor may post without typing a name: their
-// own feed first, then the groups they are a member or an administrator of, by
-// name. Directs go to people by name.
+// own feed first, then those of the groups they are a member or an administrator
+// of which let them post, by name. Directs go to people by name.
 func (s *Store) Destinations(ctx context.Context, actor int64) ([]Account, error) {
 	const query = `
 		SELECT ` + accountColumns + ` FROM ` + accountTables + `
-		WHERE a.id = @actor
+		WHERE a.id = @author
 			OR a.kind = 'group' AND a.id IN (
-				SELECT account_id FROM subscriptions WHERE subscriber_id = @actor
+				SELECT account_id FROM subscriptions WHERE subscriber_id = @author
 				UNION
-				SELECT group_id FROM group_admins WHERE account_id = @actor)
-		ORDER BY a.id <> @actor, a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor}))
+				SELECT group_id FROM group_admins WHERE account_id = @author)
+			AND ` + writable + `
+		ORDER BY a.id <> @author, a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"author": actor}))
+}
+
+// SetGroupProfile changes a group's title and description, as SetProfile does a
+// person's: ErrNotFound if there is no such group, ErrForbidden if the actor does
+// not administer it.
+func (s *Store) SetGroupProfile(ctx context.Context, actor int64, group, title, about string) (Change, error) {
+	title, err := cleanTitle(title)
+	if err != nil {
+		return Change{}, err
+	}
+	about, err = cleanAbout(about)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		g, err := lockGroupTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		_, err = tx.Exec(ctx, `UPDATE accounts SET title = @title, about = @about WHERE id = @group`,
+			pgx.StrictNamedArgs{"group": g.ID, "title": title, "about": about})
+		if err != nil {
+			return Change{}, fmt.Errorf("change group: %w", err)
+		}
+		clock, err := tickTx(ctx, tx, forget{Kind: logAccount, AccountID: g.ID})
+		return Change{Actor: actor, Clock: clock}, err
+	})
 }

@@ -199,7 +199,10 @@ func (b *batch) narrow(ctx context.Context) error {
 		}
 	}
 	// Nobody else sees the new ones yet: no lock, no flags to keep.
-	_, err := b.tx.Exec(ctx, `UPDATE timelines SET access = 2 WHERE id = ANY(@feeds)`, pgx.StrictNamedArgs{"feeds": fresh})
+	const closed = `
+		UPDATE timelines SET access = 2, writers = CASE kind WHEN 'group' THEN 'members' ELSE writers END
+		WHERE id = ANY(@feeds)`
+	_, err := b.tx.Exec(ctx, closed, pgx.StrictNamedArgs{"feeds": fresh})
 	if err != nil {
 		return fmt.Errorf("make feeds private: %w", err)
 	}
@@ -240,6 +243,7 @@ func (b *batch) narrow(ctx context.Context) error {
 // members could.
 func (b *batch) admit(ctx context.Context) error {
 	var people, groups, feeds []int64
+	counted := false // some group may be remembered with fewer members
 	for _, p := range b.posts {
 		author := b.accounts[p.Author.ExternalID]
 		if !p.new || author.claimed || author.Kind != User {
@@ -248,6 +252,7 @@ func (b *batch) admit(ctx context.Context) error {
 		for _, to := range p.To {
 			if g := b.accounts[to.ExternalID]; g.Kind == Group && g.level != Public {
 				people, groups, feeds = append(people, author.ID), append(groups, g.ID), append(feeds, g.feed())
+				counted = counted || !g.new
 			}
 		}
 	}
@@ -263,9 +268,14 @@ func (b *batch) admit(ctx context.Context) error {
 		)
 		INSERT INTO readers (timeline_id, account_id) SELECT feed_id, account_id FROM new
 		ON CONFLICT DO NOTHING`
-	_, err := b.tx.Exec(ctx, query, pgx.StrictNamedArgs{"people": people, "groups": groups, "feeds": feeds})
+	tag, err := b.tx.Exec(ctx, query, pgx.StrictNamedArgs{"people": people, "groups": groups, "feeds": feeds})
 	if err != nil {
 		return fmt.Errorf("admit members: %w", err)
+	}
+	if counted && tag.RowsAffected() > 0 {
+		// Nobody has signed in as them: one row is enough for members to be counted
+		// anew.
+		b.forget = append(b.forget, forget{Kind: logViewer, AccountID: people[0]})
 	}
 	return nil
 }

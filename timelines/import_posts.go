@@ -56,8 +56,7 @@ func (b *batch) holdLevels(ctx context.Context) error {
 	for _, p := range b.posts {
 		places = append(places, b.addresses(p)...)
 	}
-	_, err := holdLevelsTx(ctx, b.tx, union(places, nil))
-	return err
+	return holdLevelsTx(ctx, b.tx, union(places, nil))
 }
 
 // addresses are the base timelines the source puts the post in: as live, a

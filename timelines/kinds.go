@@ -71,6 +71,8 @@ type Account struct {
 	FeedID int64
 	// Access is that timeline's level.
 	Access Level
+	// Writers is who may post to the group, or write directs to the user.
+	Writers Writers
 }
 
 // Micros is an instant as the order columns hold it: microseconds since 1970.

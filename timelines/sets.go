@@ -25,6 +25,8 @@ type Sets struct {
 	Excluded map[int64]struct{}
 	// Administers are the groups the viewer administers.
 	Administers map[int64]struct{}
+	// BlockedBy are the groups that keep the viewer from writing there.
+	BlockedBy map[int64]struct{}
 	// Bans are whom the viewer has banned, BannedBy who has banned the viewer.
 	Bans, BannedBy map[int64]struct{}
 	// ShowBanned are the groups in which the viewer wants to see banned people all

@@ -201,27 +201,52 @@ func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Ch
 		if !nameForm.MatchString(name) {
 			return Change{}, ErrNotFound
 		}
-		// Deleting the request is taking it: of two who accept it, or one who accepts
-		// and the other who withdraws it, one finds it gone.
-		const take = `
-			DELETE FROM subscription_requests r
-			USING accounts a, timelines t
-			WHERE a.name = @name AND t.id = @feed
-				AND r.subscriber_id = a.id AND r.account_id = t.their_id
-			RETURNING r.subscriber_id, r.account_id`
-		var subscriber, account int64
-		err = tx.QueryRow(ctx, take, pgx.StrictNamedArgs{"name": name, "feed": feed}).Scan(&subscriber, &account)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return Change{}, ErrNotFound
-		}
+		subscriber, account, err := takeRequestTx(ctx, tx, feed, name)
 		if err != nil {
-			return Change{}, fmt.Errorf("take request: %w", err)
+			return Change{}, err
 		}
 		if err := admitTx(ctx, tx, subscriber, account, feed); err != nil {
 			return Change{}, err
 		}
 		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: subscriber})
 	})
+}
+
+// Decline turns down the request of the account named, to the actor's own feed
+// or to a group. Who asked is told nothing and may ask again. The errors are those of
+// Accept.
+func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		feed, err := governedFeedTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		if !nameForm.MatchString(name) {
+			return Change{}, ErrNotFound
+		}
+		_, _, err = takeRequestTx(ctx, tx, feed, name)
+		return Change{Actor: actor}, err
+	})
+}
+
+// takeRequestTx takes the request of the account named to the owner of a feed
+// away, or returns ErrNotFound. Deleting the request is taking it: of two who answer
+// it, or one who answers it and the other who withdraws it, one finds it gone.
+func takeRequestTx(ctx context.Context, tx pgx.Tx, feed int64, name string) (subscriber, account int64, err error) {
+	const take = `
+		DELETE FROM subscription_requests r
+		USING accounts a, timelines t
+		WHERE a.name = @name AND t.id = @feed
+			AND r.subscriber_id = a.id AND r.account_id = t.their_id
+		RETURNING r.subscriber_id, r.account_id`
+	err = tx.QueryRow(ctx, take, pgx.StrictNamedArgs{"name": name, "feed": feed}).Scan(&subscriber, &account)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, 0, ErrNotFound
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("take request: %w", err)
+	}
+	return subscriber, account, nil
 }
 
 // Request is somebody's wish to subscribe to a private account.

@@ -306,6 +306,18 @@ func (w *town) sound() {
 			JOIN timelines t ON t.their_id = s.account_id AND t.kind IN ('feed', 'group')
 			JOIN accounts a ON a.id = s.account_id AND (a.kind = 'group') = (t.kind = 'group')
 			WHERE NOT EXISTS (SELECT FROM readers r WHERE r.timeline_id = t.id AND r.account_id = s.subscriber_id)`},
+		{"an administrator reads, and is not blocked", `
+			SELECT g.group_id FROM group_admins g JOIN timelines t ON t.kind = 'group' AND t.their_id = g.group_id
+			WHERE NOT EXISTS (SELECT FROM readers r WHERE r.timeline_id = t.id AND r.account_id = g.account_id)
+				OR EXISTS (SELECT FROM group_blocks b WHERE b.group_id = g.group_id AND b.account_id = g.account_id)`},
+		{"readers of a group are members or administrators", `
+			SELECT t.their_id FROM readers r JOIN timelines t ON t.id = r.timeline_id AND t.kind = 'group'
+			WHERE NOT EXISTS (SELECT FROM subscriptions s WHERE s.account_id = t.their_id AND s.subscriber_id = r.account_id)
+				AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = t.their_id AND g.account_id = r.account_id)`},
+		{"a group keeps an administrator", `
+			SELECT a.id FROM accounts a WHERE a.kind = 'group'
+				AND NOT EXISTS (SELECT FROM origins o WHERE o.kind = 'account' AND o.their_id = a.id)
+				AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id)`},
 		{"the access clock has no gaps", `
 			SELECT c.n FROM access_clock c WHERE
 				c.n - 1 <> (SELECT count(DISTINCT n) FROM access_log)`},

@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -72,7 +73,7 @@ func TestEverythingAtOnce(t *testing.T) {
 func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
 	ctx := w.Context()
 	place := places[random.IntN(len(places))]
-	switch random.IntN(18) {
+	switch random.IntN(20) {
 	case 0:
 		var to []string
 		for range random.IntN(3) {
@@ -112,7 +113,24 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 		return w.LikeComment(ctx, actor, on.Code, on.CommentID)
 	case 16:
 		return w.UnlikeComment(ctx, actor, on.Code, on.CommentID)
+	case 17:
+		club := []string{"club", "closed"}[random.IntN(2)]
+		return w.SetWriters(ctx, actor, club, WritersOf(Group)[random.IntN(3)])
+	case 18:
+		return moderation(w, random, actor, place)
 	default:
 		return w.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))
 	}
+}
+
+// moderation does one thing at random to a member of a group, or to who is none.
+func moderation(w *town, random *rand.Rand, actor int64, name string) (Change, error) {
+	group := []string{"club", "closed"}[random.IntN(2)]
+	all := []func(ctx context.Context, actor int64, group, name string) (Change, error){
+		w.Promote, w.Promote, w.Demote, w.Block, w.Unblock, w.RemoveMember,
+	}
+	if i := random.IntN(len(all) + 1); i < len(all) {
+		return all[i](w.Context(), actor, group, name)
+	}
+	return w.Decline(w.Context(), actor, name, group)
 }

@@ -30,15 +30,39 @@ var accountActs = map[string]func(*Server, http.ResponseWriter, *request) error{
 	"unhide":      (*Server).unhideAccount,
 	"show-banned": (*Server).showBanned,
 	"hide-banned": (*Server).hideBanned,
+	"decline":     (*Server).decline,
+	"manage":      (*Server).setGroup,
+	"promote":     (*Server).promote,
+	"demote":      (*Server).demote,
+	"block":       (*Server).block,
+	"unblock":     (*Server).unblock,
+	"remove":      (*Server).removeMember,
+}
+
+// groupPages are the pages of a group that show no river, by the second segment
+// of their address. The primary store alone decides what they show.
+var groupPages = map[string]func(*Server, http.ResponseWriter, *request) error{
+	"members": (*Server).groupMembers,
+	"manage":  (*Server).manageGroup,
 }
 
 func (s *Server) routeAccount(mux *http.ServeMux) {
 	mux.Handle("GET /{name}", s.page(func(w http.ResponseWriter, r *request) error {
 		return s.account(w, r, r.PathValue("name"), "")
 	}))
-	mux.Handle("GET /{name}/{page}", s.page(func(w http.ResponseWriter, r *request) error {
+	river := s.page(func(w http.ResponseWriter, r *request) error {
 		return s.account(w, r, r.PathValue("name"), r.PathValue("page"))
-	}))
+	})
+	ofGroup := s.settled(func(w http.ResponseWriter, r *request) error {
+		return groupPages[r.PathValue("page")](s, w, r)
+	})
+	mux.HandleFunc("GET /{name}/{page}", func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := groupPages[r.PathValue("page")]; ok {
+			ofGroup.ServeHTTP(w, r)
+		} else {
+			river.ServeHTTP(w, r)
+		}
+	})
 	mux.Handle("POST /{name}/{act}", s.members(func(w http.ResponseWriter, r *request) error {
 		act, ok := accountActs[r.PathValue("act")]
 		if !ok {
@@ -95,14 +119,21 @@ func (s *Server) account(w http.ResponseWriter, r *request, name, page string) e
 	if a, err = s.rivers.Access().AccountNamed(r.Context(), name); err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, accountPage(accountView{riverView: v, who: a, page: page}))
+	view := accountView{riverView: v, who: a, page: page}
+	if view.isGroup() {
+		if view.members, err = s.rivers.Access().MemberCount(r.Context(), a.ID); err != nil {
+			return err
+		}
+	}
+	return s.html(w, r, http.StatusOK, accountPage(view))
 }
 
 // accountView is an account's page as components see it.
 type accountView struct {
 	*riverView
-	who  timelines.Account
-	page string // second segment of the address
+	who     timelines.Account
+	page    string // second segment of the address
+	members int    // of a group
 }
 
 func (v accountView) isGroup() bool { return v.who.Kind == timelines.Group }
@@ -142,21 +173,45 @@ func (v accountView) empty() string {
 	return v.loc.T("empty.user", "who", v.who.Title)
 }
 
-// mayPost reports whether the viewer may write here: on the own page, in a group
-// as its member, in an open group as anybody who is signed in.
+// mayPost reports whether the viewer may write here: on the own page, and in a
+// group as it says for itself.
 func (v accountView) mayPost() bool {
 	if !v.signedIn() || v.page != "" || !v.top() {
 		return false
 	}
 	if v.isGroup() {
-		return v.who.Access == timelines.Public || v.follows(v.who.ID) || v.administers(v.who.ID)
+		return v.mayPostTo(v.who)
 	}
 	return v.isMe(v.who.ID)
 }
 
-// mayWriteTo reports whether the viewer may write to this person directly.
+// unheard says why the viewer cannot post to this group; "" if that is no matter
+// here.
+func (v accountView) unheard() string {
+	switch {
+	case !v.signedIn() || !v.isGroup() || !v.top() || v.mayPost():
+		return ""
+	case v.blockedBy(v.who.ID):
+		return v.loc.T("account.unheard.blocked")
+	case v.who.Writers == timelines.WritersAdmins:
+		return v.loc.T("account.unheard.admins")
+	}
+	return v.loc.T("account.unheard.members")
+}
+
+// mayWriteTo reports whether the viewer may write to this person directly, as far
+// as can be told here: whom the person follows is asked when the form is sent.
 func (v accountView) mayWriteTo() bool {
-	return v.signedIn() && v.page == "" && v.top() && !v.isGroup() && !v.isMe(v.who.ID)
+	if !v.signedIn() || v.page != "" || !v.top() || v.isGroup() || v.isMe(v.who.ID) {
+		return false
+	}
+	switch v.who.Writers {
+	case timelines.WritersNobody:
+		return false
+	case timelines.WritersMutual:
+		return v.follows(v.who.ID)
+	}
+	return true
 }
 
 // composer is the page's form for a post to this account.
@@ -251,8 +306,19 @@ func (s *Server) unsubscribe(w http.ResponseWriter, r *request) error {
 // accept admits the account of the address: to the viewer's own page, or to the
 // group the form names.
 func (s *Server) accept(w http.ResponseWriter, r *request) error {
+	return s.answerRequest(w, r, s.timelines.Accept)
+}
+
+// decline turns the account of the address down; they are not told.
+func (s *Server) decline(w http.ResponseWriter, r *request) error {
+	return s.answerRequest(w, r, s.timelines.Decline)
+}
+
+func (s *Server) answerRequest(w http.ResponseWriter, r *request,
+	answer func(ctx context.Context, actor int64, name, group string) (timelines.Change, error),
+) error {
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Accept(ctx, r.viewer.AccountID, r.PathValue("name"), r.PostFormValue("group"))
+		return answer(ctx, r.viewer.AccountID, r.PathValue("name"), r.PostFormValue("group"))
 	})
 	if err != nil {
 		return err

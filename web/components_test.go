@@ -18,6 +18,9 @@ func TestComponents(t *testing.T) {
 	russian := testPresent(t, s, anna, "ru")
 	club := me.account(chess)
 	club.About = "Openings.\nEvery Thursday."
+	closed := club
+	closed.Access, closed.Writers = timelines.Private, timelines.WritersAdmins
+	stranger := testPresent(t, s, bob, "ru")
 	private := me.account(eve)
 	private.Access = timelines.Private
 
@@ -34,14 +37,32 @@ func TestComponents(t *testing.T) {
 	older.before, older.next, older.order, older.page.More = "5.code", "3.code", rivers.Created, true
 
 	for name, c := range map[string]templ.Component{
-		"home":            homePage(river(me, rivers.Home, "/", "<article></article>"), newComposer("/")),
-		"home_empty_ru":   homePage(river(russian, rivers.Home, "/"), newComposer("/")),
-		"welcome":         welcomePage(nobody),
-		"everything":      everythingPage(older),
-		"directs_empty":   filterList(river(me, rivers.Directs, "/filter/directs"), filters["directs"]),
-		"account_user":    accountPage(accountView{riverView: river(me, rivers.User, "/bob"), who: me.account(bob)}),
-		"account_likes":   accountPage(accountView{riverView: river(nobody, rivers.Likes, "/bob/likes"), who: nobody.account(bob), page: "likes"}),
-		"account_group":   accountPage(accountView{riverView: river(me, rivers.Group, "/chess-club"), who: club}),
+		"home":                     homePage(river(me, rivers.Home, "/", "<article></article>"), newComposer("/")),
+		"home_empty_ru":            homePage(river(russian, rivers.Home, "/"), newComposer("/")),
+		"welcome":                  welcomePage(nobody),
+		"everything":               everythingPage(older),
+		"directs_empty":            filterList(river(me, rivers.Directs, "/filter/directs"), filters["directs"]),
+		"account_user":             accountPage(accountView{riverView: river(me, rivers.User, "/bob"), who: me.account(bob)}),
+		"account_likes":            accountPage(accountView{riverView: river(nobody, rivers.Likes, "/bob/likes"), who: nobody.account(bob), page: "likes"}),
+		"account_group":            accountPage(accountView{riverView: river(me, rivers.Group, "/chess-club"), who: club, members: 2}),
+		"account_group_unheard_ru": accountPage(accountView{riverView: river(stranger, rivers.Group, "/chess-club"), who: closed, members: 21}),
+		"members_run": membersPage(membersView{
+			present: me, who: club, admins: []timelines.Account{me.account(anna), me.account(bob)},
+			all: []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}}, next: "eve",
+			wrong: wrong{Field: "name", Text: "A group needs an administrator."},
+		}),
+		"members_ru": membersPage(membersView{
+			present: stranger, who: club, admins: []timelines.Account{me.account(anna)},
+			all: []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}},
+		}),
+		"members_further": membersPage(membersView{present: nobody, who: club, after: "eve"}),
+		"manage": managePage(manageView{
+			present: me, who: club, title: club.Title, about: club.About, saved: true,
+			requests: []requestView{{who: me.account(kirill), group: club}}, blocked: []timelines.Account{me.account(eve)},
+		}),
+		"manage_wrong": managePage(manageView{
+			present: me, who: closed, name: "nobody-here", wrong: wrong{Field: "name", Text: "There is nobody called “nobody-here”."},
+		}),
 		"closed_anonym":   closedPage(closedView{present: nobody, who: private}),
 		"closed_ask":      closedPage(closedView{present: me, who: private}),
 		"closed_asked_ru": closedPage(closedView{present: russian, who: private, requested: true}),
@@ -67,7 +88,7 @@ func TestComponents(t *testing.T) {
 		"login":       loginPage(nobody, loginView{back: "/"}),
 		"login_wrong": loginPage(nobody, loginView{name: "anna", back: "/settings", wrong: "Wrong."}),
 		"settings": settingsPage(settingsView{
-			present: me, title: "Anna Livia", about: "Plurabelle", language: "en", access: timelines.Protected,
+			present: me, title: "Anna Livia", about: "Plurabelle", language: "en", access: timelines.Protected, writers: timelines.WritersMutual,
 			groups: []timelines.Account{club}, saved: true,
 		}),
 		"settings_wrong": settingsPage(settingsView{present: me, wrong: wrong{Field: "present", Text: "Not yours."}}),

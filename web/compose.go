@@ -52,10 +52,11 @@ func (c composer) placeholder(loc *locale) string {
 	return loc.T("compose.placeholder")
 }
 
-// boxes are the groups to choose among: the viewer's, and before them one chosen
-// from outside (a public group takes posts from everybody who is signed in).
+// boxes are the groups to choose among: those of the viewer's that take their
+// posts, and before them what was chosen besides (some groups take posts from
+// everybody who is signed in).
 func (c composer) boxes(p *present) []timelines.Account {
-	groups := p.groups()
+	groups := slices.DeleteFunc(p.groups(), func(g timelines.Account) bool { return !p.mayPostTo(g) })
 	for _, a := range c.to {
 		if a.Kind == timelines.Group && !slices.ContainsFunc(groups, func(g timelines.Account) bool { return g.ID == a.ID }) {
 			groups = append([]timelines.Account{a}, groups...)

@@ -27,6 +27,9 @@ func TestCrawl(t *testing.T) {
 	for i := range 30 {
 		anna.post("Post " + strconv.Itoa(i) + " @bob #x https://example.org/")
 	}
+	bob.visitor().post("/chess-club/subscribe")
+	s.person("eve").visitor().post("/chess-club/subscribe")
+	anna.visitor().post("/chess-club/block", "name", "eve")
 	code := anna.post("In the club", "chess-club").Code
 	for range 6 {
 		bob.comment(code, "A remark")
@@ -37,7 +40,7 @@ func TestCrawl(t *testing.T) {
 	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
 		seen, todo := map[string]bool{}, []string{
 			"/", "/everything", "/groups", "/people", "/signup", "/login", "/settings", "/settings/unseen", "/filter/directs", "/filter/discussions",
-			"/anna", "/closed", "/chess-club", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
+			"/anna", "/closed", "/chess-club", "/chess-club/manage", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
 		}
 		for len(todo) > 0 {
 			address := todo[0]
@@ -48,7 +51,7 @@ func TestCrawl(t *testing.T) {
 			seen[address] = true
 			a := v.get(address)
 			switch {
-			case a.status == 403 && strings.HasPrefix(address, "/closed"):
+			case a.status == 403 && (strings.HasPrefix(address, "/closed") || name != "anna" && address == "/chess-club/manage"):
 			case a.status == 303 && (name == "nobody" || strings.HasPrefix(address, "/signup") || strings.Contains(address, "?before=") || strings.Contains(address, "/likes?")):
 			case a.status != 200 && !isForm(address):
 				t.Errorf("%s: GET %s: status %d", name, address, a.status)
@@ -67,7 +70,7 @@ func TestCrawl(t *testing.T) {
 
 // isForm reports whether the address takes forms only.
 func isForm(address string) bool {
-	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|comments|subscribe|unsubscribe|accept|access|password|posts|ban|unban|hide|unhide|show-banned|hide-banned|remove)$`).MatchString(address)
+	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|comments|subscribe|unsubscribe|accept|decline|promote|demote|block|unblock|remove|access|writing|ban|unban|hide|unhide|show-banned|hide-banned|password|posts)$`).MatchString(address)
 }
 
 // TestBadInput: whatever is sent, the answer is the sender's fault.
@@ -75,12 +78,14 @@ func TestBadInput(t *testing.T) {
 	s := newLiveSite(t, nil)
 	p := s.person("anna")
 	code := p.post("Hello").Code
+	p.visitor().post("/groups", "name", "ours", "title", "Ours")
 	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": p.visitor()} {
 		for _, address := range []string{
 			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
 			"/static/none.css", "/%00", "/%ff", "/anna%00", "/p/%00", "/p/" + code + "/comments/x/edit", "/p/" + code + "/comments/99999999999999999999/edit",
 			"/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
-			"/groups?after=%00%ff", "/people?after=%ff",
+			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
+			"/ours/members?after=%ff", "/ours/members?after=A",
 		} {
 			if a := v.get(address); a.status >= 500 || a.status == 200 && !strings.Contains(address, "?") {
 				t.Errorf("%s: GET %s: status %d", name, address, a.status)
@@ -88,12 +93,13 @@ func TestBadInput(t *testing.T) {
 		}
 		for _, address := range []string{
 			"/signup", "/login", "/posts", "/groups", "/settings", "/settings/access", "/settings/password", "/nobody-here/subscribe",
-			"/anna/subscribe", "/anna/accept", "/anna/nothing", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
+			"/anna/subscribe", "/anna/accept", "/anna/decline", "/anna/nothing", "/settings/writing",
+			"/ours/manage", "/ours/promote", "/ours/demote", "/ours/block", "/ours/unblock", "/ours/remove", "/anna/promote", "/nobody-here/block", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
 			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
 		} {
 			for _, bad := range []string{"", "\x00", "\xff\xfe", strings.Repeat("x", 200_000)} {
 				a := v.post(address, "body", bad, "username", bad, "password", bad, "name", bad, "title", bad, "to", bad, "key", bad,
-					"level", bad, "language", bad, "group", bad, "present", bad, "back", bad)
+					"level", bad, "language", bad, "group", bad, "present", bad, "back", bad, "writers", bad, "about", bad)
 				if a.status < 400 && a.header.Get("Location") != "/login?back=%2F" || a.status >= 500 {
 					t.Errorf("%s: POST %s with %.10q: status %d, to %q", name, address, bad, a.status, a.header.Get("Location"))
 				}

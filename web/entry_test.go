@@ -63,9 +63,9 @@ func testPresent(t testing.TB, s *Server, viewer int64, lang string) *present {
 		eve: "eve Eve <the> & first", finn: "finn Finn",
 	} {
 		name, title, _ := strings.Cut(name, " ")
-		p.names[id] = timelines.Account{ID: id, Kind: timelines.User, Name: name, Title: title}
+		p.names[id] = timelines.Account{ID: id, Kind: timelines.User, Name: name, Title: title, Writers: timelines.WritersAnyone}
 	}
-	p.names[chess] = timelines.Account{ID: chess, Kind: timelines.Group, Name: "chess-club", Title: "Chess Club"}
+	p.names[chess] = timelines.Account{ID: chess, Kind: timelines.Group, Name: "chess-club", Title: "Chess Club", Writers: timelines.WritersAnyone}
 	p.page = "/"
 	p.river = rivers.Name{UserID: viewer, Kind: rivers.Home}
 	return p

@@ -51,3 +51,24 @@ func levelBadge(loc *locale, level timelines.Level) string {
 	}
 	return loc.T("account.private")
 }
+
+// writersText says who may post to a group, or write directs to a person, as a
+// choice in a form.
+func writersText(loc *locale, who timelines.Writers, group bool) string {
+	switch who {
+	case timelines.WritersMembers:
+		return loc.T("writers.members")
+	case timelines.WritersAdmins:
+		return loc.T("writers.admins")
+	case timelines.WritersFollowed:
+		return loc.T("writers.followed")
+	case timelines.WritersMutual:
+		return loc.T("writers.mutual")
+	case timelines.WritersNobody:
+		return loc.T("writers.nobody")
+	}
+	if group {
+		return loc.T("writers.readers")
+	}
+	return loc.T("writers.anyone")
+}

@@ -57,10 +57,15 @@ func (s *Server) groupsView(r *request, form groupForm) (groupsView, error) {
 	return v, nil
 }
 
+// inDirectory reports whether a list by name can begin after this one.
+func inDirectory(after string) bool {
+	return strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
+}
+
 // directory returns one page of the accounts of a kind, by name. What is no name
 // is no place in it.
 func (s *Server) directory(r *request, kind, after string) (page []timelines.Account, next string, err error) {
-	if strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+	if !inDirectory(after) {
 		return nil, "", errNoPage
 	}
 	page, err = s.timelines.ListAccounts(r.Context(), kind, after, directoryPage+1)

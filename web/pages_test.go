@@ -125,7 +125,7 @@ func TestDestinations(t *testing.T) {
 	carol.get("/chess-club").wants(403).has("members only", "/chess-club/subscribe", "Ask to join").lacks("For the club")
 	carol.post("/chess-club/subscribe").leadsTo("/chess-club")
 	carol.get("/chess-club").wants(403).has("You asked to join")
-	bob.get("/settings").wants(200).has("/carol/accept", `value="chess-club"`, "@chess-club", "Whoever is a member")
+	bob.get("/settings").wants(200).has("/carol/accept", `value="chess-club"`, "@chess-club", `href="/chess-club/manage"`)
 	bob.post("/carol/accept", "group", "chess-club").leadsTo("/settings")
 	carol.get("/chess-club").wants(200).has("For the club")
 

@@ -71,7 +71,7 @@ func peoplePage(v peopleView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = requestList(v.present, v.requests, "/people").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = requestList(v.present, v.requests, v.loc.T("requests.title"), "/people").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

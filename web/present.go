@@ -123,7 +123,25 @@ func (p *present) follows(id int64) bool { _, ok := p.sets.Follows[id]; return o
 
 func (p *present) administers(id int64) bool { _, ok := p.sets.Administers[id]; return ok }
 
-// groups are the groups the viewer may choose as destinations, by title.
+func (p *present) blockedBy(id int64) bool { _, ok := p.sets.BlockedBy[id]; return ok }
+
+// mayPostTo reports whether the viewer may post to a group that they may read.
+func (p *present) mayPostTo(g timelines.Account) bool {
+	if !p.signedIn() || p.blockedBy(g.ID) {
+		return false
+	}
+	switch g.Writers {
+	case timelines.WritersAnyone:
+		return true
+	case timelines.WritersMembers:
+		return p.follows(g.ID) || p.administers(g.ID)
+	case timelines.WritersAdmins:
+		return p.administers(g.ID)
+	}
+	return false
+}
+
+// groups are the groups the viewer is a member of, by title.
 func (p *present) groups() []timelines.Account {
 	return p.followed(timelines.Group)
 }

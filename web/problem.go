@@ -51,6 +51,7 @@ var problems = []struct {
 	{errMethod, problem{http.StatusMethodNotAllowed, "error.bad.title", "error.method"}},
 	{timelines.ErrNotFound, missing},
 	{rivers.ErrNotFound, missing},
+	{timelines.ErrBlocked, problem{http.StatusForbidden, "error.forbidden.title", "error.blocked"}}, // one of the next
 	{timelines.ErrForbidden, forbidden},
 	{rivers.ErrForbidden, forbidden},
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},

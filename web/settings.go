@@ -12,6 +12,7 @@ func (s *Server) routeSettings(mux *http.ServeMux) {
 	mux.Handle("GET /settings", s.members(s.settings))
 	mux.Handle("POST /settings", s.members(s.setProfile))
 	mux.Handle("POST /settings/access", s.members(s.setAccess))
+	mux.Handle("POST /settings/writing", s.members(s.setWriters))
 	mux.Handle("POST /settings/password", s.members(s.setPassword))
 }
 
@@ -21,6 +22,7 @@ type settingsView struct {
 	*present
 	title, about, language string
 	access                 timelines.Level
+	writers                timelines.Writers
 	groups                 []timelines.Account // those the viewer administers
 	requests               []requestView
 	saved                  bool
@@ -61,7 +63,7 @@ func (s *Server) settingsView(r *request) (settingsView, error) {
 	}
 	for _, a := range found {
 		if a.ID == r.viewer.AccountID {
-			v.access = a.Access
+			v.access, v.writers = a.Access, a.Writers
 		} else {
 			v.groups = append(v.groups, a)
 		}
@@ -112,17 +114,41 @@ func (s *Server) setAccess(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
+	group := r.PostFormValue("group")
 	level, ok := timelines.ParseLevel(r.PostFormValue("level"))
 	var err error = &timelines.InvalidError{Field: "level", Code: "level_unknown"}
 	if ok {
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.SetAccess(ctx, r.viewer.AccountID, r.PostFormValue("group"), level)
+			return s.timelines.SetAccess(ctx, r.viewer.AccountID, group, level)
 		})
 	}
-	if err != nil {
+	return s.ruled(w, r, group, err)
+}
+
+// setWriters sets who may write directs to the viewer, or post to a group.
+func (s *Server) setWriters(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	group, who := r.PostFormValue("group"), timelines.Writers(r.PostFormValue("writers"))
+	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.SetWriters(ctx, r.viewer.AccountID, group, who)
+	})
+	return s.ruled(w, r, group, err)
+}
+
+// ruled answers a form that sets a rule for the viewer, or for a group, whose
+// page of its own it leads back to.
+func (s *Server) ruled(w http.ResponseWriter, r *request, group string, err error) error {
+	switch {
+	case err == nil && group == "":
+		return s.done(w, r, "/settings?saved")
+	case err == nil:
+		return s.done(w, r, "/"+group+"/manage?saved")
+	case group == "":
 		return s.settingsAgain(w, r, err, func(*settingsView) {})
 	}
-	return s.done(w, r, "/settings?saved")
+	return s.manageAgain(w, r, group, err, func(*manageView) {})
 }
 
 // setPassword changes the password of who proves to know the present one. All

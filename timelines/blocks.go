@@ -1,0 +1,68 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// unblocked is true for a group's timeline t that does not block @author.
+const unblocked = `NOT EXISTS (
+	SELECT FROM group_blocks b WHERE b.group_id = t.their_id AND b.account_id = @author)`
+
+// heard is true if @author may comment on the post @post, which they may read:
+// some decisive timeline that lets them read it is not that of a group which
+// blocks them. Through another the post is not the group's to close.
+const heard = `EXISTS (
+	SELECT FROM posts p JOIN timelines t ON t.id = ANY(p.decisive)
+	WHERE p.id = @post AND (t.kind <> 'group' OR ` + unblocked + `) AND (
+		t.access = 0
+		OR t.access = 1 AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = t.id AND x.account_id = @author)
+		OR t.access = 2 AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = t.id AND r.account_id = @author)))`
+
+// Block keeps a person from posting to the group and from commenting on what
+// they can only read through it, members and others alike; they go on reading,
+// liking and changing what they wrote. A post or comment that began before may
+// still come in. Errors as of Promote, but that nobody need be a member, and
+// "admin_demote" for an administrator.
+func (s *Store) Block(ctx context.Context, actor int64, group, name string) (Change, error) {
+	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+		switch {
+		case who.Admin:
+			return Change{}, &InvalidError{Field: "name", Code: "admin_demote", Value: name}
+		case who.Blocked:
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		_, err := tx.Exec(ctx, `INSERT INTO group_blocks (group_id, account_id) VALUES (@group, @who)`,
+			pgx.StrictNamedArgs{"group": g.ID, "who": who.ID})
+		if err != nil {
+			return Change{}, fmt.Errorf("block: %w", err)
+		}
+		return forgetViewerTx(ctx, tx, actor, who.ID)
+	})
+}
+
+// Unblock undoes Block. Unblocking who is not blocked changes nothing.
+func (s *Store) Unblock(ctx context.Context, actor int64, group, name string) (Change, error) {
+	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+		if !who.Blocked {
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM group_blocks WHERE group_id = @group AND account_id = @who`,
+			pgx.StrictNamedArgs{"group": g.ID, "who": who.ID})
+		if err != nil {
+			return Change{}, fmt.Errorf("unblock: %w", err)
+		}
+		return forgetViewerTx(ctx, tx, actor, who.ID)
+	})
+}
+
+// Blocked returns whom the group blocks, by name. It is for its administrators.
+func (s *Store) Blocked(ctx context.Context, group int64) ([]Account, error) {
+	const query = `
+		SELECT ` + accountColumns + `
+		FROM ` + accountTables + ` JOIN group_blocks b ON b.account_id = a.id
+		WHERE b.group_id = @group ORDER BY a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"group": group}))
+}

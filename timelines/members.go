@@ -1,0 +1,268 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// governed is a group locked for a change of who is what in it.
+type governed struct {
+	ID     int64
+	FeedID int64
+	Access Level
+}
+
+// lockGroupTx finds the group by name and locks its timeline until the
+// transaction ends: changes of administrators, blocks and members wait for each
+// other, and for posts and subscriptions under way, which hold the row. Only
+// then it is read whether the actor administers the group: of two administrators
+// who demote each other at once, one finds that they are none any more.
+//
+// ErrNotFound if there is no such group, ErrForbidden if the actor does not
+// administer it.
+func lockGroupTx(ctx context.Context, tx pgx.Tx, actor int64, name string) (governed, error) {
+	if !nameForm.MatchString(name) {
+		return governed{}, ErrNotFound
+	}
+	const lock = `
+		SELECT a.id, t.id AS feed_id, t.access
+		FROM ` + accountTables + ` WHERE a.name = @name AND a.kind = 'group'
+		FOR NO KEY UPDATE OF t`
+	rows, err := tx.Query(ctx, lock, pgx.StrictNamedArgs{"name": name})
+	if err != nil {
+		return governed{}, fmt.Errorf("lock group: %w", err)
+	}
+	g, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[governed])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return governed{}, ErrNotFound
+	}
+	if err != nil {
+		return governed{}, fmt.Errorf("lock group: %w", err)
+	}
+	const leads = `SELECT EXISTS (SELECT FROM group_admins WHERE group_id = @group AND account_id = @actor)`
+	var administers bool
+	err = tx.QueryRow(ctx, leads, pgx.StrictNamedArgs{"group": g.ID, "actor": actor}).Scan(&administers)
+	if err != nil {
+		return governed{}, fmt.Errorf("lock group: %w", err)
+	}
+	if !administers {
+		return governed{}, ErrForbidden
+	}
+	return g, nil
+}
+
+// standing is how a person stands to a governed group.
+type standing struct {
+	ID        int64
+	Member    bool
+	Admin     bool
+	LastAdmin bool // and nobody else is
+	Blocked   bool
+}
+
+// moderate runs a change by one of the group's administrators that concerns one
+// person.
+func (s *Store) moderate(ctx context.Context, actor int64, group, name string,
+	change func(pgx.Tx, governed, standing) (Change, error),
+) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		g, err := lockGroupTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		who, err := standingTx(ctx, tx, g, name)
+		if err != nil {
+			return Change{}, err
+		}
+		return change(tx, g, who)
+	})
+}
+
+// standingTx finds a person by name, or returns an InvalidError "name_unknown".
+// The group is locked, so it stays so.
+func standingTx(ctx context.Context, tx pgx.Tx, g governed, name string) (standing, error) {
+	const query = `
+		SELECT a.id,
+			EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = a.id AND s.account_id = @group) AS member,
+			led.admin, led.admin AND NOT led.others AS last_admin,
+			EXISTS (SELECT FROM group_blocks b WHERE b.group_id = @group AND b.account_id = a.id) AS blocked
+		FROM accounts a CROSS JOIN LATERAL (
+			SELECT EXISTS (SELECT FROM group_admins g WHERE g.group_id = @group AND g.account_id = a.id) AS admin,
+				EXISTS (SELECT FROM group_admins g WHERE g.group_id = @group AND g.account_id <> a.id) AS others) led
+		WHERE a.name = @name AND a.kind = 'user'`
+	unknown := &InvalidError{Field: "name", Code: "name_unknown", Value: strings.ToValidUTF8(name, "")}
+	if !nameForm.MatchString(name) {
+		return standing{}, unknown
+	}
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"group": g.ID, "name": name})
+	if err != nil {
+		return standing{}, fmt.Errorf("read standing: %w", err)
+	}
+	who, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[standing])
+	if errors.Is(err, pgx.ErrNoRows) {
+		return standing{}, unknown
+	}
+	if err != nil {
+		return standing{}, fmt.Errorf("read standing: %w", err)
+	}
+	return who, nil
+}
+
+// forgetViewerTx ends a change of what one account may do, but neither reads nor
+// follows: nodes forget its access sets, and no river is wrong.
+func forgetViewerTx(ctx context.Context, tx pgx.Tx, actor, viewer int64) (Change, error) {
+	clock, err := tickTx(ctx, tx, forget{Kind: logViewer, AccountID: viewer})
+	return Change{Actor: actor, Clock: clock}, err
+}
+
+// Promote makes a member one of the group's administrators, and lifts a block.
+// Promoting an administrator changes nothing. ErrNotFound if there is no such
+// group, ErrForbidden if the actor does not administer it; an InvalidError
+// "name_unknown" if nobody has the name, "member_none" if who has it is no
+// member.
+func (s *Store) Promote(ctx context.Context, actor int64, group, name string) (Change, error) {
+	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+		switch {
+		case who.Admin:
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		case !who.Member:
+			return Change{}, &InvalidError{Field: "name", Code: "member_none", Value: name}
+		}
+		// Members are readers already. An administrator stays one whatever happens to
+		// the membership (Unsubscribe).
+		const query = `
+			WITH lifted AS (
+				DELETE FROM group_blocks WHERE group_id = @group AND account_id = @who
+			)
+			INSERT INTO group_admins (group_id, account_id) VALUES (@group, @who)`
+		if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"group": g.ID, "who": who.ID}); err != nil {
+			return Change{}, fmt.Errorf("promote: %w", err)
+		}
+		return forgetViewerTx(ctx, tx, actor, who.ID)
+	})
+}
+
+// Demote ends somebody's administration of the group, also the actor's own. Who
+// left the group before stops reading it, if it is private. Demoting who is no
+// administrator changes nothing. Errors as of Promote, and an InvalidError
+// "admin_last" for a group's only administrator.
+func (s *Store) Demote(ctx context.Context, actor int64, group, name string) (Change, error) {
+	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+		switch {
+		case !who.Admin:
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		case who.LastAdmin:
+			return Change{}, &InvalidError{Field: "name", Code: "admin_last", Value: name}
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM group_admins WHERE group_id = @group AND account_id = @who`,
+			pgx.StrictNamedArgs{"group": g.ID, "who": who.ID})
+		if err != nil {
+			return Change{}, fmt.Errorf("demote: %w", err)
+		}
+		if who.Member {
+			return forgetViewerTx(ctx, tx, actor, who.ID)
+		}
+		if err := loseReadershipTx(ctx, tx, g.FeedID, who.ID); err != nil {
+			return Change{}, err
+		}
+		if g.Access != Private {
+			return forgetViewerTx(ctx, tx, actor, who.ID)
+		}
+		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: who.ID})
+	})
+}
+
+// RemoveMember ends a member's subscription to the group, and with it the right
+// to read it if it is private; nothing keeps them from joining or asking again.
+// Removing who is no member changes nothing. Errors as of Promote, but
+// "admin_demote" for an administrator instead of "member_none".
+func (s *Store) RemoveMember(ctx context.Context, actor int64, group, name string) (Change, error) {
+	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+		switch {
+		case who.Admin:
+			return Change{}, &InvalidError{Field: "name", Code: "admin_demote", Value: name}
+		case !who.Member:
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		_, err := tx.Exec(ctx, `DELETE FROM subscriptions WHERE subscriber_id = @who AND account_id = @group`,
+			pgx.StrictNamedArgs{"group": g.ID, "who": who.ID})
+		if err != nil {
+			return Change{}, fmt.Errorf("remove member: %w", err)
+		}
+		if err := loseReadershipTx(ctx, tx, g.FeedID, who.ID); err != nil {
+			return Change{}, err
+		}
+		wrong := Replace{ViewerID: who.ID, Kinds: []string{homeKind}}
+		if g.Access == Private {
+			wrong.Kinds = nil // posts went out of every river
+		}
+		return s.replaceTx(ctx, tx, actor, wrong)
+	})
+}
+
+// loseReadershipTx takes a feed's explicit right to be read away from an account
+// that is neither its subscriber nor an administrator any more.
+func loseReadershipTx(ctx context.Context, tx pgx.Tx, feed, account int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @account`,
+		pgx.StrictNamedArgs{"feed": feed, "account": account})
+	if err != nil {
+		return fmt.Errorf("take readership away: %w", err)
+	}
+	return nil
+}
+
+// Administrators returns who administers the group, by name, members or not.
+func (s *Store) Administrators(ctx context.Context, group int64) ([]Account, error) {
+	const query = `
+		SELECT ` + accountColumns + `
+		FROM ` + accountTables + ` JOIN group_admins g ON g.account_id = a.id
+		WHERE g.group_id = @group ORDER BY a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"group": group}))
+}
+
+// Member is a member of a group.
+type Member struct {
+	Account
+	Blocked bool // for the eyes of administrators
+}
+
+// Members returns at most limit members of the group that do not administer it,
+// by name, those after the name given; an empty name is the beginning. Who may
+// open the group may know them.
+func (s *Store) Members(ctx context.Context, group int64, after string, limit int) ([]Member, error) {
+	// The planner goes through the members and sorts them, or, if they are a large
+	// part of everybody, through the accounts by name.
+	const query = `
+		SELECT ` + accountColumns + `,
+			EXISTS (SELECT FROM group_blocks b WHERE b.group_id = @group AND b.account_id = a.id) AS blocked
+		FROM ` + accountTables + `
+		WHERE a.id = ANY(ARRAY(
+			SELECT m.id FROM subscriptions s JOIN accounts m ON m.id = s.subscriber_id
+			WHERE s.account_id = @group AND m.name > @after
+				AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = @group AND g.account_id = m.id)
+			ORDER BY m.name LIMIT @limit))
+		ORDER BY a.name`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"group": group, "after": after, "limit": limit})
+	if err != nil {
+		return nil, fmt.Errorf("read members: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Member])
+	if err != nil {
+		return nil, fmt.Errorf("read members: %w", err)
+	}
+	return list, nil
+}
+
+// countMembers returns how many subscribe to an account. See
+// AccessCache.MemberCount.
+func (s *Store) countMembers(ctx context.Context, account int64) (n int, err error) {
+	const query = `SELECT count(*) FROM subscriptions WHERE account_id = @account`
+	if err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": account}).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count members: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,138 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Writers is who may put posts into a timeline that is not only its owner's
+// (source: 000, "Кто может писать"). It is a policy of its own, beside the level
+// that says who may read.
+type Writers string
+
+// Of a group's timeline: anyone, members or administrators. Of a person's
+// directs: anyone, whom the person follows, who follows back as well, or nobody.
+const (
+	// WritersAnyone is any signed-in account; in a group, any that may read it.
+	WritersAnyone   Writers = "anyone"
+	WritersMembers  Writers = "members"
+	WritersAdmins   Writers = "admins"
+	WritersFollowed Writers = "followed"
+	WritersMutual   Writers = "mutual"
+	WritersNobody   Writers = "nobody"
+)
+
+// WritersOf returns the policies that an account of a kind may choose among, the
+// most open first: of a group who posts, of a user who writes directs.
+func WritersOf(accountKind string) []Writers {
+	if accountKind == Group {
+		return []Writers{WritersAnyone, WritersMembers, WritersAdmins}
+	}
+	return []Writers{WritersAnyone, WritersFollowed, WritersMutual, WritersNobody}
+}
+
+// firstWriters is who may write to a group made with this level; what becomes of
+// the level later does not change it.
+func firstWriters(level Level) Writers {
+	if level == Public {
+		return WritersAnyone
+	}
+	return WritersMembers
+}
+
+// writable is true for a timeline t, a group's or a person's directs, into which
+// @author may put posts: the policy allows it, the author may read the group and
+// is not blocked there, no ban stands between the author and the person. It is false
+// for what only its owner writes into.
+const writable = `(CASE t.writers
+	WHEN 'anyone' THEN true
+	WHEN 'members' THEN EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @author AND s.account_id = t.their_id)
+		OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = t.their_id AND g.account_id = @author)
+	WHEN 'admins' THEN EXISTS (SELECT FROM group_admins g WHERE g.group_id = t.their_id AND g.account_id = @author)
+	WHEN 'followed' THEN EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = t.their_id AND s.account_id = @author)
+	WHEN 'mutual' THEN EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = t.their_id AND s.account_id = @author)
+		AND EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @author AND s.account_id = t.their_id)
+	ELSE false END
+	AND NOT EXISTS (SELECT FROM bans b
+		WHERE (b.account_id, b.banned_id) IN ((@author::bigint, t.their_id), (t.their_id, @author::bigint)))
+	AND (t.kind <> 'group' OR ` + unblocked + ` AND CASE t.access
+		WHEN 0 THEN true
+		WHEN 1 THEN NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = t.id AND x.account_id = @author)
+		ELSE EXISTS (SELECT FROM readers r WHERE r.timeline_id = t.id AND r.account_id = @author) END))`
+
+// checkWritableTx returns an InvalidError "to_forbidden" for a destination into
+// which the author may not write. The destinations' rows are held (holdLevelsTx):
+// policies and blocks stay as this statement finds them. Whom the owner of
+// directs follows may change meanwhile; it counts as it stands now.
+func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []destination) error {
+	var asked []int64
+	for _, d := range found {
+		if d.Kind == KindGroup || d.Kind == KindDirects {
+			asked = append(asked, d.TimelineID)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	const query = `SELECT t.id FROM timelines t WHERE t.id = ANY(@timelines) AND NOT ` + writable
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "timelines": asked})
+	if err != nil {
+		return fmt.Errorf("check destinations: %w", err)
+	}
+	refused, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return fmt.Errorf("check destinations: %w", err)
+	}
+	for _, d := range found {
+		if slices.Contains(refused, d.TimelineID) {
+			return &InvalidError{Field: "to", Code: "to_forbidden", Value: d.Name}
+		}
+	}
+	return nil
+}
+
+// SetWriters sets who may write directs to the actor, or, if a group is named,
+// who may post to it: an InvalidError "writers_unknown" if that is none of
+// WritersOf, ErrNotFound if there is no such group, ErrForbidden if the actor
+// does not administer it.
+//
+// It takes nothing from anybody's sight, so no clock is waited for on its
+// account; the number it draws only lets nodes, which keep the policy with the
+// account, offer the right forms.
+func (s *Store) SetWriters(ctx context.Context, actor int64, group string, who Writers) (Change, error) {
+	kind := User
+	if group != "" {
+		kind = Group
+	}
+	if !slices.Contains(WritersOf(kind), who) {
+		return Change{}, &InvalidError{Field: "writers", Code: "writers_unknown"}
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		account, of := actor, KindDirects
+		if group != "" {
+			g, err := lockGroupTx(ctx, tx, actor, group)
+			if err != nil {
+				return Change{}, err
+			}
+			account, of = g.ID, KindGroup
+		} else if _, err := accountTx(ctx, tx, actor); err != nil {
+			return Change{}, err
+		}
+		// The update is the lock: a post that relies on the policy holds the row.
+		const query = `
+			UPDATE timelines SET writers = @who
+			WHERE kind = @kind AND their_id = @account AND term = '' AND writers <> @who`
+		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"who": who, "kind": of, "account": account})
+		if err != nil {
+			return Change{}, fmt.Errorf("set writers: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		clock, err := tickTx(ctx, tx, forget{Kind: logAccount, AccountID: account})
+		return Change{Actor: actor, Clock: clock}, err
+	})
+}
