@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,18 +18,27 @@ const MaxDestinations = 50
 type NewPost struct {
 	Author int64
 	Body   string
-	// To names the destinations: the author's own name for their feed, a group, or
-	// another person for a direct, which also stands in the author's directs. None
-	// is the author's own feed.
+	// To names the destinations: the author's own name for their feed, that name, a
+	// slash and a slug for a sub-feed of theirs, ToEyes alone for nobody else's eyes, a
+	// group, or another person for a direct, which also stands in the author's
+	// directs. None is the author's own feed.
 	To  []string
 	Key string // the form's, or empty
 }
+
+// ToEyes is the destination that only the author reads. No account and no
+// sub-feed can be called so, and it needs no escaping in forms and addresses.
+const ToEyes = "~eyes"
+
+// subfeedForm is a sub-feed as a destination.
+var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 
 // CreatePost publishes a post. Into a public group any signed-in account may
 // write, into another only its members and administrators; to a person anybody.
 //
 // An unknown destination is an InvalidError "to_unknown" and one the author may
-// not write to "to_forbidden", each with its name for Value.
+// not write to "to_forbidden", each with its name for Value; ToEyes among others is
+// "to_eyes", since one of the two cannot be meant.
 func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 	body, err := cleanBody(n.Body, MaxPostBytes)
 	if err != nil {
@@ -70,12 +80,15 @@ func cleanDestinations(names []string) ([]string, error) {
 		switch {
 		case name == "" || slices.Contains(to, name):
 			continue
-		case !nameForm.MatchString(name):
+		case name != ToEyes && !nameForm.MatchString(name) && !subfeedForm.MatchString(name):
 			return nil, &InvalidError{Field: "to", Code: "to_unknown", Value: strings.ToValidUTF8(name, "")}
 		case len(to) == MaxDestinations:
 			return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: name}
 		}
 		to = append(to, name)
+	}
+	if len(to) > 1 && slices.Contains(to, ToEyes) {
+		return nil, &InvalidError{Field: "to", Code: "to_eyes"}
 	}
 	return to, nil
 }
@@ -83,7 +96,7 @@ func cleanDestinations(names []string) ([]string, error) {
 // address is where a new post goes.
 type address struct {
 	decisive []int64 // base timelines, in key order
-	// everything: some destination is not a direct.
+	// everything: some destination is neither a direct nor for the author's eyes.
 	everything bool
 	// discussions is the author's timeline of that kind.
 	discussions int64
@@ -98,8 +111,8 @@ type destination struct {
 }
 
 // addressTx finds the destinations, locks their levels and checks that the
-// author may write there.
-func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, error) {
+// author may write there, but for those where the post stands already.
+func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string, stands ...int64) (address, error) {
 	own, err := ownTimelinesTx(ctx, tx, author)
 	if err != nil {
 		return address{}, err
@@ -111,9 +124,11 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 	where := address{discussions: own[KindDiscussions]}
 	for _, d := range found {
 		where.decisive = append(where.decisive, d.TimelineID)
-		if d.Kind == KindDirects {
+		switch d.Kind {
+		case KindDirects:
 			where.decisive = append(where.decisive, own[KindDirects])
-		} else {
+		case KindEyes:
+		default:
 			where.everything = true
 		}
 	}
@@ -126,6 +141,12 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 		return address{}, err
 	}
 	for _, d := range found {
+		if _, there := levels[d.TimelineID]; !there { // a sub-feed deleted meanwhile
+			return address{}, &InvalidError{Field: "to", Code: "to_unknown", Value: d.Name}
+		}
+		if slices.Contains(stands, d.TimelineID) {
+			continue
+		}
 		if d.Kind == KindGroup && levels[d.TimelineID] != Public && !d.Member {
 			return address{}, &InvalidError{Field: "to", Code: "to_forbidden", Value: d.Name}
 		}
@@ -171,8 +192,14 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 		FROM accounts a
 		JOIN timelines t ON t.their_id = a.id AND t.term = ''
 			AND t.kind = CASE WHEN a.kind = 'group' THEN 'group' WHEN a.id = @author THEN 'feed' ELSE 'directs' END
-		WHERE a.name = ANY(@names)`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "names": to})
+		WHERE a.name = ANY(@names)
+		UNION ALL
+		SELECT d.name, t.kind, t.id, false
+		FROM accounts a
+		JOIN timelines t ON t.their_id = a.id AND t.kind IN ('subfeed', 'eyes')
+		CROSS JOIN LATERAL (SELECT CASE t.kind WHEN 'eyes' THEN @eyes ELSE a.name || '/' || t.term END AS name) d
+		WHERE a.id = @author AND d.name = ANY(@names)`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "names": to, "eyes": ToEyes})
 	if err != nil {
 		return nil, fmt.Errorf("find destinations: %w", err)
 	}
