@@ -28,6 +28,15 @@ type board struct {
 	unliked  map[pair]int64  // post, account -> when
 	closed   map[int64]int64 // base timeline -> when it went private
 	edited   map[int64]edit  // post -> its last edit acknowledged
+	barred   map[pair]int64  // private base timeline, account -> when it was removed
+	moved    map[int64]move  // post -> its last change of destinations acknowledged
+	moving   map[int64]int   // post -> changes of destinations under way
+}
+
+// move is where a post stands for sure.
+type move struct {
+	decisive []int64
+	when     int64
 }
 
 type edit struct {
@@ -50,6 +59,7 @@ func newBoard() *board {
 	return &board{
 		gone: map[int64]int64{}, silenced: map[int64]int64{}, unliked: map[pair]int64{},
 		closed: map[int64]int64{}, edited: map[int64]edit{},
+		barred: map[pair]int64{}, moved: map[int64]move{}, moving: map[int64]int{},
 	}
 }
 
@@ -136,11 +146,17 @@ func (b *board) leaks(viewer timelines.Viewer, items []rivers.Item, since int64)
 				leak(it, "shows a like of %d, taken back", id)
 			}
 		}
-		if viewer.Anonymous() && !slices.ContainsFunc(it.Fold.Decisive, func(t int64) bool {
+		if m, ok := b.moved[it.PostID]; stood(m.when, ok) && !slices.Equal(it.Fold.Decisive, m.decisive) {
+			leak(it, "stands in %v, but its move to %v was acknowledged", it.Fold.Decisive, m.decisive)
+		}
+		if !slices.ContainsFunc(it.Fold.Decisive, func(t int64) bool {
 			when, ok := b.closed[t]
+			if !viewer.Anonymous() {
+				when, ok = b.barred[pair{t, viewer.AccountID}]
+			}
 			return !stood(when, ok)
 		}) {
-			leak(it, "stands in private timelines only and is shown to nobody")
+			leak(it, "stands only in %v, closed to account %d", it.Fold.Decisive, viewer.AccountID)
 		}
 	}
 	return out

@@ -258,18 +258,18 @@ func (w *town) people(name string, number int) {
 				SELECT $1 WHERE $2 = 0 UNION ALL SELECT $1 || i FROM generate_series(1, $2) i) x(n)
 			RETURNING id
 		)
-		INSERT INTO timelines (kind, their_id, access)
-		SELECT k, id, CASE WHEN k IN ('directs', 'discussions', 'faves') THEN 2 ELSE 0 END
-		FROM made, unnest(ARRAY['feed', 'directs', 'likes', 'comments', 'discussions', 'faves']) k`, name, number)
+		INSERT INTO timelines (kind, their_id, term, access)
+		SELECT k, id, CASE k WHEN 'subfeed' THEN 'private' ELSE '' END, CASE WHEN k IN ('feed', 'likes', 'comments') THEN 0 ELSE 2 END
+		FROM made, unnest(ARRAY['feed', 'subfeed', 'eyes', 'directs', 'likes', 'comments', 'discussions', 'faves']) k`, name, number)
 	w.execPrimary(`
 		WITH gates AS (
 			UPDATE timelines t SET gate_id = g.id
 			FROM timelines g
-			WHERE t.gate_id IS NULL AND t.kind IN ('feed', 'directs', 'likes', 'comments', 'discussions', 'faves')
+			WHERE t.gate_id IS NULL AND t.kind NOT IN ('group', 'post', 'everything')
 				AND g.their_id = t.their_id
-				AND g.kind = CASE WHEN t.kind IN ('directs', 'discussions', 'faves') THEN t.kind ELSE 'feed' END
+				AND g.kind = CASE WHEN t.kind IN ('likes', 'comments') THEN 'feed' ELSE t.kind END
 			RETURNING t.id, t.kind, t.their_id
 		)
 		INSERT INTO readers (timeline_id, account_id)
-		SELECT id, their_id FROM gates WHERE kind IN ('feed', 'directs', 'discussions', 'faves')`)
+		SELECT id, their_id FROM gates WHERE kind NOT IN ('likes', 'comments')`)
 }

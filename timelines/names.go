@@ -32,6 +32,9 @@ const PrivateSlug = "private"
 // slugForm is what sub-feeds are called in addresses.
 var slugForm = regexp.MustCompile(`^[a-z0-9-]{1,35}$`)
 
+// IsSlug reports whether a sub-feed could be called so.
+func IsSlug(slug string) bool { return slugForm.MatchString(slug) }
+
 // checkSlug returns what is wrong with the slug of a new sub-feed, or nil.
 func checkSlug(slug string) error {
 	switch {
