@@ -133,6 +133,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeSignUp(mux)
 	s.routeLogin(mux)
 	s.routeSettings(mux)
+	s.routeFeeds(mux)
 	s.routeAccount(mux)
 	mux.Handle("GET /ws", s.page(func(w http.ResponseWriter, r *request) error {
 		return s.hub.serveWS(w, r.Request)
