@@ -173,6 +173,27 @@ func (w *town) setAccess(n *node, v timelines.Viewer, group string, level timeli
 	})
 }
 
+func (w *town) move(n *node, v timelines.Viewer, code string, to ...string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.SetDestinations(ctx, v.AccountID, code, to)
+	})
+}
+
+func (w *town) takeOut(n *node, v timelines.Viewer, code, group string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.RemoveFromGroup(ctx, v.AccountID, code, group)
+	})
+}
+
+func (w *town) setReader(n *node, v timelines.Viewer,
+	set func(ctx context.Context, actor int64, slug, name string) (timelines.Change, error), slug, name string,
+) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return set(ctx, v.AccountID, slug, name) })
+}
+
 func (w *town) name(n *node, v timelines.Viewer, kind rivers.Kind, of string) rivers.Name {
 	w.t.Helper()
 	name, err := n.rivers.Resolve(w.ctx, v, kind, of, rivers.Fresh)
