@@ -222,7 +222,7 @@ var englishTexts = map[string]string{
 	"feeds.readers.own":          "Removing somebody ends their subscription too.",
 	"feeds.admit":                "Let read",
 	"feeds.admit.name":           "Name of a person",
-	"feeds.remove":              "Remove",
+	"feeds.remove":               "Remove",
 	"feeds.excluded":             "Who does not read it",
 	"feeds.excluded.none":        "Nobody is left out.",
 	"feeds.exclude":              "Leave out",
