@@ -123,7 +123,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeHome(mux)
 	s.routeEverything(mux)
 	s.routeFilter(mux)
-	s.routeFeeds(mux)
+	s.routeFeedFiles(mux)
 	s.routePost(mux)
 	s.routeCompose(mux)
 	s.routeComments(mux)
@@ -135,6 +135,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeLogin(mux)
 	s.routeSettings(mux)
 	s.routeUnseen(mux)
+	s.routeFeeds(mux)
 	s.routeAccount(mux)
 	mux.Handle("GET /ws", s.page(func(w http.ResponseWriter, r *request) error {
 		return s.hub.serveWS(w, r.Request)
