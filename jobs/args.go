@@ -50,6 +50,7 @@ type replaceArgs struct {
 	ViewerID  int64    `json:"viewer_id,omitempty"`
 	Everybody bool     `json:"everybody,omitempty"`
 	Kinds     []string `json:"kinds,omitempty"`
+	Terms     []string `json:"terms,omitempty"`
 }
 
 func (replaceArgs) Kind() string { return "replace" }

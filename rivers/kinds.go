@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/marks"
 )
 
 // spec says what a river kind is: what it is made of, who may open it, how long
@@ -18,6 +19,8 @@ type spec struct {
 	// reasons: an entry is dropped if none of its timelines is readable any more, or
 	// the fold says of all that they hold it no more.
 	reasons bool
+	// term makes the river's term of the name in its address; nil: it has none.
+	term func(name string) (term string, ok bool)
 	// full: entries are shown unfolded.
 	full bool
 	// home keeps the long grace.
@@ -36,6 +39,14 @@ const (
 func named(kinds ...string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
 		return sn.Named(ctx, n.UserID, n.TheirID, kinds...)
+	}
+}
+
+// termed is the one timeline of the kind and the river's term, which may not be
+// made yet.
+func termed(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
+	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+		return sn.Termed(ctx, n.UserID, kind, n.Term)
 	}
 }
 
@@ -60,12 +71,17 @@ var specs = map[Kind]spec{
 	Directs:     {sources: own(timelines.KindDirects), page: ofMyself},
 	Faves:       {sources: own(timelines.KindFaves), page: ofMyself},
 	Everything:  {sources: named(timelines.KindEverything), page: ofNobody},
-	Post:        {sources: named(timelines.KindPost), page: ofPost, full: true},
+	// The fold does not know which tags the whole post and all its comments have, so
+	// reasons would not be borne out there. A post whose last mention of the tag was
+	// just edited away stands here until Tier 1 comes to it, with the text it has now:
+	// who reads it may read it, and sees nothing of what was taken away (R4).
+	Hashtag: {sources: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term},
+	Post:    {sources: named(timelines.KindPost), page: ofPost, full: true},
 }
 
 // Kinds returns all river kinds.
 func Kinds() []Kind {
-	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything}
+	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything, Hashtag}
 }
 
 // grace is how long a closed river of the kind is kept.
@@ -77,7 +93,7 @@ func (s *Store) grace(k Kind) time.Duration {
 }
 
 // Resolve returns the name of the river behind a page: name is an account's
-// name or a post's code where the kind needs one. It says nothing about the
+// name, a post's code or a tag where the kind needs one. It says nothing about the
 // right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
 	sp, ok := specs[kind]
@@ -87,6 +103,11 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 	n := Name{UserID: v.AccountID, Kind: kind, Order: order}
 	if n.Order == "" {
 		n.Order = Fresh
+	}
+	if sp.term != nil {
+		if n.Term, ok = sp.term(name); !ok {
+			return Name{}, ErrNotFound
+		}
 	}
 	switch sp.page {
 	case ofMyself:

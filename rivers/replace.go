@@ -15,25 +15,40 @@ import (
 // own change of subscriptions does at once, before the reply (DESIGN: the
 // protocol, step 2). The next visit builds another generation.
 func (s *Store) Retire(ctx context.Context, r timelines.Replace) error {
-	const query = `
+	query := `
 		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
 		WHERE id IN (
 			SELECT id FROM rivers
 			WHERE user_id = @user AND (state = 'live' OR state = 'building')
-				AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+				AND ` + replaced(r) + `
 			ORDER BY id FOR UPDATE)`
-	_, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"user": r.ViewerID, "kinds": kindsOf(r)})
+	args := replacedArgs(r)
+	args["user"] = r.ViewerID
+	_, err := s.db.Exec(ctx, query, args)
 	if err != nil {
 		return fmt.Errorf("retire rivers: %w", err)
 	}
 	return nil
 }
 
-func kindsOf(r timelines.Replace) []string {
-	if r.Kinds == nil {
-		return []string{}
+// replaced is true for the rivers of a kind and term that a Replace names. With
+// terms, which very many rivers of everybody's may not have, it has the form of
+// an index.
+func replaced(r timelines.Replace) string {
+	if len(r.Terms) == 0 {
+		return `(cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[])) AND cardinality(@terms::text[]) = 0`
 	}
-	return r.Kinds
+	return `kind = ANY(@kinds::text[]) AND term = ANY(@terms::text[]) AND term <> ''`
+}
+
+func replacedArgs(r timelines.Replace) pgx.StrictNamedArgs {
+	args := pgx.StrictNamedArgs{"kinds": r.Kinds, "terms": r.Terms}
+	for name, list := range args {
+		if list.([]string) == nil {
+			args[name] = []string{}
+		}
+	}
+	return args
 }
 
 // deepest is how many entries of an open river are rebuilt at once. A river read
@@ -50,11 +65,11 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 	if err := s.retireUnopened(ctx, r); err != nil {
 		return nil, err
 	}
-	const query = `
+	query := `
 		SELECT DISTINCT r.user_id FROM leases l JOIN rivers r ON r.id = l.river_id
-		WHERE l.until > clock_timestamp() AND (cardinality(@kinds::text[]) = 0 OR r.kind = ANY(@kinds::text[]))
+		WHERE l.until > clock_timestamp() AND ` + replaced(r) + `
 		ORDER BY 1`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"kinds": kindsOf(r)})
+	rows, err := s.db.Query(ctx, query, replacedArgs(r))
 	if err != nil {
 		return nil, fmt.Errorf("read whose rivers are open: %w", err)
 	}
@@ -64,7 +79,7 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 	}
 	left := make([]timelines.Replace, len(viewers))
 	for i, v := range viewers {
-		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds}
+		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds, Terms: r.Terms}
 	}
 	return left, nil
 }
@@ -73,18 +88,18 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 // every build of one under way, whose snapshot may be older than the change: its
 // builder starts again.
 func (s *Store) retireUnopened(ctx context.Context, r timelines.Replace) error {
-	const query = `
+	query := `
 		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
 		WHERE id IN (
 			SELECT id FROM rivers r
 			WHERE (@everybody OR user_id = @user)
-				AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+				AND ` + replaced(r) + `
 				AND (state = 'building' OR state = 'live' AND NOT EXISTS (
 					SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
 			ORDER BY id FOR UPDATE)`
-	_, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{
-		"everybody": r.Everybody, "user": r.ViewerID, "kinds": kindsOf(r),
-	})
+	args := replacedArgs(r)
+	args["everybody"], args["user"] = r.Everybody, r.ViewerID
+	_, err := s.db.Exec(ctx, query, args)
 	if err != nil {
 		return fmt.Errorf("retire closed rivers: %w", err)
 	}
@@ -120,7 +135,7 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 	}
 	// What is left live is open; and a page open on a river already retired (the
 	// actor's own, see Retire) is swapped too.
-	const open = `
+	open := `
 		SELECT DISTINCT ON (user_id, kind, their_id, term, ord) user_id, kind, their_id, term, ord,
 			(SELECT CASE WHEN count(*) > @deepest THEN min(fresh_at) ELSE r.floor END
 			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
@@ -128,13 +143,13 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 			state = 'live'
 		FROM rivers r
 		WHERE user_id = @user
-			AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+			AND ` + replaced(r) + `
 			AND (state = 'live' OR state = 'retired' AND EXISTS (
 				SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
 		ORDER BY user_id, kind, their_id, term, ord, state = 'live' DESC`
-	rows, err := s.db.Query(ctx, open, pgx.StrictNamedArgs{
-		"user": r.ViewerID, "kinds": kindsOf(r), "deepest": deepest,
-	})
+	args := replacedArgs(r)
+	args["user"], args["deepest"] = r.ViewerID, deepest
+	rows, err := s.db.Query(ctx, open, args)
 	if err != nil {
 		return nil, fmt.Errorf("read open rivers: %w", err)
 	}

@@ -22,6 +22,7 @@ const (
 	Group       Kind = "group"
 	Post        Kind = "post"
 	Everything  Kind = "everything"
+	Hashtag     Kind = "hashtag"
 )
 
 // Order is what a river is sorted by, newest first.
@@ -43,8 +44,9 @@ type Name struct {
 	// TheirID is whose page it is: an account for User, Likes, Comments, Group; a
 	// post for Post; else 0.
 	TheirID int64
-	Term    string
-	Order   Order
+	// Term is a hashtag's; else empty.
+	Term  string
+	Order Order
 }
 
 // Cursor is a place between two entries: everything strictly older than (Place,

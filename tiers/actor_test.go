@@ -114,7 +114,7 @@ func (a *actor) post(n *node) {
 		return
 	}
 	a.board.add(&card{id: c.PostID, code: c.Code, author: a.id})
-	a.standsInMine(c.PostID, p.To, clock)
+	a.standsInMine(c.PostID, p.Body, p.To, clock)
 	if p.Key != "" {
 		again, ok := a.act("post again", n, create)
 		if ok && (!again.Repeated || again.PostID != c.PostID) {
@@ -144,14 +144,14 @@ func (a *actor) twins() {
 		return
 	}
 	a.board.add(&card{id: made[0].PostID, code: made[0].Code, author: a.id})
-	a.standsInMine(made[0].PostID, []string{a.name}, 0)
+	a.standsInMine(made[0].PostID, p.Body, []string{a.name}, 0)
 }
 
-// standsInMine: the new post is at the top of my page, and of my home feed, by
-// creation; only I write into the first, others may have written into the second
-// meanwhile. One that stands in groups only may be closed to me meanwhile, and
+// standsInMine: the new post is at the top of my page, and of my home feed and its
+// tags', by creation; only I write into the first, others may have written into the
+// others meanwhile. One that stands in groups only may be closed to me meanwhile, and
 // comes back in the background when they open again.
-func (a *actor) standsInMine(post int64, to []string, clock int64) {
+func (a *actor) standsInMine(post int64, body string, to []string, clock int64) {
 	inGroups := !slices.ContainsFunc(to, func(name string) bool { return !slices.Contains(a.workload.groups, name) })
 	check := func(kind rivers.Kind, of string, atTop bool) {
 		page := a.own(kind, of, rivers.Created)
@@ -170,6 +170,11 @@ func (a *actor) standsInMine(post int64, to []string, clock int64) {
 	check(rivers.Discussions, "", true)
 	if slices.Contains(to, a.name) {
 		check(rivers.User, a.name, true)
+	}
+	for _, tag := range tags {
+		if strings.Contains(body, "#"+tag) {
+			check(rivers.Hashtag, tag, false)
+		}
 	}
 }
 
@@ -231,7 +236,7 @@ func (a *actor) comment(n *node) {
 		return
 	}
 	a.serial++
-	body := fmt.Sprintf("comment %d of %s", a.serial, a.name)
+	body := fmt.Sprintf("comment %d of %s%s", a.serial, a.name, tagged(a.serial))
 	done, ok := a.act("comment", n, func(ctx context.Context) (timelines.Change, error) {
 		return n.store.CreateComment(ctx, timelines.NewComment{Author: a.id, Code: c.code, Body: body, Key: body})
 	})
@@ -369,7 +374,7 @@ func (a *actor) editComment(n *node) {
 	}
 	a.serial++
 	a.act("edit comment", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.EditComment(ctx, a.id, c.code, m.id, fmt.Sprintf("comment edited, %d", a.serial))
+		return n.store.EditComment(ctx, a.id, c.code, m.id, fmt.Sprintf("comment edited%s, %d", tagged(a.serial), a.serial))
 	})
 }
 

@@ -96,9 +96,18 @@ func (b *board) since() int64 {
 	return b.now
 }
 
-// bodyOf is the text of a post at an edit: the number is at its end.
+// bodyOf is the text of a post at an edit: the number is at its end. Every edit
+// has other tags, or none.
 func bodyOf(author string, serial, edit int) string {
-	return fmt.Sprintf("post %d of %s, edit %d", serial, author, edit)
+	return fmt.Sprintf("post %d of %s%s, edit %d", serial, author, tagged(serial+edit), edit)
+}
+
+// tags are all that workloads write.
+var tags = []string{"river", "weir", "весна"}
+
+// tagged are the tags of the n-th text.
+func tagged(n int) string {
+	return []string{"", " #river", "", " #Weir #river", " #весна", ""}[n%6]
 }
 
 func editOf(body string) int {

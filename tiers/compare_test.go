@@ -46,7 +46,7 @@ func idsOf(list []timelines.Timeline) []int64 {
 // compare pages a river to its very end on a node and says where it is not what
 // the oracle expects; empty if nowhere.
 func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name) string {
-	what := fmt.Sprintf("%s of %d for %d by %s", name.Kind, name.TheirID, name.UserID, name.Order)
+	what := fmt.Sprintf("%s of %d%s for %d by %s", name.Kind, name.TheirID, name.Term, name.UserID, name.Order)
 	refused := o.refused(name)
 	want := o.expect(name)
 	var got []shown
@@ -90,6 +90,11 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		}
 	}
 	add(rivers.Everything, 0)
+	for _, tag := range append([]string{"unused"}, tags...) {
+		for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
+			all = append(all, rivers.Name{UserID: viewer, Kind: rivers.Hashtag, Term: tag, Order: order})
+		}
+	}
 	if viewer != 0 {
 		add(rivers.Home, 0)
 		add(rivers.Discussions, 0)

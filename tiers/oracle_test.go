@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -47,6 +48,7 @@ type timeline struct {
 	GateID  *int64
 	Access  int16
 	Kind    string
+	Term    string
 }
 
 type post struct {
@@ -104,8 +106,8 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		var a account
 		err := each(nil, `SELECT id, kind, name FROM accounts`, []any{&a.ID, &a.Kind, &a.Name}, func() { o.accounts[a.ID] = a })
 		var t timeline
-		err = each(err, `SELECT id, their_id, gate_id, access, kind FROM timelines`,
-			[]any{&t.ID, &t.TheirID, &t.GateID, &t.Access, &t.Kind}, func() { o.timelines[t.ID] = t })
+		err = each(err, `SELECT id, their_id, gate_id, access, kind, term FROM timelines`,
+			[]any{&t.ID, &t.TheirID, &t.GateID, &t.Access, &t.Kind, &t.Term}, func() { o.timelines[t.ID] = t })
 		var p pair
 		err = each(err, `SELECT timeline_id, account_id FROM readers`, []any{&p.a, &p.b}, func() { o.readers[p] = true })
 		err = each(err, `SELECT timeline_id, account_id FROM excluded`, []any{&p.a, &p.b}, func() { o.excluded[p] = true })
@@ -187,6 +189,15 @@ func (o *oracle) commentedBy(account, post int64) bool {
 	return slices.ContainsFunc(o.comments[post], func(c remark) bool { return c.AuthorID == account })
 }
 
+// says: does the post or one of its comments have this word, in whatever case?
+// Workloads write a space before each tag, and nothing or a comma after it.
+func (o *oracle) says(p post, word string) bool {
+	has := func(body string) bool {
+		return slices.Contains(strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return r == ' ' || r == ',' }), word)
+	}
+	return has(p.Body) || slices.ContainsFunc(o.comments[p.ID], func(c remark) bool { return has(c.Body) })
+}
+
 // holds: is the post in the timeline, by what people did?
 func (o *oracle) holds(t timeline, p post) bool {
 	if p.DeletedAt != nil {
@@ -207,6 +218,8 @@ func (o *oracle) holds(t timeline, p post) bool {
 		return t.TheirID == p.ID
 	case timelines.KindEverything:
 		return slices.ContainsFunc(p.Decisive, func(id int64) bool { return o.timelines[id].Kind != timelines.KindDirects })
+	case timelines.KindHashtag:
+		return o.says(p, "#"+t.Term)
 	}
 	panic("no such kind: " + t.Kind)
 }
@@ -229,7 +242,7 @@ func (o *oracle) sources(n rivers.Name) []timeline {
 		case rivers.Discussions, rivers.Directs, rivers.Faves:
 			return t.Kind == string(n.Kind) && t.TheirID == n.UserID
 		default: // the timeline of that name
-			return t.Kind == string(n.Kind) && t.TheirID == n.TheirID
+			return t.Kind == string(n.Kind) && t.TheirID == n.TheirID && t.Term == n.Term
 		}
 	}
 	var found []timeline

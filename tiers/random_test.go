@@ -58,7 +58,7 @@ func (v *village) empty() {
 	v.posts = nil
 	for _, query := range []string{
 		`TRUNCATE posts, subscriptions, subscription_requests, test_events CASCADE`,
-		`DELETE FROM timelines WHERE kind = 'post'`,
+		`DELETE FROM timelines WHERE kind IN ('post', 'hashtag')`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind IN ('feed', 'directs', 'discussions', 'faves')
 			AND t.their_id <> r.account_id`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind = 'group'
@@ -109,7 +109,7 @@ func (v *village) once(rt *rapid.T) {
 			act(what, func(ctx context.Context) (timelines.Change, error) { return do(ctx, actor, code, id) })
 		}
 	}
-	text := func() string { v.bodies++; return fmt.Sprintf("text %d", v.bodies) }
+	text := func() string { v.bodies++; return fmt.Sprintf("text %d%s", v.bodies, tagged(v.bodies)) }
 	rt.Repeat(map[string]func(*rapid.T){
 		"post": func(rt *rapid.T) {
 			p := timelines.NewPost{
@@ -225,6 +225,9 @@ func (v *village) look(rt *rapid.T, open bool) {
 			return
 		}
 		of = rapid.SampledFrom(v.posts).Draw(rt, "post").Code
+	}
+	if kind == rivers.Hashtag {
+		of = rapid.SampledFrom(tags).Draw(rt, "tag")
 	}
 	order := rapid.SampledFrom([]rivers.Order{rivers.Fresh, rivers.Created}).Draw(rt, "order")
 	n, err := v.n.rivers.Resolve(v.ctx, viewer, kind, of, order)

@@ -133,6 +133,7 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 	kinds := []rivers.Kind{
 		rivers.Home, rivers.Home, rivers.Home, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
 		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Group, rivers.Post,
+		rivers.Hashtag, rivers.Hashtag,
 	}
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""
@@ -144,6 +145,8 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 		}
 	case rivers.Group:
 		of = r.groups[r.rng.IntN(len(r.groups))]
+	case rivers.Hashtag:
+		of = tags[r.rng.IntN(len(tags))]
 	case rivers.Post:
 		if c := r.board.pick(r.rng, anyCard); c != nil {
 			of = c.code

@@ -58,7 +58,11 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, entered)
+		named, err := s.indexTextTx(ctx, tx, &c, lockedPost{ID: c.PostID}, ownText, body, false)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, union(entered, named))
 	})
 }
 

@@ -25,6 +25,10 @@ type batch struct {
 	commentOf map[string]string
 	// everything is the timeline of that kind.
 	everything int64
+	// tags are the timelines of the tags in the batch's new texts, by term.
+	tags map[string]int64
+	// made are the comments made, by id.
+	made map[int64]placedComment
 	// forget goes into the access log.
 	forget []forget
 	events []Event
@@ -92,7 +96,7 @@ const (
 )
 
 func newBatch(im *Import, tx pgx.Tx) *batch {
-	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}}
+	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, made: map[int64]placedComment{}}
 }
 
 // mention takes an account into the batch, or adds what this mention knows.
@@ -199,7 +203,7 @@ func (b *batch) store(ctx context.Context) (Change, error) {
 	for _, step := range []func(context.Context) error{
 		b.findAccounts, b.makeAccounts, b.findTimelines, b.narrow,
 		b.findPosts, b.holdLevels, b.lockPosts, b.findGains,
-		b.replay, b.makePosts, b.gain, b.makeTalk, b.place, b.admit,
+		b.findMarks, b.replay, b.makePosts, b.gain, b.makeTalk, b.markTexts, b.place, b.admit,
 		b.count,
 	} {
 		if err := step(ctx); err != nil {

@@ -16,6 +16,8 @@ type talk struct {
 	at      time.Time
 	account *importAccount
 	comment bool
+	// named are the timelines its text names.
+	named []int64
 	// known: it is stored already.
 	known bool
 }
@@ -261,7 +263,7 @@ func (b *batch) replay(context.Context) error {
 			continue
 		}
 		for _, c := range p.comments {
-			p.talk = append(p.talk, talk{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true})
+			p.talk = append(p.talk, talk{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true, named: b.named(c.Body)})
 		}
 		for _, l := range p.likes {
 			p.talk = append(p.talk, talk{at: l.CreatedAt, account: b.accounts[l.Account.ExternalID]})
@@ -288,6 +290,9 @@ func (b *batch) enterOwn(p *importPost) {
 	}
 	if own := b.accounts[p.Author.ExternalID].timelines[KindDiscussions]; own != 0 {
 		p.enter(own, at)
+	}
+	for _, timeline := range b.named(p.Body) {
+		p.enter(timeline, at)
 	}
 	b.enterEverything(p)
 }
@@ -338,6 +343,9 @@ func (p *importPost) replay(maxAge time.Duration) int64 {
 			if timeline := t.account.timelines[k]; timeline != 0 {
 				p.enter(timeline, at)
 			}
+		}
+		for _, timeline := range t.named {
+			p.enter(timeline, at)
 		}
 	}
 	return fresh

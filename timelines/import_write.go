@@ -242,6 +242,7 @@ func (b *batch) makeComments(ctx context.Context) error {
 		posts, authors = append(posts, c.post.ID), append(authors, b.accounts[c.Author.ExternalID].ID)
 		dates, bodies, vias, keys = append(dates, c.CreatedAt), append(bodies, c.Body), append(vias, c.Via), append(keys, c.ExternalID)
 		b.met = append(b.met, meeting{kind: originComment, id: ids[i], new: true})
+		b.made[ids[i]] = c
 	}
 	_, err = b.tx.Exec(ctx, `
 		INSERT INTO comments (id, post_id, author_id, created_at, body, via)

@@ -50,6 +50,7 @@ const (
 	KindFaves       = "faves"
 	KindPost        = "post"
 	KindEverything  = "everything"
+	KindHashtag     = "hashtag"
 )
 
 // Account kinds.

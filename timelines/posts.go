@@ -70,7 +70,8 @@ func (s *Store) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int6
 	return c, s.announceTx(ctx, tx, Touched{PostID: c.PostID, Timelines: c.Touched})
 }
 
-// EditPost changes the text of the actor's own post; it bumps nothing.
+// EditPost changes the text of the actor's own post; it bumps nothing. The post
+// enters the timelines of its new tags and leaves those of tags that went.
 // ErrNotFound if the actor cannot read it, ErrForbidden if it is another's. The
 // same text changes nothing.
 func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (Change, error) {
@@ -95,7 +96,12 @@ func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (C
 		if tag.RowsAffected() == 0 {
 			return Change{}, &unchanged{p.change(actor)}
 		}
-		return s.touchTx(ctx, tx, p.change(actor), nil)
+		c := p.change(actor)
+		touched, err := s.indexTextTx(ctx, tx, &c, p, ownText, body, true)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, touched)
 	})
 }
 
@@ -133,6 +139,7 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 		empty.Queue(`DELETE FROM likes WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM faves WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM attachments WHERE post_id = @post`, args)
+		empty.Queue(`DELETE FROM text_marks WHERE post_id = @post`, args)
 		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
 			return Change{}, fmt.Errorf("delete post: %w", err)
 		}

@@ -44,6 +44,16 @@ func (sn *Snapshot) Named(ctx context.Context, viewer, theirID int64, kinds ...s
 	return collectIDs(rows, err, "timelines by name")
 }
 
+// Termed returns the id of the timeline of that kind and term which is nobody's,
+// if there is one that the viewer may open.
+func (sn *Snapshot) Termed(ctx context.Context, viewer int64, kind, term string) ([]int64, error) {
+	const query = `
+		SELECT t.id FROM timelines t
+		WHERE t.kind = @kind AND t.their_id = 0 AND t.term = @term AND ` + readableGate
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "term": term, "viewer": viewer})
+	return collectIDs(rows, err, "timeline by term")
+}
+
 // Home returns what the viewer's home feed is made of (source: 000, friend
 // feed; 004, "about three timelines per subscription"): the feeds, likes and
 // comments of those subscribed to and of the viewer, the groups' feeds, the

@@ -67,6 +67,8 @@ type Replace struct {
 	Everybody bool
 	// Kinds limits the river kinds concerned; none means every kind.
 	Kinds []string
+	// Terms limits them further to rivers of these terms; it needs Kinds.
+	Terms []string
 }
 
 // Unbumped says that rows of the post in filter timelines have still to follow

@@ -318,6 +318,7 @@ func (w *town) sound() {
 			w.Errorf("%s: broken for %v", rule.what, broken)
 		}
 	}
+	w.soundMarks()
 }
 
 // touchedBy returns the union of the timelines announced as touched.

@@ -68,6 +68,15 @@ func TestEverythingAtOnce(t *testing.T) {
 	w.same("announcements by post, against versions", announced, versions)
 }
 
+// tagged is the end of a text: none, one or two of a few tags.
+func tagged(random *rand.Rand) string {
+	end := ""
+	for range random.IntN(3) {
+		end += []string{" #river", " #Weir", " #весна"}[random.IntN(3)]
+	}
+	return end
+}
+
 // anything does one thing at random, mostly to a post made before.
 func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
 	ctx := w.Context()
@@ -78,9 +87,9 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 		for range random.IntN(3) {
 			to = append(to, places[random.IntN(len(places))])
 		}
-		return w.CreatePost(ctx, NewPost{Author: actor, Body: "hello", To: to, Key: fmt.Sprint("p", random.IntN(30))})
+		return w.CreatePost(ctx, NewPost{Author: actor, Body: "hello" + tagged(random), To: to, Key: fmt.Sprint("p", random.IntN(30))})
 	case 1, 2, 3:
-		return w.CreateComment(ctx, NewComment{Author: actor, Code: on.Code, Body: "so", Key: fmt.Sprint("c", random.IntN(100))})
+		return w.CreateComment(ctx, NewComment{Author: actor, Code: on.Code, Body: "so" + tagged(random), Key: fmt.Sprint("c", random.IntN(100))})
 	case 4, 5:
 		return w.Like(ctx, actor, on.Code)
 	case 6:
@@ -88,9 +97,9 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 	case 7:
 		return w.DeleteComment(ctx, actor, on.Code, on.CommentID)
 	case 8:
-		return w.EditComment(ctx, actor, on.Code, on.CommentID, fmt.Sprint("or ", random.IntN(3)))
+		return w.EditComment(ctx, actor, on.Code, on.CommentID, fmt.Sprint("or ", random.IntN(3), tagged(random)))
 	case 9:
-		return w.EditPost(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3)))
+		return w.EditPost(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3), tagged(random)))
 	case 10:
 		if random.IntN(4) > 0 {
 			return Change{}, nil

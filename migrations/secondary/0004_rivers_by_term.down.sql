@@ -1,0 +1,1 @@
+DROP INDEX rivers_term_idx;
