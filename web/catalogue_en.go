@@ -55,6 +55,7 @@ var englishTexts = map[string]string{
 	"empty.likes":       "Posts liked by {who} stand here. There are none yet.",
 	"empty.comments":    "Posts {who} commented on stand here. There are none yet.",
 	"empty.group":       "Nobody has written here yet.",
+	"empty.tag":         "Posts with #{tag}, in their text or in a comment, stand here. There are none you can read yet.",
 	"empty.faves":       "Save a post to find it again here. Nobody else sees what you save.",
 	"empty.discussions": "Posts you wrote, commented on or liked gather here, so that you can follow how they go on.",
 	"empty.directs":     "Nobody but you and the recipient reads a direct message. To send one, write a post and give a person's name under “To”.",

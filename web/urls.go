@@ -49,3 +49,6 @@ func olderAddress(path string, order rivers.Order, cursor string) string {
 func signUpURL(back string) templ.SafeURL {
 	return templ.SafeURL("/signup?back=" + url.QueryEscape(back))
 }
+
+// tagPath is the address of a tag's page.
+func tagPath(term string) string { return "/tag/" + url.PathEscape(term) }

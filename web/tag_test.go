@@ -1,0 +1,46 @@
+package web
+
+import (
+	"strings"
+	"testing"
+)
+
+// A tag links to its page, where the posts stand that have it and may be read,
+// and leave when they have it no more; forms on it lead back there.
+func TestTagPage(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	reader, nobody := bob.visitor(), s.visitor()
+	const spring = "/tag/%D0%B2%D0%B5%D1%81%D0%BD%D0%B0"
+	reader.get(spring).wants(200).has("#весна", "There are none you can read yet", `data-page="`+spring+`"`)
+	code := anna.post("Это #Весна, <b>и #лес</b>").Code
+	anna.visitor().get(spring).wants(200).has("#Весна")
+	s.followUp()
+	reader.get(spring).wants(200).has(`<a href="`+spring+`">#Весна</a>`, "&lt;b&gt;и", "<h1>#весна</h1>").lacks("none you can read")
+	reader.post("/p/"+code+"/like", "back", spring+"#p-"+code).leadsTo(spring + "#p-" + code)
+	reader.get("/tag/%D0%92%D0%95%D0%A1%D0%9D%D0%90?order=created").leadsTo(spring + "?order=created")
+	nobody.get(spring+"?order=created").wants(200).has("#Весна", spring+"?order=created")
+	for _, address := range []string{"/tag/", "/tag/a-b", "/tag/%20", "/tag/%00", "/tag/%ff", "/tag/" + strings.Repeat("x", 51)} {
+		reader.get(address).wants(404)
+	}
+
+	anna.post("Только тебе: #весна", "bob")
+	s.followUp()
+	reader.get(spring).has("Только тебе")
+	nobody.get(spring).wants(200).lacks("Только тебе").has("#Весна")
+	anna.edit(code, "Это лето")
+	s.followUp()
+	nobody.get(spring).wants(200).lacks(`class="entry"`)
+}
+
+// An open page of a tag moves by itself, from the tag's first use on.
+func TestTagPageIsLive(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	g := s.open(bob, "/tag/river")
+	code := anna.post("The #river").Code
+	s.followUp()
+	g.untilEntry(code)
+	more := anna.post("Again the #River").Code
+	g.untilEntry(more)
+}
