@@ -70,6 +70,7 @@ var specs = map[Kind]spec{
 	Discussions: {sources: own(timelines.KindDiscussions), page: ofMyself},
 	Directs:     {sources: own(timelines.KindDirects), page: ofMyself},
 	Faves:       {sources: own(timelines.KindFaves), page: ofMyself},
+	Mentions:    {sources: own(timelines.KindMentions), page: ofMyself},
 	Everything:  {sources: named(timelines.KindEverything), page: ofNobody},
 	// The fold does not know which tags the whole post and all its comments have, so
 	// reasons would not be borne out there. A post whose last mention of the tag was
@@ -81,7 +82,7 @@ var specs = map[Kind]spec{
 
 // Kinds returns all river kinds.
 func Kinds() []Kind {
-	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything, Hashtag}
+	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Mentions, Group, Post, Everything, Hashtag}
 }
 
 // grace is how long a closed river of the kind is kept.

@@ -18,6 +18,7 @@ const (
 	Comments    Kind = "comments"
 	Discussions Kind = "discussions"
 	Faves       Kind = "faves"
+	Mentions    Kind = "mentions"
 	Directs     Kind = "directs"
 	Group       Kind = "group"
 	Post        Kind = "post"

@@ -105,9 +105,9 @@ func bodyOf(author string, serial, edit int) string {
 // tags are all that workloads write.
 var tags = []string{"river", "weir", "весна"}
 
-// tagged are the tags of the n-th text.
+// tagged are the tags of the n-th text, and whom it names.
 func tagged(n int) string {
-	return []string{"", " #river", "", " #Weir #river", " #весна", ""}[n%6]
+	return []string{"", " #river", " @ann", " #Weir #river", " #весна @bob @cat", ""}[n%6]
 }
 
 func editOf(body string) int {

@@ -100,6 +100,7 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		add(rivers.Discussions, 0)
 		add(rivers.Directs, 0)
 		add(rivers.Faves, 0)
+		add(rivers.Mentions, 0)
 	}
 	for _, a := range o.accounts {
 		switch {

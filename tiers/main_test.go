@@ -259,17 +259,17 @@ func (w *town) people(name string, number int) {
 			RETURNING id
 		)
 		INSERT INTO timelines (kind, their_id, access)
-		SELECT k, id, CASE WHEN k IN ('directs', 'discussions', 'faves') THEN 2 ELSE 0 END
-		FROM made, unnest(ARRAY['feed', 'directs', 'likes', 'comments', 'discussions', 'faves']) k`, name, number)
+		SELECT k, id, CASE WHEN k IN ('directs', 'discussions', 'faves', 'mentions') THEN 2 ELSE 0 END
+		FROM made, unnest(ARRAY['feed', 'directs', 'likes', 'comments', 'discussions', 'faves', 'mentions']) k`, name, number)
 	w.execPrimary(`
 		WITH gates AS (
 			UPDATE timelines t SET gate_id = g.id
 			FROM timelines g
-			WHERE t.gate_id IS NULL AND t.kind IN ('feed', 'directs', 'likes', 'comments', 'discussions', 'faves')
+			WHERE t.gate_id IS NULL AND t.kind IN ('feed', 'directs', 'likes', 'comments', 'discussions', 'faves', 'mentions')
 				AND g.their_id = t.their_id
-				AND g.kind = CASE WHEN t.kind IN ('directs', 'discussions', 'faves') THEN t.kind ELSE 'feed' END
+				AND g.kind = CASE WHEN t.kind IN ('directs', 'discussions', 'faves', 'mentions') THEN t.kind ELSE 'feed' END
 			RETURNING t.id, t.kind, t.their_id
 		)
 		INSERT INTO readers (timeline_id, account_id)
-		SELECT id, their_id FROM gates WHERE kind IN ('feed', 'directs', 'discussions', 'faves')`)
+		SELECT id, their_id FROM gates WHERE kind IN ('feed', 'directs', 'discussions', 'faves', 'mentions')`)
 }

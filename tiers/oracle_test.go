@@ -218,6 +218,8 @@ func (o *oracle) holds(t timeline, p post) bool {
 		return t.TheirID == p.ID
 	case timelines.KindEverything:
 		return slices.ContainsFunc(p.Decisive, func(id int64) bool { return o.timelines[id].Kind != timelines.KindDirects })
+	case timelines.KindMentions:
+		return o.says(p, "@"+o.accounts[t.TheirID].Name)
 	case timelines.KindHashtag:
 		return o.says(p, "#"+t.Term)
 	}
@@ -239,7 +241,7 @@ func (o *oracle) sources(n rivers.Name) []timeline {
 			return false
 		case rivers.User:
 			return t.Kind == timelines.KindFeed && t.TheirID == n.TheirID
-		case rivers.Discussions, rivers.Directs, rivers.Faves:
+		case rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Mentions:
 			return t.Kind == string(n.Kind) && t.TheirID == n.UserID
 		default: // the timeline of that name
 			return t.Kind == string(n.Kind) && t.TheirID == n.TheirID && t.Term == n.Term

@@ -59,7 +59,7 @@ func (v *village) empty() {
 	for _, query := range []string{
 		`TRUNCATE posts, subscriptions, subscription_requests, test_events CASCADE`,
 		`DELETE FROM timelines WHERE kind IN ('post', 'hashtag')`,
-		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind IN ('feed', 'directs', 'discussions', 'faves')
+		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind IN ('feed', 'directs', 'discussions', 'faves', 'mentions')
 			AND t.their_id <> r.account_id`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind = 'group'
 			AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = t.their_id AND g.account_id = r.account_id)`,

@@ -132,8 +132,8 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 	}
 	kinds := []rivers.Kind{
 		rivers.Home, rivers.Home, rivers.Home, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
-		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Group, rivers.Post,
-		rivers.Hashtag, rivers.Hashtag,
+		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Mentions,
+		rivers.Group, rivers.Post, rivers.Hashtag, rivers.Hashtag,
 	}
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""

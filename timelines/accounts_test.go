@@ -73,6 +73,7 @@ func TestFixedTimelines(t *testing.T) {
 		{KindFaves, KindFaves, Private, true},
 		{KindFeed, KindFeed, Public, true},
 		{KindLikes, KindFeed, Public, false},
+		{KindMentions, KindMentions, Private, true},
 	})
 	g, c, err := w.CreateGroup(t.Context(), NewGroup{Actor: bob.ID, Name: "club", Title: "The Club", About: "us", Access: Private})
 	w.must(err)

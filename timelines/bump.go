@@ -63,7 +63,8 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 			UNION
 			SELECT t.id FROM timelines t WHERE t.term = '' AND (t.kind, t.their_id) IN (
 				('post', @post), ('everything', 0),
-				('likes', @actor), ('comments', @actor), ('discussions', @actor), ('faves', @actor))
+				('likes', @actor), ('comments', @actor), ('discussions', @actor), ('faves', @actor),
+				('mentions', @actor))
 		), others AS MATERIALIZED (
 			SELECT e.timeline_id AS id FROM timeline_entries e
 			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always)

@@ -19,7 +19,7 @@ type NewComment struct {
 // CreateComment comments on a post the author can read, else ErrNotFound. The
 // post enters the author's comments and discussions, fresh there the first time,
 // and is bumped everywhere if it is young or much talked about (see bumpTx). The
-// comment's tags bring the post to their timelines, as its own do.
+// comment's tags and mentions bring the post to their timelines, as its own do.
 func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error) {
 	body, err := cleanBody(n.Body, MaxCommentBytes)
 	if err != nil {
@@ -135,8 +135,8 @@ func (s *Store) EditComment(ctx context.Context, actor int64, code string, id in
 // DeleteComment removes a comment with its text and likes. Its author may, the post's
 // author, and who administers a group the post stands in; else ErrForbidden.
 // With its author's last comment the post leaves their comments, and the
-// discussions unless they wrote or like it; with the last text that has a tag it
-// leaves the tag's timeline. It bumps nothing. Deleting what
+// discussions unless they wrote or like it; with the last text that has a tag, or
+// names somebody, it leaves that timeline. It bumps nothing. Deleting what
 // is deleted is a success, to whoever might, and changes nothing.
 func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {

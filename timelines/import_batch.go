@@ -25,8 +25,8 @@ type batch struct {
 	commentOf map[string]string
 	// everything is the timeline of that kind.
 	everything int64
-	// tags are the timelines of the tags in the batch's new texts, by term.
-	tags map[string]int64
+	// marks are the timelines named in the batch's new texts, by #term and @name.
+	marks map[string]int64
 	// made are the comments made, by id.
 	made map[int64]placedComment
 	// forget goes into the access log.
@@ -96,7 +96,7 @@ const (
 )
 
 func newBatch(im *Import, tx pgx.Tx) *batch {
-	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, made: map[int64]placedComment{}}
+	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, made: map[int64]placedComment{}}
 }
 
 // mention takes an account into the batch, or adds what this mention knows.

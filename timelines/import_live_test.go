@@ -348,11 +348,12 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// Tags of what is imported bring posts to their timelines at the dates of the
-// texts, once, and what people use already goes on.
-func TestImportHashtags(t *testing.T) {
+// Tags and names in what is imported bring posts to their timelines at the dates of
+// the texts, once, and what people use already goes on.
+func TestImportMarks(t *testing.T) {
 	w := newTown(t)
-	w.post(w.user("zoe"), "a #river of now")
+	zoe := w.user("zoe")
+	w.post(zoe, "a #river of now")
 	first := tale("1")
 	first.Body = "the #River at https://example.org/#lock"
 	said := remark("c1", "bob", time.Hour)
@@ -361,7 +362,7 @@ func TestImportHashtags(t *testing.T) {
 	w.importPosts(10, first, tale("2"))
 	w.heard.take()
 	late := remark("c2", "cid", 40*24*time.Hour)
-	late.Body = "still a #weir, and a #mill"
+	late.Body = "still a #weir, and a #mill, @ann and @zoe"
 	soon := remark("c3", "cid", 2*time.Hour)
 	soon.Body = "#Boat"
 	first.Comments = append(first.Comments, late, soon)
@@ -373,6 +374,9 @@ func TestImportHashtags(t *testing.T) {
 		"river": Micros(noon), "weir": Micros(noon.Add(time.Hour)), "boat": fresh, "mill": fresh,
 	} {
 		w.same(term, w.row(w.hashtag(term), id), row{EnteredAt: entered, FreshAt: fresh})
+	}
+	for name, author := range map[string]int64{"ann": w.importedAccount("ann").ID, "zoe": zoe.ID} {
+		w.same("mentions of "+name, w.row(w.timeline(KindMentions, author), id), row{EnteredAt: fresh, FreshAt: fresh})
 	}
 	w.same("timelines of tags", value[int](w, `SELECT count(*)::int FROM timelines WHERE kind = 'hashtag'`), 4)
 	w.same("first uses announced", w.heard.take()[0],

@@ -11,22 +11,26 @@ import (
 )
 
 // findMarks makes and finds the timelines that the batch's new texts name, so
-// that replay can enter them at the texts' own dates.
+// that replay can enter them at the texts' own dates. A @name is whoever is called
+// so here, as it is where the text is shown.
 func (b *batch) findMarks(ctx context.Context) error {
-	var tags []string
+	var tags, names []string
+	gather := func(body string) {
+		tags, names = append(tags, marks.Tags(body)...), append(names, marks.Names(body)...)
+	}
 	for _, p := range b.posts {
 		if p.new {
-			tags = append(tags, marks.Tags(p.Body)...)
+			gather(p.Body)
 		}
 		for _, c := range p.comments {
-			tags = append(tags, marks.Tags(c.Body)...)
+			gather(c.Body)
 		}
+	}
+	if len(tags)+len(names) == 0 {
+		return nil
 	}
 	slices.Sort(tags)
 	tags = slices.Compact(tags)
-	if len(tags) == 0 {
-		return nil
-	}
 	made, err := insertHashtagsTx(ctx, b.tx, tags)
 	if err != nil {
 		return err
@@ -34,20 +38,24 @@ func (b *batch) findMarks(ctx context.Context) error {
 	if len(made) > 0 {
 		b.events = append(b.events, Replace{Everybody: true, Kinds: []string{KindHashtag}, Terms: made})
 	}
-	rows, err := b.tx.Query(ctx, `SELECT term, id FROM timelines WHERE kind = 'hashtag' AND their_id = 0 AND term = ANY(@tags)`,
-		pgx.StrictNamedArgs{"tags": tags})
+	const query = `
+		SELECT '#' || term, id FROM timelines WHERE kind = 'hashtag' AND their_id = 0 AND term = ANY(@tags)
+		UNION ALL
+		SELECT '@' || a.name, t.id FROM accounts a
+		JOIN timelines t ON t.kind = 'mentions' AND t.their_id = a.id AND t.term = ''
+		WHERE a.name = ANY(@names)`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"tags": tags, "names": names})
 	if err != nil {
-		return fmt.Errorf("find hashtags: %w", err)
+		return fmt.Errorf("find what texts name: %w", err)
 	}
-	b.tags = make(map[string]int64, len(tags))
-	var term string
+	var mark string
 	var id int64
-	_, err = pgx.ForEachRow(rows, []any{&term, &id}, func() error {
-		b.tags[term] = id
+	_, err = pgx.ForEachRow(rows, []any{&mark, &id}, func() error {
+		b.marks[mark] = id
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("find hashtags: %w", err)
+		return fmt.Errorf("find what texts name: %w", err)
 	}
 	return nil
 }
@@ -56,7 +64,12 @@ func (b *batch) findMarks(ctx context.Context) error {
 func (b *batch) named(body string) []int64 {
 	var ids []int64
 	for _, tag := range marks.Tags(body) {
-		ids = append(ids, b.tags[tag])
+		ids = append(ids, b.marks["#"+tag])
+	}
+	for _, name := range marks.Names(body) {
+		if id, ok := b.marks["@"+name]; ok {
+			ids = append(ids, id)
+		}
 	}
 	return ids
 }

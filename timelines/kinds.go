@@ -48,6 +48,7 @@ const (
 	KindComments    = "comments"
 	KindDiscussions = "discussions"
 	KindFaves       = "faves"
+	KindMentions    = "mentions"
 	KindPost        = "post"
 	KindEverything  = "everything"
 	KindHashtag     = "hashtag"

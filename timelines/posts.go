@@ -71,7 +71,7 @@ func (s *Store) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int6
 }
 
 // EditPost changes the text of the actor's own post; it bumps nothing. The post
-// enters the timelines of its new tags and leaves those of tags that went.
+// enters the timelines of its new tags and mentions and leaves those of what went.
 // ErrNotFound if the actor cannot read it, ErrForbidden if it is another's. The
 // same text changes nothing.
 func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (Change, error) {

@@ -13,19 +13,23 @@ import (
 const ownText = 0
 
 // indexTextTx lets the post follow what one of its texts, its own or a comment's,
-// says now: it enters the timelines of the tags that are new in the post, fresh
-// there as a like's, and leaves those which no text of it names any more. An
-// empty body is that of a text that went. It returns the timelines entered and
-// left; c is told which rivers a tag's first use makes wrong, which is announced
-// too.
+// says now: it enters the timelines of the tags, and the mentions of the people,
+// that are new in the post, fresh there as after a like, and leaves those which no
+// text of it names any more. An empty body is that of a text that went. It returns
+// the timelines entered and left; c is told which rivers a tag's first use makes
+// wrong, which is announced too.
+//
+// A mention asks nobody's leave: whether the person named may read the post is
+// decided where mentions are read, as for any timeline (004). Whoever is called so
+// only later was not meant.
 //
 // Which text names which timeline is kept in text_marks, so that reasons are
 // read from what is stored, under the post's lock, in one statement, however
-// many comments there are. A text without tags costs nothing where it is new, and
+// many comments there are. A text without marks costs nothing where it is new, and
 // one statement where it was another.
 func (s *Store) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, comment int64, body string, edited bool) ([]int64, error) {
-	tags := marks.Tags(body)
-	if len(tags) == 0 && !edited {
+	tags, names := marks.Tags(body), marks.Names(body)
+	if len(tags)+len(names) == 0 && !edited {
 		return nil, nil
 	}
 	if err := s.makeHashtagsTx(ctx, tx, c, tags); err != nil {
@@ -34,6 +38,9 @@ func (s *Store) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedP
 	const mark = `
 		WITH named AS MATERIALIZED (
 			SELECT id FROM timelines WHERE kind = 'hashtag' AND their_id = 0 AND term = ANY(@tags)
+			UNION ALL
+			SELECT t.id FROM accounts a JOIN timelines t ON t.kind = 'mentions' AND t.their_id = a.id AND t.term = ''
+			WHERE a.name = ANY(@names)
 		), unnamed AS (
 			DELETE FROM text_marks
 			WHERE post_id = @post AND comment_id = @comment AND NOT timeline_id = ANY(ARRAY(SELECT id FROM named))
@@ -47,7 +54,7 @@ func (s *Store) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedP
 		SELECT ARRAY(SELECT timeline_id FROM marked), ARRAY(SELECT timeline_id FROM unnamed)`
 	var marked, unnamed []int64
 	err := tx.QueryRow(ctx, mark, pgx.StrictNamedArgs{
-		"post": p.ID, "comment": comment, "tags": tags,
+		"post": p.ID, "comment": comment, "tags": tags, "names": names,
 	}).Scan(&marked, &unnamed)
 	if err != nil {
 		return nil, fmt.Errorf("mark text: %w", err)

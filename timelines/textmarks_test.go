@@ -24,7 +24,8 @@ func (w *town) say(author Account, code, body string) Change {
 	return c
 }
 
-// soundMarks checks that the timelines of tags hold what the texts say.
+// soundMarks checks that the timelines of tags and mentions hold what the texts
+// say.
 func (w *town) soundMarks() {
 	w.Helper()
 	type text struct {
@@ -36,18 +37,28 @@ func (w *town) soundMarks() {
 		UNION ALL
 		SELECT c.post_id, c.body FROM comments c JOIN posts p ON p.id = c.post_id
 		WHERE c.deleted_at IS NULL AND p.deleted_at IS NULL`)
+	users := map[string]bool{}
+	for _, name := range all(w, pgx.RowTo[string], `SELECT name FROM accounts WHERE kind = 'user'`) {
+		users[name] = true
+	}
 	want := []string{}
 	for _, t := range texts {
 		for _, term := range marks.Tags(t.Body) {
 			want = append(want, fmt.Sprintf("%d #%s", t.ID, term))
 		}
+		for _, name := range marks.Names(t.Body) {
+			if users[name] {
+				want = append(want, fmt.Sprintf("%d @%s", t.ID, name))
+			}
+		}
 	}
 	slices.Sort(want)
 	got := all(w, func(row pgx.CollectableRow) (s string, err error) { return s, row.Scan(&s) }, `
-		SELECT e.post_id || ' #' || t.term FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
-		WHERE t.kind = 'hashtag' AND NOT e.withdrawn`)
+		SELECT e.post_id || CASE t.kind WHEN 'hashtag' THEN ' #' || t.term ELSE ' @' || a.name END
+		FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id LEFT JOIN accounts a ON a.id = t.their_id
+		WHERE t.kind IN ('hashtag', 'mentions') AND NOT e.withdrawn`)
 	slices.Sort(got)
-	w.same("posts in timelines of tags", got, slices.Compact(want))
+	w.same("posts in timelines of tags and mentions", got, slices.Compact(want))
 }
 
 func TestHashtags(t *testing.T) {
@@ -169,4 +180,43 @@ func TestHashtagsMadeAtOnce(t *testing.T) {
 	}
 	w.same("terms announced", len(made), marks.Most)
 	w.soundMarks()
+}
+
+// Who is named has the post among their mentions, may read it or not; a group, or
+// nobody, has none.
+func TestMentions(t *testing.T) {
+	w := newTown(t)
+	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")
+	w.group(bob, "club", Public)
+	c := w.post(bob, "@ann, @club and @nobody-here: #river", "cid")
+	mine := w.timeline(KindMentions, ann.ID)
+	fresh := w.freshAt(c.PostID)
+	w.same("touched", c.Touched, ids(w.timeline(KindDirects, bob.ID), w.timeline(KindDirects, cid.ID),
+		w.timeline(KindDiscussions, bob.ID), w.timeline(KindPost, c.PostID), w.hashtag("river"), mine))
+	w.same("row", w.row(mine, c.PostID), row{EnteredAt: fresh, FreshAt: fresh})
+	w.same("home is not made of mentions", slices.Contains(w.home(ann.ID), mine), false)
+
+	said := w.say(cid, c.Code, "is that so, @ann? @cid")
+	if w.row(mine, c.PostID).EnteredAt != fresh || w.row(w.timeline(KindMentions, cid.ID), c.PostID).EnteredAt <= fresh {
+		t.Error("a comment entered a post again, or did not enter it")
+	}
+	_, err := w.EditPost(t.Context(), bob.ID, c.Code, "@anna: #river")
+	w.must(err)
+	w.same("named by a comment", w.row(mine, c.PostID).Withdrawn, false)
+	gone, err := w.DeleteComment(t.Context(), bob.ID, c.Code, said.CommentID)
+	w.must(err)
+	w.same("named by nothing", w.row(mine, c.PostID).Withdrawn, true)
+	if !slices.Contains(gone.Touched, mine) {
+		t.Errorf("touched %v by the last mention's end, want %d among them", gone.Touched, mine)
+	}
+	w.sound()
+}
+
+func (w *town) home(viewer int64) (ids []int64) {
+	w.Helper()
+	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) (err error) {
+		ids, err = sn.Home(w.Context(), viewer)
+		return err
+	}))
+	return ids
 }

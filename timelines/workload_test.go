@@ -68,11 +68,11 @@ func TestEverythingAtOnce(t *testing.T) {
 	w.same("announcements by post, against versions", announced, versions)
 }
 
-// tagged is the end of a text: none, one or two of a few tags.
+// tagged is the end of a text: none, one or two of a few tags and names.
 func tagged(random *rand.Rand) string {
 	end := ""
 	for range random.IntN(3) {
-		end += []string{" #river", " #Weir", " #весна"}[random.IntN(3)]
+		end += []string{" #river", " #Weir", " #весна", " @bob", " @nobody-here"}[random.IntN(5)]
 	}
 	return end
 }

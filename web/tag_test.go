@@ -44,3 +44,24 @@ func TestTagPageIsLive(t *testing.T) {
 	more := anna.post("Again the #River").Code
 	g.untilEntry(more)
 }
+
+// Who is named finds the post among their mentions, if they may read it; nobody
+// else does.
+func TestMentionsPage(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob, carol := s.person("anna"), s.person("bob"), s.person("carol")
+	bob.visitor().get("/filter/mentions").wants(200).has("@bob in a post", `data-page="/filter/mentions"`)
+	s.visitor().get("/filter/mentions").leadsTo("/login?back=%2Ffilter%2Fmentions")
+	g := s.open(bob, "/filter/mentions")
+	code := anna.post("Hello, @bob").Code
+	g.untilEntry(code)
+	anna.post("Between us: @bob", "carol")
+	anna.comment(carol.post("Nothing").Code, "is it, @bob?")
+	s.followUp()
+	bob.visitor().get("/filter/mentions").has(`<a href="/bob">@bob</a>`, "is it,", "Nothing").lacks("Between us")
+	for _, v := range []*visitor{anna.visitor(), carol.visitor()} {
+		v.get("/filter/mentions").wants(200).lacks(`class="entry"`)
+	}
+	anna.edit(code, "Hello")
+	g.untilGone(code)
+}
