@@ -22,12 +22,16 @@ type NewPost struct {
 	// is the author's own feed.
 	To  []string
 	Key string // the form's, or empty
+	// Language is what the author says it is in, one of language.Known; empty: it is
+	// found out from the text.
+	Language string
 }
 
 // CreatePost publishes a post. Into a public group any signed-in account may
 // write, into another only its members and administrators; to a person anybody.
 //
-// An unknown destination is an InvalidError "to_unknown" and one the author may
+// A Language that is not known is an InvalidError "language_unknown". An unknown
+// destination is an InvalidError "to_unknown" and one the author may
 // not write to "to_forbidden", each with its name for Value.
 func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 	body, err := cleanBody(n.Body, MaxPostBytes)
@@ -41,13 +45,17 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
+	tongue, err := tongueOf(body, n.Language)
+	if err != nil {
+		return Change{}, err
+	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		where, err := addressTx(ctx, tx, n.Author, to)
 		if err != nil {
 			return Change{}, err
 		}
 		c := Change{Actor: n.Author}
-		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, body, where.decisive)
+		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, body, tongue, where.decisive)
 		if err != nil {
 			return Change{}, err
 		}
@@ -217,11 +225,13 @@ func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) (map[int64]
 
 // insertPostTx inserts the post with a code nobody has. Flags come from the
 // levels of its decisive timelines, which holdLevelsTx holds.
-func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, decisive []int64) (id int64, code string, err error) {
+func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, tongue tongue, decisive []int64) (id int64, code string, err error) {
 	const query = `
 		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)
-		INSERT INTO posts (author_id, created_at, fresh_at, code, body, decisive, is_public, is_protected, is_private)
-		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @decisive, f.*
+		INSERT INTO posts (author_id, created_at, fresh_at, code, body, lang, lang_chosen, decisive,
+			is_public, is_protected, is_private)
+		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @lang, @chosen,
+			@decisive, f.*
 		FROM clock, (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
@@ -230,7 +240,7 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, dec
 	for range maxAttempts {
 		code = newCode()
 		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
-			"author": author, "code": code, "body": body, "decisive": decisive,
+			"author": author, "code": code, "body": body, "lang": tongue.lang, "chosen": tongue.chosen, "decisive": decisive,
 		}).Scan(&id)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			break

@@ -63,6 +63,7 @@ type importPost struct {
 	new     bool
 	deleted bool
 	// What is stored: of a post that was there, and then of both.
+	lang     string
 	freshAt  int64
 	decisive []int64
 	entries  map[int64]int64 // timeline -> entered_at, those that are new

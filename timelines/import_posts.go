@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/language"
 )
 
 // talk is a comment or a like in the order of time, as the bump rule is replayed
@@ -47,7 +49,9 @@ func (b *batch) findPosts(ctx context.Context) error {
 		return fmt.Errorf("find posts: %w", err)
 	}
 	for _, p := range b.posts {
-		p.new = p.ID == 0
+		if p.new = p.ID == 0; p.new {
+			p.lang = language.Detect(p.Body)
+		}
 	}
 	return nil
 }
@@ -99,7 +103,7 @@ func (b *batch) lockPosts(ctx context.Context) error {
 		return nil
 	}
 	const query = `
-		SELECT id, fresh_at, created_at, decisive, deleted_at IS NOT NULL
+		SELECT id, fresh_at, created_at, decisive, deleted_at IS NOT NULL, lang
 		FROM posts WHERE id = ANY(@ids) ORDER BY id FOR NO KEY UPDATE`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
 	if err != nil {
@@ -109,8 +113,10 @@ func (b *batch) lockPosts(ctx context.Context) error {
 	var createdAt time.Time
 	var decisive []int64
 	var deleted bool
-	_, err = pgx.ForEachRow(rows, []any{&id, &freshAt, &createdAt, &decisive, &deleted}, func() error {
+	var lang string
+	_, err = pgx.ForEachRow(rows, []any{&id, &freshAt, &createdAt, &decisive, &deleted, &lang}, func() error {
 		p := byID[id]
+		p.lang = lang
 		p.freshAt, p.CreatedAt, p.decisive, p.deleted = freshAt, createdAt, slices.Clone(decisive), deleted
 		return nil
 	})

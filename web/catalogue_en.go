@@ -120,6 +120,8 @@ var englishTexts = map[string]string{
 	"compose.to.people":          "Directly to people",
 	"compose.to.people.hint":     "names, separated by spaces",
 	"compose.to.none":            "Nothing chosen: your own page.",
+	"compose.language":           "Language",
+	"compose.language.auto":      "Found out from the text",
 	"compose.direct":             "Direct message",
 	"compose.direct.placeholder": "Only you and those you name will read this.",
 	"entry.to":                   "to",

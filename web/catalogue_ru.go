@@ -120,6 +120,8 @@ var russianTexts = map[string]string{
 	"compose.to.people":          "Лично людям",
 	"compose.to.people.hint":     "имена через пробел",
 	"compose.to.none":            "Если ничего не выбрать — на вашу страницу.",
+	"compose.language":           "Язык",
+	"compose.language.auto":      "Определить по тексту",
 	"compose.direct":             "Личное сообщение",
 	"compose.direct.placeholder": "Это прочтёте только вы и те, кого вы назовёте.",
 	"entry.to":                   "куда:",

@@ -22,6 +22,7 @@ type composer struct {
 	to     []timelines.Account // chosen among the boxes
 	people string              // names typed
 	open   bool                // the destinations are unfolded from the start
+	lang   string              // chosen, "" automatic
 	direct bool                // to people only, and to at least one
 	shows  bool                // what is sent will be seen on the page it is sent from
 	key    string
@@ -109,6 +110,8 @@ func (s *Server) createPost(w http.ResponseWriter, r *request) error {
 		Body:   r.PostFormValue("body"),
 		To:     destinationsOf(r.PostForm["to"]),
 		Key:    r.PostFormValue("key"),
+
+		Language: r.PostFormValue("language"),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		if len(post.To) == 0 && r.PostFormValue("direct") != "" {
@@ -142,7 +145,7 @@ func (s *Server) composePage(r *request, sent timelines.NewPost, is wrong) (temp
 	}
 	c := composer{
 		body: sent.Body, key: sent.Key, back: r.back("/"), wrong: is,
-		open: true, direct: r.PostFormValue("direct") != "",
+		lang: sent.Language, open: true, direct: r.PostFormValue("direct") != "",
 	}
 	// What names no box that could have been ticked was typed.
 	boxes := map[string]timelines.Account{}

@@ -42,6 +42,7 @@ type editView struct {
 	comment bool
 	// change: the text may be changed, not only deleted.
 	change bool
+	lang   string // chosen, "" automatic; of a post
 	wrong  wrong
 }
 
@@ -51,8 +52,12 @@ func (s *Server) editPostForm(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	lang, err := s.timelines.PostLanguage(r.Context(), r.viewer.AccountID, code)
+	if err != nil {
+		return err
+	}
 	return s.html(w, r, http.StatusOK, editPage(s.simple(r), editView{
-		address: "/p/" + code, back: r.back("/p/" + code), body: body, change: true,
+		address: "/p/" + code, back: r.back("/p/" + code), body: body, change: true, lang: lang,
 	}))
 }
 
@@ -60,9 +65,12 @@ func (s *Server) editPost(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
-	code, body := r.PathValue("code"), r.PostFormValue("body")
+	code, body, lang := r.PathValue("code"), r.PostFormValue("body"), r.PostFormValue("language")
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.EditPost(ctx, r.viewer.AccountID, code, body)
+		if !r.PostForm.Has("language") { // a form that does not ask for it
+			return s.timelines.EditPost(ctx, r.viewer.AccountID, code, body)
+		}
+		return s.timelines.EditPostIn(ctx, r.viewer.AccountID, code, body, lang)
 	})
 	if err != nil {
 		is, err := s.wrongIn(r, err)
@@ -70,7 +78,7 @@ func (s *Server) editPost(w http.ResponseWriter, r *request) error {
 			return err
 		}
 		return s.again(w, r, is, editPage(s.simple(r), editView{
-			address: "/p/" + code, back: r.back("/p/" + code), body: body, change: true, wrong: is,
+			address: "/p/" + code, back: r.back("/p/" + code), body: body, change: true, lang: lang, wrong: is,
 		}))
 	}
 	return s.answerEntry(w, r, c, r.back("/p/"+code))

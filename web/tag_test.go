@@ -3,6 +3,8 @@ package web
 import (
 	"strings"
 	"testing"
+
+	"riverrun/timelines/language"
 )
 
 // A tag links to its page, where the posts stand that have it and may be read,
@@ -64,4 +66,27 @@ func TestMentionsPage(t *testing.T) {
 	}
 	anna.edit(code, "Hello")
 	g.untilGone(code)
+}
+
+// The author's word about a post's language is asked for where it is written and
+// edited, kept, and checked.
+func TestLanguageOfAPost(t *testing.T) {
+	for _, code := range language.Known {
+		if languageNames[code] == "" {
+			t.Errorf("language %q has no name", code)
+		}
+	}
+	s := newLiveSite(t, nil)
+	v := s.person("anna").visitor()
+	v.get("/").wants(200).has(`<select name="language">`, "Found out from the text", "Русский")
+	v.post("/posts", "body", "hm", "language", "xx").wants(422).has("no such language")
+	v.post("/posts", "body", "", "language", "ru").wants(422).has(`<option value="ru" lang="ru" selected>`)
+	v.post("/posts", "body", "hm", "language", "ru", "key", "k").leadsTo("/")
+	edit := "/p/" + v.get("/").code() + "/edit"
+	v.get(edit).wants(200).has(`<option value="ru" lang="ru" selected>`)
+	v.post(edit, "body", "hm again").wants(303)
+	v.get(edit).has(`<option value="ru" lang="ru" selected>`)
+	v.post(edit, "body", "hm again", "language", "xx").wants(422)
+	v.post(edit, "body", "hm again", "language", "").wants(303)
+	v.get(edit).has(`<option value="" selected>`)
 }
