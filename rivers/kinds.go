@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/language"
 	"riverrun/timelines/marks"
 )
 
@@ -50,6 +51,9 @@ func termed(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int
 	}
 }
 
+// allOrOne is the term of an aggregate: of all languages, or a known one.
+func allOrOne(lang string) (string, bool) { return lang, lang == "" || language.IsKnown(lang) }
+
 func own(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
 		return sn.Named(ctx, n.UserID, n.UserID, kind)
@@ -71,7 +75,11 @@ var specs = map[Kind]spec{
 	Directs:     {sources: own(timelines.KindDirects), page: ofMyself},
 	Faves:       {sources: own(timelines.KindFaves), page: ofMyself},
 	Mentions:    {sources: own(timelines.KindMentions), page: ofMyself},
-	Everything:  {sources: named(timelines.KindEverything), page: ofNobody},
+	// Who likes, comments or keeps a post is counted where that is done. Until Tier 1
+	// comes to a post that falls below the threshold it stands here, and may be read.
+	Everything: {sources: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
+	Best:       {sources: termed(timelines.KindBest), page: ofNobody, term: allOrOne},
+	MostFaved:  {sources: termed(timelines.KindMostFaved), page: ofNobody, term: allOrOne},
 	// The fold does not know which tags the whole post and all its comments have, so
 	// reasons would not be borne out there. A post whose last mention of the tag was
 	// just edited away stands here until Tier 1 comes to it, with the text it has now:
@@ -82,7 +90,7 @@ var specs = map[Kind]spec{
 
 // Kinds returns all river kinds.
 func Kinds() []Kind {
-	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Mentions, Group, Post, Everything, Hashtag}
+	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Mentions, Group, Post, Everything, Best, MostFaved, Hashtag}
 }
 
 // grace is how long a closed river of the kind is kept.
@@ -94,7 +102,7 @@ func (s *Store) grace(k Kind) time.Duration {
 }
 
 // Resolve returns the name of the river behind a page: name is an account's
-// name, a post's code or a tag where the kind needs one. It says nothing about the
+// name, a post's code, a tag or a language where the kind needs or takes one. It says nothing about the
 // right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
 	sp, ok := specs[kind]

@@ -23,6 +23,8 @@ const (
 	Group       Kind = "group"
 	Post        Kind = "post"
 	Everything  Kind = "everything"
+	Best        Kind = "best"
+	MostFaved   Kind = "mostfaved"
 	Hashtag     Kind = "hashtag"
 )
 
@@ -45,7 +47,7 @@ type Name struct {
 	// TheirID is whose page it is: an account for User, Likes, Comments, Group; a
 	// post for Post; else 0.
 	TheirID int64
-	// Term is a hashtag's; else empty.
+	// Term is a hashtag's; the language of an aggregate, or empty for all; else empty.
 	Term  string
 	Order Order
 }

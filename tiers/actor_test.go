@@ -103,7 +103,7 @@ func (a *actor) post(n *node) {
 	if a.rng.IntN(40) == 0 {
 		body = strings.Repeat("long ", 400) + body
 	}
-	p := timelines.NewPost{Author: a.id, Body: body, To: a.destinations()}
+	p := timelines.NewPost{Author: a.id, Body: body, To: a.destinations(), Language: langs[a.rng.IntN(len(langs))]}
 	if a.rng.IntN(4) == 0 {
 		p.Key = fmt.Sprintf("post %d", a.serial)
 	}
@@ -320,7 +320,10 @@ func (a *actor) edit(n *node) {
 	c.edits++
 	body := bodyOf(a.name, int(c.id), c.edits)
 	_, ok := a.act("edit", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.EditPost(ctx, a.id, c.code, body)
+		if c.edits%2 == 0 {
+			return n.store.EditPost(ctx, a.id, c.code, body)
+		}
+		return n.store.EditPostIn(ctx, a.id, c.code, body, langs[c.edits/2%len(langs)])
 	})
 	if !ok {
 		return

@@ -105,6 +105,9 @@ func bodyOf(author string, serial, edit int) string {
 // tags are all that workloads write.
 var tags = []string{"river", "weir", "весна"}
 
+// langs are the languages of aggregates and posts, unknown included.
+var langs = []string{"", "en", "ru"}
+
 // tagged are the tags of the n-th text, and whom it names.
 func tagged(n int) string {
 	return []string{"", " #river", " @ann", " #Weir #river", " #весна @bob @cat", ""}[n%6]

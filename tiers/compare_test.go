@@ -90,11 +90,17 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		}
 	}
 	add(rivers.Everything, 0)
-	for _, tag := range append([]string{"unused"}, tags...) {
-		for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
-			all = append(all, rivers.Name{UserID: viewer, Kind: rivers.Hashtag, Term: tag, Order: order})
+	named := func(kind rivers.Kind, terms ...string) {
+		for _, term := range terms {
+			for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
+				all = append(all, rivers.Name{UserID: viewer, Kind: kind, Term: term, Order: order})
+			}
 		}
 	}
+	named(rivers.Hashtag, append([]string{"unused"}, tags...)...)
+	named(rivers.Everything, "en", "ru")
+	named(rivers.Best, langs...)
+	named(rivers.MostFaved, langs...)
 	if viewer != 0 {
 		add(rivers.Home, 0)
 		add(rivers.Discussions, 0)

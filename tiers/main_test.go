@@ -28,11 +28,18 @@ type town struct {
 	store *timelines.Store
 }
 
+// options are such that few people make a post one of the best.
+var options = func() timelines.Options {
+	o := timelines.DefaultOptions()
+	o.BestOf, o.MostFaved = 3, 2
+	return o
+}()
+
 func newTown(t testing.TB) *town {
 	t.Helper()
 	w := &town{t: t, ctx: context.Background(), db: testdb.New(t)}
 	w.queue = newQueue(t, w.db.Primary)
-	w.store = timelines.Open(w.db.Primary, w.queue, timelines.DefaultOptions())
+	w.store = timelines.Open(w.db.Primary, w.queue, options)
 	return w
 }
 
@@ -53,7 +60,7 @@ func (w *town) quiet() *node {
 	w.t.Helper()
 	n := &node{secondary: testdb.Open(w.t, w.db.SecondaryURL)}
 	log := slog.New(slog.DiscardHandler)
-	n.store = timelines.Open(testdb.Open(w.t, w.db.PrimaryURL), w.queue, timelines.DefaultOptions())
+	n.store = timelines.Open(testdb.Open(w.t, w.db.PrimaryURL), w.queue, options)
 	n.rivers = rivers.Open(n.secondary, n.store, log, rivers.DefaultOptions())
 	if err := n.rivers.Start(w.ctx); err != nil {
 		w.t.Fatalf("start rivers: %v", err)

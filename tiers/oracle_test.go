@@ -62,6 +62,7 @@ type post struct {
 	Flags     [3]bool // by level
 	Code      string
 	Body      string
+	Lang      string
 	Decisive  []int64
 }
 
@@ -114,10 +115,10 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		err = each(err, `SELECT subscriber_id, account_id FROM subscriptions`, []any{&p.a, &p.b}, func() { o.follows[p] = true })
 		var x post
 		err = each(err, `SELECT id, version, author_id, fresh_at, created_at, edited_at, deleted_at,
-				is_public, is_protected, is_private, code, body, decisive FROM posts`,
+				is_public, is_protected, is_private, code, body, lang, decisive FROM posts`,
 			[]any{
 				&x.ID, &x.Version, &x.AuthorID, &x.FreshAt, &x.CreatedAt, &x.EditedAt, &x.DeletedAt,
-				&x.Flags[0], &x.Flags[1], &x.Flags[2], &x.Code, &x.Body, &x.Decisive,
+				&x.Flags[0], &x.Flags[1], &x.Flags[2], &x.Code, &x.Body, &x.Lang, &x.Decisive,
 			}, func() { o.posts[x.ID] = x })
 		var e entry
 		err = each(err, `SELECT timeline_id, post_id, entered_at, fresh_at, withdrawn FROM timeline_entries`,
@@ -189,6 +190,19 @@ func (o *oracle) commentedBy(account, post int64) bool {
 	return slices.ContainsFunc(o.comments[post], func(c remark) bool { return c.AuthorID == account })
 }
 
+// takingPart is how many people besides its author like the post or commented on it.
+func (o *oracle) takingPart(p post) int {
+	people := map[int64]bool{}
+	for _, l := range o.likes[p.ID] {
+		people[l.AccountID] = true
+	}
+	for _, c := range o.comments[p.ID] {
+		people[c.AuthorID] = true
+	}
+	delete(people, p.AuthorID)
+	return len(people)
+}
+
 // says: does the post or one of its comments have this word, in whatever case?
 // Workloads write a space before each tag, and nothing or a comma after it.
 func (o *oracle) says(p post, word string) bool {
@@ -216,8 +230,11 @@ func (o *oracle) holds(t timeline, p post) bool {
 		return o.faves[pair{p.ID, t.TheirID}]
 	case timelines.KindPost:
 		return t.TheirID == p.ID
-	case timelines.KindEverything:
-		return slices.ContainsFunc(p.Decisive, func(id int64) bool { return o.timelines[id].Kind != timelines.KindDirects })
+	case timelines.KindEverything, timelines.KindBest, timelines.KindMostFaved:
+		open := slices.ContainsFunc(p.Decisive, func(id int64) bool { return o.timelines[id].Kind != timelines.KindDirects })
+		return open && (t.Term == "" || t.Term == p.Lang) &&
+			(t.Kind != timelines.KindBest || o.takingPart(p) >= options.BestOf) &&
+			(t.Kind != timelines.KindMostFaved || o.faved(p.ID) >= options.MostFaved)
 	case timelines.KindMentions:
 		return o.says(p, "@"+o.accounts[t.TheirID].Name)
 	case timelines.KindHashtag:

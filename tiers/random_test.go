@@ -114,6 +114,7 @@ func (v *village) once(rt *rapid.T) {
 		"post": func(rt *rapid.T) {
 			p := timelines.NewPost{
 				Author: who().AccountID, Body: text(), To: rapid.SliceOfN(rapid.SampledFrom(v.names), 0, 2).Draw(rt, "to"),
+				Language: rapid.SampledFrom(langs).Draw(rt, "language"),
 			}
 			if c, ok := act("post", func(ctx context.Context) (timelines.Change, error) { return v.n.store.CreatePost(ctx, p) }); ok {
 				v.posts = append(v.posts, c)
@@ -146,7 +147,7 @@ func (v *village) once(rt *rapid.T) {
 		"unfave":      onPost("unfave", v.n.store.Unfave),
 		"delete post": onPost("delete", v.n.store.DeletePost),
 		"edit": onPost("edit", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-			return v.n.store.EditPost(ctx, actor, code, text())
+			return v.n.store.EditPostIn(ctx, actor, code, text(), langs[v.bodies%len(langs)])
 		}),
 		"subscribe": func(*rapid.T) {
 			actor, to := who().AccountID, name()
@@ -226,8 +227,11 @@ func (v *village) look(rt *rapid.T, open bool) {
 		}
 		of = rapid.SampledFrom(v.posts).Draw(rt, "post").Code
 	}
-	if kind == rivers.Hashtag {
+	switch kind {
+	case rivers.Hashtag:
 		of = rapid.SampledFrom(tags).Draw(rt, "tag")
+	case rivers.Everything, rivers.Best, rivers.MostFaved:
+		of = rapid.SampledFrom(langs).Draw(rt, "language")
 	}
 	order := rapid.SampledFrom([]rivers.Order{rivers.Fresh, rivers.Created}).Draw(rt, "order")
 	n, err := v.n.rivers.Resolve(v.ctx, viewer, kind, of, order)

@@ -134,6 +134,7 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 		rivers.Home, rivers.Home, rivers.Home, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
 		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Mentions,
 		rivers.Group, rivers.Post, rivers.Hashtag, rivers.Hashtag,
+		rivers.Best, rivers.MostFaved,
 	}
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""
@@ -145,6 +146,8 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 		}
 	case rivers.Group:
 		of = r.groups[r.rng.IntN(len(r.groups))]
+	case rivers.Everything, rivers.Best, rivers.MostFaved:
+		of = langs[r.rng.IntN(len(langs))]
 	case rivers.Hashtag:
 		of = tags[r.rng.IntN(len(tags))]
 	case rivers.Post:

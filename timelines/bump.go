@@ -33,7 +33,7 @@ const clockMicros = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 
 // bumpTx bumps the post after a new comment if the rule says so: it is younger
 // than a day, or had more than two comments within the last day, the new one
-// included (source: 000). Its rows in base timelines, its own and everything
+// included (source: 000). Its rows in base timelines, its own and the aggregates
 // move with it, and the actor's own; those in other filter timelines too if they
 // are few. moved are the timelines in which it moved, without those it has left;
 // rest says that rows have still to follow.
@@ -62,9 +62,11 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 			SELECT unnest(p.decisive) AS id FROM posts p WHERE p.id = @post
 			UNION
 			SELECT t.id FROM timelines t WHERE t.term = '' AND (t.kind, t.their_id) IN (
-				('post', @post), ('everything', 0),
+				('post', @post),
 				('likes', @actor), ('comments', @actor), ('discussions', @actor), ('faves', @actor),
 				('mentions', @actor))
+			UNION
+			SELECT t.id FROM timelines t WHERE t.kind IN ('everything', 'best', 'mostfaved') AND t.their_id = 0
 		), others AS MATERIALIZED (
 			SELECT e.timeline_id AS id FROM timeline_entries e
 			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always)

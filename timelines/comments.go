@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -65,7 +66,11 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, union(bumped, union(entered, named)))
+		settled, err := s.settleTx(ctx, tx, p, KindBest)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, slices.Concat(bumped, entered, named, settled))
 	})
 }
 
@@ -175,7 +180,11 @@ func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id 
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, union(left, unnamed))
+		settled, err := s.settleTx(ctx, tx, p, KindBest)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, slices.Concat(left, unnamed, settled))
 	})
 }
 

@@ -62,7 +62,7 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 		if err := recordKeyTx(ctx, tx, n.Author, n.Key, c.PostID, 0); err != nil {
 			return Change{}, err
 		}
-		entered, err := placeTx(ctx, tx, c.PostID, where)
+		entered, err := placeTx(ctx, tx, c.PostID, tongue.lang, where)
 		if err != nil {
 			return Change{}, err
 		}
@@ -254,7 +254,7 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, ton
 
 // placeTx makes the post's own timeline and puts the post, fresh, into all it
 // belongs to.
-func placeTx(ctx context.Context, tx pgx.Tx, post int64, where address) ([]int64, error) {
+func placeTx(ctx context.Context, tx pgx.Tx, post int64, lang string, where address) ([]int64, error) {
 	const query = `
 		WITH own AS (
 			INSERT INTO timelines (kind, their_id) VALUES ('post', @post) RETURNING id
@@ -265,7 +265,7 @@ func placeTx(ctx context.Context, tx pgx.Tx, post int64, where address) ([]int64
 			UNION
 			SELECT @discussions::bigint
 			UNION
-			SELECT id FROM timelines WHERE kind = 'everything' AND their_id = 0 AND term = '' AND @everything
+			SELECT id FROM timelines WHERE kind = 'everything' AND their_id = 0 AND term IN ('', @lang) AND @everything
 		)
 		INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT places.id, p.id, p.fresh_at, p.fresh_at, p.fresh_at
@@ -273,7 +273,7 @@ func placeTx(ctx context.Context, tx pgx.Tx, post int64, where address) ([]int64
 		ORDER BY places.id
 		RETURNING timeline_id`
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"post": post, "decisive": where.decisive, "discussions": where.discussions, "everything": where.everything,
+		"post": post, "lang": lang, "decisive": where.decisive, "discussions": where.discussions, "everything": where.everything,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("place post: %w", err)

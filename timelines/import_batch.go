@@ -23,8 +23,8 @@ type batch struct {
 	byKey    map[string]*importPost
 	// commentOf is the post each comment stands under, by key.
 	commentOf map[string]string
-	// everything is the timeline of that kind.
-	everything int64
+	// aggregates are the timelines of all languages and of each, by kind and term.
+	aggregates map[string]map[string]int64
 	// marks are the timelines named in the batch's new texts, by #term and @name.
 	marks map[string]int64
 	// made are the comments made, by id.
@@ -97,7 +97,7 @@ const (
 )
 
 func newBatch(im *Import, tx pgx.Tx) *batch {
-	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, made: map[int64]placedComment{}}
+	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, aggregates: map[string]map[string]int64{}, made: map[int64]placedComment{}}
 }
 
 // mention takes an account into the batch, or adds what this mention knows.
@@ -204,7 +204,7 @@ func (b *batch) store(ctx context.Context) (Change, error) {
 	for _, step := range []func(context.Context) error{
 		b.findAccounts, b.makeAccounts, b.findTimelines, b.narrow,
 		b.findPosts, b.holdLevels, b.lockPosts, b.findGains,
-		b.findMarks, b.replay, b.makePosts, b.gain, b.makeTalk, b.markTexts, b.place, b.admit,
+		b.findMarks, b.replay, b.makePosts, b.gain, b.makeTalk, b.markTexts, b.rank, b.place, b.admit,
 		b.count,
 	} {
 		if err := step(ctx); err != nil {

@@ -307,7 +307,7 @@ func (b *batch) enterOwn(p *importPost) {
 // to people only.
 func (b *batch) enterEverything(p *importPost) {
 	if len(p.To) > 0 {
-		p.enter(b.everything, Micros(p.CreatedAt))
+		b.enterAggregate(p, KindEverything, Micros(p.CreatedAt))
 	}
 }
 

@@ -271,7 +271,7 @@ func (w *town) held() oracle {
 		FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
 		JOIN origins p ON p.kind = 'post' AND p.their_id = e.post_id
 		LEFT JOIN origins a ON a.kind = 'account' AND a.their_id = t.their_id AND t.kind NOT IN ('post', 'everything')
-		WHERE t.kind NOT IN ('hashtag', 'mentions')`) { // soundMarks judges those
+		WHERE t.kind NOT IN ('hashtag', 'mentions', 'best', 'mostfaved') AND t.term = ''`) { // sound judges those
 		o.entries[e.Key] = e.EnteredAt
 	}
 	type post struct {

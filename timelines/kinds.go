@@ -51,6 +51,8 @@ const (
 	KindMentions    = "mentions"
 	KindPost        = "post"
 	KindEverything  = "everything"
+	KindBest        = "best"
+	KindMostFaved   = "mostfaved"
 	KindHashtag     = "hashtag"
 )
 

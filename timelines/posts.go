@@ -125,7 +125,12 @@ func (s *Store) editPost(ctx context.Context, actor int64, code, body, language 
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, touched)
+		// In another language it stands among other posts.
+		settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, union(touched, settled))
 	})
 }
 

@@ -153,7 +153,7 @@ func valueFrom[T any](w *town, q querier, sql string, args ...any) T {
 // timeline returns the id of a fixed timeline.
 func (w *town) timeline(kind string, theirID int64) int64 {
 	w.Helper()
-	return value[int64](w, `SELECT id FROM timelines WHERE kind = $1 AND their_id = $2`, kind, theirID)
+	return value[int64](w, `SELECT id FROM timelines WHERE kind = $1 AND their_id = $2 AND term = ''`, kind, theirID)
 }
 
 // ids sorts timeline ids for comparison with Touched.
@@ -319,6 +319,7 @@ func (w *town) sound() {
 		}
 	}
 	w.soundMarks()
+	w.soundAggregates()
 }
 
 // touchedBy returns the union of the timelines announced as touched.

@@ -14,6 +14,7 @@ import (
 // with itself, and every version of every post was announced once.
 func TestEverythingAtOnce(t *testing.T) {
 	w := newTown(t)
+	w.opts.BestOf, w.opts.MostFaved = 2, 2
 	people := []Account{w.user("ann"), w.user("bob"), w.user("cid"), w.user("dee")}
 	w.group(people[0], "club", Public)
 	w.group(people[1], "closed", Private)
@@ -99,7 +100,8 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 	case 8:
 		return w.EditComment(ctx, actor, on.Code, on.CommentID, fmt.Sprint("or ", random.IntN(3), tagged(random)))
 	case 9:
-		return w.EditPost(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3), tagged(random)))
+		return w.EditPostIn(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3), tagged(random)),
+			[]string{"", "en", "ru"}[random.IntN(3)])
 	case 10:
 		if random.IntN(4) > 0 {
 			return Change{}, nil

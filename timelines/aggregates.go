@@ -1,0 +1,96 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// settleTx lets the post stand in those aggregates of these kinds where it
+// belongs, and in no others: everything, if some destination is not a direct;
+// best-of, if so many people as Options.BestOf, its author excluded, like it or
+// commented on it; most-faved, if Options.MostFaved keep it; each of all posts and
+// of those in its language. It returns the timelines entered and left.
+//
+// Every change that may give or take a reason ends with it: reasons are read from
+// what is stored, under the post's lock, and people are counted up to the threshold
+// only. Who reads the pages counts nothing. A threshold set anew holds for a post
+// from its next change on.
+//
+// Its author's own save counts: the number of saves is for everybody to see, and a
+// post at the threshold that is not here would tell that the author is among them.
+//
+// Where a post comes into a language, by an edit, it takes the place it has among
+// all posts of that kind; so an edit lifts nothing.
+func (s *Store) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...string) ([]int64, error) {
+	// Commenters are met one after the other, each by the first comment of somebody
+	// not met yet, so that the thousands of comments of a few are passed over once, and
+	// of a well-known post only the first are read.
+	const query = `
+		WITH RECURSIVE post AS MATERIALIZED (
+			SELECT p.id, p.author_id, p.fresh_at, p.lang, (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
+				EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind <> 'directs') AS open
+			FROM posts p WHERE p.id = @post
+		), people (met) AS (
+			SELECT ARRAY(
+				SELECT l.account_id FROM likes l
+				WHERE l.post_id = post.id AND l.account_id <> post.author_id LIMIT @best)
+			FROM post WHERE post.open AND 'best' = ANY(@kinds)
+			UNION ALL
+			SELECT people.met || next.author_id
+			FROM people, post, LATERAL (
+				SELECT c.author_id FROM comments c
+				WHERE c.post_id = post.id AND c.deleted_at IS NULL
+					AND c.author_id <> post.author_id AND c.author_id <> ALL(people.met)
+				LIMIT 1) next
+			WHERE cardinality(people.met) < @best
+		), reasons (kind, holds) AS (
+			SELECT 'everything', post.open FROM post WHERE 'everything' = ANY(@kinds)
+			UNION ALL
+			SELECT 'best', EXISTS (SELECT FROM people WHERE cardinality(met) >= @best) WHERE 'best' = ANY(@kinds)
+			UNION ALL
+			SELECT 'mostfaved', post.open AND @most <= (
+				SELECT count(*) FROM (SELECT FROM faves f WHERE f.post_id = post.id LIMIT @most) f)
+			FROM post WHERE 'mostfaved' = ANY(@kinds)
+		), aggregates AS MATERIALIZED (
+			SELECT t.id, t.kind, t.term, r.holds AND t.term IN ('', post.lang) AS holds,
+				e.at, e.entered_at, e.withdrawn
+			FROM post, reasons r
+			JOIN timelines t ON t.kind = r.kind AND t.their_id = 0
+			LEFT JOIN LATERAL (
+				SELECT e.* FROM (
+					SELECT e.ctid AS at, e.post_id, e.entered_at, e.withdrawn FROM timeline_entries e
+					WHERE e.timeline_id = t.id AND e.post_id >= @post
+					ORDER BY e.post_id LIMIT 1) e
+				WHERE e.post_id = @post) e ON true
+		), entered AS (
+			INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
+			SELECT a.id, post.id, enters.at, greatest(post.fresh_at, enters.at), post.created_at
+			FROM post CROSS JOIN aggregates a
+			LEFT JOIN aggregates whole ON whole.kind = a.kind AND whole.term = ''
+			CROSS JOIN LATERAL (SELECT coalesce(whole.entered_at, CASE
+				WHEN @max_age::bigint > 0 AND @stamp > post.created_at + @max_age THEN post.fresh_at
+				ELSE greatest(@stamp, post.fresh_at) END) AS at) enters
+			WHERE a.holds AND a.withdrawn IS DISTINCT FROM false
+			ORDER BY a.id
+			ON CONFLICT (timeline_id, post_id) DO UPDATE
+			SET withdrawn = false,
+				fresh_at = greatest(e.entered_at, (SELECT p.fresh_at FROM posts p WHERE p.id = e.post_id))
+			RETURNING timeline_id
+		), departed AS (
+			UPDATE timeline_entries e SET withdrawn = true
+			FROM aggregates a WHERE e.ctid = a.at AND NOT a.holds AND NOT a.withdrawn
+			RETURNING e.timeline_id
+		)
+		SELECT ARRAY(SELECT timeline_id FROM entered UNION ALL SELECT timeline_id FROM departed)`
+	args := s.enterArgs(p)
+	args["kinds"], args["best"], args["most"] = kinds, s.opts.BestOf, s.opts.MostFaved
+	var touched []int64
+	if err := tx.QueryRow(ctx, query, args).Scan(&touched); err != nil {
+		return nil, fmt.Errorf("settle aggregates: %w", err)
+	}
+	slices.Sort(touched)
+	return touched, nil
+}
