@@ -77,7 +77,7 @@ func TestBadInput(t *testing.T) {
 		for _, address := range []string{
 			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
 			"/static/none.css", "/%00", "/%ff", "/anna%00", "/p/%00", "/p/" + code + "/comments/x/edit", "/p/" + code + "/comments/99999999999999999999/edit",
-			"/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
+			"/everything?lang=xx", "/best?lang=%00", "/most-faved?lang=%ff", "/tag/%00", "/tag/%ff", "/tag/a%2Fb", "/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
 			"/groups?after=%00%ff", "/people?after=%ff",
 		} {
 			if a := v.get(address); a.status >= 500 || a.status == 200 && !strings.Contains(address, "?") {
@@ -126,7 +126,7 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	anna.visitor().post("/chess-club/subscribe")
 	anna.comment(bob.post("Hello", "bob", "chess-club").Code, "A remark")
 	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
-		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions"} {
+		for _, address := range []string{"/", "/everything", "/best?lang=en", "/tag/river", "/filter/mentions", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions"} {
 			if name == "nobody" && (address == "/" || strings.HasPrefix(address, "/filter/")) {
 				continue
 			}

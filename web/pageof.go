@@ -17,8 +17,8 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 	switch segments := strings.Split(strings.TrimPrefix(path, "/"), "/"); {
 	case path == "/":
 		return s.rivers.Resolve(ctx, v, rivers.Home, "", order)
-	case path == "/everything":
-		return s.rivers.Resolve(ctx, v, rivers.Everything, "", order)
+	case aggregates[path].kind != "":
+		return s.rivers.Resolve(ctx, v, aggregates[path].kind, query.Get("lang"), order)
 	case len(segments) == 2 && segments[0] == "filter":
 		f, ok := filters[segments[1]]
 		if !ok {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -89,4 +90,35 @@ func TestLanguageOfAPost(t *testing.T) {
 	v.post(edit, "body", "hm again", "language", "xx").wants(422)
 	v.post(edit, "body", "hm again", "language", "").wants(303)
 	v.get(edit).has(`<option value="" selected>`)
+}
+
+// Everything, the best and the most saved are pages for everybody, each of all
+// posts or of those in one language, in both orders, and live.
+func TestAggregatePages(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna := s.person("anna")
+	const russian = "Зимородок прилетал к верхней плотине, и мы его видели."
+	code := anna.post(russian).Code
+	best := s.open(nil, "/best?lang=ru")
+	for i := range 5 {
+		fan := s.person(fmt.Sprintf("fan-%d", i))
+		fan.like(code)
+		fan.visitor().post("/p/" + code + "/fave").wants(303)
+	}
+	best.untilEntry(code)
+	s.followUp()
+	v := s.visitor()
+	for _, path := range []string{"/everything", "/best", "/most-faved"} {
+		for _, lang := range []string{"", "?lang=ru"} {
+			v.get(path+lang).wants(200).has("Зимородок", `data-page="`+path+lang+`"`, `href="`+path+`?lang=en"`)
+		}
+		v.get(path+"?lang=ru&order=created").wants(200).has("Зимородок", `data-page="`+path+`?lang=ru&amp;order=created"`)
+		v.get(path+"?lang=en").wants(200).lacks("Зимородок", `class="entry"`)
+		v.get(path + "?lang=xx").wants(404)
+	}
+	v.get("/best?lang=ru").has(`<a href="/best?lang=ru" aria-current="true">Best</a>`, "<title>Best · Русский · riverrun</title>")
+	reader := s.person("reader").visitor()
+	reader.post("/p/"+code+"/like", "back", "/best?lang=ru#p-"+code).leadsTo("/best?lang=ru#p-" + code)
+	anna.visitor().post("/p/"+code+"/edit", "body", russian, "language", "en").wants(303)
+	best.untilGone(code)
 }
