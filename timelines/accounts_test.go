@@ -235,6 +235,6 @@ func TestInsertTimelinesForManyAtOnce(t *testing.T) {
 		got = append(got, a.ID)
 	}
 	w.same("accounts with a feed", got, made)
-	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*6+10)
-	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*4)
+	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*7+10)
+	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*5)
 }
