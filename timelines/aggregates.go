@@ -27,7 +27,8 @@ import (
 func (s *Store) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...string) ([]int64, error) {
 	// Commenters are met one after the other, each by the first comment of somebody
 	// not met yet, so that the thousands of comments of a few are passed over once, and
-	// of a well-known post only the first are read.
+	// of a well-known post only the first are read. The order is that of an index: for
+	// one row out of many the planner would else rather read the whole table.
 	const query = `
 		WITH RECURSIVE post AS MATERIALIZED (
 			SELECT p.id, p.author_id, p.fresh_at, p.lang, (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
@@ -36,15 +37,16 @@ func (s *Store) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...
 		), people (met) AS (
 			SELECT ARRAY(
 				SELECT l.account_id FROM likes l
-				WHERE l.post_id = post.id AND l.account_id <> post.author_id LIMIT @best)
+				WHERE l.post_id = @post AND l.account_id <> post.author_id
+				ORDER BY l.account_id LIMIT @best)
 			FROM post WHERE post.open AND 'best' = ANY(@kinds)
 			UNION ALL
 			SELECT people.met || next.author_id
 			FROM people, post, LATERAL (
 				SELECT c.author_id FROM comments c
-				WHERE c.post_id = post.id AND c.deleted_at IS NULL
+				WHERE c.post_id = @post AND c.deleted_at IS NULL
 					AND c.author_id <> post.author_id AND c.author_id <> ALL(people.met)
-				LIMIT 1) next
+				ORDER BY c.created_at, c.id LIMIT 1) next
 			WHERE cardinality(people.met) < @best
 		), reasons (kind, holds) AS (
 			SELECT 'everything', post.open FROM post WHERE 'everything' = ANY(@kinds)
@@ -52,7 +54,8 @@ func (s *Store) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...
 			SELECT 'best', EXISTS (SELECT FROM people WHERE cardinality(met) >= @best) WHERE 'best' = ANY(@kinds)
 			UNION ALL
 			SELECT 'mostfaved', post.open AND @most <= (
-				SELECT count(*) FROM (SELECT FROM faves f WHERE f.post_id = post.id LIMIT @most) f)
+				SELECT count(*) FROM (
+					SELECT FROM faves f WHERE f.post_id = @post ORDER BY f.account_id LIMIT @most) f)
 			FROM post WHERE 'mostfaved' = ANY(@kinds)
 		), aggregates AS MATERIALIZED (
 			SELECT t.id, t.kind, t.term, r.holds AND t.term IN ('', post.lang) AS holds,
@@ -93,4 +96,48 @@ func (s *Store) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...
 	}
 	slices.Sort(touched)
 	return touched, nil
+}
+
+// resettleTx is settleTx of one kind, best or mostfaved, after somebody did what
+// counts there, or with adds false took it back. Nearly always nothing follows:
+// the post stands there already, or is not near the threshold. That is found out
+// first, with a few look-ups, because the question itself costs more than a like.
+func (s *Store) resettleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind string, adds bool) ([]int64, error) {
+	// Likes and comments together are never fewer than the people. In this form (see
+	// bump.go), with the limit in the text, the statement looks as cheap for any post as
+	// it is, and the server does not plan it anew for each, which costs more than to
+	// run it.
+	const standing = `
+		SELECT EXISTS (
+			SELECT FROM timelines t CROSS JOIN LATERAL (
+				SELECT e.post_id, e.withdrawn FROM timeline_entries e
+				WHERE e.timeline_id = t.id AND e.post_id >= @post
+				ORDER BY e.post_id LIMIT 1) e
+			WHERE t.kind = @kind AND t.their_id = 0 AND t.term = '' AND e.post_id = @post AND NOT e.withdrawn)`
+	const talk = standing + `,
+			(SELECT count(*) FROM (
+				SELECT post_id FROM likes WHERE post_id >= @post ORDER BY post_id, account_id LIMIT %[1]d) l
+			WHERE post_id = @post)
+			+ (SELECT count(*) FROM (
+				SELECT post_id FROM comments WHERE post_id >= @post AND deleted_at IS NULL
+				ORDER BY post_id, created_at, id LIMIT %[1]d) c
+			WHERE post_id = @post)`
+	const kept = standing + `,
+			(SELECT count(*) FROM (
+				SELECT post_id FROM faves WHERE post_id >= @post ORDER BY post_id, account_id LIMIT %[1]d) f
+			WHERE post_id = @post)`
+	query, least := talk, s.opts.BestOf
+	if kind == KindMostFaved {
+		query, least = kept, s.opts.MostFaved
+	}
+	var stands bool
+	var signs int
+	err := tx.QueryRow(ctx, fmt.Sprintf(query, least), pgx.StrictNamedArgs{"post": p.ID, "kind": kind}).Scan(&stands, &signs)
+	if err != nil {
+		return nil, fmt.Errorf("look at aggregate: %w", err)
+	}
+	if stands == adds || adds && signs < least {
+		return nil, nil
+	}
+	return s.settleTx(ctx, tx, p, kind)
 }

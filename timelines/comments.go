@@ -66,7 +66,7 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 		if err != nil {
 			return Change{}, err
 		}
-		settled, err := s.settleTx(ctx, tx, p, KindBest)
+		settled, err := s.resettleTx(ctx, tx, p, KindBest, true)
 		if err != nil {
 			return Change{}, err
 		}
@@ -180,7 +180,7 @@ func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id 
 		if err != nil {
 			return Change{}, err
 		}
-		settled, err := s.settleTx(ctx, tx, p, KindBest)
+		settled, err := s.resettleTx(ctx, tx, p, KindBest, false)
 		if err != nil {
 			return Change{}, err
 		}

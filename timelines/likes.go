@@ -29,20 +29,30 @@ func (s *Store) Unlike(ctx context.Context, actor int64, code string) (Change, e
 // into the actor's timelines of these kinds if it was not set. The mark may make
 // it one of the aggregate.
 func (s *Store) mark(ctx context.Context, actor int64, code, query, aggregate string, kinds ...string) (Change, error) {
-	return s.setMark(ctx, actor, code, query, aggregate, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
-		return s.enterTx(ctx, tx, p, actor, kinds...)
+	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
+		entered, err := s.enterTx(ctx, tx, p, actor, kinds...)
+		if err != nil {
+			return nil, err
+		}
+		settled, err := s.resettleTx(ctx, tx, p, aggregate, true)
+		return union(entered, settled), err
 	})
 }
 
 // unmark runs a statement that takes a mark away, and the post out of those of
 // the actor's timelines, and of the aggregate, that have no reason left to hold it.
 func (s *Store) unmark(ctx context.Context, actor int64, code, aggregate, query string) (Change, error) {
-	return s.setMark(ctx, actor, code, query, aggregate, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
-		return withdrawTx(ctx, tx, p.ID, actor)
+	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
+		left, err := withdrawTx(ctx, tx, p.ID, actor)
+		if err != nil {
+			return nil, err
+		}
+		settled, err := s.resettleTx(ctx, tx, p, aggregate, false)
+		return union(left, settled), err
 	})
 }
 
-func (s *Store) setMark(ctx context.Context, actor int64, code, query, aggregate string,
+func (s *Store) setMark(ctx context.Context, actor int64, code, query string,
 	move func(pgx.Tx, lockedPost) (touched []int64, err error),
 ) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
@@ -61,10 +71,6 @@ func (s *Store) setMark(ctx context.Context, actor int64, code, query, aggregate
 		if err != nil {
 			return Change{}, err
 		}
-		settled, err := s.settleTx(ctx, tx, p, aggregate)
-		if err != nil {
-			return Change{}, err
-		}
-		return s.touchTx(ctx, tx, p.change(actor), union(touched, settled))
+		return s.touchTx(ctx, tx, p.change(actor), touched)
 	})
 }
