@@ -21,10 +21,14 @@ const (
 	Comments    Kind = "comments"
 	Discussions Kind = "discussions"
 	Faves       Kind = "faves"
+	Mentions    Kind = "mentions"
 	Directs     Kind = "directs"
 	Group       Kind = "group"
 	Post        Kind = "post"
 	Everything  Kind = "everything"
+	Best        Kind = "best"
+	MostFaved   Kind = "mostfaved"
+	Hashtag     Kind = "hashtag"
 )
 
 // Order is what a river is sorted by, newest first.
@@ -46,7 +50,8 @@ type Name struct {
 	// TheirID is whose page it is: an account for User, Subfeed, Likes, Comments,
 	// Group; a post for Post; else 0.
 	TheirID int64
-	// Term is the slug of a Subfeed, else empty.
+	// Term is the slug of a Subfeed; a hashtag's; the language of an aggregate, or
+	// empty for all; else empty.
 	Term  string
 	Order Order
 }

@@ -50,7 +50,7 @@ func TestComponents(t *testing.T) {
 		"home":                     homePage(river(me, rivers.Home, "/", "<article></article>"), newComposer("/")),
 		"home_empty_ru":            homePage(river(russian, rivers.Home, "/"), newComposer("/")),
 		"welcome":                  welcomePage(nobody),
-		"everything":               everythingPage(older),
+		"everything":               aggregateList(aggregateView{riverView: older, aggregatePage: aggregates["/everything"], base: "/everything"}),
 		"directs_empty":            filterList(river(me, rivers.Directs, "/filter/directs"), filters["directs"]),
 		"account_user":             accountPage(accountView{riverView: river(me, rivers.User, "/bob"), who: me.account(bob)}),
 		"account_likes":            accountPage(accountView{riverView: river(nobody, rivers.Likes, "/bob/likes"), who: nobody.account(bob), page: "likes"}),

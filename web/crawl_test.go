@@ -90,6 +90,7 @@ func TestBadInput(t *testing.T) {
 			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
 			"/static/none.css", "/%00", "/%ff", "/anna%00", "/p/%00", "/p/" + code + "/comments/x/edit", "/p/" + code + "/comments/99999999999999999999/edit",
 			"/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
+			"/everything?lang=xx", "/best?lang=%00", "/most-faved?lang=%ff", "/tag/%00", "/tag/%ff", "/tag/a%2Fb",
 			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
 			"/ours/members?after=%ff", "/ours/members?after=A",
 			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/" + code + "/destinations", "/p/x/remove", "/settings/feeds/x",
@@ -145,7 +146,10 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
 	anna.comment(bob.post("Hello", "bob", "bob/photos", "chess-club").Code, "A remark")
 	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
-		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions", "/filter/eyes", "/anna/private", "/bob/photos"} {
+		for _, address := range []string{
+			"/", "/everything", "/best?lang=en", "/tag/river", "/filter/mentions", "/bob", "/bob/likes", "/anna/comments", "/chess-club",
+			"/filter/discussions", "/filter/eyes", "/anna/private", "/bob/photos",
+		} {
 			if name == "nobody" && (address == "/" || strings.HasPrefix(address, "/filter/") || address == "/anna/private") {
 				continue
 			}

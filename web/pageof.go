@@ -17,14 +17,16 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 	switch segments := strings.Split(strings.TrimPrefix(path, "/"), "/"); {
 	case path == "/":
 		return s.rivers.Resolve(ctx, v, rivers.Home, "", order)
-	case path == "/everything":
-		return s.rivers.Resolve(ctx, v, rivers.Everything, "", order)
+	case aggregates[path].kind != "":
+		return s.rivers.Resolve(ctx, v, aggregates[path].kind, query.Get("lang"), order)
 	case len(segments) == 2 && segments[0] == "filter":
 		f, ok := filters[segments[1]]
 		if !ok {
 			return rivers.Name{}, rivers.ErrNotFound
 		}
 		return s.rivers.Resolve(ctx, v, f.kind, "", order)
+	case len(segments) == 2 && segments[0] == "tag":
+		return s.rivers.Resolve(ctx, v, rivers.Hashtag, segments[1], order)
 	case len(segments) == 2 && segments[0] == "p":
 		return s.rivers.Resolve(ctx, v, rivers.Post, segments[1], order)
 	case len(segments) == 1:

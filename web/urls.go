@@ -3,6 +3,7 @@ package web
 import (
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -29,10 +30,11 @@ func loginURL(back string) templ.SafeURL {
 	return templ.SafeURL("/login?back=" + url.QueryEscape(back))
 }
 
-// pageAddress is a river page's address at its top: path and order.
+// pageAddress is a river page's address at its top: path and order. The path of
+// an aggregate has the language with it, as a query.
 func pageAddress(path string, order rivers.Order) string {
 	if order == rivers.Created {
-		return path + "?order=created"
+		return path + querySign(path) + "order=created"
 	}
 	return path
 }
@@ -43,9 +45,28 @@ func olderAddress(path string, order rivers.Order, cursor string) string {
 	if order == rivers.Created {
 		q.Set("order", string(order))
 	}
-	return path + "?" + q.Encode()
+	return path + querySign(path) + q.Encode()
+}
+
+// querySign is what stands before the next parameter of an address.
+func querySign(address string) string {
+	if strings.Contains(address, "?") {
+		return "&"
+	}
+	return "?"
+}
+
+// languagePath is the path of an aggregate's page in a language, "" for all.
+func languagePath(path, lang string) string {
+	if lang == "" {
+		return path
+	}
+	return path + "?lang=" + url.QueryEscape(lang)
 }
 
 func signUpURL(back string) templ.SafeURL {
 	return templ.SafeURL("/signup?back=" + url.QueryEscape(back))
 }
+
+// tagPath is the address of a tag's page.
+func tagPath(term string) string { return "/tag/" + url.PathEscape(term) }
