@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	riverqueue "github.com/riverqueue/river"
+
+	"riverrun/timelines"
 )
 
 // Queues. Each has workers of its own, so that none waits for another.
@@ -50,6 +52,15 @@ type replaceArgs struct {
 	ViewerID  int64    `json:"viewer_id,omitempty"`
 	Everybody bool     `json:"everybody,omitempty"`
 	Kinds     []string `json:"kinds,omitempty"`
+	TheirIDs  ids      `json:"their_ids,omitempty"`
+}
+
+func replaceArgsOf(r timelines.Replace) replaceArgs {
+	return replaceArgs{ViewerID: r.ViewerID, Everybody: r.Everybody, Kinds: r.Kinds, TheirIDs: r.TheirIDs}
+}
+
+func (a replaceArgs) replace() timelines.Replace {
+	return timelines.Replace{ViewerID: a.ViewerID, Everybody: a.Everybody, Kinds: a.Kinds, TheirIDs: a.TheirIDs}
 }
 
 func (replaceArgs) Kind() string { return "replace" }

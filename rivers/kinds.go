@@ -29,6 +29,7 @@ type pageOf int
 const (
 	ofNobody  pageOf = iota // everybody may open it
 	ofMyself                // TheirID is not set: the viewer's own, by construction
+	ofMyList                // TheirID is one of the viewer's lists, and nobody else opens it
 	ofAccount               // the gate of TheirID's feed decides
 	ofPost                  // the post's decisive timelines decide
 )
@@ -52,6 +53,12 @@ var specs = map[Kind]spec{
 		},
 		page: ofMyself, reasons: true, home: true,
 	},
+	List: {
+		sources: func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+			return sn.List(ctx, n.UserID, n.TheirID)
+		},
+		page: ofMyList, reasons: true, home: true,
+	},
 	User:        {sources: named(timelines.KindFeed), page: ofAccount},
 	Likes:       {sources: named(timelines.KindLikes), page: ofAccount, reasons: true},
 	Comments:    {sources: named(timelines.KindComments), page: ofAccount, reasons: true},
@@ -65,7 +72,7 @@ var specs = map[Kind]spec{
 
 // Kinds returns all river kinds.
 func Kinds() []Kind {
-	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything}
+	return []Kind{Home, List, User, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything}
 }
 
 // grace is how long a closed river of the kind is kept.
@@ -77,7 +84,8 @@ func (s *Store) grace(k Kind) time.Duration {
 }
 
 // Resolve returns the name of the river behind a page: name is an account's
-// name or a post's code where the kind needs one. It says nothing about the
+// name, a post's code or the slug of one of the viewer's lists where the kind
+// needs one. It says nothing about the
 // right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
 	sp, ok := specs[kind]
@@ -93,6 +101,15 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 		if v.Anonymous() {
 			return Name{}, ErrSignInNeeded
 		}
+	case ofMyList:
+		if v.Anonymous() {
+			return Name{}, ErrSignInNeeded
+		}
+		l, err := s.myList(ctx, v, name)
+		if err != nil {
+			return Name{}, err
+		}
+		n.TheirID = l.ID
 	case ofAccount:
 		a, err := s.access.AccountNamed(ctx, name)
 		if err != nil {
@@ -112,12 +129,38 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 	return n, nil
 }
 
+// myList returns the viewer's list of that slug, or ErrNotFound. One that this
+// node does not remember may just have been made: the clock says.
+func (s *Store) myList(ctx context.Context, v timelines.Viewer, slug string) (timelines.List, error) {
+	for settled := false; ; settled = true {
+		sets, err := s.access.Sets(ctx, v.AccountID)
+		if err != nil {
+			return timelines.List{}, err
+		}
+		if l, ok := sets.List(slug); ok {
+			return l, nil
+		}
+		if settled {
+			return timelines.List{}, ErrNotFound
+		}
+		if err := s.Settle(ctx); err != nil {
+			return timelines.List{}, err
+		}
+	}
+}
+
 // mayOpen is the first of 004's checks: may this viewer open the page at all?
 // No river is made before it says yes. It costs no statement when the gates are
 // cached.
 func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error {
-	sp := specs[n.Kind]
-	if sp.page != ofAccount {
+	switch specs[n.Kind].page {
+	case ofMyList:
+		if !sets.Owns(n.TheirID) {
+			return ErrNotFound
+		}
+		return nil
+	case ofAccount:
+	default:
 		return nil
 	}
 	accounts, err := s.access.Accounts(ctx, []int64{n.TheirID})

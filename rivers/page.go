@@ -220,14 +220,20 @@ func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock tim
 	return sets, s.mayOpen(ctx, n, sets)
 }
 
-// preflight refuses a post page before a river is made for it.
+// preflight refuses the page of a post or a list before a river is made for it.
 func (s *Store) preflight(ctx context.Context, n Name) error {
-	if specs[n.Kind].page != ofPost {
+	var may func(sn *timelines.Snapshot, ctx context.Context, viewer, theirID int64) (bool, error)
+	switch specs[n.Kind].page {
+	case ofPost:
+		may = (*timelines.Snapshot).MayRead
+	case ofMyList:
+		may = (*timelines.Snapshot).OwnsList
+	default:
 		return nil
 	}
 	var ok bool
 	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		ok, err = sn.MayRead(ctx, n.UserID, n.TheirID)
+		ok, err = may(sn, ctx, n.UserID, n.TheirID)
 		return err
 	})
 	if err != nil {

@@ -19,21 +19,27 @@ func (s *Store) Retire(ctx context.Context, r timelines.Replace) error {
 		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
 		WHERE id IN (
 			SELECT id FROM rivers
-			WHERE user_id = @user AND (state = 'live' OR state = 'building')
-				AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+			WHERE user_id = @user AND (state = 'live' OR state = 'building') AND ` + concernedBy + `
 			ORDER BY id FOR UPDATE)`
-	_, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"user": r.ViewerID, "kinds": kindsOf(r)})
+	args := concernedArgs(r)
+	args["user"] = r.ViewerID
+	_, err := s.db.Exec(ctx, query, args)
 	if err != nil {
 		return fmt.Errorf("retire rivers: %w", err)
 	}
 	return nil
 }
 
-func kindsOf(r timelines.Replace) []string {
-	if r.Kinds == nil {
-		return []string{}
+// concernedBy is true for a river that a Replace concerns, whoever's it is.
+const concernedBy = `(cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+	AND (cardinality(@theirs::bigint[]) = 0 OR their_id = ANY(@theirs::bigint[]))`
+
+// concernedArgs are the arguments of concernedBy.
+func concernedArgs(r timelines.Replace) pgx.StrictNamedArgs {
+	return pgx.StrictNamedArgs{
+		"kinds":  append([]string{}, r.Kinds...),
+		"theirs": append([]int64{}, r.TheirIDs...),
 	}
-	return r.Kinds
 }
 
 // deepest is how many entries of an open river are rebuilt at once. A river read
@@ -52,9 +58,9 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 	}
 	const query = `
 		SELECT DISTINCT r.user_id FROM leases l JOIN rivers r ON r.id = l.river_id
-		WHERE l.until > clock_timestamp() AND (cardinality(@kinds::text[]) = 0 OR r.kind = ANY(@kinds::text[]))
+		WHERE l.until > clock_timestamp() AND ` + concernedBy + `
 		ORDER BY 1`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"kinds": kindsOf(r)})
+	rows, err := s.db.Query(ctx, query, concernedArgs(r))
 	if err != nil {
 		return nil, fmt.Errorf("read whose rivers are open: %w", err)
 	}
@@ -64,7 +70,7 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 	}
 	left := make([]timelines.Replace, len(viewers))
 	for i, v := range viewers {
-		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds}
+		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds, TheirIDs: r.TheirIDs}
 	}
 	return left, nil
 }
@@ -77,14 +83,13 @@ func (s *Store) retireUnopened(ctx context.Context, r timelines.Replace) error {
 		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
 		WHERE id IN (
 			SELECT id FROM rivers r
-			WHERE (@everybody OR user_id = @user)
-				AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+			WHERE (@everybody OR user_id = @user) AND ` + concernedBy + `
 				AND (state = 'building' OR state = 'live' AND NOT EXISTS (
 					SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
 			ORDER BY id FOR UPDATE)`
-	_, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{
-		"everybody": r.Everybody, "user": r.ViewerID, "kinds": kindsOf(r),
-	})
+	args := concernedArgs(r)
+	args["everybody"], args["user"] = r.Everybody, r.ViewerID
+	_, err := s.db.Exec(ctx, query, args)
 	if err != nil {
 		return fmt.Errorf("retire closed rivers: %w", err)
 	}
@@ -127,14 +132,13 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
 			state = 'live'
 		FROM rivers r
-		WHERE user_id = @user
-			AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+		WHERE user_id = @user AND ` + concernedBy + `
 			AND (state = 'live' OR state = 'retired' AND EXISTS (
 				SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
 		ORDER BY user_id, kind, their_id, term, ord, state = 'live' DESC`
-	rows, err := s.db.Query(ctx, open, pgx.StrictNamedArgs{
-		"user": r.ViewerID, "kinds": kindsOf(r), "deepest": deepest,
-	})
+	args := concernedArgs(r)
+	args["user"], args["deepest"] = r.ViewerID, deepest
+	rows, err := s.db.Query(ctx, open, args)
 	if err != nil {
 		return nil, fmt.Errorf("read open rivers: %w", err)
 	}
@@ -169,15 +173,14 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 }
 
 // rebuild builds a new generation in the place of the live one; a river whose
-// page may not be opened any more, or whose post is gone, is retired instead.
+// post or list is gone is retired instead.
 func (s *Store) rebuild(ctx context.Context, n Name, down int64) error {
-	if specs[n.Kind].page == ofPost {
-		if err := s.preflight(ctx, n); err != nil {
-			if !errors.Is(err, ErrNotFound) {
-				return err
-			}
-			return s.retireNamed(ctx, n)
-		}
+	err := s.preflight(ctx, n)
+	if errors.Is(err, ErrNotFound) {
+		return s.retireNamed(ctx, n)
+	}
+	if err != nil {
+		return err
 	}
 	return s.build(ctx, n, &down)
 }

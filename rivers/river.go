@@ -13,6 +13,7 @@ type Kind string
 // The river kinds.
 const (
 	Home        Kind = "home"
+	List        Kind = "list"
 	User        Kind = "user"
 	Likes       Kind = "likes"
 	Comments    Kind = "comments"
@@ -41,7 +42,7 @@ type Name struct {
 	UserID int64
 	Kind   Kind
 	// TheirID is whose page it is: an account for User, Likes, Comments, Group; a
-	// post for Post; else 0.
+	// post for Post; a list for List; else 0.
 	TheirID int64
 	Term    string
 	Order   Order

@@ -46,8 +46,10 @@ func (a *actor) act(what string, n *node, change func(context.Context) (timeline
 func (a *actor) step() {
 	n := a.node()
 	switch k := a.rng.IntN(100); {
-	case k < 25:
+	case k < 22:
 		a.post(n)
+	case k < 25:
+		a.list(n)
 	case k < 28:
 		a.fave(n)
 	case k < 46:

@@ -96,6 +96,9 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		add(rivers.Directs, 0)
 		add(rivers.Faves, 0)
 	}
+	for list := range o.owners {
+		add(rivers.List, list) // refused to all but one
+	}
 	for _, a := range o.accounts {
 		switch {
 		case strings.HasPrefix(a.Name, ghostPrefix) && a.Name != ghostPrefix+"1":

@@ -22,9 +22,12 @@ import (
 type oracle struct {
 	accounts  map[int64]account
 	timelines map[int64]timeline
-	readers   map[pair]bool // timeline, account
-	excluded  map[pair]bool // timeline, account
-	follows   map[pair]bool // subscriber, account
+	readers   map[pair]bool   // timeline, account
+	excluded  map[pair]bool   // timeline, account
+	follows   map[pair]bool   // subscriber, account
+	apart     map[pair]bool   // subscriber, account kept out of home
+	owners    map[int64]int64 // of lists
+	listed    map[pair]bool   // list, account
 	posts     map[int64]post
 	entries   map[pair]entry     // timeline, post
 	comments  map[int64][]remark // by post, those not deleted, oldest first
@@ -85,6 +88,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 	o := &oracle{
 		accounts: map[int64]account{}, timelines: map[int64]timeline{},
 		readers: map[pair]bool{}, excluded: map[pair]bool{}, follows: map[pair]bool{},
+		apart: map[pair]bool{}, owners: map[int64]int64{}, listed: map[pair]bool{},
 		posts: map[int64]post{}, entries: map[pair]entry{}, comments: map[int64][]remark{}, likes: map[int64][]like{},
 		faves: map[pair]bool{}, approvals: map[int64][]int64{},
 	}
@@ -110,6 +114,9 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		err = each(err, `SELECT timeline_id, account_id FROM readers`, []any{&p.a, &p.b}, func() { o.readers[p] = true })
 		err = each(err, `SELECT timeline_id, account_id FROM excluded`, []any{&p.a, &p.b}, func() { o.excluded[p] = true })
 		err = each(err, `SELECT subscriber_id, account_id FROM subscriptions`, []any{&p.a, &p.b}, func() { o.follows[p] = true })
+		err = each(err, `SELECT subscriber_id, account_id FROM subscriptions WHERE NOT in_home`, []any{&p.a, &p.b}, func() { o.apart[p] = true })
+		err = each(err, `SELECT id, account_id FROM lists`, []any{&p.a, &p.b}, func() { o.owners[p.a] = p.b })
+		err = each(err, `SELECT list_id, account_id FROM list_members`, []any{&p.a, &p.b}, func() { o.listed[p] = true })
 		var x post
 		err = each(err, `SELECT id, version, author_id, fresh_at, created_at, edited_at, deleted_at,
 				is_public, is_protected, is_private, code, body, decisive FROM posts`,
@@ -216,12 +223,18 @@ func (o *oracle) sources(n rivers.Name) []timeline {
 	wanted := func(t timeline) bool {
 		switch n.Kind {
 		case rivers.Home:
-			own := t.TheirID == n.UserID
+			own, friend := t.TheirID == n.UserID, pair{n.UserID, t.TheirID}
 			switch t.Kind {
 			case timelines.KindFeed, timelines.KindLikes, timelines.KindComments, timelines.KindGroup:
-				return own || o.follows[pair{n.UserID, t.TheirID}]
+				return own || o.follows[friend] && !o.apart[friend]
 			case timelines.KindDirects, timelines.KindDiscussions:
 				return own
+			}
+			return false
+		case rivers.List:
+			switch t.Kind {
+			case timelines.KindFeed, timelines.KindLikes, timelines.KindComments, timelines.KindGroup:
+				return o.listed[pair{n.TheirID, t.TheirID}] && o.follows[pair{n.UserID, t.TheirID}]
 			}
 			return false
 		case rivers.User:
@@ -250,6 +263,10 @@ func (o *oracle) refused(n rivers.Name) error {
 			if own && t.TheirID == n.TheirID && !o.opens(n.UserID, t.ID) {
 				return rivers.ErrForbidden
 			}
+		}
+	case rivers.List:
+		if o.owners[n.TheirID] != n.UserID {
+			return rivers.ErrNotFound
 		}
 	case rivers.Post:
 		if p, ok := o.posts[n.TheirID]; !ok || !o.reads(n.UserID, p) {

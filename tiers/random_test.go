@@ -57,7 +57,7 @@ type village struct {
 func (v *village) empty() {
 	v.posts = nil
 	for _, query := range []string{
-		`TRUNCATE posts, subscriptions, subscription_requests, test_events CASCADE`,
+		`TRUNCATE posts, subscriptions, subscription_requests, lists, test_events CASCADE`,
 		`DELETE FROM timelines WHERE kind = 'post'`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind IN ('feed', 'directs', 'discussions', 'faves')
 			AND t.their_id <> r.account_id`,
@@ -159,6 +159,30 @@ func (v *village) once(rt *rapid.T) {
 			actor, from := who().AccountID, name()
 			act("unsubscribe", func(ctx context.Context) (timelines.Change, error) { return v.n.store.Unsubscribe(ctx, actor, from) })
 		},
+		"make a list": func(rt *rapid.T) {
+			actor := who().AccountID
+			act("make list", func(ctx context.Context) (timelines.Change, error) {
+				_, c, err := v.n.store.CreateList(ctx, timelines.NewList{Actor: actor, Title: "some"})
+				return c, err
+			})
+		},
+		"edit a list": func(rt *rapid.T) {
+			actor, members := who().AccountID, rapid.SliceOfN(rapid.SampledFrom(v.names), 0, 2).Draw(rt, "members")
+			act("edit list", func(ctx context.Context) (timelines.Change, error) {
+				return v.n.store.EditList(ctx, actor, "some", "some", members)
+			})
+		},
+		"delete a list": func(rt *rapid.T) {
+			actor := who().AccountID
+			act("delete list", func(ctx context.Context) (timelines.Change, error) { return v.n.store.DeleteList(ctx, actor, "some") })
+		},
+		"place": func(rt *rapid.T) {
+			actor, whom, inHome := who().AccountID, name(), rapid.Bool().Draw(rt, "in home")
+			lists := rapid.SliceOfN(rapid.Just("some"), 0, 1).Draw(rt, "lists")
+			act("place", func(ctx context.Context) (timelines.Change, error) {
+				return v.n.store.Place(ctx, actor, whom, inHome, lists)
+			})
+		},
 		"accept": func(rt *rapid.T) {
 			actor, from, group := who().AccountID, name(), rapid.SampledFrom([]string{"", "club-private"}).Draw(rt, "group")
 			act("accept", func(ctx context.Context) (timelines.Change, error) { return v.n.store.Accept(ctx, actor, from, group) })
@@ -220,6 +244,9 @@ func (v *village) look(rt *rapid.T, open bool) {
 	viewer := rapid.SampledFrom(append([]timelines.Viewer{{}}, v.people...)).Draw(rt, "viewer")
 	kind := rapid.SampledFrom(rivers.Kinds()).Draw(rt, "kind")
 	of := rapid.SampledFrom(v.names).Draw(rt, "of")
+	if kind == rivers.List {
+		of = "some"
+	}
 	if kind == rivers.Post {
 		if len(v.posts) == 0 {
 			return

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -131,12 +132,14 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 		order = rivers.Created
 	}
 	kinds := []rivers.Kind{
-		rivers.Home, rivers.Home, rivers.Home, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
+		rivers.Home, rivers.Home, rivers.Home, rivers.List, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
 		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Group, rivers.Post,
 	}
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""
 	switch kind {
+	case rivers.List:
+		of = listSlugs[r.rng.IntN(len(listSlugs))]
 	case rivers.User, rivers.Likes, rivers.Comments:
 		of = r.people[r.rng.IntN(len(r.people))].name
 		if r.rng.IntN(5) == 0 {
@@ -163,5 +166,6 @@ func expected(err error) bool {
 			return true
 		}
 	}
-	return errors.As(err, &invalid) && invalid.Code == "to_forbidden"
+	return errors.As(err, &invalid) &&
+		slices.Contains([]string{"to_forbidden", "list_taken", "list_unknown", "member_unknown"}, invalid.Code)
 }

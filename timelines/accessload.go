@@ -65,18 +65,25 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 	const query = `
 		SELECT
 			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer),
+			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer AND NOT in_home),
+			(SELECT coalesce(jsonb_agg(jsonb_build_object('id', l.id, 'slug', l.slug, 'title', l.title,
+					'members', ARRAY(SELECT m.account_id FROM list_members m WHERE m.list_id = l.id ORDER BY 1))
+				ORDER BY l.title, l.id), '[]') FROM lists l WHERE l.account_id = @viewer),
 			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer),
 			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer),
 			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer)`
-	var follows, readable, excluded, administers []int64
+	var follows, apart, readable, excluded, administers []int64
+	var lists []List
 	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": accountID}).
-		Scan(&follows, &readable, &excluded, &administers)
+		Scan(&follows, &apart, &lists, &readable, &excluded, &administers)
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
 	}
 	return &Sets{
 		AccountID:   accountID,
 		Follows:     setOf(follows),
+		Apart:       setOf(apart),
+		Lists:       lists,
 		Readable:    setOf(readable),
 		Excluded:    setOf(excluded),
 		Administers: setOf(administers),

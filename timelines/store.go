@@ -67,6 +67,9 @@ type Replace struct {
 	Everybody bool
 	// Kinds limits the river kinds concerned; none means every kind.
 	Kinds []string
+	// TheirIDs limits them to the pages of these accounts or lists; none means
+	// every page.
+	TheirIDs []int64
 }
 
 // Unbumped says that rows of the post in filter timelines have still to follow

@@ -19,6 +19,10 @@ func TestEverythingAtOnce(t *testing.T) {
 	w.group(people[1], "closed", Private)
 	places := []string{"ann", "bob", "cid", "dee", "club", "closed"}
 	var mu sync.Mutex // guards made
+	for _, p := range people {
+		w.list(p, "Some")
+		w.list(p, "Others")
+	}
 	made := []Change{w.post(people[0], "the first")}
 
 	seed := rand.Uint64()
@@ -72,7 +76,7 @@ func TestEverythingAtOnce(t *testing.T) {
 func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
 	ctx := w.Context()
 	place := places[random.IntN(len(places))]
-	switch random.IntN(18) {
+	switch random.IntN(20) {
 	case 0:
 		var to []string
 		for range random.IntN(3) {
@@ -112,6 +116,10 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 		return w.LikeComment(ctx, actor, on.Code, on.CommentID)
 	case 16:
 		return w.UnlikeComment(ctx, actor, on.Code, on.CommentID)
+	case 17:
+		return w.EditList(ctx, actor, "some", "Some", []string{place, places[random.IntN(len(places))]})
+	case 18:
+		return w.Place(ctx, actor, place, random.IntN(2) == 0, []string{"some", "others"}[:random.IntN(3)])
 	default:
 		return w.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))
 	}
