@@ -24,6 +24,7 @@ var accountActs = map[string]func(*Server, http.ResponseWriter, *request) error{
 	"subscribe":   (*Server).subscribe,
 	"unsubscribe": (*Server).unsubscribe,
 	"accept":      (*Server).accept,
+	"place":       (*Server).place,
 }
 
 func (s *Server) routeAccount(mux *http.ServeMux) {

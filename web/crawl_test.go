@@ -22,6 +22,7 @@ func TestCrawl(t *testing.T) {
 	s.person("closed").visitor().post("/settings/access", "level", "private")
 	anna.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
 	bob.visitor().post("/anna/subscribe")
+	bob.visitor().post("/lists", "title", "Some")
 	for i := range 30 {
 		anna.post("Post " + strconv.Itoa(i) + " @bob #x https://example.org/")
 	}
@@ -65,7 +66,7 @@ func TestCrawl(t *testing.T) {
 
 // isForm reports whether the address takes forms only.
 func isForm(address string) bool {
-	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|comments|subscribe|unsubscribe|accept|access|password|posts)$`).MatchString(address)
+	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|comments|subscribe|unsubscribe|place|accept|access|password|posts)$`).MatchString(address)
 }
 
 // TestBadInput: whatever is sent, the answer is the sender's fault.
@@ -78,7 +79,7 @@ func TestBadInput(t *testing.T) {
 			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
 			"/static/none.css", "/%00", "/%ff", "/anna%00", "/p/%00", "/p/" + code + "/comments/x/edit", "/p/" + code + "/comments/99999999999999999999/edit",
 			"/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
-			"/groups?after=%00%ff", "/people?after=%ff",
+			"/groups?after=%00%ff", "/people?after=%ff", "/lists/%00", "/lists/none", "/lists/none/edit", "/lists/%ff/edit", "/lists/a/b/c",
 		} {
 			if a := v.get(address); a.status >= 500 || a.status == 200 && !strings.Contains(address, "?") {
 				t.Errorf("%s: GET %s: status %d", name, address, a.status)
@@ -88,10 +89,11 @@ func TestBadInput(t *testing.T) {
 			"/signup", "/login", "/posts", "/groups", "/settings", "/settings/access", "/settings/password", "/nobody-here/subscribe",
 			"/anna/subscribe", "/anna/accept", "/anna/nothing", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
 			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
+			"/lists", "/lists/none/edit", "/lists/%00/delete", "/bob/place",
 		} {
 			for _, bad := range []string{"", "\x00", "\xff\xfe", strings.Repeat("x", 200_000)} {
 				a := v.post(address, "body", bad, "username", bad, "password", bad, "name", bad, "title", bad, "to", bad, "key", bad,
-					"level", bad, "language", bad, "group", bad, "present", bad, "back", bad)
+					"level", bad, "language", bad, "group", bad, "member", bad, "list", bad, "present", bad, "back", bad)
 				if a.status < 400 && a.header.Get("Location") != "/login?back=%2F" || a.status >= 500 {
 					t.Errorf("%s: POST %s with %.10q: status %d, to %q", name, address, bad, a.status, a.header.Get("Location"))
 				}
@@ -124,10 +126,12 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
 	anna.visitor().post("/bob/subscribe")
 	anna.visitor().post("/chess-club/subscribe")
+	anna.visitor().post("/lists", "title", "Some")
+	anna.visitor().post("/bob/place", "list", "some")
 	anna.comment(bob.post("Hello", "bob", "chess-club").Code, "A remark")
 	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
-		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions"} {
-			if name == "nobody" && (address == "/" || strings.HasPrefix(address, "/filter/")) {
+		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions", "/lists/some"} {
+			if name == "nobody" && (address == "/" || address == "/lists/some" || strings.HasPrefix(address, "/filter/")) {
 				continue
 			}
 			v.get(address).wants(200) // built

@@ -25,6 +25,8 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 			return rivers.Name{}, rivers.ErrNotFound
 		}
 		return s.rivers.Resolve(ctx, v, f.kind, "", order)
+	case len(segments) == 2 && segments[0] == "lists":
+		return s.rivers.Resolve(ctx, v, rivers.List, segments[1], order)
 	case len(segments) == 2 && segments[0] == "p":
 		return s.rivers.Resolve(ctx, v, rivers.Post, segments[1], order)
 	case len(segments) == 1:
