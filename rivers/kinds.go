@@ -20,7 +20,7 @@ type spec struct {
 	reasons bool
 	// full: entries are shown unfolded.
 	full bool
-	// home keeps the long grace.
+	// home: made of what those one follows do. It has modes and the long grace.
 	home bool
 }
 
@@ -49,13 +49,13 @@ func own(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int64,
 var specs = map[Kind]spec{
 	Home: {
 		sources: func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
-			return sn.Home(ctx, n.UserID)
+			return sn.Home(ctx, n.UserID, n.Mode() == FriendsOnly)
 		},
 		page: ofMyself, reasons: true, home: true,
 	},
 	List: {
 		sources: func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
-			return sn.List(ctx, n.UserID, n.TheirID)
+			return sn.List(ctx, n.UserID, n.TheirID, n.Mode() == FriendsOnly)
 		},
 		page: ofMyList, reasons: true, home: true,
 	},

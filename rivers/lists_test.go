@@ -169,3 +169,43 @@ func TestAListGrantsNothing(t *testing.T) {
 	w.shows(w.visit(ann, List, "some"))
 	w.sound()
 }
+
+// The same page in another mode is another river, made of less.
+func TestFriendsOnly(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
+	w.group(dan, "club", timelines.Public)
+	for _, name := range []string{"bob", "club"} {
+		w.told(w.follow(ann, name))
+	}
+	w.list(ann, "Some", "bob", "club")
+	liked, discussed, mine := w.post(cat, "liked"), w.post(cat, "discussed"), w.post(cat, "I like it")
+	w.post(ann, "mine")
+	w.post(bob, "bob's")
+	w.post(dan, "dan's", "club")
+	w.post(cat, "to me", "ann")
+	w.like(bob, liked.Code)
+	w.comment(bob, discussed.Code, "well")
+	w.like(ann, mine.Code)
+	w.forget()
+	home, list := w.name(ann, Home, ""), w.name(ann, List, "some")
+	for n, want := range map[Name][]string{
+		home:                 {"I like it", "discussed", "liked", "to me", "dan's", "bob's", "mine"},
+		home.In(FriendsOnly): {"to me", "dan's", "bob's", "mine"},
+		list:                 {"discussed", "liked", "dan's", "bob's"},
+		list.In(FriendsOnly): {"dan's", "bob's"},
+	} {
+		p, err := w.rivers.Visit(w.ctx, ann, n, Cursor{})
+		w.shows(must(w, p, err), want...)
+	}
+	if got := w.count(`SELECT count(*) FROM rivers WHERE state = 'live'`); got != 4 {
+		t.Errorf("%d rivers live, want both modes of both pages", got)
+	}
+	// What concerns a page concerns it in both modes.
+	c, err := w.store.Place(w.ctx, ann.AccountID, "bob", false, []string{"some"})
+	w.told(must(w, c, err))
+	p, err := w.rivers.Visit(w.ctx, ann, home.In(FriendsOnly), Cursor{})
+	w.shows(must(w, p, err), "to me", "dan's", "mine")
+	w.drain()
+	w.sound()
+}

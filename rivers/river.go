@@ -44,8 +44,9 @@ type Name struct {
 	// TheirID is whose page it is: an account for User, Likes, Comments, Group; a
 	// post for Post; a list for List; else 0.
 	TheirID int64
-	Term    string
-	Order   Order
+	// Term is the mode of a Home or a List; else empty.
+	Term  string
+	Order Order
 }
 
 // Cursor is a place between two entries: everything strictly older than (Place,

@@ -46,7 +46,7 @@ func idsOf(list []timelines.Timeline) []int64 {
 // compare pages a river to its very end on a node and says where it is not what
 // the oracle expects; empty if nowhere.
 func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name) string {
-	what := fmt.Sprintf("%s of %d for %d by %s", name.Kind, name.TheirID, name.UserID, name.Order)
+	what := fmt.Sprintf("%s%s of %d for %d by %s", name.Kind, name.Term, name.TheirID, name.UserID, name.Order)
 	refused := o.refused(name)
 	want := o.expect(name)
 	var got []shown
@@ -86,7 +86,11 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 	var all []rivers.Name
 	add := func(kind rivers.Kind, their int64) {
 		for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
-			all = append(all, rivers.Name{UserID: viewer, Kind: kind, TheirID: their, Order: order})
+			n := rivers.Name{UserID: viewer, Kind: kind, TheirID: their, Order: order}
+			all = append(all, n)
+			if kind.HasModes() {
+				all = append(all, n.In(rivers.FriendsOnly))
+			}
 		}
 	}
 	add(rivers.Everything, 0)

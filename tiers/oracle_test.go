@@ -221,6 +221,9 @@ func (o *oracle) holds(t timeline, p post) bool {
 // sources are the river's timelines as far as its viewer may open them.
 func (o *oracle) sources(n rivers.Name) []timeline {
 	wanted := func(t timeline) bool {
+		if n.Term == "friends" && t.Kind != timelines.KindFeed && t.Kind != timelines.KindGroup && t.Kind != timelines.KindDirects {
+			return false
+		}
 		switch n.Kind {
 		case rivers.Home:
 			own, friend := t.TheirID == n.UserID, pair{n.UserID, t.TheirID}

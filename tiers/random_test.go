@@ -255,6 +255,9 @@ func (v *village) look(rt *rapid.T, open bool) {
 	}
 	order := rapid.SampledFrom([]rivers.Order{rivers.Fresh, rivers.Created}).Draw(rt, "order")
 	n, err := v.n.rivers.Resolve(v.ctx, viewer, kind, of, order)
+	if kind.HasModes() && rapid.Bool().Draw(rt, "friends only") {
+		n = n.In(rivers.FriendsOnly)
+	}
 	var page *rivers.Page
 	if err == nil {
 		page, err = v.n.rivers.Visit(v.ctx, viewer, n, rivers.Cursor{})

@@ -152,7 +152,11 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 			of = c.code
 		}
 	}
-	return r.node.rivers.Resolve(r.ctx, v, kind, of, order)
+	n, err := r.node.rivers.Resolve(r.ctx, v, kind, of, order)
+	if err == nil && kind.HasModes() && r.rng.IntN(3) == 0 {
+		n = n.In(rivers.FriendsOnly)
+	}
+	return n, err
 }
 
 // expected are the answers which a page or a change may rightly get while

@@ -69,13 +69,15 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('id', l.id, 'slug', l.slug, 'title', l.title,
 					'members', ARRAY(SELECT m.account_id FROM list_members m WHERE m.list_id = l.id ORDER BY 1))
 				ORDER BY l.title, l.id), '[]') FROM lists l WHERE l.account_id = @viewer),
+			coalesce((SELECT friends_only FROM accounts WHERE id = @viewer), false),
 			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer),
 			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer),
 			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer)`
 	var follows, apart, readable, excluded, administers []int64
 	var lists []List
+	var friendsOnly bool
 	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": accountID}).
-		Scan(&follows, &apart, &lists, &readable, &excluded, &administers)
+		Scan(&follows, &apart, &lists, &friendsOnly, &readable, &excluded, &administers)
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
 	}
@@ -84,6 +86,7 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 		Follows:     setOf(follows),
 		Apart:       setOf(apart),
 		Lists:       lists,
+		FriendsOnly: friendsOnly,
 		Readable:    setOf(readable),
 		Excluded:    setOf(excluded),
 		Administers: setOf(administers),

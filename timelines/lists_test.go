@@ -263,3 +263,21 @@ func TestSlugs(t *testing.T) {
 		t.Errorf("a second of %q: got %q, want %q", long, got, want)
 	}
 }
+
+func TestFriendsOnly(t *testing.T) {
+	w := newTown(t)
+	ann, before := w.user("ann"), w.clock()
+	chosen := func() bool {
+		sets, err := w.loadSets(t.Context(), ann.ID)
+		w.must(err)
+		return sets.FriendsOnly
+	}
+	w.same("at first", chosen(), false)
+	for i, only := range []bool{true, true, false} {
+		c, err := w.SetFriendsOnly(t.Context(), ann.ID, only)
+		w.must(err)
+		w.same("change", c, Change{Actor: ann.ID, Clock: before + []int64{1, 1, 2}[i]})
+		w.same("chosen", chosen(), only)
+	}
+	w.same("announced", w.heard.take(), []Event(nil))
+}

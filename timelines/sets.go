@@ -13,6 +13,9 @@ type Sets struct {
 	Follows, Apart map[int64]struct{}
 	// Lists are the viewer's own, by title.
 	Lists []List
+	// FriendsOnly: the home feed and lists show, where an address does not say, only
+	// what those one follows post.
+	FriendsOnly bool
 	// Readable are the base timelines whose explicit set admits the viewer,
 	// whatever their level is at the moment.
 	Readable map[int64]struct{}

@@ -48,32 +48,45 @@ func (sn *Snapshot) Named(ctx context.Context, viewer, theirID int64, kinds ...s
 // feed; 004, "about three timelines per subscription"): the feeds, likes and
 // comments of those subscribed to, but for those kept out of it, and of the
 // viewer, the groups' feeds, the viewer's directs and discussions, as far as the
-// viewer may open them, in id order.
-func (sn *Snapshot) Home(ctx context.Context, viewer int64) ([]int64, error) {
+// viewer may open them, in id order. friendsOnly leaves out what brings posts of
+// strangers: likes, comments, discussions.
+func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([]int64, error) {
 	const query = `
 		SELECT t.id
 		FROM (SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer AND in_home
 		      UNION ALL SELECT @viewer::bigint) f
-		JOIN timelines t ON t.their_id = f.account_id AND t.kind IN ('feed', 'group', 'likes', 'comments')
+		JOIN timelines t ON t.their_id = f.account_id AND t.kind = ANY(@kinds)
 		WHERE ` + readableGate + `
 		UNION
 		SELECT t.id FROM timelines t
-		WHERE t.kind IN ('directs', 'discussions') AND t.their_id = @viewer
+		WHERE (t.kind = 'directs' OR t.kind = 'discussions' AND NOT @friends_only) AND t.their_id = @viewer
 		ORDER BY 1`
-	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"viewer": viewer})
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"viewer": viewer, "kinds": friendKinds(friendsOnly), "friends_only": friendsOnly,
+	})
 	return collectIDs(rows, err, "home timelines")
+}
+
+// friendKinds are the timelines of somebody followed that a home feed is made of.
+func friendKinds(friendsOnly bool) []string {
+	if friendsOnly {
+		return []string{KindFeed, KindGroup}
+	}
+	return []string{KindFeed, KindGroup, KindLikes, KindComments}
 }
 
 // List returns what one of the viewer's lists is made of: the same as the home
 // feed of its members, without what is the viewer's own.
-func (sn *Snapshot) List(ctx context.Context, viewer, list int64) ([]int64, error) {
+func (sn *Snapshot) List(ctx context.Context, viewer, list int64, friendsOnly bool) ([]int64, error) {
 	const query = `
 		SELECT t.id
 		FROM list_members m
-		JOIN timelines t ON t.their_id = m.account_id AND t.kind IN ('feed', 'group', 'likes', 'comments')
+		JOIN timelines t ON t.their_id = m.account_id AND t.kind = ANY(@kinds)
 		WHERE m.list_id = @list AND m.subscriber_id = @viewer AND ` + readableGate + `
 		ORDER BY t.id`
-	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"viewer": viewer, "list": list})
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"viewer": viewer, "list": list, "kinds": friendKinds(friendsOnly),
+	})
 	return collectIDs(rows, err, "list's timelines")
 }
 

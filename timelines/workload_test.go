@@ -76,7 +76,7 @@ func TestEverythingAtOnce(t *testing.T) {
 func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
 	ctx := w.Context()
 	place := places[random.IntN(len(places))]
-	switch random.IntN(20) {
+	switch random.IntN(21) {
 	case 0:
 		var to []string
 		for range random.IntN(3) {
@@ -119,6 +119,8 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 	case 17:
 		return w.EditList(ctx, actor, "some", "Some", []string{place, places[random.IntN(len(places))]})
 	case 18:
+		return w.SetFriendsOnly(ctx, actor, random.IntN(2) == 0)
+	case 19:
 		return w.Place(ctx, actor, place, random.IntN(2) == 0, []string{"some", "others"}[:random.IntN(3)])
 	default:
 		return w.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))

@@ -66,7 +66,7 @@ func TestCrawl(t *testing.T) {
 
 // isForm reports whether the address takes forms only.
 func isForm(address string) bool {
-	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|comments|subscribe|unsubscribe|place|accept|access|password|posts)$`).MatchString(address)
+	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|comments|subscribe|unsubscribe|place|accept|home|access|password|posts)$`).MatchString(address)
 }
 
 // TestBadInput: whatever is sent, the answer is the sender's fault.
@@ -89,11 +89,11 @@ func TestBadInput(t *testing.T) {
 			"/signup", "/login", "/posts", "/groups", "/settings", "/settings/access", "/settings/password", "/nobody-here/subscribe",
 			"/anna/subscribe", "/anna/accept", "/anna/nothing", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
 			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
-			"/lists", "/lists/none/edit", "/lists/%00/delete", "/bob/place",
+			"/settings/home", "/lists", "/lists/none/edit", "/lists/%00/delete", "/bob/place",
 		} {
 			for _, bad := range []string{"", "\x00", "\xff\xfe", strings.Repeat("x", 200_000)} {
 				a := v.post(address, "body", bad, "username", bad, "password", bad, "name", bad, "title", bad, "to", bad, "key", bad,
-					"level", bad, "language", bad, "group", bad, "member", bad, "list", bad, "present", bad, "back", bad)
+					"level", bad, "mode", bad, "language", bad, "group", bad, "member", bad, "list", bad, "present", bad, "back", bad)
 				if a.status < 400 && a.header.Get("Location") != "/login?back=%2F" || a.status >= 500 {
 					t.Errorf("%s: POST %s with %.10q: status %d, to %q", name, address, bad, a.status, a.header.Get("Location"))
 				}
@@ -130,8 +130,8 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	anna.visitor().post("/bob/place", "list", "some")
 	anna.comment(bob.post("Hello", "bob", "chess-club").Code, "A remark")
 	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
-		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions", "/lists/some"} {
-			if name == "nobody" && (address == "/" || address == "/lists/some" || strings.HasPrefix(address, "/filter/")) {
+		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions", "/lists/some", "/?mode=friends"} {
+			if name == "nobody" && (strings.HasPrefix(address, "/?") || address == "/" || address == "/lists/some" || strings.HasPrefix(address, "/filter/")) {
 				continue
 			}
 			v.get(address).wants(200) // built

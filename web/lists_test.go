@@ -91,3 +91,61 @@ func TestAListIsLive(t *testing.T) {
 		t.Errorf("the page of a deleted list is closed with %v, want %d", c, closeNoPage)
 	}
 }
+
+func TestModes(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob, carol := s.person("anna"), s.person("bob"), s.person("carol")
+	v := anna.visitor()
+	v.post("/bob/subscribe")
+	v.post("/lists", "title", "Loud")
+	v.post("/bob/place", "home", "1", "list", "loud")
+	strange := carol.post("A stranger")
+	bob.post("A friend")
+	bob.like(strange.Code)
+	for _, page := range []string{"/", "/lists/loud"} {
+		v.get(page).wants(200).has("A stranger", "A friend", `data-page="`+page+`"`, `href="`+page+`?mode=friends"`)
+		only := v.get(page + "?mode=friends").wants(200)
+		only.has("A friend", `data-page="`+page+`?mode=friends"`, `href="`+page+`?mode=friends&amp;order=created"`).lacks("A stranger")
+		v.get(page+"?mode=friends&order=created").has("A friend", `data-page="`+page+`?mode=friends&amp;order=created"`).lacks("A stranger")
+		v.get(page + "?mode=nonsense").wants(200).has("A stranger")
+	}
+	v.get("/bob?mode=friends").wants(200).has("A friend", `data-page="/bob"`).lacks("mode=")
+
+	// What is done on the page is answered for the page.
+	v.header.Set("Accept", "application/json")
+	v.header.Set("X-River-Page", "/?mode=friends")
+	v.post("/p/" + strange.Code + "/like").wants(200).has(`"t":"gone"`)
+	v.header.Set("X-River-Page", "/?mode=activity")
+	v.post("/p/" + strange.Code + "/unlike").wants(200).has(`"t":"entry"`)
+	v.header.Del("Accept")
+	v.header.Del("X-River-Page")
+
+	v.post("/settings/home", "mode", "").wants(422).has("Choose what is shown")
+	v.post("/settings/home", "mode", "friends").leadsTo("/settings?saved")
+	v.get("/settings").has(`value="friends" checked`)
+	for _, page := range []string{"/", "/lists/loud"} {
+		v.get(page).wants(200).has("A friend", `data-page="`+page+`?mode=friends"`).lacks("A stranger")
+		v.get(page+"?mode=activity").has("A friend", "A stranger", `data-page="`+page+`?mode=activity"`)
+		// An older page goes on where it began, whatever was chosen since.
+		v.get(page+"?before=9000000000000000").has("A stranger", `data-page="`+page+`?before=9000000000000000&amp;mode=activity"`)
+	}
+	page := s.open(anna, "/?mode=friends")
+	carol.post("Not for this page")
+	page.untilEntry(bob.post("Another").Code)
+}
+
+// The choice counts in the very next page, though the node remembers the other.
+func TestAChosenModeCountsAtOnce(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob, carol := s.person("anna"), s.person("bob"), s.person("carol")
+	v := anna.visitor()
+	v.post("/bob/subscribe")
+	strange := carol.post("A stranger")
+	bob.like(strange.Code)
+	for range 3 {
+		v.get("/").has("A stranger")
+		v.post("/settings/home", "mode", "friends")
+		v.get("/").lacks("A stranger")
+		v.post("/settings/home", "mode", "activity")
+	}
+}

@@ -13,7 +13,14 @@ import (
 // socket and the replies to its forms. It says nothing about the right to open
 // it. Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded.
 func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
-	order := orderOf(query)
+	n, err := s.riverAt(ctx, v, path, orderOf(query))
+	if err == nil && n.Kind.HasModes() {
+		n = n.In(modeOf(n.Kind, nil, query))
+	}
+	return n, err
+}
+
+func (s *Server) riverAt(ctx context.Context, v timelines.Viewer, path string, order rivers.Order) (rivers.Name, error) {
 	switch segments := strings.Split(strings.TrimPrefix(path, "/"), "/"); {
 	case path == "/":
 		return s.rivers.Resolve(ctx, v, rivers.Home, "", order)
