@@ -78,6 +78,8 @@ type Page struct {
 	// More: older entries exist, or may. Next is where they begin.
 	More bool
 	Next Cursor
+	// Beyond: some of it stands below the depth to which the river is kept.
+	Beyond bool
 	// Sets are the access sets the page was decided with.
 	Sets *timelines.Sets
 }
