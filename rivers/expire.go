@@ -33,9 +33,9 @@ type Expired struct {
 // Expire throws idle rivers away (source: 004, the cron job; DESIGN: the
 // protocol, step 10): those neither open nor visited within their kind's grace
 // are retired; what was retired long enough ago is removed with its entries, and
-// so are old tombstones, folds nobody links, and what stands far below the depth of a
-// river. In batches, in key order, so
-// that nobody waits long.
+// so are old tombstones, folds nobody links, and what stands below the depth of
+// rivers grown far past it (trim.go). In batches, in key order, so that nobody
+// waits long.
 func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	var out Expired
 	if err := s.keeper.flush(ctx); err != nil {

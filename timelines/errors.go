@@ -22,7 +22,8 @@ var (
 // "name_reserved", "password_short", "password_long", "body_empty", "body_long",
 // "title_empty", "title_long", "to_unknown", "to_forbidden", "key_long",
 // "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
-// and of imports "comment_twice" (one key under two posts).
+// "slug_format", "slug_taken", "list_taken", "list_unknown", "lists_many",
+// "member_unknown", and of imports "comment_twice" (one key under two posts).
 type InvalidError struct {
 	Field string
 	Code  string

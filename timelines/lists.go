@@ -245,7 +245,7 @@ func lockFollowedTx(ctx context.Context, tx pgx.Tx, actor int64, names []string)
 		ORDER BY s.account_id FOR KEY SHARE OF s`
 	for _, name := range names {
 		if !nameForm.MatchString(name) {
-			return nil, &InvalidError{Field: "members", Code: "member_unknown", Value: ""}
+			return nil, &InvalidError{Field: "members", Code: "member_unknown"}
 		}
 	}
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor, "names": names})
