@@ -14,6 +14,7 @@ type Kind string
 // The river kinds.
 const (
 	Home        Kind = "home"
+	List        Kind = "list"
 	User        Kind = "user"
 	Subfeed     Kind = "subfeed"
 	Eyes        Kind = "eyes"
@@ -48,10 +49,10 @@ type Name struct {
 	UserID int64
 	Kind   Kind
 	// TheirID is whose page it is: an account for User, Subfeed, Likes, Comments,
-	// Group; a post for Post; else 0.
+	// Group; a post for Post; a list for List; else 0.
 	TheirID int64
-	// Term is the slug of a Subfeed; a hashtag's; the language of an aggregate, or
-	// empty for all; else empty.
+	// Term is the mode of a Home or a List; the slug of a Subfeed; a hashtag's; the
+	// language of an aggregate, or empty for all; else empty.
 	Term  string
 	Order Order
 }
@@ -85,6 +86,8 @@ type Page struct {
 	// More: older entries exist, or may. Next is where they begin.
 	More bool
 	Next Cursor
+	// Beyond: some of it stands below the depth to which the river is kept.
+	Beyond bool
 	// Sets are the access sets the page was decided with.
 	Sets *timelines.Sets
 }

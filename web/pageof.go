@@ -13,6 +13,14 @@ import (
 // socket and the replies to its forms. It says nothing about the right to open
 // it. Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded.
 func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
+	n, err := s.riverAt(ctx, v, path, query)
+	if err == nil && n.Kind.HasModes() {
+		n = n.In(modeOf(n.Kind, nil, query))
+	}
+	return n, err
+}
+
+func (s *Server) riverAt(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
 	order := orderOf(query)
 	switch segments := strings.Split(strings.TrimPrefix(path, "/"), "/"); {
 	case path == "/":
@@ -27,6 +35,8 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 		return s.rivers.Resolve(ctx, v, f.kind, "", order)
 	case len(segments) == 2 && segments[0] == "tag":
 		return s.rivers.Resolve(ctx, v, rivers.Hashtag, segments[1], order)
+	case len(segments) == 2 && segments[0] == "lists":
+		return s.rivers.Resolve(ctx, v, rivers.List, segments[1], order)
 	case len(segments) == 2 && segments[0] == "p":
 		return s.rivers.Resolve(ctx, v, rivers.Post, segments[1], order)
 	case len(segments) == 1:
