@@ -5,8 +5,8 @@ import (
 	"errors"
 	"runtime"
 	"slices"
-	"sync"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
