@@ -40,7 +40,7 @@ var narrowingActs = []deed{
 	{8, (*actor).setReader},
 	{6, (*actor).unsubscribe},
 	{6, (*actor).moderate},
-	{8, (*actor).setBan},
+	{12, (*actor).setBan},
 	{4, (*actor).setShown},
 	{10, (*actor).hide},
 	{10, (*actor).move},
@@ -106,7 +106,25 @@ func (a *actor) send(address string, form url.Values, sent string, settles ...se
 		s.except = ""
 	}
 	a.judge(s, plain(r.body))
+	if !a.lively {
+		a.ask()
+	}
 	return r.body, r.header.Get("Location"), ok
+}
+
+// ask has the hubs look at all posts: no bus tells them.
+func (w *observed) ask() {
+	var posts []int64
+	w.facts.mu.RLock()
+	for _, p := range w.facts.posts {
+		posts = append(posts, p.number)
+	}
+	w.facts.mu.RUnlock()
+	for _, n := range w.nodes {
+		for _, sh := range n.server.hub.shards {
+			sh.ask(posts)
+		}
+	}
 }
 
 // plain makes of JSON with HTML in it what it means.
@@ -116,6 +134,26 @@ func plain(body string) string {
 	}
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\"`, `"`, `\n`, "\n").Replace(body)
 }
+
+// heat makes readers look at pages that have just been narrowed, named as places
+// are.
+func (w *observed) heat(pages ...string) {
+	w.hotMu.Lock()
+	defer w.hotMu.Unlock()
+	for _, page := range pages {
+		switch {
+		case strings.HasPrefix(page, directsOf):
+			page = "filter/directs"
+		case strings.HasPrefix(page, eyesOf):
+			page = "filter/eyes"
+		}
+		w.hot = append(w.hot, "/"+page)
+	}
+	w.hot = slices.Clone(w.hot[max(0, len(w.hot)-keptHot):])
+}
+
+// keptHot is how many pages are looked at most.
+const keptHot = 12
 
 // pick chooses a post.
 func (w *observed) pick(rng *rand.Rand, suits func(*writing) bool) *writing {
@@ -205,7 +243,7 @@ func (a *actor) destinations() (to, places []string) {
 }
 
 var (
-	codeForm    = regexp.MustCompile(`"post":"([0-9a-z]{10})"`)
+	codeForm      = regexp.MustCompile(`"post":"([0-9a-z]{10})"`)
 	commentIDForm = regexp.MustCompile(`#c-(\d+)$`)
 )
 
@@ -228,9 +266,14 @@ func (a *actor) write() {
 		a.t.Errorf("%s: a new post is answered with %.200s", a.name, answer)
 		return
 	}
+	id, err := a.nodes[0].store.PostID(a.t.Context(), m[1])
+	if err != nil {
+		a.t.Errorf("%s: a new post: %v", a.name, err)
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p.code, f.codes[m[1]] = m[1], p
+	p.number, p.code, f.codes[m[1]] = id, m[1], p
 	f.posts = append(f.posts, p)
 }
 
@@ -280,6 +323,7 @@ func (a *actor) rewrite(w *writing, address string, remove bool) {
 		body, token = a.text(w)
 		form.Set("body", body)
 	}
+	defer a.heat("p/"+w.of().code, w.author+"/comments")
 	a.facts.mu.Lock()
 	if w.text.last() == "" {
 		a.facts.mu.Unlock()
@@ -349,6 +393,9 @@ func (a *actor) fave() {
 }
 
 func (a *actor) mark(p *writing, what string, s setting) {
+	if what == "unlike" {
+		defer a.heat(a.name + "/likes")
+	}
 	a.send("/p/"+p.code+"/"+what, nil, "", a.facts.set(s))
 }
 
@@ -374,8 +421,9 @@ func (a *actor) hide() {
 // setBan bans somebody or lifts that.
 func (a *actor) setBan() {
 	name := a.another()
-	want := !a.facts.is(bans, a.name, name)
+	want := a.rng.IntN(3) > 0
 	what := map[bool]string{true: "ban", false: "unban"}[want]
+	defer a.heat("everything", a.name, name)
 	a.send("/"+name+"/"+what, nil, "", a.facts.set(setting{bans, a.name, name, want}))
 }
 
@@ -401,7 +449,7 @@ func (a *actor) subscribe(name string) {
 	// A private account is asked first, unless it lets one read already; who is
 	// subscribed is among the readers.
 	if !f.is(follows, a.name, name) && (f.level(name) != timelines.Private || f.is(admits, name, a.name)) {
-		settles = append(settles, f.set(setting{follows, a.name, name, true}, setting{admits, name, a.name, true}))
+		settles = append(settles, f.set(setting{follows, a.name, name, true}, setting{brings, a.name, name, true}, setting{admits, name, a.name, true}))
 	}
 	a.send("/"+name+"/subscribe", nil, "", settles...)
 }
@@ -411,8 +459,10 @@ func (a *actor) follow() { a.subscribe(a.anyone()) }
 func (a *actor) unsubscribe() {
 	name := a.anyone()
 	defer a.gate(name)()
+	defer a.heat(name)
 	f := a.facts
 	var settles []settle
+	settles = append(settles, f.set(setting{brings, a.name, name, false}))
 	if f.is(follows, a.name, name) {
 		lost := []setting{{follows, a.name, name, false}}
 		if !f.is(leads, a.name, name) {
@@ -439,7 +489,7 @@ func (a *actor) answer(name, group string, accept bool) {
 		return
 	}
 	// Refused if there is no request.
-	a.send("/"+name+"/accept", form, "", a.facts.set(setting{follows, name, of, true}, setting{admits, of, name, true}))
+	a.send("/"+name+"/accept", form, "", a.facts.set(setting{follows, name, of, true}, setting{brings, name, of, true}, setting{admits, of, name, true}))
 }
 
 func (a *actor) settleRequest() {
@@ -464,14 +514,17 @@ func (a *actor) setLevel() {
 	switch k := a.rng.IntN(3); {
 	case k == 0:
 		defer a.gate(a.name)()
+		defer a.heat(a.name, a.name+"/likes")
 		a.send("/settings/access", url.Values{"level": {level.String()}}, "", a.facts.setLevel(a.name, level))
 	case k == 1:
 		defer a.gate(a.name)()
+		defer a.heat(a.name + "/photos")
 		a.send("/settings/feeds/access", url.Values{"feed": {"photos"}, "level": {level.String()}}, "",
 			a.facts.setLevel(a.name+"/photos", level))
 	default:
 		group := a.someGroup(a.rng)
 		defer a.gate(group)()
+		defer a.heat(group)
 		a.send("/settings/access", url.Values{"group": {group}, "level": {level.String()}}, "", a.facts.setLevel(group, level))
 	}
 }
@@ -484,6 +537,7 @@ func (a *actor) setReader() {
 		feed += "/" + slug
 	}
 	defer a.gate(a.name)()
+	defer a.heat(feed)
 	var s []setting
 	what := []string{"admit", "remove", "remove", "exclude", "exclude", "unexclude"}[a.rng.IntN(6)]
 	switch what {
@@ -509,6 +563,7 @@ func (a *actor) moderate() {
 		group = a.groups[i]
 	}
 	defer a.gate(group)()
+	defer a.heat(group)
 	f := a.facts
 	var settles []settle
 	what := []string{"promote", "demote", "demote", "remove", "remove", "block", "unblock"}[a.rng.IntN(7)]
@@ -540,8 +595,10 @@ func (a *actor) move() {
 	defer p.mu.Unlock()
 	to, places := a.destinations()
 	a.facts.mu.Lock()
+	was := p.places.last()
 	moved := begin(a.facts, &p.places, strings.Join(places, ","))
 	a.facts.mu.Unlock()
+	defer a.heat(strings.Split(was, ",")...)
 	a.send("/p/"+p.code+"/destinations", url.Values{"to": to}, "", moved)
 }
 
@@ -569,6 +626,7 @@ func (a *actor) takeOut() {
 	}
 	moved := begin(a.facts, &p.places, strings.Join(left, ","))
 	a.facts.mu.Unlock()
+	defer a.heat(group)
 	a.send("/p/"+p.code+"/remove", url.Values{"group": {group}}, "", moved)
 }
 

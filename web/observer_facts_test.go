@@ -76,13 +76,16 @@ const (
 	excludes = "excludes" // a place, an account
 	follows  = "follows"  // an account, an account
 	bans     = "bans"     // an account, an account
-	shows    = "shows"    // an account, a group: sees banned people there
-	leads    = "leads"    // an account, a group
-	likes    = "likes"    // an account, a writing's id
-	keeps    = "keeps"    // an account, a post's id
-	hidesA   = "hidesA"   // an account, an account
-	hidesP   = "hidesP"   // an account, a post's id
-	hidesT   = "hidesT"   // an account, a word
+	// brings is follows as the follower's home feed promises to know it: who ends
+	// another's subscription takes no sight away, and that home feed follows later.
+	brings = "brings"
+	shows  = "shows"  // an account, a group: sees banned people there
+	leads  = "leads"  // an account, a group
+	likes  = "likes"  // an account, a writing's id
+	keeps  = "keeps"  // an account, a post's id
+	hidesA = "hidesA" // an account, an account
+	hidesP = "hidesP" // an account, a post's id
+	hidesT = "hidesT" // an account, a word
 )
 
 // Places are where posts stand: named as destinations are, but for these.
@@ -94,7 +97,7 @@ const (
 // writing is a post or a comment.
 type writing struct {
 	id     string
-	number int64 // of a comment
+	number int64 // by which the store knows it, 0 until the answer came
 	author string
 	post   *writing // a comment's; nil for a post
 	// text is the token of the text it has now, empty if it has none: not made yet,

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // reader looks at random pages as random viewers, one after the other, and shows
@@ -20,6 +21,14 @@ var usedTags = []string{"tea", "river"}
 
 // anyPage is the address of a page that a viewer may ask for, "" being nobody.
 func (w *observed) anyPage(rng *rand.Rand, viewer string) string {
+	w.hotMu.Lock()
+	hot := w.hot // a list of its own each time
+	w.hotMu.Unlock()
+	if len(hot) > 0 && rng.IntN(3) == 0 {
+		if page := hot[rng.IntN(len(hot))]; viewer != "" || !strings.HasPrefix(page, "/filter/") {
+			return page
+		}
+	}
 	order := ""
 	if rng.IntN(4) == 0 {
 		order = "?order=created"
@@ -65,6 +74,30 @@ var (
 	unfoldForm = regexp.MustCompile(`data-unfold="([^"]*)"`)
 	editForm   = regexp.MustCompile(`href="(/p/[^"]*/edit)"`)
 )
+
+// warm looks at all that has a list, as everybody, so that what follows meets
+// rivers and memories of before.
+func (rd *reader) warm() {
+	pages := []string{"/everything", "/best"}
+	for _, r := range rd.people {
+		for _, page := range []string{"", "/likes", "/comments", "/photos", "/private"} {
+			pages = append(pages, "/"+r.name+page)
+		}
+	}
+	for _, g := range rd.groups {
+		pages = append(pages, "/"+g)
+	}
+	for _, who := range append(slices.Clone(rd.people), nil) {
+		for _, page := range pages {
+			rd.get(rd.node, who, page, "")
+		}
+		if who != nil {
+			for _, page := range []string{"/", "/filter/directs", "/filter/eyes", "/" + who.name + "/faves"} {
+				rd.get(rd.node, who, page, "")
+			}
+		}
+	}
+}
 
 func (rd *reader) look() {
 	who := rd.anybody(rd.rng)

@@ -112,7 +112,7 @@ func (f *facts) bringsHome(at instant, viewer string, p *writing) bool {
 	if f.tookPart[relation{likes, viewer, p.id}] {
 		return true
 	}
-	mine := func(account string) bool { return account == viewer || f.may(at, follows, viewer, account, true) }
+	mine := func(account string) bool { return account == viewer || f.may(at, brings, viewer, account, true) }
 	if f.stands(at, p, func(places []string) bool {
 		return slices.ContainsFunc(places, func(place string) bool { return f.opens(at, viewer, place) && mine(f.owners[place]) })
 	}) {

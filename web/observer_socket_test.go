@@ -100,8 +100,9 @@ type follower struct {
 	*observed
 	who   *resident
 	rng   *rand.Rand
-	stays bool // on a page as long as it is let
-	nodes []*liveSite
+	stays bool        // on a page as long as it is let
+	from  []*liveSite // loads pages from these
+	nodes []*liveSite // connects to these
 	over  <-chan struct{}
 
 	node    *liveSite
@@ -114,7 +115,9 @@ type follower struct {
 	shown     map[string]*shownEntry
 	confirmed map[string]bool // since a river frame, until its ok
 	ended     chan struct{}   // reading has
-	mu        sync.Mutex      // guards river, shown and confirmed while reading
+	mu        sync.Mutex      // guards the page while reading
+	differing string          // the code of an entry that does not equal a reload
+	said      []string        // the frames since it was loaded
 }
 
 type shownEntry struct {
@@ -200,9 +203,9 @@ func (fl *follower) follow() {
 
 // load loads some page, and forgets the one before.
 func (fl *follower) load() bool {
-	fl.node = fl.nodes[fl.rng.IntN(len(fl.nodes))]
+	node := fl.from[fl.rng.IntN(len(fl.from))]
 	address := fl.anyPage(fl.rng, nameOf(fl.who))
-	body := fl.get(fl.node, fl.who, address, "")
+	body := fl.get(node, fl.who, address, "")
 	m := riverForm.FindStringSubmatch(body)
 	if m == nil {
 		fl.address = ""
@@ -210,14 +213,14 @@ func (fl *follower) load() bool {
 	}
 	if older := links(body, olderForm); len(older) > 0 && !fl.stays && fl.rng.IntN(3) == 0 {
 		address = older[0]
-		body = fl.get(fl.node, fl.who, address, "")
+		body = fl.get(node, fl.who, address, "")
 		if m = riverForm.FindStringSubmatch(body); m == nil {
 			fl.address = ""
 			return false
 		}
 	}
 	fl.address, fl.river, fl.sight = address, m[1], links(body, sightForm)[0]
-	fl.shown, fl.confirmed = entriesOf(body), nil
+	fl.shown, fl.confirmed, fl.said = entriesOf(body), nil, nil
 	return true
 }
 
@@ -292,6 +295,7 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 		}
 		fl.witness(&f, at)
 		fl.mu.Lock()
+		fl.said = append(fl.said, fmt.Sprintf("%d %s %s %s of %s", at, f.T, f.Post, f.Version, f.River))
 		fl.take(f)
 		fl.mu.Unlock()
 	}
@@ -392,12 +396,32 @@ func (fl *follower) equalsReload() {
 		fl.mu.Lock()
 		defer fl.mu.Unlock()
 		if m == nil {
+			// A post's page that is gone need not be closed to show nothing.
 			differ = "a reload shows no river"
-			return false
+			return len(fl.shown) == 0
 		}
 		differ = fl.differs(m[1], entriesOf(body))
 		return differ == ""
-	}, func() string { return differ })
+	}, func() string { return differ }, fl.story)
+}
+
+// story tells what became of the entry that differs.
+func (fl *follower) story() string {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	fl.facts.mu.RLock()
+	defer fl.facts.mu.RUnlock()
+	var b strings.Builder
+	if p := fl.facts.codes[fl.differing]; p != nil {
+		token := p.text.last()
+		b.WriteString(fl.facts.tell(token, fl.facts.tokens[token], nameOf(fl.who)))
+	}
+	for _, said := range fl.said {
+		if strings.Contains(said, fl.differing) || !strings.Contains(said, " entry ") && !strings.Contains(said, " gone ") {
+			b.WriteString("\n" + said)
+		}
+	}
+	return b.String()
 }
 
 // differs compares what is shown, as far as a first page goes, with a reload.
@@ -408,11 +432,13 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 	codes := slices.SortedFunc(maps.Keys(fl.shown), func(a, b string) int { return int(fl.shown[b].place - fl.shown[a].place) })
 	codes = codes[:min(len(codes), rivers.PageSize)]
 	for _, code := range codes {
+		fl.differing = code
 		if now[code] == nil {
 			return fmt.Sprintf("shows %s at %s, place %d, a reload does not", code, fl.shown[code].version, fl.shown[code].place)
 		}
 	}
 	for code, e := range now {
+		fl.differing = code
 		was := fl.shown[code]
 		if was == nil {
 			return fmt.Sprintf("lacks %s at %s", code, e.version)
