@@ -145,6 +145,12 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 			page.River = raw.river
 			continue
 		}
+		if page.Sets != nil && page.Sets.Sight() != sets.Sight() {
+			// Whom the viewer sees changed meanwhile. Part of the page was decided before;
+			// served with the sight of now, nothing would ever tell it from the rest.
+			page.Items, page.Beyond, page.Sets, at = nil, false, nil, before
+			continue
+		}
 		page.River, page.Sets = raw.river, sets
 		items, err := s.decide(ctx, n, sets, raw.entries)
 		if err != nil {
@@ -157,6 +163,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 			// Some were not for this viewer: fetch on.
 			last := raw.entries[len(raw.entries)-1]
 			at = Cursor{Place: last.Place, PostID: last.PostID}
+			pause(ctx, betweenReads)
 			continue
 		}
 		if raw.finished {
