@@ -39,7 +39,8 @@ type ruleRow struct {
 	favers   []string
 	comments []ruleComment
 	named    []string // whom the text mentions
-	deleted  bool
+	body     string
+	edited   bool
 }
 
 func (r *ruleRow) String() string {
@@ -81,6 +82,8 @@ type ruleViewer struct {
 	ban   string // who has banned whom: see bans and bannedBy
 	shows bool   // wants to see banned people in showingGroups
 	hides string // "", post, author, group, word, tag, talker
+	// others is, for an author, what stands between viewers and authors, by name.
+	others map[string]string
 }
 
 func (v *ruleViewer) String() string {
@@ -166,12 +169,15 @@ func (v *ruleViewer) reads(p rulePlace) bool {
 }
 
 // bans and bannedBy: whom the viewer has banned, and who has banned the viewer.
+// An author has banned, and is banned by, those viewers who say so.
 func (v *ruleViewer) bans(person string) bool {
-	return v.ban == bansAuthors && slices.Contains(ruleAuthors, person) || v.ban == bansTalker && person == ruleTalker
+	return v.ban == bansAuthors && slices.Contains(ruleAuthors, person) || v.ban == bansTalker && person == ruleTalker ||
+		v.rel == author && v.others[person] == authorsBan
 }
 
 func (v *ruleViewer) bannedBy(person string) bool {
-	return v.ban == authorsBan && slices.Contains(ruleAuthors, person) || v.ban == talkerBans && person == ruleTalker
+	return v.ban == authorsBan && slices.Contains(ruleAuthors, person) || v.ban == talkerBans && person == ruleTalker ||
+		v.rel == author && v.others[person] == bansAuthors
 }
 
 func (v *ruleViewer) apart(person string) bool { return v.bans(person) || v.bannedBy(person) }
@@ -190,7 +196,7 @@ func (v *ruleViewer) sees(person string, r *ruleRow) bool {
 
 // mayRead: the post's own page opens.
 func (v *ruleViewer) mayRead(r *ruleRow) bool {
-	return !r.deleted && slices.ContainsFunc(r.places, v.reads) && v.sees(r.author, r)
+	return slices.ContainsFunc(r.places, v.reads) && v.sees(r.author, r)
 }
 
 // knows are those destinations of the post that the viewer may know of: those the
@@ -241,8 +247,10 @@ type rulePage struct {
 	whole bool
 	// feed: what is open to nobody in particular is there as a feed file too.
 	feed bool
-	// river: somebody's home or list, whose entries say why they are there.
+	// whys: its entries say why they are there.
 	whys bool
+	// often: every viewer looks at it, not every other.
+	often bool
 }
 
 func (p *rulePage) status(v *ruleViewer) int {
@@ -266,19 +274,19 @@ func rulePages() []*rulePage {
 		}
 		return 200
 	}
-	home := mine
+	home := func(v *ruleViewer) int { return 200 } // to nobody it says what this place is
 	has := func(list func(*ruleRow) []string) func(*ruleViewer, *ruleRow) bool {
 		return func(v *ruleViewer, r *ruleRow) bool { return slices.Contains(list(r), v.name) }
 	}
 	pages := []*rulePage{
-		{address: "/", opens: home, holds: homeHolds, whys: true},
+		{address: "/", often: true, opens: home, holds: homeHolds, whys: true},
 		{address: "/?mode=friends", opens: home, holds: friendsHold, whys: true},
 		{address: "/lists/all", opens: mine, holds: listHolds, whys: true},
-		{address: "/everything", holds: isForAll, feed: true},
+		{address: "/everything", often: true, holds: isForAll, feed: true},
 		{address: "/everything?lang=en", holds: isForAll, feed: true},
 		{address: "/best", holds: func(v *ruleViewer, r *ruleRow) bool { return isForAll(v, r) && len(talkersOf(r)) >= 5 }, feed: true},
 		{address: "/most-faved", holds: func(v *ruleViewer, r *ruleRow) bool { return isForAll(v, r) && len(r.favers) >= 5 }, feed: true},
-		{address: "/tag/riverproof", holds: always, feed: true},
+		{address: "/tag/riverproof", often: true, holds: always, feed: true},
 		{address: "/filter/mentions", opens: mine, holds: has(func(r *ruleRow) []string { return r.named })},
 		{address: "/filter/discussions", opens: mine, holds: discussed},
 		{address: "/filter/directs", opens: mine, holds: stands(timelines.KindDirects), whole: true},
@@ -378,6 +386,9 @@ func followedPlace(v *ruleViewer, r *ruleRow) bool {
 // friendsHold is a home feed of nothing but what those one follows post: and what
 // is one's own, and addressed to one.
 func friendsHold(v *ruleViewer, r *ruleRow) bool {
+	if !v.signedIn() {
+		return false
+	}
 	mine := slices.ContainsFunc(r.places, func(p rulePlace) bool {
 		return p.owner == v.name || p.kind == timelines.KindDirects && v.reads(p)
 	})
@@ -392,5 +403,5 @@ func listHolds(v *ruleViewer, r *ruleRow) bool {
 }
 
 func homeHolds(v *ruleViewer, r *ruleRow) bool {
-	return friendsHold(v, r) || listHolds(v, r) || discussed(v, r)
+	return v.signedIn() && (friendsHold(v, r) || listHolds(v, r) || discussed(v, r))
 }
