@@ -50,26 +50,26 @@ type ruleCheck struct {
 }
 
 // all looks everywhere. What is closed costs next to nothing and is all looked at;
-// of what is open, and so has a river built for it, a half: every page by half of
-// the viewers, every post on its own page by a third and at the addresses beside it
-// by all.
+// of what is open, and so has a river built for it, a part: every page by a third of
+// the viewers and those that hold most by all, every post on its own page by a
+// quarter and at an address beside it by all.
 func (c *ruleCheck) all() {
 	for i, p := range c.s.pages {
-		if p.status(c.v) == http.StatusOK && !p.often && (c.i+i)%2 == 0 {
+		if p.status(c.v) == http.StatusOK && !p.often && (c.i+i)%3 != 0 {
 			continue
 		}
 		order := ""
-		if (c.i+i)%4 == 1 {
+		if (c.i+i)%2 == 0 {
 			order = string(rivers.Created)
 		}
 		c.page(p, order)
 	}
 	for i, r := range c.s.rows {
-		if !c.v.mayRead(r) || (c.i+i)%3 == 0 {
+		if !c.v.mayRead(r) || (c.i+i)%4 == 0 {
 			c.post(r)
 		}
 		c.likers(r)
-		if (c.i+i)%3 == 1 {
+		if (c.i+i)%4 == 1 {
 			c.aside(r)
 		}
 	}
