@@ -1,0 +1,3 @@
+DROP INDEX comments_search_idx;
+DROP INDEX posts_search_idx;
+DROP FUNCTION search_lexemes;
