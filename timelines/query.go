@@ -9,11 +9,18 @@ import (
 
 // Query is what somebody searches for, understood. Its zero value finds nothing.
 //
-// The language: words, all of which must be there; "phrases", whose words stand
-// side by side; #tags; from:name, who wrote the text; in:name, the group or the
-// person's feed where the post stands; each of these with a - before it must not
-// be. There is no wrong query: a quote left open ends with the query, and what
-// says nothing (a lone -, from: without a name) is passed over.
+// The language: words, all of which must be there, whatever their endings;
+// "phrases", whose words stand side by side; #tags; from:name, who wrote the text,
+// any of several; in:name, the group or the person's feed where the post stands,
+// any of several; each of these with a - before it must not be. There is no wrong
+// query: a quote left open ends with the query, and what says nothing (a lone -,
+// from: without a name) is passed over.
+//
+// A post is found by one text: its own, or one of its comments, which alone must
+// have all that is asked for and nothing of what is not; and the post's own text
+// must have nothing of that either. So a post about dogs is not found by a remark
+// on cats when one asks for cats -dogs. What other comments say is no matter: a
+// comment that the reader may not see must not decide what is found.
 type Query struct{ terms []queryTerm }
 
 // queryTerm is one of the things a query asks for. Text is in lower case: words
@@ -180,12 +187,18 @@ func (q Query) names(kind termKind, not bool) []string {
 	return found
 }
 
+// asksOfText reports whether anything is asked of the text or its author; else only
+// of where the post stands.
+func (q Query) asksOfText() bool {
+	return slices.ContainsFunc(q.terms, func(t queryTerm) bool { return !t.not && t.kind != termIn })
+}
+
 // words is the query's words and phrases as websearch_to_tsquery reads them, all
-// in quotes: outside of them "or" is an operator. Only what must be there, or all.
-func (q Query) words(all bool) string {
+// in quotes: outside of them "or" is an operator.
+func (q Query) words() string {
 	var b strings.Builder
 	for _, t := range q.terms {
-		if t.kind != termText || t.not && !all {
+		if t.kind != termText {
 			continue
 		}
 		if t.not {
@@ -196,19 +209,13 @@ func (q Query) words(all bool) string {
 	return b.String()
 }
 
-// tags is the query's tags as a tsquery: each is a lexeme of letters, digits and
-// underscores.
-func (q Query) tags(all bool) string {
+// barredWords is a search for any of the words and phrases that must not be there.
+func (q Query) barredWords() string {
 	var parts []string
 	for _, t := range q.terms {
-		if t.kind != termTag || t.not && !all {
-			continue
+		if t.kind == termText && t.not {
+			parts = append(parts, `"`+t.text+`"`)
 		}
-		part := "'#" + t.text + "'"
-		if t.not {
-			part = "!" + part
-		}
-		parts = append(parts, part)
 	}
-	return strings.Join(parts, " & ")
+	return strings.Join(parts, " or ")
 }
