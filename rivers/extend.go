@@ -52,7 +52,7 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
 		return err
 	}
 	const query = `
-		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished, updated_at = clock_timestamp()
+		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished
 		WHERE id = @id AND clock_timestamp() < @deadline`
 	_, err = s.db.Exec(ctx, query, pgx.StrictNamedArgs{
 		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline),

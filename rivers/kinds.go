@@ -26,6 +26,8 @@ type spec struct {
 	whole bool
 	// home keeps the long grace.
 	home bool
+	// asked: the river is of no timelines; what it holds is asked for. See search.go.
+	asked bool
 }
 
 type pageOf int
@@ -35,6 +37,7 @@ const (
 	ofMyself                // TheirID is not set: the viewer's own, by construction
 	ofAccount               // the gate of TheirID's feed decides
 	ofPost                  // the post's decisive timelines decide
+	ofQuery                 // everybody may ask
 )
 
 // account is whose page the river is of, 0 if of no account's.
@@ -50,6 +53,8 @@ func named(kinds ...string) func(context.Context, *timelines.Snapshot, Name) ([]
 		return sn.Named(ctx, n.UserID, n.TheirID, kinds...)
 	}
 }
+
+func none(context.Context, *timelines.Snapshot, Name) ([]int64, error) { return nil, nil }
 
 func own(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
@@ -73,24 +78,29 @@ var specs = map[Kind]spec{
 	Faves:       {sources: own(timelines.KindFaves), page: ofMyself, whole: true},
 	Everything:  {sources: named(timelines.KindEverything), page: ofNobody},
 	Post:        {sources: named(timelines.KindPost), page: ofPost, full: true, whole: true},
+	Search:      {sources: none, page: ofQuery, asked: true},
 }
 
 // Kinds returns all river kinds.
 func Kinds() []Kind {
-	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything}
+	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything, Search}
 }
 
 // grace is how long a closed river of the kind is kept.
 func (s *Store) grace(k Kind) time.Duration {
-	if specs[k].home {
+	switch sp := specs[k]; {
+	case sp.home:
 		return s.opts.GraceHome
+	case sp.asked:
+		return min(s.opts.Grace, searchGrace)
 	}
 	return s.opts.Grace
 }
 
 // Resolve returns the name of the river behind a page: name is an account's
-// name or a post's code where the kind needs one. It says nothing about the
-// right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded.
+// name, a post's code or a query where the kind needs one. It says nothing about the
+// right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded; of a
+// query *timelines.InvalidError.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
 	sp, ok := specs[kind]
 	if !ok {
@@ -120,6 +130,15 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 			return Name{}, notFound(err)
 		}
 		n.TheirID = id
+	case ofQuery:
+		q, err := timelines.ParseQuery(name)
+		if err != nil {
+			return Name{}, err
+		}
+		if !q.Finds() {
+			return Name{}, &timelines.InvalidError{Field: "q", Code: "query_nothing"}
+		}
+		n.Term = q.String()
 	}
 	return n, nil
 }

@@ -179,7 +179,11 @@ func (s *Store) rebuild(ctx context.Context, n Name, down int64) error {
 			return s.retireNamed(ctx, n)
 		}
 	}
-	return s.build(ctx, n, &down)
+	err := s.build(ctx, n, &down)
+	if errors.Is(err, timelines.ErrBroad) {
+		return s.retireNamed(ctx, n) // its next visit says so
+	}
+	return err
 }
 
 func (s *Store) retireNamed(ctx context.Context, n Name) error {

@@ -23,6 +23,7 @@ const (
 	Group       Kind = "group"
 	Post        Kind = "post"
 	Everything  Kind = "everything"
+	Search      Kind = "search"
 )
 
 // Order is what a river is sorted by, newest first.
@@ -44,8 +45,9 @@ type Name struct {
 	// TheirID is whose page it is: an account for User, Likes, Comments, Group; a
 	// post for Post; else 0.
 	TheirID int64
-	Term    string
-	Order   Order
+	// Term is the query of Search in its canonical form.
+	Term  string
+	Order Order
 }
 
 // Cursor is a place between two entries: everything strictly older than (Place,
