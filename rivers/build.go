@@ -254,7 +254,12 @@ func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int6
 	place, post, down int64, first bool,
 ) (chunkOf, error) {
 	var out chunkOf
-	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
+	done, err := s.takeTurn(ctx, n)
+	if err != nil {
+		return out, err
+	}
+	defer done()
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
 		if first {
 			sources, err := s.sources(ctx, sn, n)
 			if err != nil {

@@ -50,6 +50,8 @@ const (
 	// foldsLate is how long before its commit a fold's time may be taken. One that was
 	// written so long ago is looked at once more.
 	foldsLate = 5 * time.Second
+	// maxSearching is how many searches of all texts one node makes at once; more wait.
+	maxSearching = 4
 	// maxBroughtUp is how many posts are looked at; if more changed, the search is
 	// asked for anew.
 	maxBroughtUp = 500
@@ -75,6 +77,20 @@ func scan(ctx context.Context, sn *timelines.Snapshot, n Name, at timelines.Scan
 		return timelines.Scanned{}, err
 	}
 	return sn.Search(ctx, q, at)
+}
+
+// takeTurn waits until another search of all texts may begin, if that is what the
+// river needs. No snapshot is open meanwhile.
+func (s *Store) takeTurn(ctx context.Context, n Name) (done func(), err error) {
+	if !specs[n.Kind].asked {
+		return func() {}, nil
+	}
+	select {
+	case s.searching <- struct{}{}:
+		return func() { <-s.searching }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait to search: %w", ctx.Err())
+	}
 }
 
 // matches looks at some posts with the queries of several searches.

@@ -67,6 +67,9 @@ func (s *Server) feed(w http.ResponseWriter, r *request) error {
 		query.Set("order", string(rivers.Created))
 	}
 	ctx, nobody := r.Context(), timelines.Viewer{}
+	if path == "/search" {
+		return errNoPage
+	}
 	n, err := s.pageOf(ctx, nobody, path, query)
 	if err == nil && n.Kind == rivers.Post {
 		n.Order = rivers.Fresh

@@ -11,7 +11,8 @@ import (
 
 // pageOf returns the river behind a page's address: the same for the page, its
 // socket and the replies to its forms. It says nothing about the right to open
-// it. Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded.
+// it. Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded,
+// *timelines.InvalidError if it is a search for nothing.
 func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
 	order := orderOf(query)
 	switch segments := strings.Split(strings.TrimPrefix(path, "/"), "/"); {
@@ -19,6 +20,8 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 		return s.rivers.Resolve(ctx, v, rivers.Home, "", order)
 	case path == "/everything":
 		return s.rivers.Resolve(ctx, v, rivers.Everything, "", order)
+	case path == "/search":
+		return s.rivers.Resolve(ctx, v, rivers.Search, query.Get("q"), order)
 	case len(segments) == 2 && segments[0] == "filter":
 		f, ok := filters[segments[1]]
 		if !ok {

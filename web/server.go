@@ -123,6 +123,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeHome(mux)
 	s.routeEverything(mux)
 	s.routeFilter(mux)
+	s.routeSearch(mux)
 	s.routeFeeds(mux)
 	s.routePost(mux)
 	s.routeCompose(mux)

@@ -3,6 +3,7 @@ package web
 import (
 	"net/url"
 	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 
@@ -29,10 +30,11 @@ func loginURL(back string) templ.SafeURL {
 	return templ.SafeURL("/login?back=" + url.QueryEscape(back))
 }
 
-// pageAddress is a river page's address at its top: path and order.
+// pageAddress is a river page's address at its top: path and order. The path of
+// a search has the query with it.
 func pageAddress(path string, order rivers.Order) string {
 	if order == rivers.Created {
-		return path + "?order=created"
+		return path + querySign(path) + "order=created"
 	}
 	return path
 }
@@ -43,8 +45,19 @@ func olderAddress(path string, order rivers.Order, cursor string) string {
 	if order == rivers.Created {
 		q.Set("order", string(order))
 	}
-	return path + "?" + q.Encode()
+	return path + querySign(path) + q.Encode()
 }
+
+// querySign is what stands before the next parameter of an address.
+func querySign(address string) string {
+	if strings.Contains(address, "?") {
+		return "&"
+	}
+	return "?"
+}
+
+// searchPath is the address of what a query finds.
+func searchPath(q string) string { return "/search?" + url.Values{"q": {q}}.Encode() }
 
 func signUpURL(back string) templ.SafeURL {
 	return templ.SafeURL("/signup?back=" + url.QueryEscape(back))
