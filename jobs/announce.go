@@ -86,7 +86,7 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 			}})
 		case timelines.Replace:
 			params = append(params, riverqueue.InsertManyParams{Args: replaceArgs{
-				ViewerID: e.ViewerID, Everybody: e.Everybody, Kinds: e.Kinds,
+				ViewerID: e.ViewerID, Everybody: e.Everybody, Of: e.Of, Kinds: e.Kinds,
 			}})
 		case timelines.Unbumped:
 			params = append(params, riverqueue.InsertManyParams{Args: bumpArgs{PostID: e.PostID, After: e.After}})

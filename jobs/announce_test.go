@@ -168,6 +168,7 @@ func TestInsertParams(t *testing.T) {
 		timelines.Touched{PostID: 9, Timelines: []int64{2, 3}},
 		timelines.Unbumped{PostID: 9, After: 77},
 		timelines.Replace{Everybody: true},
+		timelines.Replace{Of: 4, Kinds: []string{"user"}},
 	}, now)
 	if err != nil {
 		t.Fatal(err)
@@ -186,6 +187,7 @@ func TestInsertParams(t *testing.T) {
 		`distribute {"post_id":8,"timelines":"","at":1234567}`,
 		`bump {"post_id":9,"after":77}`,
 		`replace {"everybody":true}`,
+		`replace {"of":4,"kinds":["user"]}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)

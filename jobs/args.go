@@ -49,6 +49,7 @@ func (distributeArgs) InsertOpts() riverqueue.InsertOpts {
 type replaceArgs struct {
 	ViewerID  int64    `json:"viewer_id,omitempty"`
 	Everybody bool     `json:"everybody,omitempty"`
+	Of        int64    `json:"of,omitempty"`
 	Kinds     []string `json:"kinds,omitempty"`
 }
 

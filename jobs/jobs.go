@@ -28,7 +28,7 @@ type Tiers interface {
 	Distribute(ctx context.Context, touched []timelines.Touched) error
 	// Follow is Tier 2: all live rivers still behind.
 	Follow(ctx context.Context, touched []timelines.Touched) error
-	// Spread begins a Replace of everybody's rivers and returns what is left to do,
+	// Spread begins a Replace of many viewers' rivers and returns what is left to do,
 	// one Replace for each viewer with an open page.
 	Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error)
 	// Replace makes new rivers in the place of those that r names. It does not

@@ -71,12 +71,12 @@ type replaceWorker struct {
 // line. The job's created_at would not do: it is the beginning of the change's
 // transaction.
 //
-// A change that concerns everybody becomes one job for each viewer with an open
+// A change that concerns everybody, or all who see an account's feeds, becomes one job for each viewer with an open
 // page, so that no job grows with the number of viewers and a failure repeats
 // one viewer's part.
 func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArgs]) error {
-	r := timelines.Replace{ViewerID: job.Args.ViewerID, Everybody: job.Args.Everybody, Kinds: job.Args.Kinds}
-	if r.Everybody {
+	r := timelines.Replace{ViewerID: job.Args.ViewerID, Everybody: job.Args.Everybody, Of: job.Args.Of, Kinds: job.Args.Kinds}
+	if r.Everybody || r.Of != 0 {
 		return w.spread(ctx, r)
 	}
 	if err := w.jobs.cfg.Tiers.Replace(ctx, r); err != nil {
@@ -88,7 +88,7 @@ func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArg
 func (w *replaceWorker) spread(ctx context.Context, r timelines.Replace) error {
 	left, err := w.jobs.cfg.Tiers.Spread(ctx, r)
 	if err != nil {
-		return fmt.Errorf("replace everybody's rivers: %w", err)
+		return fmt.Errorf("replace many viewers' rivers: %w", err)
 	}
 	params := make([]riverqueue.InsertManyParams, len(left))
 	for i, one := range left {
@@ -98,7 +98,7 @@ func (w *replaceWorker) spread(ctx context.Context, r timelines.Replace) error {
 		return nil
 	}
 	if _, err := w.jobs.client.InsertMany(ctx, params); err != nil {
-		return fmt.Errorf("replace everybody's rivers: %w", err)
+		return fmt.Errorf("replace many viewers' rivers: %w", err)
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func TestLaterDoesNotStarveNow(t *testing.T) {
 	}
 }
 
-// A change that concerns everybody is a job for each viewer with an open page.
+// A change that concerns everybody, or all who see an account's feeds, is a job for each viewer with an open page.
 func TestReplaceOfEverybodyIsSpread(t *testing.T) {
 	pool := prepare(t)
 	replaced := make(chan timelines.Replace, 10)
@@ -149,15 +149,17 @@ func TestReplaceOfEverybodyIsSpread(t *testing.T) {
 		return nil
 	}}
 	start(t, config(t, pool, c))
-	announce(t, pool, timelines.Replace{Everybody: true, Kinds: []string{"home"}})
-	got := map[int64]timelines.Replace{}
-	for range c.viewers {
-		r := receive(t, "a replace", replaced)
-		got[r.ViewerID] = r
-	}
-	for _, v := range c.viewers {
-		if diff := cmp.Diff(timelines.Replace{ViewerID: v, Kinds: []string{"home"}}, got[v]); diff != "" {
-			t.Errorf("viewer %d (-want +got):\n%s", v, diff)
+	for _, wide := range []timelines.Replace{{Everybody: true, Kinds: []string{"home"}}, {Of: 4, Kinds: []string{"home"}}} {
+		announce(t, pool, wide)
+		got := map[int64]timelines.Replace{}
+		for range c.viewers {
+			r := receive(t, "a replace", replaced)
+			got[r.ViewerID] = r
+		}
+		for _, v := range c.viewers {
+			if diff := cmp.Diff(timelines.Replace{ViewerID: v, Kinds: []string{"home"}}, got[v]); diff != "" {
+				t.Errorf("%+v: viewer %d (-want +got):\n%s", wide, v, diff)
+			}
 		}
 	}
 }

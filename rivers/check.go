@@ -30,7 +30,7 @@ type Difference struct {
 }
 
 func (d Difference) String() string {
-	s := fmt.Sprintf("river %d (%s of %d for %d, %s)", d.River, d.Name.Kind, d.Name.TheirID, d.Name.UserID, d.Name.Order)
+	s := fmt.Sprintf("river %d (%s %q of %d for %d, %s)", d.River, d.Name.Kind, d.Name.Term, d.Name.TheirID, d.Name.UserID, d.Name.Order)
 	if d.PostID != 0 {
 		s += fmt.Sprintf(" post %d", d.PostID)
 	}

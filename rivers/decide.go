@@ -227,7 +227,7 @@ func (f *Fold) bears(t timelines.Timeline) bool {
 		return len(f.Likes.IDs) >= MaxPeople || slices.Contains(f.Likes.IDs, t.TheirID)
 	case timelines.KindComments:
 		return len(f.Comments.IDs) >= MaxPeople || slices.Contains(f.Comments.IDs, t.TheirID)
-	case timelines.KindFeed, timelines.KindGroup, timelines.KindDirects:
+	case timelines.KindFeed, timelines.KindSubfeed, timelines.KindEyes, timelines.KindGroup, timelines.KindDirects:
 		return slices.Contains(f.Decisive, t.ID)
 	}
 	return true

@@ -181,6 +181,12 @@ func usualPages(sets *timelines.Sets, gates timelines.Gates, f *Fold) []Name {
 		switch t, _ := gates.Timeline(id); t.Kind {
 		case timelines.KindFeed:
 			pages = append(pages, Name{Kind: User, TheirID: t.TheirID})
+		case timelines.KindSubfeed:
+			pages = append(pages, Name{Kind: User, TheirID: t.TheirID}, Name{Kind: Subfeed, TheirID: t.TheirID, Term: t.Term})
+		case timelines.KindEyes:
+			if t.TheirID == sets.AccountID {
+				pages = append(pages, Name{Kind: Eyes})
+			}
 		case timelines.KindGroup:
 			pages = append(pages, Name{Kind: Group, TheirID: t.TheirID})
 		}

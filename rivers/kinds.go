@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"riverrun/timelines"
@@ -36,6 +38,7 @@ const (
 	ofNobody  pageOf = iota // everybody may open it
 	ofMyself                // TheirID is not set: the viewer's own, by construction
 	ofAccount               // the gate of TheirID's feed decides
+	ofSubfeed               // the gate of TheirID's sub-feed of the name's term decides
 	ofPost                  // the post's decisive timelines decide
 	ofQuery                 // everybody may ask
 )
@@ -62,6 +65,11 @@ func own(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int64,
 	}
 }
 
+// feeds are an account's feed and sub-feeds, or the one of the name's term.
+func feeds(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+	return sn.Feeds(ctx, n.UserID, n.TheirID, n.Term)
+}
+
 var specs = map[Kind]spec{
 	Home: {
 		sources: func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
@@ -69,12 +77,16 @@ var specs = map[Kind]spec{
 		},
 		page: ofMyself, reasons: true, home: true,
 	},
-	User:        {sources: named(timelines.KindFeed), page: ofAccount},
+	// A post that leaves a base timeline leaves its page with the fold, before the
+	// reply (R4); hence the reasons.
+	User:        {sources: feeds, page: ofAccount, reasons: true},
+	Subfeed:     {sources: feeds, page: ofSubfeed, reasons: true},
+	Eyes:        {sources: own(timelines.KindEyes), page: ofMyself, reasons: true},
 	Likes:       {sources: named(timelines.KindLikes), page: ofAccount, reasons: true},
 	Comments:    {sources: named(timelines.KindComments), page: ofAccount, reasons: true},
-	Group:       {sources: named(timelines.KindGroup), page: ofAccount},
+	Group:       {sources: named(timelines.KindGroup), page: ofAccount, reasons: true},
 	Discussions: {sources: own(timelines.KindDiscussions), page: ofMyself},
-	Directs:     {sources: own(timelines.KindDirects), page: ofMyself, whole: true},
+	Directs:     {sources: own(timelines.KindDirects), page: ofMyself, reasons: true, whole: true},
 	Faves:       {sources: own(timelines.KindFaves), page: ofMyself, whole: true},
 	Everything:  {sources: named(timelines.KindEverything), page: ofNobody},
 	Post:        {sources: named(timelines.KindPost), page: ofPost, full: true, whole: true},
@@ -83,7 +95,7 @@ var specs = map[Kind]spec{
 
 // Kinds returns all river kinds.
 func Kinds() []Kind {
-	return []Kind{Home, User, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything, Search}
+	return []Kind{Home, User, Subfeed, Eyes, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything, Search}
 }
 
 // grace is how long a closed river of the kind is kept.
@@ -98,7 +110,8 @@ func (s *Store) grace(k Kind) time.Duration {
 }
 
 // Resolve returns the name of the river behind a page: name is an account's
-// name, a post's code or a query where the kind needs one. It says nothing about the
+// name, an account's name with a slash and a sub-feed's slug, a post's code or a
+// query, where the kind needs one. It says nothing about the
 // right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded; of a
 // query *timelines.InvalidError.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
@@ -124,6 +137,18 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 			return Name{}, ErrNotFound
 		}
 		n.TheirID = a.ID
+	case ofSubfeed:
+		// Whether there is such a sub-feed is asked once the cache is at the clock
+		// (mayOpen): this node may not have heard of one just made.
+		owner, slug, _ := strings.Cut(name, "/")
+		if !timelines.IsSlug(slug) {
+			return Name{}, ErrNotFound
+		}
+		a, err := s.access.AccountNamed(ctx, owner)
+		if err != nil {
+			return Name{}, notFound(err)
+		}
+		n.TheirID, n.Term = a.ID, slug
 	case ofPost:
 		id, err := s.postID(ctx, name)
 		if err != nil {
@@ -147,8 +172,11 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 // No river is made before it says yes. It costs no statement when the gates are
 // cached.
 func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error {
-	sp := specs[n.Kind]
-	if sp.page != ofAccount {
+	switch specs[n.Kind].page {
+	case ofAccount:
+	case ofSubfeed:
+		return s.mayOpenSubfeed(ctx, n, sets)
+	default:
 		return nil
 	}
 	accounts, err := s.access.Accounts(ctx, []int64{n.TheirID})
@@ -172,29 +200,49 @@ func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error
 // OpenToAll reports whether a page that was just visited may be opened by everybody,
 // signed in or not; items are what it showed. It costs no statement.
 func (s *Store) OpenToAll(ctx context.Context, n Name, items []Item) (bool, error) {
+	nobody, err := s.access.Sets(ctx, 0)
+	if err != nil {
+		return false, err
+	}
 	switch specs[n.Kind].page {
-	case ofNobody:
-		return true, nil
-	case ofAccount:
-		nobody, err := s.access.Sets(ctx, 0)
-		if err != nil {
-			return false, err
-		}
-		err = s.mayOpen(ctx, n, nobody)
-		if errors.Is(err, ErrForbidden) {
-			return false, nil
-		}
-		return err == nil, err
+	case ofMyself:
+		return false, nil
 	case ofPost:
 		if len(items) == 0 {
 			return false, nil
 		}
-		nobody, err := s.access.Sets(ctx, 0)
-		if err != nil {
-			return false, err
-		}
 		gates, err := s.access.Gates(ctx, items[0].Fold.Decisive)
 		return err == nil && gates.OpensAny(nobody, items[0].Fold.Decisive), err
 	}
-	return false, nil
+	err = s.mayOpen(ctx, n, nobody)
+	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// mayOpenSubfeed is mayOpen of a sub-feed's page, whose own gate decides whatever
+// the feed's says: a photo album may be open where the diary is closed. A private
+// one is unknown to whom it does not admit.
+func (s *Store) mayOpenSubfeed(ctx context.Context, n Name, sets *timelines.Sets) error {
+	all, err := s.access.Subfeeds(ctx, []int64{n.TheirID})
+	if err != nil {
+		return err
+	}
+	list := all[n.TheirID]
+	i := slices.IndexFunc(list, func(f timelines.Subfeed) bool { return f.Slug == n.Term })
+	if i < 0 {
+		return ErrNotFound
+	}
+	gates, err := s.access.Gates(ctx, []int64{list[i].TimelineID})
+	if err != nil {
+		return err
+	}
+	switch {
+	case gates.Opens(sets, list[i].TimelineID) && !sets.Apart(n.TheirID):
+		return nil
+	case gates.Level(list[i].TimelineID) == timelines.Private:
+		return ErrNotFound
+	}
+	return fmt.Errorf("%s %s of account %d: %w", n.Kind, n.Term, n.TheirID, ErrForbidden)
 }

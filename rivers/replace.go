@@ -42,19 +42,33 @@ func kindsOf(r timelines.Replace) []string {
 // extends it again.
 const deepest = 10 * chunk
 
-// Spread begins a Replace of everybody's rivers: closed ones and builds under way
+// wide is the condition of a Replace that concerns many viewers: everybody, or
+// whoever looks at an account's pages or follows it.
+const wide = `(@everybody OR r.their_id = @of OR r.user_id = ANY(@followers::bigint[]))
+	AND (cardinality(@kinds::text[]) = 0 OR r.kind = ANY(@kinds::text[]))`
+
+// Spread begins a Replace of many viewers' rivers: closed ones and builds under way
 // are retired, in one statement, and what is left to do is returned, one Replace
 // for each viewer who has a page open. Each of them is short, whatever the number
 // of viewers, and can be repeated without the others.
 func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error) {
-	if err := s.retireUnopened(ctx, r); err != nil {
+	args := pgx.StrictNamedArgs{"everybody": r.Everybody, "of": int64(-1), "followers": []int64{}, "kinds": kindsOf(r)}
+	if r.Of != 0 {
+		// Who follows, or leaves, from now on has rivers of their own to replace.
+		followers, err := s.primary.SubscriberIDs(ctx, r.Of)
+		if err != nil {
+			return nil, err
+		}
+		args["of"], args["followers"] = r.Of, append(followers, r.Of)
+	}
+	if err := s.retireUnopened(ctx, wide, args); err != nil {
 		return nil, err
 	}
 	const query = `
 		SELECT DISTINCT r.user_id FROM leases l JOIN rivers r ON r.id = l.river_id
-		WHERE l.until > clock_timestamp() AND (cardinality(@kinds::text[]) = 0 OR r.kind = ANY(@kinds::text[]))
+		WHERE l.until > clock_timestamp() AND ` + wide + `
 		ORDER BY 1`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"kinds": kindsOf(r)})
+	rows, err := s.db.Query(ctx, query, args)
 	if err != nil {
 		return nil, fmt.Errorf("read whose rivers are open: %w", err)
 	}
@@ -72,20 +86,16 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 // retireUnopened retires those of the rivers concerned that nobody has open, and
 // every build of one under way, whose snapshot may be older than the change: its
 // builder starts again.
-func (s *Store) retireUnopened(ctx context.Context, r timelines.Replace) error {
-	const query = `
+func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.StrictNamedArgs) error {
+	query := `
 		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
 		WHERE id IN (
 			SELECT id FROM rivers r
-			WHERE (@everybody OR user_id = @user)
-				AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+			WHERE ` + concerned + `
 				AND (state = 'building' OR state = 'live' AND NOT EXISTS (
 					SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
 			ORDER BY id FOR UPDATE)`
-	_, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{
-		"everybody": r.Everybody, "user": r.ViewerID, "kinds": kindsOf(r),
-	})
-	if err != nil {
+	if _, err := s.db.Exec(ctx, query, args); err != nil {
 		return fmt.Errorf("retire closed rivers: %w", err)
 	}
 	return nil
@@ -98,9 +108,9 @@ func (s *Store) retireUnopened(ctx context.Context, r timelines.Replace) error {
 // names swapped, for the bus. What the old generation still shows meanwhile is
 // decided at render with the new access sets.
 //
-// For everybody it does so for one viewer after the other; see Spread.
+// For everybody, and for all that an account's feeds concern, it does so for one viewer after the other; see Spread.
 func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error) {
-	if r.Everybody {
+	if r.Everybody || r.Of != 0 {
 		left, err := s.Spread(ctx, r)
 		if err != nil {
 			return nil, err
@@ -115,7 +125,9 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 		}
 		return swapped, nil
 	}
-	if err := s.retireUnopened(ctx, r); err != nil {
+	const mine = `r.user_id = @user AND (cardinality(@kinds::text[]) = 0 OR r.kind = ANY(@kinds::text[]))`
+	err := s.retireUnopened(ctx, mine, pgx.StrictNamedArgs{"user": r.ViewerID, "kinds": kindsOf(r)})
+	if err != nil {
 		return nil, err
 	}
 	// What is left live is open; and a page open on a river already retired (the

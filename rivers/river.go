@@ -15,6 +15,8 @@ type Kind string
 const (
 	Home        Kind = "home"
 	User        Kind = "user"
+	Subfeed     Kind = "subfeed"
+	Eyes        Kind = "eyes"
 	Likes       Kind = "likes"
 	Comments    Kind = "comments"
 	Discussions Kind = "discussions"
@@ -42,10 +44,11 @@ type Name struct {
 	// UserID is the viewer; 0 names the river all anonymous visitors share.
 	UserID int64
 	Kind   Kind
-	// TheirID is whose page it is: an account for User, Likes, Comments, Group; a
-	// post for Post; else 0.
+	// TheirID is whose page it is: an account for User, Subfeed, Likes, Comments,
+	// Group; a post for Post; else 0.
 	TheirID int64
-	// Term is the query of Search in its canonical form.
+	// Term is the slug of a Subfeed, the query of a Search in its canonical form, else
+	// empty.
 	Term  string
 	Order Order
 }

@@ -60,24 +60,32 @@ func (a *actor) step() {
 		a.hide(n)
 	case k < 68:
 		a.unlike(n)
-	case k < 72:
+	case k < 70:
 		a.edit(n)
+	case k < 72:
+		a.move(n)
 	case k < 75:
 		a.remove(n)
 	case k < 77:
 		a.editComment(n)
 	case k < 79:
 		a.likeComment(n)
-	case k < 83:
+	case k < 82:
 		a.removeComment(n)
+	case k < 84:
+		a.takeOut(n)
 	case k < 88:
 		a.subscribe(n)
-	case k < 91:
+	case k < 89:
 		a.unsubscribe(n)
+	case k < 91:
+		a.setReader(n)
 	case k < 95:
 		a.accept(n)
-	case k < 97:
+	case k < 96:
 		a.setAccess(n)
+	case k < 97:
+		a.setSubfeed(n)
 	case k < 99:
 		a.twins()
 	case k < 103:
@@ -92,11 +100,16 @@ func (a *actor) step() {
 // destinations are random, now and then several.
 func (a *actor) destinations() []string {
 	var to []string
+	if a.rng.IntN(12) == 0 {
+		return []string{timelines.ToEyes}
+	}
 	for range 1 + a.rng.IntN(5)/3 {
-		switch k := a.rng.IntN(10); {
+		switch k := a.rng.IntN(12); {
 		case k < 5:
 			to = append(to, a.name)
-		case k < 8:
+		case k < 7:
+			to = append(to, a.name+"/"+[]string{timelines.PrivateSlug, "photos"}[a.rng.IntN(2)])
+		case k < 10:
 			to = append(to, a.workload.groups[a.rng.IntN(len(a.workload.groups))])
 		default:
 			to = append(to, a.people[a.rng.IntN(len(a.people))].name)
@@ -176,8 +189,16 @@ func (a *actor) standsInMine(post int64, to []string, clock int64) {
 	}
 	check(rivers.Home, "", false)
 	check(rivers.Discussions, "", true)
-	if slices.Contains(to, a.name) {
-		check(rivers.User, a.name, true)
+	for _, name := range to {
+		switch {
+		case name == timelines.ToEyes:
+			check(rivers.Eyes, "", true)
+		case name == a.name:
+			check(rivers.User, a.name, true)
+		case strings.HasPrefix(name, a.name+"/"):
+			check(rivers.User, a.name, true)
+			check(rivers.Subfeed, name, true)
+		}
 	}
 }
 

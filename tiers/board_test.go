@@ -30,6 +30,15 @@ type board struct {
 	edited   map[int64]edit  // post -> its last edit acknowledged
 	banned   map[pair]int64  // who, whom -> when
 	hidden   map[pair]int64  // account, post -> when
+	barred   map[pair]int64  // private base timeline, account -> when it was removed
+	moved    map[int64]move  // post -> its last change of destinations acknowledged
+	moving   map[int64]int   // post -> changes of destinations under way
+}
+
+// move is where a post stands for sure.
+type move struct {
+	decisive []int64
+	when     int64
 }
 
 type edit struct {
@@ -52,6 +61,7 @@ func newBoard() *board {
 	return &board{
 		gone: map[int64]int64{}, silenced: map[int64]int64{}, unliked: map[pair]int64{},
 		closed: map[int64]int64{}, edited: map[int64]edit{}, banned: map[pair]int64{}, hidden: map[pair]int64{},
+		barred: map[pair]int64{}, moved: map[int64]move{}, moving: map[int64]int{},
 	}
 }
 
@@ -162,11 +172,17 @@ func (b *board) leaks(viewer timelines.Viewer, kind rivers.Kind, items []rivers.
 				leak(it, "shows a like of %d, taken back", id)
 			}
 		}
-		if viewer.Anonymous() && !slices.ContainsFunc(it.Fold.Decisive, func(t int64) bool {
+		if m, ok := b.moved[it.PostID]; stood(m.when, ok) && !slices.Equal(it.Fold.Decisive, m.decisive) {
+			leak(it, "stands in %v, but its move to %v was acknowledged", it.Fold.Decisive, m.decisive)
+		}
+		if !slices.ContainsFunc(it.Fold.Decisive, func(t int64) bool {
 			when, ok := b.closed[t]
+			if !viewer.Anonymous() {
+				when, ok = b.barred[pair{t, viewer.AccountID}]
+			}
 			return !stood(when, ok)
 		}) {
-			leak(it, "stands in private timelines only and is shown to nobody")
+			leak(it, "stands only in %v, closed to account %d", it.Fold.Decisive, viewer.AccountID)
 		}
 	}
 	return out

@@ -51,7 +51,7 @@ func idsOf(list []timelines.Timeline) []int64 {
 // compare pages a river to its very end on a node and says where it is not what
 // the oracle expects; empty if nowhere.
 func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name) string {
-	what := fmt.Sprintf("%s of %d for %d by %s", name.Kind, name.TheirID, name.UserID, name.Order)
+	what := fmt.Sprintf("%s %s of %d for %d by %s", name.Kind, name.Term, name.TheirID, name.UserID, name.Order)
 	refused := o.refused(name)
 	want := o.expect(name)
 	var got []shown
@@ -89,9 +89,9 @@ func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name)
 // names are all rivers a viewer can name, in both orders, but for posts'.
 func (o *oracle) names(viewer int64) []rivers.Name {
 	var all []rivers.Name
-	add := func(kind rivers.Kind, their int64) {
+	add := func(kind rivers.Kind, their int64, term ...string) {
 		for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
-			all = append(all, rivers.Name{UserID: viewer, Kind: kind, TheirID: their, Order: order})
+			all = append(all, rivers.Name{UserID: viewer, Kind: kind, TheirID: their, Term: strings.Join(term, ""), Order: order})
 		}
 	}
 	add(rivers.Everything, 0)
@@ -100,6 +100,12 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		add(rivers.Discussions, 0)
 		add(rivers.Directs, 0)
 		add(rivers.Faves, 0)
+		add(rivers.Eyes, 0)
+	}
+	for _, t := range o.timelines {
+		if t.Kind == timelines.KindSubfeed && !strings.HasPrefix(o.accounts[t.TheirID].Name, ghostPrefix) {
+			add(rivers.Subfeed, t.TheirID, t.Term)
+		}
 	}
 	for _, a := range o.accounts {
 		switch {

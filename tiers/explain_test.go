@@ -44,7 +44,9 @@ func TestExplain(t *testing.T) {
 		t.Errorf("ann's discussions: %+v, want nothing holding it", st)
 	}
 	hide := func(name string) {
-		w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.HideAccount(ctx, ann.AccountID, name) })
+		w.act(n, func(ctx context.Context) (timelines.Change, error) {
+			return n.store.HideAccount(ctx, ann.AccountID, name)
+		})
 	}
 	hide("cat")
 	if st := at(ann, rivers.Home); st.Cause != rivers.Reasonless {

@@ -178,6 +178,27 @@ func (w *town) setAccess(n *node, v timelines.Viewer, group string, level timeli
 	})
 }
 
+func (w *town) move(n *node, v timelines.Viewer, code string, to ...string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.SetDestinations(ctx, v.AccountID, code, to)
+	})
+}
+
+func (w *town) takeOut(n *node, v timelines.Viewer, code, group string) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.RemoveFromGroup(ctx, v.AccountID, code, group)
+	})
+}
+
+func (w *town) setReader(n *node, v timelines.Viewer,
+	set func(ctx context.Context, actor int64, slug, name string) (timelines.Change, error), slug, name string,
+) timelines.Change {
+	w.t.Helper()
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return set(ctx, v.AccountID, slug, name) })
+}
+
 func (w *town) name(n *node, v timelines.Viewer, kind rivers.Kind, of string) rivers.Name {
 	w.t.Helper()
 	name, err := n.rivers.Resolve(w.ctx, v, kind, of, rivers.Fresh)
@@ -263,19 +284,19 @@ func (w *town) people(name string, number int) {
 				SELECT $1 WHERE $2 = 0 UNION ALL SELECT $1 || i FROM generate_series(1, $2) i) x(n)
 			RETURNING id
 		)
-		INSERT INTO timelines (kind, their_id, access, writers)
-		SELECT k, id, CASE WHEN k IN ('directs', 'discussions', 'faves') THEN 2 ELSE 0 END,
+		INSERT INTO timelines (kind, their_id, term, access, writers)
+		SELECT k, id, CASE k WHEN 'subfeed' THEN 'private' ELSE '' END, CASE WHEN k IN ('feed', 'likes', 'comments') THEN 0 ELSE 2 END,
 			CASE k WHEN 'directs' THEN 'anyone' ELSE '' END
-		FROM made, unnest(ARRAY['feed', 'directs', 'likes', 'comments', 'discussions', 'faves']) k`, name, number)
+		FROM made, unnest(ARRAY['feed', 'subfeed', 'eyes', 'directs', 'likes', 'comments', 'discussions', 'faves']) k`, name, number)
 	w.execPrimary(`
 		WITH gates AS (
 			UPDATE timelines t SET gate_id = g.id
 			FROM timelines g
-			WHERE t.gate_id IS NULL AND t.kind IN ('feed', 'directs', 'likes', 'comments', 'discussions', 'faves')
+			WHERE t.gate_id IS NULL AND t.kind NOT IN ('group', 'post', 'everything')
 				AND g.their_id = t.their_id
-				AND g.kind = CASE WHEN t.kind IN ('directs', 'discussions', 'faves') THEN t.kind ELSE 'feed' END
+				AND g.kind = CASE WHEN t.kind IN ('likes', 'comments') THEN 'feed' ELSE t.kind END
 			RETURNING t.id, t.kind, t.their_id
 		)
 		INSERT INTO readers (timeline_id, account_id)
-		SELECT id, their_id FROM gates WHERE kind IN ('feed', 'directs', 'discussions', 'faves')`)
+		SELECT id, their_id FROM gates WHERE kind NOT IN ('likes', 'comments')`)
 }

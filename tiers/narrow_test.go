@@ -177,6 +177,99 @@ func TestNothingNarrowedIsShown(t *testing.T) {
 				}
 			}
 		}},
+		{"a post moved to where its author alone reads", func(s *scene) {
+			s.move(s.n, s.bob, s.post.Code, "bob/private")
+		}, func(s *scene) {
+			none(s, s.ann)
+			none(s, s.cat)
+			none(s, nobody)
+			if shows(s, s.other, s.bob, rivers.Subfeed, "bob/private") == nil || shows(s, s.n, s.bob, rivers.Home, "") == nil {
+				s.t.Error("bob does not see it any more")
+			}
+		}},
+		{"a reader removed from a sub-feed", func(s *scene) {
+			s.move(s.n, s.bob, s.post.Code, "bob/private")
+			s.setReader(s.n, s.bob, s.n.store.AdmitReader, "private", "ann")
+			s.queue.drain(s.ctx, s.chance(), s.n, s.other)
+			for where, it := range everywhere(s, s.ann) {
+				if it == nil {
+					s.t.Errorf("ann, admitted, does not see the post in %s", where)
+				}
+			}
+			s.setReader(s.n, s.bob, s.n.store.RemoveReader, "private", "ann")
+		}, func(s *scene) { none(s, s.ann) }},
+		{"a reader removed from a feed", func(s *scene) {
+			s.setAccess(s.n, s.bob, "", timelines.Private)
+			everywhere(s, s.ann)
+			s.setReader(s.n, s.bob, s.n.store.RemoveReader, "", "ann")
+		}, func(s *scene) { none(s, s.ann) }},
+		{"a reader left out", func(s *scene) {
+			s.setAccess(s.n, s.bob, "", timelines.Protected)
+			everywhere(s, s.ann)
+			s.setReader(s.n, s.bob, s.n.store.ExcludeReader, "", "ann")
+		}, func(s *scene) {
+			none(s, s.ann)
+			if shows(s, s.other, s.cat, rivers.User, "bob") == nil {
+				s.t.Error("cat, who was not left out, does not see it any more")
+			}
+		}},
+		{"a sub-feed gone private", func(s *scene) {
+			s.act(s.n, func(ctx context.Context) (timelines.Change, error) {
+				return s.n.store.CreateSubfeed(ctx, s.bob.AccountID, "photos", "Photos", timelines.Public)
+			})
+			s.move(s.n, s.bob, s.post.Code, "bob/photos")
+			for _, v := range []timelines.Viewer{s.ann, nobody} {
+				if everywhere(s, v); shows(s, s.other, v, rivers.Subfeed, "bob/photos") == nil {
+					s.t.Errorf("account %d does not see the post in photos", v.AccountID)
+				}
+			}
+			s.act(s.n, func(ctx context.Context) (timelines.Change, error) {
+				return s.n.store.SetSubfeedAccess(ctx, s.bob.AccountID, "photos", timelines.Private)
+			})
+		}, func(s *scene) {
+			none(s, s.ann)
+			none(s, nobody)
+			for _, n := range []*node{s.n, s.other} {
+				name := s.name(n, nobody, rivers.Subfeed, "bob/photos")
+				if _, err := n.rivers.Visit(s.ctx, nobody, name, rivers.Cursor{}); !errors.Is(err, rivers.ErrNotFound) {
+					s.t.Errorf("the closed sub-feed: got %v, want %v", err, rivers.ErrNotFound)
+				}
+			}
+		}},
+		{"a post removed from a group", func(s *scene) {
+			s.group(s.cat, "club", timelines.Public)
+			s.move(s.n, s.bob, s.post.Code, "club")
+			for _, n := range []*node{s.n, s.other} {
+				if everywhere(s, s.ann); shows(s, n, s.ann, rivers.Group, "club") == nil {
+					s.t.Error("ann does not see the post in the group")
+				}
+			}
+			s.takeOut(s.n, s.cat, s.post.Code, "club")
+		}, func(s *scene) {
+			for _, v := range []timelines.Viewer{s.ann, s.cat, nobody} {
+				none(s, v)
+			}
+			if shows(s, s.other, s.bob, rivers.Eyes, "") == nil {
+				s.t.Error("bob does not see what nobody else does")
+			}
+		}},
+		{"a post removed from one of its places", func(s *scene) {
+			s.group(s.cat, "club", timelines.Public)
+			s.move(s.n, s.bob, s.post.Code, "club", "bob")
+			for _, n := range []*node{s.n, s.other} {
+				shows(s, n, s.ann, rivers.Group, "club")
+			}
+			s.takeOut(s.n, s.cat, s.post.Code, "club")
+		}, func(s *scene) {
+			for _, n := range []*node{s.n, s.other} {
+				if it := shows(s, n, s.ann, rivers.Group, "club"); it != nil {
+					s.t.Errorf("the group's page still shows the post at %+v", it.Stamp)
+				}
+				if shows(s, n, s.ann, rivers.User, "bob") == nil {
+					s.t.Error("bob's page does not show the post any more")
+				}
+			}
+		}},
 	}
 	for _, lost := range []string{"", "folds", "entries", "clock"} {
 		for _, c := range narrowings {

@@ -48,6 +48,7 @@ type timeline struct {
 	GateID  *int64
 	Access  int16
 	Kind    string
+	Term    string
 }
 
 type post struct {
@@ -105,8 +106,8 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		var a account
 		err := each(nil, `SELECT id, kind, name FROM accounts`, []any{&a.ID, &a.Kind, &a.Name}, func() { o.accounts[a.ID] = a })
 		var t timeline
-		err = each(err, `SELECT id, their_id, gate_id, access, kind FROM timelines`,
-			[]any{&t.ID, &t.TheirID, &t.GateID, &t.Access, &t.Kind}, func() { o.timelines[t.ID] = t })
+		err = each(err, `SELECT id, their_id, gate_id, access, kind, term FROM timelines`,
+			[]any{&t.ID, &t.TheirID, &t.GateID, &t.Access, &t.Kind, &t.Term}, func() { o.timelines[t.ID] = t })
 		var p pair
 		err = each(err, `SELECT timeline_id, account_id FROM readers`, []any{&p.a, &p.b}, func() { o.readers[p] = true })
 		err = each(err, `SELECT timeline_id, account_id FROM excluded`, []any{&p.a, &p.b}, func() { o.excluded[p] = true })
@@ -195,7 +196,7 @@ func (o *oracle) holds(t timeline, p post) bool {
 		return false
 	}
 	switch t.Kind {
-	case timelines.KindFeed, timelines.KindGroup, timelines.KindDirects:
+	case timelines.KindFeed, timelines.KindSubfeed, timelines.KindEyes, timelines.KindGroup, timelines.KindDirects:
 		return slices.Contains(p.Decisive, t.ID)
 	case timelines.KindLikes:
 		return o.likedBy(t.TheirID, p.ID)
@@ -208,7 +209,9 @@ func (o *oracle) holds(t timeline, p post) bool {
 	case timelines.KindPost:
 		return t.TheirID == p.ID
 	case timelines.KindEverything:
-		return slices.ContainsFunc(p.Decisive, func(id int64) bool { return o.timelines[id].Kind != timelines.KindDirects })
+		return slices.ContainsFunc(p.Decisive, func(id int64) bool {
+			return o.timelines[id].Kind != timelines.KindDirects && o.timelines[id].Kind != timelines.KindEyes
+		})
 	}
 	panic("no such kind: " + t.Kind)
 }
@@ -220,15 +223,17 @@ func (o *oracle) sources(n rivers.Name) []timeline {
 		case rivers.Home:
 			own := t.TheirID == n.UserID
 			switch t.Kind {
-			case timelines.KindFeed, timelines.KindLikes, timelines.KindComments, timelines.KindGroup:
+			case timelines.KindFeed, timelines.KindSubfeed, timelines.KindLikes, timelines.KindComments, timelines.KindGroup:
 				return own || o.follows[pair{n.UserID, t.TheirID}]
-			case timelines.KindDirects, timelines.KindDiscussions:
+			case timelines.KindEyes, timelines.KindDirects, timelines.KindDiscussions:
 				return own
 			}
 			return false
 		case rivers.User:
-			return t.Kind == timelines.KindFeed && t.TheirID == n.TheirID
-		case rivers.Discussions, rivers.Directs, rivers.Faves:
+			return (t.Kind == timelines.KindFeed || t.Kind == timelines.KindSubfeed) && t.TheirID == n.TheirID
+		case rivers.Subfeed:
+			return t.Kind == timelines.KindSubfeed && t.TheirID == n.TheirID && t.Term == n.Term
+		case rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Eyes:
 			return t.Kind == string(n.Kind) && t.TheirID == n.UserID
 		default: // the timeline of that name
 			return t.Kind == string(n.Kind) && t.TheirID == n.TheirID
@@ -254,6 +259,17 @@ func (o *oracle) refused(n rivers.Name) error {
 			}
 		}
 		if o.apart(n.UserID, n.TheirID) {
+			return rivers.ErrForbidden
+		}
+	case rivers.Subfeed:
+		for _, t := range o.timelines {
+			if t.Kind != timelines.KindSubfeed || t.TheirID != n.TheirID || t.Term != n.Term ||
+				o.opens(n.UserID, t.ID) && !o.apart(n.UserID, n.TheirID) {
+				continue
+			}
+			if t.Access == int16(timelines.Private) {
+				return rivers.ErrNotFound
+			}
 			return rivers.ErrForbidden
 		}
 	case rivers.Post:

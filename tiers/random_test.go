@@ -60,7 +60,7 @@ type village struct {
 func (v *village) empty() {
 	v.posts = nil
 	for _, query := range []string{
-		`TRUNCATE posts, subscriptions, subscription_requests, group_admins, group_blocks,
+		`TRUNCATE posts, subscriptions, subscription_requests, group_admins, group_blocks, excluded,
 			bans, show_banned, hidden_accounts, hidden_terms, test_events CASCADE`,
 		`INSERT INTO group_admins (group_id, account_id)
 			SELECT g.id, a.id FROM accounts g, accounts a
@@ -70,8 +70,8 @@ func (v *village) empty() {
 			ON CONFLICT DO NOTHING`,
 		`UPDATE timelines t SET writers = CASE a.name WHEN 'club-private' THEN 'members' ELSE 'anyone' END
 			FROM accounts a WHERE a.id = t.their_id AND t.kind IN ('directs', 'group')`,
-		`DELETE FROM timelines WHERE kind = 'post'`,
-		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind IN ('feed', 'directs', 'discussions', 'faves')
+		`DELETE FROM timelines WHERE kind = 'post' OR kind = 'subfeed' AND term <> 'private'`,
+		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind <> 'group'
 			AND t.their_id <> r.account_id`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind = 'group'
 			AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = t.their_id AND g.account_id = r.account_id)`,
@@ -125,7 +125,7 @@ func (v *village) once(rt *rapid.T) {
 	rt.Repeat(map[string]func(*rapid.T){
 		"post": func(rt *rapid.T) {
 			p := timelines.NewPost{
-				Author: who().AccountID, Body: text(), To: rapid.SliceOfN(rapid.SampledFrom(v.names), 0, 2).Draw(rt, "to"),
+				Author: who().AccountID, Body: text(), To: v.places(rt, 0),
 			}
 			if c, ok := act("post", func(ctx context.Context) (timelines.Change, error) { return v.n.store.CreatePost(ctx, p) }); ok {
 				v.posts = append(v.posts, c)
@@ -151,6 +151,39 @@ func (v *village) once(rt *rapid.T) {
 					return v.n.store.DeleteComment(ctx, actor, code, id)
 				})
 			}
+		},
+		"move": onPost("move", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
+			return v.n.store.SetDestinations(ctx, actor, code, v.places(rt, 1))
+		}),
+		"remove from a group": onPost("remove", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
+			group := rapid.SampledFrom([]string{"club-public", "club-private"}).Draw(rt, "group")
+			return v.n.store.RemoveFromGroup(ctx, actor, code, group)
+		}),
+		"make a sub-feed": func(rt *rapid.T) {
+			actor, level := who().AccountID, timelines.Level(rapid.IntRange(0, 2).Draw(rt, "level"))
+			act("make sub-feed", func(ctx context.Context) (timelines.Change, error) {
+				return v.n.store.CreateSubfeed(ctx, actor, "photos", "Photos", level)
+			})
+		},
+		"set a sub-feed's access": func(rt *rapid.T) {
+			actor, level := who().AccountID, timelines.Level(rapid.IntRange(0, 2).Draw(rt, "level"))
+			act("set sub-feed access", func(ctx context.Context) (timelines.Change, error) {
+				return v.n.store.SetSubfeedAccess(ctx, actor, "photos", level)
+			})
+		},
+		"delete a sub-feed": func(rt *rapid.T) {
+			actor := who().AccountID
+			act("delete sub-feed", func(ctx context.Context) (timelines.Change, error) {
+				return v.n.store.DeleteSubfeed(ctx, actor, "photos")
+			})
+		},
+		"set a reader": func(rt *rapid.T) {
+			actor, reader := who().AccountID, rapid.SampledFrom(v.names[:3]).Draw(rt, "reader")
+			slug := rapid.SampledFrom([]string{"", "private", "photos"}).Draw(rt, "slug")
+			set := rapid.SampledFrom([]func(context.Context, int64, string, string) (timelines.Change, error){
+				v.n.store.AdmitReader, v.n.store.RemoveReader, v.n.store.ExcludeReader, v.n.store.UnexcludeReader,
+			}).Draw(rt, "set")
+			act("set reader", func(ctx context.Context) (timelines.Change, error) { return set(ctx, actor, slug, reader) })
 		},
 		"like":        onPost("like", v.n.store.Like),
 		"unlike":      onPost("unlike", v.n.store.Unlike),
@@ -276,11 +309,24 @@ func (v *village) once(rt *rapid.T) {
 	}
 }
 
+// places are random destinations, at least so many; not all can be written to by
+// everybody.
+func (v *village) places(rt *rapid.T, least int) []string {
+	all := append([]string{timelines.ToEyes}, v.names...)
+	for _, name := range v.names[:3] {
+		all = append(all, name+"/private", name+"/photos")
+	}
+	return rapid.SliceOfN(rapid.SampledFrom(all), least, 2).Draw(rt, "to")
+}
+
 // look visits a page, and perhaps opens it; what it shows is judged at the end.
 func (v *village) look(rt *rapid.T, open bool) {
 	viewer := rapid.SampledFrom(append([]timelines.Viewer{{}}, v.people...)).Draw(rt, "viewer")
 	kind := rapid.SampledFrom(rivers.Kinds()).Draw(rt, "kind")
 	of := rapid.SampledFrom(v.names).Draw(rt, "of")
+	if kind == rivers.Subfeed {
+		of += "/" + rapid.SampledFrom([]string{"private", "photos"}).Draw(rt, "slug")
+	}
 	if kind == rivers.Post {
 		if len(v.posts) == 0 {
 			return

@@ -134,6 +134,7 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 	kinds := []rivers.Kind{
 		rivers.Home, rivers.Home, rivers.Home, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
 		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Group, rivers.Post,
+		rivers.Subfeed, rivers.Subfeed, rivers.Eyes,
 	}
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""
@@ -143,6 +144,8 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 		if r.rng.IntN(5) == 0 {
 			of = ghostPrefix + "1"
 		}
+	case rivers.Subfeed:
+		of = r.people[r.rng.IntN(len(r.people))].name + "/" + []string{timelines.PrivateSlug, "photos"}[r.rng.IntN(2)]
 	case rivers.Group:
 		of = r.groups[r.rng.IntN(len(r.groups))]
 	case rivers.Post:
@@ -164,6 +167,8 @@ func expected(err error) bool {
 			return true
 		}
 	}
-	return errors.As(err, &invalid) &&
-		slices.Contains([]string{"to_forbidden", "member_none", "admin_last", "admin_demote", "name_unknown"}, invalid.Code)
+	return errors.As(err, &invalid) && slices.Contains([]string{
+		"to_forbidden", "to_unknown", "to_eyes", "slug_taken", "subfeed_full",
+		"member_none", "admin_last", "admin_demote", "name_unknown",
+	}, invalid.Code)
 }

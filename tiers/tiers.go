@@ -222,8 +222,8 @@ func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 	return nil
 }
 
-// Spread begins to replace everybody's rivers, after a change that concerns
-// everybody, and returns what is left to do, a Replace for each viewer with an
+// Spread begins to replace many viewers' rivers, after a change that concerns
+// everybody or all who see an account's feeds, and returns what is left to do, a Replace for each viewer with an
 // open page.
 func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error) {
 	clock, err := t.raiseClock(ctx)

@@ -94,6 +94,8 @@ func newWorkload(t *testing.T) *workload {
 		account, err := w.store.AccountByName(w.ctx, name)
 		a.feed = must(w.town, account, err).FeedID
 		a.signIn(setUp)
+		made, err := w.store.CreateSubfeed(w.ctx, a.id, "photos", "Photos of "+name, timelines.Level(i%3))
+		must(w.town, made, err)
 		w.people = append(w.people, a)
 	}
 	for i, level := range []timelines.Level{timelines.Public, timelines.Private, timelines.Protected} {
@@ -113,8 +115,9 @@ func newWorkload(t *testing.T) *workload {
 			w.crowd(c.PostID)
 		}
 	}
-	// Nobody ever reads another one's directs: closed from the beginning.
-	rows, err := w.db.Primary.Query(w.ctx, `SELECT id FROM timelines WHERE kind = 'directs'`)
+	// Nobody ever reads another one's directs, nor anonymously what is private:
+	// closed from the beginning.
+	rows, err := w.db.Primary.Query(w.ctx, `SELECT id FROM timelines WHERE kind IN ('directs', 'eyes') OR kind = 'subfeed' AND term = 'private'`)
 	closed, err := pgx.CollectRows(must(w.town, rows, err), pgx.RowTo[int64])
 	for _, id := range must(w.town, closed, err) {
 		w.board.closed[id] = 0

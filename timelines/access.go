@@ -14,7 +14,7 @@ const (
 	logSession = "session" // a session, by TokenHash
 	logViewer  = "viewer"  // the access sets of AccountID
 	logLevel   = "level"   // the level of TimelineID
-	logAccount = "account" // name, title and language of AccountID
+	logAccount = "account" // name, title, language and sub-feeds of AccountID
 )
 
 // forget is a row of the access log.
@@ -100,6 +100,11 @@ const levelChanges = 7245_001
 // not administer it. Likes and comments open with the feed. Everybody's rivers
 // are wrong from now on; going private takes no one away who subscribed.
 func (s *Store) SetAccess(ctx context.Context, actor int64, group string, level Level) (Change, error) {
+	return s.setLevel(ctx, actor, func(tx pgx.Tx) (int64, error) { return governedFeedTx(ctx, tx, actor, group) }, level)
+}
+
+// setLevel is SetAccess of the timeline that find returns.
+func (s *Store) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (int64, error), level Level) (Change, error) {
 	if level < Public || level > Private {
 		return Change{}, &InvalidError{Field: "level", Code: "level_unknown"}
 	}
@@ -111,7 +116,7 @@ func (s *Store) SetAccess(ctx context.Context, actor int64, group string, level 
 			pgx.StrictNamedArgs{"key": int64(levelChanges)}); err != nil {
 			return Change{}, fmt.Errorf("wait for other changes of level: %w", err)
 		}
-		feed, err := governedFeedTx(ctx, tx, actor, group)
+		feed, err := find(tx)
 		if err != nil {
 			return Change{}, err
 		}

@@ -43,8 +43,9 @@ type AccessCache struct {
 	timelines *simplelru.LRU[int64, Timeline] // immutable, never dropped
 	levels    *simplelru.LRU[int64, Level]
 	accounts  *simplelru.LRU[int64, Account]
-	members   *simplelru.LRU[int64, int]    // how many, by group
-	names     *simplelru.LRU[string, int64] // immutable, never dropped
+	members   *simplelru.LRU[int64, int]       // how many, by group
+	subfeeds  *simplelru.LRU[int64, []Subfeed] // by account
+	names     *simplelru.LRU[string, int64]    // immutable, never dropped
 }
 
 type cachedSession struct {
@@ -71,6 +72,7 @@ func NewAccessCache(store *Store) *AccessCache {
 		levels:    newLRU[int64, Level](maxTimelines),
 		accounts:  newLRU[int64, Account](maxAccounts),
 		members:   newLRU[int64, int](maxAccounts),
+		subfeeds:  newLRU[int64, []Subfeed](maxAccounts),
 		names:     newLRU[string, int64](maxAccounts),
 	}
 }
@@ -124,6 +126,7 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 			c.levels.Remove(r.TimelineID)
 		case "account":
 			c.accounts.Remove(r.AccountID)
+			c.subfeeds.Remove(r.AccountID)
 		}
 	}
 	c.drops++
@@ -159,6 +162,7 @@ func (c *AccessCache) dropAll(label Clock) {
 	c.levels.Purge()
 	c.accounts.Purge()
 	c.members.Purge()
+	c.subfeeds.Purge()
 	c.drops++
 	c.label, c.labelled = label, true
 }
@@ -337,6 +341,41 @@ func (c *AccessCache) MemberCount(ctx context.Context, group int64) (int, error)
 		c.members.Add(group, n)
 	}
 	return n, nil
+}
+
+// Subfeeds returns the sub-feeds of these accounts, by account, the private one
+// first, then by title: no statement when all are cached, else one. Whether
+// somebody may know of them is for Gates to say. The lists are shared and must
+// not be changed.
+func (c *AccessCache) Subfeeds(ctx context.Context, accounts []int64) (map[int64][]Subfeed, error) {
+	found := make(map[int64][]Subfeed, len(accounts))
+	var missing []int64
+	c.mu.Lock()
+	drops := c.drops
+	for _, id := range accounts {
+		if list, ok := c.subfeeds.Get(id); ok {
+			found[id] = list
+		} else if id != 0 {
+			missing = append(missing, id)
+		}
+	}
+	c.mu.Unlock()
+	if len(missing) == 0 {
+		return found, nil
+	}
+	loaded, err := c.store.subfeedsOf(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range missing {
+		found[id] = loaded[id]
+		if c.drops == drops {
+			c.subfeeds.Add(id, loaded[id])
+		}
+	}
+	return found, nil
 }
 
 // AccountNamed returns the account of that name with its present level, or

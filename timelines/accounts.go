@@ -86,33 +86,36 @@ func insertAccountTx(ctx context.Context, tx pgx.Tx, kind, name, title, about, l
 
 // insertTimelinesTx makes the fixed timelines of new accounts, and lets each
 // user read their own private ones. A user's likes and comments open with their
-// feed (gate_id); directs, discussions and faves are the owner's alone.
+// feed (gate_id); eyes, directs, discussions and faves are the owner's alone, and
+// so is the private sub-feed until its owner admits somebody.
 func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 	// The ids are drawn first, because a timeline may be its own gate.
 	const query = `
-		WITH fixed (account_kind, kind, gate, access) AS (VALUES
-			('user',  'feed',        'feed',        0::smallint),
-			('user',  'directs',     'directs',     2::smallint),
-			('user',  'likes',       'feed',        0::smallint),
-			('user',  'comments',    'feed',        0::smallint),
-			('user',  'discussions', 'discussions', 2::smallint),
-			('user',  'faves',       'faves',       2::smallint),
-			('group', 'group',       'group',       0::smallint)
+		WITH fixed (account_kind, kind, term, gate, access) AS (VALUES
+			('user',  'feed',        '',        'feed',        0::smallint),
+			('user',  'subfeed',     'private', 'subfeed',     2::smallint),
+			('user',  'eyes',        '',        'eyes',        2::smallint),
+			('user',  'directs',     '',        'directs',     2::smallint),
+			('user',  'likes',       '',        'feed',        0::smallint),
+			('user',  'comments',    '',        'feed',        0::smallint),
+			('user',  'discussions', '',        'discussions', 2::smallint),
+			('user',  'faves',       '',        'faves',       2::smallint),
+			('group', 'group',       '',        'group',       0::smallint)
 		), numbered AS MATERIALIZED (
 			SELECT nextval(pg_get_serial_sequence('timelines', 'id')) AS id,
-				a.id AS account_id, f.kind, f.gate, f.access
+				a.id AS account_id, f.kind, f.term, f.gate, f.access
 			FROM accounts a JOIN fixed f ON f.account_kind = a.kind
 			WHERE a.id = ANY(@accounts)
 		), made AS (
-			INSERT INTO timelines (id, kind, their_id, access, gate_id, writers)
+			INSERT INTO timelines (id, kind, their_id, term, access, gate_id, writers)
 			OVERRIDING SYSTEM VALUE
-			SELECT n.id, n.kind, n.account_id, n.access, g.id,
+			SELECT n.id, n.kind, n.account_id, n.term, n.access, g.id,
 				CASE WHEN n.kind IN ('directs', 'group') THEN 'anyone' ELSE '' END
 			FROM numbered n JOIN numbered g ON g.account_id = n.account_id AND g.kind = n.gate
 			RETURNING id, kind, their_id
 		)
 		INSERT INTO readers (timeline_id, account_id)
-		SELECT id, their_id FROM made WHERE kind IN ('feed', 'directs', 'discussions', 'faves')`
+		SELECT id, their_id FROM made WHERE kind IN ('feed', 'subfeed', 'eyes', 'directs', 'discussions', 'faves')`
 	if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"accounts": accounts}); err != nil {
 		return fmt.Errorf("insert timelines: %w", err)
 	}

@@ -70,9 +70,11 @@ func TestFixedTimelines(t *testing.T) {
 		{KindComments, KindFeed, Public, false},
 		{KindDirects, KindDirects, Private, true},
 		{KindDiscussions, KindDiscussions, Private, true},
+		{KindEyes, KindEyes, Private, true},
 		{KindFaves, KindFaves, Private, true},
 		{KindFeed, KindFeed, Public, true},
 		{KindLikes, KindFeed, Public, false},
+		{KindSubfeed, KindSubfeed, Private, true},
 	})
 	g, c, err := w.CreateGroup(t.Context(), NewGroup{Actor: bob.ID, Name: "club", Title: "The Club", About: "us", Access: Private})
 	w.must(err)
@@ -234,6 +236,6 @@ func TestInsertTimelinesForManyAtOnce(t *testing.T) {
 		got = append(got, a.ID)
 	}
 	w.same("accounts with a feed", got, made)
-	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*6+10)
-	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*4)
+	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*8+10)
+	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*6)
 }

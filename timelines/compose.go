@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,18 +18,27 @@ const MaxDestinations = 50
 type NewPost struct {
 	Author int64
 	Body   string
-	// To names the destinations: the author's own name for their feed, a group, or
-	// another person for a direct, which also stands in the author's directs. None
-	// is the author's own feed.
+	// To names the destinations: the author's own name for their feed, that name, a
+	// slash and a slug for a sub-feed of theirs, ToEyes alone for nobody else's eyes, a
+	// group, or another person for a direct, which also stands in the author's
+	// directs. None is the author's own feed.
 	To  []string
 	Key string // the form's, or empty
 }
+
+// ToEyes is the destination that only the author reads. No account and no
+// sub-feed can be called so, and it needs no escaping in forms and addresses.
+const ToEyes = "~eyes"
+
+// subfeedForm is a sub-feed as a destination.
+var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 
 // CreatePost publishes a post. Who may write into a group or to a person, each
 // of them says for itself; see Writers, Block and Ban.
 //
 // An unknown destination is an InvalidError "to_unknown" and one the author may
-// not write to "to_forbidden", each with its name for Value.
+// not write to "to_forbidden", each with its name for Value; ToEyes among others is
+// "to_eyes", since one of the two cannot be meant.
 func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 	body, err := cleanBody(n.Body, MaxPostBytes)
 	if err != nil {
@@ -70,12 +80,15 @@ func cleanDestinations(names []string) ([]string, error) {
 		switch {
 		case name == "" || slices.Contains(to, name):
 			continue
-		case !nameForm.MatchString(name):
+		case name != ToEyes && !nameForm.MatchString(name) && !subfeedForm.MatchString(name):
 			return nil, &InvalidError{Field: "to", Code: "to_unknown", Value: strings.ToValidUTF8(name, "")}
 		case len(to) == MaxDestinations:
 			return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: name}
 		}
 		to = append(to, name)
+	}
+	if len(to) > 1 && slices.Contains(to, ToEyes) {
+		return nil, &InvalidError{Field: "to", Code: "to_eyes"}
 	}
 	return to, nil
 }
@@ -83,7 +96,7 @@ func cleanDestinations(names []string) ([]string, error) {
 // address is where a new post goes.
 type address struct {
 	decisive []int64 // base timelines, in key order
-	// everything: some destination is not a direct.
+	// everything: some destination is neither a direct nor for the author's eyes.
 	everything bool
 	// discussions is the author's timeline of that kind.
 	discussions int64
@@ -97,8 +110,8 @@ type destination struct {
 }
 
 // addressTx finds the destinations, locks their levels and policies and checks
-// that the author may write there.
-func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, error) {
+// that the author may write there, but for those where the post stands already.
+func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string, stands ...int64) (address, error) {
 	own, err := ownTimelinesTx(ctx, tx, author)
 	if err != nil {
 		return address{}, err
@@ -110,9 +123,11 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 	where := address{discussions: own[KindDiscussions]}
 	for _, d := range found {
 		where.decisive = append(where.decisive, d.TimelineID)
-		if d.Kind == KindDirects {
+		switch d.Kind {
+		case KindDirects:
 			where.decisive = append(where.decisive, own[KindDirects])
-		} else {
+		case KindEyes:
+		default:
 			where.everything = true
 		}
 	}
@@ -120,10 +135,20 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 		where.decisive, where.everything = []int64{own[KindFeed]}, true
 	}
 	where.decisive = union(where.decisive, nil)
-	if err := holdLevelsTx(ctx, tx, where.decisive); err != nil {
+	held, err := holdLevelsTx(ctx, tx, where.decisive)
+	if err != nil {
 		return address{}, err
 	}
-	return where, checkWritableTx(ctx, tx, author, found)
+	fresh := make([]destination, 0, len(found))
+	for _, d := range found {
+		if !slices.Contains(held, d.TimelineID) { // a sub-feed deleted meanwhile
+			return address{}, &InvalidError{Field: "to", Code: "to_unknown", Value: d.Name}
+		}
+		if !slices.Contains(stands, d.TimelineID) {
+			fresh = append(fresh, d)
+		}
+	}
+	return where, checkWritableTx(ctx, tx, author, fresh)
 }
 
 // ownTimelinesTx returns the user's timelines by kind, or ErrNotFound if there
@@ -162,8 +187,14 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 		FROM accounts a
 		JOIN timelines t ON t.their_id = a.id AND t.term = ''
 			AND t.kind = CASE WHEN a.kind = 'group' THEN 'group' WHEN a.id = @author THEN 'feed' ELSE 'directs' END
-		WHERE a.name = ANY(@names)`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "names": to})
+		WHERE a.name = ANY(@names)
+		UNION ALL
+		SELECT d.name, t.kind, t.id
+		FROM accounts a
+		JOIN timelines t ON t.their_id = a.id AND t.kind IN ('subfeed', 'eyes')
+		CROSS JOIN LATERAL (SELECT CASE t.kind WHEN 'eyes' THEN @eyes ELSE a.name || '/' || t.term END AS name) d
+		WHERE a.id = @author AND d.name = ANY(@names)`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "names": to, "eyes": ToEyes})
 	if err != nil {
 		return nil, fmt.Errorf("find destinations: %w", err)
 	}
@@ -180,17 +211,14 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 }
 
 // holdLevelsTx keeps the levels and policies of these timelines as they are until
-// the transaction ends. A change of level (SetAccess) either waits, and then finds
-// the new post and sets its flags, or has happened, and the statements after this
-// one see it; a change of policy or a block likewise. FOR KEY SHARE would not do: it
-// lets the change pass.
-func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) error {
-	_, err := tx.Exec(ctx, `SELECT FROM timelines WHERE id = ANY(@timelines) ORDER BY id FOR SHARE`,
+// the transaction ends, and returns those that exist. A change of level (SetAccess)
+// either waits, and then finds the new post and sets its flags, or has happened, and
+// the statements after this one see it; a change of policy or a block likewise. FOR
+// KEY SHARE would not do: it lets the change pass.
+func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) ([]int64, error) {
+	rows, err := tx.Query(ctx, `SELECT id FROM timelines WHERE id = ANY(@timelines) ORDER BY id FOR SHARE`,
 		pgx.StrictNamedArgs{"timelines": timelines})
-	if err != nil {
-		return fmt.Errorf("hold levels: %w", err)
-	}
-	return nil
+	return collectIDs(rows, err, "levels to hold")
 }
 
 // insertPostTx inserts the post with a code nobody has. Flags come from the

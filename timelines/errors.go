@@ -26,7 +26,8 @@ var (
 // InvalidError says what is wrong with an input. Field is the form field's name,
 // Code a stable code which the catalogues translate: "name_format",
 // "name_reserved", "password_short", "password_long", "body_empty", "body_long",
-// "title_empty", "title_long", "to_unknown", "to_forbidden", "key_long",
+// "title_empty", "title_long", "to_unknown", "to_forbidden", "to_none", "to_eyes",
+// "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full", "key_long",
 // "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
 // "writers_unknown", "name_unknown", "member_none", "admin_last", "admin_demote",
 // and of imports "comment_twice" (one key under two posts).

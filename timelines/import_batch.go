@@ -61,6 +61,7 @@ type importPost struct {
 	// What is stored: of a post that was there, and then of both.
 	freshAt  int64
 	decisive []int64
+	left     []int64         // where it stood before: nothing brings it back there
 	entries  map[int64]int64 // timeline -> entered_at, those that are new
 	// What is not there yet.
 	comments []ImportedComment

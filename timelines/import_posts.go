@@ -56,7 +56,8 @@ func (b *batch) holdLevels(ctx context.Context) error {
 	for _, p := range b.posts {
 		places = append(places, b.addresses(p)...)
 	}
-	return holdLevelsTx(ctx, b.tx, union(places, nil))
+	_, err := holdLevelsTx(ctx, b.tx, union(places, nil))
+	return err
 }
 
 // addresses are the base timelines the source puts the post in: as live, a
@@ -114,6 +115,20 @@ func (b *batch) lockPosts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("lock posts: %w", err)
 	}
+	// A statement of its own: it sees what the locks waited for.
+	rows, err = b.tx.Query(ctx, `SELECT post_id, timeline_id FROM timeline_entries WHERE post_id = ANY(@ids) AND withdrawn`,
+		pgx.StrictNamedArgs{"ids": ids})
+	if err != nil {
+		return fmt.Errorf("read what posts left: %w", err)
+	}
+	var left int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &left}, func() error {
+		byID[id].left = append(byID[id].left, left)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read what posts left: %w", err)
+	}
 	return nil
 }
 
@@ -149,7 +164,7 @@ func (b *batch) findGains(ctx context.Context) error {
 		}
 		if p.new {
 			p.decisive = b.addresses(p)
-		} else if all := union(p.decisive, b.addresses(p)); !p.ToAssumed && !p.deleted && len(all) > len(p.decisive) {
+		} else if all := union(p.decisive, without(b.addresses(p), p.left)); !p.ToAssumed && !p.deleted && len(all) > len(p.decisive) {
 			p.decisive, p.readdressed = all, true
 		}
 	}

@@ -37,11 +37,15 @@ func ParseLevel(s string) (Level, bool) {
 	return 0, false
 }
 
-// Timeline kinds. Feed, Directs and Group are base timelines: people put posts
-// there, and only they decide who may read a post. The others fill by
-// themselves.
+// Timeline kinds. Feed, Subfeed, Eyes, Directs and Group are base timelines:
+// people put posts there, and only they decide who may read a post. The others
+// fill by themselves.
 const (
-	KindFeed        = "feed"
+	KindFeed = "feed"
+	// KindSubfeed are a person's extra feeds, told apart by their term.
+	KindSubfeed = "subfeed"
+	// KindEyes is what a person keeps "for your eyes only" (source: 004).
+	KindEyes        = "eyes"
 	KindDirects     = "directs"
 	KindGroup       = "group"
 	KindLikes       = "likes"

@@ -15,6 +15,38 @@ var ReservedNames = []string{
 	"tag", "ws",
 }
 
+// ReservedSlugs are what no sub-feed can be called: the second segments of an
+// account's addresses in use or planned, forms included. A test of the web holds
+// it to that.
+var ReservedSlugs = []string{
+	"about", "accept", "admins", "admit", "ban", "best", "block", "comments", "decline", "demote", "directs",
+	"discussions", "edit", "eyes", "faves", "feed", "feeds", "filter", "followers", "hide", "hide-banned", "invite",
+	"likes", "lists", "manage", "members", "mentions", "posts", PrivateSlug, "promote", "readers", "refuse",
+	"remove", "search", "settings", "show-banned", "subscribe", "subscribers", "subscriptions", "tags", "unban",
+	"unblock", "unhide", "unsubscribe",
+}
+
+// PrivateSlug is the slug of the private sub-feed everybody has from the
+// beginning (source: 004).
+const PrivateSlug = "private"
+
+// slugForm is what sub-feeds are called in addresses.
+var slugForm = regexp.MustCompile(`^[a-z0-9-]{1,35}$`)
+
+// IsSlug reports whether a sub-feed could be called so.
+func IsSlug(slug string) bool { return slugForm.MatchString(slug) }
+
+// checkSlug returns what is wrong with the slug of a new sub-feed, or nil.
+func checkSlug(slug string) error {
+	switch {
+	case slices.Contains(ReservedSlugs, slug):
+		return &InvalidError{Field: "slug", Code: "slug_reserved", Value: slug}
+	case !slugForm.MatchString(slug):
+		return &InvalidError{Field: "slug", Code: "slug_format"}
+	}
+	return nil
+}
+
 // nameForm is also the accounts_name constraint of the database.
 var nameForm = regexp.MustCompile(`^[a-z0-9-]{3,35}$`)
 

@@ -74,7 +74,7 @@ func (sn *Snapshot) ask(ctx context.Context, i int, viewer int64, q Query) (ask,
 		const query = `
 			SELECT a.name, a.id, ARRAY(
 				SELECT t.id FROM timelines t
-				WHERE t.their_id = a.id AND t.kind IN ('feed', 'group') AND ` + readableGate + ` ORDER BY t.id)
+				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND ` + readableGate + ` ORDER BY t.id)
 			FROM accounts a WHERE a.name = ANY(@names)`
 		rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"names": names, "viewer": viewer})
 		if err != nil {

@@ -50,21 +50,32 @@ func (sn *Snapshot) Named(ctx context.Context, viewer, theirID int64, kinds ...s
 	return collectIDs(rows, err, "timelines by name")
 }
 
+// Feeds returns the account's feed and sub-feeds as far as the viewer may open
+// them, in id order; with a slug, that sub-feed alone.
+func (sn *Snapshot) Feeds(ctx context.Context, viewer, account int64, slug string) ([]int64, error) {
+	const query = `
+		SELECT t.id FROM timelines t
+		WHERE t.kind IN ('feed', 'subfeed') AND t.their_id = @account AND (@slug = '' OR t.term = @slug) AND ` + readableGate + `
+		ORDER BY t.id`
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"account": account, "slug": slug, "viewer": viewer})
+	return collectIDs(rows, err, "feeds of an account")
+}
+
 // Home returns what the viewer's home feed is made of (source: 000, friend
-// feed; 004, "about three timelines per subscription"): the feeds, likes and
-// comments of those subscribed to and of the viewer, the groups' feeds, the
-// viewer's directs and discussions, as far as the viewer may open them, in id
-// order.
+// feed; 004, "about three timelines per subscription"): the feeds, sub-feeds,
+// likes and comments of those subscribed to and of the viewer, the groups' feeds,
+// the viewer's directs, discussions and what is for their eyes only, as far as
+// the viewer may open them, in id order.
 func (sn *Snapshot) Home(ctx context.Context, viewer int64) ([]int64, error) {
 	const query = `
 		SELECT t.id
 		FROM (SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer
 		      UNION ALL SELECT @viewer::bigint) f
-		JOIN timelines t ON t.their_id = f.account_id AND t.kind IN ('feed', 'group', 'likes', 'comments')
+		JOIN timelines t ON t.their_id = f.account_id AND t.kind IN ('feed', 'subfeed', 'group', 'likes', 'comments')
 		WHERE ` + readableGate + `
 		UNION
 		SELECT t.id FROM timelines t
-		WHERE t.kind IN ('directs', 'discussions') AND t.their_id = @viewer
+		WHERE t.kind IN ('eyes', 'directs', 'discussions') AND t.their_id = @viewer
 		ORDER BY 1`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"viewer": viewer})
 	return collectIDs(rows, err, "home timelines")

@@ -69,9 +69,12 @@ type Touched struct {
 // Replace says that an access or subscription change made the named rivers
 // wrong as a whole.
 type Replace struct {
-	// ViewerID is whose rivers; 0 with Everybody set: all viewers'.
+	// ViewerID is whose rivers; 0 with Everybody or Of set: all viewers'.
 	ViewerID  int64
 	Everybody bool
+	// Of, if not 0, is an account one of whose timelines came or went: the account's
+	// own pages, whoever looks at them, and all rivers of those who follow it.
+	Of int64
 	// Kinds limits the river kinds concerned; none means every kind.
 	Kinds []string
 }

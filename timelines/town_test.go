@@ -293,6 +293,16 @@ func (w *town) sound() {
 			WHERE p.deleted_at IS NULL AND (p.is_public, p.is_protected, p.is_private) <> (
 				SELECT bool_or(t.access = 0), bool_or(t.access = 1), bool_or(t.access = 2)
 				FROM timelines t WHERE t.id = ANY(p.decisive))`},
+		{"a post stands where it is decided, and nowhere else", `
+			SELECT p.id FROM posts p CROSS JOIN timelines t
+			WHERE p.deleted_at IS NULL AND t.kind IN ('feed', 'subfeed', 'eyes', 'directs', 'group')
+				AND (t.id = ANY(p.decisive)) <> EXISTS (SELECT FROM timeline_entries e
+					WHERE e.timeline_id = t.id AND e.post_id = p.id AND NOT e.withdrawn)`},
+		{"everything holds what is for more than eyes and directs", `
+			SELECT p.id FROM posts p JOIN timelines t ON t.kind = 'everything'
+			WHERE p.deleted_at IS NULL
+				AND EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('eyes', 'directs'))
+				<> EXISTS (SELECT FROM timeline_entries e WHERE e.timeline_id = t.id AND e.post_id = p.id AND NOT e.withdrawn)`},
 		{"a deleted post leaves nothing", `
 			SELECT p.id FROM posts p WHERE p.deleted_at IS NOT NULL AND (
 				p.body <> '' OR p.is_public OR p.is_protected OR p.is_private

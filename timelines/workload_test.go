@@ -18,7 +18,7 @@ func TestEverythingAtOnce(t *testing.T) {
 	people := []Account{w.user("ann"), w.user("bob"), w.user("cid"), w.user("dee")}
 	w.group(people[0], "club", Public)
 	w.group(people[1], "closed", Private)
-	places := []string{"ann", "bob", "cid", "dee", "club", "closed"}
+	places := []string{"ann", "bob", "cid", "dee", "club", "closed", "ann/private", "bob/private", "ann/photos", ToEyes}
 	var mu sync.Mutex // guards made
 	made := []Change{w.post(people[0], "the first")}
 
@@ -73,7 +73,7 @@ func TestEverythingAtOnce(t *testing.T) {
 func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
 	ctx := w.Context()
 	place := places[random.IntN(len(places))]
-	switch random.IntN(20) {
+	switch random.IntN(26) {
 	case 0:
 		var to []string
 		for range random.IntN(3) {
@@ -118,6 +118,27 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 		return w.SetWriters(ctx, actor, club, WritersOf(Group)[random.IntN(3)])
 	case 18:
 		return moderation(w, random, actor, place)
+	case 23, 24:
+		to := []string{place}
+		if random.IntN(2) == 0 {
+			to = append(to, places[random.IntN(len(places))])
+		}
+		return w.SetDestinations(ctx, actor, on.Code, to)
+	case 19:
+		return w.RemoveFromGroup(ctx, actor, on.Code, []string{"club", "closed"}[random.IntN(2)])
+	case 20:
+		if random.IntN(2) == 0 {
+			return w.CreateSubfeed(ctx, actor, "photos", "Photos", Level(random.IntN(3)))
+		}
+		return w.DeleteSubfeed(ctx, actor, "photos")
+	case 21:
+		return w.SetSubfeedAccess(ctx, actor, "photos", Level(random.IntN(3)))
+	case 22:
+		slug := []string{"", "private", "photos"}[random.IntN(3)]
+		if random.IntN(2) == 0 {
+			return w.AdmitReader(ctx, actor, slug, place)
+		}
+		return w.RemoveReader(ctx, actor, slug, place)
 	default:
 		return w.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))
 	}

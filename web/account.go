@@ -85,10 +85,21 @@ func accountKind(v timelines.Viewer, a timelines.Account, page string) (rivers.K
 		return rivers.User, nil
 	}
 	kind, ok := accountPages[page]
+	if !ok && timelines.IsSlug(page) {
+		kind, ok = rivers.Subfeed, true // whether there is one, the visit finds out
+	}
 	if !ok || a.Kind != timelines.User || kind == rivers.Faves && a.ID != v.AccountID {
 		return "", errNoPage
 	}
 	return kind, nil
+}
+
+// riverName is how Resolve knows the river of an account's page.
+func riverName(kind rivers.Kind, a timelines.Account, page string) string {
+	if kind == rivers.Subfeed {
+		return a.Name + "/" + page
+	}
+	return a.Name
 }
 
 // account is a person's or a group's page.
@@ -105,9 +116,9 @@ func (s *Server) account(w http.ResponseWriter, r *request, name, page string) e
 	if page != "" {
 		path += "/" + page
 	}
-	v, err := s.visit(r, kind, a.Name, path)
+	v, err := s.visit(r, kind, riverName(kind, a, page), path)
 	if errors.Is(err, rivers.ErrForbidden) {
-		return s.closedAccount(w, r, a)
+		return s.closedAccount(w, r, a, page)
 	}
 	if err != nil {
 		return err
@@ -119,22 +130,73 @@ func (s *Server) account(w http.ResponseWriter, r *request, name, page string) e
 	if a, err = s.rivers.Access().AccountNamed(r.Context(), name); err != nil {
 		return err
 	}
-	view := accountView{riverView: v, who: a, page: page}
+	view := accountView{riverView: v, who: a, page: page, access: a.Access}
+	if a.Kind == timelines.User {
+		if view.subfeeds, err = s.openSubfeeds(r.Context(), v.sets, a); err != nil {
+			return err
+		}
+	}
 	if view.isGroup() {
 		if view.members, err = s.rivers.Access().MemberCount(r.Context(), a.ID); err != nil {
 			return err
 		}
 	}
+	if kind == rivers.Subfeed {
+		for _, f := range view.subfeeds {
+			if f.Slug == page {
+				view.subfeed, view.access = f.Subfeed, f.access
+			}
+		}
+	}
 	return s.html(w, r, http.StatusOK, accountPage(view))
+}
+
+// openSubfeed is a sub-feed the viewer may open.
+type openSubfeed struct {
+	timelines.Subfeed
+	access timelines.Level
+}
+
+// openSubfeeds returns those of an account's sub-feeds that the viewer of the
+// sets may open: the others are not even named.
+func (s *Server) openSubfeeds(ctx context.Context, sets *timelines.Sets, a timelines.Account) ([]openSubfeed, error) {
+	if sets.Apart(a.ID) {
+		return nil, nil
+	}
+	found, err := s.rivers.Access().Subfeeds(ctx, []int64{a.ID})
+	if err != nil {
+		return nil, err
+	}
+	list := found[a.ID]
+	ids := make([]int64, len(list))
+	for i, f := range list {
+		ids[i] = f.TimelineID
+	}
+	gates, err := s.rivers.Access().Gates(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var open []openSubfeed
+	for _, f := range list {
+		if gates.Opens(sets, f.TimelineID) {
+			open = append(open, openSubfeed{f, gates.Level(f.TimelineID)})
+		}
+	}
+	return open, nil
 }
 
 // accountView is an account's page as components see it.
 type accountView struct {
 	*riverView
-	who     timelines.Account
-	page    string // second segment of the address
-	members int    // of a group
+	who      timelines.Account
+	page     string            // second segment of the address
+	access   timelines.Level   // of the page
+	members  int               // of a group
+	subfeeds []openSubfeed     // those the viewer may open
+	subfeed  timelines.Subfeed // whose page this is; zero on other pages
 }
+
+func (v accountView) isSubfeed() bool { return v.subfeed.Slug != "" }
 
 func (v accountView) isGroup() bool { return v.who.Kind == timelines.Group }
 
@@ -157,12 +219,19 @@ func (v accountView) title() string {
 	case "faves":
 		return v.loc.T("river.faves")
 	}
+	if v.isSubfeed() {
+		return v.loc.T("river.subfeed", "title", v.subfeedTitle(v.subfeed), "who", v.who.Title)
+	}
 	return v.who.Title
 }
 
 // empty is what stands in place of entries.
 func (v accountView) empty() string {
 	switch {
+	case v.isSubfeed() && v.isMe(v.who.ID):
+		return v.loc.T("empty.subfeed.me")
+	case v.isSubfeed():
+		return v.loc.T("empty.subfeed")
 	case v.page != "":
 		return v.loc.T("empty."+v.page, "who", v.who.Title)
 	case v.isGroup():
@@ -176,7 +245,7 @@ func (v accountView) empty() string {
 // mayPost reports whether the viewer may write here: on the own page, and in a
 // group as it says for itself.
 func (v accountView) mayPost() bool {
-	if !v.signedIn() || v.page != "" || !v.top() {
+	if !v.signedIn() || v.page != "" && !v.isSubfeed() || !v.top() {
 		return false
 	}
 	if v.isGroup() {
@@ -215,7 +284,12 @@ func (v accountView) mayWriteTo() bool {
 }
 
 // composer is the page's form for a post to this account.
-func (v accountView) composer() composer { return newComposer(v.address(), v.who) }
+func (v accountView) composer() composer {
+	if v.isSubfeed() {
+		return newComposer(v.address()).within(v.who.Name + "/" + v.subfeed.Slug)
+	}
+	return newComposer(v.address(), v.who)
+}
 
 // direct is the page's form for a direct message to this person. The message is
 // on neither's page: the form leads to where it can be seen.
@@ -226,21 +300,33 @@ func (v accountView) direct() composer {
 }
 
 // closedAccount is the page of an account that does not let the viewer read,
-// with what can be done about it. No river is made for it.
-func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Account) error {
+// with what can be done about it: the sub-feeds that are open, and asking. No river
+// is made for it.
+func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Account, page string) error {
 	if r.wantsJSON() {
 		return rivers.ErrForbidden
 	}
 	c := closedView{present: s.simple(r), who: a}
+	var err error
+	if c.sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
+		return err
+	}
+	if a.Kind == timelines.User {
+		if c.subfeeds, err = s.openSubfeeds(r.Context(), c.sets, a); err != nil {
+			return err
+		}
+	}
+	if _, fixed := accountPages[page]; page != "" && !fixed && !c.apart() {
+		// A protected sub-feed: to ask for a subscription would not open it.
+		c.who.Access, c.subfeed = timelines.Protected, page
+		return s.html(w, r, http.StatusForbidden, closedPage(c))
+	}
 	if r.signedIn() {
 		relation, err := s.timelines.Relation(r.Context(), r.viewer.AccountID, a.ID)
 		if err != nil {
 			return err
 		}
 		c.requested, c.banned = relation.Requested, relation.Banned
-		if c.sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
-			return err
-		}
 	}
 	return s.html(w, r, http.StatusForbidden, closedPage(c))
 }
@@ -248,12 +334,20 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 type closedView struct {
 	*present
 	who       timelines.Account
+	subfeed   string        // the slug of the sub-feed that is closed; empty: the account
+	subfeeds  []openSubfeed // those that are open
 	requested bool
 	banned    bool // by the viewer
 }
 
 // apart reports whether a ban closes the page, whoever set it.
 func (c closedView) apart() bool { return c.banned || c.sets.Apart(c.who.ID) }
+
+// path is that of the page that is closed.
+func (c closedView) path() string { return string(accountURL(c.who, c.subfeed)) }
+
+// excluded reports whether the viewer is one of those whom the page leaves out.
+func (c closedView) excluded() bool { return c.signedIn() && c.who.Access == timelines.Protected }
 
 func (c closedView) isGroup() bool { return c.who.Kind == timelines.Group }
 
@@ -272,6 +366,10 @@ func (c closedView) reason() string {
 		return c.loc.T("account.banned", "who", c.who.Title)
 	case c.apart():
 		return c.loc.T("account.apart", "who", c.who.Title)
+	case c.excluded():
+		return c.loc.T("account.excluded", "who", c.who.Title)
+	case c.subfeed != "":
+		return c.loc.T("account.protected.page")
 	case c.who.Access == timelines.Protected:
 		return c.loc.T("account.protected.signin", "who", c.who.Title)
 	case c.isGroup():

@@ -24,6 +24,16 @@ func TestComponents(t *testing.T) {
 	private := me.account(eve)
 	private.Access = timelines.Private
 
+	hidden := me.account(bob)
+	hidden.Access = timelines.Protected
+	photos := timelines.Subfeed{TimelineID: 300, AccountID: anna, Slug: "photos", Title: "Photos <new>"}
+	me.subfeeds[photos.TimelineID] = photos
+	pages := feedsView{present: me, saved: true, slug: "photos", act: "delete", wrong: wrong{Field: "slug", Text: "Full."}, feeds: []timelines.OwnFeed{
+		{},
+		{Subfeed: timelines.Subfeed{Slug: "private"}, Access: timelines.Private, Readers: []timelines.Account{me.account(bob)}, ReadersTotal: 3},
+		{Subfeed: photos, Access: timelines.Protected, Empty: true},
+	}}
+
 	river := func(p *present, kind rivers.Kind, path string, articles ...string) *riverView {
 		v := &riverView{present: p, path: path, order: rivers.Fresh, page: &rivers.Page{
 			Name: rivers.Name{UserID: p.viewer.AccountID, Kind: kind}, River: 99, Sets: p.sets,
@@ -76,7 +86,18 @@ func TestComponents(t *testing.T) {
 		"comment_again": commentAgain(me, commentForms{
 			address: "/p/x/comments", back: "/p/x", body: "kept", key: "k", wrong: wrong{Field: "body", Text: "Too long."},
 		}),
-		"edit_post":      editPage(me, editView{address: "/p/x", back: "/p/x", body: "Text", change: true}),
+		"edit_post": editPage(me, editView{address: "/p/x", back: "/p/x", body: "Text", change: true, places: &composer{
+			to: []timelines.Account{club}, own: []string{"anna/photos"}, people: "bob", wrong: wrong{Field: "to", Text: "No."},
+		}}),
+		"remove":    removePage(removal{present: me, code: "x", groups: []timelines.Account{club}}),
+		"eyes":      filterList(river(me, rivers.Eyes, "/filter/eyes"), filters["eyes"]),
+		"feeds":     feedsPage(pages),
+		"feeds_new": feedsPage(feedsView{present: russian, form: feedForm{slug: "я", title: "Я", wrong: wrong{Field: "slug", Text: "Нет."}}}),
+		"account_subfeed": accountPage(accountView{
+			riverView: river(me, rivers.Subfeed, "/anna/photos"), who: me.account(anna), page: "photos", access: timelines.Protected,
+			subfeeds: []openSubfeed{{photos, timelines.Protected}}, subfeed: photos,
+		}),
+		"closed_subfeed": closedPage(closedView{present: me, who: hidden, subfeed: "garden", subfeeds: []openSubfeed{{photos, timelines.Public}}}),
 		"edit_comment":   editPage(me, editView{address: "/p/x/comments/1", back: "/p/x#c-1", body: "Text", comment: true, change: true, wrong: wrong{Field: "body", Text: "No."}}),
 		"delete_comment": editPage(russian, editView{address: "/p/x/comments/1", back: "/p/x#c-1", body: "Another’s\n\ntext", comment: true}),
 		"groups":         groupsPage(groupsView{present: me, mine: []timelines.Account{club}, all: []timelines.Account{club, private}, next: "eve"}),

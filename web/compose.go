@@ -20,6 +20,7 @@ func (s *Server) routeCompose(mux *http.ServeMux) {
 type composer struct {
 	body   string
 	to     []timelines.Account // chosen among the boxes
+	own    []string            // the writer's own places chosen, as destinations are spelt
 	people string              // names typed
 	open   bool                // the destinations are unfolded from the start
 	direct bool                // to people only, and to at least one
@@ -41,8 +42,28 @@ func directComposer(back string) composer {
 	return c
 }
 
+// within is the composer with one of the writer's own places chosen.
+func (c composer) within(place string) composer {
+	c.own = append(slices.Clone(c.own), place)
+	return c
+}
+
+// ownPlace is one of the writer's own places besides the own page: name as
+// destinations are spelt.
+type ownPlace struct{ name, title string }
+
+// ownPlaces are all of them to choose among: the sub-feeds, and nobody else's
+// eyes.
+func (p *present) ownPlaces() []ownPlace {
+	var all []ownPlace
+	for _, f := range p.mySubfeeds() {
+		all = append(all, ownPlace{p.me().Name + "/" + f.Slug, p.subfeedTitle(f)})
+	}
+	return append(all, ownPlace{timelines.ToEyes, p.loc.T("compose.to.eyes")})
+}
+
 func (c composer) chosen(name string) bool {
-	return slices.ContainsFunc(c.to, func(a timelines.Account) bool { return a.Name == name })
+	return slices.Contains(c.own, name) || slices.ContainsFunc(c.to, func(a timelines.Account) bool { return a.Name == name })
 }
 
 func (c composer) placeholder(loc *locale) string {
@@ -67,7 +88,7 @@ func (c composer) boxes(p *present) []timelines.Account {
 
 // summary says where the post goes while the choice is folded away.
 func (c composer) summary(p *present) string {
-	if len(c.to) == 0 && c.people == "" {
+	if len(c.to) == 0 && len(c.own) == 0 && c.people == "" {
 		return p.loc.T("compose.to.own")
 	}
 	var names []string
@@ -76,6 +97,11 @@ func (c composer) summary(p *present) string {
 			names = append(names, p.loc.T("compose.to.own"))
 		} else {
 			names = append(names, a.Title)
+		}
+	}
+	for _, own := range p.ownPlaces() {
+		if c.chosen(own.name) {
+			names = append(names, own.title)
 		}
 	}
 	if c.people != "" {
@@ -145,27 +171,38 @@ func (s *Server) composePage(r *request, sent timelines.NewPost, is wrong) (temp
 		body: sent.Body, key: sent.Key, back: r.back("/"), wrong: is,
 		open: true, direct: r.PostFormValue("direct") != "",
 	}
-	// What names no box that could have been ticked was typed.
+	if c.direct {
+		c.people = strings.Join(sent.To, " ")
+	} else if err := s.choose(r, p, &c, sent.To); err != nil {
+		return nil, err
+	}
+	return composeAgain(p, c), nil
+}
+
+// choose puts destinations, as they were sent or as a post has them, into the
+// form: what names no box that can be ticked was typed.
+func (s *Server) choose(r *request, p *present, c *composer, sent []string) error {
+	own := p.ownPlaces()
 	boxes := map[string]timelines.Account{}
-	if !c.direct {
-		places, err := s.timelines.AccountsNamed(r.Context(), sent.To[:min(len(sent.To), timelines.MaxDestinations)])
-		if err != nil {
-			return nil, err
-		}
-		for _, a := range places {
-			if a.Kind == timelines.Group || a.ID == r.me.ID {
-				boxes[a.Name] = a
-			}
+	places, err := s.timelines.AccountsNamed(r.Context(), sent[:min(len(sent), timelines.MaxDestinations)])
+	if err != nil {
+		return err
+	}
+	for _, a := range places {
+		if a.Kind == timelines.Group || a.ID == r.me.ID {
+			boxes[a.Name] = a
 		}
 	}
 	var typed []string
-	for _, name := range sent.To {
+	for _, name := range sent {
 		if a, ok := boxes[name]; ok {
 			c.to = append(c.to, a)
+		} else if slices.ContainsFunc(own, func(o ownPlace) bool { return o.name == name }) {
+			c.own = append(c.own, name)
 		} else {
 			typed = append(typed, name)
 		}
 	}
 	c.people = strings.Join(typed, " ")
-	return composeAgain(p, c), nil
+	return nil
 }

@@ -36,6 +36,12 @@ func TestCrawl(t *testing.T) {
 	}
 	bob.like(code)
 	anna.post("Direct", "bob")
+	anna.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "protected")
+	anna.visitor().post("/settings/feeds/admit", "feed", "private", "name", "bob")
+	anna.post("A picture", "anna/photos", "anna")
+	anna.post("A secret", "anna/private")
+	anna.post("Nobody's business", "~eyes")
+	bob.post("By bob in the club", "chess-club")
 	link := regexp.MustCompile(`(?:href|action|src|data-unfold)="(/[^"]*)"`)
 	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
 		seen, todo := map[string]bool{}, []string{
@@ -70,7 +76,7 @@ func TestCrawl(t *testing.T) {
 
 // isForm reports whether the address takes forms only.
 func isForm(address string) bool {
-	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|comments|subscribe|unsubscribe|accept|decline|promote|demote|block|unblock|remove|access|writing|ban|unban|hide|unhide|show-banned|hide-banned|password|posts)$`).MatchString(address)
+	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|destinations|admit|remove|exclude|unexclude|rename|comments|subscribe|unsubscribe|accept|decline|promote|demote|block|unblock|access|writing|ban|unban|hide|unhide|show-banned|hide-banned|password|posts)$`).MatchString(address)
 }
 
 // TestBadInput: whatever is sent, the answer is the sender's fault.
@@ -88,6 +94,7 @@ func TestBadInput(t *testing.T) {
 			"/search?q=" + strings.Repeat("x%20", 1000), "/search?q=" + strings.Repeat("x", 3000), "/search/x", "/feeds/search.atom?q=x",
 			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
 			"/ours/members?after=%ff", "/ours/members?after=A",
+			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/" + code + "/destinations", "/p/x/remove", "/settings/feeds/x",
 		} {
 			if a := v.get(address); a.status >= 500 || a.status == 200 && !strings.Contains(address, "?") {
 				t.Errorf("%s: GET %s: status %d", name, address, a.status)
@@ -98,10 +105,13 @@ func TestBadInput(t *testing.T) {
 			"/anna/subscribe", "/anna/accept", "/anna/decline", "/anna/nothing", "/settings/writing",
 			"/ours/manage", "/ours/promote", "/ours/demote", "/ours/block", "/ours/unblock", "/ours/remove", "/anna/promote", "/nobody-here/block", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
 			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
+			"/settings/feeds", "/settings/feeds/rename", "/settings/feeds/access", "/settings/feeds/delete", "/settings/feeds/admit",
+			"/settings/feeds/remove", "/settings/feeds/exclude", "/settings/feeds/unexclude", "/settings/feeds/nothing",
+			"/p/" + code + "/destinations", "/p/" + code + "/remove", "/p/x/destinations", "/p/x/remove",
 		} {
 			for _, bad := range []string{"", "\x00", "\xff\xfe", strings.Repeat("x", 200_000)} {
 				a := v.post(address, "body", bad, "username", bad, "password", bad, "name", bad, "title", bad, "to", bad, "key", bad,
-					"level", bad, "language", bad, "group", bad, "present", bad, "back", bad, "writers", bad, "about", bad)
+					"level", bad, "language", bad, "group", bad, "present", bad, "back", bad, "writers", bad, "about", bad, "slug", bad, "feed", bad)
 				if a.status < 400 && a.header.Get("Location") != "/login?back=%2F" || a.status >= 500 {
 					t.Errorf("%s: POST %s with %.10q: status %d, to %q", name, address, bad, a.status, a.header.Get("Location"))
 				}
@@ -134,10 +144,11 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
 	anna.visitor().post("/bob/subscribe")
 	anna.visitor().post("/chess-club/subscribe")
-	anna.comment(bob.post("Hello", "bob", "chess-club").Code, "A remark")
+	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
+	anna.comment(bob.post("Hello", "bob", "bob/photos", "chess-club").Code, "A remark")
 	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
-		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions"} {
-			if name == "nobody" && (address == "/" || strings.HasPrefix(address, "/filter/")) {
+		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions", "/filter/eyes", "/anna/private", "/bob/photos"} {
+			if name == "nobody" && (address == "/" || strings.HasPrefix(address, "/filter/") || address == "/anna/private") {
 				continue
 			}
 			v.get(address).wants(200) // built

@@ -84,7 +84,7 @@ type entryView struct {
 func (e *entryView) withoutViewer() *entryView {
 	p := *e.present
 	p.viewer, p.sets, p.page, p.code = timelines.Viewer{}, &timelines.Sets{}, "", ""
-	p.river = rivers.Name{Kind: p.river.Kind, TheirID: p.river.TheirID}
+	p.river = rivers.Name{Kind: p.river.Kind, TheirID: p.river.TheirID, Term: p.river.Term}
 	return &entryView{present: &p, item: e.item, rights: e.special()}
 }
 
@@ -154,11 +154,15 @@ func veiledComments(it *rivers.Item) []int64 {
 	})
 }
 
-// here is the group whose page the entry stands on, 0 on other pages: a post that
-// stands there only need not say so.
+// here is the timeline of the group or sub-feed whose page the entry stands on, 0
+// on other pages: a post that stands there only need not say so.
 func (e *entryView) here() int64 {
-	if e.river.Kind == rivers.Group {
-		return e.river.TheirID
+	for _, t := range e.item.To {
+		if t.TheirID == e.river.TheirID && t.Term == e.river.Term &&
+			(e.river.Kind == rivers.Group && t.Kind == timelines.KindGroup ||
+				e.river.Kind == rivers.Subfeed && t.Kind == timelines.KindSubfeed) {
+			return t.ID
+		}
 	}
 	return 0
 }
@@ -181,6 +185,11 @@ func (e *entryView) named() []namedAs {
 	for i, id := range ids {
 		a := e.account(id)
 		named[i] = namedAs{name: a.Name, title: a.Title}
+	}
+	for _, t := range e.item.To {
+		if t.Kind == timelines.KindSubfeed {
+			named = append(named, namedAs{name: t.Term, title: e.subfeedTitle(e.subfeeds[t.ID])})
+		}
 	}
 	return named
 }
@@ -212,13 +221,15 @@ func (e *entryView) back() string {
 type destination struct {
 	who timelines.Account
 	own bool // the author's own page
+	// slug and title are those of a sub-feed of the author's, else empty.
+	slug, title string
 }
 
 // destinations are where the post stands besides the obvious: its author's page
-// alone, the group alone whose page this is, and the author's own side of a
-// direct message are not spelt out.
+// alone, the group or sub-feed alone whose page this is, the author's own side of
+// a direct message and what is for their eyes only (see onlyMe) are not spelt out.
 func (e *entryView) destinations() []destination {
-	if len(e.item.To) == 1 && e.item.To[0].Kind == timelines.KindGroup && e.item.To[0].TheirID == e.here() {
+	if len(e.item.To) == 1 && e.item.To[0].ID == e.here() {
 		return nil
 	}
 	var to []destination
@@ -229,6 +240,13 @@ func (e *entryView) destinations() []destination {
 		case t.Kind == timelines.KindFeed && t.TheirID == author:
 			own = true
 		case t.Kind == timelines.KindDirects && t.TheirID == author:
+		case t.Kind == timelines.KindEyes:
+		case t.Kind == timelines.KindSubfeed:
+			d := destination{who: e.account(t.TheirID), slug: t.Term, title: t.Term}
+			if f, ok := e.subfeeds[t.ID]; ok {
+				d.title = e.subfeedTitle(f)
+			}
+			to = append(to, d)
 		default:
 			to = append(to, destination{who: e.account(t.TheirID)})
 		}
@@ -248,6 +266,15 @@ func (e *entryView) direct() bool {
 	}
 	return len(e.item.To) > 0
 }
+
+// onlyMe reports whether nobody but the viewer reads the post.
+func (e *entryView) onlyMe() bool {
+	return len(e.item.To) == 1 && e.item.To[0].Kind == timelines.KindEyes
+}
+
+// removable reports whether the viewer may take somebody else's post out of a
+// group.
+func (e *entryView) removable() bool { return !e.isMe(e.item.Fold.Text.Author) && e.inMyGroup() }
 
 // fileTitle is what an attachment is called, its address if it has no name.
 func fileTitle(a rivers.Attachment) string {

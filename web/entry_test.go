@@ -66,6 +66,7 @@ func testPresent(t testing.TB, s *Server, viewer int64, lang string) *present {
 		p.names[id] = timelines.Account{ID: id, Kind: timelines.User, Name: name, Title: title, Writers: timelines.WritersAnyone}
 	}
 	p.names[chess] = timelines.Account{ID: chess, Kind: timelines.Group, Name: "chess-club", Title: "Chess Club", Writers: timelines.WritersAnyone}
+	p.subfeeds[300] = timelines.Subfeed{TimelineID: 300, AccountID: bob, Slug: "photos", Title: "Photos"}
 	p.page = "/"
 	p.river = rivers.Name{UserID: viewer, Kind: rivers.Home}
 	return p
@@ -155,6 +156,13 @@ func TestEntry(t *testing.T) {
 	stranger := testItem()
 	stranger.Fold.Text.Author = 99
 
+	album := testItem()
+	album.To = []timelines.Timeline{feedOf(bob), {ID: 300, Kind: timelines.KindSubfeed, TheirID: bob, Term: "photos"}}
+
+	eyes := mine
+	eyes.To = []timelines.Timeline{ofKind(timelines.KindEyes, anna)}
+	eyes.Why = eyes.To
+
 	for _, tt := range []struct {
 		name   string
 		viewer int64
@@ -166,6 +174,8 @@ func TestEntry(t *testing.T) {
 		{"entry_russian", anna, "ru", testItem()},
 		{"entry_author", anna, "en", mine},
 		{"entry_direct", anna, "en", direct},
+		{"entry_subfeed", kirill, "en", album},
+		{"entry_eyes", anna, "ru", eyes},
 		{"entry_full", kirill, "en", full},
 		{"entry_unknown_author", 0, "en", stranger},
 	} {

@@ -24,7 +24,7 @@ import (
 // The elements are our own, thirty lines of struct tags: the packages for it
 // write neither an entry's date of publication nor the file's own address.
 
-func (s *Server) routeFeeds(mux *http.ServeMux) {
+func (s *Server) routeFeedFiles(mux *http.ServeMux) {
 	// Pages have one segment or two; {path...} would stand in the way of /{name}/{page}.
 	mux.Handle("GET /feeds/{page}", s.page(s.feed))
 	mux.Handle("GET /feeds/{page}/{file}", s.page(s.feed))
@@ -143,6 +143,12 @@ func (p *present) riverTitle() string {
 	switch p.river.Kind {
 	case rivers.User, rivers.Group:
 		return who
+	case rivers.Subfeed:
+		for _, f := range p.subfeeds {
+			if f.AccountID == p.river.TheirID && f.Slug == p.river.Term {
+				return p.loc.T("river.subfeed", "title", p.subfeedTitle(f), "who", who)
+			}
+		}
 	case rivers.Likes:
 		return p.loc.T("river.likes", "who", who)
 	case rivers.Comments:

@@ -100,7 +100,7 @@ func TestFeedsObeyAccess(t *testing.T) {
 	}
 	a.post("/chess-club/subscribe").leadsTo("/chess-club")
 	nobody.get("/feeds/chess-club.atom").wants(200).has("In the club")
-	bob.visitor().post("/settings/access", "group", "chess-club", "level", "private").leadsTo("/settings?saved")
+	bob.visitor().post("/settings/access", "group", "chess-club", "level", "private").leadsTo("/chess-club/manage?saved")
 	for _, v := range []*visitor{nobody, a} { // whoever asks, it is nobody's page
 		v.get("/feeds/chess-club.atom").wants(403).lacks("In the club")
 		v.get("/feeds/everything.json").wants(200).lacks("In the club")

@@ -11,6 +11,7 @@ var filters = map[string]filterPage{
 	"discussions": {rivers.Discussions, "river.discussions", "empty.discussions"},
 	"directs":     {rivers.Directs, "river.directs", "empty.directs"},
 	"faves":       {rivers.Faves, "river.faves", "empty.faves"},
+	"eyes":        {rivers.Eyes, "river.eyes", "empty.eyes"},
 }
 
 type filterPage struct {

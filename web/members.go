@@ -49,7 +49,7 @@ func (s *Server) showMembers(w http.ResponseWriter, r *request, after string, is
 		return err
 	}
 	if !v.sets.Reads(v.who.FeedID, v.who.Access) {
-		return s.closedAccount(w, r, v.who)
+		return s.closedAccount(w, r, v.who, "")
 	}
 	if v.admins, err = s.timelines.Administrators(ctx, v.who.ID); err != nil {
 		return err

@@ -47,5 +47,5 @@ func (s *Server) accountRiver(ctx context.Context, v timelines.Viewer, name, pag
 	if err != nil {
 		return rivers.Name{}, rivers.ErrNotFound
 	}
-	return s.rivers.Resolve(ctx, v, kind, name, order)
+	return s.rivers.Resolve(ctx, v, kind, riverName(kind, a, page), order)
 }

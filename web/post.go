@@ -14,6 +14,7 @@ func (s *Server) routePost(mux *http.ServeMux) {
 	mux.Handle("GET /p/{code}/edit", s.members(s.editPostForm))
 	mux.Handle("POST /p/{code}/edit", s.members(s.editPost))
 	mux.Handle("POST /p/{code}/delete", s.members(s.deletePost))
+	s.routePlaces(mux)
 }
 
 // post is one post with everything on it.
@@ -43,6 +44,8 @@ type editView struct {
 	// change: the text may be changed, not only deleted.
 	change bool
 	wrong  wrong
+	// places are where the post stands, to be changed; nil: not a post.
+	places *composer
 }
 
 func (s *Server) editPostForm(w http.ResponseWriter, r *request) error {
@@ -51,9 +54,7 @@ func (s *Server) editPostForm(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, editPage(s.simple(r), editView{
-		address: "/p/" + code, back: r.back("/p/" + code), body: body, change: true,
-	}))
+	return s.editPostPage(w, r, editView{body: body}, nil)
 }
 
 func (s *Server) editPost(w http.ResponseWriter, r *request) error {
@@ -69,9 +70,7 @@ func (s *Server) editPost(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, is, editPage(s.simple(r), editView{
-			address: "/p/" + code, back: r.back("/p/" + code), body: body, change: true, wrong: is,
-		}))
+		return s.editPostPage(w, r, editView{body: body, wrong: is}, nil)
 	}
 	return s.answerEntry(w, r, c, r.back("/p/"+code))
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -21,20 +22,24 @@ type present struct {
 	viewer timelines.Viewer
 	sets   *timelines.Sets // never nil
 	names  map[int64]timelines.Account
-	now    time.Time
-	river  rivers.Name // the page's river; zero on other pages
-	page   string      // path and query of the page, where forms lead back to
-	feed   string      // the page's feed file without its format, "" if it has none
-	hushed bool        // search engines are asked not to list the page
-	code   string      // the request's quotable code
-	files  *staticFiles
+	// subfeeds are those that occur, by timeline, and all the viewer's own where
+	// there is a composer.
+	subfeeds map[int64]timelines.Subfeed
+	now      time.Time
+	river    rivers.Name // the page's river; zero on other pages
+	page     string      // path and query of the page, where forms lead back to
+	feed     string      // the page's feed file without its format, "" if it has none
+	hushed   bool        // search engines are asked not to list the page
+	code     string      // the request's quotable code
+	files    *staticFiles
 }
 
 // newPresent returns a present without names, for an anonymous viewer unless the
 // caller says more.
 func (s *Server) newPresent(loc *locale) *present {
 	return &present{
-		loc: loc, sets: &timelines.Sets{}, names: map[int64]timelines.Account{}, now: s.now(), files: s.static,
+		loc: loc, sets: &timelines.Sets{}, names: map[int64]timelines.Account{}, subfeeds: map[int64]timelines.Subfeed{},
+		now: s.now(), files: s.static,
 	}
 }
 
@@ -49,7 +54,7 @@ func (s *Server) present(ctx context.Context, v timelines.Viewer, loc *locale, n
 	}
 	ids := []int64{v.AccountID}
 	switch n.Kind {
-	case rivers.User, rivers.Likes, rivers.Comments, rivers.Group:
+	case rivers.User, rivers.Subfeed, rivers.Likes, rivers.Comments, rivers.Group:
 		ids = append(ids, n.TheirID)
 	}
 	for i := range items {
@@ -58,7 +63,57 @@ func (s *Server) present(ctx context.Context, v timelines.Viewer, loc *locale, n
 	if err := s.name(ctx, p, ids); err != nil {
 		return nil, err
 	}
-	return p, nil
+	var owners []int64
+	if n.Kind == rivers.Subfeed {
+		owners = append(owners, n.TheirID)
+	}
+	for i := range items {
+		for _, t := range items[i].To {
+			if t.Kind == timelines.KindSubfeed {
+				owners = append(owners, t.TheirID)
+			}
+		}
+	}
+	return p, s.titleSubfeeds(ctx, p, owners)
+}
+
+// titleSubfeeds resolves what the sub-feeds of these accounts are called.
+func (s *Server) titleSubfeeds(ctx context.Context, p *present, owners []int64) error {
+	if len(owners) == 0 {
+		return nil
+	}
+	found, err := s.rivers.Access().Subfeeds(ctx, owners)
+	if err != nil {
+		return err
+	}
+	for _, list := range found {
+		for _, f := range list {
+			p.subfeeds[f.TimelineID] = f
+		}
+	}
+	return nil
+}
+
+// subfeedTitle is what a sub-feed is called.
+func (p *present) subfeedTitle(f timelines.Subfeed) string {
+	if f.Slug == timelines.PrivateSlug {
+		return p.loc.T("feeds.private")
+	}
+	return f.Title
+}
+
+// mySubfeeds are the viewer's own, the private one first, then by title.
+func (p *present) mySubfeeds() []timelines.Subfeed {
+	var mine []timelines.Subfeed
+	for _, f := range p.subfeeds {
+		if p.isMe(f.AccountID) {
+			mine = append(mine, f)
+		}
+	}
+	slices.SortFunc(mine, func(a, b timelines.Subfeed) int {
+		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Slug, b.Slug))
+	})
+	return mine
 }
 
 // name resolves more ids for p.

@@ -96,12 +96,17 @@ func codeAt(p *rivers.Page) string {
 	return ""
 }
 
-// nameFollows resolves whom the viewer follows, for the composer's
-// destinations.
+// nameFollows resolves whom the viewer follows and the viewer's own sub-feeds, for
+// the composer's destinations.
 func (s *Server) nameFollows(r *request, p *present) error {
 	ids := make([]int64, 0, len(p.sets.Follows))
 	for id := range p.sets.Follows {
 		ids = append(ids, id)
+	}
+	if r.signedIn() {
+		if err := s.titleSubfeeds(r.Context(), p, []int64{r.viewer.AccountID}); err != nil {
+			return err
+		}
 	}
 	return s.name(r.Context(), p, ids)
 }

@@ -124,7 +124,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeEverything(mux)
 	s.routeFilter(mux)
 	s.routeSearch(mux)
-	s.routeFeeds(mux)
+	s.routeFeedFiles(mux)
 	s.routePost(mux)
 	s.routeCompose(mux)
 	s.routeComments(mux)
@@ -136,6 +136,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeLogin(mux)
 	s.routeSettings(mux)
 	s.routeUnseen(mux)
+	s.routeFeeds(mux)
 	s.routeAccount(mux)
 	mux.Handle("GET /ws", s.page(func(w http.ResponseWriter, r *request) error {
 		return s.hub.serveWS(w, r.Request)

@@ -40,7 +40,7 @@ func (e *entryView) why() templ.Component {
 func plainest(why []timelines.Timeline) timelines.Timeline {
 	rank := func(t timelines.Timeline) int {
 		switch t.Kind {
-		case timelines.KindFeed, timelines.KindGroup, timelines.KindDirects:
+		case timelines.KindFeed, timelines.KindSubfeed, timelines.KindEyes, timelines.KindGroup, timelines.KindDirects:
 			return 0
 		case timelines.KindDiscussions:
 			return 2
@@ -61,6 +61,8 @@ func whyMine(kind string) string {
 		return "why.discussions"
 	case timelines.KindDirects:
 		return "why.directs"
+	case timelines.KindEyes:
+		return "why.eyes"
 	}
 	return "why.feed.me"
 }

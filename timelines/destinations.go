@@ -1,0 +1,210 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// SetDestinations puts the actor's own post elsewhere: to holds all its
+// destinations from now on, in the form of NewPost.To, and at least one. It lifts
+// the post nowhere. The right to write is asked for new destinations only: what
+// was once put into a group may stay there. Nobody's directs are kept unasked: a
+// person left out does not read the post any more. The same destinations change
+// nothing.
+//
+// ErrNotFound if the actor cannot read the post, ErrForbidden if it is another's;
+// the InvalidErrors are those of CreatePost, and "to_none".
+func (s *Store) SetDestinations(ctx context.Context, actor int64, code string, to []string) (Change, error) {
+	to, err := cleanDestinations(to)
+	if err != nil {
+		return Change{}, err
+	}
+	if len(to) == 0 {
+		return Change{}, &InvalidError{Field: "to", Code: "to_none"}
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		if err := holdAllLevelsTx(ctx, tx); err != nil {
+			return Change{}, err
+		}
+		p, err := lockPostTx(ctx, tx, actor, code)
+		if err != nil {
+			return Change{}, err
+		}
+		if p.AuthorID != actor {
+			return Change{}, ErrForbidden
+		}
+		stands, err := decisiveTx(ctx, tx, p.ID)
+		if err != nil {
+			return Change{}, err
+		}
+		where, err := addressTx(ctx, tx, actor, to, stands...)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.moveTx(ctx, tx, p.change(actor), stands, where.decisive)
+	})
+}
+
+// RemoveFromGroup takes a post out of a group the actor administers. A post that
+// would stand nowhere is left to its author's eyes: nothing is lost, and nobody
+// else sees it. ErrNotFound if the actor cannot read the post or there is no such
+// group, ErrForbidden if the actor does not administer it. A post that does not
+// stand there is left as it is.
+func (s *Store) RemoveFromGroup(ctx context.Context, actor int64, code, group string) (Change, error) {
+	if group == "" {
+		return Change{}, ErrNotFound
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		if err := holdAllLevelsTx(ctx, tx); err != nil {
+			return Change{}, err
+		}
+		p, err := lockPostTx(ctx, tx, actor, code)
+		if err != nil {
+			return Change{}, err
+		}
+		place, err := governedFeedTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		stands, err := decisiveTx(ctx, tx, p.ID)
+		if err != nil {
+			return Change{}, err
+		}
+		left := slices.DeleteFunc(slices.Clone(stands), func(id int64) bool { return id == place })
+		if len(left) == 0 {
+			left = make([]int64, 1)
+			const eyes = `SELECT id FROM timelines WHERE kind = 'eyes' AND their_id = @author AND term = ''`
+			if err := tx.QueryRow(ctx, eyes, pgx.StrictNamedArgs{"author": p.AuthorID}).Scan(&left[0]); err != nil {
+				return Change{}, fmt.Errorf("find the author's eyes: %w", err)
+			}
+		}
+		return s.moveTx(ctx, tx, p.change(actor), stands, left)
+	})
+}
+
+// holdAllLevelsTx keeps all levels as they are until the transaction ends, before
+// a post is locked whose destinations change. A change of level computes the
+// flags of its posts from the destinations it read; were they to change while it
+// waits for the post, it would leave flags of where the post stood before: public
+// for ever. Holding the levels of what the post leaves, as addressTx does of where
+// it goes, would come after the post's lock, the wrong way round. Changes of
+// destinations do not wait for each other.
+func holdAllLevelsTx(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock_shared(@key)`, pgx.StrictNamedArgs{"key": int64(levelChanges)})
+	if err != nil {
+		return fmt.Errorf("wait for a change of level: %w", err)
+	}
+	return nil
+}
+
+// decisiveTx returns where a locked post stands, in key order.
+func decisiveTx(ctx context.Context, tx pgx.Tx, post int64) (stands []int64, err error) {
+	err = tx.QueryRow(ctx, `SELECT decisive FROM posts WHERE id = @post`, pgx.StrictNamedArgs{"post": post}).Scan(&stands)
+	if err != nil {
+		return nil, fmt.Errorf("read destinations: %w", err)
+	}
+	return union(stands, nil), nil
+}
+
+// moveTx ends the change of a locked post's destinations from one list to
+// another, both in key order. What it enters, it enters as fresh as it is, or
+// where it stood there before; all its timelines are touched, as whoever reads
+// any of them may read the post now, or may not any more.
+func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, c Change, stands, decisive []int64) (Change, error) {
+	if slices.Equal(stands, decisive) {
+		return Change{}, &unchanged{c}
+	}
+	const move = `
+		UPDATE posts p
+		SET decisive = @decisive, is_public = f.is_public, is_protected = f.is_protected, is_private = f.is_private
+		FROM (SELECT ` + flagColumns + `, bool_or(t.kind NOT IN ('directs', 'eyes')) AS everything
+			FROM timelines t WHERE t.id = ANY(@decisive)) f
+		WHERE p.id = @post
+		RETURNING f.everything, (SELECT id FROM timelines WHERE kind = 'everything' AND their_id = 0 AND term = '')`
+	var inEverything bool
+	var everything int64
+	err := tx.QueryRow(ctx, move, pgx.StrictNamedArgs{"post": c.PostID, "decisive": decisive}).Scan(&inEverything, &everything)
+	if err != nil {
+		return Change{}, fmt.Errorf("move post: %w", err)
+	}
+	places, left := slices.Clone(decisive), without(stands, decisive)
+	if inEverything {
+		places = append(places, everything)
+	} else {
+		left = append(left, everything)
+	}
+	// A row that comes back keeps its first stamp, so that leaving and coming back
+	// never lifts.
+	const enter = `
+		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT places.id, p.id, p.fresh_at, p.fresh_at, (extract(epoch FROM p.created_at) * 1000000)::bigint
+		FROM posts p, unnest(@places::bigint[]) places(id)
+		WHERE p.id = @post
+		ORDER BY places.id
+		ON CONFLICT (timeline_id, post_id) DO UPDATE
+		SET withdrawn = false,
+			fresh_at = greatest(e.entered_at, (SELECT p.fresh_at FROM posts p WHERE p.id = e.post_id))
+		WHERE e.withdrawn`
+	// By primary key; see bump.go.
+	const leave = `
+		WITH standing AS MATERIALIZED (
+			SELECT e.at FROM unnest(@left::bigint[]) l(id) CROSS JOIN LATERAL (
+				SELECT e.ctid AS at, e.post_id, e.withdrawn FROM timeline_entries e
+				WHERE e.timeline_id = l.id AND e.post_id >= @post
+				ORDER BY e.post_id LIMIT 1) e
+			WHERE e.post_id = @post AND NOT e.withdrawn
+		)
+		UPDATE timeline_entries e SET withdrawn = true
+		FROM standing WHERE e.ctid = standing.at`
+	if _, err := tx.Exec(ctx, enter, pgx.StrictNamedArgs{"post": c.PostID, "places": places}); err != nil {
+		return Change{}, fmt.Errorf("enter destinations: %w", err)
+	}
+	if _, err := tx.Exec(ctx, leave, pgx.StrictNamedArgs{"post": c.PostID, "left": left}); err != nil {
+		return Change{}, fmt.Errorf("leave destinations: %w", err)
+	}
+	rows, err := tx.Query(ctx, `SELECT timeline_id FROM timeline_entries WHERE post_id = @post AND NOT withdrawn`,
+		pgx.StrictNamedArgs{"post": c.PostID})
+	touched, err := collectIDs(rows, err, "timelines of a moved post")
+	if err != nil {
+		return Change{}, err
+	}
+	return s.touchTx(ctx, tx, c, union(touched, left))
+}
+
+// without returns those of the ids that are not among the others.
+func without(ids, others []int64) []int64 {
+	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(others, id) })
+}
+
+// PostDestinations returns where the actor's own post stands, in the form of
+// NewPost.To, for the edit form; the errors are those of EditPost.
+func (s *Store) PostDestinations(ctx context.Context, actor int64, code string) ([]string, error) {
+	code, ok := ParseCode(code)
+	if !ok {
+		return nil, ErrNotFound
+	}
+	// The author's side of a direct goes without saying.
+	const query = `
+		SELECT p.author_id, ARRAY(
+			SELECT CASE t.kind WHEN 'eyes' THEN @eyes WHEN 'subfeed' THEN a.name || '/' || t.term ELSE a.name END
+			FROM timelines t JOIN accounts a ON a.id = t.their_id
+			WHERE t.id = ANY(p.decisive) AND NOT (t.kind = 'directs' AND t.their_id = p.author_id)
+			ORDER BY t.id)
+		FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + readablePost
+	var author int64
+	var to []string
+	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": actor, "code": code, "eyes": ToEyes}).Scan(&author, &to)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return nil, ErrNotFound
+	case err != nil:
+		return nil, fmt.Errorf("read destinations: %w", err)
+	case author != actor:
+		return nil, ErrForbidden
+	}
+	return to, nil
+}

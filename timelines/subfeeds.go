@@ -1,0 +1,209 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// MaxSubfeeds is how many sub-feeds one person may make, besides the private one
+// everybody has.
+const MaxSubfeeds = 20
+
+// Subfeed is an extra feed of a person: a base timeline, its own gate, with a
+// level and readers of its own (source: 004, "private sub-feed").
+type Subfeed struct {
+	TimelineID int64
+	AccountID  int64
+	Slug       string // unique with its owner, [a-z0-9-], 1 to 35
+	Title      string // empty: the fixed private one, which has none
+}
+
+// feedKinds are the rivers made of feeds, by the names rivers give them. A
+// timeline that comes or goes makes them wrong for whoever may open it.
+var feedKinds = []string{homeKind, "user", "subfeed"}
+
+// ofMyFeeds is what a change of the actor's own feeds makes wrong: the actor's
+// pages at once, everybody else's in the background.
+func ofMyFeeds(actor int64) []Replace {
+	return []Replace{{ViewerID: actor, Kinds: feedKinds}, {Of: actor, Kinds: feedKinds}}
+}
+
+// CreateSubfeed makes an extra feed of the actor's, a person. Whoever follows
+// the actor has it in their home feed as far as its level lets them. It returns an
+// InvalidError: "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", or
+// one of titles and levels.
+func (s *Store) CreateSubfeed(ctx context.Context, actor int64, slug, title string, level Level) (Change, error) {
+	if err := checkSlug(slug); err != nil {
+		return Change{}, err
+	}
+	title, err := cleanTitle(title)
+	if err != nil {
+		return Change{}, err
+	}
+	if level < Public || level > Private {
+		return Change{}, &InvalidError{Field: "level", Code: "level_unknown"}
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		// The account's lock, so that two who make the last one allowed meet.
+		const lock = `SELECT FROM accounts WHERE id = @actor AND kind = 'user' FOR NO KEY UPDATE`
+		held, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"actor": actor})
+		if err != nil {
+			return Change{}, fmt.Errorf("lock account: %w", err)
+		}
+		if held.RowsAffected() == 0 {
+			return Change{}, ErrNotFound
+		}
+		const there = `
+			SELECT count(*) FILTER (WHERE term <> @private), coalesce(bool_or(term = @slug), false)
+			FROM timelines WHERE kind = 'subfeed' AND their_id = @actor`
+		var many int
+		var taken bool
+		err = tx.QueryRow(ctx, there, pgx.StrictNamedArgs{"actor": actor, "slug": slug, "private": PrivateSlug}).Scan(&many, &taken)
+		switch {
+		case err != nil:
+			return Change{}, fmt.Errorf("count sub-feeds: %w", err)
+		case taken:
+			return Change{}, &InvalidError{Field: "slug", Code: "slug_taken", Value: slug}
+		case many >= MaxSubfeeds:
+			return Change{}, &InvalidError{Field: "slug", Code: "subfeeds_many"}
+		}
+		// The id is drawn first, because the timeline is its own gate.
+		const insert = `
+			WITH numbered AS MATERIALIZED (
+				SELECT nextval(pg_get_serial_sequence('timelines', 'id')) AS id
+			), made AS (
+				INSERT INTO timelines (id, kind, their_id, term, access, gate_id)
+				OVERRIDING SYSTEM VALUE
+				SELECT id, 'subfeed', @actor, @slug, @level, id FROM numbered
+				RETURNING id
+			), titled AS (
+				INSERT INTO subfeeds (timeline_id, title) SELECT id, @title FROM made
+			)
+			INSERT INTO readers (timeline_id, account_id) SELECT id, @actor FROM made`
+		_, err = tx.Exec(ctx, insert, pgx.StrictNamedArgs{"actor": actor, "slug": slug, "title": title, "level": level})
+		if err != nil {
+			return Change{}, fmt.Errorf("insert sub-feed: %w", err)
+		}
+		return s.feedsTx(ctx, tx, actor)
+	})
+}
+
+// feedsTx ends a change of which feeds the actor has: rivers made of them are
+// announced as wrong, and nodes forget the list, and what the actor may read.
+func (s *Store) feedsTx(ctx context.Context, tx pgx.Tx, actor int64) (Change, error) {
+	c := Change{Actor: actor, Replace: ofMyFeeds(actor)}
+	if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
+		return Change{}, err
+	}
+	var err error
+	c.Clock, err = tickTx(ctx, tx, forget{Kind: logAccount, AccountID: actor}, forget{Kind: logViewer, AccountID: actor})
+	return c, err
+}
+
+// RenameSubfeed gives the actor's sub-feed another title; its address stays.
+// ErrNotFound if there is no such sub-feed, ErrForbidden if it is the fixed
+// private one.
+func (s *Store) RenameSubfeed(ctx context.Context, actor int64, slug, title string) (Change, error) {
+	title, err := cleanTitle(title)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		id, err := ownSubfeedTx(ctx, tx, actor, slug)
+		if err != nil {
+			return Change{}, err
+		}
+		_, err = tx.Exec(ctx, `UPDATE subfeeds SET title = @title WHERE timeline_id = @id`,
+			pgx.StrictNamedArgs{"id": id, "title": title})
+		if err != nil {
+			return Change{}, fmt.Errorf("rename sub-feed: %w", err)
+		}
+		clock, err := tickTx(ctx, tx, forget{Kind: logAccount, AccountID: actor})
+		return Change{Actor: actor, Clock: clock}, err
+	})
+}
+
+// DeleteSubfeed takes an empty sub-feed of the actor's away. InvalidError
+// "subfeed_full" if a post stands in it; the other errors are those of
+// RenameSubfeed.
+func (s *Store) DeleteSubfeed(ctx context.Context, actor int64, slug string) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		id, err := ownSubfeedTx(ctx, tx, actor, slug)
+		if err != nil {
+			return Change{}, err
+		}
+		args := pgx.StrictNamedArgs{"id": id}
+		// Whoever posts there holds the row (holdLevelsTx): they are waited for and
+		// seen by the next statement, or wait and find no such place.
+		if _, err := tx.Exec(ctx, `SELECT FROM timelines WHERE id = @id FOR UPDATE`, args); err != nil {
+			return Change{}, fmt.Errorf("lock sub-feed: %w", err)
+		}
+		tag, err := tx.Exec(ctx, `
+			DELETE FROM timelines WHERE id = @id
+				AND NOT EXISTS (SELECT FROM timeline_entries WHERE timeline_id = @id AND NOT withdrawn)`, args)
+		if err != nil {
+			return Change{}, fmt.Errorf("delete sub-feed: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return Change{}, &InvalidError{Field: "slug", Code: "subfeed_full", Value: slug}
+		}
+		return s.feedsTx(ctx, tx, actor)
+	})
+}
+
+// ownSubfeedTx finds a sub-feed the actor has made.
+func ownSubfeedTx(ctx context.Context, tx pgx.Tx, actor int64, slug string) (id int64, err error) {
+	if !slugForm.MatchString(slug) {
+		return 0, ErrNotFound
+	}
+	const query = `SELECT id FROM timelines WHERE kind = 'subfeed' AND their_id = @actor AND term = @slug`
+	err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"actor": actor, "slug": slug}).Scan(&id)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return 0, ErrNotFound
+	case err != nil:
+		return 0, fmt.Errorf("find sub-feed: %w", err)
+	case slug == PrivateSlug:
+		return 0, ErrForbidden
+	}
+	return id, nil
+}
+
+// SetSubfeedAccess is SetAccess of a sub-feed of the actor's; the fixed private
+// one stays private (ErrForbidden).
+func (s *Store) SetSubfeedAccess(ctx context.Context, actor int64, slug string, level Level) (Change, error) {
+	return s.setLevel(ctx, actor, func(tx pgx.Tx) (int64, error) { return ownSubfeedTx(ctx, tx, actor, slug) }, level)
+}
+
+// subfeedsOf returns the sub-feeds of these accounts, by account: the private
+// one first, then by title.
+func (s *Store) subfeedsOf(ctx context.Context, accounts []int64) (map[int64][]Subfeed, error) {
+	const query = `
+		SELECT t.id AS timeline_id, t.their_id AS account_id, t.term AS slug, coalesce(f.title, '') AS title
+		FROM timelines t LEFT JOIN subfeeds f ON f.timeline_id = t.id
+		WHERE t.kind = 'subfeed' AND t.their_id = ANY(@accounts)
+		ORDER BY t.their_id, f.timeline_id IS NOT NULL, f.title, t.term`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
+	if err != nil {
+		return nil, fmt.Errorf("read sub-feeds: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Subfeed])
+	if err != nil {
+		return nil, fmt.Errorf("read sub-feeds: %w", err)
+	}
+	found := make(map[int64][]Subfeed, len(accounts))
+	for _, f := range list {
+		found[f.AccountID] = append(found[f.AccountID], f)
+	}
+	return found, nil
+}
+
+// SubscriberIDs returns who follows the account, in no order.
+func (s *Store) SubscriberIDs(ctx context.Context, account int64) ([]int64, error) {
+	rows, err := s.pool.Query(ctx, `SELECT subscriber_id FROM subscriptions WHERE account_id = @account`,
+		pgx.StrictNamedArgs{"account": account})
+	return collectIDs(rows, err, "subscribers")
+}

@@ -1,0 +1,269 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func (w *town) subfeed(owner Account, slug string, level Level) int64 {
+	w.Helper()
+	_, err := w.CreateSubfeed(w.Context(), owner.ID, slug, "My "+slug, level)
+	w.must(err)
+	return w.subfeedID(owner, slug)
+}
+
+func (w *town) subfeedID(owner Account, slug string) int64 {
+	w.Helper()
+	return value[int64](w, `SELECT id FROM timelines WHERE kind = 'subfeed' AND their_id = $1 AND term = $2`, owner.ID, slug)
+}
+
+// mayRead reports whether somebody may read a post, as a snapshot says.
+func (w *town) mayRead(viewer int64, post int64) (ok bool) {
+	w.Helper()
+	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) (err error) {
+		ok, err = sn.MayRead(w.Context(), viewer, post)
+		return err
+	}))
+	return ok
+}
+
+func TestSubfeeds(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	club := w.group(bob, "club", Public)
+	w.heard.take()
+	clock := w.clock()
+	c, err := w.CreateSubfeed(t.Context(), bob.ID, "photos", " My  photos ", Protected)
+	w.must(err)
+	id := w.subfeedID(bob, "photos")
+	kinds := []string{"home", "user", "subfeed"}
+	wrong := []Replace{{ViewerID: bob.ID, Kinds: kinds}, {Of: bob.ID, Kinds: kinds}}
+	w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: wrong})
+	w.same("announced", w.heard.take(), []Event{wrong[0], wrong[1]})
+	w.same("logged", w.logged(clock), []logRow{
+		{N: clock + 1, AccountID: bob.ID, Kind: "account"}, {N: clock + 1, AccountID: bob.ID, Kind: "viewer"},
+	})
+	list, err := w.subfeedsOf(t.Context(), []int64{bob.ID, club.ID})
+	w.must(err)
+	w.same("sub-feeds", list, map[int64][]Subfeed{bob.ID: {
+		{w.subfeedID(bob, "private"), bob.ID, "private", ""}, {id, bob.ID, "photos", "My photos"},
+	}})
+
+	for _, tc := range []struct {
+		slug, title string
+		level       Level
+		code        string
+	}{
+		{"photos", "Again", Public, "slug_taken"},
+		{"private", "Mine", Public, "slug_reserved"},
+		{"likes", "Mine", Public, "slug_reserved"},
+		{"subscribe", "Mine", Public, "slug_reserved"},
+		{"", "Mine", Public, "slug_format"},
+		{"Photos", "Mine", Public, "slug_format"},
+		{"a/b", "Mine", Public, "slug_format"},
+		{"\x00", "Mine", Public, "slug_format"},
+		{strings.Repeat("a", 36), "Mine", Public, "slug_format"},
+		{"good", " ", Public, "title_empty"},
+		{"good", "Mine", 3, "level_unknown"},
+	} {
+		_, err := w.CreateSubfeed(t.Context(), bob.ID, tc.slug, tc.title, tc.level)
+		w.invalid(fmt.Sprintf("%q, %q, %v", tc.slug, tc.title, tc.level), err, tc.code)
+	}
+	_, err = w.CreateSubfeed(t.Context(), club.ID, "photos", "Photos", Public)
+	w.fails("a group's", err, ErrNotFound)
+
+	// Another title, for whoever remembers the old one.
+	clock = w.clock()
+	c, err = w.RenameSubfeed(t.Context(), bob.ID, "photos", "Pictures")
+	w.must(err)
+	w.same("renamed", c, Change{Actor: bob.ID, Clock: clock + 1})
+	w.same("logged", w.logged(clock), []logRow{{N: clock + 1, AccountID: bob.ID, Kind: "account"}})
+	w.same("title", value[string](w, `SELECT title FROM subfeeds WHERE timeline_id = $1`, id), "Pictures")
+
+	// The fixed one stays as it is, and what is another's or nobody's is not found.
+	_, err = w.RenameSubfeed(t.Context(), bob.ID, "private", "x")
+	w.fails("renaming the private one", err, ErrForbidden)
+	_, err = w.DeleteSubfeed(t.Context(), bob.ID, "private")
+	w.fails("deleting the private one", err, ErrForbidden)
+	_, err = w.SetSubfeedAccess(t.Context(), bob.ID, "private", Public)
+	w.fails("opening the private one", err, ErrForbidden)
+	ann := w.user("ann")
+	for _, slug := range []string{"photos", "", "\x00", "A"} {
+		_, err = w.RenameSubfeed(t.Context(), ann.ID, slug, "x")
+		w.fails("renaming what is not there", err, ErrNotFound)
+		_, err = w.SetSubfeedAccess(t.Context(), ann.ID, slug, Public)
+		w.fails("opening what is not there", err, ErrNotFound)
+	}
+
+	// Full, and empty again.
+	p := w.post(bob, "a picture", "bob/photos")
+	_, err = w.DeleteSubfeed(t.Context(), bob.ID, "photos")
+	w.invalid("deleting a full one", err, "subfeed_full")
+	_, err = w.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob"})
+	w.must(err)
+	c, err = w.DeleteSubfeed(t.Context(), bob.ID, "photos")
+	w.must(err)
+	w.same("deleted", c, Change{Actor: bob.ID, Clock: w.clock(), Replace: wrong})
+	w.same("rows left", value[int](w, `SELECT count(*)::int FROM timeline_entries WHERE timeline_id = $1`, id), 0)
+	_, err = w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "late", To: []string{"bob/photos"}})
+	w.invalid("a post to what was deleted", err, "to_unknown")
+	w.sound()
+}
+
+// Of many who make the last sub-feed allowed at once, one does.
+func TestAsManySubfeedsAsAllowed(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	for i := range MaxSubfeeds - 1 {
+		w.subfeed(bob, fmt.Sprint("page-", i), Public)
+	}
+	var all sync.WaitGroup
+	for i := range 4 {
+		all.Go(func() {
+			_, err := w.CreateSubfeed(context.WithoutCancel(t.Context()), bob.ID, fmt.Sprint("last-", i), "Last", Public)
+			if err != nil {
+				w.invalid("one more", err, "subfeeds_many")
+			}
+		})
+	}
+	all.Wait()
+	w.same("sub-feeds", value[int](w, `SELECT count(*)::int FROM timelines WHERE kind = 'subfeed'`), MaxSubfeeds+1)
+}
+
+func TestSubfeedAccess(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	photos := w.subfeed(bob, "photos", Public)
+	p := w.post(bob, "a picture", "bob/photos")
+	both := w.post(bob, "a picture and a word", "bob/photos", "bob")
+	w.heard.take()
+	for _, tc := range []struct {
+		level        Level
+		post, both   [3]bool
+		ann, nobody  bool
+		bothToNobody bool
+	}{
+		{Protected, [3]bool{false, true, false}, [3]bool{true, true, false}, true, false, true},
+		{Private, [3]bool{false, false, true}, [3]bool{true, false, true}, false, false, true},
+		{Public, [3]bool{true, false, false}, [3]bool{true, false, false}, true, true, true},
+	} {
+		clock := w.clock()
+		c, err := w.SetSubfeedAccess(t.Context(), bob.ID, "photos", tc.level)
+		w.must(err)
+		w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: []Replace{{Everybody: true}}})
+		w.same("announced", w.heard.take(), []Event{Replace{Everybody: true}})
+		w.same("logged", w.logged(clock), []logRow{{N: clock + 1, TimelineID: photos, Kind: "level"}})
+		w.same("flags with "+tc.level.String(), [][3]bool{w.flags(p.PostID), w.flags(both.PostID)}, [][3]bool{tc.post, tc.both})
+		w.same("who reads with "+tc.level.String(),
+			[]bool{w.mayRead(ann.ID, p.PostID), w.mayRead(0, p.PostID), w.mayRead(0, both.PostID), w.mayRead(bob.ID, p.PostID)},
+			[]bool{tc.ann, tc.nobody, tc.bothToNobody, true})
+	}
+	w.sound()
+}
+
+func TestReaders(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	w.group(bob, "club", Public)
+	secret := w.post(bob, "a secret", "bob/private")
+	w.same("read before", []bool{w.mayRead(ann.ID, secret.PostID), w.mayRead(bob.ID, secret.PostID), w.mayRead(0, secret.PostID)}, []bool{false, true, false})
+	w.heard.take()
+	step := func(what string, set func(context.Context, int64, string, string) (Change, error), slug string, reads bool, post int64) {
+		t.Helper()
+		clock := w.clock()
+		c, err := set(t.Context(), bob.ID, slug, "ann")
+		w.must(err)
+		w.same(what, c, Change{Actor: bob.ID, Clock: clock + 1, Replace: []Replace{{ViewerID: ann.ID}}})
+		w.same(what+": announced", w.heard.take(), []Event{Replace{ViewerID: ann.ID}})
+		w.same(what+": logged", w.logged(clock), []logRow{{N: clock + 1, AccountID: ann.ID, Kind: "viewer"}})
+		w.same(what+": ann reads", w.mayRead(ann.ID, post), reads)
+		c, err = set(t.Context(), bob.ID, slug, "ann")
+		w.must(err)
+		w.same(what+", again", c, Change{Actor: bob.ID, Clock: clock + 1})
+		w.same(what+", again: announced", w.heard.take(), []Event(nil))
+	}
+	step("admitted", w.AdmitReader, "private", true, secret.PostID)
+	step("removed", w.RemoveReader, "private", false, secret.PostID)
+
+	w.subfeed(bob, "garden", Protected)
+	bean := w.post(bob, "a bean", "bob/garden")
+	w.heard.take()
+	step("excluded", w.ExcludeReader, "garden", false, bean.PostID)
+	feeds, err := w.OwnFeeds(t.Context(), bob.ID)
+	w.must(err)
+	type fact struct {
+		slug               string
+		empty              bool
+		readers, excluded  int
+		excludedAreNamedAs []string
+	}
+	var got []fact
+	for _, f := range feeds {
+		var names []string
+		for _, a := range f.Excluded {
+			names = append(names, a.Name)
+		}
+		got = append(got, fact{f.Slug, f.Empty, f.ReadersTotal, f.ExcludedTotal, names})
+	}
+	w.same("own feeds", fmt.Sprint(got), fmt.Sprint([]fact{
+		{"", true, 0, 0, nil}, {"private", false, 0, 0, nil}, {"garden", false, 0, 1, []string{"ann"}},
+	}))
+	step("let in again", w.UnexcludeReader, "garden", true, bean.PostID)
+
+	// The own feed: who is admitted does not follow; who is removed does not either.
+	mine := w.post(bob, "mine")
+	w.setAccess(bob, "", Private)
+	w.heard.take()
+	step("admitted to the feed", w.AdmitReader, "", true, mine.PostID)
+	w.same("follows", value[int](w, `SELECT count(*)::int FROM subscriptions WHERE subscriber_id = $1`, ann.ID), 0)
+	w.subscribe(ann, "bob")
+	w.heard.take()
+	step("removed from the feed", w.RemoveReader, "", false, mine.PostID)
+	w.same("follows", value[int](w, `SELECT count(*)::int FROM subscriptions WHERE subscriber_id = $1`, ann.ID), 0)
+	w.sound()
+
+	for _, set := range []func(context.Context, int64, string, string) (Change, error){
+		w.AdmitReader, w.RemoveReader, w.ExcludeReader, w.UnexcludeReader,
+	} {
+		for _, name := range []string{"nobody", "club", "", "\x00", "\xff"} {
+			_, err := set(t.Context(), bob.ID, "private", name)
+			w.invalid(fmt.Sprintf("%q", name), err, "to_unknown")
+		}
+		_, err := set(t.Context(), bob.ID, "private", "bob")
+		w.fails("oneself", err, ErrForbidden)
+		for _, slug := range []string{"nothing", "\x00"} {
+			_, err = set(t.Context(), bob.ID, slug, "ann")
+			w.fails("no such sub-feed", err, ErrNotFound)
+		}
+	}
+}
+
+// Somebody follows while being removed: whichever comes first, they read no more.
+func TestRemoveReaderAgainstSubscribe(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	w.setAccess(bob, "", Private)
+	_, err := w.AdmitReader(t.Context(), bob.ID, "", "ann")
+	w.must(err)
+	subscribing := w.pauseInside()
+	subscribed := during(func() error {
+		_, _, err := w.Subscribe(t.Context(), ann.ID, "bob")
+		return err
+	})
+	subscribing.reached(t)
+	removed := during(func() error {
+		_, err := w.RemoveReader(t.Context(), bob.ID, "", "ann")
+		return err
+	})
+	w.waitBlocked(1)
+	subscribing.release()
+	w.must(subscribed())
+	w.must(removed())
+	w.same("readers and followers", value[int](w, `SELECT count(*)::int FROM (
+		SELECT subscriber_id FROM subscriptions WHERE subscriber_id = $1
+		UNION ALL SELECT account_id FROM readers WHERE account_id = $1 AND timeline_id = $2) x`, ann.ID, bob.FeedID), 0)
+	w.sound()
+}

@@ -1,0 +1,207 @@
+package web
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"riverrun/timelines"
+)
+
+func TestOnlyMe(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
+	bob.post("/anna/subscribe").leadsTo("/anna")
+	anna.get("/filter/eyes").wants(200).has("nobody else ever sees", `value="~eyes" checked`)
+	anna.post("/posts", "body", "To remember", "to", "~eyes", "back", "/filter/eyes").leadsTo("/filter/eyes")
+	anna.post("/posts", "body", "To whom?", "to", "~eyes", "to", "anna").wants(422).has("goes with no other place", "To whom?", `value="~eyes" checked`)
+	code := anna.get("/filter/eyes").wants(200).has("To remember", `<span class="badge">only you</span>`).code()
+	anna.get("/").has("To remember", "Only you see this")
+	anna.get("/anna").lacks("To remember").has(`href="/filter/eyes"`)
+	for _, v := range []*visitor{bob, s.visitor()} {
+		v.get("/p/" + code).wants(404)
+		v.get("/everything").wants(200).lacks("To remember")
+		v.get("/anna").wants(200).lacks("To remember", "/filter/eyes")
+	}
+	bob.get("/filter/eyes").wants(200).lacks("To remember")
+	s.visitor().get("/filter/eyes").leadsTo("/login?back=%2Ffilter%2Feyes")
+}
+
+func TestSubfeedPages(t *testing.T) {
+	s := newLiveSite(t, nil)
+	bobs := s.person("bob")
+	anna, bob, carol, nobody := s.person("anna").visitor(), bobs.visitor(), s.person("carol").visitor(), s.visitor()
+	anna.get("/settings").has(`href="/settings/feeds"`)
+	anna.get("/settings/feeds").wants(200).has("My page", "Private", "Nobody but you", `href="/anna/private"`)
+	anna.post("/settings/feeds", "slug", "likes", "title", "Kept", "access", "public").wants(422).has("kept for the site", `value="Kept"`)
+	anna.post("/settings/feeds", "slug", "Snow Ball", "title", "x").wants(422).has("1 to 35 characters")
+	anna.post("/settings/feeds", "slug", "photos", "title", " ").wants(422).has("title is missing")
+	anna.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").leadsTo("/settings/feeds?saved#page-photos")
+	anna.post("/settings/feeds", "slug", "photos", "title", "Again").wants(422).has("You have a page with this address")
+	anna.post("/settings/feeds", "slug", "garden", "title", "Garden", "access", "protected").leadsTo("/settings/feeds?saved#page-garden")
+
+	// What one writes to a sub-feed stands there and on one's page, with its name.
+	anna.get("/anna/photos").wants(200).has(`value="anna/photos" checked`, "You have not written anything here yet")
+	anna.post("/posts", "body", "A picture", "to", "anna/photos", "back", "/anna/photos").leadsTo("/anna/photos")
+	anna.post("/posts", "body", "A bean", "to", "anna/garden").leadsTo("/")
+	anna.post("/posts", "body", "A secret", "to", "anna/private").leadsTo("/")
+	bob.post("/posts", "body", "Not mine", "to", "anna/photos").wants(422).has("nobody called “anna/photos”")
+	anna.get("/anna").has("A picture", "A bean", "A secret", `<a class="who" href="/anna/photos">Photos</a>`, `href="/anna/private">Private</a>`)
+	anna.get("/anna/photos").wants(200).has("A picture").lacks("A bean", "A secret", `<span class="to"`)
+	bob.get("/anna").wants(200).has("A picture", "A bean", `href="/anna/photos"`, `href="/anna/garden"`).lacks("A secret", "/anna/private")
+	nobody.get("/anna").wants(200).has("A picture").lacks("A bean", "/anna/garden", "A secret", "/anna/private")
+	bob.get("/everything").has("A picture", "A bean").lacks("A secret")
+	nobody.get("/anna/photos").wants(200).has("A picture")
+	nobody.get("/anna/garden").wants(403).has("for people who are signed in", "/login?back=%2Fanna%2Fgarden").lacks("A bean", "/anna/subscribe")
+	for _, v := range []*visitor{bob, nobody} {
+		code := regexp.MustCompile(`[0-9A-Z]{8}\.`) // the request's
+		closed, missing := v.get("/anna/private").wants(404), v.get("/anna/privat").wants(404)
+		if got, want := code.ReplaceAllString(closed.body, ""), code.ReplaceAllString(missing.body, ""); got != want {
+			t.Errorf("a closed sub-feed and a missing one differ:\n%s\n%s", got, want)
+		}
+	}
+
+	// Readers, admitted and removed, and one left out.
+	anna.post("/settings/feeds/admit", "feed", "private", "name", "nobody-here").wants(422).has("nobody called “nobody-here”")
+	anna.post("/settings/feeds/admit", "feed", "private", "name", " @Bob ").leadsTo("/settings/feeds?saved")
+	anna.get("/settings/feeds").has(`name="name" value="bob"`, "@bob")
+	bob.get("/anna/private").wants(200).has("A secret").lacks("composer")
+	if err := s.tiers.Replace(t.Context(), timelines.Replace{ViewerID: bobs.account.ID}); err != nil { // as the job does
+		t.Fatal(err)
+	}
+	bob.get("/anna").has("A secret", `href="/anna/private"`)
+	carol.get("/anna/private").wants(404)
+	anna.post("/settings/feeds/remove", "feed", "private", "name", "bob").leadsTo("/settings/feeds?saved")
+	bob.get("/anna/private").wants(404)
+	bob.get("/anna").lacks("A secret")
+	anna.post("/settings/feeds/exclude", "feed", "garden", "name", "bob").leadsTo("/settings/feeds?saved")
+	anna.get("/settings/feeds").has("Let in")
+	bob.get("/anna/garden").wants(403).has("does not let you read").lacks("A bean")
+	bob.get("/anna").lacks("A bean", "/anna/garden")
+	carol.get("/anna/garden").wants(200).has("A bean")
+	anna.post("/settings/feeds/unexclude", "feed", "garden", "name", "bob").leadsTo("/settings/feeds?saved")
+	bob.get("/anna/garden").wants(200).has("A bean")
+	anna.post("/settings/feeds/admit", "feed", "private", "name", "anna").wants(403)
+
+	// Title and level.
+	anna.post("/settings/feeds/rename", "feed", "photos", "title", "Pictures").leadsTo("/settings/feeds?saved")
+	nobody.get("/anna").has("Pictures</a>").lacks("Photos</a>")
+	anna.post("/settings/feeds/access", "feed", "photos", "level", "nonsense").wants(422)
+	anna.post("/settings/feeds/access", "feed", "photos", "level", "private").leadsTo("/settings/feeds?saved")
+	nobody.get("/anna/photos").wants(404)
+	nobody.get("/anna").wants(200).lacks("A picture", "/anna/photos")
+	anna.post("/settings/feeds/access", "feed", "private", "level", "public").wants(403)
+	anna.post("/settings/feeds/rename", "feed", "private", "title", "x").wants(403)
+
+	// A closed account's open sub-feed.
+	anna.post("/settings/feeds/access", "feed", "photos", "level", "public").leadsTo("/settings/feeds?saved")
+	anna.post("/settings/access", "level", "private").leadsTo("/settings?saved")
+	nobody.get("/anna").wants(403).has(`href="/anna/photos"`).lacks("A picture", "/anna/garden")
+	nobody.get("/anna/photos").wants(200).has("A picture")
+	bob.get("/anna").wants(403).has(`href="/anna/photos"`, `href="/anna/garden"`)
+
+	// Deleted when empty.
+	anna.post("/settings/feeds/delete", "feed", "photos").wants(422).has("Posts still stand on this page")
+	code := anna.get("/anna/photos").code()
+	anna.post("/p/" + code + "/delete")
+	anna.post("/settings/feeds/delete", "feed", "photos").leadsTo("/settings/feeds?saved")
+	for _, v := range []*visitor{anna, bob, nobody} {
+		v.get("/anna/photos").wants(404)
+	}
+	anna.get("/anna").wants(200).lacks("/anna/photos")
+	for _, act := range []string{"rename", "access", "delete"} {
+		anna.post("/settings/feeds/"+act, "feed", "photos", "title", "x", "level", "public").wants(404)
+		bob.post("/settings/feeds/"+act, "feed", "garden", "title", "x", "level", "public").wants(404)
+	}
+	anna.post("/settings/feeds/nothing", "feed", "garden").wants(404)
+	nobody.post("/settings/feeds/delete", "feed", "garden").wants(303)
+}
+
+func TestMovingAPost(t *testing.T) {
+	s := newLiveSite(t, nil)
+	annas := s.person("anna")
+	anna, bob, carol, nobody := annas.visitor(), s.person("bob").visitor(), s.person("carol").visitor(), s.visitor()
+	bob.post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	code := annas.post("Everybody knows").Code
+	at := "/p/" + code
+	nobody.get(at).wants(200)
+	anna.get(at+"/edit").wants(200).has("Where it stands", `value="anna" checked`, at+"/destinations").lacks(`value="~eyes" checked`)
+	anna.post(at+"/destinations", "to", "").wants(422).has("Choose at least one place", "Everybody knows")
+	anna.post(at+"/destinations", "to", "anna", "to", "nobody-here").wants(422).has("nobody called “nobody-here”", `value="nobody-here"`)
+	bob.post(at+"/destinations", "to", "bob").wants(403)
+
+	anna.post(at+"/destinations", "to", "chess-club", "to", " carol bob ", "back", "/anna").leadsTo("/anna")
+	anna.get(at+"/edit").has(`value="chess-club" checked`, `value="bob carol"`).lacks(`value="anna" checked`)
+	bob.get("/chess-club").wants(200).has("Everybody knows")
+	nobody.get("/anna").wants(200).lacks("Everybody knows")
+	carol.get("/filter/directs").has("Everybody knows")
+
+	// Whoever administers the group takes it out; who is only in the direct keeps it.
+	carol.get("/chess-club").wants(200).has("Everybody knows").lacks(at + "/remove")
+	bob.get("/chess-club").has(at+"/remove", "Remove from the group")
+	bob.get(at+"/remove").wants(200).has("Chess Club", `action="`+at+`/remove"`)
+	carol.get(at + "/remove").wants(403)
+	carol.post(at+"/remove", "group", "chess-club").wants(403)
+	bob.post(at+"/remove", "group", "no-club").wants(404)
+	bob.post(at+"/remove", "group", "chess-club").leadsTo("/chess-club")
+	for _, v := range []*visitor{anna, bob, carol, nobody} {
+		v.get("/chess-club").wants(200).lacks("Everybody knows")
+	}
+	nobody.get(at).wants(404)
+	carol.get(at).wants(200).has("direct")
+
+	anna.post(at+"/destinations", "to", "~eyes").leadsTo(at)
+	anna.get(at).wants(200).has("only you")
+	carol.get(at).wants(404)
+	carol.get("/filter/directs").lacks("Everybody knows")
+	anna.post(at+"/destinations", "to", "anna").leadsTo(at)
+	nobody.get(at).wants(200)
+
+	// What stood in the group only is left to its author.
+	only := annas.post("For the club", "chess-club").Code
+	bob.post("/p/"+only+"/remove", "group", "chess-club").leadsTo("/chess-club")
+	bob.get("/p/" + only).wants(404)
+	anna.get("/filter/eyes").wants(200).has("For the club")
+}
+
+// A move is in the reply, and on the pages that are open.
+func TestAMoveIsSeenAtOnce(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna := s.person("anna")
+	code := anna.post("Everybody knows").Code
+	for _, address := range []string{"/anna", "/anna/private", "/filter/eyes"} {
+		s.open(anna, address).subscribe()
+	}
+	page := s.open(nil, "/everything")
+	page.follow(s, nil)
+	anna.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.SetDestinations(ctx, anna.account.ID, code, []string{"anna/private"})
+	})
+	s.followUp()
+	page.untilGone(code)
+	v := anna.visitor()
+	v.header.Set("Accept", "application/json")
+	for address, stays := range map[string]bool{"/anna": true, "/anna/private": true, "/filter/eyes": false} {
+		v.header.Set("X-River-Page", address)
+		reply := v.post("/p/" + code + "/like").wants(200)
+		if got := strings.Contains(reply.body, `"t":"entry"`); got != stays {
+			t.Errorf("the reply to a like on %s has the entry: %v, want %v: %.200s", address, got, stays, reply.body)
+		}
+	}
+}
+
+// TestSlugsAreReserved: no sub-feed can take an address of ours.
+func TestSlugsAreReserved(t *testing.T) {
+	for page := range accountPages {
+		if !slices.Contains(timelines.ReservedSlugs, page) {
+			t.Errorf("a sub-feed could be called %q", page)
+		}
+	}
+	for act := range accountActs {
+		if !slices.Contains(timelines.ReservedSlugs, act) {
+			t.Errorf("a sub-feed could be called %q", act)
+		}
+	}
+}
