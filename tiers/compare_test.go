@@ -95,6 +95,9 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		}
 	}
 	add(rivers.Everything, 0)
+	for _, s := range searches {
+		add(rivers.Search, 0, termOf(s.text))
+	}
 	if viewer != 0 {
 		add(rivers.Home, 0)
 		add(rivers.Discussions, 0)

@@ -307,6 +307,9 @@ func (f feedFile) json() ([]byte, error) {
 // feedOf returns the address of a page's feed file without the format, "" if the
 // page is not open to all.
 func (s *Server) feedOf(ctx context.Context, n rivers.Name, page *rivers.Page, path string) (string, error) {
+	if n.Kind == rivers.Search {
+		return "", nil // a reader that asks each hour, for ever, is no search
+	}
 	open, err := s.rivers.OpenToAll(ctx, n, page.Items)
 	if err != nil || !open {
 		return "", err
