@@ -85,9 +85,7 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 				PostID: e.PostID, Timelines: union(nil, e.Timelines), At: timelines.Micros(now),
 			}})
 		case timelines.Replace:
-			params = append(params, riverqueue.InsertManyParams{Args: replaceArgs{
-				ViewerID: e.ViewerID, Everybody: e.Everybody, Of: e.Of, Kinds: e.Kinds,
-			}})
+			params = append(params, riverqueue.InsertManyParams{Args: replaceArgsOf(e)})
 		case timelines.Unbumped:
 			params = append(params, riverqueue.InsertManyParams{Args: bumpArgs{PostID: e.PostID, After: e.After}})
 		default:

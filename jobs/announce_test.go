@@ -169,6 +169,7 @@ func TestInsertParams(t *testing.T) {
 		timelines.Unbumped{PostID: 9, After: 77},
 		timelines.Replace{Everybody: true},
 		timelines.Replace{Of: 4, Kinds: []string{"user"}},
+		timelines.Replace{Everybody: true, Kinds: []string{"hashtag"}, Terms: []string{"весна"}},
 	}, now)
 	if err != nil {
 		t.Fatal(err)
@@ -188,6 +189,7 @@ func TestInsertParams(t *testing.T) {
 		`bump {"post_id":9,"after":77}`,
 		`replace {"everybody":true}`,
 		`replace {"of":4,"kinds":["user"]}`,
+		`replace {"everybody":true,"kinds":["hashtag"],"terms":["весна"]}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	riverqueue "github.com/riverqueue/river"
+
+	"riverrun/timelines"
 )
 
 // Queues. Each has workers of its own, so that none waits for another.
@@ -51,6 +53,15 @@ type replaceArgs struct {
 	Everybody bool     `json:"everybody,omitempty"`
 	Of        int64    `json:"of,omitempty"`
 	Kinds     []string `json:"kinds,omitempty"`
+	Terms     []string `json:"terms,omitempty"`
+}
+
+func replaceArgsOf(r timelines.Replace) replaceArgs {
+	return replaceArgs{ViewerID: r.ViewerID, Everybody: r.Everybody, Of: r.Of, Kinds: r.Kinds, Terms: r.Terms}
+}
+
+func (a replaceArgs) replace() timelines.Replace {
+	return timelines.Replace{ViewerID: a.ViewerID, Everybody: a.Everybody, Of: a.Of, Kinds: a.Kinds, Terms: a.Terms}
 }
 
 func (replaceArgs) Kind() string { return "replace" }

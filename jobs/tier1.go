@@ -75,7 +75,7 @@ type replaceWorker struct {
 // page, so that no job grows with the number of viewers and a failure repeats
 // one viewer's part.
 func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArgs]) error {
-	r := timelines.Replace{ViewerID: job.Args.ViewerID, Everybody: job.Args.Everybody, Of: job.Args.Of, Kinds: job.Args.Kinds}
+	r := job.Args.replace()
 	if r.Everybody || r.Of != 0 {
 		return w.spread(ctx, r)
 	}
@@ -92,7 +92,7 @@ func (w *replaceWorker) spread(ctx context.Context, r timelines.Replace) error {
 	}
 	params := make([]riverqueue.InsertManyParams, len(left))
 	for i, one := range left {
-		params[i].Args = replaceArgs{ViewerID: one.ViewerID, Kinds: one.Kinds}
+		params[i].Args = replaceArgsOf(one)
 	}
 	if len(params) == 0 {
 		return nil

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/language"
+	"riverrun/timelines/marks"
 )
 
 // spec says what a river kind is: what it is made of, who may open it, how long
@@ -21,6 +23,8 @@ type spec struct {
 	// reasons: an entry is dropped if none of its timelines is readable any more, or
 	// the fold says of all that they hold it no more.
 	reasons bool
+	// term makes the river's term of the name in its address; nil: it has none.
+	term func(name string) (term string, ok bool)
 	// full: entries are shown unfolded.
 	full bool
 	// whole: what the viewer hides is shown all the same: what is addressed to the
@@ -57,6 +61,17 @@ func named(kinds ...string) func(context.Context, *timelines.Snapshot, Name) ([]
 	}
 }
 
+// termed is the one timeline of the kind and the river's term, which may not be
+// made yet.
+func termed(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
+	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+		return sn.Termed(ctx, n.UserID, kind, n.Term)
+	}
+}
+
+// allOrOne is the term of an aggregate: of all languages, or a known one.
+func allOrOne(lang string) (string, bool) { return lang, lang == "" || language.IsKnown(lang) }
+
 func none(context.Context, *timelines.Snapshot, Name) ([]int64, error) { return nil, nil }
 
 func own(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
@@ -88,14 +103,27 @@ var specs = map[Kind]spec{
 	Discussions: {sources: own(timelines.KindDiscussions), page: ofMyself},
 	Directs:     {sources: own(timelines.KindDirects), page: ofMyself, reasons: true, whole: true},
 	Faves:       {sources: own(timelines.KindFaves), page: ofMyself, whole: true},
-	Everything:  {sources: named(timelines.KindEverything), page: ofNobody},
-	Post:        {sources: named(timelines.KindPost), page: ofPost, full: true, whole: true},
-	Search:      {sources: none, page: ofQuery, asked: true},
+	Mentions:    {sources: own(timelines.KindMentions), page: ofMyself},
+	// Who likes, comments or keeps a post is counted where that is done. Until Tier 1
+	// comes to a post that falls below the threshold it stands here, and may be read.
+	Everything: {sources: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
+	Best:       {sources: termed(timelines.KindBest), page: ofNobody, term: allOrOne},
+	MostFaved:  {sources: termed(timelines.KindMostFaved), page: ofNobody, term: allOrOne},
+	// The fold does not know which tags the whole post and all its comments have, so
+	// reasons would not be borne out there. A post whose last mention of the tag was
+	// just edited away stands here until Tier 1 comes to it, with the text it has now:
+	// who reads it may read it, and sees nothing of what was taken away (R4).
+	Hashtag: {sources: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term},
+	Post:    {sources: named(timelines.KindPost), page: ofPost, full: true, whole: true},
+	Search:  {sources: none, page: ofQuery, asked: true},
 }
 
 // Kinds returns all river kinds.
 func Kinds() []Kind {
-	return []Kind{Home, User, Subfeed, Eyes, Likes, Comments, Discussions, Directs, Faves, Group, Post, Everything, Search}
+	return []Kind{
+		Home, User, Subfeed, Eyes, Likes, Comments, Discussions, Directs, Faves, Mentions, Group, Post,
+		Everything, Best, MostFaved, Hashtag, Search,
+	}
 }
 
 // grace is how long a closed river of the kind is kept.
@@ -110,8 +138,8 @@ func (s *Store) grace(k Kind) time.Duration {
 }
 
 // Resolve returns the name of the river behind a page: name is an account's
-// name, an account's name with a slash and a sub-feed's slug, a post's code or a
-// query, where the kind needs one. It says nothing about the
+// name, an account's name with a slash and a sub-feed's slug, a post's code, a tag,
+// a language or a query, where the kind needs or takes one. It says nothing about the
 // right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded; of a
 // query *timelines.InvalidError.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
@@ -122,6 +150,11 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 	n := Name{UserID: v.AccountID, Kind: kind, Order: order}
 	if n.Order == "" {
 		n.Order = Fresh
+	}
+	if sp.term != nil {
+		if n.Term, ok = sp.term(name); !ok {
+			return Name{}, ErrNotFound
+		}
 	}
 	switch sp.page {
 	case ofMyself:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -15,25 +16,48 @@ import (
 // own change of subscriptions does at once, before the reply (DESIGN: the
 // protocol, step 2). The next visit builds another generation.
 func (s *Store) Retire(ctx context.Context, r timelines.Replace) error {
-	const query = `
+	concerned, args, err := s.replacedBy(ctx, r)
+	if err != nil {
+		return err
+	}
+	query := `
 		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
 		WHERE id IN (
-			SELECT id FROM rivers
-			WHERE user_id = @user AND (state = 'live' OR state = 'building')
-				AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+			SELECT id FROM rivers r
+			WHERE ` + concerned + ` AND (state = 'live' OR state = 'building')
 			ORDER BY id FOR UPDATE)`
-	_, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"user": r.ViewerID, "kinds": kindsOf(r)})
-	if err != nil {
+	if _, err := s.db.Exec(ctx, query, args); err != nil {
 		return fmt.Errorf("retire rivers: %w", err)
 	}
 	return nil
 }
 
-func kindsOf(r timelines.Replace) []string {
-	if r.Kinds == nil {
-		return []string{}
+// replacedBy is the condition on a river r that a Replace concerns, with its
+// arguments. It asks only what the Replace names: each has an index.
+func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pgx.StrictNamedArgs, error) {
+	all, args := []string{"true"}, pgx.StrictNamedArgs{}
+	switch {
+	case r.Of != 0:
+		// Who follows, or leaves, from now on has rivers of their own to replace.
+		followers, err := s.primary.SubscriberIDs(ctx, r.Of)
+		if err != nil {
+			return "", nil, err
+		}
+		all = append(all, "(r.their_id = @of OR r.user_id = ANY(@followers))")
+		args["of"], args["followers"] = r.Of, append(followers, r.Of)
+	case !r.Everybody:
+		all = append(all, "r.user_id = @viewer")
+		args["viewer"] = r.ViewerID
 	}
-	return r.Kinds
+	if len(r.Kinds) > 0 {
+		all = append(all, "r.kind = ANY(@kinds)")
+		args["kinds"] = r.Kinds
+	}
+	if len(r.Terms) > 0 {
+		all = append(all, "r.term = ANY(@terms) AND r.term <> ''")
+		args["terms"] = r.Terms
+	}
+	return strings.Join(all, " AND "), args, nil
 }
 
 // deepest is how many entries of an open river are rebuilt at once. A river read
@@ -42,31 +66,21 @@ func kindsOf(r timelines.Replace) []string {
 // extends it again.
 const deepest = 10 * chunk
 
-// wide is the condition of a Replace that concerns many viewers: everybody, or
-// whoever looks at an account's pages or follows it.
-const wide = `(@everybody OR r.their_id = @of OR r.user_id = ANY(@followers::bigint[]))
-	AND (cardinality(@kinds::text[]) = 0 OR r.kind = ANY(@kinds::text[]))`
-
 // Spread begins a Replace of many viewers' rivers: closed ones and builds under way
 // are retired, in one statement, and what is left to do is returned, one Replace
 // for each viewer who has a page open. Each of them is short, whatever the number
 // of viewers, and can be repeated without the others.
 func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error) {
-	args := pgx.StrictNamedArgs{"everybody": r.Everybody, "of": int64(-1), "followers": []int64{}, "kinds": kindsOf(r)}
-	if r.Of != 0 {
-		// Who follows, or leaves, from now on has rivers of their own to replace.
-		followers, err := s.primary.SubscriberIDs(ctx, r.Of)
-		if err != nil {
-			return nil, err
-		}
-		args["of"], args["followers"] = r.Of, append(followers, r.Of)
-	}
-	if err := s.retireUnopened(ctx, wide, args); err != nil {
+	concerned, args, err := s.replacedBy(ctx, r)
+	if err != nil {
 		return nil, err
 	}
-	const query = `
+	if err := s.retireUnopened(ctx, concerned, args); err != nil {
+		return nil, err
+	}
+	query := `
 		SELECT DISTINCT r.user_id FROM leases l JOIN rivers r ON r.id = l.river_id
-		WHERE l.until > clock_timestamp() AND ` + wide + `
+		WHERE l.until > clock_timestamp() AND ` + concerned + `
 		ORDER BY 1`
 	rows, err := s.db.Query(ctx, query, args)
 	if err != nil {
@@ -78,7 +92,7 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 	}
 	left := make([]timelines.Replace, len(viewers))
 	for i, v := range viewers {
-		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds}
+		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds, Terms: r.Terms}
 	}
 	return left, nil
 }
@@ -108,7 +122,8 @@ func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.S
 // names swapped, for the bus. What the old generation still shows meanwhile is
 // decided at render with the new access sets.
 //
-// For everybody, and for all that an account's feeds concern, it does so for one viewer after the other; see Spread.
+// For everybody, and for all whom an account's feeds concern, it does so for one
+// viewer after the other; see Spread.
 func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error) {
 	if r.Everybody || r.Of != 0 {
 		left, err := s.Spread(ctx, r)
@@ -125,28 +140,28 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 		}
 		return swapped, nil
 	}
-	const mine = `r.user_id = @user AND (cardinality(@kinds::text[]) = 0 OR r.kind = ANY(@kinds::text[]))`
-	err := s.retireUnopened(ctx, mine, pgx.StrictNamedArgs{"user": r.ViewerID, "kinds": kindsOf(r)})
+	concerned, args, err := s.replacedBy(ctx, r)
 	if err != nil {
+		return nil, err
+	}
+	if err := s.retireUnopened(ctx, concerned, args); err != nil {
 		return nil, err
 	}
 	// What is left live is open; and a page open on a river already retired (the
 	// actor's own, see Retire) is swapped too.
-	const open = `
+	open := `
 		SELECT DISTINCT ON (user_id, kind, their_id, term, ord) user_id, kind, their_id, term, ord,
 			(SELECT CASE WHEN count(*) > @deepest THEN min(fresh_at) ELSE r.floor END
 			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
 				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
 			state = 'live'
 		FROM rivers r
-		WHERE user_id = @user
-			AND (cardinality(@kinds::text[]) = 0 OR kind = ANY(@kinds::text[]))
+		WHERE ` + concerned + `
 			AND (state = 'live' OR state = 'retired' AND EXISTS (
 				SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
 		ORDER BY user_id, kind, their_id, term, ord, state = 'live' DESC`
-	rows, err := s.db.Query(ctx, open, pgx.StrictNamedArgs{
-		"user": r.ViewerID, "kinds": kindsOf(r), "deepest": deepest,
-	})
+	args["deepest"] = deepest
+	rows, err := s.db.Query(ctx, open, args)
 	if err != nil {
 		return nil, fmt.Errorf("read open rivers: %w", err)
 	}

@@ -21,10 +21,14 @@ const (
 	Comments    Kind = "comments"
 	Discussions Kind = "discussions"
 	Faves       Kind = "faves"
+	Mentions    Kind = "mentions"
 	Directs     Kind = "directs"
 	Group       Kind = "group"
 	Post        Kind = "post"
 	Everything  Kind = "everything"
+	Best        Kind = "best"
+	MostFaved   Kind = "mostfaved"
+	Hashtag     Kind = "hashtag"
 	Search      Kind = "search"
 )
 
@@ -47,8 +51,8 @@ type Name struct {
 	// TheirID is whose page it is: an account for User, Subfeed, Likes, Comments,
 	// Group; a post for Post; else 0.
 	TheirID int64
-	// Term is the slug of a Subfeed, the query of a Search in its canonical form, else
-	// empty.
+	// Term is the slug of a Subfeed; a hashtag's; the language of an aggregate, or
+	// empty for all; the query of a Search in its canonical form; else empty.
 	Term  string
 	Order Order
 }

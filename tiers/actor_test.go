@@ -124,7 +124,7 @@ func (a *actor) post(n *node) {
 	if a.rng.IntN(40) == 0 {
 		body = strings.Repeat("long ", 400) + body
 	}
-	p := timelines.NewPost{Author: a.id, Body: body, To: a.destinations()}
+	p := timelines.NewPost{Author: a.id, Body: body, To: a.destinations(), Language: langs[a.rng.IntN(len(langs))]}
 	if a.rng.IntN(4) == 0 {
 		p.Key = fmt.Sprintf("post %d", a.serial)
 	}
@@ -135,7 +135,7 @@ func (a *actor) post(n *node) {
 		return
 	}
 	a.board.add(&card{id: c.PostID, code: c.Code, author: a.id})
-	a.standsInMine(c.PostID, p.To, clock)
+	a.standsInMine(c.PostID, p.Body, p.To, clock)
 	if p.Key != "" {
 		again, ok := a.act("post again", n, create)
 		if ok && (!again.Repeated || again.PostID != c.PostID) {
@@ -165,14 +165,14 @@ func (a *actor) twins() {
 		return
 	}
 	a.board.add(&card{id: made[0].PostID, code: made[0].Code, author: a.id})
-	a.standsInMine(made[0].PostID, []string{a.name}, 0)
+	a.standsInMine(made[0].PostID, p.Body, []string{a.name}, 0)
 }
 
-// standsInMine: the new post is at the top of my page, and of my home feed, by
-// creation; only I write into the first, others may have written into the second
-// meanwhile. One that stands in groups only may be closed to me meanwhile, and
+// standsInMine: the new post is at the top of my page, and of my home feed and its
+// tags', by creation; only I write into the first, others may have written into the
+// others meanwhile. One that stands in groups only may be closed to me meanwhile, and
 // comes back in the background when they open again.
-func (a *actor) standsInMine(post int64, to []string, clock int64) {
+func (a *actor) standsInMine(post int64, body string, to []string, clock int64) {
 	inGroups := !slices.ContainsFunc(to, func(name string) bool { return !slices.Contains(a.workload.groups, name) })
 	check := func(kind rivers.Kind, of string, atTop bool) {
 		page := a.own(kind, of, rivers.Created)
@@ -198,6 +198,11 @@ func (a *actor) standsInMine(post int64, to []string, clock int64) {
 		case strings.HasPrefix(name, a.name+"/"):
 			check(rivers.User, a.name, true)
 			check(rivers.Subfeed, name, true)
+		}
+	}
+	for _, tag := range tags {
+		if strings.Contains(body, "#"+tag) {
+			check(rivers.Hashtag, tag, false)
 		}
 	}
 }
@@ -260,7 +265,7 @@ func (a *actor) comment(n *node) {
 		return
 	}
 	a.serial++
-	body := fmt.Sprintf("comment %d of %s", a.serial, a.name)
+	body := fmt.Sprintf("comment %d of %s%s", a.serial, a.name, tagged(a.serial))
 	done, ok := a.act("comment", n, func(ctx context.Context) (timelines.Change, error) {
 		return n.store.CreateComment(ctx, timelines.NewComment{Author: a.id, Code: c.code, Body: body, Key: body})
 	})
@@ -344,7 +349,10 @@ func (a *actor) edit(n *node) {
 	c.edits++
 	body := bodyOf(a.name, int(c.id), c.edits)
 	_, ok := a.act("edit", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.EditPost(ctx, a.id, c.code, body)
+		if c.edits%2 == 0 {
+			return n.store.EditPost(ctx, a.id, c.code, body)
+		}
+		return n.store.EditPostIn(ctx, a.id, c.code, body, langs[c.edits/2%len(langs)])
 	})
 	if !ok {
 		return
@@ -398,7 +406,7 @@ func (a *actor) editComment(n *node) {
 	}
 	a.serial++
 	a.act("edit comment", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.EditComment(ctx, a.id, c.code, m.id, fmt.Sprintf("comment edited, %d", a.serial))
+		return n.store.EditComment(ctx, a.id, c.code, m.id, fmt.Sprintf("comment edited%s, %d", tagged(a.serial), a.serial))
 	})
 }
 

@@ -108,9 +108,21 @@ func (b *board) since() int64 {
 	return b.now
 }
 
-// bodyOf is the text of a post at an edit: the number is at its end.
+// bodyOf is the text of a post at an edit: the number is at its end. Every edit
+// has other tags, or none.
 func bodyOf(author string, serial, edit int) string {
-	return fmt.Sprintf("post %d of %s, edit %d", serial, author, edit)
+	return fmt.Sprintf("post %d of %s%s, edit %d", serial, author, tagged(serial+edit), edit)
+}
+
+// tags are all that workloads write.
+var tags = []string{"river", "weir", "весна"}
+
+// langs are the languages of aggregates and posts, unknown included.
+var langs = []string{"", "en", "ru"}
+
+// tagged are the tags of the n-th text, and whom it names.
+func tagged(n int) string {
+	return []string{"", " #river", " @ann", " #Weir #river", " #весна @bob @cat", ""}[n%6]
 }
 
 func editOf(body string) int {

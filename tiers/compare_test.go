@@ -51,7 +51,7 @@ func idsOf(list []timelines.Timeline) []int64 {
 // compare pages a river to its very end on a node and says where it is not what
 // the oracle expects; empty if nowhere.
 func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name) string {
-	what := fmt.Sprintf("%s %s of %d for %d by %s", name.Kind, name.Term, name.TheirID, name.UserID, name.Order)
+	what := fmt.Sprintf("%s %q of %d for %d by %s", name.Kind, name.Term, name.TheirID, name.UserID, name.Order)
 	refused := o.refused(name)
 	want := o.expect(name)
 	var got []shown
@@ -98,12 +98,24 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 	for _, s := range searches {
 		add(rivers.Search, 0, termOf(s.text))
 	}
+	named := func(kind rivers.Kind, terms ...string) {
+		for _, term := range terms {
+			for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
+				all = append(all, rivers.Name{UserID: viewer, Kind: kind, Term: term, Order: order})
+			}
+		}
+	}
+	named(rivers.Hashtag, append([]string{"unused"}, tags...)...)
+	named(rivers.Everything, "en", "ru")
+	named(rivers.Best, langs...)
+	named(rivers.MostFaved, langs...)
 	if viewer != 0 {
 		add(rivers.Home, 0)
 		add(rivers.Discussions, 0)
 		add(rivers.Directs, 0)
 		add(rivers.Faves, 0)
 		add(rivers.Eyes, 0)
+		add(rivers.Mentions, 0)
 	}
 	for _, t := range o.timelines {
 		if t.Kind == timelines.KindSubfeed && !strings.HasPrefix(o.accounts[t.TheirID].Name, ghostPrefix) {

@@ -28,11 +28,18 @@ type town struct {
 	store *timelines.Store
 }
 
+// options are such that few people make a post one of the best.
+var options = func() timelines.Options {
+	o := timelines.DefaultOptions()
+	o.BestOf, o.MostFaved = 3, 2
+	return o
+}()
+
 func newTown(t testing.TB) *town {
 	t.Helper()
 	w := &town{t: t, ctx: context.Background(), db: testdb.New(t)}
 	w.queue = newQueue(t, w.db.Primary)
-	w.store = timelines.Open(w.db.Primary, w.queue, timelines.DefaultOptions())
+	w.store = timelines.Open(w.db.Primary, w.queue, options)
 	return w
 }
 
@@ -53,7 +60,7 @@ func (w *town) quiet() *node {
 	w.t.Helper()
 	n := &node{secondary: testdb.Open(w.t, w.db.SecondaryURL)}
 	log := slog.New(slog.DiscardHandler)
-	n.store = timelines.Open(testdb.Open(w.t, w.db.PrimaryURL), w.queue, timelines.DefaultOptions())
+	n.store = timelines.Open(testdb.Open(w.t, w.db.PrimaryURL), w.queue, options)
 	n.rivers = rivers.Open(n.secondary, n.store, log, rivers.DefaultOptions())
 	if err := n.rivers.Start(w.ctx); err != nil {
 		w.t.Fatalf("start rivers: %v", err)
@@ -287,12 +294,12 @@ func (w *town) people(name string, number int) {
 		INSERT INTO timelines (kind, their_id, term, access, writers)
 		SELECT k, id, CASE k WHEN 'subfeed' THEN 'private' ELSE '' END, CASE WHEN k IN ('feed', 'likes', 'comments') THEN 0 ELSE 2 END,
 			CASE k WHEN 'directs' THEN 'anyone' ELSE '' END
-		FROM made, unnest(ARRAY['feed', 'subfeed', 'eyes', 'directs', 'likes', 'comments', 'discussions', 'faves']) k`, name, number)
+		FROM made, unnest(ARRAY['feed', 'subfeed', 'eyes', 'directs', 'likes', 'comments', 'discussions', 'faves', 'mentions']) k`, name, number)
 	w.execPrimary(`
 		WITH gates AS (
 			UPDATE timelines t SET gate_id = g.id
 			FROM timelines g
-			WHERE t.gate_id IS NULL AND t.kind NOT IN ('group', 'post', 'everything')
+			WHERE t.gate_id IS NULL AND t.their_id <> 0 AND t.kind NOT IN ('group', 'post')
 				AND g.their_id = t.their_id
 				AND g.kind = CASE WHEN t.kind IN ('likes', 'comments') THEN 'feed' ELSE t.kind END
 			RETURNING t.id, t.kind, t.their_id

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -62,6 +63,7 @@ type post struct {
 	Flags     [3]bool // by level
 	Code      string
 	Body      string
+	Lang      string
 	Decisive  []int64
 }
 
@@ -114,10 +116,10 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		err = each(err, `SELECT subscriber_id, account_id FROM subscriptions`, []any{&p.a, &p.b}, func() { o.follows[p] = true })
 		var x post
 		err = each(err, `SELECT id, version, author_id, fresh_at, created_at, edited_at, deleted_at,
-				is_public, is_protected, is_private, code, body, decisive FROM posts`,
+				is_public, is_protected, is_private, code, body, lang, decisive FROM posts`,
 			[]any{
 				&x.ID, &x.Version, &x.AuthorID, &x.FreshAt, &x.CreatedAt, &x.EditedAt, &x.DeletedAt,
-				&x.Flags[0], &x.Flags[1], &x.Flags[2], &x.Code, &x.Body, &x.Decisive,
+				&x.Flags[0], &x.Flags[1], &x.Flags[2], &x.Code, &x.Body, &x.Lang, &x.Decisive,
 			}, func() { o.posts[x.ID] = x })
 		var e entry
 		err = each(err, `SELECT timeline_id, post_id, entered_at, fresh_at, withdrawn FROM timeline_entries`,
@@ -190,6 +192,28 @@ func (o *oracle) commentedBy(account, post int64) bool {
 	return slices.ContainsFunc(o.comments[post], func(c remark) bool { return c.AuthorID == account })
 }
 
+// takingPart is how many people besides its author like the post or commented on it.
+func (o *oracle) takingPart(p post) int {
+	people := map[int64]bool{}
+	for _, l := range o.likes[p.ID] {
+		people[l.AccountID] = true
+	}
+	for _, c := range o.comments[p.ID] {
+		people[c.AuthorID] = true
+	}
+	delete(people, p.AuthorID)
+	return len(people)
+}
+
+// says: does the post or one of its comments have this word, in whatever case?
+// Workloads write a space before each tag, and nothing or a comma after it.
+func (o *oracle) says(p post, word string) bool {
+	has := func(body string) bool {
+		return slices.Contains(strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return r == ' ' || r == ',' }), word)
+	}
+	return has(p.Body) || slices.ContainsFunc(o.comments[p.ID], func(c remark) bool { return has(c.Body) })
+}
+
 // holds: is the post in the timeline, by what people did?
 func (o *oracle) holds(t timeline, p post) bool {
 	if p.DeletedAt != nil {
@@ -208,10 +232,17 @@ func (o *oracle) holds(t timeline, p post) bool {
 		return o.faves[pair{p.ID, t.TheirID}]
 	case timelines.KindPost:
 		return t.TheirID == p.ID
-	case timelines.KindEverything:
-		return slices.ContainsFunc(p.Decisive, func(id int64) bool {
+	case timelines.KindEverything, timelines.KindBest, timelines.KindMostFaved:
+		open := slices.ContainsFunc(p.Decisive, func(id int64) bool {
 			return o.timelines[id].Kind != timelines.KindDirects && o.timelines[id].Kind != timelines.KindEyes
 		})
+		return open && (t.Term == "" || t.Term == p.Lang) &&
+			(t.Kind != timelines.KindBest || o.takingPart(p) >= options.BestOf) &&
+			(t.Kind != timelines.KindMostFaved || o.faved(p.ID) >= options.MostFaved)
+	case timelines.KindMentions:
+		return o.says(p, "@"+o.accounts[t.TheirID].Name)
+	case timelines.KindHashtag:
+		return o.says(p, "#"+t.Term)
 	}
 	panic("no such kind: " + t.Kind)
 }
@@ -233,10 +264,10 @@ func (o *oracle) sources(n rivers.Name) []timeline {
 			return (t.Kind == timelines.KindFeed || t.Kind == timelines.KindSubfeed) && t.TheirID == n.TheirID
 		case rivers.Subfeed:
 			return t.Kind == timelines.KindSubfeed && t.TheirID == n.TheirID && t.Term == n.Term
-		case rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Eyes:
+		case rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Eyes, rivers.Mentions:
 			return t.Kind == string(n.Kind) && t.TheirID == n.UserID
 		default: // the timeline of that name
-			return t.Kind == string(n.Kind) && t.TheirID == n.TheirID
+			return t.Kind == string(n.Kind) && t.TheirID == n.TheirID && t.Term == n.Term
 		}
 	}
 	var found []timeline

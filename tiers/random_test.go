@@ -70,7 +70,7 @@ func (v *village) empty() {
 			ON CONFLICT DO NOTHING`,
 		`UPDATE timelines t SET writers = CASE a.name WHEN 'club-private' THEN 'members' ELSE 'anyone' END
 			FROM accounts a WHERE a.id = t.their_id AND t.kind IN ('directs', 'group')`,
-		`DELETE FROM timelines WHERE kind = 'post' OR kind = 'subfeed' AND term <> 'private'`,
+		`DELETE FROM timelines WHERE kind IN ('post', 'hashtag') OR kind = 'subfeed' AND term <> 'private'`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind <> 'group'
 			AND t.their_id <> r.account_id`,
 		`DELETE FROM readers r USING timelines t WHERE t.id = r.timeline_id AND t.kind = 'group'
@@ -121,11 +121,12 @@ func (v *village) once(rt *rapid.T) {
 			act(what, func(ctx context.Context) (timelines.Change, error) { return do(ctx, actor, code, id) })
 		}
 	}
-	text := func() string { v.bodies++; return fmt.Sprintf("text %d", v.bodies) }
+	text := func() string { v.bodies++; return fmt.Sprintf("text %d%s", v.bodies, tagged(v.bodies)) }
 	rt.Repeat(map[string]func(*rapid.T){
 		"post": func(rt *rapid.T) {
 			p := timelines.NewPost{
 				Author: who().AccountID, Body: text(), To: v.places(rt, 0),
+				Language: rapid.SampledFrom(langs).Draw(rt, "language"),
 			}
 			if c, ok := act("post", func(ctx context.Context) (timelines.Change, error) { return v.n.store.CreatePost(ctx, p) }); ok {
 				v.posts = append(v.posts, c)
@@ -191,7 +192,7 @@ func (v *village) once(rt *rapid.T) {
 		"unfave":      onPost("unfave", v.n.store.Unfave),
 		"delete post": onPost("delete", v.n.store.DeletePost),
 		"edit": onPost("edit", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-			return v.n.store.EditPost(ctx, actor, code, text())
+			return v.n.store.EditPostIn(ctx, actor, code, text(), langs[v.bodies%len(langs)])
 		}),
 		"subscribe": func(*rapid.T) {
 			actor, to := who().AccountID, name()
@@ -334,7 +335,12 @@ func (v *village) look(rt *rapid.T, open bool) {
 		}
 		of = rapid.SampledFrom(v.posts).Draw(rt, "post").Code
 	}
-	if kind == rivers.Search {
+	switch kind {
+	case rivers.Hashtag:
+		of = rapid.SampledFrom(tags).Draw(rt, "tag")
+	case rivers.Everything, rivers.Best, rivers.MostFaved:
+		of = rapid.SampledFrom(langs).Draw(rt, "language")
+	case rivers.Search:
 		of = rapid.SampledFrom(searches).Draw(rt, "search").text
 	}
 	order := rapid.SampledFrom([]rivers.Order{rivers.Fresh, rivers.Created}).Draw(rt, "order")

@@ -137,8 +137,10 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 	}
 	kinds := []rivers.Kind{
 		rivers.Home, rivers.Home, rivers.Home, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
-		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Group, rivers.Post,
-		rivers.Subfeed, rivers.Subfeed, rivers.Eyes, rivers.Search, rivers.Search, rivers.Search,
+		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Mentions,
+		rivers.Group, rivers.Post, rivers.Hashtag, rivers.Hashtag,
+		rivers.Best, rivers.MostFaved, rivers.Subfeed, rivers.Subfeed, rivers.Eyes,
+		rivers.Search, rivers.Search, rivers.Search,
 	}
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""
@@ -154,6 +156,10 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 		of = searches[r.rng.IntN(len(searches))].text
 	case rivers.Group:
 		of = r.groups[r.rng.IntN(len(r.groups))]
+	case rivers.Everything, rivers.Best, rivers.MostFaved:
+		of = langs[r.rng.IntN(len(langs))]
+	case rivers.Hashtag:
+		of = tags[r.rng.IntN(len(tags))]
 	case rivers.Post:
 		if c := r.board.pick(r.rng, anyCard); c != nil {
 			of = c.code

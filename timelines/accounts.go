@@ -86,8 +86,8 @@ func insertAccountTx(ctx context.Context, tx pgx.Tx, kind, name, title, about, l
 
 // insertTimelinesTx makes the fixed timelines of new accounts, and lets each
 // user read their own private ones. A user's likes and comments open with their
-// feed (gate_id); eyes, directs, discussions and faves are the owner's alone, and
-// so is the private sub-feed until its owner admits somebody.
+// feed (gate_id); eyes, directs, discussions, faves and mentions are the owner's
+// alone, and so is the private sub-feed until its owner admits somebody.
 func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 	// The ids are drawn first, because a timeline may be its own gate.
 	const query = `
@@ -100,6 +100,7 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 			('user',  'comments',    '',        'feed',        0::smallint),
 			('user',  'discussions', '',        'discussions', 2::smallint),
 			('user',  'faves',       '',        'faves',       2::smallint),
+			('user',  'mentions',    '',        'mentions',    2::smallint),
 			('group', 'group',       '',        'group',       0::smallint)
 		), numbered AS MATERIALIZED (
 			SELECT nextval(pg_get_serial_sequence('timelines', 'id')) AS id,
@@ -115,7 +116,7 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 			RETURNING id, kind, their_id
 		)
 		INSERT INTO readers (timeline_id, account_id)
-		SELECT id, their_id FROM made WHERE kind IN ('feed', 'subfeed', 'eyes', 'directs', 'discussions', 'faves')`
+		SELECT id, their_id FROM made WHERE kind IN ('feed', 'subfeed', 'eyes', 'directs', 'discussions', 'faves', 'mentions')`
 	if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"accounts": accounts}); err != nil {
 		return fmt.Errorf("insert timelines: %w", err)
 	}

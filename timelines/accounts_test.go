@@ -74,6 +74,7 @@ func TestFixedTimelines(t *testing.T) {
 		{KindFaves, KindFaves, Private, true},
 		{KindFeed, KindFeed, Public, true},
 		{KindLikes, KindFeed, Public, false},
+		{KindMentions, KindMentions, Private, true},
 		{KindSubfeed, KindSubfeed, Private, true},
 	})
 	g, c, err := w.CreateGroup(t.Context(), NewGroup{Actor: bob.ID, Name: "club", Title: "The Club", About: "us", Access: Private})
@@ -236,6 +237,6 @@ func TestInsertTimelinesForManyAtOnce(t *testing.T) {
 		got = append(got, a.ID)
 	}
 	w.same("accounts with a feed", got, made)
-	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*8+10)
-	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*6)
+	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*9+10)
+	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*7)
 }

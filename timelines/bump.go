@@ -33,7 +33,7 @@ const clockMicros = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 
 // bumpTx bumps the post after a new comment if the rule says so: it is younger
 // than a day, or had more than two comments within the last day, the new one
-// included (source: 000). Its rows in base timelines, its own and everything
+// included (source: 000). Its rows in base timelines, its own and the aggregates
 // move with it, and the actor's own; those in other filter timelines too if they
 // are few. moved are the timelines in which it moved, without those it has left;
 // rest says that rows have still to follow.
@@ -62,8 +62,11 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 			SELECT unnest(p.decisive) AS id FROM posts p WHERE p.id = @post
 			UNION
 			SELECT t.id FROM timelines t WHERE t.term = '' AND (t.kind, t.their_id) IN (
-				('post', @post), ('everything', 0),
-				('likes', @actor), ('comments', @actor), ('discussions', @actor), ('faves', @actor))
+				('post', @post),
+				('likes', @actor), ('comments', @actor), ('discussions', @actor), ('faves', @actor),
+				('mentions', @actor))
+			UNION
+			SELECT t.id FROM timelines t WHERE t.kind IN ('everything', 'best', 'mostfaved') AND t.their_id = 0
 		), others AS MATERIALIZED (
 			SELECT e.timeline_id AS id FROM timeline_entries e
 			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always)
@@ -157,16 +160,38 @@ func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
 // there, and returns those it was not in. One that held it before keeps its
 // first stamp, so that doing and undoing never lifts.
 func (s *Store) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, kinds ...string) ([]int64, error) {
-	// Entering an old post lifts nothing: the stamp is the post's fresh_at of now.
-	// A row that comes back may be behind a bump that a block has still to bring.
-	const query = `
+	const query = enterSelect + `
+		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite
+	args := s.enterArgs(p)
+	args["account"], args["kinds"] = account, kinds
+	rows, err := tx.Query(ctx, query, args)
+	return collectIDs(rows, err, "timelines entered")
+}
+
+// enterNamedTx is enterTx of timelines by id.
+func (s *Store) enterNamedTx(ctx context.Context, tx pgx.Tx, p lockedPost, timelines []int64) ([]int64, error) {
+	const query = enterSelect + `
+		JOIN unnest(@timelines::bigint[]) AS t (id) ON true` + enterWrite
+	args := s.enterArgs(p)
+	args["timelines"] = timelines
+	rows, err := tx.Query(ctx, query, args)
+	return collectIDs(rows, err, "timelines entered")
+}
+
+// enterSelect and enterWrite stand around a join of the timelines t to enter.
+//
+// Entering an old post lifts nothing: the stamp is the post's fresh_at of now. So
+// it is for a post just made, which has no stamp yet. A row that comes back may be
+// behind a bump that a block has still to bring.
+const (
+	enterSelect = `
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT t.id, p.id, enters.at, greatest(p.fresh_at, enters.at), created.at
 		FROM posts p
 		CROSS JOIN LATERAL (SELECT (extract(epoch FROM p.created_at) * 1000000)::bigint AS at) created
 		CROSS JOIN LATERAL (SELECT CASE WHEN @max_age::bigint > 0 AND @stamp > created.at + @max_age
-			THEN p.fresh_at ELSE @stamp END AS at) enters
-		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''
+			THEN p.fresh_at ELSE greatest(@stamp, p.fresh_at) END AS at) enters`
+	enterWrite = `
 		WHERE p.id = @post
 		ORDER BY t.id
 		ON CONFLICT (timeline_id, post_id) DO UPDATE
@@ -174,18 +199,12 @@ func (s *Store) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account in
 			fresh_at = greatest(e.entered_at, (SELECT p.fresh_at FROM posts p WHERE p.id = e.post_id))
 		WHERE e.withdrawn
 		RETURNING timeline_id`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"post": p.ID, "account": account, "kinds": kinds, "stamp": p.Stamp,
-		"max_age": int64(s.opts.LocalBumpMaxAge / time.Microsecond),
-	})
-	if err != nil {
-		return nil, fmt.Errorf("enter timelines: %w", err)
+)
+
+func (s *Store) enterArgs(p lockedPost) pgx.StrictNamedArgs {
+	return pgx.StrictNamedArgs{
+		"post": p.ID, "stamp": p.Stamp, "max_age": int64(s.opts.LocalBumpMaxAge / time.Microsecond),
 	}
-	entered, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return nil, fmt.Errorf("enter timelines: %w", err)
-	}
-	return entered, nil
 }
 
 // withdrawTx takes the post out of those of the account's filter timelines that

@@ -190,7 +190,8 @@ func TestBumpOfMany(t *testing.T) {
 	w.heard.take()
 
 	c := w.comment(bob, p.Code)
-	now := ids(append(p.Touched, w.timeline(KindComments, bob.ID), w.timeline(KindLikes, bob.ID))...)
+	now := ids(append(p.Touched, w.timeline(KindComments, bob.ID), w.timeline(KindLikes, bob.ID),
+		w.timeline(KindBest, 0))...)
 	w.same("touched at once", c.Touched, now)
 	w.same("announced", w.heard.take(), []Event{Unbumped{PostID: p.PostID}, Touched{PostID: p.PostID, Timelines: now}})
 	fresh := w.freshAt(p.PostID)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -19,7 +20,8 @@ type NewComment struct {
 // CreateComment comments on a post the author can read, else ErrNotFound;
 // ErrBlocked if they can only through groups that block them (see Block). The
 // post enters the author's comments and discussions, fresh there the first time,
-// and is bumped everywhere if it is young or much talked about (see bumpTx).
+// and is bumped everywhere if it is young or much talked about (see bumpTx). The
+// comment's tags and mentions bring the post to their timelines, as its own do.
 func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error) {
 	body, err := cleanBody(n.Body, MaxCommentBytes)
 	if err != nil {
@@ -64,7 +66,15 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 				return Change{}, err
 			}
 		}
-		return s.touchTx(ctx, tx, c, union(bumped, entered))
+		named, err := s.indexTextTx(ctx, tx, &c, p, c.CommentID, body, false)
+		if err != nil {
+			return Change{}, err
+		}
+		settled, err := s.resettleTx(ctx, tx, p, KindBest, true)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, slices.Concat(bumped, entered, named, settled))
 	})
 }
 
@@ -123,14 +133,19 @@ func (s *Store) EditComment(ctx context.Context, actor int64, code string, id in
 		if err != nil {
 			return Change{}, fmt.Errorf("edit comment: %w", err)
 		}
-		return s.touchTx(ctx, tx, c, nil)
+		touched, err := s.indexTextTx(ctx, tx, &c, p, id, body, true)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, touched)
 	})
 }
 
 // DeleteComment removes a comment with its text and likes. Its author may, the post's
 // author, and who administers a group the post stands in; else ErrForbidden.
 // With its author's last comment the post leaves their comments, and the
-// discussions unless they wrote or like it. It bumps nothing. Deleting what
+// discussions unless they wrote or like it; with the last text that has a tag, or
+// names somebody, it leaves that timeline. It bumps nothing. Deleting what
 // is deleted is a success, to whoever might, and changes nothing.
 func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
@@ -165,7 +180,15 @@ func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id 
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, left)
+		unnamed, err := s.indexTextTx(ctx, tx, &c, p, id, "", true)
+		if err != nil {
+			return Change{}, err
+		}
+		settled, err := s.resettleTx(ctx, tx, p, KindBest, false)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, slices.Concat(left, unnamed, settled))
 	})
 }
 

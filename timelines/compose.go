@@ -24,6 +24,9 @@ type NewPost struct {
 	// directs. None is the author's own feed.
 	To  []string
 	Key string // the form's, or empty
+	// Language is what the author says it is in, one of language.Known; empty: it is
+	// found out from the text.
+	Language string
 }
 
 // ToEyes is the destination that only the author reads. No account and no
@@ -36,9 +39,10 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 // CreatePost publishes a post. Who may write into a group or to a person, each
 // of them says for itself; see Writers, Block and Ban.
 //
-// An unknown destination is an InvalidError "to_unknown" and one the author may
-// not write to "to_forbidden", each with its name for Value; ToEyes among others is
-// "to_eyes", since one of the two cannot be meant.
+// A Language that is not known is an InvalidError "language_unknown". An unknown
+// destination is an InvalidError "to_unknown" and one the author may not write to
+// "to_forbidden", each with its name for Value; ToEyes among others is "to_eyes",
+// since one of the two cannot be meant.
 func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 	body, err := cleanBody(n.Body, MaxPostBytes)
 	if err != nil {
@@ -51,24 +55,32 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
+	tongue, err := tongueOf(body, n.Language)
+	if err != nil {
+		return Change{}, err
+	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		where, err := addressTx(ctx, tx, n.Author, to)
 		if err != nil {
 			return Change{}, err
 		}
 		c := Change{Actor: n.Author}
-		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, body, where.decisive)
+		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, body, tongue, where.decisive)
 		if err != nil {
 			return Change{}, err
 		}
 		if err := recordKeyTx(ctx, tx, n.Author, n.Key, c.PostID, 0); err != nil {
 			return Change{}, err
 		}
-		entered, err := placeTx(ctx, tx, c.PostID, where)
+		entered, err := placeTx(ctx, tx, c.PostID, tongue.lang, where)
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, entered)
+		named, err := s.indexTextTx(ctx, tx, &c, lockedPost{ID: c.PostID}, ownText, body, false)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, union(entered, named))
 	})
 }
 
@@ -223,11 +235,13 @@ func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) ([]int64, e
 
 // insertPostTx inserts the post with a code nobody has. Flags come from the
 // levels of its decisive timelines, which holdLevelsTx holds.
-func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, decisive []int64) (id int64, code string, err error) {
+func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, tongue tongue, decisive []int64) (id int64, code string, err error) {
 	const query = `
 		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)
-		INSERT INTO posts (author_id, created_at, fresh_at, code, body, decisive, is_public, is_protected, is_private)
-		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @decisive, f.*
+		INSERT INTO posts (author_id, created_at, fresh_at, code, body, lang, lang_chosen, decisive,
+			is_public, is_protected, is_private)
+		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @lang, @chosen,
+			@decisive, f.*
 		FROM clock, (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
@@ -236,7 +250,7 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, dec
 	for range maxAttempts {
 		code = newCode()
 		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
-			"author": author, "code": code, "body": body, "decisive": decisive,
+			"author": author, "code": code, "body": body, "lang": tongue.lang, "chosen": tongue.chosen, "decisive": decisive,
 		}).Scan(&id)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			break
@@ -250,7 +264,7 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, dec
 
 // placeTx makes the post's own timeline and puts the post, fresh, into all it
 // belongs to.
-func placeTx(ctx context.Context, tx pgx.Tx, post int64, where address) ([]int64, error) {
+func placeTx(ctx context.Context, tx pgx.Tx, post int64, lang string, where address) ([]int64, error) {
 	const query = `
 		WITH own AS (
 			INSERT INTO timelines (kind, their_id) VALUES ('post', @post) RETURNING id
@@ -261,7 +275,7 @@ func placeTx(ctx context.Context, tx pgx.Tx, post int64, where address) ([]int64
 			UNION
 			SELECT @discussions::bigint
 			UNION
-			SELECT id FROM timelines WHERE kind = 'everything' AND their_id = 0 AND term = '' AND @everything
+			SELECT id FROM timelines WHERE kind = 'everything' AND their_id = 0 AND term IN ('', @lang) AND @everything
 		)
 		INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT places.id, p.id, p.fresh_at, p.fresh_at, p.fresh_at
@@ -269,7 +283,7 @@ func placeTx(ctx context.Context, tx pgx.Tx, post int64, where address) ([]int64
 		ORDER BY places.id
 		RETURNING timeline_id`
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"post": post, "decisive": where.decisive, "discussions": where.discussions, "everything": where.everything,
+		"post": post, "lang": lang, "decisive": where.decisive, "discussions": where.discussions, "everything": where.everything,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("place post: %w", err)

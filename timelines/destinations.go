@@ -45,7 +45,7 @@ func (s *Store) SetDestinations(ctx context.Context, actor int64, code string, t
 		if err != nil {
 			return Change{}, err
 		}
-		return s.moveTx(ctx, tx, p.change(actor), stands, where.decisive)
+		return s.moveTx(ctx, tx, p, actor, stands, where.decisive)
 	})
 }
 
@@ -82,7 +82,7 @@ func (s *Store) RemoveFromGroup(ctx context.Context, actor int64, code, group st
 				return Change{}, fmt.Errorf("find the author's eyes: %w", err)
 			}
 		}
-		return s.moveTx(ctx, tx, p.change(actor), stands, left)
+		return s.moveTx(ctx, tx, p, actor, stands, left)
 	})
 }
 
@@ -114,35 +114,26 @@ func decisiveTx(ctx context.Context, tx pgx.Tx, post int64) (stands []int64, err
 // another, both in key order. What it enters, it enters as fresh as it is, or
 // where it stood there before; all its timelines are touched, as whoever reads
 // any of them may read the post now, or may not any more.
-func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, c Change, stands, decisive []int64) (Change, error) {
+func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64, stands, decisive []int64) (Change, error) {
+	c := p.change(actor)
 	if slices.Equal(stands, decisive) {
 		return Change{}, &unchanged{c}
 	}
 	const move = `
 		UPDATE posts p
 		SET decisive = @decisive, is_public = f.is_public, is_protected = f.is_protected, is_private = f.is_private
-		FROM (SELECT ` + flagColumns + `, bool_or(t.kind NOT IN ('directs', 'eyes')) AS everything
-			FROM timelines t WHERE t.id = ANY(@decisive)) f
-		WHERE p.id = @post
-		RETURNING f.everything, (SELECT id FROM timelines WHERE kind = 'everything' AND their_id = 0 AND term = '')`
-	var inEverything bool
-	var everything int64
-	err := tx.QueryRow(ctx, move, pgx.StrictNamedArgs{"post": c.PostID, "decisive": decisive}).Scan(&inEverything, &everything)
-	if err != nil {
+		FROM (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
+		WHERE p.id = @post`
+	if _, err := tx.Exec(ctx, move, pgx.StrictNamedArgs{"post": p.ID, "decisive": decisive}); err != nil {
 		return Change{}, fmt.Errorf("move post: %w", err)
 	}
-	places, left := slices.Clone(decisive), without(stands, decisive)
-	if inEverything {
-		places = append(places, everything)
-	} else {
-		left = append(left, everything)
-	}
+	left := without(stands, decisive)
 	// A row that comes back keeps its first stamp, so that leaving and coming back
 	// never lifts.
 	const enter = `
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT places.id, p.id, p.fresh_at, p.fresh_at, (extract(epoch FROM p.created_at) * 1000000)::bigint
-		FROM posts p, unnest(@places::bigint[]) places(id)
+		FROM posts p, unnest(@decisive::bigint[]) places(id)
 		WHERE p.id = @post
 		ORDER BY places.id
 		ON CONFLICT (timeline_id, post_id) DO UPDATE
@@ -160,11 +151,17 @@ func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, c Change, stands, decisiv
 		)
 		UPDATE timeline_entries e SET withdrawn = true
 		FROM standing WHERE e.ctid = standing.at`
-	if _, err := tx.Exec(ctx, enter, pgx.StrictNamedArgs{"post": c.PostID, "places": places}); err != nil {
+	if _, err := tx.Exec(ctx, enter, pgx.StrictNamedArgs{"post": c.PostID, "decisive": decisive}); err != nil {
 		return Change{}, fmt.Errorf("enter destinations: %w", err)
 	}
 	if _, err := tx.Exec(ctx, leave, pgx.StrictNamedArgs{"post": c.PostID, "left": left}); err != nil {
 		return Change{}, fmt.Errorf("leave destinations: %w", err)
+	}
+	// What goes from hand to hand does not stand among what is for all.
+	p.Stamp = 0
+	settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+	if err != nil {
+		return Change{}, err
 	}
 	rows, err := tx.Query(ctx, `SELECT timeline_id FROM timeline_entries WHERE post_id = @post AND NOT withdrawn`,
 		pgx.StrictNamedArgs{"post": c.PostID})
@@ -172,7 +169,7 @@ func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, c Change, stands, decisiv
 	if err != nil {
 		return Change{}, err
 	}
-	return s.touchTx(ctx, tx, c, union(touched, left))
+	return s.touchTx(ctx, tx, c, union(touched, union(left, settled)))
 }
 
 // without returns those of the ids that are not among the others.

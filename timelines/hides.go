@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/marks"
 )
 
 // Hides (source: PRODUCT, "hide a post; hide by person, group, tag, word"): what
@@ -53,9 +55,10 @@ func sameWord(hidden, word string) bool {
 	return hidden == word || strings.TrimPrefix(word, "#") == hidden
 }
 
-// wordsOf are the words of a text in lower case: letters, digits and what stands
-// within a word, with the # of a tag.
+// wordsOf are the words of a text, folded as tags are: letters, digits and what
+// stands within a word, with the # of a tag.
 func wordsOf(text string) []string {
+	text = marks.Fold(text)
 	within := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_' }
 	var words []string
 	from, inside := -1, false // where the word begins; the rune before is within one
@@ -68,7 +71,7 @@ func wordsOf(text string) []string {
 			continue
 		}
 		if inside {
-			words = append(words, strings.ToLower(text[from:i]))
+			words = append(words, text[from:i])
 		}
 		if from = -1; r == '#' && !inside {
 			from = i
@@ -76,7 +79,7 @@ func wordsOf(text string) []string {
 		inside = false
 	}
 	if inside {
-		words = append(words, strings.ToLower(text[from:]))
+		words = append(words, text[from:])
 	}
 	return words
 }

@@ -30,6 +30,8 @@ func TestSpeaks(t *testing.T) {
 		{"a,b", "nothing; b", true},
 		{"x_y", "x_y z", true},
 		{"été", "l'ÉTÉ", true},
+		{"été", "l'e\u0301te\u0301", true},
+		{"#river", "a #ｒｉｖｅｒ", true},
 		{"#", "# alone", false},
 		{"#", "##", false},
 	} {

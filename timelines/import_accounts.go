@@ -117,7 +117,7 @@ func (b *batch) makeAccounts(ctx context.Context) error {
 	return b.remember(ctx, originAccount, ids, keys, titles)
 }
 
-// findTimelines reads the accounts' fixed timelines and the one of everything.
+// findTimelines reads the accounts' fixed timelines and the aggregates.
 func (b *batch) findTimelines(ctx context.Context) error {
 	byID := make(map[int64]*importAccount, len(b.accounts))
 	for _, a := range b.accounts {
@@ -125,20 +125,23 @@ func (b *batch) findTimelines(ctx context.Context) error {
 		b.met = append(b.met, meeting{kind: a.Kind, id: a.ID, new: a.new})
 	}
 	const query = `
-		SELECT id, kind, their_id, access FROM timelines
+		SELECT id, kind, their_id, term, access FROM timelines
 		WHERE kind IN ('feed', 'directs', 'group', 'likes', 'comments', 'discussions') AND their_id = ANY(@accounts)
-			AND term = '' OR kind = 'everything' AND their_id = 0 AND term = ''`
+			AND term = '' OR kind IN ('everything', 'best', 'mostfaved') AND their_id = 0`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": slices.Collect(maps.Keys(byID))})
 	if err != nil {
 		return fmt.Errorf("find timelines: %w", err)
 	}
 	var id, their int64
-	var kind string
+	var kind, term string
 	var level Level
-	_, err = pgx.ForEachRow(rows, []any{&id, &kind, &their, &level}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&id, &kind, &their, &term, &level}, func() error {
 		switch kind {
-		case KindEverything:
-			b.everything = id
+		case KindEverything, KindBest, KindMostFaved:
+			if b.aggregates[kind] == nil {
+				b.aggregates[kind] = map[string]int64{}
+			}
+			b.aggregates[kind][term] = id
 			return nil
 		case KindFeed, KindGroup:
 			byID[their].level = level

@@ -23,8 +23,12 @@ type batch struct {
 	byKey    map[string]*importPost
 	// commentOf is the post each comment stands under, by key.
 	commentOf map[string]string
-	// everything is the timeline of that kind.
-	everything int64
+	// aggregates are the timelines of all languages and of each, by kind and term.
+	aggregates map[string]map[string]int64
+	// marks are the timelines named in the batch's new texts, by #term and @name.
+	marks map[string]int64
+	// made are the comments made, by id.
+	made map[int64]placedComment
 	// forget goes into the access log.
 	forget []forget
 	events []Event
@@ -59,6 +63,7 @@ type importPost struct {
 	new     bool
 	deleted bool
 	// What is stored: of a post that was there, and then of both.
+	lang     string
 	freshAt  int64
 	decisive []int64
 	left     []int64         // where it stood before: nothing brings it back there
@@ -93,7 +98,7 @@ const (
 )
 
 func newBatch(im *Import, tx pgx.Tx) *batch {
-	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}}
+	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, aggregates: map[string]map[string]int64{}, made: map[int64]placedComment{}}
 }
 
 // mention takes an account into the batch, or adds what this mention knows.
@@ -200,7 +205,7 @@ func (b *batch) store(ctx context.Context) (Change, error) {
 	for _, step := range []func(context.Context) error{
 		b.findAccounts, b.makeAccounts, b.findTimelines, b.narrow,
 		b.findPosts, b.holdLevels, b.lockPosts, b.findGains,
-		b.replay, b.makePosts, b.gain, b.makeTalk, b.place, b.admit,
+		b.findMarks, b.replay, b.makePosts, b.gain, b.makeTalk, b.markTexts, b.rank, b.place, b.admit,
 		b.count,
 	} {
 		if err := step(ctx); err != nil {

@@ -347,3 +347,44 @@ func TestRemember(t *testing.T) {
 		t.Errorf("recalled: -want +got\n%s", diff)
 	}
 }
+
+// Tags and names in what is imported bring posts to their timelines at the dates of
+// the texts, once, and what people use already goes on.
+func TestImportMarks(t *testing.T) {
+	w := newTown(t)
+	zoe := w.user("zoe")
+	w.post(zoe, "a #river of now")
+	first := tale("1")
+	first.Body = "the #River at https://example.org/#lock"
+	said := remark("c1", "bob", time.Hour)
+	said.Body = "#river #weir"
+	first.Comments = []ImportedComment{said}
+	w.importPosts(10, first, tale("2"))
+	w.heard.take()
+	late := remark("c2", "cid", 40*24*time.Hour)
+	late.Body = "still a #weir, and a #mill, @ann and @zoe"
+	soon := remark("c3", "cid", 2*time.Hour)
+	soon.Body = "#Boat"
+	first.Comments = append(first.Comments, late, soon)
+	w.importPosts(10, first)
+	id := w.imported(originPost, "1")
+	fresh := Micros(noon.Add(2 * time.Hour))
+	w.same("freshness", w.freshAt(id), fresh)
+	for term, entered := range map[string]int64{
+		"river": Micros(noon), "weir": Micros(noon.Add(time.Hour)), "boat": fresh, "mill": fresh,
+	} {
+		w.same(term, w.row(w.hashtag(term), id), row{EnteredAt: entered, FreshAt: fresh})
+	}
+	for name, author := range map[string]int64{"ann": w.importedAccount("ann").ID, "zoe": zoe.ID} {
+		w.same("mentions of "+name, w.row(w.timeline(KindMentions, author), id), row{EnteredAt: fresh, FreshAt: fresh})
+	}
+	w.same("timelines of tags", value[int](w, `SELECT count(*)::int FROM timelines WHERE kind = 'hashtag'`), 4)
+	w.same("first uses announced", w.heard.take()[0],
+		Event(Replace{Everybody: true, Kinds: []string{"hashtag"}, Terms: []string{"boat", "mill"}}))
+	before := w.dump()
+	w.importPosts(10, first)
+	if diff := cmp.Diff(before, w.dump()); diff != "" {
+		t.Errorf("once more: -before +after\n%s", diff)
+	}
+	w.sound()
+}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/language"
 )
 
 // talk is a comment or a like in the order of time, as the bump rule is replayed
@@ -16,6 +18,8 @@ type talk struct {
 	at      time.Time
 	account *importAccount
 	comment bool
+	// named are the timelines its text names.
+	named []int64
 	// known: it is stored already.
 	known bool
 }
@@ -45,7 +49,9 @@ func (b *batch) findPosts(ctx context.Context) error {
 		return fmt.Errorf("find posts: %w", err)
 	}
 	for _, p := range b.posts {
-		p.new = p.ID == 0
+		if p.new = p.ID == 0; p.new {
+			p.lang = language.Detect(p.Body)
+		}
 	}
 	return nil
 }
@@ -97,7 +103,7 @@ func (b *batch) lockPosts(ctx context.Context) error {
 		return nil
 	}
 	const query = `
-		SELECT id, fresh_at, created_at, decisive, deleted_at IS NOT NULL
+		SELECT id, fresh_at, created_at, decisive, deleted_at IS NOT NULL, lang
 		FROM posts WHERE id = ANY(@ids) ORDER BY id FOR NO KEY UPDATE`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
 	if err != nil {
@@ -107,8 +113,10 @@ func (b *batch) lockPosts(ctx context.Context) error {
 	var createdAt time.Time
 	var decisive []int64
 	var deleted bool
-	_, err = pgx.ForEachRow(rows, []any{&id, &freshAt, &createdAt, &decisive, &deleted}, func() error {
+	var lang string
+	_, err = pgx.ForEachRow(rows, []any{&id, &freshAt, &createdAt, &decisive, &deleted, &lang}, func() error {
 		p := byID[id]
+		p.lang = lang
 		p.freshAt, p.CreatedAt, p.decisive, p.deleted = freshAt, createdAt, slices.Clone(decisive), deleted
 		return nil
 	})
@@ -275,7 +283,7 @@ func (b *batch) replay(context.Context) error {
 			continue
 		}
 		for _, c := range p.comments {
-			p.talk = append(p.talk, talk{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true})
+			p.talk = append(p.talk, talk{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true, named: b.named(c.Body)})
 		}
 		for _, l := range p.likes {
 			p.talk = append(p.talk, talk{at: l.CreatedAt, account: b.accounts[l.Account.ExternalID]})
@@ -303,6 +311,9 @@ func (b *batch) enterOwn(p *importPost) {
 	if own := b.accounts[p.Author.ExternalID].timelines[KindDiscussions]; own != 0 {
 		p.enter(own, at)
 	}
+	for _, timeline := range b.named(p.Body) {
+		p.enter(timeline, at)
+	}
 	b.enterEverything(p)
 }
 
@@ -310,7 +321,7 @@ func (b *batch) enterOwn(p *importPost) {
 // to people only.
 func (b *batch) enterEverything(p *importPost) {
 	if len(p.To) > 0 {
-		p.enter(b.everything, Micros(p.CreatedAt))
+		b.enterAggregate(p, KindEverything, Micros(p.CreatedAt))
 	}
 }
 
@@ -352,6 +363,9 @@ func (p *importPost) replay(maxAge time.Duration) int64 {
 			if timeline := t.account.timelines[k]; timeline != 0 {
 				p.enter(timeline, at)
 			}
+		}
+		for _, timeline := range t.named {
+			p.enter(timeline, at)
 		}
 	}
 	return fresh

@@ -270,7 +270,8 @@ func (w *town) held() oracle {
 		SELECT t.kind || ':' || coalesce(a.external_id, '') || ':' || p.external_id AS key, e.entered_at
 		FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
 		JOIN origins p ON p.kind = 'post' AND p.their_id = e.post_id
-		LEFT JOIN origins a ON a.kind = 'account' AND a.their_id = t.their_id AND t.kind NOT IN ('post', 'everything')`) {
+		LEFT JOIN origins a ON a.kind = 'account' AND a.their_id = t.their_id AND t.kind NOT IN ('post', 'everything')
+		WHERE t.kind NOT IN ('hashtag', 'mentions', 'best', 'mostfaved') AND t.term = ''`) { // sound judges those
 		o.entries[e.Key] = e.EnteredAt
 	}
 	type post struct {
@@ -332,7 +333,9 @@ func TestImport(t *testing.T) {
 			}
 			announced := map[int64]bool{}
 			for _, e := range w.heard.take() {
-				announced[e.(Touched).PostID] = true
+				if e, ok := e.(Touched); ok { // the others are first uses of tags
+					announced[e.PostID] = true
+				}
 			}
 			if int64(len(announced)) != want.tally.Posts {
 				t.Errorf("announced: %d posts, want %d", len(announced), want.tally.Posts)
@@ -364,7 +367,7 @@ func (w *town) dump() map[string][]string {
 	tables := map[string][]string{}
 	for _, table := range []string{
 		"accounts", "timelines", "readers", "subscriptions", "group_admins", "posts", "timeline_entries", "comments",
-		"likes", "attachments", "origins", "access_clock", "access_log",
+		"likes", "attachments", "text_marks", "origins", "access_clock", "access_log",
 	} {
 		tables[table] = all(w, pgx.RowTo[string], fmt.Sprintf(`SELECT t::text FROM %s t ORDER BY t::text`, table))
 	}

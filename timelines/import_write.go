@@ -77,29 +77,30 @@ func (b *batch) makePosts(ctx context.Context) error {
 func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*importPost, error) {
 	var ids, authors, fresh []int64
 	var dates []time.Time
-	var codes, bodies, vias, viaURLs []string
+	var codes, bodies, langs, vias, viaURLs []string
 	waiting := map[int64]*importPost{}
 	for _, p := range posts {
 		waiting[p.ID] = p
 		ids, authors, fresh = append(ids, p.ID), append(authors, b.accounts[p.Author.ExternalID].ID), append(fresh, p.freshAt)
 		dates, codes, bodies = append(dates, p.CreatedAt), append(codes, newCode()), append(bodies, p.Body)
+		langs = append(langs, p.lang)
 		vias, viaURLs = append(vias, p.Via), append(viaURLs, p.ViaURL)
 	}
 	atPosts, atTimelines := b.decisiveRows(created)
 	const query = `
-		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, via, via_url,
+		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, lang, via, via_url,
 			decisive, is_public, is_protected, is_private)
 		OVERRIDING SYSTEM VALUE
 		SELECT n.*, d.decisive, d.is_public, d.is_protected, d.is_private
 		FROM unnest(@ids::bigint[], @authors::bigint[], @dates::timestamptz[], @fresh::bigint[], @codes::text[],
-			@bodies::text[], @vias::text[], @via_urls::text[])
-			AS n (id, author_id, created_at, fresh_at, code, body, via, via_url)
+			@bodies::text[], @langs::text[], @vias::text[], @via_urls::text[])
+			AS n (id, author_id, created_at, fresh_at, code, body, lang, via, via_url)
 		JOIN (` + importDecisive + `) d ON d.post_id = n.id
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
 		"ids": ids, "authors": authors, "dates": dates, "fresh": fresh, "codes": codes,
-		"bodies": bodies, "vias": vias, "via_urls": viaURLs, "at_posts": atPosts, "at_timelines": atTimelines,
+		"bodies": bodies, "langs": langs, "vias": vias, "via_urls": viaURLs, "at_posts": atPosts, "at_timelines": atTimelines,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make posts: %w", err)
@@ -242,6 +243,7 @@ func (b *batch) makeComments(ctx context.Context) error {
 		posts, authors = append(posts, c.post.ID), append(authors, b.accounts[c.Author.ExternalID].ID)
 		dates, bodies, vias, keys = append(dates, c.CreatedAt), append(bodies, c.Body), append(vias, c.Via), append(keys, c.ExternalID)
 		b.met = append(b.met, meeting{kind: originComment, id: ids[i], new: true})
+		b.made[ids[i]] = c
 	}
 	_, err = b.tx.Exec(ctx, `
 		INSERT INTO comments (id, post_id, author_id, created_at, body, via)

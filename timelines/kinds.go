@@ -52,8 +52,12 @@ const (
 	KindComments    = "comments"
 	KindDiscussions = "discussions"
 	KindFaves       = "faves"
+	KindMentions    = "mentions"
 	KindPost        = "post"
 	KindEverything  = "everything"
+	KindBest        = "best"
+	KindMostFaved   = "mostfaved"
+	KindHashtag     = "hashtag"
 )
 
 // Account kinds.

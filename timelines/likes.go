@@ -8,35 +8,47 @@ import (
 )
 
 // Like makes the actor like the post. It enters the actor's likes and
-// discussions, fresh there the first time and never again. Liking what is liked
-// changes nothing. ErrNotFound if the actor cannot read the post.
+// discussions, fresh there the first time and never again, and best-of when enough
+// people take part in it. Liking what is liked changes nothing. ErrNotFound if the actor cannot read the post.
 func (s *Store) Like(ctx context.Context, actor int64, code string) (Change, error) {
 	const query = `
 		INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`
-	return s.mark(ctx, actor, code, query, KindLikes, KindDiscussions)
+	return s.mark(ctx, actor, code, query, KindBest, KindLikes, KindDiscussions)
 }
 
 // Unlike takes the actor's like back. The post leaves the actor's likes, and
-// the discussions unless the actor wrote it or commented on it. Not liking it is
+// the discussions unless the actor wrote it or commented on it, and best-of if too
+// few are left. Not liking it is
 // a success and changes nothing. ErrNotFound if the actor cannot read the post.
 func (s *Store) Unlike(ctx context.Context, actor int64, code string) (Change, error) {
-	return s.unmark(ctx, actor, code, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`)
+	return s.unmark(ctx, actor, code, KindBest, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`)
 }
 
 // mark runs a statement that sets the actor's mark on a post, and puts the post
-// into the actor's timelines of these kinds if it was not set.
-func (s *Store) mark(ctx context.Context, actor int64, code, query string, kinds ...string) (Change, error) {
+// into the actor's timelines of these kinds if it was not set. The mark may make
+// it one of the aggregate.
+func (s *Store) mark(ctx context.Context, actor int64, code, query, aggregate string, kinds ...string) (Change, error) {
 	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
-		return s.enterTx(ctx, tx, p, actor, kinds...)
+		entered, err := s.enterTx(ctx, tx, p, actor, kinds...)
+		if err != nil {
+			return nil, err
+		}
+		settled, err := s.resettleTx(ctx, tx, p, aggregate, true)
+		return union(entered, settled), err
 	})
 }
 
 // unmark runs a statement that takes a mark away, and the post out of those of
-// the actor's timelines that have no reason left to hold it.
-func (s *Store) unmark(ctx context.Context, actor int64, code, query string) (Change, error) {
+// the actor's timelines, and of the aggregate, that have no reason left to hold it.
+func (s *Store) unmark(ctx context.Context, actor int64, code, aggregate, query string) (Change, error) {
 	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
-		return withdrawTx(ctx, tx, p.ID, actor)
+		left, err := withdrawTx(ctx, tx, p.ID, actor)
+		if err != nil {
+			return nil, err
+		}
+		settled, err := s.resettleTx(ctx, tx, p, aggregate, false)
+		return union(left, settled), err
 	})
 }
 

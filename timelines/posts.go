@@ -71,14 +71,39 @@ func (s *Store) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int6
 	return c, s.announceTx(ctx, tx, Touched{PostID: c.PostID, Timelines: c.Touched})
 }
 
-// EditPost changes the text of the actor's own post; it bumps nothing.
-// ErrNotFound if the actor cannot read it, ErrForbidden if it is another's. The
-// same text changes nothing.
+// EditPost changes the text of the actor's own post; it bumps nothing. The post
+// enters the timelines of its new tags and mentions and leaves those of what went.
+// Its language is found out anew unless the author chose it. ErrNotFound if the
+// actor cannot read it, ErrForbidden if it is another's. The same text changes
+// nothing.
 func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (Change, error) {
+	return s.editPost(ctx, actor, code, body, "", true)
+}
+
+// EditPostIn is EditPost with a choice of language as in NewPost; another choice
+// is a change too.
+func (s *Store) EditPostIn(ctx context.Context, actor int64, code, body, language string) (Change, error) {
+	return s.editPost(ctx, actor, code, body, language, false)
+}
+
+// editPost makes language the author's choice, or keeps the choice there is.
+func (s *Store) editPost(ctx context.Context, actor int64, code, body, language string, keep bool) (Change, error) {
 	body, err := cleanBody(body, MaxPostBytes)
 	if err != nil {
 		return Change{}, err
 	}
+	tongue, err := tongueOf(body, language)
+	if err != nil {
+		return Change{}, err
+	}
+	const edit = `
+		UPDATE posts p SET body = @body, lang = n.lang, lang_chosen = n.chosen,
+			edited_at = CASE WHEN p.body <> @body THEN clock_timestamp() ELSE p.edited_at END
+		FROM (
+			SELECT CASE WHEN @keep AND lang_chosen THEN lang ELSE @lang END AS lang,
+				CASE WHEN @keep THEN lang_chosen ELSE @chosen END AS chosen
+			FROM posts WHERE id = @post) n
+		WHERE p.id = @post AND (p.body, p.lang, p.lang_chosen) <> (@body, n.lang, n.chosen)`
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
@@ -87,16 +112,26 @@ func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (C
 		if p.AuthorID != actor {
 			return Change{}, ErrForbidden
 		}
-		tag, err := tx.Exec(ctx,
-			`UPDATE posts SET body = @body, edited_at = clock_timestamp() WHERE id = @post AND body <> @body`,
-			pgx.StrictNamedArgs{"post": p.ID, "body": body})
+		tag, err := tx.Exec(ctx, edit, pgx.StrictNamedArgs{
+			"post": p.ID, "body": body, "keep": keep, "lang": tongue.lang, "chosen": tongue.chosen,
+		})
 		if err != nil {
 			return Change{}, fmt.Errorf("edit post: %w", err)
 		}
 		if tag.RowsAffected() == 0 {
 			return Change{}, &unchanged{p.change(actor)}
 		}
-		return s.touchTx(ctx, tx, p.change(actor), nil)
+		c := p.change(actor)
+		touched, err := s.indexTextTx(ctx, tx, &c, p, ownText, body, true)
+		if err != nil {
+			return Change{}, err
+		}
+		// In another language it stands among other posts.
+		settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, union(touched, settled))
 	})
 }
 
@@ -125,7 +160,7 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 		var empty pgx.Batch
 		empty.Queue(`
 			UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '',
-				is_public = false, is_protected = false, is_private = false
+				lang = '', lang_chosen = false, is_public = false, is_protected = false, is_private = false
 			WHERE id = @post`, args)
 		empty.Queue(`
 			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''
@@ -134,6 +169,7 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 		empty.Queue(`DELETE FROM likes WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM faves WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM attachments WHERE post_id = @post`, args)
+		empty.Queue(`DELETE FROM text_marks WHERE post_id = @post`, args)
 		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
 			return Change{}, fmt.Errorf("delete post: %w", err)
 		}
@@ -200,6 +236,20 @@ func (s *Store) PostBody(ctx context.Context, actor int64, code string) (string,
 	const query = `
 		SELECT p.author_id, p.body FROM posts p
 		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
+	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code})
+}
+
+// PostLanguage returns the language the actor chose for their own post, or "" if
+// it is found out from the text, for the edit form; the errors are those of
+// EditPost.
+func (s *Store) PostLanguage(ctx context.Context, actor int64, code string) (string, error) {
+	code, ok := ParseCode(code)
+	if !ok {
+		return "", ErrNotFound
+	}
+	const query = `
+		SELECT p.author_id, CASE WHEN p.lang_chosen THEN p.lang ELSE '' END FROM posts p
+		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + readablePost
 	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code})
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"riverrun/timelines/marks"
 )
 
 // Query is what somebody searches for, understood. Its zero value finds nothing.
@@ -63,7 +65,7 @@ func ParseQuery(text string) (Query, error) {
 		return invalid("query_long")
 	}
 	var q Query
-	for rest := text; rest != ""; {
+	for rest := marks.Fold(text); rest != ""; {
 		var t queryTerm
 		if t, rest = nextTerm(rest); t.text != "" {
 			q.terms = append(q.terms, t)
@@ -81,7 +83,7 @@ func ParseQuery(text string) (Query, error) {
 	return q, nil
 }
 
-// nextTerm cuts the first term off; without text if it says nothing.
+// nextTerm cuts the first term off a folded text; without text if it says nothing.
 func nextTerm(s string) (t queryTerm, rest string) {
 	s = strings.TrimLeftFunc(s, unicode.IsSpace)
 	if bare := strings.TrimLeft(s, "-"); bare != s {
@@ -96,7 +98,7 @@ func nextTerm(s string) (t queryTerm, rest string) {
 	if end < 0 {
 		end = len(s)
 	}
-	word, rest := strings.ToLower(s[:end]), s[end:]
+	word, rest := s[:end], s[end:]
 	for kind, prefix := range prefixes {
 		if value, ok := strings.CutPrefix(word, prefix); ok {
 			t.kind = kind
@@ -115,17 +117,20 @@ func plainWords(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return ""
 	}
-	return strings.Join(strings.Fields(strings.ToLower(s)), " ")
+	return strings.Join(strings.Fields(s), " ")
 }
 
-// tagOf is the tag at the beginning of what stands after a #, as search_lexemes
-// keeps tags.
+// tagOf is the term of the tag at the beginning of what stands after a #, "" if
+// none does.
 func tagOf(s string) string {
-	end := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' })
+	end := strings.IndexFunc(s, func(r rune) bool {
+		return !unicode.In(r, unicode.L, unicode.N, unicode.M) && r != '_'
+	})
 	if end >= 0 {
 		s = s[:end]
 	}
-	return strings.ReplaceAll(s, "ё", "е")
+	term, _ := marks.Term(s)
+	return term
 }
 
 func compareTerms(a, b queryTerm) int {

@@ -25,7 +25,7 @@ func TestParseQuery(t *testing.T) {
 		"from:Bob IN:Club -from:ann":   "from:bob in:club -from:ann",
 		"from: in: from:@bob":          "from:bob",
 		`from:"bob"`:                   "bob",
-		"#Кот -#пёс #":                 "#кот -#пес",
+		"#Кот -#пёс # #__":             "#кот -#пёс",
 		"#one-two #three, #four#five":  "#four #one #three",
 		":) !!! cat's":                 "cat's",
 		`white"black cat"grey`:         `"black cat" grey white`,

@@ -61,6 +61,16 @@ func (sn *Snapshot) Feeds(ctx context.Context, viewer, account int64, slug strin
 	return collectIDs(rows, err, "feeds of an account")
 }
 
+// Termed returns the id of the timeline of that kind and term which is nobody's,
+// if there is one that the viewer may open.
+func (sn *Snapshot) Termed(ctx context.Context, viewer int64, kind, term string) ([]int64, error) {
+	const query = `
+		SELECT t.id FROM timelines t
+		WHERE t.kind = @kind AND t.their_id = 0 AND t.term = @term AND ` + readableGate
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "term": term, "viewer": viewer})
+	return collectIDs(rows, err, "timeline by term")
+}
+
 // Home returns what the viewer's home feed is made of (source: 000, friend
 // feed; 004, "about three timelines per subscription"): the feeds, sub-feeds,
 // likes and comments of those subscribed to and of the viewer, the groups' feeds,

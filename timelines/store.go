@@ -27,11 +27,15 @@ type Options struct {
 	LocalBumpMaxAge time.Duration
 	// SessionAge is how long a session lives after signing in.
 	SessionAge time.Duration
+	// BestOf is how many people besides its author must like a post or comment on it
+	// for it to stand in best-of, MostFaved how many must keep it to stand in
+	// most-faved.
+	BestOf, MostFaved int
 }
 
 // DefaultOptions returns the rules in force where nothing is set.
 func DefaultOptions() Options {
-	return Options{LocalBumpMaxAge: 30 * 24 * time.Hour, SessionAge: 90 * 24 * time.Hour}
+	return Options{LocalBumpMaxAge: 30 * 24 * time.Hour, SessionAge: 90 * 24 * time.Hour, BestOf: 5, MostFaved: 5}
 }
 
 // Open returns the store behind pool. Every change is announced through
@@ -77,6 +81,8 @@ type Replace struct {
 	Of int64
 	// Kinds limits the river kinds concerned; none means every kind.
 	Kinds []string
+	// Terms limits them further to rivers of these terms; it needs Kinds.
+	Terms []string
 }
 
 // Unbumped says that rows of the post in filter timelines have still to follow

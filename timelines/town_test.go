@@ -153,7 +153,7 @@ func valueFrom[T any](w *town, q querier, sql string, args ...any) T {
 // timeline returns the id of a fixed timeline.
 func (w *town) timeline(kind string, theirID int64) int64 {
 	w.Helper()
-	return value[int64](w, `SELECT id FROM timelines WHERE kind = $1 AND their_id = $2`, kind, theirID)
+	return value[int64](w, `SELECT id FROM timelines WHERE kind = $1 AND their_id = $2 AND term = ''`, kind, theirID)
 }
 
 // ids sorts timeline ids for comparison with Touched.
@@ -301,7 +301,7 @@ func (w *town) sound() {
 		{"everything holds what is for more than eyes and directs", `
 			SELECT p.id FROM posts p JOIN timelines t ON t.kind = 'everything'
 			WHERE p.deleted_at IS NULL
-				AND EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('eyes', 'directs'))
+				AND (t.term IN ('', p.lang) AND EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('eyes', 'directs')))
 				<> EXISTS (SELECT FROM timeline_entries e WHERE e.timeline_id = t.id AND e.post_id = p.id AND NOT e.withdrawn)`},
 		{"a deleted post leaves nothing", `
 			SELECT p.id FROM posts p WHERE p.deleted_at IS NOT NULL AND (
@@ -340,6 +340,8 @@ func (w *town) sound() {
 			w.Errorf("%s: broken for %v", rule.what, broken)
 		}
 	}
+	w.soundMarks()
+	w.soundAggregates()
 }
 
 // touchedBy returns the union of the timelines announced as touched.

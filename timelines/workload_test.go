@@ -15,6 +15,7 @@ import (
 // with itself, and every version of every post was announced once.
 func TestEverythingAtOnce(t *testing.T) {
 	w := newTown(t)
+	w.opts.BestOf, w.opts.MostFaved = 2, 2
 	people := []Account{w.user("ann"), w.user("bob"), w.user("cid"), w.user("dee")}
 	w.group(people[0], "club", Public)
 	w.group(people[1], "closed", Private)
@@ -69,6 +70,15 @@ func TestEverythingAtOnce(t *testing.T) {
 	w.same("announcements by post, against versions", announced, versions)
 }
 
+// tagged is the end of a text: none, one or two of a few tags and names.
+func tagged(random *rand.Rand) string {
+	end := ""
+	for range random.IntN(3) {
+		end += []string{" #river", " #Weir", " #весна", " @bob", " @nobody-here"}[random.IntN(5)]
+	}
+	return end
+}
+
 // anything does one thing at random, mostly to a post made before.
 func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
 	ctx := w.Context()
@@ -79,9 +89,9 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 		for range random.IntN(3) {
 			to = append(to, places[random.IntN(len(places))])
 		}
-		return w.CreatePost(ctx, NewPost{Author: actor, Body: "hello", To: to, Key: fmt.Sprint("p", random.IntN(30))})
+		return w.CreatePost(ctx, NewPost{Author: actor, Body: "hello" + tagged(random), To: to, Key: fmt.Sprint("p", random.IntN(30))})
 	case 1, 2, 3:
-		return w.CreateComment(ctx, NewComment{Author: actor, Code: on.Code, Body: "so", Key: fmt.Sprint("c", random.IntN(100))})
+		return w.CreateComment(ctx, NewComment{Author: actor, Code: on.Code, Body: "so" + tagged(random), Key: fmt.Sprint("c", random.IntN(100))})
 	case 4, 5:
 		return w.Like(ctx, actor, on.Code)
 	case 6:
@@ -89,9 +99,10 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 	case 7:
 		return w.DeleteComment(ctx, actor, on.Code, on.CommentID)
 	case 8:
-		return w.EditComment(ctx, actor, on.Code, on.CommentID, fmt.Sprint("or ", random.IntN(3)))
+		return w.EditComment(ctx, actor, on.Code, on.CommentID, fmt.Sprint("or ", random.IntN(3), tagged(random)))
 	case 9:
-		return w.EditPost(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3)))
+		return w.EditPostIn(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3), tagged(random)),
+			[]string{"", "en", "ru"}[random.IntN(3)])
 	case 10:
 		if random.IntN(4) > 0 {
 			return Change{}, nil

@@ -50,7 +50,7 @@ func TestComponents(t *testing.T) {
 		"home":                     homePage(river(me, rivers.Home, "/", "<article></article>"), newComposer("/")),
 		"home_empty_ru":            homePage(river(russian, rivers.Home, "/"), newComposer("/")),
 		"welcome":                  welcomePage(nobody),
-		"everything":               everythingPage(older),
+		"everything":               aggregateList(aggregateView{riverView: older, aggregatePage: aggregates["/everything"], base: "/everything"}),
 		"search":                   searchPage(searchView{present: me, text: `"a cat" -dog`, river: river(me, rivers.Search, searchPath(`"a cat" -dog`), "<article></article>")}),
 		"search_none_ru":           searchPage(searchView{present: russian, text: "кот", river: river(russian, rivers.Search, searchPath("кот"))}),
 		"search_wrong":             searchPage(searchView{present: nobody, text: "-cat", wrong: "Say what to look for."}),

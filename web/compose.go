@@ -23,6 +23,7 @@ type composer struct {
 	own    []string            // the writer's own places chosen, as destinations are spelt
 	people string              // names typed
 	open   bool                // the destinations are unfolded from the start
+	lang   string              // chosen, "" automatic
 	direct bool                // to people only, and to at least one
 	shows  bool                // what is sent will be seen on the page it is sent from
 	key    string
@@ -136,6 +137,8 @@ func (s *Server) createPost(w http.ResponseWriter, r *request) error {
 		Body:   r.PostFormValue("body"),
 		To:     destinationsOf(r.PostForm["to"]),
 		Key:    r.PostFormValue("key"),
+
+		Language: r.PostFormValue("language"),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		if len(post.To) == 0 && r.PostFormValue("direct") != "" {
@@ -169,7 +172,7 @@ func (s *Server) composePage(r *request, sent timelines.NewPost, is wrong) (temp
 	}
 	c := composer{
 		body: sent.Body, key: sent.Key, back: r.back("/"), wrong: is,
-		open: true, direct: r.PostFormValue("direct") != "",
+		lang: sent.Language, open: true, direct: r.PostFormValue("direct") != "",
 	}
 	if c.direct {
 		c.people = strings.Join(sent.To, " ")

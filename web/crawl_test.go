@@ -92,6 +92,7 @@ func TestBadInput(t *testing.T) {
 			"/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
 			"/search?q=%00", "/search?q=%ff%fe", "/search?q=a%00b&before=1", "/search?q=-x", "/search?q=x&before=-1", "/search?q=%27%5C%26%7C%21%28%3A%2A",
 			"/search?q=" + strings.Repeat("x%20", 1000), "/search?q=" + strings.Repeat("x", 3000), "/search/x", "/feeds/search.atom?q=x",
+			"/everything?lang=xx", "/best?lang=%00", "/most-faved?lang=%ff", "/tag/%00", "/tag/%ff", "/tag/a%2Fb",
 			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
 			"/ours/members?after=%ff", "/ours/members?after=A",
 			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/" + code + "/destinations", "/p/x/remove", "/settings/feeds/x",
@@ -147,7 +148,10 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
 	anna.comment(bob.post("Hello", "bob", "bob/photos", "chess-club").Code, "A remark")
 	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
-		for _, address := range []string{"/", "/everything", "/bob", "/bob/likes", "/anna/comments", "/chess-club", "/filter/discussions", "/filter/eyes", "/anna/private", "/bob/photos"} {
+		for _, address := range []string{
+			"/", "/everything", "/best?lang=en", "/tag/river", "/filter/mentions", "/bob", "/bob/likes", "/anna/comments", "/chess-club",
+			"/filter/discussions", "/filter/eyes", "/anna/private", "/bob/photos",
+		} {
 			if name == "nobody" && (address == "/" || strings.HasPrefix(address, "/filter/") || address == "/anna/private") {
 				continue
 			}

@@ -114,7 +114,7 @@ func (s *Server) feedFile(r *request, n rivers.Name, page *rivers.Page, path str
 	}
 	base := strings.TrimSuffix(s.url.String(), "/")
 	f := feedFile{
-		title: p.riverTitle(), lang: p.loc.lang, page: base + path, address: base + r.URL.RequestURI(),
+		title: p.riverTitle(), lang: p.loc.lang, page: base + languagePath(path, r.URL.Query().Get("lang")), address: base + r.URL.RequestURI(),
 		items: make([]feedItem, 0, len(page.Items)),
 	}
 	for i := range page.Items {
@@ -149,12 +149,19 @@ func (p *present) riverTitle() string {
 				return p.loc.T("river.subfeed", "title", p.subfeedTitle(f), "who", who)
 			}
 		}
+	case rivers.Hashtag:
+		return "#" + p.river.Term
 	case rivers.Likes:
 		return p.loc.T("river.likes", "who", who)
 	case rivers.Comments:
 		return p.loc.T("river.comments", "who", who)
 	}
-	return p.loc.T("river.everything")
+	for _, page := range aggregates {
+		if page.kind == p.river.Kind {
+			return page.titled(p.loc, p.river.Term)
+		}
+	}
+	return "riverrun"
 }
 
 // feedTitle is how many characters of a text stand for its title.
@@ -169,7 +176,9 @@ func (e *entryView) feedItem(base string) feedItem {
 	var b strings.Builder
 	for _, file := range e.item.Fold.Attached {
 		if href, ok := webAddress(file.URL); ok {
-			b.WriteString(`<li>` + anchor(href, fileTitle(file)) + `</li>`)
+			b.WriteString(`<li>`)
+			writeSiteLink(&b, href, fileTitle(file))
+			b.WriteString(`</li>`)
 		}
 	}
 	if b.Len() > 0 {
@@ -302,6 +311,16 @@ func (f feedFile) json() ([]byte, error) {
 		})
 	}
 	return json.MarshalIndent(doc, "", " ")
+}
+
+// feedFile is the address of the page's feed file of a format: the format follows
+// the path, the language of an aggregate stays behind it.
+func (p *present) feedFile(format string) string {
+	path, query, asks := strings.Cut(p.feed, "?")
+	if !asks {
+		return path + format
+	}
+	return path + format + "?" + query
 }
 
 // feedOf returns the address of a page's feed file without the format, "" if the

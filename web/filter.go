@@ -12,6 +12,7 @@ var filters = map[string]filterPage{
 	"directs":     {rivers.Directs, "river.directs", "empty.directs"},
 	"faves":       {rivers.Faves, "river.faves", "empty.faves"},
 	"eyes":        {rivers.Eyes, "river.eyes", "empty.eyes"},
+	"mentions":    {rivers.Mentions, "river.mentions", "empty.mentions"},
 }
 
 type filterPage struct {

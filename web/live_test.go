@@ -39,6 +39,7 @@ type liveSite struct {
 
 	mu     sync.Mutex // guards behind
 	behind []timelines.Touched
+	wrong  []timelines.Replace
 }
 
 // newLiveSite starts a site whose hub is configured by change.
@@ -134,10 +135,16 @@ func (p *person) act(change func(context.Context) (timelines.Change, error)) tim
 	p.site.mu.Lock()
 	defer p.site.mu.Unlock()
 	p.site.behind = append(p.site.behind, timelines.Touched{PostID: c.PostID, Timelines: c.Touched})
+	for _, r := range c.Replace {
+		if len(r.Terms) > 0 {
+			p.site.wrong = append(p.site.wrong, timelines.Replace{Everybody: true, Kinds: r.Kinds, Terms: r.Terms})
+		}
+	}
 	return c
 }
 
-// followUp does what the job queue would: rivers nobody has open follow too.
+// followUp does what the job queue would: rivers nobody has open follow too, and
+// those of tags first used are replaced.
 func (s *liveSite) followUp() {
 	s.t.Helper()
 	s.mu.Lock()
@@ -145,7 +152,12 @@ func (s *liveSite) followUp() {
 	if err := s.tiers.Follow(s.t.Context(), s.behind); err != nil {
 		s.t.Fatal(err)
 	}
-	s.behind = nil
+	for _, r := range s.wrong {
+		if err := s.tiers.Replace(s.t.Context(), r); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	s.behind, s.wrong = nil, nil
 }
 
 func (p *person) post(body string, to ...string) timelines.Change {

@@ -18,8 +18,8 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 	switch segments := strings.Split(strings.TrimPrefix(path, "/"), "/"); {
 	case path == "/":
 		return s.rivers.Resolve(ctx, v, rivers.Home, "", order)
-	case path == "/everything":
-		return s.rivers.Resolve(ctx, v, rivers.Everything, "", order)
+	case aggregates[path].kind != "":
+		return s.rivers.Resolve(ctx, v, aggregates[path].kind, query.Get("lang"), order)
 	case path == "/search":
 		return s.rivers.Resolve(ctx, v, rivers.Search, query.Get("q"), order)
 	case len(segments) == 2 && segments[0] == "filter":
@@ -28,6 +28,8 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 			return rivers.Name{}, rivers.ErrNotFound
 		}
 		return s.rivers.Resolve(ctx, v, f.kind, "", order)
+	case len(segments) == 2 && segments[0] == "tag":
+		return s.rivers.Resolve(ctx, v, rivers.Hashtag, segments[1], order)
 	case len(segments) == 2 && segments[0] == "p":
 		return s.rivers.Resolve(ctx, v, rivers.Post, segments[1], order)
 	case len(segments) == 1:

@@ -33,7 +33,9 @@ func (s *Server) editPostPage(w http.ResponseWriter, r *request, e editView, c *
 		to, err = s.timelines.PostDestinations(ctx, r.viewer.AccountID, code)
 	} else {
 		to = destinationsOf(r.PostForm["to"])
-		e.body, err = s.timelines.PostBody(ctx, r.viewer.AccountID, code)
+		if e.body, err = s.timelines.PostBody(ctx, r.viewer.AccountID, code); err == nil {
+			e.lang, err = s.timelines.PostLanguage(ctx, r.viewer.AccountID, code)
+		}
 	}
 	if err != nil {
 		return err

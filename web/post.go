@@ -43,6 +43,7 @@ type editView struct {
 	comment bool
 	// change: the text may be changed, not only deleted.
 	change bool
+	lang   string // chosen, "" automatic; of a post
 	wrong  wrong
 	// places are where the post stands, to be changed; nil: not a post.
 	places *composer
@@ -54,23 +55,30 @@ func (s *Server) editPostForm(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.editPostPage(w, r, editView{body: body}, nil)
+	lang, err := s.timelines.PostLanguage(r.Context(), r.viewer.AccountID, code)
+	if err != nil {
+		return err
+	}
+	return s.editPostPage(w, r, editView{body: body, lang: lang}, nil)
 }
 
 func (s *Server) editPost(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
-	code, body := r.PathValue("code"), r.PostFormValue("body")
+	code, body, lang := r.PathValue("code"), r.PostFormValue("body"), r.PostFormValue("language")
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.EditPost(ctx, r.viewer.AccountID, code, body)
+		if !r.PostForm.Has("language") { // a form that does not ask for it
+			return s.timelines.EditPost(ctx, r.viewer.AccountID, code, body)
+		}
+		return s.timelines.EditPostIn(ctx, r.viewer.AccountID, code, body, lang)
 	})
 	if err != nil {
 		is, err := s.wrongIn(r, err)
 		if err != nil {
 			return err
 		}
-		return s.editPostPage(w, r, editView{body: body, wrong: is}, nil)
+		return s.editPostPage(w, r, editView{body: body, lang: lang, wrong: is}, nil)
 	}
 	return s.answerEntry(w, r, c, r.back("/p/"+code))
 }

@@ -12,7 +12,7 @@ import (
 type riverView struct {
 	*present
 	page     *rivers.Page
-	path     string       // the page's path, without query
+	path     string       // the page's path, without query but an aggregate's language
 	order    rivers.Order // of the address
 	before   string       // the cursor the page begins after, "" at the top
 	next     string       // the cursor older entries begin after, "" if there are none

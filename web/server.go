@@ -122,6 +122,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeStatic(mux)
 	s.routeHome(mux)
 	s.routeEverything(mux)
+	s.routeTag(mux)
 	s.routeFilter(mux)
 	s.routeSearch(mux)
 	s.routeFeedFiles(mux)

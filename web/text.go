@@ -6,13 +6,14 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
-	"mvdan.cc/xurls/v2"
+
+	"riverrun/timelines/marks"
 )
 
 // textHTML turns what a person wrote into HTML: paragraphs, line breaks, links,
 // mentions and hashtags. Nothing of the person's own markup survives; the only
-// elements it can make are p, br, a and span, and the only addresses http,
-// https and /name. What it says, read as text, is what was written (a fuzz
+// elements it can make are p, br and a, and the only addresses http, https, /name
+// and /tag/term. What it says, read as text, is what was written (a fuzz
 // test), save that long addresses are shown shortened.
 func textHTML(body string) string {
 	var b strings.Builder
@@ -28,100 +29,56 @@ func textHTML(body string) string {
 	return b.String()
 }
 
-var (
-	paragraphs = regexp.MustCompile(`\n[ \t]*\n[\s]*`)
-	// links finds http and https addresses with the scheme written out; anything
-	// vaguer would turn "end.Then" into a link.
-	links = mustScheme(`https?://`)
-	// marks finds @name and #tag. A mark begins a word: nothing that may stand in
-	// an address or in a mail address precedes it.
-	marks = regexp.MustCompile(`(^|[\s(\[{"'«“‘„,;:!?/—–-])(@[a-z0-9][a-z0-9-]{1,33}[a-z0-9]|#[\p{L}\p{N}][\p{L}\p{N}\p{Mn}_-]*)`)
-)
-
-func mustScheme(scheme string) *regexp.Regexp {
-	re, err := xurls.StrictMatchingScheme(scheme)
-	if err != nil {
-		panic(err)
-	}
-	return re
-}
+var paragraphs = regexp.MustCompile(`\n[ \t]*\n[\s]*`)
 
 func writeLines(b *strings.Builder, text string) {
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			b.WriteString("<br>")
 		}
-		writeLinks(b, line)
+		writeMarks(b, line)
 	}
 }
 
-func writeLinks(b *strings.Builder, text string) {
-	if !strings.Contains(text, "://") { // most lines, and they need no search
-		writeMarks(b, text)
-		return
-	}
-	for text != "" {
-		at := links.FindStringIndex(text)
-		if at == nil {
-			writeMarks(b, text)
-			return
-		}
-		written := text[at[0]:at[1]]
-		writeMarks(b, text[:at[0]])
-		if href, ok := webAddress(written); ok {
-			b.WriteString(anchor(href, shortened(written)))
-		} else {
-			b.WriteString(templ.EscapeString(written))
-		}
-		text = text[at[1]:]
-	}
-}
-
-// writeMarks writes text with its mentions as links to people's pages and its
-// hashtags set apart. A mention links any well-formed name: whether somebody is
-// called so can change, what is written here is kept as it was rendered.
+// writeMarks writes a line with its marks as links: addresses, mentions to
+// people's pages, hashtags to theirs. A mention links any well-formed name: whether
+// somebody is called so can change, what is written here is kept as it was rendered.
 func writeMarks(b *strings.Builder, text string) {
-	if !strings.ContainsAny(text, "@#") {
-		b.WriteString(templ.EscapeString(text))
-		return
-	}
 	done := 0
-	for _, at := range marks.FindAllStringSubmatchIndex(text, -1) {
-		from, to := at[4], at[5]
-		mark := text[from:to]
-		b.WriteString(templ.EscapeString(text[done:from]))
-		done = to
-		switch {
-		case mark[0] == '#':
-			b.WriteString(`<span class="tag">`)
-			b.WriteString(templ.EscapeString(mark))
-			b.WriteString(`</span>`)
-		case continues(text[to:]):
-			b.WriteString(mark)
-		default:
-			b.WriteString(`<a href="/`)
-			b.WriteString(mark[1:])
-			b.WriteString(`">`)
-			b.WriteString(mark)
-			b.WriteString(`</a>`)
+	for _, m := range marks.In(text) {
+		b.WriteString(templ.EscapeString(text[done:m.From]))
+		done = m.To
+		written := text[m.From:m.To]
+		switch m.Kind {
+		case marks.Link:
+			if href, ok := webAddress(written); ok {
+				writeSiteLink(b, href, shortened(written))
+			} else {
+				b.WriteString(templ.EscapeString(written))
+			}
+		case marks.Name:
+			writeLink(b, "/"+m.Term, "", written)
+		case marks.Hashtag:
+			writeLink(b, tagPath(m.Term), "", written)
 		}
 	}
 	b.WriteString(templ.EscapeString(text[done:]))
 }
 
-// continues reports whether a word goes on in rest, so that "@ann_lee" and
-// "@anna@example.org" are no mention of anybody here.
-func continues(rest string) bool {
-	if rest == "" {
-		return false
-	}
-	c := rest[0]
-	return c == '_' || c == '@' || c >= 0x80 || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+// writeLink writes a link; attributes are HTML.
+func writeLink(b *strings.Builder, href, attributes, text string) {
+	b.WriteString(`<a href="`)
+	b.WriteString(templ.EscapeString(href))
+	b.WriteByte('"')
+	b.WriteString(attributes)
+	b.WriteByte('>')
+	b.WriteString(templ.EscapeString(text))
+	b.WriteString(`</a>`)
 }
 
-// anchor is a link to another site, with that text.
-func anchor(href, text string) string {
-	return `<a href="` + templ.EscapeString(href) + `" rel="nofollow noopener ugc">` + templ.EscapeString(text) + `</a>`
+// writeSiteLink writes a link to another site, with that text.
+func writeSiteLink(b *strings.Builder, href, text string) {
+	writeLink(b, href, ` rel="nofollow noopener ugc"`, text)
 }
 
 // webAddress returns the address if a browser may be sent there.

@@ -31,7 +31,8 @@ func TestText(t *testing.T) {
 		{"mentions side by side", "@anna @bob", `<p><a href="/anna">@anna</a> <a href="/bob">@bob</a></p>`},
 		{"mention before a dash", "@anna-- yes", `<p><a href="/anna">@anna</a>-- yes</p>`},
 		{"no mention", "a@example.org @ann_lee @Anna @ann@example.org x@anna", "<p>a@example.org @ann_lee @Anna @ann@example.org x@anna</p>"},
-		{"hashtag", "#spring, #весна-2 #1 C# a#b", `<p><span class="tag">#spring</span>, <span class="tag">#весна-2</span> <span class="tag">#1</span> C# a#b</p>`},
+		{"marks in a link", "https://example.org/@anna/#tag", `<p><a href="https://example.org/@anna/#tag" rel="nofollow noopener ugc">example.org/@anna/#tag</a></p>`},
+		{"hashtag", "#spring, #Весна-2 #1 C# a#b", `<p><a href="/tag/spring">#spring</a>, <a href="/tag/%D0%B2%D0%B5%D1%81%D0%BD%D0%B0">#Весна</a>-2 <a href="/tag/1">#1</a> C# a#b</p>`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if diff := cmp.Diff(tt.want, textHTML(tt.in)); diff != "" {
@@ -80,7 +81,7 @@ func checkText(t *testing.T, in, out string) {
 		case html.StartTagToken:
 			token := z.Token()
 			switch token.Data {
-			case "p", "br", "span":
+			case "p", "br":
 				read.WriteString(" ")
 			case "a":
 				shortened = checkLink(t, in, token) || shortened
@@ -109,6 +110,7 @@ func checkLink(t *testing.T, in string, token html.Token) bool {
 	for _, a := range token.Attr {
 		switch {
 		case a.Key == "rel":
+		case a.Key == "href" && strings.HasPrefix(a.Val, "/tag/") && len(a.Val) > 5 && !strings.ContainsAny(a.Val[5:], "/\\.:@?#"):
 		case a.Key == "href" && strings.HasPrefix(a.Val, "/") && len(a.Val) >= 4 && !strings.ContainsAny(a.Val[1:], "/\\.:@?#"):
 			return false
 		case a.Key == "href" && (strings.HasPrefix(a.Val, "http://") || strings.HasPrefix(a.Val, "https://")):

@@ -31,7 +31,7 @@ func loginURL(back string) templ.SafeURL {
 }
 
 // pageAddress is a river page's address at its top: path and order. The path of
-// a search has the query with it.
+// an aggregate has the language with it, that of a search the query.
 func pageAddress(path string, order rivers.Order) string {
 	if order == rivers.Created {
 		return path + querySign(path) + "order=created"
@@ -56,9 +56,20 @@ func querySign(address string) string {
 	return "?"
 }
 
+// languagePath is the path of an aggregate's page in a language, "" for all.
+func languagePath(path, lang string) string {
+	if lang == "" {
+		return path
+	}
+	return path + "?lang=" + url.QueryEscape(lang)
+}
+
 // searchPath is the address of what a query finds.
 func searchPath(q string) string { return "/search?" + url.Values{"q": {q}}.Encode() }
 
 func signUpURL(back string) templ.SafeURL {
 	return templ.SafeURL("/signup?back=" + url.QueryEscape(back))
 }
+
+// tagPath is the address of a tag's page.
+func tagPath(term string) string { return "/tag/" + url.PathEscape(term) }

@@ -34,6 +34,7 @@ type config struct {
 	graceHome, grace, expireEvery time.Duration
 	localBumpMaxAge, sessionAge   time.Duration
 	workers, connections, signUps int
+	bestOf, mostFaved             int
 	stopTimeout                   time.Duration
 
 	logFormat string
@@ -97,6 +98,8 @@ func settings(lookup func(string) (string, bool)) []setting {
 		duration("RIVERRUN_GRACE", rivers.DefaultOptions().Grace, "the same for all other rivers", func(c *config) *time.Duration { return &c.grace }),
 		duration("RIVERRUN_EXPIRE_EVERY", jobs.DefaultExpireEvery, "how often rivers past their grace are thrown away", func(c *config) *time.Duration { return &c.expireEvery }),
 		duration("RIVERRUN_LOCAL_BUMP_MAX_AGE", timelines.DefaultOptions().LocalBumpMaxAge, "how old a post may be for a like or a first comment to lift it in the feeds of that person's friends", func(c *config) *time.Duration { return &c.localBumpMaxAge }),
+		count("RIVERRUN_BEST_OF", timelines.DefaultOptions().BestOf, 1, 1000, "how many people besides its author must like a post or comment on it for it to be one of the best; a new number counts for a post from its next like or comment on", func(c *config) *int { return &c.bestOf }),
+		count("RIVERRUN_MOST_FAVED", timelines.DefaultOptions().MostFaved, 1, 1000, "how many people must save a post for it to be one of the most saved", func(c *config) *int { return &c.mostFaved }),
 		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
 		count("RIVERRUN_SIGNUPS", 60, 1, 1_000_000, "how many people may sign up from one address in an hour; a club or a conference shares one", func(c *config) *int { return &c.signUps }),
 		count("RIVERRUN_WORKERS", jobs.DefaultNowWorkers, 1, 1000, "how many jobs for open pages this process works at a time; half as many for closed ones", func(c *config) *int { return &c.workers }),

@@ -36,7 +36,7 @@ func TestDefaults(t *testing.T) {
 		listen: "127.0.0.1:8080", data: data,
 		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute,
 		localBumpMaxAge: 720 * time.Hour, sessionAge: 2160 * time.Hour,
-		workers: 4, connections: 16, signUps: 60, stopTimeout: 30 * time.Second,
+		workers: 4, connections: 16, signUps: 60, bestOf: 5, mostFaved: 5, stopTimeout: 30 * time.Second,
 		logFormat: "text", logLevel: slog.LevelInfo,
 	}
 	if *c != want || len(rest) != 0 {

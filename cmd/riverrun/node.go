@@ -74,6 +74,8 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 	figures := newFigures()
 	n.timelines = timelines.Open(n.stores.primary, announcer, timelines.Options{
 		LocalBumpMaxAge: c.localBumpMaxAge,
+		BestOf:          c.bestOf,
+		MostFaved:       c.mostFaved,
 		SessionAge:      c.sessionAge,
 	})
 	n.rivers = rivers.Open(n.stores.secondary, n.timelines, n.log, rivers.Options{

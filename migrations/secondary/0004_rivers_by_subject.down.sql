@@ -1,0 +1,2 @@
+DROP INDEX rivers_their_idx;
+DROP INDEX rivers_term_idx;

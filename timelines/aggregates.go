@@ -1,0 +1,144 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// settleTx lets the post stand in those aggregates of these kinds where it
+// belongs, and in no others: everything, if some destination is not a direct;
+// best-of, if so many people as Options.BestOf, its author excluded, like it or
+// commented on it; most-faved, if Options.MostFaved keep it; each of all posts and
+// of those in its language. It returns the timelines entered and left.
+//
+// Every change that may give or take a reason ends with it: reasons are read from
+// what is stored, under the post's lock, and people are counted up to the threshold
+// only. Who reads the pages counts nothing. A threshold set anew holds for a post
+// from its next change on.
+//
+// Its author's own save counts: the number of saves is for everybody to see, and a
+// post at the threshold that is not here would tell that the author is among them.
+//
+// Where a post comes into a language, by an edit, it takes the place it has among
+// all posts of that kind; so an edit lifts nothing. Nor does a move, whose stamp is
+// 0: the post is as fresh there as it is.
+func (s *Store) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...string) ([]int64, error) {
+	// Commenters are met one after the other, each by the first comment of somebody
+	// not met yet, so that the thousands of comments of a few are passed over once, and
+	// of a well-known post only the first are read. The order is that of an index: for
+	// one row out of many the planner would else rather read the whole table.
+	const query = `
+		WITH RECURSIVE post AS MATERIALIZED (
+			SELECT p.id, p.author_id, p.fresh_at, p.lang, (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
+				EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('directs', 'eyes')) AS open
+			FROM posts p WHERE p.id = @post
+		), people (met) AS (
+			SELECT ARRAY(
+				SELECT l.account_id FROM likes l
+				WHERE l.post_id = @post AND l.account_id <> post.author_id
+				ORDER BY l.account_id LIMIT @best)
+			FROM post WHERE post.open AND 'best' = ANY(@kinds)
+			UNION ALL
+			SELECT people.met || next.author_id
+			FROM people, post, LATERAL (
+				SELECT c.author_id FROM comments c
+				WHERE c.post_id = @post AND c.deleted_at IS NULL
+					AND c.author_id <> post.author_id AND c.author_id <> ALL(people.met)
+				ORDER BY c.created_at, c.id LIMIT 1) next
+			WHERE cardinality(people.met) < @best
+		), reasons (kind, holds) AS (
+			SELECT 'everything', post.open FROM post WHERE 'everything' = ANY(@kinds)
+			UNION ALL
+			SELECT 'best', EXISTS (SELECT FROM people WHERE cardinality(met) >= @best) WHERE 'best' = ANY(@kinds)
+			UNION ALL
+			SELECT 'mostfaved', post.open AND @most <= (
+				SELECT count(*) FROM (
+					SELECT FROM faves f WHERE f.post_id = @post ORDER BY f.account_id LIMIT @most) f)
+			FROM post WHERE 'mostfaved' = ANY(@kinds)
+		), aggregates AS MATERIALIZED (
+			SELECT t.id, t.kind, t.term, r.holds AND t.term IN ('', post.lang) AS holds,
+				e.at, e.entered_at, e.withdrawn
+			FROM post, reasons r
+			JOIN timelines t ON t.kind = r.kind AND t.their_id = 0
+			LEFT JOIN LATERAL (
+				SELECT e.* FROM (
+					SELECT e.ctid AS at, e.post_id, e.entered_at, e.withdrawn FROM timeline_entries e
+					WHERE e.timeline_id = t.id AND e.post_id >= @post
+					ORDER BY e.post_id LIMIT 1) e
+				WHERE e.post_id = @post) e ON true
+		), entered AS (
+			INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
+			SELECT a.id, post.id, enters.at, greatest(post.fresh_at, enters.at), post.created_at
+			FROM post CROSS JOIN aggregates a
+			LEFT JOIN aggregates whole ON whole.kind = a.kind AND whole.term = ''
+			CROSS JOIN LATERAL (SELECT coalesce(whole.entered_at, CASE
+				WHEN @max_age::bigint > 0 AND @stamp > post.created_at + @max_age THEN post.fresh_at
+				ELSE greatest(@stamp, post.fresh_at) END) AS at) enters
+			WHERE a.holds AND a.withdrawn IS DISTINCT FROM false
+			ORDER BY a.id
+			ON CONFLICT (timeline_id, post_id) DO UPDATE
+			SET withdrawn = false,
+				fresh_at = greatest(e.entered_at, (SELECT p.fresh_at FROM posts p WHERE p.id = e.post_id))
+			RETURNING timeline_id
+		), departed AS (
+			UPDATE timeline_entries e SET withdrawn = true
+			FROM aggregates a WHERE e.ctid = a.at AND NOT a.holds AND NOT a.withdrawn
+			RETURNING e.timeline_id
+		)
+		SELECT ARRAY(SELECT timeline_id FROM entered UNION ALL SELECT timeline_id FROM departed)`
+	args := s.enterArgs(p)
+	args["kinds"], args["best"], args["most"] = kinds, s.opts.BestOf, s.opts.MostFaved
+	var touched []int64
+	if err := tx.QueryRow(ctx, query, args).Scan(&touched); err != nil {
+		return nil, fmt.Errorf("settle aggregates: %w", err)
+	}
+	slices.Sort(touched)
+	return touched, nil
+}
+
+// resettleTx is settleTx of one kind, best or mostfaved, after somebody did what
+// counts there, or with adds false took it back. Nearly always nothing follows:
+// the post stands there already, or is not near the threshold. That is found out
+// first, with a few look-ups, because the question itself costs more than a like.
+func (s *Store) resettleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind string, adds bool) ([]int64, error) {
+	// Likes and comments together are never fewer than the people. In this form (see
+	// bump.go), with the limit in the text, the statement looks as cheap for any post as
+	// it is, and the server does not plan it anew for each, which costs more than to
+	// run it.
+	const standing = `
+		SELECT EXISTS (
+			SELECT FROM timelines t CROSS JOIN LATERAL (
+				SELECT e.post_id, e.withdrawn FROM timeline_entries e
+				WHERE e.timeline_id = t.id AND e.post_id >= @post
+				ORDER BY e.post_id LIMIT 1) e
+			WHERE t.kind = @kind AND t.their_id = 0 AND t.term = '' AND e.post_id = @post AND NOT e.withdrawn)`
+	const talk = standing + `,
+			(SELECT count(*) FROM (
+				SELECT post_id FROM likes WHERE post_id >= @post ORDER BY post_id, account_id LIMIT %[1]d) l
+			WHERE post_id = @post)
+			+ (SELECT count(*) FROM (
+				SELECT post_id FROM comments WHERE post_id >= @post AND deleted_at IS NULL
+				ORDER BY post_id, created_at, id LIMIT %[1]d) c
+			WHERE post_id = @post)`
+	const kept = standing + `,
+			(SELECT count(*) FROM (
+				SELECT post_id FROM faves WHERE post_id >= @post ORDER BY post_id, account_id LIMIT %[1]d) f
+			WHERE post_id = @post)`
+	query, least := talk, s.opts.BestOf
+	if kind == KindMostFaved {
+		query, least = kept, s.opts.MostFaved
+	}
+	var stands bool
+	var signs int
+	err := tx.QueryRow(ctx, fmt.Sprintf(query, least), pgx.StrictNamedArgs{"post": p.ID, "kind": kind}).Scan(&stands, &signs)
+	if err != nil {
+		return nil, fmt.Errorf("look at aggregate: %w", err)
+	}
+	if stands == adds || adds && signs < least {
+		return nil, nil
+	}
+	return s.settleTx(ctx, tx, p, kind)
+}

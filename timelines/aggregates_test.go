@@ -1,0 +1,200 @@
+package timelines
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+func (w *town) aggregate(kind, lang string) int64 {
+	w.Helper()
+	return value[int64](w, `SELECT id FROM timelines WHERE kind = $1 AND their_id = 0 AND term = $2`, kind, lang)
+}
+
+// soundAggregates checks that the aggregates hold what belongs there.
+func (w *town) soundAggregates() {
+	w.Helper()
+	wrong := all(w, func(row pgx.CollectableRow) (s string, err error) { return s, row.Scan(&s) }, `
+		WITH ranked AS (
+			SELECT p.id, p.lang, p.deleted_at IS NULL AND EXISTS (
+					SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('directs', 'eyes')) AS open,
+				(SELECT count(DISTINCT t.id) FROM (
+					SELECT l.account_id AS id FROM likes l WHERE l.post_id = p.id
+					UNION ALL SELECT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL) t
+				WHERE t.id <> p.author_id) AS people,
+				(SELECT count(*) FROM faves f WHERE f.post_id = p.id) AS faves
+			FROM posts p
+		)
+		SELECT format('post %s in %s/%s: %s people, %s faves', p.id, t.kind, t.term, p.people, p.faves)
+		FROM ranked p CROSS JOIN timelines t
+		WHERE t.kind IN ('everything', 'best', 'mostfaved')
+			AND (p.open AND t.term IN ('', p.lang) AND CASE t.kind
+				WHEN 'best' THEN p.people >= $1 WHEN 'mostfaved' THEN p.faves >= $2 ELSE true END)
+			<> EXISTS (SELECT FROM timeline_entries e
+				WHERE e.timeline_id = t.id AND e.post_id = p.id AND NOT e.withdrawn)
+		ORDER BY 1`, w.opts.BestOf, w.opts.MostFaved)
+	if len(wrong) > 0 {
+		w.Errorf("aggregates: wrong are %v", wrong)
+	}
+}
+
+func TestBestOf(t *testing.T) {
+	w := newTown(t)
+	w.opts.BestOf = 3
+	bob := w.user("bob")
+	var fans []Account
+	for i := range 4 {
+		fans = append(fans, w.user(fmt.Sprintf("fan-%d", i)))
+	}
+	c := w.post(bob, english)
+	best, mine := w.aggregate(KindBest, ""), w.aggregate(KindBest, "en")
+	stands := func(what string, want bool) {
+		t.Helper()
+		for _, id := range []int64{best, mine} {
+			w.same(what, value[bool](w, `SELECT EXISTS (SELECT FROM timeline_entries
+				WHERE timeline_id = $1 AND post_id = $2 AND NOT withdrawn)`, id, c.PostID), want)
+		}
+	}
+	like := func(who Account) Change {
+		t.Helper()
+		c, err := w.Like(t.Context(), who.ID, c.Code)
+		w.must(err)
+		return c
+	}
+	like(bob)
+	w.comment(bob, c.Code)
+	like(fans[0])
+	w.comment(fans[0], c.Code)
+	said := w.comment(fans[1], c.Code)
+	stands("two people and the author", false)
+	reached := like(fans[2])
+	stands("three people", true)
+	w.same("touched by the third", reached.Touched,
+		ids(w.timeline(KindLikes, fans[2].ID), w.timeline(KindDiscussions, fans[2].ID), best, mine))
+	at := w.row(best, c.PostID)
+	if at.EnteredAt <= w.freshAt(c.PostID) || at.FreshAt != at.EnteredAt {
+		t.Errorf("row %+v, want it to enter then, later than the post's %d", at, w.freshAt(c.PostID))
+	}
+	w.same("row of the language", w.row(mine, c.PostID), at)
+	w.same("one more touches no aggregate", like(fans[3]).Touched,
+		ids(w.timeline(KindLikes, fans[3].ID), w.timeline(KindDiscussions, fans[3].ID)))
+
+	unlike := func(who Account) {
+		t.Helper()
+		w.must(second(w.Unlike(t.Context(), who.ID, c.Code)))
+	}
+	unlike(fans[3])
+	stands("three again", true)
+	w.must(second(w.DeleteComment(t.Context(), fans[1].ID, c.Code, said.CommentID)))
+	stands("two again", false)
+	unlike(fans[0])
+	w.comment(fans[1], c.Code)
+	stands("three, one by a comment alone", true)
+	w.same("coming back keeps the first stamp", w.row(best, c.PostID).EnteredAt, at.EnteredAt)
+
+	direct := w.post(bob, english, "fan-0", "fan-1", "fan-2")
+	for _, fan := range fans[:3] {
+		w.must(second(w.Like(t.Context(), fan.ID, direct.Code)))
+	}
+	w.sound() // directs are in none
+	w.must(second(w.DeletePost(t.Context(), bob.ID, c.Code)))
+	stands("deleted", false)
+	w.sound()
+}
+
+func TestMostFaved(t *testing.T) {
+	w := newTown(t)
+	w.opts.MostFaved = 2
+	bob, ann := w.user("bob"), w.user("ann")
+	old := w.post(bob, russian)
+	w.age(old.PostID, 60*24*time.Hour)
+	most := w.aggregate(KindMostFaved, "")
+	w.must(second(w.Fave(t.Context(), ann.ID, old.Code)))
+	kept, err := w.Fave(t.Context(), bob.ID, old.Code)
+	w.must(err)
+	w.same("touched", kept.Touched, ids(w.timeline(KindFaves, bob.ID), most, w.aggregate(KindMostFaved, "ru")))
+	fresh := w.freshAt(old.PostID)
+	w.same("an old post is lifted nowhere", w.row(most, old.PostID), row{EnteredAt: fresh, FreshAt: fresh})
+	w.must(second(w.Unfave(t.Context(), ann.ID, old.Code)))
+	w.same("withdrawn", w.row(most, old.PostID).Withdrawn, true)
+	w.sound()
+}
+
+// A post moves with its language, to the place it had, and a bump takes all its
+// rows along.
+func TestAggregatesFollowTheLanguage(t *testing.T) {
+	w := newTown(t)
+	w.opts.BestOf = 1
+	bob, ann := w.user("bob"), w.user("ann")
+	c := w.post(bob, english)
+	w.must(second(w.Like(t.Context(), ann.ID, c.Code)))
+	was := w.row(w.aggregate(KindBest, ""), c.PostID)
+	all := w.row(w.aggregate(KindEverything, ""), c.PostID)
+	edited, err := w.EditPost(t.Context(), bob.ID, c.Code, russian)
+	w.must(err)
+	w.same("touched", edited.Touched, ids(w.aggregate(KindBest, "en"), w.aggregate(KindBest, "ru"),
+		w.aggregate(KindEverything, "en"), w.aggregate(KindEverything, "ru")))
+	w.same("place among the best", w.row(w.aggregate(KindBest, "ru"), c.PostID), was)
+	w.same("place in everything", w.row(w.aggregate(KindEverything, "ru"), c.PostID), all)
+	w.sound()
+	w.comment(ann, c.Code)
+	for _, kind := range []string{KindBest, KindEverything} {
+		for _, lang := range []string{"", "en", "ru"} {
+			w.same(kind+"/"+lang, w.row(w.aggregate(kind, lang), c.PostID).FreshAt, w.freshAt(c.PostID))
+		}
+	}
+	chosen, err := w.EditPostIn(t.Context(), bob.ID, c.Code, russian, "en")
+	w.must(err)
+	w.same("touched by a choice", len(chosen.Touched), 4)
+	w.sound()
+}
+
+// Imported posts stand among the best since the last of the people needed came.
+func TestImportedBest(t *testing.T) {
+	w := newTown(t)
+	w.opts.BestOf = 2
+	p := tale("1")
+	p.Body = english
+	p.Likes = []ImportedLike{thumb("ann", time.Minute), thumb("bob", 3*time.Hour)}
+	p.Comments = []ImportedComment{remark("c1", "bob", time.Hour)}
+	w.importPosts(1, p)
+	w.same("one person and the author", value[int](w, `
+		SELECT count(*)::int FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id WHERE t.kind = 'best'`), 0)
+	p.Likes = append(p.Likes, thumb("cid", 2*time.Hour), thumb("dan", 4*time.Hour))
+	w.importPosts(1, p)
+	id := w.imported(originPost, "1")
+	want := row{EnteredAt: Micros(noon.Add(2 * time.Hour)), FreshAt: Micros(noon.Add(2 * time.Hour))}
+	w.same("row", w.row(w.aggregate(KindBest, ""), id), want)
+	w.same("row of the language", w.row(w.aggregate(KindBest, "en"), id), want)
+	w.sound()
+}
+
+// What a like costs at a post that few, many and very many know, of which the
+// count for best-of is a part; and where a few talked very long.
+func BenchmarkLike(b *testing.B) {
+	w := newTown(b)
+	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")
+	plain, crowded, talk := w.post(bob, "hello"), w.post(bob, "hello"), w.post(bob, "hello")
+	w.crowd(crowded.PostID, 5000)
+	w.exec(`INSERT INTO comments (post_id, author_id, created_at, body)
+		SELECT $1, CASE WHEN i % 2 = 0 THEN $2::bigint ELSE $3 END, now(), 'so' FROM generate_series(1, 5000) i`,
+		talk.PostID, bob.ID, cid.ID)
+	w.exec(`WITH made AS (
+			INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
+			SELECT $1, i, now(), true, false, false, lpad(i::text, 10, '0'), 'hello', ARRAY[$2::bigint] FROM generate_series(1, 2000) i
+			RETURNING id)
+		INSERT INTO comments (post_id, author_id, created_at, body)
+		SELECT id, $1, now(), 'so' FROM made, generate_series(1, 10)`, bob.ID, bob.FeedID)
+	w.exec(`VACUUM ANALYZE`)
+	w.pool.Reset()
+	for name, code := range map[string]string{"plain": plain.Code, "much-liked": crowded.Code, "long-talk": talk.Code} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				w.must(second(w.Like(b.Context(), ann.ID, code)))
+				w.must(second(w.Unlike(b.Context(), ann.ID, code)))
+			}
+		})
+	}
+}

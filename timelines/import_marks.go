@@ -1,0 +1,105 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/marks"
+)
+
+// findMarks makes and finds the timelines that the batch's new texts name, so
+// that replay can enter them at the texts' own dates. A @name is whoever is called
+// so here, as it is where the text is shown.
+func (b *batch) findMarks(ctx context.Context) error {
+	var tags, names []string
+	gather := func(body string) {
+		tags, names = append(tags, marks.Tags(body)...), append(names, marks.Names(body)...)
+	}
+	for _, p := range b.posts {
+		if p.new {
+			gather(p.Body)
+		}
+		for _, c := range p.comments {
+			gather(c.Body)
+		}
+	}
+	if len(tags)+len(names) == 0 {
+		return nil
+	}
+	slices.Sort(tags)
+	tags = slices.Compact(tags)
+	made, err := insertHashtagsTx(ctx, b.tx, tags)
+	if err != nil {
+		return err
+	}
+	if len(made) > 0 {
+		b.events = append(b.events, Replace{Everybody: true, Kinds: []string{KindHashtag}, Terms: made})
+	}
+	const query = `
+		SELECT '#' || term, id FROM timelines WHERE kind = 'hashtag' AND their_id = 0 AND term = ANY(@tags)
+		UNION ALL
+		SELECT '@' || a.name, t.id FROM accounts a
+		JOIN timelines t ON t.kind = 'mentions' AND t.their_id = a.id AND t.term = ''
+		WHERE a.name = ANY(@names)`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"tags": tags, "names": names})
+	if err != nil {
+		return fmt.Errorf("find what texts name: %w", err)
+	}
+	var mark string
+	var id int64
+	_, err = pgx.ForEachRow(rows, []any{&mark, &id}, func() error {
+		b.marks[mark] = id
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("find what texts name: %w", err)
+	}
+	return nil
+}
+
+// named are the timelines a text names.
+func (b *batch) named(body string) []int64 {
+	var ids []int64
+	for _, tag := range marks.Tags(body) {
+		ids = append(ids, b.marks["#"+tag])
+	}
+	for _, name := range marks.Names(body) {
+		if id, ok := b.marks["@"+name]; ok {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// markTexts writes down what the new texts name. It follows makeTalk, which gives
+// comments their ids.
+func (b *batch) markTexts(ctx context.Context) error {
+	var posts, comments, timelines []int64
+	mark := func(post, comment int64, body string) {
+		for _, id := range b.named(body) {
+			posts, comments, timelines = append(posts, post), append(comments, comment), append(timelines, id)
+		}
+	}
+	for _, p := range b.posts {
+		if p.new {
+			mark(p.ID, ownText, p.Body)
+		}
+	}
+	for id, c := range b.made {
+		mark(c.post.ID, id, c.Body)
+	}
+	if len(posts) == 0 {
+		return nil
+	}
+	_, err := b.tx.Exec(ctx, `
+		INSERT INTO text_marks (post_id, comment_id, timeline_id)
+		SELECT * FROM unnest(@posts::bigint[], @comments::bigint[], @timelines::bigint[])`,
+		pgx.StrictNamedArgs{"posts": posts, "comments": comments, "timelines": timelines})
+	if err != nil {
+		return fmt.Errorf("mark texts: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,72 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// enterAggregate notes an entrance into an aggregate, and into that of the post's
+// language.
+func (b *batch) enterAggregate(p *importPost, kind string, at int64) {
+	p.enter(b.aggregates[kind][""], at)
+	if id, ok := b.aggregates[kind][p.lang]; ok {
+		p.enter(id, at)
+	}
+}
+
+// rank finds out which posts of the batch belong to best-of and most-faved by now,
+// and since when: the instant at which the last of the people needed came (see
+// settleTx). It follows makeTalk and gain, and reads what they wrote.
+func (b *batch) rank(ctx context.Context) error {
+	const query = `
+		SELECT p.id, (extract(epoch FROM best.at) * 1000000)::bigint, (extract(epoch FROM kept.at) * 1000000)::bigint
+		FROM posts p
+		LEFT JOIN LATERAL (
+			SELECT min(t.created_at) AS at FROM (
+				SELECT l.account_id, l.created_at FROM likes l WHERE l.post_id = p.id
+				UNION ALL
+				SELECT c.author_id, c.created_at FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL) t
+			WHERE t.account_id <> p.author_id
+			GROUP BY t.account_id ORDER BY at OFFSET @best - 1 LIMIT 1) best ON true
+		LEFT JOIN LATERAL (
+			SELECT f.created_at AS at FROM faves f WHERE f.post_id = p.id
+			ORDER BY f.created_at OFFSET @most - 1 LIMIT 1) kept ON true
+		WHERE p.id = ANY(@posts) AND EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('directs', 'eyes'))`
+	byID := map[int64]*importPost{}
+	var ids []int64
+	for _, p := range b.posts {
+		if p.gains() {
+			byID[p.ID] = p
+			ids = append(ids, p.ID)
+		}
+	}
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"posts": ids, "best": b.im.store.opts.BestOf, "most": b.im.store.opts.MostFaved,
+	})
+	if err != nil {
+		return fmt.Errorf("rank posts: %w", err)
+	}
+	maxAge := b.im.store.opts.LocalBumpMaxAge.Microseconds()
+	var id int64
+	var best, kept *int64
+	_, err = pgx.ForEachRow(rows, []any{&id, &best, &kept}, func() error {
+		p := byID[id]
+		for kind, at := range map[string]*int64{KindBest: best, KindMostFaved: kept} {
+			if at == nil {
+				continue
+			}
+			created := Micros(p.CreatedAt)
+			if maxAge > 0 && *at > created+maxAge {
+				*at = created // lifts nothing
+			}
+			b.enterAggregate(p, kind, *at)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("rank posts: %w", err)
+	}
+	return nil
+}

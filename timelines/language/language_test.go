@@ -1,0 +1,92 @@
+package language
+
+import (
+	"bufio"
+	"os"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+func TestDetect(t *testing.T) {
+	for _, tt := range []struct{ want, text string }{
+		{"en", "First crossing 6:40, last 21:10, bell on the post if I am on the wrong bank."},
+		{"en", "The council notes with regret that it slept in."},
+		{"en", "See https://пример.рф/путь/который/длиннее/всего/остального, @anna: the water is high today #река"},
+		{"ru", "Приём в среду переносится на четверг: мост закрыт до вечера."},
+		{"ru", "ВЫХОДНЫЕ НА РЕКЕ"},
+		{"ru", "Сегодня купил iPhone, и поставил на него Linux, ещё один"},
+		{"", ""},
+		{"", "12345 :-)"},
+		{"", "lol"},
+		{"", "Да"},
+		{"", "https://example.org/the/water/is/high/today #the_water_is_high_today @the-water-is-high"},
+		{"", "Ще не вмерла України і слава, і воля"},
+		{"", "Днес времето е хубаво и отиваме на разходка край реката с децата."},
+		{"", "Данас је лепо време и идемо у шетњу поред реке са децом."},
+		{"", "Сёння добрае надвор'е, і мы ідзём гуляць з дзецьмі."},
+		{"", "Қайырлы таң достар, бүгін ауа райы жақсы ы"},
+		{"", "Bonjour tout le monde, comment allez-vous aujourd'hui?"},
+		{"", "Guten Morgen, wie geht es Ihnen heute? Das Wetter ist schön und wir gehen spazieren."},
+		{"", "Dzień dobry wszystkim"},
+		{"", "日本語のテキストです、とても短いです"},
+	} {
+		if got := Detect(tt.text); got != tt.want {
+			t.Errorf("Detect(%q): got %q, want %q", tt.text, got, tt.want)
+		}
+	}
+}
+
+// The demo's people write in English and Russian, often briefly: many lines are
+// told right, and next to none wrong.
+func TestDetectInTheDemo(t *testing.T) {
+	f, err := os.Open("../../cmd/riverrun/town.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	right, wrong, lines := map[string]int{}, 0, map[string]int{}
+	scanner := bufio.NewScanner(f)
+	for scanner.Scan() {
+		text := scanner.Text()
+		if text == "" || strings.ContainsAny(text[:1], "#@+") {
+			continue
+		}
+		if strings.HasPrefix(text, "- ") {
+			_, text, _ = strings.Cut(text, ": ")
+		}
+		want := "en"
+		if strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }) {
+			want = "ru"
+		}
+		lines[want]++
+		switch got := Detect(text); got {
+		case want:
+			right[want]++
+		case "":
+		default:
+			wrong++
+			t.Logf("%q: got %s", text, got)
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("right %v of %v, wrong %d", right, lines, wrong)
+	if wrong > 1 || right["en"] < lines["en"]/2 || right["ru"] < lines["ru"]/2 {
+		t.Errorf("right %v of %v, wrong %d", right, lines, wrong)
+	}
+}
+
+func BenchmarkDetect(b *testing.B) {
+	for name, text := range map[string]string{
+		"line": "The council notes with regret that it slept in.",
+		"long": strings.Repeat("The council notes with regret that it slept in. ", 1000),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				Detect(text)
+			}
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/marks"
+)
+
+// ownText stands for a comment where a post's own text is meant.
+const ownText = 0
+
+// indexTextTx lets the post follow what one of its texts, its own or a comment's,
+// says now: it enters the timelines of the tags, and the mentions of the people,
+// that are new in the post, fresh there as after a like, and leaves those which no
+// text of it names any more. An empty body is that of a text that went. It returns
+// the timelines entered and left; c is told which rivers a tag's first use makes
+// wrong, which is announced too.
+//
+// A mention asks nobody's leave: whether the person named may read the post is
+// decided where mentions are read, as for any timeline (004). Whoever is called so
+// only later was not meant.
+//
+// Which text names which timeline is kept in text_marks, so that reasons are
+// read from what is stored, under the post's lock, in one statement, however
+// many comments there are. A text without marks costs nothing where it is new, and
+// one statement where it was another.
+func (s *Store) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, comment int64, body string, edited bool) ([]int64, error) {
+	tags, names := marks.Tags(body), marks.Names(body)
+	if len(tags)+len(names) == 0 && !edited {
+		return nil, nil
+	}
+	if err := s.makeHashtagsTx(ctx, tx, c, tags); err != nil {
+		return nil, err
+	}
+	const mark = `
+		WITH named AS MATERIALIZED (
+			SELECT id FROM timelines WHERE kind = 'hashtag' AND their_id = 0 AND term = ANY(@tags)
+			UNION ALL
+			SELECT t.id FROM accounts a JOIN timelines t ON t.kind = 'mentions' AND t.their_id = a.id AND t.term = ''
+			WHERE a.name = ANY(@names)
+		), unnamed AS (
+			DELETE FROM text_marks
+			WHERE post_id = @post AND comment_id = @comment AND NOT timeline_id = ANY(ARRAY(SELECT id FROM named))
+			RETURNING timeline_id
+		), marked AS (
+			INSERT INTO text_marks (post_id, comment_id, timeline_id)
+			SELECT @post, @comment, id FROM named
+			ON CONFLICT DO NOTHING
+			RETURNING timeline_id
+		)
+		SELECT ARRAY(SELECT timeline_id FROM marked), ARRAY(SELECT timeline_id FROM unnamed)`
+	var marked, unnamed []int64
+	err := tx.QueryRow(ctx, mark, pgx.StrictNamedArgs{
+		"post": p.ID, "comment": comment, "tags": tags, "names": names,
+	}).Scan(&marked, &unnamed)
+	if err != nil {
+		return nil, fmt.Errorf("mark text: %w", err)
+	}
+	var touched []int64
+	if len(marked) > 0 {
+		if touched, err = s.enterNamedTx(ctx, tx, p, marked); err != nil {
+			return nil, err
+		}
+	}
+	if len(unnamed) > 0 {
+		left, err := withdrawUnnamedTx(ctx, tx, p.ID, unnamed)
+		if err != nil {
+			return nil, err
+		}
+		touched = append(touched, left...)
+	}
+	return touched, nil
+}
+
+// makeHashtagsTx makes the timelines of tags that have none. Rivers of theirs that
+// stand already were built of nothing: they are wrong as a whole, the actor's own
+// before the reply.
+func (s *Store) makeHashtagsTx(ctx context.Context, tx pgx.Tx, c *Change, tags []string) error {
+	made, err := insertHashtagsTx(ctx, tx, tags)
+	if err != nil || len(made) == 0 {
+		return err
+	}
+	all := Replace{Everybody: true, Kinds: []string{KindHashtag}, Terms: made}
+	c.Replace = append(c.Replace, Replace{ViewerID: c.Actor, Kinds: all.Kinds, Terms: made})
+	return s.announceTx(ctx, tx, all)
+}
+
+// insertHashtagsTx makes the timelines of tags that have none and returns their
+// terms. Two who use a tag first at once wait for each other here; in the order
+// of the terms nobody waits in a circle.
+func insertHashtagsTx(ctx context.Context, tx pgx.Tx, tags []string) ([]string, error) {
+	if len(tags) == 0 {
+		return nil, nil
+	}
+	const query = `
+		INSERT INTO timelines (kind, their_id, term)
+		SELECT 'hashtag', 0, n.term FROM unnest(@tags::text[]) AS n (term)
+		WHERE NOT EXISTS (SELECT FROM timelines t WHERE t.kind = 'hashtag' AND t.their_id = 0 AND t.term = n.term)
+		ORDER BY n.term
+		ON CONFLICT DO NOTHING
+		RETURNING term`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"tags": tags})
+	if err != nil {
+		return nil, fmt.Errorf("make hashtags: %w", err)
+	}
+	made, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("make hashtags: %w", err)
+	}
+	return made, nil
+}
+
+// withdrawUnnamedTx takes the post out of those of these timelines that none of
+// its texts names any more, and returns them.
+func withdrawUnnamedTx(ctx context.Context, tx pgx.Tx, post int64, timelines []int64) ([]int64, error) {
+	const query = `
+		WITH unnamed AS (
+			SELECT id FROM unnest(@timelines::bigint[]) AS t (id)
+			WHERE NOT EXISTS (SELECT FROM text_marks m WHERE m.post_id = @post AND m.timeline_id = t.id)
+		), standing AS MATERIALIZED (
+			SELECT e.at FROM unnamed CROSS JOIN LATERAL (
+				SELECT e.ctid AS at, e.post_id, e.withdrawn FROM timeline_entries e
+				WHERE e.timeline_id = unnamed.id AND e.post_id >= @post
+				ORDER BY e.post_id LIMIT 1) e
+			WHERE e.post_id = @post AND NOT e.withdrawn
+		)
+		UPDATE timeline_entries e SET withdrawn = true
+		FROM standing WHERE e.ctid = standing.at
+		RETURNING e.timeline_id`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "timelines": timelines})
+	return collectIDs(rows, err, "timelines left")
+}
