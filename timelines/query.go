@@ -181,17 +181,6 @@ func (q Query) Finds() bool {
 	return slices.ContainsFunc(q.terms, func(t queryTerm) bool { return !t.not })
 }
 
-// names are the names of one kind of term.
-func (q Query) names(kind termKind, not bool) []string {
-	found := []string{}
-	for _, t := range q.terms {
-		if t.kind == kind && t.not == not {
-			found = append(found, t.text)
-		}
-	}
-	return found
-}
-
 // asksOfText reports whether anything is asked of the text or its author; else only
 // of where the post stands.
 func (q Query) asksOfText() bool {
