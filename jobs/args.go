@@ -54,14 +54,21 @@ type replaceArgs struct {
 	Of        int64    `json:"of,omitempty"`
 	Kinds     []string `json:"kinds,omitempty"`
 	Terms     []string `json:"terms,omitempty"`
+	TheirIDs  ids      `json:"their_ids,omitempty"`
 }
 
 func replaceArgsOf(r timelines.Replace) replaceArgs {
-	return replaceArgs{ViewerID: r.ViewerID, Everybody: r.Everybody, Of: r.Of, Kinds: r.Kinds, Terms: r.Terms}
+	return replaceArgs{
+		ViewerID: r.ViewerID, Everybody: r.Everybody, Of: r.Of,
+		Kinds: r.Kinds, Terms: r.Terms, TheirIDs: r.TheirIDs,
+	}
 }
 
 func (a replaceArgs) replace() timelines.Replace {
-	return timelines.Replace{ViewerID: a.ViewerID, Everybody: a.Everybody, Of: a.Of, Kinds: a.Kinds, Terms: a.Terms}
+	return timelines.Replace{
+		ViewerID: a.ViewerID, Everybody: a.Everybody, Of: a.Of,
+		Kinds: a.Kinds, Terms: a.Terms, TheirIDs: a.TheirIDs,
+	}
 }
 
 func (replaceArgs) Kind() string { return "replace" }

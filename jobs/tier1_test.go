@@ -2,7 +2,10 @@ package jobs
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -73,7 +76,7 @@ func TestReplaceIsCalledAfterTheCommit(t *testing.T) {
 	}}
 	start(t, config(t, pool, c))
 
-	want := timelines.Replace{ViewerID: 12, Kinds: []string{"home", "discussions"}}
+	want := timelines.Replace{ViewerID: 12, Kinds: []string{"home", "list"}, TheirIDs: []int64{3, 14}}
 	err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
 		if err := announcer(t).AnnounceTx(t.Context(), tx, want); err != nil {
 			return err
@@ -91,6 +94,29 @@ func TestReplaceIsCalledAfterTheCommit(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, receive(t, "the replace", replaced)); diff != "" {
 		t.Errorf("replace (-want +got):\n%s", diff)
+	}
+}
+
+// A job from before Replace could name pages is of all of them.
+func TestReplaceArgsOfBefore(t *testing.T) {
+	for _, r := range []timelines.Replace{
+		{ViewerID: 12, Kinds: []string{"home"}},
+		{Everybody: true},
+		{ViewerID: 12, Kinds: []string{"list"}, TheirIDs: []int64{3, 14}},
+	} {
+		was := fmt.Sprintf(`{"viewer_id":%d,"everybody":%t,"kinds":["%s"]}`, r.ViewerID, r.Everybody, strings.Join(r.Kinds, `","`))
+		var args replaceArgs
+		if err := json.Unmarshal([]byte(was), &args); err != nil || args.replace().TheirIDs != nil {
+			t.Errorf("%s: got %+v, %v; want every page", was, args, err)
+		}
+		now, err := json.Marshal(replaceArgsOf(r))
+		if err != nil || strings.Contains(string(now), "their_ids") != (r.TheirIDs != nil) {
+			t.Errorf("%+v is encoded as %s, %v", r, now, err)
+		}
+		args = replaceArgs{}
+		if err := json.Unmarshal(now, &args); err != nil || !cmp.Equal(args.replace(), r) {
+			t.Errorf("%s: got %+v, %v; want %+v", now, args.replace(), err, r)
+		}
 	}
 }
 

@@ -200,7 +200,9 @@ func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	chunkRead, err := s.readChunk(ctx, n, id, listed, math.MaxInt64, math.MaxInt64, down, true)
+	chunkRead, err := s.readChunk(ctx, n, id, listed, stretch{
+		place: math.MaxInt64, post: math.MaxInt64, down: down, limit: chunk, first: true,
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -247,12 +249,18 @@ type chunkOf struct {
 	folds   []*Fold
 }
 
-// readChunk reads a stretch of a river below a place from one snapshot. With
-// first, the river's timelines are computed again in that snapshot, and errAgain
-// returned if they are not the registered ones.
-func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int64]struct{},
-	place, post, down int64, first bool,
-) (chunkOf, error) {
+// stretch is what part of a river to read: so many posts strictly below a place,
+// and down to another if that takes more (math.MaxInt64: none).
+type stretch struct {
+	place, post, down int64
+	limit             int
+	first             bool // the river's first: its timelines are to be computed again
+}
+
+// readChunk reads a stretch of a river from one snapshot. It returns errAgain if
+// it is the first and the river's timelines in that snapshot are not the
+// registered ones.
+func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int64]struct{}, q stretch) (chunkOf, error) {
 	var out chunkOf
 	done, err := s.takeTurn(ctx, n)
 	if err != nil {
@@ -260,7 +268,7 @@ func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int6
 	}
 	defer done()
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
-		if first {
+		if q.first {
 			sources, err := s.sources(ctx, sn, n)
 			if err != nil {
 				return err
@@ -271,8 +279,8 @@ func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int6
 		}
 		var err error
 		out.scanned, err = scan(ctx, sn, n, timelines.Scan{
-			Viewer: n.UserID, Timelines: slices.Sorted(maps.Keys(listed)), BeforePlace: place, BeforePost: post,
-			Limit: chunk, Down: down, ByCreation: n.Order == Created, MaxRows: s.scanRows,
+			Viewer: n.UserID, Timelines: slices.Sorted(maps.Keys(listed)), BeforePlace: q.place, BeforePost: q.post,
+			Limit: q.limit, Down: q.down, ByCreation: n.Order == Created, MaxRows: s.scanRows,
 		})
 		if err != nil {
 			return err

@@ -3,6 +3,9 @@ package rivers
 import (
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"riverrun/timelines"
 )
@@ -90,5 +93,193 @@ func TestAStrangerPagesThroughPrivatePosts(t *testing.T) {
 		t.Errorf("got %q on %d pages, want %q on several", got, pages, want)
 	}
 	w.shows(w.visit(ann, User, "ann"), "post 3001", "post 1501", "post 1")
+	w.sound()
+}
+
+// Home feeds and lists are kept to a depth, and go on below it to their end: the
+// same entries at the same stamps, without holes and doubles, and no more stored.
+func TestHomeGoesOnBeyondItsDepth(t *testing.T) {
+	w := newTown(t)
+	deeper := w.node()
+	w.rivers.opts.Depth = 1
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.told(w.follow(ann, "bob"))
+	w.list(ann, "Some", "bob")
+	const total = 2*chunk + 40
+	for i := range total {
+		c := w.post(bob, numbered(i))
+		if i%40 == 0 {
+			w.remove(bob, c.Code)
+			stranger := w.post(cat, "stranger "+numbered(i))
+			w.like(bob, stranger.Code)
+		}
+	}
+	w.forget()
+	read := func(s *Store, n Name) (items []Item, beyond int) {
+		t.Helper()
+		for at := (Cursor{}); ; {
+			p, err := s.Visit(w.ctx, ann, n, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Beyond {
+				beyond++
+			}
+			items = append(items, p.Items...)
+			if !p.More {
+				return items, beyond
+			}
+			if len(p.Items) != PageSize {
+				t.Errorf("a page of %d with more to come", len(p.Items))
+			}
+			at = p.Next
+		}
+	}
+	for _, order := range []Order{Fresh, Created} {
+		for _, of := range []struct {
+			kind Kind
+			slug string
+		}{{Home, ""}, {List, "some"}} {
+			n, err := w.rivers.Resolve(w.ctx, ann, of.kind, of.slug, order)
+			got, beyond := read(w.rivers, must(w, n, err))
+			if stored := w.count(`SELECT count(*) FROM entries e JOIN rivers r ON r.id = e.river_id AND r.kind = $1 AND r.ord = $2`,
+				of.kind, order); stored != chunk || beyond < (total-chunk)/PageSize {
+				t.Errorf("%s by %s: %d entries stored, %d pages beyond, want %d and the rest", of.kind, order, stored, beyond, chunk)
+			}
+			// A node that keeps all of it shows the same.
+			want, none := read(deeper, n)
+			if none > 0 || len(want) != total {
+				t.Errorf("%s by %s: %d entries and %d pages beyond on the other node, want %d and 0", of.kind, order, len(want), none, total)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s by %s, beyond the depth (-kept +read):\n%s", of.kind, order, diff)
+			}
+		}
+	}
+	w.sound()
+	if got := w.name(ann, User, "ann"); specs[got.Kind].home {
+		t.Errorf("pages of one timeline are kept to a depth")
+	}
+}
+
+// What stands beyond the depth is decided by what holds now (R4), though nothing
+// is told to anybody, and follows by name for a page that shows it.
+func TestBeyondTheDepthIsDecidedNow(t *testing.T) {
+	w := newTown(t)
+	w.rivers.opts.Depth = 1
+	ann, bob := w.person("ann"), w.person("bob")
+	w.group(bob, "club", timelines.Public)
+	w.told(w.follow(ann, "club"))
+	var made []timelines.Change
+	for i := range chunk + 10 {
+		made = append(made, w.post(bob, numbered(i), "club"))
+	}
+	w.forget()
+	n := w.name(ann, Home, "")
+	at := Cursor{}
+	for range chunk / PageSize {
+		p, err := w.rivers.Visit(w.ctx, ann, n, at)
+		at = must(w, p, err).Next
+	}
+	below := func() *Page {
+		t.Helper()
+		p, err := w.rivers.Visit(w.ctx, ann, n, at)
+		return must(w, p, err)
+	}
+	first := below()
+	if !first.Beyond || len(first.Items) != 10 {
+		t.Fatalf("got %d entries, beyond %v; want 10 beyond the depth", len(first.Items), first.Beyond)
+	}
+	seen := func(post timelines.Change) Seen {
+		t.Helper()
+		all, err := w.rivers.Flush(w.ctx, []Watch{
+			{Viewer: ann, Name: n, River: first.River},
+			{Viewer: ann, Name: n, River: first.River, Beyond: true},
+		}, []int64{post.PostID, made[len(made)-1].PostID})
+		if len(must(w, all, err)[0].Items) != 1 {
+			t.Errorf("a page that shows nothing beyond the depth is told of it: %+v", all[0])
+		}
+		return all[1]
+	}
+	deep := made[3]
+	c, err := w.store.EditPost(w.ctx, bob.AccountID, deep.Code, "edited")
+	must(w, c, err)
+	if got := seen(deep); len(got.Items) != 2 || got.Items[1].Fold.Text.Body != "edited" || got.Items[1].Stamp.Entry != 2 {
+		t.Errorf("an edited post beyond the depth: got %+v", got)
+	}
+	if p := below(); !slices.Contains(bodies(p), "edited") {
+		t.Errorf("the page does not show the edit: %q", bodies(p))
+	}
+	w.remove(bob, deep.Code)
+	if got := seen(deep); len(got.Items) != 1 {
+		t.Errorf("a deleted post beyond the depth: got %+v", got)
+	}
+	if p := below(); len(p.Items) != 9 {
+		t.Errorf("%d entries after one was deleted, want 9: %q", len(p.Items), bodies(p))
+	}
+	// The group closes, and ann goes: the clock alone says so.
+	c, err = w.store.SetAccess(w.ctx, bob.AccountID, "club", timelines.Private)
+	must(w, c, err)
+	c, err = w.store.Unsubscribe(w.ctx, ann.AccountID, "club")
+	if err := w.rivers.PublishClock(w.ctx, must(w, c, err).Clock); err != nil {
+		t.Fatal(err)
+	}
+	if p := below(); len(p.Items) != 0 {
+		t.Errorf("a closed group's posts beyond the depth: %q", bodies(p))
+	}
+}
+
+// 000 leaves open what its depth limit does to bumping: a post that was cut off
+// below would come in "for the first time" again. Here a place is computed from
+// all that ever brought the post, kept in the river or not; and an old post comes
+// in where it stood in time (RIVERRUN_LOCAL_BUMP_MAX_AGE).
+func TestNothingIsLiftedTwiceFromBeyondTheDepth(t *testing.T) {
+	w := newTown(t)
+	w.rivers.opts.Depth = 1
+	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
+	w.told(w.follow(ann, "bob"))
+	w.told(w.follow(ann, "cat"))
+	lifted, old := w.post(dan, "lifted once"), w.post(dan, "from long ago")
+	const longAgo = int64(31 * 24 * time.Hour / time.Microsecond)
+	for _, query := range []string{
+		`UPDATE posts SET fresh_at = fresh_at - $2, created_at = created_at - $2 * interval '1 microsecond' WHERE id = $1`,
+		`UPDATE timeline_entries SET fresh_at = fresh_at - $2, entered_at = entered_at - $2, created_at = created_at - $2 WHERE post_id = $1`,
+	} {
+		if _, err := w.db.Primary.Exec(w.ctx, query, old.PostID, longAgo); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.like(bob, lifted.Code)
+	for i := range chunk + 5 {
+		w.post(bob, numbered(i))
+	}
+	w.forget()
+	want := make([]string, chunk+6, chunk+7)
+	for i := range chunk + 5 {
+		want[chunk+4-i] = numbered(i)
+	}
+	want[chunk+5] = "lifted once"
+	read := func() (all []string) {
+		t.Helper()
+		for at := (Cursor{}); ; {
+			p, err := w.rivers.Visit(w.ctx, ann, w.name(ann, Home, ""), at)
+			all = append(all, bodies(must(w, p, err))...)
+			if !p.More {
+				return all
+			}
+			at = p.Next
+		}
+	}
+	if got := read(); !slices.Equal(got, want) {
+		t.Errorf("before: got %q, want %q", got, want)
+	}
+	w.unlike(bob, lifted.Code)
+	w.like(cat, lifted.Code)
+	w.like(bob, lifted.Code)
+	w.like(cat, old.Code)
+	w.drain()
+	if got, want := read(), append(want, "from long ago"); !slices.Equal(got, want) {
+		t.Errorf("after other likes: got %q, want %q", got, want)
+	}
 	w.sound()
 }

@@ -23,6 +23,7 @@ const (
 // Expired counts what an expiry removed.
 type Expired struct {
 	Rivers     int64 // live rivers idle beyond their grace, retired
+	Trimmed    int64 // entries removed from below the depth of live rivers
 	Removed    int64 // retired rivers removed with their entries
 	Entries    int64 // entries removed with them
 	Tombstones int64
@@ -32,8 +33,9 @@ type Expired struct {
 // Expire throws idle rivers away (source: 004, the cron job; DESIGN: the
 // protocol, step 10): those neither open nor visited within their kind's grace
 // are retired; what was retired long enough ago is removed with its entries, and
-// so are old tombstones and folds nobody links. In batches, in key order, so
-// that nobody waits long.
+// so are old tombstones, folds nobody links, and what stands below the depth of
+// rivers grown far past it (trim.go). In batches, in key order, so that nobody
+// waits long.
 func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	var out Expired
 	if err := s.keeper.flush(ctx); err != nil {
@@ -47,6 +49,10 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 			return out, err
 		}
 		out.Rivers += n
+	}
+	var err error
+	if out.Trimmed, err = s.trim(ctx); err != nil {
+		return out, err
 	}
 	args := pgx.StrictNamedArgs{"keep": keep, "batch": expireBatch}
 	if _, err := s.batches(ctx, "retire cold rivers", retireCold, args); err != nil {
@@ -63,7 +69,6 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 			break
 		}
 	}
-	var err error
 	if out.Tombstones, err = s.batches(ctx, "remove tombstones", removeTombstones, args); err != nil {
 		return out, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -12,29 +13,38 @@ import (
 	"riverrun/timelines"
 )
 
-// extend stores the next chunk of older entries of a river (DESIGN: the
+// extend stores the next entries of a river, at most limit (DESIGN: the
 // protocol, step 8). Entries are committed before the floor falls, and the
 // floor, written with least(), only falls: two who extend at once do the work
 // twice and the result once. In between a live river cannot lose its place in
-// the order of things: writers write below the floor too.
-func (s *Store) extend(ctx context.Context, n Name, id, floor int64) error {
+// the order of things: writers write below the floor too. A trim meanwhile makes
+// it void (see trim.go).
+func (s *Store) extend(ctx context.Context, n Name, id, floor int64, limit int) error {
 	return s.together(ctx, fmt.Sprintf("extend %d %d", id, floor), func(ctx context.Context) error {
-		return s.extendHere(ctx, n, id, floor)
+		return s.extendHere(ctx, n, id, floor, limit)
 	})
 }
 
-func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
+func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit int) error {
 	began := time.Now()
-	asof, err := s.now(ctx) // before all it will write is read
+	// The time, and how often the river was trimmed, before all it will write is
+	// read.
+	const begin = `SELECT clock_timestamp(), trims FROM rivers WHERE id = @id AND floor <= @floor`
+	var asof time.Time
+	var trims int
+	err := s.db.QueryRow(ctx, begin, pgx.StrictNamedArgs{"id": id, "floor": floor}).Scan(&asof, &trims)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil // trimmed: the visitor's next look at the floor says from where
+	}
 	if err != nil {
-		return err
+		return fmt.Errorf("extend %s river: %w", n.Kind, err)
 	}
 	listed, err := s.listed(ctx, id)
 	if err != nil {
 		return err
 	}
 	// Posts at the floor's own place are above it already: begin below all of them.
-	c, err := s.readChunk(ctx, n, id, listed, floor, math.MinInt64, math.MaxInt64, false)
+	c, err := s.readChunk(ctx, n, id, listed, stretch{place: floor, post: math.MinInt64, down: math.MaxInt64, limit: limit})
 	if err != nil {
 		return err
 	}
@@ -51,13 +61,17 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64) error {
 		}
 		return err
 	}
-	const query = `
+	query := `
 		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished
-		WHERE id = @id AND clock_timestamp() < @deadline`
-	_, err = s.db.Exec(ctx, query, pgx.StrictNamedArgs{
-		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline),
-	})
-	if err != nil {
+		WHERE id = @id AND trims = @trims AND clock_timestamp() < @deadline`
+	args := pgx.StrictNamedArgs{
+		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline), "trims": trims,
+	}
+	if takenOut(ctx, stepTrims) {
+		query = strings.Replace(query, "AND trims = @trims", "", 1)
+		delete(args, "trims")
+	}
+	if _, err = s.db.Exec(ctx, query, args); err != nil {
 		return fmt.Errorf("lower the floor: %w", err)
 	}
 	s.opts.Metrics.Built(n.Kind, len(c.entries), time.Since(began))

@@ -30,7 +30,7 @@ type spec struct {
 	// whole: what the viewer hides is shown all the same: what is addressed to the
 	// viewer, or was asked for by name.
 	whole bool
-	// home keeps the long grace.
+	// home: made of what those one follows do. It has modes and the long grace.
 	home bool
 	// asked: the river is of no timelines; what it holds is asked for. See search.go.
 	asked bool
@@ -41,6 +41,7 @@ type pageOf int
 const (
 	ofNobody  pageOf = iota // everybody may open it
 	ofMyself                // TheirID is not set: the viewer's own, by construction
+	ofMyList                // TheirID is one of the viewer's lists, and nobody else opens it
 	ofAccount               // the gate of TheirID's feed decides
 	ofSubfeed               // the gate of TheirID's sub-feed of the name's term decides
 	ofPost                  // the post's decisive timelines decide
@@ -88,9 +89,15 @@ func feeds(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error)
 var specs = map[Kind]spec{
 	Home: {
 		sources: func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
-			return sn.Home(ctx, n.UserID)
+			return sn.Home(ctx, n.UserID, n.Mode() == FriendsOnly)
 		},
 		page: ofMyself, reasons: true, home: true,
+	},
+	List: {
+		sources: func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+			return sn.List(ctx, n.UserID, n.TheirID, n.Mode() == FriendsOnly)
+		},
+		page: ofMyList, reasons: true, home: true,
 	},
 	// A post that leaves a base timeline leaves its page with the fold, before the
 	// reply (R4); hence the reasons.
@@ -121,7 +128,7 @@ var specs = map[Kind]spec{
 // Kinds returns all river kinds.
 func Kinds() []Kind {
 	return []Kind{
-		Home, User, Subfeed, Eyes, Likes, Comments, Discussions, Directs, Faves, Mentions, Group, Post,
+		Home, List, User, Subfeed, Eyes, Likes, Comments, Discussions, Directs, Faves, Mentions, Group, Post,
 		Everything, Best, MostFaved, Hashtag, Search,
 	}
 }
@@ -138,8 +145,9 @@ func (s *Store) grace(k Kind) time.Duration {
 }
 
 // Resolve returns the name of the river behind a page: name is an account's
-// name, an account's name with a slash and a sub-feed's slug, a post's code, a tag,
-// a language or a query, where the kind needs or takes one. It says nothing about the
+// name, an account's name with a slash and a sub-feed's slug, a post's code, the
+// slug of one of the viewer's lists, a tag, a language or a query, where the kind
+// needs or takes one. It says nothing about the
 // right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded; of a
 // query *timelines.InvalidError.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
@@ -161,6 +169,15 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 		if v.Anonymous() {
 			return Name{}, ErrSignInNeeded
 		}
+	case ofMyList:
+		if v.Anonymous() {
+			return Name{}, ErrSignInNeeded
+		}
+		l, err := s.myList(ctx, v, name)
+		if err != nil {
+			return Name{}, err
+		}
+		n.TheirID = l.ID
 	case ofAccount:
 		a, err := s.access.AccountNamed(ctx, name)
 		if err != nil {
@@ -201,14 +218,39 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 	return n, nil
 }
 
+// myList returns the viewer's list of that slug, or ErrNotFound. One that this
+// node does not remember may just have been made: the clock says.
+func (s *Store) myList(ctx context.Context, v timelines.Viewer, slug string) (timelines.List, error) {
+	for settled := false; ; settled = true {
+		sets, err := s.access.Sets(ctx, v.AccountID)
+		if err != nil {
+			return timelines.List{}, err
+		}
+		if l, ok := sets.List(slug); ok {
+			return l, nil
+		}
+		if settled {
+			return timelines.List{}, ErrNotFound
+		}
+		if err := s.Settle(ctx); err != nil {
+			return timelines.List{}, err
+		}
+	}
+}
+
 // mayOpen is the first of 004's checks: may this viewer open the page at all?
 // No river is made before it says yes. It costs no statement when the gates are
 // cached.
 func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error {
 	switch specs[n.Kind].page {
-	case ofAccount:
+	case ofMyList:
+		if !sets.Owns(n.TheirID) {
+			return ErrNotFound
+		}
+		return nil
 	case ofSubfeed:
 		return s.mayOpenSubfeed(ctx, n, sets)
+	case ofAccount:
 	default:
 		return nil
 	}

@@ -109,7 +109,8 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 
 // Visit returns a page of a river, building the river on its first visit and
 // extending it where older entries are asked for (source: 004; DESIGN: the
-// protocol, steps 7 and 8). A warm page is one SQL statement.
+// protocol, steps 7 and 8), to its depth: what is older comes from the primary
+// store (see depth.go). A warm page is one SQL statement.
 //
 // A page may come out short, even empty, though older entries exist: where it
 // would take too long to find them (see maxExtensions). More and Next say how to
@@ -150,7 +151,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 		if page.River != 0 && page.River != raw.river {
 			// Swapped between two statements of this visit: what was read belongs to
 			// another generation.
-			page.Items, at = nil, before
+			page.Items, page.Beyond, at = nil, false, before
 			page.River = raw.river
 			continue
 		}
@@ -168,12 +169,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 		if err != nil {
 			return nil, err
 		}
-		page.Items = append(page.Items, items...)
-		if len(page.Items) > PageSize {
-			page.Items = page.Items[:PageSize]
-			page.More = true
-			last := page.Items[PageSize-1]
-			page.Next = Cursor{Place: last.Place, PostID: last.PostID}
+		if page.add(items) {
 			break
 		}
 		if len(raw.entries) > PageSize {
@@ -188,6 +184,16 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 		if k := len(raw.entries); k > 0 {
 			at = Cursor{Place: raw.entries[k-1].Place, PostID: raw.entries[k-1].PostID}
 		}
+		room, err := s.room(ctx, n, raw.river)
+		if err != nil {
+			return nil, err
+		}
+		if room <= 0 {
+			if err := s.readBeyond(ctx, page, raw.floor, at); err != nil {
+				return nil, err
+			}
+			break
+		}
 		// Nothing for this viewer in all that the last extension brought.
 		if extensions > 0 && len(items) == 0 && at.Place >= raw.floor {
 			inVain++
@@ -199,7 +205,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 			}
 			break
 		}
-		if err := s.extend(ctx, n, raw.river, raw.floor); err != nil {
+		if err := s.extend(ctx, n, raw.river, raw.floor, room); err != nil {
 			return nil, err
 		}
 	}
@@ -239,14 +245,20 @@ func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock tim
 	return sets, s.mayOpen(ctx, n, sets)
 }
 
-// preflight refuses a post page before a river is made for it.
+// preflight refuses the page of a post or a list before a river is made for it.
 func (s *Store) preflight(ctx context.Context, n Name) error {
-	if specs[n.Kind].page != ofPost {
+	var may func(sn *timelines.Snapshot, ctx context.Context, viewer, theirID int64) (bool, error)
+	switch specs[n.Kind].page {
+	case ofPost:
+		may = (*timelines.Snapshot).MayRead
+	case ofMyList:
+		may = (*timelines.Snapshot).OwnsList
+	default:
 		return nil
 	}
 	var ok bool
 	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		ok, err = sn.MayRead(ctx, n.UserID, n.TheirID)
+		ok, err = may(sn, ctx, n.UserID, n.TheirID)
 		return err
 	})
 	if err != nil {

@@ -31,6 +31,7 @@ const (
 	stepBuilding   = "writers see rivers being built"
 	stepStamps     = "a write applies only if its stamp is greater"
 	stepTombstones = "what a river does not hold leaves a tombstone"
+	stepTrims      = "an extension is void if the river was trimmed meanwhile"
 )
 
 type withoutKey struct{}

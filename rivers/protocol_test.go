@@ -102,7 +102,7 @@ func TestExtensionMeetsChange(t *testing.T) {
 					c.do(w, ann, bob, cat, deep[point])
 					w.drain()
 				})
-				if err := w.rivers.extend(ctx, p.Name, p.River, floor); err != nil {
+				if err := w.rivers.extend(ctx, p.Name, p.River, floor, chunk); err != nil {
 					t.Fatalf("%s: %v", point, err)
 				}
 				if !met {
@@ -130,7 +130,7 @@ func TestExtensionMeetsALikeFoundByItsActor(t *testing.T) {
 		w.like(ann, deep.Code)
 		w.drain()
 	})
-	if err := w.rivers.extend(ctx, p.Name, p.River, floor); err != nil {
+	if err := w.rivers.extend(ctx, p.Name, p.River, floor, chunk); err != nil {
 		t.Fatal(err)
 	}
 	w.sound()

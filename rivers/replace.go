@@ -57,6 +57,10 @@ func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pg
 		all = append(all, "r.term = ANY(@terms) AND r.term <> ''")
 		args["terms"] = r.Terms
 	}
+	if len(r.TheirIDs) > 0 {
+		all = append(all, "r.their_id = ANY(@theirs)")
+		args["theirs"] = r.TheirIDs
+	}
 	return strings.Join(all, " AND "), args, nil
 }
 
@@ -92,7 +96,7 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 	}
 	left := make([]timelines.Replace, len(viewers))
 	for i, v := range viewers {
-		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds, Terms: r.Terms}
+		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds, Terms: r.Terms, TheirIDs: r.TheirIDs}
 	}
 	return left, nil
 }
@@ -196,17 +200,16 @@ func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error
 }
 
 // rebuild builds a new generation in the place of the live one; a river whose
-// page may not be opened any more, or whose post is gone, is retired instead.
+// post or list is gone is retired instead.
 func (s *Store) rebuild(ctx context.Context, n Name, down int64) error {
-	if specs[n.Kind].page == ofPost {
-		if err := s.preflight(ctx, n); err != nil {
-			if !errors.Is(err, ErrNotFound) {
-				return err
-			}
-			return s.retireNamed(ctx, n)
-		}
+	err := s.preflight(ctx, n)
+	if errors.Is(err, ErrNotFound) {
+		return s.retireNamed(ctx, n)
 	}
-	err := s.build(ctx, n, &down)
+	if err != nil {
+		return err
+	}
+	err = s.build(ctx, n, &down)
 	if errors.Is(err, timelines.ErrBroad) {
 		return s.retireNamed(ctx, n) // its next visit says so
 	}

@@ -141,7 +141,7 @@ func TestReplaceRebuildsToADepth(t *testing.T) {
 	w.forget()
 	p := w.visit(ann, User, "ann")
 	floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
-	if err := w.rivers.extend(w.ctx, p.Name, p.River, floor); err != nil {
+	if err := w.rivers.extend(w.ctx, p.Name, p.River, floor, chunk); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.rivers.Lease(w.ctx, []int64{p.River}); err != nil {

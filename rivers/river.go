@@ -14,6 +14,7 @@ type Kind string
 // The river kinds.
 const (
 	Home        Kind = "home"
+	List        Kind = "list"
 	User        Kind = "user"
 	Subfeed     Kind = "subfeed"
 	Eyes        Kind = "eyes"
@@ -49,10 +50,11 @@ type Name struct {
 	UserID int64
 	Kind   Kind
 	// TheirID is whose page it is: an account for User, Subfeed, Likes, Comments,
-	// Group; a post for Post; else 0.
+	// Group; a post for Post; a list for List; else 0.
 	TheirID int64
-	// Term is the slug of a Subfeed; a hashtag's; the language of an aggregate, or
-	// empty for all; the query of a Search in its canonical form; else empty.
+	// Term is the mode of a Home or a List; the slug of a Subfeed; a hashtag's; the
+	// language of an aggregate, or empty for all; the query of a Search in its
+	// canonical form; else empty.
 	Term  string
 	Order Order
 }
@@ -86,6 +88,8 @@ type Page struct {
 	// More: older entries exist, or may. Next is where they begin.
 	More bool
 	Next Cursor
+	// Beyond: some of it stands below the depth to which the river is kept.
+	Beyond bool
 	// Sets are the access sets the page was decided with.
 	Sets *timelines.Sets
 }

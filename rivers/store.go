@@ -50,6 +50,9 @@ type Store struct {
 type Options struct {
 	// GraceHome and Grace: how long a river neither open nor visited is kept.
 	GraceHome, Grace time.Duration
+	// Depth is how many posts of a home feed or a list are kept; what is older is
+	// read from the primary store. 0: the default.
+	Depth int
 	// Folds is how many rendered-ready folds this node holds in memory.
 	Folds int
 	// Metrics receives figures; nil drops them.
@@ -72,7 +75,7 @@ func (noMetrics) Wrote(int)                      {}
 
 // DefaultOptions returns what is in force where nothing is set.
 func DefaultOptions() Options {
-	return Options{GraceHome: 24 * time.Hour, Grace: 6 * time.Hour, Folds: 10_000}
+	return Options{GraceHome: 24 * time.Hour, Grace: 6 * time.Hour, Depth: 1500, Folds: 10_000}
 }
 
 // chunk is how many posts a build or an extension stores: six pages.
@@ -92,6 +95,9 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 	}
 	if opts.Folds <= 0 {
 		opts.Folds = DefaultOptions().Folds
+	}
+	if opts.Depth <= 0 {
+		opts.Depth = DefaultOptions().Depth
 	}
 	codes, err := simplelru.NewLRU[string, int64](50_000, nil)
 	if err != nil {

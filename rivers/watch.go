@@ -18,6 +18,9 @@ type Watch struct {
 	Viewer timelines.Viewer
 	Name   Name
 	River  int64
+	// Beyond: posts below the depth to which the river is kept are looked for too,
+	// in the primary store. For few posts, of a page that shows such.
+	Beyond bool
 }
 
 // Seen is what a watch may see now of the posts asked about.
@@ -45,21 +48,28 @@ type Gone struct {
 	Stamp  Stamp
 }
 
-// names gathers the distinct river names of some watches.
+// names gathers the distinct river names of some watches, apart for those that
+// look beyond the depth.
 type names struct {
-	list  []Name
-	index []int // of each watch into list
+	list   []Name
+	beyond []bool // side by side with list
+	index  []int  // of each watch into list
 }
 
 func namesOf(watches []Watch) names {
-	at := make(map[Name]int, len(watches))
+	type looked struct {
+		name   Name
+		beyond bool
+	}
+	at := make(map[looked]int, len(watches))
 	n := names{index: make([]int, len(watches))}
 	for i, w := range watches {
-		k, ok := at[w.Name]
+		key := looked{w.Name, w.Beyond}
+		k, ok := at[key]
 		if !ok {
 			k = len(n.list)
-			at[w.Name] = k
-			n.list = append(n.list, w.Name)
+			at[key] = k
+			n.list, n.beyond = append(n.list, w.Name), append(n.beyond, w.Beyond)
 		}
 		n.index[i] = k
 	}
@@ -98,7 +108,7 @@ func (s *Store) Flush(ctx context.Context, watches []Watch, posts []int64) ([]Se
 // flush is Flush, down to the river's floor or depth, whichever is lower.
 func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth int64) ([]Seen, error) {
 	const query = `
-		SELECT c.epoch, c.n, w.i, r.id, r.finished, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded, f.version` +
+		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded, f.version` +
 		watched + `
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = ANY(@posts::bigint[])
 			AND (e.fresh_at >= least(r.floor, @depth::bigint) OR e.deleted)
@@ -115,6 +125,13 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 	raws, err := s.readMany(ctx, query, args, len(n.list))
 	if err != nil {
 		return nil, err
+	}
+	for k := range n.list {
+		if n.beyond[k] {
+			if err := s.addBeyond(ctx, n.list[k], &raws[k], posts); err != nil {
+				return nil, err
+			}
+		}
 	}
 	seen := make([]Seen, len(watches))
 	decidedAt := make([]int, len(n.list)) // which watch's admission decided the river; -1 none
@@ -178,7 +195,7 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 // up: it is for comparing open pages with their rivers from time to time.
 func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
 	const query = `
-		SELECT c.epoch, c.n, w.i, r.id, r.finished, e.post_id, e.version, e.fresh_at, false, e.per_river_folded, f.version` +
+		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, false, e.per_river_folded, f.version` +
 		watched + `
 		LEFT JOIN LATERAL (
 			SELECT post_id, version, fresh_at, per_river_folded FROM entries
@@ -251,10 +268,10 @@ func (s *Store) readMany(ctx context.Context, query string, args pgx.StrictNamed
 			found = true
 			var clock timelines.Clock
 			var i int
-			var river, post, version, place, fold *int64
+			var river, floor, post, version, place, fold *int64
 			var deleted, finished *bool
 			var folded []byte
-			if err := rows.Scan(&clock.Epoch, &clock.N, &i, &river, &finished,
+			if err := rows.Scan(&clock.Epoch, &clock.N, &i, &river, &finished, &floor,
 				&post, &version, &place, &deleted, &folded, &fold); err != nil {
 				rows.Close()
 				return nil, fmt.Errorf("read rivers: %w", err)
@@ -264,7 +281,7 @@ func (s *Store) readMany(ctx context.Context, query string, args pgx.StrictNamed
 			if river == nil {
 				continue
 			}
-			p.found, p.river, p.finished = true, *river, *finished
+			p.found, p.river, p.finished, p.floor = true, *river, *finished, *floor
 			if post == nil {
 				continue
 			}

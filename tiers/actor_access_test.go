@@ -149,3 +149,57 @@ func (a *actor) signOut(n *node) {
 	}
 	a.signIn(n)
 }
+
+// listSlugs are the lists people make.
+var listSlugs = []string{"some", "others"}
+
+// list makes, changes or ends a list, or places somebody; my pages of it show at
+// once whom it is made of.
+func (a *actor) list(n *node) {
+	slug := listSlugs[a.rng.IntN(len(listSlugs))]
+	what, change := "edit list", func(ctx context.Context) (timelines.Change, error) {
+		return n.store.EditList(ctx, a.id, slug, slug, []string{a.whom(), a.whom()})
+	}
+	switch a.rng.IntN(6) {
+	case 0:
+		what, change = "make list", func(ctx context.Context) (timelines.Change, error) {
+			_, c, err := n.store.CreateList(ctx, timelines.NewList{Actor: a.id, Title: slug})
+			return c, err
+		}
+	case 1:
+		what, change = "delete list", func(ctx context.Context) (timelines.Change, error) {
+			return n.store.DeleteList(ctx, a.id, slug)
+		}
+	case 2, 3:
+		name, inHome := a.whom(), a.rng.IntN(2) == 0
+		what, change = "place", func(ctx context.Context) (timelines.Change, error) {
+			return n.store.Place(ctx, a.id, name, inHome, []string{slug})
+		}
+	}
+	if _, ok := a.act(what, n, change); !ok {
+		return
+	}
+	n = a.node()
+	name, err := n.rivers.Resolve(a.ctx, a.viewer, rivers.List, slug, rivers.Fresh)
+	var page *rivers.Page
+	if err == nil {
+		page, err = n.rivers.Visit(a.ctx, a.viewer, name, rivers.Cursor{})
+	}
+	if what == "delete list" && !errors.Is(err, rivers.ErrNotFound) {
+		a.fail("R3: my deleted list: got %v, want %v", err, rivers.ErrNotFound)
+	}
+	if err != nil {
+		if !errors.Is(err, rivers.ErrNotFound) {
+			a.fail("visit my list: %v", err)
+		}
+		return
+	}
+	list, _ := page.Sets.List(slug)
+	for _, it := range page.Items {
+		for _, t := range it.Why {
+			if !list.Includes(t.TheirID) {
+				a.fail("R3: post %d stands in my list of %v for %s of %d", it.PostID, list.Members, t.Kind, t.TheirID)
+			}
+		}
+	}
+}

@@ -45,7 +45,9 @@ func (a *actor) act(what string, n *node, change func(context.Context) (timeline
 // step does one random thing.
 func (a *actor) step() {
 	n := a.node()
-	switch k := a.rng.IntN(106); {
+	switch k := a.rng.IntN(109); {
+	case k >= 106:
+		a.list(n)
 	case k < 25:
 		a.post(n)
 	case k < 28:

@@ -91,7 +91,11 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 	var all []rivers.Name
 	add := func(kind rivers.Kind, their int64, term ...string) {
 		for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
-			all = append(all, rivers.Name{UserID: viewer, Kind: kind, TheirID: their, Term: strings.Join(term, ""), Order: order})
+			n := rivers.Name{UserID: viewer, Kind: kind, TheirID: their, Term: strings.Join(term, ""), Order: order}
+			all = append(all, n)
+			if kind.HasModes() {
+				all = append(all, n.In(rivers.FriendsOnly))
+			}
 		}
 	}
 	add(rivers.Everything, 0)
@@ -121,6 +125,9 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		if t.Kind == timelines.KindSubfeed && !strings.HasPrefix(o.accounts[t.TheirID].Name, ghostPrefix) {
 			add(rivers.Subfeed, t.TheirID, t.Term)
 		}
+	}
+	for list := range o.owners {
+		add(rivers.List, list) // refused to all but one
 	}
 	for _, a := range o.accounts {
 		switch {

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -26,6 +27,8 @@ type town struct {
 	queue *queue
 	// store is for setting things up, beside all nodes.
 	store *timelines.Store
+	// depth is to what depth new nodes keep home feeds and lists; 0: the default.
+	depth int
 }
 
 // options are such that few people make a post one of the best.
@@ -61,7 +64,7 @@ func (w *town) quiet() *node {
 	n := &node{secondary: testdb.Open(w.t, w.db.SecondaryURL)}
 	log := slog.New(slog.DiscardHandler)
 	n.store = timelines.Open(testdb.Open(w.t, w.db.PrimaryURL), w.queue, options)
-	n.rivers = rivers.Open(n.secondary, n.store, log, rivers.DefaultOptions())
+	n.rivers = rivers.Open(n.secondary, n.store, log, rivers.Options{Depth: w.depth, GraceHome: 24 * time.Hour, Grace: 6 * time.Hour})
 	if err := n.rivers.Start(w.ctx); err != nil {
 		w.t.Fatalf("start rivers: %v", err)
 	}

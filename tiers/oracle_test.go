@@ -23,9 +23,12 @@ import (
 type oracle struct {
 	accounts  map[int64]account
 	timelines map[int64]timeline
-	readers   map[pair]bool // timeline, account
-	excluded  map[pair]bool // timeline, account
-	follows   map[pair]bool // subscriber, account
+	readers   map[pair]bool   // timeline, account
+	excluded  map[pair]bool   // timeline, account
+	follows   map[pair]bool   // subscriber, account
+	outOfHome map[pair]bool   // subscriber, account kept out of home
+	owners    map[int64]int64 // of lists
+	listed    map[pair]bool   // list, account
 	posts     map[int64]post
 	entries   map[pair]entry     // timeline, post
 	comments  map[int64][]remark // by post, those not deleted, oldest first
@@ -89,6 +92,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 	o := &oracle{
 		accounts: map[int64]account{}, timelines: map[int64]timeline{},
 		readers: map[pair]bool{}, excluded: map[pair]bool{}, follows: map[pair]bool{},
+		outOfHome: map[pair]bool{}, owners: map[int64]int64{}, listed: map[pair]bool{},
 		posts: map[int64]post{}, entries: map[pair]entry{}, comments: map[int64][]remark{}, likes: map[int64][]like{},
 		faves: map[pair]bool{}, approvals: map[int64][]int64{}, sight: newSight(),
 	}
@@ -114,6 +118,9 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		err = each(err, `SELECT timeline_id, account_id FROM readers`, []any{&p.a, &p.b}, func() { o.readers[p] = true })
 		err = each(err, `SELECT timeline_id, account_id FROM excluded`, []any{&p.a, &p.b}, func() { o.excluded[p] = true })
 		err = each(err, `SELECT subscriber_id, account_id FROM subscriptions`, []any{&p.a, &p.b}, func() { o.follows[p] = true })
+		err = each(err, `SELECT subscriber_id, account_id FROM subscriptions WHERE NOT in_home`, []any{&p.a, &p.b}, func() { o.outOfHome[p] = true })
+		err = each(err, `SELECT id, account_id FROM lists`, []any{&p.a, &p.b}, func() { o.owners[p.a] = p.b })
+		err = each(err, `SELECT list_id, account_id FROM list_members`, []any{&p.a, &p.b}, func() { o.listed[p] = true })
 		var x post
 		err = each(err, `SELECT id, version, author_id, fresh_at, created_at, edited_at, deleted_at,
 				is_public, is_protected, is_private, code, body, lang, decisive FROM posts`,
@@ -250,14 +257,24 @@ func (o *oracle) holds(t timeline, p post) bool {
 // sources are the river's timelines as far as its viewer may open them.
 func (o *oracle) sources(n rivers.Name) []timeline {
 	wanted := func(t timeline) bool {
+		if n.Kind.HasModes() && n.Term == "friends" &&
+			(t.Kind == timelines.KindLikes || t.Kind == timelines.KindComments || t.Kind == timelines.KindDiscussions) {
+			return false
+		}
 		switch n.Kind {
 		case rivers.Home:
-			own := t.TheirID == n.UserID
+			own, friend := t.TheirID == n.UserID, pair{n.UserID, t.TheirID}
 			switch t.Kind {
 			case timelines.KindFeed, timelines.KindSubfeed, timelines.KindLikes, timelines.KindComments, timelines.KindGroup:
-				return own || o.follows[pair{n.UserID, t.TheirID}]
+				return own || o.follows[friend] && !o.outOfHome[friend]
 			case timelines.KindEyes, timelines.KindDirects, timelines.KindDiscussions:
 				return own
+			}
+			return false
+		case rivers.List:
+			switch t.Kind {
+			case timelines.KindFeed, timelines.KindSubfeed, timelines.KindLikes, timelines.KindComments, timelines.KindGroup:
+				return o.listed[pair{n.TheirID, t.TheirID}] && o.follows[pair{n.UserID, t.TheirID}]
 			}
 			return false
 		case rivers.User:
@@ -302,6 +319,10 @@ func (o *oracle) refused(n rivers.Name) error {
 				return rivers.ErrNotFound
 			}
 			return rivers.ErrForbidden
+		}
+	case rivers.List:
+		if o.owners[n.TheirID] != n.UserID {
+			return rivers.ErrNotFound
 		}
 	case rivers.Post:
 		if p, ok := o.posts[n.TheirID]; !ok || !o.reads(n.UserID, p) || o.veils(n.UserID, p.AuthorID, p) {

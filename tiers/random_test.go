@@ -61,7 +61,7 @@ func (v *village) empty() {
 	v.posts = nil
 	for _, query := range []string{
 		`TRUNCATE posts, subscriptions, subscription_requests, group_admins, group_blocks, excluded,
-			bans, show_banned, hidden_accounts, hidden_terms, test_events CASCADE`,
+			bans, show_banned, hidden_accounts, hidden_terms, lists, test_events CASCADE`,
 		`INSERT INTO group_admins (group_id, account_id)
 			SELECT g.id, a.id FROM accounts g, accounts a
 			WHERE g.kind = 'group' AND a.name = CASE g.name WHEN 'club-private' THEN 'bob' ELSE 'ann' END`,
@@ -205,6 +205,30 @@ func (v *village) once(rt *rapid.T) {
 			actor, from := who().AccountID, name()
 			act("unsubscribe", func(ctx context.Context) (timelines.Change, error) { return v.n.store.Unsubscribe(ctx, actor, from) })
 		},
+		"make a list": func(rt *rapid.T) {
+			actor := who().AccountID
+			act("make list", func(ctx context.Context) (timelines.Change, error) {
+				_, c, err := v.n.store.CreateList(ctx, timelines.NewList{Actor: actor, Title: "some"})
+				return c, err
+			})
+		},
+		"edit a list": func(rt *rapid.T) {
+			actor, members := who().AccountID, rapid.SliceOfN(rapid.SampledFrom(v.names), 0, 2).Draw(rt, "members")
+			act("edit list", func(ctx context.Context) (timelines.Change, error) {
+				return v.n.store.EditList(ctx, actor, "some", "some", members)
+			})
+		},
+		"delete a list": func(rt *rapid.T) {
+			actor := who().AccountID
+			act("delete list", func(ctx context.Context) (timelines.Change, error) { return v.n.store.DeleteList(ctx, actor, "some") })
+		},
+		"place": func(rt *rapid.T) {
+			actor, whom, inHome := who().AccountID, name(), rapid.Bool().Draw(rt, "in home")
+			lists := rapid.SliceOfN(rapid.Just("some"), 0, 1).Draw(rt, "lists")
+			act("place", func(ctx context.Context) (timelines.Change, error) {
+				return v.n.store.Place(ctx, actor, whom, inHome, lists)
+			})
+		},
 		"accept": func(rt *rapid.T) {
 			actor, from, group := who().AccountID, name(), rapid.SampledFrom([]string{"", "club-private"}).Draw(rt, "group")
 			act("accept", func(ctx context.Context) (timelines.Change, error) { return v.n.store.Accept(ctx, actor, from, group) })
@@ -326,8 +350,11 @@ func (v *village) look(rt *rapid.T, open bool) {
 	viewer := rapid.SampledFrom(append([]timelines.Viewer{{}}, v.people...)).Draw(rt, "viewer")
 	kind := rapid.SampledFrom(rivers.Kinds()).Draw(rt, "kind")
 	of := rapid.SampledFrom(v.names).Draw(rt, "of")
-	if kind == rivers.Subfeed {
+	switch kind {
+	case rivers.Subfeed:
 		of += "/" + rapid.SampledFrom([]string{"private", "photos"}).Draw(rt, "slug")
+	case rivers.List:
+		of = "some"
 	}
 	if kind == rivers.Post {
 		if len(v.posts) == 0 {
@@ -345,6 +372,9 @@ func (v *village) look(rt *rapid.T, open bool) {
 	}
 	order := rapid.SampledFrom([]rivers.Order{rivers.Fresh, rivers.Created}).Draw(rt, "order")
 	n, err := v.n.rivers.Resolve(v.ctx, viewer, kind, of, order)
+	if kind.HasModes() && rapid.Bool().Draw(rt, "friends only") {
+		n = n.In(rivers.FriendsOnly)
+	}
 	var page *rivers.Page
 	if err == nil {
 		page, err = v.n.rivers.Visit(v.ctx, viewer, n, rivers.Cursor{})

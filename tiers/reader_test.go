@@ -136,7 +136,7 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 		order = rivers.Created
 	}
 	kinds := []rivers.Kind{
-		rivers.Home, rivers.Home, rivers.Home, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
+		rivers.Home, rivers.Home, rivers.Home, rivers.List, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
 		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Mentions,
 		rivers.Group, rivers.Post, rivers.Hashtag, rivers.Hashtag,
 		rivers.Best, rivers.MostFaved, rivers.Subfeed, rivers.Subfeed, rivers.Eyes,
@@ -145,6 +145,8 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""
 	switch kind {
+	case rivers.List:
+		of = listSlugs[r.rng.IntN(len(listSlugs))]
 	case rivers.User, rivers.Likes, rivers.Comments:
 		of = r.people[r.rng.IntN(len(r.people))].name
 		if r.rng.IntN(5) == 0 {
@@ -165,7 +167,11 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 			of = c.code
 		}
 	}
-	return r.node.rivers.Resolve(r.ctx, v, kind, of, order)
+	n, err := r.node.rivers.Resolve(r.ctx, v, kind, of, order)
+	if err == nil && kind.HasModes() && r.rng.IntN(3) == 0 {
+		n = n.In(rivers.FriendsOnly)
+	}
+	return n, err
 }
 
 // expected are the answers which a page or a change may rightly get while
@@ -182,5 +188,6 @@ func expected(err error) bool {
 	return errors.As(err, &invalid) && slices.Contains([]string{
 		"to_forbidden", "to_unknown", "to_eyes", "slug_taken", "subfeed_full",
 		"member_none", "admin_last", "admin_demote", "name_unknown",
+		"list_taken", "list_unknown", "member_unknown",
 	}, invalid.Code)
 }

@@ -64,6 +64,11 @@ func seedOf(t testing.TB) uint64 {
 func TestALivelyTown(t *testing.T) {
 	w := newWorkload(t)
 	for round := range workloadRounds {
+		// Then nothing older than a first build is kept of home feeds and lists, and what
+		// is deeper already is cut back.
+		if w.depth = 0; round > 0 {
+			w.depth = 100
+		}
 		w.nodes = []*node{w.node(), w.node()}
 		w.live(uint64(round))
 		w.sound(w.nodes[0], fmt.Sprintf("round %d, node 0", round))

@@ -66,6 +66,11 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 	const query = `
 		SELECT
 			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer),
+			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer AND NOT in_home),
+			(SELECT coalesce(jsonb_agg(jsonb_build_object('id', l.id, 'slug', l.slug, 'title', l.title,
+					'members', ARRAY(SELECT m.account_id FROM list_members m WHERE m.list_id = l.id ORDER BY 1))
+				ORDER BY l.title, l.id), '[]') FROM lists l WHERE l.account_id = @viewer),
+			coalesce((SELECT friends_only FROM accounts WHERE id = @viewer), false),
 			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer),
 			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer),
 			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer),
@@ -76,16 +81,22 @@ func (s *Store) loadSets(ctx context.Context, accountID int64) (*Sets, error) {
 			ARRAY(SELECT post_id FROM hidden_posts WHERE account_id = @viewer),
 			ARRAY(SELECT hidden_id FROM hidden_accounts WHERE account_id = @viewer),
 			ARRAY(SELECT term FROM hidden_terms WHERE account_id = @viewer ORDER BY term)`
-	var follows, readable, excluded, administers, blockedBy, bans, bannedBy, showBanned, posts, accounts []int64
+	var follows, outOfHome, readable, excluded, administers, blockedBy, bans, bannedBy, showBanned, posts, accounts []int64
+	var lists []List
+	var friendsOnly bool
 	var terms []string
-	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": accountID}).
-		Scan(&follows, &readable, &excluded, &administers, &blockedBy, &bans, &bannedBy, &showBanned, &posts, &accounts, &terms)
+	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": accountID}).Scan(
+		&follows, &outOfHome, &lists, &friendsOnly, &readable, &excluded, &administers, &blockedBy,
+		&bans, &bannedBy, &showBanned, &posts, &accounts, &terms)
 	if err != nil {
 		return nil, fmt.Errorf("load access sets: %w", err)
 	}
 	sets := &Sets{
 		AccountID:   accountID,
 		Follows:     setOf(follows),
+		OutOfHome:   setOf(outOfHome),
+		Lists:       lists,
+		FriendsOnly: friendsOnly,
 		Readable:    setOf(readable),
 		Excluded:    setOf(excluded),
 		Administers: setOf(administers),

@@ -248,6 +248,23 @@ func (s *Store) SetLanguage(ctx context.Context, actor int64, language string) (
 		pgx.StrictNamedArgs{"actor": actor, "language": language})
 }
 
+// SetFriendsOnly chooses what the actor's home feed and lists show where an
+// address does not say: only what those followed post, or also what they like and
+// comment on. It changes no river: each mode has its own.
+func (s *Store) SetFriendsOnly(ctx context.Context, actor int64, only bool) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		const query = `UPDATE accounts SET friends_only = @only WHERE id = @actor AND friends_only <> @only`
+		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"actor": actor, "only": only})
+		if err != nil {
+			return Change{}, fmt.Errorf("change account: %w", err)
+		}
+		if tag.RowsAffected() == 0 {
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		return s.replaceTx(ctx, tx, actor)
+	})
+}
+
 // SetProfile changes the actor's title and description.
 func (s *Store) SetProfile(ctx context.Context, actor int64, title, about string) (Change, error) {
 	title, err := cleanTitle(title)

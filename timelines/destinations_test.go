@@ -151,7 +151,7 @@ func TestRemoveFromGroup(t *testing.T) {
 	w.must(err)
 	eyes := w.timeline(KindEyes, bob.ID)
 	w.same("change", c, Change{Actor: ann.ID, PostID: only.PostID, Code: only.Code, Touched: ids(
-		club.FeedID, eyes, w.timeline(KindEverything, 0), w.timeline(KindPost, only.PostID), w.timeline(KindDiscussions, bob.ID))})
+		club.FeedID, eyes, w.timeline(KindEverything, 0), w.timeline(KindEverything, 0, "en"), w.timeline(KindPost, only.PostID), w.timeline(KindDiscussions, bob.ID))})
 	w.same("version", w.version(only.PostID), version+1)
 	w.same("stands in", value[[]int64](w, `SELECT decisive FROM posts WHERE id = $1`, only.PostID), ids(eyes))
 	w.same("who reads", []bool{w.mayRead(bob.ID, only.PostID), w.mayRead(ann.ID, only.PostID)}, []bool{true, false})

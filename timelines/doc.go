@@ -26,9 +26,10 @@
 // # Order of locks
 //
 // Level changes among themselves and against changes of a post's destinations (an
-// advisory lock; see SetDestinations), then timelines, in the
-// order of their ids (FOR SHARE by who relies on a level, FOR NO KEY UPDATE by
-// who changes it or a feed's readers), then posts, then what hangs on one post, then subscriptions,
+// advisory lock; see SetDestinations), or changes of one account's lists (its row of
+// accounts), then timelines, in the order of their ids (FOR SHARE by who relies on a
+// level, FOR NO KEY UPDATE by who changes it or a feed's readers), then posts, then
+// what hangs on one post, then subscriptions, then members of lists,
 // then the access clock. No transaction locks two posts but a change of level,
 // and those wait for each other, and a batch of an import, in the order of their
 // ids; where the two meet, the retry settles it.

@@ -30,7 +30,8 @@ var (
 // "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full", "key_long",
 // "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
 // "writers_unknown", "name_unknown", "member_none", "admin_last", "admin_demote",
-// and of imports "comment_twice" (one key under two posts).
+// "list_taken", "list_unknown", "lists_many", "member_unknown", and of imports
+// "comment_twice" (one key under two posts).
 type InvalidError struct {
 	Field string
 	Code  string

@@ -188,19 +188,21 @@ func (s *Store) RemoveMember(ctx context.Context, actor int64, group, name strin
 		case !who.Member:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
 		}
-		_, err := tx.Exec(ctx, `DELETE FROM subscriptions WHERE subscriber_id = @who AND account_id = @group`,
-			pgx.StrictNamedArgs{"group": g.ID, "who": who.ID})
+		_, lists, err := endSubscriptionTx(ctx, tx, who.ID, g.ID)
 		if err != nil {
-			return Change{}, fmt.Errorf("remove member: %w", err)
+			return Change{}, err
 		}
 		if err := loseReadershipTx(ctx, tx, g.FeedID, who.ID); err != nil {
 			return Change{}, err
 		}
-		wrong := Replace{ViewerID: who.ID, Kinds: []string{homeKind}}
-		if g.Access == Private {
-			wrong.Kinds = nil // posts went out of every river
+		wrong := myHome(who.ID)
+		switch {
+		case g.Access == Private:
+			wrong = []Replace{{ViewerID: who.ID}} // posts went out of every river
+		case len(lists) > 0:
+			wrong = append(wrong, listRivers(who.ID, lists...))
 		}
-		return s.replaceTx(ctx, tx, actor, wrong)
+		return s.replaceTx(ctx, tx, actor, wrong...)
 	})
 }
 

@@ -21,7 +21,7 @@ var ReservedNames = []string{
 var ReservedSlugs = []string{
 	"about", "accept", "admins", "admit", "ban", "best", "block", "comments", "decline", "demote", "directs",
 	"discussions", "edit", "eyes", "faves", "feed", "feeds", "filter", "followers", "hide", "hide-banned", "invite",
-	"likes", "lists", "manage", "members", "mentions", "posts", PrivateSlug, "promote", "readers", "refuse",
+	"likes", "lists", "manage", "members", "mentions", "place", "posts", PrivateSlug, "promote", "readers", "refuse",
 	"remove", "search", "settings", "show-banned", "subscribe", "subscribers", "subscriptions", "tags", "unban",
 	"unblock", "unhide", "unsubscribe",
 }
@@ -30,7 +30,8 @@ var ReservedSlugs = []string{
 // beginning (source: 004).
 const PrivateSlug = "private"
 
-// slugForm is what sub-feeds are called in addresses.
+// slugForm is what sub-feeds and lists are called in addresses; also the lists_slug
+// constraint of the database.
 var slugForm = regexp.MustCompile(`^[a-z0-9-]{1,35}$`)
 
 // IsSlug reports whether a sub-feed could be called so.

@@ -16,8 +16,14 @@ import (
 type Sets struct {
 	// AccountID is the viewer; 0 anonymous.
 	AccountID int64
-	// Follows are the accounts subscribed to.
-	Follows map[int64]struct{}
+	// Follows are the accounts subscribed to, OutOfHome those of them kept out of the
+	// home feed.
+	Follows, OutOfHome map[int64]struct{}
+	// Lists are the viewer's own, by title.
+	Lists []List
+	// FriendsOnly: the home feed and lists show, where an address does not say, only
+	// what those one follows post.
+	FriendsOnly bool
 	// Readable are the base timelines whose explicit set admits the viewer,
 	// whatever their level is at the moment.
 	Readable map[int64]struct{}
@@ -93,4 +99,18 @@ func (s *Sets) Reads(timelineID int64, level Level) bool {
 		return in
 	}
 	return false
+}
+
+// List returns the viewer's list of that slug; ok is false if there is none.
+func (s *Sets) List(slug string) (l List, ok bool) { return listOf(s.Lists, slug) }
+
+// Owns reports whether the list is the viewer's.
+func (s *Sets) Owns(list int64) bool {
+	return slices.ContainsFunc(s.Lists, func(l List) bool { return l.ID == list })
+}
+
+// Includes reports whether the account is in the list.
+func (l List) Includes(account int64) bool {
+	_, in := slices.BinarySearch(l.Members, account)
+	return in
 }

@@ -73,22 +73,58 @@ func (sn *Snapshot) Termed(ctx context.Context, viewer int64, kind, term string)
 
 // Home returns what the viewer's home feed is made of (source: 000, friend
 // feed; 004, "about three timelines per subscription"): the feeds, sub-feeds,
-// likes and comments of those subscribed to and of the viewer, the groups' feeds,
-// the viewer's directs, discussions and what is for their eyes only, as far as
-// the viewer may open them, in id order.
-func (sn *Snapshot) Home(ctx context.Context, viewer int64) ([]int64, error) {
+// likes and comments of those subscribed to, but for those kept out of it, and of
+// the viewer, the groups' feeds, the viewer's directs, discussions and what is for
+// their eyes only, as far as the viewer may open them, in id order. friendsOnly
+// leaves out what brings posts of strangers: likes, comments, discussions.
+func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([]int64, error) {
 	const query = `
 		SELECT t.id
-		FROM (SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer
+		FROM (SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer AND in_home
 		      UNION ALL SELECT @viewer::bigint) f
-		JOIN timelines t ON t.their_id = f.account_id AND t.kind IN ('feed', 'subfeed', 'group', 'likes', 'comments')
+		JOIN timelines t ON t.their_id = f.account_id AND t.kind = ANY(@kinds)
 		WHERE ` + readableGate + `
 		UNION
 		SELECT t.id FROM timelines t
-		WHERE t.kind IN ('eyes', 'directs', 'discussions') AND t.their_id = @viewer
+		WHERE (t.kind IN ('eyes', 'directs') OR t.kind = 'discussions' AND NOT @friends_only) AND t.their_id = @viewer
 		ORDER BY 1`
-	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"viewer": viewer})
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"viewer": viewer, "kinds": friendKinds(friendsOnly), "friends_only": friendsOnly,
+	})
 	return collectIDs(rows, err, "home timelines")
+}
+
+// friendKinds are the timelines of somebody followed that a home feed is made of.
+func friendKinds(friendsOnly bool) []string {
+	if friendsOnly {
+		return []string{KindFeed, KindSubfeed, KindGroup}
+	}
+	return []string{KindFeed, KindSubfeed, KindGroup, KindLikes, KindComments}
+}
+
+// List returns what one of the viewer's lists is made of: the same as the home
+// feed of its members, without what is the viewer's own.
+func (sn *Snapshot) List(ctx context.Context, viewer, list int64, friendsOnly bool) ([]int64, error) {
+	const query = `
+		SELECT t.id
+		FROM list_members m
+		JOIN timelines t ON t.their_id = m.account_id AND t.kind = ANY(@kinds)
+		WHERE m.list_id = @list AND m.subscriber_id = @viewer AND ` + readableGate + `
+		ORDER BY t.id`
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"viewer": viewer, "list": list, "kinds": friendKinds(friendsOnly),
+	})
+	return collectIDs(rows, err, "list's timelines")
+}
+
+// OwnsList reports whether the list is the viewer's and still there.
+func (sn *Snapshot) OwnsList(ctx context.Context, viewer, list int64) (bool, error) {
+	const query = `SELECT EXISTS (SELECT FROM lists WHERE id = @list AND account_id = @viewer)`
+	var ok bool
+	if err := sn.tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": viewer, "list": list}).Scan(&ok); err != nil {
+		return false, fmt.Errorf("read list: %w", err)
+	}
+	return ok, nil
 }
 
 func collectIDs(rows pgx.Rows, err error, what string) ([]int64, error) {

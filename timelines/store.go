@@ -83,6 +83,9 @@ type Replace struct {
 	Kinds []string
 	// Terms limits them further to rivers of these terms; it needs Kinds.
 	Terms []string
+	// TheirIDs limits them further to the pages of these accounts or lists; none means
+	// every page.
+	TheirIDs []int64
 }
 
 // Unbumped says that rows of the post in filter timelines have still to follow

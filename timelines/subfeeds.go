@@ -23,7 +23,7 @@ type Subfeed struct {
 
 // feedKinds are the rivers made of feeds, by the names rivers give them. A
 // timeline that comes or goes makes them wrong for whoever may open it.
-var feedKinds = []string{homeKind, "user", "subfeed"}
+var feedKinds = []string{homeKind, listKind, "user", "subfeed"}
 
 // ofMyFeeds is what a change of the actor's own feeds makes wrong: the actor's
 // pages at once, everybody else's in the background.

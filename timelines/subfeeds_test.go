@@ -39,7 +39,7 @@ func TestSubfeeds(t *testing.T) {
 	c, err := w.CreateSubfeed(t.Context(), bob.ID, "photos", " My  photos ", Protected)
 	w.must(err)
 	id := w.subfeedID(bob, "photos")
-	kinds := []string{"home", "user", "subfeed"}
+	kinds := []string{"home", "list", "user", "subfeed"}
 	wrong := []Replace{{ViewerID: bob.ID, Kinds: kinds}, {Of: bob.ID, Kinds: kinds}}
 	w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: wrong})
 	w.same("announced", w.heard.take(), []Event{wrong[0], wrong[1]})

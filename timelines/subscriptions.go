@@ -21,6 +21,12 @@ const homeKind = "home"
 // first may have been committed and not answered, and this one completes it.
 func myHome(actor int64) []Replace { return []Replace{{ViewerID: actor, Kinds: []string{homeKind}}} }
 
+// myFeeds is myHome with the actor's lists: what an end of a subscription may
+// have made wrong, where it is not known any more which lists had it.
+func myFeeds(actor int64) []Replace {
+	return []Replace{{ViewerID: actor, Kinds: []string{homeKind, listKind}}}
+}
+
 // target is the account a change names.
 type target struct {
 	AccountID int64
@@ -95,7 +101,7 @@ func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Chan
 		if err := admitTx(ctx, tx, actor, to.AccountID, to.FeedID); err != nil {
 			return Change{}, err
 		}
-		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: actor, Kinds: []string{homeKind}})
+		return s.replaceTx(ctx, tx, actor, myHome(actor)...)
 	})
 	return c, requested && err == nil, err
 }
@@ -130,20 +136,25 @@ func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) er
 }
 
 // replaceTx ends a change of what one viewer follows or may read: the viewer's
-// rivers are announced as wrong, and nodes forget the viewer's access sets.
-func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, r Replace) (Change, error) {
-	c := Change{Actor: actor, Replace: []Replace{r}}
-	if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
+// rivers are announced as wrong, and nodes forget the viewer's access sets. With
+// no rivers to replace, the viewer is the actor.
+func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...Replace) (Change, error) {
+	c := Change{Actor: actor, Replace: wrong}
+	if err := s.announceTx(ctx, tx, replacements(wrong)...); err != nil {
 		return Change{}, err
 	}
+	viewer := actor
+	if len(wrong) > 0 {
+		viewer = wrong[0].ViewerID
+	}
 	var err error
-	c.Clock, err = tickTx(ctx, tx, forget{Kind: logViewer, AccountID: r.ViewerID})
+	c.Clock, err = tickTx(ctx, tx, forget{Kind: logViewer, AccountID: viewer})
 	return c, err
 }
 
 // Unsubscribe ends the actor's subscription to an account, or takes back the
-// request for one. It takes the right to read away with it, which matters once
-// the account is private; an administrator of a group goes on reading it. Not
+// request for one. It takes the account out of the actor's lists, and the right
+// to read away with it, which matters once the account is private; an administrator of a group goes on reading it. Not
 // being subscribed is a success and changes nothing.
 func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
@@ -162,16 +173,15 @@ func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Chan
 		if err != nil {
 			return Change{}, fmt.Errorf("withdraw request: %w", err)
 		}
-		ended, err := tx.Exec(ctx,
-			`DELETE FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account`, args)
+		subscribed, lists, err := endSubscriptionTx(ctx, tx, actor, from.AccountID)
 		if err != nil {
-			return Change{}, fmt.Errorf("end subscription: %w", err)
+			return Change{}, err
 		}
-		if ended.RowsAffected() == 0 {
+		if !subscribed {
 			if withdrawn.RowsAffected() > 0 {
 				return Change{Actor: actor}, nil
 			}
-			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myHome(actor)})
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myFeeds(actor)})
 		}
 		const lose = `
 			DELETE FROM readers r WHERE r.timeline_id = @feed AND r.account_id = @actor
@@ -181,12 +191,41 @@ func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Chan
 		if err != nil {
 			return Change{}, fmt.Errorf("take readership away: %w", err)
 		}
-		wrong := Replace{ViewerID: actor, Kinds: []string{homeKind}}
-		if from.Access == Private && lost.RowsAffected() > 0 {
-			wrong.Kinds = nil // posts went out of every river
+		wrong := myHome(actor)
+		switch {
+		case from.Access == Private && lost.RowsAffected() > 0:
+			wrong = []Replace{{ViewerID: actor}} // posts went out of every river
+		case len(lists) > 0:
+			wrong = append(wrong, listRivers(actor, lists...))
 		}
-		return s.replaceTx(ctx, tx, actor, wrong)
+		return s.replaceTx(ctx, tx, actor, wrong...)
 	})
+}
+
+// endSubscriptionTx ends a subscription, if there is one, and returns the
+// subscriber's lists that the account was in. It is locked first: whoever puts
+// the account into a list holds it until that is done, and is seen here.
+func endSubscriptionTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) (was bool, lists []int64, err error) {
+	args := pgx.StrictNamedArgs{"subscriber": subscriber, "account": account}
+	locked, err := tx.Exec(ctx, `
+		SELECT FROM subscriptions WHERE subscriber_id = @subscriber AND account_id = @account FOR UPDATE`, args)
+	if err != nil {
+		return false, nil, fmt.Errorf("lock subscription: %w", err)
+	}
+	if locked.RowsAffected() == 0 {
+		return false, nil, nil
+	}
+	rows, err := tx.Query(ctx, `
+		SELECT list_id FROM list_members WHERE subscriber_id = @subscriber AND account_id = @account ORDER BY 1`, args)
+	if lists, err = collectIDs(rows, err, "lists of a subscription"); err != nil {
+		return false, nil, err
+	}
+	// Its rows in lists go with it.
+	_, err = tx.Exec(ctx, `DELETE FROM subscriptions WHERE subscriber_id = @subscriber AND account_id = @account`, args)
+	if err != nil {
+		return false, nil, fmt.Errorf("end subscription: %w", err)
+	}
+	return true, lists, nil
 }
 
 // Accept grants the request of the account named: to the actor's own feed, or,

@@ -52,7 +52,8 @@ func TestSubscribe(t *testing.T) {
 	// It narrowed what ann reads: the second answer waits for the first's number.
 	c, err = w.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
-	w.same("end, again", c, Change{Actor: ann.ID, Clock: before + 2, Replace: []Replace{home}})
+	feeds := Replace{ViewerID: ann.ID, Kinds: []string{"home", "list"}}
+	w.same("end, again", c, Change{Actor: ann.ID, Clock: before + 2, Replace: []Replace{feeds}})
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.sound()
 }

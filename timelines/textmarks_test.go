@@ -215,7 +215,7 @@ func TestMentions(t *testing.T) {
 func (w *town) home(viewer int64) (ids []int64) {
 	w.Helper()
 	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) (err error) {
-		ids, err = sn.Home(w.Context(), viewer)
+		ids, err = sn.Home(w.Context(), viewer, false)
 		return err
 	}))
 	return ids

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -151,9 +152,9 @@ func valueFrom[T any](w *town, q querier, sql string, args ...any) T {
 }
 
 // timeline returns the id of a fixed timeline.
-func (w *town) timeline(kind string, theirID int64) int64 {
+func (w *town) timeline(kind string, theirID int64, term ...string) int64 {
 	w.Helper()
-	return value[int64](w, `SELECT id FROM timelines WHERE kind = $1 AND their_id = $2 AND term = ''`, kind, theirID)
+	return value[int64](w, `SELECT id FROM timelines WHERE kind = $1 AND their_id = $2 AND term = $3`, kind, theirID, strings.Join(term, ""))
 }
 
 // ids sorts timeline ids for comparison with Touched.

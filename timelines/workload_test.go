@@ -21,6 +21,10 @@ func TestEverythingAtOnce(t *testing.T) {
 	w.group(people[1], "closed", Private)
 	places := []string{"ann", "bob", "cid", "dee", "club", "closed", "ann/private", "bob/private", "ann/photos", ToEyes}
 	var mu sync.Mutex // guards made
+	for _, p := range people {
+		w.list(p, "Some")
+		w.list(p, "Others")
+	}
 	made := []Change{w.post(people[0], "the first")}
 
 	seed := rand.Uint64()
@@ -83,7 +87,7 @@ func tagged(random *rand.Rand) string {
 func anything(w *town, random *rand.Rand, actor int64, on Change, places []string) (Change, error) {
 	ctx := w.Context()
 	place := places[random.IntN(len(places))]
-	switch random.IntN(26) {
+	switch random.IntN(29) {
 	case 0:
 		var to []string
 		for range random.IntN(3) {
@@ -150,6 +154,12 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 			return w.AdmitReader(ctx, actor, slug, place)
 		}
 		return w.RemoveReader(ctx, actor, slug, place)
+	case 25:
+		return w.EditList(ctx, actor, "some", "Some", []string{place, places[random.IntN(len(places))]})
+	case 26:
+		return w.SetFriendsOnly(ctx, actor, random.IntN(2) == 0)
+	case 27:
+		return w.Place(ctx, actor, place, random.IntN(2) == 0, []string{"some", "others"}[:random.IntN(3)])
 	default:
 		return w.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))
 	}

@@ -37,6 +37,7 @@ var accountActs = map[string]func(*Server, http.ResponseWriter, *request) error{
 	"block":       (*Server).block,
 	"unblock":     (*Server).unblock,
 	"remove":      (*Server).removeMember,
+	"place":       (*Server).place,
 }
 
 // groupPages are the pages of a group that show no river, by the second segment

@@ -202,6 +202,8 @@ func TestWritingOnWhileSending(t *testing.T) {
 	write("the second, half")
 	release()
 	a.codeOf("the first")
+	// The entry may have come by the socket: the answer has not been dealt with yet.
+	a.await("the answer", `!document.querySelector('`+form+`').ariaBusy`)
 	if got := eval[string](a, text); got != "the second, half" {
 		t.Errorf("the text written meanwhile became %q", got)
 	}

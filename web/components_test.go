@@ -46,6 +46,12 @@ func TestComponents(t *testing.T) {
 	older := river(me, rivers.Everything, "/everything", "<article></article>")
 	older.before, older.next, older.order, older.page.More = "5.code", "3.code", rivers.Created, true
 
+	listed := *testPresent(t, s, anna, "en")
+	friends := timelines.List{ID: 1, Slug: "friends", Title: "Friends & others", Members: []int64{bob}}
+	sets := *listed.sets
+	sets.Lists = []timelines.List{friends, {ID: 2, Slug: "druzya", Title: "Друзья", Members: []int64{}}}
+	listed.sets = &sets
+
 	for name, c := range map[string]templ.Component{
 		"home":                     homePage(river(me, rivers.Home, "/", "<article></article>"), newComposer("/")),
 		"home_empty_ru":            homePage(river(russian, rivers.Home, "/"), newComposer("/")),
@@ -100,6 +106,12 @@ func TestComponents(t *testing.T) {
 		"closed_subfeed": closedPage(closedView{present: me, who: hidden, subfeed: "garden", subfeeds: []openSubfeed{{photos, timelines.Public}}}),
 		"edit_comment":   editPage(me, editView{address: "/p/x/comments/1", back: "/p/x#c-1", body: "Text", comment: true, change: true, wrong: wrong{Field: "body", Text: "No."}}),
 		"delete_comment": editPage(russian, editView{address: "/p/x/comments/1", back: "/p/x#c-1", body: "Another’s\n\ntext", comment: true}),
+		"lists":          listsPage(listsView{present: &listed}),
+		"lists_wrong_ru": listsPage(listsView{present: russian, title: "Друзья", wrong: wrong{Field: "title", Text: "Уже есть."}}),
+		"list":           listPage(listView{riverView: river(&listed, rivers.List, "/lists/friends", "<article></article>"), list: friends}),
+		"list_empty":     listPage(listView{riverView: river(&listed, rivers.List, "/lists/druzya"), list: sets.Lists[1]}),
+		"list_edit":      editListPage(listEdit{present: &listed, list: friends, title: "Others", chosen: []string{"bob"}}),
+		"account_placed": accountPage(accountView{riverView: river(&listed, rivers.User, "/bob"), who: listed.account(bob)}),
 		"groups":         groupsPage(groupsView{present: me, mine: []timelines.Account{club}, all: []timelines.Account{club, private}, next: "eve"}),
 		"groups_wrong": groupsPage(groupsView{present: me, form: groupForm{
 			name: "A B", title: "Kept", access: timelines.Private, wrong: wrong{Field: "name", Text: "No name."},

@@ -24,6 +24,7 @@ func TestCrawl(t *testing.T) {
 	bob.visitor().post("/anna/subscribe")
 	bob.visitor().post("/settings/unseen", "term", "nothing")
 	bob.visitor().post("/chess-club/hide")
+	bob.visitor().post("/lists", "title", "Some")
 	for i := range 30 {
 		anna.post("Post " + strconv.Itoa(i) + " @bob #x https://example.org/")
 	}
@@ -76,7 +77,7 @@ func TestCrawl(t *testing.T) {
 
 // isForm reports whether the address takes forms only.
 func isForm(address string) bool {
-	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|destinations|admit|remove|exclude|unexclude|rename|comments|subscribe|unsubscribe|accept|decline|promote|demote|block|unblock|access|writing|ban|unban|hide|unhide|show-banned|hide-banned|password|posts)$`).MatchString(address)
+	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|destinations|admit|remove|exclude|unexclude|rename|comments|subscribe|unsubscribe|place|accept|decline|promote|demote|block|unblock|home|access|writing|ban|unban|hide|unhide|show-banned|hide-banned|password|posts)$`).MatchString(address)
 }
 
 // TestBadInput: whatever is sent, the answer is the sender's fault.
@@ -94,7 +95,7 @@ func TestBadInput(t *testing.T) {
 			"/search?q=" + strings.Repeat("x%20", 1000), "/search?q=" + strings.Repeat("x", 3000), "/search/x", "/feeds/search.atom?q=x",
 			"/everything?lang=xx", "/best?lang=%00", "/most-faved?lang=%ff", "/tag/%00", "/tag/%ff", "/tag/a%2Fb",
 			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
-			"/ours/members?after=%ff", "/ours/members?after=A",
+			"/ours/members?after=%ff", "/ours/members?after=A", "/lists/%00", "/lists/none", "/lists/none/edit", "/lists/%ff/edit", "/lists/a/b/c",
 			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/" + code + "/destinations", "/p/x/remove", "/settings/feeds/x",
 		} {
 			if a := v.get(address); a.status >= 500 || a.status == 200 && !strings.Contains(address, "?") {
@@ -109,10 +110,12 @@ func TestBadInput(t *testing.T) {
 			"/settings/feeds", "/settings/feeds/rename", "/settings/feeds/access", "/settings/feeds/delete", "/settings/feeds/admit",
 			"/settings/feeds/remove", "/settings/feeds/exclude", "/settings/feeds/unexclude", "/settings/feeds/nothing",
 			"/p/" + code + "/destinations", "/p/" + code + "/remove", "/p/x/destinations", "/p/x/remove",
+			"/settings/home", "/lists", "/lists/none/edit", "/lists/%00/delete", "/bob/place",
 		} {
 			for _, bad := range []string{"", "\x00", "\xff\xfe", strings.Repeat("x", 200_000)} {
 				a := v.post(address, "body", bad, "username", bad, "password", bad, "name", bad, "title", bad, "to", bad, "key", bad,
-					"level", bad, "language", bad, "group", bad, "present", bad, "back", bad, "writers", bad, "about", bad, "slug", bad, "feed", bad)
+					"level", bad, "mode", bad, "language", bad, "group", bad, "member", bad, "list", bad, "present", bad, "back", bad,
+					"writers", bad, "about", bad, "slug", bad, "feed", bad)
 				if a.status < 400 && a.header.Get("Location") != "/login?back=%2F" || a.status >= 500 {
 					t.Errorf("%s: POST %s with %.10q: status %d, to %q", name, address, bad, a.status, a.header.Get("Location"))
 				}
@@ -146,13 +149,16 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	anna.visitor().post("/bob/subscribe")
 	anna.visitor().post("/chess-club/subscribe")
 	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
+	anna.visitor().post("/lists", "title", "Some")
+	anna.visitor().post("/bob/place", "list", "some")
 	anna.comment(bob.post("Hello", "bob", "bob/photos", "chess-club").Code, "A remark")
 	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
 		for _, address := range []string{
 			"/", "/everything", "/best?lang=en", "/tag/river", "/filter/mentions", "/bob", "/bob/likes", "/anna/comments", "/chess-club",
-			"/filter/discussions", "/filter/eyes", "/anna/private", "/bob/photos",
+			"/filter/discussions", "/filter/eyes", "/anna/private", "/bob/photos", "/lists/some", "/?mode=friends",
 		} {
-			if name == "nobody" && (address == "/" || strings.HasPrefix(address, "/filter/") || address == "/anna/private") {
+			if name == "nobody" && (strings.HasPrefix(address, "/?") || address == "/" || address == "/lists/some" ||
+				strings.HasPrefix(address, "/filter/") || address == "/anna/private") {
 				continue
 			}
 			v.get(address).wants(200) // built

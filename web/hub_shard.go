@@ -248,9 +248,7 @@ func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]tim
 		r.each(func(s *socket) { s.see(seen.Sets.Sight()) })
 		sh.mu.Unlock()
 	}
-	if !seen.SignedOut && !seen.Closed && !seen.Swapped && len(seen.Items) == 0 && len(seen.Gone) == 0 {
-		return
-	}
+	quiet := !seen.SignedOut && !seen.Closed && !seen.Swapped && len(seen.Items) == 0 && len(seen.Gone) == 0
 	updates := make([]*update, 0, len(seen.Items)+len(seen.Gone))
 	for i := range seen.Items {
 		it := &seen.Items[i]
@@ -263,7 +261,11 @@ func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]tim
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for s := range r.sockets {
+		if s.beyond.Load() && len(heard) > 0 {
+			s.touch(heard)
+		}
 		switch {
+		case quiet:
 		case seen.SignedOut:
 			s.end(closeSignedOut, "signed out")
 		case seen.Closed:

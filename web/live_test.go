@@ -45,11 +45,17 @@ type liveSite struct {
 // newLiveSite starts a site whose hub is configured by change.
 func newLiveSite(t testing.TB, change func(*hubConfig)) *liveSite {
 	t.Helper()
+	return newLiveSiteOver(t, rivers.DefaultOptions(), change)
+}
+
+// newLiveSiteOver is newLiveSite over rivers of these options.
+func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*hubConfig)) *liveSite {
+	t.Helper()
 	ctx := t.Context()
 	s := &liveSite{t: t, db: testdb.New(t)}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.store = timelines.Open(s.db.Primary, nil, timelines.DefaultOptions())
-	s.rivers = rivers.Open(s.db.Secondary, s.store, log, rivers.DefaultOptions())
+	s.rivers = rivers.Open(s.db.Secondary, s.store, log, opts)
 	s.tiers = tiers.New(tiers.Config{Timelines: s.store, Rivers: s.rivers, Secondary: s.db.Secondary, Log: log})
 	s.http = httptest.NewUnstartedServer(nil)
 	var err error

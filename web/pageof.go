@@ -14,6 +14,14 @@ import (
 // it. Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded,
 // *timelines.InvalidError if it is a search for nothing.
 func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
+	n, err := s.riverAt(ctx, v, path, query)
+	if err == nil && n.Kind.HasModes() {
+		n = n.In(modeOf(n.Kind, nil, query))
+	}
+	return n, err
+}
+
+func (s *Server) riverAt(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
 	order := orderOf(query)
 	switch segments := strings.Split(strings.TrimPrefix(path, "/"), "/"); {
 	case path == "/":
@@ -30,6 +38,8 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 		return s.rivers.Resolve(ctx, v, f.kind, "", order)
 	case len(segments) == 2 && segments[0] == "tag":
 		return s.rivers.Resolve(ctx, v, rivers.Hashtag, segments[1], order)
+	case len(segments) == 2 && segments[0] == "lists":
+		return s.rivers.Resolve(ctx, v, rivers.List, segments[1], order)
 	case len(segments) == 2 && segments[0] == "p":
 		return s.rivers.Resolve(ctx, v, rivers.Post, segments[1], order)
 	case len(segments) == 1:

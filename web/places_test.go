@@ -39,7 +39,7 @@ func TestSubfeedPages(t *testing.T) {
 	anna.post("/settings/feeds", "slug", "Snow Ball", "title", "x").wants(422).has("1 to 35 characters")
 	anna.post("/settings/feeds", "slug", "photos", "title", " ").wants(422).has("title is missing")
 	anna.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").leadsTo("/settings/feeds?saved#page-photos")
-	anna.post("/settings/feeds", "slug", "photos", "title", "Again").wants(422).has("You have a page with this address")
+	anna.post("/settings/feeds", "slug", "photos", "title", "Again").wants(422).has("This address of yours is taken")
 	anna.post("/settings/feeds", "slug", "garden", "title", "Garden", "access", "protected").leadsTo("/settings/feeds?saved#page-garden")
 
 	// What one writes to a sub-feed stands there and on one's page, with its name.

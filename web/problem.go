@@ -109,7 +109,7 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 	}
 	if errors.Is(err, timelines.ErrSignedOut) {
 		s.forgetSession(w)
-		r.viewer, r.me = timelines.Viewer{}, timelines.Account{}
+		r.viewer, r.me, r.sets = timelines.Viewer{}, timelines.Account{}, nil
 	}
 	if needsSignIn(err) {
 		s.askToSignIn(w, r)

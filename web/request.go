@@ -17,6 +17,7 @@ type request struct {
 	*http.Request
 	viewer timelines.Viewer
 	me     timelines.Account // the viewer's account, zero if anonymous
+	sets   *timelines.Sets   // the viewer's, as this node remembers them; nil if anonymous
 	loc    *locale
 }
 
@@ -74,12 +75,15 @@ func (s *Server) identify(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	r.viewer, r.me, r.loc = v, timelines.Account{}, localeFor(r.Request, "")
+	r.viewer, r.me, r.sets, r.loc = v, timelines.Account{}, nil, localeFor(r.Request, "")
 	if v.Anonymous() {
 		return nil
 	}
 	found, err := s.rivers.Access().Accounts(r.Context(), []int64{v.AccountID})
 	if err != nil {
+		return err
+	}
+	if r.sets, err = s.rivers.Access().Sets(r.Context(), v.AccountID); err != nil {
 		return err
 	}
 	r.me = found[v.AccountID]
@@ -144,6 +148,9 @@ func (s *Server) simple(r *request) *present {
 	p.viewer, p.page = r.viewer, r.address()
 	if r.signedIn() {
 		p.names[r.me.ID] = r.me
+	}
+	if r.sets != nil {
+		p.sets = r.sets
 	}
 	return p
 }

@@ -14,6 +14,7 @@ type riverView struct {
 	page     *rivers.Page
 	path     string       // the page's path, without query but an aggregate's language
 	order    rivers.Order // of the address
+	mode     string       // what the address says of the mode, "" if it need not
 	before   string       // the cursor the page begins after, "" at the top
 	next     string       // the cursor older entries begin after, "" if there are none
 	articles [][]byte     // whole entries
@@ -24,7 +25,7 @@ type riverView struct {
 func (v *riverView) top() bool { return v.before == "" }
 
 // address is the page's own, at its top.
-func (v *riverView) address() string { return pageAddress(v.path, v.order) }
+func (v *riverView) address() string { return riverAddress(v.path, v.order, v.mode, "") }
 
 func orderOf(q url.Values) rivers.Order {
 	if q.Get("order") == string(rivers.Created) {
@@ -36,12 +37,27 @@ func orderOf(q url.Values) rivers.Order {
 // visit reads the page of a river that r asks for and renders its entries.
 // Every page of a river comes through here.
 func (s *Server) visit(r *request, kind rivers.Kind, name, path string) (*riverView, error) {
+	mode := modeOf(kind, r.sets, r.URL.Query())
+	v, err := s.visitIn(r, kind, mode, name, path)
+	if err == nil {
+		// The visit brought the sets to the clock: what was chosen just now counts.
+		if chosen := modeOf(kind, v.sets, r.URL.Query()); chosen != mode {
+			return s.visitIn(r, kind, chosen, name, path)
+		}
+	}
+	return v, err
+}
+
+func (s *Server) visitIn(r *request, kind rivers.Kind, mode rivers.Mode, name, path string) (*riverView, error) {
 	ctx, query := r.Context(), r.URL.Query()
 	began := time.Now()
 	v := &riverView{path: path, order: orderOf(query)}
 	n, err := s.rivers.Resolve(ctx, r.viewer, kind, name, v.order)
 	if err != nil {
 		return nil, err
+	}
+	if kind.HasModes() {
+		n = n.In(mode)
 	}
 	var before rivers.Cursor
 	if v.before = query.Get("before"); v.before != "" {
@@ -59,10 +75,8 @@ func (s *Server) visit(r *request, kind rivers.Kind, name, path string) (*riverV
 	if v.present.feed, err = s.feedOf(ctx, n, v.page, path); err != nil {
 		return nil, err
 	}
-	v.present.page = v.address()
-	if !v.top() {
-		v.present.page = olderAddress(path, v.order, v.before)
-	}
+	v.mode = sayMode(n, v.page.Sets)
+	v.present.page = riverAddress(path, v.order, v.mode, v.before)
 	v.articles = make([][]byte, 0, len(v.page.Items))
 	for _, it := range v.page.Items {
 		article, err := s.article(v.present, it)

@@ -131,6 +131,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeComments(mux)
 	s.routeLikes(mux)
 	s.routeFaves(mux)
+	s.routeLists(mux)
 	s.routeGroups(mux)
 	s.routePeople(mux)
 	s.routeSignUp(mux)

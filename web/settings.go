@@ -11,6 +11,7 @@ import (
 func (s *Server) routeSettings(mux *http.ServeMux) {
 	mux.Handle("GET /settings", s.members(s.settings))
 	mux.Handle("POST /settings", s.members(s.setProfile))
+	mux.Handle("POST /settings/home", s.members(s.setMode))
 	mux.Handle("POST /settings/access", s.members(s.setAccess))
 	mux.Handle("POST /settings/writing", s.members(s.setWriters))
 	mux.Handle("POST /settings/password", s.members(s.setPassword))

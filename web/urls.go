@@ -30,20 +30,22 @@ func loginURL(back string) templ.SafeURL {
 	return templ.SafeURL("/login?back=" + url.QueryEscape(back))
 }
 
-// pageAddress is a river page's address at its top: path and order. The path of
-// an aggregate has the language with it, that of a search the query.
-func pageAddress(path string, order rivers.Order) string {
-	if order == rivers.Created {
-		return path + querySign(path) + "order=created"
+// riverAddress is the address of a page of a river: path and order, the mode if
+// the address has to say it, and the cursor it begins after, "" for the top. The
+// path of an aggregate has the language with it, that of a search the query.
+func riverAddress(path string, order rivers.Order, mode, cursor string) string {
+	q := url.Values{}
+	if cursor != "" {
+		q.Set("before", cursor)
 	}
-	return path
-}
-
-// olderAddress is where the page goes on after a cursor.
-func olderAddress(path string, order rivers.Order, cursor string) string {
-	q := url.Values{"before": {cursor}}
+	if mode != "" {
+		q.Set("mode", mode)
+	}
 	if order == rivers.Created {
 		q.Set("order", string(order))
+	}
+	if len(q) == 0 {
+		return path
 	}
 	return path + querySign(path) + q.Encode()
 }

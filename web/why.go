@@ -12,10 +12,10 @@ import (
 // shownReasons is how many people one reason names.
 const shownReasons = 3
 
-// why says why the entry is here. Only the home feed mixes reasons, so only its
-// entries say: the plainest reason, and everybody it holds for.
+// why says why the entry is here. Only the home feed and lists mix reasons, so
+// only their entries say: the plainest reason, and everybody it holds for.
 func (e *entryView) why() templ.Component {
-	if e.river.Kind != rivers.Home || len(e.item.Why) == 0 {
+	if e.river.Kind != rivers.Home && e.river.Kind != rivers.List || len(e.item.Why) == 0 {
 		return templ.NopComponent
 	}
 	first := plainest(e.item.Why)

@@ -30,6 +30,10 @@ type socket struct {
 	// is admitted.
 	cut context.CancelFunc
 
+	// beyond: the page shows entries below the depth to which its river is kept; no
+	// flush finds those, so the socket is told of each post flushed.
+	beyond atomic.Bool
+
 	wake chan struct{} // there are notes
 	over chan struct{} // closed by end
 
@@ -51,7 +55,8 @@ type notes struct {
 	drop      []*dropFrame
 	resync    bool
 	front     *front
-	pending   map[int64]*update // the newest of each post
+	pending   map[int64]*update  // the newest of each post
+	touched   map[int64]struct{} // posts flushed, for pages beyond the depth
 }
 
 // maxPending is how many posts may wait for one socket; one that is further
@@ -148,6 +153,22 @@ func (s *socket) offer(updates []*update) {
 	}
 	if len(s.notes.pending) > maxPending {
 		s.notes.pending, s.notes.resync = nil, true
+	}
+	nudge(s.wake)
+}
+
+// touch notes which posts were flushed, whatever was found of them.
+func (s *socket) touch(posts map[int64]time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.notes.touched == nil {
+		s.notes.touched = make(map[int64]struct{}, len(posts))
+	}
+	for id := range posts {
+		s.notes.touched[id] = struct{}{}
+	}
+	if len(s.notes.touched) > maxPending {
+		s.notes.touched, s.notes.resync = nil, true
 	}
 	nudge(s.wake)
 }

@@ -83,7 +83,26 @@ func (v *view) work(ctx context.Context, n notes) error {
 			return err
 		}
 	}
-	return v.apply(ctx, n.pending)
+	if err := v.apply(ctx, n.pending); err != nil {
+		return err
+	}
+	return v.applyBeyond(ctx, n.touched)
+}
+
+// applyBeyond asks what has become of those posts that the page shows, where it
+// shows some that flushes do not find.
+func (v *view) applyBeyond(ctx context.Context, touched map[int64]struct{}) error {
+	var posts []int64
+	for id := range touched {
+		if v.shown[id] != nil {
+			posts = append(posts, id)
+		}
+	}
+	if len(posts) == 0 {
+		return nil
+	}
+	_, err := v.inquire(ctx, posts)
+	return err
 }
 
 // subscribe begins to follow a page, from what the client says it shows.
@@ -118,6 +137,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 		return err
 	}
 	v.leave()
+	v.socket.beyond.Store(false)
 	v.subscribed = true
 	v.name, v.before, v.river, v.sight = name, before, f.river, f.sight
 	v.claimed = true
@@ -201,10 +221,12 @@ func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 		if err != nil {
 			return nil, err
 		}
-		if page.River == river {
+		// Told of all posts before what is shown was read.
+		if page.River == river && (!page.Beyond || v.socket.beyond.Load()) {
 			return page, nil
 		}
 		river = page.River
+		v.socket.beyond.Store(page.Beyond)
 	}
 	return nil, fmt.Errorf("river %v replaced %d times during one subscribe", v.name, maxSwaps)
 }
@@ -324,7 +346,9 @@ func (v *view) difference(ctx context.Context, f *front) (differed bool, err err
 func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err error) {
 	h := v.socket.hub
 	slices.Sort(posts)
-	seen, err := h.cfg.rivers.Flush(ctx, []rivers.Watch{v.watch}, posts)
+	w := v.watch
+	w.Beyond = v.socket.beyond.Load()
+	seen, err := h.cfg.rivers.Flush(ctx, []rivers.Watch{w}, posts)
 	if err != nil {
 		return false, err
 	}

@@ -32,6 +32,7 @@ type config struct {
 	primary, secondary *pgxpool.Config
 
 	graceHome, grace, expireEvery time.Duration
+	depth                         int
 	localBumpMaxAge, sessionAge   time.Duration
 	workers, connections, signUps int
 	bestOf, mostFaved             int
@@ -97,6 +98,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 		duration("RIVERRUN_GRACE_HOME", rivers.DefaultOptions().GraceHome, "how long a home feed's river is kept that nobody looks at", func(c *config) *time.Duration { return &c.graceHome }),
 		duration("RIVERRUN_GRACE", rivers.DefaultOptions().Grace, "the same for all other rivers", func(c *config) *time.Duration { return &c.grace }),
 		duration("RIVERRUN_EXPIRE_EVERY", jobs.DefaultExpireEvery, "how often rivers past their grace are thrown away", func(c *config) *time.Duration { return &c.expireEvery }),
+		count("RIVERRUN_DEPTH", rivers.DefaultOptions().Depth, 150, 1_000_000, "how many posts of a home feed or a list are kept; what is older is read from the primary store", func(c *config) *int { return &c.depth }),
 		duration("RIVERRUN_LOCAL_BUMP_MAX_AGE", timelines.DefaultOptions().LocalBumpMaxAge, "how old a post may be for a like or a first comment to lift it in the feeds of that person's friends", func(c *config) *time.Duration { return &c.localBumpMaxAge }),
 		count("RIVERRUN_BEST_OF", timelines.DefaultOptions().BestOf, 1, 1000, "how many people besides its author must like a post or comment on it for it to be one of the best; a new number counts for a post from its next like or comment on", func(c *config) *int { return &c.bestOf }),
 		count("RIVERRUN_MOST_FAVED", timelines.DefaultOptions().MostFaved, 1, 1000, "how many people must save a post for it to be one of the most saved", func(c *config) *int { return &c.mostFaved }),

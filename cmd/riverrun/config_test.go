@@ -35,6 +35,7 @@ func TestDefaults(t *testing.T) {
 	want := config{
 		listen: "127.0.0.1:8080", data: data,
 		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute,
+		depth:           1500,
 		localBumpMaxAge: 720 * time.Hour, sessionAge: 2160 * time.Hour,
 		workers: 4, connections: 16, signUps: 60, bestOf: 5, mostFaved: 5, stopTimeout: 30 * time.Second,
 		logFormat: "text", logLevel: slog.LevelInfo,

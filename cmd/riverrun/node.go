@@ -81,6 +81,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 	n.rivers = rivers.Open(n.stores.secondary, n.timelines, n.log, rivers.Options{
 		GraceHome: c.graceHome,
 		Grace:     c.grace,
+		Depth:     c.depth,
 		Metrics:   figures,
 	})
 	n.tiers = tiers.New(tiers.Config{

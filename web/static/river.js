@@ -427,9 +427,9 @@ addEventListener('submit', async (event) => {
     else complain(form, texts.offline);
     return;
   }
-  form.ariaBusy = null;
   const json = reply.headers.get('Content-Type')?.startsWith('application/json');
   const answer = json ? await reply.json().catch(() => null) : null;
+  form.ariaBusy = null; // from here to the form's next key nothing waits
   if (reply.ok && answer) {
     if (!text) form.answered = performance.now();
     sent(form, text);

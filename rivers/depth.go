@@ -1,0 +1,139 @@
+package rivers
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// Home feeds and lists are kept to a depth (Options.Depth): they have no end that
+// anybody comes to, are made of hundreds of timelines, and everybody has some.
+// What is older is read from the primary store, by the same rules, each time
+// somebody asks. Pages of one timeline have an end and are kept as far as anybody
+// read.
+
+// room returns how many posts an extension of a river may still store, 0 if the
+// river is as deep as it may be.
+func (s *Store) room(ctx context.Context, n Name, river int64) (int, error) {
+	if !specs[n.Kind].home {
+		return chunk, nil
+	}
+	const query = `
+		SELECT count(*) FROM (
+			SELECT FROM entries e JOIN rivers r ON r.id = e.river_id
+			WHERE e.river_id = @river AND NOT e.deleted AND e.fresh_at >= r.floor
+			LIMIT @depth) kept`
+	var kept int
+	err := s.db.QueryRow(ctx, query, pgx.StrictNamedArgs{"river": river, "depth": s.opts.Depth}).Scan(&kept)
+	if err != nil {
+		return 0, fmt.Errorf("measure %s river: %w", n.Kind, err)
+	}
+	return min(s.opts.Depth-kept, chunk), nil
+}
+
+// readBeyond fills a page up with what stands below the floor of a river that is
+// kept no deeper, from the primary store. Its entries are computed and decided as
+// the river's are, with the stamps they have there, and not stored.
+//
+// The sets were brought to a clock that was read before: a narrowing acknowledged
+// by then is known (R4).
+func (s *Store) readBeyond(ctx context.Context, page *Page, floor int64, at Cursor) error {
+	page.Beyond = true
+	if at.Top() || at.Place >= floor {
+		at = Cursor{Place: floor, PostID: math.MinInt64} // all of that place are above
+	}
+	listed, err := s.listed(ctx, page.River)
+	if err != nil {
+		return err
+	}
+	for scans := 1; ; scans++ {
+		c, err := s.readChunk(ctx, page.Name, page.River, listed, stretch{
+			place: at.Place, post: at.PostID, down: math.MaxInt64, limit: PageSize + 1,
+		})
+		if err != nil {
+			return err
+		}
+		items, err := s.decide(ctx, page.Name, page.Sets, s.undecided(c.entries, c.folds))
+		if err != nil {
+			return err
+		}
+		if page.add(items) || c.scanned.Finished {
+			return nil
+		}
+		at = Cursor{Place: c.scanned.Floor - 1, PostID: math.MaxInt64}
+		if scans > maxInVain {
+			page.More, page.Next = true, at
+			return nil
+		}
+	}
+}
+
+// add appends entries and reports whether the page is full and knows where it
+// goes on.
+func (p *Page) add(items []Item) (full bool) {
+	p.Items = append(p.Items, items...)
+	if len(p.Items) <= PageSize {
+		return false
+	}
+	p.Items = p.Items[:PageSize]
+	last := p.Items[PageSize-1]
+	p.More, p.Next = true, Cursor{Place: last.Place, PostID: last.PostID}
+	return true
+}
+
+// undecided are computed entries as if they had been stored, with their folds in
+// memory.
+func (s *Store) undecided(entries []entry, folds []*Fold) []rawEntry {
+	raw := make([]rawEntry, len(entries))
+	for i, e := range entries {
+		s.folds.put(folds[i], false)
+		raw[i] = rawEntry{
+			PostID: e.PostID, Version: e.Version, Place: e.Place, Deleted: e.Deleted, Overlay: e.Overlay,
+			Fold: folds[i].Version,
+		}
+	}
+	return raw
+}
+
+// addBeyond adds to what was read of a river those of the posts that stand below
+// its floor, for a page that shows such.
+func (s *Store) addBeyond(ctx context.Context, n Name, raw *rawPage, posts []int64) error {
+	if !raw.found || raw.finished || !specs[n.Kind].home {
+		return nil
+	}
+	read := make(map[int64]struct{}, len(raw.entries))
+	for _, e := range raw.entries {
+		read[e.PostID] = struct{}{}
+	}
+	var rest []int64
+	for _, id := range posts {
+		if _, ok := read[id]; !ok {
+			rest = append(rest, id)
+		}
+	}
+	if len(rest) == 0 {
+		return nil
+	}
+	listed, err := s.listed(ctx, raw.river)
+	if err != nil {
+		return err
+	}
+	var c chunkOf
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		c.entries, c.folds, err = s.compute(ctx, sn, n, raw.river, listed, rest)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range s.undecided(c.entries, c.folds) {
+		if !e.Deleted && e.Place < raw.floor {
+			raw.entries = append(raw.entries, e)
+		}
+	}
+	return nil
+}
