@@ -129,7 +129,7 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, e rawEntry, 
 		return it, false
 	}
 	veil := gates.Veil(sets, f.Decisive)
-	if veil.Hides(f.Text.Author) {
+	if veil.Hides(f.Text.Author) || sp.asked && !finds(n, sets, veil, e, f) {
 		return it, false
 	}
 	for _, id := range e.Overlay.Timelines {
@@ -140,9 +140,12 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, e rawEntry, 
 		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.account() && hides(sets, t.TheirID)) {
 			continue
 		}
+		if sp.asked && sets.Apart(t.TheirID) {
+			continue // that page is closed to the viewer
+		}
 		it.Why = append(it.Why, t)
 	}
-	if sp.reasons && len(it.Why) == 0 {
+	if (sp.reasons || sp.asked && len(e.Overlay.Timelines) > 0) && len(it.Why) == 0 {
 		return it, false
 	}
 	it.To = destinations(sets, gates, f)

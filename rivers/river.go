@@ -30,6 +30,7 @@ const (
 	Best        Kind = "best"
 	MostFaved   Kind = "mostfaved"
 	Hashtag     Kind = "hashtag"
+	Search      Kind = "search"
 )
 
 // Order is what a river is sorted by, newest first.
@@ -52,7 +53,8 @@ type Name struct {
 	// Group; a post for Post; a list for List; else 0.
 	TheirID int64
 	// Term is the mode of a Home or a List; the slug of a Subfeed; a hashtag's; the
-	// language of an aggregate, or empty for all; else empty.
+	// language of an aggregate, or empty for all; the query of a Search in its
+	// canonical form; else empty.
 	Term  string
 	Order Order
 }

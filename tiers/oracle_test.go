@@ -389,7 +389,13 @@ func (o *oracle) expect(n rivers.Name) []shown {
 				}
 			}
 		}
-		if len(holding) == 0 {
+		places, found := []int64(nil), false
+		if n.Kind == rivers.Search {
+			if places, found = o.found(n, p); !found {
+				continue
+			}
+		}
+		if len(holding) == 0 && !found {
 			continue
 		}
 		byEntrance := func(a, b entry) int {
@@ -402,10 +408,14 @@ func (o *oracle) expect(n rivers.Name) []shown {
 				s.Why = append(s.Why, e.TimelineID)
 			}
 		}
-		if len(s.Why) == 0 {
+		if len(s.Why) == 0 && !found {
 			continue // all that brought it here is somebody's doing whom the viewer does not see
 		}
-		s.Place = max(p.FreshAt, slices.MinFunc(held, byEntrance).EnteredAt)
+		s.Why = append(s.Why, places...)
+		s.Place = p.FreshAt
+		if !found {
+			s.Place = max(p.FreshAt, slices.MinFunc(held, byEntrance).EnteredAt)
+		}
 		if n.Order == rivers.Created {
 			s.Place = p.CreatedAt.UnixMicro()
 		}
