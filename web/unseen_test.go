@@ -126,3 +126,28 @@ func TestHidesOnPages(t *testing.T) {
 	a.post("/p/x/unhide").wants(404)
 	a.post("/anna/hide").wants(403)
 }
+
+// Whom one does not see calls one nowhere, and brings no post to a tag's page by
+// what stands behind a placeholder.
+func TestMarksOfTheBanned(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann, bob, cid := s.person("ann"), s.person("bob"), s.person("cid")
+	code := ann.post("Hello").Code
+	cid.comment(code, "look @bob #river")
+	b, pages := bob.visitor(), []string{"/filter/mentions", "/tag/river", "/tag/river?order=created"}
+	for _, page := range pages {
+		b.get(page).wants(200).has("Hello")
+	}
+	b.post("/cid/ban").leadsTo("/cid")
+	for _, page := range pages {
+		b.get(page).wants(200).lacks("Hello")
+	}
+	ann.visitor().get("/tag/river").wants(200).has("Hello")
+	ann.comment(code, "you too, @bob")
+	b.get("/filter/mentions").wants(200).has("Hello")
+	b.get("/tag/river").wants(200).lacks("Hello")
+	b.post("/cid/unban").leadsTo("/cid")
+	for _, page := range pages {
+		b.get(page).wants(200).has("Hello")
+	}
+}
