@@ -48,12 +48,14 @@ const (
 	ofQuery                 // everybody may ask
 )
 
-// account is whose page the river is of, 0 if of no account's.
+// account is whose page the river is of, 0 if of no account's. A sub-feed's page is
+// its owner's.
 func (n Name) account() int64 {
-	if specs[n.Kind].page != ofAccount {
-		return 0
+	switch specs[n.Kind].page {
+	case ofAccount, ofSubfeed:
+		return n.TheirID
 	}
-	return n.TheirID
+	return 0
 }
 
 func named(kinds ...string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {

@@ -82,7 +82,7 @@ func (o *oracle) hides(n rivers.Name, p post) bool {
 	me := n.UserID
 	pageOf := int64(0)
 	switch n.Kind {
-	case rivers.User, rivers.Likes, rivers.Comments, rivers.Group:
+	case rivers.User, rivers.Subfeed, rivers.Likes, rivers.Comments, rivers.Group:
 		pageOf = n.TheirID
 	}
 	switch {
