@@ -262,7 +262,12 @@ type stretch struct {
 // registered ones.
 func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int64]struct{}, q stretch) (chunkOf, error) {
 	var out chunkOf
-	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
+	done, err := s.takeTurn(ctx, n)
+	if err != nil {
+		return out, err
+	}
+	defer done()
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
 		if q.first {
 			sources, err := s.sources(ctx, sn, n)
 			if err != nil {
@@ -273,7 +278,7 @@ func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int6
 			}
 		}
 		var err error
-		out.scanned, err = sn.Scan(ctx, timelines.Scan{
+		out.scanned, err = scan(ctx, sn, n, timelines.Scan{
 			Viewer: n.UserID, Timelines: slices.Sorted(maps.Keys(listed)), BeforePlace: q.place, BeforePost: q.post,
 			Limit: q.limit, Down: q.down, ByCreation: n.Order == Created, MaxRows: s.scanRows,
 		})
@@ -309,13 +314,23 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 	if err := sn.HeldAmong(ctx, states, slices.Sorted(maps.Keys(listed))); err != nil {
 		return nil, nil, err
 	}
+	entryOf := func(st *timelines.PostState) entry {
+		return entryOf(n, id, func(t int64) bool { _, ok := listed[t]; return ok }, st)
+	}
+	if specs[n.Kind].asked {
+		found, err := matches(ctx, sn, []Name{n}, posts)
+		if err != nil {
+			return nil, nil, err
+		}
+		entryOf = func(st *timelines.PostState) entry { return askedEntryOf(n, id, found[0], st) }
+	}
 	entries, folds := make([]entry, 0, len(posts)), make([]*Fold, 0, len(posts))
 	for _, post := range posts {
 		st, c := states[post], contents[post]
 		if st == nil || c == nil {
 			continue
 		}
-		entries = append(entries, entryOf(n, id, func(t int64) bool { _, ok := listed[t]; return ok }, st))
+		entries = append(entries, entryOf(st))
 		folds = append(folds, foldOf(c))
 	}
 	return entries, folds, nil
@@ -362,11 +377,11 @@ func (s *Store) swap(ctx context.Context, n Name, id int64, scanned timelines.Sc
 			return err
 		}
 		const live = `
-			UPDATE rivers SET state = 'live', finished = @finished, floor = @floor, updated_at = clock_timestamp()
+			UPDATE rivers SET state = 'live', finished = @finished, floor = @floor, updated_at = @asof
 			WHERE id = @id AND state = 'building' AND epoch = (SELECT epoch FROM clock)
 				AND clock_timestamp() < @deadline`
 		tag, err := tx.Exec(ctx, live, pgx.StrictNamedArgs{
-			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "deadline": asof.Add(s.deadline),
+			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "asof": asof, "deadline": asof.Add(s.deadline),
 		})
 		if err != nil {
 			return err

@@ -40,7 +40,8 @@ func (d Difference) String() string {
 // Check compares every live river, down to its floor, with one rebuilt from
 // nothing, and every fold it links with one folded now (R1). At rest, with the
 // queues empty, there is no difference; while writers are at work a river may be
-// behind for a moment.
+// behind for a moment. A search, to which no writer routes, is brought up first, as
+// a visit would.
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	var report Report
 	after := int64(0)
@@ -82,6 +83,11 @@ type live struct {
 }
 
 func (s *Store) checkOne(ctx context.Context, l live) (int64, []Difference, error) {
+	if specs[l.name.Kind].asked {
+		if err := s.bringUp(ctx, []Name{l.name}); err != nil {
+			return 0, nil, err
+		}
+	}
 	listed, err := s.listed(ctx, l.id)
 	if err != nil {
 		return 0, nil, err
@@ -98,7 +104,7 @@ func (s *Store) checkOne(ctx context.Context, l live) (int64, []Difference, erro
 		if sources, err = s.sources(ctx, sn, l.name); err != nil {
 			return err
 		}
-		scanned, err = sn.Scan(ctx, timelines.Scan{
+		scanned, err = scan(ctx, sn, l.name, timelines.Scan{
 			Viewer: l.name.UserID, Timelines: sources, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
 			Limit: 1, Down: l.floor, ByCreation: l.name.Order == Created,
 		})

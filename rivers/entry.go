@@ -28,12 +28,15 @@ type entry struct {
 // viewer may still know of a timeline is decided at render.
 type overlay struct {
 	// Timelines of the river that hold the post, in order of entrance: why it is
-	// here.
+	// here. Of a search, those it asks for that hold the post.
 	Timelines []int64 `json:"t,omitempty"`
 	// Liked: the viewer likes the post.
 	Liked bool `json:"l,omitempty"`
 	// Faved: the viewer keeps the post.
 	Faved bool `json:"f,omitempty"`
+	// Authors, of a search, wrote the texts by which it finds the post; see
+	// timelines.Match.
+	Authors []int64 `json:"a,omitempty"`
 }
 
 // entryOf computes the entry of a post in a river whose timelines are listed.

@@ -226,6 +226,13 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 		}
 	}
 	e := entryOf(at.Name, at.River, func(id int64) bool { _, ok := listed[id]; return ok }, &held)
+	if specs[at.Name.Kind].asked {
+		found, err := matches(ctx, sn, []Name{at.Name}, []int64{st.ID})
+		if err != nil {
+			return err
+		}
+		e = askedEntryOf(at.Name, at.River, found[0], st)
+	}
 	ids := slices.Concat(f.Decisive, e.Overlay.Timelines)
 	gates, err := s.access.Gates(ctx, ids)
 	if err != nil {

@@ -62,7 +62,7 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 		return err
 	}
 	query := `
-		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished, updated_at = clock_timestamp()
+		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished
 		WHERE id = @id AND trims = @trims AND clock_timestamp() < @deadline`
 	args := pgx.StrictNamedArgs{
 		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline), "trims": trims,

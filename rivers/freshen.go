@@ -13,8 +13,12 @@ import (
 
 // Freshen writes the first chunk of a live river again from one snapshot,
 // tombstones included: for a page just opened while Tier 2 is far behind
-// (DESIGN: the protocol, step 9). A river that does not stand is left to its next visit.
+// (DESIGN: the protocol, step 9). A river that does not stand is left to its next
+// visit; so is a search, which each visit brings up.
 func (s *Store) Freshen(ctx context.Context, n Name) error {
+	if specs[n.Kind].asked {
+		return nil
+	}
 	const query = `
 		SELECT r.id FROM rivers r JOIN clock c ON c.epoch = r.epoch
 		WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord AND state = 'live'`

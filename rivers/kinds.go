@@ -32,6 +32,8 @@ type spec struct {
 	whole bool
 	// home: made of what those one follows do. It has modes and the long grace.
 	home bool
+	// asked: the river is of no timelines; what it holds is asked for. See search.go.
+	asked bool
 }
 
 type pageOf int
@@ -43,14 +45,17 @@ const (
 	ofAccount               // the gate of TheirID's feed decides
 	ofSubfeed               // the gate of TheirID's sub-feed of the name's term decides
 	ofPost                  // the post's decisive timelines decide
+	ofQuery                 // everybody may ask
 )
 
-// account is whose page the river is of, 0 if of no account's.
+// account is whose page the river is of, 0 if of no account's. A sub-feed's page is
+// its owner's.
 func (n Name) account() int64 {
-	if specs[n.Kind].page != ofAccount {
-		return 0
+	switch specs[n.Kind].page {
+	case ofAccount, ofSubfeed:
+		return n.TheirID
 	}
-	return n.TheirID
+	return 0
 }
 
 func named(kinds ...string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
@@ -69,6 +74,8 @@ func termed(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int
 
 // allOrOne is the term of an aggregate: of all languages, or a known one.
 func allOrOne(lang string) (string, bool) { return lang, lang == "" || language.IsKnown(lang) }
+
+func none(context.Context, *timelines.Snapshot, Name) ([]int64, error) { return nil, nil }
 
 func own(kind string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
@@ -105,41 +112,42 @@ var specs = map[Kind]spec{
 	Discussions: {sources: own(timelines.KindDiscussions), page: ofMyself},
 	Directs:     {sources: own(timelines.KindDirects), page: ofMyself, reasons: true, whole: true},
 	Faves:       {sources: own(timelines.KindFaves), page: ofMyself, whole: true},
-	Mentions:    {sources: own(timelines.KindMentions), page: ofMyself},
+	Mentions:    {sources: own(timelines.KindMentions), page: ofMyself, reasons: true},
 	// Who likes, comments or keeps a post is counted where that is done. Until Tier 1
 	// comes to a post that falls below the threshold it stands here, and may be read.
 	Everything: {sources: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
 	Best:       {sources: termed(timelines.KindBest), page: ofNobody, term: allOrOne},
 	MostFaved:  {sources: termed(timelines.KindMostFaved), page: ofNobody, term: allOrOne},
-	// The fold does not know which tags the whole post and all its comments have, so
-	// reasons would not be borne out there. A post whose last mention of the tag was
-	// just edited away stands here until Tier 1 comes to it, with the text it has now:
-	// who reads it may read it, and sees nothing of what was taken away (R4).
-	Hashtag: {sources: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term},
-	Post:    {sources: named(timelines.KindPost), page: ofPost, full: true, whole: true},
+	Hashtag:    {sources: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term, reasons: true},
+	Post:       {sources: named(timelines.KindPost), page: ofPost, full: true, whole: true},
+	Search:     {sources: none, page: ofQuery, asked: true},
 }
 
 // Kinds returns all river kinds.
 func Kinds() []Kind {
 	return []Kind{
 		Home, List, User, Subfeed, Eyes, Likes, Comments, Discussions, Directs, Faves, Mentions, Group, Post,
-		Everything, Best, MostFaved, Hashtag,
+		Everything, Best, MostFaved, Hashtag, Search,
 	}
 }
 
 // grace is how long a closed river of the kind is kept.
 func (s *Store) grace(k Kind) time.Duration {
-	if specs[k].home {
+	switch sp := specs[k]; {
+	case sp.home:
 		return s.opts.GraceHome
+	case sp.asked:
+		return min(s.opts.Grace, searchGrace)
 	}
 	return s.opts.Grace
 }
 
 // Resolve returns the name of the river behind a page: name is an account's
 // name, an account's name with a slash and a sub-feed's slug, a post's code, the
-// slug of one of the viewer's lists, a tag or a language, where the kind needs or
-// takes one. It says nothing about the
-// right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded.
+// slug of one of the viewer's lists, a tag, a language or a query, where the kind
+// needs or takes one. It says nothing about the
+// right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded; of a
+// query *timelines.InvalidError.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
 	sp, ok := specs[kind]
 	if !ok {
@@ -195,6 +203,15 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 			return Name{}, notFound(err)
 		}
 		n.TheirID = id
+	case ofQuery:
+		q, err := timelines.ParseQuery(name)
+		if err != nil {
+			return Name{}, err
+		}
+		if !q.Finds() {
+			return Name{}, &timelines.InvalidError{Field: "q", Code: "query_nothing"}
+		}
+		n.Term = q.String()
 	}
 	return n, nil
 }

@@ -31,7 +31,8 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @actors::bigint[])) a(post_id, user_id)
 		JOIN rivers r ON r.user_id = a.user_id
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = a.post_id
-		WHERE (r.state = 'live' OR r.state = 'building') AND (@all OR e.post_id IS NOT NULL OR r.state = 'building')` + whenOpen
+		WHERE (r.state = 'live' OR r.state = 'building') AND (@all OR e.post_id IS NOT NULL OR r.state = 'building')
+			AND r.kind <> 'search'` + whenOpen
 	var byTimelines, byActors pairs
 	if scope.Actor != 0 {
 		for _, t := range touched {

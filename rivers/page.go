@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -22,6 +23,9 @@ type rawEntry struct {
 	// Fold is the version of the post's stored fold, 0 if it is missing.
 	Fold int64
 }
+
+// behind reports whether the post's fold is newer.
+func (e rawEntry) behind() bool { return e.Fold > e.Version }
 
 // rawPage is what the one statement of a page returns.
 type rawPage struct {
@@ -113,11 +117,17 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 // go on.
 //
 // Errors: ErrForbidden (the page exists and is closed to this viewer),
-// ErrNotFound, timelines.ErrSignedOut (the viewer's session ended).
+// ErrNotFound, timelines.ErrSignedOut (the viewer's session ended),
+// timelines.ErrBroad (of a search).
 func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
 	page := &Page{Name: n}
 	at := before
-	for builds, extensions, inVain := 0, 0, 0; ; {
+	if specs[n.Kind].asked {
+		if err := s.bringUp(ctx, []Name{n}); err != nil {
+			return nil, err
+		}
+	}
+	for builds, extensions, inVain, behind := 0, 0, 0, 0; ; {
 		raw, err := s.readPage(ctx, n, at, PageSize+1)
 		if err != nil {
 			return nil, err
@@ -149,6 +159,15 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 			// Whom the viewer sees changed meanwhile. Part of the page was decided before;
 			// served with the sight of now, nothing would ever tell it from the rest.
 			page.Items, page.Beyond, page.Sets, at = nil, false, nil, before
+			continue
+		}
+		if specs[n.Kind].asked && behind < 3 && slices.ContainsFunc(raw.entries, rawEntry.behind) {
+			// Posts changed since the search was brought up. Those that change all the time
+			// are left out of this page, rather than shown unasked.
+			behind++
+			if err := s.bringUp(ctx, []Name{n}); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		page.River, page.Sets = raw.river, sets

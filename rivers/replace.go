@@ -209,7 +209,11 @@ func (s *Store) rebuild(ctx context.Context, n Name, down int64) error {
 	if err != nil {
 		return err
 	}
-	return s.build(ctx, n, &down)
+	err = s.build(ctx, n, &down)
+	if errors.Is(err, timelines.ErrBroad) {
+		return s.retireNamed(ctx, n) // its next visit says so
+	}
+	return err
 }
 
 func (s *Store) retireNamed(ctx context.Context, n Name) error {

@@ -30,6 +30,7 @@ const (
 	Best        Kind = "best"
 	MostFaved   Kind = "mostfaved"
 	Hashtag     Kind = "hashtag"
+	Search      Kind = "search"
 )
 
 // Order is what a river is sorted by, newest first.
@@ -52,7 +53,8 @@ type Name struct {
 	// Group; a post for Post; a list for List; else 0.
 	TheirID int64
 	// Term is the mode of a Home or a List; the slug of a Subfeed; a hashtag's; the
-	// language of an aggregate, or empty for all; else empty.
+	// language of an aggregate, or empty for all; the query of a Search in its
+	// canonical form; else empty.
 	Term  string
 	Order Order
 }
@@ -179,6 +181,15 @@ type CommentsFold struct {
 	Shown []Comment `json:"shown"`
 	// IDs are the distinct commenters, up to MaxPeople.
 	IDs []int64 `json:"ids"`
+	// Marks are what the post's texts, its own and the comments, name with tags and
+	// @names. It is nil if that is very much, and on JSON of before there was any.
+	Marks []Mark `json:"marks"`
+}
+
+// Mark is a tag's or a person's timeline that a text names, and who wrote that.
+type Mark struct {
+	Timeline int64 `json:"t"`
+	Author   int64 `json:"by"`
 }
 
 // Comment is one comment within a fold.
@@ -202,7 +213,7 @@ type Attachment struct {
 }
 
 // MaxPeople is how many likers' and commenters' ids a fold keeps, and how many
-// likers' of each comment.
+// likers' of each comment; and how many marks.
 const MaxPeople = 1000
 
 // Errors of a visit.

@@ -28,9 +28,12 @@ type Store struct {
 	log     *slog.Logger
 	node    string
 
-	folds  *foldCache
-	builds singleflight.Group
-	keeper *keeper
+	folds *foldCache
+	// searching has a slot for each search of the primary store under way here, so that
+	// they leave it, and its connections, to others.
+	searching chan struct{}
+	builds    singleflight.Group
+	keeper    *keeper
 	// deadline and writePairs are the constants of those names, scanRows that of
 	// timelines; tests set them lower.
 	deadline   time.Duration
@@ -108,7 +111,9 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		log:     log,
 		node:    fmt.Sprintf("%016x", newID()),
 		folds:   newFoldCache(opts.Folds),
-		codes:   codes,
+
+		searching: make(chan struct{}, maxSearching),
+		codes:     codes,
 
 		deadline: writeDeadline, writePairs: writePairs, scanRows: timelines.DefaultMaxRows,
 	}

@@ -76,11 +76,13 @@ func namesOf(watches []Watch) names {
 	return n
 }
 
-func (n names) args() pgx.StrictNamedArgs {
-	size := len(n.list)
+func (n names) args() pgx.StrictNamedArgs { return namesArgs(n.list) }
+
+func namesArgs(list []Name) pgx.StrictNamedArgs {
+	size := len(list)
 	users, theirs := make([]int64, size), make([]int64, size)
 	kinds, terms, orders := make([]string, size), make([]string, size), make([]string, size)
-	for i, x := range n.list {
+	for i, x := range list {
 		users[i], kinds[i], theirs[i], terms[i], orders[i] = x.UserID, string(x.Kind), x.TheirID, x.Term, string(x.Order)
 	}
 	return pgx.StrictNamedArgs{"users": users, "kinds": kinds, "theirs": theirs, "terms": terms, "orders": orders}
@@ -97,7 +99,8 @@ const watched = `
 // Flush returns what each watch may see now of these posts: one statement for
 // all watches and posts, decided as a page is, so that a push cannot show what a
 // page would not. With no posts it still says who was signed out and whose river
-// was swapped. The result stands in the order of the watches.
+// was swapped. Searches among them are brought up first. The result stands in the
+// order of the watches.
 func (s *Store) Flush(ctx context.Context, watches []Watch, posts []int64) ([]Seen, error) {
 	return s.flush(ctx, watches, posts, math.MaxInt64)
 }
@@ -112,6 +115,11 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 		LEFT JOIN folds f ON f.post_id = e.post_id
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
+	if len(posts) > 0 {
+		if err := s.bringUpSome(ctx, n.list); err != nil {
+			return nil, err
+		}
+	}
 	args := n.args()
 	args["posts"], args["depth"] = posts, depth
 	raws, err := s.readMany(ctx, query, args, len(n.list))
@@ -183,8 +191,8 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 
 // Fronts returns the first page of each watch's river in one statement, decided;
 // nil where the generation on the screen does not stand any more or the viewer
-// may not see it. It builds and extends nothing: it is for comparing open pages
-// with their rivers from time to time.
+// may not see it. It builds and extends nothing, but for searches, which it brings
+// up: it is for comparing open pages with their rivers from time to time.
 func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
 	const query = `
 		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, false, e.per_river_folded, f.version` +
@@ -196,6 +204,9 @@ func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
 		LEFT JOIN folds f ON f.post_id = e.post_id
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
+	if err := s.bringUpSome(ctx, n.list); err != nil {
+		return nil, err
+	}
 	args := n.args()
 	args["limit"] = PageSize + 1
 	raws, err := s.readMany(ctx, query, args, len(n.list))

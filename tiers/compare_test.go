@@ -99,6 +99,9 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		}
 	}
 	add(rivers.Everything, 0)
+	for _, s := range searches {
+		add(rivers.Search, 0, termOf(s.text))
+	}
 	named := func(kind rivers.Kind, terms ...string) {
 		for _, term := range terms {
 			for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {

@@ -56,6 +56,8 @@ func TestNothingNarrowedIsShown(t *testing.T) {
 			all[name+", bob"] = shows(s, n, v, rivers.User, "bob")
 			all[name+", likes of cat"] = shows(s, n, v, rivers.Likes, "cat")
 			all[name+", comments of cat"] = shows(s, n, v, rivers.Comments, "cat")
+			all[name+", search of bob's"] = shows(s, n, v, rivers.Search, "in:bob")
+			all[name+", search by comments of cat"] = shows(s, n, v, rivers.Search, "from:cat")
 			all[name+", the post"] = shows(s, n, v, rivers.Post, s.post.Code)
 			all[name+", unfolded"] = unfolds(s, n, v)
 			if !v.Anonymous() {

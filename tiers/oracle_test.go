@@ -215,10 +215,16 @@ func (o *oracle) takingPart(p post) int {
 // says: does the post or one of its comments have this word, in whatever case?
 // Workloads write a space before each tag, and nothing or a comma after it.
 func (o *oracle) says(p post, word string) bool {
-	has := func(body string) bool {
-		return slices.Contains(strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return r == ' ' || r == ',' }), word)
+	return o.saysTo(p, word, func(int64) bool { return true })
+}
+
+// saysTo is says of the texts by authors whom somebody sees.
+func (o *oracle) saysTo(p post, word string, sees func(author int64) bool) bool {
+	has := func(body string, author int64) bool {
+		words := strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return r == ' ' || r == ',' })
+		return slices.Contains(words, word) && sees(author)
 	}
-	return has(p.Body) || slices.ContainsFunc(o.comments[p.ID], func(c remark) bool { return has(c.Body) })
+	return has(p.Body, p.AuthorID) || slices.ContainsFunc(o.comments[p.ID], func(c remark) bool { return has(c.Body, c.AuthorID) })
 }
 
 // holds: is the post in the timeline, by what people did?
@@ -383,7 +389,13 @@ func (o *oracle) expect(n rivers.Name) []shown {
 				}
 			}
 		}
-		if len(holding) == 0 {
+		places, found := []int64(nil), false
+		if n.Kind == rivers.Search {
+			if places, found = o.found(n, p); !found {
+				continue
+			}
+		}
+		if len(holding) == 0 && !found {
 			continue
 		}
 		byEntrance := func(a, b entry) int {
@@ -396,10 +408,14 @@ func (o *oracle) expect(n rivers.Name) []shown {
 				s.Why = append(s.Why, e.TimelineID)
 			}
 		}
-		if len(s.Why) == 0 {
+		if len(s.Why) == 0 && !found {
 			continue // all that brought it here is somebody's doing whom the viewer does not see
 		}
-		s.Place = max(p.FreshAt, slices.MinFunc(held, byEntrance).EnteredAt)
+		s.Why = append(s.Why, places...)
+		s.Place = p.FreshAt
+		if !found {
+			s.Place = max(p.FreshAt, slices.MinFunc(held, byEntrance).EnteredAt)
+		}
 		if n.Order == rivers.Created {
 			s.Place = p.CreatedAt.UnixMicro()
 		}

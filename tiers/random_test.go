@@ -298,7 +298,8 @@ func (v *village) once(rt *rapid.T) {
 			}
 		},
 		"expire": func(rt *rapid.T) {
-			v.execSecondary(`UPDATE rivers SET created_at = created_at - interval '2 days', retired_at = retired_at - interval '1 hour'`)
+			v.execSecondary(`UPDATE rivers SET created_at = created_at - interval '2 days', retired_at = retired_at - interval '1 hour',
+				updated_at = updated_at - interval '1 hour'`)
 			v.execSecondary(`UPDATE visits SET visited_at = visited_at - interval '2 days'`)
 			v.execSecondary(`UPDATE entries SET updated_at = updated_at - interval '1 hour'`)
 			v.execSecondary(`UPDATE folds SET updated_at = updated_at - interval '1 hour'`)
@@ -366,6 +367,8 @@ func (v *village) look(rt *rapid.T, open bool) {
 		of = rapid.SampledFrom(tags).Draw(rt, "tag")
 	case rivers.Everything, rivers.Best, rivers.MostFaved:
 		of = rapid.SampledFrom(langs).Draw(rt, "language")
+	case rivers.Search:
+		of = rapid.SampledFrom(searches).Draw(rt, "search").text
 	}
 	order := rapid.SampledFrom([]rivers.Order{rivers.Fresh, rivers.Created}).Draw(rt, "order")
 	n, err := v.n.rivers.Resolve(v.ctx, viewer, kind, of, order)

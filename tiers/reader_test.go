@@ -47,7 +47,7 @@ func (r *reader) look() {
 			}
 			return
 		}
-		r.heed(v, name.Kind, page.River, page.Items, since, fmt.Sprintf("visit %+v below %+v", name, at))
+		r.heed(v, name, page.River, page.Items, since, fmt.Sprintf("visit %+v below %+v", name, at))
 		for i, it := range page.Items {
 			if i > 0 && !below(it, page.Items[i-1]) || !at.Top() && i == 0 && !belowCursor(it, at) {
 				r.fail("visit %+v: entry %d (post %d at %d) is not below the one before", name, i, it.PostID, it.Place)
@@ -93,15 +93,19 @@ func (r *reader) flush(v timelines.Viewer, name rivers.Name, page *rivers.Page) 
 		r.fail("flush %+v: %v", name, err)
 		return
 	}
-	r.heed(v, name.Kind, page.River, seen[0].Items, since, fmt.Sprintf("flush %+v", name))
+	r.heed(v, name, page.River, seen[0].Items, since, fmt.Sprintf("flush %+v", name))
 	for _, g := range seen[0].Gone {
 		r.stamp(page.River, g.PostID, g.Stamp, "gone from a flush")
 	}
 }
 
 // heed checks R2 and R4 of what was shown.
-func (r *reader) heed(v timelines.Viewer, kind rivers.Kind, river int64, items []rivers.Item, since int64, what string) {
-	for _, l := range r.board.leaks(v, kind, items, since) {
+func (r *reader) heed(v timelines.Viewer, name rivers.Name, river int64, items []rivers.Item, since int64, what string) {
+	leaks := r.board.leaks(v, name.Kind, items, since)
+	if name.Kind == rivers.Search {
+		leaks = append(leaks, r.hits(v, name, items, since)...)
+	}
+	for _, l := range leaks {
 		r.fail("R4: %s: %s", what, l)
 	}
 	for _, it := range items {
@@ -136,6 +140,7 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Mentions,
 		rivers.Group, rivers.Post, rivers.Hashtag, rivers.Hashtag,
 		rivers.Best, rivers.MostFaved, rivers.Subfeed, rivers.Subfeed, rivers.Eyes,
+		rivers.Search, rivers.Search, rivers.Search,
 	}
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""
@@ -149,6 +154,8 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 		}
 	case rivers.Subfeed:
 		of = r.people[r.rng.IntN(len(r.people))].name + "/" + []string{timelines.PrivateSlug, "photos"}[r.rng.IntN(2)]
+	case rivers.Search:
+		of = searches[r.rng.IntN(len(searches))].text
 	case rivers.Group:
 		of = r.groups[r.rng.IntN(len(r.groups))]
 	case rivers.Everything, rivers.Best, rivers.MostFaved:

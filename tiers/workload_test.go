@@ -238,7 +238,8 @@ func (w *workload) disaster(query string, args ...any) {
 
 // age lets days pass while nobody is there, and expires what is then idle.
 func (w *workload) age(n *node) {
-	w.execSecondary(`UPDATE rivers SET created_at = created_at - interval '2 days', retired_at = retired_at - interval '1 hour'`)
+	w.execSecondary(`UPDATE rivers SET created_at = created_at - interval '2 days', retired_at = retired_at - interval '1 hour',
+				updated_at = updated_at - interval '1 hour'`)
 	w.execSecondary(`UPDATE visits SET visited_at = visited_at - interval '2 days' WHERE river_id % 2 = 0`)
 	w.execSecondary(`UPDATE entries SET updated_at = updated_at - interval '1 hour'`)
 	w.execSecondary(`UPDATE folds SET updated_at = updated_at - interval '1 hour'`)

@@ -3,6 +3,7 @@ package timelines
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -12,14 +13,19 @@ import (
 // snapshot, then writes what the snapshot says, so that of two writers the one
 // with the greater stamp is right (DESIGN: the protocol). Not safe for
 // concurrent use.
-type Snapshot struct{ tx pgx.Tx }
+type Snapshot struct {
+	tx pgx.Tx
+	// What a search may cost.
+	maxTexts      int64
+	searchTimeout time.Duration
+}
 
 // InSnapshot calls fn with a snapshot: one REPEATABLE READ, read-only
 // transaction. The instant is that of fn's first statement.
 func (s *Store) InSnapshot(ctx context.Context, fn func(*Snapshot) error) error {
 	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, s.pool, opts, func(tx pgx.Tx) error {
-		return fn(&Snapshot{tx: tx})
+		return fn(&Snapshot{tx: tx, maxTexts: s.maxTexts, searchTimeout: s.searchTimeout})
 	})
 }
 

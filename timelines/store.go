@@ -14,6 +14,10 @@ type Store struct {
 	announce Announcer
 	opts     Options
 	hashing  chan struct{} // a slot per password being hashed; see passwords.go
+	// maxTexts and searchTimeout are the constants of those names; tests set them
+	// lower.
+	maxTexts      int64
+	searchTimeout time.Duration
 }
 
 // Options are the rules an operator may set.
@@ -38,7 +42,10 @@ func DefaultOptions() Options {
 // announce within its own transaction; nil announces nothing, for commands
 // that only read.
 func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
-	return &Store{pool: pool, announce: announce, opts: opts, hashing: newHashing()}
+	return &Store{
+		pool: pool, announce: announce, opts: opts, hashing: newHashing(),
+		maxTexts: maxTexts, searchTimeout: searchTimeout,
+	}
 }
 
 // Ping reports whether the store answers.

@@ -329,6 +329,12 @@ func (w *town) sound() {
 			SELECT a.id FROM accounts a WHERE a.kind = 'group'
 				AND NOT EXISTS (SELECT FROM origins o WHERE o.kind = 'account' AND o.their_id = a.id)
 				AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id)`},
+		{"a row's gates are known", `
+			SELECT e.post_id FROM timeline_entries e
+			JOIN timelines t ON t.id = e.timeline_id AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post')
+			JOIN posts p ON p.id = e.post_id CROSS JOIN unnest(p.decisive) d(id)
+			WHERE NOT EXISTS (SELECT FROM gated_entries x
+				WHERE x.timeline_id = e.timeline_id AND x.gate_id = d.id AND x.post_id = e.post_id)`},
 		{"the access clock has no gaps", `
 			SELECT c.n FROM access_clock c WHERE
 				c.n - 1 <> (SELECT count(DISTINCT n) FROM access_log)`},

@@ -46,7 +46,7 @@ func TestCrawl(t *testing.T) {
 	link := regexp.MustCompile(`(?:href|action|src|data-unfold)="(/[^"]*)"`)
 	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
 		seen, todo := map[string]bool{}, []string{
-			"/", "/everything", "/groups", "/people", "/signup", "/login", "/settings", "/settings/unseen", "/filter/directs", "/filter/discussions",
+			"/", "/everything", "/search", "/search?q=post", "/groups", "/people", "/signup", "/login", "/settings", "/settings/unseen", "/filter/directs", "/filter/discussions",
 			"/anna", "/closed", "/chess-club", "/chess-club/manage", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
 		}
 		for len(todo) > 0 {
@@ -91,6 +91,8 @@ func TestBadInput(t *testing.T) {
 			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
 			"/static/none.css", "/%00", "/%ff", "/anna%00", "/p/%00", "/p/" + code + "/comments/x/edit", "/p/" + code + "/comments/99999999999999999999/edit",
 			"/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
+			"/search?q=%00", "/search?q=%ff%fe", "/search?q=a%00b&before=1", "/search?q=-x", "/search?q=x&before=-1", "/search?q=%27%5C%26%7C%21%28%3A%2A",
+			"/search?q=" + strings.Repeat("x%20", 1000), "/search?q=" + strings.Repeat("x", 3000), "/search/x", "/feeds/search.atom?q=x",
 			"/everything?lang=xx", "/best?lang=%00", "/most-faved?lang=%ff", "/tag/%00", "/tag/%ff", "/tag/a%2Fb",
 			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
 			"/ours/members?after=%ff", "/ours/members?after=A", "/lists/%00", "/lists/none", "/lists/none/edit", "/lists/%ff/edit", "/lists/a/b/c",

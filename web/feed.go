@@ -67,6 +67,9 @@ func (s *Server) feed(w http.ResponseWriter, r *request) error {
 		query.Set("order", string(rivers.Created))
 	}
 	ctx, nobody := r.Context(), timelines.Viewer{}
+	if path == "/search" {
+		return errNoPage
+	}
 	n, err := s.pageOf(ctx, nobody, path, query)
 	if err == nil && n.Kind == rivers.Post {
 		n.Order = rivers.Fresh
@@ -323,6 +326,9 @@ func (p *present) feedFile(format string) string {
 // feedOf returns the address of a page's feed file without the format, "" if the
 // page is not open to all.
 func (s *Server) feedOf(ctx context.Context, n rivers.Name, page *rivers.Page, path string) (string, error) {
+	if n.Kind == rivers.Search {
+		return "", nil // a reader that asks each hour, for ever, is no search
+	}
 	open, err := s.rivers.OpenToAll(ctx, n, page.Items)
 	if err != nil || !open {
 		return "", err

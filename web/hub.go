@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -44,8 +45,12 @@ import (
 type hub struct {
 	cfg    hubConfig
 	shards []*shard
-	leases *leaser
-	metric *hubMetrics
+	// searches is the shard of all searches. To bring them up costs more than to read a
+	// river: it works at each beat only, so that each is brought up once a second at
+	// most however many changes come, and makes nobody else wait.
+	searches *shard
+	leases   *leaser
+	metric   *hubMetrics
 
 	// mu guards the fields below. It is held for moments only, and no other lock
 	// is taken under it.
@@ -177,6 +182,8 @@ func makeHub(cfg hubConfig, metric *hubMetrics) *hub {
 	for range min(runtime.GOMAXPROCS(0), 8) {
 		h.shards = append(h.shards, newShard(h))
 	}
+	h.searches = newShard(h)
+	h.searches.patient = true
 	return h
 }
 
@@ -184,7 +191,7 @@ func makeHub(cfg hubConfig, metric *hubMetrics) *hub {
 func (h *hub) start(ctx context.Context) error {
 	ctx, h.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	h.running.Go(func() { h.leases.run(ctx) })
-	for _, s := range h.shards {
+	for _, s := range h.allShards() {
 		h.running.Go(func() { s.run(ctx) })
 	}
 	h.running.Go(func() { h.beat(ctx) })
@@ -276,10 +283,12 @@ func (h *hub) dismiss(s *socket) {
 // only takes notes.
 func (h *hub) message(m tiers.Message) {
 	now := h.cfg.now()
-	for _, s := range h.shards {
+	for _, s := range h.allShards() {
 		s.note(m, now)
 	}
 }
+
+func (h *hub) allShards() []*shard { return append(slices.Clip(h.shards), h.searches) }
 
 // beat drives leases, comparisons and the reading of the clock that lets a
 // sign-out act even when the bus stands still.
@@ -299,7 +308,7 @@ func (h *hub) beat(ctx context.Context) {
 		if n%h.cfg.leaseEvery == 0 {
 			h.leases.refresh()
 		}
-		for _, s := range h.shards {
+		for _, s := range h.allShards() {
 			s.beat(n % h.cfg.compareEvery)
 		}
 	}
@@ -335,7 +344,7 @@ func (h *hub) closeFor(ctx context.Context, err error) (websocket.StatusCode, st
 		return closeMalformed, bad.why
 	case errors.Is(err, timelines.ErrSignedOut), errors.Is(err, rivers.ErrSignInNeeded), errors.Is(err, errOtherViewer):
 		return closeSignedOut, "signed out"
-	case errors.Is(err, rivers.ErrForbidden), errors.Is(err, rivers.ErrNotFound), errors.Is(err, timelines.ErrNotFound):
+	case missingPage(err), errors.Is(err, rivers.ErrForbidden), errors.Is(err, timelines.ErrBroad):
 		return closeNoPage, "no such page"
 	}
 	if ctx.Err() == nil {

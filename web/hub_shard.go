@@ -18,6 +18,8 @@ import (
 type shard struct {
 	hub  *hub
 	wake chan struct{}
+	// patient: what is noted waits for the next beat.
+	patient bool
 
 	// mu guards the fields below and the rooms in it. Sockets' own locks are taken
 	// under it, never the other way round.
@@ -59,6 +61,9 @@ var shardSeed = maphash.MakeSeed()
 // shardOf puts all sessions' views of a page into one shard: they share what is
 // rendered.
 func (h *hub) shardOf(n rivers.Name) *shard {
+	if n.Kind == rivers.Search {
+		return h.searches
+	}
 	n.UserID = 0
 	return h.shards[maphash.Comparable(shardSeed, n)%uint64(len(h.shards))]
 }
@@ -119,7 +124,14 @@ func (sh *shard) note(m tiers.Message, now time.Time) {
 	if m.Clock != 0 {
 		sh.beaten = true
 	}
-	nudge(sh.wake)
+	sh.hurry()
+}
+
+// hurry has what was noted done at once, unless the shard is patient.
+func (sh *shard) hurry() {
+	if !sh.patient {
+		nudge(sh.wake)
+	}
 }
 
 // ask wants posts read again, for a socket that was too slow to be told what
@@ -128,7 +140,7 @@ func (sh *shard) ask(posts []int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.want(posts, sh.hub.cfg.now())
-	nudge(sh.wake)
+	sh.hurry()
 }
 
 func (sh *shard) want(posts []int64, heard time.Time) {

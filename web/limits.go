@@ -25,10 +25,13 @@ type Limits struct {
 	// SignUps is how many accounts one address may make at once, and per hour from
 	// then on; 0: 60, below zero: no limit. A club or a conference shares one address.
 	SignUps int
+	// Searches is how many times one account, or one address without one, may search
+	// at once, and per minute from then on; 0: 60, below zero: no limit.
+	Searches int
 }
 
 type limits struct {
-	writes, signInName, signInAddress, signUp *limiter
+	writes, signInName, signInAddress, signUp, search *limiter
 }
 
 func newLimits(l Limits) *limits {
@@ -43,6 +46,7 @@ func newLimits(l Limits) *limits {
 		signInName:    newLimiter(or(l.SignIns, 10), time.Minute),
 		signInAddress: newLimiter(or(l.SignIns, 10), time.Minute),
 		signUp:        newLimiter(or(l.SignUps, 60), time.Hour),
+		search:        newLimiter(or(l.Searches, 60), time.Minute),
 	}
 }
 

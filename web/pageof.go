@@ -11,7 +11,8 @@ import (
 
 // pageOf returns the river behind a page's address: the same for the page, its
 // socket and the replies to its forms. It says nothing about the right to open
-// it. Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded.
+// it. Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded,
+// *timelines.InvalidError if it is a search for nothing.
 func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
 	n, err := s.riverAt(ctx, v, path, query)
 	if err == nil && n.Kind.HasModes() {
@@ -27,6 +28,8 @@ func (s *Server) riverAt(ctx context.Context, v timelines.Viewer, path string, q
 		return s.rivers.Resolve(ctx, v, rivers.Home, "", order)
 	case aggregates[path].kind != "":
 		return s.rivers.Resolve(ctx, v, aggregates[path].kind, query.Get("lang"), order)
+	case path == "/search":
+		return s.rivers.Resolve(ctx, v, rivers.Search, query.Get("q"), order)
 	case len(segments) == 2 && segments[0] == "filter":
 		f, ok := filters[segments[1]]
 		if !ok {

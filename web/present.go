@@ -29,6 +29,7 @@ type present struct {
 	river    rivers.Name // the page's river; zero on other pages
 	page     string      // path and query of the page, where forms lead back to
 	feed     string      // the page's feed file without its format, "" if it has none
+	hushed   bool        // search engines are asked not to list the page
 	code     string      // the request's quotable code
 	files    *staticFiles
 }

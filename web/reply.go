@@ -63,7 +63,8 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 
 // missingPage reports whether err says that there is no such page.
 func missingPage(err error) bool {
-	return errors.Is(err, rivers.ErrNotFound) || errors.Is(err, timelines.ErrNotFound)
+	_, invalid := errors.AsType[*timelines.InvalidError](err)
+	return invalid || errors.Is(err, rivers.ErrNotFound) || errors.Is(err, timelines.ErrNotFound)
 }
 
 // writeFrame answers with what could have come through the socket. It names no

@@ -124,6 +124,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeEverything(mux)
 	s.routeTag(mux)
 	s.routeFilter(mux)
+	s.routeSearch(mux)
 	s.routeFeedFiles(mux)
 	s.routePost(mux)
 	s.routeCompose(mux)

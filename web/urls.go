@@ -32,7 +32,7 @@ func loginURL(back string) templ.SafeURL {
 
 // riverAddress is the address of a page of a river: path and order, the mode if
 // the address has to say it, and the cursor it begins after, "" for the top. The
-// path of an aggregate has the language with it, as a query.
+// path of an aggregate has the language with it, that of a search the query.
 func riverAddress(path string, order rivers.Order, mode, cursor string) string {
 	q := url.Values{}
 	if cursor != "" {
@@ -65,6 +65,9 @@ func languagePath(path, lang string) string {
 	}
 	return path + "?lang=" + url.QueryEscape(lang)
 }
+
+// searchPath is the address of what a query finds.
+func searchPath(q string) string { return "/search?" + url.Values{"q": {q}}.Encode() }
 
 func signUpURL(back string) templ.SafeURL {
 	return templ.SafeURL("/signup?back=" + url.QueryEscape(back))

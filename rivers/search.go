@@ -1,0 +1,330 @@
+package rivers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// A search is a river of no timelines: its entries are what a query finds in the
+// primary store's texts (timelines.Query, timelines.Snapshot.Search). No writer
+// routes to it, so that a change costs the same whatever people search for. Who
+// reads it brings it up: a visit, a push, a comparison, the reply to a form all
+// begin with bringUp.
+//
+// What changed is known from the folds: each change of a post upserts its fold
+// before it is acknowledged (R4 rests on that too), so the posts that a search may
+// lack, hold wrongly or show too old are those whose folds were written since it
+// was brought up last. They alone are looked at, for all searches at hand in one
+// statement; when nothing changed, nothing is. Only a river that was left alone for
+// long, or was overtaken by very many changes, is asked for anew as a whole and
+// swapped.
+//
+// R4: an entry says that the post's texts, as of the entry's version, have what was
+// asked for. Once the fold is newer that may betray what was taken away, by an edit
+// or a deleted comment, and the entry is not shown until it is brought up (finds).
+// Who wrote the texts stands in the overlay, and the places asked for, so that a
+// ban, a hide and a closed group are decided at render as everywhere.
+//
+// R3 exempts searches from showing at once what they did not find before; with
+// bringUp they do so all the same.
+//
+// Rejected: asking the whole query each second (hundreds of milliseconds for a
+// common word, for the sake of the few posts that changed); handing changes to
+// searches in Tier 1 (each like in the site would pay for each search that is open).
+
+const (
+	// searchGrace is how long a search that nobody looks at is kept.
+	searchGrace = 30 * time.Minute
+	// broughtUpWithin is how old a search may be to be brought up; older ones are asked
+	// for anew. Folds that nothing links are kept longer (see keep).
+	broughtUpWithin = keep / 2
+	// foldsLate is how long before its commit a fold's time may be taken. One that was
+	// written so long ago is looked at once more.
+	foldsLate = 5 * time.Second
+	// maxSearching is how many searches of all texts one node makes at once; more wait.
+	maxSearching = 4
+	// maxBroughtUp is how many posts are looked at; if more changed, the search is
+	// asked for anew.
+	maxBroughtUp = 500
+)
+
+// query is what a search asks for. Its term was written by timelines.Query.
+func (n Name) query() (timelines.Query, error) {
+	q, err := timelines.ParseQuery(n.Term)
+	if err != nil {
+		return q, fmt.Errorf("read query of river: %w", err)
+	}
+	return q, nil
+}
+
+// scan reads the newest posts of a river below a place, by its timelines or by its
+// query.
+func scan(ctx context.Context, sn *timelines.Snapshot, n Name, at timelines.Scan) (timelines.Scanned, error) {
+	if !specs[n.Kind].asked {
+		return sn.Scan(ctx, at)
+	}
+	q, err := n.query()
+	if err != nil {
+		return timelines.Scanned{}, err
+	}
+	return sn.Search(ctx, q, at)
+}
+
+// takeTurn waits until another search of all texts may begin, if that is what the
+// river needs. No snapshot is open meanwhile.
+func (s *Store) takeTurn(ctx context.Context, n Name) (done func(), err error) {
+	if !specs[n.Kind].asked {
+		return func() {}, nil
+	}
+	select {
+	case s.searching <- struct{}{}:
+		return func() { <-s.searching }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait to search: %w", ctx.Err())
+	}
+}
+
+// matches looks at some posts with the queries of several searches.
+func matches(ctx context.Context, sn *timelines.Snapshot, names []Name, posts []int64) ([]map[int64]timelines.Match, error) {
+	asked := make([]timelines.Asked, len(names))
+	for i, n := range names {
+		q, err := n.query()
+		if err != nil {
+			return nil, err
+		}
+		asked[i] = timelines.Asked{Viewer: n.UserID, Query: q}
+	}
+	return sn.Matches(ctx, asked, posts)
+}
+
+// askedEntryOf is entryOf of a search: its place is the post's own.
+func askedEntryOf(n Name, river int64, found map[int64]timelines.Match, st *timelines.PostState) entry {
+	e := entry{River: river, PostID: st.ID, Version: st.Version, Place: st.FreshAt}
+	if n.Order == Created {
+		e.Place = st.CreatedAt
+	}
+	m, ok := found[st.ID]
+	_, reads := st.Readers[n.UserID]
+	if st.Deleted || !ok || !reads {
+		e.Deleted = true
+		return e
+	}
+	e.Overlay.Timelines, e.Overlay.Authors = m.Places, m.Authors
+	_, e.Overlay.Liked = st.Likers[n.UserID]
+	_, e.Overlay.Faved = st.Favers[n.UserID]
+	return e
+}
+
+// finds reports whether the viewer finds the post by what the entry says: it is
+// still so, and somebody wrote it whom the viewer sees. As nothing is on a page
+// because of what somebody hidden did, nothing is found by what they wrote beneath
+// others' posts.
+func finds(n Name, sets *timelines.Sets, veil timelines.Veil, e rawEntry, f *Fold) bool {
+	if e.Version < f.Version {
+		return false
+	}
+	return slices.ContainsFunc(e.Overlay.Authors, func(id int64) bool {
+		return !veil.Hides(id) && (id == f.Text.Author || !hides(sets, id))
+	})
+}
+
+// search is a search that stands, with what may have changed since it was brought
+// up.
+type search struct {
+	id    int64
+	name  Name
+	old   bool    // to be asked for anew
+	posts []int64 // whose folds were written
+}
+
+// bringUp brings those of the rivers of these names up that are searches and stand.
+// The others are left to their next visit. timelines.ErrBroad if one that had to be
+// asked for anew has become too broad.
+func (s *Store) bringUp(ctx context.Context, names []Name) error {
+	for {
+		late, asof, err := s.changedSince(ctx, names)
+		if err != nil {
+			return err
+		}
+		late = slices.DeleteFunc(late, func(r search) bool {
+			if r.old {
+				err = errors.Join(err, s.askAnew(ctx, r.name))
+			}
+			return r.old
+		})
+		if err != nil {
+			return err
+		}
+		held, err := s.bringUpOnce(ctx, late, asof)
+		if err != nil || held {
+			return err
+		}
+	}
+}
+
+// bringUpSome is bringUp for many who look on: of a search that has become too
+// broad they keep what they have.
+func (s *Store) bringUpSome(ctx context.Context, names []Name) error {
+	asked := make([]Name, 0, len(names))
+	for _, n := range names {
+		if specs[n.Kind].asked {
+			asked = append(asked, n)
+		}
+	}
+	if len(asked) == 0 {
+		return nil
+	}
+	err := s.bringUp(ctx, asked)
+	if errors.Is(err, timelines.ErrBroad) {
+		s.log.WarnContext(ctx, "an open search has become too broad", "error", err)
+		return nil
+	}
+	return err
+}
+
+// askAnew swaps a search for one asked for now.
+func (s *Store) askAnew(ctx context.Context, n Name) error {
+	return s.rebuild(ctx, n, math.MaxInt64)
+}
+
+// changedSince reads which of the searches stand and are behind.
+func (s *Store) changedSince(ctx context.Context, names []Name) (late []search, asof time.Time, err error) {
+	const query = `
+		SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord,
+			r.updated_at < statement_timestamp() - @within::interval,
+			r.updated_at < statement_timestamp() - @within::interval / 4, f.posts, statement_timestamp()` +
+		watched + `
+		CROSS JOIN LATERAL (
+			SELECT ARRAY(
+				SELECT post_id FROM folds WHERE updated_at > r.updated_at - @late::interval
+				ORDER BY updated_at DESC LIMIT @most + 1) AS posts) f
+		WHERE r.id IS NOT NULL
+		ORDER BY r.id`
+	args := namesArgs(names)
+	args["within"], args["late"], args["most"] = broughtUpWithin, foldsLate, maxBroughtUp
+	rows, err := s.db.Query(ctx, query, args)
+	if err != nil {
+		return nil, asof, fmt.Errorf("read what searches lack: %w", err)
+	}
+	var r search
+	var quiet bool // long enough to be marked again
+	n := &r.name
+	dest := []any{&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.old, &quiet, &r.posts, &asof}
+	_, err = pgx.ForEachRow(rows, dest, func() error {
+		r.old = r.old || len(r.posts) > maxBroughtUp
+		if r.old || quiet || len(r.posts) > 0 {
+			found := r
+			found.posts = slices.Clone(r.posts)
+			late = append(late, found)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, asof, fmt.Errorf("read what searches lack: %w", err)
+	}
+	return late, asof, nil
+}
+
+// bringUpOnce looks at what changed and writes what became of it into the searches,
+// above the floor and below, as writers do. It reports whether the deadline held.
+func (s *Store) bringUpOnce(ctx context.Context, late []search, asof time.Time) (bool, error) {
+	if len(late) == 0 {
+		return true, nil
+	}
+	pause(ctx, afterLookup)
+	ids, names := make([]int64, len(late)), make([]Name, len(late))
+	changed := map[int64]struct{}{}
+	for i, r := range late {
+		ids[i], names[i] = r.id, r.name
+		for _, post := range r.posts {
+			changed[post] = struct{}{}
+		}
+	}
+	entries, err := s.asked(ctx, ids, names, slices.Sorted(maps.Keys(changed)))
+	if err != nil {
+		return false, err
+	}
+	if len(entries) > 0 {
+		if held, err := s.write(ctx, entries, nil, asof); err != nil || !held {
+			return false, err
+		}
+	}
+	const mark = `
+		UPDATE rivers SET updated_at = greatest(updated_at, @asof) WHERE id IN (
+			SELECT id FROM rivers WHERE id = ANY(@ids) AND state = 'live' ORDER BY id FOR UPDATE)`
+	if _, err := s.db.Exec(ctx, mark, pgx.StrictNamedArgs{"ids": ids, "asof": asof}); err != nil {
+		return false, fmt.Errorf("mark searches: %w", err)
+	}
+	return true, nil
+}
+
+// asked returns those entries of these searches, for these posts, that are other
+// than what stands there.
+func (s *Store) asked(ctx context.Context, ids []int64, names []Name, posts []int64) ([]entry, error) {
+	if len(posts) == 0 {
+		return nil, nil
+	}
+	type at struct{ river, post int64 }
+	stands := map[at]int64{} // versions
+	const query = `SELECT river_id, post_id, version FROM entries WHERE river_id = ANY(@ids) AND post_id = ANY(@posts)`
+	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids, "posts": posts})
+	if err != nil {
+		return nil, fmt.Errorf("read what searches hold: %w", err)
+	}
+	var a at
+	var version int64
+	_, err = pgx.ForEachRow(rows, []any{&a.river, &a.post, &version}, func() error {
+		stands[a] = version
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read what searches hold: %w", err)
+	}
+	var found []map[int64]timelines.Match
+	var states map[int64]*timelines.PostState
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
+		if found, err = matches(ctx, sn, names, posts); err != nil {
+			return err
+		}
+		var looks timelines.Looks
+		concerned := map[int64]struct{}{}
+		for i, id := range ids {
+			for _, post := range posts {
+				_, finds := found[i][post]
+				if _, holds := stands[at{id, post}]; finds || holds {
+					looks.Add(post, names[i].UserID)
+					concerned[post] = struct{}{}
+				}
+			}
+		}
+		if len(concerned) == 0 {
+			return nil
+		}
+		states, err = sn.States(ctx, slices.Sorted(maps.Keys(concerned)), looks)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	pause(ctx, afterSnapshot)
+	var entries []entry
+	for i, id := range ids {
+		for _, post := range posts {
+			_, finds := found[i][post]
+			version, holds := stands[at{id, post}]
+			if st := states[post]; st != nil && (finds || holds) && version < st.Version {
+				entries = append(entries, askedEntryOf(names[i], id, found[i], st))
+			}
+		}
+	}
+	return entries, nil
+}

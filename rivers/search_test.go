@@ -1,0 +1,338 @@
+package rivers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"riverrun/timelines"
+)
+
+// change makes a change and does what Tier 0 does before the reply, and nothing
+// else.
+func (w *town) change(who timelines.Viewer, fn func(context.Context) (timelines.Change, error)) timelines.Change {
+	w.t.Helper()
+	c, err := fn(w.ctx)
+	must(w, c, err)
+	if c.Clock != 0 {
+		if err := w.rivers.PublishClock(w.ctx, c.Clock); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	if c.PostID != 0 {
+		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
+		if err := w.rivers.Distribute(w.ctx, touched, Scope{Actor: who.AccountID}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+	return c
+}
+
+func (w *town) says(who timelines.Viewer, body string, to ...string) timelines.Change {
+	w.t.Helper()
+	return w.change(who, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.CreatePost(ctx, timelines.NewPost{Author: who.AccountID, Body: body, To: to})
+	})
+}
+
+func (w *town) remarks(who timelines.Viewer, code, body string) timelines.Change {
+	w.t.Helper()
+	return w.change(who, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.CreateComment(ctx, timelines.NewComment{Author: who.AccountID, Code: code, Body: body})
+	})
+}
+
+// A search that stands shows what is so now, though no writer routes to it and no
+// job runs; it is the same river all along.
+func TestASearchFollows(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	one := w.says(ann, "one cat")
+	first := w.visit(bob, Search, "cats")
+	w.shows(first, "one cat")
+	byCreation := first.Name
+	byCreation.Order = Created
+	two := w.says(ann, "two cats")
+	w.says(ann, "a dog")
+	sees := func(want ...string) {
+		t.Helper()
+		p := w.visit(bob, Search, "Cats ")
+		w.shows(p, want...)
+		if p.River != first.River {
+			t.Errorf("the search was asked for anew: river %d, was %d", p.River, first.River)
+		}
+	}
+	sees("two cats", "one cat")
+	remark := w.remarks(bob, one.Code, "more cats")
+	sees("one cat", "two cats")
+	p, err := w.rivers.Visit(w.ctx, bob, byCreation, Cursor{})
+	w.shows(must(w, p, err), "two cats", "one cat")
+	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.EditPost(ctx, ann.AccountID, one.Code, "one horse")
+	})
+	sees("one horse", "two cats") // by the comment
+	w.change(bob, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.DeleteComment(ctx, bob.AccountID, one.Code, remark.CommentID)
+	})
+	sees("two cats")
+	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.EditPost(ctx, ann.AccountID, one.Code, "one cat again")
+	})
+	sees("one cat again", "two cats")
+	w.change(bob, func(ctx context.Context) (timelines.Change, error) { return w.store.Like(ctx, bob.AccountID, two.Code) })
+	it, _, err := w.rivers.Entry(w.ctx, bob, first.Name, two.PostID)
+	if err != nil || !it.Liked {
+		t.Errorf("the reply to my like: %+v, %v", it, err)
+	}
+	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.DeletePost(ctx, ann.AccountID, two.Code)
+	})
+	sees("one cat again")
+	w.sound()
+	// Of no timelines, and of no interest to writers.
+	if n := w.count(`SELECT count(*) FROM rivers_timelines WHERE river_id = $1`, first.River); n != 0 {
+		t.Errorf("the search is of %d timelines", n)
+	}
+	targets, _, _, err := w.rivers.lookUp(w.ctx, []timelines.Touched{{PostID: one.PostID}}, Scope{Actor: bob.AccountID})
+	if err != nil || slices.ContainsFunc(targets, func(x *target) bool { return x.name.Kind == Search }) {
+		t.Errorf("a writer routes to searches: %v, %v", targets, err)
+	}
+}
+
+// A post that changed is not shown by a search before it was looked at again: what
+// it was found by may be what was taken away (R4).
+func TestASearchThatIsBehindTellsNothing(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	p := w.says(ann, "a secret")
+	w.shows(w.visit(timelines.Viewer{}, Search, "secret"), "a secret")
+	n := w.name(timelines.Viewer{}, Search, "secret")
+	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.EditPost(ctx, ann.AccountID, p.Code, "nothing")
+	})
+	raw, err := w.rivers.readPage(w.ctx, n, Cursor{}, 10)
+	must(w, raw, err)
+	if len(raw.entries) != 1 || !raw.entries[0].behind() {
+		t.Fatalf("got %+v, want the entry as it was", raw.entries)
+	}
+	sets, err := w.rivers.access.Sets(w.ctx, 0)
+	must(w, sets, err)
+	items, err := w.rivers.decide(w.ctx, n, sets, raw.entries)
+	if err != nil || len(items) != 0 {
+		t.Errorf("got %+v, %v, want nothing", items, err)
+	}
+	seen, err := w.rivers.Flush(w.ctx, []Watch{{Name: n}}, []int64{p.PostID})
+	if err != nil || len(seen[0].Items) != 0 || len(seen[0].Gone) != 1 {
+		t.Errorf("a push: %+v, %v, want the post gone", seen, err)
+	}
+	w.sound()
+}
+
+// Who is kept from somebody does not find by that one's words; nor does who hides
+// them, or hides the post; nor by a place that is closed now.
+func TestASearchDecidesAtRender(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
+	w.group(bob, "den", timelines.Private)
+	w.follow(ann, "bob")
+	p := w.says(bob, "a post")
+	remark := w.remarks(cat, p.Code, "a word")
+	finds := func(v timelines.Viewer, query string, want ...string) {
+		t.Helper()
+		w.shows(w.visit(v, Search, query), want...)
+	}
+	act := func(who timelines.Viewer, do func(context.Context, int64, string) (timelines.Change, error), name string) {
+		t.Helper()
+		w.change(who, func(ctx context.Context) (timelines.Change, error) { return do(ctx, who.AccountID, name) })
+	}
+	both := func(want ...string) {
+		t.Helper()
+		finds(ann, "word", want...)
+		finds(ann, "from:cat", want...)
+		finds(ann, "post", "a post")
+		finds(dan, "word", "a post")
+	}
+	both("a post")
+	act(ann, w.store.Ban, "cat")
+	both()
+	w.sound()
+	act(ann, w.store.Unban, "cat")
+	both("a post")
+	act(cat, w.store.Ban, "ann")
+	both()
+	act(cat, w.store.Unban, "ann")
+	act(ann, w.store.HideAccount, "cat")
+	both()
+	w.remarks(dan, p.Code, "another word")
+	finds(ann, "word", "a post")
+	finds(ann, "from:cat word")
+	act(ann, w.store.UnhideAccount, "cat")
+	finds(ann, "from:cat word", "a post")
+	act(ann, w.store.HideAccount, "bob")
+	finds(ann, "post")
+	act(ann, w.store.UnhideAccount, "bob")
+	act(ann, func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
+		_, c, err := w.store.HidePost(ctx, actor, code)
+		return c, err
+	}, p.Code)
+	finds(ann, "post")
+	finds(ann, "word")
+	act(bob, w.store.Ban, "dan")
+	finds(dan, "word")
+	finds(dan, "in:bob")
+	act(cat, func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
+		return w.store.DeleteComment(ctx, actor, code, remark.CommentID)
+	}, p.Code)
+	finds(cat, "from:cat")
+
+	// In a group one may be, and not be, and nothing else tells.
+	w.store.Subscribe(w.ctx, cat.AccountID, "den")
+	act(bob, func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
+		return w.store.Accept(ctx, actor, name, "den")
+	}, "cat")
+	w.drain()
+	w.says(bob, "open and closed", "bob", "den")
+	finds(cat, "in:den", "open and closed")
+	finds(dan, "in:den")
+	act(cat, w.store.Unsubscribe, "den")
+	finds(cat, "in:den")
+	finds(cat, "closed", "open and closed")
+	finds(cat, "closed -in:den", "open and closed")
+	w.drain()
+	w.sound()
+}
+
+// Narrowings hold for a search whatever stands still.
+func TestASearchNarrows(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	nobody := timelines.Viewer{}
+	w.says(bob, "words of bob")
+	w.says(bob, "words to ann", "ann")
+	w.shows(w.visit(nobody, Search, "words"), "words of bob")
+	w.shows(w.visit(ann, Search, "words"), "words to ann", "words of bob")
+	w.change(bob, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.SetAccess(ctx, bob.AccountID, "", timelines.Protected)
+	})
+	w.shows(w.visit(nobody, Search, "words"))
+	w.shows(w.visit(ann, Search, "words"), "words to ann", "words of bob")
+	w.change(bob, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.SetAccess(ctx, bob.AccountID, "", timelines.Private)
+	})
+	w.shows(w.visit(ann, Search, "words"), "words to ann")
+	w.change(bob, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.SetAccess(ctx, bob.AccountID, "", timelines.Public)
+	})
+	w.drain()
+	w.shows(w.visit(nobody, Search, "words"), "words of bob")
+	w.sound()
+}
+
+// Pages go on, in both orders, while posts come and go.
+func TestASearchInPages(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	var posts []timelines.Change
+	var want []string
+	for i := range chunk + 2*PageSize {
+		posts = append(posts, w.says(ann, numbered(i)))
+		want = append([]string{numbered(i)}, want...)
+	}
+	for _, order := range []Order{Fresh, Created} {
+		n := w.name(timelines.Viewer{}, Search, "post")
+		n.Order = order
+		var got []string
+		for at := (Cursor{}); ; {
+			p, err := w.rivers.Visit(w.ctx, timelines.Viewer{}, n, at)
+			got = append(got, bodies(must(w, p, err))...)
+			if !p.More {
+				break
+			}
+			at = p.Next
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %d posts, want %d", order, len(got), len(want))
+		}
+	}
+	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.EditPost(ctx, ann.AccountID, posts[3].Code, "deep down")
+	})
+	w.sound()
+}
+
+// A search left alone for long, or overtaken by very many changes, is asked for
+// anew; one that nothing concerned is only marked.
+func TestASearchLeftAlone(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.says(ann, "a word")
+	first := w.visit(ann, Search, "word")
+	age := func(by string) {
+		w.exec(`UPDATE rivers SET updated_at = updated_at - $1::interval`, by)
+		w.exec(`UPDATE folds SET updated_at = updated_at - $1::interval`, by)
+	}
+	age("4 minutes")
+	if again := w.visit(ann, Search, "word"); again.River != first.River {
+		t.Errorf("a quiet search was asked for anew")
+	}
+	age("4 minutes")
+	w.says(ann, "word two")
+	if again := w.visit(ann, Search, "word"); again.River != first.River || len(again.Items) != 2 {
+		t.Errorf("a search brought up late: %v, river %v", bodies(again), again.River == first.River)
+	}
+	age("6 minutes")
+	w.exec(`DELETE FROM folds`) // as an expiry would
+	w.says(ann, "word three")
+	w.exec(`DELETE FROM folds`)
+	if again := w.visit(ann, Search, "word"); again.River == first.River || len(again.Items) != 3 {
+		t.Errorf("an old search: %v, river %v", bodies(again), again.River == first.River)
+	}
+	w.sound()
+	first = w.visit(ann, Search, "word")
+	w.exec(`INSERT INTO folds (post_id, version, decisive, text_folded, likes_folded, comments_folded, attachments_folded)
+		SELECT 1000000 + i, 1, '{}', '{}', '{}', '{}', '[]' FROM generate_series(1, $1::int) i`, maxBroughtUp+1)
+	if again := w.visit(ann, Search, "word"); again.River == first.River {
+		t.Error("a search far behind was not asked for anew")
+	}
+}
+
+// Many searches are brought up by one, with what concerns each.
+func TestSearchesTogether(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	var watches []Watch
+	for i := range 5 {
+		p := w.visit(ann, Search, fmt.Sprintf("word%d", i))
+		watches = append(watches, Watch{Viewer: ann, Name: p.Name, River: p.River})
+	}
+	everything := w.visit(ann, Everything, "")
+	watches = append(watches, Watch{Viewer: ann, Name: everything.Name, River: everything.River})
+	var posts []int64
+	for i := range 5 {
+		posts = append(posts, w.says(ann, fmt.Sprintf("word%d and word%d", i, (i+1)%5)).PostID)
+	}
+	seen, err := w.rivers.Flush(w.ctx, watches, posts)
+	must(w, seen, err)
+	for i := range 5 {
+		if len(seen[i].Items) != 2 || seen[i].Swapped {
+			t.Errorf("search %d: %+v", i, seen[i])
+		}
+	}
+	if len(seen[5].Items) != 5 {
+		t.Errorf("everything: %d posts", len(seen[5].Items))
+	}
+	fronts, err := w.rivers.Fronts(w.ctx, watches)
+	must(w, fronts, err)
+	for i := range 5 {
+		if fronts[i] == nil || len(fronts[i].Items) != 2 {
+			t.Errorf("front %d: %+v", i, fronts[i])
+		}
+	}
+	w.sound()
+	// Nobody names another one's search.
+	if _, err := w.rivers.Visit(w.ctx, timelines.Viewer{}, watches[0].Name, Cursor{}); !errors.Is(err, ErrNotFound) {
+		t.Errorf("another's search: %v", err)
+	}
+}

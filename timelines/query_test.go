@@ -1,0 +1,94 @@
+package timelines
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+func TestParseQuery(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                             "",
+		"  cats   DOGS ":               "cats dogs",
+		"dogs cats":                    "cats dogs",
+		"cats Cats":                    "cats",
+		`"white  cat" -Black`:          `"white cat" -black`,
+		`-"black cat" white`:           `white -"black cat"`,
+		`"white cat`:                   `"white cat"`,
+		`"cats"`:                       "cats",
+		`"from:bob"`:                   `"from:bob"`,
+		`"-cats" "#tag"`:               `"#tag" "-cats"`,
+		`""`:                           "",
+		`" " - -- "`:                   "",
+		"- cats":                       "cats",
+		"--cats":                       "-cats",
+		"from:Bob IN:Club -from:ann":   "from:bob in:club -from:ann",
+		"from: in: from:@bob":          "from:bob",
+		`from:"bob"`:                   "bob",
+		"#Кот -#пёс # #__":             "#кот -#пёс",
+		"#one-two #three, #four#five":  "#four #one #three",
+		":) !!! cat's":                 "cat's",
+		`white"black cat"grey`:         `"black cat" grey white`,
+		"Кошки И Ёлки":                 "и кошки ёлки",
+		"https://river.example/?q=%22": "https://river.example/?q=%22",
+	} {
+		q, err := ParseQuery(text)
+		if err != nil {
+			t.Errorf("%q: %v", text, err)
+			continue
+		}
+		if got := q.String(); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]bool{"cats": true, "-cats": false, "": false, "-cats from:bob": true, "-in:club": false} {
+		if q, err := ParseQuery(text); err != nil || q.Finds() != want {
+			t.Errorf("%q: finds is %t, %v, want %t", text, q.Finds(), err, want)
+		}
+	}
+	terms := strings.Repeat("x ", 2*MaxQueryTerms)
+	for i := range MaxQueryTerms + 1 {
+		terms += string(rune('a'+i)) + "z "
+	}
+	for text, want := range map[string]string{
+		strings.Repeat("я", MaxQueryRunes):   "",
+		strings.Repeat("я", MaxQueryRunes+1): "query_long",
+		terms:                                "query_terms",
+		"a\x00b":                             "text_invalid",
+		"a\xff":                              "text_invalid",
+	} {
+		_, err := ParseQuery(text)
+		var invalid *InvalidError
+		if code := ""; errors.As(err, &invalid) {
+			if code = invalid.Code; code != want {
+				t.Errorf("%.20q: got %q, want %q", text, code, want)
+			}
+		} else if want != "" {
+			t.Errorf("%.20q: got %v, want %q", text, err, want)
+		}
+	}
+}
+
+// The canonical form means the same query, and is its own.
+func FuzzParseQuery(f *testing.F) {
+	for _, text := range []string{`"white cat" -black from:bob in:club #tag`, `-"`, "from:-x", "#\u0301", "İ", `a"b`, "-#a-b", "from:@@", "ſ K"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		q, err := ParseQuery(text)
+		if err != nil {
+			return
+		}
+		canonical := q.String()
+		again, err := ParseQuery(canonical)
+		if err != nil {
+			t.Fatalf("%q became %q: %v", text, canonical, err)
+		}
+		if got := again.String(); got != canonical {
+			t.Fatalf("%q became %q, and that %q", text, canonical, got)
+		}
+		if again.Finds() != q.Finds() || len(again.terms) != len(q.terms) {
+			t.Fatalf("%q became %q, which asks for something else", text, canonical)
+		}
+	})
+}

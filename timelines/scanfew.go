@@ -1,0 +1,92 @@
+package timelines
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A scan meets the rows of a timeline newest first and passes over what its viewer
+// may not read: the quickest way to a page, unless nearly all is to be passed
+// over. Then the few readable posts are found from the other side (source: 000,
+// PrivateForUser and ProtectedFromUser): by the base timelines that decide on the
+// rows, those that the viewer may open, and what gated_entries says stands under
+// each. That costs what is readable, and a look-up for each base timeline that
+// occurs, however many rows there are.
+
+// When a scan of one filter timeline or aggregate looks from the other side.
+const (
+	// fewAfter is how many rows it meets before.
+	fewAfter = 300
+	// fewOf: it does if less than one of so many rows was readable.
+	fewOf = 20
+	// fewest is how many posts it may find there. If they are more, they are not so
+	// few that passing over the others would take long.
+	fewest = 2000
+)
+
+// scanFew reads all posts of @timeline below a place that the viewer may read, or
+// none if they are more than @fewest; rows are found by gate, and each is asked
+// again, since gated_entries also has what was. The gates that occur are met one
+// after the other, by the index.
+const scanFew = `
+	WITH RECURSIVE gates (id) AS (
+		(SELECT e.gate_id FROM gated_entries e WHERE e.timeline_id = @timeline ORDER BY e.gate_id LIMIT 1)
+		UNION ALL
+		SELECT next.gate_id FROM gates CROSS JOIN LATERAL (
+			SELECT e.gate_id FROM gated_entries e
+			WHERE e.timeline_id = @timeline AND e.gate_id > gates.id
+			ORDER BY e.gate_id LIMIT 1) next
+	), open AS MATERIALIZED (
+		SELECT g.id FROM gates JOIN timelines g ON g.id = gates.id WHERE ` + openGate + `
+	), found AS MATERIALIZED (
+		SELECT e.post_id FROM open CROSS JOIN LATERAL (
+			SELECT e.post_id FROM gated_entries e
+			WHERE e.timeline_id = @timeline AND e.gate_id = open.id
+			ORDER BY e.post_id LIMIT @fewest + 1) e
+		LIMIT @fewest + 1
+	)
+	SELECT e.post_id, %[1]s AS place
+	FROM (SELECT DISTINCT post_id FROM found WHERE (SELECT count(*) FROM found) <= @fewest) few
+	CROSS JOIN LATERAL (
+		SELECT e.* FROM timeline_entries e
+		WHERE e.timeline_id = @timeline AND e.post_id = few.post_id AND NOT e.withdrawn) e
+	CROSS JOIN LATERAL (SELECT p.* FROM posts p WHERE p.id = few.post_id AND p.deleted_at IS NULL) p
+	WHERE (%[1]s, e.post_id) < (@place::bigint, @post::bigint) AND ` + readablePost + ` AND %[2]s
+	UNION ALL
+	SELECT 0, 0 WHERE (SELECT count(*) FROM found) > @fewest OR NOT EXISTS (
+		SELECT FROM timelines t WHERE t.id = @timeline
+			AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post'))
+	ORDER BY 2 DESC, 1 DESC`
+
+var (
+	// A row that does not follow its post's freshness yet is passed over, as by the
+	// other way.
+	scanFewFresh   = fmt.Sprintf(scanFew, "e.fresh_at", "e.fresh_at = greatest(p.fresh_at, e.entered_at)")
+	scanFewCreated = fmt.Sprintf(scanFew, "e.created_at", "true")
+)
+
+// few reads what the viewer may read of the one timeline of a scan below a place,
+// to its end; ok is false if that is not little, or the timeline is one that posts
+// are put into and so has no gates but itself.
+func (sn *Snapshot) few(ctx context.Context, q Scan, place, post int64) (posts []Placed, ok bool, err error) {
+	query := scanFewFresh
+	if q.ByCreation {
+		query = scanFewCreated
+	}
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		"viewer": q.Viewer, "timeline": q.Timelines[0], "place": place, "post": post, "fewest": cmp.Or(q.Fewest, fewest),
+	})
+	if err != nil {
+		return nil, false, fmt.Errorf("scan few: %w", err)
+	}
+	posts, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Placed])
+	if err != nil {
+		return nil, false, fmt.Errorf("scan few: %w", err)
+	}
+	many := slices.ContainsFunc(posts, func(p Placed) bool { return p.PostID == 0 })
+	return posts, !many, nil
+}

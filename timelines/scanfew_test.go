@@ -1,0 +1,189 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// stranded fills a user's likes with posts of private feeds, of which the viewer
+// reads one in every so many; between them stand a few that everybody reads. The
+// posts are as many as rows, the feeds as many as feeds.
+func (w *town) stranded(rows, feeds, every int) (likes int64, viewer Account) {
+	w.Helper()
+	likes, viewer = w.timeline(KindLikes, w.user("liker").ID), w.user("viewer")
+	made := value[[]int64](w, `
+		WITH made AS (
+			INSERT INTO accounts (kind, name, title) SELECT 'user', 'shut-' || i, 'shut' FROM generate_series(1, $1) i
+			RETURNING id)
+		SELECT array_agg(id) FROM made`, feeds)
+	_, err := inTx(w.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
+		return struct{}{}, insertTimelinesTx(w.Context(), tx, made)
+	})
+	w.must(err)
+	w.exec(`UPDATE timelines SET access = 2 WHERE kind = 'feed' AND their_id = ANY($1)`, made)
+	w.exec(`INSERT INTO readers (timeline_id, account_id)
+		SELECT id, $2 FROM timelines WHERE kind = 'feed' AND their_id = ANY($1) AND their_id % $3 = 0`, made, viewer.ID, every)
+	w.exec(`
+		WITH feeds AS (
+			SELECT id, their_id, row_number() OVER (ORDER BY id) - 1 AS n FROM timelines WHERE kind = 'feed' AND their_id = ANY($1)
+		), made AS (
+			INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
+			SELECT f.their_id, i, to_timestamp(i / 1000000.0), false, false, true, lpad(i::text, 10, '0'), 'hello', ARRAY[f.id]
+			FROM generate_series(1, $2) i JOIN feeds f ON f.n = i % $3
+			RETURNING id, fresh_at)
+		INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT $4, id, fresh_at, fresh_at, fresh_at FROM made`, made, rows, feeds, likes)
+	return likes, viewer
+}
+
+func (w *town) scan(q Scan) (found Scanned) {
+	w.Helper()
+	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) (err error) {
+		found, err = sn.Scan(w.Context(), q)
+		return err
+	}))
+	return found
+}
+
+// However few rows are readable, a scan of one timeline finds them, page by page,
+// as passing over all others finds them.
+func TestFewReadable(t *testing.T) {
+	w := newTown(t)
+	likes, viewer := w.stranded(4000, 200, 50)
+	for _, byCreation := range []bool{false, true} {
+		var plain, paged []Placed
+		q := Scan{
+			Viewer: viewer.ID, Timelines: []int64{likes}, ByCreation: byCreation, Down: math.MaxInt64,
+			BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 1000, MaxRows: 1 << 40, FewAfter: 1 << 40,
+		}
+		all := w.scan(q)
+		plain = all.Posts
+		if !all.Finished || len(plain) < 50 || len(plain) > 100 {
+			t.Fatalf("%d posts, finished %v; want a few", len(plain), all.Finished)
+		}
+		q.Limit, q.MaxRows, q.FewAfter = 30, 1000, 500
+		for pages := 1; ; pages++ {
+			page := w.scan(q)
+			paged = append(paged, page.Posts...)
+			if !page.Finished && len(page.Posts) < q.Limit || pages > 10 {
+				t.Fatalf("page %d has %d posts and ends at %d", pages, len(page.Posts), page.Floor)
+			}
+			if page.Finished {
+				break
+			}
+			last := page.Posts[len(page.Posts)-1]
+			q.BeforePlace, q.BeforePost = last.Place, last.PostID
+		}
+		w.same("pages", paged, plain)
+	}
+	// More than few are left to the other way, which ends where it was told to.
+	page := w.scan(Scan{
+		Viewer: viewer.ID, Timelines: []int64{likes}, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+		Limit: 30, MaxRows: 500, FewAfter: 100, Fewest: 10,
+	})
+	if page.Finished || len(page.Posts) >= 30 {
+		t.Errorf("%d posts, finished %v; want fewer than a page, and more below", len(page.Posts), page.Finished)
+	}
+}
+
+// A timeline that posts are put into is never searched by gates: it has none.
+func TestFewOfABaseTimeline(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	for range 3 {
+		w.post(bob, "hello")
+	}
+	w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
+		posts, ok, err := sn.few(t.Context(), Scan{Viewer: bob.ID, Timelines: []int64{bob.FeedID}}, math.MaxInt64, math.MaxInt64)
+		if ok || err != nil {
+			t.Errorf("got %v, %v; want it left to the other way", posts, err)
+		}
+		return nil
+	}))
+}
+
+// soundFew compares both ways of a scan for everybody, in every timeline that
+// posts come into by themselves.
+func (w *town) soundFew() {
+	w.Helper()
+	viewers := append(value[[]int64](w, `SELECT array_agg(id) FROM accounts WHERE kind = 'user'`), 0)
+	gated := value[[]int64](w, `
+		SELECT array_agg(id) FROM timelines WHERE kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post')`)
+	compared := 0
+	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) error {
+		for _, viewer := range viewers {
+			for _, timeline := range gated {
+				for _, byCreation := range []bool{false, true} {
+					q := Scan{
+						Viewer: viewer, Timelines: []int64{timeline}, ByCreation: byCreation, Limit: 10_000, Down: math.MaxInt64,
+						BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, MaxRows: 1 << 40, FewAfter: 1 << 40,
+					}
+					if err := w.sameFew(sn, q); err != nil {
+						return err
+					}
+					compared++
+				}
+			}
+		}
+		return nil
+	}))
+	if compared < 100 {
+		w.Errorf("compared %d scans only", compared)
+	}
+}
+
+func (w *town) sameFew(sn *Snapshot, q Scan) error {
+	w.Helper()
+	ctx := context.Background()
+	plain, err := sn.Scan(ctx, q)
+	if err != nil {
+		return err
+	}
+	few, ok, err := sn.few(ctx, q, q.BeforePlace, q.BeforePost)
+	if err != nil {
+		return err
+	}
+	if len(few) == 0 {
+		few = nil
+	}
+	w.same(fmt.Sprintf("the few of timeline %d for %d, by creation %v, of many %v", q.Timelines[0], q.Viewer, q.ByCreation, !ok), few, plain.Posts)
+	return nil
+}
+
+// A page of one person's likes: 100,000 rows, of which a stranger, a reader of a
+// few feeds and somebody who reads all of them may read nothing, 200 and all;
+// and what it would cost the few without looking from the other side.
+func BenchmarkFewReadable(b *testing.B) {
+	w := newTown(b)
+	likes, viewer := w.stranded(100_000, 1000, 500)
+	all := w.user("all")
+	w.exec(`INSERT INTO readers (timeline_id, account_id)
+		SELECT t.id, $1 FROM timelines t JOIN accounts a ON a.id = t.their_id AND a.name LIKE 'shut-%' WHERE t.kind = 'feed'`, all.ID)
+	w.exec(`VACUUM ANALYZE`)
+	w.pool.Reset()
+	for _, bm := range []struct {
+		name     string
+		viewer   int64
+		fewAfter int64
+	}{
+		{"none-readable", 0, 0},
+		{"few-readable", viewer.ID, 0},
+		{"all-readable", all.ID, 0},
+		{"few-readable/passing-over", viewer.ID, 1 << 40},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			found := 0
+			for b.Loop() {
+				found = len(w.scan(Scan{
+					Viewer: bm.viewer, Timelines: []int64{likes}, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+					Limit: 30, MaxRows: 1 << 40, FewAfter: bm.fewAfter,
+				}).Posts)
+			}
+			b.ReportMetric(float64(found), "posts")
+		})
+	}
+}

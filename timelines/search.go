@@ -1,0 +1,342 @@
+package timelines
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// ErrBroad: a search that would meet very many texts, or took too long. With more
+// words it might not.
+var ErrBroad = errors.New("search too broad")
+
+// What one search may cost. Its statement finds all texts by the index, sorts
+// their posts and looks at the newest of them: a word that stands in 100,000 of
+// 100,000 posts costs 0.4 s, whether its reader may read any of them or all, and a
+// rare one a millisecond (2 cores; go test ./timelines -bench Search -run -).
+// Rejected: to walk the posts from the newest on and look into each, which is
+// quicker for such words and takes minutes for rare ones.
+const (
+	// maxTexts is how many texts a search may find, and maxFound how many of their
+	// posts it looks at, the newest; it goes on below them when asked for more.
+	maxTexts = 200_000
+	maxFound = 5000
+	// searchTimeout is how long it may take.
+	searchTimeout = 3 * time.Second
+)
+
+// ask is a query as one viewer asks it: with ids for names.
+type ask struct {
+	I int `json:"i"`
+	// Words and Marks are what the text must and must not have; Marks a tsquery of
+	// tags and authors. BarredWords and BarredMarks are what the post's own text must
+	// not have, any of them.
+	Words       string `json:"words"`
+	Marks       string `json:"marks"`
+	BarredWords string `json:"barred_words"`
+	BarredMarks string `json:"barred_marks"`
+	// Textual: something is asked of the text. Placed: the post must stand in one of
+	// Places. It must stand in none of Elsewhere.
+	Textual   bool    `json:"textual"`
+	Placed    bool    `json:"placed"`
+	Places    []int64 `json:"places"`
+	Elsewhere []int64 `json:"elsewhere"`
+
+	nothing bool // can find nothing
+}
+
+// ask resolves a query's names. One that does not exist, or names a place the
+// viewer may not open, is as one where nothing stands: asked for, it finds
+// nothing; barred, it bars nothing. So nobody learns what stands there.
+func (sn *Snapshot) ask(ctx context.Context, i int, viewer int64, q Query) (ask, error) {
+	a := ask{
+		I: i, Words: q.words(), BarredWords: q.barredWords(), Textual: q.asksOfText(),
+		Places: []int64{}, Elsewhere: []int64{}, nothing: !q.Finds(),
+	}
+	accounts := map[string]int64{}
+	places := map[string][]int64{}
+	var names []string
+	for _, t := range q.terms {
+		if t.kind == termFrom || t.kind == termIn {
+			names = append(names, t.text)
+		}
+	}
+	if len(names) > 0 && !a.nothing {
+		const query = `
+			SELECT a.name, a.id, ARRAY(
+				SELECT t.id FROM timelines t
+				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND ` + readableGate + ` ORDER BY t.id)
+			FROM accounts a WHERE a.name = ANY(@names)`
+		rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"names": names, "viewer": viewer})
+		if err != nil {
+			return ask{}, fmt.Errorf("resolve search: %w", err)
+		}
+		var name string
+		var id int64
+		var open []int64
+		_, err = pgx.ForEachRow(rows, []any{&name, &id, &open}, func() error {
+			accounts[name], places[name] = id, slices.Clone(open)
+			return nil
+		})
+		if err != nil {
+			return ask{}, fmt.Errorf("resolve search: %w", err)
+		}
+	}
+	var marks, barred, authors []string
+	from := false
+	for _, t := range q.terms {
+		switch t.kind {
+		case termTag:
+			if t.not {
+				barred = append(barred, lexeme("#"+t.text))
+			} else {
+				marks = append(marks, lexeme("#"+t.text))
+			}
+		case termFrom:
+			from = from || !t.not
+			if id, ok := accounts[t.text]; ok && t.not {
+				barred = append(barred, lexeme("@"+strconv.FormatInt(id, 10)))
+			} else if ok {
+				authors = append(authors, lexeme("@"+strconv.FormatInt(id, 10)))
+			}
+		case termIn:
+			a.Placed = a.Placed || !t.not
+			if t.not {
+				a.Elsewhere = append(a.Elsewhere, places[t.text]...)
+			} else {
+				a.Places = append(a.Places, places[t.text]...)
+			}
+		}
+	}
+	a.nothing = a.nothing || from && len(authors) == 0 || a.Placed && len(a.Places) == 0
+	if len(authors) > 0 {
+		marks = append(marks, "("+strings.Join(authors, "|")+")")
+	}
+	for _, m := range barred {
+		marks = append(marks, "!"+m)
+	}
+	a.Marks, a.BarredMarks = strings.Join(marks, "&"), strings.Join(barred, "|")
+	return a, nil
+}
+
+// lexeme is a lexeme of search_lexemes as a tsquery writes it. It has no quotes in
+// it: tags are of letters, digits and underscores.
+func lexeme(s string) string { return "'" + s + "'" }
+
+// Search reads the newest posts below a place that the query finds and the
+// viewer may read, as Scan does those of timelines; it takes no notice of the
+// scan's timelines. Whom and what the viewer does not want to see, or must not, is
+// decided where they are shown. ErrBroad ends the snapshot.
+func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, error) {
+	nothing := Scanned{Floor: math.MinInt64, Finished: true}
+	a, err := sn.ask(ctx, 0, at.Viewer, q)
+	if err != nil || a.nothing {
+		return nothing, err
+	}
+	found := `
+		SELECT t.post_id FROM texts t
+		WHERE t.lexemes @@ (websearch_to_tsquery('pg_catalog.russian', @words) && @marks::text::tsquery)
+		LIMIT @texts::bigint + 1`
+	args := pgx.StrictNamedArgs{
+		"viewer": at.Viewer, "texts": sn.maxTexts,
+		"placed": a.Placed, "places": a.Places, "elsewhere": a.Elsewhere, "place": at.BeforePlace, "post": at.BeforePost,
+	}
+	if a.Textual {
+		args["words"], args["marks"] = a.Words, a.Marks
+	} else {
+		found = `
+			SELECT e.post_id FROM timeline_entries e
+			WHERE e.timeline_id = ANY(@places) AND NOT e.withdrawn LIMIT @texts::bigint + 1`
+	}
+	allowed := ``
+	if a.BarredWords+a.BarredMarks != "" {
+		args["barred_words"], args["barred_marks"] = a.BarredWords, a.BarredMarks
+		allowed = ` AND NOT EXISTS (
+			SELECT FROM texts t WHERE t.post_id = m.id AND t.comment_id = 0 AND t.lexemes @@
+				(websearch_to_tsquery('pg_catalog.russian', @barred_words) || @barred_marks::text::tsquery))`
+	}
+	place := `p.fresh_at`
+	if at.ByCreation {
+		place = `(extract(epoch FROM p.created_at) * 1000000)::bigint`
+	}
+	query := `
+		WITH found AS MATERIALIZED (` + found + `
+		), met AS MATERIALIZED (
+			SELECT DISTINCT ` + place + ` AS place, p.id
+			FROM found f JOIN posts p ON p.id = f.post_id
+			WHERE p.deleted_at IS NULL AND (` + place + `, p.id) < (@place::bigint, @post::bigint)
+				AND (p.is_public OR @viewer::bigint <> 0)
+				AND (NOT @placed::boolean OR p.decisive && @places::bigint[]) AND NOT p.decisive && @elsewhere::bigint[]
+			ORDER BY place DESC, p.id DESC LIMIT @rows::bigint
+		)
+		SELECT m.id, m.place, (SELECT count(*) FROM found), ` + readablePost + allowed + ` AS taken
+		FROM met m JOIN posts p ON p.id = m.id
+		ORDER BY m.place DESC, m.id DESC`
+	if err := sn.bound(ctx, sn.searchTimeout); err != nil {
+		return nothing, err
+	}
+	for round := int64(maxFound); ; round *= 2 {
+		args["rows"] = round
+		out, met, err := sn.searchOnce(ctx, query, args)
+		if err != nil {
+			return nothing, err
+		}
+		if met == round {
+			// The place where it ended is not known to the end.
+			n := len(out.Posts)
+			out.Finished = false
+			out.Posts = slices.DeleteFunc(out.Posts, func(p Placed) bool { return p.Place < out.Floor })
+			if len(out.Posts) == 0 && n > 0 && round < maxTexts {
+				continue // one instant fills the round
+			}
+		} else {
+			out.Floor, out.Finished = math.MinInt64, true
+		}
+		out.cut(at)
+		return out, sn.bound(ctx, 0)
+	}
+}
+
+// searchOnce runs a search's statement. Floor is just above the last place met.
+func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.StrictNamedArgs) (out Scanned, met int64, err error) {
+	// Planned anew each time: what is best depends on how rare the words are.
+	rows, err := sn.tx.Query(ctx, query, pgx.QueryExecModeCacheDescribe, args)
+	if err != nil {
+		return out, 0, broad(err)
+	}
+	var p Placed
+	var texts int64
+	var taken bool
+	_, err = pgx.ForEachRow(rows, []any{&p.PostID, &p.Place, &texts, &taken}, func() error {
+		met++
+		out.Floor = p.Place + 1
+		if taken {
+			out.Posts = append(out.Posts, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return out, 0, broad(err)
+	}
+	if texts > sn.maxTexts {
+		return out, 0, fmt.Errorf("search: over %d texts: %w", sn.maxTexts, ErrBroad)
+	}
+	return out, met, nil
+}
+
+// bound bounds how long the statements that follow in this snapshot may take, and
+// lets them sort in memory; 0 lifts the bound.
+func (sn *Snapshot) bound(ctx context.Context, d time.Duration) error {
+	setting := strconv.FormatInt(d.Milliseconds(), 10)
+	if d == 0 {
+		setting = "DEFAULT"
+	}
+	for _, set := range []string{`SET LOCAL work_mem = '32MB'`, `SET LOCAL statement_timeout = ` + setting} {
+		if _, err := sn.tx.Exec(ctx, set); err != nil {
+			return fmt.Errorf("bound search: %w", err)
+		}
+	}
+	return nil
+}
+
+// broad makes ErrBroad of the error of a statement that took too long.
+func broad(err error) error {
+	var said *pgconn.PgError
+	const cancelled = "57014"
+	if errors.As(err, &said) && said.Code == cancelled {
+		return fmt.Errorf("search: %w: %w", ErrBroad, err)
+	}
+	return fmt.Errorf("search: %w", err)
+}
+
+// Asked is a query with who asks it, 0 for anybody.
+type Asked struct {
+	Viewer int64
+	Query  Query
+}
+
+// Match is how a query finds a post.
+type Match struct {
+	// Authors wrote the texts that have what is asked for: the post's author, if its
+	// own does; else those of comments, in order of id. Who sees none of them must not
+	// find the post: that it is found tells what they wrote.
+	Authors []int64
+	// Places are those the query asks for that hold the post: who may open none of
+	// them any more must not find it either.
+	Places []int64
+}
+
+// maxAuthors is how many authors of comments a Match names.
+const maxAuthors = 1000
+
+// Matches looks at some posts with several queries at once, and returns for each
+// query how it finds those it finds. It asks the same as Search, but for who may
+// read the post.
+func (sn *Snapshot) Matches(ctx context.Context, asked []Asked, posts []int64) ([]map[int64]Match, error) {
+	found := make([]map[int64]Match, len(asked))
+	asks := make([]ask, 0, len(asked))
+	for i, q := range asked {
+		found[i] = map[int64]Match{}
+		a, err := sn.ask(ctx, i, q.Viewer, q.Query)
+		if err != nil {
+			return nil, err
+		}
+		if !a.nothing {
+			asks = append(asks, a)
+		}
+	}
+	if len(asks) == 0 || len(posts) == 0 {
+		return found, nil
+	}
+	doc, err := json.Marshal(asks)
+	if err != nil {
+		return nil, fmt.Errorf("encode searches: %w", err)
+	}
+	const query = `
+		WITH asks AS MATERIALIZED (
+			SELECT a.i, a.textual, a.placed, a.places, a.elsewhere,
+				websearch_to_tsquery('pg_catalog.russian', a.words) && a.marks::tsquery AS asked,
+				websearch_to_tsquery('pg_catalog.russian', a.barred_words) || a.barred_marks::tsquery AS barred
+			FROM jsonb_to_recordset(@asks::jsonb) AS a(i integer, textual boolean, placed boolean,
+				places bigint[], elsewhere bigint[], words text, marks text, barred_words text, barred_marks text)
+		)
+		SELECT a.i, p.id, f.authors, ARRAY(
+			SELECT d FROM unnest(p.decisive) d WHERE d = ANY(a.places) ORDER BY d)
+		FROM asks a CROSS JOIN posts p
+		CROSS JOIN LATERAL (
+			SELECT CASE WHEN NOT a.textual OR EXISTS (
+				SELECT FROM texts t WHERE t.post_id = p.id AND t.comment_id = 0 AND t.lexemes @@ a.asked)
+			THEN ARRAY[p.author_id]
+			ELSE ARRAY(
+				SELECT DISTINCT t.author_id FROM texts t
+				WHERE t.post_id = p.id AND t.comment_id <> 0 AND t.lexemes @@ a.asked ORDER BY 1 LIMIT @authors)
+			END AS authors) f
+		WHERE p.id = ANY(@posts) AND p.deleted_at IS NULL AND cardinality(f.authors) > 0
+			AND (NOT a.placed OR p.decisive && a.places) AND NOT p.decisive && a.elsewhere
+			AND NOT EXISTS (
+				SELECT FROM texts t WHERE t.post_id = p.id AND t.comment_id = 0 AND t.lexemes @@ a.barred)`
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"asks": string(doc), "posts": posts, "authors": maxAuthors})
+	if err != nil {
+		return nil, fmt.Errorf("match posts: %w", err)
+	}
+	var i int
+	var post int64
+	var m Match
+	_, err = pgx.ForEachRow(rows, []any{&i, &post, &m.Authors, &m.Places}, func() error {
+		found[i][post] = Match{Authors: slices.Clone(m.Authors), Places: slices.Clone(m.Places)}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("match posts: %w", err)
+	}
+	return found, nil
+}

@@ -1,0 +1,465 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"riverrun/timelines/marks"
+)
+
+// remark comments with a text.
+func (w *town) remark(author Account, code, body string) Change {
+	w.Helper()
+	c, err := w.CreateComment(w.Context(), NewComment{Author: author.ID, Code: code, Body: body})
+	w.must(err)
+	return c
+}
+
+func (w *town) query(text string) Query {
+	w.Helper()
+	q, err := ParseQuery(text)
+	w.must(err)
+	return q
+}
+
+// search returns what a query finds, from the top, and how it finds each.
+func (w *town) search(viewer int64, text string, at Scan) (Scanned, map[int64]Match, error) {
+	w.Helper()
+	at.Viewer = viewer
+	if at.BeforePlace == 0 {
+		at.BeforePlace, at.BeforePost = math.MaxInt64, math.MaxInt64
+	}
+	if at.Down == 0 {
+		at.Down = math.MaxInt64
+	}
+	if at.Limit == 0 {
+		at.Limit = 100
+	}
+	q := w.query(text)
+	var out Scanned
+	var found []map[int64]Match
+	err := w.InSnapshot(w.Context(), func(sn *Snapshot) (err error) {
+		if out, err = sn.Search(w.Context(), q, at); err != nil {
+			return err
+		}
+		posts := make([]int64, len(out.Posts))
+		for i, p := range out.Posts {
+			posts[i] = p.PostID
+		}
+		found, err = sn.Matches(w.Context(), []Asked{{viewer, q}}, posts)
+		return err
+	})
+	if err != nil {
+		return out, nil, err
+	}
+	if len(found[0]) != len(out.Posts) {
+		w.Errorf("%q: search finds %v, of which match %v", text, out.Posts, found[0])
+	}
+	return out, found[0], nil
+}
+
+// finds compares the bodies of what somebody finds, 0 for anybody, newest first.
+func (w *town) finds(viewer int64, text string, want ...string) {
+	w.Helper()
+	out, _, err := w.search(viewer, text, Scan{})
+	w.must(err)
+	got := []string{}
+	for _, p := range out.Posts {
+		got = append(got, value[string](w, `SELECT body FROM posts WHERE id = $1`, p.PostID))
+	}
+	if !slices.Equal(got, want) {
+		w.Errorf("account %d asks for %q: got %q, want %q", viewer, text, got, want)
+	}
+}
+
+func TestSearch(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")
+	w.group(bob, "club", Public)
+	one := w.post(ann, "The white cats are sleeping on a sofa #Pets")
+	w.post(bob, "A cat, which is white, barks at dogs", "club")
+	w.post(ann, "Белые кошки спали на диванах, #ёлки; зелёный", "ann", "club")
+	three := w.post(cat, "cat's cradle or nothing")
+	w.remark(bob, one.Code, "so do all dogs")
+	w.remark(cat, one.Code, "ЁЛКА #pets")
+	w.remark(bob, three.Code, "pets, not tagged")
+	const (
+		sofa, barks, ru, cradle = "The white cats are sleeping on a sofa #Pets", "A cat, which is white, barks at dogs",
+			"Белые кошки спали на диванах, #ёлки; зелёный", "cat's cradle or nothing"
+	)
+	// Newest first; comments have moved the others.
+	for text, want := range map[string][]string{
+		"cat":                     {cradle, sofa, barks},
+		"CATS":                    {cradle, sofa, barks},
+		"white sleep":             {sofa},
+		`"white cat"`:             {sofa},
+		`"cat white"`:             nil,
+		`cat -"white cat"`:        {cradle, barks},
+		"кошка белая":             {ru},
+		"Кошками":                 {ru},
+		"зеленые":                 {ru},
+		"елка":                    {sofa, ru},
+		"#елки":                   nil, // another tag
+		"#ёлки":                   {ru},
+		"#pets":                   {sofa},
+		"#Pets cat":               {sofa},
+		"pets":                    {cradle, sofa},
+		"#pet":                    nil,
+		"cat -dogs":               {cradle, sofa}, // another comment says so; the text that has cats does not
+		"dogs":                    {sofa, barks},
+		"dogs cats":               {barks}, // one text has both
+		"dogs -sofa":              {barks}, // the post's own text counts for its comments
+		"dogs -#pets":             {barks},
+		"cat or":                  {cradle, sofa, barks}, // a word too common to be kept
+		"cradle or sofa":          nil,
+		"or":                      nil,
+		"from:ann":                {sofa, ru},
+		"from:bob":                {cradle, sofa, barks},
+		"from:ann from:cat":       {cradle, sofa, ru},
+		"from:bob dogs":           {sofa, barks},
+		"from:ann dogs":           nil,
+		"dogs -from:bob":          nil,
+		"dogs -from:ann":          {barks},
+		"from:nobody":             nil,
+		"dogs from:nobody":        nil,
+		"dogs -from:nobody":       {sofa, barks},
+		"in:club":                 {ru, barks},
+		"in:club -кошка":          {barks},
+		"in:ann":                  {sofa, ru},
+		"in:ann in:club":          {sofa, ru, barks},
+		"in:ann -in:club":         {sofa},
+		"cat in:club":             {barks},
+		"cat -in:club":            {cradle, sofa},
+		"cat in:nothing":          nil,
+		"cat -in:nothing":         {cradle, sofa, barks},
+		"in:nothing":              nil,
+		"-cat":                    nil,
+		"":                        nil,
+		"'":                       nil,
+		`\ & | ! ( ) : * cradle`:  {cradle},
+		`"cat's cradle"`:          {cradle},
+		"#a'b | cradle":           nil,
+		"cat:* <-> cradle":        {cradle},
+		"https://cat.example/?x=": nil,
+	} {
+		w.finds(0, text, want...)
+		w.finds(ann.ID, text, want...)
+	}
+	// Who wrote what has what was asked for, and where it stands.
+	_, found, err := w.search(0, "dogs in:ann in:club", Scan{})
+	w.must(err)
+	feed := value[int64](w, `SELECT id FROM timelines WHERE kind = 'feed' AND their_id = $1`, ann.ID)
+	if diff := cmp.Diff(Match{Authors: []int64{bob.ID}, Places: []int64{feed}}, found[one.PostID]); diff != "" {
+		t.Errorf("dogs, by a comment (-want +got):\n%s", diff)
+	}
+
+	// What is written otherwise, or taken away, is found so, or not.
+	w.must(second(w.EditPost(t.Context(), cat.ID, three.Code, "silence")))
+	w.finds(0, "cradle")
+	w.finds(0, "silence", "silence")
+	noisy := w.remark(ann, three.Code, "noise")
+	w.finds(0, "noise", "silence")
+	w.must(second(w.EditComment(t.Context(), ann.ID, three.Code, noisy.CommentID, "murmur")))
+	w.finds(0, "noise")
+	w.finds(0, "murmurs", "silence")
+	w.must(second(w.DeleteComment(t.Context(), ann.ID, three.Code, noisy.CommentID)))
+	w.finds(0, "murmur")
+	w.must(second(w.DeletePost(t.Context(), cat.ID, three.Code)))
+	w.finds(0, "silence")
+	w.finds(cat.ID, "silence")
+	w.finds(0, "tagged")
+	if n := value[int](w, `SELECT count(*)::int FROM texts WHERE post_id = $1`, three.PostID); n != 0 {
+		t.Errorf("%d texts of a deleted post are kept", n)
+	}
+}
+
+// What somebody may not read is not found, and nothing tells where it stands.
+func TestSearchReads(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")
+	w.setAccess(bob, "", Private)
+	w.group(bob, "den", Private)
+	w.group(cat, "hall", Protected)
+	w.post(bob, "secret one")
+	w.post(bob, "secret two", "cat")
+	w.post(bob, "secret three", "den")
+	w.subscribe(bob, "hall")
+	w.post(cat, "secret four", "hall")
+	both := w.post(bob, "secret five", "den", "hall")
+	w.remark(cat, both.Code, "whispers")
+	for viewer, want := range map[int64][]string{
+		0:      {},
+		ann.ID: {"secret five", "secret four"},
+		bob.ID: {"secret five", "secret four", "secret three", "secret two", "secret one"},
+		cat.ID: {"secret five", "secret four", "secret two"},
+	} {
+		w.finds(viewer, "secrets", want...)
+	}
+	// A closed place is as one that does not exist.
+	w.finds(ann.ID, "in:den")
+	w.finds(ann.ID, "secret in:den")
+	w.finds(ann.ID, "secret -in:den", "secret five", "secret four")
+	w.finds(ann.ID, "secret in:den in:hall", "secret five", "secret four")
+	w.finds(ann.ID, "in:bob")
+	w.finds(0, "in:hall")
+	w.finds(cat.ID, "in:hall", "secret five", "secret four")
+	w.finds(bob.ID, "in:den", "secret five", "secret three")
+	w.finds(bob.ID, "secret -in:den", "secret four", "secret two", "secret one")
+	w.finds(ann.ID, "whispers", "secret five")
+	w.finds(0, "whispers")
+	w.finds(0, "from:bob")
+}
+
+// Places: both orders, pages below a place, and down to one.
+func TestSearchPlaces(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	posts := make([]Change, 9)
+	for i := range posts {
+		posts[i] = w.post(ann, "number "+strconv.Itoa(i))
+	}
+	w.remark(ann, posts[3].Code, "again")
+	all := func(at Scan, want ...int) Scanned {
+		t.Helper()
+		out, _, err := w.search(0, "number", at)
+		w.must(err)
+		got := []int{}
+		for _, p := range out.Posts {
+			got = append(got, slices.IndexFunc(posts, func(c Change) bool { return c.PostID == p.PostID }))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%+v: got %v, want %v", at, got, want)
+		}
+		return out
+	}
+	all(Scan{}, 3, 8, 7, 6, 5, 4, 2, 1, 0)
+	all(Scan{ByCreation: true}, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+	for _, byCreation := range []bool{false, true} {
+		first := all(Scan{Limit: 4, ByCreation: byCreation}, map[bool][]int{false: {3, 8, 7, 6}, true: {8, 7, 6, 5}}[byCreation]...)
+		if first.Finished || first.Floor != first.Posts[3].Place {
+			t.Errorf("first four: floor %d, finished %v", first.Floor, first.Finished)
+		}
+		rest := map[bool][]int{false: {5, 4, 2, 1, 0}, true: {4, 3, 2, 1, 0}}[byCreation]
+		out := all(Scan{Limit: 9, ByCreation: byCreation, BeforePlace: first.Floor, BeforePost: math.MinInt64}, rest...)
+		if !out.Finished || out.Floor != math.MinInt64 {
+			t.Errorf("the rest: floor %d, finished %v", out.Floor, out.Finished)
+		}
+		all(Scan{Limit: 1, ByCreation: byCreation, Down: first.Floor}, map[bool][]int{false: {3, 8, 7, 6}, true: {8, 7, 6, 5}}[byCreation]...)
+	}
+}
+
+// A search that costs too much says so.
+func TestBroadSearch(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	for range 3 {
+		w.post(ann, "common")
+	}
+	w.maxTexts = 2
+	if _, _, err := w.search(0, "common", Scan{}); !errors.Is(err, ErrBroad) {
+		t.Errorf("over the bound: got %v, want %v", err, ErrBroad)
+	}
+	if _, _, err := w.search(0, "in:ann", Scan{}); !errors.Is(err, ErrBroad) {
+		t.Errorf("a place over the bound: got %v, want %v", err, ErrBroad)
+	}
+	w.maxTexts = 3
+	w.finds(0, "common", "common", "common", "common")
+	_, err := w.pool.Exec(t.Context(), `
+		ALTER TABLE texts RENAME TO texts_kept;
+		CREATE VIEW texts AS SELECT t.* FROM texts_kept t, pg_sleep(1000)`)
+	w.must(err)
+	w.searchTimeout = time.Millisecond
+	if _, _, err := w.search(0, "common", Scan{}); !errors.Is(err, ErrBroad) {
+		t.Errorf("too slow: got %v, want %v", err, ErrBroad)
+	}
+}
+
+// Any query of any text is a tsquery, and Search finds what Matches does.
+func TestSearchAgrees(t *testing.T) {
+	w := newTown(t)
+	people := []Account{w.user("ann"), w.user("bob"), w.user("cat")}
+	w.group(people[0], "club", Public)
+	rng := rand.New(rand.NewPCG(1, 2))
+	pick := func(from ...string) string { return from[rng.IntN(len(from))] }
+	words := []string{"cat", "кот", "white", "#tag", "#кот", "dogs", "'", `\`, ":*", "|", "!", "(", "a&b", "x'y", "email@example.com"}
+	text := func() string {
+		parts := []string{"text"}
+		for range 1 + rng.IntN(5) {
+			parts = append(parts, pick(words...))
+		}
+		return strings.Join(parts, " ")
+	}
+	var posts []int64
+	for range 40 {
+		c := w.post(people[rng.IntN(3)], text(), pick("club", "ann", "bob", "cat", "club"))
+		posts = append(posts, c.PostID)
+		for range rng.IntN(3) {
+			_, err := w.CreateComment(t.Context(), NewComment{Author: people[rng.IntN(3)].ID, Code: c.Code, Body: text()})
+			if err != nil && !errors.Is(err, ErrNotFound) { // a direct of others
+				t.Fatal(err)
+			}
+		}
+	}
+	seen := 0
+	for range 300 {
+		var parts []string
+		for range 1 + rng.IntN(4) {
+			parts = append(parts, pick("", "", "-")+pick(append(words, `"white cat"`, `"`, "from:ann", "from:bob", "in:club", "in:cat", "from:x'y")...))
+		}
+		q := w.query(strings.Join(parts, " "))
+		viewer := people[rng.IntN(3)].ID
+		out, _, err := w.search(viewer, q.String(), Scan{})
+		w.must(err)
+		var matches []map[int64]Match
+		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) (err error) {
+			matches, err = sn.Matches(context.WithoutCancel(t.Context()), []Asked{{0, Query{}}, {viewer, q}}, posts)
+			return err
+		}))
+		seen += len(out.Posts)
+		readable := 0
+		for post := range matches[1] {
+			// Posts to a person are read by the two.
+			w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
+				ok, err := sn.MayRead(t.Context(), viewer, post)
+				if ok {
+					readable++
+				}
+				return err
+			}))
+		}
+		if len(matches[0]) != 0 || readable != len(out.Posts) {
+			t.Errorf("%q: search finds %d, match %d", q, len(out.Posts), readable)
+		}
+	}
+	if seen < 300 {
+		t.Errorf("only %d found: the test tests little", seen)
+	}
+}
+
+// What has a tag here has it on the tag's own page.
+func TestSearchTags(t *testing.T) {
+	w := newTown(t)
+	for _, text := range []string{
+		"C# a#b # ## #-x, see no. 5", "#river and (#weir), «#лес»", "#River #RIVER #Весна #ВЕСНА", "#spring-time #весна. #a#b",
+		"#1 #year_2011 #_x", "#ｒｉｖｅｒ #ﬁsh #x²", "#\u0439ога #\u0438\u0306ога", "#ёлка #елка", "either/#or (#and) \"#not\" ,#xor",
+		"https://example.org/a#top http://x.org/#y #z", "one\n#two\n\n#three", "&#39; &#tag;",
+	} {
+		want := []string{"@7"}
+		for _, tag := range marks.Tags(text) {
+			want = append(want, "#"+tag)
+		}
+		slices.Sort(want)
+		got := value[[]string](w, `
+			SELECT array_agg(l ORDER BY l COLLATE "C") FROM unnest(tsvector_to_array(search_lexemes(7, $1))) l
+			WHERE l ~ '^[#@]'`, text)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Whatever people write can be kept, and found.
+func TestSearchTakesAnyText(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	numbers := func(form string) string {
+		var b strings.Builder
+		for i := 0; b.Len() < MaxPostBytes-200; i++ {
+			fmt.Fprintf(&b, form, i)
+		}
+		return b.String()
+	}
+	for _, text := range []string{
+		"#" + strings.Repeat("x", MaxPostBytes-100), strings.Repeat("ж", MaxPostBytes/2-100), numbers("#t%d "), numbers("%x.io/%[1]x-%[1]x "),
+		numbers("%d-%[1]x-"), numbers("https://%d.example/%[1]d/?%[1]d#%[1]d "), numbers("<a href='%d'>&amp;</a>"), numbers("\ufdfa%d"), numbers("\u0344%d "),
+	} {
+		c := w.post(ann, text+" needle")
+		w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, text+" needles")))
+		out, _, err := w.search(0, "needle", Scan{Limit: 1})
+		w.must(err)
+		if len(out.Posts) != 1 || out.Posts[0].PostID != c.PostID {
+			t.Errorf("%.20q…: found %+v, want post %d", text, out.Posts, c.PostID)
+		}
+	}
+}
+
+// BenchmarkSearch is what a search costs among 100,000 posts that all have one
+// word, one of a thousand each, and a comment on every tenth.
+func BenchmarkSearch(b *testing.B) {
+	w := newTown(b)
+	ann, bob := w.user("ann"), w.user("bob")
+	w.setAccess(bob, "", Private)
+	open, closed := w.post(ann, "common here"), w.post(bob, "common secret")
+	for _, of := range []Change{open, closed} {
+		_, err := w.pool.Exec(b.Context(), `
+			WITH made AS (
+				INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
+				SELECT author_id, fresh_at / 1000000 * 1000000 + 2 * i + author_id % 2, created_at + i * interval '1 microsecond', is_public, is_protected, is_private,
+					translate(lpad(i::text || (id % 10), 10, '0'), '', ''),
+					body || ' and the river runs through many words such as rare' || i % 1000 || ' and others, number ' || i, decisive
+				FROM posts, generate_series(1, 50000) i WHERE id = $1
+				RETURNING id, author_id)
+			INSERT INTO comments (post_id, author_id, created_at, body)
+			SELECT id, author_id, now(), 'common remark' FROM made WHERE id % 10 = 0`, of.PostID)
+		w.must(err)
+	}
+	_, err := w.pool.Exec(b.Context(), `VACUUM ANALYZE`)
+	w.must(err)
+	for _, c := range []struct {
+		name   string
+		viewer int64
+		text   string
+		found  int
+	}{
+		{"common/all-read", bob.ID, "common", 151},
+		{"common/half-read", 0, "common", 151},
+		{"common/none-read", ann.ID, "secret", 0},
+		{"common/not-own", 0, "remark -common", 0},
+		{"phrase", 0, `"river runs"`, 151},
+		{"rare", 0, "rare77", 50},
+		{"from", 0, "from:ann", 151},
+		{"from/rare", 0, "from:ann rare77", 50},
+		{"nothing", 0, "nowhere", 0},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			q := w.query(c.text)
+			for b.Loop() {
+				w.must(w.InSnapshot(b.Context(), func(sn *Snapshot) error {
+					out, err := sn.Search(b.Context(), q, Scan{
+						Viewer: c.viewer, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 151, Down: math.MaxInt64,
+					})
+					if err == nil && len(out.Posts) != c.found {
+						err = fmt.Errorf("%q: got %d posts, want %d", c.text, len(out.Posts), c.found)
+					}
+					return err
+				}))
+			}
+		})
+	}
+	b.Run("match", func(b *testing.B) {
+		asked := make([]Asked, 100)
+		for i := range asked {
+			asked[i] = Asked{Query: w.query("common rare" + strconv.Itoa(i))}
+		}
+		posts := make([]int64, 20)
+		for i := range posts {
+			posts[i] = open.PostID + 100 + int64(i)
+		}
+		for b.Loop() {
+			w.must(w.InSnapshot(b.Context(), func(sn *Snapshot) error {
+				_, err := sn.Matches(b.Context(), asked, posts)
+				return err
+			}))
+		}
+	})
+}

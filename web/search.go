@@ -1,0 +1,65 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+func (s *Server) routeSearch(mux *http.ServeMux) {
+	mux.Handle("GET /search", s.settled(s.search))
+}
+
+// searchView is the page of a search. There is no river where nothing was, or could
+// be, asked for.
+type searchView struct {
+	*present
+	text  string // as it was typed
+	wrong string
+	river *riverView
+}
+
+func (v searchView) title() string {
+	if v.text == "" {
+		return v.loc.T("search.label")
+	}
+	return v.loc.T("search.title", "q", v.text)
+}
+
+// search is what a query finds of all the viewer may read, and the form to ask
+// again.
+func (s *Server) search(w http.ResponseWriter, r *request) error {
+	view := searchView{present: s.simple(r), text: strings.TrimSpace(r.URL.Query().Get("q"))}
+	view.hushed = true
+	if view.text == "" {
+		return s.html(w, r, http.StatusOK, searchPage(view))
+	}
+	key := accountKey(r.viewer.AccountID)
+	if r.viewer.Anonymous() {
+		key = addressKey(r.Request)
+	}
+	if err := s.limits.search.allow(key); err != nil {
+		return err
+	}
+	river, err := s.visit(r, rivers.Search, view.text, searchPath(view.text))
+	status := http.StatusOK
+	invalid, isInvalid := errors.AsType[*timelines.InvalidError](err)
+	switch {
+	case isInvalid:
+		// Not all that was sent can be shown again.
+		view.text = strings.ToValidUTF8(strings.ReplaceAll(view.text, "\x00", ""), "")
+		view.wrong, status = s.invalid(r, invalid).Text, http.StatusBadRequest
+	case errors.Is(err, timelines.ErrBroad):
+		s.log.WarnContext(r.Context(), "search refused", "account", r.viewer.AccountID, "error", err)
+		view.wrong, status = r.loc.T("search.broad"), http.StatusBadRequest
+	case err != nil:
+		return err
+	default:
+		view.present, view.river = river.present, river
+		view.hushed = true
+	}
+	return s.html(w, r, status, searchPage(view))
+}

@@ -1,0 +1,223 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+func TestSearchPage(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	anna.post("The white cats sleep")
+	code := anna.post("Кошки спят").Code
+	bob.comment(code, "Dogs bark")
+	anna.post("A cat for bob alone", "bob")
+
+	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
+		v.get("/").wants(200).has(`role="search"`, `action="/search"`)
+		v.get("/search").wants(200).has(`name="q"`, "from:name", `<meta name="robots" content="noindex"`, "<title>Search · riverrun</title>").lacks("data-river")
+		v.get("/search?q=++").wants(200).lacks("data-river")
+		found := v.get("/search?q=Cat").wants(200).has("The white cats sleep", `value="Cat"`, `data-page="/search?q=Cat"`, "Search: Cat",
+			`href="/search?q=Cat&amp;order=created"`, `content="noindex"`).lacks("Кошки", "from:name", "/feeds/")
+		if mine := strings.Contains(found.body, "for bob alone"); mine != (name != "nobody") {
+			t.Errorf("%s finds the direct: %v", name, mine)
+		}
+		v.get("/search?q=barking+dog").wants(200).has("Кошки спят")
+		v.get("/search?q=кошка&order=created").wants(200).has("Кошки спят")
+		v.get("/search?q=%22cats+white%22").wants(200).has("Nothing was found", "from:name", `value="&#34;cats white&#34;"`)
+		v.get("/search?q=in:nobody-here").wants(200).has("Nothing was found")
+		v.get("/search?q=-cat").wants(400).has("what must not be there is not enough", `value="-cat"`, `content="noindex"`)
+		v.get("/search?q=" + strings.Repeat("x", 300)).wants(400).has("too long")
+		v.get("/search?q=" + url.QueryEscape(words(20))).wants(400).has("too many words")
+		v.get("/search?q=a%00%ffb").wants(400).has("cannot be kept", `value="ab"`)
+		v.get("/feeds/search.atom?q=cat").wants(404)
+	}
+	russian := s.visitor()
+	russian.header.Set("Accept-Language", "ru")
+	russian.get("/search?q=zebra").wants(200).has("Не нашлось ничего", "Поиск: zebra")
+	russian.get("/search?q=-x").wants(400).has("Скажите, что искать")
+	for range 30 {
+		anna.post("Many more cats")
+	}
+	older := s.visitor().get("/search?q=cat").wants(200).has("before=", `rel="next"`)
+	link := linkAfter(older.body, `class="older"`)
+	s.visitor().get(link).wants(200).has("The white cats sleep", "Back to the newest")
+}
+
+// words are as many different ones.
+func words(n int) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(" word" + string(rune('a'+i)))
+	}
+	return b.String()
+}
+
+// linkAfter is the first address after a mark.
+func linkAfter(body, mark string) string {
+	_, rest, _ := strings.Cut(body, mark)
+	_, rest, _ = strings.Cut(rest, `href="`)
+	link, _, _ := strings.Cut(rest, `"`)
+	return strings.ReplaceAll(link, "&amp;", "&")
+}
+
+func TestSearchesAreLimited(t *testing.T) {
+	s := newLiveSite(t, nil)
+	s.server.limits = newLimits(Limits{Searches: 2, Writes: -1, SignIns: -1})
+	v := s.visitor()
+	v.get("/search?q=a1").wants(200)
+	v.get("/search?q=a2").wants(200)
+	v.get("/search?q=a3").wants(http.StatusTooManyRequests)
+	v.get("/search").wants(200)
+	s.person("anna").visitor().get("/search?q=a4").wants(200)
+}
+
+// A search that costs too much is answered, not failed.
+func TestBroadSearchPage(t *testing.T) {
+	s := newLiveSite(t, nil)
+	s.person("anna").post("word")
+	if _, err := s.db.Primary.Exec(t.Context(), `
+		ALTER TABLE texts RENAME TO texts_kept;
+		CREATE VIEW texts AS SELECT t.* FROM texts_kept t, pg_sleep(1000)`); err != nil {
+		t.Fatal(err)
+	}
+	s.visitor().get("/search?q=word").wants(400).has("Add a word", `value="word"`)
+}
+
+// What comes, changes and goes is pushed to an open search at the next beat; one
+// beat brings up each river once, whoever looks and however much changed.
+func TestSearchIsPushed(t *testing.T) {
+	beat := make(chan time.Time)
+	flushes := make(chan int, 100)
+	s := newLiveSite(t, func(c *hubConfig) {
+		c.beat = beat
+		c.rivers = countedFlushes{c.rivers, flushes}
+	})
+	ann, bob := s.person("ann"), s.person("bob")
+	first := ann.post("first word")
+	g, again := s.open(nil, "/search?q=Words"), s.open(nil, "/search?q=Words")
+	if len(g.shown) != 1 {
+		t.Fatalf("%d entries are shown, want 1", len(g.shown))
+	}
+	noted := func(changes ...timelines.Change) {
+		t.Helper()
+		sh := s.server.hub.searches
+		await(t, "what changed to be noted", func() bool {
+			sh.mu.Lock()
+			defer sh.mu.Unlock()
+			return !slices.ContainsFunc(changes, func(c timelines.Change) bool { _, ok := sh.posts[c.PostID]; return !ok })
+		})
+	}
+	second, other := bob.post("second word"), bob.post("something else")
+	bob.comment(other.Code, "a word at last")
+	bob.edit(other.Code, "something else still")
+	noted(second, other)
+	for len(flushes) > 0 {
+		<-flushes
+	}
+	beat <- time.Now()
+	for _, p := range []*page{g, again} {
+		for len(p.shown) < 3 {
+			p.until("an entry", func(f frame) bool { return f.T == "entry" })
+		}
+		for _, c := range []timelines.Change{first, second, other} {
+			if _, there := p.shown[c.Code]; !there {
+				t.Errorf("%s is not shown", c.Code)
+			}
+		}
+	}
+	if posts := <-flushes; posts < 2 || len(flushes) > 0 {
+		t.Errorf("the beat asked of %d posts, and %d times more; want it to ask once of all", posts, len(flushes))
+	}
+	// The first word is said no more.
+	ann.edit(first.Code, "nothing")
+	third := ann.post("third word")
+	ann.remove(third.Code)
+	noted(first, third)
+	beat <- time.Now()
+	g.untilGone(first.Code)
+	n := rivers.Name{Kind: rivers.Search, Term: "words", Order: rivers.Fresh}
+	g.sameAsReload(s, nil, n)
+}
+
+// countedFlushes tells how many posts each flush of one river asks of.
+type countedFlushes struct {
+	riverSource
+	flushes chan int
+}
+
+func (c countedFlushes) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
+	if len(posts) > 0 && len(w) == 1 && w[0].Name.Kind == rivers.Search {
+		c.flushes <- len(posts)
+	}
+	return c.riverSource.Flush(ctx, w, posts)
+}
+
+// What the bus lost, a comparison finds.
+func TestSearchIsHealed(t *testing.T) {
+	beat := make(chan time.Time)
+	s := newLiveSite(t, func(c *hubConfig) {
+		c.beat, c.compareEvery = beat, 1
+		c.hear = func(func(tiers.Message)) func() { return func() {} }
+	})
+	ann := s.person("ann")
+	g := s.open(nil, "/search?q=word")
+	code := ann.post("a word").Code
+	beat <- time.Now()
+	g.untilEntry(code)
+}
+
+// A search of somebody else's making closes, and no node minds.
+func TestSearchSocketOfNothing(t *testing.T) {
+	s := newLiveSite(t, nil)
+	if _, err := s.server.pageOf(t.Context(), timelines.Viewer{}, "/search", url.Values{}); !missingPage(err) {
+		t.Errorf("a search for nothing: got %v, want a missing page", err)
+	}
+	if code, _ := s.server.hub.closeFor(t.Context(), errors.Join(timelines.ErrBroad)); code != closeNoPage {
+		t.Errorf("a broad search closes with %d, want %d", code, closeNoPage)
+	}
+}
+
+func TestSearchInABrowser(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	ann.post("an old word")
+	b := s.tab(browser, "bob")
+	b.signIn("bob")
+	b.visit("/everything")
+	b.do(chromedp.SendKeys(chromedp.CSS(`.find input`), "words\r"))
+	b.await("the search", `location.pathname === '/search'`)
+	b.live()
+	eval[bool](b, `window.same = true`)
+	code := ann.post("a new word").Code
+	b.shows(code, "body", "a new word")
+	b.do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts form button`)))
+	b.shows(code, "acts", "Unlike")
+	bob.comment(code, "indeed")
+	b.shows(code, "comments", "indeed")
+	ann.edit(code, "nothing of the kind")
+	b.await("the post to go", `!document.querySelector('#p-`+code+`')`)
+	if !eval[bool](b, `window.same === true`) {
+		t.Error("the page was loaded again")
+	}
+	b.equalsReload()
+	b.visit("/search?q=zebra")
+	b.live()
+	b.await("word that nothing was found", `!document.querySelector('.note.empty').hidden`)
+	zebra := ann.post("a zebra").Code
+	b.shows(zebra, "body", "a zebra")
+	b.await("no such word", `document.querySelector('.note.empty').hidden`)
+}
