@@ -134,7 +134,7 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, e rawEntry, 
 	}
 	for _, id := range e.Overlay.Timelines {
 		t, ok := gates.Timeline(id)
-		if !ok || !gates.Opens(sets, id) || !f.bears(t) {
+		if !ok || !gates.Opens(sets, id) || !f.bears(t, veil) {
 			continue
 		}
 		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.account() && hides(sets, t.TheirID)) {
@@ -219,9 +219,11 @@ func (f *Fold) veiled(veil timelines.Veil) []int64 {
 
 // bears reports whether the fold bears it out that the timeline holds the post.
 // An entry follows a like taken back, or a last comment deleted, when the tiers
-// come to it; the fold did before the reply (R4). Beyond the ids it keeps, the
-// entry is believed.
-func (f *Fold) bears(t timelines.Timeline) bool {
+// come to it; the fold did before the reply (R4). What a text says that the veil
+// hides brings a post nowhere: neither is anybody called by whom they do not see,
+// nor does a tag's page tell what stands behind a placeholder. Beyond the ids it
+// keeps, the entry is believed.
+func (f *Fold) bears(t timelines.Timeline, veil timelines.Veil) bool {
 	switch t.Kind {
 	case timelines.KindLikes:
 		return len(f.Likes.IDs) >= MaxPeople || slices.Contains(f.Likes.IDs, t.TheirID)
@@ -229,6 +231,11 @@ func (f *Fold) bears(t timelines.Timeline) bool {
 		return len(f.Comments.IDs) >= MaxPeople || slices.Contains(f.Comments.IDs, t.TheirID)
 	case timelines.KindFeed, timelines.KindSubfeed, timelines.KindEyes, timelines.KindGroup, timelines.KindDirects:
 		return slices.Contains(f.Decisive, t.ID)
+	case timelines.KindHashtag, timelines.KindMentions:
+		marks := f.Comments.Marks
+		return marks == nil || slices.ContainsFunc(marks, func(m Mark) bool {
+			return m.Timeline == t.ID && !veil.Hides(m.Author)
+		})
 	}
 	return true
 }

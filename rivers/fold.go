@@ -35,6 +35,9 @@ func foldOf(c *timelines.Content) *Fold {
 	f := &Fold{PostID: c.PostID, Version: c.Version, Deleted: c.Deleted, Decisive: c.Decisive}
 	f.Text.Code = c.Code
 	f.Likes.IDs, f.Comments.IDs, f.Comments.Shown, f.Attached = []int64{}, []int64{}, []Comment{}, []Attachment{}
+	if c.Marked != nil {
+		f.Comments.Marks = []Mark{}
+	}
 	if f.Decisive == nil {
 		f.Decisive = []int64{}
 	}
@@ -63,6 +66,9 @@ func foldOf(c *timelines.Content) *Fold {
 			CreatedAt: s.CreatedAt, EditedAt: s.EditedAt, Via: s.Via,
 			Likes: LikesFold{Total: s.Likes, IDs: s.LikerIDs},
 		})
+	}
+	for _, m := range c.Marked {
+		f.Comments.Marks = append(f.Comments.Marks, Mark(m))
 	}
 	for _, a := range c.Attached {
 		f.Attached = append(f.Attached, Attachment(a))

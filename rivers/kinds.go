@@ -48,12 +48,14 @@ const (
 	ofQuery                 // everybody may ask
 )
 
-// account is whose page the river is of, 0 if of no account's.
+// account is whose page the river is of, 0 if of no account's. A sub-feed's page is
+// its owner's.
 func (n Name) account() int64 {
-	if specs[n.Kind].page != ofAccount {
-		return 0
+	switch specs[n.Kind].page {
+	case ofAccount, ofSubfeed:
+		return n.TheirID
 	}
-	return n.TheirID
+	return 0
 }
 
 func named(kinds ...string) func(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
@@ -110,19 +112,15 @@ var specs = map[Kind]spec{
 	Discussions: {sources: own(timelines.KindDiscussions), page: ofMyself},
 	Directs:     {sources: own(timelines.KindDirects), page: ofMyself, reasons: true, whole: true},
 	Faves:       {sources: own(timelines.KindFaves), page: ofMyself, whole: true},
-	Mentions:    {sources: own(timelines.KindMentions), page: ofMyself},
+	Mentions:    {sources: own(timelines.KindMentions), page: ofMyself, reasons: true},
 	// Who likes, comments or keeps a post is counted where that is done. Until Tier 1
 	// comes to a post that falls below the threshold it stands here, and may be read.
 	Everything: {sources: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
 	Best:       {sources: termed(timelines.KindBest), page: ofNobody, term: allOrOne},
 	MostFaved:  {sources: termed(timelines.KindMostFaved), page: ofNobody, term: allOrOne},
-	// The fold does not know which tags the whole post and all its comments have, so
-	// reasons would not be borne out there. A post whose last mention of the tag was
-	// just edited away stands here until Tier 1 comes to it, with the text it has now:
-	// who reads it may read it, and sees nothing of what was taken away (R4).
-	Hashtag: {sources: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term},
-	Post:    {sources: named(timelines.KindPost), page: ofPost, full: true, whole: true},
-	Search:  {sources: none, page: ofQuery, asked: true},
+	Hashtag:    {sources: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term, reasons: true},
+	Post:       {sources: named(timelines.KindPost), page: ofPost, full: true, whole: true},
+	Search:     {sources: none, page: ofQuery, asked: true},
 }
 
 // Kinds returns all river kinds.

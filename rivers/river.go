@@ -181,6 +181,15 @@ type CommentsFold struct {
 	Shown []Comment `json:"shown"`
 	// IDs are the distinct commenters, up to MaxPeople.
 	IDs []int64 `json:"ids"`
+	// Marks are what the post's texts, its own and the comments, name with tags and
+	// @names. It is nil if that is very much, and on JSON of before there was any.
+	Marks []Mark `json:"marks"`
+}
+
+// Mark is a tag's or a person's timeline that a text names, and who wrote that.
+type Mark struct {
+	Timeline int64 `json:"t"`
+	Author   int64 `json:"by"`
 }
 
 // Comment is one comment within a fold.
@@ -204,7 +213,7 @@ type Attachment struct {
 }
 
 // MaxPeople is how many likers' and commenters' ids a fold keeps, and how many
-// likers' of each comment.
+// likers' of each comment; and how many marks.
 const MaxPeople = 1000
 
 // Errors of a visit.

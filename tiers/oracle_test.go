@@ -215,10 +215,16 @@ func (o *oracle) takingPart(p post) int {
 // says: does the post or one of its comments have this word, in whatever case?
 // Workloads write a space before each tag, and nothing or a comma after it.
 func (o *oracle) says(p post, word string) bool {
-	has := func(body string) bool {
-		return slices.Contains(strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return r == ' ' || r == ',' }), word)
+	return o.saysTo(p, word, func(int64) bool { return true })
+}
+
+// saysTo is says of the texts by authors whom somebody sees.
+func (o *oracle) saysTo(p post, word string, sees func(author int64) bool) bool {
+	has := func(body string, author int64) bool {
+		words := strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return r == ' ' || r == ',' })
+		return slices.Contains(words, word) && sees(author)
 	}
-	return has(p.Body) || slices.ContainsFunc(o.comments[p.ID], func(c remark) bool { return has(c.Body) })
+	return has(p.Body, p.AuthorID) || slices.ContainsFunc(o.comments[p.ID], func(c remark) bool { return has(c.Body, c.AuthorID) })
 }
 
 // holds: is the post in the timeline, by what people did?

@@ -56,8 +56,15 @@ func (o *oracle) veils(viewer, person int64, p post) bool {
 }
 
 // unwanted: is the timeline one of likes or comments whose owner the viewer does
-// not see?
+// not see, or named by nobody whom the viewer sees?
 func (o *oracle) unwanted(n rivers.Name, p post, t timeline) bool {
+	sees := func(author int64) bool { return !o.veils(n.UserID, author, p) }
+	switch t.Kind {
+	case timelines.KindHashtag:
+		return !o.saysTo(p, "#"+t.Term, sees)
+	case timelines.KindMentions:
+		return !o.saysTo(p, "@"+o.accounts[t.TheirID].Name, sees)
+	}
 	if t.Kind != timelines.KindLikes && t.Kind != timelines.KindComments {
 		return false
 	}
@@ -75,7 +82,7 @@ func (o *oracle) hides(n rivers.Name, p post) bool {
 	me := n.UserID
 	pageOf := int64(0)
 	switch n.Kind {
-	case rivers.User, rivers.Likes, rivers.Comments, rivers.Group:
+	case rivers.User, rivers.Subfeed, rivers.Likes, rivers.Comments, rivers.Group:
 		pageOf = n.TheirID
 	}
 	switch {

@@ -30,7 +30,17 @@ type Content struct {
 	// CommenterIDs are distinct, bounded.
 	CommenterIDs []int64
 	Shown        []ShownComment // oldest first
-	Attached     []Attached
+	// Marked are the timelines that tags and @names bring the post to; nil if its
+	// texts name very many.
+	Marked   []Marked
+	Attached []Attached
+}
+
+// Marked is a tag's or a person's timeline that a text of the post names, with
+// who wrote the text.
+type Marked struct {
+	Timeline int64 `json:"timeline"`
+	Author   int64 `json:"author"`
 }
 
 // ShownComment is a comment in a Content; instants in microseconds. Its JSON
@@ -60,7 +70,7 @@ type Depth struct {
 	BodyRunes    int // longest body
 	CommentRunes int // longest comment
 	First, Last  int // comments from the beginning and from the end
-	People       int // ids of likers, of commenters, and of each comment's likers
+	People       int // ids of likers, of commenters, and of each comment's likers; marks
 }
 
 // Contents reads these posts, by id, in one statement. A post that does not
@@ -102,6 +112,11 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				UNION
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s),
+			(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(DISTINCT jsonb_build_object(
+				'timeline', m.timeline_id, 'author', coalesce(c.author_id, p.author_id))) END
+			FROM (SELECT * FROM text_marks m WHERE m.post_id = p.id
+				ORDER BY m.comment_id, m.timeline_id LIMIT @people) m
+			LEFT JOIN comments c ON c.id = m.comment_id),
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
 				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id)
 		FROM posts p WHERE p.id = ANY(@posts)`
@@ -116,7 +131,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 			var edited *time.Time
 			if err := rows.Scan(&c.PostID, &c.Version, &c.Deleted, &c.Decisive, &c.Code, &c.AuthorID,
 				&c.Body, &c.BodyCut, &created, &edited, &c.Via, &c.ViaURL,
-				&c.Likes, &c.LikerIDs, &c.Faves, &c.Comments, &c.CommenterIDs, &c.Shown, &c.Attached); err != nil {
+				&c.Likes, &c.LikerIDs, &c.Faves, &c.Comments, &c.CommenterIDs, &c.Shown, &c.Marked, &c.Attached); err != nil {
 				return err
 			}
 			c.CreatedAt = Micros(created)

@@ -61,7 +61,10 @@ func (s *Sets) see() *Sets {
 		return s // nearly everybody
 	}
 	h := sha256.New()
-	for _, set := range []map[int64]struct{}{s.Bans, s.BannedBy, s.ShowBanned, s.Hides.Posts, s.Hides.Accounts} {
+	// Those administered where banned people are shown: there they matter (Gates.Veil).
+	governs := maps.Clone(s.ShowBanned)
+	maps.DeleteFunc(governs, func(group int64, _ struct{}) bool { _, ok := s.Administers[group]; return !ok })
+	for _, set := range []map[int64]struct{}{s.Bans, s.BannedBy, s.ShowBanned, governs, s.Hides.Posts, s.Hides.Accounts} {
 		b := binary.BigEndian.AppendUint64(nil, uint64(len(set)))
 		for _, id := range slices.Sorted(maps.Keys(set)) {
 			b = binary.BigEndian.AppendUint64(b, uint64(id))

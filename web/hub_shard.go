@@ -216,7 +216,7 @@ func (sh *shard) flush(ctx context.Context) {
 		n := min(len(ids), flushPosts)
 		some := ids[:n]
 		ids = ids[n:]
-		began := time.Now()
+		began := sh.hub.cfg.now()
 		seen, err := sh.hub.cfg.rivers.Flush(ctx, watches, some)
 		if err != nil {
 			if ctx.Err() == nil {
@@ -231,8 +231,8 @@ func (sh *shard) flush(ctx context.Context) {
 			sh.mu.Unlock()
 			return
 		}
-		sh.hub.metric.flush.Observe(time.Since(began).Seconds())
-		b := newBatch(sh.hub.cfg.pages, sh.hub.cfg.now())
+		b := newBatch(sh.hub.cfg.pages, began, sh.hub.cfg.now())
+		sh.hub.metric.flush.Observe(b.decided.Sub(began).Seconds())
 		for i, r := range rooms {
 			sh.offer(r, &seen[i], b, posts)
 		}
@@ -300,6 +300,7 @@ func (sh *shard) compare(ctx context.Context) {
 	for i, r := range rooms {
 		watches[i] = r.watch
 	}
+	began := sh.hub.cfg.now()
 	pages, err := sh.hub.cfg.rivers.Fronts(ctx, watches)
 	if err != nil {
 		// The next turn compares again.
@@ -308,7 +309,7 @@ func (sh *shard) compare(ctx context.Context) {
 		}
 		return
 	}
-	b := newBatch(sh.hub.cfg.pages, sh.hub.cfg.now())
+	b := newBatch(sh.hub.cfg.pages, began, sh.hub.cfg.now())
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for i, r := range rooms {

@@ -31,8 +31,10 @@ type update struct {
 // A batch is what was decided by one statement, with the HTML made from it:
 // rendered once for all who look the same way, and encoded once for all.
 type batch struct {
-	pages   hubPages
-	decided time.Time // when the deciding statement had been answered
+	pages hubPages
+	// began is before the deciding statement was sent, decided after it had been
+	// answered.
+	began, decided time.Time
 
 	// mu guards the maps, not what is in them.
 	mu       sync.Mutex
@@ -54,9 +56,9 @@ type rendered struct {
 	html json.RawMessage
 }
 
-func newBatch(pages hubPages, decided time.Time) *batch {
+func newBatch(pages hubPages, began, decided time.Time) *batch {
 	return &batch{
-		pages: pages, decided: decided,
+		pages: pages, began: began, decided: decided,
 		rendered: make(map[renderKey]*rendered), encoded: make(map[string]json.RawMessage),
 	}
 }

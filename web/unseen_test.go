@@ -82,6 +82,8 @@ func TestHidesOnPages(t *testing.T) {
 	a, other := ann.visitor(), s.person("cat").visitor()
 	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
 	one := bob.post("First of bob")
+	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
+	bob.post("A picture of bob's", "bob/photos")
 	bob.post("In the club", "chess-club")
 	ann.post("Football is mine")
 	bob.post("So much FOOTBALL")
@@ -103,8 +105,9 @@ func TestHidesOnPages(t *testing.T) {
 	a.get("/everything").wants(200).has("First of bob")
 
 	a.post("/bob/hide").leadsTo("/bob")
-	a.get("/bob").wants(200).has("First of bob", "/bob/unhide")
-	a.get("/everything").wants(200).has("Football is mine").lacks("First of bob", "In the club")
+	a.get("/bob").wants(200).has("First of bob", "A picture", "/bob/unhide")
+	a.get("/bob/photos").wants(200).has("A picture") // asked for by name, as his page is
+	a.get("/everything").wants(200).has("Football is mine").lacks("First of bob", "In the club", "A picture")
 	a.get("/chess-club").wants(200).lacks("In the club")
 	a.post("/bob/unhide").leadsTo("/bob")
 	a.post("/chess-club/hide").leadsTo("/chess-club")
@@ -122,4 +125,29 @@ func TestHidesOnPages(t *testing.T) {
 	a.post("/p/0000000000/hide").wants(404)
 	a.post("/p/x/unhide").wants(404)
 	a.post("/anna/hide").wants(403)
+}
+
+// Whom one does not see calls one nowhere, and brings no post to a tag's page by
+// what stands behind a placeholder.
+func TestMarksOfTheBanned(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann, bob, cid := s.person("ann"), s.person("bob"), s.person("cid")
+	code := ann.post("Hello").Code
+	cid.comment(code, "look @bob #river")
+	b, pages := bob.visitor(), []string{"/filter/mentions", "/tag/river", "/tag/river?order=created"}
+	for _, page := range pages {
+		b.get(page).wants(200).has("Hello")
+	}
+	b.post("/cid/ban").leadsTo("/cid")
+	for _, page := range pages {
+		b.get(page).wants(200).lacks("Hello")
+	}
+	ann.visitor().get("/tag/river").wants(200).has("Hello")
+	ann.comment(code, "you too, @bob")
+	b.get("/filter/mentions").wants(200).has("Hello")
+	b.get("/tag/river").wants(200).lacks("Hello")
+	b.post("/cid/unban").leadsTo("/cid")
+	for _, page := range pages {
+		b.get(page).wants(200).has("Hello")
+	}
 }

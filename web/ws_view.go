@@ -35,8 +35,9 @@ type view struct {
 	claimed bool
 	// whole: the page shows all there is, so anything new is within its range.
 	whole bool
-	// goneAt is when an entry was last taken off.
-	goneAt time.Time
+	// settled is when the page was last visited, or an entry taken off. What began to
+	// be decided earlier may not know why an entry is not shown, and adds none.
+	settled time.Time
 
 	shard  *shard
 	watch  rivers.Watch
@@ -163,10 +164,12 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 // a change between the two pass unseen.
 func (v *view) sync(ctx context.Context) error {
 	h := v.socket.hub
+	began := h.cfg.now()
 	page, err := v.visit(ctx, v.river)
 	if err != nil {
 		return err
 	}
+	v.settled = h.cfg.now()
 	if page.River != v.river {
 		v.river = page.River
 		if err := v.socket.send(ctx, "river", frameRiver(v.river)); err != nil {
@@ -180,7 +183,7 @@ func (v *view) sync(ctx context.Context) error {
 		v.anew()
 	}
 	v.socket.sight.Store(&sight)
-	_, err = v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, h.cfg.now())})
+	_, err = v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, v.settled)})
 	if errors.Is(err, errStale) {
 		v.socket.resync()
 		return nil
@@ -289,7 +292,7 @@ func (v *view) compare(ctx context.Context, f *front) error {
 		return v.sync(ctx)
 	}
 	// A front read before an entry went would bring it back.
-	if f.page.River != v.river || v.stale(f.batch) || f.batch.decided.Before(v.goneAt) {
+	if f.page.River != v.river || v.stale(f.batch) || f.batch.began.Before(v.settled) {
 		return nil
 	}
 	differed, err := v.difference(ctx, f)
@@ -348,6 +351,7 @@ func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err e
 	slices.Sort(posts)
 	w := v.watch
 	w.Beyond = v.socket.beyond.Load()
+	began := h.cfg.now()
 	seen, err := h.cfg.rivers.Flush(ctx, []rivers.Watch{w}, posts)
 	if err != nil {
 		return false, err
@@ -361,7 +365,7 @@ func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err e
 		v.socket.resync()
 		return false, nil
 	}
-	b := newBatch(h.cfg.pages, h.cfg.now())
+	b := newBatch(h.cfg.pages, began, h.cfg.now())
 	asked := make(map[int64]rivers.Stamp, len(posts))
 	for _, id := range posts {
 		asked[id] = rivers.Stamp{} // not in the river, as far as it says nothing else
@@ -388,14 +392,15 @@ func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err e
 }
 
 // apply works off what flushes found. What was decided too long ago, because
-// this reader is slow, is asked for again instead of sent.
+// this reader is slow, or might bring back what the page was rid of since, is
+// asked for again instead of sent.
 func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 	var again []int64
 	for id, u := range pending {
 		if u.watch != v.watch {
 			continue // of a generation this page has left
 		}
-		if v.stale(u.batch) {
+		if v.stale(u.batch) || u.item != nil && v.shown[id] == nil && u.batch.began.Before(v.settled) {
 			again = append(again, id)
 			continue
 		}
@@ -497,6 +502,6 @@ func (v *view) gone(ctx context.Context, post int64, stamp rivers.Stamp) error {
 		return err
 	}
 	delete(v.shown, post)
-	v.goneAt = v.socket.hub.cfg.now()
+	v.settled = v.socket.hub.cfg.now()
 	return nil
 }

@@ -1,0 +1,339 @@
+package web
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"riverrun/timelines"
+)
+
+// instant is a moment of the test, in nanoseconds since it began.
+type instant int64
+
+// pending is when a change ends that was not answered yet.
+const pending instant = math.MaxInt64
+
+// change is a value that something took on between the moment its form was sent
+// and the moment the answer was there.
+type change[T any] struct {
+	from, to instant
+	value    T
+}
+
+// history is all the values something had. Its changes are made one after the
+// other: whoever makes one waits for the answer to the one before.
+type history[T comparable] struct {
+	first   T
+	changes []*change[T]
+}
+
+// each calls fn with every value the thing may have had at that moment, until it
+// returns true, and reports whether it did.
+func (h *history[T]) each(at instant, fn func(T) bool) bool {
+	if h == nil {
+		var none T
+		return fn(none)
+	}
+	for _, c := range slices.Backward(h.changes) {
+		switch {
+		case c.from > at:
+		case fn(c.value):
+			return true
+		case c.to <= at:
+			return false
+		}
+	}
+	return fn(h.first)
+}
+
+func (h *history[T]) may(at instant, value T) bool {
+	return h.each(at, func(v T) bool { return v == value })
+}
+
+// last is the value as it stands for whoever may change it and waits for no
+// answer.
+func (h *history[T]) last() T {
+	if h == nil {
+		var none T
+		return none
+	}
+	if n := len(h.changes); n > 0 {
+		return h.changes[n-1].value
+	}
+	return h.first
+}
+
+// relation is something that may be so or not between two: kinds below.
+type relation struct{ kind, a, b string }
+
+// Kinds of relations, each said of a and b.
+const (
+	admits   = "admits"   // a place, an account: the explicit set of a private place
+	excludes = "excludes" // a place, an account
+	follows  = "follows"  // an account, an account
+	bans     = "bans"     // an account, an account
+	// brings is follows as the follower's home feed promises to know it: who ends
+	// another's subscription takes no sight away, and that home feed follows later.
+	brings = "brings"
+	shows  = "shows"  // an account, a group: sees banned people there
+	leads  = "leads"  // an account, a group
+	likes  = "likes"  // an account, a writing's id
+	keeps  = "keeps"  // an account, a post's id
+	hidesA = "hidesA" // an account, an account
+	hidesP = "hidesP" // an account, a post's id
+	hidesT = "hidesT" // an account, a word
+)
+
+// Places are where posts stand: named as destinations are, but for these.
+const (
+	directsOf = "directs of "
+	eyesOf    = "eyes of "
+)
+
+// writing is a post or a comment.
+type writing struct {
+	id     string
+	number int64 // by which the store knows it, 0 until the answer came
+	author string
+	post   *writing // a comment's; nil for a post
+	// text is the token of the text it has now, empty if it has none: not made yet,
+	// refused, deleted.
+	text   history[string]
+	places history[string] // a post's, joined by commas
+	// code is the post's; guarded by facts.mu, empty until the answer came.
+	code string
+	// mu is held by whoever changes the writing, until the answer is there.
+	mu sync.Mutex
+}
+
+// of is the post itself or the comment's.
+func (w *writing) of() *writing { return cmp.Or(w.post, w) }
+
+// said is what a token stands for: a text of a writing, with words that can be
+// hidden, or the title of a place.
+type said struct {
+	writing *writing
+	words   []string
+	place   string
+}
+
+// facts is what the observer knows: every change that was asked for, when it was
+// sent and when it was answered. It is independent of the product: it asks it
+// nothing, and its rules are those of the documents (DESIGN §4).
+type facts struct {
+	began time.Time
+
+	mu        sync.RWMutex // guards what follows, and all histories
+	marks     []instant    // when something began to change or was answered, in order
+	relations map[relation]*history[bool]
+	levels    map[string]*history[timelines.Level]
+	owners    map[string]string // of places; groups own themselves
+	groups    map[string]bool
+	tokens    map[string]said
+	codes     map[string]*writing
+	posts     []*writing
+	comments  map[*writing][]*writing // of a post
+	tookPart  map[relation]bool       // who ever wrote, liked or commented on a post
+}
+
+func newFacts() *facts {
+	return &facts{
+		began:     time.Now(),
+		relations: map[relation]*history[bool]{}, levels: map[string]*history[timelines.Level]{},
+		owners: map[string]string{}, groups: map[string]bool{}, tokens: map[string]said{}, codes: map[string]*writing{},
+		comments: map[*writing][]*writing{}, tookPart: map[relation]bool{},
+	}
+}
+
+func (f *facts) now() instant { return instant(time.Since(f.began)) }
+
+// settle ends a change: an answer came, and says whether it was made.
+type settle func(made bool)
+
+// begin notes that a history is about to take on a value. It is called with mu
+// held; settle is not.
+func begin[T comparable](f *facts, h *history[T], value T) settle {
+	c := &change[T]{from: f.now(), to: pending, value: value}
+	h.changes = append(h.changes, c)
+	f.marks = append(f.marks, c.from)
+	return func(made bool) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if !made {
+			h.changes = slices.DeleteFunc(h.changes, func(other *change[T]) bool { return other == c })
+			return
+		}
+		c.to = f.now()
+		f.marks = append(f.marks, c.to)
+	}
+}
+
+func (f *facts) relation(kind, a, b string) *history[bool] {
+	key := relation{kind, a, b}
+	h := f.relations[key]
+	if h == nil {
+		h = &history[bool]{}
+		f.relations[key] = h
+	}
+	return h
+}
+
+// setting is a relation that a form is about to set.
+type setting struct {
+	kind, a, b string
+	value      bool
+}
+
+// set notes what a form is about to change.
+func (f *facts) set(all ...setting) settle {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var settles []settle
+	for _, s := range all {
+		settles = append(settles, begin(f, f.relation(s.kind, s.a, s.b), s.value))
+	}
+	return func(made bool) {
+		for _, s := range settles {
+			s(made)
+		}
+	}
+}
+
+// is tells whoever alone may change the relation how it stands.
+func (f *facts) is(kind, a, b string) bool {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.relations[relation{kind, a, b}].last()
+}
+
+func (f *facts) level(place string) timelines.Level {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	return f.levels[place].last()
+}
+
+func (f *facts) setLevel(place string, level timelines.Level) settle {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return begin(f, f.levels[place], level)
+}
+
+// addPlace adds a place whose owner is always among its readers.
+func (f *facts) addPlace(place, owner string, level timelines.Level) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.owners[place] = owner
+	f.levels[place] = &history[timelines.Level]{first: level}
+	f.relations[relation{admits, place, owner}] = &history[bool]{first: true}
+}
+
+// may reports whether the relation may have stood so at that moment.
+func (f *facts) may(at instant, kind, a, b string, value bool) bool {
+	return f.relations[relation{kind, a, b}].may(at, value)
+}
+
+// The rules. Each says what may have been so at a moment, given what was under
+// way; viewer "" is nobody.
+
+// opens: could the viewer read the place? (DESIGN: "public, protected (any
+// signed-in account except an explicit set) or private (an explicit set)")
+func (f *facts) opens(at instant, viewer, place string) bool {
+	return f.levels[place].each(at, func(l timelines.Level) bool {
+		switch l {
+		case timelines.Public:
+			return true
+		case timelines.Protected:
+			return viewer != "" && f.may(at, excludes, place, viewer, false)
+		case timelines.Private:
+			return viewer != "" && f.may(at, admits, place, viewer, true)
+		}
+		return false
+	})
+}
+
+// sees: could the viewer see the person in a post that stands there? ("A ban
+// hides that person's posts, comments and likes everywhere, both ways, except in
+// groups where the viewer chose to see banned people"; who administers such a
+// group sees also who banned them.)
+func (f *facts) sees(at instant, viewer, person string, places []string) bool {
+	mine, theirs := f.may(at, bans, viewer, person, false), f.may(at, bans, person, viewer, false)
+	for _, g := range places {
+		if f.groups[g] && f.opens(at, viewer, g) && f.may(at, shows, viewer, g, true) {
+			mine = true
+			theirs = theirs || f.may(at, leads, viewer, g, true)
+		}
+	}
+	return mine && theirs
+}
+
+// stands calls fn with each set of places the post may have stood in.
+func (f *facts) stands(at instant, p *writing, fn func(places []string) bool) bool {
+	return p.places.each(at, func(joined string) bool { return fn(strings.Split(joined, ",")) })
+}
+
+// reads: could the viewer read the post? ("visible if any of its decisive
+// timelines is readable")
+func (f *facts) reads(at instant, viewer string, p *writing) bool {
+	there := p.text.each(at, func(text string) bool { return text != "" })
+	return there && f.stands(at, p, func(places []string) bool {
+		return f.sees(at, viewer, p.author, places) &&
+			slices.ContainsFunc(places, func(place string) bool { return f.opens(at, viewer, place) })
+	})
+}
+
+// shown: could the viewer be shown this text on a page?
+func (f *facts) shown(at instant, viewer, token string, of said, on showing) bool {
+	if of.writing == nil {
+		return f.opens(at, viewer, of.place) // a sub-feed that one may not open is not even named
+	}
+	w, p := of.writing, of.writing.of()
+	if !w.text.may(at, token) || !f.reads(at, viewer, p) || !on.holds(f, at, viewer, p) {
+		return false
+	}
+	return w == p || f.stands(at, p, func(places []string) bool { return f.sees(at, viewer, w.author, places) })
+}
+
+// comments: might the person have a comment in the post?
+func (f *facts) commented(at instant, person string, p *writing) bool {
+	return slices.ContainsFunc(f.comments[p], func(c *writing) bool {
+		return c.author == person && c.text.each(at, func(text string) bool { return text != "" })
+	})
+}
+
+// spared: might the viewer not have hidden the post, on a page of that account
+// (one's own posts are never hidden, and on its own page nobody's are)?
+func (f *facts) spared(at instant, viewer string, p *writing, account string) bool {
+	if viewer == "" || p.author == viewer {
+		return true
+	}
+	if !f.may(at, hidesP, viewer, p.id, false) || p.author != account && !f.may(at, hidesA, viewer, p.author, false) {
+		return false
+	}
+	elsewhere := f.stands(at, p, func(places []string) bool {
+		return slices.ContainsFunc(places, func(place string) bool {
+			return f.opens(at, viewer, place) && (!f.groups[place] || place == account || f.may(at, hidesA, viewer, place, false))
+		})
+	})
+	return elsewhere && p.text.each(at, func(text string) bool {
+		return !slices.ContainsFunc(f.tokens[text].words, func(word string) bool { return !f.may(at, hidesT, viewer, word, false) })
+	})
+}
+
+// ever: is there a moment of those between two, both included, at which it may
+// have been so?
+func (f *facts) ever(from, to instant, so func(at instant) bool) bool {
+	if so(from) || so(to) {
+		return true
+	}
+	i, _ := slices.BinarySearch(f.marks, from)
+	for ; i < len(f.marks) && f.marks[i] <= to; i++ {
+		if so(f.marks[i]) {
+			return true
+		}
+	}
+	return false
+}

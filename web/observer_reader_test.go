@@ -1,0 +1,164 @@
+package web
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// reader looks at random pages as random viewers, one after the other, and shows
+// the observer all it is served.
+type reader struct {
+	*observed
+	node *liveSite
+	rng  *rand.Rand
+}
+
+// usedTags are those of some texts.
+var usedTags = []string{"tea", "river"}
+
+// anyPage is the address of a page that a viewer may ask for, "" being nobody.
+func (w *observed) anyPage(rng *rand.Rand, viewer string) string {
+	w.hotMu.Lock()
+	hot := w.hot // a list of its own each time
+	w.hotMu.Unlock()
+	if len(hot) > 0 && rng.IntN(3) == 0 {
+		if page := hot[rng.IntN(len(hot))]; viewer != "" || !strings.HasPrefix(page, "/filter/") {
+			return page
+		}
+	}
+	order := ""
+	if rng.IntN(4) == 0 {
+		order = "?order=created"
+	}
+	person, group := w.someone(rng), w.someGroup(rng)
+	pages := []string{
+		"/everything", "/everything", "/best", "/most-faved", "/tag/" + usedTags[rng.IntN(len(usedTags))],
+		"/" + person, "/" + person, "/" + person + "/likes", "/" + person + "/comments",
+		"/" + person + "/photos", "/" + person + "/private", "/" + group, "/" + group,
+	}
+	if viewer != "" {
+		pages = append(pages, "/", "/", "/", "/?mode=friends", "/filter/directs", "/filter/discussions", "/filter/eyes", "/filter/mentions",
+			"/"+viewer+"/faves", "/lists/some")
+	}
+	if p := w.pick(rng, nil); p != nil {
+		pages = append(pages, "/p/"+p.code, "/p/"+p.code)
+	}
+	page := pages[rng.IntN(len(pages))]
+	if page == "/?mode=friends" {
+		return page
+	}
+	return page + order
+}
+
+// otherAddress is one that is no river's page but shows texts.
+func (rd *reader) otherAddress(viewer string) string {
+	format := []string{".atom", ".json"}[rd.rng.IntN(2)]
+	pages := []string{
+		"/feeds/everything" + format, "/feeds/" + rd.someone(rd.rng) + format, "/feeds/" + rd.someGroup(rd.rng) + format,
+		"/feeds/" + rd.someone(rd.rng) + "/likes" + format, "/feeds/best" + format,
+	}
+	if viewer != "" {
+		pages = append(pages, "/settings/unseen", "/settings/feeds", "/groups", "/lists", "/"+rd.someGroup(rd.rng)+"/members")
+	}
+	if p := rd.pick(rd.rng, nil); p != nil {
+		pages = append(pages, "/feeds/p/"+p.code+format, "/p/"+p.code+"/edit", "/p/"+p.code+"/remove", "/p/"+p.code+"/likes?shown=1")
+	}
+	return pages[rd.rng.IntN(len(pages))]
+}
+
+var (
+	olderForm  = regexp.MustCompile(`href="([^"]*before=[^"]*)"`)
+	unfoldForm = regexp.MustCompile(`data-unfold="([^"]*)"`)
+	editForm   = regexp.MustCompile(`href="(/p/[^"]*/edit)"`)
+)
+
+// warm looks at all that has a list, as everybody, so that what follows meets
+// rivers and memories of before.
+func (rd *reader) warm() {
+	pages := []string{"/everything", "/best"}
+	for _, r := range rd.people {
+		for _, page := range []string{"", "/likes", "/comments", "/photos", "/private"} {
+			pages = append(pages, "/"+r.name+page)
+		}
+	}
+	for _, g := range rd.groups {
+		pages = append(pages, "/"+g)
+	}
+	for _, who := range append(slices.Clone(rd.people), nil) {
+		for _, page := range pages {
+			rd.get(rd.node, who, page, "")
+		}
+		if who != nil {
+			for _, page := range []string{"/", "/filter/directs", "/filter/eyes", "/" + who.name + "/faves"} {
+				rd.get(rd.node, who, page, "")
+			}
+		}
+	}
+}
+
+func (rd *reader) look() {
+	who := rd.anybody(rd.rng)
+	if rd.rng.IntN(4) == 0 {
+		rd.get(rd.node, who, rd.otherAddress(nameOf(who)), "")
+		return
+	}
+	address := rd.anyPage(rd.rng, nameOf(who))
+	for range 3 {
+		body := rd.get(rd.node, who, address, "")
+		for _, form := range []*regexp.Regexp{unfoldForm, editForm} {
+			if more := links(body, form); len(more) > 0 && rd.rng.IntN(2) == 0 {
+				// What is unfolded stands in an entry of a page, but not as a list does.
+				rd.get(rd.node, who, more[rd.rng.IntN(len(more))], "/everything")
+			}
+		}
+		older := links(body, olderForm)
+		if len(older) == 0 {
+			return
+		}
+		address = older[0]
+	}
+}
+
+// anybody is a resident, or nil for nobody.
+func (w *observed) anybody(rng *rand.Rand) *resident {
+	if k := rng.IntN(len(w.people) + 1); k > 0 {
+		return w.people[k-1]
+	}
+	return nil
+}
+
+func nameOf(r *resident) string {
+	if r == nil {
+		return ""
+	}
+	return r.name
+}
+
+// get asks a node for an address and judges the answer. within is the page from
+// which river.js asks, if it does.
+func (w *observed) get(n *liveSite, who *resident, address, within string) string {
+	var v *visitor
+	if who == nil {
+		v = n.visitor()
+	} else {
+		v = who.visitors[slices.Index(w.nodes, n)]
+	}
+	v = &visitor{t: v.t, base: v.base, client: v.client, header: http.Header{}}
+	if within != "" {
+		v.header.Set("X-River-Page", within)
+	}
+	s := serving{viewer: nameOf(who), address: address, how: "page", from: w.facts.now()}
+	a := v.get(address)
+	s.to = w.facts.now()
+	if a.status >= 500 || a.status == http.StatusBadRequest {
+		w.t.Errorf("GET %s for %q: status %d", address, s.viewer, a.status)
+	}
+	w.judge(s, plain(a.body))
+	if a.status != http.StatusOK {
+		return ""
+	}
+	return a.body
+}

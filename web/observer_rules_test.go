@@ -1,0 +1,291 @@
+package web
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// showing is a page as the rules know it.
+type showing struct {
+	kind  string // first segment of an address, or one of those below
+	whose string // account's name, or place's
+	// asAll: it is the same for everybody, as nobody sees it.
+	asAll bool
+}
+
+// Kinds of pages besides first segments.
+const (
+	onHome, onUser, onSubfeed, onGroup = "home", "user", "subfeed", "group"
+	onLikes, onComments, onFaves       = "likes", "comments", "faves"
+	// onNone shows posts one by one: no list they could have left.
+	onNone = ""
+)
+
+// showingOf says what page an address leads to.
+func (f *facts) showingOf(address string) showing {
+	u, err := url.Parse(address)
+	if err != nil {
+		return showing{}
+	}
+	path, feed := strings.CutPrefix(u.Path, "/feeds")
+	if feed {
+		path = strings.TrimSuffix(strings.TrimSuffix(path, ".atom"), ".json")
+	}
+	on := showing{asAll: feed}
+	first, second, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	switch {
+	case path == "/":
+		on.kind = onHome
+	case first == "filter":
+		on.kind = second
+	case f.groups[first] && second == "":
+		on.kind, on.whose = onGroup, first
+	case f.owners[first] == "":
+		if slices.Contains([]string{"everything", "best", "most-faved", "tag", "lists"}, first) {
+			on.kind = first
+		}
+	case second == "":
+		on.kind, on.whose = onUser, first
+	case second == onLikes || second == onComments || second == onFaves:
+		on.kind, on.whose = second, first
+	case f.owners[first+"/"+second] != "":
+		on.kind, on.whose = onSubfeed, first+"/"+second
+	}
+	return on
+}
+
+// holds: might the page have held the post for the viewer, who could read it?
+func (on showing) holds(f *facts, at instant, viewer string, p *writing) bool {
+	account := ""
+	in := func(is func(place string) bool) bool {
+		return f.stands(at, p, func(places []string) bool { return slices.ContainsFunc(places, is) })
+	}
+	switch on.kind {
+	case onNone:
+		return true
+	case "directs":
+		return in(func(place string) bool { return place == directsOf+viewer })
+	case onFaves:
+		return f.may(at, keeps, viewer, p.id, true)
+	case "eyes":
+		return in(func(place string) bool { return place == eyesOf+viewer })
+	case onHome:
+		if !f.bringsHome(at, viewer, p) {
+			return false
+		}
+	case onUser, onSubfeed, onGroup:
+		account = f.owners[on.whose]
+		if !in(func(place string) bool { return place == on.whose || on.kind == onUser && f.owners[place] == account }) {
+			return false
+		}
+	case onLikes:
+		account = on.whose
+		if !f.may(at, likes, account, p.id, true) {
+			return false
+		}
+	case onComments:
+		account = on.whose
+		if !f.commented(at, account, p) {
+			return false
+		}
+	}
+	if account != "" {
+		// "May this viewer open this river at all?" A ban closes a person's pages.
+		if !f.opens(at, viewer, on.whose) || !f.may(at, bans, viewer, account, false) || !f.may(at, bans, account, viewer, false) {
+			return false
+		}
+	}
+	if on.kind == onSubfeed {
+		account = "" // a hidden account's sub-feeds are hidden
+	}
+	return f.spared(at, viewer, p, account)
+}
+
+// bringsHome: might there have been a reason for the post to be in the viewer's
+// home feed? What one once wrote, liked or commented on may stay among one's
+// discussions.
+func (f *facts) bringsHome(at instant, viewer string, p *writing) bool {
+	if f.tookPart[relation{likes, viewer, p.id}] {
+		return true
+	}
+	mine := func(account string) bool { return account == viewer || f.may(at, brings, viewer, account, true) }
+	if f.stands(at, p, func(places []string) bool {
+		return slices.ContainsFunc(places, func(place string) bool { return f.opens(at, viewer, place) && mine(f.owners[place]) })
+	}) {
+		return true
+	}
+	for account := range f.owners {
+		if mine(account) && (f.may(at, likes, account, p.id, true) || f.commented(at, account, p)) {
+			return true
+		}
+	}
+	return false
+}
+
+var (
+	tokenForm   = regexp.MustCompile(`zq\d+k`)
+	articleForm = regexp.MustCompile(`(?s)<article id="p-([0-9a-z]{10})".*?</article>`)
+	likesForm   = regexp.MustCompile(`(?s)id="p-[0-9a-z]{10}-likes"[^>]*>(.*?)</div>`)
+	whyForm     = regexp.MustCompile(`(?s)id="p-[0-9a-z]{10}-why"[^>]*>(.*?)</div>`)
+	toForm      = regexp.MustCompile(`(?s)<span class="to">(.*?)<a class="when"`)
+	accountForm = regexp.MustCompile(`<a class="who" href="/([a-z0-9-]+(?:/[a-z0-9-]+)?)"`)
+)
+
+// serving is what was served or pushed to somebody, and when it can have been
+// decided.
+type serving struct {
+	viewer   string
+	address  string // of the page it is of
+	from, to instant
+	how      string
+	except   string // a token the viewer has just sent, which may be sent back
+}
+
+// judge says what is wrong with bytes that were served: every token in them, and
+// every name in the parts of entries that are made of names.
+func (f *facts) judge(s serving, body string) []string {
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	on, viewer := f.showingOf(s.address), s.viewer
+	if on.asAll {
+		viewer = ""
+	}
+	var wrong []string
+	complain := func(format string, args ...any) {
+		wrong = append(wrong, fmt.Sprintf("%s of %s for %q, decided between %d and %d: ", s.how, s.address, s.viewer, s.from, s.to)+
+			fmt.Sprintf(format, args...))
+	}
+	tokens := tokenForm.FindAllString(body, -1)
+	slices.Sort(tokens)
+	for _, token := range slices.Compact(tokens) {
+		of, known := f.tokens[token]
+		if !known || token == s.except {
+			continue
+		}
+		if !f.ever(s.from, s.to, func(at instant) bool { return f.shown(at, viewer, token, of, on) }) {
+			complain("%s", f.tell(token, of, viewer))
+		}
+	}
+	for _, m := range articleForm.FindAllStringSubmatch(body, -1) {
+		p := f.codes[m[1]]
+		if p == nil {
+			continue // its answer is not here yet
+		}
+		for _, line := range likesForm.FindAllStringSubmatch(m[0], -1) {
+			wrong = append(wrong, f.judgeLikes(s, p, viewer, line[1])...)
+		}
+		f.judgePlaces(s, p, viewer, m[0], complain)
+	}
+	return wrong
+}
+
+// judgeLikes says which names in a line of likes are wrong.
+func (f *facts) judgeLikes(s serving, p *writing, viewer, line string) []string {
+	var wrong []string
+	for _, m := range accountForm.FindAllStringSubmatch(line, -1) {
+		name := m[1]
+		if !f.ever(s.from, s.to, func(at instant) bool {
+			return f.may(at, likes, name, p.id, true) &&
+				f.stands(at, p, func(places []string) bool { return f.sees(at, viewer, name, places) })
+		}) {
+			wrong = append(wrong, fmt.Sprintf("%s of %s for %q, decided between %d and %d: %s likes %s %s\n%s",
+				s.how, s.address, s.viewer, s.from, s.to, name, p.id, p.code, f.tellBetween(viewer, name)))
+		}
+	}
+	return wrong
+}
+
+// judgePlaces looks at which places, and whom, an entry names above its text.
+func (f *facts) judgePlaces(s serving, p *writing, viewer, article string, complain func(string, ...any)) {
+	parts := append(toForm.FindAllStringSubmatch(article, -1), whyForm.FindAllStringSubmatch(article, -1)...)
+	for _, part := range parts {
+		for _, m := range accountForm.FindAllStringSubmatch(part[1], -1) {
+			name := m[1]
+			if !f.groups[name] && !strings.Contains(name, "/") {
+				continue // people are named as writers, likers and parties of directs
+			}
+			if !f.ever(s.from, s.to, func(at instant) bool {
+				return f.opens(at, viewer, name) && f.stands(at, p, func(places []string) bool { return slices.Contains(places, name) })
+			}) {
+				complain("%s %s is said to stand in %s, where it stands in %v", p.id, p.code, name, tellHistory(&p.places))
+			}
+		}
+	}
+	for _, part := range whyForm.FindAllStringSubmatch(article, -1) {
+		for _, m := range accountForm.FindAllStringSubmatch(part[1], -1) {
+			name := m[1]
+			if f.groups[name] || strings.Contains(name, "/") {
+				continue
+			}
+			if !f.ever(s.from, s.to, func(at instant) bool {
+				return f.stands(at, p, func(places []string) bool { return f.sees(at, viewer, name, places) })
+			}) {
+				complain("%s %s is said to be here because of %s\n%s", p.id, p.code, name, f.tellBetween(viewer, name))
+			}
+		}
+	}
+}
+
+// tell describes a token that should not have been seen.
+func (f *facts) tell(token string, of said, viewer string) string {
+	if of.writing == nil {
+		return fmt.Sprintf("%s, the title of %s: level %s, admits %s, excludes %s", token, of.place, tellHistory(f.levels[of.place]),
+			tellHistory(f.relation(admits, of.place, viewer)), tellHistory(f.relation(excludes, of.place, viewer)))
+	}
+	w, p := of.writing, of.writing.of()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s in %s by %s (text %s)", token, w.id, w.author, tellHistory(&w.text))
+	if w != p {
+		fmt.Fprintf(&b, " on %s by %s (text %s)", p.id, p.author, tellHistory(&p.text))
+		b.WriteString("\n" + f.tellBetween(viewer, w.author))
+	}
+	fmt.Fprintf(&b, "\n  code %s, places %s\n%s", p.code, tellHistory(&p.places), f.tellBetween(viewer, p.author))
+	named := map[string]bool{}
+	for _, c := range append([]*change[string]{{value: p.places.first}}, p.places.changes...) {
+		for _, name := range strings.Split(c.value, ",") {
+			if name != "" && !named[name] {
+				named[name] = true
+				fmt.Fprintf(&b, "\n  %s: level %s", name, tellHistory(f.levels[name]))
+				for _, kind := range []string{admits, excludes} {
+					fmt.Fprintf(&b, ", %s %s", kind, tellHistory(f.relations[relation{kind, name, viewer}]))
+				}
+				for _, kind := range []string{shows, leads, hidesA} {
+					fmt.Fprintf(&b, ", %s %s", kind, tellHistory(f.relations[relation{kind, viewer, name}]))
+				}
+			}
+		}
+	}
+	fmt.Fprintf(&b, "\n  hides the post %s, likes %s", tellHistory(f.relations[relation{hidesP, viewer, p.id}]),
+		tellHistory(f.relations[relation{likes, viewer, p.id}]))
+	return b.String()
+}
+
+func (f *facts) tellBetween(viewer, person string) string {
+	return fmt.Sprintf("  bans %s, banned by %s, hides %s", tellHistory(f.relations[relation{bans, viewer, person}]),
+		tellHistory(f.relations[relation{bans, person, viewer}]), tellHistory(f.relations[relation{hidesA, viewer, person}]))
+}
+
+func tellHistory[T comparable](h *history[T]) string {
+	if h == nil {
+		return "never"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%v", h.first)
+	for _, c := range h.changes {
+		fmt.Fprintf(&b, ", %v (%d-%d)", c.value, c.from, c.to)
+	}
+	return b.String()
+}
+
+// links finds addresses in a page.
+func links(body string, form *regexp.Regexp) []string {
+	var found []string
+	for _, m := range form.FindAllStringSubmatch(body, -1) {
+		found = append(found, html.UnescapeString(m[1]))
+	}
+	return found
+}

@@ -1,0 +1,468 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// timedRivers notes when the hub read what it decides by.
+type timedRivers struct {
+	riverSource
+	facts *facts
+
+	mu    sync.Mutex // guards reads
+	reads []change[struct{}]
+}
+
+// keptReads is more than a hub reads while a frame is on its way.
+const keptReads = 8192
+
+func (r *timedRivers) timed() (done func()) {
+	from := r.facts.now()
+	return func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if len(r.reads) == keptReads {
+			r.reads = slices.Delete(r.reads, 0, keptReads/2)
+		}
+		r.reads = append(r.reads, change[struct{}]{from: from, to: r.facts.now()})
+	}
+}
+
+func (r *timedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
+	defer r.timed()()
+	return r.riverSource.Visit(ctx, v, n, c)
+}
+
+func (r *timedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
+	defer r.timed()()
+	return r.riverSource.Flush(ctx, w, posts)
+}
+
+func (r *timedRivers) Fronts(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
+	defer r.timed()()
+	return r.riverSource.Fronts(ctx, w)
+}
+
+// earliest is when the earliest read began of which something may have been
+// rendered at that moment: what was decided longer ago is not sent.
+func (r *timedRivers) earliest(rendered instant) instant {
+	// Between the end of a read and the hub's own look at its clock a busy machine
+	// may do other things.
+	const busy = instant(100 * time.Millisecond)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := rendered
+	for _, c := range slices.Backward(r.reads) {
+		if c.to <= rendered && c.to >= rendered-instant(observedStale)-busy {
+			found = min(found, c.from)
+		}
+	}
+	return found
+}
+
+// stampedPages writes into each entry rendered for a frame when that was. The
+// parts that are compared by their HTML are left alone.
+type stampedPages struct {
+	hubPages
+	facts *facts
+}
+
+var stampForm = regexp.MustCompile(`<!--rendered (\d+)-->`)
+
+func (p stampedPages) renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error) {
+	stamp := fmt.Appendf(nil, "<!--rendered %d-->", p.facts.now())
+	parts, whole, err := p.hubPages.renderEntry(ctx, l, n, sets, it)
+	for _, part := range []*[]byte{&parts.Body, &parts.Comments, &whole} {
+		*part = append(slices.Clone(*part), stamp...)
+	}
+	return parts, whole, err
+}
+
+// follower is an open page: what is shown on it is kept as PROTOCOL.md tells
+// clients to keep it.
+type follower struct {
+	*observed
+	who   *resident
+	rng   *rand.Rand
+	stays bool        // on a page as long as it is let
+	from  []*liveSite // loads pages from these
+	nodes []*liveSite // connects to these
+	over  <-chan struct{}
+
+	node    *liveSite
+	address string
+	conn    *websocket.Conn
+	river   string
+	sight   string
+	newest  bool
+	// shown are the entries by code, gone the stamps of those taken off.
+	shown     map[string]*shownEntry
+	confirmed map[string]bool // since a river frame, until its ok
+	ended     chan struct{}   // reading has
+	mu        sync.Mutex      // guards the page while reading
+	differing string          // the code of an entry that does not equal a reload
+	said      []string        // the frames since it was loaded
+}
+
+type shownEntry struct {
+	version string
+	place   int64
+	parts   map[string]string
+}
+
+var (
+	riverForm = regexp.MustCompile(`data-river="(\d+)"`)
+	sightForm = regexp.MustCompile(`data-sight="([^"]*)"`)
+	entryForm = regexp.MustCompile(`(?s)<article id="p-([0-9a-z]{10})"[^>]*data-version="([^"]*)" data-place="(\d+)".*?</article>`)
+)
+
+// entriesOf reads the entries of a page, or of a frame's HTML.
+func entriesOf(html string) map[string]*shownEntry {
+	found := map[string]*shownEntry{}
+	for _, m := range entryForm.FindAllStringSubmatch(html, -1) {
+		place, _ := strconv.ParseInt(m[3], 10, 64) // digits
+		found[m[1]] = &shownEntry{version: m[2], place: place, parts: partsOf(m[0])}
+	}
+	return found
+}
+
+// partsOf reads the parts of an entry.
+func partsOf(article string) map[string]string {
+	parts := map[string]string{}
+	names := []string{"why", "body", "acts", "likes", "comments", "box"}
+	at := make([]int, 0, len(names)+1)
+	for _, name := range names {
+		m := regexp.MustCompile(`id="p-[0-9a-z]{10}-` + name + `"`).FindStringIndex(article)
+		if m == nil {
+			return parts
+		}
+		at = append(at, m[0])
+	}
+	for i, name := range names[:len(names)-1] {
+		parts[name] = article[at[i]:at[i+1]]
+	}
+	return parts
+}
+
+// follow opens one page after the other, or the same again, until all is over.
+func (fl *follower) follow() {
+	for {
+		select {
+		case <-fl.over:
+			return
+		default:
+		}
+		if fl.address == "" || fl.rng.IntN(2) == 0 {
+			if !fl.load() {
+				continue
+			}
+		}
+		if !fl.connect() {
+			fl.address = ""
+			continue
+		}
+		for {
+			// Who wanders goes on after a while.
+			wait := time.NewTimer(time.Duration(100+fl.rng.IntN(900)) * time.Millisecond)
+			ended := false
+			select {
+			case <-fl.over:
+				wait.Stop()
+				return
+			case <-fl.ended:
+				ended = true
+			case <-wait.C:
+			}
+			wait.Stop()
+			if ended {
+				break
+			}
+			if !fl.stays {
+				fl.end()
+				break
+			}
+		}
+	}
+}
+
+// load loads some page, and forgets the one before.
+func (fl *follower) load() bool {
+	node := fl.from[fl.rng.IntN(len(fl.from))]
+	address := fl.anyPage(fl.rng, nameOf(fl.who))
+	body := fl.get(node, fl.who, address, "")
+	m := riverForm.FindStringSubmatch(body)
+	if m == nil {
+		fl.address = ""
+		return false
+	}
+	if older := links(body, olderForm); len(older) > 0 && !fl.stays && fl.rng.IntN(3) == 0 {
+		address = older[0]
+		body = fl.get(node, fl.who, address, "")
+		if m = riverForm.FindStringSubmatch(body); m == nil {
+			fl.address = ""
+			return false
+		}
+	}
+	fl.address, fl.river, fl.sight = address, m[1], links(body, sightForm)[0]
+	fl.shown, fl.confirmed, fl.said = entriesOf(body), nil, nil
+	return true
+}
+
+// connect subscribes with what is shown, on either node, and reads from then on.
+func (fl *follower) connect() bool {
+	fl.node = fl.nodes[fl.rng.IntN(len(fl.nodes))]
+	var p *person
+	if fl.who != nil {
+		p = fl.who.person
+	}
+	conn, status, err := fl.node.dial(p, nil)
+	if err != nil {
+		fl.t.Errorf("dial: %v (status %d)", err, status)
+		return false
+	}
+	stamps := map[string]string{}
+	for code, e := range fl.shown {
+		stamps[code] = e.version
+	}
+	message, err := json.Marshal(map[string]any{
+		"t": "subscribe", "page": fl.address, "lang": "en", "viewer": nameOf(fl.who),
+		"river": fl.river, "sight": fl.sight, "entries": stamps,
+	})
+	if err != nil {
+		fl.t.Error(err)
+		return false
+	}
+	ctx, cancel := context.WithTimeout(fl.t.Context(), patience)
+	defer cancel()
+	if err := conn.Write(ctx, websocket.MessageText, message); err != nil {
+		fl.t.Errorf("subscribe: %v", err)
+		return false
+	}
+	fl.conn, fl.ended, fl.confirmed = conn, make(chan struct{}), nil
+	go fl.read(conn, fl.ended)
+	return true
+}
+
+// end hangs up.
+func (fl *follower) end() {
+	if fl.conn == nil {
+		return
+	}
+	_ = fl.conn.CloseNow() // it may be closed already
+	<-fl.ended
+	fl.conn = nil
+}
+
+// read takes frames until the connection ends.
+func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
+	defer close(ended)
+	for {
+		_, message, err := conn.Read(fl.t.Context())
+		if err != nil {
+			var closed websocket.CloseError
+			if errors.As(err, &closed) {
+				fl.mu.Lock()
+				defer fl.mu.Unlock()
+				if closed.Code == closeNoPage {
+					fl.address = "" // closed to this viewer
+				} else if closed.Code != closeReconnect {
+					fl.t.Errorf("socket of %q on %s closed: %v", nameOf(fl.who), fl.address, closed)
+				}
+			}
+			return
+		}
+		at := fl.facts.now()
+		var f frame
+		if err := json.Unmarshal(message, &f); err != nil {
+			fl.t.Errorf("frame %s: %v", message, err)
+			return
+		}
+		fl.witness(&f, at)
+		fl.mu.Lock()
+		fl.said = append(fl.said, fmt.Sprintf("%d %s %s %s of %s", at, f.T, f.Post, f.Version, f.River))
+		fl.take(f)
+		fl.mu.Unlock()
+	}
+}
+
+// witness shows the observer a frame.
+func (fl *follower) witness(f *frame, at instant) {
+	var all strings.Builder
+	all.WriteString(f.HTML)
+	for _, part := range slices.Sorted(maps.Keys(f.Parts)) {
+		all.WriteString(f.Parts[part])
+	}
+	body := all.String()
+	if body == "" {
+		return
+	}
+	fl.pushes.Add(1)
+	s := serving{viewer: nameOf(fl.who), address: fl.address, how: "frame", from: at, to: at}
+	if m := stampForm.FindStringSubmatch(body); m != nil {
+		rendered, _ := strconv.ParseInt(m[1], 10, 64) // digits
+		s.from = fl.serve[fl.node].earliest(instant(rendered))
+	} else {
+		// Made of names only, and of what was there a moment ago.
+		s.from -= instant(observedStale + 2*time.Second)
+	}
+	fl.judge(s, body)
+	if line, ok := f.Parts["likes"]; ok {
+		fl.facts.mu.RLock()
+		defer fl.facts.mu.RUnlock()
+		if p := fl.facts.codes[f.Post]; p != nil {
+			fl.complain(fl.facts.judgeLikes(s, p, s.viewer, line))
+		}
+	}
+}
+
+// take does with a frame what a client does.
+func (fl *follower) take(f frame) {
+	switch f.T {
+	case "river":
+		fl.river = f.River
+		fl.confirmed = map[string]bool{}
+		for _, e := range fl.shown {
+			e.version = "0.0"
+		}
+	case "entry":
+		if f.River != fl.river {
+			return
+		}
+		if fl.confirmed != nil {
+			fl.confirmed[f.Post] = true
+		}
+		was := fl.shown[f.Post]
+		if was == nil && f.HTML == "" {
+			fl.t.Errorf("%q on %s was sent parts of %s, which is not shown", nameOf(fl.who), fl.address, f.Post)
+			return
+		}
+		now := &shownEntry{version: f.Version, place: f.Place, parts: map[string]string{}}
+		if was != nil {
+			old, _ := parseStamp(was.version)
+			is, ok := parseStamp(f.Version)
+			if !ok || newer(old, is) && !newer(is, old) {
+				fl.t.Errorf("%q on %s: %s went back from %s to %s", nameOf(fl.who), fl.address, f.Post, was.version, f.Version)
+			}
+			maps.Copy(now.parts, was.parts)
+		}
+		maps.Copy(now.parts, partsOf(f.HTML))
+		maps.Copy(now.parts, f.Parts)
+		fl.shown[f.Post] = now
+	case "gone":
+		if f.River == fl.river {
+			delete(fl.shown, f.Post)
+		}
+	case "ok":
+		fl.sight = f.Sight
+		if fl.confirmed != nil {
+			maps.DeleteFunc(fl.shown, func(code string, _ *shownEntry) bool { return !fl.confirmed[code] })
+			fl.confirmed = nil
+		}
+	}
+}
+
+// equalsReload waits until the page shows what a reload would, which no
+// comparison brings about.
+func (fl *follower) equalsReload() {
+	fl.t.Helper()
+	if fl.conn == nil || fl.address == "" {
+		return
+	}
+	var differ string
+	await(fl.t, fmt.Sprintf("%q on %s to equal a reload", nameOf(fl.who), fl.address), func() bool {
+		select {
+		case <-fl.ended:
+			return true // closed: nothing is shown
+		default:
+		}
+		body := fl.get(fl.node, fl.who, fl.address, "")
+		m := riverForm.FindStringSubmatch(body)
+		fl.mu.Lock()
+		defer fl.mu.Unlock()
+		if m == nil {
+			// A post's page that is gone need not be closed to show nothing.
+			differ = "a reload shows no river"
+			return len(fl.shown) == 0
+		}
+		differ = fl.differs(m[1], entriesOf(body))
+		return differ == ""
+	}, func() string { return differ }, fl.story)
+}
+
+// story tells what became of the entry that differs.
+func (fl *follower) story() string {
+	fl.mu.Lock()
+	defer fl.mu.Unlock()
+	fl.facts.mu.RLock()
+	defer fl.facts.mu.RUnlock()
+	var b strings.Builder
+	if p := fl.facts.codes[fl.differing]; p != nil {
+		token := p.text.last()
+		b.WriteString(fl.facts.tell(token, fl.facts.tokens[token], nameOf(fl.who)))
+	}
+	for _, said := range fl.said {
+		if strings.Contains(said, fl.differing) || !strings.Contains(said, " entry ") && !strings.Contains(said, " gone ") {
+			b.WriteString("\n" + said)
+		}
+	}
+	return b.String()
+}
+
+// differs compares what is shown, as far as a first page goes, with a reload.
+func (fl *follower) differs(river string, now map[string]*shownEntry) string {
+	if fl.river != river {
+		return fmt.Sprintf("river %s, a reload %s", fl.river, river)
+	}
+	codes := slices.SortedFunc(maps.Keys(fl.shown), func(a, b string) int { return int(fl.shown[b].place - fl.shown[a].place) })
+	codes = codes[:min(len(codes), rivers.PageSize)]
+	for _, code := range codes {
+		fl.differing = code
+		if now[code] == nil {
+			return fmt.Sprintf("shows %s at %s, place %d, a reload does not", code, fl.shown[code].version, fl.shown[code].place)
+		}
+	}
+	for code, e := range now {
+		fl.differing = code
+		was := fl.shown[code]
+		if was == nil {
+			return fmt.Sprintf("lacks %s at %s", code, e.version)
+		}
+		if was.version != e.version || was.place != e.place {
+			return fmt.Sprintf("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
+		}
+		for _, part := range []string{"body", "comments", "likes"} {
+			if strings.Contains(was.parts[part]+e.parts[part], "data-unfold") && part == "likes" {
+				continue // who of many is named depends on whom the viewer follows
+			}
+			is, would := essence(was.parts[part]), essence(e.parts[part])
+			if !slices.Equal(is, would) {
+				return fmt.Sprintf("%s of %s at %s say %q, a reload %q", part, code, e.version, is, would)
+			}
+		}
+	}
+	return ""
+}
+
+// essence is of a part what does not depend on the hour nor on whom the viewer
+// follows: texts and counts.
+func essence(part string) []string {
+	found := regexp.MustCompile(`zq\d+k|class="comment veiled"|id="c-\d+"|<a class="who" href="[^"]*"`).FindAllString(part, -1)
+	slices.Sort(found)
+	return found
+}

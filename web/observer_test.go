@@ -1,0 +1,372 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riverrun/jobs"
+	"riverrun/migrations/testdb"
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+// How much is observed. It is bounded by what is done and not by time, so that a
+// slow machine tests as much as a fast one; RIVERRUN_SOAK multiplies it.
+const (
+	observedSeeds = 8  // acts of each actor before anybody looks
+	observedActs  = 45 // of each actor while everybody looks
+	observedLooks = 55 // of each reader
+)
+
+// Forms sent by several people at once to two nodes, readers of all kinds of
+// pages on both and open pages, with jobs and bus as in production; and an
+// observer who knows only what was asked and answered (observer_facts_test.go)
+// and judges every byte that is served or pushed. At rest every open page equals
+// a reload, and every river one built anew.
+func TestObservedTown(t *testing.T) {
+	w := newObserved(t, true, 2)
+	w.populate()
+	var followers []*follower
+	for i, p := range append(slices.Clone(w.people), nil) {
+		for j := range 3 {
+			fl := &follower{observed: w, who: p, rng: w.chance(4, uint64(i*10+j)), nodes: w.nodes, stays: j < 2}
+			followers = append(followers, fl)
+		}
+	}
+	w.live(followers, allActs, w.nodes, w.nodes)
+	w.rest()
+	for _, fl := range followers {
+		if fl.stays {
+			fl.equalsReload()
+		}
+		fl.end()
+	}
+	w.sound()
+}
+
+// With all workers and the bus stopped, what is narrowed on one node is shown by
+// others no more (R4), neither on a page nor in a push: hubs are asked for all
+// posts after each form.
+func TestObservedStandstill(t *testing.T) {
+	w := newObserved(t, false, 3)
+	w.populate()
+	var followers []*follower
+	for i, p := range append(slices.Clone(w.people), nil) {
+		for j := range 3 {
+			fl := &follower{observed: w, who: p, rng: w.chance(4, uint64(i*10+j)), nodes: w.nodes[1:2]}
+			if j < 2 {
+				// Nobody loads a page from the third node: what its hub knows, it finds out
+				// itself.
+				fl.nodes, fl.stays = w.nodes[2:], true
+			}
+			followers = append(followers, fl)
+		}
+	}
+	(&reader{observed: w, node: w.nodes[1]}).warm()
+	w.live(followers, narrowingActs, w.nodes[:1], w.nodes[1:2])
+	for _, fl := range followers {
+		fl.end()
+	}
+}
+
+// observed is a site of several nodes over one pair of stores, those who live there,
+// and the observer.
+type observed struct {
+	t      testing.TB
+	seed   uint64
+	scale  int
+	db     *testdb.DB
+	facts  *facts
+	nodes  []*liveSite
+	lively bool // jobs and bus run
+	people []*resident
+	groups []string
+	// gates are held by whoever changes who may read an account's places.
+	gates map[string]*sync.Mutex
+	serve map[*liveSite]*timedRivers
+
+	hotMu sync.Mutex // guards hot
+	hot   []string   // addresses just narrowed
+
+	serial  atomic.Int64 // of tokens and writings
+	judged  atomic.Int64 // servings
+	tokens  atomic.Int64 // judged
+	pushes  atomic.Int64 // frames judged
+	refused atomic.Int64 // forms
+	done    atomic.Int64
+	wrong   atomic.Int64
+}
+
+// maxComplaints is how many violations are told one by one.
+const maxComplaints = 5
+
+func newObserved(t testing.TB, lively bool, nodes int) *observed {
+	t.Helper()
+	w := &observed{
+		t: t, seed: rand.Uint64(), scale: 1, lively: lively, db: testdb.New(t), facts: newFacts(),
+		gates: map[string]*sync.Mutex{}, serve: map[*liveSite]*timedRivers{},
+	}
+	for name, into := range map[string]func(uint64){
+		"RIVERRUN_SEED": func(n uint64) { w.seed = n }, "RIVERRUN_SOAK": func(n uint64) { w.scale = int(n) },
+	} {
+		if text := os.Getenv(name); text != "" {
+			n, err := strconv.ParseUint(text, 10, 64)
+			if err != nil {
+				t.Fatalf("%s=%q: %v", name, text, err)
+			}
+			into(n)
+		}
+	}
+	t.Logf("RIVERRUN_SEED=%d", w.seed)
+	if err := jobs.Migrate(t.Context(), w.db.Primary); err != nil {
+		t.Fatal(err)
+	}
+	for range nodes {
+		w.addNode()
+	}
+	return w
+}
+
+func (w *observed) chance(who, which uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(w.seed, who<<32|which))
+}
+
+// addNode starts a node, as cmd/riverrun does: without jobs and bus unless the
+// site is lively.
+func (w *observed) addNode() {
+	t := w.t
+	t.Helper()
+	ctx := t.Context()
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	announcer, err := jobs.NewAnnouncer(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := timelines.DefaultOptions()
+	options.BestOf, options.MostFaved = 2, 2
+	primary, secondary := testdb.Open(t, w.db.PrimaryURL), testdb.Open(t, w.db.SecondaryURL)
+	n := &liveSite{t: t, db: w.db}
+	n.store = timelines.Open(primary, announcer, options)
+	n.rivers = rivers.Open(secondary, n.store, log, rivers.DefaultOptions())
+	n.tiers = tiers.New(tiers.Config{Timelines: n.store, Rivers: n.rivers, Secondary: secondary, Log: log})
+	n.http = httptest.NewUnstartedServer(nil)
+	n.server, err = New(Config{
+		Timelines: n.store, Rivers: n.rivers, Tiers: n.tiers, Log: log,
+		URL:    "http://" + n.http.Listener.Addr().String(),
+		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := n.server.hub.cfg
+	timed := &timedRivers{riverSource: cfg.rivers, facts: w.facts}
+	w.serve[n] = timed
+	cfg.rivers, cfg.pages = timed, stampedPages{cfg.pages, w.facts}
+	cfg.staleAfter = observedStale
+	// No comparison heals what a push should have brought.
+	cfg.compareEvery = 1 << 30
+	if !w.lively {
+		cfg.hear = deaf
+	}
+	n.server.hub = makeHub(cfg, n.server.hub.metric)
+	start := []func(context.Context) error{n.rivers.Start, n.server.Start}
+	if w.lively {
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.tiers, Rivers: n.rivers, Timelines: n.store, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start = append(start, n.tiers.Start, work.Start)
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			if err := work.Stop(ctx); err != nil {
+				t.Errorf("stop jobs: %v", err)
+			}
+		})
+	}
+	for _, start := range start {
+		if err := start(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	n.http.Config.Handler = n.server.Handler()
+	n.http.Start()
+	t.Cleanup(n.stop)
+	w.nodes = append(w.nodes, n)
+}
+
+// observedStale is how old a decision may be when it is sent: short, so that the
+// observer knows well when a frame was decided, and decisions are made again now
+// and then.
+const observedStale = 250 * time.Millisecond
+
+// resident is somebody who lives there: one actor, seen by many readers.
+type resident struct {
+	*person
+	name     string
+	rng      *rand.Rand
+	visitors []*visitor // by node
+}
+
+// populate signs everybody up, gives them groups and sub-feeds, and lets them act
+// before anybody looks.
+func (w *observed) populate() {
+	w.t.Helper()
+	f := w.facts
+	for i, name := range []string{"ann", "bob", "cat", "dan", "eve"} {
+		r := &resident{person: w.nodes[0].person(name), name: name, rng: w.chance(1, uint64(i))}
+		for _, n := range w.nodes {
+			r.visitors = append(r.visitors, (&person{site: n, token: r.token}).visitor())
+		}
+		w.people = append(w.people, r)
+		w.gates[name] = &sync.Mutex{}
+		f.addPlace(name, name, timelines.Public)
+		f.addPlace(name+"/private", name, timelines.Private)
+		f.addPlace(directsOf+name, name, timelines.Private)
+		f.addPlace(eyesOf+name, name, timelines.Private)
+		level := timelines.Level(i % 3)
+		title := w.token(said{place: name + "/photos"})
+		f.addPlace(name+"/photos", name, level)
+		r.visitors[0].post("/settings/feeds", "slug", "photos", "title", title, "access", level.String()).leadsTo("/settings/feeds?saved#page-photos")
+		r.visitors[0].post("/lists", "title", "Some").wants(303)
+	}
+	for i, level := range []timelines.Level{timelines.Public, timelines.Protected, timelines.Private} {
+		name, founder := "club-"+level.String(), w.people[i]
+		founder.visitors[0].post("/groups", "name", name, "title", name, "access", level.String()).wants(303)
+		f.addPlace(name, name, level)
+		f.groups[name] = true
+		f.relations[relation{admits, name, founder.name}] = &history[bool]{first: true}
+		f.relations[relation{follows, founder.name, name}] = &history[bool]{first: true}
+		f.relations[relation{brings, founder.name, name}] = &history[bool]{first: true}
+		f.relations[relation{leads, founder.name, name}] = &history[bool]{first: true}
+		w.groups = append(w.groups, name)
+		w.gates[name] = &sync.Mutex{}
+	}
+	// Everybody is in every group and follows everybody to begin with.
+	for _, r := range w.people {
+		for _, name := range w.groups {
+			w.actor(r, w.nodes[:1]).subscribe(name)
+			w.actor(w.founder(name), w.nodes[:1]).answer(r.name, name, true)
+		}
+		for _, other := range w.people {
+			w.actor(r, w.nodes[:1]).subscribe(other.name)
+		}
+	}
+	var all sync.WaitGroup
+	for _, r := range w.people {
+		all.Go(func() {
+			a := w.actor(r, w.nodes[:1])
+			for range observedSeeds {
+				a.write()
+				a.comment()
+				a.like()
+			}
+		})
+	}
+	all.Wait()
+}
+
+func (w *observed) founder(group string) *resident {
+	return w.people[slices.Index(w.groups, group)]
+}
+
+// token makes a word that occurs nowhere else.
+func (w *observed) token(of said) string {
+	token := fmt.Sprintf("zq%dk", w.serial.Add(1))
+	w.facts.mu.Lock()
+	defer w.facts.mu.Unlock()
+	w.facts.tokens[token] = of
+	return token
+}
+
+// live lets everybody act and look at once: acts on some nodes, looks on others.
+func (w *observed) live(followers []*follower, acts []deed, on, from []*liveSite) {
+	var acting, looking sync.WaitGroup
+	over := make(chan struct{})
+	for _, r := range w.people {
+		acting.Go(func() {
+			a := w.actor(r, on)
+			for range observedActs * w.scale {
+				a.step(acts)
+			}
+		})
+	}
+	for i := range 2 * len(from) {
+		rd := &reader{observed: w, node: from[i%len(from)], rng: w.chance(3, uint64(i))}
+		acting.Go(func() {
+			for range observedLooks * w.scale {
+				rd.look()
+			}
+		})
+	}
+	for _, fl := range followers {
+		fl.from, fl.over = from, over
+		looking.Go(fl.follow)
+	}
+	acting.Wait()
+	close(over)
+	looking.Wait()
+	w.t.Logf("%d forms, %d refused; %d answers and %d frames judged, %d tokens in them", w.done.Load(), w.refused.Load(),
+		w.judged.Load(), w.pushes.Load(), w.tokens.Load())
+}
+
+// judge complains about what should not have been served.
+func (w *observed) judge(s serving, body string) {
+	w.judged.Add(1)
+	w.tokens.Add(int64(len(tokenForm.FindAllString(body, -1))))
+	w.complain(w.facts.judge(s, body))
+}
+
+func (w *observed) complain(wrong []string) {
+	for _, text := range wrong {
+		if n := w.wrong.Add(1); n <= maxComplaints {
+			w.t.Error(text)
+		} else if n == maxComplaints+1 {
+			w.t.Error("and more")
+		}
+	}
+}
+
+// rest waits until nothing is left to do.
+func (w *observed) rest() {
+	w.t.Helper()
+	left := 0
+	await(w.t, "the jobs to be done", func() bool {
+		const query = `SELECT (SELECT count(*) FROM queue.river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled', 'pending')
+			AND kind IN ('distribute', 'replace', 'bump', 'follow')) + (SELECT count(*) FROM behind)`
+		if err := w.db.Primary.QueryRow(w.t.Context(), query).Scan(&left); err != nil {
+			w.t.Fatal(err)
+		}
+		return left == 0
+	}, func() string { return fmt.Sprintf("%d left", left) })
+}
+
+// sound checks every river against one built anew.
+func (w *observed) sound() {
+	w.t.Helper()
+	for i, n := range w.nodes {
+		report, err := n.rivers.Check(w.t.Context())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		for j, d := range report.Differences {
+			if j < maxComplaints {
+				w.t.Errorf("node %d: check: %v", i, d)
+			}
+		}
+		if report.Rivers == 0 {
+			w.t.Error("no river to check")
+		}
+	}
+}

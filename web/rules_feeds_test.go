@@ -1,0 +1,84 @@
+package web
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"riverrun/rivers"
+)
+
+func frameIn(t testing.TB, a *answer) frame {
+	t.Helper()
+	var f frame
+	if err := json.Unmarshal([]byte(a.body), &f); err != nil {
+		t.Fatalf("%s: %v in %.300s", a.what, err, a.body)
+	}
+	return f
+}
+
+// checkFeeds reads every page's feed file, as nobody and as somebody who may read
+// more: both get what nobody may see, the newest first.
+func (s *ruleSite) checkFeeds(t *testing.T, checks *atomic.Int64) {
+	none := s.viewers[0]
+	i := slices.IndexFunc(s.viewers, func(v *ruleViewer) bool { return v.rel == insider })
+	for _, v := range []*ruleViewer{none, s.viewers[i]} {
+		browser := s.browser(t, v)
+		pages := s.pages
+		for _, r := range s.rows {
+			pages = append(pages, &rulePage{address: "/p/" + r.code, feed: true, whole: true, holds: func(_ *ruleViewer, at *ruleRow) bool { return at == r }})
+		}
+		for _, p := range pages {
+			for _, format := range []string{".atom", ".json"} {
+				s.checkFeed(t, checks, browser, none, p, format)
+			}
+		}
+	}
+}
+
+func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *visitor, none *ruleViewer, p *rulePage, format string) {
+	t.Helper()
+	address := (&present{feed: "/feeds" + p.address}).feedFile(format)
+	a := browser.get(address)
+	status := p.status(none)
+	var want []*ruleRow
+	for _, r := range slices.Backward(s.rows) {
+		checks.Add(1)
+		if p.shows(none, r) && len(want) < rivers.PageSize {
+			want = append(want, r)
+		}
+	}
+	if !p.feed || len(p.address) > 3 && p.address[:3] == "/p/" && len(want) == 0 {
+		status = http.StatusNotFound
+	}
+	if a.status != status {
+		t.Errorf("%s: status %d, want %d", a.what, a.status, status)
+	}
+	if got := a.header.Get("Cache-Control"); got != "no-cache" && a.status == 200 || a.status != 200 && got != "private, no-cache" && got != "no-store" {
+		t.Errorf("%s: Cache-Control %q with status %d", a.what, got, a.status)
+	}
+	allowed := map[string]bool{}
+	for _, r := range want {
+		allowed[marker('b', r.n)], allowed[marker('f', r.n)], allowed[s.titleMark(r.author)] = true, true, true
+		if p.address == "/p/"+r.code {
+			for i, said := range r.comments {
+				allowed[marker('c', commentMarks*r.n+i)], allowed[s.titleMark(said.by)] = true, true
+			}
+		}
+	}
+	found := map[string]bool{}
+	for _, m := range markers.FindAllString(a.body, -1) {
+		found[m] = true
+		// What the file is called by names whose page it is.
+		if !allowed[m] && m[2] != 'n' && m[2] != 's' {
+			t.Errorf("%s: says %s", a.what, m)
+		}
+	}
+	for m := range allowed {
+		if a.status == http.StatusOK && !found[m] {
+			t.Errorf("%s: lacks %s", a.what, m)
+		}
+	}
+}
