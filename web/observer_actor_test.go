@@ -199,12 +199,12 @@ func (a *actor) anyone() string {
 	return a.another()
 }
 
-// words are what people hide.
-var words = []string{"apple", "pear", "plum", "#tea", "#river"}
+// hideable are what people hide.
+var hideable = []string{"apple", "pear", "plum", "#tea", "#river"}
 
 // text makes a text with a token of its own.
 func (a *actor) text(w *writing) (body, token string) {
-	word := words[a.rng.IntN(len(words))]
+	word := hideable[a.rng.IntN(len(hideable))]
 	of := said{writing: w, words: []string{word}}
 	token = a.token(of)
 	body = token + " says " + word
@@ -254,7 +254,7 @@ func (a *actor) write() {
 	p.places.first = strings.Join(places, ",")
 	body, token := a.text(p)
 	f.mu.Lock()
-	f.tookPart[relation{likes, a.name, p.id}] = true
+	f.tookPart[tie{likes, a.name, p.id}] = true
 	made := begin(f, &p.text, token)
 	f.mu.Unlock()
 	answer, _, ok := a.send("/posts", url.Values{"body": {body}, "to": to}, token, made)
@@ -286,7 +286,7 @@ func (a *actor) comment() {
 	c := &writing{id: fmt.Sprintf("comment %d", a.serial.Add(1)), author: a.name, post: p}
 	body, token := a.text(c)
 	f.mu.Lock()
-	f.tookPart[relation{likes, a.name, p.id}] = true
+	f.tookPart[tie{likes, a.name, p.id}] = true
 	f.comments[p] = append(f.comments[p], c)
 	made := begin(f, &c.text, token)
 	f.mu.Unlock()
@@ -374,13 +374,13 @@ func (a *actor) like() {
 		return
 	}
 	a.facts.mu.Lock()
-	a.facts.tookPart[relation{likes, a.name, p.id}] = true
+	a.facts.tookPart[tie{likes, a.name, p.id}] = true
 	a.facts.mu.Unlock()
 	a.mark(p, "like", setting{likes, a.name, p.id, true})
 }
 
 func (a *actor) unlike() {
-	if p := a.pick(a.rng, func(p *writing) bool { return a.facts.relations[relation{likes, a.name, p.id}].last() }); p != nil {
+	if p := a.pick(a.rng, func(p *writing) bool { return a.facts.relations[tie{likes, a.name, p.id}].last() }); p != nil {
 		a.mark(p, "unlike", setting{likes, a.name, p.id, false})
 	}
 }
@@ -412,7 +412,7 @@ func (a *actor) hide() {
 		name := a.anyone()
 		a.send("/"+name+"/"+what, nil, "", a.facts.set(setting{hidesA, a.name, name, want}))
 	default:
-		word := words[a.rng.IntN(len(words))]
+		word := hideable[a.rng.IntN(len(hideable))]
 		address := map[bool]string{true: "/settings/unseen", false: "/settings/unseen/remove"}[want]
 		a.send(address, url.Values{"term": {word}}, "", a.facts.set(setting{hidesT, a.name, word, want}))
 	}

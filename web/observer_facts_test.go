@@ -67,8 +67,8 @@ func (h *history[T]) last() T {
 	return h.first
 }
 
-// relation is something that may be so or not between two: kinds below.
-type relation struct{ kind, a, b string }
+// tie is something that may be so or not between two: kinds below.
+type tie struct{ kind, a, b string }
 
 // Kinds of relations, each said of a and b.
 const (
@@ -129,7 +129,7 @@ type facts struct {
 
 	mu        sync.RWMutex // guards what follows, and all histories
 	marks     []instant    // when something began to change or was answered, in order
-	relations map[relation]*history[bool]
+	relations map[tie]*history[bool]
 	levels    map[string]*history[timelines.Level]
 	owners    map[string]string // of places; groups own themselves
 	groups    map[string]bool
@@ -137,15 +137,15 @@ type facts struct {
 	codes     map[string]*writing
 	posts     []*writing
 	comments  map[*writing][]*writing // of a post
-	tookPart  map[relation]bool       // who ever wrote, liked or commented on a post
+	tookPart  map[tie]bool            // who ever wrote, liked or commented on a post
 }
 
 func newFacts() *facts {
 	return &facts{
 		began:     time.Now(),
-		relations: map[relation]*history[bool]{}, levels: map[string]*history[timelines.Level]{},
+		relations: map[tie]*history[bool]{}, levels: map[string]*history[timelines.Level]{},
 		owners: map[string]string{}, groups: map[string]bool{}, tokens: map[string]said{}, codes: map[string]*writing{},
-		comments: map[*writing][]*writing{}, tookPart: map[relation]bool{},
+		comments: map[*writing][]*writing{}, tookPart: map[tie]bool{},
 	}
 }
 
@@ -172,8 +172,8 @@ func begin[T comparable](f *facts, h *history[T], value T) settle {
 	}
 }
 
-func (f *facts) relation(kind, a, b string) *history[bool] {
-	key := relation{kind, a, b}
+func (f *facts) tie(kind, a, b string) *history[bool] {
+	key := tie{kind, a, b}
 	h := f.relations[key]
 	if h == nil {
 		h = &history[bool]{}
@@ -182,7 +182,7 @@ func (f *facts) relation(kind, a, b string) *history[bool] {
 	return h
 }
 
-// setting is a relation that a form is about to set.
+// setting is a tie that a form is about to set.
 type setting struct {
 	kind, a, b string
 	value      bool
@@ -194,7 +194,7 @@ func (f *facts) set(all ...setting) settle {
 	defer f.mu.Unlock()
 	var settles []settle
 	for _, s := range all {
-		settles = append(settles, begin(f, f.relation(s.kind, s.a, s.b), s.value))
+		settles = append(settles, begin(f, f.tie(s.kind, s.a, s.b), s.value))
 	}
 	return func(made bool) {
 		for _, s := range settles {
@@ -203,11 +203,11 @@ func (f *facts) set(all ...setting) settle {
 	}
 }
 
-// is tells whoever alone may change the relation how it stands.
+// is tells whoever alone may change the tie how it stands.
 func (f *facts) is(kind, a, b string) bool {
 	f.mu.RLock()
 	defer f.mu.RUnlock()
-	return f.relations[relation{kind, a, b}].last()
+	return f.relations[tie{kind, a, b}].last()
 }
 
 func (f *facts) level(place string) timelines.Level {
@@ -228,12 +228,12 @@ func (f *facts) addPlace(place, owner string, level timelines.Level) {
 	defer f.mu.Unlock()
 	f.owners[place] = owner
 	f.levels[place] = &history[timelines.Level]{first: level}
-	f.relations[relation{admits, place, owner}] = &history[bool]{first: true}
+	f.relations[tie{admits, place, owner}] = &history[bool]{first: true}
 }
 
-// may reports whether the relation may have stood so at that moment.
+// may reports whether the tie may have stood so at that moment.
 func (f *facts) may(at instant, kind, a, b string, value bool) bool {
-	return f.relations[relation{kind, a, b}].may(at, value)
+	return f.relations[tie{kind, a, b}].may(at, value)
 }
 
 // The rules. Each says what may have been so at a moment, given what was under

@@ -106,7 +106,7 @@ func (on showing) holds(f *facts, at instant, viewer string, p *writing) bool {
 // home feed? What one once wrote, liked or commented on may stay among one's
 // discussions.
 func (f *facts) bringsHome(at instant, viewer string, p *writing) bool {
-	if f.tookPart[relation{likes, viewer, p.id}] {
+	if f.tookPart[tie{likes, viewer, p.id}] {
 		return true
 	}
 	mine := func(account string) bool { return account == viewer || f.may(at, brings, viewer, account, true) }
@@ -231,7 +231,7 @@ func (f *facts) judgePlaces(s serving, p *writing, viewer, article string, compl
 func (f *facts) tell(token string, of said, viewer string) string {
 	if of.writing == nil {
 		return fmt.Sprintf("%s, the title of %s: level %s, admits %s, excludes %s", token, of.place, tellHistory(f.levels[of.place]),
-			tellHistory(f.relation(admits, of.place, viewer)), tellHistory(f.relation(excludes, of.place, viewer)))
+			tellHistory(f.tie(admits, of.place, viewer)), tellHistory(f.tie(excludes, of.place, viewer)))
 	}
 	w, p := of.writing, of.writing.of()
 	var b strings.Builder
@@ -248,22 +248,22 @@ func (f *facts) tell(token string, of said, viewer string) string {
 				named[name] = true
 				fmt.Fprintf(&b, "\n  %s: level %s", name, tellHistory(f.levels[name]))
 				for _, kind := range []string{admits, excludes} {
-					fmt.Fprintf(&b, ", %s %s", kind, tellHistory(f.relations[relation{kind, name, viewer}]))
+					fmt.Fprintf(&b, ", %s %s", kind, tellHistory(f.relations[tie{kind, name, viewer}]))
 				}
 				for _, kind := range []string{shows, leads, hidesA} {
-					fmt.Fprintf(&b, ", %s %s", kind, tellHistory(f.relations[relation{kind, viewer, name}]))
+					fmt.Fprintf(&b, ", %s %s", kind, tellHistory(f.relations[tie{kind, viewer, name}]))
 				}
 			}
 		}
 	}
-	fmt.Fprintf(&b, "\n  hides the post %s, likes %s", tellHistory(f.relations[relation{hidesP, viewer, p.id}]),
-		tellHistory(f.relations[relation{likes, viewer, p.id}]))
+	fmt.Fprintf(&b, "\n  hides the post %s, likes %s", tellHistory(f.relations[tie{hidesP, viewer, p.id}]),
+		tellHistory(f.relations[tie{likes, viewer, p.id}]))
 	return b.String()
 }
 
 func (f *facts) tellBetween(viewer, person string) string {
-	return fmt.Sprintf("  bans %s, banned by %s, hides %s", tellHistory(f.relations[relation{bans, viewer, person}]),
-		tellHistory(f.relations[relation{bans, person, viewer}]), tellHistory(f.relations[relation{hidesA, viewer, person}]))
+	return fmt.Sprintf("  bans %s, banned by %s, hides %s", tellHistory(f.relations[tie{bans, viewer, person}]),
+		tellHistory(f.relations[tie{bans, person, viewer}]), tellHistory(f.relations[tie{hidesA, viewer, person}]))
 }
 
 func tellHistory[T comparable](h *history[T]) string {

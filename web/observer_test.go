@@ -246,10 +246,10 @@ func (w *observed) populate() {
 		founder.visitors[0].post("/groups", "name", name, "title", name, "access", level.String()).wants(303)
 		f.addPlace(name, name, level)
 		f.groups[name] = true
-		f.relations[relation{admits, name, founder.name}] = &history[bool]{first: true}
-		f.relations[relation{follows, founder.name, name}] = &history[bool]{first: true}
-		f.relations[relation{brings, founder.name, name}] = &history[bool]{first: true}
-		f.relations[relation{leads, founder.name, name}] = &history[bool]{first: true}
+		f.relations[tie{admits, name, founder.name}] = &history[bool]{first: true}
+		f.relations[tie{follows, founder.name, name}] = &history[bool]{first: true}
+		f.relations[tie{brings, founder.name, name}] = &history[bool]{first: true}
+		f.relations[tie{leads, founder.name, name}] = &history[bool]{first: true}
 		w.groups = append(w.groups, name)
 		w.gates[name] = &sync.Mutex{}
 	}

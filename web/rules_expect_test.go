@@ -65,7 +65,7 @@ const (
 	stranger   relation = "stranger"   // signed in, and no more
 	subscriber relation = "subscriber" // follows the authors; the private one has let them in
 	excluded   relation = "excluded"   // follows the open authors, who leave them out of all that is protected
-	reader     relation = "reader"     // is let into all that is private of the authors', and follows nobody
+	admitted   relation = "admitted"   // is let into all that is private of the authors', and follows nobody
 	member     relation = "member"     // of all groups
 	admin      relation = "admin"      // of all groups
 	blocked    relation = "blocked"    // a member whom the groups keep from writing
@@ -163,9 +163,9 @@ func (v *ruleViewer) reads(p rulePlace) bool {
 	case p.kind == timelines.KindGroup:
 		return v.follows(p.owner)
 	case p.kind == timelines.KindFeed:
-		return v.follows(p.owner) || v.rel == reader
+		return v.follows(p.owner) || v.rel == admitted
 	}
-	return v.rel == reader || v.rel == insider // of a private sub-feed
+	return v.rel == admitted || v.rel == insider // of a private sub-feed
 }
 
 // bans and bannedBy: whom the viewer has banned, and who has banned the viewer.

@@ -53,7 +53,7 @@ func ruleViewers() []*ruleViewer {
 			name: fmt.Sprintf("viewer-%02d", len(viewers)), rel: rel, ban: ban, shows: shows, hides: hides,
 		})
 	}
-	for _, rel := range []relation{stranger, subscriber, excluded, reader, member, admin, blocked, recipient, fan, insider} {
+	for _, rel := range []relation{stranger, subscriber, excluded, admitted, member, admin, blocked, recipient, fan, insider} {
 		add(rel, noBan, false, "")
 	}
 	for _, ban := range []string{bansAuthors, authorsBan, bansTalker, talkerBans} {
@@ -277,7 +277,7 @@ func (s *ruleSite) relate(v *ruleViewer) {
 			switch {
 			case v.rel == excluded:
 				s.must(s.store.ExcludeReader(s.ctx(), s.id(name), slug, v.name))
-			case v.rel == reader, v.rel == insider && slug != "":
+			case v.rel == admitted, v.rel == insider && slug != "":
 				s.must(s.store.AdmitReader(s.ctx(), s.id(name), slug, v.name))
 			}
 		}

@@ -10,12 +10,20 @@
 -- What goes on for 255 characters without a space is divided there: the parser
 -- takes 12 seconds for a hundred kilobytes of words joined by hyphens.
 CREATE FUNCTION search_lexemes(author_id bigint, body text) RETURNS tsvector
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-RETURN to_tsvector('pg_catalog.russian'::regconfig, regexp_replace(normalize(body, NFKC), '\S{255}', '\& ', 'g')) || array_to_tsvector(ARRAY(
-    SELECT DISTINCT normalize(lower(m[1]), NFKC)
-    FROM regexp_matches(regexp_replace(CASE WHEN strpos(body, '#') > 0 THEN normalize(body, NFKC) END, 'https?://\S+', ' ', 'g'),
-        '(?:^|[\s(\[{"''«“‘„,;:!?/—–-])(#[[:alnum:]_]{1,50})(?![[:alnum:]_])', 'g') m
-    UNION ALL SELECT '@' || author_id));
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    plain text := normalize(body, NFKC);
+    marks text[] := ARRAY['@' || author_id];
+BEGIN
+    IF strpos(plain, '#') > 0 THEN
+        marks := marks || ARRAY(
+            SELECT DISTINCT normalize(lower(m[1]), NFKC)
+            FROM regexp_matches(regexp_replace(plain, 'https?://\S+', ' ', 'g'),
+                '(?:^|[\s(\[{"''«“‘„,;:!?/—–-])(#[[:alnum:]_]{1,50})(?![[:alnum:]_])', 'g') m);
+    END IF;
+    RETURN to_tsvector('pg_catalog.russian'::regconfig, regexp_replace(plain, '\S{255}', '\& ', 'g'))
+        || array_to_tsvector(marks);
+END $$;
 COMMENT ON FUNCTION search_lexemes IS 'what search finds a text by: its words; its tags as package marks finds them, with their #, which no word begins with; its author as @ and the id, so that one index finds what somebody wrote of something. timelines/search.go asks in the same words';
 
 CREATE TABLE texts (
