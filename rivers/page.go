@@ -155,6 +155,12 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 			page.River = raw.river
 			continue
 		}
+		if page.Sets != nil && page.Sets.Sight() != sets.Sight() {
+			// Whom the viewer sees changed meanwhile. Part of the page was decided before;
+			// served with the sight of now, nothing would ever tell it from the rest.
+			page.Items, page.Beyond, page.Sets, at = nil, false, nil, before
+			continue
+		}
 		if specs[n.Kind].asked && behind < 3 && slices.ContainsFunc(raw.entries, rawEntry.behind) {
 			// Posts changed since the search was brought up. Those that change all the time
 			// are left out of this page, rather than shown unasked.
@@ -176,6 +182,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 			// Some were not for this viewer: fetch on.
 			last := raw.entries[len(raw.entries)-1]
 			at = Cursor{Place: last.Place, PostID: last.PostID}
+			pause(ctx, betweenReads)
 			continue
 		}
 		if raw.finished {

@@ -11,6 +11,7 @@ const (
 	afterSnapshot = "after-snapshot"
 	afterEntries  = "after-entries"
 	betweenClocks = "between-clocks"
+	betweenReads  = "between-reads"
 )
 
 type pauseKey struct{}

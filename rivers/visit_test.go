@@ -441,3 +441,33 @@ func TestFaves(t *testing.T) {
 	}
 	w.sound()
 }
+
+// A page that takes two reads is decided with one sight: what a hide between the
+// two took away is not on a page that says it was made after it, or nothing would
+// ever take it off an open one.
+func TestAPageIsOfOneSight(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.post(bob, "older")
+	for range PageSize + 1 {
+		w.post(cat, "not for ann")
+	}
+	newest := w.post(bob, "newest")
+	w.drain()
+	_, err := w.store.HideAccount(w.ctx, ann.AccountID, "cat")
+	must(w, 0, err)
+	w.shows(w.visit(ann, Everything, ""), "newest", "older")
+	met := false
+	ctx := held(w.ctx, betweenReads, func() {
+		met = true
+		_, c, err := w.store.HidePost(w.ctx, ann.AccountID, newest.Code)
+		must(w, 0, err)
+		must(w, 0, w.rivers.PublishClock(w.ctx, c.Clock))
+	})
+	page, err := w.rivers.Visit(ctx, ann, w.name(ann, Everything, ""), Cursor{})
+	must(w, 0, err)
+	if !met {
+		t.Fatal("the page took one read")
+	}
+	w.shows(page, "older")
+}

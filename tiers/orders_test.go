@@ -172,8 +172,13 @@ func (w *town) stands(nodes []*node, viewers ...timelines.Viewer) map[string][]s
 			kind rivers.Kind
 			of   string
 		}{
-			{rivers.Everything, ""}, {rivers.User, "bob"}, {rivers.Likes, "cat"}, {rivers.Comments, "cat"}, {rivers.Home, ""},
-			{rivers.Discussions, ""}, {rivers.Faves, ""},
+			{rivers.Everything, ""},
+			{rivers.User, "bob"},
+			{rivers.Likes, "cat"},
+			{rivers.Comments, "cat"},
+			{rivers.Home, ""},
+			{rivers.Discussions, ""},
+			{rivers.Faves, ""},
 		} {
 			if v.Anonymous() && j > 3 {
 				continue

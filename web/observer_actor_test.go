@@ -531,15 +531,18 @@ func (a *actor) setLevel() {
 
 // setReader changes the explicit sets of one's own feeds.
 func (a *actor) setReader() {
-	slug := []string{"", "photos", "private"}[a.rng.IntN(3)]
-	feed, name := a.name, a.another()
+	a.reader([]string{"admit", "remove", "remove", "exclude", "exclude", "unexclude"}[a.rng.IntN(6)],
+		[]string{"", "photos", "private"}[a.rng.IntN(3)], a.another())
+}
+
+func (a *actor) reader(what, slug, name string) {
+	feed := a.name
 	if slug != "" {
 		feed += "/" + slug
 	}
 	defer a.gate(a.name)()
 	defer a.heat(feed)
 	var s []setting
-	what := []string{"admit", "remove", "remove", "exclude", "exclude", "unexclude"}[a.rng.IntN(6)]
 	switch what {
 	case "admit":
 		s = []setting{{admits, feed, name, true}}

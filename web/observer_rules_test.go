@@ -99,9 +99,6 @@ func (on showing) holds(f *facts, at instant, viewer string, p *writing) bool {
 			return false
 		}
 	}
-	if on.kind == onSubfeed {
-		account = "" // a hidden account's sub-feeds are hidden
-	}
 	return f.spared(at, viewer, p, account)
 }
 

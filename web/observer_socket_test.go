@@ -110,7 +110,6 @@ type follower struct {
 	conn    *websocket.Conn
 	river   string
 	sight   string
-	newest  bool
 	// shown are the entries by code, gone the stamps of those taken off.
 	shown     map[string]*shownEntry
 	confirmed map[string]bool // since a river frame, until its ok

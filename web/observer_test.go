@@ -264,6 +264,13 @@ func (w *observed) populate() {
 		}
 	}
 	var all sync.WaitGroup
+	for i, r := range w.people {
+		a := w.actor(r, w.nodes[:1])
+		for _, slug := range []string{"private", "photos"} {
+			// Posts stand in places that some who read them elsewhere may not know of.
+			a.reader("admit", slug, w.people[(i+1)%len(w.people)].name)
+		}
+	}
 	for _, r := range w.people {
 		all.Go(func() {
 			a := w.actor(r, w.nodes[:1])
