@@ -36,6 +36,7 @@ func (w *observed) anyPage(rng *rand.Rand, viewer string) string {
 	person, group := w.someone(rng), w.someGroup(rng)
 	pages := []string{
 		"/everything", "/everything", "/best", "/most-faved", "/tag/" + usedTags[rng.IntN(len(usedTags))],
+		"/search?q=" + []string{"says", "apple"}[rng.IntN(2)],
 		"/" + person, "/" + person, "/" + person + "/likes", "/" + person + "/comments",
 		"/" + person + "/photos", "/" + person + "/private", "/" + group, "/" + group,
 	}
@@ -47,7 +48,7 @@ func (w *observed) anyPage(rng *rand.Rand, viewer string) string {
 		pages = append(pages, "/p/"+p.code, "/p/"+p.code)
 	}
 	page := pages[rng.IntN(len(pages))]
-	if page == "/?mode=friends" {
+	if strings.Contains(page, "?") {
 		return page
 	}
 	return page + order

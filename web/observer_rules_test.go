@@ -45,7 +45,7 @@ func (f *facts) showingOf(address string) showing {
 	case f.groups[first] && second == "":
 		on.kind, on.whose = onGroup, first
 	case f.owners[first] == "":
-		if slices.Contains([]string{"everything", "best", "most-faved", "tag", "lists"}, first) {
+		if slices.Contains([]string{"everything", "best", "most-faved", "tag", "lists", "search"}, first) {
 			on.kind = first
 		}
 	case second == "":
