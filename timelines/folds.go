@@ -30,8 +30,8 @@ type Content struct {
 	// CommenterIDs are distinct, bounded.
 	CommenterIDs []int64
 	Shown        []ShownComment // oldest first
-	// Marked are the timelines that tags and @names bring the post to; nil if its
-	// texts name very many.
+	// Marked are the timelines that tags and @names bring the post to, each with
+	// everybody who wrote them; nil if that is very many.
 	Marked   []Marked
 	Attached []Attached
 }
@@ -112,11 +112,11 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				UNION
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s),
-			(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(DISTINCT jsonb_build_object(
-				'timeline', m.timeline_id, 'author', coalesce(c.author_id, p.author_id))) END
-			FROM (SELECT * FROM text_marks m WHERE m.post_id = p.id
-				ORDER BY m.comment_id, m.timeline_id LIMIT @people) m
-			LEFT JOIN comments c ON c.id = m.comment_id),
+			(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(jsonb_build_object(
+				'timeline', m.timeline_id, 'author', m.author_id) ORDER BY m.timeline_id, m.author_id) END
+			FROM (SELECT DISTINCT m.timeline_id, coalesce(c.author_id, p.author_id) AS author_id
+				FROM text_marks m LEFT JOIN comments c ON c.id = m.comment_id
+				WHERE m.post_id = p.id LIMIT @people) m),
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
 				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id)
 		FROM posts p WHERE p.id = ANY(@posts)`
