@@ -386,7 +386,7 @@ func accounts(p *present, list []timelines.Account) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			if a.About != "" {
+			if a.About != "" && p.sets.Reads(a.FeedID, a.Access) && !p.sets.Apart(a.ID) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 29, "<p class=\"about\">")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

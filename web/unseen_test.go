@@ -151,3 +151,16 @@ func TestMarksOfTheBanned(t *testing.T) {
 		b.get(page).wants(200).has("Hello")
 	}
 }
+
+// A directory says of nobody what their own page would not.
+func TestDirectoriesKeepAboutsOfTheClosed(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("anna"), s.person("bob")
+	a := ann.visitor()
+	a.post("/groups", "name", "layoffs", "title", "Layoffs", "about", "Who goes in spring", "access", "private").leadsTo("/layoffs")
+	a.post("/groups", "name", "chess-club", "title", "Chess Club", "about", "Openings on Mondays").leadsTo("/chess-club")
+	a.get("/groups").wants(200).has("Who goes in spring", "Openings on Mondays")
+	for _, v := range []*visitor{bob.visitor(), s.visitor()} {
+		v.get("/groups").wants(200).has("Layoffs", "Openings on Mondays").lacks("Who goes in spring")
+	}
+}
