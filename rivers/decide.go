@@ -134,7 +134,7 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, e rawEntry, 
 	}
 	for _, id := range e.Overlay.Timelines {
 		t, ok := gates.Timeline(id)
-		if !ok || !gates.Opens(sets, id) || !f.bears(t, veil) {
+		if !ok || !gates.Opens(sets, id) || !f.bears(t, sets, veil) {
 			continue
 		}
 		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.account() && hides(sets, t.TheirID)) {
@@ -221,9 +221,10 @@ func (f *Fold) veiled(veil timelines.Veil) []int64 {
 // An entry follows a like taken back, or a last comment deleted, when the tiers
 // come to it; the fold did before the reply (R4). What a text says that the veil
 // hides brings a post nowhere: neither is anybody called by whom they do not see,
-// nor does a tag's page tell what stands behind a placeholder. Beyond the ids it
-// keeps, the entry is believed.
-func (f *Fold) bears(t timelines.Timeline, veil timelines.Veil) bool {
+// nor does a tag's page tell what stands behind a placeholder; and nothing is
+// anywhere by the comments of whom the viewer hides. Beyond the ids it keeps, the
+// entry is believed.
+func (f *Fold) bears(t timelines.Timeline, sets *timelines.Sets, veil timelines.Veil) bool {
 	switch t.Kind {
 	case timelines.KindLikes:
 		return len(f.Likes.IDs) >= MaxPeople || slices.Contains(f.Likes.IDs, t.TheirID)
@@ -234,7 +235,7 @@ func (f *Fold) bears(t timelines.Timeline, veil timelines.Veil) bool {
 	case timelines.KindHashtag, timelines.KindMentions:
 		marks := f.Comments.Marks
 		return marks == nil || slices.ContainsFunc(marks, func(m Mark) bool {
-			return m.Timeline == t.ID && !veil.Hides(m.Author)
+			return m.Timeline == t.ID && !veil.Hides(m.Author) && !hides(sets, m.Author)
 		})
 	}
 	return true

@@ -58,7 +58,9 @@ func (o *oracle) veils(viewer, person int64, p post) bool {
 // unwanted: is the timeline one of likes or comments whose owner the viewer does
 // not see, or named by nobody whom the viewer sees?
 func (o *oracle) unwanted(n rivers.Name, p post, t timeline) bool {
-	sees := func(author int64) bool { return !o.veils(n.UserID, author, p) }
+	sees := func(author int64) bool {
+		return !o.veils(n.UserID, author, p) && !o.hidPeople[pair{n.UserID, author}]
+	}
 	switch t.Kind {
 	case timelines.KindHashtag:
 		return !o.saysTo(p, "#"+t.Term, sees)

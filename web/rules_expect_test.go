@@ -39,6 +39,7 @@ type ruleRow struct {
 	favers   []string
 	comments []ruleComment
 	named    []string // whom the text mentions
+	called   []string // whom the talker's first comment mentions
 	body     string
 	edited   bool
 }
@@ -287,7 +288,16 @@ func rulePages() []*rulePage {
 		{address: "/best", holds: func(v *ruleViewer, r *ruleRow) bool { return isForAll(v, r) && len(talkersOf(r)) >= 5 }, feed: true},
 		{address: "/most-faved", holds: func(v *ruleViewer, r *ruleRow) bool { return isForAll(v, r) && len(r.favers) >= 5 }, feed: true},
 		{address: "/tag/riverproof", often: true, holds: always, feed: true},
-		{address: "/filter/mentions", opens: mine, holds: has(func(r *ruleRow) []string { return r.named })},
+		{address: "/tag/cormorant", holds: talkedOf, feed: true},
+		{address: "/search?q=albatross", holds: always},
+		{address: "/search?q=cormorant", holds: talkedOf},
+		{address: "/search?q=from%3Atalker", holds: talkedOf},
+		{address: "/search?q=albatross+in%3Aclub-shut", holds: func(v *ruleViewer, r *ruleRow) bool {
+			return slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.owner == "club-shut" && v.reads(p) })
+		}},
+		{address: "/filter/mentions", opens: mine, holds: func(v *ruleViewer, r *ruleRow) bool {
+			return slices.Contains(r.named, v.name) || slices.Contains(r.called, v.name) && talkedOf(v, r)
+		}},
 		{address: "/filter/discussions", opens: mine, holds: discussed},
 		{address: "/filter/directs", opens: mine, holds: stands(timelines.KindDirects), whole: true},
 		{address: "/filter/eyes", opens: mine, holds: stands(timelines.KindEyes)},
@@ -368,6 +378,12 @@ func talkersOf(r *ruleRow) []string {
 	}
 	slices.Sort(people)
 	return slices.DeleteFunc(slices.Compact(people), func(p string) bool { return p == r.author })
+}
+
+// talkedOf: the viewer sees, and wants to see, what the talker says there. What one
+// does not see brings a post nowhere: that it is there would tell what it says.
+func talkedOf(v *ruleViewer, r *ruleRow) bool {
+	return len(r.comments) > 0 && v.sees(ruleTalker, r) && v.hides != "talker"
 }
 
 // discussed: the viewer wrote it, likes it or commented on it.

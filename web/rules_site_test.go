@@ -293,7 +293,7 @@ func (s *ruleSite) relate(v *ruleViewer) {
 // the crowd like it and comment, some viewers like it, some keep it.
 func (s *ruleSite) publish(r *ruleRow) {
 	s.t.Helper()
-	body := []string{marker('b', r.n), "#riverproof"}
+	body := []string{marker('b', r.n), "albatross", "#riverproof"}
 	switch r.n % 4 {
 	case hiddenWordIn:
 		body = append(body, ruleWord)
@@ -348,16 +348,23 @@ func (s *ruleSite) publish(r *ruleRow) {
 		s.must(s.store.Fave(s.ctx(), s.id(name), r.code))
 		r.favers = append(r.favers, name)
 	}
-	say := func(name string) {
+	say := func(name string, more ...string) {
 		n := commentMarks*r.n + len(r.comments)
-		c := s.must(s.store.CreateComment(s.ctx(), timelines.NewComment{Author: s.id(name), Code: r.code, Body: marker('c', n)}))
+		c := s.must(s.store.CreateComment(s.ctx(), timelines.NewComment{Author: s.id(name), Code: r.code, Body: strings.Join(append(more, marker('c', n)), " ")}))
 		r.comments = append(r.comments, ruleComment{by: name, id: c.CommentID})
 	}
 	if !open && !direct {
 		return // the author's own, and a few readers'
 	}
+	calls := []string{"#cormorant"}
+	for i, v := range s.viewers {
+		if v.signedIn() && v.rel != author && (i+r.n)%3 == 1 {
+			r.called = append(r.called, v.name)
+			calls = append(calls, "@"+v.name)
+		}
+	}
 	like(ruleTalker)
-	say(ruleTalker)
+	say(ruleTalker, calls...)
 	say(ruleTalker)
 	if !open {
 		return

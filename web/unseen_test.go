@@ -150,6 +150,12 @@ func TestMarksOfTheBanned(t *testing.T) {
 	for _, page := range pages {
 		b.get(page).wants(200).has("Hello")
 	}
+	// Whom one hides brings nothing there either, though their comments are read.
+	b.post("/cid/hide").leadsTo("/cid")
+	b.get("/filter/mentions").wants(200).has("Hello")
+	b.get("/tag/river").wants(200).lacks("Hello")
+	b.post("/cid/unhide").leadsTo("/cid")
+	b.get("/tag/river").wants(200).has("Hello")
 }
 
 // A directory says of nobody what their own page would not.
