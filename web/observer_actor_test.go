@@ -48,6 +48,20 @@ var narrowingActs = []deed{
 	{2, (*actor).fave},
 }
 
+// lastingActs replace nobody's rivers.
+var lastingActs = []deed{
+	{6, (*actor).write},
+	{6, (*actor).comment},
+	{4, (*actor).edit},
+	{8, (*actor).remove},
+	{4, (*actor).removeComment},
+	{4, (*actor).like},
+	{4, (*actor).unlike},
+	{8, (*actor).move},
+	{6, (*actor).setBan},
+	{6, (*actor).hide},
+}
+
 // allActs are what people do.
 var allActs = append([]deed{
 	{28, (*actor).write},

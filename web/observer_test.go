@@ -27,6 +27,7 @@ const (
 	observedSeeds = 8  // acts of each actor before anybody looks
 	observedActs  = 45 // of each actor while everybody looks
 	observedLooks = 55 // of each reader
+	calmActs      = 12 // of each actor before all comes to rest
 )
 
 // Forms sent by several people at once to two nodes, readers of all kinds of
@@ -45,6 +46,7 @@ func TestObservedTown(t *testing.T) {
 		}
 	}
 	w.live(followers, allActs, w.nodes, w.nodes)
+	w.calm()
 	w.rest()
 	for _, fl := range followers {
 		if fl.stays {
@@ -329,6 +331,21 @@ func (w *observed) live(followers []*follower, acts []deed, on, from []*liveSite
 	looking.Wait()
 	w.t.Logf("%d forms, %d refused; %d answers and %d frames judged, %d tokens in them", w.done.Load(), w.refused.Load(),
 		w.judged.Load(), w.pushes.Load(), w.tokens.Load())
+}
+
+// calm lets everybody do what replaces no rivers, so that what open pages show in
+// the end, pushes alone have brought there.
+func (w *observed) calm() {
+	var acting sync.WaitGroup
+	for _, r := range w.people {
+		acting.Go(func() {
+			a := w.actor(r, w.nodes)
+			for range calmActs {
+				a.step(lastingActs)
+			}
+		})
+	}
+	acting.Wait()
 }
 
 // judge complains about what should not have been served.
