@@ -101,6 +101,7 @@ type ruleSocket struct {
 	river  string
 	shown  map[string]map[string]string // parts by name, by the post's code
 	stamps map[string]string
+	heard  map[string][]string // which parts came when, by the post's code: for failures
 	oks    int
 	wanted int    // how many oks there should be
 	wrong  string // what cannot be read
@@ -115,7 +116,7 @@ func (s *ruleSite) follows(t *testing.T, c *ruleCheck, p *rulePage) *ruleSocket 
 	}
 	k := &ruleSocket{
 		ruleCheck: c, p: p, conn: conn, ended: make(chan struct{}),
-		shown: map[string]map[string]string{}, stamps: map[string]string{},
+		shown: map[string]map[string]string{}, stamps: map[string]string{}, heard: map[string][]string{},
 	}
 	go k.read()
 	k.subscribe()
@@ -197,6 +198,11 @@ func (k *ruleSocket) apply(f frame) error {
 			k.shown[f.Post] = map[string]string{}
 		}
 		maps.Copy(k.shown[f.Post], parts)
+		k.heard[f.Post] = append(k.heard[f.Post], fmt.Sprint(f.Version, slices.Sorted(maps.Keys(parts))))
+		was, _ := parseStamp(k.stamps[f.Post])
+		if now, ok := parseStamp(f.Version); !ok || newer(was, now) && !newer(now, was) {
+			return fmt.Errorf("%v went back from %s to %s", r, k.stamps[f.Post], f.Version)
+		}
 		k.stamps[f.Post] = f.Version
 		for name, text := range parts {
 			for _, m := range markers.FindAllStringSubmatch(text, -1) {
@@ -218,7 +224,7 @@ func (k *ruleSocket) mayName(mark string, r *ruleRow) bool {
 	})
 }
 
-func (k *ruleSocket) await(what string, so func() bool) {
+func (k *ruleSocket) await(what, code string, so func() bool) {
 	k.t.Helper()
 	await(k.t, fmt.Sprintf("%s at %s: %s", k.v, k.p.address, what), func() bool {
 		k.mu.Lock()
@@ -227,13 +233,13 @@ func (k *ruleSocket) await(what string, so func() bool) {
 	}, func() string {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return fmt.Sprint(k.shown)
+		return fmt.Sprint(k.heard[code], k.shown[code])
 	})
 }
 
 func (k *ruleSocket) awaitOK() {
 	k.t.Helper()
-	k.await("the answer to a subscribe", func() bool { return k.oks >= k.wanted })
+	k.await("the answer to a subscribe", "", func() bool { return k.oks >= k.wanted })
 }
 
 // awaitChanges waits until those of the rows have come, as they are now, that were
@@ -245,7 +251,7 @@ func (k *ruleSocket) awaitChanges(rows []*ruleRow) {
 			continue
 		}
 		last := `id="` + commentID(r.comments[len(r.comments)-1].id) + `"`
-		k.await(r.String(), func() bool {
+		k.await(r.String(), r.code, func() bool {
 			parts := k.shown[r.code]
 			return strings.Contains(parts["comments"], last) && (!r.edited || strings.Contains(parts["body"], marker('e', r.n)))
 		})
