@@ -1,0 +1,217 @@
+package web
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"riverrun/timelines"
+)
+
+// parts cuts an entry into its parts.
+func (c *ruleCheck) parts(a *answer, r *ruleRow, article string) map[string]string {
+	c.t.Helper()
+	parts, last := map[string]string{}, "head"
+	for _, name := range append(slices.Clone(partNames[:]), "box") {
+		text, after, ok := strings.Cut(article, `<div id="p-`+r.code+"-"+name+`"`)
+		if !ok {
+			c.errorf(a, "%s has no %s", r, name)
+			return parts
+		}
+		parts[last], last, article = text, name, after
+	}
+	parts[last] = article
+	return parts
+}
+
+// entry compares an entry the viewer may see with what the table says it says.
+func (c *ruleCheck) entry(a *answer, p *rulePage, r *ruleRow, article string) {
+	c.t.Helper()
+	parts := c.parts(a, r, article)
+	full := strings.HasPrefix(p.address, "/p/")
+	c.body(a, p, r, parts["body"])
+	c.likes(a, r, parts["likes"], full)
+	c.comments(a, r, parts["comments"], full)
+	// Why it is here names no places and people but those that bring it here.
+	for _, m := range markers.FindAllStringSubmatch(parts["why"], -1) {
+		n, _ := strconv.Atoi(m[2])
+		name := ""
+		if m[1] == "n" {
+			name = c.s.names[n]
+		}
+		if !p.whys || !c.v.follows(name) || !c.v.sees(name, r) || c.v.hides == "talker" && name == ruleTalker {
+			c.errorf(a, "%s is here because of %s %s", r, m[0], name)
+		}
+		brings := slices.ContainsFunc(c.v.knows(r), func(at rulePlace) bool { return at.owner == name }) ||
+			name == ruleTalker && slices.Contains(talkersOf(r), name)
+		if !brings {
+			c.errorf(a, "%s is here because of %s, who has nothing to do with it", r, name)
+		}
+	}
+	for _, part := range []string{"head", "acts", "box"} {
+		if m := markers.FindString(parts[part]); m != "" {
+			c.errorf(a, "%s says %s in its %s", r, m, part)
+		}
+	}
+}
+
+// marks compares the markers of some kinds in a text with those wanted.
+func (c *ruleCheck) marks(a *answer, r *ruleRow, what, text string, want ...string) {
+	c.t.Helper()
+	var got []string
+	for _, m := range markers.FindAllString(text, -1) {
+		if !slices.Contains(got, m) {
+			got = append(got, m)
+		}
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if want = slices.Compact(want); !slices.Equal(got, want) {
+		c.errorf(a, "%s says %v in its %s, want %v", r, c.spelt(got), what, c.spelt(want))
+	}
+}
+
+// spelt adds to markers of titles whose they are.
+func (c *ruleCheck) spelt(marks []string) []string {
+	spelt := slices.Clone(marks)
+	for i, m := range spelt {
+		if name, ok := strings.CutPrefix(m, "zqn"); ok {
+			n, _ := strconv.Atoi(strings.TrimSuffix(name, "z"))
+			spelt[i] += "=" + c.s.names[n]
+		}
+	}
+	return spelt
+}
+
+// body: the text, the attachment, the author, and those places the viewer knows of.
+func (c *ruleCheck) body(a *answer, p *rulePage, r *ruleRow, text string) {
+	c.t.Helper()
+	want := []string{marker('b', r.n), marker('f', r.n), c.s.titleMark(r.author)}
+	if r.edited {
+		want = append(want, marker('e', r.n))
+	}
+	known := c.v.knows(r)
+	for _, at := range known {
+		here := len(known) == 1 && at.owner == p.own && at.slug == p.slug
+		switch {
+		case here:
+		case at.kind == timelines.KindGroup:
+			want = append(want, c.s.titleMark(at.owner))
+		case at.kind == timelines.KindSubfeed && at.slug != timelines.PrivateSlug:
+			want = append(want, subfeedMark(at.owner, at.slug))
+		case at.kind == timelines.KindDirects:
+			want = append(want, c.s.titleMark(ruleTalker))
+			for _, v := range c.s.viewers {
+				if v.rel == recipient {
+					want = append(want, c.s.titleMark(v.name))
+				}
+			}
+		}
+	}
+	c.marks(a, r, "body", text, want...)
+	for _, at := range r.places {
+		if link := `"/` + at.owner + "/" + at.slug + `"`; at.slug != "" && strings.Contains(text, link) && !slices.Contains(known, at) {
+			c.errorf(a, "%s leads to %s", r, link)
+		}
+	}
+}
+
+// likes: who is not seen is neither named nor counted; of the others as many are
+// named as fit, and the rest is counted.
+func (c *ruleCheck) likes(a *answer, r *ruleRow, text string, full bool) {
+	c.t.Helper()
+	var seen []string
+	for _, name := range slices.Backward(r.likers) {
+		if c.v.sees(name, r) {
+			seen = append(seen, name)
+		}
+	}
+	// Oneself, then whom one follows, then the newest.
+	rank := func(name string) int {
+		switch {
+		case name == c.v.name:
+			return 0
+		case c.v.follows(name):
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(seen, func(a, b string) int { return rank(a) - rank(b) })
+	named, others := seen, 0
+	if most := foldedLikes; !full && len(seen) > most+1 {
+		named, others = seen[:most], len(seen)-most
+	}
+	var want []string
+	for _, name := range named {
+		if name != c.v.name {
+			want = append(want, c.s.titleMark(name))
+		}
+	}
+	c.marks(a, r, "likes", text, want...)
+	if got := countIn(text, `(\d+) others?`); got != others {
+		c.errorf(a, "%s is liked by %d others, want %d", r, got, others)
+	}
+	if liked := strings.Contains(text, "♥"); liked != (len(seen) > 0) {
+		c.errorf(a, "%s is liked: %v, by %v", r, liked, seen)
+	}
+	if got := countIn(text, `Saved by (\d+) `); got != len(r.favers) {
+		c.errorf(a, "%s is saved by %d, want %d", r, got, len(r.favers))
+	}
+}
+
+func countIn(text, pattern string) int {
+	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+// comments: all, or the first and the last two; those of whom the viewer does not
+// see are counted and leave a nameless placeholder.
+func (c *ruleCheck) comments(a *answer, r *ruleRow, text string, full bool) {
+	c.t.Helper()
+	shown, more := make([]int, 0, len(r.comments)), 0
+	for i := range r.comments {
+		if full || len(r.comments) <= 3 || i == 0 || i >= len(r.comments)-2 {
+			shown = append(shown, i)
+		} else {
+			more++
+		}
+	}
+	c.someComments(a, r, text, shown)
+	if got := countIn(text, `(\d+) more comments?`); got != more {
+		c.errorf(a, "%s has %d more comments, want %d", r, got, more)
+	}
+}
+
+func (c *ruleCheck) someComments(a *answer, r *ruleRow, text string, shown []int) {
+	c.t.Helper()
+	var want []string
+	placeholders, hearts := 0, 0
+	for _, i := range shown {
+		said := r.comments[i]
+		if !strings.Contains(text, `id="c-`+strconv.FormatInt(said.id, 10)+`"`) {
+			c.errorf(a, "%s lacks its comment %d", r, i)
+		}
+		if !c.v.sees(said.by, r) {
+			placeholders++
+			continue
+		}
+		want = append(want, marker('c', commentMarks*r.n+i), c.s.titleMark(said.by))
+		for _, name := range said.likers {
+			if c.v.sees(name, r) {
+				hearts++
+			}
+		}
+	}
+	c.marks(a, r, "comments", text, want...)
+	if got := strings.Count(text, "Hidden comment"); got != placeholders {
+		c.errorf(a, "%s has %d placeholders, want %d", r, got, placeholders)
+	}
+	if got := countIn(text, `Liked by (\d+) `); got != hearts {
+		c.errorf(a, "a comment of %s is liked by %d, want %d", r, got, hearts)
+	}
+}
