@@ -7,32 +7,6 @@ import (
 	"riverrun/timelines"
 )
 
-// Kind is what page a river is of (source: 004). Each kind is a row of the
-// table in kinds.go.
-type Kind string
-
-// The river kinds.
-const (
-	Home        Kind = "home"
-	List        Kind = "list"
-	User        Kind = "user"
-	Subfeed     Kind = "subfeed"
-	Eyes        Kind = "eyes"
-	Likes       Kind = "likes"
-	Comments    Kind = "comments"
-	Discussions Kind = "discussions"
-	Faves       Kind = "faves"
-	Mentions    Kind = "mentions"
-	Directs     Kind = "directs"
-	Group       Kind = "group"
-	Post        Kind = "post"
-	Everything  Kind = "everything"
-	Best        Kind = "best"
-	MostFaved   Kind = "mostfaved"
-	Hashtag     Kind = "hashtag"
-	Search      Kind = "search"
-)
-
 // Order is what a river is sorted by, newest first.
 type Order string
 

@@ -60,6 +60,15 @@ const (
 	KindHashtag     = "hashtag"
 )
 
+// River kinds that are of more than one timeline, as far as a Replace names them;
+// one that shows a kind of timelines as they are has its name. Package rivers has
+// them all.
+const (
+	RiverHome = "home"
+	RiverList = "list"
+	RiverUser = "user"
+)
+
 // Account kinds.
 const (
 	User  = "user"

@@ -13,18 +13,15 @@ import (
 // level, so that a feed that goes private keeps who followed it, and one
 // statement says who reads.
 
-// homeKind is the river a subscription changes, by the name rivers give it.
-const homeKind = "home"
-
 // myHome is what a change of the actor's own subscriptions makes wrong. A
 // request that finds its work done carries it too, without announcing it: the
 // first may have been committed and not answered, and this one completes it.
-func myHome(actor int64) []Replace { return []Replace{{ViewerID: actor, Kinds: []string{homeKind}}} }
+func myHome(actor int64) []Replace { return []Replace{{ViewerID: actor, Kinds: []string{RiverHome}}} }
 
 // myFeeds is myHome with the actor's lists: what an end of a subscription may
 // have made wrong, where it is not known any more which lists had it.
 func myFeeds(actor int64) []Replace {
-	return []Replace{{ViewerID: actor, Kinds: []string{homeKind, listKind}}}
+	return []Replace{{ViewerID: actor, Kinds: []string{RiverHome, RiverList}}}
 }
 
 // target is the account a change names.
