@@ -137,7 +137,7 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, e rawEntry, 
 		if !ok || !gates.Opens(sets, id) || !f.bears(t, sets, veil) {
 			continue
 		}
-		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.account() && hides(sets, t.TheirID)) {
+		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.Account() && hides(sets, t.TheirID)) {
 			continue
 		}
 		if sp.asked && sets.Apart(t.TheirID) {
@@ -173,11 +173,11 @@ func hidden(n Name, sets *timelines.Sets, it *Item) bool {
 	if _, ok := sets.Hides.Posts[it.PostID]; ok {
 		return true
 	}
-	if author := it.Fold.Text.Author; author != n.account() && hides(sets, author) {
+	if author := it.Fold.Text.Author; author != n.Account() && hides(sets, author) {
 		return true
 	}
 	elsewhere := func(t timelines.Timeline) bool {
-		return t.Kind != timelines.KindGroup || t.TheirID == n.account() || !hides(sets, t.TheirID)
+		return t.Kind != timelines.KindGroup || t.TheirID == n.Account() || !hides(sets, t.TheirID)
 	}
 	if len(it.To) > 0 && !slices.ContainsFunc(it.To, elsewhere) {
 		return true
@@ -225,13 +225,14 @@ func (f *Fold) veiled(veil timelines.Veil) []int64 {
 // anywhere by the comments of whom the viewer hides. Beyond the ids it keeps, the
 // entry is believed.
 func (f *Fold) bears(t timelines.Timeline, sets *timelines.Sets, veil timelines.Veil) bool {
+	if timelines.IsBase(t.Kind) {
+		return slices.Contains(f.Decisive, t.ID)
+	}
 	switch t.Kind {
 	case timelines.KindLikes:
 		return len(f.Likes.IDs) >= MaxPeople || slices.Contains(f.Likes.IDs, t.TheirID)
 	case timelines.KindComments:
 		return len(f.Comments.IDs) >= MaxPeople || slices.Contains(f.Comments.IDs, t.TheirID)
-	case timelines.KindFeed, timelines.KindSubfeed, timelines.KindEyes, timelines.KindGroup, timelines.KindDirects:
-		return slices.Contains(f.Decisive, t.ID)
 	case timelines.KindHashtag, timelines.KindMentions:
 		marks := f.Comments.Marks
 		return marks == nil || slices.ContainsFunc(marks, func(m Mark) bool {
