@@ -17,9 +17,10 @@ import (
 // Resolve returns the name of the river behind a page: name is an account's
 // name, an account's name with a slash and a sub-feed's slug, a post's code, the
 // slug of one of the viewer's lists, a tag, a language or a query, where the kind
-// needs or takes one. A river that cannot be read in that order is read in its
-// own. Resolve says nothing about the right to open the page; Visit does. Errors:
-// ErrNotFound, ErrSignInNeeded; of a query *timelines.InvalidError.
+// needs or takes one. What is the viewer's own takes their name, or none. A river
+// that cannot be read in that order is read in its own. Resolve says nothing about
+// the right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded; of
+// a query *timelines.InvalidError.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
 	sp, ok := specs[kind]
 	if !ok {
@@ -33,6 +34,15 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 	}
 	switch sp.page {
 	case ofMyself:
+		if name != "" {
+			a, err := s.access.AccountNamed(ctx, name)
+			if err != nil {
+				return Name{}, notFound(err)
+			}
+			if a.ID != v.AccountID {
+				return Name{}, ErrNotFound // nobody can name another one's directs
+			}
+		}
 		if v.Anonymous() {
 			return Name{}, ErrSignInNeeded
 		}
@@ -187,14 +197,4 @@ func (s *Store) mayOpenSubfeed(ctx context.Context, n Name, sets *timelines.Sets
 		return ErrNotFound
 	}
 	return fmt.Errorf("%s %s of account %d: %w", n.Kind, n.Term, n.TheirID, ErrForbidden)
-}
-
-// account is whose page the river is of, 0 if of no account's. A sub-feed's page is
-// its owner's.
-func (n Name) account() int64 {
-	switch specs[n.Kind].page {
-	case ofUser, ofGroup, ofSubfeed:
-		return n.TheirID
-	}
-	return 0
 }

@@ -33,6 +33,16 @@ type Name struct {
 	Order Order
 }
 
+// Account is whose page the river is of, 0 if of no account's. A sub-feed's page is
+// its owner's.
+func (n Name) Account() int64 {
+	switch specs[n.Kind].page {
+	case ofUser, ofGroup, ofSubfeed:
+		return n.TheirID
+	}
+	return 0
+}
+
 // Cursor is a place between two entries: everything strictly older than (Place,
 // PostID) in the river's order follows it. The zero Cursor is the top.
 type Cursor struct {
