@@ -151,8 +151,9 @@ func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...
 
 // Unsubscribe ends the actor's subscription to an account, or takes back the
 // request for one. It takes the account out of the actor's lists, and the right
-// to read away with it, which matters once the account is private; an administrator of a group goes on reading it. Not
-// being subscribed is a success and changes nothing.
+// to read away with it, which matters once the account is private; an administrator
+// of a group goes on reading it. Not being subscribed is a success and changes
+// nothing.
 func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		from, err := lockTargetTx(ctx, tx, name)
