@@ -332,25 +332,6 @@ func (s *Store) Requests(ctx context.Context, actor int64) ([]Request, error) {
 	return list, nil
 }
 
-// Subscriptions returns whom the account follows, by name.
-func (s *Store) Subscriptions(ctx context.Context, account int64) ([]Account, error) {
-	const query = `
-		SELECT ` + accountColumns + `
-		FROM ` + accountTables + ` JOIN subscriptions s ON s.account_id = a.id
-		WHERE s.subscriber_id = @account ORDER BY a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account}))
-}
-
-// Subscribers returns who follows the account, by name; a group's are its
-// members.
-func (s *Store) Subscribers(ctx context.Context, account int64) ([]Account, error) {
-	const query = `
-		SELECT ` + accountColumns + `
-		FROM ` + accountTables + ` JOIN subscriptions s ON s.subscriber_id = a.id
-		WHERE s.account_id = @account ORDER BY a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account}))
-}
-
 // Relation is how one account stands to another.
 type Relation struct {
 	Subscribed bool
