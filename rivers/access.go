@@ -149,6 +149,51 @@ func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error
 	return nil
 }
 
+// admit brings the access cache to the clock a deciding statement returned,
+// checks that the viewer is still signed in and may open the page, and returns
+// the sets to decide with.
+func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock timelines.Clock) (*timelines.Sets, error) {
+	if err := s.access.Advance(ctx, clock); err != nil {
+		return nil, err
+	}
+	if err := s.access.Still(ctx, v); err != nil {
+		return nil, err
+	}
+	if n.UserID != v.AccountID {
+		return nil, ErrNotFound // nobody can name another one's river
+	}
+	sets, err := s.access.Sets(ctx, v.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return sets, s.mayOpen(ctx, n, sets)
+}
+
+// preflight refuses the page of a post or a list before a river is made for it.
+func (s *Store) preflight(ctx context.Context, n Name) error {
+	var may func(sn *timelines.Snapshot, ctx context.Context, viewer, theirID int64) (bool, error)
+	switch specs[n.Kind].page {
+	case ofPost:
+		may = (*timelines.Snapshot).MayRead
+	case ofMyList:
+		may = (*timelines.Snapshot).OwnsList
+	default:
+		return nil
+	}
+	var ok bool
+	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		ok, err = may(sn, ctx, n.UserID, n.TheirID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return ErrNotFound
+	}
+	return nil
+}
+
 // OpenToAll reports whether a page that was just visited may be opened by everybody,
 // signed in or not; items are what it showed. It costs no statement.
 func (s *Store) OpenToAll(ctx context.Context, n Name, items []Item) (bool, error) {
