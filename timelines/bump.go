@@ -227,7 +227,20 @@ func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, e
 					WHEN 'comments' THEN r.comments
 					WHEN 'faves' THEN r.faves
 					ELSE r.likes OR r.comments OR r.wrote END
-		), standing AS MATERIALIZED (
+		), ` + withdrawFromPointless
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "account": account})
+	left, err := collectIDs(rows, err, "timelines left")
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(left)
+	return left, nil
+}
+
+// withdrawFromPointless takes @post out of the timelines of pointless, a query
+// before it in the same WITH, where it stands. Its row in each is looked up by key,
+// however many timelines hold the post.
+const withdrawFromPointless = `standing AS MATERIALIZED (
 			SELECT e.at FROM pointless CROSS JOIN LATERAL (
 				SELECT e.ctid AS at, e.post_id, e.withdrawn FROM timeline_entries e
 				WHERE e.timeline_id = pointless.id AND e.post_id >= @post
@@ -237,17 +250,6 @@ func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, e
 		UPDATE timeline_entries e SET withdrawn = true
 		FROM standing WHERE e.ctid = standing.at
 		RETURNING e.timeline_id`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "account": account})
-	if err != nil {
-		return nil, fmt.Errorf("withdraw from timelines: %w", err)
-	}
-	left, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return nil, fmt.Errorf("withdraw from timelines: %w", err)
-	}
-	slices.Sort(left)
-	return left, nil
-}
 
 // union returns the ids of both lists, sorted, each once.
 func union(a, b []int64) []int64 {

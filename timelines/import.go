@@ -228,6 +228,11 @@ func (c *Count) add(d Count) {
 func (s *Store) Recall(ctx context.Context, source, kind string) (map[string]int64, error) {
 	rows, err := s.pool.Query(ctx, `SELECT external_id, their_id FROM origins WHERE source = @source AND kind = @kind`,
 		pgx.StrictNamedArgs{"source": source, "kind": kind})
+	return collectOrigins(rows, err)
+}
+
+// collectOrigins reads key and id.
+func collectOrigins(rows pgx.Rows, err error) (map[string]int64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recall origins: %w", err)
 	}

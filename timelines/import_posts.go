@@ -190,20 +190,7 @@ func (b *batch) knownComments(ctx context.Context) (map[string]int64, error) {
 		SELECT external_id, their_id FROM origins
 		WHERE source = @source AND kind = 'comment' AND external_id = ANY(@keys)`,
 		pgx.StrictNamedArgs{"source": b.im.source, "keys": keys})
-	if err != nil {
-		return nil, fmt.Errorf("find comments: %w", err)
-	}
-	known := map[string]int64{}
-	var key string
-	var id int64
-	_, err = pgx.ForEachRow(rows, []any{&key, &id}, func() error {
-		known[key] = id
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("find comments: %w", err)
-	}
-	return known, nil
+	return collectOrigins(rows, err)
 }
 
 // knownLikes are pairs of post and account: those who like it, and those who

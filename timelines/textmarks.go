@@ -117,19 +117,10 @@ func insertHashtagsTx(ctx context.Context, tx pgx.Tx, tags []string) ([]string, 
 // its texts names any more, and returns them.
 func withdrawUnnamedTx(ctx context.Context, tx pgx.Tx, post int64, timelines []int64) ([]int64, error) {
 	const query = `
-		WITH unnamed AS (
+		WITH pointless AS (
 			SELECT id FROM unnest(@timelines::bigint[]) AS t (id)
 			WHERE NOT EXISTS (SELECT FROM text_marks m WHERE m.post_id = @post AND m.timeline_id = t.id)
-		), standing AS MATERIALIZED (
-			SELECT e.at FROM unnamed CROSS JOIN LATERAL (
-				SELECT e.ctid AS at, e.post_id, e.withdrawn FROM timeline_entries e
-				WHERE e.timeline_id = unnamed.id AND e.post_id >= @post
-				ORDER BY e.post_id LIMIT 1) e
-			WHERE e.post_id = @post AND NOT e.withdrawn
-		)
-		UPDATE timeline_entries e SET withdrawn = true
-		FROM standing WHERE e.ctid = standing.at
-		RETURNING e.timeline_id`
+		), ` + withdrawFromPointless
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "timelines": timelines})
 	return collectIDs(rows, err, "timelines left")
 }
