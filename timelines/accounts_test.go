@@ -173,7 +173,6 @@ func TestAccountsRead(t *testing.T) {
 	w.same("people, second page", names(User, "bob", 2), []string{"cid"})
 	w.same("groups", names(Group, "", 2), []string{"club"})
 	w.same("past the end", names(Group, "club", 2), []string{})
-
 }
 
 func TestSetProfileAndLanguage(t *testing.T) {

@@ -9,7 +9,8 @@ import (
 
 // Like makes the actor like the post. It enters the actor's likes and
 // discussions, fresh there the first time and never again, and best-of when enough
-// people take part in it. Liking what is liked changes nothing. ErrNotFound if the actor cannot read the post.
+// people take part in it. Liking what is liked changes nothing. ErrNotFound if the
+// actor cannot read the post.
 func (s *Store) Like(ctx context.Context, actor int64, code string) (Change, error) {
 	const query = `
 		INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())

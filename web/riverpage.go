@@ -14,7 +14,7 @@ type riverView struct {
 	at       riverPage
 	page     *rivers.Page
 	path     string       // the page's path, with what names its river in the query
-	order    rivers.Order // of the address
+	order    rivers.Order // of the river
 	mode     string       // what the address says of the mode, "" if it need not
 	before   string       // the cursor the page begins after, "" at the top
 	next     string       // the cursor older entries begin after, "" if there are none
