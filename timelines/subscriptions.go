@@ -231,7 +231,14 @@ func endSubscriptionTx(ctx context.Context, tx pgx.Tx, subscriber, account int64
 // group, ErrForbidden if the actor does not administer the group.
 func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		subscriber, account, feed, err := takeRequestTx(ctx, tx, actor, name, group)
+		feed, err := governedFeedTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		if !nameForm.MatchString(name) {
+			return Change{}, ErrNotFound
+		}
+		subscriber, account, err := takeRequestTx(ctx, tx, feed, name)
 		if err != nil {
 			return Change{}, err
 		}
@@ -247,22 +254,22 @@ func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Ch
 // Accept.
 func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		_, _, _, err := takeRequestTx(ctx, tx, actor, name, group)
+		feed, err := governedFeedTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		if !nameForm.MatchString(name) {
+			return Change{}, ErrNotFound
+		}
+		_, _, err = takeRequestTx(ctx, tx, feed, name)
 		return Change{Actor: actor}, err
 	})
 }
 
-// takeRequestTx takes the request of the account named away, to the actor's feed or
-// to the group named, and returns who asked whom and for which feed. Its errors are
-// those of Accept. Deleting the request is taking it: of two who answer
+// takeRequestTx takes the request of the account named to the owner of a feed
+// away, or returns ErrNotFound. Deleting the request is taking it: of two who answer
 // it, or one who answers it and the other who withdraws it, one finds it gone.
-func takeRequestTx(ctx context.Context, tx pgx.Tx, actor int64, name, group string) (subscriber, account, feed int64, err error) {
-	if feed, err = governedFeedTx(ctx, tx, actor, group); err != nil {
-		return 0, 0, 0, err
-	}
-	if !nameForm.MatchString(name) {
-		return 0, 0, 0, ErrNotFound
-	}
+func takeRequestTx(ctx context.Context, tx pgx.Tx, feed int64, name string) (subscriber, account int64, err error) {
 	const take = `
 		DELETE FROM subscription_requests r
 		USING accounts a, timelines t
@@ -271,12 +278,12 @@ func takeRequestTx(ctx context.Context, tx pgx.Tx, actor int64, name, group stri
 		RETURNING r.subscriber_id, r.account_id`
 	err = tx.QueryRow(ctx, take, pgx.StrictNamedArgs{"name": name, "feed": feed}).Scan(&subscriber, &account)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, 0, 0, ErrNotFound
+		return 0, 0, ErrNotFound
 	}
 	if err != nil {
-		return 0, 0, 0, fmt.Errorf("take request: %w", err)
+		return 0, 0, fmt.Errorf("take request: %w", err)
 	}
-	return subscriber, account, feed, nil
+	return subscriber, account, nil
 }
 
 // Request is somebody's wish to subscribe to a private account.
