@@ -122,10 +122,8 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
 	page := &Page{Name: n}
 	at := before
-	if specs[n.Kind].asked {
-		if err := s.bringUp(ctx, []Name{n}); err != nil {
-			return nil, err
-		}
+	if err := s.bringUp(ctx, []Name{n}); err != nil {
+		return nil, err
 	}
 	for builds, extensions, inVain, behind := 0, 0, 0, 0; ; {
 		raw, err := s.readPage(ctx, n, at, PageSize+1)
@@ -208,7 +206,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 		if extensions++; extensions > maxExtensions || inVain > maxInVain {
 			page.More, page.Next = true, before
 			if before.Top() || before.Place >= raw.floor {
-				page.Next = Cursor{Place: raw.floor - 1, PostID: math.MaxInt64}
+				page.Next = goOn(raw.floor, at)
 			}
 			break
 		}

@@ -89,6 +89,8 @@ type hubPages interface {
 	viewerName(ctx context.Context, v timelines.Viewer) (string, error)
 	// postIDs resolves codes; those of no post are left out.
 	postIDs(ctx context.Context, codes []string) (map[string]int64, error)
+	// maySearch counts a search taken up; errLimited if it is one too many.
+	maySearch(v timelines.Viewer, address string) error
 	// renderEntry makes an entry's HTML.
 	renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error)
 }
@@ -346,6 +348,8 @@ func (h *hub) closeFor(ctx context.Context, err error) (websocket.StatusCode, st
 		return closeSignedOut, "signed out"
 	case missingPage(err), errors.Is(err, rivers.ErrForbidden), errors.Is(err, timelines.ErrBroad):
 		return closeNoPage, "no such page"
+	case errors.Is(err, errLimited):
+		return closeTooFast, "too many searches"
 	}
 	if ctx.Err() == nil {
 		h.cfg.log.WarnContext(ctx, "socket failed", "error", err)

@@ -25,7 +25,9 @@ type socket struct {
 	hub    *hub
 	conn   *websocket.Conn
 	viewer timelines.Viewer
-	crowd  string // what its kind of client is counted by
+	// address is where it comes from, as limits count; crowd what its kind of client is
+	// counted by.
+	address, crowd string
 	// cut ends everything at once, without a close frame. Set before the socket
 	// is admitted.
 	cut context.CancelFunc
@@ -81,7 +83,7 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	ctx, cut := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cut()
 	s := &socket{
-		hub: h, viewer: v, crowd: crowdOf(v, address), cut: cut,
+		hub: h, viewer: v, address: address, crowd: crowdOf(v, address), cut: cut,
 		wake: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if status := h.admit(s); status != http.StatusSwitchingProtocols {

@@ -123,6 +123,11 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	if err != nil {
 		return err
 	}
+	if name.Kind == rivers.Search {
+		if err := h.cfg.pages.maySearch(viewer, v.socket.address); err != nil {
+			return err
+		}
+	}
 	var before rivers.Cursor
 	if text := f.query.Get("before"); text != "" {
 		if before, err = h.cfg.rivers.Cursor(ctx, viewer, text); err != nil {
