@@ -15,6 +15,7 @@ type riverView struct {
 	path     string       // the page's path, without query but an aggregate's language
 	order    rivers.Order // of the address
 	mode     string       // what the address says of the mode, "" if it need not
+	sight    string       // what it was decided with, sealed
 	before   string       // the cursor the page begins after, "" at the top
 	next     string       // the cursor older entries begin after, "" if there are none
 	articles [][]byte     // whole entries
@@ -75,7 +76,7 @@ func (s *Server) visitIn(r *request, kind rivers.Kind, mode rivers.Mode, name, p
 	if v.present.feed, err = s.feedOf(ctx, n, v.page, path); err != nil {
 		return nil, err
 	}
-	v.mode = sayMode(n, v.page.Sets)
+	v.mode, v.sight = sayMode(n, v.page.Sets), s.seal(v.page.Sets)
 	v.present.page = riverAddress(path, v.order, v.mode, v.before)
 	v.articles = make([][]byte, 0, len(v.page.Items))
 	for _, it := range v.page.Items {

@@ -27,7 +27,8 @@ type view struct {
 	before     rivers.Cursor
 	look       look
 	river      int64
-	sight      string // what the entries shown were decided with
+	sight      string  // what the entries shown were decided with
+	word       *string // the client's for it; nil once a visit has said what it means
 	shown      map[int64]*shown
 	// claimed: the client's word is all there is for what the page shows. Whoever
 	// names a post that stands nowhere on it learns nothing about it, be it closed to
@@ -145,7 +146,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.leave()
 	v.socket.beyond.Store(false)
 	v.subscribed = true
-	v.name, v.before, v.river, v.sight = name, before, f.river, f.sight
+	v.name, v.before, v.river, v.word = name, before, f.river, &f.sight
 	v.claimed = true
 	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
@@ -183,10 +184,14 @@ func (v *view) sync(ctx context.Context) error {
 		v.anew()
 	}
 	sight := page.Sets.Sight()
-	if sight != v.sight {
-		v.sight = sight
+	same := sight == v.sight
+	if v.word != nil {
+		same, v.word = h.cfg.pages.isSealed(*v.word, page.Sets), nil
+	}
+	if !same {
 		v.anew()
 	}
+	v.sight = sight
 	v.socket.sight.Store(&sight)
 	_, err = v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, v.settled)})
 	if errors.Is(err, errStale) {
@@ -197,7 +202,7 @@ func (v *view) sync(ctx context.Context) error {
 		return err
 	}
 	v.claimed = false
-	return v.socket.send(ctx, "ok", frameOK(v.river, page.More, v.sight))
+	return v.socket.send(ctx, "ok", frameOK(v.river, page.More, h.cfg.pages.seal(page.Sets)))
 }
 
 // anew has every entry sent again, whatever its stamp: the page belongs to another
