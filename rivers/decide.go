@@ -137,7 +137,7 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, e rawEntry, 
 		if !ok || !gates.Opens(sets, id) || !f.bears(t, sets, veil) {
 			continue
 		}
-		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.account() && hides(sets, t.TheirID)) {
+		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.Account() && hides(sets, t.TheirID)) {
 			continue
 		}
 		if sp.asked && sets.Apart(t.TheirID) {
@@ -173,11 +173,11 @@ func hidden(n Name, sets *timelines.Sets, it *Item) bool {
 	if _, ok := sets.Hides.Posts[it.PostID]; ok {
 		return true
 	}
-	if author := it.Fold.Text.Author; author != n.account() && hides(sets, author) {
+	if author := it.Fold.Text.Author; author != n.Account() && hides(sets, author) {
 		return true
 	}
 	elsewhere := func(t timelines.Timeline) bool {
-		return t.Kind != timelines.KindGroup || t.TheirID == n.account() || !hides(sets, t.TheirID)
+		return t.Kind != timelines.KindGroup || t.TheirID == n.Account() || !hides(sets, t.TheirID)
 	}
 	if len(it.To) > 0 && !slices.ContainsFunc(it.To, elsewhere) {
 		return true

@@ -48,9 +48,9 @@ const (
 	ofQuery                 // everybody may ask
 )
 
-// account is whose page the river is of, 0 if of no account's. A sub-feed's page is
+// Account is whose page the river is of, 0 if of no account's. A sub-feed's page is
 // its owner's.
-func (n Name) account() int64 {
+func (n Name) Account() int64 {
 	switch specs[n.Kind].page {
 	case ofAccount, ofSubfeed:
 		return n.TheirID

@@ -91,9 +91,11 @@ type hubPages interface {
 	postIDs(ctx context.Context, codes []string) (map[string]int64, error)
 	// maySearch counts a search taken up; errLimited if it is one too many.
 	maySearch(v timelines.Viewer, address string) error
-	// seal makes the word for a sight; isSealed knows it again.
-	seal(*timelines.Sets) string
-	isSealed(word string, sets *timelines.Sets) bool
+	// sightOf is what a page is decided with now; seal makes a word for it, and
+	// isSealed knows it again.
+	sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error)
+	seal(sight) string
+	isSealed(word string, of sight) bool
 	// renderEntry makes an entry's HTML.
 	renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error)
 }

@@ -76,7 +76,12 @@ func (s *Server) visitIn(r *request, kind rivers.Kind, mode rivers.Mode, name, p
 	if v.present.feed, err = s.feedOf(ctx, n, v.page, path); err != nil {
 		return nil, err
 	}
-	v.mode, v.sight = sayMode(n, v.page.Sets), s.seal(v.page.Sets)
+	v.mode = sayMode(n, v.page.Sets)
+	now, err := s.sightOf(ctx, n, v.page.Sets)
+	if err != nil {
+		return nil, err
+	}
+	v.sight = s.seal(now)
 	v.present.page = riverAddress(path, v.order, v.mode, v.before)
 	v.articles = make([][]byte, 0, len(v.page.Items))
 	for _, it := range v.page.Items {

@@ -39,9 +39,8 @@ type socket struct {
 	wake chan struct{} // there are notes
 	over chan struct{} // closed by end
 
-	// sight is what the page was last wholly decided with (timelines.Sets.Sight), nil
-	// before its first sync.
-	sight atomic.Pointer[string]
+	// sight is what the page was last wholly decided with, nil before its first sync.
+	sight atomic.Pointer[sight]
 
 	// mu guards the notes below. No other lock is taken under it.
 	mu     sync.Mutex
@@ -137,8 +136,8 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 }
 
 // see is told with which sight the page would be decided now.
-func (s *socket) see(sight string) {
-	if was := s.sight.Load(); was != nil && *was != sight {
+func (s *socket) see(now sight) {
+	if was := s.sight.Load(); was != nil && *was != now {
 		s.resync()
 	}
 }
