@@ -71,9 +71,9 @@ type replaceWorker struct {
 // line. The job's created_at would not do: it is the beginning of the change's
 // transaction.
 //
-// A change that concerns everybody, or all who see an account's feeds, becomes one job for each viewer with an open
-// page, so that no job grows with the number of viewers and a failure repeats
-// one viewer's part.
+// A change that concerns everybody, or all who see an account's feeds, becomes one
+// job for each viewer with an open page, so that no job grows with the number of
+// viewers and a failure repeats one viewer's part.
 func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArgs]) error {
 	r := job.Args.replace()
 	if r.Everybody || r.Of != 0 {

@@ -166,7 +166,8 @@ func TestLaterDoesNotStarveNow(t *testing.T) {
 	}
 }
 
-// A change that concerns everybody, or all who see an account's feeds, is a job for each viewer with an open page.
+// A change that concerns everybody, or all who see an account's feeds, is a job for
+// each viewer with an open page.
 func TestReplaceOfEverybodyIsSpread(t *testing.T) {
 	pool := prepare(t)
 	replaced := make(chan timelines.Replace, 10)

@@ -225,13 +225,14 @@ func (f *Fold) veiled(veil timelines.Veil) []int64 {
 // anywhere by the comments of whom the viewer hides. Beyond the ids it keeps, the
 // entry is believed.
 func (f *Fold) bears(t timelines.Timeline, sets *timelines.Sets, veil timelines.Veil) bool {
+	if timelines.IsBase(t.Kind) {
+		return slices.Contains(f.Decisive, t.ID)
+	}
 	switch t.Kind {
 	case timelines.KindLikes:
 		return len(f.Likes.IDs) >= MaxPeople || slices.Contains(f.Likes.IDs, t.TheirID)
 	case timelines.KindComments:
 		return len(f.Comments.IDs) >= MaxPeople || slices.Contains(f.Comments.IDs, t.TheirID)
-	case timelines.KindFeed, timelines.KindSubfeed, timelines.KindEyes, timelines.KindGroup, timelines.KindDirects:
-		return slices.Contains(f.Decisive, t.ID)
 	case timelines.KindHashtag, timelines.KindMentions:
 		marks := f.Comments.Marks
 		return marks == nil || slices.ContainsFunc(marks, func(m Mark) bool {

@@ -7,32 +7,6 @@ import (
 	"riverrun/timelines"
 )
 
-// Kind is what page a river is of (source: 004). Each kind is a row of the
-// table in kinds.go.
-type Kind string
-
-// The river kinds.
-const (
-	Home        Kind = "home"
-	List        Kind = "list"
-	User        Kind = "user"
-	Subfeed     Kind = "subfeed"
-	Eyes        Kind = "eyes"
-	Likes       Kind = "likes"
-	Comments    Kind = "comments"
-	Discussions Kind = "discussions"
-	Faves       Kind = "faves"
-	Mentions    Kind = "mentions"
-	Directs     Kind = "directs"
-	Group       Kind = "group"
-	Post        Kind = "post"
-	Everything  Kind = "everything"
-	Best        Kind = "best"
-	MostFaved   Kind = "mostfaved"
-	Hashtag     Kind = "hashtag"
-	Search      Kind = "search"
-)
-
 // Order is what a river is sorted by, newest first.
 type Order string
 
@@ -57,6 +31,16 @@ type Name struct {
 	// canonical form; else empty.
 	Term  string
 	Order Order
+}
+
+// Account is whose page the river is of, 0 if of no account's. A sub-feed's page is
+// its owner's.
+func (n Name) Account() int64 {
+	switch specs[n.Kind].page {
+	case ofUser, ofGroup, ofSubfeed:
+		return n.TheirID
+	}
+	return 0
 }
 
 // Cursor is a place between two entries: everything strictly older than (Place,

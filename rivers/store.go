@@ -78,9 +78,6 @@ func DefaultOptions() Options {
 	return Options{GraceHome: 24 * time.Hour, Grace: 6 * time.Hour, Depth: 1500, Folds: 10_000}
 }
 
-// chunk is how many posts a build or an extension stores: six pages.
-const chunk = 6 * PageSize
-
 // writeDeadline is how long after its look-up a writer may still write. Rows
 // that a late writer could revive are kept longer (see Expire).
 const writeDeadline = 60 * time.Second

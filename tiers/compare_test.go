@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
 
@@ -86,11 +87,11 @@ func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name)
 	return fmt.Sprintf("%s: %d entries, want %d (-want +got):\n%s", what, len(got), len(want), diff)
 }
 
-// names are all rivers a viewer can name, in both orders, but for posts'.
+// names are all rivers a viewer can name, in each order, but for posts'.
 func (o *oracle) names(viewer int64) []rivers.Name {
 	var all []rivers.Name
 	add := func(kind rivers.Kind, their int64, term ...string) {
-		for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
+		for _, order := range kind.Orders() {
 			n := rivers.Name{UserID: viewer, Kind: kind, TheirID: their, Term: strings.Join(term, ""), Order: order}
 			all = append(all, n)
 			if kind.HasModes() {
@@ -104,9 +105,7 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 	}
 	named := func(kind rivers.Kind, terms ...string) {
 		for _, term := range terms {
-			for _, order := range []rivers.Order{rivers.Fresh, rivers.Created} {
-				all = append(all, rivers.Name{UserID: viewer, Kind: kind, Term: term, Order: order})
-			}
+			add(kind, 0, term)
 		}
 	}
 	named(rivers.Hashtag, append([]string{"unused"}, tags...)...)
@@ -186,4 +185,31 @@ func firstFew(list []string) []string {
 		return append(slices.Clone(list[:5]), fmt.Sprintf("and %d more", len(list)-5))
 	}
 	return list
+}
+
+// No river kind is left out of what is compared: one that is new is asked for by
+// every random reader, and here the oracle is asked for it.
+func TestTheOracleKnowsEveryKind(t *testing.T) {
+	w := newTown(t)
+	n := w.quiet()
+	ann := w.quick("ann")
+	w.group(ann, "club", timelines.Public)
+	if _, _, err := w.store.CreateList(w.ctx, timelines.NewList{Actor: ann.AccountID, Title: "Some"}); err != nil {
+		t.Fatal(err)
+	}
+	w.post(n, ann, "words")
+	o, err := ask(w.ctx, w.db.Primary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := append(o.names(ann.AccountID), rivers.Name{Kind: rivers.Post}) // as agree has it
+	for _, kind := range rivers.Kinds() {
+		for _, order := range kind.Orders() {
+			if !slices.ContainsFunc(names, func(n rivers.Name) bool {
+				return n.Kind == kind && n.Order == order || n.Kind == kind && kind == rivers.Post
+			}) {
+				t.Errorf("the oracle names no %s river by %s", kind, order)
+			}
+		}
+	}
 }

@@ -349,10 +349,12 @@ func (v *village) places(rt *rapid.T, least int) []string {
 func (v *village) look(rt *rapid.T, open bool) {
 	viewer := rapid.SampledFrom(append([]timelines.Viewer{{}}, v.people...)).Draw(rt, "viewer")
 	kind := rapid.SampledFrom(rivers.Kinds()).Draw(rt, "kind")
-	of := rapid.SampledFrom(v.names).Draw(rt, "of")
+	of := ""
 	switch kind {
+	case rivers.User, rivers.Group, rivers.Likes, rivers.Comments:
+		of = rapid.SampledFrom(v.names).Draw(rt, "of")
 	case rivers.Subfeed:
-		of += "/" + rapid.SampledFrom([]string{"private", "photos"}).Draw(rt, "slug")
+		of = rapid.SampledFrom(v.names).Draw(rt, "of") + "/" + rapid.SampledFrom([]string{"private", "photos"}).Draw(rt, "slug")
 	case rivers.List:
 		of = "some"
 	}

@@ -135,13 +135,8 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 	if r.rng.IntN(4) == 0 {
 		order = rivers.Created
 	}
-	kinds := []rivers.Kind{
-		rivers.Home, rivers.Home, rivers.Home, rivers.List, rivers.Everything, rivers.Everything, rivers.User, rivers.Likes,
-		rivers.Comments, rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Mentions,
-		rivers.Group, rivers.Post, rivers.Hashtag, rivers.Hashtag,
-		rivers.Best, rivers.MostFaved, rivers.Subfeed, rivers.Subfeed, rivers.Eyes,
-		rivers.Search, rivers.Search, rivers.Search,
-	}
+	kinds := append(rivers.Kinds(), // some more often than others
+		rivers.Home, rivers.Home, rivers.Everything, rivers.Hashtag, rivers.Subfeed, rivers.Search, rivers.Search)
 	kind := kinds[r.rng.IntN(len(kinds))]
 	of := ""
 	switch kind {

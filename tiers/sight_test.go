@@ -76,7 +76,7 @@ func (o *oracle) unwanted(n rivers.Name, p post, t timeline) bool {
 
 // conceals: does a hide keep the post off this page?
 func (o *oracle) conceals(n rivers.Name, p post) bool {
-	return o.hides(n, p) && !slices.Contains([]rivers.Kind{rivers.Post, rivers.Directs, rivers.Faves}, n.Kind)
+	return o.hides(n, p) && !slices.Contains(wholeKinds, n.Kind)
 }
 
 // hides: does the viewer hide the post?

@@ -223,8 +223,8 @@ func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 }
 
 // Spread begins to replace many viewers' rivers, after a change that concerns
-// everybody or all who see an account's feeds, and returns what is left to do, a Replace for each viewer with an
-// open page.
+// everybody or all who see an account's feeds, and returns what is left to do, a
+// Replace for each viewer with an open page.
 func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error) {
 	clock, err := t.raiseClock(ctx)
 	if err != nil {

@@ -131,7 +131,7 @@ func newWorkload(t *testing.T) *workload {
 	return w
 }
 
-// chance is a source of its own for everybody, from the one seed.
+// chanceOf is a source of its own for everybody, from the one seed.
 func (w *workload) chanceOf(who, which uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(w.seed, who<<32|which))
 }

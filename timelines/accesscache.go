@@ -115,16 +115,16 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 	defer c.mu.Unlock()
 	for _, r := range rows {
 		switch r.Kind {
-		case "session":
+		case logSession:
 			if len(r.TokenHash) == len(Session{}) {
 				c.sessions.Remove(Session(r.TokenHash))
 			}
-		case "viewer":
+		case logViewer:
 			c.sets.Remove(r.AccountID)
 			c.members.Purge() // the row does not say of which group
-		case "level":
+		case logLevel:
 			c.levels.Remove(r.TimelineID)
-		case "account":
+		case logAccount:
 			c.accounts.Remove(r.AccountID)
 			c.subfeeds.Remove(r.AccountID)
 		}

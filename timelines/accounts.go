@@ -123,17 +123,9 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 	return nil
 }
 
-// SetPassword gives a user a password, the first or another, and ends all its
-// sessions. ErrNotFound if no user has the name. See ChangePassword for who must
-// be sure that the sessions are over.
-func (s *Store) SetPassword(ctx context.Context, name, password string) error {
-	_, err := s.ChangePassword(ctx, name, password)
-	return err
-}
-
-// ChangePassword is SetPassword for a process that has the secondary store: with
-// Change.Clock taken there, no page is shown to the ended sessions. Without, they
-// are over when the access clock moves next.
+// ChangePassword gives a user a password, the first or another, and ends all its
+// sessions: once the secondary store has Change.Clock, no page is shown to them.
+// ErrNotFound if no user has the name.
 func (s *Store) ChangePassword(ctx context.Context, name, password string) (Change, error) {
 	if err := checkPassword(password); err != nil {
 		return Change{}, err

@@ -174,20 +174,6 @@ func TestAccountsRead(t *testing.T) {
 	w.same("groups", names(Group, "", 2), []string{"club"})
 	w.same("past the end", names(Group, "club", 2), []string{})
 
-	w.subscribe(ann, "bob")
-	w.subscribe(ann, "club")
-	to, err := w.Destinations(t.Context(), ann.ID)
-	w.must(err)
-	w.same("destinations of a member", to, []Account{ann, club})
-	to, err = w.Destinations(t.Context(), bob.ID)
-	w.must(err)
-	w.same("destinations of an administrator", to, []Account{bob, club})
-	followed, err := w.Subscriptions(t.Context(), ann.ID)
-	w.must(err)
-	w.same("Subscriptions", followed, []Account{bob, club})
-	members, err := w.Subscribers(t.Context(), club.ID)
-	w.must(err)
-	w.same("Subscribers", members, []Account{ann, bob})
 }
 
 func TestSetProfileAndLanguage(t *testing.T) {

@@ -28,6 +28,14 @@ func TestBanKeepsApart(t *testing.T) {
 		_, _, found["hide"] = w.HidePost(ctx, actor.ID, of.Code)
 		return found
 	}
+	// What a post's author is asked tells nobody else more than the post does.
+	forms := func(want error) {
+		t.Helper()
+		w.fails("its text for ann's form", second(w.PostBody(ctx, ann.ID, post.Code)), want)
+		w.fails("its language for ann's form", second(w.PostLanguage(ctx, ann.ID, post.Code)), want)
+		w.fails("its places for ann's form", second(w.PostDestinations(ctx, ann.ID, post.Code)), want)
+	}
+	forms(ErrForbidden)
 	for _, banner := range []struct {
 		who  Account
 		whom string
@@ -40,6 +48,7 @@ func TestBanKeepsApart(t *testing.T) {
 		for what, err := range answers(ann, post, said) {
 			w.fails("with a ban by "+banner.who.Name+", "+what, err, ErrNotFound)
 		}
+		forms(ErrNotFound)
 		_, err = w.CreatePost(ctx, NewPost{Author: ann.ID, Body: "psst", To: []string{"bob"}})
 		w.invalid("a direct to bob", err, "to_forbidden")
 		_, err = w.CreatePost(ctx, NewPost{Author: bob.ID, Body: "psst", To: []string{"ann"}})

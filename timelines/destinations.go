@@ -191,7 +191,7 @@ func (s *Store) PostDestinations(ctx context.Context, actor int64, code string) 
 			FROM timelines t JOIN accounts a ON a.id = t.their_id
 			WHERE t.id = ANY(p.decisive) AND NOT (t.kind = 'directs' AND t.their_id = p.author_id)
 			ORDER BY t.id)
-		FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + readablePost
+		FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
 	var author int64
 	var to []string
 	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": actor, "code": code, "eyes": ToEyes}).Scan(&author, &to)

@@ -4,8 +4,8 @@ import "context"
 
 // Fave keeps the post for the actor (source: 000, 004, "faves"). It enters the
 // actor's faves, fresh there the first time and never again; nobody else's page
-// has it from there. When enough people keep it, it enters most-faved. Keeping what is kept changes nothing. ErrNotFound if the
-// actor cannot read the post.
+// has it from there. When enough people keep it, it enters most-faved. Keeping
+// what is kept changes nothing. ErrNotFound if the actor cannot read the post.
 func (s *Store) Fave(ctx context.Context, actor int64, code string) (Change, error) {
 	const query = `
 		INSERT INTO faves (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())

@@ -67,22 +67,6 @@ func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, e
 	return group, c, nil
 }
 
-// Destinations returns where the actor may post without typing a name: their
-// own feed first, then those of the groups they are a member or an administrator
-// of which let them post, by name. Directs go to people by name.
-func (s *Store) Destinations(ctx context.Context, actor int64) ([]Account, error) {
-	const query = `
-		SELECT ` + accountColumns + ` FROM ` + accountTables + `
-		WHERE a.id = @author
-			OR a.kind = 'group' AND a.id IN (
-				SELECT account_id FROM subscriptions WHERE subscriber_id = @author
-				UNION
-				SELECT group_id FROM group_admins WHERE account_id = @author)
-			AND ` + writable + `
-		ORDER BY a.id <> @author, a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"author": actor}))
-}
-
 // SetGroupProfile changes a group's title and description, as SetProfile does a
 // person's: ErrNotFound if there is no such group, ErrForbidden if the actor does
 // not administer it.

@@ -24,7 +24,7 @@ type Hides struct {
 	// Accounts are people, whose posts are hidden and by whose likes and comments
 	// nothing is here, and groups.
 	Accounts map[int64]struct{}
-	// Terms are tags, with their #, and words, each as termsOf makes them.
+	// Terms are tags, with their #, and words, in order.
 	Terms []Term
 }
 

@@ -88,8 +88,7 @@ type meeting struct {
 	new    bool
 }
 
-// kindLike names likes in import_met; the others are origins' kinds and
-// accounts'.
+// What import_met has met; all but metLike are also kinds of origins.
 const (
 	originAccount = "account"
 	originPost    = "post"

@@ -129,7 +129,7 @@ func TestImportLeavesTheLiving(t *testing.T) {
 	must(w.Unlike(w.Context(), cat.ID, code))
 	must(w.CreateComment(w.Context(), NewComment{Author: ann.ID, Code: code, Body: "live"}))
 	must(w.DeletePost(w.Context(), ann.ID, value[string](w, `SELECT code FROM posts WHERE id = $1`, w.imported(originPost, "2"))))
-	w.must(w.SetPassword(w.Context(), ann.Name, "correct horse"))
+	w.must(second(w.ChangePassword(w.Context(), ann.Name, "correct horse")))
 	before := w.dump()
 	w.heard.take()
 	tally, _ := w.importPosts(10, p, q)
@@ -218,7 +218,7 @@ func TestImportPrivacy(t *testing.T) {
 
 	// What somebody has taken over, they decide about.
 	ann := w.importedAccount("ann")
-	w.must(w.SetPassword(w.Context(), ann.Name, "correct horse"))
+	w.must(second(w.ChangePassword(w.Context(), ann.Name, "correct horse")))
 	w.setAccess(ann, "", Public)
 	w.importPosts(10, p)
 	w.same("level of a feed taken over", w.importedAccount("ann").Access, Public)

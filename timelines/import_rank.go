@@ -23,16 +23,16 @@ func (b *batch) rank(ctx context.Context) error {
 	const query = `
 		SELECT p.id, (extract(epoch FROM best.at) * 1000000)::bigint, (extract(epoch FROM kept.at) * 1000000)::bigint
 		FROM posts p
-		LEFT JOIN LATERAL (
-			SELECT min(t.created_at) AS at FROM (
-				SELECT l.account_id, l.created_at FROM likes l WHERE l.post_id = p.id
-				UNION ALL
-				SELECT c.author_id, c.created_at FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL) t
-			WHERE t.account_id <> p.author_id
-			GROUP BY t.account_id ORDER BY at OFFSET @best - 1 LIMIT 1) best ON true
-		LEFT JOIN LATERAL (
-			SELECT f.created_at AS at FROM faves f WHERE f.post_id = p.id
-			ORDER BY f.created_at OFFSET @most - 1 LIMIT 1) kept ON true
+		CROSS JOIN LATERAL (
+			SELECT (array_agg(came.at ORDER BY came.at))[@best::int] AS at FROM (
+				SELECT min(t.created_at) AS at FROM (
+					SELECT l.account_id, l.created_at FROM likes l WHERE l.post_id = p.id
+					UNION ALL
+					SELECT c.author_id, c.created_at FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL) t
+				WHERE t.account_id <> p.author_id
+				GROUP BY t.account_id) came) best
+		CROSS JOIN LATERAL (
+			SELECT (array_agg(f.created_at ORDER BY f.created_at))[@most::int] AS at FROM faves f WHERE f.post_id = p.id) kept
 		WHERE p.id = ANY(@posts) AND EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('directs', 'eyes'))`
 	byID := map[int64]*importPost{}
 	var ids []int64

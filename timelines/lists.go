@@ -25,13 +25,10 @@ type List struct {
 // MaxLists is how many lists an account may have.
 const MaxLists = 50
 
-// listKind is the river of a list, by the name rivers give it.
-const listKind = "list"
-
 // listRivers are the rivers of some of the viewer's lists, in both modes and
 // orders.
 func listRivers(viewer int64, lists ...int64) Replace {
-	return Replace{ViewerID: viewer, Kinds: []string{listKind}, TheirIDs: lists}
+	return Replace{ViewerID: viewer, Kinds: []string{RiverList}, TheirIDs: lists}
 }
 
 // NewList is a list about to be made.

@@ -249,7 +249,7 @@ func (s *Store) PostLanguage(ctx context.Context, actor int64, code string) (str
 	}
 	const query = `
 		SELECT p.author_id, CASE WHEN p.lang_chosen THEN p.lang ELSE '' END FROM posts p
-		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + readablePost
+		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
 	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code})
 }
 

@@ -59,7 +59,7 @@ const scanFew = `
 	UNION ALL
 	SELECT 0, 0 WHERE (SELECT count(*) FROM found) > @fewest OR NOT EXISTS (
 		SELECT FROM timelines t WHERE t.id = @timeline
-			AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post'))
+			AND t.kind <> ALL(@ungated::text[]))
 	ORDER BY 2 DESC, 1 DESC`
 
 var (
@@ -79,6 +79,7 @@ func (sn *Snapshot) few(ctx context.Context, q Scan, place, post int64) (posts [
 	}
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
 		"viewer": q.Viewer, "timeline": q.Timelines[0], "place": place, "post": post, "fewest": cmp.Or(q.Fewest, fewest),
+		"ungated": ungatedKinds,
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("scan few: %w", err)

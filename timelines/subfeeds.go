@@ -21,9 +21,9 @@ type Subfeed struct {
 	Title      string // empty: the fixed private one, which has none
 }
 
-// feedKinds are the rivers made of feeds, by the names rivers give them. A
-// timeline that comes or goes makes them wrong for whoever may open it.
-var feedKinds = []string{homeKind, listKind, "user", "subfeed"}
+// feedKinds are the rivers made of feeds. A timeline that comes or goes makes them
+// wrong for whoever may open it.
+var feedKinds = []string{RiverHome, RiverList, RiverUser, KindSubfeed}
 
 // ofMyFeeds is what a change of the actor's own feeds makes wrong: the actor's
 // pages at once, everybody else's in the background.

@@ -13,18 +13,15 @@ import (
 // level, so that a feed that goes private keeps who followed it, and one
 // statement says who reads.
 
-// homeKind is the river a subscription changes, by the name rivers give it.
-const homeKind = "home"
-
 // myHome is what a change of the actor's own subscriptions makes wrong. A
 // request that finds its work done carries it too, without announcing it: the
 // first may have been committed and not answered, and this one completes it.
-func myHome(actor int64) []Replace { return []Replace{{ViewerID: actor, Kinds: []string{homeKind}}} }
+func myHome(actor int64) []Replace { return []Replace{{ViewerID: actor, Kinds: []string{RiverHome}}} }
 
 // myFeeds is myHome with the actor's lists: what an end of a subscription may
 // have made wrong, where it is not known any more which lists had it.
 func myFeeds(actor int64) []Replace {
-	return []Replace{{ViewerID: actor, Kinds: []string{homeKind, listKind}}}
+	return []Replace{{ViewerID: actor, Kinds: []string{RiverHome, RiverList}}}
 }
 
 // target is the account a change names.
@@ -154,8 +151,9 @@ func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...
 
 // Unsubscribe ends the actor's subscription to an account, or takes back the
 // request for one. It takes the account out of the actor's lists, and the right
-// to read away with it, which matters once the account is private; an administrator of a group goes on reading it. Not
-// being subscribed is a success and changes nothing.
+// to read away with it, which matters once the account is private; an administrator
+// of a group goes on reading it. Not being subscribed is a success and changes
+// nothing.
 func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		from, err := lockTargetTx(ctx, tx, name)
@@ -332,25 +330,6 @@ func (s *Store) Requests(ctx context.Context, actor int64) ([]Request, error) {
 		list[i].From, list[i].To = byID[list[i].From.ID], byID[list[i].To.ID]
 	}
 	return list, nil
-}
-
-// Subscriptions returns whom the account follows, by name.
-func (s *Store) Subscriptions(ctx context.Context, account int64) ([]Account, error) {
-	const query = `
-		SELECT ` + accountColumns + `
-		FROM ` + accountTables + ` JOIN subscriptions s ON s.account_id = a.id
-		WHERE s.subscriber_id = @account ORDER BY a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account}))
-}
-
-// Subscribers returns who follows the account, by name; a group's are its
-// members.
-func (s *Store) Subscribers(ctx context.Context, account int64) ([]Account, error) {
-	const query = `
-		SELECT ` + accountColumns + `
-		FROM ` + accountTables + ` JOIN subscriptions s ON s.subscriber_id = a.id
-		WHERE s.account_id = @account ORDER BY a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account}))
 }
 
 // Relation is how one account stands to another.

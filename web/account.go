@@ -10,15 +10,6 @@ import (
 	"riverrun/timelines"
 )
 
-// accountPages are the pages of a user besides the posts, by the second segment
-// of their address. ServeMux cannot hold GET /{name}/likes beside GET /p/{code},
-// of which neither is the more special; hence this table.
-var accountPages = map[string]rivers.Kind{
-	"likes":    rivers.Likes,
-	"comments": rivers.Comments,
-	"faves":    rivers.Faves,
-}
-
 // accountActs are the forms under an account's name.
 var accountActs = map[string]func(*Server, http.ResponseWriter, *request) error{
 	"subscribe":   (*Server).subscribe,
@@ -48,12 +39,8 @@ var groupPages = map[string]func(*Server, http.ResponseWriter, *request) error{
 }
 
 func (s *Server) routeAccount(mux *http.ServeMux) {
-	mux.Handle("GET /{name}", s.page(func(w http.ResponseWriter, r *request) error {
-		return s.account(w, r, r.PathValue("name"), "")
-	}))
-	river := s.page(func(w http.ResponseWriter, r *request) error {
-		return s.account(w, r, r.PathValue("name"), r.PathValue("page"))
-	})
+	mux.Handle("GET /{name}", s.page(s.account))
+	river := s.page(s.account)
 	ofGroup := s.settled(func(w http.ResponseWriter, r *request) error {
 		return groupPages[r.PathValue("page")](s, w, r)
 	})
@@ -76,50 +63,20 @@ func (s *Server) routeAccount(mux *http.ServeMux) {
 	}))
 }
 
-// accountKind is the river kind of an account's page; page "" is its posts. What
-// somebody keeps is a page for nobody else.
-func accountKind(v timelines.Viewer, a timelines.Account, page string) (rivers.Kind, error) {
-	if page == "" {
-		if a.Kind == timelines.Group {
-			return rivers.Group, nil
-		}
-		return rivers.User, nil
-	}
-	kind, ok := accountPages[page]
-	if !ok && timelines.IsSlug(page) {
-		kind, ok = rivers.Subfeed, true // whether there is one, the visit finds out
-	}
-	if !ok || a.Kind != timelines.User || kind == rivers.Faves && a.ID != v.AccountID {
-		return "", errNoPage
-	}
-	return kind, nil
-}
-
-// riverName is how Resolve knows the river of an account's page.
-func riverName(kind rivers.Kind, a timelines.Account, page string) string {
-	if kind == rivers.Subfeed {
-		return a.Name + "/" + page
-	}
-	return a.Name
-}
-
 // account is a person's or a group's page.
-func (s *Server) account(w http.ResponseWriter, r *request, name, page string) error {
+func (s *Server) account(w http.ResponseWriter, r *request) error {
+	name := r.PathValue("name")
 	a, err := s.rivers.Access().AccountNamed(r.Context(), name)
 	if err != nil {
 		return err
 	}
-	kind, err := accountKind(r.viewer, a, page)
+	at, n, err := s.riverAt(r.Context(), r.viewer, r.URL.Path, r.URL.Query())
 	if err != nil {
 		return err
 	}
-	path := "/" + a.Name
-	if page != "" {
-		path += "/" + page
-	}
-	v, err := s.visit(r, kind, riverName(kind, a, page), path)
+	v, err := s.visitAt(r, at, n)
 	if errors.Is(err, rivers.ErrForbidden) {
-		return s.closedAccount(w, r, a, page)
+		return s.closedAccount(w, r, a, n.Term)
 	}
 	if err != nil {
 		return err
@@ -131,7 +88,7 @@ func (s *Server) account(w http.ResponseWriter, r *request, name, page string) e
 	if a, err = s.rivers.Access().AccountNamed(r.Context(), name); err != nil {
 		return err
 	}
-	view := accountView{riverView: v, who: a, page: page, access: a.Access}
+	view := accountView{riverView: v, who: a, access: a.Access}
 	if a.Kind == timelines.User {
 		if view.subfeeds, err = s.openSubfeeds(r.Context(), v.sets, a); err != nil {
 			return err
@@ -142,9 +99,9 @@ func (s *Server) account(w http.ResponseWriter, r *request, name, page string) e
 			return err
 		}
 	}
-	if kind == rivers.Subfeed {
+	if n.Kind == rivers.Subfeed {
 		for _, f := range view.subfeeds {
-			if f.Slug == page {
+			if f.Slug == n.Term {
 				view.subfeed, view.access = f.Subfeed, f.access
 			}
 		}
@@ -190,7 +147,6 @@ func (s *Server) openSubfeeds(ctx context.Context, sets *timelines.Sets, a timel
 type accountView struct {
 	*riverView
 	who      timelines.Account
-	page     string            // second segment of the address
 	access   timelines.Level   // of the page
 	members  int               // of a group
 	subfeeds []openSubfeed     // those the viewer may open
@@ -201,6 +157,9 @@ func (v accountView) isSubfeed() bool { return v.subfeed.Slug != "" }
 
 func (v accountView) isGroup() bool { return v.who.Kind == timelines.Group }
 
+// isFeed reports whether the page is that of what is posted there.
+func (v accountView) isFeed() bool { return v.at.kind == rivers.User || v.isGroup() }
+
 // hides reports whether the viewer hides this account.
 func (v accountView) hides() bool { _, ok := v.sets.Hides.Accounts[v.who.ID]; return ok }
 
@@ -210,43 +169,20 @@ func (v accountView) bans() bool { return len(v.sets.Bans) > 0 }
 // showsBanned reports whether the viewer sees banned people in this group.
 func (v accountView) showsBanned() bool { _, ok := v.sets.ShowBanned[v.who.ID]; return ok }
 
-// title names the page.
-func (v accountView) title() string {
-	switch v.page {
-	case "likes":
-		return v.loc.T("river.likes", "who", v.who.Title)
-	case "comments":
-		return v.loc.T("river.comments", "who", v.who.Title)
-	case "faves":
-		return v.loc.T("river.faves")
-	}
-	if v.isSubfeed() {
-		return v.loc.T("river.subfeed", "title", v.subfeedTitle(v.subfeed), "who", v.who.Title)
-	}
-	return v.who.Title
-}
-
 // empty is what stands in place of entries.
 func (v accountView) empty() string {
-	switch {
-	case v.isSubfeed() && v.isMe(v.who.ID):
+	if mine := v.isMe(v.who.ID); mine && v.isSubfeed() {
 		return v.loc.T("empty.subfeed.me")
-	case v.isSubfeed():
-		return v.loc.T("empty.subfeed")
-	case v.page != "":
-		return v.loc.T("empty."+v.page, "who", v.who.Title)
-	case v.isGroup():
-		return v.loc.T("empty.group")
-	case v.isMe(v.who.ID):
+	} else if mine && v.isFeed() {
 		return v.loc.T("empty.user.me")
 	}
-	return v.loc.T("empty.user", "who", v.who.Title)
+	return v.riverView.empty()
 }
 
 // mayPost reports whether the viewer may write here: on the own page, and in a
 // group as it says for itself.
 func (v accountView) mayPost() bool {
-	if !v.signedIn() || v.page != "" && !v.isSubfeed() || !v.top() {
+	if !v.signedIn() || !v.isFeed() && !v.isSubfeed() || !v.top() {
 		return false
 	}
 	if v.isGroup() {
@@ -272,7 +208,7 @@ func (v accountView) unheard() string {
 // mayWriteTo reports whether the viewer may write to this person directly, as far
 // as can be told here: whom the person follows is asked when the form is sent.
 func (v accountView) mayWriteTo() bool {
-	if !v.signedIn() || v.page != "" || !v.top() || v.isGroup() || v.isMe(v.who.ID) {
+	if !v.signedIn() || !v.isFeed() || !v.top() || v.isGroup() || v.isMe(v.who.ID) {
 		return false
 	}
 	switch v.who.Writers {
@@ -301,9 +237,9 @@ func (v accountView) direct() composer {
 }
 
 // closedAccount is the page of an account that does not let the viewer read,
-// with what can be done about it: the sub-feeds that are open, and asking. No river
-// is made for it.
-func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Account, page string) error {
+// with what can be done about it: the sub-feeds that are open, and asking. slug is
+// that of the sub-feed whose page it is, or empty. No river is made for it.
+func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Account, slug string) error {
 	if r.wantsJSON() {
 		return rivers.ErrForbidden
 	}
@@ -317,9 +253,9 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 			return err
 		}
 	}
-	if _, fixed := accountPages[page]; page != "" && !fixed && !c.apart() {
+	if slug != "" && !c.apart() {
 		// A protected sub-feed: to ask for a subscription would not open it.
-		c.who.Access, c.subfeed = timelines.Protected, page
+		c.who.Access, c.subfeed = timelines.Protected, slug
 		return s.html(w, r, http.StatusForbidden, closedPage(c))
 	}
 	if r.signedIn() {

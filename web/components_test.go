@@ -1,6 +1,7 @@
 package web
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/a-h/templ"
@@ -35,8 +36,21 @@ func TestComponents(t *testing.T) {
 	}}
 
 	river := func(p *present, kind rivers.Kind, path string, articles ...string) *riverView {
-		v := &riverView{present: p, path: path, order: rivers.Fresh, page: &rivers.Page{
-			Name: rivers.Name{UserID: p.viewer.AccountID, Kind: kind}, River: 99, Sets: p.sets,
+		n := rivers.Name{UserID: p.viewer.AccountID, Kind: kind, Order: rivers.Fresh}
+		for _, a := range p.names {
+			if strings.HasPrefix(path+"/", "/"+a.Name+"/") {
+				n.TheirID, n.Term = a.ID, strings.TrimPrefix(path, "/"+a.Name+"/")
+			}
+		}
+		for _, l := range p.sets.Lists {
+			if path == listPath(l) {
+				n.TheirID = l.ID
+			}
+		}
+		shown := *p
+		shown.river = n
+		v := &riverView{present: &shown, at: pageOfKind(kind), path: path, order: rivers.Fresh, page: &rivers.Page{
+			Name: n, River: 99, Sets: p.sets,
 		}}
 		for _, a := range articles {
 			v.articles = append(v.articles, []byte(a))
@@ -45,6 +59,8 @@ func TestComponents(t *testing.T) {
 	}
 	older := river(me, rivers.Everything, "/everything", "<article></article>")
 	older.before, older.next, older.order, older.page.More = "5.code", "3.code", rivers.Created, true
+
+	toSomebody, toMyself := directComposer("/filter/directs"), eyesComposer("/filter/eyes")
 
 	listed := *testPresent(t, s, anna, "en")
 	friends := timelines.List{ID: 1, Slug: "friends", Title: "Friends & others", Members: []int64{bob}}
@@ -56,13 +72,13 @@ func TestComponents(t *testing.T) {
 		"home":                     homePage(river(me, rivers.Home, "/", "<article></article>"), newComposer("/")),
 		"home_empty_ru":            homePage(river(russian, rivers.Home, "/"), newComposer("/")),
 		"welcome":                  welcomePage(nobody),
-		"everything":               aggregateList(aggregateView{riverView: older, aggregatePage: aggregates["/everything"], base: "/everything"}),
-		"search":                   searchPage(searchView{present: me, text: `"a cat" -dog`, river: river(me, rivers.Search, searchPath(`"a cat" -dog`), "<article></article>")}),
-		"search_none_ru":           searchPage(searchView{present: russian, text: "кот", river: river(russian, rivers.Search, searchPath("кот"))}),
+		"everything":               aggregateList(older),
+		"search":                   searchPage(searchView{present: me, text: `"a cat" -dog`, river: river(me, rivers.Search, "/search?q=%22a+cat%22+-dog", "<article></article>")}),
+		"search_none_ru":           searchPage(searchView{present: russian, text: "кот", river: river(russian, rivers.Search, "/search?q=%D0%BA%D0%BE%D1%82")}),
 		"search_wrong":             searchPage(searchView{present: nobody, text: "-cat", wrong: "Say what to look for."}),
-		"directs_empty":            filterList(river(me, rivers.Directs, "/filter/directs"), filters["directs"]),
+		"directs_empty":            plainPage(river(me, rivers.Directs, "/filter/directs"), &toSomebody),
 		"account_user":             accountPage(accountView{riverView: river(me, rivers.User, "/bob"), who: me.account(bob)}),
-		"account_likes":            accountPage(accountView{riverView: river(nobody, rivers.Likes, "/bob/likes"), who: nobody.account(bob), page: "likes"}),
+		"account_likes":            accountPage(accountView{riverView: river(nobody, rivers.Likes, "/bob/likes"), who: nobody.account(bob)}),
 		"account_group":            accountPage(accountView{riverView: river(me, rivers.Group, "/chess-club"), who: club, members: 2}),
 		"account_group_unheard_ru": accountPage(accountView{riverView: river(stranger, rivers.Group, "/chess-club"), who: closed, members: 21}),
 		"members_run": membersPage(membersView{
@@ -96,11 +112,11 @@ func TestComponents(t *testing.T) {
 			to: []timelines.Account{club}, own: []string{"anna/photos"}, people: "bob", wrong: wrong{Field: "to", Text: "No."},
 		}}),
 		"remove":    removePage(removal{present: me, code: "x", groups: []timelines.Account{club}}),
-		"eyes":      filterList(river(me, rivers.Eyes, "/filter/eyes"), filters["eyes"]),
+		"eyes":      plainPage(river(me, rivers.Eyes, "/filter/eyes"), &toMyself),
 		"feeds":     feedsPage(pages),
 		"feeds_new": feedsPage(feedsView{present: russian, form: feedForm{slug: "я", title: "Я", wrong: wrong{Field: "slug", Text: "Нет."}}}),
 		"account_subfeed": accountPage(accountView{
-			riverView: river(me, rivers.Subfeed, "/anna/photos"), who: me.account(anna), page: "photos", access: timelines.Protected,
+			riverView: river(me, rivers.Subfeed, "/anna/photos"), who: me.account(anna), access: timelines.Protected,
 			subfeeds: []openSubfeed{{photos, timelines.Protected}}, subfeed: photos,
 		}),
 		"closed_subfeed": closedPage(closedView{present: me, who: hidden, subfeed: "garden", subfeeds: []openSubfeed{{photos, timelines.Public}}}),
@@ -138,4 +154,14 @@ func withCode(p *present) *present {
 	coded := *p
 	coded.code = "ABCD2345"
 	return &coded
+}
+
+// pageOfKind is the page on which rivers of a kind stand.
+func pageOfKind(kind rivers.Kind) riverPage {
+	for _, p := range riverPages {
+		if p.kind == kind {
+			return p
+		}
+	}
+	return riverPage{kind: kind}
 }

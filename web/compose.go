@@ -43,6 +43,9 @@ func directComposer(back string) composer {
 	return c
 }
 
+// eyesComposer is a composer of what nobody else sees.
+func eyesComposer(back string) composer { return newComposer(back).within(timelines.ToEyes) }
+
 // within is the composer with one of the writer's own places chosen.
 func (c composer) within(place string) composer {
 	c.own = append(slices.Clone(c.own), place)

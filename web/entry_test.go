@@ -105,7 +105,7 @@ func testItem() rivers.Item {
 	}
 }
 
-// keys and hashes differ from one rendering to the next.
+// random are keys and hashes, which differ from one rendering to the next.
 var random = regexp.MustCompile(`name="key" value="[^"]*"`)
 
 // golden compares HTML with what it was when somebody last looked at it.

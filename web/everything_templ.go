@@ -10,7 +10,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "riverrun/timelines/language"
 
-func aggregateList(v aggregateView) templ.Component {
+func aggregateList(v *riverView) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -43,7 +43,7 @@ func aggregateList(v aggregateView) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = riverTitle(v.riverView, v.loc.T(v.title)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = riverTitle(v, v.text(v.at.title)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -64,8 +64,8 @@ func aggregateList(v aggregateView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			for _, path := range []string{"/everything", "/best", "/most-faved"} {
-				templ_7745c5c3_Err = pageTab(languagePath(path, v.lang), path == v.base, v.loc.T(aggregates[path].title)).Render(ctx, templ_7745c5c3_Buffer)
+			for _, page := range aggregates() {
+				templ_7745c5c3_Err = pageTab(languagePath(page.path, v.river.Term), page.path == v.at.path, v.text(page.title)).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -87,12 +87,12 @@ func aggregateList(v aggregateView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = pageTab(v.base, v.lang == "", v.loc.T("river.languages.all")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = pageTab(v.at.path, v.river.Term == "", v.loc.T("river.languages.all")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			for _, lang := range language.Known {
-				templ_7745c5c3_Err = pageTab(languagePath(v.base, lang), lang == v.lang, languageNames[lang]).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = pageTab(languagePath(v.at.path, lang), lang == v.river.Term, languageNames[lang]).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -118,9 +118,9 @@ func aggregateList(v aggregateView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var6 string
-				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(v.loc.T(v.empty))
+				templ_7745c5c3_Var6, templ_7745c5c3_Err = templ.JoinStringErrs(v.empty())
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/everything.templ`, Line: 22, Col: 24}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/everything.templ`, Line: 22, Col: 17}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var6))
 				if templ_7745c5c3_Err != nil {
@@ -132,13 +132,13 @@ func aggregateList(v aggregateView) templ.Component {
 				}
 				return nil
 			})
-			templ_7745c5c3_Err = riverList(v.riverView).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = riverList(v).Render(templ.WithChildren(ctx, templ_7745c5c3_Var5), templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(v.present, v.titled(v.loc, v.lang), v.base).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(v.present, v.title(), v.at.path).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

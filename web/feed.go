@@ -67,12 +67,9 @@ func (s *Server) feed(w http.ResponseWriter, r *request) error {
 		query.Set("order", string(rivers.Created))
 	}
 	ctx, nobody := r.Context(), timelines.Viewer{}
-	if path == "/search" {
+	at, n, err := s.riverAt(ctx, nobody, path, query)
+	if at.unfed {
 		return errNoPage
-	}
-	n, err := s.pageOf(ctx, nobody, path, query)
-	if err == nil && n.Kind == rivers.Post {
-		n.Order = rivers.Fresh
 	}
 	var page *rivers.Page
 	if err == nil {
@@ -84,7 +81,7 @@ func (s *Server) feed(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	f, err := s.feedFile(r, n, page, path)
+	f, err := s.feedFile(r, at, n, page, path)
 	if err != nil {
 		return err
 	}
@@ -107,14 +104,14 @@ func (s *Server) feed(w http.ResponseWriter, r *request) error {
 	return nil
 }
 
-func (s *Server) feedFile(r *request, n rivers.Name, page *rivers.Page, path string) (feedFile, error) {
+func (s *Server) feedFile(r *request, at riverPage, n rivers.Name, page *rivers.Page, path string) (feedFile, error) {
 	p, err := s.present(r.Context(), timelines.Viewer{}, localeFor(r.Request, ""), n, page.Sets, page.Items)
 	if err != nil {
 		return feedFile{}, err
 	}
 	base := strings.TrimSuffix(s.url.String(), "/")
 	f := feedFile{
-		title: p.riverTitle(), lang: p.loc.lang, page: base + languagePath(path, r.URL.Query().Get("lang")), address: base + r.URL.RequestURI(),
+		title: p.titleOf(at), lang: p.loc.lang, page: base + at.address(path, r.URL.Query()), address: base + r.URL.RequestURI(),
 		items: make([]feedItem, 0, len(page.Items)),
 	}
 	for i := range page.Items {
@@ -136,33 +133,6 @@ func (s *Server) feedFile(r *request, n rivers.Name, page *rivers.Page, path str
 
 // maxFeedComments is how many of a post's comments its feed has.
 const maxFeedComments = 200
-
-// riverTitle is what a river is called where no page of it is around.
-func (p *present) riverTitle() string {
-	who := p.account(p.river.TheirID).Title
-	switch p.river.Kind {
-	case rivers.User, rivers.Group:
-		return who
-	case rivers.Subfeed:
-		for _, f := range p.subfeeds {
-			if f.AccountID == p.river.TheirID && f.Slug == p.river.Term {
-				return p.loc.T("river.subfeed", "title", p.subfeedTitle(f), "who", who)
-			}
-		}
-	case rivers.Hashtag:
-		return "#" + p.river.Term
-	case rivers.Likes:
-		return p.loc.T("river.likes", "who", who)
-	case rivers.Comments:
-		return p.loc.T("river.comments", "who", who)
-	}
-	for _, page := range aggregates {
-		if page.kind == p.river.Kind {
-			return page.titled(p.loc, p.river.Term)
-		}
-	}
-	return "riverrun"
-}
 
 // feedTitle is how many characters of a text stand for its title.
 const feedTitle = 80
@@ -324,10 +294,10 @@ func (p *present) feedFile(format string) string {
 }
 
 // feedOf returns the address of a page's feed file without the format, "" if the
-// page is not open to all.
-func (s *Server) feedOf(ctx context.Context, n rivers.Name, page *rivers.Page, path string) (string, error) {
-	if n.Kind == rivers.Search {
-		return "", nil // a reader that asks each hour, for ever, is no search
+// page has none or is not open to all.
+func (s *Server) feedOf(ctx context.Context, at riverPage, n rivers.Name, page *rivers.Page, path string) (string, error) {
+	if at.unfed {
+		return "", nil
 	}
 	open, err := s.rivers.OpenToAll(ctx, n, page.Items)
 	if err != nil || !open {

@@ -2,8 +2,6 @@ package web
 
 import (
 	"net/http"
-
-	"riverrun/rivers"
 )
 
 func (s *Server) routeHome(mux *http.ServeMux) {
@@ -16,7 +14,7 @@ func (s *Server) home(w http.ResponseWriter, r *request) error {
 	if r.viewer.Anonymous() {
 		return s.html(w, r, http.StatusOK, welcomePage(s.simple(r)))
 	}
-	v, err := s.visit(r, rivers.Home, "", "/")
+	v, err := s.visit(r)
 	if err != nil {
 		return err
 	}

@@ -63,12 +63,11 @@ type listView struct {
 
 // list is the page of one of the viewer's lists.
 func (s *Server) list(w http.ResponseWriter, r *request) error {
-	slug := r.PathValue("slug")
-	v, err := s.visit(r, rivers.List, slug, "/lists/"+slug)
+	v, err := s.visit(r)
 	if err != nil {
 		return err
 	}
-	l, ok := v.page.Sets.List(slug)
+	l, ok := v.page.Sets.List(r.PathValue("slug"))
 	if !ok {
 		return rivers.ErrNotFound // gone since
 	}

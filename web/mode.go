@@ -18,10 +18,7 @@ const (
 // modeOf is the mode of the page at an address. One that says none shows what
 // the viewer of the sets chose, at its top; an older page goes on where it began,
 // and so do its socket and its forms, which have no sets.
-func modeOf(kind rivers.Kind, sets *timelines.Sets, query url.Values) rivers.Mode {
-	if !kind.HasModes() {
-		return rivers.WithActivity
-	}
+func modeOf(sets *timelines.Sets, query url.Values) rivers.Mode {
 	switch query.Get("mode") {
 	case modeFriends:
 		return rivers.FriendsOnly
@@ -32,6 +29,14 @@ func modeOf(kind rivers.Kind, sets *timelines.Sets, query url.Values) rivers.Mod
 		return rivers.FriendsOnly
 	}
 	return rivers.WithActivity
+}
+
+// inMode is the river of the same page in the mode of its address, if it has modes.
+func inMode(n rivers.Name, sets *timelines.Sets, query url.Values) rivers.Name {
+	if !n.Kind.HasModes() {
+		return n
+	}
+	return n.In(modeOf(sets, query))
 }
 
 // sayMode is what the addresses of a page and of what it leads to say of its

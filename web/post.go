@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
@@ -19,8 +18,7 @@ func (s *Server) routePost(mux *http.ServeMux) {
 
 // post is one post with everything on it.
 func (s *Server) post(w http.ResponseWriter, r *request) error {
-	code := r.PathValue("code")
-	v, err := s.visit(r, rivers.Post, code, "/p/"+code)
+	v, err := s.visit(r)
 	if err != nil {
 		return err
 	}

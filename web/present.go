@@ -52,11 +52,7 @@ func (s *Server) present(ctx context.Context, v timelines.Viewer, loc *locale, n
 	if sets != nil {
 		p.sets = sets
 	}
-	ids := []int64{v.AccountID}
-	switch n.Kind {
-	case rivers.User, rivers.Subfeed, rivers.Likes, rivers.Comments, rivers.Group:
-		ids = append(ids, n.TheirID)
-	}
+	ids := []int64{v.AccountID, n.Account()}
 	for i := range items {
 		ids = p.namedIn(ids, &items[i])
 	}

@@ -11,8 +11,9 @@ import (
 // riverView is a page of a river as components see it.
 type riverView struct {
 	*present
+	at       riverPage
 	page     *rivers.Page
-	path     string       // the page's path, without query but an aggregate's language
+	path     string       // the page's path, with what names its river in the query
 	order    rivers.Order // of the address
 	mode     string       // what the address says of the mode, "" if it need not
 	sight    string       // what it was decided with, sealed
@@ -28,6 +29,10 @@ func (v *riverView) top() bool { return v.before == "" }
 // address is the page's own, at its top.
 func (v *riverView) address() string { return riverAddress(v.path, v.order, v.mode, "") }
 
+// title is what the page is called, empty what stands in place of entries.
+func (v *riverView) title() string { return v.titleOf(v.at) }
+func (v *riverView) empty() string { return v.text(v.at.empty) }
+
 func orderOf(q url.Values) rivers.Order {
 	if q.Get("order") == string(rivers.Created) {
 		return rivers.Created
@@ -36,30 +41,32 @@ func orderOf(q url.Values) rivers.Order {
 }
 
 // visit reads the page of a river that r asks for and renders its entries.
-// Every page of a river comes through here.
-func (s *Server) visit(r *request, kind rivers.Kind, name, path string) (*riverView, error) {
-	mode := modeOf(kind, r.sets, r.URL.Query())
-	v, err := s.visitIn(r, kind, mode, name, path)
+func (s *Server) visit(r *request) (*riverView, error) {
+	at, n, err := s.riverAt(r.Context(), r.viewer, r.URL.Path, r.URL.Query())
+	if err != nil {
+		return nil, err
+	}
+	return s.visitAt(r, at, n)
+}
+
+// visitAt is visit of a river that is known. Every page of a river comes through
+// here.
+func (s *Server) visitAt(r *request, at riverPage, n rivers.Name) (*riverView, error) {
+	n = inMode(n, r.sets, r.URL.Query())
+	v, err := s.visitIn(r, at, n)
 	if err == nil {
 		// The visit brought the sets to the clock: what was chosen just now counts.
-		if chosen := modeOf(kind, v.sets, r.URL.Query()); chosen != mode {
-			return s.visitIn(r, kind, chosen, name, path)
+		if chosen := inMode(n, v.sets, r.URL.Query()); chosen != n {
+			return s.visitIn(r, at, chosen)
 		}
 	}
 	return v, err
 }
 
-func (s *Server) visitIn(r *request, kind rivers.Kind, mode rivers.Mode, name, path string) (*riverView, error) {
+func (s *Server) visitIn(r *request, at riverPage, n rivers.Name) (_ *riverView, err error) {
 	ctx, query := r.Context(), r.URL.Query()
 	began := time.Now()
-	v := &riverView{path: path, order: orderOf(query)}
-	n, err := s.rivers.Resolve(ctx, r.viewer, kind, name, v.order)
-	if err != nil {
-		return nil, err
-	}
-	if kind.HasModes() {
-		n = n.In(mode)
-	}
+	v := &riverView{at: at, path: at.address(r.URL.Path, query), order: n.Order}
 	var before rivers.Cursor
 	if v.before = query.Get("before"); v.before != "" {
 		if before, err = s.rivers.Cursor(ctx, r.viewer, v.before); err != nil {
@@ -73,7 +80,7 @@ func (s *Server) visitIn(r *request, kind rivers.Kind, mode rivers.Mode, name, p
 	if err != nil {
 		return nil, err
 	}
-	if v.present.feed, err = s.feedOf(ctx, n, v.page, path); err != nil {
+	if v.present.feed, err = s.feedOf(ctx, at, n, v.page, v.path); err != nil {
 		return nil, err
 	}
 	v.mode = sayMode(n, v.page.Sets)
@@ -82,7 +89,7 @@ func (s *Server) visitIn(r *request, kind rivers.Kind, mode rivers.Mode, name, p
 		return nil, err
 	}
 	v.sight = s.seal(now)
-	v.present.page = riverAddress(path, v.order, v.mode, v.before)
+	v.present.page = riverAddress(v.path, v.order, v.mode, v.before)
 	v.articles = make([][]byte, 0, len(v.page.Items))
 	for _, it := range v.page.Items {
 		article, err := s.article(v.present, it)
@@ -94,7 +101,7 @@ func (s *Server) visitIn(r *request, kind rivers.Kind, mode rivers.Mode, name, p
 	if v.page.More {
 		v.next = s.rivers.FormatCursor(v.page.Next, codeAt(v.page))
 	}
-	s.pageTook.WithLabelValues(string(kind)).Observe(time.Since(began).Seconds())
+	s.pageTook.WithLabelValues(string(n.Kind)).Observe(time.Since(began).Seconds())
 	return v, nil
 }
 

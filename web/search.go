@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 
-	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
@@ -48,7 +47,7 @@ func (s *Server) search(w http.ResponseWriter, r *request) error {
 	if err := s.limits.search.allow(searcher(r.viewer, addressKey(r.Request))); err != nil {
 		return err
 	}
-	river, err := s.visit(r, rivers.Search, view.text, searchPath(view.text))
+	river, err := s.visit(r)
 	status := http.StatusOK
 	invalid, isInvalid := errors.AsType[*timelines.InvalidError](err)
 	switch {

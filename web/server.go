@@ -123,7 +123,7 @@ func (s *Server) Handler() http.Handler {
 	s.routeHome(mux)
 	s.routeEverything(mux)
 	s.routeTag(mux)
-	s.routeFilter(mux)
+	s.routePlain(mux)
 	s.routeSearch(mux)
 	s.routeFeedFiles(mux)
 	s.routePost(mux)

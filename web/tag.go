@@ -3,7 +3,6 @@ package web
 import (
 	"net/http"
 
-	"riverrun/rivers"
 	"riverrun/timelines/marks"
 )
 
@@ -27,9 +26,9 @@ func (s *Server) tag(w http.ResponseWriter, r *request) error {
 		}
 		return see(w, r, address)
 	}
-	v, err := s.visit(r, rivers.Hashtag, term, tagPath(term))
+	v, err := s.visit(r)
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, tagPage(v))
+	return s.html(w, r, http.StatusOK, plainPage(v, nil))
 }

@@ -66,9 +66,6 @@ func languagePath(path, lang string) string {
 	return path + "?lang=" + url.QueryEscape(lang)
 }
 
-// searchPath is the address of what a query finds.
-func searchPath(q string) string { return "/search?" + url.Values{"q": {q}}.Encode() }
-
 func signUpURL(back string) templ.SafeURL {
 	return templ.SafeURL("/signup?back=" + url.QueryEscape(back))
 }

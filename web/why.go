@@ -39,10 +39,10 @@ func (e *entryView) why() templ.Component {
 // it is the one by which the post came first.
 func plainest(why []timelines.Timeline) timelines.Timeline {
 	rank := func(t timelines.Timeline) int {
-		switch t.Kind {
-		case timelines.KindFeed, timelines.KindSubfeed, timelines.KindEyes, timelines.KindGroup, timelines.KindDirects:
+		switch {
+		case timelines.IsBase(t.Kind):
 			return 0
-		case timelines.KindDiscussions:
+		case t.Kind == timelines.KindDiscussions:
 			return 2
 		}
 		return 1

@@ -158,7 +158,7 @@ func stored(st rivers.Standing) string {
 
 func (x *explainer) river(n rivers.Name) string {
 	text := string(n.Kind)
-	if name := x.names[n.TheirID]; n.TheirID != 0 && n.Kind != rivers.Post && name != "" {
+	if name := x.names[n.Account()]; n.Account() != 0 && name != "" {
 		text += " of " + name
 	}
 	if n.Term != "" {
@@ -188,8 +188,8 @@ func (x *explainer) name(ctx context.Context, found *rivers.Explanation) error {
 		ids = append(ids, g.Timeline.TheirID)
 	}
 	for _, st := range found.Standings {
-		if st.Name.Kind != rivers.Post {
-			ids = append(ids, st.Name.TheirID)
+		if who := st.Name.Account(); who != 0 {
+			ids = append(ids, who)
 		}
 		for _, t := range st.Why {
 			if t.Kind != timelines.KindPost {

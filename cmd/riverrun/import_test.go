@@ -363,6 +363,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("demo: got %q, want new: %s", out, want)
 	}
 	store := timelines.Open(db.Primary, nil, timelines.DefaultOptions())
+	access := timelines.NewAccessCache(store)
 	for _, p := range townspeople {
 		name := p.name
 		if name == "sam" {
@@ -372,9 +373,9 @@ func TestDemo(t *testing.T) {
 		if err != nil || (a.Access == timelines.Private) != p.private || a.About != p.about {
 			t.Errorf("sign in as %s: got %+v, %v", name, a, err)
 		}
-		follows, err := store.Subscriptions(t.Context(), a.ID)
-		if err != nil || len(follows) != len(strings.Fields(p.follows)) {
-			t.Errorf("%s follows %v (%v), want %s", name, follows, err, p.follows)
+		sets, err := access.Sets(t.Context(), a.ID)
+		if err != nil || len(sets.Follows) != len(strings.Fields(p.follows)) {
+			t.Errorf("%s follows %v (%v), want %s", name, sets.Follows, err, p.follows)
 		}
 	}
 	var future, unread int

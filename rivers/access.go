@@ -1,0 +1,245 @@
+package rivers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"riverrun/timelines"
+)
+
+// Two of 004's four checks: nobody can name another one's page (Resolve, admit),
+// and no river is made of a page its viewer may not open (mayOpen, preflight).
+// The table of kinds says whose page each is.
+
+// Resolve returns the name of the river behind a page: name is an account's
+// name, an account's name with a slash and a sub-feed's slug, a post's code, the
+// slug of one of the viewer's lists, a tag, a language or a query, where the kind
+// needs or takes one. What is the viewer's own takes their name, or none. A river
+// that cannot be read in that order is read in its own. Resolve says nothing about
+// the right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded; of
+// a query *timelines.InvalidError.
+func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
+	sp, ok := specs[kind]
+	if !ok {
+		return Name{}, ErrNotFound
+	}
+	n := Name{UserID: v.AccountID, Kind: kind, Order: kind.inOrder(order)}
+	if sp.term != nil {
+		if n.Term, ok = sp.term(name); !ok {
+			return Name{}, ErrNotFound
+		}
+	}
+	switch sp.page {
+	case ofMyself:
+		if name != "" {
+			a, err := s.access.AccountNamed(ctx, name)
+			if err != nil {
+				return Name{}, notFound(err)
+			}
+			if a.ID != v.AccountID {
+				return Name{}, ErrNotFound // nobody can name another one's directs
+			}
+		}
+		if v.Anonymous() {
+			return Name{}, ErrSignInNeeded
+		}
+	case ofMyList:
+		if v.Anonymous() {
+			return Name{}, ErrSignInNeeded
+		}
+		l, err := s.myList(ctx, v, name)
+		if err != nil {
+			return Name{}, err
+		}
+		n.TheirID = l.ID
+	case ofUser, ofGroup:
+		a, err := s.access.AccountNamed(ctx, name)
+		if err != nil {
+			return Name{}, notFound(err)
+		}
+		if (sp.page == ofGroup) != (a.Kind == timelines.Group) {
+			return Name{}, ErrNotFound
+		}
+		n.TheirID = a.ID
+	case ofSubfeed:
+		// Whether there is such a sub-feed is asked once the cache is at the clock
+		// (mayOpen): this node may not have heard of one just made.
+		owner, slug, _ := strings.Cut(name, "/")
+		if !timelines.IsSlug(slug) {
+			return Name{}, ErrNotFound
+		}
+		a, err := s.access.AccountNamed(ctx, owner)
+		if err != nil {
+			return Name{}, notFound(err)
+		}
+		n.TheirID, n.Term = a.ID, slug
+	case ofPost:
+		id, err := s.postID(ctx, name)
+		if err != nil {
+			return Name{}, notFound(err)
+		}
+		n.TheirID = id
+	case ofQuery:
+		q, err := timelines.ParseQuery(name)
+		if err != nil {
+			return Name{}, err
+		}
+		if !q.Finds() {
+			return Name{}, &timelines.InvalidError{Field: "q", Code: "query_nothing"}
+		}
+		n.Term = q.String()
+	}
+	return n, nil
+}
+
+// myList returns the viewer's list of that slug, or ErrNotFound. One that this
+// node does not remember may just have been made: the clock says.
+func (s *Store) myList(ctx context.Context, v timelines.Viewer, slug string) (timelines.List, error) {
+	for settled := false; ; settled = true {
+		sets, err := s.access.Sets(ctx, v.AccountID)
+		if err != nil {
+			return timelines.List{}, err
+		}
+		if l, ok := sets.List(slug); ok {
+			return l, nil
+		}
+		if settled {
+			return timelines.List{}, ErrNotFound
+		}
+		if err := s.Settle(ctx); err != nil {
+			return timelines.List{}, err
+		}
+	}
+}
+
+// mayOpen is the first of 004's checks: may this viewer open the page at all?
+// No river is made before it says yes. It costs no statement when the gates are
+// cached.
+func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error {
+	switch specs[n.Kind].page {
+	case ofMyList:
+		if !sets.Owns(n.TheirID) {
+			return ErrNotFound
+		}
+		return nil
+	case ofSubfeed:
+		return s.mayOpenSubfeed(ctx, n, sets)
+	case ofUser, ofGroup:
+	default:
+		return nil
+	}
+	accounts, err := s.access.Accounts(ctx, []int64{n.TheirID})
+	if err != nil {
+		return err
+	}
+	a, ok := accounts[n.TheirID]
+	if !ok {
+		return ErrNotFound
+	}
+	gates, err := s.access.Gates(ctx, []int64{a.FeedID})
+	if err != nil {
+		return err
+	}
+	if !gates.Opens(sets, a.FeedID) || sets.Apart(a.ID) {
+		return fmt.Errorf("%s of %s: %w", n.Kind, a.Name, ErrForbidden)
+	}
+	return nil
+}
+
+// admit brings the access cache to the clock a deciding statement returned,
+// checks that the viewer is still signed in and may open the page, and returns
+// the sets to decide with.
+func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock timelines.Clock) (*timelines.Sets, error) {
+	if err := s.access.Advance(ctx, clock); err != nil {
+		return nil, err
+	}
+	if err := s.access.Still(ctx, v); err != nil {
+		return nil, err
+	}
+	if n.UserID != v.AccountID {
+		return nil, ErrNotFound // nobody can name another one's river
+	}
+	sets, err := s.access.Sets(ctx, v.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	return sets, s.mayOpen(ctx, n, sets)
+}
+
+// preflight refuses the page of a post or a list before a river is made for it.
+func (s *Store) preflight(ctx context.Context, n Name) error {
+	var may func(sn *timelines.Snapshot, ctx context.Context, viewer, theirID int64) (bool, error)
+	switch specs[n.Kind].page {
+	case ofPost:
+		may = (*timelines.Snapshot).MayRead
+	case ofMyList:
+		may = (*timelines.Snapshot).OwnsList
+	default:
+		return nil
+	}
+	var ok bool
+	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		ok, err = may(sn, ctx, n.UserID, n.TheirID)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return ErrNotFound
+	}
+	return nil
+}
+
+// OpenToAll reports whether a page that was just visited may be opened by everybody,
+// signed in or not; items are what it showed. It costs no statement.
+func (s *Store) OpenToAll(ctx context.Context, n Name, items []Item) (bool, error) {
+	nobody, err := s.access.Sets(ctx, 0)
+	if err != nil {
+		return false, err
+	}
+	switch specs[n.Kind].page {
+	case ofMyself:
+		return false, nil
+	case ofPost:
+		if len(items) == 0 {
+			return false, nil
+		}
+		gates, err := s.access.Gates(ctx, items[0].Fold.Decisive)
+		return err == nil && gates.OpensAny(nobody, items[0].Fold.Decisive), err
+	}
+	err = s.mayOpen(ctx, n, nobody)
+	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// mayOpenSubfeed is mayOpen of a sub-feed's page, whose own gate decides whatever
+// the feed's says: a photo album may be open where the diary is closed. A private
+// one is unknown to whom it does not admit.
+func (s *Store) mayOpenSubfeed(ctx context.Context, n Name, sets *timelines.Sets) error {
+	all, err := s.access.Subfeeds(ctx, []int64{n.TheirID})
+	if err != nil {
+		return err
+	}
+	list := all[n.TheirID]
+	i := slices.IndexFunc(list, func(f timelines.Subfeed) bool { return f.Slug == n.Term })
+	if i < 0 {
+		return ErrNotFound
+	}
+	gates, err := s.access.Gates(ctx, []int64{list[i].TimelineID})
+	if err != nil {
+		return err
+	}
+	switch {
+	case gates.Opens(sets, list[i].TimelineID) && !sets.Apart(n.TheirID):
+		return nil
+	case gates.Level(list[i].TimelineID) == timelines.Private:
+		return ErrNotFound
+	}
+	return fmt.Errorf("%s %s of account %d: %w", n.Kind, n.Term, n.TheirID, ErrForbidden)
+}

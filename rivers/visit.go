@@ -1,0 +1,164 @@
+package rivers
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"riverrun/timelines"
+)
+
+// Visit returns a page of a river, building the river on its first visit and
+// extending it where older entries are asked for (source: 004; DESIGN: the
+// protocol, steps 7 and 8), to its depth: what is older comes from the primary
+// store (see depth.go). A warm page is one SQL statement.
+//
+// A page may come out short, even empty, though older entries exist: where it
+// would take too long to find them (see maxExtensions). More and Next say how to
+// go on.
+//
+// Errors: ErrForbidden (the page exists and is closed to this viewer),
+// ErrNotFound, timelines.ErrSignedOut (the viewer's session ended),
+// timelines.ErrBroad (of a search).
+func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
+	if err := s.bringUp(ctx, []Name{n}); err != nil {
+		return nil, err
+	}
+	r := visit{store: s, name: n, before: before, at: before, page: &Page{Name: n}}
+	for full := false; !full; {
+		raw, err := s.readPage(ctx, n, r.at, PageSize+1)
+		if err != nil {
+			return nil, err
+		}
+		sets, err := s.admit(ctx, v, n, raw.clock)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case !raw.found:
+			err = r.build(ctx)
+		case r.overtaken(raw, sets):
+			r.restart(raw.river)
+		case r.behind(raw):
+			err = s.bringUp(ctx, []Name{n})
+		default:
+			full, err = r.take(ctx, raw, sets)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if specs[n.Kind].page == ofPost && len(r.page.Items) == 0 {
+		return nil, ErrNotFound
+	}
+	s.keeper.visited(r.page.River)
+	return r.page, nil
+}
+
+// maxExtensions bounds how much older a page may be than what is stored, so that
+// no single request, least of all an anonymous one with a made-up cursor, stores
+// the whole history: 3,000 posts. maxInVain bounds how many extensions a request
+// waits for that bring nothing its viewer may read. A visit builds no more than
+// maxBuilds rivers that vanish again, and brings a search up no more than
+// maxBroughtUpAgain times besides the first.
+const (
+	maxExtensions     = 20
+	maxInVain         = 3
+	maxBuilds         = 5
+	maxBroughtUpAgain = 3
+)
+
+// visit is a page on its way: what was read of it so far, and where it goes on.
+type visit struct {
+	store  *Store
+	name   Name
+	before Cursor // where the page begins
+	at     Cursor // where to read on
+	page   *Page
+
+	builds, extensions, inVain, broughtUp int // how often each was done
+}
+
+// build makes the river, if there may be one.
+func (r *visit) build(ctx context.Context) error {
+	if r.builds++; r.builds > maxBuilds {
+		return fmt.Errorf("%s river keeps vanishing: %w", r.name.Kind, ErrUnavailable)
+	}
+	if err := r.store.preflight(ctx, r.name); err != nil {
+		return err
+	}
+	return r.store.build(ctx, r.name, nil)
+}
+
+// overtaken reports whether what was read before belongs to another generation,
+// swapped between two statements of this visit, or was decided when the viewer saw
+// other people: served with the sight of now, nothing would ever tell it from the
+// rest.
+func (r *visit) overtaken(raw rawPage, sets *timelines.Sets) bool {
+	return r.page.River != 0 && r.page.River != raw.river ||
+		r.page.Sets != nil && r.page.Sets.Sight() != sets.Sight()
+}
+
+// restart forgets what was read, to begin with a generation.
+func (r *visit) restart(river int64) {
+	r.page, r.at = &Page{Name: r.name, River: river}, r.before
+}
+
+// behind reports whether posts changed since the search was brought up. Those that
+// change all the time are left out of the page, rather than shown unasked.
+func (r *visit) behind(raw rawPage) bool {
+	if !specs[r.name.Kind].asked || r.broughtUp == maxBroughtUpAgain || !slices.ContainsFunc(raw.entries, rawEntry.behind) {
+		return false
+	}
+	r.broughtUp++
+	return true
+}
+
+// take adds to the page what its viewer may see of what was read, and reports
+// whether the page is full, or all there is for now.
+func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets) (full bool, err error) {
+	r.page.River, r.page.Sets = raw.river, sets
+	items, err := r.store.decide(ctx, r.name, sets, raw.entries)
+	if err != nil || r.page.add(items) {
+		return true, err
+	}
+	if k := len(raw.entries); k > 0 {
+		last := raw.entries[k-1]
+		r.at = Cursor{Place: last.Place, PostID: last.PostID}
+	}
+	switch {
+	case len(raw.entries) > PageSize:
+		// Some were not for this viewer: read on.
+		pause(ctx, betweenReads)
+		return false, nil
+	case raw.finished:
+		return true, nil
+	}
+	return r.deepen(ctx, raw, len(items))
+}
+
+// deepen goes on below the floor: it extends the river, or, where that is as deep
+// as it is kept, fills the page up from the primary store. taken is how many
+// entries the last reading brought. A page that would take too long ends here, and
+// says where it goes on.
+func (r *visit) deepen(ctx context.Context, raw rawPage, taken int) (full bool, err error) {
+	room, err := r.store.room(ctx, r.name, raw.river)
+	if err != nil {
+		return false, err
+	}
+	if room <= 0 {
+		return true, r.store.readBeyond(ctx, r.page, raw.floor, r.at)
+	}
+	// Nothing for this viewer in all that the last extension brought.
+	if r.extensions > 0 && taken == 0 && r.at.Place >= raw.floor {
+		r.inVain++
+	}
+	if r.extensions++; r.extensions > maxExtensions || r.inVain > maxInVain {
+		r.page.More, r.page.Next = true, r.before
+		if r.before.Top() || r.before.Place >= raw.floor {
+			r.page.Next = goOn(raw.floor, r.at)
+		}
+		return true, nil
+	}
+	return false, r.store.extend(ctx, r.name, raw.river, raw.floor, room)
+}

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// TestEveryKindHasAPage: a river kind has a row, a row has its texts in both
+// languages, and the page at its address, its socket and its feed are of that kind.
+func TestEveryKindHasAPage(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann := s.person("anna")
+	v := ann.visitor()
+	v.post("/groups", "name", "sailing", "title", "Sailing").wants(303)
+	v.post("/lists", "title", "Some").wants(303)
+	v.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").wants(303)
+	code := ann.post("A #tag").Code
+	viewer := timelines.Viewer{AccountID: ann.account.ID}
+	for _, page := range riverPages {
+		name := "anna"
+		if page.kind == rivers.Group {
+			name = "sailing"
+		}
+		path := strings.NewReplacer("{name}", name, "{code}", code, "{tag}", "tag", "{slug}", "photos").Replace(page.path)
+		if page.kind == rivers.List {
+			path = "/lists/some"
+		}
+		query := url.Values{}
+		switch page.by {
+		case "lang":
+			query.Set("lang", "ru")
+		case "q":
+			query.Set("q", "tag")
+		}
+		address := page.address(path, query)
+		at, n, err := s.server.riverAt(t.Context(), viewer, path, query)
+		if err != nil || at.path != page.path || n.Kind != page.kind {
+			t.Errorf("%s is of %+v on %s, %v; want %s on %s", address, n, at.path, err, page.kind, page.path)
+			continue
+		}
+		answer := v.get(address).wants(200).has(`data-page="` + strings.ReplaceAll(address, "&", "&amp;") + `"`)
+		if !strings.Contains(answer.body, `id="river"`) {
+			t.Errorf("%s shows no river", address)
+		}
+		// What is called something is called so in both languages.
+		for _, l := range locales {
+			for _, key := range []string{page.title, page.empty} {
+				if text := l.T(key); key != "" && text == key {
+					t.Errorf("%s: %q is in no catalogue of %s", page.path, key, l.lang)
+				}
+			}
+			if (page.title == "") != (page.kind == rivers.Post) {
+				t.Errorf("%s has the title %q", page.path, page.title)
+			}
+		}
+		// Its feed is there if a feed reader may have it, and says the same name.
+		feed := "/feeds" + path + ".atom"
+		if len(query) > 0 {
+			feed += "?" + query.Encode()
+		}
+		got := s.visitor().get(feed)
+		if offered := strings.Contains(answer.body, `href="`+strings.ReplaceAll(feed, "&", "&amp;")+`"`); offered != (got.status == 200) {
+			t.Errorf("%s offers a feed: %t, and %s answers %d", address, offered, feed, got.status)
+		}
+	}
+	for _, kind := range rivers.Kinds() {
+		if !slices.ContainsFunc(riverPages, func(p riverPage) bool { return p.kind == kind }) {
+			t.Errorf("rivers of kind %s have no page", kind)
+		}
+	}
+}
+
+// A page of my own under a name is nobody else's, and of nobody who is not.
+func TestMyPageUnderMyName(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann := s.person("anna")
+	s.person("bob").visitor().get("/anna/faves").wants(404)
+	s.visitor().get("/anna/faves").wants(404)
+	ann.visitor().get("/anna/faves").wants(200)
+	ann.visitor().get("/nobody-here/faves").wants(404)
+}
+
+// What one kind cannot be sorted by, its addresses do not offer.
+func TestAPostHasOneOrder(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann := s.person("anna")
+	code := ann.post("words").Code
+	first := ann.visitor().get("/p/" + code).wants(200)
+	ann.visitor().get("/p/"+code+"?order=created").wants(200).has(`data-page="/p/`+code+`"`, riverID(first.body))
+}
+
+// riverID is the attribute that tells a page's river.
+func riverID(body string) string {
+	_, rest, _ := strings.Cut(body, `data-river="`)
+	id, _, _ := strings.Cut(rest, `"`)
+	return `data-river="` + id + `"`
+}
