@@ -56,6 +56,18 @@ func (s *Store) Cursor(ctx context.Context, v timelines.Viewer, text string) (Cu
 	return at, nil
 }
 
+// goOn is where a page goes on that came to an end in what its viewer may not
+// read: above floor nothing is left for them. That floor is the moment of somebody
+// else's post, so the cursor tells a coarser one above it, as long as it comes on.
+func goOn(floor int64, from Cursor) Cursor {
+	for _, grain := range []int64{1 << 30, 1 << 20} { // 18 minutes, a second
+		if place := floor | (grain - 1); from.Top() || place < from.Place {
+			return Cursor{Place: place, PostID: math.MaxInt64}
+		}
+	}
+	return Cursor{Place: floor - 1, PostID: math.MaxInt64}
+}
+
 // reads reports whether the viewer may read a post: from memory where the post
 // was just shown, as it was if this is the cursor of a page people read on from.
 func (s *Store) reads(ctx context.Context, v timelines.Viewer, post int64) (ok bool, err error) {

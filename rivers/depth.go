@@ -50,6 +50,7 @@ func (s *Store) readBeyond(ctx context.Context, page *Page, floor int64, at Curs
 	if err != nil {
 		return err
 	}
+	began := at
 	for scans := 1; ; scans++ {
 		c, err := s.readChunk(ctx, page.Name, page.River, listed, stretch{
 			place: at.Place, post: at.PostID, down: math.MaxInt64, limit: PageSize + 1,
@@ -66,7 +67,7 @@ func (s *Store) readBeyond(ctx context.Context, page *Page, floor int64, at Curs
 		}
 		at = Cursor{Place: c.scanned.Floor - 1, PostID: math.MaxInt64}
 		if scans > maxInVain {
-			page.More, page.Next = true, at
+			page.More, page.Next = true, goOn(c.scanned.Floor, began)
 			return nil
 		}
 	}

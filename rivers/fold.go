@@ -140,7 +140,7 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 			version = excluded.version, deleted = excluded.deleted, decisive = excluded.decisive,
 			text_folded = excluded.text_folded, likes_folded = excluded.likes_folded, faves = excluded.faves,
 			comments_folded = excluded.comments_folded, attachments_folded = excluded.attachments_folded,
-			updated_at = clock_timestamp()
+			updated_at = clock_timestamp(), written = excluded.written
 		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline`
 	b.Queue(query, pgx.StrictNamedArgs{"doc": string(doc), "deadline": deadline})
 	return nil

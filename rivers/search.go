@@ -2,10 +2,8 @@ package rivers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -22,11 +20,12 @@ import (
 //
 // What changed is known from the folds: each change of a post upserts its fold
 // before it is acknowledged (R4 rests on that too), so the posts that a search may
-// lack, hold wrongly or show too old are those whose folds were written since it
-// was brought up last. They alone are looked at, for all searches at hand in one
-// statement; when nothing changed, nothing is. Only a river that was left alone for
-// long, or was overtaken by very many changes, is asked for anew as a whole and
-// swapped.
+// lack, hold wrongly or show too old are those whose folds were written by
+// transactions it has not seen (folds.written, rivers.seen): a river is registered,
+// and so given its first seen, before the snapshot it is built from. They alone are
+// looked at, for all searches at hand in one statement; when nothing changed,
+// nothing is. Only a river that was left alone for long, or was overtaken by very
+// many changes, is retired: its next visit asks for it anew.
 //
 // R4: an entry says that the post's texts, as of the entry's version, have what was
 // asked for. Once the fold is newer that may betray what was taken away, by an edit
@@ -44,16 +43,13 @@ import (
 const (
 	// searchGrace is how long a search that nobody looks at is kept.
 	searchGrace = 30 * time.Minute
-	// broughtUpWithin is how old a search may be to be brought up; older ones are asked
-	// for anew. Folds that nothing links are kept longer (see keep).
+	// broughtUpWithin is how old a search may be to be brought up. Folds that nothing
+	// links are kept longer (see keep).
 	broughtUpWithin = keep / 2
-	// foldsLate is how long before its commit a fold's time may be taken. One that was
-	// written so long ago is looked at once more.
-	foldsLate = 5 * time.Second
 	// maxSearching is how many searches of all texts one node makes at once; more wait.
 	maxSearching = 4
-	// maxBroughtUp is how many posts are looked at; if more changed, the search is
-	// asked for anew.
+	// maxBroughtUp is how many posts are looked at; if more changed, asking for the
+	// search anew costs less.
 	maxBroughtUp = 500
 )
 
@@ -142,38 +138,21 @@ func finds(n Name, sets *timelines.Sets, veil timelines.Veil, e rawEntry, f *Fol
 type search struct {
 	id    int64
 	name  Name
-	old   bool    // to be asked for anew
+	old   bool    // not worth bringing up
 	posts []int64 // whose folds were written
 }
 
-// bringUp brings those of the rivers of these names up that are searches and stand.
-// The others are left to their next visit. timelines.ErrBroad if one that had to be
-// asked for anew has become too broad.
-func (s *Store) bringUp(ctx context.Context, names []Name) error {
-	for {
-		late, asof, err := s.changedSince(ctx, names)
-		if err != nil {
-			return err
-		}
-		late = slices.DeleteFunc(late, func(r search) bool {
-			if r.old {
-				err = errors.Join(err, s.askAnew(ctx, r.name))
-			}
-			return r.old
-		})
-		if err != nil {
-			return err
-		}
-		held, err := s.bringUpOnce(ctx, late, asof)
-		if err != nil || held {
-			return err
-		}
-	}
+// moment is one of the secondary store: a time for deadlines, and exactly which
+// transactions it saw.
+type moment struct {
+	asof time.Time
+	seen string // a pg_snapshot
 }
 
-// bringUpSome is bringUp for many who look on: of a search that has become too
-// broad they keep what they have.
-func (s *Store) bringUpSome(ctx context.Context, names []Name) error {
+// bringUp brings those of the rivers of these names up that are searches and stand.
+// Those that are too far behind are retired, for whoever looks at them to visit them
+// again: to ask for them here would let all others wait.
+func (s *Store) bringUp(ctx context.Context, names []Name) error {
 	asked := make([]Name, 0, len(names))
 	for _, n := range names {
 		if specs[n.Kind].asked {
@@ -183,42 +162,67 @@ func (s *Store) bringUpSome(ctx context.Context, names []Name) error {
 	if len(asked) == 0 {
 		return nil
 	}
-	err := s.bringUp(ctx, asked)
-	if errors.Is(err, timelines.ErrBroad) {
-		s.log.WarnContext(ctx, "an open search has become too broad", "error", err)
-		return nil
+	for {
+		late, at, err := s.changedSince(ctx, asked)
+		if err != nil {
+			return err
+		}
+		var old []int64
+		late = slices.DeleteFunc(late, func(r search) bool {
+			if r.old {
+				old = append(old, r.id)
+			}
+			return r.old
+		})
+		if err := s.retire(ctx, old); err != nil {
+			return err
+		}
+		held, err := s.bringUpOnce(ctx, late, at)
+		if err != nil || held {
+			return err
+		}
 	}
-	return err
 }
 
-// askAnew swaps a search for one asked for now.
-func (s *Store) askAnew(ctx context.Context, n Name) error {
-	return s.rebuild(ctx, n, math.MaxInt64)
+// retire ends these generations, if they still live.
+func (s *Store) retire(ctx context.Context, rivers []int64) error {
+	if len(rivers) == 0 {
+		return nil
+	}
+	const query = `
+		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp() WHERE id IN (
+			SELECT id FROM rivers WHERE id = ANY(@rivers) AND state = 'live' ORDER BY id FOR UPDATE)`
+	if _, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"rivers": rivers}); err != nil {
+		return fmt.Errorf("retire searches: %w", err)
+	}
+	return nil
 }
 
 // changedSince reads which of the searches stand and are behind.
-func (s *Store) changedSince(ctx context.Context, names []Name) (late []search, asof time.Time, err error) {
+func (s *Store) changedSince(ctx context.Context, names []Name) (late []search, at moment, err error) {
 	const query = `
 		SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord,
 			r.updated_at < statement_timestamp() - @within::interval,
-			r.updated_at < statement_timestamp() - @within::interval / 4, f.posts, statement_timestamp()` +
+			r.updated_at < statement_timestamp() - @within::interval / 4, f.posts,
+			statement_timestamp(), pg_current_snapshot()::text` +
 		watched + `
 		CROSS JOIN LATERAL (
 			SELECT ARRAY(
-				SELECT post_id FROM folds WHERE updated_at > r.updated_at - @late::interval
-				ORDER BY updated_at DESC LIMIT @most + 1) AS posts) f
+				SELECT post_id FROM folds
+				WHERE written >= pg_snapshot_xmin(r.seen) AND NOT pg_visible_in_snapshot(written, r.seen)
+				LIMIT @most + 1) AS posts) f
 		WHERE r.id IS NOT NULL
 		ORDER BY r.id`
 	args := namesArgs(names)
-	args["within"], args["late"], args["most"] = broughtUpWithin, foldsLate, maxBroughtUp
+	args["within"], args["most"] = broughtUpWithin, maxBroughtUp
 	rows, err := s.db.Query(ctx, query, args)
 	if err != nil {
-		return nil, asof, fmt.Errorf("read what searches lack: %w", err)
+		return nil, at, fmt.Errorf("read what searches lack: %w", err)
 	}
 	var r search
 	var quiet bool // long enough to be marked again
 	n := &r.name
-	dest := []any{&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.old, &quiet, &r.posts, &asof}
+	dest := []any{&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.old, &quiet, &r.posts, &at.asof, &at.seen}
 	_, err = pgx.ForEachRow(rows, dest, func() error {
 		r.old = r.old || len(r.posts) > maxBroughtUp
 		if r.old || quiet || len(r.posts) > 0 {
@@ -229,14 +233,14 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []search, 
 		return nil
 	})
 	if err != nil {
-		return nil, asof, fmt.Errorf("read what searches lack: %w", err)
+		return nil, at, fmt.Errorf("read what searches lack: %w", err)
 	}
-	return late, asof, nil
+	return late, at, nil
 }
 
 // bringUpOnce looks at what changed and writes what became of it into the searches,
 // above the floor and below, as writers do. It reports whether the deadline held.
-func (s *Store) bringUpOnce(ctx context.Context, late []search, asof time.Time) (bool, error) {
+func (s *Store) bringUpOnce(ctx context.Context, late []search, at moment) (bool, error) {
 	if len(late) == 0 {
 		return true, nil
 	}
@@ -254,14 +258,16 @@ func (s *Store) bringUpOnce(ctx context.Context, late []search, asof time.Time) 
 		return false, err
 	}
 	if len(entries) > 0 {
-		if held, err := s.write(ctx, entries, nil, asof); err != nil || !held {
+		if held, err := s.write(ctx, entries, nil, at.asof); err != nil || !held {
 			return false, err
 		}
 	}
+	// Two who bring the same search up may end in either order: what the older one saw
+	// is looked at once more then, and found to stand.
 	const mark = `
-		UPDATE rivers SET updated_at = greatest(updated_at, @asof) WHERE id IN (
+		UPDATE rivers SET updated_at = greatest(updated_at, @asof), seen = @seen::text::pg_snapshot WHERE id IN (
 			SELECT id FROM rivers WHERE id = ANY(@ids) AND state = 'live' ORDER BY id FOR UPDATE)`
-	if _, err := s.db.Exec(ctx, mark, pgx.StrictNamedArgs{"ids": ids, "asof": asof}); err != nil {
+	if _, err := s.db.Exec(ctx, mark, pgx.StrictNamedArgs{"ids": ids, "asof": at.asof, "seen": at.seen}); err != nil {
 		return false, fmt.Errorf("mark searches: %w", err)
 	}
 	return true, nil

@@ -293,9 +293,63 @@ func TestASearchLeftAlone(t *testing.T) {
 	first = w.visit(ann, Search, "word")
 	w.exec(`INSERT INTO folds (post_id, version, decisive, text_folded, likes_folded, comments_folded, attachments_folded)
 		SELECT 1000000 + i, 1, '{}', '{}', '{}', '{}', '[]' FROM generate_series(1, $1::int) i`, maxBroughtUp+1)
-	if again := w.visit(ann, Search, "word"); again.River == first.River {
+	// Whoever looks at it visits it again; nobody else waits for that.
+	everything := w.visit(ann, Everything, "")
+	p := w.says(ann, "word four")
+	seen, err := w.rivers.Flush(w.ctx, []Watch{
+		{Viewer: ann, Name: first.Name, River: first.River}, {Viewer: ann, Name: everything.Name, River: everything.River},
+	}, []int64{p.PostID})
+	must(w, seen, err)
+	if !seen[0].Swapped || len(seen[1].Items) != 1 {
+		t.Errorf("a push to a search far behind: %+v", seen)
+	}
+	if again := w.visit(ann, Search, "word"); again.River == first.River || len(again.Items) != 4 {
 		t.Error("a search far behind was not asked for anew")
 	}
+}
+
+// A fold whose writer commits long after it wrote is not missed.
+func TestASearchWaitsForNoCommit(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	p := w.says(ann, "a horse")
+	w.visit(ann, Everything, "")
+	first := w.visit(ann, Search, "cat")
+	tx, err := w.db.Secondary.Begin(w.ctx)
+	must(w, tx, err)
+	defer func() { _ = tx.Rollback(w.ctx) }()
+	// The writer has written the fold and waits for an entry.
+	if _, err := tx.Exec(w.ctx, `SELECT FROM entries WHERE post_id = $1 FOR UPDATE`, p.PostID); err != nil {
+		t.Fatal(err)
+	}
+	written := make(chan error, 1)
+	c, err := w.store.CreateComment(w.ctx, timelines.NewComment{Author: ann.AccountID, Code: p.Code, Body: "a cat"})
+	must(w, c, err)
+	go func() {
+		written <- w.rivers.Distribute(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, All)
+	}()
+	for w.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`) == 0 {
+		select {
+		case err := <-written:
+			t.Fatalf("nobody waits: %v", err)
+		default:
+		}
+	}
+	w.says(ann, "another cat")
+	w.shows(w.visit(ann, Search, "cat"), "another cat")
+	if err := tx.Rollback(w.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+	w.exec(`UPDATE folds SET updated_at = updated_at - interval '1 minute'`)
+	again := w.visit(ann, Search, "cat")
+	w.shows(again, "another cat", "a horse")
+	if again.River != first.River {
+		t.Error("the search was asked for anew")
+	}
+	w.sound()
 }
 
 // Many searches are brought up by one, with what concerns each.
@@ -334,5 +388,36 @@ func TestSearchesTogether(t *testing.T) {
 	// Nobody names another one's search.
 	if _, err := w.rivers.Visit(w.ctx, timelines.Viewer{}, watches[0].Name, Cursor{}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("another's search: %v", err)
+	}
+}
+
+// However many searches are brought up, and whomever they name, it is one statement
+// for the names and one for the posts.
+func TestManySearchesAreAskedAtOnce(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	p := w.says(ann, "a word")
+	pool, n := counted(t, w.db.PrimaryURL)
+	store := timelines.Open(pool, w, timelines.DefaultOptions())
+	q, err := timelines.ParseQuery("word from:ann in:ann -from:nobody")
+	must(w, q, err)
+	costs := func(searches int) int64 {
+		t.Helper()
+		before := n.n.Load()
+		err := store.InSnapshot(w.ctx, func(sn *timelines.Snapshot) error {
+			asked := slices.Repeat([]timelines.Asked{{Viewer: ann.AccountID, Query: q}}, searches)
+			found, err := sn.Matches(w.ctx, asked, []int64{p.PostID})
+			if err == nil && (len(found) != searches || len(found[searches-1]) != 1) {
+				t.Errorf("got %v, want the post %d times", found, searches)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n.n.Load() - before
+	}
+	if one, many := costs(1), costs(20); many != one {
+		t.Errorf("20 searches cost %d statements, one %d", many, one)
 	}
 }

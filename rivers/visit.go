@@ -3,7 +3,6 @@ package rivers
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"riverrun/timelines"
@@ -22,10 +21,8 @@ import (
 // ErrNotFound, timelines.ErrSignedOut (the viewer's session ended),
 // timelines.ErrBroad (of a search).
 func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
-	if specs[n.Kind].asked {
-		if err := s.bringUp(ctx, []Name{n}); err != nil {
-			return nil, err
-		}
+	if err := s.bringUp(ctx, []Name{n}); err != nil {
+		return nil, err
 	}
 	r := visit{store: s, name: n, before: before, at: before, page: &Page{Name: n}}
 	for full := false; !full; {
@@ -159,7 +156,7 @@ func (r *visit) deepen(ctx context.Context, raw rawPage, taken int) (full bool, 
 	if r.extensions++; r.extensions > maxExtensions || r.inVain > maxInVain {
 		r.page.More, r.page.Next = true, r.before
 		if r.before.Top() || r.before.Place >= raw.floor {
-			r.page.Next = Cursor{Place: raw.floor - 1, PostID: math.MaxInt64}
+			r.page.Next = goOn(raw.floor, r.at)
 		}
 		return true, nil
 	}

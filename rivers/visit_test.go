@@ -253,7 +253,11 @@ func TestAWarmPageIsOneStatement(t *testing.T) {
 	primary, primaryCount := counted(t, w.db.PrimaryURL)
 	secondary, secondaryCount := counted(t, w.db.SecondaryURL)
 	w.store = timelines.Open(primary, w, timelines.DefaultOptions())
-	// Not started: what runs now and then, for all pages together, is no page's.
+	// What runs now and then, for all pages together, is no page's: the town's own
+	// node is stopped, this one is not started.
+	if err := w.rivers.Stop(w.ctx); err != nil {
+		t.Fatal(err)
+	}
 	w.rivers = Open(secondary, w.store, slog.New(slog.DiscardHandler), DefaultOptions())
 	token, _, err := w.store.SignIn(w.ctx, "ann", "long enough ann")
 	if err != nil {

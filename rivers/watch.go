@@ -116,7 +116,7 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
 	if len(posts) > 0 {
-		if err := s.bringUpSome(ctx, n.list); err != nil {
+		if err := s.bringUp(ctx, n.list); err != nil {
 			return nil, err
 		}
 	}
@@ -204,7 +204,7 @@ func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
 		LEFT JOIN folds f ON f.post_id = e.post_id
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
-	if err := s.bringUpSome(ctx, n.list); err != nil {
+	if err := s.bringUp(ctx, n.list); err != nil {
 		return nil, err
 	}
 	args := n.args()

@@ -167,6 +167,13 @@ func (c *AccessCache) dropAll(label Clock) {
 	c.label, c.labelled = label, true
 }
 
+// Epoch returns the epoch of the clock the cache was last brought to, 0 before that.
+func (c *AccessCache) Epoch() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.label.Epoch
+}
+
 // begin returns the count of drops before a load.
 func (c *AccessCache) begin() uint64 {
 	c.mu.Lock()

@@ -22,7 +22,8 @@ type Hides struct {
 	// Posts are hidden one by one.
 	Posts map[int64]struct{}
 	// Accounts are people, whose posts are hidden and by whose likes and comments
-	// nothing is here, and groups.
+	// nothing is here, and groups. What they say beneath others' posts is shown: it is
+	// part of what was said there. Who wants none of that bans them.
 	Accounts map[int64]struct{}
 	// Terms are tags, with their #, and words, in order.
 	Terms []Term

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -37,114 +36,17 @@ const (
 	searchTimeout = 3 * time.Second
 )
 
-// ask is a query as one viewer asks it: with ids for names.
-type ask struct {
-	I int `json:"i"`
-	// Words and Marks are what the text must and must not have; Marks a tsquery of
-	// tags and authors. BarredWords and BarredMarks are what the post's own text must
-	// not have, any of them.
-	Words       string `json:"words"`
-	Marks       string `json:"marks"`
-	BarredWords string `json:"barred_words"`
-	BarredMarks string `json:"barred_marks"`
-	// Textual: something is asked of the text. Placed: the post must stand in one of
-	// Places. It must stand in none of Elsewhere.
-	Textual   bool    `json:"textual"`
-	Placed    bool    `json:"placed"`
-	Places    []int64 `json:"places"`
-	Elsewhere []int64 `json:"elsewhere"`
-
-	nothing bool // can find nothing
-}
-
-// ask resolves a query's names. One that does not exist, or names a place the
-// viewer may not open, is as one where nothing stands: asked for, it finds
-// nothing; barred, it bars nothing. So nobody learns what stands there.
-func (sn *Snapshot) ask(ctx context.Context, i int, viewer int64, q Query) (ask, error) {
-	a := ask{
-		I: i, Words: q.words(), BarredWords: q.barredWords(), Textual: q.asksOfText(),
-		Places: []int64{}, Elsewhere: []int64{}, nothing: !q.Finds(),
-	}
-	accounts := map[string]int64{}
-	places := map[string][]int64{}
-	var names []string
-	for _, t := range q.terms {
-		if t.kind == termFrom || t.kind == termIn {
-			names = append(names, t.text)
-		}
-	}
-	if len(names) > 0 && !a.nothing {
-		const query = `
-			SELECT a.name, a.id, ARRAY(
-				SELECT t.id FROM timelines t
-				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND ` + readableGate + ` ORDER BY t.id)
-			FROM accounts a WHERE a.name = ANY(@names)`
-		rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"names": names, "viewer": viewer})
-		if err != nil {
-			return ask{}, fmt.Errorf("resolve search: %w", err)
-		}
-		var name string
-		var id int64
-		var open []int64
-		_, err = pgx.ForEachRow(rows, []any{&name, &id, &open}, func() error {
-			accounts[name], places[name] = id, slices.Clone(open)
-			return nil
-		})
-		if err != nil {
-			return ask{}, fmt.Errorf("resolve search: %w", err)
-		}
-	}
-	var marks, barred, authors []string
-	from := false
-	for _, t := range q.terms {
-		switch t.kind {
-		case termTag:
-			if t.not {
-				barred = append(barred, lexeme("#"+t.text))
-			} else {
-				marks = append(marks, lexeme("#"+t.text))
-			}
-		case termFrom:
-			from = from || !t.not
-			if id, ok := accounts[t.text]; ok && t.not {
-				barred = append(barred, lexeme("@"+strconv.FormatInt(id, 10)))
-			} else if ok {
-				authors = append(authors, lexeme("@"+strconv.FormatInt(id, 10)))
-			}
-		case termIn:
-			a.Placed = a.Placed || !t.not
-			if t.not {
-				a.Elsewhere = append(a.Elsewhere, places[t.text]...)
-			} else {
-				a.Places = append(a.Places, places[t.text]...)
-			}
-		}
-	}
-	a.nothing = a.nothing || from && len(authors) == 0 || a.Placed && len(a.Places) == 0
-	if len(authors) > 0 {
-		marks = append(marks, "("+strings.Join(authors, "|")+")")
-	}
-	for _, m := range barred {
-		marks = append(marks, "!"+m)
-	}
-	a.Marks, a.BarredMarks = strings.Join(marks, "&"), strings.Join(barred, "|")
-	return a, nil
-}
-
-// lexeme is a lexeme of search_lexemes as a tsquery writes it. It has no quotes in
-// it: tags are of letters, digits and underscores.
-func lexeme(s string) string { return "'" + s + "'" }
-
 // Search reads the newest posts below a place that the query finds and the
 // viewer may read, as Scan does those of timelines; it takes no notice of the
 // scan's timelines. Whom and what the viewer does not want to see, or must not, is
 // decided where they are shown. ErrBroad ends the snapshot.
 func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, error) {
 	nothing := Scanned{Floor: math.MinInt64, Finished: true}
-	a, err := sn.ask(ctx, 0, at.Viewer, q)
-	if err != nil || a.nothing {
+	asks, err := sn.asks(ctx, []Asked{{Viewer: at.Viewer, Query: q}})
+	if err != nil || asks[0].nothing {
 		return nothing, err
 	}
+	a := asks[0]
 	found := `
 		SELECT t.post_id FROM texts t
 		WHERE t.lexemes @@ (websearch_to_tsquery('pg_catalog.russian', @words) && @marks::text::tsquery)
@@ -261,12 +163,6 @@ func broad(err error) error {
 	return fmt.Errorf("search: %w", err)
 }
 
-// Asked is a query with who asks it, 0 for anybody.
-type Asked struct {
-	Viewer int64
-	Query  Query
-}
-
 // Match is how a query finds a post.
 type Match struct {
 	// Authors wrote the texts that have what is asked for: the post's author, if its
@@ -286,17 +182,14 @@ const maxAuthors = 1000
 // read the post.
 func (sn *Snapshot) Matches(ctx context.Context, asked []Asked, posts []int64) ([]map[int64]Match, error) {
 	found := make([]map[int64]Match, len(asked))
-	asks := make([]ask, 0, len(asked))
-	for i, q := range asked {
+	for i := range found {
 		found[i] = map[int64]Match{}
-		a, err := sn.ask(ctx, i, q.Viewer, q.Query)
-		if err != nil {
-			return nil, err
-		}
-		if !a.nothing {
-			asks = append(asks, a)
-		}
 	}
+	asks, err := sn.asks(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	asks = slices.DeleteFunc(asks, func(a ask) bool { return a.nothing })
 	if len(asks) == 0 || len(posts) == 0 {
 		return found, nil
 	}

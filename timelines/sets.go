@@ -46,8 +46,8 @@ type Sets struct {
 
 // Sight names what the viewer has chosen to see and not to see by bans and hides:
 // two pages of one viewer that were decided with equal sights differ by their
-// entries' stamps only. Changes of it move no stamp, so pages carry it beside
-// theirs.
+// entries' stamps only. Changes of it move no stamp, so pages carry a word for it
+// beside theirs.
 func (s *Sets) Sight() string {
 	if s == nil {
 		return "" // of a page without a river

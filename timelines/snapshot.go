@@ -32,12 +32,7 @@ func (s *Store) InSnapshot(ctx context.Context, fn func(*Snapshot) error) error 
 // readableGate is true for a timeline t whose gate @viewer may pass: the fourth
 // of 004's checks.
 const readableGate = `(t.gate_id IS NULL OR EXISTS (
-	SELECT FROM timelines g WHERE g.id = t.gate_id AND (
-		g.access = 0
-		OR g.access = 1 AND @viewer::bigint <> 0
-			AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @viewer::bigint)
-		OR g.access = 2
-			AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @viewer::bigint))))`
+	SELECT FROM timelines g WHERE g.id = t.gate_id AND ` + openGate + `))`
 
 // Named returns the ids of the timelines of these kinds that belong to theirID
 // and that the viewer may open, in id order.

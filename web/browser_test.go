@@ -203,6 +203,7 @@ func (b *tab) codeOf(text string) string {
 // without what differs by nature, the keys of forms and the passing of time.
 const snapshot = `(page) => {
 	const copy = page.querySelector('#river').cloneNode(true);
+	copy.removeAttribute('data-sight'); // another word each time
 	for (const time of copy.querySelectorAll('time')) { time.textContent = ''; time.removeAttribute('data-passed'); }
 	for (const key of copy.querySelectorAll('[name=key]')) key.removeAttribute('value');
 	for (const details of copy.querySelectorAll('details')) details.removeAttribute('open');

@@ -140,7 +140,7 @@ var englishTexts = map[string]string{
 	"account.spare":              "Hide or ban",
 	"account.spare.group":        "Hide",
 	"account.hide":               "Hide",
-	"account.hide.hint":          "Hiding {who} spares you these posts everywhere but here, and nobody hears of it.",
+	"account.hide.hint":          "Hiding {who} spares you these posts everywhere but here. Comments beneath others' posts stay. Nobody hears of it.",
 	"account.hide.hint.group":    "Hiding this group spares you its posts everywhere but here, and nobody hears of it.",
 	"account.hidden":             "You hide {who}: these posts are shown to you only here.",
 	"account.unhide":             "Show again",

@@ -75,7 +75,7 @@ type subscribeFrame struct {
 	viewer *string
 	// river is the id the page was rendered from, 0 if it shows nothing yet.
 	river int64
-	// sight is the page's: see timelines.Sets.Sight.
+	// sight is the page's: see Server.seal.
 	sight string
 	// entries are the shown entries' stamps by the posts' codes.
 	entries map[string]rivers.Stamp
@@ -254,6 +254,12 @@ func frameRiver(river int64) []byte {
 func frameOK(river int64, more bool, sight string) []byte {
 	return []byte(`{"t":"ok","river":"` + strconv.FormatInt(river, 10) + `","more":` + strconv.FormatBool(more) +
 		`,"sight":"` + sight + `"}`) // hexadecimal: nothing to escape
+}
+
+// frameTabs says that what is named around the entries of an account's page is
+// others now: the client takes it from the page.
+func frameTabs(river int64) []byte {
+	return []byte(`{"t":"tabs","river":"` + strconv.FormatInt(river, 10) + `"}`)
 }
 
 // frameBeat says nothing but that the connection is alive.

@@ -89,6 +89,13 @@ type hubPages interface {
 	viewerName(ctx context.Context, v timelines.Viewer) (string, error)
 	// postIDs resolves codes; those of no post are left out.
 	postIDs(ctx context.Context, codes []string) (map[string]int64, error)
+	// maySearch counts a search taken up; errLimited if it is one too many.
+	maySearch(v timelines.Viewer, address string) error
+	// sightOf is what a page is decided with now; seal makes a word for it, and
+	// isSealed knows it again.
+	sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error)
+	seal(sight) string
+	isSealed(word string, of sight) bool
 	// renderEntry makes an entry's HTML.
 	renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error)
 }
@@ -346,6 +353,8 @@ func (h *hub) closeFor(ctx context.Context, err error) (websocket.StatusCode, st
 		return closeSignedOut, "signed out"
 	case missingPage(err), errors.Is(err, rivers.ErrForbidden), errors.Is(err, timelines.ErrBroad):
 		return closeNoPage, "no such page"
+	case errors.Is(err, errLimited):
+		return closeTooFast, "too many searches"
 	}
 	if ctx.Err() == nil {
 		h.cfg.log.WarnContext(ctx, "socket failed", "error", err)

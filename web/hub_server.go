@@ -58,6 +58,12 @@ func (s *Server) viewerName(ctx context.Context, v timelines.Viewer) (string, er
 	return found[v.AccountID].Name, nil
 }
 
+// maySearch implements hubPages. A page and its socket ask for the same search, each
+// within the limit.
+func (s *Server) maySearch(v timelines.Viewer, address string) error {
+	return s.limits.liveSearch.allow(searcher(v, address))
+}
+
 // postIDs resolves the codes of posts; those of no post are left out.
 func (s *Server) postIDs(ctx context.Context, codes []string) (map[string]int64, error) {
 	return s.timelines.PostIDs(ctx, codes)

@@ -234,18 +234,28 @@ func (sh *shard) flush(ctx context.Context) {
 		b := newBatch(sh.hub.cfg.pages, began, sh.hub.cfg.now())
 		sh.hub.metric.flush.Observe(b.decided.Sub(began).Seconds())
 		for i, r := range rooms {
-			sh.offer(r, &seen[i], b, posts)
+			sh.offer(ctx, r, &seen[i], b, posts)
 		}
 	}
 }
 
 // offer hands what was seen to a room's sockets.
-func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]time.Time) {
+func (sh *shard) offer(ctx context.Context, r *room, seen *rivers.Seen, b *batch, heard map[int64]time.Time) {
 	if seen.Sets != nil {
 		// Whom a viewer sees can change without any post: then all that a page shows is
 		// decided again.
+		now, err := sh.hub.cfg.pages.sightOf(ctx, r.watch.Name, seen.Sets)
+		if err != nil && ctx.Err() == nil {
+			sh.hub.cfg.log.WarnContext(ctx, "what an open page is decided with", "error", err)
+		}
 		sh.mu.Lock()
-		r.each(func(s *socket) { s.see(seen.Sets.Sight()) })
+		r.each(func(s *socket) {
+			if err != nil {
+				s.resync() // and finds out itself
+			} else {
+				s.see(now)
+			}
+		})
 		sh.mu.Unlock()
 	}
 	quiet := !seen.SignedOut && !seen.Closed && !seen.Swapped && len(seen.Items) == 0 && len(seen.Gone) == 0

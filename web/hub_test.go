@@ -70,7 +70,7 @@ func TestSubscribeSendsTheDifference(t *testing.T) {
 	ann.remove(goes.Code)
 	fresh := bob.post("new meanwhile")
 
-	g.frames = 0
+	g.frames, g.sight = 0, g.said
 	g.follow(s, bob)
 	// liked, goes, fresh and ok; nothing about what stayed as it was.
 	if g.frames != 4 {

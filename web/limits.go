@@ -26,12 +26,13 @@ type Limits struct {
 	// then on; 0: 60, below zero: no limit. A club or a conference shares one address.
 	SignUps int
 	// Searches is how many times one account, or one address without one, may search
-	// at once, and per minute from then on; 0: 60, below zero: no limit.
+	// at once, and per minute from then on; 0: 60, below zero: no limit. As many may
+	// its open pages follow.
 	Searches int
 }
 
 type limits struct {
-	writes, signInName, signInAddress, signUp, search *limiter
+	writes, signInName, signInAddress, signUp, search, liveSearch *limiter
 }
 
 func newLimits(l Limits) *limits {
@@ -47,6 +48,7 @@ func newLimits(l Limits) *limits {
 		signInAddress: newLimiter(or(l.SignIns, 10), time.Minute),
 		signUp:        newLimiter(or(l.SignUps, 60), time.Hour),
 		search:        newLimiter(or(l.Searches, 60), time.Minute),
+		liveSearch:    newLimiter(or(l.Searches, 60), time.Minute),
 	}
 }
 

@@ -274,13 +274,19 @@ func (s *liveSite) open(p *person, address string) *page {
 // follow connects and subscribes with what is shown, and returns after ok.
 func (g *page) follow(s *liveSite, p *person) {
 	g.t.Helper()
+	g.connect(s, p)
+	g.until("ok", func(f frame) bool { return f.T == "ok" })
+}
+
+// connect is follow without waiting for an answer.
+func (g *page) connect(s *liveSite, p *person) {
+	g.t.Helper()
 	conn, status, err := s.dial(p, nil)
 	if err != nil {
 		g.t.Fatalf("dial: %v (status %d)", err, status)
 	}
 	g.conn = conn
 	g.subscribe()
-	g.until("ok", func(f frame) bool { return f.T == "ok" })
 }
 
 func (g *page) subscribe() {

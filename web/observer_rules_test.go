@@ -124,7 +124,7 @@ func (f *facts) bringsHome(at instant, viewer string, p *writing) bool {
 }
 
 var (
-	tokenForm   = regexp.MustCompile(`zq\d+k`)
+	tokenForm   = regexp.MustCompile(`zqxjv\d+k`)
 	articleForm = regexp.MustCompile(`(?s)<article id="p-([0-9a-z]{10})".*?</article>`)
 	likesForm   = regexp.MustCompile(`(?s)id="p-[0-9a-z]{10}-likes"[^>]*>(.*?)</div>`)
 	whyForm     = regexp.MustCompile(`(?s)id="p-[0-9a-z]{10}-why"[^>]*>(.*?)</div>`)

@@ -461,7 +461,7 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 // essence is of a part what does not depend on the hour nor on whom the viewer
 // follows: texts and counts.
 func essence(part string) []string {
-	found := regexp.MustCompile(`zq\d+k|class="comment veiled"|id="c-\d+"|<a class="who" href="[^"]*"`).FindAllString(part, -1)
+	found := regexp.MustCompile(`zqxjv\d+k|class="comment veiled"|id="c-\d+"|<a class="who" href="[^"]*"`).FindAllString(part, -1)
 	slices.Sort(found)
 	return found
 }

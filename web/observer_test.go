@@ -295,7 +295,7 @@ func (w *observed) founder(group string) *resident {
 
 // token makes a word that occurs nowhere else.
 func (w *observed) token(of said) string {
-	token := fmt.Sprintf("zq%dk", w.serial.Add(1))
+	token := fmt.Sprintf("zqxjv%dk", w.serial.Add(1))
 	w.facts.mu.Lock()
 	defer w.facts.mu.Unlock()
 	w.facts.tokens[token] = of

@@ -16,6 +16,7 @@ type riverView struct {
 	path     string       // the page's path, with what names its river in the query
 	order    rivers.Order // of the river
 	mode     string       // what the address says of the mode, "" if it need not
+	sight    string       // what it was decided with, sealed
 	before   string       // the cursor the page begins after, "" at the top
 	next     string       // the cursor older entries begin after, "" if there are none
 	articles [][]byte     // whole entries
@@ -83,6 +84,11 @@ func (s *Server) visitIn(r *request, at riverPage, n rivers.Name) (_ *riverView,
 		return nil, err
 	}
 	v.mode = sayMode(n, v.page.Sets)
+	now, err := s.sightOf(ctx, n, v.page.Sets)
+	if err != nil {
+		return nil, err
+	}
+	v.sight = s.seal(now)
 	v.present.page = riverAddress(v.path, v.order, v.mode, v.before)
 	v.articles = make([][]byte, 0, len(v.page.Items))
 	for _, it := range v.page.Items {

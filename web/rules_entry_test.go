@@ -76,7 +76,7 @@ func (c *ruleCheck) marks(a *answer, r *ruleRow, what, text string, want ...stri
 func (c *ruleCheck) spelt(marks []string) []string {
 	spelt := slices.Clone(marks)
 	for i, m := range spelt {
-		if name, ok := strings.CutPrefix(m, "zqn"); ok {
+		if name, ok := strings.CutPrefix(m, markerPrefix+"n"); ok {
 			n, _ := strconv.Atoi(strings.TrimSuffix(name, "z"))
 			spelt[i] += "=" + c.s.names[n]
 		}

@@ -76,7 +76,7 @@ func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *visito
 	for _, m := range markers.FindAllString(a.body, -1) {
 		found[m] = true
 		// What the file is called by names whose page it is.
-		if !allowed[m] && m[2] != 'n' && m[2] != 's' {
+		if !allowed[m] && m[len(markerPrefix)] != 'n' && m[len(markerPrefix)] != 's' {
 			t.Errorf("%s: says %s", a.what, m)
 		}
 	}

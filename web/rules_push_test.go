@@ -99,6 +99,7 @@ type ruleSocket struct {
 
 	mu     sync.Mutex // guards the fields below
 	river  string
+	sight  string
 	shown  map[string]map[string]string // parts by name, by the post's code
 	stamps map[string]string
 	heard  map[string][]string // which parts came when, by the post's code: for failures
@@ -136,7 +137,7 @@ func (k *ruleSocket) subscribe() {
 	k.t.Helper()
 	k.mu.Lock()
 	k.wanted++
-	message, err := json.Marshal(map[string]any{"t": "subscribe", "page": k.p.address, "lang": "en", "river": k.river, "entries": k.stamps})
+	message, err := json.Marshal(map[string]any{"t": "subscribe", "page": k.p.address, "lang": "en", "river": k.river, "sight": k.sight, "entries": k.stamps})
 	k.mu.Unlock()
 	if err == nil {
 		err = k.conn.Write(k.t.Context(), websocket.MessageText, message)
@@ -173,6 +174,7 @@ func (k *ruleSocket) read() {
 func (k *ruleSocket) apply(f frame) error {
 	switch f.T {
 	case "ok":
+		k.sight = f.Sight
 		k.oks++
 	case "river":
 		k.river = f.River

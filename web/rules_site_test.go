@@ -27,12 +27,14 @@ type ruleSite struct {
 }
 
 // Whatever may not be seen has a marker in it: a letter for what it is, a number
-// for whose, and nothing that occurs elsewhere. So a leak is found in any byte of
+// for whose, and nothing that occurs elsewhere, be it by chance in a random key. So a leak is found in any byte of
 // any answer, wherever it stands.
 //
 //	b post's text   e the same, edited   f attachment   c comment
 //	n title of a person or group   s title of a sub-feed
-func marker(kind byte, n int) string { return "zq" + string(kind) + strconv.Itoa(n) + "z" }
+func marker(kind byte, n int) string { return markerPrefix + string(kind) + strconv.Itoa(n) + "z" }
+
+const markerPrefix = "zqxjv"
 
 // commentMarks is how many markers a row's comments may have.
 const commentMarks = 10

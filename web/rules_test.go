@@ -104,7 +104,7 @@ func (c *ruleCheck) private(a *answer) {
 }
 
 var (
-	markers   = regexp.MustCompile(`zq([a-z])(\d+)z`)
+	markers   = regexp.MustCompile(markerPrefix + `([a-z])(\d+)z`)
 	olderLink = regexp.MustCompile(`class="older"[^>]*href="([^"]*)"`)
 )
 

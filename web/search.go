@@ -28,6 +28,14 @@ func (v searchView) title() string {
 	return v.loc.T("search.title", "q", v.text)
 }
 
+// searcher is whose searches are counted together.
+func searcher(v timelines.Viewer, address string) string {
+	if v.Anonymous() {
+		return address
+	}
+	return accountKey(v.AccountID)
+}
+
 // search is what a query finds of all the viewer may read, and the form to ask
 // again.
 func (s *Server) search(w http.ResponseWriter, r *request) error {
@@ -36,11 +44,7 @@ func (s *Server) search(w http.ResponseWriter, r *request) error {
 	if view.text == "" {
 		return s.html(w, r, http.StatusOK, searchPage(view))
 	}
-	key := accountKey(r.viewer.AccountID)
-	if r.viewer.Anonymous() {
-		key = addressKey(r.Request)
-	}
-	if err := s.limits.search.allow(key); err != nil {
+	if err := s.limits.search.allow(searcher(r.viewer, addressKey(r.Request))); err != nil {
 		return err
 	}
 	river, err := s.visit(r)

@@ -82,6 +82,20 @@ func TestSearchesAreLimited(t *testing.T) {
 	v.get("/search?q=a3").wants(http.StatusTooManyRequests)
 	v.get("/search").wants(200)
 	s.person("anna").visitor().get("/search?q=a4").wants(200)
+
+	// Nor can they be asked for by sockets alone.
+	s.open(nil, "/search?q=b1")
+	s.open(nil, "/search?q=b2")
+	conn, _, err := s.dial(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &page{t: t, conn: conn, address: "/search?q=b3", shown: map[string]frame{}}
+	g.subscribe()
+	if c := g.closed(); c.Code != closeTooFast {
+		t.Errorf("closed with %v, want %d", c, closeTooFast)
+	}
+	s.open(nil, "/everything")
 }
 
 // A search that costs too much is answered, not failed.

@@ -25,7 +25,9 @@ type socket struct {
 	hub    *hub
 	conn   *websocket.Conn
 	viewer timelines.Viewer
-	crowd  string // what its kind of client is counted by
+	// address is where it comes from, as limits count; crowd what its kind of client is
+	// counted by.
+	address, crowd string
 	// cut ends everything at once, without a close frame. Set before the socket
 	// is admitted.
 	cut context.CancelFunc
@@ -37,9 +39,8 @@ type socket struct {
 	wake chan struct{} // there are notes
 	over chan struct{} // closed by end
 
-	// sight is what the page was last wholly decided with (timelines.Sets.Sight), nil
-	// before its first sync.
-	sight atomic.Pointer[string]
+	// sight is what the page was last wholly decided with, nil before its first sync.
+	sight atomic.Pointer[sight]
 
 	// mu guards the notes below. No other lock is taken under it.
 	mu     sync.Mutex
@@ -81,7 +82,7 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	ctx, cut := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cut()
 	s := &socket{
-		hub: h, viewer: v, crowd: crowdOf(v, address), cut: cut,
+		hub: h, viewer: v, address: address, crowd: crowdOf(v, address), cut: cut,
 		wake: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if status := h.admit(s); status != http.StatusSwitchingProtocols {
@@ -135,8 +136,8 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 }
 
 // see is told with which sight the page would be decided now.
-func (s *socket) see(sight string) {
-	if was := s.sight.Load(); was != nil && *was != sight {
+func (s *socket) see(now sight) {
+	if was := s.sight.Load(); was != nil && *was != now {
 		s.resync()
 	}
 }

@@ -27,7 +27,8 @@ type view struct {
 	before     rivers.Cursor
 	look       look
 	river      int64
-	sight      string // what the entries shown were decided with
+	sight      sight   // what the page shown was decided with
+	word       *string // the client's for it; nil once a visit has said what it means
 	shown      map[int64]*shown
 	// claimed: the client's word is all there is for what the page shows. Whoever
 	// names a post that stands nowhere on it learns nothing about it, be it closed to
@@ -123,6 +124,11 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	if err != nil {
 		return err
 	}
+	if name.Kind == rivers.Search {
+		if err := h.cfg.pages.maySearch(viewer, v.socket.address); err != nil {
+			return err
+		}
+	}
 	var before rivers.Cursor
 	if text := f.query.Get("before"); text != "" {
 		if before, err = h.cfg.rivers.Cursor(ctx, viewer, text); err != nil {
@@ -140,7 +146,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.leave()
 	v.socket.beyond.Store(false)
 	v.subscribed = true
-	v.name, v.before, v.river, v.sight = name, before, f.river, f.sight
+	v.name, v.before, v.river, v.word = name, before, f.river, &f.sight
 	v.claimed = true
 	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
@@ -177,12 +183,13 @@ func (v *view) sync(ctx context.Context) error {
 		}
 		v.anew()
 	}
-	sight := page.Sets.Sight()
-	if sight != v.sight {
-		v.sight = sight
-		v.anew()
+	now, err := h.cfg.pages.sightOf(ctx, v.name, page.Sets)
+	if err != nil {
+		return err
 	}
-	v.socket.sight.Store(&sight)
+	if err := v.see(ctx, now); err != nil {
+		return err
+	}
 	_, err = v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, v.settled)})
 	if errors.Is(err, errStale) {
 		v.socket.resync()
@@ -192,7 +199,25 @@ func (v *view) sync(ctx context.Context) error {
 		return err
 	}
 	v.claimed = false
-	return v.socket.send(ctx, "ok", frameOK(v.river, page.More, v.sight))
+	return v.socket.send(ctx, "ok", frameOK(v.river, page.More, h.cfg.pages.seal(now)))
+}
+
+// see has what was decided otherwise than it is now decided again.
+func (v *view) see(ctx context.Context, now sight) error {
+	others, tabs := now.people != v.sight.people, now.tabs != v.sight.tabs
+	if v.word != nil {
+		same := v.socket.hub.cfg.pages.isSealed(*v.word, now)
+		others, tabs, v.word = !same, !same && v.name.Account() != 0, nil
+	}
+	v.sight = now
+	v.socket.sight.Store(&now)
+	if others {
+		v.anew()
+	}
+	if tabs {
+		return v.socket.send(ctx, "tabs", frameTabs(v.river))
+	}
+	return nil
 }
 
 // anew has every entry sent again, whatever its stamp: the page belongs to another
@@ -288,7 +313,7 @@ func (v *view) compare(ctx context.Context, f *front) error {
 	if !v.before.Top() {
 		return v.sync(ctx) // a first page says nothing about an older one
 	}
-	if f.page.Sets.Sight() != v.sight {
+	if f.page.Sets.Sight() != v.sight.people {
 		return v.sync(ctx)
 	}
 	// A front read before an entry went would bring it back.

@@ -64,7 +64,9 @@ function take(frame) {
     confirmed = new Set();
   }
   if (frame.river !== river.dataset.river) return;
-  if (frame.t === 'entry' || frame.t === 'gone') {
+  if (frame.t === 'tabs') {
+    retab();
+  } else if (frame.t === 'entry' || frame.t === 'gone') {
     confirmed?.add(frame.post);
     apply(frame);
   } else if (frame.t === 'ok') {
@@ -77,6 +79,15 @@ function take(frame) {
     tries = 0;
     document.documentElement.dataset.live = '1'; // for styles and tests
   }
+}
+
+// retab takes the tabs of an account's page, which name those of its feeds that are
+// open to the reader, from the page as it is now.
+async function retab() {
+  const reply = await fetch(river.dataset.page).catch(() => null);
+  if (!reply?.ok) return; // closed: the socket says so
+  const now = new DOMParser().parseFromString(await reply.text(), 'text/html').querySelectorAll('nav.tabs');
+  document.querySelectorAll('nav.tabs').forEach((tabs, i) => (now[i] ? tabs.replaceWith(now[i]) : tabs.remove()));
 }
 
 // apply puts one frame, or the reply to a form of ours, into the page.

@@ -1,0 +1,2 @@
+ALTER TABLE rivers DROP COLUMN seen;
+ALTER TABLE folds DROP COLUMN written;

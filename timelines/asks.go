@@ -1,0 +1,144 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Asked is a query with who asks it, 0 for anybody.
+type Asked struct {
+	Viewer int64
+	Query  Query
+}
+
+// ask is a query as one viewer asks it: with ids for names.
+type ask struct {
+	I int `json:"i"`
+	// Words and Marks are what the text must and must not have; Marks a tsquery of
+	// tags and authors. BarredWords and BarredMarks are what the post's own text must
+	// not have, any of them.
+	Words       string `json:"words"`
+	Marks       string `json:"marks"`
+	BarredWords string `json:"barred_words"`
+	BarredMarks string `json:"barred_marks"`
+	// Textual: something is asked of the text. Placed: the post must stand in one of
+	// Places. It must stand in none of Elsewhere.
+	Textual   bool    `json:"textual"`
+	Placed    bool    `json:"placed"`
+	Places    []int64 `json:"places"`
+	Elsewhere []int64 `json:"elsewhere"`
+
+	nothing bool // can find nothing
+}
+
+// called is what a name in a query stands for.
+type called struct {
+	account int64
+	places  []int64 // those of its base timelines that the viewer may open
+}
+
+// openGateFor is openGate for the viewer of a row w.
+var openGateFor = strings.ReplaceAll(openGate, "@viewer::bigint", "w.viewer")
+
+// asks resolves the names of queries, all in one statement. A name that nobody has,
+// or of a place the viewer may not open, is as one where nothing stands: asked for,
+// it finds nothing; barred, it bars nothing. So nobody learns what stands there.
+func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
+	var indexes, viewers []int64
+	var names []string
+	for i, q := range asked {
+		for _, t := range q.Query.terms {
+			if (t.kind == termFrom || t.kind == termIn) && q.Query.Finds() {
+				indexes, viewers, names = append(indexes, int64(i)), append(viewers, q.Viewer), append(names, t.text)
+			}
+		}
+	}
+	found := make([]map[string]called, len(asked))
+	for i := range found {
+		found[i] = map[string]called{}
+	}
+	if len(names) > 0 {
+		query := `
+			SELECT w.i, a.name, a.id, ARRAY(
+				SELECT t.id FROM timelines t JOIN timelines g ON g.id = t.gate_id
+				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND ` + openGateFor + `
+				ORDER BY t.id)
+			FROM unnest(@asks::bigint[], @viewers::bigint[], @names::text[]) AS w(i, viewer, name)
+			JOIN accounts a ON a.name = w.name`
+		args := pgx.StrictNamedArgs{"asks": indexes, "viewers": viewers, "names": names}
+		rows, err := sn.tx.Query(ctx, query, args)
+		if err != nil {
+			return nil, fmt.Errorf("resolve searches: %w", err)
+		}
+		var i int
+		var name string
+		var c called
+		_, err = pgx.ForEachRow(rows, []any{&i, &name, &c.account, &c.places}, func() error {
+			found[i][name] = called{account: c.account, places: slices.Clone(c.places)}
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("resolve searches: %w", err)
+		}
+	}
+	asks := make([]ask, len(asked))
+	for i, q := range asked {
+		asks[i] = askOf(q.Query, found[i])
+		asks[i].I = i
+	}
+	return asks, nil
+}
+
+// askOf is the query with what its names stand for.
+func askOf(q Query, names map[string]called) ask {
+	a := ask{
+		Words: q.words(), BarredWords: q.barredWords(), Textual: q.asksOfText(),
+		Places: []int64{}, Elsewhere: []int64{}, nothing: !q.Finds(),
+	}
+	author := func(name string) (string, bool) {
+		c, ok := names[name]
+		return lexeme("@" + strconv.FormatInt(c.account, 10)), ok
+	}
+	var marks, barred, authors []string
+	from := false
+	for _, t := range q.terms {
+		switch {
+		case t.kind == termTag && t.not:
+			barred = append(barred, lexeme("#"+t.text))
+		case t.kind == termTag:
+			marks = append(marks, lexeme("#"+t.text))
+		case t.kind == termFrom && t.not:
+			if l, ok := author(t.text); ok {
+				barred = append(barred, l)
+			}
+		case t.kind == termFrom:
+			from = true
+			if l, ok := author(t.text); ok {
+				authors = append(authors, l)
+			}
+		case t.kind == termIn && t.not:
+			a.Elsewhere = append(a.Elsewhere, names[t.text].places...)
+		case t.kind == termIn:
+			a.Placed = true
+			a.Places = append(a.Places, names[t.text].places...)
+		}
+	}
+	a.nothing = a.nothing || from && len(authors) == 0 || a.Placed && len(a.Places) == 0
+	if len(authors) > 0 {
+		marks = append(marks, "("+strings.Join(authors, "|")+")")
+	}
+	for _, m := range barred {
+		marks = append(marks, "!"+m)
+	}
+	a.Marks, a.BarredMarks = strings.Join(marks, "&"), strings.Join(barred, "|")
+	return a
+}
+
+// lexeme is a lexeme of search_lexemes as a tsquery writes it. It has no quotes in
+// it: tags are of letters, digits and underscores.
+func lexeme(s string) string { return "'" + s + "'" }

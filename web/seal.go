@@ -1,0 +1,75 @@
+package web
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+const (
+	nonceSize = 8
+	sealSize  = nonceSize + 16
+)
+
+// sight is what a page was decided with that moves no stamp of its entries.
+type sight struct {
+	people string // timelines.Sets.Sight
+	// tabs are the sub-feeds named around the entries of an account's page: those its
+	// viewer may open.
+	tabs string
+}
+
+// sightOf returns what a page of that name is decided with now. It costs no
+// statement while the caches hold.
+func (s *Server) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
+	now := sight{people: sets.Sight()}
+	if n.Account() == 0 {
+		return now, nil
+	}
+	open, err := s.openSubfeeds(ctx, sets, timelines.Account{ID: n.Account()})
+	if err != nil {
+		return now, err
+	}
+	var b strings.Builder
+	for _, f := range open {
+		fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.access, f.Title)
+	}
+	now.tabs = b.String()
+	return now, nil
+}
+
+// seal returns the word by which a page remembers the sight it was decided with. It
+// tells nobody anything: it is another one each time, or it would say when somebody
+// began to hide from its reader, and who guesses at a sight cannot try.
+func (s *Server) seal(of sight) string {
+	word := make([]byte, nonceSize, sealSize)
+	_, _ = rand.Read(word) // never fails: crypto/rand crashes the program instead
+	return hex.EncodeToString(s.sealed(word, of))
+}
+
+// isSealed reports whether the word was made, on any node, with that sight.
+func (s *Server) isSealed(word string, of sight) bool {
+	given, err := hex.DecodeString(word)
+	if err != nil || len(given) != sealSize {
+		return false
+	}
+	return hmac.Equal(given, s.sealed(given[:nonceSize:nonceSize], of))
+}
+
+// sealed appends the seal to a nonce. The key is the secondary store's epoch: all
+// nodes know it, nobody else does, and when it changes all pages are brought up
+// anyway.
+func (s *Server) sealed(nonce []byte, of sight) []byte {
+	h := hmac.New(sha256.New, binary.BigEndian.AppendUint64(nil, uint64(s.rivers.Access().Epoch())))
+	h.Write(nonce)
+	h.Write([]byte(of.people + "\n" + of.tabs))
+	return append(nonce, h.Sum(nil)[:sealSize-nonceSize]...)
+}

@@ -1,0 +1,111 @@
+package web
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"riverrun/timelines"
+)
+
+// A page's word for what it was decided with is known again, and says nothing: who
+// is banned by nobody has one too, and it is never the same.
+func TestSeal(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	sets := func(p *person) sight {
+		t.Helper()
+		sets, err := s.rivers.Access().Sets(t.Context(), p.account.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sight{people: sets.Sight()}
+	}
+	s.open(ann, "/everything")
+	word := s.server.seal(sets(ann))
+	if !s.server.isSealed(word, sets(ann)) || word == s.server.seal(sets(ann)) || len(word) != 2*sealSize {
+		t.Errorf("the word is %q", word)
+	}
+	bob.ban("ann")
+	s.open(ann, "/everything")
+	if s.server.isSealed(word, sets(ann)) {
+		t.Error("the word of before the ban is taken for that of now")
+	}
+	for _, wrong := range []string{"", "x", word[:8], word + "00", strings.Repeat("0", len(word))} {
+		if s.server.isSealed(wrong, sets(ann)) {
+			t.Errorf("%q is taken for a seal", wrong)
+		}
+	}
+}
+
+// An open page of an account names its sub-feeds as they are now, and none that
+// closed to its reader.
+func TestTabsFollow(t *testing.T) {
+	beat := make(chan time.Time)
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	ann, bob := s.person("ann"), s.person("bob")
+	ann.post("a word")
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.CreateSubfeed(ctx, ann.account.ID, "photos", "My photos", timelines.Public)
+	})
+	bob.visitor().get("/ann").wants(200).has("My photos")
+	pages := []*page{s.open(bob, "/ann"), s.open(bob, "/ann/likes")}
+	for _, level := range []timelines.Level{timelines.Private, timelines.Public} {
+		ann.act(func(ctx context.Context) (timelines.Change, error) {
+			return s.store.SetSubfeedAccess(ctx, ann.account.ID, "photos", level)
+		})
+		beat <- time.Now()
+		for _, g := range pages {
+			g.until("tabs", func(f frame) bool { return f.T == "tabs" })
+		}
+		again := bob.visitor().get("/ann").wants(200)
+		if level == timelines.Private {
+			again.lacks("My photos")
+		} else {
+			again.has("My photos")
+		}
+	}
+	// So is a page that was served before and followed after.
+	served := s.open(bob, "/ann")
+	served.sight = served.said
+	_ = served.conn.CloseNow()
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.SetSubfeedAccess(ctx, ann.account.ID, "photos", timelines.Private)
+	})
+	told := false
+	served.connect(s, bob)
+	served.until("ok", func(f frame) bool {
+		told = told || f.T == "tabs"
+		return f.T == "ok"
+	})
+	if !told {
+		t.Error("a page followed after the change is not told of it")
+	}
+}
+
+// In a browser the tab goes, and comes back.
+func TestTabsInBrowser(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann := s.person("ann")
+	set := func(level timelines.Level) {
+		t.Helper()
+		ann.act(func(ctx context.Context) (timelines.Change, error) {
+			return s.store.SetSubfeedAccess(ctx, ann.account.ID, "photos", level)
+		})
+	}
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.CreateSubfeed(ctx, ann.account.ID, "photos", "My photos", timelines.Public)
+	})
+	ann.post("a word")
+	b := s.tab(browser, "somebody")
+	b.visit("/ann")
+	b.live()
+	const tabs = `document.querySelectorAll('nav.tabs a[href="/ann/photos"]').length`
+	b.await("the tab", tabs+` === 1`)
+	set(timelines.Private)
+	b.await("no tab", tabs+` === 0`)
+	set(timelines.Public)
+	b.await("the tab again", tabs+` === 1`)
+}
