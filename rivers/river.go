@@ -213,7 +213,8 @@ type Attachment struct {
 }
 
 // MaxPeople is how many likers' and commenters' ids a fold keeps, and how many
-// likers' of each comment; and how many marks.
+// likers' of each comment; and how many marks. Where a post with more stands is
+// asked of the primary store (see crowd.go).
 const MaxPeople = 1000
 
 // Errors of a visit.
