@@ -77,7 +77,7 @@ type Replace struct {
 	ViewerID  int64
 	Everybody bool
 	// Of, if not 0, is an account one of whose timelines came or went: the account's
-	// own pages, whoever looks at them, and all rivers of those who follow it.
+	// own pages, whoever looks at them, and home feed and lists of those who follow it.
 	Of int64
 	// Kinds limits the river kinds concerned; none means every kind.
 	Kinds []string
