@@ -59,7 +59,7 @@ type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is what is announced: Touched, Replace or Unbumped.
+// Event is what is announced: Touched, Replace, Unbumped or Upkeep.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,
@@ -96,9 +96,14 @@ type Unbumped struct {
 	After int64
 }
 
+// Upkeep says that what helps to find posts is behind; UpkeepBlock does one block of
+// it, whatever it is of.
+type Upkeep struct{}
+
 func (Touched) event()  {}
 func (Replace) event()  {}
 func (Unbumped) event() {}
+func (Upkeep) event()   {}
 
 // Change is a committed change as Tier 0 needs it.
 type Change struct {
