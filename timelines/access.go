@@ -113,15 +113,14 @@ func (s *Store) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (in
 		// Two groups that share posts, both going private: each would compute the
 		// posts' flags while the other is still public, and leave them public for
 		// ever. So one level changes at a time.
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`,
-			pgx.StrictNamedArgs{"key": int64(levelChanges)}); err != nil {
-			return Change{}, fmt.Errorf("wait for other changes of level: %w", err)
+		if err := lockAllLevelsTx(ctx, tx); err != nil {
+			return Change{}, err
 		}
 		feed, err := find(tx)
 		if err != nil {
 			return Change{}, err
 		}
-		was, err := setLevelTx(ctx, tx, feed, level)
+		was, err := s.setLevelTx(ctx, tx, feed, level)
 		if err != nil {
 			return Change{}, err
 		}
@@ -138,6 +137,16 @@ func (s *Store) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (in
 		c.Clock, err = tickTx(ctx, tx, forget{Kind: logLevel, TimelineID: feed})
 		return c, err
 	})
+}
+
+// lockAllLevelsTx waits for other changes of level, and of posts' destinations, and
+// keeps them waiting until the transaction ends.
+func lockAllLevelsTx(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`, pgx.StrictNamedArgs{"key": int64(levelChanges)})
+	if err != nil {
+		return fmt.Errorf("wait for other changes of level: %w", err)
+	}
+	return nil
 }
 
 // governedFeedTx returns the timeline whose access the actor decides: their own

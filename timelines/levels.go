@@ -8,10 +8,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// setLevelTx changes the level of a base timeline and the flags of its posts. It
-// returns the level that was, which is that asked for if nothing changes or the
+// setLevelTx changes the level of a base timeline and the flags of its posts, or
+// leaves these to blocks where they are many (upkeep.go). It returns the level that was, which is that asked for if nothing changes or the
 // timeline has gone. Changes of level wait for each other before (levelChanges).
-func setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (was Level, err error) {
+func (s *Store) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (was Level, err error) {
 	// The lock first: who relies on the level (a new post's flags, a subscription
 	// without a request, somebody admitted or excluded) holds the row, so they are
 	// either waited for, and seen by the next statement, or wait, and see the new level.
@@ -30,26 +30,66 @@ func setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (wa
 	if err != nil {
 		return was, fmt.Errorf("set level: %w", err)
 	}
-	// A post deleted while this waits for it is left alone: deleted_at is checked
-	// again on the row as it is then. What else happens to a post does not concern
-	// its flags, and versions do not move: levels are decided at render.
+	many, err := s.manyToFlagTx(ctx, tx, timeline)
+	if err != nil {
+		return was, err
+	}
+	if many {
+		return was, s.announceTx(ctx, tx, Upkeep{})
+	}
+	const posts = `SELECT post_id FROM timeline_entries WHERE timeline_id = @id ORDER BY post_id`
+	rows, err := tx.Query(ctx, posts, args)
+	ids, err := collectIDs(rows, err, "posts of a changed level")
+	if err != nil {
+		return was, err
+	}
+	return was, flagTx(ctx, tx, ids)
+}
+
+// flagFew is how many posts may stand, or have stood, in a feed for their flags to
+// follow its level in the request.
+const flagFew = 500
+
+// manyToFlagTx reports whether the posts of a timeline are too many for that, and
+// notes then that their flags are behind, from the first on.
+func (s *Store) manyToFlagTx(ctx context.Context, tx pgx.Tx, timeline int64) (bool, error) {
+	const note = `
+		INSERT INTO unflagged_timelines (timeline_id)
+		SELECT @id::bigint WHERE @few::bigint < (SELECT count(*) FROM (
+			SELECT FROM timeline_entries WHERE timeline_id = @id LIMIT @few::bigint + 1) e)
+		ON CONFLICT (timeline_id) DO UPDATE SET after = 0`
+	many, err := ran(tx.Exec(ctx, note, pgx.StrictNamedArgs{"id": timeline, "few": int64(s.flagFew)}))
+	if err != nil {
+		return false, fmt.Errorf("note flags to follow: %w", err)
+	}
+	return many, nil
+}
+
+// flagTx sets the flags of these posts by the levels of where they stand. No level
+// and no post's destinations may change meanwhile (levelChanges).
+//
+// A post deleted while this waits for it is left alone: deleted_at is checked again
+// on the row as it is then. What else happens to a post does not concern its flags,
+// and versions do not move: levels are decided at render.
+func flagTx(ctx context.Context, tx pgx.Tx, posts []int64) error {
+	const lock = `SELECT FROM posts WHERE id = ANY(@posts) ORDER BY id FOR NO KEY UPDATE`
 	const flags = `
 		UPDATE posts p
 		SET is_public = f.is_public, is_protected = f.is_protected, is_private = f.is_private
 		FROM (
 			SELECT p.id, ` + flagColumns + `
-			FROM timeline_entries e
-			JOIN posts p ON p.id = e.post_id
-			JOIN timelines t ON t.id = ANY(p.decisive)
-			WHERE e.timeline_id = @id
+			FROM posts p JOIN timelines t ON t.id = ANY(p.decisive)
+			WHERE p.id = ANY(@posts)
 			GROUP BY p.id
 		) f
 		WHERE p.id = f.id AND p.deleted_at IS NULL
 			AND (p.is_public, p.is_protected, p.is_private) <> (f.is_public, f.is_protected, f.is_private)`
-	if _, err := tx.Exec(ctx, flags, args); err != nil {
-		return was, fmt.Errorf("set flags: %w", err)
+	for _, query := range []string{lock, flags} {
+		if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"posts": posts}); err != nil {
+			return fmt.Errorf("set flags: %w", err)
+		}
 	}
-	return was, nil
+	return nil
 }
 
 // flagColumns are a post's flags, aggregated over its decisive timelines t.

@@ -14,10 +14,11 @@ type Store struct {
 	announce Announcer
 	opts     Options
 	hashing  chan struct{} // a slot per password being hashed; see passwords.go
-	// maxTexts and searchTimeout are the constants of those names; tests set them
-	// lower.
-	maxTexts      int64
-	searchTimeout time.Duration
+	// maxTexts, searchTimeout, flagFew and upkeepBlock are the constants of those names;
+	// tests set them lower.
+	maxTexts             int64
+	searchTimeout        time.Duration
+	flagFew, upkeepBlock int
 }
 
 // Options are the rules an operator may set.
@@ -44,7 +45,7 @@ func DefaultOptions() Options {
 func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 	return &Store{
 		pool: pool, announce: announce, opts: opts, hashing: newHashing(),
-		maxTexts: maxTexts, searchTimeout: searchTimeout,
+		maxTexts: maxTexts, searchTimeout: searchTimeout, flagFew: flagFew, upkeepBlock: upkeepBlock,
 	}
 }
 

@@ -1,3 +1,16 @@
+UPDATE posts p SET is_public = f.is_public, is_protected = f.is_protected, is_private = f.is_private
+FROM (
+    SELECT p.id, bool_or(t.access = 0) AS is_public, bool_or(t.access = 1) AS is_protected, bool_or(t.access = 2) AS is_private
+    FROM unflagged_timelines u
+    JOIN timeline_entries e ON e.timeline_id = u.timeline_id
+    JOIN posts p ON p.id = e.post_id
+    JOIN timelines t ON t.id = ANY(p.decisive)
+    GROUP BY p.id
+) f
+WHERE p.id = f.id AND p.deleted_at IS NULL;
+DROP TABLE unflagged_timelines;
+COMMENT ON COLUMN posts.is_public IS 'some decisive timeline is public; kept, as its two neighbours, by the transaction that changes destinations or levels';
+
 INSERT INTO gated_entries (timeline_id, gate_id, post_id)
 SELECT e.timeline_id, d.gate_id, e.post_id
 FROM ungated_posts u

@@ -24,3 +24,11 @@ BEGIN
     RETURN NULL;
 END $$;
 COMMENT ON TABLE gated_entries IS 'an index of timeline_entries in all but form, kept by triggers so that no way of writing forgets it: for each row of a filter timeline or aggregate, the decisive timelines its post has or had, but for those of ungated_posts. Nothing is ever taken out and no level is kept: who reads it asks the row and the post. What a row can have is bounded by the places its author ever put the post in';
+
+CREATE TABLE unflagged_timelines (
+    timeline_id bigint NOT NULL CONSTRAINT unflagged_timelines_pkey PRIMARY KEY
+                       CONSTRAINT unflagged_timelines_timeline_fkey REFERENCES timelines ON DELETE CASCADE,
+    after       bigint NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE unflagged_timelines IS 'base timelines of many posts whose level changed: the flags of their posts beyond after may be of before. While there is any, no is_public is believed';
+COMMENT ON COLUMN posts.is_public IS 'some decisive timeline is public; kept, as its two neighbours, by the transaction that changes destinations or levels, or after it: see unflagged_timelines';
