@@ -170,6 +170,7 @@ func TestInsertParams(t *testing.T) {
 		timelines.Replace{Everybody: true},
 		timelines.Replace{Of: 4, Kinds: []string{"user"}},
 		timelines.Replace{Everybody: true, Kinds: []string{"hashtag"}, Terms: []string{"весна"}},
+		timelines.Upkeep{},
 	}, now)
 	if err != nil {
 		t.Fatal(err)
@@ -190,6 +191,7 @@ func TestInsertParams(t *testing.T) {
 		`replace {"everybody":true}`,
 		`replace {"of":4,"kinds":["user"]}`,
 		`replace {"everybody":true,"kinds":["hashtag"],"terms":["весна"]}`,
+		`upkeep {}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)

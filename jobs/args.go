@@ -21,11 +21,12 @@ const (
 
 // Priorities within the queue now; 1 is fetched first. A replace may rebuild
 // rivers for as long as many distributes take, and a block of a bump is nobody's
-// wish in particular.
+// wish in particular. Upkeep only makes pages quicker.
 const (
 	priorityDistribute = 1
 	priorityReplace    = 2
 	priorityBump       = 3
+	priorityUpkeep     = 4
 )
 
 // unlimited is the number of attempts of a job that must succeed in the end: the
@@ -87,6 +88,15 @@ func (bumpArgs) Kind() string { return "bump" }
 
 func (bumpArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityBump, MaxAttempts: unlimited}
+}
+
+// upkeepArgs is a timelines.Upkeep: the work stands in the primary store.
+type upkeepArgs struct{}
+
+func (upkeepArgs) Kind() string { return "upkeep" }
+
+func (upkeepArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityUpkeep, MaxAttempts: unlimited}
 }
 
 // followArgs says nothing: the work stands in the table behind.

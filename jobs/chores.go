@@ -80,6 +80,13 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 			break
 		}
 	}
+	// Whatever wrote past the announcements, by hand or in a batch.
+	for more := true; more; {
+		var err error
+		if more, err = store.UpkeepBlock(ctx); err != nil {
+			return fmt.Errorf("upkeep: %w", err)
+		}
+	}
 	keys, err := store.ExpireKeys(ctx, keepKeys)
 	if err != nil {
 		return fmt.Errorf("expire keys: %w", err)

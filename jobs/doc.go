@@ -14,6 +14,7 @@
 //	distribute  queue now     Tier 1: one changed post into the open rivers
 //	replace     queue now     rivers that became wrong as a whole
 //	bump        queue now     one block of a much-liked post's filter timelines
+//	upkeep      queue now     one block of what helps to find posts
 //	follow      queue later   Tier 2: all that is behind, into all live rivers
 //	expire      queue chores  rivers nobody came back to (periodic)
 //	housekeep   queue chores  old sessions, keys, log rows (periodic)

@@ -39,6 +39,7 @@ type Tiers interface {
 // Timelines is what the jobs need of the primary store; *timelines.Store has it.
 type Timelines interface {
 	BumpBlock(ctx context.Context, u timelines.Unbumped) error
+	UpkeepBlock(ctx context.Context) (more bool, err error)
 	ExpireSessions(ctx context.Context, limit int) (int64, error)
 	ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error)
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
@@ -194,6 +195,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &distributeWorker{jobs: j})
 	riverqueue.AddWorker(workers, &replaceWorker{jobs: j})
 	riverqueue.AddWorker(workers, &bumpWorker{jobs: j})
+	riverqueue.AddWorker(workers, &upkeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
 	riverqueue.AddWorker(workers, &expireWorker{jobs: j})
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})

@@ -41,6 +41,7 @@ type calls struct {
 	replace    func(context.Context, timelines.Replace) error
 	viewers    []int64 // those with an open page
 	bump       func(context.Context, timelines.Unbumped) error
+	upkeep     func(context.Context) (bool, error)
 	expire     func(context.Context) error
 	sessions   func(limit int) (int64, error)
 	keys       func(time.Duration) (int64, error)
@@ -90,6 +91,13 @@ func (c *calls) BumpBlock(ctx context.Context, u timelines.Unbumped) error {
 		return nil
 	}
 	return c.bump(ctx, u)
+}
+
+func (c *calls) UpkeepBlock(ctx context.Context) (bool, error) {
+	if c.upkeep == nil {
+		return false, nil
+	}
+	return c.upkeep(ctx)
 }
 
 func (c *calls) Expire(ctx context.Context) (rivers.Expired, error) {

@@ -118,3 +118,18 @@ func (w *bumpWorker) Work(ctx context.Context, job *riverqueue.Job[bumpArgs]) er
 	}
 	return nil
 }
+
+// upkeepWorker does one block of what helps to find posts and is behind. The block
+// inserts the job of the next.
+type upkeepWorker struct {
+	riverqueue.WorkerDefaults[upkeepArgs]
+	jobs *Jobs
+}
+
+// Work implements riverqueue.Worker.
+func (w *upkeepWorker) Work(ctx context.Context, _ *riverqueue.Job[upkeepArgs]) error {
+	if _, err := w.jobs.cfg.Timelines.UpkeepBlock(ctx); err != nil {
+		return fmt.Errorf("upkeep: %w", err)
+	}
+	return nil
+}

@@ -80,7 +80,7 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 	for _, post := range posts {
 		looks.Add(post, n.UserID)
 	}
-	states, contents, err := sn.StatesAndContents(ctx, posts, looks, foldDepth)
+	states, contents, err := sn.StatesAndContents(ctx, posts, looks, s.foldDepth())
 	if err != nil {
 		return nil, nil, err
 	}

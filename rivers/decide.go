@@ -25,8 +25,9 @@ type undecided struct {
 
 // decideMany decides the entries of several rivers with the statements of one:
 // one for folds not in memory, one for posts shown whole, one or two for
-// timelines not in memory. each, if not nil, is told of every entry in turn, with
-// shown false for those left out; without it the shown ones are returned.
+// timelines not in memory, one for what the folds of crowded posts leave open.
+// each, if not nil, is told of every entry in turn, with shown false for those left
+// out; without it the shown ones are returned.
 func (s *Store) decideMany(ctx context.Context, all []undecided,
 	each func(river, entry int, it Item, shown bool),
 ) ([]Item, error) {
@@ -70,13 +71,17 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	if err != nil {
 		return nil, err
 	}
+	beyond, err := s.askCrowd(ctx, all, folds, gates)
+	if err != nil {
+		return nil, err
+	}
 	full := map[int64]int64{}
 	for _, u := range all {
 		if !specs[u.name.Kind].full {
 			continue
 		}
 		for _, e := range u.entries {
-			if _, shown := decideOne(u.name, u.sets, gates, e, folds[e.PostID]); shown {
+			if _, shown := decideOne(u.name, u.sets, gates, beyond, e, folds[e.PostID]); shown {
 				full[e.PostID] = folds[e.PostID].Version
 			}
 		}
@@ -99,9 +104,10 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	for i, u := range all {
 		full := specs[u.name.Kind].full
 		for j, e := range u.entries {
-			it, shown := decideOne(u.name, u.sets, gates, e, folds[e.PostID])
+			it, shown := decideOne(u.name, u.sets, gates, beyond, e, folds[e.PostID])
 			if shown && full {
-				it, shown = decideOne(u.name, u.sets, gates, e, fulls[e.PostID])
+				// Nothing is left open here: it stands in the post's own timeline.
+				it, shown = decideOne(u.name, u.sets, gates, beyond, e, fulls[e.PostID])
 				it.Full = true
 			}
 			switch {
@@ -115,7 +121,9 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	return items, nil
 }
 
-func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, e rawEntry, f *Fold) (Item, bool) {
+// decideOne decides one entry, by the fold and, as far as that leaves open where the
+// post stands, by the crowd.
+func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, beyond crowd, e rawEntry, f *Fold) (Item, bool) {
 	sp := specs[n.Kind]
 	it := Item{
 		PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f,
@@ -134,7 +142,7 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, e rawEntry, 
 	}
 	for _, id := range e.Overlay.Timelines {
 		t, ok := gates.Timeline(id)
-		if !ok || !gates.Opens(sets, id) || !f.bears(t, sets, veil) {
+		if !ok || !gates.Opens(sets, id) || !f.bears(t, sets, veil, beyond) {
 			continue
 		}
 		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.Account() && hides(sets, t.TheirID)) {
@@ -215,31 +223,6 @@ func (f *Fold) veiled(veil timelines.Veil) []int64 {
 	}
 	slices.Sort(found)
 	return slices.Compact(found)
-}
-
-// bears reports whether the fold bears it out that the timeline holds the post.
-// An entry follows a like taken back, or a last comment deleted, when the tiers
-// come to it; the fold did before the reply (R4). What a text says that the veil
-// hides brings a post nowhere: neither is anybody called by whom they do not see,
-// nor does a tag's page tell what stands behind a placeholder; and nothing is
-// anywhere by the comments of whom the viewer hides. Beyond the ids it keeps, the
-// entry is believed.
-func (f *Fold) bears(t timelines.Timeline, sets *timelines.Sets, veil timelines.Veil) bool {
-	if timelines.IsBase(t.Kind) {
-		return slices.Contains(f.Decisive, t.ID)
-	}
-	switch t.Kind {
-	case timelines.KindLikes:
-		return len(f.Likes.IDs) >= MaxPeople || slices.Contains(f.Likes.IDs, t.TheirID)
-	case timelines.KindComments:
-		return len(f.Comments.IDs) >= MaxPeople || slices.Contains(f.Comments.IDs, t.TheirID)
-	case timelines.KindHashtag, timelines.KindMentions:
-		marks := f.Comments.Marks
-		return marks == nil || slices.ContainsFunc(marks, func(m Mark) bool {
-			return m.Timeline == t.ID && !veil.Hides(m.Author) && !hides(sets, m.Author)
-		})
-	}
-	return true
 }
 
 // destinations are the post's decisive timelines this viewer may know of. Who

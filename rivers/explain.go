@@ -103,7 +103,7 @@ func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explan
 func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanation, sets *timelines.Sets) error {
 	var looks timelines.Looks
 	looks.Add(x.PostID, sets.AccountID)
-	states, contents, err := sn.StatesAndContents(ctx, []int64{x.PostID}, looks, foldDepth)
+	states, contents, err := sn.StatesAndContents(ctx, []int64{x.PostID}, looks, s.foldDepth())
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanat
 	}
 	x.Banned = gates.Veil(sets, f.Decisive).Hides(x.Author)
 	own := Name{UserID: sets.AccountID, Kind: Post, TheirID: x.PostID, Order: Fresh}
-	it, sees := decideOne(own, sets, gates, rawEntry{PostID: x.PostID}, f)
+	it, sees := decideOne(own, sets, gates, nil, rawEntry{PostID: x.PostID}, f)
 	x.Sees, x.Hidden = sees, sees && it.Hidden
 	standing, err := s.standings(ctx, x.PostID, sets.AccountID)
 	if err != nil {
@@ -239,7 +239,12 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 		return err
 	}
 	raw := rawEntry{PostID: e.PostID, Version: e.Version, Place: e.Place, Deleted: e.Deleted, Overlay: e.Overlay}
-	it, shown := decideOne(at.Name, sets, gates, raw, f)
+	one := []undecided{{name: at.Name, sets: sets, entries: []rawEntry{raw}}}
+	beyond, err := s.askCrowd(ctx, one, map[int64]*Fold{st.ID: f}, gates)
+	if err != nil {
+		return err
+	}
+	it, shown := decideOne(at.Name, sets, gates, beyond, raw, f)
 	at.Why = it.Why
 	switch {
 	case shown:

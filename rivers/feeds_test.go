@@ -3,6 +3,7 @@ package rivers
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"riverrun/timelines"
@@ -97,13 +98,18 @@ func TestReplaceOfAnAccountsFeeds(t *testing.T) {
 	kept := map[string]int64{
 		"dan's home": w.visit(dan, Home, "").River, "dan's page": w.visit(nobody, User, "dan").River,
 		"everything": w.visit(ann, Everything, "").River, "bob's likes": w.visit(dan, Likes, "bob").River,
+		"dan's page, open to ann": w.visit(ann, User, "dan").River,
+	}
+	if err := w.rivers.Lease(w.ctx, []int64{kept["dan's page, open to ann"]}); err != nil {
+		t.Fatal(err)
 	}
 	gone := map[string]int64{
 		"cat's home": w.visit(cat, Home, "").River, "bob's page": w.visit(nobody, User, "bob").River,
 		"bob's private page": w.visit(bob, Subfeed, "bob/private").River,
 	}
+	gone["bob's page, open to ann"] = w.visit(ann, User, "bob").River
 	open := w.visit(ann, Home, "")
-	if err := w.rivers.Lease(w.ctx, []int64{open.River}); err != nil {
+	if err := w.rivers.Lease(w.ctx, []int64{open.River, gone["bob's page, open to ann"]}); err != nil {
 		t.Fatal(err)
 	}
 	w.subfeed(bob, "photos", timelines.Public)
@@ -129,6 +135,92 @@ func TestReplaceOfAnAccountsFeeds(t *testing.T) {
 	w.shows(page[0], "a picture", "hello")
 	w.shows(w.visit(nobody, User, "bob"), "a picture", "hello")
 	w.sound()
+}
+
+// A private sub-feed that comes or goes makes the rivers of its readers anew, and
+// nobody else's; so does a level that changes for nobody but the anonymous.
+func TestReplaceOfFewReaders(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	nobody := timelines.Viewer{}
+	w.follow(ann, "bob")
+	w.follow(cat, "bob")
+	w.post(bob, "hello")
+	w.subfeed(bob, "photos", timelines.Public)
+	w.post(bob, "a picture", "bob/photos")
+	type view struct {
+		who  timelines.Viewer
+		kind Kind
+		of   string
+	}
+	views := []view{
+		{ann, Home, ""},
+		{ann, User, "bob"},
+		{bob, Home, ""},
+		{bob, User, "bob"},
+		{bob, User, "ann"},
+		{cat, Home, ""},
+		{cat, User, "bob"},
+		{cat, Everything, ""},
+		{nobody, User, "bob"},
+		{nobody, Everything, ""},
+		{nobody, User, "ann"},
+	}
+	replaces := func(what string, change func() error, want ...view) {
+		t.Helper()
+		w.drain()
+		rivers := make([]int64, len(views))
+		for i, v := range views {
+			rivers[i] = w.visit(v.who, v.kind, v.of).River
+		}
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		w.drain()
+		if err := w.rivers.Settle(w.ctx); err != nil {
+			t.Fatal(err)
+		}
+		w.soundAt(what)
+		for i, v := range views {
+			live := w.count(`SELECT count(*) FROM rivers WHERE id = $1 AND state = 'live'`, rivers[i]) == 1
+			if live == slices.Contains(want, v) {
+				t.Errorf("%s: %s of %q for account %d stands on: %v", what, v.kind, v.of, v.who.AccountID, live)
+			}
+		}
+	}
+	own := []view{{bob, Home, ""}, {bob, User, "bob"}}
+	replaces("a diary", func() error {
+		_, err := w.store.CreateSubfeed(w.ctx, bob.AccountID, "diary", "Diary", timelines.Private)
+		return err
+	}, own...)
+	if _, err := w.store.AdmitReader(w.ctx, bob.AccountID, "diary", "ann"); err != nil {
+		t.Fatal(err)
+	}
+	// What has left the diary again still counts for where it stands.
+	once := w.post(bob, "once in the diary", "bob/diary")
+	if _, err := w.store.SetDestinations(w.ctx, bob.AccountID, once.Code, []string{"bob"}); err != nil {
+		t.Fatal(err)
+	}
+	replaces("no diary", func() error {
+		_, err := w.store.DeleteSubfeed(w.ctx, bob.AccountID, "diary")
+		return err
+	}, append(own, view{ann, Home, ""}, view{ann, User, "bob"})...)
+	anonymous := []view{{nobody, User, "bob"}, {nobody, Everything, ""}, {nobody, User, "ann"}}
+	for _, level := range []timelines.Level{timelines.Protected, timelines.Public} {
+		replaces("photos "+level.String(), func() error {
+			_, err := w.store.SetSubfeedAccess(w.ctx, bob.AccountID, "photos", level)
+			return err
+		}, anonymous...)
+	}
+	replaces("photos private", func() error {
+		_, err := w.store.SetSubfeedAccess(w.ctx, bob.AccountID, "photos", timelines.Private)
+		return err
+	}, views...)
+	w.subfeed(bob, "empty", timelines.Public)
+	replaces("an empty one private", func() error {
+		_, err := w.store.SetSubfeedAccess(w.ctx, bob.AccountID, "empty", timelines.Private)
+		return err
+	}, views[0], views[1], views[2], views[3], views[5], views[6], views[8])
 }
 
 // A post that moves follows in every river, those of readers who gain it included,

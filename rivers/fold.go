@@ -25,10 +25,14 @@ const (
 	commentKeep = 900
 )
 
-var (
-	foldDepth = timelines.Depth{BodyRunes: bodyKeep, CommentRunes: commentKeep, First: 1, Last: 2, People: MaxPeople}
-	fullDepth = timelines.Depth{BodyRunes: 1 << 30, CommentRunes: 1 << 30, First: 1 << 30, Last: 0, People: MaxPeople}
-)
+// foldDepth is how much of a post a fold carries, fullDepth how much a full one.
+func (s *Store) foldDepth() timelines.Depth {
+	return timelines.Depth{BodyRunes: bodyKeep, CommentRunes: commentKeep, First: 1, Last: 2, People: s.people}
+}
+
+func (s *Store) fullDepth() timelines.Depth {
+	return timelines.Depth{BodyRunes: 1 << 30, CommentRunes: 1 << 30, First: 1 << 30, Last: 0, People: s.people}
+}
 
 // foldOf makes the fold of a post.
 func foldOf(c *timelines.Content) *Fold {
@@ -223,7 +227,7 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 		}
 		var contents map[int64]*timelines.Content
 		err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-			contents, err = sn.Contents(ctx, posts, foldDepth)
+			contents, err = sn.Contents(ctx, posts, s.foldDepth())
 			return err
 		})
 		if err != nil {
@@ -268,7 +272,7 @@ func (s *Store) fullFolds(ctx context.Context, want map[int64]int64) (map[int64]
 	}
 	var contents map[int64]*timelines.Content
 	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		contents, err = sn.Contents(ctx, missing, fullDepth)
+		contents, err = sn.Contents(ctx, missing, s.fullDepth())
 		return err
 	})
 	if err != nil {

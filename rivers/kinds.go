@@ -109,6 +109,9 @@ const (
 	ofQuery                 // everybody may ask
 )
 
+// isAccounts: TheirID is the account whose page it is.
+func (p pageOf) isAccounts() bool { return p == ofUser || p == ofGroup || p == ofSubfeed }
+
 type sources func(context.Context, *timelines.Snapshot, Name) ([]int64, error)
 
 // theirs are the timelines of these kinds that belong to TheirID.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -43,8 +44,9 @@ func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pg
 		if err != nil {
 			return "", nil, err
 		}
-		all = append(all, "(r.their_id = @of OR r.user_id = ANY(@followers))")
+		all = append(all, `(r.their_id = @of AND r.kind = ANY(@pages) OR r.user_id = ANY(@followers) AND r.kind = ANY(@homes))`)
 		args["of"], args["followers"] = r.Of, append(followers, r.Of)
+		args["pages"], args["homes"] = accountKinds(), homeKinds()
 	case !r.Everybody:
 		all = append(all, "r.user_id = @viewer")
 		args["viewer"] = r.ViewerID
@@ -82,23 +84,59 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 	if err := s.retireUnopened(ctx, concerned, args); err != nil {
 		return nil, err
 	}
+	// Of an account, somebody may have its pages open, or a river that has it among
+	// others, or both.
+	pages := `false`
+	if r.Of != 0 {
+		pages = `r.kind = ANY(@pages)`
+	}
 	query := `
-		SELECT DISTINCT r.user_id FROM leases l JOIN rivers r ON r.id = l.river_id
+		SELECT DISTINCT r.user_id, ` + pages + ` FROM leases l JOIN rivers r ON r.id = l.river_id
 		WHERE l.until > clock_timestamp() AND ` + concerned + `
-		ORDER BY 1`
+		ORDER BY 1, 2`
 	rows, err := s.db.Query(ctx, query, args)
 	if err != nil {
 		return nil, fmt.Errorf("read whose rivers are open: %w", err)
 	}
-	viewers, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	var left []timelines.Replace
+	one := timelines.Replace{Kinds: r.Kinds, Terms: r.Terms, TheirIDs: r.TheirIDs}
+	var ofPages bool
+	_, err = pgx.ForEachRow(rows, []any{&one.ViewerID, &ofPages}, func() error {
+		switch {
+		case ofPages:
+			one.Kinds, one.TheirIDs = among(r.Kinds, accountKinds()), []int64{r.Of}
+		case r.Of != 0:
+			one.Kinds, one.TheirIDs = among(r.Kinds, homeKinds()), r.TheirIDs
+		}
+		left = append(left, one)
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read whose rivers are open: %w", err)
 	}
-	left := make([]timelines.Replace, len(viewers))
-	for i, v := range viewers {
-		left[i] = timelines.Replace{ViewerID: v, Kinds: r.Kinds, Terms: r.Terms, TheirIDs: r.TheirIDs}
-	}
 	return left, nil
+}
+
+// accountKinds are the kinds of an account's pages, homeKinds those made of the
+// accounts somebody follows.
+func accountKinds() []string {
+	return kindsThat(func(sp spec) bool { return sp.page.isAccounts() })
+}
+
+func homeKinds() []string { return kindsThat(func(sp spec) bool { return sp.home }) }
+
+func kindsThat(has func(spec) bool) (kinds []string) {
+	for _, k := range Kinds() {
+		if has(specs[k]) {
+			kinds = append(kinds, string(k))
+		}
+	}
+	return kinds
+}
+
+// among returns those of all that are wanted; none wanted means all.
+func among(wanted, all []string) []string {
+	return slices.DeleteFunc(all, func(k string) bool { return len(wanted) > 0 && !slices.Contains(wanted, k) })
 }
 
 // retireUnopened retires those of the rivers concerned that nobody has open, and

@@ -36,8 +36,7 @@ type Name struct {
 // Account is whose page the river is of, 0 if of no account's. A sub-feed's page is
 // its owner's.
 func (n Name) Account() int64 {
-	switch specs[n.Kind].page {
-	case ofUser, ofGroup, ofSubfeed:
+	if specs[n.Kind].page.isAccounts() {
 		return n.TheirID
 	}
 	return 0
@@ -197,7 +196,8 @@ type Attachment struct {
 }
 
 // MaxPeople is how many likers' and commenters' ids a fold keeps, and how many
-// likers' of each comment; and how many marks.
+// likers' of each comment; and how many marks. Where a post with more stands is
+// asked of the primary store (see crowd.go).
 const MaxPeople = 1000
 
 // Errors of a visit.

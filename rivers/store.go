@@ -35,10 +35,11 @@ type Store struct {
 	builds    singleflight.Group
 	keeper    *keeper
 	// deadline and writePairs are the constants of those names, scanRows that of
-	// timelines; tests set them lower.
+	// timelines, people is MaxPeople; tests set them lower.
 	deadline   time.Duration
 	writePairs int
 	scanRows   int64
+	people     int
 
 	// mu guards what follows.
 	mu    sync.Mutex
@@ -112,7 +113,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		searching: make(chan struct{}, maxSearching),
 		codes:     codes,
 
-		deadline: writeDeadline, writePairs: writePairs, scanRows: timelines.DefaultMaxRows,
+		deadline: writeDeadline, writePairs: writePairs, scanRows: timelines.DefaultMaxRows, people: MaxPeople,
 	}
 	s.keeper = newKeeper(s)
 	return s

@@ -140,6 +140,8 @@ func (w *town) drain() {
 				_, err = w.rivers.Replace(w.ctx, e)
 			case timelines.Unbumped:
 				err = w.store.BumpBlock(w.ctx, e)
+			case timelines.Upkeep:
+				_, err = w.store.UpkeepBlock(w.ctx)
 			}
 			if err != nil {
 				w.t.Fatalf("distribute %#v: %v", e, err)

@@ -127,7 +127,7 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	var contents map[int64]*timelines.Content
 	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
 		if w.actor {
-			if states, contents, err = sn.StatesAndContents(ctx, w.posts, looks, foldDepth); err != nil {
+			if states, contents, err = sn.StatesAndContents(ctx, w.posts, looks, s.foldDepth()); err != nil {
 				return err
 			}
 			return s.uncrowd(ctx, sn, w.targets, states)
@@ -145,7 +145,7 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 			}
 		}
 		if len(behind) > 0 {
-			contents, err = sn.Contents(ctx, behind, foldDepth)
+			contents, err = sn.Contents(ctx, behind, s.foldDepth())
 		}
 		return err
 	})

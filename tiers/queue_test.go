@@ -67,6 +67,8 @@ func decodeEvent(kind string, doc []byte) (timelines.Event, error) {
 		var e timelines.Unbumped
 		err := json.Unmarshal(doc, &e)
 		return e, err
+	case "timelines.Upkeep":
+		return timelines.Upkeep{}, nil
 	}
 	return nil, fmt.Errorf("no event %q", kind)
 }
@@ -157,6 +159,10 @@ func (n *node) perform(ctx context.Context, events []timelines.Event) error {
 			}
 		case timelines.Unbumped:
 			if err := n.store.BumpBlock(ctx, e); err != nil {
+				return err
+			}
+		case timelines.Upkeep:
+			if _, err := n.store.UpkeepBlock(ctx); err != nil {
 				return err
 			}
 		}

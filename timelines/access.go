@@ -97,8 +97,9 @@ const levelChanges = 7245_001
 
 // SetAccess sets who may read the actor's own feed, or a group's if one is
 // named: ErrNotFound if there is no such group, ErrForbidden if the actor does
-// not administer it. Likes and comments open with the feed. Everybody's rivers
-// are wrong from now on; going private takes no one away who subscribed.
+// not administer it. Likes and comments open with the feed. The rivers of all who
+// read more or less from now on are wrong (wrongByLevelTx); going private takes no
+// one away who subscribed.
 func (s *Store) SetAccess(ctx context.Context, actor int64, group string, level Level) (Change, error) {
 	return s.setLevel(ctx, actor, func(tx pgx.Tx) (int64, error) { return governedFeedTx(ctx, tx, actor, group) }, level)
 }
@@ -112,29 +113,40 @@ func (s *Store) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (in
 		// Two groups that share posts, both going private: each would compute the
 		// posts' flags while the other is still public, and leave them public for
 		// ever. So one level changes at a time.
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`,
-			pgx.StrictNamedArgs{"key": int64(levelChanges)}); err != nil {
-			return Change{}, fmt.Errorf("wait for other changes of level: %w", err)
+		if err := lockAllLevelsTx(ctx, tx); err != nil {
+			return Change{}, err
 		}
 		feed, err := find(tx)
 		if err != nil {
 			return Change{}, err
 		}
-		changed, err := setLevelTx(ctx, tx, feed, level)
+		was, err := s.setLevelTx(ctx, tx, feed, level)
 		if err != nil {
 			return Change{}, err
 		}
 		c := Change{Actor: actor}
-		if !changed {
+		if was == level {
 			return s.acknowledgeTx(ctx, tx, c)
 		}
-		c.Replace = []Replace{{Everybody: true}}
+		if c.Replace, err = wrongByLevelTx(ctx, tx, feed, was, level); err != nil {
+			return Change{}, err
+		}
 		if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
 			return Change{}, err
 		}
 		c.Clock, err = tickTx(ctx, tx, forget{Kind: logLevel, TimelineID: feed})
 		return c, err
 	})
+}
+
+// lockAllLevelsTx waits for other changes of level, and of posts' destinations, and
+// keeps them waiting until the transaction ends.
+func lockAllLevelsTx(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`, pgx.StrictNamedArgs{"key": int64(levelChanges)})
+	if err != nil {
+		return fmt.Errorf("wait for other changes of level: %w", err)
+	}
+	return nil
 }
 
 // governedFeedTx returns the timeline whose access the actor decides: their own
@@ -162,43 +174,3 @@ func governedFeedTx(ctx context.Context, tx pgx.Tx, actor int64, group string) (
 	}
 	return feed, nil
 }
-
-// setLevelTx changes the level of a base timeline and the flags of its posts. It
-// reports whether the level was another.
-func setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (changed bool, err error) {
-	// The lock first: who relies on the level (a new post's flags, a subscription
-	// without a request) holds the row FOR SHARE, so they are either waited for, and
-	// seen by the next statement, or wait, and see the new level.
-	tag, err := tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = @id AND access <> @level`,
-		pgx.StrictNamedArgs{"id": timeline, "level": level})
-	if err != nil {
-		return false, fmt.Errorf("set level: %w", err)
-	}
-	if tag.RowsAffected() == 0 {
-		return false, nil
-	}
-	// A post deleted while this waits for it is left alone: deleted_at is checked
-	// again on the row as it is then. What else happens to a post does not concern
-	// its flags, and versions do not move: levels are decided at render.
-	const flags = `
-		UPDATE posts p
-		SET is_public = f.is_public, is_protected = f.is_protected, is_private = f.is_private
-		FROM (
-			SELECT p.id, ` + flagColumns + `
-			FROM timeline_entries e
-			JOIN posts p ON p.id = e.post_id
-			JOIN timelines t ON t.id = ANY(p.decisive)
-			WHERE e.timeline_id = @id
-			GROUP BY p.id
-		) f
-		WHERE p.id = f.id AND p.deleted_at IS NULL
-			AND (p.is_public, p.is_protected, p.is_private) <> (f.is_public, f.is_protected, f.is_private)`
-	if _, err := tx.Exec(ctx, flags, pgx.StrictNamedArgs{"id": timeline}); err != nil {
-		return false, fmt.Errorf("set flags: %w", err)
-	}
-	return true, nil
-}
-
-// flagColumns are a post's flags, aggregated over its decisive timelines t.
-const flagColumns = `
-	bool_or(t.access = 0) AS is_public, bool_or(t.access = 1) AS is_protected, bool_or(t.access = 2) AS is_private`

@@ -33,11 +33,12 @@ func TestSetAccess(t *testing.T) {
 		group           string
 		level           Level
 		own, both, ours [3]bool
+		wrong           Replace
 	}{
-		{"", Private, [3]bool{false, false, true}, [3]bool{true, false, true}, [3]bool{true, false, false}},
-		{"club", Protected, [3]bool{false, false, true}, [3]bool{false, true, true}, [3]bool{false, true, false}},
-		{"club", Private, [3]bool{false, false, true}, [3]bool{false, false, true}, [3]bool{false, false, true}},
-		{"", Public, [3]bool{true, false, false}, [3]bool{true, false, true}, [3]bool{false, false, true}},
+		{"", Private, [3]bool{false, false, true}, [3]bool{true, false, true}, [3]bool{true, false, false}, Replace{Everybody: true}},
+		{"club", Protected, [3]bool{false, false, true}, [3]bool{false, true, true}, [3]bool{false, true, false}, Replace{}}, // the anonymous'
+		{"club", Private, [3]bool{false, false, true}, [3]bool{false, false, true}, [3]bool{false, false, true}, Replace{Everybody: true}},
+		{"", Public, [3]bool{true, false, false}, [3]bool{true, false, true}, [3]bool{false, false, true}, Replace{Everybody: true}},
 	} {
 		before := w.clock()
 		feed := bob.FeedID
@@ -45,9 +46,8 @@ func TestSetAccess(t *testing.T) {
 			feed = club.FeedID
 		}
 		c := w.setAccess(bob, tc.group, tc.level)
-		everybody := Replace{Everybody: true}
-		w.same("change", c, Change{Actor: bob.ID, Clock: before + 1, Replace: []Replace{everybody}})
-		w.same("announced", w.heard.take(), []Event{everybody})
+		w.same("change", c, Change{Actor: bob.ID, Clock: before + 1, Replace: []Replace{tc.wrong}})
+		w.same("announced", w.heard.take(), []Event{tc.wrong})
 		w.same("logged", w.logged(before), []logRow{{N: before + 1, TimelineID: feed, Kind: "level"}})
 		what := "flags with " + tc.group + " " + tc.level.String()
 		w.same(what, [][3]bool{w.flags(own.PostID), w.flags(both.PostID), w.flags(ours.PostID)}, [][3]bool{tc.own, tc.both, tc.ours})
@@ -72,6 +72,62 @@ func TestSetAccess(t *testing.T) {
 	w.invalid("no level", err, "level_unknown")
 	_, err = w.SetAccess(t.Context(), 999, "", Public)
 	w.fails("nobody", err, ErrNotFound)
+}
+
+// A change of level reaches the rivers of those who read more or less from then on,
+// and no others.
+func TestWhomALevelConcerns(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	everybody, of := []Replace{{Everybody: true}}, []Replace{{Of: bob.ID}}
+	nobody := Replace{ViewerID: 0}
+	set := func(what string, level Level, want ...Replace) {
+		t.Helper()
+		w.same(what, w.setAccess(bob, "", level).Replace, want)
+	}
+	set("nothing, for the signed in", Protected, nobody)
+	set("nothing, for readers", Private, of...)
+	set("nothing, for all", Public, of...)
+	p := w.post(bob, "hello")
+	_, err := w.ExcludeReader(t.Context(), bob.ID, "", "ann")
+	w.must(err)
+	set("a post, for the signed in but ann", Protected, nobody, Replace{ViewerID: ann.ID})
+	set("a post, for readers", Private, everybody...)
+	set("a post, for the signed in", Protected, everybody...)
+	set("a post, for all", Public, nobody, Replace{ViewerID: ann.ID})
+	w.exec(`
+		WITH made AS (
+			INSERT INTO accounts (kind, name, title) SELECT 'user', 'foe-' || i, 'foe' FROM generate_series(1, $2) i RETURNING id)
+		INSERT INTO excluded (timeline_id, account_id) SELECT $1, id FROM made`, bob.FeedID, manyReaders)
+	set("a post, for the signed in but very many", Protected, everybody...)
+	_, err = w.DeletePost(t.Context(), bob.ID, p.Code)
+	w.must(err)
+	set("a post deleted", Public, of...)
+	w.sound()
+}
+
+// Somebody is excluded while the feed goes from public to protected: whichever
+// comes first, their rivers are announced after both.
+func TestExcludeAgainstSetAccess(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	w.post(bob, "hello")
+	excluding := w.pauseInside()
+	excluded := during(func() error {
+		_, err := w.ExcludeReader(t.Context(), bob.ID, "", "ann")
+		return err
+	})
+	excluding.reached(t)
+	var c Change
+	set := during(func() (err error) {
+		c, err = w.SetAccess(t.Context(), bob.ID, "", Protected)
+		return err
+	})
+	w.waitBlocked(1)
+	excluding.release()
+	w.must(excluded())
+	w.must(set())
+	w.same("wrong", c.Replace, []Replace{{ViewerID: 0}, {ViewerID: ann.ID}})
 }
 
 // A post is being written while its group goes private: whichever comes first,

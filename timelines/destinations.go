@@ -169,6 +169,16 @@ func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64
 	if err != nil {
 		return Change{}, err
 	}
+	var behind bool
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ungated_posts WHERE post_id = @post)`, pgx.StrictNamedArgs{"post": c.PostID}).Scan(&behind)
+	if err != nil {
+		return Change{}, fmt.Errorf("look for upkeep of a moved post: %w", err)
+	}
+	if behind {
+		if err := s.announceTx(ctx, tx, Upkeep{}); err != nil {
+			return Change{}, err
+		}
+	}
 	return s.touchTx(ctx, tx, c, union(touched, union(left, settled)))
 }
 

@@ -30,8 +30,8 @@
 // accounts), then timelines, in the order of their ids (FOR SHARE by who relies on a
 // level, FOR NO KEY UPDATE by who changes it or a feed's readers), then posts, then
 // what hangs on one post, then subscriptions, then members of lists,
-// then the access clock. No transaction locks two posts but a change of level,
-// and those wait for each other, and a batch of an import, in the order of their
+// then the access clock. No transaction locks two posts but a change of level, or a
+// block of what it leaves to others, and those wait for each other, and a batch of an import, in the order of their
 // ids; where the two meet, the retry settles it.
 //
 // # What it refuses to do

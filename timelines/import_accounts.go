@@ -210,15 +210,15 @@ func (b *batch) narrow(ctx context.Context) error {
 		return fmt.Errorf("make feeds private: %w", err)
 	}
 	if len(known) > 0 {
-		if _, err := b.tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`, pgx.StrictNamedArgs{"key": int64(levelChanges)}); err != nil {
-			return fmt.Errorf("wait for other changes of level: %w", err)
+		if err := lockAllLevelsTx(ctx, b.tx); err != nil {
+			return err
 		}
 		b.events = append(b.events, Replace{Everybody: true})
 	}
 	// Rare, and each is a change of level of its own: an account whose mark an
 	// earlier archive did not have.
 	for _, a := range known {
-		if _, err := setLevelTx(ctx, b.tx, a.feed(), Private); err != nil {
+		if _, err := b.im.store.setLevelTx(ctx, b.tx, a.feed(), Private); err != nil {
 			return err
 		}
 		b.forget = append(b.forget, forget{Kind: logLevel, TimelineID: a.feed()})

@@ -15,7 +15,8 @@ import (
 // PrivateForUser and ProtectedFromUser): by the base timelines that decide on the
 // rows, those that the viewer may open, and what gated_entries says stands under
 // each. That costs what is readable, and a look-up for each base timeline that
-// occurs, however many rows there are.
+// occurs, however many rows there are. A post that moved and whose gates follow in
+// blocks (upkeep.go) is taken along whatever is known of them.
 
 // When a scan of one filter timeline or aggregate looks from the other side.
 const (
@@ -47,6 +48,8 @@ const scanFew = `
 			SELECT e.post_id FROM gated_entries e
 			WHERE e.timeline_id = @timeline AND e.gate_id = open.id
 			ORDER BY e.post_id LIMIT @fewest + 1) e
+		UNION ALL
+		SELECT post_id FROM ungated_posts
 		LIMIT @fewest + 1
 	)
 	SELECT e.post_id, %[1]s AS place

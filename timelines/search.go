@@ -79,7 +79,7 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 			SELECT DISTINCT ` + place + ` AS place, p.id
 			FROM found f JOIN posts p ON p.id = f.post_id
 			WHERE p.deleted_at IS NULL AND (` + place + `, p.id) < (@place::bigint, @post::bigint)
-				AND (p.is_public OR @viewer::bigint <> 0)
+				AND (p.is_public OR @viewer::bigint <> 0 OR EXISTS (SELECT FROM unflagged_timelines))
 				AND (NOT @placed::boolean OR p.decisive && @places::bigint[]) AND NOT p.decisive && @elsewhere::bigint[]
 			ORDER BY place DESC, p.id DESC LIMIT @rows::bigint
 		)

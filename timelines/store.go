@@ -14,10 +14,11 @@ type Store struct {
 	announce Announcer
 	opts     Options
 	hashing  chan struct{} // a slot per password being hashed; see passwords.go
-	// maxTexts and searchTimeout are the constants of those names; tests set them
-	// lower.
-	maxTexts      int64
-	searchTimeout time.Duration
+	// maxTexts, searchTimeout, flagFew and upkeepBlock are the constants of those names;
+	// tests set them lower.
+	maxTexts             int64
+	searchTimeout        time.Duration
+	flagFew, upkeepBlock int
 }
 
 // Options are the rules an operator may set.
@@ -44,7 +45,7 @@ func DefaultOptions() Options {
 func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 	return &Store{
 		pool: pool, announce: announce, opts: opts, hashing: newHashing(),
-		maxTexts: maxTexts, searchTimeout: searchTimeout,
+		maxTexts: maxTexts, searchTimeout: searchTimeout, flagFew: flagFew, upkeepBlock: upkeepBlock,
 	}
 }
 
@@ -59,7 +60,7 @@ type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is what is announced: Touched, Replace or Unbumped.
+// Event is what is announced: Touched, Replace, Unbumped or Upkeep.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,
@@ -77,7 +78,7 @@ type Replace struct {
 	ViewerID  int64
 	Everybody bool
 	// Of, if not 0, is an account one of whose timelines came or went: the account's
-	// own pages, whoever looks at them, and all rivers of those who follow it.
+	// own pages, whoever looks at them, and home feed and lists of those who follow it.
 	Of int64
 	// Kinds limits the river kinds concerned; none means every kind.
 	Kinds []string
@@ -96,9 +97,14 @@ type Unbumped struct {
 	After int64
 }
 
+// Upkeep says that what helps to find posts is behind; UpkeepBlock does one block of
+// it, whatever it is of.
+type Upkeep struct{}
+
 func (Touched) event()  {}
 func (Replace) event()  {}
 func (Unbumped) event() {}
+func (Upkeep) event()   {}
 
 // Change is a committed change as Tier 0 needs it.
 type Change struct {

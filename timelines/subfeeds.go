@@ -21,14 +21,21 @@ type Subfeed struct {
 	Title      string // empty: the fixed private one, which has none
 }
 
-// feedKinds are the rivers made of feeds. A timeline that comes or goes makes them
-// wrong for whoever may open it.
-var feedKinds = []string{RiverHome, RiverList, RiverUser, KindSubfeed}
+// ofFeeds are one viewer's rivers that are made of the owner's feeds: the owner's
+// pages and, if the viewer follows the owner or is the owner, home feed and lists.
+// A timeline that comes or goes makes them wrong for whoever may open it.
+func ofFeeds(viewer, owner int64, follows bool) []Replace {
+	pages := Replace{ViewerID: viewer, Kinds: []string{RiverUser, KindSubfeed}, TheirIDs: []int64{owner}}
+	if !follows {
+		return []Replace{pages}
+	}
+	return []Replace{{ViewerID: viewer, Kinds: []string{RiverHome, RiverList}}, pages}
+}
 
-// ofMyFeeds is what a change of the actor's own feeds makes wrong: the actor's
-// pages at once, everybody else's in the background.
+// ofMyFeeds is what a change of the actor's own feeds makes wrong, if others may
+// open the feed: the actor's pages at once, everybody else's in the background.
 func ofMyFeeds(actor int64) []Replace {
-	return []Replace{{ViewerID: actor, Kinds: feedKinds}, {Of: actor, Kinds: feedKinds}}
+	return append(ofFeeds(actor, actor, true), Replace{Of: actor, Kinds: []string{RiverHome, RiverList, RiverUser, KindSubfeed}})
 }
 
 // CreateSubfeed makes an extra feed of the actor's, a person. Whoever follows
@@ -87,14 +94,17 @@ func (s *Store) CreateSubfeed(ctx context.Context, actor int64, slug, title stri
 		if err != nil {
 			return Change{}, fmt.Errorf("insert sub-feed: %w", err)
 		}
-		return s.feedsTx(ctx, tx, actor)
+		if level == Private { // nobody else may open it yet
+			return s.feedsTx(ctx, tx, actor, ofFeeds(actor, actor, true))
+		}
+		return s.feedsTx(ctx, tx, actor, ofMyFeeds(actor))
 	})
 }
 
 // feedsTx ends a change of which feeds the actor has: rivers made of them are
 // announced as wrong, and nodes forget the list, and what the actor may read.
-func (s *Store) feedsTx(ctx context.Context, tx pgx.Tx, actor int64) (Change, error) {
-	c := Change{Actor: actor, Replace: ofMyFeeds(actor)}
+func (s *Store) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace) (Change, error) {
+	c := Change{Actor: actor, Replace: wrong}
 	if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
 		return Change{}, err
 	}
@@ -138,8 +148,20 @@ func (s *Store) DeleteSubfeed(ctx context.Context, actor int64, slug string) (Ch
 		args := pgx.StrictNamedArgs{"id": id}
 		// Whoever posts there holds the row (holdLevelsTx): they are waited for and
 		// seen by the next statement, or wait and find no such place.
-		if _, err := tx.Exec(ctx, `SELECT FROM timelines WHERE id = @id FOR UPDATE`, args); err != nil {
+		// So is whoever is admitted, or sets its level.
+		var level Level
+		err = tx.QueryRow(ctx, `SELECT access FROM timelines WHERE id = @id FOR UPDATE`, args).Scan(&level)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return Change{}, ErrNotFound
+		}
+		if err != nil {
 			return Change{}, fmt.Errorf("lock sub-feed: %w", err)
+		}
+		wrong := ofMyFeeds(actor)
+		if level == Private {
+			if wrong, err = ofReadersTx(ctx, tx, id, actor); err != nil {
+				return Change{}, err
+			}
 		}
 		tag, err := tx.Exec(ctx, `
 			DELETE FROM timelines WHERE id = @id
@@ -150,8 +172,35 @@ func (s *Store) DeleteSubfeed(ctx context.Context, actor int64, slug string) (Ch
 		if tag.RowsAffected() == 0 {
 			return Change{}, &InvalidError{Field: "slug", Code: "subfeed_full", Value: slug}
 		}
-		return s.feedsTx(ctx, tx, actor)
+		return s.feedsTx(ctx, tx, actor, wrong)
 	})
+}
+
+// ofReadersTx is what the end of a private sub-feed of the actor's makes wrong: the
+// rivers of its readers. It stood in no others'.
+func ofReadersTx(ctx context.Context, tx pgx.Tx, subfeed, actor int64) ([]Replace, error) {
+	const query = `
+		SELECT r.account_id, EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = r.account_id AND s.account_id = @actor)
+		FROM readers r WHERE r.timeline_id = @subfeed AND r.account_id <> @actor
+		ORDER BY 1 LIMIT @many + 1`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"subfeed": subfeed, "actor": actor, "many": manyReaders})
+	if err != nil {
+		return nil, fmt.Errorf("read readers: %w", err)
+	}
+	wrong := ofFeeds(actor, actor, true)
+	var reader int64
+	var follows bool
+	readers, err := pgx.ForEachRow(rows, []any{&reader, &follows}, func() error {
+		wrong = append(wrong, ofFeeds(reader, actor, follows)...)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read readers: %w", err)
+	}
+	if readers.RowsAffected() > manyReaders {
+		return ofMyFeeds(actor), nil
+	}
+	return wrong, nil
 }
 
 // ownSubfeedTx finds a sub-feed the actor has made.

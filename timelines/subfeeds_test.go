@@ -39,10 +39,13 @@ func TestSubfeeds(t *testing.T) {
 	c, err := w.CreateSubfeed(t.Context(), bob.ID, "photos", " My  photos ", Protected)
 	w.must(err)
 	id := w.subfeedID(bob, "photos")
-	kinds := []string{"home", "list", "user", "subfeed"}
-	wrong := []Replace{{ViewerID: bob.ID, Kinds: kinds}, {Of: bob.ID, Kinds: kinds}}
+	wrong := []Replace{
+		{ViewerID: bob.ID, Kinds: []string{"home", "list"}},
+		{ViewerID: bob.ID, Kinds: []string{"user", "subfeed"}, TheirIDs: []int64{bob.ID}},
+		{Of: bob.ID, Kinds: []string{"home", "list", "user", "subfeed"}},
+	}
 	w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: wrong})
-	w.same("announced", w.heard.take(), []Event{wrong[0], wrong[1]})
+	w.same("announced", w.heard.take(), replacements(wrong))
 	w.same("logged", w.logged(clock), []logRow{
 		{N: clock + 1, AccountID: bob.ID, Kind: "account"}, {N: clock + 1, AccountID: bob.ID, Kind: "viewer"},
 	})
@@ -113,6 +116,48 @@ func TestSubfeeds(t *testing.T) {
 	w.sound()
 }
 
+// A private sub-feed concerns its readers only: at first nobody else, in the end
+// those admitted meanwhile, and more of them who follow its owner.
+func TestPrivateSubfeedsConcernTheirReaders(t *testing.T) {
+	w := newTown(t)
+	bob, ann, cat, dan := w.user("bob"), w.user("ann"), w.user("cat"), w.user("dan")
+	w.subscribe(ann, "bob")
+	w.subscribe(dan, "bob")
+	pages := func(viewer Account) Replace {
+		return Replace{ViewerID: viewer.ID, Kinds: []string{"user", "subfeed"}, TheirIDs: []int64{bob.ID}}
+	}
+	homes := func(viewer Account) Replace {
+		return Replace{ViewerID: viewer.ID, Kinds: []string{"home", "list"}}
+	}
+	w.heard.take()
+	c, err := w.CreateSubfeed(t.Context(), bob.ID, "diary", "Diary", Private)
+	w.must(err)
+	own := []Replace{homes(bob), pages(bob)}
+	w.same("made", c.Replace, own)
+	w.same("made: announced", w.heard.take(), replacements(own))
+	for _, name := range []string{"ann", "cat"} {
+		_, err = w.AdmitReader(t.Context(), bob.ID, "diary", name)
+		w.must(err)
+	}
+	w.heard.take()
+	c, err = w.DeleteSubfeed(t.Context(), bob.ID, "diary")
+	w.must(err)
+	readers := append(own, homes(ann), pages(ann), pages(cat))
+	w.same("deleted", c.Replace, readers)
+	w.same("deleted: announced", w.heard.take(), replacements(readers))
+
+	// Very many readers are not named one by one.
+	diary := w.subfeed(bob, "diary", Private)
+	w.exec(`
+		WITH made AS (
+			INSERT INTO accounts (kind, name, title) SELECT 'user', 'fan-' || i, 'fan' FROM generate_series(1, $2) i RETURNING id)
+		INSERT INTO readers (timeline_id, account_id) SELECT $1, id FROM made`, diary, manyReaders+1)
+	c, err = w.DeleteSubfeed(t.Context(), bob.ID, "diary")
+	w.must(err)
+	w.same("deleted for many", c.Replace, ofMyFeeds(bob.ID))
+	w.sound()
+}
+
 // Of many who make the last sub-feed allowed at once, one does.
 func TestAsManySubfeedsAsAllowed(t *testing.T) {
 	w := newTown(t)
@@ -145,16 +190,17 @@ func TestSubfeedAccess(t *testing.T) {
 		post, both   [3]bool
 		ann, nobody  bool
 		bothToNobody bool
+		wrong        Replace
 	}{
-		{Protected, [3]bool{false, true, false}, [3]bool{true, true, false}, true, false, true},
-		{Private, [3]bool{false, false, true}, [3]bool{true, false, true}, false, false, true},
-		{Public, [3]bool{true, false, false}, [3]bool{true, false, false}, true, true, true},
+		{Protected, [3]bool{false, true, false}, [3]bool{true, true, false}, true, false, true, Replace{ViewerID: 0}},
+		{Private, [3]bool{false, false, true}, [3]bool{true, false, true}, false, false, true, Replace{Everybody: true}},
+		{Public, [3]bool{true, false, false}, [3]bool{true, false, false}, true, true, true, Replace{Everybody: true}},
 	} {
 		clock := w.clock()
 		c, err := w.SetSubfeedAccess(t.Context(), bob.ID, "photos", tc.level)
 		w.must(err)
-		w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: []Replace{{Everybody: true}}})
-		w.same("announced", w.heard.take(), []Event{Replace{Everybody: true}})
+		w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: []Replace{tc.wrong}})
+		w.same("announced", w.heard.take(), []Event{tc.wrong})
 		w.same("logged", w.logged(clock), []logRow{{N: clock + 1, TimelineID: photos, Kind: "level"}})
 		w.same("flags with "+tc.level.String(), [][3]bool{w.flags(p.PostID), w.flags(both.PostID)}, [][3]bool{tc.post, tc.both})
 		w.same("who reads with "+tc.level.String(),

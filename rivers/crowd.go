@@ -1,0 +1,87 @@
+package rivers
+
+import (
+	"context"
+	"slices"
+
+	"riverrun/timelines"
+)
+
+// A fold keeps the ids of MaxPeople likers and of as many commenters, and as many
+// marks. Of a post with more it cannot tell whether a person beyond those still
+// likes it, and an entry that says so may be from before the like was taken back,
+// until the tiers come to it. Then, and only then, the primary store is asked, once
+// for all entries that are decided together (R4). The question is put after the
+// entries and folds were read, so that its answer is of that moment or later: what
+// was taken back before the page was asked for is known to it.
+//
+// Rejected: to believe the entry (it is shown until Tier 1 comes, which R4 forbids);
+// to leave it out (most of who ever liked a famous post would lose it from their
+// likes); to keep all ids in the fold (each like would write all of them again).
+
+// crowd is what the primary store says of the timelines that folds cannot tell of.
+type crowd map[timelines.Hold]timelines.Holding
+
+// leavesOpen reports whether the fold cannot tell if the timeline holds the post,
+// keeping the ids of so many people. Commenters who are exactly so many may be all
+// or not.
+func (f *Fold) leavesOpen(t timelines.Timeline, people int) bool {
+	switch t.Kind {
+	case timelines.KindLikes:
+		return f.Likes.Total > len(f.Likes.IDs) && !slices.Contains(f.Likes.IDs, t.TheirID)
+	case timelines.KindComments:
+		return len(f.Comments.IDs) >= people && !slices.Contains(f.Comments.IDs, t.TheirID)
+	case timelines.KindHashtag, timelines.KindMentions:
+		return f.Comments.Marks == nil
+	}
+	return false
+}
+
+// askCrowd asks the primary store about those timelines of these entries, open to
+// who looks, of which the folds cannot tell: one statement, or none.
+func (s *Store) askCrowd(ctx context.Context, all []undecided, folds map[int64]*Fold, gates timelines.Gates) (crowd, error) {
+	var ask []timelines.Hold
+	for _, u := range all {
+		for _, e := range u.entries {
+			f := folds[e.PostID]
+			if f == nil || f.Deleted || e.Deleted {
+				continue
+			}
+			for _, id := range e.Overlay.Timelines {
+				if t, ok := gates.Timeline(id); ok && f.leavesOpen(t, s.people) && gates.Opens(u.sets, id) {
+					ask = append(ask, timelines.Hold{PostID: e.PostID, TimelineID: id})
+				}
+			}
+		}
+	}
+	if len(ask) == 0 {
+		return nil, nil
+	}
+	return s.primary.Holdings(ctx, ask)
+}
+
+// bears reports whether it is borne out that the timeline holds the post, by the
+// fold or, where it leaves that open, by the crowd. An entry follows a like taken
+// back, or a last comment deleted, when the tiers come to it; the fold did before
+// the reply (R4). What a text says that the veil hides brings a post nowhere:
+// neither is anybody called by whom they do not see, nor does a tag's page tell what
+// stands behind a placeholder; and nothing is anywhere by the comments of whom the
+// viewer hides.
+func (f *Fold) bears(t timelines.Timeline, sets *timelines.Sets, veil timelines.Veil, beyond crowd) bool {
+	heard := func(author int64) bool { return !veil.Hides(author) && !hides(sets, author) }
+	held, stands := beyond[timelines.Hold{PostID: f.PostID, TimelineID: t.ID}]
+	if timelines.IsBase(t.Kind) {
+		return slices.Contains(f.Decisive, t.ID)
+	}
+	switch t.Kind {
+	case timelines.KindLikes:
+		return stands || slices.Contains(f.Likes.IDs, t.TheirID)
+	case timelines.KindComments:
+		return stands || slices.Contains(f.Comments.IDs, t.TheirID)
+	case timelines.KindHashtag, timelines.KindMentions:
+		return slices.ContainsFunc(held.Authors, heard) || slices.ContainsFunc(f.Comments.Marks, func(m Mark) bool {
+			return m.Timeline == t.ID && heard(m.Author)
+		})
+	}
+	return true
+}

@@ -1,0 +1,216 @@
+package rivers
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"riverrun/timelines"
+)
+
+// crowded is a town whose folds keep the ids of two people and two marks only.
+func crowded(t *testing.T) *town {
+	w := newTown(t)
+	w.rivers.people = 2
+	return w
+}
+
+// acted does what a request does before its reply, and nothing of what workers do.
+func (w *town) acted(c timelines.Change) {
+	w.t.Helper()
+	w.forget()
+	if err := w.rivers.Distribute(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, Scope{Actor: c.Actor}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// What somebody did to a post and takes back is shown nowhere as theirs once that
+// is answered, though the fold has no room for all who did it, and no worker runs
+// (R4). Who did it still stands where they stood.
+func TestTakenBackInACrowd(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		kind Kind
+		do   func(w *town, v timelines.Viewer, code string) (takeBack func() timelines.Change)
+	}{
+		{"a like", Likes, func(w *town, v timelines.Viewer, code string) func() timelines.Change {
+			w.like(v, code)
+			return func() timelines.Change { return w.unlike(v, code) }
+		}},
+		{"the last comment", Comments, func(w *town, v timelines.Viewer, code string) func() timelines.Change {
+			c := w.comment(v, code, "well")
+			return func() timelines.Change {
+				c, err := w.store.DeleteComment(w.ctx, v.AccountID, code, c.CommentID)
+				return must(w, c, err)
+			}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := crowded(t)
+			ann, bob := w.person("ann"), w.person("bob")
+			names := []string{"cat", "dan", "eve", "fay"}
+			people := make([]timelines.Viewer, len(names))
+			p := w.post(bob, "hello")
+			takeBack := make([]func() timelines.Change, len(names))
+			for i, name := range names {
+				people[i] = w.person(name)
+				takeBack[i] = tc.do(w, people[i], p.Code)
+			}
+			w.follow(ann, "cat")
+			w.follow(ann, "fay")
+			w.forget()
+			open := w.visit(ann, Home, "")
+			for i, name := range names {
+				w.shows(w.visit(ann, tc.kind, name), "hello")
+				w.acted(takeBack[i]())
+				w.shows(w.visit(ann, tc.kind, name))
+				w.shows(w.visit(people[i], tc.kind, name))
+				for _, late := range names[i+1:] {
+					w.shows(w.visit(ann, tc.kind, late), "hello")
+				}
+				if home := w.visit(ann, Home, ""); i < len(names)-1 {
+					w.shows(home, "hello") // by fay
+				} else {
+					w.shows(home)
+				}
+			}
+			seen, err := w.rivers.Flush(w.ctx, []Watch{{Viewer: ann, Name: open.Name, River: open.River}}, []int64{p.PostID})
+			if err != nil || len(seen[0].Items) != 0 || len(seen[0].Gone) != 1 {
+				t.Errorf("pushed: got %+v, %v; want it gone", seen, err)
+			}
+			// Done again, it is there again, and a comment's writer may have others.
+			c := w.like(people[0], p.Code)
+			w.acted(c)
+			w.forget()
+			w.shows(w.visit(people[0], Likes, "cat"), "hello")
+		})
+	}
+}
+
+// A tag's page, and the mentions, hold what somebody the viewer sees has marked so:
+// also a post with more marks than a fold keeps, at once when the mark goes.
+func TestMarksInACrowd(t *testing.T) {
+	w := crowded(t)
+	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
+	p := w.post(bob, "a #weir at the #sea #shore")
+	byCat := w.comment(cat, p.Code, "a #river, @ann")
+	byDan := w.comment(dan, p.Code, "another #river, @ann")
+	all := func(want ...string) {
+		t.Helper()
+		w.shows(w.visit(ann, Hashtag, "river"), want...)
+		w.shows(w.visit(ann, Mentions, ""), want...)
+	}
+	body := "a #weir at the #sea #shore"
+	all(body)
+	w.forget()
+	ban := func(name string) {
+		t.Helper()
+		c, err := w.store.Ban(w.ctx, ann.AccountID, name)
+		w.publish(must(w, c, err))
+	}
+	remove := func(v timelines.Viewer, comment int64) {
+		t.Helper()
+		c, err := w.store.DeleteComment(w.ctx, v.AccountID, p.Code, comment)
+		w.acted(must(w, c, err))
+	}
+	ban("cat")
+	all(body) // by dan
+	remove(dan, byDan.CommentID)
+	all() // by cat, whom ann does not see
+	w.shows(w.visit(dan, Hashtag, "river"), body)
+	remove(cat, byCat.CommentID)
+	w.shows(w.visit(dan, Hashtag, "river"))
+	w.shows(w.visit(dan, Hashtag, "shore"), body)
+	c, err := w.store.EditPost(w.ctx, bob.AccountID, p.Code, "a #weir at the #sea and what is more a #brook")
+	w.acted(must(w, c, err))
+	w.shows(w.visit(dan, Hashtag, "shore"))
+	ban("bob")
+	w.shows(w.visit(ann, Hashtag, "weir"))
+}
+
+// publish brings the rivers' clock to a narrowing, as its request does.
+func (w *town) publish(c timelines.Change) {
+	w.t.Helper()
+	if err := w.rivers.PublishClock(w.ctx, c.Clock); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// The primary store is asked about crowded posts alone, and only where the fold
+// does not name the person: once for a page, and once for all pages open.
+func TestWhatIsAskedOfACrowd(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	names := []string{"cat", "dan", "eve", "fay"} // of each post two have room in the fold
+	var people []timelines.Viewer
+	for _, name := range names {
+		people = append(people, w.person(name))
+		w.follow(ann, name)
+	}
+	var posts []int64
+	for i := range 5 {
+		p := w.post(bob, numbered(i)+" #river")
+		posts = append(posts, p.PostID)
+		for _, v := range people {
+			w.like(v, p.Code)
+			w.comment(v, p.Code, "well")
+		}
+	}
+	w.like(people[0], w.post(bob, "hardly liked").Code)
+	w.follow(bob, "ann")
+	w.comment(ann, w.post(ann, "quiet #weir").Code, "indeed")
+	primary, asked := counted(t, w.db.PrimaryURL)
+	w.store = timelines.Open(primary, w, timelines.DefaultOptions())
+	w.rivers = Open(w.db.Secondary, w.store, slog.New(slog.DiscardHandler), DefaultOptions())
+	w.rivers.people = 2
+	var watches []Watch
+	for _, tc := range []struct {
+		who  timelines.Viewer
+		kind Kind
+		of   string
+		want int64
+	}{
+		{ann, Likes, "cat", 1},    // the first to like
+		{ann, Likes, "fay", 0},    // the last
+		{ann, Comments, "cat", 0}, // kept in order of their ids
+		{ann, Comments, "fay", 1},
+		{ann, Home, "", 1},
+		{bob, Home, "", 0},
+		{bob, User, "bob", 0},
+		{bob, Everything, "", 0},
+		{bob, Hashtag, "weir", 0},
+		{timelines.Viewer{}, Likes, "dan", 1},
+	} {
+		n := w.name(tc.who, tc.kind, tc.of)
+		for round := range 3 {
+			before := asked.n.Load()
+			p, err := w.rivers.Visit(w.ctx, tc.who, n, Cursor{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if round == 0 {
+				watches = append(watches, Watch{Viewer: tc.who, Name: n, River: p.River})
+				continue // built
+			}
+			if got := asked.n.Load() - before; got != tc.want {
+				t.Errorf("%s of %q: %d statements to the primary store, want %d", tc.kind, tc.of, got, tc.want)
+			}
+		}
+	}
+	flush := func(want int64, posts ...int64) {
+		t.Helper()
+		before := asked.n.Load()
+		if _, err := w.rivers.Flush(w.ctx, watches, posts); err != nil {
+			t.Fatal(err)
+		}
+		if got := asked.n.Load() - before; got != want {
+			t.Errorf("a push of %d posts to all pages: %d statements to the primary store, want %d", len(posts), got, want)
+		}
+	}
+	flush(1, posts...)
+	flush(0)
+	before := asked.n.Load()
+	if _, err := w.rivers.Fronts(context.Background(), watches); err != nil || asked.n.Load() != before+1 {
+		t.Errorf("a comparison of all pages: %d statements, %v; want 1", asked.n.Load()-before, err)
+	}
+}
