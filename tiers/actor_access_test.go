@@ -61,6 +61,7 @@ func (a *actor) accept(n *node) {
 func moderations(s *timelines.Store) []func(ctx context.Context, actor int64, group, name string) (timelines.Change, error) {
 	return []func(ctx context.Context, actor int64, group, name string) (timelines.Change, error){
 		s.Promote, s.Promote, s.Demote, s.Block, s.Unblock, s.RemoveMember,
+		s.ExcludeFromGroup, s.UnexcludeFromGroup, s.AdmitToGroup, s.DismissFromGroup,
 	}
 }
 

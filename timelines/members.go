@@ -62,6 +62,8 @@ type standing struct {
 	Admin     bool
 	LastAdmin bool // and nobody else is
 	Blocked   bool
+	Admitted  bool // reads it without being a member
+	Excluded  bool
 }
 
 // moderate runs a change by one of the group's administrators that concerns one
@@ -89,7 +91,9 @@ func standingTx(ctx context.Context, tx pgx.Tx, g governed, name string) (standi
 		SELECT a.id,
 			EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = a.id AND s.account_id = @group) AS member,
 			led.admin, led.admin AND NOT led.others AS last_admin,
-			EXISTS (SELECT FROM group_blocks b WHERE b.group_id = @group AND b.account_id = a.id) AS blocked
+			EXISTS (SELECT FROM group_blocks b WHERE b.group_id = @group AND b.account_id = a.id) AS blocked,
+			EXISTS (SELECT FROM readers r WHERE r.timeline_id = @feed AND r.account_id = a.id AND r.admitted) AS admitted,
+			EXISTS (SELECT FROM excluded x WHERE x.timeline_id = @feed AND x.account_id = a.id) AS excluded
 		FROM accounts a CROSS JOIN LATERAL (
 			SELECT EXISTS (SELECT FROM group_admins g WHERE g.group_id = @group AND g.account_id = a.id) AS admin,
 				EXISTS (SELECT FROM group_admins g WHERE g.group_id = @group AND g.account_id <> a.id) AS others) led
@@ -98,7 +102,7 @@ func standingTx(ctx context.Context, tx pgx.Tx, g governed, name string) (standi
 	if !nameForm.MatchString(name) {
 		return standing{}, unknown
 	}
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"group": g.ID, "name": name})
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"group": g.ID, "feed": g.FeedID, "name": name})
 	if err != nil {
 		return standing{}, fmt.Errorf("read standing: %w", err)
 	}

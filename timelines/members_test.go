@@ -140,6 +140,7 @@ func TestModerationErrors(t *testing.T) {
 	w.member("cid", "club")
 	for what, do := range map[string]func(ctx context.Context, actor int64, group, name string) (Change, error){
 		"promote": w.Promote, "demote": w.Demote, "block": w.Block, "unblock": w.Unblock, "remove": w.RemoveMember,
+		"exclude": w.ExcludeFromGroup, "unexclude": w.UnexcludeFromGroup, "admit": w.AdmitToGroup, "dismiss": w.DismissFromGroup,
 	} {
 		for _, tc := range []struct {
 			name  string
@@ -171,6 +172,14 @@ func TestModerationErrors(t *testing.T) {
 	w.invalid("block an administrator", err, "admin_demote")
 	_, err = w.RemoveMember(t.Context(), bob.ID, "club", "bob")
 	w.invalid("remove an administrator", err, "admin_demote")
+	for what, do := range map[string]func(ctx context.Context, actor int64, group, name string) (Change, error){
+		"exclude": w.ExcludeFromGroup, "dismiss": w.DismissFromGroup,
+	} {
+		_, err = do(t.Context(), bob.ID, "club", "bob")
+		w.invalid(what+" an administrator", err, "admin_demote")
+		_, err = do(t.Context(), bob.ID, "club", "cid")
+		w.invalid(what+" a member", err, "member_remove")
+	}
 	w.sound()
 }
 

@@ -13,7 +13,7 @@ import (
 // The explicit sets of the levels: who may read a private feed or sub-feed, and
 // who may not read a protected one. A set counts while its level stands and is
 // kept while another does. In all of them slug names one of the actor's
-// sub-feeds, and empty their own feed; a group's set changes as people join it.
+// sub-feeds, and empty their own feed; for groups see AdmitToGroup.
 
 // AdmitReader lets a person read the actor's private feed or sub-feed. It makes
 // nobody subscribe. InvalidError "to_unknown" if nobody has the name, ErrNotFound

@@ -63,8 +63,9 @@ func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 // Subscribe makes the actor follow an account. A private account is asked
 // first, unless it lets the actor read already: then requested is true and
 // nothing else has changed. Subscribing twice changes nothing. ErrNotFound if
-// there is no such account; ErrForbidden if it is the actor's own, or excludes
-// the actor, or a ban stands between the two.
+// there is no such account; ErrForbidden if it is the actor's own or a ban stands
+// between the two; ErrExcluded if a protected feed, or a group of whatever level,
+// excludes the actor.
 func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Change, requested bool, err error) {
 	const relation = `
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
@@ -92,8 +93,8 @@ func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Chan
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myHome(actor)})
 		case apart:
 			return Change{}, ErrForbidden
-		case to.Access == Protected && excluded:
-			return Change{}, ErrForbidden
+		case excluded && (to.Access == Protected || to.Kind == Group):
+			return Change{}, ErrExcluded
 		case to.Access == Private && !reads:
 			requested = true
 			return Change{Actor: actor}, requestTx(ctx, tx, actor, to.AccountID)
@@ -117,7 +118,8 @@ func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) error 
 	return nil
 }
 
-// admitTx makes the account a subscriber and a reader; a request is answered.
+// admitTx makes the account a subscriber and a reader; a request is answered. Who
+// read a group without being a member does so as one from now on.
 func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) error {
 	const query = `
 		WITH answered AS (
@@ -126,8 +128,8 @@ func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) er
 			INSERT INTO subscriptions (subscriber_id, account_id) VALUES (@subscriber, @account)
 			ON CONFLICT DO NOTHING
 		)
-		INSERT INTO readers (timeline_id, account_id) VALUES (@feed, @subscriber)
-		ON CONFLICT DO NOTHING`
+		INSERT INTO readers AS r (timeline_id, account_id) VALUES (@feed, @subscriber)
+		ON CONFLICT (timeline_id, account_id) DO UPDATE SET admitted = false WHERE r.admitted`
 	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"subscriber": subscriber, "account": account, "feed": feed})
 	if err != nil {
 		return fmt.Errorf("admit subscriber: %w", err)
@@ -233,7 +235,7 @@ func endSubscriptionTx(ctx context.Context, tx pgx.Tx, subscriber, account int64
 // group, ErrForbidden if the actor does not administer the group.
 func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		feed, err := governedFeedTx(ctx, tx, actor, group)
+		feed, err := askedFeedTx(ctx, tx, actor, group)
 		if err != nil {
 			return Change{}, err
 		}
@@ -256,7 +258,7 @@ func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Ch
 // Accept.
 func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		feed, err := governedFeedTx(ctx, tx, actor, group)
+		feed, err := askedFeedTx(ctx, tx, actor, group)
 		if err != nil {
 			return Change{}, err
 		}
@@ -266,6 +268,16 @@ func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (C
 		_, _, err = takeRequestTx(ctx, tx, feed, name)
 		return Change{Actor: actor}, err
 	})
+}
+
+// askedFeedTx is governedFeedTx for who answers a request. A group is locked: who is
+// accepted is not excluded meanwhile.
+func askedFeedTx(ctx context.Context, tx pgx.Tx, actor int64, group string) (feed int64, err error) {
+	if group == "" {
+		return governedFeedTx(ctx, tx, actor, group)
+	}
+	g, err := lockGroupTx(ctx, tx, actor, group)
+	return g.FeedID, err
 }
 
 // takeRequestTx takes the request of the account named to the owner of a feed
