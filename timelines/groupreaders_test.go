@@ -234,12 +234,12 @@ func TestGroupReadersArePaged(t *testing.T) {
 		"admitted elsewhere": {w.AdmittedTo, other, nil},
 		"excluded elsewhere": {w.ExcludedFrom, other, in},
 	} {
-		w.same(what, paged(w, tc.read, tc.of.ID, 2), tc.want)
+		w.same(what, inPages(w, tc.read, tc.of.ID, 2), tc.want)
 	}
 }
 
-// paged reads a list by name to its end.
-func paged(w *town, read func(context.Context, int64, string, int) ([]Account, error), of int64, limit int) []string {
+// inPages reads a list by name to its end.
+func inPages(w *town, read func(context.Context, int64, string, int) ([]Account, error), of int64, limit int) []string {
 	w.Helper()
 	var all []string
 	for after := ""; ; after = all[len(all)-1] {

@@ -369,11 +369,9 @@ func TestMembers(t *testing.T) {
 	}
 	w.same("members", paged, all)
 	w.same("administrators", w.administrators(club), []string{"bob", "m3-m"})
-	blocked, err := w.Blocked(t.Context(), club.ID)
-	w.must(err)
-	m5, err := w.AccountByName(t.Context(), "m5-m")
-	w.must(err)
-	w.same("blocked", blocked, []Account{m5})
+	w.act(w.Block, bob, "club", "m2-m")
+	w.act(w.Block, bob, "club", "m0-m")
+	w.same("blocked", inPages(w, w.Blocked, club.ID, 2), []string{"m0-m", "m2-m", "m5-m"})
 }
 
 func TestSetGroupProfile(t *testing.T) {

@@ -20,6 +20,8 @@ func TestComponents(t *testing.T) {
 	club.About = "Openings.\nEvery Thursday."
 	closed := club
 	closed.Access, closed.Writers = timelines.Private, timelines.WritersAdmins
+	half := club
+	half.Access = timelines.Protected
 	stranger := testPresent(t, s, bob, "ru")
 	private := me.account(eve)
 	private.Access = timelines.Private
@@ -75,13 +77,16 @@ func TestComponents(t *testing.T) {
 			all: []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}},
 		}),
 		"members_further": membersPage(membersView{present: nobody, who: club, after: "eve"}),
-		"manage": managePage(manageView{
+		"manage": managePage(managing(manageView{
 			present: me, who: club, title: club.Title, about: club.About, saved: true,
-			requests: []requestView{{who: me.account(kirill), group: club}}, blocked: []timelines.Account{me.account(eve)},
-		}),
-		"manage_wrong": managePage(manageView{
-			present: me, who: closed, name: "nobody-here", wrong: wrong{Field: "name", Text: "There is nobody called “nobody-here”."},
-		}),
+			requests: []requestView{{who: me.account(kirill), group: club}},
+		}, me.account(eve))),
+		"manage_protected": managePage(managing(manageView{present: me, who: half}, me.account(eve))),
+		"manage_wrong": managePage(managing(manageView{
+			present: me, who: closed, act: "admit", name: "nobody-here",
+			wrong: wrong{Field: "name", Text: "There is nobody called “nobody-here”."},
+		})),
+		"closed_excluded_ru": closedPage(closedView{present: russian, who: half}),
 		"closed_anonym":   closedPage(closedView{present: nobody, who: private}),
 		"closed_ask":      closedPage(closedView{present: me, who: private}),
 		"closed_asked_ru": closedPage(closedView{present: russian, who: private, requested: true}),
@@ -132,6 +137,19 @@ func TestComponents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { goldenComponent(t, name, c) })
 	}
+}
+
+// managing fills the lists of a group's page, all with these people.
+func managing(v manageView, people ...timelines.Account) manageView {
+	v.blocked, v.readers = v.unheard(), []managedList{v.excluded()}
+	if v.who.Access == timelines.Private {
+		v.readers = []managedList{v.admitted(), v.excluded()}
+	}
+	v.blocked.people = people
+	for i := range v.readers {
+		v.readers[i].people, v.readers[i].after, v.readers[i].next = people, "dee", "eve"
+	}
+	return v
 }
 
 func withCode(p *present) *present {

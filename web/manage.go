@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"net/url"
 
 	"riverrun/timelines"
 )
@@ -13,11 +14,59 @@ type manageView struct {
 	*present
 	who          timelines.Account // the group
 	title, about string
-	name         string // in the form that blocks somebody
 	requests     []requestView
-	blocked      []timelines.Account
+	readers      []managedList // admitted, excluded
+	blocked      managedList
 	saved        bool
 	wrong        wrong
+	act, name    string // the form about a person with which something was wrong
+}
+
+// managedList are people to whom administrators have done something, with the forms
+// that do it to one more and undo it.
+type managedList struct {
+	id            string // of the section, and the parameter that says where it begins
+	title, hint   string
+	people        []timelines.Account
+	after, next   string // where this page of them begins, and the next one; see nextIn
+	do, undo      string
+	doing, undone string // labels
+}
+
+// here is the address of the page with this part of the list.
+func (l managedList) here(group timelines.Account) string {
+	address := managePath(group.Name)
+	if l.after != "" {
+		address += "?" + url.Values{l.id: {l.after}}.Encode() + "#" + l.id
+	}
+	return address
+}
+
+// wrongIn returns what is wrong with the forms of a list.
+func (v manageView) wrongIn(l managedList) string {
+	if v.act == l.do || v.act == l.undo {
+		return v.wrong.at("name")
+	}
+	return ""
+}
+
+// stray returns what was wrong with a form about a person that the page does not
+// have, such as a hand-made one.
+func (v manageView) stray() string {
+	for _, l := range append([]managedList{v.blocked}, v.readers...) {
+		if v.wrongIn(l) != "" {
+			return ""
+		}
+	}
+	return v.wrong.at("name")
+}
+
+// typed is the name in the form of a list.
+func (v manageView) typed(l managedList) string {
+	if v.act == l.do {
+		return v.name
+	}
+	return ""
 }
 
 func managePath(group string) string { return "/" + group + "/manage" }
@@ -61,8 +110,65 @@ func (s *Server) manageView(r *request, group string) (manageView, error) {
 			v.requests = append(v.requests, q)
 		}
 	}
-	v.blocked, err = s.timelines.Blocked(ctx, v.who.ID)
-	return v, err
+	return v, s.managedLists(r, &v)
+}
+
+// managedLists reads the lists of people. Those of readers are shown where they
+// count, and exclusions wherever there are any, since they keep people from joining
+// at every level.
+func (s *Server) managedLists(r *request, v *manageView) error {
+	read := func(l managedList, of func(context.Context, int64, string, int) ([]timelines.Account, error)) (managedList, error) {
+		l.after = r.URL.Query().Get(l.id)
+		if !inDirectory(l.after) {
+			return l, errNoPage
+		}
+		list, err := of(r.Context(), v.who.ID, l.after, directoryPage+1)
+		l.people, l.next = firstPage(list)
+		return l, err
+	}
+	if v.who.Access == timelines.Private {
+		admitted, err := read(v.admitted(), s.timelines.AdmittedTo)
+		if err != nil {
+			return err
+		}
+		v.readers = append(v.readers, admitted)
+	}
+	excluded, err := read(v.excluded(), s.timelines.ExcludedFrom)
+	if err != nil {
+		return err
+	}
+	if v.who.Access == timelines.Protected || len(excluded.people) > 0 {
+		v.readers = append(v.readers, excluded)
+	}
+	v.blocked, err = read(v.unheard(), s.timelines.Blocked)
+	return err
+}
+
+// The lists, without people.
+
+func (v manageView) admitted() managedList {
+	return managedList{
+		id: "admitted", title: v.loc.T("manage.admitted"), hint: v.loc.T("manage.admitted.hint"),
+		do: "admit", doing: v.loc.T("feeds.admit"), undo: "dismiss", undone: v.loc.T("feeds.remove"),
+	}
+}
+
+func (v manageView) excluded() managedList {
+	l := managedList{
+		id: "excluded", title: v.loc.T("manage.excluded"), hint: v.loc.T("manage.excluded.kept"),
+		do: "exclude", doing: v.loc.T("manage.exclude"), undo: "unexclude", undone: v.loc.T("feeds.unexclude"),
+	}
+	if v.who.Access == timelines.Protected {
+		l.hint = v.loc.T("manage.excluded.hint")
+	}
+	return l
+}
+
+func (v manageView) unheard() managedList {
+	return managedList{
+		id: "blocked", title: v.loc.T("manage.blocked"), hint: v.loc.T("manage.blocked.hint"),
+		do: "block", doing: v.loc.T("members.block"), undo: "unblock", undone: v.loc.T("members.unblock"),
+	}
 }
 
 // setGroup changes what a group says of itself.

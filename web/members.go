@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"riverrun/timelines"
 )
@@ -93,6 +94,22 @@ func (s *Server) unblock(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.Unblock)
 }
 
+func (s *Server) excludeReader(w http.ResponseWriter, r *request) error {
+	return s.moderate(w, r, s.timelines.ExcludeFromGroup)
+}
+
+func (s *Server) unexcludeReader(w http.ResponseWriter, r *request) error {
+	return s.moderate(w, r, s.timelines.UnexcludeFromGroup)
+}
+
+func (s *Server) admitReader(w http.ResponseWriter, r *request) error {
+	return s.moderate(w, r, s.timelines.AdmitToGroup)
+}
+
+func (s *Server) dismissReader(w http.ResponseWriter, r *request) error {
+	return s.moderate(w, r, s.timelines.DismissFromGroup)
+}
+
 func (s *Server) removeMember(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.RemoveMember)
 }
@@ -115,8 +132,10 @@ func (s *Server) moderate(w http.ResponseWriter, r *request,
 	if err == nil {
 		return s.done(w, r, back)
 	}
-	if back == managePath(group) {
-		return s.manageAgain(w, r, group, err, func(v *manageView) { v.name = r.PostFormValue("name") })
+	if path, _, _ := strings.Cut(back, "?"); path == managePath(group) {
+		return s.manageAgain(w, r, group, err, func(v *manageView) {
+			v.act, v.name = r.PathValue("act"), r.PostFormValue("name")
+		})
 	}
 	is, err := s.wrongIn(r, err)
 	if err != nil {
