@@ -36,7 +36,7 @@ func (a *actor) unsubscribe(n *node) {
 }
 
 func (a *actor) accept(n *node) {
-	waiting, err := n.store.Requests(a.ctx, a.id)
+	waiting, err := n.store.Requests(a.ctx, a.id, 0, timelines.RequestPlace{}, 20)
 	if err != nil {
 		a.fail("requests: %v", err)
 	}

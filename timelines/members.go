@@ -221,13 +221,10 @@ func loseReadershipTx(ctx context.Context, tx pgx.Tx, feed, account int64) error
 	return nil
 }
 
-// Administrators returns who administers the group, by name, members or not.
-func (s *Store) Administrators(ctx context.Context, group int64) ([]Account, error) {
-	const query = `
-		SELECT ` + accountColumns + `
-		FROM ` + accountTables + ` JOIN group_admins g ON g.account_id = a.id
-		WHERE g.group_id = @group ORDER BY a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"group": group}))
+// Administrators returns at most limit of those who administer the group, members
+// or not, by name, those after the name given; an empty name is the beginning.
+func (s *Store) Administrators(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
+	return s.accountsOf(ctx, `SELECT account_id FROM group_admins WHERE group_id = @of`, group, after, limit)
 }
 
 // Member is a member of a group.

@@ -17,7 +17,7 @@ func (w *town) member(name, group string) Account {
 
 func (w *town) administrators(group Account) []string {
 	w.Helper()
-	list, err := w.Administrators(w.Context(), group.ID)
+	list, err := w.Administrators(w.Context(), group.ID, "", 100)
 	w.must(err)
 	names := []string{}
 	for _, a := range list {
@@ -234,7 +234,7 @@ func TestEverybodyStepsDown(t *testing.T) {
 		w.subscribe(a, "club")
 	}
 	for range 10 {
-		lead, err := w.Administrators(t.Context(), club.ID)
+		lead, err := w.Administrators(t.Context(), club.ID, "", 100)
 		w.must(err)
 		for _, a := range people {
 			w.act(w.Promote, lead[0], "club", a.Name)
