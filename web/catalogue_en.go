@@ -372,7 +372,6 @@ var englishTexts = map[string]string{
 	"unseen.banned.none":         "You have banned nobody.",
 	"unseen.posts":               "Posts",
 	"unseen.posts.none":          "You hide no posts.",
-	"unseen.posts.more":          "These are the latest ones you hid.",
 	"script.offline":             "There is no connection. The text is kept here; send it when you are online again.",
 	"script.ended":               "You are not signed in here any more, or this page is closed to you. Load it again.",
 	"error.code":                 "If it goes on, tell whoever runs this site, with the code {code}.",
@@ -446,7 +445,6 @@ var englishTexts = map[string]string{
 }
 
 var englishCounted = map[string]forms{
-	"feeds.more":    {one: "and {n} more", other: "and {n} more"},
 	"news":          {one: "{n} new entry", other: "{n} new entries"},
 	"members.total": {one: "{n} member", other: "{n} members"},
 	"comments.more": {one: "{n} more comment", other: "{n} more comments"},

@@ -372,7 +372,6 @@ var russianTexts = map[string]string{
 	"unseen.banned.none":         "Вы никого не забанили.",
 	"unseen.posts":               "Записи",
 	"unseen.posts.none":          "Скрытых записей нет.",
-	"unseen.posts.more":          "Показаны скрытые последними.",
 	"script.offline":             "Нет соединения. Текст сохранён здесь; отправьте его, когда сеть появится.",
 	"script.ended":               "Вы здесь больше не вошли, или страница для вас закрыта. Загрузить заново.",
 	"error.code":                 "Если так будет и дальше, сообщите тем, кто ведёт сайт, код {code}.",
@@ -446,7 +445,6 @@ var russianTexts = map[string]string{
 }
 
 var russianCounted = map[string]forms{
-	"feeds.more":    {one: "и ещё {n}", few: "и ещё {n}", many: "и ещё {n}", other: "и ещё {n}"},
 	"news":          {one: "{n} новая запись", few: "{n} новые записи", many: "{n} новых записей", other: "{n} новой записи"},
 	"members.total": {one: "{n} участник", few: "{n} участника", many: "{n} участников", other: "{n} участника"},
 	"comments.more": {one: "Ещё {n} комментарий", few: "Ещё {n} комментария", many: "Ещё {n} комментариев", other: "Ещё {n} комментария"},

@@ -69,17 +69,18 @@ func TestComponents(t *testing.T) {
 		"account_group_unheard_ru": accountPage(accountView{riverView: river(stranger, rivers.Group, "/chess-club"), who: closed, members: 21}),
 		"members_run": membersPage(membersView{
 			present: me, who: club, admins: []timelines.Account{me.account(anna), me.account(bob)},
-			all: []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}}, next: "eve",
+			leads: listPart{path: "/chess-club/members", list: "admins", after: "amy", next: "bob"},
+			all:   []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}}, next: "eve",
 			wrong: wrong{Field: "name", Text: "A group needs an administrator."},
 		}),
 		"members_ru": membersPage(membersView{
-			present: stranger, who: club, admins: []timelines.Account{me.account(anna)},
+			present: stranger, who: club, admins: []timelines.Account{me.account(anna)}, leads: listPart{list: "admins"},
 			all: []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}},
 		}),
 		"members_further": membersPage(membersView{present: nobody, who: club, after: "eve"}),
 		"manage": managePage(managing(manageView{
 			present: me, who: club, title: club.Title, about: club.About, saved: true,
-			requests: []requestView{{who: me.account(kirill), group: club}},
+			requests: requestList{listPart{path: "/chess-club/manage", list: "requests"}, []requestView{{who: me.account(kirill), group: club}}},
 		}, me.account(eve))),
 		"manage_protected": managePage(managing(manageView{present: me, who: half}, me.account(eve))),
 		"manage_wrong": managePage(managing(manageView{
@@ -87,9 +88,9 @@ func TestComponents(t *testing.T) {
 			wrong: wrong{Field: "name", Text: "There is nobody called “nobody-here”."},
 		})),
 		"closed_excluded_ru": closedPage(closedView{present: russian, who: half}),
-		"closed_anonym":   closedPage(closedView{present: nobody, who: private}),
-		"closed_ask":      closedPage(closedView{present: me, who: private}),
-		"closed_asked_ru": closedPage(closedView{present: russian, who: private, requested: true}),
+		"closed_anonym":      closedPage(closedView{present: nobody, who: private}),
+		"closed_ask":         closedPage(closedView{present: me, who: private}),
+		"closed_asked_ru":    closedPage(closedView{present: russian, who: private, requested: true}),
 		"compose_again": composeAgain(me, composer{
 			body: "kept <text>", to: []timelines.Account{club}, people: "nobody-here", open: true, key: "k", back: "/",
 			wrong: wrong{Field: "to", Text: "There is nobody called “nobody-here”."},
@@ -121,8 +122,9 @@ func TestComponents(t *testing.T) {
 		"groups_wrong": groupsPage(groupsView{present: me, form: groupForm{
 			name: "A B", title: "Kept", access: timelines.Private, wrong: wrong{Field: "name", Text: "No name."},
 		}}),
-		"people": peoplePage(peopleView{present: me, all: []timelines.Account{me.account(bob), private}, requests: []requestView{
-			{who: me.account(finn)}, {who: me.account(kirill), group: club},
+		"people": peoplePage(peopleView{present: me, all: []timelines.Account{me.account(bob), private}, requests: requestList{
+			listPart{path: "/people", list: "requests", after: "9.dee.anna", next: "10.kirill.chess-club"},
+			[]requestView{{who: me.account(finn)}, {who: me.account(kirill), group: club}},
 		}}),
 		"signup":      signUpPage(nobody, signUpView{back: "/"}),
 		"signup_ru":   signUpPage(testPresent(t, s, 0, "ru"), signUpView{name: "я", title: "Я", back: "/x", wrong: wrong{Field: "name", Text: "Нет."}}),

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"net/http"
-	"net/url"
 
 	"riverrun/timelines"
 )
@@ -14,7 +13,7 @@ type manageView struct {
 	*present
 	who          timelines.Account // the group
 	title, about string
-	requests     []requestView
+	requests     requestList
 	readers      []managedList // admitted, excluded
 	blocked      managedList
 	saved        bool
@@ -25,21 +24,11 @@ type manageView struct {
 // managedList are people to whom administrators have done something, with the forms
 // that do it to one more and undo it.
 type managedList struct {
-	id            string // of the section, and the parameter that says where it begins
+	listPart
 	title, hint   string
 	people        []timelines.Account
-	after, next   string // where this page of them begins, and the next one; see nextIn
 	do, undo      string
 	doing, undone string // labels
-}
-
-// here is the address of the page with this part of the list.
-func (l managedList) here(group timelines.Account) string {
-	address := managePath(group.Name)
-	if l.after != "" {
-		address += "?" + url.Values{l.id: {l.after}}.Encode() + "#" + l.id
-	}
-	return address
 }
 
 // wrongIn returns what is wrong with the forms of a list.
@@ -101,14 +90,8 @@ func (s *Server) manageView(r *request, group string) (manageView, error) {
 		return v, timelines.ErrForbidden
 	}
 	v.title, v.about = v.who.Title, v.who.About
-	all, err := s.requests(r)
-	if err != nil {
+	if v.requests, err = s.requests(r, managePath(v.who.Name), v.who.ID); err != nil {
 		return v, err
-	}
-	for _, q := range all {
-		if q.group.ID == v.who.ID {
-			v.requests = append(v.requests, q)
-		}
 	}
 	return v, s.managedLists(r, &v)
 }
@@ -118,12 +101,12 @@ func (s *Server) manageView(r *request, group string) (manageView, error) {
 // at every level.
 func (s *Server) managedLists(r *request, v *manageView) error {
 	read := func(l managedList, of func(context.Context, int64, string, int) ([]timelines.Account, error)) (managedList, error) {
-		l.after = r.URL.Query().Get(l.id)
-		if !inDirectory(l.after) {
-			return l, errNoPage
+		var err error
+		if l.listPart, err = partOf(r, l.path, l.list); err != nil {
+			return l, err
 		}
 		list, err := of(r.Context(), v.who.ID, l.after, directoryPage+1)
-		l.people, l.next = firstPage(list)
+		l.people = l.cut(list)
 		return l, err
 	}
 	if v.who.Access == timelines.Private {
@@ -144,18 +127,23 @@ func (s *Server) managedLists(r *request, v *manageView) error {
 	return err
 }
 
+// part is the first part of one of the lists.
+func (v manageView) part(list string) listPart {
+	return listPart{path: managePath(v.who.Name), list: list}
+}
+
 // The lists, without people.
 
 func (v manageView) admitted() managedList {
 	return managedList{
-		id: "admitted", title: v.loc.T("manage.admitted"), hint: v.loc.T("manage.admitted.hint"),
+		listPart: v.part("admitted"), title: v.loc.T("manage.admitted"), hint: v.loc.T("manage.admitted.hint"),
 		do: "admit", doing: v.loc.T("feeds.admit"), undo: "dismiss", undone: v.loc.T("feeds.remove"),
 	}
 }
 
 func (v manageView) excluded() managedList {
 	l := managedList{
-		id: "excluded", title: v.loc.T("manage.excluded"), hint: v.loc.T("manage.excluded.kept"),
+		listPart: v.part("excluded"), title: v.loc.T("manage.excluded"), hint: v.loc.T("manage.excluded.kept"),
 		do: "exclude", doing: v.loc.T("manage.exclude"), undo: "unexclude", undone: v.loc.T("feeds.unexclude"),
 	}
 	if v.who.Access == timelines.Protected {
@@ -166,7 +154,7 @@ func (v manageView) excluded() managedList {
 
 func (v manageView) unheard() managedList {
 	return managedList{
-		id: "blocked", title: v.loc.T("manage.blocked"), hint: v.loc.T("manage.blocked.hint"),
+		listPart: v.part("blocked"), title: v.loc.T("manage.blocked"), hint: v.loc.T("manage.blocked.hint"),
 		do: "block", doing: v.loc.T("members.block"), undo: "unblock", undone: v.loc.T("members.unblock"),
 	}
 }

@@ -13,6 +13,7 @@ type membersView struct {
 	*present
 	who    timelines.Account // the group
 	admins []timelines.Account
+	leads  listPart           // of the administrators
 	all    []timelines.Member // who are no administrators
 	after  string             // where this page of them begins
 	next   string             // where the next one does, "" if there is none
@@ -25,7 +26,7 @@ func (v membersView) path() string { return "/" + v.who.Name + "/members" }
 // address is the page's own, where its forms lead back to.
 func (v membersView) address() string {
 	if v.after == "" {
-		return v.path()
+		return v.leads.here()
 	}
 	return v.path() + "?after=" + v.after // a name, as inDirectory made sure
 }
@@ -52,9 +53,14 @@ func (s *Server) showMembers(w http.ResponseWriter, r *request, after string, is
 	if !v.sets.Reads(v.who.FeedID, v.who.Access) {
 		return s.closedAccount(w, r, v.who, "")
 	}
-	if v.admins, err = s.timelines.Administrators(ctx, v.who.ID); err != nil {
+	if v.leads, err = partOf(r, v.path(), "admins"); err != nil {
 		return err
 	}
+	admins, err := s.timelines.Administrators(ctx, v.who.ID, v.leads.after, directoryPage+1)
+	if err != nil {
+		return err
+	}
+	v.admins = v.leads.cut(admins)
 	if v.all, err = s.timelines.Members(ctx, v.who.ID, after, directoryPage+1); err != nil {
 		return err
 	}
