@@ -23,10 +23,10 @@ type membersView struct {
 // path is the page's address without a query.
 func (v membersView) path() string { return "/" + v.who.Name + "/members" }
 
-// address is the page's own, where its forms lead back to.
+// address is the page's own, where the forms of its members lead back to.
 func (v membersView) address() string {
 	if v.after == "" {
-		return v.leads.here()
+		return v.path()
 	}
 	return v.path() + "?after=" + v.after // a name, as inDirectory made sure
 }

@@ -128,12 +128,12 @@ func membersPage(v membersView) templ.Component {
 							return templ_7745c5c3_Err
 						}
 						if v.isMe(a.ID) {
-							templ_7745c5c3_Err = memberAct(v.who, "demote", a.Name, v.loc.T("members.stepdown"), v.address()).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = memberAct(v.who, "demote", a.Name, v.loc.T("members.stepdown"), v.leads.here()).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
 						} else {
-							templ_7745c5c3_Err = memberAct(v.who, "demote", a.Name, v.loc.T("members.demote"), v.address()).Render(ctx, templ_7745c5c3_Buffer)
+							templ_7745c5c3_Err = memberAct(v.who, "demote", a.Name, v.loc.T("members.demote"), v.leads.here()).Render(ctx, templ_7745c5c3_Buffer)
 							if templ_7745c5c3_Err != nil {
 								return templ_7745c5c3_Err
 							}
