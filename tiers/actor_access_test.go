@@ -36,7 +36,7 @@ func (a *actor) unsubscribe(n *node) {
 }
 
 func (a *actor) accept(n *node) {
-	waiting, err := n.store.Requests(a.ctx, a.id)
+	waiting, err := n.store.Requests(a.ctx, a.id, 0, timelines.RequestPlace{}, 20)
 	if err != nil {
 		a.fail("requests: %v", err)
 	}
@@ -61,6 +61,7 @@ func (a *actor) accept(n *node) {
 func moderations(s *timelines.Store) []func(ctx context.Context, actor int64, group, name string) (timelines.Change, error) {
 	return []func(ctx context.Context, actor int64, group, name string) (timelines.Change, error){
 		s.Promote, s.Promote, s.Demote, s.Block, s.Unblock, s.RemoveMember,
+		s.ExcludeFromGroup, s.UnexcludeFromGroup, s.AdmitToGroup, s.DismissFromGroup,
 	}
 }
 

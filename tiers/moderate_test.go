@@ -10,12 +10,13 @@ import (
 	"riverrun/timelines"
 )
 
-// R4 of groups: who is no member and no administrator of a private group any more
-// is shown nothing of it by any node once Act returned, though no worker and no
-// bus runs.
+// R4 of groups: who is no member and no administrator of a private group any more,
+// or not admitted to it, or is excluded from a protected one, is shown nothing of it
+// by any node once Act returned, though no worker and no bus runs. Let in again, they
+// see it all.
 func TestNothingOfALostGroupIsShown(t *testing.T) {
 	for _, lost := range []string{"", "folds", "entries", "clock"} {
-		for _, what := range []string{"removed", "demoted", "stepped down"} {
+		for _, what := range []string{"removed", "demoted", "stepped down", "excluded", "dismissed"} {
 			name := what
 			if lost != "" {
 				name += ", and then " + lost + " lost"
@@ -26,16 +27,28 @@ func TestNothingOfALostGroupIsShown(t *testing.T) {
 				n, other := w.quiet(), w.quiet()
 				ann, bob := w.quick("ann"), w.quick("bob")
 				w.group(bob, "club", timelines.Public)
-				w.follow(n, ann, "club")
+				member, level := true, timelines.Private
+				switch what {
+				case "excluded":
+					member, level = false, timelines.Protected
+				case "dismissed":
+					member = false
+				}
 				moderate := func(v timelines.Viewer, do func(ctx context.Context, actor int64, group, name string) (timelines.Change, error)) {
 					t.Helper()
 					w.act(n, func(ctx context.Context) (timelines.Change, error) { return do(ctx, v.AccountID, "club", "ann") })
 				}
-				if what != "removed" {
+				if member {
+					w.follow(n, ann, "club")
+				}
+				switch what {
+				case "demoted", "stepped down":
 					moderate(bob, n.store.Promote)
 					w.leave(n, ann, "club")
+				case "dismissed":
+					moderate(bob, n.store.AdmitToGroup)
 				}
-				w.setAccess(n, bob, "club", timelines.Private)
+				w.setAccess(n, bob, "club", level)
 				post := w.post(n, bob, "among us", "club")
 				w.like(n, ann, post.Code)
 				// shown says where the account sees the post.
@@ -80,6 +93,10 @@ func TestNothingOfALostGroupIsShown(t *testing.T) {
 					moderate(bob, n.store.RemoveMember)
 				case "demoted":
 					moderate(bob, n.store.Demote)
+				case "excluded":
+					moderate(bob, n.store.ExcludeFromGroup)
+				case "dismissed":
+					moderate(bob, n.store.DismissFromGroup)
 				default:
 					moderate(ann, n.store.Demote)
 				}
@@ -104,6 +121,19 @@ func TestNothingOfALostGroupIsShown(t *testing.T) {
 						t.Errorf("oracle: %s", diff)
 					}
 				}
+				switch what {
+				case "excluded":
+					moderate(bob, n.store.UnexcludeFromGroup)
+				case "dismissed":
+					moderate(bob, n.store.AdmitToGroup)
+				default:
+					return
+				}
+				w.queue.drain(w.ctx, w.chance(), n, other)
+				if places := shown(ann); len(places) != 14 {
+					t.Errorf("let in again, ann sees the post in %q only", places)
+				}
+				w.sound(n, "let in again")
 			})
 		}
 	}

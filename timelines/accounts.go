@@ -230,6 +230,20 @@ func (s *Store) ListAccounts(ctx context.Context, kind, after string, limit int)
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))
 }
 
+// accountsOf returns at most limit of the accounts whose ids a SELECT yields, of
+// which @of is the one parameter: by name, those after the name given; an empty name
+// is the beginning.
+func (s *Store) accountsOf(ctx context.Context, ids string, of int64, after string, limit int) ([]Account, error) {
+	query := `
+		SELECT ` + accountColumns + ` FROM ` + accountTables + `
+		WHERE a.id = ANY(ARRAY(
+			SELECT m.id FROM (` + ids + `) AS i (id) JOIN accounts m ON m.id = i.id
+			WHERE m.name > @after
+			ORDER BY m.name LIMIT @limit))
+		ORDER BY a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"of": of, "after": after, "limit": limit}))
+}
+
 // SetLanguage chooses the language of the actor's pages; empty leaves it to the
 // browser.
 func (s *Store) SetLanguage(ctx context.Context, actor int64, language string) (Change, error) {

@@ -114,10 +114,8 @@ func (s *Store) setSight(ctx context.Context, actor int64, name string,
 	})
 }
 
-// Banned returns whom the actor has banned, by name.
-func (s *Store) Banned(ctx context.Context, actor int64) ([]Account, error) {
-	const query = `
-		SELECT ` + accountColumns + ` FROM ` + accountTables + ` JOIN bans b ON b.banned_id = a.id
-		WHERE b.account_id = @actor ORDER BY a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor}))
+// Banned returns at most limit of those whom the actor has banned, by name, those
+// after the name given; an empty name is the beginning.
+func (s *Store) Banned(ctx context.Context, actor int64, after string, limit int) ([]Account, error) {
+	return s.accountsOf(ctx, `SELECT banned_id FROM bans WHERE account_id = @of`, actor, after, limit)
 }

@@ -194,12 +194,12 @@ func TestBanWithdrawsRequests(t *testing.T) {
 		t.Errorf("%d requests outlive the ban", n)
 	}
 	w.exec(`INSERT INTO subscription_requests (subscriber_id, account_id) VALUES ($1, $2)`, bob.ID, ann.ID)
-	waiting, err := w.Requests(ctx, ann.ID)
+	waiting, err := w.Requests(ctx, ann.ID, 0, RequestPlace{}, 10)
 	w.must(err)
 	if len(waiting) != 0 {
 		t.Errorf("ann is shown the request of whom she banned: %+v", waiting)
 	}
-	banned, err := w.Banned(ctx, ann.ID)
+	banned, err := w.Banned(ctx, ann.ID, "", 10)
 	w.must(err)
 	if len(banned) != 1 || banned[0].ID != bob.ID {
 		t.Errorf("ann has banned %+v, want bob", banned)

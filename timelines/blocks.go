@@ -58,11 +58,8 @@ func (s *Store) Unblock(ctx context.Context, actor int64, group, name string) (C
 	})
 }
 
-// Blocked returns whom the group blocks, by name. It is for its administrators.
-func (s *Store) Blocked(ctx context.Context, group int64) ([]Account, error) {
-	const query = `
-		SELECT ` + accountColumns + `
-		FROM ` + accountTables + ` JOIN group_blocks b ON b.account_id = a.id
-		WHERE b.group_id = @group ORDER BY a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"group": group}))
+// Blocked returns at most limit of those whom the group blocks, by name, those
+// after the name given; an empty name is the beginning. It is for its administrators.
+func (s *Store) Blocked(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
+	return s.accountsOf(ctx, `SELECT account_id FROM group_blocks WHERE group_id = @of`, group, after, limit)
 }

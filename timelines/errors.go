@@ -15,6 +15,9 @@ var (
 	// ErrBlocked, which is an ErrForbidden: the groups through which the actor reads
 	// the post have blocked them.
 	ErrBlocked = fmt.Errorf("blocked by the group: %w", ErrForbidden)
+	// ErrExcluded, which is an ErrForbidden: the account leaves the actor out of its
+	// readers.
+	ErrExcluded = fmt.Errorf("excluded from reading: %w", ErrForbidden)
 	// ErrNameTaken: the name belongs to another account.
 	ErrNameTaken = errors.New("name taken")
 	// ErrBadCredentials: no such account, no password set, or a wrong one.
@@ -29,8 +32,8 @@ var (
 // "title_empty", "title_long", "to_unknown", "to_forbidden", "to_none", "to_eyes",
 // "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full", "key_long",
 // "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
-// "writers_unknown", "name_unknown", "member_none", "admin_last", "admin_demote",
-// "list_taken", "list_unknown", "lists_many", "member_unknown", and of imports
+// "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",
+// "admin_demote", "list_taken", "list_unknown", "lists_many", "member_unknown", and of imports
 // "comment_twice" (one key under two posts).
 type InvalidError struct {
 	Field string

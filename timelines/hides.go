@@ -252,14 +252,25 @@ func (s *Store) setHide(ctx context.Context, actor int64, set func(pgx.Tx) (rows
 	})
 }
 
-// Hidden is what an account hides, for the page where it is undone.
-type Hidden struct {
-	Accounts []Account // by name
-	Terms    []string  // in order
-	// Posts are the newest hidden ones the account may still read; More: there are
-	// more.
-	Posts []HiddenPost
-	More  bool
+// HiddenAccounts returns at most limit of the people and groups the actor hides, by
+// name, those after the name given; an empty name is the beginning.
+func (s *Store) HiddenAccounts(ctx context.Context, actor int64, after string, limit int) ([]Account, error) {
+	return s.accountsOf(ctx, `SELECT hidden_id FROM hidden_accounts WHERE account_id = @of`, actor, after, limit)
+}
+
+// HiddenTerms returns the words and tags the actor hides, in order, all of them:
+// there are maxHiddenTerms at most.
+func (s *Store) HiddenTerms(ctx context.Context, actor int64) ([]string, error) {
+	rows, err := s.pool.Query(ctx, `SELECT term FROM hidden_terms WHERE account_id = @viewer ORDER BY term`,
+		pgx.StrictNamedArgs{"viewer": actor})
+	if err != nil {
+		return nil, fmt.Errorf("read hidden terms: %w", err)
+	}
+	terms, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("read hidden terms: %w", err)
+	}
+	return terms, nil
 }
 
 // HiddenPost is a hidden post as a list shows it.
@@ -270,40 +281,30 @@ type HiddenPost struct {
 	HiddenAt  time.Time
 }
 
-// HiddenBy returns what the actor hides, with at most so many posts.
-func (s *Store) HiddenBy(ctx context.Context, actor int64, posts int) (Hidden, error) {
-	const accounts = `
-		SELECT ` + accountColumns + ` FROM ` + accountTables + ` JOIN hidden_accounts h ON h.hidden_id = a.id
-		WHERE h.account_id = @viewer ORDER BY a.name`
-	const terms = `SELECT term FROM hidden_terms WHERE account_id = @viewer ORDER BY term`
-	const hidden = `
+// HiddenPosts returns at most limit of the posts the actor hides and may still
+// read, what was hidden last first: those hidden before a post that was read
+// already, of which the code and HiddenAt are looked at, or, with the zero one, the
+// first.
+func (s *Store) HiddenPosts(ctx context.Context, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
+	const query = `
 		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, h.created_at AS hidden_at
 		FROM hidden_posts h JOIN posts p ON p.id = h.post_id
 		WHERE h.account_id = @viewer AND p.deleted_at IS NULL AND ` + seenPost + `
-		ORDER BY h.created_at DESC, h.post_id DESC LIMIT @posts + 1`
-	var h Hidden
-	var err error
-	args := pgx.StrictNamedArgs{"viewer": actor}
-	if h.Accounts, err = someAccounts(s.pool.Query(ctx, accounts, args)); err != nil {
-		return Hidden{}, err
+			AND (h.created_at, h.post_id) < (coalesce(@before::timestamptz, 'infinity'), coalesce((SELECT id FROM posts WHERE code = @code), 0))
+		ORDER BY h.created_at DESC, h.post_id DESC LIMIT @limit`
+	var at *time.Time
+	if before.Code != "" {
+		at = &before.HiddenAt
 	}
-	rows, err := s.pool.Query(ctx, terms, args)
-	if err == nil {
-		h.Terms, err = pgx.CollectRows(rows, pgx.RowTo[string])
-	}
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{
+		"viewer": actor, "before": at, "code": before.Code, "limit": limit,
+	})
 	if err != nil {
-		return Hidden{}, fmt.Errorf("read hidden terms: %w", err)
+		return nil, fmt.Errorf("read hidden posts: %w", err)
 	}
-	args["posts"] = posts
-	rows, err = s.pool.Query(ctx, hidden, args)
-	if err == nil {
-		h.Posts, err = pgx.CollectRows(rows, pgx.RowToStructByName[HiddenPost])
-	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[HiddenPost])
 	if err != nil {
-		return Hidden{}, fmt.Errorf("read hidden posts: %w", err)
+		return nil, fmt.Errorf("read hidden posts: %w", err)
 	}
-	if len(h.Posts) > posts {
-		h.Posts, h.More = h.Posts[:posts], true
-	}
-	return h, nil
+	return list, nil
 }

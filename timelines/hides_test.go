@@ -141,12 +141,16 @@ func TestHides(t *testing.T) {
 	for _, set := range do {
 		w.must(second(set(true)))
 	}
-	hidden, err := w.HiddenBy(ctx, ann.ID, 10)
+	accounts, err := w.HiddenAccounts(ctx, ann.ID, "", 10)
 	w.must(err)
-	if len(hidden.Accounts) != 2 || len(hidden.Posts) != 1 || hidden.Posts[0].Code != post.Code || hidden.More {
-		t.Errorf("ann hides %+v", hidden)
+	posts, err := w.HiddenPosts(ctx, ann.ID, HiddenPost{}, 10)
+	w.must(err)
+	if len(accounts) != 2 || len(posts) != 1 || posts[0].Code != post.Code {
+		t.Errorf("ann hides %+v and %+v", accounts, posts)
 	}
-	w.same("terms", hidden.Terms, []string{"#go", "happy end"})
+	terms, err := w.HiddenTerms(ctx, ann.ID)
+	w.must(err)
+	w.same("terms", terms, []string{"#go", "happy end"})
 	if events := w.heard.take(); len(events) != 0 {
 		t.Errorf("hiding announced %+v, want nothing", events)
 	}
@@ -156,10 +160,10 @@ func TestHides(t *testing.T) {
 	// Whoever may not read it any more can still take the hide away, and learns
 	// nothing else; and the list does not show it.
 	w.setAccess(bob, "", Private)
-	hidden, err = w.HiddenBy(ctx, ann.ID, 10)
+	posts, err = w.HiddenPosts(ctx, ann.ID, HiddenPost{}, 10)
 	w.must(err)
-	if len(hidden.Posts) != 0 {
-		t.Errorf("the list shows %+v, which ann may not read", hidden.Posts)
+	if len(posts) != 0 {
+		t.Errorf("the list shows %+v, which ann may not read", posts)
 	}
 	w.must(second(do["a post"](false)))
 	_, _, err = w.UnhidePost(ctx, ann.ID, post.Code)

@@ -243,7 +243,8 @@ func (b *batch) narrow(ctx context.Context) error {
 }
 
 // admit makes members of people who wrote new posts into private groups: only
-// members could.
+// members could. Whom an administrator has excluded here since stays out; the
+// groups are held (holdLevels).
 func (b *batch) admit(ctx context.Context) error {
 	var people, groups, feeds []int64
 	counted := false // some group may be remembered with fewer members
@@ -265,12 +266,13 @@ func (b *batch) admit(ctx context.Context) error {
 	const query = `
 		WITH new AS (
 			SELECT DISTINCT * FROM unnest(@people::bigint[], @groups::bigint[], @feeds::bigint[]) AS n (account_id, group_id, feed_id)
+			WHERE NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = n.feed_id AND x.account_id = n.account_id)
 		), joined AS (
 			INSERT INTO subscriptions (subscriber_id, account_id) SELECT account_id, group_id FROM new
 			ON CONFLICT DO NOTHING
 		)
-		INSERT INTO readers (timeline_id, account_id) SELECT feed_id, account_id FROM new
-		ON CONFLICT DO NOTHING`
+		INSERT INTO readers AS r (timeline_id, account_id) SELECT feed_id, account_id FROM new
+		ON CONFLICT (timeline_id, account_id) DO UPDATE SET admitted = false WHERE r.admitted`
 	tag, err := b.tx.Exec(ctx, query, pgx.StrictNamedArgs{"people": people, "groups": groups, "feeds": feeds})
 	if err != nil {
 		return fmt.Errorf("admit members: %w", err)

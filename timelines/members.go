@@ -62,6 +62,8 @@ type standing struct {
 	Admin     bool
 	LastAdmin bool // and nobody else is
 	Blocked   bool
+	Admitted  bool // reads it without being a member
+	Excluded  bool
 }
 
 // moderate runs a change by one of the group's administrators that concerns one
@@ -89,7 +91,9 @@ func standingTx(ctx context.Context, tx pgx.Tx, g governed, name string) (standi
 		SELECT a.id,
 			EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = a.id AND s.account_id = @group) AS member,
 			led.admin, led.admin AND NOT led.others AS last_admin,
-			EXISTS (SELECT FROM group_blocks b WHERE b.group_id = @group AND b.account_id = a.id) AS blocked
+			EXISTS (SELECT FROM group_blocks b WHERE b.group_id = @group AND b.account_id = a.id) AS blocked,
+			EXISTS (SELECT FROM readers r WHERE r.timeline_id = @feed AND r.account_id = a.id AND r.admitted) AS admitted,
+			EXISTS (SELECT FROM excluded x WHERE x.timeline_id = @feed AND x.account_id = a.id) AS excluded
 		FROM accounts a CROSS JOIN LATERAL (
 			SELECT EXISTS (SELECT FROM group_admins g WHERE g.group_id = @group AND g.account_id = a.id) AS admin,
 				EXISTS (SELECT FROM group_admins g WHERE g.group_id = @group AND g.account_id <> a.id) AS others) led
@@ -98,7 +102,7 @@ func standingTx(ctx context.Context, tx pgx.Tx, g governed, name string) (standi
 	if !nameForm.MatchString(name) {
 		return standing{}, unknown
 	}
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"group": g.ID, "name": name})
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"group": g.ID, "feed": g.FeedID, "name": name})
 	if err != nil {
 		return standing{}, fmt.Errorf("read standing: %w", err)
 	}
@@ -217,13 +221,10 @@ func loseReadershipTx(ctx context.Context, tx pgx.Tx, feed, account int64) error
 	return nil
 }
 
-// Administrators returns who administers the group, by name, members or not.
-func (s *Store) Administrators(ctx context.Context, group int64) ([]Account, error) {
-	const query = `
-		SELECT ` + accountColumns + `
-		FROM ` + accountTables + ` JOIN group_admins g ON g.account_id = a.id
-		WHERE g.group_id = @group ORDER BY a.name`
-	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"group": group}))
+// Administrators returns at most limit of those who administer the group, members
+// or not, by name, those after the name given; an empty name is the beginning.
+func (s *Store) Administrators(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
+	return s.accountsOf(ctx, `SELECT account_id FROM group_admins WHERE group_id = @of`, group, after, limit)
 }
 
 // Member is a member of a group.

@@ -17,7 +17,7 @@ func (w *town) member(name, group string) Account {
 
 func (w *town) administrators(group Account) []string {
 	w.Helper()
-	list, err := w.Administrators(w.Context(), group.ID)
+	list, err := w.Administrators(w.Context(), group.ID, "", 100)
 	w.must(err)
 	names := []string{}
 	for _, a := range list {
@@ -140,6 +140,7 @@ func TestModerationErrors(t *testing.T) {
 	w.member("cid", "club")
 	for what, do := range map[string]func(ctx context.Context, actor int64, group, name string) (Change, error){
 		"promote": w.Promote, "demote": w.Demote, "block": w.Block, "unblock": w.Unblock, "remove": w.RemoveMember,
+		"exclude": w.ExcludeFromGroup, "unexclude": w.UnexcludeFromGroup, "admit": w.AdmitToGroup, "dismiss": w.DismissFromGroup,
 	} {
 		for _, tc := range []struct {
 			name  string
@@ -171,6 +172,14 @@ func TestModerationErrors(t *testing.T) {
 	w.invalid("block an administrator", err, "admin_demote")
 	_, err = w.RemoveMember(t.Context(), bob.ID, "club", "bob")
 	w.invalid("remove an administrator", err, "admin_demote")
+	for what, do := range map[string]func(ctx context.Context, actor int64, group, name string) (Change, error){
+		"exclude": w.ExcludeFromGroup, "dismiss": w.DismissFromGroup,
+	} {
+		_, err = do(t.Context(), bob.ID, "club", "bob")
+		w.invalid(what+" an administrator", err, "admin_demote")
+		_, err = do(t.Context(), bob.ID, "club", "cid")
+		w.invalid(what+" a member", err, "member_remove")
+	}
 	w.sound()
 }
 
@@ -225,7 +234,7 @@ func TestEverybodyStepsDown(t *testing.T) {
 		w.subscribe(a, "club")
 	}
 	for range 10 {
-		lead, err := w.Administrators(t.Context(), club.ID)
+		lead, err := w.Administrators(t.Context(), club.ID, "", 100)
 		w.must(err)
 		for _, a := range people {
 			w.act(w.Promote, lead[0], "club", a.Name)
@@ -360,11 +369,9 @@ func TestMembers(t *testing.T) {
 	}
 	w.same("members", paged, all)
 	w.same("administrators", w.administrators(club), []string{"bob", "m3-m"})
-	blocked, err := w.Blocked(t.Context(), club.ID)
-	w.must(err)
-	m5, err := w.AccountByName(t.Context(), "m5-m")
-	w.must(err)
-	w.same("blocked", blocked, []Account{m5})
+	w.act(w.Block, bob, "club", "m2-m")
+	w.act(w.Block, bob, "club", "m0-m")
+	w.same("blocked", inPages(w, w.Blocked, club.ID, 2), []string{"m0-m", "m2-m", "m5-m"})
 }
 
 func TestSetGroupProfile(t *testing.T) {

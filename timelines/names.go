@@ -20,10 +20,10 @@ var ReservedNames = []string{
 // it to that.
 var ReservedSlugs = []string{
 	"about", "accept", "admins", "admit", "ban", "best", "block", "comments", "decline", "demote", "directs",
-	"discussions", "edit", "eyes", "faves", "feed", "feeds", "filter", "followers", "hide", "hide-banned", "invite",
+	"discussions", "dismiss", "edit", "exclude", "eyes", "faves", "feed", "feeds", "filter", "followers", "hide", "hide-banned", "invite",
 	"likes", "lists", "manage", "members", "mentions", "place", "posts", PrivateSlug, "promote", "readers", "refuse",
 	"remove", "search", "settings", "show-banned", "subscribe", "subscribers", "subscriptions", "tags", "unban",
-	"unblock", "unhide", "unsubscribe",
+	"unblock", "unexclude", "unhide", "unsubscribe",
 }
 
 // PrivateSlug is the slug of the private sub-feed everybody has from the

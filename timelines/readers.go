@@ -13,7 +13,7 @@ import (
 // The explicit sets of the levels: who may read a private feed or sub-feed, and
 // who may not read a protected one. A set counts while its level stands and is
 // kept while another does. In all of them slug names one of the actor's
-// sub-feeds, and empty their own feed; a group's set changes as people join it.
+// sub-feeds, and empty their own feed; for groups see AdmitToGroup.
 
 // AdmitReader lets a person read the actor's private feed or sub-feed. It makes
 // nobody subscribe. InvalidError "to_unknown" if nobody has the name, ErrNotFound
@@ -178,6 +178,20 @@ func (s *Store) OwnFeeds(ctx context.Context, actor int64) ([]OwnFeed, error) {
 		}
 	}
 	return feeds, nil
+}
+
+// FeedReaders returns at most limit of those whom a feed or sub-feed admits besides
+// its owner, for whom it is, by name, those after the name given; an empty name is
+// the beginning.
+func (s *Store) FeedReaders(ctx context.Context, timeline int64, after string, limit int) ([]Account, error) {
+	return s.accountsOf(ctx, `
+		SELECT r.account_id FROM readers r JOIN timelines t ON t.id = r.timeline_id
+		WHERE r.timeline_id = @of AND r.account_id <> t.their_id`, timeline, after, limit)
+}
+
+// FeedExcluded is FeedReaders of those whom it excludes.
+func (s *Store) FeedExcluded(ctx context.Context, timeline int64, after string, limit int) ([]Account, error) {
+	return s.accountsOf(ctx, `SELECT account_id FROM excluded WHERE timeline_id = @of`, timeline, after, limit)
 }
 
 // ran reports whether a statement changed a row.

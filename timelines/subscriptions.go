@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -60,8 +59,9 @@ func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 // Subscribe makes the actor follow an account. A private account is asked
 // first, unless it lets the actor read already: then requested is true and
 // nothing else has changed. Subscribing twice changes nothing. ErrNotFound if
-// there is no such account; ErrForbidden if it is the actor's own, or excludes
-// the actor, or a ban stands between the two.
+// there is no such account; ErrForbidden if it is the actor's own or a ban stands
+// between the two; ErrExcluded if a protected feed, or a group of whatever level,
+// excludes the actor.
 func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Change, requested bool, err error) {
 	const relation = `
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
@@ -89,8 +89,8 @@ func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Chan
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myHome(actor)})
 		case apart:
 			return Change{}, ErrForbidden
-		case to.Access == Protected && excluded:
-			return Change{}, ErrForbidden
+		case excluded && (to.Access == Protected || to.Kind == Group):
+			return Change{}, ErrExcluded
 		case to.Access == Private && !reads:
 			requested = true
 			return Change{Actor: actor}, requestTx(ctx, tx, actor, to.AccountID)
@@ -114,7 +114,8 @@ func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) error 
 	return nil
 }
 
-// admitTx makes the account a subscriber and a reader; a request is answered.
+// admitTx makes the account a subscriber and a reader; a request is answered. Who
+// read a group without being a member does so as one from now on.
 func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) error {
 	const query = `
 		WITH answered AS (
@@ -123,8 +124,8 @@ func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) er
 			INSERT INTO subscriptions (subscriber_id, account_id) VALUES (@subscriber, @account)
 			ON CONFLICT DO NOTHING
 		)
-		INSERT INTO readers (timeline_id, account_id) VALUES (@feed, @subscriber)
-		ON CONFLICT DO NOTHING`
+		INSERT INTO readers AS r (timeline_id, account_id) VALUES (@feed, @subscriber)
+		ON CONFLICT (timeline_id, account_id) DO UPDATE SET admitted = false WHERE r.admitted`
 	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"subscriber": subscriber, "account": account, "feed": feed})
 	if err != nil {
 		return fmt.Errorf("admit subscriber: %w", err)
@@ -224,112 +225,6 @@ func endSubscriptionTx(ctx context.Context, tx pgx.Tx, subscriber, account int64
 		return false, nil, fmt.Errorf("end subscription: %w", err)
 	}
 	return true, lists, nil
-}
-
-// Accept grants the request of the account named: to the actor's own feed, or,
-// if a group is named, to that group. ErrNotFound if there is no such request or
-// group, ErrForbidden if the actor does not administer the group.
-func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Change, error) {
-	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		feed, err := governedFeedTx(ctx, tx, actor, group)
-		if err != nil {
-			return Change{}, err
-		}
-		if !nameForm.MatchString(name) {
-			return Change{}, ErrNotFound
-		}
-		subscriber, account, err := takeRequestTx(ctx, tx, feed, name)
-		if err != nil {
-			return Change{}, err
-		}
-		if err := admitTx(ctx, tx, subscriber, account, feed); err != nil {
-			return Change{}, err
-		}
-		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: subscriber})
-	})
-}
-
-// Decline turns down the request of the account named, to the actor's own feed
-// or to a group. Who asked is told nothing and may ask again. The errors are those of
-// Accept.
-func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (Change, error) {
-	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		feed, err := governedFeedTx(ctx, tx, actor, group)
-		if err != nil {
-			return Change{}, err
-		}
-		if !nameForm.MatchString(name) {
-			return Change{}, ErrNotFound
-		}
-		_, _, err = takeRequestTx(ctx, tx, feed, name)
-		return Change{Actor: actor}, err
-	})
-}
-
-// takeRequestTx takes the request of the account named to the owner of a feed
-// away, or returns ErrNotFound. Deleting the request is taking it: of two who answer
-// it, or one who answers it and the other who withdraws it, one finds it gone.
-func takeRequestTx(ctx context.Context, tx pgx.Tx, feed int64, name string) (subscriber, account int64, err error) {
-	const take = `
-		DELETE FROM subscription_requests r
-		USING accounts a, timelines t
-		WHERE a.name = @name AND t.id = @feed
-			AND r.subscriber_id = a.id AND r.account_id = t.their_id
-		RETURNING r.subscriber_id, r.account_id`
-	err = tx.QueryRow(ctx, take, pgx.StrictNamedArgs{"name": name, "feed": feed}).Scan(&subscriber, &account)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, 0, ErrNotFound
-	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("take request: %w", err)
-	}
-	return subscriber, account, nil
-}
-
-// Request is somebody's wish to subscribe to a private account.
-type Request struct {
-	From      Account
-	To        Account
-	CreatedAt time.Time
-}
-
-// Requests returns what waits for the actor's answer, oldest first: requests to
-// the actor and to the groups the actor administers.
-func (s *Store) Requests(ctx context.Context, actor int64) ([]Request, error) {
-	const query = `
-		SELECT r.subscriber_id, r.account_id, r.created_at
-		FROM subscription_requests r JOIN accounts a ON a.id = r.subscriber_id
-		WHERE r.account_id = @actor AND NOT ` + apart + `
-			OR r.account_id IN (SELECT group_id FROM group_admins WHERE account_id = @actor)
-		ORDER BY r.created_at, r.subscriber_id, r.account_id`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor})
-	if err != nil {
-		return nil, fmt.Errorf("read requests: %w", err)
-	}
-	var ids []int64
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Request, err error) {
-		err = row.Scan(&r.From.ID, &r.To.ID, &r.CreatedAt)
-		ids = append(ids, r.From.ID, r.To.ID)
-		return r, err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read requests: %w", err)
-	}
-	if len(list) == 0 {
-		return nil, nil
-	}
-	accounts, err := s.AccountsByID(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	byID := make(map[int64]Account, len(accounts))
-	for _, a := range accounts {
-		byID[a.ID] = a
-	}
-	for i := range list {
-		list[i].From, list[i].To = byID[list[i].From.ID], byID[list[i].To.ID]
-	}
-	return list, nil
 }
 
 // Relation is how one account stands to another.

@@ -94,7 +94,7 @@ func TestRequestAndAccept(t *testing.T) {
 	w.same("reads before", w.reads(ann, bob.FeedID), false)
 	w.same("relation", w.relation(ann, club), Relation{Requested: true})
 
-	list, err := w.Requests(t.Context(), bob.ID)
+	list, err := w.Requests(t.Context(), bob.ID, 0, RequestPlace{}, 10)
 	w.must(err)
 	want := []Request{{From: ann, To: bob}, {From: ann, To: club}}
 	if diff := cmp.Diff(want, list, cmpopts.IgnoreFields(Request{}, "CreatedAt")); diff != "" {
@@ -103,7 +103,7 @@ func TestRequestAndAccept(t *testing.T) {
 	if age := time.Since(list[0].CreatedAt); age > time.Minute {
 		t.Errorf("age of a request: got %v, want it new", age)
 	}
-	list, err = w.Requests(t.Context(), cid.ID)
+	list, err = w.Requests(t.Context(), cid.ID, 0, RequestPlace{}, 10)
 	w.must(err)
 	w.same("another's requests", list, []Request(nil))
 

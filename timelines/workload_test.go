@@ -171,6 +171,7 @@ func moderation(w *town, random *rand.Rand, actor int64, name string) (Change, e
 	group := []string{"club", "closed"}[random.IntN(2)]
 	all := []func(ctx context.Context, actor int64, group, name string) (Change, error){
 		w.Promote, w.Promote, w.Demote, w.Block, w.Unblock, w.RemoveMember,
+		w.ExcludeFromGroup, w.UnexcludeFromGroup, w.AdmitToGroup, w.DismissFromGroup,
 	}
 	if i := random.IntN(len(all) + 1); i < len(all) {
 		return all[i](w.Context(), actor, group, name)

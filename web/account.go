@@ -28,6 +28,10 @@ var accountActs = map[string]func(*Server, http.ResponseWriter, *request) error{
 	"block":       (*Server).block,
 	"unblock":     (*Server).unblock,
 	"remove":      (*Server).removeMember,
+	"exclude":     (*Server).excludeReader,
+	"unexclude":   (*Server).unexcludeReader,
+	"admit":       (*Server).admitReader,
+	"dismiss":     (*Server).dismissReader,
 	"place":       (*Server).place,
 }
 
@@ -283,8 +287,11 @@ func (c closedView) apart() bool { return c.banned || c.sets.Apart(c.who.ID) }
 // path is that of the page that is closed.
 func (c closedView) path() string { return string(accountURL(c.who, c.subfeed)) }
 
-// excluded reports whether the viewer is one of those whom the page leaves out.
-func (c closedView) excluded() bool { return c.signedIn() && c.who.Access == timelines.Protected }
+// excluded reports whether the viewer is one of those whom the page leaves out: of
+// no use to ask.
+func (c closedView) excluded() bool {
+	return c.signedIn() && c.who.Access == timelines.Protected || c.shuts(c.who)
+}
 
 func (c closedView) isGroup() bool { return c.who.Kind == timelines.Group }
 
@@ -303,6 +310,8 @@ func (c closedView) reason() string {
 		return c.loc.T("account.banned", "who", c.who.Title)
 	case c.apart():
 		return c.loc.T("account.apart", "who", c.who.Title)
+	case c.excluded() && c.isGroup():
+		return c.loc.T("account.excluded.group", "who", c.who.Title)
 	case c.excluded():
 		return c.loc.T("account.excluded", "who", c.who.Title)
 	case c.subfeed != "":

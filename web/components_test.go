@@ -21,6 +21,8 @@ func TestComponents(t *testing.T) {
 	club.About = "Openings.\nEvery Thursday."
 	closed := club
 	closed.Access, closed.Writers = timelines.Private, timelines.WritersAdmins
+	half := club
+	half.Access = timelines.Protected
 	stranger := testPresent(t, s, bob, "ru")
 	private := me.account(eve)
 	private.Access = timelines.Private
@@ -83,24 +85,28 @@ func TestComponents(t *testing.T) {
 		"account_group_unheard_ru": accountPage(accountView{riverView: river(stranger, rivers.Group, "/chess-club"), who: closed, members: 21}),
 		"members_run": membersPage(membersView{
 			present: me, who: club, admins: []timelines.Account{me.account(anna), me.account(bob)},
-			all: []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}}, next: "eve",
+			leads: listPart{path: "/chess-club/members", list: "admins", after: "amy", next: "bob"},
+			all:   []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}}, next: "eve",
 			wrong: wrong{Field: "name", Text: "A group needs an administrator."},
 		}),
 		"members_ru": membersPage(membersView{
-			present: stranger, who: club, admins: []timelines.Account{me.account(anna)},
+			present: stranger, who: club, admins: []timelines.Account{me.account(anna)}, leads: listPart{list: "admins"},
 			all: []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}},
 		}),
 		"members_further": membersPage(membersView{present: nobody, who: club, after: "eve"}),
-		"manage": managePage(manageView{
+		"manage": managePage(managing(manageView{
 			present: me, who: club, title: club.Title, about: club.About, saved: true,
-			requests: []requestView{{who: me.account(kirill), group: club}}, blocked: []timelines.Account{me.account(eve)},
-		}),
-		"manage_wrong": managePage(manageView{
-			present: me, who: closed, name: "nobody-here", wrong: wrong{Field: "name", Text: "There is nobody called “nobody-here”."},
-		}),
-		"closed_anonym":   closedPage(closedView{present: nobody, who: private}),
-		"closed_ask":      closedPage(closedView{present: me, who: private}),
-		"closed_asked_ru": closedPage(closedView{present: russian, who: private, requested: true}),
+			requests: requestList{listPart{path: "/chess-club/manage", list: "requests"}, []requestView{{who: me.account(kirill), group: club}}},
+		}, me.account(eve))),
+		"manage_protected": managePage(managing(manageView{present: me, who: half}, me.account(eve))),
+		"manage_wrong": managePage(managing(manageView{
+			present: me, who: closed, act: "admit", name: "nobody-here",
+			wrong: wrong{Field: "name", Text: "There is nobody called “nobody-here”."},
+		})),
+		"closed_excluded_ru": closedPage(closedView{present: russian, who: half}),
+		"closed_anonym":      closedPage(closedView{present: nobody, who: private}),
+		"closed_ask":         closedPage(closedView{present: me, who: private}),
+		"closed_asked_ru":    closedPage(closedView{present: russian, who: private, requested: true}),
 		"compose_again": composeAgain(me, composer{
 			body: "kept <text>", to: []timelines.Account{club}, people: "nobody-here", open: true, key: "k", back: "/",
 			wrong: wrong{Field: "to", Text: "There is nobody called “nobody-here”."},
@@ -132,8 +138,9 @@ func TestComponents(t *testing.T) {
 		"groups_wrong": groupsPage(groupsView{present: me, form: groupForm{
 			name: "A B", title: "Kept", access: timelines.Private, wrong: wrong{Field: "name", Text: "No name."},
 		}}),
-		"people": peoplePage(peopleView{present: me, all: []timelines.Account{me.account(bob), private}, requests: []requestView{
-			{who: me.account(finn)}, {who: me.account(kirill), group: club},
+		"people": peoplePage(peopleView{present: me, all: []timelines.Account{me.account(bob), private}, requests: requestList{
+			listPart{path: "/people", list: "requests", after: "9.dee.anna", next: "10.kirill.chess-club"},
+			[]requestView{{who: me.account(finn)}, {who: me.account(kirill), group: club}},
 		}}),
 		"signup":      signUpPage(nobody, signUpView{back: "/"}),
 		"signup_ru":   signUpPage(testPresent(t, s, 0, "ru"), signUpView{name: "я", title: "Я", back: "/x", wrong: wrong{Field: "name", Text: "Нет."}}),
@@ -148,6 +155,19 @@ func TestComponents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { goldenComponent(t, name, c) })
 	}
+}
+
+// managing fills the lists of a group's page, all with these people.
+func managing(v manageView, people ...timelines.Account) manageView {
+	v.blocked, v.readers = v.unheard(), []managedList{v.excluded()}
+	if v.who.Access == timelines.Private {
+		v.readers = []managedList{v.admitted(), v.excluded()}
+	}
+	v.blocked.people = people
+	for i := range v.readers {
+		v.readers[i].people, v.readers[i].after, v.readers[i].next = people, "dee", "eve"
+	}
+	return v
 }
 
 func withCode(p *present) *present {

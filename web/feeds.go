@@ -51,6 +51,7 @@ func readerAct(set func(s *timelines.Store, ctx context.Context, actor int64, sl
 type feedsView struct {
 	*present
 	feeds []timelines.OwnFeed
+	parts map[string]listPart // of the people of a feed's level, by slug
 	saved bool
 	form  feedForm
 	// wrong is wrong with the form of that act of the feed of that slug.
@@ -98,10 +99,43 @@ func (s *Server) feeds(w http.ResponseWriter, r *request) error {
 }
 
 func (s *Server) feedsView(r *request) (feedsView, error) {
-	v := feedsView{present: s.simple(r), form: feedForm{access: timelines.Private}}
+	v := feedsView{present: s.simple(r), form: feedForm{access: timelines.Private}, parts: map[string]listPart{}}
 	var err error
-	v.feeds, err = s.timelines.OwnFeeds(r.Context(), r.viewer.AccountID)
-	return v, err
+	if v.feeds, err = s.timelines.OwnFeeds(r.Context(), r.viewer.AccountID); err != nil {
+		return v, err
+	}
+	for i := range v.feeds {
+		if err := s.feedPeople(r, &v, &v.feeds[i]); err != nil {
+			return v, err
+		}
+	}
+	return v, nil
+}
+
+// feedPeople reads the part of a feed's people that the request asks for, if it is
+// not the first, which was read with the feed.
+func (s *Server) feedPeople(r *request, v *feedsView, f *timelines.OwnFeed) error {
+	at, err := partOf(r, "/settings/feeds", "page-"+f.Slug)
+	if err != nil {
+		return err
+	}
+	people, total, read := &f.Readers, f.ReadersTotal, s.timelines.FeedReaders
+	if f.Access == timelines.Protected {
+		people, total, read = &f.Excluded, f.ExcludedTotal, s.timelines.FeedExcluded
+	}
+	switch {
+	case f.Access == timelines.Public: // has none
+	case at.after != "":
+		found, err := read(r.Context(), f.TimelineID, at.after, directoryPage+1)
+		if err != nil {
+			return err
+		}
+		*people = at.cut(found)
+	case total > len(*people) && len(*people) > 0:
+		at.next = (*people)[len(*people)-1].Name
+	}
+	v.parts[f.Slug] = at
+	return nil
 }
 
 func (s *Server) createFeed(w http.ResponseWriter, r *request) error {

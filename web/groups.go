@@ -72,11 +72,18 @@ func (s *Server) directory(r *request, kind, after string) (page []timelines.Acc
 	if err != nil {
 		return nil, "", err
 	}
-	if len(page) > directoryPage {
-		page = page[:directoryPage]
-		next = page[directoryPage-1].Name
-	}
+	page, next = firstPage(page)
 	return page, next, nil
+}
+
+// firstPage cuts accounts by name, of which directoryPage+1 were asked for, to a
+// page, and says after whom the next one begins, "" if there is none.
+func firstPage(list []timelines.Account) (page []timelines.Account, next string) {
+	if len(list) <= directoryPage {
+		return list, ""
+	}
+	page = list[:directoryPage]
+	return page, page[directoryPage-1].Name
 }
 
 func (s *Server) createGroup(w http.ResponseWriter, r *request) error {

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"riverrun/timelines"
 )
@@ -12,6 +13,7 @@ type membersView struct {
 	*present
 	who    timelines.Account // the group
 	admins []timelines.Account
+	leads  listPart           // of the administrators
 	all    []timelines.Member // who are no administrators
 	after  string             // where this page of them begins
 	next   string             // where the next one does, "" if there is none
@@ -21,7 +23,7 @@ type membersView struct {
 // path is the page's address without a query.
 func (v membersView) path() string { return "/" + v.who.Name + "/members" }
 
-// address is the page's own, where its forms lead back to.
+// address is the page's own, where the forms of its members lead back to.
 func (v membersView) address() string {
 	if v.after == "" {
 		return v.path()
@@ -51,9 +53,14 @@ func (s *Server) showMembers(w http.ResponseWriter, r *request, after string, is
 	if !v.sets.Reads(v.who.FeedID, v.who.Access) {
 		return s.closedAccount(w, r, v.who, "")
 	}
-	if v.admins, err = s.timelines.Administrators(ctx, v.who.ID); err != nil {
+	if v.leads, err = partOf(r, v.path(), "admins"); err != nil {
 		return err
 	}
+	admins, err := s.timelines.Administrators(ctx, v.who.ID, v.leads.after, directoryPage+1)
+	if err != nil {
+		return err
+	}
+	v.admins = v.leads.cut(admins)
 	if v.all, err = s.timelines.Members(ctx, v.who.ID, after, directoryPage+1); err != nil {
 		return err
 	}
@@ -93,6 +100,22 @@ func (s *Server) unblock(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.Unblock)
 }
 
+func (s *Server) excludeReader(w http.ResponseWriter, r *request) error {
+	return s.moderate(w, r, s.timelines.ExcludeFromGroup)
+}
+
+func (s *Server) unexcludeReader(w http.ResponseWriter, r *request) error {
+	return s.moderate(w, r, s.timelines.UnexcludeFromGroup)
+}
+
+func (s *Server) admitReader(w http.ResponseWriter, r *request) error {
+	return s.moderate(w, r, s.timelines.AdmitToGroup)
+}
+
+func (s *Server) dismissReader(w http.ResponseWriter, r *request) error {
+	return s.moderate(w, r, s.timelines.DismissFromGroup)
+}
+
 func (s *Server) removeMember(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.RemoveMember)
 }
@@ -115,8 +138,10 @@ func (s *Server) moderate(w http.ResponseWriter, r *request,
 	if err == nil {
 		return s.done(w, r, back)
 	}
-	if back == managePath(group) {
-		return s.manageAgain(w, r, group, err, func(v *manageView) { v.name = r.PostFormValue("name") })
+	if path, _, _ := strings.Cut(back, "?"); path == managePath(group) {
+		return s.manageAgain(w, r, group, err, func(v *manageView) {
+			v.act, v.name = r.PathValue("act"), r.PostFormValue("name")
+		})
 	}
 	is, err := s.wrongIn(r, err)
 	if err != nil {

@@ -159,7 +159,8 @@ func (a *actor) moderate() {
 	defer a.heat(group)
 	f := a.facts
 	var settles []settle
-	what := []string{"promote", "demote", "demote", "remove", "remove", "block", "unblock"}[a.rng.IntN(7)]
+	all := []string{"promote", "demote", "demote", "remove", "remove", "block", "unblock", "exclude", "exclude", "unexclude", "admit", "dismiss"}
+	what := all[a.rng.IntN(len(all))]
 	member := f.is(follows, name, group)
 	switch what {
 	case "promote":
@@ -174,6 +175,12 @@ func (a *actor) moderate() {
 		if member {
 			settles = append(settles, f.set(setting{follows, name, group, false}, setting{admits, group, name, false}))
 		}
+	case "exclude", "admit": // refused, or nothing new, if they are a member or an administrator
+		settles = append(settles, f.set(setting{admits, group, name, what == "admit"}, setting{excludes, group, name, what == "exclude"}))
+	case "unexclude":
+		settles = append(settles, f.set(setting{excludes, group, name, false}))
+	case "dismiss":
+		settles = append(settles, f.set(setting{admits, group, name, false}))
 	}
 	a.send("/"+group+"/"+what, url.Values{"name": {name}}, "", settles...)
 }

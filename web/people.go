@@ -15,7 +15,7 @@ type peopleView struct {
 	*present
 	all      []timelines.Account
 	next     string
-	requests []requestView
+	requests requestList
 }
 
 // people is everybody by name, and who waits for the viewer's answer.
@@ -25,7 +25,7 @@ func (s *Server) people(w http.ResponseWriter, r *request) error {
 	if v.all, v.next, err = s.directory(r, timelines.User, r.URL.Query().Get("after")); err != nil {
 		return err
 	}
-	if v.requests, err = s.requests(r); err != nil {
+	if v.requests, err = s.requests(r, "/people", 0); err != nil {
 		return err
 	}
 	return s.html(w, r, http.StatusOK, peoplePage(v))

@@ -175,6 +175,12 @@ func (p *present) follows(id int64) bool { _, ok := p.sets.Follows[id]; return o
 
 func (p *present) administers(id int64) bool { _, ok := p.sets.Administers[id]; return ok }
 
+// shuts reports whether the viewer can neither join the group nor ask to.
+func (p *present) shuts(g timelines.Account) bool {
+	_, out := p.sets.Excluded[g.FeedID]
+	return out && g.Kind == timelines.Group
+}
+
 func (p *present) blockedBy(id int64) bool { _, ok := p.sets.BlockedBy[id]; return ok }
 
 // mayPostTo reports whether the viewer may post to a group that they may read.

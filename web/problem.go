@@ -51,7 +51,8 @@ var problems = []struct {
 	{errMethod, problem{http.StatusMethodNotAllowed, "error.bad.title", "error.method"}},
 	{timelines.ErrNotFound, missing},
 	{rivers.ErrNotFound, missing},
-	{timelines.ErrBlocked, problem{http.StatusForbidden, "error.forbidden.title", "error.blocked"}}, // one of the next
+	{timelines.ErrBlocked, problem{http.StatusForbidden, "error.forbidden.title", "error.blocked"}}, // one of the next but one
+	{timelines.ErrExcluded, problem{http.StatusForbidden, "error.forbidden.title", "error.excluded"}},
 	{timelines.ErrForbidden, forbidden},
 	{rivers.ErrForbidden, forbidden},
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},

@@ -66,7 +66,8 @@ const (
 	stranger   relation = "stranger"   // signed in, and no more
 	subscriber relation = "subscriber" // follows the authors; the private one has let them in
 	excluded   relation = "excluded"   // follows the open authors, who leave them out of all that is protected
-	admitted   relation = "admitted"   // is let into all that is private of the authors', and follows nobody
+	outcast    relation = "outcast"    // follows the authors as a subscriber does; the groups leave them out
+	admitted   relation = "admitted"   // is let into all that is private of the authors' and groups', and follows nobody
 	member     relation = "member"     // of all groups
 	admin      relation = "admin"      // of all groups
 	blocked    relation = "blocked"    // a member whom the groups keep from writing
@@ -132,7 +133,7 @@ func (v *ruleViewer) signedIn() bool { return v.rel != nobody }
 func (v *ruleViewer) follows(account string) bool {
 	group, writes := slices.Contains(ruleGroups, account), slices.Contains(ruleAuthors, account)
 	switch v.rel {
-	case subscriber:
+	case subscriber, outcast:
 		return writes
 	case excluded:
 		return writes && account != ruleAuthors[2]
@@ -159,10 +160,12 @@ func (v *ruleViewer) reads(p rulePlace) bool {
 		return true
 	case !v.signedIn():
 		return false
+	case p.level == timelines.Protected && p.kind == timelines.KindGroup:
+		return v.rel != outcast
 	case p.level == timelines.Protected:
-		return v.rel != excluded || p.kind == timelines.KindGroup
+		return v.rel != excluded
 	case p.kind == timelines.KindGroup:
-		return v.follows(p.owner)
+		return v.follows(p.owner) || v.rel == admitted
 	case p.kind == timelines.KindFeed:
 		return v.follows(p.owner) || v.rel == admitted
 	}

@@ -55,7 +55,7 @@ func ruleViewers() []*ruleViewer {
 			name: fmt.Sprintf("viewer-%02d", len(viewers)), rel: rel, ban: ban, shows: shows, hides: hides,
 		})
 	}
-	for _, rel := range []relation{stranger, subscriber, excluded, admitted, member, admin, blocked, recipient, fan, insider} {
+	for _, rel := range []relation{stranger, subscriber, excluded, outcast, admitted, member, admin, blocked, recipient, fan, insider} {
 		add(rel, noBan, false, "")
 	}
 	for _, ban := range []string{bansAuthors, authorsBan, bansTalker, talkerBans} {
@@ -269,6 +269,15 @@ func (s *ruleSite) relate(v *ruleViewer) {
 		set := s.store.Promote
 		if v.rel == blocked {
 			set = s.store.Block
+		}
+		for _, g := range ruleGroups {
+			s.must(set(s.ctx(), s.id(ruleTalker), g, v.name))
+		}
+	}
+	if v.rel == outcast || v.rel == admitted {
+		set := s.store.ExcludeFromGroup
+		if v.rel == admitted {
+			set = s.store.AdmitToGroup
 		}
 		for _, g := range ruleGroups {
 			s.must(set(s.ctx(), s.id(ruleTalker), g, v.name))

@@ -25,15 +25,9 @@ type settingsView struct {
 	access                 timelines.Level
 	writers                timelines.Writers
 	groups                 []timelines.Account // those the viewer administers
-	requests               []requestView
+	requests               requestList
 	saved                  bool
 	wrong                  wrong
-}
-
-// requestView is somebody who waits for the viewer's answer.
-type requestView struct {
-	who   timelines.Account
-	group timelines.Account // zero: asks to read the viewer
 }
 
 func (s *Server) settings(w http.ResponseWriter, r *request) error {
@@ -69,27 +63,8 @@ func (s *Server) settingsView(r *request) (settingsView, error) {
 			v.groups = append(v.groups, a)
 		}
 	}
-	v.requests, err = s.requests(r)
+	v.requests, err = s.requests(r, "/settings", 0)
 	return v, err
-}
-
-// requests returns who waits for the viewer's answer.
-func (s *Server) requests(r *request) ([]requestView, error) {
-	if !r.signedIn() {
-		return nil, nil
-	}
-	found, err := s.timelines.Requests(r.Context(), r.viewer.AccountID)
-	if err != nil {
-		return nil, err
-	}
-	views := make([]requestView, len(found))
-	for i, q := range found {
-		views[i] = requestView{who: q.From}
-		if q.To.ID != r.viewer.AccountID {
-			views[i].group = q.To
-		}
-	}
-	return views, nil
 }
 
 func (s *Server) setProfile(w http.ResponseWriter, r *request) error {

@@ -12,23 +12,25 @@ import (
 func (s *Server) routeUnseen(mux *http.ServeMux) {
 	mux.Handle("POST /p/{code}/hide", s.members(s.hidePost))
 	mux.Handle("POST /p/{code}/unhide", s.members(s.unhidePost))
-	mux.Handle("GET /settings/unseen", s.members(s.unseen))
-	mux.Handle("POST /settings/unseen", s.members(s.hideTerm))
-	mux.Handle("POST /settings/unseen/remove", s.members(s.unhideTerm))
+	mux.Handle("GET "+unseenPath, s.members(s.unseen))
+	mux.Handle("POST "+unseenPath, s.members(s.hideTerm))
+	mux.Handle("POST "+unseenPath+"/remove", s.members(s.unhideTerm))
 }
-
-// unseenPosts is how many hidden posts are listed.
-const unseenPosts = 100
 
 // unseenView is the page of what the viewer does not see, with the form for a word
 // as it was sent if something was wrong with it.
 type unseenView struct {
 	*present
-	banned []timelines.Account
-	hidden timelines.Hidden
-	term   string
-	wrong  wrong
+	terms              []string
+	hidden, banned     []timelines.Account
+	hiddenAt, bannedAt listPart
+	posts              []timelines.HiddenPost
+	postsAt            listPart
+	term               string
+	wrong              wrong
 }
+
+const unseenPath = "/settings/unseen"
 
 func (s *Server) unseen(w http.ResponseWriter, r *request) error {
 	v, err := s.unseenView(r)
@@ -41,17 +43,56 @@ func (s *Server) unseen(w http.ResponseWriter, r *request) error {
 func (s *Server) unseenView(r *request) (v unseenView, err error) {
 	ctx, me := r.Context(), r.viewer.AccountID
 	v.present = s.simple(r)
-	if v.banned, err = s.timelines.Banned(ctx, me); err != nil {
+	if v.terms, err = s.timelines.HiddenTerms(ctx, me); err != nil {
 		return v, err
 	}
-	if v.hidden, err = s.timelines.HiddenBy(ctx, me, unseenPosts); err != nil {
-		return v, err
+	for _, l := range []struct {
+		name   string
+		read   func(context.Context, int64, string, int) ([]timelines.Account, error)
+		people *[]timelines.Account
+		at     *listPart
+	}{
+		{"accounts", s.timelines.HiddenAccounts, &v.hidden, &v.hiddenAt},
+		{"banned", s.timelines.Banned, &v.banned, &v.bannedAt},
+	} {
+		if *l.at, err = partOf(r, unseenPath, l.name); err != nil {
+			return v, err
+		}
+		found, err := l.read(ctx, me, l.at.after, directoryPage+1)
+		if err != nil {
+			return v, err
+		}
+		*l.people = l.at.cut(found)
 	}
-	ids := make([]int64, len(v.hidden.Posts))
-	for i, p := range v.hidden.Posts {
+	return v, s.hiddenPosts(r, &v)
+}
+
+// hiddenPosts reads the part of the hidden posts that the request asks for.
+func (s *Server) hiddenPosts(r *request, v *unseenView) error {
+	v.postsAt = listPart{path: unseenPath, list: "posts", after: r.URL.Query().Get("posts")}
+	var last timelines.HiddenPost
+	if v.postsAt.after != "" {
+		at, code, err := parsePlace(v.postsAt.after, 1)
+		if err != nil {
+			return err
+		}
+		last = timelines.HiddenPost{HiddenAt: at, Code: code[0]}
+	}
+	var err error
+	v.posts, err = s.timelines.HiddenPosts(r.Context(), r.viewer.AccountID, last, directoryPage+1)
+	if err != nil {
+		return err
+	}
+	if len(v.posts) > directoryPage {
+		v.posts = v.posts[:directoryPage]
+		last := v.posts[directoryPage-1]
+		v.postsAt.next = formatPlace(last.HiddenAt, last.Code)
+	}
+	ids := make([]int64, len(v.posts))
+	for i, p := range v.posts {
 		ids[i] = p.AuthorID
 	}
-	return v, s.name(ctx, v.present, ids)
+	return s.name(r.Context(), v.present, ids)
 }
 
 func (s *Server) hideTerm(w http.ResponseWriter, r *request) error {
@@ -74,7 +115,7 @@ func (s *Server) hideTerm(w http.ResponseWriter, r *request) error {
 		v.term, v.wrong = term, is
 		return s.again(w, r, is, unseenPage(v))
 	}
-	return s.done(w, r, "/settings/unseen")
+	return s.done(w, r, unseenPath)
 }
 
 func (s *Server) unhideTerm(w http.ResponseWriter, r *request) error {
@@ -88,7 +129,7 @@ func (s *Server) unhideTerm(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.done(w, r, "/settings/unseen")
+	return s.done(w, r, unseenPath)
 }
 
 func (s *Server) hidePost(w http.ResponseWriter, r *request) error {

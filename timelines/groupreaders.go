@@ -1,0 +1,144 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// The explicit sets of a group's levels, which its administrators keep (source:
+// 000, "Права на чтение постов"). Members and administrators read a group at every
+// level. Besides them a private group is read by whom it admits, and a protected
+// one by whoever is signed in but those it excludes. As with feeds a set counts
+// while its level stands and is kept while another does: a change of level takes
+// nobody out of either.
+//
+// Nobody is in both sets, and the last word counts: to exclude somebody is to take
+// their admission away, to admit them takes the exclusion back. No member, no
+// administrator and nobody who asks to join is excluded. So who is excluded can
+// neither join nor ask, whatever the level (ErrExcluded): else one moment in which
+// the group is public would make a member of them, for good. Apart from that an
+// excluded account is one like others while the group is public.
+//
+// The errors of all four are ErrNotFound if there is no such group, ErrForbidden if
+// the actor does not administer it, and InvalidErrors: "name_unknown" if nobody has
+// the name, and, where it says so, "admin_demote" for an administrator and
+// "member_remove" for a member, whose membership must end first.
+
+// ExcludeFromGroup closes a protected group to a person: a narrowing, as
+// ExcludeReader. A request to join is dropped, and so is an admission. Excluding
+// again changes nothing. InvalidErrors "admin_demote" and "member_remove".
+func (s *Store) ExcludeFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
+	// Each of the three rows may be there or not; the group's lock keeps others from
+	// bringing them back.
+	const query = `
+		WITH declined AS (
+			DELETE FROM subscription_requests
+			WHERE subscriber_id = @who AND account_id = (SELECT their_id FROM timelines WHERE id = @feed)
+		), dismissed AS (
+			DELETE FROM readers WHERE timeline_id = @feed AND account_id = @who
+		)
+		INSERT INTO excluded (timeline_id, account_id) VALUES (@feed, @who)`
+	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+		if err := outside(who, name); err != nil {
+			return Change{}, err
+		}
+		if who.Excluded {
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		read := g.Access == Protected || g.Access == Private && who.Admitted
+		return s.setGroupReaderTx(ctx, tx, actor, g, who, query, read)
+	})
+}
+
+// UnexcludeFromGroup undoes ExcludeFromGroup; it brings no admission and no request
+// back.
+func (s *Store) UnexcludeFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
+	const query = `DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @who`
+	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+		if !who.Excluded {
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		return s.setGroupReaderTx(ctx, tx, actor, g, who, query, g.Access == Protected)
+	})
+}
+
+// AdmitToGroup lets a person read a private group. It makes no member of them: they
+// are not counted, nothing comes to their home feed, and who may post says for
+// itself whether readers may (WritersAnyone). They may join without asking, as who
+// reads a private feed may subscribe to it, and leaving then ends it all. A request
+// to join goes on waiting. Admitting who reads the group already, members and
+// administrators too, changes nothing.
+func (s *Store) AdmitToGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
+	const query = `
+		WITH let_in AS (
+			DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @who
+		)
+		INSERT INTO readers (timeline_id, account_id, admitted) VALUES (@feed, @who, true)`
+	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+		if who.Member || who.Admin || who.Admitted {
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		read := g.Access == Private || g.Access == Protected && who.Excluded
+		return s.setGroupReaderTx(ctx, tx, actor, g, who, query, read)
+	})
+}
+
+// DismissFromGroup undoes AdmitToGroup: a narrowing, as RemoveReader. Dismissing who
+// is not admitted changes nothing. InvalidErrors "admin_demote" and "member_remove",
+// as these would go on reading.
+func (s *Store) DismissFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
+	const query = `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @who`
+	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
+		if err := outside(who, name); err != nil {
+			return Change{}, err
+		}
+		if !who.Admitted {
+			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		}
+		return s.setGroupReaderTx(ctx, tx, actor, g, who, query, g.Access == Private)
+	})
+}
+
+// outside returns an InvalidError for who reads the group as one of its own.
+func outside(who standing, name string) error {
+	switch {
+	case who.Admin:
+		return &InvalidError{Field: "name", Code: "admin_demote", Value: name}
+	case who.Member:
+		return &InvalidError{Field: "name", Code: "member_remove", Value: name}
+	}
+	return nil
+}
+
+// setGroupReaderTx runs the statement that moves a person into or out of a set. If
+// they read more or less from now on, their rivers are wrong.
+func (s *Store) setGroupReaderTx(ctx context.Context, tx pgx.Tx, actor int64, g governed, who standing,
+	query string, reads bool,
+) (Change, error) {
+	args := pgx.StrictNamedArgs{"feed": g.FeedID, "who": who.ID}
+	if _, err := tx.Exec(ctx, query, args); err != nil {
+		return Change{}, fmt.Errorf("change readers of a group: %w", err)
+	}
+	if !reads {
+		return forgetViewerTx(ctx, tx, actor, who.ID)
+	}
+	return s.replaceTx(ctx, tx, actor, Replace{ViewerID: who.ID})
+}
+
+// AdmittedTo returns at most limit of those whom the group admits without their
+// being members, by name, those after the name given; an empty name is the
+// beginning. It is for its administrators.
+func (s *Store) AdmittedTo(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
+	return s.accountsOf(ctx, `
+		SELECT r.account_id FROM readers r JOIN timelines t ON t.id = r.timeline_id
+		WHERE t.kind = 'group' AND t.their_id = @of AND t.term = '' AND r.admitted`, group, after, limit)
+}
+
+// ExcludedFrom is AdmittedTo of those whom the group excludes.
+func (s *Store) ExcludedFrom(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
+	return s.accountsOf(ctx, `
+		SELECT x.account_id FROM excluded x JOIN timelines t ON t.id = x.timeline_id
+		WHERE t.kind = 'group' AND t.their_id = @of AND t.term = ''`, group, after, limit)
+}

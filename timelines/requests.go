@@ -1,0 +1,150 @@
+package timelines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Accept grants the request of the account named: to the actor's own feed, or,
+// if a group is named, to that group. ErrNotFound if there is no such request or
+// group, ErrForbidden if the actor does not administer the group.
+func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		feed, err := askedFeedTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		if !nameForm.MatchString(name) {
+			return Change{}, ErrNotFound
+		}
+		subscriber, account, err := takeRequestTx(ctx, tx, feed, name)
+		if err != nil {
+			return Change{}, err
+		}
+		if err := admitTx(ctx, tx, subscriber, account, feed); err != nil {
+			return Change{}, err
+		}
+		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: subscriber})
+	})
+}
+
+// Decline turns down the request of the account named, to the actor's own feed
+// or to a group. Who asked is told nothing and may ask again. The errors are those of
+// Accept.
+func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		feed, err := askedFeedTx(ctx, tx, actor, group)
+		if err != nil {
+			return Change{}, err
+		}
+		if !nameForm.MatchString(name) {
+			return Change{}, ErrNotFound
+		}
+		_, _, err = takeRequestTx(ctx, tx, feed, name)
+		return Change{Actor: actor}, err
+	})
+}
+
+// askedFeedTx is governedFeedTx for who answers a request. A group is locked: who is
+// accepted is not excluded meanwhile.
+func askedFeedTx(ctx context.Context, tx pgx.Tx, actor int64, group string) (feed int64, err error) {
+	if group == "" {
+		return governedFeedTx(ctx, tx, actor, group)
+	}
+	g, err := lockGroupTx(ctx, tx, actor, group)
+	return g.FeedID, err
+}
+
+// takeRequestTx takes the request of the account named to the owner of a feed
+// away, or returns ErrNotFound. Deleting the request is taking it: of two who answer
+// it, or one who answers it and the other who withdraws it, one finds it gone.
+func takeRequestTx(ctx context.Context, tx pgx.Tx, feed int64, name string) (subscriber, account int64, err error) {
+	const take = `
+		DELETE FROM subscription_requests r
+		USING accounts a, timelines t
+		WHERE a.name = @name AND t.id = @feed
+			AND r.subscriber_id = a.id AND r.account_id = t.their_id
+		RETURNING r.subscriber_id, r.account_id`
+	err = tx.QueryRow(ctx, take, pgx.StrictNamedArgs{"name": name, "feed": feed}).Scan(&subscriber, &account)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, 0, ErrNotFound
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("take request: %w", err)
+	}
+	return subscriber, account, nil
+}
+
+// Request is somebody's wish to subscribe to a private account.
+type Request struct {
+	From      Account
+	To        Account
+	CreatedAt time.Time
+}
+
+// RequestPlace is a place in the order of requests: that of a request read before.
+// The zero one stands before them all.
+type RequestPlace struct {
+	CreatedAt time.Time
+	From, To  string // names of accounts, which part what came at one instant
+}
+
+// Place is where the request stands among others.
+func (r Request) Place() RequestPlace { return RequestPlace{r.CreatedAt, r.From.Name, r.To.Name} }
+
+// Requests returns what waits for the actor's answer, oldest first, at most limit
+// of those after a place: requests to the actor and to the groups the actor
+// administers, or, if group is not 0, to that one of them.
+func (s *Store) Requests(ctx context.Context, actor, group int64, after RequestPlace, limit int) ([]Request, error) {
+	// As many of each account as could be needed, in the order of the index, and then
+	// those that are.
+	const query = `
+		SELECT r.subscriber_id, r.account_id, r.created_at
+		FROM (
+			SELECT @actor::bigint WHERE @group = 0
+			UNION ALL
+			SELECT group_id FROM group_admins WHERE account_id = @actor AND @group IN (0, group_id)
+		) asked (id)
+		JOIN accounts t ON t.id = asked.id
+		CROSS JOIN LATERAL (
+			SELECT q.subscriber_id, q.account_id, q.created_at, a.name
+			FROM subscription_requests q JOIN accounts a ON a.id = q.subscriber_id
+			WHERE q.account_id = t.id AND q.created_at >= @at AND (q.created_at, a.name, t.name) > (@at, @from, @to)
+				AND (t.id <> @actor OR NOT ` + apart + `)
+			ORDER BY q.created_at, a.name LIMIT @limit) r
+		ORDER BY r.created_at, r.name, t.name LIMIT @limit`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{
+		"actor": actor, "group": group, "at": after.CreatedAt, "from": after.From, "to": after.To, "limit": limit,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read requests: %w", err)
+	}
+	var ids []int64
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Request, err error) {
+		err = row.Scan(&r.From.ID, &r.To.ID, &r.CreatedAt)
+		ids = append(ids, r.From.ID, r.To.ID)
+		return r, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read requests: %w", err)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	accounts, err := s.AccountsByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	byID := make(map[int64]Account, len(accounts))
+	for _, a := range accounts {
+		byID[a.ID] = a
+	}
+	for i := range list {
+		list[i].From, list[i].To = byID[list[i].From.ID], byID[list[i].To.ID]
+	}
+	return list, nil
+}
