@@ -91,10 +91,6 @@ func (s *Store) TrimAccessLog(ctx context.Context, olderThan time.Duration) (int
 	return tag.RowsAffected(), nil
 }
 
-// levelChanges is the key of the advisory lock which makes changes of levels
-// wait for each other. See SetAccess.
-const levelChanges = 7245_001
-
 // SetAccess sets who may read the actor's own feed, or a group's if one is
 // named: ErrNotFound if there is no such group, ErrForbidden if the actor does
 // not administer it. Likes and comments open with the feed. Everybody's rivers
@@ -109,18 +105,11 @@ func (s *Store) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (in
 		return Change{}, &InvalidError{Field: "level", Code: "level_unknown"}
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		// Two groups that share posts, both going private: each would compute the
-		// posts' flags while the other is still public, and leave them public for
-		// ever. So one level changes at a time.
-		if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`,
-			pgx.StrictNamedArgs{"key": int64(levelChanges)}); err != nil {
-			return Change{}, fmt.Errorf("wait for other changes of level: %w", err)
-		}
 		feed, err := find(tx)
 		if err != nil {
 			return Change{}, err
 		}
-		changed, err := setLevelTx(ctx, tx, feed, level)
+		changed, err := setLevelsTx(ctx, tx, []int64{feed}, level)
 		if err != nil {
 			return Change{}, err
 		}
@@ -163,23 +152,39 @@ func governedFeedTx(ctx context.Context, tx pgx.Tx, actor int64, group string) (
 	return feed, nil
 }
 
-// setLevelTx changes the level of a base timeline and the flags of its posts. It
-// reports whether the level was another.
-func setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (changed bool, err error) {
-	// The lock first: who relies on the level (a new post's flags, a subscription
-	// without a request) holds the row FOR SHARE, so they are either waited for, and
-	// seen by the next statement, or wait, and see the new level.
-	tag, err := tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = @id AND access <> @level`,
-		pgx.StrictNamedArgs{"id": timeline, "level": level})
+// setLevelsTx changes the level of base timelines and the flags of their posts. It
+// reports whether a level was another; then the posts are locked, and with them the
+// further ones that the caller will want, all in one go, in the order of their ids.
+// Of several timelines the rows are locked already.
+func setLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64, level Level, further ...int64) (changed bool, err error) {
+	// The lock first: who relies on the level (a new post's flags, a post that moves
+	// here, a subscription without a request) holds the row FOR SHARE, so they are
+	// either waited for, and seen by the next statement, or wait, and see the new level.
+	tag, err := tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = ANY(@ids) AND access <> @level`,
+		pgx.StrictNamedArgs{"ids": timelines, "level": level})
 	if err != nil {
 		return false, fmt.Errorf("set level: %w", err)
 	}
 	if tag.RowsAffected() == 0 {
 		return false, nil
 	}
-	// A post deleted while this waits for it is left alone: deleted_at is checked
-	// again on the row as it is then. What else happens to a post does not concern
-	// its flags, and versions do not move: levels are decided at render.
+	// Then the posts. What moves away from here meanwhile, or stands in a second
+	// timeline whose level changes too, is waited for, and the flags are computed by a
+	// statement that sees what became of it: of two groups that share posts and both go
+	// private, each would else leave them public for the other's sake.
+	const lock = `
+		SELECT count(*) FROM (
+			SELECT FROM posts p
+			WHERE p.id IN (
+				SELECT e.post_id FROM timeline_entries e WHERE e.timeline_id = ANY(@ids)
+				UNION
+				SELECT unnest(@further::bigint[]))
+			ORDER BY p.id FOR NO KEY UPDATE) locked`
+	if _, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"ids": timelines, "further": further}); err != nil {
+		return false, fmt.Errorf("lock posts: %w", err)
+	}
+	// A deleted post has no flags. What else happens to a post does not concern them,
+	// and versions do not move: levels are decided at render.
 	const flags = `
 		UPDATE posts p
 		SET is_public = f.is_public, is_protected = f.is_protected, is_private = f.is_private
@@ -188,12 +193,12 @@ func setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (ch
 			FROM timeline_entries e
 			JOIN posts p ON p.id = e.post_id
 			JOIN timelines t ON t.id = ANY(p.decisive)
-			WHERE e.timeline_id = @id
+			WHERE e.timeline_id = ANY(@ids)
 			GROUP BY p.id
 		) f
 		WHERE p.id = f.id AND p.deleted_at IS NULL
 			AND (p.is_public, p.is_protected, p.is_private) <> (f.is_public, f.is_protected, f.is_private)`
-	if _, err := tx.Exec(ctx, flags, pgx.StrictNamedArgs{"id": timeline}); err != nil {
+	if _, err := tx.Exec(ctx, flags, pgx.StrictNamedArgs{"ids": timelines}); err != nil {
 		return false, fmt.Errorf("set flags: %w", err)
 	}
 	return true, nil
