@@ -91,10 +91,6 @@ func (s *Store) TrimAccessLog(ctx context.Context, olderThan time.Duration) (int
 	return tag.RowsAffected(), nil
 }
 
-// levelChanges is the key of the advisory lock which makes changes of levels
-// wait for each other. See SetAccess.
-const levelChanges = 7245_001
-
 // SetAccess sets who may read the actor's own feed, or a group's if one is
 // named: ErrNotFound if there is no such group, ErrForbidden if the actor does
 // not administer it. Likes and comments open with the feed. The rivers of all who
@@ -110,12 +106,6 @@ func (s *Store) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (in
 		return Change{}, &InvalidError{Field: "level", Code: "level_unknown"}
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		// Two groups that share posts, both going private: each would compute the
-		// posts' flags while the other is still public, and leave them public for
-		// ever. So one level changes at a time.
-		if err := lockAllLevelsTx(ctx, tx); err != nil {
-			return Change{}, err
-		}
 		feed, err := find(tx)
 		if err != nil {
 			return Change{}, err
@@ -137,16 +127,6 @@ func (s *Store) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (in
 		c.Clock, err = tickTx(ctx, tx, forget{Kind: logLevel, TimelineID: feed})
 		return c, err
 	})
-}
-
-// lockAllLevelsTx waits for other changes of level, and of posts' destinations, and
-// keeps them waiting until the transaction ends.
-func lockAllLevelsTx(ctx context.Context, tx pgx.Tx) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`, pgx.StrictNamedArgs{"key": int64(levelChanges)})
-	if err != nil {
-		return fmt.Errorf("wait for other changes of level: %w", err)
-	}
-	return nil
 }
 
 // governedFeedTx returns the timeline whose access the actor decides: their own

@@ -45,9 +45,13 @@ const apart = `EXISTS (SELECT FROM bans b
 // or a group.
 func (s *Store) Ban(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.setBan(ctx, actor, name, `
-		WITH withdrawn AS (
-			DELETE FROM subscription_requests
+		WITH waiting AS MATERIALIZED (
+			SELECT subscriber_id, account_id FROM subscription_requests
 			WHERE (subscriber_id, account_id) IN ((@actor, @account), (@account, @actor))
+			ORDER BY 1, 2 FOR UPDATE
+		), withdrawn AS (
+			DELETE FROM subscription_requests r USING waiting w
+			WHERE (r.subscriber_id, r.account_id) = (w.subscriber_id, w.account_id)
 		)
 		INSERT INTO bans (account_id, banned_id) VALUES (@actor, @account) ON CONFLICT DO NOTHING`)
 }

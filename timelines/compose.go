@@ -60,8 +60,11 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 		return Change{}, err
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		where, err := addressTx(ctx, tx, n.Author, to)
+		where, found, err := addressTx(ctx, tx, n.Author, to)
 		if err != nil {
+			return Change{}, err
+		}
+		if err := checkWritableTx(ctx, tx, n.Author, found); err != nil {
 			return Change{}, err
 		}
 		c := Change{Actor: n.Author}
@@ -121,16 +124,16 @@ type destination struct {
 	TimelineID int64
 }
 
-// addressTx finds the destinations, locks their levels and policies and checks
-// that the author may write there, but for those where the post stands already.
-func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string, stands ...int64) (address, error) {
+// addressTx finds the destinations and locks their levels and policies. Whether the
+// author may write there is still to be asked (checkWritableTx).
+func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, []destination, error) {
 	own, err := ownTimelinesTx(ctx, tx, author)
 	if err != nil {
-		return address{}, err
+		return address{}, nil, err
 	}
 	found, err := destinationsTx(ctx, tx, author, to)
 	if err != nil {
-		return address{}, err
+		return address{}, nil, err
 	}
 	where := address{discussions: own[KindDiscussions]}
 	for _, d := range found {
@@ -149,18 +152,14 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string, stands
 	where.decisive = union(where.decisive, nil)
 	held, err := holdLevelsTx(ctx, tx, where.decisive)
 	if err != nil {
-		return address{}, err
+		return address{}, nil, err
 	}
-	fresh := make([]destination, 0, len(found))
 	for _, d := range found {
 		if !slices.Contains(held, d.TimelineID) { // a sub-feed deleted meanwhile
-			return address{}, &InvalidError{Field: "to", Code: "to_unknown", Value: d.Name}
-		}
-		if !slices.Contains(stands, d.TimelineID) {
-			fresh = append(fresh, d)
+			return address{}, nil, &InvalidError{Field: "to", Code: "to_unknown", Value: d.Name}
 		}
 	}
-	return where, checkWritableTx(ctx, tx, author, fresh)
+	return where, found, nil
 }
 
 // ownTimelinesTx returns the user's timelines by kind, or ErrNotFound if there

@@ -27,7 +27,9 @@ func (s *Store) SetDestinations(ctx context.Context, actor int64, code string, t
 		return Change{}, &InvalidError{Field: "to", Code: "to_none"}
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		if err := holdAllLevelsTx(ctx, tx); err != nil {
+		// The timelines first, then the post: the order of everybody else.
+		where, found, err := addressTx(ctx, tx, actor, to)
+		if err != nil {
 			return Change{}, err
 		}
 		p, err := lockPostTx(ctx, tx, actor, code)
@@ -41,8 +43,8 @@ func (s *Store) SetDestinations(ctx context.Context, actor int64, code string, t
 		if err != nil {
 			return Change{}, err
 		}
-		where, err := addressTx(ctx, tx, actor, to, stands...)
-		if err != nil {
+		fresh := slices.DeleteFunc(found, func(d destination) bool { return slices.Contains(stands, d.TimelineID) })
+		if err := checkWritableTx(ctx, tx, actor, fresh); err != nil {
 			return Change{}, err
 		}
 		return s.moveTx(ctx, tx, p, actor, stands, where.decisive)
@@ -59,9 +61,9 @@ func (s *Store) RemoveFromGroup(ctx context.Context, actor int64, code, group st
 		return Change{}, ErrNotFound
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		if err := holdAllLevelsTx(ctx, tx); err != nil {
-			return Change{}, err
-		}
+		// No level is held: where the post goes, and it goes nowhere but there, it is for
+		// its author's eyes, and where it stays a change of level waits for the post
+		// (setLevelsTx).
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
 			return Change{}, err
@@ -84,21 +86,6 @@ func (s *Store) RemoveFromGroup(ctx context.Context, actor int64, code, group st
 		}
 		return s.moveTx(ctx, tx, p, actor, stands, left)
 	})
-}
-
-// holdAllLevelsTx keeps all levels as they are until the transaction ends, before
-// a post is locked whose destinations change. A change of level computes the
-// flags of its posts from the destinations it read; were they to change while it
-// waits for the post, it would leave flags of where the post stood before: public
-// for ever. Holding the levels of what the post leaves, as addressTx does of where
-// it goes, would come after the post's lock, the wrong way round. Changes of
-// destinations do not wait for each other.
-func holdAllLevelsTx(ctx context.Context, tx pgx.Tx) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock_shared(@key)`, pgx.StrictNamedArgs{"key": int64(levelChanges)})
-	if err != nil {
-		return fmt.Errorf("wait for a change of level: %w", err)
-	}
-	return nil
 }
 
 // decisiveTx returns where a locked post stands, in key order.

@@ -25,14 +25,30 @@
 //
 // # Order of locks
 //
-// Level changes among themselves and against changes of a post's destinations (an
-// advisory lock; see SetDestinations), or changes of one account's lists (its row of
-// accounts), then timelines, in the order of their ids (FOR SHARE by who relies on a
-// level, FOR NO KEY UPDATE by who changes it or a feed's readers), then posts, then
-// what hangs on one post, then subscriptions, then members of lists,
-// then the access clock. No transaction locks two posts but a change of level, or a
-// block of what it leaves to others, and those wait for each other, and a batch of an import, in the order of their
-// ids; where the two meet, the retry settles it.
+// Every transaction takes what it needs of these in this order, and several of one
+// kind in the order of their ids; who waits holds nothing that comes later:
+//
+//  1. what an import gives out names under (an advisory lock), and accounts: of who
+//     changes their lists, sub-feeds or profile, and of a group that is described;
+//  2. timelines: FOR SHARE by who relies on a level, a policy or an exclusion (a new
+//     post, one that moves here, a subscription), FOR NO KEY UPDATE by who changes
+//     them or who reads, writes and leads there, FOR UPDATE by who deletes one; then what
+//     a change of level leaves to blocks (unflagged_timelines);
+//  3. posts, by drawing a version, or FOR NO KEY UPDATE: one, but by a change of level
+//     (flagTx), a block of what it left, and a batch of an import;
+//  4. what hangs on a post, then a form's key, then hashtags first used, by term;
+//  5. requests, then subscriptions, then members of lists, then readers and exclusions;
+//     all that of a group is changed under its timeline's lock;
+//  6. credentials, then sessions;
+//  7. the access clock.
+//
+// New rows that nobody knows of count for nothing here. Where a post goes is therefore
+// locked before the post, and its flags, which say what levels it stands in, are kept by
+// two rules: whoever puts it somewhere holds that timeline, and a change of level, or a
+// block of it, locks its posts before the statement that computes their flags: of two
+// groups that share posts and both go private, each would else leave them public for the
+// other's sake. TestOrderOfLocks holds the
+// writers to the order. The retry of lost races (tx.go) is for what no order can settle.
 //
 // # What it refuses to do
 //

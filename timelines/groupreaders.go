@@ -30,8 +30,8 @@ import (
 // ExcludeReader. A request to join is dropped, and so is an admission. Excluding
 // again changes nothing. InvalidErrors "admin_demote" and "member_remove".
 func (s *Store) ExcludeFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
-	// Each of the three rows may be there or not; the group's lock keeps others from
-	// bringing them back.
+	// Any of these rows may be there or not. In what order they go is all one: who else
+	// changes them holds the group's timeline, which is locked.
 	const query = `
 		WITH declined AS (
 			DELETE FROM subscription_requests

@@ -79,7 +79,15 @@ func (s *Store) SetGroupProfile(ctx context.Context, actor int64, group, title, 
 	if err != nil {
 		return Change{}, err
 	}
+	if !nameForm.MatchString(group) {
+		return Change{}, ErrNotFound
+	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		_, err := tx.Exec(ctx, `SELECT FROM accounts WHERE name = @name AND kind = 'group' FOR NO KEY UPDATE`,
+			pgx.StrictNamedArgs{"name": group})
+		if err != nil {
+			return Change{}, fmt.Errorf("lock account: %w", err)
+		}
 		g, err := lockGroupTx(ctx, tx, actor, group)
 		if err != nil {
 			return Change{}, err

@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -60,6 +61,10 @@ func (b *batch) names(a *importAccount) []string {
 // nameRunes is the length of the longest name.
 const nameRunes = 35
 
+// importNames is the key of the advisory lock that makes imports give out names one
+// after the other.
+const importNames = 7245_002
+
 // makeAccounts makes the accounts that are not there, each with the best name
 // that is free: one statement for all of the first choices, one for the second
 // choices of those who did not get it, and so on.
@@ -68,6 +73,15 @@ func (b *batch) makeAccounts(ctx context.Context) error {
 	for _, a := range b.sortedAccounts() {
 		if a.new {
 			waiting = append(waiting, a)
+		}
+	}
+	if len(waiting) > 0 {
+		// A name that another import is about to take is waited for, and the next best is
+		// found in a later statement: two imports that each need what the other has taken
+		// would wait for ever.
+		_, err := b.tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`, pgx.StrictNamedArgs{"key": int64(importNames)})
+		if err != nil {
+			return fmt.Errorf("wait for another import: %w", err)
 		}
 	}
 	for choice := 0; len(waiting) > 0; choice++ {
@@ -182,18 +196,22 @@ func (b *batch) appoint(ctx context.Context) error {
 	return nil
 }
 
-// narrow makes the feeds private that the source marks so, and describes groups
-// that were first met where nothing was said of them. What somebody has taken
-// over is left to them.
+// narrow makes the new feeds private that the source marks so, notes those that
+// stood here before, for holdLevels and lockPosts, and describes groups that were
+// first met where nothing was said of them. What somebody has taken over is left to
+// them.
 func (b *batch) narrow(ctx context.Context) error {
 	var fresh []int64
-	var known, described []*importAccount
+	var described []*importAccount
 	for _, a := range b.sortedAccounts() {
 		if a.Private && a.level != Private && !a.claimed {
 			if a.new {
 				fresh = append(fresh, a.feed())
 			} else {
-				known = append(known, a)
+				// An account whose mark an earlier archive did not have: a change of level of
+				// its own.
+				b.closing = append(b.closing, a.feed())
+				b.forget = append(b.forget, forget{Kind: logLevel, TimelineID: a.feed()})
 			}
 			a.level = Private
 		}
@@ -209,23 +227,13 @@ func (b *batch) narrow(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make feeds private: %w", err)
 	}
-	if len(known) > 0 {
-		if err := lockAllLevelsTx(ctx, b.tx); err != nil {
-			return err
-		}
+	if len(b.closing) > 0 {
 		b.events = append(b.events, Replace{Everybody: true})
-	}
-	// Rare, and each is a change of level of its own: an account whose mark an
-	// earlier archive did not have.
-	for _, a := range known {
-		if _, err := b.im.store.setLevelTx(ctx, b.tx, a.feed(), Private); err != nil {
-			return err
-		}
-		b.forget = append(b.forget, forget{Kind: logLevel, TimelineID: a.feed()})
 	}
 	if len(described) == 0 {
 		return nil
 	}
+	slices.SortFunc(described, func(x, y *importAccount) int { return cmp.Compare(x.ID, y.ID) })
 	var ids []int64
 	var abouts []string
 	for _, a := range described {
@@ -233,8 +241,11 @@ func (b *batch) narrow(ctx context.Context) error {
 		b.forget = append(b.forget, forget{Kind: logAccount, AccountID: a.ID})
 	}
 	_, err = b.tx.Exec(ctx, `
+		WITH locked AS MATERIALIZED (
+			SELECT id FROM accounts WHERE id = ANY(@ids) ORDER BY id FOR NO KEY UPDATE
+		)
 		UPDATE accounts a SET about = d.about
-		FROM unnest(@ids::bigint[], @abouts::text[]) AS d (id, about) WHERE a.id = d.id`,
+		FROM locked JOIN unnest(@ids::bigint[], @abouts::text[]) AS d (id, about) USING (id) WHERE a.id = locked.id`,
 		pgx.StrictNamedArgs{"ids": ids, "abouts": abouts})
 	if err != nil {
 		return fmt.Errorf("describe accounts: %w", err)
@@ -263,17 +274,22 @@ func (b *batch) admit(ctx context.Context) error {
 	if len(people) == 0 {
 		return nil
 	}
-	const query = `
-		WITH new AS (
-			SELECT DISTINCT * FROM unnest(@people::bigint[], @groups::bigint[], @feeds::bigint[]) AS n (account_id, group_id, feed_id)
-			WHERE NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = n.feed_id AND x.account_id = n.account_id)
-		), joined AS (
-			INSERT INTO subscriptions (subscriber_id, account_id) SELECT account_id, group_id FROM new
-			ON CONFLICT DO NOTHING
-		)
-		INSERT INTO readers AS r (timeline_id, account_id) SELECT feed_id, account_id FROM new
+	const wrote = `
+		(SELECT DISTINCT * FROM unnest(@people::bigint[], @groups::bigint[], @feeds::bigint[]) AS n (account_id, group_id, feed_id)
+		WHERE NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = n.feed_id AND x.account_id = n.account_id)) new`
+	const join = `
+		INSERT INTO subscriptions (subscriber_id, account_id)
+		SELECT account_id, group_id FROM ` + wrote + ` ORDER BY 1, 2
+		ON CONFLICT DO NOTHING`
+	const read = `
+		INSERT INTO readers AS r (timeline_id, account_id)
+		SELECT feed_id, account_id FROM ` + wrote + ` ORDER BY 1, 2
 		ON CONFLICT (timeline_id, account_id) DO UPDATE SET admitted = false WHERE r.admitted`
-	tag, err := b.tx.Exec(ctx, query, pgx.StrictNamedArgs{"people": people, "groups": groups, "feeds": feeds})
+	args := pgx.StrictNamedArgs{"people": people, "groups": groups, "feeds": feeds}
+	if _, err := b.tx.Exec(ctx, join, args); err != nil {
+		return fmt.Errorf("admit members: %w", err)
+	}
+	tag, err := b.tx.Exec(ctx, read, args)
 	if err != nil {
 		return fmt.Errorf("admit members: %w", err)
 	}

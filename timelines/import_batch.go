@@ -29,6 +29,8 @@ type batch struct {
 	marks map[string]int64
 	// made are the comments made, by id.
 	made map[int64]placedComment
+	// closing are the feeds that stood here before and go private.
+	closing []int64
 	// forget goes into the access log.
 	forget []forget
 	events []Event
@@ -196,9 +198,9 @@ func distinct[T any](list []T, key func(T) string) []T {
 	return out
 }
 
-// store writes the batch. The order of the locks is the package's: levels, then
-// posts by id, then what hangs on them, then subscriptions, then the clock.
-// Accounts come first and are locked by nobody else: they are new.
+// store writes the batch. The order of the locks is the package's: accounts, then
+// timelines, then posts, each by id, then what hangs on them, then subscriptions,
+// then the clock.
 func (b *batch) store(ctx context.Context) (Change, error) {
 	var c Change
 	for _, step := range []func(context.Context) error{

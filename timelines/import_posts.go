@@ -56,14 +56,25 @@ func (b *batch) findPosts(ctx context.Context) error {
 	return nil
 }
 
-// holdLevels locks the levels of all places posts of the batch go to.
+// holdLevels locks the levels of all places posts of the batch go to, and those that
+// change: all in one go, in the order of their ids.
 func (b *batch) holdLevels(ctx context.Context) error {
 	var places []int64
 	for _, p := range b.posts {
 		places = append(places, b.addresses(p)...)
 	}
-	_, err := holdLevelsTx(ctx, b.tx, union(places, nil))
-	return err
+	if len(b.closing) == 0 {
+		_, err := holdLevelsTx(ctx, b.tx, union(places, nil))
+		return err
+	}
+	// Not FOR SHARE first: who holds a row so and then wants more of it waits for others
+	// who do the same.
+	_, err := b.tx.Exec(ctx, `SELECT FROM timelines WHERE id = ANY(@timelines) ORDER BY id FOR NO KEY UPDATE`,
+		pgx.StrictNamedArgs{"timelines": union(places, b.closing)})
+	if err != nil {
+		return fmt.Errorf("lock levels: %w", err)
+	}
+	return nil
 }
 
 // addresses are the base timelines the source puts the post in: as live, a
@@ -88,8 +99,8 @@ func (b *batch) addresses(p *importPost) []int64 {
 	return union(places, nil)
 }
 
-// lockPosts locks the posts that were there, in the order of their ids, and
-// reads them as they are then.
+// lockPosts locks the posts that were there, in the order of their ids, those of
+// feeds that go private with them, and reads them as they are then.
 func (b *batch) lockPosts(ctx context.Context) error {
 	byID := map[int64]*importPost{}
 	var ids []int64
@@ -97,6 +108,11 @@ func (b *batch) lockPosts(ctx context.Context) error {
 		if !p.new {
 			byID[p.ID] = p
 			ids = append(ids, p.ID)
+		}
+	}
+	if len(b.closing) > 0 {
+		if err := b.im.store.setLevelsTx(ctx, b.tx, b.closing, Private, ids...); err != nil {
+			return err
 		}
 	}
 	if len(ids) == 0 {

@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// setLevelTx changes the level of a base timeline and the flags of its posts, or
-// leaves these to blocks where they are many (upkeep.go). It returns the level that was, which is that asked for if nothing changes or the
-// timeline has gone. Changes of level wait for each other before (levelChanges).
+// setLevelTx changes the level of a base timeline and the flags of its posts. It
+// returns the level that was, which is that asked for if nothing changes or the
+// timeline has gone.
 func (s *Store) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (was Level, err error) {
-	// The lock first: who relies on the level (a new post's flags, a subscription
-	// without a request, somebody admitted or excluded) holds the row, so they are
-	// either waited for, and seen by the next statement, or wait, and see the new level.
-	args := pgx.StrictNamedArgs{"id": timeline}
-	err = tx.QueryRow(ctx, `SELECT access FROM timelines WHERE id = @id FOR NO KEY UPDATE`, args).Scan(&was)
+	// The lock first: who relies on the level (a new post's flags, a post that moves
+	// here, a subscription without a request, somebody admitted or excluded) holds the
+	// row, so they are either waited for, and seen by the next statement, or wait, and
+	// see the new level.
+	const lock = `SELECT access FROM timelines WHERE id = @id FOR NO KEY UPDATE`
+	err = tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"id": timeline}).Scan(&was)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return level, nil
 	}
@@ -26,47 +28,63 @@ func (s *Store) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level
 	if was == level {
 		return level, nil
 	}
-	_, err = tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = @id`, pgx.StrictNamedArgs{"id": timeline, "level": level})
+	return was, s.setLevelsTx(ctx, tx, []int64{timeline}, level)
+}
+
+// setLevelsTx changes the level of base timelines, whose rows are locked, and the
+// flags of their posts, or leaves these to blocks where they are many (upkeep.go).
+// The posts are locked, and with them the further ones that the caller will want, all
+// in one go, in the order of their ids.
+func (s *Store) setLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64, level Level, further ...int64) error {
+	_, err := tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = ANY(@ids)`,
+		pgx.StrictNamedArgs{"ids": timelines, "level": level})
 	if err != nil {
-		return was, fmt.Errorf("set level: %w", err)
+		return fmt.Errorf("set level: %w", err)
 	}
-	many, err := s.manyToFlagTx(ctx, tx, timeline)
+	many, err := s.manyToFlagTx(ctx, tx, timelines)
 	if err != nil {
-		return was, err
+		return err
 	}
-	if many {
-		return was, s.announceTx(ctx, tx, Upkeep{})
+	if len(many) > 0 {
+		if err := s.announceTx(ctx, tx, Upkeep{}); err != nil {
+			return err
+		}
 	}
-	const posts = `SELECT post_id FROM timeline_entries WHERE timeline_id = @id ORDER BY post_id`
-	rows, err := tx.Query(ctx, posts, args)
+	const posts = `
+		SELECT post_id FROM timeline_entries WHERE timeline_id = ANY(@few) UNION SELECT unnest(@further::bigint[])`
+	few := slices.DeleteFunc(slices.Clone(timelines), func(id int64) bool { return slices.Contains(many, id) })
+	rows, err := tx.Query(ctx, posts, pgx.StrictNamedArgs{"few": few, "further": further})
 	ids, err := collectIDs(rows, err, "posts of a changed level")
 	if err != nil {
-		return was, err
+		return err
 	}
-	return was, flagTx(ctx, tx, ids)
+	return flagTx(ctx, tx, ids)
 }
 
 // flagFew is how many posts may stand, or have stood, in a feed for their flags to
 // follow its level in the request.
 const flagFew = 500
 
-// manyToFlagTx reports whether the posts of a timeline are too many for that, and
-// notes then that their flags are behind, from the first on.
-func (s *Store) manyToFlagTx(ctx context.Context, tx pgx.Tx, timeline int64) (bool, error) {
+// manyToFlagTx returns those of the timelines whose posts are too many for that, and
+// notes that their flags are behind, from the first on.
+func (s *Store) manyToFlagTx(ctx context.Context, tx pgx.Tx, timelines []int64) (many []int64, err error) {
 	const note = `
-		INSERT INTO unflagged_timelines (timeline_id)
-		SELECT @id::bigint WHERE @few::bigint < (SELECT count(*) FROM (
-			SELECT FROM timeline_entries WHERE timeline_id = @id LIMIT @few::bigint + 1) e)
-		ON CONFLICT (timeline_id) DO UPDATE SET after = 0`
-	many, err := ran(tx.Exec(ctx, note, pgx.StrictNamedArgs{"id": timeline, "few": int64(s.flagFew)}))
-	if err != nil {
-		return false, fmt.Errorf("note flags to follow: %w", err)
-	}
-	return many, nil
+		WITH many AS MATERIALIZED (
+			SELECT id FROM unnest(@ids::bigint[]) AS t (id)
+			WHERE @few::bigint < (SELECT count(*) FROM (
+				SELECT FROM timeline_entries WHERE timeline_id = t.id LIMIT @few::bigint + 1) e)
+		), noted AS (
+			INSERT INTO unflagged_timelines (timeline_id) SELECT id FROM many ORDER BY id
+			ON CONFLICT (timeline_id) DO UPDATE SET after = 0
+		)
+		SELECT id FROM many`
+	rows, err := tx.Query(ctx, note, pgx.StrictNamedArgs{"ids": timelines, "few": int64(s.flagFew)})
+	return collectIDs(rows, err, "flags to follow")
 }
 
-// flagTx sets the flags of these posts by the levels of where they stand. No level
-// and no post's destinations may change meanwhile (levelChanges).
+// flagTx sets the flags of these posts by the levels of where they stand. The posts
+// are locked before the statement that reads those: what moves meanwhile, or stands in
+// a second timeline whose level changes too, is waited for and seen.
 //
 // A post deleted while this waits for it is left alone: deleted_at is checked again
 // on the row as it is then. What else happens to a post does not concern its flags,

@@ -117,17 +117,19 @@ func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) error 
 // admitTx makes the account a subscriber and a reader; a request is answered. Who
 // read a group without being a member does so as one from now on.
 func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) error {
-	const query = `
-		WITH answered AS (
-			DELETE FROM subscription_requests WHERE subscriber_id = @subscriber AND account_id = @account
-		), subscribed AS (
-			INSERT INTO subscriptions (subscriber_id, account_id) VALUES (@subscriber, @account)
-			ON CONFLICT DO NOTHING
-		)
+	// Three statements in one round trip, in the order of locks: of parts of one it is
+	// not known which runs first.
+	args := pgx.StrictNamedArgs{"subscriber": subscriber, "account": account}
+	var admit pgx.Batch
+	admit.Queue(`DELETE FROM subscription_requests WHERE subscriber_id = @subscriber AND account_id = @account`, args)
+	admit.Queue(`
+		INSERT INTO subscriptions (subscriber_id, account_id) VALUES (@subscriber, @account)
+		ON CONFLICT DO NOTHING`, args)
+	admit.Queue(`
 		INSERT INTO readers AS r (timeline_id, account_id) VALUES (@feed, @subscriber)
-		ON CONFLICT (timeline_id, account_id) DO UPDATE SET admitted = false WHERE r.admitted`
-	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"subscriber": subscriber, "account": account, "feed": feed})
-	if err != nil {
+		ON CONFLICT (timeline_id, account_id) DO UPDATE SET admitted = false WHERE r.admitted`,
+		pgx.StrictNamedArgs{"feed": feed, "subscriber": subscriber})
+	if err := tx.SendBatch(ctx, &admit).Close(); err != nil {
 		return fmt.Errorf("admit subscriber: %w", err)
 	}
 	return nil

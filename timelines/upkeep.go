@@ -22,9 +22,9 @@ import (
 //
 // Whoever reads it knows in the same snapshot that it is behind, and finds without
 // its help what it lacks (scanFew) and decides without it what it says wrong
-// (readablePost); so nothing is missing or wrong meanwhile, and
-// no order of blocks and changes matters, only how long a page takes. A change that
-// comes between two blocks begins the work anew.
+// (readablePost); so nothing is missing or wrong meanwhile, and no order of blocks and
+// changes matters, only how long a page takes. A change that comes between two blocks
+// begins the work anew.
 
 // upkeepBlock is how many rows one block brings, under the lock of what they are of.
 const upkeepBlock = 500
@@ -55,18 +55,12 @@ func (s *Store) UpkeepBlock(ctx context.Context) (more bool, err error) {
 }
 
 // flagBlockTx sets the flags of some more posts of one feed whose level changed, and
-// reports whether there was one. Changes of level, and of posts' destinations, wait
-// until the block is done (levelChanges), which takes milliseconds.
+// reports whether there was one. A further change of that level waits for the block,
+// which takes milliseconds, to begin anew.
 func (s *Store) flagBlockTx(ctx context.Context, tx pgx.Tx) (flagged bool, err error) {
-	const behind = `SELECT timeline_id, after FROM unflagged_timelines ORDER BY timeline_id LIMIT 1`
+	const behind = `SELECT timeline_id, after FROM unflagged_timelines ORDER BY timeline_id LIMIT 1 FOR UPDATE`
 	var timeline, after int64
 	err = tx.QueryRow(ctx, behind).Scan(&timeline, &after)
-	if err == nil {
-		if err := lockAllLevelsTx(ctx, tx); err != nil {
-			return false, err
-		}
-		err = tx.QueryRow(ctx, behind).Scan(&timeline, &after) // as of the lock
-	}
 	if errors.Is(err, pgx.ErrNoRows) {
 		return false, nil
 	}
