@@ -4,6 +4,8 @@
 # they print the one command to run and stop.
 
 GO ?= go
+# What takes longest begins first, so that it does not end alone.
+LONGEST = ./web ./timelines ./tiers ./rivers
 
 .PHONY: build run test generate fmt postgresql chromium
 
@@ -14,7 +16,7 @@ run: postgresql build
 	./bin/riverrun serve
 
 test: postgresql chromium
-	$(GO) test ./...
+	$(GO) test $(LONGEST) ./...
 
 generate:
 	$(GO) tool templ generate

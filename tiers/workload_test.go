@@ -20,8 +20,8 @@ import (
 // that a slow machine tests as much as a fast one.
 const (
 	workloadRounds = 2
-	actorSteps     = 60 // of each actor in each round
-	readerLooks    = 50 // of each reader in each round
+	actorSteps     = 45 // of each actor in each round
+	readerLooks    = 40 // of each reader in each round
 	seededPosts    = 165
 	ghosts         = 230 // more than follow a bump in its own transaction, and a crowd to who reads the post's timelines
 	ghostPrefix    = "ghost-"

@@ -227,10 +227,10 @@ func BenchmarkLevelOfMany(b *testing.B) {
 			WITH made AS (
 				INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
 				SELECT $1, i, to_timestamp(i / 1000000.0), true, false, false, lpad(i::text, 10, '0'), 'hello', ARRAY[$2::bigint]
-				FROM generate_series(1, 100000) i
+				FROM generate_series(1, $3::int) i
 				RETURNING id, fresh_at)
 			INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
-			SELECT $2, id, fresh_at, fresh_at, fresh_at FROM made`, bob.ID, bob.FeedID)
+			SELECT $2, id, fresh_at, fresh_at, fresh_at FROM made`, bob.ID, bob.FeedID, large(100_000))
 		return struct{}{}, err
 	})
 	w.must(err)

@@ -158,7 +158,7 @@ func (w *town) sameFew(sn *Snapshot, q Scan) error {
 // and what it would cost the few without looking from the other side.
 func BenchmarkFewReadable(b *testing.B) {
 	w := newTown(b)
-	likes, viewer := w.stranded(100_000, 1000, 500)
+	likes, viewer := w.stranded(large(100_000), 1000, 500)
 	all := w.user("all")
 	w.exec(`INSERT INTO readers (timeline_id, account_id)
 		SELECT t.id, $1 FROM timelines t JOIN accounts a ON a.id = t.their_id AND a.name LIKE 'shut-%' WHERE t.kind = 'feed'`, all.ID)

@@ -406,11 +406,11 @@ func BenchmarkSearch(b *testing.B) {
 				INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
 				SELECT author_id, fresh_at / 1000000 * 1000000 + 2 * i + author_id % 2, created_at + i * interval '1 microsecond', is_public, is_protected, is_private,
 					translate(lpad(i::text || (id % 10), 10, '0'), '', ''),
-					body || ' and the river runs through many words such as rare' || i % 1000 || ' and others, number ' || i, decisive
-				FROM posts, generate_series(1, 50000) i WHERE id = $1
+					body || ' and the river runs through many words such as rare' || i % ($2::int / 50) || ' and others, number ' || i, decisive
+				FROM posts, generate_series(1, $2::int) i WHERE id = $1
 				RETURNING id, author_id)
 			INSERT INTO comments (post_id, author_id, created_at, body)
-			SELECT id, author_id, now(), 'common remark' FROM made WHERE id % 10 = 0`, of.PostID)
+			SELECT id, author_id, now(), 'common remark' FROM made WHERE id % 10 = 0`, of.PostID, large(50_000))
 		w.must(err)
 	}
 	_, err := w.pool.Exec(b.Context(), `VACUUM ANALYZE`)

@@ -67,6 +67,15 @@ func newTown(tb testing.TB) *town {
 	return &town{TB: tb, Store: Open(testdb.New(tb).Primary, heard, DefaultOptions()), heard: heard}
 }
 
+// large is the size of what a benchmark measures in, a tenth of it with -short: to see
+// that it runs.
+func large(n int) int {
+	if testing.Short() {
+		return n / 10
+	}
+	return n
+}
+
 // user makes an account without a password, which would take its time.
 func (w *town) user(name string) Account {
 	w.Helper()

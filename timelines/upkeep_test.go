@@ -162,7 +162,7 @@ func BenchmarkMoveOfACrowd(b *testing.B) {
 	w := newTown(b)
 	bob := w.user("bob")
 	p := w.post(bob, "hello")
-	w.crowd(p.PostID, 10_000)
+	w.crowd(p.PostID, large(10_000))
 	w.exec(`VACUUM ANALYZE`)
 	w.pool.Reset()
 	groups := 0
