@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"riverrun/timelines"
@@ -40,7 +41,7 @@ func (f *Fold) leavesOpen(t timelines.Timeline, people int) bool {
 // askCrowd asks the primary store about those timelines of these entries, open to
 // who looks, of which the folds cannot tell: one statement, or none.
 func (s *Store) askCrowd(ctx context.Context, all []undecided, folds map[int64]*Fold, gates timelines.Gates) (crowd, error) {
-	var ask []timelines.Hold
+	ask := map[timelines.Hold]struct{}{}
 	for _, u := range all {
 		for _, e := range u.entries {
 			f := folds[e.PostID]
@@ -49,7 +50,7 @@ func (s *Store) askCrowd(ctx context.Context, all []undecided, folds map[int64]*
 			}
 			for _, id := range e.Overlay.Timelines {
 				if t, ok := gates.Timeline(id); ok && f.leavesOpen(t, s.people) && gates.Opens(u.sets, id) {
-					ask = append(ask, timelines.Hold{PostID: e.PostID, TimelineID: id})
+					ask[timelines.Hold{PostID: e.PostID, TimelineID: id}] = struct{}{}
 				}
 			}
 		}
@@ -57,7 +58,7 @@ func (s *Store) askCrowd(ctx context.Context, all []undecided, folds map[int64]*
 	if len(ask) == 0 {
 		return nil, nil
 	}
-	return s.primary.Holdings(ctx, ask)
+	return s.primary.Holdings(ctx, slices.Collect(maps.Keys(ask)))
 }
 
 // bears reports whether it is borne out that the timeline holds the post, by the

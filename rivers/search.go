@@ -46,6 +46,11 @@ const (
 	// broughtUpWithin is how old a search may be to be brought up. Folds that nothing
 	// links are kept longer (see keep).
 	broughtUpWithin = keep / 2
+	// markedEvery is how long a search may stand as it is marked while nothing changes
+	// for it. What is looked through reaches back as far as the oldest transaction under
+	// way then: a long one, in whatever database of the server, must not make each look
+	// go through all that was written since.
+	markedEvery = 10 * time.Second
 	// maxSearching is how many searches of all texts one node makes at once; more wait.
 	maxSearching = 4
 	// maxBroughtUp is how many posts are looked at; if more changed, asking for the
@@ -201,20 +206,25 @@ func (s *Store) retire(ctx context.Context, rivers []int64) error {
 // changedSince reads which of the searches stand and are behind.
 func (s *Store) changedSince(ctx context.Context, names []Name) (late []search, at moment, err error) {
 	const query = `
-		SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord,
-			r.updated_at < statement_timestamp() - @within::interval,
-			r.updated_at < statement_timestamp() - @within::interval / 4, f.posts,
-			statement_timestamp(), pg_current_snapshot()::text` +
+		WITH stands AS MATERIALIZED (
+			SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.updated_at, r.seen::text AS seen` +
 		watched + `
-		CROSS JOIN LATERAL (
-			SELECT ARRAY(
+			WHERE r.id IS NOT NULL
+		), changed AS MATERIALIZED (
+			SELECT s.seen, ARRAY(
 				SELECT post_id FROM folds
-				WHERE written >= pg_snapshot_xmin(r.seen) AND NOT pg_visible_in_snapshot(written, r.seen)
-				LIMIT @most + 1) AS posts) f
-		WHERE r.id IS NOT NULL
-		ORDER BY r.id`
+				WHERE written >= pg_snapshot_xmin(s.seen::pg_snapshot) AND NOT pg_visible_in_snapshot(written, s.seen::pg_snapshot)
+				LIMIT @most + 1) AS posts
+			FROM (SELECT DISTINCT seen FROM stands) s
+		)
+		SELECT s.id, s.user_id, s.kind, s.their_id, s.term, s.ord,
+			s.updated_at < statement_timestamp() - @within::interval,
+			s.updated_at < statement_timestamp() - @quiet::interval, c.posts,
+			statement_timestamp(), pg_current_snapshot()::text
+		FROM stands s JOIN changed c USING (seen)
+		ORDER BY s.id`
 	args := namesArgs(names)
-	args["within"], args["most"] = broughtUpWithin, maxBroughtUp
+	args["within"], args["quiet"], args["most"] = broughtUpWithin, markedEvery, maxBroughtUp
 	rows, err := s.db.Query(ctx, query, args)
 	if err != nil {
 		return nil, at, fmt.Errorf("read what searches lack: %w", err)
@@ -302,20 +312,12 @@ func (s *Store) asked(ctx context.Context, ids []int64, names []Name, posts []in
 			return err
 		}
 		var looks timelines.Looks
-		concerned := map[int64]struct{}{}
-		for i, id := range ids {
-			for _, post := range posts {
-				_, finds := found[i][post]
-				if _, holds := stands[at{id, post}]; finds || holds {
-					looks.Add(post, names[i].UserID)
-					concerned[post] = struct{}{}
-				}
+		for i := range ids {
+			for post := range found[i] {
+				looks.Add(post, names[i].UserID)
 			}
 		}
-		if len(concerned) == 0 {
-			return nil
-		}
-		states, err = sn.States(ctx, slices.Sorted(maps.Keys(concerned)), looks)
+		states, err = sn.States(ctx, posts, looks)
 		return err
 	})
 	if err != nil {
@@ -325,9 +327,9 @@ func (s *Store) asked(ctx context.Context, ids []int64, names []Name, posts []in
 	var entries []entry
 	for i, id := range ids {
 		for _, post := range posts {
-			_, finds := found[i][post]
-			version, holds := stands[at{id, post}]
-			if st := states[post]; st != nil && (finds || holds) && version < st.Version {
+			// Where nothing stands and nothing is found a tombstone is written all the same:
+			// it holds off who found something in an older snapshot and writes later.
+			if st := states[post]; st != nil && stands[at{id, post}] < st.Version {
 				entries = append(entries, askedEntryOf(names[i], id, found[i], st))
 			}
 		}

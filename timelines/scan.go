@@ -113,11 +113,15 @@ const scanCreated = `
 // readablePost is true for a post p that @viewer may read: the third of 004's
 // checks. Any readable decisive timeline is enough (source: 000).
 //
-// The flag spares most rows the look at their gates. While flags of any feed are
-// behind (upkeep.go) none is believed; the one look at that table serves the whole
-// statement.
-const readablePost = `(p.is_public AND NOT EXISTS (SELECT FROM unflagged_timelines) OR EXISTS (
+// The flag spares most rows the look at their gates.
+const readablePost = `(p.is_public AND ` + flagged + ` OR EXISTS (
 	SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND ` + openGate + `))`
+
+// flagged is true for a post p whose flags are not behind those of a feed it stands
+// in (upkeep.go). As long as none is behind, which is nearly always, it is one look for
+// the whole statement.
+const flagged = `(NOT EXISTS (SELECT FROM unflagged_timelines)
+	OR NOT EXISTS (SELECT FROM unflagged_timelines u WHERE u.timeline_id = ANY(p.decisive)))`
 
 // openGate is true for a base timeline g that @viewer may read.
 const openGate = `(g.access = 0

@@ -251,7 +251,7 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 	// look at, a few each, are millions of pairs nobody needs.
 	const viewersQuery = `
 		SELECT p.id, v.id,
-			p.deleted_at IS NULL AND (p.is_public AND NOT EXISTS (SELECT FROM unflagged_timelines) OR EXISTS (
+			p.deleted_at IS NULL AND (p.is_public AND ` + flagged + ` OR EXISTS (
 				SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND (
 					g.access = 0
 					OR g.access = 1 AND v.id <> 0

@@ -58,7 +58,8 @@ func (s *Store) UpkeepBlock(ctx context.Context) (more bool, err error) {
 // reports whether there was one. A further change of that level waits for the block,
 // which takes milliseconds, to begin anew.
 func (s *Store) flagBlockTx(ctx context.Context, tx pgx.Tx) (flagged bool, err error) {
-	const behind = `SELECT timeline_id, after FROM unflagged_timelines ORDER BY timeline_id LIMIT 1 FOR UPDATE`
+	// Any of them: one whose level changes again and again must not keep all others.
+	const behind = `SELECT timeline_id, after FROM unflagged_timelines ORDER BY random() LIMIT 1 FOR UPDATE`
 	var timeline, after int64
 	err = tx.QueryRow(ctx, behind).Scan(&timeline, &after)
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -31,10 +31,11 @@ type sight struct {
 // statement while the caches hold.
 func (s *Server) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
 	now := sight{people: sets.Sight()}
-	if n.Account() == 0 {
+	of := tabsOf(n)
+	if of == 0 {
 		return now, nil
 	}
-	open, err := s.openSubfeeds(ctx, sets, timelines.Account{ID: n.Account()})
+	open, err := s.openSubfeeds(ctx, sets, timelines.Account{ID: of})
 	if err != nil {
 		return now, err
 	}
@@ -44,6 +45,15 @@ func (s *Server) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Set
 	}
 	now.tabs = b.String()
 	return now, nil
+}
+
+// tabsOf is whose sub-feeds stand around a page's entries, 0 for nobody's. What one
+// saved stands on one's own page.
+func tabsOf(n rivers.Name) int64 {
+	if n.Kind == rivers.Faves {
+		return n.UserID
+	}
+	return n.Account()
 }
 
 // seal returns the word by which a page remembers the sight it was decided with. It

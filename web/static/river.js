@@ -81,13 +81,25 @@ function take(frame) {
   }
 }
 
+let retabs = 0;
+
 // retab takes the tabs of an account's page, which name those of its feeds that are
-// open to the reader, from the page as it is now.
+// open to the reader, from the page as it is now. It tries until it knows: the server
+// says it once.
 async function retab() {
-  const reply = await fetch(river.dataset.page).catch(() => null);
-  if (!reply?.ok) return; // closed: the socket says so
-  const now = new DOMParser().parseFromString(await reply.text(), 'text/html').querySelectorAll('nav.tabs');
-  document.querySelectorAll('nav.tabs').forEach((tabs, i) => (now[i] ? tabs.replaceWith(now[i]) : tabs.remove()));
+  const mine = ++retabs;
+  for (let wait = 500; mine === retabs; wait = Math.min(2 * wait, 60000)) {
+    const reply = await fetch(river.dataset.page).catch(() => null);
+    const text = await reply?.text().catch(() => null);
+    if (mine !== retabs) return; // told again meanwhile
+    if ([401, 403, 404].includes(reply?.status)) return; // closed: the socket says so
+    if (reply?.ok && typeof text === 'string') {
+      const now = new DOMParser().parseFromString(text, 'text/html').querySelectorAll('nav.tabs');
+      document.querySelectorAll('nav.tabs').forEach((tabs, i) => (now[i] ? tabs.replaceWith(now[i]) : tabs.remove()));
+      return;
+    }
+    await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
+  }
 }
 
 // apply puts one frame, or the reply to a form of ours, into the page.
