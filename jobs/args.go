@@ -9,6 +9,7 @@ import (
 
 	riverqueue "github.com/riverqueue/river"
 
+	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
@@ -19,8 +20,8 @@ const (
 	queueChores = "chores"
 )
 
-// Priorities within the queue now; 1 is fetched first. A replace may rebuild
-// rivers for as long as many distributes take, and a block of a bump is nobody's
+// Priorities within the queue now; 1 is fetched first. A rebuild may take as long as
+// many distributes, and a block of a bump is nobody's
 // wish in particular. Upkeep only makes pages quicker.
 const (
 	priorityDistribute = 1
@@ -75,6 +76,29 @@ func (a replaceArgs) replace() timelines.Replace {
 func (replaceArgs) Kind() string { return "replace" }
 
 func (replaceArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityReplace, MaxAttempts: unlimited}
+}
+
+// rebuildArgs is a rivers.Name: what a replace leaves to do for each open river.
+type rebuildArgs struct {
+	UserID  int64        `json:"user_id,omitempty"`
+	River   rivers.Kind  `json:"river"`
+	TheirID int64        `json:"their_id,omitempty"`
+	Term    string       `json:"term,omitempty"`
+	Order   rivers.Order `json:"order"`
+}
+
+func rebuildArgsOf(n rivers.Name) rebuildArgs {
+	return rebuildArgs{UserID: n.UserID, River: n.Kind, TheirID: n.TheirID, Term: n.Term, Order: n.Order}
+}
+
+func (a rebuildArgs) name() rivers.Name {
+	return rivers.Name{UserID: a.UserID, Kind: a.River, TheirID: a.TheirID, Term: a.Term, Order: a.Order}
+}
+
+func (rebuildArgs) Kind() string { return "rebuild" }
+
+func (rebuildArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityReplace, MaxAttempts: unlimited}
 }
 

@@ -12,7 +12,8 @@
 // The kinds of jobs:
 //
 //	distribute  queue now     Tier 1: one changed post into the open rivers
-//	replace     queue now     rivers that became wrong as a whole
+//	replace     queue now     rivers that became wrong as a whole: retires the closed
+//	rebuild     queue now     one open one of them, anew
 //	bump        queue now     one block of a much-liked post's filter timelines
 //	upkeep      queue now     one block of what helps to find posts
 //	follow      queue later   Tier 2: all that is behind, into all live rivers

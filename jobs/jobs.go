@@ -28,12 +28,12 @@ type Tiers interface {
 	Distribute(ctx context.Context, touched []timelines.Touched) error
 	// Follow is Tier 2: all live rivers still behind.
 	Follow(ctx context.Context, touched []timelines.Touched) error
-	// Spread begins a Replace of many viewers' rivers and returns what is left to do,
-	// one Replace for each viewer with an open page.
-	Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error)
-	// Replace makes new rivers in the place of those that r names. It does not
-	// trust builds under way: they may not know of the change.
-	Replace(ctx context.Context, r timelines.Replace) error
+	// Spread begins to make the rivers anew that r concerns: it retires the closed ones
+	// and returns the open ones.
+	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Name, error)
+	// Rebuild makes one of them anew. It does not trust a build under way: it may not
+	// know of the change.
+	Rebuild(ctx context.Context, n rivers.Name) error
 }
 
 // Timelines is what the jobs need of the primary store; *timelines.Store has it.
@@ -194,6 +194,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	workers := riverqueue.NewWorkers()
 	riverqueue.AddWorker(workers, &distributeWorker{jobs: j})
 	riverqueue.AddWorker(workers, &replaceWorker{jobs: j})
+	riverqueue.AddWorker(workers, &rebuildWorker{jobs: j})
 	riverqueue.AddWorker(workers, &bumpWorker{jobs: j})
 	riverqueue.AddWorker(workers, &upkeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})

@@ -38,8 +38,8 @@ type calls struct {
 	probed     atomic.Bool // a job for the post probe was worked
 	distribute func(context.Context, timelines.Touched) error
 	follow     func(context.Context, []timelines.Touched) error
-	replace    func(context.Context, timelines.Replace) error
-	viewers    []int64 // those with an open page
+	spread     func(context.Context, timelines.Replace) ([]rivers.Name, error)
+	rebuild    func(context.Context, rivers.Name) error
 	bump       func(context.Context, timelines.Unbumped) error
 	upkeep     func(context.Context) (bool, error)
 	expire     func(context.Context) error
@@ -67,19 +67,18 @@ func (c *calls) Follow(ctx context.Context, touched []timelines.Touched) error {
 	return c.follow(ctx, touched)
 }
 
-func (c *calls) Spread(_ context.Context, r timelines.Replace) ([]timelines.Replace, error) {
-	var left []timelines.Replace
-	for _, v := range c.viewers {
-		left = append(left, timelines.Replace{ViewerID: v, Kinds: r.Kinds})
+func (c *calls) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Name, error) {
+	if c.spread == nil {
+		return nil, nil
 	}
-	return left, nil
+	return c.spread(ctx, r)
 }
 
-func (c *calls) Replace(ctx context.Context, r timelines.Replace) error {
-	if c.replace == nil {
+func (c *calls) Rebuild(ctx context.Context, n rivers.Name) error {
+	if c.rebuild == nil {
 		return nil
 	}
-	return c.replace(ctx, r)
+	return c.rebuild(ctx, n)
 }
 
 func (c *calls) BumpBlock(ctx context.Context, u timelines.Unbumped) error {

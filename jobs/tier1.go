@@ -56,49 +56,51 @@ func (j *Jobs) note(ctx context.Context, t timelines.Touched, changedAt int64) e
 	return nil
 }
 
-// replaceWorker makes rivers anew which a change of access or subscription made
-// wrong as a whole.
+// replaceWorker begins to make rivers anew which a change of access or subscription
+// made wrong as a whole. Each of those that somebody has open becomes a job, so that no
+// job grows with the number of viewers or of their pages, and a failure repeats one
+// river's part. A replace worked twice rebuilds twice, which is harmless.
 type replaceWorker struct {
 	riverqueue.WorkerDefaults[replaceArgs]
 	jobs *Jobs
 }
 
 // Work implements riverqueue.Worker.
-//
-// A build that began before the change was committed may have read the state
-// before it. That there is a job proves the commit; so a build that begins after
-// the job did is safe, and Replace takes the moment it is called for the dividing
-// line. The job's created_at would not do: it is the beginning of the change's
-// transaction.
-//
-// A change that concerns everybody, or all who see an account's feeds, becomes one
-// job for each viewer with an open page, so that no job grows with the number of
-// viewers and a failure repeats one viewer's part.
 func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArgs]) error {
-	r := job.Args.replace()
-	if r.Everybody || r.Of != 0 {
-		return w.spread(ctx, r)
+	open, err := w.jobs.cfg.Tiers.Spread(ctx, job.Args.replace())
+	if err != nil {
+		return fmt.Errorf("replace rivers: %w", err)
 	}
-	if err := w.jobs.cfg.Tiers.Replace(ctx, r); err != nil {
+	if len(open) == 0 {
+		return nil
+	}
+	params := make([]riverqueue.InsertManyParams, len(open))
+	for i, n := range open {
+		params[i].Args = rebuildArgsOf(n)
+	}
+	if _, err := w.jobs.client.InsertMany(ctx, params); err != nil {
 		return fmt.Errorf("replace rivers: %w", err)
 	}
 	return nil
 }
 
-func (w *replaceWorker) spread(ctx context.Context, r timelines.Replace) error {
-	left, err := w.jobs.cfg.Tiers.Spread(ctx, r)
-	if err != nil {
-		return fmt.Errorf("replace many viewers' rivers: %w", err)
-	}
-	params := make([]riverqueue.InsertManyParams, len(left))
-	for i, one := range left {
-		params[i].Args = replaceArgsOf(one)
-	}
-	if len(params) == 0 {
-		return nil
-	}
-	if _, err := w.jobs.client.InsertMany(ctx, params); err != nil {
-		return fmt.Errorf("replace many viewers' rivers: %w", err)
+// rebuildWorker makes one river anew.
+//
+// A build that began before the change was committed may have read the state before
+// it. That there is a job proves the commit; so a build that begins after the job did
+// is safe, and Rebuild takes the moment it is called for the dividing line. The
+// created_at of the replace would not do: it is the beginning of the change's
+// transaction.
+type rebuildWorker struct {
+	riverqueue.WorkerDefaults[rebuildArgs]
+	jobs *Jobs
+}
+
+// Work implements riverqueue.Worker.
+func (w *rebuildWorker) Work(ctx context.Context, job *riverqueue.Job[rebuildArgs]) error {
+	n := job.Args.name()
+	if err := w.jobs.cfg.Tiers.Rebuild(ctx, n); err != nil {
+		return fmt.Errorf("rebuild a river of kind %s: %w", n.Kind, err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
@@ -62,17 +63,17 @@ func TestFailureIsTriedAgain(t *testing.T) {
 }
 
 // TestReplaceIsCalledAfterTheCommit: a build may begin while the change's
-// transaction is open; Replace must be called later than that.
+// transaction is open; Spread must be called later than that.
 func TestReplaceIsCalledAfterTheCommit(t *testing.T) {
 	pool := prepare(t)
 	var committed atomic.Bool
 	replaced := make(chan timelines.Replace, 1)
-	c := &calls{replace: func(_ context.Context, r timelines.Replace) error {
+	c := &calls{spread: func(_ context.Context, r timelines.Replace) ([]rivers.Name, error) {
 		if !committed.Load() {
-			t.Error("Replace was called before the change was committed")
+			t.Error("Spread was called before the change was committed")
 		}
 		replaced <- r
-		return nil
+		return nil, nil
 	}}
 	start(t, config(t, pool, c))
 
@@ -166,27 +167,41 @@ func TestLaterDoesNotStarveNow(t *testing.T) {
 	}
 }
 
-// A change that concerns everybody, or all who see an account's feeds, is a job for
-// each viewer with an open page.
-func TestReplaceOfEverybodyIsSpread(t *testing.T) {
+// A replace is a job for each open river, whosever they are: none waits for another,
+// and one that fails keeps none from what the change opened.
+func TestReplaceIsAJobForEachOpenRiver(t *testing.T) {
 	pool := prepare(t)
-	replaced := make(chan timelines.Replace, 10)
-	c := &calls{viewers: []int64{0, 7, 9}, replace: func(_ context.Context, r timelines.Replace) error {
-		replaced <- r
-		return nil
-	}}
-	start(t, config(t, pool, c))
-	for _, wide := range []timelines.Replace{{Everybody: true, Kinds: []string{"home"}}, {Of: 4, Kinds: []string{"home"}}} {
-		announce(t, pool, wide)
-		got := map[int64]timelines.Replace{}
-		for range c.viewers {
-			r := receive(t, "a replace", replaced)
-			got[r.ViewerID] = r
+	var open []rivers.Name
+	for user := range int64(3) {
+		for page := range int64(5) {
+			open = append(open, rivers.Name{UserID: user, Kind: rivers.User, TheirID: page, Term: "весна", Order: rivers.Created})
 		}
-		for _, v := range c.viewers {
-			if diff := cmp.Diff(timelines.Replace{ViewerID: v, Kinds: []string{"home"}}, got[v]); diff != "" {
-				t.Errorf("%+v: viewer %d (-want +got):\n%s", wide, v, diff)
+	}
+	failing, failures := open[0], make(chan bool, 1000)
+	rebuilt := make(chan rivers.Name, 100)
+	c := &calls{
+		spread: func(context.Context, timelines.Replace) ([]rivers.Name, error) { return open, nil },
+		rebuild: func(_ context.Context, n rivers.Name) error {
+			if n == failing {
+				failures <- true
+				return errors.New("it does not answer")
 			}
+			rebuilt <- n
+			return nil
+		},
+	}
+	start(t, config(t, pool, c))
+	announce(t, pool, timelines.Replace{ViewerID: 0})
+	got := map[rivers.Name]int{}
+	for range open[1:] {
+		got[receive(t, "a river to be rebuilt", rebuilt)]++
+	}
+	for _, n := range open[1:] {
+		if got[n] != 1 {
+			t.Errorf("%+v was rebuilt %d times, want once", n, got[n])
 		}
+	}
+	for range 2 {
+		receive(t, "the failing one to be tried again", failures)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -72,11 +71,15 @@ func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pg
 // extends it again.
 const deepest = 10 * chunk
 
-// Spread begins a Replace of many viewers' rivers: closed ones and builds under way
-// are retired, in one statement, and what is left to do is returned, one Replace
-// for each viewer who has a page open. Each of them is short, whatever the number
-// of viewers, and can be repeated without the others.
-func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error) {
+// Spread begins to make the rivers anew that a change of access or subscription made
+// wrong (DESIGN: the protocol, step 6). Closed ones, and builds under way, whose
+// snapshot may be older than the change, are retired. The names of those that somebody
+// has open are returned: each is to be rebuilt, in any order, by whoever has the time
+// (see Rebuild). So the work of a change is as many short parts as there are open
+// rivers, whosever they are: nobody's page waits for all others', and a part that
+// fails is repeated by itself. What the old generations still show meanwhile is decided
+// at render with the new access sets.
+func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Name, error) {
 	concerned, args, err := s.replacedBy(ctx, r)
 	if err != nil {
 		return nil, err
@@ -84,38 +87,25 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Re
 	if err := s.retireUnopened(ctx, concerned, args); err != nil {
 		return nil, err
 	}
-	// Of an account, somebody may have its pages open, or a river that has it among
-	// others, or both.
-	pages := `false`
-	if r.Of != 0 {
-		pages = `r.kind = ANY(@pages)`
-	}
-	query := `
-		SELECT DISTINCT r.user_id, ` + pages + ` FROM leases l JOIN rivers r ON r.id = l.river_id
-		WHERE l.until > clock_timestamp() AND ` + concerned + `
-		ORDER BY 1, 2`
+	query := `SELECT DISTINCT user_id, kind, their_id, term, ord FROM rivers r WHERE ` + concerned + ` AND ` + leftOpen
 	rows, err := s.db.Query(ctx, query, args)
 	if err != nil {
-		return nil, fmt.Errorf("read whose rivers are open: %w", err)
+		return nil, fmt.Errorf("read open rivers: %w", err)
 	}
-	var left []timelines.Replace
-	one := timelines.Replace{Kinds: r.Kinds, Terms: r.Terms, TheirIDs: r.TheirIDs}
-	var ofPages bool
-	_, err = pgx.ForEachRow(rows, []any{&one.ViewerID, &ofPages}, func() error {
-		switch {
-		case ofPages:
-			one.Kinds, one.TheirIDs = among(r.Kinds, accountKinds()), []int64{r.Of}
-		case r.Of != 0:
-			one.Kinds, one.TheirIDs = among(r.Kinds, homeKinds()), r.TheirIDs
-		}
-		left = append(left, one)
-		return nil
+	open, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n Name, err error) {
+		return n, row.Scan(&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("read whose rivers are open: %w", err)
+		return nil, fmt.Errorf("read open rivers: %w", err)
 	}
-	return left, nil
+	return open, nil
 }
+
+// leftOpen is the condition on a river r that is to be rebuilt, once retireUnopened
+// ran: what it left live was open, be its lease at an end since; and a page may be open
+// on a river already retired (the actor's own, see Retire).
+const leftOpen = `(r.state = 'live' OR r.state = 'retired' AND EXISTS (
+	SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))`
 
 // accountKinds are the kinds of an account's pages, homeKinds those made of the
 // accounts somebody follows.
@@ -132,11 +122,6 @@ func kindsThat(has func(spec) bool) (kinds []string) {
 		}
 	}
 	return kinds
-}
-
-// among returns those of all that are wanted; none wanted means all.
-func among(wanted, all []string) []string {
-	return slices.DeleteFunc(all, func(k string) bool { return len(wanted) > 0 && !slices.Contains(wanted, k) })
 }
 
 // retireUnopened retires those of the rivers concerned that nobody has open, and
@@ -157,97 +142,48 @@ func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.S
 	return nil
 }
 
-// Replace makes one viewer's rivers that a change of access or subscription
-// concerns anew (DESIGN: the protocol, step 6). Closed ones and builds under way
-// are retired; open ones are rebuilt down to their old floor, or to a depth of
-// deepest, while the old generation still serves, and swapped. It returns the
-// names swapped, for the bus. What the old generation still shows meanwhile is
-// decided at render with the new access sets.
+// Rebuild makes one of the rivers anew that Spread returned: down to its old floor, or
+// to a depth of deepest, while the old generation still serves, and swaps it. A river
+// that was closed meanwhile is retired, as is one whose post or list is gone.
 //
-// For everybody, and for all whom an account's feeds concern, it does so for one
-// viewer after the other; see Spread.
-func (s *Store) Replace(ctx context.Context, r timelines.Replace) ([]Name, error) {
-	if r.Everybody || r.Of != 0 {
-		left, err := s.Spread(ctx, r)
-		if err != nil {
-			return nil, err
-		}
-		var swapped []Name
-		for _, one := range left {
-			names, err := s.Replace(ctx, one)
-			if err != nil {
-				return nil, err
-			}
-			swapped = append(swapped, names...)
-		}
-		return swapped, nil
+// A build that began before the change was committed may have read the state before
+// it, and is never joined. That the change is spread proves the commit.
+func (s *Store) Rebuild(ctx context.Context, n Name) error {
+	const named = `r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term AND r.ord = @ord`
+	args := nameArgs(n)
+	if err := s.retireUnopened(ctx, named, args); err != nil {
+		return err
 	}
-	concerned, args, err := s.replacedBy(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.retireUnopened(ctx, concerned, args); err != nil {
-		return nil, err
-	}
-	// What is left live is open; and a page open on a river already retired (the
-	// actor's own, see Retire) is swapped too.
-	open := `
-		SELECT DISTINCT ON (user_id, kind, their_id, term, ord) user_id, kind, their_id, term, ord,
-			(SELECT CASE WHEN count(*) > @deepest THEN min(fresh_at) ELSE r.floor END
+	const open = `
+		SELECT (SELECT CASE WHEN count(*) > @deepest THEN min(fresh_at) ELSE r.floor END
 			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
 				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
 			state = 'live'
 		FROM rivers r
-		WHERE ` + concerned + `
-			AND (state = 'live' OR state = 'retired' AND EXISTS (
-				SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))
-		ORDER BY user_id, kind, their_id, term, ord, state = 'live' DESC`
+		WHERE ` + named + ` AND ` + leftOpen + `
+		ORDER BY state = 'live' DESC LIMIT 1`
 	args["deepest"] = deepest
-	rows, err := s.db.Query(ctx, open, args)
-	if err != nil {
-		return nil, fmt.Errorf("read open rivers: %w", err)
-	}
-	var swapped []Name
-	var floors []int64
-	var n Name
 	var floor int64
 	var live bool
-	_, err = pgx.ForEachRow(rows, []any{&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &floor, &live}, func() error {
-		swapped = append(swapped, n)
-		if !live {
-			floor = math.MaxInt64
-		}
-		floors = append(floors, floor)
+	err := s.db.QueryRow(ctx, open, args).Scan(&floor, &live)
+	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
-	})
+	}
 	if err != nil {
-		return nil, fmt.Errorf("read open rivers: %w", err)
+		return fmt.Errorf("read open river: %w", err)
 	}
-	for i, n := range swapped {
-		// A build runs to its end whatever becomes of ctx: look before the next.
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		// Never join a build that began before the change.
-		s.builds.Forget(buildKey(n, true))
-		if err := s.rebuild(ctx, n, floors[i]); err != nil {
-			return nil, err
-		}
+	if !live {
+		floor = math.MaxInt64
 	}
-	return swapped, nil
-}
-
-// rebuild builds a new generation in the place of the live one; a river whose
-// post or list is gone is retired instead.
-func (s *Store) rebuild(ctx context.Context, n Name, down int64) error {
-	err := s.preflight(ctx, n)
+	s.builds.Forget(buildKey(n, true))
+	err = s.preflight(ctx, n)
 	if errors.Is(err, ErrNotFound) {
 		return s.retireNamed(ctx, n)
 	}
 	if err != nil {
 		return err
 	}
-	err = s.build(ctx, n, &down)
+	err = s.build(ctx, n, &floor)
 	if errors.Is(err, timelines.ErrBroad) {
 		return s.retireNamed(ctx, n) // its next visit says so
 	}

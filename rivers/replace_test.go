@@ -111,7 +111,7 @@ func TestReplaceRebuildsOpenRiversOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	floor := w.count(`SELECT floor FROM rivers WHERE id = $1`, open.River)
-	swapped, err := w.rivers.Replace(w.ctx, timelines.Replace{ViewerID: ann.AccountID})
+	swapped, err := w.replace(timelines.Replace{ViewerID: ann.AccountID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestReplaceRebuildsToADepth(t *testing.T) {
 	for _, c := range []struct{ grown, finished int }{{0, 1}, {deepest, 0}} {
 		w.exec(`INSERT INTO entries (river_id, post_id, version, fresh_at)
 			SELECT r.id, -i, 1, $1::bigint + i FROM rivers r, generate_series(1, $2::int) i WHERE r.state = 'live'`, p.Items[0].Place, c.grown)
-		if _, err := w.rivers.Replace(w.ctx, timelines.Replace{ViewerID: ann.AccountID}); err != nil {
+		if _, err := w.replace(timelines.Replace{ViewerID: ann.AccountID}); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.count(`SELECT count(*) FROM rivers WHERE state = 'live' AND finished`); got != c.finished {
@@ -333,4 +333,33 @@ func TestAnUnpublishedClockIsCaughtUp(t *testing.T) {
 	if got := w.count(`SELECT n FROM clock`); got != int(c.Clock) {
 		t.Errorf("clock stands at %d, want %d", got, c.Clock)
 	}
+}
+
+// A river that is closed before its turn comes is not built for nobody, and serves
+// nobody the old generation either.
+func TestClosedBeforeItIsRebuilt(t *testing.T) {
+	w := newTown(t)
+	ann, nobody := w.person("ann"), timelines.Viewer{}
+	w.post(ann, "a post")
+	stays, closes := w.visit(nobody, User, "ann"), w.visit(nobody, Everything, "")
+	if err := w.rivers.Lease(w.ctx, []int64{stays.River, closes.River}); err != nil {
+		t.Fatal(err)
+	}
+	open, err := w.rivers.Spread(w.ctx, timelines.Replace{ViewerID: 0})
+	if err != nil || len(open) != 2 {
+		t.Fatalf("open are %v, %v; want two", open, err)
+	}
+	w.exec(`UPDATE leases SET until = clock_timestamp() WHERE river_id = $1`, closes.River)
+	for _, n := range open {
+		if err := w.rivers.Rebuild(w.ctx, n); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := w.count(`SELECT count(*) FROM rivers WHERE state = 'live' AND id <> $1 AND kind = 'user'`, stays.River); got != 1 {
+		t.Errorf("the open river has %d new generations, want 1", got)
+	}
+	if got := w.count(`SELECT count(*) FROM rivers WHERE state <> 'retired' AND kind = 'everything'`); got != 0 {
+		t.Errorf("the closed river has %d generations that are not retired, want none", got)
+	}
+	w.sound()
 }

@@ -137,7 +137,7 @@ func (w *town) drain() {
 			case timelines.Touched:
 				err = w.rivers.Distribute(w.ctx, []timelines.Touched{e}, All)
 			case timelines.Replace:
-				_, err = w.rivers.Replace(w.ctx, e)
+				_, err = w.replace(e)
 			case timelines.Unbumped:
 				err = w.store.BumpBlock(w.ctx, e)
 			case timelines.Upkeep:
@@ -148,6 +148,21 @@ func (w *town) drain() {
 			}
 		}
 	}
+}
+
+// replace does what the jobs of a Replace do, and returns the names of the rivers
+// that were rebuilt.
+func (w *town) replace(r timelines.Replace) ([]Name, error) {
+	open, err := w.rivers.Spread(w.ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range open {
+		if err := w.rivers.Rebuild(w.ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	return open, nil
 }
 
 // forget drops the events so far: their jobs never run.

@@ -154,8 +154,14 @@ func (n *node) perform(ctx context.Context, events []timelines.Event) error {
 		case timelines.Touched:
 			touched = append(touched, e)
 		case timelines.Replace:
-			if err := n.tiers.Replace(ctx, e); err != nil {
+			open, err := n.tiers.Spread(ctx, e)
+			if err != nil {
 				return err
+			}
+			for _, name := range open {
+				if err := n.tiers.Rebuild(ctx, name); err != nil {
+					return err
+				}
 			}
 		case timelines.Unbumped:
 			if err := n.store.BumpBlock(ctx, e); err != nil {

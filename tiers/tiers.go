@@ -222,34 +222,28 @@ func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 	return nil
 }
 
-// Spread begins to replace many viewers' rivers, after a change that concerns
-// everybody or all who see an account's feeds, and returns what is left to do, a
-// Replace for each viewer with an open page.
-func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]timelines.Replace, error) {
+// Spread begins to make the rivers anew that a change of access or subscription
+// concerns: it retires the closed ones and returns the names of the open ones, each of
+// which is to be rebuilt.
+func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Name, error) {
 	clock, err := t.raiseClock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	left, err := t.rivers.Spread(ctx, r)
+	open, err := t.rivers.Spread(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	t.bus.Publish(Message{Clock: clock})
-	return left, nil
+	return open, nil
 }
 
-// Replace makes the rivers concerned by a change of access or subscription anew,
-// and tells the hubs which were swapped.
-func (t *Tiers) Replace(ctx context.Context, r timelines.Replace) error {
-	clock, err := t.raiseClock(ctx)
-	if err != nil {
+// Rebuild makes one open river anew that Spread returned, and tells the hubs.
+func (t *Tiers) Rebuild(ctx context.Context, n rivers.Name) error {
+	if err := t.rivers.Rebuild(ctx, n); err != nil {
 		return err
 	}
-	swapped, err := t.rivers.Replace(ctx, r)
-	if err != nil {
-		return err
-	}
-	t.bus.Publish(Message{Swapped: swapped, Clock: clock})
+	t.bus.Publish(Message{Swapped: []rivers.Name{n}})
 	return nil
 }
 

@@ -67,9 +67,7 @@ func TestExcludedReaders(t *testing.T) {
 	anna.post("/settings/access", "group", "chess-club", "level", "protected").leadsTo(manage + "?saved")
 	bob.get("/chess-club").wants(200).has("An opening", "/chess-club/subscribe")
 	// What was taken away comes back by a job.
-	if err := s.tiers.Replace(t.Context(), timelines.Replace{ViewerID: reader.account.ID}); err != nil {
-		t.Fatal(err)
-	}
+	s.replace(timelines.Replace{ViewerID: reader.account.ID})
 	bob.get("/everything").has("An opening")
 }
 
@@ -125,9 +123,7 @@ func TestExclusionReachesOpenPages(t *testing.T) {
 		return s.store.ExcludeFromGroup(ctx, ann.account.ID, "club", "bob")
 	})
 	for _, r := range c.Replace { // as the job does
-		if err := s.tiers.Replace(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		s.replace(r)
 	}
 	if c := group.closed(); c.Code != closeNoPage {
 		t.Errorf("the group's page closed with %v, want %d", c, closeNoPage)

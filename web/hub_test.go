@@ -108,8 +108,9 @@ func TestPushesParts(t *testing.T) {
 		}
 	}
 	ann.comment(post.Code, "a word")
-	// A bump moves the entry: the whole article comes.
-	if f := g.untilEntry(post.Code); !strings.Contains(f.HTML, "a word") || !strings.Contains(f.HTML, `data-post="`+post.Code+`"`) {
+	// A bump moves the entry: the whole article comes, be it after the comment.
+	f = g.until("the article", func(f frame) bool { return f.T == "entry" && f.HTML != "" })
+	if !strings.Contains(f.HTML, "a word") || !strings.Contains(f.HTML, `data-post="`+post.Code+`"`) {
 		t.Errorf("after a comment: %+v, want the article with it", f)
 	}
 	ann.remove(post.Code)

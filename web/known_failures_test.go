@@ -293,9 +293,7 @@ func TestGroupGonePrivateIsNotOnALikersPage(t *testing.T) {
 		v.get("/p/" + inClub.Code + "/likes?shown=103").wants(404)
 	}
 	bob.visitor().get("/bob/comments").wants(200).has("answered in the club")
-	if err := s.tiers.Replace(t.Context(), timelines.Replace{Everybody: true}); err != nil { // as the job does
-		t.Fatal(err)
-	}
+	s.replace(timelines.Replace{Everybody: true})
 	for _, g := range pages {
 		g.untilGone(inClub.Code)
 	}

@@ -159,11 +159,23 @@ func (s *liveSite) followUp() {
 		s.t.Fatal(err)
 	}
 	for _, r := range s.wrong {
-		if err := s.tiers.Replace(s.t.Context(), r); err != nil {
+		s.replace(r)
+	}
+	s.behind, s.wrong = nil, nil
+}
+
+// replace does what the jobs of a Replace do.
+func (s *liveSite) replace(r timelines.Replace) {
+	s.t.Helper()
+	open, err := s.tiers.Spread(s.t.Context(), r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for _, n := range open {
+		if err := s.tiers.Rebuild(s.t.Context(), n); err != nil {
 			s.t.Fatal(err)
 		}
 	}
-	s.behind, s.wrong = nil, nil
 }
 
 func (p *person) post(body string, to ...string) timelines.Change {
@@ -368,9 +380,13 @@ func (g *page) until(what string, is func(frame) bool) frame {
 	}
 }
 
+// untilEntry reads until something of the entry is sent. A frame without parts does
+// not count: it brings the stamp alone, of an entry whose fold was read first.
 func (g *page) untilEntry(code string) frame {
 	g.t.Helper()
-	return g.until("entry "+code, func(f frame) bool { return f.T == "entry" && f.Post == code })
+	return g.until("entry "+code, func(f frame) bool {
+		return f.T == "entry" && f.Post == code && (f.HTML != "" || len(f.Parts) > 0)
+	})
 }
 
 func (g *page) untilGone(code string) frame {
