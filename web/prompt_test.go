@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
 	"testing"
@@ -124,4 +125,50 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a level opens comes to the pages of all who are not signed in, each page a
+// river to be built anew: ms/page is the time until the last has it, by their number.
+func BenchmarkOpensToManyPages(b *testing.B) {
+	const many = 100
+	w := newObserved(b, true, 1)
+	s := w.nodes[0]
+	ann := s.person("ann")
+	forms := ann.visitor()
+	post := ann.post("a word of ann's")
+	var pages []*page
+	for i := range many {
+		reader := s.person(fmt.Sprintf("reader%d", i))
+		reader.like(post.Code)
+		pages = append(pages, s.open(nil, "/"+reader.account.Name+"/likes"))
+	}
+	level := func(level string) {
+		if a := forms.post("/settings/access", "level", level); a.status != http.StatusSeeOther {
+			b.Fatalf("level %s: %d", level, a.status)
+		}
+	}
+	until := func(shown bool) {
+		for _, g := range pages {
+			for {
+				if _, there := g.shown[post.Code]; there == shown {
+					break
+				}
+				if _, err := g.read(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+	}
+	n := 0
+	for b.Loop() {
+		b.StopTimer()
+		level("protected")
+		until(false)
+		w.rest()
+		b.StartTimer()
+		level("public")
+		until(true)
+		n++
+	}
+	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(n*many), "ms/page")
 }
