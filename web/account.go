@@ -94,7 +94,7 @@ func (s *Server) account(w http.ResponseWriter, r *request) error {
 	}
 	view := accountView{riverView: v, who: a, access: a.Access}
 	if a.Kind == timelines.User {
-		if view.subfeeds, err = s.openSubfeeds(r.Context(), v.sets, a); err != nil {
+		if view.subfeeds, err = s.openSubfeedsOf(r.Context(), v.sets, a.ID); err != nil {
 			return err
 		}
 	}
@@ -119,32 +119,45 @@ type openSubfeed struct {
 	access timelines.Level
 }
 
-// openSubfeeds returns those of an account's sub-feeds that the viewer of the
-// sets may open: the others are not even named.
-func (s *Server) openSubfeeds(ctx context.Context, sets *timelines.Sets, a timelines.Account) ([]openSubfeed, error) {
-	if sets.Apart(a.ID) {
-		return nil, nil
-	}
-	found, err := s.rivers.Access().Subfeeds(ctx, []int64{a.ID})
+// openSubfeeds returns, for each of the sets, those sub-feeds of the owner at the same
+// index that the viewer of the sets may open: the others are not even named. Owner 0 is
+// nobody.
+func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64) ([][]openSubfeed, error) {
+	found, err := s.rivers.Access().Subfeeds(ctx, owners)
 	if err != nil {
 		return nil, err
 	}
-	list := found[a.ID]
-	ids := make([]int64, len(list))
-	for i, f := range list {
-		ids[i] = f.TimelineID
+	var ids []int64
+	for _, list := range found {
+		for _, f := range list {
+			ids = append(ids, f.TimelineID)
+		}
 	}
 	gates, err := s.rivers.Access().Gates(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
-	var open []openSubfeed
-	for _, f := range list {
-		if gates.Opens(sets, f.TimelineID) {
-			open = append(open, openSubfeed{f, gates.Level(f.TimelineID)})
+	open := make([][]openSubfeed, len(owners))
+	for i, owner := range owners {
+		if sets[i].Apart(owner) {
+			continue
+		}
+		for _, f := range found[owner] {
+			if gates.Opens(sets[i], f.TimelineID) {
+				open[i] = append(open[i], openSubfeed{f, gates.Level(f.TimelineID)})
+			}
 		}
 	}
 	return open, nil
+}
+
+// openSubfeedsOf is openSubfeeds of one account for one viewer.
+func (s *Server) openSubfeedsOf(ctx context.Context, sets *timelines.Sets, owner int64) ([]openSubfeed, error) {
+	open, err := s.openSubfeeds(ctx, []*timelines.Sets{sets}, []int64{owner})
+	if err != nil {
+		return nil, err
+	}
+	return open[0], nil
 }
 
 // accountView is an account's page as components see it.
@@ -253,7 +266,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 		return err
 	}
 	if a.Kind == timelines.User {
-		if c.subfeeds, err = s.openSubfeeds(r.Context(), c.sets, a); err != nil {
+		if c.subfeeds, err = s.openSubfeedsOf(r.Context(), c.sets, a.ID); err != nil {
 			return err
 		}
 	}

@@ -91,9 +91,10 @@ type hubPages interface {
 	postIDs(ctx context.Context, codes []string) (map[string]int64, error)
 	// maySearch counts a search taken up; errLimited if it is one too many.
 	maySearch(v timelines.Viewer, address string) error
-	// sightOf is what a page is decided with now; seal makes a word for it, and
-	// isSealed knows it again.
+	// sightOf is what a page is decided with now, sightsOf what many are; seal makes a
+	// word for it, and isSealed knows it again.
 	sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error)
+	sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error)
 	seal(sight) string
 	isSealed(word string, of sight) bool
 	// renderEntry makes an entry's HTML.

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/tiers"
+	"riverrun/timelines"
 )
 
 // A shard follows a share of the rivers shown on this node. One goroutine reads
@@ -233,31 +234,43 @@ func (sh *shard) flush(ctx context.Context) {
 		}
 		b := newBatch(sh.hub.cfg.pages, began, sh.hub.cfg.now())
 		sh.hub.metric.flush.Observe(b.decided.Sub(began).Seconds())
+		sh.see(ctx, rooms, seen)
 		for i, r := range rooms {
-			sh.offer(ctx, r, &seen[i], b, posts)
+			sh.offer(r, &seen[i], b, posts)
 		}
 	}
 }
 
-// offer hands what was seen to a room's sockets.
-func (sh *shard) offer(ctx context.Context, r *room, seen *rivers.Seen, b *batch, heard map[int64]time.Time) {
-	if seen.Sets != nil {
-		// Whom a viewer sees can change without any post: then all that a page shows is
-		// decided again.
-		now, err := sh.hub.cfg.pages.sightOf(ctx, r.watch.Name, seen.Sets)
-		if err != nil && ctx.Err() == nil {
-			sh.hub.cfg.log.WarnContext(ctx, "what an open page is decided with", "error", err)
+// see tells the rooms' sockets what their pages are decided with now: whom a viewer
+// sees can change without any post, and then all that a page shows is decided again.
+func (sh *shard) see(ctx context.Context, rooms []*room, seen []rivers.Seen) {
+	var served []*room // and not at an end
+	var names []rivers.Name
+	var sets []*timelines.Sets
+	for i, r := range rooms {
+		if seen[i].Sets != nil {
+			served, names, sets = append(served, r), append(names, r.watch.Name), append(sets, seen[i].Sets)
 		}
-		sh.mu.Lock()
+	}
+	sights, err := sh.hub.cfg.pages.sightsOf(ctx, names, sets)
+	if err != nil && ctx.Err() == nil {
+		sh.hub.cfg.log.WarnContext(ctx, "what open pages are decided with", "rivers", len(served), "error", err)
+	}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for i, r := range served {
 		r.each(func(s *socket) {
 			if err != nil {
 				s.resync() // and finds out itself
 			} else {
-				s.see(now)
+				s.see(sights[i])
 			}
 		})
-		sh.mu.Unlock()
 	}
+}
+
+// offer hands what was seen to a room's sockets.
+func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]time.Time) {
 	quiet := !seen.SignedOut && !seen.Closed && !seen.Swapped && len(seen.Items) == 0 && len(seen.Gone) == 0
 	updates := make([]*update, 0, len(seen.Items)+len(seen.Gone))
 	for i := range seen.Items {

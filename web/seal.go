@@ -27,24 +27,36 @@ type sight struct {
 	tabs string
 }
 
-// sightOf returns what a page of that name is decided with now. It costs no
-// statement while the caches hold.
+// sightOf returns what a page of that name is decided with now.
 func (s *Server) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
-	now := sight{people: sets.Sight()}
-	of := tabsOf(n)
-	if of == 0 {
-		return now, nil
-	}
-	open, err := s.openSubfeeds(ctx, sets, timelines.Account{ID: of})
+	sights, err := s.sightsOf(ctx, []rivers.Name{n}, []*timelines.Sets{sets})
 	if err != nil {
-		return now, err
+		return sight{}, err
 	}
-	var b strings.Builder
-	for _, f := range open {
-		fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.access, f.Title)
+	return sights[0], nil
+}
+
+// sightsOf returns what pages of these names are decided with now, each by its
+// viewer's sets. It costs no statement while the caches hold, and however many pages
+// there are, two when they were dropped.
+func (s *Server) sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error) {
+	owners := make([]int64, len(names))
+	for i, n := range names {
+		owners[i] = tabsOf(n)
 	}
-	now.tabs = b.String()
-	return now, nil
+	open, err := s.openSubfeeds(ctx, sets, owners)
+	if err != nil {
+		return nil, err
+	}
+	sights := make([]sight, len(names))
+	for i := range names {
+		var b strings.Builder
+		for _, f := range open[i] {
+			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.access, f.Title)
+		}
+		sights[i] = sight{people: sets[i].Sight(), tabs: b.String()}
+	}
+	return sights, nil
 }
 
 // tabsOf is whose sub-feeds stand around a page's entries, 0 for nobody's. What one

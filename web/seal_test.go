@@ -2,10 +2,17 @@ package web
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
@@ -50,7 +57,7 @@ func TestTabsFollow(t *testing.T) {
 		return s.store.CreateSubfeed(ctx, ann.account.ID, "photos", "My photos", timelines.Public)
 	})
 	bob.visitor().get("/ann").wants(200).has("My photos")
-	pages := []*page{s.open(bob, "/ann"), s.open(bob, "/ann/likes")}
+	pages := []*page{s.open(bob, "/ann"), s.open(bob, "/ann/likes"), s.open(ann, "/ann/faves")}
 	for _, level := range []timelines.Level{timelines.Private, timelines.Public} {
 		ann.act(func(ctx context.Context) (timelines.Change, error) {
 			return s.store.SetSubfeedAccess(ctx, ann.account.ID, "photos", level)
@@ -108,4 +115,71 @@ func TestTabsInBrowser(t *testing.T) {
 	b.await("no tab", tabs+` === 0`)
 	set(timelines.Public)
 	b.await("the tab again", tabs+` === 1`)
+	// The server says it once: what cannot be fetched then is fetched later.
+	eval[bool](b, `(() => {
+		const fetches = window.fetch, answers = [() => Promise.reject(new Error('no network')), () => Promise.resolve(new Response('', { status: 503 }))];
+		window.fetch = (...args) => (answers.length ? answers.shift()() : fetches(...args));
+		window.failing = () => answers.length;
+		return true;
+	})()`)
+	set(timelines.Private)
+	b.await("both failures", `window.failing() === 0`)
+	b.await("no tab in the end", tabs+` === 0`)
 }
+
+// What many open pages are decided with costs two statements, not two each, when
+// the caches were dropped.
+func TestSightsAreReadTogether(t *testing.T) {
+	s := newLiveSite(t, nil)
+	var names []rivers.Name
+	var sets []*timelines.Sets
+	for i := range 5 {
+		p := s.person(fmt.Sprintf("person%d", i))
+		p.act(func(ctx context.Context) (timelines.Change, error) {
+			return s.store.CreateSubfeed(ctx, p.account.ID, "photos", "My photos", timelines.Public)
+		})
+		names = append(names, rivers.Name{Kind: rivers.User, TheirID: p.account.ID, Order: rivers.Fresh})
+		sets = append(sets, &timelines.Sets{})
+	}
+	statements := &countedStatements{}
+	cfg := s.db.Primary.Config()
+	cfg.ConnConfig.Tracer = statements
+	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer pool.Close()
+	log := slog.New(slog.NewTextHandler(t.Output(), nil))
+	other, err := New(Config{
+		Timelines: timelines.Open(pool, nil, timelines.DefaultOptions()), Tiers: s.tiers, Log: log, URL: s.http.URL,
+		Rivers: rivers.Open(s.db.Secondary, timelines.Open(pool, nil, timelines.DefaultOptions()), log, rivers.DefaultOptions()),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int64{2, 0} { // the second time they are known
+		statements.n.Store(0)
+		sights, err := other.sightsOf(t.Context(), names, sets)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, at := range sights {
+			if !strings.Contains(at.tabs, "My photos") {
+				t.Errorf("page %d is decided with %+v, want its tab", i, at)
+			}
+		}
+		if got := statements.n.Load(); got != want {
+			t.Errorf("%d statements, want %d", got, want)
+		}
+	}
+}
+
+// countedStatements is a tracer that counts what is sent.
+type countedStatements struct{ n atomic.Int64 }
+
+func (c *countedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.n.Add(1)
+	return ctx
+}
+
+func (c *countedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
