@@ -217,6 +217,46 @@ func TestFlagBlocksAtOnce(t *testing.T) {
 	w.sound()
 }
 
+// A feed whose level changes before every block keeps no other's flags from being set,
+// whichever of the two is the older, in one block or in several.
+func TestARestlessLevelKeepsNoOther(t *testing.T) {
+	for _, olderRests := range []bool{false, true} {
+		t.Run(fmt.Sprint("the older rests ", olderRests), func(t *testing.T) {
+			w := newTown(t)
+			w.flagFew, w.upkeepBlock = 1, 2
+			restless, other := w.user("ann"), w.user("bob")
+			if olderRests {
+				restless, other = other, restless
+			}
+			for range 5 {
+				w.post(restless, "hello")
+				w.post(other, "hello")
+			}
+			w.setAccess(other, "", Private)
+			behind := func() bool {
+				return value[bool](w, `SELECT EXISTS (SELECT FROM unflagged_timelines WHERE timeline_id = $1)`, other.FeedID)
+			}
+			if !behind() {
+				t.Fatal("no flags are behind")
+			}
+			// Three of the blocks must be the other's. That fewer of 60 are, if each is with
+			// a chance of one half, happens once in 10^14 times.
+			for blocks := 0; behind(); blocks++ {
+				if blocks == 60 {
+					t.Fatalf("%d blocks, and flags are still behind", blocks)
+				}
+				w.setAccess(restless, "", []Level{Private, Public}[blocks%2])
+				_, err := w.UpkeepBlock(t.Context())
+				w.must(err)
+			}
+			w.same("flags", value[[]bool](w, `SELECT array_agg(is_private AND NOT is_public) FROM posts WHERE author_id = $1`, other.ID),
+				[]bool{true, true, true, true, true})
+			w.keptUp()
+			w.sound()
+		})
+	}
+}
+
 // The level of a feed with 100,000 posts: what it costs the request, in blocks as it
 // is done and all at once as for few; and what one block costs.
 func BenchmarkLevelOfMany(b *testing.B) {
