@@ -166,6 +166,80 @@ func TestLevelThereAndBack(t *testing.T) {
 	}
 }
 
+// scansOf returns how often what fn does in a snapshot scans a table, as the server
+// counts.
+func (w *town) scansOf(sn *Snapshot, table string, fn func() error) int {
+	w.Helper()
+	const query = `SELECT (seq_scan + idx_scan)::int FROM pg_stat_xact_user_tables WHERE relid = $1::text::regclass`
+	before := valueFrom[int](w, sn.tx, query, table)
+	w.must(fn())
+	return valueFrom[int](w, sn.tx, query, table) - before
+}
+
+// As long as no flags are behind, no post that all may read has its gates asked, and
+// one look tells that of all posts. While those of one feed are, its own posts alone
+// have.
+func TestOnlyPostsWhoseFlagsAreBehindAskTheirGates(t *testing.T) {
+	w := newTown(t)
+	w.flagFew = 3
+	bob := w.user("bob")
+	club := w.group(bob, "club", Public)
+	var posts []int64
+	var looks Looks
+	for range 6 {
+		for _, to := range []string{"bob", "club"} {
+			post := w.post(bob, "hello", to).PostID
+			posts = append(posts, post)
+			looks.Add(post, 0)
+		}
+	}
+	everything := w.timeline(KindEverything, 0)
+	hello := w.query("hello")
+	asked := func(table string) map[string]int {
+		t.Helper()
+		got := map[string]int{}
+		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
+			of := func(timeline int64, byCreation bool) Scan {
+				return Scan{
+					Timelines: []int64{timeline}, ByCreation: byCreation, Limit: 100,
+					BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Down: math.MaxInt64,
+				}
+			}
+			for name, timeline := range map[string]int64{"bob": bob.FeedID, "club": club.FeedID, "everything": everything} {
+				for order, byCreation := range map[string]bool{"fresh": false, "created": true} {
+					got[name+", "+order] = w.scansOf(sn, table, func() error {
+						_, err := sn.Scan(t.Context(), of(timeline, byCreation))
+						return err
+					})
+				}
+			}
+			got["search"] = w.scansOf(sn, table, func() error {
+				_, err := sn.Search(t.Context(), hello, of(0, false))
+				return err
+			})
+			got["states"] = w.scansOf(sn, table, func() error {
+				_, err := sn.States(t.Context(), posts, looks)
+				return err
+			})
+			return nil
+		}))
+		return got
+	}
+	each := func(ofBob, ofClub, ofAll int) map[string]int {
+		return map[string]int{
+			"bob, fresh": ofBob, "bob, created": ofBob, "club, fresh": ofClub, "club, created": ofClub,
+			"everything, fresh": ofAll, "everything, created": ofAll, "search": ofAll, "states": ofAll,
+		}
+	}
+	w.same("gates asked while no flags are behind", asked("timelines"), each(0, 0, 0))
+	w.same("looks for flags that are behind", asked("unflagged_timelines"), each(1, 1, 1))
+	w.setAccess(bob, "club", Protected)
+	w.same("gates asked while those of the club are", asked("timelines"), each(0, 6, 6))
+	w.setAccess(bob, "club", Public)
+	w.keptUp()
+	w.same("gates asked when they have followed", asked("timelines"), each(0, 0, 0))
+}
+
 // A change of level waits for none of many posts, and so holds none.
 func TestALevelOfManyLocksNoPost(t *testing.T) {
 	w := newTown(t)
