@@ -219,27 +219,27 @@ func TestWhatIsAskedOfACrowd(t *testing.T) {
 	}
 }
 
-// questions remembers the arguments of a pool's statements.
+// questions remembers the statements of a pool.
 type questions struct {
-	mu   sync.Mutex // guards args
-	args [][]any
+	mu    sync.Mutex // guards asked
+	asked []pgx.TraceQueryStartData
 }
 
 func (q *questions) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.args = append(q.args, d.Args)
+	q.asked = append(q.asked, d)
 	return ctx
 }
 func (q *questions) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// take returns the arguments of what was asked since it was last called.
-func (q *questions) take() [][]any {
+// take returns what was asked since it was last called.
+func (q *questions) take() []pgx.TraceQueryStartData {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	args := q.args
-	q.args = nil
-	return args
+	asked := q.asked
+	q.asked = nil
+	return asked
 }
 
 // crowds returns how often each pair of a post and a timeline was asked about since
@@ -247,15 +247,15 @@ func (q *questions) take() [][]any {
 func (q *questions) crowds(t *testing.T) map[timelines.Hold]int {
 	t.Helper()
 	asked := map[timelines.Hold]int{}
-	for _, args := range q.take() {
+	for _, d := range q.take() {
 		var posts, of []int64
-		if len(args) == 1 {
-			named, _ := args[0].(pgx.StrictNamedArgs)
+		if len(d.Args) == 1 {
+			named, _ := d.Args[0].(pgx.StrictNamedArgs)
 			posts, _ = named["posts"].([]int64)
 			of, _ = named["timelines"].([]int64)
 		}
 		if len(posts) == 0 || len(posts) != len(of) {
-			t.Fatalf("asked with %v, want pairs of posts and timelines", args)
+			t.Fatalf("asked with %v, want pairs of posts and timelines", d.Args)
 		}
 		for i, post := range posts {
 			asked[timelines.Hold{PostID: post, TimelineID: of[i]}]++
