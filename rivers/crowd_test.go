@@ -3,7 +3,11 @@ package rivers
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
 )
@@ -212,5 +216,125 @@ func TestWhatIsAskedOfACrowd(t *testing.T) {
 	before := asked.n.Load()
 	if _, err := w.rivers.Fronts(context.Background(), watches); err != nil || asked.n.Load() != before+1 {
 		t.Errorf("a comparison of all pages: %d statements, %v; want 1", asked.n.Load()-before, err)
+	}
+}
+
+// questions remembers the statements of a pool.
+type questions struct {
+	mu    sync.Mutex // guards asked
+	asked []pgx.TraceQueryStartData
+}
+
+func (q *questions) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.TraceQueryStartData) context.Context {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.asked = append(q.asked, d)
+	return ctx
+}
+func (q *questions) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// take returns what was asked since it was last called.
+func (q *questions) take() []pgx.TraceQueryStartData {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	asked := q.asked
+	q.asked = nil
+	return asked
+}
+
+// crowds returns how often each pair of a post and a timeline was asked about since
+// then, and fails if anything else was asked.
+func (q *questions) crowds(t *testing.T) map[timelines.Hold]int {
+	t.Helper()
+	asked := map[timelines.Hold]int{}
+	for _, d := range q.take() {
+		var posts, of []int64
+		if len(d.Args) == 1 {
+			named, _ := d.Args[0].(pgx.StrictNamedArgs)
+			posts, _ = named["posts"].([]int64)
+			of, _ = named["timelines"].([]int64)
+		}
+		if len(posts) == 0 || len(posts) != len(of) {
+			t.Fatalf("asked with %v, want pairs of posts and timelines", d.Args)
+		}
+		for i, post := range posts {
+			asked[timelines.Hold{PostID: post, TimelineID: of[i]}]++
+		}
+	}
+	return asked
+}
+
+// What many pages need to know of the same people in the same crowds is asked once for
+// all of them, and not once for each: the friends of one are the friends of many.
+func TestACrowdIsAskedOfOnceForManyPages(t *testing.T) {
+	w := newTown(t)
+	bob := w.person("bob")
+	var people, readers []timelines.Viewer
+	for _, name := range []string{"cat", "dan", "eve", "fay"} {
+		people = append(people, w.person(name))
+	}
+	for _, name := range []string{"ann", "gus", "hal"} {
+		reader := w.person(name)
+		readers = append(readers, reader)
+		for _, friend := range []string{"cat", "dan", "eve", "fay"} {
+			w.follow(reader, friend)
+		}
+	}
+	var posts []int64
+	for i := range 5 {
+		p := w.post(bob, numbered(i))
+		posts = append(posts, p.PostID)
+		for _, v := range people {
+			w.like(v, p.Code)
+			w.comment(v, p.Code, "well")
+		}
+	}
+	var asked questions
+	w.store = timelines.Open(traced(t, w.db.PrimaryURL, &asked), w, timelines.DefaultOptions())
+	w.rivers = Open(w.db.Secondary, w.store, slog.New(slog.DiscardHandler), DefaultOptions())
+	w.rivers.people = 2
+	var watches []Watch
+	for _, v := range readers {
+		for kind, of := range map[Kind]string{Home: "", Likes: "cat", Comments: "fay"} {
+			p := w.visit(v, kind, of)
+			watches = append(watches, Watch{Viewer: v, Name: p.Name, River: p.River})
+		}
+	}
+	for how, look := range map[string]func([]Watch) error{
+		"a push": func(watches []Watch) error {
+			_, err := w.rivers.Flush(w.ctx, watches, posts)
+			return err
+		},
+		"a comparison": func(watches []Watch) error {
+			_, err := w.rivers.Fronts(w.ctx, watches)
+			return err
+		},
+	} {
+		ask := func(watches ...Watch) map[timelines.Hold]int {
+			t.Helper()
+			if err := look(watches); err != nil {
+				t.Fatal(err)
+			}
+			return asked.crowds(t)
+		}
+		if err := look(watches); err != nil {
+			t.Fatal(err)
+		}
+		asked.take() // what is in memory now
+		want, singly := map[timelines.Hold]int{}, 0
+		for _, watch := range watches {
+			for pair := range ask(watch) {
+				want[pair] = 1
+				singly++
+			}
+		}
+		// Of each post two likes and two comments have no room in the fold; each reader's
+		// home feed needs all four, and two pages more one each.
+		if len(want) != 4*len(posts) || singly != len(readers)*6*len(posts) {
+			t.Fatalf("%s: the pages need %d pairs, %d of them different", how, singly, len(want))
+		}
+		if got := ask(watches...); !maps.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v, each pair by how often it is asked about", how, got, want)
+		}
 	}
 }

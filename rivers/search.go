@@ -46,11 +46,9 @@ const (
 	// broughtUpWithin is how old a search may be to be brought up. Folds that nothing
 	// links are kept longer (see keep).
 	broughtUpWithin = keep / 2
-	// markedEvery is how long a search may stand as it is marked while nothing changes
-	// for it. What is looked through reaches back as far as the oldest transaction under
-	// way then: a long one, in whatever database of the server, must not make each look
-	// go through all that was written since.
-	markedEvery = 10 * time.Second
+	// markedEvery is how long a search may stand as it is marked while nothing changes:
+	// well within the time in which it can be brought up.
+	markedEvery = broughtUpWithin / 4
 	// maxSearching is how many searches of all texts one node makes at once; more wait.
 	maxSearching = 4
 	// maxBroughtUp is how many posts are looked at; if more changed, asking for the
@@ -204,17 +202,34 @@ func (s *Store) retire(ctx context.Context, rivers []int64) error {
 }
 
 // changedSince reads which of the searches stand and are behind.
+//
+// A snapshot has not seen what began after it and what was under way. Folds are looked
+// up by just these transactions, once for all searches: to look through all that was
+// written since the oldest of them began would be to do so at each look for as long as
+// a long one is open, in whatever database of the server. Bounded on both sides only
+// the index will do, whatever is known of the table. Of what began after the oldest
+// snapshot, the newest are enough: who has not seen the last of these has not seen any
+// and is too far behind.
 func (s *Store) changedSince(ctx context.Context, names []Name) (late []search, at moment, err error) {
 	const query = `
 		WITH stands AS MATERIALIZED (
 			SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.updated_at, r.seen::text AS seen` +
 		watched + `
 			WHERE r.id IS NOT NULL
+		), unseen AS MATERIALIZED (
+			(SELECT post_id, written FROM folds
+			WHERE written BETWEEN (SELECT min(pg_snapshot_xmax(seen::pg_snapshot)) FROM stands)
+				AND pg_snapshot_xmax(pg_current_snapshot())
+			ORDER BY written DESC LIMIT @most + 1)
+			UNION
+			SELECT post_id, written FROM folds
+			WHERE written = ANY(ARRAY(SELECT pg_snapshot_xip(seen::pg_snapshot) FROM stands))
+				AND written BETWEEN (SELECT min(pg_snapshot_xmin(seen::pg_snapshot)) FROM stands)
+				AND pg_snapshot_xmax(pg_current_snapshot())
 		), changed AS MATERIALIZED (
 			SELECT s.seen, ARRAY(
-				SELECT post_id FROM folds
-				WHERE written >= pg_snapshot_xmin(s.seen::pg_snapshot) AND NOT pg_visible_in_snapshot(written, s.seen::pg_snapshot)
-				LIMIT @most + 1) AS posts
+				SELECT post_id FROM unseen
+				WHERE NOT pg_visible_in_snapshot(written, s.seen::pg_snapshot)) AS posts
 			FROM (SELECT DISTINCT seen FROM stands) s
 		)
 		SELECT s.id, s.user_id, s.kind, s.their_id, s.term, s.ord,

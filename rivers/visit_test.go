@@ -221,18 +221,24 @@ func (c *counter) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndDat
 
 func counted(t *testing.T, url string) (*pgxpool.Pool, *counter) {
 	t.Helper()
+	c := &counter{}
+	return traced(t, url, c), c
+}
+
+// traced is a pool whose statements a tracer is told of.
+func traced(t *testing.T, url string, tracer pgx.QueryTracer) *pgxpool.Pool {
+	t.Helper()
 	cfg, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &counter{}
-	cfg.ConnConfig.Tracer = c
+	cfg.ConnConfig.Tracer = tracer
 	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(pool.Close)
-	return pool, c
+	return pool
 }
 
 // A warm page is one SQL statement, by the driver's tracer and by the server's

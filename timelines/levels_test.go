@@ -166,6 +166,80 @@ func TestLevelThereAndBack(t *testing.T) {
 	}
 }
 
+// scansOf returns how often what fn does in a snapshot scans a table, as the server
+// counts.
+func (w *town) scansOf(sn *Snapshot, table string, fn func() error) int {
+	w.Helper()
+	const query = `SELECT (seq_scan + idx_scan)::int FROM pg_stat_xact_user_tables WHERE relid = $1::text::regclass`
+	before := valueFrom[int](w, sn.tx, query, table)
+	w.must(fn())
+	return valueFrom[int](w, sn.tx, query, table) - before
+}
+
+// As long as no flags are behind, no post that all may read has its gates asked, and
+// one look tells that of all posts. While those of one feed are, its own posts alone
+// have.
+func TestOnlyPostsWhoseFlagsAreBehindAskTheirGates(t *testing.T) {
+	w := newTown(t)
+	w.flagFew = 3
+	bob := w.user("bob")
+	club := w.group(bob, "club", Public)
+	var posts []int64
+	var looks Looks
+	for range 6 {
+		for _, to := range []string{"bob", "club"} {
+			post := w.post(bob, "hello", to).PostID
+			posts = append(posts, post)
+			looks.Add(post, 0)
+		}
+	}
+	everything := w.timeline(KindEverything, 0)
+	hello := w.query("hello")
+	asked := func(table string) map[string]int {
+		t.Helper()
+		got := map[string]int{}
+		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
+			of := func(timeline int64, byCreation bool) Scan {
+				return Scan{
+					Timelines: []int64{timeline}, ByCreation: byCreation, Limit: 100,
+					BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Down: math.MaxInt64,
+				}
+			}
+			for name, timeline := range map[string]int64{"bob": bob.FeedID, "club": club.FeedID, "everything": everything} {
+				for order, byCreation := range map[string]bool{"fresh": false, "created": true} {
+					got[name+", "+order] = w.scansOf(sn, table, func() error {
+						_, err := sn.Scan(t.Context(), of(timeline, byCreation))
+						return err
+					})
+				}
+			}
+			got["search"] = w.scansOf(sn, table, func() error {
+				_, err := sn.Search(t.Context(), hello, of(0, false))
+				return err
+			})
+			got["states"] = w.scansOf(sn, table, func() error {
+				_, err := sn.States(t.Context(), posts, looks)
+				return err
+			})
+			return nil
+		}))
+		return got
+	}
+	each := func(ofBob, ofClub, ofAll int) map[string]int {
+		return map[string]int{
+			"bob, fresh": ofBob, "bob, created": ofBob, "club, fresh": ofClub, "club, created": ofClub,
+			"everything, fresh": ofAll, "everything, created": ofAll, "search": ofAll, "states": ofAll,
+		}
+	}
+	w.same("gates asked while no flags are behind", asked("timelines"), each(0, 0, 0))
+	w.same("looks for flags that are behind", asked("unflagged_timelines"), each(1, 1, 1))
+	w.setAccess(bob, "club", Protected)
+	w.same("gates asked while those of the club are", asked("timelines"), each(0, 6, 6))
+	w.setAccess(bob, "club", Public)
+	w.keptUp()
+	w.same("gates asked when they have followed", asked("timelines"), each(0, 0, 0))
+}
+
 // A change of level waits for none of many posts, and so holds none.
 func TestALevelOfManyLocksNoPost(t *testing.T) {
 	w := newTown(t)
@@ -215,6 +289,46 @@ func TestFlagBlocksAtOnce(t *testing.T) {
 	w.keptUp()
 	w.soundReading("in the end")
 	w.sound()
+}
+
+// A feed whose level changes before every block keeps no other's flags from being set,
+// whichever of the two is the older, in one block or in several.
+func TestARestlessLevelKeepsNoOther(t *testing.T) {
+	for _, olderRests := range []bool{false, true} {
+		t.Run(fmt.Sprint("the older rests ", olderRests), func(t *testing.T) {
+			w := newTown(t)
+			w.flagFew, w.upkeepBlock = 1, 2
+			restless, other := w.user("ann"), w.user("bob")
+			if olderRests {
+				restless, other = other, restless
+			}
+			for range 5 {
+				w.post(restless, "hello")
+				w.post(other, "hello")
+			}
+			w.setAccess(other, "", Private)
+			behind := func() bool {
+				return value[bool](w, `SELECT EXISTS (SELECT FROM unflagged_timelines WHERE timeline_id = $1)`, other.FeedID)
+			}
+			if !behind() {
+				t.Fatal("no flags are behind")
+			}
+			// Three of the blocks must be the other's. That fewer of 60 are, if each is with
+			// a chance of one half, happens once in 10^14 times.
+			for blocks := 0; behind(); blocks++ {
+				if blocks == 60 {
+					t.Fatalf("%d blocks, and flags are still behind", blocks)
+				}
+				w.setAccess(restless, "", []Level{Private, Public}[blocks%2])
+				_, err := w.UpkeepBlock(t.Context())
+				w.must(err)
+			}
+			w.same("flags", value[[]bool](w, `SELECT array_agg(is_private AND NOT is_public) FROM posts WHERE author_id = $1`, other.ID),
+				[]bool{true, true, true, true, true})
+			w.keptUp()
+			w.sound()
+		})
+	}
 }
 
 // The level of a feed with 100,000 posts: what it costs the request, in blocks as it
