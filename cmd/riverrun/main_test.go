@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
+
 	"riverrun/migrations/localpg"
 	"riverrun/migrations/testdb"
 )
@@ -215,4 +217,30 @@ func TestListenTaken(t *testing.T) {
 		t.Errorf("serve on a taken address: got %v, want one that names RIVERRUN_LISTEN", err)
 	}
 	server.end(t)
+}
+
+// Statements are not compiled, unless the operator's address asks for it.
+func TestConnectionsCompileNothing(t *testing.T) {
+	address := testdb.New(t).PrimaryURL
+	for extra, want := range map[string]string{"": "off", "jit=on": "on"} {
+		cfg, err := pgxpool.ParseConfig(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name, value, given := strings.Cut(extra, "="); given {
+			cfg.ConnConfig.RuntimeParams[name] = value
+		}
+		pool, err := (&config{connections: 4}).pool(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		var jit string
+		if err := pool.QueryRow(t.Context(), `SELECT source || ' ' || setting FROM pg_settings WHERE name = 'jit'`).Scan(&jit); err != nil {
+			t.Fatal(err)
+		}
+		if jit != "client "+want {
+			t.Errorf("%q: jit is %s, want it %s by the client", extra, jit, want)
+		}
+	}
 }

@@ -91,6 +91,11 @@ func (c *config) pool(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, 
 	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
 		cfg.ConnConfig.RuntimeParams["application_name"] = "riverrun"
 	}
+	// Statements here take milliseconds. One that the planner takes for dear, as it may
+	// while it knows little of a table, would be compiled for far longer than it runs.
+	if cfg.ConnConfig.RuntimeParams["jit"] == "" {
+		cfg.ConnConfig.RuntimeParams["jit"] = "off"
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, err

@@ -30,5 +30,5 @@ CREATE TABLE unflagged_timelines (
                        CONSTRAINT unflagged_timelines_timeline_fkey REFERENCES timelines ON DELETE CASCADE,
     after       bigint NOT NULL DEFAULT 0
 );
-COMMENT ON TABLE unflagged_timelines IS 'base timelines of many posts whose level changed: the flags of their posts beyond after may be of before. While there is any, no is_public is believed';
+COMMENT ON TABLE unflagged_timelines IS 'base timelines of many posts whose level changed: the flags of their posts beyond after may be of before: is_public is not believed of posts that stand in one of them';
 COMMENT ON COLUMN posts.is_public IS 'some decisive timeline is public; kept, as its two neighbours, by the transaction that changes destinations or levels, or after it: see unflagged_timelines';

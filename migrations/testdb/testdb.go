@@ -111,6 +111,7 @@ func startCluster(ctx context.Context) (_ *localpg.Cluster, dir string, err erro
 			// Some tests count statements where the server counts them.
 			"shared_preload_libraries": "pg_stat_statements",
 			"autovacuum":               "off", // nothing here lives long enough
+			"jit":                      "off", // as on every connection of riverrun
 		},
 	})
 	if err != nil {
