@@ -11,9 +11,15 @@ import (
 // decide turns stored entries into what this viewer may see, in memory: the
 // post's decisive timelines, the people kept away by bans, the reasons it is here,
 // the destinations that may be named, the viewer's hides. It is the third and fourth of 004's checks,
-// made anew at each render.
-func (s *Store) decide(ctx context.Context, n Name, sets *timelines.Sets, raw []rawEntry) ([]Item, error) {
-	return s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, nil)
+// made anew at each render. newer: what was decided is of later than the statement
+// that returned raw (see held).
+func (s *Store) decide(ctx context.Context, n Name, sets *timelines.Sets, raw []rawEntry) (items []Item, newer bool, err error) {
+	newer, err = s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, func(_, _ int, it Item, shown bool) {
+		if shown {
+			items = append(items, it)
+		}
+	})
+	return items, newer, err
 }
 
 // undecided are entries of one river and what decides them.
@@ -26,11 +32,12 @@ type undecided struct {
 // decideMany decides the entries of several rivers with the statements of one:
 // one for folds not in memory, one for posts shown whole, one or two for
 // timelines not in memory, one for what the folds of crowded posts leave open.
-// each, if not nil, is told of every entry in turn, with shown false for those left
-// out; without it the shown ones are returned.
+// each is told of every entry in turn, with shown false for those left out. newer: some
+// of what was decided is of later than the statement that returned the entries.
 func (s *Store) decideMany(ctx context.Context, all []undecided,
 	each func(river, entry int, it Item, shown bool),
-) ([]Item, error) {
+) (newer bool, err error) {
+	pause(ctx, beforeDeciding)
 	want := map[int64]int64{}
 	for _, u := range all {
 		for _, e := range u.entries {
@@ -48,7 +55,11 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	}
 	folds, err := s.loadFolds(ctx, want)
 	if err != nil {
-		return nil, err
+		return false, err
+	}
+	for post, f := range folds {
+		// Folded again, it is at whatever version it has now.
+		newer = newer || f.Version != want[post]
 	}
 	ids := map[int64]struct{}{}
 	for _, u := range all {
@@ -69,12 +80,13 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	}
 	gates, err := s.access.Gates(ctx, list)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	beyond, err := s.askCrowd(ctx, all, folds, gates)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
+	newer = newer || len(beyond) > 0
 	full := map[int64]int64{}
 	for _, u := range all {
 		if !specs[u.name.Kind].full {
@@ -88,19 +100,19 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	}
 	fulls, err := s.fullFolds(ctx, full)
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	// A full fold may be newer than the one just decided, and the post stand
 	// elsewhere.
-	for _, f := range fulls {
+	for post, f := range fulls {
 		list = append(list, f.Decisive...)
+		newer = newer || f.Version != full[post]
 	}
 	if len(fulls) > 0 {
 		if gates, err = s.access.Gates(ctx, list); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
-	items := make([]Item, 0, PageSize+1)
 	for i, u := range all {
 		full := specs[u.name.Kind].full
 		for j, e := range u.entries {
@@ -110,15 +122,10 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 				it, shown = decideOne(u.name, u.sets, gates, beyond, e, fulls[e.PostID])
 				it.Full = true
 			}
-			switch {
-			case each != nil:
-				each(i, j, it, shown)
-			case shown:
-				items = append(items, it)
-			}
+			each(i, j, it, shown)
 		}
 	}
-	return items, nil
+	return newer, nil
 }
 
 // decideOne decides one entry, by the fold and, as far as that leaves open where the

@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -35,40 +36,53 @@ func (s *Store) room(ctx context.Context, n Name, river int64) (int, error) {
 	return min(s.opts.Depth-kept, chunk), nil
 }
 
-// readBeyond fills a page up with what stands below the floor of a river that is
-// kept no deeper, from the primary store. Its entries are computed and decided as
-// the river's are, with the stamps they have there, and not stored.
-//
-// The sets were brought to a clock that was read before: a narrowing acknowledged
-// by then is known (R4).
-func (s *Store) readBeyond(ctx context.Context, page *Page, floor int64, at Cursor) error {
-	page.Beyond = true
+// readBeyond fills the page up with what stands below the floor of a river that is
+// kept no deeper, from the primary store, and reports whether it is done. Its entries
+// are computed and decided as the river's are, with the stamps they have there, and not
+// stored.
+func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err error) {
+	s := r.store
+	r.page.Beyond = true
+	at := r.at
 	if at.Top() || at.Place >= floor {
 		at = Cursor{Place: floor, PostID: math.MinInt64} // all of that place are above
 	}
-	listed, err := s.listed(ctx, page.River)
+	listed, err := s.listed(ctx, r.page.River)
 	if err != nil {
-		return err
+		return false, err
 	}
 	began := at
 	for scans := 1; ; scans++ {
-		c, err := s.readChunk(ctx, page.Name, page.River, listed, stretch{
+		loads := s.loads()
+		// The clock is read before the primary store: a narrowing acknowledged by then
+		// is known (R4).
+		clock, err := s.clock(ctx)
+		if err != nil {
+			return false, err
+		}
+		if clock != r.clock {
+			return false, r.restart()
+		}
+		c, err := s.readChunk(ctx, r.name, r.page.River, listed, stretch{
 			place: at.Place, post: at.PostID, down: math.MaxInt64, limit: PageSize + 1,
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
-		items, err := s.decide(ctx, page.Name, page.Sets, s.undecided(c.entries, c.folds))
+		items, _, err := s.decide(ctx, r.name, r.page.Sets, s.undecided(c.entries, c.folds))
 		if err != nil {
-			return err
+			return false, err
 		}
-		if page.add(items) || c.scanned.Finished {
-			return nil
+		if held, err := s.held(ctx, clock, loads, true); err != nil || !held {
+			return false, errors.Join(err, r.restart())
+		}
+		if r.page.add(items) || c.scanned.Finished {
+			return true, nil
 		}
 		at = Cursor{Place: c.scanned.Floor - 1, PostID: math.MaxInt64}
-		if scans > maxInVain {
-			page.More, page.Next = true, goOn(c.scanned.Floor, began)
-			return nil
+		if scans > maxInVain || r.restarts >= patientRestarts {
+			r.page.More, r.page.Next = true, goOn(c.scanned.Floor, began)
+			return true, nil
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 
 // foldCache holds decoded folds in memory, the newest version seen of each post.
 // A fold is asked for at a version that a statement of the same request
-// returned, so what is cached is never older than what the page is decided on;
-// it may be newer, which is as true.
+// returned, so what is cached is never older than what the page is decided on. It may
+// be newer: then who decides looks whether access moved meanwhile (see held).
 type foldCache struct {
 	// mu guards both.
 	mu     sync.Mutex

@@ -153,28 +153,45 @@ func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*I
 	if err != nil {
 		return nil, nil, notFound(err)
 	}
+	n := Name{UserID: v.AccountID, Kind: Post, TheirID: id, Order: Fresh}
+	for range maxOvertaken {
+		it, sets, held, err := s.unfoldOnce(ctx, v, n)
+		if err != nil || held {
+			return it, sets, err
+		}
+	}
+	return nil, nil, errOvertaken
+}
+
+// unfoldOnce is Unfold of the post of that name, and reports whether what it decided
+// holds.
+func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *Item, _ *timelines.Sets, held bool, err error) {
+	loads := s.loads()
 	// The clock is read before the fold's stamp: a narrowing acknowledged before
 	// either is known to both.
 	clock, err := s.clock(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	const query = `SELECT coalesce((SELECT version FROM folds WHERE post_id = @post), 0)`
-	raw := rawEntry{PostID: id}
-	if err := s.db.QueryRow(ctx, query, pgx.StrictNamedArgs{"post": id}).Scan(&raw.Fold); err != nil {
-		return nil, nil, fmt.Errorf("unfold: %w", err)
+	raw := rawEntry{PostID: n.TheirID}
+	if err := s.db.QueryRow(ctx, query, pgx.StrictNamedArgs{"post": n.TheirID}).Scan(&raw.Fold); err != nil {
+		return nil, nil, false, fmt.Errorf("unfold: %w", err)
 	}
-	n := Name{UserID: v.AccountID, Kind: Post, TheirID: id, Order: Fresh}
 	sets, err := s.admit(ctx, v, n, clock)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
-	items, err := s.decide(ctx, n, sets, []rawEntry{raw})
+	// The stamp was read after the clock.
+	items, _, err := s.decide(ctx, n, sets, []rawEntry{raw})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
+	}
+	if held, err = s.held(ctx, clock, loads, true); err != nil || !held {
+		return nil, nil, false, err
 	}
 	if len(items) == 0 {
-		return nil, nil, ErrNotFound
+		return nil, nil, true, ErrNotFound
 	}
-	return &items[0], sets, nil
+	return &items[0], sets, true, nil
 }

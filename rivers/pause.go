@@ -6,12 +6,13 @@ import "context"
 // the context and holds one writer there while another passes, so that every
 // interleaving can be made to happen; nothing else uses them.
 const (
-	afterLookup   = "after-lookup"
-	afterRegister = "after-register"
-	afterSnapshot = "after-snapshot"
-	afterEntries  = "after-entries"
-	betweenClocks = "between-clocks"
-	betweenReads  = "between-reads"
+	afterLookup    = "after-lookup"
+	afterRegister  = "after-register"
+	afterSnapshot  = "after-snapshot"
+	afterEntries   = "after-entries"
+	betweenClocks  = "between-clocks"
+	betweenReads   = "between-reads"
+	beforeDeciding = "before-deciding"
 )
 
 type pauseKey struct{}

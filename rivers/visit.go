@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,8 +25,9 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 	if err := s.bringUp(ctx, []Name{n}); err != nil {
 		return nil, err
 	}
-	r := visit{store: s, name: n, before: before, at: before, page: &Page{Name: n}}
+	r := visit{store: s, viewer: v, name: n, before: before, at: before, page: &Page{Name: n}}
 	for full := false; !full; {
+		loads := s.loads()
 		raw, err := s.readPage(ctx, n, r.at, PageSize+1)
 		if err != nil {
 			return nil, err
@@ -37,12 +39,12 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 		switch {
 		case !raw.found:
 			err = r.build(ctx)
-		case r.overtaken(raw, sets):
-			r.restart(raw.river)
+		case r.overtaken(raw):
+			err = r.restart()
 		case r.behind(raw):
 			err = s.bringUp(ctx, []Name{n})
 		default:
-			full, err = r.take(ctx, raw, sets)
+			full, err = r.take(ctx, raw, sets, loads)
 		}
 		if err != nil {
 			return nil, err
@@ -60,23 +62,27 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 // the whole history: 3,000 posts. maxInVain bounds how many extensions a request
 // waits for that bring nothing its viewer may read. A visit builds no more than
 // maxBuilds rivers that vanish again, and brings a search up no more than
-// maxBroughtUpAgain times besides the first.
+// maxBroughtUpAgain times besides the first. After patientRestarts a page ends with
+// one reading.
 const (
 	maxExtensions     = 20
 	maxInVain         = 3
 	maxBuilds         = 5
 	maxBroughtUpAgain = 3
+	patientRestarts   = 5
 )
 
 // visit is a page on its way: what was read of it so far, and where it goes on.
 type visit struct {
 	store  *Store
+	viewer timelines.Viewer
 	name   Name
 	before Cursor // where the page begins
 	at     Cursor // where to read on
 	page   *Page
+	clock  timelines.Clock // of all that is on the page
 
-	builds, extensions, inVain, broughtUp int // how often each was done
+	builds, extensions, inVain, broughtUp, restarts int // how often each was done
 }
 
 // build makes the river, if there may be one.
@@ -91,17 +97,19 @@ func (r *visit) build(ctx context.Context) error {
 }
 
 // overtaken reports whether what was read before belongs to another generation,
-// swapped between two statements of this visit, or was decided when the viewer saw
-// other people: served with the sight of now, nothing would ever tell it from the
-// rest.
-func (r *visit) overtaken(raw rawPage, sets *timelines.Sets) bool {
-	return r.page.River != 0 && r.page.River != raw.river ||
-		r.page.Sets != nil && r.page.Sets.Sight() != sets.Sight()
+// swapped between two statements of this visit, or was decided before a change of
+// access that was acknowledged meanwhile: a page is of one moment (see held).
+func (r *visit) overtaken(raw rawPage) bool {
+	return r.page.River != 0 && (r.page.River != raw.river || r.clock != raw.clock)
 }
 
-// restart forgets what was read, to begin with a generation.
-func (r *visit) restart(river int64) {
-	r.page, r.at = &Page{Name: r.name, River: river}, r.before
+// restart forgets what was read, to begin anew.
+func (r *visit) restart() error {
+	if r.restarts++; r.restarts > maxOvertaken {
+		return errOvertaken
+	}
+	r.page, r.at = &Page{Name: r.name}, r.before
+	return nil
 }
 
 // behind reports whether posts changed since the search was brought up. Those that
@@ -116,17 +124,26 @@ func (r *visit) behind(raw rawPage) bool {
 
 // take adds to the page what its viewer may see of what was read, and reports
 // whether the page is full, or all there is for now.
-func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets) (full bool, err error) {
-	r.page.River, r.page.Sets = raw.river, sets
-	items, err := r.store.decide(ctx, r.name, sets, raw.entries)
-	if err != nil || r.page.add(items) {
-		return true, err
+func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets, loads uint64) (full bool, err error) {
+	r.page.River, r.page.Sets, r.clock = raw.river, sets, raw.clock
+	items, newer, err := r.store.decide(ctx, r.name, sets, raw.entries)
+	if err != nil {
+		return false, err
+	}
+	if held, err := r.store.held(ctx, raw.clock, loads, newer); err != nil || !held {
+		return false, errors.Join(err, r.restart())
+	}
+	if r.page.add(items) {
+		return true, nil
 	}
 	if k := len(raw.entries); k > 0 {
 		last := raw.entries[k-1]
 		r.at = Cursor{Place: last.Place, PostID: last.PostID}
 	}
 	switch {
+	case len(raw.entries) > PageSize && r.restarts >= patientRestarts:
+		r.endAt(r.at.Place)
+		return true, nil
 	case len(raw.entries) > PageSize:
 		// Some were not for this viewer: read on.
 		pause(ctx, betweenReads)
@@ -136,6 +153,10 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets) (fu
 	}
 	return r.deepen(ctx, raw, len(items))
 }
+
+// endAt ends a page short of what it could hold: above that place nothing is left for
+// its viewer.
+func (r *visit) endAt(place int64) { r.page.More, r.page.Next = true, goOn(place, r.before) }
 
 // deepen goes on below the floor: it extends the river, or, where that is as deep
 // as it is kept, fills the page up from the primary store. taken is how many
@@ -147,7 +168,7 @@ func (r *visit) deepen(ctx context.Context, raw rawPage, taken int) (full bool, 
 		return false, err
 	}
 	if room <= 0 {
-		return true, r.store.readBeyond(ctx, r.page, raw.floor, r.at)
+		return r.readBeyond(ctx, raw.floor)
 	}
 	// Nothing for this viewer in all that the last extension brought.
 	if r.extensions > 0 && taken == 0 && r.at.Place >= raw.floor {

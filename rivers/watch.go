@@ -107,6 +107,13 @@ func (s *Store) Flush(ctx context.Context, watches []Watch, posts []int64) ([]Se
 
 // flush is Flush, down to the river's floor or depth, whichever is lower.
 func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth int64) ([]Seen, error) {
+	return untilHeld(watches, func(watches []Watch) ([]Seen, bool, error) {
+		return s.flushOnce(ctx, watches, posts, depth)
+	})
+}
+
+// flushOnce is flush, and reports whether what it decided holds.
+func (s *Store) flushOnce(ctx context.Context, watches []Watch, posts []int64, depth int64) ([]Seen, bool, error) {
 	const query = `
 		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded, f.version` +
 		watched + `
@@ -117,19 +124,22 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 	n := namesOf(watches)
 	if len(posts) > 0 {
 		if err := s.bringUp(ctx, n.list); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	args := n.args()
 	args["posts"], args["depth"] = posts, depth
+	loads := s.loads()
 	raws, err := s.readMany(ctx, query, args, len(n.list))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
+	later := false // some of it was read after that statement
 	for k := range n.list {
 		if n.beyond[k] {
+			later = true
 			if err := s.addBeyond(ctx, n.list[k], &raws[k], posts); err != nil {
-				return nil, err
+				return nil, false, err
 			}
 		}
 	}
@@ -153,7 +163,7 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 			seen[i].Closed = true
 			continue
 		case err != nil:
-			return nil, err
+			return nil, false, err
 		}
 		seen[i].Sets = sets
 		if !raw.found || w.River != 0 && w.River != raw.river {
@@ -166,7 +176,7 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 		}
 	}
 	items, gone := make([][]Item, len(n.list)), make([][]Gone, len(n.list))
-	_, err = s.decideMany(ctx, all, func(river, _ int, it Item, shown bool) {
+	newer, err := s.decideMany(ctx, all, func(river, _ int, it Item, shown bool) {
 		k := of[river]
 		if shown {
 			items[k] = append(items[k], it)
@@ -179,14 +189,18 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 		gone[k] = append(gone[k], g)
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	for i := range watches {
 		if !seen[i].SignedOut && !seen[i].Closed && !seen[i].Swapped {
 			seen[i].Items, seen[i].Gone = items[n.index[i]], gone[n.index[i]]
 		}
 	}
-	return seen, nil
+	if len(watches) == 0 {
+		return seen, true, nil
+	}
+	held, err := s.held(ctx, raws[0].clock, loads, newer || later)
+	return seen, held, err
 }
 
 // Fronts returns the first page of each watch's river in one statement, decided;
@@ -194,6 +208,11 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 // may not see it. It builds and extends nothing, but for searches, which it brings
 // up: it is for comparing open pages with their rivers from time to time.
 func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
+	return untilHeld(watches, func(watches []Watch) ([]*Page, bool, error) { return s.frontsOnce(ctx, watches) })
+}
+
+// frontsOnce is Fronts, and reports whether what it decided holds.
+func (s *Store) frontsOnce(ctx context.Context, watches []Watch) ([]*Page, bool, error) {
 	const query = `
 		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, false, e.per_river_folded, f.version` +
 		watched + `
@@ -205,13 +224,14 @@ func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
 	if err := s.bringUp(ctx, n.list); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	args := n.args()
 	args["limit"] = PageSize + 1
+	loads := s.loads()
 	raws, err := s.readMany(ctx, query, args, len(n.list))
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	pages := make([]*Page, len(watches))
 	decided := make([]*Page, len(n.list))
@@ -225,7 +245,7 @@ func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
 			continue
 		}
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if !raw.found || w.River != 0 && w.River != raw.river {
 			continue
@@ -241,17 +261,18 @@ func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
 		}
 		pages[i] = decided[k]
 	}
-	_, err = s.decideMany(ctx, all, func(river, _ int, it Item, shown bool) {
+	newer, err := s.decideMany(ctx, all, func(river, _ int, it Item, shown bool) {
 		if shown {
 			p := decided[of[river]]
 			p.Items = append(p.Items, it)
 			p.Next = Cursor{Place: it.Place, PostID: it.PostID}
 		}
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || len(watches) == 0 {
+		return pages, true, err
 	}
-	return pages, nil
+	held, err := s.held(ctx, raws[0].clock, loads, newer)
+	return pages, held, err
 }
 
 // readMany runs a statement over rivers by name and returns a raw page for each

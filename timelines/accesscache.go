@@ -38,6 +38,7 @@ type AccessCache struct {
 	label     Clock
 	labelled  bool
 	drops     uint64 // counts drops; a load started at another count is not stored
+	loads     uint64 // counts what was loaded that decides
 	sets      *simplelru.LRU[int64, *Sets]
 	sessions  *simplelru.LRU[Session, cachedSession]
 	timelines *simplelru.LRU[int64, Timeline] // immutable, never dropped
@@ -174,10 +175,20 @@ func (c *AccessCache) Epoch() int64 {
 	return c.label.Epoch
 }
 
+// Label returns the clock the cache was last brought to, and how many times anything
+// that decides was loaded. Whoever puts sets, levels and posts together finds by it
+// whether they are of one moment (see rivers).
+func (c *AccessCache) Label() (Clock, uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.label, c.loads
+}
+
 // begin returns the count of drops before a load.
 func (c *AccessCache) begin() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.loads++
 	return c.drops
 }
 
@@ -270,6 +281,9 @@ func (c *AccessCache) Gates(ctx context.Context, ids []int64) (Gates, error) {
 			continue
 		}
 		g.timelines[id] = t
+	}
+	if len(missing) > 0 {
+		c.loads++
 	}
 	c.mu.Unlock()
 	if len(missing) == 0 {
@@ -365,6 +379,9 @@ func (c *AccessCache) Subfeeds(ctx context.Context, accounts []int64) (map[int64
 		} else if id != 0 {
 			missing = append(missing, id)
 		}
+	}
+	if len(missing) > 0 {
+		c.loads++
 	}
 	c.mu.Unlock()
 	if len(missing) == 0 {
