@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 
 	riverqueue "github.com/riverqueue/river"
 
@@ -13,15 +14,18 @@ import (
 	"riverrun/timelines"
 )
 
-// Queues. Each has workers of its own, so that none waits for another.
+// Queues. Each has workers of its own, so that none waits for another: a rebuild may
+// take as long as a thousand distributes.
 const (
-	queueNow    = "now"
-	queueLater  = "later"
-	queueChores = "chores"
+	queueNow     = "now"
+	queueRebuild = "rebuild"
+	queueLater   = "later"
+	queueChores  = "chores"
 )
 
-// Priorities within the queue now; 1 is fetched first. A rebuild may take as long as
-// many distributes, and a block of a bump is nobody's
+var queues = []string{queueNow, queueRebuild, queueLater, queueChores}
+
+// Priorities within the queue now; 1 is fetched first. A block of a bump is nobody's
 // wish in particular. Upkeep only makes pages quicker.
 const (
 	priorityDistribute = 1
@@ -79,27 +83,34 @@ func (replaceArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityReplace, MaxAttempts: unlimited}
 }
 
-// rebuildArgs is a rivers.Name: what a replace leaves to do for each open river.
+// rebuildArgs is a rivers.Stale: what a replace leaves to do for each open river.
 type rebuildArgs struct {
 	UserID  int64        `json:"user_id,omitempty"`
 	River   rivers.Kind  `json:"river"`
 	TheirID int64        `json:"their_id,omitempty"`
 	Term    string       `json:"term,omitempty"`
 	Order   rivers.Order `json:"order"`
+	Since   int64        `json:"since"` // microseconds
 }
 
-func rebuildArgsOf(n rivers.Name) rebuildArgs {
-	return rebuildArgs{UserID: n.UserID, River: n.Kind, TheirID: n.TheirID, Term: n.Term, Order: n.Order}
+func rebuildArgsOf(r rivers.Stale) rebuildArgs {
+	n := r.Name
+	return rebuildArgs{
+		UserID: n.UserID, River: n.Kind, TheirID: n.TheirID, Term: n.Term, Order: n.Order, Since: r.Since.UnixMicro(),
+	}
 }
 
-func (a rebuildArgs) name() rivers.Name {
-	return rivers.Name{UserID: a.UserID, Kind: a.River, TheirID: a.TheirID, Term: a.Term, Order: a.Order}
+func (a rebuildArgs) stale() rivers.Stale {
+	return rivers.Stale{
+		Name:  rivers.Name{UserID: a.UserID, Kind: a.River, TheirID: a.TheirID, Term: a.Term, Order: a.Order},
+		Since: time.UnixMicro(a.Since),
+	}
 }
 
 func (rebuildArgs) Kind() string { return "rebuild" }
 
 func (rebuildArgs) InsertOpts() riverqueue.InsertOpts {
-	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityReplace, MaxAttempts: unlimited}
+	return riverqueue.InsertOpts{Queue: queueRebuild, MaxAttempts: unlimited}
 }
 
 // bumpArgs is a timelines.Unbumped.

@@ -7,13 +7,13 @@
 //   - A job is worked at least once, until it succeeds. It may be worked twice,
 //     at once or in any order: everything it calls reads the present state and
 //     writes it with its stamp, so that neither doubling nor order matters.
-//   - Tier 2's work never takes a worker from Tier 1's.
+//   - Tier 2's work never takes a worker from Tier 1's, nor does a rebuild.
 //
 // The kinds of jobs:
 //
 //	distribute  queue now     Tier 1: one changed post into the open rivers
 //	replace     queue now     rivers that became wrong as a whole: retires the closed
-//	rebuild     queue now     one open one of them, anew
+//	rebuild     queue rebuild one open one of them, anew
 //	bump        queue now     one block of a much-liked post's filter timelines
 //	upkeep      queue now     one block of what helps to find posts
 //	follow      queue later   Tier 2: all that is behind, into all live rivers

@@ -30,10 +30,9 @@ type Tiers interface {
 	Follow(ctx context.Context, touched []timelines.Touched) error
 	// Spread begins to make the rivers anew that r concerns: it retires the closed ones
 	// and returns the open ones.
-	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Name, error)
-	// Rebuild makes one of them anew. It does not trust a build under way: it may not
-	// know of the change.
-	Rebuild(ctx context.Context, n rivers.Name) error
+	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error)
+	// Rebuild makes one of them anew.
+	Rebuild(ctx context.Context, r rivers.Stale) error
 }
 
 // Timelines is what the jobs need of the primary store; *timelines.Store has it.
@@ -53,6 +52,7 @@ type Rivers interface {
 // Defaults of Config.
 const (
 	DefaultNowWorkers      = 4
+	DefaultRebuildWorkers  = 2
 	DefaultLaterWorkers    = 2
 	DefaultFetchCooldown   = 2 * time.Millisecond
 	DefaultLaterCooldown   = 50 * time.Millisecond
@@ -82,10 +82,11 @@ type Config struct {
 	Metrics prometheus.Registerer
 
 	// NowWorkers and LaterWorkers are how many jobs of Tier 1 and of Tier 2 this
-	// node works at a time. The database does most of a job's work; the defaults
-	// keep two cores busy.
-	NowWorkers   int
-	LaterWorkers int
+	// node works at a time, RebuildWorkers how many rebuilds of open rivers. The database
+	// does most of a job's work; the defaults keep two cores busy.
+	NowWorkers     int
+	RebuildWorkers int
+	LaterWorkers   int
 	// FetchCooldown is the least time between two fetches of Tier 1: a floor under
 	// its latency, and a ceiling on the queue's load.
 	FetchCooldown time.Duration
@@ -112,6 +113,7 @@ type Config struct {
 
 func (c Config) withDefaults() Config {
 	c.NowWorkers = cmp.Or(c.NowWorkers, DefaultNowWorkers)
+	c.RebuildWorkers = cmp.Or(c.RebuildWorkers, DefaultRebuildWorkers)
 	c.LaterWorkers = cmp.Or(c.LaterWorkers, DefaultLaterWorkers)
 	c.FetchCooldown = cmp.Or(c.FetchCooldown, DefaultFetchCooldown)
 	c.LaterCooldown = cmp.Or(c.LaterCooldown, DefaultLaterCooldown)
@@ -180,7 +182,7 @@ func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own := cfg.Pool.Config()
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.LaterWorkers + 5)
+	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 6)
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {
@@ -204,7 +206,8 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 		Schema: schema,
 		Logger: newLibraryLog(log),
 		Queues: map[string]riverqueue.QueueConfig{
-			queueNow: {MaxWorkers: cfg.NowWorkers},
+			queueNow:     {MaxWorkers: cfg.NowWorkers},
+			queueRebuild: {MaxWorkers: cfg.RebuildWorkers},
 			queueLater: {
 				MaxWorkers:        cfg.LaterWorkers,
 				FetchCooldown:     cfg.LaterCooldown,

@@ -38,8 +38,8 @@ type calls struct {
 	probed     atomic.Bool // a job for the post probe was worked
 	distribute func(context.Context, timelines.Touched) error
 	follow     func(context.Context, []timelines.Touched) error
-	spread     func(context.Context, timelines.Replace) ([]rivers.Name, error)
-	rebuild    func(context.Context, rivers.Name) error
+	spread     func(context.Context, timelines.Replace) ([]rivers.Stale, error)
+	rebuild    func(context.Context, rivers.Stale) error
 	bump       func(context.Context, timelines.Unbumped) error
 	upkeep     func(context.Context) (bool, error)
 	expire     func(context.Context) error
@@ -67,18 +67,18 @@ func (c *calls) Follow(ctx context.Context, touched []timelines.Touched) error {
 	return c.follow(ctx, touched)
 }
 
-func (c *calls) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Name, error) {
+func (c *calls) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error) {
 	if c.spread == nil {
 		return nil, nil
 	}
 	return c.spread(ctx, r)
 }
 
-func (c *calls) Rebuild(ctx context.Context, n rivers.Name) error {
+func (c *calls) Rebuild(ctx context.Context, r rivers.Stale) error {
 	if c.rebuild == nil {
 		return nil
 	}
-	return c.rebuild(ctx, n)
+	return c.rebuild(ctx, r)
 }
 
 func (c *calls) BumpBlock(ctx context.Context, u timelines.Unbumped) error {

@@ -122,7 +122,7 @@ func (d *depth) Collect(ch chan<- prometheus.Metric) {
 		d.jobs.cfg.Log.WarnContext(ctx, "cannot count waiting jobs", "error", err)
 		return
 	}
-	for _, queue := range []string{queueNow, queueLater, queueChores} {
+	for _, queue := range queues {
 		ch <- prometheus.MustNewConstMetric(d.waiting, prometheus.GaugeValue, float64(waiting[queue]), queue)
 	}
 	ch <- prometheus.MustNewConstMetric(d.behind, prometheus.GaugeValue, float64(behind))

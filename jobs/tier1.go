@@ -59,7 +59,8 @@ func (j *Jobs) note(ctx context.Context, t timelines.Touched, changedAt int64) e
 // replaceWorker begins to make rivers anew which a change of access or subscription
 // made wrong as a whole. Each of those that somebody has open becomes a job, so that no
 // job grows with the number of viewers or of their pages, and a failure repeats one
-// river's part. A replace worked twice rebuilds twice, which is harmless.
+// river's part. What several changes made wrong, or one replace that is worked twice,
+// is rebuilt once.
 type replaceWorker struct {
 	riverqueue.WorkerDefaults[replaceArgs]
 	jobs *Jobs
@@ -75,8 +76,8 @@ func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArg
 		return nil
 	}
 	params := make([]riverqueue.InsertManyParams, len(open))
-	for i, n := range open {
-		params[i].Args = rebuildArgsOf(n)
+	for i, r := range open {
+		params[i].Args = rebuildArgsOf(r)
 	}
 	if _, err := w.jobs.client.InsertMany(ctx, params); err != nil {
 		return fmt.Errorf("replace rivers: %w", err)
@@ -87,10 +88,9 @@ func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArg
 // rebuildWorker makes one river anew.
 //
 // A build that began before the change was committed may have read the state before
-// it. That there is a job proves the commit; so a build that begins after the job did
-// is safe, and Rebuild takes the moment it is called for the dividing line. The
-// created_at of the replace would not do: it is the beginning of the change's
-// transaction.
+// it. That the replace is worked proves the commit; so a generation begun after that is
+// safe, and its beginning is the dividing line. The job's created_at would not do: it is
+// the beginning of the change's transaction.
 type rebuildWorker struct {
 	riverqueue.WorkerDefaults[rebuildArgs]
 	jobs *Jobs
@@ -98,9 +98,9 @@ type rebuildWorker struct {
 
 // Work implements riverqueue.Worker.
 func (w *rebuildWorker) Work(ctx context.Context, job *riverqueue.Job[rebuildArgs]) error {
-	n := job.Args.name()
-	if err := w.jobs.cfg.Tiers.Rebuild(ctx, n); err != nil {
-		return fmt.Errorf("rebuild a river of kind %s: %w", n.Kind, err)
+	r := job.Args.stale()
+	if err := w.jobs.cfg.Tiers.Rebuild(ctx, r); err != nil {
+		return fmt.Errorf("rebuild a river of kind %s: %w", r.Name.Kind, err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -68,7 +69,7 @@ func TestReplaceIsCalledAfterTheCommit(t *testing.T) {
 	pool := prepare(t)
 	var committed atomic.Bool
 	replaced := make(chan timelines.Replace, 1)
-	c := &calls{spread: func(_ context.Context, r timelines.Replace) ([]rivers.Name, error) {
+	c := &calls{spread: func(_ context.Context, r timelines.Replace) ([]rivers.Stale, error) {
 		if !committed.Load() {
 			t.Error("Spread was called before the change was committed")
 		}
@@ -171,17 +172,19 @@ func TestLaterDoesNotStarveNow(t *testing.T) {
 // and one that fails keeps none from what the change opened.
 func TestReplaceIsAJobForEachOpenRiver(t *testing.T) {
 	pool := prepare(t)
-	var open []rivers.Name
+	var open []rivers.Stale
+	since := time.UnixMicro(1234567)
 	for user := range int64(3) {
 		for page := range int64(5) {
-			open = append(open, rivers.Name{UserID: user, Kind: rivers.User, TheirID: page, Term: "весна", Order: rivers.Created})
+			n := rivers.Name{UserID: user, Kind: rivers.User, TheirID: page, Term: "весна", Order: rivers.Created}
+			open = append(open, rivers.Stale{Name: n, Since: since})
 		}
 	}
 	failing, failures := open[0], make(chan bool, 1000)
-	rebuilt := make(chan rivers.Name, 100)
+	rebuilt := make(chan rivers.Stale, 100)
 	c := &calls{
-		spread: func(context.Context, timelines.Replace) ([]rivers.Name, error) { return open, nil },
-		rebuild: func(_ context.Context, n rivers.Name) error {
+		spread: func(context.Context, timelines.Replace) ([]rivers.Stale, error) { return open, nil },
+		rebuild: func(_ context.Context, n rivers.Stale) error {
 			if n == failing {
 				failures <- true
 				return errors.New("it does not answer")
@@ -192,7 +195,7 @@ func TestReplaceIsAJobForEachOpenRiver(t *testing.T) {
 	}
 	start(t, config(t, pool, c))
 	announce(t, pool, timelines.Replace{ViewerID: 0})
-	got := map[rivers.Name]int{}
+	got := map[rivers.Stale]int{}
 	for range open[1:] {
 		got[receive(t, "a river to be rebuilt", rebuilt)]++
 	}
@@ -204,4 +207,33 @@ func TestReplaceIsAJobForEachOpenRiver(t *testing.T) {
 	for range 2 {
 		receive(t, "the failing one to be tried again", failures)
 	}
+}
+
+// However many rivers are being rebuilt, a like waits for none of them.
+func TestRebuildsHoldNothingUp(t *testing.T) {
+	pool := prepare(t)
+	held, release := make(chan struct{}, 100), make(chan struct{})
+	distributed := make(chan int64, 100)
+	c := &calls{
+		spread: func(context.Context, timelines.Replace) ([]rivers.Stale, error) { return make([]rivers.Stale, 20), nil },
+		rebuild: func(context.Context, rivers.Stale) error {
+			held <- struct{}{}
+			<-release
+			return nil
+		},
+		distribute: func(_ context.Context, touched timelines.Touched) error {
+			distributed <- touched.PostID
+			return nil
+		},
+	}
+	cfg := config(t, pool, c)
+	cfg.NowWorkers, cfg.RebuildWorkers = 1, 2
+	start(t, cfg)
+	t.Cleanup(func() { close(release) }) // before stop, which waits for it
+	announce(t, pool, timelines.Replace{Everybody: true})
+	for range cfg.RebuildWorkers {
+		receive(t, "a rebuild to be held", held)
+	}
+	announce(t, pool, timelines.Touched{PostID: 1})
+	receive(t, "tier 1 while rivers are rebuilt", distributed)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -71,15 +72,27 @@ func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pg
 // extends it again.
 const deepest = 10 * chunk
 
+// Stale is an open river that a change of access or subscription made wrong.
+type Stale struct {
+	Name Name
+	// Since is when that was found: the change was committed by then, and a generation
+	// begun later knows it. By the secondary store's clock, to the microsecond.
+	Since time.Time
+}
+
 // Spread begins to make the rivers anew that a change of access or subscription made
 // wrong (DESIGN: the protocol, step 6). Closed ones, and builds under way, whose
-// snapshot may be older than the change, are retired. The names of those that somebody
-// has open are returned: each is to be rebuilt, in any order, by whoever has the time
-// (see Rebuild). So the work of a change is as many short parts as there are open
-// rivers, whosever they are: nobody's page waits for all others', and a part that
-// fails is repeated by itself. What the old generations still show meanwhile is decided
-// at render with the new access sets.
-func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Name, error) {
+// snapshot may be older than the change, are retired. Those that somebody has open are
+// returned: each is to be rebuilt, in any order, by whoever has the time (see Rebuild).
+// So the work of a change is as many short parts as there are open rivers, whosever
+// they are: nobody's page waits for all others', and a part that fails is repeated by
+// itself. What the old generations still show meanwhile is decided at render with the
+// new access sets.
+func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Stale, error) {
+	since, err := s.now(ctx)
+	if err != nil {
+		return nil, err
+	}
 	concerned, args, err := s.replacedBy(ctx, r)
 	if err != nil {
 		return nil, err
@@ -92,8 +105,10 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Name, error)
 	if err != nil {
 		return nil, fmt.Errorf("read open rivers: %w", err)
 	}
-	open, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n Name, err error) {
-		return n, row.Scan(&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order)
+	open, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Stale, error) {
+		r := Stale{Since: since}
+		n := &r.Name
+		return r, row.Scan(&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read open rivers: %w", err)
@@ -142,52 +157,74 @@ func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.S
 	return nil
 }
 
-// Rebuild makes one of the rivers anew that Spread returned: down to its old floor, or
-// to a depth of deepest, while the old generation still serves, and swaps it. A river
-// that was closed meanwhile is retired, as is one whose post or list is gone.
+// Rebuild makes a river anew that Spread returned: down to its old floor, or to a
+// depth of deepest, while the old generation still serves, and swaps it. It does
+// nothing where that was done since, for another change or by a visit. A river that
+// was closed meanwhile is retired, as is one whose page may not be opened any more, or
+// whose post or list is gone. It reports whether pages may show another generation than
+// the one that stands, and are to be told.
 //
 // A build that began before the change was committed may have read the state before
-// it, and is never joined. That the change is spread proves the commit.
-func (s *Store) Rebuild(ctx context.Context, n Name) error {
-	const named = `r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term AND r.ord = @ord`
+// it, and is never joined.
+func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, err error) {
+	n := r.Name
+	const wrong = `r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term AND r.ord = @ord
+		AND r.created_at <= @since`
 	args := nameArgs(n)
-	if err := s.retireUnopened(ctx, named, args); err != nil {
-		return err
+	args["since"] = r.Since
+	if err := s.retireUnopened(ctx, wrong, args); err != nil {
+		return false, err
 	}
 	const open = `
 		SELECT (SELECT CASE WHEN count(*) > @deepest THEN min(fresh_at) ELSE r.floor END
 			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
 				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
-			state = 'live'
+			state = 'live', EXISTS (SELECT FROM rivers r
+				WHERE r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term AND r.ord = @ord
+					AND r.created_at > @since AND r.state = 'live')
 		FROM rivers r
-		WHERE ` + named + ` AND ` + leftOpen + `
+		WHERE ` + wrong + ` AND ` + leftOpen + `
 		ORDER BY state = 'live' DESC LIMIT 1`
 	args["deepest"] = deepest
 	var floor int64
-	var live bool
-	err := s.db.QueryRow(ctx, open, args).Scan(&floor, &live)
+	var live, done bool
+	err = s.db.QueryRow(ctx, open, args).Scan(&floor, &live, &done)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read open river: %w", err)
+		return false, fmt.Errorf("read open river: %w", err)
+	}
+	if done {
+		return true, nil
 	}
 	if !live {
 		floor = math.MaxInt64
 	}
 	s.builds.Forget(buildKey(n, true))
-	err = s.preflight(ctx, n)
-	if errors.Is(err, ErrNotFound) {
-		return s.retireNamed(ctx, n)
+	err = s.mayHave(ctx, n)
+	if err == nil {
+		err = s.build(ctx, n, &floor)
 	}
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) || errors.Is(err, timelines.ErrBroad) {
+		return true, s.retireNamed(ctx, n) // its next visit says so
+	}
+	return err == nil, err
+}
+
+// mayHave is what a visit asks before it makes a river: ErrForbidden, ErrNotFound.
+func (s *Store) mayHave(ctx context.Context, n Name) error {
+	if err := s.Settle(ctx); err != nil {
+		return err
+	}
+	sets, err := s.access.Sets(ctx, n.UserID)
 	if err != nil {
 		return err
 	}
-	err = s.build(ctx, n, &floor)
-	if errors.Is(err, timelines.ErrBroad) {
-		return s.retireNamed(ctx, n) // its next visit says so
+	if err := s.mayOpen(ctx, n, sets); err != nil {
+		return err
 	}
-	return err
+	return s.preflight(ctx, n)
 }
 
 func (s *Store) retireNamed(ctx context.Context, n Name) error {

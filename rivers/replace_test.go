@@ -1,6 +1,7 @@
 package rivers
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
@@ -350,8 +351,8 @@ func TestClosedBeforeItIsRebuilt(t *testing.T) {
 		t.Fatalf("open are %v, %v; want two", open, err)
 	}
 	w.exec(`UPDATE leases SET until = clock_timestamp() WHERE river_id = $1`, closes.River)
-	for _, n := range open {
-		if err := w.rivers.Rebuild(w.ctx, n); err != nil {
+	for _, r := range open {
+		if _, err := w.rivers.Rebuild(w.ctx, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -360,6 +361,60 @@ func TestClosedBeforeItIsRebuilt(t *testing.T) {
 	}
 	if got := w.count(`SELECT count(*) FROM rivers WHERE state <> 'retired' AND kind = 'everything'`); got != 0 {
 		t.Errorf("the closed river has %d generations that are not retired, want none", got)
+	}
+	w.sound()
+}
+
+// What several changes made wrong is rebuilt once, after the last of them.
+func TestRebuiltOnceForManyChanges(t *testing.T) {
+	w := newTown(t)
+	ann, nobody := w.person("ann"), timelines.Viewer{}
+	w.post(ann, "a post")
+	p := w.visit(nobody, User, "ann")
+	must(w, 0, w.rivers.Lease(w.ctx, []int64{p.River}))
+	var all []Stale
+	for range 3 {
+		stale, err := w.rivers.Spread(w.ctx, timelines.Replace{ViewerID: 0})
+		all = append(all, must(w, stale, err)...)
+	}
+	if len(all) != 3 {
+		t.Fatalf("three changes made %d rivers wrong, want 3", len(all))
+	}
+	for range 2 { // and when a job is worked twice
+		for _, r := range all {
+			if tell, err := w.rivers.Rebuild(w.ctx, r); err != nil || !tell {
+				t.Fatalf("%t, %v, want pages to be told", tell, err)
+			}
+		}
+	}
+	if got := w.count(`SELECT count(*) FROM rivers WHERE kind = 'user'`); got != 2 {
+		t.Errorf("%d generations, want 2", got)
+	}
+	stale, err := w.rivers.Spread(w.ctx, timelines.Replace{ViewerID: 0})
+	for _, r := range must(w, stale, err) {
+		_, err := w.rivers.Rebuild(w.ctx, r)
+		must(w, 0, err)
+	}
+	if got := w.count(`SELECT count(*) FROM rivers WHERE kind = 'user'`); got != 3 {
+		t.Errorf("after one more change %d generations, want 3", got)
+	}
+	w.sound()
+}
+
+// No river is made of a page that closed to its viewer.
+func TestAClosedPageIsNotRebuilt(t *testing.T) {
+	w := newTown(t)
+	ann, nobody := w.person("ann"), timelines.Viewer{}
+	w.group(ann, "club", timelines.Public)
+	w.drain()
+	p := w.visit(nobody, Group, "club")
+	must(w, 0, w.rivers.Lease(w.ctx, []int64{p.River}))
+	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.SetAccess(ctx, ann.AccountID, "club", timelines.Private)
+	})
+	w.drain()
+	if got := w.count(`SELECT count(*) FROM rivers WHERE kind = 'group' AND state <> 'retired'`); got != 0 {
+		t.Errorf("%d rivers of the closed page, want none", got)
 	}
 	w.sound()
 }

@@ -157,12 +157,14 @@ func (w *town) replace(r timelines.Replace) ([]Name, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range open {
-		if err := w.rivers.Rebuild(w.ctx, n); err != nil {
+	var names []Name
+	for _, r := range open {
+		if _, err := w.rivers.Rebuild(w.ctx, r); err != nil {
 			return nil, err
 		}
+		names = append(names, r.Name)
 	}
-	return open, nil
+	return names, nil
 }
 
 // forget drops the events so far: their jobs never run.

@@ -223,9 +223,9 @@ func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 }
 
 // Spread begins to make the rivers anew that a change of access or subscription
-// concerns: it retires the closed ones and returns the names of the open ones, each of
-// which is to be rebuilt.
-func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Name, error) {
+// concerns: it retires the closed ones and returns the open ones, each of which is to
+// be rebuilt.
+func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error) {
 	clock, err := t.raiseClock(ctx)
 	if err != nil {
 		return nil, err
@@ -239,11 +239,14 @@ func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Name,
 }
 
 // Rebuild makes one open river anew that Spread returned, and tells the hubs.
-func (t *Tiers) Rebuild(ctx context.Context, n rivers.Name) error {
-	if err := t.rivers.Rebuild(ctx, n); err != nil {
+func (t *Tiers) Rebuild(ctx context.Context, r rivers.Stale) error {
+	swapped, err := t.rivers.Rebuild(ctx, r)
+	if err != nil {
 		return err
 	}
-	t.bus.Publish(Message{Swapped: []rivers.Name{n}})
+	if swapped {
+		t.bus.Publish(Message{Swapped: []rivers.Name{r.Name}})
+	}
 	return nil
 }
 

@@ -104,7 +104,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 		count("RIVERRUN_MOST_FAVED", timelines.DefaultOptions().MostFaved, 1, 1000, "how many people must save a post for it to be one of the most saved", func(c *config) *int { return &c.mostFaved }),
 		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
 		count("RIVERRUN_SIGNUPS", 60, 1, 1_000_000, "how many people may sign up from one address in an hour; a club or a conference shares one", func(c *config) *int { return &c.signUps }),
-		count("RIVERRUN_WORKERS", jobs.DefaultNowWorkers, 1, 1000, "how many jobs for open pages this process works at a time; half as many for closed ones", func(c *config) *int { return &c.workers }),
+		count("RIVERRUN_WORKERS", jobs.DefaultNowWorkers, 1, 1000, "how many changes this process brings to open pages at a time; it rebuilds half as many pages, and brings half as many changes to closed ones", func(c *config) *int { return &c.workers }),
 		count("RIVERRUN_CONNECTIONS", 16, 4, 1000, "how many connections to each store this process may open for pages", func(c *config) *int { return &c.connections }),
 		duration("RIVERRUN_STOP_TIMEOUT", 30*time.Second, "how long a stop may take before what still runs is cut short", func(c *config) *time.Duration { return &c.stopTimeout }),
 		{"RIVERRUN_LOG", "text", "form of the log: text or json", func(c *config, v string) error {

@@ -126,6 +126,7 @@ func (n *node) jobs() (*jobs.Jobs, error) {
 		Log:             n.log,
 		Metrics:         n.metrics,
 		NowWorkers:      n.config.workers,
+		RebuildWorkers:  (n.config.workers + 1) / 2,
 		LaterWorkers:    (n.config.workers + 1) / 2,
 		ExpireEvery:     n.config.expireEvery,
 		SoftStopTimeout: n.config.stopTimeout / 2,
