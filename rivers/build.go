@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,11 +43,16 @@ func (s *Store) build(ctx context.Context, n Name, replace *int64) error {
 
 // together does something once for all on this node who ask for it at the same
 // time, up to buildTimeout, whether or not who asked first still waits. It returns
-// when it is done or ctx ends.
+// when it is done or ctx ends. Stop ends it.
 func (s *Store) together(ctx context.Context, key string, fn func(context.Context) error) error {
 	done := s.builds.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), buildTimeout)
 		defer cancel()
+		leave, err := s.building.enter(cancel)
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
 		return nil, fn(ctx)
 	})
 	select {
@@ -54,6 +60,53 @@ func (s *Store) together(ctx context.Context, key string, fn func(context.Contex
 		return r.Err
 	case <-ctx.Done():
 		return ctx.Err()
+	}
+}
+
+// underway is what runs for whoever waits for it and ends with the store.
+type underway struct {
+	ending context.Context
+	end    context.CancelFunc
+	wg     sync.WaitGroup
+	mu     sync.Mutex // held to begin something, and to end
+}
+
+func newUnderway() *underway {
+	u := &underway{}
+	u.ending, u.end = context.WithCancel(context.Background())
+	return u
+}
+
+// enter says that something begins that cancel ends; it may not once the store stops.
+func (u *underway) enter(cancel context.CancelFunc) (leave func(), err error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ending.Err() != nil {
+		return nil, fmt.Errorf("the store is stopped: %w", ErrUnavailable)
+	}
+	u.wg.Add(1)
+	forget := context.AfterFunc(u.ending, cancel)
+	return func() {
+		forget()
+		u.wg.Done()
+	}, nil
+}
+
+// stop ends what runs and waits for it, or for the end of ctx.
+func (u *underway) stop(ctx context.Context) error {
+	u.mu.Lock()
+	u.end()
+	u.mu.Unlock()
+	idle := make(chan struct{})
+	go func() {
+		defer close(idle)
+		u.wg.Wait()
+	}()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("stop building rivers: %w", ctx.Err())
 	}
 }
 

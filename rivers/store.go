@@ -33,6 +33,7 @@ type Store struct {
 	// they leave it, and its connections, to others.
 	searching chan struct{}
 	builds    singleflight.Group
+	building  *underway
 	keeper    *keeper
 	// deadline and writePairs are the constants of those names, scanRows that of
 	// timelines, people is MaxPeople; tests set them lower.
@@ -111,6 +112,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		folds:   newFoldCache(opts.Folds),
 
 		searching: make(chan struct{}, maxSearching),
+		building:  newUnderway(),
 		codes:     codes,
 
 		deadline: writeDeadline, writePairs: writePairs, scanRows: timelines.DefaultMaxRows, people: MaxPeople,
@@ -129,10 +131,10 @@ func (s *Store) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop writes the visits not yet written, gives up this node's leases, and
-// returns when nothing of the store runs any more.
+// Stop ends builds under way, writes the visits not yet written, gives up this
+// node's leases, and returns when nothing of the store runs any more.
 func (s *Store) Stop(ctx context.Context) error {
-	err := s.keeper.stop(ctx)
+	err := errors.Join(s.building.stop(ctx), s.keeper.stop(ctx))
 	_, unlease := s.db.Exec(ctx, `DELETE FROM leases WHERE node = @node`, pgx.StrictNamedArgs{"node": s.node})
 	return errors.Join(err, unlease)
 }
