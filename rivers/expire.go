@@ -36,6 +36,9 @@ type Expired struct {
 // so are old tombstones, folds nobody links, and what stands below the depth of
 // rivers grown far past it (trim.go). In batches, in key order, so that nobody
 // waits long.
+//
+// What is old enough is so by statement_timestamp(): unlike the clock it stands still
+// for a statement, so that an index can be asked for it.
 func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	var out Expired
 	if err := s.keeper.flush(ctx); err != nil {
@@ -97,13 +100,13 @@ const retireCold = `
 	WHERE id IN (
 		SELECT id FROM rivers
 		WHERE state <> 'retired' AND (epoch IS DISTINCT FROM (SELECT epoch FROM clock)
-			OR state = 'building' AND updated_at < clock_timestamp() - @keep::interval)
+			OR state = 'building' AND updated_at < statement_timestamp() - @keep::interval)
 		ORDER BY id LIMIT @batch FOR UPDATE)`
 
 const removeTombstones = `
 	DELETE FROM entries WHERE (river_id, post_id) IN (
 		SELECT river_id, post_id FROM entries
-		WHERE deleted AND updated_at < clock_timestamp() - @keep::interval
+		WHERE deleted AND buried_at < statement_timestamp() - @keep::interval
 		ORDER BY river_id, post_id LIMIT @batch FOR UPDATE)`
 
 // A fold linked again by an entry that is just being written is folded again by
@@ -111,21 +114,21 @@ const removeTombstones = `
 const removeFolds = `
 	DELETE FROM folds WHERE post_id IN (
 		SELECT post_id FROM folds f
-		WHERE updated_at < clock_timestamp() - @keep::interval
+		WHERE updated_at < statement_timestamp() - @keep::interval
 			AND NOT EXISTS (SELECT FROM entries e WHERE e.post_id = f.post_id)
 		ORDER BY post_id LIMIT @batch FOR UPDATE)`
 
 const removeLeases = `
 	DELETE FROM leases WHERE (river_id, node) IN (
 		SELECT river_id, node FROM leases
-		WHERE until < clock_timestamp() - @keep::interval
+		WHERE until < statement_timestamp() - @keep::interval
 		ORDER BY river_id, node LIMIT @batch FOR UPDATE)`
 
 // A page may be closed long after its river was removed, which is a visit too.
 const removeVisits = `
 	DELETE FROM visits WHERE river_id IN (
 		SELECT river_id FROM visits v
-		WHERE visited_at < clock_timestamp() - @keep::interval
+		WHERE visited_at < statement_timestamp() - @keep::interval
 			AND NOT EXISTS (SELECT FROM rivers r WHERE r.id = v.river_id)
 		ORDER BY river_id LIMIT @batch FOR UPDATE OF v)`
 
@@ -148,7 +151,7 @@ func (s *Store) removeRetired(ctx context.Context) (rivers, entries int64, err e
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		const pick = `
 			SELECT id FROM rivers
-			WHERE state = 'retired' AND retired_at < clock_timestamp() - @keep::interval
+			WHERE state = 'retired' AND retired_at < statement_timestamp() - @keep::interval
 			ORDER BY id LIMIT @batch FOR UPDATE SKIP LOCKED`
 		rows, err := tx.Query(ctx, pick, pgx.StrictNamedArgs{"keep": keep, "batch": removeBatch})
 		if err != nil {
