@@ -44,16 +44,17 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	if err := s.keeper.flush(ctx); err != nil {
 		return out, err
 	}
-	for _, k := range Kinds() {
-		n, err := s.batches(ctx, "retire idle rivers", retireIdle, pgx.StrictNamedArgs{
-			"kind": k, "grace": s.grace(k), "batch": expireBatch,
-		})
-		if err != nil {
-			return out, err
-		}
-		out.Rivers += n
+	kinds := Kinds()
+	graces := make([]time.Duration, len(kinds))
+	for i, k := range kinds {
+		graces[i] = s.grace(k)
 	}
 	var err error
+	if out.Rivers, err = s.batches(ctx, "retire idle rivers", retireIdle, pgx.StrictNamedArgs{
+		"kinds": kinds, "graces": graces, "batch": expireBatch,
+	}); err != nil {
+		return out, err
+	}
 	if out.Trimmed, err = s.trim(ctx); err != nil {
 		return out, err
 	}
@@ -85,13 +86,16 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	return out, err
 }
 
+// One pass for all kinds. Joined to a table of them it takes three times as long: the
+// server goes through that for each river.
 const retireIdle = `
 	UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
 	WHERE id IN (
 		SELECT r.id FROM rivers r LEFT JOIN visits v ON v.river_id = r.id
-		WHERE r.state = 'live' AND r.kind = @kind
-			AND greatest(v.visited_at, r.created_at) < clock_timestamp() - @grace::interval
-			AND NOT EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp())
+		WHERE r.state = 'live'
+			AND greatest(v.visited_at, r.created_at) <
+				statement_timestamp() - (@graces::interval[])[array_position(@kinds::text[], r.kind)]
+			AND NOT EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > statement_timestamp())
 		ORDER BY r.id LIMIT @batch FOR UPDATE OF r)`
 
 // Of another epoch, or a builder that died.
