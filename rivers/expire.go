@@ -88,9 +88,8 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 
 // One pass for all kinds. Joined to a table of them it takes three times as long: the
 // server goes through that for each river.
-const retireIdle = `
-	UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
-	WHERE id IN (
+const retireIdle = retireThose + `
+	r.id IN (
 		SELECT r.id FROM rivers r LEFT JOIN visits v ON v.river_id = r.id
 		WHERE r.state = 'live'
 			AND greatest(v.visited_at, r.created_at) <
@@ -99,9 +98,8 @@ const retireIdle = `
 		ORDER BY r.id LIMIT @batch FOR UPDATE OF r)`
 
 // Of another epoch, or a builder that died.
-const retireCold = `
-	UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
-	WHERE id IN (
+const retireCold = retireThose + `
+	r.id IN (
 		SELECT id FROM rivers
 		WHERE state <> 'retired' AND (epoch IS DISTINCT FROM (SELECT epoch FROM clock)
 			OR state = 'building' AND updated_at < statement_timestamp() - @keep::interval)
