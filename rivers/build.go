@@ -70,9 +70,11 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 	wait := 5 * time.Millisecond
 	for {
 		id, joined, err := s.register(ctx, n, replace != nil)
-		if err == nil && !joined {
-			var count int
-			count, err = s.fill(ctx, n, id, down)
+		if err != nil {
+			return err
+		}
+		if !joined {
+			count, err := s.fill(ctx, n, id, down)
 			if err == nil {
 				s.opts.Metrics.Built(n.Kind, count, time.Since(began))
 				return nil
@@ -85,17 +87,8 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 			}
 			continue
 		}
-		if err != nil && !errors.Is(err, errAgain) {
+		if live, err := isLive(ctx, s.db, n); err != nil || live {
 			return err
-		}
-		if joined {
-			live, err := isLive(ctx, s.db, n)
-			if err != nil {
-				return err
-			}
-			if live {
-				return nil
-			}
 		}
 		timer := time.NewTimer(wait)
 		select {
