@@ -123,9 +123,11 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 	wait := 5 * time.Millisecond
 	for {
 		id, joined, err := s.register(ctx, n, replace != nil)
-		if err == nil && !joined {
-			var count int
-			count, err = s.fill(ctx, n, id, down)
+		if err != nil {
+			return err
+		}
+		if !joined {
+			count, err := s.fill(ctx, n, id, down)
 			if err == nil {
 				s.opts.Metrics.Built(n.Kind, count, time.Since(began))
 				return nil
@@ -138,17 +140,8 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 			}
 			continue
 		}
-		if err != nil && !errors.Is(err, errAgain) {
+		if live, err := isLive(ctx, s.db, n); err != nil || live {
 			return err
-		}
-		if joined {
-			live, err := isLive(ctx, s.db, n)
-			if err != nil {
-				return err
-			}
-			if live {
-				return nil
-			}
 		}
 		timer := time.NewTimer(wait)
 		select {
@@ -176,12 +169,8 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 	}
 	id = newID()
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		const takeOver = `
-			UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
-			WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord
-				AND state = 'building'
-				AND (updated_at < clock_timestamp() - @dead::interval
-					OR epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
+		const takeOver = retireThose + named + ` AND r.state = 'building'
+			AND (r.updated_at < clock_timestamp() - @dead::interval OR r.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
 		args := nameArgs(n)
 		args["dead"] = builderDead
 		if _, err := tx.Exec(ctx, takeOver, args); err != nil {
@@ -231,6 +220,14 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 	pause(ctx, afterRegister)
 	return id, false, nil
 }
+
+// named is the condition on a river r that it is of the name in nameArgs: one lives at
+// most, and one is being built.
+const named = `r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term AND r.ord = @ord`
+
+// retireThose begins the statement that retires those rivers r for which the
+// condition after it holds.
+const retireThose = `UPDATE rivers r SET state = 'retired', retired_at = clock_timestamp() WHERE `
 
 func nameArgs(n Name) pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{"user": n.UserID, "kind": n.Kind, "their": n.TheirID, "term": n.Term, "ord": n.Order}
@@ -297,21 +294,13 @@ func (s *Store) keepAlive(ctx context.Context, id int64) (stop func()) {
 // still stands, its epoch is still the store's and its deadline holds.
 func (s *Store) swap(ctx context.Context, n Name, id int64, scanned timelines.Scanned, asof time.Time) error {
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		const lock = `
-			SELECT id FROM rivers
-			WHERE id = @id OR user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord
-				AND state = 'live'
-			ORDER BY id FOR UPDATE`
+		const lock = `SELECT FROM rivers r WHERE r.id = @id OR ` + named + ` AND r.state = 'live' ORDER BY r.id FOR UPDATE`
 		args := nameArgs(n)
 		args["id"] = id
 		if _, err := tx.Exec(ctx, lock, args); err != nil {
 			return err
 		}
-		const retire = `
-			UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
-			WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord
-				AND state = 'live'`
-		if _, err := tx.Exec(ctx, retire, nameArgs(n)); err != nil {
+		if _, err := tx.Exec(ctx, retireThose+named+` AND r.state = 'live'`, nameArgs(n)); err != nil {
 			return err
 		}
 		const live = `
@@ -336,8 +325,7 @@ func (s *Store) swap(ctx context.Context, n Name, id int64, scanned timelines.Sc
 }
 
 func (s *Store) abandon(ctx context.Context, id int64) error {
-	const query = `
-		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp() WHERE id = @id AND state = 'building'`
+	const query = retireThose + `r.id = @id AND r.state = 'building'`
 	if _, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"id": id}); err != nil {
 		return fmt.Errorf("abandon building river: %w", err)
 	}
@@ -349,9 +337,7 @@ func isLive(ctx context.Context, db interface {
 }, n Name,
 ) (bool, error) {
 	const query = `
-		SELECT EXISTS (SELECT FROM rivers
-			WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord
-				AND state = 'live' AND epoch = (SELECT epoch FROM clock))`
+		SELECT EXISTS (SELECT FROM rivers r WHERE ` + named + ` AND r.state = 'live' AND r.epoch = (SELECT epoch FROM clock))`
 	var live bool
 	if err := db.QueryRow(ctx, query, nameArgs(n)).Scan(&live); err != nil {
 		return false, fmt.Errorf("look for %s river: %w", n.Kind, err)

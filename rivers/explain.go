@@ -76,11 +76,7 @@ func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explan
 	if !ok {
 		return nil, timelines.ErrNotFound
 	}
-	clock, err := s.clock(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.access.Advance(ctx, clock); err != nil {
+	if err := s.Settle(ctx); err != nil {
 		return nil, err
 	}
 	sets, err := s.access.Sets(ctx, viewer)

@@ -161,6 +161,12 @@ func graceSearch(o Options) time.Duration { return min(o.Grace, searchGrace) }
 // Kinds returns all river kinds, in the order of their names.
 func Kinds() []Kind { return slices.Sorted(maps.Keys(specs)) }
 
+// Asked reports whether rivers of the kind are of no timelines: what they hold is asked
+// of all texts, when somebody reads them, which costs more.
+func (k Kind) Asked() bool { return specs[k].asked }
+
+func askedKinds() []string { return kindsThat(func(sp spec) bool { return sp.asked }) }
+
 // Orders returns those a river of the kind can be read in, its own first.
 func (k Kind) Orders() []Order {
 	if orders := specs[k].orders; orders != nil {

@@ -14,8 +14,12 @@ import (
 // comments on, in order of creation only, forgotten after a minute.
 const Activity Kind = "activity"
 
+// Sought is another: what a query finds, in order of creation only.
+const Sought Kind = "sought"
+
 // The table stands before any test reads it.
 func init() {
+	specs[Sought] = spec{sources: none, page: ofQuery, orders: []Order{Created}, asked: true}
 	specs[Activity] = spec{
 		sources: theirs(timelines.KindLikes, timelines.KindComments), page: ofUser, reasons: true,
 		orders: []Order{Created}, grace: func(Options) time.Duration { return time.Minute },
@@ -104,6 +108,34 @@ func TestAKindIsARow(t *testing.T) {
 		t.Errorf("%d rivers stand of a closed page", got)
 	}
 	w.shows(w.visit(bob, Activity, "bob"), "second", "first")
+	w.sound()
+}
+
+// One that is asked is what a search is: who reads it brings it up, and no writer goes
+// there, by whatever it finds rivers.
+func TestAKindIsAsked(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.says(ann, "one cat")
+	page := w.visit(ann, Sought, "cats")
+	w.shows(page, "one cat")
+	two := w.says(ann, "two cats")
+	w.shows(w.visit(ann, Sought, "cats"), "two cats", "one cat")
+	w.shows(w.visit(ann, User, "ann"), "two cats", "one cat")
+	like := w.like(ann, two.Code)
+	touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}
+	for name, scope := range map[string]Scope{"Tier 0": {Actor: ann.AccountID}, "Tier 2": All} {
+		targets, _, _, err := w.rivers.lookUp(w.ctx, touched, scope)
+		if err != nil || len(targets) != 1 || targets[0].name.Kind != User {
+			t.Errorf("%s looks up %d rivers, %v, want the user's alone", name, len(targets), err)
+		}
+	}
+	w.drain()
+	found := w.visit(ann, Sought, "cats")
+	w.shows(found, "two cats", "one cat")
+	if !found.Items[0].Liked || found.River != page.River {
+		t.Errorf("liked %t in river %d, want so in river %d", found.Items[0].Liked, found.River, page.River)
+	}
 	w.sound()
 }
 

@@ -32,7 +32,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		JOIN rivers r ON r.user_id = a.user_id
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = a.post_id
 		WHERE (r.state = 'live' OR r.state = 'building') AND (@all OR e.post_id IS NOT NULL OR r.state = 'building')
-			AND r.kind <> 'search'` + whenOpen
+			AND r.kind <> ALL(@asked)` + whenOpen
 	var byTimelines, byActors pairs
 	if scope.Actor != 0 {
 		for _, t := range touched {
@@ -74,7 +74,8 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 			"posts": byActors.posts, "actors": byActors.others, "open": scope.Open,
 			// The actor's rivers may all have to hold it now; another's likes only mark
 			// what is there.
-			"all": scope.Actor != 0,
+			"all":   scope.Actor != 0,
+			"asked": askedKinds(),
 		}).Query(collect)
 	}
 	posts := postsOf(touched)

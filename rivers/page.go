@@ -42,8 +42,7 @@ type rawPage struct {
 const pageQuery = `
 	SELECT c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.per_river_folded, f.version
 	FROM clock c
-	LEFT JOIN rivers r ON r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term
-		AND r.ord = @ord AND r.state = 'live' AND r.epoch = c.epoch
+	LEFT JOIN rivers r ON ` + named + ` AND r.state = 'live' AND r.epoch = c.epoch
 	LEFT JOIN LATERAL (
 		SELECT post_id, version, fresh_at, per_river_folded FROM entries
 		WHERE river_id = r.id AND NOT deleted AND fresh_at >= r.floor

@@ -62,7 +62,7 @@ var shardSeed = maphash.MakeSeed()
 // shardOf puts all sessions' views of a page into one shard: they share what is
 // rendered.
 func (h *hub) shardOf(n rivers.Name) *shard {
-	if n.Kind == rivers.Search {
+	if n.Kind.Asked() {
 		return h.searches
 	}
 	n.UserID = 0

@@ -118,7 +118,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	if err != nil {
 		return err
 	}
-	if name.Kind == rivers.Search {
+	if name.Kind.Asked() {
 		if err := h.cfg.pages.maySearch(viewer, v.socket.address); err != nil {
 			return err
 		}

@@ -94,19 +94,15 @@ func (x *explainer) print(ctx context.Context, w io.Writer, code string, found *
 }
 
 func (x *explainer) verdict(who, by string, found *rivers.Explanation) string {
-	open := false
-	for _, g := range found.Grants {
-		open = open || g.Opens
-	}
 	switch {
-	case !open:
-		return fmt.Sprintf("%s does not see it, because all it stands in is closed to %s", who, who)
-	case found.Banned:
-		return fmt.Sprintf("%s does not see it, because a ban stands between %s and %s", who, who, by)
 	case found.Hidden:
 		return fmt.Sprintf("%s sees it on its own page only, because %s hides it", who, who)
+	case found.Sees:
+		return fmt.Sprintf("%s sees it, because something it stands in is open to %s", who, who)
+	case found.Banned:
+		return fmt.Sprintf("%s does not see it, because a ban stands between %s and %s", who, who, by)
 	}
-	return fmt.Sprintf("%s sees it, because something it stands in is open to %s", who, who)
+	return fmt.Sprintf("%s does not see it, because all it stands in is closed to %s", who, who)
 }
 
 func (x *explainer) cause(st rivers.Standing) string {

@@ -1,0 +1,1 @@
+CREATE INDEX folds_updated_idx ON folds (updated_at);
