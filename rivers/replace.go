@@ -21,9 +21,7 @@ func (s *Store) Retire(ctx context.Context, r timelines.Replace) error {
 	if err != nil {
 		return err
 	}
-	query := `
-		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
-		WHERE id IN (
+	query := retireThose + `r.id IN (
 			SELECT id FROM rivers r
 			WHERE ` + concerned + ` AND (state = 'live' OR state = 'building')
 			ORDER BY id FOR UPDATE)`
@@ -143,9 +141,7 @@ func kindsThat(has func(spec) bool) (kinds []string) {
 // every build of one under way, whose snapshot may be older than the change: its
 // builder starts again.
 func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.StrictNamedArgs) error {
-	query := `
-		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
-		WHERE id IN (
+	query := retireThose + `r.id IN (
 			SELECT id FROM rivers r
 			WHERE ` + concerned + `
 				AND (state = 'building' OR state = 'live' AND NOT EXISTS (
@@ -168,8 +164,7 @@ func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.S
 // it, and is never joined.
 func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, err error) {
 	n := r.Name
-	const wrong = `r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term AND r.ord = @ord
-		AND r.created_at <= @since`
+	const wrong = named + ` AND r.created_at <= @since`
 	args := nameArgs(n)
 	args["since"] = r.Since
 	if err := s.retireUnopened(ctx, wrong, args); err != nil {
@@ -179,9 +174,8 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, err error) 
 		SELECT (SELECT CASE WHEN count(*) > @deepest THEN min(fresh_at) ELSE r.floor END
 			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
 				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
-			state = 'live', EXISTS (SELECT FROM rivers r
-				WHERE r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term AND r.ord = @ord
-					AND r.created_at > @since AND r.state = 'live')
+			state = 'live', EXISTS (
+				SELECT FROM rivers r WHERE ` + named + ` AND r.created_at > @since AND r.state = 'live')
 		FROM rivers r
 		WHERE ` + wrong + ` AND ` + leftOpen + `
 		ORDER BY state = 'live' DESC LIMIT 1`
@@ -228,10 +222,7 @@ func (s *Store) mayHave(ctx context.Context, n Name) error {
 }
 
 func (s *Store) retireNamed(ctx context.Context, n Name) error {
-	const query = `
-		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp()
-		WHERE user_id = @user AND kind = @kind AND their_id = @their AND term = @term AND ord = @ord AND state = 'live'`
-	if _, err := s.db.Exec(ctx, query, nameArgs(n)); err != nil {
+	if _, err := s.db.Exec(ctx, retireThose+named+` AND r.state = 'live'`, nameArgs(n)); err != nil {
 		return fmt.Errorf("retire river: %w", err)
 	}
 	return nil
