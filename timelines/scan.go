@@ -18,14 +18,15 @@ type Scan struct {
 	// BeforePlace and BeforePost begin the scan strictly below that place;
 	// math.MaxInt64 for the top.
 	BeforePlace, BeforePost int64
-	// Limit is how many posts are wanted, and Down a place the scan must reach
-	// even if it takes more; math.MaxInt64 for none.
+	// Limit is how many posts are wanted, and Down a place the scan is to reach even
+	// if it takes more; math.MaxInt64 for none. It ends above Down if it meets very
+	// many rows before.
 	Limit int
 	Down  int64
 	// ByCreation orders by creation instead of freshness.
 	ByCreation bool
-	// MaxRows is how many rows the scan may meet before it ends with what it has,
-	// unless it must reach Down; 0: DefaultMaxRows.
+	// MaxRows is how many rows the scan may meet before it ends with what it has, and
+	// downTimes as many on the way to Down; 0: DefaultMaxRows, math.MaxInt64: no bound.
 	MaxRows int64
 	// FewAfter is how many rows of a single timeline the scan meets before it looks
 	// for the few readable posts from the other side, and Fewest how many it may find
@@ -37,14 +38,21 @@ type Scan struct {
 // to its viewer would else be read whole, in one snapshot, while somebody waits.
 const DefaultMaxRows = 20_000
 
+// downTimes is how many times MaxRows a scan may meet on the way to Down. A first
+// visit that finds nothing to show builds a river and extends it a few times, each a
+// scan, before it gives up: a rebuild comes as deep in one, so that the page which
+// waits for it is not cut short. A river that was read deeper than that through what
+// its viewer may not read becomes shallower, and is extended when somebody asks.
+const downTimes = 5
+
 // Scanned is what a scan found.
 type Scanned struct {
 	// Posts in the order of the river, newest first.
 	Posts []Placed
 	// Floor: nothing the viewer may read stands at or above it, below the scan's
 	// beginning, but Posts. math.MinInt64 if nothing older is left. A scan that met
-	// very many rows for few posts ends with fewer than were wanted: the rest is
-	// below the floor.
+	// very many rows for few posts ends with fewer than were wanted, or above Down: the
+	// rest is below the floor.
 	Floor int64
 	// Finished: nothing older is left.
 	Finished bool
@@ -132,9 +140,9 @@ const openGate = `(g.access = 0
 
 // Scan reads the newest posts of some timelines below a place, each once, at
 // its place, and only those the viewer may read. It goes on in rounds until
-// enough are found, nothing is left, or it has met MaxRows rows. A page of one
-// filter timeline takes milliseconds however few of its rows are readable
-// (BenchmarkFewReadable).
+// enough are found and Down is reached, nothing is left, or it has met as many rows
+// as it may. A page of one filter timeline takes milliseconds however few of its rows
+// are readable (BenchmarkFewReadable).
 func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	out := Scanned{Floor: math.MinInt64, Finished: true}
 	if len(q.Timelines) == 0 {
@@ -148,6 +156,7 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	// Several rows of a post stand side by side in a home feed; a round of twice
 	// the limit usually suffices.
 	round := max(2*q.Limit, 100)
+	bound := cmp.Or(q.MaxRows, DefaultMaxRows)
 	looked := len(q.Timelines) > 1 // from the other side, or need not
 	for met := int64(0); ; {
 		rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
@@ -194,8 +203,8 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 				break
 			}
 		}
-		enough = enough || met >= cmp.Or(q.MaxRows, DefaultMaxRows)
-		if enough && (q.Down == math.MaxInt64 || place < q.Down) {
+		down := q.Down == math.MaxInt64 || place < q.Down
+		if (enough || met >= bound) && down || met/downTimes >= bound {
 			out.Finished = false
 			out.Floor = place + 1
 			break
