@@ -107,27 +107,48 @@ func TestWhomALevelConcerns(t *testing.T) {
 }
 
 // Somebody is excluded while the feed goes from public to protected: whichever
-// comes first, their rivers are announced after both.
+// comes second announces their rivers.
 func TestExcludeAgainstSetAccess(t *testing.T) {
-	w := newTown(t)
-	bob, ann := w.user("bob"), w.user("ann")
-	w.post(bob, "hello")
-	excluding := w.pauseInside()
-	excluded := during(func() error {
-		_, err := w.ExcludeReader(t.Context(), bob.ID, "", "ann")
-		return err
+	start := func(t *testing.T) (w *town, ann Account, exclude, set func() (Change, error)) {
+		w = newTown(t)
+		bob := w.user("bob")
+		ann = w.user("ann")
+		w.post(bob, "hello")
+		return w, ann, func() (Change, error) { return w.ExcludeReader(w.Context(), bob.ID, "", "ann") },
+			func() (Change, error) { return w.SetAccess(w.Context(), bob.ID, "", Protected) }
+	}
+	// meet makes two changes of which the first waits with all done but its number.
+	meet := func(w *town, first, second func() (Change, error)) (one, two Change) {
+		clock := w.hold()
+		_, err := clock.Exec(w.Context(), `SELECT FROM access_clock FOR UPDATE`)
+		w.must(err)
+		into := func(to *Change, change func() (Change, error)) func() error {
+			return during(func() (err error) {
+				*to, err = change()
+				return err
+			})
+		}
+		waitOne := into(&one, first)
+		w.waitBlocked(1)
+		waitTwo := into(&two, second)
+		w.waitBlocked(2)
+		w.must(clock.Rollback(w.Context()))
+		w.must(waitOne())
+		w.must(waitTwo())
+		return one, two
+	}
+	t.Run("exclude first", func(t *testing.T) {
+		w, ann, exclude, set := start(t)
+		excluded, level := meet(w, exclude, set)
+		w.same("wrong by the exclusion", excluded.Replace, []Replace(nil))
+		w.same("wrong by the level", level.Replace, []Replace{{ViewerID: 0}, {ViewerID: ann.ID}})
 	})
-	excluding.reached(t)
-	var c Change
-	set := during(func() (err error) {
-		c, err = w.SetAccess(t.Context(), bob.ID, "", Protected)
-		return err
+	t.Run("level first", func(t *testing.T) {
+		w, ann, exclude, set := start(t)
+		level, excluded := meet(w, set, exclude)
+		w.same("wrong by the level", level.Replace, []Replace{{ViewerID: 0}})
+		w.same("wrong by the exclusion", excluded.Replace, []Replace{{ViewerID: ann.ID}})
 	})
-	w.waitBlocked(1)
-	excluding.release()
-	w.must(excluded())
-	w.must(set())
-	w.same("wrong", c.Replace, []Replace{{ViewerID: 0}, {ViewerID: ann.ID}})
 }
 
 // A post is being written while its group goes private: whichever comes first,

@@ -199,12 +199,9 @@ func (s *Store) RemoveMember(ctx context.Context, actor int64, group, name strin
 		if err := loseReadershipTx(ctx, tx, g.FeedID, who.ID); err != nil {
 			return Change{}, err
 		}
-		wrong := myHome(who.ID)
-		switch {
-		case g.Access == Private:
+		wrong := unfollowed(who.ID, lists)
+		if g.Access == Private {
 			wrong = []Replace{{ViewerID: who.ID}} // posts went out of every river
-		case len(lists) > 0:
-			wrong = append(wrong, listRivers(who.ID, lists...))
 		}
 		return s.replaceTx(ctx, tx, actor, wrong...)
 	})

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // The explicit sets of the levels: who may read a private feed or sub-feed, and
@@ -19,10 +18,8 @@ import (
 // nobody subscribe. InvalidError "to_unknown" if nobody has the name, ErrNotFound
 // if the actor has no such sub-feed. Admitting a reader changes nothing.
 func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(tx pgx.Tx, args pgx.StrictNamedArgs) (bool, error) {
-		return ran(tx.Exec(ctx, `
-			INSERT INTO readers (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`, args))
-	})
+	return s.setReader(ctx, actor, slug, name, Private, byStatement(`
+		INSERT INTO readers (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`))
 }
 
 // RemoveReader takes that right away again: once it is answered, nothing of what
@@ -32,41 +29,58 @@ func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string)
 // counted as following what they cannot see. Removing who is no reader changes
 // nothing; the actor stays one (ErrForbidden).
 func (s *Store) RemoveReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(tx pgx.Tx, args pgx.StrictNamedArgs) (bool, error) {
-		if slug == "" {
-			const unsubscribe = `DELETE FROM subscriptions WHERE subscriber_id = @reader AND account_id = (
-				SELECT their_id FROM timelines WHERE id = @feed)`
-			if _, err := tx.Exec(ctx, unsubscribe, pgx.StrictNamedArgs{"reader": args["reader"], "feed": args["feed"]}); err != nil {
-				return false, err
+	remove := byStatement(`DELETE FROM readers WHERE timeline_id = @feed AND account_id = @reader`)
+	return s.setReader(ctx, actor, slug, name, Private,
+		func(ctx context.Context, tx pgx.Tx, feed, reader int64) (changed bool, wrong []Replace, err error) {
+			if slug == "" {
+				subscribed, lists, err := endSubscriptionTx(ctx, tx, reader, actor)
+				if err != nil {
+					return false, nil, err
+				}
+				if subscribed {
+					wrong = unfollowed(reader, lists)
+				}
 			}
-		}
-		return ran(tx.Exec(ctx, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @reader`, args))
-	})
+			changed, _, err = remove(ctx, tx, feed, reader)
+			return changed, wrong, err
+		})
 }
 
 // ExcludeReader closes the actor's feed or sub-feed to a person while its level
 // is protected: a narrowing, as RemoveReader. A subscription stays, and shows
 // again once the level or the set lets it. The errors are those of RemoveReader.
 func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(tx pgx.Tx, args pgx.StrictNamedArgs) (bool, error) {
-		return ran(tx.Exec(ctx, `
-			INSERT INTO excluded (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`, args))
-	})
+	return s.setReader(ctx, actor, slug, name, Protected, byStatement(`
+		INSERT INTO excluded (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`))
 }
 
 // UnexcludeReader undoes ExcludeReader.
 func (s *Store) UnexcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(tx pgx.Tx, args pgx.StrictNamedArgs) (bool, error) {
-		return ran(tx.Exec(ctx, `DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`, args))
-	})
+	return s.setReader(ctx, actor, slug, name, Protected, byStatement(`
+		DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`))
 }
 
-// setReader changes one person's place in a set of one of the actor's feeds and
-// announces that person's rivers as wrong. set reports whether it changed
-// anything; its arguments are feed and reader.
-func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
-	set func(pgx.Tx, pgx.StrictNamedArgs) (bool, error),
-) (Change, error) {
+// changeOfSet moves a person into or out of a set of a feed, which is locked. It
+// reports whether that changed anything, and which rivers are wrong by it whatever
+// they may read.
+type changeOfSet func(ctx context.Context, tx pgx.Tx, feed, reader int64) (changed bool, wrong []Replace, err error)
+
+// byStatement is a change of a set by one statement; its arguments are feed and reader.
+func byStatement(query string) changeOfSet {
+	return func(ctx context.Context, tx pgx.Tx, feed, reader int64) (bool, []Replace, error) {
+		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"feed": feed, "reader": reader})
+		if err != nil {
+			return false, nil, fmt.Errorf("change readers: %w", err)
+		}
+		return tag.RowsAffected() > 0, nil, nil
+	}
+}
+
+// setReader changes one person's place in a set of one of the actor's feeds. The
+// set counts at one level. While the feed has it the person reads more or less from
+// now on, whatever other set they are in, and all their rivers are announced as
+// wrong; while it has another they read what they did before.
+func (s *Store) setReader(ctx context.Context, actor int64, slug, name string, counts Level, set changeOfSet) (Change, error) {
 	if slug != "" && !slugForm.MatchString(slug) {
 		return Change{}, ErrNotFound
 	}
@@ -75,13 +89,15 @@ func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		// The feed's lock: a subscription that found its reader admitted (lockTargetTx)
-		// is waited for and taken away with the rest, or waits and finds none.
+		// is waited for and taken away with the rest, or waits and finds none. The level
+		// stays as it is, too: who changes it sees the set as it is then (wrongByLevelTx).
 		const lock = `
-			SELECT id FROM timelines
+			SELECT id, access FROM timelines
 			WHERE their_id = @actor AND term = @slug AND kind = CASE @slug WHEN '' THEN 'feed' ELSE 'subfeed' END
 			FOR NO KEY UPDATE`
 		var feed, reader int64
-		err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"actor": actor, "slug": slug}).Scan(&feed)
+		var level Level
+		err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"actor": actor, "slug": slug}).Scan(&feed, &level)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return Change{}, ErrNotFound
 		}
@@ -99,14 +115,18 @@ func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
 		if reader == actor {
 			return Change{}, ErrForbidden
 		}
-		changed, err := set(tx, pgx.StrictNamedArgs{"feed": feed, "reader": reader})
-		if err != nil {
-			return Change{}, fmt.Errorf("change readers: %w", err)
-		}
-		if !changed {
+		changed, wrong, err := set(ctx, tx, feed, reader)
+		switch {
+		case err != nil:
+			return Change{}, err
+		case !changed:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
+		case level == counts:
+			wrong = []Replace{{ViewerID: reader}} // posts came into every river, or went out
+		case len(wrong) == 0:
+			return forgetViewerTx(ctx, tx, actor, reader)
 		}
-		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: reader})
+		return s.replaceTx(ctx, tx, actor, wrong...)
 	})
 }
 
@@ -193,6 +213,3 @@ func (s *Store) FeedReaders(ctx context.Context, timeline int64, after string, l
 func (s *Store) FeedExcluded(ctx context.Context, timeline int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT account_id FROM excluded WHERE timeline_id = @of`, timeline, after, limit)
 }
-
-// ran reports whether a statement changed a row.
-func ran(tag pgconn.CommandTag, err error) (bool, error) { return tag.RowsAffected() > 0, err }

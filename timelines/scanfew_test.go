@@ -14,7 +14,17 @@ import (
 // posts are as many as rows, the feeds as many as feeds.
 func (w *town) stranded(rows, feeds, every int) (likes int64, viewer Account) {
 	w.Helper()
-	likes, viewer = w.timeline(KindLikes, w.user("liker").ID), w.user("viewer")
+	all, viewer := w.strandedAmong(1, rows, feeds, every)
+	return all[0], viewer
+}
+
+// strandedAmong is stranded with the posts spread over the likes of several users.
+func (w *town) strandedAmong(likers, rows, feeds, every int) (likes []int64, viewer Account) {
+	w.Helper()
+	viewer = w.user("viewer")
+	for i := range likers {
+		likes = append(likes, w.timeline(KindLikes, w.user(fmt.Sprint("liker-", i)).ID))
+	}
 	made := value[[]int64](w, `
 		WITH made AS (
 			INSERT INTO accounts (kind, name, title) SELECT 'user', 'shut-' || i, 'shut' FROM generate_series(1, $1) i
@@ -36,7 +46,7 @@ func (w *town) stranded(rows, feeds, every int) (likes int64, viewer Account) {
 			FROM generate_series(1, $2) i JOIN feeds f ON f.n = i % $3
 			RETURNING id, fresh_at)
 		INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
-		SELECT $4, id, fresh_at, fresh_at, fresh_at FROM made`, made, rows, feeds, likes)
+		SELECT ($4::bigint[])[1 + fresh_at % cardinality($4)], id, fresh_at, fresh_at, fresh_at FROM made`, made, rows, feeds, likes)
 	return likes, viewer
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -33,7 +34,8 @@ func ofFeeds(viewer, owner int64, follows bool) []Replace {
 }
 
 // ofMyFeeds is what a change of the actor's own feeds makes wrong, if others may
-// open the feed: the actor's pages at once, everybody else's in the background.
+// open the feed: the actor's own rivers, for they are replaced at once, and
+// everybody's, the actor's among them.
 func ofMyFeeds(actor int64) []Replace {
 	return append(ofFeeds(actor, actor, true), Replace{Of: actor, Kinds: []string{RiverHome, RiverList, RiverUser, KindSubfeed}})
 }
@@ -102,10 +104,15 @@ func (s *Store) CreateSubfeed(ctx context.Context, actor int64, slug, title stri
 }
 
 // feedsTx ends a change of which feeds the actor has: rivers made of them are
-// announced as wrong, and nodes forget the list, and what the actor may read.
+// announced as wrong, each once, and nodes forget the list, and what the actor may
+// read.
 func (s *Store) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace) (Change, error) {
 	c := Change{Actor: actor, Replace: wrong}
-	if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
+	announced := wrong
+	if i := slices.IndexFunc(wrong, func(r Replace) bool { return r.Of == actor }); i >= 0 {
+		announced = wrong[i : i+1] // all others are among these
+	}
+	if err := s.announceTx(ctx, tx, replacements(announced)...); err != nil {
 		return Change{}, err
 	}
 	var err error

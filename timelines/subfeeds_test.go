@@ -45,7 +45,8 @@ func TestSubfeeds(t *testing.T) {
 		{Of: bob.ID, Kinds: []string{"home", "list", "user", "subfeed"}},
 	}
 	w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: wrong})
-	w.same("announced", w.heard.take(), replacements(wrong))
+	everybody := replacements(wrong[2:]) // bob among them, whose job would do the same again
+	w.same("announced", w.heard.take(), everybody)
 	w.same("logged", w.logged(clock), []logRow{
 		{N: clock + 1, AccountID: bob.ID, Kind: "account"}, {N: clock + 1, AccountID: bob.ID, Kind: "viewer"},
 	})
@@ -107,9 +108,11 @@ func TestSubfeeds(t *testing.T) {
 	w.invalid("deleting a full one", err, "subfeed_full")
 	_, err = w.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob"})
 	w.must(err)
+	w.heard.take()
 	c, err = w.DeleteSubfeed(t.Context(), bob.ID, "photos")
 	w.must(err)
 	w.same("deleted", c, Change{Actor: bob.ID, Clock: w.clock(), Replace: wrong})
+	w.same("deleted: announced", w.heard.take(), everybody)
 	w.same("rows left", value[int](w, `SELECT count(*)::int FROM timeline_entries WHERE timeline_id = $1`, id), 0)
 	_, err = w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "late", To: []string{"bob/photos"}})
 	w.invalid("a post to what was deleted", err, "to_unknown")
@@ -283,6 +286,75 @@ func TestReaders(t *testing.T) {
 		for _, slug := range []string{"nothing", "\x00"} {
 			_, err = set(t.Context(), bob.ID, slug, "ann")
 			w.fails("no such sub-feed", err, ErrNotFound)
+		}
+	}
+}
+
+// Each change of a set at each level, whatever other set the person is in: their
+// rivers are wrong if they read more or less from then on, and else those are that had
+// the feed for a subscription that ended by it. Nodes forget what they may do always.
+func TestWhomAReaderConcerns(t *testing.T) {
+	for _, level := range []Level{Public, Protected, Private} {
+		for _, slug := range []string{"", "photos"} {
+			for _, follows := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%v %q follows=%v", level, slug, follows), func(t *testing.T) {
+					w := newTown(t)
+					bob, ann := w.user("bob"), w.user("ann")
+					w.subfeed(bob, "photos", Public)
+					place := strings.TrimSuffix("bob/"+slug, "/")
+					p := w.post(bob, "a picture", place)
+					if follows {
+						w.subscribe(ann, "bob")
+						_, _, err := w.CreateList(t.Context(), NewList{Actor: ann.ID, Title: "some"})
+						w.must(err)
+						w.must(second(w.EditList(t.Context(), ann.ID, "some", "some", []string{"bob"})))
+					}
+					if slug == "" {
+						w.setAccess(bob, "", level)
+					} else {
+						w.must(second(w.SetSubfeedAccess(t.Context(), bob.ID, slug, level)))
+					}
+					everything := []Replace{{ViewerID: ann.ID}}
+					ended := []Replace{
+						{ViewerID: ann.ID, Kinds: []string{"home"}},
+						{ViewerID: ann.ID, Kinds: []string{"list"}, TheirIDs: value[[]int64](w, `SELECT array_agg(id) FROM lists`)},
+					}
+					step := func(what string, set groupAct, changes bool, otherwise []Replace) {
+						t.Helper()
+						w.heard.take()
+						before, read := w.clock(), w.mayRead(ann.ID, p.PostID)
+						want := otherwise
+						if changes {
+							want = everything
+						}
+						c, err := set(t.Context(), bob.ID, slug, "ann")
+						w.must(err)
+						w.same(what, c, Change{Actor: bob.ID, Clock: before + 1, Replace: want})
+						announced := replacements(want)
+						if len(want) == 0 {
+							announced = nil
+						}
+						w.same(what+": announced", w.heard.take(), announced)
+						w.same(what+": logged", w.logged(before), []logRow{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
+						w.same(what+": reads otherwise", w.mayRead(ann.ID, p.PostID) != read, changes)
+						w.sound()
+					}
+					protected, private := level == Protected, level == Private
+					if follows && slug == "" { // a reader, by the subscription
+						step("excluded, following", w.ExcludeReader, protected, nil)
+						step("removed, following and excluded", w.RemoveReader, private, ended)
+						step("let in again", w.UnexcludeReader, protected, nil)
+					}
+					step("admitted", w.AdmitReader, private, nil)
+					step("excluded, being admitted", w.ExcludeReader, protected, nil)
+					step("removed, being excluded", w.RemoveReader, private, nil)
+					step("admitted, being excluded", w.AdmitReader, private, nil)
+					step("let in again, being admitted", w.UnexcludeReader, protected, nil)
+					step("removed", w.RemoveReader, private, nil)
+					step("excluded", w.ExcludeReader, protected, nil)
+					step("let in again", w.UnexcludeReader, protected, nil)
+				})
+			}
 		}
 	}
 }

@@ -23,6 +23,15 @@ func myFeeds(actor int64) []Replace {
 	return []Replace{{ViewerID: actor, Kinds: []string{RiverHome, RiverList}}}
 }
 
+// unfollowed is what the end of a subscription makes wrong for the subscriber, in
+// whose lists the account was.
+func unfollowed(subscriber int64, lists []int64) []Replace {
+	if len(lists) == 0 {
+		return myHome(subscriber)
+	}
+	return append(myHome(subscriber), listRivers(subscriber, lists...))
+}
+
 // target is the account a change names.
 type target struct {
 	AccountID int64
@@ -192,12 +201,9 @@ func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Chan
 		if err != nil {
 			return Change{}, fmt.Errorf("take readership away: %w", err)
 		}
-		wrong := myHome(actor)
-		switch {
-		case from.Access == Private && lost.RowsAffected() > 0:
+		wrong := unfollowed(actor, lists)
+		if from.Access == Private && lost.RowsAffected() > 0 {
 			wrong = []Replace{{ViewerID: actor}} // posts went out of every river
-		case len(lists) > 0:
-			wrong = append(wrong, listRivers(actor, lists...))
 		}
 		return s.replaceTx(ctx, tx, actor, wrong...)
 	})
