@@ -115,7 +115,7 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 // chunk's snapshot did not see committed after it, and so after the river was
 // registered; its writer looks up after its commit, finds the river by its
 // timelines or because it is being built, and writes a greater stamp, before or
-// after this. An extension does (see lookAgain).
+// after this. An extension does (see lookAgain; of searches, storeExtension).
 func (s *Store) storeChunk(ctx context.Context, c chunkOf, asof time.Time) error {
 	held, err := s.write(ctx, c.entries, c.folds, asof)
 	if err != nil {

@@ -22,7 +22,8 @@
 // takes its snapshot. So for any change and any river, either the builder's
 // snapshot saw the change, or the change's writer saw the river: nothing is
 // lost, in whatever order jobs run, however often they are repeated. To a search,
-// which is of no timelines, no writer routes: its readers bring it up (search.go).
+// which is of no timelines, no writer routes: its readers bring it up (search.go),
+// and it keeps no tombstones of what it never held (searchwrite.go).
 //
 // # What it refuses to do
 //

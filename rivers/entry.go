@@ -125,6 +125,14 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 // in a circle. It reports whether the deadline held to the end; if not, some of
 // it may be missing and the caller starts again at its look-up.
 func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof time.Time) (held bool, err error) {
+	return s.writeIn(ctx, s.db, entries, folds, asof)
+}
+
+// writeIn is write within a transaction, or by a pool, which makes one.
+func (s *Store) writeIn(ctx context.Context, db interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}, entries []entry, folds []*Fold, asof time.Time,
+) (held bool, err error) {
 	deadline := asof.Add(s.deadline)
 	b := &pgx.Batch{}
 	if takenOut(ctx, stepStamps) {
@@ -144,7 +152,7 @@ func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof 
 	}
 	b.Queue(`SELECT clock_timestamp() < @deadline`, pgx.StrictNamedArgs{"deadline": deadline}).
 		QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
-	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
+	if err := db.SendBatch(ctx, b).Close(); err != nil {
 		return false, fmt.Errorf("write rivers: %w", err)
 	}
 	s.opts.Metrics.Wrote(int(wrote))

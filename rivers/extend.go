@@ -17,8 +17,8 @@ import (
 // protocol, step 8). Entries are committed before the floor falls, and the
 // floor, written with least(), only falls: two who extend at once do the work
 // twice and the result once. In between a live river cannot lose its place in
-// the order of things: writers write below the floor too. A trim meanwhile makes
-// it void (see trim.go).
+// the order of things: writers write below the floor too (who extends a search is one
+// of several, see searchwrite.go). A trim meanwhile makes it void (see trim.go).
 func (s *Store) extend(ctx context.Context, n Name, id, floor int64, limit int) error {
 	return s.together(ctx, fmt.Sprintf("extend %d %d", id, floor), func(ctx context.Context) error {
 		return s.extendHere(ctx, n, id, floor, limit)
@@ -49,16 +49,15 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 		return err
 	}
 	pause(ctx, afterSnapshot)
-	if err := s.storeChunk(ctx, c, asof); err != nil {
-		if errors.Is(err, errAgain) {
-			return nil // too slow: the visitor's next look at the floor tries again
-		}
-		return err
+	if specs[n.Kind].asked {
+		err = s.storeExtension(ctx, id, c, asof)
+	} else if err = s.storeChunk(ctx, c, asof); err == nil {
+		err = s.lookAgain(ctx, n, id, listed, c, asof)
 	}
-	if err := s.lookAgain(ctx, n, id, listed, c, asof); err != nil {
-		if errors.Is(err, errAgain) {
-			return nil
-		}
+	if errors.Is(err, errAgain) {
+		return nil // too slow: the visitor's next look at the floor tries again
+	}
+	if err != nil {
 		return err
 	}
 	query := `

@@ -24,8 +24,9 @@ import (
 // transactions it has not seen (folds.written, rivers.seen): a river is registered,
 // and so given its first seen, before the snapshot it is built from. They alone are
 // looked at, for all searches at hand in one statement; when nothing changed,
-// nothing is. Only a river that was left alone for long, or was overtaken by very
-// many changes, is retired: its next visit asks for it anew.
+// nothing is. What a search does not find among them, and did not before, costs it no
+// row (searchwrite.go). Only a river that was left alone for long, or was overtaken by
+// very many changes, is retired: its next visit asks for it anew.
 //
 // R4: an entry says that the post's texts, as of the entry's version, have what was
 // asked for. Once the fold is newer that may betray what was taken away, by an edit
@@ -143,6 +144,7 @@ type search struct {
 	name  Name
 	old   bool    // not worth bringing up
 	posts []int64 // whose folds were written
+	seen  string  // a pg_snapshot, as it was read
 }
 
 // moment is one of the secondary store: a time for deadlines, and exactly which
@@ -234,7 +236,7 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []search, 
 		)
 		SELECT s.id, s.user_id, s.kind, s.their_id, s.term, s.ord,
 			s.updated_at < statement_timestamp() - @within::interval,
-			s.updated_at < statement_timestamp() - @quiet::interval, c.posts,
+			s.updated_at < statement_timestamp() - @quiet::interval, c.posts, s.seen,
 			statement_timestamp(), pg_current_snapshot()::text
 		FROM stands s JOIN changed c USING (seen)
 		ORDER BY s.id`
@@ -247,7 +249,7 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []search, 
 	var r search
 	var quiet bool // long enough to be marked again
 	n := &r.name
-	dest := []any{&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.old, &quiet, &r.posts, &at.asof, &at.seen}
+	dest := []any{&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.old, &quiet, &r.posts, &r.seen, &at.asof, &at.seen}
 	_, err = pgx.ForEachRow(rows, dest, func() error {
 		r.old = r.old || len(r.posts) > maxBroughtUp
 		if r.old || quiet || len(r.posts) > 0 {
@@ -264,90 +266,74 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []search, 
 }
 
 // bringUpOnce looks at what changed and writes what became of it into the searches,
-// above the floor and below, as writers do. It reports whether the deadline held.
+// above the floor and below, as writers do: some searches at a time (writePairs). It
+// reports whether the deadline held.
 func (s *Store) bringUpOnce(ctx context.Context, late []search, at moment) (bool, error) {
 	if len(late) == 0 {
 		return true, nil
 	}
 	pause(ctx, afterLookup)
-	ids, names := make([]int64, len(late)), make([]Name, len(late))
-	changed := map[int64]struct{}{}
-	for i, r := range late {
-		ids[i], names[i] = r.id, r.name
-		for _, post := range r.posts {
-			changed[post] = struct{}{}
-		}
-	}
-	entries, err := s.asked(ctx, ids, names, slices.Sorted(maps.Keys(changed)))
+	a, err := s.ask(ctx, late)
 	if err != nil {
 		return false, err
 	}
-	if len(entries) > 0 {
-		if held, err := s.write(ctx, entries, nil, at.asof); err != nil || !held {
+	size := max(1, s.writePairs/max(1, len(a.states)))
+	for first := 0; first < len(late); first += size {
+		last := min(first+size, len(late))
+		held, err := s.writeAsked(ctx, late[first:last], a.entries(late, first, last), nil, at)
+		if err != nil || !held {
 			return false, err
 		}
-	}
-	// Two who bring the same search up may end in either order: what the older one saw
-	// is looked at once more then, and found to stand.
-	const mark = `
-		UPDATE rivers SET updated_at = greatest(updated_at, @asof), seen = @seen::text::pg_snapshot WHERE id IN (
-			SELECT id FROM rivers WHERE id = ANY(@ids) AND state = 'live' ORDER BY id FOR UPDATE)`
-	if _, err := s.db.Exec(ctx, mark, pgx.StrictNamedArgs{"ids": ids, "asof": at.asof, "seen": at.seen}); err != nil {
-		return false, fmt.Errorf("mark searches: %w", err)
 	}
 	return true, nil
 }
 
-// asked returns those entries of these searches, for these posts, that are other
-// than what stands there.
-func (s *Store) asked(ctx context.Context, ids []int64, names []Name, posts []int64) ([]entry, error) {
-	if len(posts) == 0 {
-		return nil, nil
+// answers are what one snapshot says of some posts to some searches.
+type answers struct {
+	found  []map[int64]timelines.Match // in the order of the searches
+	states map[int64]*timelines.PostState
+}
+
+// ask looks with all searches at whatever changed for one of them.
+func (s *Store) ask(ctx context.Context, late []search) (answers, error) {
+	var a answers
+	names := make([]Name, len(late))
+	changed := map[int64]struct{}{}
+	for i, r := range late {
+		names[i] = r.name
+		for _, post := range r.posts {
+			changed[post] = struct{}{}
+		}
 	}
-	type at struct{ river, post int64 }
-	stands := map[at]int64{} // versions
-	const query = `SELECT river_id, post_id, version FROM entries WHERE river_id = ANY(@ids) AND post_id = ANY(@posts)`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids, "posts": posts})
-	if err != nil {
-		return nil, fmt.Errorf("read what searches hold: %w", err)
+	if len(changed) == 0 {
+		return a, nil
 	}
-	var a at
-	var version int64
-	_, err = pgx.ForEachRow(rows, []any{&a.river, &a.post, &version}, func() error {
-		stands[a] = version
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read what searches hold: %w", err)
-	}
-	var found []map[int64]timelines.Match
-	var states map[int64]*timelines.PostState
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
-		if found, err = matches(ctx, sn, names, posts); err != nil {
+	posts := slices.Sorted(maps.Keys(changed))
+	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		if a.found, err = matches(ctx, sn, names, posts); err != nil {
 			return err
 		}
 		var looks timelines.Looks
-		for i := range ids {
-			for post := range found[i] {
-				looks.Add(post, names[i].UserID)
+		for i, n := range names {
+			for post := range a.found[i] {
+				looks.Add(post, n.UserID)
 			}
 		}
-		states, err = sn.States(ctx, posts, looks)
+		a.states, err = sn.States(ctx, posts, looks)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
 	pause(ctx, afterSnapshot)
-	var entries []entry
-	for i, id := range ids {
-		for _, post := range posts {
-			// Where nothing stands and nothing is found a tombstone is written all the same:
-			// it holds off who found something in an older snapshot and writes later.
-			if st := states[post]; st != nil && stands[at{id, post}] < st.Version {
-				entries = append(entries, askedEntryOf(names[i], id, found[i], st))
-			}
+	return a, err
+}
+
+// entries are those of the searches from first up to last, with a tombstone for each
+// post that one does not find.
+func (a answers) entries(late []search, first, last int) []entry {
+	all := make([]entry, 0, (last-first)*len(a.states))
+	for i := first; i < last; i++ {
+		for _, st := range a.states {
+			all = append(all, askedEntryOf(late[i].name, late[i].id, a.found[i], st))
 		}
 	}
-	return entries, nil
+	return all
 }

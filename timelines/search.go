@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,7 +30,8 @@ var ErrBroad = errors.New("search too broad")
 // quicker for such words and takes minutes for rare ones.
 const (
 	// maxTexts is how many texts a search may find, and maxFound how many of their
-	// posts it looks at, the newest; it goes on below them when asked for more.
+	// posts it looks at, the newest; it goes on below them when asked for more, and when
+	// there is a place it must reach.
 	maxTexts = 200_000
 	maxFound = 5000
 	// searchTimeout is how long it may take.
@@ -38,7 +40,8 @@ const (
 
 // Search reads the newest posts below a place that the query finds and the
 // viewer may read, as Scan does those of timelines; it takes no notice of the
-// scan's timelines. Whom and what the viewer does not want to see, or must not, is
+// scan's timelines. It goes on in rounds until it has reached Down or has met MaxRows
+// posts; with no place to reach it ends after the first. Whom and what the viewer does not want to see, or must not, is
 // decided where they are shown. ErrBroad ends the snapshot.
 func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, error) {
 	nothing := Scanned{Floor: math.MinInt64, Finished: true}
@@ -53,7 +56,7 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 		LIMIT @texts::bigint + 1`
 	args := pgx.StrictNamedArgs{
 		"viewer": at.Viewer, "texts": sn.maxTexts,
-		"placed": a.Placed, "places": a.Places, "elsewhere": a.Elsewhere, "place": at.BeforePlace, "post": at.BeforePost,
+		"placed": a.Placed, "places": a.Places, "elsewhere": a.Elsewhere,
 	}
 	if a.Textual {
 		args["words"], args["marks"] = a.Words, a.Marks
@@ -69,16 +72,16 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 			SELECT FROM texts t WHERE t.post_id = m.id AND t.comment_id = 0 AND t.lexemes @@
 				(websearch_to_tsquery('pg_catalog.russian', @barred_words) || @barred_marks::text::tsquery))`
 	}
-	place := `p.fresh_at`
+	by := `p.fresh_at`
 	if at.ByCreation {
-		place = `(extract(epoch FROM p.created_at) * 1000000)::bigint`
+		by = `(extract(epoch FROM p.created_at) * 1000000)::bigint`
 	}
 	query := `
 		WITH found AS MATERIALIZED (` + found + `
 		), met AS MATERIALIZED (
-			SELECT DISTINCT ` + place + ` AS place, p.id
+			SELECT DISTINCT ` + by + ` AS place, p.id
 			FROM found f JOIN posts p ON p.id = f.post_id
-			WHERE p.deleted_at IS NULL AND (` + place + `, p.id) < (@place::bigint, @post::bigint)
+			WHERE p.deleted_at IS NULL AND (` + by + `, p.id) < (@place::bigint, @post::bigint)
 				AND (p.is_public OR @viewer::bigint <> 0 OR EXISTS (SELECT FROM unflagged_timelines))
 				AND (NOT @placed::boolean OR p.decisive && @places::bigint[]) AND NOT p.decisive && @elsewhere::bigint[]
 			ORDER BY place DESC, p.id DESC LIMIT @rows::bigint
@@ -89,53 +92,66 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 	if err := sn.bound(ctx, sn.searchTimeout); err != nil {
 		return nothing, err
 	}
-	for round := int64(maxFound); ; round *= 2 {
-		args["rows"] = round
-		out, met, err := sn.searchOnce(ctx, query, args)
+	var out Scanned
+	place, post := at.BeforePlace, at.BeforePost
+	// Each round finds all texts again: few of them, then.
+	for met, round := int64(0), sn.maxFound; ; round *= 2 {
+		args["place"], args["post"], args["rows"] = place, post, round
+		rows, err := sn.searchOnce(ctx, query, args)
 		if err != nil {
 			return nothing, err
 		}
-		if met == round {
-			// The place where it ended is not known to the end.
-			n := len(out.Posts)
-			out.Finished = false
-			out.Posts = slices.DeleteFunc(out.Posts, func(p Placed) bool { return p.Place < out.Floor })
-			if len(out.Posts) == 0 && n > 0 && round < maxTexts {
-				continue // one instant fills the round
+		for _, r := range rows {
+			if r.taken {
+				out.Posts = append(out.Posts, r.Placed)
 			}
-		} else {
-			out.Floor, out.Finished = math.MinInt64, true
 		}
-		out.cut(at)
-		return out, sn.bound(ctx, 0)
+		if int64(len(rows)) < round {
+			out.Floor, out.Finished = math.MinInt64, true
+			break
+		}
+		met += round
+		top := rows[0].Place
+		if len(out.Posts) > 0 {
+			top = out.Posts[0].Place
+		}
+		place, post = rows[round-1].Place, rows[round-1].PostID
+		// The place where it ended is not known to the end: one instant may fill the
+		// round, or hold all that was found.
+		reached := at.Down == math.MaxInt64 || place < at.Down || met >= cmp.Or(at.MaxRows, DefaultMaxRows)
+		if reached && place < top {
+			out.Floor = place + 1
+			break
+		}
 	}
+	out.cut(at)
+	return out, sn.bound(ctx, 0)
 }
 
-// searchOnce runs a search's statement. Floor is just above the last place met.
-func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.StrictNamedArgs) (out Scanned, met int64, err error) {
+// candidate is a post that a search met.
+type candidate struct {
+	Placed
+	taken bool // the viewer may read it, and it has nothing that is barred
+}
+
+// searchOnce runs a search's statement.
+func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.StrictNamedArgs) ([]candidate, error) {
 	// Planned anew each time: what is best depends on how rare the words are.
 	rows, err := sn.tx.Query(ctx, query, pgx.QueryExecModeCacheDescribe, args)
 	if err != nil {
-		return out, 0, broad(err)
+		return nil, broad(err)
 	}
-	var p Placed
 	var texts int64
-	var taken bool
-	_, err = pgx.ForEachRow(rows, []any{&p.PostID, &p.Place, &texts, &taken}, func() error {
-		met++
-		out.Floor = p.Place + 1
-		if taken {
-			out.Posts = append(out.Posts, p)
-		}
-		return nil
+	all, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c candidate, err error) {
+		return c, row.Scan(&c.PostID, &c.Place, &texts, &c.taken)
 	})
 	if err != nil {
-		return out, 0, broad(err)
+		return nil, broad(err)
 	}
 	if texts > sn.maxTexts {
-		return out, 0, fmt.Errorf("search: over %d texts: %w", sn.maxTexts, ErrBroad)
+		return nil, fmt.Errorf("search: over %d texts: %w", sn.maxTexts, ErrBroad)
 	}
-	return out, met, nil
+	return all, nil
 }
 
 // bound bounds how long the statements that follow in this snapshot may take, and

@@ -258,6 +258,64 @@ func TestSearchPlaces(t *testing.T) {
 	}
 }
 
+// A search that must reach a place goes on in rounds until it has, however much it
+// passes over, and says how far it came if that is too much.
+func TestSearchReachesDown(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")
+	w.setAccess(bob, "", Private)
+	var open []int64
+	for i := range 5 {
+		open = append(open, w.post(ann, "word "+strconv.Itoa(i)).PostID)
+	}
+	slices.Reverse(open)
+	for range 11 {
+		w.post(bob, "word")
+	}
+	w.maxFound = 2
+	place := func(post int64) int64 { return value[int64](w, `SELECT fresh_at FROM posts WHERE id = $1`, post) }
+	newest := func(i int) int64 {
+		return value[int64](w, `SELECT fresh_at FROM posts ORDER BY fresh_at DESC OFFSET $1 LIMIT 1`, i-1)
+	}
+	for name, c := range map[string]struct {
+		scan  Scan
+		want  []int64
+		floor int64
+		ended bool
+	}{
+		// Rounds meet 2, 4 and 8 posts; the third ends with the third of the five.
+		"no place":        {Scan{}, nil, newest(2) + 1, false},
+		"the second":      {Scan{Limit: 1, Down: place(open[1])}, open[:2], place(open[2]) + 1, false},
+		"the fourth":      {Scan{Limit: 1, Down: place(open[3])}, open[:4], place(open[3]), false},
+		"the end":         {Scan{Limit: 1, Down: math.MinInt64}, open, math.MinInt64, true},
+		"the end, by age": {Scan{Limit: 1, Down: math.MinInt64, ByCreation: true}, open, math.MinInt64, true},
+		"two rounds":      {Scan{Limit: 1, Down: math.MinInt64, MaxRows: 6}, nil, newest(6) + 1, false},
+		"three rounds":    {Scan{Limit: 1, Down: math.MinInt64, MaxRows: 7}, open[:2], place(open[2]) + 1, false},
+		"from the third": {
+			Scan{Limit: 1, Down: place(open[3]), BeforePlace: place(open[1]), BeforePost: math.MinInt64},
+			open[2:4], place(open[3]), false,
+		},
+	} {
+		out, _, err := w.search(cat.ID, "word", c.scan)
+		w.must(err)
+		var got []int64
+		for _, p := range out.Posts {
+			got = append(got, p.PostID)
+		}
+		if !slices.Equal(got, c.want) || out.Finished != c.ended || out.Floor != c.floor {
+			t.Errorf("%s: got %v, floor %d, finished %v; want %v, %d, %v", name, got, out.Floor, out.Finished, c.want, c.floor, c.ended)
+		}
+	}
+	// Those of one instant are met together, be they more than a round.
+	at := newest(1)
+	w.exec(`UPDATE posts SET fresh_at = $1 WHERE author_id = $2`, at, bob.ID)
+	out, _, err := w.search(bob.ID, "word", Scan{Limit: 1})
+	w.must(err)
+	if len(out.Posts) != 11 || out.Floor != at || out.Finished {
+		t.Errorf("of one instant: got %+v, want 11 posts above %d", out, at)
+	}
+}
+
 // A search that costs too much says so.
 func TestBroadSearch(t *testing.T) {
 	w := newTown(t)

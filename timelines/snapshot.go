@@ -16,8 +16,8 @@ import (
 type Snapshot struct {
 	tx pgx.Tx
 	// What a search may cost.
-	maxTexts      int64
-	searchTimeout time.Duration
+	maxTexts, maxFound int64
+	searchTimeout      time.Duration
 }
 
 // InSnapshot calls fn with a snapshot: one REPEATABLE READ, read-only
@@ -25,7 +25,7 @@ type Snapshot struct {
 func (s *Store) InSnapshot(ctx context.Context, fn func(*Snapshot) error) error {
 	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	return pgx.BeginTxFunc(ctx, s.pool, opts, func(tx pgx.Tx) error {
-		return fn(&Snapshot{tx: tx, maxTexts: s.maxTexts, searchTimeout: s.searchTimeout})
+		return fn(&Snapshot{tx: tx, maxTexts: s.maxTexts, maxFound: s.maxFound, searchTimeout: s.searchTimeout})
 	})
 }
 

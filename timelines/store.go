@@ -14,9 +14,9 @@ type Store struct {
 	announce Announcer
 	opts     Options
 	hashing  chan struct{} // a slot per password being hashed; see passwords.go
-	// maxTexts, searchTimeout, flagFew and upkeepBlock are the constants of those names;
+	// maxTexts, maxFound, searchTimeout, flagFew and upkeepBlock are the constants of those names;
 	// tests set them lower.
-	maxTexts             int64
+	maxTexts, maxFound   int64
 	searchTimeout        time.Duration
 	flagFew, upkeepBlock int
 }
@@ -45,7 +45,7 @@ func DefaultOptions() Options {
 func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 	return &Store{
 		pool: pool, announce: announce, opts: opts, hashing: newHashing(),
-		maxTexts: maxTexts, searchTimeout: searchTimeout, flagFew: flagFew, upkeepBlock: upkeepBlock,
+		maxTexts: maxTexts, maxFound: maxFound, searchTimeout: searchTimeout, flagFew: flagFew, upkeepBlock: upkeepBlock,
 	}
 }
 

@@ -1,0 +1,65 @@
+package rivers
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"riverrun/timelines"
+)
+
+// A search that was read past very many posts which its viewer may not read is right,
+// and as deep when it was made anew.
+func TestASearchBelowMuchThatIsClosed(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	c, err := w.store.SetAccess(w.ctx, cat.AccountID, "", timelines.Private)
+	must(w, c, err)
+	var want []string
+	for i := range 5 {
+		w.says(bob, fmt.Sprint("word ", i))
+		want = append([]string{fmt.Sprint("word ", i)}, want...)
+	}
+	closed := w.says(cat, "closed word")
+	const many = 5100 // more than a round of a search meets
+	_, err = w.db.Primary.Exec(w.ctx, `
+		INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
+		SELECT author_id, fresh_at + i, created_at + i * interval '1 microsecond', is_public, is_protected, is_private,
+			lpad(i::text, 10, '0'), body, decisive
+		FROM posts, generate_series(1, $2::int) i WHERE id = $1`, closed.PostID, many)
+	must(w, 0, err)
+	w.drain()
+	reads := func(when string) *Page {
+		t.Helper()
+		p := w.visit(ann, Search, "word")
+		if !slices.Equal(bodies(p), want) || p.More {
+			t.Errorf("%s: got %q, more %v, want %q and no more", when, bodies(p), p.More, want)
+		}
+		w.soundAt(when)
+		return p
+	}
+	first := reads("built")
+	if err := w.rivers.Lease(w.ctx, []int64{first.River}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.rivers.Rebuild(w.ctx, first.Name); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.count(`SELECT count(*) FROM entries e JOIN rivers r ON r.id = e.river_id WHERE r.state = 'live'`); n != len(want) {
+		t.Errorf("made anew it has %d entries, want %d", n, len(want))
+	}
+	if again := reads("made anew"); again.River == first.River {
+		t.Error("it was not made anew")
+	}
+	// A check that does not get as far has nothing to say of what is below.
+	w.rivers.scanRows = 100
+	reads("looked at from above")
+	w.exec(`UPDATE entries SET per_river_folded = '{"l": true}'`)
+	if r, err := w.rivers.Check(w.ctx); err != nil || len(r.Differences) != 0 || r.Entries != 0 {
+		t.Errorf("a check that ends above all entries: %+v, %v", r, err)
+	}
+	w.rivers.scanRows = timelines.DefaultMaxRows
+	if r, err := w.rivers.Check(w.ctx); err != nil || len(r.Differences) != len(want) {
+		t.Errorf("a check of all entries: %+v, %v; want them all wrong", r, err)
+	}
+}
