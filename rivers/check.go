@@ -82,7 +82,30 @@ type live struct {
 	finished bool
 }
 
+// checkedScans is how many times further than the scan of a build that of a check may
+// go: nobody waits for it.
+const checkedScans = 50
+
+// checkOne compares one river. One that does not live any more when differences were
+// found has none that anybody sees: it was swapped meanwhile, or was a search too far
+// behind to be brought up.
 func (s *Store) checkOne(ctx context.Context, l live) (int64, []Difference, error) {
+	n, differences, err := s.compareOne(ctx, l)
+	if err != nil || len(differences) == 0 {
+		return n, nil, err
+	}
+	var lives bool
+	const query = `SELECT EXISTS (SELECT FROM rivers WHERE id = @id AND state = 'live')`
+	if err := s.db.QueryRow(ctx, query, pgx.StrictNamedArgs{"id": l.id}).Scan(&lives); err != nil {
+		return n, nil, fmt.Errorf("check: %w", err)
+	}
+	if !lives {
+		return 0, nil, nil
+	}
+	return n, differences, nil
+}
+
+func (s *Store) compareOne(ctx context.Context, l live) (int64, []Difference, error) {
 	if specs[l.name.Kind].asked {
 		if err := s.bringUp(ctx, []Name{l.name}); err != nil {
 			return 0, nil, err
@@ -107,7 +130,7 @@ func (s *Store) checkOne(ctx context.Context, l live) (int64, []Difference, erro
 		}
 		scanned, err = scan(ctx, sn, l.name, timelines.Scan{
 			Viewer: l.name.UserID, Timelines: sources, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
-			Limit: 1, Down: l.floor, ByCreation: l.name.Order == Created, MaxRows: s.scanRows,
+			Limit: 1, Down: l.floor, ByCreation: l.name.Order == Created, MaxRows: checkedScans * s.scanRows,
 		})
 		if err != nil {
 			return err

@@ -42,7 +42,7 @@ func TestASearchBelowMuchThatIsClosed(t *testing.T) {
 	if err := w.rivers.Lease(w.ctx, []int64{first.River}); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.rivers.Rebuild(w.ctx, first.Name); err != nil {
+	if _, err := w.replace(timelines.Replace{ViewerID: ann.AccountID}); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.count(`SELECT count(*) FROM entries e JOIN rivers r ON r.id = e.river_id WHERE r.state = 'live'`); n != len(want) {
@@ -61,5 +61,21 @@ func TestASearchBelowMuchThatIsClosed(t *testing.T) {
 	w.rivers.scanRows = timelines.DefaultMaxRows
 	if r, err := w.rivers.Check(w.ctx); err != nil || len(r.Differences) != len(want) {
 		t.Errorf("a check of all entries: %+v, %v; want them all wrong", r, err)
+	}
+}
+
+// A search that was left alone so long that it is retired rather than brought up is
+// not said to be wrong.
+func TestCheckOfASearchLeftAlone(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	w.post(ann, "a word")
+	w.drain()
+	w.visit(ann, Search, "word")
+	w.post(ann, "another word")
+	w.exec(`UPDATE rivers SET updated_at = updated_at - $1::interval`, 2*broughtUpWithin)
+	w.sound()
+	if n := w.count(`SELECT count(*) FROM rivers WHERE kind = 'search' AND state = 'live'`); n != 0 {
+		t.Errorf("%d searches live, want it retired", n)
 	}
 }
