@@ -38,6 +38,13 @@ type Scan struct {
 // to its viewer would else be read whole, in one snapshot, while somebody waits.
 const DefaultMaxRows = 20_000
 
+// A round grows until it is of maxRound rows while little of what is met is taken,
+// but not past the bound. At first each of many timelines shows minEach rows in it.
+const (
+	maxRound = 8000
+	minEach  = 16
+)
+
 // downTimes is how many times MaxRows a scan may meet on the way to Down. A first
 // visit that finds nothing to show builds a river and extends it a few times, each a
 // scan, before it gives up: a rebuild comes as deep in one, so that the page which
@@ -73,19 +80,11 @@ type Placed struct {
 // merge of the timelines by fresh_at meets the post at its place, and takes it
 // only there: a friend's second like does not lift it again. Withdrawn rows take
 // part in the place and not in the membership.
-const scanFresh = `
-	WITH heads AS MATERIALIZED (
-		SELECT h.post_id, h.fresh_at
-		FROM unnest(@timelines::bigint[]) t(id)
-		CROSS JOIN LATERAL (
-			SELECT e.post_id, e.fresh_at FROM timeline_entries e
-			WHERE e.timeline_id = t.id AND (e.fresh_at, e.post_id) < (@place::bigint, @post::bigint)
-			ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @rows) h
-		ORDER BY h.fresh_at DESC, h.post_id DESC LIMIT @rows
-	), met AS MATERIALIZED (
+var scanFresh = `
+	WITH ` + fmt.Sprintf(scanHeads, "fresh_at", "") + `, met AS MATERIALIZED (
 		SELECT post_id, fresh_at, count(*) AS rows FROM heads GROUP BY post_id, fresh_at
 	)
-	SELECT m.post_id, m.fresh_at, m.rows,
+	SELECT m.post_id, m.fresh_at, m.rows, EXISTS (SELECT FROM frontier) AS more,
 		p.deleted_at IS NULL AND ` + readablePost + `
 		AND m.fresh_at = greatest(p.fresh_at, held.entered_at) AND held.present AS taken
 	FROM met m
@@ -97,26 +96,43 @@ const scanFresh = `
 	ORDER BY m.fresh_at DESC, m.post_id DESC`
 
 // By creation every row of a post stands at the same place.
-const scanCreated = `
-	WITH heads AS MATERIALIZED (
-		SELECT h.post_id, h.created_at, h.withdrawn
-		FROM unnest(@timelines::bigint[]) t(id)
-		CROSS JOIN LATERAL (
-			SELECT e.post_id, e.created_at, e.withdrawn FROM timeline_entries e
-			WHERE e.timeline_id = t.id AND (e.created_at, e.post_id) < (@place::bigint, @post::bigint)
-			ORDER BY e.created_at DESC, e.post_id DESC LIMIT @rows) h
-		ORDER BY h.created_at DESC, h.post_id DESC LIMIT @rows
-	), met AS MATERIALIZED (
+var scanCreated = `
+	WITH ` + fmt.Sprintf(scanHeads, "created_at", ", e.withdrawn") + `, met AS MATERIALIZED (
 		SELECT post_id, created_at, count(*) AS rows, bool_or(NOT withdrawn) AS present
 		FROM heads GROUP BY post_id, created_at
 	)
-	SELECT m.post_id, m.created_at, m.rows,
+	SELECT m.post_id, m.created_at, m.rows, EXISTS (SELECT FROM frontier) AS more,
 		p.deleted_at IS NULL AND ` + readablePost + ` AND (m.present OR EXISTS (
 			SELECT FROM timeline_entries e
 			WHERE e.post_id = m.post_id AND e.timeline_id = ANY(@timelines) AND NOT e.withdrawn)) AS taken
 	FROM met m
 	JOIN posts p ON p.id = m.post_id
 	ORDER BY m.created_at DESC, m.post_id DESC`
+
+// scanHeads are the next @rows rows of all timelines together, or fewer: to find
+// them each timeline would have to show as many. It shows @each, and what stands
+// above the frontier is complete: the place where the first of them, from above, has
+// shown all these. Without a frontier the rows are all there are, if fewer.
+const scanHeads = `frontier AS MATERIALIZED (
+		SELECT h.%[1]s, h.post_id
+		FROM unnest(@timelines::bigint[]) t(id)
+		CROSS JOIN LATERAL (
+			SELECT e.post_id, e.%[1]s FROM timeline_entries e
+			WHERE @each::bigint < @rows::bigint AND e.timeline_id = t.id
+				AND (e.%[1]s, e.post_id) < (@place::bigint, @post::bigint)
+			ORDER BY e.%[1]s DESC, e.post_id DESC OFFSET @each::bigint - 1 LIMIT 1) h
+		ORDER BY h.%[1]s DESC, h.post_id DESC LIMIT 1
+	), heads AS MATERIALIZED (
+		SELECT h.*
+		FROM unnest(@timelines::bigint[]) t(id)
+		CROSS JOIN LATERAL (
+			SELECT e.post_id, e.%[1]s%[2]s FROM timeline_entries e
+			WHERE e.timeline_id = t.id AND (e.%[1]s, e.post_id) < (@place::bigint, @post::bigint)
+				AND (e.%[1]s, e.post_id) >= (
+					coalesce((SELECT %[1]s FROM frontier), -9223372036854775808), coalesce((SELECT post_id FROM frontier), 0))
+			ORDER BY e.%[1]s DESC, e.post_id DESC LIMIT @rows::bigint) h
+		ORDER BY h.%[1]s DESC, h.post_id DESC LIMIT @rows::bigint
+	)`
 
 // readablePost is true for a post p that @viewer may read: the third of 004's
 // checks. Any readable decisive timeline is enough (source: 000).
@@ -156,19 +172,20 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	// Several rows of a post stand side by side in a home feed; a round of twice
 	// the limit usually suffices.
 	round := max(2*q.Limit, 100)
+	each := max(4*round/len(q.Timelines), minEach)
 	bound := cmp.Or(q.MaxRows, DefaultMaxRows)
 	looked := len(q.Timelines) > 1 // from the other side, or need not
 	for met := int64(0); ; {
 		rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
-			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round,
+			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round, "each": each,
 		})
 		if err != nil {
 			return Scanned{}, fmt.Errorf("scan timelines: %w", err)
 		}
 		var p Placed
 		var n, total int64
-		var taken bool
-		_, err = pgx.ForEachRow(rows, []any{&p.PostID, &p.Place, &n, &taken}, func() error {
+		var more, taken bool
+		_, err = pgx.ForEachRow(rows, []any{&p.PostID, &p.Place, &n, &more, &taken}, func() error {
 			total += n
 			place, post = p.Place, p.PostID
 			if taken {
@@ -179,7 +196,7 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		if err != nil {
 			return Scanned{}, fmt.Errorf("scan timelines: %w", err)
 		}
-		if total < int64(round) {
+		if total < int64(round) && !more {
 			break
 		}
 		// The last group may be cut: its rows are met again, and the post at their
@@ -209,8 +226,12 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 			out.Floor = place + 1
 			break
 		}
-		if total > 0 && n >= int64(round) {
-			round *= 2 // one post fills the round
+		if more && total < int64(round)/2 {
+			each *= 4 // a few timelines have most of the rows
+		}
+		little := round < maxRound && int64(len(out.Posts))*fewOf < met && met+2*int64(round) <= bound
+		if n >= int64(round) || little { // one post fills the round, or little is taken
+			round, each = 2*round, 2*each
 		}
 	}
 	out.cut(q)

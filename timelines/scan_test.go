@@ -54,6 +54,40 @@ func TestScanDownIsBounded(t *testing.T) {
 	}
 }
 
+// A scan of many timelines, one of which has as many rows as all others together,
+// finds page by page what it finds in one round: each post once, in order.
+func TestScanOfManyTimelines(t *testing.T) {
+	w := newTown(t)
+	likes, viewer := w.strandedAmong(40, 2000, 60, 3)
+	busy := w.timeline(KindLikes, w.user("busy").ID)
+	w.exec(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT $1, post_id, entered_at, fresh_at, created_at FROM timeline_entries WHERE timeline_id = ANY($2)`, busy, likes)
+	for _, byCreation := range []bool{false, true} {
+		q := Scan{
+			Viewer: viewer.ID, Timelines: append(likes, busy), ByCreation: byCreation, Down: math.MaxInt64,
+			BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 10_000, MaxRows: math.MaxInt64,
+		}
+		all := w.scan(q)
+		if !all.Finished || len(all.Posts) < 600 || len(all.Posts) > 700 {
+			t.Fatalf("%d posts, finished %v; want a third of 2000", len(all.Posts), all.Finished)
+		}
+		q.Limit = 40
+		var paged []Placed
+		for pages := 1; ; pages++ {
+			page := w.scan(q)
+			paged = append(paged, page.Posts...)
+			if page.Finished {
+				break
+			}
+			if len(page.Posts) != q.Limit || pages > 20 {
+				t.Fatalf("page %d has %d posts, and more are below", pages, len(page.Posts))
+			}
+			q.BeforePlace, q.BeforePost = page.Floor, math.MinInt64
+		}
+		w.same("pages", paged, all.Posts)
+	}
+}
+
 // The home of somebody who follows 250 people: 275,000 posts that they like and the
 // viewer may not read. What a first visit's build costs, and a rebuild of a river
 // that reached to its end; and what the latter would without a bound.
