@@ -38,8 +38,8 @@ type Scan struct {
 // to its viewer would else be read whole, in one snapshot, while somebody waits.
 const DefaultMaxRows = 20_000
 
-// A round grows until it is of maxRound rows while little of what is met is taken. At first
-// each of many timelines shows minEach rows in it.
+// A round grows until it is of maxRound rows while little of what is met is taken,
+// but not past the bound. At first each of many timelines shows minEach rows in it.
 const (
 	maxRound = 8000
 	minEach  = 16
@@ -229,8 +229,9 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		if more && total < int64(round)/2 {
 			each *= 4 // a few timelines have most of the rows
 		}
-		if n >= int64(round) || round < maxRound && int64(len(out.Posts))*fewOf < met {
-			round, each = 2*round, 2*each // one post fills the round, or little is taken
+		little := round < maxRound && int64(len(out.Posts))*fewOf < met && met+2*int64(round) <= bound
+		if n >= int64(round) || little { // one post fills the round, or little is taken
+			round, each = 2*round, 2*each
 		}
 	}
 	out.cut(q)
