@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/migrations"
 	"riverrun/timelines/marks"
 )
 
@@ -101,26 +102,70 @@ func TestNoTextIsSlowToIndex(t *testing.T) {
 	}
 }
 
-// What has a tag here has it on the tag's own page.
+// A text is found by the tags in whose timelines it brings its post, and by no
+// others.
 func TestSearchTags(t *testing.T) {
 	w := newTown(t)
-	for _, text := range []string{
+	ann := w.user("ann")
+	var many strings.Builder
+	for i := range marks.Most + 5 {
+		fmt.Fprintf(&many, "#tag%d ", i)
+	}
+	texts := []string{
 		"C# a#b # ## #-x, see no. 5", "#river and (#weir), «#лес»", "#River #RIVER #Весна #ВЕСНА", "#spring-time #весна. #a#b",
 		"#1 #year_2011 #_x", "#ｒｉｖｅｒ #ﬁsh #x²", "#\u0439ога #\u0438\u0306ога", "#ёлка #елка", "either/#or (#and) \"#not\" ,#xor",
-		"https://example.org/a#top http://x.org/#y #z", "one\n#two\n\n#three", "&#39; &#tag;",
-	} {
-		want := []string{"@7"}
+		"https://example.org/a#top http://x.org/#y #z", "one\n#two\n\n#three", "&#39; &#tag;", "#हिन्दी #தமிழ்", strings.TrimSpace(many.String()), "@ann and no tag",
+	}
+	indexed := func(post, comment int64, text string) {
+		t.Helper()
+		want := []string{"@" + strconv.FormatInt(ann.ID, 10)}
 		for _, tag := range marks.Tags(text) {
 			want = append(want, "#"+tag)
 		}
 		slices.Sort(want)
 		got := value[[]string](w, `
-			SELECT array_agg(l ORDER BY l COLLATE "C") FROM unnest(tsvector_to_array(search_lexemes(7, $1))) l
-			WHERE l ~ '^[#@]'`, text)
+			SELECT array_agg(l ORDER BY l COLLATE "C") FROM texts, unnest(tsvector_to_array(lexemes)) l
+			WHERE post_id = $1 AND comment_id = $2 AND l ~ '^[#@]'`, post, comment)
 		if !slices.Equal(got, want) {
-			t.Errorf("%q: got %q, want %q", text, got, want)
+			t.Errorf("comment %d, %q: got %q, want %q", comment, text, got, want)
 		}
 	}
+	c := w.post(ann, "nothing yet")
+	said := w.remark(ann, c.Code, "nothing yet")
+	for _, text := range texts {
+		indexed(w.post(ann, text).PostID, ownText, text)
+		indexed(c.PostID, w.remark(ann, c.Code, text).CommentID, text)
+		w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, text)))
+		indexed(c.PostID, ownText, text)
+		w.must(second(w.EditComment(t.Context(), ann.ID, c.Code, said.CommentID, text)))
+		indexed(c.PostID, said.CommentID, text)
+	}
+	w.sound()
+	w.must(second(w.DeletePost(t.Context(), ann.ID, c.Code)))
+	w.finds(0, "#हिन्दी", texts[12])
+	w.finds(0, "#tag19", texts[13])
+	w.finds(0, "#tag24")
+}
+
+// squares are as many of what form makes of eight squared words as a post may
+// hold, no two the same. Normalized most of the words are six characters, the
+// others five.
+func squares(form string) string {
+	others := []rune("㌖㌙㌚㌇㌕㌠㌫㌗㌮")
+	var b strings.Builder
+	for i := 0; b.Len()+len(form)+24 < MaxPostBytes-20; i++ {
+		word := []rune(strings.Repeat("㌖", 8))
+		changed := 0
+		for j, n := 0, i; n > 0; j, n = j+1, n/len(others) {
+			if word[j] = others[n%len(others)]; word[j] != '㌖' {
+				changed++
+			}
+		}
+		if changed <= 3 {
+			fmt.Fprintf(&b, form, string(word))
+		}
+	}
+	return b.String()
 }
 
 // Whatever people write can be kept, and found.
@@ -134,16 +179,47 @@ func TestSearchTakesAnyText(t *testing.T) {
 		}
 		return b.String()
 	}
-	for _, text := range []string{
+	texts := []string{
 		"#" + strings.Repeat("x", MaxPostBytes-100), strings.Repeat("ж", MaxPostBytes/2-100), numbers("#t%d "), numbers("%x.io/%[1]x-%[1]x "),
-		numbers("%d-%[1]x-"), numbers("https://%d.example/%[1]d/?%[1]d#%[1]d "), numbers("<a href='%d'>&amp;</a>"), numbers("\ufdfa%d"), numbers("\u0344%d "),
-	} {
-		c := w.post(ann, text+" needle")
-		w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, text+" needles")))
+		numbers("%d-%[1]x-"), numbers("https://%d.example/%[1]d/?%[1]d#%[1]d "), numbers("<a href='%d'>&amp;</a>"), numbers("\u0344%d "),
+		numbers("a%x-"), numbers("ж%x"),
+	}
+	// What these stand for is much longer, and only the beginning of it is read.
+	long := []string{numbers("\ufdfa%d"), numbers("\ufdfa-%d"), squares("#%s "), squares("%s "), squares("%s-"), squares("%s")}
+	for i, text := range slices.Concat(texts, long) {
+		if text += " needle"; i >= len(texts) {
+			text = "needle " + text
+		}
+		c := w.post(ann, text)
+		w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, text+"s")))
 		out, _, err := w.search(0, "needle", Scan{Limit: 1})
 		w.must(err)
 		if len(out.Posts) != 1 || out.Posts[0].PostID != c.PostID {
 			t.Errorf("%.20q…: found %+v, want post %d", text, out.Posts, c.PostID)
 		}
 	}
+	p := tale("1")
+	p.Body = long[2]
+	w.importPosts(1, p)
+	w.sound()
+}
+
+// What stood here before is indexed anew, tags included.
+func TestSearchIndexesAnew(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	c := w.post(ann, "larks/wrens #हिन्दी")
+	w.remark(ann, c.Code, "owls.Rooks #weir")
+	gone := w.post(ann, "larks #weir")
+	w.must(second(w.DeletePost(t.Context(), ann.ID, gone.Code)))
+	w.must(migrations.PrimaryDown(t.Context(), w.pool, 18))
+	w.exec(`UPDATE texts SET lexemes = ''`)
+	w.must(migrations.Primary(t.Context(), w.pool))
+	for _, q := range []string{"larks", "larks/wrens", "#हिन्दी larks from:ann", "rooks #weir", "owls from:ann"} {
+		w.finds(0, q, "larks/wrens #हिन्दी")
+	}
+	w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, "#mill")))
+	w.finds(0, "#mill", "#mill")
+	w.finds(0, "#हिन्दी")
+	w.sound()
 }
