@@ -169,12 +169,21 @@ func (b *batch) findTimelines(ctx context.Context) error {
 	return b.appoint(ctx)
 }
 
-// appoint makes the administrators of new groups, who are members too.
+// appoint makes the administrators of new groups, who are members too. Those who
+// stood here before may be signed in: what they may read and their home follow.
 func (b *batch) appoint(ctx context.Context) error {
 	var groups, admins, feeds []int64
-	for _, a := range b.accounts {
-		if who := b.accounts[a.Admin]; a.new && who != nil {
-			groups, admins, feeds = append(groups, a.ID), append(admins, who.ID), append(feeds, a.feed())
+	told := map[int64]bool{}
+	for _, a := range b.sortedAccounts() {
+		who := b.accounts[a.Admin]
+		if !a.new || who == nil {
+			continue
+		}
+		groups, admins, feeds = append(groups, a.ID), append(admins, who.ID), append(feeds, a.feed())
+		if !who.new && !told[who.ID] {
+			told[who.ID] = true
+			b.forget = append(b.forget, forget{Kind: logViewer, AccountID: who.ID})
+			b.events = append(b.events, replacements(myHome(who.ID))...)
 		}
 	}
 	if len(groups) == 0 {
