@@ -29,7 +29,7 @@ type Imported struct {
 }
 
 // ImportedAccount is a person or a group as the source mentions it. Of several
-// mentions, a private one and one that is not Vague win.
+// mentions, a private one, one as a group and one that is not Vague win.
 type ImportedAccount struct {
 	ExternalID string
 	Kind       string // User or Group

@@ -13,7 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// findAccounts finds the accounts imported before.
+// findAccounts finds the accounts imported before. What stands here as a group is
+// one, whatever the batch says; what stands here as a person and is a group in the
+// batch is an InvalidError "kind_other": their posts are somebody's already.
 func (b *batch) findAccounts(ctx context.Context) error {
 	const query = `
 		SELECT o.external_id, a.id, a.kind, a.about,
@@ -32,6 +34,9 @@ func (b *batch) findAccounts(ctx context.Context) error {
 	var claimed bool
 	_, err = pgx.ForEachRow(rows, []any{&key, &id, &kind, &about, &claimed}, func() error {
 		a := b.accounts[key]
+		if kind == User && a.Kind == Group {
+			return fmt.Errorf("account %s: a group, which was a person: %w", key, &InvalidError{Field: "accounts", Code: "kind_other"})
+		}
 		a.ID, a.Kind, a.about, a.claimed = id, kind, about, claimed
 		return nil
 	})
