@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
@@ -227,5 +228,42 @@ func TestCreate(t *testing.T) {
 	}
 	if err := conn.Close(ctx); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestForeignKeysAreIndexed: deleting a row must not read whole tables for those
+// that refer to it.
+func TestForeignKeysAreIndexed(t *testing.T) {
+	db := testdb.New(t)
+	allowed := map[string][]string{"primary": {
+		// Neither accounts nor posts are ever deleted, and the indexes hold what was not.
+		"comments.comments_author_fkey",
+		"comments.comments_post_fkey",
+		// The primary key begins with the list, which has one owner.
+		"list_members.list_members_list_fkey",
+	}}
+	// An index without the rows in which a column is null will do: the check asks for
+	// the key that goes.
+	const query = `
+		SELECT c.conrelid::regclass || '.' || c.conname FROM pg_constraint c
+		WHERE c.contype = 'f' AND c.connamespace = 'public'::regnamespace AND NOT EXISTS (
+			SELECT FROM pg_index i WHERE i.indrelid = c.conrelid AND i.indisvalid
+				AND (SELECT array_agg(k ORDER BY k) FROM unnest((i.indkey::smallint[])[0:cardinality(c.conkey) - 1]) k)
+					= (SELECT array_agg(k ORDER BY k) FROM unnest(c.conkey) k)
+				AND (i.indpred IS NULL OR cardinality(c.conkey) = 1 AND pg_get_expr(i.indpred, i.indrelid) =
+					(SELECT format('(%I IS NOT NULL)', a.attname) FROM pg_attribute a WHERE a.attrelid = c.conrelid AND a.attnum = c.conkey[1])))
+		ORDER BY 1`
+	for name, pool := range map[string]*pgxpool.Pool{"primary": db.Primary, "secondary": db.Secondary} {
+		rows, err := pool.Query(t.Context(), query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(allowed[name], got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s: foreign keys without an index (-want +got):\n%s", name, diff)
+		}
 	}
 }

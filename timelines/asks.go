@@ -139,6 +139,6 @@ func askOf(q Query, names map[string]called) ask {
 	return a
 }
 
-// lexeme is a lexeme of search_lexemes as a tsquery writes it. It has no quotes in
-// it: tags are of letters, digits and underscores.
+// lexeme is a lexeme of search_lexemes or search_tags as a tsquery writes it. It
+// has no quotes in it: tags are of letters, digits, underscores and accents.
 func lexeme(s string) string { return "'" + s + "'" }

@@ -33,8 +33,10 @@ var (
 // "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full", "key_long",
 // "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
 // "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",
-// "admin_demote", "list_taken", "list_unknown", "lists_many", "member_unknown", and of imports
-// "comment_twice" (one key under two posts).
+// "admin_demote", "list_taken", "list_unknown", "lists_many", "member_unknown",
+// "hides_many", "term_empty", "term_long", "query_long", "query_terms", and of imports
+// "comment_twice" (one key under two posts) and "kind_other" (a group that stands
+// here as a person).
 type InvalidError struct {
 	Field string
 	Code  string

@@ -182,7 +182,7 @@ func (s *Store) UnhideAccount(ctx context.Context, actor int64, name string) (Ch
 }
 
 // HideTerm hides posts with a word, several in a row, or a #tag in their text.
-// InvalidError: "term_empty", "term_long", "hides_many".
+// InvalidError: "term_empty", "term_long", "text_invalid", "hides_many".
 func (s *Store) HideTerm(ctx context.Context, actor int64, term string) (Change, error) {
 	term, err := cleanTerm(term)
 	if err != nil {
@@ -196,7 +196,7 @@ func (s *Store) HideTerm(ctx context.Context, actor int64, term string) (Change,
 
 // UnhideTerm undoes HideTerm. Not hiding it is a success and changes nothing.
 func (s *Store) UnhideTerm(ctx context.Context, actor int64, term string) (Change, error) {
-	term, err := cleanTerm(term)
+	term, err := storedTerm(term)
 	if err != nil {
 		return Change{}, err
 	}
@@ -207,13 +207,24 @@ func (s *Store) UnhideTerm(ctx context.Context, actor int64, term string) (Chang
 	})
 }
 
-// cleanTerm returns the term as it is stored: its words with one space between.
+// cleanTerm returns the term as it is stored: its words with one space between, of
+// which maxTermRunes characters may be hidden. What is typed may stand for more: ㌖
+// is six.
 func cleanTerm(term string) (string, error) {
-	words := wordsOf(term)
-	switch {
-	case !storable(term) || utf8.RuneCountInString(term) > maxTermRunes:
+	term, err := storedTerm(term)
+	if err == nil && utf8.RuneCountInString(term) > maxTermRunes {
 		return "", &InvalidError{Field: "term", Code: "term_long"}
-	case len(words) == 0:
+	}
+	return term, err
+}
+
+// storedTerm is cleanTerm for what is stored already, however long.
+func storedTerm(term string) (string, error) {
+	if !storable(term) {
+		return "", &InvalidError{Field: "term", Code: "text_invalid"}
+	}
+	words := wordsOf(term)
+	if len(words) == 0 {
 		return "", &InvalidError{Field: "term", Code: "term_empty"}
 	}
 	return strings.Join(words, " "), nil

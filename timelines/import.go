@@ -29,7 +29,7 @@ type Imported struct {
 }
 
 // ImportedAccount is a person or a group as the source mentions it. Of several
-// mentions, a private one and one that is not Vague win.
+// mentions, a private one, one as a group and one that is not Vague win.
 type ImportedAccount struct {
 	ExternalID string
 	Kind       string // User or Group
@@ -160,7 +160,8 @@ func (im *Import) Tally() Tally { return im.tally }
 // Add stores a batch in one transaction and announces what pages have to
 // follow. A post may come several times, in one batch or in many: its comments,
 // likes and destinations are united. The Change is to be taken through the
-// tiers: it carries a Clock if an account went private or is described anew.
+// tiers: it carries a Clock if an account went private, is described anew or got a
+// group to administer.
 //
 // It takes memory and locks in proportion to the batch: some hundred posts are
 // a good size. An InvalidError names the key of what cannot be stored; the batch

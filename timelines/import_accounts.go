@@ -13,7 +13,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// findAccounts finds the accounts imported before.
+// findAccounts finds the accounts imported before. What stands here as a group is
+// one, whatever the batch says; what stands here as a person and is a group in the
+// batch is an InvalidError "kind_other": their posts are somebody's already.
 func (b *batch) findAccounts(ctx context.Context) error {
 	const query = `
 		SELECT o.external_id, a.id, a.kind, a.about,
@@ -32,6 +34,9 @@ func (b *batch) findAccounts(ctx context.Context) error {
 	var claimed bool
 	_, err = pgx.ForEachRow(rows, []any{&key, &id, &kind, &about, &claimed}, func() error {
 		a := b.accounts[key]
+		if kind == User && a.Kind == Group {
+			return fmt.Errorf("account %s: a group, which was a person: %w", key, &InvalidError{Field: "accounts", Code: "kind_other"})
+		}
 		a.ID, a.Kind, a.about, a.claimed = id, kind, about, claimed
 		return nil
 	})
@@ -169,12 +174,21 @@ func (b *batch) findTimelines(ctx context.Context) error {
 	return b.appoint(ctx)
 }
 
-// appoint makes the administrators of new groups, who are members too.
+// appoint makes the administrators of new groups, who are members too. Those who
+// stood here before may be signed in: what they may read and their home follow.
 func (b *batch) appoint(ctx context.Context) error {
 	var groups, admins, feeds []int64
-	for _, a := range b.accounts {
-		if who := b.accounts[a.Admin]; a.new && who != nil {
-			groups, admins, feeds = append(groups, a.ID), append(admins, who.ID), append(feeds, a.feed())
+	told := map[int64]bool{}
+	for _, a := range b.sortedAccounts() {
+		who := b.accounts[a.Admin]
+		if !a.new || who == nil {
+			continue
+		}
+		groups, admins, feeds = append(groups, a.ID), append(admins, who.ID), append(feeds, a.feed())
+		if !who.new && !told[who.ID] {
+			told[who.ID] = true
+			b.forget = append(b.forget, forget{Kind: logViewer, AccountID: who.ID})
+			b.events = append(b.events, replacements(myHome(who.ID))...)
 		}
 	}
 	if len(groups) == 0 {

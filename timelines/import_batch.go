@@ -119,6 +119,9 @@ func (b *batch) mention(m ImportedAccount) error {
 	if a.Vague && !m.Vague {
 		a.Title, a.Vague = m.Title, false
 	}
+	if m.Kind == Group {
+		a.Kind = Group
+	}
 	a.Private = a.Private || m.Private
 	a.About = cmp.Or(a.About, m.About)
 	a.Admin = cmp.Or(a.Admin, m.Admin)

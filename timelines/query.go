@@ -1,6 +1,7 @@
 package timelines
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -198,7 +199,7 @@ func (q Query) words() string {
 		if t.not {
 			b.WriteByte('-')
 		}
-		b.WriteString(`"` + t.text + `" `)
+		b.WriteString(`"` + wordsApart(t.text) + `" `)
 	}
 	return b.String()
 }
@@ -208,8 +209,23 @@ func (q Query) barredWords() string {
 	var parts []string
 	for _, t := range q.terms {
 		if t.kind == termText && t.not {
-			parts = append(parts, `"`+t.text+`"`)
+			parts = append(parts, `"`+wordsApart(t.text)+`"`)
 		}
 	}
 	return strings.Join(parts, " or ")
+}
+
+// number is a hyphen that PostgreSQL would read as a sign.
+var number = regexp.MustCompile(`-([0-9])`)
+
+// wordsApart takes a text apart where search_lexemes does, so that what looks like
+// markup, a path, a host or a signed number is the phrase of its words.
+func wordsApart(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if strings.ContainsRune(`<>&/.+~@_`, r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return number.ReplaceAllString(text, " $1")
 }

@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-
-	"riverrun/timelines/marks"
 )
 
 // remark comments with a text.
@@ -401,53 +399,6 @@ func TestSearchAgrees(t *testing.T) {
 	}
 	if seen < 300 {
 		t.Errorf("only %d found: the test tests little", seen)
-	}
-}
-
-// What has a tag here has it on the tag's own page.
-func TestSearchTags(t *testing.T) {
-	w := newTown(t)
-	for _, text := range []string{
-		"C# a#b # ## #-x, see no. 5", "#river and (#weir), «#лес»", "#River #RIVER #Весна #ВЕСНА", "#spring-time #весна. #a#b",
-		"#1 #year_2011 #_x", "#ｒｉｖｅｒ #ﬁsh #x²", "#\u0439ога #\u0438\u0306ога", "#ёлка #елка", "either/#or (#and) \"#not\" ,#xor",
-		"https://example.org/a#top http://x.org/#y #z", "one\n#two\n\n#three", "&#39; &#tag;",
-	} {
-		want := []string{"@7"}
-		for _, tag := range marks.Tags(text) {
-			want = append(want, "#"+tag)
-		}
-		slices.Sort(want)
-		got := value[[]string](w, `
-			SELECT array_agg(l ORDER BY l COLLATE "C") FROM unnest(tsvector_to_array(search_lexemes(7, $1))) l
-			WHERE l ~ '^[#@]'`, text)
-		if !slices.Equal(got, want) {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-	}
-}
-
-// Whatever people write can be kept, and found.
-func TestSearchTakesAnyText(t *testing.T) {
-	w := newTown(t)
-	ann := w.user("ann")
-	numbers := func(form string) string {
-		var b strings.Builder
-		for i := 0; b.Len() < MaxPostBytes-200; i++ {
-			fmt.Fprintf(&b, form, i)
-		}
-		return b.String()
-	}
-	for _, text := range []string{
-		"#" + strings.Repeat("x", MaxPostBytes-100), strings.Repeat("ж", MaxPostBytes/2-100), numbers("#t%d "), numbers("%x.io/%[1]x-%[1]x "),
-		numbers("%d-%[1]x-"), numbers("https://%d.example/%[1]d/?%[1]d#%[1]d "), numbers("<a href='%d'>&amp;</a>"), numbers("\ufdfa%d"), numbers("\u0344%d "),
-	} {
-		c := w.post(ann, text+" needle")
-		w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, text+" needles")))
-		out, _, err := w.search(0, "needle", Scan{Limit: 1})
-		w.must(err)
-		if len(out.Posts) != 1 || out.Posts[0].PostID != c.PostID {
-			t.Errorf("%.20q…: found %+v, want post %d", text, out.Posts, c.PostID)
-		}
 	}
 }
 

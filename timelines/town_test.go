@@ -351,6 +351,11 @@ func (w *town) sound() {
 			JOIN posts p ON p.id = e.post_id CROSS JOIN unnest(p.decisive) d(id)
 			WHERE NOT EXISTS (SELECT FROM gated_entries x
 				WHERE x.timeline_id = e.timeline_id AND x.gate_id = d.id AND x.post_id = e.post_id)`},
+		{"a text is found by the tags in whose timelines it brings its post", `
+			SELECT t.post_id FROM texts t
+			WHERE ARRAY(SELECT l FROM unnest(tsvector_to_array(t.lexemes)) l WHERE l LIKE '#%' ORDER BY 1)
+				<> ARRAY(SELECT '#' || h.term FROM text_marks m JOIN timelines h ON h.id = m.timeline_id AND h.kind = 'hashtag'
+					WHERE m.post_id = t.post_id AND m.comment_id = t.comment_id ORDER BY 1)`},
 		{"the access clock has no gaps", `
 			SELECT c.n FROM access_clock c WHERE
 				c.n - 1 <> (SELECT count(DISTINCT n) FROM access_log)`},

@@ -410,6 +410,7 @@ var englishTexts = map[string]string{
 	"invalid.body_long":          "The text is too long.",
 	"invalid.text_invalid":       "The text contains characters that cannot be kept.",
 	"invalid.comment_twice":      "This comment stands under two posts.",
+	"invalid.kind_other":         "This group stands here as a person.",
 	"invalid.title_empty":        "A title is missing.",
 	"invalid.title_long":         "A title has 100 characters at most.",
 	"invalid.about_long":         "This text is too long.",

@@ -410,6 +410,7 @@ var russianTexts = map[string]string{
 	"invalid.body_long":          "Текст слишком длинный.",
 	"invalid.text_invalid":       "В тексте есть знаки, которые нельзя сохранить.",
 	"invalid.comment_twice":      "Этот комментарий стоит под двумя записями.",
+	"invalid.kind_other":         "Эта группа записана здесь как человек.",
 	"invalid.title_empty":        "Не хватает названия.",
 	"invalid.title_long":         "В названии не больше 100 знаков.",
 	"invalid.about_long":         "Этот текст слишком длинный.",

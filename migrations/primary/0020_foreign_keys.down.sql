@@ -1,0 +1,2 @@
+DROP INDEX text_marks_timeline_idx;
+DROP INDEX timelines_gate_idx;

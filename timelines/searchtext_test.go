@@ -1,0 +1,225 @@
+package timelines
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/migrations"
+	"riverrun/timelines/marks"
+)
+
+// What search makes of a text.
+
+// Texts are plain: PostgreSQL's parser would see markup, paths, hosts, mail
+// addresses and signed numbers in them, and no words.
+func TestSearchFindsPlainWords(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	for body, queries := range map[string][]string{
+		"my review <spoiler alert> here":        {"spoiler", "alert", "<spoiler", `"review spoiler alert"`, "<spoiler alert>"},
+		"3 <pears and 5> apples":                {"pears", "5", "apples"},
+		"a <!-- hidden remark":                  {"hidden", "remark", "<!--hidden"},
+		"larks/wrens":                           {"larks", "wrens", "larks/wrens", `"larks wrens"`, "lark/wren"},
+		"like owls.Rooks too":                   {"owls", "rooks", "owls.rooks", `"owls rooks"`, "like"},
+		"see https://geese.example/ducks/?q=27": {"geese.example", "geese", "ducks", "geese.example/ducks", "https://geese.example/ducks/?q=27", "ducks/?q=27", "27"},
+		"or swans.example/coots.html":           {"swans.example", "swans", "coots", "coots.html", "example/coots"},
+		"write to teal@loons.example":           {"teal", "loons", "loons.example", "teal@loons.example"},
+		"on 12.05.2011, 17.4 grebes":            {"2011", "12.05.2011", "05.2011", "17.4", "grebes"},
+		"since 1990-1999; vireo-19":             {"1990", "1999", "1990-1999", "19", "vireo-19", "vireo"},
+		"&amp; q&a of the finch&co":             {"finch", "co", "finch&co"},
+		"the ~/stork and +7 916":                {"stork", "~/stork", "7", "+7", `"7 916"`},
+		"snake_case_words":                      {"snake", "snake_case", "snake_case_words", "words"},
+		"full＜width＞egrets／ibises．herons":       {"egrets", "width", "ibises", "egrets/ibises.herons"},
+		"кот/пёс и так.Далее":                   {"кот", "пёс", "кот/пёс", "далее"},
+	} {
+		w.post(ann, body)
+		for _, q := range queries {
+			w.finds(0, q, body)
+		}
+	}
+	// Whatever stands between two words, both are found, and the two as written.
+	for c := rune('!'); c <= '~'; c++ {
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
+			continue
+		}
+		first, last := fmt.Sprintf("bird%d", c), fmt.Sprintf("nest%d", c)
+		body := fmt.Sprintf("%[1]c%[2]s%[1]c%[3]s%[1]c (%[2]s) %[1]c", c, first, last)
+		w.post(ann, body)
+		queries := []string{first, last, first + " " + last, `"` + first + " " + last + `"`}
+		if c != '"' && c != '-' {
+			queries = append(queries, first+string(c)+last, string(c)+first+string(c))
+		}
+		if c == '#' || c == '-' {
+			queries = slices.DeleteFunc(queries, func(q string) bool { return q[0] == byte(c) })
+		}
+		for _, q := range queries {
+			w.finds(0, q, body)
+		}
+	}
+}
+
+// What somebody writes is read while the post's lock is held: no text takes much
+// longer than any other of its length.
+func TestNoTextIsSlowToIndex(t *testing.T) {
+	w := newTown(t)
+	const most = 20 // times as long as plain text
+	var plain time.Duration
+	read := func(body string) (took time.Duration, err error) {
+		err = pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error {
+			_, err := tx.Exec(t.Context(), `SELECT set_config('statement_timeout', $1, true)`, strconv.FormatInt((most*plain).Milliseconds(), 10))
+			w.must(err)
+			begin := time.Now()
+			_, err = tx.Exec(t.Context(), `SELECT search_lexemes(7, $1)`, body)
+			took = time.Since(begin)
+			return err
+		})
+		return took, err
+	}
+	fill := func(s string, part int) string { return strings.Repeat(s, MaxPostBytes/part/len(s)) }
+	for range 3 {
+		took, err := read(fill("the white cats, sleeping on sofas; ", 1))
+		w.must(err)
+		plain = max(plain, took.Round(time.Millisecond))
+	}
+	texts := []string{fill("\u0301", 2) + fill("\u0316", 2)} // which are sorted
+	for _, text := range []string{
+		"<!--", "<", "<a", "<a ", "<a href='", "</", "&amp;", "&", "&#", "a_", "_", "a-b-", "a-", "-", "a-1-", "ж-", "@", "a@", "a@b.c-", "a.", ".", "/", "/a",
+		"a/", "~", "://", "http://", "http://a.", "1", "1e1", "e1e1", "1.", "+1", "-1", "1-", "1a", "a1-", "#", "#a", "%20", "?a=b", "a:", "a", "ж", "ａ．",
+		"\u0301\u0316", "\u0344", "\ufdfa", "㌖", "<!--a_b-c@d.e/f&amp;g1e1://",
+	} {
+		texts = append(texts, fill(text, 1))
+	}
+	for _, text := range texts {
+		if took, err := read(text); err != nil || took > most*plain {
+			t.Errorf("%.20q…: %v after %v; as much plain text takes %v", text, err, took, plain)
+		}
+	}
+}
+
+// A text is found by the tags in whose timelines it brings its post, and by no
+// others.
+func TestSearchTags(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	var many strings.Builder
+	for i := range marks.Most + 5 {
+		fmt.Fprintf(&many, "#tag%d ", i)
+	}
+	texts := []string{
+		"C# a#b # ## #-x, see no. 5", "#river and (#weir), «#лес»", "#River #RIVER #Весна #ВЕСНА", "#spring-time #весна. #a#b",
+		"#1 #year_2011 #_x", "#ｒｉｖｅｒ #ﬁsh #x²", "#\u0439ога #\u0438\u0306ога", "#ёлка #елка", "either/#or (#and) \"#not\" ,#xor",
+		"https://example.org/a#top http://x.org/#y #z", "one\n#two\n\n#three", "&#39; &#tag;", "#हिन्दी #தமிழ்", strings.TrimSpace(many.String()), "@ann and no tag",
+	}
+	indexed := func(post, comment int64, text string) {
+		t.Helper()
+		want := []string{"@" + strconv.FormatInt(ann.ID, 10)}
+		for _, tag := range marks.Tags(text) {
+			want = append(want, "#"+tag)
+		}
+		slices.Sort(want)
+		got := value[[]string](w, `
+			SELECT array_agg(l ORDER BY l COLLATE "C") FROM texts, unnest(tsvector_to_array(lexemes)) l
+			WHERE post_id = $1 AND comment_id = $2 AND l ~ '^[#@]'`, post, comment)
+		if !slices.Equal(got, want) {
+			t.Errorf("comment %d, %q: got %q, want %q", comment, text, got, want)
+		}
+	}
+	c := w.post(ann, "nothing yet")
+	said := w.remark(ann, c.Code, "nothing yet")
+	for _, text := range texts {
+		indexed(w.post(ann, text).PostID, ownText, text)
+		indexed(c.PostID, w.remark(ann, c.Code, text).CommentID, text)
+		w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, text)))
+		indexed(c.PostID, ownText, text)
+		w.must(second(w.EditComment(t.Context(), ann.ID, c.Code, said.CommentID, text)))
+		indexed(c.PostID, said.CommentID, text)
+	}
+	w.sound()
+	w.must(second(w.DeletePost(t.Context(), ann.ID, c.Code)))
+	w.finds(0, "#हिन्दी", texts[12])
+	w.finds(0, "#tag19", texts[13])
+	w.finds(0, "#tag24")
+}
+
+// squares are as many of what form makes of eight squared words as a post may
+// hold, no two the same. Normalized most of the words are six characters, the
+// others five.
+func squares(form string) string {
+	others := []rune("㌖㌙㌚㌇㌕㌠㌫㌗㌮")
+	var b strings.Builder
+	for i := 0; b.Len()+len(form)+24 < MaxPostBytes-20; i++ {
+		word := []rune(strings.Repeat("㌖", 8))
+		changed := 0
+		for j, n := 0, i; n > 0; j, n = j+1, n/len(others) {
+			if word[j] = others[n%len(others)]; word[j] != '㌖' {
+				changed++
+			}
+		}
+		if changed <= 3 {
+			fmt.Fprintf(&b, form, string(word))
+		}
+	}
+	return b.String()
+}
+
+// Whatever people write can be kept, and found.
+func TestSearchTakesAnyText(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	numbers := func(form string) string {
+		var b strings.Builder
+		for i := 0; b.Len() < MaxPostBytes-200; i++ {
+			fmt.Fprintf(&b, form, i)
+		}
+		return b.String()
+	}
+	texts := []string{
+		"#" + strings.Repeat("x", MaxPostBytes-100), strings.Repeat("ж", MaxPostBytes/2-100), numbers("#t%d "), numbers("%x.io/%[1]x-%[1]x "),
+		numbers("%d-%[1]x-"), numbers("https://%d.example/%[1]d/?%[1]d#%[1]d "), numbers("<a href='%d'>&amp;</a>"), numbers("\u0344%d "),
+		numbers("a%x-"), numbers("ж%x"),
+	}
+	// What these stand for is much longer, and only the beginning of it is read.
+	long := []string{numbers("\ufdfa%d"), numbers("\ufdfa-%d"), squares("#%s "), squares("%s "), squares("%s-"), squares("%s")}
+	for i, text := range slices.Concat(texts, long) {
+		if text += " needle"; i >= len(texts) {
+			text = "needle " + text
+		}
+		c := w.post(ann, text)
+		w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, text+"s")))
+		out, _, err := w.search(0, "needle", Scan{Limit: 1})
+		w.must(err)
+		if len(out.Posts) != 1 || out.Posts[0].PostID != c.PostID {
+			t.Errorf("%.20q…: found %+v, want post %d", text, out.Posts, c.PostID)
+		}
+	}
+	p := tale("1")
+	p.Body = long[2]
+	w.importPosts(1, p)
+	w.sound()
+}
+
+// What stood here before is indexed anew, tags included.
+func TestSearchIndexesAnew(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	c := w.post(ann, "larks/wrens #हिन्दी")
+	w.remark(ann, c.Code, "owls.Rooks #weir")
+	gone := w.post(ann, "larks #weir")
+	w.must(second(w.DeletePost(t.Context(), ann.ID, gone.Code)))
+	w.must(migrations.PrimaryDown(t.Context(), w.pool, 18))
+	w.exec(`UPDATE texts SET lexemes = ''`)
+	w.must(migrations.Primary(t.Context(), w.pool))
+	for _, q := range []string{"larks", "larks/wrens", "#हिन्दी larks from:ann", "rooks #weir", "owls from:ann"} {
+		w.finds(0, q, "larks/wrens #हिन्दी")
+	}
+	w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, "#mill")))
+	w.finds(0, "#mill", "#mill")
+	w.finds(0, "#हिन्दी")
+	w.sound()
+}
