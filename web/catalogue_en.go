@@ -424,6 +424,7 @@ var englishTexts = map[string]string{
 	"invalid.to_unknown":         "There is nobody called “{value}”.",
 	"invalid.to_forbidden":       "You cannot write to “{value}”.",
 	"invalid.key_long":           "The form's key is too long. Open the page again.",
+	"invalid.key_used":           "This form was already sent with something else in it, and that is published. Send it again to publish this too.",
 	"invalid.list_taken":         "You have a list called “{value}”.",
 	"invalid.lists_many":         "You have as many lists as one can have.",
 	"invalid.list_unknown":       "There is no such list any more. Open the page again.",

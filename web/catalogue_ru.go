@@ -424,6 +424,7 @@ var russianTexts = map[string]string{
 	"invalid.to_unknown":         "Никого с именем «{value}» здесь нет.",
 	"invalid.to_forbidden":       "Написать «{value}» вы не можете.",
 	"invalid.key_long":           "Ключ формы слишком длинный. Откройте страницу заново.",
+	"invalid.key_used":           "Эта форма уже была отправлена, но с другим содержанием: оно опубликовано. Отправьте ещё раз, чтобы опубликовать и это.",
 	"invalid.list_taken":         "У вас уже есть список «{value}».",
 	"invalid.lists_many":         "Больше списков завести нельзя.",
 	"invalid.list_unknown":       "Такого списка уже нет. Откройте страницу заново.",

@@ -179,6 +179,15 @@ func (w wrong) at(field string) string {
 	return ""
 }
 
+// key returns the key for the form when it is shown again: the one it was sent with,
+// which keeps what has been done from being done twice, or another if that is wrong.
+func (w wrong) key(sent string) string {
+	if w.Field == "key" {
+		return formKey()
+	}
+	return sent
+}
+
 // invalid puts an InvalidError into the reader's words.
 func (s *Server) invalid(r *request, err *timelines.InvalidError) wrong {
 	key := "invalid." + err.Code
