@@ -273,7 +273,6 @@ var englishTexts = map[string]string{
 	"edit.post.title":            "Edit the post",
 	"edit.places.title":          "Where it stands",
 	"edit.places.hint":           "Counts at once: who can read none of these places does not see the post any more.",
-	"edit.places.do":             "Move the post",
 	"remove.title":               "Remove from the group",
 	"remove.sure":                "The post leaves {group}. If it stands nowhere else, only its author still sees it.",
 	"remove.do":                  "Remove",

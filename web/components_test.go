@@ -114,8 +114,8 @@ func TestComponents(t *testing.T) {
 		"comment_again": commentAgain(me, commentForms{
 			address: "/p/x/comments", back: "/p/x", body: "kept", key: "k", wrong: wrong{Field: "body", Text: "Too long."},
 		}),
-		"edit_post": editPage(me, editView{address: "/p/x", back: "/p/x", body: "Text", change: true, places: &composer{
-			to: []timelines.Account{club}, own: []string{"anna/photos"}, people: "bob", wrong: wrong{Field: "to", Text: "No."},
+		"edit_post": editPage(me, editView{address: "/p/x", back: "/p/x", body: "Text", change: true, was: "bob", wrong: wrong{Field: "to", Text: "No."}, places: &composer{
+			to: []timelines.Account{club}, own: []string{"anna/photos"}, people: "bob",
 		}}),
 		"remove":    removePage(removal{present: me, code: "x", groups: []timelines.Account{club}}),
 		"eyes":      plainPage(river(me, rivers.Eyes, "/filter/eyes"), &toMyself),
