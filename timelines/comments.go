@@ -21,7 +21,8 @@ type NewComment struct {
 // ErrBlocked if they can only through groups that block them (see Block). The
 // post enters the author's comments and discussions, fresh there the first time,
 // and is bumped everywhere if it is young or much talked about (see bumpTx). The
-// comment's tags and mentions bring the post to their timelines, as its own do.
+// comment's tags and mentions bring the post to their timelines, as its own do. A Key
+// sent before is as in CreatePost.
 func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error) {
 	body, err := cleanBody(n.Body, MaxCommentBytes)
 	if err != nil {
@@ -50,7 +51,7 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 		if err != nil {
 			return Change{}, fmt.Errorf("insert comment: %w", err)
 		}
-		if err := recordKeyTx(ctx, tx, n.Author, n.Key, p.ID, c.CommentID); err != nil {
+		if err := recordKeyTx(ctx, tx, n.Author, n.form(p.Code, body), p.ID, c.CommentID); err != nil {
 			return Change{}, err
 		}
 		bumped, rest, err := bumpTx(ctx, tx, p, n.Author)

@@ -42,7 +42,8 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 // A Language that is not known is an InvalidError "language_unknown". An unknown
 // destination is an InvalidError "to_unknown" and one the author may not write to
 // "to_forbidden", each with its name for Value; ToEyes among others is "to_eyes",
-// since one of the two cannot be meant.
+// since one of the two cannot be meant. A post with a Key that the author sent before
+// is the one made then, Repeated; with other content it is an InvalidError "key_used".
 func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 	body, err := cleanBody(n.Body, MaxPostBytes)
 	if err != nil {
@@ -72,7 +73,7 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		if err := recordKeyTx(ctx, tx, n.Author, n.Key, c.PostID, 0); err != nil {
+		if err := recordKeyTx(ctx, tx, n.Author, n.form(body, to), c.PostID, 0); err != nil {
 			return Change{}, err
 		}
 		entered, err := placeTx(ctx, tx, c.PostID, tongue.lang, where)

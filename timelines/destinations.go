@@ -19,36 +19,33 @@ import (
 // ErrNotFound if the actor cannot read the post, ErrForbidden if it is another's;
 // the InvalidErrors are those of CreatePost, and "to_none".
 func (s *Store) SetDestinations(ctx context.Context, actor int64, code string, to []string) (Change, error) {
-	to, err := cleanDestinations(to)
+	to, err := newDestinations(to)
 	if err != nil {
 		return Change{}, err
 	}
-	if len(to) == 0 {
-		return Change{}, &InvalidError{Field: "to", Code: "to_none"}
+	return s.revise(ctx, actor, code, nil, to)
+}
+
+// newDestinations is cleanDestinations of at least one.
+func newDestinations(to []string) ([]string, error) {
+	to, err := cleanDestinations(to)
+	if err == nil && len(to) == 0 {
+		err = &InvalidError{Field: "to", Code: "to_none"}
 	}
-	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		// The timelines first, then the post: the order of everybody else.
-		where, found, err := addressTx(ctx, tx, actor, to)
-		if err != nil {
-			return Change{}, err
-		}
-		p, err := lockPostTx(ctx, tx, actor, code)
-		if err != nil {
-			return Change{}, err
-		}
-		if p.AuthorID != actor {
-			return Change{}, ErrForbidden
-		}
-		stands, err := decisiveTx(ctx, tx, p.ID)
-		if err != nil {
-			return Change{}, err
-		}
-		fresh := slices.DeleteFunc(found, func(d destination) bool { return slices.Contains(stands, d.TimelineID) })
-		if err := checkWritableTx(ctx, tx, actor, fresh); err != nil {
-			return Change{}, err
-		}
-		return s.moveTx(ctx, tx, p, actor, stands, where.decisive)
-	})
+	return to, err
+}
+
+// resendTx is moveTx of a post to the destinations found, by its author.
+func (s *Store) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []destination, decisive []int64) (touched []int64, moved bool, err error) {
+	stands, err := decisiveTx(ctx, tx, p.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	fresh := slices.DeleteFunc(found, func(d destination) bool { return slices.Contains(stands, d.TimelineID) })
+	if err := checkWritableTx(ctx, tx, p.AuthorID, fresh); err != nil {
+		return nil, false, err
+	}
+	return s.moveTx(ctx, tx, p, stands, decisive)
 }
 
 // RemoveFromGroup takes a post out of a group the actor administers. A post that
@@ -84,7 +81,14 @@ func (s *Store) RemoveFromGroup(ctx context.Context, actor int64, code, group st
 				return Change{}, fmt.Errorf("find the author's eyes: %w", err)
 			}
 		}
-		return s.moveTx(ctx, tx, p, actor, stands, left)
+		touched, moved, err := s.moveTx(ctx, tx, p, stands, left)
+		if err != nil {
+			return Change{}, err
+		}
+		if !moved {
+			return Change{}, &unchanged{p.change(actor)}
+		}
+		return s.touchTx(ctx, tx, p.change(actor), touched)
 	})
 }
 
@@ -97,14 +101,13 @@ func decisiveTx(ctx context.Context, tx pgx.Tx, post int64) (stands []int64, err
 	return union(stands, nil), nil
 }
 
-// moveTx ends the change of a locked post's destinations from one list to
-// another, both in key order. What it enters, it enters as fresh as it is, or
-// where it stood there before; all its timelines are touched, as whoever reads
-// any of them may read the post now, or may not any more.
-func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64, stands, decisive []int64) (Change, error) {
-	c := p.change(actor)
+// moveTx changes a locked post's destinations from one list to another, both in key
+// order; if they are the same, nothing is moved. What it enters, it enters as fresh as
+// it is, or where it stood there before; all its timelines are touched, as whoever
+// reads any of them may read the post now, or may not any more.
+func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, decisive []int64) (touched []int64, moved bool, err error) {
 	if slices.Equal(stands, decisive) {
-		return Change{}, &unchanged{c}
+		return nil, false, nil
 	}
 	const move = `
 		UPDATE posts p
@@ -112,7 +115,7 @@ func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64
 		FROM (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
 		WHERE p.id = @post`
 	if _, err := tx.Exec(ctx, move, pgx.StrictNamedArgs{"post": p.ID, "decisive": decisive}); err != nil {
-		return Change{}, fmt.Errorf("move post: %w", err)
+		return nil, false, fmt.Errorf("move post: %w", err)
 	}
 	left := without(stands, decisive)
 	// A row that comes back keeps its first stamp, so that leaving and coming back
@@ -138,35 +141,35 @@ func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64
 		)
 		UPDATE timeline_entries e SET withdrawn = true
 		FROM standing WHERE e.ctid = standing.at`
-	if _, err := tx.Exec(ctx, enter, pgx.StrictNamedArgs{"post": c.PostID, "decisive": decisive}); err != nil {
-		return Change{}, fmt.Errorf("enter destinations: %w", err)
+	if _, err := tx.Exec(ctx, enter, pgx.StrictNamedArgs{"post": p.ID, "decisive": decisive}); err != nil {
+		return nil, false, fmt.Errorf("enter destinations: %w", err)
 	}
-	if _, err := tx.Exec(ctx, leave, pgx.StrictNamedArgs{"post": c.PostID, "left": left}); err != nil {
-		return Change{}, fmt.Errorf("leave destinations: %w", err)
+	if _, err := tx.Exec(ctx, leave, pgx.StrictNamedArgs{"post": p.ID, "left": left}); err != nil {
+		return nil, false, fmt.Errorf("leave destinations: %w", err)
 	}
 	// What goes from hand to hand does not stand among what is for all.
 	p.Stamp = 0
 	settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
 	if err != nil {
-		return Change{}, err
+		return nil, false, err
 	}
 	rows, err := tx.Query(ctx, `SELECT timeline_id FROM timeline_entries WHERE post_id = @post AND NOT withdrawn`,
-		pgx.StrictNamedArgs{"post": c.PostID})
-	touched, err := collectIDs(rows, err, "timelines of a moved post")
+		pgx.StrictNamedArgs{"post": p.ID})
+	touched, err = collectIDs(rows, err, "timelines of a moved post")
 	if err != nil {
-		return Change{}, err
+		return nil, false, err
 	}
 	var behind bool
-	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ungated_posts WHERE post_id = @post)`, pgx.StrictNamedArgs{"post": c.PostID}).Scan(&behind)
+	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ungated_posts WHERE post_id = @post)`, pgx.StrictNamedArgs{"post": p.ID}).Scan(&behind)
 	if err != nil {
-		return Change{}, fmt.Errorf("look for upkeep of a moved post: %w", err)
+		return nil, false, fmt.Errorf("look for upkeep of a moved post: %w", err)
 	}
 	if behind {
 		if err := s.announceTx(ctx, tx, Upkeep{}); err != nil {
-			return Change{}, err
+			return nil, false, err
 		}
 	}
-	return s.touchTx(ctx, tx, c, union(touched, union(left, settled)))
+	return slices.Concat(touched, left, settled), true, nil
 }
 
 // without returns those of the ids that are not among the others.

@@ -108,6 +108,69 @@ func TestSetDestinations(t *testing.T) {
 	w.fails("where a secret stands", err, ErrNotFound)
 }
 
+// A post's text and its places change together, or neither does.
+func TestEditPostAt(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	club := w.group(ann, "club", Public)
+	w.post(bob, "by the #weir")
+	p := w.post(bob, "hello")
+	w.heard.take()
+	version := w.version(p.PostID)
+	said := func(text string, stands ...int64) {
+		t.Helper()
+		w.same("body", value[string](w, `SELECT body FROM posts WHERE id = $1`, p.PostID), text)
+		w.same("decisive", value[[]int64](w, `SELECT decisive FROM posts WHERE id = $1`, p.PostID), ids(stands...))
+	}
+	for _, tc := range []struct {
+		body, lang string
+		to         []string
+		code       string
+	}{
+		{" ", "", []string{"club"}, "body_empty"},
+		{"hi", "xx", []string{"club"}, "language_unknown"},
+		{"hi", "", nil, "to_none"},
+		{"hi", "", []string{"nobody"}, "to_unknown"},
+	} {
+		_, err := w.EditPostAt(t.Context(), bob.ID, p.Code, tc.body, tc.lang, tc.to)
+		w.invalid("edit", err, tc.code)
+	}
+	_, err := w.SetWriters(t.Context(), ann.ID, "club", WritersAdmins)
+	w.must(err)
+	_, err = w.EditPostAt(t.Context(), bob.ID, p.Code, "hi", "", []string{"club"})
+	w.invalid("to whom one may not write", err, "to_forbidden")
+	_, err = w.EditPostAt(t.Context(), ann.ID, p.Code, "hi", "", []string{"ann"})
+	w.fails("another's", err, ErrForbidden)
+	said("hello", bob.FeedID)
+	w.same("version", w.version(p.PostID), version)
+	_, err = w.SetWriters(t.Context(), ann.ID, "club", WritersAnyone)
+	w.must(err)
+	w.heard.take()
+
+	edit := func(body string, to ...string) Change {
+		t.Helper()
+		c, err := w.EditPostAt(t.Context(), bob.ID, p.Code, body, "", to)
+		w.must(err)
+		w.sound()
+		return c
+	}
+	c := edit("hi #weir", "club")
+	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: c.Touched}})
+	w.same("version", w.version(p.PostID), version+1)
+	said("hi #weir", club.FeedID)
+	for _, id := range []int64{bob.FeedID, club.FeedID, w.hashtag("weir"), w.timeline(KindPost, p.PostID)} {
+		if !slices.Contains(c.Touched, id) {
+			t.Errorf("timeline %d is not touched by %v", id, c.Touched)
+		}
+	}
+	w.same("again", edit("hi #weir", "club"), Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code})
+	w.same("announced", w.heard.take(), []Event(nil))
+	edit("ho #weir", "club")
+	said("ho #weir", club.FeedID)
+	edit("ho #weir", "bob")
+	said("ho #weir", bob.FeedID)
+}
+
 // What was once put into a group may stay there, whoever may write to it now.
 func TestOldDestinationsStay(t *testing.T) {
 	w := newTown(t)

@@ -31,7 +31,7 @@ var (
 // "name_reserved", "password_short", "password_long", "body_empty", "body_long",
 // "title_empty", "title_long", "to_unknown", "to_forbidden", "to_none", "to_eyes",
 // "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full", "key_long",
-// "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
+// "key_used", "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
 // "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",
 // "admin_demote", "list_taken", "list_unknown", "lists_many", "member_unknown",
 // "hides_many", "term_empty", "term_long", "query_long", "query_terms", and of imports

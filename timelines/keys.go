@@ -2,7 +2,11 @@ package timelines
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"io"
+	"slices"
+	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -18,30 +22,66 @@ func checkKey(key string) error {
 	return nil
 }
 
-// recordKeyTx remembers that the account's form with this key made the post, or
-// the comment in it. If the key had been seen, it returns *unchanged with what
-// was made the first time.
-func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, key string, post, comment int64) error {
-	if key == "" {
+// form is a form as it was sent: its key, and what it asks for in a hash. With
+// other content it is another form, though it has the key of one that was sent.
+type form struct {
+	key   string // or empty
+	asked [sha256.Size]byte
+}
+
+// form is what n asks for, body and to being its own as they are stored. The
+// same places in another order are the same.
+func (n NewPost) form(body string, to []string) form {
+	return formOf(n.Key, slices.Concat([]string{"post", body, n.Language}, slices.Sorted(slices.Values(to)))...)
+}
+
+// form is what n asks for; code and body are its own as they are stored.
+func (n NewComment) form(code, body string) form {
+	return formOf(n.Key, "comment", code, body)
+}
+
+// formOf hashes each part with its length before it, so that no two lists of
+// parts look alike.
+func formOf(key string, parts ...string) form {
+	h := sha256.New()
+	for _, part := range parts {
+		_, _ = io.WriteString(h, strconv.Itoa(len(part))+":"+part) // a hash never fails
+	}
+	f := form{key: key}
+	h.Sum(f.asked[:0])
+	return f
+}
+
+// recordKeyTx remembers that the account's form made the post, or the comment in
+// it. If it had been sent before, it returns *unchanged with what was made the
+// first time; if that was with other content, an InvalidError "key_used": a
+// browser that goes back restores the keys of forms with the rest of the page,
+// and people write anew into what they find there.
+func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, comment int64) error {
+	if f.key == "" {
 		return nil
 	}
 	// Two transactions with one key: the second waits in the unique index for the
 	// first. An update that changes nothing returns the row that won, whereas DO
 	// NOTHING and a look afterwards could miss a row removed between.
 	const query = `
-		INSERT INTO keys (account_id, key, post_id, comment_id)
-		VALUES (@account, @key, @post, nullif(@comment::bigint, 0))
+		INSERT INTO keys (account_id, key, asked, post_id, comment_id)
+		VALUES (@account, @key, @asked, @post, nullif(@comment::bigint, 0))
 		ON CONFLICT (account_id, key) DO UPDATE SET key = EXCLUDED.key
-		RETURNING coalesce(post_id, 0), coalesce(comment_id, 0)`
+		RETURNING coalesce(post_id, 0), coalesce(comment_id, 0), coalesce(asked = @asked, true)`
 	var madePost, madeComment int64
+	var same bool
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
-		"account": account, "key": key, "post": post, "comment": comment,
-	}).Scan(&madePost, &madeComment)
+		"account": account, "key": f.key, "asked": f.asked[:], "post": post, "comment": comment,
+	}).Scan(&madePost, &madeComment, &same)
 	if err != nil {
 		return fmt.Errorf("record key: %w", err)
 	}
 	if madePost == post && madeComment == comment {
 		return nil
+	}
+	if !same {
+		return &InvalidError{Field: "key", Code: "key_used"}
 	}
 	first := Change{Actor: account, PostID: madePost, CommentID: madeComment, Repeated: true}
 	// A statement of its own: what the first transaction committed while the

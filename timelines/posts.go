@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -77,25 +78,92 @@ func (s *Store) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int6
 // actor cannot read it, ErrForbidden if it is another's. The same text changes
 // nothing.
 func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (Change, error) {
-	return s.editPost(ctx, actor, code, body, "", true)
+	t, err := newText(body, "")
+	if err != nil {
+		return Change{}, err
+	}
+	t.keep = true
+	return s.revise(ctx, actor, code, &t, nil)
 }
 
 // EditPostIn is EditPost with a choice of language as in NewPost; another choice
 // is a change too.
 func (s *Store) EditPostIn(ctx context.Context, actor int64, code, body, language string) (Change, error) {
-	return s.editPost(ctx, actor, code, body, language, false)
+	t, err := newText(body, language)
+	if err != nil {
+		return Change{}, err
+	}
+	return s.revise(ctx, actor, code, &t, nil)
 }
 
-// editPost makes language the author's choice, or keeps the choice there is.
-func (s *Store) editPost(ctx context.Context, actor int64, code, body, language string, keep bool) (Change, error) {
-	body, err := cleanBody(body, MaxPostBytes)
+// EditPostAt is EditPostIn and SetDestinations in one: both are done, or neither.
+func (s *Store) EditPostAt(ctx context.Context, actor int64, code, body, language string, to []string) (Change, error) {
+	t, err := newText(body, language)
 	if err != nil {
 		return Change{}, err
 	}
-	tongue, err := tongueOf(body, language)
-	if err != nil {
+	if to, err = newDestinations(to); err != nil {
 		return Change{}, err
 	}
+	return s.revise(ctx, actor, code, &t, to)
+}
+
+// revise changes the actor's own post: its text unless that is nil, its
+// destinations unless there are none.
+func (s *Store) revise(ctx context.Context, actor int64, code string, t *text, to []string) (Change, error) {
+	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
+		var where address
+		var found []destination
+		var err error
+		if len(to) > 0 { // the timelines first, then the post: the order of everybody else
+			if where, found, err = addressTx(ctx, tx, actor, to); err != nil {
+				return Change{}, err
+			}
+		}
+		p, err := lockPostTx(ctx, tx, actor, code)
+		if err != nil {
+			return Change{}, err
+		}
+		if p.AuthorID != actor {
+			return Change{}, ErrForbidden
+		}
+		c := p.change(actor)
+		var touched, left []int64
+		var rewritten, moved bool
+		if t != nil {
+			if touched, rewritten, err = s.rewriteTx(ctx, tx, &c, p, *t); err != nil {
+				return Change{}, err
+			}
+		}
+		if len(to) > 0 {
+			if left, moved, err = s.resendTx(ctx, tx, p, found, where.decisive); err != nil {
+				return Change{}, err
+			}
+		}
+		if !rewritten && !moved {
+			return Change{}, &unchanged{c}
+		}
+		return s.touchTx(ctx, tx, c, slices.Concat(touched, left))
+	})
+}
+
+// text is what a post is to say.
+type text struct {
+	body   string
+	tongue tongue
+	keep   bool // the choice of language there is, if there is one
+}
+
+func newText(body, language string) (t text, err error) {
+	if t.body, err = cleanBody(body, MaxPostBytes); err != nil {
+		return text{}, err
+	}
+	t.tongue, err = tongueOf(t.body, language)
+	return t, err
+}
+
+// rewriteTx changes what a locked post says, and returns the timelines touched.
+func (s *Store) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, t text) (touched []int64, changed bool, err error) {
 	const edit = `
 		UPDATE posts p SET body = @body, lang = n.lang, lang_chosen = n.chosen,
 			edited_at = CASE WHEN p.body <> @body THEN clock_timestamp() ELSE p.edited_at END
@@ -104,35 +172,25 @@ func (s *Store) editPost(ctx context.Context, actor int64, code, body, language 
 				CASE WHEN @keep THEN lang_chosen ELSE @chosen END AS chosen
 			FROM posts WHERE id = @post) n
 		WHERE p.id = @post AND (p.body, p.lang, p.lang_chosen) <> (@body, n.lang, n.chosen)`
-	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		p, err := lockPostTx(ctx, tx, actor, code)
-		if err != nil {
-			return Change{}, err
-		}
-		if p.AuthorID != actor {
-			return Change{}, ErrForbidden
-		}
-		tag, err := tx.Exec(ctx, edit, pgx.StrictNamedArgs{
-			"post": p.ID, "body": body, "keep": keep, "lang": tongue.lang, "chosen": tongue.chosen,
-		})
-		if err != nil {
-			return Change{}, fmt.Errorf("edit post: %w", err)
-		}
-		if tag.RowsAffected() == 0 {
-			return Change{}, &unchanged{p.change(actor)}
-		}
-		c := p.change(actor)
-		touched, err := s.indexTextTx(ctx, tx, &c, p, ownText, body, true)
-		if err != nil {
-			return Change{}, err
-		}
-		// In another language it stands among other posts.
-		settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
-		if err != nil {
-			return Change{}, err
-		}
-		return s.touchTx(ctx, tx, c, union(touched, settled))
+	tag, err := tx.Exec(ctx, edit, pgx.StrictNamedArgs{
+		"post": p.ID, "body": t.body, "keep": t.keep, "lang": t.tongue.lang, "chosen": t.tongue.chosen,
 	})
+	if err != nil {
+		return nil, false, fmt.Errorf("edit post: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return nil, false, nil
+	}
+	touched, err = s.indexTextTx(ctx, tx, c, p, ownText, t.body, true)
+	if err != nil {
+		return nil, false, err
+	}
+	// In another language it stands among other posts.
+	settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+	if err != nil {
+		return nil, false, err
+	}
+	return slices.Concat(touched, settled), true, nil
 }
 
 // DeletePost removes the actor's own post. ErrNotFound if the actor cannot read

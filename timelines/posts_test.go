@@ -182,7 +182,7 @@ func TestKeyRepeated(t *testing.T) {
 	w.heard.take()
 	version, fresh := w.version(first.PostID), w.freshAt(first.PostID)
 
-	again, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello again", Key: "k1"})
+	again, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: "k1"})
 	w.must(err)
 	w.same("post again", again, Change{Actor: bob.ID, PostID: first.PostID, Code: first.Code, Repeated: true})
 	again, err = w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: first.Code, Body: "so", Key: "k2"})
@@ -199,6 +199,68 @@ func TestKeyRepeated(t *testing.T) {
 	other, err := w.CreatePost(t.Context(), NewPost{Author: ann.ID, Body: "hello", Key: "k1"})
 	w.must(err)
 	w.same("another's key", other.Repeated, false)
+	w.sound()
+}
+
+// A browser that goes back restores the key of a form that was sent: with anything
+// else in it, the form is another request, and is not answered as the first was.
+func TestKeyWithOtherContent(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	w.user("ann")
+	other := w.post(bob, "another post")
+	asked := NewPost{Author: bob.ID, Body: "hello\nthere", To: []string{"bob", "ann"}, Language: "en", Key: "k1"}
+	post, err := w.CreatePost(t.Context(), asked)
+	w.must(err)
+	said := NewComment{Author: bob.ID, Code: post.Code, Body: "so", Key: "k2"}
+	comment, err := w.CreateComment(t.Context(), said)
+	w.must(err)
+	w.heard.take()
+
+	for what, change := range map[string]func(*NewPost){
+		"text":     func(n *NewPost) { n.Body = "hello again" },
+		"places":   func(n *NewPost) { n.To = []string{"bob"} },
+		"language": func(n *NewPost) { n.Language = "" },
+		"kind":     func(n *NewPost) { n.Key = "k2" },
+	} {
+		n := asked
+		change(&n)
+		_, err := w.CreatePost(t.Context(), n)
+		w.invalid("a post with other "+what, err, "key_used")
+	}
+	for what, change := range map[string]func(*NewComment){
+		"text": func(n *NewComment) { n.Body = "so what" },
+		"post": func(n *NewComment) { n.Code = other.Code },
+		"kind": func(n *NewComment) { n.Key = "k1" },
+	} {
+		n := said
+		change(&n)
+		_, err := w.CreateComment(t.Context(), n)
+		w.invalid("a comment with other "+what, err, "key_used")
+	}
+	w.same("announced", w.heard.take(), []Event(nil))
+	w.same("posts", value[int](w, `SELECT count(*)::int FROM posts`), 2)
+	w.same("comments", value[int](w, `SELECT count(*)::int FROM comments`), 1)
+
+	// The same thing, spelt as another browser or script would, and whatever has
+	// become of the post meanwhile.
+	_, err = w.EditPost(t.Context(), bob.ID, post.Code, "changed")
+	w.must(err)
+	asked.Body, asked.To = "hello\r\nthere\r\n", []string{"ann ", "bob", "ann"}
+	again, err := w.CreatePost(t.Context(), asked)
+	w.must(err)
+	w.same("the same", again, Change{Actor: bob.ID, PostID: post.PostID, Code: post.Code, Repeated: true})
+
+	// What was kept of a form before content was: its key alone.
+	w.exec(`UPDATE keys SET asked = NULL`)
+	asked.Body = "anything"
+	again, err = w.CreatePost(t.Context(), asked)
+	w.must(err)
+	w.same("a post of before", again.PostID, post.PostID)
+	said.Body = "anything"
+	again, err = w.CreateComment(t.Context(), said)
+	w.must(err)
+	w.same("a comment of before", again.CommentID, comment.CommentID)
 	w.sound()
 }
 
@@ -311,7 +373,7 @@ func TestDeletePost(t *testing.T) {
 	w.must(err)
 	w.same("deleting again", c, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code})
 	w.same("version", w.version(p.PostID), version+1)
-	again, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: "k"})
+	again, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: []string{"bob", "club", "ann"}, Key: "k"})
 	w.must(err)
 	w.same("its key", again.Repeated, true)
 }

@@ -88,6 +88,19 @@ func TestFormsInPlace(t *testing.T) {
 	if got := eval[int](a, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got != 2 {
 		t.Errorf("%d comments, want 2", got)
 	}
+	// A form that a browser brought back with the key it was sent with: its new text is
+	// not taken for the old one, and goes through when it is sent again.
+	used := eval[string](a, `document.querySelector('#p-`+post.Code+`-box [name=key]').value`)
+	a.comment(post.Code, "a third one")
+	a.shows(post.Code, "comments", "a third one")
+	eval[string](a, `document.querySelector('#p-`+post.Code+`-box [name=key]').value = '`+used+`'`)
+	a.comment(post.Code, "a fourth one")
+	a.await("a complaint", `document.querySelector('#p-`+post.Code+`-box [role=alert]')?.textContent`)
+	if got := eval[string](a, `document.querySelector('#p-`+post.Code+`-box textarea').value`); got != "a fourth one" {
+		t.Errorf("the refused text became %q", got)
+	}
+	eval[bool](a, `(document.querySelector('#p-`+post.Code+`-box form button').click(), true)`)
+	a.shows(post.Code, "comments", "a fourth one")
 	a.equalsReload()
 }
 

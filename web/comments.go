@@ -94,7 +94,7 @@ func (s *Server) createComment(w http.ResponseWriter, r *request) error {
 		}
 		return s.again(w, r, is, commentAgain(s.simple(r), commentForms{
 			address: "/p/" + code + "/comments", back: r.back("/p/" + code),
-			body: comment.Body, key: comment.Key, wrong: is,
+			body: comment.Body, key: is.key(comment.Key), wrong: is,
 		}))
 	}
 	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+commentID(c.CommentID)))

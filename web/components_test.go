@@ -114,8 +114,8 @@ func TestComponents(t *testing.T) {
 		"comment_again": commentAgain(me, commentForms{
 			address: "/p/x/comments", back: "/p/x", body: "kept", key: "k", wrong: wrong{Field: "body", Text: "Too long."},
 		}),
-		"edit_post": editPage(me, editView{address: "/p/x", back: "/p/x", body: "Text", change: true, places: &composer{
-			to: []timelines.Account{club}, own: []string{"anna/photos"}, people: "bob", wrong: wrong{Field: "to", Text: "No."},
+		"edit_post": editPage(me, editView{address: "/p/x", back: "/p/x", body: "Text", change: true, was: "bob", wrong: wrong{Field: "to", Text: "No."}, places: &composer{
+			to: []timelines.Account{club}, own: []string{"anna/photos"}, people: "bob",
 		}}),
 		"remove":    removePage(removal{present: me, code: "x", groups: []timelines.Account{club}}),
 		"eyes":      plainPage(river(me, rivers.Eyes, "/filter/eyes"), &toMyself),
@@ -142,16 +142,20 @@ func TestComponents(t *testing.T) {
 			listPart{path: "/people", list: "requests", after: "9.dee.anna", next: "10.kirill.chess-club"},
 			[]requestView{{who: me.account(finn)}, {who: me.account(kirill), group: club}},
 		}}),
-		"signup":      signUpPage(nobody, signUpView{back: "/"}),
-		"signup_ru":   signUpPage(testPresent(t, s, 0, "ru"), signUpView{name: "я", title: "Я", back: "/x", wrong: wrong{Field: "name", Text: "Нет."}}),
-		"login":       loginPage(nobody, loginView{back: "/"}),
+		"signup":    signUpPage(nobody, signUpView{back: "/"}),
+		"signup_ru": signUpPage(testPresent(t, s, 0, "ru"), signUpView{name: "я", title: "Я", back: "/x", wrong: wrong{Field: "name", Text: "Нет."}}),
+		"login":     loginPage(nobody, loginView{back: "/"}),
+		"login_kept": loginPage(nobody, loginView{kept: &keptForm{
+			address: "/p/x/comments", text: "kept <text>", others: []keptField{{"back", "/p/x"}, {"key", "k"}},
+		}}),
 		"login_wrong": loginPage(nobody, loginView{name: "anna", back: "/settings", wrong: "Wrong."}),
 		"settings": settingsPage(settingsView{
 			present: me, title: "Anna Livia", about: "Plurabelle", language: "en", access: timelines.Protected, writers: timelines.WritersMutual,
 			groups: []timelines.Account{club}, saved: true,
 		}),
 		"settings_wrong": settingsPage(settingsView{present: me, wrong: wrong{Field: "present", Text: "Not yours."}}),
-		"problem":        problemPage(withCode(nobody), "Nothing here", "There is no such page."),
+		"problem":        problemPage(withCode(nobody), "Nothing here", "There is no such page.", ""),
+		"problem_typed":  problemPage(withCode(nobody), "Nothing here", "There is no such page.", "kept <text>"),
 	} {
 		t.Run(name, func(t *testing.T) { goldenComponent(t, name, c) })
 	}

@@ -174,7 +174,7 @@ func (s *Server) composePage(r *request, sent timelines.NewPost, is wrong) (temp
 		return nil, err
 	}
 	c := composer{
-		body: sent.Body, key: sent.Key, back: r.back("/"), wrong: is,
+		body: sent.Body, key: is.key(sent.Key), back: r.back("/"), wrong: is,
 		lang: sent.Language, open: true, direct: r.PostFormValue("direct") != "",
 	}
 	if c.direct {

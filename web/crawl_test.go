@@ -96,7 +96,7 @@ func TestBadInput(t *testing.T) {
 			"/everything?lang=xx", "/best?lang=%00", "/most-faved?lang=%ff", "/tag/%00", "/tag/%ff", "/tag/a%2Fb",
 			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
 			"/ours/members?after=%ff", "/ours/members?after=A", "/lists/%00", "/lists/none", "/lists/none/edit", "/lists/%ff/edit", "/lists/a/b/c",
-			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/" + code + "/destinations", "/p/x/remove", "/settings/feeds/x",
+			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/x/remove", "/settings/feeds/x",
 		} {
 			if a := v.get(address); a.status >= 500 || a.status == 200 && !strings.Contains(address, "?") {
 				t.Errorf("%s: GET %s: status %d", name, address, a.status)
@@ -109,7 +109,7 @@ func TestBadInput(t *testing.T) {
 			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
 			"/settings/feeds", "/settings/feeds/rename", "/settings/feeds/access", "/settings/feeds/delete", "/settings/feeds/admit",
 			"/settings/feeds/remove", "/settings/feeds/exclude", "/settings/feeds/unexclude", "/settings/feeds/nothing",
-			"/p/" + code + "/destinations", "/p/" + code + "/remove", "/p/x/destinations", "/p/x/remove",
+			"/p/" + code + "/remove", "/p/x/edit", "/p/x/remove",
 			"/settings/home", "/lists", "/lists/none/edit", "/lists/%00/delete", "/bob/place",
 		} {
 			for _, bad := range []string{"", "\x00", "\xff\xfe", strings.Repeat("x", 200_000)} {

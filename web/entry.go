@@ -272,6 +272,14 @@ func (e *entryView) onlyMe() bool {
 	return len(e.item.To) == 1 && e.item.To[0].Kind == timelines.KindEyes
 }
 
+// mayComment reports whether the viewer may comment: some place through which they
+// read the post is not that of a group which blocks them.
+func (e *entryView) mayComment() bool {
+	return e.signedIn() && (len(e.item.To) == 0 || slices.ContainsFunc(e.item.To, func(t timelines.Timeline) bool {
+		return t.Kind != timelines.KindGroup || !e.blockedBy(t.TheirID)
+	}))
+}
+
 // removable reports whether the viewer may take somebody else's post out of a
 // group.
 func (e *entryView) removable() bool { return !e.isMe(e.item.Fold.Text.Author) && e.inMyGroup() }

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/a-h/templ"
+
 	"riverrun/timelines"
 )
 
@@ -19,6 +21,15 @@ func (s *Server) routeLogin(mux *http.ServeMux) {
 type loginView struct {
 	name, back string
 	wrong      string
+	kept       *keptForm // the form that signing in is for, nil: a page
+}
+
+// action is where the form goes.
+func (f loginView) action() templ.SafeURL {
+	if f.kept != nil {
+		return templ.SafeURL(f.kept.address)
+	}
+	return "/login"
 }
 
 func (s *Server) loginForm(w http.ResponseWriter, r *request) error {
@@ -29,29 +40,42 @@ func (s *Server) login(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
-	form := loginView{name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), back: r.back("/")}
-	// By address against one who tries many names, by name against many who try
-	// one.
-	err := s.limits.signInAddress.allow(addressKey(r.Request))
-	if err == nil {
-		err = s.limits.signInName.allow(form.name)
-	}
-	var token string
-	if err == nil {
-		token, _, err = s.timelines.SignIn(r.Context(), form.name, r.PostFormValue("password"))
-	}
+	token, form, err := s.signIn(r)
 	if err != nil {
-		is := wrong{Field: "password", Text: r.loc.T("login.wrong")}
-		if !errors.Is(err, timelines.ErrBadCredentials) {
-			if is, err = s.wrongIn(r, err); err != nil {
-				return err
-			}
-		}
-		form.wrong = is.Text
-		return s.again(w, r, is, loginPage(s.simple(r), form))
+		return s.signInAgain(w, r, form, err)
 	}
 	s.keepSession(w, token)
 	return s.done(w, r, form.back)
+}
+
+// signIn begins a session for the name and password of a form that is parsed.
+func (s *Server) signIn(r *request) (token string, form loginView, err error) {
+	form = loginView{name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), back: r.back("/")}
+	// By address against one who tries many names, by name against many who try
+	// one.
+	err = s.limits.signInAddress.allow(addressKey(r.Request))
+	if err == nil {
+		err = s.limits.signInName.allow(form.name)
+	}
+	if err == nil {
+		token, _, err = s.timelines.SignIn(r.Context(), form.name, r.PostFormValue("password"))
+	}
+	return token, form, err
+}
+
+// signInAgain shows the sign-in form with what err, of signIn, says is wrong.
+func (s *Server) signInAgain(w http.ResponseWriter, r *request, form loginView, err error) error {
+	is := wrong{Field: "password", Text: r.loc.T("login.wrong")}
+	if !errors.Is(err, timelines.ErrBadCredentials) {
+		if is, err = s.wrongIn(r, err); err != nil {
+			return err
+		}
+	}
+	form.wrong = is.Text
+	if r.resumed {
+		form.kept = r.kept()
+	}
+	return s.again(w, r, is, loginPage(s.simple(r), form))
 }
 
 // logout ends the session, here and in every open page of it, before it answers.

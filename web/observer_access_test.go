@@ -199,7 +199,7 @@ func (a *actor) move() {
 	moved := begin(a.facts, &p.places, strings.Join(places, ","))
 	a.facts.mu.Unlock()
 	defer a.heat(strings.Split(was, ",")...)
-	a.send("/p/"+p.code+"/destinations", url.Values{"to": to}, "", moved)
+	a.send("/p/"+p.code+"/edit", url.Values{"to": to}, "", moved)
 }
 
 // takeOut takes a post out of a group.

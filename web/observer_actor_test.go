@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"html"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -118,6 +119,9 @@ func (a *actor) send(address string, form url.Values, sent string, settles ...se
 	}
 	if ok {
 		s.except = ""
+	} else if text := form.Get("body"); text != "" {
+		// What cannot be done gives its sender back what they wrote.
+		r.body = strings.ReplaceAll(r.body, html.EscapeString(text), "")
 	}
 	a.judge(s, plain(r.body))
 	if !a.lively {

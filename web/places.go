@@ -3,72 +3,70 @@ package web
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
 func (s *Server) routePlaces(mux *http.ServeMux) {
-	mux.Handle("POST /p/{code}/destinations", s.members(s.setDestinations))
 	mux.Handle("GET /p/{code}/remove", s.members(s.removeForm))
 	mux.Handle("POST /p/{code}/remove", s.members(s.removeFromGroup))
 }
 
-// editPostPage is the page that changes a post: its text as in e, and where it
-// stands, or was sent to if c says what is wrong with that.
-func (s *Server) editPostPage(w http.ResponseWriter, r *request, e editView, c *composer) error {
-	ctx, code := r.Context(), r.PathValue("code")
-	e.address, e.back, e.change = "/p/"+code, r.back("/p/"+code), true
+// moves reports whether the form changes where the post stands: it asks for other
+// places than it was opened with. Where the post has been put since by somebody else
+// is left as it is by who did not touch that part of the form.
+func (r *request) moves(to []string) bool {
+	if !r.PostForm.Has("to") {
+		return false
+	}
+	was := destinationsOf(r.PostForm["was"])
+	slices.Sort(was)
+	return !r.PostForm.Has("was") || !slices.Equal(was, slices.Sorted(slices.Values(to)))
+}
+
+// editPostPage is the page that changes a post: as it is, or, if something is wrong
+// with the form, as that was sent.
+func (s *Server) editPostPage(w http.ResponseWriter, r *request, is wrong) error {
+	ctx, me, code := r.Context(), r.viewer.AccountID, r.PathValue("code")
 	p := s.simple(r)
 	var err error
-	if p.sets, err = s.rivers.Access().Sets(ctx, r.viewer.AccountID); err != nil {
+	if p.sets, err = s.rivers.Access().Sets(ctx, me); err != nil {
 		return err
 	}
 	if err := s.nameFollows(r, p); err != nil {
 		return err
 	}
-	var to []string
-	if c == nil {
-		c = &composer{}
-		to, err = s.timelines.PostDestinations(ctx, r.viewer.AccountID, code)
-	} else {
-		to = destinationsOf(r.PostForm["to"])
-		if e.body, err = s.timelines.PostBody(ctx, r.viewer.AccountID, code); err == nil {
-			e.lang, err = s.timelines.PostLanguage(ctx, r.viewer.AccountID, code)
-		}
-	}
+	e := editView{address: "/p/" + code, back: r.back("/p/" + code), change: true, places: &composer{}, wrong: is}
+	to, err := s.timelines.PostDestinations(ctx, me, code)
 	if err != nil {
 		return err
 	}
-	if err := s.choose(r, p, c, to); err != nil {
+	if e.was = strings.Join(to, " "); r.PostForm.Has("was") {
+		e.was = r.PostForm.Get("was")
+	}
+	if r.PostForm.Has("to") {
+		to = destinationsOf(r.PostForm["to"])
+	}
+	if err := s.choose(r, p, e.places, to); err != nil {
 		return err
 	}
-	e.places = c
-	if is := e.wrong; is.Text != "" {
-		return s.again(w, r, is, editPage(p, e))
+	if r.PostForm.Has("body") {
+		e.body, e.lang = r.PostForm.Get("body"), r.PostForm.Get("language")
+	} else {
+		if e.body, err = s.timelines.PostBody(ctx, me, code); err != nil {
+			return err
+		}
+		if e.lang, err = s.timelines.PostLanguage(ctx, me, code); err != nil {
+			return err
+		}
 	}
-	if is := c.wrong; is.Text != "" {
+	if is.Text != "" {
 		return s.again(w, r, is, editPage(p, e))
 	}
 	return s.html(w, r, http.StatusOK, editPage(p, e))
-}
-
-func (s *Server) setDestinations(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
-	code := r.PathValue("code")
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.SetDestinations(ctx, r.viewer.AccountID, code, destinationsOf(r.PostForm["to"]))
-	})
-	if err != nil {
-		is, err := s.wrongIn(r, err)
-		if err != nil {
-			return err
-		}
-		return s.editPostPage(w, r, editView{}, &composer{wrong: is})
-	}
-	return s.answerEntry(w, r, c, r.back("/p/"+code))
 }
 
 // removal is the page that takes a post out of groups the viewer administers.

@@ -125,12 +125,12 @@ func TestMovingAPost(t *testing.T) {
 	code := annas.post("Everybody knows").Code
 	at := "/p/" + code
 	nobody.get(at).wants(200)
-	anna.get(at+"/edit").wants(200).has("Where it stands", `value="anna" checked`, at+"/destinations").lacks(`value="~eyes" checked`)
-	anna.post(at+"/destinations", "to", "").wants(422).has("Choose at least one place", "Everybody knows")
-	anna.post(at+"/destinations", "to", "anna", "to", "nobody-here").wants(422).has("nobody called “nobody-here”", `value="nobody-here"`)
-	bob.post(at+"/destinations", "to", "bob").wants(403)
+	anna.get(at+"/edit").wants(200).has("Where it stands", `value="anna" checked`, `name="was" value="anna"`).lacks(`value="~eyes" checked`)
+	anna.post(at+"/edit", "to", "").wants(422).has("Choose at least one place", "Everybody knows")
+	anna.post(at+"/edit", "to", "anna", "to", "nobody-here").wants(422).has("nobody called “nobody-here”", `value="nobody-here"`)
+	bob.post(at+"/edit", "to", "bob").wants(403)
 
-	anna.post(at+"/destinations", "to", "chess-club", "to", " carol bob ", "back", "/anna").leadsTo("/anna")
+	anna.post(at+"/edit", "to", "chess-club", "to", " carol bob ", "back", "/anna").leadsTo("/anna")
 	anna.get(at+"/edit").has(`value="chess-club" checked`, `value="bob carol"`).lacks(`value="anna" checked`)
 	bob.get("/chess-club").wants(200).has("Everybody knows")
 	nobody.get("/anna").wants(200).lacks("Everybody knows")
@@ -150,11 +150,11 @@ func TestMovingAPost(t *testing.T) {
 	nobody.get(at).wants(404)
 	carol.get(at).wants(200).has("direct")
 
-	anna.post(at+"/destinations", "to", "~eyes").leadsTo(at)
+	anna.post(at+"/edit", "to", "~eyes").leadsTo(at)
 	anna.get(at).wants(200).has("only you")
 	carol.get(at).wants(404)
 	carol.get("/filter/directs").lacks("Everybody knows")
-	anna.post(at+"/destinations", "to", "anna").leadsTo(at)
+	anna.post(at+"/edit", "to", "anna").leadsTo(at)
 	nobody.get(at).wants(200)
 
 	// What stood in the group only is left to its author.
@@ -162,6 +162,52 @@ func TestMovingAPost(t *testing.T) {
 	bob.post("/p/"+only+"/remove", "group", "chess-club").leadsTo("/chess-club")
 	bob.get("/p/" + only).wants(404)
 	anna.get("/filter/eyes").wants(200).has("For the club")
+}
+
+// TestEditingAllOfAPost: text and places are one form, and what is wrong with either
+// keeps both from being done, and loses neither.
+func TestEditingAllOfAPost(t *testing.T) {
+	s := newLiveSite(t, nil)
+	annas, bobs := s.person("anna"), s.person("bob")
+	anna, nobody := annas.visitor(), s.visitor()
+	bobs.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	code := annas.post("As it was", "anna", "chess-club").Code
+	at := "/p/" + code
+	page := anna.get(at + "/edit").wants(200)
+	for _, wrong := range []struct{ field, value, says string }{
+		{"to", "nobody-here", "nobody called"},
+		{"body", " ", "no text yet"},
+	} {
+		form := page.form(at + "/edit")
+		form.Set("body", "Changed")
+		form["to"] = []string{"anna/private"}
+		form.Set(wrong.field, wrong.value)
+		again := anna.do("POST", at+"/edit", form).wants(422).has(wrong.says)
+		nobody.get(at).wants(200).has("As it was")
+		form = again.form(at + "/edit")
+		if got := form.Get(wrong.field); got != wrong.value && wrong.field == "body" {
+			t.Errorf("%s became %q, want %q", wrong.field, got, wrong.value)
+		}
+		if wrong.field == "to" {
+			form["to"] = []string{"anna/private"}
+		} else {
+			form.Set("body", "Changed")
+		}
+		page = again
+		if wrong.field == "body" {
+			anna.do("POST", at+"/edit", form).leadsTo(at)
+		}
+	}
+	nobody.get(at).wants(404)
+	anna.get(at).wants(200).has("Changed", "Private")
+
+	// Who changes the text alone does not undo what became of the post meanwhile.
+	code = annas.post("In the club", "anna", "chess-club").Code
+	at = "/p/" + code
+	page = anna.get(at + "/edit").wants(200)
+	bobs.visitor().post(at+"/remove", "group", "chess-club").leadsTo("/chess-club")
+	anna.send(page, at+"/edit", "body", "Out of the club").leadsTo(at)
+	bobs.visitor().get(at).wants(200).has("Out of the club").lacks("Chess Club")
 }
 
 // A move is in the reply, and on the pages that are open.

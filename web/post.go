@@ -43,30 +43,31 @@ type editView struct {
 	change bool
 	lang   string // chosen, "" automatic; of a post
 	wrong  wrong
-	// places are where the post stands, to be changed; nil: not a post.
+	// places are where the post stands, to be changed; nil: not a post. was is how they
+	// are when the form is opened, as it spells them.
 	places *composer
+	was    string
 }
 
 func (s *Server) editPostForm(w http.ResponseWriter, r *request) error {
-	code := r.PathValue("code")
-	body, err := s.timelines.PostBody(r.Context(), r.viewer.AccountID, code)
-	if err != nil {
-		return err
-	}
-	lang, err := s.timelines.PostLanguage(r.Context(), r.viewer.AccountID, code)
-	if err != nil {
-		return err
-	}
-	return s.editPostPage(w, r, editView{body: body, lang: lang}, nil)
+	return s.editPostPage(w, r, wrong{})
 }
 
+// editPost changes what a post says and where it stands. A form need not ask for
+// all of it: what it does not name stays.
 func (s *Server) editPost(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
 	code, body, lang := r.PathValue("code"), r.PostFormValue("body"), r.PostFormValue("language")
+	to := destinationsOf(r.PostForm["to"])
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		if !r.PostForm.Has("language") { // a form that does not ask for it
+		switch moves := r.moves(to); {
+		case moves && !r.PostForm.Has("body"):
+			return s.timelines.SetDestinations(ctx, r.viewer.AccountID, code, to)
+		case moves:
+			return s.timelines.EditPostAt(ctx, r.viewer.AccountID, code, body, lang, to)
+		case !r.PostForm.Has("language"):
 			return s.timelines.EditPost(ctx, r.viewer.AccountID, code, body)
 		}
 		return s.timelines.EditPostIn(ctx, r.viewer.AccountID, code, body, lang)
@@ -76,7 +77,7 @@ func (s *Server) editPost(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		return s.editPostPage(w, r, editView{body: body, lang: lang, wrong: is}, nil)
+		return s.editPostPage(w, r, is)
 	}
 	return s.answerEntry(w, r, c, r.back("/p/"+code))
 }

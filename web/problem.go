@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -24,6 +25,7 @@ var (
 	errCrossOrigin = errors.New("cross-origin form")
 	errBadRequest  = errors.New("malformed request")
 	errPanic       = errors.New("panic")
+	errResumed     = errors.New("signed in, not sent yet")
 )
 
 // problem is an error as people meet it: a status, and the catalogue's title
@@ -58,6 +60,7 @@ var problems = []struct {
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},
 	{errLimited, problem{http.StatusTooManyRequests, "error.limited.title", "error.limited"}},
 	{errBadRequest, bad},
+	{errResumed, bad}, // of a form that is not shown again
 	{timelines.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
 	{rivers.ErrUnavailable, busy},
 	{tiers.ErrBehind, problem{http.StatusServiceUnavailable, "error.busy.title", "error.behind"}},
@@ -143,16 +146,27 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 	}
 	page := s.simple(r)
 	page.code = code
-	if err := s.html(w, r, p.status, problemPage(page, r.loc.T(p.title), r.loc.T(p.text))); err != nil {
+	var typed string
+	if !errors.Is(err, errCrossOrigin) && !errors.Is(err, tiers.ErrBehind) { // another's words, and saved ones
+		typed = r.typed()
+	}
+	if err := s.html(w, r, p.status, problemPage(page, r.loc.T(p.title), r.loc.T(p.text), typed)); err != nil {
 		s.log.ErrorContext(ctx, "the error page failed", "code", code, "error", err)
 	}
 }
 
 // askToSignIn answers what needs an account: the sign-in page, which leads back
-// where a page was asked for.
+// where a page was asked for, and holds the form if one came with a text.
 func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
 	if r.wantsJSON() {
 		writeJSON(w, http.StatusUnauthorized, wrong{Text: r.loc.T("error.signin")})
+		return
+	}
+	if kept := r.kept(); kept != nil {
+		page := loginPage(s.simple(r), loginView{kept: kept})
+		if err := s.html(w, r, http.StatusUnauthorized, page); err != nil {
+			s.log.ErrorContext(r.Context(), "the sign-in page failed", "error", err)
+		}
 		return
 	}
 	back := r.address()
@@ -167,8 +181,9 @@ func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
 type wrong struct {
 	Field string `json:"field,omitempty"`
 	Text  string `json:"error"`
-	// limited: nothing is wrong with the form but that it came too soon.
-	limited bool
+	// status is that of the answer if nothing is wrong with what was filled in, 0 if
+	// something is.
+	status int
 }
 
 // at returns the text if the field is the wrong one.
@@ -177,6 +192,15 @@ func (w wrong) at(field string) string {
 		return w.Text
 	}
 	return ""
+}
+
+// key returns the key for the form when it is shown again: the one it was sent with,
+// which keeps what has been done from being done twice, or another if that is wrong.
+func (w wrong) key(sent string) string {
+	if w.Field == "key" {
+		return formKey()
+	}
+	return sent
 }
 
 // invalid puts an InvalidError into the reader's words.
@@ -198,7 +222,13 @@ func (s *Server) wrongIn(r *request, err error) (wrong, error) {
 		return wrong{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil
 	}
 	if errors.Is(err, errLimited) {
-		return wrong{Text: r.loc.T("error.limited"), limited: true}, nil
+		return wrong{Text: r.loc.T("error.limited"), status: http.StatusTooManyRequests}, nil
+	}
+	if errors.Is(err, timelines.ErrBlocked) { // perhaps not for ever
+		return wrong{Text: r.loc.T("error.blocked"), status: http.StatusForbidden}, nil
+	}
+	if errors.Is(err, errResumed) {
+		return wrong{Text: r.loc.T("login.resumed"), status: http.StatusOK}, nil
 	}
 	return wrong{}, err
 }
@@ -208,7 +238,7 @@ func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is wrong) {
 		writeJSON(w, http.StatusUnprocessableEntity, is)
 		return
 	}
-	page := problemPage(s.simple(r), r.loc.T("error.bad.title"), is.Text)
+	page := problemPage(s.simple(r), r.loc.T("error.bad.title"), is.Text, r.typed())
 	if err := s.html(w, r, http.StatusUnprocessableEntity, page); err != nil {
 		s.log.ErrorContext(r.Context(), "the error page failed", "error", err)
 	}
@@ -216,9 +246,8 @@ func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is wrong) {
 
 // again shows a form with what was typed and what is wrong with it.
 func (s *Server) again(w http.ResponseWriter, r *request, is wrong, page templ.Component) error {
-	status := http.StatusUnprocessableEntity
-	if is.limited {
-		status = http.StatusTooManyRequests
+	status := cmp.Or(is.status, http.StatusUnprocessableEntity)
+	if status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "60")
 	}
 	if r.wantsJSON() {

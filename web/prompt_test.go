@@ -69,8 +69,8 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 			gives:  form{bobsForms, "/ann/subscribe", nil},
 		}, {
 			what: "destinations", page: "/everything", code: post.Code,
-			takes: form{annsForms, "/p/" + post.Code + "/destinations", []string{"to", "den"}},
-			gives: form{annsForms, "/p/" + post.Code + "/destinations", []string{"to", "ann"}},
+			takes: form{annsForms, "/p/" + post.Code + "/edit", []string{"to", "den"}},
+			gives: form{annsForms, "/p/" + post.Code + "/edit", []string{"to", "ann"}},
 		}, {
 			what: "membership", page: "/", code: inDen.Code,
 			before: []form{{bobsForms, "/den/subscribe", nil}, {annsForms, "/bob/accept", []string{"group", "den"}}},

@@ -13,7 +13,11 @@ import (
 
 // act does one change by the viewer, within the viewer's limit, and returns
 // when the viewer's own rivers show it and what it narrowed holds (Tier 0).
+// errResumed if the form is only to be shown again.
 func (s *Server) act(r *request, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+	if r.resumed {
+		return timelines.Change{}, errResumed
+	}
 	if err := s.limits.writes.allow(accountKey(r.viewer.AccountID)); err != nil {
 		return timelines.Change{}, err
 	}

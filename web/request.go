@@ -19,6 +19,8 @@ type request struct {
 	me     timelines.Account // the viewer's account, zero if anonymous
 	sets   *timelines.Sets   // the viewer's, as this node remembers them; nil if anonymous
 	loc    *locale
+	// resumed: the form is to be shown again and not done; see resume.go.
+	resumed bool
 }
 
 // handler is a handler that leaves to problem.go what its error becomes.
@@ -57,6 +59,9 @@ func (s *Server) settled(h handler) http.Handler {
 // members serves signed-in people only, and is settled.
 func (s *Server) members(h handler) http.Handler {
 	return s.settled(func(w http.ResponseWriter, r *request) error {
+		if answered, err := s.resume(w, r); answered || err != nil {
+			return err
+		}
 		if r.viewer.Anonymous() {
 			return errSignIn
 		}
@@ -75,6 +80,11 @@ func (s *Server) identify(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	return s.introduce(r, v)
+}
+
+// introduce makes v the one who sent the request.
+func (s *Server) introduce(r *request, v timelines.Viewer) error {
 	r.viewer, r.me, r.sets, r.loc = v, timelines.Account{}, nil, localeFor(r.Request, "")
 	if v.Anonymous() {
 		return nil

@@ -463,6 +463,8 @@ addEventListener('submit', async (event) => {
     form.again = false;
   } else if (answer?.error) {
     complain(form, answer.error, answer.field);
+    // The key is that of another text: sent once more, this one is a new one.
+    if (answer.field === 'key') form.elements.namedItem('key').value = newKey();
   } else {
     HTMLFormElement.prototype.submit.call(form); // the plain way shows what is wrong
   }
