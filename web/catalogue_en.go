@@ -376,6 +376,7 @@ var englishTexts = map[string]string{
 	"unseen.posts":               "Posts",
 	"unseen.posts.none":          "You hide no posts.",
 	"script.offline":             "There is no connection. The text is kept here; send it when you are online again.",
+	"script.left":                "This post is not on this page any more. What you have written is kept here.",
 	"script.ended":               "You are not signed in here any more, or this page is closed to you. Load it again.",
 	"error.code":                 "If it goes on, tell whoever runs this site, with the code {code}.",
 	"error.home":                 "Go to the home page",

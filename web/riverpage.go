@@ -142,7 +142,7 @@ func (s *Server) nameFollows(r *request, p *present) error {
 func (v *riverView) scriptTexts() (string, error) {
 	texts := map[string]string{}
 	for name, key := range map[string]string{
-		"older": "river.older", "offline": "script.offline", "ended": "script.ended",
+		"older": "river.older", "offline": "script.offline", "ended": "script.ended", "left": "script.left",
 		"now": "time.now", "minutes": "time.minutes", "hours": "time.hours",
 	} {
 		texts[name] = v.loc.T(key)

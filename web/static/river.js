@@ -104,6 +104,7 @@ async function retab() {
 
 // apply puts one frame, or the reply to a form of ours, into the page.
 function apply(frame, reply = false) {
+  if (left) return; // decided before the page closed
   const stamp = stampOf(frame.version);
   const entry = entryOf(frame.post);
   const shown = entry && stampOf(entry.dataset.version);
@@ -149,6 +150,22 @@ function remember(code, stamp) {
   gone.delete(code);
   gone.set(code, stamp);
   if (gone.size > 500) gone.delete(gone.keys().next().value);
+}
+
+// takeOff takes an entry off the page. Of one that is being written on, the box stays
+// with its text, and word why it stands alone.
+function takeOff(entry) {
+  if (!written(entry)) {
+    entry.remove();
+    return;
+  }
+  const box = partOf(entry, 'box');
+  for (const child of [...entry.children]) if (child !== box) child.remove();
+  for (const { name } of [...entry.attributes]) if (name !== 'class') entry.removeAttribute(name);
+  const note = document.createElement('p');
+  note.className = 'hint';
+  note.textContent = texts.left;
+  entry.prepend(note);
 }
 
 // Placing ---------------------------------------------------------------------
@@ -587,7 +604,7 @@ function closed({ code, reason }) {
     case 4001: // signed out, or as somebody else
     case 4004: // no such page any more
       over = true;
-      leave();
+      leave(code);
       return;
     case 4002: // we speak wrongly: trying again would not help
       over = true;
@@ -604,9 +621,11 @@ function closed({ code, reason }) {
   timer = setTimeout(connect, longest / 2 + (Math.random() * longest) / 2);
 }
 
-// leave: the page is not the reader's any more. A reload says how things stand,
-// once; half-typed text is not thrown away for that.
-function leave() {
+let left = false; // the page is not the reader's any more
+
+// leave: a reload says how things stand, once. Half-typed text is not thrown away for
+// that: then it is all that stays of the page.
+function leave(code) {
   const reloaded = `left ${location.pathname}`;
   const lately = Date.now() - Number(sessionStorage.getItem(reloaded)) < 30000;
   if (!written(document) && !lately) {
@@ -614,7 +633,11 @@ function leave() {
     location.reload();
     return;
   }
-  for (const entry of entries()) if (!written(entry)) entry.remove();
+  left = true;
+  queue.length = 0;
+  retabs++;
+  for (const entry of entries()) takeOff(entry);
+  river.dataset.more = '0';
   const note = document.createElement('p');
   note.className = 'note';
   note.role = 'status';
@@ -622,7 +645,23 @@ function leave() {
   link.href = location.pathname + location.search;
   link.textContent = texts.ended;
   note.append(link);
-  river.before(note);
+  const main = document.getElementById('main');
+  main.prepend(note);
+  const texting = [...document.querySelectorAll('textarea')].filter((text) => text.value !== text.defaultValue);
+  // Of the site's header, what its reader sees is whose page it was.
+  if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark')]);
+  strip(main, [note, river, ...texting]);
+  document.title = 'riverrun';
+}
+
+// strip takes away all there is in an element but what is kept and what stands around
+// that.
+function strip(element, kept) {
+  for (const child of [...element.childNodes]) {
+    if (kept.includes(child)) continue;
+    if (kept.some((keep) => child.contains(keep))) strip(child, kept);
+    else child.remove();
+  }
 }
 
 if (river) {
