@@ -164,3 +164,68 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 		b.saysNone("bob4", "/vic4")
 	})
 }
+
+// The half-typed comment beneath an entry that leaves the page stays, without the
+// entry; and is beneath it again when it comes back.
+func TestEntryLeavesWhileWrittenOn(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann, bob, vic := s.person("ann"), s.person("bob"), s.person("vic")
+	vic.subscribe("bob")
+	code := bob.post("first words").Code
+	low := bob.post("lower words").Code
+	ann.like(code)
+	bob.comment(code, "a word beneath")
+	unlike := func() {
+		t.Helper()
+		ann.act(func(ctx context.Context) (timelines.Change, error) { return s.store.Unlike(ctx, ann.account.ID, code) })
+	}
+	b := s.tab(browser, "vic")
+	b.signIn("vic")
+	b.visit("/ann/likes")
+	b.live()
+	b.begin(code, "half a thought")
+	left := func(code string, lacks ...string) {
+		t.Helper()
+		box := `#p-` + code + `-box`
+		b.await("the entry to leave", `!document.querySelector('#p-`+code+`') && document.querySelector('#river > :not([data-post])')`)
+		b.saysNone(lacks...)
+		if got := eval[string](b, `document.activeElement === document.querySelector('`+box+` textarea') && document.activeElement.value`); got != "half a thought" {
+			t.Errorf("the box is: %s", got)
+		}
+	}
+	box := `#p-` + code + `-box`
+	unlike()
+	left(code, "first words", "a word beneath")
+	ann.like(code)
+	b.shows(code, "body", "first words")
+	b.shows(code, "comments", "a word beneath")
+	if got := eval[string](b, `document.activeElement.value + document.querySelectorAll('`+box+`').length`); got != "half a thought1" {
+		t.Errorf("when the entry is back, the box is: %s", got)
+	}
+	unlike()
+	left(code, "first words", "a word beneath")
+	// It may still be sent: the post is open to vic.
+	b.do(chromedp.Click(chromedp.CSS(box + ` form button`)))
+	b.await("the box to go", `!document.querySelector('`+box+`')`)
+	b.equalsReload()
+	s.visitor().get("/p/" + code).wants(200).has("half a thought")
+
+	// One that is emptied goes too.
+	ann.like(code)
+	b.begin(code, "half a thought")
+	unlike()
+	left(code, "first words", "a word beneath")
+	eval[bool](b, `(document.execCommand('selectAll'), document.execCommand('delete'), document.activeElement.blur(), true)`)
+	b.await("the empty box to go", `!document.querySelector('`+box+`')`)
+	b.equalsReload()
+
+	// So it is when the river is built anew without the entry.
+	b.visit("/")
+	b.live()
+	b.begin(low, "half a thought")
+	vic.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.Unsubscribe(ctx, vic.account.ID, "bob")
+	})
+	left(low, "lower words")
+}

@@ -71,7 +71,7 @@ function take(frame) {
     apply(frame);
   } else if (frame.t === 'ok') {
     for (const entry of entries()) {
-      if (confirmed && !confirmed.has(entry.dataset.post)) entry.remove();
+      if (confirmed && !confirmed.has(entry.dataset.post)) takeOff(entry);
     }
     confirmed = null;
     river.dataset.more = frame.more ? '1' : '0';
@@ -110,7 +110,7 @@ function apply(frame, reply = false) {
   const shown = entry && stampOf(entry.dataset.version);
   if (frame.t === 'gone') {
     if (!reply && shown && stamp[0] < shown[0] && stamp[1] < shown[1]) return;
-    entry?.remove();
+    if (entry) takeOff(entry);
     arrived.delete(frame.post);
     remember(frame.post, shown ? [Math.max(stamp[0], shown[0]), Math.max(stamp[1], shown[1])] : stamp);
     return;
@@ -121,6 +121,7 @@ function apply(frame, reply = false) {
     const fresh = frame.html && parse(frame.html).querySelector('[data-post]');
     if (!fresh) return;
     gone.delete(frame.post);
+    if (bringBack(frame.post, fresh, reply)) return;
     insert(fresh);
     if (!reply) announce(fresh);
     return;
@@ -152,20 +153,49 @@ function remember(code, stamp) {
   if (gone.size > 500) gone.delete(gone.keys().next().value);
 }
 
+// What is left of entries that are being written on and were taken off, by code.
+const leftovers = new Map();
+
 // takeOff takes an entry off the page. Of one that is being written on, the box stays
 // with its text, and word why it stands alone.
 function takeOff(entry) {
+  waiting.delete(entry);
   if (!written(entry)) {
     entry.remove();
     return;
   }
+  leftovers.set(entry.dataset.post, entry);
   const box = partOf(entry, 'box');
   for (const child of [...entry.children]) if (child !== box) child.remove();
   for (const { name } of [...entry.attributes]) if (name !== 'class') entry.removeAttribute(name);
+  delete entry.unfolded;
+  delete entry.latest;
   const note = document.createElement('p');
   note.className = 'hint';
   note.textContent = texts.left;
   entry.prepend(note);
+}
+
+// bringBack puts an entry that comes around what was left of it, if anything is.
+function bringBack(code, fresh, mine) {
+  const entry = leftovers.get(code);
+  if (!entry) return false;
+  leftovers.delete(code);
+  attributes(entry, fresh);
+  const box = partOf(entry, 'box');
+  entry.firstElementChild.remove();
+  for (const child of [...fresh.children]) if (child.id !== box.id) box.before(child);
+  move(entry, mine);
+  return true;
+}
+
+// clear takes away what is left of entries when nothing is written there any more.
+function clear() {
+  for (const [code, entry] of leftovers) {
+    if (written(entry) || entry.contains(document.activeElement?.closest('textarea'))) continue;
+    entry.remove();
+    leftovers.delete(code);
+  }
 }
 
 // Placing ---------------------------------------------------------------------
@@ -185,9 +215,11 @@ function insert(entry) {
 }
 
 function move(entry, mine) {
-  const above = entry.previousElementSibling;
-  const below = entry.nextElementSibling;
-  const stands = (!above?.dataset.post || place(above) >= place(entry)) && (!below?.dataset.post || place(below) <= place(entry));
+  const all = entries();
+  const at = all.indexOf(entry);
+  const above = all[at - 1];
+  const below = all[at + 1];
+  const stands = (!above || place(above) >= place(entry)) && (!below || place(below) <= place(entry));
   if (stands) return;
   if (held(entry)) waiting.add(entry);
   else insert(entry);
@@ -278,6 +310,7 @@ function drop() {
 
 // tidy brings what stands around the entries in line with them.
 function tidy() {
+  clear();
   if (news) {
     news.hidden = arrived.size === 0;
     if (arrived.size) {
@@ -497,7 +530,7 @@ function sent(form, text) {
   form.reset();
   text.defaultValue = text.value = '';
   if (key) key.value = newKey();
-  const box = form.closest('[data-post] details');
+  const box = form.closest('.box details');
   if (box) {
     box.open = false;
     box.querySelector('summary')?.focus({ preventScroll: true });
@@ -683,6 +716,7 @@ if (river) {
     if ((arrived.size || waiting.size) && !reading()) steady(() => {});
   }, { passive: true });
   addEventListener('focusout', () => setTimeout(() => {
+    clear();
     if ((arrived.size || waiting.size) && !reading()) steady(() => {});
   }));
   addEventListener('online', connect);
