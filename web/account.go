@@ -110,6 +110,13 @@ func (s *Server) account(w http.ResponseWriter, r *request) error {
 			}
 		}
 	}
+	if r.signedIn() && !view.reads() {
+		relation, err := s.timelines.Relation(r.Context(), r.viewer.AccountID, a.ID)
+		if err != nil {
+			return err
+		}
+		view.requested = relation.Requested
+	}
 	return s.html(w, r, http.StatusOK, accountPage(view))
 }
 
@@ -168,6 +175,8 @@ type accountView struct {
 	members  int               // of a group
 	subfeeds []openSubfeed     // those the viewer may open
 	subfeed  timelines.Subfeed // whose page this is; zero on other pages
+	// requested: the viewer asked to subscribe and waits for an answer.
+	requested bool
 }
 
 func (v accountView) isSubfeed() bool { return v.subfeed.Slug != "" }
@@ -176,6 +185,10 @@ func (v accountView) isGroup() bool { return v.who.Kind == timelines.Group }
 
 // isFeed reports whether the page is that of what is posted there.
 func (v accountView) isFeed() bool { return v.at.kind == rivers.User || v.isGroup() }
+
+// reads reports whether the viewer may read the account itself: on the page of one of
+// its sub-feeds it may be closed.
+func (v accountView) reads() bool { return v.sets.Reads(v.who.FeedID, v.who.Access) }
 
 // hides reports whether the viewer hides this account.
 func (v accountView) hides() bool { _, ok := v.sets.Hides.Accounts[v.who.ID]; return ok }
@@ -300,21 +313,7 @@ func (c closedView) apart() bool { return c.banned || c.sets.Apart(c.who.ID) }
 // path is that of the page that is closed.
 func (c closedView) path() string { return string(accountURL(c.who, c.subfeed)) }
 
-// excluded reports whether the viewer is one of those whom the page leaves out: of
-// no use to ask.
-func (c closedView) excluded() bool {
-	return c.signedIn() && c.who.Access == timelines.Protected || c.shuts(c.who)
-}
-
 func (c closedView) isGroup() bool { return c.who.Kind == timelines.Group }
-
-// asked says what the viewer waits for.
-func (c closedView) asked() string {
-	if c.isGroup() {
-		return c.loc.T("account.asked.group")
-	}
-	return c.loc.T("account.asked", "who", c.who.Title)
-}
 
 // reason says why the page is closed.
 func (c closedView) reason() string {
@@ -323,9 +322,9 @@ func (c closedView) reason() string {
 		return c.loc.T("account.banned", "who", c.who.Title)
 	case c.apart():
 		return c.loc.T("account.apart", "who", c.who.Title)
-	case c.excluded() && c.isGroup():
+	case c.leftOut(c.who) && c.isGroup():
 		return c.loc.T("account.excluded.group", "who", c.who.Title)
-	case c.excluded():
+	case c.leftOut(c.who):
 		return c.loc.T("account.excluded", "who", c.who.Title)
 	case c.subfeed != "":
 		return c.loc.T("account.protected.page")
