@@ -16,7 +16,7 @@ func TestEveryKindHasAPage(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann := s.person("anna")
 	v := ann.visitor()
-	v.post("/groups", "name", "sailing", "title", "Sailing").wants(303)
+	v.post("/groups", "name", "sailing", "title", "Sailing", "access", "public").wants(303)
 	v.post("/lists", "title", "Some").wants(303)
 	v.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").wants(303)
 	code := ann.post("A #tag").Code

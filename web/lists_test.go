@@ -9,7 +9,7 @@ func TestLists(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob, carol := s.person("anna"), s.person("bob"), s.person("carol")
 	v, other := anna.visitor(), bob.visitor()
-	carol.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
+	carol.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public")
 	bob.post("Bob's words")
 	carol.post("Carol's words")
 	carol.post("A gambit", "chess-club")
