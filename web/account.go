@@ -196,6 +196,21 @@ func (v accountView) hides() bool { _, ok := v.sets.Hides.Accounts[v.who.ID]; re
 // bans reports whether the viewer has banned anybody.
 func (v accountView) bans() bool { return len(v.sets.Bans) > 0 }
 
+// aboutBanned says whom the switch shows or hides. Who administers the group is always
+// offered it, and told of bans in both directions: they may be banned by somebody
+// without knowing.
+func (v accountView) aboutBanned(shown bool) string {
+	switch {
+	case v.administers(v.who.ID) && shown:
+		return v.loc.T("account.apart.shown")
+	case v.administers(v.who.ID):
+		return v.loc.T("account.apart.hidden")
+	case shown:
+		return v.loc.T("account.banned.shown")
+	}
+	return v.loc.T("account.banned.hidden")
+}
+
 // showsBanned reports whether the viewer sees banned people in this group.
 func (v accountView) showsBanned() bool { _, ok := v.sets.ShowBanned[v.who.ID]; return ok }
 

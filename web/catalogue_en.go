@@ -151,6 +151,8 @@ var englishTexts = map[string]string{
 	"account.apart":              "What {who} writes is not shown to you.",
 	"account.banned.shown":       "Whom you have banned you see in this group all the same.",
 	"account.banned.hidden":      "Whom you have banned you do not see in this group either.",
+	"account.apart.shown":        "Those whom a ban keeps from you, whoever set it, you see in this group all the same.",
+	"account.apart.hidden":       "Those whom a ban keeps from you, whoever set it, you do not see in this group either.",
 	"account.banned.show":        "Show banned people here",
 	"account.banned.hide":        "Hide banned people here",
 	"account.protected.page":     "This page is for people who are signed in.",

@@ -73,6 +73,22 @@ func TestShowBannedOnPages(t *testing.T) {
 	a.post("/chess-club/hide-banned").leadsTo("/chess-club")
 	a.get("/chess-club").wants(200).lacks("Hello club")
 	a.post("/bob/show-banned").wants(404)
+
+	// Who keeps order there may want to see those too who have banned them. The switch
+	// is always there: it tells nobody that they are banned.
+	b := bob.visitor()
+	ann.post("A word of anna's", "chess-club")
+	for _, lang := range []string{"en", "ru"} {
+		b.header.Set("Accept-Language", lang)
+		b.get("/chess-club").wants(200).has("/chess-club/show-banned").lacks("A word of anna", "Whom you have banned", "кого забанили")
+	}
+	a.post("/bob/unban").leadsTo("/bob")
+	b.header.Set("Accept-Language", "en")
+	b.get("/chess-club").wants(200).has("/chess-club/show-banned", "A word of anna")
+	a.post("/bob/ban").leadsTo("/bob")
+	b.post("/chess-club/show-banned").leadsTo("/chess-club")
+	b.get("/chess-club").wants(200).has("/chess-club/hide-banned", "A word of anna")
+	s.person("cat").visitor().get("/chess-club").wants(200).lacks("show-banned")
 }
 
 // Hiding a post, a person, a group and a word without scripts.
