@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"riverrun/rivers"
@@ -128,13 +129,13 @@ type openSubfeed struct {
 
 // openSubfeeds returns, for each of the sets, those sub-feeds of the owner at the same
 // index that the viewer of the sets may open: the others are not even named. Owner 0 is
-// nobody.
-func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64) ([][]openSubfeed, error) {
+// nobody. The gates returned are of the timelines in also, too.
+func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64, also ...int64) ([][]openSubfeed, timelines.Gates, error) {
 	found, err := s.rivers.Access().Subfeeds(ctx, owners)
 	if err != nil {
-		return nil, err
+		return nil, timelines.Gates{}, err
 	}
-	var ids []int64
+	ids := slices.Clone(also)
 	for _, list := range found {
 		for _, f := range list {
 			ids = append(ids, f.TimelineID)
@@ -142,7 +143,7 @@ func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owner
 	}
 	gates, err := s.rivers.Access().Gates(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, timelines.Gates{}, err
 	}
 	open := make([][]openSubfeed, len(owners))
 	for i, owner := range owners {
@@ -155,12 +156,12 @@ func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owner
 			}
 		}
 	}
-	return open, nil
+	return open, gates, nil
 }
 
 // openSubfeedsOf is openSubfeeds of one account for one viewer.
 func (s *Server) openSubfeedsOf(ctx context.Context, sets *timelines.Sets, owner int64) ([]openSubfeed, error) {
-	open, err := s.openSubfeeds(ctx, []*timelines.Sets{sets}, []int64{owner})
+	open, _, err := s.openSubfeeds(ctx, []*timelines.Sets{sets}, []int64{owner})
 	if err != nil {
 		return nil, err
 	}

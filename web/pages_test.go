@@ -22,7 +22,7 @@ func TestSignUpInAndOut(t *testing.T) {
 	v.post("/signup", "username", "settings", "password", "long enough").wants(422).has("kept for the site")
 	v.post("/signup", "username", "anna", "password", "short").wants(422).has(`value="anna"`, "8 characters or more").lacks("short\"")
 	v.post("/signup", "username", "anna", "password", "long enough", "title", "Anna Livia").leadsTo("/")
-	v.get("/").wants(200).has("Anna Livia", "composer", "data-river=", `data-page="/"`)
+	v.get("/").wants(200).has("Anna Livia", "composer", "data-river=", `data-page="/?mode=activity"`)
 	s.visitor().post("/signup", "username", "anna", "password", "long enough").wants(422).has("taken")
 
 	v.post("/logout").leadsTo("/")

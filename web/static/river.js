@@ -83,9 +83,8 @@ function take(frame) {
 
 let retabs = 0;
 
-// retab takes the tabs of an account's page, which name those of its feeds that are
-// open to the reader, from the page as it is now. It tries until it knows: the server
-// says it once.
+// retab takes what stands around an account's entries, its header and the tabs, from
+// the page as it is now. It tries until it knows: the server says it once.
 async function retab() {
   const mine = ++retabs;
   for (let wait = 500; mine === retabs; wait = Math.min(2 * wait, 60000)) {
@@ -94,12 +93,21 @@ async function retab() {
     if (mine !== retabs) return; // told again meanwhile
     if ([401, 403, 404].includes(reply?.status)) return; // closed: the socket says so
     if (reply?.ok && typeof text === 'string') {
-      const now = new DOMParser().parseFromString(text, 'text/html').querySelectorAll('nav.tabs');
-      document.querySelectorAll('nav.tabs').forEach((tabs, i) => (now[i] ? tabs.replaceWith(now[i]) : tabs.remove()));
+      const now = new DOMParser().parseFromString(text, 'text/html');
+      steady(() => around(now));
       return;
     }
     await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
   }
+}
+
+function around(now) {
+  document.title = now.title;
+  const header = document.querySelector('header.account');
+  const fresh = now.querySelector('header.account');
+  if (header && fresh) swap(header, fresh);
+  const tabs = now.querySelectorAll('nav.tabs');
+  document.querySelectorAll('nav.tabs').forEach((at, i) => (tabs[i] ? at.replaceWith(tabs[i]) : at.remove()));
 }
 
 // apply puts one frame, or the reply to a form of ours, into the page.
@@ -318,6 +326,8 @@ function tidy() {
       news.firstElementChild.textContent = (news.dataset[form] || news.dataset.other).replace('{n}', arrived.size);
     }
   }
+  const title = river.querySelector('h1'); // of a post's own page
+  if (title) document.title = `${title.textContent} · riverrun`;
   const shown = entries();
   const empty = document.querySelector('.note.empty');
   if (empty) empty.hidden = shown.length > 0;
