@@ -229,3 +229,25 @@ func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 	})
 	left(low, "lower words")
 }
+
+// A page that is closed opens by itself when its reader is let in, or lifts the ban
+// that closed it in another tab.
+func TestClosedPageOpens(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	bob, vic := s.person("bob"), s.person("vic")
+	code := bob.post("for friends").Code
+	bob.setAccess("", timelines.Private)
+	b := s.tab(browser, "vic")
+	b.signIn("vic")
+	b.visit("/bob")
+	b.do(chromedp.Click(chromedp.CSS(`form[action="/bob/subscribe"] button`)))
+	b.await("having asked", `document.querySelector('[data-closed] form[action="/bob/unsubscribe"]')`)
+	bob.visitor().post("/vic/accept").wants(303)
+	b.shows(code, "body", "for friends")
+	b.live()
+	vic.ban("bob")
+	b.await("the page to close", `document.querySelector('[data-closed] form[action="/bob/unban"]')`)
+	vic.unban("bob")
+	b.shows(code, "body", "for friends")
+}

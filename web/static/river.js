@@ -707,6 +707,33 @@ function strip(element, kept) {
   }
 }
 
+// A closed page ---------------------------------------------------------------------
+
+let knocks = 0;
+
+// knock asks now and then, while somebody looks, whether a page that is closed to its
+// reader has opened, and loads it then. It has no river, so no socket either.
+async function knock() {
+  const mine = ++knocks;
+  for (let wait = 3000; mine === knocks && !document.hidden; wait = Math.min(1.5 * wait, 60000)) {
+    await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
+    if (mine !== knocks || document.hidden) return;
+    const request = { method: 'HEAD', headers: { Accept: 'application/json' } };
+    const reply = await fetch(location.pathname + location.search, request).catch(() => null);
+    if (mine === knocks && reply?.ok) {
+      location.reload();
+      return;
+    }
+  }
+}
+
+if (document.querySelector('[data-closed]')) {
+  document.addEventListener('visibilitychange', knock);
+  addEventListener('online', knock);
+  addEventListener('pageshow', knock);
+  knock();
+}
+
 if (river) {
   // We keep the place ourselves: two who do so would do it twice.
   document.documentElement.style.overflowAnchor = 'none';
