@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"riverrun/rivers"
@@ -110,6 +111,13 @@ func (s *Server) account(w http.ResponseWriter, r *request) error {
 			}
 		}
 	}
+	if r.signedIn() && !view.reads() {
+		relation, err := s.timelines.Relation(r.Context(), r.viewer.AccountID, a.ID)
+		if err != nil {
+			return err
+		}
+		view.requested = relation.Requested
+	}
 	return s.html(w, r, http.StatusOK, accountPage(view))
 }
 
@@ -121,13 +129,13 @@ type openSubfeed struct {
 
 // openSubfeeds returns, for each of the sets, those sub-feeds of the owner at the same
 // index that the viewer of the sets may open: the others are not even named. Owner 0 is
-// nobody.
-func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64) ([][]openSubfeed, error) {
+// nobody. The gates returned are of the timelines in also, too.
+func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64, also ...int64) ([][]openSubfeed, timelines.Gates, error) {
 	found, err := s.rivers.Access().Subfeeds(ctx, owners)
 	if err != nil {
-		return nil, err
+		return nil, timelines.Gates{}, err
 	}
-	var ids []int64
+	ids := slices.Clone(also)
 	for _, list := range found {
 		for _, f := range list {
 			ids = append(ids, f.TimelineID)
@@ -135,7 +143,7 @@ func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owner
 	}
 	gates, err := s.rivers.Access().Gates(ctx, ids)
 	if err != nil {
-		return nil, err
+		return nil, timelines.Gates{}, err
 	}
 	open := make([][]openSubfeed, len(owners))
 	for i, owner := range owners {
@@ -148,12 +156,12 @@ func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owner
 			}
 		}
 	}
-	return open, nil
+	return open, gates, nil
 }
 
 // openSubfeedsOf is openSubfeeds of one account for one viewer.
 func (s *Server) openSubfeedsOf(ctx context.Context, sets *timelines.Sets, owner int64) ([]openSubfeed, error) {
-	open, err := s.openSubfeeds(ctx, []*timelines.Sets{sets}, []int64{owner})
+	open, _, err := s.openSubfeeds(ctx, []*timelines.Sets{sets}, []int64{owner})
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +176,8 @@ type accountView struct {
 	members  int               // of a group
 	subfeeds []openSubfeed     // those the viewer may open
 	subfeed  timelines.Subfeed // whose page this is; zero on other pages
+	// requested: the viewer asked to subscribe and waits for an answer.
+	requested bool
 }
 
 func (v accountView) isSubfeed() bool { return v.subfeed.Slug != "" }
@@ -177,11 +187,30 @@ func (v accountView) isGroup() bool { return v.who.Kind == timelines.Group }
 // isFeed reports whether the page is that of what is posted there.
 func (v accountView) isFeed() bool { return v.at.kind == rivers.User || v.isGroup() }
 
+// reads reports whether the viewer may read the account itself: on the page of one of
+// its sub-feeds it may be closed.
+func (v accountView) reads() bool { return v.sets.Reads(v.who.FeedID, v.who.Access) }
+
 // hides reports whether the viewer hides this account.
 func (v accountView) hides() bool { _, ok := v.sets.Hides.Accounts[v.who.ID]; return ok }
 
 // bans reports whether the viewer has banned anybody.
 func (v accountView) bans() bool { return len(v.sets.Bans) > 0 }
+
+// aboutBanned says whom the switch shows or hides. Who administers the group is always
+// offered it, and told of bans in both directions: they may be banned by somebody
+// without knowing.
+func (v accountView) aboutBanned(shown bool) string {
+	switch {
+	case v.administers(v.who.ID) && shown:
+		return v.loc.T("account.apart.shown")
+	case v.administers(v.who.ID):
+		return v.loc.T("account.apart.hidden")
+	case shown:
+		return v.loc.T("account.banned.shown")
+	}
+	return v.loc.T("account.banned.hidden")
+}
 
 // showsBanned reports whether the viewer sees banned people in this group.
 func (v accountView) showsBanned() bool { _, ok := v.sets.ShowBanned[v.who.ID]; return ok }
@@ -300,21 +329,7 @@ func (c closedView) apart() bool { return c.banned || c.sets.Apart(c.who.ID) }
 // path is that of the page that is closed.
 func (c closedView) path() string { return string(accountURL(c.who, c.subfeed)) }
 
-// excluded reports whether the viewer is one of those whom the page leaves out: of
-// no use to ask.
-func (c closedView) excluded() bool {
-	return c.signedIn() && c.who.Access == timelines.Protected || c.shuts(c.who)
-}
-
 func (c closedView) isGroup() bool { return c.who.Kind == timelines.Group }
-
-// asked says what the viewer waits for.
-func (c closedView) asked() string {
-	if c.isGroup() {
-		return c.loc.T("account.asked.group")
-	}
-	return c.loc.T("account.asked", "who", c.who.Title)
-}
 
 // reason says why the page is closed.
 func (c closedView) reason() string {
@@ -323,9 +338,9 @@ func (c closedView) reason() string {
 		return c.loc.T("account.banned", "who", c.who.Title)
 	case c.apart():
 		return c.loc.T("account.apart", "who", c.who.Title)
-	case c.excluded() && c.isGroup():
+	case c.leftOut(c.who) && c.isGroup():
 		return c.loc.T("account.excluded.group", "who", c.who.Title)
-	case c.excluded():
+	case c.leftOut(c.who):
 		return c.loc.T("account.excluded", "who", c.who.Title)
 	case c.subfeed != "":
 		return c.loc.T("account.protected.page")

@@ -1,14 +1,11 @@
 package web
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"riverrun/rivers"
@@ -195,19 +192,7 @@ func TestSignOutElsewhere(t *testing.T) {
 	if session != "" {
 		t.Errorf("scripts see the cookie %q", session)
 	}
-	cookies, err := chromedp.Run(a.ctx, func(ctx context.Context, t *chromedp.Target) (*network.GetCookiesResult, error) {
-		r, err := cdp.Call(ctx, t, network.GetCookies, network.GetCookiesParams{})
-		return &r, err
-	})
-	if err != nil || len(cookies.Cookies) != 1 {
-		t.Fatalf("cookies: %+v, %v", cookies, err)
-	}
-	v, err := s.rivers.Access().Session(t.Context(), sessionOf(t, cookies.Cookies[0].Value))
-	if err != nil {
-		t.Fatal(err)
-	}
-	ann.viewer = v
-	ann.signOut()
+	a.signedOut(ann)
 	a.await("nothing private on the screen", `!document.body.textContent.includes('for ann only')`)
 }
 

@@ -24,6 +24,7 @@ func TestComponents(t *testing.T) {
 	half := club
 	half.Access = timelines.Protected
 	stranger := testPresent(t, s, bob, "ru")
+	stranger.sets.Readable = map[int64]struct{}{club.FeedID: {}}
 	private := me.account(eve)
 	private.Access = timelines.Private
 

@@ -20,7 +20,7 @@ func TestCrawl(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna"), s.person("bob")
 	s.person("closed").visitor().post("/settings/access", "level", "private")
-	anna.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
+	anna.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public")
 	bob.visitor().post("/anna/subscribe")
 	bob.visitor().post("/settings/unseen", "term", "nothing")
 	bob.visitor().post("/chess-club/hide")
@@ -85,7 +85,7 @@ func TestBadInput(t *testing.T) {
 	s := newLiveSite(t, nil)
 	p := s.person("anna")
 	code := p.post("Hello").Code
-	p.visitor().post("/groups", "name", "ours", "title", "Ours")
+	p.visitor().post("/groups", "name", "ours", "title", "Ours", "access", "public")
 	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": p.visitor()} {
 		for _, address := range []string{
 			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
@@ -145,7 +145,7 @@ func TestLanguages(t *testing.T) {
 func TestWarmPageIsOneStatement(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna"), s.person("bob")
-	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club")
+	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public")
 	anna.visitor().post("/bob/subscribe")
 	anna.visitor().post("/chess-club/subscribe")
 	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")

@@ -90,7 +90,7 @@ func TestFeedsObeyAccess(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("anna"), s.person("bob")
 	a, nobody := ann.visitor(), s.visitor()
-	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	post := bob.post("In the club", "chess-club")
 	for _, page := range []string{"/bob", "/bob/likes", "/chess-club", "/everything", "/p/" + post.Code} {
 		a.get(page).wants(200).has(`href="/feeds` + page + `.atom"`)

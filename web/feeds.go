@@ -21,9 +21,9 @@ var feedActs = map[string]func(*Server, context.Context, *request, string) (time
 		return s.timelines.RenameSubfeed(ctx, r.viewer.AccountID, slug, r.PostFormValue("title"))
 	},
 	"access": func(s *Server, ctx context.Context, r *request, slug string) (timelines.Change, error) {
-		level, ok := timelines.ParseLevel(r.PostFormValue("level"))
-		if !ok {
-			return timelines.Change{}, &timelines.InvalidError{Field: "level", Code: "level_unknown"}
+		level, err := levelOf(r.PostFormValue("level"))
+		if err != nil {
+			return timelines.Change{}, err
 		}
 		return s.timelines.SetSubfeedAccess(ctx, r.viewer.AccountID, slug, level)
 	},
@@ -66,6 +66,9 @@ type feedForm struct {
 	wrong       wrong
 }
 
+// newFeedForm is the form as it is offered.
+func newFeedForm() feedForm { return feedForm{access: timelines.Private} }
+
 // wrongAt returns what is wrong with the forms of a feed.
 func (v feedsView) wrongAt(f timelines.OwnFeed, acts ...string) string {
 	for _, act := range acts {
@@ -99,7 +102,7 @@ func (s *Server) feeds(w http.ResponseWriter, r *request) error {
 }
 
 func (s *Server) feedsView(r *request) (feedsView, error) {
-	v := feedsView{present: s.simple(r), form: feedForm{access: timelines.Private}, parts: map[string]listPart{}}
+	v := feedsView{present: s.simple(r), form: newFeedForm(), parts: map[string]listPart{}}
 	var err error
 	if v.feeds, err = s.timelines.OwnFeeds(r.Context(), r.viewer.AccountID); err != nil {
 		return v, err
@@ -142,9 +145,11 @@ func (s *Server) createFeed(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
-	form := feedForm{slug: strings.ToLower(strings.TrimSpace(r.PostFormValue("slug"))), title: r.PostFormValue("title")}
-	err := levelOf(r.PostFormValue("access"), &form.access)
+	form := newFeedForm()
+	form.slug, form.title = strings.ToLower(strings.TrimSpace(r.PostFormValue("slug"))), r.PostFormValue("title")
+	level, err := levelOf(r.PostFormValue("access"))
 	if err == nil {
+		form.access = level
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
 			return s.timelines.CreateSubfeed(ctx, r.viewer.AccountID, form.slug, form.title, form.access)
 		})

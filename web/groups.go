@@ -94,8 +94,9 @@ func (s *Server) createGroup(w http.ResponseWriter, r *request) error {
 		name: r.PostFormValue("name"), title: r.PostFormValue("title"), about: r.PostFormValue("about"),
 	}
 	var made timelines.Account
-	err := levelOf(r.PostFormValue("access"), &form.access)
+	level, err := levelOf(r.PostFormValue("access"))
 	if err == nil {
+		form.access = level
 		_, err = s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
 			made, c, err = s.timelines.CreateGroup(ctx, timelines.NewGroup{
 				Actor: r.viewer.AccountID, Name: form.name, Title: form.title, About: form.about, Access: form.access,
@@ -116,16 +117,12 @@ func (s *Server) createGroup(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, "/"+made.Name)
 }
 
-// levelOf reads a level out of a form; an empty one is public.
-func levelOf(text string, level *timelines.Level) error {
-	if text == "" {
-		*level = timelines.Public
-		return nil
-	}
-	parsed, ok := timelines.ParseLevel(text)
+// levelOf reads a level out of a form. It has to be chosen: InvalidError
+// "level_unknown".
+func levelOf(text string) (timelines.Level, error) {
+	level, ok := timelines.ParseLevel(text)
 	if !ok {
-		return &timelines.InvalidError{Field: "level", Code: "level_unknown"}
+		return 0, &timelines.InvalidError{Field: "level", Code: "level_unknown"}
 	}
-	*level = parsed
-	return nil
+	return level, nil
 }

@@ -16,7 +16,7 @@ func TestEveryKindHasAPage(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann := s.person("anna")
 	v := ann.visitor()
-	v.post("/groups", "name", "sailing", "title", "Sailing").wants(303)
+	v.post("/groups", "name", "sailing", "title", "Sailing", "access", "public").wants(303)
 	v.post("/lists", "title", "Some").wants(303)
 	v.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").wants(303)
 	code := ann.post("A #tag").Code
@@ -43,7 +43,8 @@ func TestEveryKindHasAPage(t *testing.T) {
 			t.Errorf("%s is of %+v on %s, %v; want %s on %s", address, n, at.path, err, page.kind, page.path)
 			continue
 		}
-		answer := v.get(address).wants(200).has(`data-page="` + strings.ReplaceAll(address, "&", "&amp;") + `"`)
+		follow := riverAddress(address, n.Order, sayMode(n), "")
+		answer := v.get(address).wants(200).has(`data-page="` + strings.ReplaceAll(follow, "&", "&amp;") + `"`)
 		if !strings.Contains(answer.body, `id="river"`) {
 			t.Errorf("%s shows no river", address)
 		}

@@ -98,7 +98,7 @@ func TestPrivatePostIsNotPushedToAFriendOfItsLiker(t *testing.T) {
 func TestPostThatLeftAFeedLeavesTheOpenPage(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("anna"), s.person("bob")
-	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	bob.subscribe("anna")
 	post := ann.post("between feeds", "anna", "chess-club")
 	leaves := []*page{s.open(nil, "/anna"), s.open(bob, "/"), s.open(bob, "/anna?order=created"), s.open(ann, "/anna")}
@@ -257,7 +257,7 @@ func TestNewCommentOfABannedPersonComesWithTheFold(t *testing.T) {
 func TestGroupGonePrivateIsNotOnALikersPage(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
-	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	bob.subscribe("chess-club")
 	cat.subscribe("bob")
 	inClub := ann.post("said in the club", "chess-club")

@@ -12,7 +12,7 @@ import (
 func TestMembersPage(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob, carol, nobody := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor(), s.visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
 	acts := []string{"/chess-club/promote", "/chess-club/block", "/chess-club/remove", "/chess-club/demote", "/chess-club/manage"}
 
@@ -39,7 +39,7 @@ func TestMembersPage(t *testing.T) {
 func TestMembersPageIsPaged(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna := s.person("anna").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	const members = directoryPage + 5
 	for i := range members {
 		a, err := s.db.Primary.Exec(t.Context(), `WITH a AS (INSERT INTO accounts (kind, name, title) VALUES ('user', $1, $1) RETURNING id),
@@ -122,7 +122,7 @@ func TestRunningAGroup(t *testing.T) {
 func TestBlocking(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	anna.post("/posts", "body", "An opening", "to", "chess-club").leadsTo("/")
 	bob.post("/chess-club/subscribe")
 	code := bob.get("/chess-club").has(`class="composer"`).code()

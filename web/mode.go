@@ -39,23 +39,22 @@ func inMode(n rivers.Name, sets *timelines.Sets, query url.Values) rivers.Name {
 	return n.In(modeOf(sets, query))
 }
 
-// sayMode is what the addresses of a page and of what it leads to say of its
-// mode: nothing where nothing else was chosen.
-func sayMode(n rivers.Name, sets *timelines.Sets) string {
+// sayMode is what the addresses of a page and of what it leads to say of its mode.
+// They always do: what is followed, answered and returned to is what was shown,
+// whatever its reader chooses for addresses that say nothing.
+func sayMode(n rivers.Name) string {
 	switch {
 	case !n.Kind.HasModes():
 		return ""
 	case n.Mode() == rivers.FriendsOnly:
 		return modeFriends
-	case sets.FriendsOnly:
-		return modeActivity
 	}
-	return ""
+	return modeActivity
 }
 
 // inMode is the address of the same page in a mode.
 func (v *riverView) inMode(m rivers.Mode) string {
-	return riverAddress(v.path, v.order, sayMode(v.page.Name.In(m), v.sets), "")
+	return riverAddress(v.path, v.order, sayMode(v.page.Name.In(m)), "")
 }
 
 func (s *Server) setMode(w http.ResponseWriter, r *request) error {

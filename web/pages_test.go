@@ -22,7 +22,7 @@ func TestSignUpInAndOut(t *testing.T) {
 	v.post("/signup", "username", "settings", "password", "long enough").wants(422).has("kept for the site")
 	v.post("/signup", "username", "anna", "password", "short").wants(422).has(`value="anna"`, "8 characters or more").lacks("short\"")
 	v.post("/signup", "username", "anna", "password", "long enough", "title", "Anna Livia").leadsTo("/")
-	v.get("/").wants(200).has("Anna Livia", "composer", "data-river=", `data-page="/"`)
+	v.get("/").wants(200).has("Anna Livia", "composer", "data-river=", `data-page="/?mode=activity"`)
 	s.visitor().post("/signup", "username", "anna", "password", "long enough").wants(422).has("taken")
 
 	v.post("/logout").leadsTo("/")
@@ -115,7 +115,7 @@ func TestDestinations(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob, carol := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor()
 	bob.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").leadsTo("/chess-club")
-	bob.post("/groups", "name", "chess-club", "title", "Again").wants(422).has("taken", "Again")
+	bob.post("/groups", "name", "chess-club", "title", "Again", "access", "public").wants(422).has("taken", "Again")
 	bob.post("/groups", "name", "other", "title", "T", "access", "secret").wants(422)
 	bob.get("/groups").wants(200).has("Chess Club", "My groups")
 	bob.get("/chess-club").wants(200).has("composer", "private", "You administer")

@@ -36,10 +36,10 @@ func TestSubfeedPages(t *testing.T) {
 	anna.get("/settings").has(`href="/settings/feeds"`)
 	anna.get("/settings/feeds").wants(200).has("My page", "Private", "Nobody but you", `href="/anna/private"`)
 	anna.post("/settings/feeds", "slug", "likes", "title", "Kept", "access", "public").wants(422).has("kept for the site", `value="Kept"`)
-	anna.post("/settings/feeds", "slug", "Snow Ball", "title", "x").wants(422).has("1 to 35 characters")
-	anna.post("/settings/feeds", "slug", "photos", "title", " ").wants(422).has("title is missing")
+	anna.post("/settings/feeds", "slug", "Snow Ball", "title", "x", "access", "private").wants(422).has("1 to 35 characters")
+	anna.post("/settings/feeds", "slug", "photos", "title", " ", "access", "private").wants(422).has("title is missing")
 	anna.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").leadsTo("/settings/feeds?saved#page-photos")
-	anna.post("/settings/feeds", "slug", "photos", "title", "Again").wants(422).has("This address of yours is taken")
+	anna.post("/settings/feeds", "slug", "photos", "title", "Again", "access", "public").wants(422).has("This address of yours is taken")
 	anna.post("/settings/feeds", "slug", "garden", "title", "Garden", "access", "protected").leadsTo("/settings/feeds?saved#page-garden")
 
 	// What one writes to a sub-feed stands there and on one's page, with its name.
@@ -121,7 +121,7 @@ func TestMovingAPost(t *testing.T) {
 	s := newLiveSite(t, nil)
 	annas := s.person("anna")
 	anna, bob, carol, nobody := annas.visitor(), s.person("bob").visitor(), s.person("carol").visitor(), s.visitor()
-	bob.post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	bob.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	code := annas.post("Everybody knows").Code
 	at := "/p/" + code
 	nobody.get(at).wants(200)

@@ -22,15 +22,16 @@ func (s *Server) post(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, postPage(v, v.postTitle()))
+	e := &entryView{present: v.present, item: &v.page.Items[0]}
+	return s.html(w, r, http.StatusOK, postPage(v, e.title()))
 }
 
-// postTitle names a post's page: who wrote it, and how it begins.
-func (v *riverView) postTitle() string {
+// title names a post's page: who wrote it, and how it begins. It is part of the
+// entry there, so that it follows what is edited.
+func (e *entryView) title() string {
 	const longest = 60
-	text := v.page.Items[0].Fold.Text
-	line, _, _ := strings.Cut(text.Body, "\n")
-	return v.account(text.Author).Title + ": " + shortText(line, longest)
+	line, _, _ := strings.Cut(e.item.Fold.Text.Body, "\n")
+	return e.author().Title + ": " + shortText(line, longest)
 }
 
 // editView is a form that changes or deletes what was written.

@@ -181,6 +181,20 @@ func (p *present) shuts(g timelines.Account) bool {
 	return out && g.Kind == timelines.Group
 }
 
+// leftOut reports whether the viewer is one of those whom an account that they may not
+// read leaves out: of no use to ask.
+func (p *present) leftOut(a timelines.Account) bool {
+	return p.signedIn() && a.Access == timelines.Protected || p.shuts(a)
+}
+
+// asked says what somebody waits for who asked this account.
+func (p *present) asked(a timelines.Account) string {
+	if a.Kind == timelines.Group {
+		return p.loc.T("account.asked.group")
+	}
+	return p.loc.T("account.asked", "who", a.Title)
+}
+
 func (p *present) blockedBy(id int64) bool { _, ok := p.sets.BlockedBy[id]; return ok }
 
 // mayPostTo reports whether the viewer may post to a group that they may read.

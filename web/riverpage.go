@@ -15,7 +15,7 @@ type riverView struct {
 	page     *rivers.Page
 	path     string       // the page's path, with what names its river in the query
 	order    rivers.Order // of the river
-	mode     string       // what the address says of the mode, "" if it need not
+	mode     string       // what the address says of the mode, "" if there are none
 	sight    string       // what it was decided with, sealed
 	before   string       // the cursor the page begins after, "" at the top
 	next     string       // the cursor older entries begin after, "" if there are none
@@ -83,7 +83,7 @@ func (s *Server) visitIn(r *request, at riverPage, n rivers.Name) (_ *riverView,
 	if v.present.feed, err = s.feedOf(ctx, at, n, v.page, v.path); err != nil {
 		return nil, err
 	}
-	v.mode = sayMode(n, v.page.Sets)
+	v.mode = sayMode(n)
 	now, err := s.sightOf(ctx, n, v.page.Sets)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (s *Server) nameFollows(r *request, p *present) error {
 func (v *riverView) scriptTexts() (string, error) {
 	texts := map[string]string{}
 	for name, key := range map[string]string{
-		"older": "river.older", "offline": "script.offline", "ended": "script.ended",
+		"older": "river.older", "offline": "script.offline", "ended": "script.ended", "left": "script.left",
 		"now": "time.now", "minutes": "time.minutes", "hours": "time.hours",
 	} {
 		texts[name] = v.loc.T(key)

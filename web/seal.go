@@ -22,8 +22,8 @@ const (
 // sight is what a page was decided with that moves no stamp of its entries.
 type sight struct {
 	people string // timelines.Sets.Sight
-	// tabs are the sub-feeds named around the entries of an account's page: those its
-	// viewer may open.
+	// tabs are what stands around the entries of an account's page: those of its
+	// sub-feeds that its viewer may open, and what its header says and offers.
 	tabs string
 }
 
@@ -38,19 +38,31 @@ func (s *Server) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Set
 
 // sightsOf returns what pages of these names are decided with now, each by its
 // viewer's sets. It costs no statement while the caches hold, and however many pages
-// there are, two when they were dropped.
+// there are, three when they were dropped.
 func (s *Server) sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error) {
 	owners := make([]int64, len(names))
 	for i, n := range names {
 		owners[i] = tabsOf(n)
 	}
-	open, err := s.openSubfeeds(ctx, sets, owners)
+	accounts, err := s.rivers.Access().Accounts(ctx, owners)
+	if err != nil {
+		return nil, err
+	}
+	feeds := make([]int64, 0, len(accounts))
+	for _, a := range accounts {
+		feeds = append(feeds, a.FeedID)
+	}
+	open, gates, err := s.openSubfeeds(ctx, sets, owners, feeds...)
 	if err != nil {
 		return nil, err
 	}
 	sights := make([]sight, len(names))
 	for i := range names {
 		var b strings.Builder
+		if who, ok := accounts[owners[i]]; ok {
+			who.Access = gates.Level(who.FeedID) // an account remembered may have another since
+			b.WriteString(headerOf(who, sets[i]))
+		}
 		for _, f := range open[i] {
 			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.access, f.Title)
 		}
@@ -59,7 +71,19 @@ func (s *Server) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 	return sights, nil
 }
 
-// tabsOf is whose sub-feeds stand around a page's entries, 0 for nobody's. What one
+// headerOf is what the header of an account's page is decided with.
+func headerOf(who timelines.Account, sets *timelines.Sets) string {
+	in := func(set map[int64]struct{}, id int64) bool { _, ok := set[id]; return ok }
+	about, reads := "", sets.Reads(who.FeedID, who.Access)
+	if reads {
+		about = who.About
+	}
+	return fmt.Sprintf("%d %q %q %t %t %t %t %t %t %t\n", who.Access, who.Title, about, reads,
+		in(sets.Follows, who.ID), in(sets.Administers, who.ID), in(sets.Excluded, who.FeedID),
+		in(sets.Hides.Accounts, who.ID), in(sets.ShowBanned, who.ID), len(sets.Bans) > 0)
+}
+
+// tabsOf is whose name and sub-feeds stand around a page's entries, 0 for nobody's. What one
 // saved stands on one's own page.
 func tabsOf(n rivers.Name) int64 {
 	if n.Kind == rivers.Faves {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -91,6 +92,44 @@ func TestTabsFollow(t *testing.T) {
 	}
 }
 
+// So do the level and the name of an account, on each of its pages.
+func TestHeaderFollows(t *testing.T) {
+	beat := make(chan time.Time)
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	ann, bob := s.person("ann"), s.person("bob")
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.CreateSubfeed(ctx, ann.account.ID, "photos", "My photos", timelines.Public)
+	})
+	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
+	ann.post("a word")
+	told := func(pages []*page) {
+		t.Helper()
+		beat <- time.Now()
+		for _, g := range pages {
+			g.until("tabs", func(f frame) bool { return f.T == "tabs" })
+		}
+	}
+	pages := []*page{s.open(bob, "/ann"), s.open(bob, "/ann/likes"), s.open(bob, "/ann/photos"), s.open(ann, "/ann")}
+	ann.setAccess("", timelines.Protected)
+	told(pages)
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.SetProfile(ctx, ann.account.ID, "Ann Other", "about ann")
+	})
+	told(pages)
+	bob.visitor().post("/ann/subscribe").leadsTo("/ann")
+	told(pages[:3])
+	// The sub-feed stays open to bob when the account closes.
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.Unsubscribe(ctx, bob.account.ID, "ann")
+	})
+	told(pages[:3])
+	ann.setAccess("", timelines.Private)
+	told(pages[2:])
+	club := []*page{s.open(bob, "/chess-club"), s.open(ann, "/chess-club")}
+	ann.setAccess("chess-club", timelines.Protected)
+	told(club)
+}
+
 // In a browser the tab goes, and comes back.
 func TestTabsInBrowser(t *testing.T) {
 	browser := chromium(t)
@@ -127,7 +166,68 @@ func TestTabsInBrowser(t *testing.T) {
 	b.await("no tab in the end", tabs+` === 0`)
 }
 
-// What many open pages are decided with costs two statements, not two each, when
+// In a browser the badge of an account's level follows, and what is said of who has
+// just closed it goes; what is unfolded there stays so.
+func TestHeaderInBrowser(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann := s.person("ann")
+	s.person("bob")
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.CreateSubfeed(ctx, ann.account.ID, "photos", "My photos", timelines.Public)
+	})
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.SetProfile(ctx, ann.account.ID, "Ann", "about ann")
+	})
+	ann.post("a picture", "ann/photos")
+	b := s.tab(browser, "bob")
+	b.signIn("bob")
+	b.visit("/ann")
+	b.live()
+	b.do(chromedp.Click(chromedp.CSS(`.spare summary`)))
+	eval[bool](b, `window.same = true`)
+	const header = `document.querySelector('header.account').textContent`
+	b.await("the level", header+`.includes('public')`)
+	ann.setAccess("", timelines.Protected)
+	b.await("the level", header+`.includes('for signed-in people') && !`+header+`.includes('public')`)
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.SetProfile(ctx, ann.account.ID, "Ann Other", "about ann")
+	})
+	b.await("the name", header+`.includes('Ann Other') && document.title === 'Ann Other · riverrun'`)
+	if !eval[bool](b, `window.same && document.querySelector('.spare').open`) {
+		t.Error("what was unfolded is folded")
+	}
+	b.visit("/ann/photos")
+	b.live()
+	b.await("the tabs", `document.querySelectorAll('nav.tabs a').length === 4 && `+header+`.includes('about ann')`)
+	ann.setAccess("", timelines.Private)
+	b.await("what is closed to go", `document.querySelectorAll('nav.tabs a').length === 1 && !`+header+`.includes('about ann')`)
+	b.await("the question", header+`.includes('Ask to subscribe')`)
+}
+
+// A post's own page is called as the post begins now: what was edited away stays
+// nowhere.
+func TestPostTitleFollows(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann := s.person("ann")
+	code := ann.post("a slip of the tongue\nand more").Code
+	b := s.tab(browser, "somebody")
+	b.visit("/p/" + code)
+	b.live()
+	called := func(title string) {
+		t.Helper()
+		b.await("the title", fmt.Sprintf(`document.title === %q && document.querySelector('h1').textContent === %q`, title+" · riverrun", title))
+	}
+	called("ann: a slip of the tongue")
+	ann.edit(code, "better words\nand more")
+	called("ann: better words")
+	b.saysNone("slip")
+	b.equalsReload()
+	s.visitor().get("/p/"+code).wants(200).has("<title>ann: better words · riverrun</title>", "ann: better words</h1>")
+}
+
+// What many open pages are decided with costs three statements, not three each, when
 // the caches were dropped.
 func TestSightsAreReadTogether(t *testing.T) {
 	s := newLiveSite(t, nil)
@@ -157,7 +257,7 @@ func TestSightsAreReadTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []int64{2, 0} { // the second time they are known
+	for _, want := range []int64{3, 0} { // the second time they are known
 		statements.n.Store(0)
 		sights, err := other.sightsOf(t.Context(), names, sets)
 		if err != nil {

@@ -91,9 +91,8 @@ func (s *Server) setAccess(w http.ResponseWriter, r *request) error {
 		return malformedForm(err)
 	}
 	group := r.PostFormValue("group")
-	level, ok := timelines.ParseLevel(r.PostFormValue("level"))
-	var err error = &timelines.InvalidError{Field: "level", Code: "level_unknown"}
-	if ok {
+	level, err := levelOf(r.PostFormValue("level"))
+	if err == nil {
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
 			return s.timelines.SetAccess(ctx, r.viewer.AccountID, group, level)
 		})

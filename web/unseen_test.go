@@ -61,7 +61,7 @@ func TestShowBannedOnPages(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("anna"), s.person("bob")
 	a := ann.visitor()
-	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	bob.post("Hello club", "chess-club")
 	bob.post("Hello all")
 	a.get("/chess-club").wants(200).has("Hello club").lacks("show-banned")
@@ -73,6 +73,22 @@ func TestShowBannedOnPages(t *testing.T) {
 	a.post("/chess-club/hide-banned").leadsTo("/chess-club")
 	a.get("/chess-club").wants(200).lacks("Hello club")
 	a.post("/bob/show-banned").wants(404)
+
+	// Who keeps order there may want to see those too who have banned them. The switch
+	// is always there: it tells nobody that they are banned.
+	b := bob.visitor()
+	ann.post("A word of anna's", "chess-club")
+	for _, lang := range []string{"en", "ru"} {
+		b.header.Set("Accept-Language", lang)
+		b.get("/chess-club").wants(200).has("/chess-club/show-banned").lacks("A word of anna", "Whom you have banned", "кого забанили")
+	}
+	a.post("/bob/unban").leadsTo("/bob")
+	b.header.Set("Accept-Language", "en")
+	b.get("/chess-club").wants(200).has("/chess-club/show-banned", "A word of anna")
+	a.post("/bob/ban").leadsTo("/bob")
+	b.post("/chess-club/show-banned").leadsTo("/chess-club")
+	b.get("/chess-club").wants(200).has("/chess-club/hide-banned", "A word of anna")
+	s.person("cat").visitor().get("/chess-club").wants(200).lacks("show-banned")
 }
 
 // Hiding a post, a person, a group and a word without scripts.
@@ -80,7 +96,7 @@ func TestHidesOnPages(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("anna"), s.person("bob")
 	a, other := ann.visitor(), s.person("cat").visitor()
-	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	one := bob.post("First of bob")
 	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
 	bob.post("A picture of bob's", "bob/photos")
@@ -164,7 +180,7 @@ func TestDirectoriesKeepAboutsOfTheClosed(t *testing.T) {
 	ann, bob := s.person("anna"), s.person("bob")
 	a := ann.visitor()
 	a.post("/groups", "name", "layoffs", "title", "Layoffs", "about", "Who goes in spring", "access", "private").leadsTo("/layoffs")
-	a.post("/groups", "name", "chess-club", "title", "Chess Club", "about", "Openings on Mondays").leadsTo("/chess-club")
+	a.post("/groups", "name", "chess-club", "title", "Chess Club", "about", "Openings on Mondays", "access", "public").leadsTo("/chess-club")
 	a.get("/groups").wants(200).has("Who goes in spring", "Openings on Mondays")
 	for _, v := range []*visitor{bob.visitor(), s.visitor()} {
 		v.get("/groups").wants(200).has("Layoffs", "Openings on Mondays").lacks("Who goes in spring")

@@ -31,7 +31,7 @@ func loginURL(back string) templ.SafeURL {
 }
 
 // riverAddress is the address of a page of a river: path and order, the mode if
-// the address has to say it, and the cursor it begins after, "" for the top. The
+// it has modes, and the cursor it begins after, "" for the top. The
 // path of an aggregate has the language with it, that of a search the query.
 func riverAddress(path string, order rivers.Order, mode, cursor string) string {
 	q := url.Values{}

@@ -401,6 +401,8 @@ func (v *view) within(place int64) bool {
 	return false
 }
 
+// gone takes an entry off the page. rivers.ErrNotFound: it was the post whose page
+// this is.
 func (v *view) gone(ctx context.Context, post int64, stamp rivers.Stamp) error {
 	e := v.shown[post]
 	if e == nil {
@@ -414,5 +416,8 @@ func (v *view) gone(ctx context.Context, post int64, stamp rivers.Stamp) error {
 	}
 	delete(v.shown, post)
 	v.settled = v.socket.hub.cfg.now()
+	if v.name.Kind == rivers.Post && post == v.name.TheirID {
+		return rivers.ErrNotFound // the page was of it alone
+	}
 	return nil
 }

@@ -71,7 +71,7 @@ function take(frame) {
     apply(frame);
   } else if (frame.t === 'ok') {
     for (const entry of entries()) {
-      if (confirmed && !confirmed.has(entry.dataset.post)) entry.remove();
+      if (confirmed && !confirmed.has(entry.dataset.post)) takeOff(entry);
     }
     confirmed = null;
     river.dataset.more = frame.more ? '1' : '0';
@@ -83,9 +83,8 @@ function take(frame) {
 
 let retabs = 0;
 
-// retab takes the tabs of an account's page, which name those of its feeds that are
-// open to the reader, from the page as it is now. It tries until it knows: the server
-// says it once.
+// retab takes what stands around an account's entries, its header and the tabs, from
+// the page as it is now. It tries until it knows: the server says it once.
 async function retab() {
   const mine = ++retabs;
   for (let wait = 500; mine === retabs; wait = Math.min(2 * wait, 60000)) {
@@ -94,22 +93,32 @@ async function retab() {
     if (mine !== retabs) return; // told again meanwhile
     if ([401, 403, 404].includes(reply?.status)) return; // closed: the socket says so
     if (reply?.ok && typeof text === 'string') {
-      const now = new DOMParser().parseFromString(text, 'text/html').querySelectorAll('nav.tabs');
-      document.querySelectorAll('nav.tabs').forEach((tabs, i) => (now[i] ? tabs.replaceWith(now[i]) : tabs.remove()));
+      const now = new DOMParser().parseFromString(text, 'text/html');
+      steady(() => around(now));
       return;
     }
     await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
   }
 }
 
+function around(now) {
+  document.title = now.title;
+  const header = document.querySelector('header.account');
+  const fresh = now.querySelector('header.account');
+  if (header && fresh) swap(header, fresh);
+  const tabs = now.querySelectorAll('nav.tabs');
+  document.querySelectorAll('nav.tabs').forEach((at, i) => (tabs[i] ? at.replaceWith(tabs[i]) : at.remove()));
+}
+
 // apply puts one frame, or the reply to a form of ours, into the page.
 function apply(frame, reply = false) {
+  if (left) return; // decided before the page closed
   const stamp = stampOf(frame.version);
   const entry = entryOf(frame.post);
   const shown = entry && stampOf(entry.dataset.version);
   if (frame.t === 'gone') {
     if (!reply && shown && stamp[0] < shown[0] && stamp[1] < shown[1]) return;
-    entry?.remove();
+    if (entry) takeOff(entry);
     arrived.delete(frame.post);
     remember(frame.post, shown ? [Math.max(stamp[0], shown[0]), Math.max(stamp[1], shown[1])] : stamp);
     return;
@@ -120,6 +129,7 @@ function apply(frame, reply = false) {
     const fresh = frame.html && parse(frame.html).querySelector('[data-post]');
     if (!fresh) return;
     gone.delete(frame.post);
+    if (bringBack(frame.post, fresh, reply)) return;
     insert(fresh);
     if (!reply) announce(fresh);
     return;
@@ -151,6 +161,51 @@ function remember(code, stamp) {
   if (gone.size > 500) gone.delete(gone.keys().next().value);
 }
 
+// What is left of entries that are being written on and were taken off, by code.
+const leftovers = new Map();
+
+// takeOff takes an entry off the page. Of one that is being written on, the box stays
+// with its text, and word why it stands alone.
+function takeOff(entry) {
+  waiting.delete(entry);
+  if (!written(entry)) {
+    entry.remove();
+    return;
+  }
+  leftovers.set(entry.dataset.post, entry);
+  const box = partOf(entry, 'box');
+  for (const child of [...entry.children]) if (child !== box) child.remove();
+  for (const { name } of [...entry.attributes]) if (name !== 'class') entry.removeAttribute(name);
+  delete entry.unfolded;
+  delete entry.latest;
+  const note = document.createElement('p');
+  note.className = 'hint';
+  note.textContent = texts.left;
+  entry.prepend(note);
+}
+
+// bringBack puts an entry that comes around what was left of it, if anything is.
+function bringBack(code, fresh, mine) {
+  const entry = leftovers.get(code);
+  if (!entry) return false;
+  leftovers.delete(code);
+  attributes(entry, fresh);
+  const box = partOf(entry, 'box');
+  entry.firstElementChild.remove();
+  for (const child of [...fresh.children]) if (child.id !== box.id) box.before(child);
+  move(entry, mine);
+  return true;
+}
+
+// clear takes away what is left of entries when nothing is written there any more.
+function clear() {
+  for (const [code, entry] of leftovers) {
+    if (written(entry) || entry.contains(document.activeElement?.closest('textarea'))) continue;
+    entry.remove();
+    leftovers.delete(code);
+  }
+}
+
 // Placing ---------------------------------------------------------------------
 
 // Entries above where the reader is that came or went up unseen; and those that
@@ -168,9 +223,11 @@ function insert(entry) {
 }
 
 function move(entry, mine) {
-  const above = entry.previousElementSibling;
-  const below = entry.nextElementSibling;
-  const stands = (!above?.dataset.post || place(above) >= place(entry)) && (!below?.dataset.post || place(below) <= place(entry));
+  const all = entries();
+  const at = all.indexOf(entry);
+  const above = all[at - 1];
+  const below = all[at + 1];
+  const stands = (!above || place(above) >= place(entry)) && (!below || place(below) <= place(entry));
   if (stands) return;
   if (held(entry)) waiting.add(entry);
   else insert(entry);
@@ -261,6 +318,7 @@ function drop() {
 
 // tidy brings what stands around the entries in line with them.
 function tidy() {
+  clear();
   if (news) {
     news.hidden = arrived.size === 0;
     if (arrived.size) {
@@ -268,6 +326,8 @@ function tidy() {
       news.firstElementChild.textContent = (news.dataset[form] || news.dataset.other).replace('{n}', arrived.size);
     }
   }
+  const title = river.querySelector('h1'); // of a post's own page
+  if (title) document.title = `${title.textContent} · riverrun`;
   const shown = entries();
   const empty = document.querySelector('.note.empty');
   if (empty) empty.hidden = shown.length > 0;
@@ -482,7 +542,7 @@ function sent(form, text) {
   form.reset();
   text.defaultValue = text.value = '';
   if (key) key.value = newKey();
-  const box = form.closest('[data-post] details');
+  const box = form.closest('.box details');
   if (box) {
     box.open = false;
     box.querySelector('summary')?.focus({ preventScroll: true });
@@ -589,7 +649,7 @@ function closed({ code, reason }) {
     case 4001: // signed out, or as somebody else
     case 4004: // no such page any more
       over = true;
-      leave();
+      leave(code);
       return;
     case 4002: // we speak wrongly: trying again would not help
       over = true;
@@ -606,9 +666,11 @@ function closed({ code, reason }) {
   timer = setTimeout(connect, longest / 2 + (Math.random() * longest) / 2);
 }
 
-// leave: the page is not the reader's any more. A reload says how things stand,
-// once; half-typed text is not thrown away for that.
-function leave() {
+let left = false; // the page is not the reader's any more
+
+// leave: a reload says how things stand, once. Half-typed text is not thrown away for
+// that: then it is all that stays of the page.
+function leave(code) {
   const reloaded = `left ${location.pathname}`;
   const lately = Date.now() - Number(sessionStorage.getItem(reloaded)) < 30000;
   if (!written(document) && !lately) {
@@ -616,7 +678,11 @@ function leave() {
     location.reload();
     return;
   }
-  for (const entry of entries()) if (!written(entry)) entry.remove();
+  left = true;
+  queue.length = 0;
+  retabs++;
+  for (const entry of entries()) takeOff(entry);
+  river.dataset.more = '0';
   const note = document.createElement('p');
   note.className = 'note';
   note.role = 'status';
@@ -624,7 +690,50 @@ function leave() {
   link.href = location.pathname + location.search;
   link.textContent = texts.ended;
   note.append(link);
-  river.before(note);
+  const main = document.getElementById('main');
+  main.prepend(note);
+  const texting = [...document.querySelectorAll('textarea')].filter((text) => text.value !== text.defaultValue);
+  // Of the site's header, what its reader sees is whose page it was.
+  if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark')]);
+  strip(main, [note, river, ...texting]);
+  document.title = 'riverrun';
+}
+
+// strip takes away all there is in an element but what is kept and what stands around
+// that.
+function strip(element, kept) {
+  for (const child of [...element.childNodes]) {
+    if (kept.includes(child)) continue;
+    if (kept.some((keep) => child.contains(keep))) strip(child, kept);
+    else child.remove();
+  }
+}
+
+// A closed page ---------------------------------------------------------------------
+
+let knocks = 0;
+
+// knock asks now and then, while somebody looks, whether a page that is closed to its
+// reader has opened, and loads it then. It has no river, so no socket either.
+async function knock() {
+  const mine = ++knocks;
+  for (let wait = 3000; mine === knocks && !document.hidden; wait = Math.min(1.5 * wait, 60000)) {
+    await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
+    if (mine !== knocks || document.hidden) return;
+    const request = { method: 'HEAD', headers: { Accept: 'application/json' } };
+    const reply = await fetch(location.pathname + location.search, request).catch(() => null);
+    if (mine === knocks && reply?.ok) {
+      location.reload();
+      return;
+    }
+  }
+}
+
+if (document.querySelector('[data-closed]')) {
+  document.addEventListener('visibilitychange', knock);
+  addEventListener('online', knock);
+  addEventListener('pageshow', knock);
+  knock();
 }
 
 if (river) {
@@ -646,6 +755,7 @@ if (river) {
     if ((arrived.size || waiting.size) && !reading()) steady(() => {});
   }, { passive: true });
   addEventListener('focusout', () => setTimeout(() => {
+    clear();
     if ((arrived.size || waiting.size) && !reading()) steady(() => {});
   }));
   addEventListener('online', connect);
