@@ -170,7 +170,7 @@ func TestEditingAllOfAPost(t *testing.T) {
 	s := newLiveSite(t, nil)
 	annas, bobs := s.person("anna"), s.person("bob")
 	anna, nobody := annas.visitor(), s.visitor()
-	bobs.visitor().post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	bobs.visitor().post("/groups", "access", "public", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
 	code := annas.post("As it was", "anna", "chess-club").Code
 	at := "/p/" + code
 	page := anna.get(at + "/edit").wants(200)

@@ -91,7 +91,7 @@ func (p *person) ended() *visitor {
 func TestBlockedTextIsKept(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
+	anna.post("/groups", "access", "public", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
 	anna.post("/posts", "body", "In the club", "to", "chess-club").leadsTo("/")
 	inside := anna.get("/chess-club").code()
 	anna.post("/posts", "body", "Here and there", "to", "chess-club", "to", "anna", "back", "/anna").leadsTo("/anna")
