@@ -89,7 +89,9 @@ func insertAccountTx(ctx context.Context, tx pgx.Tx, kind, name, title, about, l
 // feed (gate_id); eyes, directs, discussions, faves and mentions are the owner's
 // alone, and so is the private sub-feed until its owner admits somebody.
 func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
-	// The ids are drawn first, because a timeline may be its own gate.
+	// The ids are drawn first, because a timeline may be its own gate; what is not is
+	// gated by the feed. A join would be quadratic where the planner takes an import of
+	// thousands of accounts for one.
 	const query = `
 		WITH fixed (account_kind, kind, term, gate, access) AS (VALUES
 			('user',  'feed',        '',        'feed',        0::smallint),
@@ -110,9 +112,10 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 		), made AS (
 			INSERT INTO timelines (id, kind, their_id, term, access, gate_id, writers)
 			OVERRIDING SYSTEM VALUE
-			SELECT n.id, n.kind, n.account_id, n.term, n.access, g.id,
-				CASE WHEN n.kind IN ('directs', 'group') THEN 'anyone' ELSE '' END
-			FROM numbered n JOIN numbered g ON g.account_id = n.account_id AND g.kind = n.gate
+			SELECT id, kind, account_id, term, access,
+				CASE gate WHEN kind THEN id ELSE max(id) FILTER (WHERE kind = 'feed') OVER (PARTITION BY account_id) END,
+				CASE WHEN kind IN ('directs', 'group') THEN 'anyone' ELSE '' END
+			FROM numbered
 			RETURNING id, kind, their_id
 		)
 		INSERT INTO readers (timeline_id, account_id)
