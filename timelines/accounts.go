@@ -105,7 +105,7 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 			('user',  'mentions',    '',        'mentions',    2::smallint),
 			('group', 'group',       '',        'group',       0::smallint)
 		), numbered AS MATERIALIZED (
-			SELECT nextval(pg_get_serial_sequence('timelines', 'id')) AS id,
+			SELECT nextval((SELECT pg_get_serial_sequence('timelines', 'id'))) AS id,
 				a.id AS account_id, f.kind, f.term, f.gate, f.access
 			FROM accounts a JOIN fixed f ON f.account_kind = a.kind
 			WHERE a.id = ANY(@accounts)
