@@ -93,7 +93,7 @@ func TestScanOfManyTimelines(t *testing.T) {
 // that reached to its end; and what the latter would without a bound.
 func BenchmarkStrandedHome(b *testing.B) {
 	w := newTown(b)
-	likes, viewer := w.strandedAmong(250, large(275_000), 1000, 1<<30)
+	likes, viewer := w.strandedAmong(250, large(large(275_000)), large(1000), 1<<30)
 	w.exec(`VACUUM ANALYZE`)
 	w.pool.Reset()
 	for _, bm := range []struct {
