@@ -28,12 +28,31 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// dirPattern is not under os.TempDir: TMPDIR is long on macOS and closed to
-// others in many set-ups.
-const dirPattern = "/tmp/riverrun-test-*"
+// Where directories are made: in memory if there is plenty, else on disk, and not
+// under os.TempDir, since TMPDIR is long on macOS and closed to others in many
+// set-ups. Each test makes and deletes hundreds of files, and ext4 looks at all
+// inodes deleted in the last minute before it gives another out: half a second for
+// each test.
+const (
+	memory  = "/dev/shm"
+	disk    = "/tmp"
+	pattern = "riverrun-test-*"
+	// plenty is how many bytes must be free in memory: a cluster of tests takes some
+	// 100 MB, and a few run at once.
+	plenty = 2 << 30
+)
+
+// root is the directory in which directories are made.
+func root() string {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(memory, &s); err == nil && uint64(s.Bavail)*uint64(s.Bsize) >= plenty {
+		return memory
+	}
+	return disk
+}
 
 func makeDir() (string, error) {
-	dir, err := os.MkdirTemp(filepath.Split(dirPattern))
+	dir, err := os.MkdirTemp(root(), pattern)
 	if err != nil {
 		return "", err
 	}
@@ -47,13 +66,15 @@ func makeDir() (string, error) {
 // directories whose cluster nobody owns any more. A young one may be about to be
 // owned.
 func sweep() error {
-	dirs, err := filepath.Glob(dirPattern)
-	if err != nil {
-		return err
-	}
-	for _, dir := range dirs {
-		if err := sweepOne(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // others sweep too
-			return fmt.Errorf("sweep %s: %w", dir, err)
+	for _, root := range []string{memory, disk} {
+		dirs, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			return err
+		}
+		for _, dir := range dirs {
+			if err := sweepOne(dir); err != nil && !errors.Is(err, fs.ErrNotExist) { // others sweep too
+				return fmt.Errorf("sweep %s: %w", dir, err)
+			}
 		}
 	}
 	return nil
