@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -80,19 +81,36 @@ type Placed struct {
 // merge of the timelines by fresh_at meets the post at its place, and takes it
 // only there: a friend's second like does not lift it again. Withdrawn rows take
 // part in the place and not in the membership.
+//
+// The place is found once for each post that may be read, however many rows of it
+// are met: among all of its rows, or, where these are very many, by the primary key.
 var scanFresh = `
 	WITH ` + fmt.Sprintf(scanHeads, "fresh_at", "") + `, met AS MATERIALIZED (
 		SELECT post_id, fresh_at, count(*) AS rows FROM heads GROUP BY post_id, fresh_at
+	), readable AS MATERIALIZED (
+		SELECT p.id, p.fresh_at FROM (SELECT DISTINCT post_id FROM met) m JOIN posts p ON p.id = m.post_id
+		WHERE p.deleted_at IS NULL AND ` + readablePost + `
+	), held AS MATERIALIZED (
+		SELECT r.id, greatest(r.fresh_at, coalesce(looked_up.entered_at, among.entered_at)) AS place
+		FROM readable r
+		CROSS JOIN LATERAL (
+			SELECT count(*) AS rows, min(e.entered_at) FILTER (WHERE ours) AS entered_at,
+				bool_or(NOT e.withdrawn) FILTER (WHERE ours) AS present
+			FROM (
+				SELECT e.entered_at, e.withdrawn, e.timeline_id IN (SELECT unnest(@timelines::bigint[])) AS ours
+				FROM timeline_entries e WHERE e.post_id = r.id LIMIT @crowd::bigint + 1) e) among
+		CROSS JOIN LATERAL (
+			SELECT min(e.entered_at) AS entered_at, bool_or(NOT e.withdrawn) AS present
+			FROM unnest(@timelines::bigint[]) t(id)
+			CROSS JOIN LATERAL (
+				SELECT e.* FROM timeline_entries e
+				WHERE e.timeline_id = t.id AND e.post_id >= r.id
+				ORDER BY e.post_id LIMIT 1) e
+			WHERE among.rows > @crowd::bigint AND e.post_id = r.id) looked_up
+		WHERE coalesce(looked_up.present, among.present)
 	)
-	SELECT m.post_id, m.fresh_at, m.rows, EXISTS (SELECT FROM frontier) AS more,
-		p.deleted_at IS NULL AND ` + readablePost + `
-		AND m.fresh_at = greatest(p.fresh_at, held.entered_at) AND held.present AS taken
-	FROM met m
-	JOIN posts p ON p.id = m.post_id
-	CROSS JOIN LATERAL (
-		SELECT min(e.entered_at) AS entered_at, bool_or(NOT e.withdrawn) AS present
-		FROM timeline_entries e
-		WHERE e.post_id = m.post_id AND e.timeline_id = ANY(@timelines)) held
+	SELECT m.post_id, m.fresh_at, m.rows, EXISTS (SELECT FROM frontier) AS more, h.place IS NOT NULL AS taken
+	FROM met m LEFT JOIN held h ON h.id = m.post_id AND h.place = m.fresh_at
 	ORDER BY m.fresh_at DESC, m.post_id DESC`
 
 // By creation every row of a post stands at the same place.
@@ -147,12 +165,18 @@ const readablePost = `(p.is_public AND ` + flagged + ` OR EXISTS (
 const flagged = `(NOT EXISTS (SELECT FROM unflagged_timelines)
 	OR NOT EXISTS (SELECT FROM unflagged_timelines u WHERE u.timeline_id = ANY(p.decisive)))`
 
-// openGate is true for a base timeline g that @viewer may read.
+// openGate is true for a base timeline g that @viewer may read: the rule of levels
+// and sets (source: 000) in SQL, here alone; Sets.Reads is the same in memory.
 const openGate = `(g.access = 0
 	OR g.access = 1 AND @viewer::bigint <> 0
 		AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @viewer::bigint)
 	OR g.access = 2
 		AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @viewer::bigint))`
+
+// openTo is openGate where the statement calls the timeline and the viewer otherwise.
+func openTo(timeline, viewer string) string {
+	return strings.NewReplacer("g.", timeline+".", "@viewer::bigint", viewer).Replace(openGate)
+}
 
 // Scan reads the newest posts of some timelines below a place, each once, at
 // its place, and only those the viewer may read. It goes on in rounds until
@@ -176,9 +200,13 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	bound := cmp.Or(q.MaxRows, DefaultMaxRows)
 	looked := len(q.Timelines) > 1 // from the other side, or need not
 	for met := int64(0); ; {
-		rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
+		args := pgx.StrictNamedArgs{
 			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round, "each": each,
-		})
+		}
+		if !q.ByCreation {
+			args["crowd"] = max(crowd, len(q.Timelines))
+		}
+		rows, err := sn.tx.Query(ctx, query, args)
 		if err != nil {
 			return Scanned{}, fmt.Errorf("scan timelines: %w", err)
 		}

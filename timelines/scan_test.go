@@ -1,9 +1,12 @@
 package timelines
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // A scan that is to reach a place meets more rows for it than another, but not all
@@ -114,6 +117,102 @@ func BenchmarkStrandedHome(b *testing.B) {
 				}).Floor
 			}
 			b.ReportMetric(float64(floor), "floor")
+		})
+	}
+}
+
+// celebrated are the timelines of people followed, each with some posts of their own,
+// who all like the same few posts, as very many others do. Each like stands at a place
+// of its own.
+func (w *town) celebrated(followed, own, posts, fans int) (timelines []int64, viewer Account) {
+	w.Helper()
+	viewer = w.user("viewer")
+	ids := value[[]int64](w, `
+		WITH made AS (
+			INSERT INTO accounts (kind, name, title) SELECT 'user', 'fan-' || i, 'fan' FROM generate_series(1, $1) i RETURNING id)
+		SELECT array_agg(id ORDER BY id) FROM made`, fans)
+	_, err := inTx(w.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
+		return struct{}{}, insertTimelinesTx(w.Context(), tx, ids)
+	})
+	w.must(err)
+	const of = `SELECT array_agg(id ORDER BY their_id) FROM timelines WHERE kind = $1 AND their_id = ANY($2)`
+	feeds, likes := value[[]int64](w, of, KindFeed, ids), value[[]int64](w, of, KindLikes, ids)
+	w.exec(`
+		WITH made AS (
+			INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
+			SELECT ($1::bigint[])[1 + i % $3::int], i * 1000, to_timestamp(i / 1000.0), true, false, false, lpad(i::text, 10, '0'), 'hello',
+				ARRAY[($2::bigint[])[1 + i % $3::int]]
+			FROM generate_series(1, $3::int * $4::int) i
+			RETURNING id, fresh_at, decisive)
+		INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT decisive[1], id, fresh_at, fresh_at, fresh_at FROM made`, ids, feeds, followed, own)
+	w.exec(`
+		INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT ($1::bigint[])[i], p.id, p.fresh_at + i, p.fresh_at + i, p.fresh_at
+		FROM (SELECT * FROM posts ORDER BY id DESC LIMIT $2) p, generate_series(1, $3) i ORDER BY i, p.id`, likes, posts, fans)
+	return append(slices.Clone(feeds[:followed]), likes[:followed]...), viewer
+}
+
+// What all one follows like, and thousands of others, comes once, where it entered
+// first, whether its rows are looked up one by one or all are read.
+func TestScanOfWhatAllLike(t *testing.T) {
+	const followed, own, posts = 20, 3, 4
+	for _, fans := range []int{crowd / 2, 2 * crowd} {
+		t.Run(fmt.Sprint(fans, " fans"), func(t *testing.T) {
+			w := newTown(t)
+			timelines, viewer := w.celebrated(followed, own, posts, fans)
+			// One was withdrawn by all that one follows, and so has its author's row alone;
+			// of another's only the author is not followed.
+			last := value[[]int64](w, `SELECT array_agg(id ORDER BY id DESC) FROM posts`)
+			w.exec(`UPDATE timeline_entries SET withdrawn = true WHERE post_id = $1 AND timeline_id = ANY($2)`, last[0], timelines[followed:])
+			w.exec(`DELETE FROM timeline_entries WHERE post_id = $1 AND timeline_id = ANY($2)`, last[1], timelines[:followed])
+			w.exec(`UPDATE timeline_entries SET withdrawn = true WHERE post_id = $1 AND timeline_id = ANY($2)`, last[2], timelines)
+			for _, byCreation := range []bool{false, true} {
+				got := w.scan(Scan{
+					Viewer: viewer.ID, Timelines: timelines, ByCreation: byCreation, Down: math.MaxInt64,
+					BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: followed * own, MaxRows: math.MaxInt64,
+				})
+				var want []Placed
+				for i, id := range last {
+					p := Placed{PostID: id, Place: int64(followed*own-i) * 1000}
+					if i == 1 && !byCreation {
+						p.Place++ // with the first like
+					}
+					if i != 2 {
+						want = append(want, p)
+					}
+				}
+				w.same(fmt.Sprintf("by creation %v", byCreation), got, Scanned{Posts: want, Floor: math.MinInt64, Finished: true})
+			}
+		})
+	}
+}
+
+// The home of somebody who follows 300 people that all like five posts, as thousands
+// of others do.
+func BenchmarkCelebratedHome(b *testing.B) {
+	w := newTown(b)
+	timelines, viewer := w.celebrated(large(300), 50, 5, large(5000))
+	w.exec(`VACUUM ANALYZE`)
+	w.pool.Reset()
+	for b.Loop() {
+		w.scan(Scan{
+			Viewer: viewer.ID, Timelines: timelines, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 150,
+		})
+	}
+}
+
+// A small home: ten people, of a thousand, who wrote twenty posts each.
+func BenchmarkSmallHome(b *testing.B) {
+	w := newTown(b)
+	people := large(1000)
+	timelines, viewer := w.celebrated(people, 20, 3, people)
+	timelines = append(timelines[:10:10], timelines[people:people+10]...)
+	w.exec(`VACUUM ANALYZE`)
+	w.pool.Reset()
+	for b.Loop() {
+		w.scan(Scan{
+			Viewer: viewer.ID, Timelines: timelines, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 150,
 		})
 	}
 }
