@@ -42,9 +42,6 @@ type called struct {
 	places  []int64 // those of its base timelines that the viewer may open
 }
 
-// openGateFor is openGate for the viewer of a row w.
-var openGateFor = strings.ReplaceAll(openGate, "@viewer::bigint", "w.viewer")
-
 // asks resolves the names of queries, all in one statement. A name that nobody has,
 // or of a place the viewer may not open, is as one where nothing stands: asked for,
 // it finds nothing; barred, it bars nothing. So nobody learns what stands there.
@@ -66,7 +63,7 @@ func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
 		query := `
 			SELECT w.i, a.name, a.id, ARRAY(
 				SELECT t.id FROM timelines t JOIN timelines g ON g.id = t.gate_id
-				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND ` + openGateFor + `
+				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND ` + openTo("g", "w.viewer") + `
 				ORDER BY t.id)
 			FROM unnest(@asks::bigint[], @viewers::bigint[], @names::text[]) AS w(i, viewer, name)
 			JOIN accounts a ON a.name = w.name`

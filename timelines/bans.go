@@ -22,12 +22,7 @@ const unbanned = `(
 		WHERE (b.account_id, b.banned_id) IN ((@viewer::bigint, p.author_id), (p.author_id, @viewer::bigint)))
 	OR EXISTS (
 		SELECT FROM timelines g JOIN show_banned s ON s.group_id = g.their_id AND s.account_id = @viewer::bigint
-		WHERE g.id = ANY(p.decisive) AND g.kind = 'group'
-			AND (g.access = 0
-				OR g.access = 1
-					AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @viewer::bigint)
-				OR g.access = 2
-					AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @viewer::bigint))
+		WHERE g.id = ANY(p.decisive) AND g.kind = 'group' AND ` + openGate + `
 			AND (NOT EXISTS (SELECT FROM bans b WHERE b.account_id = p.author_id AND b.banned_id = @viewer::bigint)
 				OR EXISTS (SELECT FROM group_admins a WHERE a.group_id = g.their_id AND a.account_id = @viewer::bigint))))`
 

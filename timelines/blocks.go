@@ -14,12 +14,9 @@ const unblocked = `NOT EXISTS (
 // heard is true if @author may comment on the post @post, which they may read:
 // some decisive timeline that lets them read it is not that of a group which
 // blocks them. Through another the post is not the group's to close.
-const heard = `EXISTS (
+var heard = `EXISTS (
 	SELECT FROM posts p JOIN timelines t ON t.id = ANY(p.decisive)
-	WHERE p.id = @post AND (t.kind <> 'group' OR ` + unblocked + `) AND (
-		t.access = 0
-		OR t.access = 1 AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = t.id AND x.account_id = @author)
-		OR t.access = 2 AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = t.id AND r.account_id = @author)))`
+	WHERE p.id = @post AND (t.kind <> 'group' OR ` + unblocked + `) AND ` + openTo("t", "@author::bigint") + `)`
 
 // Block keeps a person from posting to the group and from commenting on what
 // they can only read through it, members and others alike; they go on reading,

@@ -39,7 +39,7 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 		c := p.change(n.Author)
 		// The clock is read under the post's lock, so comments stand in the order in
 		// which they were let in.
-		const query = `
+		query := `
 			INSERT INTO comments (post_id, author_id, created_at, body)
 			SELECT @post, @author, clock_timestamp(), @body WHERE ` + heard + `
 			RETURNING id`

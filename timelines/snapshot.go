@@ -249,15 +249,10 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 		ORDER BY h.post_id, h.entered_at, h.timeline_id`
 	// Only who looks at the post is asked about: hundreds of posts that thousands
 	// look at, a few each, are millions of pairs nobody needs.
-	const viewersQuery = `
+	viewersQuery := `
 		SELECT p.id, v.id,
 			p.deleted_at IS NULL AND (p.is_public AND ` + flagged + ` OR EXISTS (
-				SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND (
-					g.access = 0
-					OR g.access = 1 AND v.id <> 0
-						AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = v.id)
-					OR g.access = 2
-						AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = v.id)))),
+				SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND ` + openTo("g", "v.id") + `)),
 			EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = v.id),
 			EXISTS (SELECT FROM faves f WHERE f.post_id = p.id AND f.account_id = v.id)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) v(post_id, id)

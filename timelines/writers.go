@@ -47,7 +47,7 @@ func firstWriters(level Level) Writers {
 // @author may put posts: the policy allows it, the author may read the group and
 // is not blocked there, no ban stands between the author and the person. It is false
 // for what only its owner writes into.
-const writable = `(CASE t.writers
+var writable = `(CASE t.writers
 	WHEN 'anyone' THEN true
 	WHEN 'members' THEN EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @author AND s.account_id = t.their_id)
 		OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = t.their_id AND g.account_id = @author)
@@ -58,10 +58,7 @@ const writable = `(CASE t.writers
 	ELSE false END
 	AND NOT EXISTS (SELECT FROM bans b
 		WHERE (b.account_id, b.banned_id) IN ((@author::bigint, t.their_id), (t.their_id, @author::bigint)))
-	AND (t.kind <> 'group' OR ` + unblocked + ` AND CASE t.access
-		WHEN 0 THEN true
-		WHEN 1 THEN NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = t.id AND x.account_id = @author)
-		ELSE EXISTS (SELECT FROM readers r WHERE r.timeline_id = t.id AND r.account_id = @author) END))`
+	AND (t.kind <> 'group' OR ` + unblocked + ` AND ` + openTo("t", "@author::bigint") + `))`
 
 // checkWritableTx returns an InvalidError "to_forbidden" for a destination into
 // which the author may not write. The destinations' rows are held (holdLevelsTx):
@@ -77,7 +74,7 @@ func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []desti
 	if len(asked) == 0 {
 		return nil
 	}
-	const query = `SELECT t.id FROM timelines t WHERE t.id = ANY(@timelines) AND NOT ` + writable
+	query := `SELECT t.id FROM timelines t WHERE t.id = ANY(@timelines) AND NOT ` + writable
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"author": author, "timelines": asked})
 	if err != nil {
 		return fmt.Errorf("check destinations: %w", err)
