@@ -347,3 +347,62 @@ func TestTrimAccessLogAndKeys(t *testing.T) {
 		}
 	}
 }
+
+// Who is excluded while the feed is protected, or open to all, does not read it when
+// it is closed to all but its readers, though they followed it: nor can they come to.
+func TestTheExcludedReadNoPrivateFeed(t *testing.T) {
+	for _, level := range []Level{Public, Protected} {
+		t.Run(level.String(), func(t *testing.T) {
+			w := newTown(t)
+			ann, bob := w.user("ann"), w.user("bob")
+			p := w.post(bob, "hello")
+			w.setAccess(bob, "", level)
+			w.subscribe(ann, "bob")
+			w.must(second(w.ExcludeReader(t.Context(), bob.ID, "", "ann")))
+			_, _, err := w.Subscribe(t.Context(), ann.ID, "bob")
+			w.fails("subscribe", err, ErrExcluded)
+			w.setAccess(bob, "", Private)
+			w.same("reads", w.mayRead(ann.ID, p.PostID), false)
+			_, _, err = w.Subscribe(t.Context(), ann.ID, "bob")
+			w.fails("ask", err, ErrExcluded)
+			// Who is let in again may ask, and who is admitted is not excluded.
+			w.must(second(w.UnexcludeReader(t.Context(), bob.ID, "", "ann")))
+			_, requested, err := w.Subscribe(t.Context(), ann.ID, "bob")
+			w.must(err)
+			w.same("asks", requested, true)
+			w.must(second(w.ExcludeReader(t.Context(), bob.ID, "", "ann")))
+			_, err = w.Accept(t.Context(), bob.ID, "ann", "")
+			w.fails("accept", err, ErrNotFound)
+			w.must(second(w.AdmitReader(t.Context(), bob.ID, "", "ann")))
+			w.same("reads", w.mayRead(ann.ID, p.PostID), true)
+			w.setAccess(bob, "", Protected)
+			w.same("reads", w.mayRead(ann.ID, p.PostID), true)
+			w.sound()
+		})
+	}
+}
+
+// Somebody is accepted while being excluded: whichever comes first, they read no more.
+func TestExcludeAgainstAccept(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	w.setAccess(bob, "", Private)
+	_, _, err := w.Subscribe(t.Context(), ann.ID, "bob")
+	w.must(err)
+	accepting := w.pauseInside()
+	accepted := during(func() error {
+		_, err := w.Accept(t.Context(), bob.ID, "ann", "")
+		return err
+	})
+	accepting.reached(t)
+	excluded := during(func() error {
+		_, err := w.ExcludeReader(t.Context(), bob.ID, "", "ann")
+		return err
+	})
+	w.waitBlocked(1)
+	accepting.release()
+	w.must(accepted())
+	w.must(excluded())
+	w.same("reads", w.reads(ann, bob.FeedID), false)
+	w.sound()
+}

@@ -10,77 +10,108 @@ import (
 )
 
 // The explicit sets of the levels: who may read a private feed or sub-feed, and
-// who may not read a protected one. A set counts while its level stands and is
-// kept while another does. In all of them slug names one of the actor's
-// sub-feeds, and empty their own feed; for groups see AdmitToGroup.
+// who may not read a protected one (source: 000, 004). A set counts while its level
+// stands and is kept while another does: a change of level takes nobody out of
+// either.
+//
+// Nobody is in both sets, and the last word counts: to exclude somebody is to take
+// their right to read away for every level, to admit them takes the exclusion back.
+// Else who is excluded from a protected feed would read it once it is closed to all
+// but its readers. A subscriber is always a reader, so from the account's own feed
+// exclusion ends the subscription, and nobody excluded may subscribe or ask to,
+// whatever the level (ErrExcluded). Apart from that an excluded account is one like
+// others while the feed is public.
+//
+// In all of them slug names one of the actor's sub-feeds, and empty their own feed;
+// for groups see AdmitToGroup. The errors are InvalidError "to_unknown" if nobody has
+// the name, ErrNotFound if the actor has no such sub-feed, ErrForbidden for the
+// actor, who reads it all. What is as asked already is left as it is.
 
 // AdmitReader lets a person read the actor's private feed or sub-feed. It makes
-// nobody subscribe. InvalidError "to_unknown" if nobody has the name, ErrNotFound
-// if the actor has no such sub-feed. Admitting a reader changes nothing.
+// nobody subscribe.
 func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, Private, byStatement(`
-		INSERT INTO readers (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`))
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, error) {
+		return nil, setReaderTx(ctx, tx, feed, reader,
+			`DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`,
+			`INSERT INTO readers (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`)
+	})
 }
 
 // RemoveReader takes that right away again: once it is answered, nothing of what
 // stands only there is shown to them (R4). Who is removed from the actor's own
-// feed loses the subscription too, since a subscriber is always a reader: else
-// who was removed would come back with the next change of level, and would be
-// counted as following what they cannot see. Removing who is no reader changes
-// nothing; the actor stays one (ErrForbidden).
+// feed loses the subscription too: else who was removed would come back with the
+// next change of level, and would be counted as following what they cannot see.
 func (s *Store) RemoveReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	remove := byStatement(`DELETE FROM readers WHERE timeline_id = @feed AND account_id = @reader`)
-	return s.setReader(ctx, actor, slug, name, Private,
-		func(ctx context.Context, tx pgx.Tx, feed, reader int64) (changed bool, wrong []Replace, err error) {
-			if slug == "" {
-				subscribed, lists, err := endSubscriptionTx(ctx, tx, reader, actor)
-				if err != nil {
-					return false, nil, err
-				}
-				if subscribed {
-					wrong = unfollowed(reader, lists)
-				}
-			}
-			changed, _, err = remove(ctx, tx, feed, reader)
-			return changed, wrong, err
-		})
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, error) {
+		return dismissTx(ctx, tx, actor, slug, feed, reader)
+	})
 }
 
 // ExcludeReader closes the actor's feed or sub-feed to a person while its level
-// is protected: a narrowing, as RemoveReader. A subscription stays, and shows
-// again once the level or the set lets it. The errors are those of RemoveReader.
+// is protected, and ends what RemoveReader does, whatever the level: a narrowing. A
+// request to subscribe is dropped.
 func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, Protected, byStatement(`
-		INSERT INTO excluded (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`))
-}
-
-// UnexcludeReader undoes ExcludeReader.
-func (s *Store) UnexcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, Protected, byStatement(`
-		DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`))
-}
-
-// changeOfSet moves a person into or out of a set of a feed, which is locked. It
-// reports whether that changed anything, and which rivers are wrong by it whatever
-// they may read.
-type changeOfSet func(ctx context.Context, tx pgx.Tx, feed, reader int64) (changed bool, wrong []Replace, err error)
-
-// byStatement is a change of a set by one statement; its arguments are feed and reader.
-func byStatement(query string) changeOfSet {
-	return func(ctx context.Context, tx pgx.Tx, feed, reader int64) (bool, []Replace, error) {
-		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"feed": feed, "reader": reader})
-		if err != nil {
-			return false, nil, fmt.Errorf("change readers: %w", err)
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, error) {
+		if slug == "" {
+			// If it is being accepted, this waits, and what follows ends the subscription.
+			_, err := tx.Exec(ctx, `DELETE FROM subscription_requests WHERE subscriber_id = @reader AND account_id = @actor`,
+				pgx.StrictNamedArgs{"reader": reader, "actor": actor})
+			if err != nil {
+				return nil, fmt.Errorf("drop request: %w", err)
+			}
 		}
-		return tag.RowsAffected() > 0, nil, nil
-	}
+		wrong, err := dismissTx(ctx, tx, actor, slug, feed, reader)
+		if err != nil {
+			return nil, err
+		}
+		return wrong, setReaderTx(ctx, tx, feed, reader,
+			`INSERT INTO excluded (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`)
+	})
 }
 
-// setReader changes one person's place in a set of one of the actor's feeds. The
-// set counts at one level. While the feed has it the person reads more or less from
-// now on, whatever other set they are in, and all their rivers are announced as
-// wrong; while it has another they read what they did before.
-func (s *Store) setReader(ctx context.Context, actor int64, slug, name string, counts Level, set changeOfSet) (Change, error) {
+// UnexcludeReader undoes ExcludeReader; it brings no subscription, no right to read
+// and no request back.
+func (s *Store) UnexcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, error) {
+		return nil, setReaderTx(ctx, tx, feed, reader,
+			`DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`)
+	})
+}
+
+// setReaderTx runs statements that change one person's place in the sets of a feed.
+func setReaderTx(ctx context.Context, tx pgx.Tx, feed, reader int64, statements ...string) error {
+	var batch pgx.Batch
+	for _, query := range statements {
+		batch.Queue(query, pgx.StrictNamedArgs{"feed": feed, "reader": reader})
+	}
+	if err := tx.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("change readers: %w", err)
+	}
+	return nil
+}
+
+// dismissTx makes a person no reader of one of the actor's feeds, and no subscriber
+// if it is the own one. It returns which rivers the end of a subscription makes wrong.
+func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, reader int64) (wrong []Replace, err error) {
+	if slug == "" {
+		subscribed, lists, err := endSubscriptionTx(ctx, tx, reader, actor)
+		if err != nil {
+			return nil, err
+		}
+		if subscribed {
+			wrong = unfollowed(reader, lists)
+		}
+	}
+	return wrong, setReaderTx(ctx, tx, feed, reader, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @reader`)
+}
+
+// setReader changes one person's place in the sets of one of the actor's feeds,
+// which is locked meanwhile; set returns which of their rivers are wrong whatever
+// they may read. If they may read more or less from now on, all are: posts came into
+// every river, or went out.
+func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
+	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (wrong []Replace, err error),
+) (Change, error) {
 	if slug != "" && !slugForm.MatchString(slug) {
 		return Change{}, ErrNotFound
 	}
@@ -92,12 +123,11 @@ func (s *Store) setReader(ctx context.Context, actor int64, slug, name string, c
 		// is waited for and taken away with the rest, or waits and finds none. The level
 		// stays as it is, too: who changes it sees the set as it is then (wrongByLevelTx).
 		const lock = `
-			SELECT id, access FROM timelines
+			SELECT id FROM timelines
 			WHERE their_id = @actor AND term = @slug AND kind = CASE @slug WHEN '' THEN 'feed' ELSE 'subfeed' END
 			FOR NO KEY UPDATE`
 		var feed, reader int64
-		var level Level
-		err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"actor": actor, "slug": slug}).Scan(&feed, &level)
+		err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"actor": actor, "slug": slug}).Scan(&feed)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return Change{}, ErrNotFound
 		}
@@ -115,19 +145,45 @@ func (s *Store) setReader(ctx context.Context, actor int64, slug, name string, c
 		if reader == actor {
 			return Change{}, ErrForbidden
 		}
-		changed, wrong, err := set(ctx, tx, feed, reader)
+		was, err := readershipTx(ctx, tx, feed, reader)
+		if err != nil {
+			return Change{}, err
+		}
+		wrong, err := set(ctx, tx, feed, reader)
+		if err != nil {
+			return Change{}, err
+		}
+		now, err := readershipTx(ctx, tx, feed, reader)
 		switch {
 		case err != nil:
 			return Change{}, err
-		case !changed:
+		case was.open != now.open:
+			wrong = []Replace{{ViewerID: reader}}
+		case len(wrong) > 0: // a subscription ended
+		case was == now:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
-		case level == counts:
-			wrong = []Replace{{ViewerID: reader}} // posts came into every river, or went out
-		case len(wrong) == 0:
+		default:
 			return forgetViewerTx(ctx, tx, actor, reader)
 		}
 		return s.replaceTx(ctx, tx, actor, wrong...)
 	})
+}
+
+// readership is how somebody stands to a feed: the sets they are in, and whether it
+// is open to them.
+type readership struct{ admitted, excluded, open bool }
+
+func readershipTx(ctx context.Context, tx pgx.Tx, feed, reader int64) (r readership, err error) {
+	query := `
+		SELECT EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @reader::bigint),
+			EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @reader::bigint),
+			` + openTo("g", "@reader::bigint") + `
+		FROM timelines g WHERE g.id = @feed`
+	err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"feed": feed, "reader": reader}).Scan(&r.admitted, &r.excluded, &r.open)
+	if err != nil {
+		return readership{}, fmt.Errorf("read readership: %w", err)
+	}
+	return r, nil
 }
 
 // OwnFeed is a feed or sub-feed as its owner sees it.

@@ -69,8 +69,8 @@ func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 // first, unless it lets the actor read already: then requested is true and
 // nothing else has changed. Subscribing twice changes nothing. ErrNotFound if
 // there is no such account; ErrForbidden if it is the actor's own or a ban stands
-// between the two; ErrExcluded if a protected feed, or a group of whatever level,
-// excludes the actor.
+// between the two; ErrExcluded if the feed or group excludes the actor, whatever
+// its level.
 func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Change, requested bool, err error) {
 	const relation = `
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
@@ -98,7 +98,7 @@ func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Chan
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myHome(actor)})
 		case apart:
 			return Change{}, ErrForbidden
-		case excluded && (to.Access == Protected || to.Kind == Group):
+		case excluded:
 			return Change{}, ErrExcluded
 		case to.Access == Private && !reads:
 			requested = true

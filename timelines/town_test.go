@@ -337,10 +337,12 @@ func (w *town) sound() {
 				OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = t.their_id AND g.account_id = r.account_id))`},
 		{"nobody is admitted to a feed but as a reader", `
 			SELECT t.id FROM readers r JOIN timelines t ON t.id = r.timeline_id AND t.kind <> 'group' WHERE r.admitted`},
-		{"whom a group excludes is no reader and asks for nothing", `
-			SELECT t.their_id FROM excluded x JOIN timelines t ON t.id = x.timeline_id AND t.kind = 'group'
+		{"who is excluded is no reader, does not subscribe and asks for nothing", `
+			SELECT t.their_id FROM excluded x JOIN timelines t ON t.id = x.timeline_id
 			WHERE EXISTS (SELECT FROM readers r WHERE r.timeline_id = t.id AND r.account_id = x.account_id)
-				OR EXISTS (SELECT FROM subscription_requests q WHERE q.account_id = t.their_id AND q.subscriber_id = x.account_id)`},
+				OR t.kind IN ('feed', 'group') AND (
+					EXISTS (SELECT FROM subscriptions s WHERE s.account_id = t.their_id AND s.subscriber_id = x.account_id)
+					OR EXISTS (SELECT FROM subscription_requests q WHERE q.account_id = t.their_id AND q.subscriber_id = x.account_id))`},
 		{"a group keeps an administrator", `
 			SELECT a.id FROM accounts a WHERE a.kind = 'group'
 				AND NOT EXISTS (SELECT FROM origins o WHERE o.kind = 'account' AND o.their_id = a.id)

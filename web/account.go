@@ -197,6 +197,14 @@ func (v accountView) hides() bool { _, ok := v.sets.Hides.Accounts[v.who.ID]; re
 // bans reports whether the viewer has banned anybody.
 func (v accountView) bans() bool { return len(v.sets.Bans) > 0 }
 
+// shut says that the viewer cannot subscribe, nor ask to.
+func (v accountView) shut() string {
+	if v.isGroup() {
+		return v.loc.T("account.shut.group")
+	}
+	return v.loc.T("account.shut", "who", v.who.Title)
+}
+
 // aboutBanned says whom the switch shows or hides. Who administers the group is always
 // offered it, and told of bans in both directions: they may be banned by somebody
 // without knowing.

@@ -51,7 +51,7 @@ func readerAct(set func(s *timelines.Store, ctx context.Context, actor int64, sl
 type feedsView struct {
 	*present
 	feeds []timelines.OwnFeed
-	parts map[string]listPart // of the people of a feed's level, by slug
+	parts map[string]listPart // of the people of the feeds, by name
 	saved bool
 	form  feedForm
 	// wrong is wrong with the form of that act of the feed of that slug.
@@ -115,31 +115,38 @@ func (s *Server) feedsView(r *request) (feedsView, error) {
 	return v, nil
 }
 
-// feedPeople reads the part of a feed's people that the request asks for, if it is
-// not the first, which was read with the feed.
+// feedPeople reads the parts of a feed's people that the request asks for, where they
+// are not the first, which were read with the feed.
 func (s *Server) feedPeople(r *request, v *feedsView, f *timelines.OwnFeed) error {
-	at, err := partOf(r, "/settings/feeds", "page-"+f.Slug)
-	if err != nil {
-		return err
-	}
-	people, total, read := &f.Readers, f.ReadersTotal, s.timelines.FeedReaders
-	if f.Access == timelines.Protected {
-		people, total, read = &f.Excluded, f.ExcludedTotal, s.timelines.FeedExcluded
-	}
-	switch {
-	case f.Access == timelines.Public: // has none
-	case at.after != "":
-		found, err := read(r.Context(), f.TimelineID, at.after, directoryPage+1)
+	read := func(list string, people *[]timelines.Account, total int,
+		read func(ctx context.Context, timeline int64, after string, limit int) ([]timelines.Account, error),
+	) error {
+		at, err := partOf(r, "/settings/feeds", list)
 		if err != nil {
 			return err
 		}
-		*people = at.cut(found)
-	case total > len(*people) && len(*people) > 0:
-		at.next = (*people)[len(*people)-1].Name
+		switch {
+		case at.after != "":
+			found, err := read(r.Context(), f.TimelineID, at.after, directoryPage+1)
+			if err != nil {
+				return err
+			}
+			*people = at.cut(found)
+		case total > len(*people) && len(*people) > 0:
+			at.next = (*people)[len(*people)-1].Name
+		}
+		v.parts[list] = at
+		return nil
 	}
-	v.parts[f.Slug] = at
-	return nil
+	if err := read(readersList(*f), &f.Readers, f.ReadersTotal, s.timelines.FeedReaders); err != nil {
+		return err
+	}
+	return read(excludedList(*f), &f.Excluded, f.ExcludedTotal, s.timelines.FeedExcluded)
 }
+
+// Names of lists, and of the sections they stand in or are.
+func readersList(f timelines.OwnFeed) string  { return "page-" + f.Slug }
+func excludedList(f timelines.OwnFeed) string { return "out-" + f.Slug }
 
 func (s *Server) createFeed(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {

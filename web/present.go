@@ -175,10 +175,10 @@ func (p *present) follows(id int64) bool { _, ok := p.sets.Follows[id]; return o
 
 func (p *present) administers(id int64) bool { _, ok := p.sets.Administers[id]; return ok }
 
-// shuts reports whether the viewer can neither join the group nor ask to.
-func (p *present) shuts(g timelines.Account) bool {
-	_, out := p.sets.Excluded[g.FeedID]
-	return out && g.Kind == timelines.Group
+// shuts reports whether the viewer can neither subscribe to the account nor ask to.
+func (p *present) shuts(a timelines.Account) bool {
+	_, out := p.sets.Excluded[a.FeedID]
+	return out
 }
 
 // leftOut reports whether the viewer is one of those whom an account that they may not

@@ -65,7 +65,7 @@ const (
 	nobody     relation = "nobody"     // not signed in
 	stranger   relation = "stranger"   // signed in, and no more
 	subscriber relation = "subscriber" // follows the authors; the private one has let them in
-	excluded   relation = "excluded"   // follows the open authors, who leave them out of all that is protected
+	excluded   relation = "excluded"   // was let in by the authors, who leave them out; follows who talks with them
 	outcast    relation = "outcast"    // follows the authors as a subscriber does; the groups leave them out
 	admitted   relation = "admitted"   // is let into all that is private of the authors' and groups', and follows nobody
 	member     relation = "member"     // of all groups
@@ -135,11 +135,9 @@ func (v *ruleViewer) follows(account string) bool {
 	switch v.rel {
 	case subscriber, outcast:
 		return writes
-	case excluded:
-		return writes && account != ruleAuthors[2]
 	case member, admin, blocked, author:
 		return group
-	case fan:
+	case fan, excluded:
 		return account == ruleTalker
 	case insider:
 		return group || writes || account == ruleTalker

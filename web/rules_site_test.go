@@ -287,6 +287,11 @@ func (s *ruleSite) relate(v *ruleViewer) {
 		for _, slug := range append([]string{""}, ruleSlugs...) {
 			switch {
 			case v.rel == excluded:
+				if slug == "" && name != ruleAuthors[2] {
+					s.follow(v.name, name)
+				} else {
+					s.must(s.store.AdmitReader(s.ctx(), s.id(name), slug, v.name))
+				}
 				s.must(s.store.ExcludeReader(s.ctx(), s.id(name), slug, v.name))
 			case v.rel == admitted, v.rel == insider && slug != "":
 				s.must(s.store.AdmitReader(s.ctx(), s.id(name), slug, v.name))

@@ -1,0 +1,1 @@
+-- Nothing that was taken away comes back.
