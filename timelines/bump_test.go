@@ -138,20 +138,7 @@ func TestBumpsFollowVersions(t *testing.T) {
 // it back, as likes long ago would have.
 func (w *town) crowd(post int64, n int) {
 	w.Helper()
-	made := value[[]int64](w, `
-		WITH made AS (
-			INSERT INTO accounts (kind, name, title) SELECT 'user', 'fan-' || i, 'fan' FROM generate_series(1, $1) i
-			RETURNING id)
-		SELECT array_agg(id) FROM made`, n)
-	// The server looks for referenced rows by plans it made when there was a handful.
-	w.pool.Reset()
-	_, err := inTx(w.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
-		if _, err := tx.Exec(w.Context(), `SET LOCAL enable_seqscan = off`); err != nil {
-			return struct{}{}, err
-		}
-		return struct{}{}, insertTimelinesTx(w.Context(), tx, made)
-	})
-	w.must(err)
+	made := w.people("fan", n)
 	w.exec(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at, withdrawn)
 		SELECT t.id, p.id, p.fresh_at, p.fresh_at, (extract(epoch FROM p.created_at) * 1000000)::bigint, t.id % 7 = 0
 		FROM timelines t, posts p WHERE p.id = $1 AND t.kind = 'likes' AND t.their_id = ANY($2)`, post, made)

@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // A scan that is to reach a place meets more rows for it than another, but not all
@@ -127,14 +125,7 @@ func BenchmarkStrandedHome(b *testing.B) {
 func (w *town) celebrated(followed, own, posts, fans int) (timelines []int64, viewer Account) {
 	w.Helper()
 	viewer = w.user("viewer")
-	ids := value[[]int64](w, `
-		WITH made AS (
-			INSERT INTO accounts (kind, name, title) SELECT 'user', 'fan-' || i, 'fan' FROM generate_series(1, $1) i RETURNING id)
-		SELECT array_agg(id ORDER BY id) FROM made`, fans)
-	_, err := inTx(w.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
-		return struct{}{}, insertTimelinesTx(w.Context(), tx, ids)
-	})
-	w.must(err)
+	ids := w.people("fan", fans)
 	const of = `SELECT array_agg(id ORDER BY their_id) FROM timelines WHERE kind = $1 AND their_id = ANY($2)`
 	feeds, likes := value[[]int64](w, of, KindFeed, ids), value[[]int64](w, of, KindLikes, ids)
 	w.exec(`

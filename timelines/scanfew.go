@@ -14,8 +14,10 @@ import (
 // over. Then the few readable posts are found from the other side (source: 000,
 // PrivateForUser and ProtectedFromUser): by the base timelines that decide on the
 // rows, those that the viewer may open, and what gated_entries says stands under
-// each. That costs what is readable, and a look-up for each base timeline that
-// occurs, however many rows there are. A post that moved and whose gates follow in
+// each. That costs what is readable, a look-up for each feed whose reader the viewer is,
+// and two for each time that, in the order of their ids, feeds that are open and feeds
+// that occur take turns: however many rows there are, and however many closed feeds
+// they are of (BenchmarkFewReadable: 100,000 rows of 20,000 feeds). A post that moved and whose gates follow in
 // blocks (upkeep.go) is taken along whatever is known of them.
 
 // When a scan of one filter timeline or aggregate looks from the other side.
@@ -31,16 +33,30 @@ const (
 
 // scanFew reads all posts of @timeline below a place that the viewer may read, or
 // none if they are more than @fewest; rows are found by gate, and each is asked
-// again, since gated_entries also has what was. The gates that occur are met one
-// after the other, by the index.
+// again, since gated_entries also has what was. The gates open to more than their
+// readers that occur are met one after the other, by two indexes: the next that is open,
+// the next that occurs from there on, and so forth, passing over whatever is only one of
+// the two. Each stands for one post at least, so that more than @fewest are enough.
 const scanFew = `
-	WITH RECURSIVE gates (id) AS (
-		(SELECT e.gate_id FROM gated_entries e WHERE e.timeline_id = @timeline ORDER BY e.gate_id LIMIT 1)
+	WITH RECURSIVE met (at, opens, n) AS (
+		SELECT 0::bigint, false, 0::bigint
 		UNION ALL
-		SELECT next.gate_id FROM gates CROSS JOIN LATERAL (
-			SELECT e.gate_id FROM gated_entries e
-			WHERE e.timeline_id = @timeline AND e.gate_id > gates.id
-			ORDER BY e.gate_id LIMIT 1) next
+		SELECT CASE WHEN occurs.id = opens.id THEN occurs.id ELSE occurs.id - 1 END,
+			occurs.id = opens.id, met.n + (occurs.id = opens.id)::int
+		FROM met
+		CROSS JOIN LATERAL (
+			SELECT g.id FROM timelines g
+			WHERE g.id > met.at AND g.access < 2 AND g.kind IN ('feed', 'subfeed', 'group')
+			ORDER BY g.id LIMIT 1) opens
+		CROSS JOIN LATERAL (
+			SELECT e.gate_id AS id FROM gated_entries e
+			WHERE e.timeline_id = @timeline AND e.gate_id >= opens.id
+			ORDER BY e.gate_id LIMIT 1) occurs
+		WHERE met.n <= @fewest
+	), gates AS (
+		SELECT at AS id FROM met WHERE opens
+		UNION
+		SELECT r.timeline_id FROM readers r WHERE r.account_id = @viewer
 	), open AS MATERIALIZED (
 		SELECT g.id FROM gates JOIN timelines g ON g.id = gates.id WHERE ` + openGate + `
 	), found AS MATERIALIZED (

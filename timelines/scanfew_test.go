@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // stranded fills a user's likes with posts of private feeds, of which the viewer
@@ -25,15 +23,7 @@ func (w *town) strandedAmong(likers, rows, feeds, every int) (likes []int64, vie
 	for i := range likers {
 		likes = append(likes, w.timeline(KindLikes, w.user(fmt.Sprint("liker-", i)).ID))
 	}
-	made := value[[]int64](w, `
-		WITH made AS (
-			INSERT INTO accounts (kind, name, title) SELECT 'user', 'shut-' || i, 'shut' FROM generate_series(1, $1) i
-			RETURNING id)
-		SELECT array_agg(id) FROM made`, feeds)
-	_, err := inTx(w.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
-		return struct{}{}, insertTimelinesTx(w.Context(), tx, made)
-	})
-	w.must(err)
+	made := w.people("shut", feeds)
 	w.exec(`UPDATE timelines SET access = 2 WHERE kind = 'feed' AND their_id = ANY($1)`, made)
 	w.exec(`INSERT INTO readers (timeline_id, account_id)
 		SELECT id, $2 FROM timelines WHERE kind = 'feed' AND their_id = ANY($1) AND their_id % $3 = 0`, made, viewer.ID, every)
@@ -163,12 +153,12 @@ func (w *town) sameFew(sn *Snapshot, q Scan) error {
 	return nil
 }
 
-// A page of one person's likes: 100,000 rows, of which a stranger, a reader of a
-// few feeds and somebody who reads all of them may read nothing, 200 and all;
+// A page of one person's likes: 100,000 rows of 20,000 feeds, of which a stranger, a
+// reader of a few feeds and somebody who reads all of them may read nothing, 200 and all;
 // and what it would cost the few without looking from the other side.
 func BenchmarkFewReadable(b *testing.B) {
 	w := newTown(b)
-	likes, viewer := w.stranded(large(100_000), 1000, 500)
+	likes, viewer := w.stranded(large(100_000), large(20_000), large(500))
 	all := w.user("all")
 	w.exec(`INSERT INTO readers (timeline_id, account_id)
 		SELECT t.id, $1 FROM timelines t JOIN accounts a ON a.id = t.their_id AND a.name LIKE 'shut-%' WHERE t.kind = 'feed'`, all.ID)

@@ -76,6 +76,28 @@ func large(n int) int {
 	return n
 }
 
+// people makes n accounts, and returns their ids in order.
+func (w *town) people(prefix string, n int) (ids []int64) {
+	w.Helper()
+	ids = value[[]int64](w, `
+		WITH made AS (
+			INSERT INTO accounts (kind, name, title) SELECT 'user', $1 || '-' || i, $1 FROM generate_series(1, $2) i
+			RETURNING id)
+		SELECT array_agg(id ORDER BY id) FROM made`, prefix, n)
+	// The server looks for referenced rows by plans it made when there was a handful.
+	w.pool.Reset()
+	_, err := inTx(w.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
+		if _, err := tx.Exec(w.Context(), `SET LOCAL enable_seqscan = off`); err != nil {
+			return struct{}{}, err
+		}
+		return struct{}{}, insertTimelinesTx(w.Context(), tx, ids)
+	})
+	w.must(err)
+	w.exec(`ANALYZE accounts, timelines`)
+	w.pool.Reset()
+	return ids
+}
+
 // user makes an account without a password, which would take its time.
 func (w *town) user(name string) Account {
 	w.Helper()

@@ -1,0 +1,1 @@
+DROP INDEX timelines_open_idx;
