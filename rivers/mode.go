@@ -18,7 +18,8 @@ const (
 	FriendsOnly Mode = "friends"
 )
 
-// HasModes reports whether rivers of the kind have modes.
+// HasModes reports whether rivers of the kind have modes: they are made of what those
+// one follows do, for several reasons.
 func (k Kind) HasModes() bool { return specs[k].home }
 
 // In returns the name of the same page in a mode. Its kind must have modes.

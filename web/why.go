@@ -5,7 +5,6 @@ import (
 
 	"github.com/a-h/templ"
 
-	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
@@ -15,7 +14,7 @@ const shownReasons = 3
 // why says why the entry is here. Only the home feed and lists mix reasons, so
 // only their entries say: the plainest reason, and everybody it holds for.
 func (e *entryView) why() templ.Component {
-	if e.river.Kind != rivers.Home && e.river.Kind != rivers.List || len(e.item.Why) == 0 {
+	if !e.river.Kind.HasModes() || len(e.item.Why) == 0 {
 		return templ.NopComponent
 	}
 	first := plainest(e.item.Why)
