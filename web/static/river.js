@@ -736,6 +736,11 @@ if (document.querySelector('[data-closed]')) {
   knock();
 }
 
+// The navigation's line begins, on a phone, where the reader is.
+const here = document.querySelector('.places [aria-current]');
+const line = here?.closest('.places');
+if (line) line.scrollLeft = here.offsetLeft - line.offsetLeft - (line.clientWidth - here.offsetWidth) / 2;
+
 if (river) {
   // We keep the place ourselves: two who do so would do it twice.
   document.documentElement.style.overflowAnchor = 'none';
