@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -51,5 +52,49 @@ func TestHeadOnAPhone(t *testing.T) {
 	b.do(chromedp.EmulateViewport(1280, 800))
 	if got := eval[int](b, `[...document.querySelectorAll('.site a[href="/settings"]')].filter((a) => a.offsetWidth).length`); got != 1 {
 		t.Errorf("the settings stand %d times in the column", got)
+	}
+}
+
+// The unfolded destinations of a post can all be read and chosen, however many and
+// however long: on a phone as on a desk.
+func TestDestinationsUnfolded(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann := s.person("ann").visitor()
+	for i := range 40 {
+		ann.post("/groups", "name", fmt.Sprintf("group-%02d", i), "access", "public",
+			"title", fmt.Sprintf("The %d. society for names that are longer than a phone is wide", i)).leadsTo(fmt.Sprintf("/group-%02d", i))
+	}
+	b := s.tab(browser, "ann")
+	b.signIn("ann")
+	for _, width := range []int64{320, 390, 1280} {
+		b.do(chromedp.EmulateViewport(width, 640))
+		b.visit("/")
+		b.do(chromedp.Click(chromedp.CSS(`#composer summary`)))
+		b.await("the destinations", `document.querySelector('#composer .chips').offsetHeight`)
+		if eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
+			t.Errorf("at %d: the page is wider than the screen", width)
+		}
+		cut := `[...document.querySelectorAll('#composer .chip span')].filter((e) => e.scrollWidth > e.offsetWidth || e.scrollHeight > e.offsetHeight).map((e) => e.textContent).join()`
+		if got := eval[string](b, cut); got != "" {
+			t.Errorf("at %d: cut: %s", width, got)
+		}
+		// Nothing lies on them, and what does not fit is scrolled to.
+		hidden := `(() => {
+			const chips = document.querySelector('#composer .chips');
+			chips.scrollIntoView({ block: 'center' });
+			return [...chips.querySelectorAll('.chip')].filter((chip) => {
+				chips.scrollTop += chip.getBoundingClientRect().top - chips.getBoundingClientRect().top - 4;
+				const box = chip.getBoundingClientRect();
+				return !chip.contains(document.elementFromPoint(box.left + box.width / 2, box.bottom - 4));
+			}).map((chip) => chip.textContent.trim()).join();
+		})()`
+		if got := eval[string](b, hidden); got != "" {
+			t.Errorf("at %d: out of reach: %s", width, got)
+		}
+		narrow := `document.querySelector('#composer .chips').offsetWidth / document.querySelector('#composer').offsetWidth`
+		if got := eval[float64](b, narrow); got < 0.7 {
+			t.Errorf("at %d: the destinations have %.2f of the width", width, got)
+		}
 	}
 }
