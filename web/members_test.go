@@ -215,7 +215,7 @@ func TestTakingAwayAsks(t *testing.T) {
 		}
 		return asked, plain
 	}
-	members := anna.get("/chess-club/members").wants(200).has("no longer runs the group", "You no longer run the group", "carol is no longer a member").body
+	members := anna.get("/chess-club/members").wants(200).has("will no longer run the group", "You will no longer run the group", "carol will no longer be a member").body
 	feeds := anna.get("/settings/feeds").wants(200).body
 	for _, c := range []struct {
 		body, action   string
