@@ -256,8 +256,8 @@ func frameOK(river int64, more bool, sight string) []byte {
 		`,"sight":"` + sight + `"}`) // hexadecimal: nothing to escape
 }
 
-// frameTabs says that what is named around the entries of an account's page is
-// others now: the client takes it from the page.
+// frameTabs says that what stands around the entries of a page is otherwise now: the
+// client takes it from the page.
 func frameTabs(river int64) []byte {
 	return []byte(`{"t":"tabs","river":"` + strconv.FormatInt(river, 10) + `"}`)
 }

@@ -280,7 +280,7 @@ func listPage(v listView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if v.top() {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p class=\"notes\"><span>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p id=\"list\" class=\"notes\"><span>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

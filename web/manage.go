@@ -29,6 +29,7 @@ type managedList struct {
 	people        []timelines.Account
 	do, undo      string
 	doing, undone string // labels
+	takes         bool   // undoing it takes something away
 }
 
 // wrongIn returns what is wrong with the forms of a list.
@@ -137,7 +138,7 @@ func (v manageView) part(list string) listPart {
 func (v manageView) admitted() managedList {
 	return managedList{
 		listPart: v.part("admitted"), title: v.loc.T("manage.admitted"), hint: v.loc.T("manage.admitted.hint"),
-		do: "admit", doing: v.loc.T("feeds.admit"), undo: "dismiss", undone: v.loc.T("feeds.remove"),
+		do: "admit", doing: v.loc.T("feeds.admit"), undo: "dismiss", undone: v.loc.T("feeds.remove"), takes: true,
 	}
 }
 

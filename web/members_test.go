@@ -189,3 +189,46 @@ func TestWhoMayWriteMe(t *testing.T) {
 		}
 	}
 }
+
+// What takes something away asks once, without a script, and stands apart from what
+// gives, which asks nothing.
+func TestTakingAwayAsks(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob, carol := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor()
+	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
+	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
+	carol.post("/chess-club/subscribe").leadsTo("/chess-club")
+	anna.post("/chess-club/promote", "name", "bob").leadsTo("/chess-club/members")
+	anna.post("/settings/feeds", "title", "Photos", "slug", "photos", "access", "public").leadsTo("/settings/feeds?saved#page-photos")
+
+	// asks: how often a form stands folded with a question, and how often without one.
+	asks := func(body, action string) (asked, plain int) {
+		parts := strings.Split(body, `action="`+action+`"`)
+		before := ""
+		for _, part := range parts[:len(parts)-1] {
+			before += part
+			if strings.LastIndex(before, `<details class="ask">`) > strings.LastIndex(before, `</details>`) {
+				asked++
+			} else {
+				plain++
+			}
+		}
+		return asked, plain
+	}
+	members := anna.get("/chess-club/members").wants(200).has("will no longer run the group", "You will no longer run the group", "carol will no longer be a member").body
+	feeds := anna.get("/settings/feeds").wants(200).body
+	for _, c := range []struct {
+		body, action   string
+		asked, unasked int
+	}{
+		{members, "/chess-club/demote", 2, 0},
+		{members, "/chess-club/remove", 1, 0},
+		{members, "/chess-club/promote", 0, 1},
+		{members, "/chess-club/block", 0, 1},
+		{feeds, "/settings/feeds/delete", 1, 0},
+	} {
+		if asked, plain := asks(c.body, c.action); asked != c.asked || plain != c.unasked {
+			t.Errorf("%s: %d forms ask and %d do not, want %d and %d", c.action, asked, plain, c.asked, c.unasked)
+		}
+	}
+}

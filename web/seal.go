@@ -22,8 +22,10 @@ const (
 // sight is what a page was decided with that moves no stamp of its entries.
 type sight struct {
 	people string // timelines.Sets.Sight
-	// tabs are what stands around the entries of an account's page: those of its
-	// sub-feeds that its viewer may open, and what its header says and offers.
+	// tabs are what stands around the entries. Of an account's page: those of its
+	// sub-feeds that its viewer may open, what its header says and offers, and whether
+	// one may write there. Of a page with modes: which its viewer chose, and what its
+	// list is.
 	tabs string
 }
 
@@ -63,6 +65,9 @@ func (s *Server) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 			who.Access = gates.Level(who.FeedID) // an account remembered may have another since
 			b.WriteString(headerOf(who, sets[i]))
 		}
+		if names[i].Kind.HasModes() && sets[i] != nil {
+			b.WriteString(choiceOf(names[i], sets[i]))
+		}
 		for _, f := range open[i] {
 			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.access, f.Title)
 		}
@@ -78,10 +83,24 @@ func headerOf(who timelines.Account, sets *timelines.Sets) string {
 	if reads {
 		about = who.About
 	}
-	return fmt.Sprintf("%d %q %q %t %t %t %t %t %t %t\n", who.Access, who.Title, about, reads,
-		in(sets.Follows, who.ID), in(sets.Administers, who.ID), in(sets.Excluded, who.FeedID),
+	return fmt.Sprintf("%d %q %q %q %t %t %t %t %t %t %t %t\n", who.Access, who.Writers, who.Title, about, reads,
+		in(sets.Follows, who.ID), in(sets.Administers, who.ID), in(sets.BlockedBy, who.ID), in(sets.Excluded, who.FeedID),
 		in(sets.Hides.Accounts, who.ID), in(sets.ShowBanned, who.ID), len(sets.Bans) > 0)
 }
+
+// choiceOf is what stands around a page with modes by its viewer's own choice.
+func choiceOf(n rivers.Name, sets *timelines.Sets) string {
+	choice := fmt.Sprintf("%t\n", sets.FriendsOnly)
+	for _, l := range sets.Lists {
+		if n.Kind == rivers.List && l.ID == n.TheirID {
+			choice += fmt.Sprintf("%q %d\n", l.Title, len(l.Members))
+		}
+	}
+	return choice
+}
+
+// hasTabs reports whether anything stands around a page's entries that a sight names.
+func hasTabs(n rivers.Name) bool { return tabsOf(n) != 0 || n.Kind.HasModes() }
 
 // tabsOf is whose name and sub-feeds stand around a page's entries, 0 for nobody's. What one
 // saved stands on one's own page.

@@ -201,7 +201,7 @@ func (v *view) see(ctx context.Context, now sight) error {
 	others, tabs := now.people != v.sight.people, now.tabs != v.sight.tabs
 	if v.word != nil {
 		same := v.socket.hub.cfg.pages.isSealed(*v.word, now)
-		others, tabs, v.word = !same, !same && tabsOf(v.name) != 0, nil
+		others, tabs, v.word = !same, !same && hasTabs(v.name), nil
 	}
 	v.sight = now
 	v.socket.sight.Store(&now)

@@ -83,12 +83,13 @@ function take(frame) {
 
 let retabs = 0;
 
-// retab takes what stands around an account's entries, its header and the tabs, from
-// the page as it is now. It tries until it knows: the server says it once.
+// retab takes what stands around a page's entries from the page as it is now: as a
+// reload of its address would make it, which may be in another mode. It tries until it
+// knows: the server says it once.
 async function retab() {
   const mine = ++retabs;
   for (let wait = 500; mine === retabs; wait = Math.min(2 * wait, 60000)) {
-    const reply = await fetch(river.dataset.page).catch(() => null);
+    const reply = await fetch(location.pathname + location.search).catch(() => null);
     const text = await reply?.text().catch(() => null);
     if (mine !== retabs) return; // told again meanwhile
     if ([401, 403, 404].includes(reply?.status)) return; // closed: the socket says so
@@ -103,11 +104,64 @@ async function retab() {
 
 function around(now) {
   document.title = now.title;
-  const header = document.querySelector('header.account');
-  const fresh = now.querySelector('header.account');
-  if (header && fresh) swap(header, fresh);
-  const tabs = now.querySelectorAll('nav.tabs');
-  document.querySelectorAll('nav.tabs').forEach((at, i) => (tabs[i] ? at.replaceWith(tabs[i]) : at.remove()));
+  for (const name of ['header.account', '.titled', '#list', '.note.empty']) {
+    const at = document.querySelector(name);
+    const fresh = now.querySelector(name);
+    if (at && fresh) swap(at, fresh);
+  }
+  const at = document.getElementById('writing');
+  const fresh = now.getElementById('writing');
+  if (at && fresh) compose(at, fresh);
+  const other = now.getElementById('river');
+  if (other && other.dataset.page !== river.dataset.page) become(other);
+}
+
+// What stands around an account's entries to write with, where it could not come yet.
+let owed = null;
+
+// compose lets the forms for posts come and go, and what is said where there is none.
+// Those that stay are not touched. One that is written in does not go before that is
+// sent or taken back: why it would is said below it.
+function compose(at, fresh) {
+  owed = null;
+  const said = (within) => within.querySelector('.unheard');
+  if (sorts(at) === sorts(fresh)) {
+    if (said(at)) swap(said(at), said(fresh));
+    return;
+  }
+  if (!composing(at)) {
+    at.replaceChildren(...fresh.childNodes);
+    return;
+  }
+  owed = fresh;
+  said(at)?.remove();
+  if (said(fresh)) at.append(said(fresh).cloneNode(true));
+}
+
+const sorts = (within) => [...within.children].map((child) => child.className).join();
+const composing = (within) =>
+  written(within) ||
+  [...within.querySelectorAll('.people input')].some((input) => input.value !== input.defaultValue) ||
+  within.contains(document.activeElement?.closest('textarea, .people input'));
+
+// become turns the list into another river's, such as the home feed's in another mode.
+// The server makes it so: it is told that nothing shown is known of that river.
+function become(other) {
+  const was = river.dataset.page;
+  for (const name of ['page', 'river', 'newest', 'more', 'sight']) river.dataset[name] = other.dataset[name];
+  for (const entry of entries()) entry.dataset.version = '0.0';
+  for (const back of document.querySelectorAll('main [name=back]')) {
+    if (back.value.startsWith(was)) back.setAttribute('value', river.dataset.page + back.value.slice(was.length));
+  }
+  gone.clear();
+  confirmed = null;
+  dropped = {};
+  queue.length = 0;
+  document.documentElement.dataset.live = '0';
+  const before = socket;
+  socket = null;
+  connect();
+  before?.close();
 }
 
 // apply puts one frame, or the reply to a form of ours, into the page.
@@ -197,8 +251,11 @@ function bringBack(code, fresh, mine) {
   return true;
 }
 
-// clear takes away what is left of entries when nothing is written there any more.
+// clear takes away what is left of entries, and of forms for posts, when nothing is
+// written there any more.
 function clear() {
+  const writing = document.getElementById('writing');
+  if (owed && !composing(writing)) compose(writing, owed);
   for (const [code, entry] of leftovers) {
     if (written(entry) || entry.contains(document.activeElement?.closest('textarea'))) continue;
     entry.remove();
@@ -735,6 +792,11 @@ if (document.querySelector('[data-closed]')) {
   addEventListener('pageshow', knock);
   knock();
 }
+
+// The navigation's line begins, on a phone, where the reader is.
+const here = document.querySelector('.places [aria-current]');
+const line = here?.closest('.places');
+if (line) line.scrollLeft = here.offsetLeft - line.offsetLeft - (line.clientWidth - here.offsetWidth) / 2;
 
 if (river) {
   // We keep the place ourselves: two who do so would do it twice.
