@@ -139,4 +139,14 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 			t.Errorf("%s still says of eve\n%s", code, page.shown[code].HTML)
 		}
 	}
+	// Whole, too, where the post changed as well and none of the comments it shows.
+	s.seenAnew(vic, beat, func() {
+		dan.like(of[2])
+		s.followUp()
+		eve.unban("vic")
+	})
+	s.fence(cat, everything, page)
+	if f := page.shown[of[2]]; f.HTML == "" {
+		t.Errorf("what was unfolded stays as it is: %v", f.Parts)
+	}
 }

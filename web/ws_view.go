@@ -243,15 +243,14 @@ func (v *view) anew() {
 	}
 }
 
-// recheck has an entry sent again that is decided otherwise now than it is shown,
-// though nothing of its post changed. It must have been decided after that was sent.
+// recheck has an entry sent whole that is decided otherwise now than it is shown, be it
+// that nothing of its post changed. It must have been decided after that was sent.
 func (v *view) recheck(it *rivers.Item, sets *timelines.Sets) {
 	e := v.shown[it.PostID]
-	if e == nil || newer(it.Stamp, e.stamp) {
+	if e == nil {
 		return
 	}
-	veil := veilOf(it, sets)
-	switch {
+	switch veil := veilOf(it, sets); {
 	case e.veil == 0 && e.stamp == it.Stamp:
 		e.veil = veil // the client's word for its sight was good
 	case e.veil != 0 && e.veil != veil:
