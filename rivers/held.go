@@ -41,6 +41,37 @@ func (s *Store) held(ctx context.Context, clock timelines.Clock, loads uint64, n
 	return again == clock, err
 }
 
+// A Moment is one of which things can be decided by the access caches: what they hold is
+// of it for as long as it stands.
+type Moment struct {
+	clock timelines.Clock
+	loads uint64
+}
+
+// Now returns the present moment, to which it brings the caches.
+func (s *Store) Now(ctx context.Context) (Moment, error) {
+	loads := s.loads()
+	clock, err := s.clock(ctx)
+	return Moment{clock, loads}, err
+}
+
+// AtOneMoment has something put together by what was decided at a moment, which decide
+// returns, and by what Access says after that, again and again until no change of access
+// was acknowledged between the two. It costs no statement while all is in memory.
+// Errors: decide's own, ErrUnavailable.
+func (s *Store) AtOneMoment(ctx context.Context, decide func() (Moment, error)) error {
+	for range maxOvertaken {
+		at, err := decide()
+		if err != nil {
+			return err
+		}
+		if held, err := s.held(ctx, at.clock, at.loads, false); err != nil || held {
+			return err
+		}
+	}
+	return errOvertaken
+}
+
 // maxOvertaken is how often a decision about one river is begun again, milliseconds
 // each, before the site is said to be too busy.
 const maxOvertaken = 50

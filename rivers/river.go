@@ -73,8 +73,10 @@ type Page struct {
 	Next Cursor
 	// Beyond: some of it stands below the depth to which the river is kept.
 	Beyond bool
-	// Sets are the access sets the page was decided with.
+	// Sets are the access sets the page was decided with, At is when; of a page that was
+	// compared with (see Fronts) it is not set.
 	Sets *timelines.Sets
+	At   Moment
 }
 
 // Item is one entry on a page.

@@ -130,6 +130,7 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets, loa
 	if err != nil {
 		return false, err
 	}
+	r.page.At = Moment{raw.clock, r.store.loads()} // what is loaded from here on may be newer
 	if held, err := r.store.held(ctx, raw.clock, loads, newer); err != nil || !held {
 		return false, errors.Join(err, r.restart())
 	}

@@ -38,7 +38,7 @@ type AccessCache struct {
 	label     Clock
 	labelled  bool
 	drops     uint64 // counts drops; a load started at another count is not stored
-	loads     uint64 // counts what was loaded that decides
+	loads     uint64 // counts loads that ended, of what decides or says how it is called
 	sets      *simplelru.LRU[int64, *Sets]
 	sessions  *simplelru.LRU[Session, cachedSession]
 	timelines *simplelru.LRU[int64, Timeline] // immutable, never dropped
@@ -175,9 +175,10 @@ func (c *AccessCache) Epoch() int64 {
 	return c.label.Epoch
 }
 
-// Label returns the clock the cache was last brought to, and how many times anything
-// that decides was loaded. Whoever puts sets, levels and posts together finds by it
-// whether they are of one moment (see rivers).
+// Label returns the clock the cache was last brought to, and how many loads have
+// ended: before that nobody is told what they read, be it through the cache. Whoever
+// puts sets, levels and posts together finds by it whether they are of one moment (see
+// rivers).
 func (c *AccessCache) Label() (Clock, uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +189,6 @@ func (c *AccessCache) Label() (Clock, uint64) {
 func (c *AccessCache) begin() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.loads++
 	return c.drops
 }
 
@@ -204,6 +204,7 @@ func (c *AccessCache) Session(ctx context.Context, s Session) (Viewer, error) {
 			return Viewer{}, err
 		}
 		c.mu.Lock()
+		c.loads++
 		if c.drops == drops {
 			c.sessions.Add(s, loaded)
 		}
@@ -251,6 +252,7 @@ func (c *AccessCache) Sets(ctx context.Context, accountID int64) (*Sets, error) 
 		return nil, err
 	}
 	c.mu.Lock()
+	c.loads++
 	if c.drops == drops {
 		c.sets.Add(accountID, loaded)
 	}
@@ -282,9 +284,6 @@ func (c *AccessCache) Gates(ctx context.Context, ids []int64) (Gates, error) {
 		}
 		g.timelines[id] = t
 	}
-	if len(missing) > 0 {
-		c.loads++
-	}
 	c.mu.Unlock()
 	if len(missing) == 0 {
 		return g, nil
@@ -295,6 +294,7 @@ func (c *AccessCache) Gates(ctx context.Context, ids []int64) (Gates, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.loads++
 	for _, l := range loaded {
 		g.timelines[l.ID] = l.Timeline
 		c.timelines.Add(l.ID, l.Timeline)
@@ -332,6 +332,7 @@ func (c *AccessCache) Accounts(ctx context.Context, ids []int64) (map[int64]Acco
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.loads++
 	for _, a := range loaded {
 		found[a.ID] = a
 		if c.drops == drops {
@@ -380,9 +381,6 @@ func (c *AccessCache) Subfeeds(ctx context.Context, accounts []int64) (map[int64
 			missing = append(missing, id)
 		}
 	}
-	if len(missing) > 0 {
-		c.loads++
-	}
 	c.mu.Unlock()
 	if len(missing) == 0 {
 		return found, nil
@@ -393,6 +391,7 @@ func (c *AccessCache) Subfeeds(ctx context.Context, accounts []int64) (map[int64
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.loads++
 	for _, id := range missing {
 		found[id] = loaded[id]
 		if c.drops == drops {

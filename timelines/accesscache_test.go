@@ -1,6 +1,46 @@
 package timelines
 
-import "testing"
+import (
+	"context"
+	"testing"
+)
+
+// A load counts when it ends, not only when it begins: what a statement under way has
+// yet to read may be newer than what is decided meanwhile, and is in the cache when that
+// is put together.
+func TestALoadCountsWhenItEnds(t *testing.T) {
+	for what, load := range map[string]func(ctx context.Context, c *AccessCache, ann Account) error{
+		"sets": func(ctx context.Context, c *AccessCache, ann Account) error {
+			return second(c.Sets(ctx, ann.ID))
+		},
+		"levels": func(ctx context.Context, c *AccessCache, ann Account) error {
+			return second(c.Gates(ctx, []int64{ann.FeedID}))
+		},
+		"sub-feeds": func(ctx context.Context, c *AccessCache, ann Account) error {
+			return second(c.Subfeeds(ctx, []int64{ann.ID}))
+		},
+		"accounts": func(ctx context.Context, c *AccessCache, ann Account) error {
+			return second(c.Accounts(ctx, []int64{ann.ID}))
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := newTown(t)
+			ann := w.user("ann")
+			c := NewAccessCache(w.Store)
+			held := w.hold()
+			_, err := held.Exec(t.Context(), `LOCK TABLE timelines, subfeeds, accounts, excluded IN ACCESS EXCLUSIVE MODE`)
+			w.must(err)
+			loaded := during(func() error { return load(t.Context(), c, ann) })
+			w.waitBlocked(1)
+			_, underway := c.Label()
+			w.must(held.Rollback(t.Context()))
+			w.must(loaded())
+			if _, ended := c.Label(); ended == underway {
+				t.Errorf("counts %d loads while it is under way and when it ended", ended)
+			}
+		})
+	}
+}
 
 // A node that finds any number missing in the log, be it the first, the last or
 // one between, forgets everything: it cannot know what stood there (R4).

@@ -25,10 +25,18 @@ func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Ch
 		if err != nil {
 			return Change{}, err
 		}
+		was, err := readershipTx(ctx, tx, feed, subscriber)
+		if err != nil {
+			return Change{}, err
+		}
 		if err := admitTx(ctx, tx, subscriber, account, feed); err != nil {
 			return Change{}, err
 		}
-		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: subscriber})
+		wrong := []Replace{{ViewerID: subscriber}} // posts come into every river
+		if was.open {
+			wrong = myHome(subscriber)
+		}
+		return s.replaceTx(ctx, tx, actor, wrong...)
 	})
 }
 
@@ -49,14 +57,22 @@ func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (C
 	})
 }
 
-// askedFeedTx is governedFeedTx for who answers a request. A group is locked: who is
-// accepted is not excluded meanwhile.
+// askedFeedTx is governedFeedTx for who answers a request. The feed is locked, before
+// the request: who is accepted is not excluded meanwhile, and it neither opens nor closes
+// between the question whether they read it and the answer.
 func askedFeedTx(ctx context.Context, tx pgx.Tx, actor int64, group string) (feed int64, err error) {
-	if group == "" {
-		return governedFeedTx(ctx, tx, actor, group)
+	if group != "" {
+		g, err := lockGroupTx(ctx, tx, actor, group)
+		return g.FeedID, err
 	}
-	g, err := lockGroupTx(ctx, tx, actor, group)
-	return g.FeedID, err
+	if feed, err = governedFeedTx(ctx, tx, actor, group); err != nil {
+		return 0, err
+	}
+	const lock = `SELECT FROM timelines WHERE id = @feed FOR SHARE`
+	if _, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"feed": feed}); err != nil {
+		return 0, fmt.Errorf("lock feed: %w", err)
+	}
+	return feed, nil
 }
 
 // takeRequestTx takes the request of the account named to the owner of a feed

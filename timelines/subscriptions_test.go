@@ -150,6 +150,75 @@ func TestRequestAndAccept(t *testing.T) {
 	w.same("administrator asks", requested, false)
 }
 
+// Who is accepted and read it all before has a home that is wrong, and nothing else.
+func TestAcceptWhoReadsAlready(t *testing.T) {
+	opened := map[string]func(w *town, bob Account, group string){
+		"public":    func(w *town, bob Account, group string) { w.setAccess(bob, group, Public) },
+		"protected": func(w *town, bob Account, group string) { w.setAccess(bob, group, Protected) },
+		"admitted": func(w *town, bob Account, group string) {
+			if group == "" {
+				w.must(second(w.AdmitReader(t.Context(), bob.ID, "", "ann")))
+			} else {
+				w.act(w.AdmitToGroup, bob, group, "ann")
+			}
+		},
+		"still private": func(*town, Account, string) {},
+	}
+	for name, open := range opened {
+		for _, group := range []string{"", "club"} {
+			t.Run(name+" "+group, func(t *testing.T) {
+				w := newTown(t)
+				ann, bob := w.user("ann"), w.user("bob")
+				asked := "bob"
+				if group != "" {
+					w.group(bob, group, Private)
+					asked = group
+				} else {
+					w.setAccess(bob, "", Private)
+				}
+				w.subscribe(ann, asked)
+				open(w, bob, group)
+				w.heard.take()
+				c, err := w.Accept(t.Context(), bob.ID, "ann", group)
+				w.must(err)
+				wrong := Replace{ViewerID: ann.ID, Kinds: []string{RiverHome}}
+				if name == "still private" {
+					wrong.Kinds = nil
+				}
+				w.same("replaced", c.Replace, []Replace{wrong})
+				w.same("announced", w.heard.take(), []Event{wrong})
+				w.sound()
+			})
+		}
+	}
+}
+
+// Somebody is accepted while the feed they read closes: they wait for it, did not read it
+// any more then, and all their rivers are wrong.
+func TestAcceptAgainstSetAccess(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	w.post(bob, "hello")
+	w.setAccess(bob, "", Private)
+	w.subscribe(ann, "bob")
+	w.setAccess(bob, "", Public)
+	closing := w.pauseInside()
+	closed := during(func() error { return second(w.SetAccess(t.Context(), bob.ID, "", Private)) })
+	closing.reached(t)
+	var c Change
+	accepted := during(func() (err error) {
+		c, err = w.Accept(t.Context(), bob.ID, "ann", "")
+		return err
+	})
+	w.waitBlocked(1)
+	closing.release()
+	w.must(closed())
+	w.must(accepted())
+	w.same("replaced", c.Replace, []Replace{{ViewerID: ann.ID}})
+	w.same("reads", w.reads(ann, bob.FeedID), true)
+	w.sound()
+}
+
 func TestWithdrawRequest(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")

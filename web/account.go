@@ -79,37 +79,18 @@ func (s *Server) account(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	v, err := s.visitAt(r, at, n)
+	var view accountView
+	err = s.rivers.AtOneMoment(r.Context(), func() (rivers.Moment, error) {
+		if view, err = s.accountView(r, at, n, name); err != nil {
+			return rivers.Moment{}, err
+		}
+		return view.page.At, nil
+	})
 	if errors.Is(err, rivers.ErrForbidden) {
 		return s.closedAccount(w, r, a, n.Term)
 	}
 	if err != nil {
 		return err
-	}
-	if err := s.nameFollows(r, v.present); err != nil {
-		return err
-	}
-	// The visit brought the cache to the clock: the level is the present one.
-	if a, err = s.rivers.Access().AccountNamed(r.Context(), name); err != nil {
-		return err
-	}
-	view := accountView{riverView: v, who: a, access: a.Access}
-	if a.Kind == timelines.User {
-		if view.subfeeds, err = s.openSubfeedsOf(r.Context(), v.sets, a.ID); err != nil {
-			return err
-		}
-	}
-	if view.isGroup() {
-		if view.members, err = s.rivers.Access().MemberCount(r.Context(), a.ID); err != nil {
-			return err
-		}
-	}
-	if n.Kind == rivers.Subfeed {
-		for _, f := range view.subfeeds {
-			if f.Slug == n.Term {
-				view.subfeed, view.access = f.Subfeed, f.access
-			}
-		}
 	}
 	if r.signedIn() && !view.reads() {
 		relation, err := s.timelines.Relation(r.Context(), r.viewer.AccountID, a.ID)
@@ -119,6 +100,42 @@ func (s *Server) account(w http.ResponseWriter, r *request) error {
 		view.requested = relation.Requested
 	}
 	return s.html(w, r, http.StatusOK, accountPage(view))
+}
+
+// accountView reads the page of a river of the account of that name and, after it, what
+// stands around: together they are to be AtOneMoment.
+func (s *Server) accountView(r *request, at riverPage, n rivers.Name, name string) (accountView, error) {
+	v, err := s.visitAt(r, at, n)
+	if err != nil {
+		return accountView{}, err
+	}
+	if err := s.nameFollows(r, v.present); err != nil {
+		return accountView{}, err
+	}
+	// The visit brought the cache to the clock: the level is the present one.
+	a, err := s.rivers.Access().AccountNamed(r.Context(), name)
+	if err != nil {
+		return accountView{}, err
+	}
+	view := accountView{riverView: v, who: a, access: a.Access}
+	if a.Kind == timelines.User {
+		if view.subfeeds, err = s.openSubfeedsOf(r.Context(), v.sets, a.ID); err != nil {
+			return accountView{}, err
+		}
+	}
+	if view.isGroup() {
+		if view.members, err = s.rivers.Access().MemberCount(r.Context(), a.ID); err != nil {
+			return accountView{}, err
+		}
+	}
+	if n.Kind == rivers.Subfeed {
+		for _, f := range view.subfeeds {
+			if f.Slug == n.Term {
+				view.subfeed, view.access = f.Subfeed, f.access
+			}
+		}
+	}
+	return view, nil
 }
 
 // openSubfeed is a sub-feed the viewer may open.
@@ -298,14 +315,18 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 		return rivers.ErrForbidden
 	}
 	c := closedView{present: s.simple(r), who: a}
-	var err error
-	if c.sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
-		return err
-	}
-	if a.Kind == timelines.User {
-		if c.subfeeds, err = s.openSubfeedsOf(r.Context(), c.sets, a.ID); err != nil {
-			return err
+	err := s.rivers.AtOneMoment(r.Context(), func() (at rivers.Moment, err error) {
+		if at, err = s.rivers.Now(r.Context()); err != nil {
+			return at, err
 		}
+		if c.sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil || a.Kind != timelines.User {
+			return at, err
+		}
+		c.subfeeds, err = s.openSubfeedsOf(r.Context(), c.sets, a.ID)
+		return at, err
+	})
+	if err != nil {
+		return err
 	}
 	if slug != "" && !c.apart() {
 		// A protected sub-feed: to ask for a subscription would not open it.

@@ -71,17 +71,20 @@ func (s *Server) feed(w http.ResponseWriter, r *request) error {
 	if at.unfed {
 		return errNoPage
 	}
-	var page *rivers.Page
+	var f feedFile
 	if err == nil {
-		page, err = s.rivers.Visit(ctx, nobody, n, rivers.Cursor{})
+		err = s.rivers.AtOneMoment(ctx, func() (rivers.Moment, error) {
+			page, err := s.rivers.Visit(ctx, nobody, n, rivers.Cursor{})
+			if err != nil {
+				return rivers.Moment{}, err
+			}
+			f, err = s.feedFile(r, at, n, page, path)
+			return page.At, err
+		})
 	}
 	if errors.Is(err, rivers.ErrSignInNeeded) {
 		return errNoPage // somebody's own page: a feed reader cannot sign in
 	}
-	if err != nil {
-		return err
-	}
-	f, err := s.feedFile(r, at, n, page, path)
 	if err != nil {
 		return err
 	}

@@ -133,11 +133,11 @@ func TestHideReachesOpenPages(t *testing.T) {
 	beat <- time.Now()
 	page.untilGone(post.Code)
 	page.until("ok", func(f frame) bool { return f.T == "ok" })
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.HideTerm(ctx, ann.account.ID, "football")
+	s.seenAnew(ann, beat, func() {
+		ann.act(func(ctx context.Context) (timelines.Change, error) {
+			return s.store.HideTerm(ctx, ann.account.ID, "football")
+		})
 	})
-	beat <- time.Now()
-	page.until("ok", func(f frame) bool { return f.T == "ok" })
 	ball := bob.post("Football again")
 	other := bob.post("chess")
 	s.followUp()

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
@@ -128,6 +129,36 @@ type shown struct {
 	// while the page shows what it was rendered with, which nobody kept.
 	item *rivers.Item
 	sum  [parts]uint64
+	// veil is what the viewer's sets made of it, see veilOf; 0 while nobody knows.
+	veil uint64
+}
+
+// forget takes it that nobody knows what the page shows of the entry.
+func (e *shown) forget() { e.stamp, e.item, e.veil = rivers.Stamp{}, nil, 0 }
+
+// veilOf names, never by 0, what the viewer's sets decided in an entry. Shown at equal
+// stamps by equal veils an entry is the same, whatever else became of the sets.
+func veilOf(it *rivers.Item, sets *timelines.Sets) uint64 {
+	var b []byte
+	add := func(n int64) { b = binary.AppendVarint(b, n) }
+	// Commenters who are folded away count: the reader may have unfolded them.
+	add(int64(len(it.Veiled)))
+	for _, id := range it.Veiled {
+		add(id)
+	}
+	for _, list := range [][]timelines.Timeline{it.Why, it.To} {
+		add(int64(len(list)))
+		for _, t := range list {
+			add(t.ID)
+		}
+	}
+	if it.Hidden {
+		add(1)
+	}
+	if len(it.Fold.Comments.IDs) >= rivers.MaxPeople {
+		b = append(b, sets.Sight()...) // of some commenters nobody knows here
+	}
+	return maphash.Bytes(partSeed, b) | 1
 }
 
 // changed returns those parts that differ from what the page shows. The shared

@@ -73,10 +73,13 @@ func (s *Server) visitIn(r *request, at riverPage, n rivers.Name) (_ *riverView,
 			return nil, err
 		}
 	}
-	if v.page, err = s.rivers.Visit(ctx, r.viewer, n, before); err != nil {
-		return nil, err
-	}
-	v.present, err = s.present(ctx, r.viewer, r.loc, n, v.page.Sets, v.page.Items)
+	err = s.rivers.AtOneMoment(ctx, func() (rivers.Moment, error) {
+		if v.page, err = s.rivers.Visit(ctx, r.viewer, n, before); err != nil {
+			return rivers.Moment{}, err
+		}
+		v.present, err = s.present(ctx, r.viewer, r.loc, n, v.page.Sets, v.page.Items)
+		return v.page.At, err
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -51,6 +51,7 @@ func (v *view) difference(ctx context.Context, f *front) (differed bool, err err
 		if v.stale(f.batch) {
 			return differed, errStale
 		}
+		v.recheck(&f.page.Items[i], f.page.Sets)
 		sent, err := v.entry(ctx, f.batch, f.page.Sets, &f.page.Items[i], true)
 		if err != nil {
 			return false, err
@@ -105,6 +106,7 @@ func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err e
 	for i := range seen[0].Items {
 		it := &seen[0].Items[i]
 		delete(asked, it.PostID)
+		v.recheck(it, seen[0].Sets)
 		sent, err := v.entry(ctx, b, seen[0].Sets, it, true)
 		if err != nil {
 			return false, err

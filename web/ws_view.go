@@ -36,6 +36,9 @@ type view struct {
 	claimed bool
 	// whole: the page shows all there is, so anything new is within its range.
 	whole bool
+	// owed: the client is to be sent an ok, as it subscribed, or as something differed when
+	// the page was gone through. more is what the last one said.
+	owed, more bool
 	// settled is when the page was last visited, or an entry taken off. What began to
 	// be decided earlier may not know why an entry is not shown, and adds none.
 	settled time.Time
@@ -141,7 +144,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.socket.beyond.Store(false)
 	v.subscribed = true
 	v.name, v.before, v.river, v.word = name, before, f.river, &f.sight
-	v.claimed = true
+	v.claimed, v.owed = true, true
 	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
 	none := int64(0)
@@ -162,6 +165,9 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 // the river brought up if Tier 2 is behind, visit, difference. If the visit finds
 // another generation than the one that is leased, the same again with that one: a
 // lease taken after the visit would let a change between the two pass unseen.
+//
+// It says nothing where nothing differs, ok included: what makes a page be visited may
+// be what others do unseen, as to ban its viewer, and when they did is not to be heard.
 func (v *view) sync(ctx context.Context) error {
 	h := v.socket.hub
 	began := h.cfg.now()
@@ -175,6 +181,7 @@ func (v *view) sync(ctx context.Context) error {
 		if err := v.socket.send(ctx, "river", frameRiver(v.river)); err != nil {
 			return err
 		}
+		v.owed = true
 		v.anew()
 	}
 	now, err := h.cfg.pages.sightOf(ctx, v.name, page.Sets)
@@ -184,7 +191,8 @@ func (v *view) sync(ctx context.Context) error {
 	if err := v.see(ctx, now); err != nil {
 		return err
 	}
-	_, err = v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, v.settled)})
+	differed, err := v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, v.settled)})
+	v.owed = v.owed || differed
 	if errors.Is(err, errStale) {
 		v.socket.resync()
 		return nil
@@ -193,32 +201,60 @@ func (v *view) sync(ctx context.Context) error {
 		return err
 	}
 	v.claimed = false
+	if !v.owed && page.More == v.more {
+		return nil
+	}
+	v.owed, v.more = false, page.More
 	return v.socket.send(ctx, "ok", frameOK(v.river, page.More, h.cfg.pages.seal(now)))
 }
 
-// see has what was decided otherwise than it is now decided again.
+// see has what may have been decided otherwise than it is now sent again: all that the
+// client shows, if its word is for another sight, as nobody knows what it shows by it;
+// else what the server has not seen yet. Of the rest recheck finds out.
 func (v *view) see(ctx context.Context, now sight) error {
-	others, tabs := now.people != v.sight.people, now.tabs != v.sight.tabs
+	tabs := now.tabs != v.sight.tabs
 	if v.word != nil {
 		same := v.socket.hub.cfg.pages.isSealed(*v.word, now)
-		others, tabs, v.word = !same, !same && hasTabs(v.name), nil
+		if !same {
+			v.anew()
+		}
+		tabs, v.word = !same && hasTabs(v.name), nil
+	} else if now.people != v.sight.people {
+		for _, e := range v.shown {
+			if e.veil == 0 {
+				e.forget()
+			}
+		}
 	}
 	v.sight = now
 	v.socket.sight.Store(&now)
-	if others {
-		v.anew()
-	}
 	if tabs {
+		v.owed = true
 		return v.socket.send(ctx, "tabs", frameTabs(v.river))
 	}
 	return nil
 }
 
 // anew has every entry sent again, whatever its stamp: the page belongs to another
-// generation, or its viewer sees other people than before.
+// generation, or shows nobody knows what.
 func (v *view) anew() {
 	for _, e := range v.shown {
-		e.stamp, e.item = rivers.Stamp{}, nil
+		e.forget()
+	}
+}
+
+// recheck has an entry sent whole that is decided otherwise now than it is shown, be it
+// that nothing of its post changed. It must have been decided after that was sent.
+func (v *view) recheck(it *rivers.Item, sets *timelines.Sets) {
+	e := v.shown[it.PostID]
+	if e == nil {
+		return
+	}
+	switch veil := veilOf(it, sets); {
+	case e.veil == 0 && e.stamp == it.Stamp:
+		e.veil = veil // the client's word for its sight was good
+	case e.veil != 0 && e.veil != veil:
+		e.forget()
 	}
 }
 
@@ -295,7 +331,7 @@ func (v *view) drop(f *dropFrame) {
 		switch stamp, dropped := f.entries[e.code]; {
 		case !dropped:
 		case newer(e.stamp, stamp):
-			e.stamp, e.item = rivers.Stamp{}, nil
+			e.forget()
 		default:
 			delete(v.shown, id)
 		}
@@ -380,7 +416,7 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 	if err := v.socket.send(ctx, "entry", frame); err != nil {
 		return false, err
 	}
-	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum}
+	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum, veil: veilOf(it, sets)}
 	return true, nil
 }
 

@@ -1,0 +1,152 @@
+package web
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"riverrun/rivers"
+)
+
+// seenAnew sends a beat and waits until all sockets of a person know that they are
+// decided otherwise than before change. What they visit their pages for was read then:
+// what is done after it comes after what they have to say of it.
+func (s *liveSite) seenAnew(p *person, beat chan<- time.Time, change func()) {
+	s.t.Helper()
+	sights := func() map[*socket]string {
+		h := s.server.hub
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		found := map[*socket]string{}
+		for k := range h.sockets {
+			if at := k.sight.Load(); at != nil && k.viewer.AccountID == p.account.ID {
+				found[k] = at.people
+			}
+		}
+		return found
+	}
+	before := sights()
+	change()
+	beat <- time.Now()
+	await(s.t, "the sockets of "+p.account.Name+" to know", func() bool {
+		now := sights()
+		for k, was := range before {
+			if now[k] == was {
+				return false
+			}
+		}
+		return len(before) > 0
+	})
+}
+
+// fence makes a post that stands on the pages and returns what they are told until
+// they show it, one list for each.
+func (s *liveSite) fence(by *person, name rivers.Name, pages ...*page) [][]string {
+	s.t.Helper()
+	post := by.post("a fence")
+	s.followUp()
+	told := make([][]string, len(pages))
+	for i, g := range pages {
+		n := name
+		if i > 0 {
+			n = rivers.Name{Kind: rivers.User, TheirID: by.account.ID, Order: rivers.Fresh}
+		}
+		s.server.hub.shardOf(n).ask([]int64{post.PostID})
+		g.until("the fence", func(f frame) bool {
+			if f.T != "entry" || f.Post != post.Code {
+				told[i] = append(told[i], f.T+" "+f.Post)
+				return false
+			}
+			return true
+		})
+	}
+	return told
+}
+
+// Who bans whom tells the banned one nothing by which to know the moment: their open
+// pages are decided again, and nothing is sent of those that show nothing of either.
+func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
+	beat := make(chan time.Time)
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	vic, eve, cat, dan := s.person("vic"), s.person("eve"), s.person("cat"), s.person("dan")
+	talk := cat.post("from cat")
+	dan.comment(talk.Code, "a word of dan's")
+	dan.like(talk.Code)
+	everything := rivers.Name{UserID: vic.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	pages := []*page{s.open(vic, "/everything"), s.open(vic, "/cat")}
+	for _, act := range []struct {
+		what string
+		do   func()
+	}{{"ban", func() { eve.ban("vic") }}, {"end of the ban", func() { eve.unban("vic") }}} {
+		s.seenAnew(vic, beat, act.do)
+		for i, told := range s.fence(cat, everything, pages...) {
+			if len(told) > 0 {
+				t.Errorf("of the %s %s is told by %q", act.what, pages[i].address, told)
+			}
+		}
+	}
+	pages[0].sameAsReload(s, vic, everything)
+}
+
+// Of the entries of a page those alone are sent that a ban changes: a comment, a like,
+// or a comment that is folded away and may have been unfolded.
+func TestBanSendsOnlyWhatDiffers(t *testing.T) {
+	beat := make(chan time.Time)
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	vic, eve, cat, dan := s.person("vic"), s.person("eve"), s.person("cat"), s.person("dan")
+	var of, other []string // eve's doings, and none
+	for i := range 6 {
+		post := cat.post("from cat")
+		dan.comment(post.Code, "a word of dan's")
+		switch i {
+		case 1:
+			eve.comment(post.Code, "a word of eve's")
+		case 2:
+			eve.like(post.Code)
+		case 3:
+			eve.comment(post.Code, "a word of eve's")
+			for range 5 {
+				dan.comment(post.Code, "and another")
+			}
+		default:
+			other = append(other, post.Code)
+			continue
+		}
+		of = append(of, post.Code)
+	}
+	everything := rivers.Name{UserID: vic.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	page := s.open(vic, "/everything")
+	page.sight = page.said
+	_ = page.conn.CloseNow()
+	page.follow(s, vic) // what it shows the server has not sent on this connection
+	want := []string{"ok "}
+	for _, code := range of {
+		want = append(want, "entry "+code)
+	}
+	slices.Sort(want)
+	for _, act := range []func(){func() { eve.ban("vic") }, func() { eve.unban("vic") }, func() { eve.ban("vic") }} {
+		s.seenAnew(vic, beat, act)
+		told := s.fence(cat, everything, page)[0]
+		slices.Sort(told)
+		if !slices.Equal(told, want) {
+			t.Errorf("told of %q, want %q; %q do not differ", told, want, other)
+		}
+		page.sameAsReload(s, vic, everything)
+	}
+	for _, code := range of {
+		if strings.Contains(page.shown[code].HTML, `"/eve"`) {
+			t.Errorf("%s still says of eve\n%s", code, page.shown[code].HTML)
+		}
+	}
+	// Whole, too, where the post changed as well and none of the comments it shows.
+	s.seenAnew(vic, beat, func() {
+		dan.like(of[2])
+		s.followUp()
+		eve.unban("vic")
+	})
+	s.fence(cat, everything, page)
+	if f := page.shown[of[2]]; f.HTML == "" {
+		t.Errorf("what was unfolded stays as it is: %v", f.Parts)
+	}
+}
