@@ -382,27 +382,38 @@ func TestTheExcludedReadNoPrivateFeed(t *testing.T) {
 	}
 }
 
-// Somebody is accepted while being excluded: whichever comes first, they read no more.
-func TestExcludeAgainstAccept(t *testing.T) {
-	w := newTown(t)
-	bob, ann := w.user("bob"), w.user("ann")
-	w.setAccess(bob, "", Private)
-	_, _, err := w.Subscribe(t.Context(), ann.ID, "bob")
-	w.must(err)
-	accepting := w.pauseInside()
-	accepted := during(func() error {
-		_, err := w.Accept(t.Context(), bob.ID, "ann", "")
-		return err
-	})
-	accepting.reached(t)
-	excluded := during(func() error {
-		_, err := w.ExcludeReader(t.Context(), bob.ID, "", "ann")
-		return err
-	})
-	w.waitBlocked(1)
-	accepting.release()
-	w.must(accepted())
-	w.must(excluded())
-	w.same("reads", w.reads(ann, bob.FeedID), false)
-	w.sound()
+// Somebody is accepted while being excluded, or, having been admitted meanwhile, while
+// being removed: whichever comes first, they read no more, and all their rivers are
+// announced.
+func TestAcceptAgainstClosing(t *testing.T) {
+	for what, closing := range map[string]func(w *town) groupAct{
+		"exclude": func(w *town) groupAct { return w.ExcludeReader },
+		"remove":  func(w *town) groupAct { return w.RemoveReader },
+	} {
+		t.Run(what, func(t *testing.T) {
+			w := newTown(t)
+			bob, ann := w.user("bob"), w.user("ann")
+			w.setAccess(bob, "", Private)
+			_, _, err := w.Subscribe(t.Context(), ann.ID, "bob")
+			w.must(err)
+			if what == "remove" {
+				w.must(second(w.AdmitReader(t.Context(), bob.ID, "", "ann")))
+			}
+			accepting := w.pauseInside()
+			accepted := during(func() error { return second(w.Accept(t.Context(), bob.ID, "ann", "")) })
+			accepting.reached(t)
+			var c Change
+			closed := during(func() (err error) {
+				c, err = closing(w)(t.Context(), bob.ID, "", "ann")
+				return err
+			})
+			w.waitBlocked(1)
+			accepting.release()
+			w.must(accepted())
+			w.must(closed())
+			w.same("reads", w.reads(ann, bob.FeedID), false)
+			w.same("wrong", c.Replace, []Replace{{ViewerID: ann.ID}})
+			w.sound()
+		})
+	}
 }

@@ -17,8 +17,8 @@ import (
 // each. That costs what is readable, a look-up for each feed whose reader the viewer is,
 // and two for each time that, in the order of their ids, feeds that are open and feeds
 // that occur take turns: however many rows there are, and however many closed feeds
-// they are of (BenchmarkFewReadable: 100,000 rows of 20,000 feeds). A post that moved and whose gates follow in
-// blocks (upkeep.go) is taken along whatever is known of them.
+// they are of (BenchmarkFewReadable: 100,000 rows of 20,000 feeds). A post that moved and
+// whose gates follow in blocks (upkeep.go) is taken along whatever is known of them.
 
 // When a scan of one filter timeline or aggregate looks from the other side.
 const (
@@ -34,9 +34,10 @@ const (
 // scanFew reads all posts of @timeline below a place that the viewer may read, or
 // none if they are more than @fewest; rows are found by gate, and each is asked
 // again, since gated_entries also has what was. The gates open to more than their
-// readers that occur are met one after the other, by two indexes: the next that is open,
-// the next that occurs from there on, and so forth, passing over whatever is only one of
-// the two. Each stands for one post at least, so that more than @fewest are enough.
+// readers, and to the viewer, that occur are met one after the other, by two indexes: the
+// next that is open, the next that occurs from there on, and so forth, passing over
+// whatever is only one of the two. Each brings one row at least to what is found, so that
+// more than @fewest are enough.
 const scanFew = `
 	WITH RECURSIVE met (at, opens, n) AS (
 		SELECT 0::bigint, false, 0::bigint
@@ -46,7 +47,7 @@ const scanFew = `
 		FROM met
 		CROSS JOIN LATERAL (
 			SELECT g.id FROM timelines g
-			WHERE g.id > met.at AND g.access < 2 AND g.kind IN ('feed', 'subfeed', 'group')
+			WHERE g.id > met.at AND g.access < 2 AND g.kind IN ('feed', 'subfeed', 'group') AND ` + openGate + `
 			ORDER BY g.id LIMIT 1) opens
 		CROSS JOIN LATERAL (
 			SELECT e.gate_id AS id FROM gated_entries e

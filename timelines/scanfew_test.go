@@ -142,15 +142,49 @@ func (w *town) sameFew(sn *Snapshot, q Scan) error {
 	if err != nil {
 		return err
 	}
-	few, ok, err := sn.few(ctx, q, q.BeforePlace, q.BeforePost)
-	if err != nil {
-		return err
+	for _, fewest := range []int64{0, 2} {
+		q.Fewest = fewest
+		few, ok, err := sn.few(ctx, q, q.BeforePlace, q.BeforePost)
+		if err != nil {
+			return err
+		}
+		if fewest > 0 && !ok {
+			continue // left to the other way
+		}
+		if len(few) == 0 {
+			few = nil
+		}
+		w.same(fmt.Sprintf("the few of timeline %d for %d, by creation %v, of many %v, at most %d",
+			q.Timelines[0], q.Viewer, q.ByCreation, !ok, fewest), few, plain.Posts)
 	}
-	if len(few) == 0 {
-		few = nil
-	}
-	w.same(fmt.Sprintf("the few of timeline %d for %d, by creation %v, of many %v", q.Timelines[0], q.Viewer, q.ByCreation, !ok), few, plain.Posts)
 	return nil
+}
+
+// Feeds that are open to others, and not to the viewer, do not count as found: what is
+// older than they are is found all the same.
+func TestFewBehindManyProtected(t *testing.T) {
+	w := newTown(t)
+	ann := w.user("ann")
+	var half []Account
+	for i := range 5 {
+		half = append(half, w.user(fmt.Sprint("half-", i)))
+	}
+	bob := w.user("bob") // whose feed is met last
+	last := w.post(bob, "open to all")
+	w.must(second(w.Fave(t.Context(), ann.ID, last.Code)))
+	for _, who := range half {
+		p := w.post(who, "for the signed in")
+		w.setAccess(who, "", Protected)
+		w.must(second(w.Fave(t.Context(), ann.ID, p.Code)))
+		w.must(second(w.ExcludeReader(t.Context(), who.ID, "", "bob")))
+	}
+	faves := w.timeline(KindFaves, ann.ID)
+	for _, viewer := range []int64{0, bob.ID, ann.ID} {
+		q := Scan{
+			Viewer: viewer, Timelines: []int64{faves}, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 10,
+		}
+		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error { return w.sameFew(sn, q) }))
+	}
 }
 
 // A page of one person's likes: 100,000 rows of 20,000 feeds, of which a stranger, a

@@ -53,6 +53,9 @@ func root() string {
 
 func makeDir() (string, error) {
 	dir, err := os.MkdirTemp(root(), pattern)
+	if errors.Is(err, fs.ErrPermission) {
+		dir, err = os.MkdirTemp(disk, pattern)
+	}
 	if err != nil {
 		return "", err
 	}
