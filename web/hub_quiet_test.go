@@ -150,3 +150,57 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 		t.Errorf("what was unfolded stays as it is: %v", f.Parts)
 	}
 }
+
+// allKnow waits until every socket knows of its viewer's ban.
+func (s *liveSite) allKnow() {
+	await(s.t, "sockets to know", func() bool {
+		h := s.server.hub
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for k := range h.sockets {
+			if at := k.sight.Load(); at == nil || at.people == "" {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// Somebody bans the reader of a long page after it was visited and before what the visit
+// does not hold is asked for: their words go all the same.
+func TestBanBetweenVisitAndInquire(t *testing.T) {
+	beat := make(chan time.Time)
+	paused := &pausedRivers{}
+	s := newLiveSite(t, func(c *hubConfig) {
+		c.hear, c.beat = deaf, beat
+		paused.riverSource = c.rivers
+		c.rivers = paused
+	})
+	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
+	old := cat.post("from cat")
+	bob.comment(old.Code, "a word of bob's")
+	everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	page := s.open(ann, "/everything")
+	page.sight = page.said
+	_ = page.conn.CloseNow()
+	for range rivers.PageSize + 3 {
+		cat.post("more of cat")
+	}
+	s.followUp()
+	once := false
+	paused.after = func() {
+		if !once {
+			once = true
+			bob.ban("ann")
+		}
+	}
+	page.follow(s, ann)
+	for range 3 {
+		beat <- time.Now()
+	}
+	s.allKnow()
+	s.fence(cat, everything, page)
+	if strings.Contains(page.shown[old.Code].HTML, "a word of bob") {
+		t.Errorf("bob's word stays on the page for good")
+	}
+}

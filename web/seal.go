@@ -79,11 +79,11 @@ func (s *Server) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 // headerOf is what the header of an account's page is decided with.
 func headerOf(who timelines.Account, sets *timelines.Sets) string {
 	in := func(set map[int64]struct{}, id int64) bool { _, ok := set[id]; return ok }
-	about, reads := "", sets.Reads(who.FeedID, who.Access)
+	about, writers, reads := "", timelines.Writers(""), sets.Reads(who.FeedID, who.Access)
 	if reads {
-		about = who.About
+		about, writers = who.About, who.Writers
 	}
-	return fmt.Sprintf("%d %q %q %q %t %t %t %t %t %t %t %t\n", who.Access, who.Writers, who.Title, about, reads,
+	return fmt.Sprintf("%d %q %q %q %t %t %t %t %t %t %t %t\n", who.Access, writers, who.Title, about, reads,
 		in(sets.Follows, who.ID), in(sets.Administers, who.ID), in(sets.BlockedBy, who.ID), in(sets.Excluded, who.FeedID),
 		in(sets.Hides.Accounts, who.ID), in(sets.ShowBanned, who.ID), len(sets.Bans) > 0)
 }

@@ -251,6 +251,8 @@ func (v *view) recheck(it *rivers.Item, sets *timelines.Sets) {
 		return
 	}
 	switch veil := veilOf(it, sets); {
+	case e.veil == 0 && sets.Sight() != v.sight.people:
+		e.forget() // the client's word was for the sight before
 	case e.veil == 0 && e.stamp == it.Stamp:
 		e.veil = veil // the client's word for its sight was good
 	case e.veil != 0 && e.veil != veil:
@@ -326,7 +328,7 @@ func (v *view) drop(f *dropFrame) {
 	if f.river != v.river {
 		return
 	}
-	v.whole = false
+	v.whole, v.more = false, true
 	for id, e := range v.shown {
 		switch stamp, dropped := f.entries[e.code]; {
 		case !dropped:
@@ -396,6 +398,9 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 	case e != nil && !newer(it.Stamp, e.stamp):
 		e.place = it.Place
 		return false, nil
+	}
+	if e != nil && e.veil != 0 && e.veil != veilOf(it, sets) {
+		e.forget() // parts of it that look the same here may not to who unfolded them
 	}
 	r, err := b.render(ctx, v.look, v.name, sets, it)
 	if err != nil {

@@ -103,6 +103,8 @@ async function retab() {
 }
 
 function around(now) {
+  const other = now.getElementById('river');
+  if (other?.dataset.viewer !== river.dataset.viewer) return; // another signed in, or nobody is
   document.title = now.title;
   for (const name of ['header.account', '.titled', '#list', '.note.empty']) {
     const at = document.querySelector(name);
@@ -112,8 +114,7 @@ function around(now) {
   const at = document.getElementById('writing');
   const fresh = now.getElementById('writing');
   if (at && fresh) compose(at, fresh);
-  const other = now.getElementById('river');
-  if (other && other.dataset.page !== river.dataset.page) become(other);
+  if (other.dataset.page !== river.dataset.page) become(other);
 }
 
 // What stands around an account's entries to write with, where it could not come yet.
@@ -736,6 +737,7 @@ function leave(code) {
     return;
   }
   left = true;
+  owed = null;
   queue.length = 0;
   retabs++;
   for (const entry of entries()) takeOff(entry);
