@@ -131,7 +131,8 @@ var scanCreated = `
 // scanHeads are the next @rows rows of all timelines together, or fewer: to find
 // them each timeline would have to show as many. It shows @each, and what stands
 // above the frontier is complete: the place where the first of them, from above, has
-// shown all these. Without a frontier the rows are all there are, if fewer.
+// shown all these. Without a frontier the rows are all there are, if fewer. OFFSET
+// counts to the last of @each rows of an index; rounds go on by keyset.
 const scanHeads = `frontier AS MATERIALIZED (
 		SELECT h.%[1]s, h.post_id
 		FROM unnest(@timelines::bigint[]) t(id)
