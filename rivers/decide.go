@@ -113,6 +113,10 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 			return false, err
 		}
 	}
+	titles, err := s.titles(ctx, gates)
+	if err != nil {
+		return false, err
+	}
 	for i, u := range all {
 		full := specs[u.name.Kind].full
 		for j, e := range u.entries {
@@ -122,10 +126,41 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 				it, shown = decideOne(u.name, u.sets, gates, beyond, e, fulls[e.PostID])
 				it.Full = true
 			}
+			for _, t := range it.To {
+				if f, ok := titles[t.ID]; ok {
+					it.Subfeeds = append(it.Subfeeds, f)
+				}
+			}
 			each(i, j, it, shown)
 		}
 	}
 	return newer, nil
+}
+
+// titles returns the sub-feeds among some timelines, whoever may know of them. What they
+// are called is of the decision's moment as all else is: their owners may close them and
+// give them another title then.
+func (s *Store) titles(ctx context.Context, gates timelines.Gates) (map[int64]timelines.Subfeed, error) {
+	var owners []int64
+	for t := range gates.Timelines() {
+		if t.Kind == timelines.KindSubfeed {
+			owners = append(owners, t.TheirID)
+		}
+	}
+	if len(owners) == 0 {
+		return nil, nil
+	}
+	lists, err := s.access.Subfeeds(ctx, owners)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[int64]timelines.Subfeed, len(owners))
+	for _, list := range lists {
+		for _, f := range list {
+			found[f.TimelineID] = f
+		}
+	}
+	return found, nil
 }
 
 // decideOne decides one entry, by the fold and, as far as that leaves open where the
@@ -223,6 +258,7 @@ func (f *Fold) veiled(veil timelines.Veil) []int64 {
 	}
 	add(f.Likes.IDs...)
 	add(f.Comments.IDs...)
+	add(f.Comments.Likers...)
 	for i := range f.Comments.Shown {
 		// Beyond MaxPeople a commenter is among those shown and not among the ids.
 		add(f.Comments.Shown[i].Author)

@@ -42,6 +42,7 @@ func foldOf(c *timelines.Content) *Fold {
 	if c.Marked != nil {
 		f.Comments.Marks = []Mark{}
 	}
+	f.Comments.Likers = c.FoldedLikerIDs
 	if f.Decisive == nil {
 		f.Decisive = []int64{}
 	}

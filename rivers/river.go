@@ -91,8 +91,10 @@ type Item struct {
 	// Why are the river's timelines through which the post is here, readable ones
 	// only, in order of entrance.
 	Why []timelines.Timeline
-	// To are the post's destinations as far as this viewer may know them.
-	To []timelines.Timeline
+	// To are the post's destinations as far as this viewer may know them. Subfeeds are
+	// those of them that are sub-feeds, with what they were called when that was decided.
+	To       []timelines.Timeline
+	Subfeeds []timelines.Subfeed
 	// Liked: the viewer likes it. Faved: the viewer keeps it.
 	Liked, Faved bool
 	// Hidden: the viewer hides the post, and sees it because this page shows hidden
@@ -109,6 +111,13 @@ type Item struct {
 func (it *Item) Hides(person int64) bool {
 	_, hidden := slices.BinarySearch(it.Veiled, person)
 	return hidden
+}
+
+// CrowdFolded reports whether so many took part in what is folded away that Veiled may
+// lack some of them.
+func (it *Item) CrowdFolded() bool {
+	c := &it.Fold.Comments
+	return len(c.IDs) >= MaxPeople || c.Likers == nil && c.Total > len(c.Shown)
 }
 
 // Likes are the post's likes as the viewer may know of them.
@@ -166,6 +175,9 @@ type CommentsFold struct {
 	Shown []Comment `json:"shown"`
 	// IDs are the distinct commenters, up to MaxPeople.
 	IDs []int64 `json:"ids"`
+	// Likers are who likes comments that are folded away, for the readers who unfold
+	// them. It is nil if that is very much, and on JSON of before there was any.
+	Likers []int64 `json:"likers"`
 	// Marks are what the post's texts, its own and the comments, name with tags and
 	// @names. It is nil if that is very much, and on JSON of before there was any.
 	Marks []Mark `json:"marks"`

@@ -30,6 +30,9 @@ type Content struct {
 	// CommenterIDs are distinct, bounded.
 	CommenterIDs []int64
 	Shown        []ShownComment // oldest first
+	// FoldedLikerIDs are distinct: who likes comments after the first ones that were
+	// asked for. It is nil if these, or who likes them, are very many.
+	FoldedLikerIDs []int64
 	// Marked are the timelines that tags and @names bring the post to, each with
 	// everybody who wrote them; nil if that is very many.
 	Marked   []Marked
@@ -70,7 +73,7 @@ type Depth struct {
 	BodyRunes    int // longest body
 	CommentRunes int // longest comment
 	First, Last  int // comments from the beginning and from the end
-	People       int // ids of likers, of commenters, and of each comment's likers; marks
+	People       int // ids of likers, of commenters, and of comments' likers; marks; comments looked at for likers
 }
 
 // Contents reads these posts, by id, in one statement. A post that does not
@@ -112,6 +115,11 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				UNION
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s),
+			ARRAY(SELECT DISTINCT l.account_id
+				FROM (SELECT c.id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+					ORDER BY c.created_at, c.id OFFSET @first LIMIT @people) c
+				JOIN comment_likes l ON l.comment_id = c.id
+				ORDER BY l.account_id LIMIT @people),
 			(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(jsonb_build_object(
 				'timeline', m.timeline_id, 'author', m.author_id) ORDER BY m.timeline_id, m.author_id) END
 			FROM (SELECT DISTINCT m.timeline_id, coalesce(c.author_id, p.author_id) AS author_id
@@ -131,12 +139,15 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 			var edited *time.Time
 			if err := rows.Scan(&c.PostID, &c.Version, &c.Deleted, &c.Decisive, &c.Code, &c.AuthorID,
 				&c.Body, &c.BodyCut, &created, &edited, &c.Via, &c.ViaURL,
-				&c.Likes, &c.LikerIDs, &c.Faves, &c.Comments, &c.CommenterIDs, &c.Shown, &c.Marked, &c.Attached); err != nil {
+				&c.Likes, &c.LikerIDs, &c.Faves, &c.Comments, &c.CommenterIDs, &c.Shown, &c.FoldedLikerIDs, &c.Marked, &c.Attached); err != nil {
 				return err
 			}
 			c.CreatedAt = Micros(created)
 			if edited != nil {
 				c.EditedAt = Micros(*edited)
+			}
+			if c.Comments-d.First > d.People || len(c.FoldedLikerIDs) == d.People {
+				c.FoldedLikerIDs = nil
 			}
 			if c.Deleted {
 				c = Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}

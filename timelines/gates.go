@@ -1,5 +1,10 @@
 package timelines
 
+import (
+	"iter"
+	"maps"
+)
+
 // Gates are timelines with the levels that open them.
 type Gates struct {
 	timelines map[int64]Timeline
@@ -11,6 +16,9 @@ func (g Gates) Timeline(id int64) (t Timeline, ok bool) {
 	t, ok = g.timelines[id]
 	return t, ok
 }
+
+// Timelines are all of them, in no order.
+func (g Gates) Timelines() iter.Seq[Timeline] { return maps.Values(g.timelines) }
 
 // Level returns the level that opens a timeline: its gate's, or Public where
 // only the posts decide. An unknown timeline is Private and so has no readers.

@@ -47,7 +47,8 @@ func (s *Server) entryParts(p *present, it rivers.Item) (entryParts, error) {
 
 // entryArticle renders a whole entry, comment box included, around its parts.
 func (s *Server) entryArticle(p *present, it rivers.Item, parts entryParts) ([]byte, error) {
-	return render(entryShell(&entryView{present: p, item: &it}, parts))
+	at := version{it.Stamp, s.veil(&it, p.sets)}
+	return render(entryShell(&entryView{present: p, item: &it}, at, parts))
 }
 
 // shared returns the parts of an entry that do not depend on who looks.
@@ -200,12 +201,6 @@ func (e *entryView) code() string { return e.item.Fold.Text.Code }
 func (e *entryView) id(part string) string { return "p-" + e.code() + "-" + part }
 
 func (e *entryView) path() string { return "/p/" + e.code() }
-
-func (e *entryView) version() string { return stampText(e.item.Stamp) }
-
-func stampText(at rivers.Stamp) string {
-	return strconv.FormatInt(at.Entry, 10) + "." + strconv.FormatInt(at.Fold, 10)
-}
 
 func (e *entryView) author() timelines.Account { return e.account(e.item.Fold.Text.Author) }
 

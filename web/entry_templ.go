@@ -17,7 +17,7 @@ import (
 
 // entryShell is an entry around its parts. Every part has an id of its own; the
 // box is never replaced, so that what is half typed in it stays.
-func entryShell(e *entryView, parts entryParts) templ.Component {
+func entryShell(e *entryView, at version, parts entryParts) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -69,7 +69,7 @@ func entryShell(e *entryView, parts entryParts) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var4 string
-		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(e.version())
+		templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(at.String())
 		if templ_7745c5c3_Err != nil {
 			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/entry.templ`, Line: 17, Col: 28}
 		}

@@ -44,7 +44,7 @@ func testServer(t testing.TB) *Server {
 	for name := range static.names {
 		static.names[name] = "/static/" + name
 	}
-	return &Server{static: static, parts: newPartsCache(1 << 20), now: func() time.Time { return testNow }}
+	return &Server{epoch: func() int64 { return 1 }, static: static, parts: newPartsCache(1 << 20), now: func() time.Time { return testNow }}
 }
 
 // testPresent is what somebody sees with: anna follows bob and dee and

@@ -77,16 +77,16 @@ type subscribeFrame struct {
 	river int64
 	// sight is the page's: see Server.seal.
 	sight string
-	// entries are the shown entries' stamps by the posts' codes.
-	entries map[string]rivers.Stamp
+	// entries are the shown entries' versions by the posts' codes.
+	entries map[string]version
 }
 
 // A dropFrame says that the client took entries off the screen by itself, at
 // the page's lower end, so that it does not grow for ever.
 type dropFrame struct {
 	river int64
-	// entries are the entries' last stamps by the posts' codes.
-	entries map[string]rivers.Stamp
+	// entries are the entries' last versions by the posts' codes.
+	entries map[string]version
 }
 
 // parseFrame reads a client's message. Unknown fields are passed over, so that
@@ -165,24 +165,24 @@ func parseAddress(s string) (string, url.Values, error) {
 	return u.Path, query, nil
 }
 
-func parseEntries(raw json.RawMessage) (map[string]rivers.Stamp, error) {
+func parseEntries(raw json.RawMessage) (map[string]version, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
 	var texts map[string]string
 	if err := json.Unmarshal(raw, &texts); err != nil {
-		return nil, malformed("entries are no object of stamps")
+		return nil, malformed("entries are no object of versions")
 	}
 	if len(texts) > maxEntries {
 		return nil, malformed("%d entries", len(texts))
 	}
-	entries := make(map[string]rivers.Stamp, len(texts))
+	entries := make(map[string]version, len(texts))
 	for code, text := range texts {
-		stamp, ok := parseStamp(text)
+		at, ok := parseVersion(text)
 		if !ok || !validCode(code) {
 			return nil, malformed("entry %.80q at %.80q", code, text)
 		}
-		entries[code] = stamp
+		entries[code] = at
 	}
 	return entries, nil
 }
@@ -201,25 +201,40 @@ func validCode(s string) bool {
 	return true
 }
 
-// formatStamp writes a stamp as data-version has it: "entry.fold".
-func formatStamp(s rivers.Stamp) string {
-	return strconv.FormatInt(s.Entry, 10) + "." + strconv.FormatInt(s.Fold, 10)
+// A version is all that decides how an entry looks to its viewer: its stamp, and what
+// the viewer's sets made of it (see Server.veil).
+type version struct {
+	rivers.Stamp
+	veil uint64 // 0: not known
 }
 
-// parseStamp is the inverse of formatStamp.
-func parseStamp(s string) (rivers.Stamp, bool) {
-	entry, fold, ok := strings.Cut(s, ".")
-	if !ok {
-		return rivers.Stamp{}, false
+// String writes a version as data-version has it: "entry.fold.veil", or without the
+// last where that is not known.
+func (v version) String() string {
+	s := strconv.FormatInt(v.Entry, 10) + "." + strconv.FormatInt(v.Fold, 10)
+	if v.veil != 0 {
+		s += "." + strconv.FormatUint(v.veil, 36)
 	}
-	var stamp rivers.Stamp
-	var err1, err2 error
-	stamp.Entry, err1 = strconv.ParseInt(entry, 10, 64)
-	stamp.Fold, err2 = strconv.ParseInt(fold, 10, 64)
-	if err := errors.Join(err1, err2); err != nil || stamp.Entry < 0 || stamp.Fold < 0 {
-		return rivers.Stamp{}, false
+	return s
+}
+
+// parseVersion is the inverse of version.String.
+func parseVersion(s string) (version, bool) {
+	numbers := strings.Split(s, ".")
+	if len(numbers) != 2 && len(numbers) != 3 {
+		return version{}, false
 	}
-	return stamp, true
+	var v version
+	var errs [3]error
+	v.Entry, errs[0] = strconv.ParseInt(numbers[0], 10, 64)
+	v.Fold, errs[1] = strconv.ParseInt(numbers[1], 10, 64)
+	if len(numbers) == 3 {
+		v.veil, errs[2] = strconv.ParseUint(numbers[2], 36, 64)
+	}
+	if err := errors.Join(errs[:]...); err != nil || v.Entry < 0 || v.Fold < 0 {
+		return version{}, false
+	}
+	return v, true
 }
 
 // A part is one of an entry's children that change by themselves. The comment
@@ -267,14 +282,14 @@ var frameBeat = []byte(`{"t":"beat"}`)
 
 // frameGone takes an entry off the page.
 func frameGone(river int64, code string, stamp rivers.Stamp) []byte {
-	b := appendHead(nil, "gone", river, code, stamp)
+	b := appendHead(nil, "gone", river, code, version{Stamp: stamp})
 	return append(b, '}')
 }
 
 // frameParts brings those parts of a shown entry which changed: set holds JSON
 // strings, nil for what stays.
-func frameParts(river int64, code string, stamp rivers.Stamp, place int64, set [parts]json.RawMessage) []byte {
-	b := appendHead(nil, "entry", river, code, stamp)
+func frameParts(river int64, code string, at version, place int64, set [parts]json.RawMessage) []byte {
+	b := appendHead(nil, "entry", river, code, at)
 	b = appendPlace(b, place)
 	b = append(b, `,"parts":{`...)
 	first := true
@@ -296,15 +311,15 @@ func frameParts(river int64, code string, stamp rivers.Stamp, place int64, set [
 
 // frameWhole brings a whole article, for an entry that is not on the page or
 // takes another place on it: html is a JSON string.
-func frameWhole(river int64, code string, stamp rivers.Stamp, place int64, html json.RawMessage) []byte {
-	b := appendHead(nil, "entry", river, code, stamp)
+func frameWhole(river int64, code string, at version, place int64, html json.RawMessage) []byte {
+	b := appendHead(nil, "entry", river, code, at)
 	b = appendPlace(b, place)
 	b = append(b, `,"html":`...)
 	b = append(b, html...)
 	return append(b, '}')
 }
 
-func appendHead(b []byte, t string, river int64, code string, stamp rivers.Stamp) []byte {
+func appendHead(b []byte, t string, river int64, code string, at version) []byte {
 	b = append(b, `{"t":"`...)
 	b = append(b, t...)
 	b = append(b, `","river":"`...)
@@ -312,7 +327,7 @@ func appendHead(b []byte, t string, river int64, code string, stamp rivers.Stamp
 	b = append(b, `","post":"`...)
 	b = append(b, code...) // validCode: nothing to escape
 	b = append(b, `","version":"`...)
-	b = append(b, formatStamp(stamp)...)
+	b = append(b, at.String()...)
 	return append(b, '"')
 }
 

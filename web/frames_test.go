@@ -20,10 +20,13 @@ func TestParseFrame(t *testing.T) {
 		want clientFrame
 	}{
 		"subscribe": {
-			in: `{"t":"subscribe","page":"/alice/likes?order=created","lang":"ru","viewer":"alice","river":"9007199254740993","entries":{"aB3":"12.14"}}`,
+			in: `{"t":"subscribe","page":"/alice/likes?order=created","lang":"ru","viewer":"alice","river":"9007199254740993","entries":{"aB3":"12.14","x":"1.2.zz"}}`,
 			want: clientFrame{subscribe: &subscribeFrame{
 				path: "/alice/likes", query: url.Values{"order": {"created"}}, lang: "ru", viewer: &alice,
-				river: 9007199254740993, entries: map[string]rivers.Stamp{"aB3": {Entry: 12, Fold: 14}},
+				river: 9007199254740993, entries: map[string]version{
+					"aB3": {Stamp: rivers.Stamp{Entry: 12, Fold: 14}},
+					"x":   {Stamp: rivers.Stamp{Entry: 1, Fold: 2}, veil: 35*36 + 35},
+				},
 			}},
 		},
 		"outside program": {
@@ -32,7 +35,7 @@ func TestParseFrame(t *testing.T) {
 		},
 		"drop": {
 			in:   `{"t":"drop","river":"7","entries":{"x":"1.2"}}`,
-			want: clientFrame{drop: &dropFrame{river: 7, entries: map[string]rivers.Stamp{"x": {Entry: 1, Fold: 2}}}},
+			want: clientFrame{drop: &dropFrame{river: 7, entries: map[string]version{"x": {Stamp: rivers.Stamp{Entry: 1, Fold: 2}}}}},
 		},
 	}
 	for name, tt := range tests {
@@ -41,7 +44,7 @@ func TestParseFrame(t *testing.T) {
 			if err != nil {
 				t.Fatalf("parseFrame(%s): %v", tt.in, err)
 			}
-			if d := cmp.Diff(tt.want, got, cmp.AllowUnexported(clientFrame{}, subscribeFrame{}, dropFrame{})); d != "" {
+			if d := cmp.Diff(tt.want, got, cmp.AllowUnexported(clientFrame{}, subscribeFrame{}, dropFrame{}, version{})); d != "" {
 				t.Errorf("parseFrame(%s) (-want +got):\n%s", tt.in, d)
 			}
 		})
@@ -73,7 +76,8 @@ func TestParseFrameRefuses(t *testing.T) {
 		`{"t":"subscribe","page":"/","entries":["a"]}`,
 		`{"t":"subscribe","page":"/","entries":{"a":"1"}}`,
 		`{"t":"subscribe","page":"/","entries":{"a":"-1.1"}}`,
-		`{"t":"subscribe","page":"/","entries":{"a":"1.1.1"}}`,
+		`{"t":"subscribe","page":"/","entries":{"a":"1.1.!"}}`,
+		`{"t":"subscribe","page":"/","entries":{"a":"1.1.1.1"}}`,
 		`{"t":"subscribe","page":"/","entries":{"a\"":"1.1"}}`,
 		`{"t":"subscribe","page":"/","entries":{"":"1.1"}}`,
 		`{"t":"subscribe","page":"/","entries":` + string(crowd) + `}`,
@@ -96,7 +100,7 @@ func TestServerFrames(t *testing.T) {
 	}
 	var set [parts]json.RawMessage
 	set[partBody], set[partComments] = html, html
-	stamp := rivers.Stamp{Entry: 3, Fold: 9}
+	at := version{rivers.Stamp{Entry: 3, Fold: 9}, 36}
 	text := "<p>\"1 < 2\" & </p>\n\u2028\\"
 	for _, tt := range []struct {
 		frame []byte
@@ -104,13 +108,13 @@ func TestServerFrames(t *testing.T) {
 	}{
 		{frameRiver(1 << 62), map[string]any{"t": "river", "river": "4611686018427387904"}},
 		{frameOK(5, true, "5f"), map[string]any{"t": "ok", "river": "5", "more": true, "sight": "5f"}},
-		{frameGone(5, "abc", stamp), map[string]any{"t": "gone", "river": "5", "post": "abc", "version": "3.9"}},
-		{frameParts(5, "abc", stamp, 77, set), map[string]any{
-			"t": "entry", "river": "5", "post": "abc", "version": "3.9", "place": 77.0,
+		{frameGone(5, "abc", at.Stamp), map[string]any{"t": "gone", "river": "5", "post": "abc", "version": "3.9"}},
+		{frameParts(5, "abc", at, 77, set), map[string]any{
+			"t": "entry", "river": "5", "post": "abc", "version": "3.9.10", "place": 77.0,
 			"parts": map[string]any{"body": text, "comments": text},
 		}},
-		{frameWhole(5, "abc", stamp, 77, html), map[string]any{
-			"t": "entry", "river": "5", "post": "abc", "version": "3.9", "place": 77.0, "html": text,
+		{frameWhole(5, "abc", at, 77, html), map[string]any{
+			"t": "entry", "river": "5", "post": "abc", "version": "3.9.10", "place": 77.0, "html": text,
 		}},
 	} {
 		var got map[string]any
@@ -151,9 +155,9 @@ func FuzzParseFrame(f *testing.F) {
 			if s.river < 0 || len(s.entries) > maxEntries || s.path == "" || s.path[0] != '/' {
 				t.Fatalf("parseFrame(%q) = %+v", message, *s)
 			}
-			for code, stamp := range s.entries {
-				if back, ok := parseStamp(formatStamp(stamp)); !validCode(code) || !ok || back != stamp {
-					t.Fatalf("parseFrame(%q): entry %q at %+v", message, code, stamp)
+			for code, at := range s.entries {
+				if back, ok := parseVersion(at.String()); !validCode(code) || !ok || back != at {
+					t.Fatalf("parseFrame(%q): entry %q at %+v", message, code, at)
 				}
 			}
 		case got.drop != nil:

@@ -91,8 +91,10 @@ type hubPages interface {
 	postIDs(ctx context.Context, codes []string) (map[string]int64, error)
 	// maySearch counts a search taken up; errLimited if it is one too many.
 	maySearch(v timelines.Viewer, address string) error
+	// veil is what the viewer's sets make of an entry.
+	veil(it *rivers.Item, sets *timelines.Sets) uint64
 	// sightOf is what a page is decided with now, sightsOf what many are; seal makes a
-	// word for it, and isSealed knows it again.
+	// word for what stands around its entries, and isSealed knows it again.
 	sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error)
 	sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error)
 	seal(sight) string

@@ -1,12 +1,15 @@
 package web
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"riverrun/rivers"
+	"riverrun/timelines"
 )
 
 // seenAnew sends a beat and waits until all sockets of a person know that they are
@@ -87,6 +90,26 @@ func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
 		}
 	}
 	pages[0].sameAsReload(s, vic, everything)
+	// Nor is it told to who comes back, or asks again and again, with what it was told of.
+	for _, act := range []struct {
+		what string
+		do   func()
+	}{{"ban", func() { eve.ban("vic") }}, {"end of the ban", func() { eve.unban("vic") }}} {
+		page := pages[0]
+		_ = page.conn.CloseNow()
+		page.follow(s, vic)
+		page.sight = page.said
+		act.do()
+		for _, again := range []func(){page.subscribe, func() { page.connect(s, vic) }} {
+			again()
+			page.until("ok", func(f frame) bool {
+				if f.T != "ok" {
+					t.Errorf("of the %s who asks again is told by %s %s", act.what, f.T, f.Post)
+				}
+				return f.T == "ok"
+			})
+		}
+	}
 }
 
 // Of the entries of a page those alone are sent that a ban changes: a comment, a like,
@@ -96,7 +119,7 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
 	vic, eve, cat, dan := s.person("vic"), s.person("eve"), s.person("cat"), s.person("dan")
 	var of, other []string // eve's doings, and none
-	for i := range 6 {
+	for i := range 7 {
 		post := cat.post("from cat")
 		dan.comment(post.Code, "a word of dan's")
 		switch i {
@@ -107,6 +130,14 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 		case 3:
 			eve.comment(post.Code, "a word of eve's")
 			for range 5 {
+				dan.comment(post.Code, "and another")
+			}
+		case 6:
+			for range 4 {
+				dan.comment(post.Code, "and another")
+			}
+			eve.likeComment(post.Code, dan.comment(post.Code, "liked where it is folded away").CommentID)
+			for range 4 {
 				dan.comment(post.Code, "and another")
 			}
 		default:
@@ -202,5 +233,43 @@ func TestBanBetweenVisitAndInquire(t *testing.T) {
 	s.fence(cat, everything, page)
 	if strings.Contains(page.shown[old.Code].HTML, "a word of bob") {
 		t.Errorf("bob's word stays on the page for good")
+	}
+}
+
+// Who unfolded comments is told to unfold them again when one of those changed, though
+// nothing that stands on all pages did.
+func TestFoldedCommentsFollow(t *testing.T) {
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	ann, bob := s.person("ann"), s.person("bob")
+	post := ann.post("a word")
+	var said []timelines.Change
+	for range 5 {
+		said = append(said, bob.comment(post.Code, "and another"))
+	}
+	s.followUp()
+	page := s.open(ann, "/everything")
+	everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	told := func() []string {
+		t.Helper()
+		s.followUp()
+		s.server.hub.shardOf(everything).ask([]int64{post.PostID})
+		f := page.until("the entry", func(f frame) bool { return f.T == "entry" && f.Post == post.Code })
+		return slices.Sorted(maps.Keys(f.Parts))
+	}
+	ann.like(post.Code) // from here on the server knows what the page shows
+	told()
+	bob.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.EditComment(ctx, bob.account.ID, post.Code, said[1].CommentID, "otherwise")
+	})
+	if got := told(); !slices.Equal(got, []string{"comments"}) {
+		t.Errorf("of an edit among the folded comments the page is sent %q", got)
+	}
+	ann.likeComment(post.Code, said[2].CommentID)
+	if got := told(); !slices.Equal(got, []string{"comments"}) {
+		t.Errorf("of a like among the folded comments the page is sent %q", got)
+	}
+	bob.like(post.Code)
+	if got := told(); slices.Contains(got, "comments") {
+		t.Errorf("of a like of the post the page is sent %q", got)
 	}
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
@@ -129,37 +128,12 @@ type shown struct {
 	// while the page shows what it was rendered with, which nobody kept.
 	item *rivers.Item
 	sum  [parts]uint64
-	// veil is what the viewer's sets made of it, see veilOf; 0 while nobody knows.
+	// veil is what the viewer's sets made of it, 0 while nobody knows.
 	veil uint64
 }
 
 // forget takes it that nobody knows what the page shows of the entry.
 func (e *shown) forget() { e.stamp, e.item, e.veil = rivers.Stamp{}, nil, 0 }
-
-// veilOf names, never by 0, what the viewer's sets decided in an entry. Shown at equal
-// stamps by equal veils an entry is the same, whatever else became of the sets.
-func veilOf(it *rivers.Item, sets *timelines.Sets) uint64 {
-	var b []byte
-	add := func(n int64) { b = binary.AppendVarint(b, n) }
-	// Commenters who are folded away count: the reader may have unfolded them.
-	add(int64(len(it.Veiled)))
-	for _, id := range it.Veiled {
-		add(id)
-	}
-	for _, list := range [][]timelines.Timeline{it.Why, it.To} {
-		add(int64(len(list)))
-		for _, t := range list {
-			add(t.ID)
-		}
-	}
-	if it.Hidden {
-		add(1)
-	}
-	if len(it.Fold.Comments.IDs) >= rivers.MaxPeople {
-		b = append(b, sets.Sight()...) // of some commenters nobody knows here
-	}
-	return maphash.Bytes(partSeed, b) | 1
-}
 
 // changed returns those parts that differ from what the page shows. The shared
 // parts are compared by what they are made from: their HTML holds times, which
@@ -181,11 +155,19 @@ func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessag
 		if was.Fold.Text != is.Fold.Text || !slices.Equal(was.Fold.Attached, is.Fold.Attached) || !slices.Equal(was.To, is.To) {
 			set[partBody] = r.part[partBody]
 		}
-		if was.Fold.Comments.Total != is.Fold.Comments.Total || !slices.EqualFunc(was.Fold.Comments.Shown, is.Fold.Comments.Shown, sameComment) {
+		if was.Fold.Comments.Total != is.Fold.Comments.Total || !slices.EqualFunc(was.Fold.Comments.Shown, is.Fold.Comments.Shown, sameComment) ||
+			foldedAlone(was.Fold, is.Fold) {
 			set[partComments] = r.part[partComments]
 		}
 	}
 	return set
+}
+
+// foldedAlone reports whether a post changed by what is folded away only, such as a
+// comment that was edited or liked there: who unfolded it is to unfold it again.
+func foldedAlone(was, is *rivers.Fold) bool {
+	return was.Version != is.Version && is.Comments.Total > len(is.Comments.Shown) &&
+		was.Faves == is.Faves && reflect.DeepEqual(was.Text, is.Text) && reflect.DeepEqual(was.Likes, is.Likes)
 }
 
 func sameComment(a, b rivers.Comment) bool { return reflect.DeepEqual(a, b) }

@@ -197,6 +197,13 @@ func (p *person) comment(code, body string) timelines.Change {
 	})
 }
 
+func (p *person) likeComment(code string, id int64) {
+	p.site.t.Helper()
+	p.act(func(ctx context.Context) (timelines.Change, error) {
+		return p.site.store.LikeComment(ctx, p.account.ID, code, id)
+	})
+}
+
 func (p *person) edit(code, body string) {
 	p.site.t.Helper()
 	p.act(func(ctx context.Context) (timelines.Change, error) {
@@ -352,9 +359,9 @@ func (g *page) read() (frame, error) {
 		if f.HTML == "" && !known {
 			return f, fmt.Errorf("parts of %s, which is not shown", f.Post)
 		}
-		old, _ := parseStamp(was.Version)
-		now, ok := parseStamp(f.Version)
-		if known && (!ok || newer(old, now) && !newer(now, old)) {
+		old, _ := parseVersion(was.Version)
+		now, ok := parseVersion(f.Version)
+		if known && (!ok || newer(old.Stamp, now.Stamp) && !newer(now.Stamp, old.Stamp)) {
 			return f, fmt.Errorf("%s went back from %s to %s", f.Post, was.Version, f.Version)
 		}
 		g.shown[f.Post] = f
@@ -427,9 +434,8 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 	}
 	for _, it := range now.Items {
 		f := g.shown[it.Fold.Text.Code]
-		if f.Version != formatStamp(it.Stamp) || f.Place != it.Place {
-			g.t.Errorf("page shows %s at %q, place %d; a reload %s, place %d",
-				it.Fold.Text.Code, f.Version, f.Place, formatStamp(it.Stamp), it.Place)
+		if at := (version{it.Stamp, s.server.veil(&it, now.Sets)}); f.Version != at.String() || f.Place != it.Place {
+			g.t.Errorf("page shows %s at %q, place %d; a reload %s, place %d", it.Fold.Text.Code, f.Version, f.Place, at, it.Place)
 		}
 	}
 }

@@ -353,9 +353,9 @@ func (fl *follower) take(f frame) {
 		}
 		now := &shownEntry{version: f.Version, place: f.Place, parts: map[string]string{}}
 		if was != nil {
-			old, _ := parseStamp(was.version)
-			is, ok := parseStamp(f.Version)
-			if !ok || newer(old, is) && !newer(is, old) {
+			old, _ := parseVersion(was.version)
+			is, ok := parseVersion(f.Version)
+			if !ok || newer(old.Stamp, is.Stamp) && !newer(is.Stamp, old.Stamp) {
 				fl.t.Errorf("%q on %s: %s went back from %s to %s", nameOf(fl.who), fl.address, f.Post, was.version, f.Version)
 			}
 			maps.Copy(now.parts, was.parts)

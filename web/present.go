@@ -55,25 +55,21 @@ func (s *Server) present(ctx context.Context, v timelines.Viewer, loc *locale, n
 	ids := []int64{v.AccountID, n.Account()}
 	for i := range items {
 		ids = p.namedIn(ids, &items[i])
+		for _, f := range items[i].Subfeeds {
+			p.subfeeds[f.TimelineID] = f
+		}
 	}
 	if err := s.name(ctx, p, ids); err != nil {
 		return nil, err
 	}
-	var owners []int64
-	if n.Kind == rivers.Subfeed {
-		owners = append(owners, n.TheirID)
+	if n.Kind != rivers.Subfeed {
+		return p, nil
 	}
-	for i := range items {
-		for _, t := range items[i].To {
-			if t.Kind == timelines.KindSubfeed {
-				owners = append(owners, t.TheirID)
-			}
-		}
-	}
-	return p, s.titleSubfeeds(ctx, p, owners)
+	return p, s.titleSubfeeds(ctx, p, []int64{n.TheirID})
 }
 
-// titleSubfeeds resolves what the sub-feeds of these accounts are called.
+// titleSubfeeds resolves what the sub-feeds of these accounts are called: of the page's
+// moment if that is looked to (rivers.AtOneMoment).
 func (s *Server) titleSubfeeds(ctx context.Context, p *present, owners []int64) error {
 	if len(owners) == 0 {
 		return nil

@@ -62,7 +62,7 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	if err != nil {
 		return err
 	}
-	return writeFrame(w, frameWhole(0, c.Code, it.Stamp, it.Place, html))
+	return writeFrame(w, frameWhole(0, c.Code, version{it.Stamp, s.veil(it, sets)}, it.Place, html))
 }
 
 // missingPage reports whether err says that there is no such page.

@@ -201,8 +201,8 @@ func (k *ruleSocket) apply(f frame) error {
 		}
 		maps.Copy(k.shown[f.Post], parts)
 		k.heard[f.Post] = append(k.heard[f.Post], fmt.Sprint(f.Version, slices.Sorted(maps.Keys(parts))))
-		was, _ := parseStamp(k.stamps[f.Post])
-		if now, ok := parseStamp(f.Version); !ok || newer(was, now) && !newer(now, was) {
+		was, _ := parseVersion(k.stamps[f.Post])
+		if now, ok := parseVersion(f.Version); !ok || newer(was.Stamp, now.Stamp) && !newer(now.Stamp, was.Stamp) {
 			return fmt.Errorf("%v went back from %s to %s", r, k.stamps[f.Post], f.Version)
 		}
 		k.stamps[f.Post] = f.Version

@@ -21,7 +21,9 @@ const (
 
 // sight is what a page was decided with that moves no stamp of its entries.
 type sight struct {
-	people string // timelines.Sets.Sight
+	// people is timelines.Sets.Sight. What becomes of it each entry says by itself (see
+	// Server.veil): a page tells nothing by it.
+	people string
 	// tabs are what stands around the entries. Of an account's page: those of its
 	// sub-feeds that its viewer may open, what its header says and offers, and whether
 	// one may write there. Of a page with modes: which its viewer chose, and what its
@@ -111,16 +113,15 @@ func tabsOf(n rivers.Name) int64 {
 	return n.Account()
 }
 
-// seal returns the word by which a page remembers the sight it was decided with. It
-// tells nobody anything: it is another one each time, or it would say when somebody
-// began to hide from its reader, and who guesses at a sight cannot try.
+// seal returns the word by which a page remembers what stood around its entries. It is
+// another one each time, and who guesses at a sight cannot try.
 func (s *Server) seal(of sight) string {
 	word := make([]byte, nonceSize, sealSize)
 	_, _ = rand.Read(word) // never fails: crypto/rand crashes the program instead
 	return hex.EncodeToString(s.sealed(word, of))
 }
 
-// isSealed reports whether the word was made, on any node, with that sight.
+// isSealed reports whether the word was made, on any node, with the same around.
 func (s *Server) isSealed(word string, of sight) bool {
 	given, err := hex.DecodeString(word)
 	if err != nil || len(given) != sealSize {
@@ -129,12 +130,48 @@ func (s *Server) isSealed(word string, of sight) bool {
 	return hmac.Equal(given, s.sealed(given[:nonceSize:nonceSize], of))
 }
 
-// sealed appends the seal to a nonce. The key is the secondary store's epoch: all
+func (s *Server) sealed(nonce []byte, of sight) []byte {
+	return append(nonce, s.mac(string(nonce), of.tabs)[:sealSize-nonceSize]...)
+}
+
+// mac is the keyed hash of some texts. The key is the secondary store's epoch: all
 // nodes know it, nobody else does, and when it changes all pages are brought up
 // anyway.
-func (s *Server) sealed(nonce []byte, of sight) []byte {
-	h := hmac.New(sha256.New, binary.BigEndian.AppendUint64(nil, uint64(s.rivers.Access().Epoch())))
-	h.Write(nonce)
-	h.Write([]byte(of.people + "\n" + of.tabs))
-	return append(nonce, h.Sum(nil)[:sealSize-nonceSize]...)
+func (s *Server) mac(texts ...string) []byte {
+	h := hmac.New(sha256.New, binary.BigEndian.AppendUint64(nil, uint64(s.epoch())))
+	for _, text := range texts {
+		h.Write([]byte(text))
+	}
+	return h.Sum(nil)
+}
+
+// veil names, never by 0, what the viewer's sets decided in an entry. Shown at equal
+// stamps by equal veils an entry is the same, whatever else became of the sets; so who
+// comes back with it is sent what differs and is not told, by being sent what does not,
+// that somebody bans them. Nobody can tell from it who is hidden.
+func (s *Server) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
+	b := binary.AppendVarint(nil, it.PostID)
+	add := func(n int64) { b = binary.AppendVarint(b, n) }
+	// People who are folded away count: the reader may have unfolded them.
+	add(int64(len(it.Veiled)))
+	for _, id := range it.Veiled {
+		add(id)
+	}
+	for _, list := range [][]timelines.Timeline{it.Why, it.To} {
+		add(int64(len(list)))
+		for _, t := range list {
+			add(t.ID)
+		}
+	}
+	for _, f := range it.Subfeeds {
+		b = append(b, f.Title...)
+		add(f.TimelineID)
+	}
+	if it.Hidden {
+		add(1)
+	}
+	if it.CrowdFolded() {
+		b = append(b, sets.Sight()...) // of some of them nobody knows here
+	}
+	return binary.BigEndian.Uint64(s.mac(string(b))) | 1
 }

@@ -17,33 +17,46 @@ import (
 	"riverrun/timelines"
 )
 
-// A page's word for what it was decided with is known again, and says nothing: who
-// is banned by nobody has one too, and it is never the same.
+// A page's word for what stood around it is known again, and says nothing: a page with
+// nothing around it has one too, and it is never the same.
 func TestSeal(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
-	sets := func(p *person) sight {
+	around := func(p *person, address string) sight {
 		t.Helper()
+		page := s.open(p, address) // brings the caches to the newest clock
+		n, err := s.server.pageOf(t.Context(), p.viewer, page.address, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
 		sets, err := s.rivers.Access().Sets(t.Context(), p.account.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return sight{people: sets.Sight()}
-	}
-	s.open(ann, "/everything")
-	word := s.server.seal(sets(ann))
-	if !s.server.isSealed(word, sets(ann)) || word == s.server.seal(sets(ann)) || len(word) != 2*sealSize {
-		t.Errorf("the word is %q", word)
-	}
-	bob.ban("ann")
-	s.open(ann, "/everything")
-	if s.server.isSealed(word, sets(ann)) {
-		t.Error("the word of before the ban is taken for that of now")
-	}
-	for _, wrong := range []string{"", "x", word[:8], word + "00", strings.Repeat("0", len(word))} {
-		if s.server.isSealed(wrong, sets(ann)) {
-			t.Errorf("%q is taken for a seal", wrong)
+		now, err := s.server.sightOf(t.Context(), n, sets)
+		if err != nil {
+			t.Fatal(err)
 		}
+		return now
+	}
+	for _, address := range []string{"/everything", "/bob"} {
+		now := around(ann, address)
+		word := s.server.seal(now)
+		if !s.server.isSealed(word, now) || word == s.server.seal(now) || len(word) != 2*sealSize {
+			t.Errorf("the word is %q", word)
+		}
+		for _, wrong := range []string{"", "x", word[:8], word + "00", strings.Repeat("0", len(word))} {
+			if s.server.isSealed(wrong, now) {
+				t.Errorf("%q is taken for a seal", wrong)
+			}
+		}
+	}
+	word := s.server.seal(around(ann, "/bob"))
+	bob.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.SetProfile(ctx, bob.account.ID, "Robert", "")
+	})
+	if s.server.isSealed(word, around(ann, "/bob")) {
+		t.Error("the word of before bob took another name is taken for that of now")
 	}
 }
 

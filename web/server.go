@@ -49,6 +49,7 @@ type Config struct {
 type Server struct {
 	timelines *timelines.Store
 	rivers    *rivers.Store
+	epoch     func() int64 // of the secondary store
 	tiers     *tiers.Tiers
 	log       *slog.Logger
 	url       *url.URL
@@ -85,7 +86,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, log: c.Log, url: address,
+		timelines: c.Timelines, rivers: c.Rivers, epoch: c.Rivers.Access().Epoch, tiers: c.Tiers, log: c.Log, url: address,
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",

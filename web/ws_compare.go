@@ -89,6 +89,7 @@ func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err e
 	if err != nil {
 		return false, err
 	}
+	v.settled = h.cfg.now()
 	switch {
 	case seen[0].SignedOut:
 		return false, timelines.ErrSignedOut
@@ -98,7 +99,7 @@ func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err e
 		v.socket.resync()
 		return false, nil
 	}
-	b := newBatch(h.cfg.pages, began, h.cfg.now())
+	b := newBatch(h.cfg.pages, began, v.settled)
 	asked := make(map[int64]rivers.Stamp, len(posts))
 	for _, id := range posts {
 		asked[id] = rivers.Stamp{} // not in the river, as far as it says nothing else

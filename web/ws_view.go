@@ -28,7 +28,7 @@ type view struct {
 	look       look
 	river      int64
 	sight      sight   // what the page shown was decided with
-	word       *string // the client's for it; nil once a visit has said what it means
+	word       *string // the client's for what stands around; nil once a visit has said what it means
 	shown      map[int64]*shown
 	// claimed: the client's word is all there is for what the page shows. Whoever
 	// names a post that stands nowhere on it learns nothing about it, be it closed to
@@ -39,8 +39,9 @@ type view struct {
 	// owed: the client is to be sent an ok, as it subscribed, or as something differed when
 	// the page was gone through. more is what the last one said.
 	owed, more bool
-	// settled is when the page was last visited, or an entry taken off. What began to
-	// be decided earlier may not know why an entry is not shown, and adds none.
+	// settled is when the page was last visited, posts of it inquired, or an entry taken
+	// off. What began to be decided earlier may not know why an entry is not shown, and
+	// adds none; nor is the page compared with it.
 	settled time.Time
 
 	shard  *shard
@@ -148,7 +149,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
 	none := int64(0)
-	for code, stamp := range f.entries {
+	for code, at := range f.entries {
 		id, ok := ids[code]
 		if !ok {
 			// Below zero is no post: found out to be gone together with, and exactly as,
@@ -156,7 +157,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 			none--
 			id = none
 		}
-		v.shown[id] = &shown{code: code, stamp: stamp}
+		v.shown[id] = &shown{code: code, stamp: at.Stamp, veil: at.veil}
 	}
 	return v.sync(ctx)
 }
@@ -208,23 +209,13 @@ func (v *view) sync(ctx context.Context) error {
 	return v.socket.send(ctx, "ok", frameOK(v.river, page.More, h.cfg.pages.seal(now)))
 }
 
-// see has what may have been decided otherwise than it is now sent again: all that the
-// client shows, if its word is for another sight, as nobody knows what it shows by it;
-// else what the server has not seen yet. Of the rest recheck finds out.
+// see has the page fetch what stands around its entries, if that is otherwise now than
+// the client's word says or it was last. Of the entries recheck finds out.
 func (v *view) see(ctx context.Context, now sight) error {
 	tabs := now.tabs != v.sight.tabs
 	if v.word != nil {
-		same := v.socket.hub.cfg.pages.isSealed(*v.word, now)
-		if !same {
-			v.anew()
-		}
-		tabs, v.word = !same && hasTabs(v.name), nil
-	} else if now.people != v.sight.people {
-		for _, e := range v.shown {
-			if e.veil == 0 {
-				e.forget()
-			}
-		}
+		tabs = hasTabs(v.name) && !v.socket.hub.cfg.pages.isSealed(*v.word, now)
+		v.word = nil
 	}
 	v.sight = now
 	v.socket.sight.Store(&now)
@@ -247,17 +238,14 @@ func (v *view) anew() {
 // that nothing of its post changed. It must have been decided after that was sent.
 func (v *view) recheck(it *rivers.Item, sets *timelines.Sets) {
 	e := v.shown[it.PostID]
-	if e == nil {
+	if e == nil || newer(e.stamp, it.Stamp) || e.veil == v.veil(it, sets) {
 		return
 	}
-	switch veil := veilOf(it, sets); {
-	case e.veil == 0 && sets.Sight() != v.sight.people:
-		e.forget() // the client's word was for the sight before
-	case e.veil == 0 && e.stamp == it.Stamp:
-		e.veil = veil // the client's word for its sight was good
-	case e.veil != 0 && e.veil != veil:
-		e.forget()
-	}
+	e.forget()
+}
+
+func (v *view) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
+	return v.socket.hub.cfg.pages.veil(it, sets)
 }
 
 func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
@@ -330,9 +318,9 @@ func (v *view) drop(f *dropFrame) {
 	}
 	v.whole, v.more = false, true
 	for id, e := range v.shown {
-		switch stamp, dropped := f.entries[e.code]; {
+		switch at, dropped := f.entries[e.code]; {
 		case !dropped:
-		case newer(e.stamp, stamp):
+		case newer(e.stamp, at.Stamp):
 			e.forget()
 		default:
 			delete(v.shown, id)
@@ -399,7 +387,8 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 		e.place = it.Place
 		return false, nil
 	}
-	if e != nil && e.veil != 0 && e.veil != veilOf(it, sets) {
+	at := version{it.Stamp, v.veil(it, sets)}
+	if e != nil && e.veil != at.veil {
 		e.forget() // parts of it that look the same here may not to who unfolded them
 	}
 	r, err := b.render(ctx, v.look, v.name, sets, it)
@@ -413,15 +402,15 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 		if e != nil {
 			stamp = later(stamp, e.stamp)
 		}
-		frame = frameWhole(v.river, code, it.Stamp, it.Place, r.html)
+		frame = frameWhole(v.river, code, at, it.Place, r.html)
 	} else {
 		stamp = later(stamp, e.stamp)
-		frame = frameParts(v.river, code, it.Stamp, it.Place, e.changed(it, r))
+		frame = frameParts(v.river, code, at, it.Place, e.changed(it, r))
 	}
 	if err := v.socket.send(ctx, "entry", frame); err != nil {
 		return false, err
 	}
-	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum, veil: veilOf(it, sets)}
+	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum, veil: at.veil}
 	return true, nil
 }
 

@@ -20,7 +20,10 @@ const entryOf = (code) => document.getElementById(`p-${code}`);
 const partOf = (entry, name) => entry.querySelector(`#${CSS.escape(`${entry.id}-${name}`)}`);
 const entries = () => [...river.querySelectorAll(':scope > [data-post]')];
 const place = (entry) => Number(entry.dataset.place);
-const stampOf = (version) => version.split('.').map(Number);
+// A version is the two numbers of a stamp and the server's word for what the reader sees
+// of the entry, which goes back as it came.
+const stampOf = (version) => version.split('.').slice(0, 2).map(Number);
+const veilOf = (version) => version.split('.')[2];
 const versions = (list) => Object.fromEntries(list.map((entry) => [entry.dataset.post, entry.dataset.version]));
 const newest = () => river.dataset.newest === '1';
 
@@ -88,6 +91,8 @@ let retabs = 0;
 // knows: the server says it once.
 async function retab() {
   const mine = ++retabs;
+  // Everybody who looks at the page was told at the same time.
+  await new Promise((done) => setTimeout(done, Math.random() * 500));
   for (let wait = 500; mine === retabs; wait = Math.min(2 * wait, 60000)) {
     const reply = await fetch(location.pathname + location.search).catch(() => null);
     const text = await reply?.text().catch(() => null);
@@ -196,11 +201,22 @@ function apply(frame, reply = false) {
     const at = partOf(entry, name);
     if (to && at) patch(entry, name, at, to);
   }
-  entry.dataset.version = `${Math.max(stamp[0], shown[0])}.${Math.max(stamp[1], shown[1])}`;
+  reversion(entry, frame, stamp, shown);
   if (stamp[0] >= shown[0] && newest() && frame.place !== place(entry)) {
     entry.dataset.place = frame.place;
     move(entry, reply);
   }
+}
+
+// reversion notes which version an entry shows now. Of one put together of two the server
+// has no word: the next subscribe brings it whole.
+function reversion(entry, frame, stamp, shown) {
+  const version = [Math.max(stamp[0], shown[0]), Math.max(stamp[1], shown[1])];
+  const all = stamp[0] >= shown[0] && stamp[1] >= shown[1];
+  const none = stamp[0] < shown[0] && stamp[1] < shown[1];
+  const veil = all ? veilOf(frame.version) : none && veilOf(entry.dataset.version);
+  if (veil) version.push(veil);
+  entry.dataset.version = version.join('.');
 }
 
 function section(html) {
@@ -551,13 +567,14 @@ addEventListener('submit', async (event) => {
   form.ariaBusy = 'true';
   form.sending = text?.value;
   const body = new URLSearchParams(new FormData(form, event.submitter));
+  const page = river.dataset.page;
   complain(form, '');
   let reply;
   try {
     reply = await fetch(form.action, {
       method: 'POST',
       body,
-      headers: { Accept: 'application/json', 'X-River-Page': river.dataset.page },
+      headers: { Accept: 'application/json', 'X-River-Page': page },
     });
   } catch {
     form.ariaBusy = null;
@@ -574,7 +591,8 @@ addEventListener('submit', async (event) => {
   if (reply.ok && answer) {
     if (!text) form.answered = performance.now();
     sent(form, text);
-    steady(() => apply(answer, true));
+    // Of another river than the page is by now, it says nothing here: the socket does.
+    if (page === river.dataset.page) steady(() => apply(answer, true));
     // Posted to where this page does not show it: go there.
     if (answer.t === 'gone' && form.matches('[action="/posts"]') && !text?.value) location.assign('/p/' + answer.post);
     else if (form.again && text.value) form.requestSubmit();
