@@ -117,6 +117,50 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	if !eval[bool](b, `window.same`) {
 		t.Error("the page was loaded again")
 	}
+
+	// A page that is not its reader's any more has no form that could come back.
+	b.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
+	ann.block("chess-club", "bob", true)
+	b.await("why it will be refused", said)
+	ann.setAccess("chess-club", timelines.Private)
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.RemoveMember(ctx, ann.account.ID, "chess-club", "bob")
+	})
+	b.await("the page to be over", `document.querySelector('main > .note[role=status]')`)
+	eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), setTimeout(() => { window.later = true; }), true)`)
+	b.await("what follows", `window.later`)
+	if eval[bool](b, `Boolean(`+said+`)`) {
+		t.Error("what is said about writing came to a page that is over")
+	}
+}
+
+// What stands around a page is not taken from that of another person who signs in
+// elsewhere in the same browser.
+func TestAnotherPersonsHeadInBrowser(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
+	ann.post("welcome", "chess-club")
+	b := s.tab(browser, "bob")
+	b.signIn("bob")
+	b.visit("/chess-club")
+	b.live()
+	const head = `document.title + document.querySelector('header.account').innerHTML`
+	before := eval[string](b, head)
+	// What is read is put into the page at once.
+	eval[bool](b, `(DOMParser.prototype.parseFromString = ((parse) => function (...given) {
+		window.looked = true;
+		return parse.apply(this, given);
+	})(DOMParser.prototype.parseFromString), true)`)
+	eval[bool](b, `(fetch('/login', { method: 'POST', headers: { Accept: 'application/json' },
+		body: new URLSearchParams({ username: 'ann', password: '`+password+`' }) }).then((reply) => { window.ann = reply.ok; }), true)`)
+	b.await("ann to be signed in", `window.ann`)
+	bob.visitor().post("/chess-club/subscribe").leadsTo("/chess-club")
+	b.await("the page to be looked at", `window.looked`)
+	if after := eval[string](b, head); after != before {
+		t.Errorf("bob's head became\n%s", after)
+	}
 }
 
 // The home page follows the mode its reader chooses elsewhere, with what is half

@@ -335,6 +335,29 @@ func TestFirstPageIsFilledUp(t *testing.T) {
 	}
 }
 
+// Who took the last entries off the screen, and so says that there are older ones, is
+// told when there are none any more.
+func TestMoreAfterDrop(t *testing.T) {
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	ann := s.person("ann")
+	last := ann.post("the first")
+	for range rivers.PageSize - 1 {
+		ann.post("another")
+	}
+	g := s.open(nil, "/everything")
+	fresh := ann.post("one too many")
+	s.followUp()
+	s.server.hub.shardOf(everything).ask([]int64{fresh.PostID})
+	g.untilEntry(fresh.Code)
+	g.say(map[string]any{"t": "drop", "river": g.river, "entries": map[string]string{last.Code: g.shown[last.Code].Version}})
+	ann.remove(last.Code)
+	s.followUp()
+	s.server.hub.message(tiers.Message{All: true})
+	if f := g.until("ok", func(f frame) bool { return f.T == "ok" }); f.More {
+		t.Error("a page that shows all there is is told of more")
+	}
+}
+
 // What was decided while a reader was stuck is decided again before it is sent:
 // a narrowing acknowledged meanwhile holds (R4).
 // A lease made up by a client leases nothing for longer than the visit takes.

@@ -296,3 +296,18 @@ func (c *countedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ 
 }
 
 func (c *countedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// What a page is told of by its header's changing is what its reader may know: of a
+// closed group neither what it is about nor who writes there.
+func TestHeaderOfClosedSaysNothing(t *testing.T) {
+	group := timelines.Account{ID: 7, FeedID: 70, Kind: timelines.Group, Title: "Club", Access: timelines.Private}
+	other := group
+	other.About, other.Writers = "secret", timelines.WritersAdmins
+	member := &timelines.Sets{AccountID: 2, Readable: map[int64]struct{}{70: {}}}
+	if headerOf(group, &timelines.Sets{AccountID: 1}) != headerOf(other, &timelines.Sets{AccountID: 1}) {
+		t.Error("who may not read the group is told of changes")
+	}
+	if headerOf(group, member) == headerOf(other, member) {
+		t.Error("a member is not told of changes")
+	}
+}
