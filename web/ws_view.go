@@ -238,10 +238,13 @@ func (v *view) anew() {
 // that nothing of its post changed. It must have been decided after that was sent.
 func (v *view) recheck(it *rivers.Item, sets *timelines.Sets) {
 	e := v.shown[it.PostID]
-	if e == nil || newer(e.stamp, it.Stamp) || e.veil == v.veil(it, sets) {
-		return
+	switch {
+	case e == nil || newer(e.stamp, it.Stamp):
+	case e.veil != v.veil(it, sets):
+		e.forget()
+	case e.item == nil && e.stamp == it.Stamp:
+		e.item, e.sets = it, sets
 	}
-	e.forget()
 }
 
 func (v *view) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
@@ -377,7 +380,8 @@ func (v *view) stale(b *batch) bool {
 
 // entry sends one entry if the page is concerned: the parts that changed if it
 // stands where it stood, else the whole. An entry that is not shown is sent only
-// if it is within the page's range.
+// if it is within the page's range. Nothing is sent of what changes nothing for this
+// viewer, such as a like by somebody they do not see: it is not to be heard either.
 func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *rivers.Item, within bool) (sent bool, err error) {
 	e := v.shown[it.PostID]
 	switch {
@@ -397,21 +401,41 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 	}
 	code := it.Fold.Text.Code
 	stamp := it.Stamp
+	if e != nil {
+		stamp = later(stamp, e.stamp)
+	}
 	var frame []byte
 	if e == nil || e.place != it.Place || e.stamp == (rivers.Stamp{}) {
-		if e != nil {
-			stamp = later(stamp, e.stamp)
-		}
 		frame = frameWhole(v.river, code, at, it.Place, r.html)
 	} else {
-		stamp = later(stamp, e.stamp)
-		frame = frameParts(v.river, code, at, it.Place, e.changed(it, r))
+		if err := v.summed(ctx, e); err != nil {
+			return false, err
+		}
+		if set, any := e.changed(it, r); any {
+			frame = frameParts(v.river, code, at, it.Place, set)
+		}
 	}
-	if err := v.socket.send(ctx, "entry", frame); err != nil {
-		return false, err
+	v.shown[it.PostID] = &shown{
+		code: code, stamp: stamp, place: it.Place, item: it, sets: sets, sum: r.sum, summed: true, veil: at.veil,
 	}
-	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum, veil: at.veil}
-	return true, nil
+	if frame == nil {
+		return false, nil
+	}
+	return true, v.socket.send(ctx, "entry", frame)
+}
+
+// summed has the sums of what the page shows of an entry, as far as it is known.
+func (v *view) summed(ctx context.Context, e *shown) error {
+	if e.item == nil || e.summed {
+		return nil
+	}
+	now := v.socket.hub.cfg.now()
+	r, err := newBatch(v.socket.hub.cfg.pages, now, now).render(ctx, v.look, v.name, e.sets, e.item)
+	if err != nil {
+		return fmt.Errorf("rendering entry %s: %w", e.code, err)
+	}
+	e.sum, e.summed = r.sum, true
+	return nil
 }
 
 // within reports whether an entry of that place, which the page does not show,
