@@ -13,11 +13,11 @@ import (
 
 // Kind is what page a river is of (source: 004).
 //
-// A new kind is a constant, a row of the table below, and a test: resolving,
-// building, pushing, expiring, checking, explaining and measuring go by the table
-// (kinds_test.go adds one). It has a page once the table of package web has a row
-// of it, and the oracle of package tiers says what it must show; a test of each
-// table asks for both.
+// A new kind is a constant and a row of the table below, in this file, and a test:
+// resolving, building, pushing, expiring, checking, explaining and measuring go by the
+// table (kinds_test.go adds two). The test is two lines of the oracle in package tiers,
+// which asks for them: which rivers of it there are, and what they hold. An address and
+// a title it gets by a row of web's table of pages and texts in its catalogues.
 type Kind string
 
 // The river kinds. One that shows a kind of timelines as they are has its name.
@@ -122,9 +122,9 @@ func theirs(kinds ...string) sources {
 }
 
 // mine are those that belong to the viewer.
-func mine(kind string) sources {
+func mine(kinds ...string) sources {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
-		return sn.Named(ctx, n.UserID, n.UserID, kind)
+		return sn.Named(ctx, n.UserID, n.UserID, kinds...)
 	}
 }
 

@@ -87,61 +87,6 @@ func (w *town) compare(n *node, o *oracle, v timelines.Viewer, name rivers.Name)
 	return fmt.Sprintf("%s: %d entries, want %d (-want +got):\n%s", what, len(got), len(want), diff)
 }
 
-// names are all rivers a viewer can name, in each order, but for posts'.
-func (o *oracle) names(viewer int64) []rivers.Name {
-	var all []rivers.Name
-	add := func(kind rivers.Kind, their int64, term ...string) {
-		for _, order := range kind.Orders() {
-			n := rivers.Name{UserID: viewer, Kind: kind, TheirID: their, Term: strings.Join(term, ""), Order: order}
-			all = append(all, n)
-			if kind.HasModes() {
-				all = append(all, n.In(rivers.FriendsOnly))
-			}
-		}
-	}
-	add(rivers.Everything, 0)
-	for _, s := range searches {
-		add(rivers.Search, 0, termOf(s.text))
-	}
-	named := func(kind rivers.Kind, terms ...string) {
-		for _, term := range terms {
-			add(kind, 0, term)
-		}
-	}
-	named(rivers.Hashtag, append([]string{"unused"}, tags...)...)
-	named(rivers.Everything, "en", "ru")
-	named(rivers.Best, langs...)
-	named(rivers.MostFaved, langs...)
-	if viewer != 0 {
-		add(rivers.Home, 0)
-		add(rivers.Discussions, 0)
-		add(rivers.Directs, 0)
-		add(rivers.Faves, 0)
-		add(rivers.Eyes, 0)
-		add(rivers.Mentions, 0)
-	}
-	for _, t := range o.timelines {
-		if t.Kind == timelines.KindSubfeed && !strings.HasPrefix(o.accounts[t.TheirID].Name, ghostPrefix) {
-			add(rivers.Subfeed, t.TheirID, t.Term)
-		}
-	}
-	for list := range o.owners {
-		add(rivers.List, list) // refused to all but one
-	}
-	for _, a := range o.accounts {
-		switch {
-		case strings.HasPrefix(a.Name, ghostPrefix) && a.Name != ghostPrefix+"1":
-		case a.Kind == timelines.Group:
-			add(rivers.Group, a.ID)
-		default:
-			add(rivers.User, a.ID)
-			add(rivers.Likes, a.ID)
-			add(rivers.Comments, a.ID)
-		}
-	}
-	return all
-}
-
 // agree compares all rivers of these viewers, and the pages of so many posts (all
 // if negative), with the oracle. Rivers are read on the nodes in turn.
 func (w *town) agree(when string, viewers []timelines.Viewer, posts int, nodes ...*node) {
