@@ -29,6 +29,15 @@ func (s *Store) InSnapshot(ctx context.Context, fn func(*Snapshot) error) error 
 	})
 }
 
+// Sees returns which transactions the snapshot sees, as PostgreSQL writes it
+// (pg_snapshot). See Replace.Tx.
+func (sn *Snapshot) Sees(ctx context.Context) (seen string, err error) {
+	if err := sn.tx.QueryRow(ctx, `SELECT pg_current_snapshot()::text`).Scan(&seen); err != nil {
+		return "", fmt.Errorf("read snapshot: %w", err)
+	}
+	return seen, nil
+}
+
 // readableGate is true for a timeline t whose gate @viewer may pass: the fourth
 // of 004's checks.
 const readableGate = `(t.gate_id IS NULL OR EXISTS (
