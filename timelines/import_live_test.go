@@ -135,7 +135,7 @@ func TestImportLeavesTheLiving(t *testing.T) {
 	tally, _ := w.importPosts(10, p, q)
 	w.same("the store", w.dump(), before)
 	w.same("events", w.heard.take(), []Event(nil))
-	// The likes of a deleted post went with it, but their rows tell of them.
+	// The likes of a deleted post went with it, and are not missed.
 	w.same("tally", tally, Tally{There: Count{Accounts: 4, Groups: 1, Posts: 2, Comments: 3, Likes: 3}})
 	w.sound()
 }
