@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 
 	riverqueue "github.com/riverqueue/river"
 
@@ -61,19 +60,20 @@ type replaceArgs struct {
 	Kinds     []string `json:"kinds,omitempty"`
 	Terms     []string `json:"terms,omitempty"`
 	TheirIDs  ids      `json:"their_ids,omitempty"`
+	Tx        int64    `json:"tx,omitempty"`
 }
 
 func replaceArgsOf(r timelines.Replace) replaceArgs {
 	return replaceArgs{
 		ViewerID: r.ViewerID, Everybody: r.Everybody, Of: r.Of,
-		Kinds: r.Kinds, Terms: r.Terms, TheirIDs: r.TheirIDs,
+		Kinds: r.Kinds, Terms: r.Terms, TheirIDs: r.TheirIDs, Tx: r.Tx,
 	}
 }
 
 func (a replaceArgs) replace() timelines.Replace {
 	return timelines.Replace{
 		ViewerID: a.ViewerID, Everybody: a.Everybody, Of: a.Of,
-		Kinds: a.Kinds, Terms: a.Terms, TheirIDs: a.TheirIDs,
+		Kinds: a.Kinds, Terms: a.Terms, TheirIDs: a.TheirIDs, Tx: a.Tx,
 	}
 }
 
@@ -90,20 +90,20 @@ type rebuildArgs struct {
 	TheirID int64        `json:"their_id,omitempty"`
 	Term    string       `json:"term,omitempty"`
 	Order   rivers.Order `json:"order"`
-	Since   int64        `json:"since"` // microseconds
+	Tx      int64        `json:"tx"`
 }
 
 func rebuildArgsOf(r rivers.Stale) rebuildArgs {
 	n := r.Name
 	return rebuildArgs{
-		UserID: n.UserID, River: n.Kind, TheirID: n.TheirID, Term: n.Term, Order: n.Order, Since: r.Since.UnixMicro(),
+		UserID: n.UserID, River: n.Kind, TheirID: n.TheirID, Term: n.Term, Order: n.Order, Tx: r.Tx,
 	}
 }
 
 func (a rebuildArgs) stale() rivers.Stale {
 	return rivers.Stale{
-		Name:  rivers.Name{UserID: a.UserID, Kind: a.River, TheirID: a.TheirID, Term: a.Term, Order: a.Order},
-		Since: time.UnixMicro(a.Since),
+		Name: rivers.Name{UserID: a.UserID, Kind: a.River, TheirID: a.TheirID, Term: a.Term, Order: a.Order},
+		Tx:   a.Tx,
 	}
 }
 

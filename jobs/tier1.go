@@ -86,11 +86,6 @@ func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArg
 }
 
 // rebuildWorker makes one river anew.
-//
-// A build that began before the change was committed may have read the state before
-// it. That the replace is worked proves the commit; so a generation begun after that is
-// safe, and its beginning is the dividing line. The job's created_at would not do: it is
-// the beginning of the change's transaction.
 type rebuildWorker struct {
 	riverqueue.WorkerDefaults[rebuildArgs]
 	jobs *Jobs

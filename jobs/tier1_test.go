@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -78,7 +77,7 @@ func TestReplaceIsCalledAfterTheCommit(t *testing.T) {
 	}}
 	start(t, config(t, pool, c))
 
-	want := timelines.Replace{ViewerID: 12, Kinds: []string{"home", "list"}, TheirIDs: []int64{3, 14}}
+	want := timelines.Replace{ViewerID: 12, Kinds: []string{"home", "list"}, TheirIDs: []int64{3, 14}, Tx: 77}
 	err := pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error {
 		if err := announcer(t).AnnounceTx(t.Context(), tx, want); err != nil {
 			return err
@@ -104,7 +103,7 @@ func TestReplaceArgsOfBefore(t *testing.T) {
 	for _, r := range []timelines.Replace{
 		{ViewerID: 12, Kinds: []string{"home"}},
 		{Everybody: true},
-		{ViewerID: 12, Kinds: []string{"list"}, TheirIDs: []int64{3, 14}},
+		{ViewerID: 12, Kinds: []string{"list"}, TheirIDs: []int64{3, 14}, Tx: 77},
 	} {
 		was := fmt.Sprintf(`{"viewer_id":%d,"everybody":%t,"kinds":["%s"]}`, r.ViewerID, r.Everybody, strings.Join(r.Kinds, `","`))
 		var args replaceArgs
@@ -173,11 +172,10 @@ func TestLaterDoesNotStarveNow(t *testing.T) {
 func TestReplaceIsAJobForEachOpenRiver(t *testing.T) {
 	pool := prepare(t)
 	var open []rivers.Stale
-	since := time.UnixMicro(1234567)
 	for user := range int64(3) {
 		for page := range int64(5) {
 			n := rivers.Name{UserID: user, Kind: rivers.User, TheirID: page, Term: "весна", Order: rivers.Created}
-			open = append(open, rivers.Stale{Name: n, Since: since})
+			open = append(open, rivers.Stale{Name: n, Tx: 1234567})
 		}
 	}
 	failing, failures := open[0], make(chan bool, 1000)

@@ -155,12 +155,17 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 }
 
 // register commits the building row with its timelines, before any snapshot the
-// entries come from. joined: another builds this name, or (unless a live
+// entries come from, and what the snapshot of the timelines sees, which those of the
+// entries see too. joined: another builds this name, or (unless a live
 // generation is to be replaced) has just built it. A builder silent for
 // builderDead, or of another epoch, is retired and replaced.
 func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, joined bool, err error) {
 	var sources []int64
+	var knows string
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		if knows, err = sn.Sees(ctx); err != nil {
+			return err
+		}
 		sources, err = s.sources(ctx, sn, n)
 		return err
 	})
@@ -177,11 +182,11 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 			return err
 		}
 		const insert = `
-			INSERT INTO rivers (id, user_id, kind, their_id, term, ord, epoch, state)
-			SELECT @id, @user, @kind, @their, @term, @ord, epoch, 'building' FROM clock
+			INSERT INTO rivers (id, user_id, kind, their_id, term, ord, knows, epoch, state)
+			SELECT @id, @user, @kind, @their, @term, @ord, @knows::text::pg_snapshot, epoch, 'building' FROM clock
 			ON CONFLICT (user_id, kind, their_id, term, ord) WHERE state = 'building' DO NOTHING`
 		args = nameArgs(n)
-		args["id"] = id
+		args["id"], args["knows"] = id, knows
 		tag, err := tx.Exec(ctx, insert, args)
 		if err != nil {
 			return err

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -73,21 +72,27 @@ const deepest = 10 * chunk
 // Stale is an open river that a change of access or subscription made wrong.
 type Stale struct {
 	Name Name
-	// Since is when that was found: the change was committed by then, and a generation
-	// begun later knows it. By the secondary store's clock, to the microsecond.
-	Since time.Time
+	// Tx is the change's (see timelines.Replace): a generation whose snapshot sees it
+	// knows the change.
+	Tx int64
 }
 
+// unaware is the condition on a river r that it was built, or is being built, from what
+// may be older than the change of @tx. Times would not do: a build reads a moment before
+// it stands here, and a change is committed a moment before its job looks. Nor would the
+// access clock: a first tag does not move it.
+const unaware = `NOT pg_visible_in_snapshot(@tx::bigint::text::xid8, r.knows)`
+
 // Spread begins to make the rivers anew that a change of access or subscription made
-// wrong (DESIGN: the protocol, step 6). Closed ones, and builds under way, whose
-// snapshot may be older than the change, are retired. Those that somebody has open are
+// wrong (DESIGN: the protocol, step 6); what was built since the change knows it and
+// stays. Closed ones, and builds under way, are retired. Those that somebody has open are
 // returned: each is to be rebuilt, in any order, by whoever has the time (see Rebuild).
 // So the work of a change is as many short parts as there are open rivers, whosever
 // they are: nobody's page waits for all others', and a part that fails is repeated by
 // itself. What the old generations still show meanwhile is decided at render with the
 // new access sets.
 func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Stale, error) {
-	since, err := s.now(ctx)
+	tx, err := s.txOf(ctx, r.Tx)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +100,8 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Stale, error
 	if err != nil {
 		return nil, err
 	}
+	concerned += ` AND ` + unaware
+	args["tx"] = tx
 	if err := s.retireUnopened(ctx, concerned, args); err != nil {
 		return nil, err
 	}
@@ -104,7 +111,7 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Stale, error
 		return nil, fmt.Errorf("read open rivers: %w", err)
 	}
 	open, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Stale, error) {
-		r := Stale{Since: since}
+		r := Stale{Tx: tx}
 		n := &r.Name
 		return r, row.Scan(&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order)
 	})
@@ -112,6 +119,15 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Stale, error
 		return nil, fmt.Errorf("read open rivers: %w", err)
 	}
 	return open, nil
+}
+
+// txOf is the number of a change's transaction, or, where it is not known, one that
+// only what is built from now on sees.
+func (s *Store) txOf(ctx context.Context, tx int64) (int64, error) {
+	if tx != 0 {
+		return tx, nil
+	}
+	return s.primary.TxNow(ctx)
 }
 
 // leftOpen is the condition on a river r that is to be rebuilt, once retireUnopened
@@ -138,8 +154,7 @@ func kindsThat(has func(spec) bool) (kinds []string) {
 }
 
 // retireUnopened retires those of the rivers concerned that nobody has open, and
-// every build of one under way, whose snapshot may be older than the change: its
-// builder starts again.
+// every build of one under way: its builder starts again.
 func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.StrictNamedArgs) error {
 	query := retireThose + `r.id IN (
 			SELECT id FROM rivers r
@@ -158,15 +173,16 @@ func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.S
 // nothing where that was done since, for another change or by a visit. A river that
 // was closed meanwhile is retired, as is one whose page may not be opened any more, or
 // whose post or list is gone. It reports whether pages may show another generation than
-// the one that stands, and are to be told.
-//
-// A build that began before the change was committed may have read the state before
-// it, and is never joined.
-func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, err error) {
+// the one that stands, and are to be told. A build that may have read the state before the
+// change is never joined.
+func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 	n := r.Name
-	const wrong = named + ` AND r.created_at <= @since`
+	const wrong = named + ` AND ` + unaware
 	args := nameArgs(n)
-	args["since"] = r.Since
+	var err error
+	if args["tx"], err = s.txOf(ctx, r.Tx); err != nil {
+		return false, err
+	}
 	if err := s.retireUnopened(ctx, wrong, args); err != nil {
 		return false, err
 	}
@@ -175,7 +191,7 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, err error) 
 			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
 				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
 			state = 'live', EXISTS (
-				SELECT FROM rivers r WHERE ` + named + ` AND r.created_at > @since AND r.state = 'live')
+				SELECT FROM rivers r WHERE ` + named + ` AND NOT ` + unaware + ` AND r.state = 'live')
 		FROM rivers r
 		WHERE ` + wrong + ` AND ` + leftOpen + `
 		ORDER BY state = 'live' DESC LIMIT 1`

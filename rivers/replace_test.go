@@ -3,6 +3,7 @@ package rivers
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,79 @@ func TestSubscribingReplacesMyHome(t *testing.T) {
 	w.shows(w.visit(ann, Home, ""), "mine")
 	w.drain()
 	w.sound()
+}
+
+// What a visit built after the change was committed knows it: its job builds nothing
+// more, and tells the pages still open on what was before.
+func TestWhatKnowsTheChangeIsNotReplaced(t *testing.T) {
+	for _, open := range []bool{false, true} {
+		w := newTown(t)
+		ann, bob := w.person("ann"), w.person("bob")
+		w.post(bob, "his")
+		w.post(ann, "mine")
+		name := w.name(ann, Home, "")
+		lease := func(p *Page) {
+			if open {
+				must(w, 0, w.rivers.Lease(w.ctx, []int64{p.River}))
+			}
+		}
+		lease(w.visit(ann, Home, ""))
+		w.forget()
+		change := w.follow(ann, "bob")
+		for _, r := range change.Replace {
+			must(w, 0, w.rivers.Retire(w.ctx, r))
+		}
+		p := w.visit(ann, Home, "")
+		w.shows(p, "mine", "his")
+		lease(p)
+		// Whatever else changed meanwhile, and in whatever order the jobs are worked.
+		w.follow(bob, "ann")
+		slices.Reverse(w.events)
+		for range 2 { // and when a job is worked twice
+			for _, e := range w.events {
+				names, err := w.replace(e.(timelines.Replace))
+				must(w, 0, err)
+				if mine := e.(timelines.Replace).ViewerID == ann.AccountID; slices.Contains(names, name) != (open && mine) {
+					t.Errorf("open %t, %+v: told of %v", open, e, names)
+				}
+			}
+		}
+		if got := w.count(`SELECT count(*) FROM rivers WHERE user_id = $1`, ann.AccountID); got != 2 {
+			t.Errorf("open %t: %d generations, want 2", open, got)
+		}
+		if got := w.visit(ann, Home, "").River; got != p.River {
+			t.Errorf("open %t: generation %d serves, want %d", open, got, p.River)
+		}
+		w.sound()
+	}
+}
+
+// A generation is as old as what it was built from: one begun while the change was on
+// its way knows nothing of it, however long it lives before the job looks.
+func TestWhatWasBuiltBeforeTheCommitIsReplaced(t *testing.T) {
+	for _, open := range []bool{false, true} {
+		w := newTown(t)
+		ann, bob := w.person("ann"), w.person("bob")
+		w.post(bob, "his")
+		w.post(ann, "mine")
+		w.forget()
+		var before *Page
+		w.within = func() {
+			before = w.visit(ann, Home, "")
+			if open {
+				must(w, 0, w.rivers.Lease(w.ctx, []int64{before.River}))
+			}
+		}
+		w.follow(ann, "bob")
+		w.shows(before, "mine")
+		w.drain()
+		p := w.visit(ann, Home, "")
+		w.shows(p, "mine", "his")
+		if p.River == before.River {
+			t.Errorf("open %t: the old generation still serves", open)
+		}
+		w.sound()
+	}
 }
 
 func TestABuildUnderWayIsOvertakenByAReplace(t *testing.T) {

@@ -200,8 +200,32 @@ func TestASearchDecidesAtRender(t *testing.T) {
 	finds(cat, "in:den")
 	finds(cat, "closed", "open and closed")
 	finds(cat, "closed -in:den", "open and closed")
+
+	// And in a sub-feed.
+	act(bob, func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
+		return w.store.CreateSubfeed(ctx, actor, name, name, timelines.Private)
+	}, "diary")
+	admit := func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
+		return w.store.AdmitReader(ctx, actor, "diary", name)
+	}
+	remove := func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
+		return w.store.RemoveReader(ctx, actor, "diary", name)
+	}
+	w.says(bob, "dear diary", "bob/diary")
+	w.says(bob, "open and noted", "bob", "bob/diary")
+	finds(cat, "in:bob/diary")
+	act(bob, admit, "cat")
+	w.drain()
+	finds(cat, "in:bob/diary", "open and noted", "dear diary")
+	finds(cat, "noted -in:bob/diary")
+	finds(dan, "in:bob/diary")
+	act(bob, remove, "cat")
+	finds(cat, "in:bob/diary")
+	finds(cat, "noted", "open and noted")
+	finds(cat, "noted in:bob/diary")
 	w.drain()
 	w.sound()
+	finds(cat, "noted -in:bob/diary", "open and noted")
 }
 
 // Narrowings hold for a search whatever stands still.

@@ -203,3 +203,40 @@ func TestEachStepIsNeeded(t *testing.T) {
 		})
 	}
 }
+
+// A deleted post stands in no timeline any more, and yet leaves every river that held
+// it: its author's before the reply, others' with the job; and one that is being built
+// does not bring it back.
+func TestADeletedPostLeavesItsRivers(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
+	w.follow(bob, "ann")
+	p := w.post(ann, "a post")
+	w.like(cat, p.Code)
+	w.forget()
+	for _, kind := range []Kind{Home, Everything} {
+		w.shows(w.visit(ann, kind, ""), "a post")
+		w.shows(w.visit(bob, kind, ""), "a post")
+	}
+	holding := func(whose timelines.Viewer) int {
+		return w.count(`SELECT count(*) FROM entries e JOIN rivers r ON r.id = e.river_id WHERE NOT e.deleted AND r.user_id = $1`, whose.AccountID)
+	}
+	var c timelines.Change
+	ctx := held(w.ctx, afterSnapshot, func() {
+		c = w.remove(ann, p.Code)
+		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
+		must(w, 0, w.rivers.Distribute(w.ctx, touched, Scope{Actor: c.Actor}))
+		if got := holding(ann); got != 0 {
+			t.Errorf("the author's rivers hold it %d times after the reply, want none", got)
+		}
+	})
+	must(w, 0, w.rivers.build(ctx, w.name(cat, Likes, "cat"), nil))
+	w.drain()
+	for _, v := range []timelines.Viewer{bob, cat} {
+		if got := holding(v); got != 0 {
+			t.Errorf("rivers of %d hold it %d times, want none", v.AccountID, got)
+		}
+	}
+	w.shows(w.visit(cat, Likes, "cat"))
+	w.sound()
+}

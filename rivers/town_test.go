@@ -26,13 +26,20 @@ type town struct {
 
 	mu     sync.Mutex // guards events
 	events []timelines.Event
+	// within, if set, runs in the transaction of the next change that announces.
+	within func()
 }
 
 // AnnounceTx implements timelines.Announcer.
 func (w *town) AnnounceTx(_ context.Context, _ pgx.Tx, events ...timelines.Event) error {
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	w.events = append(w.events, events...)
+	within := w.within
+	w.within = nil
+	w.mu.Unlock()
+	if within != nil {
+		within()
+	}
 	return nil
 }
 

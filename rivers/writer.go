@@ -234,9 +234,10 @@ func (s *Store) current(ctx context.Context, posts []int64, targets []*target, s
 
 // concerns reports whether any listed timeline holds or held the post: an
 // actor's other rivers need no row for it. A row of a timeline once there stays,
-// withdrawn or not, so a river that holds a post is always concerned.
+// withdrawn or not, so a river that holds a post is always concerned; a deleted post has
+// none, and concerns them all.
 func concerns(st *timelines.PostState, listed func(int64) bool) bool {
-	return slices.ContainsFunc(st.Held, func(h timelines.Held) bool { return listed(h.TimelineID) })
+	return st.Deleted || slices.ContainsFunc(st.Held, func(h timelines.Held) bool { return listed(h.TimelineID) })
 }
 
 func postsFor(targets []*target) []int64 {

@@ -33,6 +33,8 @@ var searches = []search{
 	{text: "edit in:club-public -in:bob", all: []string{"edit"}, in: "club-public", notIn: "bob"},
 	{text: "text -in:club-private", all: []string{"text"}, notIn: "club-private"},
 	{text: "in:nowhere text", all: []string{"text"}, in: "nowhere"},
+	{text: "in:bob/photos", in: "bob/photos"},
+	{text: "text -in:ann/private", all: []string{"text"}, notIn: "ann/private"},
 }
 
 // searchNamed is the search of a river's term.
@@ -83,13 +85,15 @@ func (o *oracle) found(n rivers.Name, p post) (places []int64, ok bool) {
 		if !ofFeed || !o.opens(n.UserID, id) {
 			continue
 		}
-		switch o.accounts[t.TheirID].Name {
-		case s.notIn:
+		is := func(place string) bool {
+			name := o.accounts[t.TheirID].Name
+			return place == name || place == name+"/"+t.Term && t.Term != ""
+		}
+		if is(s.notIn) {
 			return nil, false
-		case s.in:
-			if !o.apart(n.UserID, t.TheirID) {
-				places = append(places, id)
-			}
+		}
+		if is(s.in) && !o.apart(n.UserID, t.TheirID) {
+			places = append(places, id)
 		}
 	}
 	slices.Sort(places)

@@ -122,12 +122,13 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 			}
 		case logViewer:
 			c.sets.Remove(r.AccountID)
-			c.members.Purge() // the row does not say of which group
 		case logLevel:
 			c.levels.Remove(r.TimelineID)
 		case logAccount:
 			c.accounts.Remove(r.AccountID)
 			c.subfeeds.Remove(r.AccountID)
+		case logMembers:
+			c.members.Remove(r.AccountID)
 		}
 	}
 	c.drops++
@@ -344,7 +345,7 @@ func (c *AccessCache) Accounts(ctx context.Context, ids []int64) (map[int64]Acco
 }
 
 // MemberCount returns how many members a group has: no statement while nobody
-// has begun or ceased to follow anything since it was counted.
+// joined or left it since it was counted.
 func (c *AccessCache) MemberCount(ctx context.Context, group int64) (int, error) {
 	c.mu.Lock()
 	n, ok := c.members.Get(group)

@@ -87,7 +87,9 @@ func TestFixedTimelines(t *testing.T) {
 	home := []Replace{{ViewerID: bob.ID, Kinds: []string{"home"}}}
 	w.same("change", c, Change{Actor: bob.ID, Clock: w.clock(), Replace: home})
 	w.same("announced", w.heard.take(), []Event{home[0]})
-	w.same("logged", w.logged(c.Clock-1), []logRow{{N: c.Clock, AccountID: bob.ID, Kind: "viewer"}})
+	w.same("logged", w.logged(c.Clock-1), []logRow{
+		{N: c.Clock, AccountID: g.ID, Kind: "members"}, {N: c.Clock, AccountID: bob.ID, Kind: "viewer"},
+	})
 	sets, err := w.loadSets(t.Context(), bob.ID)
 	w.must(err)
 	_, reads := sets.Readable[g.FeedID]

@@ -39,7 +39,7 @@ type ask struct {
 // called is what a name in a query stands for.
 type called struct {
 	account int64
-	places  []int64 // those of its base timelines that the viewer may open
+	places  []int64 // those of its base timelines, or of the sub-feed's, that the viewer may open
 }
 
 // asks resolves the names of queries, all in one statement. A name that nobody has,
@@ -47,11 +47,13 @@ type called struct {
 // it finds nothing; barred, it bars nothing. So nobody learns what stands there.
 func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
 	var indexes, viewers []int64
-	var names []string
+	var names, slugs []string
 	for i, q := range asked {
 		for _, t := range q.Query.terms {
 			if (t.kind == termFrom || t.kind == termIn) && q.Query.Finds() {
-				indexes, viewers, names = append(indexes, int64(i)), append(viewers, q.Viewer), append(names, t.text)
+				name, slug, _ := strings.Cut(t.text, "/")
+				indexes, viewers = append(indexes, int64(i)), append(viewers, q.Viewer)
+				names, slugs = append(names, name), append(slugs, slug)
 			}
 		}
 	}
@@ -61,13 +63,14 @@ func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
 	}
 	if len(names) > 0 {
 		query := `
-			SELECT w.i, a.name, a.id, ARRAY(
+			SELECT w.i, concat_ws('/', a.name, nullif(w.slug, '')), a.id, ARRAY(
 				SELECT t.id FROM timelines t JOIN timelines g ON g.id = t.gate_id
-				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND ` + openTo("g", "w.viewer") + `
+				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND (w.slug = '' OR t.term = w.slug)
+					AND ` + openTo("g", "w.viewer") + `
 				ORDER BY t.id)
-			FROM unnest(@asks::bigint[], @viewers::bigint[], @names::text[]) AS w(i, viewer, name)
+			FROM unnest(@asks::bigint[], @viewers::bigint[], @names::text[], @slugs::text[]) AS w(i, viewer, name, slug)
 			JOIN accounts a ON a.name = w.name`
-		args := pgx.StrictNamedArgs{"asks": indexes, "viewers": viewers, "names": names}
+		args := pgx.StrictNamedArgs{"asks": indexes, "viewers": viewers, "names": names, "slugs": slugs}
 		rows, err := sn.tx.Query(ctx, query, args)
 		if err != nil {
 			return nil, fmt.Errorf("resolve searches: %w", err)
@@ -99,7 +102,7 @@ func askOf(q Query, names map[string]called) ask {
 	}
 	author := func(name string) (string, bool) {
 		c, ok := names[name]
-		return lexeme("@" + strconv.FormatInt(c.account, 10)), ok
+		return lexeme("@" + strconv.FormatInt(c.account, 10)), ok && !strings.Contains(name, "/") // nobody is called so
 	}
 	var marks, barred, authors []string
 	from := false

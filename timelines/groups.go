@@ -59,7 +59,7 @@ func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, e
 		if err := admitTx(ctx, tx, n.Actor, id, group.FeedID); err != nil {
 			return Change{}, err
 		}
-		return s.replaceTx(ctx, tx, n.Actor, myHome(n.Actor)...)
+		return s.joinedTx(ctx, tx, n.Actor, id, myHome(n.Actor)...)
 	})
 	if err != nil {
 		return Account{}, Change{}, err

@@ -272,7 +272,7 @@ func (b *batch) narrow(ctx context.Context) error {
 // groups are held (holdLevels).
 func (b *batch) admit(ctx context.Context) error {
 	var people, groups, feeds []int64
-	counted := false // some group may be remembered with fewer members
+	counted := map[int64]struct{}{} // groups that may be remembered with fewer members
 	for _, p := range b.posts {
 		author := b.accounts[p.Author.ExternalID]
 		if !p.new || author.claimed || author.Kind != User {
@@ -281,7 +281,9 @@ func (b *batch) admit(ctx context.Context) error {
 		for _, to := range p.To {
 			if g := b.accounts[to.ExternalID]; g.Kind == Group && g.level != Public {
 				people, groups, feeds = append(people, author.ID), append(groups, g.ID), append(feeds, g.feed())
-				counted = counted || !g.new
+				if !g.new {
+					counted[g.ID] = struct{}{}
+				}
 			}
 		}
 	}
@@ -300,17 +302,18 @@ func (b *batch) admit(ctx context.Context) error {
 		SELECT feed_id, account_id FROM ` + wrote + ` ORDER BY 1, 2
 		ON CONFLICT (timeline_id, account_id) DO UPDATE SET admitted = false WHERE r.admitted`
 	args := pgx.StrictNamedArgs{"people": people, "groups": groups, "feeds": feeds}
-	if _, err := b.tx.Exec(ctx, join, args); err != nil {
-		return fmt.Errorf("admit members: %w", err)
-	}
-	tag, err := b.tx.Exec(ctx, read, args)
+	joined, err := b.tx.Exec(ctx, join, args)
 	if err != nil {
 		return fmt.Errorf("admit members: %w", err)
 	}
-	if counted && tag.RowsAffected() > 0 {
-		// Nobody has signed in as them: one row is enough for members to be counted
-		// anew.
-		b.forget = append(b.forget, forget{Kind: logViewer, AccountID: people[0]})
+	if _, err := b.tx.Exec(ctx, read, args); err != nil {
+		return fmt.Errorf("admit members: %w", err)
+	}
+	if joined.RowsAffected() > 0 {
+		// Nobody has signed in as them, who has sets to forget.
+		for _, g := range slices.Sorted(maps.Keys(counted)) {
+			b.forget = append(b.forget, forget{Kind: logMembers, AccountID: g})
+		}
 	}
 	return nil
 }

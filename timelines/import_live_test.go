@@ -135,7 +135,7 @@ func TestImportLeavesTheLiving(t *testing.T) {
 	tally, _ := w.importPosts(10, p, q)
 	w.same("the store", w.dump(), before)
 	w.same("events", w.heard.take(), []Event(nil))
-	// The likes of a deleted post went with it, but their rows tell of them.
+	// The likes of a deleted post went with it, and are not missed.
 	w.same("tally", tally, Tally{There: Count{Accounts: 4, Groups: 1, Posts: 2, Comments: 3, Likes: 3}})
 	w.sound()
 }
@@ -203,13 +203,21 @@ func TestImportPrivacy(t *testing.T) {
 	w.same("who wrote into a private group is a member", all(w, pgx.RowTo[int64], `SELECT subscriber_id FROM subscriptions WHERE account_id = $1`,
 		w.imported(originAccount, "hidden")), []int64{w.imported(originAccount, "ann")})
 
+	// Another who wrote there is counted from then on.
+	was := w.clock()
+	r := tale("3")
+	r.Author, r.To = person("ben"), q.To
+	_, changes = w.importPosts(10, r)
+	w.same("clock of a member more", changes[0].Clock, was+1)
+	w.same("logged", w.logged(was), []logRow{{N: was + 1, AccountID: w.imported(originAccount, "hidden"), Kind: "members"}})
+
 	// A later archive has the marks.
 	w.heard.take()
 	clock := value[int64](w, `SELECT n FROM access_clock`)
 	p.Author.Private, p.To[0].Private = true, true
 	_, changes = w.importPosts(10, p)
 	w.same("levels", feeds(), map[string]Level{"ann": Private, "club": Private, "hidden": Private})
-	w.same("flags", all(w, pgx.RowTo[bool], `SELECT is_public FROM posts`), []bool{false, false})
+	w.same("flags", all(w, pgx.RowTo[bool], `SELECT is_public FROM posts`), []bool{false, false, false})
 	if len(changes) != 1 || changes[0].Clock != clock+1 || !slices.Equal(changes[0].Replace[0].Kinds, nil) || !changes[0].Replace[0].Everybody {
 		t.Errorf("change: got %+v, want clock %d and everybody's rivers replaced", changes, clock+1)
 	}

@@ -158,7 +158,7 @@ func (b *batch) lockPosts(ctx context.Context) error {
 
 // findGains finds out what of the batch is not there yet. Comments are known by
 // their keys, even deleted ones; a like is, too, if it was taken back; a deleted
-// post gains nothing.
+// post gains nothing, and its likes, of which nothing is kept, count as there.
 func (b *batch) findGains(ctx context.Context) error {
 	known, err := b.knownComments(ctx)
 	if err != nil {
@@ -179,10 +179,9 @@ func (b *batch) findGains(ctx context.Context) error {
 		}
 		for _, l := range p.Likes {
 			account := b.accounts[l.Account.ExternalID]
-			switch {
-			case liked[[2]int64{p.ID, account.ID}]:
+			if p.deleted || liked[[2]int64{p.ID, account.ID}] {
 				b.met = append(b.met, meeting{kind: metLike, id: p.ID, of: account.ID})
-			case !p.deleted:
+			} else {
 				p.likes = append(p.likes, l)
 			}
 		}

@@ -203,7 +203,7 @@ func (s *Store) RemoveMember(ctx context.Context, actor int64, group, name strin
 		if g.Access == Private {
 			wrong = []Replace{{ViewerID: who.ID}} // posts went out of every river
 		}
-		return s.replaceTx(ctx, tx, actor, wrong...)
+		return s.joinedTx(ctx, tx, actor, g.ID, wrong...)
 	})
 }
 

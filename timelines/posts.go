@@ -200,8 +200,10 @@ func (s *Store) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPos
 // What was written in it goes too, comments and likes included, so that no query
 // that forgets to ask can show it. The row stays, empty, with its version, which
 // tells rivers that it is gone; so do its code, its keys and where it was
-// imported from, so that nothing makes it again. It is withdrawn from all its
-// timelines, and all of them are touched.
+// imported from, so that nothing makes it again. It stands in no timeline any more, not
+// even withdrawn, where scans would go on meeting it; all that held it are touched.
+// With 10,000 likes and as many comments it takes a quarter of a second
+// (BenchmarkDeleteOfACrowd), nearly all of it for emptying the comments.
 func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
@@ -231,15 +233,12 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
 			return Change{}, fmt.Errorf("delete post: %w", err)
 		}
-		rows, err := tx.Query(ctx,
-			`UPDATE timeline_entries SET withdrawn = true WHERE post_id = @post AND NOT withdrawn RETURNING timeline_id`,
-			args)
+		rows, err := tx.Query(ctx, `
+			WITH gone AS (DELETE FROM timeline_entries WHERE post_id = @post RETURNING timeline_id, withdrawn)
+			SELECT timeline_id FROM gone WHERE NOT withdrawn`, args)
+		left, err := collectIDs(rows, err, "timelines of a deleted post")
 		if err != nil {
-			return Change{}, fmt.Errorf("withdraw deleted post: %w", err)
-		}
-		left, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-		if err != nil {
-			return Change{}, fmt.Errorf("withdraw deleted post: %w", err)
+			return Change{}, err
 		}
 		return s.touchTx(ctx, tx, p.change(actor), left)
 	})

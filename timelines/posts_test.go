@@ -356,6 +356,7 @@ func TestDeletePost(t *testing.T) {
 	w.same("change", c, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code, Touched: stood})
 	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: stood}})
 	w.same("version", w.version(p.PostID), version+1)
+	w.same("rows that scans would meet", value[int](w, `SELECT count(*) FROM timeline_entries WHERE post_id = $1`, p.PostID), 0)
 	w.sound()
 
 	for what, err := range map[string]error{

@@ -14,8 +14,8 @@ import (
 //
 // The language: words, all of which must be there, whatever their endings;
 // "phrases", whose words stand side by side; #tags; from:name, who wrote the text,
-// any of several; in:name, the group or the person's feed where the post stands,
-// any of several; each of these with a - before it must not be. There is no wrong
+// any of several; in:name, the group or the person's feeds where the post stands,
+// and in:name/slug, the sub-feed alone, any of several; each of these with a - before it must not be. There is no wrong
 // query: a quote left open ends with the query, and what says nothing (a lone -,
 // from: without a name) is passed over.
 //
@@ -27,7 +27,8 @@ import (
 type Query struct{ terms []queryTerm }
 
 // queryTerm is one of the things a query asks for. Text is in lower case: words
-// with single spaces between, a tag without its #, a name.
+// with single spaces between, a tag without its #, a name, a name with a slash and a
+// sub-feed's slug.
 type queryTerm struct {
 	kind termKind
 	not  bool
@@ -102,9 +103,13 @@ func nextTerm(s string) (t queryTerm, rest string) {
 	word, rest := s[:end], s[end:]
 	for kind, prefix := range prefixes {
 		if value, ok := strings.CutPrefix(word, prefix); ok {
-			t.kind = kind
-			if t.text = strings.TrimLeft(value, "@"); kind == termTag {
+			switch t.kind = kind; kind {
+			case termTag:
 				t.text = tagOf(value)
+			case termIn: // as a link has it, too
+				t.text = strings.TrimRight(strings.TrimLeft(value, "@/"), "/")
+			default:
+				t.text = strings.TrimLeft(value, "@")
 			}
 			return t, rest
 		}

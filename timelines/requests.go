@@ -36,7 +36,7 @@ func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Ch
 		if was.open {
 			wrong = myHome(subscriber)
 		}
-		return s.replaceTx(ctx, tx, actor, wrong...)
+		return s.joinedTx(ctx, tx, actor, account, wrong...)
 	})
 }
 

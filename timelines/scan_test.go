@@ -207,3 +207,16 @@ func BenchmarkSmallHome(b *testing.B) {
 		})
 	}
 }
+
+// A home where nearly nothing is yet: ten people who wrote seven posts each.
+func BenchmarkTinyHome(b *testing.B) {
+	w := newTown(b)
+	timelines, viewer := w.celebrated(10, 7, 3, 50)
+	w.exec(`VACUUM ANALYZE`)
+	w.pool.Reset()
+	for b.Loop() {
+		w.scan(Scan{
+			Viewer: viewer.ID, Timelines: timelines, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 150,
+		})
+	}
+}

@@ -20,13 +20,27 @@ type Snapshot struct {
 	searchTimeout      time.Duration
 }
 
+// beginSnapshot begins a snapshot's transaction, all in one round trip. What it asks has
+// its index, and is asked for hundreds of posts at once; in a table of a few pages
+// reading it whole, for each of them, would look as good to the server.
+const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off`
+
 // InSnapshot calls fn with a snapshot: one REPEATABLE READ, read-only
 // transaction. The instant is that of fn's first statement.
 func (s *Store) InSnapshot(ctx context.Context, fn func(*Snapshot) error) error {
-	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	opts := pgx.TxOptions{BeginQuery: beginSnapshot}
 	return pgx.BeginTxFunc(ctx, s.pool, opts, func(tx pgx.Tx) error {
 		return fn(&Snapshot{tx: tx, maxTexts: s.maxTexts, maxFound: s.maxFound, searchTimeout: s.searchTimeout})
 	})
+}
+
+// Sees returns which transactions the snapshot sees, as PostgreSQL writes it
+// (pg_snapshot). See Replace.Tx.
+func (sn *Snapshot) Sees(ctx context.Context) (seen string, err error) {
+	if err := sn.tx.QueryRow(ctx, `SELECT pg_current_snapshot()::text`).Scan(&seen); err != nil {
+		return "", fmt.Errorf("read snapshot: %w", err)
+	}
+	return seen, nil
 }
 
 // readableGate is true for a timeline t whose gate @viewer may pass: the fourth

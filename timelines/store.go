@@ -87,6 +87,9 @@ type Replace struct {
 	// TheirIDs limits them further to the pages of these accounts or lists; none means
 	// every page.
 	TheirIDs []int64
+	// Tx is the transaction that changed it, set as it is announced: what was built from
+	// a snapshot that sees it needs no replacing. 0: not known, so whatever stands is wrong.
+	Tx int64
 }
 
 // Unbumped says that rows of the post in filter timelines have still to follow

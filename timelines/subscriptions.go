@@ -107,7 +107,7 @@ func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Chan
 		if err := admitTx(ctx, tx, actor, to.AccountID, to.FeedID); err != nil {
 			return Change{}, err
 		}
-		return s.replaceTx(ctx, tx, actor, myHome(actor)...)
+		return s.joinedTx(ctx, tx, actor, to.AccountID, myHome(actor)...)
 	})
 	return c, requested && err == nil, err
 }
@@ -124,7 +124,8 @@ func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) error 
 }
 
 // admitTx makes the account a subscriber and a reader; a request is answered. Who
-// read a group without being a member does so as one from now on.
+// read a group without being a member does so as one from now on. The transaction ends
+// with joinedTx.
 func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) error {
 	// Three statements in one round trip, in the order of locks: of parts of one it is
 	// not known which runs first.
@@ -148,6 +149,16 @@ func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) er
 // rivers are announced as wrong, and nodes forget the viewer's access sets. With
 // no rivers to replace, the viewer is the actor.
 func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...Replace) (Change, error) {
+	return s.replaceAndForgetTx(ctx, tx, actor, wrong)
+}
+
+// joinedTx is replaceTx where a viewer has begun or ceased to follow an account: it has
+// another number of members too.
+func (s *Store) joinedTx(ctx context.Context, tx pgx.Tx, actor, account int64, wrong ...Replace) (Change, error) {
+	return s.replaceAndForgetTx(ctx, tx, actor, wrong, forget{Kind: logMembers, AccountID: account})
+}
+
+func (s *Store) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace, also ...forget) (Change, error) {
 	c := Change{Actor: actor, Replace: wrong}
 	if err := s.announceTx(ctx, tx, replacements(wrong)...); err != nil {
 		return Change{}, err
@@ -157,7 +168,7 @@ func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...
 		viewer = wrong[0].ViewerID
 	}
 	var err error
-	c.Clock, err = tickTx(ctx, tx, forget{Kind: logViewer, AccountID: viewer})
+	c.Clock, err = tickTx(ctx, tx, append(also, forget{Kind: logViewer, AccountID: viewer})...)
 	return c, err
 }
 
@@ -205,12 +216,13 @@ func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Chan
 		if from.Access == Private && lost.RowsAffected() > 0 {
 			wrong = []Replace{{ViewerID: actor}} // posts went out of every river
 		}
-		return s.replaceTx(ctx, tx, actor, wrong...)
+		return s.joinedTx(ctx, tx, actor, from.AccountID, wrong...)
 	})
 }
 
 // endSubscriptionTx ends a subscription, if there is one, and returns the
-// subscriber's lists that the account was in. It is locked first: whoever puts
+// subscriber's lists that the account was in; where that may be a group, the
+// transaction ends with joinedTx. The subscription is locked first: whoever puts
 // the account into a list holds it until that is done, and is seen here.
 func endSubscriptionTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) (was bool, lists []int64, err error) {
 	args := pgx.StrictNamedArgs{"subscriber": subscriber, "account": account}

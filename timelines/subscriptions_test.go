@@ -32,7 +32,9 @@ func TestSubscribe(t *testing.T) {
 	w.same("change", c, Change{Actor: ann.ID, Clock: before + 1, Replace: []Replace{home}})
 	w.same("requested", requested, false)
 	w.same("announced", w.heard.take(), []Event{home})
-	w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
+	w.same("logged", w.logged(before), []logRow{
+		{N: before + 1, AccountID: bob.ID, Kind: "members"}, {N: before + 1, AccountID: ann.ID, Kind: "viewer"},
+	})
 	w.same("reads", w.reads(ann, bob.FeedID), true)
 	w.same("relation", w.relation(ann, bob), Relation{Subscribed: true})
 	w.same("the other way", w.relation(bob, ann), Relation{})
@@ -123,7 +125,9 @@ func TestRequestAndAccept(t *testing.T) {
 	all := Replace{ViewerID: ann.ID}
 	w.same("change", c, Change{Actor: bob.ID, Clock: before + 1, Replace: []Replace{all}})
 	w.same("announced", w.heard.take(), []Event{all})
-	w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
+	w.same("logged", w.logged(before), []logRow{
+		{N: before + 1, AccountID: bob.ID, Kind: "members"}, {N: before + 1, AccountID: ann.ID, Kind: "viewer"},
+	})
 	w.same("relation", w.relation(ann, bob), Relation{Subscribed: true})
 	_, err = w.Accept(t.Context(), bob.ID, "ann", "")
 	w.fails("again", err, ErrNotFound)

@@ -3,6 +3,7 @@ package timelines
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"strings"
@@ -34,7 +35,16 @@ type recorder struct {
 func (r *recorder) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error {
 	r.mu.Lock()
 	within := r.within
-	r.events = append(r.events, events...)
+	for _, e := range events {
+		if replace, ok := e.(Replace); ok {
+			if replace.Tx == 0 {
+				return fmt.Errorf("%+v is announced without its transaction", replace)
+			}
+			replace.Tx = 0 // another each time
+			e = replace
+		}
+		r.events = append(r.events, e)
+	}
 	r.mu.Unlock()
 	if within != nil {
 		return within(ctx, tx, events)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -96,15 +97,48 @@ func pause(ctx context.Context, attempt int) error {
 	}
 }
 
-// announceTx announces events within the change's own transaction.
+// announceTx announces events within the change's own transaction, whose number each
+// Replace gets.
 func (s *Store) announceTx(ctx context.Context, tx pgx.Tx, events ...Event) error {
 	if s.announce == nil || len(events) == 0 {
 		return nil
+	}
+	events = slices.Clone(events) // the caller's own
+	var number int64
+	for i, e := range events {
+		r, ok := e.(Replace)
+		if !ok {
+			continue
+		}
+		if number == 0 {
+			var err error
+			if number, err = txNumber(ctx, tx); err != nil {
+				return err
+			}
+		}
+		r.Tx = number
+		events[i] = r
 	}
 	if err := s.announce.AnnounceTx(ctx, tx, events...); err != nil {
 		return fmt.Errorf("announce: %w", err)
 	}
 	return nil
+}
+
+// TxNow returns the number of a transaction that began after all that was committed
+// before the call: whoever sees it sees them too.
+func (s *Store) TxNow(ctx context.Context) (int64, error) { return txNumber(ctx, s.pool) }
+
+// txNumber returns the number of the transaction under way, which gets one if it had
+// none.
+func txNumber(ctx context.Context, db interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+},
+) (n int64, err error) {
+	if err := db.QueryRow(ctx, `SELECT pg_current_xact_id()::text::bigint`).Scan(&n); err != nil {
+		return 0, fmt.Errorf("read transaction number: %w", err)
+	}
+	return n, nil
 }
 
 // replacements are the events of a change's Replace.

@@ -156,6 +156,25 @@ func TestUpkeepAtOnce(t *testing.T) {
 	w.sound()
 }
 
+// What it costs the author to delete a post that 10,000 like and comment on.
+func BenchmarkDeleteOfACrowd(b *testing.B) {
+	w := newTown(b)
+	bob := w.user("bob")
+	ids := w.people("talker", large(10_000))
+	for b.Loop() {
+		b.StopTimer()
+		p := w.post(bob, "hello")
+		w.exec(`INSERT INTO likes (post_id, account_id, created_at) SELECT $1, a, now() FROM unnest($2::bigint[]) a`, p.PostID, ids)
+		w.exec(`INSERT INTO comments (post_id, author_id, created_at, body) SELECT $1, a, now(), 'so it is' FROM unnest($2::bigint[]) a`, p.PostID, ids)
+		w.exec(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
+			SELECT t.id, p.id, p.fresh_at, p.fresh_at, p.fresh_at FROM posts p, timelines t
+			WHERE p.id = $1 AND t.kind IN ('likes', 'comments', 'discussions') AND t.their_id = ANY($2)`, p.PostID, ids)
+		w.exec(`VACUUM ANALYZE posts, comments, likes, timeline_entries`)
+		b.StartTimer()
+		w.must(second(w.DeletePost(b.Context(), bob.ID, p.Code)))
+	}
+}
+
 // What it costs the author to move a post that 10,000 like, under its lock, to where
 // it never was; and one block of what follows.
 func BenchmarkMoveOfACrowd(b *testing.B) {

@@ -67,11 +67,12 @@ var englishTexts = map[string]string{
 	"search.title":  "Search: {q}",
 	"search.do":     "Search",
 	"search.help":   "Words are found in all their forms, in Russian and English; all of them must stand in a post, or in one comment on it.",
-	"search.terms":  "{phrase} finds words side by side, {tag} a tag, {from} what somebody wrote, {in} what stands in a group or on somebody’s page. {not} before any of these leaves out what has it.",
+	"search.terms":  "{phrase} finds words side by side, {tag} a tag, {from} what somebody wrote, {in} what stands in a group or on somebody’s pages, {sub} on that page alone. {not} before any of these leaves out what has it.",
 	"search.phrase": "\"a phrase\"",
 	"search.tag":    "#tag",
 	"search.from":   "from:name",
 	"search.in":     "in:name",
+	"search.sub":    "in:name/address",
 	"search.empty":  "Nothing was found that you can read.",
 	"search.broad":  "This search finds too much, or took too long. Add a word to it.",
 

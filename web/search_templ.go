@@ -275,6 +275,7 @@ func searchHelp(p *present) templ.Component {
 			"tag":    term(p.loc.T("search.tag")),
 			"from":   term(p.loc.T("search.from")),
 			"in":     term(p.loc.T("search.in")),
+			"sub":    term(p.loc.T("search.sub")),
 			"not":    term("-"),
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
@@ -317,7 +318,7 @@ func term(text string) templ.Component {
 		var templ_7745c5c3_Var14 string
 		templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(text)
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/search.templ`, Line: 55, Col: 13}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/search.templ`, Line: 56, Col: 13}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var14))
 		if templ_7745c5c3_Err != nil {

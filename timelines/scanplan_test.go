@@ -1,0 +1,116 @@
+package timelines
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// plan is what EXPLAIN (ANALYZE, FORMAT JSON) says of a node; rows are on average of
+// its loops.
+type plan struct {
+	Node      string  `json:"Node Type"`
+	Relation  string  `json:"Relation Name"`
+	Loops     float64 `json:"Actual Loops"`
+	Rows      float64 `json:"Actual Rows"`
+	Filtered  float64 `json:"Rows Removed by Filter"`
+	Joined    float64 `json:"Rows Removed by Join Filter"`
+	Rechecked float64 `json:"Rows Removed by Index Recheck"`
+	Plans     []plan
+}
+
+// looksAt returns how many rows of a table are looked at.
+func (p plan) looksAt(table string) int {
+	n := 0
+	if p.Relation == table {
+		n = int(p.Loops * (p.Rows + p.Filtered + p.Rechecked))
+	}
+	for _, inner := range p.Plans {
+		n += inner.looksAt(table)
+	}
+	return n
+}
+
+// busiest returns how many rows the node that handles most has to do with.
+func (p plan) busiest() int {
+	most := int(p.Loops * (p.Rows + p.Filtered + p.Joined + p.Rechecked))
+	for _, inner := range p.Plans {
+		most = max(most, inner.busiest())
+	}
+	return most
+}
+
+// explained runs a statement in a plan made in that mode (plan_cache_mode), and returns
+// how the server did.
+func (w *town) explained(mode, sql string, args pgx.StrictNamedArgs) plan {
+	w.Helper()
+	conn, err := w.pool.Acquire(w.Context())
+	w.must(err)
+	defer conn.Release()
+	numbered, values, err := args.RewriteQuery(w.Context(), conn.Conn(), sql, nil)
+	w.must(err)
+	literals := make([]string, len(values))
+	for i, v := range values {
+		if ids, ok := v.([]int64); ok {
+			v = "'{" + strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]") + "}'"
+		}
+		literals[i] = fmt.Sprint(v)
+	}
+	var doc []byte
+	w.must(pgx.BeginTxFunc(w.Context(), conn, pgx.TxOptions{BeginQuery: beginSnapshot}, func(tx pgx.Tx) error {
+		for _, sql := range []string{`SET LOCAL plan_cache_mode = ` + mode, `PREPARE explained AS ` + numbered} {
+			if _, err := tx.Exec(w.Context(), sql); err != nil {
+				return err
+			}
+		}
+		err := tx.QueryRow(w.Context(), `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained (`+strings.Join(literals, ",")+`)`).Scan(&doc)
+		if err != nil {
+			return err
+		}
+		_, err = tx.Exec(w.Context(), `DEALLOCATE explained`)
+		return err
+	}))
+	var did []struct{ Plan plan }
+	w.must(json.Unmarshal(doc, &did))
+	return did[0].Plan
+}
+
+// A scan looks at the rows it meets and at those of the posts that may be read, and at
+// nothing else again and again: neither in a store so small that reading a table whole
+// looks cheap, nor in the plan that the server makes without knowing what is asked.
+func TestScanLooksAtLittle(t *testing.T) {
+	for _, size := range []struct{ followed, own, posts, fans int }{
+		{10, 7, 3, 50},
+		{20, 20, 4, 2 * crowd},
+	} {
+		t.Run(fmt.Sprint(size.fans, " fans"), func(t *testing.T) {
+			w := newTown(t)
+			timelines, viewer := w.celebrated(size.followed, size.own, size.posts, size.fans)
+			w.exec(`VACUUM ANALYZE`)
+			w.pool.Reset()
+			all := value[int](w, `SELECT count(*) FROM timeline_entries`)
+			readable := size.followed * size.own
+			for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
+				const round = 300
+				p := w.explained(mode, scanFresh, pgx.StrictNamedArgs{
+					"viewer": viewer.ID, "timelines": timelines, "place": int64(math.MaxInt64), "post": int64(math.MaxInt64),
+					"rows": round, "each": max(4*round/len(timelines), minEach), "crowd": max(crowd, len(timelines)),
+				})
+				got := p.looksAt("timeline_entries")
+				// What is met, and what the frontier is found by; each post's rows, or, of the
+				// celebrated, as many as are read before they are looked up, and those.
+				most := 3*round + readable + size.posts*(min(size.fans, crowd+1)+len(timelines))
+				if got > most {
+					t.Errorf("%s: of %d rows %d are looked at, want at most %d", mode, all, got, most)
+				}
+				if got := p.busiest(); got > 10*most {
+					t.Errorf("%s: a node handles %d rows, want it in proportion to %d", mode, got, most)
+				}
+			}
+		})
+	}
+}
