@@ -56,10 +56,10 @@ func malformed(format string, args ...any) error {
 	return &malformedError{fmt.Sprintf(format, args...)}
 }
 
-// A clientFrame is what a client says: exactly one of the two is set.
+// A clientFrame is what a client says: exactly one of them is set.
 type clientFrame struct {
-	subscribe *subscribeFrame
-	drop      *dropFrame
+	subscribe   *subscribeFrame
+	drop, shown *entriesFrame
 }
 
 // A subscribeFrame asks for everything that changes on a page, beginning with
@@ -81,11 +81,12 @@ type subscribeFrame struct {
 	entries map[string]version
 }
 
-// A dropFrame says that the client took entries off the screen by itself, at
-// the page's lower end, so that it does not grow for ever.
-type dropFrame struct {
+// An entriesFrame says what the client did with entries by itself: drop, that it took
+// them off the screen at the page's lower end, so that it does not grow for ever; shown,
+// that it put replies to forms into them, of which the socket's server knows nothing.
+type entriesFrame struct {
 	river int64
-	// entries are the entries' last versions by the posts' codes.
+	// entries are the entries' versions by the posts' codes: the last, or the present ones.
 	entries map[string]version
 }
 
@@ -128,10 +129,13 @@ func parseFrame(message []byte) (clientFrame, error) {
 			return clientFrame{}, malformed("sight")
 		}
 		return clientFrame{subscribe: f}, nil
-	case "drop":
-		f := &dropFrame{river: river}
+	case "drop", "shown":
+		f := &entriesFrame{river: river}
 		if f.entries, err = parseEntries(raw.Entries); err != nil {
 			return clientFrame{}, err
+		}
+		if raw.T == "shown" {
+			return clientFrame{shown: f}, nil
 		}
 		return clientFrame{drop: f}, nil
 	}

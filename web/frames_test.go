@@ -33,9 +33,13 @@ func TestParseFrame(t *testing.T) {
 			in:   `{"t":"subscribe","page":"/everything","since":"a later version's field"}`,
 			want: clientFrame{subscribe: &subscribeFrame{path: "/everything", query: url.Values{}}},
 		},
+		"shown": {
+			in:   `{"t":"shown","river":"7","entries":{"x":"1.2.3"}}`,
+			want: clientFrame{shown: &entriesFrame{river: 7, entries: map[string]version{"x": {Stamp: rivers.Stamp{Entry: 1, Fold: 2}, veil: 3}}}},
+		},
 		"drop": {
 			in:   `{"t":"drop","river":"7","entries":{"x":"1.2"}}`,
-			want: clientFrame{drop: &dropFrame{river: 7, entries: map[string]version{"x": {Stamp: rivers.Stamp{Entry: 1, Fold: 2}}}}},
+			want: clientFrame{drop: &entriesFrame{river: 7, entries: map[string]version{"x": {Stamp: rivers.Stamp{Entry: 1, Fold: 2}}}}},
 		},
 	}
 	for name, tt := range tests {
@@ -44,7 +48,7 @@ func TestParseFrame(t *testing.T) {
 			if err != nil {
 				t.Fatalf("parseFrame(%s): %v", tt.in, err)
 			}
-			if d := cmp.Diff(tt.want, got, cmp.AllowUnexported(clientFrame{}, subscribeFrame{}, dropFrame{}, version{})); d != "" {
+			if d := cmp.Diff(tt.want, got, cmp.AllowUnexported(clientFrame{}, subscribeFrame{}, entriesFrame{}, version{})); d != "" {
 				t.Errorf("parseFrame(%s) (-want +got):\n%s", tt.in, d)
 			}
 		})
@@ -84,6 +88,7 @@ func TestParseFrameRefuses(t *testing.T) {
 		`{"t":"drop","river":"7","entries":["a"]}`,
 		`{"t":"drop","river":"7","entries":{"<":"1.1"}}`,
 		`{"t":"subscribe","page":"/"` + strings.Repeat(" ", maxFrame) + `}`,
+		`{"t":"shown","river":"7","entries":{"a":"1"}}`,
 	} {
 		_, err := parseFrame([]byte(in))
 		var bad *malformedError
@@ -163,6 +168,10 @@ func FuzzParseFrame(f *testing.F) {
 		case got.drop != nil:
 			if got.drop.river < 0 || len(got.drop.entries) > maxEntries {
 				t.Fatalf("parseFrame(%q) = %+v", message, *got.drop)
+			}
+		case got.shown != nil:
+			if got.shown.river < 0 || len(got.shown.entries) > maxEntries {
+				t.Fatalf("parseFrame(%q) = %+v", message, *got.shown)
 			}
 		default:
 			t.Fatalf("parseFrame(%q) accepted nothing", message)

@@ -333,3 +333,58 @@ func TestUnseenActsAreNotHeard(t *testing.T) {
 		}
 	}
 }
+
+// Who shows the reply to a form is told when what it brought was taken back, though the
+// server sent nothing between.
+func TestAReplyTakenBackIsTold(t *testing.T) {
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	ann, bob := s.person("ann"), s.person("bob")
+	post := bob.post("a word")
+	everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	ask := func() {
+		s.followUp()
+		s.server.hub.shardOf(everything).ask([]int64{post.PostID})
+	}
+	for _, heardFirst := range []bool{false, true} {
+		g := s.open(ann, "/everything")
+		_ = g.conn.CloseNow()
+		g.follow(s, ann) // as a page that was loaded
+		ann.like(post.Code)
+		it, sets, err := s.rivers.Entry(t.Context(), ann.viewer, everything, post.PostID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ann.act(func(ctx context.Context) (timelines.Change, error) {
+			return s.store.Unlike(ctx, ann.account.ID, post.Code)
+		})
+		tell := func() {
+			g.say(map[string]any{"t": "shown", "river": g.river, "entries": map[string]string{
+				post.Code: version{it.Stamp, s.server.veil(it, sets)}.String(),
+			}})
+		}
+		fence := func() {
+			fence := bob.post("a fence")
+			s.followUp()
+			s.server.hub.shardOf(everything).ask([]int64{fence.PostID})
+			g.until("the fence", func(f frame) bool {
+				if f.Post == post.Code {
+					t.Errorf("a like taken back is told as %v", f)
+				}
+				return f.Post == fence.Code
+			})
+		}
+		if heardFirst {
+			ask()
+			fence()
+			tell()
+		} else {
+			tell()
+			ask()
+		}
+		f := g.untilEntry(post.Code)
+		if acts := f.HTML + f.Parts["acts"]; !strings.Contains(acts, "/like") || strings.Contains(acts, "/unlike") {
+			t.Errorf("heard first %t: the page is told %v", heardFirst, f)
+		}
+		g.sameAsReload(s, ann, everything)
+	}
+}

@@ -69,8 +69,12 @@ func (v *view) work(ctx context.Context, n notes) error {
 	case !v.subscribed:
 		return nil
 	}
-	for _, f := range n.drop {
-		v.drop(f)
+	for _, f := range n.entries {
+		if f.drop != nil {
+			v.drop(f.drop)
+		} else if err := v.replied(ctx, f.shown); err != nil {
+			return err
+		}
 	}
 	switch {
 	case n.subscribe != nil:
@@ -315,7 +319,7 @@ func (v *view) leave() {
 // drop forgets what the client took off the screen by itself. An entry that was
 // sent anew meanwhile may or may not be there again: it is treated as shown, but
 // long ago, so that a comparison sends it whole.
-func (v *view) drop(f *dropFrame) {
+func (v *view) drop(f *entriesFrame) {
 	if f.river != v.river {
 		return
 	}
@@ -329,6 +333,31 @@ func (v *view) drop(f *dropFrame) {
 			delete(v.shown, id)
 		}
 	}
+}
+
+// replied takes what the client shows by replies to its forms: a later change that
+// takes back what they brought would else look like none. Where something newer was
+// found out before, it is read again, and sent whole.
+func (v *view) replied(ctx context.Context, f *entriesFrame) error {
+	if f.river != v.river {
+		return nil
+	}
+	var again []int64
+	for id, e := range v.shown {
+		switch at, ok := f.entries[e.code]; {
+		case !ok:
+		case newer(e.stamp, at.Stamp):
+			e.forget()
+			again = append(again, id)
+		case newer(at.Stamp, e.stamp):
+			e.stamp, e.veil, e.item, e.summed = at.Stamp, at.veil, nil, false
+		}
+	}
+	if len(again) == 0 {
+		return nil
+	}
+	_, err := v.inquire(ctx, again)
+	return err
 }
 
 // apply works off what flushes found. What was decided too long ago, because

@@ -202,10 +202,26 @@ function apply(frame, reply = false) {
     if (to && at) patch(entry, name, at, to);
   }
   reversion(entry, frame, stamp, shown);
+  if (reply) tell(entry);
   if (stamp[0] >= shown[0] && newest() && frame.place !== place(entry)) {
     entry.dataset.place = frame.place;
     move(entry, reply);
   }
+}
+
+// The entries that replies were put into since the server was last told: it knows what it
+// sent, and sends nothing that would change nothing in that.
+const replied = new Set();
+let telling = 0;
+
+function tell(entry) {
+  replied.add(entry.dataset.post);
+  telling ||= setTimeout(() => {
+    telling = 0;
+    const shown = [...replied].map(entryOf).filter(Boolean);
+    replied.clear();
+    send({ t: 'shown', river: river.dataset.river, entries: versions(shown) });
+  }, 500);
 }
 
 // reversion notes which version an entry shows now. Of one put together of two the server
