@@ -95,7 +95,7 @@ var englishTexts = map[string]string{
 	"empty.subfeed":      "Nothing has been written here yet.",
 	"empty.subfeed.me":   "You have not written anything here yet.",
 	"empty.discussions":  "Posts you wrote, commented on or liked gather here, so that you can follow how they go on.",
-	"empty.directs":      "Nobody but you and the recipient reads a direct message. To send one, write a post and give a person's name under “To”.",
+	"empty.directs":      "Nobody but you and those you name reads a direct message. Write it in the form above, with their names under “Directly to people”.",
 	"empty.further":      "Nothing you can read stands here. There may be more further down.",
 	"empty.older":        "There is nothing older.",
 	"empty.groupslist":   "There are no groups yet. Make the first one.",
