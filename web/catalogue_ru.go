@@ -53,7 +53,7 @@ var russianTexts = map[string]string{
 	"river.comments":      "Комментарии: {who}",
 	"river.order":         "Порядок",
 	"river.order.fresh":   "По обсуждению",
-	"river.order.created": "По времени записи",
+	"river.order.created": "Сначала новые",
 	"river.mode":          "Что показано",
 	"river.mode.activity": "Вся активность",
 	"river.mode.friends":  "Только записи",
