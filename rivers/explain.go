@@ -23,10 +23,11 @@ type Explanation struct {
 	Grants []Grant
 	// Banned: a ban keeps author and viewer apart, in this post.
 	Banned bool
-	// Hidden: the viewer hides it, and finds it on its own page only.
+	// Hidden: the viewer hides it. Which rivers show it all the same, their Standings
+	// say: its own page does.
 	Hidden bool
-	// Standings are the viewer's rivers that stand now, and those of the usual pages
-	// whether they stand or not.
+	// Standings are the viewer's rivers that stand now, but for other posts' pages, and
+	// those of the usual pages whether they stand or not.
 	Standings []Standing
 }
 
@@ -40,6 +41,8 @@ type Grant struct {
 // Standing is how a post stands in one river.
 type Standing struct {
 	Name Name
+	// Title is what the viewer calls the list, if it is a list's.
+	Title string
 	// Cause is why it is not shown there; Shown if it is.
 	Cause Cause
 	// Why are the timelines through which it is there.
@@ -143,16 +146,17 @@ func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanat
 	return nil
 }
 
-// standings are the viewer's live rivers with what stands in them of the post.
+// standings are the viewer's live rivers with what stands in them of the post. The
+// pages of other posts never hold it.
 func (s *Store) standings(ctx context.Context, post, viewer int64) ([]Standing, error) {
 	const query = `
 		SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord,
 			coalesce(e.version, 0), coalesce(e.deleted, false), coalesce(NOT e.deleted AND e.fresh_at < r.floor, false)
 		FROM rivers r JOIN clock c ON c.epoch = r.epoch
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = @post
-		WHERE r.user_id = @viewer AND r.state = 'live'
+		WHERE r.user_id = @viewer AND r.state = 'live' AND (r.kind <> @page OR r.their_id = @post)
 		ORDER BY r.kind, r.their_id, r.term, r.ord`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "viewer": viewer})
+	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "viewer": viewer, "page": Post})
 	if err != nil {
 		return nil, fmt.Errorf("read viewer's rivers: %w", err)
 	}
@@ -171,7 +175,7 @@ func (s *Store) standings(ctx context.Context, post, viewer int64) ([]Standing, 
 func usualPages(sets *timelines.Sets, gates timelines.Gates, f *Fold) []Name {
 	pages := []Name{{Kind: Everything}, {Kind: Post, TheirID: f.PostID}}
 	if sets.AccountID != 0 {
-		pages = append(pages, Name{Kind: Home}, Name{Kind: Discussions}, Name{Kind: Directs})
+		pages = append(pages, Name{Kind: Home}, Name{Kind: Discussions}, Name{Kind: Directs}, Name{Kind: Faves})
 	}
 	for _, id := range f.Decisive {
 		switch t, _ := gates.Timeline(id); t.Kind {
@@ -199,6 +203,11 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 	st *timelines.PostState, f *Fold,
 ) error {
 	at.Expected = st.Version
+	if specs[at.Name.Kind].page == ofMyList {
+		if i := slices.IndexFunc(sets.Lists, func(l timelines.List) bool { return l.ID == at.Name.TheirID }); i >= 0 {
+			at.Title = sets.Lists[i].Title
+		}
+	}
 	err := s.mayOpen(ctx, at.Name, sets)
 	if errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound) {
 		at.Cause = Closed

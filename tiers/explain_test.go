@@ -53,6 +53,20 @@ func TestExplain(t *testing.T) {
 		t.Errorf("home, cat hidden: %+v, want no reason left", st)
 	}
 	hide("bob")
+	w.visit(n, ann, rivers.Post, w.post(n, cat, "from cat").Code)
+	pages := 0
+	for _, st := range of(ann).Standings {
+		if st.Name.Kind == rivers.Post {
+			pages++
+		}
+		shows := st.Name.Kind == rivers.Post || st.Name.Account() == bob.AccountID
+		if (st.Cause == rivers.Shown) != shows && st.Cause != rivers.Unheld {
+			t.Errorf("bob hidden: %+v, want it shown: %v", st, shows)
+		}
+	}
+	if pages != 1 {
+		t.Errorf("told of the pages of %d posts, want its own alone", pages)
+	}
 	if x := of(ann); !x.Sees || !x.Hidden || at(ann, rivers.Everything).Cause != rivers.Hidden {
 		t.Errorf("bob hidden: %+v", x)
 	}

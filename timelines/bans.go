@@ -34,8 +34,8 @@ const seenPost = `(` + readablePost + ` AND ` + unbanned + `)`
 const apart = `EXISTS (SELECT FROM bans b
 	WHERE (b.account_id, b.banned_id) IN ((@actor::bigint, a.id), (a.id, @actor::bigint)))`
 
-// Ban bans a person: from the acknowledgement on neither sees anything of the
-// other. Requests between the two are withdrawn. Banning twice changes nothing.
+// Ban bans a person: from the acknowledgement on neither sees the other's page, posts,
+// comments or likes. Requests between the two are withdrawn. Banning twice changes nothing.
 // ErrNotFound if there is no such account, ErrForbidden if it is the actor's own
 // or a group.
 func (s *Store) Ban(ctx context.Context, actor int64, name string) (Change, error) {

@@ -182,8 +182,12 @@ func (s *Store) UnhideAccount(ctx context.Context, actor int64, name string) (Ch
 }
 
 // HideTerm hides posts with a word, several in a row, or a #tag in their text.
-// InvalidError: "term_empty", "term_long", "text_invalid", "hides_many".
+// InvalidError: "term_empty", "term_long", "term_person" for the @name of one, who is
+// hidden otherwise, "text_invalid", "hides_many".
 func (s *Store) HideTerm(ctx context.Context, actor int64, term string) (Change, error) {
+	if name, at := strings.CutPrefix(strings.TrimSpace(marks.Fold(term)), "@"); at && nameForm.MatchString(name) {
+		return Change{}, &InvalidError{Field: "term", Code: "term_person", Value: name}
+	}
 	term, err := cleanTerm(term)
 	if err != nil {
 		return Change{}, err

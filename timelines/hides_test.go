@@ -179,10 +179,14 @@ func TestHideRefused(t *testing.T) {
 	for term, code := range map[string]string{
 		"": "term_empty", " ,.- # ": "term_empty", strings.Repeat("x", 51): "term_long", "a\x00b": "text_invalid",
 		strings.Repeat("㌖", 20): "term_long", strings.Repeat("\ufdfa", 50): "term_long",
+		"@bob": "term_person", " @Bob-the-2nd ": "term_person",
 	} {
 		_, err := w.HideTerm(ctx, ann.ID, term)
 		w.invalid("hiding "+strconv.Quote(term), err, code)
 	}
+	// What only begins as a name does is words.
+	w.must(second(w.HideTerm(ctx, ann.ID, "@bob said")))
+	w.must(second(w.UnhideTerm(ctx, ann.ID, "bob said")))
 	// Marks that say nothing do not count, and what was hidden when more could be is
 	// shown again.
 	w.must(second(w.HideTerm(ctx, ann.ID, strings.Repeat("x", 50)+strings.Repeat("!", 50))))

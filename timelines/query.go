@@ -187,6 +187,23 @@ func (q Query) Finds() bool {
 	return slices.ContainsFunc(q.terms, func(t queryTerm) bool { return !t.not })
 }
 
+// Names are the names of accounts in the query, each once: those that must have
+// written it, or where it must stand, and those that must not.
+func (q Query) Names() []string {
+	var names []string
+	for _, t := range q.terms {
+		switch t.kind {
+		case termFrom:
+			names = append(names, t.text)
+		case termIn:
+			name, _, _ := strings.Cut(t.text, "/")
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // asksOfText reports whether anything is asked of the text or its author; else only
 // of where the post stands.
 func (q Query) asksOfText() bool {

@@ -94,7 +94,7 @@ func TestComponents(t *testing.T) {
 			present: stranger, who: club, admins: []timelines.Account{me.account(anna)}, leads: listPart{list: "admins"},
 			all: []timelines.Member{{Account: me.account(dee)}, {Account: me.account(eve), Blocked: true}},
 		}),
-		"members_further": membersPage(membersView{present: nobody, who: club, after: "eve"}),
+		"members_further": membersPage(membersView{present: nobody, who: club, after: "eve", count: 60}),
 		"manage": managePage(managing(manageView{
 			present: me, who: club, title: club.Title, about: club.About, saved: true,
 			requests: requestList{listPart{path: "/chess-club/manage", list: "requests"}, []requestView{{who: me.account(kirill), group: club}}},

@@ -345,3 +345,12 @@ func TestLocaleFor(t *testing.T) {
 		}
 	}
 }
+
+// The empty page of direct messages names the field that stands above it.
+func TestDirectsNameTheirField(t *testing.T) {
+	for _, l := range locales {
+		if text, field := l.T("empty.directs"), l.T("compose.to.people"); !strings.Contains(text, field) {
+			t.Errorf("%s: %q does not name %q", l.lang, text, field)
+		}
+	}
+}

@@ -17,7 +17,21 @@ type membersView struct {
 	all    []timelines.Member // who are no administrators
 	after  string             // where this page of them begins
 	next   string             // where the next one does, "" if there is none
+	count  int                // of all members, administrators who are among them
 	wrong  wrong
+}
+
+// leadsAlone reports whether only one administers the group, and so cannot step down.
+func (v membersView) leadsAlone() bool {
+	return len(v.admins) == 1 && v.leads.after == "" && v.leads.next == ""
+}
+
+// none says that no members are listed: there are none, or they all administer it.
+func (v membersView) none() string {
+	if v.count == 0 {
+		return v.loc.T("members.none.all")
+	}
+	return v.loc.T("members.none")
 }
 
 // path is the page's address without a query.
@@ -61,6 +75,9 @@ func (s *Server) showMembers(w http.ResponseWriter, r *request, after string, is
 		return err
 	}
 	v.admins = v.leads.cut(admins)
+	if v.count, err = s.rivers.Access().MemberCount(ctx, v.who.ID); err != nil {
+		return err
+	}
 	if v.all, err = s.timelines.Members(ctx, v.who.ID, after, directoryPage+1); err != nil {
 		return err
 	}

@@ -14,10 +14,11 @@ func TestMembersPage(t *testing.T) {
 	anna, bob, carol, nobody := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor(), s.visitor()
 	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
-	acts := []string{"/chess-club/promote", "/chess-club/block", "/chess-club/remove", "/chess-club/demote", "/chess-club/manage"}
+	acts := []string{"/chess-club/promote", "/chess-club/block", "/chess-club/remove", "/chess-club/manage"}
 
 	anna.get("/chess-club").wants(200).has("2 members", "/chess-club/members", "/chess-club/manage")
 	anna.get("/chess-club/members").wants(200).has(`href="/bob"`, `href="/anna"`).has(acts...)
+	acts = append(acts, "/chess-club/demote", "A group needs an administrator")
 	for _, v := range []*visitor{bob, carol, nobody} {
 		v.get("/chess-club").wants(200).has("2 members", "/chess-club/members").lacks("/chess-club/manage")
 		v.get("/chess-club/members").wants(200).has(`href="/bob"`, `href="/anna"`, "Administrators").lacks(acts...)
@@ -34,6 +35,27 @@ func TestMembersPage(t *testing.T) {
 	nobody.get("/chess-club/members").wants(403).has("/login").lacks(`href="/bob"`, "2 members")
 	anna.get("/anna/members").wants(404)
 	anna.get("/nobody-here/members").wants(404)
+}
+
+// A group's only administrator is told why they cannot step down, and is not counted
+// as a member after leaving.
+func TestTheOnlyAdministrator(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
+	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
+	const why = "you can step down once somebody else is one too"
+	anna.get("/chess-club/members").has(why, "Nobody else is a member.").lacks("/chess-club/demote", "Step down")
+	bob.get("/chess-club/members").lacks(why)
+	anna.post("/chess-club/unsubscribe").leadsTo("/chess-club")
+	for _, v := range []*visitor{anna, bob} {
+		v.get("/chess-club").wants(200).has("0 members")
+		v.get("/chess-club/members").wants(200).has(`href="/anna"`, "Nobody is a member.").lacks("Nobody else")
+	}
+	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
+	anna.post("/chess-club/promote", "name", "bob").leadsTo("/chess-club/members")
+	for _, v := range []*visitor{anna, bob} {
+		v.get("/chess-club/members").has("/chess-club/demote", "Step down", "Nobody else is a member.").lacks(why)
+	}
 }
 
 func TestMembersPageIsPaged(t *testing.T) {

@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 
 	"riverrun/timelines"
@@ -19,6 +20,10 @@ type searchView struct {
 	text  string // as it was typed
 	wrong string
 	river *riverView
+	// nobody are the names in the query that no account has. Whoever has one has a page
+	// that says so: that there is an account is no secret, whatever it lets the viewer
+	// read.
+	nobody []string
 }
 
 func (v searchView) title() string {
@@ -63,6 +68,25 @@ func (s *Server) search(w http.ResponseWriter, r *request) error {
 	default:
 		view.present, view.river = river.present, river
 		view.hushed = true
+		if view.nobody, err = s.unknownIn(r, view.text); err != nil {
+			return err
+		}
 	}
 	return s.html(w, r, status, searchPage(view))
+}
+
+// unknownIn returns the names in a query that no account has.
+func (s *Server) unknownIn(r *request, text string) ([]string, error) {
+	q, err := timelines.ParseQuery(text)
+	names := q.Names()
+	if err != nil || len(names) == 0 {
+		return nil, err
+	}
+	accounts, err := s.timelines.AccountsNamed(r.Context(), names)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(accounts, func(a timelines.Account) bool { return a.Name == name })
+	}), nil
 }

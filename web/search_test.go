@@ -37,7 +37,7 @@ func TestSearchPage(t *testing.T) {
 		v.get("/search?q=barking+dog").wants(200).has("Кошки спят")
 		v.get("/search?q=кошка&order=created").wants(200).has("Кошки спят")
 		v.get("/search?q=%22cats+white%22").wants(200).has("Nothing was found", "from:name", `value="&#34;cats white&#34;"`)
-		v.get("/search?q=in:nobody-here").wants(200).has("Nothing was found")
+		v.get("/search?q=in:nobody-here").wants(200).has("Nothing was found", "Nobody here is called “nobody-here”.")
 		v.get("/search?q=-cat").wants(400).has("what must not be there is not enough", `value="-cat"`, `content="noindex"`)
 		v.get("/search?q=" + strings.Repeat("x", 300)).wants(400).has("too long")
 		v.get("/search?q=" + url.QueryEscape(words(20))).wants(400).has("too many words")
@@ -54,6 +54,28 @@ func TestSearchPage(t *testing.T) {
 	older := s.visitor().get("/search?q=cat").wants(200).has("before=", `rel="next"`)
 	link := linkAfter(older.body, `class="older"`)
 	s.visitor().get(link).wants(200).has("The white cats sleep", "Back to the newest")
+}
+
+// A search says which of its names nobody has. Of those that somebody has it says
+// nothing, whatever they let the viewer read.
+func TestSearchNamesNobody(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	anna.visitor().post("/settings/access", "level", "private").leadsTo("/settings?saved")
+	anna.visitor().post("/groups", "name", "layoffs", "title", "Layoffs", "access", "private").leadsTo("/layoffs")
+	bob.post("A white cat")
+	anna.visitor().post("/bob/ban").leadsTo("/bob")
+	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
+		v.get("/search?q=cat+from:bob+from:anna+in:bob+in:bob/nothing+in:layoffs+-in:anna").wants(200).lacks("Nobody here is called")
+		for _, q := range []string{"cat+-from:Carol", "from:@carol+in:carol", "in:bob+in:carol", "from:carol+-in:layoffs+from:anna"} {
+			if got := strings.Count(v.get("/search?q="+q).wants(200).body, "Nobody here is called"); got != 1 {
+				t.Errorf("%s searches for %s and is told %d times that nobody has a name, want once", name, q, got)
+			}
+		}
+		v.get("/search?q=from:carol+in:"+url.QueryEscape("<b>")).wants(200).
+			has("Nobody here is called “carol”.", "Nobody here is called “&lt;b&gt;”.")
+		v.get("/search?q=-from:carol").wants(400).lacks("Nobody here")
+	}
 }
 
 // words are as many different ones.

@@ -630,7 +630,7 @@ func spare(v accountView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = accountAct(v.who.Name, "ban", v.loc.T("account.ban"), "quiet").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = accountAct(v.who.Name, "ban", v.loc.T("account.ban"), "quiet loss").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -95,11 +95,11 @@ func settings(lookup func(string) (string, bool)) []setting {
 			c.secondary, err = database(v)
 			return err
 		}},
-		duration("RIVERRUN_GRACE_HOME", rivers.DefaultOptions().GraceHome, "how long a home feed's river is kept that nobody looks at", func(c *config) *time.Duration { return &c.graceHome }),
-		duration("RIVERRUN_GRACE", rivers.DefaultOptions().Grace, "the same for all other rivers", func(c *config) *time.Duration { return &c.grace }),
+		duration("RIVERRUN_GRACE_HOME", rivers.DefaultOptions().GraceHome, "how long the river of a home feed or a list is kept that nobody looks at", func(c *config) *time.Duration { return &c.graceHome }),
+		duration("RIVERRUN_GRACE", rivers.DefaultOptions().Grace, "the same for all other rivers; a search is kept for 30m at most", func(c *config) *time.Duration { return &c.grace }),
 		duration("RIVERRUN_EXPIRE_EVERY", jobs.DefaultExpireEvery, "how often rivers past their grace are thrown away", func(c *config) *time.Duration { return &c.expireEvery }),
 		count("RIVERRUN_DEPTH", rivers.DefaultOptions().Depth, 150, 1_000_000, "how many posts of a home feed or a list are kept; what is older is read from the primary store", func(c *config) *int { return &c.depth }),
-		duration("RIVERRUN_LOCAL_BUMP_MAX_AGE", timelines.DefaultOptions().LocalBumpMaxAge, "how old a post may be for a like or a first comment to lift it in the feeds of that person's friends", func(c *config) *time.Duration { return &c.localBumpMaxAge }),
+		durationOrZero("RIVERRUN_LOCAL_BUMP_MAX_AGE", timelines.DefaultOptions().LocalBumpMaxAge, "how old a post may be for a like or a first comment to lift it in the feeds of that person's friends; 0: of any age", func(c *config) *time.Duration { return &c.localBumpMaxAge }),
 		count("RIVERRUN_BEST_OF", timelines.DefaultOptions().BestOf, 1, 1000, "how many people besides its author must like a post or comment on it for it to be one of the best; a new number counts for a post from its next like or comment on", func(c *config) *int { return &c.bestOf }),
 		count("RIVERRUN_MOST_FAVED", timelines.DefaultOptions().MostFaved, 1, 1000, "how many people must save a post for it to be one of the most saved", func(c *config) *int { return &c.mostFaved }),
 		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
@@ -145,6 +145,18 @@ func shortDuration(d time.Duration) string {
 		text = short + "h"
 	}
 	return text
+}
+
+// durationOrZero is duration where 0 has a meaning of its own.
+func durationOrZero(variable string, value time.Duration, help string, at func(*config) *time.Duration) setting {
+	return setting{variable, shortDuration(value), help, func(c *config, v string) error {
+		d, err := time.ParseDuration(v)
+		if err != nil || d < 0 {
+			return fmt.Errorf("want a time, as in 90s, 5m or 24h, or 0")
+		}
+		*at(c) = d
+		return nil
+	}}
 }
 
 func count(variable string, value, least, most int, help string, at func(*config) *int) setting {

@@ -51,12 +51,16 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 		"RIVERRUN_GRACE_HOME": "2h",
 		"RIVERRUN_LISTEN":     "", // set to nothing is not set
 		"DATABASE_URL":        "postgres://db.example/town",
-	}, "-grace=3h", "--url", "https://river.example/", "-log-level", "warn", "-database-url", "host=/run dbname=x", "a", "-b")
+	}, "-grace=3h", "--url", "https://river.example/", "-log-level", "warn", "-database-url", "host=/run dbname=x",
+		"-local-bump-max-age", "0", "a", "-b")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if c.grace != 3*time.Hour || c.graceHome != 2*time.Hour {
 		t.Errorf("grace: got %v and %v for home, want 3h and 2h", c.grace, c.graceHome)
+	}
+	if c.localBumpMaxAge != 0 {
+		t.Errorf("age for bumps: got %v, want 0, which is any", c.localBumpMaxAge)
 	}
 	if c.listen != "127.0.0.1:8080" || c.url != "https://river.example" || c.logLevel != slog.LevelWarn {
 		t.Errorf("got listen %q, url %q, level %v", c.listen, c.url, c.logLevel)
@@ -85,6 +89,7 @@ func TestWrongValues(t *testing.T) {
 		{"negative", map[string]string{"RIVERRUN_GRACE_HOME": "-1h"}, nil, "RIVERRUN_GRACE_HOME"},
 		{"zero", nil, []string{"-expire-every", "0s"}, "-expire-every"},
 		{"bump age", map[string]string{"RIVERRUN_LOCAL_BUMP_MAX_AGE": "a month"}, nil, "RIVERRUN_LOCAL_BUMP_MAX_AGE"},
+		{"negative bump age", nil, []string{"-local-bump-max-age", "-1h"}, `-local-bump-max-age: "-1h": want a time, as in 90s, 5m or 24h, or 0`},
 		{"session age", map[string]string{"RIVERRUN_SESSION_AGE": "x"}, nil, "RIVERRUN_SESSION_AGE"},
 		{"stop timeout", map[string]string{"RIVERRUN_STOP_TIMEOUT": "x"}, nil, "RIVERRUN_STOP_TIMEOUT"},
 		{"no workers", map[string]string{"RIVERRUN_WORKERS": "0"}, nil, `RIVERRUN_WORKERS: "0": want a number from 1 to 1000`},

@@ -32,6 +32,7 @@ func runExplain(ctx context.Context, e *env, args []string) error {
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
 		x := explainer{node: n, names: map[int64]string{}}
 		if viewer != "" {
+			viewer = strings.TrimPrefix(viewer, "@")
 			a, err := n.timelines.AccountByName(ctx, viewer)
 			if errors.Is(err, timelines.ErrNotFound) {
 				return fmt.Errorf("there is no account %q", viewer)
@@ -84,7 +85,7 @@ func (x *explainer) print(ctx context.Context, w io.Writer, code string, found *
 	fmt.Fprintf(&b, "\nRivers of %s\n", who)
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, st := range found.Standings {
-		fmt.Fprintf(table, "  %s\t%s;\t%s\n", x.river(st.Name), x.cause(st), stored(st))
+		fmt.Fprintf(table, "  %s\t%s;\t%s\n", x.river(st), x.cause(st), stored(st))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -96,13 +97,24 @@ func (x *explainer) print(ctx context.Context, w io.Writer, code string, found *
 func (x *explainer) verdict(who, by string, found *rivers.Explanation) string {
 	switch {
 	case found.Hidden:
-		return fmt.Sprintf("%s sees it on its own page only, because %s hides it", who, who)
+		return fmt.Sprintf("%s hides it, and of the rivers below sees it in these only: %s", who, x.shown(found))
 	case found.Sees:
 		return fmt.Sprintf("%s sees it, because something it stands in is open to %s", who, who)
 	case found.Banned:
 		return fmt.Sprintf("%s does not see it, because a ban stands between %s and %s", who, who, by)
 	}
 	return fmt.Sprintf("%s does not see it, because all it stands in is closed to %s", who, who)
+}
+
+// shown names the rivers that show the post.
+func (x *explainer) shown(found *rivers.Explanation) string {
+	var in []string
+	for _, st := range found.Standings {
+		if st.Cause == rivers.Shown {
+			in = append(in, x.river(st))
+		}
+	}
+	return strings.Join(in, ", ")
 }
 
 func (x *explainer) cause(st rivers.Standing) string {
@@ -152,8 +164,12 @@ func stored(st rivers.Standing) string {
 	return text
 }
 
-func (x *explainer) river(n rivers.Name) string {
+func (x *explainer) river(st rivers.Standing) string {
+	n := st.Name
 	text := string(n.Kind)
+	if st.Title != "" {
+		text += fmt.Sprintf(" %q", st.Title)
+	}
 	if name := x.names[n.Account()]; n.Account() != 0 && name != "" {
 		text += " of " + name
 	}

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 func TestExplainCommand(t *testing.T) {
@@ -22,6 +24,13 @@ func TestExplainCommand(t *testing.T) {
 		return code
 	}
 	open := code(`t.kind = 'feed' AND p.is_public`)
+	within := code(`o.name = 'night-ferry'`)
+	change := func(pool *pgxpool.Pool, statement string, args ...any) {
+		t.Helper()
+		if _, err := pool.Exec(t.Context(), statement, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
 	tell := func(want []string, lacks string, args ...string) {
 		t.Helper()
 		out, err := once(t, vars, "", append([]string{"explain"}, args...)...)
@@ -42,17 +51,38 @@ func TestExplainCommand(t *testing.T) {
 		"feed of @nell (public): open to", "everything", "no such river stands",
 	}, "home", "-post", open)
 	tell([]string{"@nell sees it", "Rivers of @nell", "shown, from", "feed of @nell"}, "", "-post", open, "-viewer", "nell")
-	if _, err := db.Primary.Exec(t.Context(), `
+	tell([]string{
+		"does not see it, because all it stands in is closed to somebody", "group of @night-ferry (private): closed to",
+		"not shown: the page is closed", "not shown: the post is closed",
+	}, ": open to", "-post", within)
+
+	// What priya hides is left out of rivers, but for those that show it all the same.
+	change(db.Primary, `
+		INSERT INTO hidden_accounts (account_id, hidden_id)
+		SELECT a.id, b.id FROM accounts a, accounts b WHERE a.name = 'priya' AND b.name = 'nell'`)
+	change(db.Primary, `
+		INSERT INTO lists (account_id, slug, title) SELECT id, 'bridge', 'По мосту' FROM accounts WHERE name = 'priya'`)
+	var priya, list int64
+	err := db.Primary.QueryRow(t.Context(), `SELECT account_id, id FROM lists`).Scan(&priya, &list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	change(db.Secondary, `
+		INSERT INTO rivers (id, user_id, kind, their_id, epoch, state)
+		SELECT x.id, $1, x.kind, x.their_id, c.epoch, 'live'
+		FROM clock c, (VALUES (1, 'list', $2::bigint), (2, 'post', 0)) x(id, kind, their_id)`, priya, list)
+	tell([]string{
+		"@priya hides it, and of the rivers below sees it in these only: post, user of @nell.", "not shown: hidden by the viewer",
+		`list "По мосту"`, "river 1 has no entry",
+	}, "river 2", "-post", open, "-viewer", "@priya")
+
+	change(db.Primary, `
 		INSERT INTO bans (account_id, banned_id)
-		SELECT a.id, b.id FROM accounts a, accounts b WHERE a.name = 'nell' AND b.name = 'sam'`); err != nil {
-		t.Fatal(err)
-	}
+		SELECT a.id, b.id FROM accounts a, accounts b WHERE a.name = 'nell' AND b.name = 'sam'`)
 	tell([]string{"a ban stands between @sam and @nell", "not shown: a ban", "not shown: the page is closed"}, "", "-post", open, "-viewer", "sam")
-	if _, err := db.Primary.Exec(t.Context(), `UPDATE posts SET deleted_at = now() WHERE code = $1`, open); err != nil {
-		t.Fatal(err)
-	}
+	change(db.Primary, `UPDATE posts SET deleted_at = now() WHERE code = $1`, open)
 	tell([]string{"was deleted: nobody sees it"}, "", "-post", open, "-viewer", "nell")
-	if _, err := once(t, vars, "", "explain", "-post", open, "-viewer", "nobody"); err == nil || err.Error() != `there is no account "nobody"` {
+	if _, err := once(t, vars, "", "explain", "-post", open, "-viewer", "@nobody"); err == nil || err.Error() != `there is no account "nobody"` {
 		t.Errorf("explain for nobody: got %v", err)
 	}
 }
