@@ -137,6 +137,11 @@ type shown struct {
 // forget takes it that nobody knows what the page shows of the entry.
 func (e *shown) forget() { *e = shown{code: e.code, place: e.place} }
 
+// otherPeople reports whether others may be hidden in it than in what the page shows.
+func (e *shown) otherPeople(it *rivers.Item) bool {
+	return e.item == nil || !slices.Equal(e.item.Veiled, it.Veiled) || e.item.CrowdFolded() || it.CrowdFolded()
+}
+
 // changed returns those parts that differ from what the page shows, and whether any
 // does. The shared parts are compared by what they are made from: their HTML holds
 // times, which the page keeps by itself.
@@ -153,8 +158,9 @@ func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessag
 	if !slices.Equal(veiledComments(was), veiledComments(is)) {
 		set[partComments] = r.part[partComments]
 	}
-	if was.Fold != is.Fold || !slices.Equal(was.To, is.To) {
-		if was.Fold.Text != is.Fold.Text || !slices.Equal(was.Fold.Attached, is.Fold.Attached) || !slices.Equal(was.To, is.To) {
+	sameTo := slices.Equal(was.To, is.To) && slices.Equal(was.Subfeeds, is.Subfeeds)
+	if was.Fold != is.Fold || !sameTo {
+		if was.Fold.Text != is.Fold.Text || !slices.Equal(was.Fold.Attached, is.Fold.Attached) || !sameTo {
 			set[partBody] = r.part[partBody]
 		}
 		if was.Fold.Comments.Total != is.Fold.Comments.Total || !sameComments(was, is) || foldedAlone(was.Fold, is.Fold) {

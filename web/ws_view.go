@@ -421,7 +421,7 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 		return false, nil
 	}
 	at := version{it.Stamp, v.veil(it, sets)}
-	if e != nil && e.veil != at.veil {
+	if e != nil && e.veil != at.veil && e.otherPeople(it) {
 		e.forget() // parts of it that look the same here may not to who unfolded them
 	}
 	r, err := b.render(ctx, v.look, v.name, sets, it)
