@@ -95,7 +95,7 @@ func (a *actor) send(address string, form url.Values, sent string, settles ...se
 	a.done.Add(1)
 	node := a.on[a.rng.IntN(len(a.on))]
 	v := a.visitors[slices.Index(a.nodes, node)]
-	s := serving{viewer: a.name, address: "/", how: "answer to " + address, except: sent}
+	s := serving{viewer: a.name, address: "/", how: "answer to " + address, about: address, except: sent}
 	header := http.Header{}
 	if sent != "" || a.rng.IntN(2) == 0 {
 		s.address = a.anyPage(a.rng, a.name)
@@ -123,7 +123,8 @@ func (a *actor) send(address string, form url.Values, sent string, settles ...se
 		// What cannot be done gives its sender back what they wrote.
 		r.body = strings.ReplaceAll(r.body, html.EscapeString(text), "")
 	}
-	a.judge(s, plain(r.body))
+	a.judge(s, allOf(r))
+	a.complain(judgeHeader(s, r))
 	if !a.lively {
 		a.ask()
 	}

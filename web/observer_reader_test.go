@@ -151,13 +151,14 @@ func (w *observed) get(n *liveSite, who *resident, address, within string) strin
 	if within != "" {
 		v.header.Set("X-River-Page", within)
 	}
-	s := serving{viewer: nameOf(who), address: address, how: "page", from: w.facts.now()}
+	s := serving{viewer: nameOf(who), address: address, how: "page", about: address, from: w.facts.now()}
 	a := v.get(address)
 	s.to = w.facts.now()
 	if a.status >= 500 || a.status == http.StatusBadRequest {
 		w.t.Errorf("GET %s for %q: status %d", address, s.viewer, a.status)
 	}
-	w.judge(s, plain(a.body))
+	w.judge(s, allOf(a))
+	w.complain(judgeHeader(s, a))
 	if a.status != http.StatusOK {
 		return ""
 	}

@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 	"html"
+	"maps"
+	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -124,6 +126,7 @@ func (f *facts) bringsHome(at instant, viewer string, p *writing) bool {
 }
 
 var (
+	codesForm   = regexp.MustCompile(`\b[0-9a-z]{10}\b`)
 	tokenForm   = regexp.MustCompile(`zqxjv\d+k`)
 	articleForm = regexp.MustCompile(`(?s)<article id="p-([0-9a-z]{10})".*?</article>`)
 	likesForm   = regexp.MustCompile(`(?s)id="p-[0-9a-z]{10}-likes"[^>]*>(.*?)</div>`)
@@ -140,6 +143,7 @@ type serving struct {
 	from, to instant
 	how      string
 	except   string // a token the viewer has just sent, which may be sent back
+	about    string // what was asked for or is taken away: codes in it are known
 }
 
 // judge says what is wrong with bytes that were served: every token in them, and
@@ -167,6 +171,17 @@ func (f *facts) judge(s serving, body string) []string {
 			complain("%s", f.tell(token, of, viewer))
 		}
 	}
+	codes := codesForm.FindAllString(body, -1)
+	slices.Sort(codes)
+	for _, code := range slices.Compact(codes) {
+		p := f.codes[code]
+		if p == nil || strings.Contains(s.about, code) || strings.Contains(s.address, code) {
+			continue
+		}
+		if !f.ever(s.from, s.to, func(at instant) bool { return f.reads(at, viewer, p) }) {
+			complain("the code %s\n%s", code, f.tell(p.text.last(), said{writing: p}, viewer))
+		}
+	}
 	for _, m := range articleForm.FindAllStringSubmatch(body, -1) {
 		p := f.codes[m[1]]
 		if p == nil {
@@ -175,6 +190,7 @@ func (f *facts) judge(s serving, body string) []string {
 		for _, line := range likesForm.FindAllStringSubmatch(m[0], -1) {
 			wrong = append(wrong, f.judgeLikes(s, p, viewer, line[1])...)
 		}
+		wrong = append(wrong, f.judgeCommentCount(s, p, m[0])...)
 		f.judgePlaces(s, p, viewer, m[0], complain)
 	}
 	return wrong
@@ -193,7 +209,76 @@ func (f *facts) judgeLikes(s serving, p *writing, viewer, line string) []string 
 				s.how, s.address, s.viewer, s.from, s.to, name, p.id, p.code, f.tellBetween(viewer, name)))
 		}
 	}
+	return append(wrong, f.judgeLikeCount(s, p, viewer, line)...)
+}
+
+// judgeLikeCount says whether more people are named and counted than the viewer may see
+// like the post.
+func (f *facts) judgeLikeCount(s serving, p *writing, viewer, line string) []string {
+	said, most := len(accountForm.FindAllString(line, -1))+countIn(line, `(\d+) others?`), 0
+	for t := range f.relations {
+		if t.kind == likes && t.b == p.id && f.ever(s.from, s.to, func(at instant) bool {
+			return f.may(at, likes, t.a, p.id, true) &&
+				f.stands(at, p, func(places []string) bool { return f.sees(at, viewer, t.a, places) })
+		}) {
+			most++
+		}
+	}
+	if said > most {
+		return []string{fmt.Sprintf("%s of %s for %q, decided between %d and %d: %d like %s %s, who sees %d at most",
+			s.how, s.address, s.viewer, s.from, s.to, said, p.id, p.code, most)}
+	}
+	return nil
+}
+
+// judgeCommentCount says whether a post is said to have more comments than it has.
+// Hidden ones count: each leaves a placeholder.
+func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
+	said, most := len(commentIDs.FindAllString(text, -1))+countIn(text, `(\d+) more comments?`), 0
+	for _, c := range f.comments[p] {
+		if f.ever(s.from, s.to, func(at instant) bool { return c.text.each(at, func(text string) bool { return text != "" }) }) {
+			most++
+		}
+	}
+	if said > most {
+		return []string{fmt.Sprintf("%s of %s for %q, decided between %d and %d: %d comments on %s %s, which has %d at most",
+			s.how, s.address, s.viewer, s.from, s.to, said, p.id, p.code, most)}
+	}
+	return nil
+}
+
+// judgeHeader says what is wrong with the head of an answer but for the texts and codes
+// in it: who may keep it.
+func judgeHeader(s serving, a *answer) []string {
+	cache, ok := a.header.Get("Cache-Control"), false
+	feed := strings.HasPrefix(s.address, "/feeds/")
+	switch {
+	case feed && a.status == http.StatusOK:
+		ok = cache == "no-cache" // of nobody in particular
+	case a.status == http.StatusSeeOther && cache == "":
+		ok = true
+	default:
+		ok = cache == "private, no-cache" || strings.Contains(cache, "no-store")
+	}
+	var wrong []string
+	if !ok {
+		wrong = append(wrong, fmt.Sprintf("%s %s for %q, status %d: Cache-Control %q", s.how, s.address, s.viewer, a.status, cache))
+	}
+	if tag := a.header.Get("ETag"); tag != "" && !feed {
+		wrong = append(wrong, fmt.Sprintf("%s %s for %q, status %d: ETag %q", s.how, s.address, s.viewer, a.status, tag))
+	}
 	return wrong
+}
+
+// allOf is all that came with an answer: its head's values and its body.
+func allOf(a *answer) string {
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(a.header)) {
+		for _, value := range a.header[name] {
+			fmt.Fprintf(&b, "%s: %s\n", name, value)
+		}
+	}
+	return b.String() + plain(a.body)
 }
 
 // judgePlaces looks at which places, and whom, an entry names above its text.

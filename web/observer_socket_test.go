@@ -113,6 +113,7 @@ type follower struct {
 	// shown are the entries by code, gone the stamps of those taken off.
 	shown     map[string]*shownEntry
 	confirmed map[string]bool // since a river frame, until its ok
+	ever      map[string]bool // codes of entries that were ever shown on it; the reader's
 	ended     chan struct{}   // reading has
 	mu        sync.Mutex      // guards the page while reading
 	differing string          // the code of an entry that does not equal a reload
@@ -219,7 +220,10 @@ func (fl *follower) load() bool {
 		}
 	}
 	fl.address, fl.river, fl.sight = address, m[1], links(body, sightForm)[0]
-	fl.shown, fl.confirmed, fl.said = entriesOf(body), nil, nil
+	fl.shown, fl.confirmed, fl.said, fl.ever = entriesOf(body), nil, nil, map[string]bool{}
+	for code := range fl.shown {
+		fl.ever[code] = true
+	}
 	return true
 }
 
@@ -292,7 +296,7 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 			fl.t.Errorf("frame %s: %v", message, err)
 			return
 		}
-		fl.witness(&f, at)
+		fl.witness(&f, message, at)
 		fl.mu.Lock()
 		fl.said = append(fl.said, fmt.Sprintf("%d %s %s %s of %s", at, f.T, f.Post, f.Version, f.River))
 		fl.take(f)
@@ -300,19 +304,14 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 	}
 }
 
-// witness shows the observer a frame.
-func (fl *follower) witness(f *frame, at instant) {
-	var all strings.Builder
-	all.WriteString(f.HTML)
-	for _, part := range slices.Sorted(maps.Keys(f.Parts)) {
-		all.WriteString(f.Parts[part])
-	}
-	body := all.String()
-	if body == "" {
-		return
+// witness shows the observer a frame, all of it.
+func (fl *follower) witness(f *frame, message []byte, at instant) {
+	if f.T == "entry" && f.HTML == "" && len(f.Parts) == 0 {
+		return // says that nothing differs
 	}
 	fl.pushes.Add(1)
 	s := serving{viewer: nameOf(fl.who), address: fl.address, how: "frame", from: at, to: at}
+	body := plain(string(message))
 	if m := stampForm.FindStringSubmatch(body); m != nil {
 		rendered, _ := strconv.ParseInt(m[1], 10, 64) // digits
 		s.from = fl.serve[fl.node].earliest(instant(rendered))
@@ -320,13 +319,34 @@ func (fl *follower) witness(f *frame, at instant) {
 		// Made of names only, and of what was there a moment ago.
 		s.from -= instant(observedStale + 2*time.Second)
 	}
-	fl.judge(s, body)
-	if line, ok := f.Parts["likes"]; ok {
-		fl.facts.mu.RLock()
-		defer fl.facts.mu.RUnlock()
-		if p := fl.facts.codes[f.Post]; p != nil {
-			fl.complain(fl.facts.judgeLikes(s, p, s.viewer, line))
+	switch f.T {
+	case "entry":
+		fl.ever[f.Post] = true
+	case "gone":
+		if !fl.ever[f.Post] {
+			fl.complain([]string{fmt.Sprintf("frame of %s for %q: %s is gone, which was never there", s.address, s.viewer, f.Post)})
 		}
+		s.about = f.Post
+	}
+	fl.judge(s, body)
+	fl.facts.mu.RLock()
+	defer fl.facts.mu.RUnlock()
+	p := fl.facts.codes[f.Post]
+	if p == nil || f.T != "entry" {
+		return
+	}
+	on := fl.facts.showingOf(s.address)
+	if !fl.facts.ever(s.from, s.to, func(at instant) bool {
+		return fl.facts.reads(at, s.viewer, p) && on.holds(fl.facts, at, s.viewer, p)
+	}) {
+		fl.complain([]string{fmt.Sprintf("frame of %s for %q, decided between %d and %d: an entry of %s, which it does not hold\n%s",
+			s.address, s.viewer, s.from, s.to, f.Post, fl.facts.tell(p.text.last(), said{writing: p}, s.viewer))})
+	}
+	if line, ok := f.Parts["likes"]; ok {
+		fl.complain(fl.facts.judgeLikes(s, p, s.viewer, line))
+	}
+	if text, ok := f.Parts["comments"]; ok {
+		fl.complain(fl.facts.judgeCommentCount(s, p, text))
 	}
 }
 

@@ -116,14 +116,13 @@ type observed struct {
 // maxComplaints is how many violations are told one by one.
 const maxComplaints = 5
 
-func newObserved(t testing.TB, lively bool, nodes int) *observed {
+// seedOf returns what a test's chances are drawn from, RIVERRUN_SEED if that is set,
+// and logs it; and how many times as much is to be tested as usual, RIVERRUN_SOAK.
+func seedOf(t testing.TB) (seed uint64, scale int) {
 	t.Helper()
-	w := &observed{
-		t: t, seed: rand.Uint64(), scale: 1, lively: lively, db: testdb.New(t), facts: newFacts(),
-		gates: map[string]*sync.Mutex{}, serve: map[*liveSite]*timedRivers{},
-	}
+	seed, scale = rand.Uint64(), 1
 	for name, into := range map[string]func(uint64){
-		"RIVERRUN_SEED": func(n uint64) { w.seed = n }, "RIVERRUN_SOAK": func(n uint64) { w.scale = int(n) },
+		"RIVERRUN_SEED": func(n uint64) { seed = n }, "RIVERRUN_SOAK": func(n uint64) { scale = int(n) },
 	} {
 		if text := os.Getenv(name); text != "" {
 			n, err := strconv.ParseUint(text, 10, 64)
@@ -133,7 +132,17 @@ func newObserved(t testing.TB, lively bool, nodes int) *observed {
 			into(n)
 		}
 	}
-	t.Logf("RIVERRUN_SEED=%d", w.seed)
+	t.Logf("RIVERRUN_SEED=%d", seed)
+	return seed, scale
+}
+
+func newObserved(t testing.TB, lively bool, nodes int) *observed {
+	t.Helper()
+	seed, scale := seedOf(t)
+	w := &observed{
+		t: t, seed: seed, scale: scale, lively: lively, db: testdb.New(t), facts: newFacts(),
+		gates: map[string]*sync.Mutex{}, serve: map[*liveSite]*timedRivers{},
+	}
 	if err := jobs.Migrate(t.Context(), w.db.Primary); err != nil {
 		t.Fatal(err)
 	}

@@ -24,7 +24,13 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 		_, c, err := here.store.CreateGroup(ctx, timelines.NewGroup{Actor: ann.account.ID, Name: "den", Title: "den", Access: timelines.Private})
 		return c, err
 	})
-	post := ann.post("a word of ann's")
+	for _, slug := range []string{"photos", "vault"} {
+		ann.act(func(ctx context.Context) (timelines.Change, error) {
+			return here.store.CreateSubfeed(ctx, ann.account.ID, slug, slug, timelines.Private)
+		})
+	}
+	post := ann.post("a word of ann's on marzipan #harvest")
+	inPhotos, inVault := ann.post("a word in photos", "ann/photos"), ann.post("a word in the vault", "ann/vault")
 	inDen := ann.post("a word in the den", "den")
 
 	type form struct {
@@ -62,6 +68,24 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 			what: "hidden post", page: "/everything", code: post.Code,
 			takes: form{bobsForms, "/p/" + post.Code + "/hide", nil},
 			gives: form{bobsForms, "/p/" + post.Code + "/unhide", nil},
+		}, {
+			what: "hidden word", page: "/everything", code: post.Code,
+			takes: form{bobsForms, "/settings/unseen", []string{"term", "marzipan"}},
+			gives: form{bobsForms, "/settings/unseen/remove", []string{"term", "marzipan"}},
+		}, {
+			what: "hidden tag", page: "/everything", code: post.Code,
+			takes: form{bobsForms, "/settings/unseen", []string{"term", "#harvest"}},
+			gives: form{bobsForms, "/settings/unseen/remove", []string{"term", "#harvest"}},
+		}, {
+			what: "sub-feed's level", page: "/everything", code: inPhotos.Code,
+			before: []form{{annsForms, "/settings/feeds/access", []string{"feed", "photos", "level", "public"}}},
+			takes:  form{annsForms, "/settings/feeds/access", []string{"feed", "photos", "level", "private"}},
+			gives:  form{annsForms, "/settings/feeds/access", []string{"feed", "photos", "level", "public"}},
+		}, {
+			what: "admission", page: "/ann", code: inVault.Code,
+			before: []form{{annsForms, "/settings/feeds/admit", []string{"feed", "vault", "name", "bob"}}},
+			takes:  form{annsForms, "/settings/feeds/remove", []string{"feed", "vault", "name", "bob"}},
+			gives:  form{annsForms, "/settings/feeds/admit", []string{"feed", "vault", "name", "bob"}},
 		}, {
 			what: "subscription", page: "/", code: post.Code,
 			before: []form{{bobsForms, "/ann/subscribe", nil}},
@@ -118,9 +142,8 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 			}
 			t.Logf("goes after %v, comes after %v", took[0], took[1])
 			for _, times := range took {
-				// The machine may be busy; what takes a second by nature does so each time.
-				if best := slices.Min(times); best > time.Second {
-					t.Errorf("arrives after %v at best", best)
+				if worst := slices.Max(times); worst > time.Second {
+					t.Errorf("arrives after %v at worst", worst)
 				}
 			}
 		})

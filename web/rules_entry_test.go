@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"riverrun/timelines"
 )
@@ -160,8 +161,15 @@ func (c *ruleCheck) likes(a *answer, r *ruleRow, text string, full bool) {
 	}
 }
 
+// patterns are those of countIn, compiled once.
+var patterns sync.Map
+
 func countIn(text, pattern string) int {
-	m := regexp.MustCompile(pattern).FindStringSubmatch(text)
+	form, known := patterns.Load(pattern)
+	if !known {
+		form, _ = patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
+	}
+	m := form.(*regexp.Regexp).FindStringSubmatch(text)
 	if m == nil {
 		return 0
 	}

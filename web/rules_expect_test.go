@@ -111,10 +111,11 @@ const (
 	hiddenAuthor  = "ann"       // whom hides "author" means
 	hiddenGroup   = "club-open" // whom hides "group" means
 	ruleTalker    = "talker"
-	ruleRecluse   = "recluse" // likes as much as others; their page is private
-	hiddenPosts   = 1         // rows n%4 are hidden one by one by who hides "post"
-	hiddenWordIn  = 2         // ... have the word in them
-	hiddenTagIn   = 3         // ... have the tag in them
+	ruleRecluse   = "recluse"   // likes as much as others; their page is private
+	ruleKeeper    = "viewer-11" // an insider, who keeps some posts
+	hiddenPosts   = 1           // rows n%4 are hidden one by one by who hides "post"
+	hiddenWordIn  = 2           // ... have the word in them
+	hiddenTagIn   = 3           // ... have the tag in them
 	ruleWord      = "sunflower"
 	ruleHiddenTag = "hushhush"
 )
@@ -251,8 +252,6 @@ type rulePage struct {
 	feed bool
 	// whys: its entries say why they are there.
 	whys bool
-	// often: every viewer looks at it, not every other.
-	often bool
 }
 
 func (p *rulePage) status(v *ruleViewer) int {
@@ -281,18 +280,22 @@ func rulePages() []*rulePage {
 		return func(v *ruleViewer, r *ruleRow) bool { return slices.Contains(list(r), v.name) }
 	}
 	pages := []*rulePage{
-		{address: "/", often: true, opens: home, holds: homeHolds, whys: true},
+		{address: "/", opens: home, holds: homeHolds, whys: true},
 		{address: "/?mode=friends", opens: home, holds: friendsHold, whys: true},
 		{address: "/lists/all", opens: mine, holds: listHolds, whys: true},
-		{address: "/everything", often: true, holds: isForAll, feed: true},
+		{address: "/everything", holds: isForAll, feed: true},
 		{address: "/everything?lang=en", holds: isForAll, feed: true},
 		{address: "/best", holds: func(v *ruleViewer, r *ruleRow) bool { return isForAll(v, r) && len(talkersOf(r)) >= 5 }, feed: true},
 		{address: "/most-faved", holds: func(v *ruleViewer, r *ruleRow) bool { return isForAll(v, r) && len(r.favers) >= 5 }, feed: true},
-		{address: "/tag/riverproof", often: true, holds: always, feed: true},
+		{address: "/tag/riverproof", holds: always, feed: true},
 		{address: "/tag/cormorant", holds: talkedOf, feed: true},
 		{address: "/search?q=albatross", holds: always},
 		{address: "/search?q=cormorant", holds: talkedOf},
 		{address: "/search?q=from%3Atalker", holds: talkedOf},
+		// Whose own page is closed is found all the same, where the viewer reads it.
+		{address: "/search?q=from%3A" + ruleRecluse, holds: func(_ *ruleViewer, r *ruleRow) bool {
+			return slices.ContainsFunc(r.comments, func(c ruleComment) bool { return c.by == ruleRecluse })
+		}},
 		{address: "/search?q=albatross+in%3Aclub-shut", holds: func(v *ruleViewer, r *ruleRow) bool {
 			return slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.owner == "club-shut" && v.reads(p) })
 		}},
@@ -319,6 +322,16 @@ func rulePages() []*rulePage {
 				return slices.ContainsFunc(r.comments, func(c ruleComment) bool { return c.by == person })
 			}, feed: true})
 	}
+	pages = append(pages, &rulePage{
+		address: "/" + ruleKeeper + "/faves", whole: true, own: ruleKeeper,
+		opens: func(v *ruleViewer) int {
+			if v.name != ruleKeeper {
+				return 404
+			}
+			return 200
+		},
+		holds: has(func(r *ruleRow) []string { return r.favers }),
+	})
 	for i, name := range ruleAuthors {
 		pages = append(pages, gatedPage(rulePlace{kind: timelines.KindFeed, owner: name, level: ruleLevels[i]}))
 		for j, slug := range ruleSlugs {

@@ -17,13 +17,16 @@ import (
 	"riverrun/timelines"
 )
 
+// morePushed is how many pages a viewer keeps open besides everything and a post's.
+const morePushed = 1
+
 // checkPushes lets every viewer keep pages open while each post gets a comment of
 // the talker's, or another text, or both: those who may see it there are pushed exactly what
 // a page would show them, and the others not a frame.
 func (s *ruleSite) checkPushes(t *testing.T, checks *atomic.Int64) {
 	var sockets []*ruleSocket
 	for i, v := range s.viewers {
-		r := s.rows[(7*i)%len(s.rows)]
+		r := s.rows[(7*i+s.offset)%len(s.rows)]
 		pages := []*rulePage{s.pages[3], { // everything, a post
 			address: "/p/" + r.code, whole: true,
 			holds: func(_ *ruleViewer, at *ruleRow) bool { return at == r },
@@ -34,13 +37,12 @@ func (s *ruleSite) checkPushes(t *testing.T, checks *atomic.Int64) {
 				return http.StatusOK
 			},
 		}}
-		if i%2 == 0 {
-			pages = pages[1:]
-		}
-		for j := range s.pages { // and one more of those that are open to the viewer
-			if p := s.pages[(i+j)%len(s.pages)]; p.status(v) == http.StatusOK && !slices.Contains(pages, p) && (v.signedIn() || !p.whys) {
+		more := morePushed
+		for j := range s.pages { // and some more of those that are open to the viewer
+			p := s.pages[(i+j+s.offset)%len(s.pages)]
+			if (more > 0 || s.soaks) && p.status(v) == http.StatusOK && !slices.Contains(pages, p) && (v.signedIn() || !p.whys) {
 				pages = append(pages, p)
-				break
+				more--
 			}
 		}
 		for _, p := range pages {

@@ -5,11 +5,15 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -24,6 +28,8 @@ type ruleSite struct {
 	byCode  map[string]*ruleRow
 	pages   []*rulePage
 	names   []string // of people and groups; a title's number is the index
+	offset  int      // picks samples, by the seed
+	soaks   bool     // nothing is sampled
 }
 
 // Whatever may not be seen has a marker in it: a letter for what it is, a number
@@ -149,6 +155,15 @@ func newRuleSite(t testing.TB) *ruleSite {
 		liveSite: newLiveSiteOver(t, rivers.DefaultOptions(), nil),
 		people:   map[string]*person{}, viewers: ruleViewers(), rows: ruleRows(), byCode: map[string]*ruleRow{}, pages: rulePages(),
 	}
+	// Thousands of rivers are built, and a quarter of their time is planning.
+	for _, pool := range []*pgxpool.Pool{s.db.Primary, s.db.Secondary} {
+		const plan = `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET plan_cache_mode = force_generic_plan', current_database()); END $$`
+		if _, err := pool.Exec(s.ctx(), plan); err != nil {
+			t.Fatal(err)
+		}
+	}
+	seed, _ := seedOf(t)
+	s.offset, s.soaks = int(seed%1e6), os.Getenv("RIVERRUN_SOAK") != ""
 	for _, list := range [][]string{ruleAuthors, ruleGroups, {ruleTalker, ruleRecluse}, ruleCrowd} {
 		s.names = append(s.names, list...)
 	}
@@ -189,14 +204,18 @@ func newRuleSite(t testing.TB) *ruleSite {
 	}
 	// Some look at some pages while all is open: rivers stand that hold what is about
 	// to be closed.
+	var all sync.WaitGroup
 	for i, v := range s.viewers {
 		browser := s.browser(t, v)
-		for j, p := range s.pages {
-			if (i+j)%5 == 0 {
-				browser.get(p.address)
+		all.Go(func() {
+			for j, p := range s.pages {
+				if (i+j+s.offset)%5 == 0 {
+					browser.get(p.address)
+				}
 			}
-		}
+		})
 	}
+	all.Wait()
 	s.narrow()
 	return s
 }
