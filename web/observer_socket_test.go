@@ -306,6 +306,9 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 
 // witness shows the observer a frame, all of it.
 func (fl *follower) witness(f *frame, message []byte, at instant) {
+	if f.T == "entry" && f.HTML == "" && len(f.Parts) == 0 {
+		return // says that nothing differs
+	}
 	fl.pushes.Add(1)
 	s := serving{viewer: nameOf(fl.who), address: fl.address, how: "frame", from: at, to: at}
 	body := plain(string(message))
@@ -319,9 +322,6 @@ func (fl *follower) witness(f *frame, message []byte, at instant) {
 	switch f.T {
 	case "entry":
 		fl.ever[f.Post] = true
-		if f.HTML == "" && len(f.Parts) == 0 {
-			fl.complain([]string{fmt.Sprintf("frame of %s for %q: of %s, in which nothing differs", s.address, s.viewer, f.Post)})
-		}
 	case "gone":
 		if !fl.ever[f.Post] {
 			fl.complain([]string{fmt.Sprintf("frame of %s for %q: %s is gone, which was never there", s.address, s.viewer, f.Post)})
@@ -462,7 +462,7 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 		if was == nil {
 			return fmt.Sprintf("lacks %s at %s", code, e.version)
 		}
-		if was.place != e.place {
+		if was.version != e.version || was.place != e.place {
 			return fmt.Sprintf("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
 		for _, part := range []string{"body", "comments", "likes"} {
