@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -282,4 +283,28 @@ func TestFoldedCommentsFollow(t *testing.T) {
 	if got := told(); !slices.Contains(got, "comments") {
 		t.Errorf("of an edit among the folded comments and a like the page is sent %q", got)
 	}
+}
+
+// A ban that ends while the page is visited because of it leaves the page as it was,
+// whatever was decided between the two.
+func TestABanThatEndsDuringTheVisit(t *testing.T) {
+	paused := &pausedRivers{}
+	s := newLiveSite(t, func(c *hubConfig) {
+		c.hear, c.beat = deaf, make(chan time.Time)
+		paused.riverSource = c.rivers
+		c.rivers = paused
+	})
+	vic, eve, cat := s.person("vic"), s.person("eve"), s.person("cat")
+	post := eve.post("from eve")
+	everything := rivers.Name{UserID: vic.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	page := s.open(vic, "/everything")
+	var once sync.Once
+	paused.before = func() {
+		// What the flush found, by which the page came to be visited, is offered meanwhile.
+		once.Do(func() { eve.unban("vic") })
+	}
+	eve.ban("vic")
+	s.server.hub.shardOf(everything).ask([]int64{post.PostID})
+	s.fence(cat, everything, page)
+	page.sameAsReload(s, vic, everything)
 }

@@ -39,10 +39,11 @@ type view struct {
 	// owed: the client is to be sent an ok, as it subscribed, or as something differed when
 	// the page was gone through. more is what the last one said.
 	owed, more bool
-	// settled is when the page was last visited, posts of it inquired, or an entry taken
-	// off. What began to be decided earlier may not know why an entry is not shown, and
-	// adds none; nor is the page compared with it.
-	settled time.Time
+	// visited is when the page was last visited, or posts of it inquired. What began to be
+	// decided earlier may not know why an entry is shown, and takes none off. settled is
+	// when that was, or an entry was taken off. What began to be decided earlier may not
+	// know why one is not shown, and adds none; nor is the page compared with it.
+	visited, settled time.Time
 
 	shard  *shard
 	watch  rivers.Watch
@@ -176,7 +177,8 @@ func (v *view) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.settled = h.cfg.now()
+	v.visited = h.cfg.now()
+	v.settled = v.visited
 	if page.River != v.river {
 		v.river = page.River
 		if err := v.socket.send(ctx, "river", frameRiver(v.river)); err != nil {
@@ -329,15 +331,17 @@ func (v *view) drop(f *dropFrame) {
 }
 
 // apply works off what flushes found. What was decided too long ago, because
-// this reader is slow, or might bring back what the page was rid of since, is
-// asked for again instead of sent.
+// this reader is slow, or might bring back what the page was rid of since, or take
+// off what came back since, is asked for again instead of sent.
 func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 	var again []int64
 	for id, u := range pending {
 		if u.watch != v.watch {
 			continue // of a generation this page has left
 		}
-		if v.stale(u.batch) || u.item != nil && v.shown[id] == nil && u.batch.began.Before(v.settled) {
+		shown := v.shown[id] != nil
+		if v.stale(u.batch) || u.item != nil && !shown && u.batch.began.Before(v.settled) ||
+			u.gone != nil && shown && u.batch.began.Before(v.visited) {
 			again = append(again, id)
 			continue
 		}
