@@ -42,7 +42,6 @@ func foldOf(c *timelines.Content) *Fold {
 	if c.Marked != nil {
 		f.Comments.Marks = []Mark{}
 	}
-	f.Comments.Likers = c.FoldedLikerIDs
 	if f.Decisive == nil {
 		f.Decisive = []int64{}
 	}
@@ -61,6 +60,7 @@ func foldOf(c *timelines.Content) *Fold {
 	f.Faves = c.Faves
 	f.Comments.Total = c.Comments
 	f.Comments.IDs = append(f.Comments.IDs, c.CommenterIDs...)
+	f.Comments.EditedAt, f.Comments.FoldedLikes, f.Comments.Likers = c.CommentsEditedAt, c.FoldedLikes, c.FoldedLikerIDs
 	for _, s := range c.Shown {
 		body := s.Body
 		if s.BodyCut {

@@ -80,7 +80,10 @@ type Stale struct {
 // unaware is the condition on a river r that it was built, or is being built, from what
 // may be older than the change of @tx. Times would not do: a build reads a moment before
 // it stands here, and a change is committed a moment before its job looks. Nor would the
-// access clock: a first tag does not move it.
+// access clock: a first tag does not move it. (A primary server that crashes may give
+// the number of a transaction out again that was rolled back within its last moments. A
+// generation of before that would know the later one; where the secondary store is on
+// another server and survives, the next change or its expiry replaces it.)
 const unaware = `NOT pg_visible_in_snapshot(@tx::bigint::text::xid8, r.knows)`
 
 // Spread begins to make the rivers anew that a change of access or subscription made

@@ -113,11 +113,14 @@ func (it *Item) Hides(person int64) bool {
 	return hidden
 }
 
-// CrowdFolded reports whether so many took part in what is folded away that Veiled may
-// lack some of them.
-func (it *Item) CrowdFolded() bool {
+// CrowdFolded reports whether so many commented that Veiled may lack some who are folded
+// away.
+func (it *Item) CrowdFolded() bool { return len(it.Fold.Comments.IDs) >= MaxPeople }
+
+// LikersFolded reports whether Veiled may lack some who like comments that are folded away.
+func (it *Item) LikersFolded() bool {
 	c := &it.Fold.Comments
-	return len(c.IDs) >= MaxPeople || c.Likers == nil && c.Total > len(c.Shown)
+	return c.Likers == nil && c.Total > len(c.Shown)
 }
 
 // Likes are the post's likes as the viewer may know of them.
@@ -175,9 +178,12 @@ type CommentsFold struct {
 	Shown []Comment `json:"shown"`
 	// IDs are the distinct commenters, up to MaxPeople.
 	IDs []int64 `json:"ids"`
-	// Likers are who likes comments that are folded away, for the readers who unfold
-	// them. It is nil if that is very much, and on JSON of before there was any.
-	Likers []int64 `json:"likers"`
+	// EditedAt is when the last edit of any of them was, 0 never. FoldedLikes are likes of
+	// comments that are folded away, Likers by whom, for the readers who unfold them: unset
+	// and nil if that is very much, and on JSON of before there was any.
+	EditedAt    int64   `json:"edited,omitempty"`
+	FoldedLikes int     `json:"likes"`
+	Likers      []int64 `json:"likers"`
 	// Marks are what the post's texts, its own and the comments, name with tags and
 	// @names. It is nil if that is very much, and on JSON of before there was any.
 	Marks []Mark `json:"marks"`

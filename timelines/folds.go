@@ -27,11 +27,15 @@ type Content struct {
 	LikerIDs  []int64 // newest first, bounded
 	Faves     int     // all who keep it
 	Comments  int     // all comments not deleted
+	// CommentsEditedAt is when the last edit of any of them was, in microseconds; 0 never.
+	CommentsEditedAt int64
 	// CommenterIDs are distinct, bounded.
 	CommenterIDs []int64
 	Shown        []ShownComment // oldest first
-	// FoldedLikerIDs are distinct: who likes comments after the first ones that were
-	// asked for. It is nil if these, or who likes them, are very many.
+	// FoldedLikes are those of comments after the first ones that were asked for, and
+	// FoldedLikerIDs, distinct, by whom. Both are unset if they, or these comments, are
+	// very many.
+	FoldedLikes    int
 	FoldedLikerIDs []int64
 	// Marked are the timelines that tags and @names bring the post to, each with
 	// everybody who wrote them; nil if that is very many.
@@ -97,7 +101,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 			ARRAY(SELECT l.account_id FROM likes l WHERE l.post_id = p.id
 				ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people),
 			(SELECT count(*) FROM faves f WHERE f.post_id = p.id),
-			(SELECT count(*) FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL),
+			talk.comments, talk.edited_at,
 			ARRAY(SELECT DISTINCT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 				ORDER BY c.author_id LIMIT @people),
 			(SELECT coalesce(jsonb_agg(jsonb_build_object(
@@ -115,11 +119,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				UNION
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s),
-			ARRAY(SELECT DISTINCT l.account_id
-				FROM (SELECT c.id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-					ORDER BY c.created_at, c.id OFFSET @first LIMIT @people) c
-				JOIN comment_likes l ON l.comment_id = c.id
-				ORDER BY l.account_id LIMIT @people),
+			folded.likes, folded.liker_ids,
 			(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(jsonb_build_object(
 				'timeline', m.timeline_id, 'author', m.author_id) ORDER BY m.timeline_id, m.author_id) END
 			FROM (SELECT DISTINCT m.timeline_id, coalesce(c.author_id, p.author_id) AS author_id
@@ -127,27 +127,43 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				WHERE m.post_id = p.id LIMIT @people) m),
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
 				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id)
-		FROM posts p WHERE p.id = ANY(@posts)`
+		FROM posts p
+		CROSS JOIN LATERAL (
+			SELECT count(*) AS comments, max(c.edited_at) AS edited_at
+			FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL) talk
+		CROSS JOIN LATERAL (
+			SELECT count(*) AS likes, coalesce(array_agg(DISTINCT l.account_id), '{}') AS liker_ids
+			FROM (
+				SELECT l.account_id
+				FROM (SELECT c.id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+					ORDER BY c.created_at, c.id OFFSET @first LIMIT @people) c
+				JOIN comment_likes l ON l.comment_id = c.id LIMIT @likes) l) folded
+		WHERE p.id = ANY(@posts)`
+	likes := 4 * d.People
 	found := make(map[int64]*Content, len(posts))
 	batch.Queue(query, pgx.StrictNamedArgs{
 		"posts": posts, "body_runes": d.BodyRunes, "comment_runes": d.CommentRunes,
-		"first": d.First, "last": d.Last, "people": d.People,
+		"first": d.First, "last": d.Last, "people": d.People, "likes": likes,
 	}).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var c Content
 			var created time.Time
-			var edited *time.Time
+			var edited, commentsEdited *time.Time
 			if err := rows.Scan(&c.PostID, &c.Version, &c.Deleted, &c.Decisive, &c.Code, &c.AuthorID,
 				&c.Body, &c.BodyCut, &created, &edited, &c.Via, &c.ViaURL,
-				&c.Likes, &c.LikerIDs, &c.Faves, &c.Comments, &c.CommenterIDs, &c.Shown, &c.FoldedLikerIDs, &c.Marked, &c.Attached); err != nil {
+				&c.Likes, &c.LikerIDs, &c.Faves, &c.Comments, &commentsEdited, &c.CommenterIDs, &c.Shown,
+				&c.FoldedLikes, &c.FoldedLikerIDs, &c.Marked, &c.Attached); err != nil {
 				return err
 			}
 			c.CreatedAt = Micros(created)
 			if edited != nil {
 				c.EditedAt = Micros(*edited)
 			}
-			if c.Comments-d.First > d.People || len(c.FoldedLikerIDs) == d.People {
-				c.FoldedLikerIDs = nil
+			if commentsEdited != nil {
+				c.CommentsEditedAt = Micros(*commentsEdited)
+			}
+			if c.Comments-d.First > d.People || c.FoldedLikes == likes {
+				c.FoldedLikes, c.FoldedLikerIDs = 0, nil
 			}
 			if c.Deleted {
 				c = Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}

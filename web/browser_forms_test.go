@@ -6,12 +6,16 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
 )
 
 func TestUnfoldedCommentsStay(t *testing.T) {
@@ -229,4 +233,53 @@ func TestWritingOnWhileSending(t *testing.T) {
 	release()
 	a.codeOf("the third")
 	a.await("an empty form", text+` === ''`)
+}
+
+// What a reply put into the page, or took off it, and somebody took back before the
+// socket's server had looked, is no change for that: the page asks.
+func TestRepliesTakenBackInBrowser(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	ann, bob := s.person("ann"), s.person("bob")
+	post := bob.post("a word")
+	b := s.tab(browser, "ann")
+	b.signIn("ann")
+	b.visit("/everything")
+	b.live()
+	all := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	edit := func(text string) {
+		bob.edit(post.Code, text)
+		s.followUp()
+		s.server.hub.shardOf(all).ask([]int64{post.PostID})
+		b.shows(post.Code, "body", text)
+	}
+	edit("another word") // from here on the server knows what the page shows
+	press := func(act string) {
+		eval[bool](b, `(document.querySelector('#p-`+post.Code+`-acts form[action$="/`+act+`"]').requestSubmit(), true)`)
+	}
+	const offered = `document.querySelector('#p-%s-acts form[action$="/%s"]')`
+	press("like")
+	b.await("the like", fmt.Sprintf(offered, post.Code, "unlike"))
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return s.store.Unlike(ctx, ann.account.ID, post.Code)
+	})
+	edit("a third word")
+	b.await("the like to go", fmt.Sprintf(offered, post.Code, "like"))
+
+	b.visit("/ann")
+	b.live()
+	b.write(`#composer form`, "soon gone")
+	ann.remove(b.codeOf("soon gone"))
+	b.await("the post to go", `!document.body.textContent.includes('soon gone')`)
+
+	ann.like(post.Code)
+	s.followUp()
+	b.visit("/ann/likes")
+	b.live()
+	press("unlike")
+	b.await("the entry to go", `!document.querySelector('#p-`+post.Code+`')`)
+	ann.like(post.Code)
+	s.followUp()
+	b.await("the entry to come back", `document.querySelector('#p-`+post.Code+`')`)
+	b.equalsReload()
 }

@@ -56,10 +56,10 @@ func malformed(format string, args ...any) error {
 	return &malformedError{fmt.Sprintf(format, args...)}
 }
 
-// A clientFrame is what a client says: exactly one of them is set.
+// A clientFrame is what a client says: exactly one of the two is set.
 type clientFrame struct {
-	subscribe   *subscribeFrame
-	drop, shown *entriesFrame
+	subscribe *subscribeFrame
+	drop      *dropFrame
 }
 
 // A subscribeFrame asks for everything that changes on a page, beginning with
@@ -81,12 +81,11 @@ type subscribeFrame struct {
 	entries map[string]version
 }
 
-// An entriesFrame says what the client did with entries by itself: drop, that it took
-// them off the screen at the page's lower end, so that it does not grow for ever; shown,
-// that it put replies to forms into them, of which the socket's server knows nothing.
-type entriesFrame struct {
+// A dropFrame says that the client took entries off the screen by itself, at
+// the page's lower end, so that it does not grow for ever.
+type dropFrame struct {
 	river int64
-	// entries are the entries' versions by the posts' codes: the last, or the present ones.
+	// entries are the entries' last versions by the posts' codes.
 	entries map[string]version
 }
 
@@ -129,13 +128,10 @@ func parseFrame(message []byte) (clientFrame, error) {
 			return clientFrame{}, malformed("sight")
 		}
 		return clientFrame{subscribe: f}, nil
-	case "drop", "shown":
-		f := &entriesFrame{river: river}
+	case "drop":
+		f := &dropFrame{river: river}
 		if f.entries, err = parseEntries(raw.Entries); err != nil {
 			return clientFrame{}, err
-		}
-		if raw.T == "shown" {
-			return clientFrame{shown: f}, nil
 		}
 		return clientFrame{drop: f}, nil
 	}
@@ -225,14 +221,14 @@ func (v version) String() string {
 // parseVersion is the inverse of version.String.
 func parseVersion(s string) (version, bool) {
 	numbers := strings.Split(s, ".")
-	if len(numbers) != 2 && len(numbers) != 3 {
+	if len(numbers) < 2 {
 		return version{}, false
 	}
 	var v version
 	var errs [3]error
 	v.Entry, errs[0] = strconv.ParseInt(numbers[0], 10, 64)
 	v.Fold, errs[1] = strconv.ParseInt(numbers[1], 10, 64)
-	if len(numbers) == 3 {
+	if len(numbers) > 2 { // and what a newer server may have put behind it
 		v.veil, errs[2] = strconv.ParseUint(numbers[2], 36, 64)
 	}
 	if err := errors.Join(errs[:]...); err != nil || v.Entry < 0 || v.Fold < 0 {

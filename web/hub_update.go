@@ -124,30 +124,28 @@ type shown struct {
 	code  string
 	stamp rivers.Stamp
 	place int64
-	// item is what the page shows of it, decided with sets; nil while nobody knows. sum
-	// is of its own parts, if summed.
-	item   *rivers.Item
-	sets   *timelines.Sets
-	sum    [parts]uint64
-	summed bool
+	// item is what the last frame was made from, and sum its own parts'; unset
+	// while the page shows what it was rendered with, which nobody kept.
+	item *rivers.Item
+	sum  [parts]uint64
 	// veil is what the viewer's sets made of it, 0 while nobody knows.
 	veil uint64
 }
 
 // forget takes it that nobody knows what the page shows of the entry.
-func (e *shown) forget() { *e = shown{code: e.code, place: e.place} }
+func (e *shown) forget() { e.stamp, e.item, e.veil = rivers.Stamp{}, nil, 0 }
 
 // otherPeople reports whether others may be hidden in it than in what the page shows.
 func (e *shown) otherPeople(it *rivers.Item) bool {
 	return e.item == nil || !slices.Equal(e.item.Veiled, it.Veiled) || e.item.CrowdFolded() || it.CrowdFolded()
 }
 
-// changed returns those parts that differ from what the page shows, and whether any
-// does. The shared parts are compared by what they are made from: their HTML holds
-// times, which the page keeps by itself.
-func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessage, any bool) {
+// changed returns those parts that differ from what the page shows. The shared
+// parts are compared by what they are made from: their HTML holds times, which
+// the page keeps by itself.
+func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessage) {
 	if e.item == nil {
-		return r.part, true
+		return r.part
 	}
 	for _, p := range [...]part{partWhy, partActs, partLikes} {
 		if r.sum[p] != e.sum[p] {
@@ -163,31 +161,21 @@ func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessag
 		if was.Fold.Text != is.Fold.Text || !slices.Equal(was.Fold.Attached, is.Fold.Attached) || !sameTo {
 			set[partBody] = r.part[partBody]
 		}
-		if was.Fold.Comments.Total != is.Fold.Comments.Total || !sameComments(was, is) || foldedAlone(was.Fold, is.Fold) {
+		if was.Fold.Comments.Total != is.Fold.Comments.Total || !slices.EqualFunc(was.Fold.Comments.Shown, is.Fold.Comments.Shown, sameComment) ||
+			!sameFolded(&was.Fold.Comments, &is.Fold.Comments) {
 			set[partComments] = r.part[partComments]
 		}
 	}
-	return set, slices.ContainsFunc(set[:], func(p json.RawMessage) bool { return p != nil })
+	return set
 }
 
-// foldedAlone reports whether a post changed by what is folded away only, such as a
-// comment that was edited or liked there: who unfolded it is to unfold it again.
-func foldedAlone(was, is *rivers.Fold) bool {
-	return was.Version != is.Version && is.Comments.Total > len(is.Comments.Shown) && was.Faves == is.Faves &&
-		reflect.DeepEqual(was.Text, is.Text) && reflect.DeepEqual(was.Likes, is.Likes) && slices.Equal(was.Decisive, is.Decisive)
+// sameFolded reports whether the comments that are folded away are as they were, as far
+// as a fold says: who unfolded them is to unfold them again if not.
+func sameFolded(was, is *rivers.CommentsFold) bool {
+	return was.EditedAt == is.EditedAt && was.FoldedLikes == is.FoldedLikes && slices.Equal(was.Likers, is.Likers)
 }
 
-// sameComments reports whether both show the same comments, of those people whom the
-// viewer sees.
-func sameComments(was, is *rivers.Item) bool {
-	return slices.EqualFunc(was.Fold.Comments.Shown, is.Fold.Comments.Shown, func(a, b rivers.Comment) bool {
-		if was.Hides(a.Author) && is.Hides(b.Author) {
-			return a.ID == b.ID
-		}
-		a.Likes, b.Likes = was.CommentLikes(&a), is.CommentLikes(&b)
-		return reflect.DeepEqual(a, b)
-	})
-}
+func sameComment(a, b rivers.Comment) bool { return reflect.DeepEqual(a, b) }
 
 // newer reports whether a says anything b does not. Both numbers of a stamp only
 // grow within one river, each by itself (R2).

@@ -474,7 +474,7 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 		if was == nil {
 			return fmt.Sprintf("lacks %s at %s", code, e.version)
 		}
-		if was.place != e.place {
+		if was.version != e.version || was.place != e.place {
 			return fmt.Sprintf("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
 		for _, part := range []string{"body", "comments", "likes"} {

@@ -8,6 +8,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"riverrun/rivers"
@@ -148,9 +150,10 @@ func (s *Server) mac(texts ...string) []byte {
 // veil names, never by 0, what the viewer's sets decided in an entry. Shown at equal
 // stamps by equal veils an entry is the same, whatever else became of the sets; so who
 // comes back with it is sent what differs and is not told, by being sent what does not,
-// that somebody bans them. Nobody can tell from it who is hidden.
+// that somebody bans them. Nobody can tell from it who is hidden; that it changes, and
+// nothing else, tells that somebody unseen took part, as the stamp does.
 func (s *Server) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
-	b := binary.AppendVarint(nil, it.PostID)
+	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
 	add := func(n int64) { b = binary.AppendVarint(b, n) }
 	// People who are folded away count: the reader may have unfolded them.
 	add(int64(len(it.Veiled)))
@@ -170,8 +173,16 @@ func (s *Server) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
 	if it.Hidden {
 		add(1)
 	}
-	if it.CrowdFolded() {
+	switch {
+	case it.CrowdFolded():
 		b = append(b, sets.Sight()...) // of some of them nobody knows here
+	case it.LikersFolded():
+		// Nor of all of these. Of bans by others nothing is told all the same: who writes a
+		// thousand comments beneath one post would hear of each. Likes of comments that
+		// are unfolded there may be counted which somebody's ban has hidden since.
+		for _, id := range slices.Sorted(maps.Keys(sets.Bans)) {
+			add(id)
+		}
 	}
 	return binary.BigEndian.Uint64(s.mac(string(b))) | 1
 }

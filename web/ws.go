@@ -53,7 +53,7 @@ type socket struct {
 // notes are what has happened since the writer last looked.
 type notes struct {
 	subscribe *subscribeFrame
-	entries   []clientFrame // drop and shown, as they came
+	drop      []*dropFrame
 	resync    bool
 	front     *front
 	pending   map[int64]*update  // the newest of each post
@@ -64,11 +64,10 @@ type notes struct {
 // behind visits its page instead.
 const maxPending = 1024
 
-// maxSaid is how many drop and shown frames may wait for a writer that is stuck.
-const maxSaid = 16
+// maxDrops is how many drop frames may wait for a writer that is stuck.
+const maxDrops = 16
 
-// How often a client may speak: a page subscribes once, and tells now and then what it
-// did by itself.
+// How often a client may speak: a page subscribes once and drops now and then.
 const (
 	framesPerSecond = 4
 	frameBurst      = 16
@@ -221,9 +220,9 @@ func (s *socket) read(ctx context.Context) {
 			if frame.subscribe != nil {
 				s.notes.subscribe = frame.subscribe
 			} else {
-				s.notes.entries = append(s.notes.entries, frame)
+				s.notes.drop = append(s.notes.drop, frame.drop)
 			}
-			much := len(s.notes.entries) > maxSaid
+			much := len(s.notes.drop) > maxDrops
 			s.mu.Unlock()
 			nudge(s.wake)
 			if much {

@@ -89,7 +89,8 @@ func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err e
 	if err != nil {
 		return false, err
 	}
-	v.settled = h.cfg.now()
+	v.visited = h.cfg.now()
+	v.settled = v.visited
 	switch {
 	case seen[0].SignedOut:
 		return false, timelines.ErrSignedOut

@@ -39,10 +39,11 @@ type view struct {
 	// owed: the client is to be sent an ok, as it subscribed, or as something differed when
 	// the page was gone through. more is what the last one said.
 	owed, more bool
-	// settled is when the page was last visited, posts of it inquired, or an entry taken
-	// off. What began to be decided earlier may not know why an entry is not shown, and
-	// adds none; nor is the page compared with it.
-	settled time.Time
+	// visited is when the page was last visited, or posts of it inquired. What began to be
+	// decided earlier may not know why an entry is shown, and takes none off. settled is
+	// when that was, or an entry was taken off. What began to be decided earlier may not
+	// know why one is not shown, and adds none; nor is the page compared with it.
+	visited, settled time.Time
 
 	shard  *shard
 	watch  rivers.Watch
@@ -69,12 +70,8 @@ func (v *view) work(ctx context.Context, n notes) error {
 	case !v.subscribed:
 		return nil
 	}
-	for _, f := range n.entries {
-		if f.drop != nil {
-			v.drop(f.drop)
-		} else if err := v.replied(ctx, f.shown); err != nil {
-			return err
-		}
+	for _, f := range n.drop {
+		v.drop(f)
 	}
 	switch {
 	case n.subscribe != nil:
@@ -180,7 +177,8 @@ func (v *view) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.settled = h.cfg.now()
+	v.visited = h.cfg.now()
+	v.settled = v.visited
 	if page.River != v.river {
 		v.river = page.River
 		if err := v.socket.send(ctx, "river", frameRiver(v.river)); err != nil {
@@ -242,13 +240,10 @@ func (v *view) anew() {
 // that nothing of its post changed. It must have been decided after that was sent.
 func (v *view) recheck(it *rivers.Item, sets *timelines.Sets) {
 	e := v.shown[it.PostID]
-	switch {
-	case e == nil || newer(e.stamp, it.Stamp):
-	case e.veil != v.veil(it, sets):
-		e.forget()
-	case e.item == nil && e.stamp == it.Stamp:
-		e.item, e.sets = it, sets
+	if e == nil || newer(e.stamp, it.Stamp) || e.veil == v.veil(it, sets) {
+		return
 	}
+	e.forget()
 }
 
 func (v *view) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
@@ -319,7 +314,7 @@ func (v *view) leave() {
 // drop forgets what the client took off the screen by itself. An entry that was
 // sent anew meanwhile may or may not be there again: it is treated as shown, but
 // long ago, so that a comparison sends it whole.
-func (v *view) drop(f *entriesFrame) {
+func (v *view) drop(f *dropFrame) {
 	if f.river != v.river {
 		return
 	}
@@ -335,41 +330,18 @@ func (v *view) drop(f *entriesFrame) {
 	}
 }
 
-// replied takes what the client shows by replies to its forms: a later change that
-// takes back what they brought would else look like none. Where something newer was
-// found out before, it is read again, and sent whole.
-func (v *view) replied(ctx context.Context, f *entriesFrame) error {
-	if f.river != v.river {
-		return nil
-	}
-	var again []int64
-	for id, e := range v.shown {
-		switch at, ok := f.entries[e.code]; {
-		case !ok:
-		case newer(e.stamp, at.Stamp):
-			e.forget()
-			again = append(again, id)
-		case newer(at.Stamp, e.stamp):
-			e.stamp, e.veil, e.item, e.summed = at.Stamp, at.veil, nil, false
-		}
-	}
-	if len(again) == 0 {
-		return nil
-	}
-	_, err := v.inquire(ctx, again)
-	return err
-}
-
 // apply works off what flushes found. What was decided too long ago, because
-// this reader is slow, or might bring back what the page was rid of since, is
-// asked for again instead of sent.
+// this reader is slow, or might bring back what the page was rid of since, or take
+// off what came back since, is asked for again instead of sent.
 func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 	var again []int64
 	for id, u := range pending {
 		if u.watch != v.watch {
 			continue // of a generation this page has left
 		}
-		if v.stale(u.batch) || u.item != nil && v.shown[id] == nil && u.batch.began.Before(v.settled) {
+		shown := v.shown[id] != nil
+		if v.stale(u.batch) || u.item != nil && !shown && u.batch.began.Before(v.settled) ||
+			u.gone != nil && shown && u.batch.began.Before(v.visited) {
 			again = append(again, id)
 			continue
 		}
@@ -409,8 +381,7 @@ func (v *view) stale(b *batch) bool {
 
 // entry sends one entry if the page is concerned: the parts that changed if it
 // stands where it stood, else the whole. An entry that is not shown is sent only
-// if it is within the page's range. Nothing is sent of what changes nothing for this
-// viewer, such as a like by somebody they do not see: it is not to be heard either.
+// if it is within the page's range.
 func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *rivers.Item, within bool) (sent bool, err error) {
 	e := v.shown[it.PostID]
 	switch {
@@ -430,41 +401,21 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 	}
 	code := it.Fold.Text.Code
 	stamp := it.Stamp
-	if e != nil {
-		stamp = later(stamp, e.stamp)
-	}
 	var frame []byte
 	if e == nil || e.place != it.Place || e.stamp == (rivers.Stamp{}) {
+		if e != nil {
+			stamp = later(stamp, e.stamp)
+		}
 		frame = frameWhole(v.river, code, at, it.Place, r.html)
 	} else {
-		if err := v.summed(ctx, e); err != nil {
-			return false, err
-		}
-		if set, any := e.changed(it, r); any {
-			frame = frameParts(v.river, code, at, it.Place, set)
-		}
+		stamp = later(stamp, e.stamp)
+		frame = frameParts(v.river, code, at, it.Place, e.changed(it, r))
 	}
-	v.shown[it.PostID] = &shown{
-		code: code, stamp: stamp, place: it.Place, item: it, sets: sets, sum: r.sum, summed: true, veil: at.veil,
+	if err := v.socket.send(ctx, "entry", frame); err != nil {
+		return false, err
 	}
-	if frame == nil {
-		return false, nil
-	}
-	return true, v.socket.send(ctx, "entry", frame)
-}
-
-// summed has the sums of what the page shows of an entry, as far as it is known.
-func (v *view) summed(ctx context.Context, e *shown) error {
-	if e.item == nil || e.summed {
-		return nil
-	}
-	now := v.socket.hub.cfg.now()
-	r, err := newBatch(v.socket.hub.cfg.pages, now, now).render(ctx, v.look, v.name, e.sets, e.item)
-	if err != nil {
-		return fmt.Errorf("rendering entry %s: %w", e.code, err)
-	}
-	e.sum, e.summed = r.sum, true
-	return nil
+	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum, veil: at.veil}
+	return true, nil
 }
 
 // within reports whether an entry of that place, which the page does not show,

@@ -64,6 +64,7 @@ function take(frame) {
     river.dataset.river = frame.river;
     for (const entry of entries()) entry.dataset.version = '0.0';
     gone.clear();
+    doubts.clear();
     confirmed = new Set();
   }
   if (frame.river !== river.dataset.river) return;
@@ -160,8 +161,8 @@ function become(other) {
     if (back.value.startsWith(was)) back.setAttribute('value', river.dataset.page + back.value.slice(was.length));
   }
   gone.clear();
+  doubts.clear();
   confirmed = null;
-  dropped = {};
   queue.length = 0;
   document.documentElement.dataset.live = '0';
   const before = socket;
@@ -174,10 +175,12 @@ function become(other) {
 function apply(frame, reply = false) {
   if (left) return; // decided before the page closed
   const stamp = stampOf(frame.version);
+  if (!reply) confirm(frame, stamp);
   const entry = entryOf(frame.post);
   const shown = entry && stampOf(entry.dataset.version);
   if (frame.t === 'gone') {
     if (!reply && shown && stamp[0] < shown[0] && stamp[1] < shown[1]) return;
+    if (entry && reply) doubt(frame.post, null);
     if (entry) takeOff(entry);
     arrived.delete(frame.post);
     remember(frame.post, shown ? [Math.max(stamp[0], shown[0]), Math.max(stamp[1], shown[1])] : stamp);
@@ -189,6 +192,7 @@ function apply(frame, reply = false) {
     const fresh = frame.html && parse(frame.html).querySelector('[data-post]');
     if (!fresh) return;
     gone.delete(frame.post);
+    if (reply) doubt(frame.post, frame.version);
     if (bringBack(frame.post, fresh, reply)) return;
     insert(fresh);
     if (!reply) announce(fresh);
@@ -201,27 +205,59 @@ function apply(frame, reply = false) {
     const at = partOf(entry, name);
     if (to && at) patch(entry, name, at, to);
   }
+  if (reply && frame.version !== entry.dataset.version) doubt(frame.post, frame.version);
   reversion(entry, frame, stamp, shown);
-  if (reply) tell(entry);
   if (stamp[0] >= shown[0] && newest() && frame.place !== place(entry)) {
     entry.dataset.place = frame.place;
     move(entry, reply);
   }
 }
 
-// The entries that replies were put into since the server was last told: it knows what it
-// sent, and sends nothing that would change nothing in that.
-const replied = new Set();
-let telling = 0;
+// What replies to forms put into the page, by code: the version, or null for what they
+// took off. The server knows what it sent, and sends what differs from that. So a change
+// which a reply brought and which was taken back before the server looked would be none
+// for it, and stay here for ever. A frame that says the same as the reply, or all, shows
+// that this was not so; else the page asks.
+const doubts = new Map();
+let doubting = 0;
 
-function tell(entry) {
-  replied.add(entry.dataset.post);
-  telling ||= setTimeout(() => {
-    telling = 0;
-    const shown = [...replied].map(entryOf).filter(Boolean);
-    replied.clear();
-    send({ t: 'shown', river: river.dataset.river, entries: versions(shown) });
-  }, 500);
+function doubt(code, version) {
+  doubts.set(code, version);
+  doubting ||= setTimeout(ask, 3000);
+}
+
+function confirm(frame, stamp) {
+  const version = doubts.get(frame.post);
+  if (version === undefined) return;
+  const at = version && stampOf(version);
+  if (frame.t === 'gone' || frame.version === version || (frame.html && (!at || (stamp[0] >= at[0] && stamp[1] >= at[1])))) {
+    doubts.delete(frame.post);
+  }
+}
+
+// ask has the entries in doubt sent whole, by subscribing as if nothing were known of them.
+function ask() {
+  doubting = 0;
+  if (doubts.size && socket?.readyState === WebSocket.OPEN) subscribe();
+}
+
+function subscribe() {
+  for (const code of doubts.keys()) {
+    const entry = entryOf(code);
+    if (entry) entry.dataset.version = '0.0';
+  }
+  doubts.clear();
+  confirmed = null;
+  dropped = {};
+  send({
+    t: 'subscribe',
+    page: river.dataset.page,
+    lang,
+    viewer: river.dataset.viewer,
+    river: river.dataset.river,
+    sight: river.dataset.sight,
+    entries: versions(entries().slice(0, 400)),
+  });
 }
 
 // reversion notes which version an entry shows now. Of one put together of two the server
@@ -702,19 +738,7 @@ function connect() {
   const address = new URL('/ws', location);
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   const mine = (socket = new WebSocket(address));
-  mine.onopen = () => {
-    confirmed = null;
-    dropped = {};
-    send({
-      t: 'subscribe',
-      page: river.dataset.page,
-      lang,
-      viewer: river.dataset.viewer,
-      river: river.dataset.river,
-      sight: river.dataset.sight,
-      entries: versions(entries().slice(0, 400)),
-    });
-  };
+  mine.onopen = subscribe;
   mine.onmessage = (event) => {
     if (mine !== socket) return;
     heard = Date.now();

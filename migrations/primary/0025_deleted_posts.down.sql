@@ -1,0 +1,2 @@
+-- What is deleted stays so.
+SELECT 1;
