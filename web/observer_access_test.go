@@ -10,11 +10,14 @@ import (
 
 // setBan bans somebody or lifts that.
 func (a *actor) setBan() {
-	name := a.another()
-	want := a.rng.IntN(3) > 0
+	a.ban(a.another(), a.rng.IntN(3) > 0)
+}
+
+func (a *actor) ban(name string, want bool) (ok bool) {
 	what := map[bool]string{true: "ban", false: "unban"}[want]
 	defer a.heat("everything", a.name, name)
-	a.send("/"+name+"/"+what, nil, "", a.facts.set(setting{bans, a.name, name, want}))
+	_, _, ok = a.send("/"+name+"/"+what, nil, "", a.facts.set(setting{bans, a.name, name, want}))
+	return ok
 }
 
 func (a *actor) setShown() {
@@ -103,20 +106,29 @@ func (a *actor) setLevel() {
 	level := timelines.Level(a.rng.IntN(3))
 	switch k := a.rng.IntN(3); {
 	case k == 0:
-		defer a.gate(a.name)()
-		defer a.heat(a.name, a.name+"/likes")
-		a.send("/settings/access", url.Values{"level": {level.String()}}, "", a.facts.setLevel(a.name, level))
+		a.levelTo(a.name, level)
 	case k == 1:
 		defer a.gate(a.name)()
 		defer a.heat(a.name + "/photos")
 		a.send("/settings/feeds/access", url.Values{"feed": {"photos"}, "level": {level.String()}}, "",
 			a.facts.setLevel(a.name+"/photos", level))
 	default:
-		group := a.someGroup(a.rng)
-		defer a.gate(group)()
-		defer a.heat(group)
-		a.send("/settings/access", url.Values{"group": {group}, "level": {level.String()}}, "", a.facts.setLevel(group, level))
+		a.levelTo(a.someGroup(a.rng), level)
 	}
+}
+
+// levelTo gives an account, the actor's own or a group's, a level.
+func (a *actor) levelTo(account string, level timelines.Level) (ok bool) {
+	defer a.gate(account)()
+	defer a.heat(account)
+	form := url.Values{"level": {level.String()}}
+	if account == a.name {
+		defer a.heat(account + "/likes")
+	} else {
+		form.Set("group", account)
+	}
+	_, _, ok = a.send("/settings/access", form, "", a.facts.setLevel(account, level))
+	return ok
 }
 
 // setReader changes the explicit sets of one's own feeds.
@@ -191,15 +203,20 @@ func (a *actor) move() {
 	if p == nil {
 		return
 	}
+	to, places := a.destinations()
+	a.moveTo(p, to, places)
+}
+
+func (a *actor) moveTo(p *writing, to, places []string) (ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	to, places := a.destinations()
 	a.facts.mu.Lock()
 	was := p.places.last()
 	moved := begin(a.facts, &p.places, strings.Join(places, ","))
 	a.facts.mu.Unlock()
 	defer a.heat(strings.Split(was, ",")...)
-	a.send("/p/"+p.code+"/edit", url.Values{"to": to}, "", moved)
+	_, _, ok = a.send("/p/"+p.code+"/edit", url.Values{"to": to}, "", moved)
+	return ok
 }
 
 // takeOut takes a post out of a group.

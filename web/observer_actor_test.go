@@ -195,7 +195,8 @@ func (w *observed) pick(rng *rand.Rand, suits func(*writing) bool) *writing {
 	return nil
 }
 
-func (a *actor) mine(p *writing) bool { return p.author == a.name }
+// mine: it is the actor's to change as they like.
+func (a *actor) mine(w *writing) bool { return w.author == a.name && !w.of().staged }
 
 func (w *observed) someone(rng *rand.Rand) string { return w.people[rng.IntN(len(w.people))].name }
 
@@ -223,6 +224,10 @@ var hideable = []string{"apple", "pear", "plum", "#tea", "#river"}
 
 // text makes a text with a token of its own.
 func (a *actor) text(w *writing) (body, token string) {
+	if w.of().staged {
+		token = a.token(said{writing: w})
+		return token + " says so", token
+	}
 	word := hideable[a.rng.IntN(len(hideable))]
 	of := said{writing: w, words: []string{word}}
 	token = a.token(of)
@@ -267,9 +272,14 @@ var (
 )
 
 func (a *actor) write() {
-	f := a.facts
 	to, places := a.destinations()
-	p := &writing{id: fmt.Sprintf("post %d", a.serial.Add(1)), author: a.name}
+	a.publish(to, places, false)
+}
+
+// publish writes a post, or returns nil.
+func (a *actor) publish(to, places []string, staged bool) *writing {
+	f := a.facts
+	p := &writing{id: fmt.Sprintf("post %d", a.serial.Add(1)), author: a.name, staged: staged}
 	p.places.first = strings.Join(places, ",")
 	body, token := a.text(p)
 	f.mu.Lock()
@@ -278,29 +288,34 @@ func (a *actor) write() {
 	f.mu.Unlock()
 	answer, _, ok := a.send("/posts", url.Values{"body": {body}, "to": to}, token, made)
 	if !ok {
-		return
+		return nil
 	}
 	m := codeForm.FindStringSubmatch(answer)
 	if m == nil {
 		a.t.Errorf("%s: a new post is answered with %.200s", a.name, answer)
-		return
+		return nil
 	}
 	id, err := a.nodes[0].store.PostID(a.t.Context(), m[1])
 	if err != nil {
 		a.t.Errorf("%s: a new post: %v", a.name, err)
-		return
+		return nil
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p.number, p.code, f.codes[m[1]] = id, m[1], p
 	f.posts = append(f.posts, p)
+	return p
 }
 
 func (a *actor) comment() {
-	p := a.pick(a.rng, nil)
-	if p == nil {
-		return
+	if p := a.pick(a.rng, nil); p != nil {
+		a.commentOn(p)
 	}
+}
+
+// commentOn writes a comment, or returns nil. Where the answer does not show it, its
+// number stays unknown.
+func (a *actor) commentOn(p *writing) *writing {
 	f := a.facts
 	c := &writing{id: fmt.Sprintf("comment %d", a.serial.Add(1)), author: a.name, post: p}
 	body, token := a.text(c)
@@ -309,13 +324,21 @@ func (a *actor) comment() {
 	f.comments[p] = append(f.comments[p], c)
 	made := begin(f, &c.text, token)
 	f.mu.Unlock()
-	// The number stands in the redirect: not as river.js sends it.
-	_, location, ok := a.send("/p/"+p.code+"/comments", url.Values{"body": {body}}, "", made)
-	if m := commentIDForm.FindStringSubmatch(location); ok && m != nil {
+	answer, location, ok := a.send("/p/"+p.code+"/comments", url.Values{"body": {body}}, "", made)
+	if !ok {
+		return nil
+	}
+	// The number stands in the redirect, or in the entry that river.js is sent.
+	m := commentIDForm.FindStringSubmatch(location)
+	if m == nil {
+		m = regexp.MustCompile(`id="c-(\d+)">\s*<div class="said">\s*` + token + `\b`).FindStringSubmatch(plain(answer))
+	}
+	if m != nil {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		c.number, _ = strconv.ParseInt(m[1], 10, 64) // digits
 	}
+	return c
 }
 
 // remark chooses a comment that suits.
@@ -333,7 +356,7 @@ func (a *actor) remark(suits func(*writing) bool) *writing {
 }
 
 // rewrite changes a writing's text, or takes it away.
-func (a *actor) rewrite(w *writing, address string, remove bool) {
+func (a *actor) rewrite(w *writing, address string, remove bool) (ok bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	form, token := url.Values{}, ""
@@ -346,11 +369,12 @@ func (a *actor) rewrite(w *writing, address string, remove bool) {
 	a.facts.mu.Lock()
 	if w.text.last() == "" {
 		a.facts.mu.Unlock()
-		return
+		return false
 	}
 	changed := begin(a.facts, &w.text, token)
 	a.facts.mu.Unlock()
-	a.send(address, form, token, changed)
+	_, _, ok = a.send(address, form, token, changed)
+	return ok
 }
 
 func (a *actor) edit() {
@@ -388,14 +412,16 @@ func (a *actor) likeComment() {
 }
 
 func (a *actor) like() {
-	p := a.pick(a.rng, nil)
-	if p == nil {
-		return
+	if p := a.pick(a.rng, nil); p != nil {
+		a.likeIt(p)
 	}
+}
+
+func (a *actor) likeIt(p *writing) (ok bool) {
 	a.facts.mu.Lock()
 	a.facts.tookPart[tie{likes, a.name, p.id}] = true
 	a.facts.mu.Unlock()
-	a.mark(p, "like", setting{likes, a.name, p.id, true})
+	return a.mark(p, "like", setting{likes, a.name, p.id, true})
 }
 
 func (a *actor) unlike() {
@@ -411,11 +437,12 @@ func (a *actor) fave() {
 	}
 }
 
-func (a *actor) mark(p *writing, what string, s setting) {
+func (a *actor) mark(p *writing, what string, s setting) (ok bool) {
 	if what == "unlike" {
 		defer a.heat(a.name + "/likes")
 	}
-	a.send("/p/"+p.code+"/"+what, nil, "", a.facts.set(s))
+	_, _, ok = a.send("/p/"+p.code+"/"+what, nil, "", a.facts.set(s))
+	return ok
 }
 
 // hide hides a post, an account or a word, or shows it again.
@@ -424,7 +451,7 @@ func (a *actor) hide() {
 	what := map[bool]string{true: "hide", false: "unhide"}[want]
 	switch a.rng.IntN(4) {
 	case 0, 1:
-		if p := a.pick(a.rng, func(p *writing) bool { return !a.mine(p) }); p != nil {
+		if p := a.pick(a.rng, func(p *writing) bool { return p.author != a.name }); p != nil {
 			a.mark(p, what, setting{hidesP, a.name, p.id, want})
 		}
 	case 2:

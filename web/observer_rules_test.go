@@ -191,6 +191,7 @@ func (f *facts) judge(s serving, body string) []string {
 			wrong = append(wrong, f.judgeLikes(s, p, viewer, line[1])...)
 		}
 		wrong = append(wrong, f.judgeCommentCount(s, p, m[0])...)
+		wrong = append(wrong, f.judgeVeils(s, p, viewer, m[0])...)
 		f.judgePlaces(s, p, viewer, m[0], complain)
 	}
 	return wrong
@@ -242,6 +243,25 @@ func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
 	}
 	if said > most {
 		return []string{fmt.Sprintf("%s of %s for %q, decided between %d and %d: %d comments on %s %s, which has %d at most",
+			s.how, s.address, s.viewer, s.from, s.to, said, p.id, p.code, most)}
+	}
+	return nil
+}
+
+// judgeVeils says whether more comments are hidden than those of people who are hidden
+// from the viewer: a placeholder tells of somebody's ban.
+func (f *facts) judgeVeils(s serving, p *writing, viewer, text string) []string {
+	said, most := strings.Count(text, `class="comment veiled"`), 0
+	for _, c := range f.comments[p] {
+		if f.ever(s.from, s.to, func(at instant) bool {
+			return (f.may(at, bans, viewer, c.author, true) || f.may(at, bans, c.author, viewer, true)) &&
+				c.text.each(at, func(text string) bool { return text != "" })
+		}) {
+			most++
+		}
+	}
+	if said > most {
+		return []string{fmt.Sprintf("%s of %s for %q, decided between %d and %d: %d hidden comments on %s %s, where %d are hidden from them at most",
 			s.how, s.address, s.viewer, s.from, s.to, said, p.id, p.code, most)}
 	}
 	return nil

@@ -118,6 +118,7 @@ type follower struct {
 	mu        sync.Mutex      // guards the page while reading
 	differing string          // the code of an entry that does not equal a reload
 	said      []string        // the frames since it was loaded
+	ready     chan struct{}   // closed once the page is known to be followed; nil if nobody waits
 }
 
 type shownEntry struct {
@@ -202,9 +203,10 @@ func (fl *follower) follow() {
 }
 
 // load loads some page, and forgets the one before.
-func (fl *follower) load() bool {
+func (fl *follower) load() bool { return fl.loadPage(fl.anyPage(fl.rng, nameOf(fl.who))) }
+
+func (fl *follower) loadPage(address string) bool {
 	node := fl.from[fl.rng.IntN(len(fl.from))]
-	address := fl.anyPage(fl.rng, nameOf(fl.who))
 	body := fl.get(node, fl.who, address, "")
 	m := riverForm.FindStringSubmatch(body)
 	if m == nil {
@@ -347,6 +349,7 @@ func (fl *follower) witness(f *frame, message []byte, at instant) {
 	}
 	if text, ok := f.Parts["comments"]; ok {
 		fl.complain(fl.facts.judgeCommentCount(s, p, text))
+		fl.complain(fl.facts.judgeVeils(s, p, s.viewer, text))
 	}
 }
 
@@ -393,6 +396,10 @@ func (fl *follower) take(f frame) {
 			maps.DeleteFunc(fl.shown, func(code string, _ *shownEntry) bool { return !fl.confirmed[code] })
 			fl.confirmed = nil
 		}
+		if fl.ready != nil {
+			close(fl.ready)
+			fl.ready = nil
+		}
 	}
 }
 
@@ -419,7 +426,10 @@ func (fl *follower) equalsReload() {
 			differ = "a reload shows no river"
 			return len(fl.shown) == 0
 		}
-		differ = fl.differs(m[1], entriesOf(body))
+		now := entriesOf(body)
+		if differ = fl.differs(m[1], now); differ == "" {
+			differ = fl.miscounts(now)
+		}
 		return differ == ""
 	}, func() string { return differ }, fl.story)
 }
@@ -453,7 +463,9 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 	for _, code := range codes {
 		fl.differing = code
 		if now[code] == nil {
-			return fmt.Sprintf("shows %s at %s, place %d, a reload does not", code, fl.shown[code].version, fl.shown[code].place)
+			lacks := slices.DeleteFunc(slices.Collect(maps.Keys(now)), func(code string) bool { return fl.shown[code] != nil })
+			return fmt.Sprintf("shows %s at %s, place %d, a reload does not; of its %d it lacks %v", code, fl.shown[code].version,
+				fl.shown[code].place, len(now), lacks)
 		}
 	}
 	for code, e := range now {
@@ -473,6 +485,27 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 			if !slices.Equal(is, would) {
 				return fmt.Sprintf("%s of %s at %s say %q, a reload %q", part, code, e.version, is, would)
 			}
+		}
+	}
+	return ""
+}
+
+// miscounts compares how many comments entries are said to have with how many they
+// have, at rest.
+func (fl *follower) miscounts(now map[string]*shownEntry) string {
+	fl.facts.mu.RLock()
+	defer fl.facts.mu.RUnlock()
+	for code, e := range now {
+		p, has := fl.facts.codes[code], 0
+		for _, c := range fl.facts.comments[p] {
+			if c.text.last() != "" {
+				has++
+			}
+		}
+		text := e.parts["comments"]
+		if said := len(commentIDs.FindAllString(text, -1)) + countIn(text, `(\d+) more comments?`); said != has {
+			fl.differing = code
+			return fmt.Sprintf("%d comments on %s at %s, which has %d", said, code, e.version, has)
 		}
 	}
 	return ""

@@ -27,7 +27,7 @@ const (
 	observedSeeds = 8  // acts of each actor before anybody looks
 	observedActs  = 45 // of each actor while everybody looks
 	observedLooks = 55 // of each reader
-	calmActs      = 12 // of each actor before all comes to rest
+	calmActs      = 12 // of each actor before all comes to rest, beside the plays
 )
 
 // Forms sent by several people at once to two nodes, readers of all kinds of
@@ -48,7 +48,7 @@ func TestObservedTown(t *testing.T) {
 	w.live(followers, allActs, w.nodes, w.nodes)
 	w.calm()
 	w.rest()
-	for _, fl := range followers {
+	for _, fl := range append(followers, w.watching...) {
 		if fl.stays {
 			fl.equalsReload()
 		}
@@ -80,7 +80,7 @@ func TestObservedStandstill(t *testing.T) {
 	// learned meanwhile who may not see them any more.
 	acts := append([]deed{{40, (*actor).comment}, {12, (*actor).setLevel}, {12, (*actor).setReader}}, narrowingActs...)
 	w.live(followers, acts, w.nodes[:1], w.nodes[1:2])
-	for _, fl := range followers {
+	for _, fl := range append(followers, w.watching...) {
 		fl.end()
 	}
 }
@@ -100,6 +100,10 @@ type observed struct {
 	// gates are held by whoever changes who may read an account's places.
 	gates map[string]*sync.Mutex
 	serve map[*liveSite]*timedRivers
+
+	plays    []*play
+	watchMu  sync.Mutex  // guards watching
+	watching []*follower // the pages opened for plays
 
 	hotMu sync.Mutex // guards hot
 	hot   []string   // addresses just narrowed
@@ -231,6 +235,9 @@ type resident struct {
 	name     string
 	rng      *rand.Rand
 	visitors []*visitor // by node
+	// busy is held while they do something. Whoever takes several takes them in the
+	// order of the people.
+	busy sync.Mutex
 }
 
 // populate signs everybody up, gives them groups and sub-feeds, and lets them act
@@ -296,6 +303,7 @@ func (w *observed) populate() {
 		})
 	}
 	all.Wait()
+	w.stage()
 }
 
 func (w *observed) founder(group string) *resident {
@@ -315,14 +323,11 @@ func (w *observed) token(of said) string {
 func (w *observed) live(followers []*follower, acts []deed, on, from []*liveSite) {
 	var acting, looking sync.WaitGroup
 	over := make(chan struct{})
-	for _, r := range w.people {
-		acting.Go(func() {
-			a := w.actor(r, on)
-			for range observedActs * w.scale {
-				a.step(acts)
-			}
-		})
+	watched := w.nodes
+	if !w.lively {
+		watched = w.nodes[1:] // those on which nothing is done
 	}
+	w.act(&acting, on, acts, observedActs*w.scale, w.schedule(5, observedActs, w.scale, w.plays), from, watched)
 	for i := range 2 * len(from) {
 		rd := &reader{observed: w, node: from[i%len(from)], rng: w.chance(3, uint64(i))}
 		acting.Go(func() {
@@ -340,21 +345,38 @@ func (w *observed) live(followers []*follower, acts []deed, on, from []*liveSite
 	looking.Wait()
 	w.t.Logf("%d forms, %d refused; %d answers and %d frames judged, %d tokens in them", w.done.Load(), w.refused.Load(),
 		w.judged.Load(), w.pushes.Load(), w.tokens.Load())
+	for _, p := range w.plays {
+		if got := p.played.Load(); got != int64(w.scale) {
+			w.t.Errorf("%s: played %d times, want %d", p.name, got, w.scale)
+		}
+	}
 }
 
 // calm lets everybody do what replaces no rivers, so that what open pages show in
 // the end, pushes alone have brought there.
 func (w *observed) calm() {
+	lasting := slices.DeleteFunc(slices.Clone(w.plays), func(p *play) bool { return !p.lasting })
 	var acting sync.WaitGroup
+	w.act(&acting, w.nodes, lastingActs, calmActs, w.schedule(6, calmActs, 1, lasting), w.nodes, w.nodes)
+	acting.Wait()
+}
+
+// act has everybody act so often, on some nodes, and play what is due then before pages
+// that are loaded from some nodes and followed on some.
+func (w *observed) act(acting *sync.WaitGroup, on []*liveSite, acts []deed, times int, due map[turn][]*play, from, watched []*liveSite) {
 	for _, r := range w.people {
 		acting.Go(func() {
-			a := w.actor(r, w.nodes)
-			for range calmActs {
-				a.step(lastingActs)
+			a := w.actor(r, on)
+			for i := range times {
+				for _, p := range due[turn{r.name, i}] {
+					w.perform(p, on, from, watched)
+				}
+				r.busy.Lock()
+				a.step(acts)
+				r.busy.Unlock()
 			}
 		})
 	}
-	acting.Wait()
 }
 
 // judge complains about what should not have been served.
