@@ -257,6 +257,24 @@ type page struct {
 	frames  int
 }
 
+// take puts into what is shown of an entry at one stamp those parts of a frame of another
+// that are not older, as PROTOCOL.md tells a client to.
+func take(shown, parts map[string]string, was, is rivers.Stamp) {
+	for name, text := range parts {
+		switch name {
+		case "why", "acts", "box":
+			if is.Entry < was.Entry {
+				continue
+			}
+		default:
+			if is.Fold < was.Fold {
+				continue
+			}
+		}
+		shown[name] = text
+	}
+}
+
 // dial opens a socket as somebody, nil for nobody, and fails with the response's
 // status if that is refused.
 func (s *liveSite) dial(p *person, header http.Header) (*websocket.Conn, int, error) {

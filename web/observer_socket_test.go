@@ -374,17 +374,19 @@ func (fl *follower) take(f frame) {
 			fl.t.Errorf("%q on %s was sent parts of %s, which is not shown", nameOf(fl.who), fl.address, f.Post)
 			return
 		}
-		now := &shownEntry{version: f.Version, place: f.Place, parts: map[string]string{}}
+		now := &shownEntry{place: f.Place, parts: map[string]string{}}
+		var old version
+		is, ok := parseVersion(f.Version)
 		if was != nil {
-			old, _ := parseVersion(was.version)
-			is, ok := parseVersion(f.Version)
+			old, _ = parseVersion(was.version)
 			if !ok || newer(old.Stamp, is.Stamp) && !newer(is.Stamp, old.Stamp) {
 				fl.t.Errorf("%q on %s: %s went back from %s to %s", nameOf(fl.who), fl.address, f.Post, was.version, f.Version)
 			}
 			maps.Copy(now.parts, was.parts)
 		}
-		maps.Copy(now.parts, partsOf(f.HTML))
-		maps.Copy(now.parts, f.Parts)
+		take(now.parts, partsOf(f.HTML), old.Stamp, is.Stamp)
+		take(now.parts, f.Parts, old.Stamp, is.Stamp)
+		now.version = version{later(old.Stamp, is.Stamp), is.veil}.String()
 		fl.shown[f.Post] = now
 	case "gone":
 		if f.River == fl.river {

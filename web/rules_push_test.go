@@ -201,13 +201,14 @@ func (k *ruleSocket) apply(f frame) error {
 		if k.shown[f.Post] == nil {
 			k.shown[f.Post] = map[string]string{}
 		}
-		maps.Copy(k.shown[f.Post], parts)
 		k.heard[f.Post] = append(k.heard[f.Post], fmt.Sprint(f.Version, slices.Sorted(maps.Keys(parts))))
 		was, _ := parseVersion(k.stamps[f.Post])
-		if now, ok := parseVersion(f.Version); !ok || newer(was.Stamp, now.Stamp) && !newer(now.Stamp, was.Stamp) {
+		now, ok := parseVersion(f.Version)
+		if !ok || newer(was.Stamp, now.Stamp) && !newer(now.Stamp, was.Stamp) {
 			return fmt.Errorf("%v went back from %s to %s", r, k.stamps[f.Post], f.Version)
 		}
-		k.stamps[f.Post] = f.Version
+		take(k.shown[f.Post], parts, was.Stamp, now.Stamp)
+		k.stamps[f.Post] = version{later(was.Stamp, now.Stamp), now.veil}.String()
 		for name, text := range parts {
 			for _, m := range markers.FindAllStringSubmatch(text, -1) {
 				if m[1] == "n" && !k.mayName(m[0], r) {
