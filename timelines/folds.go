@@ -32,9 +32,8 @@ type Content struct {
 	// CommenterIDs are distinct, bounded.
 	CommenterIDs []int64
 	Shown        []ShownComment // oldest first
-	// FoldedLikes are those of comments after the first ones that were asked for, and
-	// FoldedLikerIDs, distinct, by whom. Both are unset if they, or these comments, are
-	// very many.
+	// FoldedLikes are those of comments where some are not Shown, and FoldedLikerIDs,
+	// distinct, by whom. Both are unset if they, or the comments, are very many.
 	FoldedLikes    int
 	FoldedLikerIDs []int64
 	// Marked are the timelines that tags and @names bring the post to, each with
@@ -136,7 +135,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 			FROM (
 				SELECT l.account_id
 				FROM (SELECT c.id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-					ORDER BY c.created_at, c.id OFFSET @first LIMIT @people) c
+					AND talk.comments BETWEEN @first::bigint + @last + 1 AND @people) c
 				JOIN comment_likes l ON l.comment_id = c.id LIMIT @likes) l) folded
 		WHERE p.id = ANY(@posts)`
 	likes := 4 * d.People
@@ -162,7 +161,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 			if commentsEdited != nil {
 				c.CommentsEditedAt = Micros(*commentsEdited)
 			}
-			if c.Comments-d.First > d.People || c.FoldedLikes == likes {
+			if c.Comments > d.First+d.Last && c.Comments > d.People || c.FoldedLikes == likes {
 				c.FoldedLikes, c.FoldedLikerIDs = 0, nil
 			}
 			if c.Deleted {
