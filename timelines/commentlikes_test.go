@@ -1,6 +1,9 @@
 package timelines
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestLikeComment(t *testing.T) {
 	w := newTown(t)
@@ -45,4 +48,44 @@ func TestLikeComment(t *testing.T) {
 	_, err = w.LikeComment(t.Context(), bob.ID, p.Code, id)
 	w.fails("a deleted comment", err, ErrNotFound)
 	w.sound()
+}
+
+// Who likes comments is read where some are folded away, unless it or they are very many.
+func TestLikersOfFoldedComments(t *testing.T) {
+	w := newTown(t)
+	bob, ann, cat := w.user("bob"), w.user("ann"), w.user("cat")
+	p := w.post(bob, "hello")
+	var ids []int64
+	for range 4 {
+		ids = append(ids, w.comment(bob, p.Code).CommentID)
+	}
+	for _, by := range []Account{ann, cat} {
+		_, err := w.LikeComment(t.Context(), by.ID, p.Code, ids[1])
+		w.must(err)
+	}
+	_, err := w.LikeComment(t.Context(), ann.ID, p.Code, ids[2])
+	w.must(err)
+	for _, c := range []struct {
+		what  string
+		depth Depth
+		likes int
+		ids   []int64
+	}{
+		{"some folded", Depth{First: 1, Last: 2, People: 10}, 3, []int64{ann.ID, cat.ID}},
+		{"none folded", Depth{First: 2, Last: 2, People: 10}, 0, []int64{}},
+		{"very many comments", Depth{First: 1, Last: 2, People: 3}, 0, nil},
+	} {
+		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
+			found, err := sn.Contents(t.Context(), []int64{p.PostID}, c.depth)
+			if err != nil {
+				return err
+			}
+			w.same(c.what, found[p.PostID].FoldedLikes, c.likes)
+			got := found[p.PostID].FoldedLikerIDs
+			slices.Sort(got)
+			slices.Sort(c.ids)
+			w.same(c.what, got, c.ids)
+			return nil
+		}))
+	}
 }
