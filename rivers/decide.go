@@ -199,7 +199,7 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, beyond crowd
 		return it, false
 	}
 	it.To = destinations(sets, gates, f)
-	it.Hidden = hidden(n, sets, &it)
+	it.Hidden = hideOf(n, sets, &it).Cause != Unhidden
 	if it.Hidden && !sp.whole {
 		return it, false
 	}
@@ -212,27 +212,46 @@ func hides(sets *timelines.Sets, account int64) bool {
 	return ok
 }
 
-// hidden reports whether the viewer hides the post: itself, its author, all groups
-// it stands in if it stands nowhere else, or what the page would show of its text.
-// One's own posts are never hidden, and on a hidden account's own page that account
-// is not.
-func hidden(n Name, sets *timelines.Sets, it *Item) bool {
+// Hide is which of the viewer's hides keeps a post from a page.
+type Hide struct {
+	Cause HideCause
+	Term  timelines.Term // what it speaks of, if that is the cause
+}
+
+// HideCause is what a viewer hides of a post.
+type HideCause string
+
+// The causes of a Hide, the first of which counts.
+const (
+	Unhidden     HideCause = ""
+	HiddenPost   HideCause = "post"
+	HiddenAuthor HideCause = "author"
+	HiddenGroups HideCause = "groups" // all that it stands in, and it stands nowhere else
+	HiddenTerm   HideCause = "term"   // what the page would show of its text speaks of it
+)
+
+// hideOf decides whether and why the viewer hides a post. One's own posts are never
+// hidden, and on a hidden account's own page that account is not.
+func hideOf(n Name, sets *timelines.Sets, it *Item) Hide {
 	if sets.Sight() == "" || it.Fold.Text.Author == sets.AccountID {
-		return false
+		return Hide{}
 	}
 	if _, ok := sets.Hides.Posts[it.PostID]; ok {
-		return true
+		return Hide{Cause: HiddenPost}
 	}
 	if author := it.Fold.Text.Author; author != n.Account() && hides(sets, author) {
-		return true
+		return Hide{Cause: HiddenAuthor}
 	}
 	elsewhere := func(t timelines.Timeline) bool {
 		return t.Kind != timelines.KindGroup || t.TheirID == n.Account() || !hides(sets, t.TheirID)
 	}
 	if len(it.To) > 0 && !slices.ContainsFunc(it.To, elsewhere) {
-		return true
+		return Hide{Cause: HiddenGroups}
 	}
-	return sets.Hides.Speaks(it.Fold.Text.Body)
+	if t := sets.Hides.Spoken(it.Fold.Text.Body); t != nil {
+		return Hide{Cause: HiddenTerm, Term: t}
+	}
+	return Hide{}
 }
 
 // doing: the timeline holds a post because its owner did something there, and not

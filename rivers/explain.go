@@ -23,9 +23,9 @@ type Explanation struct {
 	Grants []Grant
 	// Banned: a ban keeps author and viewer apart, in this post.
 	Banned bool
-	// Hidden: the viewer hides it. Which rivers show it all the same, their Standings
-	// say: its own page does.
-	Hidden bool
+	// Hide is why the viewer hides it, if so. Which rivers show it all the same, their
+	// Standings say: its own page does.
+	Hide Hide
 	// Standings are the viewer's rivers that stand now, but for other posts' pages, and
 	// those of the usual pages whether they stand or not.
 	Standings []Standing
@@ -45,6 +45,8 @@ type Standing struct {
 	Title string
 	// Cause is why it is not shown there; Shown if it is.
 	Cause Cause
+	// Hide is what of the viewer's hides keeps it from there, if that is the Cause.
+	Hide Hide
 	// Why are the timelines through which it is there.
 	Why []timelines.Timeline
 	// River is the generation that stands, 0 if none does. Stored says what stands in
@@ -127,7 +129,9 @@ func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanat
 	x.Banned = gates.Veil(sets, f.Decisive).Hides(x.Author)
 	own := Name{UserID: sets.AccountID, Kind: Post, TheirID: x.PostID, Order: Fresh}
 	it, sees := decideOne(own, sets, gates, nil, rawEntry{PostID: x.PostID}, f)
-	x.Sees, x.Hidden = sees, sees && it.Hidden
+	if x.Sees = sees; sees {
+		x.Hide = hideOf(own, sets, &it)
+	}
 	standing, err := s.standings(ctx, x.PostID, sets.AccountID)
 	if err != nil {
 		return err
@@ -261,7 +265,7 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 	case gates.Veil(sets, f.Decisive).Hides(f.Text.Author):
 		at.Cause = Banned
 	case it.Hidden:
-		at.Cause = Hidden
+		at.Cause, at.Hide = Hidden, hideOf(at.Name, sets, &it)
 	default:
 		at.Cause = Reasonless
 	}

@@ -3,6 +3,7 @@ package tiers_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -67,8 +68,23 @@ func TestExplain(t *testing.T) {
 	if pages != 1 {
 		t.Errorf("told of the pages of %d posts, want its own alone", pages)
 	}
-	if x := of(ann); !x.Sees || !x.Hidden || at(ann, rivers.Everything).Cause != rivers.Hidden {
+	if x := of(ann); !x.Sees || x.Hide.Cause != rivers.HiddenAuthor || at(ann, rivers.Everything).Cause != rivers.Hidden {
 		t.Errorf("bob hidden: %+v", x)
+	}
+	w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.UnhideAccount(ctx, ann.AccountID, "bob") })
+	w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.HideTerm(ctx, ann.AccountID, "From  Bob")
+	})
+	term := rivers.Hide{Cause: rivers.HiddenTerm, Term: timelines.Term{"from", "bob"}}
+	if x, st := of(ann), at(ann, rivers.User); !reflect.DeepEqual(x.Hide, term) || st.Cause != rivers.Hidden || !reflect.DeepEqual(st.Hide, term) {
+		t.Errorf("its words hidden: %+v, on bob's page %+v", x.Hide, st)
+	}
+	w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		_, c, err := n.store.HidePost(ctx, ann.AccountID, post.Code)
+		return c, err
+	})
+	if x := of(ann); x.Hide.Cause != rivers.HiddenPost {
+		t.Errorf("itself hidden: %+v", x.Hide)
 	}
 	w.ban(n, bob, "ann")
 	if x := of(ann); x.Sees || !x.Banned || at(ann, rivers.User).Cause != rivers.Closed || at(ann, rivers.Everything).Cause != rivers.Banned {

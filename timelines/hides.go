@@ -33,15 +33,15 @@ type Hides struct {
 // tag's with its #.
 type Term []string
 
-// Speaks reports whether a text has one of the hidden terms in it: the same words,
-// whole, side by side, in upper or lower case. Neither endings nor spellings are
-// guessed.
-func (h *Hides) Speaks(text string) bool {
+// Spoken returns the first of the hidden terms that a text has in it, nil if it has
+// none: the same words, whole, side by side, in upper or lower case. Neither endings
+// nor spellings are guessed.
+func (h *Hides) Spoken(text string) Term {
 	if len(h.Terms) == 0 {
-		return false
+		return nil
 	}
 	words := wordsOf(text)
-	return slices.ContainsFunc(h.Terms, func(t Term) bool {
+	i := slices.IndexFunc(h.Terms, func(t Term) bool {
 		for i := range words {
 			if len(words)-i >= len(t) && slices.EqualFunc(t, words[i:i+len(t)], sameWord) {
 				return true
@@ -49,6 +49,10 @@ func (h *Hides) Speaks(text string) bool {
 		}
 		return false
 	})
+	if i < 0 {
+		return nil
+	}
+	return h.Terms[i]
 }
 
 // sameWord: a hidden tag is found as a tag only, a hidden word also as a tag.

@@ -96,14 +96,27 @@ func (x *explainer) print(ctx context.Context, w io.Writer, code string, found *
 
 func (x *explainer) verdict(who, by string, found *rivers.Explanation) string {
 	switch {
-	case found.Hidden:
-		return fmt.Sprintf("%s hides it, and of the rivers below sees it in these only: %s", who, x.shown(found))
+	case found.Hide.Cause != rivers.Unhidden:
+		return fmt.Sprintf("%s hides %s, and of the rivers below sees it in these only: %s", who, hidden(found.Hide), x.shown(found))
 	case found.Sees:
 		return fmt.Sprintf("%s sees it, because something it stands in is open to %s", who, who)
 	case found.Banned:
 		return fmt.Sprintf("%s does not see it, because a ban stands between %s and %s", who, who, by)
 	}
 	return fmt.Sprintf("%s does not see it, because all it stands in is closed to %s", who, who)
+}
+
+// hidden says what the viewer hides of it.
+func hidden(h rivers.Hide) string {
+	switch h.Cause {
+	case rivers.HiddenAuthor:
+		return "its author"
+	case rivers.HiddenGroups:
+		return "the groups it stands in"
+	case rivers.HiddenTerm:
+		return fmt.Sprintf("what has %q in it", strings.Join(h.Term, " "))
+	}
+	return "it"
 }
 
 // shown names the rivers that show the post.
@@ -128,7 +141,7 @@ func (x *explainer) cause(st rivers.Standing) string {
 	case rivers.Banned:
 		return "not shown: a ban"
 	case rivers.Hidden:
-		return "not shown: hidden by the viewer"
+		return "not shown: the viewer hides " + hidden(st.Hide)
 	case rivers.Reasonless:
 		return "not shown: it would be here only by somebody the viewer does not see"
 	}

@@ -72,7 +72,7 @@ func TestExplainCommand(t *testing.T) {
 		SELECT x.id, $1, x.kind, x.their_id, c.epoch, 'live'
 		FROM clock c, (VALUES (1, 'list', $2::bigint), (2, 'post', 0)) x(id, kind, their_id)`, priya, list)
 	tell([]string{
-		"@priya hides it, and of the rivers below sees it in these only: post, user of @nell.", "not shown: hidden by the viewer",
+		"@priya hides its author, and of the rivers below sees it in these only: post, user of @nell.", "not shown: the viewer hides its author",
 		`list "По мосту"`, "river 1 has no entry",
 	}, "river 2", "-post", open, "-viewer", "@priya")
 
