@@ -10,7 +10,7 @@ LONGEST = ./web ./timelines ./tiers ./rivers
 .PHONY: build run test generate fmt postgresql chromium
 
 build:
-	$(GO) build -trimpath -o bin/riverrun ./cmd/riverrun
+	$(GO) build -o bin/riverrun ./cmd/riverrun
 
 run: postgresql build
 	./bin/riverrun serve
