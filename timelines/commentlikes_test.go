@@ -89,3 +89,34 @@ func TestLikersOfFoldedComments(t *testing.T) {
 		}))
 	}
 }
+
+// What a fold of a much-discussed post costs, and what knowing who likes its folded
+// comments adds to it: none do, or as many as are looked at.
+func BenchmarkFoldOfACrowd(b *testing.B) {
+	w := newTown(b)
+	p := w.post(w.user("bob"), "hello")
+	ids := w.people("talker", large(1000))
+	w.exec(`INSERT INTO comments (post_id, author_id, created_at, body) SELECT $1, a, now(), 'so it is' FROM unnest($2::bigint[]) a`, p.PostID, ids)
+	for _, bm := range []struct {
+		name          string
+		likes, people int // likes of each comment
+	}{
+		{"not asked", 0, len(ids) - 1},
+		{"none", 0, len(ids)},
+		{"one each", 1, len(ids)},
+		{"all that are asked of", 4, len(ids)},
+	} {
+		b.Run(bm.name, func(b *testing.B) {
+			w.exec(`INSERT INTO comment_likes (comment_id, account_id, created_at)
+				SELECT c.id, a.id, now() FROM comments c, unnest(($1::bigint[])[:$2]) a(id)
+				ON CONFLICT DO NOTHING`, ids, bm.likes)
+			w.exec(`VACUUM ANALYZE`)
+			w.pool.Reset()
+			for b.Loop() {
+				w.must(w.InSnapshot(b.Context(), func(sn *Snapshot) error {
+					return second(sn.Contents(b.Context(), []int64{p.PostID}, Depth{BodyRunes: 1000, CommentRunes: 300, First: 1, Last: 2, People: bm.people}))
+				}))
+			}
+		})
+	}
+}
