@@ -388,7 +388,9 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 	case e == nil && !within:
 		return false, nil
 	case e != nil && !newer(it.Stamp, e.stamp):
-		e.place = it.Place
+		if e.stamp == it.Stamp {
+			e.place = it.Place // where the client shows what it named
+		}
 		return false, nil
 	}
 	at := version{it.Stamp, v.veil(it, sets)}
