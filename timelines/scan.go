@@ -133,6 +133,10 @@ var scanCreated = `
 // above the frontier is complete: the place where the first of them, from above, has
 // shown all these. Without a frontier the rows are all there are, if fewer. OFFSET
 // counts to the last of @each rows of an index; rounds go on by keyset.
+//
+// The server thinks each timeline as long as they are on average. Told how many rows are
+// wanted, it would take it that one has fewer, and read and sort all of one that has a
+// million; a LIMIT it does not know makes it follow the index.
 const scanHeads = `frontier AS MATERIALIZED (
 		SELECT h.%[1]s, h.post_id
 		FROM unnest(@timelines::bigint[]) t(id)
@@ -150,7 +154,7 @@ const scanHeads = `frontier AS MATERIALIZED (
 			WHERE e.timeline_id = t.id AND (e.%[1]s, e.post_id) < (@place::bigint, @post::bigint)
 				AND (e.%[1]s, e.post_id) >= (
 					coalesce((SELECT %[1]s FROM frontier), -9223372036854775808), coalesce((SELECT post_id FROM frontier), 0))
-			ORDER BY e.%[1]s DESC, e.post_id DESC LIMIT @rows::bigint) h
+			ORDER BY e.%[1]s DESC, e.post_id DESC LIMIT (SELECT @rows::bigint)) h
 		ORDER BY h.%[1]s DESC, h.post_id DESC LIMIT @rows::bigint
 	)`
 

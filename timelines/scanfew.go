@@ -73,9 +73,10 @@ const scanFew = `
 	FROM (SELECT DISTINCT post_id FROM found WHERE (SELECT count(*) FROM found) <= @fewest) few
 	CROSS JOIN LATERAL (
 		SELECT e.* FROM timeline_entries e
-		WHERE e.timeline_id = @timeline AND e.post_id = few.post_id AND NOT e.withdrawn) e
+		WHERE e.timeline_id = @timeline AND e.post_id >= few.post_id
+		ORDER BY e.post_id LIMIT 1) e -- in this form only the primary key will do; see bump.go
 	CROSS JOIN LATERAL (SELECT p.* FROM posts p WHERE p.id = few.post_id AND p.deleted_at IS NULL) p
-	WHERE (%[1]s, e.post_id) < (@place::bigint, @post::bigint) AND ` + readablePost + ` AND %[2]s
+	WHERE e.post_id = few.post_id AND NOT e.withdrawn AND (%[1]s, e.post_id) < (@place::bigint, @post::bigint) AND ` + readablePost + ` AND %[2]s
 	UNION ALL
 	SELECT 0, 0 WHERE (SELECT count(*) FROM found) > @fewest OR NOT EXISTS (
 		SELECT FROM timelines t WHERE t.id = @timeline

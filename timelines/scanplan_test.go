@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -46,28 +47,33 @@ func (p plan) busiest() int {
 
 // explained runs a statement in a plan made in that mode (plan_cache_mode), and returns
 // how the server did.
-func (w *town) explained(mode, sql string, args pgx.StrictNamedArgs) plan {
+func (w *town) explained(mode, sql string, args ...any) plan {
 	w.Helper()
 	conn, err := w.pool.Acquire(w.Context())
 	w.must(err)
 	defer conn.Release()
-	numbered, values, err := args.RewriteQuery(w.Context(), conn.Conn(), sql, nil)
-	w.must(err)
-	literals := make([]string, len(values))
-	for i, v := range values {
-		if ids, ok := v.([]int64); ok {
-			v = "'{" + strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]") + "}'"
+	if len(args) == 1 {
+		if named, ok := args[0].(pgx.StrictNamedArgs); ok {
+			sql, args, err = named.RewriteQuery(w.Context(), conn.Conn(), sql, nil)
+			w.must(err)
 		}
-		literals[i] = fmt.Sprint(v)
+	}
+	execute := `EXECUTE explained`
+	if len(args) > 0 {
+		literals := make([]string, len(args))
+		for i, v := range args {
+			literals[i] = literal(v)
+		}
+		execute += ` (` + strings.Join(literals, ", ") + `)`
 	}
 	var doc []byte
 	w.must(pgx.BeginTxFunc(w.Context(), conn, pgx.TxOptions{BeginQuery: beginSnapshot}, func(tx pgx.Tx) error {
-		for _, sql := range []string{`SET LOCAL plan_cache_mode = ` + mode, `PREPARE explained AS ` + numbered} {
+		for _, sql := range []string{`SET LOCAL plan_cache_mode = ` + mode, `PREPARE explained AS ` + sql} {
 			if _, err := tx.Exec(w.Context(), sql); err != nil {
 				return err
 			}
 		}
-		err := tx.QueryRow(w.Context(), `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained (`+strings.Join(literals, ",")+`)`).Scan(&doc)
+		err := tx.QueryRow(w.Context(), `EXPLAIN (ANALYZE, FORMAT JSON) `+execute).Scan(&doc)
 		if err != nil {
 			return err
 		}
@@ -77,6 +83,24 @@ func (w *town) explained(mode, sql string, args pgx.StrictNamedArgs) plan {
 	var did []struct{ Plan plan }
 	w.must(json.Unmarshal(doc, &did))
 	return did[0].Plan
+}
+
+// literal is a value as a statement spells it.
+func literal(v any) string {
+	quote := func(s string) string { return `'` + strings.ReplaceAll(s, `'`, `''`) + `'` }
+	switch v := v.(type) {
+	case string:
+		return quote(v)
+	case []string:
+		quoted := make([]string, len(v))
+		for i, s := range v {
+			quoted[i] = strconv.Quote(s)
+		}
+		return quote(`{` + strings.Join(quoted, ",") + `}`)
+	case []int64:
+		return quote(`{` + strings.Trim(strings.ReplaceAll(fmt.Sprint(v), " ", ","), "[]") + `}`)
+	}
+	return fmt.Sprint(v)
 }
 
 // A scan looks at the rows it meets and at those of the posts that may be read, and at
