@@ -36,6 +36,7 @@ type Grant struct {
 	Timeline timelines.Timeline
 	Level    timelines.Level
 	Opens    bool
+	LeftOut  bool // the viewer is excluded from it
 }
 
 // Standing is how a post stands in one river.
@@ -123,7 +124,8 @@ func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanat
 	}
 	for _, id := range f.Decisive {
 		if t, ok := gates.Timeline(id); ok {
-			x.Grants = append(x.Grants, Grant{Timeline: t, Level: gates.Level(id), Opens: gates.Opens(sets, id)})
+			_, out := sets.Excluded[id]
+			x.Grants = append(x.Grants, Grant{Timeline: t, Level: gates.Level(id), Opens: gates.Opens(sets, id), LeftOut: out})
 		}
 	}
 	x.Banned = gates.Veil(sets, f.Decisive).Hides(x.Author)

@@ -143,7 +143,7 @@ func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
 			return Change{}, fmt.Errorf("read account: %w", err)
 		}
 		if reader == actor {
-			return Change{}, ErrForbidden
+			return Change{}, &InvalidError{Field: "name", Code: "reader_self"}
 		}
 		was, err := readershipTx(ctx, tx, feed, reader)
 		if err != nil {

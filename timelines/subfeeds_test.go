@@ -282,7 +282,7 @@ func TestReaders(t *testing.T) {
 			w.invalid(fmt.Sprintf("%q", name), err, "to_unknown")
 		}
 		_, err := set(t.Context(), bob.ID, "private", "bob")
-		w.fails("oneself", err, ErrForbidden)
+		w.invalid("oneself", err, "reader_self")
 		for _, slug := range []string{"nothing", "\x00"} {
 			_, err = set(t.Context(), bob.ID, slug, "ann")
 			w.fails("no such sub-feed", err, ErrNotFound)

@@ -208,12 +208,6 @@ func (v accountView) isFeed() bool { return v.at.kind == rivers.User || v.isGrou
 // its sub-feeds it may be closed.
 func (v accountView) reads() bool { return v.sets.Reads(v.who.FeedID, v.who.Access) }
 
-// hides reports whether the viewer hides this account.
-func (v accountView) hides() bool { _, ok := v.sets.Hides.Accounts[v.who.ID]; return ok }
-
-// bans reports whether the viewer has banned anybody.
-func (v accountView) bans() bool { return len(v.sets.Bans) > 0 }
-
 // shut says that the viewer cannot subscribe, nor ask to.
 func (v accountView) shut() string {
 	if v.isGroup() {
@@ -221,24 +215,6 @@ func (v accountView) shut() string {
 	}
 	return v.loc.T("account.shut", "who", v.who.Title)
 }
-
-// aboutBanned says whom the switch shows or hides. Who administers the group is always
-// offered it, and told of bans in both directions: they may be banned by somebody
-// without knowing.
-func (v accountView) aboutBanned(shown bool) string {
-	switch {
-	case v.administers(v.who.ID) && shown:
-		return v.loc.T("account.apart.shown")
-	case v.administers(v.who.ID):
-		return v.loc.T("account.apart.hidden")
-	case shown:
-		return v.loc.T("account.banned.shown")
-	}
-	return v.loc.T("account.banned.hidden")
-}
-
-// showsBanned reports whether the viewer sees banned people in this group.
-func (v accountView) showsBanned() bool { _, ok := v.sets.ShowBanned[v.who.ID]; return ok }
 
 // empty is what stands in place of entries.
 func (v accountView) empty() string {

@@ -179,6 +179,8 @@ func (b *tab) write(form, text string) {
 
 func (b *tab) comment(code, text string) {
 	b.t.Helper()
+	// The last one may be shown by the socket before its answer comes, which closes the box.
+	b.await("no comment under way", `!document.querySelector('#p-`+code+`-box form')?.ariaBusy`)
 	if eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
 		b.do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box summary`)))
 	}

@@ -125,6 +125,7 @@ var russianTexts = map[string]string{
 	"account.unsubscribe":        "Отписаться",
 	"account.join":               "Вступить",
 	"account.leave":              "Выйти из группы",
+	"account.leave.sure":         "Всё, что есть только здесь, станет вам недоступно, и написанное вами тоже; остальные по-прежнему смогут это читать. Чтобы вернуться, придётся снова просить о приёме.",
 	"account.ask":                "Попросить о подписке",
 	"account.ask.group":          "Попроситься в группу",
 	"account.asked":              "Просьба о подписке отправлена. Теперь решает {who}.",
@@ -141,6 +142,7 @@ var russianTexts = map[string]string{
 	"account.protected.signin":   "{who} пишет для тех, кто вошёл на сайт.",
 	"account.spare":              "Скрыть или забанить",
 	"account.spare.group":        "Скрыть",
+	"account.spare.banned":       "Забаненные",
 	"account.hide":               "Скрыть",
 	"account.hide.hint":          "Записи автора {who} останутся видны вам только здесь, комментарии под чужими записями — как прежде. Никто об этом не узнает.",
 	"account.hide.hint.group":    "Записи этой группы останутся видны вам только здесь. Никто об этом не узнает.",
@@ -463,6 +465,7 @@ var russianTexts = map[string]string{
 	"invalid.admin_demote":       "«{value}» — администратор. Сначала это нужно отменить.",
 	"invalid.mode_unknown":       "Выберите, что показывать.",
 	"invalid.language_unknown":   "Такого языка здесь нет.",
+	"invalid.reader_self":        "Это вы: ваши страницы всегда вам открыты.",
 	"invalid.subscribe_self":     "Себя вы и так читаете.",
 	"invalid.other":              "Это нельзя принять.",
 }

@@ -118,7 +118,7 @@ func TestComponents(t *testing.T) {
 		"edit_post": editPage(me, editView{address: "/p/x", back: "/p/x", body: "Text", change: true, was: "bob", wrong: wrong{Field: "to", Text: "No."}, places: &composer{
 			to: []timelines.Account{club}, own: []string{"anna/photos"}, people: "bob",
 		}}),
-		"remove":    removePage(removal{present: me, code: "x", groups: []timelines.Account{club}}),
+		"remove":    removePage(removal{present: me, code: "x", text: "Another’s\n\ntext", groups: []timelines.Account{club}}),
 		"eyes":      plainPage(river(me, rivers.Eyes, "/filter/eyes"), &toMyself),
 		"feeds":     feedsPage(pages),
 		"feeds_new": feedsPage(feedsView{present: russian, form: feedForm{slug: "я", title: "Я", wrong: wrong{Field: "slug", Text: "Нет."}}}),

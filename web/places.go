@@ -73,6 +73,7 @@ func (s *Server) editPostPage(w http.ResponseWriter, r *request, is wrong) error
 type removal struct {
 	*present
 	code   string
+	text   string // how the post begins
 	groups []timelines.Account
 }
 
@@ -84,7 +85,7 @@ func (s *Server) removeForm(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	v := removal{present: s.simple(r), code: code}
+	v := removal{present: s.simple(r), code: code, text: shortText(e.item.Fold.Text.Body, 300)}
 	for _, t := range e.item.To {
 		if t.Kind == timelines.KindGroup && e.administers(t.TheirID) {
 			v.groups = append(v.groups, e.account(t.TheirID))

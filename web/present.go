@@ -169,6 +169,9 @@ func (p *present) isMe(id int64) bool { return p.signedIn() && p.viewer.AccountI
 
 func (p *present) follows(id int64) bool { _, ok := p.sets.Follows[id]; return ok }
 
+// hides reports whether the viewer hides that account.
+func (p *present) hides(id int64) bool { _, ok := p.sets.Hides.Accounts[id]; return ok }
+
 func (p *present) administers(id int64) bool { _, ok := p.sets.Administers[id]; return ok }
 
 // shuts reports whether the viewer can neither subscribe to the account nor ask to.

@@ -32,6 +32,52 @@ type unseenView struct {
 
 const unseenPath = "/settings/unseen"
 
+// spareView is what lets the viewer do without an account.
+type spareView struct {
+	*present
+	who timelines.Account
+}
+
+func (v spareView) isGroup() bool { return v.who.Kind == timelines.Group }
+
+// title says what it offers, "" if that is nothing.
+func (v spareView) title() string {
+	hidden := v.hides(v.who.ID)
+	switch {
+	case !v.isGroup() && hidden:
+		return v.loc.T("account.ban")
+	case !v.isGroup():
+		return v.loc.T("account.spare")
+	case !hidden:
+		return v.loc.T("account.spare.group")
+	case v.maySwitch():
+		return v.loc.T("account.spare.banned")
+	}
+	return ""
+}
+
+// maySwitch reports whether the viewer may choose to see banned people in the group:
+// who has banned anybody, and who administers it, as somebody may have banned them
+// without their knowing.
+func (v spareView) maySwitch() bool { return len(v.sets.Bans) > 0 || v.administers(v.who.ID) }
+
+// showsBanned reports whether the viewer sees banned people in this group.
+func (v spareView) showsBanned() bool { _, ok := v.sets.ShowBanned[v.who.ID]; return ok }
+
+// aboutBanned says whom the switch shows or hides. Who administers the group is told of
+// bans in both directions.
+func (v spareView) aboutBanned(shown bool) string {
+	switch {
+	case v.administers(v.who.ID) && shown:
+		return v.loc.T("account.apart.shown")
+	case v.administers(v.who.ID):
+		return v.loc.T("account.apart.hidden")
+	case shown:
+		return v.loc.T("account.banned.shown")
+	}
+	return v.loc.T("account.banned.hidden")
+}
+
 func (s *Server) unseen(w http.ResponseWriter, r *request) error {
 	v, err := s.unseenView(r)
 	if err != nil {

@@ -76,11 +76,7 @@ func (x *explainer) print(ctx context.Context, w io.Writer, code string, found *
 	fmt.Fprintf(&b, "The post %s of %s: %s.\n\n", code, by, x.verdict(who, by, found))
 	b.WriteString("It stands in\n")
 	for _, g := range found.Grants {
-		door := "closed"
-		if g.Opens {
-			door = "open"
-		}
-		fmt.Fprintf(&b, "  %s (%s): %s to %s\n", x.timeline(g.Timeline), g.Level, door, who)
+		fmt.Fprintf(&b, "  %s (%s): %s\n", x.timeline(g.Timeline), g.Level, x.door(who, g))
 	}
 	fmt.Fprintf(&b, "\nRivers of %s\n", who)
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -92,6 +88,23 @@ func (x *explainer) print(ctx context.Context, w io.Writer, code string, found *
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// door says whether a decisive timeline is open, and if not, why.
+func (x *explainer) door(who string, g rivers.Grant) string {
+	switch {
+	case g.Opens:
+		return "open to " + who
+	case g.LeftOut:
+		return "closed to " + who + ", who is left out of it"
+	case g.Timeline.Kind == timelines.KindDirects:
+		return "closed to " + who + ", who takes no part in it"
+	case g.Timeline.Kind == timelines.KindEyes:
+		return "closed to " + who + ", whose it is not"
+	case g.Level == timelines.Private:
+		return "closed to " + who + ", who is not among its readers"
+	}
+	return "closed to " + who
 }
 
 func (x *explainer) verdict(who, by string, found *rivers.Explanation) string {

@@ -52,7 +52,7 @@ func TestExplainCommand(t *testing.T) {
 	}, "home", "-post", open)
 	tell([]string{"@nell sees it", "Rivers of @nell", "shown, from", "feed of @nell"}, "", "-post", open, "-viewer", "nell")
 	tell([]string{
-		"does not see it, because all it stands in is closed to somebody", "group of @night-ferry (private): closed to",
+		"does not see it, because all it stands in is closed to somebody", "group of @night-ferry (private): closed to somebody who is not signed in, who is not among its readers",
 		"not shown: the page is closed", "not shown: the post is closed",
 	}, ": open to", "-post", within)
 
