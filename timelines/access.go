@@ -15,7 +15,7 @@ const (
 	logViewer  = "viewer"  // the access sets of AccountID
 	logLevel   = "level"   // the level of TimelineID
 	logAccount = "account" // name, title, language and sub-feeds of AccountID
-	logMembers = "members" // how many follow AccountID
+	logMembers = "members" // how many follow AccountID, or ask to
 )
 
 // forget is a row of the access log.

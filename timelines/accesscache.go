@@ -45,6 +45,7 @@ type AccessCache struct {
 	levels    *simplelru.LRU[int64, Level]
 	accounts  *simplelru.LRU[int64, Account]
 	members   *simplelru.LRU[int64, int]       // how many, by group
+	asking    *simplelru.LRU[int64, int]       // how many ask to subscribe or join, by whom they ask
 	subfeeds  *simplelru.LRU[int64, []Subfeed] // by account
 	names     *simplelru.LRU[string, int64]    // immutable, never dropped
 }
@@ -73,6 +74,7 @@ func NewAccessCache(store *Store) *AccessCache {
 		levels:    newLRU[int64, Level](maxTimelines),
 		accounts:  newLRU[int64, Account](maxAccounts),
 		members:   newLRU[int64, int](maxAccounts),
+		asking:    newLRU[int64, int](maxAccounts),
 		subfeeds:  newLRU[int64, []Subfeed](maxAccounts),
 		names:     newLRU[string, int64](maxAccounts),
 	}
@@ -122,6 +124,7 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 			}
 		case logViewer:
 			c.sets.Remove(r.AccountID)
+			c.asking.Remove(r.AccountID) // a ban withdraws requests
 		case logLevel:
 			c.levels.Remove(r.TimelineID)
 		case logAccount:
@@ -129,6 +132,7 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 			c.subfeeds.Remove(r.AccountID)
 		case logMembers:
 			c.members.Remove(r.AccountID)
+			c.asking.Remove(r.AccountID)
 		}
 	}
 	c.drops++
@@ -164,6 +168,7 @@ func (c *AccessCache) dropAll(label Clock) {
 	c.levels.Purge()
 	c.accounts.Purge()
 	c.members.Purge()
+	c.asking.Purge()
 	c.subfeeds.Purge()
 	c.drops++
 	c.label, c.labelled = label, true
@@ -364,6 +369,38 @@ func (c *AccessCache) MemberCount(ctx context.Context, group int64) (int, error)
 		c.members.Add(group, n)
 	}
 	return n, nil
+}
+
+// Asking returns how many requests wait for these accounts, people and groups, all
+// together: no statement while nobody asks any of them or is answered, else one.
+func (c *AccessCache) Asking(ctx context.Context, accounts []int64) (total int, err error) {
+	var missing []int64
+	c.mu.Lock()
+	for _, id := range accounts {
+		n, ok := c.asking.Get(id)
+		if !ok {
+			missing = append(missing, id)
+		}
+		total += n
+	}
+	drops := c.drops
+	c.mu.Unlock()
+	if len(missing) == 0 {
+		return total, nil
+	}
+	counts, err := c.store.countRequests(ctx, missing)
+	if err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range missing {
+		if c.drops == drops {
+			c.asking.Add(id, counts[id])
+		}
+		total += counts[id]
+	}
+	return total, nil
 }
 
 // Subfeeds returns the sub-feeds of these accounts, by account, the private one

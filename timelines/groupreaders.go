@@ -33,10 +33,7 @@ func (s *Store) ExcludeFromGroup(ctx context.Context, actor int64, group, name s
 	// Any of these rows may be there or not. In what order they go is all one: who else
 	// changes them holds the group's timeline, which is locked.
 	const query = `
-		WITH declined AS (
-			DELETE FROM subscription_requests
-			WHERE subscriber_id = @who AND account_id = (SELECT their_id FROM timelines WHERE id = @feed)
-		), dismissed AS (
+		WITH dismissed AS (
 			DELETE FROM readers WHERE timeline_id = @feed AND account_id = @who
 		)
 		INSERT INTO excluded (timeline_id, account_id) VALUES (@feed, @who)`
@@ -47,8 +44,12 @@ func (s *Store) ExcludeFromGroup(ctx context.Context, actor int64, group, name s
 		if who.Excluded {
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
 		}
+		declined, err := dropRequestTx(ctx, tx, who.ID, g.ID)
+		if err != nil {
+			return Change{}, err
+		}
 		read := g.Access == Protected || g.Access == Private && who.Admitted
-		return s.setGroupReaderTx(ctx, tx, actor, g, who, query, read)
+		return s.setGroupReaderTx(ctx, tx, actor, g, who, query, read, declined...)
 	})
 }
 
@@ -115,16 +116,16 @@ func outside(who standing, name string) error {
 // setGroupReaderTx runs the statement that moves a person into or out of a set. If
 // they read more or less from now on, their rivers are wrong.
 func (s *Store) setGroupReaderTx(ctx context.Context, tx pgx.Tx, actor int64, g governed, who standing,
-	query string, reads bool,
+	query string, reads bool, also ...forget,
 ) (Change, error) {
 	args := pgx.StrictNamedArgs{"feed": g.FeedID, "who": who.ID}
 	if _, err := tx.Exec(ctx, query, args); err != nil {
 		return Change{}, fmt.Errorf("change readers of a group: %w", err)
 	}
 	if !reads {
-		return forgetViewerTx(ctx, tx, actor, who.ID)
+		return forgetViewerTx(ctx, tx, actor, who.ID, also...)
 	}
-	return s.replaceTx(ctx, tx, actor, Replace{ViewerID: who.ID})
+	return s.replaceAndForgetTx(ctx, tx, actor, []Replace{{ViewerID: who.ID}}, also...)
 }
 
 // AdmittedTo returns at most limit of those whom the group admits without their

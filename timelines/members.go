@@ -118,8 +118,8 @@ func standingTx(ctx context.Context, tx pgx.Tx, g governed, name string) (standi
 
 // forgetViewerTx ends a change of what one account may do, but neither reads nor
 // follows: nodes forget its access sets, and no river is wrong.
-func forgetViewerTx(ctx context.Context, tx pgx.Tx, actor, viewer int64) (Change, error) {
-	clock, err := tickTx(ctx, tx, forget{Kind: logViewer, AccountID: viewer})
+func forgetViewerTx(ctx context.Context, tx pgx.Tx, actor, viewer int64, also ...forget) (Change, error) {
+	clock, err := tickTx(ctx, tx, append(also, forget{Kind: logViewer, AccountID: viewer})...)
 	return Change{Actor: actor, Clock: clock}, err
 }
 

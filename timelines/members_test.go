@@ -326,7 +326,8 @@ func TestDecline(t *testing.T) {
 	for group, to := range map[string]Account{"": bob, "club": club} {
 		c, err := w.Decline(t.Context(), bob.ID, "ann", group)
 		w.must(err)
-		w.same("declined", c, Change{Actor: bob.ID})
+		w.same("declined", c, Change{Actor: bob.ID, Clock: w.clock()})
+		w.same("logged", w.logged(c.Clock-1), []logRow{{N: c.Clock, AccountID: to.ID, Kind: "members"}})
 		w.same("relation", w.relation(ann, to), Relation{})
 		w.same("reads", w.reads(ann, to.FeedID), false)
 		_, err = w.Decline(t.Context(), bob.ID, "ann", group)
@@ -336,7 +337,7 @@ func TestDecline(t *testing.T) {
 		w.subscribe(ann, to.Name)
 		w.same("asked again", w.relation(ann, to), Relation{Requested: true})
 	}
-	w.same("clock", w.clock(), before)
+	w.same("clock", w.clock(), before+4) // two asked again
 	w.same("announced", w.heard.take(), []Event(nil))
 }
 
@@ -395,6 +396,57 @@ func TestSetGroupProfile(t *testing.T) {
 	w.fails("a person", err, ErrNotFound)
 	_, err = w.SetGroupProfile(t.Context(), bob.ID, "club", " ", "")
 	w.invalid("no title", err, "title_empty")
+}
+
+// A node counts requests anew once somebody asks, or is answered, or ceases to ask.
+func TestAsking(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	w.setAccess(bob, "", Private)
+	club := w.group(bob, "club", Private)
+	c := NewAccessCache(w.Store)
+	count := func(what string, want int) {
+		t.Helper()
+		w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
+		for range 2 { // counted, and remembered
+			got, err := c.Asking(t.Context(), []int64{bob.ID, club.ID})
+			w.must(err)
+			w.same(what, got, want)
+		}
+	}
+	asks := func(name string) {
+		t.Helper()
+		_, _, err := w.Subscribe(t.Context(), ann.ID, name)
+		w.must(err)
+	}
+	count("at first", 0)
+	for _, act := range []struct {
+		what string
+		of   string
+		ends func() (Change, error)
+	}{
+		{"withdrawn", "bob", func() (Change, error) { return w.Unsubscribe(t.Context(), ann.ID, "bob") }},
+		{"declined", "bob", func() (Change, error) { return w.Decline(t.Context(), bob.ID, "ann", "") }},
+		{"declined by the group", "club", func() (Change, error) { return w.Decline(t.Context(), bob.ID, "ann", "club") }},
+		{"banned", "bob", func() (Change, error) { return w.Ban(t.Context(), ann.ID, "bob") }},
+		{"excluded", "bob", func() (Change, error) {
+			return w.ExcludeReader(t.Context(), bob.ID, "", "ann")
+		}},
+		{"excluded from the group", "club", func() (Change, error) { return w.ExcludeFromGroup(t.Context(), bob.ID, "club", "ann") }},
+		{"accepted", "bob", func() (Change, error) { return w.Accept(t.Context(), bob.ID, "ann", "") }},
+		{"accepted by the group", "club", func() (Change, error) { return w.Accept(t.Context(), bob.ID, "ann", "club") }},
+	} {
+		_, err := w.Unban(t.Context(), ann.ID, "bob")
+		w.must(err)
+		_, err = w.UnexcludeReader(t.Context(), bob.ID, "", "ann")
+		w.must(err)
+		_, err = w.UnexcludeFromGroup(t.Context(), bob.ID, "club", "ann")
+		w.must(err)
+		asks(act.of)
+		count("asked, then to be "+act.what, 1)
+		w.must(second(act.ends()))
+		count(act.what, 0)
+	}
 }
 
 // A node counts members anew once somebody joined, left or was removed.

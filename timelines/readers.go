@@ -30,8 +30,8 @@ import (
 // AdmitReader lets a person read the actor's private feed or sub-feed. It makes
 // nobody subscribe.
 func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, error) {
-		return nil, setReaderTx(ctx, tx, feed, reader,
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []forget, error) {
+		return nil, nil, setReaderTx(ctx, tx, feed, reader,
 			`DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`,
 			`INSERT INTO readers (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`)
 	})
@@ -42,8 +42,9 @@ func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string)
 // feed loses the subscription too: else who was removed would come back with the
 // next change of level, and would be counted as following what they cannot see.
 func (s *Store) RemoveReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, error) {
-		return dismissTx(ctx, tx, actor, slug, feed, reader)
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []forget, error) {
+		wrong, err := dismissTx(ctx, tx, actor, slug, feed, reader)
+		return wrong, nil, err
 	})
 }
 
@@ -51,20 +52,20 @@ func (s *Store) RemoveReader(ctx context.Context, actor int64, slug, name string
 // is protected, and ends what RemoveReader does, whatever the level: a narrowing. A
 // request to subscribe is dropped.
 func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, error) {
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []forget, error) {
+		var dropped []forget
 		if slug == "" {
 			// If it is being accepted, this waits, and what follows ends the subscription.
-			_, err := tx.Exec(ctx, `DELETE FROM subscription_requests WHERE subscriber_id = @reader AND account_id = @actor`,
-				pgx.StrictNamedArgs{"reader": reader, "actor": actor})
-			if err != nil {
-				return nil, fmt.Errorf("drop request: %w", err)
+			var err error
+			if dropped, err = dropRequestTx(ctx, tx, reader, actor); err != nil {
+				return nil, nil, err
 			}
 		}
 		wrong, err := dismissTx(ctx, tx, actor, slug, feed, reader)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		return wrong, setReaderTx(ctx, tx, feed, reader,
+		return wrong, dropped, setReaderTx(ctx, tx, feed, reader,
 			`INSERT INTO excluded (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`)
 	})
 }
@@ -72,8 +73,8 @@ func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name strin
 // UnexcludeReader undoes ExcludeReader; it brings no subscription, no right to read
 // and no request back.
 func (s *Store) UnexcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, error) {
-		return nil, setReaderTx(ctx, tx, feed, reader,
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []forget, error) {
+		return nil, nil, setReaderTx(ctx, tx, feed, reader,
 			`DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`)
 	})
 }
@@ -107,10 +108,10 @@ func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, r
 
 // setReader changes one person's place in the sets of one of the actor's feeds,
 // which is locked meanwhile; set returns which of their rivers are wrong whatever
-// they may read. If they may read more or less from now on, all are: posts came into
+// they may read, and what nodes forget besides what they may. If they may read more or less from now on, all are: posts came into
 // every river, or went out.
 func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
-	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (wrong []Replace, err error),
+	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (wrong []Replace, also []forget, err error),
 ) (Change, error) {
 	if slug != "" && !slugForm.MatchString(slug) {
 		return Change{}, ErrNotFound
@@ -149,7 +150,7 @@ func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
 		if err != nil {
 			return Change{}, err
 		}
-		wrong, err := set(ctx, tx, feed, reader)
+		wrong, also, err := set(ctx, tx, feed, reader)
 		if err != nil {
 			return Change{}, err
 		}
@@ -163,9 +164,9 @@ func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
 		case was == now:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
 		default:
-			return forgetViewerTx(ctx, tx, actor, reader)
+			return forgetViewerTx(ctx, tx, actor, reader, also...)
 		}
-		return s.replaceTx(ctx, tx, actor, wrong...)
+		return s.replaceAndForgetTx(ctx, tx, actor, wrong, also...)
 	})
 }
 

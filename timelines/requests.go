@@ -52,8 +52,11 @@ func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (C
 		if !nameForm.MatchString(name) {
 			return Change{}, ErrNotFound
 		}
-		_, _, err = takeRequestTx(ctx, tx, feed, name)
-		return Change{Actor: actor}, err
+		_, account, err := takeRequestTx(ctx, tx, feed, name)
+		if err != nil {
+			return Change{}, err
+		}
+		return recountTx(ctx, tx, actor, account)
 	})
 }
 
@@ -93,6 +96,43 @@ func takeRequestTx(ctx context.Context, tx pgx.Tx, feed int64, name string) (sub
 		return 0, 0, fmt.Errorf("take request: %w", err)
 	}
 	return subscriber, account, nil
+}
+
+// dropRequestTx drops a request, if there is one; then nodes are to count again.
+func dropRequestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) ([]forget, error) {
+	tag, err := tx.Exec(ctx, `DELETE FROM subscription_requests WHERE subscriber_id = @subscriber AND account_id = @account`,
+		pgx.StrictNamedArgs{"subscriber": subscriber, "account": account})
+	if err != nil {
+		return nil, fmt.Errorf("drop request: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return nil, nil
+	}
+	return []forget{{Kind: logMembers, AccountID: account}}, nil
+}
+
+// recountTx ends a change of who asks to follow an account, and of nothing else.
+func recountTx(ctx context.Context, tx pgx.Tx, actor, account int64) (Change, error) {
+	clock, err := tickTx(ctx, tx, forget{Kind: logMembers, AccountID: account})
+	return Change{Actor: actor, Clock: clock}, err
+}
+
+// countRequests returns how many ask to follow each of these accounts, if any do. See
+// AccessCache.Asking.
+func (s *Store) countRequests(ctx context.Context, accounts []int64) (map[int64]int, error) {
+	const query = `SELECT account_id, count(*) FROM subscription_requests WHERE account_id = ANY(@accounts) GROUP BY 1`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
+	if err != nil {
+		return nil, fmt.Errorf("count requests: %w", err)
+	}
+	counts := make(map[int64]int, len(accounts))
+	var account int64
+	var n int
+	_, err = pgx.ForEachRow(rows, []any{&account, &n}, func() error { counts[account] = n; return nil })
+	if err != nil {
+		return nil, fmt.Errorf("count requests: %w", err)
+	}
+	return counts, nil
 }
 
 // Request is somebody's wish to subscribe to a private account.

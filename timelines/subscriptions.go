@@ -102,7 +102,7 @@ func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Chan
 			return Change{}, ErrExcluded
 		case to.Access == Private && !reads:
 			requested = true
-			return Change{Actor: actor}, requestTx(ctx, tx, actor, to.AccountID)
+			return requestTx(ctx, tx, actor, to.AccountID)
 		}
 		if err := admitTx(ctx, tx, actor, to.AccountID, to.FeedID); err != nil {
 			return Change{}, err
@@ -112,15 +112,18 @@ func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Chan
 	return c, requested && err == nil, err
 }
 
-func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) error {
+func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) (Change, error) {
 	const query = `
 		INSERT INTO subscription_requests (subscriber_id, account_id) VALUES (@subscriber, @account)
 		ON CONFLICT DO NOTHING`
-	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"subscriber": subscriber, "account": account})
+	tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"subscriber": subscriber, "account": account})
 	if err != nil {
-		return fmt.Errorf("file request: %w", err)
+		return Change{}, fmt.Errorf("file request: %w", err)
 	}
-	return nil
+	if tag.RowsAffected() == 0 {
+		return Change{Actor: subscriber}, nil
+	}
+	return recountTx(ctx, tx, subscriber, account)
 }
 
 // admitTx makes the account a subscriber and a reader; a request is answered. Who
@@ -152,8 +155,8 @@ func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...
 	return s.replaceAndForgetTx(ctx, tx, actor, wrong)
 }
 
-// joinedTx is replaceTx where a viewer has begun or ceased to follow an account: it has
-// another number of members too.
+// joinedTx is replaceTx where a viewer has begun or ceased to follow an account, or to ask
+// for it: it has other numbers of members and requests too.
 func (s *Store) joinedTx(ctx context.Context, tx pgx.Tx, actor, account int64, wrong ...Replace) (Change, error) {
 	return s.replaceAndForgetTx(ctx, tx, actor, wrong, forget{Kind: logMembers, AccountID: account})
 }
@@ -200,7 +203,7 @@ func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Chan
 		}
 		if !subscribed {
 			if withdrawn.RowsAffected() > 0 {
-				return Change{Actor: actor}, nil
+				return recountTx(ctx, tx, actor, from.AccountID)
 			}
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myFeeds(actor)})
 		}

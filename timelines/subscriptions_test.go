@@ -85,13 +85,15 @@ func TestRequestAndAccept(t *testing.T) {
 	w.heard.take()
 	before := w.clock()
 
-	for _, name := range []string{"bob", "club", "bob"} {
+	for i, name := range []string{"bob", "club", "bob"} {
 		c, requested, err := w.Subscribe(t.Context(), ann.ID, name)
 		w.must(err)
-		w.same("change", c, Change{Actor: ann.ID})
+		w.same("change", c, Change{Actor: ann.ID, Clock: []int64{before + 1, before + 2, 0}[i]})
 		w.same("requested", requested, true)
 	}
-	w.same("clock", w.clock(), before)
+	w.same("clock", w.clock(), before+2)
+	w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: bob.ID, Kind: "members"}, {N: before + 2, AccountID: club.ID, Kind: "members"}})
+	before += 2
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.same("reads before", w.reads(ann, bob.FeedID), false)
 	w.same("relation", w.relation(ann, club), Relation{Requested: true})
@@ -232,9 +234,9 @@ func TestWithdrawRequest(t *testing.T) {
 	w.heard.take()
 	c, err := w.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
-	w.same("change", c, Change{Actor: ann.ID})
+	w.same("change", c, Change{Actor: ann.ID, Clock: before + 1})
 	w.same("relation", w.relation(ann, bob), Relation{})
-	w.same("clock", w.clock(), before)
+	w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: bob.ID, Kind: "members"}})
 	_, err = w.Accept(t.Context(), bob.ID, "ann", "")
 	w.fails("accepting what was withdrawn", err, ErrNotFound)
 

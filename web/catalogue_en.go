@@ -472,6 +472,7 @@ var englishTexts = map[string]string{
 
 var englishCounted = map[string]forms{
 	"news":          {one: "{n} new entry", other: "{n} new entries"},
+	"home.asking":   {one: "{n} person waits for your answer", other: "{n} people wait for your answer"},
 	"members.total": {one: "{n} member", other: "{n} members"},
 	"comments.more": {one: "{n} more comment", other: "{n} more comments"},
 	"lists.members": {one: "{n} member", other: "{n} members"},

@@ -472,6 +472,7 @@ var russianTexts = map[string]string{
 
 var russianCounted = map[string]forms{
 	"news":          {one: "{n} новая запись", few: "{n} новые записи", many: "{n} новых записей", other: "{n} новой записи"},
+	"home.asking":   {one: "{n} человек ждёт вашего ответа", few: "{n} человека ждут вашего ответа", many: "{n} человек ждут вашего ответа", other: "{n} человека ждут вашего ответа"},
 	"members.total": {one: "{n} участник", few: "{n} участника", many: "{n} участников", other: "{n} участника"},
 	"comments.more": {one: "Ещё {n} комментарий", few: "Ещё {n} комментария", many: "Ещё {n} комментариев", other: "Ещё {n} комментария"},
 	"lists.members": {one: "{n} участник", few: "{n} участника", many: "{n} участников", other: "{n} участника"},

@@ -72,8 +72,8 @@ func TestComponents(t *testing.T) {
 	listed.sets = &sets
 
 	for name, c := range map[string]templ.Component{
-		"home":                     homePage(river(me, rivers.Home, "/", "<article></article>"), newComposer("/")),
-		"home_empty_ru":            homePage(river(russian, rivers.Home, "/"), newComposer("/")),
+		"home":                     homePage(river(me, rivers.Home, "/", "<article></article>"), newComposer("/"), 2),
+		"home_empty_ru":            homePage(river(russian, rivers.Home, "/"), newComposer("/"), 0),
 		"welcome":                  welcomePage(nobody),
 		"everything":               aggregateList(older),
 		"search":                   searchPage(searchView{present: me, text: `"a cat" -dog`, river: river(me, rivers.Search, "/search?q=%22a+cat%22+-dog", "<article></article>")}),

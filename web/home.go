@@ -1,7 +1,9 @@
 package web
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 )
 
 func (s *Server) routeHome(mux *http.ServeMux) {
@@ -21,5 +23,12 @@ func (s *Server) home(w http.ResponseWriter, r *request) error {
 	if err := s.nameFollows(r, v.present); err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, homePage(v, newComposer(v.address())))
+	asking := 0
+	if v.top() {
+		asked := slices.AppendSeq([]int64{r.viewer.AccountID}, maps.Keys(v.sets.Administers))
+		if asking, err = s.rivers.Access().Asking(r.Context(), asked); err != nil {
+			return err
+		}
+	}
+	return s.html(w, r, http.StatusOK, homePage(v, newComposer(v.address()), asking))
 }
