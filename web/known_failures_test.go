@@ -322,9 +322,15 @@ func cursorOf(t *testing.T, address string) string {
 func TestCountersTellNobodyHidden(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann, cat := s.person("anna"), s.person("cat")
-	post := cat.post("well liked")
+	post, talk := cat.post("well liked"), cat.post("well commented")
+	said := cat.comment(talk.Code, "a remark")
 	for i := range 7 {
-		s.person("liker-" + strconv.Itoa(i)).like(post.Code)
+		liker := s.person("liker-" + strconv.Itoa(i))
+		liker.like(post.Code)
+		liker.likeComment(talk.Code, said.CommentID)
+		liker.act(func(ctx context.Context) (timelines.Change, error) {
+			return s.store.Fave(ctx, liker.account.ID, post.Code)
+		})
 	}
 	a := ann.visitor()
 	count := func() (others int) {
@@ -332,11 +338,24 @@ func TestCountersTellNobodyHidden(t *testing.T) {
 		entry := entryOf(a.get("/everything").wants(200).body, post.Code)
 		return countIn(entry, `(\d+) others?`)
 	}
+	// Whom nothing but a like of a comment brings there is not counted either; who keeps
+	// a post, which is told to nobody, always is.
+	others := func(banned int) {
+		t.Helper()
+		body := a.get("/everything").wants(200).body
+		if got := countIn(entryOf(body, talk.Code), `Liked by (\d+) `); got != 7-banned {
+			t.Errorf("with %d of 7 likers banned a comment is liked by %d", banned, got)
+		}
+		if got := countIn(entryOf(body, post.Code), `Saved by (\d+) `); got != 7 {
+			t.Errorf("with %d of 7 keepers banned a post is saved by %d", banned, got)
+		}
+	}
 	named := regexp.MustCompile(`href="/liker-(\d)"`)
 	for banned := range 7 {
 		if got, want := count(), []int{4, 3, 2, 0, 0, 0, 0}[banned]; got != want {
 			t.Errorf("with %d of 7 likers banned there are %d others, want %d", banned, got, want)
 		}
+		others(banned)
 		ann.ban("liker-" + strconv.Itoa(banned))
 		entry := entryOf(a.get("/p/"+post.Code).wants(200).body, post.Code)
 		for _, m := range named.FindAllStringSubmatch(entry, -1) {
@@ -348,5 +367,6 @@ func TestCountersTellNobodyHidden(t *testing.T) {
 			t.Errorf("%d likers are named, want %d", got, want)
 		}
 	}
+	others(7)
 	a.get("/everything").wants(200).lacks("Liked by", "others")
 }

@@ -58,6 +58,8 @@ var lastingActs = []deed{
 	{4, (*actor).removeComment},
 	{4, (*actor).like},
 	{4, (*actor).unlike},
+	{4, (*actor).likeComment},
+	{4, (*actor).fave},
 	{8, (*actor).move},
 	{6, (*actor).setBan},
 	{6, (*actor).hide},
@@ -68,7 +70,7 @@ var allActs = append([]deed{
 	{28, (*actor).write},
 	{28, (*actor).comment},
 	{12, (*actor).like},
-	{4, (*actor).likeComment},
+	{8, (*actor).likeComment},
 	{12, (*actor).follow},
 	{8, (*actor).settleRequest},
 	{4, (*actor).fave},
@@ -407,8 +409,15 @@ func (a *actor) removeComment() {
 
 func (a *actor) likeComment() {
 	if c := a.remark(func(*writing) bool { return true }); c != nil {
-		a.send(commentAddress(c, []string{"like", "unlike"}[a.rng.IntN(2)]), nil, "")
+		a.heart(c, a.rng.IntN(3) > 0)
 	}
+}
+
+// heart likes a comment, or takes that back.
+func (a *actor) heart(c *writing, want bool) (ok bool) {
+	what := map[bool]string{true: "like", false: "unlike"}[want]
+	_, _, ok = a.send(commentAddress(c, what), nil, "", a.facts.set(setting{likes, a.name, c.id, want}))
+	return ok
 }
 
 func (a *actor) like() {
@@ -432,9 +441,12 @@ func (a *actor) unlike() {
 
 func (a *actor) fave() {
 	if p := a.pick(a.rng, nil); p != nil {
-		keep := !a.facts.is(keeps, a.name, p.id)
-		a.mark(p, map[bool]string{true: "fave", false: "unfave"}[keep], setting{keeps, a.name, p.id, keep})
+		a.keep(p, !a.facts.is(keeps, a.name, p.id))
 	}
+}
+
+func (a *actor) keep(p *writing, want bool) (ok bool) {
+	return a.mark(p, map[bool]string{true: "fave", false: "unfave"}[want], setting{keeps, a.name, p.id, want})
 }
 
 func (a *actor) mark(p *writing, what string, s setting) (ok bool) {

@@ -81,7 +81,7 @@ const (
 	brings = "brings"
 	shows  = "shows"  // an account, a group: sees banned people there
 	leads  = "leads"  // an account, a group
-	likes  = "likes"  // an account, a writing's id
+	likes  = "likes"  // an account, a writing's id, of a post or a comment
 	keeps  = "keeps"  // an account, a post's id
 	hidesA = "hidesA" // an account, an account
 	hidesP = "hidesP" // an account, a post's id
@@ -135,6 +135,7 @@ type facts struct {
 	levels    map[string]*history[timelines.Level]
 	owners    map[string]string // of places; groups own themselves
 	groups    map[string]bool
+	residents []string
 	tokens    map[string]said
 	codes     map[string]*writing
 	posts     []*writing
@@ -323,6 +324,26 @@ func (f *facts) spared(at instant, viewer string, p *writing, account string) bo
 	return elsewhere && p.text.each(at, func(text string) bool {
 		return !slices.ContainsFunc(f.tokens[text].words, func(word string) bool { return !f.may(at, hidesT, viewer, word, false) })
 	})
+}
+
+// apart: might a ban have stood between the two? Where there may be none, and it is no
+// group in which banned people are seen, they surely see each other.
+func (f *facts) apart(at instant, viewer, person string) bool {
+	return f.may(at, bans, viewer, person, true) || f.may(at, bans, person, viewer, true)
+}
+
+// bounds counts of how many it may have been so at some moment of a serving, and of how
+// many it surely was at each: may says whether one may have been so, or may not.
+func bounds[T any](f *facts, s serving, all []T, may func(at instant, x T, so bool) bool) (least, most int) {
+	for _, x := range all {
+		if f.ever(s.from, s.to, func(at instant) bool { return may(at, x, true) }) {
+			most++
+			if !f.ever(s.from, s.to, func(at instant) bool { return may(at, x, false) }) {
+				least++
+			}
+		}
+	}
+	return least, most
 }
 
 // ever: is there a moment of those between two, both included, at which it may

@@ -69,6 +69,12 @@ func (w *observed) stage() {
 		if p.post == nil {
 			w.t.Fatalf("no post for %s", p.name)
 		}
+		if p.lasting {
+			// So many like it that not all are named.
+			for _, r := range p.cast[3:] {
+				w.actor(r, w.nodes[:1]).likeIt(p.post)
+			}
+		}
 		if p.places[0] == backstage {
 			w.actor(p.cast[1], w.nodes[:1]).subscribe(backstage)
 		}
@@ -257,10 +263,16 @@ func (s *scene) veil() {
 	}
 	s.watch(s.stranger.resident, s.page())
 	s.comment(s.friend)
-	s.must("like", s.friend.likeIt(s.post))
-	s.must("like", s.stranger.likeIt(s.post))
-	s.must("like", s.author.likeIt(s.post))
 	s.comment(s.friend)
+	for _, a := range []*actor{s.friend, s.stranger, s.author} {
+		s.must("like", a.likeIt(s.post))
+		s.must("keep", a.keep(s.post, true))
+	}
+	if c := s.comment(s.author); c != nil && c.number != 0 {
+		for _, a := range []*actor{s.friend, s.stranger} {
+			s.must("like a comment", a.heart(c, true))
+		}
+	}
 	s.comment(s.stranger)
 }
 

@@ -162,5 +162,8 @@ func (w *observed) get(n *liveSite, who *resident, address, within string) strin
 	if a.status != http.StatusOK {
 		return ""
 	}
+	if within != "" {
+		w.complain(w.facts.judgeFragment(s, a.body))
+	}
 	return a.body
 }

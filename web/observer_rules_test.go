@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -126,13 +127,14 @@ func (f *facts) bringsHome(at instant, viewer string, p *writing) bool {
 }
 
 var (
-	codesForm   = regexp.MustCompile(`\b[0-9a-z]{10}\b`)
-	tokenForm   = regexp.MustCompile(`zqxjv\d+k`)
-	articleForm = regexp.MustCompile(`(?s)<article id="p-([0-9a-z]{10})".*?</article>`)
-	likesForm   = regexp.MustCompile(`(?s)id="p-[0-9a-z]{10}-likes"[^>]*>(.*?)</div>`)
-	whyForm     = regexp.MustCompile(`(?s)id="p-[0-9a-z]{10}-why"[^>]*>(.*?)</div>`)
-	toForm      = regexp.MustCompile(`(?s)<span class="to">(.*?)<a class="when"`)
-	accountForm = regexp.MustCompile(`<a class="who" href="/([a-z0-9-]+(?:/[a-z0-9-]+)?)"`)
+	codesForm    = regexp.MustCompile(`\b[0-9a-z]{10}\b`)
+	tokenForm    = regexp.MustCompile(`zqxjv\d+k`)
+	articleForm  = regexp.MustCompile(`(?s)<article id="p-([0-9a-z]{10})".*?</article>`)
+	likesForm    = regexp.MustCompile(`(?s)id="p-[0-9a-z]{10}-likes"[^>]*>(.*?)</div>`)
+	whyForm      = regexp.MustCompile(`(?s)id="p-[0-9a-z]{10}-why"[^>]*>(.*?)</div>`)
+	toForm       = regexp.MustCompile(`(?s)<span class="to">(.*?)<a class="when"`)
+	fragmentForm = regexp.MustCompile(`^/p/([0-9a-z]{10})/(likes|comments)\?`)
+	accountForm  = regexp.MustCompile(`<a class="who" href="/([a-z0-9-]+(?:/[a-z0-9-]+)?)"`)
 )
 
 // serving is what was served or pushed to somebody, and when it can have been
@@ -190,11 +192,33 @@ func (f *facts) judge(s serving, body string) []string {
 		for _, line := range likesForm.FindAllStringSubmatch(m[0], -1) {
 			wrong = append(wrong, f.judgeLikes(s, p, viewer, line[1])...)
 		}
-		wrong = append(wrong, f.judgeCommentCount(s, p, m[0])...)
-		wrong = append(wrong, f.judgeVeils(s, p, viewer, m[0])...)
+		wrong = append(wrong, f.judgeComments(s, p, viewer, m[0])...)
 		f.judgePlaces(s, p, viewer, m[0], complain)
 	}
 	return wrong
+}
+
+// judgeComments says what is wrong with the comments of an entry but for their texts.
+func (f *facts) judgeComments(s serving, p *writing, viewer, text string) []string {
+	return slices.Concat(f.judgeCommentCount(s, p, text), f.judgeVeils(s, p, viewer, text), f.judgeHearts(s, p, viewer, text))
+}
+
+// judgeFragment says what is wrong with what unfolds in an entry.
+func (f *facts) judgeFragment(s serving, text string) []string {
+	m := fragmentForm.FindStringSubmatch(s.address)
+	if m == nil {
+		return nil
+	}
+	f.mu.RLock()
+	defer f.mu.RUnlock()
+	p := f.codes[m[1]]
+	switch {
+	case p == nil:
+		return nil // its answer is not here yet
+	case m[2] == "likes":
+		return f.judgeLikes(s, p, s.viewer, text)
+	}
+	return append(f.judgeVeils(s, p, s.viewer, text), f.judgeHearts(s, p, s.viewer, text)...)
 }
 
 // judgeLikes says which names in a line of likes are wrong.
@@ -213,39 +237,58 @@ func (f *facts) judgeLikes(s serving, p *writing, viewer, line string) []string 
 	return append(wrong, f.judgeLikeCount(s, p, viewer, line)...)
 }
 
-// judgeLikeCount says whether more people are named and counted than the viewer may see
-// like the post.
+// judgeLikeCount says whether more people, or fewer, are named and counted than the viewer
+// may see like the post, or keep it: who does that is told to nobody, and everybody counts.
 func (f *facts) judgeLikeCount(s serving, p *writing, viewer, line string) []string {
-	said, most := len(accountForm.FindAllString(line, -1))+countIn(line, `(\d+) others?`), 0
-	for t := range f.relations {
-		if t.kind == likes && t.b == p.id && f.ever(s.from, s.to, func(at instant) bool {
-			return f.may(at, likes, t.a, p.id, true) &&
-				f.stands(at, p, func(places []string) bool { return f.sees(at, viewer, t.a, places) })
-		}) {
-			most++
-		}
-	}
-	if said > most {
-		return []string{fmt.Sprintf("%s of %s for %q, decided between %d and %d: %d like %s %s, who sees %d at most",
-			s.how, s.address, s.viewer, s.from, s.to, said, p.id, p.code, most)}
-	}
-	return nil
+	least, most := bounds(f, s, f.residents, func(at instant, name string, so bool) bool { return f.mayLike(at, viewer, p, name, so) })
+	wrong := miscount(s, p, "likes", len(accountForm.FindAllString(line, -1))+countIn(line, `(\d+) others?`), least, most)
+	least, most = bounds(f, s, f.residents, func(at instant, name string, so bool) bool { return f.may(at, keeps, name, p.id, so) })
+	return append(wrong, miscount(s, p, "keepers", countIn(line, `Saved by (\d+) `), least, most)...)
 }
 
-// judgeCommentCount says whether a post is said to have more comments than it has.
-// Hidden ones count: each leaves a placeholder.
+// mayLike: might the viewer have seen the person like the post or comment; or not?
+func (f *facts) mayLike(at instant, viewer string, w *writing, name string, so bool) bool {
+	if !so {
+		return f.may(at, likes, name, w.id, false) || f.apart(at, viewer, name)
+	}
+	return f.may(at, likes, name, w.id, true) &&
+		f.stands(at, w.of(), func(places []string) bool { return f.sees(at, viewer, name, places) })
+}
+
+// judgeCommentCount says whether a post is said to have more comments than it has, or
+// fewer. Hidden ones count: each leaves a placeholder.
 func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
-	said, most := len(commentIDs.FindAllString(text, -1))+countIn(text, `(\d+) more comments?`), 0
-	for _, c := range f.comments[p] {
-		if f.ever(s.from, s.to, func(at instant) bool { return c.text.each(at, func(text string) bool { return text != "" }) }) {
-			most++
+	least, most := bounds(f, s, f.comments[p], func(at instant, c *writing, so bool) bool {
+		return c.text.each(at, func(text string) bool { return (text != "") == so })
+	})
+	return miscount(s, p, "comments", len(commentIDs.FindAllString(text, -1))+countIn(text, `(\d+) more comments?`), least, most)
+}
+
+// judgeHearts says whether a comment is said to be liked by more, or fewer, than the
+// viewer may see like it.
+func (f *facts) judgeHearts(s serving, p *writing, viewer, text string) []string {
+	var wrong []string
+	for _, text := range strings.Split(text, `<div class="comment`)[1:] {
+		m := commentIDs.FindStringSubmatch(text)
+		if m == nil || strings.HasPrefix(text, " veiled") {
+			continue
+		}
+		for _, c := range f.comments[p] {
+			if strconv.FormatInt(c.number, 10) == m[1] {
+				least, most := bounds(f, s, f.residents, func(at instant, name string, so bool) bool { return f.mayLike(at, viewer, c, name, so) })
+				wrong = append(wrong, miscount(s, p, "likes of "+c.id, countIn(text, `Liked by (\d+) `), least, most)...)
+			}
 		}
 	}
-	if said > most {
-		return []string{fmt.Sprintf("%s of %s for %q, decided between %d and %d: %d comments on %s %s, which has %d at most",
-			s.how, s.address, s.viewer, s.from, s.to, said, p.id, p.code, most)}
+	return wrong
+}
+
+func miscount(s serving, p *writing, what string, said, least, most int) []string {
+	if least <= said && said <= most {
+		return nil
 	}
-	return nil
+	return []string{fmt.Sprintf("%s of %s for %q, decided between %d and %d: %d %s on %s %s, who sees %d to %d of them",
+		s.how, s.address, s.viewer, s.from, s.to, said, what, p.id, p.code, least, most)}
 }
 
 // judgeVeils says whether more comments are hidden than those of people who are hidden
@@ -254,8 +297,7 @@ func (f *facts) judgeVeils(s serving, p *writing, viewer, text string) []string 
 	said, most := strings.Count(text, `class="comment veiled"`), 0
 	for _, c := range f.comments[p] {
 		if f.ever(s.from, s.to, func(at instant) bool {
-			return (f.may(at, bans, viewer, c.author, true) || f.may(at, bans, c.author, viewer, true)) &&
-				c.text.each(at, func(text string) bool { return text != "" })
+			return f.apart(at, viewer, c.author) && c.text.each(at, func(text string) bool { return text != "" })
 		}) {
 			most++
 		}

@@ -347,8 +347,7 @@ func (fl *follower) witness(f *frame, message []byte, at instant) {
 		fl.complain(fl.facts.judgeLikes(s, p, s.viewer, line))
 	}
 	if text, ok := f.Parts["comments"]; ok {
-		fl.complain(fl.facts.judgeCommentCount(s, p, text))
-		fl.complain(fl.facts.judgeVeils(s, p, s.viewer, text))
+		fl.complain(fl.facts.judgeComments(s, p, s.viewer, text))
 	}
 }
 

@@ -252,6 +252,7 @@ func (w *observed) populate() {
 		}
 		w.people = append(w.people, r)
 		w.gates[name] = &sync.Mutex{}
+		f.residents = append(f.residents, name)
 		f.addPlace(name, name, timelines.Public)
 		f.addPlace(name+"/private", name, timelines.Private)
 		f.addPlace(directsOf+name, name, timelines.Private)
