@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -254,6 +255,7 @@ type page struct {
 	sight   string // as the page was served with; a client keeps up with said
 	said    string // by the last ok
 	shown   map[string]frame
+	parts   map[string]map[string]string // of those entries it was sent whole
 	frames  int
 }
 
@@ -383,12 +385,32 @@ func (g *page) read() (frame, error) {
 			return f, fmt.Errorf("%s went back from %s to %s", f.Post, was.Version, f.Version)
 		}
 		g.shown[f.Post] = f
+		g.keep(f, old.Stamp, now.Stamp)
 	case "gone":
 		delete(g.shown, f.Post)
+		delete(g.parts, f.Post)
 	case "ok":
 		g.said = f.Sight
 	}
 	return f, nil
+}
+
+// keep puts an entry's frame into what is shown of it.
+func (g *page) keep(f frame, was, is rivers.Stamp) {
+	parts := maps.Clone(g.parts[f.Post])
+	switch {
+	case f.HTML != "" && parts == nil:
+		parts = partsOf(f.HTML)
+	case parts != nil:
+		take(parts, partsOf(f.HTML), was, is)
+		take(parts, f.Parts, was, is)
+	default:
+		return // of an entry as the page was served
+	}
+	if g.parts == nil {
+		g.parts = map[string]map[string]string{}
+	}
+	g.parts[f.Post] = parts
 }
 
 // until reads until a frame is what is waited for.
@@ -454,6 +476,19 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 		f := g.shown[it.Fold.Text.Code]
 		if at := (version{it.Stamp, s.server.veil(&it, now.Sets)}); f.Version != at.String() || f.Place != it.Place {
 			g.t.Errorf("page shows %s at %q, place %d; a reload %s, place %d", it.Fold.Text.Code, f.Version, f.Place, at, it.Place)
+		}
+		is := g.parts[it.Fold.Text.Code]
+		if is == nil {
+			continue
+		}
+		would, _, err := s.server.renderEntry(g.t.Context(), look{v, "en", g.address}, n, now.Sets, it)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		for i, html := range [parts][]byte{would.Why, would.Body, would.Acts, would.Likes, would.Comments} {
+			if name := partNames[i]; lasting(name, is[name]) != lasting(name, string(html)) {
+				g.t.Errorf("page shows as %s of %s\n%s\na reload\n%s", name, it.Fold.Text.Code, is[name], html)
+			}
 		}
 	}
 }

@@ -84,13 +84,10 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 		if was.version != e.version || was.place != e.place {
 			return fmt.Sprintf("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
-		for _, part := range []string{"body", "comments", "likes"} {
-			if strings.Contains(was.parts[part]+e.parts[part], "data-unfold") && part == "likes" {
-				continue // who of many is named depends on whom the viewer follows
-			}
-			is, would := essence(was.parts[part]), essence(e.parts[part])
-			if !slices.Equal(is, would) {
-				return fmt.Sprintf("%s of %s at %s say %q, a reload %q", part, code, e.version, is, would)
+		for _, part := range partNames {
+			is, would := lasting(part, was.parts[part]), lasting(part, e.parts[part])
+			if is != would {
+				return fmt.Sprintf("%s of %s at %s are\n%s\na reload's\n%s", part, code, e.version, is, would)
 			}
 		}
 	}
@@ -118,10 +115,17 @@ func (fl *follower) miscounts(now map[string]*shownEntry) string {
 	return ""
 }
 
-// essence is of a part what does not depend on the hour nor on whom the viewer
-// follows: texts and counts.
-func essence(part string) []string {
-	found := regexp.MustCompile(`zqxjv\d+k|class="comment veiled"|id="c-\d+"|<a class="who" href="[^"]*"`).FindAllString(part, -1)
-	slices.Sort(found)
-	return found
+var (
+	momentForm = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
+	namedForm  = regexp.MustCompile(`<a class="who"[^>]*>[^<]*</a>`)
+)
+
+// lasting is a part of an entry but for what depends on the hour, or on whom the viewer
+// follows: who of many likers is named.
+func lasting(part, html string) string {
+	html = momentForm.ReplaceAllString(stampForm.ReplaceAllString(html, ""), "$1")
+	if part == partNames[partLikes] && strings.Contains(html, "data-unfold") {
+		html = namedForm.ReplaceAllString(html, "somebody")
+	}
+	return html
 }

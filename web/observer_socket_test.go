@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -106,6 +107,7 @@ type follower struct {
 
 	node    *liveSite
 	address string
+	page    string // as the page itself says its address
 	conn    *websocket.Conn
 	river   string
 	sight   string
@@ -128,6 +130,7 @@ type shownEntry struct {
 
 var (
 	riverForm = regexp.MustCompile(`data-river="(\d+)"`)
+	pageForm  = regexp.MustCompile(`data-page="([^"]*)"`)
 	sightForm = regexp.MustCompile(`data-sight="([^"]*)"`)
 	entryForm = regexp.MustCompile(`(?s)<article id="p-([0-9a-z]{10})"[^>]*data-version="([^"]*)" data-place="(\d+)".*?</article>`)
 )
@@ -142,7 +145,7 @@ func entriesOf(html string) map[string]*shownEntry {
 	return found
 }
 
-// partsOf reads the parts of an entry.
+// partsOf reads what stands in the parts of an entry.
 func partsOf(article string) map[string]string {
 	parts := map[string]string{}
 	names := []string{"why", "body", "acts", "likes", "comments", "box"}
@@ -155,7 +158,8 @@ func partsOf(article string) map[string]string {
 		at = append(at, m[0])
 	}
 	for i, name := range names[:len(names)-1] {
-		parts[name] = article[at[i]:at[i+1]]
+		_, text, _ := strings.Cut(article[at[i]:at[i+1]], ">")
+		parts[name] = text[:max(strings.LastIndex(text, "</div>"), 0)]
 	}
 	return parts
 }
@@ -220,7 +224,7 @@ func (fl *follower) loadPage(address string) bool {
 			return false
 		}
 	}
-	fl.address, fl.river, fl.sight = address, m[1], links(body, sightForm)[0]
+	fl.address, fl.page, fl.river, fl.sight = address, links(body, pageForm)[0], m[1], links(body, sightForm)[0]
 	fl.shown, fl.confirmed, fl.said, fl.ever = entriesOf(body), nil, nil, map[string]bool{}
 	for code := range fl.shown {
 		fl.ever[code] = true
@@ -245,7 +249,7 @@ func (fl *follower) connect() bool {
 		stamps[code] = e.version
 	}
 	message, err := json.Marshal(map[string]any{
-		"t": "subscribe", "page": fl.address, "lang": "en", "viewer": nameOf(fl.who),
+		"t": "subscribe", "page": fl.page, "lang": "en", "viewer": nameOf(fl.who),
 		"river": fl.river, "sight": fl.sight, "entries": stamps,
 	})
 	if err != nil {
