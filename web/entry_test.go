@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -315,7 +316,13 @@ func TestSharedPartsShowNothingOfTheViewer(t *testing.T) {
 
 func TestSharedPartsAreKeptApart(t *testing.T) {
 	s := testServer(t)
+	const one, another = 1001, 1002 // who like comments are not named
 	base := testItem()
+	liked := *base.Fold
+	liked.Comments.Shown = slices.Clone(liked.Comments.Shown)
+	liked.Comments.Shown[0].Likes = rivers.LikesFold{Total: 3, IDs: []int64{one, another, bob}}
+	liked.Comments.Shown[1].Likes = rivers.LikesFold{Total: 1, IDs: []int64{another}}
+	base.Fold = &liked
 	shared := func(viewer int64, lang string, it rivers.Item, change func(*present)) []byte {
 		t.Helper()
 		p := testPresent(t, s, viewer, lang)
@@ -348,16 +355,38 @@ func TestSharedPartsAreKeptApart(t *testing.T) {
 	if got := shared(0, "en", inGroup, nil); !bytes.Contains(got, []byte("Chess Club")) {
 		t.Errorf("a post in the group only, elsewhere: does not name the group in %s", got)
 	}
-	for name, got := range map[string][]byte{
+	// Whom one does not see is neither heard nor counted, be it for a like alone.
+	without := func(person int64) rivers.Item {
+		it := base
+		it.Veiled = []int64{person}
+		return it
+	}
+	kept := map[string][]byte{
+		"nobody's":             first,
+		"any member's":         member,
+		"a commenter's rights": shared(dee, "en", base, nil),
+		"another commenter's":  shared(kirill, "en", base, nil),
+		"one who comments and keeps order": shared(kirill, "en", base, func(p *present) {
+			p.sets.Administers = map[int64]struct{}{chess: {}}
+		}),
+		"without a commenter":  shared(0, "en", without(dee), nil),
+		"without a liker":      shared(0, "en", without(one), nil),
+		"without another":      shared(0, "en", without(another), nil),
 		"another version":      shared(0, "en", newer, nil),
 		"another language":     shared(0, "ru", base, nil),
 		"an author's rights":   shared(bob, "en", base, nil),
-		"fewer destinations":   shared(0, "en", elsewhere, nil),
 		"the group's own page": shared(0, "en", inGroup, func(p *present) { p.river = rivers.Name{Kind: rivers.Group, TheirID: chess} }),
 		"somebody called anew": shared(0, "en", base, func(p *present) { p.names[bob] = timelines.Account{ID: bob, Name: "bob", Title: "Robert"} }),
-	} {
-		if bytes.Equal(got, first) {
-			t.Errorf("%s: got what was kept for another", name)
+	}
+	// On the group's own page it looks like this, too.
+	if got := shared(0, "en", elsewhere, nil); bytes.Equal(got, first) {
+		t.Error("fewer destinations: got what was kept for more")
+	}
+	for name, got := range kept {
+		for other, kept := range kept {
+			if name < other && bytes.Equal(got, kept) {
+				t.Errorf("%s: got what was kept for %s", name, other)
+			}
 		}
 	}
 }
