@@ -94,7 +94,8 @@ type observed struct {
 	db     *testdb.DB
 	facts  *facts
 	nodes  []*liveSite
-	lively bool // jobs and bus run
+	lively bool             // jobs and bus run
+	beat   <-chan time.Time // of the nodes' hubs; nil: each second
 	people []*resident
 	groups []string
 	// gates are held by whoever changes who may read an account's places.
@@ -194,6 +195,7 @@ func (w *observed) addNode() {
 	cfg.staleAfter = observedStale
 	// No comparison heals what a push should have brought.
 	cfg.compareEvery = 1 << 30
+	cfg.beat = w.beat
 	if !w.lively {
 		cfg.hear = deaf
 	}

@@ -15,7 +15,11 @@ import (
 // another node within a second of its answer, and what it gives comes, by the jobs
 // and the bus as they run.
 func TestAccessChangesArriveWithinASecond(t *testing.T) {
-	w := newObserved(t, true, 2)
+	w := newObserved(t, true, 0)
+	w.beat = make(chan time.Time) // which would bring what the bus is late with
+	for range 2 {
+		w.addNode()
+	}
 	here, there := w.nodes[0], w.nodes[1]
 	ann, bob := here.person("ann"), here.person("bob")
 	annsForms, bobsForms := ann.visitor(), bob.visitor()
