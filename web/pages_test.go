@@ -19,6 +19,7 @@ func TestSignUpInAndOut(t *testing.T) {
 	v := s.visitor()
 	v.get("/").wants(200).has("/signup", "/login", "/everything")
 	v.post("/signup", "username", "A B", "password", "long enough").wants(422).has("A B", "3 to 35 characters")
+	v.post("/signup", "username", "zed-", "password", "long enough").wants(422).has("a letter or digit at either end")
 	v.post("/signup", "username", "settings", "password", "long enough").wants(422).has("kept for the site")
 	v.post("/signup", "username", "anna", "password", "short").wants(422).has(`value="anna"`, "8 characters or more").lacks("short\"")
 	v.post("/signup", "username", "anna", "password", "long enough", "title", "Anna Livia").leadsTo("/")
