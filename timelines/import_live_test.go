@@ -303,7 +303,7 @@ func TestImportBatchWhole(t *testing.T) {
 	bad := tale("2")
 	bad.Comments = []ImportedComment{{ExternalID: "2/a", Body: "a\x00b", CreatedAt: noon, Author: person("ben")}}
 	_, err = im.Add(w.Context(), []Imported{tale("1"), bad})
-	w.invalid("a text that cannot be stored", err, "body_long")
+	w.invalid("a text that cannot be stored", err, "text_invalid")
 	down := errors.New("down")
 	w.heard.inside(func(context.Context, pgx.Tx, []Event) error { return down })
 	_, err = im.Add(w.Context(), []Imported{tale("1")})

@@ -424,7 +424,7 @@ var englishTexts = map[string]string{
 	"invalid.password_long":      "This password is too long.",
 	"invalid.password_wrong":     "This is not your password.",
 	"invalid.body_empty":         "There is no text yet.",
-	"invalid.body_long":          "The text is too long.",
+	"invalid.body_long":          "The text is too long: {most} characters at most.",
 	"invalid.text_invalid":       "The text contains characters that cannot be kept.",
 	"invalid.comment_twice":      "This comment stands under two posts.",
 	"invalid.kind_other":         "This group stands here as a person.",

@@ -424,7 +424,7 @@ var russianTexts = map[string]string{
 	"invalid.password_long":      "Пароль слишком длинный.",
 	"invalid.password_wrong":     "Это не ваш пароль.",
 	"invalid.body_empty":         "Текста ещё нет.",
-	"invalid.body_long":          "Текст слишком длинный.",
+	"invalid.body_long":          "Текст слишком длинный: в нём может быть не больше {most} знаков.",
 	"invalid.text_invalid":       "В тексте есть знаки, которые нельзя сохранить.",
 	"invalid.comment_twice":      "Этот комментарий стоит под двумя записями.",
 	"invalid.kind_other":         "Эта группа записана здесь как человек.",

@@ -2,12 +2,14 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"golang.org/x/net/html"
 
@@ -110,6 +112,30 @@ func TestWritingWithoutScripts(t *testing.T) {
 	anna.post("/p/"+code+"/delete", "back", "/p/"+code).leadsTo("/")
 	anna.get("/p/" + code).wants(404)
 	anna.get("/").lacks("Hello sea")
+}
+
+// What a form's maxlength lets through arrives and is taken, whatever the alphabet:
+// three bytes of each of UTF-16's units are nine of a form.
+func TestLongestTexts(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna := s.person("anna").visitor()
+	for _, char := range []string{"я", "€", "\U00020000", "a\n"} {
+		units := len(utf16.Encode([]rune(char)))
+		longest := func(n int) string { return strings.Repeat(char, n/units-1) + strings.Repeat("z", units) }
+		sent := func(body string) string { return strings.ReplaceAll(body, "\n", "\r\n") }
+		anna.get("/").has(fmt.Sprintf(`maxlength="%d"`, timelines.MaxPostRunes))
+		anna.post("/posts", "body", sent(longest(timelines.MaxPostRunes)), "key", char).leadsTo("/")
+		code := anna.get("/").code()
+		anna.get("/p/" + code + "/edit").has(fmt.Sprintf(`maxlength="%d"`, timelines.MaxPostRunes))
+		anna.post("/p/"+code+"/edit", "body", sent("!"+longest(timelines.MaxPostRunes)[len(char):])).leadsTo("/p/" + code)
+		anna.get("/p/" + code).has(fmt.Sprintf(`maxlength="%d"`, timelines.MaxCommentRunes))
+		anna.post("/p/"+code+"/comments", "body", sent(longest(timelines.MaxCommentRunes)), "key", "c"+char).wants(303)
+	}
+	long := strings.Repeat("я", timelines.MaxPostRunes+1)
+	anna.post("/posts", "body", long).wants(422).has("The text is too long: 100,000 characters at most.", long)
+	code := anna.get("/").code()
+	anna.post("/p/"+code+"/edit", "body", long).wants(422).has("100,000 characters at most", long)
+	anna.post("/p/"+code+"/comments", "body", long).wants(422).has("20,000 characters at most", long)
 }
 
 func TestDestinations(t *testing.T) {
