@@ -66,7 +66,7 @@ var englishTexts = map[string]string{
 	"search.label":  "Search",
 	"search.title":  "Search: {q}",
 	"search.do":     "Search",
-	"search.help":   "Words are found in all their forms, in Russian and English; all of them must stand in a post, or in one comment on it.",
+	"search.help":   "Words are found in all their forms, in Russian and English; all of them must stand in a post, or in one comment on it. The commonest, such as “the”, are passed over.",
 	"search.terms":  "{phrase} finds words side by side, {tag} a tag, {from} what somebody wrote, {in} what stands in a group or on somebody’s pages, {sub} on that page alone. {not} before any of these leaves out posts and comments that have it; what others say beneath a post does not leave out the post.",
 	"search.phrase": "\"a phrase\"",
 	"search.tag":    "#tag",
@@ -74,6 +74,7 @@ var englishTexts = map[string]string{
 	"search.in":     "in:name",
 	"search.sub":    "in:name/address",
 	"search.empty":  "Nothing was found that you can read.",
+	"search.common": "Words as common as these are not searched for by themselves. Add another.",
 	"search.nobody": "Nobody here is called “{name}”.",
 	"search.broad":  "This search finds too much, or took too long. Add a word to it.",
 
