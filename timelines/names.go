@@ -69,6 +69,9 @@ func checkName(name string) error {
 	return nil
 }
 
+// IsName reports whether an account could be called so, be it one of before.
+func IsName(name string) bool { return nameForm.MatchString(name) }
+
 // importable reports whether an import may make an account of that name.
 func importable(name string) bool {
 	return nameForm.MatchString(name) && !slices.Contains(ReservedNames, name)

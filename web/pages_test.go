@@ -114,6 +114,25 @@ func TestWritingWithoutScripts(t *testing.T) {
 	anna.get("/").lacks("Hello sea")
 }
 
+// Addresses as people write them lead to the page, and none anywhere else.
+func TestAddressesLeadOn(t *testing.T) {
+	s := newLiveSite(t, nil)
+	s.person("anna")
+	v := s.visitor()
+	for from, to := range map[string]string{
+		"/ANNA": "/anna", "/Anna?order=created": "/anna?order=created", "/Anna/likes": "/anna/likes", "/anna/": "/anna",
+		"/anna/likes/?order=created": "/anna/likes?order=created", "/Anna/": "/Anna", "/groups/": "/groups", "/nobody-here/": "/nobody-here",
+	} {
+		if a := v.get(from).wants(301); a.header.Get("Location") != to {
+			t.Errorf("%s leads to %q, want %q", from, a.header.Get("Location"), to)
+		}
+	}
+	for _, address := range []string{"/Anna_Lee", "/%2Fevil.example/", "/%5Cevil.example/", "/ab/%2Fevil.example/", "/Анна", "/a.example/"} {
+		v.get(address).wants(404)
+	}
+	v.post("/anna/").wants(404)
+}
+
 // What a form's maxlength lets through arrives and is taken, whatever the alphabet:
 // three bytes of each of UTF-16's units are nine of a form.
 func TestLongestTexts(t *testing.T) {
