@@ -14,24 +14,33 @@ import (
 	"riverrun/timelines"
 )
 
-// How much a fold shows. A body up to bodyKeep characters stands whole; a longer
-// one is cut at a word near bodyCut, so that "more" always opens something worth
-// opening.
+// How much a fold shows. A body up to bodyKeep characters in up to bodyKeepLines lines
+// stands whole; a longer one is cut at a word near bodyCut, or at the end of line
+// bodyCutLines if that comes first, so that "more" always opens something worth
+// opening. In lines as narrow as a phone's as many characters fill about as many lines.
 const (
-	bodyCut  = 1200
-	bodyKeep = 1600
+	bodyCut       = 1200
+	bodyCutLines  = 30
+	bodyKeep      = 1600
+	bodyKeepLines = 40
 
-	commentCut  = 700
-	commentKeep = 900
+	commentCut       = 700
+	commentCutLines  = 18
+	commentKeep      = 900
+	commentKeepLines = 24
 )
 
 // foldDepth is how much of a post a fold carries, fullDepth how much a full one.
 func (s *Store) foldDepth() timelines.Depth {
-	return timelines.Depth{BodyRunes: bodyKeep, CommentRunes: commentKeep, First: 1, Last: 2, People: s.people}
+	return timelines.Depth{
+		BodyRunes: bodyKeep, BodyLines: bodyKeepLines, CommentRunes: commentKeep, CommentLines: commentKeepLines,
+		First: 1, Last: 2, People: s.people,
+	}
 }
 
 func (s *Store) fullDepth() timelines.Depth {
-	return timelines.Depth{BodyRunes: 1 << 30, CommentRunes: 1 << 30, First: 1 << 30, Last: 0, People: s.people}
+	const all = 1 << 30
+	return timelines.Depth{BodyRunes: all, BodyLines: all, CommentRunes: all, CommentLines: all, First: all, People: s.people}
 }
 
 // foldOf makes the fold of a post.
@@ -53,7 +62,7 @@ func foldOf(c *timelines.Content) *Fold {
 		CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, Via: c.Via, ViaURL: c.ViaURL,
 	}
 	if c.BodyCut {
-		f.Text.Body = cutText(c.Body, bodyCut)
+		f.Text.Body = cutText(c.Body, bodyCut, bodyCutLines)
 	}
 	f.Likes.Total = c.Likes
 	f.Likes.IDs = append(f.Likes.IDs, c.LikerIDs...)
@@ -64,7 +73,7 @@ func foldOf(c *timelines.Content) *Fold {
 	for _, s := range c.Shown {
 		body := s.Body
 		if s.BodyCut {
-			body = cutText(body, commentCut)
+			body = cutText(body, commentCut, commentCutLines)
 		}
 		f.Comments.Shown = append(f.Comments.Shown, Comment{
 			ID: s.ID, Author: s.AuthorID, Body: body, Cut: s.BodyCut,
@@ -81,8 +90,10 @@ func foldOf(c *timelines.Content) *Fold {
 	return f
 }
 
-// cutText cuts at the last space before n characters.
-func cutText(s string, n int) string {
+// cutText cuts after some lines, and at the last space before n characters if that is
+// still too long.
+func cutText(s string, n, lines int) string {
+	s = timelines.FirstLines(s, lines)
 	runes := []rune(s)
 	if len(runes) <= n {
 		return s

@@ -114,7 +114,7 @@ func BenchmarkFoldOfACrowd(b *testing.B) {
 			w.pool.Reset()
 			for b.Loop() {
 				w.must(w.InSnapshot(b.Context(), func(sn *Snapshot) error {
-					return second(sn.Contents(b.Context(), []int64{p.PostID}, Depth{BodyRunes: 1000, CommentRunes: 300, First: 1, Last: 2, People: bm.people}))
+					return second(sn.Contents(b.Context(), []int64{p.PostID}, Depth{BodyRunes: 1000, BodyLines: 30, CommentRunes: 300, CommentLines: 10, First: 1, Last: 2, People: bm.people}))
 				}))
 			}
 		})

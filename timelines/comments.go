@@ -24,7 +24,7 @@ type NewComment struct {
 // comment's tags and mentions bring the post to their timelines, as its own do. A Key
 // sent before is as in CreatePost.
 func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error) {
-	body, err := cleanBody(n.Body, MaxCommentBytes)
+	body, err := cleanBody(n.Body, MaxCommentRunes)
 	if err != nil {
 		return Change{}, err
 	}
@@ -108,7 +108,7 @@ func commentTx(ctx context.Context, tx pgx.Tx, post, id int64) (heldComment, err
 // ErrNotFound if the actor cannot read the post or it has no such comment,
 // ErrForbidden if the comment is another's. The same text changes nothing.
 func (s *Store) EditComment(ctx context.Context, actor int64, code string, id int64, body string) (Change, error) {
-	body, err := cleanBody(body, MaxCommentBytes)
+	body, err := cleanBody(body, MaxCommentRunes)
 	if err != nil {
 		return Change{}, err
 	}

@@ -46,7 +46,7 @@ func TestCreateCommentErrors(t *testing.T) {
 		code string
 	}{
 		{"empty", NewComment{}, "body_empty"},
-		{"long", NewComment{Body: strings.Repeat("a", MaxCommentBytes+1)}, "body_long"},
+		{"long", NewComment{Body: strings.Repeat("я", MaxCommentRunes+1)}, "body_long"},
 		{"key", NewComment{Body: "a", Key: "\x00"}, "key_long"},
 	} {
 		tc.in.Author, tc.in.Code = bob.ID, p.Code

@@ -45,7 +45,7 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 // since one of the two cannot be meant. A post with a Key that the author sent before
 // is the one made then, Repeated; with other content it is an InvalidError "key_used".
 func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
-	body, err := cleanBody(n.Body, MaxPostBytes)
+	body, err := cleanBody(n.Body, MaxPostRunes)
 	if err != nil {
 		return Change{}, err
 	}

@@ -42,6 +42,8 @@ type InvalidError struct {
 	Code  string
 	// Value is the offending value where it helps (a destination's name).
 	Value string
+	// Most is, of "body_long", how many characters there may be.
+	Most int
 }
 
 func (e *InvalidError) Error() string {

@@ -3,7 +3,9 @@ package timelines
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -17,7 +19,7 @@ type Content struct {
 	Decisive  []int64
 	Code      string
 	AuthorID  int64
-	Body      string // at most as many characters as asked for
+	Body      string // at most as many characters and lines as asked for
 	BodyCut   bool
 	CreatedAt int64 // microseconds
 	EditedAt  int64 // microseconds, 0 never
@@ -73,8 +75,10 @@ type Attached struct {
 
 // Depth says how much of a post a Content carries.
 type Depth struct {
-	BodyRunes    int // longest body
+	BodyRunes    int // longest body, in characters
+	BodyLines    int // and in lines (FirstLines)
 	CommentRunes int // longest comment
+	CommentLines int
 	First, Last  int // comments from the beginning and from the end
 	People       int // ids of likers, of commenters, and of comments' likers; marks; comments looked at for likers
 }
@@ -161,6 +165,11 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 			if commentsEdited != nil {
 				c.CommentsEditedAt = Micros(*commentsEdited)
 			}
+			c.Body, c.BodyCut = cutLines(c.Body, d.BodyLines, c.BodyCut)
+			for i := range c.Shown {
+				said := &c.Shown[i]
+				said.Body, said.BodyCut = cutLines(said.Body, d.CommentLines, said.BodyCut)
+			}
 			if c.Comments > d.First+d.Last && c.Comments > d.People || c.FoldedLikes == likes {
 				c.FoldedLikes, c.FoldedLikerIDs = 0, nil
 			}
@@ -172,6 +181,35 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 		return rows.Err()
 	})
 	return found
+}
+
+// cutLines cuts a body after some lines; cut says whether anything is missing, as it
+// did before.
+func cutLines(body string, lines int, cut bool) (string, bool) {
+	first := FirstLines(body, lines)
+	return first, cut || len(first) < len(body)
+}
+
+// FirstLines returns the beginning of a text that shows as at most n lines, as far as
+// their width does not break them: a blank line is one, but pages show several in a row
+// as one, and those at the beginning not at all.
+func FirstLines(text string, n int) string {
+	shown, blank := 0, true
+	for from := 0; from < len(text); {
+		to := len(text)
+		if i := strings.IndexByte(text[from:], '\n'); i >= 0 {
+			to = from + i
+		}
+		was := blank
+		if blank = strings.TrimSpace(text[from:to]) == ""; !blank || !was {
+			shown++
+		}
+		if shown > n {
+			return strings.TrimRightFunc(text[:from], unicode.IsSpace)
+		}
+		from = to + 1
+	}
+	return text
 }
 
 // Codes returns the public codes of these posts, by id.

@@ -98,7 +98,7 @@ func (b *batch) makeAccounts(ctx context.Context) error {
 				return fmt.Errorf("account %s: %w", a.ExternalID, ErrNameTaken)
 			}
 			name := list[choice]
-			if checkName(name) != nil || taken[name] != nil {
+			if !importable(name) || taken[name] != nil {
 				continue
 			}
 			taken[name] = a

@@ -131,12 +131,12 @@ func (b *batch) mention(m ImportedAccount) error {
 // addPosts takes posts into the batch, several copies of one united.
 func (b *batch) addPosts(posts []Imported) error {
 	for _, p := range posts {
-		if !storable(p.Body) || len(p.Body) > MaxPostBytes {
-			return fmt.Errorf("post %s: %w", p.ExternalID, &InvalidError{Field: "body", Code: "body_long"})
+		if err := checkImported(p.Body, MaxPostRunes); err != nil {
+			return fmt.Errorf("post %s: %w", p.ExternalID, err)
 		}
 		for _, c := range p.Comments {
-			if !storable(c.Body) || len(c.Body) > MaxCommentBytes {
-				return fmt.Errorf("comment %s: %w", c.ExternalID, &InvalidError{Field: "body", Code: "body_long"})
+			if err := checkImported(c.Body, MaxCommentRunes); err != nil {
+				return fmt.Errorf("comment %s: %w", c.ExternalID, err)
 			}
 			if of, ok := b.commentOf[c.ExternalID]; ok && of != p.ExternalID {
 				return fmt.Errorf("comment %s: stands under two posts, %s and %s: %w", c.ExternalID, of, p.ExternalID,

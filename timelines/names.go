@@ -48,16 +48,31 @@ func checkSlug(slug string) error {
 	return nil
 }
 
-// nameForm is also the accounts_name constraint of the database.
-var nameForm = regexp.MustCompile(`^[a-z0-9-]{3,35}$`)
+// nameForm is what accounts may be called, also the accounts_name constraint of the
+// database; newNameForm is what new ones are, so that each can be named in a text by
+// its @name (package marks). Names of before stay, and imports keep those of their
+// source: people are known by them, addresses lead to them, and nobody can be asked for
+// another. So the constraint is the wider form.
+var (
+	nameForm    = regexp.MustCompile(`^[a-z0-9-]{3,35}$`)
+	newNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,33}[a-z0-9]$`)
+)
 
 // checkName returns what is wrong with the name of a new account, or nil.
 func checkName(name string) error {
 	switch {
 	case slices.Contains(ReservedNames, name):
 		return &InvalidError{Field: "name", Code: "name_reserved", Value: name}
-	case !nameForm.MatchString(name):
+	case !newNameForm.MatchString(name):
 		return &InvalidError{Field: "name", Code: "name_format"}
 	}
 	return nil
+}
+
+// IsName reports whether an account could be called so, be it one of before.
+func IsName(name string) bool { return nameForm.MatchString(name) }
+
+// importable reports whether an import may make an account of that name.
+func importable(name string) bool {
+	return nameForm.MatchString(name) && !slices.Contains(ReservedNames, name)
 }

@@ -11,7 +11,10 @@ func TestCheckName(t *testing.T) {
 	for name, want := range map[string]string{
 		"bob":                    "",
 		"b-0":                    "",
-		"---":                    "",
+		"0-b":                    "",
+		"---":                    "name_format",
+		"-abc":                   "name_format",
+		"zed-":                   "name_format",
 		strings.Repeat("a", 35):  "",
 		strings.Repeat("a", 36):  "name_format",
 		"ab":                     "name_format",

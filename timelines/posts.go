@@ -155,7 +155,7 @@ type text struct {
 }
 
 func newText(body, language string) (t text, err error) {
-	if t.body, err = cleanBody(body, MaxPostBytes); err != nil {
+	if t.body, err = cleanBody(body, MaxPostRunes); err != nil {
 		return text{}, err
 	}
 	t.tongue, err = tongueOf(t.body, language)

@@ -137,7 +137,7 @@ func TestCreatePostErrors(t *testing.T) {
 		code, value string
 	}{
 		{"nothing said", NewPost{Body: " \n"}, "body_empty", ""},
-		{"too much said", NewPost{Body: strings.Repeat("a", MaxPostBytes+1)}, "body_long", ""},
+		{"too much said", NewPost{Body: strings.Repeat("я", MaxPostRunes+1)}, "body_long", ""},
 		{"long key", NewPost{Body: "a", Key: strings.Repeat("k", 101)}, "key_long", ""},
 		{"nobody", NewPost{Body: "a", To: []string{"bob", "nobody", "ann"}}, "to_unknown", "nobody"},
 		{"no name", NewPost{Body: "a", To: []string{"b\x00b"}}, "to_unknown", "b\x00b"},
@@ -164,11 +164,18 @@ func TestCreatePostErrors(t *testing.T) {
 func TestLongestPost(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
-	long := strings.Repeat("я", MaxPostBytes/2)
-	c := w.post(bob, long)
-	got, err := w.PostBody(t.Context(), bob.ID, c.Code)
-	if err != nil || got != long {
-		t.Errorf("PostBody: got %d bytes, %v; want %d", len(got), err, len(long))
+	for _, char := range []string{"a", "я", "€", "\U00020000"} {
+		long := strings.Repeat(char, MaxPostRunes)
+		c := w.post(bob, long)
+		got, err := w.PostBody(t.Context(), bob.ID, c.Code)
+		if err != nil || got != long {
+			t.Errorf("PostBody: got %d bytes, %v; want %d", len(got), err, len(long))
+		}
+		w.remark(bob, c.Code, strings.Repeat(char, MaxCommentRunes))
+		p := tale(char)
+		p.Body = long
+		p.Comments = []ImportedComment{{ExternalID: char + "/a", Body: strings.Repeat(char, MaxCommentRunes), CreatedAt: noon, Author: person("ben")}}
+		w.importPosts(1, p)
 	}
 }
 

@@ -128,6 +128,30 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 	return out, sn.bound(ctx, 0)
 }
 
+// TooCommon reports whether all that a query asks of a text are words as common as
+// "the", which the index passes over: so it finds nothing, whatever there is.
+func (s *Store) TooCommon(ctx context.Context, q Query) (bool, error) {
+	words := ""
+	for _, t := range q.terms {
+		switch {
+		case t.not || t.kind == termIn:
+		case t.kind != termText:
+			return false, nil
+		default:
+			words += `"` + wordsApart(t.text) + `" `
+		}
+	}
+	if words == "" {
+		return false, nil
+	}
+	var common bool
+	const query = `SELECT numnode(websearch_to_tsquery('pg_catalog.russian', @words)) = 0`
+	if err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"words": words}).Scan(&common); err != nil {
+		return false, fmt.Errorf("look at words: %w", err)
+	}
+	return common, nil
+}
+
 // candidate is a post that a search met.
 type candidate struct {
 	Placed

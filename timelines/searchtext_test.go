@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -81,7 +82,7 @@ func TestNoTextIsSlowToIndex(t *testing.T) {
 		})
 		return took, err
 	}
-	fill := func(s string, part int) string { return strings.Repeat(s, MaxPostBytes/part/len(s)) }
+	fill := func(s string, part int) string { return strings.Repeat(s, MaxPostRunes/part/utf8.RuneCountInString(s)) }
 	for range 3 {
 		took, err := read(fill("the white cats, sleeping on sofas; ", 1))
 		w.must(err)
@@ -91,7 +92,7 @@ func TestNoTextIsSlowToIndex(t *testing.T) {
 	for _, text := range []string{
 		"<!--", "<", "<a", "<a ", "<a href='", "</", "&amp;", "&", "&#", "a_", "_", "a-b-", "a-", "-", "a-1-", "ж-", "@", "a@", "a@b.c-", "a.", ".", "/", "/a",
 		"a/", "~", "://", "http://", "http://a.", "1", "1e1", "e1e1", "1.", "+1", "-1", "1-", "1a", "a1-", "#", "#a", "%20", "?a=b", "a:", "a", "ж", "ａ．",
-		"\u0301\u0316", "\u0344", "\ufdfa", "㌖", "<!--a_b-c@d.e/f&amp;g1e1://",
+		"\u0301\u0316", "\u0344", "\ufdfa", "㌖", "€", "\U00020000", "\U00020000-", "\U0001d400", "\U0001d15f", "\U0001f600", "<!--a_b-c@d.e/f&amp;g1e1://",
 	} {
 		texts = append(texts, fill(text, 1))
 	}
@@ -153,7 +154,7 @@ func TestSearchTags(t *testing.T) {
 func squares(form string) string {
 	others := []rune("㌖㌙㌚㌇㌕㌠㌫㌗㌮")
 	var b strings.Builder
-	for i := 0; b.Len()+len(form)+24 < MaxPostBytes-20; i++ {
+	for i, runes := 0, 0; runes+len(form)+8 < MaxPostRunes-20; i++ {
 		word := []rune(strings.Repeat("㌖", 8))
 		changed := 0
 		for j, n := 0, i; n > 0; j, n = j+1, n/len(others) {
@@ -163,6 +164,7 @@ func squares(form string) string {
 		}
 		if changed <= 3 {
 			fmt.Fprintf(&b, form, string(word))
+			runes += len(form) - len("%s") + len(word)
 		}
 	}
 	return b.String()
@@ -174,18 +176,41 @@ func TestSearchTakesAnyText(t *testing.T) {
 	ann := w.user("ann")
 	numbers := func(form string) string {
 		var b strings.Builder
-		for i := 0; b.Len() < MaxPostBytes-200; i++ {
-			fmt.Fprintf(&b, form, i)
+		for i, runes := 0, 0; runes < MaxPostRunes-200; i++ {
+			part := fmt.Sprintf(form, i)
+			b.WriteString(part)
+			runes += utf8.RuneCountInString(part)
+		}
+		return b.String()
+	}
+	// words are as many words of that length, of the letters from first on, as a post may
+	// hold, no two the same before all are there.
+	words := func(first rune, letters, length int, end string) string {
+		var b strings.Builder
+		for i := range (MaxPostRunes - 20) / (length + len(end)) {
+			for j, n := 0, i; j < length; j, n = j+1, n/letters {
+				b.WriteRune(first + rune(n%letters))
+			}
+			b.WriteString(end)
 		}
 		return b.String()
 	}
 	texts := []string{
-		"#" + strings.Repeat("x", MaxPostBytes-100), strings.Repeat("ж", MaxPostBytes/2-100), numbers("#t%d "), numbers("%x.io/%[1]x-%[1]x "),
-		numbers("%d-%[1]x-"), numbers("https://%d.example/%[1]d/?%[1]d#%[1]d "), numbers("<a href='%d'>&amp;</a>"), numbers("\u0344%d "),
-		numbers("a%x-"), numbers("ж%x"),
+		"#" + strings.Repeat("x", MaxPostRunes-100), strings.Repeat("ж", MaxPostRunes-100), strings.Repeat("\U00020000", MaxPostRunes-100), numbers("#t%d "), numbers("%x.io/%[1]x-%[1]x "),
+		numbers("%d-%[1]x-"), numbers("https://%d.example/%[1]d/?%[1]d#%[1]d "), numbers("<a href='%d'>&amp;</a>"),
+		numbers("a%x-"), numbers("ж%x"), numbers("ж%x-"), numbers("\U00020000%x-"),
+	}
+	// In the index words joined by hyphens stand whole and in parts: what takes most of it
+	// are letters of four bytes each.
+	const most = 42_000
+	for _, end := range []string{" ", "-"} {
+		for _, length := range []int{1, 10, 254} {
+			texts = append(texts, words('\U00020000', most, length, end))
+		}
+		texts = append(texts, words('а', 32, 3, end), words('а', 32, 20, end))
 	}
 	// What these stand for is much longer, and only the beginning of it is read.
-	long := []string{numbers("\ufdfa%d"), numbers("\ufdfa-%d"), squares("#%s "), squares("%s "), squares("%s-"), squares("%s")}
+	long := []string{numbers("\u0344%d "), numbers("\ufdfa%d"), numbers("\ufdfa-%d"), squares("#%s "), squares("%s "), squares("%s-"), squares("%s")}
 	for i, text := range slices.Concat(texts, long) {
 		if text += " needle"; i >= len(texts) {
 			text = "needle " + text
@@ -199,7 +224,7 @@ func TestSearchTakesAnyText(t *testing.T) {
 		}
 	}
 	p := tale("1")
-	p.Body = long[2]
+	p.Body = long[3]
 	w.importPosts(1, p)
 	w.sound()
 }

@@ -86,7 +86,7 @@ func (s *Store) VerifyPassword(ctx context.Context, name, password string) error
 // credentials returns the account of that name and its password's hash; both
 // are zero if there is no such account, the hash alone if it cannot sign in.
 func (s *Store) credentials(ctx context.Context, name string) (a Account, hash string, err error) {
-	if checkName(name) != nil {
+	if !nameForm.MatchString(name) {
 		return Account{}, "", nil
 	}
 	a, err = s.AccountByName(ctx, name)

@@ -48,6 +48,9 @@ func TestSignIn(t *testing.T) {
 			t.Errorf("SignIn(%q, %q): got %q, %v, %v; want %v", tc.name, tc.password, token, a, err, ErrBadCredentials)
 		}
 	}
+	// No new account is called so, but one of before signs in.
+	w.exec(`UPDATE accounts SET name = 'zed-' WHERE id = $1`, w.signUp("zed", "correct horse").ID)
+	w.must(w.VerifyPassword(t.Context(), "zed-", "correct horse"))
 	v := w.signIn("bob", "correct horse")
 	got, err := w.session(t.Context(), v.Session)
 	w.must(err)

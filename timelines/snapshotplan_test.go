@@ -85,7 +85,7 @@ func TestSnapshotsReadNoTableWhole(t *testing.T) {
 		looks.Add(id, viewer.ID)
 		looks.Add(id, 0)
 	}
-	depth := Depth{BodyRunes: 100, CommentRunes: 100, First: 1, Last: 2, People: 100}
+	depth := Depth{BodyRunes: 100, BodyLines: 10, CommentRunes: 100, CommentLines: 10, First: 1, Last: 2, People: 100}
 	first := func(viewer int64, timelines ...int64) Scan {
 		return Scan{Viewer: viewer, Timelines: timelines, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 20, Fewest: 60}
 	}

@@ -6,19 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// Longest texts. Bodies are measured in bytes, as stored; what people see as one
-// line, in characters.
+// Longest texts, in characters: no text that a browser's maxlength lets through is
+// longer, as that counts some characters as two, and none as less than one. The
+// posts_body and comments_body constraints of the database bound the bytes such texts
+// may take.
 const (
-	MaxPostBytes    = 100_000
-	MaxCommentBytes = 20_000
+	MaxPostRunes    = 100_000
+	MaxCommentRunes = 20_000
 	maxTitleRunes   = 100
 	maxAboutRunes   = 5_000
 	maxKeyRunes     = 100
 )
 
 // cleanBody returns a body as it is stored: plain text, lines ended by LF alone,
-// no white space at the end. It shows something and is at most maxBytes long.
-func cleanBody(body string, maxBytes int) (string, error) {
+// no white space at the end. It shows something and has at most maxRunes characters.
+func cleanBody(body string, maxRunes int) (string, error) {
 	if !storable(body) {
 		return "", &InvalidError{Field: "body", Code: "text_invalid"}
 	}
@@ -26,8 +28,8 @@ func cleanBody(body string, maxBytes int) (string, error) {
 	switch {
 	case !strings.ContainsFunc(body, visible):
 		return "", &InvalidError{Field: "body", Code: "body_empty"}
-	case len(body) > maxBytes:
-		return "", &InvalidError{Field: "body", Code: "body_long"}
+	case utf8.RuneCountInString(body) > maxRunes:
+		return "", bodyLong("body", maxRunes)
 	}
 	return body, nil
 }
@@ -72,9 +74,25 @@ func cleanAbout(about string) (string, error) {
 	}
 	about = cleanText(about)
 	if utf8.RuneCountInString(about) > maxAboutRunes {
-		return "", &InvalidError{Field: "about", Code: "body_long"}
+		return "", bodyLong("about", maxAboutRunes)
 	}
 	return about, nil
+}
+
+// bodyLong is the error of a text of more than maxRunes characters.
+func bodyLong(field string, maxRunes int) error {
+	return &InvalidError{Field: field, Code: "body_long", Most: maxRunes}
+}
+
+// checkImported returns what is wrong with a body that is stored as it comes, or nil.
+func checkImported(body string, maxRunes int) error {
+	switch {
+	case !storable(body):
+		return &InvalidError{Field: "body", Code: "text_invalid"}
+	case utf8.RuneCountInString(body) > maxRunes:
+		return bodyLong("body", maxRunes)
+	}
+	return nil
 }
 
 // checkLanguage returns an error unless the language has a catalogue, or is

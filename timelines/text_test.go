@@ -26,7 +26,8 @@ func TestClean(t *testing.T) {
 		{"blank", body(100), " \r\n\t\u00a0\u2003", "", "body_empty"},
 		{"as long as may be", body(5), "12345\n", "12345", ""},
 		{"too long", body(5), "123456", "", "body_long"},
-		{"measured in bytes", body(5), "яяя", "", "body_long"},
+		{"measured in characters", body(5), "яяя€\U0001f600", "яяя€\U0001f600", ""},
+		{"too many characters", body(5), "яяяяяя", "", "body_long"},
 		{"NUL", body(100), "a\x00b", "", "text_invalid"},
 		{"not UTF-8", body(100), "a\xffb", "", "text_invalid"},
 		{"title", cleanTitle, "  Bob \n the\tBuilder\u0007 ", "Bob the Builder", ""},
@@ -63,7 +64,7 @@ func FuzzCleanBody(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\r") || got == "" || len(got) > 100 {
+		if !utf8.ValidString(got) || strings.ContainsAny(got, "\x00\r") || got == "" || utf8.RuneCountInString(got) > 100 {
 			t.Errorf("cleanBody(%q): got %q, want text that can be stored", in, got)
 		}
 		if again, err := cleanBody(got, 100); err != nil || again != got {

@@ -71,6 +71,11 @@ func (s *Server) routeAccount(mux *http.ServeMux) {
 // account is a person's or a group's page.
 func (s *Server) account(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
+	// Names are in lower case, and people write them as they speak.
+	rest, plain := strings.CutPrefix(r.URL.EscapedPath(), "/"+name)
+	if lower := strings.ToLower(name); lower != name && plain && timelines.IsName(lower) {
+		return movedTo(w, r.Request, "/"+lower+rest)
+	}
 	a, err := s.rivers.Access().AccountNamed(r.Context(), name)
 	if err != nil {
 		return err

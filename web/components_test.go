@@ -78,6 +78,7 @@ func TestComponents(t *testing.T) {
 		"everything":               aggregateList(older),
 		"search":                   searchPage(searchView{present: me, text: `"a cat" -dog`, river: river(me, rivers.Search, "/search?q=%22a+cat%22+-dog", "<article></article>")}),
 		"search_none_ru":           searchPage(searchView{present: russian, text: "кот", river: river(russian, rivers.Search, "/search?q=%D0%BA%D0%BE%D1%82")}),
+		"search_common":            searchPage(searchView{present: me, text: "the", common: true, river: river(me, rivers.Search, "/search?q=the")}),
 		"search_wrong":             searchPage(searchView{present: nobody, text: "-cat", wrong: "Say what to look for."}),
 		"directs_empty":            plainPage(river(me, rivers.Directs, "/filter/directs"), &toSomebody),
 		"account_user":             accountPage(accountView{riverView: river(me, rivers.User, "/bob"), who: me.account(bob)}),

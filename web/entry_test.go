@@ -147,7 +147,7 @@ func TestEntry(t *testing.T) {
 
 	mine := testItem()
 	mine.Liked, mine.Fold.Text.Author = true, anna
-	mine.Fold.Text.Cut = true
+	mine.Fold.Text.Cut, mine.Fold.Comments.Shown[0].Cut = true, true
 	mine.Fold.Text.Via, mine.Fold.Text.ViaURL = "javascript", "javascript:alert(1)"
 	mine.Why = []timelines.Timeline{feedOf(anna)}
 

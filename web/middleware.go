@@ -8,11 +8,14 @@ import (
 	"net/http"
 	"runtime/debug"
 	"time"
+
+	"riverrun/timelines"
 )
 
-// maxForm bounds a request's body: the longest post, percent-encoded, with room
-// for its destinations.
-const maxForm = 512 << 10
+// maxForm bounds a request's body: the longest post, with room for its destinations.
+// A form lets through as many of UTF-16's units as a post may have characters, and each
+// takes up to nine bytes of it: three of UTF-8, percent-encoded.
+const maxForm = 9*timelines.MaxPostRunes + 128<<10
 
 // bound limits what a request may send.
 func (s *Server) bound(next http.Handler) http.Handler {

@@ -2,12 +2,14 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf16"
 
 	"golang.org/x/net/html"
 
@@ -19,6 +21,7 @@ func TestSignUpInAndOut(t *testing.T) {
 	v := s.visitor()
 	v.get("/").wants(200).has("/signup", "/login", "/everything")
 	v.post("/signup", "username", "A B", "password", "long enough").wants(422).has("A B", "3 to 35 characters")
+	v.post("/signup", "username", "zed-", "password", "long enough").wants(422).has("a letter or digit at either end")
 	v.post("/signup", "username", "settings", "password", "long enough").wants(422).has("kept for the site")
 	v.post("/signup", "username", "anna", "password", "short").wants(422).has(`value="anna"`, "8 characters or more").lacks("short\"")
 	v.post("/signup", "username", "anna", "password", "long enough", "title", "Anna Livia").leadsTo("/")
@@ -109,6 +112,49 @@ func TestWritingWithoutScripts(t *testing.T) {
 	anna.post("/p/"+code+"/delete", "back", "/p/"+code).leadsTo("/")
 	anna.get("/p/" + code).wants(404)
 	anna.get("/").lacks("Hello sea")
+}
+
+// Addresses as people write them lead to the page, and none anywhere else.
+func TestAddressesLeadOn(t *testing.T) {
+	s := newLiveSite(t, nil)
+	s.person("anna")
+	v := s.visitor()
+	for from, to := range map[string]string{
+		"/ANNA": "/anna", "/Anna?order=created": "/anna?order=created", "/Anna/likes": "/anna/likes", "/anna/": "/anna",
+		"/anna/likes/?order=created": "/anna/likes?order=created", "/Anna/": "/Anna", "/groups/": "/groups", "/nobody-here/": "/nobody-here",
+	} {
+		if a := v.get(from).wants(301); a.header.Get("Location") != to {
+			t.Errorf("%s leads to %q, want %q", from, a.header.Get("Location"), to)
+		}
+	}
+	for _, address := range []string{"/Anna_Lee", "/%2Fevil.example/", "/%5Cevil.example/", "/ab/%2Fevil.example/", "/Анна", "/a.example/"} {
+		v.get(address).wants(404)
+	}
+	v.post("/anna/").wants(404)
+}
+
+// What a form's maxlength lets through arrives and is taken, whatever the alphabet:
+// three bytes of each of UTF-16's units are nine of a form.
+func TestLongestTexts(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna := s.person("anna").visitor()
+	for _, char := range []string{"я", "€", "\U00020000", "a\n"} {
+		units := len(utf16.Encode([]rune(char)))
+		longest := func(n int) string { return strings.Repeat(char, n/units-1) + strings.Repeat("z", units) }
+		sent := func(body string) string { return strings.ReplaceAll(body, "\n", "\r\n") }
+		anna.get("/").has(fmt.Sprintf(`maxlength="%d"`, timelines.MaxPostRunes))
+		anna.post("/posts", "body", sent(longest(timelines.MaxPostRunes)), "key", char).leadsTo("/")
+		code := anna.get("/").code()
+		anna.get("/p/" + code + "/edit").has(fmt.Sprintf(`maxlength="%d"`, timelines.MaxPostRunes))
+		anna.post("/p/"+code+"/edit", "body", sent("!"+longest(timelines.MaxPostRunes)[len(char):])).leadsTo("/p/" + code)
+		anna.get("/p/" + code).has(fmt.Sprintf(`maxlength="%d"`, timelines.MaxCommentRunes))
+		anna.post("/p/"+code+"/comments", "body", sent(longest(timelines.MaxCommentRunes)), "key", "c"+char).wants(303)
+	}
+	long := strings.Repeat("я", timelines.MaxPostRunes+1)
+	anna.post("/posts", "body", long).wants(422).has("The text is too long: 100,000 characters at most.", long)
+	code := anna.get("/").code()
+	anna.post("/p/"+code+"/edit", "body", long).wants(422).has("100,000 characters at most", long)
+	anna.post("/p/"+code+"/comments", "body", long).wants(422).has("20,000 characters at most", long)
 }
 
 func TestDestinations(t *testing.T) {

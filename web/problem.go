@@ -209,7 +209,7 @@ func (s *Server) invalid(r *request, err *timelines.InvalidError) wrong {
 	if _, ok := r.loc.texts[key]; !ok {
 		key = "invalid.other"
 	}
-	return wrong{Field: err.Field, Text: r.loc.T(key, "value", err.Value)}
+	return wrong{Field: err.Field, Text: r.loc.T(key, "value", err.Value, "most", r.loc.number(err.Most))}
 }
 
 // wrongIn returns what is wrong with the form if that is what err says, so that

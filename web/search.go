@@ -24,6 +24,8 @@ type searchView struct {
 	// that says so: that there is an account is no secret, whatever it lets the viewer
 	// read.
 	nobody []string
+	// common: nothing was found because its words are too common to be searched for.
+	common bool
 }
 
 func (v searchView) title() string {
@@ -71,8 +73,22 @@ func (s *Server) search(w http.ResponseWriter, r *request) error {
 		if view.nobody, err = s.unknownIn(r, view.text); err != nil {
 			return err
 		}
+		if len(river.articles) == 0 {
+			if view.common, err = s.tooCommon(r, view.text); err != nil {
+				return err
+			}
+		}
 	}
 	return s.html(w, r, status, searchPage(view))
+}
+
+// tooCommon reports whether a query's words are too common to be searched for.
+func (s *Server) tooCommon(r *request, text string) (bool, error) {
+	q, err := timelines.ParseQuery(text)
+	if err != nil {
+		return false, err
+	}
+	return s.timelines.TooCommon(r.Context(), q)
 }
 
 // unknownIn returns the names in a query that no account has.

@@ -56,6 +56,28 @@ func TestSearchPage(t *testing.T) {
 	s.visitor().get(link).wants(200).has("The white cats sleep", "Back to the newest")
 }
 
+// A search whose words are so common that they are passed over says so, and does not
+// claim that nothing has them.
+func TestSearchForCommonWords(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna := s.person("anna")
+	anna.post("To be or not to be, that is the question about a cat")
+	anna.post("Быть или не быть, вот хорошо")
+	v := s.visitor()
+	const common, nothing = "Words as common as these", "Nothing was found"
+	for _, q := range []string{"the", "THE", `"to be"`, "to be or not to be", "хорошо", "быть", "the и", "the in:anna", "the in:nobody-here"} {
+		v.get("/search?q="+url.QueryEscape(q)).wants(200).has(common, "from:name").lacks(nothing)
+	}
+	for _, q := range []string{"zebra", "the zebra", "the #zebra", "the from:nobody-here", "in:nobody-here", "#the"} {
+		v.get("/search?q=" + url.QueryEscape(q)).wants(200).has(nothing).lacks(common)
+	}
+	for _, q := range []string{"the cat", "the from:anna", "in:anna"} {
+		v.get("/search?q="+url.QueryEscape(q)).wants(200).has("that is the question").lacks(common, nothing)
+	}
+	v.header.Set("Accept-Language", "ru")
+	v.get("/search?q=быть").wants(200).has("Такие частые слова").lacks("Не нашлось")
+}
+
 // A search says which of its names nobody has. Of those that somebody has it says
 // nothing, whatever they let the viewer read.
 func TestSearchNamesNobody(t *testing.T) {

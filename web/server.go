@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -155,9 +156,25 @@ func (s *Server) Handler() http.Handler {
 	return s.observe(s.secure(s.bound(guard.Handler(mux))))
 }
 
+// slashed is an address of ours but for the slash at its end.
+var slashed = regexp.MustCompile(`^(/[A-Za-z0-9-]+)+/$`)
+
+// movedTo sends the browser to the right address of the page, query and all.
+func movedTo(w http.ResponseWriter, r *http.Request, path string) error {
+	if r.URL.RawQuery != "" {
+		path += "?" + r.URL.RawQuery
+	}
+	http.Redirect(w, r, path, http.StatusMovedPermanently)
+	return nil
+}
+
 // nowhere says why no other pattern has the request: its address is none of
-// ours, or has other methods than this one.
+// ours, or has other methods than this one. One that only has a slash too many leads
+// to ours.
 func nowhere(mux *http.ServeMux, w http.ResponseWriter, r *request) error {
+	if path := r.URL.EscapedPath(); (r.Method == http.MethodGet || r.Method == http.MethodHead) && slashed.MatchString(path) {
+		return movedTo(w, r.Request, strings.TrimSuffix(path, "/"))
+	}
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		other := r.Clone(r.Context())

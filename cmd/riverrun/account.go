@@ -148,7 +148,7 @@ func explain(name string, err error) error {
 }
 
 var invalidTexts = map[string]string{
-	"name_format":      "a name has 3 to 35 characters of a-z, 0-9 and -",
+	"name_format":      "a name has 3 to 35 characters of a-z, 0-9 and -, with a letter or digit at either end",
 	"name_reserved":    "this name is reserved for a page of the site",
 	"password_short":   "a password has 8 characters or more",
 	"password_long":    "this password is too long",

@@ -12,7 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// The longest texts kept, in bytes; longer ones are errors, never cut.
+// The longest texts kept, keys in bytes, bodies in characters; longer ones are errors,
+// never cut.
 const (
 	maxKey     = 500
 	maxBody    = 100_000
@@ -170,8 +171,8 @@ func (n node) date() time.Time {
 // body is a text as people wrote it, made plain.
 func (n node) body(limit int) string {
 	s := Text(n.text())
-	if len(s) > limit {
-		n.fail("the text takes %d bytes, at most %d are kept", len(s), limit)
+	if long := utf8.RuneCountInString(s); long > limit {
+		n.fail("the text has %d characters, at most %d are kept", long, limit)
 	}
 	return s
 }

@@ -215,7 +215,7 @@ func TestErrors(t *testing.T) {
 		{"size", `[` + entry(`"files": [{"url": "http://x.example/f", "size": "big"}]`) + `]`, 0, []string{"f.json: byte 1, element 1 (e/1): files[0].size: want a number, got a string"}},
 		{"file's address", `[` + entry(`"files": [{"url": "javascript:x"}]`) + `]`, 0, []string{`f.json: byte 1, element 1 (e/1): files[0].url: want a web address, got "javascript:x"`}},
 		{"via", `[` + entry(`"via": "phone"`) + `]`, 0, []string{"f.json: byte 1, element 1 (e/1): via: want an object, got a string"}},
-		{"long comment", `[` + entry(`"comments": [{"id": "c", "body": "`+strings.Repeat("x", maxComment+1)+`", "date": "2009-05-13T15:54:18Z", "from": {"id": "bob"}}]`) + `]`, 0, []string{"f.json: byte 1, element 1 (e/1): comments[0].body: the text takes 20001 bytes, at most 20000 are kept"}},
+		{"long comment", `[` + entry(`"comments": [{"id": "c", "body": "`+strings.Repeat("я", maxComment+1)+`", "date": "2009-05-13T15:54:18Z", "from": {"id": "bob"}}]`) + `]`, 0, []string{"f.json: byte 1, element 1 (e/1): comments[0].body: the text has 20001 characters, at most 20000 are kept"}},
 		{"goes on", `[{"_id": 1}, ` + ok + `, {"_id": 2}]`, 1, []string{
 			"f.json: byte 1, element 1: _id: want a string, got a number",
 			"f.json: byte 128, element 3: _id: want a string, got a number",

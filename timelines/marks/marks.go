@@ -6,8 +6,13 @@
 // underscores alone. Its term, under which texts that mean the same are found
 // together, is its lower case in Unicode's compatibility composition (NFKC):
 // #River, #RIVER and #ｒｉｖｅｒ are "river", #Весна is "весна". A name is @ and an
-// account's name. Both begin a word: nothing that may stand in an address or in
-// a mail address precedes them, and nothing inside a web address counts.
+// account's name, in capitals or not: its term is in lower case, as names are. Both
+// begin a word: nothing that may stand in an address or in a mail address precedes
+// them, and nothing inside a web address counts.
+//
+// A name begins and ends with a letter or a digit, as new accounts' do. With a hyphen
+// after it, it is nobody's: "@zed-" may mean zed, with a dash, or an account of before
+// that is called zed-, and no mention is to reach somebody who was not meant.
 package marks
 
 import (
@@ -38,7 +43,7 @@ type Mark struct {
 	// From and To are where it stands, in bytes.
 	From, To int
 	Kind     Kind
-	// Term is the name without @, or the tag's term; of a link nothing.
+	// Term is the name without @, in lower case, or the tag's term; of a link nothing.
 	Term string
 }
 
@@ -53,7 +58,7 @@ var (
 	// Addresses have the scheme written out; anything vaguer would turn "end.Then"
 	// into a link.
 	links = mustScheme(`https?://`)
-	words = regexp.MustCompile(`(^|[\s(\[{"'«“‘„,;:!?/—–-])(@[a-z0-9][a-z0-9-]{1,33}[a-z0-9]|#[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*)`)
+	words = regexp.MustCompile(`(^|[\s(\[{"'«“‘„,;:!?/—–-])(@[A-Za-z0-9][A-Za-z0-9-]{1,33}[A-Za-z0-9]|#[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*)`)
 )
 
 func mustScheme(scheme string) *regexp.Regexp {
@@ -95,7 +100,7 @@ func appendWords(found []Mark, text string, offset int) []Mark {
 				continue
 			}
 		} else {
-			m.Kind, m.Term = Name, text[from+1:to]
+			m.Kind, m.Term = Name, strings.ToLower(text[from+1:to])
 			if continues(text[to:]) {
 				continue
 			}
@@ -105,14 +110,14 @@ func appendWords(found []Mark, text string, offset int) []Mark {
 	return found
 }
 
-// continues reports whether a word goes on in rest, so that "@ann_lee" and
+// continues reports whether a word goes on in rest, so that "@ann_lee", "@ann-" and
 // "@anna@example.org" are no mention of anybody here.
 func continues(rest string) bool {
 	if rest == "" {
 		return false
 	}
 	c := rest[0]
-	return c == '_' || c == '@' || c >= 0x80 || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+	return c == '-' || c == '_' || c == '@' || c >= 0x80 || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
 }
 
 // Fold returns a text as terms are: in lower case and in Unicode's compatibility

@@ -50,7 +50,12 @@ func TestNames(t *testing.T) {
 		want []string
 	}{
 		{"@anna and (@bob-b), @cy.", []string{"anna", "bob-b"}},
-		{"a@example.org @ann_lee @Anna @ann@example.org x@anna", nil},
+		{"a@example.org @ann_lee @ann@example.org x@anna foo@Bar Foo@Bar.org @Ann_Lee @Ann@example.org", nil},
+		{"@Anna @BOB-B @anna", []string{"anna", "bob-b"}},
+		// Nobody, rather than whoever has the shorter name: one who came by import may
+		// be called zed-.
+		{"@zed- @zed-, @ann--hello (@cy-) @-bob @bob-\n@bob-то @dan-@eve", []string{"ann--hello", "eve"}},
+		{"@" + strings.Repeat("a", 35) + "-", nil},
 		{"https://example.org/@anna http://x.org/?@bob @carol, @carol", []string{"carol"}},
 		{"@" + strings.Repeat("a", 35) + " @" + strings.Repeat("b", 36), []string{strings.Repeat("a", 35)}},
 	} {
