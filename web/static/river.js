@@ -604,6 +604,23 @@ addEventListener('click', async (event) => {
 // Text that would be lost by a reload.
 const written = (within) => [...within.querySelectorAll('textarea')].some((t) => t.value !== t.defaultValue);
 
+// The last press of a button of ours by a pointer. A second one there at once is the other
+// half of a double click: what it was meant for may be gone, and another entry's button
+// where it was. Clicks by keys say no place.
+let pressed = { at: -Infinity };
+
+addEventListener('click', (event) => {
+  const { clientX: x, clientY: y, timeStamp: at } = event;
+  if (!event.detail) return;
+  if (at - pressed.at < 500 && Math.hypot(x - pressed.x, y - pressed.y) < 10) {
+    pressed.at = at;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  } else if (event.target.closest?.('form[data-live] button')?.type === 'submit') {
+    pressed = { x, y, at };
+  }
+}, { capture: true });
+
 addEventListener('submit', async (event) => {
   const form = event.target;
   if (!form.matches?.('form[data-live]') || !river) return;
