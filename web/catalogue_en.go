@@ -390,7 +390,7 @@ var englishTexts = map[string]string{
 	"unseen.banned.none":         "You have banned nobody.",
 	"unseen.posts":               "Posts",
 	"unseen.posts.none":          "You hide no posts.",
-	"script.offline":             "There is no connection. The text is kept here; send it when you are online again.",
+	"script.offline":             "There is no connection. It is sent when there is one; or try again.",
 	"script.left":                "This post is not on this page any more. What you have written is kept here.",
 	"script.ended":               "You are not signed in here any more, or this page is closed to you. Load it again.",
 	"error.code":                 "If it goes on, tell whoever runs this site, with the code {code}.",
