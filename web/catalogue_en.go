@@ -392,7 +392,7 @@ var englishTexts = map[string]string{
 	"unseen.posts.none":          "You hide no posts.",
 	"script.offline":             "There is no connection. It is sent when there is one; or try again.",
 	"script.left":                "This post is not on this page any more. What you have written is kept here.",
-	"script.ended":               "You are not signed in here any more, or this page is closed to you. Load it again.",
+	"script.ended":               "This page was closed, or you signed out. Load it again.",
 	"error.code":                 "If it goes on, tell whoever runs this site, with the code {code}.",
 	"error.home":                 "Go to the home page",
 	"error.typed":                "What you wrote",

@@ -861,14 +861,36 @@ function closed({ code, reason }) {
 
 let left = false; // the page is not the reader's any more
 
-// leave: a reload says how things stand, once. Half-typed text is not thrown away for
-// that: then it is all that stays of the page.
+// How often in a row this tab has loaded the page again because it closed. What opens and
+// closes all the time, or is closed for the socket and not for the page, is loaded less
+// and less often.
+const leaving = `left ${location.pathname}`;
+
+function leaves() {
+  try {
+    const { at, times } = JSON.parse(sessionStorage.getItem(leaving) ?? '{}');
+    return Date.now() - at < 120000 ? times : 0;
+  } catch {
+    return undefined; // nothing is kept here
+  }
+}
+
+// look lets a reload say how things stand.
+function look() {
+  try {
+    sessionStorage.setItem(leaving, JSON.stringify({ at: Date.now(), times: leaves() + 1 }));
+  } catch {
+    // nothing is kept here
+  }
+  location.reload();
+}
+
+// leave: the page is to be loaded again, at once if that was not lately, else in a moment.
+// Half-typed text is not thrown away for that: then it is all that stays of the page.
 function leave(code) {
-  const reloaded = `left ${location.pathname}`;
-  const lately = Date.now() - Number(sessionStorage.getItem(reloaded)) < 30000;
-  if (!written(document) && !lately) {
-    sessionStorage.setItem(reloaded, Date.now());
-    location.reload();
+  const times = leaves() ?? 1;
+  if (!written(document) && !times) {
+    look();
     return;
   }
   left = true;
@@ -892,6 +914,7 @@ function leave(code) {
   if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark')]);
   strip(main, [note, river, ...texting]);
   document.title = 'riverrun';
+  attend(Math.min(2000 * 1.5 ** times, 60000), answers, look);
 }
 
 // strip takes away all there is in an element but what is kept and what stands around
@@ -906,30 +929,41 @@ function strip(element, kept) {
 
 // A closed page ---------------------------------------------------------------------
 
-let knocks = 0;
-
-// knock asks now and then, while somebody looks, whether a page that is closed to its
-// reader has opened, and loads it then. It has no river, so no socket either.
-async function knock() {
-  const mine = ++knocks;
-  for (let wait = 3000; mine === knocks && !document.hidden; wait = Math.min(1.5 * wait, 60000)) {
-    await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
-    if (mine !== knocks || document.hidden) return;
-    const request = { method: 'HEAD', headers: { Accept: 'application/json' } };
-    const reply = await fetch(location.pathname + location.search, request).catch(() => null);
-    if (mine === knocks && reply?.ok) {
-      location.reload();
-      return;
+// attend asks now and then, while somebody looks and writes nothing, whether the time has
+// come to load the page again.
+function attend(first, come, load) {
+  let turns = 0;
+  const ask = async () => {
+    const mine = ++turns;
+    let wait = first;
+    while (mine === turns && !document.hidden) {
+      await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
+      if (mine !== turns || document.hidden) return;
+      wait = written(document) ? first : Math.min(1.5 * wait, 60000);
+      if (!written(document) && (await come()) && mine === turns && !written(document)) {
+        load();
+        return;
+      }
     }
-  }
+  };
+  document.addEventListener('visibilitychange', ask);
+  addEventListener('online', ask);
+  addEventListener('pageshow', ask);
+  ask();
 }
 
-if (document.querySelector('[data-closed]')) {
-  document.addEventListener('visibilitychange', knock);
-  addEventListener('online', knock);
-  addEventListener('pageshow', knock);
-  knock();
+// opened reports whether a page that is closed to its reader has opened. It has no river,
+// so no socket either.
+async function opened() {
+  const request = { method: 'HEAD', headers: { Accept: 'application/json' } };
+  const reply = await fetch(location.pathname + location.search, request).catch(() => null);
+  return reply?.ok;
 }
+
+// A page that is missing says no more if it was here a moment ago than if it never was:
+// that this tab showed it, the tab knows alone.
+const missing = document.querySelector('.problem:not(:has(textarea))');
+if (document.querySelector('[data-closed]') || (missing && leaves())) attend(3000, opened, () => location.reload());
 
 // The navigation's line begins, on a phone, where the reader is.
 const here = document.querySelector('.places [aria-current]');
