@@ -283,3 +283,74 @@ func TestRepliesTakenBackInBrowser(t *testing.T) {
 	b.await("the entry to come back", `document.querySelector('#p-`+post.Code+`')`)
 	b.equalsReload()
 }
+
+// A double click is one click, also where the first half took away what was under it.
+func TestDoubleClicks(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	for i := range 8 {
+		code := bob.post(fmt.Sprintf("post %d", i)).Code
+		ann.act(func(ctx context.Context) (timelines.Change, error) { return s.store.Fave(ctx, ann.account.ID, code) })
+	}
+	s.followUp()
+	b := s.tab(browser, "ann")
+	b.signIn("ann")
+	for _, c := range []struct{ page, act string }{{"/everything", "hide"}, {"/filter/faves", "unfave"}} {
+		b.visit(c.page)
+		b.live()
+		// The test says what time it is, and sees what is sent.
+		eval[bool](b, `(() => {
+			Object.defineProperty(Event.prototype, 'timeStamp', { get: () => window.clock });
+			const plain = window.fetch;
+			window.sent = [];
+			window.fetch = (address, how) => (how?.method === 'POST' && sent.push(new URL(address).pathname), plain(address, how));
+			return true;
+		})()`)
+		button := func(code string) string { return `#p-` + code + `-acts form[action$="/` + c.act + `"] button` }
+		sent := func(want ...string) {
+			t.Helper()
+			var paths []string
+			for _, code := range want {
+				paths = append(paths, "/p/"+code+"/"+c.act)
+			}
+			if d := cmp.Diff(paths, eval[[]string](b, `sent`)); d != "" {
+				t.Errorf("sent (-want +got):\n%s", d)
+			}
+		}
+		at := func(code string) (x, y float64) {
+			t.Helper()
+			place := eval[[]float64](b, `(() => { const r = document.querySelector('`+button(code)+`').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+			return place[0], place[1]
+		}
+		click := func(clock int, x, y float64) {
+			t.Helper()
+			eval[int](b, fmt.Sprintf(`window.clock = %d`, clock))
+			b.do(chromedp.MouseClickXY(x, y))
+		}
+		shown := eval[[]string](b, `[...document.querySelectorAll('#river > [data-post]')].map((e) => e.dataset.post)`)
+		one, two, three, four := shown[0], shown[1], shown[2], shown[3]
+		x, y := at(one)
+		click(10000, x, y)
+		b.await("the first to go", `!document.querySelector('#p-`+one+`')`)
+		if got := eval[bool](b, fmt.Sprintf(`Boolean(document.elementFromPoint(%v, %v).closest('%s'))`, x, y, button(two))); !got {
+			t.Fatal("no other button came under the pointer: nothing is tried")
+		}
+		click(10400, x+1, y-1)
+		sent(one)
+		// Elsewhere, and by keys, it counts at once.
+		fx, fy := at(three)
+		click(10450, fx, fy)
+		sent(one, three)
+		b.await("the third to go", `!document.querySelector('#p-`+three+`')`)
+		eval[bool](b, `(document.querySelector('`+button(four)+`').focus(), true)`)
+		b.do(chromedp.KeyEvent(kb.Enter))
+		sent(one, three, four)
+		b.await("the fourth to go", `!document.querySelector('#p-`+four+`')`)
+		// And a moment later there too.
+		x, y = at(two)
+		click(11000, x, y)
+		sent(one, three, four, two)
+		b.await("the second to go", `!document.querySelector('#p-`+two+`')`)
+	}
+}

@@ -251,3 +251,49 @@ func TestClosedPageOpens(t *testing.T) {
 	vic.unban("bob")
 	b.shows(code, "body", "for friends")
 }
+
+// A page that closes while it is looked at comes back each time it opens, also if it
+// closes again at once, and says until then what is so; and a post's page no less,
+// although it says no more than one that never was.
+func TestPagesThatCloseComeBack(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	cat := s.person("cat")
+	s.person("vic")
+	cat.act(func(ctx context.Context) (timelines.Change, error) {
+		_, c, err := s.store.CreateGroup(ctx, timelines.NewGroup{Actor: cat.account.ID, Name: "club", Title: "Club"})
+		return c, err
+	})
+	code := cat.post("words of the club", "club").Code
+	group, page, half := s.tab(browser, "nobody"), s.tab(browser, "nobody at the post"), s.tab(browser, "vic")
+	group.visit("/club")
+	page.visit("/p/" + code)
+	half.signIn("vic")
+	half.visit("/club")
+	tabs := []*tab{group, page, half}
+	for _, b := range tabs {
+		b.live()
+	}
+	half.begin(code, "half a thought")
+	for range 2 {
+		cat.setAccess("club", timelines.Private)
+		for _, b := range tabs {
+			b.await("the page to close", `!document.body.textContent.includes('words of the club')`)
+		}
+		for _, b := range []*tab{group, page} {
+			if text := b.text(); strings.Contains(text, "not signed in") {
+				t.Errorf("%s, who never was signed in, is told:\n%s", b.name, text)
+			}
+		}
+		cat.setAccess("club", timelines.Public)
+		for _, b := range []*tab{group, page} {
+			b.shows(code, "body", "words of the club")
+			b.live()
+		}
+	}
+	// One that somebody was writing on waits until that is taken back.
+	half.await("what was written", `document.querySelector('textarea').value === 'half a thought' && document.querySelector('#main > .note')`)
+	eval[bool](half, `(document.querySelector('textarea').value = '', true)`)
+	half.shows(code, "body", "words of the club")
+	half.live()
+}

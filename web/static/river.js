@@ -82,6 +82,7 @@ function take(frame) {
     river.dataset.sight = frame.sight;
     tries = 0;
     document.documentElement.dataset.live = '1'; // for styles and tests
+    resend();
   }
 }
 
@@ -236,9 +237,10 @@ function confirm(frame, stamp) {
 }
 
 // ask has the entries in doubt sent whole, by subscribing as if nothing were known of them.
+// Forms that wait for a server to be there hear so from its answer.
 function ask() {
   doubting = 0;
-  if (doubts.size && socket?.readyState === WebSocket.OPEN) subscribe();
+  if ((doubts.size || unsent.size) && socket?.readyState === WebSocket.OPEN) subscribe();
 }
 
 function subscribe() {
@@ -604,7 +606,24 @@ addEventListener('click', async (event) => {
 // Text that would be lost by a reload.
 const written = (within) => [...within.querySelectorAll('textarea')].some((t) => t.value !== t.defaultValue);
 
-addEventListener('submit', async (event) => {
+// The last press of a button of ours by a pointer. A second one there at once is the other
+// half of a double click: what it was meant for may be gone, and another entry's button
+// where it was. Clicks by keys say no place.
+let pressed = { at: -Infinity };
+
+addEventListener('click', (event) => {
+  const { clientX: x, clientY: y, timeStamp: at } = event;
+  if (!event.detail) return;
+  if (at - pressed.at < 500 && Math.hypot(x - pressed.x, y - pressed.y) < 10) {
+    pressed.at = at;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+  } else if (event.target.closest?.('form[data-live] button')?.type === 'submit') {
+    pressed = { x, y, at };
+  }
+}, { capture: true });
+
+addEventListener('submit', (event) => {
   const form = event.target;
   if (!form.matches?.('form[data-live]') || !river) return;
   event.preventDefault();
@@ -616,31 +635,30 @@ addEventListener('submit', async (event) => {
   }
   // A double click is one: the second half must not unlike what the first liked.
   if (event.timeStamp - form.answered < 500) return;
-  form.ariaBusy = 'true';
   form.sending = text?.value;
-  const body = new URLSearchParams(new FormData(form, event.submitter));
+  deliver(form, new URLSearchParams(new FormData(form, event.submitter)));
+});
+
+// deliver sends a form, as it was when it was sent, and puts the answer into the page.
+async function deliver(form, body) {
+  const text = form.querySelector('textarea');
   const page = river.dataset.page;
+  const request = () => post(form.action, body, page);
+  form.ariaBusy = 'true';
+  unsent.delete(form);
   complain(form, '');
-  let reply;
-  try {
-    reply = await fetch(form.action, {
-      method: 'POST',
-      body,
-      headers: { Accept: 'application/json', 'X-River-Page': page },
-    });
-  } catch {
-    form.ariaBusy = null;
-    // Not sent, or no answer came: the plain way, which the form's key makes safe
-    // to take twice. Without any network it would only lose the page, and with
-    // another text under the same key that text.
-    if (navigator.onLine && text?.value === form.sending) HTMLFormElement.prototype.submit.call(form);
-    else complain(form, texts.offline);
-    return;
+  // Not sent, or no answer came: once more, which the form's key, or that it only says
+  // how something is to be, makes safe.
+  let reply = await request();
+  let there = reply || (await answers());
+  if (!reply && there) {
+    reply = await request();
+    there = reply || (await answers());
   }
-  const json = reply.headers.get('Content-Type')?.startsWith('application/json');
+  const json = reply?.headers.get('Content-Type')?.startsWith('application/json');
   const answer = json ? await reply.json().catch(() => null) : null;
   form.ariaBusy = null; // from here to the form's next key nothing waits
-  if (reply.ok && answer) {
+  if (reply?.ok && answer) {
     if (!text) form.answered = performance.now();
     sent(form, text);
     // Of another river than the page is by now, it says nothing here: the socket does.
@@ -653,10 +671,66 @@ addEventListener('submit', async (event) => {
     complain(form, answer.error, answer.field);
     // The key is that of another text: sent once more, this one is a new one.
     if (answer.field === 'key') form.elements.namedItem('key').value = newKey();
+  } else if (there && spares(form)) {
+    HTMLFormElement.prototype.submit.call(form); // the plain way works, or shows what is wrong
   } else {
-    HTMLFormElement.prototype.submit.call(form); // the plain way shows what is wrong
+    complain(form, texts.offline);
+    if (!there && text?.value === form.sending) hold(form, body);
   }
-});
+}
+
+// post returns what the server answers to a form; null if nobody does, or only a gateway,
+// to say that nobody is behind it.
+async function post(address, body, page) {
+  const reply = await fetch(address, {
+    method: 'POST',
+    body,
+    headers: { Accept: 'application/json', 'X-River-Page': page },
+  }).catch(() => null);
+  const json = reply?.headers.get('Content-Type')?.startsWith('application/json');
+  return [502, 503, 504].includes(reply?.status) && !json ? null : reply;
+}
+
+// answers reports whether the server is there. If it is not, a page of it would not come
+// either, but the browser's own word that none did, in place of this one.
+async function answers() {
+  const reply = await fetch('/healthz', { method: 'HEAD', signal: AbortSignal.timeout(10000) }).catch(() => null);
+  return reply !== null && reply.status < 500;
+}
+
+// spares: the plain way would take no text with it but the one that was sent.
+function spares(form) {
+  const text = form.querySelector('textarea');
+  if (text && text.value !== form.sending) return false;
+  return form.isConnected && [...document.querySelectorAll('textarea')].every((t) => t === text || t.value === t.defaultValue);
+}
+
+// Forms that were sent while nobody answered, and what they said then. They are sent again
+// when the socket has said that the server is there, that the page is still its reader's,
+// and how things are now. One that somebody went on writing in, or that has become the
+// opposite of what it was, is not.
+const unsent = new Map();
+
+function hold(form, body) {
+  unsent.set(form, { body, action: form.action });
+  doubting ||= setTimeout(ask, 3000);
+}
+
+function resend() {
+  for (const [form, { body, action }] of unsent) {
+    unsent.delete(form);
+    if (!form.isConnected || form.ariaBusy) continue;
+    if (form.action === action && form.querySelector('textarea')?.value === form.sending) deliver(form, body);
+    else complain(form, '');
+  }
+}
+
+// giveUp takes back that a form is sent by itself.
+function giveUp(form) {
+  if (unsent.delete(form)) complain(form, '');
+}
+
+addEventListener('input', (event) => giveUp(event.target.form));
 
 // sent empties a form that did its work, and gives it the key of another. What
 // was written into it meanwhile stays.
@@ -684,9 +758,10 @@ function newKey() {
   return btoa(String.fromCharCode(...random)).replaceAll('+', '-').replaceAll('/', '_');
 }
 
-// complain says in place what is wrong with a form; its text stays.
+// complain says in place what is wrong with a form; its text stays. A form that is but a
+// button has no room: it is said below those that stand with it.
 function complain(form, text, name) {
-  form.querySelector('.wrong[data-said]')?.remove();
+  form.said?.remove();
   for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
   if (!text) return;
   const said = document.createElement('p');
@@ -696,7 +771,9 @@ function complain(form, text, name) {
   said.textContent = text;
   const field = name && form.querySelector(`[name="${CSS.escape(name)}"]:not([type=hidden], [type=checkbox])`);
   field?.setAttribute('aria-invalid', 'true');
-  (field && field.matches('textarea') ? field : form.lastElementChild).after(said);
+  form.said = said;
+  const last = form.querySelector('textarea') ? form.lastElementChild : (form.closest('.comment') ?? form.parentElement).lastElementChild;
+  (field && field.matches('textarea') ? field : last).after(said);
   field?.focus();
 }
 
@@ -784,17 +861,40 @@ function closed({ code, reason }) {
 
 let left = false; // the page is not the reader's any more
 
-// leave: a reload says how things stand, once. Half-typed text is not thrown away for
-// that: then it is all that stays of the page.
+// How often in a row this tab has loaded the page again because it closed. What opens and
+// closes all the time, or is closed for the socket and not for the page, is loaded less
+// and less often.
+const leaving = `left ${location.pathname}`;
+
+function leaves() {
+  try {
+    const { at, times } = JSON.parse(sessionStorage.getItem(leaving) ?? '{}');
+    return Date.now() - at < 120000 ? times : 0;
+  } catch {
+    return undefined; // nothing is kept here
+  }
+}
+
+// look lets a reload say how things stand.
+function look() {
+  try {
+    sessionStorage.setItem(leaving, JSON.stringify({ at: Date.now(), times: leaves() + 1 }));
+  } catch {
+    // nothing is kept here
+  }
+  location.reload();
+}
+
+// leave: the page is to be loaded again, at once if that was not lately, else in a moment.
+// Half-typed text is not thrown away for that: then it is all that stays of the page.
 function leave(code) {
-  const reloaded = `left ${location.pathname}`;
-  const lately = Date.now() - Number(sessionStorage.getItem(reloaded)) < 30000;
-  if (!written(document) && !lately) {
-    sessionStorage.setItem(reloaded, Date.now());
-    location.reload();
+  const times = leaves() ?? 1;
+  if (!written(document) && !times) {
+    look();
     return;
   }
   left = true;
+  for (const form of unsent.keys()) giveUp(form);
   owed = null;
   queue.length = 0;
   retabs++;
@@ -814,6 +914,7 @@ function leave(code) {
   if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark')]);
   strip(main, [note, river, ...texting]);
   document.title = 'riverrun';
+  attend(Math.min(2000 * 1.5 ** times, 60000), answers, look);
 }
 
 // strip takes away all there is in an element but what is kept and what stands around
@@ -828,30 +929,41 @@ function strip(element, kept) {
 
 // A closed page ---------------------------------------------------------------------
 
-let knocks = 0;
-
-// knock asks now and then, while somebody looks, whether a page that is closed to its
-// reader has opened, and loads it then. It has no river, so no socket either.
-async function knock() {
-  const mine = ++knocks;
-  for (let wait = 3000; mine === knocks && !document.hidden; wait = Math.min(1.5 * wait, 60000)) {
-    await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
-    if (mine !== knocks || document.hidden) return;
-    const request = { method: 'HEAD', headers: { Accept: 'application/json' } };
-    const reply = await fetch(location.pathname + location.search, request).catch(() => null);
-    if (mine === knocks && reply?.ok) {
-      location.reload();
-      return;
+// attend asks now and then, while somebody looks and writes nothing, whether the time has
+// come to load the page again.
+function attend(first, come, load) {
+  let turns = 0;
+  const ask = async () => {
+    const mine = ++turns;
+    let wait = first;
+    while (mine === turns && !document.hidden) {
+      await new Promise((done) => setTimeout(done, wait * (0.5 + Math.random())));
+      if (mine !== turns || document.hidden) return;
+      wait = written(document) ? first : Math.min(1.5 * wait, 60000);
+      if (!written(document) && (await come()) && mine === turns && !written(document)) {
+        load();
+        return;
+      }
     }
-  }
+  };
+  document.addEventListener('visibilitychange', ask);
+  addEventListener('online', ask);
+  addEventListener('pageshow', ask);
+  ask();
 }
 
-if (document.querySelector('[data-closed]')) {
-  document.addEventListener('visibilitychange', knock);
-  addEventListener('online', knock);
-  addEventListener('pageshow', knock);
-  knock();
+// opened reports whether a page that is closed to its reader has opened. It has no river,
+// so no socket either.
+async function opened() {
+  const request = { method: 'HEAD', headers: { Accept: 'application/json' } };
+  const reply = await fetch(location.pathname + location.search, request).catch(() => null);
+  return reply?.ok;
 }
+
+// A page that is missing says no more if it was here a moment ago than if it never was:
+// that this tab showed it, the tab knows alone.
+const missing = document.querySelector('.problem:not(:has(textarea))');
+if (document.querySelector('[data-closed]') || (missing && leaves())) attend(3000, opened, () => location.reload());
 
 // The navigation's line begins, on a phone, where the reader is.
 const here = document.querySelector('.places [aria-current]');
