@@ -5,17 +5,14 @@ package web
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"strconv"
-	"time"
-
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"strconv"
+	"time"
 )
 
 // entryShell is an entry around its parts. Every part has an id of its own; the
