@@ -71,7 +71,9 @@ func TestExplain(t *testing.T) {
 	if x := of(ann); !x.Sees || x.Hide.Cause != rivers.HiddenAuthor || at(ann, rivers.Everything).Cause != rivers.Hidden {
 		t.Errorf("bob hidden: %+v", x)
 	}
-	w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.UnhideAccount(ctx, ann.AccountID, "bob") })
+	w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.UnhideAccount(ctx, ann.AccountID, "bob")
+	})
 	w.act(n, func(ctx context.Context) (timelines.Change, error) {
 		return n.store.HideTerm(ctx, ann.AccountID, "From  Bob")
 	})

@@ -116,8 +116,8 @@ func continues(rest string) bool {
 	if rest == "" {
 		return false
 	}
-	c := rest[0]
-	return c == '-' || c == '_' || c == '@' || c >= 0x80 || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9'
+	r, _ := utf8.DecodeRuneInString(rest)
+	return r == '-' || r == '_' || r == '@' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == utf8.RuneError
 }
 
 // Fold returns a text as terms are: in lower case and in Unicode's compatibility

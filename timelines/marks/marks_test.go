@@ -52,6 +52,7 @@ func TestNames(t *testing.T) {
 		{"@anna and (@bob-b), @cy.", []string{"anna", "bob-b"}},
 		{"a@example.org @ann_lee @ann@example.org x@anna foo@Bar Foo@Bar.org @Ann_Lee @Ann@example.org", nil},
 		{"@Anna @BOB-B @anna", []string{"anna", "bob-b"}},
+		{"«@anna», @bob-b… @cyd’s — @dan—да @evé @flo№ @gus٣", []string{"anna", "bob-b", "cyd", "dan", "flo"}},
 		// Nobody, rather than whoever has the shorter name: one who came by import may
 		// be called zed-.
 		{"@zed- @zed-, @ann--hello (@cy-) @-bob @bob-\n@bob-то @dan-@eve", []string{"ann--hello", "eve"}},

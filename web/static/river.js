@@ -591,7 +591,9 @@ addEventListener('click', async (event) => {
   try {
     await step(more, name, part);
   } catch {
-    location.href = more.href; // the page that has them all
+    // The page that has them all; while nobody would answer, another click tries again.
+    more.ariaBusy = null;
+    if (!written(document) && (await answers())) location.href = more.href;
     return;
   }
   entry.unfolded ??= {};
