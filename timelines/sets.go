@@ -44,7 +44,8 @@ type Sets struct {
 	sight string
 }
 
-// Sight names what the viewer has chosen to see and not to see by bans and hides:
+// Sight names what the viewer has chosen to see and not to see by bans and hides, and
+// where they keep order, which shows more of who is banned, and what one may take away:
 // two pages of one viewer that were decided with equal sights differ by their
 // entries' stamps only. Changes of it move no stamp, so pages carry a word for it
 // beside theirs.
@@ -57,14 +58,11 @@ func (s *Sets) Sight() string {
 
 // see computes the sight. It is called once, when the sets are loaded.
 func (s *Sets) see() *Sets {
-	if cmp.Or(len(s.Bans), len(s.BannedBy), len(s.Hides.Posts), len(s.Hides.Accounts), len(s.Hides.Terms)) == 0 {
+	if cmp.Or(len(s.Administers), len(s.Bans), len(s.BannedBy), len(s.Hides.Posts), len(s.Hides.Accounts), len(s.Hides.Terms)) == 0 {
 		return s // nearly everybody
 	}
 	h := sha256.New()
-	// Those administered where banned people are shown: there they matter (Gates.Veil).
-	governs := maps.Clone(s.ShowBanned)
-	maps.DeleteFunc(governs, func(group int64, _ struct{}) bool { _, ok := s.Administers[group]; return !ok })
-	for _, set := range []map[int64]struct{}{s.Bans, s.BannedBy, s.ShowBanned, governs, s.Hides.Posts, s.Hides.Accounts} {
+	for _, set := range []map[int64]struct{}{s.Bans, s.BannedBy, s.ShowBanned, s.Administers, s.Hides.Posts, s.Hides.Accounts} {
 		b := binary.BigEndian.AppendUint64(nil, uint64(len(set)))
 		for _, id := range slices.Sorted(maps.Keys(set)) {
 			b = binary.BigEndian.AppendUint64(b, uint64(id))

@@ -117,8 +117,14 @@ func (e *entryView) special() rights {
 }
 
 func (e *entryView) inMyGroup() bool {
-	return slices.ContainsFunc(e.item.To, func(t timelines.Timeline) bool {
-		return t.Kind == timelines.KindGroup && e.administers(t.TheirID)
+	return keepsOrder(e.item, e.sets)
+}
+
+// keepsOrder reports whether the viewer administers a group that the entry stands in.
+func keepsOrder(it *rivers.Item, sets *timelines.Sets) bool {
+	return slices.ContainsFunc(it.To, func(t timelines.Timeline) bool {
+		_, administers := sets.Administers[t.TheirID]
+		return t.Kind == timelines.KindGroup && administers
 	})
 }
 

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,4 +106,45 @@ func TestDemotionReachesOpenPages(t *testing.T) {
 	office(s.store.Promote)
 	beat <- time.Now()
 	page.untilEntry(bobs.Code)
+}
+
+// Who begins to keep order in a group is offered to take comments away on the pages
+// that are open, and no longer when that ends; also if somebody likes the post before
+// the page has heard of it.
+func TestOfficeReachesOpenPages(t *testing.T) {
+	beat := make(chan time.Time)
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
+	for name, of := range map[string]*person{"club": cat, "den": ann} {
+		of.act(func(ctx context.Context) (timelines.Change, error) {
+			_, c, err := s.store.CreateGroup(ctx, timelines.NewGroup{Actor: of.account.ID, Name: name, Title: name})
+			return c, err
+		})
+	}
+	ann.subscribe("club")
+	post := bob.post("from bob", "club")
+	said := bob.comment(post.Code, "a word")
+	s.followUp()
+	page := s.open(ann, "/everything")
+	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	offer := string(commentURL(post.Code, said.CommentID, "edit"))
+	for i := range 4 {
+		set, offers := s.store.Promote, i%2 == 0
+		if !offers {
+			set = s.store.Demote
+		}
+		cat.act(func(ctx context.Context) (timelines.Change, error) { return set(ctx, cat.account.ID, "club", "ann") })
+		if i > 1 {
+			bob.like(post.Code)
+			s.followUp()
+			s.server.hub.shardOf(name).ask([]int64{post.PostID})
+		}
+		beat <- time.Now()
+		page.until("comments", func(f frame) bool {
+			return f.Post == post.Code && strings.Contains(f.HTML+f.Parts["comments"], "a word")
+		})
+		if got := strings.Contains(page.parts[post.Code]["comments"], offer); got != offers {
+			t.Errorf("round %d: offered to take a comment away: %v, want %v", i, got, offers)
+		}
+	}
 }

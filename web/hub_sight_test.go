@@ -148,3 +148,39 @@ func TestHideReachesOpenPages(t *testing.T) {
 		t.Error("a post with a hidden word was pushed")
 	}
 }
+
+// On a page that has grown longer than a first one, what may be seen again comes back
+// wherever it stands, and what is older than the page does not.
+func TestUnhidingReachesBelowTheFirstPage(t *testing.T) {
+	beat := make(chan time.Time)
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	ann, bob := s.person("ann"), s.person("bob")
+	older := bob.post("older")
+	var codes []string
+	for range rivers.PageSize {
+		codes = append(codes, bob.post("from bob").Code)
+	}
+	page := s.open(ann, "/everything")
+	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	for range 10 {
+		post := bob.post("and another")
+		s.followUp()
+		s.server.hub.shardOf(name).ask([]int64{post.PostID})
+		page.untilEntry(post.Code)
+	}
+	among := codes[2]
+	for _, form := range []func(context.Context, int64, string) (int64, timelines.Change, error){s.store.HidePost, s.store.UnhidePost} {
+		ann.act(func(ctx context.Context) (timelines.Change, error) {
+			_, c, err := form(ctx, ann.account.ID, among)
+			return c, err
+		})
+		beat <- time.Now()
+		page.until("ok", func(f frame) bool { return f.T == "ok" })
+	}
+	if _, shows := page.shown[among]; !shows {
+		t.Errorf("the page, of %d entries, lacks what is hidden no more", len(page.shown))
+	}
+	if _, shows := page.shown[older.Code]; shows {
+		t.Error("what is older than the page came to it")
+	}
+}

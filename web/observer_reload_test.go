@@ -70,7 +70,10 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 	for _, code := range codes {
 		fl.differing = code
 		if now[code] == nil {
-			lacks := slices.DeleteFunc(slices.Collect(maps.Keys(now)), func(code string) bool { return fl.shown[code] != nil })
+			lacks := slices.DeleteFunc(slices.Sorted(maps.Keys(now)), func(code string) bool { return fl.shown[code] != nil })
+			if len(lacks) > 0 {
+				fl.differing = lacks[0] // in whose place this one stands
+			}
 			return fmt.Sprintf("shows %s at %s, place %d, a reload does not; of its %d it lacks %v", code, fl.shown[code].version,
 				fl.shown[code].place, len(now), lacks)
 		}

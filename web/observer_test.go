@@ -405,7 +405,7 @@ func (w *observed) rest() {
 	left := 0
 	await(w.t, "the jobs to be done", func() bool {
 		const query = `SELECT (SELECT count(*) FROM queue.river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled', 'pending')
-			AND kind IN ('distribute', 'replace', 'bump', 'follow')) + (SELECT count(*) FROM behind)`
+			AND kind IN ('distribute', 'replace', 'rebuild', 'bump', 'follow', 'upkeep')) + (SELECT count(*) FROM behind)`
 		if err := w.db.Primary.QueryRow(w.t.Context(), query).Scan(&left); err != nil {
 			w.t.Fatal(err)
 		}

@@ -173,6 +173,9 @@ func (s *Server) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
 	if it.Hidden {
 		add(1)
 	}
+	if keepsOrder(it, sets) {
+		add(2)
+	}
 	switch {
 	case it.CrowdFolded():
 		b = append(b, sets.Sight()...) // of some of them nobody knows here

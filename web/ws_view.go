@@ -177,6 +177,10 @@ func (v *view) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	decided := h.cfg.now()
+	if err := v.reach(ctx, page); err != nil {
+		return err
+	}
 	v.visited = h.cfg.now()
 	v.settled = v.visited
 	if page.River != v.river {
@@ -194,7 +198,7 @@ func (v *view) sync(ctx context.Context) error {
 	if err := v.see(ctx, now); err != nil {
 		return err
 	}
-	differed, err := v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, v.settled)})
+	differed, err := v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, decided)})
 	v.owed = v.owed || differed
 	if errors.Is(err, errStale) {
 		v.socket.resync()
@@ -309,6 +313,58 @@ func (v *view) leave() {
 		v.socket.hub.leases.release(v.leased)
 		v.leased = 0
 	}
+}
+
+// reach adds to a first page what stands below it, down to the lowest entry that is
+// shown: a page grows, and what may be seen again comes back in its place among those
+// that stay. It reads no more pages than what is shown would fill, whatever a client
+// claims to show.
+func (v *view) reach(ctx context.Context, page *rivers.Page) error {
+	if !v.before.Top() {
+		return nil
+	}
+	first := len(page.Items)
+	on := make(map[int64]struct{}, len(v.shown))
+	add := func(items []rivers.Item) {
+		for i := range items {
+			on[items[i].PostID] = struct{}{}
+		}
+	}
+	lower := func() bool {
+		for id, e := range v.shown {
+			if _, ok := on[id]; !ok && e.place <= page.Next.Place { // 0 where only the client knows it
+				return true
+			}
+		}
+		return false
+	}
+	add(page.Items)
+	for range len(v.shown) / rivers.PageSize {
+		if !page.More || !lower() {
+			break
+		}
+		next, err := v.socket.hub.cfg.rivers.Visit(ctx, v.look.viewer, v.name, page.Next)
+		if err != nil {
+			return err
+		}
+		if next.River != page.River {
+			v.socket.resync()
+			break
+		}
+		if next.Beyond {
+			break
+		}
+		add(next.Items)
+		page.Items = slices.Concat(page.Items, next.Items)
+		page.More, page.Next = next.More, next.Next
+	}
+	for n := len(page.Items); n > first; n-- {
+		if v.shown[page.Items[n-1].PostID] != nil {
+			break
+		}
+		page.Items, page.More = page.Items[:n-1], true
+	}
+	return nil
 }
 
 // drop forgets what the client took off the screen by itself. An entry that was
