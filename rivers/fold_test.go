@@ -25,6 +25,7 @@ func TestTextIsFolded(t *testing.T) {
 		{name: "many lines", body: lines(400, "a"), post: lines(bodyCutLines, "a"), comment: lines(commentCutLines, "a"), postCut: true, commentCut: true},
 		{name: "many lines and characters", body: lines(bodyKeepLines, strings.Repeat("я", 60)), postCut: true, commentCut: true},
 		{name: "blank lines are lines", body: lines(200, "a\n"), post: lines(bodyCutLines/2, "a\n"), comment: lines(commentCutLines/2, "a\n"), postCut: true, commentCut: true},
+		{name: "lines of wide spaces are lines", body: "a" + strings.Repeat("\n\u3000", 100) + "\nb", postCut: true, commentCut: true},
 		{name: "several blank lines show as one", body: "\n\n" + strings.Repeat("a\n \n\n\n\n\n\n\n", 8) + "b", post: "\n\n" + strings.Repeat("a\n \n\n\n\n\n\n\n", 8) + "b", comment: "\n\n" + strings.Repeat("a\n \n\n\n\n\n\n\n", 8) + "b"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

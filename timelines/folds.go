@@ -201,7 +201,7 @@ func FirstLines(text string, n int) string {
 			to = from + i
 		}
 		was := blank
-		if blank = strings.TrimSpace(text[from:to]) == ""; !blank || !was {
+		if blank = strings.Trim(text[from:to], " \t") == ""; !blank || !was {
 			shown++
 		}
 		if shown > n {

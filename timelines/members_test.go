@@ -449,6 +449,28 @@ func TestAsking(t *testing.T) {
 	}
 }
 
+// A request that came in beside a ban is neither counted nor listed: that it waits would
+// tell of the ban.
+func TestAskingBesideABan(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	w.setAccess(bob, "", Private)
+	// Subscribe has looked for bans, and Ban for requests, and both commit.
+	tx, err := w.pool.Begin(t.Context())
+	w.must(err)
+	to, err := lockTargetTx(t.Context(), tx, "bob")
+	w.must(err)
+	w.must(second(w.Ban(t.Context(), ann.ID, "bob")))
+	w.must(second(requestTx(t.Context(), tx, ann.ID, to.AccountID)))
+	w.must(tx.Commit(t.Context()))
+	n, err := NewAccessCache(w.Store).Asking(t.Context(), []int64{bob.ID})
+	w.must(err)
+	w.same("counted", n, 0)
+	list, err := w.Requests(t.Context(), bob.ID, 0, RequestPlace{}, 10)
+	w.must(err)
+	w.same("listed", list, []Request(nil))
+}
+
 // A node counts members anew once somebody joined, left or was removed.
 func TestMemberCount(t *testing.T) {
 	w := newTown(t)

@@ -24,8 +24,8 @@ import (
 //
 // In all of them slug names one of the actor's sub-feeds, and empty their own feed;
 // for groups see AdmitToGroup. The errors are InvalidError "to_unknown" if nobody has
-// the name, ErrNotFound if the actor has no such sub-feed, ErrForbidden for the
-// actor, who reads it all. What is as asked already is left as it is.
+// the name and "reader_self" for the actor, who reads it all, and ErrNotFound if the
+// actor has no such sub-feed. What is as asked already is left as it is.
 
 // AdmitReader lets a person read the actor's private feed or sub-feed. It makes
 // nobody subscribe.
@@ -108,8 +108,8 @@ func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, r
 
 // setReader changes one person's place in the sets of one of the actor's feeds,
 // which is locked meanwhile; set returns which of their rivers are wrong whatever
-// they may read, and what nodes forget besides what they may. If they may read more or less from now on, all are: posts came into
-// every river, or went out.
+// they may read, and what nodes forget besides what they may. If they may read more or
+// less from now on, all are: posts came into every river, or went out.
 func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
 	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (wrong []Replace, also []forget, err error),
 ) (Change, error) {

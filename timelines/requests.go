@@ -120,7 +120,12 @@ func recountTx(ctx context.Context, tx pgx.Tx, actor, account int64) (Change, er
 // countRequests returns how many ask to follow each of these accounts, if any do. See
 // AccessCache.Asking.
 func (s *Store) countRequests(ctx context.Context, accounts []int64) (map[int64]int, error) {
-	const query = `SELECT account_id, count(*) FROM subscription_requests WHERE account_id = ANY(@accounts) GROUP BY 1`
+	// One that came beside a ban is passed over as Requests does.
+	const query = `
+		SELECT r.account_id, count(*) FROM subscription_requests r
+		WHERE r.account_id = ANY(@accounts) AND NOT EXISTS (SELECT FROM bans b
+			WHERE (b.account_id, b.banned_id) IN ((r.account_id, r.subscriber_id), (r.subscriber_id, r.account_id)))
+		GROUP BY 1`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
 	if err != nil {
 		return nil, fmt.Errorf("count requests: %w", err)

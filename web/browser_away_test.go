@@ -150,3 +150,33 @@ func TestFormsWhileRequestsFail(t *testing.T) {
 	b.shows(first, "comments", "the plain way")
 	b.await("another page", `!window.same`)
 }
+
+// What somebody wrote is not sent by itself as somebody else who signed in meanwhile.
+func TestFormsAreSentAsTheirWriter(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	bob := s.person("bob")
+	s.person("ann")
+	eve := s.person("eve")
+	first := bob.post("first words").Code
+	b := s.tab(browser, "ann")
+	b.signIn("ann")
+	b.visit("/everything")
+	b.live()
+	eval[bool](b, fmt.Sprintf(`(() => {
+		window.plain = window.fetch;
+		window.down = true;
+		window.fetch = (address, how) => down
+			? Promise.resolve(new Response('<h1>Bad gateway</h1>', { status: 502, headers: { 'Content-Type': 'text/html' } }))
+			: plain(address, how);
+		const form = document.querySelector('#p-%s-box form');
+		form.querySelector('textarea').value = 'words of ann';
+		form.requestSubmit();
+		return true;
+	})()`, first))
+	b.await("word that it waits", `document.querySelector('[data-said]')`)
+	eval[bool](b, fmt.Sprintf(`(plain('/login', { method: 'POST', body: new URLSearchParams({ username: 'eve', password: %q }), headers: { Accept: 'application/json' } })
+		.then(() => { window.down = false; }), true)`, password))
+	b.await("the page to be left", `document.querySelector('#main > .note') && document.querySelector('textarea').value === 'words of ann'`)
+	eve.visitor().get("/p/" + first).wants(200).lacks("words of ann")
+}

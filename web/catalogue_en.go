@@ -393,6 +393,7 @@ var englishTexts = map[string]string{
 	"unseen.banned.none":         "You have banned nobody.",
 	"unseen.posts":               "Posts",
 	"unseen.posts.none":          "You hide no posts.",
+	"script.unsent":              "It could not be sent. Try again.",
 	"script.offline":             "There is no connection. It is sent when there is one; or try again.",
 	"script.left":                "This post is not on this page any more. What you have written is kept here.",
 	"script.ended":               "This page was closed, or you signed out. Load it again.",

@@ -121,13 +121,13 @@ func TestAddressesLeadOn(t *testing.T) {
 	v := s.visitor()
 	for from, to := range map[string]string{
 		"/ANNA": "/anna", "/Anna?order=created": "/anna?order=created", "/Anna/likes": "/anna/likes", "/anna/": "/anna",
-		"/anna/likes/?order=created": "/anna/likes?order=created", "/Anna/": "/Anna", "/groups/": "/groups", "/nobody-here/": "/nobody-here",
+		"/anna/?order=created": "/anna?order=created", "/Anna/": "/anna", "/nobody-here/": "/nobody-here",
 	} {
 		if a := v.get(from).wants(301); a.header.Get("Location") != to {
 			t.Errorf("%s leads to %q, want %q", from, a.header.Get("Location"), to)
 		}
 	}
-	for _, address := range []string{"/Anna_Lee", "/%2Fevil.example/", "/%5Cevil.example/", "/ab/%2Fevil.example/", "/Анна", "/a.example/"} {
+	for _, address := range []string{"/Anna_Lee", "/%2Fevil.example/", "/%5Cevil.example/", "/ab/%2Fevil.example/", "/Анна", "/a.example/", "/groups/", "/feeds/", "/p/", "/anna/likes/"} {
 		v.get(address).wants(404)
 	}
 	v.post("/anna/").wants(404)

@@ -81,7 +81,7 @@ func TestSubfeedPages(t *testing.T) {
 	carol.get("/anna/garden").wants(200).has("A bean")
 	anna.post("/settings/feeds/unexclude", "feed", "garden", "name", "bob").leadsTo("/settings/feeds?saved")
 	bob.get("/anna/garden").wants(200).has("A bean")
-	anna.post("/settings/feeds/admit", "feed", "private", "name", "anna").wants(403)
+	anna.post("/settings/feeds/admit", "feed", "private", "name", "anna").wants(422).has("That is you")
 
 	// Title and level.
 	anna.post("/settings/feeds/rename", "feed", "photos", "title", "Pictures").leadsTo("/settings/feeds?saved")

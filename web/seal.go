@@ -170,12 +170,14 @@ func (s *Server) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
 		b = append(b, f.Title...)
 		add(f.TimelineID)
 	}
+	var flags int64
 	if it.Hidden {
-		add(1)
+		flags |= 1
 	}
 	if keepsOrder(it, sets) {
-		add(2)
+		flags |= 2
 	}
+	add(flags)
 	switch {
 	case it.CrowdFolded():
 		b = append(b, sets.Sight()...) // of some of them nobody knows here

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,8 +157,8 @@ func (s *Server) Handler() http.Handler {
 	return s.observe(s.secure(s.bound(guard.Handler(mux))))
 }
 
-// slashed is an address of ours but for the slash at its end.
-var slashed = regexp.MustCompile(`^(/[A-Za-z0-9-]+)+/$`)
+// slashed is the address of an account's page but for the slash at its end.
+var slashed = regexp.MustCompile(`^/([a-z0-9-]+)/$`)
 
 // movedTo sends the browser to the right address of the page, query and all.
 func movedTo(w http.ResponseWriter, r *http.Request, path string) error {
@@ -169,11 +170,12 @@ func movedTo(w http.ResponseWriter, r *http.Request, path string) error {
 }
 
 // nowhere says why no other pattern has the request: its address is none of
-// ours, or has other methods than this one. One that only has a slash too many leads
-// to ours.
+// ours, or has other methods than this one. An account's with a slash too many leads to
+// its page, whether or not there is such an account.
 func nowhere(mux *http.ServeMux, w http.ResponseWriter, r *request) error {
-	if path := r.URL.EscapedPath(); (r.Method == http.MethodGet || r.Method == http.MethodHead) && slashed.MatchString(path) {
-		return movedTo(w, r.Request, strings.TrimSuffix(path, "/"))
+	if m := slashed.FindStringSubmatch(strings.ToLower(r.URL.EscapedPath())); m != nil && timelines.IsName(m[1]) &&
+		!slices.Contains(timelines.ReservedNames, m[1]) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
+		return movedTo(w, r.Request, "/"+m[1])
 	}
 	var allowed []string
 	for _, method := range []string{http.MethodGet, http.MethodPost} {

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"riverrun/timelines"
 )
 
 // Banning, and lifting it, without scripts: what both sides see of each other.
@@ -190,4 +192,18 @@ func TestDirectoriesKeepAboutsOfTheClosed(t *testing.T) {
 	for _, v := range []*visitor{bob.visitor(), s.visitor()} {
 		v.get("/groups").wants(200).has("Layoffs", "Openings on Mondays").lacks("Who goes in spring")
 	}
+}
+
+// Somebody whose page is closed can be hidden and banned there, and that be taken back.
+func TestHidingOnAClosedPage(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	ann.setAccess("", timelines.Private)
+	b := bob.visitor()
+	b.get("/ann").wants(403).has("/ann/hide", "/ann/ban").lacks("/ann/unhide")
+	b.post("/ann/hide").leadsTo("/ann")
+	b.get("/ann").wants(403).has("/ann/unhide", "/ann/ban").lacks(`"/ann/hide"`)
+	b.post("/ann/unhide").leadsTo("/ann")
+	b.post("/ann/ban").leadsTo("/ann")
+	b.get("/ann").wants(403).has("/ann/unban").lacks(`"/ann/ban"`)
 }

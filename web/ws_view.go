@@ -178,7 +178,7 @@ func (v *view) sync(ctx context.Context) error {
 		return err
 	}
 	decided := h.cfg.now()
-	if err := v.reach(ctx, page); err != nil {
+	if err := v.reach(ctx, page, decided); err != nil {
 		return err
 	}
 	v.visited = h.cfg.now()
@@ -317,13 +317,20 @@ func (v *view) leave() {
 
 // reach adds to a first page what stands below it, down to the lowest entry that is
 // shown: a page grows, and what may be seen again comes back in its place among those
-// that stay. It reads no more pages than what is shown would fill, whatever a client
-// claims to show.
-func (v *view) reach(ctx context.Context, page *rivers.Page) error {
+// that stay. It reads no more pages than the posts shown would fill, ends at one that has
+// none of them, and leaves time to send what was decided: what is not reached stays as it
+// is, and is asked after.
+func (v *view) reach(ctx context.Context, page *rivers.Page, decided time.Time) error {
 	if !v.before.Top() {
 		return nil
 	}
-	first := len(page.Items)
+	cfg := &v.socket.hub.cfg
+	first, most := len(page.Items), 0
+	for id := range v.shown {
+		if id > 0 { // below are codes of no post
+			most++
+		}
+	}
 	on := make(map[int64]struct{}, len(v.shown))
 	add := func(items []rivers.Item) {
 		for i := range items {
@@ -332,18 +339,21 @@ func (v *view) reach(ctx context.Context, page *rivers.Page) error {
 	}
 	lower := func() bool {
 		for id, e := range v.shown {
-			if _, ok := on[id]; !ok && e.place <= page.Next.Place { // 0 where only the client knows it
+			if _, ok := on[id]; !ok && id > 0 && e.place <= page.Next.Place { // 0 where only the client knows it
 				return true
 			}
 		}
 		return false
 	}
 	add(page.Items)
-	for range len(v.shown) / rivers.PageSize {
-		if !page.More || !lower() {
+	for range most / rivers.PageSize {
+		if !page.More || !lower() || cfg.now().Sub(decided) > cfg.staleAfter/2 {
 			break
 		}
-		next, err := v.socket.hub.cfg.rivers.Visit(ctx, v.look.viewer, v.name, page.Next)
+		next, err := cfg.rivers.Visit(ctx, v.look.viewer, v.name, page.Next)
+		if errors.Is(err, timelines.ErrBroad) || errors.Is(err, rivers.ErrUnavailable) {
+			break // the first page may be read all the same
+		}
 		if err != nil {
 			return err
 		}
@@ -351,7 +361,7 @@ func (v *view) reach(ctx context.Context, page *rivers.Page) error {
 			v.socket.resync()
 			break
 		}
-		if next.Beyond {
+		if next.Beyond || !slices.ContainsFunc(next.Items, func(it rivers.Item) bool { return v.shown[it.PostID] != nil }) {
 			break
 		}
 		add(next.Items)

@@ -240,7 +240,9 @@ function confirm(frame, stamp) {
 // Forms that wait for a server to be there hear so from its answer.
 function ask() {
   doubting = 0;
-  if ((doubts.size || unsent.size) && socket?.readyState === WebSocket.OPEN) subscribe();
+  if (socket?.readyState !== WebSocket.OPEN) return;
+  if (unsent.size) socket.close(); // as whoever is signed in by now
+  else if (doubts.size) subscribe();
 }
 
 function subscribe() {
@@ -660,6 +662,7 @@ async function deliver(form, body) {
   const json = reply?.headers.get('Content-Type')?.startsWith('application/json');
   const answer = json ? await reply.json().catch(() => null) : null;
   form.ariaBusy = null; // from here to the form's next key nothing waits
+  if (reply) waits = 1500;
   if (reply?.ok && answer) {
     if (!text) form.answered = performance.now();
     sent(form, text);
@@ -676,8 +679,9 @@ async function deliver(form, body) {
   } else if (there && spares(form)) {
     HTMLFormElement.prototype.submit.call(form); // the plain way works, or shows what is wrong
   } else {
-    complain(form, texts.offline);
-    if (!there && text?.value === form.sending) hold(form, body);
+    const holds = !there && !left && text?.value === form.sending;
+    complain(form, holds ? texts.offline : texts.unsent);
+    if (holds) hold(form, body);
   }
 }
 
@@ -712,10 +716,11 @@ function spares(form) {
 // and how things are now. One that somebody went on writing in, or that has become the
 // opposite of what it was, is not.
 const unsent = new Map();
+let waits = 1500;
 
 function hold(form, body) {
   unsent.set(form, { body, action: form.action });
-  doubting ||= setTimeout(ask, 3000);
+  doubting ||= setTimeout(ask, waits = Math.min(2 * waits, 60000));
 }
 
 function resend() {
@@ -774,8 +779,8 @@ function complain(form, text, name) {
   const field = name && form.querySelector(`[name="${CSS.escape(name)}"]:not([type=hidden], [type=checkbox])`);
   field?.setAttribute('aria-invalid', 'true');
   form.said = said;
-  const last = form.querySelector('textarea') ? form.lastElementChild : (form.closest('.comment') ?? form.parentElement).lastElementChild;
-  (field && field.matches('textarea') ? field : last).after(said);
+  const last = form.querySelector('textarea') ? form.lastElementChild : (form.closest('.comment') ?? form.parentElement)?.lastElementChild;
+  (field && field.matches('textarea') ? field : last)?.after(said);
   field?.focus();
 }
 
@@ -916,7 +921,8 @@ function leave(code) {
   if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark')]);
   strip(main, [note, river, ...texting]);
   document.title = 'riverrun';
-  attend(Math.min(2000 * 1.5 ** times, 60000), answers, look);
+  // Where nothing is kept it could not be told how often.
+  if (leaves() !== undefined) attend(Math.min(2000 * 1.5 ** times, 60000), answers, look);
 }
 
 // strip takes away all there is in an element but what is kept and what stands around
@@ -964,7 +970,8 @@ async function opened() {
 
 // A page that is missing says no more if it was here a moment ago than if it never was:
 // that this tab showed it, the tab knows alone.
-const missing = document.querySelector('.problem:not(:has(textarea))');
+const problem = document.querySelector('.problem');
+const missing = problem && !problem.querySelector('textarea');
 if (document.querySelector('[data-closed]') || (missing && leaves())) attend(3000, opened, () => location.reload());
 
 // The navigation's line begins, on a phone, where the reader is.
