@@ -147,14 +147,15 @@ func (a *actor) reader(what, slug, name string) {
 	var s []setting
 	switch what {
 	case "admit":
-		s = []setting{{admits, feed, name, true}}
-	case "remove":
+		s = []setting{{admits, feed, name, true}, {excludes, feed, name, false}}
+	case "remove", "exclude": // nobody is in both sets
 		s = []setting{{admits, feed, name, false}}
 		if slug == "" {
 			s = append(s, setting{follows, name, a.name, false})
 		}
-	case "exclude":
-		s = []setting{{excludes, feed, name, true}}
+		if what == "exclude" {
+			s = append(s, setting{excludes, feed, name, true})
+		}
 	case "unexclude":
 		s = []setting{{excludes, feed, name, false}}
 	}
