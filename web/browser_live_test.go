@@ -234,3 +234,25 @@ func TestBusyPageEqualsReload(t *testing.T) {
 		`[...document.querySelectorAll('#river > [data-post]')].map((e) => e.dataset.post).join() === %q`, strings.Join(want, ",")))
 	b.equalsReload()
 }
+
+// The way to older entries is offered as long as there are any.
+func TestOlderComesAndGoes(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann := s.person("ann")
+	b := s.tab(chromium(t), "reader")
+	for range rivers.PageSize {
+		ann.post("to fill the page")
+	}
+	b.visit("/everything")
+	b.live()
+	b.equalsReload()
+	for _, offered := range []bool{true, false, true} {
+		if offered {
+			ann.post("one too many")
+		} else {
+			ann.remove(b.codeOf("one too many"))
+		}
+		b.await("the way to older entries", fmt.Sprintf(`!!document.querySelector('.paging .older') === %v`, offered))
+		b.equalsReload()
+	}
+}

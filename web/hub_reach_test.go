@@ -74,3 +74,72 @@ func TestLongPagesAreTold(t *testing.T) {
 		})
 	}
 }
+
+// A page that shows the whole of its river, and more than a first page of it, goes on
+// doing so when it is compared with a first page: what comes back below all it shows is
+// on it, whether its reader hid it or its author went away for a while.
+func TestWholePagesStayWhole(t *testing.T) {
+	everything := func(p *person) rivers.Name {
+		return rivers.Name{UserID: p.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	}
+	for _, tc := range []struct {
+		name string
+		act  func(s *liveSite, ann, cat *person, code string, away bool)
+	}{
+		{"hidden", func(s *liveSite, ann, _ *person, code string, away bool) {
+			form := s.store.UnhidePost
+			if away {
+				form = s.store.HidePost
+			}
+			ann.act(func(ctx context.Context) (timelines.Change, error) {
+				_, c, err := form(ctx, ann.account.ID, code)
+				return c, err
+			})
+		}},
+		{"private", func(_ *liveSite, _, cat *person, _ string, away bool) {
+			level := timelines.Public
+			if away {
+				level = timelines.Private
+			}
+			cat.setAccess("", level)
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			beat := make(chan time.Time)
+			s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat, c.compareEvery = deaf, beat, 1 })
+			ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
+			lowest := cat.post("the oldest, of cat")
+			for range rivers.PageSize - 1 {
+				bob.post("from bob")
+			}
+			page := s.open(ann, "/everything")
+			name := everything(ann)
+			for range 5 {
+				post := bob.post("and another")
+				s.followUp()
+				s.server.hub.shardOf(name).ask([]int64{post.PostID})
+				page.untilEntry(post.Code)
+			}
+			same := s.server.hub.metric.compared.WithLabelValues("same")
+			for _, away := range []bool{true, false} {
+				was := figure(t, same)
+				await(t, "a comparison", func() bool {
+					beat <- time.Now()
+					return figure(t, same) > was
+				})
+				tc.act(s, ann, cat, lowest.Code, away)
+				s.followUp()
+				beat <- time.Now()
+				s.server.hub.shardOf(name).ask([]int64{lowest.PostID})
+				if away {
+					page.untilGone(lowest.Code)
+				} else {
+					page.untilEntry(lowest.Code)
+				}
+			}
+			if got, want := len(page.shown), rivers.PageSize+5; got != want {
+				t.Errorf("the page shows %d of %d entries", got, want)
+			}
+		})
+	}
+}

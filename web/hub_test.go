@@ -336,7 +336,8 @@ func TestFirstPageIsFilledUp(t *testing.T) {
 }
 
 // Who took the last entries off the screen, and so says that there are older ones, is
-// told when there are none any more.
+// told so, should the server have said otherwise just then, and told when there are none
+// any more.
 func TestMoreAfterDrop(t *testing.T) {
 	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
 	ann := s.person("ann")
@@ -350,6 +351,9 @@ func TestMoreAfterDrop(t *testing.T) {
 	s.server.hub.shardOf(everything).ask([]int64{fresh.PostID})
 	g.untilEntry(fresh.Code)
 	g.say(map[string]any{"t": "drop", "river": g.river, "entries": map[string]string{last.Code: g.shown[last.Code].Version}})
+	if f := g.until("ok", func(f frame) bool { return f.T == "ok" }); !f.More {
+		t.Error("a page that let go of its last entry is told that there is none below")
+	}
 	ann.remove(last.Code)
 	s.followUp()
 	s.server.hub.message(tiers.Message{All: true})

@@ -27,6 +27,9 @@ func (v *view) compare(ctx context.Context, f *front) error {
 	if f.page.River != v.river || v.stale(f.batch) || f.batch.began.Before(v.settled) {
 		return nil
 	}
+	if v.more && !f.page.More {
+		return v.sync(ctx) // nothing is below any more; that something is below a first page says nothing of a longer one
+	}
 	differed, err := v.difference(ctx, f)
 	if errors.Is(err, errStale) {
 		v.socket.resync()
@@ -57,9 +60,6 @@ func (v *view) difference(ctx context.Context, f *front) (differed bool, err err
 			return false, err
 		}
 		differed = differed || sent
-	}
-	if v.before.Top() {
-		v.whole = !f.page.More
 	}
 	on := make(map[int64]struct{}, len(f.page.Items))
 	for i := range f.page.Items {

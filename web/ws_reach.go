@@ -11,8 +11,8 @@ import (
 )
 
 // reach adds to a first page what stands below it, down to the lowest entry that is
-// shown: a page grows, and what may be seen again comes back in its place among those
-// that stay. It reads no more pages than the posts shown would fill, ends at one that has
+// shown, or to the end if all there was is: a page grows, and what may be seen again comes
+// back in its place among those that stay. It reads no more pages than the posts shown would fill, ends at one that has
 // none of them, and leaves time to send what was decided: what is not reached stays as it
 // is, and is asked after.
 func (v *view) reach(ctx context.Context, page *rivers.Page, decided time.Time) error {
@@ -33,6 +33,9 @@ func (v *view) reach(ctx context.Context, page *rivers.Page, decided time.Time) 
 		}
 	}
 	lower := func() bool {
+		if !v.more {
+			return true
+		}
 		for id, e := range v.shown {
 			if _, ok := on[id]; !ok && id > 0 && e.place <= page.Next.Place { // 0 where only the client knows it
 				return true
@@ -63,7 +66,7 @@ func (v *view) reach(ctx context.Context, page *rivers.Page, decided time.Time) 
 		page.Items = slices.Concat(page.Items, next.Items)
 		page.More, page.Next = next.More, next.Next
 	}
-	for n := len(page.Items); n > first; n-- {
+	for n := len(page.Items); n > first && v.more; n-- {
 		if v.shown[page.Items[n-1].PostID] != nil {
 			break
 		}

@@ -34,10 +34,9 @@ type view struct {
 	// names a post that stands nowhere on it learns nothing about it, be it closed to
 	// them, deleted or none.
 	claimed bool
-	// whole: the page shows all there is, so anything new is within its range.
-	whole bool
 	// owed: the client is to be sent an ok, as it subscribed, or as something differed when
-	// the page was gone through. more is what the last one said.
+	// the page was gone through. more is what the last one said: there is more below what
+	// the page shows. If not, anything new is within its range.
 	owed, more bool
 	// visited is when the page was last visited, or posts of it inquired. What began to be
 	// decided earlier may not know why an entry is shown, and takes none off. settled is
@@ -71,7 +70,9 @@ func (v *view) work(ctx context.Context, n notes) error {
 		return nil
 	}
 	for _, f := range n.drop {
-		v.drop(f)
+		if err := v.drop(ctx, f); err != nil {
+			return err
+		}
 	}
 	switch {
 	case n.subscribe != nil:
@@ -146,7 +147,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.socket.beyond.Store(false)
 	v.subscribed = true
 	v.name, v.before, v.river, v.word = name, before, f.river, &f.sight
-	v.claimed, v.owed = true, true
+	v.claimed, v.owed, v.more = true, true, true
 	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
 	none := int64(0)
@@ -317,12 +318,12 @@ func (v *view) leave() {
 
 // drop forgets what the client took off the screen by itself. An entry that was
 // sent anew meanwhile may or may not be there again: it is treated as shown, but
-// long ago, so that a comparison sends it whole.
-func (v *view) drop(f *dropFrame) {
+// long ago, so that a comparison sends it whole. If the last ok said that there is no
+// more below, another takes that back: the two may have crossed.
+func (v *view) drop(ctx context.Context, f *dropFrame) error {
 	if f.river != v.river {
-		return
+		return nil
 	}
-	v.whole, v.more = false, true
 	for id, e := range v.shown {
 		switch at, dropped := f.entries[e.code]; {
 		case !dropped:
@@ -332,6 +333,11 @@ func (v *view) drop(f *dropFrame) {
 			delete(v.shown, id)
 		}
 	}
+	if v.more {
+		return nil
+	}
+	v.more = true
+	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.pages.seal(v.sight)))
 }
 
 // apply works off what flushes found. What was decided too long ago, because
@@ -369,7 +375,7 @@ func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 		v.shard.ask(again)
 	}
 	// A first page that lost entries takes them from below, as a reload would.
-	if v.before.Top() && !v.whole && len(v.shown) < rivers.PageSize {
+	if v.before.Top() && v.more && len(v.shown) < rivers.PageSize {
 		return v.sync(ctx)
 	}
 	return nil
@@ -430,7 +436,7 @@ func (v *view) within(place int64) bool {
 	switch {
 	case !v.before.Top():
 		return false
-	case v.whole:
+	case !v.more:
 		return true
 	}
 	for _, e := range v.shown {

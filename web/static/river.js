@@ -78,7 +78,7 @@ function take(frame) {
       if (confirmed && !confirmed.has(entry.dataset.post)) takeOff(entry);
     }
     confirmed = null;
-    river.dataset.more = frame.more ? '1' : '0';
+    river.dataset.more = frame.more || dropping ? '1' : '0'; // of what was trimmed it may not know yet
     river.dataset.sight = frame.sight;
     tries = 0;
     document.documentElement.dataset.live = '1'; // for styles and tests
@@ -470,13 +470,16 @@ function tidy() {
       older.rel = 'next';
       older.textContent = texts.older;
       document.querySelector('.paging .notes')?.remove();
-      document.querySelector('.paging')?.append(older);
+      const paging = document.querySelector('.paging');
+      paging?.insertBefore(older, paging.querySelector('.feed'));
     }
     if (newest()) {
       const to = new URL(river.dataset.page, location);
       to.searchParams.set('before', `${last.dataset.place}.${last.dataset.post}`);
       older.href = to.pathname + to.search;
     }
+  } else if (river.dataset.more === '0' && newest()) {
+    older?.remove();
   }
   times(river);
 }
