@@ -47,6 +47,9 @@ func (s *Server) routeAccount(mux *http.ServeMux) {
 	mux.Handle("GET /{name}", s.page(s.account))
 	river := s.page(s.account)
 	ofGroup := s.settled(func(w http.ResponseWriter, r *request) error {
+		if path, ok := lowered(r); ok {
+			return movedTo(w, r.Request, path)
+		}
 		return groupPages[r.PathValue("page")](s, w, r)
 	})
 	mux.HandleFunc("GET /{name}/{page}", func(w http.ResponseWriter, r *http.Request) {
@@ -68,14 +71,21 @@ func (s *Server) routeAccount(mux *http.ServeMux) {
 	}))
 }
 
+// lowered returns the path of the page that is meant by one with capitals in its name:
+// names are in lower case, and people write them as they speak.
+func lowered(r *request) (path string, ok bool) {
+	name := r.PathValue("name")
+	rest, plain := strings.CutPrefix(r.URL.EscapedPath(), "/"+name)
+	lower := strings.ToLower(name)
+	return "/" + lower + rest, lower != name && plain && timelines.IsName(lower)
+}
+
 // account is a person's or a group's page.
 func (s *Server) account(w http.ResponseWriter, r *request) error {
-	name := r.PathValue("name")
-	// Names are in lower case, and people write them as they speak.
-	rest, plain := strings.CutPrefix(r.URL.EscapedPath(), "/"+name)
-	if lower := strings.ToLower(name); lower != name && plain && timelines.IsName(lower) {
-		return movedTo(w, r.Request, "/"+lower+rest)
+	if path, ok := lowered(r); ok {
+		return movedTo(w, r.Request, path)
 	}
+	name := r.PathValue("name")
 	a, err := s.rivers.Access().AccountNamed(r.Context(), name)
 	if err != nil {
 		return err

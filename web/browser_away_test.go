@@ -179,4 +179,25 @@ func TestFormsAreSentAsTheirWriter(t *testing.T) {
 		.then(() => { window.down = false; }), true)`, password))
 	b.await("the page to be left", `document.querySelector('#main > .note') && document.querySelector('textarea').value === 'words of ann'`)
 	eve.visitor().get("/p/" + first).wants(200).lacks("words of ann")
+
+	// Nor when they press its button, on a page whose socket has not heard of it; whether
+	// the form is sent by us or by the browser.
+	eval[bool](b, `(fetch('/logout', { method: 'POST' }).then(() => { window.out = true; }), true)`)
+	b.await("eve to be signed out", `window.out`)
+	b.signIn("ann")
+	b.visit("/everything")
+	b.live()
+	eval[bool](b, fmt.Sprintf(`(fetch('/login', { method: 'POST', body: new URLSearchParams({ username: 'eve', password: %q }), headers: { Accept: 'application/json' } })
+		.then(() => { window.eve = true; }), true)`, password))
+	b.await("eve to be signed in", `window.eve`)
+	eval[bool](b, fmt.Sprintf(`(() => {
+		const form = document.querySelector('#p-%s-box form');
+		form.querySelector('textarea').value = 'more words of ann';
+		form.requestSubmit();
+		return true;
+	})()`, first))
+	b.await("word of who is signed in", `document.querySelector('[data-said]')?.textContent.includes('Somebody else')`)
+	eval[bool](b, fmt.Sprintf(`(HTMLFormElement.prototype.submit.call(document.querySelector('#p-%s-box form')), true)`, first))
+	b.await("the same of another page", `document.querySelector('.problem')?.textContent.includes('Somebody else') && document.querySelector('textarea').value === 'more words of ann'`)
+	eve.visitor().get("/p/" + first).wants(200).lacks("words of ann")
 }

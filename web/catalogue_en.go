@@ -407,6 +407,8 @@ var englishTexts = map[string]string{
 	"error.excluded":             "You are one of those who are not let in here.",
 	"error.blocked":              "The administrators of the group do not let you comment here.",
 	"error.crossorigin":          "This form came from another site, and nothing was changed. Open the page again and send it from here.",
+	"error.otherviewer.title":    "Somebody else is signed in",
+	"error.otherviewer":          "Somebody else has signed in in this browser since this page was opened, and nothing was changed. Load the page again.",
 	"error.method":               "This address cannot be used in this way.",
 	"error.limited.title":        "A little slower",
 	"error.limited":              "Too many tries in a short time. Wait a minute and try again.",

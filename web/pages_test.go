@@ -120,7 +120,7 @@ func TestAddressesLeadOn(t *testing.T) {
 	s.person("anna")
 	v := s.visitor()
 	for from, to := range map[string]string{
-		"/ANNA": "/anna", "/Anna?order=created": "/anna?order=created", "/Anna/likes": "/anna/likes", "/anna/": "/anna",
+		"/ANNA": "/anna", "/Anna?order=created": "/anna?order=created", "/Anna/likes": "/anna/likes", "/Anna/members": "/anna/members", "/Anna/manage?x=1": "/anna/manage?x=1", "/anna/": "/anna",
 		"/anna/?order=created": "/anna?order=created", "/Anna/": "/anna", "/nobody-here/": "/nobody-here",
 	} {
 		if a := v.get(from).wants(301); a.header.Get("Location") != to {

@@ -23,6 +23,7 @@ var (
 	errSignIn      = errors.New("not signed in")
 	errLimited     = errors.New("too many tries")
 	errCrossOrigin = errors.New("cross-origin form")
+	errOtherViewer = errors.New("page was made for another viewer")
 	errBadRequest  = errors.New("malformed request")
 	errPanic       = errors.New("panic")
 	errResumed     = errors.New("signed in, not sent yet")
@@ -58,6 +59,7 @@ var problems = []struct {
 	{timelines.ErrForbidden, forbidden},
 	{rivers.ErrForbidden, forbidden},
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},
+	{errOtherViewer, problem{http.StatusConflict, "error.otherviewer.title", "error.otherviewer"}},
 	{errLimited, problem{http.StatusTooManyRequests, "error.limited.title", "error.limited"}},
 	{errBadRequest, bad},
 	{errResumed, bad}, // of a form that is not shown again

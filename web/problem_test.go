@@ -28,6 +28,7 @@ func TestProblemOf(t *testing.T) {
 		{timelines.ErrForbidden, http.StatusForbidden},
 		{rivers.ErrForbidden, http.StatusForbidden},
 		{errCrossOrigin, http.StatusForbidden},
+		{errOtherViewer, http.StatusConflict},
 		{errLimited, http.StatusTooManyRequests},
 		{malformedForm(errors.New("x")), http.StatusBadRequest},
 		{malformedForm(&http.MaxBytesError{}), http.StatusRequestEntityTooLarge},

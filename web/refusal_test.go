@@ -184,7 +184,22 @@ func TestTextOutlivesTheSession(t *testing.T) {
 	// A form that is not shown again is not done either.
 	bobs.visitor().post("/p/"+post+"/like", "resume", "1").wants(400)
 
+	// Nor is what comes from a page that was made for somebody else, and it is told so.
+	other := bobs.visitor()
+	for _, address := range []string{"/p/" + post + "/like", "/p/" + post + "/comments", "/p/" + mine + "/delete", "/posts", "/anna/ban"} {
+		other.post(address, "viewer", "anna", "body", "From anna's page", "key", "k9", "to", "bob").wants(409).
+			has("Somebody else", "readonly>From anna&#39;s page</textarea>")
+	}
+	other.get("/").wants(200).has(mine).lacks("From anna")
+	other.get("/p/" + post).wants(200).lacks("From anna", "unlike")
+	other.post("/p/"+post+"/like", "viewer", "bob").leadsTo("/p/" + post)
+	other.get("/p/" + post).wants(200).has("unlike")
+	// A form that is shown again is anybody's who signs in.
+	asked := v.post("/p/"+post+"/comments", "body", "Who says it", "viewer", "anna", "key", "k8").wants(401).lacks(`name="viewer"`)
+	v.send(asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").wants(200).has("You are signed in")
+	v = bobs.ended()
+
 	// Somebody else signs in: what they may not do stays undone, and the text is there.
-	asked := v.post("/p/"+mine+"/edit", "body", "Theirs").wants(401)
+	asked = v.post("/p/"+mine+"/edit", "body", "Theirs").wants(401)
 	v.send(asked, "/p/"+mine+"/edit", "username", "anna", "password", "a long enough one").wants(403).has("readonly>Theirs</textarea>")
 }

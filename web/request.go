@@ -56,7 +56,12 @@ func (s *Server) settled(h handler) http.Handler {
 	})
 }
 
-// members serves signed-in people only, and is settled.
+// viewerField names in a form whose page it was sent from, where river.js could say so:
+// somebody else may have signed in since, in the same browser.
+const viewerField = "viewer"
+
+// members serves signed-in people only, and is settled. What one of them sent from a
+// page that was made for another is not done.
 func (s *Server) members(h handler) http.Handler {
 	return s.settled(func(w http.ResponseWriter, r *request) error {
 		if answered, err := s.resume(w, r); answered || err != nil {
@@ -64,6 +69,9 @@ func (s *Server) members(h handler) http.Handler {
 		}
 		if r.viewer.Anonymous() {
 			return errSignIn
+		}
+		if r.PostForm.Has(viewerField) && r.PostForm.Get(viewerField) != r.me.Name {
+			return errOtherViewer
 		}
 		return h(w, r)
 	})

@@ -50,7 +50,7 @@ func (r *request) kept() *keptForm {
 	k := &keptForm{address: localAddress(r.URL.EscapedPath(), "/"), text: text}
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
 		switch name {
-		case "body", "username", "password", resumeField:
+		case "body", "username", "password", resumeField, viewerField:
 			continue
 		}
 		for _, value := range r.PostForm[name] {

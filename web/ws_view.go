@@ -50,9 +50,6 @@ type view struct {
 	leased int64 // the river whose lease is held, 0 for none
 }
 
-// errOtherViewer: the page was made for somebody else than the session's owner.
-var errOtherViewer = errors.New("page was made for another viewer")
-
 // maxSwaps is how many generations in a row may be replaced under a subscribe
 // before the client is asked to come back later.
 const maxSwaps = 5

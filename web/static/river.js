@@ -613,6 +613,13 @@ addEventListener('click', async (event) => {
 // Text that would be lost by a reload.
 const written = (within) => [...within.querySelectorAll('textarea')].some((t) => t.value !== t.defaultValue);
 
+// Whose page a form stands on goes with it, however it is sent: somebody else may have
+// signed in meanwhile in this browser.
+addEventListener('formdata', ({ target: form, formData }) => {
+  const { viewer } = document.body.dataset;
+  if (viewer && form.method === 'post') formData.set('viewer', viewer);
+});
+
 // The last press of a button of ours by a pointer. A second one there at once is the other
 // half of a double click: what it was meant for may be gone, and another entry's button
 // where it was. Clicks by keys say no place.
@@ -695,6 +702,7 @@ async function post(address, body, page) {
     method: 'POST',
     body,
     headers: { Accept: 'application/json', 'X-River-Page': page },
+    signal: AbortSignal.timeout(30000),
   }).catch(() => null);
   const json = reply?.headers.get('Content-Type')?.startsWith('application/json');
   return [502, 503, 504].includes(reply?.status) && !json ? null : reply;
