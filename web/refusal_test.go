@@ -191,7 +191,7 @@ func TestTextOutlivesTheSession(t *testing.T) {
 			has("Somebody else", "readonly>From anna&#39;s page</textarea>")
 	}
 	other.get("/").wants(200).has(mine).lacks("From anna")
-	other.get("/p/" + post).wants(200).lacks("From anna", "unlike")
+	other.get("/p/"+post).wants(200).lacks("From anna", "unlike")
 	other.post("/p/"+post+"/like", "viewer", "bob").leadsTo("/p/" + post)
 	other.get("/p/" + post).wants(200).has("unlike")
 	// A form that is shown again is anybody's who signs in.
