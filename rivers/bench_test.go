@@ -96,3 +96,35 @@ func (w *town) crowd(post int64, people int) {
 		w.t.Fatal(err)
 	}
 }
+
+// BenchmarkBuild is the first visit to a river of six pages' posts, a hundred likes
+// each: of posts that stand in other rivers, so that their folds are there, and of posts
+// that stand in none.
+func BenchmarkBuild(b *testing.B) {
+	w := newTown(b)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.follow(ann, "bob")
+	last := w.post(bob, "a post")
+	for range chunk - 1 {
+		last = w.post(bob, "a post")
+	}
+	w.crowd(last.PostID, 100)
+	if _, err := w.db.Primary.Exec(w.ctx, `
+		INSERT INTO likes SELECT p.id, l.account_id, l.created_at FROM likes l, posts p WHERE p.id <> l.post_id`); err != nil {
+		b.Fatal(err)
+	}
+	for _, of := range []struct{ name, throw string }{
+		{"folds", `TRUNCATE entries, rivers_timelines, rivers`},
+		{"none", `TRUNCATE entries, rivers_timelines, rivers, folds`},
+	} {
+		b.Run(of.name, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				w.exec(of.throw)
+				w.rivers.folds = newFoldCache(1000)
+				b.StartTimer()
+				w.visit(ann, Home, "")
+			}
+		})
+	}
+}

@@ -254,7 +254,7 @@ func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 		return 0, err
 	}
 	chunkRead, err := s.readChunk(ctx, n, id, listed, stretch{
-		place: math.MaxInt64, post: math.MaxInt64, down: down, limit: chunk, first: true,
+		place: math.MaxInt64, post: math.MaxInt64, down: down, limit: chunk, first: true, folds: ofBehind,
 	})
 	if err != nil {
 		return 0, err

@@ -142,7 +142,7 @@ func (s *Store) compareOne(ctx context.Context, l live) (int64, []Difference, er
 				posts = append(posts, p.PostID)
 			}
 		}
-		entries, folds, err = s.compute(ctx, sn, l.name, l.id, listed, posts)
+		entries, folds, err = s.compute(ctx, sn, l.name, l.id, listed, posts, ofAll)
 		return err
 	})
 	if err != nil {

@@ -19,8 +19,20 @@ const chunk = 6 * PageSize
 type chunkOf struct {
 	scanned timelines.Scanned
 	entries []entry
-	folds   []*Fold
+	folds   []*Fold // those asked for
 }
+
+// foldsOf says which folds are computed with the entries of some posts.
+type foldsOf int
+
+const (
+	// ofAll: one for each entry, in their order.
+	ofAll foldsOf = iota
+	// ofBehind: those that the store lacks or has older; what it has at a version is what
+	// any snapshot of that version says. To be written with the entries: a fold that is
+	// removed in between, because nothing linked it yet, is folded again by its reader.
+	ofBehind
+)
 
 // stretch is what part of a river to read: so many posts strictly below a place,
 // and down to another if that takes more (math.MaxInt64: none).
@@ -28,6 +40,7 @@ type stretch struct {
 	place, post, down int64
 	limit             int
 	first             bool // the river's first: its timelines are to be computed again
+	folds             foldsOf
 }
 
 // readChunk reads a stretch of a river from one snapshot. It returns errAgain if
@@ -62,7 +75,7 @@ func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int6
 		for i, p := range out.scanned.Posts {
 			posts[i] = p.PostID
 		}
-		out.entries, out.folds, err = s.compute(ctx, sn, n, id, listed, posts)
+		out.entries, out.folds, err = s.compute(ctx, sn, n, id, listed, posts, q.folds)
 		return err
 	})
 	return out, err
@@ -70,8 +83,11 @@ func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int6
 
 // compute returns the entries and the folds of posts in one river as of a
 // snapshot.
+//
+// The contents of a post cost by far the most to read, the more so the more people like
+// it, and that is the post which stands in others' rivers already, fold and all.
 func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id int64, listed map[int64]struct{},
-	posts []int64,
+	posts []int64, which foldsOf,
 ) ([]entry, []*Fold, error) {
 	if len(posts) == 0 {
 		return nil, nil, nil
@@ -80,7 +96,7 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 	for _, post := range posts {
 		looks.Add(post, n.UserID)
 	}
-	states, contents, err := sn.StatesAndContents(ctx, posts, looks, s.foldDepth())
+	states, contents, err := s.readPosts(ctx, sn, posts, looks, which)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,16 +113,51 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 		}
 		entryOf = func(st *timelines.PostState) entry { return askedEntryOf(n, id, found[0], st) }
 	}
-	entries, folds := make([]entry, 0, len(posts)), make([]*Fold, 0, len(posts))
+	entries, folds := make([]entry, 0, len(posts)), make([]*Fold, 0, len(contents))
 	for _, post := range posts {
-		st, c := states[post], contents[post]
-		if st == nil || c == nil {
-			continue
+		if st := states[post]; st != nil {
+			entries = append(entries, entryOf(st))
 		}
-		entries = append(entries, entryOf(st))
-		folds = append(folds, foldOf(c))
+		if c := contents[post]; c != nil {
+			folds = append(folds, foldOf(c))
+		}
 	}
 	return entries, folds, nil
+}
+
+// readPosts reads the states of posts, and the contents that these folds are made of.
+func (s *Store) readPosts(ctx context.Context, sn *timelines.Snapshot, posts []int64, looks timelines.Looks, which foldsOf) (
+	states map[int64]*timelines.PostState, contents map[int64]*timelines.Content, err error,
+) {
+	if which == ofAll {
+		return sn.StatesAndContents(ctx, posts, looks, s.foldDepth())
+	}
+	if states, err = sn.States(ctx, posts, looks); err != nil {
+		return nil, nil, err
+	}
+	stamps, err := s.stamps(ctx, posts)
+	if err != nil {
+		return nil, nil, err
+	}
+	contents, err = s.contentsBehind(ctx, sn, states, stamps)
+	return states, contents, err
+}
+
+// contentsBehind reads the contents of those posts whose folds are older than their
+// states.
+func (s *Store) contentsBehind(ctx context.Context, sn *timelines.Snapshot, states map[int64]*timelines.PostState,
+	stamps map[int64]int64,
+) (map[int64]*timelines.Content, error) {
+	var behind []int64
+	for id, st := range states {
+		if st.Version > stamps[id] {
+			behind = append(behind, id)
+		}
+	}
+	if len(behind) == 0 {
+		return nil, nil
+	}
+	return sn.Contents(ctx, behind, s.foldDepth())
 }
 
 // storeChunk commits a stretch's entries and folds.

@@ -64,7 +64,7 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 			return false, r.restart()
 		}
 		c, err := s.readChunk(ctx, r.name, r.page.River, listed, stretch{
-			place: at.Place, post: at.PostID, down: math.MaxInt64, limit: PageSize + 1,
+			place: at.Place, post: at.PostID, down: math.MaxInt64, limit: PageSize + 1, folds: ofAll,
 		})
 		if err != nil {
 			return false, err
@@ -139,7 +139,7 @@ func (s *Store) addBeyond(ctx context.Context, n Name, raw *rawPage, posts []int
 	}
 	var c chunkOf
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		c.entries, c.folds, err = s.compute(ctx, sn, n, raw.river, listed, rest)
+		c.entries, c.folds, err = s.compute(ctx, sn, n, raw.river, listed, rest, ofAll)
 		return err
 	})
 	if err != nil {

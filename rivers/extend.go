@@ -44,7 +44,9 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 		return err
 	}
 	// Posts at the floor's own place are above it already: begin below all of them.
-	c, err := s.readChunk(ctx, n, id, listed, stretch{place: floor, post: math.MinInt64, down: math.MaxInt64, limit: limit})
+	c, err := s.readChunk(ctx, n, id, listed, stretch{
+		place: floor, post: math.MinInt64, down: math.MaxInt64, limit: limit, folds: ofBehind,
+	})
 	if err != nil {
 		return err
 	}
@@ -101,7 +103,7 @@ func (s *Store) lookAgain(ctx context.Context, n Name, id int64, listed map[int6
 	}
 	var again chunkOf
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		again.entries, again.folds, err = s.compute(ctx, sn, n, id, listed, moved)
+		again.entries, again.folds, err = s.compute(ctx, sn, n, id, listed, moved, ofBehind)
 		return err
 	})
 	if err != nil {

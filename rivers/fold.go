@@ -206,6 +206,31 @@ func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]
 	return found, nil
 }
 
+// stamps returns the versions of the folds that the store has of these posts.
+func (s *Store) stamps(ctx context.Context, posts []int64) (map[int64]int64, error) {
+	b := &pgx.Batch{}
+	stamps := queueStamps(b, posts)
+	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
+		return nil, fmt.Errorf("read stamps of folds: %w", err)
+	}
+	return stamps, nil
+}
+
+// queueStamps adds the statement of stamps to a batch, which fills the map.
+func queueStamps(b *pgx.Batch, posts []int64) map[int64]int64 {
+	stamps := make(map[int64]int64, len(posts))
+	b.Queue(`SELECT post_id, version FROM folds WHERE post_id = ANY(@posts)`, pgx.StrictNamedArgs{"posts": posts}).
+		Query(func(rows pgx.Rows) error {
+			var id, version int64
+			_, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
+				stamps[id] = version
+				return nil
+			})
+			return err
+		})
+	return stamps
+}
+
 func (s *Store) readFolds(ctx context.Context, posts []int64) (map[int64]*Fold, error) {
 	const query = `
 		SELECT post_id, version, deleted, decisive, text_folded, likes_folded, faves, comments_folded, attachments_folded

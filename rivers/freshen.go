@@ -85,7 +85,7 @@ func (s *Store) freshenOnce(ctx context.Context, n Name, id int64) (bool, error)
 		for _, p := range scanned.Posts {
 			add(p.PostID)
 		}
-		entries, folds, err = s.compute(ctx, sn, n, id, listed, posts)
+		entries, folds, err = s.compute(ctx, sn, n, id, listed, posts, ofBehind)
 		return err
 	})
 	if err != nil {

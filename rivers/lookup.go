@@ -79,16 +79,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		}).Query(collect)
 	}
 	posts := postsOf(touched)
-	stamps = make(map[int64]int64, len(posts))
-	b.Queue(`SELECT post_id, version FROM folds WHERE post_id = ANY(@posts)`, pgx.StrictNamedArgs{"posts": posts}).
-		Query(func(rows pgx.Rows) error {
-			var id, version int64
-			_, err := pgx.ForEachRow(rows, []any{&id, &version}, func() error {
-				stamps[id] = version
-				return nil
-			})
-			return err
-		})
+	stamps = queueStamps(b, posts)
 	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
 		return nil, asof, nil, fmt.Errorf("look up rivers: %w", err)
 	}

@@ -316,6 +316,38 @@ func TestAnyTableMayBeLost(t *testing.T) {
 	}
 }
 
+// A build leaves alone the folds that are there; one that is thrown away while it builds,
+// as nothing linked it yet, is made again by who reads, and a post that changed by then has
+// its fold of now.
+func TestABuildFindsItsFolds(t *testing.T) {
+	for _, point := range []string{afterRegister, afterSnapshot, afterEntries} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t)
+			ann, bob := w.person("ann"), w.person("bob")
+			w.follow(ann, "bob")
+			w.post(bob, "one")
+			two := w.post(bob, "two")
+			w.visit(ann, Everything, "")
+			if n := w.count(`SELECT count(*) FROM folds`); n != 2 {
+				t.Fatalf("%d folds are there, want 2", n)
+			}
+			ctx := held(w.ctx, point, func() {
+				w.exec(`DELETE FROM folds`) // as an expiry would
+				w.rivers.folds = newFoldCache(10)
+				c, err := w.store.EditPost(w.ctx, bob.AccountID, two.Code, "two and a half")
+				w.acted(must(w, c, err))
+				w.drain()
+			})
+			if err := w.rivers.build(ctx, w.name(ann, Home, ""), nil); err != nil {
+				t.Fatal(err)
+			}
+			w.shows(w.visit(ann, Home, ""), "two and a half", "one")
+			w.sound()
+		})
+	}
+}
+
 // A builder whose epoch is lost on the way does not swap its river in.
 func TestALostEpochStopsABuild(t *testing.T) {
 	w := newTown(t)

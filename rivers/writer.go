@@ -138,15 +138,7 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 		if err := s.uncrowd(ctx, sn, w.targets, states); err != nil {
 			return err
 		}
-		var behind []int64
-		for id, st := range states {
-			if st.Version > w.stamps[id] {
-				behind = append(behind, id)
-			}
-		}
-		if len(behind) > 0 {
-			contents, err = sn.Contents(ctx, behind, s.foldDepth())
-		}
+		contents, err = s.contentsBehind(ctx, sn, states, w.stamps)
 		return err
 	})
 	if err != nil {
