@@ -40,7 +40,8 @@ type rawPage struct {
 // name, its next entries, and after their LIMIT the stamps of their folds. It
 // returns at least one row while the store has a clock.
 const pageQuery = `
-	SELECT c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.per_river_folded, f.version
+	SELECT c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.per_river_folded,
+		(SELECT version FROM folds f WHERE f.post_id = e.post_id)
 	FROM clock c
 	LEFT JOIN rivers r ON ` + named + ` AND r.state = 'live' AND r.epoch = c.epoch
 	LEFT JOIN LATERAL (
@@ -48,7 +49,6 @@ const pageQuery = `
 		WHERE river_id = r.id AND NOT deleted AND fresh_at >= r.floor
 			AND (fresh_at, post_id) < (@place::bigint, @post::bigint)
 		ORDER BY fresh_at DESC, post_id DESC LIMIT @limit) e ON true
-	LEFT JOIN folds f ON f.post_id = e.post_id
 	ORDER BY e.fresh_at DESC, e.post_id DESC`
 
 // readPage runs the one statement. A store without a clock gets one and an epoch.

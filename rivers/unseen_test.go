@@ -68,8 +68,20 @@ func (p plan) looksAt(table string) int {
 // explained runs a statement and returns how the server did.
 func (w *town) explained(sql string, args ...any) plan {
 	w.t.Helper()
+	return w.explainedIn("auto", sql, args...)
+}
+
+// explainedIn is explained in a plan_cache_mode of the server's.
+func (w *town) explainedIn(mode, sql string, args ...any) plan {
+	w.t.Helper()
 	var doc []byte
-	if err := w.db.Secondary.QueryRow(w.ctx, `EXPLAIN (ANALYZE, FORMAT JSON) `+sql, args...).Scan(&doc); err != nil {
+	err := pgx.BeginFunc(w.ctx, w.db.Secondary, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(w.ctx, `SET LOCAL plan_cache_mode = `+mode); err != nil {
+			return err
+		}
+		return tx.QueryRow(w.ctx, `EXPLAIN (ANALYZE, FORMAT JSON) `+sql, args...).Scan(&doc)
+	})
+	if err != nil {
 		w.t.Fatal(err)
 	}
 	var did []struct{ Plan plan }

@@ -88,13 +88,19 @@ func namesArgs(list []Name) pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{"users": users, "kinds": kinds, "theirs": theirs, "terms": terms, "orders": orders}
 }
 
-// watched is the FROM clause of a statement over many rivers by name.
+// watched is the FROM clause of a statement over many rivers by name. In this form, as
+// in that of what such statements join to it, each river is found for itself, whatever
+// the server makes of how many there are: until it has counted them, as after a crash, it
+// would join all there are, and all entries of a post.
 const watched = `
 	FROM clock c
 	CROSS JOIN unnest(@users::bigint[], @kinds::text[], @theirs::bigint[], @terms::text[], @orders::text[])
 		WITH ORDINALITY AS w(user_id, kind, their_id, term, ord, i)
-	LEFT JOIN rivers r ON r.user_id = w.user_id AND r.kind = w.kind AND r.their_id = w.their_id
-		AND r.term = w.term AND r.ord = w.ord AND r.state = 'live' AND r.epoch = c.epoch`
+	LEFT JOIN LATERAL (
+		SELECT * FROM rivers r
+		WHERE r.user_id = w.user_id AND r.kind = w.kind AND r.their_id = w.their_id
+			AND r.term = w.term AND r.ord = w.ord AND r.state = 'live' AND r.epoch = c.epoch
+		LIMIT 1) r ON true`
 
 // Flush returns what each watch may see now of these posts: one statement for
 // all watches and posts, decided as a page is, so that a push cannot show what a
@@ -115,11 +121,14 @@ func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth
 // flushOnce is flush, and reports whether what it decided holds.
 func (s *Store) flushOnce(ctx context.Context, watches []Watch, posts []int64, depth int64) ([]Seen, bool, error) {
 	const query = `
-		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded, f.version` +
+		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded,
+			(SELECT version FROM folds f WHERE f.post_id = e.post_id)` +
 		watched + `
-		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = ANY(@posts::bigint[])
-			AND (e.fresh_at >= least(r.floor, @depth::bigint) OR e.deleted)
-		LEFT JOIN folds f ON f.post_id = e.post_id
+		LEFT JOIN LATERAL (
+			SELECT * FROM entries e
+			WHERE e.river_id = r.id AND e.post_id = ANY(@posts::bigint[])
+				AND (e.fresh_at >= least(r.floor, @depth::bigint) OR e.deleted)
+			LIMIT cardinality(@posts::bigint[])) e ON true
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
 	if len(posts) > 0 {
@@ -214,13 +223,13 @@ func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
 // frontsOnce is Fronts, and reports whether what it decided holds.
 func (s *Store) frontsOnce(ctx context.Context, watches []Watch) ([]*Page, bool, error) {
 	const query = `
-		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, false, e.per_river_folded, f.version` +
+		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, false, e.per_river_folded,
+			(SELECT version FROM folds f WHERE f.post_id = e.post_id)` +
 		watched + `
 		LEFT JOIN LATERAL (
 			SELECT post_id, version, fresh_at, per_river_folded FROM entries
 			WHERE river_id = r.id AND NOT deleted AND fresh_at >= r.floor
 			ORDER BY fresh_at DESC, post_id DESC LIMIT @limit) e ON true
-		LEFT JOIN folds f ON f.post_id = e.post_id
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
 	if err := s.bringUp(ctx, n.list); err != nil {
