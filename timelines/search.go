@@ -160,7 +160,7 @@ type candidate struct {
 
 // searchOnce runs a search's statement.
 func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.StrictNamedArgs) ([]candidate, error) {
-	// Planned anew each time: what is best depends on how rare the words are.
+	// Planned anew each time (see bound): what is best depends on how rare the words are.
 	rows, err := sn.tx.Query(ctx, query, pgx.QueryExecModeCacheDescribe, args)
 	if err != nil {
 		return nil, broad(err)
@@ -178,17 +178,17 @@ func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.Stric
 	return all, nil
 }
 
-// bound bounds how long the statements that follow in this snapshot may take, and
-// lets them sort in memory; 0 lifts the bound.
+// bound bounds how long the statements that follow in this snapshot may take, lets them
+// sort in memory, and has them planned for what they ask; 0 lifts the bound, and ends
+// that.
 func (sn *Snapshot) bound(ctx context.Context, d time.Duration) error {
-	setting := strconv.FormatInt(d.Milliseconds(), 10)
+	timeout, plans := strconv.FormatInt(d.Milliseconds(), 10), "force_custom_plan"
 	if d == 0 {
-		setting = "DEFAULT"
+		timeout, plans = "DEFAULT", "force_generic_plan"
 	}
-	for _, set := range []string{`SET LOCAL work_mem = '32MB'`, `SET LOCAL statement_timeout = ` + setting} {
-		if _, err := sn.tx.Exec(ctx, set); err != nil {
-			return fmt.Errorf("bound search: %w", err)
-		}
+	set := `SET LOCAL work_mem = '32MB'; SET LOCAL statement_timeout = ` + timeout + `; SET LOCAL plan_cache_mode = ` + plans
+	if _, err := sn.tx.Exec(ctx, set, pgx.QueryExecModeSimpleProtocol); err != nil {
+		return fmt.Errorf("bound search: %w", err)
 	}
 	return nil
 }
