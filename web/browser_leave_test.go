@@ -130,6 +130,7 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 		b.live()
 		b.begin(code, "half a thought")
 		bob.setAccess("", timelines.Private)
+		s.followUp()
 		closes(b, "half a thought")
 		focused(b)
 	})
@@ -277,6 +278,7 @@ func TestPagesThatCloseComeBack(t *testing.T) {
 	half.begin(code, "half a thought")
 	for range 2 {
 		cat.setAccess("club", timelines.Private)
+		s.followUp()
 		for _, b := range tabs {
 			b.await("the page to close", `!document.body.textContent.includes('words of the club')`)
 		}
@@ -286,6 +288,7 @@ func TestPagesThatCloseComeBack(t *testing.T) {
 			}
 		}
 		cat.setAccess("club", timelines.Public)
+		s.followUp()
 		for _, b := range []*tab{group, page} {
 			b.shows(code, "body", "words of the club")
 			b.live()

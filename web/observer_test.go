@@ -88,16 +88,18 @@ func TestObservedStandstill(t *testing.T) {
 // observed is a site of several nodes over one pair of stores, those who live there,
 // and the observer.
 type observed struct {
-	t      testing.TB
-	seed   uint64
-	scale  int
-	db     *testdb.DB
-	facts  *facts
-	nodes  []*liveSite
-	lively bool             // jobs and bus run
-	beat   <-chan time.Time // of the nodes' hubs; nil: each second
-	people []*resident
-	groups []string
+	t     testing.TB
+	seed  uint64
+	scale int
+	// acts and looks are observedActs and observedLooks, or a third of them with -short.
+	acts, looks int
+	db          *testdb.DB
+	facts       *facts
+	nodes       []*liveSite
+	lively      bool             // jobs and bus run
+	beat        <-chan time.Time // of the nodes' hubs; nil: each second
+	people      []*resident
+	groups      []string
 	// gates are held by whoever changes who may read an account's places.
 	gates map[string]*sync.Mutex
 	serve map[*liveSite]*timedRivers
@@ -147,6 +149,10 @@ func newObserved(t testing.TB, lively bool, nodes int) *observed {
 	w := &observed{
 		t: t, seed: seed, scale: scale, lively: lively, db: testdb.New(t), facts: newFacts(),
 		gates: map[string]*sync.Mutex{}, serve: map[*liveSite]*timedRivers{},
+		acts: observedActs, looks: observedLooks,
+	}
+	if testing.Short() {
+		w.acts, w.looks = w.acts/3, w.looks/3
 	}
 	if err := jobs.Migrate(t.Context(), w.db.Primary); err != nil {
 		t.Fatal(err)
@@ -330,11 +336,11 @@ func (w *observed) live(followers []*follower, acts []deed, on, from []*liveSite
 	if !w.lively {
 		watched = w.nodes[1:] // those on which nothing is done
 	}
-	w.act(&acting, on, acts, observedActs*w.scale, w.schedule(5, observedActs, w.scale, w.plays), from, watched)
+	w.act(&acting, on, acts, w.acts*w.scale, w.schedule(5, w.acts, w.scale, w.plays), from, watched)
 	for i := range 2 * len(from) {
 		rd := &reader{observed: w, node: from[i%len(from)], rng: w.chance(3, uint64(i))}
 		acting.Go(func() {
-			for range observedLooks * w.scale {
+			for range w.looks * w.scale {
 				rd.look()
 			}
 		})

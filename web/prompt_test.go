@@ -154,6 +154,57 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 	}
 }
 
+// A page that closes to its reader on another node does so within a second of the answer
+// to the form that closes it: the bus tells of it, and no beat.
+func TestPagesCloseWithinASecond(t *testing.T) {
+	w := newObserved(t, true, 0)
+	w.beat = make(chan time.Time)
+	for range 2 {
+		w.addNode()
+	}
+	here, there := w.nodes[0], w.nodes[1]
+	ann, bob := here.person("ann"), here.person("bob")
+	annsForms := ann.visitor()
+	ann.act(func(ctx context.Context) (timelines.Change, error) {
+		return here.store.CreateSubfeed(ctx, ann.account.ID, "photos", "photos", timelines.Public)
+	})
+	post, inPhotos := ann.post("a word of ann's"), ann.post("a word in photos", "ann/photos")
+	for _, c := range []struct {
+		page   string
+		form   string
+		fields []string
+		back   []string
+	}{
+		{"/ann", "/settings/access", []string{"level", "private"}, []string{"level", "public"}},
+		{"/p/" + post.Code, "/settings/access", []string{"level", "private"}, []string{"level", "public"}},
+		{"/ann/photos", "/settings/feeds/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
+		{"/p/" + inPhotos.Code, "/settings/feeds/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
+	} {
+		for name, who := range map[string]*person{"bob": bob, "nobody": nil} {
+			t.Run(c.page+" of "+name, func(t *testing.T) {
+				w.rest()
+				g := there.open(who, c.page)
+				g.t = t
+				if a := annsForms.post(c.form, c.fields...); a.status != http.StatusSeeOther {
+					t.Fatalf("%s %v: %d", c.form, c.fields, a.status)
+				}
+				answered := time.Now()
+				if got := g.closed(); got.Code != closeNoPage {
+					t.Errorf("closed with %v, want %d", got, closeNoPage)
+				}
+				took := time.Since(answered)
+				t.Logf("closes after %v", took)
+				if took > time.Second {
+					t.Errorf("closes after %v", took)
+				}
+				if a := annsForms.post(c.form, c.back...); a.status != http.StatusSeeOther {
+					t.Fatalf("%s %v: %d", c.form, c.back, a.status)
+				}
+			})
+		}
+	}
+}
+
 // What a level opens comes to the pages of all who are not signed in, each page a
 // river to be built anew: ms/page is the time until the last has it, by their number.
 func BenchmarkOpensToManyPages(b *testing.B) {
