@@ -115,10 +115,12 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id 
 	}
 	entries, folds := make([]entry, 0, len(posts)), make([]*Fold, 0, len(contents))
 	for _, post := range posts {
-		if st := states[post]; st != nil {
-			entries = append(entries, entryOf(st))
+		st, c := states[post], contents[post]
+		if st == nil || c == nil && which == ofAll {
+			continue
 		}
-		if c := contents[post]; c != nil {
+		entries = append(entries, entryOf(st))
+		if c != nil {
 			folds = append(folds, foldOf(c))
 		}
 	}

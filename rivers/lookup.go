@@ -17,19 +17,19 @@ import (
 func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope Scope) (
 	targets []*target, asof time.Time, stamps map[int64]int64, err error,
 ) {
-	// A river being built counts as open: it is about to be.
+	// A river being built counts as open: it is about to be. Each river is found for itself,
+	// as in watched.
 	const byTimeline = `
-		SELECT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building', coalesce(e.version, 0)
+		SELECT DISTINCT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building', coalesce(e.version, 0)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
-		JOIN rivers_timelines rt ON rt.timeline_id = t.timeline_id
-		JOIN rivers r ON r.id = rt.river_id
+		CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt
+		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = rt.river_id LIMIT 1) r
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = t.post_id
-		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen + `
-		GROUP BY t.post_id, r.id, e.version`
+		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen
 	const byActor = `
 		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building', coalesce(e.version, 0)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @actors::bigint[])) a(post_id, user_id)
-		JOIN rivers r ON r.user_id = a.user_id
+		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = a.user_id OFFSET 0) r
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = a.post_id
 		WHERE (r.state = 'live' OR r.state = 'building') AND (@all OR e.post_id IS NOT NULL OR r.state = 'building')
 			AND r.kind <> ALL(@asked)` + whenOpen

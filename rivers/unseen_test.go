@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,18 +69,38 @@ func (p plan) looksAt(table string) int {
 // explained runs a statement and returns how the server did.
 func (w *town) explained(sql string, args ...any) plan {
 	w.t.Helper()
-	return w.explainedIn("auto", sql, args...)
+	return w.explainedIn("force_custom_plan", sql, args...)
 }
 
-// explainedIn is explained in a plan_cache_mode of the server's.
+// explainedIn is explained of the statement prepared, in a plan_cache_mode of the server's.
 func (w *town) explainedIn(mode, sql string, args ...any) plan {
 	w.t.Helper()
 	var doc []byte
-	err := pgx.BeginFunc(w.ctx, w.db.Secondary, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(w.ctx, `SET LOCAL plan_cache_mode = `+mode); err != nil {
+	err := pgx.BeginFunc(w.ctx, w.db.Secondary, func(tx pgx.Tx) (err error) {
+		if len(args) == 1 {
+			if named, ok := args[0].(pgx.StrictNamedArgs); ok {
+				if sql, args, err = named.RewriteQuery(w.ctx, tx.Conn(), sql, nil); err != nil {
+					return err
+				}
+			}
+		}
+		execute := `EXPLAIN (ANALYZE, FORMAT JSON) EXECUTE explained`
+		for i := range args {
+			execute += map[bool]string{true: ` ($`, false: `, $`}[i == 0] + strconv.Itoa(i+1)
+		}
+		if len(args) > 0 {
+			execute += `)`
+		}
+		for _, sql := range []string{`SET LOCAL plan_cache_mode = ` + mode, `PREPARE explained AS ` + sql} {
+			if _, err := tx.Exec(w.ctx, sql); err != nil {
+				return err
+			}
+		}
+		if err := tx.QueryRow(w.ctx, execute, append([]any{pgx.QueryExecModeSimpleProtocol}, args...)...).Scan(&doc); err != nil {
 			return err
 		}
-		return tx.QueryRow(w.ctx, `EXPLAIN (ANALYZE, FORMAT JSON) `+sql, args...).Scan(&doc)
+		_, err = tx.Exec(w.ctx, `DEALLOCATE explained`)
+		return err
 	})
 	if err != nil {
 		w.t.Fatal(err)
