@@ -216,6 +216,7 @@ const snapshot = `(page) => {
 	}
 	const older = page.querySelector('.paging .older');
 	lines.push('older: ' + (older ? older.getAttribute('href') : 'none'));
+	lines.push('end: ' + (page.querySelector('.paging .notes')?.textContent ?? 'none'));
 	return lines;
 }`
 

@@ -143,3 +143,40 @@ func TestWholePagesStayWhole(t *testing.T) {
 		})
 	}
 }
+
+// A page that is whole and no longer than a first one is told of what came below all it
+// shows, though nobody heard of it.
+func TestWholePagesHearOfWhatIsBelow(t *testing.T) {
+	beat := make(chan time.Time)
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat, c.compareEvery = deaf, beat, 1 })
+	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
+	cat.post("the oldest, of cat")
+	for range rivers.PageSize {
+		bob.post("from bob")
+	}
+	everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	if _, err := s.rivers.Visit(t.Context(), ann.viewer, everything, rivers.Cursor{}); err != nil {
+		t.Fatal(err)
+	}
+	cat.setAccess("", timelines.Private)
+	page := &page{t: t, address: "/everything", shown: map[string]frame{}}
+	page.connect(s, ann)
+	if f := page.until("ok", func(f frame) bool { return f.T == "ok" }); f.More || len(page.shown) != rivers.PageSize {
+		t.Fatalf("%d entries and more: %t, want a page and no more", len(page.shown), f.More)
+	}
+	cat.setAccess("", timelines.Public)
+	told := make(chan struct{})
+	go func() {
+		defer close(told)
+		if f, err := page.read(); err != nil || f.T != "ok" || !f.More {
+			t.Errorf("told %+v, %v, want that there is more", f, err)
+		}
+	}()
+	for {
+		select {
+		case beat <- time.Now():
+		case <-told:
+			return
+		}
+	}
+}

@@ -80,6 +80,12 @@ func (s *Server) signInAgain(w http.ResponseWriter, r *request, form loginView, 
 
 // logout ends the session, here and in every open page of it, before it answers.
 func (s *Server) logout(w http.ResponseWriter, r *request) error {
+	if err := r.ParseForm(); err != nil {
+		return malformedForm(err)
+	}
+	if r.fromAnothersPage() {
+		return errOtherViewer
+	}
 	if r.signedIn() {
 		_, err := s.tiers.Act(r.Context(), func(ctx context.Context) (timelines.Change, error) {
 			return s.timelines.SignOut(ctx, r.viewer)

@@ -194,6 +194,8 @@ func TestTextOutlivesTheSession(t *testing.T) {
 	other.get("/p/"+post).wants(200).lacks("From anna", "unlike")
 	other.post("/p/"+post+"/like", "viewer", "bob").leadsTo("/p/" + post)
 	other.get("/p/" + post).wants(200).has("unlike")
+	other.post("/logout", "viewer", "anna").wants(409)
+	other.get("/settings").wants(200)
 	// A form that is shown again is anybody's who signs in.
 	asked := v.post("/p/"+post+"/comments", "body", "Who says it", "viewer", "anna", "key", "k8").wants(401).lacks(`name="viewer"`)
 	v.send(asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").wants(200).has("You are signed in")

@@ -57,7 +57,8 @@ func (s *Server) settled(h handler) http.Handler {
 }
 
 // viewerField names in a form whose page it was sent from, where river.js could say so:
-// somebody else may have signed in since, in the same browser.
+// somebody else may have signed in since, in the same browser. Without scripts nothing
+// says it.
 const viewerField = "viewer"
 
 // members serves signed-in people only, and is settled. What one of them sent from a
@@ -70,11 +71,17 @@ func (s *Server) members(h handler) http.Handler {
 		if r.viewer.Anonymous() {
 			return errSignIn
 		}
-		if r.PostForm.Has(viewerField) && r.PostForm.Get(viewerField) != r.me.Name {
+		if r.fromAnothersPage() {
 			return errOtherViewer
 		}
 		return h(w, r)
 	})
+}
+
+// fromAnothersPage reports whether the form, which is parsed, says that it stood on a page
+// made for somebody else than who is signed in.
+func (r *request) fromAnothersPage() bool {
+	return r.signedIn() && r.PostForm.Has(viewerField) && r.PostForm.Get(viewerField) != r.me.Name
 }
 
 // identify finds out who sent the request. A session that ended makes it

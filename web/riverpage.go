@@ -145,7 +145,7 @@ func (s *Server) nameFollows(r *request, p *present) error {
 func (v *riverView) scriptTexts() (string, error) {
 	texts := map[string]string{}
 	for name, key := range map[string]string{
-		"older": "river.older", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
+		"older": "river.older", "end": "river.end", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
 		"now": "time.now", "minutes": "time.minutes", "hours": "time.hours",
 	} {
 		texts[name] = v.loc.T(key)

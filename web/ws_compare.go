@@ -27,8 +27,9 @@ func (v *view) compare(ctx context.Context, f *front) error {
 	if f.page.River != v.river || v.stale(f.batch) || f.batch.began.Before(v.settled) {
 		return nil
 	}
-	if v.more && !f.page.More {
-		return v.sync(ctx) // nothing is below any more; that something is below a first page says nothing of a longer one
+	// That there is more below a first page says nothing of a longer one.
+	if v.more != f.page.More && (v.more || len(v.shown) <= len(f.page.Items)) {
+		return v.sync(ctx)
 	}
 	differed, err := v.difference(ctx, f)
 	if errors.Is(err, errStale) {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
@@ -263,5 +264,23 @@ func TestSubscribeTellsNothing(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || want.T == "" {
 			t.Errorf("what may not be read (-none +%s):\n%s", code, diff)
 		}
+	}
+}
+
+// Between word of another generation and its entries no ok comes, whatever the client lets
+// go of meanwhile: it would take off what has not followed yet.
+func TestDropSaysNothingWhileAnOkIsOwed(t *testing.T) {
+	at := version{Stamp: rivers.Stamp{Entry: 1, Fold: 1}}
+	v := &view{river: 7, owed: true, shown: map[int64]*shown{1: {code: "a", stamp: at.Stamp}, 2: {code: "b", stamp: at.Stamp}}}
+	drop := &dropFrame{river: 7, entries: map[string]version{"a": at}}
+	if err := v.drop(t.Context(), drop); err != nil { // there is no socket to say it on
+		t.Fatal(err)
+	}
+	if !v.more || len(v.shown) != 1 {
+		t.Errorf("more below: %t, %d shown; want true and 1", v.more, len(v.shown))
+	}
+	v.more, v.owed = false, false
+	if err := v.drop(t.Context(), drop); err != nil || v.more {
+		t.Errorf("what was let go of before makes more below: %t, %v", v.more, err)
 	}
 }

@@ -316,24 +316,27 @@ func (v *view) leave() {
 // drop forgets what the client took off the screen by itself. An entry that was
 // sent anew meanwhile may or may not be there again: it is treated as shown, but
 // long ago, so that a comparison sends it whole. If the last ok said that there is no
-// more below, another takes that back: the two may have crossed.
+// more below, another takes that back, as the two may have crossed; unless one is owed.
 func (v *view) drop(ctx context.Context, f *dropFrame) error {
 	if f.river != v.river {
 		return nil
 	}
+	below := v.more
 	for id, e := range v.shown {
-		switch at, dropped := f.entries[e.code]; {
-		case !dropped:
-		case newer(e.stamp, at.Stamp):
+		at, dropped := f.entries[e.code]
+		if !dropped {
+			continue
+		}
+		v.more = true
+		if newer(e.stamp, at.Stamp) {
 			e.forget()
-		default:
+		} else {
 			delete(v.shown, id)
 		}
 	}
-	if v.more {
+	if v.more == below || v.owed {
 		return nil
 	}
-	v.more = true
 	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.pages.seal(v.sight)))
 }
 

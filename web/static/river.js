@@ -253,6 +253,8 @@ function subscribe() {
   doubts.clear();
   confirmed = null;
   dropped = {};
+  clearTimeout(dropping);
+  dropping = 0;
   send({
     t: 'subscribe',
     page: river.dataset.page,
@@ -442,7 +444,7 @@ let dropping = 0;
 function drop() {
   dropping = 0;
   for (const code of Object.keys(dropped)) if (entryOf(code)) delete dropped[code];
-  send({ t: 'drop', river: river.dataset.river, entries: dropped });
+  if (Object.keys(dropped).length) send({ t: 'drop', river: river.dataset.river, entries: dropped });
   dropped = {};
 }
 
@@ -461,27 +463,35 @@ function tidy() {
   const shown = entries();
   const empty = document.querySelector('.note.empty');
   if (empty) empty.hidden = shown.length > 0;
-  let older = document.querySelector('.paging .older');
-  const last = shown.at(-1);
-  if (river.dataset.more === '1' && last) {
-    if (!older) {
-      older = document.createElement('a');
-      older.className = 'older';
-      older.rel = 'next';
-      older.textContent = texts.older;
-      document.querySelector('.paging .notes')?.remove();
-      const paging = document.querySelector('.paging');
-      paging?.insertBefore(older, paging.querySelector('.feed'));
-    }
-    if (newest()) {
-      const to = new URL(river.dataset.page, location);
-      to.searchParams.set('before', `${last.dataset.place}.${last.dataset.post}`);
-      older.href = to.pathname + to.search;
-    }
-  } else if (river.dataset.more === '0' && newest()) {
-    older?.remove();
-  }
+  paged(shown);
   times(river);
+}
+
+// paged has the way to older entries stand where there are any, or word that there are none.
+function paged(shown) {
+  const paging = document.querySelector('.paging');
+  const last = shown.at(-1);
+  const more = river.dataset.more === '1';
+  if (!paging || (more && !last)) return;
+  const ends = !more && (!newest() || shown.length >= pageSize);
+  const put = (stands, name, tag, text) => {
+    const there = paging.querySelector(name);
+    if (!stands) there?.remove();
+    if (!stands || there) return null;
+    const made = document.createElement(tag);
+    made.className = name.slice(1);
+    made.textContent = text;
+    paging.insertBefore(made, paging.querySelector('.feed'));
+    return made;
+  };
+  put(ends, '.notes', 'span', texts.end);
+  const fresh = put(more, '.older', 'a', texts.older);
+  if (fresh) fresh.rel = 'next';
+  if (more && (fresh || newest())) {
+    const to = new URL(river.dataset.page, location);
+    to.searchParams.set('before', `${last.dataset.place}.${last.dataset.post}`);
+    paging.querySelector('.older').href = to.pathname + to.search;
+  }
 }
 
 // Patching ----------------------------------------------------------------------
