@@ -140,6 +140,10 @@ func TestCrashWhileFollowingKeepsTheNotes(t *testing.T) {
 	if n, err := j.follow(ctx, maxNotes); err == nil {
 		t.Fatalf("follow: got %d and no error, want one", n)
 	}
+	// The server finds out a moment later, and until then others pass the notes over.
+	if n := count(t, pool, `SELECT count(*) FROM (SELECT FROM behind FOR UPDATE) released`); n != 1 {
+		t.Fatalf("%d notes after the crash, want 1", n)
+	}
 	c.follow = func(_ context.Context, touched []timelines.Touched) error {
 		if diff := cmp.Diff([]timelines.Touched{want}, touched); diff != "" {
 			t.Errorf("followed after the crash (-want +got):\n%s", diff)
