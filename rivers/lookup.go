@@ -18,7 +18,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 	targets []*target, asof time.Time, stamps map[int64]int64, err error,
 ) {
 	// A river being built counts as open: it is about to be. Each river is found for itself,
-	// as in watched.
+	// as in watched; OFFSET 0 keeps a subquery apart, and pages nothing.
 	const byTimeline = `
 		SELECT DISTINCT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building', coalesce(e.version, 0)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
