@@ -1,0 +1,96 @@
+package rivers
+
+import (
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"riverrun/timelines"
+)
+
+// A build leaves alone the folds that stand, and asks for no contents of their posts; those
+// behind and those missing it writes, before anybody reads.
+func TestABuildWritesTheFoldsThatLack(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.person("ann"), w.person("bob")
+	w.told(w.follow(ann, "bob"))
+	w.post(bob, "one")
+	two := w.post(bob, "two")
+	w.visit(ann, Everything, "")
+	asked := &everyQuestion{}
+	store := timelines.Open(traced(t, w.db.PrimaryURL, asked), w, timelines.DefaultOptions())
+	rivers := Open(w.db.Secondary, store, slog.New(slog.DiscardHandler), DefaultOptions())
+	build := func(kind Kind, of string, order Order) (contents []int64) {
+		t.Helper()
+		n := w.name(ann, kind, of)
+		n.Order = order
+		asked.take()
+		if err := rivers.build(w.ctx, n, nil); err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range asked.take() {
+			if !strings.Contains(d.SQL, "attachments") {
+				continue
+			}
+			for _, arg := range d.Args { // of a batch: named no more
+				if posts, ok := arg.([]int64); ok {
+					contents = append(contents, posts...)
+				}
+			}
+		}
+		return contents
+	}
+	folded := func() (at int) {
+		t.Helper()
+		version, err := w.store.Versions(w.ctx, []int64{two.PostID})
+		must(w, 0, err)
+		return w.count(`SELECT count(*) FROM folds WHERE post_id = $1 AND version = $2`, two.PostID, version[two.PostID])
+	}
+	if got := build(Home, "", Fresh); len(got) != 0 {
+		t.Errorf("where all folds stand contents are asked of %v", got)
+	}
+	c, err := w.store.EditPost(w.ctx, bob.AccountID, two.Code, "two and a half")
+	must(w, c, err)
+	w.forget() // no writer comes
+	if got := build(User, "bob", Fresh); !slices.Equal(got, []int64{two.PostID}) || folded() != 1 {
+		t.Errorf("where one is behind contents are asked of %v, want %d, and it stands: %d", got, two.PostID, folded())
+	}
+	w.exec(`DELETE FROM folds WHERE post_id = $1`, two.PostID)
+	w.rivers.folds = newFoldCache(10)
+	if got := build(User, "bob", Created); !slices.Equal(got, []int64{two.PostID}) || folded() != 1 {
+		t.Errorf("where one is missing contents are asked of %v, want %d, and it stands: %d", got, two.PostID, folded())
+	}
+	w.shows(w.visit(ann, User, "bob"), "two and a half", "one")
+}
+
+// A fold that is thrown away while a river is built, as nothing linked it yet, is made
+// again by who reads, and a post that changed by then has its fold of now.
+func TestABuildFindsItsFolds(t *testing.T) {
+	for _, point := range []string{afterRegister, afterSnapshot, afterEntries} {
+		t.Run(point, func(t *testing.T) {
+			t.Parallel()
+			w := newTown(t)
+			ann, bob := w.person("ann"), w.person("bob")
+			w.follow(ann, "bob")
+			w.post(bob, "one")
+			two := w.post(bob, "two")
+			w.visit(ann, Everything, "")
+			if n := w.count(`SELECT count(*) FROM folds`); n != 2 {
+				t.Fatalf("%d folds are there, want 2", n)
+			}
+			ctx := held(w.ctx, point, func() {
+				w.exec(`DELETE FROM folds`) // as an expiry would
+				w.rivers.folds = newFoldCache(10)
+				c, err := w.store.EditPost(w.ctx, bob.AccountID, two.Code, "two and a half")
+				w.acted(must(w, c, err))
+				w.drain()
+			})
+			if err := w.rivers.build(ctx, w.name(ann, Home, ""), nil); err != nil {
+				t.Fatal(err)
+			}
+			w.shows(w.visit(ann, Home, ""), "two and a half", "one")
+			w.sound()
+		})
+	}
+}
