@@ -27,7 +27,8 @@ func (v *view) compare(ctx context.Context, f *front) error {
 	if f.page.River != v.river || v.stale(f.batch) || f.batch.began.Before(v.settled) {
 		return nil
 	}
-	// That there is more below a first page says nothing of a longer one.
+	// That there is more below a first page says nothing of a longer one; and of one that
+	// is not, there may be more that its viewer does not see: then each turn looks again.
 	if v.more != f.page.More && (v.more || len(v.shown) <= len(f.page.Items)) {
 		return v.sync(ctx)
 	}

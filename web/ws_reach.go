@@ -12,9 +12,9 @@ import (
 
 // reach adds to a first page what stands below it, down to the lowest entry that is
 // shown, or below it if that was all there is, as far as any is shown: a page grows, and
-// what may be seen again comes back in its place among those that stay. It reads no more pages than the posts shown would fill, ends at one that has
-// none of them, and leaves time to send what was decided: what is not reached stays as it
-// is, and is asked after.
+// what may be seen again comes back in its place among those that stay. It reads no more
+// pages than the posts shown would fill, ends at one that has none of them, and leaves
+// time to send what was decided: what is not reached stays as it is, and is asked after.
 func (v *view) reach(ctx context.Context, page *rivers.Page, decided time.Time) error {
 	if !v.before.Top() {
 		return nil
