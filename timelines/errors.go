@@ -22,6 +22,8 @@ var (
 	ErrNameTaken = errors.New("name taken")
 	// ErrBadCredentials: no such account, no password set, or a wrong one.
 	ErrBadCredentials = errors.New("wrong name or password")
+	// ErrBusy: too many passwords are waiting to be checked.
+	ErrBusy = errors.New("too many passwords at once")
 	// ErrSignedOut: the session ended.
 	ErrSignedOut = errors.New("signed out")
 )

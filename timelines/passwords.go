@@ -38,19 +38,40 @@ const (
 // phc is how PHC strings write bytes.
 var phc = base64.RawStdEncoding.Strict()
 
-// newHashing returns the slots for hashing: as many as there are processors,
-// since a hash keeps one busy. So the memory taken by a crowd that signs in at
-// once is bounded, and the crowd queues.
-func newHashing() chan struct{} { return make(chan struct{}, runtime.GOMAXPROCS(0)) }
+// hashing bounds what passwords take: a hash keeps a processor busy and 19 MiB with it.
+type hashing struct {
+	// slots are half of the processors, so that pages are served on the others while a
+	// crowd signs in.
+	slots chan struct{}
+	// inside are all who are in a slot or wait for one. A hash takes some 30 ms, so the
+	// last of a full queue waits about three seconds; more would only make all of them
+	// late.
+	inside chan struct{}
+}
 
-// derive hashes the password, waiting for a slot as long as ctx lives.
+// queuedPerSlot is how many passwords may wait for each slot.
+const queuedPerSlot = 100
+
+func newHashing() hashing {
+	slots := max(runtime.GOMAXPROCS(0)/2, 1)
+	return hashing{make(chan struct{}, slots), make(chan struct{}, slots*(1+queuedPerSlot))}
+}
+
+// derive hashes the password, waiting for a slot as long as ctx lives; ErrBusy if too
+// many wait already.
 func (s *Store) derive(ctx context.Context, password string, salt []byte, c cost, length uint32) ([]byte, error) {
 	select {
-	case s.hashing <- struct{}{}:
+	case s.hashing.inside <- struct{}{}:
+	default:
+		return nil, ErrBusy
+	}
+	defer func() { <-s.hashing.inside }()
+	select {
+	case s.hashing.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { <-s.hashing }()
+	defer func() { <-s.hashing.slots }()
 	// One keyboard composes an accented letter, another sends it in two parts.
 	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, c.time, c.memory, c.threads, length), nil
 }

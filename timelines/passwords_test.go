@@ -2,6 +2,8 @@ package timelines
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -66,8 +68,8 @@ func TestHashingIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range cap(s.hashing) {
-		s.hashing <- struct{}{}
+	for range cap(s.hashing.slots) {
+		s.hashing.slots <- struct{}{}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -76,11 +78,52 @@ func TestHashingIsBounded(t *testing.T) {
 			t.Errorf("verify against %q in a full house: got %v, want %v", h, err, context.Canceled)
 		}
 	}
-	for range cap(s.hashing) {
-		<-s.hashing
+	for range cap(s.hashing.slots) {
+		<-s.hashing.slots
 	}
 	if ok, err := s.verifyPassword(t.Context(), "correct horse", hash); !ok || err != nil {
 		t.Errorf("verify in an empty house: got %v, %v; want true", ok, err)
+	}
+}
+
+// The queue of passwords is bounded too, and does not take all processors.
+func TestHashingRefusesACrowd(t *testing.T) {
+	t.Parallel()
+	s := Open(nil, nil, DefaultOptions())
+	if got, most := cap(s.hashing.slots), max(runtime.GOMAXPROCS(0)/2, 1); got > most {
+		t.Errorf("%d passwords are hashed at once, want %d at most of %d processors", got, most, runtime.GOMAXPROCS(0))
+	}
+	for range cap(s.hashing.slots) {
+		s.hashing.slots <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := make(chan error)
+	for range cap(s.hashing.inside) {
+		go func() {
+			_, err := s.verifyPassword(ctx, "correct horse", "")
+			waiting <- err
+		}()
+	}
+	for len(s.hashing.inside) < cap(s.hashing.inside) {
+		runtime.Gosched()
+	}
+	if _, err := s.verifyPassword(ctx, "correct horse", ""); !errors.Is(err, ErrBusy) {
+		t.Errorf("one more than may wait: got %v, want %v", err, ErrBusy)
+	}
+	if _, err := s.hashPassword(ctx, "correct horse"); !errors.Is(err, ErrBusy) {
+		t.Errorf("a new password meanwhile: got %v, want %v", err, ErrBusy)
+	}
+	cancel()
+	for range cap(s.hashing.inside) {
+		if err := <-waiting; !errors.Is(err, context.Canceled) {
+			t.Errorf("one that waited: got %v, want %v", err, context.Canceled)
+		}
+	}
+	for range cap(s.hashing.slots) {
+		<-s.hashing.slots
+	}
+	if _, err := s.verifyPassword(t.Context(), "correct horse", ""); err != nil {
+		t.Errorf("when they have gone: %v", err)
 	}
 }
 

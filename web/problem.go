@@ -61,6 +61,7 @@ var problems = []struct {
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},
 	{errOtherViewer, problem{http.StatusConflict, "error.otherviewer.title", "error.otherviewer"}},
 	{errLimited, problem{http.StatusTooManyRequests, "error.limited.title", "error.limited"}},
+	{timelines.ErrBusy, busy},
 	{errBadRequest, bad},
 	{errResumed, bad}, // of a form that is not shown again
 	{timelines.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
@@ -136,12 +137,7 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 		s.log.InfoContext(ctx, "request refused", "code", code, "method", r.Method, "path", r.URL.Path,
 			"account", r.viewer.AccountID, "status", p.status, "error", err)
 	}
-	switch p.status {
-	case http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", "60")
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "5")
-	}
+	sayWhen(w, p.status)
 	if r.wantsJSON() {
 		writeJSON(w, p.status, wrong{Text: r.loc.T(p.text)})
 		return
@@ -226,6 +222,9 @@ func (s *Server) wrongIn(r *request, err error) (wrong, error) {
 	if errors.Is(err, errLimited) {
 		return wrong{Text: r.loc.T("error.limited"), status: http.StatusTooManyRequests}, nil
 	}
+	if errors.Is(err, timelines.ErrBusy) {
+		return wrong{Text: r.loc.T("error.busy"), status: http.StatusServiceUnavailable}, nil
+	}
 	if errors.Is(err, timelines.ErrBlocked) { // perhaps not for ever
 		return wrong{Text: r.loc.T("error.blocked"), status: http.StatusForbidden}, nil
 	}
@@ -233,6 +232,16 @@ func (s *Server) wrongIn(r *request, err error) (wrong, error) {
 		return wrong{Text: r.loc.T("login.resumed"), status: http.StatusOK}, nil
 	}
 	return wrong{}, err
+}
+
+// sayWhen says when to try again what is refused for now.
+func sayWhen(w http.ResponseWriter, status int) {
+	switch status {
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", "60")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "5")
+	}
 }
 
 func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is wrong) {
@@ -249,9 +258,7 @@ func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is wrong) {
 // again shows a form with what was typed and what is wrong with it.
 func (s *Server) again(w http.ResponseWriter, r *request, is wrong, page templ.Component) error {
 	status := cmp.Or(is.status, http.StatusUnprocessableEntity)
-	if status == http.StatusTooManyRequests {
-		w.Header().Set("Retry-After", "60")
-	}
+	sayWhen(w, status)
 	if r.wantsJSON() {
 		writeJSON(w, status, is)
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -40,6 +41,9 @@ type Config struct {
 	SessionAge time.Duration
 	// Limits bound how fast people may write and try passwords.
 	Limits Limits
+	// TrustedProxies are the networks of the proxies whose X-Forwarded-For is believed;
+	// nil: Loopback.
+	TrustedProxies []netip.Prefix
 	// Lag is how far Tier 2 is behind; a page that is opened while it is long is
 	// brought up by itself. nil: never.
 	Lag func(context.Context) (time.Duration, error)
@@ -62,10 +66,13 @@ type Server struct {
 	// the session behind it lives.
 	sessionAge time.Duration
 	limits     *limits
-	parts      *partsCache
-	static     *staticFiles
-	now        func() time.Time
-	hub        *hub
+	addresses  addresses
+	// delay waits; tests put another in its place.
+	delay  func(context.Context, time.Duration) error
+	parts  *partsCache
+	static *staticFiles
+	now    func() time.Time
+	hub    *hub
 }
 
 // New returns a server. Start must be called before sockets are accepted.
@@ -79,6 +86,9 @@ func New(c Config) (*Server, error) {
 	}
 	if c.SessionAge == 0 {
 		c.SessionAge = timelines.DefaultOptions().SessionAge
+	}
+	if c.TrustedProxies == nil {
+		c.TrustedProxies = Loopback()
 	}
 	if c.PartsBytes == 0 {
 		c.PartsBytes = 64 << 20
@@ -97,6 +107,8 @@ func New(c Config) (*Server, error) {
 		}, []string{"kind"}),
 		sessionAge: c.SessionAge,
 		limits:     newLimits(c.Limits),
+		addresses:  addresses{c.TrustedProxies},
+		delay:      delay,
 		parts:      newPartsCache(c.PartsBytes),
 		static:     static,
 		now:        time.Now,
