@@ -45,6 +45,64 @@ func TestPasswordHash(t *testing.T) {
 
 func b64(b []byte) string { return phc.EncodeToString(b) }
 
+func TestCommonPasswordsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		password string
+		about    []string
+		want     string
+	}{
+		{"password", nil, "password_common"},
+		{"Password1", nil, "password_common"},
+		{"12345678", nil, "password_common"},
+		{"1234567890", nil, "password_common"},
+		{"qwertyui", nil, "password_common"},
+		{"iloveyou", nil, "password_common"},
+		{"aaaaaaaaaaaa", nil, "password_common"},
+		{"p@ssw0rd", nil, "password_common"},
+		{"riverrun", nil, "password_common"},
+		{"riverrun1", nil, "password_common"},
+		{"anna-maria", []string{"anna-maria", "Anna"}, "password_common"},
+		{"annamaria", []string{"anna-maria", "Anna"}, "password_common"},
+		{"Wondraschek", []string{"anna", "Anna Wondraschek"}, "password_common"},
+		{"annawondraschek", []string{"anna", "Anna Wondraschek"}, "password_common"},
+		{"Wondraschek", []string{"bob", "Bob"}, ""},
+		{"a long enough one", []string{"anna", "Anna"}, ""},
+		{"correct horse", nil, ""},
+		{"тёплый-плед-42", []string{"anna", "Анна"}, ""},
+		{"яяяяяяяя1ю", nil, ""},
+		{strings.Repeat("x", 200), nil, "password_common"},
+		{"password\xff", nil, "text_invalid"},
+		{"1234567", nil, "password_short"},
+	} {
+		got := ""
+		var bad *InvalidError
+		if err := checkPassword(tc.password, tc.about...); errors.As(err, &bad) {
+			got = bad.Code
+		}
+		if got != tc.want {
+			t.Errorf("checkPassword(%q, %q): got %q, want %q", tc.password, tc.about, got, tc.want)
+		}
+	}
+}
+
+// FuzzGuessed: whatever is taken as a password, the answer comes, and soon.
+func FuzzGuessed(f *testing.F) {
+	for _, seed := range []string{"password", "İİİİıı", "\u0130a", strings.Repeat("@4(1!|", 40), "яяяя1ю", "1991-12-31", "\xff\xfe", "aaa", "𝒜𝒜𝒜𝒜"} {
+		f.Add(seed, "anna", "Anna")
+	}
+	f.Fuzz(func(t *testing.T, password, name, title string) {
+		_ = checkPassword(password, name, title)
+	})
+}
+
+func BenchmarkGuessed(b *testing.B) {
+	worst := strings.Repeat("p@$$w0rd!1|3", MaxPasswordRunes/12)
+	for b.Loop() {
+		guessed(worst, strings.Repeat("a b ", 25))
+	}
+}
+
 // One phone sends an accented letter as one character, another as two.
 func TestPasswordIsTheSameOnEveryKeyboard(t *testing.T) {
 	t.Parallel()
