@@ -90,5 +90,8 @@ func (s *Server) logout(w http.ResponseWriter, r *request) error {
 		}
 	}
 	s.forgetSession(w)
+	// Pages in the browser's memory too, and what scripts kept. Not cookies: that would be
+	// those of all sites of the same domain.
+	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
 	return s.done(w, r, "/")
 }

@@ -30,6 +30,8 @@ type Config struct {
 	// decides whether cookies are Secure; forms and sockets from there are the
 	// site's own.
 	URL string
+	// OwnHost: requests for another host than that of URL are refused.
+	OwnHost bool
 	// Ready reports whether everything a page needs answers; nil: always.
 	Ready func(context.Context) error
 	// MetricsPage answers /metrics; nil: there is no such page.
@@ -59,6 +61,7 @@ type Server struct {
 	tiers     *tiers.Tiers
 	log       *slog.Logger
 	url       *url.URL
+	ownHost   bool
 	ready     func(context.Context) error
 	metrics   http.Handler
 	pageTook  *prometheus.HistogramVec // by river kind
@@ -84,6 +87,14 @@ func New(c Config) (*Server, error) {
 	if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
 		return nil, fmt.Errorf("the site's address %q is not like https://river.example", c.URL)
 	}
+	host, ok := plainHost(address.Hostname())
+	if !ok {
+		return nil, fmt.Errorf("the site's address %q names no host", c.URL)
+	}
+	if port := address.Port(); port != "" {
+		host += ":" + port
+	}
+	address.Host = host
 	if c.SessionAge == 0 {
 		c.SessionAge = timelines.DefaultOptions().SessionAge
 	}
@@ -98,7 +109,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, epoch: c.Rivers.Access().Epoch, tiers: c.Tiers, log: c.Log, url: address,
+		timelines: c.Timelines, rivers: c.Rivers, epoch: c.Rivers.Access().Epoch, tiers: c.Tiers, log: c.Log, url: address, ownHost: c.OwnHost,
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",
@@ -166,7 +177,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
 
-	return s.observe(s.secure(s.bound(guard.Handler(mux))))
+	return s.observe(s.secure(s.misdirected(s.bound(guard.Handler(mux)))))
 }
 
 // slashed is the address of an account's page but for the slash at its end.

@@ -26,8 +26,10 @@ import (
 type config struct {
 	listen string
 	// url is the site's public address; empty: where it listens.
-	url  string
-	data string
+	url string
+	// ownHost: url was set, and is the only address the site answers at.
+	ownHost bool
+	data    string
 	// trustedProxies are the networks whose X-Forwarded-For is believed.
 	trustedProxies []netip.Prefix
 	// primary and secondary say how to reach the stores. A nil primary is the local
@@ -76,7 +78,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 			c.listen = v
 			return nil
 		}},
-		{"RIVERRUN_URL", "", "public address of the site, as in https://river.example; default: where it listens", func(c *config, v string) error {
+		{"RIVERRUN_URL", "", "public address of the site, as in https://river.example, and the only one it answers at; default: where it listens, and any", func(c *config, v string) error {
 			if v == "" {
 				return nil
 			}
@@ -84,7 +86,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 				return fmt.Errorf("want http://host or https://host without a path, as in https://river.example")
 			}
-			c.url = u.Scheme + "://" + u.Host
+			c.url, c.ownHost = u.Scheme+"://"+u.Host, true
 			return nil
 		}},
 		{"RIVERRUN_DATA", defaultData(lookup), "data directory: the local PostgreSQL's, where DATABASE_URL is not set", func(c *config, v string) error {

@@ -50,6 +50,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		Rivers:         n.rivers,
 		Tiers:          n.tiers,
 		Log:            n.log,
+		OwnHost:        n.config.ownHost,
 		URL:            n.config.url,
 		SessionAge:     n.config.sessionAge,
 		Limits:         web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns},
