@@ -44,7 +44,7 @@ func (s *Store) SignUp(ctx context.Context, n SignUp) (Account, error) {
 	if err := checkLanguage(n.Language); err != nil {
 		return Account{}, err
 	}
-	if err := checkPassword(n.Password); err != nil {
+	if err := checkPassword(n.Password, n.Name, title); err != nil {
 		return Account{}, err
 	}
 	hash, err := s.hashPassword(ctx, n.Password)
@@ -130,7 +130,11 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 // sessions: once the secondary store has Change.Clock, no page is shown to them.
 // ErrNotFound if no user has the name.
 func (s *Store) ChangePassword(ctx context.Context, name, password string) (Change, error) {
-	if err := checkPassword(password); err != nil {
+	a, err := s.AccountByName(ctx, name)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := checkPassword(password, a.Name, a.Title); err != nil {
 		return Change{}, err
 	}
 	hash, err := s.hashPassword(ctx, password)

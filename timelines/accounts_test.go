@@ -18,27 +18,27 @@ func TestSignUp(t *testing.T) {
 		in   SignUp
 		code string
 	}{
-		{"short name", SignUp{Name: "ab", Password: "12345678"}, "name_format"},
-		{"reserved name", SignUp{Name: "groups", Password: "12345678"}, "name_reserved"},
+		{"short name", SignUp{Name: "ab", Password: "quite long enough"}, "name_format"},
+		{"reserved name", SignUp{Name: "groups", Password: "quite long enough"}, "name_reserved"},
 		{"short password", SignUp{Name: "bob", Password: "яяяяяяя"}, "password_short"},
 		{"long password", SignUp{Name: "bob", Password: long}, "password_long"},
-		{"long title", SignUp{Name: "bob", Title: long, Password: "12345678"}, "title_long"},
-		{"unknown language", SignUp{Name: "bob", Language: "tlh", Password: "12345678"}, "language_unknown"},
+		{"long title", SignUp{Name: "bob", Title: long, Password: "quite long enough"}, "title_long"},
+		{"unknown language", SignUp{Name: "bob", Language: "tlh", Password: "quite long enough"}, "language_unknown"},
 	} {
 		_, err := w.SignUp(t.Context(), tc.in)
 		w.invalid(tc.name, err, tc.code)
 	}
-	_, err := w.SignUp(t.Context(), SignUp{Name: "taken", Password: "12345678"})
+	_, err := w.SignUp(t.Context(), SignUp{Name: "taken", Password: "quite long enough"})
 	w.fails("a taken name", err, ErrNameTaken)
 
-	got, err := w.SignUp(t.Context(), SignUp{Name: "bob", Title: " Bob  B. ", Password: "яяяяяяяя", Language: "ru"})
+	got, err := w.SignUp(t.Context(), SignUp{Name: "bob", Title: " Bob  B. ", Password: "ягодыбыл", Language: "ru"})
 	w.must(err)
 	want := Account{
 		ID: got.ID, CreatedAt: got.CreatedAt, Kind: User, Name: "bob", Title: "Bob B.", Language: "ru",
 		FeedID: w.timeline(KindFeed, got.ID), Access: Public, Writers: WritersAnyone,
 	}
 	w.same("account", got, want)
-	untitled, err := w.SignUp(t.Context(), SignUp{Name: "eve", Password: "12345678"})
+	untitled, err := w.SignUp(t.Context(), SignUp{Name: "eve", Password: "quite long enough"})
 	w.must(err)
 	w.same("title of who gave none", untitled.Title, "eve")
 }

@@ -22,14 +22,16 @@ var (
 	ErrNameTaken = errors.New("name taken")
 	// ErrBadCredentials: no such account, no password set, or a wrong one.
 	ErrBadCredentials = errors.New("wrong name or password")
+	// ErrBusy: too many passwords are waiting to be checked.
+	ErrBusy = errors.New("too many passwords at once")
 	// ErrSignedOut: the session ended.
 	ErrSignedOut = errors.New("signed out")
 )
 
 // InvalidError says what is wrong with an input. Field is the form field's name,
 // Code a stable code which the catalogues translate: "name_format",
-// "name_reserved", "password_short", "password_long", "body_empty", "body_long",
-// "title_empty", "title_long", "to_unknown", "to_forbidden", "to_none", "to_eyes",
+// "name_reserved", "password_short", "password_long", "password_common", "body_empty", "body_long",
+// "title_empty", "title_long", "title_direction", "to_unknown", "to_forbidden", "to_none", "to_eyes",
 // "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full", "key_long",
 // "key_used", "level_unknown", "language_unknown", "text_invalid" (NUL or not UTF-8),
 // "writers_unknown", "name_unknown", "member_none", "member_remove", "admin_last",

@@ -105,7 +105,7 @@ func newBatch(im *Import, tx pgx.Tx) *batch {
 // mention takes an account into the batch, or adds what this mention knows.
 func (b *batch) mention(m ImportedAccount) error {
 	var err error
-	if m.Title, err = cleanTitle(m.Title); err != nil {
+	if m.Title, err = importedTitle(m.Title); err != nil {
 		return fmt.Errorf("account %s: %w", m.ExternalID, err)
 	}
 	if m.About, err = cleanAbout(m.About); err != nil {

@@ -9,10 +9,25 @@ import (
 // address in use or planned. A page whose address begins otherwise takes its
 // segment from here, and a test of the web holds it to that.
 var ReservedNames = []string{
-	"admin", "about", "api", "best", "everything", "feeds", "filter", "groups",
-	"healthz", "help", "lists", "login", "logout", "metrics", "most-faved", "ops",
+	"admin", "about", "api", "best", "everything", "feeds", "files", "filter", "groups",
+	"healthz", "help", "lists", "login", "logout", "me", "media", "metrics", "most-faved", "notifications", "ops",
 	"p", "people", "posts", "readyz", "search", "settings", "signup", "sources", "static",
 	"tag", "ws",
+}
+
+// officialNames are no addresses, but people would take such an account for the site
+// itself or for those who run it. No new account gets one; an import gives the account
+// another name, as it does where a name is taken.
+var officialNames = []string{
+	"abuse", "admins", "administrator", "administrators", "billing", "contact", "helpdesk", "hostmaster", "info", "legal",
+	"mod", "moderation", "moderator", "moderators", "mods", "noreply", "no-reply", "official", "operator", "operators",
+	"owner", "postmaster", "privacy", "riverrun", "root", "security", "service", "site", "staff", "superuser", "support",
+	"sysadmin", "sysop", "system", "team", "webmaster",
+}
+
+// reserved reports whether no new account can have the name.
+func reserved(name string) bool {
+	return slices.Contains(ReservedNames, name) || slices.Contains(officialNames, name)
 }
 
 // ReservedSlugs are what no sub-feed can be called: the second segments of an
@@ -21,8 +36,8 @@ var ReservedNames = []string{
 var ReservedSlugs = []string{
 	"about", "accept", "admins", "admit", "ban", "best", "block", "comments", "decline", "demote", "directs",
 	"discussions", "dismiss", "edit", "exclude", "eyes", "faves", "feed", "feeds", "filter", "followers", "hide", "hide-banned", "invite",
-	"likes", "lists", "manage", "members", "mentions", "place", "posts", PrivateSlug, "promote", "readers", "refuse",
-	"remove", "search", "settings", "show-banned", "subscribe", "subscribers", "subscriptions", "tags", "unban",
+	"likes", "lists", "manage", "members", "mentions", "notifications", "place", "posts", PrivateSlug, "promote", "readers", "refuse",
+	"remove", "search", "settings", "show-banned", "sources", "subscribe", "subscribers", "subscriptions", "tags", "unban",
 	"unblock", "unexclude", "unhide", "unsubscribe",
 }
 
@@ -61,7 +76,7 @@ var (
 // checkName returns what is wrong with the name of a new account, or nil.
 func checkName(name string) error {
 	switch {
-	case slices.Contains(ReservedNames, name):
+	case reserved(name):
 		return &InvalidError{Field: "name", Code: "name_reserved", Value: name}
 	case !newNameForm.MatchString(name):
 		return &InvalidError{Field: "name", Code: "name_format"}
@@ -74,5 +89,5 @@ func IsName(name string) bool { return nameForm.MatchString(name) }
 
 // importable reports whether an import may make an account of that name.
 func importable(name string) bool {
-	return nameForm.MatchString(name) && !slices.Contains(ReservedNames, name)
+	return nameForm.MatchString(name) && !reserved(name)
 }

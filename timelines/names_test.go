@@ -26,6 +26,18 @@ func TestCheckName(t *testing.T) {
 		"everything":             "name_reserved",
 		"most-faved":             "name_reserved",
 		"p":                      "name_reserved",
+		"me":                     "name_reserved",
+		"media":                  "name_reserved",
+		"files":                  "name_reserved",
+		"notifications":          "name_reserved",
+		"riverrun":               "name_reserved",
+		"root":                   "name_reserved",
+		"moderator":              "name_reserved",
+		"moderators":             "name_reserved",
+		"support":                "name_reserved",
+		"administrator":          "name_reserved",
+		"supporter":              "",
+		"riverrun-2":             "",
 		"everythings":            "",
 		"a b":                    "name_format",
 		"bob\x00":                "name_format",
@@ -45,6 +57,35 @@ func TestCheckName(t *testing.T) {
 	for _, name := range ReservedNames {
 		if checkName(name) == nil {
 			t.Errorf("checkName(%q): got nil, want it reserved", name)
+		}
+	}
+}
+
+func TestReservedSlugs(t *testing.T) {
+	t.Parallel()
+	for _, slug := range []string{"sources", "notifications", "likes", PrivateSlug} {
+		var bad *InvalidError
+		if err := checkSlug(slug); !errors.As(err, &bad) || bad.Code != "slug_reserved" {
+			t.Errorf("checkSlug(%q): got %v, want it reserved", slug, err)
+		}
+	}
+	if err := checkSlug("source"); err != nil {
+		t.Errorf("checkSlug(source): %v", err)
+	}
+}
+
+// An import brings people in whose name is reserved here, under another.
+func TestReservedNamesAreImportedUnderAnother(t *testing.T) {
+	t.Parallel()
+	b := newBatch(&Import{source: "elsewhere"}, nil)
+	for _, name := range []string{"riverrun", "support", "files", "everything"} {
+		a := &importAccount{ImportedAccount: ImportedAccount{Name: name, ExternalID: name}}
+		list := b.names(a)
+		if importable(list[0]) {
+			t.Errorf("an import may call somebody %q", list[0])
+		}
+		if list[1] != name+"-2" || !importable(list[1]) {
+			t.Errorf("%s: the next name is %q, want %s-2, which is free to have", name, list[1], name)
 		}
 	}
 }

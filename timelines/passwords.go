@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"github.com/ccojocar/zxcvbn-go"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 )
@@ -38,30 +40,77 @@ const (
 // phc is how PHC strings write bytes.
 var phc = base64.RawStdEncoding.Strict()
 
-// newHashing returns the slots for hashing: as many as there are processors,
-// since a hash keeps one busy. So the memory taken by a crowd that signs in at
-// once is bounded, and the crowd queues.
-func newHashing() chan struct{} { return make(chan struct{}, runtime.GOMAXPROCS(0)) }
+// hashing bounds what passwords take: a hash keeps a processor busy and 19 MiB with it.
+type hashing struct {
+	// slots are half of the processors, so that pages are served on the others while a
+	// crowd signs in.
+	slots chan struct{}
+	// inside are all who are in a slot or wait for one. A hash takes some 30 ms, so the
+	// last of a full queue waits about three seconds; more would only make all of them
+	// late.
+	inside chan struct{}
+}
 
-// derive hashes the password, waiting for a slot as long as ctx lives.
+// queuedPerSlot is how many passwords may wait for each slot.
+const queuedPerSlot = 100
+
+func newHashing() hashing {
+	slots := max(runtime.GOMAXPROCS(0)/2, 1)
+	return hashing{make(chan struct{}, slots), make(chan struct{}, slots*(1+queuedPerSlot))}
+}
+
+// derive hashes the password, waiting for a slot as long as ctx lives; ErrBusy if too
+// many wait already.
 func (s *Store) derive(ctx context.Context, password string, salt []byte, c cost, length uint32) ([]byte, error) {
 	select {
-	case s.hashing <- struct{}{}:
+	case s.hashing.inside <- struct{}{}:
+	default:
+		return nil, ErrBusy
+	}
+	defer func() { <-s.hashing.inside }()
+	select {
+	case s.hashing.slots <- struct{}{}:
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	defer func() { <-s.hashing }()
+	defer func() { <-s.hashing.slots }()
 	// One keyboard composes an accented letter, another sends it in two parts.
 	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, c.time, c.memory, c.threads, length), nil
 }
 
-// checkPassword returns what is wrong with a new password, or nil.
-func checkPassword(password string) error {
+// maxGuessed is how much of a password is looked at, in characters, for how easily it is
+// guessed: that takes longer than its length. What is long enough not to be guessed by its
+// beginning is not guessed.
+const maxGuessed = 40
+
+// guessed reports whether a password is among the first that anybody would try: common
+// ones, patterns of keys, or made of what the site says of its owner. It is the lowest of
+// the five scores of package zxcvbn.
+func guessed(password string, about ...string) bool {
+	inputs := []string{"riverrun"}
+	for _, text := range about {
+		text = strings.ToLower(norm.NFC.String(text))
+		// A name is guessed whole and in its parts, with and without what stands between.
+		words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
+		inputs = append(inputs, text, strings.Join(words, ""))
+		inputs = append(inputs, words...)
+	}
+	beginning := []rune(norm.NFC.String(password))
+	return zxcvbn.PasswordStrength(string(beginning[:min(len(beginning), maxGuessed)]), inputs).Score == 0
+}
+
+// checkPassword returns what is wrong with a new password, or nil. about is what is known
+// of its owner: no password is to be made of that.
+func checkPassword(password string, about ...string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPasswordRunes:
 		return &InvalidError{Field: "password", Code: "password_short"}
 	case n > MaxPasswordRunes:
 		return &InvalidError{Field: "password", Code: "password_long"}
+	case !utf8.ValidString(password):
+		return &InvalidError{Field: "password", Code: "text_invalid"}
+	case guessed(password, about...):
+		return &InvalidError{Field: "password", Code: "password_common"}
 	}
 	return nil
 }

@@ -2,6 +2,8 @@ package timelines
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -43,6 +45,64 @@ func TestPasswordHash(t *testing.T) {
 
 func b64(b []byte) string { return phc.EncodeToString(b) }
 
+func TestCommonPasswordsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		password string
+		about    []string
+		want     string
+	}{
+		{"password", nil, "password_common"},
+		{"Password1", nil, "password_common"},
+		{"12345678", nil, "password_common"},
+		{"1234567890", nil, "password_common"},
+		{"qwertyui", nil, "password_common"},
+		{"iloveyou", nil, "password_common"},
+		{"aaaaaaaaaaaa", nil, "password_common"},
+		{"p@ssw0rd", nil, "password_common"},
+		{"riverrun", nil, "password_common"},
+		{"riverrun1", nil, "password_common"},
+		{"anna-maria", []string{"anna-maria", "Anna"}, "password_common"},
+		{"annamaria", []string{"anna-maria", "Anna"}, "password_common"},
+		{"Wondraschek", []string{"anna", "Anna Wondraschek"}, "password_common"},
+		{"annawondraschek", []string{"anna", "Anna Wondraschek"}, "password_common"},
+		{"Wondraschek", []string{"bob", "Bob"}, ""},
+		{"a long enough one", []string{"anna", "Anna"}, ""},
+		{"correct horse", nil, ""},
+		{"тёплый-плед-42", []string{"anna", "Анна"}, ""},
+		{"яяяяяяяя1ю", nil, ""},
+		{strings.Repeat("x", 200), nil, "password_common"},
+		{"password\xff", nil, "text_invalid"},
+		{"1234567", nil, "password_short"},
+	} {
+		got := ""
+		var bad *InvalidError
+		if err := checkPassword(tc.password, tc.about...); errors.As(err, &bad) {
+			got = bad.Code
+		}
+		if got != tc.want {
+			t.Errorf("checkPassword(%q, %q): got %q, want %q", tc.password, tc.about, got, tc.want)
+		}
+	}
+}
+
+// FuzzGuessed: whatever is taken as a password, the answer comes, and soon.
+func FuzzGuessed(f *testing.F) {
+	for _, seed := range []string{"password", "İİİİıı", "\u0130a", strings.Repeat("@4(1!|", 40), "яяяя1ю", "1991-12-31", "\xff\xfe", "aaa", "𝒜𝒜𝒜𝒜"} {
+		f.Add(seed, "anna", "Anna")
+	}
+	f.Fuzz(func(t *testing.T, password, name, title string) {
+		_ = checkPassword(password, name, title)
+	})
+}
+
+func BenchmarkGuessed(b *testing.B) {
+	worst := strings.Repeat("p@$$w0rd!1|3", MaxPasswordRunes/12)
+	for b.Loop() {
+		guessed(worst, strings.Repeat("a b ", 25))
+	}
+}
+
 // One phone sends an accented letter as one character, another as two.
 func TestPasswordIsTheSameOnEveryKeyboard(t *testing.T) {
 	t.Parallel()
@@ -66,8 +126,8 @@ func TestHashingIsBounded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range cap(s.hashing) {
-		s.hashing <- struct{}{}
+	for range cap(s.hashing.slots) {
+		s.hashing.slots <- struct{}{}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -76,11 +136,52 @@ func TestHashingIsBounded(t *testing.T) {
 			t.Errorf("verify against %q in a full house: got %v, want %v", h, err, context.Canceled)
 		}
 	}
-	for range cap(s.hashing) {
-		<-s.hashing
+	for range cap(s.hashing.slots) {
+		<-s.hashing.slots
 	}
 	if ok, err := s.verifyPassword(t.Context(), "correct horse", hash); !ok || err != nil {
 		t.Errorf("verify in an empty house: got %v, %v; want true", ok, err)
+	}
+}
+
+// The queue of passwords is bounded too, and does not take all processors.
+func TestHashingRefusesACrowd(t *testing.T) {
+	t.Parallel()
+	s := Open(nil, nil, DefaultOptions())
+	if got, most := cap(s.hashing.slots), max(runtime.GOMAXPROCS(0)/2, 1); got > most {
+		t.Errorf("%d passwords are hashed at once, want %d at most of %d processors", got, most, runtime.GOMAXPROCS(0))
+	}
+	for range cap(s.hashing.slots) {
+		s.hashing.slots <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	waiting := make(chan error)
+	for range cap(s.hashing.inside) {
+		go func() {
+			_, err := s.verifyPassword(ctx, "correct horse", "")
+			waiting <- err
+		}()
+	}
+	for len(s.hashing.inside) < cap(s.hashing.inside) {
+		runtime.Gosched()
+	}
+	if _, err := s.verifyPassword(ctx, "correct horse", ""); !errors.Is(err, ErrBusy) {
+		t.Errorf("one more than may wait: got %v, want %v", err, ErrBusy)
+	}
+	if _, err := s.hashPassword(ctx, "correct horse"); !errors.Is(err, ErrBusy) {
+		t.Errorf("a new password meanwhile: got %v, want %v", err, ErrBusy)
+	}
+	cancel()
+	for range cap(s.hashing.inside) {
+		if err := <-waiting; !errors.Is(err, context.Canceled) {
+			t.Errorf("one that waited: got %v, want %v", err, context.Canceled)
+		}
+	}
+	for range cap(s.hashing.slots) {
+		<-s.hashing.slots
+	}
+	if _, err := s.verifyPassword(t.Context(), "correct horse", ""); err != nil {
+		t.Errorf("when they have gone: %v", err)
 	}
 }
 

@@ -13,7 +13,7 @@ type Store struct {
 	pool     *pgxpool.Pool
 	announce Announcer
 	opts     Options
-	hashing  chan struct{} // a slot per password being hashed; see passwords.go
+	hashing  hashing // what bounds the hashing of passwords
 	// maxTexts, maxFound, searchTimeout, flagFew and upkeepBlock are the constants of those names;
 	// tests set them lower.
 	maxTexts, maxFound   int64

@@ -34,13 +34,22 @@ func cleanBody(body string, maxRunes int) (string, error) {
 	return body, nil
 }
 
-// cleanTitle returns a title as it is stored: one line of 1 to 100 characters.
+// cleanTitle returns a title as it is stored: one line of 1 to 100 characters. What turns
+// the direction of writing has no place in it: it would also turn what stands after it.
 func cleanTitle(title string) (string, error) {
+	if strings.ContainsFunc(title, turns) {
+		return "", &InvalidError{Field: "title", Code: "title_direction"}
+	}
+	return importedTitle(title)
+}
+
+// importedTitle is cleanTitle of a title that nobody can be asked to write otherwise: what
+// turns the direction is left out.
+func importedTitle(title string) (string, error) {
 	if !storable(title) {
 		return "", &InvalidError{Field: "title", Code: "text_invalid"}
 	}
-	// A control character would only serve to imitate another's title, and what
-	// turns the direction of writing also to turn what stands after it.
+	// A control character would only serve to imitate another's title.
 	title = strings.Join(strings.FieldsFunc(strings.Map(withoutTurns, title), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
@@ -53,10 +62,14 @@ func cleanTitle(title string) (string, error) {
 	return title, nil
 }
 
-// withoutTurns drops the embeddings, overrides and isolates of bidirectional
-// text. The marks, which names in Hebrew and Arabic need, stay.
+// turns reports whether a character is an embedding, override or isolate of
+// bidirectional text. The marks, which names in Hebrew and Arabic need, are none.
+func turns(r rune) bool {
+	return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
+}
+
 func withoutTurns(r rune) rune {
-	if '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069' {
+	if turns(r) {
 		return -1
 	}
 	return r

@@ -438,8 +438,10 @@ func firstLine(text string) string {
 	return shortText(line, 120)
 }
 
-// shortText is at most n characters of a text.
+// shortText is at most n characters of a text, none of which turns the direction of what
+// follows.
 func shortText(text string, n int) string {
+	text = unturned(text)
 	if runes := []rune(text); len(runes) > n {
 		return strings.TrimRight(string(runes[:n-1]), " ") + "…"
 	}

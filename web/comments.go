@@ -145,6 +145,7 @@ func (s *Server) editCommentForm(w http.ResponseWriter, r *request) error {
 			return err
 		}
 	}
+	keepNoCopy(w, true)
 	return s.html(w, r, http.StatusOK, editPage(s.simple(r), view))
 }
 

@@ -288,9 +288,9 @@ func (e *entryView) removable() bool { return !e.isMe(e.item.Fold.Text.Author) &
 // fileTitle is what an attachment is called, its address if it has no name.
 func fileTitle(a rivers.Attachment) string {
 	if a.Title != "" {
-		return a.Title
+		return unturned(a.Title)
 	}
-	return shortened(a.URL)
+	return shownAddress(a.URL)
 }
 
 // mayEdit reports whether the comment's text may be changed by whom the shared

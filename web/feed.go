@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"riverrun/rivers"
 	"riverrun/timelines"
 )
@@ -150,7 +152,7 @@ func (e *entryView) feedItem(base string) feedItem {
 	for _, file := range e.item.Fold.Attached {
 		if href, ok := webAddress(file.URL); ok {
 			b.WriteString(`<li>`)
-			writeSiteLink(&b, href, fileTitle(file))
+			writeLink(&b, href, siteLink, `<bdi>`+templ.EscapeString(fileTitle(file))+`</bdi>`)
 			b.WriteString(`</li>`)
 		}
 	}

@@ -120,6 +120,8 @@ type hubConfig struct {
 	pageOf func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error)
 	// viewer is who a request's cookie says is looking.
 	viewer func(*http.Request) (timelines.Viewer, error)
+	// address is what a request's origin counts as among limits.
+	address func(*http.Request) string
 	// hear delivers what the bus says until the function it returns is called.
 	hear func(func(tiers.Message)) (cancel func())
 	log  *slog.Logger

@@ -30,6 +30,7 @@ func newHub(s *Server, registry prometheus.Registerer, lag func(context.Context)
 		hear:    s.tiers.Subscribe,
 		lag:     lag,
 		log:     s.log,
+		address: s.addresses.key,
 		origins: []string{s.url.Host},
 	}, metric), nil
 }
@@ -42,7 +43,7 @@ func (h *hub) serveWS(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !ended {
 		return err
 	}
-	h.serve(w, r, v, addressKey(r), ended)
+	h.serve(w, r, v, h.cfg.address(r), ended)
 	return nil
 }
 

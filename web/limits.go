@@ -1,9 +1,6 @@
 package web
 
 import (
-	"net"
-	"net/http"
-	"net/netip"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,8 +16,10 @@ type Limits struct {
 	// Writes is how many changes an account may make at once, and per minute from
 	// then on; 0: 60, below zero: no limit.
 	Writes int
-	// SignIns is how many times a password may be tried at once for one name or
-	// from one address, and per minute from then on; 0: 10, below zero: no limit.
+	// SignIns is how many sign-ins from one address may fail at once, and per ten
+	// minutes from then on; 0: 100, below zero: no limit of sign-ins at all. Those with
+	// one and the same name are at most ten of them. A club or a conference shares one
+	// address.
 	SignIns int
 	// SignUps is how many accounts one address may make at once, and per hour from
 	// then on; 0: 60, below zero: no limit. A club or a conference shares one address.
@@ -32,7 +31,11 @@ type Limits struct {
 }
 
 type limits struct {
-	writes, signInName, signInAddress, signUp, search, liveSearch *limiter
+	writes, signUp, search, liveSearch *limiter
+	// Of sign-ins: what one address may try, what it may try with one name, and from
+	// when on a name is under attack (signin.go).
+	signInAddress, signInPair *limiter
+	signInName                *tally
 }
 
 func newLimits(l Limits) *limits {
@@ -42,10 +45,12 @@ func newLimits(l Limits) *limits {
 		}
 		return n
 	}
+	signIns := or(l.SignIns, 100)
 	return &limits{
 		writes:        newLimiter(or(l.Writes, 60), time.Minute),
-		signInName:    newLimiter(or(l.SignIns, 10), time.Minute),
-		signInAddress: newLimiter(or(l.SignIns, 10), time.Minute),
+		signInAddress: newLimiter(signIns, 10*time.Minute),
+		signInPair:    newLimiter(min(signIns, 10), 10*time.Minute),
+		signInName:    newTally(10 * time.Minute),
 		signUp:        newLimiter(or(l.SignUps, 60), time.Hour),
 		search:        newLimiter(or(l.Searches, 60), time.Minute),
 		liveSearch:    newLimiter(or(l.Searches, 60), time.Minute),
@@ -66,8 +71,8 @@ type limiter struct {
 const (
 	maxLimited = 20_000
 	// maxLimitedKey is how much of a key is remembered, in bytes: more than any
-	// name has. What begins the same beyond that is counted together.
-	maxLimitedKey = 64
+	// name with an address has. What begins the same beyond that is counted together.
+	maxLimitedKey = 128
 )
 
 func newLimiter(n int, per time.Duration) *limiter {
@@ -80,8 +85,19 @@ func newLimiter(n int, per time.Duration) *limiter {
 
 // allow counts one act of the key; errLimited if it is one too many.
 func (l *limiter) allow(key string) error {
+	if !l.take(key, 1) {
+		return errLimited
+	}
+	return nil
+}
+
+// forget takes back one act that was allowed.
+func (l *limiter) forget(key string) { l.take(key, -1) }
+
+// take counts n acts of the key unless it has fewer left, and reports whether it had.
+func (l *limiter) take(key string, n int) bool {
 	if l.n < 0 {
-		return nil
+		return true
 	}
 	key = key[:min(len(key), maxLimitedKey)]
 	l.mu.Lock()
@@ -92,42 +108,49 @@ func (l *limiter) allow(key string) error {
 		// A key may be part of a whole form, which would be kept with it.
 		l.keys.Add(strings.Clone(key), found)
 	}
-	if !found.Allow() {
-		return errLimited
+	return found.AllowN(time.Now(), n)
+}
+
+// tally counts what happened to each key within a time that begins with the first of it.
+// Like limiter it remembers a bounded number of keys. It is safe for concurrent use.
+type tally struct {
+	per time.Duration
+
+	mu   sync.Mutex // guards keys
+	keys *simplelru.LRU[string, *counted]
+}
+
+type counted struct {
+	n     int
+	since time.Time
+}
+
+func newTally(per time.Duration) *tally {
+	keys, err := simplelru.NewLRU[string, *counted](maxLimited, nil)
+	if err != nil {
+		panic(err) // only a size below one is refused
 	}
-	return nil
+	return &tally{per: per, keys: keys}
+}
+
+// add adds n, which may be 0, and returns how many there are.
+func (t *tally) add(key string, n int, now time.Time) int {
+	key = key[:min(len(key), maxLimitedKey)]
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	found, ok := t.keys.Get(key)
+	if ok && now.Sub(found.since) > t.per {
+		ok = false
+	}
+	if !ok {
+		if n == 0 {
+			return 0
+		}
+		found = &counted{since: now}
+		t.keys.Add(strings.Clone(key), found)
+	}
+	found.n += n
+	return found.n
 }
 
 func accountKey(id int64) string { return strconv.FormatInt(id, 10) }
-
-// addressKey is what stands for a request's origin among limits: the client's
-// IPv4 address or IPv6 /64. Behind a proxy on this machine it is the address
-// that proxy saw, which it appended to X-Forwarded-For; from anywhere else the
-// header is a claim and not believed.
-func addressKey(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	peer, err := netip.ParseAddr(host)
-	if err != nil {
-		return host
-	}
-	if peer.IsLoopback() {
-		if forwarded := r.Header.Values("X-Forwarded-For"); len(forwarded) > 0 {
-			hops := strings.Split(forwarded[len(forwarded)-1], ",")
-			if seen, err := netip.ParseAddr(strings.TrimSpace(hops[len(hops)-1])); err == nil {
-				peer = seen
-			}
-		}
-	}
-	peer = peer.Unmap()
-	if peer.Is4() {
-		return peer.String()
-	}
-	network, err := peer.WithZone("").Prefix(64)
-	if err != nil {
-		return peer.String()
-	}
-	return network.String()
-}

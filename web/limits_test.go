@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"net/http/httptest"
 	"strconv"
 	"strings"
 	"testing"
@@ -39,6 +38,51 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
+func TestLimiterForgets(t *testing.T) {
+	l := newLimiter(2, time.Hour)
+	for range 5 {
+		if err := l.allow("a"); err != nil {
+			t.Fatal(err)
+		}
+		l.forget("a")
+	}
+	l.forget("a") // more than there was
+	for i, want := range []error{nil, nil, errLimited} {
+		if err := l.allow("a"); !errors.Is(err, want) {
+			t.Errorf("try %d after nothing counted: %v, want %v", i+1, err, want)
+		}
+	}
+}
+
+func TestTally(t *testing.T) {
+	counts, now := newTally(10*time.Minute), time.Now()
+	for i, tt := range []struct {
+		key   string
+		n     int
+		after time.Duration
+		want  int
+	}{
+		{"a", 0, 0, 0},
+		{"a", 1, 0, 1},
+		{"a", 1, 9 * time.Minute, 2},
+		{"b", 0, 9 * time.Minute, 0},
+		{"a", 0, 10 * time.Minute, 2},
+		{"a", 0, 11 * time.Minute, 0},
+		{"a", 1, 11 * time.Minute, 1},
+		{"a", 1, 20 * time.Minute, 2},
+	} {
+		if got := counts.add(tt.key, tt.n, now.Add(tt.after)); got != tt.want {
+			t.Errorf("step %d: %d, want %d", i, got, tt.want)
+		}
+	}
+	for i := range maxLimited + 100 {
+		counts.add(strconv.Itoa(i), 1, now)
+	}
+	if n := counts.keys.Len(); n > maxLimited {
+		t.Errorf("%d keys remembered, want at most %d", n, maxLimited)
+	}
+}
+
 // TestLimiterRemembersLittle: a key is what somebody sent, and must not hold
 // what it came in.
 func TestLimiterRemembersLittle(t *testing.T) {
@@ -52,36 +96,14 @@ func TestLimiterRemembersLittle(t *testing.T) {
 			t.Errorf("key of %d bytes again: %v, want %v", len(key), err, errLimited)
 		}
 	}
-	for _, key := range l.keys.Keys() {
+	counts := newTally(time.Hour)
+	counts.add(form, 1, time.Now())
+	for _, key := range append(l.keys.Keys(), counts.keys.Keys()...) {
 		if len(key) > maxLimitedKey {
 			t.Errorf("a key of %d bytes is remembered, want at most %d", len(key), maxLimitedKey)
 		}
 		if unsafe.StringData(key) == unsafe.StringData(form) {
 			t.Errorf("the key of %d bytes keeps the form it stands in", len(key))
-		}
-	}
-}
-
-func TestAddressKey(t *testing.T) {
-	for _, tt := range []struct{ peer, forwarded, want string }{
-		{"192.0.2.1:1234", "", "192.0.2.1"},
-		{"192.0.2.1:1234", "198.51.100.7", "192.0.2.1"}, // a claim
-		{"127.0.0.1:1234", "", "127.0.0.1"},
-		{"127.0.0.1:1234", "203.0.113.9, 198.51.100.7", "198.51.100.7"}, // what the proxy saw
-		{"[::1]:1234", "2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"},
-		{"[2001:db8:1:2::9]:80", "", "2001:db8:1:2::/64"},
-		{"[fe80::1%eth0]:80", "", "fe80::/64"},
-		{"127.0.0.1:1234", "nonsense", "127.0.0.1"},
-		{"[::ffff:192.0.2.1]:1234", "", "192.0.2.1"},
-		{"@", "", "@"},
-	} {
-		r := httptest.NewRequest("GET", "/", nil)
-		r.RemoteAddr = tt.peer
-		if tt.forwarded != "" {
-			r.Header.Set("X-Forwarded-For", tt.forwarded)
-		}
-		if got := addressKey(r); got != tt.want {
-			t.Errorf("peer %s, forwarded for %q: %q, want %q", tt.peer, tt.forwarded, got, tt.want)
 		}
 	}
 }

@@ -51,15 +51,10 @@ func (s *Server) login(w http.ResponseWriter, r *request) error {
 // signIn begins a session for the name and password of a form that is parsed.
 func (s *Server) signIn(r *request) (token string, form loginView, err error) {
 	form = loginView{name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), back: r.back("/")}
-	// By address against one who tries many names, by name against many who try
-	// one.
-	err = s.limits.signInAddress.allow(addressKey(r.Request))
-	if err == nil {
-		err = s.limits.signInName.allow(form.name)
-	}
-	if err == nil {
+	err = s.tryPassword(r, form.name, func() (err error) {
 		token, _, err = s.timelines.SignIn(r.Context(), form.name, r.PostFormValue("password"))
-	}
+		return err
+	})
 	return token, form, err
 }
 
@@ -95,5 +90,8 @@ func (s *Server) logout(w http.ResponseWriter, r *request) error {
 		}
 	}
 	s.forgetSession(w)
+	// Pages in the browser's memory too, and what scripts kept. Not cookies: that would be
+	// those of all sites of the same domain.
+	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
 	return s.done(w, r, "/")
 }

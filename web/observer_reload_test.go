@@ -120,7 +120,7 @@ func (fl *follower) miscounts(now map[string]*shownEntry) string {
 
 var (
 	momentForm = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
-	namedForm  = regexp.MustCompile(`<a class="who"[^>]*>[^<]*</a>`)
+	namedForm  = regexp.MustCompile(`<a class="who"[^>]*><bdi>[^<]*</bdi></a>`)
 )
 
 // lasting is a part of an entry but for what depends on the hour, or on whom the viewer

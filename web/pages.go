@@ -163,5 +163,6 @@ func (s *Server) plain(w http.ResponseWriter, r *request) error {
 		form := v.at.compose(v.address())
 		c = &form
 	}
+	keepNoCopy(w, v.river.Kind == rivers.Directs)
 	return s.html(w, r, http.StatusOK, plainPage(v, c))
 }

@@ -66,6 +66,7 @@ func (s *Server) editPostPage(w http.ResponseWriter, r *request, is wrong) error
 	if is.Text != "" {
 		return s.again(w, r, is, editPage(p, e))
 	}
+	keepNoCopy(w, true)
 	return s.html(w, r, http.StatusOK, editPage(p, e))
 }
 

@@ -48,7 +48,7 @@ func TestSubfeedPages(t *testing.T) {
 	anna.post("/posts", "body", "A bean", "to", "anna/garden").leadsTo("/")
 	anna.post("/posts", "body", "A secret", "to", "anna/private").leadsTo("/")
 	bob.post("/posts", "body", "Not mine", "to", "anna/photos").wants(422).has("nobody called “anna/photos”")
-	anna.get("/anna").has("A picture", "A bean", "A secret", `<a class="who" href="/anna/photos">Photos</a>`, `href="/anna/private">Private</a>`)
+	anna.get("/anna").has("A picture", "A bean", "A secret", `<a class="who" href="/anna/photos"><bdi>Photos</bdi></a>`, `href="/anna/private"><bdi>Private</bdi></a>`)
 	anna.get("/anna/photos").wants(200).has("A picture").lacks("A bean", "A secret", `<span class="to"`)
 	bob.get("/anna").wants(200).has("A picture", "A bean", `href="/anna/photos"`, `href="/anna/garden"`).lacks("A secret", "/anna/private")
 	nobody.get("/anna").wants(200).has("A picture").lacks("A bean", "/anna/garden", "A secret", "/anna/private")
@@ -85,7 +85,7 @@ func TestSubfeedPages(t *testing.T) {
 
 	// Title and level.
 	anna.post("/settings/feeds/rename", "feed", "photos", "title", "Pictures").leadsTo("/settings/feeds?saved")
-	nobody.get("/anna").has("Pictures</a>").lacks("Photos</a>")
+	nobody.get("/anna").has("Pictures</bdi></a>").lacks("Photos</bdi></a>")
 	anna.post("/settings/feeds/access", "feed", "photos", "level", "nonsense").wants(422)
 	anna.post("/settings/feeds/access", "feed", "photos", "level", "private").leadsTo("/settings/feeds?saved")
 	nobody.get("/anna/photos").wants(404)

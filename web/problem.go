@@ -24,6 +24,7 @@ var (
 	errLimited     = errors.New("too many tries")
 	errCrossOrigin = errors.New("cross-origin form")
 	errOtherViewer = errors.New("page was made for another viewer")
+	errStalled     = errors.New("form did not arrive in time")
 	errBadRequest  = errors.New("malformed request")
 	errPanic       = errors.New("panic")
 	errResumed     = errors.New("signed in, not sent yet")
@@ -61,6 +62,8 @@ var problems = []struct {
 	{errCrossOrigin, problem{http.StatusForbidden, "error.forbidden.title", "error.crossorigin"}},
 	{errOtherViewer, problem{http.StatusConflict, "error.otherviewer.title", "error.otherviewer"}},
 	{errLimited, problem{http.StatusTooManyRequests, "error.limited.title", "error.limited"}},
+	{timelines.ErrBusy, busy},
+	{errStalled, problem{http.StatusRequestTimeout, "error.busy.title", "error.stalled"}},
 	{errBadRequest, bad},
 	{errResumed, bad}, // of a form that is not shown again
 	{timelines.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
@@ -113,6 +116,10 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
 		return // nobody listens any more
 	}
+	// When a body fails to arrive net/http ends the request's context, though the visitor
+	// may still read an answer.
+	ctx = context.WithoutCancel(ctx)
+	r.Request = r.WithContext(ctx)
 	if errors.Is(err, timelines.ErrSignedOut) {
 		s.forgetSession(w)
 		r.viewer, r.me, r.sets = timelines.Viewer{}, timelines.Account{}, nil
@@ -136,12 +143,7 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 		s.log.InfoContext(ctx, "request refused", "code", code, "method", r.Method, "path", r.URL.Path,
 			"account", r.viewer.AccountID, "status", p.status, "error", err)
 	}
-	switch p.status {
-	case http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", "60")
-	case http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", "5")
-	}
+	sayWhen(w, p.status)
 	if r.wantsJSON() {
 		writeJSON(w, p.status, wrong{Text: r.loc.T(p.text)})
 		return
@@ -152,6 +154,7 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 	if !errors.Is(err, errCrossOrigin) && !errors.Is(err, tiers.ErrBehind) { // another's words, and saved ones
 		typed = r.typed()
 	}
+	keepNoCopy(w, typed != "")
 	if err := s.html(w, r, p.status, problemPage(page, r.loc.T(p.title), r.loc.T(p.text), typed)); err != nil {
 		s.log.ErrorContext(ctx, "the error page failed", "code", code, "error", err)
 	}
@@ -165,6 +168,7 @@ func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
 		return
 	}
 	if kept := r.kept(); kept != nil {
+		keepNoCopy(w, true)
 		page := loginPage(s.simple(r), loginView{kept: kept})
 		if err := s.html(w, r, http.StatusUnauthorized, page); err != nil {
 			s.log.ErrorContext(r.Context(), "the sign-in page failed", "error", err)
@@ -211,7 +215,7 @@ func (s *Server) invalid(r *request, err *timelines.InvalidError) wrong {
 	if _, ok := r.loc.texts[key]; !ok {
 		key = "invalid.other"
 	}
-	return wrong{Field: err.Field, Text: r.loc.T(key, "value", err.Value, "most", r.loc.number(err.Most))}
+	return wrong{Field: err.Field, Text: r.loc.T(key, "value", unturned(err.Value), "most", r.loc.number(err.Most))}
 }
 
 // wrongIn returns what is wrong with the form if that is what err says, so that
@@ -226,6 +230,9 @@ func (s *Server) wrongIn(r *request, err error) (wrong, error) {
 	if errors.Is(err, errLimited) {
 		return wrong{Text: r.loc.T("error.limited"), status: http.StatusTooManyRequests}, nil
 	}
+	if errors.Is(err, timelines.ErrBusy) {
+		return wrong{Text: r.loc.T("error.busy"), status: http.StatusServiceUnavailable}, nil
+	}
 	if errors.Is(err, timelines.ErrBlocked) { // perhaps not for ever
 		return wrong{Text: r.loc.T("error.blocked"), status: http.StatusForbidden}, nil
 	}
@@ -235,11 +242,22 @@ func (s *Server) wrongIn(r *request, err error) (wrong, error) {
 	return wrong{}, err
 }
 
+// sayWhen says when to try again what is refused for now.
+func sayWhen(w http.ResponseWriter, status int) {
+	switch status {
+	case http.StatusTooManyRequests:
+		w.Header().Set("Retry-After", "60")
+	case http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", "5")
+	}
+}
+
 func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is wrong) {
 	if r.wantsJSON() {
 		writeJSON(w, http.StatusUnprocessableEntity, is)
 		return
 	}
+	keepNoCopy(w, true)
 	page := problemPage(s.simple(r), r.loc.T("error.bad.title"), is.Text, r.typed())
 	if err := s.html(w, r, http.StatusUnprocessableEntity, page); err != nil {
 		s.log.ErrorContext(r.Context(), "the error page failed", "error", err)
@@ -249,13 +267,12 @@ func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is wrong) {
 // again shows a form with what was typed and what is wrong with it.
 func (s *Server) again(w http.ResponseWriter, r *request, is wrong, page templ.Component) error {
 	status := cmp.Or(is.status, http.StatusUnprocessableEntity)
-	if status == http.StatusTooManyRequests {
-		w.Header().Set("Retry-After", "60")
-	}
+	sayWhen(w, status)
 	if r.wantsJSON() {
 		writeJSON(w, status, is)
 		return nil
 	}
+	keepNoCopy(w, true)
 	return s.html(w, r, status, page)
 }
 

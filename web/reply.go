@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -26,7 +27,8 @@ func (s *Server) act(r *request, change func(context.Context) (timelines.Change,
 
 // answerEntry answers a change of a post: with a redirect, or, for river.js,
 // with the post's entry as the page it stands on shows it now (R3), or with
-// word that the page does not hold it.
+// word that the page does not hold it. The change is done: somebody who was signed out
+// since may see no entry, but is not told that they were refused.
 func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Change, back string) error {
 	if !r.wantsJSON() {
 		return see(w, r, back)
@@ -40,15 +42,15 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 		return writeFrame(w, gone) // no page of ours; the change is done all the same
 	}
 	n, err := s.pageOf(ctx, r.viewer, address.Path, address.Query())
-	if missingPage(err) {
+	if missingPage(err) || needsSignIn(err) {
 		return writeFrame(w, gone) // as little
 	}
 	if err != nil {
 		return err
 	}
 	it, sets, err := s.rivers.Entry(ctx, r.viewer, n, c.PostID)
-	if errors.Is(err, rivers.ErrNotFound) {
-		return writeFrame(w, gone) // deleted, or posted to elsewhere
+	if errors.Is(err, rivers.ErrNotFound) || needsSignIn(err) {
+		return writeFrame(w, gone) // deleted, or posted to elsewhere, or signed out
 	}
 	if err != nil {
 		return err
@@ -93,8 +95,11 @@ func (s *Server) done(w http.ResponseWriter, r *request, back string) error {
 }
 
 // malformedForm is the error of a form that cannot be parsed; one that is too
-// large stays what it is.
+// large stays what it is, and one that did not arrive in time is errStalled.
 func malformedForm(err error) error {
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return fmt.Errorf("%w: %w", errStalled, err)
+	}
 	if _, large := errors.AsType[*http.MaxBytesError](err); large {
 		return err
 	}

@@ -31,7 +31,10 @@ type handler func(w http.ResponseWriter, r *request) error
 func (s *Server) page(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
 		r := &request{Request: plain, loc: localeFor(plain, "")}
-		err := s.identify(w, r)
+		err := r.receive()
+		if err == nil {
+			err = s.identify(w, r)
+		}
 		if err == nil {
 			err = h(w, r)
 		}
@@ -39,6 +42,22 @@ func (s *Server) page(h handler) http.Handler {
 			s.fail(w, r, err)
 		}
 	})
+}
+
+// receive reads a form's body before anything is done: if the body does not arrive, net/http
+// ends the request's context, and with it whatever was under way.
+func (r *request) receive() error {
+	if r.Method != http.MethodPost {
+		return nil
+	}
+	err := r.ParseForm()
+	if err == nil {
+		err = r.ParseMultipartForm(maxForm)
+	}
+	if err != nil && !errors.Is(err, http.ErrNotMultipart) {
+		return malformedForm(err)
+	}
+	return nil
 }
 
 // settled serves what the primary store alone decides, forms above all: the
@@ -192,11 +211,21 @@ func (s *Server) html(w http.ResponseWriter, r *request, status int, page templ.
 	}
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Cache-Control", "private, no-cache")
+	if h.Get("Cache-Control") == "" {
+		h.Set("Cache-Control", "private, no-cache")
+	}
 	h.Add("Vary", "Cookie, Accept-Language, Accept")
 	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // the browser has gone: nobody to tell
 	return nil
+}
+
+// keepNoCopy asks that no copy at all is kept of the page about to be answered with, if it
+// holds what somebody typed: another person may use the same browser after them.
+func keepNoCopy(w http.ResponseWriter, typed bool) {
+	if typed {
+		w.Header().Set("Cache-Control", "no-store")
+	}
 }
 
 // see answers a form with a redirect.

@@ -51,7 +51,7 @@ func (s *Server) search(w http.ResponseWriter, r *request) error {
 	if view.text == "" {
 		return s.html(w, r, http.StatusOK, searchPage(view))
 	}
-	if err := s.limits.search.allow(searcher(r.viewer, addressKey(r.Request))); err != nil {
+	if err := s.limits.search.allow(searcher(r.viewer, s.addresses.key(r.Request))); err != nil {
 		return err
 	}
 	river, err := s.visit(r)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -29,6 +30,8 @@ type Config struct {
 	// decides whether cookies are Secure; forms and sockets from there are the
 	// site's own.
 	URL string
+	// OwnHost: requests for another host than that of URL are refused.
+	OwnHost bool
 	// Ready reports whether everything a page needs answers; nil: always.
 	Ready func(context.Context) error
 	// MetricsPage answers /metrics; nil: there is no such page.
@@ -40,6 +43,9 @@ type Config struct {
 	SessionAge time.Duration
 	// Limits bound how fast people may write and try passwords.
 	Limits Limits
+	// TrustedProxies are the networks of the proxies whose X-Forwarded-For is believed;
+	// nil: Loopback.
+	TrustedProxies []netip.Prefix
 	// Lag is how far Tier 2 is behind; a page that is opened while it is long is
 	// brought up by itself. nil: never.
 	Lag func(context.Context) (time.Duration, error)
@@ -55,6 +61,7 @@ type Server struct {
 	tiers     *tiers.Tiers
 	log       *slog.Logger
 	url       *url.URL
+	ownHost   bool
 	ready     func(context.Context) error
 	metrics   http.Handler
 	pageTook  *prometheus.HistogramVec // by river kind
@@ -62,10 +69,13 @@ type Server struct {
 	// the session behind it lives.
 	sessionAge time.Duration
 	limits     *limits
-	parts      *partsCache
-	static     *staticFiles
-	now        func() time.Time
-	hub        *hub
+	addresses  addresses
+	// delay waits; tests put another in its place.
+	delay  func(context.Context, time.Duration) error
+	parts  *partsCache
+	static *staticFiles
+	now    func() time.Time
+	hub    *hub
 }
 
 // New returns a server. Start must be called before sockets are accepted.
@@ -77,8 +87,19 @@ func New(c Config) (*Server, error) {
 	if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
 		return nil, fmt.Errorf("the site's address %q is not like https://river.example", c.URL)
 	}
+	host, ok := plainHost(address.Hostname())
+	if !ok {
+		return nil, fmt.Errorf("the site's address %q names no host", c.URL)
+	}
+	if port := address.Port(); port != "" {
+		host += ":" + port
+	}
+	address.Host = host
 	if c.SessionAge == 0 {
 		c.SessionAge = timelines.DefaultOptions().SessionAge
+	}
+	if c.TrustedProxies == nil {
+		c.TrustedProxies = Loopback()
 	}
 	if c.PartsBytes == 0 {
 		c.PartsBytes = 64 << 20
@@ -88,7 +109,7 @@ func New(c Config) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, epoch: c.Rivers.Access().Epoch, tiers: c.Tiers, log: c.Log, url: address,
+		timelines: c.Timelines, rivers: c.Rivers, epoch: c.Rivers.Access().Epoch, tiers: c.Tiers, log: c.Log, url: address, ownHost: c.OwnHost,
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",
@@ -97,6 +118,8 @@ func New(c Config) (*Server, error) {
 		}, []string{"kind"}),
 		sessionAge: c.SessionAge,
 		limits:     newLimits(c.Limits),
+		addresses:  addresses{c.TrustedProxies},
+		delay:      delay,
 		parts:      newPartsCache(c.PartsBytes),
 		static:     static,
 		now:        time.Now,
@@ -154,7 +177,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
 
-	return s.observe(s.secure(s.bound(guard.Handler(mux))))
+	return s.observe(s.secure(s.misdirected(s.bound(guard.Handler(mux)))))
 }
 
 // slashed is the address of an account's page but for the slash at its end.

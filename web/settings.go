@@ -134,10 +134,9 @@ func (s *Server) setPassword(w http.ResponseWriter, r *request) error {
 	}
 	ctx, name := r.Context(), r.me.Name
 	next := r.PostFormValue("password")
-	err := s.limits.signInName.allow(name)
-	if err == nil {
-		err = s.timelines.VerifyPassword(ctx, name, r.PostFormValue("present"))
-	}
+	err := s.tryPassword(r, name, func() error {
+		return s.timelines.VerifyPassword(ctx, name, r.PostFormValue("present"))
+	})
 	if errors.Is(err, timelines.ErrBadCredentials) {
 		err = &timelines.InvalidError{Field: "present", Code: "password_wrong"}
 	}
@@ -150,6 +149,9 @@ func (s *Server) setPassword(w http.ResponseWriter, r *request) error {
 		return s.settingsAgain(w, r, err, func(*settingsView) {})
 	}
 	token, _, err := s.timelines.SignIn(ctx, name, next)
+	if errors.Is(err, timelines.ErrBusy) { // the password is changed all the same
+		return see(w, r, string(loginURL("/settings?saved")))
+	}
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 
@@ -34,7 +35,7 @@ func (s *Server) signUp(w http.ResponseWriter, r *request) error {
 		name: strings.TrimSpace(r.PostFormValue("username")), title: r.PostFormValue("title"), back: r.back("/"),
 	}
 	password := r.PostFormValue("password")
-	err := s.limits.signUp.allow(addressKey(r.Request))
+	err := s.limits.signUp.allow(s.addresses.key(r.Request))
 	if err == nil {
 		_, err = s.timelines.SignUp(r.Context(), timelines.SignUp{
 			Name: form.name, Title: strings.TrimSpace(form.title), Password: password,
@@ -47,6 +48,9 @@ func (s *Server) signUp(w http.ResponseWriter, r *request) error {
 		return s.again(w, r, form.wrong, signUpPage(s.simple(r), form))
 	}
 	token, _, err := s.timelines.SignIn(r.Context(), form.name, password)
+	if errors.Is(err, timelines.ErrBusy) { // the account is made all the same
+		return see(w, r, string(loginURL(form.back)))
+	}
 	if err != nil {
 		return err
 	}

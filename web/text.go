@@ -1,20 +1,24 @@
 package web
 
 import (
+	"net/netip"
 	"net/url"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/a-h/templ"
+	"golang.org/x/net/idna"
 
 	"riverrun/timelines/marks"
 )
 
 // textHTML turns what a person wrote into HTML: paragraphs, line breaks, links,
 // mentions and hashtags. Nothing of the person's own markup survives; the only
-// elements it can make are p, br and a, and the only addresses http, https, /name
+// elements it can make are p, br, a and bdi, and the only addresses http, https, /name
 // and /tag/term. What it says, read as text, is what was written (a fuzz
-// test), save that long addresses are shown shortened.
+// test), save that addresses are shown as shownAddress does, and that what turns the
+// direction of writing ends where its paragraph does.
 func textHTML(body string) string {
 	var b strings.Builder
 	b.Grow(len(body) + len(body)/4 + 16)
@@ -22,7 +26,7 @@ func textHTML(body string) string {
 		if strings.TrimSpace(paragraph) == "" {
 			continue
 		}
-		b.WriteString("<p>")
+		b.WriteString(`<p dir="auto">`)
 		writeLines(&b, paragraph)
 		b.WriteString("</p>")
 	}
@@ -32,78 +36,112 @@ func textHTML(body string) string {
 var paragraphs = regexp.MustCompile(`\n[ \t]*\n[\s]*`)
 
 func writeLines(b *strings.Builder, text string) {
+	var turned balance
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			b.WriteString("<br>")
 		}
-		writeMarks(b, line)
+		writeMarks(b, line, &turned)
 	}
+	b.WriteString(turned.end())
 }
 
 // writeMarks writes a line with its marks as links: addresses, mentions to
 // people's pages, hashtags to theirs. A mention links any well-formed name: whether
 // somebody is called so can change, what is written here is kept as it was rendered.
-func writeMarks(b *strings.Builder, text string) {
+func writeMarks(b *strings.Builder, text string, turned *balance) {
 	done := 0
 	for _, m := range marks.In(text) {
-		b.WriteString(templ.EscapeString(text[done:m.From]))
+		b.WriteString(templ.EscapeString(turned.pass(text[done:m.From])))
 		done = m.To
 		written := text[m.From:m.To]
 		switch m.Kind {
 		case marks.Link:
 			if href, ok := webAddress(written); ok {
-				writeSiteLink(b, href, shortened(written))
+				writeLink(b, href, siteLink, `<bdi dir="ltr">`+templ.EscapeString(shownAddress(written))+`</bdi>`)
 			} else {
-				b.WriteString(templ.EscapeString(written))
+				b.WriteString(templ.EscapeString(turned.pass(written)))
 			}
 		case marks.Name:
-			writeLink(b, "/"+m.Term, "", written)
+			writeLink(b, "/"+m.Term, "", templ.EscapeString(written))
 		case marks.Hashtag:
-			writeLink(b, tagPath(m.Term), "", written)
+			writeLink(b, tagPath(m.Term), "", templ.EscapeString(written))
 		}
 	}
-	b.WriteString(templ.EscapeString(text[done:]))
+	b.WriteString(templ.EscapeString(turned.pass(text[done:])))
 }
 
-// writeLink writes a link; attributes are HTML.
-func writeLink(b *strings.Builder, href, attributes, text string) {
+// siteLink are the attributes of a link to another site.
+const siteLink = ` rel="nofollow noopener ugc"`
+
+// writeLink writes a link; attributes and html are HTML.
+func writeLink(b *strings.Builder, href, attributes, html string) {
 	b.WriteString(`<a href="`)
 	b.WriteString(templ.EscapeString(href))
 	b.WriteByte('"')
 	b.WriteString(attributes)
 	b.WriteByte('>')
-	b.WriteString(templ.EscapeString(text))
+	b.WriteString(html)
 	b.WriteString(`</a>`)
-}
-
-// writeSiteLink writes a link to another site, with that text.
-func writeSiteLink(b *strings.Builder, href, text string) {
-	writeLink(b, href, ` rel="nofollow noopener ugc"`, text)
 }
 
 // webAddress returns the address if a browser may be sent there.
 func webAddress(s string) (string, bool) {
 	u, err := url.Parse(s)
-	if err != nil || u.Host == "" {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" {
 		return "", false
 	}
-	if u.Scheme != "http" && u.Scheme != "https" {
+	host, ok := plainHost(u.Hostname())
+	if !ok {
 		return "", false
 	}
+	if port := u.Port(); port != "" {
+		host += ":" + port
+	}
+	u.User, u.Host = nil, host
 	return u.String(), true
 }
 
-// shownLink is how many characters of an address are shown.
+// plainHost returns a host as browsers send it, in ASCII: other letters may look like
+// those of another name, and only its ASCII form cannot.
+func plainHost(host string) (string, bool) {
+	if at, err := netip.ParseAddr(host); err == nil && at.Is6() {
+		return "[" + at.WithZone("").String() + "]", true
+	}
+	for _, r := range host {
+		if r >= utf8.RuneSelf {
+			var err error
+			if host, err = idna.Lookup.ToASCII(host); err != nil {
+				return "", false
+			}
+			break
+		}
+	}
+	host = strings.ToLower(host)
+	return host, asciiHost.MatchString(host)
+}
+
+var asciiHost = regexp.MustCompile(`^[a-z0-9_.-]*[a-z0-9][a-z0-9_.-]*$`)
+
+// shownLink is how many characters of an address are shown; its host is shown whole.
 const shownLink = 48
 
-// shortened is an address as people read it: without the scheme and a lone
-// final slash, cut when long.
-func shortened(s string) string {
-	if _, rest, ok := strings.Cut(s, "://"); ok {
-		s = rest
+// shownAddress is an address, which webAddress takes, as people read it: the host it leads
+// to, then what follows as it was written, cut when long. The scheme, a lone final slash and
+// whatever stands before the host to pass for one are left out.
+func shownAddress(s string) string {
+	href, ok := webAddress(s)
+	if !ok {
+		return shortText(s, shownLink)
 	}
-	if i := strings.IndexByte(s, '/'); i == len(s)-1 {
-		s = s[:max(i, 0)]
+	_, host, _ := strings.Cut(href, "://")
+	if i := strings.IndexAny(host, "/?#"); i >= 0 {
+		host = host[:i]
 	}
-	return shortText(s, shownLink)
+	_, rest, _ := strings.Cut(s, "://")
+	i := strings.IndexAny(rest, "/?#")
+	if i < 0 || rest[i:] == "/" {
+		return host
+	}
+	return shortText(host+rest[i:], max(shownLink, utf8.RuneCountInString(host)+2))
 }

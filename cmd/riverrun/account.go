@@ -152,6 +152,8 @@ var invalidTexts = map[string]string{
 	"name_reserved":    "this name is reserved for a page of the site",
 	"password_short":   "a password has 8 characters or more",
 	"password_long":    "this password is too long",
+	"password_common":  "this password is among the first that anybody would try; take a longer one, or another",
+	"title_direction":  "a title holds no characters that turn the direction of writing",
 	"title_empty":      "a title is not empty",
 	"title_long":       "a title has 100 characters at most",
 	"language_unknown": "the languages are en and ru",

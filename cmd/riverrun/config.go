@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -25,8 +26,12 @@ import (
 type config struct {
 	listen string
 	// url is the site's public address; empty: where it listens.
-	url  string
-	data string
+	url string
+	// ownHost: url was set, and is the only address the site answers at.
+	ownHost bool
+	data    string
+	// trustedProxies are the networks whose X-Forwarded-For is believed.
+	trustedProxies []netip.Prefix
 	// primary and secondary say how to reach the stores. A nil primary is the local
 	// PostgreSQL; a nil secondary is a database beside the primary.
 	primary, secondary *pgxpool.Config
@@ -34,7 +39,8 @@ type config struct {
 	graceHome, grace, expireEvery time.Duration
 	depth                         int
 	localBumpMaxAge, sessionAge   time.Duration
-	workers, connections, signUps int
+	workers, connections          int
+	signUps, signIns              int
 	bestOf, mostFaved             int
 	stopTimeout                   time.Duration
 
@@ -72,7 +78,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 			c.listen = v
 			return nil
 		}},
-		{"RIVERRUN_URL", "", "public address of the site, as in https://river.example; default: where it listens", func(c *config, v string) error {
+		{"RIVERRUN_URL", "", "public address of the site, as in https://river.example, and the only one it answers at; default: where it listens, and any", func(c *config, v string) error {
 			if v == "" {
 				return nil
 			}
@@ -80,7 +86,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 			if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
 				return fmt.Errorf("want http://host or https://host without a path, as in https://river.example")
 			}
-			c.url = u.Scheme + "://" + u.Host
+			c.url, c.ownHost = u.Scheme+"://"+u.Host, true
 			return nil
 		}},
 		{"RIVERRUN_DATA", defaultData(lookup), "data directory: the local PostgreSQL's, where DATABASE_URL is not set", func(c *config, v string) error {
@@ -104,6 +110,11 @@ func settings(lookup func(string) (string, bool)) []setting {
 		count("RIVERRUN_MOST_FAVED", timelines.DefaultOptions().MostFaved, 1, 1000, "how many people must save a post for it to be one of the most saved", func(c *config) *int { return &c.mostFaved }),
 		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
 		count("RIVERRUN_SIGNUPS", 60, 1, 1_000_000, "how many people may sign up from one address in an hour; a club or a conference shares one", func(c *config) *int { return &c.signUps }),
+		count("RIVERRUN_SIGNINS", 100, 1, 1_000_000, "how many sign-ins from one address may fail in ten minutes; at most ten of them with one name", func(c *config) *int { return &c.signIns }),
+		{"RIVERRUN_TRUSTED_PROXIES", "127.0.0.0/8,::1", "proxies in front of the site, as in 10.0.0.0/8,192.0.2.7: the addresses they write into X-Forwarded-For are believed", func(c *config, v string) (err error) {
+			c.trustedProxies, err = networks(v)
+			return err
+		}},
 		count("RIVERRUN_WORKERS", jobs.DefaultNowWorkers, 1, 1000, "how many changes this process brings to open pages at a time; it rebuilds half as many pages, and brings half as many changes to closed ones", func(c *config) *int { return &c.workers }),
 		count("RIVERRUN_CONNECTIONS", 16, 4, 1000, "how many connections to each store this process may open for pages", func(c *config) *int { return &c.connections }),
 		duration("RIVERRUN_STOP_TIMEOUT", 30*time.Second, "how long a stop may take before what still runs is cut short", func(c *config) *time.Duration { return &c.stopTimeout }),
@@ -168,6 +179,32 @@ func count(variable string, value, least, most int, help string, at func(*config
 		*at(c) = n
 		return nil
 	}}
+}
+
+// networks reads addresses and networks, parted by commas.
+func networks(text string) ([]netip.Prefix, error) {
+	var found []netip.Prefix
+	for one := range strings.SplitSeq(text, ",") {
+		one = strings.TrimSpace(one)
+		p, err := netip.ParsePrefix(one)
+		if err != nil {
+			var at netip.Addr
+			if at, err = netip.ParseAddr(one); err == nil {
+				p = netip.PrefixFrom(at, at.BitLen())
+			}
+		}
+		if err != nil || strings.Contains(one, "%") {
+			return nil, fmt.Errorf("want addresses or networks parted by commas, as in 127.0.0.1,10.0.0.0/8,::1")
+		}
+		if at := p.Addr(); at.Is4In6() && p.Bits() >= 96 {
+			p = netip.PrefixFrom(at.Unmap(), p.Bits()-96) // requests' addresses are compared so
+		}
+		if p.Bits() == 0 {
+			return nil, fmt.Errorf("%s is everybody: anyone could claim to come from anywhere", one)
+		}
+		found = append(found, p.Masked())
+	}
+	return found, nil
 }
 
 // database reads a connection string; an empty one gives nil.

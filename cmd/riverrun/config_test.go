@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"net/netip"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -37,10 +39,11 @@ func TestDefaults(t *testing.T) {
 		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute,
 		depth:           1500,
 		localBumpMaxAge: 720 * time.Hour, sessionAge: 2160 * time.Hour,
-		workers: 4, connections: 16, signUps: 60, bestOf: 5, mostFaved: 5, stopTimeout: 30 * time.Second,
+		workers: 4, connections: 16, signUps: 60, signIns: 100, bestOf: 5, mostFaved: 5, stopTimeout: 30 * time.Second,
 		logFormat: "text", logLevel: slog.LevelInfo,
+		trustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	}
-	if *c != want || len(rest) != 0 {
+	if !reflect.DeepEqual(*c, want) || len(rest) != 0 {
 		t.Errorf("defaults: got %+v %v, want %+v", *c, rest, want)
 	}
 }
@@ -73,6 +76,20 @@ func TestFlagsWinOverEnvironment(t *testing.T) {
 	}
 }
 
+func TestTrustedProxies(t *testing.T) {
+	c, _, err := parse(map[string]string{"HOME": "/", "RIVERRUN_TRUSTED_PROXIES": " 10.1.2.3/8, 192.0.2.7,2001:db8::/32 ,::ffff:172.16.0.0/108"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []netip.Prefix
+	for _, p := range []string{"10.0.0.0/8", "192.0.2.7/32", "2001:db8::/32", "172.16.0.0/12"} {
+		want = append(want, netip.MustParsePrefix(p))
+	}
+	if !reflect.DeepEqual(c.trustedProxies, want) {
+		t.Errorf("got %v, want %v", c.trustedProxies, want)
+	}
+}
+
 func TestWrongValues(t *testing.T) {
 	for _, tc := range []struct {
 		name string
@@ -92,6 +109,12 @@ func TestWrongValues(t *testing.T) {
 		{"negative bump age", nil, []string{"-local-bump-max-age", "-1h"}, `-local-bump-max-age: "-1h": want a time, as in 90s, 5m or 24h, or 0`},
 		{"session age", map[string]string{"RIVERRUN_SESSION_AGE": "x"}, nil, "RIVERRUN_SESSION_AGE"},
 		{"stop timeout", map[string]string{"RIVERRUN_STOP_TIMEOUT": "x"}, nil, "RIVERRUN_STOP_TIMEOUT"},
+		{"no sign-ins", map[string]string{"RIVERRUN_SIGNINS": "0"}, nil, `RIVERRUN_SIGNINS: "0": want a number from 1 to 1000000`},
+		{"a proxy by name", map[string]string{"RIVERRUN_TRUSTED_PROXIES": "10.0.0.1,proxy"}, nil, `RIVERRUN_TRUSTED_PROXIES: "10.0.0.1,proxy": want addresses or networks`},
+		{"a proxy with a port", nil, []string{"-trusted-proxies", "10.0.0.1:80"}, "want addresses or networks"},
+		{"a proxy too many", nil, []string{"-trusted-proxies", "10.0.0.1,"}, "want addresses or networks"},
+		{"a proxy with a zone", nil, []string{"-trusted-proxies", "fe80::1%eth0"}, "want addresses or networks"},
+		{"everybody a proxy", nil, []string{"-trusted-proxies", "0.0.0.0/0"}, "0.0.0.0/0 is everybody"},
 		{"no workers", map[string]string{"RIVERRUN_WORKERS": "0"}, nil, `RIVERRUN_WORKERS: "0": want a number from 1 to 1000`},
 		{"connections", nil, []string{"-connections", "many"}, "want a number from 4 to 1000"},
 		{"log", map[string]string{"RIVERRUN_LOG": "xml"}, nil, `RIVERRUN_LOG: "xml": want text or json`},

@@ -1,0 +1,285 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// TestStalledForms: a form whose body does not arrive is answered, by 408, and nothing is
+// done.
+func TestStalledForms(t *testing.T) {
+	t.Parallel()
+	s := newLiveSite(t, nil)
+	anna := s.person("anna")
+	impatient := httptest.NewUnstartedServer(s.server.Handler())
+	impatient.Config.ReadTimeout = 300 * time.Millisecond
+	impatient.Start()
+	defer impatient.Close()
+	cookie := "Cookie: riverrun=" + anna.token + "\r\n"
+	const plainForm, parts = "Content-Type: application/x-www-form-urlencoded\r\n", "Content-Type: multipart/form-data; boundary=xx\r\n"
+	for _, tt := range []struct{ name, address, header, body string }{
+		{"sign-in", "/login", plainForm + "Content-Length: 100\r\n", "username=anna&passw"},
+		{"sign-in of no bytes", "/login", plainForm + "Content-Length: 100\r\n", ""},
+		{"sign-in in chunks", "/login", plainForm + "Transfer-Encoding: chunked\r\n", "5\r\nusern\r\n"},
+		{"sign-in in parts", "/login", parts + "Content-Length: 1000\r\n", "--xx\r\nContent-Disposition: form-data; name=username\r\n\r\nan"},
+		{"sign-up", "/signup", plainForm + "Content-Length: 100\r\n", "username=bob&passw"},
+		{"sign-out", "/logout", cookie + plainForm + "Content-Length: 100\r\n", "x="},
+		{"post", "/posts", cookie + plainForm + "Content-Length: 100\r\n", "body=half+a+po"},
+		{"post from river.js", "/posts", cookie + plainForm + "Accept: application/json\r\nContent-Length: 100\r\n", "body=half+a+po"},
+		{"settings", "/settings", cookie + plainForm + "Content-Length: 100\r\n", "title=A"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", impatient.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s\r\n%s", tt.address, tt.header, tt.body); err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			body, err := io.ReadAll(response.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if response.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(body), "did not arrive in time") {
+				t.Errorf("status %d, want 408 and why\n%s", response.StatusCode, body)
+			}
+		})
+	}
+	anna.visitor().get("/").has(`action="/logout"`).lacks("half a po")
+}
+
+// TestLikeThatRacesSignOut: the like waits for a lock while its actor signs out, and is
+// done after that. Then its answer says so. The window in which it was answered 401 and
+// stood is between its commit and the reading of the entry for the reply.
+func TestLikeThatRacesSignOut(t *testing.T) {
+	t.Parallel()
+	s := newLiveSite(t, nil)
+	anna := s.person("anna")
+	code := s.person("bob").post("A pear").Code
+	for _, as := range []struct {
+		name   string
+		accept string
+		status int
+	}{{"river.js", "application/json", 200}, {"a browser without scripts", "text/html", 303}} {
+		token, _, err := s.store.SignIn(t.Context(), "anna", password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &person{site: s, account: anna.account, token: token}
+		v := p.visitor()
+		v.header.Set("Accept", as.accept)
+		v.header.Set("X-River-Page", "/bob")
+		likes := func() (n int) {
+			t.Helper()
+			err := s.db.Primary.QueryRow(t.Context(), `SELECT count(*) FROM likes WHERE account_id = $1`, anna.account.ID).Scan(&n)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		anna.act(func(ctx context.Context) (timelines.Change, error) {
+			return s.store.Unlike(ctx, anna.account.ID, code)
+		})
+		held, err := s.db.Primary.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := held.Exec(t.Context(), `SELECT 1 FROM posts WHERE code = $1 FOR UPDATE`, code); err != nil {
+			t.Fatal(err)
+		}
+		answered := make(chan *answer)
+		go func() { answered <- v.do("POST", "/p/"+code+"/like", url.Values{}) }()
+		await(t, "the like to wait", func() bool {
+			var n int
+			err := s.db.Primary.QueryRow(t.Context(), `
+				SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
+			return err == nil && n > 0
+		})
+		p.visitor().post("/logout").leadsTo("/")
+		if err := held.Commit(t.Context()); err != nil && err != pgx.ErrTxClosed {
+			t.Fatal(err)
+		}
+		a := <-answered
+		if n := likes(); a.status != as.status || n != 1 {
+			t.Errorf("%s: a like that was under way at the sign-out is answered %d and stands %d times; want %d and once\n%s", as.name, a.status, n, as.status, a.body)
+		}
+		a.lacks("A pear")
+		// The session has ended all the same.
+		refused := v.post("/p/" + code + "/unlike")
+		if refused.status == 200 || likes() != 1 {
+			t.Errorf("%s: an unlike after the sign-out is answered %d", as.name, refused.status)
+		}
+	}
+}
+
+// TestHostIsChecked where the operator has set the site's address.
+func TestHostIsChecked(t *testing.T) {
+	t.Parallel()
+	s := newLiveSite(t, nil)
+	s.server.ownHost, s.server.url = true, &url.URL{Scheme: "https", Host: "river.example"}
+	site := s.server.Handler()
+	ask := func(method, host, address string, header ...string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest(method, address, nil)
+		r.Host = host
+		for i := 0; i+1 < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		w := httptest.NewRecorder()
+		site.ServeHTTP(w, r)
+		return w
+	}
+	for _, host := range []string{"river.example", "River.Example", "river.example:443"} {
+		if w := ask("GET", host, "/everything"); w.Code != 200 {
+			t.Errorf("host %s: status %d, want 200", host, w.Code)
+		}
+	}
+	for _, host := range []string{"", "evil.example", "river.example.evil.example", "river.example:80", "river.example:8080", "127.0.0.1:8080", "river.example@evil.example", "river.example."} {
+		for _, tt := range []struct{ method, address string }{{"GET", "/everything"}, {"HEAD", "/"}, {"POST", "/login"}, {"GET", "/ws"}, {"GET", "/static/river.js"}, {"GET", "//evil.example/"}} {
+			w := ask(tt.method, host, tt.address, "Connection", "Upgrade", "Upgrade", "websocket")
+			if w.Code != http.StatusMisdirectedRequest || w.Header().Get("Location") != "" {
+				t.Errorf("%s %s at host %q: status %d, want 421", tt.method, tt.address, host, w.Code)
+			}
+			if body := w.Body.String(); host != "" && strings.Contains(body, host) && !strings.HasPrefix(host, "river.example") || !strings.Contains(body, "https://river.example ") {
+				t.Errorf("at host %q: %q", host, body)
+			}
+		}
+		for _, address := range []string{"/healthz", "/readyz"} {
+			if w := ask("GET", host, address); w.Code != 200 {
+				t.Errorf("%s at host %q: status %d, want 200", address, host, w.Code)
+			}
+		}
+	}
+	s.server.ownHost = false
+	site = s.server.Handler()
+	if w := ask("GET", "anything.example", "/everything"); w.Code != 200 {
+		t.Errorf("where no address is set: status %d, want 200", w.Code)
+	}
+}
+
+// TestCopies: what browsers may keep of a page.
+func TestCopies(t *testing.T) {
+	t.Parallel()
+	s := newLiveSite(t, nil)
+	p := s.person("anna")
+	c := p.post("A pear")
+	anna := p.visitor()
+	for _, tt := range []struct {
+		what string
+		a    *answer
+		want string
+	}{
+		{"the home page", anna.get("/"), "private, no-cache"},
+		{"a post", anna.get("/p/" + c.Code), "private, no-cache"},
+		{"direct messages", anna.get("/filter/directs"), "no-store"},
+		{"the text to be edited", anna.get("/p/" + c.Code + "/edit"), "no-store"},
+		{"a post that goes nowhere", anna.post("/posts", "body", "typed", "to", "nobody-at-all").wants(422).has("typed"), "no-store"},
+		{"a sign-in that failed", s.visitor().post("/login", "username", "anna", "password", "wrong one").wants(422), "no-store"},
+		{"a form that needs a session", s.visitor().post("/posts", "body", "typed").wants(401).has("typed"), "no-store"},
+		{"a form at no address", anna.post("/p/0123456789/comments", "body", "typed").wants(404).has("typed"), "no-store"},
+		{"no such page", anna.get("/nothing/here/at-all").wants(404), "private, no-cache"},
+		{"settings that are wrong", anna.post("/settings", "title", "", "about", "typed").wants(422).has("typed"), "no-store"},
+	} {
+		if got := tt.a.header.Get("Cache-Control"); got != tt.want {
+			t.Errorf("%s: Cache-Control %q, want %q", tt.what, got, tt.want)
+		}
+	}
+	if a := anna.get("/"); a.header.Get("Clear-Site-Data") != "" {
+		t.Error("a page clears the site's data")
+	}
+	a := anna.post("/logout").leadsTo("/")
+	if got, want := a.header.Get("Clear-Site-Data"), `"cache", "storage"`; got != want {
+		t.Errorf("sign-out: Clear-Site-Data %q, want %q", got, want)
+	}
+}
+
+// TestDirectionIsIsolated: what people wrote turns nothing that stands beside it, and names
+// hold nothing that would.
+func TestDirectionIsIsolated(t *testing.T) {
+	t.Parallel()
+	s := newLiveSite(t, nil)
+	p := s.person("anna")
+	anna := p.visitor()
+	const turn = "\u202e"
+	for _, form := range [][]string{
+		{"/settings", "title", "An" + turn + "na"},
+		{"/settings", "title", "\u2066Anna"},
+		{"/groups", "name", "club", "title", "Cl\u2069ub", "access", "public"},
+		{"/lists", "title", "Li" + turn + "st"},
+		{"/settings/feeds", "title", "Fe\u202aed", "slug", "feed2", "access", "public"},
+	} {
+		anna.post(form[0], form[1:]...).wants(422).has("turns the direction of writing")
+	}
+	s.visitor().post("/signup", "username", "bob", "password", "quite long enough", "title", "B\u202eob").wants(422).has("turns the direction of writing")
+
+	anna.post("/settings", "title", "\u05d3\u05e0\u05d4", "about", "ab"+turn+"out").wants(303)
+	code := p.post("po" + turn + "st \u2069 end").Code
+	p.comment(code, "com"+turn+"ment")
+	for _, address := range []string{"/anna", "/p/" + code, "/everything", "/", "/people", "/search?q=" + url.QueryEscape("po"+turn+"st")} {
+		page := anna.get(address)
+		checkTurns(t, address, page.body)
+		if strings.Contains(page.body, "\u05d3\u05e0\u05d4") && !strings.Contains(page.body, "<bdi>\u05d3\u05e0\u05d4</bdi>") {
+			t.Errorf("%s: the name is not isolated", address)
+		}
+	}
+	for _, address := range []string{"/feeds/p/" + code + ".atom", "/feeds/anna.json"} {
+		for line := range strings.Lines(s.visitor().get(address).wants(200).body) {
+			if strings.Contains(line, "title") && strings.ContainsFunc(line, turns) {
+				t.Errorf("%s: a title turns the direction: %q", address, line)
+			}
+		}
+	}
+}
+
+// checkTurns reports text of a page that turns the direction where nothing keeps that
+// to itself: outside of a paragraph with dir="auto", of <bdi>, and of what a form holds.
+func checkTurns(t *testing.T, address, page string) {
+	t.Helper()
+	rest := page
+	for {
+		i := strings.IndexFunc(rest, turns)
+		if i < 0 {
+			return
+		}
+		before := rest[:i]
+		open := max(strings.LastIndex(before, `<p dir="auto">`), strings.LastIndex(before, "<bdi"), strings.LastIndex(before, `value="`))
+		closed := max(strings.LastIndex(before, "</p>"), strings.LastIndex(before, "</bdi>"), strings.LastIndex(before, `>`+"\n"))
+		if open < closed || open < 0 {
+			t.Errorf("%s: turned outside of people's words: %.60q", address, rest[max(0, i-40):])
+		}
+		end := strings.IndexAny(rest[i:], `<"`)
+		if end < 0 {
+			return
+		}
+		var b balance
+		if inForm := strings.HasPrefix(before[max(open, 0):], "value="); inForm {
+			rest = rest[i+end:]
+			continue
+		}
+		if words := before[max(open, 0):] + rest[i:i+end]; b.pass(words) != words || b.end() != "" {
+			t.Errorf("%s: turned beyond people's words: %.60q", address, words)
+		}
+		rest = rest[i+end:]
+	}
+}

@@ -1,0 +1,85 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"riverrun/timelines"
+)
+
+// Guessing passwords is bounded in three ways, none of which lets a stranger keep
+// somebody out. One address has a number of failures, against trying many names; one
+// address with one name has fewer. A name that many addresses fail with is delayed and
+// never refused. Sign-ins that succeed count nowhere.
+
+// signInDelay is how long a sign-in waits whose name failed too often of late. It waits
+// before it takes part in anything that others wait for.
+const signInDelay = 3 * time.Second
+
+// nameUnderAttack is how many failures with one name, from all addresses together, in ten
+// minutes it takes for its sign-ins to be delayed.
+const nameUnderAttack = 100
+
+// tryPassword runs try, which returns timelines.ErrBadCredentials if the password is
+// not the name's, within the limits of sign-ins. A try counts while it is under way, so
+// that many at once are not more than many one after the other, and afterwards if it
+// failed.
+func (s *Server) tryPassword(r *request, name string, try func() error) error {
+	address := s.addresses.key(r.Request)
+	pair := address + " " + name
+	if err := s.limits.signInAddress.allow(address); err != nil {
+		return err
+	}
+	if err := s.limits.signInPair.allow(pair); err != nil {
+		s.limits.signInAddress.forget(address)
+		return err
+	}
+	var err error
+	if s.limits.signInName.add(name, 0, s.now()) >= nameUnderAttack {
+		err = s.delay(r.Context(), signInDelay)
+	}
+	if err == nil {
+		err = try()
+	}
+	if !errors.Is(err, timelines.ErrBadCredentials) {
+		s.limits.signInAddress.forget(address)
+		s.limits.signInPair.forget(pair)
+		return err
+	}
+	s.limits.signInName.add(name, 1, s.now())
+	// The host's tools read this line: see the README. The address comes first, so that
+	// no name can be taken for it.
+	s.log.WarnContext(r.Context(), "sign-in failed", "address", s.addresses.text(r.Request), "name", logged(name))
+	return err
+}
+
+// delay waits that long, or until ctx ends.
+func delay(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// maxLogged is how much of a name that nobody may have is logged, in characters.
+const maxLogged = 64
+
+// logged is what a visitor sent as the log has it: cut. The log's handlers escape what
+// is no plain text.
+func logged(text string) string {
+	text = strings.ToValidUTF8(text, string(utf8.RuneError))
+	n := 0
+	for i := range text {
+		if n++; n > maxLogged {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}
