@@ -84,8 +84,8 @@ func TestBehindMissesNothingOnTheWay(t *testing.T) {
 	var follows, notes int
 	followed := make(chan struct{}, 1)
 	step := func(where string) {
-		if !isBehind(t, pool, 0) {
-			t.Errorf("not behind %s", where)
+		if is, err := Behind(t.Context(), pool, 0); err != nil || !is {
+			t.Errorf("not behind %s (%v)", where, err)
 		}
 	}
 	c := &calls{

@@ -236,7 +236,9 @@ func TestOpenedWhileRiversLag(t *testing.T) {
 	s := newLiveSite(t, func(c *hubConfig) {
 		c.hear = deaf
 		c.beat = make(chan time.Time)
-		c.behind = func(_ context.Context, than time.Duration) (bool, error) { return lagging.Load() && than <= time.Second, nil }
+		c.behind = func(_ context.Context, than time.Duration) (bool, error) {
+			return lagging.Load() && than <= time.Second, nil
+		}
 	})
 	ann := s.person("ann")
 	ann.post("old")
