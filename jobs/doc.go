@@ -7,6 +7,8 @@
 //   - A job is worked at least once, until it succeeds. It may be worked twice,
 //     at once or in any order: everything it calls reads the present state and
 //     writes it with its stamp, so that neither doubling nor order matters.
+//   - The jobs of a process that ended in the middle of them are worked by another, or
+//     by the same one started again, two to three seconds later (presence).
 //   - Tier 2's work never takes a worker from Tier 1's, nor does a rebuild.
 //
 // The kinds of jobs:

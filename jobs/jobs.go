@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -59,6 +60,7 @@ const (
 	DefaultPollInterval    = 50 * time.Millisecond
 	DefaultJobTimeout      = time.Minute
 	DefaultRescueAfter     = 2 * time.Minute
+	DefaultTakeOverEvery   = 2 * time.Second
 	DefaultSoftStopTimeout = 10 * time.Second
 	DefaultExpireEvery     = 5 * time.Minute
 	DefaultHousekeepEvery  = time.Hour
@@ -99,9 +101,12 @@ type Config struct {
 	PollInterval time.Duration
 	// JobTimeout is when a job is cancelled and tried again, chores excepted.
 	JobTimeout time.Duration
-	// RescueAfter is when a job is given to another worker because its node must
-	// be dead. Greater than JobTimeout.
+	// RescueAfter is when a job is given to another worker because its own hangs, or
+	// has seen many processes end (maxCrashes). Greater than JobTimeout.
 	RescueAfter time.Duration
+	// TakeOverEvery is how often this node looks for jobs of dead nodes, one statement
+	// each time.
+	TakeOverEvery time.Duration
 	// SoftStopTimeout is how long Stop lets running jobs finish before it cancels
 	// them; a cancelled job goes back to the queue.
 	SoftStopTimeout time.Duration
@@ -120,6 +125,7 @@ func (c Config) withDefaults() Config {
 	c.PollInterval = cmp.Or(c.PollInterval, DefaultPollInterval)
 	c.JobTimeout = cmp.Or(c.JobTimeout, DefaultJobTimeout)
 	c.RescueAfter = cmp.Or(c.RescueAfter, DefaultRescueAfter)
+	c.TakeOverEvery = cmp.Or(c.TakeOverEvery, DefaultTakeOverEvery)
 	c.SoftStopTimeout = cmp.Or(c.SoftStopTimeout, DefaultSoftStopTimeout)
 	c.ExpireEvery = cmp.Or(c.ExpireEvery, DefaultExpireEvery)
 	c.HousekeepEvery = cmp.Or(c.HousekeepEvery, DefaultHousekeepEvery)
@@ -137,6 +143,7 @@ type Jobs struct {
 	cfg     Config
 	pool    *pgxpool.Pool
 	client  *riverqueue.Client[pgx.Tx]
+	alive   *presence
 	metrics *metrics
 	running atomic.Bool
 	// halvings of maxNotes; see there.
@@ -169,6 +176,9 @@ func New(cfg Config) (*Jobs, error) {
 		pool.Close()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
+	j.alive = &presence{
+		config: pool.Config().ConnConfig, client: j.client.ID(), every: cfg.TakeOverEvery, log: cfg.Log,
+	}
 	if err := j.metrics.register(cfg.Metrics); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("jobs: %w", err)
@@ -181,6 +191,7 @@ func New(cfg Config) (*Jobs, error) {
 func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own := cfg.Pool.Config()
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
+	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
 	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 6)
 	// The context is for MinConns only.
@@ -238,6 +249,9 @@ func (j *Jobs) Start(ctx context.Context) error {
 	if err := j.answers(ctx); err != nil {
 		return fmt.Errorf("start jobs: %w", err)
 	}
+	if err := j.alive.start(ctx); err != nil {
+		return fmt.Errorf("start jobs: %w", err)
+	}
 	if err := j.client.Start(context.WithoutCancel(ctx)); err != nil {
 		return fmt.Errorf("start jobs: %w", err)
 	}
@@ -262,6 +276,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 		return errors.Join(fmt.Errorf("stop jobs: %w", err), j.cancel())
 	}
 	j.stopped = true
+	j.alive.stop() // after the last job
 	j.metrics.unregister(j.cfg.Metrics)
 	j.pool.Close()
 	return nil

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -10,19 +9,38 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Lag returns how far Tier 2 is behind: the age of the oldest change that Tier 1
-// has done and closed rivers have still to follow, 0 if there is none. A page
-// opened while it is long is brought up by itself (rivers.Freshen). What Tier 1
-// has still to do does not count: when it comes, it finds the page open. One index
-// probe; notes taken by a follow that is under way still count.
-func Lag(ctx context.Context, pool *pgxpool.Pool) (time.Duration, error) {
-	var micros int64
-	err := pool.QueryRow(ctx, `SELECT changed_at FROM behind ORDER BY id LIMIT 1`).Scan(&micros)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return 0, nil
+// Behind reports whether a change older than that is still missing, or may be, from
+// rivers that nobody had open when it was made: its distribute job is not done, be it
+// waiting, failing, running, or left by a node that died, or Tier 2 has still to follow
+// its note. A page opened meanwhile is brought up by itself (rivers.Freshen).
+//
+// Both are asked in one statement, which sees one state of the database: a job is done
+// only after its note was committed, and a note goes only when rivers have followed; so
+// no change is between the two.
+//
+// For each state it is a probe of the index for fetching, in whose order those that wait
+// come oldest first, and one of the notes' key. What is younger is passed over: a
+// moment's changes.
+func Behind(ctx context.Context, pool *pgxpool.Pool, than time.Duration) (bool, error) {
+	var is bool
+	args := pgx.StrictNamedArgs{"queue": queueNow, "priority": priorityDistribute, "than": than}
+	if err := pool.QueryRow(ctx, behind, args).Scan(&is); err != nil {
+		return false, fmt.Errorf("ask whether rivers are behind: %w", err)
 	}
-	if err != nil {
-		return 0, fmt.Errorf("read lag: %w", err)
-	}
-	return max(time.Since(time.UnixMicro(micros)), 0), nil
+	return is, nil
 }
+
+// The first priority of the queue now is distribute's alone. The order within the states
+// keeps the server to the index whatever it believes of the table, which is mostly of
+// jobs that are done.
+const behind = `
+	SELECT EXISTS (
+		SELECT FROM unnest('{available,running,retryable,scheduled}'::queue.river_job_state[]) AS undone,
+			LATERAL (
+				SELECT FROM queue.river_job
+				WHERE state = undone AND queue = @queue AND priority = @priority AND created_at < now() - @than::interval
+				ORDER BY scheduled_at LIMIT 1
+			) AS oldest
+	) OR coalesce((
+		SELECT changed_at < extract(epoch FROM now() - @than::interval) * 1000000 FROM behind ORDER BY id LIMIT 1
+	), false)`

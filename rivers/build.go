@@ -17,9 +17,10 @@ import (
 const buildTimeout = 45 * time.Second
 
 // A builder gives a sign of life now and then, however long its snapshot takes;
-// one silent for builderDead is taken over.
+// one silent for builderDead is taken over. Visitors wait that long for the page that
+// a killed node was building, and are to have it within five seconds.
 const (
-	builderDead  = 10 * time.Second
+	builderDead  = 4 * time.Second
 	builderAlive = builderDead / 5
 )
 

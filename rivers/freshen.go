@@ -12,7 +12,7 @@ import (
 )
 
 // Freshen writes the first chunk of a live river again from one snapshot,
-// tombstones included: for a page just opened while Tier 2 is far behind
+// tombstones included: for a page just opened while the tiers are far behind
 // (DESIGN: the protocol, step 9). A river that does not stand is left to its next
 // visit; so is a search, which each visit brings up.
 func (s *Store) Freshen(ctx context.Context, n Name) error {

@@ -341,7 +341,11 @@ func TestADeadBuilderIsTakenOver(t *testing.T) {
 	if _, joined, err := w.rivers.register(w.ctx, n, false); err != nil || !joined {
 		t.Fatalf("register beside a living builder: joined %v, %v", joined, err)
 	}
-	w.exec(`UPDATE rivers SET updated_at = updated_at - interval '11 seconds'`)
+	w.exec(`UPDATE rivers SET updated_at = updated_at - interval '4100 milliseconds'`)
+	if _, joined, err := w.rivers.register(w.ctx, n, false); err != nil || joined {
+		t.Errorf("register beside a builder that was silent for four seconds: joined %v, %v", joined, err)
+	}
+	w.exec(`UPDATE rivers SET updated_at = updated_at - interval '4100 milliseconds' WHERE state = 'building'`)
 	w.shows(w.visit(ann, Home, ""), "one")
 }
 
@@ -352,8 +356,8 @@ func TestASlowBuilderIsNotTakenOver(t *testing.T) {
 	w.post(ann, "one")
 	n := w.name(ann, Home, "")
 	ctx := held(w.ctx, afterSnapshot, func() {
-		w.exec(`UPDATE rivers SET updated_at = updated_at - interval '11 seconds'`)
-		old := `SELECT count(*) FROM rivers WHERE state = 'building' AND updated_at < clock_timestamp() - interval '10 seconds'`
+		w.exec(`UPDATE rivers SET updated_at = updated_at - interval '5 seconds'`)
+		old := `SELECT count(*) FROM rivers WHERE state = 'building' AND updated_at < clock_timestamp() - interval '4 seconds'`
 		for began := time.Now(); w.count(old) != 0; {
 			if time.Since(began) > builderDead {
 				t.Error("no sign of life")

@@ -59,8 +59,8 @@ type hub struct {
 	crowds   map[string]int // sockets per session or address
 	stopping bool
 
-	// lagMu guards lagging and lagAt; it is held while Tier 2's lag is read, so
-	// that those who come together ask once.
+	// lagMu guards lagging and lagAt; it is held while it is asked whether rivers lag,
+	// so that those who come together ask once.
 	lagMu   sync.Mutex
 	lagging bool
 	lagAt   time.Time
@@ -125,8 +125,9 @@ type hubConfig struct {
 	// hear delivers what the bus says until the function it returns is called.
 	hear func(func(tiers.Message)) (cancel func())
 	log  *slog.Logger
-	// lag is how far Tier 2 is behind; nil: it is not asked.
-	lag func(context.Context) (time.Duration, error)
+	// behind reports whether rivers that nobody has open may lack a change older than
+	// that; nil: it is not asked.
+	behind func(ctx context.Context, than time.Duration) (bool, error)
 	// origins are hosts, besides the one asked for, whose pages may connect.
 	origins []string
 
@@ -326,24 +327,24 @@ func (h *hub) beat(ctx context.Context) {
 	}
 }
 
-// longLag is how far behind Tier 2 may be before a page that is opened is brought
-// up by itself, and how old an answer to that question may be.
+// longLag is how old a change may be that rivers lack before a page that is opened is
+// brought up by itself, and how old an answer to that question may be.
 const longLag = time.Second
 
 // behind reports whether rivers that nobody had open may lack what happened a
 // while ago.
 func (h *hub) behind(ctx context.Context) (bool, error) {
-	if h.cfg.lag == nil {
+	if h.cfg.behind == nil {
 		return false, nil
 	}
 	h.lagMu.Lock()
 	defer h.lagMu.Unlock()
 	if now := h.cfg.now(); now.Sub(h.lagAt) >= longLag {
-		lag, err := h.cfg.lag(ctx)
+		lagging, err := h.cfg.behind(ctx, longLag)
 		if err != nil {
 			return false, err
 		}
-		h.lagging, h.lagAt = lag > longLag, now
+		h.lagging, h.lagAt = lagging, now
 	}
 	return h.lagging, nil
 }

@@ -15,7 +15,7 @@ import (
 
 // newHub returns the hub of a server. The figures are registered where the
 // registry says; nil: nowhere.
-func newHub(s *Server, registry prometheus.Registerer, lag func(context.Context) (time.Duration, error)) (*hub, error) {
+func newHub(s *Server, registry prometheus.Registerer, behind func(context.Context, time.Duration) (bool, error)) (*hub, error) {
 	metric, err := newHubMetrics(registry)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func newHub(s *Server, registry prometheus.Registerer, lag func(context.Context)
 		},
 		viewer:  s.viewer,
 		hear:    s.tiers.Subscribe,
-		lag:     lag,
+		behind:  behind,
 		log:     s.log,
 		address: s.addresses.key,
 		origins: []string{s.url.Host},

@@ -46,9 +46,9 @@ type Config struct {
 	// TrustedProxies are the networks of the proxies whose X-Forwarded-For is believed;
 	// nil: Loopback.
 	TrustedProxies []netip.Prefix
-	// Lag is how far Tier 2 is behind; a page that is opened while it is long is
-	// brought up by itself. nil: never.
-	Lag func(context.Context) (time.Duration, error)
+	// Behind reports whether rivers that nobody has open may lack a change older than
+	// that; a page that is opened meanwhile is brought up by itself. nil: never.
+	Behind func(ctx context.Context, than time.Duration) (bool, error)
 	// PartsBytes bounds the cache of rendered parts, 0: 64 MiB.
 	PartsBytes int
 }
@@ -129,7 +129,7 @@ func New(c Config) (*Server, error) {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
-	if s.hub, err = newHub(s, c.Metrics, c.Lag); err != nil {
+	if s.hub, err = newHub(s, c.Metrics, c.Behind); err != nil {
 		return nil, err
 	}
 	return s, nil

@@ -162,7 +162,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 }
 
 // sync is step 9 of the protocol of rivers: lease committed, socket registered,
-// the river brought up if Tier 2 is behind, visit, difference. If the visit finds
+// the river brought up if the tiers are behind, visit, difference. If the visit finds
 // another generation than the one that is leased, the same again with that one: a
 // lease taken after the visit would let a change between the two pass unseen.
 //

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,7 +20,12 @@ import (
 	"riverrun/migrations/testdb"
 )
 
-func TestMain(m *testing.M) { testdb.Main(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(asRiverrun) != "" {
+		main() // exits
+	}
+	testdb.Main(m)
+}
 
 // process is a run of riverrun that goes on until it is stopped.
 type process struct {
