@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Server) routeSearch(mux *http.ServeMux) {
-	mux.Handle("GET /search", s.settled(s.search))
+	mux.Handle("GET /search", s.page(s.search))
 }
 
 // searchView is the page of a search. There is no river where nothing was, or could
@@ -46,39 +46,49 @@ func searcher(v timelines.Viewer, address string) string {
 // search is what a query finds of all the viewer may read, and the form to ask
 // again.
 func (s *Server) search(w http.ResponseWriter, r *request) error {
-	view := searchView{present: s.simple(r), text: strings.TrimSpace(r.URL.Query().Get("q"))}
-	view.hushed = true
+	view := searchView{text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if view.text == "" {
-		return s.html(w, r, http.StatusOK, searchPage(view))
+		return s.searchForm(w, r, view, http.StatusOK)
 	}
 	if err := s.limits.search.allow(searcher(r.viewer, addressKey(r.Request))); err != nil {
 		return err
 	}
 	river, err := s.visit(r)
-	status := http.StatusOK
 	invalid, isInvalid := errors.AsType[*timelines.InvalidError](err)
 	switch {
 	case isInvalid:
 		// Not all that was sent can be shown again.
 		view.text = strings.ToValidUTF8(strings.ReplaceAll(view.text, "\x00", ""), "")
-		view.wrong, status = s.invalid(r, invalid).Text, http.StatusBadRequest
+		view.wrong = s.invalid(r, invalid).Text
+		return s.searchForm(w, r, view, http.StatusBadRequest)
 	case errors.Is(err, timelines.ErrBroad):
 		s.log.WarnContext(r.Context(), "search refused", "account", r.viewer.AccountID, "error", err)
-		view.wrong, status = r.loc.T("search.broad"), http.StatusBadRequest
+		view.wrong = r.loc.T("search.broad")
+		return s.searchForm(w, r, view, http.StatusBadRequest)
 	case err != nil:
 		return err
-	default:
-		view.present, view.river = river.present, river
-		view.hushed = true
-		if view.nobody, err = s.unknownIn(r, view.text); err != nil {
+	}
+	view.present, view.river = river.present, river
+	view.hushed = true
+	if view.nobody, err = s.unknownIn(r, view.text); err != nil {
+		return err
+	}
+	if len(river.articles) == 0 {
+		if view.common, err = s.tooCommon(r, view.text); err != nil {
 			return err
 		}
-		if len(river.articles) == 0 {
-			if view.common, err = s.tooCommon(r, view.text); err != nil {
-				return err
-			}
-		}
 	}
+	return s.html(w, r, http.StatusOK, searchPage(view))
+}
+
+// searchForm answers with the form alone, where there is no river that would find out
+// who looks.
+func (s *Server) searchForm(w http.ResponseWriter, r *request, view searchView, status int) error {
+	if err := s.settle(w, r); err != nil {
+		return err
+	}
+	view.present = s.simple(r)
+	view.hushed = true
 	return s.html(w, r, status, searchPage(view))
 }
 
