@@ -44,7 +44,8 @@ type called struct {
 
 // asks resolves the names of queries, all in one statement. A name that nobody has,
 // or of a place the viewer may not open, is as one where nothing stands: asked for,
-// it finds nothing; barred, it bars nothing. So nobody learns what stands there.
+// it finds nothing; barred, it bars nothing. So nobody learns what stands there. To
+// somebody who is not signed in, "me" is such a name.
 func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
 	var indexes, viewers []int64
 	var names, slugs []string
@@ -63,14 +64,15 @@ func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
 	}
 	if len(names) > 0 {
 		query := `
-			SELECT w.i, concat_ws('/', a.name, nullif(w.slug, '')), a.id, ARRAY(
+			SELECT w.i, concat_ws('/', w.name, nullif(w.slug, '')), a.id, ARRAY(
 				SELECT t.id FROM timelines t JOIN timelines g ON g.id = t.gate_id
 				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND (w.slug = '' OR t.term = w.slug)
 					AND ` + openTo("g", "w.viewer") + `
 				ORDER BY t.id)
 			FROM unnest(@asks::bigint[], @viewers::bigint[], @names::text[], @slugs::text[]) AS w(i, viewer, name, slug)
-			JOIN accounts a ON a.name = w.name`
-		args := pgx.StrictNamedArgs{"asks": indexes, "viewers": viewers, "names": names, "slugs": slugs}
+			JOIN accounts a ON a.id = CASE w.name
+				WHEN @self THEN w.viewer ELSE (SELECT id FROM accounts WHERE name = w.name) END`
+		args := pgx.StrictNamedArgs{"self": self, "asks": indexes, "viewers": viewers, "names": names, "slugs": slugs}
 		rows, err := sn.tx.Query(ctx, query, args)
 		if err != nil {
 			return nil, fmt.Errorf("resolve searches: %w", err)

@@ -68,6 +68,10 @@ func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 		if err := checkWritableTx(ctx, tx, n.Author, found); err != nil {
 			return Change{}, err
 		}
+		tongue, err := tongue.guess(ctx, tx, n.Author, where.decisive)
+		if err != nil {
+			return Change{}, err
+		}
 		c := Change{Actor: n.Author}
 		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, body, tongue, where.decisive)
 		if err != nil {
@@ -238,10 +242,10 @@ func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) ([]int64, e
 func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, tongue tongue, decisive []int64) (id int64, code string, err error) {
 	const query = `
 		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)
-		INSERT INTO posts (author_id, created_at, fresh_at, code, body, lang, lang_chosen, decisive,
+		INSERT INTO posts (author_id, created_at, fresh_at, code, body, lang, lang_chosen, lang_guessed, decisive,
 			is_public, is_protected, is_private)
 		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @lang, @chosen,
-			@decisive, f.*
+			@guessed, @decisive, f.*
 		FROM clock, (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
@@ -250,7 +254,8 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, ton
 	for range maxAttempts {
 		code = newCode()
 		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
-			"author": author, "code": code, "body": body, "lang": tongue.lang, "chosen": tongue.chosen, "decisive": decisive,
+			"author": author, "code": code, "body": body, "lang": tongue.lang, "chosen": tongue.chosen, "guessed": tongue.guessed,
+			"decisive": decisive,
 		}).Scan(&id)
 		if !errors.Is(err, pgx.ErrNoRows) {
 			break

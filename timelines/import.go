@@ -89,6 +89,8 @@ type Import struct {
 	source string
 	conn   *pgxpool.Conn
 	tally  Tally
+	// unsure are the posts met that have no language, with those they can be in.
+	unsure map[int64][]string
 }
 
 // Count is how many different things of each kind an import met.
@@ -132,7 +134,7 @@ func (s *Store) StartImport(ctx context.Context, source string) (*Import, error)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start import: %w", err), conn.Hijack().Close(ctx))
 	}
-	return &Import{store: s, source: source, conn: conn}, nil
+	return &Import{store: s, source: source, conn: conn, unsure: map[int64][]string{}}, nil
 }
 
 // Close ends the import, whatever became of it and of ctx: another may start.
@@ -210,6 +212,11 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 	}
 	im.tally.New.add(done.tally.New)
 	im.tally.There.add(done.tally.There)
+	for _, p := range done.batch.posts {
+		if len(p.fits) > 0 {
+			im.unsure[p.ID] = p.fits
+		}
+	}
 	for _, fn := range after {
 		fn(done.batch)
 	}

@@ -66,6 +66,7 @@ type importPost struct {
 	deleted bool
 	// What is stored: of a post that was there, and then of both.
 	lang     string
+	fits     []string // what it may be guessed to be in where lang is not known
 	freshAt  int64
 	decisive []int64
 	left     []int64         // where it stood before: nothing brings it back there

@@ -50,7 +50,9 @@ func (b *batch) findPosts(ctx context.Context) error {
 	}
 	for _, p := range b.posts {
 		if p.new = p.ID == 0; p.new {
-			p.lang = language.Detect(p.Body)
+			if p.lang = language.Detect(p.Body); p.lang == "" {
+				p.fits = language.Fits(p.Body)
+			}
 		}
 	}
 	return nil
@@ -119,7 +121,8 @@ func (b *batch) lockPosts(ctx context.Context) error {
 		return nil
 	}
 	const query = `
-		SELECT id, fresh_at, created_at, decisive, deleted_at IS NOT NULL, lang
+		SELECT id, fresh_at, created_at, decisive, deleted_at IS NOT NULL, lang,
+			CASE WHEN lang = '' AND deleted_at IS NULL THEN body END
 		FROM posts WHERE id = ANY(@ids) ORDER BY id FOR NO KEY UPDATE`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
 	if err != nil {
@@ -130,9 +133,13 @@ func (b *batch) lockPosts(ctx context.Context) error {
 	var decisive []int64
 	var deleted bool
 	var lang string
-	_, err = pgx.ForEachRow(rows, []any{&id, &freshAt, &createdAt, &decisive, &deleted, &lang}, func() error {
+	var unsure *string
+	_, err = pgx.ForEachRow(rows, []any{&id, &freshAt, &createdAt, &decisive, &deleted, &lang, &unsure}, func() error {
 		p := byID[id]
 		p.lang = lang
+		if unsure != nil {
+			p.fits = language.Fits(*unsure)
+		}
 		p.freshAt, p.CreatedAt, p.decisive, p.deleted = freshAt, createdAt, slices.Clone(decisive), deleted
 		return nil
 	})

@@ -67,6 +67,10 @@ func (w *town) importPosts(size int, posts ...Imported) (Tally, []Change) {
 		w.must(err)
 		changes = append(changes, c)
 	}
+	for more := true; more; {
+		more, err = im.GuessLanguages(w.Context())
+		w.must(err)
+	}
 	w.must(im.Close(w.Context()))
 	return im.Tally(), changes
 }

@@ -1,12 +1,45 @@
 package timelines
 
-import "riverrun/timelines/language"
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/language"
+)
+
+// The language of a post is the one its author chose; else the one its text is surely
+// in (language.Detect); else, of those the text can be in (language.Fits), the one most
+// of its author's latest posts are surely in; else the one most of its groups' latest
+// posts are in. It is found when the text is written, and an import does so at its end,
+// when it knows what everybody writes (Import.GuessLanguages).
+//
+// Guessed languages count for no other guess, so that they do not reinforce themselves:
+// somebody who writes in German, and a few times in English, is not taken for English
+// post by post. Nor do posts count that only some may read: what people write among
+// themselves is not to show in what they write for all.
+//
+// Rejected: to read back all posts without a language when an author's usual one
+// changes, and to migrate old ones. Who edits one or imports it again has it guessed.
+
+const (
+	// latestPosts is how many posts of an author, or of a group, are looked at.
+	latestPosts = 100
+	// leastSure is in how many of ten of them a language must surely be.
+	leastSure = 1
+)
 
 // tongue is the language of a post: one of language.Known, or "" if that is not
 // known, and whether its author said so.
 type tongue struct {
 	lang   string
 	chosen bool
+	// fits are the languages it may be guessed to be in where lang is not known; guessed:
+	// it was.
+	fits    []string
+	guessed bool
 }
 
 // tongueOf is the language the author chose for a body, or else the one it is
@@ -15,9 +48,162 @@ type tongue struct {
 func tongueOf(body, chosen string) (tongue, error) {
 	switch {
 	case chosen == "":
-		return tongue{lang: language.Detect(body)}, nil
+		if lang := language.Detect(body); lang != "" {
+			return tongue{lang: lang}, nil
+		}
+		return tongue{fits: language.Fits(body)}, nil
 	case language.IsKnown(chosen):
 		return tongue{lang: chosen, chosen: true}, nil
 	}
 	return tongue{}, &InvalidError{Field: "language", Code: "language_unknown"}
+}
+
+// guess returns the tongue with the language that its author's other posts are in, or
+// those of the groups among the post's places, if the text can be in it.
+func (t tongue) guess(ctx context.Context, tx pgx.Tx, author int64, decisive []int64) (tongue, error) {
+	if t.lang != "" || len(t.fits) == 0 {
+		return t, nil
+	}
+	const query = `
+		WITH usual AS (` + usualLanguages + `)
+		SELECT coalesce(
+			(SELECT lang FROM usual WHERE author = @author AND lang = ANY(@fits) ORDER BY posts DESC, lang LIMIT 1),
+			(SELECT lang FROM usual WHERE place <> 0 AND lang = ANY(@fits) GROUP BY lang ORDER BY sum(posts) DESC, lang LIMIT 1),
+			'')`
+	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
+		"author": author, "authors": []int64{author}, "places": decisive, "fits": t.fits, "latest": latestPosts, "least": leastSure,
+	}).Scan(&t.lang)
+	if err != nil {
+		return t, fmt.Errorf("guess language: %w", err)
+	}
+	t.guessed = t.lang != ""
+	return t, nil
+}
+
+// usualLanguages yields the languages that the authors, and the groups among the places,
+// write in, with how many of their latest posts are surely in each.
+const usualLanguages = `
+	SELECT w.author, w.place, l.lang, l.posts
+	FROM (
+		SELECT id AS author, 0::bigint AS place FROM unnest(@authors::bigint[]) id
+		UNION ALL
+		SELECT 0, t.id FROM timelines t WHERE t.id = ANY(@places) AND t.kind = 'group'
+	) w
+	CROSS JOIN LATERAL (
+		SELECT latest.lang, count(*) AS posts, sum(count(*)) OVER () AS of_all
+		FROM (
+			(SELECT CASE WHEN p.lang_guessed OR p.deleted_at IS NOT NULL OR NOT (p.is_public OR p.is_protected) THEN '' ELSE p.lang END AS lang
+			FROM posts p WHERE w.author <> 0 AND p.author_id = w.author ORDER BY p.id DESC LIMIT @latest)
+			UNION ALL
+			(SELECT CASE WHEN p.lang_guessed OR NOT (p.is_public OR p.is_protected) THEN '' ELSE p.lang END
+			FROM (
+				SELECT e.post_id FROM timeline_entries e
+				WHERE w.place <> 0 AND e.timeline_id = w.place AND NOT e.withdrawn
+				ORDER BY e.created_at DESC, e.post_id DESC LIMIT @latest) e
+			JOIN posts p ON p.id = e.post_id)
+		) latest
+		GROUP BY latest.lang
+	) l
+	WHERE l.lang <> '' AND l.posts * 10 >= l.of_all * @least`
+
+// guessBlock is how many posts get their language in one transaction.
+const guessBlock = 500
+
+// GuessLanguages gives some of the posts that the import met, and that still have no
+// language, the one their author or group writes in, and reports whether more are left.
+// It is for the end of an import, when it knows what they write; posts of an import that
+// ended before that are met again by the next.
+func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
+	if len(im.unsure) == 0 {
+		return false, nil
+	}
+	var ids []int64
+	for id := range im.unsure {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	ids = ids[:min(len(ids), guessBlock)]
+	// A row for each language that each of them can be in.
+	var posts []int64
+	var fits []string
+	for _, id := range ids {
+		for _, lang := range im.unsure[id] {
+			posts, fits = append(posts, id), append(fits, lang)
+		}
+	}
+	_, err = inTxOn(ctx, im.conn, func(tx pgx.Tx) (struct{}, error) {
+		return struct{}{}, im.store.guessManyTx(ctx, tx, posts, fits)
+	})
+	if err != nil {
+		return false, fmt.Errorf("import: %w", err)
+	}
+	for _, id := range ids {
+		delete(im.unsure, id)
+	}
+	return len(im.unsure) > 0, nil
+}
+
+// guessManyTx guesses languages of posts, each of which can be in those beside it, and
+// lets the posts stand in the aggregates of theirs, where they stand in those of all.
+func (s *Store) guessManyTx(ctx context.Context, tx pgx.Tx, posts []int64, fits []string) error {
+	const where = `
+		SELECT coalesce(array_agg(DISTINCT p.author_id), '{}'), coalesce(array_agg(DISTINCT d.id) FILTER (WHERE d.id IS NOT NULL), '{}')
+		FROM posts p LEFT JOIN LATERAL unnest(p.decisive) d(id) ON true WHERE p.id = ANY(@posts)`
+	var authors, places []int64
+	if err := tx.QueryRow(ctx, where, pgx.StrictNamedArgs{"posts": posts}).Scan(&authors, &places); err != nil {
+		return fmt.Errorf("guess languages: %w", err)
+	}
+	// The version first: the lock of each, in the order of their ids.
+	const guess = `
+		WITH usual AS MATERIALIZED (` + usualLanguages + `
+		), fit AS (
+			SELECT * FROM unnest(@posts::bigint[], @fits::text[]) AS f(post_id, lang)
+		), guessed AS MATERIALIZED (
+			SELECT DISTINCT ON (p.id) p.id, u.lang
+			FROM fit f
+			JOIN posts p ON p.id = f.post_id
+			JOIN usual u ON u.lang = f.lang AND (u.author = p.author_id OR u.place = ANY(p.decisive))
+			ORDER BY p.id, u.author = p.author_id DESC, u.posts DESC, u.lang
+		), locked AS MATERIALIZED (
+			SELECT p.id FROM posts p JOIN guessed USING (id) ORDER BY p.id FOR NO KEY UPDATE OF p
+		)
+		UPDATE posts p SET version = version + 1, lang = g.lang, lang_guessed = true
+		FROM locked JOIN guessed g USING (id)
+		WHERE p.id = locked.id AND p.lang = '' AND p.deleted_at IS NULL
+		RETURNING p.id`
+	rows, err := tx.Query(ctx, guess, pgx.StrictNamedArgs{
+		"authors": authors, "places": places, "posts": posts, "fits": fits, "latest": latestPosts, "least": leastSure,
+	})
+	changed, err := collectIDs(rows, err, "posts of guessed languages")
+	if err != nil || len(changed) == 0 {
+		return err
+	}
+	const enter = `
+		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT t.id, p.id, a.entered_at, greatest(a.entered_at, p.fresh_at), a.created_at
+		FROM posts p
+		JOIN timelines whole ON whole.kind IN ('everything', 'best', 'mostfaved') AND whole.their_id = 0 AND whole.term = ''
+		JOIN timeline_entries a ON a.timeline_id = whole.id AND a.post_id = p.id AND NOT a.withdrawn
+		JOIN timelines t ON t.kind = whole.kind AND t.their_id = 0 AND t.term = p.lang
+		WHERE p.id = ANY(@posts)
+		ORDER BY t.id, p.id
+		ON CONFLICT (timeline_id, post_id) DO UPDATE SET withdrawn = false, fresh_at = greatest(e.entered_at, EXCLUDED.fresh_at)
+		RETURNING post_id, timeline_id`
+	touched := map[int64][]int64{}
+	if rows, err = tx.Query(ctx, enter, pgx.StrictNamedArgs{"posts": changed}); err != nil {
+		return fmt.Errorf("enter languages: %w", err)
+	}
+	var post, timeline int64
+	_, err = pgx.ForEachRow(rows, []any{&post, &timeline}, func() error {
+		touched[post] = append(touched[post], timeline)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("enter languages: %w", err)
+	}
+	var events []Event
+	for _, post := range changed {
+		events = append(events, Touched{PostID: post, Timelines: union(touched[post], nil)})
+	}
+	return s.announceTx(ctx, tx, events...)
 }

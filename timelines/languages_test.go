@@ -1,6 +1,9 @@
 package timelines
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 // langOf is a post's language and whether its author chose it.
 func (w *town) langOf(post int64) string {
@@ -18,7 +21,7 @@ func TestLanguageOfAPost(t *testing.T) {
 	bob := w.user("bob")
 	c := w.post(bob, english)
 	w.same("found out", w.langOf(c.PostID), "en")
-	w.same("of a text in none", w.langOf(w.post(bob, "hm").PostID), "")
+	w.same("of a text in none", w.langOf(w.post(bob, "日本語").PostID), "")
 	edit := func(body string) {
 		t.Helper()
 		w.must(second(w.EditPost(t.Context(), bob.ID, c.Code, body)))
@@ -72,4 +75,125 @@ func TestLanguageOfAPost(t *testing.T) {
 	w.importPosts(1, told)
 	w.same("of an imported post", w.langOf(w.imported(originPost, "1")), "ru")
 	w.sound()
+}
+
+// A short text is in the language its author writes in, else its group does, if its
+// letters allow.
+func TestGuessedLanguages(t *testing.T) {
+	w := newTown(t)
+	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")
+	const short, kratko = "Lunch!", "Обед!"
+	w.same("of somebody nobody knows", w.langOf(w.post(ann, short).PostID), "")
+	w.post(ann, english)
+	first := w.post(ann, short)
+	w.same("as ann writes", w.langOf(first.PostID), "en")
+	w.same("of letters she does not write", w.langOf(w.post(ann, kratko).PostID), "")
+	w.same("a link", w.langOf(w.post(ann, "https://example.org/").PostID), "en")
+	w.same("another script", w.langOf(w.post(ann, "日本語").PostID), "")
+	w.same("accents", w.langOf(w.post(ann, "Schönes Wetter").PostID), "")
+	w.same("that stands among all of the language", w.stands(first.PostID, KindEverything, "en"), true)
+
+	// Of two that a text can be in, what most of them are.
+	w.post(ann, russian)
+	w.same("mostly English still, or as often", w.langOf(w.post(ann, "https://example.org/1").PostID), "en")
+	w.post(ann, russian+" Да.")
+	w.same("mostly Russian", w.langOf(w.post(ann, "https://example.org/2").PostID), "ru")
+	w.post(ann, english)
+	w.same("and now and then English", w.langOf(w.post(ann, short).PostID), "en")
+
+	// Guesses are no reason for guesses.
+	w.post(bob, english)
+	for range 12 {
+		w.post(bob, short)
+	}
+	w.same("one of thirteen is too few", w.langOf(w.post(bob, short).PostID), "")
+
+	// The group's, if the author has none.
+	w.group(ann, "club", Public)
+	w.post(ann, russian, "club")
+	w.same("as the club writes", w.langOf(w.post(cat, kratko, "club").PostID), "ru")
+	w.same("elsewhere cat is unknown", w.langOf(w.post(cat, kratko).PostID), "")
+
+	// What some alone may read tells nothing to all.
+	dan := w.user("dan")
+	w.post(dan, english, "dan/private")
+	w.post(dan, english, "ann")
+	w.same("as dan writes in private", w.langOf(w.post(dan, short).PostID), "")
+
+	// An edit guesses anew, the same text does not.
+	eve := w.user("eve")
+	c := w.post(eve, short)
+	w.post(eve, english)
+	version := w.version(c.PostID)
+	w.must(second(w.EditPost(t.Context(), eve.ID, c.Code, short)))
+	w.same("the same text changes nothing", fmt.Sprint(w.langOf(c.PostID), w.version(c.PostID)), fmt.Sprint("", version))
+	w.must(second(w.EditPost(t.Context(), eve.ID, c.Code, "Supper!")))
+	w.same("an edited one is guessed", w.langOf(c.PostID), "en")
+	w.same("and stands there", w.stands(c.PostID, KindEverything, "en"), true)
+	w.must(second(w.EditPost(t.Context(), eve.ID, c.Code, "Ужин!")))
+	w.same("until it cannot be", w.langOf(c.PostID), "")
+	w.same("and leaves", w.stands(c.PostID, KindEverything, "en"), false)
+	w.sound()
+}
+
+// stands reports whether the post stands in the aggregate of the kind and language.
+func (w *town) stands(post int64, kind, lang string) bool {
+	w.Helper()
+	return value[bool](w, `
+		SELECT EXISTS (
+			SELECT FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
+			WHERE e.post_id = $1 AND t.kind = $2 AND t.term = $3 AND NOT e.withdrawn)`, post, kind, lang)
+}
+
+// What an import brings first is guessed by what it brings last, and an import that
+// ended in between is made good by the next.
+func TestGuessedLanguagesOfAnImport(t *testing.T) {
+	w := newTown(t)
+	told := func(id, author, body string, likers ...string) Imported {
+		p := tale(id)
+		p.Author, p.Body = person(author), body
+		for _, liker := range likers {
+			p.Likes = append(p.Likes, thumb(liker, 1))
+		}
+		return p
+	}
+	posts := []Imported{
+		told("1", "ann", "Lunch!", "b", "c", "d", "e", "f", "g"),
+		told("2", "ann", "Обед!"),
+		told("3", "bob", "Supper!"),
+		told("4", "bob", "日本語"),
+		told("5", "ann", english),
+		told("6", "bob", russian),
+	}
+	im, err := w.StartImport(t.Context(), FriendFeedSource)
+	w.must(err)
+	_, err = im.Add(t.Context(), posts)
+	w.must(err)
+	w.must(im.Close(t.Context())) // the guesses are still to come
+	w.same("before", w.langOf(w.imported(originPost, "1")), "")
+	version := w.version(w.imported(originPost, "1"))
+	sure := w.version(w.imported(originPost, "5"))
+
+	w.importPosts(2, posts...)
+	got := ""
+	for _, p := range posts {
+		got += fmt.Sprintf("%s:%s ", p.ExternalID, w.langOf(w.imported(originPost, p.ExternalID)))
+	}
+	w.same("languages", got, "1:en 2:ru 3:en 4: 5:en 6:ru ")
+	first := w.imported(originPost, "1")
+	w.same("the version of what was guessed", w.version(first), version+1)
+	w.same("the version of what was known", w.version(w.imported(originPost, "5")), sure)
+	for _, kind := range []string{KindEverything, KindBest} {
+		w.same(kind, w.stands(first, kind, "en"), true)
+		w.same(kind+" stands where it does among all", value[bool](w, `
+			SELECT count(DISTINCT (e.entered_at, e.fresh_at, e.created_at)) = 1 AND count(*) = 2
+			FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
+			WHERE e.post_id = $1 AND t.kind = $2`, first, kind), true)
+	}
+	w.same("of a known post", w.stands(first, KindEverything, "ru"), false)
+	w.sound()
+
+	// Once more, and nothing changes.
+	w.importPosts(3, posts...)
+	w.same("the version then", w.version(first), version+1)
 }

@@ -165,15 +165,30 @@ func newText(body, language string) (t text, err error) {
 // rewriteTx changes what a locked post says, and returns the timelines touched.
 func (s *Store) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, t text) (touched []int64, changed bool, err error) {
 	const edit = `
-		UPDATE posts p SET body = @body, lang = n.lang, lang_chosen = n.chosen,
+		UPDATE posts p SET body = @body, lang = n.lang, lang_chosen = n.chosen, lang_guessed = n.guessed,
 			edited_at = CASE WHEN p.body <> @body THEN clock_timestamp() ELSE p.edited_at END
 		FROM (
-			SELECT CASE WHEN @keep AND lang_chosen THEN lang ELSE @lang END AS lang,
-				CASE WHEN @keep THEN lang_chosen ELSE @chosen END AS chosen
-			FROM posts WHERE id = @post) n
+			SELECT CASE WHEN stays THEN lang ELSE @lang END AS lang,
+				CASE WHEN stays THEN lang_chosen ELSE @chosen END AS chosen,
+				CASE WHEN stays THEN lang_guessed ELSE @guessed END AS guessed
+			FROM (
+				-- A choice that is kept; and the same text, of which nothing new is guessed.
+				SELECT *, CASE WHEN lang_chosen THEN @keep ELSE NOT @chosen AND body = @body END AS stays
+				FROM posts WHERE id = @post) was) n
 		WHERE p.id = @post AND (p.body, p.lang, p.lang_chosen) <> (@body, n.lang, n.chosen)`
+	tongue := t.tongue
+	if len(tongue.fits) > 0 {
+		var decisive []int64
+		err := tx.QueryRow(ctx, `SELECT decisive FROM posts WHERE id = @post`, pgx.StrictNamedArgs{"post": p.ID}).Scan(&decisive)
+		if err != nil {
+			return nil, false, fmt.Errorf("read places of a post: %w", err)
+		}
+		if tongue, err = tongue.guess(ctx, tx, p.AuthorID, decisive); err != nil {
+			return nil, false, err
+		}
+	}
 	tag, err := tx.Exec(ctx, edit, pgx.StrictNamedArgs{
-		"post": p.ID, "body": t.body, "keep": t.keep, "lang": t.tongue.lang, "chosen": t.tongue.chosen,
+		"post": p.ID, "body": t.body, "keep": t.keep, "lang": tongue.lang, "chosen": tongue.chosen, "guessed": tongue.guessed,
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("edit post: %w", err)
@@ -220,7 +235,7 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 		var empty pgx.Batch
 		empty.Queue(`
 			UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '',
-				lang = '', lang_chosen = false, is_public = false, is_protected = false, is_private = false
+				lang = '', lang_chosen = false, lang_guessed = false, is_public = false, is_protected = false, is_private = false
 			WHERE id = @post`, args)
 		empty.Queue(`
 			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''

@@ -15,7 +15,8 @@ import (
 // The language: words, all of which must be there, whatever their endings;
 // "phrases", whose words stand side by side; #tags; from:name, who wrote the text,
 // any of several; in:name, the group or the person's feeds where the post stands,
-// and in:name/slug, the sub-feed alone, any of several; each of these with a - before it must not be. There is no wrong
+// and in:name/slug, the sub-feed alone, any of several; each of these with a - before it must not be.
+// from: and in: are от: and в: too, and the name me, in Russian я or меня, is the viewer. There is no wrong
 // query: a quote left open ends with the query, and what says nothing (a lone -,
 // from: without a name) is passed over.
 //
@@ -44,8 +45,17 @@ const (
 	termIn
 )
 
-// prefixes of the terms that have one.
+// prefixes of the terms that have one, in the canonical form.
 var prefixes = map[termKind]string{termTag: "#", termFrom: "from:", termIn: "in:"}
+
+// spellings are all prefixes that are understood.
+var spellings = map[string]termKind{"#": termTag, "from:": termFrom, "от:": termFrom, "in:": termIn, "в:": termIn}
+
+// self is the name that stands for the viewer, in the canonical form: too short to be
+// anybody's. selves are what it is in other words.
+const self = "me"
+
+var selves = []string{"я", "меня"}
 
 // Bounds of a query, in characters as typed and in terms.
 const (
@@ -101,21 +111,33 @@ func nextTerm(s string) (t queryTerm, rest string) {
 		end = len(s)
 	}
 	word, rest := s[:end], s[end:]
-	for kind, prefix := range prefixes {
+	for prefix, kind := range spellings {
 		if value, ok := strings.CutPrefix(word, prefix); ok {
 			switch t.kind = kind; kind {
 			case termTag:
 				t.text = tagOf(value)
 			case termIn: // as a link has it, too
-				t.text = strings.TrimRight(strings.TrimLeft(value, "@/"), "/")
+				t.text = ofSelf(strings.TrimRight(strings.TrimLeft(value, "@/"), "/"))
 			default:
-				t.text = strings.TrimLeft(value, "@")
+				t.text = ofSelf(strings.TrimLeft(value, "@"))
 			}
 			return t, rest
 		}
 	}
 	t.text = plainWords(word)
 	return t, rest
+}
+
+// ofSelf is a name, or a name with a slug, with self for its other words.
+func ofSelf(text string) string {
+	name, slug, slashed := strings.Cut(text, "/")
+	switch {
+	case !slices.Contains(selves, name):
+		return text
+	case slashed:
+		return self + "/" + slug
+	}
+	return self
 }
 
 // plainWords are words as a query keeps them, "" if nothing in them can be found.
@@ -188,7 +210,7 @@ func (q Query) Finds() bool {
 }
 
 // Names are the names of accounts in the query, each once: those that must have
-// written it, or where it must stand, and those that must not.
+// written it, or where it must stand, and those that must not. The viewer's "me" is none.
 func (q Query) Names() []string {
 	var names []string
 	for _, t := range q.terms {
@@ -201,7 +223,7 @@ func (q Query) Names() []string {
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == self })
 }
 
 // asksOfText reports whether anything is asked of the text or its author; else only

@@ -25,6 +25,11 @@ func TestParseQuery(t *testing.T) {
 		"from:Bob IN:Club -from:ann":     "from:bob in:club -from:ann",
 		"from: in: from:@bob":            "from:bob",
 		"in:Bob/Photos IN:/@bob/photos/": "in:bob/photos",
+		"От:Bob В:club -от:ann":          "from:bob in:club -from:ann",
+		"from:me от:я ОТ:Меня":           "from:me",
+		"в:меня/photos in:me":            "in:me in:me/photos",
+		`"от:bob" от: в: "от:меня"`:      `"от:bob" "от:меня"`,
+		"отбой: вот:":                    "вот: отбой:",
 		"in:bob/ in:/ -in:bob//":         "in:bob -in:bob",
 		"from:bob/photos":                "from:bob/photos",
 		`from:"bob"`:                     "bob",
@@ -74,7 +79,7 @@ func TestParseQuery(t *testing.T) {
 
 // The canonical form means the same query, and is its own.
 func FuzzParseQuery(f *testing.F) {
-	for _, text := range []string{`"white cat" -black from:bob in:club #tag`, `-"`, "from:-x", "#\u0301", "İ", `a"b`, "-#a-b", "from:@@", "ſ K", "in:bob/photos in:/@/x/"} {
+	for _, text := range []string{`"white cat" -black from:bob in:club #tag`, `-"`, "from:-x", "#\u0301", "İ", `a"b`, "-#a-b", "from:@@", "ſ K", "in:bob/photos in:/@/x/", "от:я в:меня/x -В:me"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

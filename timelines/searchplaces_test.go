@@ -38,3 +38,25 @@ func TestSearchInSubfeeds(t *testing.T) {
 	w.finds(cat.ID, "in:cat/private", "secret nine")
 	w.finds(bob.ID, "in:cat/private")
 }
+
+// "me" is whoever asks, in all ways to say it, and nobody to those who are not signed in.
+func TestSearchForMyself(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	w.must(second(w.CreateSubfeed(t.Context(), ann.ID, "photos", "Photos", Public)))
+	w.post(ann, "secret one")
+	w.post(ann, "secret two", "ann/photos")
+	w.post(bob, "secret three")
+	for _, text := range []string{"from:me", "from:Me", "secret from:@me", "от:меня", "ОТ:Я", "secret in:me", "в:меня", "secret -от:bob"} {
+		w.finds(ann.ID, text, "secret two", "secret one")
+	}
+	w.finds(bob.ID, "secret от:меня", "secret three")
+	w.finds(bob.ID, "secret -from:me", "secret two", "secret one")
+	w.finds(ann.ID, "в:я/photos", "secret two")
+	w.finds(ann.ID, "в:ann/photos", "secret two")
+	w.finds(bob.ID, "from:me from:ann", "secret three", "secret two", "secret one")
+	for _, text := range []string{"from:me", "secret от:меня", "in:me", "in:me/photos"} {
+		w.finds(0, text)
+	}
+	w.finds(0, "secret -from:me", "secret three", "secret two", "secret one")
+}

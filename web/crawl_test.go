@@ -140,44 +140,6 @@ func TestLanguages(t *testing.T) {
 	}
 }
 
-// TestWarmPageIsOneStatement: a page that was seen before asks the secondary
-// store once and the primary store not at all, composer and names included.
-func TestWarmPageIsOneStatement(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna"), s.person("bob")
-	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public")
-	anna.visitor().post("/bob/subscribe")
-	anna.visitor().post("/chess-club/subscribe")
-	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
-	anna.visitor().post("/lists", "title", "Some")
-	anna.visitor().post("/bob/place", "list", "some")
-	anna.comment(bob.post("Hello", "bob", "bob/photos", "chess-club").Code, "A remark")
-	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
-		for _, address := range []string{
-			"/", "/everything", "/best?lang=en", "/tag/river", "/filter/mentions", "/bob", "/bob/likes", "/anna/comments", "/chess-club",
-			"/filter/discussions", "/filter/eyes", "/anna/private", "/bob/photos", "/lists/some", "/?mode=friends",
-		} {
-			if name == "nobody" && (strings.HasPrefix(address, "/?") || address == "/" || address == "/lists/some" ||
-				strings.HasPrefix(address, "/filter/") || address == "/anna/private") {
-				continue
-			}
-			v.get(address).wants(200) // built
-			v.get(address).wants(200)
-			// What else runs beside may use a connection now and then; not each time.
-			least := [2]int64{1 << 60, 1 << 60}
-			for range 10 {
-				before := [2]int64{s.db.Primary.Stat().AcquireCount(), s.db.Secondary.Stat().AcquireCount()}
-				v.get(address).wants(200)
-				least[0] = min(least[0], s.db.Primary.Stat().AcquireCount()-before[0])
-				least[1] = min(least[1], s.db.Secondary.Stat().AcquireCount()-before[1])
-			}
-			if least != [2]int64{0, 1} {
-				t.Errorf("%s: GET %s warm: %d statements of the primary and %d of the secondary store, want 0 and 1", name, address, least[0], least[1])
-			}
-		}
-	}
-}
-
 // TestFirstSegmentsAreReserved: no account can take a name that an address of
 // ours begins with.
 func TestFirstSegmentsAreReserved(t *testing.T) {

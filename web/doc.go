@@ -12,7 +12,9 @@
 //     rendered once per (post, version, language, rights, destinations) and holds
 //     nothing that depends on who looks. Names are resolved when it is shown.
 //   - A warm page costs the one statement of rivers.Store.Visit: sessions, names
-//     and access sets come from timelines.AccessCache.
+//     and access sets come from timelines.AccessCache. A search costs another one
+//     before it, which asks what changed since the search was last brought up, and one
+//     to the primary store, for people and groups (Server.lookAround).
 //   - A success is answered only after tiers.Tiers.Act returned: my own change is
 //     in the reply (R3), and a narrowing holds from the reply on (R4).
 //   - People's text never becomes markup (textHTML), people's addresses never

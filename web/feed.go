@@ -95,18 +95,30 @@ func (s *Server) feed(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	sum := sha256.Sum256(body)
-	tag := `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+	// Weak: the same whatever the bytes are compressed to.
+	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache")
-	h.Set("Vary", "Accept-Language")
+	h.Add("Vary", "Accept-Language")
 	h.Set("ETag", tag)
-	if slices.Contains(strings.Split(strings.ReplaceAll(r.Header.Get("If-None-Match"), " ", ""), ","), tag) {
+	if hasTag(r.Header.Get("If-None-Match"), tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
 	h.Set("Content-Type", format.mime)
 	_, _ = w.Write(body) // the reader has gone: nobody to tell
 	return nil
+}
+
+// hasTag reports whether an If-None-Match names the entity tag, which it compares weakly
+// (RFC 9110, 13.1.2).
+func hasTag(header, tag string) bool {
+	for had := range strings.SplitSeq(header, ",") {
+		if strings.TrimPrefix(strings.TrimSpace(had), "W/") == strings.TrimPrefix(tag, "W/") {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Server) feedFile(r *request, at riverPage, n rivers.Name, page *rivers.Page, path string) (feedFile, error) {

@@ -138,7 +138,9 @@ func (p *present) namedIn(ids []int64, it *rivers.Item) []int64 {
 	named, _ := foldLikes(p.viewer.AccountID, p.sets, it.Likes(), likesShown(it.Full))
 	ids = append(ids, named...)
 	for _, t := range it.Why {
-		ids = append(ids, t.TheirID)
+		if t.Kind != timelines.KindPost { // whose id is the post's, which no account has
+			ids = append(ids, t.TheirID)
+		}
 	}
 	for _, t := range it.To {
 		ids = append(ids, t.TheirID)

@@ -65,14 +65,20 @@ func (r *request) receive() error {
 // (R4).
 func (s *Server) settled(h handler) http.Handler {
 	return s.page(func(w http.ResponseWriter, r *request) error {
-		if err := s.rivers.Settle(r.Context()); err != nil {
-			return err
-		}
-		if err := s.identify(w, r); err != nil {
+		if err := s.settle(w, r); err != nil {
 			return err
 		}
 		return h(w, r)
 	})
+}
+
+// settle reads the access clock and, with what this node knows then, who sent the
+// request.
+func (s *Server) settle(w http.ResponseWriter, r *request) error {
+	if err := s.rivers.Settle(r.Context()); err != nil {
+		return err
+	}
+	return s.identify(w, r)
 }
 
 // viewerField names in a form whose page it was sent from, where river.js could say so:

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *Server) routeSearch(mux *http.ServeMux) {
-	mux.Handle("GET /search", s.settled(s.search))
+	mux.Handle("GET /search", s.page(s.search))
 }
 
 // searchView is the page of a search. There is no river where nothing was, or could
@@ -24,6 +24,9 @@ type searchView struct {
 	// that says so: that there is an account is no secret, whatever it lets the viewer
 	// read.
 	nobody []string
+	// accounts are the people and groups whose names or titles begin as was asked for:
+	// what the directories show of them.
+	accounts []timelines.Account
 	// common: nothing was found because its words are too common to be searched for.
 	common bool
 }
@@ -46,57 +49,78 @@ func searcher(v timelines.Viewer, address string) string {
 // search is what a query finds of all the viewer may read, and the form to ask
 // again.
 func (s *Server) search(w http.ResponseWriter, r *request) error {
-	view := searchView{present: s.simple(r), text: strings.TrimSpace(r.URL.Query().Get("q"))}
-	view.hushed = true
+	view := searchView{text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if view.text == "" {
-		return s.html(w, r, http.StatusOK, searchPage(view))
+		return s.searchForm(w, r, view, http.StatusOK)
 	}
 	if err := s.limits.search.allow(searcher(r.viewer, s.addresses.key(r.Request))); err != nil {
 		return err
 	}
 	river, err := s.visit(r)
-	status := http.StatusOK
 	invalid, isInvalid := errors.AsType[*timelines.InvalidError](err)
 	switch {
 	case isInvalid:
 		// Not all that was sent can be shown again.
 		view.text = strings.ToValidUTF8(strings.ReplaceAll(view.text, "\x00", ""), "")
-		view.wrong, status = s.invalid(r, invalid).Text, http.StatusBadRequest
+		view.wrong = s.invalid(r, invalid).Text
+		return s.searchForm(w, r, view, http.StatusBadRequest)
 	case errors.Is(err, timelines.ErrBroad):
 		s.log.WarnContext(r.Context(), "search refused", "account", r.viewer.AccountID, "error", err)
-		view.wrong, status = r.loc.T("search.broad"), http.StatusBadRequest
+		view.wrong = r.loc.T("search.broad")
+		return s.searchForm(w, r, view, http.StatusBadRequest)
 	case err != nil:
 		return err
-	default:
-		view.present, view.river = river.present, river
-		view.hushed = true
-		if view.nobody, err = s.unknownIn(r, view.text); err != nil {
+	}
+	view.present, view.river = river.present, river
+	view.hushed = true
+	if err := s.lookAround(r, &view); err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, searchPage(view))
+}
+
+// mostAccounts is how many people and groups a search shows.
+const mostAccounts = 10
+
+// lookAround finds what stands above the posts that a search found. Each part is a
+// statement to the primary store, of which the search of one page needs one at most: who
+// is called so, for a query of words alone; which names nobody has, for one with names;
+// and, where nothing was found, whether its words are too common, which adds one.
+func (s *Server) lookAround(r *request, v *searchView) error {
+	q, err := timelines.ParseQuery(v.text)
+	if err != nil {
+		return err
+	}
+	if v.river.top() {
+		if v.accounts, err = s.timelines.FindAccounts(r.Context(), q, mostAccounts); err != nil {
 			return err
 		}
-		if len(river.articles) == 0 {
-			if view.common, err = s.tooCommon(r, view.text); err != nil {
-				return err
-			}
-		}
 	}
+	if v.nobody, err = s.unknownIn(r, q); err != nil {
+		return err
+	}
+	if len(v.river.articles) == 0 {
+		v.common, err = s.timelines.TooCommon(r.Context(), q)
+	}
+	return err
+}
+
+// searchForm answers with the form alone, where there is no river that would find out
+// who looks.
+func (s *Server) searchForm(w http.ResponseWriter, r *request, view searchView, status int) error {
+	if err := s.settle(w, r); err != nil {
+		return err
+	}
+	view.present = s.simple(r)
+	view.hushed = true
 	return s.html(w, r, status, searchPage(view))
 }
 
-// tooCommon reports whether a query's words are too common to be searched for.
-func (s *Server) tooCommon(r *request, text string) (bool, error) {
-	q, err := timelines.ParseQuery(text)
-	if err != nil {
-		return false, err
-	}
-	return s.timelines.TooCommon(r.Context(), q)
-}
-
 // unknownIn returns the names in a query that no account has.
-func (s *Server) unknownIn(r *request, text string) ([]string, error) {
-	q, err := timelines.ParseQuery(text)
+func (s *Server) unknownIn(r *request, q timelines.Query) ([]string, error) {
 	names := q.Names()
-	if err != nil || len(names) == 0 {
-		return nil, err
+	if len(names) == 0 {
+		return nil, nil
 	}
 	accounts, err := s.timelines.AccountsNamed(r.Context(), names)
 	if err != nil {

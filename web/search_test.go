@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,6 +55,62 @@ func TestSearchPage(t *testing.T) {
 	older := s.visitor().get("/search?q=cat").wants(200).has("before=", `rel="next"`)
 	link := linkAfter(older.body, `class="older"`)
 	s.visitor().get(link).wants(200).has("The white cats sleep", "Back to the newest")
+}
+
+// Above the posts stand people and groups who are called so: whatever the viewer may read
+// of them, and no more of them than the directories show.
+func TestSearchFindsAccounts(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	anna.visitor().post("/settings", "title", "Анна Ёлкина", "about", "About anna").wants(303)
+	anna.visitor().post("/groups", "name", "closed-club", "title", "Annals of the Weir", "about", "About the club", "access", "private").wants(303)
+	bob.post("Ann was here")
+	for range 26 {
+		bob.post("Елка from:bob")
+	}
+	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
+		t.Run(name, func(t *testing.T) {
+			v.t = t
+			v.get("/search?q=ann").wants(200).has("<h2>People and groups</h2>", `href="/anna"`, "Анна Ёлкина", "@anna",
+				`href="/closed-club"`, "Annals of the Weir", "private", "Ann was here").lacks("About")
+			found := v.get("/search?q=елк").wants(200).has(`class="found"`, `href="/anna"`).lacks("closed-club")
+			if strings.Index(found.body, `class="found"`) > strings.Index(found.body, `id="river"`) {
+				t.Error("people stand below the posts")
+			}
+			for _, q := range []string{"zebra", "%23ann", "from:bob", "from:bob+ann", "in:anna"} {
+				v.get("/search?q=" + q).wants(200).lacks(`class="found"`)
+			}
+			// They stand above the newest posts, not above each page of them.
+			older := linkAfter(v.get("/search?q=елк").wants(200).has(`class="found"`).body, `class="older"`)
+			v.get(older).wants(200).has("Back to the newest").lacks(`class="found"`)
+		})
+	}
+	v := bob.visitor()
+	v.post("/settings", "title", "<b>Annie</b>").wants(303)
+	s.visitor().get("/search?q=annie").wants(200).has("&lt;b&gt;Annie&lt;/b&gt;").lacks("<b>Annie")
+	for i := range 11 {
+		s.person(fmt.Sprintf("carl%02d", i))
+	}
+	if got := strings.Count(s.visitor().get("/search?q=carl").wants(200).body, `class="who" href="/carl`); got != mostAccounts {
+		t.Errorf("%d accounts, want %d", got, mostAccounts)
+	}
+}
+
+// Operators are understood in Russian, and the help says so.
+func TestSearchInRussian(t *testing.T) {
+	s := newLiveSite(t, nil)
+	anna, bob := s.person("anna"), s.person("bob")
+	anna.post("Первая")
+	bob.post("Вторая")
+	v := anna.visitor()
+	v.header.Set("Accept-Language", "ru")
+	for _, q := range []string{"от:меня", "От:Я", "from:me", "В:anna", "от:anna"} {
+		v.get("/search?q="+url.QueryEscape(q)).wants(200).has("Первая").lacks("Вторая", "Здесь нет никого")
+	}
+	v.get("/search").wants(200).has("от:имя", "от:меня", "в:имя", "from:")
+	anna.visitor().get("/search").wants(200).has("from:name", "from:me", "in:name")
+	// Somebody who is not signed in has written nothing.
+	s.visitor().get("/search?q=from:me").wants(200).has("Nothing was found").lacks("Nobody here is called")
 }
 
 // A search whose words are so common that they are passed over says so, and does not

@@ -177,7 +177,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
 
-	return s.observe(s.secure(s.misdirected(s.bound(guard.Handler(mux)))))
+	return compress(s.observe(s.secure(s.misdirected(s.bound(guard.Handler(mux))))))
 }
 
 // slashed is the address of an account's page but for the slash at its end.

@@ -103,6 +103,9 @@ func (d *demo) settle(ctx context.Context) (_ timelines.Tally, err error) {
 	if err != nil {
 		return timelines.Tally{}, err
 	}
+	if err := guessLanguages(ctx, im); err != nil {
+		return timelines.Tally{}, err
+	}
 	return im.Tally(), d.read(ctx)
 }
 

@@ -94,8 +94,22 @@ func (in *importing) files(ctx context.Context, files []string) error {
 		}
 	}
 	in.progress.clear()
+	if err := guessLanguages(ctx, in.im); err != nil {
+		return fmt.Errorf("import: %w", err)
+	}
 	if in.broken > 0 {
 		return fmt.Errorf("import: not everything could be read: see the %d named above; all else is imported", in.broken)
+	}
+	return nil
+}
+
+// guessLanguages ends an import that brought everything.
+func guessLanguages(ctx context.Context, im *timelines.Import) error {
+	for more := true; more; {
+		var err error
+		if more, err = im.GuessLanguages(ctx); err != nil {
+			return err
+		}
 	}
 	return nil
 }

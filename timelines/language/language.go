@@ -1,8 +1,10 @@
 // Package language says which languages posts are told apart by, and finds out
 // which of them a text is in.
 //
-// It answers only where it is sure: a post in no language's list is missed by few,
-// one in the wrong list annoys everybody there.
+// Detect answers only where it is sure: a post in no language's list is missed by few,
+// one in the wrong list annoys everybody there. Of short texts it seldom is. Fits says
+// which languages such a text can be in, by its letters, for somebody who knows what
+// else its author writes.
 //
 // Letters decide where they can. What is mostly Cyrillic is Russian if it has ы, э
 // or ё, which Bulgarian, Serbian and Ukrainian lack, and no letter that Russian
@@ -27,7 +29,7 @@ import (
 
 // Known are the languages posts are told apart by, as ISO 639-1 codes, in the
 // order in which pages offer them. Another one is a line here, a way to tell it in
-// Detect, its name in the pages' catalogues, and a migration that makes the
+// Detect and Fits, its name in the pages' catalogues, and a migration that makes the
 // timelines of that term.
 var Known = []string{"en", "ru"}
 
@@ -41,6 +43,13 @@ const (
 	most   = 1000
 	// sure is the least confidence of whatlanggo that counts.
 	sure = 0.8
+	// telling is how many letters a text needs for whatlanggo to be believed that it is
+	// in another language than English. It takes titles for Danish or French, surely,
+	// for the names in them.
+	telling = 100
+	// accented is of how many letters one may have an accent in an English text: names
+	// have some.
+	accented = 20
 )
 
 // latin are the languages English is told from. Confidence is the distance to the
@@ -55,38 +64,79 @@ var latin = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
 // short, or not surely in one. Addresses, @names and #tags say nothing.
 func Detect(text string) string {
 	text = words(text)
-	var all, cyrillic, latinLetters, foreign int
-	telling := false
-	for _, r := range text {
-		switch {
-		case !unicode.IsLetter(r):
-			continue
-		case unicode.Is(unicode.Cyrillic, r):
-			cyrillic++
-			switch r := unicode.ToLower(r); {
-			case strings.ContainsRune("ыэё", r):
-				telling = true
-			case (r < 'а' || r > 'я'):
-				foreign++
-			}
-		case unicode.Is(unicode.Latin, r):
-			latinLetters++
-		}
-		all++
-	}
+	l := lettersOf(text)
 	switch {
-	case all < enough:
+	case l.all < enough:
 		return ""
-	case cyrillic > all/2:
-		if telling && foreign == 0 {
+	case l.isCyrillic():
+		if l.russian && l.unrussian == 0 {
 			return "ru"
 		}
-	case latinLetters > all/2:
+	case l.isLatin():
 		if found := whatlanggo.DetectWithOptions(text, latin); found.Lang == whatlanggo.Eng && found.Confidence >= sure {
 			return "en"
 		}
 	}
 	return ""
+}
+
+// Fits returns those of the known languages that a text can be in of which Detect says
+// nothing: all if it has no letters, as a bare link; none if its letters are another
+// language's, or it is long and surely in another.
+func Fits(text string) []string {
+	text = words(text)
+	l := lettersOf(text)
+	switch {
+	case l.all == 0:
+		return Known
+	case l.isCyrillic() && l.unrussian == 0:
+		return []string{"ru"}
+	case l.isLatin() && l.accented*accented <= l.all:
+		if l.all < telling {
+			return []string{"en"}
+		}
+		if found := whatlanggo.DetectWithOptions(text, latin); found.Lang == whatlanggo.Eng || found.Confidence < sure {
+			return []string{"en"}
+		}
+	}
+	return nil
+}
+
+// letters counts those of a text.
+type letters struct {
+	all, cyrillic, latin int
+	// russian: it has some that Russian has and most others with its alphabet lack.
+	// unrussian are those that Russian lacks, accented those that English lacks.
+	russian             bool
+	unrussian, accented int
+}
+
+func (l letters) isCyrillic() bool { return l.cyrillic > l.all/2 }
+func (l letters) isLatin() bool    { return l.latin > l.all/2 }
+
+func lettersOf(text string) letters {
+	var l letters
+	for _, r := range text {
+		switch {
+		case !unicode.IsLetter(r):
+			continue
+		case unicode.Is(unicode.Cyrillic, r):
+			l.cyrillic++
+			switch r := unicode.ToLower(r); {
+			case strings.ContainsRune("ыэё", r):
+				l.russian = true
+			case (r < 'а' || r > 'я'):
+				l.unrussian++
+			}
+		case unicode.Is(unicode.Latin, r):
+			l.latin++
+			if r > unicode.MaxASCII {
+				l.accented++
+			}
+		}
+		l.all++
+	}
+	return l
 }
 
 // words is the beginning of a text without its marks.

@@ -37,6 +37,33 @@ func TestDetect(t *testing.T) {
 	}
 }
 
+// What Detect says nothing of can be in what its letters allow.
+func TestFits(t *testing.T) {
+	for _, tt := range []struct{ want, text string }{
+		{"en", "Lunch ! :)"},
+		{"en", "PT16: Saharon Rosset - Grouped Graphical Granger Modeling"},
+		{"en", "On naïve Bayes, by Michał Nowak: a workshop on inference"},
+		{"ru", "Да"},
+		{"ru", "Nokia N900: обзор телефона"},
+		{"en ru", "https://example.org/the/water/is/high/today"},
+		{"en ru", "#ферма :-)"},
+		{"en ru", ""},
+		{"", "Schönes Wetter heute"},
+		{"", "Dzień dobry wszystkim"},
+		{"", "Ще не вмерла України і слава"},
+		{"", "日本語"},
+		{"", "صور رومانسيه"},
+		{"", "Buongiorno a tutti, questa mattina abbiamo camminato lungo il fiume fino al vecchio mulino e poi siamo tornati a casa per il pranzo insieme agli amici."},
+	} {
+		if got := strings.Join(Fits(tt.text), " "); got != tt.want {
+			t.Errorf("Fits(%q): got %q, want %q", tt.text, got, tt.want)
+		}
+		if got := Detect(tt.text); got != "" {
+			t.Errorf("Detect(%q): got %q, want nothing", tt.text, got)
+		}
+	}
+}
+
 // The demo's people write in English and Russian, often briefly: many lines are
 // told right, and next to none wrong.
 func TestDetectInTheDemo(t *testing.T) {

@@ -1,0 +1,2 @@
+DROP INDEX accounts_lexemes_idx;
+DROP FUNCTION account_lexemes;

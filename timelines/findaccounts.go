@@ -1,0 +1,74 @@
+package timelines
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// maxAccountsMet is how many of the accounts that a query finds are looked at for the
+// best: a single letter begins the names of very many.
+const maxAccountsMet = 1000
+
+// FindAccounts returns at most limit of the people and groups that a query of words
+// alone finds: each of its words begins a word of their name or title. Somebody of just
+// that name comes first, then names that begin so, then the others, by name. A query that
+// asks for anything else finds none, at no statement.
+//
+// Everybody finds all of them: that an account is there and what it is called is no
+// secret, as in the directories, whatever it lets its viewers read.
+func (s *Store) FindAccounts(ctx context.Context, q Query, limit int) ([]Account, error) {
+	words := q.accountWords()
+	if len(words) == 0 {
+		return nil, nil
+	}
+	name := ""
+	if texts := q.texts(); len(texts) == 1 {
+		name = texts[0]
+	}
+	prefixes := make([]string, len(words))
+	for i, word := range words {
+		prefixes[i] = lexeme(word) + ":*"
+	}
+	const query = `
+		WITH met AS (
+			SELECT id FROM accounts WHERE name = @name
+			UNION
+			(SELECT id FROM accounts WHERE account_lexemes(name, title) @@ @prefixes::text::tsquery LIMIT @met)
+		), best AS (
+			SELECT a.id, row_number() OVER (ORDER BY a.name = @name DESC, starts_with(a.name, @name) DESC, a.name) AS place
+			FROM met JOIN accounts a USING (id)
+			ORDER BY place LIMIT @limit
+		)
+		SELECT ` + accountColumns + ` FROM best JOIN (` + accountTables + `) ON a.id = best.id ORDER BY best.place`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{
+		"name": name, "prefixes": strings.Join(prefixes, "&"), "met": maxAccountsMet, "limit": limit,
+	}))
+}
+
+// texts are the query's words and phrases, nil if it asks for anything else.
+func (q Query) texts() []string {
+	var texts []string
+	for _, t := range q.terms {
+		if t.kind != termText || t.not {
+			return nil
+		}
+		texts = append(texts, strings.Trim(t.text, "@"))
+	}
+	return texts
+}
+
+// accountWords are the words of a query as account_lexemes has them, each once.
+func (q Query) accountWords() []string {
+	var words []string
+	for _, text := range q.texts() {
+		words = append(words, strings.FieldsFunc(strings.ReplaceAll(text, "ё", "е"), func(r rune) bool {
+			return !unicode.In(r, unicode.L, unicode.N, unicode.M)
+		})...)
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
+}

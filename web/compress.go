@@ -1,0 +1,86 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/klauspost/compress/zstd"
+)
+
+// The levels. A home page of 25 entries, 90 kB, becomes 11.0 kB of zstd in 0.4 ms of
+// processor time, or 11.9 kB of gzip in 0.6. Higher levels make it less than 10% smaller
+// and take up to ten times as long; gzip's lower ones, 0.35 ms, make it 7 to 14% larger
+// (go test ./web -run - -bench Compress).
+const (
+	gzipLevel = 5
+	zstdLevel = int(zstd.SpeedFastest)
+)
+
+const (
+	// leastCompressed is how many bytes an answer must have to be worth it: what fits
+	// into one packet takes one anyway.
+	leastCompressed = 1024
+	// maxJitter is how many bytes of padding a compressed answer gets, at most.
+	maxJitter = 32
+)
+
+// compressedTypes are the types of what is text. Anything else is compressed already,
+// or tiny.
+var compressedTypes = []string{
+	"text/html", "text/css", "text/javascript", "text/plain", "image/svg+xml",
+	"application/json", "application/atom+xml", "application/feed+json",
+}
+
+// compress is the outermost layer of the site: it carries answers as zstd or gzip to
+// clients that accept them. It leaves alone sockets, answers to HEAD, what has a
+// Content-Encoding already and what is tiny. The layers within do not know of it, but for
+// entity tags: those have to be weak, because they name what an answer says and not the
+// bytes that carry it.
+//
+// A page holds what is its reader's alone beside what somebody may have put there, by a
+// post or in the address of a search. An observer of their lengths could compare
+// guesses with it, because a right one compresses better (BREACH). So each
+// compressed answer is padded by 1 to maxJitter bytes: by how many, its first 64 KB
+// decide, of which an observer does not know all. That makes guessing slow and not
+// impossible; the session's token, which alone is worth it, stands on no page.
+func compress(next http.Handler) http.Handler {
+	return compressAt(next, gzipLevel, zstdLevel)
+}
+
+func compressAt(next http.Handler, gzipLevel, zstdLevel int) http.Handler {
+	wrap, err := gzhttp.NewWrapper(
+		gzhttp.MinSize(leastCompressed),
+		gzhttp.ContentTypes(compressedTypes),
+		gzhttp.CompressionLevel(gzipLevel),
+		gzhttp.ZstdCompressionLevel(zstdLevel),
+		gzhttp.RandomJitter(maxJitter, 0, false),
+	)
+	if err != nil {
+		panic(err) // only a level that does not exist is refused
+	}
+	return http.HandlerFunc(func(plain http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Upgrade") != "" {
+			next.ServeHTTP(plain, r)
+			return
+		}
+		wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			next.ServeHTTP(compressedWriter{w, plain}, r)
+		})).ServeHTTP(plain, r)
+	})
+}
+
+// compressedWriter is gzhttp's writer, with a way to the connection for
+// http.ResponseController.
+type compressedWriter struct {
+	http.ResponseWriter
+	plain http.ResponseWriter
+}
+
+// Flush sends what was compressed so far.
+func (w compressedWriter) Flush() {
+	if f, ok := w.ResponseWriter.(http.Flusher); ok {
+		f.Flush()
+	}
+}
+
+func (w compressedWriter) Unwrap() http.ResponseWriter { return w.plain }

@@ -1,0 +1,320 @@
+package web
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// carried is an answer as it went over the wire, and what it says.
+type carried struct {
+	*http.Response
+	wire, body []byte
+	padding    int // bytes of jitter
+}
+
+// carry asks for an address with an Accept-Encoding of its own, "" for none, and
+// further headers.
+func (v *visitor) carry(method, address, accept string, headers ...string) carried {
+	v.t.Helper()
+	r, err := http.NewRequestWithContext(v.t.Context(), method, v.base+address, nil)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	if accept != "" {
+		r.Header.Set("Accept-Encoding", accept)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	client := *v.client
+	client.Transport = &http.Transport{DisableCompression: true, DisableKeepAlives: true}
+	response, err := client.Do(r)
+	if err != nil {
+		v.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	c := carried{Response: response}
+	if c.wire, err = io.ReadAll(response.Body); err != nil {
+		v.t.Fatal(err)
+	}
+	c.body, c.padding, err = unpack(response.Header.Get("Content-Encoding"), c.wire)
+	if err != nil {
+		v.t.Fatalf("%s %s: %v", method, address, err)
+	}
+	return c
+}
+
+// unpack is what was compressed, and how many bytes of padding came with it.
+func unpack(encoding string, wire []byte) (body []byte, padding int, err error) {
+	switch encoding {
+	case "":
+		return wire, 0, nil
+	case "gzip":
+		r, err := gzip.NewReader(bytes.NewReader(wire))
+		if err != nil {
+			return nil, 0, err
+		}
+		body, err = io.ReadAll(r)
+		return body, len(r.Comment), err
+	case "zstd":
+		r, err := zstd.NewReader(bytes.NewReader(wire))
+		if err != nil {
+			return nil, 0, err
+		}
+		defer r.Close()
+		if body, err = io.ReadAll(r); err != nil {
+			return nil, 0, err
+		}
+		// A skippable frame at the end: its magic number, its size, and as many bytes.
+		at := bytes.LastIndex(wire, []byte{0x50, 0x2a, 0x4d, 0x18})
+		if at < 0 || int(binary.LittleEndian.Uint32(wire[at+4:])) != len(wire)-at-8 {
+			return body, 0, nil
+		}
+		return body, len(wire) - at - 8, nil
+	}
+	return nil, 0, fmt.Errorf("unknown encoding %q", encoding)
+}
+
+func TestCompression(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann := s.person("anna")
+	for i := range 5 {
+		ann.post(strings.Repeat(fmt.Sprintf("Number %d, a heron above the weir. ", i), 20))
+	}
+	v := ann.visitor()
+	plain := v.carry("GET", "/everything", "")
+	for accept, want := range map[string]string{
+		"zstd": "zstd", "gzip": "gzip", "gzip, deflate, br, zstd": "zstd", "gzip;q=1.0, zstd;q=0.5": "gzip", "zstd;q=0, gzip": "gzip",
+		"": "", "identity": "", "br": "", "gzip;q=0": "",
+	} {
+		got := v.carry("GET", "/everything", accept)
+		if encoding := got.Header.Get("Content-Encoding"); got.StatusCode != 200 || encoding != want {
+			t.Errorf("Accept-Encoding %q: answered %d with %q, want %q", accept, got.StatusCode, encoding, want)
+		}
+		// The page says the same but for what is another each time.
+		if !bytes.Contains(got.body, []byte("Number 4, a heron")) || len(got.body) != len(plain.body) {
+			t.Errorf("Accept-Encoding %q: %d bytes, want %d\n%.300s", accept, len(got.body), len(plain.body), got.body)
+		}
+		if want != "" && len(got.wire) > len(got.body)/2 {
+			t.Errorf("Accept-Encoding %q: %d bytes of %d", accept, len(got.wire), len(got.body))
+		}
+		if vary := strings.Join(got.Header.Values("Vary"), ", "); !strings.Contains(vary, "Accept-Encoding") || !strings.Contains(vary, "Cookie") {
+			t.Errorf("Accept-Encoding %q: Vary %q", accept, vary)
+		}
+		if n := got.ContentLength; n >= 0 && n != int64(len(got.wire)) {
+			t.Errorf("Accept-Encoding %q: Content-Length %d, %d came", accept, n, len(got.wire))
+		}
+	}
+	// What is no page of people's: files, feeds, what river.js asks for, an error.
+	for address, status := range map[string]int{
+		s.server.static.url("site.css"): 200, s.server.static.url("river.js"): 200, "/feeds/anna.atom": 200, "/feeds/anna.json": 200, "/nobody-here": 404,
+	} {
+		got := v.carry("GET", address, "zstd")
+		if got.StatusCode != status || got.Header.Get("Content-Encoding") != "zstd" || !strings.Contains(strings.Join(got.Header.Values("Vary"), ","), "Accept-Encoding") {
+			t.Errorf("GET %s: %d with %v", address, got.StatusCode, got.Header)
+		}
+	}
+	// What is left as it is: what is tiny, what has no body, what is a picture already.
+	for _, tt := range []struct{ method, address string }{{"GET", "/healthz"}, {"GET", "/robots.txt"}, {"HEAD", "/everything"}, {"GET", "/settings?x"}} {
+		v := v
+		if tt.address == "/settings?x" {
+			v = s.visitor() // sent to sign in
+		}
+		got := v.carry(tt.method, tt.address, "gzip, zstd")
+		if got.Header.Get("Content-Encoding") != "" {
+			t.Errorf("%s %s: %d with %v", tt.method, tt.address, got.StatusCode, got.Header)
+		}
+	}
+	picture := httptest.NewServer(compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "image/png")
+		_, _ = w.Write(make([]byte, 10_000))
+	})))
+	defer picture.Close()
+	if got := (&visitor{t: t, base: picture.URL, client: picture.Client()}).carry("GET", "/", "gzip, zstd"); got.Header.Get("Content-Encoding") != "" {
+		t.Errorf("a picture came as %v", got.Header)
+	}
+}
+
+// How long an answer is says little of what stands in it beside what somebody had it
+// say (BREACH).
+func TestCompressedLengthsVary(t *testing.T) {
+	s := newLiveSite(t, nil)
+	v := s.visitor()
+	for _, encoding := range []string{"gzip", "zstd"} {
+		found := map[int]int{}
+		for i := range 40 {
+			got := v.carry("GET", fmt.Sprintf("/login?back=/guess%02d", i), encoding)
+			if !bytes.Contains(got.body, fmt.Appendf(nil, "guess%02d", i)) {
+				t.Fatalf("no guess on the page:\n%s", got.body)
+			}
+			found[got.padding]++
+		}
+		lengths := slices.Sorted(maps.Keys(found))
+		if len(lengths) < 15 || lengths[0] < 1 || lengths[len(lengths)-1] > maxJitter {
+			t.Errorf("%s: padded by %v, want most lengths from 1 to %d", encoding, found, maxJitter)
+		}
+	}
+}
+
+// A reader who has a feed is told so, however it was carried: its tag is of what it says.
+func TestCompressedFeedIsNotModified(t *testing.T) {
+	s := newLiveSite(t, nil)
+	ann := s.person("anna")
+	ann.post(strings.Repeat("A heron above the weir. ", 100))
+	v := s.visitor()
+	tags := map[string]string{}
+	for _, accept := range []string{"", "gzip", "zstd"} {
+		tags[accept] = v.carry("GET", "/feeds/anna.atom", accept).Header.Get("ETag")
+	}
+	for had, tag := range tags {
+		for accept := range tags {
+			got := v.carry("GET", "/feeds/anna.atom", accept, "If-None-Match", tag)
+			if got.StatusCode != 304 || len(got.wire) != 0 || got.Header.Get("Content-Encoding") != "" || got.Header.Get("ETag") != tag {
+				t.Errorf("had as %q, asked for as %q with %s: %d, %v", had, accept, tag, got.StatusCode, got.Header)
+			}
+		}
+		// Of two encodings' bytes no strong tag can be the same (RFC 9110, 8.8.3.3).
+		if !strings.HasPrefix(tag, `W/"`) {
+			t.Errorf("the tag %s is a strong one", tag)
+		}
+		// Caches compare weakly, and some readers say it so.
+		if got := v.carry("GET", "/feeds/anna.atom", had, "If-None-Match", strings.TrimPrefix(tag, "W/")); got.StatusCode != 304 {
+			t.Errorf("asked with the tag's strong form: %d", got.StatusCode)
+		}
+	}
+}
+
+// What a handler does with its connection it can do through the layer, and what it has
+// written goes out when it says so.
+func TestCompressionLeavesTheConnection(t *testing.T) {
+	seen := make(chan struct{})
+	server := httptest.NewServer(compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		if err := control.SetReadDeadline(time.Now().Add(patience)); err != nil {
+			t.Errorf("set a deadline: %v", err)
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, strings.Repeat("first ", 1000))
+		if err := control.Flush(); err != nil {
+			t.Errorf("flush: %v", err)
+		}
+		select { // the client has the first part before the second is written
+		case <-seen:
+		case <-r.Context().Done():
+		}
+		_, _ = io.WriteString(w, "second")
+	})))
+	defer server.Close()
+	for _, encoding := range []string{"identity", "gzip", "zstd"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Accept-Encoding", encoding)
+		response, err := server.Client().Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var body io.Reader = response.Body
+		switch encoding {
+		case "gzip":
+			if body, err = gzip.NewReader(response.Body); err != nil {
+				t.Fatal(err)
+			}
+		case "zstd":
+			decoder, err := zstd.NewReader(response.Body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer decoder.Close()
+			body = decoder
+		}
+		if _, err := io.ReadFull(body, make([]byte, 6000)); err != nil {
+			t.Fatalf("%s: the first part: %v", encoding, err)
+		}
+		seen <- struct{}{}
+		rest, err := io.ReadAll(body)
+		response.Body.Close()
+		if err != nil || string(rest) != "second" {
+			t.Errorf("%s: then came %q, %v", encoding, rest, err)
+		}
+	}
+}
+
+// BenchmarkCompress prints what a home page of 25 entries is on the wire, and how long
+// it takes to make it so, by encoding and level.
+func BenchmarkCompress(b *testing.B) {
+	s := newLiveSite(b, nil)
+	page := talkPage(b, s)
+	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = w.Write(page)
+	})
+	for _, encoding := range []string{"identity", "gzip", "zstd"} {
+		levels := map[string][]int{"identity": {0}, "gzip": {1, 2, 3, 4, 5, 6, 7, 9}, "zstd": {1, 2, 3, 4}}[encoding]
+		for _, level := range levels {
+			name := fmt.Sprintf("%s/%d", encoding, level)
+			if encoding == "gzip" && level == gzipLevel || encoding == "zstd" && level == zstdLevel {
+				name += "=used"
+			}
+			h := compressAt(handler, max(level, 1), max(min(level, 4), 1))
+			b.Run(name, func(b *testing.B) {
+				r := httptest.NewRequest(http.MethodGet, "/", nil)
+				r.Header.Set("Accept-Encoding", encoding)
+				var size int
+				for b.Loop() {
+					w := httptest.NewRecorder()
+					h.ServeHTTP(w, r)
+					size = w.Body.Len()
+				}
+				b.ReportMetric(float64(size), "bytes")
+			})
+		}
+	}
+}
+
+// talkPage is the home page of somebody who follows a town's talk: the demo's texts.
+func talkPage(t testing.TB, s *liveSite) []byte {
+	t.Helper()
+	town, err := os.ReadFile("../cmd/riverrun/town.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
+	ann.visitor().post("/bob/subscribe").wants(303)
+	posts := 0
+	for _, text := range strings.Split(string(town), "\n\n") {
+		lines := strings.Split(strings.TrimSpace(text), "\n")
+		if !strings.HasPrefix(lines[0], "@") || len(lines) < 2 {
+			continue
+		}
+		if posts++; posts > 25 {
+			break
+		}
+		code := bob.post(lines[1]).Code
+		for _, line := range lines[2:] {
+			if _, comment, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(line, "- ") {
+				cat.comment(code, comment)
+			}
+		}
+		cat.like(code)
+	}
+	body := ann.visitor().carry("GET", "/", "").body
+	if n := bytes.Count(body, []byte("<article ")); n != 25 {
+		t.Fatalf("the page has %d entries", n)
+	}
+	return body
+}
