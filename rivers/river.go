@@ -52,6 +52,14 @@ type Cursor struct {
 // Top reports whether c stands above all entries.
 func (c Cursor) Top() bool { return c == Cursor{} }
 
+// Above reports whether c stands above d: newer, or the top, and d is not.
+func (c Cursor) Above(d Cursor) bool {
+	if c.Top() || d.Top() {
+		return c != d && c.Top()
+	}
+	return c.Place > d.Place || c.Place == d.Place && c.PostID > d.PostID
+}
+
 // Stamp is the pair of versions an entry was shown at: Entry decides place and
 // overlay, Fold the text. Stamps compare only within one river id.
 type Stamp struct {

@@ -79,6 +79,10 @@ type subscribeFrame struct {
 	sight string
 	// entries are the shown entries' versions by the posts' codes.
 	entries map[string]version
+	// downPlace and downCode say where the page ends: the place and the code of its
+	// lowest entry, 0 and empty if the client does not say.
+	downPlace int64
+	downCode  string
 }
 
 // A dropFrame says that the client took entries off the screen by itself, at
@@ -101,6 +105,7 @@ func parseFrame(message []byte) (clientFrame, error) {
 		River   string          `json:"river"`
 		Sight   string          `json:"sight"`
 		Entries json.RawMessage `json:"entries"`
+		Down    string          `json:"down"`
 	}
 	if len(message) > maxFrame {
 		return clientFrame{}, malformed("%d bytes", len(message))
@@ -120,6 +125,13 @@ func parseFrame(message []byte) (clientFrame, error) {
 		}
 		if f.entries, err = parseEntries(raw.Entries); err != nil {
 			return clientFrame{}, err
+		}
+		if raw.Down != "" {
+			place, code, ok := strings.Cut(raw.Down, ".")
+			if f.downPlace, err = strconv.ParseInt(place, 10, 64); err != nil || !ok || f.downPlace <= 0 || !validCode(code) {
+				return clientFrame{}, malformed("down %.80q", raw.Down)
+			}
+			f.downCode = code
 		}
 		if len(f.lang) > 16 {
 			return clientFrame{}, malformed("lang")

@@ -20,10 +20,10 @@ func TestParseFrame(t *testing.T) {
 		want clientFrame
 	}{
 		"subscribe": {
-			in: `{"t":"subscribe","page":"/alice/likes?order=created","lang":"ru","viewer":"alice","river":"9007199254740993","entries":{"aB3":"12.14","x":"1.2.zz.later"}}`,
+			in: `{"t":"subscribe","page":"/alice/likes?order=created","lang":"ru","viewer":"alice","river":"9007199254740993","entries":{"aB3":"12.14","x":"1.2.zz.later"},"down":"1763683200000000.x"}`,
 			want: clientFrame{subscribe: &subscribeFrame{
 				path: "/alice/likes", query: url.Values{"order": {"created"}}, lang: "ru", viewer: &alice,
-				river: 9007199254740993, entries: map[string]version{
+				river: 9007199254740993, downPlace: 1763683200000000, downCode: "x", entries: map[string]version{
 					"aB3": {Stamp: rivers.Stamp{Entry: 12, Fold: 14}},
 					"x":   {Stamp: rivers.Stamp{Entry: 1, Fold: 2}, veil: 35*36 + 35},
 				},
@@ -74,6 +74,9 @@ func TestParseFrameRefuses(t *testing.T) {
 		`{"t":"subscribe","page":"/","river":7}`,
 		`{"t":"subscribe","page":"/","lang":"` + strings.Repeat("e", 17) + `"}`,
 		`{"t":"subscribe","page":"/","entries":["a"]}`,
+		`{"t":"subscribe","page":"/","down":"12"}`,
+		`{"t":"subscribe","page":"/","down":"0.aB3"}`,
+		`{"t":"subscribe","page":"/","down":"12.a b"}`,
 		`{"t":"subscribe","page":"/","entries":{"a":"1"}}`,
 		`{"t":"subscribe","page":"/","entries":{"a":"-1.1"}}`,
 		`{"t":"subscribe","page":"/","entries":{"a":"1.1.!"}}`,

@@ -141,10 +141,14 @@ type hubConfig struct {
 	leaseEvery int
 	// writeTimeout is how long one message may take before the socket is closed.
 	writeTimeout time.Duration
+	// sendBuffer is how many bytes the system may hold for a client that has not read
+	// them yet. (Linux doubles it, for its own bookkeeping.)
+	sendBuffer int
 	// staleAfter is how old a decision may be when it is sent; older ones are
 	// made again.
 	staleAfter time.Duration
-	// pingEvery and pongWithin find connections whose other end is gone.
+	// pingEvery and pongWithin find connections whose other end is gone, or does not
+	// read: within half a minute together.
 	pingEvery, pongWithin time.Duration
 	// subscribeWithin is how long a new socket may say nothing.
 	subscribeWithin time.Duration
@@ -172,10 +176,11 @@ func (c hubConfig) withDefaults() hubConfig {
 	}
 	set(&c.writeTimeout, 10*time.Second)
 	set(&c.staleAfter, time.Second)
-	set(&c.pingEvery, 25*time.Second)
+	set(&c.pingEvery, 18*time.Second)
 	set(&c.pongWithin, 10*time.Second)
 	set(&c.subscribeWithin, 15*time.Second)
 	set(&c.spread, 5*time.Second)
+	setN(&c.sendBuffer, 128<<10)
 	setN(&c.compareEvery, 15)
 	setN(&c.leaseEvery, 10)
 	setN(&c.perSession, 64)

@@ -18,6 +18,7 @@ type farRivers struct {
 	each   time.Duration
 	fails  error
 	visits atomic.Int64
+	below  atomic.Int64 // of those, how many of pages below the first
 }
 
 func (r *farRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
@@ -25,6 +26,7 @@ func (r *farRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name
 	if c.Top() {
 		return r.riverSource.Visit(ctx, v, n, c)
 	}
+	r.below.Add(1)
 	r.skew.Add(int64(r.each))
 	if r.fails != nil {
 		return nil, r.fails
@@ -32,9 +34,10 @@ func (r *farRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name
 	return r.riverSource.Visit(ctx, v, n, c)
 }
 
-// A long page is compared with as much of its river as there is time for: what is below
-// neither keeps it from being told how it stands nor closes it, and who claims to show
-// what there is not reads no more than the first page.
+// A long page is compared with its river page by page, each told as it is read: what takes
+// long or fails below neither keeps it from being told how it stands nor closes it, and a
+// client that claims to show what there is not makes the server read no more than the first
+// page.
 func TestLongPagesAreTold(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -45,7 +48,7 @@ func TestLongPagesAreTold(t *testing.T) {
 		most    int64 // visits, two of them of the first page
 	}{
 		{name: "at once", page: "/everything", most: 6},
-		{name: "slow", page: "/everything", each: 300 * time.Millisecond, most: 4},
+		{name: "slow", page: "/everything", each: 300 * time.Millisecond, most: 6},
 		{name: "too broad below", page: "/search?q=common", fails: timelines.ErrBroad, most: 3},
 		{name: "away", page: "/everything", fails: rivers.ErrUnavailable, most: 3},
 		{name: "claimed", page: "/everything", claimed: true, most: 2},
@@ -58,6 +61,7 @@ func TestLongPagesAreTold(t *testing.T) {
 				c.now = func() time.Time { return time.Now().Add(time.Duration(far.skew.Load())) }
 			})
 			ann, bob := s.person("ann"), s.person("bob")
+			everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 			g := &page{t: t, address: tc.page, shown: map[string]frame{}, river: "0"}
 			for i := range 4*rivers.PageSize + 1 {
 				code := bob.post("a common post").Code
@@ -67,9 +71,22 @@ func TestLongPagesAreTold(t *testing.T) {
 				g.shown[code] = frame{Version: "1.1"}
 			}
 			s.followUp()
+			for at, more := (rivers.Cursor{}), !tc.claimed; more; {
+				now, err := s.rivers.Visit(t.Context(), ann.viewer, everything, at)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, it := range now.Items {
+					g.shown[it.Fold.Text.Code] = frame{Version: "1.1", Place: it.Place}
+				}
+				at, more = now.Next, now.More
+			}
 			g.follow(s, ann)
 			if got := far.visits.Load(); got > tc.most {
 				t.Errorf("%d visits, want %d at most", got, tc.most)
+			}
+			if got := far.below.Load() > 0; got == tc.claimed {
+				t.Errorf("it was read on below the first page: %t, want %t", got, !tc.claimed)
 			}
 		})
 	}

@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"net"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -68,26 +69,18 @@ func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*hubConfig))
 	if err != nil {
 		t.Fatal(err)
 	}
+	cfg := s.server.hub.cfg
+	cfg.sendBuffer = 8 << 10 // so that a reader who does not read is felt soon
 	if change != nil {
-		cfg := s.server.hub.cfg
 		change(&cfg)
-		s.server.hub = makeHub(cfg, s.server.hub.metric)
 	}
+	s.server.hub = makeHub(cfg, s.server.hub.metric)
 	for _, start := range []func(context.Context) error{s.rivers.Start, s.tiers.Start, s.server.Start} {
 		if err := start(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
 	s.http.Config.Handler = s.server.Handler()
-	// Small pipes, so that a reader who does not read is felt soon.
-	s.http.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		if tcp, ok := c.(*net.TCPConn); ok {
-			if err := tcp.SetWriteBuffer(8 << 10); err != nil {
-				t.Error(err)
-			}
-		}
-		return ctx
-	}
 	s.http.Start()
 	t.Cleanup(s.stop)
 	return s
@@ -335,6 +328,15 @@ func (g *page) subscribe() {
 		entries[code] = f.Version
 	}
 	said := map[string]any{"t": "subscribe", "page": g.address, "lang": "en", "river": g.river, "sight": g.sight, "entries": entries}
+	lowest := ""
+	for code, f := range g.shown {
+		if f.Place > 0 && (lowest == "" || f.Place < g.shown[lowest].Place) {
+			lowest = code
+		}
+	}
+	if lowest != "" {
+		said["down"] = strconv.FormatInt(g.shown[lowest].Place, 10) + "." + lowest
+	}
 	if g.viewer != nil {
 		said["viewer"] = *g.viewer
 	}
@@ -455,7 +457,8 @@ func (g *page) closed() websocket.CloseError {
 	}
 }
 
-// sameAsReload compares what is shown with the page as it is now.
+// sameAsReload compares what is shown with the page as it is now, and one that has grown
+// past a first one with as many pages as it reaches down to.
 func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 	g.t.Helper()
 	v := timelines.Viewer{}
@@ -465,6 +468,21 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 	now, err := s.rivers.Visit(g.t.Context(), v, n, rivers.Cursor{})
 	if err != nil {
 		g.t.Fatal(err)
+	}
+	lowest := int64(math.MaxInt64)
+	for _, f := range g.shown {
+		lowest = min(lowest, f.Place)
+	}
+	for now.More && now.Next.Place > lowest {
+		older, err := s.rivers.Visit(g.t.Context(), v, n, now.Next)
+		if err != nil {
+			g.t.Fatal(err)
+		}
+		within := slices.IndexFunc(older.Items, func(it rivers.Item) bool { return it.Place < lowest })
+		if within >= 0 {
+			older.Items, older.More = older.Items[:within], false
+		}
+		now.Items, now.More, now.Next = append(now.Items, older.Items...), older.More, older.Next
 	}
 	if got, want := g.river, strconv.FormatInt(now.River, 10); got != want {
 		g.t.Errorf("page is of river %s, a reload of %s", got, want)

@@ -91,7 +91,7 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 		return
 	}
 	defer h.dismiss(s)
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+	conn, err := websocket.Accept(&pipe{w, h.cfg.sendBuffer}, r, &websocket.AcceptOptions{
 		// Frames are small, and a compressor per connection is not.
 		CompressionMode: websocket.CompressionDisabled,
 		// The host asked for is always allowed; behind a proxy that asks for

@@ -38,6 +38,11 @@ type view struct {
 	// the page was gone through. more is what the last one said: there is more below what
 	// the page shows. If not, anything new is within its range.
 	owed, more bool
+	// floor is the lowest place down to which the page shows all that its viewer may see,
+	// while there is more below; the top while that is not known. Below it are only
+	// entries that the client kept when it dropped those above them, as one that is
+	// written on.
+	floor rivers.Cursor
 	// visited is when the page was last visited, or posts of it inquired. What began to be
 	// decided earlier may not know why an entry is shown, and takes none off. settled is
 	// when that was, or an entry was taken off. What began to be decided earlier may not
@@ -101,6 +106,10 @@ func (v *view) applyBeyond(ctx context.Context, touched map[int64]struct{}) erro
 		return nil
 	}
 	_, err := v.inquire(ctx, posts)
+	if errors.Is(err, errAgain) {
+		v.socket.resync()
+		return nil
+	}
 	return err
 }
 
@@ -145,6 +154,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.subscribed = true
 	v.name, v.before, v.river, v.word = name, before, f.river, &f.sight
 	v.claimed, v.owed, v.more = true, true, true
+	v.floor = rivers.Cursor{Place: f.downPlace, PostID: ids[f.downCode]}
 	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
 	none := int64(0)
@@ -175,10 +185,6 @@ func (v *view) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	decided := h.cfg.now()
-	if err := v.reach(ctx, page, decided); err != nil {
-		return err
-	}
 	v.visited = h.cfg.now()
 	v.settled = v.visited
 	if page.River != v.river {
@@ -196,21 +202,12 @@ func (v *view) sync(ctx context.Context) error {
 	if err := v.see(ctx, now); err != nil {
 		return err
 	}
-	differed, err := v.difference(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, decided)})
-	v.owed = v.owed || differed
-	if errors.Is(err, errStale) {
-		v.socket.resync()
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	v.claimed = false
-	if !v.owed && page.More == v.more {
-		return nil
-	}
-	v.owed, v.more = false, page.More
-	return v.socket.send(ctx, "ok", frameOK(v.river, page.More, h.cfg.pages.seal(now)))
+	_, err = v.follow(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, v.visited)})
+	return err
+}
+
+func (v *view) sendOK(ctx context.Context) error {
+	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.pages.seal(v.sight)))
 }
 
 // see has the page fetch what stands around its entries, if that is otherwise now than
@@ -322,22 +319,41 @@ func (v *view) drop(ctx context.Context, f *dropFrame) error {
 		return nil
 	}
 	below := v.more
+	var highest rivers.Cursor // of those dropped
 	for id, e := range v.shown {
 		at, dropped := f.entries[e.code]
 		if !dropped {
 			continue
 		}
 		v.more = true
+		if stood := (rivers.Cursor{Place: e.place, PostID: id}); highest.Top() || stood.Above(highest) {
+			highest = stood
+		}
 		if newer(e.stamp, at.Stamp) {
 			e.forget()
 		} else {
 			delete(v.shown, id)
 		}
 	}
+	if !highest.Top() && (!below || !v.floor.Above(highest)) {
+		v.floor = v.lowestAbove(highest)
+	}
 	if v.more == below || v.owed {
 		return nil
 	}
-	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.pages.seal(v.sight)))
+	return v.sendOK(ctx)
+}
+
+// lowestAbove is the lowest entry that is shown above some place; the top if none is.
+func (v *view) lowestAbove(above rivers.Cursor) rivers.Cursor {
+	var found rivers.Cursor
+	for id, e := range v.shown {
+		at := rivers.Cursor{Place: e.place, PostID: id}
+		if at.Above(above) && (found.Top() || found.Above(at)) {
+			found = at
+		}
+	}
+	return found
 }
 
 // apply works off what flushes found. What was decided too long ago, because
@@ -362,7 +378,7 @@ func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 				sent, err = true, v.gone(ctx, id, u.gone.Stamp)
 			}
 		} else {
-			sent, err = v.entry(ctx, u.batch, u.sets, u.item, v.within(u.item.Place))
+			sent, err = v.entry(ctx, u.batch, u.sets, u.item, v.within(u.item))
 		}
 		if err != nil {
 			return err
@@ -380,10 +396,6 @@ func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 	}
 	return nil
 }
-
-// errStale: this reader is so slow that what was decided is too old to be sent.
-// What was sent is shown, so the next try has less to send.
-var errStale = errors.New("decided too long ago")
 
 func (v *view) stale(b *batch) bool {
 	return v.socket.hub.cfg.now().Sub(b.decided) > v.socket.hub.cfg.staleAfter
@@ -430,21 +442,10 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 	return true, nil
 }
 
-// within reports whether an entry of that place, which the page does not show,
-// stands in the page's range. An older page is not added to.
-func (v *view) within(place int64) bool {
-	switch {
-	case !v.before.Top():
-		return false
-	case !v.more:
-		return true
-	}
-	for _, e := range v.shown {
-		if e.place < place {
-			return true
-		}
-	}
-	return false
+// within reports whether an entry that the page does not show stands in the page's
+// range. An older page is added to only when it is compared with its river.
+func (v *view) within(it *rivers.Item) bool {
+	return v.before.Top() && (!v.more || !v.floor.Above(placeOf(it)))
 }
 
 // gone takes an entry off the page. rivers.ErrNotFound: it was the post whose page

@@ -255,6 +255,8 @@ function subscribe() {
   dropped = {};
   clearTimeout(dropping);
   dropping = 0;
+  const shown = entries().slice(0, 400);
+  const last = shown.reduce((low, entry) => (low && place(low) < place(entry) ? low : entry), null);
   send({
     t: 'subscribe',
     page: river.dataset.page,
@@ -262,7 +264,8 @@ function subscribe() {
     viewer: river.dataset.viewer,
     river: river.dataset.river,
     sight: river.dataset.sight,
-    entries: versions(entries().slice(0, 400)),
+    entries: versions(shown),
+    down: last ? `${last.dataset.place}.${last.dataset.post}` : '',
   });
 }
 
@@ -830,7 +833,7 @@ let socket = null;
 let tries = 0; // since the last answer
 let timer = 0;
 let over = false; // the server said not to come back
-let heard = 0; // when the server last said anything; it does so every 25 seconds
+let heard = 0; // when the server last said anything; it does so every 18 seconds
 
 function send(frame) {
   if (socket?.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));

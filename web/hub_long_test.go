@@ -1,0 +1,306 @@
+package web
+
+import (
+	"context"
+	"strconv"
+	"testing"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+const (
+	longPage = 60 // entries of a page that has grown
+	upper    = 28 // where on it something opens, and where further down
+	lower    = 48
+)
+
+// longTown is bob's posts with two of cat's among them, at upper and lower of the longPage
+// newest, and more below those.
+type longTown struct {
+	*liveSite
+	beat           chan time.Time
+	ann, bob, cat  *person
+	everything     rivers.Name
+	codes          []string // oldest first
+	upmost, lowest string   // of cat
+}
+
+func newLongTown(t *testing.T, change func(*hubConfig)) *longTown {
+	t.Helper()
+	w := &longTown{beat: make(chan time.Time)}
+	w.liveSite = newLiveSite(t, func(c *hubConfig) {
+		c.hear, c.beat, c.compareEvery = deaf, w.beat, 1
+		if change != nil {
+			change(c)
+		}
+	})
+	w.ann, w.bob, w.cat = w.person("ann"), w.person("bob"), w.person("cat")
+	w.everything = rivers.Name{UserID: w.ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	return w
+}
+
+// next makes the next post of the town, as it stands when there are longPage and ten more.
+func (w *longTown) next() timelines.Change {
+	w.t.Helper()
+	place := longPage + 10 - len(w.codes)
+	by := w.bob
+	if place == upper || place == lower {
+		by = w.cat
+	}
+	post := by.post("post " + strconv.Itoa(place))
+	w.codes = append(w.codes, post.Code)
+	switch place {
+	case upper:
+		w.upmost = post.Code
+	case lower:
+		w.lowest = post.Code
+	}
+	return post
+}
+
+// grownByOlder is a page that went on to older entries by itself, and has just connected.
+func (w *longTown) grownByOlder() *page {
+	w.t.Helper()
+	for range longPage + 10 {
+		w.next()
+	}
+	return w.openLong(w.ann, w.everything, longPage)
+}
+
+// openLong opens a page that shows so many entries as they are, and has just connected.
+func (s *liveSite) openLong(p *person, n rivers.Name, size int) *page {
+	s.t.Helper()
+	g := &page{t: s.t, address: "/everything", shown: map[string]frame{}}
+	if n.Kind == rivers.Home {
+		g.address = "/"
+	}
+	var at rivers.Cursor
+	for len(g.shown) < size {
+		now, err := s.rivers.Visit(s.t.Context(), p.viewer, n, at)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		g.river, at = strconv.FormatInt(now.River, 10), now.Next
+		for _, it := range now.Items[:min(len(now.Items), size-len(g.shown))] {
+			g.shown[it.Fold.Text.Code] = frame{
+				Version: version{it.Stamp, s.server.veil(&it, now.Sets)}.String(), Place: it.Place, River: g.river,
+			}
+		}
+		if !now.More {
+			break
+		}
+	}
+	g.follow(s, p)
+	return g
+}
+
+// grownOnTop is a page whose reader stayed below while new posts came.
+func (w *longTown) grownOnTop() *page {
+	w.t.Helper()
+	for range rivers.PageSize + 10 {
+		w.next()
+	}
+	g := w.open(w.ann, "/everything")
+	for len(w.codes) < longPage+10 {
+		post := w.next()
+		w.followUp()
+		w.server.hub.shardOf(w.everything).ask([]int64{post.PostID})
+		g.untilEntry(post.Code)
+	}
+	return g
+}
+
+// What closes and opens again in the midst of a long page is on it after one comparison,
+// as it is after a reload, however the page grew.
+func TestLongPagesShowWhatOpens(t *testing.T) {
+	hide := func(form func(*timelines.Store, context.Context, int64, string) (int64, timelines.Change, error)) func(*longTown) {
+		return func(w *longTown) {
+			for _, code := range []string{w.upmost, w.lowest} {
+				w.ann.act(func(ctx context.Context) (timelines.Change, error) {
+					_, c, err := form(w.store, ctx, w.ann.account.ID, code)
+					return c, err
+				})
+			}
+		}
+	}
+	grown := map[string]func(*longTown) *page{"older": (*longTown).grownByOlder, "on top": (*longTown).grownOnTop}
+	for what, tc := range map[string]struct{ before, closes, opens func(*longTown) }{
+		"a ban": {
+			closes: func(w *longTown) { w.cat.ban("ann") },
+			opens:  func(w *longTown) { w.cat.unban("ann") },
+		},
+		"a level": {
+			closes: func(w *longTown) { w.cat.setAccess("", timelines.Private) },
+			opens:  func(w *longTown) { w.cat.setAccess("", timelines.Public) },
+		},
+		"an admission": {
+			before: func(w *longTown) { w.cat.setAccess("", timelines.Protected) },
+			closes: func(w *longTown) { w.cat.exclude("", "ann") },
+			opens: func(w *longTown) {
+				w.cat.act(func(ctx context.Context) (timelines.Change, error) {
+					return w.store.AdmitReader(ctx, w.cat.account.ID, "", "ann")
+				})
+			},
+		},
+		"a hide": {
+			closes: hide((*timelines.Store).HidePost),
+			opens:  hide((*timelines.Store).UnhidePost),
+		},
+	} {
+		for how, grow := range grown {
+			t.Run(what+" "+how, func(t *testing.T) {
+				w := newLongTown(t, nil)
+				if tc.before != nil {
+					tc.before(w)
+				}
+				g := grow(w)
+				if len(g.shown) != longPage {
+					t.Fatalf("the page has %d entries, want %d", len(g.shown), longPage)
+				}
+				tc.closes(w)
+				w.beat <- time.Now()
+				for g.shows(w.upmost) || g.shows(w.lowest) {
+					g.until("cat's entries to go", func(f frame) bool { return f.T == "gone" })
+				}
+				tc.opens(w)
+				w.beat <- time.Now()
+				for !g.shows(w.upmost) || !g.shows(w.lowest) {
+					g.until("cat's entries", func(f frame) bool { return f.T == "entry" })
+				}
+				g.sameAsReload(w.liveSite, w.ann, w.everything)
+			})
+		}
+	}
+}
+
+// A whole page's worth in a row that comes back in the midst of a long page is on it too.
+func TestLongPagesShowAllThatOpens(t *testing.T) {
+	w := newLongTown(t, nil)
+	for i := range 3 * rivers.PageSize {
+		by := w.bob
+		if i >= rivers.PageSize/2 && i < 2*rivers.PageSize {
+			by = w.cat
+		}
+		by.post("post " + strconv.Itoa(i))
+	}
+	g := w.openLong(w.ann, w.everything, 3*rivers.PageSize)
+	for _, act := range []func(){func() { w.cat.ban("ann") }, func() { w.cat.unban("ann") }} {
+		act()
+		w.beat <- time.Now()
+		g.until("ok", func(f frame) bool { return f.T == "ok" })
+		g.sameAsReload(w.liveSite, w.ann, w.everything)
+	}
+	if len(g.shown) != 3*rivers.PageSize {
+		t.Errorf("the page shows %d entries, want %d", len(g.shown), 3*rivers.PageSize)
+	}
+}
+
+// A page that let go of its lower end, but for an entry that somebody writes on, is not
+// brought what stands between: neither when it is compared nor when that changes.
+func TestDroppedEntriesStayOff(t *testing.T) {
+	w := newLongTown(t, nil)
+	g := w.grownByOlder()
+	kept, between := w.codes[70-40], w.codes[70-30]
+	dropped := map[string]string{}
+	for place := rivers.PageSize + 1; place <= longPage; place++ {
+		if code := w.codes[70-place]; code != kept {
+			dropped[code] = g.shown[code].Version
+			delete(g.shown, code)
+		}
+	}
+	g.say(map[string]any{"t": "drop", "river": g.river, "entries": dropped})
+	w.bob.like(w.codes[69]) // the drop is done before what comes of this
+	w.server.hub.shardOf(w.everything).ask([]int64{w.postID(w.codes[69])})
+	g.untilEntry(w.codes[69])
+	w.seenAnew(w.ann, w.beat, func() { w.ann.ban("cat") }) // decided anew, and compared
+	w.bob.like(between)
+	w.bob.like(kept)
+	w.server.hub.shardOf(w.everything).ask([]int64{w.postID(between), w.postID(kept)})
+	g.untilEntry(kept)
+	w.beat <- time.Now()
+	last := w.bob.post("the last")
+	w.followUp()
+	w.server.hub.shardOf(w.everything).ask([]int64{last.PostID})
+	g.untilEntry(last.Code)
+	for code := range dropped {
+		if g.shows(code) {
+			t.Errorf("what was dropped came back: %+v", g.shown[code])
+		}
+	}
+	if want := rivers.PageSize + 2; len(g.shown) != want {
+		t.Errorf("the page shows %d entries, want %d", len(g.shown), want)
+	}
+}
+
+func (s *liveSite) postID(code string) int64 {
+	s.t.Helper()
+	ids, err := s.store.PostIDs(s.t.Context(), []string{code})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return ids[code]
+}
+
+// A page that shows all its viewer may see of a river is told nothing when it is
+// compared, though the river holds more than a page.
+func TestWholePagesAreQuiet(t *testing.T) {
+	w := newLongTown(t, nil)
+	for range 10 {
+		w.cat.post("from cat")
+	}
+	for range 20 {
+		w.bob.post("from bob")
+	}
+	w.cat.ban("ann")
+	g := w.open(w.ann, "/everything")
+	frames := w.server.hub.metric.frames.WithLabelValues("ok")
+	was := figure(t, frames)
+	for range 3 {
+		w.beat <- time.Now()
+	}
+	if told := w.fence(w.bob, w.everything, g)[0]; len(told) > 0 || figure(t, frames) != was {
+		t.Errorf("told %q and %v times that this is all", told, figure(t, frames)-was)
+	}
+}
+
+// A page that reaches below the depth to which its river is kept is a long page like any
+// other.
+func TestLongPagesBeyondTheDepth(t *testing.T) {
+	const depth, size = 150, 170 // the least depth, which a first build fills
+	opts := rivers.DefaultOptions()
+	opts.Depth = depth
+	beat := make(chan time.Time)
+	s := newLiveSiteOver(t, opts, func(c *hubConfig) { c.hear, c.beat, c.compareEvery = deaf, beat, 1 })
+	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
+	ann.subscribe("bob")
+	ann.subscribe("cat")
+	var of string
+	for i := range size + 5 {
+		if i == size+5-160 {
+			of = cat.post("from cat").Code
+		} else {
+			bob.post("from bob")
+		}
+	}
+	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Home, Order: rivers.Fresh}
+	g := s.openLong(ann, name, size)
+	if !g.shows(of) || len(g.shown) != size {
+		t.Fatalf("the page has %d entries, cat's among them: %t", len(g.shown), g.shows(of))
+	}
+	cat.ban("ann")
+	beat <- time.Now()
+	g.untilGone(of)
+	cat.unban("ann")
+	beat <- time.Now()
+	g.untilEntry(of)
+	if len(g.shown) != size {
+		t.Errorf("the page shows %d entries, want %d", len(g.shown), size)
+	}
+}
+
+func (g *page) shows(code string) bool {
+	_, shows := g.shown[code]
+	return shows
+}

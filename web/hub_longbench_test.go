@@ -1,0 +1,76 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// countedRivers counts what a hub asks; each is one statement while the river is warm.
+type countedRivers struct {
+	riverSource
+	asked atomic.Int64
+}
+
+func (c *countedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, at rivers.Cursor) (*rivers.Page, error) {
+	c.asked.Add(1)
+	return c.riverSource.Visit(ctx, v, n, at)
+}
+
+func (c *countedRivers) Fronts(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
+	c.asked.Add(1)
+	return c.riverSource.Fronts(ctx, w)
+}
+
+func (c *countedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
+	if len(posts) > 0 { // without, it is the beat's
+		c.asked.Add(1)
+	}
+	return c.riverSource.Flush(ctx, w, posts)
+}
+
+// BenchmarkCompare is what it costs to compare open pages with their river where nothing
+// differs, as it is done every 15 seconds: of one page, and of many at once.
+func BenchmarkCompare(b *testing.B) {
+	counted := &countedRivers{}
+	beat := make(chan time.Time)
+	s := newLiveSite(b, func(c *hubConfig) {
+		counted.riverSource = c.rivers
+		c.rivers, c.hear, c.beat, c.compareEvery = counted, deaf, beat, 1
+	})
+	ann, bob := s.person("ann"), s.person("bob")
+	for i := range 510 {
+		bob.post("post " + strconv.Itoa(i))
+	}
+	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	same := s.server.hub.metric.compared.WithLabelValues("same")
+	for _, pages := range []int{1, 60} {
+		for _, size := range []int{25, 60, 150, 500} {
+			b.Run(fmt.Sprintf("pages=%d/entries=%d", pages, size), func(b *testing.B) {
+				for range pages {
+					g := s.openLong(ann, name, size)
+					defer func() { _ = g.conn.CloseNow() }()
+				}
+				sockets := s.server.hub.metric.sockets
+				await(b, "the sockets of before to end", func() bool { return figure(b, sockets) == float64(pages) })
+				before := counted.asked.Load()
+				for b.Loop() {
+					want := figure(b, same) + float64(pages)
+					beat <- time.Now()
+					for figure(b, same) < want {
+						runtime.Gosched()
+					}
+				}
+				b.ReportMetric(float64(counted.asked.Load()-before)/float64(b.N*pages), "statements/page")
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*pages), "us/page")
+			})
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package web
+
+import (
+	"bufio"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// rawPage subscribes to a page over a connection of which nothing more is read than the
+// handshake: what else comes, pings too, waits for whoever reads it.
+func (s *liveSite) rawPage(address string) *net.TCPConn {
+	s.t.Helper()
+	dialed, err := net.Dial("tcp", s.http.Listener.Addr().String())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	conn := dialed.(*net.TCPConn)
+	s.t.Cleanup(func() { _ = conn.Close() }) // it may be closed already
+	if err := conn.SetReadBuffer(4 << 10); err != nil {
+		s.t.Fatal(err)
+	}
+	_, err = fmt.Fprintf(conn, "GET /ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", s.http.Listener.Addr())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	if err != nil || answer.StatusCode != http.StatusSwitchingProtocols {
+		s.t.Fatalf("handshake: %+v, %v", answer, err)
+	}
+	message, err := json.Marshal(map[string]string{"t": "subscribe", "page": address, "lang": "en"})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	frame := binary.BigEndian.AppendUint16([]byte{0x81, 0x80 | 126}, uint16(len(message))) // whole, text, masked
+	var mask [4]byte
+	if _, err := rand.Read(mask[:]); err != nil {
+		s.t.Fatal(err)
+	}
+	frame = append(frame, mask[:]...)
+	for i, b := range message {
+		frame = append(frame, b^mask[i%len(mask)])
+	}
+	if _, err := conn.Write(frame); err != nil {
+		s.t.Fatal(err)
+	}
+	return conn
+}
+
+// A client that never reads loses its connection, be there nothing to send or so much
+// that it stays in the system's hands, of which that keeps little; and nothing of it is
+// kept, by which alone such a client can be told that it is over.
+func TestNeverReading(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		set   func(*hubConfig)
+		talks bool
+	}{
+		{"a full pipe", func(c *hubConfig) { c.sendBuffer, c.writeTimeout = 0, 500*time.Millisecond }, true},
+		{"unanswered pings", func(c *hubConfig) { c.pingEvery, c.pongWithin = time.Millisecond, time.Millisecond }, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := newLiveSite(t, tc.set)
+			ann := s.person("ann")
+			post := ann.post("long talk")
+			metric := s.server.hub.metric
+			stuck := s.rawPage("/p/" + post.Code)
+			if tc.talks {
+				await(t, "the socket", func() bool { return figure(t, metric.frames.WithLabelValues("ok")) == 1 })
+				long := strings.Repeat("word ", 3900)
+				for i := 0; figure(t, metric.sockets) > 0; i++ {
+					if i == 60 {
+						t.Fatal("a reader who never reads was not closed")
+					}
+					ann.comment(post.Code, strconv.Itoa(i)+" "+long)
+				}
+				// Each is longer than the one before by a comment of 20 kB.
+				if got := figure(t, metric.frames.WithLabelValues("entry")); got > 12 {
+					t.Errorf("the system held %v frames for a reader who never reads, want 12 at most", got)
+				}
+			}
+			await(t, "the socket to end", func() bool { return figure(t, metric.sockets) == 0 })
+			if n, err := io.Copy(io.Discard, stuck); !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("the connection ended after %d more bytes with %v, want a reset", n, err)
+			}
+		})
+	}
+}
+
+// Whatever a client does not read or answer, its socket ends within half a minute.
+func TestStuckSocketsEndWithinHalfAMinute(t *testing.T) {
+	c := hubConfig{}.withDefaults()
+	if got := c.pingEvery + max(c.pongWithin, c.writeTimeout); got > 30*time.Second {
+		t.Errorf("a socket that answers nothing ends after %v", got)
+	}
+}
