@@ -33,13 +33,13 @@ func (v *view) compare(ctx context.Context, f *front) error {
 		return v.sync(ctx)
 	}
 	differed, err := v.difference(ctx, f)
-	if errors.Is(err, errStale) {
-		v.socket.resync()
-		return nil
-	}
 	if err != nil {
 		return err
 	}
+	now := v.sight
+	now.sets, now.at = f.page.Sets, f.page.At.Clock()
+	v.sight = now
+	v.socket.sight.Store(&now)
 	result := "same"
 	if differed {
 		result = "healed"
@@ -50,24 +50,17 @@ func (v *view) compare(ctx context.Context, f *front) error {
 
 // difference sends what the page shows otherwise than f: entries it lacks or
 // shows older, then what has become of those it shows and f does not. The latter
-// are read now: f may be older than they are.
+// are read now: f may be older than they are. So is what of f grew too old meanwhile,
+// by its name, which takes less time than the whole page.
 func (v *view) difference(ctx context.Context, f *front) (differed bool, err error) {
-	for i := range f.page.Items {
-		if v.stale(f.batch) {
-			return differed, errStale
-		}
-		v.recheck(&f.page.Items[i], f.page.Sets)
-		sent, err := v.entry(ctx, f.batch, f.page.Sets, &f.page.Items[i], true)
-		if err != nil {
-			return false, err
-		}
-		differed = differed || sent
+	differed, rest, err := v.entries(ctx, f.batch, f.page.Sets, f.page.Items)
+	if err != nil {
+		return differed, err
 	}
 	on := make(map[int64]struct{}, len(f.page.Items))
 	for i := range f.page.Items {
 		on[f.page.Items[i].PostID] = struct{}{}
 	}
-	var rest []int64
 	for id := range v.shown {
 		if _, ok := on[id]; !ok {
 			rest = append(rest, id)
@@ -80,51 +73,81 @@ func (v *view) difference(ctx context.Context, f *front) (differed bool, err err
 	return differed || more, err
 }
 
-// inquire reads shown posts by name and sends what has become of them.
+// entries sends those entries that the page shows otherwise. late are the rest, from the
+// first on that was decided too long ago to be sent.
+func (v *view) entries(ctx context.Context, b *batch, sets *timelines.Sets, items []rivers.Item) (differed bool, late []int64, err error) {
+	veils, err := v.socket.hub.cfg.pages.veils(ctx, items, sets)
+	if err != nil {
+		return false, nil, err
+	}
+	for i := range items {
+		v.recheck(&items[i], veils[i])
+		sent, err := v.entry(ctx, b, sets, &items[i], true)
+		if errors.Is(err, errStale) {
+			for _, it := range items[i:] {
+				late = append(late, it.PostID)
+			}
+			return differed, late, nil
+		}
+		if err != nil {
+			return differed, nil, err
+		}
+		differed = differed || sent
+	}
+	return differed, nil, nil
+}
+
+// inquire reads posts by name and sends what has become of them: again and again while
+// some of it is too old when its turn comes.
 func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err error) {
+	for len(posts) > 0 {
+		sent, late, err := v.inquireOnce(ctx, posts)
+		differed = differed || sent
+		if err != nil {
+			return differed, err
+		}
+		posts = late
+	}
+	return differed, nil
+}
+
+func (v *view) inquireOnce(ctx context.Context, posts []int64) (differed bool, late []int64, err error) {
 	h := v.socket.hub
 	slices.Sort(posts)
 	w := v.watch
 	w.Beyond = v.socket.beyond.Load()
-	began := h.cfg.now()
 	seen, err := h.cfg.rivers.Flush(ctx, []rivers.Watch{w}, posts)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	v.visited = h.cfg.now()
 	v.settled = v.visited
 	switch {
 	case seen[0].SignedOut:
-		return false, timelines.ErrSignedOut
+		return false, nil, timelines.ErrSignedOut
 	case seen[0].Closed:
-		return false, rivers.ErrNotFound
+		return false, nil, rivers.ErrNotFound
 	case seen[0].Swapped:
 		v.socket.resync()
-		return false, nil
+		return false, nil, nil
 	}
-	b := newBatch(h.cfg.pages, began, v.settled)
 	asked := make(map[int64]rivers.Stamp, len(posts))
 	for _, id := range posts {
 		asked[id] = rivers.Stamp{} // not in the river, as far as it says nothing else
 	}
 	for i := range seen[0].Items {
-		it := &seen[0].Items[i]
-		delete(asked, it.PostID)
-		v.recheck(it, seen[0].Sets)
-		sent, err := v.entry(ctx, b, seen[0].Sets, it, true)
-		if err != nil {
-			return false, err
-		}
-		differed = differed || sent
+		delete(asked, seen[0].Items[i].PostID)
 	}
 	for _, g := range seen[0].Gone {
 		asked[g.PostID] = g.Stamp
 	}
+	differed = len(asked) > 0
 	for id, stamp := range asked {
 		if err := v.gone(ctx, id, stamp); err != nil {
-			return false, err
+			return differed, nil, err
 		}
-		differed = true
 	}
-	return differed, nil
+	b := newBatch(h.cfg.pages, seen[0].Began)
+	sent, late, err := v.entries(ctx, b, seen[0].Sets, seen[0].Items)
+	return differed || sent, late, err
 }
