@@ -107,7 +107,8 @@ func (s *Store) checkOne(ctx context.Context, l live) (int64, []Difference, erro
 
 func (s *Store) compareOne(ctx context.Context, l live) (int64, []Difference, error) {
 	if specs[l.name.Kind].asked {
-		if err := s.bringUp(ctx, []Name{l.name}); err != nil {
+		// One too far behind is retired, or open and about to be asked for anew.
+		if left, err := s.BringUp(ctx, []Name{l.name}); err != nil || len(left) > 0 {
 			return 0, nil, err
 		}
 	}

@@ -48,6 +48,9 @@ type Moment struct {
 	loads uint64
 }
 
+// Clock is the number the access clock stood at.
+func (m Moment) Clock() int64 { return m.clock.N }
+
 // Now returns the present moment, to which it brings the caches.
 func (s *Store) Now(ctx context.Context) (Moment, error) {
 	loads := s.loads()

@@ -113,6 +113,9 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID int64) (*Item, *timelines.Sets, error) {
 	watch := []Watch{{Viewer: v, Name: n}}
 	for range 5 {
+		if err := s.catchUpSearch(ctx, n); err != nil {
+			return nil, nil, err
+		}
 		all, err := s.flush(ctx, watch, []int64{postID}, math.MinInt64)
 		if err != nil {
 			return nil, nil, err

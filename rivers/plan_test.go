@@ -66,7 +66,7 @@ func TestRiversAreFoundAmongMany(t *testing.T) {
 		"fronts": func() error { _, err := rivers.Fronts(w.ctx, watches); return err },
 		"post":   func() error { _, _, err := rivers.Unfold(w.ctx, ann, last.Code); return err },
 		"entry":  func() error { _, _, err := rivers.Entry(w.ctx, ann, names[0], posts[0]); return err },
-		"search": func() error { return rivers.bringUp(w.ctx, searches) },
+		"search": func() error { _, err := rivers.BringUp(w.ctx, searches); return err },
 		"like": func() error {
 			c := w.like(ann, last.Code)
 			return rivers.Distribute(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, Scope{Actor: ann.AccountID})

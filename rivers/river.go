@@ -3,6 +3,7 @@ package rivers
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"riverrun/timelines"
 )
@@ -81,8 +82,10 @@ type Page struct {
 	Next Cursor
 	// Beyond: some of it stands below the depth to which the river is kept.
 	Beyond bool
-	// Sets are the access sets the page was decided with, At is when; of a page that was
-	// compared with (see Fronts) it is not set.
+	// Began is when the statement was sent that the decision begins with: it knows every
+	// change that was acknowledged before.
+	Began time.Time
+	// Sets are the access sets the page was decided with, At is when.
 	Sets *timelines.Sets
 	At   Moment
 }

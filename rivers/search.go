@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -14,9 +15,11 @@ import (
 
 // A search is a river of no timelines: its entries are what a query finds in the
 // primary store's texts (timelines.Query, timelines.Snapshot.Search). No writer
-// routes to it, so that a change costs the same whatever people search for. Who
-// reads it brings it up: a visit, a push, a comparison, the reply to a form all
-// begin with bringUp.
+// routes to it, so that a change costs the same whatever people search for. Its readers
+// bring it up: a visit and the reply to a form begin with catchUpSearch, and hubs call BringUp
+// for those that are open. A push brings up only what it asks about and the search holds
+// already (see searchshown.go): what was taken away leaves open pages as fast as on all
+// others, and only what is newly found waits.
 //
 // What changed is known from the folds: each change of a post upserts its fold
 // before it is acknowledged (R4 rests on that too), so the posts that a search may
@@ -26,7 +29,8 @@ import (
 // looked at, for all searches at hand in one statement; when nothing changed,
 // nothing is. What a search does not find among them, and did not before, costs it no
 // row (searchwrite.go). Only a river that was left alone for long, or was overtaken by
-// very many changes, is retired: its next visit asks for it anew.
+// very many changes, is asked for anew, by its next visit. Until then it stands if
+// it is open, so that a push can still take from the page what is to go.
 //
 // R4: an entry says that the post's texts, as of the entry's version, have what was
 // asked for. Once the fold is newer that may betray what was taken away, by an edit
@@ -35,7 +39,7 @@ import (
 // ban, a hide and a closed group are decided at render as everywhere.
 //
 // R3 exempts searches from showing at once what they did not find before; with
-// bringUp they do so all the same.
+// catchUpSearch they do so all the same.
 //
 // Rejected: asking the whole query each second (hundreds of milliseconds for a
 // common word, for the sake of the few posts that changed); handing changes to
@@ -53,8 +57,11 @@ const (
 	// maxSearching is how many searches of all texts one node makes at once; more wait.
 	maxSearching = 4
 	// maxBroughtUp is how many posts are looked at; if more changed, asking for the
-	// search anew costs less.
-	maxBroughtUp = 500
+	// search anew costs less. It is more than change while a search is asked for, be the
+	// town ever so busy: else it would be asked for again as soon as it stands.
+	maxBroughtUp = 5000
+	// maxLookedAt is how many are looked at in one statement.
+	maxLookedAt = 500
 )
 
 // query is what a search asks for. Its term was written by timelines.Query.
@@ -154,53 +161,74 @@ type moment struct {
 	seen string // a pg_snapshot
 }
 
-// bringUp brings those of the rivers of these names up that are searches and stand.
-// Those that are too far behind are retired, for whoever looks at them to visit them
-// again: to ask for them here would let all others wait.
-func (s *Store) bringUp(ctx context.Context, names []Name) error {
-	asked := make([]Name, 0, len(names))
-	for _, n := range names {
-		if specs[n.Kind].asked {
-			asked = append(asked, n)
-		}
-	}
+// searchesAmong are those of the names that are of searches.
+func searchesAmong(names []Name) []Name {
+	return slices.DeleteFunc(slices.Clone(names), func(n Name) bool { return !specs[n.Kind].asked })
+}
+
+// BringUp brings those of the rivers of these names up that are searches and stand.
+// Those that are too far behind are left to their next visit: to ask for them here would
+// let all others wait. If nobody has them open they are retired; else they go on standing
+// and are returned, and their pages are to visit them again.
+func (s *Store) BringUp(ctx context.Context, names []Name) (left []Name, err error) {
+	asked := searchesAmong(names)
 	if len(asked) == 0 {
-		return nil
+		return nil, nil
 	}
 	for {
 		late, at, err := s.changedSince(ctx, asked)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		var old []int64
+		old := map[int64]Name{}
 		late = slices.DeleteFunc(late, func(r search) bool {
 			if r.old {
-				old = append(old, r.id)
+				old[r.id] = r.name
 			}
 			return r.old
 		})
-		if err := s.retire(ctx, old); err != nil {
-			return err
+		if left, err = s.retireClosed(ctx, old); err != nil {
+			return nil, err
 		}
 		held, err := s.bringUpOnce(ctx, late, at)
 		if err != nil || held {
-			return err
+			return left, err
 		}
 	}
 }
 
-// retire ends these generations, if they still live.
-func (s *Store) retire(ctx context.Context, rivers []int64) error {
+// catchUpSearch is BringUp of one river, which is asked for anew if it is too far behind.
+func (s *Store) catchUpSearch(ctx context.Context, n Name) error {
+	left, err := s.BringUp(ctx, []Name{n})
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	down := int64(math.MaxInt64) // a first chunk
+	return s.build(ctx, n, &down)
+}
+
+// retireClosed ends those of these generations that nobody has open, and returns the
+// names of the others.
+func (s *Store) retireClosed(ctx context.Context, rivers map[int64]Name) (open []Name, err error) {
 	if len(rivers) == 0 {
-		return nil
+		return nil, nil
 	}
-	const query = `
-		UPDATE rivers SET state = 'retired', retired_at = clock_timestamp() WHERE id IN (
-			SELECT id FROM rivers WHERE id = ANY(@rivers) AND state = 'live' ORDER BY id FOR UPDATE)`
-	if _, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"rivers": rivers}); err != nil {
-		return fmt.Errorf("retire searches: %w", err)
+	args := pgx.StrictNamedArgs{"rivers": slices.Sorted(maps.Keys(rivers))}
+	if err := s.retireUnopened(ctx, "id = ANY(@rivers)", args); err != nil {
+		return nil, err
 	}
-	return nil
+	rows, err := s.db.Query(ctx, `SELECT id FROM rivers WHERE id = ANY(@rivers) AND state = 'live'`, args)
+	if err != nil {
+		return nil, fmt.Errorf("read open searches: %w", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("read open searches: %w", err)
+	}
+	for _, id := range ids {
+		open = append(open, rivers[id])
+	}
+	return open, nil
 }
 
 // changedSince reads which of the searches stand and are behind.
@@ -273,7 +301,30 @@ func (s *Store) bringUpOnce(ctx context.Context, late []search, at moment) (bool
 		return true, nil
 	}
 	pause(ctx, afterLookup)
-	a, err := s.ask(ctx, late)
+	changed := map[int64]struct{}{}
+	for _, r := range late {
+		for _, post := range r.posts {
+			changed[post] = struct{}{}
+		}
+	}
+	posts := slices.Sorted(maps.Keys(changed))
+	for first := true; first || len(posts) > 0; first = false {
+		some := posts[:min(len(posts), maxLookedAt)]
+		posts = posts[len(some):]
+		saw := moment{asof: at.asof}
+		if len(posts) == 0 {
+			saw = at // with these it has seen them all
+		}
+		if held, err := s.lookAt(ctx, late, some, saw); err != nil || !held {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// lookAt looks at posts with searches and writes what became of them, as bringUpOnce.
+func (s *Store) lookAt(ctx context.Context, late []search, posts []int64, at moment) (bool, error) {
+	a, err := s.ask(ctx, late, posts)
 	if err != nil {
 		return false, err
 	}
@@ -294,21 +345,16 @@ type answers struct {
 	states map[int64]*timelines.PostState
 }
 
-// ask looks with all searches at whatever changed for one of them.
-func (s *Store) ask(ctx context.Context, late []search) (answers, error) {
+// ask looks at posts with all searches.
+func (s *Store) ask(ctx context.Context, late []search, posts []int64) (answers, error) {
 	var a answers
-	names := make([]Name, len(late))
-	changed := map[int64]struct{}{}
-	for i, r := range late {
-		names[i] = r.name
-		for _, post := range r.posts {
-			changed[post] = struct{}{}
-		}
-	}
-	if len(changed) == 0 {
+	if len(posts) == 0 {
 		return a, nil
 	}
-	posts := slices.Sorted(maps.Keys(changed))
+	names := make([]Name, len(late))
+	for i, r := range late {
+		names[i] = r.name
+	}
 	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
 		if a.found, err = matches(ctx, sn, names, posts); err != nil {
 			return err

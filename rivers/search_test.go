@@ -320,12 +320,21 @@ func TestASearchLeftAlone(t *testing.T) {
 	// Whoever looks at it visits it again; nobody else waits for that.
 	everything := w.visit(ann, Everything, "")
 	p := w.says(ann, "word four")
-	seen, err := w.rivers.Flush(w.ctx, []Watch{
-		{Viewer: ann, Name: first.Name, River: first.River}, {Viewer: ann, Name: everything.Name, River: everything.River},
-	}, []int64{p.PostID})
-	must(w, seen, err)
-	if !seen[0].Swapped || len(seen[1].Items) != 1 {
+	push := func() []Seen {
+		t.Helper()
+		seen, err := w.rivers.Flush(w.ctx, []Watch{
+			{Viewer: ann, Name: first.Name, River: first.River}, {Viewer: ann, Name: everything.Name, River: everything.River},
+		}, []int64{p.PostID})
+		return must(w, seen, err)
+	}
+	if seen := push(); seen[0].Swapped || len(seen[0].Items)+len(seen[0].Gone) > 0 || len(seen[1].Items) != 1 {
 		t.Errorf("a push to a search far behind: %+v", seen)
+	}
+	if left, err := w.rivers.BringUp(w.ctx, []Name{first.Name}); err != nil || len(left) > 0 {
+		t.Errorf("bringing up a search far behind that nobody has open: %v is left to stand, %v", left, err)
+	}
+	if seen := push(); !seen[0].Swapped {
+		t.Errorf("a push to a search that is retired: %+v", seen)
 	}
 	if again := w.visit(ann, Search, "word"); again.River == first.River || len(again.Items) != 4 {
 		t.Error("a search far behind was not asked for anew")
@@ -461,7 +470,7 @@ func TestASearchBroughtUpTwice(t *testing.T) {
 			close(read)
 			<-goOn
 		})
-		done <- other.bringUp(ctx, []Name{p.Name})
+		done <- other.catchUpSearch(ctx, p.Name)
 	}()
 	<-read
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
@@ -473,7 +482,7 @@ func TestASearchBroughtUpTwice(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	if err := w.rivers.bringUp(ctx, []Name{p.Name}); err != nil {
+	if _, err := w.rivers.BringUp(ctx, []Name{p.Name}); err != nil {
 		t.Fatal(err)
 	}
 	w.sound()

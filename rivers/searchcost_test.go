@@ -23,6 +23,13 @@ func TestSearchesThatFindNothingWriteNothing(t *testing.T) {
 	}
 	flushed := func(ids []int64, items int) {
 		t.Helper()
+		var names []Name
+		for _, watch := range watches {
+			names = append(names, watch.Name)
+		}
+		if left, err := s.BringUp(w.ctx, names); err != nil || len(left) > 0 {
+			t.Fatalf("bring up: %v is left, %v", left, err)
+		}
 		seen, err := s.Flush(w.ctx, watches, ids)
 		must(w, seen, err)
 		for i := range seen {

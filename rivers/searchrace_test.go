@@ -109,14 +109,14 @@ func TestASearchIsNotSetBack(t *testing.T) {
 						w.change(bob, func(ctx context.Context) (timelines.Change, error) {
 							return w.store.Like(ctx, bob.AccountID, p.Code)
 						})
-						end = w.comesTo(afterSnapshot, func(ctx context.Context) error { return other.bringUp(ctx, names) })
+						end = w.comesTo(afterSnapshot, func(ctx context.Context) error { _, err := other.BringUp(ctx, names); return err })
 					}
 					c.do(w, ann, p)
 					ctx := w.ctx
 					if order == "between" {
 						ctx = held(ctx, afterSnapshot, end)
 					}
-					if err := w.rivers.bringUp(ctx, names); err != nil {
+					if _, err := w.rivers.BringUp(ctx, names); err != nil {
 						t.Fatal(err)
 					}
 					seen := w.seen(page.River)
@@ -180,12 +180,12 @@ func TestASearchWaitsForWhoWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	done := make(chan error, 2)
-	go func() { done <- other.bringUp(w.ctx, []Name{p.Name}) }()
+	go func() { done <- other.catchUpSearch(w.ctx, p.Name) }()
 	w.waiting(1, done)
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
 		return w.store.EditPost(ctx, ann.AccountID, post.Code, "a dog")
 	})
-	go func() { done <- w.rivers.bringUp(w.ctx, []Name{p.Name}) }()
+	go func() { done <- w.rivers.catchUpSearch(w.ctx, p.Name) }()
 	w.waiting(2, done)
 	if err := tx.Rollback(w.ctx); err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestASearchMadeAnewMeanwhile(t *testing.T) {
 					return other.extend(ctx, p.Name, p.River, floor, chunk)
 				})
 			} else {
-				end = w.comesTo(afterSnapshot, func(ctx context.Context) error { return other.bringUp(ctx, []Name{p.Name}) })
+				end = w.comesTo(afterSnapshot, func(ctx context.Context) error { return other.catchUpSearch(ctx, p.Name) })
 			}
 			before := w.count(`SELECT count(*) FROM entries WHERE river_id = $1`, p.River)
 			// It writes at that point of the build, or after it all.

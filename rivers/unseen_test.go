@@ -24,7 +24,7 @@ func TestASearchFarBehindHidesNothingFromOthers(t *testing.T) {
 		names = append(names, w.visit(ann, Search, fmt.Sprint("cat -dog", i)).Name)
 		w.says(ann, fmt.Sprint("cat and dog", i))
 	}
-	if err := w.rivers.bringUp(w.ctx, append(names, far.Name)); err != nil {
+	if _, err := w.rivers.BringUp(w.ctx, append(names, far.Name)); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range [][]string{
@@ -147,7 +147,7 @@ func TestSearchesLookAtNothingTwice(t *testing.T) {
 			broughtUp := func() pgx.TraceQueryStartData {
 				t.Helper()
 				asked.take()
-				if err := rivers.bringUp(w.ctx, names); err != nil {
+				if _, err := rivers.BringUp(w.ctx, names); err != nil {
 					t.Fatal(err)
 				}
 				return asked.take()[0]

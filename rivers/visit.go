@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"riverrun/timelines"
 )
@@ -22,12 +23,12 @@ import (
 // ErrNotFound, timelines.ErrSignedOut (the viewer's session ended),
 // timelines.ErrBroad (of a search).
 func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
-	if err := s.bringUp(ctx, []Name{n}); err != nil {
+	if err := s.catchUpSearch(ctx, n); err != nil {
 		return nil, err
 	}
 	r := visit{store: s, viewer: v, name: n, before: before, at: before, page: &Page{Name: n}}
 	for full := false; !full; {
-		loads := s.loads()
+		loads, began := s.loads(), time.Now()
 		raw, err := s.readPage(ctx, n, r.at, PageSize+1)
 		if err != nil {
 			return nil, err
@@ -42,8 +43,11 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 		case r.overtaken(raw):
 			err = r.restart()
 		case r.behind(raw):
-			err = s.bringUp(ctx, []Name{n})
+			err = s.catchUpSearch(ctx, n)
 		default:
+			if r.page.Began.IsZero() {
+				r.page.Began = began
+			}
 			full, err = r.take(ctx, raw, sets, loads)
 		}
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -39,6 +40,8 @@ type Seen struct {
 	Items []Item
 	Gone  []Gone
 	Sets  *timelines.Sets
+	// Began is when the statement was sent that the decision begins with.
+	Began time.Time
 }
 
 // Gone is an entry to be taken off the screen.
@@ -105,8 +108,8 @@ const watched = `
 // Flush returns what each watch may see now of these posts: one statement for
 // all watches and posts, decided as a page is, so that a push cannot show what a
 // page would not. With no posts it still says who was signed out and whose river
-// was swapped. Searches among them are brought up first. The result stands in the
-// order of the watches.
+// was swapped. What changed of what stands in searches is looked at first; what they may
+// find besides is for BringUp. The result stands in the order of the watches.
 func (s *Store) Flush(ctx context.Context, watches []Watch, posts []int64) ([]Seen, error) {
 	return s.flush(ctx, watches, posts, math.MaxInt64)
 }
@@ -131,14 +134,12 @@ func (s *Store) flushOnce(ctx context.Context, watches []Watch, posts []int64, d
 			LIMIT cardinality(@posts::bigint[])) e ON true
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
-	if len(posts) > 0 {
-		if err := s.bringUp(ctx, n.list); err != nil {
-			return nil, false, err
-		}
+	if err := s.bringUpShown(ctx, n.list, posts); err != nil {
+		return nil, false, err
 	}
 	args := n.args()
 	args["posts"], args["depth"] = posts, depth
-	loads := s.loads()
+	loads, began := s.loads(), time.Now()
 	raws, err := s.readMany(ctx, query, args, len(n.list))
 	if err != nil {
 		return nil, false, err
@@ -162,7 +163,7 @@ func (s *Store) flushOnce(ctx context.Context, watches []Watch, posts []int64, d
 	for i, w := range watches {
 		k := n.index[i]
 		raw := raws[k]
-		seen[i].River = raw.river
+		seen[i].River, seen[i].Began = raw.river, began
 		sets, err := s.admit(ctx, w.Viewer, w.Name, raw.clock)
 		switch {
 		case errors.Is(err, timelines.ErrSignedOut):
@@ -214,8 +215,9 @@ func (s *Store) flushOnce(ctx context.Context, watches []Watch, posts []int64, d
 
 // Fronts returns the first page of each watch's river in one statement, decided;
 // nil where the generation on the screen does not stand any more or the viewer
-// may not see it. It builds and extends nothing, but for searches, which it brings
-// up: it is for comparing open pages with their rivers from time to time.
+// may not see it. It builds and extends nothing: it is for comparing open pages with
+// their rivers from time to time. Posts that changed since a search was brought up are
+// not on its page.
 func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
 	return untilHeld(watches, func(watches []Watch) ([]*Page, bool, error) { return s.frontsOnce(ctx, watches) })
 }
@@ -232,12 +234,9 @@ func (s *Store) frontsOnce(ctx context.Context, watches []Watch) ([]*Page, bool,
 			ORDER BY fresh_at DESC, post_id DESC LIMIT @limit) e ON true
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
 	n := namesOf(watches)
-	if err := s.bringUp(ctx, n.list); err != nil {
-		return nil, false, err
-	}
 	args := n.args()
 	args["limit"] = PageSize + 1
-	loads := s.loads()
+	loads, began := s.loads(), time.Now()
 	raws, err := s.readMany(ctx, query, args, len(n.list))
 	if err != nil {
 		return nil, false, err
@@ -260,7 +259,7 @@ func (s *Store) frontsOnce(ctx context.Context, watches []Watch) ([]*Page, bool,
 			continue
 		}
 		if decided[k] == nil {
-			decided[k] = &Page{Name: w.Name, River: raw.river, Sets: sets, More: !raw.finished}
+			decided[k] = &Page{Name: w.Name, River: raw.river, Sets: sets, More: !raw.finished, Began: began, At: Moment{raw.clock, loads}}
 			if len(raw.entries) > PageSize {
 				raw.entries = raw.entries[:PageSize]
 				decided[k].More = true

@@ -39,6 +39,7 @@ type AccessCache struct {
 	labelled  bool
 	drops     uint64 // counts drops; a load started at another count is not stored
 	loads     uint64 // counts loads that ended, of what decides or says how it is called
+	common    int64  // see Common
 	sets      *simplelru.LRU[int64, *Sets]
 	sessions  *simplelru.LRU[Session, cachedSession]
 	timelines *simplelru.LRU[int64, Timeline] // immutable, never dropped
@@ -127,9 +128,11 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 			c.asking.Remove(r.AccountID) // a ban withdraws requests
 		case logLevel:
 			c.levels.Remove(r.TimelineID)
+			c.common = r.N
 		case logAccount:
 			c.accounts.Remove(r.AccountID)
 			c.subfeeds.Remove(r.AccountID)
+			c.common = r.N
 		case logMembers:
 			c.members.Remove(r.AccountID)
 			c.asking.Remove(r.AccountID)
@@ -171,7 +174,16 @@ func (c *AccessCache) dropAll(label Clock) {
 	c.asking.Purge()
 	c.subfeeds.Purge()
 	c.drops++
-	c.label, c.labelled = label, true
+	c.label, c.labelled, c.common = label, true, label.N
+}
+
+// Common returns the number of the last change, as far as the cache was brought, that
+// may show on the pages of viewers whose Sets it left as they were: a level, or how an
+// account or a sub-feed is called.
+func (c *AccessCache) Common() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.common
 }
 
 // Epoch returns the epoch of the clock the cache was last brought to, 0 before that.

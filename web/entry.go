@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"hash/maphash"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +20,13 @@ import (
 // viewer's own.
 type entryParts struct {
 	Why, Body, Acts, Likes, Comments []byte
+	// veil is of what they were rendered from (see Server.veil), sums are of the parts,
+	// but for what time it is.
+	veil uint64
+	sums [parts]uint64
 }
+
+var partSeed = maphash.MakeSeed()
 
 // entryParts renders an entry for p. p must know the names of the item (see
 // present).
@@ -42,12 +49,18 @@ func (s *Server) entryParts(p *present, it rivers.Item) (entryParts, error) {
 	if parts.Likes, err = render(entryLikes(e, likesShown(it.Full))); err != nil {
 		return entryParts{}, err
 	}
+	parts.veil = s.veil(&it, p.sets, p.names)
+	for i, html := range [...][]byte{
+		partWhy: parts.Why, partBody: shared.body, partActs: parts.Acts, partLikes: parts.Likes, partComments: shared.comments,
+	} {
+		parts.sums[i] = maphash.Bytes(partSeed, html)
+	}
 	return parts, nil
 }
 
 // entryArticle renders a whole entry, comment box included, around its parts.
 func (s *Server) entryArticle(p *present, it rivers.Item, parts entryParts) ([]byte, error) {
-	at := version{it.Stamp, s.veil(&it, p.sets)}
+	at := version{it.Stamp, parts.veil}
 	return render(entryShell(&entryView{present: p, item: &it}, at, parts))
 }
 

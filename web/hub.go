@@ -24,8 +24,8 @@ import (
 // what changed. What it promises to each page (DESIGN, Realtime contract):
 //
 //   - A push shows nothing that a page would not: everything sent was decided by
-//     rivers.Visit, Flush or Fronts, which decide as a page does, and nothing
-//     decided more than staleAfter ago is sent (R4).
+//     rivers.Visit, Flush or Fronts, which decide as a page does, and no frame is
+//     begun more than staleAfter after its deciding statement was (R4).
 //   - Nothing is lost between the page and the socket: the lease is committed
 //     and the socket registered before the visit whose difference against the
 //     page is sent. A reconnect does the same; there is no history to run out.
@@ -34,8 +34,8 @@ import (
 //   - A slow reader delays nobody: a socket holds the newest state of each post,
 //     not a queue, and is closed when it has been stuck for writeTimeout.
 //
-// Goroutines: one per shard (flush), one that keeps leases, one that beats; per
-// socket the handler's own (reads), one that writes and one that pings. All end
+// Goroutines: one per shard (flush), one that brings searches up, one that keeps leases,
+// one that beats; per socket the handler's own (reads), one that writes and one that pings. All end
 // before Stop returns.
 //
 // Rejected: a goroutine per river (a flush of a thousand rivers would be a
@@ -45,10 +45,9 @@ import (
 type hub struct {
 	cfg    hubConfig
 	shards []*shard
-	// searches is the shard of all searches. To bring them up costs more than to read a
-	// river: it works at each beat only, so that each is brought up once a second at
-	// most however many changes come, and makes nobody else wait.
+	// searches is the shard of all searches, and finder brings them up.
 	searches *shard
+	finder   *finder
 	leases   *leaser
 	metric   *hubMetrics
 
@@ -77,6 +76,7 @@ type riverSource interface {
 	Visit(context.Context, timelines.Viewer, rivers.Name, rivers.Cursor) (*rivers.Page, error)
 	Flush(context.Context, []rivers.Watch, []int64) ([]rivers.Seen, error)
 	Fronts(context.Context, []rivers.Watch) ([]*rivers.Page, error)
+	BringUp(context.Context, []rivers.Name) (left []rivers.Name, err error)
 	Freshen(context.Context, rivers.Name) error
 	Lease(context.Context, []int64) error
 	Unlease(context.Context, []int64) error
@@ -91,8 +91,11 @@ type hubPages interface {
 	postIDs(ctx context.Context, codes []string) (map[string]int64, error)
 	// maySearch counts a search taken up; errLimited if it is one too many.
 	maySearch(v timelines.Viewer, address string) error
-	// veil is what the viewer's sets make of an entry.
-	veil(it *rivers.Item, sets *timelines.Sets) uint64
+	// veils are what the viewer's sets, and people's names, make of entries.
+	veils(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error)
+	// common is the number of the last change of access, as far as this node has heard,
+	// that may show on everybody's pages.
+	common() int64
 	// sightOf is what a page is decided with now, sightsOf what many are; seal makes a
 	// word for what stands around its entries, and isSealed knows it again.
 	sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error)
@@ -201,7 +204,7 @@ func makeHub(cfg hubConfig, metric *hubMetrics) *hub {
 		h.shards = append(h.shards, newShard(h))
 	}
 	h.searches = newShard(h)
-	h.searches.patient = true
+	h.finder = newFinder(h.searches)
 	return h
 }
 
@@ -212,6 +215,7 @@ func (h *hub) start(ctx context.Context) error {
 	for _, s := range h.allShards() {
 		h.running.Go(func() { s.run(ctx) })
 	}
+	h.running.Go(func() { h.finder.run(ctx) })
 	h.running.Go(func() { h.beat(ctx) })
 	h.unhear = h.cfg.hear(h.message)
 	return nil
@@ -304,6 +308,7 @@ func (h *hub) message(m tiers.Message) {
 	for _, s := range h.allShards() {
 		s.note(m, now)
 	}
+	h.finder.note(m.Posts)
 }
 
 func (h *hub) allShards() []*shard { return append(slices.Clip(h.shards), h.searches) }
@@ -326,9 +331,12 @@ func (h *hub) beat(ctx context.Context) {
 		if n%h.cfg.leaseEvery == 0 {
 			h.leases.refresh()
 		}
-		for _, s := range h.allShards() {
-			s.beat(n % h.cfg.compareEvery)
+		slot := n % h.cfg.compareEvery
+		for _, s := range h.shards {
+			s.beat(slot)
 		}
+		h.searches.beat(noSlot) // the finder compares
+		h.finder.beat(slot)
 	}
 }
 

@@ -128,7 +128,7 @@ func TestStaleDecisionsAreMadeAgain(t *testing.T) {
 	}
 	it := seen[0].Items[0]
 	it.Stamp.Fold += 1000 // as if something had changed
-	old := newBatch(h.cfg.pages, h.cfg.now(), h.cfg.now())
+	old := newBatch(h.cfg.pages, h.cfg.now())
 	paused.flushed = func(_ []rivers.Watch, posts []int64) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -83,9 +83,14 @@ func (s *liveSite) openLong(p *person, n rivers.Name, size int) *page {
 			s.t.Fatal(err)
 		}
 		g.river, at = strconv.FormatInt(now.River, 10), now.Next
-		for _, it := range now.Items[:min(len(now.Items), size-len(g.shown))] {
+		items := now.Items[:min(len(now.Items), size-len(g.shown))]
+		veils, err := s.server.veils(s.t.Context(), items, now.Sets)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for i, it := range items {
 			g.shown[it.Fold.Text.Code] = frame{
-				Version: version{it.Stamp, s.server.veil(&it, now.Sets)}.String(), Place: it.Place, River: g.river,
+				Version: version{it.Stamp, veils[i]}.String(), Place: it.Place, River: g.river,
 			}
 		}
 		if !now.More {

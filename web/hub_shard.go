@@ -19,8 +19,6 @@ import (
 type shard struct {
 	hub  *hub
 	wake chan struct{}
-	// patient: what is noted waits for the next beat.
-	patient bool
 
 	// mu guards the fields below and the rooms in it. Sockets' own locks are taken
 	// under it, never the other way round.
@@ -29,6 +27,7 @@ type shard struct {
 	posts  map[int64]time.Time // touched since the last flush, by when the change was committed
 	beaten bool                // the clock is to be read even without posts
 	slots  map[int]struct{}    // of those rooms that are to be compared
+	due    map[*room]struct{}  // rooms to be compared besides
 	slot   int                 // of the next room
 }
 
@@ -53,7 +52,7 @@ func newShard(h *hub) *shard {
 		hub: h, wake: make(chan struct{}, 1),
 		rooms: make(map[rivers.Watch]*room),
 		posts: make(map[int64]time.Time),
-		slots: make(map[int]struct{}),
+		slots: make(map[int]struct{}), due: make(map[*room]struct{}),
 	}
 }
 
@@ -107,17 +106,7 @@ func (sh *shard) note(m tiers.Message, now time.Time) {
 	if m.All {
 		sh.resyncAll()
 	}
-	if len(m.Swapped) > 0 {
-		swapped := make(map[rivers.Name]struct{}, len(m.Swapped))
-		for _, n := range m.Swapped {
-			swapped[n] = struct{}{}
-		}
-		for _, r := range sh.rooms {
-			if _, ok := swapped[r.watch.Name]; ok {
-				r.each((*socket).resync)
-			}
-		}
-	}
+	sh.resync(m.Swapped)
 	if m.At != 0 {
 		now = time.UnixMicro(m.At)
 	}
@@ -125,14 +114,7 @@ func (sh *shard) note(m tiers.Message, now time.Time) {
 	if m.Clock != 0 {
 		sh.beaten = true
 	}
-	sh.hurry()
-}
-
-// hurry has what was noted done at once, unless the shard is patient.
-func (sh *shard) hurry() {
-	if !sh.patient {
-		nudge(sh.wake)
-	}
+	nudge(sh.wake)
 }
 
 // ask wants posts read again, for a socket that was too slow to be told what
@@ -141,7 +123,7 @@ func (sh *shard) ask(posts []int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.want(posts, sh.hub.cfg.now())
-	sh.hurry()
+	nudge(sh.wake)
 }
 
 func (sh *shard) want(posts []int64, heard time.Time) {
@@ -156,6 +138,22 @@ func (sh *shard) want(posts []int64, heard time.Time) {
 	}
 }
 
+// resync has the pages of these names visited again.
+func (sh *shard) resync(names []rivers.Name) {
+	if len(names) == 0 {
+		return
+	}
+	set := make(map[rivers.Name]struct{}, len(names))
+	for _, n := range names {
+		set[n] = struct{}{}
+	}
+	for _, r := range sh.rooms {
+		if _, ok := set[r.watch.Name]; ok {
+			r.each((*socket).resync)
+		}
+	}
+}
+
 func (sh *shard) resyncAll() {
 	for _, r := range sh.rooms {
 		r.each((*socket).resync)
@@ -167,6 +165,9 @@ func (r *room) each(f func(*socket)) {
 		f(s)
 	}
 }
+
+// noSlot is of no room.
+const noSlot = -1
 
 // beat has the clock read, and the rooms of that slot compared.
 func (sh *shard) beat(slot int) {
@@ -232,8 +233,8 @@ func (sh *shard) flush(ctx context.Context) {
 			sh.mu.Unlock()
 			return
 		}
-		b := newBatch(sh.hub.cfg.pages, began, sh.hub.cfg.now())
-		sh.hub.metric.flush.Observe(b.decided.Sub(began).Seconds())
+		sh.hub.metric.flush.Observe(sh.hub.cfg.now().Sub(began).Seconds())
+		b := newBatch(sh.hub.cfg.pages, earliest(seen))
 		sh.see(ctx, rooms, seen)
 		for i, r := range rooms {
 			sh.offer(r, &seen[i], b, posts)
@@ -241,8 +242,15 @@ func (sh *shard) flush(ctx context.Context) {
 	}
 }
 
+// earliest is when the first of what was seen began to be decided.
+func earliest(seen []rivers.Seen) time.Time {
+	return slices.MinFunc(seen, func(a, b rivers.Seen) int { return a.Began.Compare(b.Began) }).Began
+}
+
 // see tells the rooms' sockets what their pages are decided with now: whom a viewer
-// sees can change without any post, and then all that a page shows is decided again.
+// sees can change without any post, and then all that a page shows is decided again. So it
+// is where levels or names changed, or what the viewer may read or whom they follow: those
+// rooms are compared next.
 func (sh *shard) see(ctx context.Context, rooms []*room, seen []rivers.Seen) {
 	var served []*room // and not at an end
 	var names []rivers.Name
@@ -256,14 +264,15 @@ func (sh *shard) see(ctx context.Context, rooms []*room, seen []rivers.Seen) {
 	if err != nil && ctx.Err() == nil {
 		sh.hub.cfg.log.WarnContext(ctx, "what open pages are decided with", "rivers", len(served), "error", err)
 	}
+	common := sh.hub.cfg.pages.common()
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for i, r := range served {
 		r.each(func(s *socket) {
 			if err != nil {
 				s.resync() // and finds out itself
-			} else {
-				s.see(sights[i])
+			} else if s.see(sights[i], common) {
+				sh.due[r] = struct{}{}
 			}
 		})
 	}
@@ -307,13 +316,15 @@ func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]tim
 func (sh *shard) compare(ctx context.Context) {
 	sh.mu.Lock()
 	var rooms []*room
-	if len(sh.slots) > 0 {
+	if len(sh.slots) > 0 || len(sh.due) > 0 {
 		for _, r := range sh.rooms {
-			if _, due := sh.slots[r.slot]; due {
+			_, turn := sh.slots[r.slot]
+			if _, due := sh.due[r]; due || turn {
 				rooms = append(rooms, r)
 			}
 		}
 		clear(sh.slots)
+		clear(sh.due)
 	}
 	sh.mu.Unlock()
 	if len(rooms) == 0 {
@@ -323,7 +334,6 @@ func (sh *shard) compare(ctx context.Context) {
 	for i, r := range rooms {
 		watches[i] = r.watch
 	}
-	began := sh.hub.cfg.now()
 	pages, err := sh.hub.cfg.rivers.Fronts(ctx, watches)
 	if err != nil {
 		// The next turn compares again.
@@ -332,7 +342,13 @@ func (sh *shard) compare(ctx context.Context) {
 		}
 		return
 	}
-	b := newBatch(sh.hub.cfg.pages, began, sh.hub.cfg.now())
+	began := sh.hub.cfg.now()
+	for _, p := range pages {
+		if p != nil && p.Began.Before(began) {
+			began = p.Began
+		}
+	}
+	b := newBatch(sh.hub.cfg.pages, began)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for i, r := range rooms {

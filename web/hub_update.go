@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"hash/maphash"
-	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -32,9 +30,9 @@ type update struct {
 // rendered once for all who look the same way, and encoded once for all.
 type batch struct {
 	pages hubPages
-	// began is before the deciding statement was sent, decided after it had been
-	// answered.
-	began, decided time.Time
+	// began is when the deciding statement was sent. What was acknowledged before is
+	// known to all that is in the batch, and what came later may not be.
+	began time.Time
 
 	// mu guards the maps, not what is in them.
 	mu       sync.Mutex
@@ -52,13 +50,14 @@ type rendered struct {
 	once sync.Once
 	err  error
 	part [parts]json.RawMessage
-	sum  [parts]uint64 // of the viewer's own parts
+	sum  [parts]uint64
+	veil uint64
 	html json.RawMessage
 }
 
-func newBatch(pages hubPages, began, decided time.Time) *batch {
+func newBatch(pages hubPages, began time.Time) *batch {
 	return &batch{
-		pages: pages, began: began, decided: decided,
+		pages: pages, began: began,
 		rendered: make(map[renderKey]*rendered), encoded: make(map[string]json.RawMessage),
 	}
 }
@@ -84,8 +83,6 @@ func (b *batch) render(ctx context.Context, l look, n rivers.Name, sets *timelin
 
 var errUnrendered = errors.New("entry not rendered")
 
-var partSeed = maphash.MakeSeed()
-
 func (r *rendered) make(ctx context.Context, b *batch, l look, n rivers.Name, sets *timelines.Sets, it *rivers.Item) error {
 	made, whole, err := b.pages.renderEntry(ctx, l, n, sets, *it)
 	if err != nil {
@@ -95,8 +92,8 @@ func (r *rendered) make(ctx context.Context, b *batch, l look, n rivers.Name, se
 		if r.part[p], err = b.encode(html); err != nil {
 			return err
 		}
-		r.sum[p] = maphash.Bytes(partSeed, html)
 	}
+	r.sum, r.veil = made.sums, made.veil
 	r.html, err = jsonHTML(whole)
 	return err
 }
@@ -124,7 +121,7 @@ type shown struct {
 	code  string
 	stamp rivers.Stamp
 	place int64
-	// item is what the last frame was made from, and sum its own parts'; unset
+	// item is what the last frame was made from, and sum its parts'; unset
 	// while the page shows what it was rendered with, which nobody kept.
 	item *rivers.Item
 	sum  [parts]uint64
@@ -140,31 +137,20 @@ func (e *shown) otherPeople(it *rivers.Item) bool {
 	return e.item == nil || !slices.Equal(e.item.Veiled, it.Veiled) || e.item.CrowdFolded() || it.CrowdFolded()
 }
 
-// changed returns those parts that differ from what the page shows. The shared
-// parts are compared by what they are made from: their HTML holds times, which
-// the page keeps by itself.
+// changed returns those parts that differ from what the page shows, but for the times in
+// them, which the page keeps by itself.
 func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessage) {
 	if e.item == nil {
 		return r.part
 	}
-	for _, p := range [...]part{partWhy, partActs, partLikes} {
+	for p := range parts {
 		if r.sum[p] != e.sum[p] {
 			set[p] = r.part[p]
 		}
 	}
 	was, is := e.item, it
-	if !slices.Equal(veiledComments(was), veiledComments(is)) {
+	if !slices.Equal(veiledComments(was), veiledComments(is)) || !sameFolded(&was.Fold.Comments, &is.Fold.Comments) {
 		set[partComments] = r.part[partComments]
-	}
-	sameTo := slices.Equal(was.To, is.To) && slices.Equal(was.Subfeeds, is.Subfeeds)
-	if was.Fold != is.Fold || !sameTo {
-		if was.Fold.Text != is.Fold.Text || !slices.Equal(was.Fold.Attached, is.Fold.Attached) || !sameTo {
-			set[partBody] = r.part[partBody]
-		}
-		if was.Fold.Comments.Total != is.Fold.Comments.Total || !slices.EqualFunc(was.Fold.Comments.Shown, is.Fold.Comments.Shown, sameComment) ||
-			!sameFolded(&was.Fold.Comments, &is.Fold.Comments) {
-			set[partComments] = r.part[partComments]
-		}
 	}
 	return set
 }
@@ -174,8 +160,6 @@ func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessag
 func sameFolded(was, is *rivers.CommentsFold) bool {
 	return was.EditedAt == is.EditedAt && was.FoldedLikes == is.FoldedLikes && slices.Equal(was.Likers, is.Likers)
 }
-
-func sameComment(a, b rivers.Comment) bool { return reflect.DeepEqual(a, b) }
 
 // newer reports whether a says anything b does not. Both numbers of a stamp only
 // grow within one river, each by itself (R2).

@@ -53,8 +53,14 @@ func newLiveSite(t testing.TB, change func(*hubConfig)) *liveSite {
 // newLiveSiteOver is newLiveSite over rivers of these options.
 func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*hubConfig)) *liveSite {
 	t.Helper()
+	return newNode(t, testdb.New(t), opts, change)
+}
+
+// newNode starts another node on the stores of a site.
+func newNode(t testing.TB, db *testdb.DB, opts rivers.Options, change func(*hubConfig)) *liveSite {
+	t.Helper()
 	ctx := t.Context()
-	s := &liveSite{t: t, db: testdb.New(t)}
+	s := &liveSite{t: t, db: db}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.store = timelines.Open(s.db.Primary, nil, timelines.DefaultOptions())
 	s.rivers = rivers.Open(s.db.Secondary, s.store, log, opts)
@@ -490,9 +496,13 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 	if len(g.shown) != len(now.Items) {
 		g.t.Errorf("page shows %d entries, a reload %d", len(g.shown), len(now.Items))
 	}
-	for _, it := range now.Items {
+	veils, err := s.server.veils(g.t.Context(), now.Items, now.Sets)
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for i, it := range now.Items {
 		f := g.shown[it.Fold.Text.Code]
-		if at := (version{it.Stamp, s.server.veil(&it, now.Sets)}); f.Version != at.String() || f.Place != it.Place {
+		if at := (version{it.Stamp, veils[i]}); f.Version != at.String() || f.Place != it.Place {
 			g.t.Errorf("page shows %s at %q, place %d; a reload %s, place %d", it.Fold.Text.Code, f.Version, f.Place, at, it.Place)
 		}
 		is := g.parts[it.Fold.Text.Code]
@@ -504,7 +514,7 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 			g.t.Fatal(err)
 		}
 		for i, html := range [parts][]byte{would.Why, would.Body, would.Acts, would.Likes, would.Comments} {
-			if name := partNames[i]; lasting(name, is[name]) != lasting(name, string(html)) {
+			if name := partNames[i]; lasting(is[name]) != lasting(string(html)) {
 				g.t.Errorf("page shows as %s of %s\n%s\na reload\n%s", name, it.Fold.Text.Code, is[name], html)
 			}
 		}

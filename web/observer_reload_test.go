@@ -88,7 +88,7 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 			return fmt.Sprintf("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
 		for _, part := range partNames {
-			is, would := lasting(part, was.parts[part]), lasting(part, e.parts[part])
+			is, would := lasting(was.parts[part]), lasting(e.parts[part])
 			if is != would {
 				return fmt.Sprintf("%s of %s at %s are\n%s\na reload's\n%s", part, code, e.version, is, would)
 			}
@@ -118,17 +118,9 @@ func (fl *follower) miscounts(now map[string]*shownEntry) string {
 	return ""
 }
 
-var (
-	momentForm = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
-	namedForm  = regexp.MustCompile(`<a class="who"[^>]*><bdi>[^<]*</bdi></a>`)
-)
+var momentForm = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
 
-// lasting is a part of an entry but for what depends on the hour, or on whom the viewer
-// follows: who of many likers is named.
-func lasting(part, html string) string {
-	html = momentForm.ReplaceAllString(stampForm.ReplaceAllString(html, ""), "$1")
-	if part == partNames[partLikes] && strings.Contains(html, "data-unfold") {
-		html = namedForm.ReplaceAllString(html, "somebody")
-	}
-	return html
+// lasting is a part of an entry but for what depends on the hour.
+func lasting(html string) string {
+	return momentForm.ReplaceAllString(stampForm.ReplaceAllString(html, ""), "$1")
 }

@@ -54,7 +54,7 @@ func (s *Server) present(ctx context.Context, v timelines.Viewer, loc *locale, n
 	}
 	ids := []int64{v.AccountID, n.Account()}
 	for i := range items {
-		ids = p.namedIn(ids, &items[i])
+		ids = namedIn(ids, p.sets, &items[i])
 		for _, f := range items[i].Subfeeds {
 			p.subfeeds[f.TimelineID] = f
 		}
@@ -126,8 +126,8 @@ func (s *Server) name(ctx context.Context, p *present, ids []int64) error {
 	return nil
 }
 
-// namedIn appends the accounts an entry names.
-func (p *present) namedIn(ids []int64, it *rivers.Item) []int64 {
+// namedIn appends the accounts an entry names to the viewer of these sets, in its order.
+func namedIn(ids []int64, sets *timelines.Sets, it *rivers.Item) []int64 {
 	f := it.Fold
 	ids = append(ids, f.Text.Author)
 	for i := range f.Comments.Shown {
@@ -135,7 +135,7 @@ func (p *present) namedIn(ids []int64, it *rivers.Item) []int64 {
 			ids = append(ids, author)
 		}
 	}
-	named, _ := foldLikes(p.viewer.AccountID, p.sets, it.Likes(), likesShown(it.Full))
+	named, _ := foldLikes(sets.AccountID, sets, it.Likes(), likesShown(it.Full))
 	ids = append(ids, named...)
 	for _, t := range it.Why {
 		if t.Kind != timelines.KindPost { // whose id is the post's, which no account has

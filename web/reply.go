@@ -56,7 +56,7 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 		return err
 	}
 	l := look{viewer: r.viewer, lang: r.loc.lang, page: address.RequestURI()}
-	_, whole, err := s.renderEntry(ctx, l, n, sets, *it)
+	parts, whole, err := s.renderEntry(ctx, l, n, sets, *it)
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	if err != nil {
 		return err
 	}
-	return writeFrame(w, frameWhole(0, c.Code, version{it.Stamp, s.veil(it, sets)}, it.Place, html))
+	return writeFrame(w, frameWhole(0, c.Code, version{it.Stamp, parts.veil}, it.Place, html))
 }
 
 // missingPage reports whether err says that there is no such page.

@@ -31,7 +31,14 @@ type sight struct {
 	// one may write there. Of a page with modes: which its viewer chose, and what its
 	// list is.
 	tabs string
+	// sets are the viewer's, and at is the number the access clock stood at. Where only
+	// these are otherwise the page may differ, and is compared with its river at once.
+	sets *timelines.Sets
+	at   int64
 }
+
+// differs reports whether the page is to be visited again.
+func (of sight) differs(now sight) bool { return of.people != now.people || of.tabs != now.tabs }
 
 // sightOf returns what a page of that name is decided with now.
 func (s *Server) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
@@ -75,7 +82,7 @@ func (s *Server) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 		for _, f := range open[i] {
 			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.access, f.Title)
 		}
-		sights[i] = sight{people: sets[i].Sight(), tabs: b.String()}
+		sights[i] = sight{people: sets[i].Sight(), tabs: b.String(), sets: sets[i]}
 	}
 	return sights, nil
 }
@@ -147,12 +154,34 @@ func (s *Server) mac(texts ...string) []byte {
 	return h.Sum(nil)
 }
 
-// veil names, never by 0, what the viewer's sets decided in an entry. Shown at equal
-// stamps by equal veils an entry is the same, whatever else became of the sets; so who
-// comes back with it is sent what differs and is not told, by being sent what does not,
-// that somebody bans them. Nobody can tell from it who is hidden; that it changes, and
-// nothing else, tells that somebody unseen took part, as the stamp does.
-func (s *Server) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
+// common is the number of the last change of access that concerns everybody's pages.
+func (s *Server) common() int64 { return s.rivers.Access().Common() }
+
+// veils are the veils of some entries with how people are called now. It costs no
+// statement while the names are cached, else one.
+func (s *Server) veils(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
+	var ids []int64
+	for i := range items {
+		ids = namedIn(ids, sets, &items[i])
+	}
+	names, err := s.rivers.Access().Accounts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	made := make([]uint64, len(items))
+	for i := range items {
+		made[i] = s.veil(&items[i], sets, names)
+	}
+	return made, nil
+}
+
+// veil names, never by 0, what the viewer's sets decided in an entry, and how the people
+// in it are called. Shown at equal stamps by equal veils an entry is the same, whatever
+// else became of the sets; so who comes back with it is sent what differs and is not told,
+// by being sent what does not, that somebody bans them. Nobody can tell from it who is
+// hidden; that it changes, and nothing else, tells that somebody unseen took part, as the
+// stamp does.
+func (s *Server) veil(it *rivers.Item, sets *timelines.Sets, names map[int64]timelines.Account) uint64 {
 	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
 	add := func(n int64) { b = binary.AppendVarint(b, n) }
 	// People who are folded away count: the reader may have unfolded them.
@@ -169,6 +198,13 @@ func (s *Server) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
 	for _, f := range it.Subfeeds {
 		b = append(b, f.Title...)
 		add(f.TimelineID)
+	}
+	// Those who like it stand in an order that is the viewer's own too.
+	for _, id := range namedIn(nil, sets, it) {
+		add(id)
+		title := names[id].Title
+		add(int64(len(title)))
+		b = append(b, title...)
 	}
 	var flags int64
 	if it.Hidden {

@@ -324,14 +324,14 @@ func TestVeilOfVeryManyFolded(t *testing.T) {
 		}
 		return set
 	}
-	none := s.veil(it, &timelines.Sets{AccountID: 1})
-	if s.veil(it, &timelines.Sets{AccountID: 1, BannedBy: ids(2)}) != none {
+	none := s.veil(it, &timelines.Sets{AccountID: 1}, nil)
+	if s.veil(it, &timelines.Sets{AccountID: 1, BannedBy: ids(2)}, nil) != none {
 		t.Error("it tells that somebody bans the viewer")
 	}
-	if s.veil(it, &timelines.Sets{AccountID: 1, Bans: ids(2)}) == none {
+	if s.veil(it, &timelines.Sets{AccountID: 1, Bans: ids(2)}, nil) == none {
 		t.Error("it does not know of the viewer's own bans")
 	}
-	if s.veil(it, &timelines.Sets{AccountID: 3}) == none {
+	if s.veil(it, &timelines.Sets{AccountID: 3}, nil) == none {
 		t.Error("two viewers have the same word, and can compare")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -211,14 +212,14 @@ func TestBroadSearchPage(t *testing.T) {
 	s.visitor().get("/search?q=word").wants(400).has("Add a word", `value="word"`)
 }
 
-// What comes, changes and goes is pushed to an open search at the next beat; one
-// beat brings up each river once, whoever looks and however much changed.
+// What comes is pushed to an open search at the next beat; one beat brings up the
+// searches once, whoever looks and however much changed, and none where nothing did.
 func TestSearchIsPushed(t *testing.T) {
 	beat := make(chan time.Time)
-	flushes := make(chan int, 100)
+	found := make(chan []rivers.Name, 100)
 	s := newLiveSite(t, func(c *hubConfig) {
-		c.beat = beat
-		c.rivers = countedFlushes{c.rivers, flushes}
+		c.beat, c.compareEvery = beat, 1000
+		c.rivers = countedFinds{c.rivers, found}
 	})
 	ann, bob := s.person("ann"), s.person("bob")
 	first := ann.post("first word")
@@ -228,19 +229,19 @@ func TestSearchIsPushed(t *testing.T) {
 	}
 	noted := func(changes ...timelines.Change) {
 		t.Helper()
-		sh := s.server.hub.searches
+		f := s.server.hub.finder
 		await(t, "what changed to be noted", func() bool {
-			sh.mu.Lock()
-			defer sh.mu.Unlock()
-			return !slices.ContainsFunc(changes, func(c timelines.Change) bool { _, ok := sh.posts[c.PostID]; return !ok })
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return !slices.ContainsFunc(changes, func(c timelines.Change) bool { _, ok := f.posts[c.PostID]; return !ok })
 		})
 	}
 	second, other := bob.post("second word"), bob.post("something else")
 	bob.comment(other.Code, "a word at last")
 	bob.edit(other.Code, "something else still")
 	noted(second, other)
-	for len(flushes) > 0 {
-		<-flushes
+	if len(found) > 0 {
+		t.Error("the searches were brought up before the beat")
 	}
 	beat <- time.Now()
 	for _, p := range []*page{g, again} {
@@ -253,31 +254,189 @@ func TestSearchIsPushed(t *testing.T) {
 			}
 		}
 	}
-	if posts := <-flushes; posts < 2 || len(flushes) > 0 {
-		t.Errorf("the beat asked of %d posts, and %d times more; want it to ask once of all", posts, len(flushes))
+	if names := <-found; len(names) == 0 || len(found) > 0 {
+		t.Errorf("the beat brought up %v, and others %d times more; want it to do so once", names, len(found))
+	}
+	third := ann.post("third word")
+	ann.remove(third.Code)
+	noted(third)
+	beat <- time.Now()
+	<-found
+	beat <- time.Now()
+	beat <- time.Now() // the one before was heard
+	if len(found) > 0 {
+		t.Error("searches were brought up though nothing changed")
 	}
 	// The first word is said no more.
 	ann.edit(first.Code, "nothing")
-	third := ann.post("third word")
-	ann.remove(third.Code)
-	noted(first, third)
-	beat <- time.Now()
 	g.untilGone(first.Code)
 	n := rivers.Name{Kind: rivers.Search, Term: "words", Order: rivers.Fresh}
 	g.sameAsReload(s, nil, n)
 }
 
-// countedFlushes tells how many posts each flush of one river asks of.
-type countedFlushes struct {
+// countedFinds tells which searches are brought up.
+type countedFinds struct {
 	riverSource
-	flushes chan int
+	found chan []rivers.Name
 }
 
-func (c countedFlushes) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
-	if len(posts) > 0 && len(w) == 1 && w[0].Name.Kind == rivers.Search {
-		c.flushes <- len(posts)
+func (c countedFinds) BringUp(ctx context.Context, names []rivers.Name) ([]rivers.Name, error) {
+	c.found <- names
+	return c.riverSource.BringUp(ctx, names)
+}
+
+// What a change takes from an open search goes at once, as from all pages: no beat comes,
+// and nothing is found meanwhile.
+func TestSearchLosesAtOnce(t *testing.T) {
+	s := newLiveSite(t, func(c *hubConfig) {
+		c.beat = make(chan time.Time)
+		c.rivers = busyFinder{c.rivers}
+	})
+	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
+	write := func(change func(context.Context) (timelines.Change, error)) { bob.act(change) }
+	for _, c := range []struct {
+		what string
+		do   func(code string)
+	}{
+		{"an edit", func(code string) { bob.edit(code, "nothing") }},
+		{"a deletion", func(code string) { bob.remove(code) }},
+		{"a move to eyes-only", func(code string) {
+			write(func(ctx context.Context) (timelines.Change, error) {
+				return s.store.SetDestinations(ctx, bob.account.ID, code, []string{timelines.ToEyes})
+			})
+		}},
+		{"a level", func(string) {
+			write(func(ctx context.Context) (timelines.Change, error) {
+				return s.store.SetAccess(ctx, bob.account.ID, "", timelines.Private)
+			})
+		}},
+		{"somebody's exclusion", func(string) {
+			write(func(ctx context.Context) (timelines.Change, error) {
+				return s.store.ExcludeReader(ctx, bob.account.ID, "", "ann")
+			})
+		}},
+		{"a ban by its author", func(string) { bob.ban("ann") }},
+		{"a ban by the reader", func(string) { ann.ban("bob") }},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			level := timelines.Public
+			if c.what == "somebody's exclusion" {
+				level = timelines.Protected
+			}
+			write(func(ctx context.Context) (timelines.Change, error) {
+				return s.store.SetAccess(ctx, bob.account.ID, "", level)
+			})
+			cats, bobs := cat.post("the word of cat"), bob.post("the word of bob")
+			g := s.open(ann, "/search?q=word")
+			if _, shows := g.shown[bobs.Code]; !shows {
+				t.Fatalf("%d entries are shown, and not bob's", len(g.shown))
+			}
+			c.do(bobs.Code)
+			g.untilGone(bobs.Code)
+			if _, shows := g.shown[cats.Code]; !shows {
+				t.Error("what is still found is gone too")
+			}
+			// What it goes on showing changes at once as well.
+			cat.edit(cats.Code, "the word of cat again")
+			g.until("the edit", func(f frame) bool { return strings.Contains(f.HTML+f.Parts["body"], "cat again") })
+			_ = g.conn.CloseNow()
+			ann.unban("bob")
+			bob.unban("ann")
+		})
 	}
-	return c.riverSource.Flush(ctx, w, posts)
+}
+
+// busyFinder never comes to bring searches up.
+type busyFinder struct{ riverSource }
+
+func (busyFinder) BringUp(ctx context.Context, _ []rivers.Name) ([]rivers.Name, error) {
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+// busySearch lets something happen after each visit.
+type busySearch struct {
+	riverSource
+	visits atomic.Int64
+	then   atomic.Pointer[func()]
+}
+
+func (b *busySearch) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
+	page, err := b.riverSource.Visit(ctx, v, n, c)
+	b.visits.Add(1)
+	if then := b.then.Load(); then != nil {
+		(*then)()
+	}
+	return page, err
+}
+
+// A search can be subscribed to in the busiest town: however much changes between any two
+// steps, and though what is stored is built anew each time.
+func TestSubscribeToASearchInABusyTown(t *testing.T) {
+	busy := &busySearch{}
+	s := newLiveSite(t, func(c *hubConfig) {
+		busy.riverSource = c.rivers
+		c.rivers, c.hear, c.beat = busy, deaf, make(chan time.Time)
+	})
+	first := s.person("ann").post("a word")
+	changes := func(n int) func() {
+		const folds = `
+			INSERT INTO folds (post_id, version, decisive, text_folded, likes_folded, comments_folded, attachments_folded)
+			SELECT 1000000 + i, 1, '{}', '{}', '{}', '{}', '[]' FROM generate_series(1, $1::int) i
+			ON CONFLICT (post_id) DO UPDATE SET version = folds.version + 1, written = excluded.written`
+		return func() {
+			if _, err := s.db.Secondary.Exec(t.Context(), folds, n); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	standing := func() (id string) {
+		const query = `SELECT id::text FROM rivers WHERE kind = 'search' AND state = 'live'`
+		if err := s.db.Secondary.QueryRow(t.Context(), query).Scan(&id); err != nil {
+			t.Fatal(err)
+		}
+		return id
+	}
+	for _, c := range []struct {
+		what  string
+		then  func()
+		stays bool // the generation does
+	}{
+		{"much changes", changes(2000), true},
+		{"more changes than it is worth to look at", changes(6000), false},
+		{"it is built anew", func() { s.replace(timelines.Replace{Everybody: true}) }, false},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			g := s.open(nil, "/search?q=word")
+			_ = g.conn.CloseNow()
+			was := g.river
+			busy.visits.Store(0)
+			busy.then.Store(&c.then)
+			g.follow(s, nil)
+			visits := busy.visits.Load()
+			busy.then.Store(nil)
+			if most := int64(maxSwaps + 2); visits > most {
+				t.Errorf("answered after %d visits, want %d at most", visits, most)
+			}
+			if c.stays && g.river != was {
+				t.Error("the search was asked for anew")
+			}
+			if _, shows := g.shown[first.Code]; !shows {
+				t.Errorf("%d entries are shown, and not the one there is", len(g.shown))
+			}
+			// What came last, a reload finds first.
+			name := rivers.Name{Kind: rivers.Search, Term: "word", Order: rivers.Fresh}
+			if _, err := s.rivers.Visit(t.Context(), timelines.Viewer{}, name, rivers.Cursor{}); err != nil {
+				t.Fatal(err)
+			}
+			for g.river != standing() {
+				s.server.hub.message(tiers.Message{All: true})
+				g.until("what stands", func(f frame) bool { return f.T == "ok" })
+			}
+			g.sameAsReload(s, nil, name)
+			_ = g.conn.CloseNow()
+		})
+	}
 }
 
 // What the bus lost, a comparison finds.

@@ -36,10 +36,14 @@ type socket struct {
 	// flush finds those, so the socket is told of each post flushed.
 	beyond atomic.Bool
 
+	// pipe is held while something is written, and until a ping is answered: what is
+	// checked under it before it is sent waits for nothing else.
+	pipe sync.Mutex
+
 	wake chan struct{} // there are notes
 	over chan struct{} // closed by end
 
-	// sight is what the page was last wholly decided with, nil before its first sync.
+	// sight is what the page was last wholly decided with, nil before its first visit.
 	sight atomic.Pointer[sight]
 
 	// mu guards the notes below. No other lock is taken under it.
@@ -135,11 +139,19 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 	s.hub.metric.closed.WithLabelValues(strconv.Itoa(int(code))).Inc()
 }
 
-// see is told with which sight the page would be decided now.
-func (s *socket) see(now sight) {
-	if was := s.sight.Load(); was != nil && *was != now {
+// see is told with which sight the page would be decided now, and the number of the last
+// change that may show on everybody's. It reports whether the page may differ from its
+// river by what no sight says.
+func (s *socket) see(now sight, common int64) (compare bool) {
+	was := s.sight.Load()
+	switch {
+	case was == nil: // its first visit is under way
+		return false
+	case was.differs(now):
 		s.resync()
+		return false
 	}
+	return was.sets != now.sets || was.at < common
 }
 
 // offer notes what a flush found.
@@ -254,7 +266,9 @@ func (s *socket) ping(ctx context.Context) {
 		case <-t.C:
 		}
 		within, cancel := context.WithTimeout(ctx, s.hub.cfg.pongWithin)
+		s.pipe.Lock()
 		err := s.conn.Ping(within)
+		s.pipe.Unlock()
 		cancel()
 		if err != nil {
 			s.cut()
@@ -306,6 +320,30 @@ func (s *socket) write(ctx context.Context) {
 // send writes one frame, or returns errEnding. A reader stuck for writeTimeout
 // loses the connection: a close frame could not reach it through its full pipe.
 func (s *socket) send(ctx context.Context, kind string, frame []byte) error {
+	s.pipe.Lock()
+	defer s.pipe.Unlock()
+	return s.put(ctx, kind, frame)
+}
+
+// sendDecided is send of what began to be decided at that time: errStale if that is too
+// long ago when the pipe is free. So no frame that is begun staleAfter after a change was
+// acknowledged can lack it: not even one that waited for the one before, or took long to
+// decide or to render.
+func (s *socket) sendDecided(ctx context.Context, kind string, frame []byte, began time.Time) error {
+	s.pipe.Lock()
+	defer s.pipe.Unlock()
+	if s.hub.stale(began) {
+		return errStale
+	}
+	return s.put(ctx, kind, frame)
+}
+
+// stale reports whether what began to be decided at that time is to be decided again
+// before it is sent.
+func (h *hub) stale(began time.Time) bool { return h.cfg.now().Sub(began) > h.cfg.staleAfter }
+
+// put is send with the pipe held.
+func (s *socket) put(ctx context.Context, kind string, frame []byte) error {
 	select {
 	case <-s.over:
 		return errEnding

@@ -20,10 +20,9 @@ type front struct {
 // told only what becomes of the entries it shows.
 const maxStretch = maxEntries
 
-// errAgain: the page is to be read again. This reader is so slow that what was decided is
-// too old to be sent, or the river was replaced between two statements. What was sent is
-// shown, so the next try has less to send.
-var errAgain = errors.New("decided too long ago")
+// errAgain: the page is to be visited again, as its river was replaced between two
+// statements. What was sent is shown, so the next try has less to send.
+var errAgain = errors.New("river replaced while it was read")
 
 // compare looks for what the bus or this hub lost.
 func (v *view) compare(ctx context.Context, f *front) error {
@@ -45,6 +44,10 @@ func (v *view) compare(ctx context.Context, f *front) error {
 	if err != nil {
 		return err
 	}
+	now := v.sight
+	now.sets, now.at = f.page.Sets, f.page.At.Clock()
+	v.sight = now
+	v.socket.sight.Store(&now)
 	result := "same"
 	if differed {
 		result = "healed"
@@ -77,22 +80,36 @@ func (v *view) follow(ctx context.Context, f *front) (differed bool, err error) 
 // difference sends what the page shows otherwise than its river, of which f is the first
 // stretch. It reads on as far down as the page reaches, one page after the other, and of
 // each sends what is lacking or shown older. Then it asks what has become of those entries
-// that it did not meet.
+// that it did not meet; and by their names, which takes less time than the whole page, of
+// those that were decided too long ago when their turn came.
 func (v *view) difference(ctx context.Context, f *front) (differed bool, err error) {
 	// A page that shows its whole river goes on doing so, if it is longer than a first one.
 	whole := !v.more && len(v.shown) > rivers.PageSize
 	met := make(map[int64]struct{}, len(v.shown))
+	var late []int64
+	var last rivers.Cursor // of those met
 	for first := true; ; first = false {
-		last, more, sent, err := v.take(ctx, f, whole, met)
-		differed = differed || sent
+		items := f.page.Items
+		if !whole {
+			items = v.reached(items, met)
+		}
+		for i := range items {
+			met[items[i].PostID], last = struct{}{}, placeOf(&items[i])
+		}
+		below := len(items) < len(f.page.Items) // the page does not reach further
+		if !below {
+			last = f.page.Next
+		}
+		sent, stale, err := v.entries(ctx, f.batch, f.page.Sets, items)
+		differed, late = differed || sent, append(late, stale...)
 		if err != nil {
 			return differed, err
 		}
 		if first && (!v.more || v.floor.Top()) {
 			v.floor = last // it fit on a first page, or the client did not say where it ends
 		}
-		if !more || !whole && !last.Above(v.floor) {
-			v.more, v.floor = more, last
+		if below || !f.page.More || !whole && !last.Above(v.floor) {
+			v.more, v.floor = below || f.page.More, last
 			break
 		}
 		if len(met) >= maxStretch {
@@ -105,38 +122,29 @@ func (v *view) difference(ctx context.Context, f *front) (differed bool, err err
 			break
 		}
 	}
-	asked, err := v.inquireRest(ctx, met)
+	for id := range v.shown {
+		if _, ok := met[id]; !ok {
+			late = append(late, id)
+		}
+	}
+	asked, err := v.inquire(ctx, late)
 	return differed || asked, err
 }
 
-// take sends of a stretch what the page lacks or shows older, down to the page's floor;
-// until a first page is full, below it too. It returns the last entry met, and whether
-// there is more below that.
-func (v *view) take(ctx context.Context, f *front, whole bool, met map[int64]struct{}) (last rivers.Cursor, more, differed bool, err error) {
-	for i := range f.page.Items {
-		it := &f.page.Items[i]
-		at := placeOf(it)
-		if !whole && len(met) >= rivers.PageSize && v.floor.Above(at) {
-			return last, true, differed, nil
+// reached are those of a stretch that are above the page's floor; until a first page is
+// full, those below it too.
+func (v *view) reached(items []rivers.Item, met map[int64]struct{}) []rivers.Item {
+	for i := range items {
+		if len(met)+i >= rivers.PageSize && v.floor.Above(placeOf(&items[i])) {
+			return items[:i]
 		}
-		if v.stale(f.batch) {
-			return last, true, differed, errAgain
-		}
-		met[it.PostID], last = struct{}{}, at
-		v.recheck(it, f.page.Sets)
-		sent, err := v.entry(ctx, f.batch, f.page.Sets, it, true)
-		if err != nil {
-			return last, true, differed, err
-		}
-		differed = differed || sent
 	}
-	return f.page.Next, f.page.More, differed, nil
+	return items
 }
 
 // below reads the stretch of the river that follows one. Nil: it cannot be read now.
 func (v *view) below(ctx context.Context, page *rivers.Page) (*front, error) {
 	h := v.socket.hub
-	began := h.cfg.now()
 	next, err := h.cfg.rivers.Visit(ctx, v.look.viewer, v.name, page.Next)
 	if errors.Is(err, timelines.ErrBroad) || errors.Is(err, rivers.ErrUnavailable) {
 		return nil, nil // what was read holds all the same
@@ -156,69 +164,85 @@ func (v *view) below(ctx context.Context, page *rivers.Page) (*front, error) {
 	}
 	v.visited = h.cfg.now()
 	v.settled = v.visited
-	return &front{page: next, batch: newBatch(h.cfg.pages, began, v.visited)}, nil
+	return &front{page: next, batch: newBatch(h.cfg.pages, next.Began)}, nil
 }
 
-// inquireRest asks what has become of those entries shown that were not met.
-func (v *view) inquireRest(ctx context.Context, met map[int64]struct{}) (differed bool, err error) {
-	var rest []int64
-	for id := range v.shown {
-		if _, ok := met[id]; !ok {
-			rest = append(rest, id)
+// entries sends those entries that the page shows otherwise. late are the rest, from the
+// first on that was decided too long ago to be sent.
+func (v *view) entries(ctx context.Context, b *batch, sets *timelines.Sets, items []rivers.Item) (differed bool, late []int64, err error) {
+	veils, err := v.socket.hub.cfg.pages.veils(ctx, items, sets)
+	if err != nil {
+		return false, nil, err
+	}
+	for i := range items {
+		v.recheck(&items[i], veils[i])
+		sent, err := v.entry(ctx, b, sets, &items[i], true)
+		if errors.Is(err, errStale) {
+			for _, it := range items[i:] {
+				late = append(late, it.PostID)
+			}
+			return differed, late, nil
 		}
+		if err != nil {
+			return differed, nil, err
+		}
+		differed = differed || sent
 	}
-	if len(rest) == 0 {
-		return false, nil
-	}
-	return v.inquire(ctx, rest)
+	return differed, nil, nil
 }
 
-// inquire reads shown posts by name and sends what has become of them.
+// inquire reads posts by name and sends what has become of them: again and again while
+// some of it is too old when its turn comes.
 func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err error) {
+	for len(posts) > 0 {
+		sent, late, err := v.inquireOnce(ctx, posts)
+		differed = differed || sent
+		if err != nil {
+			return differed, err
+		}
+		posts = late
+	}
+	return differed, nil
+}
+
+func (v *view) inquireOnce(ctx context.Context, posts []int64) (differed bool, late []int64, err error) {
 	h := v.socket.hub
 	slices.Sort(posts)
 	w := v.watch
 	w.Beyond = v.socket.beyond.Load()
-	began := h.cfg.now()
 	seen, err := h.cfg.rivers.Flush(ctx, []rivers.Watch{w}, posts)
 	if err != nil {
-		return false, err
+		return false, nil, err
 	}
 	v.visited = h.cfg.now()
 	v.settled = v.visited
 	switch {
 	case seen[0].SignedOut:
-		return false, timelines.ErrSignedOut
+		return false, nil, timelines.ErrSignedOut
 	case seen[0].Closed:
-		return false, rivers.ErrNotFound
+		return false, nil, rivers.ErrNotFound
 	case seen[0].Swapped:
-		return false, errAgain
+		return false, nil, errAgain
 	}
-	b := newBatch(h.cfg.pages, began, v.settled)
 	asked := make(map[int64]rivers.Stamp, len(posts))
 	for _, id := range posts {
 		asked[id] = rivers.Stamp{} // not in the river, as far as it says nothing else
 	}
 	for i := range seen[0].Items {
-		it := &seen[0].Items[i]
-		delete(asked, it.PostID)
-		v.recheck(it, seen[0].Sets)
-		sent, err := v.entry(ctx, b, seen[0].Sets, it, true)
-		if err != nil {
-			return false, err
-		}
-		differed = differed || sent
+		delete(asked, seen[0].Items[i].PostID)
 	}
 	for _, g := range seen[0].Gone {
 		asked[g.PostID] = g.Stamp
 	}
+	differed = len(asked) > 0
 	for id, stamp := range asked {
 		if err := v.gone(ctx, id, stamp); err != nil {
-			return false, err
+			return differed, nil, err
 		}
-		differed = true
 	}
-	return differed, nil
+	b := newBatch(h.cfg.pages, seen[0].Began)
+	sent, late, err := v.entries(ctx, b, seen[0].Sets, seen[0].Items)
+	return differed || sent, late, err
 }
 
 func placeOf(it *rivers.Item) rivers.Cursor {

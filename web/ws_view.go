@@ -55,9 +55,9 @@ type view struct {
 	leased int64 // the river whose lease is held, 0 for none
 }
 
-// maxSwaps is how many generations in a row may be replaced under a subscribe
-// before the client is asked to come back later.
-const maxSwaps = 5
+// maxSwaps is how many generations in a row may be replaced under a visit before the page
+// takes what it read, and visits again afterwards.
+const maxSwaps = 3
 
 // work does what the notes ask for, oldest knowledge first: a subscribe makes
 // the rest superfluous, a page is older than updates, and whatever is older
@@ -79,6 +79,14 @@ func (v *view) work(ctx context.Context, n notes) error {
 	switch {
 	case n.subscribe != nil:
 	case n.resync:
+		if v.name.Kind.Asked() {
+			// What it shows is decided sooner than the search is brought up, or asked for
+			// anew.
+			_, err := v.inquire(ctx, slices.Collect(maps.Keys(v.shown)))
+			if err != nil && !errors.Is(err, errAgain) { // which the visit finds out itself
+				return err
+			}
+		}
 		if err := v.sync(ctx); err != nil {
 			return err
 		}
@@ -174,13 +182,13 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 // sync is step 9 of the protocol of rivers: lease committed, socket registered,
 // the river brought up if the tiers are behind, visit, difference. If the visit finds
 // another generation than the one that is leased, the same again with that one: a
-// lease taken after the visit would let a change between the two pass unseen.
+// lease taken after the visit would let a change between the two pass unseen. Where
+// generation follows upon generation, the page is sent one of them and visits again.
 //
 // It says nothing where nothing differs, ok included: what makes a page be visited may
 // be what others do unseen, as to ban its viewer, and when they did is not to be heard.
 func (v *view) sync(ctx context.Context) error {
 	h := v.socket.hub
-	began := h.cfg.now()
 	page, err := v.visit(ctx, v.river)
 	if err != nil {
 		return err
@@ -199,10 +207,11 @@ func (v *view) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	now.at = page.At.Clock()
 	if err := v.see(ctx, now); err != nil {
 		return err
 	}
-	_, err = v.follow(ctx, &front{page: page, batch: newBatch(h.cfg.pages, began, v.visited)})
+	_, err = v.follow(ctx, &front{page: page, batch: newBatch(h.cfg.pages, page.Began)})
 	return err
 }
 
@@ -235,18 +244,15 @@ func (v *view) anew() {
 	}
 }
 
-// recheck has an entry sent whole that is decided otherwise now than it is shown, be it
-// that nothing of its post changed. It must have been decided after that was sent.
-func (v *view) recheck(it *rivers.Item, sets *timelines.Sets) {
+// recheck has an entry sent whole that is decided otherwise now than it is shown, or names
+// people otherwise, be it that nothing of its post changed. It must have been decided after
+// that was sent.
+func (v *view) recheck(it *rivers.Item, veil uint64) {
 	e := v.shown[it.PostID]
-	if e == nil || newer(e.stamp, it.Stamp) || e.veil == v.veil(it, sets) {
+	if e == nil || newer(e.stamp, it.Stamp) || e.veil == veil {
 		return
 	}
 	e.forget()
-}
-
-func (v *view) veil(it *rivers.Item, sets *timelines.Sets) uint64 {
-	return v.socket.hub.cfg.pages.veil(it, sets)
 }
 
 func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
@@ -255,7 +261,7 @@ func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range maxSwaps {
+	for swaps := 0; ; swaps++ {
 		if river != 0 {
 			if err := v.enter(ctx, river); err != nil {
 				return nil, err
@@ -276,8 +282,13 @@ func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 		}
 		river = page.River
 		v.socket.beyond.Store(page.Beyond)
+		if swaps == maxSwaps {
+			// It may have missed what came between this visit and its registration, which
+			// the next one reads. Meanwhile the page is as it was a moment ago, not empty.
+			v.socket.resync()
+			return page, v.enter(ctx, river)
+		}
 	}
-	return nil, fmt.Errorf("river %v replaced %d times during one subscribe", v.name, maxSwaps)
 }
 
 // enter holds the river's lease and joins its room, leaving the one before.
@@ -380,6 +391,10 @@ func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 		} else {
 			sent, err = v.entry(ctx, u.batch, u.sets, u.item, v.within(u.item))
 		}
+		if errors.Is(err, errStale) {
+			again = append(again, id)
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -397,13 +412,14 @@ func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 	return nil
 }
 
-func (v *view) stale(b *batch) bool {
-	return v.socket.hub.cfg.now().Sub(b.decided) > v.socket.hub.cfg.staleAfter
-}
+// errStale: what was decided is too old to be sent by now, and is to be decided again.
+var errStale = errors.New("decided too long ago")
+
+func (v *view) stale(b *batch) bool { return v.socket.hub.stale(b.began) }
 
 // entry sends one entry if the page is concerned: the parts that changed if it
 // stands where it stood, else the whole. An entry that is not shown is sent only
-// if it is within the page's range.
+// if it is within the page's range. errStale: nothing was sent.
 func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *rivers.Item, within bool) (sent bool, err error) {
 	e := v.shown[it.PostID]
 	switch {
@@ -415,13 +431,13 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 		}
 		return false, nil
 	}
-	at := version{it.Stamp, v.veil(it, sets)}
-	if e != nil && e.veil != at.veil && e.otherPeople(it) {
-		e.forget() // parts of it that look the same here may not to who unfolded them
-	}
 	r, err := b.render(ctx, v.look, v.name, sets, it)
 	if err != nil {
 		return false, fmt.Errorf("rendering entry %s: %w", it.Fold.Text.Code, err)
+	}
+	at := version{it.Stamp, r.veil}
+	if e != nil && e.veil != at.veil && e.otherPeople(it) {
+		e.forget() // parts of it that look the same here may not to who unfolded them
 	}
 	code := it.Fold.Text.Code
 	stamp := it.Stamp
@@ -435,7 +451,7 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 		stamp = later(stamp, e.stamp)
 		frame = frameParts(v.river, code, at, it.Place, e.changed(it, r))
 	}
-	if err := v.socket.send(ctx, "entry", frame); err != nil {
+	if err := v.socket.sendDecided(ctx, "entry", frame, b.began); err != nil {
 		return false, err
 	}
 	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum, veil: at.veil}
