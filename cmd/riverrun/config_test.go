@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -40,7 +41,11 @@ func TestDefaults(t *testing.T) {
 		workers: 4, connections: 16, signUps: 60, bestOf: 5, mostFaved: 5, stopTimeout: 30 * time.Second,
 		logFormat: "text", logLevel: slog.LevelInfo,
 	}
-	if *c != want || len(rest) != 0 {
+	want.otherData = []string{"/home/alice/.local/share/riverrun"}
+	if os.Geteuid() != 0 {
+		want.otherData = []string{"/var/lib/riverrun"}
+	}
+	if !reflect.DeepEqual(*c, want) || len(rest) != 0 {
 		t.Errorf("defaults: got %+v %v, want %+v", *c, rest, want)
 	}
 }
