@@ -151,7 +151,11 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
 	anna.visitor().post("/lists", "title", "Some")
 	anna.visitor().post("/bob/place", "list", "some")
-	anna.comment(bob.post("Hello", "bob", "bob/photos", "chess-club").Code, "A remark")
+	talk := bob.post("Hello", "bob", "bob/photos", "chess-club").Code
+	anna.comment(talk, "A remark")
+	for _, text := range []string{"What does @anna say?", "So it is", "It is", "Is it"} {
+		bob.comment(talk, text) // the mention is folded away but on one page
+	}
 	for name, v := range map[string]*visitor{"anna": anna.visitor(), "nobody": s.visitor()} {
 		for _, address := range []string{
 			"/", "/everything", "/best?lang=en", "/tag/river", "/filter/mentions", "/bob", "/bob/likes", "/anna/comments", "/chess-club",
