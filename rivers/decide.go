@@ -89,12 +89,14 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	newer = newer || len(beyond) > 0
 	full := map[int64]int64{}
 	for _, u := range all {
-		if !specs[u.name.Kind].full {
+		sp := specs[u.name.Kind]
+		if !sp.full && !sp.mentions {
 			continue
 		}
 		for _, e := range u.entries {
-			if _, shown := decideOne(u.name, u.sets, gates, beyond, e, folds[e.PostID]); shown {
-				full[e.PostID] = folds[e.PostID].Version
+			f := folds[e.PostID]
+			if _, shown := decideOne(u.name, u.sets, gates, beyond, e, f); shown && (sp.full || f.folds()) {
+				full[e.PostID] = f.Version
 			}
 		}
 	}
@@ -118,10 +120,13 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 		return false, err
 	}
 	for i, u := range all {
-		full := specs[u.name.Kind].full
+		sp := specs[u.name.Kind]
 		for j, e := range u.entries {
 			it, shown := decideOne(u.name, u.sets, gates, beyond, e, folds[e.PostID])
-			if shown && full {
+			if shown && sp.mentions {
+				it.unfoldMentions(fulls[e.PostID], gates.Veil(u.sets, it.Fold.Decisive), u.sets)
+			}
+			if shown && sp.full {
 				// Nothing is left open here: it stands in the post's own timeline.
 				it, shown = decideOne(u.name, u.sets, gates, beyond, e, fulls[e.PostID])
 				it.Full = true

@@ -40,7 +40,7 @@ func (s *Store) foldDepth() timelines.Depth {
 
 func (s *Store) fullDepth() timelines.Depth {
 	const all = 1 << 30
-	return timelines.Depth{BodyRunes: all, BodyLines: all, CommentRunes: all, CommentLines: all, First: all, People: s.people}
+	return timelines.Depth{BodyRunes: all, BodyLines: all, CommentRunes: all, CommentLines: all, First: all, Marks: true, People: s.people}
 }
 
 // foldOf makes the fold of a post.
@@ -78,7 +78,7 @@ func foldOf(c *timelines.Content) *Fold {
 		f.Comments.Shown = append(f.Comments.Shown, Comment{
 			ID: s.ID, Author: s.AuthorID, Body: body, Cut: s.BodyCut,
 			CreatedAt: s.CreatedAt, EditedAt: s.EditedAt, Via: s.Via,
-			Likes: LikesFold{Total: s.Likes, IDs: s.LikerIDs},
+			Likes: LikesFold{Total: s.Likes, IDs: s.LikerIDs}, Marks: s.Marks,
 		})
 	}
 	for _, m := range c.Marked {

@@ -57,7 +57,7 @@ var specs = map[Kind]spec{
 	Directs:     {sources: mine(timelines.KindDirects), page: ofMyself, reasons: true, whole: true},
 	Eyes:        {sources: mine(timelines.KindEyes), page: ofMyself, reasons: true},
 	Faves:       {sources: mine(timelines.KindFaves), page: ofMyself, whole: true},
-	Mentions:    {sources: mine(timelines.KindMentions), page: ofMyself, reasons: true},
+	Mentions:    {sources: mine(timelines.KindMentions), page: ofMyself, reasons: true, mentions: true},
 	// Who likes, comments or keeps a post is counted where that is done. Until Tier 1
 	// comes to a post that falls below the threshold it stands here, and may be read.
 	Everything: {sources: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
@@ -87,6 +87,8 @@ type spec struct {
 	reasons bool
 	// full: entries are shown unfolded.
 	full bool
+	// mentions: comments that bring a post here are shown though the others are folded.
+	mentions bool
 	// whole: what the viewer hides is shown all the same: what is addressed to the
 	// viewer, or was asked for by name.
 	whole bool

@@ -111,6 +111,9 @@ type Item struct {
 	// Hidden: the viewer hides the post, and sees it because this page shows hidden
 	// ones too.
 	Hidden bool
+	// Mentions are the comments that mention the viewer and are unfolded on the page of
+	// mentions, whole, by id. Fold is then the viewer's own copy.
+	Mentions []int64
 	// Veiled are those of the people in the fold whom this viewer does not see, by
 	// id. See Hides.
 	Veiled []int64
@@ -217,6 +220,12 @@ type Comment struct {
 	Via       string `json:"via,omitempty"`
 	// Likes are those of the comment. On JSON of before there were any it is zero.
 	Likes LikesFold `json:"likes"`
+	// Marks are the timelines that its tags and @names bring the post to; on full folds
+	// only.
+	Marks []int64 `json:"-"`
+	// Skipped is how many comments are folded away right before this one, on a fold with
+	// mentions unfolded; see Item.Mentions.
+	Skipped int `json:"-"`
 }
 
 // Attachment is a link to a file that stands elsewhere.

@@ -28,24 +28,29 @@ type SignUp struct {
 	Language string // "en", "ru" or empty
 }
 
-// SignUp makes a user's account with its timelines. It returns an InvalidError,
-// or ErrNameTaken.
+// SignUp makes a user's account with its timelines. It returns an InvalidError or
+// ErrNameTaken, or several of them joined: all that is wrong is said at once.
 func (s *Store) SignUp(ctx context.Context, n SignUp) (Account, error) {
-	if err := checkName(n.Name); err != nil {
-		return Account{}, err
-	}
 	if n.Title == "" {
 		n.Title = n.Name
 	}
-	title, err := cleanTitle(n.Title)
-	if err != nil {
-		return Account{}, err
+	nameErr := checkName(n.Name)
+	title, titleErr := cleanTitle(n.Title)
+	if titleErr != nil && n.Title == n.Name && nameErr != nil {
+		titleErr = nil // nobody typed it
 	}
-	if err := checkLanguage(n.Language); err != nil {
-		return Account{}, err
-	}
-	if err := checkPassword(n.Password, n.Name, title); err != nil {
-		return Account{}, err
+	if wrong := errors.Join(nameErr, checkPassword(n.Password, n.Name, title), titleErr, checkLanguage(n.Language)); wrong != nil {
+		if nameErr != nil {
+			return Account{}, wrong
+		}
+		_, err := s.AccountByName(ctx, n.Name)
+		switch {
+		case err == nil:
+			wrong = errors.Join(ErrNameTaken, wrong)
+		case !errors.Is(err, ErrNotFound):
+			return Account{}, err
+		}
+		return Account{}, wrong
 	}
 	hash, err := s.hashPassword(ctx, n.Password)
 	if err != nil {

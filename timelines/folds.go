@@ -64,6 +64,9 @@ type ShownComment struct {
 	// Likes are all who like it, LikerIDs, newest first and bounded, who they are.
 	Likes    int     `json:"likes"`
 	LikerIDs []int64 `json:"liker_ids"`
+	// Marks are the timelines that its tags and @names bring the post to, if the Depth
+	// asks for them.
+	Marks []int64 `json:"marks"`
 }
 
 // Attached is an attachment in a Content.
@@ -79,8 +82,9 @@ type Depth struct {
 	BodyLines    int // and in lines (FirstLines)
 	CommentRunes int // longest comment
 	CommentLines int
-	First, Last  int // comments from the beginning and from the end
-	People       int // ids of likers, of commenters, and of comments' likers; marks; comments looked at for likers
+	First, Last  int  // comments from the beginning and from the end
+	Marks        bool // of each comment
+	People       int  // ids of likers, of commenters, and of comments' likers; marks; comments looked at for likers
 }
 
 // Contents reads these posts, by id, in one statement. A post that does not
@@ -115,7 +119,9 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 					'via', s.via,
 					'likes', (SELECT count(*) FROM comment_likes l WHERE l.comment_id = s.id),
 					'liker_ids', ARRAY(SELECT l.account_id FROM comment_likes l WHERE l.comment_id = s.id
-						ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people)) ORDER BY s.created_at, s.id), '[]')
+						ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people),
+					'marks', CASE WHEN @marks THEN ARRAY(SELECT m.timeline_id FROM text_marks m
+						WHERE m.post_id = p.id AND m.comment_id = s.id) END) ORDER BY s.created_at, s.id), '[]')
 			FROM (
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 					ORDER BY c.created_at, c.id LIMIT @first)
@@ -146,7 +152,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 	found := make(map[int64]*Content, len(posts))
 	batch.Queue(query, pgx.StrictNamedArgs{
 		"posts": posts, "body_runes": d.BodyRunes, "comment_runes": d.CommentRunes,
-		"first": d.First, "last": d.Last, "people": d.People, "likes": likes,
+		"first": d.First, "last": d.Last, "people": d.People, "likes": likes, "marks": d.Marks,
 	}).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var c Content

@@ -104,3 +104,24 @@ func TestDestinationsUnfolded(t *testing.T) {
 		}
 	}
 }
+
+// What the composer says of nothing chosen, it says while nothing is chosen.
+func TestNothingChosenIsTrue(t *testing.T) {
+	s := newLiveSite(t, nil)
+	s.person("ann")
+	b := s.tab(chromium(t), "ann")
+	b.signIn("ann")
+	b.visit("/")
+	b.do(chromedp.Click(chromedp.CSS(`#composer summary`)))
+	said := func(is bool) {
+		t.Helper()
+		b.await("the hint", fmt.Sprintf(`(getComputedStyle(document.querySelector('#composer .to > .hint')).visibility === 'visible') === %v`, is))
+	}
+	said(true)
+	b.do(chromedp.Click(chromedp.CSS(`#composer .chip:last-of-type`)))
+	said(false)
+	b.do(chromedp.Click(chromedp.CSS(`#composer .chip:last-of-type`)))
+	said(true)
+	b.do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "bob"))
+	said(false)
+}

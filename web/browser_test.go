@@ -221,10 +221,11 @@ const snapshot = `(page) => {
 }`
 
 // equalsReload compares the page with what a reload makes of it. What has
-// happened may still be on its way: it waits until the two agree.
+// happened may still be on its way: it waits until the two agree. What waits for the reader
+// to ask for it is asked for.
 func (b *tab) equalsReload() {
 	b.t.Helper()
-	const now = `(` + snapshot + `)(document)`
+	const now = `(document.querySelector('#news button').click(), (` + snapshot + `)(document))`
 	const anew = `fetch(location.href).then((r) => r.text()).then((html) => (` + snapshot + `)(new DOMParser().parseFromString(html, 'text/html')))`
 	await(b.t, b.name+": the page to be as it would be after a reload", func() bool {
 		ctx, cancel := context.WithTimeout(b.ctx, patience)

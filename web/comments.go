@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -24,29 +25,34 @@ func (s *Server) routeComments(mux *http.ServeMux) {
 // commentsStep is how many comments one step unfolds.
 const commentsStep = 50
 
-// moreComments answers river.js with the step of comments before one of them;
+// moreComments answers river.js with the step of comments between two of them;
 // without river.js the address leads to the post's page, which has them all.
 func (s *Server) moreComments(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	if !r.wantsFragment() {
 		return see(w, r, "/p/"+code)
 	}
-	before, err := strconv.ParseInt(r.URL.Query().Get("before"), 10, 64)
-	if err != nil {
-		return errors.Join(errBadRequest, err)
+	var ids [2]int64
+	first, second, _ := strings.Cut(r.URL.Query().Get("between"), "-")
+	for i, id := range []string{first, second} {
+		var err error
+		if ids[i], err = strconv.ParseInt(id, 10, 64); err != nil {
+			return errors.Join(errBadRequest, err)
+		}
 	}
 	e, err := s.unfolded(r, code)
 	if err != nil {
 		return err
 	}
 	shown := e.item.Fold.Comments.Shown
-	to := slices.IndexFunc(shown, func(c rivers.Comment) bool { return c.ID == before })
-	if to < 0 {
+	after := slices.IndexFunc(shown, func(c rivers.Comment) bool { return c.ID == ids[0] })
+	to := slices.IndexFunc(shown, func(c rivers.Comment) bool { return c.ID == ids[1] })
+	if after < 0 || to < after {
 		return rivers.ErrNotFound // deleted meanwhile: the page is about to hear of it
 	}
 	e.rights = e.special()
-	from := max(min(1, to), to-commentsStep)
-	html, err := render(commentStep(e, from, to))
+	from := max(min(after+1, to), to-commentsStep)
+	html, err := render(commentStep(e, after, from, to))
 	if err != nil {
 		return err
 	}

@@ -149,6 +149,7 @@ func (e *entryView) sharedKey() sharedKey {
 	return sharedKey{
 		post: e.item.PostID, version: e.item.Stamp.Fold, full: e.item.Full,
 		lang: e.loc.lang, rights: e.special(), to: idList(to), here: e.here(), veiled: idList(veiledComments(e.item)),
+		mentions: idList(e.item.Mentions),
 	}
 }
 
@@ -340,15 +341,16 @@ func (e *entryView) mayDelete(c *rivers.Comment) bool {
 	return e.rights.moderates || e.mayEdit(c)
 }
 
-// hidden is how many comments the fold leaves out, and before which of those
-// shown they stand.
-func (e *entryView) hidden() (n int, before int64) {
+// hidden is how many comments the fold leaves out right before the i-th of those shown.
+func (e *entryView) hidden(i int) int {
 	c := e.item.Fold.Comments
-	n = c.Total - len(c.Shown)
-	if n <= 0 || len(c.Shown) < 2 {
-		return 0, 0
+	if len(e.item.Mentions) > 0 {
+		return c.Shown[i].Skipped
 	}
-	return n, c.Shown[1].ID
+	if i != 1 {
+		return 0
+	}
+	return max(c.Total-len(c.Shown), 0)
 }
 
 // foldedLikes is how many likers a folded entry names when it cannot name all.

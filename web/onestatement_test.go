@@ -80,6 +80,9 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	anna.visitor().post("/bob/place", "list", "some").wants(303)
 	code := bob.post("Hello @anna, a heron on the #river", "bob", "bob/photos", "chess-club").Code
 	anna.comment(code, "A remark")
+	for _, text := range []string{"What does @anna say?", "So it is", "It is", "Is it"} {
+		bob.comment(code, text) // the mention is folded away but on one page
+	}
 	anna.like(code)
 	anna.post("Direct", "bob")
 	anna.post("Nobody's business", "~eyes")

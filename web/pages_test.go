@@ -366,8 +366,8 @@ func TestUnfolding(t *testing.T) {
 		a.has(want.more)
 		step = unfold.FindStringSubmatch(a.body)[1]
 	}
-	v.get("/p/" + code + "/comments?before=99999").wants(404)
-	v.get("/p/" + code + "/comments?before=x").wants(400)
+	v.get("/p/" + code + "/comments?between=1-99999").wants(404)
+	v.get("/p/" + code + "/comments?between=x").wants(400)
 	v.get("/p/" + code + "/likes?shown=x").wants(400)
 	v.get("/p/"+code+"/likes?shown=103").wants(200).has("liker-0", "liker-5").lacks("others", "<html")
 	s.visitor().get("/p/" + code + "/likes?shown=103").leadsTo("/p/" + code)

@@ -21,6 +21,8 @@ type sharedKey struct {
 	to      string // the destinations the viewer may know of
 	here    int64  // see entryView.here
 	veiled  string // hidden people who wrote or like comments
+	// comments unfolded because they mention somebody
+	mentions string
 }
 
 // sharedParts are rendered bytes, the same for all viewers of one key. They are

@@ -187,15 +187,19 @@ func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
 type wrong struct {
 	Field string `json:"field,omitempty"`
 	Text  string `json:"error"`
+	// More is what else is wrong, each with another field.
+	More []wrong `json:"more,omitempty"`
 	// status is that of the answer if nothing is wrong with what was filled in, 0 if
 	// something is.
 	status int
 }
 
-// at returns the text if the field is the wrong one.
+// at returns what is wrong with a field, or "".
 func (w wrong) at(field string) string {
-	if w.Field == field {
-		return w.Text
+	for _, is := range append([]wrong{w}, w.More...) {
+		if is.Field == field {
+			return is.Text
+		}
 	}
 	return ""
 }
@@ -221,6 +225,20 @@ func (s *Server) invalid(r *request, err *timelines.InvalidError) wrong {
 // wrongIn returns what is wrong with the form if that is what err says, so that
 // the form can be shown again; any other error is handed back.
 func (s *Server) wrongIn(r *request, err error) (wrong, error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []wrong
+		for _, one := range joined.Unwrap() {
+			is, rest := s.wrongIn(r, one)
+			if rest != nil {
+				return wrong{}, err
+			}
+			more := is.More
+			is.More = nil
+			all = append(append(all, is), more...)
+		}
+		all[0].More = all[1:]
+		return all[0], nil
+	}
 	if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok {
 		return s.invalid(r, invalid), nil
 	}

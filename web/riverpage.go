@@ -146,6 +146,7 @@ func (v *riverView) scriptTexts() (string, error) {
 	texts := map[string]string{}
 	for name, key := range map[string]string{
 		"older": "river.older", "end": "river.end", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
+		"hidden": "script.hidden", "undo": "script.undo", "draft": "script.draft", "lost": "script.lost",
 		"now": "time.now", "minutes": "time.minutes", "hours": "time.hours",
 	} {
 		texts[name] = v.loc.T(key)

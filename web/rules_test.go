@@ -281,7 +281,7 @@ func (c *ruleCheck) likers(r *ruleRow) {
 func (c *ruleCheck) aside(r *ruleRow) {
 	c.t.Helper()
 	if len(r.comments) > 2 {
-		if a, reads := c.fragment(r, "/comments?before="+strconv.FormatInt(r.comments[2].id, 10)); reads {
+		if a, reads := c.fragment(r, "/comments?between="+strconv.FormatInt(r.comments[0].id, 10)+"-"+strconv.FormatInt(r.comments[2].id, 10)); reads {
 			c.someComments(a, r, a.body, []int{1})
 		}
 	}

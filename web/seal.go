@@ -213,7 +213,13 @@ func (s *Server) veil(it *rivers.Item, sets *timelines.Sets, names map[int64]tim
 	if keepsOrder(it, sets) {
 		flags |= 2
 	}
+	if len(it.Mentions) > 0 {
+		flags |= 4
+	}
 	add(flags)
+	for _, id := range it.Mentions {
+		add(id)
+	}
 	switch {
 	case it.CrowdFolded():
 		b = append(b, sets.Sight()...) // of some of them nobody knows here

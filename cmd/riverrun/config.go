@@ -9,7 +9,9 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,6 +32,9 @@ type config struct {
 	// ownHost: url was set, and is the only address the site answers at.
 	ownHost bool
 	data    string
+	// otherData are the data directories of other users' servers, as far as they can be
+	// guessed; none if the operator says which one is meant.
+	otherData []string
 	// trustedProxies are the networks whose X-Forwarded-For is believed.
 	trustedProxies []netip.Prefix
 	// primary and secondary say how to reach the stores. A nil primary is the local
@@ -223,12 +228,31 @@ func database(text string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// defaultData is where data stands when nothing is set. Root's home directory
-// is closed to the user that root's PostgreSQL runs as.
+// rootData is where root's data stands when nothing is set. Root's home directory is
+// closed to the user that root's PostgreSQL runs as.
+const rootData = "/var/lib/riverrun"
+
+// defaultData is where data stands when nothing is set.
 func defaultData(lookup func(string) (string, bool)) string {
 	if os.Geteuid() == 0 {
-		return "/var/lib/riverrun"
+		return rootData
 	}
+	return homeData(lookup)
+}
+
+// otherData are the directories where this person's data stands by default, as root, as
+// themselves or through sudo, but for the one in use.
+func otherData(lookup func(string) (string, bool), used string) []string {
+	dirs := []string{rootData, homeData(lookup)}
+	if name, ok := lookup("SUDO_USER"); ok {
+		if u, err := user.Lookup(name); err == nil {
+			dirs = append(dirs, filepath.Join(u.HomeDir, ".local", "share", "riverrun"))
+		}
+	}
+	return slices.DeleteFunc(dirs, func(dir string) bool { return dir == "" || dir == used })
+}
+
+func homeData(lookup func(string) (string, bool)) string {
 	if dir, ok := lookup("XDG_DATA_HOME"); ok && filepath.IsAbs(dir) {
 		return filepath.Join(dir, "riverrun")
 	}
@@ -270,6 +294,9 @@ func (e *env) parse(args []string, define func(*flag.FlagSet)) (*config, []strin
 		}
 		if err := s.set(c, value); err != nil {
 			return nil, nil, usagef("%s: %q: %v", from, redact(value), err)
+		}
+		if s.variable == "RIVERRUN_DATA" && value == s.value {
+			c.otherData = otherData(e.lookup, value)
 		}
 	}
 	if c.primary == nil && c.data == "" {

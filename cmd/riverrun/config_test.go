@@ -43,6 +43,10 @@ func TestDefaults(t *testing.T) {
 		logFormat: "text", logLevel: slog.LevelInfo,
 		trustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	}
+	want.otherData = []string{"/home/alice/.local/share/riverrun"}
+	if os.Geteuid() != 0 {
+		want.otherData = []string{"/var/lib/riverrun"}
+	}
 	if !reflect.DeepEqual(*c, want) || len(rest) != 0 {
 		t.Errorf("defaults: got %+v %v, want %+v", *c, rest, want)
 	}

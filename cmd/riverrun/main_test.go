@@ -150,6 +150,12 @@ func TestFromNothing(t *testing.T) {
 			t.Errorf("explain -post %q: got %v, want %q", code, err, want)
 		}
 	}
+	// Each says which data it uses.
+	var said bytes.Buffer
+	if err := run(t.Context(), []string{"account", "list"}, environment(vars), strings.NewReader(""), io.Discard, &said); err != nil ||
+		!strings.Contains(said.String(), vars["RIVERRUN_DATA"]) {
+		t.Errorf("account list: got %v and on stderr %q, want the data directory there", err, said.String())
+	}
 	out, err = once(t, vars, "", "check")
 	must(t, "rivers 0 entries 0 differences 0\n", out, err)
 	out, err = once(t, vars, "", "expire")

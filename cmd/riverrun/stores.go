@@ -45,6 +45,8 @@ func openStores(ctx context.Context, c *config, log *slog.Logger, as ownership) 
 		if primary, err = s.local(ctx, c, log, as); err != nil {
 			return nil, err
 		}
+	} else {
+		log.InfoContext(ctx, "using the database of DATABASE_URL", "host", primary.ConnConfig.Host, "database", primary.ConnConfig.Database)
 	}
 	secondary := c.secondary
 	if secondary == nil {
@@ -71,7 +73,10 @@ func (s *stores) local(ctx context.Context, c *config, log *slog.Logger, as owne
 	start := localpg.Open
 	if as == host {
 		start = localpg.Start
+	} else if err := c.oneTown(); err != nil {
+		return nil, err
 	}
+	log.InfoContext(ctx, "using the local PostgreSQL", "data_directory", c.data)
 	cluster, err := start(ctx, localpg.Config{Dir: c.data, Log: log})
 	if err != nil {
 		return nil, err
@@ -82,6 +87,21 @@ func (s *stores) local(ctx context.Context, c *config, log *slog.Logger, as owne
 		return nil, err
 	}
 	return primary, migrations.Create(ctx, primary.ConnConfig, "postgres")
+}
+
+// oneTown refuses to begin a second, empty site beside one that runs: a server that was
+// started by root, or by a person before root, has its data elsewhere.
+func (c *config) oneTown() error {
+	if _, running := localpg.Running(c.data); running {
+		return nil
+	}
+	for _, dir := range c.otherData {
+		if owner, running := localpg.Running(dir); running {
+			return fmt.Errorf("%s runs with the data in %s, and nothing runs with the data in %s: "+
+				"run this command as the user who started that one, or set RIVERRUN_DATA to the directory you mean", owner, dir, c.data)
+		}
+	}
+	return nil
 }
 
 // pool connects, so that a wrong address is an error now.

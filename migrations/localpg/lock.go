@@ -31,11 +31,7 @@ func acquire(dir string) (*lock, error) {
 		if !errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("lock %s: %w", path, err)
 		}
-		owner, readErr := io.ReadAll(io.LimitReader(file, 200))
-		if readErr != nil || len(owner) == 0 {
-			owner = []byte("another process")
-		}
-		return nil, fmt.Errorf("%w: %s runs with %s", ErrInUse, strings.TrimSpace(string(owner)), dir)
+		return nil, fmt.Errorf("%w: %s runs with %s", ErrInUse, ownerIn(file), dir)
 	}
 	owner := fmt.Sprintf("process %d (%s)\n", os.Getpid(), strings.Join(commandName(os.Args), " "))
 	if err := errors.Join(file.Truncate(0), write(file, owner)); err != nil {
@@ -43,6 +39,28 @@ func acquire(dir string) (*lock, error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	return &lock{file: file}, nil
+}
+
+// Running reports whether a process owns dir, be it another user's, and which.
+func Running(dir string) (owner string, running bool) {
+	file, err := os.Open(filepath.Join(dir, "riverrun.lock"))
+	if err != nil {
+		return "", false // none has ever run there, or not so that we may know
+	}
+	defer file.Close()
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, syscall.EWOULDBLOCK) {
+		return "", false
+	}
+	return ownerIn(file), true
+}
+
+// ownerIn returns what the owner of a lock wrote into it.
+func ownerIn(file *os.File) string {
+	owner, err := io.ReadAll(io.LimitReader(file, 200))
+	if err != nil || len(owner) == 0 {
+		return "another process"
+	}
+	return strings.TrimSpace(string(owner))
 }
 
 func write(file *os.File, text string) error {

@@ -78,9 +78,11 @@ function take(frame) {
       if (confirmed && !confirmed.has(entry.dataset.post)) takeOff(entry);
     }
     confirmed = null;
+    turning = false;
     river.dataset.more = frame.more || dropping ? '1' : '0'; // of what was trimmed it may not know yet
     river.dataset.sight = frame.sight;
     tries = 0;
+    found();
     document.documentElement.dataset.live = '1'; // for styles and tests
     resend();
   }
@@ -165,6 +167,7 @@ function become(other) {
   doubts.clear();
   confirmed = null;
   queue.length = 0;
+  turning = true;
   document.documentElement.dataset.live = '0';
   const before = socket;
   socket = null;
@@ -182,7 +185,8 @@ function apply(frame, reply = false) {
   if (frame.t === 'gone') {
     if (!reply && shown && stamp[0] < shown[0] && stamp[1] < shown[1]) return;
     if (entry && reply) doubt(frame.post, null);
-    if (entry) takeOff(entry);
+    if (entry && hiding.has(frame.post)) putAway(entry);
+    else if (entry) takeOff(entry);
     arrived.delete(frame.post);
     remember(frame.post, shown ? [Math.max(stamp[0], shown[0]), Math.max(stamp[1], shown[1])] : stamp);
     return;
@@ -195,10 +199,10 @@ function apply(frame, reply = false) {
     gone.delete(frame.post);
     if (reply) doubt(frame.post, frame.version);
     if (bringBack(frame.post, fresh, reply)) return;
-    insert(fresh);
-    if (!reply) announce(fresh);
+    come(fresh, reply);
     return;
   }
+  if (reply) reveal(entry);
   const fresh = frame.html ? parse(frame.html) : null;
   for (const [name, half] of Object.entries(parts)) {
     if (stamp[half] < shown[half]) continue;
@@ -293,39 +297,72 @@ function remember(code, stamp) {
   if (gone.size > 500) gone.delete(gone.keys().next().value);
 }
 
-// What is left of entries that are being written on and were taken off, by code.
+// What is left of entries that were taken off and are being written on, or can be brought
+// back, by code.
 const leftovers = new Map();
+// The posts that the reader hides on this page, until they are shown again.
+const hiding = new Set();
 
 // takeOff takes an entry off the page. Of one that is being written on, the box stays
 // with its text, and word why it stands alone.
 function takeOff(entry) {
   waiting.delete(entry);
-  if (!written(entry)) {
-    entry.remove();
-    return;
-  }
+  arrived.delete(entry.dataset.post);
+  if (written(entry)) strike(entry, texts.left);
+  else entry.remove();
+}
+
+// putAway leaves one line of an entry that its reader hides, with a way to undo that.
+function putAway(entry) {
+  const code = entry.dataset.post;
+  const hide = entry.querySelector('form[action$="/hide"]');
+  const focused = entry.contains(document.activeElement) || document.activeElement === document.body;
+  waiting.delete(entry);
+  const note = strike(entry, texts.hidden);
+  if (!hide) return;
+  const undo = hide.cloneNode(true);
+  undo.action = `/p/${code}/unhide`;
+  undo.ariaBusy = null;
+  undo.dataset.undo = code;
+  undo.querySelector('button').textContent = texts.undo;
+  note.append(' ', undo);
+  if (focused) undo.querySelector('button').focus();
+}
+
+// strike takes everything off an entry but its box, if that holds text, and says why.
+function strike(entry, why) {
   leftovers.set(entry.dataset.post, entry);
   const box = partOf(entry, 'box');
+  box.hidden = !written(entry);
   for (const child of [...entry.children]) if (child !== box) child.remove();
   for (const { name } of [...entry.attributes]) if (name !== 'class') entry.removeAttribute(name);
   delete entry.unfolded;
   delete entry.latest;
   const note = document.createElement('p');
   note.className = 'hint';
-  note.textContent = texts.left;
+  note.role = 'status';
+  note.textContent = why;
   entry.prepend(note);
+  return note;
 }
 
 // bringBack puts an entry that comes around what was left of it, if anything is.
 function bringBack(code, fresh, mine) {
   const entry = leftovers.get(code);
   if (!entry) return false;
+  const focused = entry.firstElementChild.contains(document.activeElement);
   leftovers.delete(code);
+  hiding.delete(code);
   attributes(entry, fresh);
   const box = partOf(entry, 'box');
+  box.hidden = false;
   entry.firstElementChild.remove();
   for (const child of [...fresh.children]) if (child.id !== box.id) box.before(child);
   move(entry, mine);
+  if (focused) {
+    entry.tabIndex = -1;
+    entry.focus({ preventScroll: true });
+  }
   return true;
 }
 
@@ -336,6 +373,7 @@ function clear() {
   if (owed && !composing(writing)) compose(writing, owed);
   for (const [code, entry] of leftovers) {
     if (written(entry) || entry.contains(document.activeElement?.closest('textarea'))) continue;
+    if (hiding.has(code)) continue; // with a way to undo that
     entry.remove();
     leftovers.delete(code);
   }
@@ -343,10 +381,19 @@ function clear() {
 
 // Placing ---------------------------------------------------------------------
 
-// Entries above where the reader is that came or went up unseen; and those that
-// wait to go up, because they are being read or written on.
-const arrived = new Set();
+// Nothing that is on the screen is moved by what others do, at the top of the page as
+// little as further down. An entry that comes, or goes up, to a place which is on the
+// screen waits: the one hidden, the other where it stood. The reader is told how many
+// there are and asks for them (showNews). What comes above the screen is put there, and
+// the page scrolled by as much.
 const waiting = new Set();
+// The posts that wait or stand above the screen, until the reader has been at the top.
+const arrived = new Set();
+// Set while the list becomes another river's: then there is nothing to keep in its place.
+let turning = false;
+
+const visible = () => entries().filter((entry) => !entry.hidden);
+const atTop = () => river.getBoundingClientRect().top >= 0;
 
 // insert puts an entry where its place is among the others, newest first.
 function insert(entry) {
@@ -357,6 +404,32 @@ function insert(entry) {
   else river.append(entry);
 }
 
+// pushes reports whether an entry in its place would push down what is on the screen.
+function pushes(entry) {
+  if (turning) return false;
+  const below = visible().find((other) => other !== entry && place(other) < place(entry));
+  const top = below?.getBoundingClientRect().top;
+  return top > 0 && top < innerHeight;
+}
+
+// come puts a new entry into the page; the reader's own is shown at once.
+function come(entry, mine) {
+  if (!mine && pushes(entry)) {
+    entry.hidden = true;
+    waiting.add(entry);
+  }
+  insert(entry);
+  if (!mine) announce(entry);
+}
+
+// reveal shows an entry that waited hidden: the answer says that it is the reader's own.
+function reveal(entry) {
+  if (!entry.hidden) return;
+  entry.hidden = false;
+  waiting.delete(entry);
+  arrived.delete(entry.dataset.post);
+}
+
 function move(entry, mine) {
   const all = entries();
   const at = all.indexOf(entry);
@@ -364,49 +437,44 @@ function move(entry, mine) {
   const below = all[at + 1];
   const stands = (!above || place(above) >= place(entry)) && (!below || place(below) <= place(entry));
   if (stands) return;
-  if (held(entry)) waiting.add(entry);
+  if (!entry.hidden && (onScreen(entry) || pushes(entry))) waiting.add(entry);
   else insert(entry);
   if (!mine) announce(entry);
 }
 
-// held: taking this entry away would take it from under the reader's eyes.
-function held(entry) {
-  return anchor !== null && (entry.contains(anchor) || onScreen(entry));
-}
+// What must not move while the page changes: what has the focus, else the first part of
+// an entry on the screen. Those that follow stand in for it if it goes.
+let anchors = [];
+// Browsers scroll by whole pixels: what was left over last time.
+let rest = 0;
 
-// reading: the reader has scrolled into the river, or writes or marks text in it.
-function reading() {
-  const at = document.activeElement;
-  if (at && river.contains(at) && at.matches('textarea, input:not([type=hidden])')) return true;
-  const marked = getSelection();
-  if (marked && !marked.isCollapsed && river.contains(marked.anchorNode)) return true;
-  return river.getBoundingClientRect().top < -40;
-}
-
-// What must not move while the page changes; null if nobody is reading.
-let anchor = null;
-
-// steady runs a change of the page and keeps what is being read where it is.
-function steady(change) {
-  anchor = reading() ? anchorOf() : null;
-  const before = anchor?.getBoundingClientRect().top;
+// steady runs a change of the page and keeps what is being read where it is. What is
+// not still makes room for what the reader just wrote.
+function steady(change, still = true) {
+  anchors = anchorsNow();
+  const before = new Map(anchors.map((anchor) => [anchor, anchor.getBoundingClientRect().top]));
   change();
-  if (!anchor) settle();
+  // Nobody sees a page move that shows nothing, or that is not looked at.
+  if (waiting.size && (!visible().length || (document.hidden && atTop() && waiting.size >= pageSize))) settle();
+  trim();
   tidy();
-  if (anchor?.isConnected) {
-    const by = anchor.getBoundingClientRect().top - before;
-    if (by) scrollBy({ top: by, behavior: 'instant' });
+  const anchor = still && anchors.find((anchor) => anchor.isConnected);
+  if (anchor) {
+    const moved = () => anchor.getBoundingClientRect().top - before.get(anchor) + rest;
+    if (moved()) scrollBy({ top: moved(), behavior: 'instant' });
+    rest = Math.abs(moved()) < 1 ? moved() : 0;
   }
-  anchor = null;
+  anchors = [];
 }
 
-// anchorOf is what must not move: what has the focus, else the first element on
-// the screen that is part of an entry.
-function anchorOf() {
+function anchorsNow() {
   const at = document.activeElement;
-  if (at && river.contains(at) && onScreen(at)) return at;
-  const entry = entries().find(onScreen);
-  return (entry && [...entry.children].find((child) => child.offsetHeight && onScreen(child))) ?? entry ?? river;
+  const found = at?.closest('main') && onScreen(at) ? [at] : [];
+  for (const entry of visible().filter(onScreen)) {
+    const part = [...entry.children].find((child) => child.offsetHeight && onScreen(child));
+    found.push(...(part ? [part, entry] : [entry]));
+  }
+  return [...found, river];
 }
 
 function onScreen(element) {
@@ -414,25 +482,44 @@ function onScreen(element) {
   return box.bottom > 0 && box.top < innerHeight;
 }
 
-// announce counts what came in above unseen, or waits to go there.
+// announce counts what waits or came in above the screen.
 function announce(entry) {
-  if (!anchor || !newest()) return;
-  const above = anchor.compareDocumentPosition(entry) & Node.DOCUMENT_POSITION_PRECEDING;
-  if (above || waiting.has(entry)) arrived.add(entry.dataset.post);
+  if (!newest()) return;
+  const above = anchors[0].compareDocumentPosition(entry) & Node.DOCUMENT_POSITION_PRECEDING;
+  if ((above && river.contains(anchors[0])) || waiting.has(entry)) arrived.add(entry.dataset.post);
 }
 
-// settle puts what waited in its place, when the reader is at the top again.
+// settle puts what waited in its place.
 function settle() {
-  for (const entry of waiting) if (entry.isConnected) insert(entry);
+  for (const entry of waiting) {
+    entry.hidden = false;
+    if (entry.isConnected) insert(entry);
+  }
   waiting.clear();
   arrived.clear();
+}
+
+// showNews brings the reader to the top, where everything new stands.
+function showNews() {
+  settle();
+  scrollTo({ top: 0, behavior: 'instant' });
   trim();
+  tidy();
+}
+
+// beenAtTop forgets what the reader saw above, when the top is on the screen again.
+function beenAtTop() {
+  if (!arrived.size || !atTop()) return;
+  for (const code of arrived) if (!waiting.has(entryOf(code))) arrived.delete(code);
+  tidyNews();
 }
 
 // trim keeps a page that stays open as long as a reload would make it.
+// It takes away what is below the screen, when the reader is at the top.
 function trim() {
-  if (!newest()) return;
-  const extra = entries().slice(pageSize).filter((entry) => !written(entry));
+  if (!newest() || !atTop()) return;
+  const busy = (entry) => written(entry) || onScreen(entry) || entry.contains(document.activeElement);
+  const extra = visible().slice(pageSize).filter((entry) => !busy(entry));
   if (!extra.length) return;
   for (const entry of extra) entry.remove();
   river.dataset.more = '1';
@@ -454,13 +541,7 @@ function drop() {
 // tidy brings what stands around the entries in line with them.
 function tidy() {
   clear();
-  if (news) {
-    news.hidden = arrived.size === 0;
-    if (arrived.size) {
-      const form = new Intl.PluralRules(lang).select(arrived.size);
-      news.firstElementChild.textContent = (news.dataset[form] || news.dataset.other).replace('{n}', arrived.size);
-    }
-  }
+  tidyNews();
   const title = river.querySelector('h1'); // of a post's own page
   if (title) document.title = `${title.textContent} · riverrun`;
   const shown = entries();
@@ -468,6 +549,14 @@ function tidy() {
   if (empty) empty.hidden = shown.length > 0;
   paged(shown);
   times(river);
+}
+
+function tidyNews() {
+  if (!news) return;
+  news.hidden = arrived.size === 0;
+  if (news.hidden) return;
+  const form = new Intl.PluralRules(lang).select(arrived.size);
+  news.firstElementChild.textContent = (news.dataset[form] || news.dataset.other).replace('{n}', arrived.size);
 }
 
 // paged has the way to older entries stand where there are any, or word that there are none.
@@ -565,8 +654,7 @@ function attributes(at, to) {
 
 // Unfolding ---------------------------------------------------------------------
 
-// An entry's unfolded[part] is how far the reader unfolded it: of comments, the
-// id of the oldest unfolded one; of likes, in how many steps.
+// An entry's unfolded[part] is in how many steps the reader unfolded it.
 
 // unfold brings a part that came folded to where the reader had unfolded it,
 // step by step from the server, and only then shows it. If that fails, the
@@ -575,9 +663,10 @@ async function unfold(entry, name, at, to) {
   const goal = entry.unfolded[name];
   entry.latest ??= {};
   entry.latest[name] = to;
+  const opened = name === 'likes' ? (more, steps) => steps < goal : (more) => stood(more, at);
   try {
-    for (let steps = 0; name === 'likes' ? steps < goal : !to.querySelector(`#${CSS.escape(goal)}`); steps++) {
-      const more = to.querySelector('[data-unfold]');
+    for (let steps = 0; ; steps++) {
+      const more = [...to.querySelectorAll('[data-unfold]')].find((more) => opened(more, steps));
       if (!more) break;
       await step(more, name, to);
     }
@@ -585,6 +674,16 @@ async function unfold(entry, name, at, to) {
     delete entry.unfolded[name];
   }
   if (entry.latest[name] === to && entry.isConnected) steady(() => swap(at, to));
+}
+
+// stood reports whether comments for which a "more" stands are shown in at: any between
+// the one before it and the first after it that is there.
+function stood(more, at) {
+  const all = [...at.querySelectorAll('.comment')].map((comment) => comment.id);
+  let next = more.nextElementSibling;
+  while (next && !all.includes(next.id)) next = next.nextElementSibling;
+  const to = next ? all.indexOf(next.id) : all.length;
+  return to - all.indexOf(more.previousElementSibling?.id) > 1;
 }
 
 // step replaces a "more" among comments by what it stands for; of likes, the
@@ -615,9 +714,7 @@ addEventListener('click', async (event) => {
     return;
   }
   entry.unfolded ??= {};
-  if (name === 'likes') entry.unfolded.likes = (entry.unfolded.likes ?? 0) + 1;
-  // The first comment is always shown; the second is the oldest unfolded one.
-  else entry.unfolded.comments = part.querySelectorAll('.comment')[1]?.id;
+  entry.unfolded[name] = (entry.unfolded[name] ?? 0) + 1;
   times(part);
 });
 
@@ -671,6 +768,8 @@ async function deliver(form, body) {
   const text = form.querySelector('textarea');
   const page = river.dataset.page;
   const request = () => post(form.action, body, page);
+  const hides = form.action.endsWith('/hide') && form.closest('[data-post]')?.dataset.post;
+  if (hides) hiding.add(hides);
   form.ariaBusy = 'true';
   unsent.delete(form);
   complain(form, '');
@@ -685,12 +784,17 @@ async function deliver(form, body) {
   const json = reply?.headers.get('Content-Type')?.startsWith('application/json');
   const answer = json ? await reply.json().catch(() => null) : null;
   form.ariaBusy = null; // from here to the form's next key nothing waits
+  if (answer?.t !== 'gone') hiding.delete(hides); // the page shows what is hidden, or it was not done
   if (reply) waits = 1500;
   if (reply?.ok && answer) {
     if (!text) form.answered = performance.now();
     sent(form, text);
+    const { undo } = form.dataset;
+    if (undo && answer.t === 'gone') form.replaceWith(texts.left);
+    // What is shown again is at the stamp at which it went.
+    if (undo) gone.delete(undo);
     // Of another river than the page is by now, it says nothing here: the socket does.
-    if (page === river.dataset.page) steady(() => apply(answer, true));
+    if (page === river.dataset.page) steady(() => apply(answer, true), river.contains(form));
     // Posted to where this page does not show it: go there.
     if (answer.t === 'gone' && form.matches('[action="/posts"]') && !text?.value) location.assign('/p/' + answer.post);
     else if (form.again && text.value) form.requestSubmit();
@@ -762,6 +866,38 @@ function giveUp(form) {
 }
 
 addEventListener('input', (event) => giveUp(event.target.form));
+
+// Comment opens the box and puts the caret into it.
+addEventListener('click', (event) => {
+  const summary = event.target.closest?.('.box summary');
+  if (!summary) return;
+  event.preventDefault();
+  const box = summary.parentElement;
+  box.open = true;
+  delete summary.dataset.draft;
+  box.querySelector('textarea').focus();
+});
+
+// Ctrl+Enter sends what one is writing. Esc closes the box around it, which keeps what
+// was written. Home shows what is new.
+addEventListener('keydown', (event) => {
+  if (event.isComposing || event.defaultPrevented) return;
+  const text = event.target.closest?.('textarea');
+  if (text && event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+    event.preventDefault();
+    if (!event.repeat) text.form?.requestSubmit(text.form.querySelector('button:not([type=button])'));
+  } else if (text && event.key === 'Escape') {
+    const box = text.closest('.box details, details.fold');
+    if (!box) return;
+    box.open = false;
+    const summary = box.querySelector('summary');
+    if (text.value !== text.defaultValue) summary.dataset.draft = texts.draft;
+    summary.focus({ preventScroll: true });
+  } else if (event.key === 'Home' && waiting.size && !event.target.closest?.('input, textarea, select')) {
+    event.preventDefault();
+    showNews();
+  }
+});
 
 // sent empties a form that did its work, and gives it the key of another. What
 // was written into it meanwhile stays.
@@ -866,17 +1002,37 @@ function check() {
   }
 }
 
+// The line that says, over the page, that there is no connection: after a second, as a
+// server that is started again is back sooner.
+const lost = document.createElement('p');
+let losing = 0;
+
+function lose() {
+  losing ||= setTimeout(() => {
+    lost.textContent = texts.lost;
+  }, 1000);
+}
+
+function found() {
+  clearTimeout(losing);
+  losing = 0;
+  lost.textContent = '';
+}
+
 function closed({ code, reason }) {
   socket = null;
   document.documentElement.dataset.live = '0';
+  lose();
   switch (code) {
     case 4001: // signed out, or as somebody else
     case 4004: // no such page any more
       over = true;
+      found();
       leave(code);
       return;
     case 4002: // we speak wrongly: trying again would not help
       over = true;
+      found();
       console.error('river.js:', reason);
       return;
     case 4000: // the server goes and comes back: everybody at another moment
@@ -930,6 +1086,8 @@ function leave(code) {
   queue.length = 0;
   retabs++;
   for (const entry of entries()) takeOff(entry);
+  hiding.clear();
+  clear();
   river.dataset.more = '0';
   const note = document.createElement('p');
   note.className = 'note';
@@ -1012,20 +1170,21 @@ if (river) {
     bar.onclick = () => {
       document.activeElement?.blur();
       getSelection()?.removeAllRanges();
-      settle();
-      tidy();
-      scrollTo({ top: 0 });
+      showNews();
     };
     news.append(bar);
   }
-  addEventListener('scroll', () => {
-    if ((arrived.size || waiting.size) && !reading()) steady(() => {});
-  }, { passive: true });
-  addEventListener('focusout', () => setTimeout(() => {
-    clear();
-    if ((arrived.size || waiting.size) && !reading()) steady(() => {});
-  }));
-  addEventListener('online', connect);
+  addEventListener('scroll', beenAtTop, { passive: true });
+  addEventListener('focusout', () => setTimeout(clear));
+  lost.className = 'lost';
+  lost.role = 'status';
+  document.body.append(lost);
+  addEventListener('offline', lose);
+  addEventListener('online', () => {
+    // A connection that outlived it says so.
+    if (socket?.readyState === WebSocket.OPEN) subscribe();
+    else connect();
+  });
   addEventListener('pageshow', connect);
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) return;

@@ -1,0 +1,107 @@
+package web
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+)
+
+// where is the top of everything on the screen: of the composer, the title, and each entry
+// and each of its parts that are in sight.
+const where = `Object.fromEntries([...document.querySelectorAll('#composer, h1, .titled, #river > [data-post], #river > [data-post] > *')]
+	.map((e) => [e, e.getBoundingClientRect()])
+	.filter(([e, box]) => box.height && box.bottom > 0 && box.top < innerHeight)
+	.map(([e, box]) => [(e.id || e.className || e.localName).replace(/ .*/, ''), box.top]))`
+
+// moved fails if anything that was on the screen stands a pixel or more from where it was.
+func (b *tab) moved(by string, before map[string]float64) {
+	b.t.Helper()
+	after := eval[map[string]float64](b, where)
+	for what, top := range before {
+		if now, there := after[what]; !there || math.Abs(now-top) >= 1 {
+			b.t.Errorf("%s: %s moved %s from %v to %v", b.name, by, what, top, now)
+		}
+	}
+}
+
+// Nothing on the screen moves by itself, wherever the reader is: not by a new post, nor by
+// one that goes up, nor by comments under an entry above the screen.
+func TestNothingMovesByItself(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	bob.subscribe("ann")
+	for i := range 30 {
+		ann.post(fmt.Sprintf("post %d\n\nwith a second paragraph\n\nand a third", i))
+	}
+	s.followUp()
+	b := s.tab(browser, "bob")
+	b.signIn("bob")
+	for _, width := range []int64{390, 1280} {
+		b.do(chromedp.EmulateViewport(width, 800))
+		for _, page := range []string{"/", "/everything"} {
+			for _, at := range []int{0, 150, 1000} {
+				name := fmt.Sprintf("%s, %d wide, scrolled by %d", page, width, at)
+				b.visit(page)
+				b.live()
+				b.await("the place", fmt.Sprintf(`(scrollTo(0, %d), scrollY === %d)`, at, at))
+				before := eval[map[string]float64](b, where)
+				fresh := ann.post("new\n\n" + name).Code
+				raised := eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => !e.hidden).dataset.post`)
+				ann.comment(raised, "goes up")
+				s.followUp()
+				b.shows(fresh, "body", name)
+				b.shows(raised, "comments", "goes up")
+				b.await("word of both", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.includes('2 new')`)
+				b.moved(name+": a new post, or one that goes up,", before)
+				if at == 1000 {
+					first := eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => e.getBoundingClientRect().bottom < 0).dataset.post`)
+					ann.comment(first, "grows above the screen")
+					s.followUp()
+					b.shows(first, "comments", "grows above the screen")
+					b.moved(name+": a comment above the screen", before)
+				}
+				// Both ways of asking for them.
+				if at == 0 {
+					b.do(chromedp.KeyEvent(kb.Home))
+				} else {
+					b.do(chromedp.Click(chromedp.CSS(`#news button`)))
+				}
+				b.await("all in its place", fmt.Sprintf(`scrollY === 0 && document.querySelector('#news').hidden
+					&& [...document.querySelectorAll('#river > [data-post]')].findIndex((e) => e.dataset.post === %q) <= 2
+					&& document.querySelector('#p-%s').offsetHeight`, fresh, fresh))
+			}
+		}
+		b.equalsReload()
+	}
+}
+
+// What one writes oneself is there at once, on the screen.
+func TestOwnPostAppearsAtOnce(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	ann, bob := s.person("ann"), s.person("bob")
+	bob.subscribe("ann")
+	ann.post("an older one")
+	s.followUp()
+	b := s.tab(browser, "bob")
+	b.signIn("bob")
+	b.visit("/")
+	b.live()
+	waits := ann.post("by somebody else").Code
+	s.followUp()
+	b.await("word of it", `!document.querySelector('#news').hidden`)
+	b.write(`#composer form`, "my own")
+	mine := b.codeOf("my own")
+	b.await("my own post in sight", fmt.Sprintf(`document.querySelector('#p-%s').offsetHeight && document.querySelector('#p-%s').getBoundingClientRect().top > 0`, mine, mine))
+	if got := eval[float64](b, `scrollY`); got != 0 {
+		t.Errorf("the page went to %v by it", got)
+	}
+	if eval[bool](b, fmt.Sprintf(`document.querySelector('#p-%s').offsetHeight > 0`, waits)) {
+		t.Error("the other post came in with it")
+	}
+	b.equalsReload()
+}
