@@ -31,6 +31,8 @@ func newHub(s *Server, registry prometheus.Registerer, lag func(context.Context)
 		lag:     lag,
 		log:     s.log,
 		origins: []string{s.url.Host},
+
+		patience: s.databaseTimeout,
 	}, metric), nil
 }
 

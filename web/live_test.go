@@ -52,8 +52,14 @@ func newLiveSite(t testing.TB, change func(*hubConfig)) *liveSite {
 // newLiveSiteOver is newLiveSite over rivers of these options.
 func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*hubConfig)) *liveSite {
 	t.Helper()
+	return newLiveSiteOn(t, testdb.New(t), 0, opts, change)
+}
+
+// newLiveSiteOn is newLiveSiteOver on these stores, with that bound on waiting for them.
+func newLiveSiteOn(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*hubConfig)) *liveSite {
+	t.Helper()
 	ctx := t.Context()
-	s := &liveSite{t: t, db: testdb.New(t)}
+	s := &liveSite{t: t, db: db}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.store = timelines.Open(s.db.Primary, nil, timelines.DefaultOptions())
 	s.rivers = rivers.Open(s.db.Secondary, s.store, log, opts)
@@ -64,6 +70,8 @@ func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*hubConfig))
 		Timelines: s.store, Rivers: s.rivers, Tiers: s.tiers, Log: log,
 		URL:    "http://" + s.http.Listener.Addr().String(),
 		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1},
+
+		DatabaseTimeout: timeout,
 	})
 	if err != nil {
 		t.Fatal(err)
