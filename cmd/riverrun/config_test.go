@@ -37,7 +37,7 @@ func TestDefaults(t *testing.T) {
 		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute,
 		depth:           1500,
 		localBumpMaxAge: 720 * time.Hour, sessionAge: 2160 * time.Hour,
-		workers: 4, connections: 16, signUps: 60, bestOf: 5, mostFaved: 5, stopTimeout: 30 * time.Second,
+		workers: 4, connections: 16, signUps: 60, bestOf: 5, mostFaved: 5, databaseTimeout: 5 * time.Second, stopTimeout: 30 * time.Second,
 		logFormat: "text", logLevel: slog.LevelInfo,
 	}
 	if *c != want || len(rest) != 0 {
@@ -91,6 +91,7 @@ func TestWrongValues(t *testing.T) {
 		{"bump age", map[string]string{"RIVERRUN_LOCAL_BUMP_MAX_AGE": "a month"}, nil, "RIVERRUN_LOCAL_BUMP_MAX_AGE"},
 		{"negative bump age", nil, []string{"-local-bump-max-age", "-1h"}, `-local-bump-max-age: "-1h": want a time, as in 90s, 5m or 24h, or 0`},
 		{"session age", map[string]string{"RIVERRUN_SESSION_AGE": "x"}, nil, "RIVERRUN_SESSION_AGE"},
+		{"database timeout", nil, []string{"-database-timeout", "0s"}, `-database-timeout: "0s": want a time above zero`},
 		{"stop timeout", map[string]string{"RIVERRUN_STOP_TIMEOUT": "x"}, nil, "RIVERRUN_STOP_TIMEOUT"},
 		{"no workers", map[string]string{"RIVERRUN_WORKERS": "0"}, nil, `RIVERRUN_WORKERS: "0": want a number from 1 to 1000`},
 		{"connections", nil, []string{"-connections", "many"}, "want a number from 4 to 1000"},

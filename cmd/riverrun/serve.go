@@ -46,16 +46,17 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		return err
 	}
 	site, err := web.New(web.Config{
-		Timelines:   n.timelines,
-		Rivers:      n.rivers,
-		Tiers:       n.tiers,
-		Log:         n.log,
-		URL:         n.config.url,
-		SessionAge:  n.config.sessionAge,
-		Limits:      web.Limits{SignUps: n.config.signUps},
-		Ready:       n.ready(work),
-		MetricsPage: promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
-		Metrics:     n.metrics,
+		Timelines:       n.timelines,
+		Rivers:          n.rivers,
+		Tiers:           n.tiers,
+		Log:             n.log,
+		URL:             n.config.url,
+		SessionAge:      n.config.sessionAge,
+		DatabaseTimeout: n.config.databaseTimeout,
+		Limits:          web.Limits{SignUps: n.config.signUps},
+		Ready:           n.ready(work),
+		MetricsPage:     promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
+		Metrics:         n.metrics,
 		Lag: func(ctx context.Context) (time.Duration, error) {
 			return jobs.Lag(ctx, n.stores.primary)
 		},
