@@ -88,10 +88,8 @@ func apply(ctx context.Context, pool *pgxpool.Pool, store string, steps []step, 
 			return fmt.Errorf("%w: its %s store is at version %d, the binary knows %d; run a newer riverrun, or take the store back with the newer one's `riverrun migrate -store %s -to %d`",
 				ErrNewer, store, version, len(steps), store, len(steps))
 		}
-		for _, s := range steps[version:] {
-			if err := run(ctx, conn, s, s.up, sqlApplied); err != nil {
-				return fmt.Errorf("migrate %s up %04d_%s: %w", store, s.version, s.name, err)
-			}
+		if err := upFrom(ctx, conn, store, steps[version:]); err != nil {
+			return err
 		}
 		for _, hook := range hooks {
 			if err := hook(ctx, pool); err != nil {
@@ -100,6 +98,21 @@ func apply(ctx context.Context, pool *pgxpool.Pool, store string, steps []step, 
 		}
 		return nil
 	})
+}
+
+// beginner is a connection, or a transaction that takes several steps at once.
+type beginner interface {
+	Begin(context.Context) (pgx.Tx, error)
+}
+
+// upFrom takes the steps that are left.
+func upFrom(ctx context.Context, conn beginner, store string, steps []step) error {
+	for _, s := range steps {
+		if err := run(ctx, conn, s, s.up, sqlApplied); err != nil {
+			return fmt.Errorf("migrate %s up %04d_%s: %w", store, s.version, s.name, err)
+		}
+	}
+	return nil
 }
 
 func down(ctx context.Context, pool *pgxpool.Pool, store string, to int) error {
@@ -123,7 +136,7 @@ func down(ctx context.Context, pool *pgxpool.Pool, store string, to int) error {
 }
 
 // run executes one file and its note in schema_migrations in one transaction.
-func run(ctx context.Context, conn *pgx.Conn, s step, sql, note string) error {
+func run(ctx context.Context, conn beginner, s step, sql, note string) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		// Without arguments pgx uses the simple protocol: a file may hold many
 		// statements.

@@ -14,8 +14,8 @@ import (
 
 // keeper does now and then what no request should wait for: it writes which
 // rivers were visited, together, so that a visit costs no statement of its own;
-// and it raises the access clock where a node died between the commit of a
-// narrowing and its acknowledgement.
+// it raises the access clock where a node died between the commit of a
+// narrowing and its acknowledgement; and it has lost tables made again.
 type keeper struct {
 	store *Store
 
@@ -54,7 +54,12 @@ func (k *keeper) start() {
 				return
 			case <-tick.C:
 				ctx, cancel := context.WithTimeout(context.Background(), keepEvery)
-				if err := errors.Join(k.flush(ctx), k.store.catchUp(ctx)); err != nil {
+				// Tables first: without them the rest fails, and adopts no epoch.
+				err := k.store.opts.Restore(ctx)
+				if err == nil {
+					err = errors.Join(k.flush(ctx), k.store.catchUp(ctx))
+				}
+				if err != nil {
 					k.store.log.ErrorContext(ctx, "visits or access clock not kept", "error", err)
 				}
 				cancel()

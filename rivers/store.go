@@ -59,6 +59,9 @@ type Options struct {
 	Folds int
 	// Metrics receives figures; nil drops them.
 	Metrics Metrics
+	// Restore makes the store's tables again if they were lost (R7), and does nothing if
+	// not. The keeper calls it before each of its turns. nil: what is lost stays so.
+	Restore func(context.Context) error
 }
 
 // Metrics is told what the store does. Implementations must be safe for
@@ -91,6 +94,9 @@ var ErrUnavailable = errors.New("rivers unavailable")
 func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Options) *Store {
 	if opts.Metrics == nil {
 		opts.Metrics = noMetrics{}
+	}
+	if opts.Restore == nil {
+		opts.Restore = func(context.Context) error { return nil }
 	}
 	if opts.Folds <= 0 {
 		opts.Folds = DefaultOptions().Folds

@@ -47,6 +47,9 @@ type Bus struct {
 	pool *pgxpool.Pool
 	node string
 	log  *slog.Logger
+	// quiet is how long nobody may have spoken before the connection is asked whether it
+	// lives: one can die without a word. Tests set it lower.
+	quiet time.Duration
 
 	// mu guards what follows.
 	mu        sync.Mutex
@@ -63,6 +66,9 @@ const (
 	channel = "riverrun"
 	// maxPayload stays under NOTIFY's limit of 8,000 bytes.
 	maxPayload = 7500
+	// busTimeout bounds what the bus asks of the server: connections can die without a
+	// word.
+	busTimeout = 5 * time.Second
 )
 
 type payload struct {
@@ -73,7 +79,7 @@ type payload struct {
 // NewBus returns a bus that is not connected yet: published messages reach
 // this process's own listeners only.
 func NewBus(pool *pgxpool.Pool, node string, log *slog.Logger) *Bus {
-	return &Bus{pool: pool, node: node, log: log, listeners: map[int]func(Message){}, wake: make(chan struct{}, 1)}
+	return &Bus{pool: pool, node: node, log: log, quiet: 10 * time.Second, listeners: map[int]func(Message){}, wake: make(chan struct{}, 1)}
 }
 
 // Subscribe has fn called for every message until cancel is called. fn must be
@@ -158,6 +164,8 @@ func (b *Bus) Stop(ctx context.Context) error {
 }
 
 func (b *Bus) listen(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
 	// A connection of its own: it is busy listening all its life.
 	conn, err := pgx.ConnectConfig(ctx, b.pool.Config().ConnConfig.Copy())
 	if err != nil {
@@ -210,7 +218,17 @@ func (b *Bus) reconnect(ctx context.Context) *pgx.Conn {
 
 func (b *Bus) receive(ctx context.Context, conn *pgx.Conn) error {
 	for {
-		n, err := conn.WaitForNotification(ctx)
+		within, cancel := context.WithTimeout(ctx, b.quiet)
+		n, err := conn.WaitForNotification(within)
+		quiet := within.Err() != nil && ctx.Err() == nil
+		cancel()
+		if err != nil && quiet {
+			// Nobody spoke, or nobody is there any more to be heard.
+			err = b.ping(ctx, conn)
+			if err == nil {
+				continue
+			}
+		}
 		if err != nil {
 			return err
 		}
@@ -224,6 +242,12 @@ func (b *Bus) receive(ctx context.Context, conn *pgx.Conn) error {
 			b.deliver(p.Message)
 		}
 	}
+}
+
+func (b *Bus) ping(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
+	return conn.Ping(ctx)
 }
 
 func (b *Bus) speak(ctx context.Context) {
@@ -257,6 +281,8 @@ func (b *Bus) send(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("encode bus message: %w", err)
 	}
+	ctx, cancel := context.WithTimeout(ctx, busTimeout)
+	defer cancel()
 	if _, err := b.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, channel, string(doc)); err != nil {
 		b.gather(m)
 		return fmt.Errorf("notify: %w", err)

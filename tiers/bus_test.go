@@ -232,3 +232,30 @@ func TestBusListenersComeAndGo(t *testing.T) {
 		t.Errorf("the one that left heard %d, want 1; the one that stayed %d, want 2", heard, len(a.heard))
 	}
 }
+
+// A connection that died without a word is noticed, though nobody speaks, and what was
+// missed meanwhile is looked for.
+func TestBusNoticesASilentConnection(t *testing.T) {
+	db := testdb.New(t)
+	proxy := testdb.NewProxy(t, db.Secondary)
+	remote := *db
+	remote.Secondary = proxy.Pool(2)
+	a, b := newEar(t, &remote, "a"), newEar(t, db, "b")
+	a.SetQuiet(100 * time.Millisecond)
+	a.start()
+	b.start()
+	b.Publish(tiers.Message{Posts: []int64{1}})
+	a.until(isPost(1))
+	proxy.Shut()
+	b.Publish(tiers.Message{Posts: []int64{2}})
+	select {
+	case <-proxy.Made(): // a new connection, as the old one says nothing
+	case <-time.After(patience):
+		t.Fatal("the silent connection was not noticed")
+	}
+	proxy.Cut() // what is silent stays so for ever; what comes is heard
+	proxy.Open()
+	a.until(func(m tiers.Message) bool { return m.All })
+	b.Publish(tiers.Message{Posts: []int64{3}})
+	a.until(isPost(3))
+}

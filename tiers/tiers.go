@@ -59,6 +59,7 @@ type Config struct {
 const (
 	soonSize    = 1024
 	soonWorkers = 2
+	soonTimeout = time.Minute // as for the job that does the same
 )
 
 // New returns tiers that are not running yet: Act works, the bus and the
@@ -119,8 +120,12 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 	}
 	began := time.Now()
 	// The change is committed: what follows from it does not depend on whether the
-	// browser still waits.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+	// browser still waits, only on how long it was to wait at most.
+	until, bounded := ctx.Deadline()
+	if !bounded {
+		until = began.Add(30 * time.Second)
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), until)
 	defer cancel()
 	if err := t.tier0(ctx, c); err != nil {
 		t.log.ErrorContext(ctx, "tier 0 failed", "error", err, "post_id", c.PostID, "clock", c.Clock)
@@ -180,7 +185,10 @@ func (t *Tiers) work(ctx context.Context) {
 				}
 			}
 			// The oldest of them, whose way was longest.
-			if err := t.distribute(ctx, batch, first.at.UnixMicro()); err != nil && ctx.Err() == nil {
+			within, cancel := context.WithTimeout(ctx, soonTimeout)
+			err := t.distribute(within, batch, first.at.UnixMicro())
+			cancel()
+			if err != nil && ctx.Err() == nil {
 				t.log.WarnContext(ctx, "tier 1 left to its job", "error", err)
 			}
 		}

@@ -2,6 +2,7 @@ package timelines
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -30,8 +31,9 @@ import (
 type AccessCache struct {
 	store *Store
 
-	// advancing is held while the log is read; taken before mu.
-	advancing sync.Mutex
+	// advancing has a slot for who reads the log; taken before mu. Others who wait for it
+	// wait no longer than their contexts live.
+	advancing chan struct{}
 
 	// mu guards everything below.
 	mu        sync.Mutex
@@ -69,6 +71,7 @@ const (
 func NewAccessCache(store *Store) *AccessCache {
 	return &AccessCache{
 		store:     store,
+		advancing: make(chan struct{}, 1),
 		sets:      newLRU[int64, *Sets](maxSets),
 		sessions:  newLRU[Session, cachedSession](maxSessions),
 		timelines: newLRU[int64, Timeline](maxTimelines),
@@ -95,8 +98,12 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 	if c.covers(clock) {
 		return nil
 	}
-	c.advancing.Lock()
-	defer c.advancing.Unlock()
+	select {
+	case c.advancing <- struct{}{}:
+		defer func() { <-c.advancing }()
+	case <-ctx.Done():
+		return fmt.Errorf("wait for the access log: %w", ctx.Err())
+	}
 	if c.covers(clock) {
 		return nil
 	}

@@ -26,6 +26,10 @@ var (
 	ErrBusy = errors.New("too many passwords at once")
 	// ErrSignedOut: the session ended.
 	ErrSignedOut = errors.New("signed out")
+	// ErrNotSaved: the database could not do the change, for want of disk or memory or
+	// because it takes no writes at the moment, and rolled it back. It is never returned
+	// where the change may have been committed.
+	ErrNotSaved = errors.New("not saved")
 )
 
 // InvalidError says what is wrong with an input. Field is the form field's name,

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"riverrun/timelines/outage"
 )
 
 // maxAttempts bounds how often a transaction that lost a race is run. Locks are
@@ -64,6 +66,9 @@ func inTxOn[T any](ctx context.Context, db beginner, fn func(pgx.Tx) (T, error))
 		}
 		if attempt == maxAttempts || !lostRace(err) {
 			var none T
+			if outage.RolledBack(err) {
+				err = fmt.Errorf("%w: %w", ErrNotSaved, err)
+			}
 			return none, err
 		}
 		if err := pause(ctx, attempt); err != nil {

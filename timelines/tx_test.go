@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/outage"
 )
 
 // raise makes the server fail the transaction with a code.
@@ -43,6 +45,25 @@ func TestInTxRunsAgainWhoLostARace(t *testing.T) {
 		if got != want || (err == nil) != tc.ok || runs != tc.runs {
 			t.Errorf("%s: got %q, %v after %d runs; want %q after %d", tc.name, got, err, runs, want, tc.runs)
 		}
+	}
+}
+
+// That nothing was saved is said where the server rolled back, and not where the commit's
+// answer did not come.
+func TestInTxSaysWhatIsNotSaved(t *testing.T) {
+	w := newTown(t)
+	for code, want := range map[string]bool{"53100": true, "53200": true, "25006": true, "58030": true, "23505": false, "22012": false} {
+		_, err := inTx(t.Context(), w.Store, func(tx pgx.Tx) (int, error) { return 0, raise(t.Context(), tx, code) })
+		if got := errors.Is(err, ErrNotSaved); err == nil || got != want {
+			t.Errorf("%s: %v: ErrNotSaved %v, want %v", code, err, got, want)
+		}
+	}
+	_, err := inTx(t.Context(), w.Store, func(tx pgx.Tx) (int, error) {
+		w.exec(`SELECT pg_terminate_backend($1, 10000)`, tx.Conn().PgConn().PID())
+		return 0, nil
+	})
+	if err == nil || errors.Is(err, ErrNotSaved) || !outage.Is(err) {
+		t.Errorf("a commit on a broken connection: %v, want an outage that says nothing of saving", err)
 	}
 }
 

@@ -102,6 +102,38 @@ func TestFormsWhileServerIsAway(t *testing.T) {
 	}
 }
 
+// However long the server was away, a form that waits for it is sent soon after it is back:
+// the page does not go on waiting between two tries for as long as it did before.
+func TestWaitingFormHurriesThePage(t *testing.T) {
+	browser := chromium(t)
+	s := newLiveSite(t, nil)
+	first := s.person("bob").post("first words").Code
+	s.person("ann")
+	b := s.tab(browser, "ann")
+	b.signIn("ann")
+	b.visit("/everything")
+	b.live()
+	// What is to be done in more than five seconds is never done.
+	eval[bool](b, `(() => {
+		const plain = window.setTimeout;
+		window.setTimeout = (what, after, ...more) => after > 5000 ? 0 : plain(what, after, ...more);
+		return true;
+	})()`)
+	h := s.server.hub
+	h.mu.Lock()
+	for socket := range h.sockets {
+		socket.end(closeTooFast, "too fast") // the page tries again in 16 seconds at the soonest
+	}
+	h.mu.Unlock()
+	b.await("the page to notice", `document.documentElement.dataset.live === '0'`)
+	back := s.away()
+	eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s-acts form[action$="/like"] button').click(), true)`, first))
+	b.await("word that it waits", `document.querySelector('[data-said]')`)
+	back()
+	b.live()
+	b.shows(first, "likes", "you")
+}
+
 // A request that fails though the server is there is made once more, and then the plain
 // way; not if that would lose what is written elsewhere. A gateway's word that nobody is
 // behind it is no answer.

@@ -421,6 +421,7 @@ var englishTexts = map[string]string{
 	"error.busy.title":           "Not just now",
 	"error.busy":                 "The site cannot answer at the moment. Try again in a little while.",
 	"error.behind":               "What you did is saved. The pages that show it could not be brought up yet; load them again in a moment.",
+	"error.notsaved":             "The site cannot save anything at the moment, and nothing of this was saved. Try again in a little while.",
 	"error.fault.title":          "Something broke",
 	"error.fault":                "This is our fault, not yours, and it has been noted.",
 	"error.broad.title":          "Too broad",

@@ -58,10 +58,11 @@ type hub struct {
 	crowds   map[string]int // sockets per session or address
 	stopping bool
 
-	// lagMu guards lagging and lagAt; it is held while it is asked whether rivers lag,
-	// so that those who come together ask once.
+	// lagMu guards the fields below; it is held while it is asked whether rivers lag, so
+	// that those who come together ask once, and are answered alike if that fails.
 	lagMu   sync.Mutex
 	lagging bool
+	lagErr  error
 	lagAt   time.Time
 
 	running sync.WaitGroup // shards, leaser, beat
@@ -155,6 +156,8 @@ type hubConfig struct {
 	pingEvery, pongWithin time.Duration
 	// subscribeWithin is how long a new socket may say nothing.
 	subscribeWithin time.Duration
+	// patience is how long each question to the stores may take.
+	patience time.Duration
 	// spread is over how long clients are told to spread their coming back.
 	spread time.Duration
 	// perSession and perAddress bound the sockets of one session, and of one
@@ -182,6 +185,7 @@ func (c hubConfig) withDefaults() hubConfig {
 	set(&c.pingEvery, 18*time.Second)
 	set(&c.pongWithin, 10*time.Second)
 	set(&c.subscribeWithin, 15*time.Second)
+	set(&c.patience, DefaultDatabaseTimeout)
 	set(&c.spread, 5*time.Second)
 	setN(&c.sendBuffer, 128<<10)
 	setN(&c.compareEvery, 15)
@@ -194,7 +198,7 @@ func (c hubConfig) withDefaults() hubConfig {
 
 func makeHub(cfg hubConfig, metric *hubMetrics) *hub {
 	h := &hub{
-		cfg:     cfg.withDefaults(),
+		cfg:     cfg.withDefaults().patiently(),
 		metric:  metric,
 		sockets: make(map[*socket]struct{}),
 		crowds:  make(map[string]int),
@@ -353,13 +357,12 @@ func (h *hub) behind(ctx context.Context) (bool, error) {
 	h.lagMu.Lock()
 	defer h.lagMu.Unlock()
 	if now := h.cfg.now(); now.Sub(h.lagAt) >= longLag {
-		lagging, err := h.cfg.behind(ctx, longLag)
-		if err != nil {
-			return false, err
-		}
-		h.lagging, h.lagAt = lagging, now
+		within, cancel := context.WithTimeout(ctx, h.cfg.patience)
+		lagging, err := h.cfg.behind(within, longLag)
+		cancel()
+		h.lagging, h.lagErr, h.lagAt = lagging, err, h.cfg.now()
 	}
-	return h.lagging, nil
+	return h.lagging, h.lagErr
 }
 
 // closeFor is how a socket ends when something it did failed.

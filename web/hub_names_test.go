@@ -39,7 +39,7 @@ func TestNamesFollow(t *testing.T) {
 	// No comparison comes to help, and no beat: the clock is heard to move.
 	quiet := func(c *hubConfig) { c.beat = make(chan time.Time) }
 	here := newLiveSite(t, quiet)
-	there := newNode(t, here.db, rivers.DefaultOptions(), quiet)
+	there := newNode(t, here.db, 0, rivers.DefaultOptions(), quiet)
 	ann, bob, cat := here.person("ann"), here.person("bob"), here.person("cat")
 	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	ann.subscribe("cat")

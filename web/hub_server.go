@@ -32,6 +32,8 @@ func newHub(s *Server, registry prometheus.Registerer, behind func(context.Conte
 		log:     s.log,
 		address: s.addresses.key,
 		origins: []string{s.url.Host},
+
+		patience: s.databaseTimeout,
 	}, metric), nil
 }
 

@@ -53,11 +53,12 @@ func newLiveSite(t testing.TB, change func(*hubConfig)) *liveSite {
 // newLiveSiteOver is newLiveSite over rivers of these options.
 func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*hubConfig)) *liveSite {
 	t.Helper()
-	return newNode(t, testdb.New(t), opts, change)
+	return newNode(t, testdb.New(t), 0, opts, change)
 }
 
-// newNode starts another node on the stores of a site.
-func newNode(t testing.TB, db *testdb.DB, opts rivers.Options, change func(*hubConfig)) *liveSite {
+// newNode starts another node on the stores of a site, with that bound on waiting for
+// them.
+func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*hubConfig)) *liveSite {
 	t.Helper()
 	ctx := t.Context()
 	s := &liveSite{t: t, db: db}
@@ -71,6 +72,8 @@ func newNode(t testing.TB, db *testdb.DB, opts rivers.Options, change func(*hubC
 		Timelines: s.store, Rivers: s.rivers, Tiers: s.tiers, Log: log,
 		URL:    "http://" + s.http.Listener.Addr().String(),
 		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1},
+
+		DatabaseTimeout: timeout,
 	})
 	if err != nil {
 		t.Fatal(err)

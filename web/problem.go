@@ -9,11 +9,11 @@ import (
 	"net/url"
 
 	"github.com/a-h/templ"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/outage"
 )
 
 // Errors of this package; problems says what becomes of them.
@@ -69,6 +69,7 @@ var problems = []struct {
 	{timelines.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
 	{rivers.ErrUnavailable, busy},
 	{tiers.ErrBehind, problem{http.StatusServiceUnavailable, "error.busy.title", "error.behind"}},
+	{timelines.ErrNotSaved, problem{http.StatusServiceUnavailable, "error.busy.title", "error.notsaved"}}, // after ErrBehind: that change is saved
 	{context.DeadlineExceeded, busy},
 }
 
@@ -82,26 +83,10 @@ func problemOf(err error) problem {
 	if errors.As(err, &large) {
 		return problem{http.StatusRequestEntityTooLarge, "error.large.title", "error.large"}
 	}
-	if away(err) {
+	if outage.Is(err) {
 		return busy
 	}
 	return fault
-}
-
-// away reports whether a database could not be reached or is going down.
-func away(err error) bool {
-	var connect *pgconn.ConnectError
-	if errors.As(err, &connect) {
-		return true
-	}
-	var said *pgconn.PgError
-	if errors.As(err, &said) {
-		switch said.Code {
-		case "57P01", "57P02", "57P03", "53300": // shutdown, crash, starting up, too many connections
-			return true
-		}
-	}
-	return false
 }
 
 // needsSignIn reports whether signing in is the answer to err.

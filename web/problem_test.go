@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -35,6 +36,9 @@ func TestProblemOf(t *testing.T) {
 		{fmt.Errorf("visit: %w", rivers.ErrUnavailable), http.StatusServiceUnavailable},
 		{fmt.Errorf("%w: %w", tiers.ErrBehind, errors.New("x")), http.StatusServiceUnavailable},
 		{&pgconn.PgError{Code: "57P01"}, http.StatusServiceUnavailable},
+		{fmt.Errorf("read page: %w", io.ErrUnexpectedEOF), http.StatusServiceUnavailable},
+		{&pgconn.PgError{Code: "42P01"}, http.StatusServiceUnavailable},
+		{fmt.Errorf("%w: %w", timelines.ErrNotSaved, errors.New("x")), http.StatusServiceUnavailable},
 		{&pgconn.PgError{Code: "23505"}, http.StatusInternalServerError},
 		{context.DeadlineExceeded, http.StatusServiceUnavailable},
 		{errors.New("anything"), http.StatusInternalServerError},
@@ -48,6 +52,25 @@ func TestProblemOf(t *testing.T) {
 			if l.T(p.title) == p.title || l.T(p.text) == p.text {
 				t.Errorf("%v: %s has no words for %q, %q", tt.err, l.lang, p.title, p.text)
 			}
+		}
+	}
+}
+
+// That nothing was saved is said only where that is so.
+func TestNotSavedIsSaidWhereItIsSo(t *testing.T) {
+	full := &pgconn.PgError{Code: "53100"}
+	for _, tt := range []struct {
+		err  error
+		text string
+	}{
+		{fmt.Errorf("%w: %w", timelines.ErrNotSaved, full), "error.notsaved"},
+		{fmt.Errorf("%w: %w", tiers.ErrBehind, fmt.Errorf("%w: %w", timelines.ErrNotSaved, full)), "error.behind"},
+		{full, "error.busy"},
+		{io.ErrUnexpectedEOF, "error.busy"},
+		{context.DeadlineExceeded, "error.busy"},
+	} {
+		if p := problemOf(tt.err); p.status != http.StatusServiceUnavailable || p.text != tt.text {
+			t.Errorf("%v: %d %s, want 503 %s", tt.err, p.status, p.text, tt.text)
 		}
 	}
 }

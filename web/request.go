@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -30,6 +31,8 @@ type handler func(w http.ResponseWriter, r *request) error
 // from memory, and the river's visit finds out whether that still holds.
 func (s *Server) page(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
+		plain, cancel := s.bounded(plain)
+		defer cancel()
 		r := &request{Request: plain, loc: localeFor(plain, "")}
 		err := r.receive()
 		if err == nil {
@@ -212,7 +215,8 @@ func (r *request) signedIn() bool { return !r.viewer.Anonymous() }
 func (s *Server) html(w http.ResponseWriter, r *request, status int, page templ.Component) error {
 	b := templ.GetBuffer()
 	defer templ.ReleaseBuffer(b)
-	if err := page.Render(r.Context(), b); err != nil {
+	// A page that says that time is up comes after its end.
+	if err := page.Render(context.WithoutCancel(r.Context()), b); err != nil {
 		return err
 	}
 	h := w.Header()

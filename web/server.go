@@ -41,6 +41,9 @@ type Config struct {
 	// SessionAge is how long a browser keeps the cookie of a session, 0: as long
 	// as a store's sessions live if nothing else is said.
 	SessionAge time.Duration
+	// DatabaseTimeout is how long a request may wait for the databases before it is
+	// answered 503, and each question of a socket, 0: DefaultDatabaseTimeout.
+	DatabaseTimeout time.Duration
 	// Limits bound how fast people may write and try passwords.
 	Limits Limits
 	// TrustedProxies are the networks of the proxies whose X-Forwarded-For is believed;
@@ -52,6 +55,10 @@ type Config struct {
 	// PartsBytes bounds the cache of rendered parts, 0: 64 MiB.
 	PartsBytes int
 }
+
+// DefaultDatabaseTimeout is how long a request waits for the databases where nothing is
+// set.
+const DefaultDatabaseTimeout = 5 * time.Second
 
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
@@ -68,8 +75,10 @@ type Server struct {
 	// sessionAge is how long a browser keeps the cookie; the store decides how long
 	// the session behind it lives.
 	sessionAge time.Duration
-	limits     *limits
-	addresses  addresses
+	// databaseTimeout is Config's.
+	databaseTimeout time.Duration
+	limits          *limits
+	addresses       addresses
 	// delay waits; tests put another in its place.
 	delay  func(context.Context, time.Duration) error
 	parts  *partsCache
@@ -101,6 +110,9 @@ func New(c Config) (*Server, error) {
 	if c.TrustedProxies == nil {
 		c.TrustedProxies = Loopback()
 	}
+	if c.DatabaseTimeout == 0 {
+		c.DatabaseTimeout = DefaultDatabaseTimeout
+	}
 	if c.PartsBytes == 0 {
 		c.PartsBytes = 64 << 20
 	}
@@ -116,13 +128,14 @@ func New(c Config) (*Server, error) {
 			Help:    "Time to answer a page, by the kind of its river.",
 			Buckets: prometheus.ExponentialBuckets(0.0005, 2, 14),
 		}, []string{"kind"}),
-		sessionAge: c.SessionAge,
-		limits:     newLimits(c.Limits),
-		addresses:  addresses{c.TrustedProxies},
-		delay:      delay,
-		parts:      newPartsCache(c.PartsBytes),
-		static:     static,
-		now:        time.Now,
+		sessionAge:      c.SessionAge,
+		databaseTimeout: c.DatabaseTimeout,
+		limits:          newLimits(c.Limits),
+		addresses:       addresses{c.TrustedProxies},
+		delay:           delay,
+		parts:           newPartsCache(c.PartsBytes),
+		static:          static,
+		now:             time.Now,
 	}
 	if c.Metrics != nil {
 		if err := c.Metrics.Register(s.pageTook); err != nil {
@@ -227,7 +240,7 @@ func (s *Server) routeHealth(mux *http.ServeMux) {
 		plain(w, http.StatusOK, "alive")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(r.Context(), s.databaseTimeout)
 		defer cancel()
 		if s.ready != nil {
 			if err := s.ready(ctx); err != nil {

@@ -21,6 +21,7 @@ import (
 	"riverrun/jobs"
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web"
 )
 
 // config is what an operator decides. It is complete and right once parse has
@@ -47,7 +48,7 @@ type config struct {
 	workers, connections          int
 	signUps, signIns              int
 	bestOf, mostFaved             int
-	stopTimeout                   time.Duration
+	databaseTimeout, stopTimeout  time.Duration
 
 	logFormat string
 	logLevel  slog.Level
@@ -122,6 +123,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 		}},
 		count("RIVERRUN_WORKERS", jobs.DefaultNowWorkers, 1, 1000, "how many changes this process brings to open pages at a time; it rebuilds half as many pages, and brings half as many changes to closed ones", func(c *config) *int { return &c.workers }),
 		count("RIVERRUN_CONNECTIONS", 16, 4, 1000, "how many connections to each store this process may open for pages", func(c *config) *int { return &c.connections }),
+		duration("RIVERRUN_DATABASE_TIMEOUT", web.DefaultDatabaseTimeout, "how long a page or a form may wait for the databases before it is answered 503", func(c *config) *time.Duration { return &c.databaseTimeout }),
 		duration("RIVERRUN_STOP_TIMEOUT", 30*time.Second, "how long a stop may take before what still runs is cut short", func(c *config) *time.Duration { return &c.stopTimeout }),
 		{"RIVERRUN_LOG", "text", "form of the log: text or json", func(c *config, v string) error {
 			if v != "text" && v != "json" {

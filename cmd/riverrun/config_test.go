@@ -39,7 +39,7 @@ func TestDefaults(t *testing.T) {
 		graceHome: 24 * time.Hour, grace: 6 * time.Hour, expireEvery: 5 * time.Minute,
 		depth:           1500,
 		localBumpMaxAge: 720 * time.Hour, sessionAge: 2160 * time.Hour,
-		workers: 4, connections: 16, signUps: 60, signIns: 100, bestOf: 5, mostFaved: 5, stopTimeout: 30 * time.Second,
+		workers: 4, connections: 16, signUps: 60, signIns: 100, bestOf: 5, mostFaved: 5, databaseTimeout: 5 * time.Second, stopTimeout: 30 * time.Second,
 		logFormat: "text", logLevel: slog.LevelInfo,
 		trustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 	}
@@ -112,6 +112,7 @@ func TestWrongValues(t *testing.T) {
 		{"bump age", map[string]string{"RIVERRUN_LOCAL_BUMP_MAX_AGE": "a month"}, nil, "RIVERRUN_LOCAL_BUMP_MAX_AGE"},
 		{"negative bump age", nil, []string{"-local-bump-max-age", "-1h"}, `-local-bump-max-age: "-1h": want a time, as in 90s, 5m or 24h, or 0`},
 		{"session age", map[string]string{"RIVERRUN_SESSION_AGE": "x"}, nil, "RIVERRUN_SESSION_AGE"},
+		{"database timeout", nil, []string{"-database-timeout", "0s"}, `-database-timeout: "0s": want a time above zero`},
 		{"stop timeout", map[string]string{"RIVERRUN_STOP_TIMEOUT": "x"}, nil, "RIVERRUN_STOP_TIMEOUT"},
 		{"no sign-ins", map[string]string{"RIVERRUN_SIGNINS": "0"}, nil, `RIVERRUN_SIGNINS: "0": want a number from 1 to 1000000`},
 		{"a proxy by name", map[string]string{"RIVERRUN_TRUSTED_PROXIES": "10.0.0.1,proxy"}, nil, `RIVERRUN_TRUSTED_PROXIES: "10.0.0.1,proxy": want addresses or networks`},

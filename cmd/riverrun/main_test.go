@@ -231,6 +231,27 @@ func TestListenTaken(t *testing.T) {
 	server.end(t)
 }
 
+// A connection that is being made holds its place no longer than the setting says, or
+// less if the address does.
+func TestConnectingIsBounded(t *testing.T) {
+	address := testdb.New(t).PrimaryURL
+	for _, tc := range []struct{ own, want time.Duration }{{0, 5 * time.Second}, {time.Second, time.Second}, {time.Minute, 5 * time.Second}} {
+		cfg, err := pgxpool.ParseConfig(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cfg.ConnConfig.ConnectTimeout = tc.own
+		pool, err := (&config{connections: 4, databaseTimeout: 5 * time.Second}).pool(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pool.Close()
+		if got := pool.Config().ConnConfig.ConnectTimeout; got != tc.want {
+			t.Errorf("of %v: got %v, want %v", tc.own, got, tc.want)
+		}
+	}
+}
+
 // Statements are not compiled, unless the operator's address asks for it.
 func TestConnectionsCompileNothing(t *testing.T) {
 	address := testdb.New(t).PrimaryURL
@@ -242,7 +263,7 @@ func TestConnectionsCompileNothing(t *testing.T) {
 		if name, value, given := strings.Cut(extra, "="); given {
 			cfg.ConnConfig.RuntimeParams[name] = value
 		}
-		pool, err := (&config{connections: 4}).pool(t.Context(), cfg)
+		pool, err := (&config{connections: 4, databaseTimeout: time.Minute}).pool(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
 		}

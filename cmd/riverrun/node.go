@@ -19,6 +19,7 @@ import (
 type node struct {
 	config  *config
 	log     *slog.Logger
+	repeats repeats // the log's handler
 	metrics *prometheus.Registry
 
 	stores    *stores
@@ -28,37 +29,26 @@ type node struct {
 }
 
 // withNode opens a node, calls do, and closes the node again, however do ended.
-// The context of do ends early if the local PostgreSQL does.
 func withNode(ctx context.Context, e *env, c *config, as ownership, do func(context.Context, *node) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	n, err := openNode(ctx, e, c, as)
 	if err != nil {
 		return err
 	}
-	go func() {
-		select {
-		case <-n.stores.ended():
-			cancel(n.stores.cluster.Err())
-		case <-ctx.Done():
-		}
-	}()
-	err = do(ctx, n)
-	// What was asked to stop has not failed; what lost its database has.
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
-		err = errors.Join(cause, err)
-	}
-	return errors.Join(err, n.close(context.WithoutCancel(ctx)))
+	return errors.Join(do(ctx, n), n.close(context.WithoutCancel(ctx)))
 }
 
 func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, err error) {
-	n := &node{config: c, log: c.logger(e.stderr)}
+	repeats := newRepeats(c.logger(e.stderr).Handler(), repeatsEvery)
+	n := &node{config: c, log: slog.New(repeats), repeats: repeats}
 	n.stores, err = openStores(ctx, c, n.log, as)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, repeats.close())
 	}
 	// Last opened, first closed; only what was opened.
-	closers := []func(context.Context) error{func(ctx context.Context) error { return n.stores.close(ctx, c) }}
+	closers := []func(context.Context) error{
+		func(context.Context) error { return repeats.close() },
+		func(ctx context.Context) error { return n.stores.close(ctx, c) },
+	}
 	defer func() {
 		for i := len(closers) - 1; err != nil && i >= 0; i-- {
 			err = errors.Join(err, closers[i](context.WithoutCancel(ctx)))
@@ -83,6 +73,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 		Grace:     c.grace,
 		Depth:     c.depth,
 		Metrics:   figures,
+		Restore:   func(ctx context.Context) error { return n.stores.restore(ctx, n.log) },
 	})
 	n.tiers = tiers.New(tiers.Config{
 		Timelines: n.timelines,
@@ -113,6 +104,7 @@ func (n *node) close(ctx context.Context) error {
 		n.tiers.Stop(stopping),
 		n.rivers.Stop(stopping),
 		n.stores.close(ctx, n.config),
+		n.repeats.close(),
 	)
 }
 

@@ -46,18 +46,19 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		return err
 	}
 	site, err := web.New(web.Config{
-		Timelines:      n.timelines,
-		Rivers:         n.rivers,
-		Tiers:          n.tiers,
-		Log:            n.log,
-		OwnHost:        n.config.ownHost,
-		URL:            n.config.url,
-		SessionAge:     n.config.sessionAge,
-		Limits:         web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns},
-		TrustedProxies: n.config.trustedProxies,
-		Ready:          n.ready(work),
-		MetricsPage:    promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
-		Metrics:        n.metrics,
+		Timelines:       n.timelines,
+		Rivers:          n.rivers,
+		Tiers:           n.tiers,
+		Log:             n.log,
+		OwnHost:         n.config.ownHost,
+		URL:             n.config.url,
+		SessionAge:      n.config.sessionAge,
+		DatabaseTimeout: n.config.databaseTimeout,
+		Limits:          web.Limits{SignUps: n.config.signUps, SignIns: n.config.signIns},
+		TrustedProxies:  n.config.trustedProxies,
+		Ready:           n.ready(work),
+		MetricsPage:     promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
+		Metrics:         n.metrics,
 		Behind: func(ctx context.Context, than time.Duration) (bool, error) {
 			return jobs.Behind(ctx, n.stores.primary, than)
 		},

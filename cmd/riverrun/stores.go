@@ -5,17 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/jobs"
 	"riverrun/migrations"
 	"riverrun/migrations/localpg"
+	"riverrun/timelines/outage"
 )
 
 // stores are connections to both stores.
 type stores struct {
 	primary, secondary *pgxpool.Pool
+	// neighbour is the database from which the secondary one is made again if that is lost;
+	// empty if the operator made it.
+	neighbour string
 	// cluster is the local PostgreSQL they stand in; nil if the operator runs one.
 	cluster *localpg.Cluster
 }
@@ -52,6 +57,7 @@ func openStores(ctx context.Context, c *config, log *slog.Logger, as ownership) 
 	if secondary == nil {
 		secondary = primary.Copy()
 		secondary.ConnConfig.Database += "_rivers"
+		s.neighbour = primary.ConnConfig.Database
 		if err := migrations.Create(ctx, secondary.ConnConfig, primary.ConnConfig.Database); err != nil {
 			return nil, fmt.Errorf("secondary store (or set RIVERS_DATABASE_URL): %w", err)
 		}
@@ -116,6 +122,11 @@ func (c *config) pool(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, 
 	if cfg.ConnConfig.RuntimeParams["jit"] == "" {
 		cfg.ConnConfig.RuntimeParams["jit"] = "off"
 	}
+	// One that is being made holds its place in the pool, whoever waits for it still. How
+	// long an answer may take is up to the context of the question.
+	if own := cfg.ConnConfig.ConnectTimeout; own == 0 || own > c.databaseTimeout {
+		cfg.ConnConfig.ConnectTimeout = c.databaseTimeout
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, err
@@ -132,12 +143,26 @@ func (s *stores) migrate(ctx context.Context) error {
 	return errors.Join(migrations.Primary(ctx, s.primary, jobs.Migrate), migrations.Secondary(ctx, s.secondary))
 }
 
-// ended is closed when the local PostgreSQL ended; nil if that is none of ours.
-func (s *stores) ended() <-chan struct{} {
-	if s.cluster == nil {
-		return nil
+// restoreTimeout bounds making the secondary store again. To make a database may take
+// a server some seconds.
+const restoreTimeout = time.Minute
+
+// restore makes the secondary store again if its tables are lost, or its database, if that
+// was made at the start too. If nothing is, it costs a statement.
+func (s *stores) restore(ctx context.Context, log *slog.Logger) error {
+	restored, err := migrations.RestoreSecondary(ctx, s.secondary)
+	if s.neighbour != "" && outage.Bare(err) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
+		defer cancel()
+		if err := migrations.Create(ctx, s.secondary.Config().ConnConfig, s.neighbour); err != nil {
+			return fmt.Errorf("secondary store: %w", err)
+		}
+		restored, err = migrations.RestoreSecondary(ctx, s.secondary)
 	}
-	return s.cluster.Done()
+	if restored {
+		log.WarnContext(ctx, "the secondary store was lost and has been made again")
+	}
+	return err
 }
 
 // close gives all connections back, then stops the local PostgreSQL. It takes

@@ -41,11 +41,20 @@ type Cluster struct {
 	sockets string // the directory of the socket
 	data    string // PGDATA; empty for a guest
 	lock    *lock  // nil for a guest
-	cmd     *exec.Cmd
-	stderr  *tail
-	done    chan struct{} // closed when the server ended; nil for a guest
-	exit    error         // why; to be read after done
 	log     *slog.Logger
+
+	// The rest is keep's, and nobody else's until kept is closed.
+	*server
+	quit context.CancelFunc // ends keep
+	kept chan struct{}
+}
+
+// server is one run of the cluster's PostgreSQL.
+type server struct {
+	cmd    *exec.Cmd
+	stderr *tail
+	done   chan struct{} // closed when it ended; nil for a guest
+	exit   error         // why; to be read after done
 }
 
 // superuser is the cluster's only role. Whoever passes the socket's directory
@@ -53,7 +62,8 @@ type Cluster struct {
 const superuser = "riverrun"
 
 // Start makes the cluster if there is none and starts its server, which runs
-// until Stop or the end of this process. ctx bounds the starting only; recovery
+// until Stop or the end of this process; if it ends by itself, it is started again
+// (see keep). ctx bounds the starting only; recovery
 // after a crash takes what it takes. Errors: ErrInUse, ErrNotInstalled,
 // ErrVersion.
 func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
@@ -77,8 +87,6 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 		sockets: socketDir(cfg.Dir),
 		data:    filepath.Join(cfg.Dir, "postgresql"),
 		lock:    held,
-		stderr:  &tail{},
-		done:    make(chan struct{}),
 		log:     cfg.Log,
 	}
 	who, err := ownerOf(c.data)
@@ -95,15 +103,24 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 	if err := who.mkdir(c.sockets); err != nil {
 		return nil, fmt.Errorf("directory of the socket: %w", err)
 	}
-	if err := c.evict(ctx); err != nil {
+	begin := func(ctx context.Context) error {
+		if err := c.evict(ctx); err != nil {
+			return err
+		}
+		if err := c.launch(programs, cfg, who); err != nil {
+			return err
+		}
+		return c.ready(ctx)
+	}
+	if err := begin(ctx); err != nil {
+		if c.server != nil {
+			err = errors.Join(err, c.end(syscall.SIGQUIT))
+		}
 		return nil, err
 	}
-	if err := c.launch(programs, cfg, who); err != nil {
-		return nil, err
-	}
-	if err := c.ready(ctx); err != nil {
-		return nil, errors.Join(err, c.end(syscall.SIGQUIT))
-	}
+	ctx, c.quit = context.WithCancel(context.WithoutCancel(ctx))
+	c.kept = make(chan struct{})
+	go c.keep(ctx, begin)
 	return c, nil
 }
 
@@ -131,7 +148,7 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	if completeErr != nil {
 		return nil, completeErr
 	}
-	guest := &Cluster{sockets: socketDir(cfg.Dir), stderr: &tail{}, log: cfg.Log}
+	guest := &Cluster{sockets: socketDir(cfg.Dir), server: &server{stderr: &tail{}}, log: cfg.Log}
 	// The owner may be starting just now, or hold the lock without ever answering.
 	ctx, cancel := context.WithTimeoutCause(ctx, guestPatience, err)
 	defer cancel()
@@ -185,13 +202,9 @@ func (c *Cluster) URL(database string) string {
 	return u.String()
 }
 
-// Done is closed when the server has ended, asked to or not. For a guest it is
-// nil.
-func (c *Cluster) Done() <-chan struct{} { return c.done }
-
-// Err says why the server ended by itself, with the last it said. It is to be
-// called after Done is closed.
-func (c *Cluster) Err() error {
+// ended says why the server ended by itself, with the last it said. It is to be called
+// after done is closed.
+func (c *Cluster) ended() error {
 	where := ""
 	if _, err := os.Stat(filepath.Join(c.data, "log")); err == nil { // a volatile one has none
 		where = "; its log is in " + filepath.Join(c.data, "log")
@@ -206,6 +219,8 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	if c.lock == nil {
 		return nil
 	}
+	c.quit()
+	<-c.kept
 	select {
 	case <-c.done:
 	default:
@@ -327,31 +342,33 @@ func (c *Cluster) launch(programs Programs, cfg Config, who owner) error {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		args = append(args, "-c", name+"="+settings[name])
 	}
+	s := &server{stderr: &tail{}, done: make(chan struct{})}
 	// Not CommandContext: the server outlives the context it was started with.
-	c.cmd = exec.Command(filepath.Join(programs.Dir, "postgres"), args...)
-	c.cmd.Dir = c.data
-	c.cmd.Stderr = c.stderr
-	c.cmd.WaitDelay = 5 * time.Second // for a backend that outlives its postmaster
-	c.cmd.SysProcAttr = who.attr()
-	endWithParent(c.cmd.SysProcAttr)
+	s.cmd = exec.Command(filepath.Join(programs.Dir, "postgres"), args...)
+	s.cmd.Dir = c.data
+	s.cmd.Stderr = s.stderr
+	s.cmd.WaitDelay = 5 * time.Second // for a backend that outlives its postmaster
+	s.cmd.SysProcAttr = who.attr()
+	endWithParent(s.cmd.SysProcAttr)
 	started := make(chan error)
 	go func() {
 		// See endWithParent. Never unlocked: the thread ends with the goroutine,
 		// which ends with the server.
 		runtime.LockOSThread()
-		err := c.cmd.Start()
+		err := s.cmd.Start()
 		started <- err
 		if err != nil {
 			return
 		}
-		if c.exit = c.cmd.Wait(); c.exit == nil {
-			c.exit = errors.New("exit status 0")
+		if s.exit = s.cmd.Wait(); s.exit == nil {
+			s.exit = errors.New("exit status 0")
 		}
-		close(c.done)
+		close(s.done)
 	}()
 	if err := <-started; err != nil {
 		return fmt.Errorf("start PostgreSQL: %w", err)
 	}
+	c.server = s
 	return nil
 }
 
@@ -368,7 +385,7 @@ func (c *Cluster) ready(ctx context.Context) error {
 		}
 		select {
 		case <-c.done:
-			return c.Err()
+			return c.ended()
 		case <-ctx.Done():
 			return fmt.Errorf("PostgreSQL did not answer (%w): %w", err, context.Cause(ctx))
 		case <-report.C:

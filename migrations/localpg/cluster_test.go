@@ -133,14 +133,12 @@ func TestCluster(t *testing.T) {
 		}
 	})
 
-	t.Run("says that the server ended", func(t *testing.T) {
-		if err := c.cmd.Process.Signal(syscall.SIGKILL); err != nil {
+	t.Run("stops when its server has ended", func(t *testing.T) {
+		server := c.server
+		if err := server.cmd.Process.Signal(syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
-		<-c.Done()
-		if err := c.Err(); err == nil || !strings.Contains(err.Error(), "killed") {
-			t.Errorf("Err: got %v, want one that says killed", err)
-		}
+		<-server.done
 		if err := c.Stop(t.Context()); err != nil {
 			t.Errorf("Stop of a dead server: %v", err)
 		}
@@ -192,7 +190,7 @@ func TestCluster(t *testing.T) {
 		}
 		ended := make(chan error, 1)
 		go func() { ended <- orphan.Wait() }()
-		guest := &Cluster{sockets: c.sockets, log: c.log}
+		guest := &Cluster{sockets: c.sockets, server: &server{}, log: c.log}
 		if err := guest.ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -280,7 +278,7 @@ func TestDurable(t *testing.T) {
 	if err := c.Stop(ended); err != nil {
 		t.Errorf("hasty Stop: %v", err)
 	}
-	<-c.Done()
+	<-c.done
 }
 
 func TestReach(t *testing.T) {

@@ -846,8 +846,10 @@ function spares(form) {
 const unsent = new Map();
 let waits = 1500;
 
+// Whoever waits for one does not wait as long again as the server was away.
 function hold(form, body) {
   unsent.set(form, { body, action: form.action });
+  if (!socket && !over) closed({ code: 1006 });
   doubting ||= setTimeout(ask, waits = Math.min(2 * waits, 60000));
 }
 
@@ -1021,6 +1023,7 @@ function found() {
 
 function closed({ code, reason }) {
   socket = null;
+  clearTimeout(timer);
   document.documentElement.dataset.live = '0';
   lose();
   switch (code) {
@@ -1042,7 +1045,7 @@ function closed({ code, reason }) {
     case 4008:
       tries = 6;
   }
-  const longest = Math.min(500 * 2 ** tries++, 60000);
+  const longest = Math.min(500 * 2 ** tries++, unsent.size ? 4000 : 60000);
   timer = setTimeout(connect, longest / 2 + (Math.random() * longest) / 2);
 }
 

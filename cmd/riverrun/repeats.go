@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"regexp"
+	"sync"
+	"time"
+)
+
+// repeats is a log handler that says a warning or an error once, and then, every so often,
+// how many like it there were: an outage fails each request and each round of the background in
+// the same way. Alike are those of one level, message and "error", numbers in it apart
+// (ports, times); without an error a record is always said. What it says of many is the last
+// of them, with the count of those not said as "repeated": nothing is left uncounted.
+//
+// Rejected: samber/slog-sampling, which drops without a count.
+type repeats struct {
+	to    slog.Handler
+	state *repeatsState // shared with the handlers made from it
+}
+
+type repeatsState struct {
+	every time.Duration
+
+	// mu guards the fields below.
+	mu     sync.Mutex
+	said   map[alike]*repeated
+	closed bool
+}
+
+// repeatsEvery is how often a count is said. maxAlike is how many kinds are counted at a
+// time; more than that are said as they come.
+const (
+	repeatsEvery = 10 * time.Second
+	maxAlike     = 200
+)
+
+type alike struct {
+	level          slog.Level
+	message, error string
+}
+
+// repeated is what was not said of a kind.
+type repeated struct {
+	count int
+	last  slog.Record
+	to    slog.Handler // of last
+	timer *time.Timer
+}
+
+func newRepeats(to slog.Handler, every time.Duration) repeats {
+	return repeats{to, &repeatsState{every: every, said: map[alike]*repeated{}}}
+}
+
+// Enabled implements slog.Handler.
+func (h repeats) Enabled(ctx context.Context, l slog.Level) bool { return h.to.Enabled(ctx, l) }
+
+// WithAttrs implements slog.Handler.
+func (h repeats) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return repeats{h.to.WithAttrs(attrs), h.state}
+}
+
+// WithGroup implements slog.Handler.
+func (h repeats) WithGroup(name string) slog.Handler { return repeats{h.to.WithGroup(name), h.state} }
+
+// Handle implements slog.Handler.
+func (h repeats) Handle(ctx context.Context, r slog.Record) error {
+	if kind, ok := kindOf(r); ok && h.state.count(kind, r, h.to) {
+		return nil
+	}
+	return h.to.Handle(ctx, r)
+}
+
+var numbers = regexp.MustCompile(`\d+`)
+
+// kindOf returns what a record is alike by; false if it is always said.
+func kindOf(r slog.Record) (alike, bool) {
+	if r.Level < slog.LevelWarn {
+		return alike{}, false
+	}
+	kind := alike{level: r.Level, message: r.Message}
+	r.Attrs(func(a slog.Attr) bool {
+		if a.Key == "error" {
+			kind.error = numbers.ReplaceAllString(a.Value.String(), "#")
+		}
+		return true
+	})
+	return kind, kind.error != ""
+}
+
+// count takes a record of a kind that was said a moment ago; false if it is to be said.
+func (s *repeatsState) count(kind alike, r slog.Record, to slog.Handler) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.said[kind]; known != nil {
+		known.count++
+		known.last, known.to = r.Clone(), to
+		return true
+	}
+	if !s.closed && len(s.said) < maxAlike {
+		s.said[kind] = &repeated{timer: time.AfterFunc(s.every, func() { s.tell(kind) })}
+	}
+	return false
+}
+
+// tell says how many of a kind there were, or, if there were none, forgets it.
+func (s *repeatsState) tell(kind alike) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := s.said[kind]
+	if known == nil {
+		return
+	}
+	if known.count == 0 {
+		delete(s.said, kind)
+		return
+	}
+	_ = known.say() // as with any line of a log that cannot be written: nobody to tell
+	known.timer.Reset(s.every)
+}
+
+// say says the last with the count.
+func (r *repeated) say() error {
+	r.last.AddAttrs(slog.Int("repeated", r.count))
+	r.count = 0
+	return r.to.Handle(context.Background(), r.last)
+}
+
+// close says what is counted and counts no more.
+func (h repeats) close() error {
+	s := h.state
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	var errs []error
+	for kind, known := range s.said {
+		known.timer.Stop()
+		if known.count > 0 {
+			errs = append(errs, known.say())
+		}
+		delete(s.said, kind)
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,72 @@
+package migrations
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	// sqlWhole fails if one of the secondary store's tables is missing, and reads none.
+	sqlWhole = `SELECT FROM clock, rivers, rivers_timelines, entries, folds, visits, leases LIMIT 0`
+	// sqlReset removes what is left of them. What else stands in the database stays.
+	sqlReset = `
+DROP TABLE IF EXISTS clock, rivers, rivers_timelines, entries, folds, visits, leases CASCADE;
+DROP FUNCTION IF EXISTS forget_epoch();
+DELETE FROM public.schema_migrations`
+)
+
+const restoreTimeout = time.Minute
+
+// RestoreSecondary makes the secondary store's tables again, all of them, if one was lost
+// while nodes run, and reports whether it did: what is left of the others is of no use, as
+// rivers would have holes. Nodes take turns, as for migrations; one restores, the others
+// find nothing left to do.
+func RestoreSecondary(ctx context.Context, pool *pgxpool.Pool) (restored bool, err error) {
+	if err := whole(ctx, pool); !isBare(err) {
+		return false, err
+	}
+	steps, err := load(files, "secondary")
+	if err != nil {
+		return false, err
+	}
+	// What is lost is not asked for in a hurry; cut off, it would begin from nothing.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
+	defer cancel()
+	if _, err := pool.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS public`); err != nil {
+		return false, fmt.Errorf("restore secondary: %w", err)
+	}
+	err = locked(ctx, pool, "secondary", func(conn *pgx.Conn, version int) error {
+		if err := whole(ctx, conn); !isBare(err) {
+			return err
+		}
+		if version > len(steps) {
+			return fmt.Errorf("restore secondary: %w", ErrNewer)
+		}
+		// All of it in one transaction: pages find nothing, or all there is to be.
+		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, sqlReset); err != nil {
+				return fmt.Errorf("restore secondary: %w", err)
+			}
+			restored = true
+			return upFrom(ctx, tx, "secondary", steps)
+		})
+	})
+	return restored && err == nil, err
+}
+
+func whole(ctx context.Context, db interface {
+	Exec(context.Context, string, ...any) (pgconn.CommandTag, error)
+},
+) error {
+	if _, err := db.Exec(ctx, sqlWhole); err != nil {
+		return fmt.Errorf("look for the secondary store's tables: %w", err)
+	}
+	return nil
+}
+
+func isBare(err error) bool { return isCode(err, "42P01", "3F000") } // undefined_table, invalid_schema_name

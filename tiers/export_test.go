@@ -1,0 +1,6 @@
+package tiers
+
+import "time"
+
+// SetQuiet sets how long nobody may have spoken before the connection is tried.
+func (b *Bus) SetQuiet(d time.Duration) { b.quiet = d }
