@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // A socket is one open page's connection. Others leave notes in it (offer,
@@ -150,7 +151,9 @@ func (s *socket) offer(updates []*update) {
 		s.notes.pending = make(map[int64]*update)
 	}
 	for _, u := range updates {
-		s.notes.pending[u.post] = u
+		if s.notes.pending[u.post] == nil || !mutants.On(mutants.OldestWaits) {
+			s.notes.pending[u.post] = u
+		}
 	}
 	if len(s.notes.pending) > maxPending {
 		s.notes.pending, s.notes.resync = nil, true
