@@ -315,7 +315,7 @@ func (s *Store) swap(ctx context.Context, n Name, id int64, scanned timelines.Sc
 				AND clock_timestamp() < @deadline`
 		swap := mutants.SQL(mutants.SwapEpoch, live, "AND epoch = (SELECT epoch FROM clock)", "")
 		swap = mutants.SQL(mutants.SwapRetired, swap, "AND state = 'building'", "")
-		swap = mutants.SQL(mutants.SwapDeadline, swap, "< @deadline", "< @deadline OR id = @id")
+		swap = mutants.SQL(mutants.SwapDeadline, swap, "@deadline", "@deadline::timestamptz + interval '1 day'")
 		tag, err := tx.Exec(ctx, swap, pgx.StrictNamedArgs{
 			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "asof": asof, "deadline": asof.Add(s.deadline),
 		})

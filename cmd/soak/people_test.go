@@ -220,7 +220,7 @@ func (w *writer) send(fact, value, path string, form url.Values) (int, string) {
 }
 
 // keeps compares what was acknowledged with what stands in the primary store.
-func (l *ledger) keeps(t testing.TB, s *site) {
+func (l *ledger) keeps(t testing.TB, s *site, when string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), s.primary.url)
 	if err != nil {
@@ -268,9 +268,9 @@ func (l *ledger) keeps(t testing.TB, s *site) {
 		}
 		if len(got) > 1 || !slices.Contains(f.values, value) {
 			if bad++; bad <= 10 {
-				t.Errorf("%s: stands as %q, acknowledged %q", what, got, f.values)
+				t.Errorf("%s: %s: stands as %q, acknowledged %q", when, what, got, f.values)
 			}
 		}
 	}
-	t.Logf("%d facts were acknowledged or may be; answers %v", len(l.facts), l.answered)
+	t.Logf("%s: of %d facts %d are not as acknowledged; answers so far %v", when, len(l.facts), bad, l.answered)
 }

@@ -127,6 +127,7 @@ func (s *site) openPages(writers []*writer, chance func(uint64) *rand.Rand) []*o
 func (s *site) atRest(when string, ready time.Duration, pages []*openPage, l *ledger) {
 	t := s.t
 	t.Helper()
+	l.keeps(t, s, when)
 	began := time.Now()
 	for _, p := range pages {
 		left := max(whole-time.Since(began), time.Second)
@@ -144,7 +145,6 @@ func (s *site) atRest(when string, ready time.Duration, pages []*openPage, l *le
 		}
 		return ""
 	})
-	l.keeps(t, s)
 	t.Logf("%s: ready after %.1fs, pages whole after %.1fs, rivers after %.1fs", when,
 		ready.Seconds(), settled.Seconds(), time.Since(began).Seconds())
 }
