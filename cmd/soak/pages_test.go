@@ -226,9 +226,19 @@ func (p *openPage) take(message []byte) error {
 	return nil
 }
 
-// differs compares what is shown, as far as a first page goes, with a reload.
+// differs compares what is shown, as far as a first page goes, with a reload from each
+// node.
 func (p *openPage) differs() string {
-	status, html := p.ask(p.node(), http.MethodGet, p.path, nil)
+	for _, n := range p.site.nodes {
+		if wrong := p.differsFrom(n); wrong != "" {
+			return wrong
+		}
+	}
+	return ""
+}
+
+func (p *openPage) differsFrom(n *node) string {
+	status, html := p.ask(n, http.MethodGet, p.path, nil)
 	m := riverForm.FindStringSubmatch(html)
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -75,6 +75,8 @@ func TestSoak(t *testing.T) {
 	like := regexp.MustCompile(*only)
 	faults := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !like.MatchString(f.name) })
 	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		if n := len(s.blamed); n > 0 {
 			t.Errorf("%d answers were 500, want 503 where a database is away; the first:\n%s", n, strings.Join(s.blamed[:min(n, 5)], "\n"))
 		}
