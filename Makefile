@@ -1,13 +1,17 @@
 # make run      a riverrun on http://127.0.0.1:8080, with all it needs
 # make test     all tests, with all they need
-# Both install what is missing by the system's package manager; without root
+# make mutants  breaks each step of the protocol, one after the other: a test must notice
+# make soak     a long load with nodes and servers killed; FOR=1h says how long
+# They install what is missing by the system's package manager; without root
 # they print the one command to run and stop.
 
 GO ?= go
 # What takes longest begins first, so that it does not end alone.
 LONGEST = ./web ./timelines ./tiers ./rivers
 
-.PHONY: build run test generate fmt postgresql chromium
+FOR ?= 10m
+
+.PHONY: build run test mutants soak generate fmt postgresql chromium
 
 build:
 	$(GO) build -o bin/riverrun ./cmd/riverrun
@@ -17,6 +21,12 @@ run: postgresql build
 
 test: postgresql chromium
 	$(GO) test $(LONGEST) ./...
+
+mutants: postgresql
+	$(GO) run ./cmd/mutants
+
+soak: postgresql
+	$(GO) test -tags soak -count 1 -v -timeout 0 ./cmd/soak -for $(FOR)
 
 generate:
 	$(GO) tool templ generate

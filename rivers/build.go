@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // A build must be done by then; it is bound by the writers' deadline anyway.
@@ -313,7 +314,10 @@ func (s *Store) swap(ctx context.Context, n Name, id int64, scanned timelines.Sc
 			UPDATE rivers SET state = 'live', finished = @finished, floor = @floor, updated_at = @asof
 			WHERE id = @id AND state = 'building' AND epoch = (SELECT epoch FROM clock)
 				AND clock_timestamp() < @deadline`
-		tag, err := tx.Exec(ctx, live, pgx.StrictNamedArgs{
+		swap := mutants.SQL(mutants.SwapEpoch, live, "AND epoch = (SELECT epoch FROM clock)", "")
+		swap = mutants.SQL(mutants.SwapRetired, swap, "AND state = 'building'", "")
+		swap = mutants.SQL(mutants.SwapDeadline, swap, "@deadline", "@deadline::timestamptz + interval '1 day'")
+		tag, err := tx.Exec(ctx, swap, pgx.StrictNamedArgs{
 			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "asof": asof, "deadline": asof.Add(s.deadline),
 		})
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // entry is one post in one river as stored.
@@ -52,7 +53,7 @@ func entryOf(n Name, river int64, listed func(timeline int64) bool, st *timeline
 		if !listed(h.TimelineID) {
 			continue
 		}
-		if first == 0 || h.EnteredAt < first {
+		if first == 0 || (h.EnteredAt < first) != mutants.On(mutants.LaterLikeLifts) {
 			first = h.EnteredAt
 		}
 		if !h.Withdrawn {
@@ -110,7 +111,9 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 			version = excluded.version, fresh_at = excluded.fresh_at, deleted = excluded.deleted,
 			per_river_folded = excluded.per_river_folded, updated_at = clock_timestamp()
 		WHERE excluded.version > entries.version AND clock_timestamp() < @deadline`
-	b.Queue(query, pgx.StrictNamedArgs{
+	write := mutants.SQL(mutants.EntryVersions, query, "excluded.version > entries.version AND", "")
+	write = mutants.SQL(mutants.EntryDeadline, write, "entries.version AND clock_timestamp() < @deadline", "entries.version")
+	b.Queue(write, pgx.StrictNamedArgs{
 		"rivers": riverIDs, "posts": posts, "versions": versions, "places": places,
 		"deleted": deleted, "overlays": overlays, "deadline": deadline,
 	}).Exec(func(tag pgconn.CommandTag) error {
@@ -135,12 +138,7 @@ func (s *Store) writeIn(ctx context.Context, db interface {
 ) (held bool, err error) {
 	deadline := asof.Add(s.deadline)
 	b := &pgx.Batch{}
-	if takenOut(ctx, stepStamps) {
-		for i := range entries {
-			entries[i].Version = time.Now().UnixNano() // whoever writes last wins
-		}
-	}
-	if takenOut(ctx, stepTombstones) {
+	if mutants.On(mutants.Tombstones) {
 		entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })
 	}
 	if err := queueFolds(b, folds, deadline); err != nil {

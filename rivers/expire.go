@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/mutants"
 )
 
 // keep is how long rows that a late writer could revive are kept after they
@@ -73,7 +75,8 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 			break
 		}
 	}
-	if out.Tombstones, err = s.batches(ctx, "remove tombstones", removeTombstones, args); err != nil {
+	bury := mutants.SQL(mutants.LateTombstones, removeTombstones, "@keep::interval", "@keep::interval * 0")
+	if out.Tombstones, err = s.batches(ctx, "remove tombstones", bury, args); err != nil {
 		return out, err
 	}
 	if out.Folds, err = s.batches(ctx, "remove folds", removeFolds, args); err != nil {

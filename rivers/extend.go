@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // extend stores the next entries of a river, at most limit (DESIGN: the
@@ -53,7 +53,7 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	pause(ctx, afterSnapshot)
 	if specs[n.Kind].asked {
 		err = s.storeExtension(ctx, id, c, asof)
-	} else if err = s.storeChunk(ctx, c, asof); err == nil {
+	} else if err = s.storeChunk(ctx, c, asof); err == nil && !mutants.On(mutants.ExtendTwice) {
 		err = s.lookAgain(ctx, n, id, listed, c, asof)
 	}
 	if errors.Is(err, errAgain) {
@@ -62,16 +62,14 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	if err != nil {
 		return err
 	}
-	query := `
+	const lower = `
 		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished
 		WHERE id = @id AND trims = @trims AND clock_timestamp() < @deadline`
 	args := pgx.StrictNamedArgs{
 		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline), "trims": trims,
 	}
-	if takenOut(ctx, stepTrims) {
-		query = strings.Replace(query, "AND trims = @trims", "", 1)
-		delete(args, "trims")
-	}
+	query := mutants.SQL(mutants.ExtendTrimmed, lower, "trims = @trims", "trims >= @trims")
+	query = mutants.SQL(mutants.FloorRises, query, "least(floor, @floor)", "@floor")
 	if _, err = s.db.Exec(ctx, query, args); err != nil {
 		return fmt.Errorf("lower the floor: %w", err)
 	}

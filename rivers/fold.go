@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // How much a fold shows. A body up to bodyKeep characters in up to bodyKeepLines lines
@@ -158,7 +159,9 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 			comments_folded = excluded.comments_folded, attachments_folded = excluded.attachments_folded,
 			updated_at = clock_timestamp(), written = excluded.written
 		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline`
-	b.Queue(query, pgx.StrictNamedArgs{"doc": string(doc), "deadline": deadline})
+	write := mutants.SQL(mutants.FoldVersions, query, "excluded.version > folds.version AND", "")
+	write = mutants.SQL(mutants.FoldDeadline, write, "folds.version AND clock_timestamp() < @deadline", "folds.version")
+	b.Queue(write, pgx.StrictNamedArgs{"doc": string(doc), "deadline": deadline})
 	return nil
 }
 
@@ -193,7 +196,7 @@ func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]
 		s.folds.put(f, false)
 		found[id] = f
 	}
-	if len(lost) == 0 {
+	if len(lost) == 0 || mutants.On(mutants.MissingFold) {
 		return found, nil
 	}
 	again, err := s.foldAgain(ctx, lost)

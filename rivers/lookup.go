@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // lookUp finds the rivers a writer must write, with this server's time before
@@ -50,7 +51,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		var building bool
 		dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &building, &stands}
 		_, err := pgx.ForEachRow(rows, dest, func() error {
-			if building && takenOut(ctx, stepBuilding) {
+			if building && (mutants.On(mutants.BuildingUnseen) || scope.Actor != 0 && mutants.On(mutants.ActorsBuilding)) {
 				return nil
 			}
 			t := byRiver[id]

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // rawEntry is an entry as stored, undecided.
@@ -58,8 +59,10 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 	}
 	args := nameArgs(n)
 	args["place"], args["post"], args["limit"] = before.Place, before.PostID, limit
+	query := mutants.SQL(mutants.BelowFloor, pageQuery, "AND fresh_at >= r.floor", "")
+	query = mutants.SQL(mutants.OtherEpoch, query, "AND r.epoch = c.epoch", "")
 	for range 3 {
-		rows, err := s.db.Query(ctx, pageQuery, args)
+		rows, err := s.db.Query(ctx, query, args)
 		if err != nil {
 			return rawPage{}, fmt.Errorf("read page: %w", err)
 		}

@@ -26,22 +26,3 @@ func pause(ctx context.Context, point string) {
 		at(point)
 	}
 }
-
-// Steps of the protocol that a test can take out, to show that the promise it
-// keeps falls with it.
-const (
-	stepBuilding   = "writers see rivers being built"
-	stepStamps     = "a write applies only if its stamp is greater"
-	stepTombstones = "what a river does not hold leaves a tombstone"
-	stepTrims      = "an extension is void if the river was trimmed meanwhile"
-)
-
-type withoutKey struct{}
-
-func without(ctx context.Context, step string) context.Context {
-	return context.WithValue(ctx, withoutKey{}, step)
-}
-
-func takenOut(ctx context.Context, step string) bool {
-	return ctx.Value(withoutKey{}) == step
-}

@@ -163,6 +163,7 @@ func TestALateWriterLoses(t *testing.T) {
 			t.Fatalf("no writer came to %s", point)
 		}
 		w.shows(w.visit(ann, Home, ""), "his own")
+		w.soundAt(point) // what has no reason left is not shown, but stands
 		w.like(bob, p.Code)
 		w.drain()
 		w.shows(w.visit(ann, Home, ""), "a stranger's", "his own")
@@ -322,8 +323,9 @@ func TestALostEpochStopsABuild(t *testing.T) {
 	ann := w.person("ann")
 	w.post(ann, "one")
 	ctx := held(w.ctx, afterEntries, func() { w.exec(`TRUNCATE entries`) })
-	if err := w.rivers.build(ctx, w.name(ann, Home, ""), nil); err != nil {
-		t.Fatal(err)
+	must(w, 0, w.rivers.build(ctx, w.name(ann, Home, ""), nil))
+	if live, err := isLive(w.ctx, w.rivers.db, w.name(ann, Home, "")); err != nil || !live {
+		t.Errorf("after the build a river of this epoch stands: %v, %v", live, err)
 	}
 	w.shows(w.visit(ann, Home, ""), "one")
 	w.sound()

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // Retire makes these rivers of one account cold, open or not: what an account's
@@ -214,7 +215,9 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 	if !live {
 		floor = math.MaxInt64
 	}
-	s.builds.Forget(buildKey(n, true))
+	if !mutants.On(mutants.Joined) {
+		s.builds.Forget(buildKey(n, true))
+	}
 	err = s.mayHave(ctx, n)
 	if err == nil {
 		err = s.build(ctx, n, &floor)

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // Store is the secondary store as one node uses it. It is safe for concurrent
@@ -218,7 +219,7 @@ func (s *Store) forgetAfter(epoch int64) {
 // a new epoch: whatever rivers stand there are cold.
 func (s *Store) PublishClock(ctx context.Context, n int64) error {
 	const query = `UPDATE clock SET n = greatest(n, @n)`
-	tag, err := s.db.Exec(ctx, query, pgx.StrictNamedArgs{"n": n})
+	tag, err := s.db.Exec(ctx, mutants.SQL(mutants.ClockGoesBack, query, "greatest(n, @n)", "@n"), pgx.StrictNamedArgs{"n": n})
 	if err != nil {
 		return fmt.Errorf("publish access clock: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // For each promise a scenario that ends right, and wrong when the step of the
@@ -24,7 +25,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 	}{
 		{
 			promise: "R1: a river being built follows changes its builder did not see",
-			step:    stepBuilding,
+			step:    string(mutants.BuildingUnseen),
 			wrong: func(s scene, _ bool) bool {
 				s.post(s.bob, "one")
 				s.forget()
@@ -37,7 +38,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 		},
 		{
 			promise: "R2: an older snapshot never replaces a newer one",
-			step:    stepStamps,
+			step:    string(mutants.EntryVersions),
 			wrong: func(s scene, _ bool) bool {
 				p := s.post(s.cat, "a stranger's")
 				s.forget()
@@ -54,7 +55,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 		},
 		{
 			promise: "R2: an older snapshot does not bring back what a newer one saw gone",
-			step:    stepTombstones,
+			step:    string(mutants.Tombstones),
 			wrong: func(s scene, _ bool) bool {
 				s.visit(s.ann, Home, "")
 				p := s.post(s.bob, "short-lived")
@@ -149,7 +150,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 		},
 		{
 			promise: "R5: an extension does not count on what was trimmed meanwhile",
-			step:    stepTrims,
+			step:    string(mutants.ExtendTrimmed),
 			wrong: func(s scene, _ bool) bool {
 				for i := range chunk + 30 {
 					s.post(s.bob, numbered(i))
@@ -186,19 +187,23 @@ func TestEachStepIsNeeded(t *testing.T) {
 		},
 	}
 	for _, c := range cases {
+		// One after the other: a mutant is the whole process's.
 		t.Run(c.promise, func(t *testing.T) {
-			t.Parallel()
 			for _, out := range []bool{false, true} {
 				w := newTown(t)
 				s := scene{w, w.person("ann"), w.person("bob"), w.person("cat")}
 				w.follow(s.ann, "bob")
 				w.forget()
+				stop := func() {}
 				if out {
-					w.ctx = without(w.ctx, c.step)
+					stop = mutants.Start(mutants.Mutant(c.step))
 				}
-				if got := c.wrong(s, out); got != out {
+				t.Cleanup(stop)
+				got := c.wrong(s, out)
+				if got != out {
 					t.Errorf("with the step taken out %v (%s): wrong is %v", out, c.step, got)
 				}
+				stop()
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // Scope is which of the rivers concerned a writer writes.
@@ -145,6 +146,9 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 		return false, err
 	}
 	pause(ctx, afterSnapshot)
+	if mutants.On(mutants.LateDeadline) {
+		w.asof = time.Now()
+	}
 	if err := s.intersect(ctx, w.targets, states); err != nil {
 		return false, err
 	}
@@ -161,6 +165,9 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	folds := make([]*Fold, 0, len(contents))
 	for _, c := range contents {
 		folds = append(folds, foldOf(c))
+	}
+	if w.actor && mutants.On(mutants.FoldBeforeReply) {
+		folds = nil
 	}
 	held, err := s.write(ctx, entries, folds, w.asof)
 	if err != nil || !held {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/rivers"
+	"riverrun/timelines/mutants"
 )
 
 // Message is a hint to every node's hub that something changed: it says where to
@@ -191,7 +192,9 @@ func (b *Bus) hear(ctx context.Context, conn *pgx.Conn) {
 		if conn = b.reconnect(ctx); conn == nil {
 			return
 		}
-		b.deliver(Message{All: true})
+		if !mutants.On(mutants.ReconnectLost) {
+			b.deliver(Message{All: true})
+		}
 	}
 }
 

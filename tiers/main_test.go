@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -14,9 +15,13 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
-func TestMain(m *testing.M) { testdb.Main(m) }
+func TestMain(m *testing.M) {
+	mutants.Start(mutants.Mutant(os.Getenv("RIVERRUN_MUTANT")))
+	testdb.Main(m)
+}
 
 // town is a small place to test in: both stores, nodes over them, and a queue
 // that keeps the events of every change until somebody works it.

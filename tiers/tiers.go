@@ -12,6 +12,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // Tiers carries changes into rivers. It is safe for concurrent use.
@@ -149,12 +150,12 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 func (t *Tiers) tier0(ctx context.Context, c timelines.Change) error {
 	// The clock first: what follows may take its time, and only both together
 	// acknowledge.
-	if c.Clock != 0 {
+	if c.Clock != 0 && !mutants.On(mutants.ClockUnpublished) {
 		if err := t.rivers.PublishClock(ctx, c.Clock); err != nil {
 			return err
 		}
 	}
-	if c.PostID != 0 {
+	if c.PostID != 0 && !mutants.On(mutants.RiversOfActor) {
 		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
 		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor: c.Actor}); err != nil {
 			return err
@@ -219,7 +220,9 @@ func (t *Tiers) distribute(ctx context.Context, touched []timelines.Touched, at 
 // none is missed that opened or closed meanwhile. Hubs are told too: a river may
 // have been opened after Tier 1 looked.
 func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
-	if err := t.rivers.Distribute(ctx, touched, rivers.All); err != nil {
+	scope := rivers.All
+	scope.Open = mutants.On(mutants.OpenRiversOnly)
+	if err := t.rivers.Distribute(ctx, touched, scope); err != nil {
 		return err
 	}
 	posts := make([]int64, len(touched))

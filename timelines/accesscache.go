@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"riverrun/timelines/mutants"
 )
 
 // AccessCache holds, on one node, what decides at render who may see what:
@@ -118,9 +120,17 @@ func (c *AccessCache) Advance(ctx context.Context, clock Clock) error {
 	if err != nil {
 		return err
 	}
-	if !whole(rows, label.N, clock.N) {
+	if !whole(rows, label.N, clock.N) && !mutants.On(mutants.TrimmedLog) {
 		c.dropAll(clock)
 		return nil
+	}
+	if mutants.On(mutants.LateLabel) {
+		if clock.N, _, err = c.store.AccessClock(ctx); err != nil {
+			return err
+		}
+	}
+	if mutants.On(mutants.NothingDropped) {
+		rows = nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -217,6 +227,11 @@ func (c *AccessCache) begin() uint64 {
 	return c.drops
 }
 
+// stands reports whether nothing was dropped since that count. mu must be held.
+func (c *AccessCache) stands(drops uint64) bool {
+	return c.drops == drops || mutants.On(mutants.StaleLoad)
+}
+
 // Session returns who a session belongs to, or ErrSignedOut if nobody any more.
 func (c *AccessCache) Session(ctx context.Context, s Session) (Viewer, error) {
 	c.mu.Lock()
@@ -230,7 +245,7 @@ func (c *AccessCache) Session(ctx context.Context, s Session) (Viewer, error) {
 		}
 		c.mu.Lock()
 		c.loads++
-		if c.drops == drops {
+		if c.stands(drops) {
 			c.sessions.Add(s, loaded)
 		}
 		c.mu.Unlock()
@@ -278,7 +293,7 @@ func (c *AccessCache) Sets(ctx context.Context, accountID int64) (*Sets, error) 
 	}
 	c.mu.Lock()
 	c.loads++
-	if c.drops == drops {
+	if c.stands(drops) {
 		c.sets.Add(accountID, loaded)
 	}
 	c.mu.Unlock()
@@ -325,7 +340,7 @@ func (c *AccessCache) Gates(ctx context.Context, ids []int64) (Gates, error) {
 		c.timelines.Add(l.ID, l.Timeline)
 		if l.GateID != 0 {
 			g.levels[l.GateID] = l.Access
-			if c.drops == drops {
+			if c.stands(drops) {
 				c.levels.Add(l.GateID, l.Access)
 			}
 		}
@@ -360,7 +375,7 @@ func (c *AccessCache) Accounts(ctx context.Context, ids []int64) (map[int64]Acco
 	c.loads++
 	for _, a := range loaded {
 		found[a.ID] = a
-		if c.drops == drops {
+		if c.stands(drops) {
 			c.accounts.Add(a.ID, a)
 		}
 		c.names.Add(a.Name, a.ID)
@@ -384,7 +399,7 @@ func (c *AccessCache) MemberCount(ctx context.Context, group int64) (int, error)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.drops == drops {
+	if c.stands(drops) {
 		c.members.Add(group, n)
 	}
 	return n, nil
@@ -414,7 +429,7 @@ func (c *AccessCache) Asking(ctx context.Context, accounts []int64) (total int, 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, id := range missing {
-		if c.drops == drops {
+		if c.stands(drops) {
 			c.asking.Add(id, counts[id])
 		}
 		total += counts[id]
@@ -451,7 +466,7 @@ func (c *AccessCache) Subfeeds(ctx context.Context, accounts []int64) (map[int64
 	c.loads++
 	for _, id := range missing {
 		found[id] = loaded[id]
-		if c.drops == drops {
+		if c.stands(drops) {
 			c.subfeeds.Add(id, loaded[id])
 		}
 	}

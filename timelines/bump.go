@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/mutants"
 )
 
 const (
@@ -164,7 +166,8 @@ func (s *Store) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account in
 		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite
 	args := s.enterArgs(p)
 	args["account"], args["kinds"] = account, kinds
-	rows, err := tx.Query(ctx, query, args)
+	rows, err := tx.Query(ctx, mutants.SQL(mutants.LikedAgain, query,
+		"withdrawn = false,", "withdrawn = false, entered_at = excluded.entered_at,"), args)
 	return collectIDs(rows, err, "timelines entered")
 }
 

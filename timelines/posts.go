@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/mutants"
 )
 
 // lockedPost is a post locked for a change, as the actor stands to it.
@@ -50,7 +52,9 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (locke
 				SELECT FROM group_admins a JOIN timelines t ON t.kind = 'group' AND t.their_id = a.group_id
 				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))
 		FROM posts p WHERE p.id = @post AND ` + seenPost
-	err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"code": p.Code}).Scan(&p.ID)
+	query := mutants.SQL(mutants.StampWithLock, lock,
+		"version + 1", "version + 1, fresh_at = (SELECT fresh_at FROM posts WHERE code = @code)")
+	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": p.Code}).Scan(&p.ID)
 	if err == nil {
 		err = tx.QueryRow(ctx, stand, pgx.StrictNamedArgs{"post": p.ID, "viewer": actor}).
 			Scan(&p.AuthorID, &p.Stamp, &p.Administers)

@@ -234,10 +234,12 @@ func (w *town) populous(viewer Account, rows int) {
 }
 
 // traced is the store over connections of its own whose statements are heard.
-func (w *town) traced(heard *statements) *Store {
+func (w *town) traced(heard *statements) *Store { return w.tracedBy(heard) }
+
+func (w *town) tracedBy(tracer pgx.QueryTracer) *Store {
 	w.Helper()
 	config := w.pool.Config()
-	config.ConnConfig.Tracer = heard
+	config.ConnConfig.Tracer = tracer
 	pool, err := pgxpool.NewWithConfig(w.Context(), config)
 	w.must(err)
 	w.Cleanup(pool.Close)

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // A socket is one open page's connection. Others leave notes in it (offer,
@@ -162,7 +163,9 @@ func (s *socket) offer(updates []*update) {
 		s.notes.pending = make(map[int64]*update)
 	}
 	for _, u := range updates {
-		s.notes.pending[u.post] = u
+		if s.notes.pending[u.post] == nil || !mutants.On(mutants.OldestWaits) {
+			s.notes.pending[u.post] = u
+		}
 	}
 	if len(s.notes.pending) > maxPending {
 		s.notes.pending, s.notes.resync = nil, true
@@ -340,7 +343,9 @@ func (s *socket) sendDecided(ctx context.Context, kind string, frame []byte, beg
 
 // stale reports whether what began to be decided at that time is to be decided again
 // before it is sent.
-func (h *hub) stale(began time.Time) bool { return h.cfg.now().Sub(began) > h.cfg.staleAfter }
+func (h *hub) stale(began time.Time) bool {
+	return h.cfg.now().Sub(began) > h.cfg.staleAfter && !mutants.On(mutants.StaleDecision)
+}
 
 // put is send with the pipe held.
 func (s *socket) put(ctx context.Context, kind string, frame []byte) error {

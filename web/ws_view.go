@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/mutants"
 )
 
 // A view is what one socket's page shows. Only the socket's writer uses it.
@@ -266,7 +267,7 @@ func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 			if err := v.enter(ctx, river); err != nil {
 				return nil, err
 			}
-			if behind {
+			if behind && !mutants.On(mutants.LaggingUnopened) {
 				if err := h.cfg.rivers.Freshen(ctx, v.name); err != nil {
 					return nil, err
 				}
@@ -278,7 +279,7 @@ func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 		}
 		// Told of all posts before what is shown was read.
 		if page.River == river && (!page.Beyond || v.socket.beyond.Load()) {
-			return page, nil
+			return page, v.enterLate(ctx, river)
 		}
 		river = page.River
 		v.socket.beyond.Store(page.Beyond)
@@ -300,13 +301,34 @@ func (v *view) enter(ctx context.Context, river int64) error {
 		return nil
 	}
 	v.leave()
-	h := v.socket.hub
-	if err := h.leases.hold(ctx, river); err != nil {
+	if !mutants.On(mutants.LeaseLast) {
+		if err := v.lease(ctx, river); err != nil {
+			return err
+		}
+	}
+	v.shard, v.watch, v.joined = v.socket.hub.shardOf(v.name), w, true
+	if !mutants.On(mutants.RegisterLast) {
+		v.shard.join(w, v.socket)
+	}
+	return nil
+}
+
+// enterLate does after the visit what a mutant has not done before it.
+func (v *view) enterLate(ctx context.Context, river int64) error {
+	if mutants.On(mutants.RegisterLast) {
+		v.shard.join(v.watch, v.socket)
+	}
+	if mutants.On(mutants.LeaseLast) {
+		return v.lease(ctx, river)
+	}
+	return nil
+}
+
+func (v *view) lease(ctx context.Context, river int64) error {
+	if err := v.socket.hub.leases.hold(ctx, river); err != nil {
 		return err
 	}
 	v.leased = river
-	v.shard, v.watch, v.joined = h.shardOf(v.name), w, true
-	v.shard.join(w, v.socket)
 	return nil
 }
 
@@ -377,8 +399,9 @@ func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 			continue // of a generation this page has left
 		}
 		shown := v.shown[id] != nil
-		if v.stale(u.batch) || u.item != nil && !shown && u.batch.began.Before(v.settled) ||
-			u.gone != nil && shown && u.batch.began.Before(v.visited) {
+		overtaken := u.item != nil && !shown && u.batch.began.Before(v.settled) ||
+			u.gone != nil && shown && u.batch.began.Before(v.visited)
+		if v.stale(u.batch) || overtaken && !mutants.On(mutants.SyncUndone) {
 			again = append(again, id)
 			continue
 		}
