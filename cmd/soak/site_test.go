@@ -121,7 +121,6 @@ func (s *server) kill() {
 	if err != nil {
 		s.t.Fatalf("kill the %s server: %v", s.name, err)
 	}
-	<-s.cluster.Done()
 	if err := s.cluster.Stop(s.t.Context()); err != nil {
 		s.t.Fatalf("after killing the %s server: %v", s.name, err)
 	}
