@@ -1,8 +1,6 @@
 package web
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -31,25 +29,15 @@ func (s *Server) bound(next http.Handler) http.Handler {
 
 // bounded gives a request what time it may take from here on: however many statements it
 // asks, of either store, and whether one waits for a connection, an answer or a lock, it
-// is answered by then. Its form is read first, with the patience of the HTTP server for
-// a slow client, whose time is not the databases'.
+// is answered by then.
 //
 // The bound stands here and not on connections or statements (a statement_timeout), where
 // it would end what may well take longer: builds, which go on when a visitor stops waiting
 // for them, jobs, imports, migrations. Sockets have bounds of their own (see patience.go).
 func (s *Server) bounded(r *http.Request) (*http.Request, context.CancelFunc) {
-	if r.Method == http.MethodPost {
-		form, err := io.ReadAll(r.Body)
-		r.Body = io.NopCloser(io.MultiReader(bytes.NewReader(form), failing{err}))
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.databaseTimeout)
 	return r.WithContext(ctx), cancel
 }
-
-// failing is a body that ends with an error, or, if that is nil, just ends.
-type failing struct{ err error }
-
-func (f failing) Read([]byte) (int, error) { return 0, cmp.Or(f.err, io.EOF) }
 
 // secure tells browsers what a page of ours may do: load and call this site,
 // and nothing else.

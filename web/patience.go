@@ -50,6 +50,12 @@ func (p patientRivers) Fronts(ctx context.Context, watches []rivers.Watch) ([]*r
 	return p.riverSource.Fronts(ctx, watches)
 }
 
+func (p patientRivers) BringUp(ctx context.Context, names []rivers.Name) ([]rivers.Name, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
+	return p.riverSource.BringUp(ctx, names)
+}
+
 func (p patientRivers) Freshen(ctx context.Context, n rivers.Name) error {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
@@ -77,6 +83,12 @@ func (p patientPages) postIDs(ctx context.Context, codes []string) (map[string]i
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	return p.hubPages.postIDs(ctx, codes)
+}
+
+func (p patientPages) veils(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
+	return p.hubPages.veils(ctx, items, sets)
 }
 
 func (p patientPages) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {

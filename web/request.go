@@ -31,10 +31,12 @@ type handler func(w http.ResponseWriter, r *request) error
 // from memory, and the river's visit finds out whether that still holds.
 func (s *Server) page(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
-		plain, cancel := s.bounded(plain)
-		defer cancel()
 		r := &request{Request: plain, loc: localeFor(plain, "")}
 		err := r.receive()
+		// From here on: how slowly a client sends its form is not the databases' fault.
+		bounded, cancel := s.bounded(plain)
+		defer cancel()
+		r.Request = bounded
 		if err == nil {
 			err = s.identify(w, r)
 		}
