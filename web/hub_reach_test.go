@@ -21,17 +21,33 @@ type farRivers struct {
 	below  atomic.Int64 // of those, how many of pages below the first
 }
 
+// at has a decision begin when the hub's clock says that it did.
+func (r *farRivers) at(began *time.Time) { *began = began.Add(time.Duration(r.skew.Load())) }
+
+func (r *farRivers) Flush(ctx context.Context, watches []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
+	seen, err := r.riverSource.Flush(ctx, watches, posts)
+	for i := range seen {
+		r.at(&seen[i].Began)
+	}
+	return seen, err
+}
+
 func (r *farRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
 	r.visits.Add(1)
-	if c.Top() {
-		return r.riverSource.Visit(ctx, v, n, c)
+	if !c.Top() {
+		r.below.Add(1)
+		if r.fails != nil {
+			return nil, r.fails
+		}
 	}
-	r.below.Add(1)
-	r.skew.Add(int64(r.each))
-	if r.fails != nil {
-		return nil, r.fails
+	page, err := r.riverSource.Visit(ctx, v, n, c)
+	if err == nil {
+		r.at(&page.Began)
 	}
-	return r.riverSource.Visit(ctx, v, n, c)
+	if !c.Top() {
+		r.skew.Add(int64(r.each))
+	}
+	return page, err
 }
 
 // A long page is compared with its river page by page, each told as it is read: what takes

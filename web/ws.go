@@ -37,9 +37,9 @@ type socket struct {
 	// flush finds those, so the socket is told of each post flushed.
 	beyond atomic.Bool
 
-	// pipe is held while something is written, and until a ping is answered: what is
+	// writing is held while something is written, and until a ping is answered: what is
 	// checked under it before it is sent waits for nothing else.
-	pipe sync.Mutex
+	writing sync.Mutex
 
 	wake chan struct{} // there are notes
 	over chan struct{} // closed by end
@@ -269,9 +269,9 @@ func (s *socket) ping(ctx context.Context) {
 		case <-t.C:
 		}
 		within, cancel := context.WithTimeout(ctx, s.hub.cfg.pongWithin)
-		s.pipe.Lock()
+		s.writing.Lock()
 		err := s.conn.Ping(within)
-		s.pipe.Unlock()
+		s.writing.Unlock()
 		cancel()
 		if err != nil {
 			s.cut()
@@ -323,18 +323,18 @@ func (s *socket) write(ctx context.Context) {
 // send writes one frame, or returns errEnding. A reader stuck for writeTimeout
 // loses the connection: a close frame could not reach it through its full pipe.
 func (s *socket) send(ctx context.Context, kind string, frame []byte) error {
-	s.pipe.Lock()
-	defer s.pipe.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	return s.put(ctx, kind, frame)
 }
 
 // sendDecided is send of what began to be decided at that time: errStale if that is too
-// long ago when the pipe is free. So no frame that is begun staleAfter after a change was
+// long ago when writing is. So no frame that is begun staleAfter after a change was
 // acknowledged can lack it: not even one that waited for the one before, or took long to
 // decide or to render.
 func (s *socket) sendDecided(ctx context.Context, kind string, frame []byte, began time.Time) error {
-	s.pipe.Lock()
-	defer s.pipe.Unlock()
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	if s.hub.stale(began) {
 		return errStale
 	}
@@ -347,7 +347,7 @@ func (h *hub) stale(began time.Time) bool {
 	return h.cfg.now().Sub(began) > h.cfg.staleAfter && !mutants.On(mutants.StaleDecision)
 }
 
-// put is send with the pipe held.
+// put is send with writing held.
 func (s *socket) put(ctx context.Context, kind string, frame []byte) error {
 	select {
 	case <-s.over:

@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"riverrun/rivers"
@@ -195,14 +196,24 @@ func (v *view) entries(ctx context.Context, b *batch, sets *timelines.Sets, item
 	return differed, nil, nil
 }
 
-// inquire reads posts by name and sends what has become of them: again and again while
-// some of it is too old when its turn comes.
+// maxInVain is how often in a row nothing of what was read may be new enough to be sent,
+// before the client is asked to come back later.
+const maxInVain = 3
+
+// inquire reads posts by name and sends what has become of them. What is too old when its
+// turn comes is read again.
 func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err error) {
-	for len(posts) > 0 {
+	for inVain := 0; len(posts) > 0; {
 		sent, late, err := v.inquireOnce(ctx, posts)
 		differed = differed || sent
 		if err != nil {
 			return differed, err
+		}
+		if inVain++; len(late) < len(posts) {
+			inVain = 0
+		}
+		if inVain == maxInVain {
+			return differed, fmt.Errorf("%d entries could not be sent within %v of being read", len(late), v.socket.hub.cfg.staleAfter)
 		}
 		posts = late
 	}

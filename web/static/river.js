@@ -81,6 +81,7 @@ function take(frame) {
     turning = false;
     river.dataset.more = frame.more || dropping ? '1' : '0'; // of what was trimmed it may not know yet
     river.dataset.sight = frame.sight;
+    if (!socket) return; // it came just before the connection was lost
     tries = 0;
     found();
     document.documentElement.dataset.live = '1'; // for styles and tests
