@@ -217,7 +217,12 @@ func (s *Store) retireClosed(ctx context.Context, rivers map[int64]Name) (open [
 	if err := s.retireUnopened(ctx, "id = ANY(@rivers)", args); err != nil {
 		return nil, err
 	}
-	rows, err := s.db.Query(ctx, `SELECT id FROM rivers WHERE id = ANY(@rivers) AND state = 'live'`, args)
+	// Each is found for itself, as by the FROM clause of watched.
+	const query = `
+		SELECT r.id FROM unnest(@rivers::bigint[]) AS w(id)
+		CROSS JOIN LATERAL (SELECT id, state FROM rivers WHERE id = w.id LIMIT 1) r
+		WHERE r.state = 'live'`
+	rows, err := s.db.Query(ctx, query, args)
 	if err != nil {
 		return nil, fmt.Errorf("read open searches: %w", err)
 	}

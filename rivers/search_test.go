@@ -400,6 +400,15 @@ func TestSearchesTogether(t *testing.T) {
 	for i := range 5 {
 		posts = append(posts, w.says(ann, fmt.Sprintf("word%d and word%d", i, (i+1)%5)).PostID)
 	}
+	var names []Name
+	for _, watch := range watches {
+		names = append(names, watch.Name)
+	}
+	left, err := w.rivers.BringUp(w.ctx, names)
+	must(w, left, err)
+	if len(left) != 0 {
+		t.Errorf("left to be visited: %v", left)
+	}
 	seen, err := w.rivers.Flush(w.ctx, watches, posts)
 	must(w, seen, err)
 	for i := range 5 {

@@ -148,11 +148,27 @@ func (o *oracle) says(p post, word string) bool {
 
 // saysTo is says of the texts by authors whom somebody sees.
 func (o *oracle) saysTo(p post, word string, sees func(author int64) bool) bool {
-	has := func(body string, author int64) bool {
-		words := strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return r == ' ' || r == ',' })
-		return slices.Contains(words, word) && sees(author)
-	}
+	has := func(body string, author int64) bool { return hasWord(body, word) && sees(author) }
 	return has(p.Body, p.AuthorID) || slices.ContainsFunc(o.comments[p.ID], func(c remark) bool { return has(c.Body, c.AuthorID) })
+}
+
+func hasWord(body, word string) bool {
+	words := strings.FieldsFunc(strings.ToLower(body), func(r rune) bool { return r == ' ' || r == ',' })
+	return slices.Contains(words, word)
+}
+
+// mentions are the newest five comments that mention the viewer, on the page of mentions.
+func (o *oracle) mentions(n rivers.Name, p post) (newest []int64) {
+	if n.Kind != rivers.Mentions {
+		return nil
+	}
+	for _, c := range slices.Backward(o.comments[p.ID]) {
+		unseen := o.veils(n.UserID, c.AuthorID, p) || o.hidPeople[pair{n.UserID, c.AuthorID}]
+		if len(newest) < 5 && !unseen && hasWord(c.Body, "@"+o.accounts[n.UserID].Name) {
+			newest = append(newest, c.ID)
+		}
+	}
+	return newest
 }
 
 // holds: is the post in the timeline, by what people did?
@@ -378,12 +394,13 @@ func (o *oracle) show(n rivers.Name, p post) shown {
 	}
 	s.Likes = len(s.Likers)
 	remarks := o.comments[p.ID]
+	mentions := o.mentions(n, p)
 	for i, c := range remarks {
 		veiled := o.veils(n.UserID, c.AuthorID, p)
 		if !veiled && !slices.Contains(s.Commenters, c.AuthorID) {
 			s.Commenters = append(s.Commenters, c.AuthorID)
 		}
-		if !s.Full && len(remarks) > 3 && i != 0 && i < len(remarks)-2 {
+		if !s.Full && len(remarks) > 3 && i != 0 && i < len(remarks)-2 && !slices.Contains(mentions, c.ID) {
 			continue
 		}
 		if veiled {

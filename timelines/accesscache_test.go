@@ -144,9 +144,9 @@ func TestALoadUnderWayIsNotStored(t *testing.T) {
 			tracer := &atEnd{}
 			s.c = NewAccessCache(w.tracedBy(tracer))
 			if tc.what == "session" {
-				_, err := w.SignUp(t.Context(), SignUp{Name: "dan", Password: "long enough"})
+				_, err := w.SignUp(t.Context(), SignUp{Name: "dan", Password: "quite long enough"})
 				w.must(err)
-				token, dan, err := w.SignIn(t.Context(), "dan", "long enough")
+				token, dan, err := w.SignIn(t.Context(), "dan", "quite long enough")
 				w.must(err)
 				s.ann = dan
 				s.session, _ = SessionOf(token)

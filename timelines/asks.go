@@ -70,8 +70,11 @@ func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
 					AND ` + openTo("g", "w.viewer") + `
 				ORDER BY t.id)
 			FROM unnest(@asks::bigint[], @viewers::bigint[], @names::text[], @slugs::text[]) AS w(i, viewer, name, slug)
-			JOIN accounts a ON a.id = CASE w.name
-				WHEN @self THEN w.viewer ELSE (SELECT id FROM accounts WHERE name = w.name) END`
+			CROSS JOIN LATERAL (
+				SELECT id FROM accounts WHERE name = w.name AND w.name <> @self
+				UNION ALL
+				SELECT w.viewer WHERE w.name = @self AND w.viewer <> 0
+				LIMIT 1) AS a(id)`
 		args := pgx.StrictNamedArgs{"self": self, "asks": indexes, "viewers": viewers, "names": names, "slugs": slugs}
 		rows, err := sn.tx.Query(ctx, query, args)
 		if err != nil {

@@ -50,7 +50,7 @@ var trials = []trial{
 
 	{mutants.LeaseLast, "web", "TestLeasedBeforeTheVisit"},
 	{mutants.RegisterLast, "web", "TestNothingFallsBetweenPageAndSocket"},
-	{mutants.LaggingUnopened, "web", "TestOpenedWhileTierTwoLags"},
+	{mutants.LaggingUnopened, "web", "TestOpenedWhileRiversLag"},
 	{mutants.OldestWaits, "web", "TestTheNewestUpdateWaits"},
 	{mutants.StaleDecision, "web", "TestStaleDecisionsAreMadeAgain"},
 	{mutants.SyncUndone, "web", "TestOldUpdateDoesNotUndoASync"},

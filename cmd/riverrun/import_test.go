@@ -104,6 +104,12 @@ func countArchives(t *testing.T, files ...string) string {
 
 const none = "accounts 0 groups 0 posts 0 comments 0 likes 0"
 
+// onlyNames reports whether a command wrote nothing beside its output but which database
+// it uses.
+func onlyNames(said string) bool {
+	return strings.Contains(said, `msg="using the database of DATABASE_URL"`) && strings.Count(said, "\n") == 1
+}
+
 func TestImportCommand(t *testing.T) {
 	for _, dir := range archiveDirs() {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
@@ -112,11 +118,11 @@ func TestImportCommand(t *testing.T) {
 			args := append([]string{"import", "friendfeed"}, files...)
 			want := countArchives(t, files...)
 			out, said, err := both(t, vars, args...)
-			if out != "new: "+want+"\nthere: "+none+"\n" || said != "" || err != nil {
+			if out != "new: "+want+"\nthere: "+none+"\n" || !onlyNames(said) || err != nil {
 				t.Errorf("import: got %q, %q, %v; want new: %s", out, said, err, want)
 			}
 			out, said, err = both(t, vars, args...)
-			if out != "new: "+none+"\nthere: "+want+"\n" || said != "" || err != nil {
+			if out != "new: "+none+"\nthere: "+want+"\n" || !onlyNames(said) || err != nil {
 				t.Errorf("import again: got %q, %q, %v; want there: %s", out, said, err, want)
 			}
 		})
@@ -347,7 +353,7 @@ func TestDemo(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, said, err := both(t, vars, "demo", "-password", "lower weir")
-	if err != nil || said != "" || !strings.Contains(out, "password lower weir\n") || !strings.Contains(out, "  sam-2 ") {
+	if err != nil || !onlyNames(said) || !strings.Contains(out, "password lower weir\n") || !strings.Contains(out, "  sam-2 ") {
 		t.Fatalf("demo: got %q, %q, %v", out, said, err)
 	}
 	posts, err := townPosts(time.Now())
