@@ -37,7 +37,13 @@ func RestoreSecondary(ctx context.Context, pool *pgxpool.Pool) (restored bool, e
 	// What is lost is not asked for in a hurry; cut off, it would begin from nothing.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
 	defer cancel()
-	if _, err := pool.Exec(ctx, `CREATE SCHEMA IF NOT EXISTS public`); err != nil {
+	// Not IF NOT EXISTS: that asks for the right to make schemas even if there is one.
+	var schema bool
+	err = pool.QueryRow(ctx, `SELECT to_regnamespace('public') IS NOT NULL`).Scan(&schema)
+	if err == nil && !schema {
+		_, err = pool.Exec(ctx, `CREATE SCHEMA public`)
+	}
+	if err != nil {
 		return false, fmt.Errorf("restore secondary: %w", err)
 	}
 	err = locked(ctx, pool, "secondary", func(conn *pgx.Conn, version int) error {

@@ -71,7 +71,11 @@ func (k *keeper) start() {
 func (k *keeper) stop(ctx context.Context) error {
 	k.once.Do(func() { close(k.quit) })
 	if k.done != nil {
-		<-k.done
+		select {
+		case <-k.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 	return k.flush(ctx)
 }

@@ -56,5 +56,5 @@ func (it *Item) unfoldMentions(full *Fold, veil timelines.Veil, sets *timelines.
 		c.Skipped, skipped = skipped, 0
 		f.Comments.Shown = append(f.Comments.Shown, c)
 	}
-	it.Fold = &f
+	it.Fold, it.Veiled = &f, f.veiled(veil)
 }

@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/ccojocar/zxcvbn-go"
+	"github.com/ccojocar/zxcvbn-go/match"
+	"github.com/ccojocar/zxcvbn-go/matching"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 )
@@ -80,8 +82,12 @@ func (s *Store) derive(ctx context.Context, password string, salt []byte, c cost
 
 // maxGuessed is how much of a password is looked at, in characters, for how easily it is
 // guessed: that takes longer than its length. What is long enough not to be guessed by its
-// beginning is not guessed.
-const maxGuessed = 40
+// beginning is not guessed. maxRespelled is the longest one in which digits and signs are
+// also read as the letters they look like, which takes seconds for some of 40 characters.
+const (
+	maxGuessed   = 40
+	maxRespelled = 16
+)
 
 // guessed reports whether a password is among the first that anybody would try: common
 // ones, patterns of keys, or made of what the site says of its owner. It is the lowest of
@@ -95,8 +101,12 @@ func guessed(password string, about ...string) bool {
 		inputs = append(inputs, text, strings.Join(words, ""))
 		inputs = append(inputs, words...)
 	}
-	beginning := []rune(norm.NFC.String(password))
-	return zxcvbn.PasswordStrength(string(beginning[:min(len(beginning), maxGuessed)]), inputs).Score == 0
+	runes := []rune(norm.NFC.String(password))
+	var leaveOut []func(match.Matcher) bool
+	if len(runes) > maxRespelled {
+		leaveOut = append(leaveOut, matching.FilterL33tMatcher)
+	}
+	return zxcvbn.PasswordStrength(string(runes[:min(len(runes), maxGuessed)]), inputs, leaveOut...).Score == 0
 }
 
 // checkPassword returns what is wrong with a new password, or nil. about is what is known

@@ -6,6 +6,9 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
+
+	"golang.org/x/crypto/argon2"
 )
 
 func TestPasswordHash(t *testing.T) {
@@ -206,6 +209,21 @@ func TestParseHashRefusesNonsense(t *testing.T) {
 	} {
 		if _, _, _, err := parseHash(hash); err == nil {
 			t.Errorf("parseHash(%q): got nil, want an error", hash)
+		}
+	}
+}
+
+// Whatever somebody makes up, it is looked at for no more than some hashes take.
+func TestGuessingIsBounded(t *testing.T) {
+	const signs = "1<{85!2+[037$94|(@%6"
+	began := time.Now()
+	argon2.IDKey([]byte(signs), make([]byte, saltBytes), presentCost.time, presentCost.memory, presentCost.threads, hashBytes)
+	hash := time.Since(began)
+	for _, password := range []string{signs + signs, signs[:maxRespelled], signs[:maxRespelled+1]} {
+		began := time.Now()
+		guessed(password, "ann", "Ann")
+		if took := time.Since(began); took > 20*hash {
+			t.Errorf("%q: took %v, a hash %v", password, took, hash)
 		}
 	}
 }

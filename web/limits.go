@@ -36,6 +36,7 @@ type limits struct {
 	// when on a name is under attack (signin.go).
 	signInAddress, signInPair *limiter
 	signInName                *tally
+	underWay                  *underWay // sign-ins, per address
 }
 
 func newLimits(l Limits) *limits {
@@ -51,6 +52,7 @@ func newLimits(l Limits) *limits {
 		signInAddress: newLimiter(signIns, 10*time.Minute),
 		signInPair:    newLimiter(min(signIns, 10), 10*time.Minute),
 		signInName:    newTally(10 * time.Minute),
+		underWay:      &underWay{keys: map[string]int{}},
 		signUp:        newLimiter(or(l.SignUps, 60), time.Hour),
 		search:        newLimiter(or(l.Searches, 60), time.Minute),
 		liveSearch:    newLimiter(or(l.Searches, 60), time.Minute),
@@ -151,6 +153,24 @@ func (t *tally) add(key string, n int, now time.Time) int {
 	}
 	found.n += n
 	return found.n
+}
+
+// underWay counts what is under way for each key. It is safe for concurrent use.
+type underWay struct {
+	mu   sync.Mutex // guards keys
+	keys map[string]int
+}
+
+// add adds n and returns how many there are.
+func (u *underWay) add(key string, n int) int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.keys[key] += n
+	now := u.keys[key]
+	if now == 0 {
+		delete(u.keys, key)
+	}
+	return now
 }
 
 func accountKey(id int64) string { return strconv.FormatInt(id, 10) }

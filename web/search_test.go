@@ -478,6 +478,7 @@ func TestSearchInABrowser(t *testing.T) {
 	eval[bool](b, `window.same = true`)
 	code := ann.post("a new word").Code
 	b.shows(code, "body", "a new word")
+	b.do(chromedp.Click(chromedp.CSS(`#news button`)))
 	b.do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts form button`)))
 	b.shows(code, "acts", "Unlike")
 	bob.comment(code, "indeed")

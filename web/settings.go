@@ -149,11 +149,9 @@ func (s *Server) setPassword(w http.ResponseWriter, r *request) error {
 		return s.settingsAgain(w, r, err, func(*settingsView) {})
 	}
 	token, _, err := s.timelines.SignIn(ctx, name, next)
-	if errors.Is(err, timelines.ErrBusy) { // the password is changed all the same
+	if err != nil { // the password is changed all the same
+		s.log.WarnContext(ctx, "not signed in after a change of password", "error", err)
 		return see(w, r, string(loginURL("/settings?saved")))
-	}
-	if err != nil {
-		return err
 	}
 	s.keepSession(w, token)
 	return s.done(w, r, "/settings?saved")

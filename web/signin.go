@@ -15,9 +15,14 @@ import (
 // address with one name has fewer. A name that many addresses fail with is delayed and
 // never refused. Sign-ins that succeed count nowhere.
 
-// signInDelay is how long a sign-in waits whose name failed too often of late. It waits
-// before it takes part in anything that others wait for.
+// signInDelay is how long a sign-in waits whose name failed too often of late, at most:
+// half of the time that a request has is left for the rest. It waits before it takes part
+// in anything that others wait for.
 const signInDelay = 3 * time.Second
+
+// maxUnderWay is how many sign-ins of one address may be under way: a share of those that
+// may wait for a password to be hashed, or one address could keep all others waiting.
+const maxUnderWay = 25
 
 // nameUnderAttack is how many failures with one name, from all addresses together, in ten
 // minutes it takes for its sign-ins to be delayed.
@@ -37,9 +42,12 @@ func (s *Server) tryPassword(r *request, name string, try func() error) error {
 		s.limits.signInAddress.forget(address)
 		return err
 	}
+	defer s.limits.underWay.add(address, -1)
 	var err error
-	if s.limits.signInName.add(name, 0, s.now()) >= nameUnderAttack {
-		err = s.delay(r.Context(), signInDelay)
+	if s.limits.underWay.add(address, 1) > maxUnderWay {
+		err = timelines.ErrBusy
+	} else if s.limits.signInName.add(name, 0, s.now()) >= nameUnderAttack {
+		err = s.delay(r.Context(), min(signInDelay, s.databaseTimeout/2))
 	}
 	if err == nil {
 		err = try()

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 
@@ -48,11 +47,9 @@ func (s *Server) signUp(w http.ResponseWriter, r *request) error {
 		return s.again(w, r, form.wrong, signUpPage(s.simple(r), form))
 	}
 	token, _, err := s.timelines.SignIn(r.Context(), form.name, password)
-	if errors.Is(err, timelines.ErrBusy) { // the account is made all the same
+	if err != nil { // the account is made all the same
+		s.log.WarnContext(r.Context(), "not signed in after signing up", "error", err)
 		return see(w, r, string(loginURL(form.back)))
-	}
-	if err != nil {
-		return err
 	}
 	s.keepSession(w, token)
 	return s.done(w, r, form.back)

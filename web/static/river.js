@@ -26,6 +26,8 @@ const stampOf = (version) => version.split('.').slice(0, 2).map(Number);
 const veilOf = (version) => version.split('.')[2];
 const versions = (list) => Object.fromEntries(list.map((entry) => [entry.dataset.post, entry.dataset.version]));
 const newest = () => river.dataset.newest === '1';
+// An entry that waits to go up stands below its place.
+const lowest = (list) => list.reduce((low, entry) => (low && place(low) < place(entry) ? low : entry), null);
 
 function parse(html) {
   const template = document.createElement('template');
@@ -260,8 +262,10 @@ function subscribe() {
   dropped = {};
   clearTimeout(dropping);
   dropping = 0;
-  const shown = entries().slice(0, 400);
-  const last = shown.reduce((low, entry) => (low && place(low) < place(entry) ? low : entry), null);
+  // What is not named here is not followed: it goes, and comes again if it still is there.
+  if (entries().length > maxNamed) steady(() => entries().slice(0, -maxNamed).forEach(takeOff));
+  const shown = entries();
+  const last = lowest(shown);
   send({
     t: 'subscribe',
     page: river.dataset.page,
@@ -457,6 +461,7 @@ function steady(change, still = true) {
   change();
   // Nobody sees a page move that shows nothing, or that is not looked at.
   if (waiting.size && (!visible().length || (document.hidden && atTop() && waiting.size >= pageSize))) settle();
+  thin();
   trim();
   tidy();
   const anchor = still && anchors.find((anchor) => anchor.isConnected);
@@ -519,24 +524,45 @@ function beenAtTop() {
 // It takes away what is below the screen, when the reader is at the top.
 function trim() {
   if (!newest() || !atTop()) return;
-  const busy = (entry) => written(entry) || onScreen(entry) || entry.contains(document.activeElement);
-  const extra = visible().slice(pageSize).filter((entry) => !busy(entry));
+  const busy = (entry) => waiting.has(entry) || written(entry) || onScreen(entry) || entry.contains(document.activeElement);
+  forgo(visible().slice(pageSize).filter((entry) => !busy(entry)));
+}
+
+// The most entries that wait hidden. Of more the newest are kept, so that a page nobody
+// comes back to does not grow for ever; all are counted.
+const maxWaiting = 100;
+
+function thin() {
+  const hidden = [...waiting].filter((entry) => entry.hidden);
+  if (hidden.length <= maxWaiting) return;
+  hidden.sort((a, b) => place(b) - place(a));
+  forgo(hidden.slice(maxWaiting));
+}
+
+// forgo takes entries off that a reload would show elsewhere, and tells the server soon.
+function forgo(extra) {
   if (!extra.length) return;
-  for (const entry of extra) entry.remove();
+  for (const entry of extra) {
+    waiting.delete(entry);
+    entry.remove();
+  }
   river.dataset.more = '1';
   Object.assign(dropped, versions(extra));
   dropping ||= setTimeout(drop, 1000);
 }
 
-// What was trimmed and the server has not been told of.
+// How many entries a message to the server names at most; it takes a few more.
+const maxNamed = 400;
+// What was taken off and the server has not been told of.
 let dropped = {};
 let dropping = 0;
 
 function drop() {
   dropping = 0;
-  for (const code of Object.keys(dropped)) if (entryOf(code)) delete dropped[code];
-  if (Object.keys(dropped).length) send({ t: 'drop', river: river.dataset.river, entries: dropped });
-  dropped = {};
+  const gone = Object.entries(dropped).filter(([code]) => !entryOf(code));
+  if (gone.length) send({ t: 'drop', river: river.dataset.river, entries: Object.fromEntries(gone.splice(0, maxNamed)) });
+  dropped = Object.fromEntries(gone);
+  if (gone.length) dropping = setTimeout(drop, 1000);
 }
 
 // tidy brings what stands around the entries in line with them.
@@ -563,7 +589,7 @@ function tidyNews() {
 // paged has the way to older entries stand where there are any, or word that there are none.
 function paged(shown) {
   const paging = document.querySelector('.paging');
-  const last = shown.at(-1);
+  const last = lowest(shown);
   const more = river.dataset.more === '1';
   if (!paging || (more && !last)) return;
   const ends = !more && (!newest() || shown.length >= pageSize);
