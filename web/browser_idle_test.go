@@ -3,6 +3,8 @@ package web
 import (
 	"fmt"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 )
 
 // A page that is left open at the top, while very many new posts come, keeps a bounded
@@ -53,7 +55,7 @@ func TestRaisedEntryWaits(t *testing.T) {
 	s.followUp()
 	b := s.tab(browser, "bob")
 	b.signIn("bob")
-	b.visit("/everything")
+	b.visit("/")
 	b.live()
 	all := `[...document.querySelectorAll('#river > [data-post]')]`
 	last := eval[string](b, all+`.at(-1).dataset.post`)
@@ -69,5 +71,6 @@ func TestRaisedEntryWaits(t *testing.T) {
 	if !eval[bool](b, `!!document.querySelector('#p-`+last+`')`) {
 		t.Error("the raised entry is gone")
 	}
-	b.equalsReload()
+	b.do(chromedp.Click(chromedp.CSS(`#news button`)))
+	b.await("the raised entry above the others", all+`[1].dataset.post === '`+last+`'`)
 }
