@@ -21,7 +21,7 @@ func TestSignUpSaysAllThatIsWrong(t *testing.T) {
 	beside := regexp.MustCompile(`(?s)id="signup-(\w+)-hint">\s*<span class="wrong"`)
 	for form, want := range map[string][]string{
 		page.body: {"name", "password", "title"},
-		v.post("/signup", "username", "A B", "password", "short").wants(422).lacks("taken").body:      {"name", "password"},
+		v.post("/signup", "username", "A B", "password", "short").wants(422).lacks("taken").body:            {"name", "password"},
 		v.post("/signup", "username", "anna", "password", "quite long enough").wants(422).has("taken").body: {"name"},
 	} {
 		var got []string

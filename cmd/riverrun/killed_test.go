@@ -171,8 +171,8 @@ func (s *killed) until(what, query string, args ...any) {
 }
 
 // post has alice post ten times at her node, until jobs about the posts run there, and
-// returns what the reader's home page shows then. What the jobs wait for at the end, leave
-// to note down that closed rivers are behind, is given by release.
+// returns what the reader's home page shows then. At their end the jobs wait for a lock,
+// which release gives up.
 func (s *killed) post(reader *visitor) (page string, release func()) {
 	s.t.Helper()
 	t := s.t

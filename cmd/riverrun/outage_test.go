@@ -191,9 +191,9 @@ func TestDatabaseTimeout(t *testing.T) {
 	server.end(t)
 }
 
-// Of a server's local PostgreSQL: a backend that is killed while people write, a disk
-// without room, the end of PostgreSQL itself. None is said to be our fault, none ends the
-// process, and all heals by itself.
+// Three things happen to a server's local PostgreSQL: a backend is killed while people
+// write, the disk is full, PostgreSQL itself ends. No answer calls any of them our fault,
+// none ends the process, and the server recovers from each by itself.
 func TestLocalPostgreSQLFails(t *testing.T) {
 	data := testdb.Dir(t)
 	server := background(t, map[string]string{"RIVERRUN_DATA": data, "RIVERRUN_LISTEN": "127.0.0.1:0"})

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// repeats is a log handler that says a warning or an error once, and then, every so often,
-// how many like it there were: an outage fails each request and each round of the background in
-// the same way. Alike are those of one level, message and "error", numbers in it apart
-// (ports, times); without an error a record is always said. What it says of many is the last
-// of them, with the count of those not said as "repeated": nothing is left uncounted.
+// repeats is a log handler that writes a warning or an error once, and then, every so
+// often, how many like it there were: during an outage each request and each round of the
+// background fails in the same way. Two records are alike if their level, message and
+// "error" are the same, apart from numbers in the error (ports, times). A record without an
+// error is always written. For many alike it writes the last one, with "repeated" as the
+// number of those it left out, so that each is counted.
 //
 // Rejected: samber/slog-sampling, which drops without a count.
 type repeats struct {

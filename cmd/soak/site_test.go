@@ -72,8 +72,8 @@ func (s *site) command(args ...string) (string, error) {
 	return string(out), err
 }
 
-// server is a PostgreSQL that can be killed. What it has committed survives that: only
-// the machine's crash is not prepared for.
+// server is a PostgreSQL that can be killed. Its commits survive that; they would not
+// survive a crash of the machine.
 type server struct {
 	t       testing.TB
 	name    string
