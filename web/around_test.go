@@ -71,6 +71,7 @@ func TestChoicesFollow(t *testing.T) {
 // In a browser the form for a post comes and goes with the right to post. One that is
 // written in stays, and so does its text when it is refused.
 func TestComposerFollowsInBrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -166,6 +167,7 @@ func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 // The home page follows the mode its reader chooses elsewhere, with what is half
 // written on it; so does the line below a list's name.
 func TestModeFollowsInBrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")

@@ -44,6 +44,7 @@ func (s *liveSite) cutAll() {
 // While the server is away, a form stays with what is in it, and so does the page. What
 // was sent goes out when it is back, once; what was written on meanwhile does not.
 func TestFormsWhileServerIsAway(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -105,6 +106,7 @@ func TestFormsWhileServerIsAway(t *testing.T) {
 // However long the server was away, a form that waits for it is sent soon after it is back:
 // the page does not go on waiting between two tries for as long as it did before.
 func TestWaitingFormHurriesThePage(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	first := s.person("bob").post("first words").Code
@@ -138,6 +140,7 @@ func TestWaitingFormHurriesThePage(t *testing.T) {
 // way; not if that would lose what is written elsewhere. A gateway's word that nobody is
 // behind it is no answer.
 func TestFormsWhileRequestsFail(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	bob := s.person("bob")
@@ -185,6 +188,7 @@ func TestFormsWhileRequestsFail(t *testing.T) {
 
 // What somebody wrote is not sent by itself as somebody else who signed in meanwhile.
 func TestFormsAreSentAsTheirWriter(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	bob := s.person("bob")

@@ -109,6 +109,7 @@ func TestFormsInPlace(t *testing.T) {
 }
 
 func TestWithoutScripts(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	s.person("ann")
@@ -238,6 +239,7 @@ func TestWritingOnWhileSending(t *testing.T) {
 // What a reply put into the page, or took off it, and somebody took back before the
 // socket's server had looked, is no change for that: the page asks.
 func TestRepliesTakenBackInBrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
 	ann, bob := s.person("ann"), s.person("bob")

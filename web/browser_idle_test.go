@@ -11,6 +11,7 @@ import (
 // number of them, counts them all, and follows what is on the screen; also after it
 // connected anew. When its reader comes back, they are shown.
 func TestIdlePageStaysAlive(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -45,6 +46,7 @@ func TestIdlePageStaysAlive(t *testing.T) {
 // An entry that is raised while it is on the screen waits at its old place: the way to
 // older entries still begins below the page, and nothing takes the entry away.
 func TestRaisedEntryWaits(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")

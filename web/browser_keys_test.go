@@ -14,6 +14,7 @@ import (
 // Comment puts the caret into the box, however it is pressed; Ctrl+Enter sends, Esc closes
 // and keeps the text.
 func TestCommentByKeys(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann := s.person("ann")
@@ -65,6 +66,7 @@ func TestCommentByKeys(t *testing.T) {
 
 // What one hides leaves a line in its place, which brings it back; the focus goes along.
 func TestHideUndone(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -127,6 +129,7 @@ func TestHideUndone(t *testing.T) {
 // A lost connection is said within moments, also while somebody writes, and not after it
 // is back.
 func TestLostConnectionIsSaid(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann := s.person("ann")

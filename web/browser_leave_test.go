@@ -55,6 +55,7 @@ func (b *tab) saysNone(texts ...string) {
 // Of a page that closed to its reader nothing is left but what the reader was
 // writing.
 func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	// What only who may read the page knows.
@@ -169,6 +170,7 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 // The half-typed comment beneath an entry that leaves the page stays, without the
 // entry; and is beneath it again when it comes back.
 func TestEntryLeavesWhileWrittenOn(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob, vic := s.person("ann"), s.person("bob"), s.person("vic")
@@ -234,6 +236,7 @@ func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 // A page that is closed opens by itself when its reader is let in, or lifts the ban
 // that closed it in another tab.
 func TestClosedPageOpens(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	bob, vic := s.person("bob"), s.person("vic")
@@ -257,6 +260,7 @@ func TestClosedPageOpens(t *testing.T) {
 // closes again at once, and says until then what is so; and a post's page no less,
 // although it says no more than one that never was.
 func TestPagesThatCloseComeBack(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	cat := s.person("cat")

@@ -107,6 +107,7 @@ func TestDestinationsUnfolded(t *testing.T) {
 
 // What the composer says of nothing chosen, it says while nothing is chosen.
 func TestNothingChosenIsTrue(t *testing.T) {
+	t.Parallel()
 	s := newLiveSite(t, nil)
 	s.person("ann")
 	b := s.tab(chromium(t), "ann")

@@ -30,6 +30,7 @@ func (b *tab) moved(by string, before map[string]float64) {
 // Nothing on the screen moves by itself, wherever the reader is: not by a new post, nor by
 // one that goes up, nor by comments under an entry above the screen.
 func TestNothingMovesByItself(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -81,6 +82,7 @@ func TestNothingMovesByItself(t *testing.T) {
 
 // What one writes oneself is there at once, on the screen.
 func TestOwnPostAppearsAtOnce(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")

@@ -120,6 +120,7 @@ func (w *longTown) grownOnTop() *page {
 // What closes and opens again in the midst of a long page is on it after one comparison,
 // as it is after a reload, however the page grew.
 func TestLongPagesShowWhatOpens(t *testing.T) {
+	t.Parallel()
 	hide := func(form func(*timelines.Store, context.Context, int64, string) (int64, timelines.Change, error)) func(*longTown) {
 		return func(w *longTown) {
 			for _, code := range []string{w.upmost, w.lowest} {
@@ -261,6 +262,7 @@ func TestWholePagesAreQuiet(t *testing.T) {
 	w.cat.ban("ann")
 	g := w.open(w.ann, "/everything")
 	frames := w.server.hub.metric.frames.WithLabelValues("ok")
+	await(t, "the first word to be counted", func() bool { return figure(t, frames) > 0 })
 	was := figure(t, frames)
 	for range 3 {
 		w.beat <- time.Now()
