@@ -27,7 +27,7 @@ import (
 const (
 	// latestPosts is how many posts of an author, or of a group, are looked at.
 	latestPosts = 100
-	// leastSure is in how many of ten of them a language must surely be.
+	// leastSure is in how many of ten of those whose language is sure a language must be.
 	leastSure = 1
 )
 
@@ -90,7 +90,7 @@ const usualLanguages = `
 		SELECT 0, t.id FROM timelines t WHERE t.id = ANY(@places) AND t.kind = 'group'
 	) w
 	CROSS JOIN LATERAL (
-		SELECT latest.lang, count(*) AS posts, sum(count(*)) OVER () AS of_all
+		SELECT latest.lang, count(*) AS posts, sum(count(*)) FILTER (WHERE latest.lang <> '') OVER () AS of_all
 		FROM (
 			(SELECT CASE WHEN p.lang_guessed OR p.deleted_at IS NOT NULL OR NOT (p.is_public OR p.is_protected) THEN '' ELSE p.lang END AS lang
 			FROM posts p WHERE w.author <> 0 AND p.author_id = w.author ORDER BY p.id DESC LIMIT @latest)

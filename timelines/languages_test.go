@@ -101,12 +101,19 @@ func TestGuessedLanguages(t *testing.T) {
 	w.post(ann, english)
 	w.same("and now and then English", w.langOf(w.post(ann, short).PostID), "en")
 
-	// Guesses are no reason for guesses.
+	// Short texts take nothing from the language of the others, however many they are.
 	w.post(bob, english)
 	for range 12 {
 		w.post(bob, short)
 	}
-	w.same("one of thirteen is too few", w.langOf(w.post(bob, short).PostID), "")
+	w.same("one sure among thirteen", w.langOf(w.post(bob, short).PostID), "en")
+	// A language that the author hardly ever writes in is no usual one.
+	fay := w.user("fay")
+	w.post(fay, english)
+	for i := range 12 {
+		w.post(fay, fmt.Sprint(russian, " ", i))
+	}
+	w.same("one English among thirteen", w.langOf(w.post(fay, short).PostID), "")
 
 	// The group's, if the author has none.
 	w.group(ann, "club", Public)
