@@ -20,7 +20,7 @@ run: postgresql build
 	./bin/riverrun serve
 
 test: postgresql chromium
-	$(GO) test $(LONGEST) ./...
+	$(GO) test -timeout 20m $(LONGEST) ./...
 
 mutants: postgresql
 	$(GO) run ./cmd/mutants

@@ -138,6 +138,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 // What stands around a page is not taken from that of another person who signs in
 // elsewhere in the same browser.
 func TestAnotherPersonsHeadInBrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")

@@ -19,6 +19,7 @@ import (
 )
 
 func TestUnfoldedCommentsStay(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann := s.person("ann")
@@ -62,6 +63,7 @@ func (b *tab) equalsReloadUnfolded(code string, n int) {
 }
 
 func TestFormsInPlace(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann := s.person("ann")
@@ -186,6 +188,7 @@ func (b *tab) plainSignIn() {
 // What is written while a form is on its way stays, and what is sent meanwhile
 // has its turn.
 func TestWritingOnWhileSending(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	s.person("ann")
@@ -288,6 +291,7 @@ func TestRepliesTakenBackInBrowser(t *testing.T) {
 
 // A double click is one click, also where the first half took away what was under it.
 func TestDoubleClicks(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")

@@ -13,6 +13,7 @@ import (
 )
 
 func TestTwoBrowsers(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -78,6 +79,7 @@ func TestTwoBrowsers(t *testing.T) {
 }
 
 func TestPatchesDisturbNobody(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -140,6 +142,7 @@ func TestPatchesDisturbNobody(t *testing.T) {
 }
 
 func TestBrowserComesBack(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann := s.person("ann")
@@ -179,6 +182,7 @@ func TestBrowserComesBack(t *testing.T) {
 }
 
 func TestSignOutElsewhere(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -197,6 +201,7 @@ func TestSignOutElsewhere(t *testing.T) {
 }
 
 func TestBusyPageEqualsReload(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -238,6 +243,7 @@ func TestBusyPageEqualsReload(t *testing.T) {
 
 // The way to older entries is offered as long as there are any.
 func TestOlderComesAndGoes(t *testing.T) {
+	t.Parallel()
 	s := newLiveSite(t, nil)
 	ann := s.person("ann")
 	b := s.tab(chromium(t), "reader")

@@ -10,6 +10,7 @@ import (
 // On a phone the head of a page is two lines, whatever is in it; all of it can be
 // reached without a script, and touched.
 func TestHeadOnAPhone(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	s.person("ann")
@@ -58,6 +59,7 @@ func TestHeadOnAPhone(t *testing.T) {
 // The unfolded destinations of a post can all be read and chosen, however many and
 // however long: on a phone as on a desk.
 func TestDestinationsUnfolded(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann := s.person("ann").visitor()

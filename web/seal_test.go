@@ -145,6 +145,7 @@ func TestHeaderFollows(t *testing.T) {
 
 // In a browser the tab goes, and comes back.
 func TestTabsInBrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann := s.person("ann")
@@ -182,6 +183,7 @@ func TestTabsInBrowser(t *testing.T) {
 // In a browser the badge of an account's level follows, and what is said of who has
 // just closed it goes; what is unfolded there stays so.
 func TestHeaderInBrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann := s.person("ann")
@@ -221,6 +223,7 @@ func TestHeaderInBrowser(t *testing.T) {
 // A post's own page is called as the post begins now: what was edited away stays
 // nowhere.
 func TestPostTitleFollows(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann := s.person("ann")

@@ -465,6 +465,7 @@ func TestSearchSocketOfNothing(t *testing.T) {
 }
 
 func TestSearchInABrowser(t *testing.T) {
+	t.Parallel()
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
