@@ -19,8 +19,8 @@ import (
 // no change is between the two.
 //
 // For each state it is a probe of the index for fetching, in whose order those that wait
-// come oldest first, and one of the notes' key. What is younger is passed over: a
-// moment's changes.
+// come oldest first, and one of the notes' key. Younger changes are passed over;
+// there are few of them.
 func Behind(ctx context.Context, pool *pgxpool.Pool, than time.Duration) (bool, error) {
 	var is bool
 	args := pgx.StrictNamedArgs{"queue": queueNow, "priority": priorityDistribute, "than": than}

@@ -50,7 +50,7 @@ func TestBehindCountsUndoneJobs(t *testing.T) {
 	t.Parallel()
 	pool := prepareParallel(t)
 	const aged = `UPDATE queue.river_job SET created_at = now() - interval '10 seconds', state = $1, scheduled_at = now() + $2`
-	// What is not a distribute job puts nobody behind.
+	// Only a distribute job puts anybody behind.
 	announce(t, pool, timelines.Unbumped{PostID: 1}, timelines.Upkeep{}, timelines.Replace{Everybody: true})
 	if _, err := pool.Exec(t.Context(), aged, "available", time.Duration(0)); err != nil {
 		t.Fatal(err)
@@ -133,8 +133,8 @@ func prepareParallel(t testing.TB) *pgxpool.Pool {
 	return pool
 }
 
-// What is asked of the jobs' table every other second, and when a page is opened, reads
-// what is undone and not the many that are done.
+// The questions asked of the jobs' table every other second, and when a page is opened,
+// read the undone jobs and not the many that are done.
 func TestUndoneJobsAreFoundAmongMany(t *testing.T) {
 	t.Parallel()
 	pool := prepareParallel(t)

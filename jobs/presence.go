@@ -175,8 +175,8 @@ func leave(conn *pgx.Conn) {
 // job, and the locks are read later than the snapshot that shows the job is taken: a
 // living node's lock is seen.
 //
-// Of the running jobs there are as many as workers; the index for fetching begins with
-// the state.
+// There are no more running jobs than workers, and the index for fetching begins with the
+// state.
 const takeOver = `
 	WITH alive AS (
 		SELECT (classid::bigint << 32) | objid::bigint AS key FROM pg_locks

@@ -41,7 +41,7 @@ func startHeld(t *testing.T, pool *pgxpool.Pool, every time.Duration) *held {
 	return h
 }
 
-// die does to the node what its end would do to its sign of life. What it works goes on
+// die does to the node what its end would do to its sign of life. Its running job goes on
 // until it is released, but it has no worker to fetch more.
 func (h *held) die() { h.alive.stop() }
 
