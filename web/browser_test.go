@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,9 +18,31 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// chromium starts a real browser for a test. Its absence is a failure.
+// shared is the one Chromium of the package's tests: to start it takes two seconds of a
+// processor.
+var shared struct {
+	sync.Mutex
+	browser context.Context // nil until a test asks for it
+	close   func() error
+}
+
+// chromium returns a real browser, in which each tab has cookies of its own. Its absence
+// is a failure.
 func chromium(t *testing.T) context.Context {
 	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.browser == nil {
+		browser, end, err := startChromium()
+		if err != nil {
+			t.Fatalf("starting Chromium: %v", err)
+		}
+		shared.browser, shared.close = browser, end
+	}
+	return shared.browser
+}
+
+func startChromium() (browser context.Context, end func() error, err error) {
 	path := os.Getenv("RIVERRUN_TEST_CHROMIUM")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if found, err := exec.LookPath(name); path == "" && err == nil {
@@ -27,25 +50,34 @@ func chromium(t *testing.T) context.Context {
 		}
 	}
 	if path == "" {
-		t.Fatal("no Chromium found; install it (apt-get install chromium) or name it in RIVERRUN_TEST_CHROMIUM")
+		return nil, nil, errors.New("none found; install it (apt-get install chromium) or name it in RIVERRUN_TEST_CHROMIUM")
 	}
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
 		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
 		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 900),
 	)
-	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
+	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
 	browser, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(func() {
-		if err := chromedp.Cancel(browser); err != nil {
-			t.Errorf("closing Chromium: %v", err)
-		}
+	end = func() error {
+		err := chromedp.Cancel(browser)
 		cancel()
-	})
-	if err := chromedp.Do(browser); err != nil {
-		t.Fatalf("starting Chromium: %v", err)
+		cancelAllocator()
+		return err
 	}
-	return browser
+	if err := chromedp.Do(browser); err != nil {
+		return nil, nil, errors.Join(err, end())
+	}
+	return browser, end, nil
+}
+
+// closeChromium ends it after the last test.
+func closeChromium() error {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.close == nil {
+		return nil
+	}
+	return shared.close()
 }
 
 // tab is one person's browser: cookies of its own, one page.

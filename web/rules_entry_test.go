@@ -169,11 +169,11 @@ func countIn(text, pattern string) int {
 	if !known {
 		form, _ = patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
 	}
-	m := form.(*regexp.Regexp).FindStringSubmatch(text)
-	if m == nil {
-		return 0
+	n := 0
+	for _, m := range form.(*regexp.Regexp).FindAllStringSubmatch(text, -1) {
+		one, _ := strconv.Atoi(m[1])
+		n += one
 	}
-	n, _ := strconv.Atoi(m[1])
 	return n
 }
 

@@ -52,13 +52,13 @@ type server struct {
 // hand a value from TestMain to tests.
 var running *server
 
-// Main runs the tests with a server to make databases in and exits. A package's
-// TestMain calls it and does nothing after.
-func Main(m *testing.M) {
-	os.Exit(run(m))
+// Main runs the tests with a server to make databases in, calls what is to be done after
+// the last of them, and exits. A package's TestMain calls it and does nothing after.
+func Main(m *testing.M, after ...func() error) {
+	os.Exit(run(m, after))
 }
 
-func run(m *testing.M) (code int) {
+func run(m *testing.M, after []func() error) (code int) {
 	ctx := context.Background()
 	fail := func(doing string, err error) {
 		fmt.Fprintf(os.Stderr, "testdb: %s: %v\n", doing, err)
@@ -92,7 +92,13 @@ func run(m *testing.M) (code int) {
 		}
 	}()
 	running = s
-	return m.Run()
+	code = m.Run()
+	for _, end := range after {
+		if err := end(); err != nil {
+			fail("after the tests", err)
+		}
+	}
+	return code
 }
 
 func startCluster(ctx context.Context) (_ *localpg.Cluster, dir string, err error) {
