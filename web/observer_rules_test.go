@@ -261,7 +261,11 @@ func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
 	least, most := bounds(f, s, f.comments[p], func(at instant, c *writing, so bool) bool {
 		return c.text.each(at, func(text string) bool { return (text != "") == so })
 	})
-	return miscount(s, p, "comments", len(commentIDs.FindAllString(text, -1))+countIn(text, `(\d+) more comments?`), least, most)
+	said := len(commentIDs.FindAllString(text, -1))
+	for _, folded := range countsIn(text, `(\d+) more comments?`) { // several on the page of mentions
+		said += folded
+	}
+	return miscount(s, p, "comments", said, least, most)
 }
 
 // judgeHearts says whether a comment is said to be liked by more, or fewer, than the

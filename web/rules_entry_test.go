@@ -161,20 +161,28 @@ func (c *ruleCheck) likes(a *answer, r *ruleRow, text string, full bool) {
 	}
 }
 
-// patterns are those of countIn, compiled once.
+// patterns are those of countsIn, compiled once.
 var patterns sync.Map
 
+// countIn is the first number that the pattern finds, 0 without one.
 func countIn(text, pattern string) int {
+	all := countsIn(text, pattern)
+	if len(all) == 0 {
+		return 0
+	}
+	return all[0]
+}
+
+func countsIn(text, pattern string) (all []int) {
 	form, known := patterns.Load(pattern)
 	if !known {
 		form, _ = patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
 	}
-	n := 0
 	for _, m := range form.(*regexp.Regexp).FindAllStringSubmatch(text, -1) {
-		one, _ := strconv.Atoi(m[1])
-		n += one
+		n, _ := strconv.Atoi(m[1])
+		all = append(all, n)
 	}
-	return n
+	return all
 }
 
 // comments: all, or the first and the last two; those of whom the viewer does not
