@@ -8,7 +8,7 @@ func BenchmarkChange(b *testing.B) {
 	w := newTown(b)
 	bob, ann := w.user("bob"), w.user("ann")
 	plain, crowded := w.post(bob, "hello"), w.post(bob, "hello")
-	w.crowd(crowded.PostID, 5000)
+	w.crowd(crowded.PostID, large(5000))
 	w.exec(`VACUUM ANALYZE`)
 	w.pool.Reset()
 	like := func(code string) {

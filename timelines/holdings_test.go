@@ -72,7 +72,7 @@ func BenchmarkHoldings(b *testing.B) {
 	w := newTown(b)
 	bob := w.user("bob")
 	first := w.post(bob, "hello")
-	w.crowd(first.PostID, 5000)
+	w.crowd(first.PostID, large(5000))
 	for range 25 {
 		w.exec(`
 			INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)

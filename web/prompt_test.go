@@ -208,7 +208,10 @@ func TestPagesCloseWithinASecond(t *testing.T) {
 // What a level opens comes to the pages of all who are not signed in, each page a
 // river to be built anew: ms/page is the time until the last has it, by their number.
 func BenchmarkOpensToManyPages(b *testing.B) {
-	const many = 100
+	many := 100
+	if testing.Short() { // to see that it runs
+		many = 10
+	}
 	w := newObserved(b, true, 1)
 	s := w.nodes[0]
 	ann := s.person("ann")
