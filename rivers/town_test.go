@@ -46,7 +46,9 @@ func (w *town) AnnounceTx(_ context.Context, _ pgx.Tx, events ...timelines.Event
 func newTown(t testing.TB) *town {
 	t.Helper()
 	w := &town{t: t, ctx: context.Background(), db: testdb.New(t)}
-	w.store = timelines.Open(w.db.Primary, w, timelines.DefaultOptions())
+	options := timelines.DefaultOptions()
+	options.HashCost = timelines.HashCost{MemoryKiB: 64, Passes: 1, Threads: 1} // people sign up fast
+	w.store = timelines.Open(w.db.Primary, w, options)
 	w.rivers = w.node()
 	return w
 }

@@ -36,10 +36,11 @@ type town struct {
 	depth int
 }
 
-// options are such that few people make a post one of the best.
+// options are such that few people make a post one of the best, and sign up fast.
 var options = func() timelines.Options {
 	o := timelines.DefaultOptions()
 	o.BestOf, o.MostFaved = 3, 2
+	o.HashCost = timelines.HashCost{MemoryKiB: 64, Passes: 1, Threads: 1}
 	return o
 }()
 

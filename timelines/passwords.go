@@ -24,15 +24,16 @@ const (
 	MaxPasswordRunes = 200
 )
 
-// cost is what one argon2id hash takes: OWASP's first recommendation. A stored
-// hash carries its own, so that raising this one later breaks no password.
-type cost struct {
-	memory  uint32 // KiB
-	time    uint32 // passes
-	threads uint8
+// HashCost is what one argon2id hash of a password takes. A stored hash carries its
+// own, so that raising this one later breaks no password.
+type HashCost struct {
+	MemoryKiB uint32
+	Passes    uint32
+	Threads   uint8
 }
 
-var presentCost = cost{memory: 19 * 1024, time: 2, threads: 1}
+// recommendedCost is OWASP's first recommendation.
+var recommendedCost = HashCost{MemoryKiB: 19 * 1024, Passes: 2, Threads: 1}
 
 const (
 	saltBytes = 16
@@ -63,7 +64,7 @@ func newHashing() hashing {
 
 // derive hashes the password, waiting for a slot as long as ctx lives; ErrBusy if too
 // many wait already.
-func (s *Store) derive(ctx context.Context, password string, salt []byte, c cost, length uint32) ([]byte, error) {
+func (s *Store) derive(ctx context.Context, password string, salt []byte, c HashCost, length uint32) ([]byte, error) {
 	select {
 	case s.hashing.inside <- struct{}{}:
 	default:
@@ -77,7 +78,7 @@ func (s *Store) derive(ctx context.Context, password string, salt []byte, c cost
 	}
 	defer func() { <-s.hashing.slots }()
 	// One keyboard composes an accented letter, another sends it in two parts.
-	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, c.time, c.memory, c.threads, length), nil
+	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, c.Passes, c.MemoryKiB, c.Threads, length), nil
 }
 
 // maxGuessed is how much of a password is looked at, in characters, for how easily it is
@@ -129,12 +130,12 @@ func checkPassword(password string, about ...string) error {
 func (s *Store) hashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
-	sum, err := s.derive(ctx, password, salt, presentCost, hashBytes)
+	sum, err := s.derive(ctx, password, salt, s.opts.HashCost, hashBytes)
 	if err != nil {
 		return "", err
 	}
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version,
-		presentCost.memory, presentCost.time, presentCost.threads,
+		s.opts.HashCost.MemoryKiB, s.opts.HashCost.Passes, s.opts.HashCost.Threads,
 		phc.EncodeToString(salt), phc.EncodeToString(sum)), nil
 }
 
@@ -146,7 +147,7 @@ func (s *Store) verifyPassword(ctx context.Context, password, hash string) (bool
 		password, hash = "", "" // nobody's; and not a megabyte to hash
 	}
 	if hash == "" {
-		_, err := s.derive(ctx, password, make([]byte, saltBytes), presentCost, hashBytes)
+		_, err := s.derive(ctx, password, make([]byte, saltBytes), s.opts.HashCost, hashBytes)
 		return false, err
 	}
 	c, salt, want, err := parseHash(hash)
@@ -162,7 +163,7 @@ func (s *Store) verifyPassword(ctx context.Context, password, hash string) (bool
 
 // parseHash reads a PHC string. An error is a fault in the database, never the
 // visitor's.
-func parseHash(hash string) (c cost, salt, sum []byte, err error) {
+func parseHash(hash string) (c HashCost, salt, sum []byte, err error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
 		return c, nil, nil, fmt.Errorf("stored password hash: not argon2id")
@@ -171,10 +172,10 @@ func parseHash(hash string) (c cost, salt, sum []byte, err error) {
 	if _, err := fmt.Sscanf(parts[2], "v=%d", &version); err != nil || version != argon2.Version {
 		return c, nil, nil, fmt.Errorf("stored password hash: version %q", parts[2])
 	}
-	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.memory, &c.time, &c.threads); err != nil {
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.MemoryKiB, &c.Passes, &c.Threads); err != nil {
 		return c, nil, nil, fmt.Errorf("stored password hash: cost %q: %w", parts[3], err)
 	}
-	if c.time < 1 || c.threads < 1 || c.memory > 1<<20 {
+	if c.Passes < 1 || c.Threads < 1 || c.MemoryKiB > 1<<20 {
 		return c, nil, nil, fmt.Errorf("stored password hash: cost %q", parts[3])
 	}
 	if salt, err = phc.DecodeString(parts[4]); err != nil {

@@ -25,7 +25,7 @@ func TestPasswordHash(t *testing.T) {
 		t.Errorf("the same password again: got %q, %v; want another salt", other, err)
 	}
 	const cheap = "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$" // made when computers were slower
-	old, err := s.derive(t.Context(), "correct horse", []byte("somesalt"), cost{64, 1, 1}, 32)
+	old, err := s.derive(t.Context(), "correct horse", []byte("somesalt"), HashCost{64, 1, 1}, 32)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +217,7 @@ func TestParseHashRefusesNonsense(t *testing.T) {
 func TestGuessingIsBounded(t *testing.T) {
 	const signs = "1<{85!2+[037$94|(@%6"
 	began := time.Now()
-	argon2.IDKey([]byte(signs), make([]byte, saltBytes), presentCost.time, presentCost.memory, presentCost.threads, hashBytes)
+	argon2.IDKey([]byte(signs), make([]byte, saltBytes), recommendedCost.Passes, recommendedCost.MemoryKiB, recommendedCost.Threads, hashBytes)
 	hash := time.Since(began)
 	for _, password := range []string{signs + signs, signs[:maxRespelled], signs[:maxRespelled+1]} {
 		began := time.Now()

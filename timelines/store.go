@@ -32,11 +32,17 @@ type Options struct {
 	// for it to stand in best-of, MostFaved how many must keep it to stand in
 	// most-faved.
 	BestOf, MostFaved int
+	// HashCost is what the hash of a new password takes. Less than the default is for
+	// tests alone.
+	HashCost HashCost
 }
 
 // DefaultOptions returns the rules in force where nothing is set.
 func DefaultOptions() Options {
-	return Options{LocalBumpMaxAge: 30 * 24 * time.Hour, SessionAge: 90 * 24 * time.Hour, BestOf: 5, MostFaved: 5}
+	return Options{
+		LocalBumpMaxAge: 30 * 24 * time.Hour, SessionAge: 90 * 24 * time.Hour, BestOf: 5, MostFaved: 5,
+		HashCost: recommendedCost,
+	}
 }
 
 // Open returns the store behind pool. Every change is announced through

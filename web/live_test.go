@@ -56,6 +56,16 @@ func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*hubConfig))
 	return newNode(t, testdb.New(t), 0, opts, change)
 }
 
+// storeOptions are those of production, but that a password takes next to nothing where
+// nothing is measured: people sign up in every test.
+func storeOptions(t testing.TB) timelines.Options {
+	o := timelines.DefaultOptions()
+	if _, measures := t.(*testing.B); !measures {
+		o.HashCost = timelines.HashCost{MemoryKiB: 64, Passes: 1, Threads: 1}
+	}
+	return o
+}
+
 // newNode starts another node on the stores of a site, with that bound on waiting for
 // them.
 func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*hubConfig)) *liveSite {
@@ -63,7 +73,7 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	ctx := t.Context()
 	s := &liveSite{t: t, db: db}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s.store = timelines.Open(s.db.Primary, nil, timelines.DefaultOptions())
+	s.store = timelines.Open(s.db.Primary, nil, storeOptions(t))
 	s.rivers = rivers.Open(s.db.Secondary, s.store, log, opts)
 	s.tiers = tiers.New(tiers.Config{Timelines: s.store, Rivers: s.rivers, Secondary: s.db.Secondary, Log: log})
 	s.http = httptest.NewUnstartedServer(nil)

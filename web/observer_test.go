@@ -178,7 +178,7 @@ func (w *observed) addNode() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := timelines.DefaultOptions()
+	options := storeOptions(t)
 	options.BestOf, options.MostFaved = 2, 2
 	primary, secondary := testdb.Open(t, w.db.PrimaryURL), testdb.Open(t, w.db.SecondaryURL)
 	n := &liveSite{t: t, db: w.db}

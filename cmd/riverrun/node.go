@@ -62,12 +62,10 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 		return nil, err
 	}
 	figures := newFigures()
-	n.timelines = timelines.Open(n.stores.primary, announcer, timelines.Options{
-		LocalBumpMaxAge: c.localBumpMaxAge,
-		BestOf:          c.bestOf,
-		MostFaved:       c.mostFaved,
-		SessionAge:      c.sessionAge,
-	})
+	options := timelines.DefaultOptions()
+	options.LocalBumpMaxAge, options.SessionAge = c.localBumpMaxAge, c.sessionAge
+	options.BestOf, options.MostFaved = c.bestOf, c.mostFaved
+	n.timelines = timelines.Open(n.stores.primary, announcer, options)
 	n.rivers = rivers.Open(n.stores.secondary, n.timelines, n.log, rivers.Options{
 		GraceHome: c.graceHome,
 		Grace:     c.grace,
