@@ -252,7 +252,8 @@ func (s *liveSite) postID(code string) int64 {
 // A page that shows all its viewer may see of a river is told nothing when it is
 // compared, though the river holds more than a page.
 func TestWholePagesAreQuiet(t *testing.T) {
-	w := newLongTown(t, nil)
+	counted := &countedRivers{}
+	w := newLongTown(t, func(c *hubConfig) { counted.riverSource, c.rivers = c.rivers, counted })
 	for range 10 {
 		w.cat.post("from cat")
 	}
@@ -265,7 +266,9 @@ func TestWholePagesAreQuiet(t *testing.T) {
 	await(t, "the first word to be counted", func() bool { return figure(t, frames) > 0 })
 	was := figure(t, frames)
 	for range 3 {
+		before := counted.answered.Load()
 		w.beat <- time.Now()
+		await(t, "the first page, and a visit that finds nothing below it", func() bool { return counted.answered.Load() == before+2 })
 	}
 	if told := w.fence(w.bob, w.everything, g)[0]; len(told) > 0 || figure(t, frames) != was {
 		t.Errorf("told %q and %v times that this is all", told, figure(t, frames)-was)

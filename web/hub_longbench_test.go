@@ -13,25 +13,25 @@ import (
 	"riverrun/timelines"
 )
 
-// countedRivers counts what a hub asks; each is one statement while the river is warm.
+// countedRivers counts what a hub was answered; each is one statement while the river is warm.
 type countedRivers struct {
 	riverSource
-	asked atomic.Int64
+	answered atomic.Int64
 }
 
 func (c *countedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, at rivers.Cursor) (*rivers.Page, error) {
-	c.asked.Add(1)
+	defer c.answered.Add(1)
 	return c.riverSource.Visit(ctx, v, n, at)
 }
 
 func (c *countedRivers) Fronts(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
-	c.asked.Add(1)
+	defer c.answered.Add(1)
 	return c.riverSource.Fronts(ctx, w)
 }
 
 func (c *countedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
 	if len(posts) > 0 { // without, it is the beat's
-		c.asked.Add(1)
+		defer c.answered.Add(1)
 	}
 	return c.riverSource.Flush(ctx, w, posts)
 }
@@ -64,7 +64,7 @@ func BenchmarkCompare(b *testing.B) {
 				}
 				sockets := s.server.hub.metric.sockets
 				await(b, "the sockets of before to end", func() bool { return figure(b, sockets) == float64(pages) })
-				before := counted.asked.Load()
+				before := counted.answered.Load()
 				for b.Loop() {
 					want := figure(b, same) + float64(pages)
 					beat <- time.Now()
@@ -72,7 +72,7 @@ func BenchmarkCompare(b *testing.B) {
 						runtime.Gosched()
 					}
 				}
-				b.ReportMetric(float64(counted.asked.Load()-before)/float64(b.N*pages), "statements/page")
+				b.ReportMetric(float64(counted.answered.Load()-before)/float64(b.N*pages), "statements/page")
 				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*pages), "us/page")
 			})
 		}
