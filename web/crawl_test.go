@@ -17,6 +17,7 @@ import (
 // TestCrawl follows every link of every page, signed in and not: nothing breaks
 // and nothing leads nowhere.
 func TestCrawl(t *testing.T) {
+	t.Parallel()
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna"), s.person("bob")
 	s.person("closed").visitor().post("/settings/access", "level", "private")
@@ -82,6 +83,7 @@ func isForm(address string) bool {
 
 // TestBadInput: whatever is sent, the answer is the sender's fault.
 func TestBadInput(t *testing.T) {
+	t.Parallel()
 	s := newLiveSite(t, nil)
 	p := s.person("anna")
 	code := p.post("Hello").Code

@@ -183,6 +183,7 @@ func TestLongPagesShowWhatOpens(t *testing.T) {
 
 // A whole page's worth in a row that comes back in the midst of a long page is on it too.
 func TestLongPagesShowAllThatOpens(t *testing.T) {
+	t.Parallel()
 	w := newLongTown(t, nil)
 	for i := range 3 * rivers.PageSize {
 		by := w.bob
@@ -206,6 +207,7 @@ func TestLongPagesShowAllThatOpens(t *testing.T) {
 // A page that let go of its lower end, but for an entry that somebody writes on, is not
 // brought what stands between: neither when it is compared nor when that changes.
 func TestDroppedEntriesStayOff(t *testing.T) {
+	t.Parallel()
 	w := newLongTown(t, nil)
 	g := w.grownByOlder()
 	kept, between := w.codes[70-40], w.codes[70-30]
@@ -278,6 +280,7 @@ func TestWholePagesAreQuiet(t *testing.T) {
 // A page that reaches below the depth to which its river is kept is a long page like any
 // other.
 func TestLongPagesBeyondTheDepth(t *testing.T) {
+	t.Parallel()
 	const depth, size = 150, 170 // the least depth, which a first build fills
 	opts := rivers.DefaultOptions()
 	opts.Depth = depth

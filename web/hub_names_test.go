@@ -36,6 +36,7 @@ func (p *person) at(s *liveSite) *person {
 // Open pages call people as a reload would, wherever they name them and whichever node
 // heard of it: the author, who commented, who likes it, why it is there, where it stands.
 func TestNamesFollow(t *testing.T) {
+	t.Parallel()
 	// No comparison comes to help, and no beat: the clock is heard to move.
 	quiet := func(c *hubConfig) { c.beat = make(chan time.Time) }
 	here := newLiveSite(t, quiet)
@@ -112,6 +113,7 @@ func TestNamesFollow(t *testing.T) {
 // Those who like a post stand in the order that a reload has, as their reader begins and
 // ceases to follow them, and as they like it and cease to.
 func TestLikersFollow(t *testing.T) {
+	t.Parallel()
 	s := newLiveSite(t, func(c *hubConfig) { c.beat = make(chan time.Time) })
 	ann, bob := s.person("ann"), s.person("bob")
 	post := bob.post("liked by many")

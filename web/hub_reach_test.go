@@ -55,6 +55,7 @@ func (r *farRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name
 // client that claims to show what there is not makes the server read no more than the first
 // page.
 func TestLongPagesAreTold(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct {
 		name    string
 		page    string
@@ -112,6 +113,7 @@ func TestLongPagesAreTold(t *testing.T) {
 // doing so when it is compared with a first page: what comes back below all it shows is
 // on it, whether its reader hid it or its author went away for a while.
 func TestWholePagesStayWhole(t *testing.T) {
+	t.Parallel()
 	everything := func(p *person) rivers.Name {
 		return rivers.Name{UserID: p.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	}

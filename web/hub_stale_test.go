@@ -61,6 +61,7 @@ func (h *slowHub) renderEntry(ctx context.Context, l look, n rivers.Name, sets *
 // No frame that is begun more than a second after a change was acknowledged shows what the
 // change took away: not on any page, and wherever that second went.
 func TestNoFrameIsOld(t *testing.T) {
+	t.Parallel()
 	slow := &slowHub{}
 	s := newLiveSite(t, func(c *hubConfig) {
 		slow.riverSource, slow.hubPages = c.rivers, c.pages

@@ -333,6 +333,7 @@ func TestManyDestinations(t *testing.T) {
 }
 
 func TestUnfolding(t *testing.T) {
+	t.Parallel()
 	s := newLiveSite(t, nil)
 	anna := s.person("anna")
 	code := anna.post("Much discussed").Code
