@@ -161,24 +161,30 @@ func (c *ruleCheck) likes(a *answer, r *ruleRow, text string, full bool) {
 	}
 }
 
-// patterns are those of countsIn, compiled once.
+// patterns are those of countIn and countsIn, compiled once.
 var patterns sync.Map
 
-// countIn is the first number that the pattern finds, 0 without one.
-func countIn(text, pattern string) int {
-	all := countsIn(text, pattern)
-	if len(all) == 0 {
-		return 0
-	}
-	return all[0]
-}
-
-func countsIn(text, pattern string) (all []int) {
+func patternOf(pattern string) *regexp.Regexp {
 	form, known := patterns.Load(pattern)
 	if !known {
 		form, _ = patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
 	}
-	for _, m := range form.(*regexp.Regexp).FindAllStringSubmatch(text, -1) {
+	return form.(*regexp.Regexp)
+}
+
+// countIn is the first number that the pattern finds, 0 without one.
+func countIn(text, pattern string) int {
+	m := patternOf(pattern).FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1])
+	return n
+}
+
+// countsIn are all numbers that the pattern finds.
+func countsIn(text, pattern string) (all []int) {
+	for _, m := range patternOf(pattern).FindAllStringSubmatch(text, -1) {
 		n, _ := strconv.Atoi(m[1])
 		all = append(all, n)
 	}

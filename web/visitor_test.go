@@ -21,6 +21,14 @@ type visitor struct {
 	header http.Header
 }
 
+// plainly carries what is not compressed: that takes its time twice, and the tests of
+// compression ask for it themselves.
+var plainly = func() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	t.DisableCompression = true
+	return t
+}()
+
 func (s *liveSite) visitor() *visitor {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
@@ -28,7 +36,7 @@ func (s *liveSite) visitor() *visitor {
 		s.t.Fatal(err)
 	}
 	return &visitor{t: s.t, base: s.http.URL, header: http.Header{}, client: &http.Client{
-		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: plainly, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
