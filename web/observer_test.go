@@ -91,9 +91,10 @@ type observed struct {
 	t     testing.TB
 	seed  uint64
 	scale int
-	// acts and looks are observedActs and observedLooks, or a third of them with -short.
-	acts, looks int
-	db          *testdb.DB
+	// seeds, acts and looks are observedSeeds, observedActs and observedLooks, or a third of
+	// them with -short.
+	seeds, acts, looks int
+	db                 *testdb.DB
 	facts       *facts
 	nodes       []*liveSite
 	lively      bool             // jobs and bus run
@@ -149,10 +150,10 @@ func newObserved(t testing.TB, lively bool, nodes int) *observed {
 	w := &observed{
 		t: t, seed: seed, scale: scale, lively: lively, db: testdb.New(t), facts: newFacts(),
 		gates: map[string]*sync.Mutex{}, serve: map[*liveSite]*timedRivers{},
-		acts: observedActs, looks: observedLooks,
+		seeds: observedSeeds, acts: observedActs, looks: observedLooks,
 	}
 	if testing.Short() {
-		w.acts, w.looks = w.acts/3, w.looks/3
+		w.seeds, w.acts, w.looks = w.seeds/3, w.acts/3, w.looks/3
 	}
 	if err := jobs.Migrate(t.Context(), w.db.Primary); err != nil {
 		t.Fatal(err)
@@ -304,7 +305,7 @@ func (w *observed) populate() {
 	for _, r := range w.people {
 		all.Go(func() {
 			a := w.actor(r, w.nodes[:1])
-			for range observedSeeds {
+			for range w.seeds {
 				a.write()
 				a.comment()
 				a.like()
