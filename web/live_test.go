@@ -375,17 +375,21 @@ func (g *page) say(v any) {
 	}
 }
 
-// read takes the next frame and applies it.
+// read takes the next frame and applies it. Signs of life are none: who waits for a frame
+// that does not come must not wait for ever.
 func (g *page) read() (frame, error) {
 	ctx, cancel := context.WithTimeout(g.t.Context(), patience)
 	defer cancel()
-	_, message, err := g.conn.Read(ctx)
-	if err != nil {
-		return frame{}, err
-	}
-	var f frame
-	if err := json.Unmarshal(message, &f); err != nil {
-		return frame{}, fmt.Errorf("frame %s: %w", message, err)
+	f := frame{T: "beat"}
+	for f.T == "beat" {
+		_, message, err := g.conn.Read(ctx)
+		if err != nil {
+			return frame{}, err
+		}
+		f = frame{}
+		if err := json.Unmarshal(message, &f); err != nil {
+			return frame{}, fmt.Errorf("frame %s: %w", message, err)
+		}
 	}
 	g.frames++
 	switch f.T {
