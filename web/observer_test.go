@@ -95,12 +95,12 @@ type observed struct {
 	// them with -short.
 	seeds, acts, looks int
 	db                 *testdb.DB
-	facts       *facts
-	nodes       []*liveSite
-	lively      bool             // jobs and bus run
-	beat        <-chan time.Time // of the nodes' hubs; nil: each second
-	people      []*resident
-	groups      []string
+	facts              *facts
+	nodes              []*liveSite
+	lively             bool             // jobs and bus run
+	beat               <-chan time.Time // of the nodes' hubs; nil: each second
+	people             []*resident
+	groups             []string
 	// gates are held by whoever changes who may read an account's places.
 	gates map[string]*sync.Mutex
 	serve map[*liveSite]*timedRivers
