@@ -31,8 +31,8 @@ func Behind(ctx context.Context, pool *pgxpool.Pool, than time.Duration) (bool, 
 }
 
 // The first priority of the queue now is distribute's alone. The order within the states
-// keeps the server to the index whatever it believes of the table, which is mostly of
-// jobs that are done.
+// keeps the server to the index of a table which is mostly of jobs that are done. Only
+// where it believes that no job at all is that old does it read the table instead.
 const behind = `
 	SELECT EXISTS (
 		SELECT FROM unnest('{available,running,retryable,scheduled}'::queue.river_job_state[]) AS undone,

@@ -134,13 +134,14 @@ func prepareParallel(t testing.TB) *pgxpool.Pool {
 }
 
 // The questions asked of the jobs' table every other second, and when a page is opened,
-// read the undone jobs and not the many that are done.
+// read the undone jobs and not the many that are done, of the past day.
 func TestUndoneJobsAreFoundAmongMany(t *testing.T) {
 	t.Parallel()
 	pool := prepareParallel(t)
 	_, err := pool.Exec(t.Context(), `
-		INSERT INTO queue.river_job (args, kind, queue, priority, max_attempts, state, finalized_at, attempt, attempted_by)
-		SELECT '{}', 'distribute', 'now', 1, 1000, 'completed', now(), 1, '{gone}' FROM generate_series(1, 50000)`)
+		INSERT INTO queue.river_job (args, kind, queue, priority, max_attempts, state, created_at, finalized_at, attempt, attempted_by)
+		SELECT '{}', 'distribute', 'now', 1, 1000, 'completed', made, made, 1, '{gone}'
+		FROM generate_series(1, 50000) AS n, LATERAL (SELECT now() - n * interval '1.5 seconds') AS at (made)`)
 	if err != nil {
 		t.Fatal(err)
 	}

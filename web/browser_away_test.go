@@ -92,6 +92,7 @@ func TestFormsWhileServerIsAway(t *testing.T) {
 	}
 	eval[bool](b, fmt.Sprintf(press, box))
 	b.shows(first, "comments", "a comment to go on with, and on")
+	b.await("the box to be empty", fmt.Sprintf(`!document.querySelector('%s textarea').value`, box)) // the answer may come after the push
 	if got := eval[int](b, `document.querySelectorAll('.comment').length`); got != 2 {
 		t.Errorf("%d comments, want 2", got)
 	}
