@@ -32,8 +32,8 @@ type Options struct {
 	// for it to stand in best-of, MostFaved how many must keep it to stand in
 	// most-faved.
 	BestOf, MostFaved int
-	// HashCost is what the hash of a new password takes. Less than the default is for
-	// tests alone.
+	// HashCost is what the hash of a new password takes. It is no setting: less than the
+	// default is for tests alone.
 	HashCost HashCost
 }
 

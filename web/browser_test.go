@@ -32,7 +32,7 @@ func chromium(t *testing.T) context.Context {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
-	if shared.browser == nil {
+	if shared.browser == nil || shared.browser.Err() != nil { // none yet, or it crashed
 		browser, end, err := startChromium()
 		if err != nil {
 			t.Fatalf("starting Chromium: %v", err)
@@ -57,17 +57,17 @@ func startChromium() (browser context.Context, end func() error, err error) {
 		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 900),
 	)
 	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
-	browser, cancel := chromedp.NewContext(allocator)
-	end = func() error {
-		err := chromedp.Cancel(browser)
-		cancel()
+	browser, _ = chromedp.NewContext(allocator)
+	if err := chromedp.Do(browser); err != nil {
+		return nil, nil, err // to cancel would wait for a program that may never have run
+	}
+	return browser, func() error {
+		within, done := context.WithTimeout(browser, patience)
+		defer done()
+		err := chromedp.Cancel(within)
 		cancelAllocator()
 		return err
-	}
-	if err := chromedp.Do(browser); err != nil {
-		return nil, nil, errors.Join(err, end())
-	}
-	return browser, end, nil
+	}, nil
 }
 
 // closeChromium ends it after the last test.
@@ -94,8 +94,12 @@ type tab struct {
 // the content security policy included, fails the test.
 func (s *liveSite) tab(browser context.Context, name string) *tab {
 	s.t.Helper()
-	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
-	s.t.Cleanup(cancel)
+	ctx, _ := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	s.t.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil {
+			s.t.Errorf("%s: close the tab: %v", name, err)
+		}
+	})
 	b := &tab{t: s.t, site: s, ctx: ctx, name: name}
 	if err := chromedp.Do(ctx); err != nil {
 		s.t.Fatalf("%s: open a tab: %v", name, err)

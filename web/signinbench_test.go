@@ -20,6 +20,7 @@ func BenchmarkPageWhileACrowdSignsIn(b *testing.B) {
 				anna.post(fmt.Sprintf("post %d", i))
 			}
 			reader := anna.visitor()
+			reader.client.Transport = http.DefaultTransport // compressed, as browsers ask for pages
 			reader.get("/everything").wants(200)
 			done := make(chan struct{})
 			var all sync.WaitGroup

@@ -54,7 +54,6 @@ func timely(t *testing.T, ask func() *answer) *answer {
 // However a store is cut off, and however many ask it, a page and a form are answered in
 // time with 503, and the form's text stays.
 func TestSilentStores(t *testing.T) {
-	t.Parallel()
 	for _, which := range []string{"primary", "secondary"} {
 		t.Run(which, func(t *testing.T) {
 			s, primary, secondary := newRemoteSite(t)

@@ -21,7 +21,7 @@ type visitor struct {
 	header http.Header
 }
 
-// plainly carries what is not compressed: that takes its time twice, and the tests of
+// plainly does not ask for compression, which costs time on both sides; the tests of
 // compression ask for it themselves.
 var plainly = func() *http.Transport {
 	t := http.DefaultTransport.(*http.Transport).Clone()

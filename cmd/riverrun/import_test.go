@@ -352,6 +352,12 @@ func TestDemo(t *testing.T) {
 	if _, err := once(t, vars, "correct horse\n", "account", "create", "sam"); err != nil {
 		t.Fatal(err)
 	}
+	// What OWASP recommends; tests of other packages make cheaper hashes.
+	var hash string
+	err := db.Primary.QueryRow(t.Context(), `SELECT password_hash FROM credentials`).Scan(&hash)
+	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
+		t.Errorf("the password is kept as %q, %v", hash, err)
+	}
 	out, said, err := both(t, vars, "demo", "-password", "lower weir")
 	if err != nil || !onlyNames(said) || !strings.Contains(out, "password lower weir\n") || !strings.Contains(out, "  sam-2 ") {
 		t.Fatalf("demo: got %q, %q, %v", out, said, err)
