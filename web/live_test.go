@@ -72,7 +72,7 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	s.server, err = New(Config{
 		Timelines: s.store, Rivers: s.rivers, Tiers: s.tiers, Log: log,
 		URL:    "http://" + s.http.Listener.Addr().String(),
-		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1},
+		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
 
 		DatabaseTimeout: timeout,
 	})

@@ -190,7 +190,7 @@ func (w *observed) addNode() {
 	n.server, err = New(Config{
 		Timelines: n.store, Rivers: n.rivers, Tiers: n.tiers, Log: log,
 		URL:    "http://" + n.http.Listener.Addr().String(),
-		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1},
+		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
 	})
 	if err != nil {
 		t.Fatal(err)
