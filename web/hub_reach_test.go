@@ -179,6 +179,37 @@ func TestWholePagesStayWhole(t *testing.T) {
 	}
 }
 
+// A page that is whole goes on showing all that stands above its lowest entry, when what
+// comes back makes its river longer than a first page.
+func TestWholePagesKeepNoHoles(t *testing.T) {
+	t.Parallel()
+	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
+	oldest := bob.post("the oldest")
+	low := cat.post("almost the oldest")
+	for range rivers.PageSize - 1 {
+		bob.post("from bob")
+	}
+	high := cat.post("the newest")
+	s.followUp()
+	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	if _, err := s.rivers.Visit(t.Context(), ann.viewer, name, rivers.Cursor{}); err != nil {
+		t.Fatal(err)
+	}
+	cat.setAccess("", timelines.Private)
+	page := s.open(ann, "/everything")
+	if len(page.shown) != rivers.PageSize {
+		t.Fatalf("the page shows %d entries, want %d", len(page.shown), rivers.PageSize)
+	}
+	cat.setAccess("", timelines.Public)
+	s.server.hub.shardOf(name).ask([]int64{oldest.PostID})
+	page.until("ok", func(f frame) bool { return f.T == "ok" && page.shown[high.Code].HTML != "" })
+	if _, shows := page.shown[low.Code]; !shows {
+		t.Error("of two posts that came back the page lacks the one between two that it shows")
+	}
+	page.sameAsReload(s, ann, name)
+}
+
 // A page that is whole and no longer than a first one is told of what came below all it
 // shows, though nobody heard of it.
 func TestWholePagesHearOfWhatIsBelow(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"riverrun/rivers"
@@ -112,6 +113,9 @@ func (v *view) difference(ctx context.Context, f *front) (differed bool, err err
 		}
 		if first && (!v.more || v.floor.Top()) {
 			v.floor = last // it fit on a first page, or the client did not say where it ends
+			if low := v.lowestAbove(rivers.Cursor{Place: math.MinInt64}); !v.more && last.Above(low) {
+				v.floor = low // it fit there before what is above its lowest entries came back
+			}
 		}
 		if below || !f.page.More || !whole && !last.Above(v.floor) {
 			v.more, v.floor = below || f.page.More, last
