@@ -157,21 +157,23 @@ const entriesOf = `(page) => [...page.querySelectorAll('#river article')].slice(
 	return article.dataset.post + ' ' + copy.textContent.replace(/\s+/g, ' ');
 })`
 
-// equalsReload waits until the page shows what a reload would.
+// equalsReload waits until the page shows what a reload would, once its reader has asked
+// for what is new: entries that are looked at do not move by themselves.
 func (p *openedPage) equalsReload(t testing.TB) {
 	t.Helper()
-	const both = `fetch(location.href).then((r) => r.text()).then((html) => {
+	const both = `document.querySelector('#news button').click() ?? fetch(location.href).then((r) => r.text()).then((html) => {
 		return [(` + entriesOf + `)(new DOMParser().parseFromString(html, 'text/html')), (` + entriesOf + `)(document)];
 	})`
 	deadline := time.Now().Add(pagePatience)
+	var d string // of the last comparison
 	for {
 		ctx, cancel := context.WithDeadline(p.ctx, deadline)
 		got, err := chromedp.Run(ctx, chromedp.Evaluate[[][]string](both, chromedp.EvalAwaitPromise))
 		cancel()
 		if err != nil {
-			t.Fatalf("%s: compare with a reload: %v", p.name, err)
+			t.Fatalf("%s: compare with a reload: %v (-reload +page):\n%s", p.name, err, d)
 		}
-		d := cmp.Diff(got[0], got[1])
+		d = cmp.Diff(got[0], got[1])
 		if d == "" && len(got[0]) > 0 {
 			return
 		}
