@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"riverrun/rivers"
@@ -134,7 +133,7 @@ func (s *Server) accountView(r *request, at riverPage, n rivers.Name, name strin
 	}
 	view := accountView{riverView: v, who: a, access: a.Access}
 	if a.Kind == timelines.User {
-		if view.subfeeds, err = s.openSubfeedsOf(r.Context(), v.sets, a.ID); err != nil {
+		if view.subfeeds, err = s.view.openSubfeedsOf(r.Context(), v.sets, a.ID); err != nil {
 			return accountView{}, err
 		}
 	}
@@ -157,47 +156,6 @@ func (s *Server) accountView(r *request, at riverPage, n rivers.Name, name strin
 type openSubfeed struct {
 	timelines.Subfeed
 	access timelines.Level
-}
-
-// openSubfeeds returns, for each of the sets, those sub-feeds of the owner at the same
-// index that the viewer of the sets may open: the others are not even named. Owner 0 is
-// nobody. The gates returned are of the timelines in also, too.
-func (s *Server) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64, also ...int64) ([][]openSubfeed, timelines.Gates, error) {
-	found, err := s.rivers.Access().Subfeeds(ctx, owners)
-	if err != nil {
-		return nil, timelines.Gates{}, err
-	}
-	ids := slices.Clone(also)
-	for _, list := range found {
-		for _, f := range list {
-			ids = append(ids, f.TimelineID)
-		}
-	}
-	gates, err := s.rivers.Access().Gates(ctx, ids)
-	if err != nil {
-		return nil, timelines.Gates{}, err
-	}
-	open := make([][]openSubfeed, len(owners))
-	for i, owner := range owners {
-		if sets[i].Apart(owner) {
-			continue
-		}
-		for _, f := range found[owner] {
-			if gates.Opens(sets[i], f.TimelineID) {
-				open[i] = append(open[i], openSubfeed{f, gates.Level(f.TimelineID)})
-			}
-		}
-	}
-	return open, gates, nil
-}
-
-// openSubfeedsOf is openSubfeeds of one account for one viewer.
-func (s *Server) openSubfeedsOf(ctx context.Context, sets *timelines.Sets, owner int64) ([]openSubfeed, error) {
-	open, _, err := s.openSubfeeds(ctx, []*timelines.Sets{sets}, []int64{owner})
-	if err != nil {
-		return nil, err
-	}
-	return open[0], nil
 }
 
 // accountView is an account's page as components see it.
@@ -313,7 +271,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 		if c.sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil || a.Kind != timelines.User {
 			return at, err
 		}
-		c.subfeeds, err = s.openSubfeedsOf(r.Context(), c.sets, a.ID)
+		c.subfeeds, err = s.view.openSubfeedsOf(r.Context(), c.sets, a.ID)
 		return at, err
 	})
 	if err != nil {

@@ -66,7 +66,7 @@ func (s *Server) unfolded(r *request, code string) (*entryView, error) {
 		return nil, err
 	}
 	it.Full = true
-	p, err := s.present(r.Context(), r.viewer, r.loc, rivers.Name{}, sets, []rivers.Item{*it})
+	p, err := s.view.present(r.Context(), r.viewer, r.loc, rivers.Name{}, sets, []rivers.Item{*it})
 	if err != nil {
 		return nil, err
 	}

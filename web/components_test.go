@@ -13,7 +13,7 @@ import (
 // TestComponents holds each page's own parts against the HTML somebody looked at
 // last; entries have their own test.
 func TestComponents(t *testing.T) {
-	s := testServer(t)
+	s := testRenderer(t)
 	nobody := testPresent(t, s, 0, "en")
 	me := testPresent(t, s, anna, "en")
 	russian := testPresent(t, s, anna, "ru")

@@ -28,63 +28,6 @@ type entryParts struct {
 
 var partSeed = maphash.MakeSeed()
 
-// entryParts renders an entry for p. p must know the names of the item (see
-// present).
-func (s *Server) entryParts(p *present, it rivers.Item) (entryParts, error) {
-	e := &entryView{present: p, item: &it}
-	shared, err := s.shared(e)
-	if err != nil {
-		return entryParts{}, err
-	}
-	parts := entryParts{
-		Body:     fillTimes(shared.body, p.loc, p.now),
-		Comments: fillTimes(shared.comments, p.loc, p.now),
-	}
-	if parts.Why, err = render(e.why()); err != nil {
-		return entryParts{}, err
-	}
-	if parts.Acts, err = render(entryActs(e)); err != nil {
-		return entryParts{}, err
-	}
-	if parts.Likes, err = render(entryLikes(e, likesShown(it.Full))); err != nil {
-		return entryParts{}, err
-	}
-	parts.veil = s.veil(&it, p.sets, p.names)
-	for i, html := range [...][]byte{
-		partWhy: parts.Why, partBody: shared.body, partActs: parts.Acts, partLikes: parts.Likes, partComments: shared.comments,
-	} {
-		parts.sums[i] = maphash.Bytes(partSeed, html)
-	}
-	return parts, nil
-}
-
-// entryArticle renders a whole entry, comment box included, around its parts.
-func (s *Server) entryArticle(p *present, it rivers.Item, parts entryParts) ([]byte, error) {
-	at := version{it.Stamp, parts.veil}
-	return render(entryShell(&entryView{present: p, item: &it}, at, parts))
-}
-
-// shared returns the parts of an entry that do not depend on who looks.
-func (s *Server) shared(e *entryView) (sharedParts, error) {
-	key := e.sharedKey()
-	if found, ok := s.parts.get(key, e.named()); ok {
-		return found, nil
-	}
-	// What is rendered here is kept for others: it gets no viewer to look at.
-	open := e.withoutViewer()
-	body, err := render(entryBody(open))
-	if err != nil {
-		return sharedParts{}, err
-	}
-	comments, err := render(entryComments(open))
-	if err != nil {
-		return sharedParts{}, err
-	}
-	made := sharedParts{body: body, comments: comments, named: e.named()}
-	s.parts.put(key, made)
-	return made, nil
-}
-
 // entryView is one entry as components see it.
 type entryView struct {
 	*present

@@ -35,22 +35,14 @@ var testNow = time.Date(2026, 3, 12, 15, 0, 0, 0, time.UTC)
 
 func minutesAgo(n int) int64 { return testNow.Add(-time.Duration(n) * time.Minute).UnixMicro() }
 
-func testServer(t testing.TB) *Server {
+func testRenderer(t testing.TB) *renderer {
 	t.Helper()
-	static, err := loadStatic()
-	if err != nil {
-		t.Fatal(err)
-	}
-	// The addresses of static files change with every change of theirs.
-	for name := range static.names {
-		static.names[name] = "/static/" + name
-	}
-	return &Server{epoch: func() int64 { return 1 }, static: static, parts: newPartsCache(1 << 20), now: func() time.Time { return testNow }}
+	return &renderer{epoch: func() int64 { return 1 }, asset: func(name string) string { return "/static/" + name }, parts: newPartsCache(1 << 20), now: func() time.Time { return testNow }}
 }
 
 // testPresent is what somebody sees with: anna follows bob and dee and
 // administers the chess club; everybody has a name.
-func testPresent(t testing.TB, s *Server, viewer int64, lang string) *present {
+func testPresent(t testing.TB, s *renderer, viewer int64, lang string) *present {
 	t.Helper()
 	p := s.newPresent(localeOf(lang))
 	p.viewer = timelines.Viewer{AccountID: viewer}
@@ -181,7 +173,7 @@ func TestEntry(t *testing.T) {
 		{"entry_unknown_author", 0, "en", stranger},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := testServer(t)
+			s := testRenderer(t)
 			html, err := s.article(testPresent(t, s, tt.viewer, tt.lang), tt.item)
 			if err != nil {
 				t.Fatal(err)
@@ -215,7 +207,7 @@ func TestWhy(t *testing.T) {
 		{"discussion", []timelines.Timeline{ofKind(timelines.KindDiscussions, anna)}, "You take part"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			s := testServer(t)
+			s := testRenderer(t)
 			it := testItem()
 			it.Why = tt.why
 			e := &entryView{present: testPresent(t, s, anna, "en"), item: &it}
@@ -278,7 +270,7 @@ func TestFoldLikes(t *testing.T) {
 // differ in everything a viewer can differ in.
 func TestSharedPartsShowNothingOfTheViewer(t *testing.T) {
 	renderFor := func(viewer int64, change func(*present, *rivers.Item)) sharedParts {
-		s := testServer(t) // a cache of its own
+		s := testRenderer(t) // a cache of its own
 		it := testItem()
 		p := testPresent(t, s, viewer, "en")
 		if change != nil {
@@ -315,7 +307,7 @@ func TestSharedPartsShowNothingOfTheViewer(t *testing.T) {
 }
 
 func TestSharedPartsAreKeptApart(t *testing.T) {
-	s := testServer(t)
+	s := testRenderer(t)
 	const one, another = 1001, 1002 // who like comments are not named
 	base := testItem()
 	liked := *base.Fold
@@ -393,7 +385,7 @@ func TestSharedPartsAreKeptApart(t *testing.T) {
 
 // BenchmarkPage renders the entries of a page, shared parts from the cache.
 func BenchmarkPage(b *testing.B) {
-	s := testServer(b)
+	s := testRenderer(b)
 	p := testPresent(b, s, anna, "en")
 	items := make([]rivers.Item, rivers.PageSize)
 	for i := range items {

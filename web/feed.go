@@ -122,7 +122,7 @@ func hasTag(header, tag string) bool {
 }
 
 func (s *Server) feedFile(r *request, at riverPage, n rivers.Name, page *rivers.Page, path string) (feedFile, error) {
-	p, err := s.present(r.Context(), timelines.Viewer{}, localeFor(r.Request, ""), n, page.Sets, page.Items)
+	p, err := s.view.present(r.Context(), timelines.Viewer{}, localeFor(r.Request, ""), n, page.Sets, page.Items)
 	if err != nil {
 		return feedFile{}, err
 	}

@@ -84,7 +84,7 @@ func (s *liveSite) openLong(p *person, n rivers.Name, size int) *page {
 		}
 		g.river, at = strconv.FormatInt(now.River, 10), now.Next
 		items := now.Items[:min(len(now.Items), size-len(g.shown))]
-		veils, err := s.server.veils(s.t.Context(), items, now.Sets)
+		veils, err := s.server.view.veils(s.t.Context(), items, now.Sets)
 		if err != nil {
 			s.t.Fatal(err)
 		}

@@ -22,7 +22,7 @@ func newHub(s *Server, registry prometheus.Registerer, behind func(context.Conte
 	}
 	return makeHub(hubConfig{
 		rivers: s.rivers,
-		pages:  s,
+		pages:  hubSource{s.view, s.seals, s.timelines, s.limits},
 		pageOf: func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
 			return s.pageOf(ctx, v, path, query)
 		},
@@ -49,40 +49,21 @@ func (h *hub) serveWS(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// viewerName returns the name of who looks, "" for nobody.
-func (s *Server) viewerName(ctx context.Context, v timelines.Viewer) (string, error) {
-	if v.Anonymous() {
-		return "", nil
-	}
-	found, err := s.rivers.Access().Accounts(ctx, []int64{v.AccountID})
-	if err != nil {
-		return "", err
-	}
-	return found[v.AccountID].Name, nil
+// hubSource implements hubPages.
+type hubSource struct {
+	*renderer
+	*sealer
+	timelines *timelines.Store
+	limits    *limits
 }
 
 // maySearch implements hubPages. A page and its socket ask for the same search, each
 // within the limit.
-func (s *Server) maySearch(v timelines.Viewer, address string) error {
+func (s hubSource) maySearch(v timelines.Viewer, address string) error {
 	return s.limits.liveSearch.allow(searcher(v, address))
 }
 
 // postIDs resolves the codes of posts; those of no post are left out.
-func (s *Server) postIDs(ctx context.Context, codes []string) (map[string]int64, error) {
+func (s hubSource) postIDs(ctx context.Context, codes []string) (map[string]int64, error) {
 	return s.timelines.PostIDs(ctx, codes)
-}
-
-// renderEntry makes the HTML of one entry: its parts, and the whole around them.
-func (s *Server) renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error) {
-	p, err := s.present(ctx, l.viewer, localeOf(l.lang), n, sets, []rivers.Item{it})
-	if err != nil {
-		return entryParts{}, nil, err
-	}
-	p.page = l.page
-	made, err := s.entryParts(p, it)
-	if err != nil {
-		return entryParts{}, nil, err
-	}
-	whole, err := s.entryArticle(p, it, made)
-	return made, whole, err
 }

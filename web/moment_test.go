@@ -69,7 +69,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 			}
 			// The clock is read for the first time when the entries have been decided.
 			met := false
-			s.server.now = func() time.Time {
+			s.server.view.now = func() time.Time {
 				if !met {
 					met = true
 					c.meanwhile(bob)

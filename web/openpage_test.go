@@ -287,7 +287,7 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 	if len(g.shown) != len(now.Items) {
 		g.t.Errorf("page shows %d entries, a reload %d", len(g.shown), len(now.Items))
 	}
-	veils, err := s.server.veils(g.t.Context(), now.Items, now.Sets)
+	veils, err := s.server.view.veils(g.t.Context(), now.Items, now.Sets)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 		if is == nil {
 			continue
 		}
-		would, _, err := s.server.renderEntry(g.t.Context(), look{v, "en", g.address}, n, now.Sets, it)
+		would, _, err := s.server.view.renderEntry(g.t.Context(), look{v, "en", g.address}, n, now.Sets, it)
 		if err != nil {
 			g.t.Fatal(err)
 		}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"slices"
@@ -31,59 +30,7 @@ type present struct {
 	feed     string      // the page's feed file without its format, "" if it has none
 	hushed   bool        // search engines are asked not to list the page
 	code     string      // the request's quotable code
-	files    *staticFiles
-}
-
-// newPresent returns a present without names, for an anonymous viewer unless the
-// caller says more.
-func (s *Server) newPresent(loc *locale) *present {
-	return &present{
-		loc: loc, sets: &timelines.Sets{}, names: map[int64]timelines.Account{}, subfeeds: map[int64]timelines.Subfeed{},
-		now: s.now(), files: s.static,
-	}
-}
-
-// present returns what a page of a river, or one entry of it, is rendered with.
-// All names of all items are resolved in one call, which costs no statement
-// while they are cached.
-func (s *Server) present(ctx context.Context, v timelines.Viewer, loc *locale, n rivers.Name, sets *timelines.Sets, items []rivers.Item) (*present, error) {
-	p := s.newPresent(loc)
-	p.viewer, p.river = v, n
-	if sets != nil {
-		p.sets = sets
-	}
-	ids := []int64{v.AccountID, n.Account()}
-	for i := range items {
-		ids = namedIn(ids, p.sets, &items[i])
-		for _, f := range items[i].Subfeeds {
-			p.subfeeds[f.TimelineID] = f
-		}
-	}
-	if err := s.name(ctx, p, ids); err != nil {
-		return nil, err
-	}
-	if n.Kind != rivers.Subfeed {
-		return p, nil
-	}
-	return p, s.titleSubfeeds(ctx, p, []int64{n.TheirID})
-}
-
-// titleSubfeeds resolves what the sub-feeds of these accounts are called: of the page's
-// moment if that is looked to (rivers.AtOneMoment).
-func (s *Server) titleSubfeeds(ctx context.Context, p *present, owners []int64) error {
-	if len(owners) == 0 {
-		return nil
-	}
-	found, err := s.rivers.Access().Subfeeds(ctx, owners)
-	if err != nil {
-		return err
-	}
-	for _, list := range found {
-		for _, f := range list {
-			p.subfeeds[f.TimelineID] = f
-		}
-	}
-	return nil
+	asset    func(name string) string // see renderer
 }
 
 // subfeedTitle is what a sub-feed is called.
@@ -106,24 +53,6 @@ func (p *present) mySubfeeds() []timelines.Subfeed {
 		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Slug, b.Slug))
 	})
 	return mine
-}
-
-// name resolves more ids for p.
-func (s *Server) name(ctx context.Context, p *present, ids []int64) error {
-	slices.Sort(ids)
-	ids = slices.Compact(ids)
-	ids = slices.DeleteFunc(ids, func(id int64) bool { _, known := p.names[id]; return known || id == 0 })
-	if len(ids) == 0 {
-		return nil
-	}
-	found, err := s.rivers.Access().Accounts(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for id, a := range found {
-		p.names[id] = a
-	}
-	return nil
 }
 
 // namedIn appends the accounts an entry names to the viewer of these sets, in its order.

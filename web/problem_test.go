@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -94,6 +95,16 @@ func TestLocalAddress(t *testing.T) {
 			t.Errorf("localAddress(%q) = %q, want %q", tt.in, got, tt.want)
 		}
 	}
+}
+
+// testServer is a server without stores.
+func testServer(t *testing.T) *Server {
+	t.Helper()
+	static, err := loadStatic()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Server{view: newRenderer(nil, 1<<20, static.url), static: static, now: time.Now}
 }
 
 // TestPanicIsSurvived: a panic becomes an error page with a code that stands in

@@ -56,7 +56,7 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 		return err
 	}
 	l := look{viewer: r.viewer, lang: r.loc.lang, page: address.RequestURI()}
-	parts, whole, err := s.renderEntry(ctx, l, n, sets, *it)
+	parts, whole, err := s.view.renderEntry(ctx, l, n, sets, *it)
 	if err != nil {
 		return err
 	}

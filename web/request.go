@@ -199,7 +199,7 @@ func localAddress(address, otherwise string) string {
 
 // simple returns what a page without a river is rendered with.
 func (s *Server) simple(r *request) *present {
-	p := s.newPresent(r.loc)
+	p := s.view.newPresent(r.loc)
 	p.viewer, p.page = r.viewer, r.address()
 	if r.signedIn() {
 		p.names[r.me.ID] = r.me

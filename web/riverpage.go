@@ -77,7 +77,7 @@ func (s *Server) visitIn(r *request, at riverPage, n rivers.Name) (_ *riverView,
 		if v.page, err = s.rivers.Visit(ctx, r.viewer, n, before); err != nil {
 			return rivers.Moment{}, err
 		}
-		v.present, err = s.present(ctx, r.viewer, r.loc, n, v.page.Sets, v.page.Items)
+		v.present, err = s.view.present(ctx, r.viewer, r.loc, n, v.page.Sets, v.page.Items)
 		return v.page.At, err
 	})
 	if err != nil {
@@ -87,15 +87,15 @@ func (s *Server) visitIn(r *request, at riverPage, n rivers.Name) (_ *riverView,
 		return nil, err
 	}
 	v.mode = sayMode(n)
-	now, err := s.sightOf(ctx, n, v.page.Sets)
+	now, err := s.seals.sightOf(ctx, n, v.page.Sets)
 	if err != nil {
 		return nil, err
 	}
-	v.sight = s.seal(now)
+	v.sight = s.seals.seal(now)
 	v.present.page = riverAddress(v.path, v.order, v.mode, v.before)
 	v.articles = make([][]byte, 0, len(v.page.Items))
 	for _, it := range v.page.Items {
-		article, err := s.article(v.present, it)
+		article, err := s.view.article(v.present, it)
 		if err != nil {
 			return nil, err
 		}
@@ -106,15 +106,6 @@ func (s *Server) visitIn(r *request, at riverPage, n rivers.Name) (_ *riverView,
 	}
 	s.pageTook.WithLabelValues(string(n.Kind)).Observe(time.Since(began).Seconds())
 	return v, nil
-}
-
-// article renders a whole entry.
-func (s *Server) article(p *present, it rivers.Item) ([]byte, error) {
-	parts, err := s.entryParts(p, it)
-	if err != nil {
-		return nil, err
-	}
-	return s.entryArticle(p, it, parts)
 }
 
 // codeAt is the code of the entry the next page begins after: the last one
@@ -134,11 +125,11 @@ func (s *Server) nameFollows(r *request, p *present) error {
 		ids = append(ids, id)
 	}
 	if r.signedIn() {
-		if err := s.titleSubfeeds(r.Context(), p, []int64{r.viewer.AccountID}); err != nil {
+		if err := s.view.titleSubfeeds(r.Context(), p, []int64{r.viewer.AccountID}); err != nil {
 			return err
 		}
 	}
-	return s.name(r.Context(), p, ids)
+	return s.view.name(r.Context(), p, ids)
 }
 
 // scriptTexts are the texts river.js writes itself, as JSON.

@@ -4,12 +4,8 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"riverrun/rivers"
@@ -40,8 +36,11 @@ type sight struct {
 // differs reports whether the page is to be visited again.
 func (of sight) differs(now sight) bool { return of.people != now.people || of.tabs != now.tabs }
 
+// A sealer finds out what pages are decided with. It is safe for concurrent use.
+type sealer struct{ view *renderer }
+
 // sightOf returns what a page of that name is decided with now.
-func (s *Server) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
+func (s *sealer) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
 	sights, err := s.sightsOf(ctx, []rivers.Name{n}, []*timelines.Sets{sets})
 	if err != nil {
 		return sight{}, err
@@ -52,12 +51,12 @@ func (s *Server) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Set
 // sightsOf returns what pages of these names are decided with now, each by its
 // viewer's sets. It costs no statement while the caches hold, and however many pages
 // there are, three when they were dropped.
-func (s *Server) sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error) {
+func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error) {
 	owners := make([]int64, len(names))
 	for i, n := range names {
 		owners[i] = tabsOf(n)
 	}
-	accounts, err := s.rivers.Access().Accounts(ctx, owners)
+	accounts, err := s.view.access.Accounts(ctx, owners)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +64,7 @@ func (s *Server) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 	for _, a := range accounts {
 		feeds = append(feeds, a.FeedID)
 	}
-	open, gates, err := s.openSubfeeds(ctx, sets, owners, feeds...)
+	open, gates, err := s.view.openSubfeeds(ctx, sets, owners, feeds...)
 	if err != nil {
 		return nil, err
 	}
@@ -124,14 +123,14 @@ func tabsOf(n rivers.Name) int64 {
 
 // seal returns the word by which a page remembers what stood around its entries. It is
 // another one each time, and who guesses at a sight cannot try.
-func (s *Server) seal(of sight) string {
+func (s *sealer) seal(of sight) string {
 	word := make([]byte, nonceSize, sealSize)
 	_, _ = rand.Read(word) // never fails: crypto/rand crashes the program instead
 	return hex.EncodeToString(s.sealed(word, of))
 }
 
 // isSealed reports whether the word was made, on any node, with the same around.
-func (s *Server) isSealed(word string, of sight) bool {
+func (s *sealer) isSealed(word string, of sight) bool {
 	given, err := hex.DecodeString(word)
 	if err != nil || len(given) != sealSize {
 		return false
@@ -139,97 +138,9 @@ func (s *Server) isSealed(word string, of sight) bool {
 	return hmac.Equal(given, s.sealed(given[:nonceSize:nonceSize], of))
 }
 
-func (s *Server) sealed(nonce []byte, of sight) []byte {
-	return append(nonce, s.mac(string(nonce), of.tabs)[:sealSize-nonceSize]...)
-}
-
-// mac is the keyed hash of some texts. The key is the secondary store's epoch: all
-// nodes know it, nobody else does, and when it changes all pages are brought up
-// anyway.
-func (s *Server) mac(texts ...string) []byte {
-	h := hmac.New(sha256.New, binary.BigEndian.AppendUint64(nil, uint64(s.epoch())))
-	for _, text := range texts {
-		h.Write([]byte(text))
-	}
-	return h.Sum(nil)
+func (s *sealer) sealed(nonce []byte, of sight) []byte {
+	return append(nonce, s.view.mac(string(nonce), of.tabs)[:sealSize-nonceSize]...)
 }
 
 // common is the number of the last change of access that concerns everybody's pages.
-func (s *Server) common() int64 { return s.rivers.Access().Common() }
-
-// veils are the veils of some entries with how people are called now. It costs no
-// statement while the names are cached, else one.
-func (s *Server) veils(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
-	var ids []int64
-	for i := range items {
-		ids = namedIn(ids, sets, &items[i])
-	}
-	names, err := s.rivers.Access().Accounts(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	made := make([]uint64, len(items))
-	for i := range items {
-		made[i] = s.veil(&items[i], sets, names)
-	}
-	return made, nil
-}
-
-// veil names, never by 0, what the viewer's sets decided in an entry, and how the people
-// in it are called. Shown at equal stamps by equal veils an entry is the same, whatever
-// else became of the sets; so who comes back with it is sent what differs and is not told,
-// by being sent what does not, that somebody bans them. Nobody can tell from it who is
-// hidden; that it changes, and nothing else, tells that somebody unseen took part, as the
-// stamp does.
-func (s *Server) veil(it *rivers.Item, sets *timelines.Sets, names map[int64]timelines.Account) uint64 {
-	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
-	add := func(n int64) { b = binary.AppendVarint(b, n) }
-	// People who are folded away count: the reader may have unfolded them.
-	add(int64(len(it.Veiled)))
-	for _, id := range it.Veiled {
-		add(id)
-	}
-	for _, list := range [][]timelines.Timeline{it.Why, it.To} {
-		add(int64(len(list)))
-		for _, t := range list {
-			add(t.ID)
-		}
-	}
-	for _, f := range it.Subfeeds {
-		b = append(b, f.Title...)
-		add(f.TimelineID)
-	}
-	// Those who like it stand in an order that is the viewer's own too.
-	for _, id := range namedIn(nil, sets, it) {
-		add(id)
-		title := names[id].Title
-		add(int64(len(title)))
-		b = append(b, title...)
-	}
-	var flags int64
-	if it.Hidden {
-		flags |= 1
-	}
-	if keepsOrder(it, sets) {
-		flags |= 2
-	}
-	if len(it.Mentions) > 0 {
-		flags |= 4
-	}
-	add(flags)
-	for _, id := range it.Mentions {
-		add(id)
-	}
-	switch {
-	case it.CrowdFolded():
-		b = append(b, sets.Sight()...) // of some of them nobody knows here
-	case it.LikersFolded():
-		// Nor of all of these. Of bans by others nothing is told all the same: who writes a
-		// thousand comments beneath one post would hear of each. Likes of comments that
-		// are unfolded there may be counted which somebody's ban has hidden since.
-		for _, id := range slices.Sorted(maps.Keys(sets.Bans)) {
-			add(id)
-		}
-	}
-	return binary.BigEndian.Uint64(s.mac(string(b))) | 1
-}
+func (s *sealer) common() int64 { return s.view.access.Common() }

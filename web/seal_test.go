@@ -33,7 +33,7 @@ func TestSeal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, err := s.server.sightOf(t.Context(), n, sets)
+		now, err := s.server.seals.sightOf(t.Context(), n, sets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,21 +41,21 @@ func TestSeal(t *testing.T) {
 	}
 	for _, address := range []string{"/everything", "/bob"} {
 		now := around(ann, address)
-		word := s.server.seal(now)
-		if !s.server.isSealed(word, now) || word == s.server.seal(now) || len(word) != 2*sealSize {
+		word := s.server.seals.seal(now)
+		if !s.server.seals.isSealed(word, now) || word == s.server.seals.seal(now) || len(word) != 2*sealSize {
 			t.Errorf("the word is %q", word)
 		}
 		for _, wrong := range []string{"", "x", word[:8], word + "00", strings.Repeat("0", len(word))} {
-			if s.server.isSealed(wrong, now) {
+			if s.server.seals.isSealed(wrong, now) {
 				t.Errorf("%q is taken for a seal", wrong)
 			}
 		}
 	}
-	word := s.server.seal(around(ann, "/bob"))
+	word := s.server.seals.seal(around(ann, "/bob"))
 	bob.act(func(ctx context.Context) (timelines.Change, error) {
 		return s.store.SetProfile(ctx, bob.account.ID, "Robert", "")
 	})
-	if s.server.isSealed(word, around(ann, "/bob")) {
+	if s.server.seals.isSealed(word, around(ann, "/bob")) {
 		t.Error("the word of before bob took another name is taken for that of now")
 	}
 }
@@ -275,7 +275,7 @@ func TestSightsAreReadTogether(t *testing.T) {
 	}
 	for _, want := range []int64{3, 0} { // the second time they are known
 		statements.n.Store(0)
-		sights, err := other.sightsOf(t.Context(), names, sets)
+		sights, err := other.seals.sightsOf(t.Context(), names, sets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +318,7 @@ func TestHeaderOfClosedSaysNothing(t *testing.T) {
 // Who likes comments that are folded away may be too many to tell. Then an entry's word
 // knows the viewer's own bans, and tells nothing of others'.
 func TestVeilOfVeryManyFolded(t *testing.T) {
-	s := testServer(t)
+	s := testRenderer(t)
 	it := &rivers.Item{PostID: 7, Fold: &rivers.Fold{Comments: rivers.CommentsFold{Total: 1003}}}
 	ids := func(list ...int64) map[int64]struct{} {
 		set := map[int64]struct{}{}

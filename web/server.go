@@ -64,7 +64,6 @@ const DefaultDatabaseTimeout = 5 * time.Second
 type Server struct {
 	timelines *timelines.Store
 	rivers    *rivers.Store
-	epoch     func() int64 // of the secondary store
 	tiers     *tiers.Tiers
 	log       *slog.Logger
 	url       *url.URL
@@ -81,7 +80,8 @@ type Server struct {
 	addresses       addresses
 	// delay waits; tests put another in its place.
 	delay  func(context.Context, time.Duration) error
-	parts  *partsCache
+	view   *renderer
+	seals  *sealer
 	static *staticFiles
 	now    func() time.Time
 	hub    *hub
@@ -120,8 +120,9 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	view := newRenderer(c.Rivers.Access(), c.PartsBytes, static.url)
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, epoch: c.Rivers.Access().Epoch, tiers: c.Tiers, log: c.Log, url: address, ownHost: c.OwnHost,
+		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, log: c.Log, url: address, ownHost: c.OwnHost,
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",
@@ -133,7 +134,8 @@ func New(c Config) (*Server, error) {
 		limits:          newLimits(c.Limits),
 		addresses:       addresses{c.TrustedProxies},
 		delay:           delay,
-		parts:           newPartsCache(c.PartsBytes),
+		view:            view,
+		seals:           &sealer{view},
 		static:          static,
 		now:             time.Now,
 	}

@@ -138,7 +138,7 @@ func (s *Server) hiddenPosts(r *request, v *unseenView) error {
 	for i, p := range v.posts {
 		ids[i] = p.AuthorID
 	}
-	return s.name(r.Context(), v.present, ids)
+	return s.view.name(r.Context(), v.present, ids)
 }
 
 func (s *Server) hideTerm(w http.ResponseWriter, r *request) error {

@@ -1,0 +1,323 @@
+package web
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// A renderer makes entries and what pages are rendered with, for requests and sockets
+// alike. It is safe for concurrent use.
+type renderer struct {
+	access *timelines.AccessCache
+	epoch  func() int64 // of the secondary store
+	parts  *partsCache
+	// asset is the address of one of the site's own files, "" if there is no such file.
+	asset func(name string) string
+	now   func() time.Time
+}
+
+// newRenderer returns a renderer that keeps at most so many bytes of rendered parts.
+func newRenderer(access *timelines.AccessCache, partsBytes int, asset func(string) string) *renderer {
+	return &renderer{access: access, epoch: access.Epoch, parts: newPartsCache(partsBytes), asset: asset, now: time.Now}
+}
+
+// renderEntry makes the HTML of one entry: its parts, and the whole around them.
+func (r *renderer) renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error) {
+	p, err := r.present(ctx, l.viewer, localeOf(l.lang), n, sets, []rivers.Item{it})
+	if err != nil {
+		return entryParts{}, nil, err
+	}
+	p.page = l.page
+	made, err := r.entryParts(p, it)
+	if err != nil {
+		return entryParts{}, nil, err
+	}
+	whole, err := r.entryArticle(p, it, made)
+	return made, whole, err
+}
+
+// viewerName returns the name of who looks, "" for nobody.
+func (r *renderer) viewerName(ctx context.Context, v timelines.Viewer) (string, error) {
+	if v.Anonymous() {
+		return "", nil
+	}
+	found, err := r.access.Accounts(ctx, []int64{v.AccountID})
+	if err != nil {
+		return "", err
+	}
+	return found[v.AccountID].Name, nil
+}
+
+// newPresent returns a present without names, for an anonymous viewer unless the
+// caller says more.
+func (r *renderer) newPresent(loc *locale) *present {
+	return &present{
+		loc: loc, sets: &timelines.Sets{}, names: map[int64]timelines.Account{}, subfeeds: map[int64]timelines.Subfeed{},
+		now: r.now(), asset: r.asset,
+	}
+}
+
+// present returns what a page of a river, or one entry of it, is rendered with.
+// All names of all items are resolved in one call, which costs no statement
+// while they are cached.
+func (r *renderer) present(ctx context.Context, v timelines.Viewer, loc *locale, n rivers.Name, sets *timelines.Sets, items []rivers.Item) (*present, error) {
+	p := r.newPresent(loc)
+	p.viewer, p.river = v, n
+	if sets != nil {
+		p.sets = sets
+	}
+	ids := []int64{v.AccountID, n.Account()}
+	for i := range items {
+		ids = namedIn(ids, p.sets, &items[i])
+		for _, f := range items[i].Subfeeds {
+			p.subfeeds[f.TimelineID] = f
+		}
+	}
+	if err := r.name(ctx, p, ids); err != nil {
+		return nil, err
+	}
+	if n.Kind != rivers.Subfeed {
+		return p, nil
+	}
+	return p, r.titleSubfeeds(ctx, p, []int64{n.TheirID})
+}
+
+// titleSubfeeds resolves what the sub-feeds of these accounts are called: of the page's
+// moment if that is looked to (rivers.AtOneMoment).
+func (r *renderer) titleSubfeeds(ctx context.Context, p *present, owners []int64) error {
+	if len(owners) == 0 {
+		return nil
+	}
+	found, err := r.access.Subfeeds(ctx, owners)
+	if err != nil {
+		return err
+	}
+	for _, list := range found {
+		for _, f := range list {
+			p.subfeeds[f.TimelineID] = f
+		}
+	}
+	return nil
+}
+
+// name resolves more ids for p.
+func (r *renderer) name(ctx context.Context, p *present, ids []int64) error {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	ids = slices.DeleteFunc(ids, func(id int64) bool { _, known := p.names[id]; return known || id == 0 })
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := r.access.Accounts(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for id, a := range found {
+		p.names[id] = a
+	}
+	return nil
+}
+
+// article renders a whole entry.
+func (r *renderer) article(p *present, it rivers.Item) ([]byte, error) {
+	parts, err := r.entryParts(p, it)
+	if err != nil {
+		return nil, err
+	}
+	return r.entryArticle(p, it, parts)
+}
+
+// entryParts renders an entry for p. p must know the names of the item (see
+// present).
+func (r *renderer) entryParts(p *present, it rivers.Item) (entryParts, error) {
+	e := &entryView{present: p, item: &it}
+	shared, err := r.shared(e)
+	if err != nil {
+		return entryParts{}, err
+	}
+	parts := entryParts{
+		Body:     fillTimes(shared.body, p.loc, p.now),
+		Comments: fillTimes(shared.comments, p.loc, p.now),
+	}
+	if parts.Why, err = render(e.why()); err != nil {
+		return entryParts{}, err
+	}
+	if parts.Acts, err = render(entryActs(e)); err != nil {
+		return entryParts{}, err
+	}
+	if parts.Likes, err = render(entryLikes(e, likesShown(it.Full))); err != nil {
+		return entryParts{}, err
+	}
+	parts.veil = r.veil(&it, p.sets, p.names)
+	for i, html := range [...][]byte{
+		partWhy: parts.Why, partBody: shared.body, partActs: parts.Acts, partLikes: parts.Likes, partComments: shared.comments,
+	} {
+		parts.sums[i] = maphash.Bytes(partSeed, html)
+	}
+	return parts, nil
+}
+
+// entryArticle renders a whole entry, comment box included, around its parts.
+func (r *renderer) entryArticle(p *present, it rivers.Item, parts entryParts) ([]byte, error) {
+	at := version{it.Stamp, parts.veil}
+	return render(entryShell(&entryView{present: p, item: &it}, at, parts))
+}
+
+// shared returns the parts of an entry that do not depend on who looks.
+func (r *renderer) shared(e *entryView) (sharedParts, error) {
+	key := e.sharedKey()
+	if found, ok := r.parts.get(key, e.named()); ok {
+		return found, nil
+	}
+	// What is rendered here is kept for others: it gets no viewer to look at.
+	open := e.withoutViewer()
+	body, err := render(entryBody(open))
+	if err != nil {
+		return sharedParts{}, err
+	}
+	comments, err := render(entryComments(open))
+	if err != nil {
+		return sharedParts{}, err
+	}
+	made := sharedParts{body: body, comments: comments, named: e.named()}
+	r.parts.put(key, made)
+	return made, nil
+}
+
+// openSubfeeds returns, for each of the sets, those sub-feeds of the owner at the same
+// index that the viewer of the sets may open: the others are not even named. Owner 0 is
+// nobody. The gates returned are of the timelines in also, too.
+func (r *renderer) openSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64, also ...int64) ([][]openSubfeed, timelines.Gates, error) {
+	found, err := r.access.Subfeeds(ctx, owners)
+	if err != nil {
+		return nil, timelines.Gates{}, err
+	}
+	ids := slices.Clone(also)
+	for _, list := range found {
+		for _, f := range list {
+			ids = append(ids, f.TimelineID)
+		}
+	}
+	gates, err := r.access.Gates(ctx, ids)
+	if err != nil {
+		return nil, timelines.Gates{}, err
+	}
+	open := make([][]openSubfeed, len(owners))
+	for i, owner := range owners {
+		if sets[i].Apart(owner) {
+			continue
+		}
+		for _, f := range found[owner] {
+			if gates.Opens(sets[i], f.TimelineID) {
+				open[i] = append(open[i], openSubfeed{f, gates.Level(f.TimelineID)})
+			}
+		}
+	}
+	return open, gates, nil
+}
+
+// openSubfeedsOf is openSubfeeds of one account for one viewer.
+func (r *renderer) openSubfeedsOf(ctx context.Context, sets *timelines.Sets, owner int64) ([]openSubfeed, error) {
+	open, _, err := r.openSubfeeds(ctx, []*timelines.Sets{sets}, []int64{owner})
+	if err != nil {
+		return nil, err
+	}
+	return open[0], nil
+}
+
+// mac is the keyed hash of some texts. The key is the secondary store's epoch: all
+// nodes know it, nobody else does, and when it changes all pages are brought up
+// anyway.
+func (r *renderer) mac(texts ...string) []byte {
+	h := hmac.New(sha256.New, binary.BigEndian.AppendUint64(nil, uint64(r.epoch())))
+	for _, text := range texts {
+		h.Write([]byte(text))
+	}
+	return h.Sum(nil)
+}
+
+// veils are the veils of some entries with how people are called now. It costs no
+// statement while the names are cached, else one.
+func (r *renderer) veils(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
+	var ids []int64
+	for i := range items {
+		ids = namedIn(ids, sets, &items[i])
+	}
+	names, err := r.access.Accounts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	made := make([]uint64, len(items))
+	for i := range items {
+		made[i] = r.veil(&items[i], sets, names)
+	}
+	return made, nil
+}
+
+// veil names, never by 0, what the viewer's sets decided in an entry, and how the people
+// in it are called. Shown at equal stamps by equal veils an entry is the same, whatever
+// else became of the sets; so who comes back with it is sent what differs and is not told,
+// by being sent what does not, that somebody bans them. Nobody can tell from it who is
+// hidden; that it changes, and nothing else, tells that somebody unseen took part, as the
+// stamp does.
+func (r *renderer) veil(it *rivers.Item, sets *timelines.Sets, names map[int64]timelines.Account) uint64 {
+	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
+	add := func(n int64) { b = binary.AppendVarint(b, n) }
+	// People who are folded away count: the reader may have unfolded them.
+	add(int64(len(it.Veiled)))
+	for _, id := range it.Veiled {
+		add(id)
+	}
+	for _, list := range [][]timelines.Timeline{it.Why, it.To} {
+		add(int64(len(list)))
+		for _, t := range list {
+			add(t.ID)
+		}
+	}
+	for _, f := range it.Subfeeds {
+		b = append(b, f.Title...)
+		add(f.TimelineID)
+	}
+	// Those who like it stand in an order that is the viewer's own too.
+	for _, id := range namedIn(nil, sets, it) {
+		add(id)
+		title := names[id].Title
+		add(int64(len(title)))
+		b = append(b, title...)
+	}
+	var flags int64
+	if it.Hidden {
+		flags |= 1
+	}
+	if keepsOrder(it, sets) {
+		flags |= 2
+	}
+	if len(it.Mentions) > 0 {
+		flags |= 4
+	}
+	add(flags)
+	for _, id := range it.Mentions {
+		add(id)
+	}
+	switch {
+	case it.CrowdFolded():
+		b = append(b, sets.Sight()...) // of some of them nobody knows here
+	case it.LikersFolded():
+		// Nor of all of these. Of bans by others nothing is told all the same: who writes a
+		// thousand comments beneath one post would hear of each. Likes of comments that
+		// are unfolded there may be counted which somebody's ban has hidden since.
+		for _, id := range slices.Sorted(maps.Keys(sets.Bans)) {
+			add(id)
+		}
+	}
+	return binary.BigEndian.Uint64(r.mac(string(b))) | 1
+}
