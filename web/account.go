@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // accountActs are the forms under an account's name.
@@ -93,12 +94,12 @@ func (s *Server) account(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	var view accountView
+	var page view.Account
 	err = s.rivers.AtOneMoment(r.Context(), func() (rivers.Moment, error) {
-		if view, err = s.accountView(r, at, n, name); err != nil {
+		if page, err = s.accountView(r, at, n, name); err != nil {
 			return rivers.Moment{}, err
 		}
-		return view.page.At, nil
+		return page.Page.At, nil
 	})
 	if errors.Is(err, rivers.ErrForbidden) {
 		return s.closedAccount(w, r, a, n.Term)
@@ -106,154 +107,50 @@ func (s *Server) account(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	if r.signedIn() && !view.reads() {
+	if r.signedIn() && !page.Reads() {
 		relation, err := s.timelines.Relation(r.Context(), r.viewer.AccountID, a.ID)
 		if err != nil {
 			return err
 		}
-		view.requested = relation.Requested
+		page.Requested = relation.Requested
 	}
-	return s.html(w, r, http.StatusOK, accountPage(view))
+	return s.html(w, r, http.StatusOK, view.AccountPage(page))
 }
 
 // accountView reads the page of a river of the account of that name and, after it, what
 // stands around: together they are to be AtOneMoment.
-func (s *Server) accountView(r *request, at riverPage, n rivers.Name, name string) (accountView, error) {
+func (s *Server) accountView(r *request, at view.Page, n rivers.Name, name string) (view.Account, error) {
 	v, err := s.visitAt(r, at, n)
 	if err != nil {
-		return accountView{}, err
+		return view.Account{}, err
 	}
-	if err := s.nameFollows(r, v.present); err != nil {
-		return accountView{}, err
+	if err := s.nameFollows(r, v.Base); err != nil {
+		return view.Account{}, err
 	}
 	// The visit brought the cache to the clock: the level is the present one.
 	a, err := s.rivers.Access().AccountNamed(r.Context(), name)
 	if err != nil {
-		return accountView{}, err
+		return view.Account{}, err
 	}
-	view := accountView{riverView: v, who: a, access: a.Access}
+	page := view.Account{River: v, Who: a, Access: a.Access}
 	if a.Kind == timelines.User {
-		if view.subfeeds, err = s.view.openSubfeedsOf(r.Context(), v.sets, a.ID); err != nil {
-			return accountView{}, err
+		if page.Subfeeds, err = s.view.OpenSubfeedsOf(r.Context(), v.Sets, a.ID); err != nil {
+			return view.Account{}, err
 		}
 	}
-	if view.isGroup() {
-		if view.members, err = s.rivers.Access().MemberCount(r.Context(), a.ID); err != nil {
-			return accountView{}, err
+	if page.IsGroup() {
+		if page.Members, err = s.rivers.Access().MemberCount(r.Context(), a.ID); err != nil {
+			return view.Account{}, err
 		}
 	}
 	if n.Kind == rivers.Subfeed {
-		for _, f := range view.subfeeds {
+		for _, f := range page.Subfeeds {
 			if f.Slug == n.Term {
-				view.subfeed, view.access = f.Subfeed, f.access
+				page.Subfeed, page.Access = f.Subfeed, f.Access
 			}
 		}
 	}
-	return view, nil
-}
-
-// openSubfeed is a sub-feed the viewer may open.
-type openSubfeed struct {
-	timelines.Subfeed
-	access timelines.Level
-}
-
-// accountView is an account's page as components see it.
-type accountView struct {
-	*riverView
-	who      timelines.Account
-	access   timelines.Level   // of the page
-	members  int               // of a group
-	subfeeds []openSubfeed     // those the viewer may open
-	subfeed  timelines.Subfeed // whose page this is; zero on other pages
-	// requested: the viewer asked to subscribe and waits for an answer.
-	requested bool
-}
-
-func (v accountView) isSubfeed() bool { return v.subfeed.Slug != "" }
-
-func (v accountView) isGroup() bool { return v.who.Kind == timelines.Group }
-
-// isFeed reports whether the page is that of what is posted there.
-func (v accountView) isFeed() bool { return v.at.kind == rivers.User || v.isGroup() }
-
-// reads reports whether the viewer may read the account itself: on the page of one of
-// its sub-feeds it may be closed.
-func (v accountView) reads() bool { return v.sets.Reads(v.who.FeedID, v.who.Access) }
-
-// shut says that the viewer cannot subscribe, nor ask to.
-func (v accountView) shut() string {
-	if v.isGroup() {
-		return v.loc.T("account.shut.group")
-	}
-	return v.loc.T("account.shut", "who", v.who.Title)
-}
-
-// empty is what stands in place of entries.
-func (v accountView) empty() string {
-	if mine := v.isMe(v.who.ID); mine && v.isSubfeed() {
-		return v.loc.T("empty.subfeed.me")
-	} else if mine && v.isFeed() {
-		return v.loc.T("empty.user.me")
-	}
-	return v.riverView.empty()
-}
-
-// mayPost reports whether the viewer may write here: on the own page, and in a
-// group as it says for itself.
-func (v accountView) mayPost() bool {
-	if !v.signedIn() || !v.isFeed() && !v.isSubfeed() || !v.top() {
-		return false
-	}
-	if v.isGroup() {
-		return v.mayPostTo(v.who)
-	}
-	return v.isMe(v.who.ID)
-}
-
-// unheard says why the viewer cannot post to this group; "" if that is no matter
-// here.
-func (v accountView) unheard() string {
-	switch {
-	case !v.signedIn() || !v.isGroup() || !v.top() || v.mayPost():
-		return ""
-	case v.blockedBy(v.who.ID):
-		return v.loc.T("account.unheard.blocked")
-	case v.who.Writers == timelines.WritersAdmins:
-		return v.loc.T("account.unheard.admins")
-	}
-	return v.loc.T("account.unheard.members")
-}
-
-// mayWriteTo reports whether the viewer may write to this person directly, as far
-// as can be told here: whom the person follows is asked when the form is sent.
-func (v accountView) mayWriteTo() bool {
-	if !v.signedIn() || !v.isFeed() || !v.top() || v.isGroup() || v.isMe(v.who.ID) {
-		return false
-	}
-	switch v.who.Writers {
-	case timelines.WritersNobody:
-		return false
-	case timelines.WritersMutual:
-		return v.follows(v.who.ID)
-	}
-	return true
-}
-
-// composer is the page's form for a post to this account.
-func (v accountView) composer() composer {
-	if v.isSubfeed() {
-		return newComposer(v.address()).within(v.who.Name + "/" + v.subfeed.Slug)
-	}
-	return newComposer(v.address(), v.who)
-}
-
-// direct is the page's form for a direct message to this person. The message is
-// on neither's page: the form leads to where it can be seen.
-func (v accountView) direct() composer {
-	c := directComposer("/filter/directs")
-	c.people, c.shows = v.who.Name, false
-	return c
+	return page, nil
 }
 
 // closedAccount is the page of an account that does not let the viewer read,
@@ -263,71 +160,33 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 	if r.wantsJSON() {
 		return rivers.ErrForbidden
 	}
-	c := closedView{present: s.simple(r), who: a}
+	c := view.Closed{Base: s.simple(r), Who: a}
 	err := s.rivers.AtOneMoment(r.Context(), func() (at rivers.Moment, err error) {
 		if at, err = s.rivers.Now(r.Context()); err != nil {
 			return at, err
 		}
-		if c.sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil || a.Kind != timelines.User {
+		if c.Sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil || a.Kind != timelines.User {
 			return at, err
 		}
-		c.subfeeds, err = s.view.openSubfeedsOf(r.Context(), c.sets, a.ID)
+		c.Subfeeds, err = s.view.OpenSubfeedsOf(r.Context(), c.Sets, a.ID)
 		return at, err
 	})
 	if err != nil {
 		return err
 	}
-	if slug != "" && !c.apart() {
+	if slug != "" && !c.Apart() {
 		// A protected sub-feed: to ask for a subscription would not open it.
-		c.who.Access, c.subfeed = timelines.Protected, slug
-		return s.html(w, r, http.StatusForbidden, closedPage(c))
+		c.Who.Access, c.Subfeed = timelines.Protected, slug
+		return s.html(w, r, http.StatusForbidden, view.ClosedPage(c))
 	}
 	if r.signedIn() {
 		relation, err := s.timelines.Relation(r.Context(), r.viewer.AccountID, a.ID)
 		if err != nil {
 			return err
 		}
-		c.requested, c.banned = relation.Requested, relation.Banned
+		c.Requested, c.Banned = relation.Requested, relation.Banned
 	}
-	return s.html(w, r, http.StatusForbidden, closedPage(c))
-}
-
-type closedView struct {
-	*present
-	who       timelines.Account
-	subfeed   string        // the slug of the sub-feed that is closed; empty: the account
-	subfeeds  []openSubfeed // those that are open
-	requested bool
-	banned    bool // by the viewer
-}
-
-// apart reports whether a ban closes the page, whoever set it.
-func (c closedView) apart() bool { return c.banned || c.sets.Apart(c.who.ID) }
-
-// path is that of the page that is closed.
-func (c closedView) path() string { return string(accountURL(c.who, c.subfeed)) }
-
-func (c closedView) isGroup() bool { return c.who.Kind == timelines.Group }
-
-// reason says why the page is closed.
-func (c closedView) reason() string {
-	switch {
-	case c.banned:
-		return c.loc.T("account.banned", "who", c.who.Title)
-	case c.apart():
-		return c.loc.T("account.apart", "who", c.who.Title)
-	case c.leftOut(c.who) && c.isGroup():
-		return c.loc.T("account.excluded.group", "who", c.who.Title)
-	case c.leftOut(c.who):
-		return c.loc.T("account.excluded", "who", c.who.Title)
-	case c.subfeed != "":
-		return c.loc.T("account.protected.page")
-	case c.who.Access == timelines.Protected:
-		return c.loc.T("account.protected.signin", "who", c.who.Title)
-	case c.isGroup():
-		return c.loc.T("account.private.group")
-	}
-	return c.loc.T("account.private.user", "who", c.who.Title)
+	return s.html(w, r, http.StatusForbidden, view.ClosedPage(c))
 }
 
 func (s *Server) subscribe(w http.ResponseWriter, r *request) error {
@@ -374,34 +233,4 @@ func (s *Server) answerRequest(w http.ResponseWriter, r *request,
 		return err
 	}
 	return s.done(w, r, r.back("/settings"))
-}
-
-// cutAbout returns what is folded away of a description too long to stand above
-// every page: what firstLine does not show.
-func cutAbout(text string) (rest string, long bool) {
-	const most = 400 // bytes: about five lines on a phone
-	if len(text) <= most {
-		return "", false
-	}
-	first, rest, _ := strings.Cut(text, "\n")
-	if firstLine(text) != first {
-		return text, true
-	}
-	return rest, true
-}
-
-// firstLine is how a longer text begins.
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(text, "\n")
-	return shortText(line, 120)
-}
-
-// shortText is at most n characters of a text, none of which turns the direction of what
-// follows.
-func shortText(text string, n int) string {
-	text = unturned(text)
-	if runes := []rune(text); len(runes) > n {
-		return strings.TrimRight(string(runes[:n-1]), " ") + "…"
-	}
-	return text
 }

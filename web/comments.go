@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeComments(mux *http.ServeMux) {
@@ -44,34 +45,34 @@ func (s *Server) moreComments(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	shown := e.item.Fold.Comments.Shown
+	shown := e.Item.Fold.Comments.Shown
 	after := slices.IndexFunc(shown, func(c rivers.Comment) bool { return c.ID == ids[0] })
 	to := slices.IndexFunc(shown, func(c rivers.Comment) bool { return c.ID == ids[1] })
 	if after < 0 || to < after {
 		return rivers.ErrNotFound // deleted meanwhile: the page is about to hear of it
 	}
-	e.rights = e.special()
+	e.Rights = e.Special()
 	from := max(min(after+1, to), to-commentsStep)
-	html, err := render(commentStep(e, after, from, to))
+	html, err := view.Bytes(view.CommentStep(e, after, from, to))
 	if err != nil {
 		return err
 	}
-	return writeFragment(w, fillTimes(html, e.loc, e.now))
+	return writeFragment(w, view.FillTimes(html, e.Locale, e.Now))
 }
 
 // unfolded returns a post with everything on it, as one entry.
-func (s *Server) unfolded(r *request, code string) (*entryView, error) {
+func (s *Server) unfolded(r *request, code string) (*view.Entry, error) {
 	it, sets, err := s.rivers.Unfold(r.Context(), r.viewer, code)
 	if err != nil {
 		return nil, err
 	}
 	it.Full = true
-	p, err := s.view.present(r.Context(), r.viewer, r.loc, rivers.Name{}, sets, []rivers.Item{*it})
+	p, err := s.view.Base(r.Context(), r.viewer, r.loc, rivers.Name{}, sets, []rivers.Item{*it})
 	if err != nil {
 		return nil, err
 	}
-	p.page = localAddress(r.Header.Get("X-River-Page"), "")
-	return &entryView{present: p, item: it}, nil
+	p.PageAddress = localAddress(r.Header.Get("X-River-Page"), "")
+	return &view.Entry{Base: p, Item: it}, nil
 }
 
 func writeFragment(w http.ResponseWriter, html []byte) error {
@@ -98,18 +99,12 @@ func (s *Server) createComment(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, is, commentAgain(s.simple(r), commentForms{
-			address: "/p/" + code + "/comments", back: r.back("/p/" + code),
-			body: comment.Body, key: is.key(comment.Key), wrong: is,
+		return s.again(w, r, is, view.CommentAgain(s.simple(r), view.CommentForms{
+			Address: "/p/" + code + "/comments", Back: r.back("/p/" + code),
+			Body: comment.Body, Key: is.Key(comment.Key), Error: is,
 		}))
 	}
-	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+commentID(c.CommentID)))
-}
-
-// commentForms is a comment's form as it was sent.
-type commentForms struct {
-	address, back, body, key string
-	wrong                    wrong
+	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+view.CommentID(c.CommentID)))
 }
 
 // commentOf reads which comment an address means.
@@ -132,27 +127,27 @@ func (s *Server) editCommentForm(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	shown := e.item.Fold.Comments.Shown
+	shown := e.Item.Fold.Comments.Shown
 	i := slices.IndexFunc(shown, func(c rivers.Comment) bool { return c.ID == id })
-	if i < 0 || e.item.Hides(shown[i].Author) {
+	if i < 0 || e.Item.Hides(shown[i].Author) {
 		return rivers.ErrNotFound
 	}
-	e.rights = e.special()
-	if !e.mayDelete(&shown[i]) {
+	e.Rights = e.Special()
+	if !e.MayDelete(&shown[i]) {
 		return timelines.ErrForbidden
 	}
-	view := editView{
-		address: "/p/" + code + "/comments/" + strconv.FormatInt(id, 10), back: "/p/" + code + "#" + commentID(id),
-		body: shown[i].Body, comment: true,
+	form := view.Edit{
+		Address: "/p/" + code + "/comments/" + strconv.FormatInt(id, 10), Back: "/p/" + code + "#" + view.CommentID(id),
+		Body: shown[i].Body, Comment: true,
 	}
-	if e.mayEdit(&shown[i]) {
-		view.change = true
-		if view.body, err = s.timelines.CommentBody(r.Context(), r.viewer.AccountID, code, id); err != nil {
+	if e.MayEdit(&shown[i]) {
+		form.Change = true
+		if form.Body, err = s.timelines.CommentBody(r.Context(), r.viewer.AccountID, code, id); err != nil {
 			return err
 		}
 	}
 	keepNoCopy(w, true)
-	return s.html(w, r, http.StatusOK, editPage(s.simple(r), view))
+	return s.html(w, r, http.StatusOK, view.EditPage(s.simple(r), form))
 }
 
 func (s *Server) editComment(w http.ResponseWriter, r *request) error {
@@ -172,12 +167,12 @@ func (s *Server) editComment(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, is, editPage(s.simple(r), editView{
-			address: "/p/" + code + "/comments/" + strconv.FormatInt(id, 10), back: r.back("/p/" + code),
-			body: body, comment: true, change: true, wrong: is,
+		return s.again(w, r, is, view.EditPage(s.simple(r), view.Edit{
+			Address: "/p/" + code + "/comments/" + strconv.FormatInt(id, 10), Back: r.back("/p/" + code),
+			Body: body, Comment: true, Change: true, Error: is,
 		}))
 	}
-	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+commentID(id)))
+	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+view.CommentID(id)))
 }
 
 func (s *Server) deleteComment(w http.ResponseWriter, r *request) error {
@@ -224,5 +219,5 @@ func (s *Server) markComment(w http.ResponseWriter, r *request,
 	if err != nil {
 		return err
 	}
-	return s.answerEntry(w, r, c, r.cameFrom("/p/"+code)+"#"+commentID(id))
+	return s.answerEntry(w, r, c, r.cameFrom("/p/"+code)+"#"+view.CommentID(id))
 }

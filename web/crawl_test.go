@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // TestCrawl follows every link of every page, signed in and not: nothing breaks
@@ -133,7 +134,7 @@ func TestLanguages(t *testing.T) {
 	v.header.Set("Accept-Language", "ru")
 	for _, address := range []string{"/", "/login", "/signup", "/groups", "/everything", "/nobody-here"} {
 		a := v.get(address).has(`<html lang="ru">`)
-		text := read([]byte(regexp.MustCompile(`(?s)<head>.*</head>`).ReplaceAllString(a.body, "")))
+		text := readText([]byte(regexp.MustCompile(`(?s)<head>.*</head>`).ReplaceAllString(a.body, "")))
 		for _, word := range []string{"Sign", "Home", "Every", "Group", "page"} {
 			if strings.Contains(text, word) {
 				t.Errorf("GET %s in Russian says %q:\n%s", address, word, text)
@@ -163,8 +164,8 @@ func TestFirstSegmentsAreReserved(t *testing.T) {
 			found[m[1]] = true
 		}
 	}
-	for _, page := range riverPages {
-		if first := strings.Split(page.path, "/")[1]; first != "" && first != "{name}" {
+	for _, page := range view.Pages {
+		if first := strings.Split(page.Path, "/")[1]; first != "" && first != "{name}" {
 			found[first] = true
 		}
 	}

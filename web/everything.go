@@ -2,21 +2,17 @@ package web
 
 import (
 	"net/http"
-	"slices"
+
+	"riverrun/web/view"
 )
 
 // The pages made of everybody's posts: each is of all languages or, with ?lang=, of
 // one.
 
 func (s *Server) routeEverything(mux *http.ServeMux) {
-	for _, page := range aggregates() {
-		mux.Handle("GET "+page.path, s.page(s.aggregate))
+	for _, page := range view.Aggregates() {
+		mux.Handle("GET "+page.Path, s.page(s.aggregate))
 	}
-}
-
-// aggregates are the pages of that kind.
-func aggregates() []riverPage {
-	return slices.DeleteFunc(slices.Clone(riverPages), func(p riverPage) bool { return p.by != "lang" })
 }
 
 // aggregate is what the viewer may read of such a page. A language that posts are
@@ -26,5 +22,5 @@ func (s *Server) aggregate(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, aggregateList(v))
+	return s.html(w, r, http.StatusOK, view.AggregateList(v))
 }

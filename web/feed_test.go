@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"riverrun/web/view"
 )
 
 // Feed files show what nobody in particular may see, whoever asks, and say who
@@ -28,7 +30,7 @@ func TestFeeds(t *testing.T) {
 	if got := reply.header.Get("Content-Type"); got != "application/atom+xml; charset=utf-8" {
 		t.Errorf("content type %q", got)
 	}
-	var atom atomFeed
+	var atom view.AtomFeed
 	if err := xml.Unmarshal([]byte(reply.body), &atom); err != nil {
 		t.Fatalf("%v in\n%s", err, reply.body)
 	}
@@ -53,7 +55,7 @@ func TestFeeds(t *testing.T) {
 		}
 	}
 
-	var doc jsonFeed
+	var doc view.JsonFeed
 	if err := json.Unmarshal([]byte(s.visitor().get("/feeds/everything.json").wants(200).lacks("Between us").body), &doc); err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +64,7 @@ func TestFeeds(t *testing.T) {
 	}
 	s.visitor().get("/feeds/bob/likes.atom").wants(200).has("Liked by bob", "Ask @bob")
 	s.visitor().get("/feeds/bob/comments.json").wants(200).has(post.Code)
-	s.visitor().get("/feeds/p/"+post.Code+".atom").wants(200).has("A remark of", "#"+commentID(said.CommentID), "Ask @bob")
+	s.visitor().get("/feeds/p/"+post.Code+".atom").wants(200).has("A remark of", "#"+view.CommentID(said.CommentID), "Ask @bob")
 	if got := s.visitor().get("/feeds/everything.atom?order=fresh").wants(200); strings.Count(got.body, "<entry>") != 25 {
 		t.Errorf("the feed by freshness is\n%s", got.body)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeFeeds(mux *http.ServeMux) {
@@ -21,7 +22,7 @@ var feedActs = map[string]func(*Server, context.Context, *request, string) (time
 		return s.timelines.RenameSubfeed(ctx, r.viewer.AccountID, slug, r.PostFormValue("title"))
 	},
 	"access": func(s *Server, ctx context.Context, r *request, slug string) (timelines.Change, error) {
-		level, err := levelOf(r.PostFormValue("level"))
+		level, err := view.LevelOf(r.PostFormValue("level"))
 		if err != nil {
 			return timelines.Change{}, err
 		}
@@ -46,69 +47,23 @@ func readerAct(set func(s *timelines.Store, ctx context.Context, actor int64, sl
 	}
 }
 
-// feedsView is the viewer's feeds as components see them, with one of the forms
-// as it was sent if something was wrong with it.
-type feedsView struct {
-	*present
-	feeds []timelines.OwnFeed
-	parts map[string]listPart // of the people of the feeds, by name
-	saved bool
-	form  feedForm
-	// wrong is wrong with the form of that act of the feed of that slug.
-	slug, act string
-	wrong     wrong
-}
-
-// feedForm is the form for a new sub-feed, empty or as it was sent.
-type feedForm struct {
-	slug, title string
-	access      timelines.Level
-	wrong       wrong
-}
-
-// newFeedForm is the form as it is offered.
-func newFeedForm() feedForm { return feedForm{access: timelines.Private} }
-
-// wrongAt returns what is wrong with the forms of a feed.
-func (v feedsView) wrongAt(f timelines.OwnFeed, acts ...string) string {
-	for _, act := range acts {
-		if v.act == act && v.slug == f.Slug {
-			return v.wrong.Text
-		}
-	}
-	return ""
-}
-
-// title is what a feed is called.
-func (v feedsView) title(f timelines.OwnFeed) string {
-	if f.Slug == "" {
-		return v.loc.T("feeds.own")
-	}
-	return v.subfeedTitle(f.Subfeed)
-}
-
-// fixed reports whether a feed is one that everybody has.
-func (v feedsView) fixed(f timelines.OwnFeed) bool {
-	return f.Slug == "" || f.Slug == timelines.PrivateSlug
-}
-
 func (s *Server) feeds(w http.ResponseWriter, r *request) error {
 	v, err := s.feedsView(r)
 	if err != nil {
 		return err
 	}
-	v.saved = r.URL.Query().Has("saved")
-	return s.html(w, r, http.StatusOK, feedsPage(v))
+	v.Saved = r.URL.Query().Has("saved")
+	return s.html(w, r, http.StatusOK, view.FeedsPage(v))
 }
 
-func (s *Server) feedsView(r *request) (feedsView, error) {
-	v := feedsView{present: s.simple(r), form: newFeedForm(), parts: map[string]listPart{}}
+func (s *Server) feedsView(r *request) (view.Feeds, error) {
+	v := view.Feeds{Base: s.simple(r), Form: view.NewFeedForm(), Parts: map[string]view.ListPart{}}
 	var err error
-	if v.feeds, err = s.timelines.OwnFeeds(r.Context(), r.viewer.AccountID); err != nil {
+	if v.Feeds, err = s.timelines.OwnFeeds(r.Context(), r.viewer.AccountID); err != nil {
 		return v, err
 	}
-	for i := range v.feeds {
-		if err := s.feedPeople(r, &v, &v.feeds[i]); err != nil {
+	for i := range v.Feeds {
+		if err := s.feedPeople(r, &v, &v.Feeds[i]); err != nil {
 			return v, err
 		}
 	}
@@ -117,7 +72,7 @@ func (s *Server) feedsView(r *request) (feedsView, error) {
 
 // feedPeople reads the parts of a feed's people that the request asks for, where they
 // are not the first, which were read with the feed.
-func (s *Server) feedPeople(r *request, v *feedsView, f *timelines.OwnFeed) error {
+func (s *Server) feedPeople(r *request, v *view.Feeds, f *timelines.OwnFeed) error {
 	read := func(list string, people *[]timelines.Account, total int,
 		read func(ctx context.Context, timeline int64, after string, limit int) ([]timelines.Account, error),
 	) error {
@@ -126,53 +81,49 @@ func (s *Server) feedPeople(r *request, v *feedsView, f *timelines.OwnFeed) erro
 			return err
 		}
 		switch {
-		case at.after != "":
-			found, err := read(r.Context(), f.TimelineID, at.after, directoryPage+1)
+		case at.After != "":
+			found, err := read(r.Context(), f.TimelineID, at.After, view.DirectoryPage+1)
 			if err != nil {
 				return err
 			}
-			*people = at.cut(found)
+			*people = at.Cut(found)
 		case total > len(*people) && len(*people) > 0:
-			at.next = (*people)[len(*people)-1].Name
+			at.Next = (*people)[len(*people)-1].Name
 		}
-		v.parts[list] = at
+		v.Parts[list] = at
 		return nil
 	}
-	if err := read(readersList(*f), &f.Readers, f.ReadersTotal, s.timelines.FeedReaders); err != nil {
+	if err := read(view.ReadersList(*f), &f.Readers, f.ReadersTotal, s.timelines.FeedReaders); err != nil {
 		return err
 	}
-	return read(excludedList(*f), &f.Excluded, f.ExcludedTotal, s.timelines.FeedExcluded)
+	return read(view.ExcludedList(*f), &f.Excluded, f.ExcludedTotal, s.timelines.FeedExcluded)
 }
-
-// Names of lists, and of the sections they stand in or are.
-func readersList(f timelines.OwnFeed) string  { return "page-" + f.Slug }
-func excludedList(f timelines.OwnFeed) string { return "out-" + f.Slug }
 
 func (s *Server) createFeed(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
-	form := newFeedForm()
-	form.slug, form.title = strings.ToLower(strings.TrimSpace(r.PostFormValue("slug"))), r.PostFormValue("title")
-	level, err := levelOf(r.PostFormValue("access"))
+	form := view.NewFeedForm()
+	form.Slug, form.Title = strings.ToLower(strings.TrimSpace(r.PostFormValue("slug"))), r.PostFormValue("title")
+	level, err := view.LevelOf(r.PostFormValue("access"))
 	if err == nil {
-		form.access = level
+		form.Access = level
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.CreateSubfeed(ctx, r.viewer.AccountID, form.slug, form.title, form.access)
+			return s.timelines.CreateSubfeed(ctx, r.viewer.AccountID, form.Slug, form.Title, form.Access)
 		})
 	}
 	if err != nil {
-		if form.wrong, err = s.wrongIn(r, err); err != nil {
+		if form.Error, err = s.wrongIn(r, err); err != nil {
 			return err
 		}
 		v, err := s.feedsView(r)
 		if err != nil {
 			return err
 		}
-		v.form = form
-		return s.again(w, r, form.wrong, feedsPage(v))
+		v.Form = form
+		return s.again(w, r, form.Error, view.FeedsPage(v))
 	}
-	return s.done(w, r, "/settings/feeds?saved#page-"+form.slug)
+	return s.done(w, r, "/settings/feeds?saved#page-"+form.Slug)
 }
 
 // changeFeed does one of feedActs.
@@ -195,8 +146,8 @@ func (s *Server) changeFeed(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		v.wrong, v.slug, v.act = is, slug, r.PathValue("act")
-		return s.again(w, r, is, feedsPage(v))
+		v.Error, v.Slug, v.Act = is, slug, r.PathValue("act")
+		return s.again(w, r, is, view.FeedsPage(v))
 	}
 	return s.done(w, r, "/settings/feeds?saved")
 }

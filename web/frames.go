@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -13,6 +12,7 @@ import (
 	"github.com/coder/websocket"
 
 	"riverrun/rivers"
+	"riverrun/web/view"
 )
 
 // The frames of the socket, as PROTOCOL.md describes them to outside programs.
@@ -78,7 +78,7 @@ type subscribeFrame struct {
 	// sight is the page's: see Server.seal.
 	sight string
 	// entries are the shown entries' versions by the posts' codes.
-	entries map[string]version
+	entries map[string]view.Version
 	// downPlace and downCode say where the page ends: the place and the code of its
 	// lowest entry, 0 and empty if the client does not say.
 	downPlace int64
@@ -90,7 +90,7 @@ type subscribeFrame struct {
 type dropFrame struct {
 	river int64
 	// entries are the entries' last versions by the posts' codes.
-	entries map[string]version
+	entries map[string]view.Version
 }
 
 // parseFrame reads a client's message. Unknown fields are passed over, so that
@@ -177,7 +177,7 @@ func parseAddress(s string) (string, url.Values, error) {
 	return u.Path, query, nil
 }
 
-func parseEntries(raw json.RawMessage) (map[string]version, error) {
+func parseEntries(raw json.RawMessage) (map[string]view.Version, error) {
 	if len(raw) == 0 {
 		return nil, nil
 	}
@@ -188,9 +188,9 @@ func parseEntries(raw json.RawMessage) (map[string]version, error) {
 	if len(texts) > maxEntries {
 		return nil, malformed("%d entries", len(texts))
 	}
-	entries := make(map[string]version, len(texts))
+	entries := make(map[string]view.Version, len(texts))
 	for code, text := range texts {
-		at, ok := parseVersion(text)
+		at, ok := view.ParseVersion(text)
 		if !ok || !validCode(code) {
 			return nil, malformed("entry %.80q at %.80q", code, text)
 		}
@@ -212,59 +212,6 @@ func validCode(s string) bool {
 	}
 	return true
 }
-
-// A version is all that decides how an entry looks to its viewer: its stamp, and what
-// the viewer's sets made of it (see Server.veil).
-type version struct {
-	rivers.Stamp
-	veil uint64 // 0: not known
-}
-
-// String writes a version as data-version has it: "entry.fold.veil", or without the
-// last where that is not known.
-func (v version) String() string {
-	s := strconv.FormatInt(v.Entry, 10) + "." + strconv.FormatInt(v.Fold, 10)
-	if v.veil != 0 {
-		s += "." + strconv.FormatUint(v.veil, 36)
-	}
-	return s
-}
-
-// parseVersion is the inverse of version.String.
-func parseVersion(s string) (version, bool) {
-	numbers := strings.Split(s, ".")
-	if len(numbers) < 2 {
-		return version{}, false
-	}
-	var v version
-	var errs [3]error
-	v.Entry, errs[0] = strconv.ParseInt(numbers[0], 10, 64)
-	v.Fold, errs[1] = strconv.ParseInt(numbers[1], 10, 64)
-	if len(numbers) > 2 { // and what a newer server may have put behind it
-		v.veil, errs[2] = strconv.ParseUint(numbers[2], 36, 64)
-	}
-	if err := errors.Join(errs[:]...); err != nil || v.Entry < 0 || v.Fold < 0 {
-		return version{}, false
-	}
-	return v, true
-}
-
-// A part is one of an entry's children that change by themselves. The comment
-// box is none: it holds what somebody is writing.
-type part int
-
-const (
-	partWhy part = iota
-	partBody
-	partActs
-	partLikes
-	partComments
-	parts // how many there are
-)
-
-// partNames are the parts' keys in a frame and the last words of their ids:
-// p-{code}-{name}.
-var partNames = [parts]string{"why", "body", "acts", "likes", "comments"}
 
 // The server's frames are written by hand around JSON strings made once per
 // part, so that what a thousand connections are sent is encoded once.
@@ -294,13 +241,13 @@ var frameBeat = []byte(`{"t":"beat"}`)
 
 // frameGone takes an entry off the page.
 func frameGone(river int64, code string, stamp rivers.Stamp) []byte {
-	b := appendHead(nil, "gone", river, code, version{Stamp: stamp})
+	b := appendHead(nil, "gone", river, code, view.Version{Stamp: stamp})
 	return append(b, '}')
 }
 
 // frameParts brings those parts of a shown entry which changed: set holds JSON
 // strings, nil for what stays.
-func frameParts(river int64, code string, at version, place int64, set [parts]json.RawMessage) []byte {
+func frameParts(river int64, code string, at view.Version, place int64, set [view.PartCount]json.RawMessage) []byte {
 	b := appendHead(nil, "entry", river, code, at)
 	b = appendPlace(b, place)
 	b = append(b, `,"parts":{`...)
@@ -314,7 +261,7 @@ func frameParts(river int64, code string, at version, place int64, set [parts]js
 		}
 		first = false
 		b = append(b, '"')
-		b = append(b, partNames[p]...)
+		b = append(b, view.PartNames[p]...)
 		b = append(b, `":`...)
 		b = append(b, text...)
 	}
@@ -323,7 +270,7 @@ func frameParts(river int64, code string, at version, place int64, set [parts]js
 
 // frameWhole brings a whole article, for an entry that is not on the page or
 // takes another place on it: html is a JSON string.
-func frameWhole(river int64, code string, at version, place int64, html json.RawMessage) []byte {
+func frameWhole(river int64, code string, at view.Version, place int64, html json.RawMessage) []byte {
 	b := appendHead(nil, "entry", river, code, at)
 	b = appendPlace(b, place)
 	b = append(b, `,"html":`...)
@@ -331,7 +278,7 @@ func frameWhole(river int64, code string, at version, place int64, html json.Raw
 	return append(b, '}')
 }
 
-func appendHead(b []byte, t string, river int64, code string, at version) []byte {
+func appendHead(b []byte, t string, river int64, code string, at view.Version) []byte {
 	b = append(b, `{"t":"`...)
 	b = append(b, t...)
 	b = append(b, `","river":"`...)

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"riverrun/rivers"
+	"riverrun/web/view"
 )
 
 func TestParseFrame(t *testing.T) {
@@ -23,9 +24,9 @@ func TestParseFrame(t *testing.T) {
 			in: `{"t":"subscribe","page":"/alice/likes?order=created","lang":"ru","viewer":"alice","river":"9007199254740993","entries":{"aB3":"12.14","x":"1.2.zz.later"},"down":"1763683200000000.x"}`,
 			want: clientFrame{subscribe: &subscribeFrame{
 				path: "/alice/likes", query: url.Values{"order": {"created"}}, lang: "ru", viewer: &alice,
-				river: 9007199254740993, downPlace: 1763683200000000, downCode: "x", entries: map[string]version{
+				river: 9007199254740993, downPlace: 1763683200000000, downCode: "x", entries: map[string]view.Version{
 					"aB3": {Stamp: rivers.Stamp{Entry: 12, Fold: 14}},
-					"x":   {Stamp: rivers.Stamp{Entry: 1, Fold: 2}, veil: 35*36 + 35},
+					"x":   {Stamp: rivers.Stamp{Entry: 1, Fold: 2}, Tag: 35*36 + 35},
 				},
 			}},
 		},
@@ -35,7 +36,7 @@ func TestParseFrame(t *testing.T) {
 		},
 		"drop": {
 			in:   `{"t":"drop","river":"7","entries":{"x":"1.2"}}`,
-			want: clientFrame{drop: &dropFrame{river: 7, entries: map[string]version{"x": {Stamp: rivers.Stamp{Entry: 1, Fold: 2}}}}},
+			want: clientFrame{drop: &dropFrame{river: 7, entries: map[string]view.Version{"x": {Stamp: rivers.Stamp{Entry: 1, Fold: 2}}}}},
 		},
 	}
 	for name, tt := range tests {
@@ -44,7 +45,7 @@ func TestParseFrame(t *testing.T) {
 			if err != nil {
 				t.Fatalf("parseFrame(%s): %v", tt.in, err)
 			}
-			if d := cmp.Diff(tt.want, got, cmp.AllowUnexported(clientFrame{}, subscribeFrame{}, dropFrame{}, version{})); d != "" {
+			if d := cmp.Diff(tt.want, got, cmp.AllowUnexported(clientFrame{}, subscribeFrame{}, dropFrame{}, view.Version{})); d != "" {
 				t.Errorf("parseFrame(%s) (-want +got):\n%s", tt.in, d)
 			}
 		})
@@ -100,9 +101,9 @@ func TestServerFrames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var set [parts]json.RawMessage
-	set[partBody], set[partComments] = html, html
-	at := version{rivers.Stamp{Entry: 3, Fold: 9}, 36}
+	var set [view.PartCount]json.RawMessage
+	set[view.PartBody], set[view.PartComments] = html, html
+	at := view.Version{Stamp: rivers.Stamp{Entry: 3, Fold: 9}, Tag: 36}
 	text := "<p>\"1 < 2\" & </p>\n\u2028\\"
 	for _, tt := range []struct {
 		frame []byte
@@ -158,7 +159,7 @@ func FuzzParseFrame(f *testing.F) {
 				t.Fatalf("parseFrame(%q) = %+v", message, *s)
 			}
 			for code, at := range s.entries {
-				if back, ok := parseVersion(at.String()); !validCode(code) || !ok || back != at {
+				if back, ok := view.ParseVersion(at.String()); !validCode(code) || !ok || back != at {
 					t.Fatalf("parseFrame(%q): entry %q at %+v", message, code, at)
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeGroups(mux *http.ServeMux) {
@@ -13,47 +14,27 @@ func (s *Server) routeGroups(mux *http.ServeMux) {
 	mux.Handle("POST /groups", s.members(s.createGroup))
 }
 
-// directoryPage is how many accounts a directory shows at once.
-const directoryPage = 100
-
-// groupsView is the directory of groups as components see it.
-type groupsView struct {
-	*present
-	mine  []timelines.Account
-	all   []timelines.Account
-	after string // where this page of the directory begins
-	next  string // where the next one does, "" if there is none
-	form  groupForm
-}
-
-// groupForm is the form for a new group, empty or as it was sent.
-type groupForm struct {
-	name, title, about string
-	access             timelines.Level
-	wrong              wrong
-}
-
 func (s *Server) groups(w http.ResponseWriter, r *request) error {
-	v, err := s.groupsView(r, groupForm{})
+	v, err := s.groupsView(r, view.GroupForm{})
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, groupsPage(v))
+	return s.html(w, r, http.StatusOK, view.GroupsPage(v))
 }
 
-func (s *Server) groupsView(r *request, form groupForm) (groupsView, error) {
-	v := groupsView{present: s.simple(r), form: form, after: r.URL.Query().Get("after")}
+func (s *Server) groupsView(r *request, form view.GroupForm) (view.Groups, error) {
+	v := view.Groups{Base: s.simple(r), Form: form, After: r.URL.Query().Get("after")}
 	var err error
-	if v.all, v.next, err = s.directory(r, timelines.Group, v.after); err != nil {
+	if v.All, v.Next, err = s.directory(r, timelines.Group, v.After); err != nil {
 		return v, err
 	}
-	if v.sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
+	if v.Sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
 		return v, err
 	}
-	if err := s.nameFollows(r, v.present); err != nil {
+	if err := s.nameFollows(r, v.Base); err != nil {
 		return v, err
 	}
-	v.mine = v.present.groups()
+	v.Mine = v.Base.Groups()
 	return v, nil
 }
 
@@ -68,61 +49,41 @@ func (s *Server) directory(r *request, kind, after string) (page []timelines.Acc
 	if !inDirectory(after) {
 		return nil, "", errNoPage
 	}
-	page, err = s.timelines.ListAccounts(r.Context(), kind, after, directoryPage+1)
+	page, err = s.timelines.ListAccounts(r.Context(), kind, after, view.DirectoryPage+1)
 	if err != nil {
 		return nil, "", err
 	}
-	page, next = firstPage(page)
+	page, next = view.FirstPage(page)
 	return page, next, nil
-}
-
-// firstPage cuts accounts by name, of which directoryPage+1 were asked for, to a
-// page, and says after whom the next one begins, "" if there is none.
-func firstPage(list []timelines.Account) (page []timelines.Account, next string) {
-	if len(list) <= directoryPage {
-		return list, ""
-	}
-	page = list[:directoryPage]
-	return page, page[directoryPage-1].Name
 }
 
 func (s *Server) createGroup(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
-	form := groupForm{
-		name: r.PostFormValue("name"), title: r.PostFormValue("title"), about: r.PostFormValue("about"),
+	form := view.GroupForm{
+		Name: r.PostFormValue("name"), Title: r.PostFormValue("title"), About: r.PostFormValue("about"),
 	}
 	var made timelines.Account
-	level, err := levelOf(r.PostFormValue("access"))
+	level, err := view.LevelOf(r.PostFormValue("access"))
 	if err == nil {
-		form.access = level
+		form.Access = level
 		_, err = s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
 			made, c, err = s.timelines.CreateGroup(ctx, timelines.NewGroup{
-				Actor: r.viewer.AccountID, Name: form.name, Title: form.title, About: form.about, Access: form.access,
+				Actor: r.viewer.AccountID, Name: form.Name, Title: form.Title, About: form.About, Access: form.Access,
 			})
 			return c, err
 		})
 	}
 	if err != nil {
-		if form.wrong, err = s.wrongIn(r, err); err != nil {
+		if form.Error, err = s.wrongIn(r, err); err != nil {
 			return err
 		}
 		v, err := s.groupsView(r, form)
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, form.wrong, groupsPage(v))
+		return s.again(w, r, form.Error, view.GroupsPage(v))
 	}
 	return s.done(w, r, "/"+made.Name)
-}
-
-// levelOf reads a level out of a form. It has to be chosen: InvalidError
-// "level_unknown".
-func levelOf(text string) (timelines.Level, error) {
-	level, ok := timelines.ParseLevel(text)
-	if !ok {
-		return 0, &timelines.InvalidError{Field: "level", Code: "level_unknown"}
-	}
-	return level, nil
 }

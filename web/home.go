@@ -4,6 +4,8 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+
+	"riverrun/web/view"
 )
 
 func (s *Server) routeHome(mux *http.ServeMux) {
@@ -14,21 +16,21 @@ func (s *Server) routeHome(mux *http.ServeMux) {
 // this place is.
 func (s *Server) home(w http.ResponseWriter, r *request) error {
 	if r.viewer.Anonymous() {
-		return s.html(w, r, http.StatusOK, welcomePage(s.simple(r)))
+		return s.html(w, r, http.StatusOK, view.WelcomePage(s.simple(r)))
 	}
 	v, err := s.visit(r)
 	if err != nil {
 		return err
 	}
-	if err := s.nameFollows(r, v.present); err != nil {
+	if err := s.nameFollows(r, v.Base); err != nil {
 		return err
 	}
 	asking := 0
-	if v.top() {
-		asked := slices.AppendSeq([]int64{r.viewer.AccountID}, maps.Keys(v.sets.Administers))
+	if v.Top() {
+		asked := slices.AppendSeq([]int64{r.viewer.AccountID}, maps.Keys(v.Sets.Administers))
 		if asking, err = s.rivers.Access().Asking(r.Context(), asked); err != nil {
 			return err
 		}
 	}
-	return s.html(w, r, http.StatusOK, homePage(v, newComposer(v.address()), asking))
+	return s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking))
 }

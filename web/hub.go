@@ -18,6 +18,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // A hub follows rivers for the pages that are open on this node and tells them
@@ -86,14 +87,14 @@ type riverSource interface {
 
 // hubPages is the rest of the server as the hub needs it.
 type hubPages interface {
-	// viewerName is the name of the account who looks, "" for nobody.
-	viewerName(ctx context.Context, v timelines.Viewer) (string, error)
-	// postIDs resolves codes; those of no post are left out.
-	postIDs(ctx context.Context, codes []string) (map[string]int64, error)
+	// ViewerName is the name of the account who looks, "" for nobody.
+	ViewerName(ctx context.Context, v timelines.Viewer) (string, error)
+	// PostIDs resolves codes; those of no post are left out.
+	PostIDs(ctx context.Context, codes []string) (map[string]int64, error)
 	// maySearch counts a search taken up; errLimited if it is one too many.
 	maySearch(v timelines.Viewer, address string) error
-	// veils are what the viewer's sets, and people's names, make of entries.
-	veils(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error)
+	// Tags are what the viewer's sets, and people's names, make of entries.
+	Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error)
 	// common is the number of the last change of access, as far as this node has heard,
 	// that may show on everybody's pages.
 	common() int64
@@ -103,15 +104,8 @@ type hubPages interface {
 	sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error)
 	seal(sight) string
 	isSealed(word string, of sight) bool
-	// renderEntry makes an entry's HTML.
-	renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error)
-}
-
-// A look is what an entry's HTML depends on besides the entry and the sets.
-type look struct {
-	viewer timelines.Viewer
-	lang   string
-	page   string // path and query, where forms lead back to
+	// Entry makes an entry's HTML.
+	Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error)
 }
 
 // hubConfig is what a hub runs on. Zero fields get the defaults of withDefaults;

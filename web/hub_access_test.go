@@ -13,6 +13,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func TestSignOutCloses(t *testing.T) {
@@ -156,7 +157,7 @@ func TestStaleDecisionsAreMadeAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if strings.HasPrefix(f.Version, version{Stamp: it.Stamp}.String()+".") {
+		if strings.HasPrefix(f.Version, view.Version{Stamp: it.Stamp}.String()+".") {
 			t.Errorf("a stale decision was sent: %+v", f)
 		}
 		code = f.Post

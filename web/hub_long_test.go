@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 const (
@@ -84,13 +85,13 @@ func (s *liveSite) openLong(p *person, n rivers.Name, size int) *page {
 		}
 		g.river, at = strconv.FormatInt(now.River, 10), now.Next
 		items := now.Items[:min(len(now.Items), size-len(g.shown))]
-		veils, err := s.server.view.veils(s.t.Context(), items, now.Sets)
+		veils, err := s.server.view.Tags(s.t.Context(), items, now.Sets)
 		if err != nil {
 			s.t.Fatal(err)
 		}
 		for i, it := range items {
 			g.shown[it.Fold.Text.Code] = frame{
-				Version: version{it.Stamp, veils[i]}.String(), Place: it.Place, River: g.river,
+				Version: view.Version{Stamp: it.Stamp, Tag: veils[i]}.String(), Place: it.Place, River: g.river,
 			}
 		}
 		if !now.More {

@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // noted waits until a note of that post waits for somebody's socket.
@@ -127,7 +128,7 @@ func TestOfficeReachesOpenPages(t *testing.T) {
 	s.followUp()
 	page := s.open(ann, "/everything")
 	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
-	offer := string(commentURL(post.Code, said.CommentID, "edit"))
+	offer := string(view.CommentURL(post.Code, said.CommentID, "edit"))
 	for i := range 4 {
 		set, offers := s.store.Promote, i%2 == 0
 		if !offers {

@@ -11,6 +11,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // newHub returns the hub of a server. The figures are registered where the
@@ -51,7 +52,7 @@ func (h *hub) serveWS(w http.ResponseWriter, r *http.Request) error {
 
 // hubSource implements hubPages.
 type hubSource struct {
-	*renderer
+	*view.Renderer
 	*sealer
 	timelines *timelines.Store
 	limits    *limits
@@ -63,7 +64,7 @@ func (s hubSource) maySearch(v timelines.Viewer, address string) error {
 	return s.limits.liveSearch.allow(searcher(v, address))
 }
 
-// postIDs resolves the codes of posts; those of no post are left out.
-func (s hubSource) postIDs(ctx context.Context, codes []string) (map[string]int64, error) {
+// PostIDs resolves the codes of posts; those of no post are left out.
+func (s hubSource) PostIDs(ctx context.Context, codes []string) (map[string]int64, error) {
 	return s.timelines.PostIDs(ctx, codes)
 }

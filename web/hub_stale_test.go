@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // slowHub is what a hub asks, on a clock that stands still but for what the test lets
@@ -61,8 +62,8 @@ func textsOf(items []rivers.Item) (texts string) {
 	return texts
 }
 
-func (h *slowHub) renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error) {
-	made, whole, err := h.hubPages.renderEntry(ctx, l, n, sets, it)
+func (h *slowHub) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
+	made, whole, err := h.hubPages.Entry(ctx, l, n, sets, it)
 	h.tell("rendered", string(whole))
 	return made, whole, err
 }
@@ -101,9 +102,9 @@ func TestNoFrameIsOld(t *testing.T) {
 	s.followUp()
 
 	second := func() { slow.elapsed.Add(int64(time.Second + time.Millisecond)) }
-	for _, page := range riverPages {
+	for _, page := range view.Pages {
 		name, by, changes := "bob", bob, post
-		switch page.kind {
+		switch page.Kind {
 		case rivers.Group:
 			name = "sailing"
 		case rivers.Likes, rivers.Comments, rivers.Faves, rivers.Discussions, rivers.Mentions:
@@ -113,20 +114,20 @@ func TestNoFrameIsOld(t *testing.T) {
 		case rivers.Eyes:
 			name, by, changes = "anna", ann, eyes
 		}
-		path := strings.NewReplacer("{name}", name, "{code}", post.Code, "{tag}", "tag", "{slug}", "photos").Replace(page.path)
-		if page.kind == rivers.List {
+		path := strings.NewReplacer("{name}", name, "{code}", post.Code, "{tag}", "tag", "{slug}", "photos").Replace(page.Path)
+		if page.Kind == rivers.List {
 			path = "/lists/some"
 		}
-		if page.by == "q" {
+		if page.By == "q" {
 			path += "?q=tag"
 		}
-		t.Run(string(page.kind)+" "+path, func(t *testing.T) {
+		t.Run(string(page.Kind)+" "+path, func(t *testing.T) {
 			follow := s.open(ann, path)
 			if _, shows := follow.shown[changes.Code]; !shows {
 				t.Fatalf("the page shows %d entries, and not the one to be changed", len(follow.shown))
 			}
 			for _, late := range []string{"flush", "visit", "rendered"} {
-				secret, public := "secret "+late+string(page.kind), "public "+late+string(page.kind)
+				secret, public := "secret "+late+string(page.Kind), "public "+late+string(page.Kind)
 				var once atomic.Bool
 				takeAway := func(what, shown string) {
 					if what == late && strings.Contains(shown, secret) && once.CompareAndSwap(false, true) {

@@ -12,6 +12,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 var everything = rivers.Name{Kind: rivers.Everything, Order: rivers.Fresh}
@@ -51,9 +52,9 @@ type countedPages struct {
 	rendered atomic.Int64
 }
 
-func (c *countedPages) renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error) {
+func (c *countedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	c.rendered.Add(1)
-	return c.hubPages.renderEntry(ctx, l, n, sets, it)
+	return c.hubPages.Entry(ctx, l, n, sets, it)
 }
 
 func TestSubscribeSendsTheDifference(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // An update is what one flush found out about one post in one river. It is
@@ -41,7 +42,7 @@ type batch struct {
 }
 
 type renderKey struct {
-	look look
+	look view.Context
 	post int64
 }
 
@@ -49,8 +50,8 @@ type renderKey struct {
 type rendered struct {
 	once sync.Once
 	err  error
-	part [parts]json.RawMessage
-	sum  [parts]uint64
+	part [view.PartCount]json.RawMessage
+	sum  [view.PartCount]uint64
 	veil uint64
 	html json.RawMessage
 }
@@ -64,7 +65,7 @@ func newBatch(pages hubPages, began time.Time) *batch {
 
 // render returns the entry as those of that look are sent it. The first one who
 // asks makes it, on its own goroutine; the others wait for it.
-func (b *batch) render(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it *rivers.Item) (*rendered, error) {
+func (b *batch) render(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it *rivers.Item) (*rendered, error) {
 	key := renderKey{l, it.PostID}
 	b.mu.Lock()
 	r := b.rendered[key]
@@ -83,17 +84,17 @@ func (b *batch) render(ctx context.Context, l look, n rivers.Name, sets *timelin
 
 var errUnrendered = errors.New("entry not rendered")
 
-func (r *rendered) make(ctx context.Context, b *batch, l look, n rivers.Name, sets *timelines.Sets, it *rivers.Item) error {
-	made, whole, err := b.pages.renderEntry(ctx, l, n, sets, *it)
+func (r *rendered) make(ctx context.Context, b *batch, l view.Context, n rivers.Name, sets *timelines.Sets, it *rivers.Item) error {
+	made, whole, err := b.pages.Entry(ctx, l, n, sets, *it)
 	if err != nil {
 		return err
 	}
-	for p, html := range [parts][]byte{made.Why, made.Body, made.Acts, made.Likes, made.Comments} {
+	for p, html := range [view.PartCount][]byte{made.Why, made.Body, made.Acts, made.Likes, made.Comments} {
 		if r.part[p], err = b.encode(html); err != nil {
 			return err
 		}
 	}
-	r.sum, r.veil = made.sums, made.veil
+	r.sum, r.veil = made.Sums, made.Tag
 	r.html, err = jsonHTML(whole)
 	return err
 }
@@ -124,7 +125,7 @@ type shown struct {
 	// item is what the last frame was made from, and sum its parts'; unset
 	// while the page shows what it was rendered with, which nobody kept.
 	item *rivers.Item
-	sum  [parts]uint64
+	sum  [view.PartCount]uint64
 	// veil is what the viewer's sets made of it, 0 while nobody knows.
 	veil uint64
 }
@@ -139,18 +140,18 @@ func (e *shown) otherPeople(it *rivers.Item) bool {
 
 // changed returns those parts that differ from what the page shows, but for the times in
 // them, which the page keeps by itself.
-func (e *shown) changed(it *rivers.Item, r *rendered) (set [parts]json.RawMessage) {
+func (e *shown) changed(it *rivers.Item, r *rendered) (set [view.PartCount]json.RawMessage) {
 	if e.item == nil {
 		return r.part
 	}
-	for p := range parts {
+	for p := range view.PartCount {
 		if r.sum[p] != e.sum[p] {
 			set[p] = r.part[p]
 		}
 	}
 	was, is := e.item, it
-	if !slices.Equal(veiledComments(was), veiledComments(is)) || !sameFolded(&was.Fold.Comments, &is.Fold.Comments) {
-		set[partComments] = r.part[partComments]
+	if !slices.Equal(view.HiddenCommenters(was), view.HiddenCommenters(is)) || !sameFolded(&was.Fold.Comments, &is.Fold.Comments) {
+		set[view.PartComments] = r.part[view.PartComments]
 	}
 	return set
 }

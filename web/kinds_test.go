@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // TestEveryKindHasAPage: a river kind has a row, a row has its texts in both
@@ -22,42 +23,42 @@ func TestEveryKindHasAPage(t *testing.T) {
 	v.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").wants(303)
 	code := ann.post("A #tag").Code
 	viewer := timelines.Viewer{AccountID: ann.account.ID}
-	for _, page := range riverPages {
+	for _, page := range view.Pages {
 		name := "anna"
-		if page.kind == rivers.Group {
+		if page.Kind == rivers.Group {
 			name = "sailing"
 		}
-		path := strings.NewReplacer("{name}", name, "{code}", code, "{tag}", "tag", "{slug}", "photos").Replace(page.path)
-		if page.kind == rivers.List {
+		path := strings.NewReplacer("{name}", name, "{code}", code, "{tag}", "tag", "{slug}", "photos").Replace(page.Path)
+		if page.Kind == rivers.List {
 			path = "/lists/some"
 		}
 		query := url.Values{}
-		switch page.by {
+		switch page.By {
 		case "lang":
 			query.Set("lang", "ru")
 		case "q":
 			query.Set("q", "tag")
 		}
-		address := page.address(path, query)
+		address := page.Address(path, query)
 		at, n, err := s.server.riverAt(t.Context(), viewer, path, query)
-		if err != nil || at.path != page.path || n.Kind != page.kind {
-			t.Errorf("%s is of %+v on %s, %v; want %s on %s", address, n, at.path, err, page.kind, page.path)
+		if err != nil || at.Path != page.Path || n.Kind != page.Kind {
+			t.Errorf("%s is of %+v on %s, %v; want %s on %s", address, n, at.Path, err, page.Kind, page.Path)
 			continue
 		}
-		follow := riverAddress(address, n.Order, sayMode(n), "")
+		follow := view.RiverAddress(address, n.Order, view.ModeParam(n), "")
 		answer := v.get(address).wants(200).has(`data-page="` + strings.ReplaceAll(follow, "&", "&amp;") + `"`)
 		if !strings.Contains(answer.body, `id="river"`) {
 			t.Errorf("%s shows no river", address)
 		}
 		// What is called something is called so in both languages.
-		for _, l := range locales {
-			for _, key := range []string{page.title, page.empty} {
+		for _, l := range view.Locales {
+			for _, key := range []string{page.Title, page.Empty} {
 				if text := l.T(key); key != "" && text == key {
-					t.Errorf("%s: %q is in no catalogue of %s", page.path, key, l.lang)
+					t.Errorf("%s: %q is in no catalogue of %s", page.Path, key, l.Lang)
 				}
 			}
-			if (page.title == "") != (page.kind == rivers.Post) {
-				t.Errorf("%s has the title %q", page.path, page.title)
+			if (page.Title == "") != (page.Kind == rivers.Post) {
+				t.Errorf("%s has the title %q", page.Path, page.Title)
 			}
 		}
 		// Its feed is there if a feed reader may have it, and says the same name.
@@ -76,7 +77,7 @@ func TestEveryKindHasAPage(t *testing.T) {
 		rivers.Discussions, rivers.Directs, rivers.Group, rivers.Post, rivers.Everything, rivers.Best, rivers.MostFaved,
 		rivers.Hashtag, rivers.Mentions, rivers.Search,
 	} {
-		if !slices.ContainsFunc(riverPages, func(p riverPage) bool { return p.kind == kind }) {
+		if !slices.ContainsFunc(view.Pages, func(p view.Page) bool { return p.Kind == kind }) {
 			t.Errorf("rivers of kind %s have no page", kind)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // What other servers of this kind are known to have done wrong, each once, on open
@@ -153,7 +154,7 @@ func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
 				text, ok = f.HTML, true
 			}
 			pushed = text
-			return ok && f.Post == post.Code && !strings.Contains(text, `id="`+commentID(gone)+`"`)
+			return ok && f.Post == post.Code && !strings.Contains(text, `id="`+view.CommentID(gone)+`"`)
 		})
 		shown, more := ids, 0
 		if len(ids) > 3 {
@@ -200,7 +201,7 @@ func TestPlaceholderIsItsViewersAlone(t *testing.T) {
 		}
 		for j, p := range order {
 			pushed := open[j].hear("the comment", func(f frame) bool {
-				return f.Post == post.Code && strings.Contains(f.HTML+f.Parts["comments"], `id="`+commentID(said.CommentID)+`"`)
+				return f.Post == post.Code && strings.Contains(f.HTML+f.Parts["comments"], `id="`+view.CommentID(said.CommentID)+`"`)
 			})
 			answers := map[string]string{
 				"push": pushed,

@@ -7,6 +7,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeLikes(mux *http.ServeMux) {
@@ -14,12 +15,6 @@ func (s *Server) routeLikes(mux *http.ServeMux) {
 	mux.Handle("POST /p/{code}/like", s.members(s.like))
 	mux.Handle("POST /p/{code}/unlike", s.members(s.unlike))
 }
-
-// likesStep is how many likers one step unfolds.
-const likesStep = 100
-
-// nextLikes is how many likers the step after these shows.
-func nextLikes(shown int) int { return min(shown+likesStep, rivers.MaxPeople) }
 
 // moreLikes answers river.js with the likes line as it names that many people;
 // without river.js the address leads to the post's page, which names all it can.
@@ -36,7 +31,7 @@ func (s *Server) moreLikes(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	html, err := render(entryLikes(e, min(shown, rivers.MaxPeople)))
+	html, err := view.Bytes(view.EntryLikes(e, min(shown, rivers.MaxPeople)))
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // crowd makes people with accounts and nothing else, who all stand to something as
@@ -36,7 +37,7 @@ var nextLink = regexp.MustCompile(`<a rel="next" href="([^"]*)"`)
 // Every list that grows without bound is shown in parts, which lead from one to the
 // next, and whose forms lead back to where they stand.
 func TestListsInParts(t *testing.T) {
-	const more = directoryPage + 5
+	const more = view.DirectoryPage + 5
 	for what, tc := range map[string]struct {
 		statement string // makes the crowd what it is; $1 is anna, $2 her group
 		address   string
@@ -117,7 +118,7 @@ func readParts(t *testing.T, v *visitor, address, list, act string) (found []str
 				t.Errorf("in the part at %s a form leads back to %s", address, back[1])
 			}
 		}
-		if n == 0 || n > directoryPage {
+		if n == 0 || n > view.DirectoryPage {
 			t.Errorf("the part at %s has %d forms", address, n)
 		}
 		address = ""
@@ -158,7 +159,7 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 			if level == timelines.Protected {
 				table, act = "excluded", "/settings/feeds/unexclude"
 			}
-			want := s.crowd(timelines.ShownReaders+directoryPage+5, `INSERT INTO `+table+` (timeline_id, account_id)
+			want := s.crowd(timelines.ShownReaders+view.DirectoryPage+5, `INSERT INTO `+table+` (timeline_id, account_id)
 				SELECT t.id, a.id FROM accounts a, timelines t WHERE a.name LIKE 'm-%' AND t.their_id = $1 AND t.term = 'photos'`, person.account.ID)
 			found, address := []string(nil), "/settings/feeds"
 			for parts := 0; address != "" && parts < 5; parts++ {
@@ -183,7 +184,7 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 func TestHiddenPostsInParts(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna"), s.person("bob")
-	const more = directoryPage + 3
+	const more = view.DirectoryPage + 3
 	var want []string
 	for range more {
 		code := bob.post("to be hidden").Code

@@ -3,10 +3,10 @@ package web
 import (
 	"context"
 	"net/http"
-	"slices"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeLists(mux *http.ServeMux) {
@@ -18,20 +18,8 @@ func (s *Server) routeLists(mux *http.ServeMux) {
 	mux.Handle("POST /lists/{slug}/delete", s.members(s.deleteList))
 }
 
-// shownLists is how many lists stand in the navigation of every page.
-const shownLists = 12
-
-func listPath(l timelines.List) string { return "/lists/" + l.Slug }
-
-// listsView is the viewer's lists as components see them.
-type listsView struct {
-	*present
-	title string // of the new one, as it was sent
-	wrong wrong
-}
-
 func (s *Server) lists(w http.ResponseWriter, r *request) error {
-	return s.html(w, r, http.StatusOK, listsPage(listsView{present: s.simple(r)}))
+	return s.html(w, r, http.StatusOK, view.ListsPage(view.Lists{Base: s.simple(r)}))
 }
 
 // createList makes a list and leads to where its members are chosen.
@@ -50,15 +38,9 @@ func (s *Server) createList(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, is, listsPage(listsView{present: s.simple(r), title: title, wrong: is}))
+		return s.again(w, r, is, view.ListsPage(view.Lists{Base: s.simple(r), Title: title, Error: is}))
 	}
-	return s.done(w, r, listPath(made)+"/edit")
-}
-
-// listView is a list's page as components see it.
-type listView struct {
-	*riverView
-	list timelines.List
+	return s.done(w, r, view.ListPath(made)+"/edit")
 }
 
 // list is the page of one of the viewer's lists.
@@ -67,45 +49,34 @@ func (s *Server) list(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	l, ok := v.page.Sets.List(r.PathValue("slug"))
+	l, ok := v.Page.Sets.List(r.PathValue("slug"))
 	if !ok {
 		return rivers.ErrNotFound // gone since
 	}
-	return s.html(w, r, http.StatusOK, listPage(listView{riverView: v, list: l}))
+	return s.html(w, r, http.StatusOK, view.ListPage(view.List{River: v, List: l}))
 }
-
-// listEdit is the form of a list, as it stands or as it was sent.
-type listEdit struct {
-	*present
-	list   timelines.List
-	title  string
-	chosen []string // names
-	wrong  wrong
-}
-
-func (e listEdit) includes(a timelines.Account) bool { return slices.Contains(e.chosen, a.Name) }
 
 func (s *Server) editListPage(w http.ResponseWriter, r *request) error {
 	e, err := s.listEdit(r)
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, editListPage(e))
+	return s.html(w, r, http.StatusOK, view.EditListPage(e))
 }
 
 // listEdit returns the form of the address's list as it stands.
-func (s *Server) listEdit(r *request) (listEdit, error) {
-	e := listEdit{present: s.simple(r)}
+func (s *Server) listEdit(r *request) (view.ListEdit, error) {
+	e := view.ListEdit{Base: s.simple(r)}
 	var ok bool
-	if e.list, ok = e.sets.List(r.PathValue("slug")); !ok {
+	if e.List, ok = e.Sets.List(r.PathValue("slug")); !ok {
 		return e, errNoPage
 	}
-	if err := s.nameFollows(r, e.present); err != nil {
+	if err := s.nameFollows(r, e.Base); err != nil {
 		return e, err
 	}
-	e.title = e.list.Title
-	for _, id := range e.list.Members {
-		e.chosen = append(e.chosen, e.account(id).Name)
+	e.Title = e.List.Title
+	for _, id := range e.List.Members {
+		e.Chosen = append(e.Chosen, e.Account(id).Name)
 	}
 	return e, nil
 }
@@ -127,8 +98,8 @@ func (s *Server) editList(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		e.title, e.chosen, e.wrong = title, members, is
-		return s.again(w, r, is, editListPage(e))
+		e.Title, e.Chosen, e.Error = title, members, is
+		return s.again(w, r, is, view.EditListPage(e))
 	}
 	return s.done(w, r, "/lists/"+slug)
 }
@@ -154,24 +125,4 @@ func (s *Server) place(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.done(w, r, r.back("/"+name))
-}
-
-// apart reports whether the account is kept out of the viewer's home feed.
-func (p *present) apart(id int64) bool { _, ok := p.sets.OutOfHome[id]; return ok }
-
-// placed says where the account's posts are brought to the viewer.
-func (v accountView) placed() []string {
-	var where []string
-	if !v.apart(v.who.ID) {
-		where = append(where, v.loc.T("nav.home"))
-	}
-	for _, l := range v.sets.Lists {
-		if l.Includes(v.who.ID) {
-			where = append(where, l.Title)
-		}
-	}
-	if len(where) == 0 {
-		where = append(where, v.loc.T("account.place.nowhere"))
-	}
-	return where
 }

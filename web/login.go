@@ -6,9 +6,8 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/a-h/templ"
-
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeLogin(mux *http.ServeMux) {
@@ -17,23 +16,8 @@ func (s *Server) routeLogin(mux *http.ServeMux) {
 	mux.Handle("POST /logout", s.page(s.logout))
 }
 
-// loginView is the sign-in form, empty or as it was sent.
-type loginView struct {
-	name, back string
-	wrong      string
-	kept       *keptForm // the form that signing in is for, nil: a page
-}
-
-// action is where the form goes.
-func (f loginView) action() templ.SafeURL {
-	if f.kept != nil {
-		return templ.SafeURL(f.kept.address)
-	}
-	return "/login"
-}
-
 func (s *Server) loginForm(w http.ResponseWriter, r *request) error {
-	return s.html(w, r, http.StatusOK, loginPage(s.simple(r), loginView{back: r.back("/")}))
+	return s.html(w, r, http.StatusOK, view.LoginPage(s.simple(r), view.Login{Back: r.back("/")}))
 }
 
 func (s *Server) login(w http.ResponseWriter, r *request) error {
@@ -45,32 +29,32 @@ func (s *Server) login(w http.ResponseWriter, r *request) error {
 		return s.signInAgain(w, r, form, err)
 	}
 	s.keepSession(w, token)
-	return s.done(w, r, form.back)
+	return s.done(w, r, form.Back)
 }
 
 // signIn begins a session for the name and password of a form that is parsed.
-func (s *Server) signIn(r *request) (token string, form loginView, err error) {
-	form = loginView{name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), back: r.back("/")}
-	err = s.tryPassword(r, form.name, func() (err error) {
-		token, _, err = s.timelines.SignIn(r.Context(), form.name, r.PostFormValue("password"))
+func (s *Server) signIn(r *request) (token string, form view.Login, err error) {
+	form = view.Login{Name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), Back: r.back("/")}
+	err = s.tryPassword(r, form.Name, func() (err error) {
+		token, _, err = s.timelines.SignIn(r.Context(), form.Name, r.PostFormValue("password"))
 		return err
 	})
 	return token, form, err
 }
 
 // signInAgain shows the sign-in form with what err, of signIn, says is wrong.
-func (s *Server) signInAgain(w http.ResponseWriter, r *request, form loginView, err error) error {
-	is := wrong{Field: "password", Text: r.loc.T("login.wrong")}
+func (s *Server) signInAgain(w http.ResponseWriter, r *request, form view.Login, err error) error {
+	is := view.FormError{Field: "password", Text: r.loc.T("login.wrong")}
 	if !errors.Is(err, timelines.ErrBadCredentials) {
 		if is, err = s.wrongIn(r, err); err != nil {
 			return err
 		}
 	}
-	form.wrong = is.Text
+	form.Error = is.Text
 	if r.resumed {
-		form.kept = r.kept()
+		form.Kept = r.kept()
 	}
-	return s.again(w, r, is, loginPage(s.simple(r), form))
+	return s.again(w, r, is, view.LoginPage(s.simple(r), form))
 }
 
 // logout ends the session, here and in every open page of it, before it answers.

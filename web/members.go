@@ -6,89 +6,53 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
-
-// membersView is the page of a group's members as components see it.
-type membersView struct {
-	*present
-	who    timelines.Account // the group
-	admins []timelines.Account
-	leads  listPart           // of the administrators
-	all    []timelines.Member // who are no administrators
-	after  string             // where this page of them begins
-	next   string             // where the next one does, "" if there is none
-	count  int                // of all members, administrators who are among them
-	wrong  wrong
-}
-
-// leadsAlone reports whether only one administers the group, and so cannot step down.
-func (v membersView) leadsAlone() bool {
-	return len(v.admins) == 1 && v.leads.after == "" && v.leads.next == ""
-}
-
-// none says that no members are listed: there are none, or they all administer it.
-func (v membersView) none() string {
-	if v.count == 0 {
-		return v.loc.T("members.none.all")
-	}
-	return v.loc.T("members.none")
-}
-
-// path is the page's address without a query.
-func (v membersView) path() string { return "/" + v.who.Name + "/members" }
-
-// address is the page's own, where the forms of its members lead back to.
-func (v membersView) address() string {
-	if v.after == "" {
-		return v.path()
-	}
-	return v.path() + "?after=" + v.after // a name, as inDirectory made sure
-}
 
 // groupMembers lists who is in a group, to whoever may open it.
 func (s *Server) groupMembers(w http.ResponseWriter, r *request) error {
-	return s.showMembers(w, r, r.URL.Query().Get("after"), wrong{})
+	return s.showMembers(w, r, r.URL.Query().Get("after"), view.FormError{})
 }
 
 // showMembers shows the page of members, with what was wrong with an act on it.
-func (s *Server) showMembers(w http.ResponseWriter, r *request, after string, is wrong) error {
+func (s *Server) showMembers(w http.ResponseWriter, r *request, after string, is view.FormError) error {
 	ctx := r.Context()
 	if !inDirectory(after) {
 		return errNoPage
 	}
-	v := membersView{present: s.simple(r), after: after, wrong: is}
+	v := view.Members{Base: s.simple(r), After: after, Error: is}
 	var err error
-	if v.who, err = s.group(r); err != nil {
+	if v.Who, err = s.group(r); err != nil {
 		return err
 	}
-	if v.sets, err = s.rivers.Access().Sets(ctx, r.viewer.AccountID); err != nil {
+	if v.Sets, err = s.rivers.Access().Sets(ctx, r.viewer.AccountID); err != nil {
 		return err
 	}
-	if !v.sets.Reads(v.who.FeedID, v.who.Access) {
-		return s.closedAccount(w, r, v.who, "")
+	if !v.Sets.Reads(v.Who.FeedID, v.Who.Access) {
+		return s.closedAccount(w, r, v.Who, "")
 	}
-	if v.leads, err = partOf(r, v.path(), "admins"); err != nil {
+	if v.Leads, err = partOf(r, v.Path(), "admins"); err != nil {
 		return err
 	}
-	admins, err := s.timelines.Administrators(ctx, v.who.ID, v.leads.after, directoryPage+1)
+	admins, err := s.timelines.Administrators(ctx, v.Who.ID, v.Leads.After, view.DirectoryPage+1)
 	if err != nil {
 		return err
 	}
-	v.admins = v.leads.cut(admins)
-	if v.count, err = s.rivers.Access().MemberCount(ctx, v.who.ID); err != nil {
+	v.Admins = v.Leads.Cut(admins)
+	if v.Count, err = s.rivers.Access().MemberCount(ctx, v.Who.ID); err != nil {
 		return err
 	}
-	if v.all, err = s.timelines.Members(ctx, v.who.ID, after, directoryPage+1); err != nil {
+	if v.All, err = s.timelines.Members(ctx, v.Who.ID, after, view.DirectoryPage+1); err != nil {
 		return err
 	}
-	if len(v.all) > directoryPage {
-		v.all = v.all[:directoryPage]
-		v.next = v.all[directoryPage-1].Name
+	if len(v.All) > view.DirectoryPage {
+		v.All = v.All[:view.DirectoryPage]
+		v.Next = v.All[view.DirectoryPage-1].Name
 	}
 	if is.Text != "" {
-		return s.again(w, r, is, membersPage(v))
+		return s.again(w, r, is, view.MembersPage(v))
 	}
-	return s.html(w, r, http.StatusOK, membersPage(v))
+	return s.html(w, r, http.StatusOK, view.MembersPage(v))
 }
 
 // group returns the group of the address with its present level, or
@@ -155,9 +119,9 @@ func (s *Server) moderate(w http.ResponseWriter, r *request,
 	if err == nil {
 		return s.done(w, r, back)
 	}
-	if path, _, _ := strings.Cut(back, "?"); path == managePath(group) {
-		return s.manageAgain(w, r, group, err, func(v *manageView) {
-			v.act, v.name = r.PathValue("act"), r.PostFormValue("name")
+	if path, _, _ := strings.Cut(back, "?"); path == view.ManagePath(group) {
+		return s.manageAgain(w, r, group, err, func(v *view.Manage) {
+			v.Act, v.Name = r.PathValue("act"), r.PostFormValue("name")
 		})
 	}
 	is, err := s.wrongIn(r, err)

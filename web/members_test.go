@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // TestMembersPage is looked at by everybody who may and may not.
@@ -62,7 +63,7 @@ func TestMembersPageIsPaged(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna := s.person("anna").visitor()
 	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	const members = directoryPage + 5
+	const members = view.DirectoryPage + 5
 	for i := range members {
 		a, err := s.db.Primary.Exec(t.Context(), `WITH a AS (INSERT INTO accounts (kind, name, title) VALUES ('user', $1, $1) RETURNING id),
 			f AS (INSERT INTO timelines (kind, their_id, writers) SELECT k, id, CASE k WHEN 'directs' THEN 'anyone' ELSE '' END
@@ -73,14 +74,14 @@ func TestMembersPageIsPaged(t *testing.T) {
 			t.Fatal(a, err)
 		}
 	}
-	first := anna.get("/chess-club/members").wants(200).has("Administrators", "/chess-club/members?after=m-"+strconv.Itoa(999+directoryPage))
-	if n := strings.Count(first.body, `href="/m-`); n != directoryPage {
-		t.Errorf("the first page has %d members, want %d", n, directoryPage)
+	first := anna.get("/chess-club/members").wants(200).has("Administrators", "/chess-club/members?after=m-"+strconv.Itoa(999+view.DirectoryPage))
+	if n := strings.Count(first.body, `href="/m-`); n != view.DirectoryPage {
+		t.Errorf("the first page has %d members, want %d", n, view.DirectoryPage)
 	}
-	rest := anna.get("/chess-club/members?after=m-"+strconv.Itoa(999+directoryPage)).wants(200).
-		has(`name="back" value="/chess-club/members?after=m-`+strconv.Itoa(999+directoryPage)).lacks("Administrators", `rel="next"`)
-	if n := strings.Count(rest.body, `href="/m-`); n != members-directoryPage {
-		t.Errorf("the second page has %d members, want %d", n, members-directoryPage)
+	rest := anna.get("/chess-club/members?after=m-"+strconv.Itoa(999+view.DirectoryPage)).wants(200).
+		has(`name="back" value="/chess-club/members?after=m-`+strconv.Itoa(999+view.DirectoryPage)).lacks("Administrators", `rel="next"`)
+	if n := strings.Count(rest.body, `href="/m-`); n != members-view.DirectoryPage {
+		t.Errorf("the second page has %d members, want %d", n, members-view.DirectoryPage)
 	}
 	anna.get("/chess-club/members?after=%00").wants(404)
 }

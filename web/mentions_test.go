@@ -9,6 +9,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // A comment that mentions somebody is shown to them on their page of mentions, on load and
@@ -65,7 +66,7 @@ func TestFoldedMentionIsShown(t *testing.T) {
 	g.hear("the entry without the first mention", func(f frame) bool {
 		return strings.Contains((f.HTML+f.Parts["comments"]), "and again") && !strings.Contains((f.HTML+f.Parts["comments"]), "what do you think")
 	})
-	b.get(page).has("and again").lacks("what do you think", commentID(first), "veiled")
+	b.get(page).has("and again").lacks("what do you think", view.CommentID(first), "veiled")
 	g.sameAsReload(s, bob, rivers.Name{UserID: bob.account.ID, Kind: rivers.Mentions, Order: rivers.Fresh})
 	bob.unban("carol")
 	s.followUp()

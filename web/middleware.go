@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // maxForm bounds a request's body: the longest post, with room for its destinations.
@@ -71,7 +72,7 @@ func (s *Server) misdirected(next http.Handler) http.Handler {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(http.StatusMisdirectedRequest)
-			_, _ = io.WriteString(w, localeFor(r, "").T("error.host", "address", s.url.String())+"\n") // the browser has gone: nobody to tell
+			_, _ = io.WriteString(w, view.LocaleFor(r, "").T("error.host", "address", s.url.String())+"\n") // the browser has gone: nobody to tell
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -131,7 +132,7 @@ func (s *Server) survive(w *watchedWriter, r *http.Request, v any) {
 	s.log.ErrorContext(r.Context(), "handler panicked", "code", requestCode(r.Context()), "method", r.Method,
 		"path", r.URL.Path, "panic", v, "stack", string(debug.Stack()))
 	if w.status == 0 {
-		s.fail(w, &request{Request: r, loc: localeFor(r, "")}, errPanic)
+		s.fail(w, &request{Request: r, loc: view.LocaleFor(r, "")}, errPanic)
 	}
 }
 

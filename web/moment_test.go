@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // What stands around the entries of a page, and how their places are called, is of the
@@ -69,7 +70,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 			}
 			// The clock is read for the first time when the entries have been decided.
 			met := false
-			s.server.view.now = func() time.Time {
+			s.server.view.Now = func() time.Time {
 				if !met {
 					met = true
 					c.meanwhile(bob)
@@ -102,9 +103,9 @@ type renderingPages struct {
 	meanwhile func()
 }
 
-func (r *renderingPages) renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error) {
+func (r *renderingPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	r.meanwhile()
-	return r.hubPages.renderEntry(ctx, l, n, sets, it)
+	return r.hubPages.Entry(ctx, l, n, sets, it)
 }
 
 // So is what is pushed: a place is called as it was when that its viewer may know of it

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // actor is a resident doing one thing after another.
@@ -392,7 +393,7 @@ func (a *actor) remove() {
 }
 
 func commentAddress(c *writing, what string) string {
-	return string(commentURL(c.post.code, c.number, what))
+	return string(view.CommentURL(c.post.code, c.number, what))
 }
 
 func (a *actor) editComment() {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"riverrun/rivers"
+	"riverrun/web/view"
 )
 
 // equalsReload waits until the page shows what a reload would, which no
@@ -87,7 +88,7 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 		if was.version != e.version || was.place != e.place {
 			return fmt.Sprintf("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
-		for _, part := range partNames {
+		for _, part := range view.PartNames {
 			is, would := lasting(was.parts[part]), lasting(e.parts[part])
 			if is != would {
 				return fmt.Sprintf("%s of %s at %s are\n%s\na reload's\n%s", part, code, e.version, is, would)

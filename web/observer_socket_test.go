@@ -18,6 +18,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // timedRivers notes when the hub read what it decides by.
@@ -85,9 +86,9 @@ type stampedPages struct {
 
 var stampForm = regexp.MustCompile(`<!--rendered (\d+)-->`)
 
-func (p stampedPages) renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error) {
+func (p stampedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	stamp := fmt.Appendf(nil, "<!--rendered %d-->", p.facts.now())
-	parts, whole, err := p.hubPages.renderEntry(ctx, l, n, sets, it)
+	parts, whole, err := p.hubPages.Entry(ctx, l, n, sets, it)
 	for _, part := range []*[]byte{&parts.Body, &parts.Comments, &whole} {
 		*part = append(slices.Clone(*part), stamp...)
 	}
@@ -377,10 +378,10 @@ func (fl *follower) take(f frame) {
 			return
 		}
 		now := &shownEntry{place: f.Place, parts: map[string]string{}}
-		var old version
-		is, ok := parseVersion(f.Version)
+		var old view.Version
+		is, ok := view.ParseVersion(f.Version)
 		if was != nil {
-			old, _ = parseVersion(was.version)
+			old, _ = view.ParseVersion(was.version)
 			if !ok || newer(old.Stamp, is.Stamp) && !newer(is.Stamp, old.Stamp) {
 				fl.t.Errorf("%q on %s: %s went back from %s to %s", nameOf(fl.who), fl.address, f.Post, was.version, f.Version)
 			}
@@ -388,7 +389,7 @@ func (fl *follower) take(f frame) {
 		}
 		take(now.parts, partsOf(f.HTML), old.Stamp, is.Stamp)
 		take(now.parts, f.Parts, old.Stamp, is.Stamp)
-		now.version = version{later(old.Stamp, is.Stamp), is.veil}.String()
+		now.version = view.Version{Stamp: later(old.Stamp, is.Stamp), Tag: is.Tag}.String()
 		fl.shown[f.Post] = now
 	case "gone":
 		if f.River == fl.river {

@@ -11,6 +11,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // countedSite is a second node of a site whose statements are counted. It is not
@@ -94,22 +95,22 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 		"/?mode=friends": one, "/everything?order=created": one, "/everything?lang=en": one, "/best?lang=en": one, "/anna/private": one,
 	}
 	replace := strings.NewReplacer("{name}", "bob", "{code}", code, "{tag}", "river", "{slug}", "photos")
-	for _, page := range riverPages {
+	for _, page := range view.Pages {
 		switch {
-		case page.kind == rivers.Search:
+		case page.Kind == rivers.Search:
 			// What changed since it was last brought up, the page itself, and, unless it asks
 			// for neither, people by their names.
 			pages["/search?q=heron"] = [2]int64{1, 2}
 			pages["/search?q=from:bob+river"] = [2]int64{1, 2}
 			pages["/search?q=%23river"] = [2]int64{0, 2}
-		case page.kind == rivers.Group:
+		case page.Kind == rivers.Group:
 			pages["/chess-club"] = one
-		case page.kind == rivers.List:
+		case page.Kind == rivers.List:
 			pages["/lists/some"] = one
-		case page.path == "/{name}/faves":
+		case page.Path == "/{name}/faves":
 			pages["/anna/faves"] = one
 		default:
-			pages[replace.Replace(page.path)] = one
+			pages[replace.Replace(page.Path)] = one
 		}
 	}
 	for name, who := range map[string]struct {

@@ -16,6 +16,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // frame is any frame of the server.
@@ -178,8 +179,8 @@ func (g *page) read() (frame, error) {
 		if f.HTML == "" && !known {
 			return f, fmt.Errorf("parts of %s, which is not shown", f.Post)
 		}
-		old, _ := parseVersion(was.Version)
-		now, ok := parseVersion(f.Version)
+		old, _ := view.ParseVersion(was.Version)
+		now, ok := view.ParseVersion(f.Version)
 		if known && (!ok || newer(old.Stamp, now.Stamp) && !newer(now.Stamp, old.Stamp)) {
 			return f, fmt.Errorf("%s went back from %s to %s", f.Post, was.Version, f.Version)
 		}
@@ -287,25 +288,25 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 	if len(g.shown) != len(now.Items) {
 		g.t.Errorf("page shows %d entries, a reload %d", len(g.shown), len(now.Items))
 	}
-	veils, err := s.server.view.veils(g.t.Context(), now.Items, now.Sets)
+	veils, err := s.server.view.Tags(g.t.Context(), now.Items, now.Sets)
 	if err != nil {
 		g.t.Fatal(err)
 	}
 	for i, it := range now.Items {
 		f := g.shown[it.Fold.Text.Code]
-		if at := (version{it.Stamp, veils[i]}); f.Version != at.String() || f.Place != it.Place {
+		if at := (view.Version{Stamp: it.Stamp, Tag: veils[i]}); f.Version != at.String() || f.Place != it.Place {
 			g.t.Errorf("page shows %s at %q, place %d; a reload %s, place %d", it.Fold.Text.Code, f.Version, f.Place, at, it.Place)
 		}
 		is := g.parts[it.Fold.Text.Code]
 		if is == nil {
 			continue
 		}
-		would, _, err := s.server.view.renderEntry(g.t.Context(), look{v, "en", g.address}, n, now.Sets, it)
+		would, _, err := s.server.view.Entry(g.t.Context(), view.Context{Viewer: v, Lang: "en", Page: g.address}, n, now.Sets, it)
 		if err != nil {
 			g.t.Fatal(err)
 		}
-		for i, html := range [parts][]byte{would.Why, would.Body, would.Acts, would.Likes, would.Comments} {
-			if name := partNames[i]; lasting(is[name]) != lasting(string(html)) {
+		for i, html := range [view.PartCount][]byte{would.Why, would.Body, would.Acts, would.Likes, would.Comments} {
+			if name := view.PartNames[i]; lasting(is[name]) != lasting(string(html)) {
 				g.t.Errorf("page shows as %s of %s\n%s\na reload\n%s", name, it.Fold.Text.Code, is[name], html)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // patiently is the configuration with a bound on each question its sockets and shards ask
@@ -73,22 +74,22 @@ type patientPages struct {
 	patience time.Duration
 }
 
-func (p patientPages) viewerName(ctx context.Context, v timelines.Viewer) (string, error) {
+func (p patientPages) ViewerName(ctx context.Context, v timelines.Viewer) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.viewerName(ctx, v)
+	return p.hubPages.ViewerName(ctx, v)
 }
 
-func (p patientPages) postIDs(ctx context.Context, codes []string) (map[string]int64, error) {
+func (p patientPages) PostIDs(ctx context.Context, codes []string) (map[string]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.postIDs(ctx, codes)
+	return p.hubPages.PostIDs(ctx, codes)
 }
 
-func (p patientPages) veils(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
+func (p patientPages) Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.veils(ctx, items, sets)
+	return p.hubPages.Tags(ctx, items, sets)
 }
 
 func (p patientPages) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
@@ -103,8 +104,8 @@ func (p patientPages) sightsOf(ctx context.Context, names []rivers.Name, sets []
 	return p.hubPages.sightsOf(ctx, names, sets)
 }
 
-func (p patientPages) renderEntry(ctx context.Context, l look, n rivers.Name, sets *timelines.Sets, it rivers.Item) (entryParts, []byte, error) {
+func (p patientPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.renderEntry(ctx, l, n, sets, it)
+	return p.hubPages.Entry(ctx, l, n, sets, it)
 }

@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routePlaces(mux *http.ServeMux) {
@@ -29,53 +30,45 @@ func (r *request) moves(to []string) bool {
 
 // editPostPage is the page that changes a post: as it is, or, if something is wrong
 // with the form, as that was sent.
-func (s *Server) editPostPage(w http.ResponseWriter, r *request, is wrong) error {
+func (s *Server) editPostPage(w http.ResponseWriter, r *request, is view.FormError) error {
 	ctx, me, code := r.Context(), r.viewer.AccountID, r.PathValue("code")
 	p := s.simple(r)
 	var err error
-	if p.sets, err = s.rivers.Access().Sets(ctx, me); err != nil {
+	if p.Sets, err = s.rivers.Access().Sets(ctx, me); err != nil {
 		return err
 	}
 	if err := s.nameFollows(r, p); err != nil {
 		return err
 	}
-	e := editView{address: "/p/" + code, back: r.back("/p/" + code), change: true, places: &composer{}, wrong: is}
+	e := view.Edit{Address: "/p/" + code, Back: r.back("/p/" + code), Change: true, Places: &view.Composer{}, Error: is}
 	to, err := s.timelines.PostDestinations(ctx, me, code)
 	if err != nil {
 		return err
 	}
-	if e.was = strings.Join(to, " "); r.PostForm.Has("was") {
-		e.was = r.PostForm.Get("was")
+	if e.Was = strings.Join(to, " "); r.PostForm.Has("was") {
+		e.Was = r.PostForm.Get("was")
 	}
 	if r.PostForm.Has("to") {
 		to = destinationsOf(r.PostForm["to"])
 	}
-	if err := s.choose(r, p, e.places, to); err != nil {
+	if err := s.choose(r, p, e.Places, to); err != nil {
 		return err
 	}
 	if r.PostForm.Has("body") {
-		e.body, e.lang = r.PostForm.Get("body"), r.PostForm.Get("language")
+		e.Body, e.Lang = r.PostForm.Get("body"), r.PostForm.Get("language")
 	} else {
-		if e.body, err = s.timelines.PostBody(ctx, me, code); err != nil {
+		if e.Body, err = s.timelines.PostBody(ctx, me, code); err != nil {
 			return err
 		}
-		if e.lang, err = s.timelines.PostLanguage(ctx, me, code); err != nil {
+		if e.Lang, err = s.timelines.PostLanguage(ctx, me, code); err != nil {
 			return err
 		}
 	}
 	if is.Text != "" {
-		return s.again(w, r, is, editPage(p, e))
+		return s.again(w, r, is, view.EditPage(p, e))
 	}
 	keepNoCopy(w, true)
-	return s.html(w, r, http.StatusOK, editPage(p, e))
-}
-
-// removal is the page that takes a post out of groups the viewer administers.
-type removal struct {
-	*present
-	code   string
-	text   string // how the post begins
-	groups []timelines.Account
+	return s.html(w, r, http.StatusOK, view.EditPage(p, e))
 }
 
 // removeForm asks who administers a group whether a post of another's is to leave
@@ -86,16 +79,16 @@ func (s *Server) removeForm(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	v := removal{present: s.simple(r), code: code, text: shortText(e.item.Fold.Text.Body, 300)}
-	for _, t := range e.item.To {
-		if t.Kind == timelines.KindGroup && e.administers(t.TheirID) {
-			v.groups = append(v.groups, e.account(t.TheirID))
+	v := view.Removal{Base: s.simple(r), Code: code, Text: view.ShortText(e.Item.Fold.Text.Body, 300)}
+	for _, t := range e.Item.To {
+		if t.Kind == timelines.KindGroup && e.Administers(t.TheirID) {
+			v.Groups = append(v.Groups, e.Account(t.TheirID))
 		}
 	}
-	if len(v.groups) == 0 {
+	if len(v.Groups) == 0 {
 		return rivers.ErrForbidden
 	}
-	return s.html(w, r, http.StatusOK, removePage(v))
+	return s.html(w, r, http.StatusOK, view.RemovePage(v))
 }
 
 // removeFromGroup leads to the group: the post's own page may be closed to the

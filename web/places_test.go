@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func TestOnlyMe(t *testing.T) {
@@ -238,8 +239,8 @@ func TestAMoveIsSeenAtOnce(t *testing.T) {
 
 // TestSlugsAreReserved: no sub-feed can take an address of ours.
 func TestSlugsAreReserved(t *testing.T) {
-	for _, page := range riverPages {
-		slug, ok := strings.CutPrefix(page.path, "/{name}/")
+	for _, page := range view.Pages {
+		slug, ok := strings.CutPrefix(page.Path, "/{name}/")
 		if ok && slug != "{slug}" && !slices.Contains(timelines.ReservedSlugs, slug) {
 			t.Errorf("a sub-feed could be called %q", slug)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routePost(mux *http.ServeMux) {
@@ -22,36 +23,12 @@ func (s *Server) post(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	e := &entryView{present: v.present, item: &v.page.Items[0]}
-	return s.html(w, r, http.StatusOK, postPage(v, e.title()))
-}
-
-// title names a post's page: who wrote it, and how it begins. It is part of the
-// entry there, so that it follows what is edited.
-func (e *entryView) title() string {
-	const longest = 60
-	line, _, _ := strings.Cut(e.item.Fold.Text.Body, "\n")
-	return e.author().Title + ": " + shortText(line, longest)
-}
-
-// editView is a form that changes or deletes what was written.
-type editView struct {
-	address string // without the last segment
-	back    string
-	body    string
-	comment bool
-	// change: the text may be changed, not only deleted.
-	change bool
-	lang   string // chosen, "" automatic; of a post
-	wrong  wrong
-	// places are where the post stands, to be changed; nil: not a post. was is how they
-	// are when the form is opened, as it spells them.
-	places *composer
-	was    string
+	e := &view.Entry{Base: v.Base, Item: &v.Page.Items[0]}
+	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title()))
 }
 
 func (s *Server) editPostForm(w http.ResponseWriter, r *request) error {
-	return s.editPostPage(w, r, wrong{})
+	return s.editPostPage(w, r, view.FormError{})
 }
 
 // editPost changes what a post says and where it stands. A form need not ask for
@@ -99,42 +76,4 @@ func (s *Server) deletePost(w http.ResponseWriter, r *request) error {
 		back = "/" // that page is gone
 	}
 	return s.answerEntry(w, r, c, back)
-}
-
-func (e editView) title(loc *locale) string {
-	switch {
-	case !e.change:
-		return e.deleteTitle(loc)
-	case e.comment:
-		return loc.T("edit.comment.title")
-	}
-	return loc.T("edit.post.title")
-}
-
-func (e editView) label(loc *locale) string {
-	if e.comment {
-		return loc.T("comment.body")
-	}
-	return loc.T("compose.body")
-}
-
-func (e editView) longest() string {
-	if e.comment {
-		return "20000"
-	}
-	return "100000"
-}
-
-func (e editView) deleteTitle(loc *locale) string {
-	if e.comment {
-		return loc.T("delete.comment.title")
-	}
-	return loc.T("delete.post.title")
-}
-
-func (e editView) deleteSure(loc *locale) string {
-	if e.comment {
-		return loc.T("delete.comment.sure")
-	}
-	return loc.T("delete.post.sure")
 }

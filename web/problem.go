@@ -14,6 +14,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/outage"
+	"riverrun/web/view"
 )
 
 // Errors of this package; problems says what becomes of them.
@@ -130,17 +131,17 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 	}
 	sayWhen(w, p.status)
 	if r.wantsJSON() {
-		writeJSON(w, p.status, wrong{Text: r.loc.T(p.text)})
+		writeJSON(w, p.status, view.FormError{Text: r.loc.T(p.text)})
 		return
 	}
 	page := s.simple(r)
-	page.code = code
+	page.Code = code
 	var typed string
 	if !errors.Is(err, errCrossOrigin) && !errors.Is(err, tiers.ErrBehind) { // another's words, and saved ones
 		typed = r.typed()
 	}
 	keepNoCopy(w, typed != "")
-	if err := s.html(w, r, p.status, problemPage(page, r.loc.T(p.title), r.loc.T(p.text), typed)); err != nil {
+	if err := s.html(w, r, p.status, view.ProblemPage(page, r.loc.T(p.title), r.loc.T(p.text), typed)); err != nil {
 		s.log.ErrorContext(ctx, "the error page failed", "code", code, "error", err)
 	}
 }
@@ -149,12 +150,12 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 // where a page was asked for, and holds the form if one came with a text.
 func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
 	if r.wantsJSON() {
-		writeJSON(w, http.StatusUnauthorized, wrong{Text: r.loc.T("error.signin")})
+		writeJSON(w, http.StatusUnauthorized, view.FormError{Text: r.loc.T("error.signin")})
 		return
 	}
 	if kept := r.kept(); kept != nil {
 		keepNoCopy(w, true)
-		page := loginPage(s.simple(r), loginView{kept: kept})
+		page := view.LoginPage(s.simple(r), view.Login{Kept: kept})
 		if err := s.html(w, r, http.StatusUnauthorized, page); err != nil {
 			s.log.ErrorContext(r.Context(), "the sign-in page failed", "error", err)
 		}
@@ -167,55 +168,24 @@ func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
 	http.Redirect(w, r.Request, "/login?back="+url.QueryEscape(back), http.StatusSeeOther)
 }
 
-// wrong is what is wrong with a form, beside the field concerned; the zero one
-// is nothing. It is the JSON river.js gets.
-type wrong struct {
-	Field string `json:"field,omitempty"`
-	Text  string `json:"error"`
-	// More is what else is wrong, each with another field.
-	More []wrong `json:"more,omitempty"`
-	// status is that of the answer if nothing is wrong with what was filled in, 0 if
-	// something is.
-	status int
-}
-
-// at returns what is wrong with a field, or "".
-func (w wrong) at(field string) string {
-	for _, is := range append([]wrong{w}, w.More...) {
-		if is.Field == field {
-			return is.Text
-		}
-	}
-	return ""
-}
-
-// key returns the key for the form when it is shown again: the one it was sent with,
-// which keeps what has been done from being done twice, or another if that is wrong.
-func (w wrong) key(sent string) string {
-	if w.Field == "key" {
-		return formKey()
-	}
-	return sent
-}
-
 // invalid puts an InvalidError into the reader's words.
-func (s *Server) invalid(r *request, err *timelines.InvalidError) wrong {
+func (s *Server) invalid(r *request, err *timelines.InvalidError) view.FormError {
 	key := "invalid." + err.Code
-	if _, ok := r.loc.texts[key]; !ok {
+	if _, ok := r.loc.Texts[key]; !ok {
 		key = "invalid.other"
 	}
-	return wrong{Field: err.Field, Text: r.loc.T(key, "value", unturned(err.Value), "most", r.loc.number(err.Most))}
+	return view.FormError{Field: err.Field, Text: r.loc.T(key, "value", view.Unturned(err.Value), "most", r.loc.Number(err.Most))}
 }
 
 // wrongIn returns what is wrong with the form if that is what err says, so that
 // the form can be shown again; any other error is handed back.
-func (s *Server) wrongIn(r *request, err error) (wrong, error) {
+func (s *Server) wrongIn(r *request, err error) (view.FormError, error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var all []wrong
+		var all []view.FormError
 		for _, one := range joined.Unwrap() {
 			is, rest := s.wrongIn(r, one)
 			if rest != nil {
-				return wrong{}, err
+				return view.FormError{}, err
 			}
 			more := is.More
 			is.More = nil
@@ -228,21 +198,21 @@ func (s *Server) wrongIn(r *request, err error) (wrong, error) {
 		return s.invalid(r, invalid), nil
 	}
 	if errors.Is(err, timelines.ErrNameTaken) {
-		return wrong{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil
+		return view.FormError{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil
 	}
 	if errors.Is(err, errLimited) {
-		return wrong{Text: r.loc.T("error.limited"), status: http.StatusTooManyRequests}, nil
+		return view.FormError{Text: r.loc.T("error.limited"), Status: http.StatusTooManyRequests}, nil
 	}
 	if errors.Is(err, timelines.ErrBusy) {
-		return wrong{Text: r.loc.T("error.busy"), status: http.StatusServiceUnavailable}, nil
+		return view.FormError{Text: r.loc.T("error.busy"), Status: http.StatusServiceUnavailable}, nil
 	}
 	if errors.Is(err, timelines.ErrBlocked) { // perhaps not for ever
-		return wrong{Text: r.loc.T("error.blocked"), status: http.StatusForbidden}, nil
+		return view.FormError{Text: r.loc.T("error.blocked"), Status: http.StatusForbidden}, nil
 	}
 	if errors.Is(err, errResumed) {
-		return wrong{Text: r.loc.T("login.resumed"), status: http.StatusOK}, nil
+		return view.FormError{Text: r.loc.T("login.resumed"), Status: http.StatusOK}, nil
 	}
-	return wrong{}, err
+	return view.FormError{}, err
 }
 
 // sayWhen says when to try again what is refused for now.
@@ -255,21 +225,21 @@ func sayWhen(w http.ResponseWriter, status int) {
 	}
 }
 
-func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is wrong) {
+func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is view.FormError) {
 	if r.wantsJSON() {
 		writeJSON(w, http.StatusUnprocessableEntity, is)
 		return
 	}
 	keepNoCopy(w, true)
-	page := problemPage(s.simple(r), r.loc.T("error.bad.title"), is.Text, r.typed())
+	page := view.ProblemPage(s.simple(r), r.loc.T("error.bad.title"), is.Text, r.typed())
 	if err := s.html(w, r, http.StatusUnprocessableEntity, page); err != nil {
 		s.log.ErrorContext(r.Context(), "the error page failed", "error", err)
 	}
 }
 
 // again shows a form with what was typed and what is wrong with it.
-func (s *Server) again(w http.ResponseWriter, r *request, is wrong, page templ.Component) error {
-	status := cmp.Or(is.status, http.StatusUnprocessableEntity)
+func (s *Server) again(w http.ResponseWriter, r *request, is view.FormError, page templ.Component) error {
+	status := cmp.Or(is.Status, http.StatusUnprocessableEntity)
 	sayWhen(w, status)
 	if r.wantsJSON() {
 		writeJSON(w, status, is)

@@ -16,6 +16,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func TestProblemOf(t *testing.T) {
@@ -49,9 +50,9 @@ func TestProblemOf(t *testing.T) {
 		if p.status != tt.want {
 			t.Errorf("%v: status %d, want %d", tt.err, p.status, tt.want)
 		}
-		for _, l := range locales {
+		for _, l := range view.Locales {
 			if l.T(p.title) == p.title || l.T(p.text) == p.text {
-				t.Errorf("%v: %s has no words for %q, %q", tt.err, l.lang, p.title, p.text)
+				t.Errorf("%v: %s has no words for %q, %q", tt.err, l.Lang, p.title, p.text)
 			}
 		}
 	}
@@ -104,7 +105,7 @@ func testServer(t *testing.T) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Server{view: newRenderer(nil, 1<<20, static.url), static: static, now: time.Now}
+	return &Server{view: view.NewRenderer(nil, 1<<20, static.url), static: static, now: time.Now}
 }
 
 // TestPanicIsSurvived: a panic becomes an error page with a code that stands in

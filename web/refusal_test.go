@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"riverrun/web/view"
+
 	"golang.org/x/net/html"
 )
 
@@ -123,11 +125,11 @@ func TestTextOfARefusedForm(t *testing.T) {
 	const text = "Long <thought> over"
 	const shown = `readonly>Long &lt;thought&gt; over</textarea>`
 	for address, status := range map[string]int{
-		"/p/" + gone + "/comments":                       404,
-		"/p/" + gone + "/edit":                           404,
-		string(commentURL(gone, said.CommentID, "edit")): 404,
-		"/p/0000000000/comments":                         404,
-		"/p/" + annas.post("Not theirs").Code + "/edit":  403,
+		"/p/" + gone + "/comments":                            404,
+		"/p/" + gone + "/edit":                                404,
+		string(view.CommentURL(gone, said.CommentID, "edit")): 404,
+		"/p/0000000000/comments":                              404,
+		"/p/" + annas.post("Not theirs").Code + "/edit":       403,
 	} {
 		a := bob.post(address, "body", text).wants(status).has(shown)
 		if strings.Contains(a.header.Get("Location"), "thought") {
@@ -150,7 +152,7 @@ func TestTextOutlivesTheSession(t *testing.T) {
 	s := newLiveSite(t, nil)
 	bobs := s.person("bob")
 	post, mine := s.person("anna").post("To comment on").Code, bobs.post("Before").Code
-	said := string(commentURL(post, bobs.comment(post, "So it was").CommentID, "edit"))
+	said := string(view.CommentURL(post, bobs.comment(post, "So it was").CommentID, "edit"))
 	for i, tt := range []struct {
 		address string
 		fields  []string

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // act does one change by the viewer, within the viewer's limit, and returns
@@ -55,8 +56,8 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	if err != nil {
 		return err
 	}
-	l := look{viewer: r.viewer, lang: r.loc.lang, page: address.RequestURI()}
-	parts, whole, err := s.view.renderEntry(ctx, l, n, sets, *it)
+	l := view.Context{Viewer: r.viewer, Lang: r.loc.Lang, Page: address.RequestURI()}
+	parts, whole, err := s.view.Entry(ctx, l, n, sets, *it)
 	if err != nil {
 		return err
 	}
@@ -64,7 +65,7 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	if err != nil {
 		return err
 	}
-	return writeFrame(w, frameWhole(0, c.Code, version{it.Stamp, parts.veil}, it.Place, html))
+	return writeFrame(w, frameWhole(0, c.Code, view.Version{Stamp: it.Stamp, Tag: parts.Tag}, it.Place, html))
 }
 
 // missingPage reports whether err says that there is no such page.

@@ -11,6 +11,7 @@ import (
 	"github.com/a-h/templ"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // request is one request with what every handler has to know of it.
@@ -19,7 +20,7 @@ type request struct {
 	viewer timelines.Viewer
 	me     timelines.Account // the viewer's account, zero if anonymous
 	sets   *timelines.Sets   // the viewer's, as this node remembers them; nil if anonymous
-	loc    *locale
+	loc    *view.Locale
 	// resumed: the form is to be shown again and not done; see resume.go.
 	resumed bool
 }
@@ -31,7 +32,7 @@ type handler func(w http.ResponseWriter, r *request) error
 // from memory, and the river's visit finds out whether that still holds.
 func (s *Server) page(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
-		r := &request{Request: plain, loc: localeFor(plain, "")}
+		r := &request{Request: plain, loc: view.LocaleFor(plain, "")}
 		err := r.receive()
 		// From here on: how slowly a client sends its form is not the databases' fault.
 		bounded, cancel := s.bounded(plain)
@@ -130,7 +131,7 @@ func (s *Server) identify(w http.ResponseWriter, r *request) error {
 
 // introduce makes v the one who sent the request.
 func (s *Server) introduce(r *request, v timelines.Viewer) error {
-	r.viewer, r.me, r.sets, r.loc = v, timelines.Account{}, nil, localeFor(r.Request, "")
+	r.viewer, r.me, r.sets, r.loc = v, timelines.Account{}, nil, view.LocaleFor(r.Request, "")
 	if v.Anonymous() {
 		return nil
 	}
@@ -142,7 +143,7 @@ func (s *Server) introduce(r *request, v timelines.Viewer) error {
 		return err
 	}
 	r.me = found[v.AccountID]
-	r.loc = localeFor(r.Request, r.me.Language)
+	r.loc = view.LocaleFor(r.Request, r.me.Language)
 	return nil
 }
 
@@ -198,14 +199,14 @@ func localAddress(address, otherwise string) string {
 }
 
 // simple returns what a page without a river is rendered with.
-func (s *Server) simple(r *request) *present {
-	p := s.view.newPresent(r.loc)
-	p.viewer, p.page = r.viewer, r.address()
+func (s *Server) simple(r *request) *view.Base {
+	p := s.view.NewBase(r.loc)
+	p.Viewer, p.PageAddress = r.viewer, r.address()
 	if r.signedIn() {
-		p.names[r.me.ID] = r.me
+		p.Names[r.me.ID] = r.me
 	}
 	if r.sets != nil {
-		p.sets = r.sets
+		p.Sets = r.sets
 	}
 	return p
 }

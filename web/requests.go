@@ -1,48 +1,39 @@
 package web
 
-import "riverrun/timelines"
-
-// requestList is a part of those who wait for the viewer's answer.
-type requestList struct {
-	listPart
-	all []requestView
-}
-
-// requestView is somebody who waits for the viewer's answer.
-type requestView struct {
-	who   timelines.Account
-	group timelines.Account // zero: asks to read the viewer
-}
+import (
+	"riverrun/timelines"
+	"riverrun/web/view"
+)
 
 // requests returns who waits for the viewer's answer, to be shown on the page of
 // that path: all of them, or those who ask to join a group.
-func (s *Server) requests(r *request, path string, group int64) (requestList, error) {
-	list := requestList{listPart: listPart{path: path, list: "requests", after: r.URL.Query().Get("requests")}}
+func (s *Server) requests(r *request, path string, group int64) (view.Requests, error) {
+	list := view.Requests{ListPart: view.ListPart{Path: path, List: "requests", After: r.URL.Query().Get("requests")}}
 	if !r.signedIn() {
 		return list, nil
 	}
 	var after timelines.RequestPlace
-	if list.after != "" {
-		at, names, err := parsePlace(list.after, 2)
+	if list.After != "" {
+		at, names, err := parsePlace(list.After, 2)
 		if err != nil {
 			return list, err
 		}
 		after = timelines.RequestPlace{CreatedAt: at, From: names[0], To: names[1]}
 	}
-	found, err := s.timelines.Requests(r.Context(), r.viewer.AccountID, group, after, directoryPage+1)
+	found, err := s.timelines.Requests(r.Context(), r.viewer.AccountID, group, after, view.DirectoryPage+1)
 	if err != nil {
 		return list, err
 	}
-	if len(found) > directoryPage {
-		found = found[:directoryPage]
-		last := found[directoryPage-1].Place()
-		list.next = formatPlace(last.CreatedAt, last.From, last.To)
+	if len(found) > view.DirectoryPage {
+		found = found[:view.DirectoryPage]
+		last := found[view.DirectoryPage-1].Place()
+		list.Next = formatPlace(last.CreatedAt, last.From, last.To)
 	}
-	list.all = make([]requestView, len(found))
+	list.All = make([]view.Request, len(found))
 	for i, q := range found {
-		list.all[i] = requestView{who: q.From}
+		list.All[i] = view.Request{Who: q.From}
 		if q.To.ID != r.viewer.AccountID {
-			list.all[i].group = q.To
+			list.All[i].Group = q.To
 		}
 	}
 	return list, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // A form with a text that comes without a session, as one does whose session ended
@@ -17,18 +18,6 @@ import (
 //
 // It is not kept on the server, where it would be in the way of what nobody comes
 // back for, nor in the address, which ends up in logs.
-
-// resumeField marks a form that such a page sent.
-const resumeField = "resume"
-
-// keptForm is a form that came without a session.
-type keptForm struct {
-	address string // where it goes
-	text    string
-	others  []keptField
-}
-
-type keptField struct{ name, value string }
 
 // typed returns the text the request's form came with, "" if there is none.
 func (r *request) typed() string {
@@ -42,19 +31,19 @@ func (r *request) typed() string {
 }
 
 // kept returns the request's form, nil if it has no text to lose.
-func (r *request) kept() *keptForm {
+func (r *request) kept() *view.KeptForm {
 	text := r.typed()
 	if text == "" {
 		return nil
 	}
-	k := &keptForm{address: localAddress(r.URL.EscapedPath(), "/"), text: text}
+	k := &view.KeptForm{Address: localAddress(r.URL.EscapedPath(), "/"), Text: text}
 	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
 		switch name {
-		case "body", "username", "password", resumeField, viewerField:
+		case "body", "username", "password", view.ResumeField, viewerField:
 			continue
 		}
 		for _, value := range r.PostForm[name] {
-			k.others = append(k.others, keptField{name, value})
+			k.Others = append(k.Others, view.KeptField{Name: name, Value: value})
 		}
 	}
 	return k
@@ -69,7 +58,7 @@ func (s *Server) resume(w http.ResponseWriter, r *request) (answered bool, err e
 	if err := r.ParseForm(); err != nil {
 		return false, malformedForm(err)
 	}
-	if r.resumed = r.PostForm.Has(resumeField); !r.resumed || r.signedIn() {
+	if r.resumed = r.PostForm.Has(view.ResumeField); !r.resumed || r.signedIn() {
 		return false, nil
 	}
 	token, form, err := s.signIn(r)

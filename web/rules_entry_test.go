@@ -8,13 +8,14 @@ import (
 	"sync"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // parts cuts an entry into its parts.
 func (c *ruleCheck) parts(a *answer, r *ruleRow, article string) map[string]string {
 	c.t.Helper()
 	parts, last := map[string]string{}, "head"
-	for _, name := range append(slices.Clone(partNames[:]), "box") {
+	for _, name := range append(slices.Clone(view.PartNames[:]), "box") {
 		text, after, ok := strings.Cut(article, `<div id="p-`+r.code+"-"+name+`"`)
 		if !ok {
 			c.errorf(a, "%s has no %s", r, name)
@@ -140,7 +141,7 @@ func (c *ruleCheck) likes(a *answer, r *ruleRow, text string, full bool) {
 	}
 	slices.SortStableFunc(seen, func(a, b string) int { return rank(a) - rank(b) })
 	named, others := seen, 0
-	if most := foldedLikes; !full && len(seen) > most+1 {
+	if most := view.FoldedLikes; !full && len(seen) > most+1 {
 		named, others = seen[:most], len(seen)-most
 	}
 	var want []string

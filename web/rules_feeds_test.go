@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"riverrun/rivers"
+	"riverrun/web/view"
 )
 
 func frameIn(t testing.TB, a *answer) frame {
@@ -44,7 +45,7 @@ func (s *ruleSite) checkFeeds(t *testing.T, checks *atomic.Int64) {
 
 func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *visitor, none *ruleViewer, p *rulePage, format string) {
 	t.Helper()
-	address := (&present{feed: "/feeds" + p.address}).feedFile(format)
+	address := (&view.Base{FeedAddress: "/feeds" + p.address}).FeedFile(format)
 	a := browser.get(address)
 	status := p.status(none)
 	var want []*ruleRow

@@ -15,6 +15,7 @@ import (
 	"github.com/coder/websocket"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // morePushed is how many pages a viewer keeps open besides everything and a post's.
@@ -202,13 +203,13 @@ func (k *ruleSocket) apply(f frame) error {
 			k.shown[f.Post] = map[string]string{}
 		}
 		k.heard[f.Post] = append(k.heard[f.Post], fmt.Sprint(f.Version, slices.Sorted(maps.Keys(parts))))
-		was, _ := parseVersion(k.stamps[f.Post])
-		now, ok := parseVersion(f.Version)
+		was, _ := view.ParseVersion(k.stamps[f.Post])
+		now, ok := view.ParseVersion(f.Version)
 		if !ok || newer(was.Stamp, now.Stamp) && !newer(now.Stamp, was.Stamp) {
 			return fmt.Errorf("%v went back from %s to %s", r, k.stamps[f.Post], f.Version)
 		}
 		take(k.shown[f.Post], parts, was.Stamp, now.Stamp)
-		k.stamps[f.Post] = version{later(was.Stamp, now.Stamp), now.veil}.String()
+		k.stamps[f.Post] = view.Version{Stamp: later(was.Stamp, now.Stamp), Tag: now.Tag}.String()
 		for name, text := range parts {
 			for _, m := range markers.FindAllStringSubmatch(text, -1) {
 				if m[1] == "n" && !k.mayName(m[0], r) {
@@ -255,7 +256,7 @@ func (k *ruleSocket) awaitChanges(rows []*ruleRow) {
 		if len(r.comments) == 0 || !k.p.shows(k.v, r) {
 			continue
 		}
-		last := `id="` + commentID(r.comments[len(r.comments)-1].id) + `"`
+		last := `id="` + view.CommentID(r.comments[len(r.comments)-1].id) + `"`
 		k.await(r.String(), r.code, func() bool {
 			parts := k.shown[r.code]
 			return strings.Contains(parts["comments"], last) && (!r.edited || strings.Contains(parts["body"], marker('e', r.n)))

@@ -15,6 +15,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // TestRules is the proof table of who may see what: every viewer (a relation, a
@@ -59,13 +60,13 @@ func (s *ruleSite) checkPages(t *testing.T) {
 				viewer = s.people[v.name].viewer
 			}
 			if at, _, err := s.server.riverAt(s.ctx(), viewer, u.Path, u.Query()); err == nil {
-				viewed[string(at.kind)+at.path] = true
+				viewed[string(at.Kind)+at.Path] = true
 			}
 		}
 	}
-	for _, at := range riverPages {
-		if at.kind != rivers.Post && !viewed[string(at.kind)+at.path] {
-			t.Errorf("no address of rulePages leads to the %s page at %s", at.kind, at.path)
+	for _, at := range view.Pages {
+		if at.Kind != rivers.Post && !viewed[string(at.Kind)+at.Path] {
+			t.Errorf("no address of rulePages leads to the %s page at %s", at.Kind, at.Path)
 		}
 	}
 }
@@ -136,7 +137,7 @@ func (c *ruleCheck) page(p *rulePage, order string) {
 	c.t.Helper()
 	address := p.address
 	if order != "" {
-		address += querySign(address) + "order=" + order
+		address += view.QuerySign(address) + "order=" + order
 	}
 	status := p.status(c.v)
 	seen := map[*ruleRow]bool{}

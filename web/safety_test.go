@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // TestStalledForms: a form whose body does not arrive is answered, by 408, and nothing is
@@ -245,7 +246,7 @@ func TestDirectionIsIsolated(t *testing.T) {
 	}
 	for _, address := range []string{"/feeds/p/" + code + ".atom", "/feeds/anna.json"} {
 		for line := range strings.Lines(s.visitor().get(address).wants(200).body) {
-			if strings.Contains(line, "title") && strings.ContainsFunc(line, turns) {
+			if strings.Contains(line, "title") && strings.ContainsFunc(line, view.Turns) {
 				t.Errorf("%s: a title turns the direction: %q", address, line)
 			}
 		}
@@ -258,7 +259,7 @@ func checkTurns(t *testing.T, address, page string) {
 	t.Helper()
 	rest := page
 	for {
-		i := strings.IndexFunc(rest, turns)
+		i := strings.IndexFunc(rest, view.Turns)
 		if i < 0 {
 			return
 		}
@@ -272,12 +273,12 @@ func checkTurns(t *testing.T, address, page string) {
 		if end < 0 {
 			return
 		}
-		var b balance
+		var b view.Balance
 		if inForm := strings.HasPrefix(before[max(open, 0):], "value="); inForm {
 			rest = rest[i+end:]
 			continue
 		}
-		if words := before[max(open, 0):] + rest[i:i+end]; b.pass(words) != words || b.end() != "" {
+		if words := before[max(open, 0):] + rest[i:i+end]; b.Pass(words) != words || b.End() != "" {
 			t.Errorf("%s: turned beyond people's words: %.60q", address, words)
 		}
 		rest = rest[i+end:]

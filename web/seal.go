@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 const (
@@ -37,7 +38,7 @@ type sight struct {
 func (of sight) differs(now sight) bool { return of.people != now.people || of.tabs != now.tabs }
 
 // A sealer finds out what pages are decided with. It is safe for concurrent use.
-type sealer struct{ view *renderer }
+type sealer struct{ view *view.Renderer }
 
 // sightOf returns what a page of that name is decided with now.
 func (s *sealer) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
@@ -56,7 +57,7 @@ func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 	for i, n := range names {
 		owners[i] = tabsOf(n)
 	}
-	accounts, err := s.view.access.Accounts(ctx, owners)
+	accounts, err := s.view.Access.Accounts(ctx, owners)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +65,7 @@ func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 	for _, a := range accounts {
 		feeds = append(feeds, a.FeedID)
 	}
-	open, gates, err := s.view.openSubfeeds(ctx, sets, owners, feeds...)
+	open, gates, err := s.view.OpenSubfeeds(ctx, sets, owners, feeds...)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +80,7 @@ func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 			b.WriteString(choiceOf(names[i], sets[i]))
 		}
 		for _, f := range open[i] {
-			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.access, f.Title)
+			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.Access, f.Title)
 		}
 		sights[i] = sight{people: sets[i].Sight(), tabs: b.String(), sets: sets[i]}
 	}
@@ -139,8 +140,8 @@ func (s *sealer) isSealed(word string, of sight) bool {
 }
 
 func (s *sealer) sealed(nonce []byte, of sight) []byte {
-	return append(nonce, s.view.mac(string(nonce), of.tabs)[:sealSize-nonceSize]...)
+	return append(nonce, s.view.MAC(string(nonce), of.tabs)[:sealSize-nonceSize]...)
 }
 
 // common is the number of the last change of access that concerns everybody's pages.
-func (s *sealer) common() int64 { return s.view.access.Common() }
+func (s *sealer) common() int64 { return s.view.Access.Common() }

@@ -314,27 +314,3 @@ func TestHeaderOfClosedSaysNothing(t *testing.T) {
 		t.Error("a member is not told of changes")
 	}
 }
-
-// Who likes comments that are folded away may be too many to tell. Then an entry's word
-// knows the viewer's own bans, and tells nothing of others'.
-func TestVeilOfVeryManyFolded(t *testing.T) {
-	s := testRenderer(t)
-	it := &rivers.Item{PostID: 7, Fold: &rivers.Fold{Comments: rivers.CommentsFold{Total: 1003}}}
-	ids := func(list ...int64) map[int64]struct{} {
-		set := map[int64]struct{}{}
-		for _, id := range list {
-			set[id] = struct{}{}
-		}
-		return set
-	}
-	none := s.veil(it, &timelines.Sets{AccountID: 1}, nil)
-	if s.veil(it, &timelines.Sets{AccountID: 1, BannedBy: ids(2)}, nil) != none {
-		t.Error("it tells that somebody bans the viewer")
-	}
-	if s.veil(it, &timelines.Sets{AccountID: 1, Bans: ids(2)}, nil) == none {
-		t.Error("it does not know of the viewer's own bans")
-	}
-	if s.veil(it, &timelines.Sets{AccountID: 3}, nil) == none {
-		t.Error("two viewers have the same word, and can compare")
-	}
-}

@@ -7,35 +7,11 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeSearch(mux *http.ServeMux) {
 	mux.Handle("GET /search", s.page(s.search))
-}
-
-// searchView is the page of a search. There is no river where nothing was, or could
-// be, asked for.
-type searchView struct {
-	*present
-	text  string // as it was typed
-	wrong string
-	river *riverView
-	// nobody are the names in the query that no account has. Whoever has one has a page
-	// that says so: that there is an account is no secret, whatever it lets the viewer
-	// read.
-	nobody []string
-	// accounts are the people and groups whose names or titles begin as was asked for:
-	// what the directories show of them.
-	accounts []timelines.Account
-	// common: nothing was found because its words are too common to be searched for.
-	common bool
-}
-
-func (v searchView) title() string {
-	if v.text == "" {
-		return v.loc.T("search.label")
-	}
-	return v.loc.T("search.title", "q", v.text)
 }
 
 // searcher is whose searches are counted together.
@@ -49,9 +25,9 @@ func searcher(v timelines.Viewer, address string) string {
 // search is what a query finds of all the viewer may read, and the form to ask
 // again.
 func (s *Server) search(w http.ResponseWriter, r *request) error {
-	view := searchView{text: strings.TrimSpace(r.URL.Query().Get("q"))}
-	if view.text == "" {
-		return s.searchForm(w, r, view, http.StatusOK)
+	page := view.Search{Text: strings.TrimSpace(r.URL.Query().Get("q"))}
+	if page.Text == "" {
+		return s.searchForm(w, r, page, http.StatusOK)
 	}
 	if err := s.limits.search.allow(searcher(r.viewer, s.addresses.key(r.Request))); err != nil {
 		return err
@@ -61,22 +37,22 @@ func (s *Server) search(w http.ResponseWriter, r *request) error {
 	switch {
 	case isInvalid:
 		// Not all that was sent can be shown again.
-		view.text = strings.ToValidUTF8(strings.ReplaceAll(view.text, "\x00", ""), "")
-		view.wrong = s.invalid(r, invalid).Text
-		return s.searchForm(w, r, view, http.StatusBadRequest)
+		page.Text = strings.ToValidUTF8(strings.ReplaceAll(page.Text, "\x00", ""), "")
+		page.Error = s.invalid(r, invalid).Text
+		return s.searchForm(w, r, page, http.StatusBadRequest)
 	case errors.Is(err, timelines.ErrBroad):
 		s.log.WarnContext(r.Context(), "search refused", "account", r.viewer.AccountID, "error", err)
-		view.wrong = r.loc.T("search.broad")
-		return s.searchForm(w, r, view, http.StatusBadRequest)
+		page.Error = r.loc.T("search.broad")
+		return s.searchForm(w, r, page, http.StatusBadRequest)
 	case err != nil:
 		return err
 	}
-	view.present, view.river = river.present, river
-	view.hushed = true
-	if err := s.lookAround(r, &view); err != nil {
+	page.Base, page.River = river.Base, river
+	page.NoIndex = true
+	if err := s.lookAround(r, &page); err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, searchPage(view))
+	return s.html(w, r, http.StatusOK, view.SearchPage(page))
 }
 
 // mostAccounts is how many people and groups a search shows.
@@ -86,34 +62,34 @@ const mostAccounts = 10
 // statement to the primary store, of which the search of one page needs one at most: who
 // is called so, for a query of words alone; which names nobody has, for one with names;
 // and, where nothing was found, whether its words are too common, which adds one.
-func (s *Server) lookAround(r *request, v *searchView) error {
-	q, err := timelines.ParseQuery(v.text)
+func (s *Server) lookAround(r *request, v *view.Search) error {
+	q, err := timelines.ParseQuery(v.Text)
 	if err != nil {
 		return err
 	}
-	if v.river.top() {
-		if v.accounts, err = s.timelines.FindAccounts(r.Context(), q, mostAccounts); err != nil {
+	if v.River.Top() {
+		if v.Accounts, err = s.timelines.FindAccounts(r.Context(), q, mostAccounts); err != nil {
 			return err
 		}
 	}
-	if v.nobody, err = s.unknownIn(r, q); err != nil {
+	if v.Nobody, err = s.unknownIn(r, q); err != nil {
 		return err
 	}
-	if len(v.river.articles) == 0 {
-		v.common, err = s.timelines.TooCommon(r.Context(), q)
+	if len(v.River.Articles) == 0 {
+		v.Common, err = s.timelines.TooCommon(r.Context(), q)
 	}
 	return err
 }
 
 // searchForm answers with the form alone, where there is no river that would find out
 // who looks.
-func (s *Server) searchForm(w http.ResponseWriter, r *request, view searchView, status int) error {
+func (s *Server) searchForm(w http.ResponseWriter, r *request, page view.Search, status int) error {
 	if err := s.settle(w, r); err != nil {
 		return err
 	}
-	view.present = s.simple(r)
-	view.hushed = true
-	return s.html(w, r, status, searchPage(view))
+	page.Base = s.simple(r)
+	page.NoIndex = true
+	return s.html(w, r, status, view.SearchPage(page))
 }
 
 // unknownIn returns the names in a query that no account has.

@@ -177,7 +177,7 @@ func linkAfter(body, mark string) string {
 
 func TestSearchesAreLimited(t *testing.T) {
 	s := newLiveSite(t, nil)
-	s.server.limits = newLimits(Limits{Searches: 2, Writes: -1, SignIns: -1})
+	*s.server.limits = *newLimits(Limits{Searches: 2, Writes: -1, SignIns: -1}) // the hub has them too
 	v := s.visitor()
 	v.get("/search?q=a1").wants(200)
 	v.get("/search?q=a2").wants(200)

@@ -18,6 +18,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // Config is what a Server is made of.
@@ -80,7 +81,7 @@ type Server struct {
 	addresses       addresses
 	// delay waits; tests put another in its place.
 	delay  func(context.Context, time.Duration) error
-	view   *renderer
+	view   *view.Renderer
 	seals  *sealer
 	static *staticFiles
 	now    func() time.Time
@@ -96,7 +97,7 @@ func New(c Config) (*Server, error) {
 	if address.Scheme != "http" && address.Scheme != "https" || address.Host == "" {
 		return nil, fmt.Errorf("the site's address %q is not like https://river.example", c.URL)
 	}
-	host, ok := plainHost(address.Hostname())
+	host, ok := view.PlainHost(address.Hostname())
 	if !ok {
 		return nil, fmt.Errorf("the site's address %q names no host", c.URL)
 	}
@@ -120,7 +121,7 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	view := newRenderer(c.Rivers.Access(), c.PartsBytes, static.url)
+	pages := view.NewRenderer(c.Rivers.Access(), c.PartsBytes, static.url)
 	s := &Server{
 		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, log: c.Log, url: address, ownHost: c.OwnHost,
 		ready: c.Ready, metrics: c.MetricsPage,
@@ -134,8 +135,8 @@ func New(c Config) (*Server, error) {
 		limits:          newLimits(c.Limits),
 		addresses:       addresses{c.TrustedProxies},
 		delay:           delay,
-		view:            view,
-		seals:           &sealer{view},
+		view:            pages,
+		seals:           &sealer{pages},
 		static:          static,
 		now:             time.Now,
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeSettings(mux *http.ServeMux) {
@@ -17,31 +18,18 @@ func (s *Server) routeSettings(mux *http.ServeMux) {
 	mux.Handle("POST /settings/password", s.members(s.setPassword))
 }
 
-// settingsView is the settings as components see them, with one of the forms as
-// it was sent if something was wrong with it.
-type settingsView struct {
-	*present
-	title, about, language string
-	access                 timelines.Level
-	writers                timelines.Writers
-	groups                 []timelines.Account // those the viewer administers
-	requests               requestList
-	saved                  bool
-	wrong                  wrong
-}
-
 func (s *Server) settings(w http.ResponseWriter, r *request) error {
 	v, err := s.settingsView(r)
 	if err != nil {
 		return err
 	}
-	v.saved = r.URL.Query().Has("saved")
-	return s.html(w, r, http.StatusOK, settingsPage(v))
+	v.Saved = r.URL.Query().Has("saved")
+	return s.html(w, r, http.StatusOK, view.SettingsPage(v))
 }
 
-func (s *Server) settingsView(r *request) (settingsView, error) {
+func (s *Server) settingsView(r *request) (view.Settings, error) {
 	ctx := r.Context()
-	v := settingsView{present: s.simple(r), title: r.me.Title, about: r.me.About, language: r.me.Language}
+	v := view.Settings{Base: s.simple(r), Title: r.me.Title, About: r.me.About, Language: r.me.Language}
 	// Levels are asked of the primary store: the accounts remembered here keep
 	// names, not levels.
 	sets, err := s.rivers.Access().Sets(ctx, r.viewer.AccountID)
@@ -58,12 +46,12 @@ func (s *Server) settingsView(r *request) (settingsView, error) {
 	}
 	for _, a := range found {
 		if a.ID == r.viewer.AccountID {
-			v.access, v.writers = a.Access, a.Writers
+			v.Access, v.Writers = a.Access, a.Writers
 		} else {
-			v.groups = append(v.groups, a)
+			v.Groups = append(v.Groups, a)
 		}
 	}
-	v.requests, err = s.requests(r, "/settings", 0)
+	v.Requests, err = s.requests(r, "/settings", 0)
 	return v, err
 }
 
@@ -81,7 +69,7 @@ func (s *Server) setProfile(w http.ResponseWriter, r *request) error {
 		})
 	}
 	if err != nil {
-		return s.settingsAgain(w, r, err, func(v *settingsView) { v.title, v.about, v.language = title, about, language })
+		return s.settingsAgain(w, r, err, func(v *view.Settings) { v.Title, v.About, v.Language = title, about, language })
 	}
 	return s.done(w, r, "/settings?saved")
 }
@@ -91,7 +79,7 @@ func (s *Server) setAccess(w http.ResponseWriter, r *request) error {
 		return malformedForm(err)
 	}
 	group := r.PostFormValue("group")
-	level, err := levelOf(r.PostFormValue("level"))
+	level, err := view.LevelOf(r.PostFormValue("level"))
 	if err == nil {
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
 			return s.timelines.SetAccess(ctx, r.viewer.AccountID, group, level)
@@ -121,9 +109,9 @@ func (s *Server) ruled(w http.ResponseWriter, r *request, group string, err erro
 	case err == nil:
 		return s.done(w, r, "/"+group+"/manage?saved")
 	case group == "":
-		return s.settingsAgain(w, r, err, func(*settingsView) {})
+		return s.settingsAgain(w, r, err, func(*view.Settings) {})
 	}
-	return s.manageAgain(w, r, group, err, func(*manageView) {})
+	return s.manageAgain(w, r, group, err, func(*view.Manage) {})
 }
 
 // setPassword changes the password of who proves to know the present one. All
@@ -146,19 +134,19 @@ func (s *Server) setPassword(w http.ResponseWriter, r *request) error {
 		})
 	}
 	if err != nil {
-		return s.settingsAgain(w, r, err, func(*settingsView) {})
+		return s.settingsAgain(w, r, err, func(*view.Settings) {})
 	}
 	token, _, err := s.timelines.SignIn(ctx, name, next)
 	if err != nil { // the password is changed all the same
 		s.log.WarnContext(ctx, "not signed in after a change of password", "error", err)
-		return see(w, r, string(loginURL("/settings?saved")))
+		return see(w, r, string(view.LoginURL("/settings?saved")))
 	}
 	s.keepSession(w, token)
 	return s.done(w, r, "/settings?saved")
 }
 
 // settingsAgain shows the settings with what was wrong in one of their forms.
-func (s *Server) settingsAgain(w http.ResponseWriter, r *request, err error, asSent func(*settingsView)) error {
+func (s *Server) settingsAgain(w http.ResponseWriter, r *request, err error, asSent func(*view.Settings)) error {
 	is, err := s.wrongIn(r, err)
 	if err != nil {
 		return err
@@ -167,7 +155,7 @@ func (s *Server) settingsAgain(w http.ResponseWriter, r *request, err error, asS
 	if err != nil {
 		return err
 	}
-	v.wrong = is
+	v.Error = is
 	asSent(&v)
-	return s.again(w, r, is, settingsPage(v))
+	return s.again(w, r, is, view.SettingsPage(v))
 }

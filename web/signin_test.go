@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // signInSite is a site whose visitors come through a trusted proxy, with people in it
@@ -222,7 +223,7 @@ func TestCrowdOfSignIns(t *testing.T) {
 	s := signInSite(t, 1)
 	for _, show := range []func(*httptest.ResponseRecorder, *request) error{
 		func(w *httptest.ResponseRecorder, r *request) error {
-			return s.server.signInAgain(w, r, loginView{name: "anna"}, timelines.ErrBusy)
+			return s.server.signInAgain(w, r, view.Login{Name: "anna"}, timelines.ErrBusy)
 		},
 		func(w *httptest.ResponseRecorder, r *request) error {
 			s.server.fail(w, r, timelines.ErrBusy)
@@ -231,7 +232,7 @@ func TestCrowdOfSignIns(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("POST", "/login", nil)
-		if err := show(w, &request{Request: r, loc: localeOf("en")}); err != nil {
+		if err := show(w, &request{Request: r, loc: view.LocaleOf("en")}); err != nil {
 			t.Fatal(err)
 		}
 		if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "cannot answer at the moment") {

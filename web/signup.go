@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeSignUp(mux *http.ServeMux) {
@@ -12,45 +13,38 @@ func (s *Server) routeSignUp(mux *http.ServeMux) {
 	mux.Handle("POST /signup", s.settled(s.signUp))
 }
 
-// signUpView is the form for a new account, empty or as it was sent; the
-// password is never sent back.
-type signUpView struct {
-	name, title, back string
-	wrong             wrong
-}
-
 func (s *Server) signUpForm(w http.ResponseWriter, r *request) error {
 	if r.signedIn() {
 		return see(w, r, "/")
 	}
-	return s.html(w, r, http.StatusOK, signUpPage(s.simple(r), signUpView{back: r.back("/")}))
+	return s.html(w, r, http.StatusOK, view.SignUpPage(s.simple(r), view.SignUp{Back: r.back("/")}))
 }
 
 func (s *Server) signUp(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
-	form := signUpView{
-		name: strings.TrimSpace(r.PostFormValue("username")), title: r.PostFormValue("title"), back: r.back("/"),
+	form := view.SignUp{
+		Name: strings.TrimSpace(r.PostFormValue("username")), Title: r.PostFormValue("title"), Back: r.back("/"),
 	}
 	password := r.PostFormValue("password")
 	err := s.limits.signUp.allow(s.addresses.key(r.Request))
 	if err == nil {
 		_, err = s.timelines.SignUp(r.Context(), timelines.SignUp{
-			Name: form.name, Title: strings.TrimSpace(form.title), Password: password,
+			Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password,
 		})
 	}
 	if err != nil {
-		if form.wrong, err = s.wrongIn(r, err); err != nil {
+		if form.Error, err = s.wrongIn(r, err); err != nil {
 			return err
 		}
-		return s.again(w, r, form.wrong, signUpPage(s.simple(r), form))
+		return s.again(w, r, form.Error, view.SignUpPage(s.simple(r), form))
 	}
-	token, _, err := s.timelines.SignIn(r.Context(), form.name, password)
+	token, _, err := s.timelines.SignIn(r.Context(), form.Name, password)
 	if err != nil { // the account is made all the same
 		s.log.WarnContext(r.Context(), "not signed in after signing up", "error", err)
-		return see(w, r, string(loginURL(form.back)))
+		return see(w, r, string(view.LoginURL(form.Back)))
 	}
 	s.keepSession(w, token)
-	return s.done(w, r, form.back)
+	return s.done(w, r, form.Back)
 }

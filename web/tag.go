@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"riverrun/timelines/marks"
+	"riverrun/web/view"
 )
 
 func (s *Server) routeTag(mux *http.ServeMux) {
@@ -20,7 +21,7 @@ func (s *Server) tag(w http.ResponseWriter, r *request) error {
 	}
 	if term != r.PathValue("tag") {
 		// One page per tag, however it was written.
-		address := tagPath(term)
+		address := view.TagPath(term)
 		if r.URL.RawQuery != "" {
 			address += "?" + r.URL.RawQuery
 		}
@@ -30,5 +31,5 @@ func (s *Server) tag(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, plainPage(v, nil))
+	return s.html(w, r, http.StatusOK, view.PlainPage(v, nil))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"riverrun/timelines/language"
+	"riverrun/web/view"
 )
 
 // A tag links to its page, where the posts stand that have it and may be read,
@@ -73,7 +74,7 @@ func TestMentionsPage(t *testing.T) {
 // edited, kept, and checked.
 func TestLanguageOfAPost(t *testing.T) {
 	for _, code := range language.Known {
-		if languageNames[code] == "" {
+		if view.LanguageNames[code] == "" {
 			t.Errorf("language %q has no name", code)
 		}
 	}

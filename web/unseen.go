@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // What a viewer does not see by their own choice: bans and hides.
@@ -17,128 +18,69 @@ func (s *Server) routeUnseen(mux *http.ServeMux) {
 	mux.Handle("POST "+unseenPath+"/remove", s.members(s.unhideTerm))
 }
 
-// unseenView is the page of what the viewer does not see, with the form for a word
-// as it was sent if something was wrong with it.
-type unseenView struct {
-	*present
-	terms              []string
-	hidden, banned     []timelines.Account
-	hiddenAt, bannedAt listPart
-	posts              []timelines.HiddenPost
-	postsAt            listPart
-	term               string
-	wrong              wrong
-}
-
 const unseenPath = "/settings/unseen"
-
-// spareView is what lets the viewer do without an account.
-type spareView struct {
-	*present
-	who timelines.Account
-}
-
-func (v spareView) isGroup() bool { return v.who.Kind == timelines.Group }
-
-// title says what it offers, "" if that is nothing.
-func (v spareView) title() string {
-	hidden := v.hides(v.who.ID)
-	switch {
-	case !v.isGroup() && hidden:
-		return v.loc.T("account.ban")
-	case !v.isGroup():
-		return v.loc.T("account.spare")
-	case !hidden:
-		return v.loc.T("account.spare.group")
-	case v.maySwitch():
-		return v.loc.T("account.spare.banned")
-	}
-	return ""
-}
-
-// maySwitch reports whether the viewer may choose to see banned people in the group:
-// who has banned anybody, and who administers it, as somebody may have banned them
-// without their knowing.
-func (v spareView) maySwitch() bool { return len(v.sets.Bans) > 0 || v.administers(v.who.ID) }
-
-// showsBanned reports whether the viewer sees banned people in this group.
-func (v spareView) showsBanned() bool { _, ok := v.sets.ShowBanned[v.who.ID]; return ok }
-
-// aboutBanned says whom the switch shows or hides. Who administers the group is told of
-// bans in both directions.
-func (v spareView) aboutBanned(shown bool) string {
-	switch {
-	case v.administers(v.who.ID) && shown:
-		return v.loc.T("account.apart.shown")
-	case v.administers(v.who.ID):
-		return v.loc.T("account.apart.hidden")
-	case shown:
-		return v.loc.T("account.banned.shown")
-	}
-	return v.loc.T("account.banned.hidden")
-}
 
 func (s *Server) unseen(w http.ResponseWriter, r *request) error {
 	v, err := s.unseenView(r)
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, unseenPage(v))
+	return s.html(w, r, http.StatusOK, view.HiddenPage(v))
 }
 
-func (s *Server) unseenView(r *request) (v unseenView, err error) {
+func (s *Server) unseenView(r *request) (v view.Hidden, err error) {
 	ctx, me := r.Context(), r.viewer.AccountID
-	v.present = s.simple(r)
-	if v.terms, err = s.timelines.HiddenTerms(ctx, me); err != nil {
+	v.Base = s.simple(r)
+	if v.Terms, err = s.timelines.HiddenTerms(ctx, me); err != nil {
 		return v, err
 	}
 	for _, l := range []struct {
 		name   string
 		read   func(context.Context, int64, string, int) ([]timelines.Account, error)
 		people *[]timelines.Account
-		at     *listPart
+		at     *view.ListPart
 	}{
-		{"accounts", s.timelines.HiddenAccounts, &v.hidden, &v.hiddenAt},
-		{"banned", s.timelines.Banned, &v.banned, &v.bannedAt},
+		{"accounts", s.timelines.HiddenAccounts, &v.Hidden, &v.HiddenAt},
+		{"banned", s.timelines.Banned, &v.Banned, &v.BannedAt},
 	} {
 		if *l.at, err = partOf(r, unseenPath, l.name); err != nil {
 			return v, err
 		}
-		found, err := l.read(ctx, me, l.at.after, directoryPage+1)
+		found, err := l.read(ctx, me, l.at.After, view.DirectoryPage+1)
 		if err != nil {
 			return v, err
 		}
-		*l.people = l.at.cut(found)
+		*l.people = l.at.Cut(found)
 	}
 	return v, s.hiddenPosts(r, &v)
 }
 
 // hiddenPosts reads the part of the hidden posts that the request asks for.
-func (s *Server) hiddenPosts(r *request, v *unseenView) error {
-	v.postsAt = listPart{path: unseenPath, list: "posts", after: r.URL.Query().Get("posts")}
+func (s *Server) hiddenPosts(r *request, v *view.Hidden) error {
+	v.PostsAt = view.ListPart{Path: unseenPath, List: "posts", After: r.URL.Query().Get("posts")}
 	var last timelines.HiddenPost
-	if v.postsAt.after != "" {
-		at, code, err := parsePlace(v.postsAt.after, 1)
+	if v.PostsAt.After != "" {
+		at, code, err := parsePlace(v.PostsAt.After, 1)
 		if err != nil {
 			return err
 		}
 		last = timelines.HiddenPost{HiddenAt: at, Code: code[0]}
 	}
 	var err error
-	v.posts, err = s.timelines.HiddenPosts(r.Context(), r.viewer.AccountID, last, directoryPage+1)
+	v.Posts, err = s.timelines.HiddenPosts(r.Context(), r.viewer.AccountID, last, view.DirectoryPage+1)
 	if err != nil {
 		return err
 	}
-	if len(v.posts) > directoryPage {
-		v.posts = v.posts[:directoryPage]
-		last := v.posts[directoryPage-1]
-		v.postsAt.next = formatPlace(last.HiddenAt, last.Code)
+	if len(v.Posts) > view.DirectoryPage {
+		v.Posts = v.Posts[:view.DirectoryPage]
+		last := v.Posts[view.DirectoryPage-1]
+		v.PostsAt.Next = formatPlace(last.HiddenAt, last.Code)
 	}
-	ids := make([]int64, len(v.posts))
-	for i, p := range v.posts {
+	ids := make([]int64, len(v.Posts))
+	for i, p := range v.Posts {
 		ids[i] = p.AuthorID
 	}
-	return s.view.name(r.Context(), v.present, ids)
+	return s.view.NameAccounts(r.Context(), v.Base, ids)
 }
 
 func (s *Server) hideTerm(w http.ResponseWriter, r *request) error {
@@ -158,8 +100,8 @@ func (s *Server) hideTerm(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		v.term, v.wrong = term, is
-		return s.again(w, r, is, unseenPage(v))
+		v.Term, v.Error = term, is
+		return s.again(w, r, is, view.HiddenPage(v))
 	}
 	return s.done(w, r, unseenPath)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 // Banning, and lifting it, without scripts: what both sides see of each other.
@@ -31,7 +32,7 @@ func TestBansOnPages(t *testing.T) {
 	a.get("/everything").wants(200).has("Hello from cat", "Hidden comment").lacks("Hello from bob", "A word of bob", ">bob<", "/bob", "Liked by")
 	a.get("/").wants(200).lacks("Hello from bob")
 	page := a.get("/p/"+cats.Code).wants(200).has("Hidden comment").lacks("A word of bob", ">bob<", "Liked by")
-	if !strings.Contains(page.body, `id="`+commentID(said.CommentID)+`"`) {
+	if !strings.Contains(page.body, `id="`+view.CommentID(said.CommentID)+`"`) {
 		t.Error("the placeholder has not the comment's id: links to it lead nowhere")
 	}
 	remark := "/p/" + cats.Code + "/comments/" + strconv.FormatInt(said.CommentID, 10)

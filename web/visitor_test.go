@@ -110,7 +110,7 @@ func (v *visitor) asRiver(address, page string) string {
 func (a *answer) wants(status int) *answer {
 	a.t.Helper()
 	if a.status != status {
-		a.t.Errorf("%s: status %d, want %d\n%.600s", a.what, a.status, status, read([]byte(a.body)))
+		a.t.Errorf("%s: status %d, want %d\n%.600s", a.what, a.status, status, readText([]byte(a.body)))
 	}
 	return a
 }
@@ -157,3 +157,10 @@ func (a *answer) code() string {
 }
 
 var commentIDs = regexp.MustCompile(`id="c-(\d+)"`)
+
+var tags = regexp.MustCompile(`<[^>]*>`)
+
+// readText is the text of HTML as a browser shows it, on one line.
+func readText(html []byte) string {
+	return strings.Join(strings.Fields(string(tags.ReplaceAll(html, nil))), " ")
+}

@@ -292,7 +292,7 @@ func (s *socket) write(ctx context.Context) {
 			s.cut()
 		}
 	}()
-	v := &view{socket: s}
+	v := &shownPage{socket: s}
 	defer v.leave()
 	silent := time.AfterFunc(s.hub.cfg.subscribeWithin, func() { s.end(closeSilent, "nothing subscribed to") })
 	defer silent.Stop()

@@ -28,7 +28,7 @@ const maxStretch = maxEntries
 var errAgain = errors.New("river replaced while it was read")
 
 // compare looks for what the bus or this hub lost.
-func (v *view) compare(ctx context.Context, f *front) error {
+func (v *shownPage) compare(ctx context.Context, f *front) error {
 	if !v.before.Top() {
 		return v.sync(ctx) // a first page says nothing about an older one
 	}
@@ -64,7 +64,7 @@ func (v *view) compare(ctx context.Context, f *front) error {
 
 // follow brings the page in line with its river, of which f is the first stretch, and
 // reports whether anything differed. Then an ok is sent, and where one is owed.
-func (v *view) follow(ctx context.Context, f *front) (differed bool, err error) {
+func (v *shownPage) follow(ctx context.Context, f *front) (differed bool, err error) {
 	more := v.more
 	differed, err = v.difference(ctx, f)
 	v.owed = v.owed || differed || v.more != more
@@ -88,7 +88,7 @@ func (v *view) follow(ctx context.Context, f *front) (differed bool, err error) 
 // each sends what is lacking or shown older. Then it asks what has become of those entries
 // that it did not meet; and by their names, which takes less time than the whole page, of
 // those that were decided too long ago when their turn came.
-func (v *view) difference(ctx context.Context, f *front) (differed bool, err error) {
+func (v *shownPage) difference(ctx context.Context, f *front) (differed bool, err error) {
 	// A page that shows its whole river goes on doing so, if it is longer than a first one.
 	whole := !v.more && len(v.shown) > rivers.PageSize
 	met := make(map[int64]struct{}, len(v.shown))
@@ -142,7 +142,7 @@ func (v *view) difference(ctx context.Context, f *front) (differed bool, err err
 
 // reached are those of a stretch that are above the page's floor; until a first page is
 // full, those below it too.
-func (v *view) reached(items []rivers.Item, met map[int64]struct{}) []rivers.Item {
+func (v *shownPage) reached(items []rivers.Item, met map[int64]struct{}) []rivers.Item {
 	for i := range items {
 		if len(met)+i >= rivers.PageSize && v.floor.Above(placeOf(&items[i])) {
 			return items[:i]
@@ -152,9 +152,9 @@ func (v *view) reached(items []rivers.Item, met map[int64]struct{}) []rivers.Ite
 }
 
 // below reads the stretch of the river that follows one. Nil: it cannot be read now.
-func (v *view) below(ctx context.Context, page *rivers.Page) (*front, error) {
+func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*front, error) {
 	h := v.socket.hub
-	next, err := h.cfg.rivers.Visit(ctx, v.look.viewer, v.name, page.Next)
+	next, err := h.cfg.rivers.Visit(ctx, v.look.Viewer, v.name, page.Next)
 	if errors.Is(err, timelines.ErrBroad) || errors.Is(err, rivers.ErrUnavailable) {
 		return nil, nil // what was read holds all the same
 	}
@@ -178,8 +178,8 @@ func (v *view) below(ctx context.Context, page *rivers.Page) (*front, error) {
 
 // entries sends those entries that the page shows otherwise. late are the rest, from the
 // first on that was decided too long ago to be sent.
-func (v *view) entries(ctx context.Context, b *batch, sets *timelines.Sets, items []rivers.Item) (differed bool, late []int64, err error) {
-	veils, err := v.socket.hub.cfg.pages.veils(ctx, items, sets)
+func (v *shownPage) entries(ctx context.Context, b *batch, sets *timelines.Sets, items []rivers.Item) (differed bool, late []int64, err error) {
+	veils, err := v.socket.hub.cfg.pages.Tags(ctx, items, sets)
 	if err != nil {
 		return false, nil, err
 	}
@@ -206,7 +206,7 @@ const maxInVain = 3
 
 // inquire reads posts by name and sends what has become of them. What is too old when its
 // turn comes is read again.
-func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err error) {
+func (v *shownPage) inquire(ctx context.Context, posts []int64) (differed bool, err error) {
 	for inVain := 0; len(posts) > 0; {
 		sent, late, err := v.inquireOnce(ctx, posts)
 		differed = differed || sent
@@ -224,7 +224,7 @@ func (v *view) inquire(ctx context.Context, posts []int64) (differed bool, err e
 	return differed, nil
 }
 
-func (v *view) inquireOnce(ctx context.Context, posts []int64) (differed bool, late []int64, err error) {
+func (v *shownPage) inquireOnce(ctx context.Context, posts []int64) (differed bool, late []int64, err error) {
 	h := v.socket.hub
 	slices.Sort(posts)
 	w := v.watch

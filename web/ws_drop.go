@@ -10,7 +10,7 @@ import (
 // sent anew meanwhile may or may not be there again: it is treated as shown, but
 // long ago, so that a comparison sends it whole. If the last ok said that there is no
 // more below, another takes that back, as the two may have crossed; unless one is owed.
-func (v *view) drop(ctx context.Context, f *dropFrame) error {
+func (v *shownPage) drop(ctx context.Context, f *dropFrame) error {
 	if f.river != v.river {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (v *view) drop(ctx context.Context, f *dropFrame) error {
 }
 
 // lowestAbove is the lowest entry that is shown above some place; the top if none is.
-func (v *view) lowestAbove(above rivers.Cursor) rivers.Cursor {
+func (v *shownPage) lowestAbove(above rivers.Cursor) rivers.Cursor {
 	var found rivers.Cursor
 	for id, e := range v.shown {
 		at := rivers.Cursor{Place: e.place, PostID: id}

@@ -15,6 +15,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view"
 )
 
 func TestStopSaysComeBack(t *testing.T) {
@@ -279,9 +280,9 @@ func TestSubscribeTellsNothing(t *testing.T) {
 // Between word of another generation and its entries no ok comes, whatever the client lets
 // go of meanwhile: it would take off what has not followed yet.
 func TestDropSaysNothingWhileAnOkIsOwed(t *testing.T) {
-	at := version{Stamp: rivers.Stamp{Entry: 1, Fold: 1}}
-	v := &view{river: 7, owed: true, shown: map[int64]*shown{1: {code: "a", stamp: at.Stamp}, 2: {code: "b", stamp: at.Stamp}}}
-	drop := &dropFrame{river: 7, entries: map[string]version{"a": at}}
+	at := view.Version{Stamp: rivers.Stamp{Entry: 1, Fold: 1}}
+	v := &shownPage{river: 7, owed: true, shown: map[int64]*shown{1: {code: "a", stamp: at.Stamp}, 2: {code: "b", stamp: at.Stamp}}}
+	drop := &dropFrame{river: 7, entries: map[string]view.Version{"a": at}}
 	if err := v.drop(t.Context(), drop); err != nil { // there is no socket to say it on
 		t.Fatal(err)
 	}

@@ -11,22 +11,23 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/mutants"
+	"riverrun/web/view"
 )
 
-// A view is what one socket's page shows. Only the socket's writer uses it.
+// A shownPage is what one socket's page shows. Only the socket's writer uses it.
 //
 // Its invariant: the page shows exactly the entries in shown, or will when it
 // has read what was written, each at a stamp at least as new as the one there;
 // and what the river holds within the page's range and is not shown has a note
 // coming.
-type view struct {
+type shownPage struct {
 	socket *socket
 
 	// subscribed: the fields below are set.
 	subscribed bool
 	name       rivers.Name
 	before     rivers.Cursor
-	look       look
+	look       view.Context
 	river      int64
 	sight      sight   // what the page shown was decided with
 	word       *string // the client's for what stands around; nil once a visit has said what it means
@@ -63,7 +64,7 @@ const maxSwaps = 3
 // work does what the notes ask for, oldest knowledge first: a subscribe makes
 // the rest superfluous, a page is older than updates, and whatever is older
 // than what is shown already does nothing.
-func (v *view) work(ctx context.Context, n notes) error {
+func (v *shownPage) work(ctx context.Context, n notes) error {
 	switch {
 	case n.subscribe != nil:
 		if err := v.subscribe(ctx, n.subscribe); err != nil {
@@ -104,7 +105,7 @@ func (v *view) work(ctx context.Context, n notes) error {
 
 // applyBeyond asks what has become of those posts that the page shows, where it
 // shows some that flushes do not find.
-func (v *view) applyBeyond(ctx context.Context, touched map[int64]struct{}) error {
+func (v *shownPage) applyBeyond(ctx context.Context, touched map[int64]struct{}) error {
 	var posts []int64
 	for id := range touched {
 		if v.shown[id] != nil {
@@ -123,11 +124,11 @@ func (v *view) applyBeyond(ctx context.Context, touched map[int64]struct{}) erro
 }
 
 // subscribe begins to follow a page, from what the client says it shows.
-func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
+func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	h := v.socket.hub
 	viewer := v.socket.viewer
 	if f.viewer != nil {
-		name, err := h.cfg.pages.viewerName(ctx, viewer)
+		name, err := h.cfg.pages.ViewerName(ctx, viewer)
 		if err != nil {
 			return err
 		}
@@ -154,7 +155,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	if len(f.query) > 0 {
 		page += "?" + f.query.Encode()
 	}
-	ids, err := h.cfg.pages.postIDs(ctx, slices.Collect(maps.Keys(f.entries)))
+	ids, err := h.cfg.pages.PostIDs(ctx, slices.Collect(maps.Keys(f.entries)))
 	if err != nil {
 		return err
 	}
@@ -164,7 +165,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.name, v.before, v.river, v.word = name, before, f.river, &f.sight
 	v.claimed, v.owed, v.more = true, true, true
 	v.floor = rivers.Cursor{Place: f.downPlace, PostID: ids[f.downCode]}
-	v.look = look{viewer: viewer, lang: localeOf(f.lang).lang, page: page}
+	v.look = view.Context{Viewer: viewer, Lang: view.LocaleOf(f.lang).Lang, Page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
 	none := int64(0)
 	for code, at := range f.entries {
@@ -175,7 +176,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 			none--
 			id = none
 		}
-		v.shown[id] = &shown{code: code, stamp: at.Stamp, veil: at.veil}
+		v.shown[id] = &shown{code: code, stamp: at.Stamp, veil: at.Tag}
 	}
 	return v.sync(ctx)
 }
@@ -188,7 +189,7 @@ func (v *view) subscribe(ctx context.Context, f *subscribeFrame) error {
 //
 // It says nothing where nothing differs, ok included: what makes a page be visited may
 // be what others do unseen, as to ban its viewer, and when they did is not to be heard.
-func (v *view) sync(ctx context.Context) error {
+func (v *shownPage) sync(ctx context.Context) error {
 	h := v.socket.hub
 	page, err := v.visit(ctx, v.river)
 	if err != nil {
@@ -216,13 +217,13 @@ func (v *view) sync(ctx context.Context) error {
 	return err
 }
 
-func (v *view) sendOK(ctx context.Context) error {
+func (v *shownPage) sendOK(ctx context.Context) error {
 	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.pages.seal(v.sight)))
 }
 
 // see has the page fetch what stands around its entries, if that is otherwise now than
 // the client's word says or it was last. Of the entries recheck finds out.
-func (v *view) see(ctx context.Context, now sight) error {
+func (v *shownPage) see(ctx context.Context, now sight) error {
 	tabs := now.tabs != v.sight.tabs
 	if v.word != nil {
 		tabs = hasTabs(v.name) && !v.socket.hub.cfg.pages.isSealed(*v.word, now)
@@ -239,7 +240,7 @@ func (v *view) see(ctx context.Context, now sight) error {
 
 // anew has every entry sent again, whatever its stamp: the page belongs to another
 // generation, or shows nobody knows what.
-func (v *view) anew() {
+func (v *shownPage) anew() {
 	for _, e := range v.shown {
 		e.forget()
 	}
@@ -248,7 +249,7 @@ func (v *view) anew() {
 // recheck has an entry sent whole that is decided otherwise now than it is shown, or names
 // people otherwise, be it that nothing of its post changed. It must have been decided after
 // that was sent.
-func (v *view) recheck(it *rivers.Item, veil uint64) {
+func (v *shownPage) recheck(it *rivers.Item, veil uint64) {
 	e := v.shown[it.PostID]
 	if e == nil || newer(e.stamp, it.Stamp) || e.veil == veil {
 		return
@@ -256,7 +257,7 @@ func (v *view) recheck(it *rivers.Item, veil uint64) {
 	e.forget()
 }
 
-func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
+func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 	h := v.socket.hub
 	behind, err := h.behind(ctx)
 	if err != nil {
@@ -273,7 +274,7 @@ func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 				}
 			}
 		}
-		page, err := h.cfg.rivers.Visit(ctx, v.look.viewer, v.name, v.before)
+		page, err := h.cfg.rivers.Visit(ctx, v.look.Viewer, v.name, v.before)
 		if err != nil {
 			return nil, err
 		}
@@ -295,8 +296,8 @@ func (v *view) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 // enter holds the river's lease and joins its room, leaving the one before.
 // The id may be one that a client made up: then the lease is nobody's, and given
 // up as soon as the visit says so.
-func (v *view) enter(ctx context.Context, river int64) error {
-	w := rivers.Watch{Viewer: v.look.viewer, Name: v.name, River: river}
+func (v *shownPage) enter(ctx context.Context, river int64) error {
+	w := rivers.Watch{Viewer: v.look.Viewer, Name: v.name, River: river}
 	if v.joined && v.watch == w {
 		return nil
 	}
@@ -314,7 +315,7 @@ func (v *view) enter(ctx context.Context, river int64) error {
 }
 
 // enterLate does after the visit what a mutant has not done before it.
-func (v *view) enterLate(ctx context.Context, river int64) error {
+func (v *shownPage) enterLate(ctx context.Context, river int64) error {
 	if mutants.On(mutants.RegisterLast) {
 		v.shard.join(v.watch, v.socket)
 	}
@@ -324,7 +325,7 @@ func (v *view) enterLate(ctx context.Context, river int64) error {
 	return nil
 }
 
-func (v *view) lease(ctx context.Context, river int64) error {
+func (v *shownPage) lease(ctx context.Context, river int64) error {
 	if err := v.socket.hub.leases.hold(ctx, river); err != nil {
 		return err
 	}
@@ -332,7 +333,7 @@ func (v *view) lease(ctx context.Context, river int64) error {
 	return nil
 }
 
-func (v *view) leave() {
+func (v *shownPage) leave() {
 	if v.joined {
 		v.shard.leave(v.watch, v.socket)
 		v.joined = false
@@ -346,7 +347,7 @@ func (v *view) leave() {
 // apply works off what flushes found. What was decided too long ago, because
 // this reader is slow, or might bring back what the page was rid of since, or take
 // off what came back since, is asked for again instead of sent.
-func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
+func (v *shownPage) apply(ctx context.Context, pending map[int64]*update) error {
 	var again []int64
 	for id, u := range pending {
 		if u.watch != v.watch {
@@ -392,12 +393,12 @@ func (v *view) apply(ctx context.Context, pending map[int64]*update) error {
 // errStale: what was decided is too old to be sent by now, and is to be decided again.
 var errStale = errors.New("decided too long ago")
 
-func (v *view) stale(b *batch) bool { return v.socket.hub.stale(b.began) }
+func (v *shownPage) stale(b *batch) bool { return v.socket.hub.stale(b.began) }
 
 // entry sends one entry if the page is concerned: the parts that changed if it
 // stands where it stood, else the whole. An entry that is not shown is sent only
 // if it is within the page's range. errStale: nothing was sent.
-func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *rivers.Item, within bool) (sent bool, err error) {
+func (v *shownPage) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *rivers.Item, within bool) (sent bool, err error) {
 	e := v.shown[it.PostID]
 	switch {
 	case e == nil && !within:
@@ -412,8 +413,8 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 	if err != nil {
 		return false, fmt.Errorf("rendering entry %s: %w", it.Fold.Text.Code, err)
 	}
-	at := version{it.Stamp, r.veil}
-	if e != nil && e.veil != at.veil && e.otherPeople(it) {
+	at := view.Version{Stamp: it.Stamp, Tag: r.veil}
+	if e != nil && e.veil != at.Tag && e.otherPeople(it) {
 		e.forget() // parts of it that look the same here may not to who unfolded them
 	}
 	code := it.Fold.Text.Code
@@ -431,19 +432,19 @@ func (v *view) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *ri
 	if err := v.socket.sendDecided(ctx, "entry", frame, b.began); err != nil {
 		return false, err
 	}
-	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum, veil: at.veil}
+	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum, veil: at.Tag}
 	return true, nil
 }
 
 // within reports whether an entry that the page does not show stands in the page's
 // range. An older page is added to only when it is compared with its river.
-func (v *view) within(it *rivers.Item) bool {
+func (v *shownPage) within(it *rivers.Item) bool {
 	return v.before.Top() && (!v.more || !v.floor.Above(placeOf(it)))
 }
 
 // gone takes an entry off the page. rivers.ErrNotFound: it was the post whose page
 // this is.
-func (v *view) gone(ctx context.Context, post int64, stamp rivers.Stamp) error {
+func (v *shownPage) gone(ctx context.Context, post int64, stamp rivers.Stamp) error {
 	e := v.shown[post]
 	if e == nil {
 		return nil

@@ -1,0 +1,180 @@
+package view
+
+import (
+	"strings"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// OpenSubfeed is a sub-feed the viewer may open.
+type OpenSubfeed struct {
+	timelines.Subfeed
+	Access timelines.Level
+}
+
+// Account is an account's page as components see it.
+type Account struct {
+	*River
+	Who      timelines.Account
+	Access   timelines.Level   // of the page
+	Members  int               // of a group
+	Subfeeds []OpenSubfeed     // those the viewer may open
+	Subfeed  timelines.Subfeed // whose page this is; zero on other pages
+	// Requested: the viewer asked to subscribe and waits for an answer.
+	Requested bool
+}
+
+func (v Account) isSubfeed() bool { return v.Subfeed.Slug != "" }
+
+func (v Account) IsGroup() bool { return v.Who.Kind == timelines.Group }
+
+// isFeed reports whether the page is that of what is posted there.
+func (v Account) isFeed() bool { return v.At.Kind == rivers.User || v.IsGroup() }
+
+// Reads reports whether the viewer may read the account itself: on the page of one of
+// its sub-feeds it may be closed.
+func (v Account) Reads() bool { return v.Sets.Reads(v.Who.FeedID, v.Who.Access) }
+
+// shut says that the viewer cannot subscribe, nor ask to.
+func (v Account) shut() string {
+	if v.IsGroup() {
+		return v.Locale.T("account.shut.group")
+	}
+	return v.Locale.T("account.shut", "who", v.Who.Title)
+}
+
+// empty is what stands in place of entries.
+func (v Account) empty() string {
+	if mine := v.isMe(v.Who.ID); mine && v.isSubfeed() {
+		return v.Locale.T("empty.subfeed.me")
+	} else if mine && v.isFeed() {
+		return v.Locale.T("empty.user.me")
+	}
+	return v.River.empty()
+}
+
+// mayPost reports whether the viewer may write here: on the own page, and in a
+// group as it says for itself.
+func (v Account) mayPost() bool {
+	if !v.signedIn() || !v.isFeed() && !v.isSubfeed() || !v.Top() {
+		return false
+	}
+	if v.IsGroup() {
+		return v.mayPostTo(v.Who)
+	}
+	return v.isMe(v.Who.ID)
+}
+
+// unheard says why the viewer cannot post to this group; "" if that is no matter
+// here.
+func (v Account) unheard() string {
+	switch {
+	case !v.signedIn() || !v.IsGroup() || !v.Top() || v.mayPost():
+		return ""
+	case v.blockedBy(v.Who.ID):
+		return v.Locale.T("account.unheard.blocked")
+	case v.Who.Writers == timelines.WritersAdmins:
+		return v.Locale.T("account.unheard.admins")
+	}
+	return v.Locale.T("account.unheard.members")
+}
+
+// mayWriteTo reports whether the viewer may write to this person directly, as far
+// as can be told here: whom the person follows is asked when the form is sent.
+func (v Account) mayWriteTo() bool {
+	if !v.signedIn() || !v.isFeed() || !v.Top() || v.IsGroup() || v.isMe(v.Who.ID) {
+		return false
+	}
+	switch v.Who.Writers {
+	case timelines.WritersNobody:
+		return false
+	case timelines.WritersMutual:
+		return v.follows(v.Who.ID)
+	}
+	return true
+}
+
+// composer is the page's form for a post to this account.
+func (v Account) composer() Composer {
+	if v.isSubfeed() {
+		return NewComposer(v.Address()).within(v.Who.Name + "/" + v.Subfeed.Slug)
+	}
+	return NewComposer(v.Address(), v.Who)
+}
+
+// direct is the page's form for a direct message to this person. The message is
+// on neither's page: the form leads to where it can be seen.
+func (v Account) direct() Composer {
+	c := directComposer("/filter/directs")
+	c.People, c.shows = v.Who.Name, false
+	return c
+}
+
+type Closed struct {
+	*Base
+	Who       timelines.Account
+	Subfeed   string        // the slug of the sub-feed that is closed; empty: the account
+	Subfeeds  []OpenSubfeed // those that are open
+	Requested bool
+	Banned    bool // by the viewer
+}
+
+// Apart reports whether a ban closes the page, whoever set it.
+func (c Closed) Apart() bool { return c.Banned || c.Sets.Apart(c.Who.ID) }
+
+// path is that of the page that is closed.
+func (c Closed) path() string { return string(accountURL(c.Who, c.Subfeed)) }
+
+func (c Closed) isGroup() bool { return c.Who.Kind == timelines.Group }
+
+// reason says why the page is closed.
+func (c Closed) reason() string {
+	switch {
+	case c.Banned:
+		return c.Locale.T("account.banned", "who", c.Who.Title)
+	case c.Apart():
+		return c.Locale.T("account.apart", "who", c.Who.Title)
+	case c.leftOut(c.Who) && c.isGroup():
+		return c.Locale.T("account.excluded.group", "who", c.Who.Title)
+	case c.leftOut(c.Who):
+		return c.Locale.T("account.excluded", "who", c.Who.Title)
+	case c.Subfeed != "":
+		return c.Locale.T("account.protected.page")
+	case c.Who.Access == timelines.Protected:
+		return c.Locale.T("account.protected.signin", "who", c.Who.Title)
+	case c.isGroup():
+		return c.Locale.T("account.private.group")
+	}
+	return c.Locale.T("account.private.user", "who", c.Who.Title)
+}
+
+// cutAbout returns what is folded away of a description too long to stand above
+// every page: what firstLine does not show.
+func cutAbout(text string) (rest string, long bool) {
+	const most = 400 // bytes: about five lines on a phone
+	if len(text) <= most {
+		return "", false
+	}
+	first, rest, _ := strings.Cut(text, "\n")
+	if firstLine(text) != first {
+		return text, true
+	}
+	return rest, true
+}
+
+// firstLine is how a longer text begins.
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return ShortText(line, 120)
+}
+
+// ShortText is at most n characters of a text, none of which turns the direction of what
+// follows.
+func ShortText(text string, n int) string {
+	text = Unturned(text)
+	if runes := []rune(text); len(runes) > n {
+		return strings.TrimRight(string(runes[:n-1]), " ") + "…"
+	}
+	return text
+}

@@ -1,0 +1,178 @@
+package view
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// Base is what one response or frame is rendered with: who looks, in which
+// language, at what instant, and the names of everybody who occurs in it. Ids
+// become names only here, at render (R4): nothing shared holds a name that a
+// settings form can change. It belongs to one response; components read it.
+type Base struct {
+	Locale *Locale
+	Viewer timelines.Viewer
+	Sets   *timelines.Sets // never nil
+	Names  map[int64]timelines.Account
+	// subfeeds are those that occur, by timeline, and all the viewer's own where
+	// there is a composer.
+	subfeeds    map[int64]timelines.Subfeed
+	Now         time.Time
+	RiverName   rivers.Name              // the page's river; zero on other pages
+	PageAddress string                   // path and query of the page, where forms lead back to
+	FeedAddress string                   // the page's feed file without its format, "" if it has none
+	NoIndex     bool                     // search engines are asked not to list the page
+	Code        string                   // the request's quotable code
+	asset       func(name string) string // see renderer
+}
+
+// subfeedTitle is what a sub-feed is called.
+func (p *Base) subfeedTitle(f timelines.Subfeed) string {
+	if f.Slug == timelines.PrivateSlug {
+		return p.Locale.T("feeds.private")
+	}
+	return f.Title
+}
+
+// mySubfeeds are the viewer's own, the private one first, then by title.
+func (p *Base) mySubfeeds() []timelines.Subfeed {
+	var mine []timelines.Subfeed
+	for _, f := range p.subfeeds {
+		if p.isMe(f.AccountID) {
+			mine = append(mine, f)
+		}
+	}
+	slices.SortFunc(mine, func(a, b timelines.Subfeed) int {
+		return cmp.Or(cmp.Compare(a.Title, b.Title), cmp.Compare(a.Slug, b.Slug))
+	})
+	return mine
+}
+
+// namedIn appends the accounts an entry names to the viewer of these sets, in its order.
+func namedIn(ids []int64, sets *timelines.Sets, it *rivers.Item) []int64 {
+	f := it.Fold
+	ids = append(ids, f.Text.Author)
+	for i := range f.Comments.Shown {
+		if author := f.Comments.Shown[i].Author; !it.Hides(author) {
+			ids = append(ids, author)
+		}
+	}
+	named, _ := foldLikes(sets.AccountID, sets, it.Likes(), likesShown(it.Full))
+	ids = append(ids, named...)
+	for _, t := range it.Why {
+		if t.Kind != timelines.KindPost { // whose id is the post's, which no account has
+			ids = append(ids, t.TheirID)
+		}
+	}
+	for _, t := range it.To {
+		ids = append(ids, t.TheirID)
+	}
+	return ids
+}
+
+// Account returns the account of an id. One that is not known any more has no
+// name to link to and a title that says so.
+func (p *Base) Account(id int64) timelines.Account {
+	if a, ok := p.Names[id]; ok {
+		return a
+	}
+	return timelines.Account{ID: id, Title: p.Locale.T("account.unknown")}
+}
+
+// me is the viewer's account, the zero one if anonymous.
+func (p *Base) me() timelines.Account {
+	if p.Viewer.Anonymous() {
+		return timelines.Account{}
+	}
+	return p.Account(p.Viewer.AccountID)
+}
+
+func (p *Base) signedIn() bool { return !p.Viewer.Anonymous() }
+
+func (p *Base) isMe(id int64) bool { return p.signedIn() && p.Viewer.AccountID == id }
+
+func (p *Base) follows(id int64) bool { _, ok := p.Sets.Follows[id]; return ok }
+
+// hides reports whether the viewer hides that account.
+func (p *Base) hides(id int64) bool { _, ok := p.Sets.Hides.Accounts[id]; return ok }
+
+func (p *Base) Administers(id int64) bool { _, ok := p.Sets.Administers[id]; return ok }
+
+// shuts reports whether the viewer can neither subscribe to the account nor ask to.
+func (p *Base) shuts(a timelines.Account) bool {
+	_, out := p.Sets.Excluded[a.FeedID]
+	return out
+}
+
+// leftOut reports whether the viewer is one of those whom an account that they may not
+// read leaves out: of no use to ask.
+func (p *Base) leftOut(a timelines.Account) bool {
+	return p.signedIn() && a.Access == timelines.Protected || p.shuts(a)
+}
+
+// asked says what somebody waits for who asked this account.
+func (p *Base) asked(a timelines.Account) string {
+	if a.Kind == timelines.Group {
+		return p.Locale.T("account.asked.group")
+	}
+	return p.Locale.T("account.asked", "who", a.Title)
+}
+
+func (p *Base) blockedBy(id int64) bool { _, ok := p.Sets.BlockedBy[id]; return ok }
+
+// mayPostTo reports whether the viewer may post to a group that they may read.
+func (p *Base) mayPostTo(g timelines.Account) bool {
+	if !p.signedIn() || p.blockedBy(g.ID) {
+		return false
+	}
+	switch g.Writers {
+	case timelines.WritersAnyone:
+		return true
+	case timelines.WritersMembers:
+		return p.follows(g.ID) || p.Administers(g.ID)
+	case timelines.WritersAdmins:
+		return p.Administers(g.ID)
+	}
+	return false
+}
+
+// Groups are the groups the viewer is a member of, by title.
+func (p *Base) Groups() []timelines.Account {
+	return p.followed(timelines.Group)
+}
+
+// people are whom the viewer follows, by title, but for those a ban stands
+// between.
+func (p *Base) people() []timelines.Account {
+	return p.followed(timelines.User)
+}
+
+func (p *Base) followed(kind string) []timelines.Account {
+	var found []timelines.Account
+	for id := range p.Sets.Follows {
+		if a, ok := p.Names[id]; ok && a.Kind == kind && !p.Sets.Apart(id) {
+			found = append(found, a)
+		}
+	}
+	slices.SortFunc(found, func(a, b timelines.Account) int {
+		if c := strings.Compare(a.Title, b.Title); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return found
+}
+
+// formKey makes the key that lets a form be sent twice and do its work once.
+func formKey() string {
+	b := make([]byte, 15)
+	rand.Read(b) // never fails, as crypto/rand promises
+	return base64.RawURLEncoding.EncodeToString(b)
+}

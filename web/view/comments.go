@@ -1,0 +1,7 @@
+package view
+
+// CommentForms is a comment's form as it was sent.
+type CommentForms struct {
+	Address, Back, Body, Key string
+	Error                    FormError
+}

@@ -1,0 +1,193 @@
+package view
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/a-h/templ"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// TestComponents holds each page's own parts against the HTML somebody looked at
+// last; entries have their own test.
+func TestComponents(t *testing.T) {
+	s := testRenderer(t)
+	nobody := testPresent(t, s, 0, "en")
+	me := testPresent(t, s, anna, "en")
+	russian := testPresent(t, s, anna, "ru")
+	club := me.Account(chess)
+	club.About = "Openings.\nEvery Thursday."
+	closed := club
+	closed.Access, closed.Writers = timelines.Private, timelines.WritersAdmins
+	half := club
+	half.Access = timelines.Protected
+	stranger := testPresent(t, s, bob, "ru")
+	stranger.Sets.Readable = map[int64]struct{}{club.FeedID: {}}
+	private := me.Account(eve)
+	private.Access = timelines.Private
+
+	hidden := me.Account(bob)
+	hidden.Access = timelines.Protected
+	photos := timelines.Subfeed{TimelineID: 300, AccountID: anna, Slug: "photos", Title: "Photos <new>"}
+	me.subfeeds[photos.TimelineID] = photos
+	pages := Feeds{Base: me, Saved: true, Slug: "photos", Act: "delete", Error: FormError{Field: "slug", Text: "Full."}, Feeds: []timelines.OwnFeed{
+		{},
+		{Subfeed: timelines.Subfeed{Slug: "private"}, Access: timelines.Private, Readers: []timelines.Account{me.Account(bob)}, ReadersTotal: 3},
+		{Subfeed: photos, Access: timelines.Protected, Empty: true},
+	}}
+
+	river := func(p *Base, kind rivers.Kind, path string, articles ...string) *River {
+		n := rivers.Name{UserID: p.Viewer.AccountID, Kind: kind, Order: rivers.Fresh}
+		for _, a := range p.Names {
+			if strings.HasPrefix(path+"/", "/"+a.Name+"/") {
+				n.TheirID, n.Term = a.ID, strings.TrimPrefix(path, "/"+a.Name+"/")
+			}
+		}
+		for _, l := range p.Sets.Lists {
+			if path == ListPath(l) {
+				n.TheirID = l.ID
+			}
+		}
+		shown := *p
+		shown.RiverName = n
+		v := &River{Base: &shown, At: pageOfKind(kind), Path: path, Order: rivers.Fresh, Page: &rivers.Page{
+			Name: n, River: 99, Sets: p.Sets,
+		}}
+		for _, a := range articles {
+			v.Articles = append(v.Articles, []byte(a))
+		}
+		return v
+	}
+	older := river(me, rivers.Everything, "/everything", "<article></article>")
+	older.Before, older.Next, older.Order, older.Page.More = "5.code", "3.code", rivers.Created, true
+
+	toSomebody, toMyself := directComposer("/filter/directs"), eyesComposer("/filter/eyes")
+
+	listed := *testPresent(t, s, anna, "en")
+	friends := timelines.List{ID: 1, Slug: "friends", Title: "Friends & others", Members: []int64{bob}}
+	sets := *listed.Sets
+	sets.Lists = []timelines.List{friends, {ID: 2, Slug: "druzya", Title: "Друзья", Members: []int64{}}}
+	listed.Sets = &sets
+
+	for name, c := range map[string]templ.Component{
+		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2),
+		"home_empty_ru":            HomePage(river(russian, rivers.Home, "/"), NewComposer("/"), 0),
+		"welcome":                  WelcomePage(nobody),
+		"everything":               AggregateList(older),
+		"search":                   SearchPage(Search{Base: me, Text: `"a cat" -dog`, River: river(me, rivers.Search, "/search?q=%22a+cat%22+-dog", "<article></article>")}),
+		"search_none_ru":           SearchPage(Search{Base: russian, Text: "кот", River: river(russian, rivers.Search, "/search?q=%D0%BA%D0%BE%D1%82")}),
+		"search_common":            SearchPage(Search{Base: me, Text: "the", Common: true, River: river(me, rivers.Search, "/search?q=the")}),
+		"search_wrong":             SearchPage(Search{Base: nobody, Text: "-cat", Error: "Say what to look for."}),
+		"directs_empty":            PlainPage(river(me, rivers.Directs, "/filter/directs"), &toSomebody),
+		"account_user":             AccountPage(Account{River: river(me, rivers.User, "/bob"), Who: me.Account(bob)}),
+		"account_likes":            AccountPage(Account{River: river(nobody, rivers.Likes, "/bob/likes"), Who: nobody.Account(bob)}),
+		"account_group":            AccountPage(Account{River: river(me, rivers.Group, "/chess-club"), Who: club, Members: 2}),
+		"account_group_unheard_ru": AccountPage(Account{River: river(stranger, rivers.Group, "/chess-club"), Who: closed, Members: 21}),
+		"members_run": MembersPage(Members{
+			Base: me, Who: club, Admins: []timelines.Account{me.Account(anna), me.Account(bob)},
+			Leads: ListPart{Path: "/chess-club/members", List: "admins", After: "amy", Next: "bob"},
+			All:   []timelines.Member{{Account: me.Account(dee)}, {Account: me.Account(eve), Blocked: true}}, Next: "eve",
+			Error: FormError{Field: "name", Text: "A group needs an administrator."},
+		}),
+		"members_ru": MembersPage(Members{
+			Base: stranger, Who: club, Admins: []timelines.Account{me.Account(anna)}, Leads: ListPart{List: "admins"},
+			All: []timelines.Member{{Account: me.Account(dee)}, {Account: me.Account(eve), Blocked: true}},
+		}),
+		"members_further": MembersPage(Members{Base: nobody, Who: club, After: "eve", Count: 60}),
+		"manage": ManagePage(managing(Manage{
+			Base: me, Who: club, Title: club.Title, About: club.About, Saved: true,
+			Requests: Requests{ListPart{Path: "/chess-club/manage", List: "requests"}, []Request{{Who: me.Account(kirill), Group: club}}},
+		}, me.Account(eve))),
+		"manage_protected": ManagePage(managing(Manage{Base: me, Who: half}, me.Account(eve))),
+		"manage_wrong": ManagePage(managing(Manage{
+			Base: me, Who: closed, Act: "admit", Name: "nobody-here",
+			Error: FormError{Field: "name", Text: "There is nobody called “nobody-here”."},
+		})),
+		"closed_excluded_ru": ClosedPage(Closed{Base: russian, Who: half}),
+		"closed_anonym":      ClosedPage(Closed{Base: nobody, Who: private}),
+		"closed_ask":         ClosedPage(Closed{Base: me, Who: private}),
+		"closed_asked_ru":    ClosedPage(Closed{Base: russian, Who: private, Requested: true}),
+		"compose_again": ComposeAgain(me, Composer{
+			Body: "kept <text>", To: []timelines.Account{club}, People: "nobody-here", Open: true, Key: "k", Back: "/",
+			Error: FormError{Field: "to", Text: "There is nobody called “nobody-here”."},
+		}),
+		"comment_again": CommentAgain(me, CommentForms{
+			Address: "/p/x/comments", Back: "/p/x", Body: "kept", Key: "k", Error: FormError{Field: "body", Text: "Too long."},
+		}),
+		"edit_post": EditPage(me, Edit{Address: "/p/x", Back: "/p/x", Body: "Text", Change: true, Was: "bob", Error: FormError{Field: "to", Text: "No."}, Places: &Composer{
+			To: []timelines.Account{club}, Own: []string{"anna/photos"}, People: "bob",
+		}}),
+		"remove":    RemovePage(Removal{Base: me, Code: "x", Text: "Another’s\n\ntext", Groups: []timelines.Account{club}}),
+		"eyes":      PlainPage(river(me, rivers.Eyes, "/filter/eyes"), &toMyself),
+		"feeds":     FeedsPage(pages),
+		"feeds_new": FeedsPage(Feeds{Base: russian, Form: feedForm{Slug: "я", Title: "Я", Error: FormError{Field: "slug", Text: "Нет."}}}),
+		"account_subfeed": AccountPage(Account{
+			River: river(me, rivers.Subfeed, "/anna/photos"), Who: me.Account(anna), Access: timelines.Protected,
+			Subfeeds: []OpenSubfeed{{photos, timelines.Protected}}, Subfeed: photos,
+		}),
+		"closed_subfeed": ClosedPage(Closed{Base: me, Who: hidden, Subfeed: "garden", Subfeeds: []OpenSubfeed{{photos, timelines.Public}}}),
+		"edit_comment":   EditPage(me, Edit{Address: "/p/x/comments/1", Back: "/p/x#c-1", Body: "Text", Comment: true, Change: true, Error: FormError{Field: "body", Text: "No."}}),
+		"delete_comment": EditPage(russian, Edit{Address: "/p/x/comments/1", Back: "/p/x#c-1", Body: "Another’s\n\ntext", Comment: true}),
+		"lists":          ListsPage(Lists{Base: &listed}),
+		"lists_wrong_ru": ListsPage(Lists{Base: russian, Title: "Друзья", Error: FormError{Field: "title", Text: "Уже есть."}}),
+		"list":           ListPage(List{River: river(&listed, rivers.List, "/lists/friends", "<article></article>"), List: friends}),
+		"list_empty":     ListPage(List{River: river(&listed, rivers.List, "/lists/druzya"), List: sets.Lists[1]}),
+		"list_edit":      EditListPage(ListEdit{Base: &listed, List: friends, Title: "Others", Chosen: []string{"bob"}}),
+		"account_placed": AccountPage(Account{River: river(&listed, rivers.User, "/bob"), Who: listed.Account(bob)}),
+		"groups":         GroupsPage(Groups{Base: me, Mine: []timelines.Account{club}, All: []timelines.Account{club, private}, Next: "eve"}),
+		"groups_wrong": GroupsPage(Groups{Base: me, Form: GroupForm{
+			Name: "A B", Title: "Kept", Access: timelines.Private, Error: FormError{Field: "name", Text: "No name."},
+		}}),
+		"people": PeoplePage(People{Base: me, All: []timelines.Account{me.Account(bob), private}, Requests: Requests{
+			ListPart{Path: "/people", List: "requests", After: "9.dee.anna", Next: "10.kirill.chess-club"},
+			[]Request{{Who: me.Account(finn)}, {Who: me.Account(kirill), Group: club}},
+		}}),
+		"signup":    SignUpPage(nobody, SignUp{Back: "/"}),
+		"signup_ru": SignUpPage(testPresent(t, s, 0, "ru"), SignUp{Name: "я", Title: "Я", Back: "/x", Error: FormError{Field: "name", Text: "Нет."}}),
+		"login":     LoginPage(nobody, Login{Back: "/"}),
+		"login_kept": LoginPage(nobody, Login{Kept: &KeptForm{
+			Address: "/p/x/comments", Text: "kept <text>", Others: []KeptField{{"back", "/p/x"}, {"key", "k"}},
+		}}),
+		"login_wrong": LoginPage(nobody, Login{Name: "anna", Back: "/settings", Error: "Wrong."}),
+		"settings": SettingsPage(Settings{
+			Base: me, Title: "Anna Livia", About: "Plurabelle", Language: "en", Access: timelines.Protected, Writers: timelines.WritersMutual,
+			Groups: []timelines.Account{club}, Saved: true,
+		}),
+		"settings_wrong": SettingsPage(Settings{Base: me, Error: FormError{Field: "present", Text: "Not yours."}}),
+		"problem":        ProblemPage(withCode(nobody), "Nothing here", "There is no such page.", ""),
+		"problem_typed":  ProblemPage(withCode(nobody), "Nothing here", "There is no such page.", "kept <text>"),
+	} {
+		t.Run(name, func(t *testing.T) { goldenComponent(t, name, c) })
+	}
+}
+
+// managing fills the lists of a group's page, all with these people.
+func managing(v Manage, people ...timelines.Account) Manage {
+	v.Blocked, v.Readers = v.Unheard(), []ManagedList{v.Excluded()}
+	if v.Who.Access == timelines.Private {
+		v.Readers = []ManagedList{v.Admitted(), v.Excluded()}
+	}
+	v.Blocked.People = people
+	for i := range v.Readers {
+		v.Readers[i].People, v.Readers[i].After, v.Readers[i].Next = people, "dee", "eve"
+	}
+	return v
+}
+
+func withCode(p *Base) *Base {
+	coded := *p
+	coded.Code = "ABCD2345"
+	return &coded
+}
+
+// pageOfKind is the page on which rivers of a kind stand.
+func pageOfKind(kind rivers.Kind) Page {
+	for _, p := range Pages {
+		if p.Kind == kind {
+			return p
+		}
+	}
+	return Page{Kind: kind}
+}

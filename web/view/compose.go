@@ -1,0 +1,107 @@
+package view
+
+import (
+	"slices"
+	"strings"
+
+	"riverrun/timelines"
+)
+
+// Composer is the form for a new post as it is shown: empty, made ready for a
+// destination, or as it was sent.
+type Composer struct {
+	Body   string
+	To     []timelines.Account // chosen among the boxes
+	Own    []string            // the writer's own places chosen, as destinations are spelt
+	People string              // names typed
+	Open   bool                // the destinations are unfolded from the start
+	Lang   string              // chosen, "" automatic
+	Direct bool                // to people only, and to at least one
+	shows  bool                // what is sent will be seen on the page it is sent from
+	Key    string
+	Back   string
+	Error  FormError
+}
+
+func NewComposer(back string, to ...timelines.Account) Composer {
+	return Composer{To: to, Key: formKey(), Back: back, shows: true}
+}
+
+// directComposer is a composer of direct messages. It never means the writer's
+// own page, not even with nobody named.
+func directComposer(back string) Composer {
+	c := NewComposer(back)
+	c.Direct = true
+	return c
+}
+
+// eyesComposer is a composer of what nobody else sees.
+func eyesComposer(back string) Composer { return NewComposer(back).within(timelines.ToEyes) }
+
+// within is the composer with one of the writer's own places chosen.
+func (c Composer) within(place string) Composer {
+	c.Own = append(slices.Clone(c.Own), place)
+	return c
+}
+
+// OwnPlace is one of the writer's own places besides the own page: name as
+// destinations are spelt.
+type OwnPlace struct{ Name, title string }
+
+// OwnPlaces are all of them to choose among: the sub-feeds, and nobody else's
+// eyes.
+func (p *Base) OwnPlaces() []OwnPlace {
+	var all []OwnPlace
+	for _, f := range p.mySubfeeds() {
+		all = append(all, OwnPlace{p.me().Name + "/" + f.Slug, p.subfeedTitle(f)})
+	}
+	return append(all, OwnPlace{timelines.ToEyes, p.Locale.T("compose.to.eyes")})
+}
+
+func (c Composer) chosen(name string) bool {
+	return slices.Contains(c.Own, name) || slices.ContainsFunc(c.To, func(a timelines.Account) bool { return a.Name == name })
+}
+
+func (c Composer) placeholder(loc *Locale) string {
+	if c.Direct {
+		return loc.T("compose.direct.placeholder")
+	}
+	return loc.T("compose.placeholder")
+}
+
+// boxes are the groups to choose among: those of the viewer's that take their
+// posts, and before them what was chosen besides (some groups take posts from
+// everybody who is signed in).
+func (c Composer) boxes(p *Base) []timelines.Account {
+	groups := slices.DeleteFunc(p.Groups(), func(g timelines.Account) bool { return !p.mayPostTo(g) })
+	for _, a := range c.To {
+		if a.Kind == timelines.Group && !slices.ContainsFunc(groups, func(g timelines.Account) bool { return g.ID == a.ID }) {
+			groups = append([]timelines.Account{a}, groups...)
+		}
+	}
+	return groups
+}
+
+// summary says where the post goes while the choice is folded away.
+func (c Composer) summary(p *Base) string {
+	if len(c.To) == 0 && len(c.Own) == 0 && c.People == "" {
+		return p.Locale.T("compose.to.own")
+	}
+	var names []string
+	for _, a := range c.To {
+		if p.isMe(a.ID) {
+			names = append(names, p.Locale.T("compose.to.own"))
+		} else {
+			names = append(names, a.Title)
+		}
+	}
+	for _, own := range p.OwnPlaces() {
+		if c.chosen(own.Name) {
+			names = append(names, own.title)
+		}
+	}
+	if c.People != "" {
+		names = append(names, c.People)
+	}
+	return strings.Join(names, ", ")
+}

@@ -1,0 +1,56 @@
+package view
+
+import (
+	"riverrun/timelines"
+)
+
+// Feeds is the viewer's feeds as components see them, with one of the forms
+// as it was sent if something was wrong with it.
+type Feeds struct {
+	*Base
+	Feeds []timelines.OwnFeed
+	Parts map[string]ListPart // of the people of the feeds, by name
+	Saved bool
+	Form  feedForm
+	// wrong is wrong with the form of that act of the feed of that slug.
+	Slug, Act string
+	Error     FormError
+}
+
+// feedForm is the form for a new sub-feed, empty or as it was sent.
+type feedForm struct {
+	Slug, Title string
+	Access      timelines.Level
+	Error       FormError
+}
+
+// NewFeedForm is the form as it is offered.
+func NewFeedForm() feedForm { return feedForm{Access: timelines.Private} }
+
+// wrongAt returns what is wrong with the forms of a feed.
+func (v Feeds) wrongAt(f timelines.OwnFeed, acts ...string) string {
+	for _, act := range acts {
+		if v.Act == act && v.Slug == f.Slug {
+			return v.Error.Text
+		}
+	}
+	return ""
+}
+
+// title is what a feed is called.
+func (v Feeds) title(f timelines.OwnFeed) string {
+	if f.Slug == "" {
+		return v.Locale.T("feeds.own")
+	}
+	return v.subfeedTitle(f.Subfeed)
+}
+
+// fixed reports whether a feed is one that everybody has.
+func (v Feeds) fixed(f timelines.OwnFeed) bool {
+	return f.Slug == "" || f.Slug == timelines.PrivateSlug
+}
+
+// Names of lists, and of the sections they stand in or are.
+func ReadersList(f timelines.OwnFeed) string { return "page-" + f.Slug }
+
+func ExcludedList(f timelines.OwnFeed) string { return "out-" + f.Slug }

@@ -1,0 +1,105 @@
+package view
+
+import "riverrun/timelines"
+
+// Field is one line of a form.
+type Field struct {
+	form, name string // together they name the input's id
+	label      string
+	value      string
+	hint       string
+	wrong      string
+	complete   string // autocomplete
+	password   bool
+	address    bool // a name as addresses have it: no capitals, no spelling
+	required   bool
+	focus      bool
+}
+
+func (f Field) id() string { return f.form + "-" + f.name }
+
+func (f Field) kind() string {
+	if f.password {
+		return "password"
+	}
+	return "text"
+}
+
+var levels = []timelines.Level{timelines.Public, timelines.Protected, timelines.Private}
+
+// levelText says who may read at a level, as a choice in a form.
+func levelText(loc *Locale, level timelines.Level, group bool) string {
+	switch level {
+	case timelines.Public:
+		return loc.T("settings.access.public")
+	case timelines.Protected:
+		return loc.T("settings.access.protected")
+	}
+	if group {
+		return loc.T("settings.access.members")
+	}
+	return loc.T("settings.access.private")
+}
+
+// levelBadge says in a word who may read at a level.
+func levelBadge(loc *Locale, level timelines.Level) string {
+	switch level {
+	case timelines.Public:
+		return loc.T("account.public")
+	case timelines.Protected:
+		return loc.T("account.protected")
+	}
+	return loc.T("account.private")
+}
+
+// writersText says who may post to a group, or write directs to a person, as a
+// choice in a form.
+func writersText(loc *Locale, who timelines.Writers, group bool) string {
+	switch who {
+	case timelines.WritersMembers:
+		return loc.T("writers.members")
+	case timelines.WritersAdmins:
+		return loc.T("writers.admins")
+	case timelines.WritersFollowed:
+		return loc.T("writers.followed")
+	case timelines.WritersMutual:
+		return loc.T("writers.mutual")
+	case timelines.WritersNobody:
+		return loc.T("writers.nobody")
+	}
+	if group {
+		return loc.T("writers.readers")
+	}
+	return loc.T("writers.anyone")
+}
+
+// FormError is what is wrong with a form, beside the field concerned; the zero one
+// is nothing. It is the JSON river.js gets.
+type FormError struct {
+	Field string `json:"field,omitempty"`
+	Text  string `json:"error"`
+	// More is what else is wrong, each with another field.
+	More []FormError `json:"more,omitempty"`
+	// Status is that of the answer if nothing is wrong with what was filled in, 0 if
+	// something is.
+	Status int `json:"-"`
+}
+
+// at returns what is wrong with a field, or "".
+func (w FormError) at(field string) string {
+	for _, is := range append([]FormError{w}, w.More...) {
+		if is.Field == field {
+			return is.Text
+		}
+	}
+	return ""
+}
+
+// Key returns the key for the form when it is shown again: the one it was sent with,
+// which keeps what has been done from being done twice, or another if that is wrong.
+func (w FormError) Key(sent string) string {
+	if w.Field == "key" {
+		return formKey()
+	}
+	return sent
+}

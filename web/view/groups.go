@@ -1,0 +1,45 @@
+package view
+
+import (
+	"riverrun/timelines"
+)
+
+// DirectoryPage is how many accounts a directory shows at once.
+const DirectoryPage = 100
+
+// Groups is the directory of groups as components see it.
+type Groups struct {
+	*Base
+	Mine  []timelines.Account
+	All   []timelines.Account
+	After string // where this page of the directory begins
+	Next  string // where the next one does, "" if there is none
+	Form  GroupForm
+}
+
+// GroupForm is the form for a new group, empty or as it was sent.
+type GroupForm struct {
+	Name, Title, About string
+	Access             timelines.Level
+	Error              FormError
+}
+
+// FirstPage cuts accounts by name, of which DirectoryPage+1 were asked for, to a
+// page, and says after whom the next one begins, "" if there is none.
+func FirstPage(list []timelines.Account) (page []timelines.Account, next string) {
+	if len(list) <= DirectoryPage {
+		return list, ""
+	}
+	page = list[:DirectoryPage]
+	return page, page[DirectoryPage-1].Name
+}
+
+// LevelOf reads a level out of a form. It has to be chosen: InvalidError
+// "level_unknown".
+func LevelOf(text string) (timelines.Level, error) {
+	level, ok := timelines.ParseLevel(text)
+	if !ok {
+		return 0, &timelines.InvalidError{Field: "level", Code: "level_unknown"}
+	}
+	return level, nil
+}

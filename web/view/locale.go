@@ -1,0 +1,186 @@
+package view
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+)
+
+// A Locale is one language of the site: its catalogue, its plural rule, its way
+// of writing times. Locales are immutable and made once, in locales.
+type Locale struct {
+	Lang    string // as accounts.language holds it and <html lang> shows it
+	name    string // the language's own name for itself
+	Texts   map[string]string
+	counted map[string]forms
+	plural  func(n int) form
+	months  [12]string // short, as they stand after a day
+}
+
+// forms are the plural forms of one counted text; a language leaves empty those
+// its rule never asks for.
+type forms struct{ one, few, many, other string }
+
+// form is a plural category of CLDR.
+type form int
+
+const (
+	formOther form = iota
+	formOne
+	formFew
+	formMany
+)
+
+func (f forms) of(c form) string {
+	switch c {
+	case formOne:
+		return f.one
+	case formFew:
+		return f.few
+	case formMany:
+		return f.many
+	}
+	return f.other
+}
+
+// Locales are the languages of the site; the first one answers where nothing
+// matches.
+var Locales = []*Locale{
+	{
+		Lang: "en", name: "English", Texts: englishTexts, counted: englishCounted, plural: englishPlural,
+		months: [12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},
+	},
+	{
+		Lang: "ru", name: "Русский", Texts: russianTexts, counted: russianCounted, plural: russianPlural,
+		months: [12]string{"янв", "фев", "мар", "апр", "мая", "июн", "июл", "авг", "сен", "окт", "ноя", "дек"},
+	},
+}
+
+var languages = language.NewMatcher([]language.Tag{language.English, language.Russian})
+
+// LocaleOf returns the language of that tag, the first one for any other.
+func LocaleOf(lang string) *Locale {
+	for _, l := range Locales {
+		if l.Lang == lang {
+			return l
+		}
+	}
+	return Locales[0]
+}
+
+// LocaleFor picks the language of a response: the account's setting, then what
+// the browser asks for.
+func LocaleFor(r *http.Request, setting string) *Locale {
+	if setting != "" {
+		return LocaleOf(setting)
+	}
+	_, i := language.MatchStrings(languages, r.Header.Get("Accept-Language"))
+	return Locales[i]
+}
+
+func englishPlural(n int) form {
+	if n == 1 {
+		return formOne
+	}
+	return formOther
+}
+
+// russianPlural is CLDR's rule for whole numbers: 1, 21, 31 запись; 2–4, 22
+// записи; 0, 5–20, 25 записей.
+func russianPlural(n int) form {
+	if n < 0 {
+		n = -n
+	}
+	switch {
+	case n%10 == 1 && n%100 != 11:
+		return formOne
+	case n%10 >= 2 && n%10 <= 4 && (n%100 < 12 || n%100 > 14):
+		return formFew
+	}
+	return formMany
+}
+
+// T returns a text of the catalogue with its {placeholders} filled from pairs of
+// name and value. A key that is not listed comes back as itself; a test keeps
+// that from happening.
+func (l *Locale) T(key string, pairs ...any) string {
+	text, ok := l.Texts[key]
+	if !ok {
+		return key
+	}
+	return fill(text, pairs)
+}
+
+// N is T for a counted text: it picks the plural form and fills {n}.
+func (l *Locale) N(key string, n int, pairs ...any) string {
+	f, ok := l.counted[key]
+	if !ok {
+		return key
+	}
+	return fill(f.of(l.plural(n)), append(pairs, "n", l.Number(n)))
+}
+
+func fill(text string, pairs []any) string {
+	if len(pairs) == 0 {
+		return text
+	}
+	oldnew := make([]string, 0, len(pairs))
+	for i := 0; i+1 < len(pairs); i += 2 {
+		oldnew = append(oldnew, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
+	}
+	return strings.NewReplacer(oldnew...).Replace(text)
+}
+
+// Number writes n with the language's thousands separator from 10,000 on.
+func (l *Locale) Number(n int) string {
+	s := strconv.Itoa(n)
+	if n < 10000 {
+		return s
+	}
+	separator := ","
+	if l.Lang == "ru" {
+		separator = "\u00a0"
+	}
+	var b strings.Builder
+	for i, digit := range s {
+		if i > 0 && (len(s)-i)%3 == 0 {
+			b.WriteString(separator)
+		}
+		b.WriteRune(digit)
+	}
+	return b.String()
+}
+
+// ago says how long before now t was, in as few letters as can be read: "now",
+// "5 min", "3 h", then the date. It is the text of a <time>; the exact instant
+// stands in its attributes.
+func (l *Locale) ago(t, now time.Time) string {
+	t, now = t.UTC(), now.UTC()
+	switch d := now.Sub(t); {
+	case d < time.Minute:
+		return l.T("time.now")
+	case d < time.Hour:
+		return l.T("time.minutes", "n", int(d/time.Minute))
+	case d < 24*time.Hour:
+		return l.T("time.hours", "n", int(d/time.Hour))
+	}
+	day := strconv.Itoa(t.Day()) + "\u00a0" + l.months[t.Month()-1]
+	if t.Year() == now.Year() {
+		return day
+	}
+	return day + " " + strconv.Itoa(t.Year())
+}
+
+// exact is the whole instant, for a <time>'s title.
+func (l *Locale) exact(t time.Time) string {
+	t = t.UTC()
+	return fmt.Sprintf("%d %s %d, %02d:%02d UTC", t.Day(), l.months[t.Month()-1], t.Year(), t.Hour(), t.Minute())
+}
+
+// LanguageNames are the languages posts are told apart by (language.Known), each
+// as it calls itself.
+var LanguageNames = map[string]string{"en": "English", "ru": "Русский"}

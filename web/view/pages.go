@@ -1,0 +1,113 @@
+package view
+
+import (
+	"net/url"
+	"strings"
+
+	"riverrun/rivers"
+)
+
+// Page is a page that shows a river: a row of Pages. A page that is
+// plain needs no more than its row and its texts; any other has a handler, which
+// stands with its route in a file of its own.
+type Page struct {
+	Kind rivers.Kind
+	// Path is its address. What stands there for the segments in braces names the
+	// river, or the parameter by of the query does.
+	Path, By string
+	// Title is what it is called, and empty what stands in place of entries: keys of
+	// the catalogues, which may use the slots of present.text. A page that has more to
+	// say says it itself.
+	Title, Empty string
+	// Unfed: it has no feed file. A reader that asks each hour, for ever, is no search.
+	Unfed bool
+	// Plain: its title, its entries and nothing else stand on it.
+	Plain bool
+	// Compose is the form above the newest entries of a plain page, if there is one.
+	Compose func(back string) Composer
+}
+
+// Pages are all pages that show a river. Where two could stand at one address,
+// that one does whose river there is.
+var Pages = []Page{
+	{Kind: rivers.Home, Path: "/", Title: "river.home", Empty: "empty.home"},
+	{Kind: rivers.Everything, Path: "/everything", By: "lang", Title: "river.everything", Empty: "empty.everythings"},
+	{Kind: rivers.Best, Path: "/best", By: "lang", Title: "river.best", Empty: "empty.best"},
+	{Kind: rivers.MostFaved, Path: "/most-faved", By: "lang", Title: "river.mostfaved", Empty: "empty.mostfaved"},
+	{Kind: rivers.Search, Path: "/search", By: "q", Title: "search.title", Empty: "search.empty", Unfed: true},
+	{Kind: rivers.Discussions, Path: "/filter/discussions", Title: "river.discussions", Empty: "empty.discussions", Plain: true},
+	{Kind: rivers.Directs, Path: "/filter/directs", Title: "river.directs", Empty: "empty.directs", Plain: true, Compose: directComposer},
+	{Kind: rivers.Eyes, Path: "/filter/eyes", Title: "river.eyes", Empty: "empty.eyes", Plain: true, Compose: eyesComposer},
+	{Kind: rivers.Faves, Path: "/filter/faves", Title: "river.faves", Empty: "empty.faves", Plain: true},
+	{Kind: rivers.Mentions, Path: "/filter/mentions", Title: "river.mentions", Empty: "empty.mentions", Plain: true},
+	{Kind: rivers.Hashtag, Path: "/tag/{tag}", Title: "river.tag", Empty: "empty.tag"},
+	{Kind: rivers.List, Path: "/lists/{slug}", Title: "river.list", Empty: "empty.list"},
+	{Kind: rivers.Post, Path: "/p/{code}"},
+	{Kind: rivers.User, Path: "/{name}", Title: "river.user", Empty: "empty.user"},
+	{Kind: rivers.Group, Path: "/{name}", Title: "river.user", Empty: "empty.group"},
+	{Kind: rivers.Likes, Path: "/{name}/likes", Title: "river.likes", Empty: "empty.likes"},
+	{Kind: rivers.Comments, Path: "/{name}/comments", Title: "river.comments", Empty: "empty.comments"},
+	{Kind: rivers.Faves, Path: "/{name}/faves", Title: "river.faves", Empty: "empty.faves"},
+	{Kind: rivers.Subfeed, Path: "/{name}/{slug}", Title: "river.subfeed", Empty: "empty.subfeed"},
+}
+
+// At reports whether the page stands at an address, and what names its river
+// there.
+func (p Page) At(path string, query url.Values) (name string, ok bool) {
+	pattern, given := strings.Split(p.Path, "/"), strings.Split(path, "/")
+	if len(pattern) != len(given) {
+		return "", false
+	}
+	var names []string
+	for i, segment := range pattern {
+		switch {
+		case strings.HasPrefix(segment, "{"):
+			names = append(names, given[i])
+		case segment != given[i]:
+			return "", false
+		}
+	}
+	if p.By != "" {
+		return strings.TrimSpace(query.Get(p.By)), true
+	}
+	return strings.Join(names, "/"), true
+}
+
+// Address is the page's own of a path and query: the path, and what names the
+// river in the query.
+func (p Page) Address(path string, query url.Values) string {
+	address := (&url.URL{Path: path}).EscapedPath()
+	if name := strings.TrimSpace(query.Get(p.By)); p.By != "" && name != "" {
+		address += "?" + url.Values{p.By: {name}}.Encode()
+	}
+	return address
+}
+
+// text is a text of the catalogue about the river, with these slots: {who} the
+// account whose page it is, {feed} its sub-feed, {list} the viewer's list, {tag} and
+// {q} what was asked for, {me} the viewer's name.
+func (p *Base) text(key string) string {
+	var feed, list string
+	for _, f := range p.subfeeds {
+		if f.AccountID == p.RiverName.TheirID && f.Slug == p.RiverName.Term {
+			feed = p.subfeedTitle(f)
+		}
+	}
+	for _, l := range p.Sets.Lists {
+		if l.ID == p.RiverName.TheirID {
+			list = l.Title
+		}
+	}
+	return p.Locale.T(key, "who", p.Account(p.RiverName.Account()).Title, "feed", feed, "list", list,
+		"tag", p.RiverName.Term, "q", p.RiverName.Term, "me", p.me().Name)
+}
+
+// TitleOf names the page of the river that p presents; of an aggregate in one
+// language with that language.
+func (p *Base) TitleOf(page Page) string {
+	title := p.text(page.Title)
+	if page.By == "lang" && p.RiverName.Term != "" {
+		title += " · " + LanguageNames[p.RiverName.Term]
+	}
+	return title
+}

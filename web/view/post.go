@@ -1,0 +1,67 @@
+package view
+
+import (
+	"strings"
+)
+
+// Title names a post's page: who wrote it, and how it begins. It is part of the
+// entry there, so that it follows what is edited.
+func (e *Entry) Title() string {
+	const longest = 60
+	line, _, _ := strings.Cut(e.Item.Fold.Text.Body, "\n")
+	return e.author().Title + ": " + ShortText(line, longest)
+}
+
+// Edit is a form that changes or deletes what was written.
+type Edit struct {
+	Address string // without the last segment
+	Back    string
+	Body    string
+	Comment bool
+	// Change: the text may be changed, not only deleted.
+	Change bool
+	Lang   string // chosen, "" automatic; of a post
+	Error  FormError
+	// Places are where the post stands, to be changed; nil: not a post. was is how they
+	// are when the form is opened, as it spells them.
+	Places *Composer
+	Was    string
+}
+
+func (e Edit) title(loc *Locale) string {
+	switch {
+	case !e.Change:
+		return e.deleteTitle(loc)
+	case e.Comment:
+		return loc.T("edit.comment.title")
+	}
+	return loc.T("edit.post.title")
+}
+
+func (e Edit) label(loc *Locale) string {
+	if e.Comment {
+		return loc.T("comment.body")
+	}
+	return loc.T("compose.body")
+}
+
+func (e Edit) longest() string {
+	if e.Comment {
+		return "20000"
+	}
+	return "100000"
+}
+
+func (e Edit) deleteTitle(loc *Locale) string {
+	if e.Comment {
+		return loc.T("delete.comment.title")
+	}
+	return loc.T("delete.post.title")
+}
+
+func (e Edit) deleteSure(loc *Locale) string {
+	if e.Comment {
+		return loc.T("delete.comment.sure")
+	}
+	return loc.T("delete.post.sure")
+}

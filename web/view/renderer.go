@@ -1,0 +1,330 @@
+package view
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+)
+
+// A Context is what an entry's HTML depends on besides the entry and the sets.
+type Context struct {
+	Viewer timelines.Viewer
+	Lang   string
+	Page   string // path and query, where forms lead back to
+}
+
+// A Renderer makes entries and what pages are rendered with, for requests and sockets
+// alike. It is safe for concurrent use.
+type Renderer struct {
+	Access *timelines.AccessCache
+	epoch  func() int64 // of the secondary store
+	parts  *partsCache
+	// asset is the address of one of the site's own files, "" if there is no such file.
+	asset func(name string) string
+	Now   func() time.Time
+}
+
+// NewRenderer returns a renderer that keeps at most so many bytes of rendered parts.
+func NewRenderer(access *timelines.AccessCache, partsBytes int, asset func(string) string) *Renderer {
+	return &Renderer{Access: access, epoch: access.Epoch, parts: newPartsCache(partsBytes), asset: asset, Now: time.Now}
+}
+
+// Entry makes the HTML of one entry: its parts, and the whole around them.
+func (r *Renderer) Entry(ctx context.Context, l Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (Parts, []byte, error) {
+	p, err := r.Base(ctx, l.Viewer, LocaleOf(l.Lang), n, sets, []rivers.Item{it})
+	if err != nil {
+		return Parts{}, nil, err
+	}
+	p.PageAddress = l.Page
+	made, err := r.entryParts(p, it)
+	if err != nil {
+		return Parts{}, nil, err
+	}
+	whole, err := r.entryArticle(p, it, made)
+	return made, whole, err
+}
+
+// ViewerName returns the name of who looks, "" for nobody.
+func (r *Renderer) ViewerName(ctx context.Context, v timelines.Viewer) (string, error) {
+	if v.Anonymous() {
+		return "", nil
+	}
+	found, err := r.Access.Accounts(ctx, []int64{v.AccountID})
+	if err != nil {
+		return "", err
+	}
+	return found[v.AccountID].Name, nil
+}
+
+// NewBase returns a present without names, for an anonymous viewer unless the
+// caller says more.
+func (r *Renderer) NewBase(loc *Locale) *Base {
+	return &Base{
+		Locale: loc, Sets: &timelines.Sets{}, Names: map[int64]timelines.Account{}, subfeeds: map[int64]timelines.Subfeed{},
+		Now: r.Now(), asset: r.asset,
+	}
+}
+
+// Base returns what a page of a river, or one entry of it, is rendered with.
+// All names of all items are resolved in one call, which costs no statement
+// while they are cached.
+func (r *Renderer) Base(ctx context.Context, v timelines.Viewer, loc *Locale, n rivers.Name, sets *timelines.Sets, items []rivers.Item) (*Base, error) {
+	p := r.NewBase(loc)
+	p.Viewer, p.RiverName = v, n
+	if sets != nil {
+		p.Sets = sets
+	}
+	ids := []int64{v.AccountID, n.Account()}
+	for i := range items {
+		ids = namedIn(ids, p.Sets, &items[i])
+		for _, f := range items[i].Subfeeds {
+			p.subfeeds[f.TimelineID] = f
+		}
+	}
+	if err := r.NameAccounts(ctx, p, ids); err != nil {
+		return nil, err
+	}
+	if n.Kind != rivers.Subfeed {
+		return p, nil
+	}
+	return p, r.NameSubfeeds(ctx, p, []int64{n.TheirID})
+}
+
+// NameSubfeeds resolves what the sub-feeds of these accounts are called: of the page's
+// moment if that is looked to (rivers.AtOneMoment).
+func (r *Renderer) NameSubfeeds(ctx context.Context, p *Base, owners []int64) error {
+	if len(owners) == 0 {
+		return nil
+	}
+	found, err := r.Access.Subfeeds(ctx, owners)
+	if err != nil {
+		return err
+	}
+	for _, list := range found {
+		for _, f := range list {
+			p.subfeeds[f.TimelineID] = f
+		}
+	}
+	return nil
+}
+
+// NameAccounts resolves more ids for p.
+func (r *Renderer) NameAccounts(ctx context.Context, p *Base, ids []int64) error {
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	ids = slices.DeleteFunc(ids, func(id int64) bool { _, known := p.Names[id]; return known || id == 0 })
+	if len(ids) == 0 {
+		return nil
+	}
+	found, err := r.Access.Accounts(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for id, a := range found {
+		p.Names[id] = a
+	}
+	return nil
+}
+
+// Article renders a whole entry.
+func (r *Renderer) Article(p *Base, it rivers.Item) ([]byte, error) {
+	parts, err := r.entryParts(p, it)
+	if err != nil {
+		return nil, err
+	}
+	return r.entryArticle(p, it, parts)
+}
+
+// entryParts renders an entry for p. p must know the names of the item (see
+// present).
+func (r *Renderer) entryParts(p *Base, it rivers.Item) (Parts, error) {
+	e := &Entry{Base: p, Item: &it}
+	shared, err := r.shared(e)
+	if err != nil {
+		return Parts{}, err
+	}
+	parts := Parts{
+		Body:     FillTimes(shared.body, p.Locale, p.Now),
+		Comments: FillTimes(shared.comments, p.Locale, p.Now),
+	}
+	if parts.Why, err = Bytes(e.why()); err != nil {
+		return Parts{}, err
+	}
+	if parts.Acts, err = Bytes(entryActs(e)); err != nil {
+		return Parts{}, err
+	}
+	if parts.Likes, err = Bytes(EntryLikes(e, likesShown(it.Full))); err != nil {
+		return Parts{}, err
+	}
+	parts.Tag = r.Tag(&it, p.Sets, p.Names)
+	for i, html := range [...][]byte{
+		PartWhy: parts.Why, PartBody: shared.body, PartActs: parts.Acts, PartLikes: parts.Likes, PartComments: shared.comments,
+	} {
+		parts.Sums[i] = maphash.Bytes(partSeed, html)
+	}
+	return parts, nil
+}
+
+// entryArticle renders a whole entry, comment box included, around its parts.
+func (r *Renderer) entryArticle(p *Base, it rivers.Item, parts Parts) ([]byte, error) {
+	at := Version{it.Stamp, parts.Tag}
+	return Bytes(entryShell(&Entry{Base: p, Item: &it}, at, parts))
+}
+
+// shared returns the parts of an entry that do not depend on who looks.
+func (r *Renderer) shared(e *Entry) (sharedParts, error) {
+	key := e.sharedKey()
+	if found, ok := r.parts.get(key, e.named()); ok {
+		return found, nil
+	}
+	// What is rendered here is kept for others: it gets no viewer to look at.
+	open := e.withoutViewer()
+	body, err := Bytes(entryBody(open))
+	if err != nil {
+		return sharedParts{}, err
+	}
+	comments, err := Bytes(entryComments(open))
+	if err != nil {
+		return sharedParts{}, err
+	}
+	made := sharedParts{body: body, comments: comments, named: e.named()}
+	r.parts.put(key, made)
+	return made, nil
+}
+
+// OpenSubfeeds returns, for each of the sets, those sub-feeds of the owner at the same
+// index that the viewer of the sets may open: the others are not even named. Owner 0 is
+// nobody. The gates returned are of the timelines in also, too.
+func (r *Renderer) OpenSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64, also ...int64) ([][]OpenSubfeed, timelines.Gates, error) {
+	found, err := r.Access.Subfeeds(ctx, owners)
+	if err != nil {
+		return nil, timelines.Gates{}, err
+	}
+	ids := slices.Clone(also)
+	for _, list := range found {
+		for _, f := range list {
+			ids = append(ids, f.TimelineID)
+		}
+	}
+	gates, err := r.Access.Gates(ctx, ids)
+	if err != nil {
+		return nil, timelines.Gates{}, err
+	}
+	open := make([][]OpenSubfeed, len(owners))
+	for i, owner := range owners {
+		if sets[i].Apart(owner) {
+			continue
+		}
+		for _, f := range found[owner] {
+			if gates.Opens(sets[i], f.TimelineID) {
+				open[i] = append(open[i], OpenSubfeed{f, gates.Level(f.TimelineID)})
+			}
+		}
+	}
+	return open, gates, nil
+}
+
+// OpenSubfeedsOf is OpenSubfeeds of one account for one viewer.
+func (r *Renderer) OpenSubfeedsOf(ctx context.Context, sets *timelines.Sets, owner int64) ([]OpenSubfeed, error) {
+	open, _, err := r.OpenSubfeeds(ctx, []*timelines.Sets{sets}, []int64{owner})
+	if err != nil {
+		return nil, err
+	}
+	return open[0], nil
+}
+
+// MAC is the keyed hash of some texts. The key is the secondary store's epoch: all
+// nodes know it, nobody else does, and when it changes all pages are brought up
+// anyway.
+func (r *Renderer) MAC(texts ...string) []byte {
+	h := hmac.New(sha256.New, binary.BigEndian.AppendUint64(nil, uint64(r.epoch())))
+	for _, text := range texts {
+		h.Write([]byte(text))
+	}
+	return h.Sum(nil)
+}
+
+// Tags are the veils of some entries with how people are called now. It costs no
+// statement while the names are cached, else one.
+func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
+	var ids []int64
+	for i := range items {
+		ids = namedIn(ids, sets, &items[i])
+	}
+	names, err := r.Access.Accounts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	made := make([]uint64, len(items))
+	for i := range items {
+		made[i] = r.Tag(&items[i], sets, names)
+	}
+	return made, nil
+}
+
+// Tag names, never by 0, what the viewer's sets decided in an entry, and how the people
+// in it are called. Shown at equal stamps by equal veils an entry is the same, whatever
+// else became of the sets; so who comes back with it is sent what differs and is not told,
+// by being sent what does not, that somebody bans them. Nobody can tell from it who is
+// hidden; that it changes, and nothing else, tells that somebody unseen took part, as the
+// stamp does.
+func (r *Renderer) Tag(it *rivers.Item, sets *timelines.Sets, names map[int64]timelines.Account) uint64 {
+	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
+	add := func(n int64) { b = binary.AppendVarint(b, n) }
+	// People who are folded away count: the reader may have unfolded them.
+	add(int64(len(it.Veiled)))
+	for _, id := range it.Veiled {
+		add(id)
+	}
+	for _, list := range [][]timelines.Timeline{it.Why, it.To} {
+		add(int64(len(list)))
+		for _, t := range list {
+			add(t.ID)
+		}
+	}
+	for _, f := range it.Subfeeds {
+		b = append(b, f.Title...)
+		add(f.TimelineID)
+	}
+	// Those who like it stand in an order that is the viewer's own too.
+	for _, id := range namedIn(nil, sets, it) {
+		add(id)
+		title := names[id].Title
+		add(int64(len(title)))
+		b = append(b, title...)
+	}
+	var flags int64
+	if it.Hidden {
+		flags |= 1
+	}
+	if keepsOrder(it, sets) {
+		flags |= 2
+	}
+	if len(it.Mentions) > 0 {
+		flags |= 4
+	}
+	add(flags)
+	for _, id := range it.Mentions {
+		add(id)
+	}
+	switch {
+	case it.CrowdFolded():
+		b = append(b, sets.Sight()...) // of some of them nobody knows here
+	case it.LikersFolded():
+		// Nor of all of these. Of bans by others nothing is told all the same: who writes a
+		// thousand comments beneath one post would hear of each. Likes of comments that
+		// are unfolded there may be counted which somebody's ban has hidden since.
+		for _, id := range slices.Sorted(maps.Keys(sets.Bans)) {
+			add(id)
+		}
+	}
+	return binary.BigEndian.Uint64(r.MAC(string(b))) | 1
+}

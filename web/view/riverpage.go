@@ -1,0 +1,72 @@
+package view
+
+import (
+	"encoding/json"
+	"net/url"
+
+	"riverrun/rivers"
+)
+
+// River is a page of a river as components see it.
+type River struct {
+	*Base
+	At       Page
+	Page     *rivers.Page
+	Path     string       // the page's path, with what names its river in the query
+	Order    rivers.Order // of the river
+	Mode     string       // what the address says of the mode, "" if there are none
+	Token    string       // what it was decided with, sealed
+	Before   string       // the cursor the page begins after, "" at the top
+	Next     string       // the cursor older entries begin after, "" if there are none
+	Articles [][]byte     // whole entries
+}
+
+// Top reports whether the page begins with the newest entries: only then does
+// it follow what happens.
+func (v *River) Top() bool { return v.Before == "" }
+
+// Address is the page's own, at its top.
+func (v *River) Address() string { return RiverAddress(v.Path, v.Order, v.Mode, "") }
+
+// title is what the page is called, empty what stands in place of entries.
+func (v *River) title() string { return v.TitleOf(v.At) }
+
+func (v *River) empty() string { return v.text(v.At.Empty) }
+
+func OrderOf(q url.Values) rivers.Order {
+	if q.Get("order") == string(rivers.Created) {
+		return rivers.Created
+	}
+	return rivers.Fresh
+}
+
+// CodeAt is the code of the entry the next page begins after: the last one
+// shown, "" if it begins elsewhere.
+func CodeAt(p *rivers.Page) string {
+	if n := len(p.Items); n > 0 && p.Items[n-1].PostID == p.Next.PostID {
+		return p.Items[n-1].Fold.Text.Code
+	}
+	return ""
+}
+
+// scriptTexts are the texts river.js writes itself, as JSON.
+func (v *River) scriptTexts() (string, error) {
+	texts := map[string]string{}
+	for name, key := range map[string]string{
+		"older": "river.older", "end": "river.end", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
+		"hidden": "script.hidden", "undo": "script.undo", "draft": "script.draft", "lost": "script.lost",
+		"now": "time.now", "minutes": "time.minutes", "hours": "time.hours",
+	} {
+		texts[name] = v.Locale.T(key)
+	}
+	b, err := json.Marshal(texts)
+	return string(b), err
+}
+
+// digit is a truth as a data attribute has it.
+func digit(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}

@@ -1,0 +1,30 @@
+package view
+
+import (
+	"riverrun/timelines"
+)
+
+// Search is the page of a search. There is no river where nothing was, or could
+// be, asked for.
+type Search struct {
+	*Base
+	Text  string // as it was typed
+	Error string
+	River *River
+	// Nobody are the names in the query that no account has. Whoever has one has a page
+	// that says so: that there is an account is no secret, whatever it lets the viewer
+	// read.
+	Nobody []string
+	// Accounts are the people and groups whose names or titles begin as was asked for:
+	// what the directories show of them.
+	Accounts []timelines.Account
+	// Common: nothing was found because its words are too common to be searched for.
+	Common bool
+}
+
+func (v Search) title() string {
+	if v.Text == "" {
+		return v.Locale.T("search.label")
+	}
+	return v.Locale.T("search.title", "q", v.Text)
+}

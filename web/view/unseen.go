@@ -1,0 +1,64 @@
+package view
+
+import (
+	"riverrun/timelines"
+)
+
+// Hidden is the page of what the viewer does not see, with the form for a word
+// as it was sent if something was wrong with it.
+type Hidden struct {
+	*Base
+	Terms              []string
+	Hidden, Banned     []timelines.Account
+	HiddenAt, BannedAt ListPart
+	Posts              []timelines.HiddenPost
+	PostsAt            ListPart
+	Term               string
+	Error              FormError
+}
+
+// spareView is what lets the viewer do without an account.
+type spareView struct {
+	*Base
+	who timelines.Account
+}
+
+func (v spareView) isGroup() bool { return v.who.Kind == timelines.Group }
+
+// title says what it offers, "" if that is nothing.
+func (v spareView) title() string {
+	hidden := v.hides(v.who.ID)
+	switch {
+	case !v.isGroup() && hidden:
+		return v.Locale.T("account.ban")
+	case !v.isGroup():
+		return v.Locale.T("account.spare")
+	case !hidden:
+		return v.Locale.T("account.spare.group")
+	case v.maySwitch():
+		return v.Locale.T("account.spare.banned")
+	}
+	return ""
+}
+
+// maySwitch reports whether the viewer may choose to see banned people in the group:
+// who has banned anybody, and who administers it, as somebody may have banned them
+// without their knowing.
+func (v spareView) maySwitch() bool { return len(v.Sets.Bans) > 0 || v.Administers(v.who.ID) }
+
+// showsBanned reports whether the viewer sees banned people in this group.
+func (v spareView) showsBanned() bool { _, ok := v.Sets.ShowBanned[v.who.ID]; return ok }
+
+// aboutBanned says whom the switch shows or hides. Who administers the group is told of
+// bans in both directions.
+func (v spareView) aboutBanned(shown bool) string {
+	switch {
+	case v.Administers(v.who.ID) && shown:
+		return v.Locale.T("account.apart.shown")
+	case v.Administers(v.who.ID):
+		return v.Locale.T("account.apart.hidden")
+	case shown:
+		return v.Locale.T("account.banned.shown")
+	}
+	return v.Locale.T("account.banned.hidden")
+}

@@ -1,0 +1,79 @@
+package view
+
+import (
+	"slices"
+
+	"github.com/a-h/templ"
+
+	"riverrun/timelines"
+)
+
+// shownReasons is how many people one reason names.
+const shownReasons = 3
+
+// why says why the entry is here. Only the home feed and lists mix reasons, so
+// only their entries say: the plainest reason, and everybody it holds for.
+func (e *Entry) why() templ.Component {
+	if !e.RiverName.Kind.HasModes() || len(e.Item.Why) == 0 {
+		return templ.NopComponent
+	}
+	first := plainest(e.Item.Why)
+	if e.isMe(first.TheirID) {
+		return word(e.Locale.T(whyMine(first.Kind)))
+	}
+	var who []int64
+	for _, t := range e.Item.Why {
+		if t.Kind == first.Kind && !e.isMe(t.TheirID) && !slices.Contains(who, t.TheirID) {
+			who = append(who, t.TheirID)
+		}
+	}
+	if len(who) > shownReasons {
+		who = who[:shownReasons]
+	}
+	return sentence(e.Locale.T(whyTheirs(first.Kind)), slots{"who": whoList(e, who)})
+}
+
+// plainest returns the reason people would give first: where the post was put;
+// else whose like or comment brought it; else that one takes part. Among equals
+// it is the one by which the post came first.
+func plainest(why []timelines.Timeline) timelines.Timeline {
+	rank := func(t timelines.Timeline) int {
+		switch {
+		case timelines.IsBase(t.Kind):
+			return 0
+		case t.Kind == timelines.KindDiscussions:
+			return 2
+		}
+		return 1
+	}
+	return slices.MinFunc(why, func(a, b timelines.Timeline) int { return rank(a) - rank(b) })
+}
+
+// whyMine are the reasons that are the viewer's own doing.
+func whyMine(kind string) string {
+	switch kind {
+	case timelines.KindLikes:
+		return "why.likes.me"
+	case timelines.KindComments:
+		return "why.comments.me"
+	case timelines.KindDiscussions:
+		return "why.discussions"
+	case timelines.KindDirects:
+		return "why.directs"
+	case timelines.KindEyes:
+		return "why.eyes"
+	}
+	return "why.feed.me"
+}
+
+func whyTheirs(kind string) string {
+	switch kind {
+	case timelines.KindGroup:
+		return "why.group"
+	case timelines.KindLikes:
+		return "why.likes"
+	case timelines.KindComments:
+		return "why.comments"
+	}
+	return "why.feed"
+}
