@@ -11,46 +11,49 @@ import (
 	"riverrun/web/view"
 )
 
-// accountActs are the forms under an account's name.
-var accountActs = map[string]func(*Server, http.ResponseWriter, *request) error{
-	"subscribe":   (*Server).subscribe,
-	"unsubscribe": (*Server).unsubscribe,
-	"accept":      (*Server).accept,
-	"ban":         (*Server).ban,
-	"unban":       (*Server).unban,
-	"hide":        (*Server).hideAccount,
-	"unhide":      (*Server).unhideAccount,
-	"show-banned": (*Server).showBanned,
-	"hide-banned": (*Server).hideBanned,
-	"decline":     (*Server).decline,
-	"manage":      (*Server).setGroup,
-	"promote":     (*Server).promote,
-	"demote":      (*Server).demote,
-	"block":       (*Server).block,
-	"unblock":     (*Server).unblock,
-	"remove":      (*Server).removeMember,
-	"exclude":     (*Server).excludeReader,
-	"unexclude":   (*Server).unexcludeReader,
-	"admit":       (*Server).admitReader,
-	"dismiss":     (*Server).dismissReader,
-	"place":       (*Server).place,
+// accounts are the pages of people and groups, and what is done under a name.
+type accounts struct{ *Server }
+
+// forms are what is done under a name, by the last segment of the address.
+func (s accounts) forms() map[string]handler {
+	h, g := hiding{s.Server}, groups{s.Server}
+	return map[string]handler{
+		"subscribe":   s.subscribe,
+		"unsubscribe": s.unsubscribe,
+		"accept":      s.accept,
+		"decline":     s.decline,
+		"place":       lists{s.Server}.place,
+		"ban":         h.ban,
+		"unban":       h.unban,
+		"hide":        h.hideAccount,
+		"unhide":      h.unhideAccount,
+		"show-banned": h.showBanned,
+		"hide-banned": h.hideBanned,
+		"manage":      g.setGroup,
+		"promote":     g.promote,
+		"demote":      g.demote,
+		"block":       g.block,
+		"unblock":     g.unblock,
+		"remove":      g.removeMember,
+		"exclude":     g.excludeReader,
+		"unexclude":   g.unexcludeReader,
+		"admit":       g.admitReader,
+		"dismiss":     g.dismissReader,
+	}
 }
 
-// groupPages are the pages of a group that show no river, by the second segment
-// of their address. The primary store alone decides what they show.
-var groupPages = map[string]func(*Server, http.ResponseWriter, *request) error{
-	"members": (*Server).groupMembers,
-	"manage":  (*Server).manageGroup,
-}
-
-func (s *Server) routeAccount(mux *http.ServeMux) {
+func (s accounts) routes(mux *http.ServeMux) {
+	forms := s.forms()
+	// The pages of a group that show no river: the primary store alone decides what
+	// they show.
+	groupPages := map[string]handler{"members": groups{s.Server}.groupMembers, "manage": groups{s.Server}.manageGroup}
 	mux.Handle("GET /{name}", s.page(s.account))
 	river := s.page(s.account)
 	ofGroup := s.settled(func(w http.ResponseWriter, r *request) error {
 		if path, ok := lowered(r); ok {
 			return movedTo(w, r.Request, path)
 		}
-		return groupPages[r.PathValue("page")](s, w, r)
+		return groupPages[r.PathValue("page")](w, r)
 	})
 	mux.HandleFunc("GET /{name}/{page}", func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := groupPages[r.PathValue("page")]; ok {
@@ -60,14 +63,14 @@ func (s *Server) routeAccount(mux *http.ServeMux) {
 		}
 	})
 	mux.Handle("POST /{name}/{act}", s.members(func(w http.ResponseWriter, r *request) error {
-		act, ok := accountActs[r.PathValue("act")]
+		act, ok := forms[r.PathValue("act")]
 		if !ok {
 			return errNoPage
 		}
 		if err := r.ParseForm(); err != nil {
 			return malformedForm(err)
 		}
-		return act(s, w, r)
+		return act(w, r)
 	}))
 }
 
@@ -81,7 +84,7 @@ func lowered(r *request) (path string, ok bool) {
 }
 
 // account is a person's or a group's page.
-func (s *Server) account(w http.ResponseWriter, r *request) error {
+func (s accounts) account(w http.ResponseWriter, r *request) error {
 	if path, ok := lowered(r); ok {
 		return movedTo(w, r.Request, path)
 	}
@@ -119,7 +122,7 @@ func (s *Server) account(w http.ResponseWriter, r *request) error {
 
 // accountView reads the page of a river of the account of that name and, after it, what
 // stands around: together they are to be AtOneMoment.
-func (s *Server) accountView(r *request, at view.Page, n rivers.Name, name string) (view.Account, error) {
+func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name string) (view.Account, error) {
 	v, err := s.visitAt(r, at, n)
 	if err != nil {
 		return view.Account{}, err
@@ -189,7 +192,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 	return s.html(w, r, http.StatusForbidden, view.ClosedPage(c))
 }
 
-func (s *Server) subscribe(w http.ResponseWriter, r *request) error {
+func (s accounts) subscribe(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		c, _, err := s.timelines.Subscribe(ctx, r.viewer.AccountID, name)
@@ -201,7 +204,7 @@ func (s *Server) subscribe(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, r.back("/"+name))
 }
 
-func (s *Server) unsubscribe(w http.ResponseWriter, r *request) error {
+func (s accounts) unsubscribe(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Unsubscribe(ctx, r.viewer.AccountID, name)
@@ -214,16 +217,16 @@ func (s *Server) unsubscribe(w http.ResponseWriter, r *request) error {
 
 // accept admits the account of the address: to the viewer's own page, or to the
 // group the form names.
-func (s *Server) accept(w http.ResponseWriter, r *request) error {
+func (s accounts) accept(w http.ResponseWriter, r *request) error {
 	return s.answerRequest(w, r, s.timelines.Accept)
 }
 
 // decline turns the account of the address down; they are not told.
-func (s *Server) decline(w http.ResponseWriter, r *request) error {
+func (s accounts) decline(w http.ResponseWriter, r *request) error {
 	return s.answerRequest(w, r, s.timelines.Decline)
 }
 
-func (s *Server) answerRequest(w http.ResponseWriter, r *request,
+func (s accounts) answerRequest(w http.ResponseWriter, r *request,
 	answer func(ctx context.Context, actor int64, name, group string) (timelines.Change, error),
 ) error {
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {

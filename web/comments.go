@@ -13,7 +13,10 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routeComments(mux *http.ServeMux) {
+// comments writes, changes and unfolds comments.
+type comments struct{ *Server }
+
+func (s comments) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{code}/comments", s.page(s.moreComments))
 	mux.Handle("POST /p/{code}/comments", s.members(s.createComment))
 	mux.Handle("GET /p/{code}/comments/{id}/edit", s.members(s.editCommentForm))
@@ -28,7 +31,7 @@ const commentsStep = 50
 
 // moreComments answers river.js with the step of comments between two of them;
 // without river.js the address leads to the post's page, which has them all.
-func (s *Server) moreComments(w http.ResponseWriter, r *request) error {
+func (s comments) moreComments(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	if !r.wantsFragment() {
 		return see(w, r, "/p/"+code)
@@ -83,7 +86,7 @@ func writeFragment(w http.ResponseWriter, html []byte) error {
 	return nil
 }
 
-func (s *Server) createComment(w http.ResponseWriter, r *request) error {
+func (s comments) createComment(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -118,7 +121,7 @@ func commentOf(r *request) (code string, id int64, err error) {
 
 // editCommentForm shows a comment's text to its author for changing, and to
 // whoever else may delete it for that.
-func (s *Server) editCommentForm(w http.ResponseWriter, r *request) error {
+func (s comments) editCommentForm(w http.ResponseWriter, r *request) error {
 	code, id, err := commentOf(r)
 	if err != nil {
 		return err
@@ -150,7 +153,7 @@ func (s *Server) editCommentForm(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.EditPage(s.simple(r), form))
 }
 
-func (s *Server) editComment(w http.ResponseWriter, r *request) error {
+func (s comments) editComment(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -175,7 +178,7 @@ func (s *Server) editComment(w http.ResponseWriter, r *request) error {
 	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+view.CommentID(id)))
 }
 
-func (s *Server) deleteComment(w http.ResponseWriter, r *request) error {
+func (s comments) deleteComment(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -192,18 +195,18 @@ func (s *Server) deleteComment(w http.ResponseWriter, r *request) error {
 	return s.answerEntry(w, r, c, r.back("/p/"+code))
 }
 
-func (s *Server) likeComment(w http.ResponseWriter, r *request) error {
+func (s comments) likeComment(w http.ResponseWriter, r *request) error {
 	return s.markComment(w, r, s.timelines.LikeComment)
 }
 
-func (s *Server) unlikeComment(w http.ResponseWriter, r *request) error {
+func (s comments) unlikeComment(w http.ResponseWriter, r *request) error {
 	return s.markComment(w, r, s.timelines.UnlikeComment)
 }
 
 // markComment answers a form that needs nothing but the comment. Its button is
 // part of what all pages share, so it cannot say which of them it stood on; the
 // browser does.
-func (s *Server) markComment(w http.ResponseWriter, r *request,
+func (s comments) markComment(w http.ResponseWriter, r *request,
 	set func(ctx context.Context, actor int64, code string, id int64) (timelines.Change, error),
 ) error {
 	if err := r.ParseForm(); err != nil {

@@ -6,14 +6,21 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a-h/templ"
-
 	"riverrun/timelines"
 	"riverrun/web/view"
 )
 
-func (s *Server) routeCompose(mux *http.ServeMux) {
+// posts shows posts by themselves, and writes, changes and moves them.
+type posts struct{ *Server }
+
+func (s posts) routes(mux *http.ServeMux) {
 	mux.Handle("POST /posts", s.members(s.createPost))
+	mux.Handle("GET /p/{code}/remove", s.members(s.removeForm))
+	mux.Handle("POST /p/{code}/remove", s.members(s.removeFromGroup))
+	mux.Handle("GET /p/{code}", s.page(s.post))
+	mux.Handle("GET /p/{code}/edit", s.members(s.editPostForm))
+	mux.Handle("POST /p/{code}/edit", s.members(s.editPost))
+	mux.Handle("POST /p/{code}/delete", s.members(s.deletePost))
 }
 
 // destinationsOf reads the names a post is sent to: boxes, and one field in
@@ -33,7 +40,7 @@ func destinationsOf(values []string) []string {
 	return names
 }
 
-func (s *Server) createPost(w http.ResponseWriter, r *request) error {
+func (s posts) createPost(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -66,7 +73,7 @@ func (s *Server) createPost(w http.ResponseWriter, r *request) error {
 }
 
 // composePage is the composer alone, as it was sent, with what is wrong with it.
-func (s *Server) composePage(r *request, sent timelines.NewPost, is view.FormError) (templ.Component, error) {
+func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError) (view.Component, error) {
 	var err error
 	p := s.simple(r)
 	if p.Sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
@@ -89,7 +96,7 @@ func (s *Server) composePage(r *request, sent timelines.NewPost, is view.FormErr
 
 // choose puts destinations, as they were sent or as a post has them, into the
 // form: what names no box that can be ticked was typed.
-func (s *Server) choose(r *request, p *view.Base, c *view.Composer, sent []string) error {
+func (s posts) choose(r *request, p *view.Base, c *view.Composer, sent []string) error {
 	own := p.OwnPlaces()
 	boxes := map[string]timelines.Account{}
 	places, err := s.timelines.AccountsNamed(r.Context(), sent[:min(len(sent), timelines.MaxDestinations)])

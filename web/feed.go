@@ -22,7 +22,10 @@ import (
 // The elements are our own, thirty lines of struct tags: the packages for it
 // write neither an entry's date of publication nor the file's own address.
 
-func (s *Server) routeFeedFiles(mux *http.ServeMux) {
+// feedFiles are pages for feed readers.
+type feedFiles struct{ *Server }
+
+func (s feedFiles) routes(mux *http.ServeMux) {
 	// Pages have one segment or two; {path...} would stand in the way of /{name}/{page}.
 	mux.Handle("GET /feeds/{page}", s.page(s.feed))
 	mux.Handle("GET /feeds/{page}/{file}", s.page(s.feed))
@@ -31,7 +34,7 @@ func (s *Server) routeFeedFiles(mux *http.ServeMux) {
 // feed answers /feeds/PATH.atom and /feeds/PATH.json with the newest entries of the
 // page /PATH, in order of creation: a reader of feeds looks for what is new, not
 // for what is talked about. ?order=fresh gives the page's own order.
-func (s *Server) feed(w http.ResponseWriter, r *request) error {
+func (s feedFiles) feed(w http.ResponseWriter, r *request) error {
 	name := strings.TrimPrefix(r.URL.Path, "/feeds/")
 	dot := max(strings.LastIndexByte(name, '.'), 0)
 	format, ok := view.FeedFormats[name[dot:]]
@@ -95,7 +98,7 @@ func hasTag(header, tag string) bool {
 	return false
 }
 
-func (s *Server) feedFile(r *request, at view.Page, n rivers.Name, page *rivers.Page, path string) (view.FeedFile, error) {
+func (s feedFiles) feedFile(r *request, at view.Page, n rivers.Name, page *rivers.Page, path string) (view.FeedFile, error) {
 	p, err := s.view.Base(r.Context(), timelines.Viewer{}, view.LocaleFor(r.Request, ""), n, page.Sets, page.Items)
 	if err != nil {
 		return view.FeedFile{}, err

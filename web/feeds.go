@@ -9,7 +9,10 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routeFeeds(mux *http.ServeMux) {
+// subfeeds is the page on which people keep their sub-feeds.
+type subfeeds struct{ *Server }
+
+func (s subfeeds) routes(mux *http.ServeMux) {
 	mux.Handle("GET /settings/feeds", s.members(s.feeds))
 	mux.Handle("POST /settings/feeds", s.members(s.createFeed))
 	mux.Handle("POST /settings/feeds/{act}", s.members(s.changeFeed))
@@ -47,7 +50,7 @@ func readerAct(set func(s *timelines.Store, ctx context.Context, actor int64, sl
 	}
 }
 
-func (s *Server) feeds(w http.ResponseWriter, r *request) error {
+func (s subfeeds) feeds(w http.ResponseWriter, r *request) error {
 	v, err := s.feedsView(r)
 	if err != nil {
 		return err
@@ -56,7 +59,7 @@ func (s *Server) feeds(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.FeedsPage(v))
 }
 
-func (s *Server) feedsView(r *request) (view.Feeds, error) {
+func (s subfeeds) feedsView(r *request) (view.Feeds, error) {
 	v := view.Feeds{Base: s.simple(r), Form: view.NewFeedForm(), Parts: map[string]view.ListPart{}}
 	var err error
 	if v.Feeds, err = s.timelines.OwnFeeds(r.Context(), r.viewer.AccountID); err != nil {
@@ -72,7 +75,7 @@ func (s *Server) feedsView(r *request) (view.Feeds, error) {
 
 // feedPeople reads the parts of a feed's people that the request asks for, where they
 // are not the first, which were read with the feed.
-func (s *Server) feedPeople(r *request, v *view.Feeds, f *timelines.OwnFeed) error {
+func (s subfeeds) feedPeople(r *request, v *view.Feeds, f *timelines.OwnFeed) error {
 	read := func(list string, people *[]timelines.Account, total int,
 		read func(ctx context.Context, timeline int64, after string, limit int) ([]timelines.Account, error),
 	) error {
@@ -99,7 +102,7 @@ func (s *Server) feedPeople(r *request, v *view.Feeds, f *timelines.OwnFeed) err
 	return read(view.ExcludedList(*f), &f.Excluded, f.ExcludedTotal, s.timelines.FeedExcluded)
 }
 
-func (s *Server) createFeed(w http.ResponseWriter, r *request) error {
+func (s subfeeds) createFeed(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -127,7 +130,7 @@ func (s *Server) createFeed(w http.ResponseWriter, r *request) error {
 }
 
 // changeFeed does one of feedActs.
-func (s *Server) changeFeed(w http.ResponseWriter, r *request) error {
+func (s subfeeds) changeFeed(w http.ResponseWriter, r *request) error {
 	act, ok := feedActs[r.PathValue("act")]
 	if !ok {
 		return errNoPage
@@ -136,7 +139,7 @@ func (s *Server) changeFeed(w http.ResponseWriter, r *request) error {
 		return malformedForm(err)
 	}
 	slug := r.PostFormValue("feed")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) { return act(s, ctx, r, slug) })
+	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) { return act(s.Server, ctx, r, slug) })
 	if err != nil {
 		is, err := s.wrongIn(r, err)
 		if err != nil {

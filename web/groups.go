@@ -9,12 +9,15 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routeGroups(mux *http.ServeMux) {
+// groups lists groups and lets their administrators run them.
+type groups struct{ *Server }
+
+func (s groups) routes(mux *http.ServeMux) {
 	mux.Handle("GET /groups", s.settled(s.groups))
 	mux.Handle("POST /groups", s.members(s.createGroup))
 }
 
-func (s *Server) groups(w http.ResponseWriter, r *request) error {
+func (s groups) groups(w http.ResponseWriter, r *request) error {
 	v, err := s.groupsView(r, view.GroupForm{})
 	if err != nil {
 		return err
@@ -22,7 +25,7 @@ func (s *Server) groups(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.GroupsPage(v))
 }
 
-func (s *Server) groupsView(r *request, form view.GroupForm) (view.Groups, error) {
+func (s groups) groupsView(r *request, form view.GroupForm) (view.Groups, error) {
 	v := view.Groups{Base: s.simple(r), Form: form, After: r.URL.Query().Get("after")}
 	var err error
 	if v.All, v.Next, err = s.directory(r, timelines.Group, v.After); err != nil {
@@ -57,7 +60,7 @@ func (s *Server) directory(r *request, kind, after string) (page []timelines.Acc
 	return page, next, nil
 }
 
-func (s *Server) createGroup(w http.ResponseWriter, r *request) error {
+func (s groups) createGroup(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}

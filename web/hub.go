@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"riverrun/rivers"
 	"riverrun/tiers"
@@ -91,8 +92,6 @@ type hubPages interface {
 	ViewerName(ctx context.Context, v timelines.Viewer) (string, error)
 	// PostIDs resolves codes; those of no post are left out.
 	PostIDs(ctx context.Context, codes []string) (map[string]int64, error)
-	// maySearch counts a search taken up; errLimited if it is one too many.
-	maySearch(v timelines.Viewer, address string) error
 	// Tags are what the viewer's sets, and people's names, make of entries.
 	Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error)
 	// common is the number of the last change of access, as far as this node has heard,
@@ -116,13 +115,14 @@ type hubConfig struct {
 	// pageOf is the one function, for HTTP and the socket, that turns an address
 	// into a river's name.
 	pageOf func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error)
-	// viewer is who a request's cookie says is looking.
-	viewer func(*http.Request) (timelines.Viewer, error)
-	// address is what a request's origin counts as among limits.
-	address func(*http.Request) string
+	// maySearch counts a search that a page begins to follow, by its viewer and where the
+	// socket comes from, and reports whether it is not one too many; nil: none is.
+	maySearch func(v timelines.Viewer, address string) bool
 	// hear delivers what the bus says until the function it returns is called.
 	hear func(func(tiers.Message)) (cancel func())
 	log  *slog.Logger
+	// metrics is where the hub's figures are registered; nil: nowhere.
+	metrics prometheus.Registerer
 	// behind reports whether rivers that nobody has open may lack a change older than
 	// that; nil: it is not asked.
 	behind func(ctx context.Context, than time.Duration) (bool, error)
@@ -179,7 +179,7 @@ func (c hubConfig) withDefaults() hubConfig {
 	set(&c.pingEvery, 18*time.Second)
 	set(&c.pongWithin, 10*time.Second)
 	set(&c.subscribeWithin, 15*time.Second)
-	set(&c.patience, DefaultDatabaseTimeout)
+	set(&c.patience, 5*time.Second)
 	set(&c.spread, 5*time.Second)
 	setN(&c.sendBuffer, 128<<10)
 	setN(&c.compareEvery, 15)
@@ -190,7 +190,12 @@ func (c hubConfig) withDefaults() hubConfig {
 	return c
 }
 
-func makeHub(cfg hubConfig, metric *hubMetrics) *hub {
+// newHub returns a hub that follows nothing before start.
+func newHub(cfg hubConfig) (*hub, error) {
+	metric, err := newHubMetrics(cfg.metrics)
+	if err != nil {
+		return nil, err
+	}
 	h := &hub{
 		cfg:     cfg.withDefaults().patiently(),
 		metric:  metric,
@@ -203,7 +208,7 @@ func makeHub(cfg hubConfig, metric *hubMetrics) *hub {
 	}
 	h.searches = newShard(h)
 	h.finder = newFinder(h.searches)
-	return h
+	return h, nil
 }
 
 // start begins to follow. The hub runs until stop; ctx gives values only.
@@ -359,17 +364,29 @@ func (h *hub) behind(ctx context.Context) (bool, error) {
 	return h.lagging, h.lagErr
 }
 
+// Why a socket is closed that did nothing malformed.
+var (
+	errAnothersPage = errors.New("page was made for another viewer")
+	errSearches     = errors.New("too many searches")
+)
+
+// noPage reports whether err says that there is no such page.
+func noPage(err error) bool {
+	_, invalid := errors.AsType[*timelines.InvalidError](err)
+	return invalid || errors.Is(err, rivers.ErrNotFound) || errors.Is(err, timelines.ErrNotFound)
+}
+
 // closeFor is how a socket ends when something it did failed.
 func (h *hub) closeFor(ctx context.Context, err error) (websocket.StatusCode, string) {
 	var bad *malformedError
 	switch {
 	case errors.As(err, &bad):
 		return closeMalformed, bad.why
-	case errors.Is(err, timelines.ErrSignedOut), errors.Is(err, rivers.ErrSignInNeeded), errors.Is(err, errOtherViewer):
+	case errors.Is(err, timelines.ErrSignedOut), errors.Is(err, rivers.ErrSignInNeeded), errors.Is(err, errAnothersPage):
 		return closeSignedOut, "signed out"
-	case missingPage(err), errors.Is(err, rivers.ErrForbidden), errors.Is(err, timelines.ErrBroad):
+	case noPage(err), errors.Is(err, rivers.ErrForbidden), errors.Is(err, timelines.ErrBroad):
 		return closeNoPage, "no such page"
-	case errors.Is(err, errLimited):
+	case errors.Is(err, errSearches):
 		return closeTooFast, "too many searches"
 	}
 	if ctx.Err() == nil {

@@ -9,7 +9,10 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routeLists(mux *http.ServeMux) {
+// lists are a person's own lists of those they follow.
+type lists struct{ *Server }
+
+func (s lists) routes(mux *http.ServeMux) {
 	mux.Handle("GET /lists", s.members(s.lists))
 	mux.Handle("POST /lists", s.members(s.createList))
 	mux.Handle("GET /lists/{slug}", s.page(s.list))
@@ -18,12 +21,12 @@ func (s *Server) routeLists(mux *http.ServeMux) {
 	mux.Handle("POST /lists/{slug}/delete", s.members(s.deleteList))
 }
 
-func (s *Server) lists(w http.ResponseWriter, r *request) error {
+func (s lists) lists(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.ListsPage(view.Lists{Base: s.simple(r)}))
 }
 
 // createList makes a list and leads to where its members are chosen.
-func (s *Server) createList(w http.ResponseWriter, r *request) error {
+func (s lists) createList(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -44,7 +47,7 @@ func (s *Server) createList(w http.ResponseWriter, r *request) error {
 }
 
 // list is the page of one of the viewer's lists.
-func (s *Server) list(w http.ResponseWriter, r *request) error {
+func (s lists) list(w http.ResponseWriter, r *request) error {
 	v, err := s.visit(r)
 	if err != nil {
 		return err
@@ -56,7 +59,7 @@ func (s *Server) list(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.ListPage(view.List{River: v, List: l}))
 }
 
-func (s *Server) editListPage(w http.ResponseWriter, r *request) error {
+func (s lists) editListPage(w http.ResponseWriter, r *request) error {
 	e, err := s.listEdit(r)
 	if err != nil {
 		return err
@@ -65,7 +68,7 @@ func (s *Server) editListPage(w http.ResponseWriter, r *request) error {
 }
 
 // listEdit returns the form of the address's list as it stands.
-func (s *Server) listEdit(r *request) (view.ListEdit, error) {
+func (s lists) listEdit(r *request) (view.ListEdit, error) {
 	e := view.ListEdit{Base: s.simple(r)}
 	var ok bool
 	if e.List, ok = e.Sets.List(r.PathValue("slug")); !ok {
@@ -81,7 +84,7 @@ func (s *Server) listEdit(r *request) (view.ListEdit, error) {
 	return e, nil
 }
 
-func (s *Server) editList(w http.ResponseWriter, r *request) error {
+func (s lists) editList(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -104,7 +107,7 @@ func (s *Server) editList(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, "/lists/"+slug)
 }
 
-func (s *Server) deleteList(w http.ResponseWriter, r *request) error {
+func (s lists) deleteList(w http.ResponseWriter, r *request) error {
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.DeleteList(ctx, r.viewer.AccountID, r.PathValue("slug"))
 	})
@@ -116,7 +119,7 @@ func (s *Server) deleteList(w http.ResponseWriter, r *request) error {
 
 // place says where what the account of the address posts is brought to the
 // viewer.
-func (s *Server) place(w http.ResponseWriter, r *request) error {
+func (s lists) place(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Place(ctx, r.viewer.AccountID, name, r.PostForm.Has("home"), r.PostForm["list"])

@@ -75,16 +75,16 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
 
 		DatabaseTimeout: timeout,
+		Live: func(c *hubConfig) {
+			c.sendBuffer = 8 << 10 // so that a reader who does not read is felt soon
+			if change != nil {
+				change(c)
+			}
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := s.server.hub.cfg
-	cfg.sendBuffer = 8 << 10 // so that a reader who does not read is felt soon
-	if change != nil {
-		change(&cfg)
-	}
-	s.server.hub = makeHub(cfg, s.server.hub.metric)
 	for _, start := range []func(context.Context) error{s.rivers.Start, s.tiers.Start, s.server.Start} {
 		if err := start(ctx); err != nil {
 			t.Fatal(err)

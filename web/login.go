@@ -10,17 +10,22 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routeLogin(mux *http.ServeMux) {
+// signing is signing up, in and out.
+type signing struct{ *Server }
+
+func (s signing) routes(mux *http.ServeMux) {
 	mux.Handle("GET /login", s.page(s.loginForm))
 	mux.Handle("POST /login", s.page(s.login))
 	mux.Handle("POST /logout", s.page(s.logout))
+	mux.Handle("GET /signup", s.page(s.signUpForm))
+	mux.Handle("POST /signup", s.settled(s.signUp))
 }
 
-func (s *Server) loginForm(w http.ResponseWriter, r *request) error {
+func (s signing) loginForm(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.LoginPage(s.simple(r), view.Login{Back: r.back("/")}))
 }
 
-func (s *Server) login(w http.ResponseWriter, r *request) error {
+func (s signing) login(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -33,7 +38,7 @@ func (s *Server) login(w http.ResponseWriter, r *request) error {
 }
 
 // signIn begins a session for the name and password of a form that is parsed.
-func (s *Server) signIn(r *request) (token string, form view.Login, err error) {
+func (s signing) signIn(r *request) (token string, form view.Login, err error) {
 	form = view.Login{Name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), Back: r.back("/")}
 	err = s.tryPassword(r, form.Name, func() (err error) {
 		token, _, err = s.timelines.SignIn(r.Context(), form.Name, r.PostFormValue("password"))
@@ -43,7 +48,7 @@ func (s *Server) signIn(r *request) (token string, form view.Login, err error) {
 }
 
 // signInAgain shows the sign-in form with what err, of signIn, says is wrong.
-func (s *Server) signInAgain(w http.ResponseWriter, r *request, form view.Login, err error) error {
+func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login, err error) error {
 	is := view.FormError{Field: "password", Text: r.loc.T("login.wrong")}
 	if !errors.Is(err, timelines.ErrBadCredentials) {
 		if is, err = s.wrongIn(r, err); err != nil {
@@ -58,7 +63,7 @@ func (s *Server) signInAgain(w http.ResponseWriter, r *request, form view.Login,
 }
 
 // logout ends the session, here and in every open page of it, before it answers.
-func (s *Server) logout(w http.ResponseWriter, r *request) error {
+func (s signing) logout(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) manageGroup(w http.ResponseWriter, r *request) error {
+func (s groups) manageGroup(w http.ResponseWriter, r *request) error {
 	v, err := s.manageView(r, r.PathValue("name"))
 	if err != nil {
 		return err
@@ -18,7 +18,7 @@ func (s *Server) manageGroup(w http.ResponseWriter, r *request) error {
 }
 
 // manageView reads a group's page for the viewer, who must administer it.
-func (s *Server) manageView(r *request, group string) (view.Manage, error) {
+func (s groups) manageView(r *request, group string) (view.Manage, error) {
 	ctx := r.Context()
 	v := view.Manage{Base: s.simple(r)}
 	var err error
@@ -47,7 +47,7 @@ func (s *Server) manageView(r *request, group string) (view.Manage, error) {
 // managedLists reads the lists of people. Those of readers are shown where they
 // count, and exclusions wherever there are any, since they keep people from joining
 // at every level.
-func (s *Server) managedLists(r *request, v *view.Manage) error {
+func (s groups) managedLists(r *request, v *view.Manage) error {
 	read := func(l view.ManagedList, of func(context.Context, int64, string, int) ([]timelines.Account, error)) (view.ManagedList, error) {
 		var err error
 		if l.ListPart, err = partOf(r, l.Path, l.List); err != nil {
@@ -78,7 +78,7 @@ func (s *Server) managedLists(r *request, v *view.Manage) error {
 // The lists, without people.
 
 // setGroup changes what a group says of itself.
-func (s *Server) setGroup(w http.ResponseWriter, r *request) error {
+func (s groups) setGroup(w http.ResponseWriter, r *request) error {
 	group, title, about := r.PathValue("name"), r.PostFormValue("title"), r.PostFormValue("about")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.SetGroupProfile(ctx, r.viewer.AccountID, group, title, about)
@@ -90,7 +90,7 @@ func (s *Server) setGroup(w http.ResponseWriter, r *request) error {
 }
 
 // manageAgain shows a group's page with what was wrong in one of its forms.
-func (s *Server) manageAgain(w http.ResponseWriter, r *request, group string, err error, asSent func(*view.Manage)) error {
+func (s groups) manageAgain(w http.ResponseWriter, r *request, group string, err error, asSent func(*view.Manage)) error {
 	is, err := s.wrongIn(r, err)
 	if err != nil {
 		return err

@@ -10,12 +10,12 @@ import (
 )
 
 // groupMembers lists who is in a group, to whoever may open it.
-func (s *Server) groupMembers(w http.ResponseWriter, r *request) error {
+func (s groups) groupMembers(w http.ResponseWriter, r *request) error {
 	return s.showMembers(w, r, r.URL.Query().Get("after"), view.FormError{})
 }
 
 // showMembers shows the page of members, with what was wrong with an act on it.
-func (s *Server) showMembers(w http.ResponseWriter, r *request, after string, is view.FormError) error {
+func (s groups) showMembers(w http.ResponseWriter, r *request, after string, is view.FormError) error {
 	ctx := r.Context()
 	if !inDirectory(after) {
 		return errNoPage
@@ -57,7 +57,7 @@ func (s *Server) showMembers(w http.ResponseWriter, r *request, after string, is
 
 // group returns the group of the address with its present level, or
 // timelines.ErrNotFound.
-func (s *Server) group(r *request) (timelines.Account, error) {
+func (s groups) group(r *request) (timelines.Account, error) {
 	a, err := s.rivers.Access().AccountNamed(r.Context(), r.PathValue("name"))
 	if err == nil && a.Kind != timelines.Group {
 		err = timelines.ErrNotFound
@@ -65,46 +65,46 @@ func (s *Server) group(r *request) (timelines.Account, error) {
 	return a, err
 }
 
-func (s *Server) promote(w http.ResponseWriter, r *request) error {
+func (s groups) promote(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.Promote)
 }
 
-func (s *Server) demote(w http.ResponseWriter, r *request) error {
+func (s groups) demote(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.Demote)
 }
 
-func (s *Server) block(w http.ResponseWriter, r *request) error {
+func (s groups) block(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.Block)
 }
 
-func (s *Server) unblock(w http.ResponseWriter, r *request) error {
+func (s groups) unblock(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.Unblock)
 }
 
-func (s *Server) excludeReader(w http.ResponseWriter, r *request) error {
+func (s groups) excludeReader(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.ExcludeFromGroup)
 }
 
-func (s *Server) unexcludeReader(w http.ResponseWriter, r *request) error {
+func (s groups) unexcludeReader(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.UnexcludeFromGroup)
 }
 
-func (s *Server) admitReader(w http.ResponseWriter, r *request) error {
+func (s groups) admitReader(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.AdmitToGroup)
 }
 
-func (s *Server) dismissReader(w http.ResponseWriter, r *request) error {
+func (s groups) dismissReader(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.DismissFromGroup)
 }
 
-func (s *Server) removeMember(w http.ResponseWriter, r *request) error {
+func (s groups) removeMember(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.RemoveMember)
 }
 
 // moderate does what an administrator does to the person the form names, in the
 // group of the address. The form stands on the page of members or on the
 // administrators' own.
-func (s *Server) moderate(w http.ResponseWriter, r *request,
+func (s groups) moderate(w http.ResponseWriter, r *request,
 	do func(ctx context.Context, actor int64, group, name string) (timelines.Change, error),
 ) error {
 	group := r.PathValue("name")

@@ -8,7 +8,7 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) setMode(w http.ResponseWriter, r *request) error {
+func (s settings) setMode(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}

@@ -70,7 +70,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 			}
 			// The clock is read for the first time when the entries have been decided.
 			met := false
-			s.server.view.Now = func() time.Time {
+			now := func() time.Time {
 				if !met {
 					met = true
 					c.meanwhile(bob)
@@ -79,6 +79,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 				}
 				return time.Now()
 			}
+			s.server.view = view.NewRenderer(view.Config{Access: s.rivers.Access(), Asset: s.server.static.url, Now: now})
 			page := get(s, ann, c.address)
 			if !met {
 				t.Fatal("nothing happened meanwhile")

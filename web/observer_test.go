@@ -191,22 +191,22 @@ func (w *observed) addNode() {
 		Timelines: n.store, Rivers: n.rivers, Tiers: n.tiers, Log: log,
 		URL:    "http://" + n.http.Listener.Addr().String(),
 		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
+		Live: func(cfg *hubConfig) {
+			timed := &timedRivers{riverSource: cfg.rivers, facts: w.facts}
+			w.serve[n] = timed
+			cfg.rivers, cfg.pages = timed, stampedPages{cfg.pages, w.facts}
+			cfg.staleAfter = observedStale
+			// No comparison heals what a push should have brought.
+			cfg.compareEvery = 1 << 30
+			cfg.beat = w.beat
+			if !w.lively {
+				cfg.hear = deaf
+			}
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg := n.server.hub.cfg
-	timed := &timedRivers{riverSource: cfg.rivers, facts: w.facts}
-	w.serve[n] = timed
-	cfg.rivers, cfg.pages = timed, stampedPages{cfg.pages, w.facts}
-	cfg.staleAfter = observedStale
-	// No comparison heals what a push should have brought.
-	cfg.compareEvery = 1 << 30
-	cfg.beat = w.beat
-	if !w.lively {
-		cfg.hear = deaf
-	}
-	n.server.hub = makeHub(cfg, n.server.hub.metric)
 	start := []func(context.Context) error{n.rivers.Start, n.server.Start}
 	if w.lively {
 		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.tiers, Rivers: n.rivers, Timelines: n.store, Log: log})

@@ -7,12 +7,15 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routePeople(mux *http.ServeMux) {
+// directory lists people.
+type directory struct{ *Server }
+
+func (s directory) routes(mux *http.ServeMux) {
 	mux.Handle("GET /people", s.settled(s.people))
 }
 
 // people is everybody by name, and who waits for the viewer's answer.
-func (s *Server) people(w http.ResponseWriter, r *request) error {
+func (s directory) people(w http.ResponseWriter, r *request) error {
 	v := view.People{Base: s.simple(r)}
 	var err error
 	if v.All, v.Next, err = s.directory(r, timelines.User, r.URL.Query().Get("after")); err != nil {

@@ -11,11 +11,6 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routePlaces(mux *http.ServeMux) {
-	mux.Handle("GET /p/{code}/remove", s.members(s.removeForm))
-	mux.Handle("POST /p/{code}/remove", s.members(s.removeFromGroup))
-}
-
 // moves reports whether the form changes where the post stands: it asks for other
 // places than it was opened with. Where the post has been put since by somebody else
 // is left as it is by who did not touch that part of the form.
@@ -30,7 +25,7 @@ func (r *request) moves(to []string) bool {
 
 // editPostPage is the page that changes a post: as it is, or, if something is wrong
 // with the form, as that was sent.
-func (s *Server) editPostPage(w http.ResponseWriter, r *request, is view.FormError) error {
+func (s posts) editPostPage(w http.ResponseWriter, r *request, is view.FormError) error {
 	ctx, me, code := r.Context(), r.viewer.AccountID, r.PathValue("code")
 	p := s.simple(r)
 	var err error
@@ -73,7 +68,7 @@ func (s *Server) editPostPage(w http.ResponseWriter, r *request, is view.FormErr
 
 // removeForm asks who administers a group whether a post of another's is to leave
 // it.
-func (s *Server) removeForm(w http.ResponseWriter, r *request) error {
+func (s posts) removeForm(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	e, err := s.unfolded(r, code)
 	if err != nil {
@@ -93,7 +88,7 @@ func (s *Server) removeForm(w http.ResponseWriter, r *request) error {
 
 // removeFromGroup leads to the group: the post's own page may be closed to the
 // viewer from now on.
-func (s *Server) removeFromGroup(w http.ResponseWriter, r *request) error {
+func (s posts) removeFromGroup(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}

@@ -245,7 +245,7 @@ func TestSlugsAreReserved(t *testing.T) {
 			t.Errorf("a sub-feed could be called %q", slug)
 		}
 	}
-	for act := range accountActs {
+	for act := range (accounts{}).forms() {
 		if !slices.Contains(timelines.ReservedSlugs, act) {
 			t.Errorf("a sub-feed could be called %q", act)
 		}

@@ -9,16 +9,8 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routePost(mux *http.ServeMux) {
-	mux.Handle("GET /p/{code}", s.page(s.post))
-	mux.Handle("GET /p/{code}/edit", s.members(s.editPostForm))
-	mux.Handle("POST /p/{code}/edit", s.members(s.editPost))
-	mux.Handle("POST /p/{code}/delete", s.members(s.deletePost))
-	s.routePlaces(mux)
-}
-
 // post is one post with everything on it.
-func (s *Server) post(w http.ResponseWriter, r *request) error {
+func (s posts) post(w http.ResponseWriter, r *request) error {
 	v, err := s.visit(r)
 	if err != nil {
 		return err
@@ -27,13 +19,13 @@ func (s *Server) post(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title()))
 }
 
-func (s *Server) editPostForm(w http.ResponseWriter, r *request) error {
+func (s posts) editPostForm(w http.ResponseWriter, r *request) error {
 	return s.editPostPage(w, r, view.FormError{})
 }
 
 // editPost changes what a post says and where it stands. A form need not ask for
 // all of it: what it does not name stays.
-func (s *Server) editPost(w http.ResponseWriter, r *request) error {
+func (s posts) editPost(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -60,7 +52,7 @@ func (s *Server) editPost(w http.ResponseWriter, r *request) error {
 	return s.answerEntry(w, r, c, r.back("/p/"+code))
 }
 
-func (s *Server) deletePost(w http.ResponseWriter, r *request) error {
+func (s posts) deletePost(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}

@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"net/url"
 
-	"github.com/a-h/templ"
-
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
@@ -238,7 +236,7 @@ func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is view.FormEr
 }
 
 // again shows a form with what was typed and what is wrong with it.
-func (s *Server) again(w http.ResponseWriter, r *request, is view.FormError, page templ.Component) error {
+func (s *Server) again(w http.ResponseWriter, r *request, is view.FormError, page view.Component) error {
 	status := cmp.Or(is.Status, http.StatusUnprocessableEntity)
 	sayWhen(w, status)
 	if r.wantsJSON() {

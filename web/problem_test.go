@@ -105,7 +105,7 @@ func testServer(t *testing.T) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Server{view: view.NewRenderer(nil, 1<<20, static.url), static: static, now: time.Now}
+	return &Server{view: view.NewRenderer(view.Config{Asset: static.url}), static: static, now: time.Now}
 }
 
 // TestPanicIsSurvived: a panic becomes an error page with a code that stands in

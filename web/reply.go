@@ -43,7 +43,7 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 		return writeFrame(w, gone) // no page of ours; the change is done all the same
 	}
 	n, err := s.pageOf(ctx, r.viewer, address.Path, address.Query())
-	if missingPage(err) || needsSignIn(err) {
+	if noPage(err) || needsSignIn(err) {
 		return writeFrame(w, gone) // as little
 	}
 	if err != nil {
@@ -66,12 +66,6 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 		return err
 	}
 	return writeFrame(w, frameWhole(0, c.Code, view.Version{Stamp: it.Stamp, Tag: parts.Tag}, it.Place, html))
-}
-
-// missingPage reports whether err says that there is no such page.
-func missingPage(err error) bool {
-	_, invalid := errors.AsType[*timelines.InvalidError](err)
-	return invalid || errors.Is(err, rivers.ErrNotFound) || errors.Is(err, timelines.ErrNotFound)
 }
 
 // writeFrame answers with what could have come through the socket. It names no

@@ -1,14 +1,14 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"unicode"
-
-	"github.com/a-h/templ"
 
 	"riverrun/timelines"
 	"riverrun/web/view"
@@ -213,11 +213,15 @@ func (s *Server) simple(r *request) *view.Base {
 
 func (r *request) signedIn() bool { return !r.viewer.Anonymous() }
 
+// buffers hold pages until they are whole.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
 // html answers with a page. Whoever holds a copy asks again before showing it:
 // what one may read can change at any moment.
-func (s *Server) html(w http.ResponseWriter, r *request, status int, page templ.Component) error {
-	b := templ.GetBuffer()
-	defer templ.ReleaseBuffer(b)
+func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.Component) error {
+	b := buffers.Get().(*bytes.Buffer)
+	defer buffers.Put(b)
+	b.Reset()
 	// A page that says that time is up comes after its end.
 	if err := page.Render(context.WithoutCancel(r.Context()), b); err != nil {
 		return err

@@ -61,9 +61,9 @@ func (s *Server) resume(w http.ResponseWriter, r *request) (answered bool, err e
 	if r.resumed = r.PostForm.Has(view.ResumeField); !r.resumed || r.signedIn() {
 		return false, nil
 	}
-	token, form, err := s.signIn(r)
+	token, form, err := signing{s}.signIn(r)
 	if err != nil {
-		return true, s.signInAgain(w, r, form, err)
+		return true, signing{s}.signInAgain(w, r, form, err)
 	}
 	s.keepSession(w, token)
 	session, ok := timelines.SessionOf(token)

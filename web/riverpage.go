@@ -1,9 +1,13 @@
 package web
 
 import (
+	"context"
+	"errors"
+	"net/url"
 	"time"
 
 	"riverrun/rivers"
+	"riverrun/timelines"
 	"riverrun/web/view"
 )
 
@@ -88,4 +92,29 @@ func (s *Server) nameFollows(r *request, p *view.Base) error {
 		}
 	}
 	return s.view.NameAccounts(r.Context(), p, ids)
+}
+
+// pageOf returns the river behind a page's address: the same for the page, its
+// socket and the replies to its forms. It says nothing about the right to open it.
+// Errors: rivers.ErrNotFound if no river is there, rivers.ErrSignInNeeded,
+// *timelines.InvalidError if it is a search for nothing.
+func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
+	_, n, err := s.riverAt(ctx, v, path, query)
+	return n, err
+}
+
+// riverAt is pageOf, with the page.
+func (s *Server) riverAt(ctx context.Context, v timelines.Viewer, path string, query url.Values) (view.Page, rivers.Name, error) {
+	for _, page := range view.Pages {
+		name, ok := page.At(path, query)
+		if !ok {
+			continue
+		}
+		n, err := s.rivers.Resolve(ctx, v, page.Kind, name, view.OrderOf(query))
+		if errors.Is(err, rivers.ErrNotFound) {
+			continue
+		}
+		return page, view.InMode(n, nil, query), err
+	}
+	return view.Page{}, rivers.Name{}, rivers.ErrNotFound
 }

@@ -21,7 +21,7 @@ const (
 // sight is what a page was decided with that moves no stamp of its entries.
 type sight struct {
 	// people is timelines.Sets.Sight. What becomes of it each entry says by itself (see
-	// Server.veil): a page tells nothing by it.
+	// Renderer.Tag): a page tells nothing by it.
 	people string
 	// tabs are what stands around the entries. Of an account's page: those of its
 	// sub-feeds that its viewer may open, what its header says and offers, and whether
@@ -38,7 +38,10 @@ type sight struct {
 func (of sight) differs(now sight) bool { return of.people != now.people || of.tabs != now.tabs }
 
 // A sealer finds out what pages are decided with. It is safe for concurrent use.
-type sealer struct{ view *view.Renderer }
+type sealer struct {
+	view   *view.Renderer
+	access *timelines.AccessCache
+}
 
 // sightOf returns what a page of that name is decided with now.
 func (s *sealer) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
@@ -57,7 +60,7 @@ func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 	for i, n := range names {
 		owners[i] = tabsOf(n)
 	}
-	accounts, err := s.view.Access.Accounts(ctx, owners)
+	accounts, err := s.access.Accounts(ctx, owners)
 	if err != nil {
 		return nil, err
 	}
@@ -144,4 +147,4 @@ func (s *sealer) sealed(nonce []byte, of sight) []byte {
 }
 
 // common is the number of the last change of access that concerns everybody's pages.
-func (s *sealer) common() int64 { return s.view.Access.Common() }
+func (s *sealer) common() int64 { return s.access.Common() }

@@ -10,7 +10,10 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routeSearch(mux *http.ServeMux) {
+// searches is the page of search.
+type searches struct{ *Server }
+
+func (s searches) routes(mux *http.ServeMux) {
 	mux.Handle("GET /search", s.page(s.search))
 }
 
@@ -24,7 +27,7 @@ func searcher(v timelines.Viewer, address string) string {
 
 // search is what a query finds of all the viewer may read, and the form to ask
 // again.
-func (s *Server) search(w http.ResponseWriter, r *request) error {
+func (s searches) search(w http.ResponseWriter, r *request) error {
 	page := view.Search{Text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if page.Text == "" {
 		return s.searchForm(w, r, page, http.StatusOK)
@@ -62,7 +65,7 @@ const mostAccounts = 10
 // statement to the primary store, of which the search of one page needs one at most: who
 // is called so, for a query of words alone; which names nobody has, for one with names;
 // and, where nothing was found, whether its words are too common, which adds one.
-func (s *Server) lookAround(r *request, v *view.Search) error {
+func (s searches) lookAround(r *request, v *view.Search) error {
 	q, err := timelines.ParseQuery(v.Text)
 	if err != nil {
 		return err
@@ -83,7 +86,7 @@ func (s *Server) lookAround(r *request, v *view.Search) error {
 
 // searchForm answers with the form alone, where there is no river that would find out
 // who looks.
-func (s *Server) searchForm(w http.ResponseWriter, r *request, page view.Search, status int) error {
+func (s searches) searchForm(w http.ResponseWriter, r *request, page view.Search, status int) error {
 	if err := s.settle(w, r); err != nil {
 		return err
 	}
@@ -93,7 +96,7 @@ func (s *Server) searchForm(w http.ResponseWriter, r *request, page view.Search,
 }
 
 // unknownIn returns the names in a query that no account has.
-func (s *Server) unknownIn(r *request, q timelines.Query) ([]string, error) {
+func (s searches) unknownIn(r *request, q timelines.Query) ([]string, error) {
 	names := q.Names()
 	if len(names) == 0 {
 		return nil, nil

@@ -456,7 +456,7 @@ func TestSearchIsHealed(t *testing.T) {
 // A search of somebody else's making closes, and no node minds.
 func TestSearchSocketOfNothing(t *testing.T) {
 	s := newLiveSite(t, nil)
-	if _, err := s.server.pageOf(t.Context(), timelines.Viewer{}, "/search", url.Values{}); !missingPage(err) {
+	if _, err := s.server.pageOf(t.Context(), timelines.Viewer{}, "/search", url.Values{}); !noPage(err) {
 		t.Errorf("a search for nothing: got %v, want a missing page", err)
 	}
 	if code, _ := s.server.hub.closeFor(t.Context(), errors.Join(timelines.ErrBroad)); code != closeNoPage {

@@ -53,8 +53,8 @@ type Config struct {
 	// Behind reports whether rivers that nobody has open may lack a change older than
 	// that; a page that is opened meanwhile is brought up by itself. nil: never.
 	Behind func(ctx context.Context, than time.Duration) (bool, error)
-	// PartsBytes bounds the cache of rendered parts, 0: 64 MiB.
-	PartsBytes int
+	// Live changes how open pages are followed, for tests; nil: nothing.
+	Live func(*hubConfig)
 }
 
 // DefaultDatabaseTimeout is how long a request waits for the databases where nothing is
@@ -114,14 +114,11 @@ func New(c Config) (*Server, error) {
 	if c.DatabaseTimeout == 0 {
 		c.DatabaseTimeout = DefaultDatabaseTimeout
 	}
-	if c.PartsBytes == 0 {
-		c.PartsBytes = 64 << 20
-	}
 	static, err := loadStatic()
 	if err != nil {
 		return nil, err
 	}
-	pages := view.NewRenderer(c.Rivers.Access(), c.PartsBytes, static.url)
+	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url})
 	s := &Server{
 		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, log: c.Log, url: address, ownHost: c.OwnHost,
 		ready: c.Ready, metrics: c.MetricsPage,
@@ -136,7 +133,7 @@ func New(c Config) (*Server, error) {
 		addresses:       addresses{c.TrustedProxies},
 		delay:           delay,
 		view:            pages,
-		seals:           &sealer{pages},
+		seals:           &sealer{pages, c.Rivers.Access()},
 		static:          static,
 		now:             time.Now,
 	}
@@ -145,7 +142,25 @@ func New(c Config) (*Server, error) {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
-	if s.hub, err = newHub(s, c.Metrics, c.Behind); err != nil {
+	live := hubConfig{
+		rivers: s.rivers,
+		pages:  hubSource{s.view, s.seals, s.timelines},
+		pageOf: s.pageOf,
+		// A page and its socket ask for the same search, each within the limit.
+		maySearch: func(v timelines.Viewer, address string) bool {
+			return s.limits.liveSearch.allow(searcher(v, address)) == nil
+		},
+		hear:     s.tiers.Subscribe,
+		behind:   c.Behind,
+		log:      s.log,
+		metrics:  c.Metrics,
+		origins:  []string{s.url.Host},
+		patience: s.databaseTimeout,
+	}
+	if c.Live != nil {
+		c.Live(&live)
+	}
+	if s.hub, err = newHub(live); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -162,29 +177,25 @@ func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	s.routeHealth(mux)
 	s.routeStatic(mux)
-	s.routeHome(mux)
-	s.routeEverything(mux)
-	s.routeTag(mux)
-	s.routePlain(mux)
-	s.routeSearch(mux)
-	s.routeFeedFiles(mux)
-	s.routePost(mux)
-	s.routeCompose(mux)
-	s.routeComments(mux)
-	s.routeLikes(mux)
-	s.routeFaves(mux)
-	s.routeLists(mux)
-	s.routeGroups(mux)
-	s.routePeople(mux)
-	s.routeSignUp(mux)
-	s.routeLogin(mux)
-	s.routeSettings(mux)
-	s.routeUnseen(mux)
-	s.routeFeeds(mux)
-	s.routeAccount(mux)
-	mux.Handle("GET /ws", s.page(func(w http.ResponseWriter, r *request) error {
-		return s.hub.serveWS(w, r.Request)
-	}))
+	for _, of := range []interface{ routes(mux *http.ServeMux) }{
+		riverPages{s},
+		searches{s},
+		feedFiles{s},
+		posts{s},
+		comments{s},
+		reactions{s},
+		lists{s},
+		groups{s},
+		directory{s},
+		signing{s},
+		settings{s},
+		hiding{s},
+		subfeeds{s},
+		accounts{s},
+	} {
+		of.routes(mux)
+	}
+	mux.Handle("GET /ws", s.page(s.follow))
 	mux.Handle("/", s.page(func(w http.ResponseWriter, r *request) error { return nowhere(mux, w, r) }))
 
 	guard := http.NewCrossOriginProtection()
@@ -194,6 +205,18 @@ func (s *Server) Handler() http.Handler {
 	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
 
 	return compress(s.observe(s.secure(s.misdirected(s.bound(guard.Handler(mux))))))
+}
+
+// follow serves the socket of an open page. A session that has ended gets its socket
+// closed with the code that says so: a refused handshake tells a browser's script nothing.
+func (s *Server) follow(w http.ResponseWriter, r *request) error {
+	v, err := s.viewer(r.Request)
+	ended := errors.Is(err, timelines.ErrSignedOut)
+	if err != nil && !ended {
+		return err
+	}
+	s.hub.serve(w, r.Request, v, s.addresses.key(r.Request), ended)
+	return nil
 }
 
 // slashed is the address of an account's page but for the slash at its end.

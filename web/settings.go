@@ -9,7 +9,10 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routeSettings(mux *http.ServeMux) {
+// settings is the page of a person's settings.
+type settings struct{ *Server }
+
+func (s settings) routes(mux *http.ServeMux) {
 	mux.Handle("GET /settings", s.members(s.settings))
 	mux.Handle("POST /settings", s.members(s.setProfile))
 	mux.Handle("POST /settings/home", s.members(s.setMode))
@@ -18,7 +21,7 @@ func (s *Server) routeSettings(mux *http.ServeMux) {
 	mux.Handle("POST /settings/password", s.members(s.setPassword))
 }
 
-func (s *Server) settings(w http.ResponseWriter, r *request) error {
+func (s settings) settings(w http.ResponseWriter, r *request) error {
 	v, err := s.settingsView(r)
 	if err != nil {
 		return err
@@ -27,7 +30,7 @@ func (s *Server) settings(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.SettingsPage(v))
 }
 
-func (s *Server) settingsView(r *request) (view.Settings, error) {
+func (s settings) settingsView(r *request) (view.Settings, error) {
 	ctx := r.Context()
 	v := view.Settings{Base: s.simple(r), Title: r.me.Title, About: r.me.About, Language: r.me.Language}
 	// Levels are asked of the primary store: the accounts remembered here keep
@@ -55,7 +58,7 @@ func (s *Server) settingsView(r *request) (view.Settings, error) {
 	return v, err
 }
 
-func (s *Server) setProfile(w http.ResponseWriter, r *request) error {
+func (s settings) setProfile(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -74,7 +77,7 @@ func (s *Server) setProfile(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, "/settings?saved")
 }
 
-func (s *Server) setAccess(w http.ResponseWriter, r *request) error {
+func (s settings) setAccess(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -89,7 +92,7 @@ func (s *Server) setAccess(w http.ResponseWriter, r *request) error {
 }
 
 // setWriters sets who may write directs to the viewer, or post to a group.
-func (s *Server) setWriters(w http.ResponseWriter, r *request) error {
+func (s settings) setWriters(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -102,7 +105,7 @@ func (s *Server) setWriters(w http.ResponseWriter, r *request) error {
 
 // ruled answers a form that sets a rule for the viewer, or for a group, whose
 // page of its own it leads back to.
-func (s *Server) ruled(w http.ResponseWriter, r *request, group string, err error) error {
+func (s settings) ruled(w http.ResponseWriter, r *request, group string, err error) error {
 	switch {
 	case err == nil && group == "":
 		return s.done(w, r, "/settings?saved")
@@ -111,12 +114,12 @@ func (s *Server) ruled(w http.ResponseWriter, r *request, group string, err erro
 	case group == "":
 		return s.settingsAgain(w, r, err, func(*view.Settings) {})
 	}
-	return s.manageAgain(w, r, group, err, func(*view.Manage) {})
+	return groups{s.Server}.manageAgain(w, r, group, err, func(*view.Manage) {})
 }
 
 // setPassword changes the password of who proves to know the present one. All
 // sessions end with it; this browser gets a new one.
-func (s *Server) setPassword(w http.ResponseWriter, r *request) error {
+func (s settings) setPassword(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -146,7 +149,7 @@ func (s *Server) setPassword(w http.ResponseWriter, r *request) error {
 }
 
 // settingsAgain shows the settings with what was wrong in one of their forms.
-func (s *Server) settingsAgain(w http.ResponseWriter, r *request, err error, asSent func(*view.Settings)) error {
+func (s settings) settingsAgain(w http.ResponseWriter, r *request, err error, asSent func(*view.Settings)) error {
 	is, err := s.wrongIn(r, err)
 	if err != nil {
 		return err

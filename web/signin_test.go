@@ -223,7 +223,7 @@ func TestCrowdOfSignIns(t *testing.T) {
 	s := signInSite(t, 1)
 	for _, show := range []func(*httptest.ResponseRecorder, *request) error{
 		func(w *httptest.ResponseRecorder, r *request) error {
-			return s.server.signInAgain(w, r, view.Login{Name: "anna"}, timelines.ErrBusy)
+			return signing{s.server}.signInAgain(w, r, view.Login{Name: "anna"}, timelines.ErrBusy)
 		},
 		func(w *httptest.ResponseRecorder, r *request) error {
 			s.server.fail(w, r, timelines.ErrBusy)

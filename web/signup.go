@@ -8,19 +8,14 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routeSignUp(mux *http.ServeMux) {
-	mux.Handle("GET /signup", s.page(s.signUpForm))
-	mux.Handle("POST /signup", s.settled(s.signUp))
-}
-
-func (s *Server) signUpForm(w http.ResponseWriter, r *request) error {
+func (s signing) signUpForm(w http.ResponseWriter, r *request) error {
 	if r.signedIn() {
 		return see(w, r, "/")
 	}
 	return s.html(w, r, http.StatusOK, view.SignUpPage(s.simple(r), view.SignUp{Back: r.back("/")}))
 }
 
-func (s *Server) signUp(w http.ResponseWriter, r *request) error {
+func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}

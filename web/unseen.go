@@ -10,7 +10,10 @@ import (
 
 // What a viewer does not see by their own choice: bans and hides.
 
-func (s *Server) routeUnseen(mux *http.ServeMux) {
+// hiding is what a person bans or hides.
+type hiding struct{ *Server }
+
+func (s hiding) routes(mux *http.ServeMux) {
 	mux.Handle("POST /p/{code}/hide", s.members(s.hidePost))
 	mux.Handle("POST /p/{code}/unhide", s.members(s.unhidePost))
 	mux.Handle("GET "+unseenPath, s.members(s.unseen))
@@ -20,7 +23,7 @@ func (s *Server) routeUnseen(mux *http.ServeMux) {
 
 const unseenPath = "/settings/unseen"
 
-func (s *Server) unseen(w http.ResponseWriter, r *request) error {
+func (s hiding) unseen(w http.ResponseWriter, r *request) error {
 	v, err := s.unseenView(r)
 	if err != nil {
 		return err
@@ -28,7 +31,7 @@ func (s *Server) unseen(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.HiddenPage(v))
 }
 
-func (s *Server) unseenView(r *request) (v view.Hidden, err error) {
+func (s hiding) unseenView(r *request) (v view.Hidden, err error) {
 	ctx, me := r.Context(), r.viewer.AccountID
 	v.Base = s.simple(r)
 	if v.Terms, err = s.timelines.HiddenTerms(ctx, me); err != nil {
@@ -56,7 +59,7 @@ func (s *Server) unseenView(r *request) (v view.Hidden, err error) {
 }
 
 // hiddenPosts reads the part of the hidden posts that the request asks for.
-func (s *Server) hiddenPosts(r *request, v *view.Hidden) error {
+func (s hiding) hiddenPosts(r *request, v *view.Hidden) error {
 	v.PostsAt = view.ListPart{Path: unseenPath, List: "posts", After: r.URL.Query().Get("posts")}
 	var last timelines.HiddenPost
 	if v.PostsAt.After != "" {
@@ -83,7 +86,7 @@ func (s *Server) hiddenPosts(r *request, v *view.Hidden) error {
 	return s.view.NameAccounts(r.Context(), v.Base, ids)
 }
 
-func (s *Server) hideTerm(w http.ResponseWriter, r *request) error {
+func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -106,7 +109,7 @@ func (s *Server) hideTerm(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, unseenPath)
 }
 
-func (s *Server) unhideTerm(w http.ResponseWriter, r *request) error {
+func (s hiding) unhideTerm(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
 	}
@@ -120,15 +123,15 @@ func (s *Server) unhideTerm(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, unseenPath)
 }
 
-func (s *Server) hidePost(w http.ResponseWriter, r *request) error {
+func (s hiding) hidePost(w http.ResponseWriter, r *request) error {
 	return s.setHidden(w, r, s.timelines.HidePost, "/")
 }
 
-func (s *Server) unhidePost(w http.ResponseWriter, r *request) error {
+func (s hiding) unhidePost(w http.ResponseWriter, r *request) error {
 	return s.setHidden(w, r, s.timelines.UnhidePost, "/p/"+r.PathValue("code"))
 }
 
-func (s *Server) setHidden(w http.ResponseWriter, r *request,
+func (s hiding) setHidden(w http.ResponseWriter, r *request,
 	set func(ctx context.Context, actor int64, code string) (int64, timelines.Change, error), back string,
 ) error {
 	if err := r.ParseForm(); err != nil {
@@ -146,38 +149,38 @@ func (s *Server) setHidden(w http.ResponseWriter, r *request,
 	return s.answerEntry(w, r, c, r.back(back))
 }
 
-func (s *Server) ban(w http.ResponseWriter, r *request) error {
+func (s hiding) ban(w http.ResponseWriter, r *request) error {
 	return s.setAccount(w, r, s.timelines.Ban)
 }
 
-func (s *Server) unban(w http.ResponseWriter, r *request) error {
+func (s hiding) unban(w http.ResponseWriter, r *request) error {
 	return s.setAccount(w, r, s.timelines.Unban)
 }
 
-func (s *Server) hideAccount(w http.ResponseWriter, r *request) error {
+func (s hiding) hideAccount(w http.ResponseWriter, r *request) error {
 	return s.setAccount(w, r, s.timelines.HideAccount)
 }
 
-func (s *Server) unhideAccount(w http.ResponseWriter, r *request) error {
+func (s hiding) unhideAccount(w http.ResponseWriter, r *request) error {
 	return s.setAccount(w, r, s.timelines.UnhideAccount)
 }
 
 // showBanned lets the viewer see banned people in the group of the address.
-func (s *Server) showBanned(w http.ResponseWriter, r *request) error {
+func (s hiding) showBanned(w http.ResponseWriter, r *request) error {
 	return s.setAccount(w, r, func(ctx context.Context, actor int64, group string) (timelines.Change, error) {
 		return s.timelines.ShowBanned(ctx, actor, group, true)
 	})
 }
 
 // hideBanned undoes showBanned.
-func (s *Server) hideBanned(w http.ResponseWriter, r *request) error {
+func (s hiding) hideBanned(w http.ResponseWriter, r *request) error {
 	return s.setAccount(w, r, func(ctx context.Context, actor int64, group string) (timelines.Change, error) {
 		return s.timelines.ShowBanned(ctx, actor, group, false)
 	})
 }
 
 // setAccount answers a form that needs nothing but the account of its address.
-func (s *Server) setAccount(w http.ResponseWriter, r *request,
+func (s hiding) setAccount(w http.ResponseWriter, r *request,
 	set func(ctx context.Context, actor int64, name string) (timelines.Change, error),
 ) error {
 	name := r.PathValue("name")

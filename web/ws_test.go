@@ -27,7 +27,10 @@ func TestStopSaysComeBack(t *testing.T) {
 	if err := s.server.Stop(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.server.hub = makeHub(s.server.hub.cfg, s.server.hub.metric)
+	var err error
+	if s.server.hub, err = newHub(s.server.hub.cfg); err != nil {
+		t.Fatal(err)
+	}
 	if err := s.server.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

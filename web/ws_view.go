@@ -133,7 +133,7 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 			return err
 		}
 		if name != *f.viewer {
-			return errOtherViewer
+			return errAnothersPage
 		}
 	}
 	name, err := h.cfg.pageOf(ctx, viewer, f.path, f.query)
@@ -141,8 +141,8 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 		return err
 	}
 	if name.Kind.Asked() {
-		if err := h.cfg.pages.maySearch(viewer, v.socket.address); err != nil {
-			return err
+		if may := h.cfg.maySearch; may != nil && !may(viewer, v.socket.address) {
+			return errSearches
 		}
 	}
 	var before rivers.Cursor

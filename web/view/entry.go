@@ -20,7 +20,7 @@ import (
 // viewer's own.
 type Parts struct {
 	Why, Body, Acts, Likes, Comments []byte
-	// Tag is of what they were rendered from (see Server.veil), sums are of the parts,
+	// Tag is of what they were rendered from (see Renderer.Tag), sums are of the parts,
 	// but for what time it is.
 	Tag  uint64
 	Sums [PartCount]uint64
@@ -341,6 +341,9 @@ func foldLikes(me int64, sets *timelines.Sets, likes rivers.LikesFold, shown int
 	}
 	return named, max(likes.Total-len(named), 0)
 }
+
+// A Component is a page or a part of one that has only to be written.
+type Component = templ.Component
 
 // Bytes writes a component that needs nothing from a request.
 func Bytes(c templ.Component) ([]byte, error) {

@@ -43,6 +43,9 @@ func (s sharedParts) size() int {
 	return n
 }
 
+// partsBytes bounds what is kept of rendered parts, in bytes.
+const partsBytes = 64 << 20
+
 // partsCache keeps rendered shared parts, the least recently used go first, up
 // to a number of bytes. It is safe for concurrent use.
 type partsCache struct {

@@ -24,17 +24,32 @@ type Context struct {
 // A Renderer makes entries and what pages are rendered with, for requests and sockets
 // alike. It is safe for concurrent use.
 type Renderer struct {
-	Access *timelines.AccessCache
+	access *timelines.AccessCache
 	epoch  func() int64 // of the secondary store
 	parts  *partsCache
-	// asset is the address of one of the site's own files, "" if there is no such file.
-	asset func(name string) string
-	Now   func() time.Time
+	asset  func(name string) string
+	now    func() time.Time
 }
 
-// NewRenderer returns a renderer that keeps at most so many bytes of rendered parts.
-func NewRenderer(access *timelines.AccessCache, partsBytes int, asset func(string) string) *Renderer {
-	return &Renderer{Access: access, epoch: access.Epoch, parts: newPartsCache(partsBytes), asset: asset, Now: time.Now}
+// Config is what a Renderer is made of.
+type Config struct {
+	// Access knows names, and of which epoch the secondary store is.
+	Access *timelines.AccessCache
+	// Asset returns the address of one of the site's own files, "" if there is none of
+	// that name.
+	Asset func(name string) string
+	// Now is the clock; nil: time.Now.
+	Now func() time.Time
+}
+
+// NewRenderer returns a renderer.
+func NewRenderer(c Config) *Renderer {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	return &Renderer{
+		access: c.Access, epoch: c.Access.Epoch, parts: newPartsCache(partsBytes), asset: c.Asset, now: c.Now,
+	}
 }
 
 // Entry makes the HTML of one entry: its parts, and the whole around them.
@@ -57,19 +72,19 @@ func (r *Renderer) ViewerName(ctx context.Context, v timelines.Viewer) (string, 
 	if v.Anonymous() {
 		return "", nil
 	}
-	found, err := r.Access.Accounts(ctx, []int64{v.AccountID})
+	found, err := r.access.Accounts(ctx, []int64{v.AccountID})
 	if err != nil {
 		return "", err
 	}
 	return found[v.AccountID].Name, nil
 }
 
-// NewBase returns a present without names, for an anonymous viewer unless the
+// NewBase returns a Base without names, for an anonymous viewer unless the
 // caller says more.
 func (r *Renderer) NewBase(loc *Locale) *Base {
 	return &Base{
 		Locale: loc, Sets: &timelines.Sets{}, Names: map[int64]timelines.Account{}, subfeeds: map[int64]timelines.Subfeed{},
-		Now: r.Now(), asset: r.asset,
+		Now: r.now(), asset: r.asset,
 	}
 }
 
@@ -104,7 +119,7 @@ func (r *Renderer) NameSubfeeds(ctx context.Context, p *Base, owners []int64) er
 	if len(owners) == 0 {
 		return nil
 	}
-	found, err := r.Access.Subfeeds(ctx, owners)
+	found, err := r.access.Subfeeds(ctx, owners)
 	if err != nil {
 		return err
 	}
@@ -124,7 +139,7 @@ func (r *Renderer) NameAccounts(ctx context.Context, p *Base, ids []int64) error
 	if len(ids) == 0 {
 		return nil
 	}
-	found, err := r.Access.Accounts(ctx, ids)
+	found, err := r.access.Accounts(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -143,8 +158,7 @@ func (r *Renderer) Article(p *Base, it rivers.Item) ([]byte, error) {
 	return r.entryArticle(p, it, parts)
 }
 
-// entryParts renders an entry for p. p must know the names of the item (see
-// present).
+// entryParts renders an entry for p, which must know the names of the item (see Base).
 func (r *Renderer) entryParts(p *Base, it rivers.Item) (Parts, error) {
 	e := &Entry{Base: p, Item: &it}
 	shared, err := r.shared(e)
@@ -204,7 +218,7 @@ func (r *Renderer) shared(e *Entry) (sharedParts, error) {
 // index that the viewer of the sets may open: the others are not even named. Owner 0 is
 // nobody. The gates returned are of the timelines in also, too.
 func (r *Renderer) OpenSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64, also ...int64) ([][]OpenSubfeed, timelines.Gates, error) {
-	found, err := r.Access.Subfeeds(ctx, owners)
+	found, err := r.access.Subfeeds(ctx, owners)
 	if err != nil {
 		return nil, timelines.Gates{}, err
 	}
@@ -214,7 +228,7 @@ func (r *Renderer) OpenSubfeeds(ctx context.Context, sets []*timelines.Sets, own
 			ids = append(ids, f.TimelineID)
 		}
 	}
-	gates, err := r.Access.Gates(ctx, ids)
+	gates, err := r.access.Gates(ctx, ids)
 	if err != nil {
 		return nil, timelines.Gates{}, err
 	}
@@ -259,7 +273,7 @@ func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *timeline
 	for i := range items {
 		ids = namedIn(ids, sets, &items[i])
 	}
-	names, err := r.Access.Accounts(ctx, ids)
+	names, err := r.access.Accounts(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

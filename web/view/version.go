@@ -9,7 +9,7 @@ import (
 )
 
 // A Version is all that decides how an entry looks to its viewer: its stamp, and what
-// the viewer's sets made of it (see Server.veil).
+// the viewer's sets made of it (see Renderer.Tag).
 type Version struct {
 	rivers.Stamp
 	Tag uint64 // 0: not known

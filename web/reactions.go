@@ -10,15 +10,28 @@ import (
 	"riverrun/web/view"
 )
 
-func (s *Server) routeLikes(mux *http.ServeMux) {
+// reactions are likes and faves of posts.
+type reactions struct{ *Server }
+
+func (s reactions) routes(mux *http.ServeMux) {
+	mux.Handle("POST /p/{code}/fave", s.members(s.fave))
+	mux.Handle("POST /p/{code}/unfave", s.members(s.unfave))
 	mux.Handle("GET /p/{code}/likes", s.page(s.moreLikes))
 	mux.Handle("POST /p/{code}/like", s.members(s.like))
 	mux.Handle("POST /p/{code}/unlike", s.members(s.unlike))
 }
 
+func (s reactions) fave(w http.ResponseWriter, r *request) error {
+	return s.mark(w, r, s.timelines.Fave)
+}
+
+func (s reactions) unfave(w http.ResponseWriter, r *request) error {
+	return s.mark(w, r, s.timelines.Unfave)
+}
+
 // moreLikes answers river.js with the likes line as it names that many people;
 // without river.js the address leads to the post's page, which names all it can.
-func (s *Server) moreLikes(w http.ResponseWriter, r *request) error {
+func (s reactions) moreLikes(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	if !r.wantsFragment() {
 		return see(w, r, "/p/"+code)
@@ -38,16 +51,16 @@ func (s *Server) moreLikes(w http.ResponseWriter, r *request) error {
 	return writeFragment(w, html)
 }
 
-func (s *Server) like(w http.ResponseWriter, r *request) error {
+func (s reactions) like(w http.ResponseWriter, r *request) error {
 	return s.mark(w, r, s.timelines.Like)
 }
 
-func (s *Server) unlike(w http.ResponseWriter, r *request) error {
+func (s reactions) unlike(w http.ResponseWriter, r *request) error {
 	return s.mark(w, r, s.timelines.Unlike)
 }
 
 // mark answers a form that needs nothing but the post.
-func (s *Server) mark(w http.ResponseWriter, r *request,
+func (s reactions) mark(w http.ResponseWriter, r *request,
 	set func(ctx context.Context, actor int64, code string) (timelines.Change, error),
 ) error {
 	if err := r.ParseForm(); err != nil {

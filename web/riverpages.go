@@ -1,0 +1,101 @@
+package web
+
+import (
+	"maps"
+	"net/http"
+	"slices"
+
+	"riverrun/rivers"
+	"riverrun/timelines/marks"
+	"riverrun/web/view"
+)
+
+// riverPages are the pages that show a river and little else.
+type riverPages struct{ *Server }
+
+func (s riverPages) routes(mux *http.ServeMux) {
+	for _, page := range view.Aggregates() {
+		mux.Handle("GET "+page.Path, s.page(s.aggregate))
+	}
+	mux.Handle("GET /tag/{tag}", s.page(s.tag))
+	mux.Handle("GET /{$}", s.page(s.home))
+	for _, page := range view.Pages {
+		if page.Plain {
+			mux.Handle("GET "+page.Path, s.page(s.plain))
+		}
+	}
+}
+
+// aggregate is what the viewer may read of such a page. A language that posts are
+// not told apart by has none.
+func (s riverPages) aggregate(w http.ResponseWriter, r *request) error {
+	v, err := s.visit(r)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.AggregateList(v))
+}
+
+// home is the page people read all day; to who is not signed in it says what
+// this place is.
+func (s riverPages) home(w http.ResponseWriter, r *request) error {
+	if r.viewer.Anonymous() {
+		return s.html(w, r, http.StatusOK, view.WelcomePage(s.simple(r)))
+	}
+	v, err := s.visit(r)
+	if err != nil {
+		return err
+	}
+	if err := s.nameFollows(r, v.Base); err != nil {
+		return err
+	}
+	asking := 0
+	if v.Top() {
+		asked := slices.AppendSeq([]int64{r.viewer.AccountID}, maps.Keys(v.Sets.Administers))
+		if asking, err = s.rivers.Access().Asking(r.Context(), asked); err != nil {
+			return err
+		}
+	}
+	return s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking))
+}
+
+// tag is the page of a hashtag: every post that has it, in its own text or in a
+// comment, as far as the viewer may read it. Whether anybody has used the tag is
+// not said: a page without entries is the same.
+func (s riverPages) tag(w http.ResponseWriter, r *request) error {
+	term, ok := marks.Term(r.PathValue("tag"))
+	if !ok {
+		return errNoPage
+	}
+	if term != r.PathValue("tag") {
+		// One page per tag, however it was written.
+		address := view.TagPath(term)
+		if r.URL.RawQuery != "" {
+			address += "?" + r.URL.RawQuery
+		}
+		return see(w, r, address)
+	}
+	v, err := s.visit(r)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.PlainPage(v, nil))
+}
+
+// plain answers with a page that is no more than its row says.
+func (s riverPages) plain(w http.ResponseWriter, r *request) error {
+	v, err := s.visit(r)
+	if err != nil {
+		return err
+	}
+	var c *view.Composer
+	if v.At.Compose != nil && v.Top() {
+		if err := s.nameFollows(r, v.Base); err != nil {
+			return err
+		}
+		form := v.At.Compose(v.Address())
+		c = &form
+	}
+	keepNoCopy(w, v.RiverName.Kind == rivers.Directs)
+	return s.html(w, r, http.StatusOK, view.PlainPage(v, c))
+}

@@ -1,0 +1,15 @@
+// Package view makes HTML: the pages, the entries that stand on them, and the feed files.
+//
+// Each page has a struct with all that it shows, and beside it a template that shows it.
+// The package web fills the struct and sends the page. A Base is part of every such
+// struct: it says who looks, in which language, and what everybody is called.
+//
+// A Renderer makes entries. Pages, replies to forms and frames of the socket are rendered
+// by the same functions from the same rivers.Item, so that a push cannot show what a page
+// would not. An entry has parts (Parts). Its text and its comments are the same for nearly
+// all viewers: they are rendered once and kept in a cache, under a key that holds all they
+// depend on, and nothing else of the viewer. Names are resolved when an entry is shown.
+//
+// What people wrote never becomes markup (textHTML), their addresses never become anything
+// but links, and no page loads anything from elsewhere.
+package view
