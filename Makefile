@@ -29,7 +29,7 @@ soak: postgresql
 	$(GO) test -tags soak -count 1 -v -timeout 0 ./cmd/soak -for $(FOR)
 
 generate:
-	$(GO) tool templ generate
+	$(GO) tool templ generate -include-version=false
 
 fmt: generate
 	$(GO) tool templ fmt web
