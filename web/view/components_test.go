@@ -122,7 +122,7 @@ func TestComponents(t *testing.T) {
 		"remove":    RemovePage(Removal{Base: me, Code: "x", Text: "Another’s\n\ntext", Groups: []timelines.Account{club}}),
 		"eyes":      PlainPage(river(me, rivers.Eyes, "/filter/eyes"), &toMyself),
 		"feeds":     FeedsPage(pages),
-		"feeds_new": FeedsPage(Feeds{Base: russian, Form: feedForm{Slug: "я", Title: "Я", Error: FormError{Field: "slug", Text: "Нет."}}}),
+		"feeds_new": FeedsPage(Feeds{Base: russian, Form: FeedForm{Slug: "я", Title: "Я", Error: FormError{Field: "slug", Text: "Нет."}}}),
 		"account_subfeed": AccountPage(Account{
 			River: river(me, rivers.Subfeed, "/anna/photos"), Who: me.Account(anna), Access: timelines.Protected,
 			Subfeeds: []OpenSubfeed{{photos, timelines.Protected}}, Subfeed: photos,

@@ -11,21 +11,21 @@ type Feeds struct {
 	Feeds []timelines.OwnFeed
 	Parts map[string]ListPart // of the people of the feeds, by name
 	Saved bool
-	Form  feedForm
+	Form  FeedForm
 	// wrong is wrong with the form of that act of the feed of that slug.
 	Slug, Act string
 	Error     FormError
 }
 
-// feedForm is the form for a new sub-feed, empty or as it was sent.
-type feedForm struct {
+// FeedForm is the form for a new sub-feed, empty or as it was sent.
+type FeedForm struct {
 	Slug, Title string
 	Access      timelines.Level
 	Error       FormError
 }
 
 // NewFeedForm is the form as it is offered.
-func NewFeedForm() feedForm { return feedForm{Access: timelines.Private} }
+func NewFeedForm() FeedForm { return FeedForm{Access: timelines.Private} }
 
 // wrongAt returns what is wrong with the forms of a feed.
 func (v Feeds) wrongAt(f timelines.OwnFeed, acts ...string) string {
