@@ -16,13 +16,13 @@ type accounts struct{ *Server }
 
 // forms are what is done under a name, by the last segment of the address.
 func (s accounts) forms() map[string]handler {
-	h, g := hiding{s.Server}, groups{s.Server}
+	h, g := hiding(s), groups(s)
 	return map[string]handler{
 		"subscribe":   s.subscribe,
 		"unsubscribe": s.unsubscribe,
 		"accept":      s.accept,
 		"decline":     s.decline,
-		"place":       lists{s.Server}.place,
+		"place":       lists(s).place,
 		"ban":         h.ban,
 		"unban":       h.unban,
 		"hide":        h.hideAccount,
@@ -46,7 +46,7 @@ func (s accounts) routes(mux *http.ServeMux) {
 	forms := s.forms()
 	// The pages of a group that show no river: the primary store alone decides what
 	// they show.
-	groupPages := map[string]handler{"members": groups{s.Server}.groupMembers, "manage": groups{s.Server}.manageGroup}
+	groupPages := map[string]handler{"members": groups(s).groupMembers, "manage": groups(s).manageGroup}
 	mux.Handle("GET /{name}", s.page(s.account))
 	river := s.page(s.account)
 	ofGroup := s.settled(func(w http.ResponseWriter, r *request) error {

@@ -114,7 +114,7 @@ func (s settings) ruled(w http.ResponseWriter, r *request, group string, err err
 	case group == "":
 		return s.settingsAgain(w, r, err, func(*view.Settings) {})
 	}
-	return groups{s.Server}.manageAgain(w, r, group, err, func(*view.Manage) {})
+	return groups(s).manageAgain(w, r, group, err, func(*view.Manage) {})
 }
 
 // setPassword changes the password of who proves to know the present one. All
