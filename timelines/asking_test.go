@@ -98,7 +98,7 @@ func TestMemberCount(t *testing.T) {
 	w.act(w.RemoveMember, bob, "club", "ann")
 	w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
 	count("one removed", 1)
-	// Who is counted is asked again of no group but that.
+	// Only that group is counted again.
 	w.exec(`DELETE FROM subscriptions WHERE account_id = $1`, club.ID) // behind the node's back
 	w.must(second(w.Ban(t.Context(), bob.ID, "ann")))
 	w.subscribe(w.user("flo"), "bob")

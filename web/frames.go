@@ -75,7 +75,7 @@ type subscribeFrame struct {
 	viewer *string
 	// river is the id the page was rendered from, 0 if it shows nothing yet.
 	river int64
-	// sight is the page's: see Server.seal.
+	// sight is the page's: see sealer.seal.
 	sight string
 	// entries are the shown entries' versions by the posts' codes.
 	entries map[string]view.Version

@@ -20,7 +20,7 @@ import (
 
 // A socket is one open page's connection. Others leave notes in it (offer,
 // front, resync, end) and never wait for it; its writer goroutine, which alone
-// knows what the page shows (see view), works them off. So what is still to be
+// knows what the page shows (see shownPage), works them off. So what is still to be
 // sent is bounded by how many posts there are, not by how slow the reader is.
 type socket struct {
 	hub    *hub

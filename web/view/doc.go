@@ -10,6 +10,6 @@
 // all viewers: they are rendered once and kept in a cache, under a key that holds all they
 // depend on, and nothing else of the viewer. Names are resolved when an entry is shown.
 //
-// What people wrote never becomes markup (textHTML), their addresses never become anything
-// but links, and no page loads anything from elsewhere.
+// People's text never becomes markup (textHTML), people's addresses only ever become links,
+// and no page loads anything from elsewhere.
 package view

@@ -20,7 +20,7 @@ import (
 // viewer's own.
 type Parts struct {
 	Why, Body, Acts, Likes, Comments []byte
-	// Tag is of what they were rendered from (see Renderer.Tag), sums are of the parts,
+	// Tag is of what they were rendered from (see Renderer.Tag), Sums are of the parts,
 	// but for what time it is.
 	Tag  uint64
 	Sums [PartCount]uint64

@@ -77,7 +77,7 @@ func (e *Entry) itemBy(base string, it FeedItem, author, created, edited int64) 
 		it.authorPage = base + "/" + a.Name
 	}
 	it.Page = base + it.Page
-	// What people wrote is escaped: such an attribute is ours.
+	// People's text is escaped, so every such attribute is ours.
 	it.HTML = strings.ReplaceAll(it.HTML, ` href="/`, ` href="`+base+`/`)
 	it.published = time.UnixMicro(created).UTC()
 	it.updated = time.UnixMicro(max(created, edited)).UTC()

@@ -12,11 +12,11 @@ import (
 // stands with its route in a file of its own.
 type Page struct {
 	Kind rivers.Kind
-	// Path is its address. What stands there for the segments in braces names the
-	// river, or the parameter by of the query does.
+	// Path is its address. The segments in braces name the river, or the query's
+	// parameter By does.
 	Path, By string
-	// Title is what it is called, and empty what stands in place of entries: keys of
-	// the catalogues, which may use the slots of present.text. A page that has more to
+	// Title is what it is called, and Empty what stands in place of entries: keys of
+	// the catalogues, which may use the slots of Base.text. A page that has more to
 	// say says it itself.
 	Title, Empty string
 	// Unfed: it has no feed file. A reader that asks each hour, for ever, is no search.

@@ -199,7 +199,7 @@ func (r *Renderer) shared(e *Entry) (sharedParts, error) {
 	if found, ok := r.parts.get(key, e.named()); ok {
 		return found, nil
 	}
-	// What is rendered here is kept for others: it gets no viewer to look at.
+	// The cache keeps this for other viewers, so it is rendered without one.
 	open := e.withoutViewer()
 	body, err := Bytes(entryBody(open))
 	if err != nil {
@@ -333,9 +333,10 @@ func (r *Renderer) Tag(it *rivers.Item, sets *timelines.Sets, names map[int64]ti
 	case it.CrowdFolded():
 		b = append(b, sets.Sight()...) // of some of them nobody knows here
 	case it.LikersFolded():
-		// Nor of all of these. Of bans by others nothing is told all the same: who writes a
-		// thousand comments beneath one post would hear of each. Likes of comments that
-		// are unfolded there may be counted which somebody's ban has hidden since.
+		// The likers of these are not all known here either. The tag still leaves out the
+		// bans by others: otherwise an author of a thousand comments on one post would
+		// notice each of them. So unfolded comments may count likes of somebody who has
+		// banned the viewer since.
 		for _, id := range slices.Sorted(maps.Keys(sets.Bans)) {
 			add(id)
 		}
