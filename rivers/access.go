@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // Two of 004's four checks: nobody can name another one's page (Resolve, admit),
@@ -118,10 +119,10 @@ func (s *Store) myList(ctx context.Context, v timelines.Viewer, slug string) (ti
 // mayOpen is the first of 004's checks: may this viewer open the page at all?
 // No river is made before it says yes. It costs no statement when the gates are
 // cached.
-func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error {
+func (s *Store) mayOpen(ctx context.Context, n Name, sets *access.Sets) error {
 	switch specs[n.Kind].page {
 	case ofMyList:
-		if !sets.Owns(n.TheirID) {
+		if !sets.OwnsList(n.TheirID) {
 			return ErrNotFound
 		}
 		return nil
@@ -139,11 +140,11 @@ func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error
 	if !ok {
 		return ErrNotFound
 	}
-	gates, err := s.access.Gates(ctx, []int64{a.FeedID})
+	gates, err := s.access.Levels(ctx, []int64{a.FeedID})
 	if err != nil {
 		return err
 	}
-	if !gates.Opens(sets, a.FeedID) || sets.Apart(a.ID) {
+	if !gates.Opens(sets, a.FeedID) || sets.BlockedBetween(a.ID) {
 		return fmt.Errorf("%s of %s: %w", n.Kind, a.Name, ErrForbidden)
 	}
 	return nil
@@ -152,11 +153,11 @@ func (s *Store) mayOpen(ctx context.Context, n Name, sets *timelines.Sets) error
 // admit brings the access cache to the clock a deciding statement returned,
 // checks that the viewer is still signed in and may open the page, and returns
 // the sets to decide with.
-func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock timelines.Clock) (*timelines.Sets, error) {
+func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock timelines.Clock) (*access.Sets, error) {
 	if err := s.access.Advance(ctx, clock); err != nil {
 		return nil, err
 	}
-	if err := s.access.Still(ctx, v); err != nil {
+	if err := s.access.CheckSession(ctx, v); err != nil {
 		return nil, err
 	}
 	if n.UserID != v.AccountID {
@@ -208,7 +209,7 @@ func (s *Store) OpenToAll(ctx context.Context, n Name, items []Item) (bool, erro
 		if len(items) == 0 {
 			return false, nil
 		}
-		gates, err := s.access.Gates(ctx, items[0].Fold.Decisive)
+		gates, err := s.access.Levels(ctx, items[0].Fold.Decisive)
 		return err == nil && gates.OpensAny(nobody, items[0].Fold.Decisive), err
 	}
 	err = s.mayOpen(ctx, n, nobody)
@@ -221,7 +222,7 @@ func (s *Store) OpenToAll(ctx context.Context, n Name, items []Item) (bool, erro
 // mayOpenSubfeed is mayOpen of a sub-feed's page, whose own gate decides whatever
 // the feed's says: a photo album may be open where the diary is closed. A private
 // one is unknown to whom it does not admit.
-func (s *Store) mayOpenSubfeed(ctx context.Context, n Name, sets *timelines.Sets) error {
+func (s *Store) mayOpenSubfeed(ctx context.Context, n Name, sets *access.Sets) error {
 	all, err := s.access.Subfeeds(ctx, []int64{n.TheirID})
 	if err != nil {
 		return err
@@ -231,14 +232,14 @@ func (s *Store) mayOpenSubfeed(ctx context.Context, n Name, sets *timelines.Sets
 	if i < 0 {
 		return ErrNotFound
 	}
-	gates, err := s.access.Gates(ctx, []int64{list[i].TimelineID})
+	gates, err := s.access.Levels(ctx, []int64{list[i].TimelineID})
 	if err != nil {
 		return err
 	}
 	switch {
-	case gates.Opens(sets, list[i].TimelineID) && !sets.Apart(n.TheirID):
+	case gates.Opens(sets, list[i].TimelineID) && !sets.BlockedBetween(n.TheirID):
 		return nil
-	case gates.Level(list[i].TimelineID) == timelines.Private:
+	case gates.Of(list[i].TimelineID) == timelines.Private:
 		return ErrNotFound
 	}
 	return fmt.Errorf("%s %s of account %d: %w", n.Kind, n.Term, n.TheirID, ErrForbidden)

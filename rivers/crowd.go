@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // A fold keeps the ids of MaxPeople likers and of as many commenters, and as many
@@ -40,7 +41,7 @@ func (f *Fold) leavesOpen(t timelines.Timeline, people int) bool {
 
 // askCrowd asks the primary store about those timelines of these entries, open to
 // who looks, of which the folds cannot tell: one statement, or none.
-func (s *Store) askCrowd(ctx context.Context, all []undecided, folds map[int64]*Fold, gates timelines.Gates) (crowd, error) {
+func (s *Store) askCrowd(ctx context.Context, all []undecided, folds map[int64]*Fold, gates access.Levels) (crowd, error) {
 	ask := map[timelines.Hold]struct{}{}
 	for _, u := range all {
 		for _, e := range u.entries {
@@ -68,8 +69,8 @@ func (s *Store) askCrowd(ctx context.Context, all []undecided, folds map[int64]*
 // neither is anybody called by whom they do not see, nor does a tag's page tell what
 // stands behind a placeholder; and nothing is anywhere by the comments of whom the
 // viewer hides.
-func (f *Fold) bears(t timelines.Timeline, sets *timelines.Sets, veil timelines.Veil, beyond crowd) bool {
-	heard := func(author int64) bool { return !veil.Hides(author) && !hides(sets, author) }
+func (f *Fold) bears(t timelines.Timeline, sets *access.Sets, veil access.HiddenUsers, beyond crowd) bool {
+	heard := func(author int64) bool { return !veil.Has(author) && !hides(sets, author) }
 	held, stands := beyond[timelines.Hold{PostID: f.PostID, TimelineID: t.ID}]
 	if timelines.IsBase(t.Kind) {
 		return slices.Contains(f.Decisive, t.ID)

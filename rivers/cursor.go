@@ -76,9 +76,9 @@ func (s *Store) reads(ctx context.Context, v timelines.Viewer, post int64) (ok b
 		if err != nil {
 			return false, err
 		}
-		gates, err := s.access.Gates(ctx, f.Decisive)
+		gates, err := s.access.Levels(ctx, f.Decisive)
 		return err == nil && !f.Deleted && gates.OpensAny(sets, f.Decisive) &&
-			!gates.Veil(sets, f.Decisive).Hides(f.Text.Author), err
+			!gates.Hidden(sets, f.Decisive).Has(f.Text.Author), err
 	}
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
 		ok, err = sn.MayRead(ctx, v.AccountID, post)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // decide turns stored entries into what this viewer may see, in memory: the
@@ -13,7 +14,7 @@ import (
 // the destinations that may be named, the viewer's hides. It is the third and fourth of 004's checks,
 // made anew at each render. newer: what was decided is of later than the statement
 // that returned raw (see held).
-func (s *Store) decide(ctx context.Context, n Name, sets *timelines.Sets, raw []rawEntry) (items []Item, newer bool, err error) {
+func (s *Store) decide(ctx context.Context, n Name, sets *access.Sets, raw []rawEntry) (items []Item, newer bool, err error) {
 	newer, err = s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, func(_, _ int, it Item, shown bool) {
 		if shown {
 			items = append(items, it)
@@ -25,7 +26,7 @@ func (s *Store) decide(ctx context.Context, n Name, sets *timelines.Sets, raw []
 // undecided are entries of one river and what decides them.
 type undecided struct {
 	name    Name
-	sets    *timelines.Sets
+	sets    *access.Sets
 	entries []rawEntry
 }
 
@@ -78,7 +79,7 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 	for id := range ids {
 		list = append(list, id)
 	}
-	gates, err := s.access.Gates(ctx, list)
+	gates, err := s.access.Levels(ctx, list)
 	if err != nil {
 		return false, err
 	}
@@ -111,7 +112,7 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 		newer = newer || f.Version != full[post]
 	}
 	if len(fulls) > 0 {
-		if gates, err = s.access.Gates(ctx, list); err != nil {
+		if gates, err = s.access.Levels(ctx, list); err != nil {
 			return false, err
 		}
 	}
@@ -124,7 +125,7 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 		for j, e := range u.entries {
 			it, shown := decideOne(u.name, u.sets, gates, beyond, e, folds[e.PostID])
 			if shown && sp.mentions {
-				it.unfoldMentions(fulls[e.PostID], gates.Veil(u.sets, it.Fold.Decisive), u.sets)
+				it.unfoldMentions(fulls[e.PostID], gates.Hidden(u.sets, it.Fold.Decisive), u.sets)
 			}
 			if shown && sp.full {
 				// Nothing is left open here: it stands in the post's own timeline.
@@ -145,7 +146,7 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 // titles returns the sub-feeds among some timelines, whoever may know of them. What they
 // are called is of the decision's moment as all else is: their owners may close them and
 // give them another title then.
-func (s *Store) titles(ctx context.Context, gates timelines.Gates) (map[int64]timelines.Subfeed, error) {
+func (s *Store) titles(ctx context.Context, gates access.Levels) (map[int64]timelines.Subfeed, error) {
 	var owners []int64
 	for t := range gates.Timelines() {
 		if t.Kind == timelines.KindSubfeed {
@@ -170,7 +171,7 @@ func (s *Store) titles(ctx context.Context, gates timelines.Gates) (map[int64]ti
 
 // decideOne decides one entry, by the fold and, as far as that leaves open where the
 // post stands, by the crowd.
-func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, beyond crowd, e rawEntry, f *Fold) (Item, bool) {
+func decideOne(n Name, sets *access.Sets, gates access.Levels, beyond crowd, e rawEntry, f *Fold) (Item, bool) {
 	sp := specs[n.Kind]
 	it := Item{
 		PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f,
@@ -183,8 +184,8 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, beyond crowd
 	if e.Deleted || f.Deleted || !gates.OpensAny(sets, f.Decisive) {
 		return it, false
 	}
-	veil := gates.Veil(sets, f.Decisive)
-	if veil.Hides(f.Text.Author) || sp.asked && !finds(n, sets, veil, e, f) {
+	veil := gates.Hidden(sets, f.Decisive)
+	if veil.Has(f.Text.Author) || sp.asked && !finds(n, sets, veil, e, f) {
 		return it, false
 	}
 	for _, id := range e.Overlay.Timelines {
@@ -192,10 +193,10 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, beyond crowd
 		if !ok || !gates.Opens(sets, id) || !f.bears(t, sets, veil, beyond) {
 			continue
 		}
-		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.Account() && hides(sets, t.TheirID)) {
+		if doing(t) && (veil.Has(t.TheirID) || t.TheirID != n.Account() && hides(sets, t.TheirID)) {
 			continue
 		}
-		if sp.asked && sets.Apart(t.TheirID) {
+		if sp.asked && sets.BlockedBetween(t.TheirID) {
 			continue // that page is closed to the viewer
 		}
 		it.Why = append(it.Why, t)
@@ -212,15 +213,12 @@ func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, beyond crowd
 	return it, true
 }
 
-func hides(sets *timelines.Sets, account int64) bool {
-	_, ok := sets.Hides.Accounts[account]
-	return ok
-}
+func hides(sets *access.Sets, account int64) bool { return sets.Hides.Accounts.Has(account) }
 
 // Hide is which of the viewer's hides keeps a post from a page.
 type Hide struct {
 	Cause HideCause
-	Term  timelines.Term // what it speaks of, if that is the cause
+	Term  access.Term // what it speaks of, if that is the cause
 }
 
 // HideCause is what a viewer hides of a post.
@@ -237,11 +235,11 @@ const (
 
 // hideOf decides whether and why the viewer hides a post. One's own posts are never
 // hidden, and on a hidden account's own page that account is not.
-func hideOf(n Name, sets *timelines.Sets, it *Item) Hide {
-	if sets.Sight() == "" || it.Fold.Text.Author == sets.AccountID {
+func hideOf(n Name, sets *access.Sets, it *Item) Hide {
+	if sets.Fingerprint() == "" || it.Fold.Text.Author == sets.AccountID {
 		return Hide{}
 	}
-	if _, ok := sets.Hides.Posts[it.PostID]; ok {
+	if sets.Hides.Posts.Has(it.PostID) {
 		return Hide{Cause: HiddenPost}
 	}
 	if author := it.Fold.Text.Author; author != n.Account() && hides(sets, author) {
@@ -253,7 +251,7 @@ func hideOf(n Name, sets *timelines.Sets, it *Item) Hide {
 	if len(it.To) > 0 && !slices.ContainsFunc(it.To, elsewhere) {
 		return Hide{Cause: HiddenGroups}
 	}
-	if t := sets.Hides.Spoken(it.Fold.Text.Body); t != nil {
+	if t := sets.Hides.Match(it.Fold.Text.Body); t != nil {
 		return Hide{Cause: HiddenTerm, Term: t}
 	}
 	return Hide{}
@@ -268,14 +266,14 @@ func doing(t timelines.Timeline) bool {
 // veiled returns those people in the fold whom the veil hides, in order. It tells
 // nobody else: what is rendered for one viewer serves all from whom the same
 // people are hidden here.
-func (f *Fold) veiled(veil timelines.Veil) []int64 {
+func (f *Fold) veiled(veil access.HiddenUsers) []int64 {
 	if veil.None() {
 		return nil
 	}
 	var found []int64
 	add := func(ids ...int64) {
 		for _, id := range ids {
-			if veil.Hides(id) {
+			if veil.Has(id) {
 				found = append(found, id)
 			}
 		}
@@ -294,7 +292,7 @@ func (f *Fold) veiled(veil timelines.Veil) []int64 {
 
 // destinations are the post's decisive timelines this viewer may know of. Who
 // takes part in a direct post knows all who do.
-func destinations(sets *timelines.Sets, gates timelines.Gates, f *Fold) []timelines.Timeline {
+func destinations(sets *access.Sets, gates access.Levels, f *Fold) []timelines.Timeline {
 	party := false
 	for _, id := range f.Decisive {
 		if t, ok := gates.Timeline(id); ok && t.Kind == timelines.KindDirects && gates.Opens(sets, id) {

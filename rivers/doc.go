@@ -8,7 +8,7 @@
 //     floor; Check says so.
 //   - R2: per (river, post) the stamp never goes back.
 //   - R4: a page is decided, entry by entry, at the moment it is read, with access
-//     sets that know every narrowing acknowledged before (timelines.AccessCache).
+//     sets that know every narrowing acknowledged before (access.Cache).
 //     What is stored is never decided: folds are the same for all.
 //   - R5: no holes above a river's floor.
 //   - R7: the whole store may be lost at any moment and costs only time.

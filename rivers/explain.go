@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // Explanation says whether and why one viewer sees one post, for operators. All of
@@ -102,7 +103,7 @@ func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explan
 	return x, err
 }
 
-func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanation, sets *timelines.Sets) error {
+func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanation, sets *access.Sets) error {
 	var looks timelines.Looks
 	looks.Add(x.PostID, sets.AccountID)
 	states, contents, err := sn.StatesAndContents(ctx, []int64{x.PostID}, looks, s.foldDepth())
@@ -118,17 +119,16 @@ func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanat
 	if x.Deleted {
 		return nil
 	}
-	gates, err := s.access.Gates(ctx, f.Decisive)
+	gates, err := s.access.Levels(ctx, f.Decisive)
 	if err != nil {
 		return err
 	}
 	for _, id := range f.Decisive {
 		if t, ok := gates.Timeline(id); ok {
-			_, out := sets.Excluded[id]
-			x.Grants = append(x.Grants, Grant{Timeline: t, Level: gates.Level(id), Opens: gates.Opens(sets, id), LeftOut: out})
+			x.Grants = append(x.Grants, Grant{Timeline: t, Level: gates.Of(id), Opens: gates.Opens(sets, id), LeftOut: sets.Excluded.Has(id)})
 		}
 	}
-	x.Banned = gates.Veil(sets, f.Decisive).Hides(x.Author)
+	x.Banned = gates.Hidden(sets, f.Decisive).Has(x.Author)
 	own := Name{UserID: sets.AccountID, Kind: Post, TheirID: x.PostID, Order: Fresh}
 	it, sees := decideOne(own, sets, gates, nil, rawEntry{PostID: x.PostID}, f)
 	if x.Sees = sees; sees {
@@ -178,7 +178,7 @@ func (s *Store) standings(ctx context.Context, post, viewer int64) ([]Standing, 
 }
 
 // usualPages are those where one would look for a post.
-func usualPages(sets *timelines.Sets, gates timelines.Gates, f *Fold) []Name {
+func usualPages(sets *access.Sets, gates access.Levels, f *Fold) []Name {
 	pages := []Name{{Kind: Everything}, {Kind: Post, TheirID: f.PostID}}
 	if sets.AccountID != 0 {
 		pages = append(pages, Name{Kind: Home}, Name{Kind: Discussions}, Name{Kind: Directs}, Name{Kind: Faves})
@@ -205,7 +205,7 @@ func usualPages(sets *timelines.Sets, gates timelines.Gates, f *Fold) []Name {
 
 // explainOne decides the post in one river as it would stand in it if that were
 // built now.
-func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Standing, sets *timelines.Sets,
+func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Standing, sets *access.Sets,
 	st *timelines.PostState, f *Fold,
 ) error {
 	at.Expected = st.Version
@@ -245,7 +245,7 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 		e = askedEntryOf(at.Name, at.River, found[0], st)
 	}
 	ids := slices.Concat(f.Decisive, e.Overlay.Timelines)
-	gates, err := s.access.Gates(ctx, ids)
+	gates, err := s.access.Levels(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -264,7 +264,7 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 		at.Cause = Unreadable
 	case e.Deleted:
 		at.Cause = Unheld
-	case gates.Veil(sets, f.Decisive).Hides(f.Text.Author):
+	case gates.Hidden(sets, f.Decisive).Has(f.Text.Author):
 		at.Cause = Banned
 	case it.Hidden:
 		at.Cause, at.Hide = Hidden, hideOf(at.Name, sets, &it)

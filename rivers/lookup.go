@@ -108,7 +108,7 @@ func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byT
 	for _, t := range touched {
 		ids = append(ids, t.Timelines...)
 	}
-	gates, err := s.access.Gates(ctx, ids)
+	gates, err := s.access.Levels(ctx, ids)
 	if err != nil {
 		return byTimeline, byActor, err
 	}

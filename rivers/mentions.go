@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // maxMentions is how many comments that mention the viewer are unfolded under one post,
@@ -24,12 +25,12 @@ func (f *Fold) folds() bool { return f.Comments.Total > len(f.Comments.Shown) }
 //
 // Rejected: to keep the comments with mentions in each fold. All rivers that hold the post
 // would carry them, for a page that few have open, and only up to some number.
-func (it *Item) unfoldMentions(full *Fold, veil timelines.Veil, sets *timelines.Sets) {
+func (it *Item) unfoldMentions(full *Fold, veil access.HiddenUsers, sets *access.Sets) {
 	if full == nil || full.Version != it.Fold.Version {
 		return
 	}
 	mentions := func(c *Comment) bool {
-		return !veil.Hides(c.Author) && !hides(sets, c.Author) &&
+		return !veil.Has(c.Author) && !hides(sets, c.Author) &&
 			slices.ContainsFunc(it.Why, func(t timelines.Timeline) bool { return slices.Contains(c.Marks, t.ID) })
 	}
 	all := full.Comments.Shown

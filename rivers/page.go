@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/timelines/mutants"
 )
 
@@ -113,7 +114,7 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 // that does not stand is built first, as for a visit, and an entry below its
 // floor is found too: the page that asks shows it. ErrNotFound if the river does
 // not hold the post or may not be opened.
-func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID int64) (*Item, *timelines.Sets, error) {
+func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID int64) (*Item, *access.Sets, error) {
 	watch := []Watch{{Viewer: v, Name: n}}
 	for range 5 {
 		if err := s.catchUpSearch(ctx, n); err != nil {
@@ -153,7 +154,7 @@ func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID in
 // Unfold returns one post with all its comments, decided for the viewer;
 // ErrNotFound if there is none the viewer may read. It is of no river: Liked, Faved
 // and the stamp's entry version, which rivers keep, are not set.
-func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*Item, *timelines.Sets, error) {
+func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*Item, *access.Sets, error) {
 	id, err := s.postID(ctx, code)
 	if err != nil {
 		return nil, nil, notFound(err)
@@ -170,7 +171,7 @@ func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*I
 
 // unfoldOnce is Unfold of the post of that name, and reports whether what it decided
 // holds.
-func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *Item, _ *timelines.Sets, held bool, err error) {
+func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *Item, _ *access.Sets, held bool, err error) {
 	loads := s.loads()
 	// The clock is read before the fold's stamp: a narrowing acknowledged before
 	// either is known to both.

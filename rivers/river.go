@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // Order is what a river is sorted by, newest first.
@@ -86,7 +87,7 @@ type Page struct {
 	// change that was acknowledged before.
 	Began time.Time
 	// Sets are the access sets the page was decided with, At is when.
-	Sets *timelines.Sets
+	Sets *access.Sets
 	At   Moment
 }
 

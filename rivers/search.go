@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // A search is a river of no timelines: its entries are what a query finds in the
@@ -135,12 +136,12 @@ func askedEntryOf(n Name, river int64, found map[int64]timelines.Match, st *time
 // still so, and somebody wrote it whom the viewer sees. As nothing is on a page
 // because of what somebody hidden did, nothing is found by what they wrote beneath
 // others' posts.
-func finds(n Name, sets *timelines.Sets, veil timelines.Veil, e rawEntry, f *Fold) bool {
+func finds(n Name, sets *access.Sets, veil access.HiddenUsers, e rawEntry, f *Fold) bool {
 	if e.Version < f.Version {
 		return false
 	}
 	return slices.ContainsFunc(e.Overlay.Authors, func(id int64) bool {
-		return !veil.Hides(id) && (id == f.Text.Author || !hides(sets, id))
+		return !veil.Has(id) && (id == f.Text.Author || !hides(sets, id))
 	})
 }
 

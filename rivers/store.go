@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/timelines/mutants"
 )
 
@@ -24,7 +25,7 @@ import (
 type Store struct {
 	db      *pgxpool.Pool
 	primary *timelines.Store
-	access  *timelines.AccessCache
+	access  *access.Cache
 	opts    Options
 	log     *slog.Logger
 	node    string
@@ -112,7 +113,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 	s := &Store{
 		db:      db,
 		primary: primary,
-		access:  timelines.NewAccessCache(primary),
+		access:  access.New(primary),
 		opts:    opts,
 		log:     log,
 		node:    fmt.Sprintf("%016x", newID()),
@@ -147,7 +148,7 @@ func (s *Store) Stop(ctx context.Context) error {
 }
 
 // Access is this node's cache of what decides who sees what.
-func (s *Store) Access() *timelines.AccessCache { return s.access }
+func (s *Store) Access() *access.Cache { return s.access }
 
 // Node is this process's name among leases and on the bus.
 func (s *Store) Node() string { return s.node }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // Visit returns a page of a river, building the river on its first visit and
@@ -128,7 +129,7 @@ func (r *visit) behind(raw rawPage) bool {
 
 // take adds to the page what its viewer may see of what was read, and reports
 // whether the page is full, or all there is for now.
-func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets, loads uint64) (full bool, err error) {
+func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads uint64) (full bool, err error) {
 	r.page.River, r.page.Sets, r.clock = raw.river, sets, raw.clock
 	items, newer, err := r.store.decide(ctx, r.name, sets, raw.entries)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // Watch is a page open in a browser: who looks at which river, and which
@@ -39,7 +40,7 @@ type Seen struct {
 	// it held and does not, or that the viewer may not see.
 	Items []Item
 	Gone  []Gone
-	Sets  *timelines.Sets
+	Sets  *access.Sets
 	// Began is when the statement was sent that the decision begins with.
 	Began time.Time
 }

@@ -9,6 +9,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // An explanation says of each page what the page says, and why.
@@ -77,7 +78,7 @@ func TestExplain(t *testing.T) {
 	w.act(n, func(ctx context.Context) (timelines.Change, error) {
 		return n.store.HideTerm(ctx, ann.AccountID, "From  Bob")
 	})
-	term := rivers.Hide{Cause: rivers.HiddenTerm, Term: timelines.Term{"from", "bob"}}
+	term := rivers.Hide{Cause: rivers.HiddenTerm, Term: access.Term{"from", "bob"}}
 	if x, st := of(ann), at(ann, rivers.User); !reflect.DeepEqual(x.Hide, term) || st.Cause != rivers.Hidden || !reflect.DeepEqual(st.Hide, term) {
 		t.Errorf("its words hidden: %+v, on bob's page %+v", x.Hide, st)
 	}

@@ -9,17 +9,19 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Kinds of rows of the access log: what a node forgets.
+// Kinds of Invalidation.
 const (
-	logSession = "session" // a session, by TokenHash
-	logViewer  = "viewer"  // the access sets of AccountID
-	logLevel   = "level"   // the level of TimelineID
-	logAccount = "account" // name, title, language and sub-feeds of AccountID
-	logMembers = "members" // how many follow AccountID, or ask to
+	InvalidSession = "session" // the session of TokenHash
+	InvalidSets    = "viewer"  // the access sets of AccountID
+	InvalidLevel   = "level"   // the level of TimelineID
+	InvalidAccount = "account" // name, title, language and sub-feeds of AccountID
+	InvalidCounts  = "members" // how many follow AccountID, or ask to
 )
 
-// forget is a row of the access log.
-type forget struct {
+// Invalidation is a row of the access log: something that each node drops from what it
+// remembers.
+type Invalidation struct {
+	N          int64 // of the access clock
 	Kind       string
 	AccountID  int64
 	TimelineID int64
@@ -35,7 +37,7 @@ type forget struct {
 // the effects of all numbers up to n. Drawn earlier, a number could be
 // acknowledged while a lower one is not yet visible, and a node that took the
 // higher for its label would never read the lower's rows.
-func tickTx(ctx context.Context, tx pgx.Tx, rows ...forget) (int64, error) {
+func tickTx(ctx context.Context, tx pgx.Tx, rows ...Invalidation) (int64, error) {
 	const query = `
 		WITH tick AS (
 			UPDATE access_clock SET n = n + 1 RETURNING n
@@ -79,6 +81,20 @@ func readClockTx(ctx context.Context, tx pgx.Tx) (n int64, err error) {
 		return 0, fmt.Errorf("read access clock: %w", err)
 	}
 	return n, nil
+}
+
+// AccessClock returns the last number drawn from the primary store's clock, and
+// the name of that store: system identifier, recovery timeline and database. A
+// store restored from a copy has another name.
+func (s *Store) AccessClock(ctx context.Context) (n int64, primaryID string, err error) {
+	const query = `
+		SELECT c.n, concat_ws('/', s.system_identifier, p.timeline_id, d.oid)
+		FROM access_clock c, pg_control_system() s, pg_control_checkpoint() p, pg_database d
+		WHERE d.datname = current_database()`
+	if err := s.pool.QueryRow(ctx, query).Scan(&n, &primaryID); err != nil {
+		return 0, "", fmt.Errorf("read access clock: %w", err)
+	}
+	return n, primaryID, nil
 }
 
 // TrimAccessLog removes rows older than olderThan and returns how many. A node
@@ -125,7 +141,7 @@ func (s *Store) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (in
 		if err := s.announceTx(ctx, tx, replacements(c.Replace)...); err != nil {
 			return Change{}, err
 		}
-		c.Clock, err = tickTx(ctx, tx, forget{Kind: logLevel, TimelineID: feed})
+		c.Clock, err = tickTx(ctx, tx, Invalidation{Kind: InvalidLevel, TimelineID: feed})
 		return c, err
 	})
 }

@@ -48,7 +48,7 @@ func TestSetAccess(t *testing.T) {
 		c := w.setAccess(bob, tc.group, tc.level)
 		w.same("change", c, Change{Actor: bob.ID, Clock: before + 1, Replace: []Replace{tc.wrong}})
 		w.same("announced", w.heard.take(), []Event{tc.wrong})
-		w.same("logged", w.logged(before), []logRow{{N: before + 1, TimelineID: feed, Kind: "level"}})
+		w.same("logged", w.logged(before), []Invalidation{{N: before + 1, TimelineID: feed, Kind: "level"}})
 		what := "flags with " + tc.group + " " + tc.level.String()
 		w.same(what, [][3]bool{w.flags(own.PostID), w.flags(both.PostID), w.flags(ours.PostID)}, [][3]bool{tc.own, tc.both, tc.ours})
 		w.same("flags of a direct", w.flags(direct.PostID), [3]bool{false, false, true})

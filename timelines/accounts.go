@@ -308,7 +308,7 @@ func (s *Store) setAccount(ctx context.Context, actor int64, query string, args 
 		if tag.RowsAffected() == 0 {
 			return Change{}, ErrNotFound
 		}
-		clock, err := tickTx(ctx, tx, forget{Kind: logAccount, AccountID: actor})
+		clock, err := tickTx(ctx, tx, Invalidation{Kind: InvalidAccount, AccountID: actor})
 		return Change{Actor: actor, Clock: clock}, err
 	})
 }

@@ -12,11 +12,11 @@ import (
 // and in every push, and neither can answer the other. Nothing that is stored of
 // posts and timelines changes: subscriptions and readers stay, and all is as
 // before when the ban is lifted. So a ban is decided where something is shown
-// (Gates.Veil), and where something is done (unbanned); setting and lifting it
+// (access.Levels.Hidden), and where something is done (unbanned); setting and lifting it
 // move the access clock and nothing else.
 
 // unbanned is true for a post p of which the author is not hidden from @viewer:
-// Gates.Veil in SQL.
+// access.Levels.Hidden in SQL.
 const unbanned = `(
 	NOT EXISTS (SELECT FROM bans b
 		WHERE (b.account_id, b.banned_id) IN ((@viewer::bigint, p.author_id), (p.author_id, @viewer::bigint)))
@@ -67,7 +67,7 @@ func (s *Store) setBan(ctx context.Context, actor int64, name, query string) (Ch
 }
 
 // ShowBanned decides whether the actor sees banned people in a group all the
-// same; see Gates.Veil. ErrNotFound if there is no such group.
+// same; see access.Levels.Hidden. ErrNotFound if there is no such group.
 func (s *Store) ShowBanned(ctx context.Context, actor int64, group string, show bool) (Change, error) {
 	query := `DELETE FROM show_banned WHERE account_id = @actor AND group_id = @account`
 	if show {
@@ -104,9 +104,9 @@ func (s *Store) setSight(ctx context.Context, actor int64, name string,
 		if tag.RowsAffected() == 0 {
 			return s.acknowledgeTx(ctx, tx, c)
 		}
-		forgotten := make([]forget, len(viewers))
+		forgotten := make([]Invalidation, len(viewers))
 		for i, v := range viewers {
-			forgotten[i] = forget{Kind: logViewer, AccountID: v}
+			forgotten[i] = Invalidation{Kind: InvalidSets, AccountID: v}
 		}
 		c.Clock, err = tickTx(ctx, tx, forgotten...)
 		return c, err

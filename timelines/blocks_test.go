@@ -19,7 +19,7 @@ func TestBlock(t *testing.T) {
 	c := w.act(w.Block, bob, "club", "ann")
 	w.same("blocked", c, Change{Actor: bob.ID, Clock: before + 1})
 	w.same("blocked again", w.act(w.Block, bob, "club", "ann"), Change{Actor: bob.ID, Clock: before + 1})
-	w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
+	w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.same("still a member", w.relation(ann, club), Relation{Subscribed: true})
 	w.same("still reads", w.reads(ann, club.FeedID), true)

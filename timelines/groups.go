@@ -97,7 +97,7 @@ func (s *Store) SetGroupProfile(ctx context.Context, actor int64, group, title, 
 		if err != nil {
 			return Change{}, fmt.Errorf("change group: %w", err)
 		}
-		clock, err := tickTx(ctx, tx, forget{Kind: logAccount, AccountID: g.ID})
+		clock, err := tickTx(ctx, tx, Invalidation{Kind: InvalidAccount, AccountID: g.ID})
 		return Change{Actor: actor, Clock: clock}, err
 	})
 }

@@ -4,90 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/marks"
 )
-
-// Hides (source: PRODUCT, "hide a post; hide by person, group, tag, word"): what
-// one viewer wants to be spared. They are loaded with the viewer's Sets, decided
-// where something is shown, and move the access clock and nothing else.
-type Hides struct {
-	// Posts are hidden one by one.
-	Posts map[int64]struct{}
-	// Accounts are people, whose posts are hidden and by whose likes and comments
-	// nothing is here, and groups. What they say beneath others' posts is shown: it is
-	// part of what was said there. Who wants none of that bans them.
-	Accounts map[int64]struct{}
-	// Terms are tags, with their #, and words, in order.
-	Terms []Term
-}
-
-// Term is a hidden word, several in a row, or a tag: its words in lower case, the
-// tag's with its #.
-type Term []string
-
-// Spoken returns the first of the hidden terms that a text has in it, nil if it has
-// none: the same words, whole, side by side, in upper or lower case. Neither endings
-// nor spellings are guessed.
-func (h *Hides) Spoken(text string) Term {
-	if len(h.Terms) == 0 {
-		return nil
-	}
-	words := wordsOf(text)
-	i := slices.IndexFunc(h.Terms, func(t Term) bool {
-		for i := range words {
-			if len(words)-i >= len(t) && slices.EqualFunc(t, words[i:i+len(t)], sameWord) {
-				return true
-			}
-		}
-		return false
-	})
-	if i < 0 {
-		return nil
-	}
-	return h.Terms[i]
-}
-
-// sameWord: a hidden tag is found as a tag only, a hidden word also as a tag.
-func sameWord(hidden, word string) bool {
-	return hidden == word || strings.TrimPrefix(word, "#") == hidden
-}
-
-// wordsOf are the words of a text, folded as tags are: letters, digits and what
-// stands within a word, with the # of a tag.
-func wordsOf(text string) []string {
-	text = marks.Fold(text)
-	within := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) || r == '_' }
-	var words []string
-	from, inside := -1, false // where the word begins; the rune before is within one
-	for i, r := range text {
-		if within(r) {
-			if from < 0 {
-				from = i
-			}
-			inside = true
-			continue
-		}
-		if inside {
-			words = append(words, text[from:i])
-		}
-		if from = -1; r == '#' && !inside {
-			from = i
-		}
-		inside = false
-	}
-	if inside {
-		words = append(words, text[from:])
-	}
-	return words
-}
 
 // Bounds of what one account may hide.
 const (
@@ -231,7 +155,7 @@ func storedTerm(term string) (string, error) {
 	if !storable(term) {
 		return "", &InvalidError{Field: "term", Code: "text_invalid"}
 	}
-	words := wordsOf(term)
+	words := marks.Words(term)
 	if len(words) == 0 {
 		return "", &InvalidError{Field: "term", Code: "term_empty"}
 	}
@@ -266,7 +190,7 @@ func (s *Store) setHide(ctx context.Context, actor int64, set func(pgx.Tx) (rows
 		if rows == 0 {
 			return s.acknowledgeTx(ctx, tx, c)
 		}
-		c.Clock, err = tickTx(ctx, tx, forget{Kind: logViewer, AccountID: actor})
+		c.Clock, err = tickTx(ctx, tx, Invalidation{Kind: InvalidSets, AccountID: actor})
 		return c, err
 	})
 }

@@ -6,51 +6,10 @@ import (
 	"testing"
 )
 
-func TestSpoken(t *testing.T) {
-	for _, c := range []struct {
-		terms, text string
-		want        bool
-	}{
-		{"", "anything", false},
-		{"go", "we go home", true},
-		{"go", "Go!", true},
-		{"go", "good", false},
-		{"go", "ergo", false},
-		{"go", "#go is fine", true},
-		{"#go", "go is fine", false},
-		{"#go", "all about #Go, really", true},
-		{"#go", "c#go", false},
-		{"happy end", "a Happy  End.", true},
-		{"happy end", "happy, end", true},
-		{"happy end", "happy ending", false},
-		{"happy end", "happy", false},
-		{"футбол", "Опять ФУТБОЛ…", true},
-		{"футбол", "футбольный", false},
-		{"don", "don't", true},
-		{"a,b", "nothing; b", true},
-		{"x_y", "x_y z", true},
-		{"été", "l'ÉTÉ", true},
-		{"été", "l'e\u0301te\u0301", true},
-		{"#river", "a #ｒｉｖｅｒ", true},
-		{"#", "# alone", false},
-		{"#", "##", false},
-	} {
-		var h Hides
-		for _, term := range strings.Split(c.terms, ",") {
-			if words := wordsOf(term); len(words) > 0 {
-				h.Terms = append(h.Terms, words)
-			}
-		}
-		if got := h.Spoken(c.text) != nil; got != c.want {
-			t.Errorf("%q with %q hidden: got %v, want %v", c.text, c.terms, got, c.want)
-		}
-	}
-}
-
-func FuzzSpoken(f *testing.F) {
-	f.Add("go", "we #go home")
-	f.Add("a b", "A\tb")
-	f.Fuzz(func(t *testing.T, term, text string) {
+func FuzzCleanTerm(f *testing.F) {
+	f.Add("go")
+	f.Add("a b\tC")
+	f.Fuzz(func(t *testing.T, term string) {
 		cleaned, err := cleanTerm(term)
 		if err != nil {
 			return
@@ -58,11 +17,6 @@ func FuzzSpoken(f *testing.F) {
 		again, err := cleanTerm(cleaned)
 		if err != nil || again != cleaned {
 			t.Fatalf("%q is stored as %q, and that as %q (%v)", term, cleaned, again, err)
-		}
-		h := Hides{Terms: []Term{strings.Fields(cleaned)}}
-		h.Spoken(text) // must not panic
-		if h.Spoken("before "+cleaned+" after") == nil {
-			t.Fatalf("%q is not found where it stands", cleaned)
 		}
 	})
 }
@@ -115,9 +69,6 @@ func TestHides(t *testing.T) {
 			return w.UnhideTerm(ctx, ann.ID, "happy end")
 		},
 	}
-	none, err := w.loadSets(ctx, ann.ID)
-	w.must(err)
-	sights := map[string]string{none.Sight(): "nothing"}
 	for what, set := range do {
 		before, err := set(true)
 		w.must(err)
@@ -126,17 +77,8 @@ func TestHides(t *testing.T) {
 		if before.Clock == 0 || again.Clock < before.Clock || before.PostID != 0 || len(before.Replace) != 0 {
 			t.Errorf("hiding %s: got %+v, then %+v", what, before, again)
 		}
-		sets, err := w.loadSets(ctx, ann.ID)
-		w.must(err)
-		if other, ok := sights[sets.Sight()]; ok {
-			t.Errorf("hiding %s gives the sight of hiding %s", what, other)
-		}
-		sights[sets.Sight()] = what
 		w.must(second(set(false)))
 		w.must(second(set(false)))
-		if sets, err = w.loadSets(ctx, ann.ID); err != nil || sets.Sight() != none.Sight() {
-			t.Errorf("after hiding %s was undone: sight %q, %v", what, sets.Sight(), err)
-		}
 	}
 	for _, set := range do {
 		w.must(second(set(true)))

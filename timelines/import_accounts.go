@@ -187,7 +187,7 @@ func (b *batch) appoint(ctx context.Context) error {
 		groups, admins, feeds = append(groups, a.ID), append(admins, who.ID), append(feeds, a.feed())
 		if !who.new && !told[who.ID] {
 			told[who.ID] = true
-			b.forget = append(b.forget, forget{Kind: logViewer, AccountID: who.ID})
+			b.forget = append(b.forget, Invalidation{Kind: InvalidSets, AccountID: who.ID})
 			b.events = append(b.events, replacements(myHome(who.ID))...)
 		}
 	}
@@ -225,7 +225,7 @@ func (b *batch) narrow(ctx context.Context) error {
 				// An account whose mark an earlier archive did not have: a change of level of
 				// its own.
 				b.closing = append(b.closing, a.feed())
-				b.forget = append(b.forget, forget{Kind: logLevel, TimelineID: a.feed()})
+				b.forget = append(b.forget, Invalidation{Kind: InvalidLevel, TimelineID: a.feed()})
 			}
 			a.level = Private
 		}
@@ -252,7 +252,7 @@ func (b *batch) narrow(ctx context.Context) error {
 	var abouts []string
 	for _, a := range described {
 		ids, abouts = append(ids, a.ID), append(abouts, a.About)
-		b.forget = append(b.forget, forget{Kind: logAccount, AccountID: a.ID})
+		b.forget = append(b.forget, Invalidation{Kind: InvalidAccount, AccountID: a.ID})
 	}
 	_, err = b.tx.Exec(ctx, `
 		WITH locked AS MATERIALIZED (
@@ -312,7 +312,7 @@ func (b *batch) admit(ctx context.Context) error {
 	if joined.RowsAffected() > 0 {
 		// Nobody has signed in as them, who has sets to forget.
 		for _, g := range slices.Sorted(maps.Keys(counted)) {
-			b.forget = append(b.forget, forget{Kind: logMembers, AccountID: g})
+			b.forget = append(b.forget, Invalidation{Kind: InvalidCounts, AccountID: g})
 		}
 	}
 	return nil

@@ -26,7 +26,7 @@ func TestImportAppointsTheLiving(t *testing.T) {
 	w.must(err)
 	w.same("change", c, Change{Clock: before + 1, Replace: myHome(ids["ann"])})
 	w.same("announced", w.heard.take(), replacements(myHome(ids["ann"])))
-	if rows := w.logged(before); len(rows) != 1 || rows[0].Kind != logViewer || rows[0].AccountID != ids["ann"] {
+	if rows := w.logged(before); len(rows) != 1 || rows[0].Kind != InvalidSets || rows[0].AccountID != ids["ann"] {
 		t.Errorf("logged: got %+v, want ann's rights alone", rows)
 	}
 	w.sound()

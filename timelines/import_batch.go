@@ -32,7 +32,7 @@ type batch struct {
 	// closing are the feeds that stood here before and go private.
 	closing []int64
 	// forget goes into the access log.
-	forget []forget
+	forget []Invalidation
 	events []Event
 }
 

@@ -210,7 +210,7 @@ func TestImportPrivacy(t *testing.T) {
 	r.Author, r.To = person("ben"), q.To
 	_, changes = w.importPosts(10, r)
 	w.same("clock of a member more", changes[0].Clock, was+1)
-	w.same("logged", w.logged(was), []logRow{{N: was + 1, AccountID: w.imported(originAccount, "hidden"), Kind: "members"}})
+	w.same("logged", w.logged(was), []Invalidation{{N: was + 1, AccountID: w.imported(originAccount, "hidden"), Kind: "members"}})
 
 	// A later archive has the marks.
 	w.heard.take()

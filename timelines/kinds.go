@@ -109,7 +109,7 @@ type Account struct {
 func Micros(t time.Time) int64 { return t.UnixMicro() }
 
 // Timeline is what never changes about a timeline, besides its level, which
-// AccessCache knows.
+// access.Cache knows.
 type Timeline struct {
 	ID      int64
 	Kind    string

@@ -22,6 +22,12 @@ type List struct {
 	Members []int64 `json:"members"` // accounts, sorted
 }
 
+// Includes reports whether the account is in the list.
+func (l List) Includes(account int64) bool {
+	_, in := slices.BinarySearch(l.Members, account)
+	return in
+}
+
 // MaxLists is how many lists an account may have.
 const MaxLists = 50
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 )
 
 func (w *town) list(a Account, title string, members ...string) List {
@@ -20,24 +22,21 @@ func (w *town) list(a Account, title string, members ...string) List {
 	return l
 }
 
-// lists are an account's lists as its access sets have them.
+// lists are an account's lists, by title.
 func (w *town) lists(a Account) []List {
 	w.Helper()
-	sets, err := w.loadSets(w.Context(), a.ID)
+	rows, err := w.pool.Query(w.Context(), `
+		SELECT l.id, l.slug, l.title, ARRAY(SELECT m.account_id FROM list_members m WHERE m.list_id = l.id ORDER BY 1) AS members
+		FROM lists l WHERE l.account_id = $1 ORDER BY l.title, l.id`, a.ID)
 	w.must(err)
-	return sets.Lists
+	lists, err := pgx.CollectRows(rows, pgx.RowToStructByName[List])
+	w.must(err)
+	return lists
 }
 
 func (w *town) apart(a Account) []int64 {
 	w.Helper()
-	sets, err := w.loadSets(w.Context(), a.ID)
-	w.must(err)
-	var apart []int64
-	for id := range sets.OutOfHome {
-		apart = append(apart, id)
-	}
-	slices.Sort(apart)
-	return apart
+	return value[[]int64](w, `SELECT array_agg(account_id ORDER BY 1) FROM subscriptions WHERE subscriber_id = $1 AND NOT in_home`, a.ID)
 }
 
 func TestLists(t *testing.T) {
@@ -54,7 +53,7 @@ func TestLists(t *testing.T) {
 	w.same("made", l, List{ID: l.ID, Slug: "close-friends", Title: "Close friends", Members: []int64{}})
 	w.same("change", c, Change{Actor: ann.ID, Clock: before + 1})
 	w.same("announced: there is no river of it yet", w.heard.take(), []Event(nil))
-	w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
+	w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
 
 	wrong := Replace{ViewerID: ann.ID, Kinds: []string{"list"}, TheirIDs: []int64{l.ID}}
 	c, err = w.EditList(t.Context(), ann.ID, l.Slug, "Friends", []string{"bob", "club", "bob"})
@@ -268,9 +267,7 @@ func TestFriendsOnly(t *testing.T) {
 	w := newTown(t)
 	ann, before := w.user("ann"), w.clock()
 	chosen := func() bool {
-		sets, err := w.loadSets(t.Context(), ann.ID)
-		w.must(err)
-		return sets.FriendsOnly
+		return value[bool](w, `SELECT friends_only FROM accounts WHERE id = $1`, ann.ID)
 	}
 	w.same("at first", chosen(), false)
 	for i, only := range []bool{true, true, false} {

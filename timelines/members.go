@@ -118,8 +118,8 @@ func standingTx(ctx context.Context, tx pgx.Tx, g governed, name string) (standi
 
 // forgetViewerTx ends a change of what one account may do, but neither reads nor
 // follows: nodes forget its access sets, and no river is wrong.
-func forgetViewerTx(ctx context.Context, tx pgx.Tx, actor, viewer int64, also ...forget) (Change, error) {
-	clock, err := tickTx(ctx, tx, append(also, forget{Kind: logViewer, AccountID: viewer})...)
+func forgetViewerTx(ctx context.Context, tx pgx.Tx, actor, viewer int64, also ...Invalidation) (Change, error) {
+	clock, err := tickTx(ctx, tx, append(also, Invalidation{Kind: InvalidSets, AccountID: viewer})...)
 	return Change{Actor: actor, Clock: clock}, err
 }
 
@@ -255,14 +255,4 @@ func (s *Store) Members(ctx context.Context, group int64, after string, limit in
 		return nil, fmt.Errorf("read members: %w", err)
 	}
 	return list, nil
-}
-
-// countMembers returns how many subscribe to an account. See
-// AccessCache.MemberCount.
-func (s *Store) countMembers(ctx context.Context, account int64) (n int, err error) {
-	const query = `SELECT count(*) FROM subscriptions WHERE account_id = @account`
-	if err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": account}).Scan(&n); err != nil {
-		return 0, fmt.Errorf("count members: %w", err)
-	}
-	return n, nil
 }

@@ -35,7 +35,7 @@ func TestPromoteAndDemote(t *testing.T) {
 	w.heard.take()
 	before := w.clock()
 
-	viewer := func(n int64) []logRow { return []logRow{{N: n, AccountID: ann.ID, Kind: "viewer"}} }
+	viewer := func(n int64) []Invalidation { return []Invalidation{{N: n, AccountID: ann.ID, Kind: "viewer"}} }
 	c := w.act(w.Promote, bob, "club", "ann")
 	w.same("promoted", c, Change{Actor: bob.ID, Clock: before + 1})
 	w.same("logged", w.logged(before), viewer(before+1))
@@ -90,7 +90,7 @@ func TestDemoteWhoLeft(t *testing.T) {
 			}
 			w.same("demoted", w.act(w.Demote, bob, "club", "ann"), want)
 			w.same("announced", w.heard.take(), announced)
-			w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
+			w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
 			w.same("reads after", w.reads(ann, club.FeedID), false)
 			_, err = w.Unlike(t.Context(), ann.ID, p.Code)
 			w.fails("the post after", err, after)
@@ -118,7 +118,7 @@ func TestRemoveMember(t *testing.T) {
 			c := w.act(w.RemoveMember, bob, "club", "ann")
 			w.same("removed", c, Change{Actor: bob.ID, Clock: before + 1, Replace: []Replace{wrong}})
 			w.same("announced", w.heard.take(), []Event{wrong})
-			w.same("logged", w.logged(before), []logRow{
+			w.same("logged", w.logged(before), []Invalidation{
 				{N: before + 1, AccountID: club.ID, Kind: "members"}, {N: before + 1, AccountID: ann.ID, Kind: "viewer"},
 			})
 			w.same("relation", w.relation(ann, club), Relation{})
@@ -327,7 +327,7 @@ func TestDecline(t *testing.T) {
 		c, err := w.Decline(t.Context(), bob.ID, "ann", group)
 		w.must(err)
 		w.same("declined", c, Change{Actor: bob.ID, Clock: w.clock()})
-		w.same("logged", w.logged(c.Clock-1), []logRow{{N: c.Clock, AccountID: to.ID, Kind: "members"}})
+		w.same("logged", w.logged(c.Clock-1), []Invalidation{{N: c.Clock, AccountID: to.ID, Kind: "members"}})
 		w.same("relation", w.relation(ann, to), Relation{})
 		w.same("reads", w.reads(ann, to.FeedID), false)
 		_, err = w.Decline(t.Context(), bob.ID, "ann", group)
@@ -385,7 +385,7 @@ func TestSetGroupProfile(t *testing.T) {
 	c, err := w.SetGroupProfile(t.Context(), bob.ID, "club", " The  Club ", "us\r\n")
 	w.must(err)
 	w.same("change", c, Change{Actor: bob.ID, Clock: before + 1})
-	w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: club.ID, Kind: "account"}})
+	w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: club.ID, Kind: "account"}})
 	got, err := w.AccountByName(t.Context(), "club")
 	w.must(err)
 	club.Title, club.About = "The Club", "us"
@@ -396,42 +396,4 @@ func TestSetGroupProfile(t *testing.T) {
 	w.fails("a person", err, ErrNotFound)
 	_, err = w.SetGroupProfile(t.Context(), bob.ID, "club", " ", "")
 	w.invalid("no title", err, "title_empty")
-}
-
-// What decides which forms are offered follows promotions, blocks and policies.
-func TestSetsFollowModeration(t *testing.T) {
-	w := newTown(t)
-	bob := w.user("bob")
-	club := w.group(bob, "club", Public)
-	ann := w.member("ann", "club")
-	c := NewAccessCache(w.Store)
-	type offered struct{ Administers, BlockedBy map[int64]struct{} }
-	look := func() offered {
-		t.Helper()
-		w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
-		s, err := c.Sets(t.Context(), ann.ID)
-		w.must(err)
-		return offered{s.Administers, s.BlockedBy}
-	}
-	here, none := setOf([]int64{club.ID}), setOf(nil)
-	w.same("at first", look(), offered{none, none})
-	w.act(w.Block, bob, "club", "ann")
-	w.same("blocked", look(), offered{none, here})
-	w.act(w.Unblock, bob, "club", "ann")
-	w.same("unblocked", look(), offered{none, none})
-	w.act(w.Promote, bob, "club", "ann")
-	w.same("promoted", look(), offered{here, none})
-	w.act(w.Demote, bob, "club", "ann")
-	w.same("demoted", look(), offered{none, none})
-
-	policy := func() Writers {
-		t.Helper()
-		w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
-		a, err := c.AccountNamed(t.Context(), "club")
-		w.must(err)
-		return a.Writers
-	}
-	w.same("policy", policy(), WritersAnyone)
-	w.setWriters(bob, "club", WritersAdmins)
-	w.same("policy", policy(), WritersAdmins)
 }

@@ -30,7 +30,7 @@ import (
 // AdmitReader lets a person read the actor's private feed or sub-feed. It makes
 // nobody subscribe.
 func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []forget, error) {
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		return nil, nil, setReaderTx(ctx, tx, feed, reader,
 			`DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`,
 			`INSERT INTO readers (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`)
@@ -42,7 +42,7 @@ func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string)
 // feed loses the subscription too: else who was removed would come back with the
 // next change of level, and would be counted as following what they cannot see.
 func (s *Store) RemoveReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []forget, error) {
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		wrong, err := dismissTx(ctx, tx, actor, slug, feed, reader)
 		return wrong, nil, err
 	})
@@ -52,8 +52,8 @@ func (s *Store) RemoveReader(ctx context.Context, actor int64, slug, name string
 // is protected, and ends what RemoveReader does, whatever the level: a narrowing. A
 // request to subscribe is dropped.
 func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []forget, error) {
-		var dropped []forget
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
+		var dropped []Invalidation
 		if slug == "" {
 			// If it is being accepted, this waits, and what follows ends the subscription.
 			var err error
@@ -73,7 +73,7 @@ func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name strin
 // UnexcludeReader undoes ExcludeReader; it brings no subscription, no right to read
 // and no request back.
 func (s *Store) UnexcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
-	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []forget, error) {
+	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		return nil, nil, setReaderTx(ctx, tx, feed, reader,
 			`DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`)
 	})
@@ -111,7 +111,7 @@ func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, r
 // they may read, and what nodes forget besides what they may. If they may read more or
 // less from now on, all are: posts came into every river, or went out.
 func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
-	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (wrong []Replace, also []forget, err error),
+	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (wrong []Replace, also []Invalidation, err error),
 ) (Change, error) {
 	if slug != "" && !slugForm.MatchString(slug) {
 		return Change{}, ErrNotFound

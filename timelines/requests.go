@@ -99,7 +99,7 @@ func takeRequestTx(ctx context.Context, tx pgx.Tx, feed int64, name string) (sub
 }
 
 // dropRequestTx drops a request, if there is one; then nodes are to count again.
-func dropRequestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) ([]forget, error) {
+func dropRequestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) ([]Invalidation, error) {
 	tag, err := tx.Exec(ctx, `DELETE FROM subscription_requests WHERE subscriber_id = @subscriber AND account_id = @account`,
 		pgx.StrictNamedArgs{"subscriber": subscriber, "account": account})
 	if err != nil {
@@ -108,36 +108,13 @@ func dropRequestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) ([
 	if tag.RowsAffected() == 0 {
 		return nil, nil
 	}
-	return []forget{{Kind: logMembers, AccountID: account}}, nil
+	return []Invalidation{{Kind: InvalidCounts, AccountID: account}}, nil
 }
 
 // recountTx ends a change of who asks to follow an account, and of nothing else.
 func recountTx(ctx context.Context, tx pgx.Tx, actor, account int64) (Change, error) {
-	clock, err := tickTx(ctx, tx, forget{Kind: logMembers, AccountID: account})
+	clock, err := tickTx(ctx, tx, Invalidation{Kind: InvalidCounts, AccountID: account})
 	return Change{Actor: actor, Clock: clock}, err
-}
-
-// countRequests returns how many ask to follow each of these accounts, if any do. See
-// AccessCache.Asking.
-func (s *Store) countRequests(ctx context.Context, accounts []int64) (map[int64]int, error) {
-	// One that came beside a ban is passed over as Requests does.
-	const query = `
-		SELECT r.account_id, count(*) FROM subscription_requests r
-		WHERE r.account_id = ANY(@accounts) AND NOT EXISTS (SELECT FROM bans b
-			WHERE (b.account_id, b.banned_id) IN ((r.account_id, r.subscriber_id), (r.subscriber_id, r.account_id)))
-		GROUP BY 1`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
-	if err != nil {
-		return nil, fmt.Errorf("count requests: %w", err)
-	}
-	counts := make(map[int64]int, len(accounts))
-	var account int64
-	var n int
-	_, err = pgx.ForEachRow(rows, []any{&account, &n}, func() error { counts[account] = n; return nil })
-	if err != nil {
-		return nil, fmt.Errorf("count requests: %w", err)
-	}
-	return counts, nil
 }
 
 // Request is somebody's wish to subscribe to a private account.

@@ -117,14 +117,14 @@ func (s *Store) SignOut(ctx context.Context, v Viewer) (Change, error) {
 		if tag.RowsAffected() == 0 {
 			return s.acknowledgeTx(ctx, tx, Change{Actor: v.AccountID})
 		}
-		clock, err := tickTx(ctx, tx, forget{Kind: logSession, AccountID: v.AccountID, TokenHash: v.Session[:]})
+		clock, err := tickTx(ctx, tx, Invalidation{Kind: InvalidSession, AccountID: v.AccountID, TokenHash: v.Session[:]})
 		return Change{Actor: v.AccountID, Clock: clock}, err
 	})
 }
 
 // endSessionsTx ends all the account's sessions and returns what there is to
 // forget.
-func endSessionsTx(ctx context.Context, tx pgx.Tx, account int64) ([]forget, error) {
+func endSessionsTx(ctx context.Context, tx pgx.Tx, account int64) ([]Invalidation, error) {
 	rows, err := tx.Query(ctx, `DELETE FROM sessions WHERE account_id = @account RETURNING token_hash, account_id`,
 		pgx.StrictNamedArgs{"account": account})
 	if err != nil {
@@ -137,8 +137,8 @@ func endSessionsTx(ctx context.Context, tx pgx.Tx, account int64) ([]forget, err
 	return ended, nil
 }
 
-func endedSession(row pgx.CollectableRow) (forget, error) {
-	f := forget{Kind: logSession}
+func endedSession(row pgx.CollectableRow) (Invalidation, error) {
+	f := Invalidation{Kind: InvalidSession}
 	err := row.Scan(&f.TokenHash, &f.AccountID)
 	return f, err
 }

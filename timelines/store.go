@@ -55,6 +55,10 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 	}
 }
 
+// Pool returns the pool of the store's database, for the packages below this one that
+// read it by statements of their own.
+func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
 // Ping reports whether the store answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 

@@ -116,7 +116,7 @@ func (s *Store) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Rep
 		return Change{}, err
 	}
 	var err error
-	c.Clock, err = tickTx(ctx, tx, forget{Kind: logAccount, AccountID: actor}, forget{Kind: logViewer, AccountID: actor})
+	c.Clock, err = tickTx(ctx, tx, Invalidation{Kind: InvalidAccount, AccountID: actor}, Invalidation{Kind: InvalidSets, AccountID: actor})
 	return c, err
 }
 
@@ -138,7 +138,7 @@ func (s *Store) RenameSubfeed(ctx context.Context, actor int64, slug, title stri
 		if err != nil {
 			return Change{}, fmt.Errorf("rename sub-feed: %w", err)
 		}
-		clock, err := tickTx(ctx, tx, forget{Kind: logAccount, AccountID: actor})
+		clock, err := tickTx(ctx, tx, Invalidation{Kind: InvalidAccount, AccountID: actor})
 		return Change{Actor: actor, Clock: clock}, err
 	})
 }
@@ -232,29 +232,6 @@ func ownSubfeedTx(ctx context.Context, tx pgx.Tx, actor int64, slug string) (id 
 // one stays private (ErrForbidden).
 func (s *Store) SetSubfeedAccess(ctx context.Context, actor int64, slug string, level Level) (Change, error) {
 	return s.setLevel(ctx, actor, func(tx pgx.Tx) (int64, error) { return ownSubfeedTx(ctx, tx, actor, slug) }, level)
-}
-
-// subfeedsOf returns the sub-feeds of these accounts, by account: the private
-// one first, then by title.
-func (s *Store) subfeedsOf(ctx context.Context, accounts []int64) (map[int64][]Subfeed, error) {
-	const query = `
-		SELECT t.id AS timeline_id, t.their_id AS account_id, t.term AS slug, coalesce(f.title, '') AS title
-		FROM timelines t LEFT JOIN subfeeds f ON f.timeline_id = t.id
-		WHERE t.kind = 'subfeed' AND t.their_id = ANY(@accounts)
-		ORDER BY t.their_id, f.timeline_id IS NOT NULL, f.title, t.term`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
-	if err != nil {
-		return nil, fmt.Errorf("read sub-feeds: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Subfeed])
-	if err != nil {
-		return nil, fmt.Errorf("read sub-feeds: %w", err)
-	}
-	found := make(map[int64][]Subfeed, len(accounts))
-	for _, f := range list {
-		found[f.AccountID] = append(found[f.AccountID], f)
-	}
-	return found, nil
 }
 
 // SubscriberIDs returns who follows the account, in no order.

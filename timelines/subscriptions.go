@@ -158,10 +158,10 @@ func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...
 // joinedTx is replaceTx where a viewer has begun or ceased to follow an account, or to ask
 // for it: it has other numbers of members and requests too.
 func (s *Store) joinedTx(ctx context.Context, tx pgx.Tx, actor, account int64, wrong ...Replace) (Change, error) {
-	return s.replaceAndForgetTx(ctx, tx, actor, wrong, forget{Kind: logMembers, AccountID: account})
+	return s.replaceAndForgetTx(ctx, tx, actor, wrong, Invalidation{Kind: InvalidCounts, AccountID: account})
 }
 
-func (s *Store) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace, also ...forget) (Change, error) {
+func (s *Store) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace, also ...Invalidation) (Change, error) {
 	c := Change{Actor: actor, Replace: wrong}
 	if err := s.announceTx(ctx, tx, replacements(wrong)...); err != nil {
 		return Change{}, err
@@ -171,7 +171,7 @@ func (s *Store) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, 
 		viewer = wrong[0].ViewerID
 	}
 	var err error
-	c.Clock, err = tickTx(ctx, tx, append(also, forget{Kind: logViewer, AccountID: viewer})...)
+	c.Clock, err = tickTx(ctx, tx, append(also, Invalidation{Kind: InvalidSets, AccountID: viewer})...)
 	return c, err
 }
 

@@ -32,7 +32,7 @@ func TestSubscribe(t *testing.T) {
 	w.same("change", c, Change{Actor: ann.ID, Clock: before + 1, Replace: []Replace{home}})
 	w.same("requested", requested, false)
 	w.same("announced", w.heard.take(), []Event{home})
-	w.same("logged", w.logged(before), []logRow{
+	w.same("logged", w.logged(before), []Invalidation{
 		{N: before + 1, AccountID: bob.ID, Kind: "members"}, {N: before + 1, AccountID: ann.ID, Kind: "viewer"},
 	})
 	w.same("reads", w.reads(ann, bob.FeedID), true)
@@ -92,7 +92,7 @@ func TestRequestAndAccept(t *testing.T) {
 		w.same("requested", requested, true)
 	}
 	w.same("clock", w.clock(), before+2)
-	w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: bob.ID, Kind: "members"}, {N: before + 2, AccountID: club.ID, Kind: "members"}})
+	w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: bob.ID, Kind: "members"}, {N: before + 2, AccountID: club.ID, Kind: "members"}})
 	before += 2
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.same("reads before", w.reads(ann, bob.FeedID), false)
@@ -127,7 +127,7 @@ func TestRequestAndAccept(t *testing.T) {
 	all := Replace{ViewerID: ann.ID}
 	w.same("change", c, Change{Actor: bob.ID, Clock: before + 1, Replace: []Replace{all}})
 	w.same("announced", w.heard.take(), []Event{all})
-	w.same("logged", w.logged(before), []logRow{
+	w.same("logged", w.logged(before), []Invalidation{
 		{N: before + 1, AccountID: bob.ID, Kind: "members"}, {N: before + 1, AccountID: ann.ID, Kind: "viewer"},
 	})
 	w.same("relation", w.relation(ann, bob), Relation{Subscribed: true})
@@ -236,7 +236,7 @@ func TestWithdrawRequest(t *testing.T) {
 	w.must(err)
 	w.same("change", c, Change{Actor: ann.ID, Clock: before + 1})
 	w.same("relation", w.relation(ann, bob), Relation{})
-	w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: bob.ID, Kind: "members"}})
+	w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: bob.ID, Kind: "members"}})
 	_, err = w.Accept(t.Context(), bob.ID, "ann", "")
 	w.fails("accepting what was withdrawn", err, ErrNotFound)
 

@@ -16,7 +16,7 @@ type Viewer struct {
 func (v Viewer) Anonymous() bool { return v.AccountID == 0 }
 
 // Clock is the access clock as a deciding statement of the secondary store
-// returned it. See AccessCache.
+// returned it. See access.Cache.
 type Clock struct {
 	Epoch int64
 	N     int64

@@ -129,7 +129,7 @@ func (s *Store) SetWriters(ctx context.Context, actor int64, group string, who W
 		if tag.RowsAffected() == 0 {
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
 		}
-		clock, err := tickTx(ctx, tx, forget{Kind: logAccount, AccountID: account})
+		clock, err := tickTx(ctx, tx, Invalidation{Kind: InvalidAccount, AccountID: account})
 		return Change{Actor: actor, Clock: clock}, err
 	})
 }

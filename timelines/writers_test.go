@@ -94,7 +94,7 @@ func TestWhoMayWriteDirects(t *testing.T) {
 		before := w.clock()
 		if tc.policy != WritersAnyone { // the default
 			w.same("change", w.setWriters(bob, "", tc.policy), Change{Actor: bob.ID, Clock: before + 1})
-			w.same("logged", w.logged(before), []logRow{{N: before + 1, AccountID: bob.ID, Kind: "account"}})
+			w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: bob.ID, Kind: "account"}})
 		}
 		w.same("change, again", w.setWriters(bob, "", tc.policy), Change{Actor: bob.ID, Clock: w.clock()})
 		for name, a := range people {

@@ -177,7 +177,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 	if err != nil {
 		return err
 	}
-	if slug != "" && !c.Apart() {
+	if slug != "" && !c.BlockedBetween() {
 		// A protected sub-feed: to ask for a subscription would not open it.
 		c.Who.Access, c.Subfeed = timelines.Protected, slug
 		return s.html(w, r, http.StatusForbidden, view.ClosedPage(c))

@@ -6,7 +6,7 @@
 //   - Every page and every form works without JavaScript; river.js only spares
 //     the reload.
 //   - A warm page costs the one statement of rivers.Store.Visit: sessions, names
-//     and access sets come from timelines.AccessCache. A search costs another one
+//     and access sets come from access.Cache. A search costs another one
 //     before it, which asks what changed since the search was last brought up, and one
 //     to the primary store, for people and groups (Server.lookAround).
 //   - A success is answered only after tiers.Tiers.Act returned: my own change is

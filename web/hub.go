@@ -19,6 +19,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -93,18 +94,18 @@ type hubPages interface {
 	// PostIDs resolves codes; those of no post are left out.
 	PostIDs(ctx context.Context, codes []string) (map[string]int64, error)
 	// Tags are what the viewer's sets, and people's names, make of entries.
-	Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error)
+	Tags(ctx context.Context, items []rivers.Item, sets *access.Sets) ([]uint64, error)
 	// common is the number of the last change of access, as far as this node has heard,
 	// that may show on everybody's pages.
 	common() int64
 	// sightOf is what a page is decided with now, sightsOf what many are; seal makes a
 	// word for what stands around its entries, and isSealed knows it again.
-	sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error)
-	sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error)
+	sightOf(ctx context.Context, n rivers.Name, sets *access.Sets) (sight, error)
+	sightsOf(ctx context.Context, names []rivers.Name, sets []*access.Sets) ([]sight, error)
 	seal(sight) string
 	isSealed(word string, of sight) bool
 	// Entry makes an entry's HTML.
-	Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error)
+	Entry(ctx context.Context, l view.Context, n rivers.Name, sets *access.Sets, it rivers.Item) (view.Parts, []byte, error)
 }
 
 // hubConfig is what a hub runs on. Zero fields get the defaults of withDefaults;

@@ -10,7 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/tiers"
-	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // A shard follows a share of the rivers shown on this node. One goroutine reads
@@ -254,7 +254,7 @@ func earliest(seen []rivers.Seen) time.Time {
 func (sh *shard) see(ctx context.Context, rooms []*room, seen []rivers.Seen) {
 	var served []*room // and not at an end
 	var names []rivers.Name
-	var sets []*timelines.Sets
+	var sets []*access.Sets
 	for i, r := range rooms {
 		if seen[i].Sets != nil {
 			served, names, sets = append(served, r), append(names, r.watch.Name), append(sets, seen[i].Sets)

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -62,7 +63,7 @@ func textsOf(items []rivers.Item) (texts string) {
 	return texts
 }
 
-func (h *slowHub) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
+func (h *slowHub) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *access.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	made, whole, err := h.hubPages.Entry(ctx, l, n, sets, it)
 	h.tell("rendered", string(whole))
 	return made, whole, err

@@ -12,6 +12,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -52,7 +53,7 @@ type countedPages struct {
 	rendered atomic.Int64
 }
 
-func (c *countedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
+func (c *countedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *access.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	c.rendered.Add(1)
 	return c.hubPages.Entry(ctx, l, n, sets, it)
 }

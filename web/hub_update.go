@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"riverrun/rivers"
-	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -23,7 +23,7 @@ type update struct {
 	// One of item and gone is set.
 	item  *rivers.Item
 	gone  *rivers.Gone
-	sets  *timelines.Sets
+	sets  *access.Sets
 	heard time.Time // when the change was committed, or the bus said so; zero if it did not
 }
 
@@ -65,7 +65,7 @@ func newBatch(pages hubPages, began time.Time) *batch {
 
 // render returns the entry as those of that look are sent it. The first one who
 // asks makes it, on its own goroutine; the others wait for it.
-func (b *batch) render(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it *rivers.Item) (*rendered, error) {
+func (b *batch) render(ctx context.Context, l view.Context, n rivers.Name, sets *access.Sets, it *rivers.Item) (*rendered, error) {
 	key := renderKey{l, it.PostID}
 	b.mu.Lock()
 	r := b.rendered[key]
@@ -84,7 +84,7 @@ func (b *batch) render(ctx context.Context, l view.Context, n rivers.Name, sets 
 
 var errUnrendered = errors.New("entry not rendered")
 
-func (r *rendered) make(ctx context.Context, b *batch, l view.Context, n rivers.Name, sets *timelines.Sets, it *rivers.Item) error {
+func (r *rendered) make(ctx context.Context, b *batch, l view.Context, n rivers.Name, sets *access.Sets, it *rivers.Item) error {
 	made, whole, err := b.pages.Entry(ctx, l, n, sets, *it)
 	if err != nil {
 		return err

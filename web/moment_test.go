@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -104,7 +105,7 @@ type renderingPages struct {
 	meanwhile func()
 }
 
-func (r *renderingPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
+func (r *renderingPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *access.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	r.meanwhile()
 	return r.hubPages.Entry(ctx, l, n, sets, it)
 }

@@ -18,6 +18,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -86,7 +87,7 @@ type stampedPages struct {
 
 var stampForm = regexp.MustCompile(`<!--rendered (\d+)-->`)
 
-func (p stampedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
+func (p stampedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *access.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	stamp := fmt.Appendf(nil, "<!--rendered %d-->", p.facts.now())
 	parts, whole, err := p.hubPages.Entry(ctx, l, n, sets, it)
 	for _, part := range []*[]byte{&parts.Body, &parts.Comments, &whole} {

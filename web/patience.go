@@ -7,6 +7,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -86,25 +87,25 @@ func (p patientPages) PostIDs(ctx context.Context, codes []string) (map[string]i
 	return p.hubPages.PostIDs(ctx, codes)
 }
 
-func (p patientPages) Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
+func (p patientPages) Tags(ctx context.Context, items []rivers.Item, sets *access.Sets) ([]uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	return p.hubPages.Tags(ctx, items, sets)
 }
 
-func (p patientPages) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
+func (p patientPages) sightOf(ctx context.Context, n rivers.Name, sets *access.Sets) (sight, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	return p.hubPages.sightOf(ctx, n, sets)
 }
 
-func (p patientPages) sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error) {
+func (p patientPages) sightsOf(ctx context.Context, names []rivers.Name, sets []*access.Sets) ([]sight, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	return p.hubPages.sightsOf(ctx, names, sets)
 }
 
-func (p patientPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
+func (p patientPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *access.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
 	return p.hubPages.Entry(ctx, l, n, sets, it)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -19,7 +20,7 @@ type request struct {
 	*http.Request
 	viewer timelines.Viewer
 	me     timelines.Account // the viewer's account, zero if anonymous
-	sets   *timelines.Sets   // the viewer's, as this node remembers them; nil if anonymous
+	sets   *access.Sets      // the viewer's, as this node remembers them; nil if anonymous
 	loc    *view.Locale
 	// resumed: the form is to be shown again and not done; see resume.go.
 	resumed bool

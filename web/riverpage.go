@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 	"time"
 
 	"riverrun/rivers"
@@ -82,16 +83,12 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 // nameFollows resolves whom the viewer follows and the viewer's own sub-feeds, for
 // the composer's destinations.
 func (s *Server) nameFollows(r *request, p *view.Base) error {
-	ids := make([]int64, 0, len(p.Sets.Follows))
-	for id := range p.Sets.Follows {
-		ids = append(ids, id)
-	}
 	if r.signedIn() {
 		if err := s.view.NameSubfeeds(r.Context(), p, []int64{r.viewer.AccountID}); err != nil {
 			return err
 		}
 	}
-	return s.view.NameAccounts(r.Context(), p, ids)
+	return s.view.NameAccounts(r.Context(), p, slices.Clone([]int64(p.Sets.Follows)))
 }
 
 // pageOf returns the river behind a page's address: the same for the page, its

@@ -1,9 +1,7 @@
 package web
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 
 	"riverrun/rivers"
 	"riverrun/timelines/marks"
@@ -51,8 +49,8 @@ func (s riverPages) home(w http.ResponseWriter, r *request) error {
 	}
 	asking := 0
 	if v.Top() {
-		asked := slices.AppendSeq([]int64{r.viewer.AccountID}, maps.Keys(v.Sets.Administers))
-		if asking, err = s.rivers.Access().Asking(r.Context(), asked); err != nil {
+		asked := append([]int64{r.viewer.AccountID}, v.Sets.Administers...)
+		if asking, err = s.rivers.Access().RequestCount(r.Context(), asked); err != nil {
 			return err
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -20,7 +21,7 @@ const (
 
 // sight is what a page was decided with that moves no stamp of its entries.
 type sight struct {
-	// people is timelines.Sets.Sight. What becomes of it each entry says by itself (see
+	// people is access.Sets.Fingerprint. What becomes of it each entry says by itself (see
 	// Renderer.Tag): a page tells nothing by it.
 	people string
 	// tabs are what stands around the entries. Of an account's page: those of its
@@ -30,7 +31,7 @@ type sight struct {
 	tabs string
 	// sets are the viewer's, and at is the number the access clock stood at. Where only
 	// these are otherwise the page may differ, and is compared with its river at once.
-	sets *timelines.Sets
+	sets *access.Sets
 	at   int64
 }
 
@@ -40,12 +41,12 @@ func (of sight) differs(now sight) bool { return of.people != now.people || of.t
 // A sealer finds out what pages are decided with. It is safe for concurrent use.
 type sealer struct {
 	view   *view.Renderer
-	access *timelines.AccessCache
+	access *access.Cache
 }
 
 // sightOf returns what a page of that name is decided with now.
-func (s *sealer) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
-	sights, err := s.sightsOf(ctx, []rivers.Name{n}, []*timelines.Sets{sets})
+func (s *sealer) sightOf(ctx context.Context, n rivers.Name, sets *access.Sets) (sight, error) {
+	sights, err := s.sightsOf(ctx, []rivers.Name{n}, []*access.Sets{sets})
 	if err != nil {
 		return sight{}, err
 	}
@@ -55,7 +56,7 @@ func (s *sealer) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Set
 // sightsOf returns what pages of these names are decided with now, each by its
 // viewer's sets. It costs no statement while the caches hold, and however many pages
 // there are, three when they were dropped.
-func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error) {
+func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*access.Sets) ([]sight, error) {
 	owners := make([]int64, len(names))
 	for i, n := range names {
 		owners[i] = tabsOf(n)
@@ -76,7 +77,7 @@ func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 	for i := range names {
 		var b strings.Builder
 		if who, ok := accounts[owners[i]]; ok {
-			who.Access = gates.Level(who.FeedID) // an account remembered may have another since
+			who.Access = gates.Of(who.FeedID) // an account remembered may have another since
 			b.WriteString(headerOf(who, sets[i]))
 		}
 		if names[i].Kind.HasModes() && sets[i] != nil {
@@ -85,25 +86,24 @@ func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 		for _, f := range open[i] {
 			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.Access, f.Title)
 		}
-		sights[i] = sight{people: sets[i].Sight(), tabs: b.String(), sets: sets[i]}
+		sights[i] = sight{people: sets[i].Fingerprint(), tabs: b.String(), sets: sets[i]}
 	}
 	return sights, nil
 }
 
 // headerOf is what the header of an account's page is decided with.
-func headerOf(who timelines.Account, sets *timelines.Sets) string {
-	in := func(set map[int64]struct{}, id int64) bool { _, ok := set[id]; return ok }
+func headerOf(who timelines.Account, sets *access.Sets) string {
 	about, writers, reads := "", timelines.Writers(""), sets.Reads(who.FeedID, who.Access)
 	if reads {
 		about, writers = who.About, who.Writers
 	}
 	return fmt.Sprintf("%d %q %q %q %t %t %t %t %t %t %t %t\n", who.Access, writers, who.Title, about, reads,
-		in(sets.Follows, who.ID), in(sets.Administers, who.ID), in(sets.BlockedBy, who.ID), in(sets.Excluded, who.FeedID),
-		in(sets.Hides.Accounts, who.ID), in(sets.ShowBanned, who.ID), len(sets.Bans) > 0)
+		sets.Follows.Has(who.ID), sets.Administers.Has(who.ID), sets.BlockedBy.Has(who.ID), sets.Excluded.Has(who.FeedID),
+		sets.Hides.Accounts.Has(who.ID), sets.ShowBanned.Has(who.ID), len(sets.Bans) > 0)
 }
 
 // choiceOf is what stands around a page with modes by its viewer's own choice.
-func choiceOf(n rivers.Name, sets *timelines.Sets) string {
+func choiceOf(n rivers.Name, sets *access.Sets) string {
 	choice := fmt.Sprintf("%t\n", sets.FriendsOnly)
 	for _, l := range sets.Lists {
 		if n.Kind == rivers.List && l.ID == n.TheirID {

@@ -15,6 +15,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // A page's word for what stood around it is known again, and says nothing: a page with
@@ -248,14 +249,14 @@ func TestPostTitleFollows(t *testing.T) {
 func TestSightsAreReadTogether(t *testing.T) {
 	s := newLiveSite(t, nil)
 	var names []rivers.Name
-	var sets []*timelines.Sets
+	var sets []*access.Sets
 	for i := range 5 {
 		p := s.person(fmt.Sprintf("person%d", i))
 		p.act(func(ctx context.Context) (timelines.Change, error) {
 			return s.store.CreateSubfeed(ctx, p.account.ID, "photos", "My photos", timelines.Public)
 		})
 		names = append(names, rivers.Name{Kind: rivers.User, TheirID: p.account.ID, Order: rivers.Fresh})
-		sets = append(sets, &timelines.Sets{})
+		sets = append(sets, &access.Sets{})
 	}
 	statements := &countedStatements{}
 	cfg := s.db.Primary.Config()
@@ -306,8 +307,8 @@ func TestHeaderOfClosedSaysNothing(t *testing.T) {
 	group := timelines.Account{ID: 7, FeedID: 70, Kind: timelines.Group, Title: "Club", Access: timelines.Private}
 	other := group
 	other.About, other.Writers = "secret", timelines.WritersAdmins
-	member := &timelines.Sets{AccountID: 2, Readable: map[int64]struct{}{70: {}}}
-	if headerOf(group, &timelines.Sets{AccountID: 1}) != headerOf(other, &timelines.Sets{AccountID: 1}) {
+	member := &access.Sets{AccountID: 2, Readable: access.NewIDs(70)}
+	if headerOf(group, &access.Sets{AccountID: 1}) != headerOf(other, &access.Sets{AccountID: 1}) {
 		t.Error("who may not read the group is told of changes")
 	}
 	if headerOf(group, member) == headerOf(other, member) {

@@ -39,11 +39,7 @@ func (s settings) settingsView(r *request) (view.Settings, error) {
 	if err != nil {
 		return v, err
 	}
-	ids := []int64{r.viewer.AccountID}
-	for id := range sets.Administers {
-		ids = append(ids, id)
-	}
-	found, err := s.timelines.AccountsByID(ctx, ids)
+	found, err := s.timelines.AccountsByID(ctx, append([]int64{r.viewer.AccountID}, sets.Administers...))
 	if err != nil {
 		return v, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/timelines/mutants"
 )
 
@@ -32,7 +33,7 @@ func (v *shownPage) compare(ctx context.Context, f *front) error {
 	if !v.before.Top() {
 		return v.sync(ctx) // a first page says nothing about an older one
 	}
-	if f.page.Sets.Sight() != v.sight.people {
+	if f.page.Sets.Fingerprint() != v.sight.people {
 		return v.sync(ctx)
 	}
 	// A front read before an entry went would bring it back.
@@ -178,7 +179,7 @@ func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*front, error
 
 // entries sends those entries that the page shows otherwise. late are the rest, from the
 // first on that was decided too long ago to be sent.
-func (v *shownPage) entries(ctx context.Context, b *batch, sets *timelines.Sets, items []rivers.Item) (differed bool, late []int64, err error) {
+func (v *shownPage) entries(ctx context.Context, b *batch, sets *access.Sets, items []rivers.Item) (differed bool, late []int64, err error) {
 	veils, err := v.socket.hub.cfg.pages.Tags(ctx, items, sets)
 	if err != nil {
 		return false, nil, err

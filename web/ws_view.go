@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"riverrun/rivers"
-	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/timelines/mutants"
 	"riverrun/web/view"
 )
@@ -398,7 +398,7 @@ func (v *shownPage) stale(b *batch) bool { return v.socket.hub.stale(b.began) }
 // entry sends one entry if the page is concerned: the parts that changed if it
 // stands where it stood, else the whole. An entry that is not shown is sent only
 // if it is within the page's range. errStale: nothing was sent.
-func (v *shownPage) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *rivers.Item, within bool) (sent bool, err error) {
+func (v *shownPage) entry(ctx context.Context, b *batch, sets *access.Sets, it *rivers.Item, within bool) (sent bool, err error) {
 	e := v.shown[it.PostID]
 	switch {
 	case e == nil && !within:

@@ -10,9 +10,9 @@ type trial struct {
 }
 
 var trials = []trial{
-	{mutants.StaleLoad, "timelines", "TestALoadUnderWayIsNotStored"},
-	{mutants.LateLabel, "timelines", "TestTheLabelIsNoNewerThanWhatWasRead"},
-	{mutants.TrimmedLog, "timelines", "TestAdvanceOverATrimmedLog"},
+	{mutants.StaleLoad, "timelines/access", "TestALoadUnderWayIsNotStored"},
+	{mutants.LateLabel, "timelines/access", "TestTheLabelIsNoNewerThanWhatWasRead"},
+	{mutants.TrimmedLog, "timelines/access", "TestAdvanceOverATrimmedLog"},
 	{mutants.StampWithLock, "timelines", "TestBumpIsLaterThanWhatItWaitedFor"},
 	{mutants.LikedAgain, "timelines", "TestLike"},
 	{mutants.NothingDropped, "rivers", "TestNarrowingNeedsNoQueue"},

@@ -14,6 +14,7 @@ import (
 
 	"riverrun/migrations/testdb"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // archiveDirs hold archives: small ones of our own writing, and the real ones
@@ -375,7 +376,7 @@ func TestDemo(t *testing.T) {
 		t.Errorf("demo: got %q, want new: %s", out, want)
 	}
 	store := timelines.Open(db.Primary, nil, timelines.DefaultOptions())
-	access := timelines.NewAccessCache(store)
+	access := access.New(store)
 	for _, p := range townspeople {
 		name := p.name
 		if name == "sam" {

@@ -36,6 +36,7 @@ var folders = map[string]struct {
 
 // within are packages that may not import some others of their own folder.
 var within = []struct{ importer, imported, why string }{
+	{"riverrun/timelines", "riverrun/timelines/access", "the store decides by SQL, in the transaction that writes; what nodes remember is for pages"},
 	{"riverrun/web/view", "riverrun/web", "an entry is rendered for pages and for sockets: what renders it knows neither"},
 }
 

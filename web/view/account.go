@@ -121,7 +121,7 @@ type Closed struct {
 }
 
 // Apart reports whether a ban closes the page, whoever set it.
-func (c Closed) Apart() bool { return c.Banned || c.Sets.Apart(c.Who.ID) }
+func (c Closed) BlockedBetween() bool { return c.Banned || c.Sets.BlockedBetween(c.Who.ID) }
 
 // path is that of the page that is closed.
 func (c Closed) path() string { return string(accountURL(c.Who, c.Subfeed)) }
@@ -133,7 +133,7 @@ func (c Closed) reason() string {
 	switch {
 	case c.Banned:
 		return c.Locale.T("account.banned", "who", c.Who.Title)
-	case c.Apart():
+	case c.BlockedBetween():
 		return c.Locale.T("account.apart", "who", c.Who.Title)
 	case c.leftOut(c.Who) && c.isGroup():
 		return c.Locale.T("account.excluded.group", "who", c.Who.Title)

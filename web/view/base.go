@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // Base is what one response or frame is rendered with: who looks, in which
@@ -19,7 +20,7 @@ import (
 type Base struct {
 	Locale *Locale
 	Viewer timelines.Viewer
-	Sets   *timelines.Sets // never nil
+	Sets   *access.Sets // never nil
 	Names  map[int64]timelines.Account
 	// subfeeds are those that occur, by timeline, and all the viewer's own where
 	// there is a composer.
@@ -56,7 +57,7 @@ func (p *Base) mySubfeeds() []timelines.Subfeed {
 }
 
 // namedIn appends the accounts an entry names to the viewer of these sets, in its order.
-func namedIn(ids []int64, sets *timelines.Sets, it *rivers.Item) []int64 {
+func namedIn(ids []int64, sets *access.Sets, it *rivers.Item) []int64 {
 	f := it.Fold
 	ids = append(ids, f.Text.Author)
 	for i := range f.Comments.Shown {
@@ -98,18 +99,15 @@ func (p *Base) signedIn() bool { return !p.Viewer.Anonymous() }
 
 func (p *Base) isMe(id int64) bool { return p.signedIn() && p.Viewer.AccountID == id }
 
-func (p *Base) follows(id int64) bool { _, ok := p.Sets.Follows[id]; return ok }
+func (p *Base) follows(id int64) bool { return p.Sets.Follows.Has(id) }
 
 // hides reports whether the viewer hides that account.
-func (p *Base) hides(id int64) bool { _, ok := p.Sets.Hides.Accounts[id]; return ok }
+func (p *Base) hides(id int64) bool { return p.Sets.Hides.Accounts.Has(id) }
 
-func (p *Base) Administers(id int64) bool { _, ok := p.Sets.Administers[id]; return ok }
+func (p *Base) Administers(id int64) bool { return p.Sets.Administers.Has(id) }
 
 // shuts reports whether the viewer can neither subscribe to the account nor ask to.
-func (p *Base) shuts(a timelines.Account) bool {
-	_, out := p.Sets.Excluded[a.FeedID]
-	return out
-}
+func (p *Base) shuts(a timelines.Account) bool { return p.Sets.Excluded.Has(a.FeedID) }
 
 // leftOut reports whether the viewer is one of those whom an account that they may not
 // read leaves out: of no use to ask.
@@ -125,7 +123,7 @@ func (p *Base) asked(a timelines.Account) string {
 	return p.Locale.T("account.asked", "who", a.Title)
 }
 
-func (p *Base) blockedBy(id int64) bool { _, ok := p.Sets.BlockedBy[id]; return ok }
+func (p *Base) blockedBy(id int64) bool { return p.Sets.BlockedBy.Has(id) }
 
 // mayPostTo reports whether the viewer may post to a group that they may read.
 func (p *Base) mayPostTo(g timelines.Account) bool {
@@ -156,8 +154,8 @@ func (p *Base) people() []timelines.Account {
 
 func (p *Base) followed(kind string) []timelines.Account {
 	var found []timelines.Account
-	for id := range p.Sets.Follows {
-		if a, ok := p.Names[id]; ok && a.Kind == kind && !p.Sets.Apart(id) {
+	for _, id := range p.Sets.Follows {
+		if a, ok := p.Names[id]; ok && a.Kind == kind && !p.Sets.BlockedBetween(id) {
 			found = append(found, a)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // TestComponents holds each page's own parts against the HTML somebody looked at
@@ -24,7 +25,7 @@ func TestComponents(t *testing.T) {
 	half := club
 	half.Access = timelines.Protected
 	stranger := testPresent(t, s, bob, "ru")
-	stranger.Sets.Readable = map[int64]struct{}{club.FeedID: {}}
+	stranger.Sets.Readable = access.NewIDs(club.FeedID)
 	private := me.Account(eve)
 	private.Access = timelines.Private
 

@@ -12,6 +12,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // Parts is the HTML of one entry: the contents of those children of its
@@ -40,7 +41,7 @@ type Entry struct {
 // rights, which are part of the shared parts' key.
 func (e *Entry) withoutViewer() *Entry {
 	p := *e.Base
-	p.Viewer, p.Sets, p.PageAddress, p.Code = timelines.Viewer{}, &timelines.Sets{}, "", ""
+	p.Viewer, p.Sets, p.PageAddress, p.Code = timelines.Viewer{}, &access.Sets{}, "", ""
 	p.RiverName = rivers.Name{Kind: p.RiverName.Kind, TheirID: p.RiverName.TheirID, Term: p.RiverName.Term}
 	return &Entry{Base: &p, Item: e.Item, Rights: e.Special()}
 }
@@ -77,10 +78,9 @@ func (e *Entry) inMyGroup() bool {
 }
 
 // keepsOrder reports whether the viewer administers a group that the entry stands in.
-func keepsOrder(it *rivers.Item, sets *timelines.Sets) bool {
+func keepsOrder(it *rivers.Item, sets *access.Sets) bool {
 	return slices.ContainsFunc(it.To, func(t timelines.Timeline) bool {
-		_, administers := sets.Administers[t.TheirID]
-		return t.Kind == timelines.KindGroup && administers
+		return t.Kind == timelines.KindGroup && sets.Administers.Has(t.TheirID)
 	})
 }
 
@@ -311,7 +311,7 @@ func likesShown(full bool) int {
 // foldLikes decides who is named in a likes line: everybody if they are at most
 // one more than shown, else as many as shown; the viewer first, then those the
 // viewer follows, then the newest. others is how many more there are.
-func foldLikes(me int64, sets *timelines.Sets, likes rivers.LikesFold, shown int) (named []int64, others int) {
+func foldLikes(me int64, sets *access.Sets, likes rivers.LikesFold, shown int) (named []int64, others int) {
 	if len(likes.IDs) == 0 {
 		return nil, likes.Total
 	}
@@ -324,7 +324,7 @@ func foldLikes(me int64, sets *timelines.Sets, likes rivers.LikesFold, shown int
 		if id == me && me != 0 {
 			return 0
 		}
-		if _, friend := sets.Follows[id]; friend {
+		if sets.Follows.Has(id) {
 			return 1
 		}
 		return 2

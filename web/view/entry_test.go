@@ -16,6 +16,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files of the components anew")
@@ -46,10 +47,10 @@ func testPresent(t testing.TB, s *Renderer, viewer int64, lang string) *Base {
 	t.Helper()
 	p := s.NewBase(LocaleOf(lang))
 	p.Viewer = timelines.Viewer{AccountID: viewer}
-	p.Sets = &timelines.Sets{AccountID: viewer}
+	p.Sets = &access.Sets{AccountID: viewer}
 	if viewer == anna {
-		p.Sets.Follows = map[int64]struct{}{bob: {}, dee: {}, chess: {}}
-		p.Sets.Administers = map[int64]struct{}{chess: {}}
+		p.Sets.Follows = access.NewIDs(bob, dee, chess)
+		p.Sets.Administers = access.NewIDs(chess)
 	}
 	for id, name := range map[int64]string{
 		anna: "anna Anna Livia", bob: "bob Bob", kirill: "kirill Кирилл", dee: "dee Deirdre O’Hara",
@@ -234,7 +235,7 @@ func read(html []byte) string {
 }
 
 func TestFoldLikes(t *testing.T) {
-	follows := &timelines.Sets{Follows: map[int64]struct{}{bob: {}, dee: {}}}
+	follows := &access.Sets{Follows: access.NewIDs(bob, dee)}
 	for _, tt := range []struct {
 		name   string
 		me     int64
@@ -255,7 +256,7 @@ func TestFoldLikes(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			sets := follows
 			if tt.me == 0 {
-				sets = &timelines.Sets{}
+				sets = &access.Sets{}
 			}
 			named, others := foldLikes(tt.me, sets, tt.likes, tt.shown)
 			if diff := cmp.Diff(tt.want, named); diff != "" || others != tt.others {
@@ -284,8 +285,8 @@ func TestSharedPartsShowNothingOfTheViewer(t *testing.T) {
 	}
 	want := renderFor(eve, nil)
 	got := renderFor(finn, func(p *Base, it *rivers.Item) {
-		p.Sets.Follows = map[int64]struct{}{bob: {}, kirill: {}}
-		p.Sets.Readable = map[int64]struct{}{101: {}}
+		p.Sets.Follows = access.NewIDs(bob, kirill)
+		p.Sets.Readable = access.NewIDs(101)
 		p.Viewer.Session = timelines.Session{1}
 		p.PageAddress, p.Code = "/finn/likes?before=secret", "CODE"
 		p.RiverName = rivers.Name{UserID: finn, Kind: rivers.Home}
@@ -359,7 +360,7 @@ func TestSharedPartsAreKeptApart(t *testing.T) {
 		"a commenter's rights": shared(dee, "en", base, nil),
 		"another commenter's":  shared(kirill, "en", base, nil),
 		"one who comments and keeps order": shared(kirill, "en", base, func(p *Base) {
-			p.Sets.Administers = map[int64]struct{}{chess: {}}
+			p.Sets.Administers = access.NewIDs(chess)
 		}),
 		"without a commenter":  shared(0, "en", without(dee), nil),
 		"without a liker":      shared(0, "en", without(one), nil),

@@ -466,7 +466,7 @@ func accounts(p *Base, list []timelines.Account) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			if a.About != "" && p.Sets.Reads(a.FeedID, a.Access) && !p.Sets.Apart(a.ID) {
+			if a.About != "" && p.Sets.Reads(a.FeedID, a.Access) && !p.Sets.BlockedBetween(a.ID) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 34, "<p class=\"about\"><bdi>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err

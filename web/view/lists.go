@@ -36,7 +36,7 @@ type ListEdit struct {
 func (e ListEdit) includes(a timelines.Account) bool { return slices.Contains(e.Chosen, a.Name) }
 
 // apart reports whether the account is kept out of the viewer's home feed.
-func (p *Base) apart(id int64) bool { _, ok := p.Sets.OutOfHome[id]; return ok }
+func (p *Base) apart(id int64) bool { return p.Sets.OutOfHome.Has(id) }
 
 // placed says where the account's posts are brought to the viewer.
 func (v Account) placed() []string {

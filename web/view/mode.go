@@ -4,7 +4,7 @@ import (
 	"net/url"
 
 	"riverrun/rivers"
-	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // The modes as addresses name them.
@@ -16,7 +16,7 @@ const (
 // modeOf is the mode of the page at an address. One that says none shows what
 // the viewer of the sets chose, at its top; an older page goes on where it began,
 // and so do its socket and its forms, which have no sets.
-func modeOf(sets *timelines.Sets, query url.Values) rivers.Mode {
+func modeOf(sets *access.Sets, query url.Values) rivers.Mode {
 	switch query.Get("mode") {
 	case ModeFriends:
 		return rivers.FriendsOnly
@@ -30,7 +30,7 @@ func modeOf(sets *timelines.Sets, query url.Values) rivers.Mode {
 }
 
 // InMode is the river of the same page in the mode of its address, if it has modes.
-func InMode(n rivers.Name, sets *timelines.Sets, query url.Values) rivers.Name {
+func InMode(n rivers.Name, sets *access.Sets, query url.Values) rivers.Name {
 	if !n.Kind.HasModes() {
 		return n
 	}

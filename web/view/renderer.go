@@ -6,12 +6,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"hash/maphash"
-	"maps"
 	"slices"
 	"time"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // A Context is what an entry's HTML depends on besides the entry and the sets.
@@ -24,7 +24,7 @@ type Context struct {
 // A Renderer makes entries and what pages are rendered with, for requests and sockets
 // alike. It is safe for concurrent use.
 type Renderer struct {
-	access *timelines.AccessCache
+	access *access.Cache
 	epoch  func() int64 // of the secondary store
 	parts  *partsCache
 	asset  func(name string) string
@@ -34,7 +34,7 @@ type Renderer struct {
 // Config is what a Renderer is made of.
 type Config struct {
 	// Access knows names, and of which epoch the secondary store is.
-	Access *timelines.AccessCache
+	Access *access.Cache
 	// Asset returns the address of one of the site's own files, "" if there is none of
 	// that name.
 	Asset func(name string) string
@@ -53,7 +53,7 @@ func NewRenderer(c Config) *Renderer {
 }
 
 // Entry makes the HTML of one entry: its parts, and the whole around them.
-func (r *Renderer) Entry(ctx context.Context, l Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (Parts, []byte, error) {
+func (r *Renderer) Entry(ctx context.Context, l Context, n rivers.Name, sets *access.Sets, it rivers.Item) (Parts, []byte, error) {
 	p, err := r.Base(ctx, l.Viewer, LocaleOf(l.Lang), n, sets, []rivers.Item{it})
 	if err != nil {
 		return Parts{}, nil, err
@@ -83,7 +83,7 @@ func (r *Renderer) ViewerName(ctx context.Context, v timelines.Viewer) (string, 
 // caller says more.
 func (r *Renderer) NewBase(loc *Locale) *Base {
 	return &Base{
-		Locale: loc, Sets: &timelines.Sets{}, Names: map[int64]timelines.Account{}, subfeeds: map[int64]timelines.Subfeed{},
+		Locale: loc, Sets: &access.Sets{}, Names: map[int64]timelines.Account{}, subfeeds: map[int64]timelines.Subfeed{},
 		Now: r.now(), asset: r.asset,
 	}
 }
@@ -91,7 +91,7 @@ func (r *Renderer) NewBase(loc *Locale) *Base {
 // Base returns what a page of a river, or one entry of it, is rendered with.
 // All names of all items are resolved in one call, which costs no statement
 // while they are cached.
-func (r *Renderer) Base(ctx context.Context, v timelines.Viewer, loc *Locale, n rivers.Name, sets *timelines.Sets, items []rivers.Item) (*Base, error) {
+func (r *Renderer) Base(ctx context.Context, v timelines.Viewer, loc *Locale, n rivers.Name, sets *access.Sets, items []rivers.Item) (*Base, error) {
 	p := r.NewBase(loc)
 	p.Viewer, p.RiverName = v, n
 	if sets != nil {
@@ -131,7 +131,7 @@ func (r *Renderer) NameSubfeeds(ctx context.Context, p *Base, owners []int64) er
 	return nil
 }
 
-// NameAccounts resolves more ids for p.
+// NameAccounts resolves more ids for p. It sorts and cuts ids.
 func (r *Renderer) NameAccounts(ctx context.Context, p *Base, ids []int64) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -217,10 +217,10 @@ func (r *Renderer) shared(e *Entry) (sharedParts, error) {
 // OpenSubfeeds returns, for each of the sets, those sub-feeds of the owner at the same
 // index that the viewer of the sets may open: the others are not even named. Owner 0 is
 // nobody. The gates returned are of the timelines in also, too.
-func (r *Renderer) OpenSubfeeds(ctx context.Context, sets []*timelines.Sets, owners []int64, also ...int64) ([][]OpenSubfeed, timelines.Gates, error) {
+func (r *Renderer) OpenSubfeeds(ctx context.Context, sets []*access.Sets, owners []int64, also ...int64) ([][]OpenSubfeed, access.Levels, error) {
 	found, err := r.access.Subfeeds(ctx, owners)
 	if err != nil {
-		return nil, timelines.Gates{}, err
+		return nil, access.Levels{}, err
 	}
 	ids := slices.Clone(also)
 	for _, list := range found {
@@ -228,18 +228,18 @@ func (r *Renderer) OpenSubfeeds(ctx context.Context, sets []*timelines.Sets, own
 			ids = append(ids, f.TimelineID)
 		}
 	}
-	gates, err := r.access.Gates(ctx, ids)
+	gates, err := r.access.Levels(ctx, ids)
 	if err != nil {
-		return nil, timelines.Gates{}, err
+		return nil, access.Levels{}, err
 	}
 	open := make([][]OpenSubfeed, len(owners))
 	for i, owner := range owners {
-		if sets[i].Apart(owner) {
+		if sets[i].BlockedBetween(owner) {
 			continue
 		}
 		for _, f := range found[owner] {
 			if gates.Opens(sets[i], f.TimelineID) {
-				open[i] = append(open[i], OpenSubfeed{f, gates.Level(f.TimelineID)})
+				open[i] = append(open[i], OpenSubfeed{f, gates.Of(f.TimelineID)})
 			}
 		}
 	}
@@ -247,8 +247,8 @@ func (r *Renderer) OpenSubfeeds(ctx context.Context, sets []*timelines.Sets, own
 }
 
 // OpenSubfeedsOf is OpenSubfeeds of one account for one viewer.
-func (r *Renderer) OpenSubfeedsOf(ctx context.Context, sets *timelines.Sets, owner int64) ([]OpenSubfeed, error) {
-	open, _, err := r.OpenSubfeeds(ctx, []*timelines.Sets{sets}, []int64{owner})
+func (r *Renderer) OpenSubfeedsOf(ctx context.Context, sets *access.Sets, owner int64) ([]OpenSubfeed, error) {
+	open, _, err := r.OpenSubfeeds(ctx, []*access.Sets{sets}, []int64{owner})
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +268,7 @@ func (r *Renderer) MAC(texts ...string) []byte {
 
 // Tags are the veils of some entries with how people are called now. It costs no
 // statement while the names are cached, else one.
-func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
+func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *access.Sets) ([]uint64, error) {
 	var ids []int64
 	for i := range items {
 		ids = namedIn(ids, sets, &items[i])
@@ -290,7 +290,7 @@ func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *timeline
 // by being sent what does not, that somebody bans them. Nobody can tell from it who is
 // hidden; that it changes, and nothing else, tells that somebody unseen took part, as the
 // stamp does.
-func (r *Renderer) Tag(it *rivers.Item, sets *timelines.Sets, names map[int64]timelines.Account) uint64 {
+func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timelines.Account) uint64 {
 	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
 	add := func(n int64) { b = binary.AppendVarint(b, n) }
 	// People who are folded away count: the reader may have unfolded them.
@@ -331,13 +331,13 @@ func (r *Renderer) Tag(it *rivers.Item, sets *timelines.Sets, names map[int64]ti
 	}
 	switch {
 	case it.CrowdFolded():
-		b = append(b, sets.Sight()...) // of some of them nobody knows here
+		b = append(b, sets.Fingerprint()...) // of some of them nobody knows here
 	case it.LikersFolded():
 		// The likers of these are not all known here either. The tag still leaves out the
 		// bans by others: otherwise an author of a thousand comments on one post would
 		// notice each of them. So unfolded comments may count likes of somebody who has
 		// banned the viewer since.
-		for _, id := range slices.Sorted(maps.Keys(sets.Bans)) {
+		for _, id := range sets.Bans {
 			add(id)
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"riverrun/rivers"
-	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // Who likes comments that are folded away may be too many to tell. Then an entry's word
@@ -12,21 +12,14 @@ import (
 func TestVeilOfVeryManyFolded(t *testing.T) {
 	s := testRenderer(t)
 	it := &rivers.Item{PostID: 7, Fold: &rivers.Fold{Comments: rivers.CommentsFold{Total: 1003}}}
-	ids := func(list ...int64) map[int64]struct{} {
-		set := map[int64]struct{}{}
-		for _, id := range list {
-			set[id] = struct{}{}
-		}
-		return set
-	}
-	none := s.Tag(it, &timelines.Sets{AccountID: 1}, nil)
-	if s.Tag(it, &timelines.Sets{AccountID: 1, BannedBy: ids(2)}, nil) != none {
+	none := s.Tag(it, &access.Sets{AccountID: 1}, nil)
+	if s.Tag(it, &access.Sets{AccountID: 1, BannedBy: access.NewIDs(2)}, nil) != none {
 		t.Error("it tells that somebody bans the viewer")
 	}
-	if s.Tag(it, &timelines.Sets{AccountID: 1, Bans: ids(2)}, nil) == none {
+	if s.Tag(it, &access.Sets{AccountID: 1, Bans: access.NewIDs(2)}, nil) == none {
 		t.Error("it does not know of the viewer's own bans")
 	}
-	if s.Tag(it, &timelines.Sets{AccountID: 3}, nil) == none {
+	if s.Tag(it, &access.Sets{AccountID: 3}, nil) == none {
 		t.Error("two viewers have the same word, and can compare")
 	}
 }

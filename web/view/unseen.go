@@ -47,7 +47,7 @@ func (v spareView) title() string {
 func (v spareView) maySwitch() bool { return len(v.Sets.Bans) > 0 || v.Administers(v.who.ID) }
 
 // showsBanned reports whether the viewer sees banned people in this group.
-func (v spareView) showsBanned() bool { _, ok := v.Sets.ShowBanned[v.who.ID]; return ok }
+func (v spareView) showsBanned() bool { return v.Sets.ShowBanned.Has(v.who.ID) }
 
 // aboutBanned says whom the switch shows or hides. Who administers the group is told of
 // bans in both directions.

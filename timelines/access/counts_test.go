@@ -1,21 +1,24 @@
-package timelines
+package access_test
 
 import (
 	"testing"
+
+	"riverrun/timelines"
+	"riverrun/timelines/access"
 )
 
 // A node counts requests anew once somebody asks, or is answered, or ceases to ask.
 func TestAsking(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")
-	w.setAccess(bob, "", Private)
-	club := w.group(bob, "club", Private)
-	c := NewAccessCache(w.Store)
+	w.setAccess(bob, timelines.Private)
+	club := w.group(bob, "club", timelines.Private)
+	c := access.New(w.Store)
 	count := func(what string, want int) {
 		t.Helper()
-		w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
+		w.advance(c)
 		for range 2 { // counted, and remembered
-			got, err := c.Asking(t.Context(), []int64{bob.ID, club.ID})
+			got, err := c.RequestCount(t.Context(), []int64{bob.ID, club.ID})
 			w.must(err)
 			w.same(what, got, want)
 		}
@@ -29,18 +32,18 @@ func TestAsking(t *testing.T) {
 	for _, act := range []struct {
 		what string
 		of   string
-		ends func() (Change, error)
+		ends func() (timelines.Change, error)
 	}{
-		{"withdrawn", "bob", func() (Change, error) { return w.Unsubscribe(t.Context(), ann.ID, "bob") }},
-		{"declined", "bob", func() (Change, error) { return w.Decline(t.Context(), bob.ID, "ann", "") }},
-		{"declined by the group", "club", func() (Change, error) { return w.Decline(t.Context(), bob.ID, "ann", "club") }},
-		{"banned", "bob", func() (Change, error) { return w.Ban(t.Context(), ann.ID, "bob") }},
-		{"excluded", "bob", func() (Change, error) {
+		{"withdrawn", "bob", func() (timelines.Change, error) { return w.Unsubscribe(t.Context(), ann.ID, "bob") }},
+		{"declined", "bob", func() (timelines.Change, error) { return w.Decline(t.Context(), bob.ID, "ann", "") }},
+		{"declined by the group", "club", func() (timelines.Change, error) { return w.Decline(t.Context(), bob.ID, "ann", "club") }},
+		{"banned", "bob", func() (timelines.Change, error) { return w.Ban(t.Context(), ann.ID, "bob") }},
+		{"excluded", "bob", func() (timelines.Change, error) {
 			return w.ExcludeReader(t.Context(), bob.ID, "", "ann")
 		}},
-		{"excluded from the group", "club", func() (Change, error) { return w.ExcludeFromGroup(t.Context(), bob.ID, "club", "ann") }},
-		{"accepted", "bob", func() (Change, error) { return w.Accept(t.Context(), bob.ID, "ann", "") }},
-		{"accepted by the group", "club", func() (Change, error) { return w.Accept(t.Context(), bob.ID, "ann", "club") }},
+		{"excluded from the group", "club", func() (timelines.Change, error) { return w.ExcludeFromGroup(t.Context(), bob.ID, "club", "ann") }},
+		{"accepted", "bob", func() (timelines.Change, error) { return w.Accept(t.Context(), bob.ID, "ann", "") }},
+		{"accepted by the group", "club", func() (timelines.Change, error) { return w.Accept(t.Context(), bob.ID, "ann", "club") }},
 	} {
 		_, err := w.Unban(t.Context(), ann.ID, "bob")
 		w.must(err)
@@ -60,30 +63,25 @@ func TestAsking(t *testing.T) {
 func TestAskingBesideABan(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")
-	w.setAccess(bob, "", Private)
-	// Subscribe has looked for bans, and Ban for requests, and both commit.
-	tx, err := w.pool.Begin(t.Context())
-	w.must(err)
-	to, err := lockTargetTx(t.Context(), tx, "bob")
-	w.must(err)
+	w.setAccess(bob, timelines.Private)
+	// Subscribe and Ban may each look before the other commits.
 	w.must(second(w.Ban(t.Context(), ann.ID, "bob")))
-	w.must(second(requestTx(t.Context(), tx, ann.ID, to.AccountID)))
-	w.must(tx.Commit(t.Context()))
-	n, err := NewAccessCache(w.Store).Asking(t.Context(), []int64{bob.ID})
+	w.exec(`INSERT INTO subscription_requests (subscriber_id, account_id) VALUES ($1, $2)`, ann.ID, bob.ID)
+	n, err := access.New(w.Store).RequestCount(t.Context(), []int64{bob.ID})
 	w.must(err)
 	w.same("counted", n, 0)
-	list, err := w.Requests(t.Context(), bob.ID, 0, RequestPlace{}, 10)
+	list, err := w.Requests(t.Context(), bob.ID, 0, timelines.RequestPlace{}, 10)
 	w.must(err)
-	w.same("listed", list, []Request(nil))
+	w.same("listed", list, []timelines.Request(nil))
 }
 
 // A node counts members anew once somebody joined, left or was removed.
 func TestMemberCount(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
-	club := w.group(bob, "club", Public)
-	c := NewAccessCache(w.Store)
-	w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
+	club := w.group(bob, "club", timelines.Public)
+	c := access.New(w.Store)
+	w.advance(c)
 	count := func(what string, want int) {
 		t.Helper()
 		got, err := c.MemberCount(t.Context(), club.ID)
@@ -93,28 +91,28 @@ func TestMemberCount(t *testing.T) {
 	count("at first", 1)
 	w.member("ann", "club")
 	count("remembered", 1)
-	w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
+	w.advance(c)
 	count("one joined", 2)
-	w.act(w.RemoveMember, bob, "club", "ann")
-	w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
+	w.must(second(w.RemoveMember(t.Context(), bob.ID, "club", "ann")))
+	w.advance(c)
 	count("one removed", 1)
 	// Only that group is counted again.
 	w.exec(`DELETE FROM subscriptions WHERE account_id = $1`, club.ID) // behind the node's back
 	w.must(second(w.Ban(t.Context(), bob.ID, "ann")))
 	w.subscribe(w.user("flo"), "bob")
-	w.group(bob, "chess", Public)
+	w.group(bob, "chess", timelines.Public)
 	w.member("dan", "chess")
-	w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
+	w.advance(c)
 	count("others banned, followed, joined elsewhere", 1)
 	eve := w.member("eve", "club")
-	w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
+	w.advance(c)
 	count("one joined here", 1)
 	w.must(second(w.Unsubscribe(t.Context(), eve.ID, "club")))
-	w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
+	w.advance(c)
 	count("and left", 0)
 	w.exec(`TRUNCATE access_log`)
 	w.member("cid", "club")
 	w.exec(`TRUNCATE access_log`)
-	w.must(c.Advance(t.Context(), Clock{Epoch: 1, N: w.clock()}))
+	w.advance(c)
 	count("after a gap in the log", 1)
 }

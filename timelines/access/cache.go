@@ -1,0 +1,272 @@
+package access
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"riverrun/timelines"
+	"riverrun/timelines/mutants"
+)
+
+// Cache holds, on one node, what decides at render who may see what.
+//
+// Its promise is R4: a page whose deciding statement began after a narrowing
+// was acknowledged is decided with sets that know the narrowing. A narrowing
+// takes a number from the primary store's access clock, writes what it concerns
+// into access_log under that number, and is acknowledged only when the clock of
+// the secondary store stands at least there. Each deciding statement returns
+// that clock; Advance compares it with the cache's label, and if it is ahead
+// reads the log since the label, drops what is concerned and takes the new
+// label. So nothing depends on a message arriving. A load that was under way
+// when anything was dropped is used by its own request, which began earlier,
+// and not stored.
+//
+// Rejected: a time to live (a stale second is a leak), and messages alone (a
+// lost one is a leak for ever).
+//
+// It is safe for concurrent use. No lock is held across a statement, except the one
+// that advancing takes, and only callers that need the newer label wait for that.
+type Cache struct {
+	store *timelines.Store
+
+	// advancing has one slot, for the caller that reads the log; it is taken before mu.
+	// Others wait for it no longer than their contexts live.
+	advancing chan struct{}
+
+	// mu guards everything below.
+	mu       sync.Mutex
+	label    timelines.Clock
+	labelled bool
+	drops    uint64 // counts drops; a load started at another count is not stored
+	loads    uint64 // counts the loads of counted tables that ended
+	common   int64  // see Common
+
+	sessions  table[timelines.Session, session]
+	sets      table[int64, *Sets]
+	timelines table[int64, timelines.Timeline]
+	levels    table[int64, timelines.Level]
+	byID      table[int64, timelines.Account]
+	ids       table[string, int64]              // by name
+	subfeeds  table[int64, []timelines.Subfeed] // by account
+	members   table[int64, int]                 // how many, by group
+	requests  table[int64, int]                 // how many wait, by the account they are made to
+}
+
+// Capacities. A full town of ten thousand active people fits; beyond, the least
+// recently used is loaded again.
+const (
+	maxSets      = 10_000
+	maxSessions  = 50_000
+	maxTimelines = 200_000
+	maxAccounts  = 50_000
+)
+
+// New returns an empty cache over the primary store.
+func New(store *timelines.Store) *Cache {
+	c := &Cache{store: store, advancing: make(chan struct{}, 1)}
+	c.sessions = newTable(c, maxSessions, counted, c.loadSession)
+	c.sets = newTable(c, maxSets, counted, c.loadSets)
+	c.timelines = newTable(c, maxTimelines, counted|immutable, c.loadTimelines)
+	c.levels = newTable(c, maxTimelines, counted, c.loadLevels)
+	c.byID = newTable(c, maxAccounts, counted, c.loadAccounts)
+	c.ids = newTable(c, maxAccounts, immutable, c.loadID)
+	c.subfeeds = newTable(c, maxAccounts, counted, c.loadSubfeeds)
+	c.members = newTable(c, maxAccounts, 0, c.countMembers)
+	c.requests = newTable(c, maxAccounts, 0, c.countRequests)
+	return c
+}
+
+// table is one kind of thing the cache holds, by its key.
+type table[K comparable, V any] struct {
+	cache *Cache
+	kept  *simplelru.LRU[K, V] // guarded by the cache's mu
+	is    property
+	load  func(ctx context.Context, missing []K) (map[K]V, error)
+}
+
+type property int
+
+const (
+	// counted: the table decides what is shown or says how something is called, so its
+	// loads count (see Label).
+	counted property = 1 << iota
+	// immutable: what is loaded never changes, and is stored whatever was dropped.
+	immutable
+)
+
+func newTable[K comparable, V any](c *Cache, size int, is property, load func(context.Context, []K) (map[K]V, error)) table[K, V] {
+	kept, err := simplelru.NewLRU[K, V](size, nil)
+	if err != nil {
+		panic(err) // only a size below one is refused
+	}
+	return table[K, V]{cache: c, kept: kept, is: is, load: load}
+}
+
+// all returns what stands under these keys; a zero key, and one that nothing stands
+// under, is left out. It makes no statement when all are kept, else one.
+func (t *table[K, V]) all(ctx context.Context, keys []K) (map[K]V, error) {
+	var zero K
+	var missing []K
+	found := make(map[K]V, len(keys))
+	c := t.cache
+	c.mu.Lock()
+	drops := c.drops
+	for _, key := range keys {
+		if v, ok := t.kept.Get(key); ok {
+			found[key] = v
+		} else if key != zero {
+			missing = append(missing, key)
+		}
+	}
+	c.mu.Unlock()
+	if len(missing) == 0 {
+		return found, nil
+	}
+	loaded, err := t.load(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if t.is&counted != 0 {
+		c.loads++
+	}
+	for key, v := range loaded {
+		found[key] = v
+		if t.is&immutable != 0 || c.drops == drops || mutants.On(mutants.StaleLoad) {
+			t.kept.Add(key, v)
+		}
+	}
+	return found, nil
+}
+
+// one is all for one key; ok is false if nothing stands under it.
+func (t *table[K, V]) one(ctx context.Context, key K) (v V, ok bool, err error) {
+	t.cache.mu.Lock()
+	v, ok = t.kept.Get(key)
+	t.cache.mu.Unlock()
+	if ok {
+		return v, true, nil
+	}
+	found, err := t.all(ctx, []K{key})
+	v, ok = found[key]
+	return v, ok, err
+}
+
+type session struct {
+	accountID int64
+	expiresAt time.Time
+}
+
+// Session returns the viewer that a session belongs to, or timelines.ErrSignedOut if it
+// ended.
+func (c *Cache) Session(ctx context.Context, s timelines.Session) (timelines.Viewer, error) {
+	found, ok, err := c.sessions.one(ctx, s)
+	if err != nil {
+		return timelines.Viewer{}, err
+	}
+	if !ok || !time.Now().Before(found.expiresAt) {
+		return timelines.Viewer{}, timelines.ErrSignedOut
+	}
+	return timelines.Viewer{AccountID: found.accountID, Session: s}, nil
+}
+
+// CheckSession returns timelines.ErrSignedOut if the viewer's session ended. A viewer
+// without a session is not checked.
+func (c *Cache) CheckSession(ctx context.Context, v timelines.Viewer) error {
+	if v.Session == (timelines.Session{}) {
+		return nil
+	}
+	now, err := c.Session(ctx, v.Session)
+	if err != nil {
+		return err
+	}
+	if now.AccountID != v.AccountID {
+		return timelines.ErrSignedOut
+	}
+	return nil
+}
+
+var anonymous = &Sets{}
+
+// Sets returns what decides for an account; 0 is anonymous.
+func (c *Cache) Sets(ctx context.Context, accountID int64) (*Sets, error) {
+	if accountID == 0 {
+		return anonymous, nil
+	}
+	sets, _, err := c.sets.one(ctx, accountID)
+	return sets, err
+}
+
+// Levels returns the timelines of these ids with their levels. While all of both are
+// cached it makes no statement.
+func (c *Cache) Levels(ctx context.Context, ids []int64) (Levels, error) {
+	found, err := c.timelines.all(ctx, ids)
+	if err != nil {
+		return Levels{}, err
+	}
+	gates := make([]int64, 0, len(found))
+	for _, t := range found {
+		gates = append(gates, t.GateID)
+	}
+	levels, err := c.levels.all(ctx, gates)
+	if err != nil {
+		return Levels{}, err
+	}
+	return Levels{found, levels}, nil
+}
+
+// Accounts returns the accounts of these ids: no statement when all are cached,
+// else one. Account.Access is not kept current here; ask Levels.
+func (c *Cache) Accounts(ctx context.Context, ids []int64) (map[int64]timelines.Account, error) {
+	return c.byID.all(ctx, ids)
+}
+
+// MemberCount returns how many members a group has: no statement while nobody
+// joined or left it since it was counted.
+func (c *Cache) MemberCount(ctx context.Context, group int64) (int, error) {
+	n, _, err := c.members.one(ctx, group)
+	return n, err
+}
+
+// RequestCount returns how many requests wait for these accounts, people and groups, all
+// together: no statement while nobody asks any of them or is answered, else one.
+func (c *Cache) RequestCount(ctx context.Context, accounts []int64) (total int, err error) {
+	counts, err := c.requests.all(ctx, accounts)
+	for _, n := range counts {
+		total += n
+	}
+	return total, err
+}
+
+// Subfeeds returns the sub-feeds of these accounts, by account, the private one
+// first, then by title: no statement when all are cached, else one. Levels says
+// whether a viewer may know of them. The lists are shared and must not be changed.
+func (c *Cache) Subfeeds(ctx context.Context, accounts []int64) (map[int64][]timelines.Subfeed, error) {
+	return c.subfeeds.all(ctx, accounts)
+}
+
+// AccountNamed returns the account of that name with its present level, or
+// timelines.ErrNotFound.
+func (c *Cache) AccountNamed(ctx context.Context, name string) (timelines.Account, error) {
+	id, _, err := c.ids.one(ctx, name)
+	if err != nil {
+		return timelines.Account{}, err
+	}
+	a, ok, err := c.byID.one(ctx, id)
+	if err != nil {
+		return timelines.Account{}, err
+	}
+	if !ok {
+		return timelines.Account{}, timelines.ErrNotFound
+	}
+	levels, err := c.Levels(ctx, []int64{a.FeedID})
+	if err != nil {
+		return timelines.Account{}, err
+	}
+	a.Access = levels.Of(a.FeedID)
+	return a, nil
+}

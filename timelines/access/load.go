@@ -1,0 +1,171 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// The loads of the cache's tables. Each is one statement and so reads one snapshot.
+
+func (c *Cache) readLog(ctx context.Context, after, upto int64) ([]timelines.Invalidation, error) {
+	const query = `
+		SELECT n, kind, account_id, timeline_id, token_hash
+		FROM access_log WHERE n > @after AND n <= @upto ORDER BY n`
+	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"after": after, "upto": upto})
+	if err != nil {
+		return nil, fmt.Errorf("read access log: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[timelines.Invalidation])
+	if err != nil {
+		return nil, fmt.Errorf("read access log: %w", err)
+	}
+	return found, nil
+}
+
+// byKey runs a query of which @keys are the keys, and collects its two columns, a key and
+// a value.
+func byKey[K comparable, V any](ctx context.Context, c *Cache, what, query string, keys []K) (map[K]V, error) {
+	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"keys": keys})
+	if err != nil {
+		return nil, fmt.Errorf("load %s: %w", what, err)
+	}
+	found := make(map[K]V, len(keys))
+	var key K
+	var v V
+	if _, err := pgx.ForEachRow(rows, []any{&key, &v}, func() error { found[key] = v; return nil }); err != nil {
+		return nil, fmt.Errorf("load %s: %w", what, err)
+	}
+	return found, nil
+}
+
+func (c *Cache) loadSession(ctx context.Context, keys []timelines.Session) (map[timelines.Session]session, error) {
+	const query = `SELECT account_id, expires_at FROM sessions WHERE token_hash = @hash AND expires_at > now()`
+	var s session
+	err := c.store.Pool().QueryRow(ctx, query, pgx.StrictNamedArgs{"hash": keys[0][:]}).Scan(&s.accountID, &s.expiresAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, timelines.ErrSignedOut
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load session: %w", err)
+	}
+	return map[timelines.Session]session{keys[0]: s}, nil
+}
+
+// loadSets has one column for each set: the field of Sets with that name, and of Hides.
+func (c *Cache) loadSets(ctx context.Context, keys []int64) (map[int64]*Sets, error) {
+	const query = `
+		SELECT
+			@viewer::bigint AS account_id,
+			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer ORDER BY 1) AS follows,
+			ARRAY(SELECT account_id FROM subscriptions WHERE subscriber_id = @viewer AND NOT in_home ORDER BY 1) AS out_of_home,
+			(SELECT coalesce(jsonb_agg(jsonb_build_object('id', l.id, 'slug', l.slug, 'title', l.title,
+					'members', ARRAY(SELECT m.account_id FROM list_members m WHERE m.list_id = l.id ORDER BY 1))
+				ORDER BY l.title, l.id), '[]') FROM lists l WHERE l.account_id = @viewer) AS lists,
+			coalesce((SELECT friends_only FROM accounts WHERE id = @viewer), false) AS friends_only,
+			ARRAY(SELECT timeline_id FROM readers WHERE account_id = @viewer ORDER BY 1) AS readable,
+			ARRAY(SELECT timeline_id FROM excluded WHERE account_id = @viewer ORDER BY 1) AS excluded,
+			ARRAY(SELECT group_id FROM group_admins WHERE account_id = @viewer ORDER BY 1) AS administers,
+			ARRAY(SELECT group_id FROM group_blocks WHERE account_id = @viewer ORDER BY 1) AS blocked_by,
+			ARRAY(SELECT banned_id FROM bans WHERE account_id = @viewer ORDER BY 1) AS bans,
+			ARRAY(SELECT account_id FROM bans WHERE banned_id = @viewer ORDER BY 1) AS banned_by,
+			ARRAY(SELECT group_id FROM show_banned WHERE account_id = @viewer ORDER BY 1) AS show_banned,
+			ARRAY(SELECT post_id FROM hidden_posts WHERE account_id = @viewer ORDER BY 1) AS posts,
+			ARRAY(SELECT hidden_id FROM hidden_accounts WHERE account_id = @viewer ORDER BY 1) AS accounts,
+			(SELECT coalesce(jsonb_agg(string_to_array(term, ' ') ORDER BY term), '[]')
+				FROM hidden_terms WHERE account_id = @viewer) AS terms`
+	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"viewer": keys[0]})
+	if err != nil {
+		return nil, fmt.Errorf("load access sets: %w", err)
+	}
+	sets, err := pgx.CollectExactlyOneRow(rows, pgx.RowToAddrOfStructByName[Sets])
+	if err != nil {
+		return nil, fmt.Errorf("load access sets: %w", err)
+	}
+	sets.fingerprint = sets.computeFingerprint()
+	return map[int64]*Sets{keys[0]: sets}, nil
+}
+
+func (c *Cache) loadTimelines(ctx context.Context, ids []int64) (map[int64]timelines.Timeline, error) {
+	const query = `
+		SELECT id, kind, their_id, term, coalesce(gate_id, 0) AS gate_id FROM timelines WHERE id = ANY(@ids)`
+	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
+	if err != nil {
+		return nil, fmt.Errorf("load timelines: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[timelines.Timeline])
+	if err != nil {
+		return nil, fmt.Errorf("load timelines: %w", err)
+	}
+	found := make(map[int64]timelines.Timeline, len(list))
+	for _, t := range list {
+		found[t.ID] = t
+	}
+	return found, nil
+}
+
+func (c *Cache) loadLevels(ctx context.Context, gates []int64) (map[int64]timelines.Level, error) {
+	return byKey[int64, timelines.Level](ctx, c, "levels", `SELECT id, access FROM timelines WHERE id = ANY(@keys)`, gates)
+}
+
+func (c *Cache) loadAccounts(ctx context.Context, ids []int64) (map[int64]timelines.Account, error) {
+	list, err := c.store.AccountsByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[int64]timelines.Account, len(list))
+	for _, a := range list {
+		found[a.ID] = a
+	}
+	return found, nil
+}
+
+func (c *Cache) loadID(ctx context.Context, names []string) (map[string]int64, error) {
+	a, err := c.store.AccountByName(ctx, names[0])
+	if err != nil {
+		return nil, err
+	}
+	return map[string]int64{names[0]: a.ID}, nil
+}
+
+func (c *Cache) loadSubfeeds(ctx context.Context, accounts []int64) (map[int64][]timelines.Subfeed, error) {
+	const query = `
+		SELECT t.id AS timeline_id, t.their_id AS account_id, t.term AS slug, coalesce(f.title, '') AS title
+		FROM timelines t LEFT JOIN subfeeds f ON f.timeline_id = t.id
+		WHERE t.kind = 'subfeed' AND t.their_id = ANY(@accounts)
+		ORDER BY t.their_id, f.timeline_id IS NOT NULL, f.title, t.term`
+	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
+	if err != nil {
+		return nil, fmt.Errorf("load sub-feeds: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[timelines.Subfeed])
+	if err != nil {
+		return nil, fmt.Errorf("load sub-feeds: %w", err)
+	}
+	found := make(map[int64][]timelines.Subfeed, len(accounts))
+	for _, id := range accounts {
+		found[id] = nil // no sub-feeds is an answer too
+	}
+	for _, f := range list {
+		found[f.AccountID] = append(found[f.AccountID], f)
+	}
+	return found, nil
+}
+
+func (c *Cache) countMembers(ctx context.Context, accounts []int64) (map[int64]int, error) {
+	return byKey[int64, int](ctx, c, "numbers of members", `
+		SELECT k.id, (SELECT count(*) FROM subscriptions s WHERE s.account_id = k.id) FROM unnest(@keys::bigint[]) k (id)`, accounts)
+}
+
+// countRequests leaves out a request that came beside a ban, as Store.Requests does.
+func (c *Cache) countRequests(ctx context.Context, accounts []int64) (map[int64]int, error) {
+	return byKey[int64, int](ctx, c, "numbers of requests", `
+		SELECT k.id, (SELECT count(*) FROM subscription_requests r
+			WHERE r.account_id = k.id AND NOT EXISTS (SELECT FROM bans b
+				WHERE (b.account_id, b.banned_id) IN ((r.account_id, r.subscriber_id), (r.subscriber_id, r.account_id))))
+		FROM unnest(@keys::bigint[]) k (id)`, accounts)
+}
