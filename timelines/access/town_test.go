@@ -3,6 +3,7 @@ package access_test
 import (
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -14,9 +15,13 @@ import (
 	"riverrun/migrations/testdb"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/mutants"
 )
 
-func TestMain(m *testing.M) { testdb.Main(m) }
+func TestMain(m *testing.M) {
+	mutants.Start(mutants.Mutant(os.Getenv("RIVERRUN_MUTANT")))
+	testdb.Main(m)
+}
 
 // town is a store with people in it.
 type town struct {
