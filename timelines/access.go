@@ -67,7 +67,7 @@ func tickTx(ctx context.Context, tx pgx.Tx, rows ...Invalidation) (int64, error)
 // not have raised the secondary store's clock yet, and this request must not be
 // answered earlier either: it carries the clock as it stands, which is past the
 // other's number, since the other's effects are visible.
-func (s *Store) acknowledgeTx(ctx context.Context, tx pgx.Tx, c Change) (Change, error) {
+func (s *core) acknowledgeTx(ctx context.Context, tx pgx.Tx, c Change) (Change, error) {
 	var err error
 	if c.Clock, err = readClockTx(ctx, tx); err != nil {
 		return Change{}, err

@@ -56,7 +56,7 @@ func (s *Store) SignUp(ctx context.Context, n SignUp) (Account, error) {
 	if err != nil {
 		return Account{}, err
 	}
-	return inTx(ctx, s, func(tx pgx.Tx) (Account, error) {
+	return inTx(ctx, s.core, func(tx pgx.Tx) (Account, error) {
 		id, err := insertAccountTx(ctx, tx, User, n.Name, title, "", n.Language)
 		if err != nil {
 			return Account{}, err
@@ -245,7 +245,7 @@ func (s *Store) ListAccounts(ctx context.Context, kind, after string, limit int)
 // accountsOf returns at most limit of the accounts whose ids a SELECT yields, of
 // which @of is the one parameter: by name, those after the name given; an empty name
 // is the beginning.
-func (s *Store) accountsOf(ctx context.Context, ids string, of int64, after string, limit int) ([]Account, error) {
+func (s *core) accountsOf(ctx context.Context, ids string, of int64, after string, limit int) ([]Account, error) {
 	query := `
 		SELECT ` + accountColumns + ` FROM ` + accountTables + `
 		WHERE a.id = ANY(ARRAY(

@@ -211,7 +211,7 @@ func TestInsertTimelinesForManyAtOnce(t *testing.T) {
 			SELECT CASE WHEN i % 10 = 0 THEN 'group' ELSE 'user' END, 'acc-' || i, 'x' FROM generate_series(1, 100) i
 			RETURNING id)
 		SELECT array_agg(id) FROM made`)
-	_, err := inTx(t.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
+	_, err := inTx(t.Context(), w.core, func(tx pgx.Tx) (struct{}, error) {
 		return struct{}{}, insertTimelinesTx(t.Context(), tx, made)
 	})
 	w.must(err)

@@ -25,7 +25,7 @@ import (
 // Where a post comes into a language, by an edit, it takes the place it has among
 // all posts of that kind; so an edit lifts nothing. Nor does a move, whose stamp is
 // 0: the post is as fresh there as it is.
-func (s *Store) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...string) ([]int64, error) {
+func (s *core) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...string) ([]int64, error) {
 	// Commenters are met one after the other, each by the first comment of somebody
 	// not met yet, so that the thousands of comments of a few are passed over once, and
 	// of a well-known post only the first are read. The order is that of an index: for
@@ -103,7 +103,7 @@ func (s *Store) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...
 // counts there, or with adds false took it back. Nearly always nothing follows:
 // the post stands there already, or is not near the threshold. That is found out
 // first, with a few look-ups, because the question itself costs more than a like.
-func (s *Store) resettleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind string, adds bool) ([]int64, error) {
+func (s *core) resettleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind string, adds bool) ([]int64, error) {
 	// Likes and comments together are never fewer than the people. In this form (see
 	// bump.go), with the limit in the text, the statement looks as cheap for any post as
 	// it is, and the server does not plan it anew for each, which costs more than to

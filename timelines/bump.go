@@ -127,7 +127,7 @@ func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
 		SELECT coalesce(max(timeline_id), 0), count(*) = @limit,
 			coalesce(array_agg(timeline_id ORDER BY timeline_id) FILTER (WHERE NOT withdrawn), '{}')
 		FROM moved`
-	_, err := inTx(ctx, s, func(tx pgx.Tx) (struct{}, error) {
+	_, err := inTx(ctx, s.core, func(tx pgx.Tx) (struct{}, error) {
 		var none struct{}
 		var freshAt int64
 		err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"post": u.PostID}).Scan(&freshAt)
@@ -161,7 +161,7 @@ func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
 // enterTx puts the post into timelines of these kinds of the account's, fresh
 // there, and returns those it was not in. One that held it before keeps its
 // first stamp, so that doing and undoing never lifts.
-func (s *Store) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, kinds ...string) ([]int64, error) {
+func (s *core) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, kinds ...string) ([]int64, error) {
 	const query = enterSelect + `
 		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite
 	args := s.enterArgs(p)
@@ -172,7 +172,7 @@ func (s *Store) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account in
 }
 
 // enterNamedTx is enterTx of timelines by id.
-func (s *Store) enterNamedTx(ctx context.Context, tx pgx.Tx, p lockedPost, timelines []int64) ([]int64, error) {
+func (s *core) enterNamedTx(ctx context.Context, tx pgx.Tx, p lockedPost, timelines []int64) ([]int64, error) {
 	const query = enterSelect + `
 		JOIN unnest(@timelines::bigint[]) AS t (id) ON true` + enterWrite
 	args := s.enterArgs(p)
@@ -204,7 +204,7 @@ const (
 		RETURNING timeline_id`
 )
 
-func (s *Store) enterArgs(p lockedPost) pgx.StrictNamedArgs {
+func (s *core) enterArgs(p lockedPost) pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{
 		"post": p.ID, "stamp": p.Stamp, "max_age": int64(s.opts.LocalBumpMaxAge / time.Microsecond),
 	}

@@ -36,7 +36,7 @@ func newDestinations(to []string) ([]string, error) {
 }
 
 // resendTx is moveTx of a post to the destinations found, by its author.
-func (s *Store) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []destination, decisive []int64) (touched []int64, moved bool, err error) {
+func (s *core) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []destination, decisive []int64) (touched []int64, moved bool, err error) {
 	stands, err := decisiveTx(ctx, tx, p.ID)
 	if err != nil {
 		return nil, false, err
@@ -105,7 +105,7 @@ func decisiveTx(ctx context.Context, tx pgx.Tx, post int64) (stands []int64, err
 // order; if they are the same, nothing is moved. What it enters, it enters as fresh as
 // it is, or where it stood there before; all its timelines are touched, as whoever
 // reads any of them may read the post now, or may not any more.
-func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, decisive []int64) (touched []int64, moved bool, err error) {
+func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, decisive []int64) (touched []int64, moved bool, err error) {
 	if slices.Equal(stands, decisive) {
 		return nil, false, nil
 	}

@@ -82,7 +82,7 @@ func TestFindAccountsAmongMany(t *testing.T) {
 	rows, err := w.pool.Query(t.Context(), `SELECT id FROM accounts`)
 	ids, err := collectIDs(rows, err, "people")
 	w.must(err)
-	_, err = inTx(t.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
+	_, err = inTx(t.Context(), w.core, func(tx pgx.Tx) (struct{}, error) {
 		return struct{}{}, insertTimelinesTx(t.Context(), tx, ids)
 	})
 	w.must(err)

@@ -115,7 +115,7 @@ func outside(who standing, name string) error {
 
 // setGroupReaderTx runs the statement that moves a person into or out of a set. If
 // they read more or less from now on, their rivers are wrong.
-func (s *Store) setGroupReaderTx(ctx context.Context, tx pgx.Tx, actor int64, g governed, who standing,
+func (s *core) setGroupReaderTx(ctx context.Context, tx pgx.Tx, actor int64, g governed, who standing,
 	query string, reads bool, also ...Invalidation,
 ) (Change, error) {
 	args := pgx.StrictNamedArgs{"feed": g.FeedID, "who": who.ID}

@@ -85,7 +85,7 @@ var ErrImporting = errors.New("another import from the same source is under way"
 // One import at a time may run per source. It keeps a connection of the pool
 // until Close, and is not safe for concurrent use.
 type Import struct {
-	store  *Store
+	store  *core
 	source string
 	conn   *pgxpool.Conn
 	tally  Tally
@@ -134,7 +134,7 @@ func (s *Store) StartImport(ctx context.Context, source string) (*Import, error)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start import: %w", err), conn.Hijack().Close(ctx))
 	}
-	return &Import{store: s, source: source, conn: conn, unsure: map[int64][]string{}}, nil
+	return &Import{store: s.core, source: source, conn: conn, unsure: map[int64][]string{}}, nil
 }
 
 // Close ends the import, whatever became of it and of ctx: another may start.

@@ -145,7 +145,7 @@ func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 
 // guessManyTx guesses languages of posts, each of which can be in those beside it, and
 // lets the posts stand in the aggregates of theirs, where they stand in those of all.
-func (s *Store) guessManyTx(ctx context.Context, tx pgx.Tx, posts []int64, fits []string) error {
+func (s *core) guessManyTx(ctx context.Context, tx pgx.Tx, posts []int64, fits []string) error {
 	const where = `
 		SELECT coalesce(array_agg(DISTINCT p.author_id), '{}'), coalesce(array_agg(DISTINCT d.id) FILTER (WHERE d.id IS NOT NULL), '{}')
 		FROM posts p LEFT JOIN LATERAL unnest(p.decisive) d(id) ON true WHERE p.id = ANY(@posts)`

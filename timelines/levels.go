@@ -12,7 +12,7 @@ import (
 // setLevelTx changes the level of a base timeline and the flags of its posts. It
 // returns the level that was, which is that asked for if nothing changes or the
 // timeline has gone.
-func (s *Store) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (was Level, err error) {
+func (s *core) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (was Level, err error) {
 	// The lock first: who relies on the level (a new post's flags, a post that moves
 	// here, a subscription without a request, somebody admitted or excluded) holds the
 	// row, so they are either waited for, and seen by the next statement, or wait, and
@@ -35,7 +35,7 @@ func (s *Store) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level
 // flags of their posts, or leaves these to blocks where they are many (upkeep.go).
 // The posts are locked, and with them the further ones that the caller will want, all
 // in one go, in the order of their ids.
-func (s *Store) setLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64, level Level, further ...int64) error {
+func (s *core) setLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64, level Level, further ...int64) error {
 	_, err := tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = ANY(@ids)`,
 		pgx.StrictNamedArgs{"ids": timelines, "level": level})
 	if err != nil {
@@ -67,7 +67,7 @@ const flagFew = 500
 
 // manyToFlagTx returns those of the timelines whose posts are too many for that, and
 // notes that their flags are behind, from the first on.
-func (s *Store) manyToFlagTx(ctx context.Context, tx pgx.Tx, timelines []int64) (many []int64, err error) {
+func (s *core) manyToFlagTx(ctx context.Context, tx pgx.Tx, timelines []int64) (many []int64, err error) {
 	const note = `
 		WITH many AS MATERIALIZED (
 			SELECT id FROM unnest(@ids::bigint[]) AS t (id)

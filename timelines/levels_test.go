@@ -336,7 +336,7 @@ func TestARestlessLevelKeepsNoOther(t *testing.T) {
 func BenchmarkLevelOfMany(b *testing.B) {
 	w := newTown(b)
 	bob := w.user("bob")
-	_, err := inTx(b.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
+	_, err := inTx(b.Context(), w.core, func(tx pgx.Tx) (struct{}, error) {
 		_, err := tx.Exec(b.Context(), `
 			WITH made AS (
 				INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)

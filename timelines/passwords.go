@@ -64,7 +64,7 @@ func newHashing() hashing {
 
 // derive hashes the password, waiting for a slot as long as ctx lives; ErrBusy if too
 // many wait already.
-func (s *Store) derive(ctx context.Context, password string, salt []byte, c HashCost, length uint32) ([]byte, error) {
+func (s *core) derive(ctx context.Context, password string, salt []byte, c HashCost, length uint32) ([]byte, error) {
 	select {
 	case s.hashing.inside <- struct{}{}:
 	default:
@@ -127,7 +127,7 @@ func checkPassword(password string, about ...string) error {
 }
 
 // hashPassword returns the password's argon2id hash as a PHC string.
-func (s *Store) hashPassword(ctx context.Context, password string) (string, error) {
+func (s *core) hashPassword(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, saltBytes)
 	_, _ = rand.Read(salt) // never fails
 	sum, err := s.derive(ctx, password, salt, s.opts.HashCost, hashBytes)
@@ -142,7 +142,7 @@ func (s *Store) hashPassword(ctx context.Context, password string) (string, erro
 // verifyPassword reports whether the password made the hash. With no hash (an
 // unknown name, an account that cannot sign in) it does the same work and says
 // no, so that the time it takes does not tell who exists.
-func (s *Store) verifyPassword(ctx context.Context, password, hash string) (bool, error) {
+func (s *core) verifyPassword(ctx context.Context, password, hash string) (bool, error) {
 	if utf8.RuneCountInString(password) > MaxPasswordRunes {
 		password, hash = "", "" // nobody's; and not a megabyte to hash
 	}

@@ -71,7 +71,7 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (locke
 // touchTx ends the change of a post: it announces which timelines the post
 // entered, left or was bumped in. None means that only its fold changed, which
 // is announced too.
-func (s *Store) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int64) (Change, error) {
+func (s *core) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int64) (Change, error) {
 	c.Touched = union(touched, nil)
 	return c, s.announceTx(ctx, tx, Touched{PostID: c.PostID, Timelines: c.Touched})
 }
@@ -114,7 +114,7 @@ func (s *Store) EditPostAt(ctx context.Context, actor int64, code, body, languag
 
 // revise changes the actor's own post: its text unless that is nil, its
 // destinations unless there are none.
-func (s *Store) revise(ctx context.Context, actor int64, code string, t *text, to []string) (Change, error) {
+func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to []string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		var where address
 		var found []destination
@@ -167,7 +167,7 @@ func newText(body, language string) (t text, err error) {
 }
 
 // rewriteTx changes what a locked post says, and returns the timelines touched.
-func (s *Store) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, t text) (touched []int64, changed bool, err error) {
+func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, t text) (touched []int64, changed bool, err error) {
 	const edit = `
 		UPDATE posts p SET body = @body, lang = n.lang, lang_chosen = n.chosen, lang_guessed = n.guessed,
 			edited_at = CASE WHEN p.body <> @body THEN clock_timestamp() ELSE p.edited_at END
@@ -330,7 +330,7 @@ func (s *Store) PostLanguage(ctx context.Context, actor int64, code string) (str
 }
 
 // ownBody runs a query for (author, body) of something the actor can read.
-func (s *Store) ownBody(ctx context.Context, actor int64, query string, args pgx.StrictNamedArgs) (string, error) {
+func (s *core) ownBody(ctx context.Context, actor int64, query string, args pgx.StrictNamedArgs) (string, error) {
 	var author int64
 	var body string
 	err := s.pool.QueryRow(ctx, query, args).Scan(&author, &body)

@@ -153,7 +153,7 @@ func (s *Store) ExpireSessions(ctx context.Context, limit int) (int64, error) {
 			SELECT token_hash FROM sessions WHERE expires_at <= now()
 			ORDER BY expires_at LIMIT @limit FOR UPDATE SKIP LOCKED)
 		RETURNING token_hash, account_id`
-	return inTx(ctx, s, func(tx pgx.Tx) (int64, error) {
+	return inTx(ctx, s.core, func(tx pgx.Tx) (int64, error) {
 		rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit})
 		if err != nil {
 			return 0, fmt.Errorf("expire sessions: %w", err)

@@ -8,8 +8,52 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Store is the primary store. It is safe for concurrent use.
+// Store is the primary store. What it can do is divided by subject. It is safe for
+// concurrent use.
 type Store struct {
+	*core
+	Accounts      Accounts
+	Groups        Groups
+	Subscriptions Subscriptions
+	Feeds         Feeds
+	Lists         Lists
+	Bans          Bans
+	Hides         Hides
+	Posts         Posts
+	Comments      Comments
+	Imports       Imports
+	Maintenance   Maintenance
+}
+
+// The subjects of a Store.
+type (
+	// Accounts are people and groups, their sessions and what they say of themselves.
+	Accounts struct{ *core }
+	// Groups have members, administrators and rules of who may write.
+	Groups struct{ *core }
+	// Subscriptions are made at once or, where an account is private, requested.
+	Subscriptions struct{ *core }
+	// Feeds are a person's feed and sub-feeds, with their levels and readers.
+	Feeds struct{ *core }
+	// Lists are pages of some of the accounts that a person follows.
+	Lists struct{ *core }
+	// Bans keep two people apart.
+	Bans struct{ *core }
+	// Hides are what a person does not want to see.
+	Hides struct{ *core }
+	// Posts stand in timelines; people like and save them.
+	Posts struct{ *core }
+	// Comments stand under posts; people like them.
+	Comments struct{ *core }
+	// Imports bring in what was written elsewhere.
+	Imports struct{ *core }
+	// Maintenance is the work in blocks that changes leave to jobs, and the removal of
+	// what has expired.
+	Maintenance struct{ *core }
+)
+
+// core is what all subjects share: the database, the rules and the steps of a change.
+type core struct {
 	pool     *pgxpool.Pool
 	announce Announcer
 	opts     Options
@@ -49,9 +93,13 @@ func DefaultOptions() Options {
 // announce within its own transaction; nil announces nothing, for commands
 // that only read.
 func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
-	return &Store{
+	c := &core{
 		pool: pool, announce: announce, opts: opts, hashing: newHashing(),
 		maxTexts: maxTexts, maxFound: maxFound, searchTimeout: searchTimeout, flagFew: flagFew, upkeepBlock: upkeepBlock,
+	}
+	return &Store{
+		c, Accounts{c}, Groups{c}, Subscriptions{c}, Feeds{c}, Lists{c}, Bans{c}, Hides{c}, Posts{c}, Comments{c},
+		Imports{c}, Maintenance{c},
 	}
 }
 

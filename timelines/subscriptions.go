@@ -151,17 +151,17 @@ func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) er
 // replaceTx ends a change of what one viewer follows or may read: the viewer's
 // rivers are announced as wrong, and nodes forget the viewer's access sets. With
 // no rivers to replace, the viewer is the actor.
-func (s *Store) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...Replace) (Change, error) {
+func (s *core) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...Replace) (Change, error) {
 	return s.replaceAndForgetTx(ctx, tx, actor, wrong)
 }
 
 // joinedTx is replaceTx where a viewer has begun or ceased to follow an account, or to ask
 // for it: it has other numbers of members and requests too.
-func (s *Store) joinedTx(ctx context.Context, tx pgx.Tx, actor, account int64, wrong ...Replace) (Change, error) {
+func (s *core) joinedTx(ctx context.Context, tx pgx.Tx, actor, account int64, wrong ...Replace) (Change, error) {
 	return s.replaceAndForgetTx(ctx, tx, actor, wrong, Invalidation{Kind: InvalidCounts, AccountID: account})
 }
 
-func (s *Store) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace, also ...Invalidation) (Change, error) {
+func (s *core) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace, also ...Invalidation) (Change, error) {
 	c := Change{Actor: actor, Replace: wrong}
 	if err := s.announceTx(ctx, tx, replacements(wrong)...); err != nil {
 		return Change{}, err

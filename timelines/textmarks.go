@@ -27,7 +27,7 @@ const ownText = 0
 // read from what is stored, under the post's lock, in one statement, however
 // many comments there are. A text without marks costs nothing where it is new, and
 // one statement where it was another.
-func (s *Store) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, comment int64, body string, edited bool) ([]int64, error) {
+func (s *core) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, comment int64, body string, edited bool) ([]int64, error) {
 	tags, names := marks.Tags(body), marks.Names(body)
 	if len(tags)+len(names) == 0 && !edited {
 		return nil, nil
@@ -78,7 +78,7 @@ func (s *Store) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedP
 // makeHashtagsTx makes the timelines of tags that have none. Rivers of theirs that
 // stand already were built of nothing: they are wrong as a whole, the actor's own
 // before the reply.
-func (s *Store) makeHashtagsTx(ctx context.Context, tx pgx.Tx, c *Change, tags []string) error {
+func (s *core) makeHashtagsTx(ctx context.Context, tx pgx.Tx, c *Change, tags []string) error {
 	made, err := insertHashtagsTx(ctx, tx, tags)
 	if err != nil || len(made) == 0 {
 		return err

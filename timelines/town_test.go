@@ -95,7 +95,7 @@ func (w *town) people(prefix string, n int) (ids []int64) {
 		SELECT array_agg(id ORDER BY id) FROM made`, prefix, n)
 	// The server looks for referenced rows by plans it made when there was a handful.
 	w.pool.Reset()
-	_, err := inTx(w.Context(), w.Store, func(tx pgx.Tx) (struct{}, error) {
+	_, err := inTx(w.Context(), w.core, func(tx pgx.Tx) (struct{}, error) {
 		if _, err := tx.Exec(w.Context(), `SET LOCAL enable_seqscan = off`); err != nil {
 			return struct{}{}, err
 		}
@@ -110,7 +110,7 @@ func (w *town) people(prefix string, n int) (ids []int64) {
 // user makes an account without a password, which would take its time.
 func (w *town) user(name string) Account {
 	w.Helper()
-	a, err := inTx(w.Context(), w.Store, func(tx pgx.Tx) (Account, error) {
+	a, err := inTx(w.Context(), w.core, func(tx pgx.Tx) (Account, error) {
 		id, err := insertAccountTx(w.Context(), tx, User, name, name, "", "")
 		if err != nil {
 			return Account{}, err

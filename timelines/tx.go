@@ -27,7 +27,7 @@ func (*unchanged) Error() string { return "nothing to change" }
 
 // change runs fn in a transaction as inTx does. fn returns *unchanged as its
 // error to roll back and succeed.
-func (s *Store) change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Change, error) {
+func (s *core) change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Change, error) {
 	c, err := inTx(ctx, s, fn)
 	if same := (*unchanged)(nil); errors.As(err, &same) {
 		return same.Change, nil
@@ -44,7 +44,7 @@ func (s *Store) change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Ch
 // invariants rest on.
 //
 // A cancelled ctx makes pgx close the connection, and the server rolls back.
-func inTx[T any](ctx context.Context, s *Store, fn func(pgx.Tx) (T, error)) (T, error) {
+func inTx[T any](ctx context.Context, s *core, fn func(pgx.Tx) (T, error)) (T, error) {
 	return inTxOn(ctx, s.pool, fn)
 }
 
@@ -104,7 +104,7 @@ func pause(ctx context.Context, attempt int) error {
 
 // announceTx announces events within the change's own transaction, whose number each
 // Replace gets.
-func (s *Store) announceTx(ctx context.Context, tx pgx.Tx, events ...Event) error {
+func (s *core) announceTx(ctx context.Context, tx pgx.Tx, events ...Event) error {
 	if s.announce == nil || len(events) == 0 {
 		return nil
 	}

@@ -32,7 +32,7 @@ func TestInTxRunsAgainWhoLostARace(t *testing.T) {
 		{"another's fault", "23505", 1, 1, false},
 	} {
 		runs := 0
-		got, err := inTx(t.Context(), w.Store, func(tx pgx.Tx) (string, error) {
+		got, err := inTx(t.Context(), w.core, func(tx pgx.Tx) (string, error) {
 			if runs++; runs <= tc.failures {
 				return "of a failed run", raise(t.Context(), tx, tc.code)
 			}
@@ -53,12 +53,12 @@ func TestInTxRunsAgainWhoLostARace(t *testing.T) {
 func TestInTxSaysWhatIsNotSaved(t *testing.T) {
 	w := newTown(t)
 	for code, want := range map[string]bool{"53100": true, "53200": true, "25006": true, "58030": true, "23505": false, "22012": false} {
-		_, err := inTx(t.Context(), w.Store, func(tx pgx.Tx) (int, error) { return 0, raise(t.Context(), tx, code) })
+		_, err := inTx(t.Context(), w.core, func(tx pgx.Tx) (int, error) { return 0, raise(t.Context(), tx, code) })
 		if got := errors.Is(err, ErrNotSaved); err == nil || got != want {
 			t.Errorf("%s: %v: ErrNotSaved %v, want %v", code, err, got, want)
 		}
 	}
-	_, err := inTx(t.Context(), w.Store, func(tx pgx.Tx) (int, error) {
+	_, err := inTx(t.Context(), w.core, func(tx pgx.Tx) (int, error) {
 		w.exec(`SELECT pg_terminate_backend($1, 10000)`, tx.Conn().PgConn().PID())
 		return 0, nil
 	})
@@ -71,7 +71,7 @@ func TestInTxStopsWithItsContext(t *testing.T) {
 	w := newTown(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	runs := 0
-	_, err := inTx(ctx, w.Store, func(tx pgx.Tx) (int, error) {
+	_, err := inTx(ctx, w.core, func(tx pgx.Tx) (int, error) {
 		runs++
 		defer cancel()
 		return 0, raise(ctx, tx, "40001")
@@ -86,7 +86,7 @@ func TestInTxIsReadCommitted(t *testing.T) {
 	w.exec(`ALTER DATABASE ` + pgx.Identifier{value[string](w, `SELECT current_database()`)}.Sanitize() +
 		` SET default_transaction_isolation = 'serializable'`)
 	w.pool.Reset()
-	got, err := inTx(t.Context(), w.Store, func(tx pgx.Tx) (string, error) {
+	got, err := inTx(t.Context(), w.core, func(tx pgx.Tx) (string, error) {
 		return valueFrom[string](w, tx, `SHOW transaction_isolation`), nil
 	})
 	w.must(err)

@@ -33,7 +33,7 @@ const upkeepBlock = 500
 // that more is left, and reports that. With nothing behind it does nothing. It may
 // run anywhere, any number of times at once.
 func (s *Store) UpkeepBlock(ctx context.Context) (more bool, err error) {
-	return inTx(ctx, s, func(tx pgx.Tx) (bool, error) {
+	return inTx(ctx, s.core, func(tx pgx.Tx) (bool, error) {
 		// Flags first: while they are behind, everybody's pages take longer.
 		flagged, err := s.flagBlockTx(ctx, tx)
 		if err == nil && !flagged {
