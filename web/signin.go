@@ -58,7 +58,7 @@ func (s *Server) tryPassword(r *request, name string, try func() error) error {
 		return err
 	}
 	s.limits.signInName.add(name, 1, s.now())
-	// The host's tools read this line: see the README. The address comes first, so that
+	// The host's tools read this line: see OPERATING.md. The address comes first, so that
 	// no name can be taken for it.
 	s.log.WarnContext(r.Context(), "sign-in failed", "address", s.addresses.text(r.Request), "name", logged(name))
 	return err

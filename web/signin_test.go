@@ -167,7 +167,7 @@ func TestDelay(t *testing.T) {
 	}
 }
 
-// failedLine is the filter the README gives for tools such as fail2ban.
+// failedLine is the filter that OPERATING.md gives for tools such as fail2ban.
 var failedLine = regexp.MustCompile(`level=WARN msg="sign-in failed" address=(\S+) name=`)
 
 // TestFailedSignInsAreLogged, on one line each, from which a tool reads the address

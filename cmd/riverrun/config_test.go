@@ -225,9 +225,9 @@ func TestHelpTellsAll(t *testing.T) {
 	}
 }
 
-// TestReadmeListsEverySetting keeps the README's table whole.
-func TestReadmeListsEverySetting(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+// TestEverySettingIsDocumented keeps the table of OPERATING.md complete.
+func TestEverySettingIsDocumented(t *testing.T) {
+	operating, err := os.ReadFile("OPERATING.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,8 +236,8 @@ func TestReadmeListsEverySetting(t *testing.T) {
 		if s.value != "" && s.variable != "RIVERRUN_DATA" {
 			row += " `" + s.value + "` |"
 		}
-		if !strings.Contains(string(readme), row) {
-			t.Errorf("README.md: no row that begins %s", row)
+		if !strings.Contains(string(operating), row) {
+			t.Errorf("OPERATING.md: no row that begins %s", row)
 		}
 	}
 }
