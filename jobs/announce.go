@@ -38,21 +38,21 @@ func NewAnnouncer(log *slog.Logger) (*Announcer, error) {
 	return &Announcer{client: client}, nil
 }
 
-// announceCooldown is how long after a wake-up of a queue's workers this
-// announcer sends no other. The wake-up is a NOTIFY in the change's transaction,
-// and a transaction that notifies holds a lock of the whole server while it
-// commits; so not every change of a busy node should. What is inserted meanwhile
-// is mostly found by the fetch that the last wake-up caused; what is committed
-// later than that, or after a wake-up that was rolled back, waits for the next
-// wake-up or the workers' poll (Config.PollInterval).
+// announceCooldown is how long this announcer waits after it has woken a queue's
+// workers before it wakes them again. The wake-up is a NOTIFY in the change's
+// transaction. A transaction that notifies holds a lock of the whole server while it
+// commits, so not every change of a busy node should. The fetch that the last wake-up
+// caused finds most jobs that were inserted meanwhile. A job that is committed later, or
+// after a wake-up that was rolled back, waits for the next wake-up or for the workers'
+// poll (Config.PollInterval).
 const announceCooldown = riverqueue.FetchCooldownMin
 
 // AnnounceTx inserts the jobs for events, all in one statement, and wakes the
 // workers up when tx commits. Events about the same post become one job.
 //
-// The insert takes created_at and scheduled_at from the database's clock: the
-// queue's COPY variant takes them from this node's, and jobs of a node whose
-// clock is fast would wait until the database's has caught up.
+// The insert takes created_at and scheduled_at from the database's clock. The queue's
+// COPY variant takes them from this node's clock; jobs of a node whose clock is fast
+// would wait until the database's clock has caught up.
 func (a *Announcer) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...timelines.Event) error {
 	params, err := insertParams(events, time.Now())
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 
 var queues = []string{queueNow, queueRebuild, queueLater, queueChores}
 
-// Priorities within the queue now; 1 is fetched first. A block of a bump is nobody's
-// wish in particular. Upkeep only makes pages quicker.
+// Priorities within the queue now; 1 is fetched first. Nobody waits for a block of a
+// bump in particular, and upkeep only makes pages quicker.
 const (
 	priorityDistribute = 1
 	priorityReplace    = 2
@@ -34,11 +34,11 @@ const (
 )
 
 // unlimited is the number of attempts of a job that must succeed in the end: the
-// column's largest. Failures do not use attempts up (see again), only crashes of
-// a whole process in the middle of the job do.
+// largest the column can hold. Failures do not use up attempts (see retry); only
+// crashes of a whole process in the middle of the job do.
 const unlimited = math.MaxInt16
 
-// distributeArgs says which post changed and where it is to be looked for.
+// distributeArgs names the post that changed and the timelines whose rivers follow.
 type distributeArgs struct {
 	PostID    int64 `json:"post_id"`
 	Timelines ids   `json:"timelines"`
@@ -83,7 +83,7 @@ func (replaceArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityReplace, MaxAttempts: unlimited}
 }
 
-// rebuildArgs is a rivers.Stale: what a replace leaves to do for each open river.
+// rebuildArgs is a rivers.Stale: an open river that a replace found, to be rebuilt.
 type rebuildArgs struct {
 	UserID  int64        `json:"user_id,omitempty"`
 	River   rivers.Kind  `json:"river"`
@@ -125,7 +125,7 @@ func (bumpArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityBump, MaxAttempts: unlimited}
 }
 
-// upkeepArgs is a timelines.Upkeep: the work stands in the primary store.
+// upkeepArgs is a timelines.Upkeep. It is empty: the primary store knows the work.
 type upkeepArgs struct{}
 
 func (upkeepArgs) Kind() string { return "upkeep" }
@@ -134,7 +134,7 @@ func (upkeepArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityUpkeep, MaxAttempts: unlimited}
 }
 
-// followArgs says nothing: the work stands in the table behind.
+// followArgs is empty: the table behind holds the work.
 type followArgs struct{}
 
 func (followArgs) Kind() string { return "follow" }
@@ -143,8 +143,8 @@ func (followArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueLater, MaxAttempts: unlimited}
 }
 
-// expireArgs and housekeepArgs come round by themselves: one that fails is not
-// tried again, the next one does its work.
+// expireArgs and housekeepArgs belong to periodic jobs. One that fails is not tried
+// again; the next one does its work.
 type expireArgs struct{}
 
 func (expireArgs) Kind() string { return "expire" }
@@ -161,10 +161,10 @@ func (housekeepArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueChores, MaxAttempts: 1}
 }
 
-// ids is a list of keys that stands in a job's arguments as one string,
-// "3,14,15". The queue keeps a GIN index over all arguments: an array of the
-// timelines of a much-liked post would cost that index an entry each, within the
-// transaction that holds the post's lock; a string costs one.
+// ids is a list of keys, written into a job's arguments as one string: "3,14,15". The
+// queue keeps a GIN index over all arguments. An array of the timelines of a much-liked
+// post would add an entry for each to that index, in the transaction that holds the
+// post's lock; a string adds one.
 type ids []int64
 
 // MarshalJSON implements json.Marshaler.

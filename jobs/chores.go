@@ -10,7 +10,7 @@ import (
 	"riverrun/rivers"
 )
 
-// How long things are kept that have served their time.
+// How long rows are kept after their use.
 const (
 	// keepKeys is how long a form may be sent again with the same key.
 	keepKeys = 48 * time.Hour
@@ -35,7 +35,7 @@ func periodic(cfg Config) []*riverqueue.PeriodicJob {
 	}
 }
 
-// expireWorker throws away the rivers nobody came back to.
+// expireWorker removes the rivers that nobody came back to.
 type expireWorker struct {
 	riverqueue.WorkerDefaults[expireArgs]
 	jobs *Jobs
@@ -57,7 +57,7 @@ func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) 
 	return nil
 }
 
-// housekeepWorker ends sessions that ran out and forgets what is past use.
+// housekeepWorker ends expired sessions and removes old keys and log rows.
 type housekeepWorker struct {
 	riverqueue.WorkerDefaults[housekeepArgs]
 	jobs *Jobs
@@ -80,7 +80,7 @@ func (w *housekeepWorker) Work(ctx context.Context, _ *riverqueue.Job[housekeepA
 			break
 		}
 	}
-	// Whatever wrote past the announcements, by hand or in a batch.
+	// Rows that were written without an announcement, by hand or in a batch.
 	for more := true; more; {
 		var err error
 		if more, err = store.UpkeepBlock(ctx); err != nil {

@@ -22,17 +22,16 @@ import (
 	"riverrun/timelines"
 )
 
-// Tiers brings changes to rivers; *tiers.Tiers does. All of it may be called
-// twice for the same thing.
+// Tiers brings changes to rivers; *tiers.Tiers implements it. Every method may be called
+// twice for the same change.
 type Tiers interface {
 	// Distribute is Tier 1: the open rivers, then the bus.
 	Distribute(ctx context.Context, touched []timelines.Touched) error
 	// Follow is Tier 2: all live rivers still behind.
 	Follow(ctx context.Context, touched []timelines.Touched) error
-	// Spread begins to make the rivers anew that r concerns: it retires the closed ones
-	// and returns the open ones.
+	// Spread retires the closed rivers that r concerns and returns the open ones.
 	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error)
-	// Rebuild makes one of them anew.
+	// Rebuild rebuilds one of these.
 	Rebuild(ctx context.Context, r rivers.Stale) error
 }
 
@@ -66,8 +65,8 @@ const (
 	DefaultHousekeepEvery  = time.Hour
 )
 
-// keepCompleted is how long a finished job stays to be looked at. There is one
-// for every like.
+// keepCompleted is how long a finished job stays in the table, for people who look for
+// it. Each like adds one.
 const keepCompleted = 10 * time.Minute
 
 // Config says what to work and how. Zero durations and numbers mean the
@@ -84,16 +83,16 @@ type Config struct {
 	Metrics prometheus.Registerer
 
 	// NowWorkers and LaterWorkers are how many jobs of Tier 1 and of Tier 2 this
-	// node works at a time, RebuildWorkers how many rebuilds of open rivers. The database
-	// does most of a job's work; the defaults keep two cores busy.
+	// node works at a time, RebuildWorkers how many rebuilds of open rivers. Most of a
+	// job's work is done by the database; the defaults keep two cores busy.
 	NowWorkers     int
 	RebuildWorkers int
 	LaterWorkers   int
 	// FetchCooldown is the least time between two fetches of Tier 1: a floor under
 	// its latency, and a ceiling on the queue's load.
 	FetchCooldown time.Duration
-	// LaterCooldown is the same for Tier 2. The first change is followed at once;
-	// what comes within the cooldown is followed together.
+	// LaterCooldown is the same for Tier 2. The first change is followed at once, and all
+	// changes within the cooldown together.
 	LaterCooldown time.Duration
 	// PollInterval is how often workers look for jobs whose wake-up did not come
 	// (see announceCooldown) and for retries that are due. Tier 2 looks a fifth as
@@ -101,17 +100,16 @@ type Config struct {
 	PollInterval time.Duration
 	// JobTimeout is when a job is cancelled and tried again, chores excepted.
 	JobTimeout time.Duration
-	// RescueAfter is when a job is given to another worker because its own hangs, or
-	// has seen many processes end (maxCrashes). Greater than JobTimeout.
+	// RescueAfter is when a job is given to another worker, because its own hangs or many
+	// processes ended while they worked it (maxCrashes). It is greater than JobTimeout.
 	RescueAfter time.Duration
-	// TakeOverEvery is how often this node looks for jobs of dead nodes, one statement
-	// each time.
+	// TakeOverEvery is how often this node looks for jobs of dead nodes, with one statement.
 	TakeOverEvery time.Duration
 	// SoftStopTimeout is how long Stop lets running jobs finish before it cancels
 	// them; a cancelled job goes back to the queue.
 	SoftStopTimeout time.Duration
-	// ExpireEvery and HousekeepEvery are the periods of the chores. One node of
-	// all does them.
+	// ExpireEvery and HousekeepEvery are the periods of the periodic jobs. One of the nodes
+	// works them.
 	ExpireEvery    time.Duration
 	HousekeepEvery time.Duration
 }
@@ -134,11 +132,10 @@ func (c Config) withDefaults() Config {
 
 // Jobs works the queue on one node. Several nodes share one queue.
 //
-// It has database connections of its own, with synchronous_commit off: that a
-// job was fetched or finished need not be on disk before the next step, since a
-// job whose end a crash of the database forgot is worked again. What must not be
-// forgotten, that there is a job, is committed by the change itself. It also
-// keeps the workers from taking the connections of page views.
+// It has database connections of its own, with synchronous_commit off. The job itself is
+// committed by its change; that it was fetched or finished need not be on disk before
+// the next step, since a job whose end is lost in a crash of the database is worked
+// again. Connections of its own also keep the workers from taking those of page views.
 type Jobs struct {
 	cfg     Config
 	pool    *pgxpool.Pool
@@ -186,8 +183,8 @@ func New(cfg Config) (*Jobs, error) {
 	return j, nil
 }
 
-// openPool returns the workers' own connections: one per worker, and some for
-// the queue's listening, fetching, completing and electing.
+// openPool returns the workers' own connections: one per worker, and some with which the
+// queue listens, fetches, completes and elects.
 func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own := cfg.Pool.Config()
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
@@ -238,7 +235,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 		SoftStopTimeout:             cfg.SoftStopTimeout,
 		CompletedJobRetentionPeriod: keepCompleted,
 		ErrorHandler:                &failures{log: log},
-		Middleware:                  []rivertype.Middleware{&again{log: log, metrics: j.metrics}},
+		Middleware:                  []rivertype.Middleware{&retry{log: log, metrics: j.metrics}},
 	})
 }
 
@@ -262,8 +259,8 @@ func (j *Jobs) Start(ctx context.Context) error {
 // Stop fetches no more jobs and waits for the running ones, as long as
 // SoftStopTimeout; then it cancels them, which puts them back into the queue. So
 // nothing is lost however a stop ends. It returns ctx's error if ctx ends
-// before the last job does; the connections are left to the end of the process
-// then. Stopping what was stopped, or never started, is harmless.
+// before the last job does; then the connections stay until the process ends. It may be
+// called twice, and without Start.
 func (j *Jobs) Stop(ctx context.Context) error {
 	j.stopMu.Lock()
 	defer j.stopMu.Unlock()
@@ -272,7 +269,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	}
 	j.running.Store(false)
 	if err := j.client.Stop(ctx); err != nil {
-		// No more time: the jobs shall notice, and be put back.
+		// No time is left: cancel the jobs, which puts them back.
 		return errors.Join(fmt.Errorf("stop jobs: %w", err), j.cancel())
 	}
 	j.stopped = true

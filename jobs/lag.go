@@ -9,18 +9,18 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Behind reports whether a change older than that is still missing, or may be, from
-// rivers that nobody had open when it was made: its distribute job is not done, be it
-// waiting, failing, running, or left by a node that died, or Tier 2 has still to follow
-// its note. A page opened meanwhile is brought up by itself (rivers.Freshen).
+// Behind reports whether closed rivers may still lack a change that is older than that.
+// They do while its distribute job is not done (it waits, fails, runs, or belongs to a
+// node that died) and while Tier 2 has not followed its note. A page that is opened
+// meanwhile is brought up to date by itself (rivers.Freshen).
 //
-// Both are asked in one statement, which sees one state of the database: a job is done
-// only after its note was committed, and a note goes only when rivers have followed; so
+// One statement asks about both, and sees one state of the database. A job is done only
+// after its note was committed, and a note is removed only when rivers have followed, so
 // no change is between the two.
 //
-// For each state it is a probe of the index for fetching, in whose order those that wait
-// come oldest first, and one of the notes' key. Younger changes are passed over;
-// there are few of them.
+// For each state the statement probes the index for fetching, in which waiting jobs come
+// oldest first, and once the key of the notes. It passes over younger changes; there are
+// few of them.
 func Behind(ctx context.Context, pool *pgxpool.Pool, than time.Duration) (bool, error) {
 	var is bool
 	args := pgx.StrictNamedArgs{"queue": queueNow, "priority": priorityDistribute, "than": than}
@@ -30,9 +30,9 @@ func Behind(ctx context.Context, pool *pgxpool.Pool, than time.Duration) (bool, 
 	return is, nil
 }
 
-// The first priority of the queue now is distribute's alone. The order within the states
-// keeps the server to the index of a table which is mostly of jobs that are done. Only
-// where it believes that no job at all is that old does it read the table instead.
+// Only distribute has the first priority of the queue now. Most rows of the table are of
+// finished jobs; the order within the states keeps the server to the index. It reads the
+// table instead only where it believes that no job at all is that old.
 const behind = `
 	SELECT EXISTS (
 		SELECT FROM unnest('{available,running,retryable,scheduled}'::queue.river_job_state[]) AS undone,

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 )
 
-// libraryLog hands on what the job queue's library logs, what it calls
-// information as details: every few seconds it counts the jobs it has done, and
-// of their failures the workers here tell.
+// libraryLog passes on the log lines of the job queue's library, and makes its
+// information debugging output: every few seconds the library counts the jobs it has
+// done, and the workers here log failures themselves.
 type libraryLog struct{ to slog.Handler }
 
 func newLibraryLog(log *slog.Logger) *slog.Logger { return slog.New(libraryLog{log.Handler()}) }

@@ -16,8 +16,8 @@ const (
 	tier2 = "2"
 )
 
-// metrics are those of the jobs of one node; the depth of the queue is
-// everybody's and is counted when asked for.
+// metrics are those of the jobs of one node. The depth of the queue is the same for all
+// nodes and is counted when it is asked for.
 type metrics struct {
 	lag      *prometheus.HistogramVec
 	seconds  *prometheus.HistogramVec
@@ -46,7 +46,7 @@ func newMetrics(j *Jobs) *metrics {
 }
 
 // applied measures the lag of a change announced at changedAt (microseconds).
-// The clocks of two nodes may disagree: less than nothing counts as nothing.
+// The clocks of two nodes may disagree; a negative lag counts as none.
 func (m *metrics) applied(tier string, changedAt int64) {
 	m.lag.WithLabelValues(tier).Observe(max(0, time.Since(time.UnixMicro(changedAt)).Seconds()))
 }
@@ -86,7 +86,7 @@ func (m *metrics) unregister(r prometheus.Registerer) {
 	}
 }
 
-// depth counts what waits in the database, each time metrics are collected.
+// depth counts the jobs and notes that wait, each time metrics are collected.
 type depth struct {
 	jobs    *Jobs
 	waiting *prometheus.Desc
@@ -109,7 +109,7 @@ func (d *depth) Describe(ch chan<- *prometheus.Desc) {
 	ch <- d.behind
 }
 
-// depthTimeout bounds the count: metrics must be had when the database is slow.
+// depthTimeout bounds the count: metrics must be available when the database is slow.
 const depthTimeout = 2 * time.Second
 
 // Collect implements prometheus.Collector. If the database does not answer, its
@@ -129,7 +129,7 @@ func (d *depth) Collect(ch chan<- prometheus.Metric) {
 }
 
 func (d *depth) count(ctx context.Context) (waiting map[string]int64, behind int64, err error) {
-	// Names the table behind after itself; the queues' names are ours.
+	// The table behind is counted under its own name; the queues' names are ours.
 	const query = `
 		SELECT queue, count(*) FROM queue.river_job
 		WHERE state IN ('available', 'running', 'retryable', 'scheduled') GROUP BY queue

@@ -14,7 +14,7 @@ import (
 // schema is where the queue's own tables stand, apart from riverrun's.
 const schema = "queue"
 
-// migrateLock is the advisory lock of whoever migrates the queue; "jobqueue" in
+// migrateLock is the advisory lock held while the queue is migrated; "jobqueue" in
 // ASCII.
 const migrateLock = 0x6a6f627175657565
 
@@ -23,9 +23,9 @@ const migrateLock = 0x6a6f627175657565
 // turns, and changes nothing if nothing is left to do. It fits
 // migrations.Primary as a hook.
 //
-// The queue's migrator guards against nothing: two at once run the same CREATE
-// TABLE and one fails. Hence the lock, on a connection outside the pool, which
-// may be small and partly held by the caller.
+// Two of the queue's migrators at the same time would run the same CREATE TABLE, and one
+// would fail. Hence the lock. It is held on a connection outside the pool, which may be
+// small and partly in use by the caller.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) (err error) {
 	conn, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
 	if err != nil {

@@ -22,11 +22,11 @@ import (
 // that the jobs of its own former process are a dead node's too.
 //
 // A living node can look dead for a moment: while PostgreSQL restarts, or when this one
-// connection is lost. Its jobs may then be worked twice, which does no harm (see the
+// connection is lost. Its jobs may then be worked twice. That does no harm (see the
 // package's comment), whichever of the two ends first: the queue takes the result of a
-// job only while the job is running, and one that was put back is worked once more. To
+// job only while the job is running, and a job that was put back is worked once more. To
 // make this rare, a node notices the loss of the connection at once, takes the lock
-// anew before it does anything else, and then gives the others a whole interval to do
+// again before it does anything else, and then gives the others a whole interval to do
 // the same.
 //
 // A process that hangs without ending keeps its lock. Its jobs are left to the queue's
@@ -44,21 +44,20 @@ type presence struct {
 	done   chan struct{}
 }
 
-// maxCrashes is in how many dead processes a job may have been running to be put back
-// at once. One that has seen more of them end may be the reason, as by taking all the
-// memory there is, and must not end one node after the other as fast as they start: it
-// is left to the queue's rescuer, whose pauses grow with each time. Attempts count
-// crashes alone (see again).
+// maxCrashes is how many processes may have ended while they worked a job that is still
+// put back at once. A job with more crashes may be their cause, for example by taking all
+// the memory, and must not end one node after the other as fast as they start. It is left
+// to the queue's rescuer, whose pauses grow each time. Attempts count crashes alone (see
+// retry).
 const maxCrashes = 5
 
-// takeOverTimeout bounds one look for jobs of dead nodes, and one try to connect. A
-// connection whose statement takes longer is given up, and with it the lock.
+// takeOverTimeout bounds one search for jobs of dead nodes, and one try to connect. A
+// connection whose statement takes longer is closed, which releases the lock.
 const takeOverTimeout = 30 * time.Second
 
-// soonGone are settings of a connection with which PostgreSQL finds out within seconds
-// that the machine at the other end is gone, without a word, and frees what it held.
-// By default that takes hours. They are for TCP and mean nothing on a socket of the
-// same machine.
+// soonGone are settings of a connection with which PostgreSQL notices within seconds that
+// the machine at the other end is gone, and releases its locks. By default that takes
+// hours. They are for TCP and mean nothing on a socket of the same machine.
 var soonGone = map[string]string{
 	"tcp_keepalives_idle":     "2",
 	"tcp_keepalives_interval": "1",
@@ -66,8 +65,8 @@ var soonGone = map[string]string{
 	"tcp_user_timeout":        "5000", // milliseconds; where something was sent
 }
 
-// start takes the lock, puts back what dead nodes left, and goes on until stop. The
-// lock must be held before the node fetches its first job.
+// start takes the lock, puts back the jobs of dead nodes, and goes on doing so until
+// stop. The lock must be held before the node fetches its first job.
 func (p *presence) start(ctx context.Context) error {
 	conn, err := p.enter(ctx)
 	if err != nil {
@@ -86,7 +85,7 @@ func (p *presence) start(ctx context.Context) error {
 	return nil
 }
 
-// stop gives the lock up: no job may run here any more. It is harmless without start.
+// stop releases the lock: no job may run here any more. It may be called without start.
 func (p *presence) stop() {
 	if p.cancel != nil {
 		p.cancel()
@@ -126,8 +125,8 @@ func (p *presence) wait(ctx context.Context, conn *pgx.Conn) {
 	}
 }
 
-// enter connects and takes the lock. It is a shared one, so that a connection which is
-// lost, and the server still believes in, is not waited for.
+// enter connects and takes the lock. The lock is a shared one: if a connection is lost
+// and the server has not noticed, the next one need not wait for it.
 func (p *presence) enter(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, takeOverTimeout)
 	defer cancel()
@@ -163,7 +162,7 @@ func (p *presence) enterAgain(ctx context.Context) *pgx.Conn {
 	}
 }
 
-// leave closes the connection, and with it gives up the lock.
+// leave closes the connection, which releases the lock.
 func leave(conn *pgx.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

@@ -56,11 +56,10 @@ func (j *Jobs) note(ctx context.Context, t timelines.Touched, changedAt int64) e
 	return nil
 }
 
-// replaceWorker begins to make rivers anew which a change of access or subscription
-// made wrong as a whole. Each of those that somebody has open becomes a job, so that no
-// job grows with the number of viewers or of their pages, and a failure repeats one
-// river's part. What several changes made wrong, or one replace that is worked twice,
-// is rebuilt once.
+// replaceWorker begins to rebuild rivers that a change of access or subscription
+// invalidated. Each open one becomes a job, so that no job grows with the number of
+// viewers or of their pages, and a failure repeats the work for one river only. A river
+// that several changes invalidated, or one replace that is worked twice, is rebuilt once.
 type replaceWorker struct {
 	riverqueue.WorkerDefaults[replaceArgs]
 	jobs *Jobs
@@ -85,7 +84,7 @@ func (w *replaceWorker) Work(ctx context.Context, job *riverqueue.Job[replaceArg
 	return nil
 }
 
-// rebuildWorker makes one river anew.
+// rebuildWorker rebuilds one river.
 type rebuildWorker struct {
 	riverqueue.WorkerDefaults[rebuildArgs]
 	jobs *Jobs
@@ -116,8 +115,8 @@ func (w *bumpWorker) Work(ctx context.Context, job *riverqueue.Job[bumpArgs]) er
 	return nil
 }
 
-// upkeepWorker does one block of what helps to find posts and is behind. The block
-// inserts the job of the next.
+// upkeepWorker does one block of the rows that help to find posts and are not up to date.
+// The block inserts the job of the next.
 type upkeepWorker struct {
 	riverqueue.WorkerDefaults[upkeepArgs]
 	jobs *Jobs

@@ -14,21 +14,21 @@ import (
 	"riverrun/timelines"
 )
 
-// maxNotes is how many notes one follow takes at most: it bounds the length of
-// its transaction. How many rivers they concern it does not bound; so a follow
-// that runs out of its time lets this node take half as many, down to one, and
-// one that leaves none twice as many again. Else a batch too large for JobTimeout
-// would be tried, at the same size, for ever, and nothing behind it would be
-// followed. Other failures say nothing about the size.
+// maxNotes is how many notes one follow takes at most; it bounds the length of its
+// transaction. It does not bound how many rivers the notes concern. So after a follow
+// that runs out of time, this node takes half as many, down to one; after one that
+// leaves no note, twice as many again. Otherwise a batch too large for JobTimeout would
+// be tried at the same size for ever, and nothing after it would be followed. Other
+// failures say nothing about the size.
 const maxNotes = 500
 
 // notesAtOnce is how many notes this node takes now.
 func (j *Jobs) notesAtOnce() int { return max(1, maxNotes>>j.halvings.Load()) }
 
-// adapt counts a follow of at most so many notes that ran out of its time, or
-// took some.
+// adapt changes the size after a follow of at most most notes: late says that it ran out
+// of time, taken how many notes it took.
 func (j *Jobs) adapt(most, taken int, late bool) {
-	// Of two workers that are late at the same size, one halves it.
+	// If two workers are late at the same size, one of them halves it.
 	halvings := j.halvings.Load()
 	if most != max(1, maxNotes>>halvings) {
 		return
@@ -47,12 +47,12 @@ func (j *Jobs) adapt(most, taken int, late bool) {
 //
 // The notes are deleted in a transaction that stays open during that call and is
 // committed after it. So a failure or a crash puts them back by itself, and two
-// workers never hold the same note (SKIP LOCKED). What it costs is a connection
-// and an open transaction for as long as a call takes, milliseconds, at worst
-// JobTimeout: while it is open, vacuum cannot remove row versions that died
-// since, which a minute of the busiest table can bear. Notes are taken no more
-// than maxNotes at a time to keep it short. The transaction reads nothing but the
-// notes: the call reads the present state through connections of its own.
+// workers never hold the same note (SKIP LOCKED). The price is a connection and an
+// open transaction for as long as a call takes: milliseconds, at worst JobTimeout. While
+// it is open, vacuum cannot remove row versions that died since; the busiest table can
+// bear that for a minute. At most maxNotes are taken at a time to keep it short. The
+// transaction reads nothing but the notes; the call reads the present state through
+// connections of its own.
 //
 // Rejected: deleting first and writing back on failure (a crash in between
 // loses the notes); marking notes as taken (another write for each, and a crash
@@ -66,8 +66,8 @@ type followWorker struct {
 	jobs *Jobs
 }
 
-// Work implements riverqueue.Worker. It goes on until nothing is left that no
-// other worker holds; if it fails on the way, the job is tried again.
+// Work implements riverqueue.Worker. It goes on until all notes are followed or held by
+// other workers. If it fails on the way, the job is tried again.
 func (w *followWorker) Work(ctx context.Context, _ *riverqueue.Job[followArgs]) error {
 	for {
 		most := w.jobs.notesAtOnce()
@@ -111,7 +111,7 @@ func (j *Jobs) follow(ctx context.Context, most int) (int, error) {
 // must come before the notes are taken, in an earlier statement: a note is
 // committed together with its job, so the note of a job that is seen here is
 // seen there too, or is held by another worker whose own job brings it back if
-// it fails. Jobs somebody is just fetching are skipped.
+// it fails. Jobs that are just being fetched are skipped.
 func (j *Jobs) dropWaiting(ctx context.Context, tx pgx.Tx) error {
 	const most = 1000 // the rest do nothing when their turn comes
 	waiting := riverqueue.NewJobDeleteManyParams().

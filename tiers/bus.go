@@ -16,19 +16,19 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// Message is a hint to every node's hub that something changed: it says where to
-// look, never what is there. Any message may be lost or doubled.
+// Message tells every node's hub that something changed. It says where to look and
+// carries no content. Any message may be lost or doubled.
 type Message struct {
 	// Posts whose fold or entries changed.
 	Posts []int64 `json:"p,omitempty"`
 	// Swapped names have a new generation.
 	Swapped []rivers.Name `json:"s,omitempty"`
-	// At is when the oldest of the changes was committed, in microseconds, 0 if
-	// that is not known: for measuring the way to the browsers.
+	// At is when the oldest of the changes was committed, in microseconds, 0 if that is not
+	// known. It serves to measure how long changes take to reach browsers.
 	At int64 `json:"t,omitempty"`
 	// Clock: the access clock reached at least this.
 	Clock int64 `json:"c,omitempty"`
-	// All: something was missed; everything open is to be compared anew.
+	// All: messages were lost; every open page is to be compared with its river.
 	All bool `json:"a,omitempty"`
 }
 
@@ -36,20 +36,20 @@ func (m Message) empty() bool {
 	return len(m.Posts) == 0 && len(m.Swapped) == 0 && m.Clock == 0 && !m.All
 }
 
-// Bus tells all nodes where to look, over LISTEN and NOTIFY of the secondary
-// store: there a commit waits for no disk, and NOTIFY's global lock is in
-// nobody's way. Never part of a change's own transaction.
+// Bus carries messages to all nodes by LISTEN and NOTIFY of the secondary store. There a
+// commit waits for no disk, and NOTIFY's global lock hinders nobody. A message is never
+// part of a change's own transaction.
 //
-// A node's own listeners hear a message at once; the others by the server. While
-// one notification is on its way further messages gather and go together;
-// beyond what one payload holds they become All. A connection lost and found
-// again is All for this node's listeners.
+// A node's own listeners hear a message at once, those of other nodes through the server.
+// While one notification is on its way, further messages gather and go together. If they
+// are more than one payload holds, they become All. After a lost connection is back, this
+// node's listeners hear All.
 type Bus struct {
 	pool *pgxpool.Pool
 	node string
 	log  *slog.Logger
-	// quiet is how long nobody may have spoken before the connection is asked whether it
-	// lives: one can die without a word. Tests set it lower.
+	// quiet is how long the connection may be silent before it is pinged: a connection can
+	// die without notice. Tests set it lower.
 	quiet time.Duration
 
 	// mu guards what follows.
@@ -67,8 +67,7 @@ const (
 	channel = "riverrun"
 	// maxPayload stays under NOTIFY's limit of 8,000 bytes.
 	maxPayload = 7500
-	// busTimeout bounds what the bus asks of the server: connections can die without a
-	// word.
+	// busTimeout bounds each statement of the bus: a connection can die without notice.
 	busTimeout = 5 * time.Second
 )
 
@@ -83,8 +82,8 @@ func NewBus(pool *pgxpool.Pool, node string, log *slog.Logger) *Bus {
 	return &Bus{pool: pool, node: node, log: log, quiet: 10 * time.Second, listeners: map[int]func(Message){}, wake: make(chan struct{}, 1)}
 }
 
-// Subscribe has fn called for every message until cancel is called. fn must be
-// quick, must not block and must not publish.
+// Subscribe calls fn for every message until cancel is called. fn must be quick, must not
+// block and must not publish.
 func (b *Bus) Subscribe(fn func(Message)) (cancel func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -112,7 +111,7 @@ func (b *Bus) Publish(m Message) {
 	}
 }
 
-// gather adds to what the next notification says.
+// gather adds a message to the next notification.
 func (b *Bus) gather(m Message) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -153,8 +152,8 @@ func (b *Bus) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop disconnects the bus and waits for its goroutines; messages not yet sent
-// are sent first, as far as ctx allows.
+// Stop sends the messages that still wait, as far as ctx allows, disconnects the bus and
+// waits for its goroutines.
 func (b *Bus) Stop(ctx context.Context) error {
 	if b.quit == nil {
 		return nil
@@ -226,7 +225,7 @@ func (b *Bus) receive(ctx context.Context, conn *pgx.Conn) error {
 		quiet := within.Err() != nil && ctx.Err() == nil
 		cancel()
 		if err != nil && quiet {
-			// Nobody spoke, or nobody is there any more to be heard.
+			// Nothing came: the others are silent, or the connection is dead.
 			err = b.ping(ctx, conn)
 			if err == nil {
 				continue
@@ -261,14 +260,15 @@ func (b *Bus) speak(ctx context.Context) {
 		case <-b.wake:
 		}
 		if err := b.send(ctx); err != nil && ctx.Err() == nil {
-			// Others heal by comparing from time to time.
+			// Other nodes find the change when they next compare their pages with the rivers.
 			b.log.WarnContext(ctx, "bus message not sent", "error", err)
 		}
 	}
 }
 
-// send notifies the other nodes of what gathered. What could not be sent goes
-// with the next: Stop cuts a notification on its way short, and sends it then.
+// send notifies the other nodes of the messages that gathered. Messages that could not be
+// sent go with the next notification. Stop interrupts one that is on its way, and then
+// sends it itself.
 func (b *Bus) send(ctx context.Context) error {
 	b.mu.Lock()
 	m := b.pending

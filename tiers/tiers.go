@@ -23,8 +23,8 @@ type Tiers struct {
 	log     *slog.Logger
 	metrics Metrics
 
-	// soon is the bounded queue of Tier 1 work this node does at once. What does
-	// not fit is left to its job.
+	// soon is the bounded queue of the Tier 1 work that this node does at once. Work that
+	// does not fit is left to its job.
 	soon chan soonDone
 	quit context.CancelFunc
 	wg   sync.WaitGroup
@@ -63,8 +63,8 @@ const (
 	soonTimeout = time.Minute // as for the job that does the same
 )
 
-// New returns tiers that are not running yet: Act works, the bus and the
-// background do with Start.
+// New returns tiers that are not running yet: Act works, while the bus and the
+// background work begin with Start.
 func New(c Config) *Tiers {
 	if c.Metrics == nil {
 		c.Metrics = noMetrics{}
@@ -92,8 +92,8 @@ func (t *Tiers) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop ends the background work and waits for it. What was still queued is left
-// to the jobs.
+// Stop ends the background work and waits for it. Work that is still queued is left to
+// the jobs.
 func (t *Tiers) Stop(ctx context.Context) error {
 	if t.quit != nil {
 		t.quit()
@@ -102,26 +102,26 @@ func (t *Tiers) Stop(ctx context.Context) error {
 	return t.bus.Stop(ctx)
 }
 
-// Subscribe has fn called for every message on the bus, until cancel is called.
-// fn must be quick and must not block.
+// Subscribe calls fn for every message on the bus until cancel is called. fn must be
+// quick and must not block.
 func (t *Tiers) Subscribe(fn func(Message)) (cancel func()) { return t.bus.Subscribe(fn) }
 
-// ErrBehind: the change is committed, but the rivers could not be told. Nothing
-// is lost: its job completes it, and so does repeating the form with the same key.
+// ErrBehind: the change is committed, but it could not be brought into rivers yet.
+// Nothing is lost: its job completes it, and so does the same form sent again with the
+// same key.
 var ErrBehind = errors.New("saved, but pages could not be brought up yet")
 
-// Act makes a change and brings it into the actor's own rivers before it
-// returns (Tier 0). Every write of a person goes through it. Errors of change
-// are returned as they are; after the commit only ErrBehind is possible, and then no
-// success may be shown.
+// Act makes a change and brings it into the actor's own rivers before it returns (Tier
+// 0). Every write of a person goes through it. Errors of change are returned as they
+// are. After the commit only ErrBehind is possible, and then no success may be shown.
 func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
 	c, err := change(ctx)
 	if err != nil {
 		return c, err
 	}
 	began := time.Now()
-	// The change is committed: what follows from it does not depend on whether the
-	// browser still waits, only on how long it was to wait at most.
+	// The change is committed. The rest goes on even if the browser no longer waits, but
+	// no longer than its deadline.
 	until, bounded := ctx.Deadline()
 	if !bounded {
 		until = began.Add(30 * time.Second)
@@ -145,11 +145,11 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 	return c, nil
 }
 
-// tier0 runs also for a form whose key was seen: the first time may have failed
+// tier0 also runs for a form whose key was seen before: the first time may have failed
 // between the commit and here.
 func (t *Tiers) tier0(ctx context.Context, c timelines.Change) error {
-	// The clock first: what follows may take its time, and only both together
-	// acknowledge.
+	// The clock comes first, since the rest may take long. The change is acknowledged only
+	// after both.
 	if c.Clock != 0 && !mutants.On(mutants.ClockUnpublished) {
 		if err := t.rivers.PublishClock(ctx, c.Clock); err != nil {
 			return err
@@ -185,7 +185,7 @@ func (t *Tiers) work(ctx context.Context) {
 				default:
 				}
 			}
-			// The oldest of them, whose way was longest.
+			// The lag is that of the oldest change.
 			within, cancel := context.WithTimeout(ctx, soonTimeout)
 			err := t.distribute(within, batch, first.at.UnixMicro())
 			cancel()
@@ -196,8 +196,8 @@ func (t *Tiers) work(ctx context.Context) {
 	}
 }
 
-// Distribute is Tier 1: rivers open in a browser, anywhere, follow the present
-// state of these posts; then every node's hub is told.
+// Distribute is Tier 1: it brings the rivers that are open in a browser, on any node, to
+// the present state of these posts, and then tells every node's hub.
 func (t *Tiers) Distribute(ctx context.Context, touched []timelines.Touched) error {
 	return t.distribute(ctx, touched, 0)
 }
@@ -216,9 +216,9 @@ func (t *Tiers) distribute(ctx context.Context, touched []timelines.Touched, at 
 	return nil
 }
 
-// Follow is Tier 2: all live rivers still behind follow, open or not, so that
-// none is missed that opened or closed meanwhile. Hubs are told too: a river may
-// have been opened after Tier 1 looked.
+// Follow is Tier 2: it brings all live rivers to the present state of these posts, open
+// or not, so that it misses none that opened or closed meanwhile. It tells the hubs too:
+// a river may have been opened after Tier 1 looked.
 func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 	scope := rivers.All
 	scope.Open = mutants.On(mutants.OpenRiversOnly)
@@ -233,9 +233,8 @@ func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
 	return nil
 }
 
-// Spread begins to make the rivers anew that a change of access or subscription
-// concerns: it retires the closed ones and returns the open ones, each of which is to
-// be rebuilt.
+// Spread begins to replace the rivers that a change of access or subscription concerns.
+// It retires the closed ones and returns the open ones, each of which must be rebuilt.
 func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error) {
 	clock, err := t.raiseClock(ctx)
 	if err != nil {
@@ -249,7 +248,7 @@ func (t *Tiers) Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale
 	return open, nil
 }
 
-// Rebuild makes one open river anew that Spread returned, and tells the hubs.
+// Rebuild rebuilds an open river that Spread returned, and tells the hubs.
 func (t *Tiers) Rebuild(ctx context.Context, r rivers.Stale) error {
 	swapped, err := t.rivers.Rebuild(ctx, r)
 	if err != nil {
@@ -261,10 +260,9 @@ func (t *Tiers) Rebuild(ctx context.Context, r rivers.Stale) error {
 	return nil
 }
 
-// raiseClock publishes the primary store's access clock: who made a change may
-// have died, or lost the secondary store, between the commit and Tier 0, and
-// without the number nodes would go on deciding with the sets and levels they
-// remember.
+// raiseClock publishes the primary store's access clock. A node may have died, or lost
+// the secondary store, between the commit of its change and Tier 0. Without the number,
+// nodes would go on deciding with the sets and levels they remember.
 func (t *Tiers) raiseClock(ctx context.Context) (int64, error) {
 	clock, _, err := t.primary.AccessClock(ctx)
 	if err != nil {

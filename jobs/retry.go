@@ -14,35 +14,34 @@ import (
 	"github.com/riverqueue/river/rivertype"
 )
 
-// Pauses before a failed job is tried again: doubled each time, up to the
-// longest. The longest is no more than the queue's scheduler interval: up to
-// there a job waits in its queue and any node's workers find it; beyond, it would
-// need a leader.
+// Pauses before a failed job is tried again. Each is twice the one before, up to the
+// longest. That is no longer than the queue's scheduler interval: within the interval a
+// job waits in its queue, where any node's workers find it; a longer pause needs a
+// leader.
 const (
 	firstPause   = 100 * time.Millisecond
 	longestPause = 5 * time.Second
 )
 
-// again stands around every job and makes sure that one which must succeed is
-// tried until it does: a failure, or a panic, becomes a snooze.
+// retry is the middleware of every job. A job that must succeed is tried until it
+// does: retry turns a failure, or a panic, into a snooze.
 //
-// The queue's own way, an error with a retry policy, cannot promise that: each
-// attempt is counted, the last one allowed discards the job, and a discarded
-// distribute is a river that stays wrong until somebody changes the post again.
-// Also each error is appended to the job's row, which an hour's outage of the
-// rivers' database would make grow to thousands of entries in every row waiting.
-// A snooze gives the attempt back and keeps only a count. So attempts count
-// crashes in the middle of a job alone, and of those 32,767 are allowed.
+// The queue's own retries cannot promise that. They count each attempt, and the last
+// one allowed discards the job. A discarded distribute job leaves a river wrong until
+// somebody changes the post again. They also append each error to the job's row; an
+// outage of an hour would add thousands of errors to every waiting row. A snooze gives
+// the attempt back and keeps only a count. So attempts count crashes in the middle of
+// a job, and 32,767 of them are allowed.
 //
-// Chores, which come round by themselves (MaxAttempts 1), just fail.
-type again struct {
+// Periodic jobs (MaxAttempts 1) just fail.
+type retry struct {
 	riverqueue.MiddlewareDefaults
 	log     *slog.Logger
 	metrics *metrics
 }
 
 // Work implements rivertype.WorkerMiddleware.
-func (a *again) Work(ctx context.Context, job *rivertype.JobRow, do func(context.Context) error) error {
+func (a *retry) Work(ctx context.Context, job *rivertype.JobRow, do func(context.Context) error) error {
 	begin := time.Now()
 	err := recovered(ctx, do)
 	if err == nil {
@@ -50,7 +49,7 @@ func (a *again) Work(ctx context.Context, job *rivertype.JobRow, do func(context
 		return nil
 	}
 	if ctx.Err() != nil {
-		// Stopping: an error that wraps the cancellation puts the job back into the
+		// The node stops: an error that wraps the cancellation puts the job back into the
 		// queue as if it had not been fetched.
 		return errors.Join(err, ctx.Err())
 	}
@@ -60,7 +59,7 @@ func (a *again) Work(ctx context.Context, job *rivertype.JobRow, do func(context
 	}
 	tries := snoozes(job) + 1
 	pause := pauseAfter(tries)
-	// An outage fails many jobs many times: 1, 2, 4, 8, ... tell enough.
+	// An outage fails many jobs many times. Failures 1, 2, 4, 8, ... tell enough.
 	level := slog.LevelDebug
 	if tries&(tries-1) == 0 {
 		level = slog.LevelWarn
@@ -70,7 +69,7 @@ func (a *again) Work(ctx context.Context, job *rivertype.JobRow, do func(context
 	return riverqueue.JobSnooze(pause)
 }
 
-// recovered calls do and makes an error of a panic.
+// recovered calls do and turns a panic into an error.
 func recovered(ctx context.Context, do func(context.Context) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -85,7 +84,7 @@ func snoozes(job *rivertype.JobRow) int {
 	var metadata struct {
 		Snoozes int `json:"snoozes"`
 	}
-	// Metadata that is not the queue's own counts as none: it decides a pause only.
+	// Metadata in another form counts as none: only the pause depends on it.
 	if err := json.Unmarshal(job.Metadata, &metadata); err != nil {
 		return 0
 	}
@@ -93,7 +92,7 @@ func snoozes(job *rivertype.JobRow) int {
 }
 
 // pauseAfter returns the pause after the tries-th failure, with jitter, so that
-// what failed together does not come back together.
+// jobs that failed together do not come back together.
 func pauseAfter(tries int) time.Duration {
 	pause := longestPause
 	if doublings := tries - 1; doublings < 10 {
@@ -102,8 +101,8 @@ func pauseAfter(tries int) time.Duration {
 	return pause/2 + rand.N(pause/2)
 }
 
-// failures logs the failures that again does not see or does not mend: chores,
-// and jobs that cannot be decoded.
+// failures logs the failures that retry does not handle: those of periodic jobs, and
+// jobs that cannot be decoded.
 type failures struct{ log *slog.Logger }
 
 // HandleError implements riverqueue.ErrorHandler.
