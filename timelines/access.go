@@ -28,15 +28,15 @@ type Invalidation struct {
 	TokenHash  []byte
 }
 
-// tickTx draws the next number of the access clock and writes under it what
-// there is to forget, at least one row, so that a node which finds a number
-// without rows knows that the log was trimmed.
+// tickTx draws the next number of the access clock and writes the invalidations under it.
+// There is at least one row, so that a node which finds a number without rows knows that
+// the log was trimmed.
 //
-// It must be the last statement of its transaction. The clock's row stays locked
-// from here to the commit, so numbers are in commit order: whoever reads n sees
-// the effects of all numbers up to n. Drawn earlier, a number could be
-// acknowledged while a lower one is not yet visible, and a node that took the
-// higher for its label would never read the lower's rows.
+// It must be the last statement of its transaction. The clock's row stays locked from here
+// to the commit, so numbers are in commit order: a reader of n sees the effects of all
+// numbers up to n. If a number were drawn earlier, it could be acknowledged while a lower
+// one is not yet visible. A node that took the higher one for its label would never read
+// the rows of the lower.
 func tickTx(ctx context.Context, tx pgx.Tx, rows ...Invalidation) (int64, error) {
 	const query = `
 		WITH tick AS (
@@ -63,10 +63,10 @@ func tickTx(ctx context.Context, tx pgx.Tx, rows ...Invalidation) (int64, error)
 	return n, nil
 }
 
-// acknowledgeTx ends a narrowing that found its work done. Whoever did it may
-// not have raised the secondary store's clock yet, and this request must not be
-// answered earlier either: it carries the clock as it stands, which is past the
-// other's number, since the other's effects are visible.
+// acknowledgeTx ends a narrowing that found its work done already. The request that did it
+// may not have raised the secondary store's clock yet, and this one must not be answered
+// earlier. So it carries the clock as it stands, which is at least the other's number,
+// since the other's effects are visible.
 func (s *core) acknowledgeTx(ctx context.Context, tx pgx.Tx, c Change) (Change, error) {
 	var err error
 	if c.Clock, err = readClockTx(ctx, tx); err != nil {
@@ -75,7 +75,7 @@ func (s *core) acknowledgeTx(ctx context.Context, tx pgx.Tx, c Change) (Change, 
 	return c, &unchanged{c}
 }
 
-// readClockTx reads the number drawn last of those whose effects are visible.
+// readClockTx reads the last number whose effects are visible.
 func readClockTx(ctx context.Context, tx pgx.Tx) (n int64, err error) {
 	if err := tx.QueryRow(ctx, `SELECT n FROM access_clock`).Scan(&n); err != nil {
 		return 0, fmt.Errorf("read access clock: %w", err)
@@ -98,7 +98,7 @@ func (s *Store) AccessClock(ctx context.Context) (n int64, primaryID string, err
 }
 
 // TrimAccessLog removes rows older than olderThan and returns how many. A node
-// that had not read them finds a gap in the numbers and forgets everything.
+// that had not read them finds a gap in the numbers and drops all it remembers.
 func (s *Store) TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error) {
 	tag, err := s.pool.Exec(ctx, `DELETE FROM access_log WHERE created_at < now() - @age::interval`,
 		pgx.StrictNamedArgs{"age": olderThan})
@@ -108,11 +108,11 @@ func (s *Store) TrimAccessLog(ctx context.Context, olderThan time.Duration) (int
 	return tag.RowsAffected(), nil
 }
 
-// SetAccess sets who may read the actor's own feed, or a group's if one is
-// named: ErrNotFound if there is no such group, ErrForbidden if the actor does
-// not administer it. Likes and comments open with the feed. The rivers of all who
-// read more or less from now on are wrong (wrongByLevelTx); going private takes no
-// one away who subscribed.
+// SetAccess sets the level of the actor's own feed, or of a group's if one is named.
+// ErrNotFound if there is no such group, ErrForbidden if the actor does not administer it.
+// Likes and comments open with the feed. The rivers of all people who read more or less
+// from now on are invalidated (wrongByLevelTx). Subscribers remain when a feed goes
+// private.
 func (s *Store) SetAccess(ctx context.Context, actor int64, group string, level Level) (Change, error) {
 	return s.setLevel(ctx, actor, func(tx pgx.Tx) (int64, error) { return governedFeedTx(ctx, tx, actor, group) }, level)
 }

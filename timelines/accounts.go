@@ -9,9 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// accountColumns and accountTables make an Account: the account a with the
-// timeline t of its own posts. Who may write to it stands in the timeline where
-// that goes.
+// accountColumns and accountTables make an Account: the account a with the timeline t of
+// its own posts. The rule for writers stands in the timeline that their posts go to.
 const (
 	accountColumns = `a.id, a.created_at, a.kind, a.name, a.title, a.about, a.language, t.id AS feed_id, t.access,
 		(SELECT w.writers FROM timelines w WHERE w.their_id = a.id AND w.term = ''
@@ -20,7 +19,7 @@ const (
 		AND t.kind = CASE a.kind WHEN 'group' THEN 'group' ELSE 'feed' END`
 )
 
-// SignUp is a person who comes.
+// SignUp is a person who signs up.
 type SignUp struct {
 	Name     string
 	Title    string // empty: the name
@@ -29,7 +28,7 @@ type SignUp struct {
 }
 
 // SignUp makes a user's account with its timelines. It returns an InvalidError or
-// ErrNameTaken, or several of them joined: all that is wrong is said at once.
+// ErrNameTaken, or several of them joined, one for each fault.
 func (s *Store) SignUp(ctx context.Context, n SignUp) (Account, error) {
 	if n.Title == "" {
 		n.Title = n.Name
@@ -94,9 +93,9 @@ func insertAccountTx(ctx context.Context, tx pgx.Tx, kind, name, title, about, l
 // feed (gate_id); eyes, directs, discussions, faves and mentions are the owner's
 // alone, and so is the private sub-feed until its owner admits somebody.
 func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
-	// The ids are drawn first, because a timeline may be its own gate; what is not is
-	// gated by the feed. A join would be quadratic where the planner takes an import of
-	// thousands of accounts for one.
+	// The ids are drawn first, because a timeline may be its own gate; the others have
+	// the feed for a gate. A join would be quadratic where the planner takes an import of
+	// thousands of accounts for one account.
 	const query = `
 		WITH fixed (account_kind, kind, term, gate, access) AS (VALUES
 			('user',  'feed',        '',        'feed',        0::smallint),
@@ -131,8 +130,8 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 	return nil
 }
 
-// ChangePassword gives a user a password, the first or another, and ends all its
-// sessions: once the secondary store has Change.Clock, no page is shown to them.
+// ChangePassword sets a user's password, the first or a new one, and ends all sessions of
+// the user: once the secondary store has Change.Clock, they are shown no page.
 // ErrNotFound if no user has the name.
 func (s *Store) ChangePassword(ctx context.Context, name, password string) (Change, error) {
 	a, err := s.AccountByName(ctx, name)
@@ -146,8 +145,8 @@ func (s *Store) ChangePassword(ctx context.Context, name, password string) (Chan
 	if err != nil {
 		return Change{}, err
 	}
-	// First the password, which locks the row, and then the sessions in a statement
-	// of their own: one begun with the old password just before is seen and ended.
+	// The password comes first, which locks the row, and then the sessions in a statement
+	// of their own. So a session begun just before with the old password is seen and ended.
 	const query = `
 		INSERT INTO credentials (account_id, password_hash)
 		SELECT id, @hash FROM accounts WHERE name = @name AND kind = 'user'
@@ -167,7 +166,7 @@ func (s *Store) ChangePassword(ctx context.Context, name, password string) (Chan
 			return c, err
 		}
 		if len(ended) == 0 {
-			// As in acknowledgeTx: who ended them may not have been answered yet.
+			// As in acknowledgeTx: the request that ended them may not be answered yet.
 			c.Clock, err = readClockTx(ctx, tx)
 			return c, err
 		}
@@ -215,14 +214,14 @@ func someAccounts(rows pgx.Rows, err error) ([]Account, error) {
 	return list, nil
 }
 
-// AccountsNamed returns those accounts that have one of these names, by name.
+// AccountsNamed returns the accounts that have one of these names, by name.
 func (s *Store) AccountsNamed(ctx context.Context, names []string) ([]Account, error) {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !nameForm.MatchString(name) })
 	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.name = ANY(@names) ORDER BY a.name`
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"names": names}))
 }
 
-// AccountsByID returns those of the accounts that exist, by id.
+// AccountsByID returns the accounts of these ids that exist, by id.
 func (s *Store) AccountsByID(ctx context.Context, ids []int64) ([]Account, error) {
 	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.id = ANY(@ids) ORDER BY a.id`
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids}))
@@ -242,9 +241,8 @@ func (s *Store) ListAccounts(ctx context.Context, kind, after string, limit int)
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))
 }
 
-// accountsOf returns at most limit of the accounts whose ids a SELECT yields, of
-// which @of is the one parameter: by name, those after the name given; an empty name
-// is the beginning.
+// accountsOf returns at most limit of the accounts whose ids a SELECT yields; @of is its
+// only parameter. They come by name, after the name given; an empty name is the beginning.
 func (s *core) accountsOf(ctx context.Context, ids string, of int64, after string, limit int) ([]Account, error) {
 	query := `
 		SELECT ` + accountColumns + ` FROM ` + accountTables + `
@@ -266,9 +264,9 @@ func (s *Store) SetLanguage(ctx context.Context, actor int64, language string) (
 		pgx.StrictNamedArgs{"actor": actor, "language": language})
 }
 
-// SetFriendsOnly chooses what the actor's home feed and lists show where an
-// address does not say: only what those followed post, or also what they like and
-// comment on. It changes no river: each mode has its own.
+// SetFriendsOnly sets the mode of the actor's home feed and lists for addresses that name
+// none: only posts of accounts followed, or also posts that these like and comment on. It
+// changes no river: each mode has its own.
 func (s *Store) SetFriendsOnly(ctx context.Context, actor int64, only bool) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		const query = `UPDATE accounts SET friends_only = @only WHERE id = @actor AND friends_only <> @only`
@@ -297,8 +295,8 @@ func (s *Store) SetProfile(ctx context.Context, actor int64, title, about string
 		pgx.StrictNamedArgs{"actor": actor, "title": title, "about": about})
 }
 
-// setAccount changes what is shown of an account. Nodes keep it in memory, so
-// the access clock tells them to forget it, and my own next page knows it.
+// setAccount changes how an account is shown. Nodes keep that in memory; the access clock
+// makes them drop it, so that my own next page has the change.
 func (s *Store) setAccount(ctx context.Context, actor int64, query string, args pgx.StrictNamedArgs) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		tag, err := tx.Exec(ctx, query, args)

@@ -8,28 +8,28 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// settleTx lets the post stand in those aggregates of these kinds where it
-// belongs, and in no others: everything, if some destination is not a direct;
-// best-of, if so many people as Options.BestOf, its author excluded, like it or
-// commented on it; most-faved, if Options.MostFaved keep it; each of all posts and
-// of those in its language. It returns the timelines entered and left.
+// updateAggregatesTx puts the post into the aggregates of these kinds where it belongs, and
+// takes it out of the others: everything, if some destination is not a direct; best-of,
+// if Options.BestOf people other than its author like it or commented on it; most-faved,
+// if Options.MostFaved people save it. Each kind has a timeline of all posts and one of
+// those in the post's language. It returns the timelines entered and left.
 //
-// Every change that may give or take a reason ends with it: reasons are read from
-// what is stored, under the post's lock, and people are counted up to the threshold
-// only. Who reads the pages counts nothing. A threshold set anew holds for a post
-// from its next change on.
+// Every change that may give or take a reason ends with it. Reasons are read from the
+// stored rows, under the post's lock, and people are counted up to the threshold only, so
+// readers of the pages count nothing. A new threshold holds for a post from its next
+// change on.
 //
-// Its author's own save counts: the number of saves is for everybody to see, and a
-// post at the threshold that is not here would tell that the author is among them.
+// The author's own save counts. The number of saves is public, and a post that has enough
+// but is not here would tell that the author is among them.
 //
-// Where a post comes into a language, by an edit, it takes the place it has among
-// all posts of that kind; so an edit lifts nothing. Nor does a move, whose stamp is
-// 0: the post is as fresh there as it is.
-func (s *core) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...string) ([]int64, error) {
-	// Commenters are met one after the other, each by the first comment of somebody
-	// not met yet, so that the thousands of comments of a few are passed over once, and
-	// of a well-known post only the first are read. The order is that of an index: for
-	// one row out of many the planner would else rather read the whole table.
+// A post that comes into a language by an edit takes the place it has among all posts of
+// that kind, so an edit lifts nothing. Nor does a move, whose stamp is 0: the post stays as
+// fresh as it is.
+func (s *core) updateAggregatesTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...string) ([]int64, error) {
+	// Commenters are found one after the other, each by the first comment of somebody
+	// not found yet. So the thousands of comments of a few people are passed over once, and
+	// of a popular post only the first comments are read. The order is that of an index:
+	// otherwise the planner would read the whole table for one row out of many.
 	const query = `
 		WITH RECURSIVE post AS MATERIALIZED (
 			SELECT p.id, p.author_id, p.fresh_at, p.lang, (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
@@ -93,21 +93,21 @@ func (s *core) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...s
 	args["kinds"], args["best"], args["most"] = kinds, s.opts.BestOf, s.opts.MostFaved
 	var touched []int64
 	if err := tx.QueryRow(ctx, query, args).Scan(&touched); err != nil {
-		return nil, fmt.Errorf("settle aggregates: %w", err)
+		return nil, fmt.Errorf("update aggregates: %w", err)
 	}
 	slices.Sort(touched)
 	return touched, nil
 }
 
-// resettleTx is settleTx of one kind, best or mostfaved, after somebody did what
-// counts there, or with adds false took it back. Nearly always nothing follows:
-// the post stands there already, or is not near the threshold. That is found out
-// first, with a few look-ups, because the question itself costs more than a like.
-func (s *core) resettleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind string, adds bool) ([]int64, error) {
-	// Likes and comments together are never fewer than the people. In this form (see
-	// bump.go), with the limit in the text, the statement looks as cheap for any post as
-	// it is, and the server does not plan it anew for each, which costs more than to
-	// run it.
+// updateAggregateTx is updateAggregatesTx of one kind, best or mostfaved, after a like,
+// comment or save that counts there, or with adds false after one was taken back. Nearly
+// always nothing follows: the post stands there already, or is not near the threshold. A
+// few look-ups find that out first, because the whole question costs more than a like.
+func (s *core) updateAggregateTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind string, adds bool) ([]int64, error) {
+	// There are at least as many likes and comments together as people. In this form (see
+	// bump.go), with the limit in the text, the statement's estimated cost is low for any
+	// post, as its real cost is. So the server does not plan it anew for each post, which
+	// costs more than to run it.
 	const standing = `
 		SELECT EXISTS (
 			SELECT FROM timelines t CROSS JOIN LATERAL (
@@ -140,5 +140,5 @@ func (s *core) resettleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kind str
 	if stands == adds || adds && signs < least {
 		return nil, nil
 	}
-	return s.settleTx(ctx, tx, p, kind)
+	return s.updateAggregatesTx(ctx, tx, p, kind)
 }

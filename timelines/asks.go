@@ -10,13 +10,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Asked is a query with who asks it, 0 for anybody.
+// Asked is a query of a viewer, 0 for anonymous visitors.
 type Asked struct {
 	Viewer int64
 	Query  Query
 }
 
-// ask is a query as one viewer asks it: with ids for names.
+// ask is a query of one viewer, with ids for names.
 type ask struct {
 	I int `json:"i"`
 	// Words and Marks are what the text must and must not have; Marks a tsquery of
@@ -26,7 +26,7 @@ type ask struct {
 	Marks       string `json:"marks"`
 	BarredWords string `json:"barred_words"`
 	BarredMarks string `json:"barred_marks"`
-	// Textual: something is asked of the text. Placed: the post must stand in one of
+	// Textual: the query has conditions on the text. Placed: the post must stand in one of
 	// Places. It must stand in none of Elsewhere.
 	Textual   bool    `json:"textual"`
 	Placed    bool    `json:"placed"`
@@ -36,16 +36,16 @@ type ask struct {
 	nothing bool // can find nothing
 }
 
-// called is what a name in a query stands for.
+// called is the account and the places that a name in a query stands for.
 type called struct {
 	account int64
 	places  []int64 // those of its base timelines, or of the sub-feed's, that the viewer may open
 }
 
-// asks resolves the names of queries, all in one statement. A name that nobody has,
-// or of a place the viewer may not open, is as one where nothing stands: asked for,
-// it finds nothing; barred, it bars nothing. So nobody learns what stands there. To
-// somebody who is not signed in, "me" is such a name.
+// asks resolves the names of queries, all in one statement. A name that nobody has, or
+// of a place the viewer may not open, counts as an empty place: a query that asks for it
+// finds nothing, and one that excludes it excludes nothing. So nobody learns what stands
+// there. For somebody who is not signed in, "me" is such a name.
 func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
 	var indexes, viewers []int64
 	var names, slugs []string

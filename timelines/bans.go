@@ -7,15 +7,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Bans (source: 000, 004). Whom somebody has banned, and who has banned
-// somebody, are kept from each other: posts, comments and likes, on every page
-// and in every push, and neither can answer the other. Nothing that is stored of
-// posts and timelines changes: subscriptions and readers stay, and all is as
-// before when the ban is lifted. So a ban is decided where something is shown
-// (access.Levels.Hidden), and where something is done (unbanned); setting and lifting it
-// move the access clock and nothing else.
+// Bans (source: 000, 004). A ban hides two people from each other: posts, comments and
+// likes, on every page and in every push, and neither can answer the other. It changes no
+// stored post, timeline, subscription or reader, so all is as before when it is lifted. It
+// is decided where something is shown (access.Levels.Hidden), and where something is done
+// (unbanned). Setting and lifting it move the access clock and nothing else.
 
-// unbanned is true for a post p of which the author is not hidden from @viewer:
+// unbanned is true for a post p whose author is not hidden from @viewer:
 // access.Levels.Hidden in SQL.
 const unbanned = `(
 	NOT EXISTS (SELECT FROM bans b
@@ -26,8 +24,8 @@ const unbanned = `(
 			AND (NOT EXISTS (SELECT FROM bans b WHERE b.account_id = p.author_id AND b.banned_id = @viewer::bigint)
 				OR EXISTS (SELECT FROM group_admins a WHERE a.group_id = g.their_id AND a.account_id = @viewer::bigint))))`
 
-// seenPost is true for a post p that @viewer may read and whose author is not
-// hidden from @viewer: who may answer it.
+// seenPost is true for a post p that @viewer may read and whose author is not hidden from
+// @viewer, so that @viewer may answer it.
 const seenPost = `(` + readablePost + ` AND ` + unbanned + `)`
 
 // apart is true if a ban stands between @actor and the account a.
@@ -51,7 +49,7 @@ func (s *Store) Ban(ctx context.Context, actor int64, name string) (Change, erro
 		INSERT INTO bans (account_id, banned_id) VALUES (@actor, @account) ON CONFLICT DO NOTHING`)
 }
 
-// Unban lifts the actor's own ban, with the same errors. One the other has set
+// Unban lifts the actor's own ban, with the same errors. A ban set by the other person
 // stays.
 func (s *Store) Unban(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.setBan(ctx, actor, name, `DELETE FROM bans WHERE account_id = @actor AND banned_id = @account`)
@@ -66,8 +64,8 @@ func (s *Store) setBan(ctx context.Context, actor int64, name, query string) (Ch
 	})
 }
 
-// ShowBanned decides whether the actor sees banned people in a group all the
-// same; see access.Levels.Hidden. ErrNotFound if there is no such group.
+// ShowBanned sets whether the actor sees banned people in a group; see
+// access.Levels.Hidden. ErrNotFound if there is no such group.
 func (s *Store) ShowBanned(ctx context.Context, actor int64, group string, show bool) (Change, error) {
 	query := `DELETE FROM show_banned WHERE account_id = @actor AND group_id = @account`
 	if show {
@@ -82,8 +80,7 @@ func (s *Store) ShowBanned(ctx context.Context, actor int64, group string, show 
 }
 
 // setSight runs a statement that changes what some viewers see and nothing else.
-// statement is told whom the name means, and returns the statement and the
-// viewers.
+// statement gets the account that the name means, and returns the SQL and the viewers.
 func (s *Store) setSight(ctx context.Context, actor int64, name string,
 	statement func(target) (query string, viewers []int64, err error),
 ) (Change, error) {
@@ -113,8 +110,8 @@ func (s *Store) setSight(ctx context.Context, actor int64, name string,
 	})
 }
 
-// Banned returns at most limit of those whom the actor has banned, by name, those
-// after the name given; an empty name is the beginning.
+// Banned returns at most limit of the people the actor has banned, by name, after the
+// name given; an empty name is the beginning.
 func (s *Store) Banned(ctx context.Context, actor int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT banned_id FROM bans WHERE account_id = @of`, actor, after, limit)
 }

@@ -11,18 +11,18 @@ import (
 const unblocked = `NOT EXISTS (
 	SELECT FROM group_blocks b WHERE b.group_id = t.their_id AND b.account_id = @author)`
 
-// heard is true if @author may comment on the post @post, which they may read:
-// some decisive timeline that lets them read it is not that of a group which
-// blocks them. Through another the post is not the group's to close.
+// heard is true if @author may comment on the post @post, which they may read: at least
+// one decisive timeline through which they read it is not a group's that blocks them. A
+// group cannot close a post that stands elsewhere too.
 var heard = `EXISTS (
 	SELECT FROM posts p JOIN timelines t ON t.id = ANY(p.decisive)
 	WHERE p.id = @post AND (t.kind <> 'group' OR ` + unblocked + `) AND ` + openTo("t", "@author::bigint") + `)`
 
-// Block keeps a person from posting to the group and from commenting on what
-// they can only read through it, members and others alike; they go on reading,
-// liking and changing what they wrote. A post or comment that began before may
-// still come in. Errors as of Promote, but that nobody need be a member, and
-// "admin_demote" for an administrator.
+// Block keeps a person, member or not, from posting to the group and from commenting on
+// posts that they can read only through it. They go on reading, liking and changing what
+// they wrote. A post or comment that began before may still come in. The errors are those
+// of Promote, except that nobody need be a member, and "admin_demote" for an
+// administrator.
 func (s *Store) Block(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {
@@ -40,7 +40,7 @@ func (s *Store) Block(ctx context.Context, actor int64, group, name string) (Cha
 	})
 }
 
-// Unblock undoes Block. Unblocking who is not blocked changes nothing.
+// Unblock undoes Block. Unblocking a person who is not blocked changes nothing.
 func (s *Store) Unblock(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		if !who.Blocked {
@@ -55,8 +55,8 @@ func (s *Store) Unblock(ctx context.Context, actor int64, group, name string) (C
 	})
 }
 
-// Blocked returns at most limit of those whom the group blocks, by name, those
-// after the name given; an empty name is the beginning. It is for its administrators.
+// Blocked returns at most limit of the people the group blocks, by name, after the name
+// given; an empty name is the beginning. It is for the group's administrators.
 func (s *Store) Blocked(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT account_id FROM group_blocks WHERE group_id = @of`, group, after, limit)
 }

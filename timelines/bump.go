@@ -13,35 +13,35 @@ import (
 )
 
 const (
-	// bumpFew is in how many filter timelines a post may stand for all its rows to
-	// follow a bump in the comment's own transaction. A post in 5,000 likes
-	// timelines would be locked for 40 to 100 ms.
+	// bumpFew is the largest number of filter timelines of a post whose rows all follow a
+	// bump in the comment's own transaction. A post in 5,000 likes timelines would be locked
+	// for 40 to 100 ms.
 	bumpFew = 200
 	// bumpBlock is how many rows follow in one block.
 	bumpBlock = 500
 )
 
-// Statements here look rows of timeline_entries up by primary key in an unusual
-// form (post_id >= @post ORDER BY post_id LIMIT 1) and update them by ctid. The
-// planner knows how many rows a post has on average, a handful, and would rather
-// read all of a post's rows than find three: right for most posts, and tens of
-// milliseconds under the lock for one in thousands of likes timelines. In this
-// form only the primary key will do. A ctid holds good within the statement that
-// read it, because rows of a post are written under the post's lock only.
+// Statements here look up rows of timeline_entries by primary key in an unusual form
+// (post_id >= @post ORDER BY post_id LIMIT 1) and update them by ctid. The planner knows
+// that a post has a handful of rows on average, and would read all rows of a post rather
+// than find three. That is right for most posts, but takes tens of milliseconds under the
+// lock for a post in thousands of likes timelines. For this form the primary key is the
+// only possible plan. A ctid is valid within the statement that read it, because rows of
+// a post are written only under the post's lock.
 
-// clockMicros is the clock as order columns hold it. It orders something only in
-// a statement that began after the post was locked.
+// clockMicros is the clock in the unit of the order columns. It may be used only in a
+// statement that began after the post was locked.
 const clockMicros = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 
-// bumpTx bumps the post after a new comment if the rule says so: it is younger
-// than a day, or had more than two comments within the last day, the new one
-// included (source: 000). Its rows in base timelines, its own and the aggregates
-// move with it, and the actor's own; those in other filter timelines too if they
-// are few. moved are the timelines in which it moved, without those it has left;
-// rest says that rows have still to follow.
+// bumpTx bumps the post after a new comment if the rule says so: it is younger than a day,
+// or had more than two comments within the last day, the new one included (source: 000).
+// Its rows in base timelines, its own timeline, the aggregates and the actor's timelines
+// move with it; rows in other filter timelines too if they are few. moved are the
+// timelines in which it moved, without those it has left; rest says that rows have still
+// to follow.
 func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []int64, rest bool, err error) {
-	// Comments that were deleted do not count. The count is this statement's own, so
-	// it sees what was committed while the post's lock was waited for.
+	// Deleted comments do not count. This statement counts by itself, so it sees the
+	// comments that were committed while the post's lock was waited for.
 	const fresh = `
 		UPDATE posts p SET fresh_at = @stamp
 		WHERE p.id = @post AND (
@@ -57,8 +57,8 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 	if tag.RowsAffected() == 0 {
 		return nil, false, nil
 	}
-	// Withdrawn rows follow too: they keep the post's place where another timeline
-	// of the river still holds it.
+	// Withdrawn rows follow too: they keep the post's place in rivers where another timeline
+	// still holds it.
 	const rows = `
 		WITH always AS (
 			SELECT unnest(p.decisive) AS id FROM posts p WHERE p.id = @post
@@ -104,14 +104,13 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 // if rows are left, the next block. Running it twice, or for a post bumped again
 // since, is harmless: rows that stand where they should are passed over.
 //
-// It draws no version. An entry's place in a river is computed from
-// posts.fresh_at and entered_at, which the comment wrote under its version; the
-// rows' own fresh_at only lets scans find the post there. A river that holds the
-// post has been told by the comment, and for one that does not, the comment's
-// version is greater than none.
+// It draws no version. An entry's place in a river is computed from posts.fresh_at and
+// entered_at, which the comment wrote under its version; the rows' own fresh_at only lets
+// scans find the post there. A river that holds the post followed the comment; to one
+// that does not hold it, any version is new.
 func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
-	// The lock of the post, as strong as the UPDATE that draws a version: no row
-	// enters and no other bump happens meanwhile.
+	// This lock of the post is as strong as the UPDATE that draws a version: no row enters
+	// and no other bump happens meanwhile.
 	const lock = `SELECT fresh_at FROM posts WHERE id = @post AND deleted_at IS NULL FOR NO KEY UPDATE`
 	const block = `
 		WITH behind AS MATERIALIZED (
@@ -158,9 +157,9 @@ func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
 	return err
 }
 
-// enterTx puts the post into timelines of these kinds of the account's, fresh
-// there, and returns those it was not in. One that held it before keeps its
-// first stamp, so that doing and undoing never lifts.
+// enterTx puts the post into the account's timelines of these kinds, fresh there, and
+// returns those it was not in. A timeline that held it before keeps its first stamp, so
+// doing and undoing never lifts.
 func (s *core) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, kinds ...string) ([]int64, error) {
 	const query = enterSelect + `
 		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite
@@ -183,9 +182,9 @@ func (s *core) enterNamedTx(ctx context.Context, tx pgx.Tx, p lockedPost, timeli
 
 // enterSelect and enterWrite stand around a join of the timelines t to enter.
 //
-// Entering an old post lifts nothing: the stamp is the post's fresh_at of now. So
-// it is for a post just made, which has no stamp yet. A row that comes back may be
-// behind a bump that a block has still to bring.
+// Entering an old post lifts nothing: the stamp is the post's present fresh_at. The same
+// is true of a new post, which has no stamp yet. A row that comes back may lack a bump
+// that a block has still to bring.
 const (
 	enterSelect = `
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
@@ -210,10 +209,9 @@ func (s *core) enterArgs(p lockedPost) pgx.StrictNamedArgs {
 	}
 }
 
-// withdrawTx takes the post out of those of the account's filter timelines that
-// no longer have a reason to hold it, and returns them. The reasons are read
-// from what is stored, under the post's lock, so it does not matter which of
-// them went.
+// withdrawTx takes the post out of the account's filter timelines that have no reason to
+// hold it any more, and returns them. It reads the reasons from the stored rows, under
+// the post's lock, so it does not matter which reason went.
 func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, error) {
 	const query = `
 		WITH reasons AS (
@@ -240,9 +238,9 @@ func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, e
 	return left, nil
 }
 
-// withdrawFromPointless takes @post out of the timelines of pointless, a query
-// before it in the same WITH, where it stands. Its row in each is looked up by key,
-// however many timelines hold the post.
+// withdrawFromPointless takes @post out of the timelines of pointless, an earlier query of
+// the same WITH. Its row in each is looked up by key, however many timelines hold the
+// post.
 const withdrawFromPointless = `standing AS MATERIALIZED (
 			SELECT e.at FROM pointless CROSS JOIN LATERAL (
 				SELECT e.ctid AS at, e.post_id, e.withdrawn FROM timeline_entries e

@@ -15,11 +15,11 @@ const (
 	codeLength   = 10
 )
 
-// newCode returns a random code. It is unique only with high probability: who
-// inserts it relies on posts_code_key and draws again.
+// newCode returns a random code. It is unique only with high probability: the insert
+// relies on posts_code_key, and draws again after a conflict.
 func newCode() string {
 	var digits [codeLength]byte
-	// It never fails: crypto/rand ends the program rather than return an error.
+	// This never fails: crypto/rand ends the program rather than return an error.
 	_, _ = rand.Read(digits[:codeLength-1])
 	for i, b := range digits[:codeLength-1] {
 		digits[i] = b % 32 // 256 is a multiple of 32: no bias
@@ -48,9 +48,9 @@ func checkDigit(digits []byte) byte {
 	return byte((32 - sum%32) % 32)
 }
 
-// ParseCode returns the code a person or a link means: upper case, the letters
-// Crockford reads as digits (O, I, L) and hyphens are understood. ok is false
-// if it cannot be a post's code, its check character included.
+// ParseCode returns the code that a person or a link means. It understands upper case,
+// hyphens, and the letters that Crockford reads as digits (O, I, L). ok is false if the
+// text cannot be a post's code, its check character included.
 func ParseCode(s string) (code string, ok bool) {
 	if len(s) > 4*codeLength {
 		return "", false

@@ -8,17 +8,17 @@ import (
 )
 
 // LikeComment makes the actor like a comment of the post with that code (source:
-// 004). It lifts nothing and brings the post to no timeline. Liking what is
-// liked changes nothing. ErrNotFound if the actor cannot read the post or it has
-// no such comment, or a ban hides it.
+// 004). It lifts nothing and brings the post to no timeline. Liking again changes
+// nothing. ErrNotFound if the actor cannot read the post, the post has no such comment,
+// or a ban hides the comment.
 func (s *Store) LikeComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.markComment(ctx, actor, code, id, `
 		INSERT INTO comment_likes (comment_id, account_id, created_at) VALUES (@comment, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`)
 }
 
-// UnlikeComment undoes LikeComment, with the same errors. Not liking it is a
-// success and changes nothing.
+// UnlikeComment undoes LikeComment, with the same errors. Without a like it succeeds and
+// changes nothing.
 func (s *Store) UnlikeComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.markComment(ctx, actor, code, id,
 		`DELETE FROM comment_likes WHERE comment_id = @comment AND account_id = @actor`)
@@ -31,8 +31,7 @@ func (s *Store) markComment(ctx context.Context, actor int64, code string, id in
 		if err != nil {
 			return Change{}, err
 		}
-		// Whoever wrote the comment may be hidden from the actor, who then sees of it
-		// that there is one.
+		// The comment's author may be hidden from the actor, who then sees a placeholder only.
 		const seen = `
 			SELECT EXISTS (SELECT FROM comments c JOIN posts o ON o.id = c.post_id
 				CROSS JOIN LATERAL (SELECT c.author_id, o.decisive) p

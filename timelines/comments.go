@@ -17,12 +17,12 @@ type NewComment struct {
 	Key    string // the form's, or empty
 }
 
-// CreateComment comments on a post the author can read, else ErrNotFound;
-// ErrBlocked if they can only through groups that block them (see Block). The
-// post enters the author's comments and discussions, fresh there the first time,
-// and is bumped everywhere if it is young or much talked about (see bumpTx). The
-// comment's tags and mentions bring the post to their timelines, as its own do. A Key
-// sent before is as in CreatePost.
+// CreateComment comments on a post. ErrNotFound if the author cannot read it, ErrBlocked
+// if they can read it only through groups that block them (see Block). The post enters the
+// author's comments and discussions, fresh there the first time, and is bumped everywhere
+// if it is young or much discussed (see bumpTx). The comment's tags and mentions bring the
+// post to their timelines, as the post's own do. A Key that was sent before is handled as
+// in CreatePost.
 func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error) {
 	body, err := cleanBody(n.Body, MaxCommentRunes)
 	if err != nil {
@@ -37,8 +37,8 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 			return Change{}, err
 		}
 		c := p.change(n.Author)
-		// The clock is read under the post's lock, so comments stand in the order in
-		// which they were let in.
+		// The clock is read under the post's lock, so comments stand in the order of their
+		// transactions.
 		query := `
 			INSERT INTO comments (post_id, author_id, created_at, body)
 			SELECT @post, @author, clock_timestamp(), @body WHERE ` + heard + `
@@ -71,11 +71,11 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 		if err != nil {
 			return Change{}, err
 		}
-		settled, err := s.resettleTx(ctx, tx, p, KindBest, true)
+		aggregates, err := s.updateAggregateTx(ctx, tx, p, KindBest, true)
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, slices.Concat(bumped, entered, named, settled))
+		return s.touchTx(ctx, tx, c, slices.Concat(bumped, entered, named, aggregates))
 	})
 }
 
@@ -142,12 +142,12 @@ func (s *Store) EditComment(ctx context.Context, actor int64, code string, id in
 	})
 }
 
-// DeleteComment removes a comment with its text and likes. Its author may, the post's
-// author, and who administers a group the post stands in; else ErrForbidden.
-// With its author's last comment the post leaves their comments, and the
-// discussions unless they wrote or like it; with the last text that has a tag, or
-// names somebody, it leaves that timeline. It bumps nothing. Deleting what
-// is deleted is a success, to whoever might, and changes nothing.
+// DeleteComment removes a comment with its text and likes. Its author, the post's author
+// and administrators of a group that the post stands in may do so; others get
+// ErrForbidden. With its author's last comment the post leaves their comments, and their
+// discussions unless they wrote or like it. With the last text that has a tag, or names
+// somebody, it leaves that timeline. It bumps nothing. Deleting again succeeds, for
+// people who may, and changes nothing.
 func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
@@ -185,11 +185,11 @@ func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id 
 		if err != nil {
 			return Change{}, err
 		}
-		settled, err := s.resettleTx(ctx, tx, p, KindBest, false)
+		aggregates, err := s.updateAggregateTx(ctx, tx, p, KindBest, false)
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, slices.Concat(left, unnamed, settled))
+		return s.touchTx(ctx, tx, c, slices.Concat(left, unnamed, aggregates))
 	})
 }
 

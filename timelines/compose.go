@@ -11,39 +11,39 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MaxDestinations is how many places one post may be put in.
+// MaxDestinations is how many destinations a post may have.
 const MaxDestinations = 50
 
 // NewPost is a post about to be made.
 type NewPost struct {
 	Author int64
 	Body   string
-	// To names the destinations: the author's own name for their feed, that name, a
-	// slash and a slug for a sub-feed of theirs, ToEyes alone for nobody else's eyes, a
-	// group, or another person for a direct, which also stands in the author's
-	// directs. None is the author's own feed.
+	// To names the destinations: the author's own name for their feed; that name, a slash
+	// and a slug for their sub-feed; ToEyes alone for a post that nobody else reads; a group;
+	// or another person for a direct, which also stands in the author's directs. Without
+	// destinations the post goes to the author's own feed.
 	To  []string
 	Key string // the form's, or empty
-	// Language is what the author says it is in, one of language.Known; empty: it is
-	// found out from the text.
+	// Language is the one the author chose, one of language.Known; empty: it is detected
+	// from the text.
 	Language string
 }
 
-// ToEyes is the destination that only the author reads. No account and no
-// sub-feed can be called so, and it needs no escaping in forms and addresses.
+// ToEyes is the destination that only the author reads. No account and no sub-feed can
+// have this name, and it needs no escaping in forms and addresses.
 const ToEyes = "~eyes"
 
 // subfeedForm is a sub-feed as a destination.
 var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 
-// CreatePost publishes a post. Who may write into a group or to a person, each
-// of them says for itself; see Writers, Block and Ban.
+// CreatePost publishes a post. Groups and people decide themselves who may write to them;
+// see Writers, Block and Ban.
 //
-// A Language that is not known is an InvalidError "language_unknown". An unknown
-// destination is an InvalidError "to_unknown" and one the author may not write to
-// "to_forbidden", each with its name for Value; ToEyes among others is "to_eyes",
-// since one of the two cannot be meant. A post with a Key that the author sent before
-// is the one made then, Repeated; with other content it is an InvalidError "key_used".
+// An unknown Language is an InvalidError "language_unknown". An unknown destination is an
+// InvalidError "to_unknown", and one that the author may not write to is "to_forbidden",
+// each with its name as Value. ToEyes together with other destinations is "to_eyes". For a
+// Key that the author sent before, CreatePost returns the post made then, Repeated; with
+// other content it is an InvalidError "key_used".
 func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
 	body, err := cleanBody(n.Body, MaxPostRunes)
 	if err != nil {
@@ -116,7 +116,7 @@ func cleanDestinations(names []string) ([]string, error) {
 // address is where a new post goes.
 type address struct {
 	decisive []int64 // base timelines, in key order
-	// everything: some destination is neither a direct nor for the author's eyes.
+	// everything: some destination is neither a direct nor the author's eyes only.
 	everything bool
 	// discussions is the author's timeline of that kind.
 	discussions int64
@@ -129,8 +129,8 @@ type destination struct {
 	TimelineID int64
 }
 
-// addressTx finds the destinations and locks their levels and policies. Whether the
-// author may write there is still to be asked (checkWritableTx).
+// addressTx finds the destinations and locks their levels and policies. It does not check
+// whether the author may write there (checkWritableTx).
 func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (address, []destination, error) {
 	own, err := ownTimelinesTx(ctx, tx, author)
 	if err != nil {
@@ -226,19 +226,19 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 	return found, nil
 }
 
-// holdLevelsTx keeps the levels and policies of these timelines as they are until
-// the transaction ends, and returns those that exist. A change of level (SetAccess)
-// either waits, and then finds the new post and sets its flags, or has happened, and
-// the statements after this one see it; a change of policy or a block likewise. FOR
-// KEY SHARE would not do: it lets the change pass.
+// holdLevelsTx keeps the levels and policies of these timelines as they are until the
+// transaction ends, and returns those that exist. A change of level (SetAccess) either
+// waits, and then finds the new post and sets its flags, or has happened, and the
+// statements after this one see it. The same holds for a change of policy and for a block.
+// FOR KEY SHARE is not enough: it lets the change pass.
 func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) ([]int64, error) {
 	rows, err := tx.Query(ctx, `SELECT id FROM timelines WHERE id = ANY(@timelines) ORDER BY id FOR SHARE`,
 		pgx.StrictNamedArgs{"timelines": timelines})
 	return collectIDs(rows, err, "levels to hold")
 }
 
-// insertPostTx inserts the post with a code nobody has. Flags come from the
-// levels of its decisive timelines, which holdLevelsTx holds.
+// insertPostTx inserts the post with an unused code. Its flags come from the levels of its
+// decisive timelines, which holdLevelsTx holds.
 func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, tongue tongue, decisive []int64) (id int64, code string, err error) {
 	const query = `
 		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)
@@ -249,8 +249,8 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, ton
 		FROM clock, (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
-	// One code in 35 million million is taken; a second try fails only if chance
-	// itself is broken.
+	// One code in 35 million million is taken. A second try fails only if the random
+	// generator is broken.
 	for range maxAttempts {
 		code = newCode()
 		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
@@ -267,7 +267,7 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, ton
 	return id, code, nil
 }
 
-// placeTx makes the post's own timeline and puts the post, fresh, into all it
+// placeTx makes the post's own timeline and puts the post, fresh, into all timelines it
 // belongs to.
 func placeTx(ctx context.Context, tx pgx.Tx, post int64, lang string, where address) ([]int64, error) {
 	const query = `

@@ -9,12 +9,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// SetDestinations puts the actor's own post elsewhere: to holds all its
-// destinations from now on, in the form of NewPost.To, and at least one. It lifts
-// the post nowhere. The right to write is asked for new destinations only: what
-// was once put into a group may stay there. Nobody's directs are kept unasked: a
-// person left out does not read the post any more. The same destinations change
-// nothing.
+// SetDestinations moves the actor's own post: to holds all its destinations from now on, in
+// the form of NewPost.To, and at least one. It lifts the post nowhere. Only new
+// destinations are checked for the right to write: a post may stay in a group it once
+// stood in. A person who is left out can no longer read the post. The same destinations
+// change nothing.
 //
 // ErrNotFound if the actor cannot read the post, ErrForbidden if it is another's;
 // the InvalidErrors are those of CreatePost, and "to_none".
@@ -26,7 +25,7 @@ func (s *Store) SetDestinations(ctx context.Context, actor int64, code string, t
 	return s.revise(ctx, actor, code, nil, to)
 }
 
-// newDestinations is cleanDestinations of at least one.
+// newDestinations is cleanDestinations, and wants at least one.
 func newDestinations(to []string) ([]string, error) {
 	to, err := cleanDestinations(to)
 	if err == nil && len(to) == 0 {
@@ -48,19 +47,17 @@ func (s *core) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []de
 	return s.moveTx(ctx, tx, p, stands, decisive)
 }
 
-// RemoveFromGroup takes a post out of a group the actor administers. A post that
-// would stand nowhere is left to its author's eyes: nothing is lost, and nobody
-// else sees it. ErrNotFound if the actor cannot read the post or there is no such
-// group, ErrForbidden if the actor does not administer it. A post that does not
-// stand there is left as it is.
+// RemoveFromGroup takes a post out of a group the actor administers. A post that would
+// stand nowhere goes to its author's eyes: nothing is lost, and nobody else sees it.
+// ErrNotFound if the actor cannot read the post or there is no such group, ErrForbidden if
+// the actor does not administer it. A post that does not stand there stays as it is.
 func (s *Store) RemoveFromGroup(ctx context.Context, actor int64, code, group string) (Change, error) {
 	if group == "" {
 		return Change{}, ErrNotFound
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		// No level is held: where the post goes, and it goes nowhere but there, it is for
-		// its author's eyes, and where it stays a change of level waits for the post
-		// (setLevelsTx).
+		// No level is held. The post can go only to its author's eyes, whose level never
+		// changes; and where it stays, a change of level waits for the post (setLevelsTx).
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
 			return Change{}, err
@@ -92,7 +89,7 @@ func (s *Store) RemoveFromGroup(ctx context.Context, actor int64, code, group st
 	})
 }
 
-// decisiveTx returns where a locked post stands, in key order.
+// decisiveTx returns the decisive timelines of a locked post, in key order.
 func decisiveTx(ctx context.Context, tx pgx.Tx, post int64) (stands []int64, err error) {
 	err = tx.QueryRow(ctx, `SELECT decisive FROM posts WHERE id = @post`, pgx.StrictNamedArgs{"post": post}).Scan(&stands)
 	if err != nil {
@@ -101,10 +98,10 @@ func decisiveTx(ctx context.Context, tx pgx.Tx, post int64) (stands []int64, err
 	return union(stands, nil), nil
 }
 
-// moveTx changes a locked post's destinations from one list to another, both in key
-// order; if they are the same, nothing is moved. What it enters, it enters as fresh as
-// it is, or where it stood there before; all its timelines are touched, as whoever
-// reads any of them may read the post now, or may not any more.
+// moveTx changes a locked post's destinations from one list to another, both in key order.
+// If they are the same, nothing is moved. The post enters a timeline as fresh as it is, or
+// where it stood there before. All its timelines are touched, since readers of any of them
+// may gain or lose the right to read the post.
 func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, decisive []int64) (touched []int64, moved bool, err error) {
 	if slices.Equal(stands, decisive) {
 		return nil, false, nil
@@ -118,8 +115,7 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 		return nil, false, fmt.Errorf("move post: %w", err)
 	}
 	left := without(stands, decisive)
-	// A row that comes back keeps its first stamp, so that leaving and coming back
-	// never lifts.
+	// A row that comes back keeps its first stamp, so leaving and coming back never lifts.
 	const enter = `
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT places.id, p.id, p.fresh_at, p.fresh_at, (extract(epoch FROM p.created_at) * 1000000)::bigint
@@ -147,9 +143,9 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 	if _, err := tx.Exec(ctx, leave, pgx.StrictNamedArgs{"post": p.ID, "left": left}); err != nil {
 		return nil, false, fmt.Errorf("leave destinations: %w", err)
 	}
-	// What goes from hand to hand does not stand among what is for all.
+	// A move lifts nothing: without a stamp the post enters as fresh as it is.
 	p.Stamp = 0
-	settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+	aggregates, err := s.updateAggregatesTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
 	if err != nil {
 		return nil, false, err
 	}
@@ -169,22 +165,22 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 			return nil, false, err
 		}
 	}
-	return slices.Concat(touched, left, settled), true, nil
+	return slices.Concat(touched, left, aggregates), true, nil
 }
 
-// without returns those of the ids that are not among the others.
+// without returns the ids that are not among the others.
 func without(ids, others []int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(others, id) })
 }
 
-// PostDestinations returns where the actor's own post stands, in the form of
-// NewPost.To, for the edit form; the errors are those of EditPost.
+// PostDestinations returns the destinations of the actor's own post, in the form of
+// NewPost.To, for the edit form. The errors are those of EditPost.
 func (s *Store) PostDestinations(ctx context.Context, actor int64, code string) ([]string, error) {
 	code, ok := ParseCode(code)
 	if !ok {
 		return nil, ErrNotFound
 	}
-	// The author's side of a direct goes without saying.
+	// The author's own directs are not named.
 	const query = `
 		SELECT p.author_id, ARRAY(
 			SELECT CASE t.kind WHEN 'eyes' THEN @eyes WHEN 'subfeed' THEN a.name || '/' || t.term ELSE a.name END

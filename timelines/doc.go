@@ -1,58 +1,58 @@
-// Package timelines is the primary store: what people wrote, whom they follow,
-// and who may read what. Rivers are made from it; a warm page never reads it.
+// Package timelines is the primary store: posts, comments, likes, subscriptions, and
+// the rights to read. Rivers are made from it; a warm page never reads it.
 //
-// # What it promises
+// # Promises
 //
-// Every exported method that writes is one transaction and owns it. It either
-// happens whole, together with the events announced through [Announcer], or not
-// at all; lost races with other transactions are retried inside (tx.go).
+// Every exported method that writes is one transaction. It happens whole, together
+// with the events announced through [Announcer], or not at all. It retries lost races
+// with other transactions by itself (tx.go).
 //
 // A change of a post takes the same steps in the same order:
 //
-//  1. UPDATE posts SET version = version + 1: the first write, the lock, and the
-//     stamp by which rivers order what they are told. Everything about one post
-//     (its comments, likes, rows of timeline_entries) is written under this lock.
-//  2. What the change is, in later statements. Their snapshots begin after the
-//     lock, so they see whatever the lock waited for; a clock, a count or a right
-//     read by the locking statement itself would be older than the lock.
-//  3. The form's key: seen before, and all of it is rolled back.
+//  1. UPDATE posts SET version = version + 1. This first write is the lock of the post,
+//     and the version is the stamp by which rivers order changes. Everything about one
+//     post (its comments, likes, rows of timeline_entries) is written under this lock.
+//  2. The change itself, in later statements. Their snapshots begin after the lock, so
+//     they see every change that the lock waited for. A clock, a count or a right that
+//     the locking statement itself reads would be older than the lock.
+//  3. The form's key. If it was seen before, everything is rolled back.
 //  4. The events.
 //  5. If somebody may see less or more from now on: the access clock, last, so
 //     that its numbers are in the order of commits.
 //
-// Changes that would change nothing (liking twice, editing to the same text,
-// a form sent again) commit nothing and announce nothing.
+// A change that changes nothing (liking twice, editing to the same text, a form sent
+// again) commits nothing and announces nothing.
 //
 // # Order of locks
 //
-// Every transaction takes what it needs of these in this order, and several of one
-// kind in the order of their ids; who waits holds nothing that comes later:
+// Every transaction takes the locks it needs in this order, and several of one kind in
+// the order of their ids. A transaction that waits holds no lock that comes later:
 //
-//  1. what an import gives out names under (an advisory lock), and accounts: of who
-//     changes their lists, sub-feeds or profile, and of a group that is described;
-//  2. timelines: FOR SHARE by who relies on a level, a policy or an exclusion (a new
-//     post, one that moves here, a subscription), FOR NO KEY UPDATE by who changes
-//     them or who reads, writes and leads there, FOR UPDATE by who deletes one; then what
-//     a change of level leaves to blocks (unflagged_timelines);
-//  3. posts, by drawing a version, or FOR NO KEY UPDATE: one, but by a change of level
-//     (flagTx), a block of what it left, and a batch of an import;
-//  4. what hangs on a post, then a form's key, then hashtags first used, by term;
+//  1. the advisory lock under which an import gives out names, and accounts: the one
+//     whose lists, sub-feeds or profile change, or the group that is described;
+//  2. timelines: FOR SHARE where a level, a policy or an exclusion is relied on (for a new
+//     post, a post that moves there, a subscription); FOR NO KEY UPDATE where these, or
+//     readers, members and administrators, change; FOR UPDATE where a timeline is deleted.
+//     Then the timelines that a change of level leaves to blocks (unflagged_timelines);
+//  3. posts, by drawing a version, or FOR NO KEY UPDATE. Only a change of level (flagTx),
+//     a block of one, and a batch of an import lock more than one;
+//  4. rows that hang on a post, then a form's key, then new hashtags, by term;
 //  5. requests, then subscriptions, then members of lists, then readers and exclusions;
-//     all that of a group is changed under its timeline's lock;
+//     those of a group change only under its timeline's lock;
 //  6. credentials, then sessions;
 //  7. the access clock.
 //
-// New rows that nobody knows of count for nothing here. Where a post goes is therefore
-// locked before the post, and its flags, which say what levels it stands in, are kept by
-// two rules: whoever puts it somewhere holds that timeline, and a change of level, or a
-// block of it, locks its posts before the statement that computes their flags: of two
-// groups that share posts and both go private, each would else leave them public for the
-// other's sake. TestOrderOfLocks holds the
-// writers to the order. The retry of lost races (tx.go) is for what no order can settle.
+// New rows that nobody else can know of need no lock. So the timelines that a post goes to
+// are locked before the post. A post's flags say at which levels it stands. Two rules keep
+// them: a transaction that puts the post somewhere holds that timeline; and a change of
+// level, or a block of one, locks its posts before the statement that computes their flags.
+// Without that, two groups that share posts and go private at the same time would each
+// leave the posts public because of the other. TestOrderOfLocks holds the writers to the
+// order. The retry of lost races (tx.go) is for races that no order can prevent.
 //
-// # What it refuses to do
+// # Limits
 //
-// It does not know rivers, the job queue or HTTP, hands out nothing an actor may
-// not read ([ErrNotFound] for a missing and an unreadable post alike), and never
+// The package does not know rivers, the job queue or HTTP. It returns nothing that an
+// actor may not read ([ErrNotFound] for a missing and an unreadable post alike). It never
 // interprets text: bodies are stored as plain text and rendered elsewhere.
 package timelines

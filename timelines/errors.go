@@ -5,35 +5,35 @@ import (
 	"fmt"
 )
 
-// Errors of the store. Callers match them with errors.Is; everything else is a
-// fault of the server or its database.
+// Errors of the store. Callers match them with errors.Is; any other error is a fault of
+// the server or its database.
 var (
-	// ErrNotFound: no such thing, or the actor may not know that there is.
+	// ErrNotFound: there is no such thing, or the actor may not know of it.
 	ErrNotFound = errors.New("not found")
-	// ErrForbidden: the actor may see it but not do this to it.
+	// ErrForbidden: the actor may see it but may not do this.
 	ErrForbidden = errors.New("forbidden")
-	// ErrBlocked, which is an ErrForbidden: the groups through which the actor reads
-	// the post have blocked them.
+	// ErrBlocked, which is an ErrForbidden: all groups through which the actor reads the
+	// post block the actor.
 	ErrBlocked = fmt.Errorf("blocked by the group: %w", ErrForbidden)
-	// ErrExcluded, which is an ErrForbidden: the account leaves the actor out of its
+	// ErrExcluded, which is an ErrForbidden: the account excludes the actor from its
 	// readers.
 	ErrExcluded = fmt.Errorf("excluded from reading: %w", ErrForbidden)
 	// ErrNameTaken: the name belongs to another account.
 	ErrNameTaken = errors.New("name taken")
-	// ErrBadCredentials: no such account, no password set, or a wrong one.
+	// ErrBadCredentials: there is no such account, or it has no password or another one.
 	ErrBadCredentials = errors.New("wrong name or password")
 	// ErrBusy: too many passwords are waiting to be checked.
 	ErrBusy = errors.New("too many passwords at once")
 	// ErrSignedOut: the session ended.
 	ErrSignedOut = errors.New("signed out")
-	// ErrNotSaved: the database could not do the change, for want of disk or memory or
-	// because it takes no writes at the moment, and rolled it back. It is never returned
-	// where the change may have been committed.
+	// ErrNotSaved: the database could not make the change, because it lacks disk or memory
+	// or takes no writes at the moment, and rolled it back. It is never returned where the
+	// change may have been committed.
 	ErrNotSaved = errors.New("not saved")
 )
 
-// InvalidError says what is wrong with an input. Field is the form field's name,
-// Code a stable code which the catalogues translate: "name_format",
+// InvalidError describes an invalid input. Field is the form field's name, Code a stable
+// code that the catalogues translate: "name_format",
 // "name_reserved", "password_short", "password_long", "password_common", "body_empty", "body_long",
 // "title_empty", "title_long", "title_direction", "to_unknown", "to_forbidden", "to_none", "to_eyes",
 // "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", "subfeed_full", "key_long",
@@ -46,9 +46,9 @@ var (
 type InvalidError struct {
 	Field string
 	Code  string
-	// Value is the offending value where it helps (a destination's name).
+	// Value is the invalid value where it helps (a destination's name).
 	Value string
-	// Most is, of "body_long", how many characters there may be.
+	// Most is, for "body_long", how many characters are allowed.
 	Most int
 }
 

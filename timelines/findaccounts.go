@@ -9,17 +9,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// maxAccountsMet is how many of the accounts that a query finds are looked at for the
-// best: a single letter begins the names of very many.
+// maxAccountsMet is how many of the accounts that a query finds are read to choose the
+// best: very many names begin with the same letter.
 const maxAccountsMet = 1000
 
-// FindAccounts returns at most limit of the people and groups that a query of words
-// alone finds: each of its words begins a word of their name or title. Somebody of just
+// FindAccounts returns at most limit of the people and groups that a query of words alone
+// finds: each of its words begins a word of their name or title. An account of exactly
 // that name comes first, then names that begin so, then the others, by name. A query that
-// asks for anything else finds none, at no statement.
+// asks for anything else finds none, without a statement.
 //
-// Everybody finds all of them: that an account is there and what it is called is no
-// secret, as in the directories, whatever it lets its viewers read.
+// Everybody finds all of them. As in the directories, the names of accounts are no
+// secret, at whatever level they are.
 func (s *Store) FindAccounts(ctx context.Context, q Query, limit int) ([]Account, error) {
 	words := q.accountWords()
 	if len(words) == 0 {
@@ -49,7 +49,7 @@ func (s *Store) FindAccounts(ctx context.Context, q Query, limit int) ([]Account
 	}))
 }
 
-// texts are the query's words and phrases, nil if it asks for anything else.
+// texts returns the query's words and phrases, nil if it asks for anything else.
 func (q Query) texts() []string {
 	var texts []string
 	for _, t := range q.terms {
@@ -61,7 +61,7 @@ func (q Query) texts() []string {
 	return texts
 }
 
-// accountWords are the words of a query as account_lexemes has them, each once.
+// accountWords returns the words of a query as account_lexemes has them, each once.
 func (q Query) accountWords() []string {
 	var words []string
 	for _, text := range q.texts() {

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Content is what a fold is made of: a post with its likes, comments and
-// attachments as of one snapshot, the same for all viewers.
+// Content is the material of a fold: a post with its likes, comments and attachments as
+// of one snapshot, the same for all viewers.
 type Content struct {
 	PostID    int64
 	Version   int64
@@ -29,23 +29,24 @@ type Content struct {
 	LikerIDs  []int64 // newest first, bounded
 	Faves     int     // all who keep it
 	Comments  int     // all comments not deleted
-	// CommentsEditedAt is when the last edit of any of them was, in microseconds; 0 never.
+	// CommentsEditedAt is the time of the last edit of any of them, in microseconds; 0 never.
 	CommentsEditedAt int64
 	// CommenterIDs are distinct, bounded.
 	CommenterIDs []int64
 	Shown        []ShownComment // oldest first
-	// FoldedLikes are those of comments where some are not Shown, and FoldedLikerIDs,
-	// distinct, by whom. Both are unset if they, or the comments, are very many.
+	// FoldedLikes is the number of likes of comments if some are not Shown, and
+	// FoldedLikerIDs has the people who like them, each once. Both are unset if there are very
+	// many likes or comments.
 	FoldedLikes    int
 	FoldedLikerIDs []int64
-	// Marked are the timelines that tags and @names bring the post to, each with
-	// everybody who wrote them; nil if that is very many.
+	// Marked are the timelines that tags and @names bring the post to, each with the
+	// authors of these texts; nil if there are very many.
 	Marked   []Marked
 	Attached []Attached
 }
 
-// Marked is a tag's or a person's timeline that a text of the post names, with
-// who wrote the text.
+// Marked is the timeline of a tag or a person that texts of the post name, with the
+// authors of these texts.
 type Marked struct {
 	Timeline int64 `json:"timeline"`
 	Author   int64 `json:"author"`
@@ -61,7 +62,8 @@ type ShownComment struct {
 	CreatedAt int64  `json:"created_at"`
 	EditedAt  int64  `json:"edited_at"`
 	Via       string `json:"via"`
-	// Likes are all who like it, LikerIDs, newest first and bounded, who they are.
+	// Likes is the number of people who like it, LikerIDs who they are, newest first and
+	// bounded.
 	Likes    int     `json:"likes"`
 	LikerIDs []int64 `json:"liker_ids"`
 	// Marks are the timelines that its tags and @names bring the post to, if the Depth
@@ -87,9 +89,8 @@ type Depth struct {
 	People       int  // ids of likers, of commenters, and of comments' likers; marks; comments looked at for likers
 }
 
-// Contents reads these posts, by id, in one statement. A post that does not
-// exist is absent; a deleted one has Deleted set and nothing else but its
-// stamp.
+// Contents reads these posts, by id, in one statement. A post that does not exist is
+// absent; a deleted one has only its stamp and Deleted set.
 func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[int64]*Content, error) {
 	batch := &pgx.Batch{}
 	contents := queueContents(batch, posts, d)
@@ -189,16 +190,16 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 	return found
 }
 
-// cutLines cuts a body after some lines; cut says whether anything is missing, as it
-// did before.
+// cutLines cuts a body after some lines. cut says whether anything was missing before,
+// and the result whether anything is missing now.
 func cutLines(body string, lines int, cut bool) (string, bool) {
 	first := FirstLines(body, lines)
 	return first, cut || len(first) < len(body)
 }
 
-// FirstLines returns the beginning of a text that shows as at most n lines, as far as
-// their width does not break them: a blank line is one, but pages show several in a row
-// as one, and those at the beginning not at all.
+// FirstLines returns the beginning of a text that takes at most n lines on a page, if none
+// is wrapped. Several blank lines in a row count as one, and blank lines at the beginning
+// as none, as pages show them.
 func FirstLines(text string, n int) string {
 	shown, blank := 0, true
 	for from := 0; from < len(text); {

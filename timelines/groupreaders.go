@@ -9,29 +9,29 @@ import (
 
 // The explicit sets of a group's levels, which its administrators keep (source:
 // 000, "Права на чтение постов"). Members and administrators read a group at every
-// level. Besides them a private group is read by whom it admits, and a protected
-// one by whoever is signed in but those it excludes. As with feeds a set counts
-// while its level stands and is kept while another does: a change of level takes
-// nobody out of either.
+// level. A private group is also read by people it admits, and a protected one by every
+// signed-in person it does not exclude. As with feeds, a set counts while the group has
+// its level, and is kept while it has another: a change of level removes nobody from
+// either set.
 //
-// Nobody is in both sets, and the last word counts: to exclude somebody is to take
-// their admission away, to admit them takes the exclusion back. No member, no
-// administrator and nobody who asks to join is excluded. So who is excluded can
-// neither join nor ask, whatever the level (ErrExcluded): else one moment in which
-// the group is public would make a member of them, for good. Apart from that an
-// excluded account is one like others while the group is public.
+// Nobody is in both sets, and the last action counts: excluding somebody ends their
+// admission, and admitting them ends the exclusion. No member, no administrator and
+// nobody who asks to join is excluded. So an excluded person can neither join nor ask,
+// whatever the level (ErrExcluded). Otherwise one moment in which the group is public
+// would make them a member for good. Apart from that, an excluded account reads a public
+// group like any other.
 //
 // The errors of all four are ErrNotFound if there is no such group, ErrForbidden if
 // the actor does not administer it, and InvalidErrors: "name_unknown" if nobody has
-// the name, and, where it says so, "admin_demote" for an administrator and
+// the name, and, where a method names them, "admin_demote" for an administrator and
 // "member_remove" for a member, whose membership must end first.
 
 // ExcludeFromGroup closes a protected group to a person: a narrowing, as
 // ExcludeReader. A request to join is dropped, and so is an admission. Excluding
 // again changes nothing. InvalidErrors "admin_demote" and "member_remove".
 func (s *Store) ExcludeFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
-	// Any of these rows may be there or not. In what order they go is all one: who else
-	// changes them holds the group's timeline, which is locked.
+	// Any of these rows may be there or not. Their order does not matter: every other
+	// transaction that changes them waits for the group's timeline, which is locked.
 	const query = `
 		WITH dismissed AS (
 			DELETE FROM readers WHERE timeline_id = @feed AND account_id = @who
@@ -53,8 +53,7 @@ func (s *Store) ExcludeFromGroup(ctx context.Context, actor int64, group, name s
 	})
 }
 
-// UnexcludeFromGroup undoes ExcludeFromGroup; it brings no admission and no request
-// back.
+// UnexcludeFromGroup undoes ExcludeFromGroup; it restores no admission and no request.
 func (s *Store) UnexcludeFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
 	const query = `DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @who`
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
@@ -65,12 +64,12 @@ func (s *Store) UnexcludeFromGroup(ctx context.Context, actor int64, group, name
 	})
 }
 
-// AdmitToGroup lets a person read a private group. It makes no member of them: they
-// are not counted, nothing comes to their home feed, and who may post says for
-// itself whether readers may (WritersAnyone). They may join without asking, as who
-// reads a private feed may subscribe to it, and leaving then ends it all. A request
-// to join goes on waiting. Admitting who reads the group already, members and
-// administrators too, changes nothing.
+// AdmitToGroup lets a person read a private group. It does not make them a member: they
+// are not counted, nothing comes to their home feed, and they may post only if the
+// group's rule lets readers post (WritersAnyone). They may join without asking, as a
+// reader of a private feed may subscribe to it, and leaving then ends the admission too. A
+// request to join goes on waiting. Admitting a reader, member or administrator changes
+// nothing.
 func (s *Store) AdmitToGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
 	const query = `
 		WITH let_in AS (
@@ -86,9 +85,9 @@ func (s *Store) AdmitToGroup(ctx context.Context, actor int64, group, name strin
 	})
 }
 
-// DismissFromGroup undoes AdmitToGroup: a narrowing, as RemoveReader. Dismissing who
-// is not admitted changes nothing. InvalidErrors "admin_demote" and "member_remove",
-// as these would go on reading.
+// DismissFromGroup undoes AdmitToGroup: a narrowing, as RemoveReader. Dismissing somebody
+// who is not admitted changes nothing. InvalidErrors "admin_demote" and "member_remove",
+// since these people would go on reading.
 func (s *Store) DismissFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
 	const query = `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @who`
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
@@ -102,7 +101,7 @@ func (s *Store) DismissFromGroup(ctx context.Context, actor int64, group, name s
 	})
 }
 
-// outside returns an InvalidError for who reads the group as one of its own.
+// outside returns an InvalidError for a member or an administrator.
 func outside(who standing, name string) error {
 	switch {
 	case who.Admin:
@@ -113,8 +112,8 @@ func outside(who standing, name string) error {
 	return nil
 }
 
-// setGroupReaderTx runs the statement that moves a person into or out of a set. If
-// they read more or less from now on, their rivers are wrong.
+// setGroupReaderTx runs the statement that moves a person into or out of a set. If they
+// read more or less from now on, it invalidates their rivers.
 func (s *core) setGroupReaderTx(ctx context.Context, tx pgx.Tx, actor int64, g governed, who standing,
 	query string, reads bool, also ...Invalidation,
 ) (Change, error) {
@@ -128,16 +127,16 @@ func (s *core) setGroupReaderTx(ctx context.Context, tx pgx.Tx, actor int64, g g
 	return s.replaceAndForgetTx(ctx, tx, actor, []Replace{{ViewerID: who.ID}}, also...)
 }
 
-// AdmittedTo returns at most limit of those whom the group admits without their
-// being members, by name, those after the name given; an empty name is the
-// beginning. It is for its administrators.
+// AdmittedTo returns at most limit of the people the group admits who are not members, by
+// name, after the name given; an empty name is the beginning. It is for the group's
+// administrators.
 func (s *Store) AdmittedTo(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `
 		SELECT r.account_id FROM readers r JOIN timelines t ON t.id = r.timeline_id
 		WHERE t.kind = 'group' AND t.their_id = @of AND t.term = '' AND r.admitted`, group, after, limit)
 }
 
-// ExcludedFrom is AdmittedTo of those whom the group excludes.
+// ExcludedFrom is AdmittedTo for the people the group excludes.
 func (s *Store) ExcludedFrom(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `
 		SELECT x.account_id FROM excluded x JOIN timelines t ON t.id = x.timeline_id

@@ -16,8 +16,8 @@ type NewGroup struct {
 	Access Level
 }
 
-// CreateGroup makes a group whose administrator and first member is the actor.
-// Anyone may post to a public one, members to another, until SetWriters.
+// CreateGroup makes a group whose administrator and first member is the actor. Until
+// SetWriters, anyone may post to a public group, and members to another.
 // It returns an InvalidError, or ErrNameTaken: people and groups share one space
 // of names.
 func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, error) {
@@ -41,7 +41,7 @@ func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, e
 		if err != nil {
 			return Change{}, err
 		}
-		// Nobody else knows the timeline yet: no lock, no flags to keep.
+		// Nobody else knows the timeline yet, so it needs no lock, and there are no flags.
 		const found = `
 			WITH led AS (
 				INSERT INTO group_admins (group_id, account_id) VALUES (@group, @actor)

@@ -21,8 +21,8 @@ const (
 	maxHiddenPosts    = 10_000
 )
 
-// HidePost hides a post from the actor's pages, but for its own, and returns its
-// id; the Change names no post, since nothing of it changed. Hiding it twice
+// HidePost hides a post from the actor's pages, except the post's own page, and returns
+// its id. The Change names no post, since the post did not change. Hiding it twice
 // changes nothing. ErrNotFound if the actor cannot read it; InvalidError
 // "hides_many" if the actor hides very many.
 func (s *Store) HidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
@@ -45,15 +45,15 @@ func (s *Store) HidePost(ctx context.Context, actor int64, code string) (post in
 	return post, c, err
 }
 
-// UnhidePost undoes HidePost. Not hiding it is a success and changes nothing.
-// ErrNotFound if there is no such post.
+// UnhidePost undoes HidePost. For a post that is not hidden it succeeds and changes
+// nothing. ErrNotFound if there is no such post.
 func (s *Store) UnhidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
 	code, ok := ParseCode(code)
 	if !ok {
 		return 0, Change{}, ErrNotFound
 	}
 	c, err = s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
-		// Who may not read it any more may know no more than whether it was hidden.
+		// An actor who can no longer read the post may only learn whether it was hidden.
 		const query = `
 			WITH found AS (
 				SELECT p.id, h.post_id IS NOT NULL AS hidden
@@ -76,8 +76,8 @@ func (s *Store) UnhidePost(ctx context.Context, actor int64, code string) (post 
 	return post, c, err
 }
 
-// HideAccount hides the posts of a person, or of a group, from the actor's pages,
-// but for that account's own. Hiding twice changes nothing. ErrNotFound if there
+// HideAccount hides the posts of a person, or of a group, from the actor's pages, except
+// that account's own page. Hiding twice changes nothing. ErrNotFound if there
 // is no such account, ErrForbidden if it is the actor's own; InvalidError
 // "hides_many".
 func (s *Store) HideAccount(ctx context.Context, actor int64, name string) (Change, error) {
@@ -95,8 +95,8 @@ func (s *Store) HideAccount(ctx context.Context, actor int64, name string) (Chan
 	})
 }
 
-// UnhideAccount undoes HideAccount. Not hiding it is a success and changes
-// nothing. ErrNotFound if there is no such account.
+// UnhideAccount undoes HideAccount. For an account that is not hidden it succeeds and
+// changes nothing. ErrNotFound if there is no such account.
 func (s *Store) UnhideAccount(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
 		to, err := lockTargetTx(ctx, tx, name)
@@ -110,8 +110,8 @@ func (s *Store) UnhideAccount(ctx context.Context, actor int64, name string) (Ch
 }
 
 // HideTerm hides posts with a word, several in a row, or a #tag in their text.
-// InvalidError: "term_empty", "term_long", "term_person" for the @name of one, who is
-// hidden otherwise, "text_invalid", "hides_many".
+// InvalidError: "term_empty", "term_long", "term_person" for an @name (HideAccount hides
+// people), "text_invalid", "hides_many".
 func (s *Store) HideTerm(ctx context.Context, actor int64, term string) (Change, error) {
 	if name, at := strings.CutPrefix(strings.TrimSpace(marks.Fold(term)), "@"); at && nameForm.MatchString(name) {
 		return Change{}, &InvalidError{Field: "term", Code: "term_person", Value: name}
@@ -126,7 +126,8 @@ func (s *Store) HideTerm(ctx context.Context, actor int64, term string) (Change,
 	})
 }
 
-// UnhideTerm undoes HideTerm. Not hiding it is a success and changes nothing.
+// UnhideTerm undoes HideTerm. For a term that is not hidden it succeeds and changes
+// nothing.
 func (s *Store) UnhideTerm(ctx context.Context, actor int64, term string) (Change, error) {
 	term, err := storedTerm(term)
 	if err != nil {
@@ -139,9 +140,8 @@ func (s *Store) UnhideTerm(ctx context.Context, actor int64, term string) (Chang
 	})
 }
 
-// cleanTerm returns the term as it is stored: its words with one space between, of
-// which maxTermRunes characters may be hidden. What is typed may stand for more: ㌖
-// is six.
+// cleanTerm returns the term as it is stored: its words with one space between, at most
+// maxTermRunes characters. They are counted after folding: ㌖ is six.
 func cleanTerm(term string) (string, error) {
 	term, err := storedTerm(term)
 	if err == nil && utf8.RuneCountInString(term) > maxTermRunes {
@@ -150,7 +150,7 @@ func cleanTerm(term string) (string, error) {
 	return term, err
 }
 
-// storedTerm is cleanTerm for what is stored already, however long.
+// storedTerm is cleanTerm without the bound on its length.
 func storedTerm(term string) (string, error) {
 	if !storable(term) {
 		return "", &InvalidError{Field: "term", Code: "text_invalid"}
@@ -178,8 +178,8 @@ func hideTx[T any](ctx context.Context, tx pgx.Tx, insert, count string, most, a
 	return tag.RowsAffected(), nil
 }
 
-// setHide runs what changes the actor's hides, by how many rows it says, and tells
-// the nodes.
+// setHide runs set, which changes the actor's hides and returns how many rows it changed,
+// and makes the nodes drop what they remember of them.
 func (s *Store) setHide(ctx context.Context, actor int64, set func(pgx.Tx) (rows int64, err error)) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		rows, err := set(tx)
@@ -195,14 +195,14 @@ func (s *Store) setHide(ctx context.Context, actor int64, set func(pgx.Tx) (rows
 	})
 }
 
-// HiddenAccounts returns at most limit of the people and groups the actor hides, by
-// name, those after the name given; an empty name is the beginning.
+// HiddenAccounts returns at most limit of the people and groups the actor hides, by name,
+// after the name given; an empty name is the beginning.
 func (s *Store) HiddenAccounts(ctx context.Context, actor int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT hidden_id FROM hidden_accounts WHERE account_id = @of`, actor, after, limit)
 }
 
-// HiddenTerms returns the words and tags the actor hides, in order, all of them:
-// there are maxHiddenTerms at most.
+// HiddenTerms returns all words and tags the actor hides, in order. There are at most
+// maxHiddenTerms.
 func (s *Store) HiddenTerms(ctx context.Context, actor int64) ([]string, error) {
 	rows, err := s.pool.Query(ctx, `SELECT term FROM hidden_terms WHERE account_id = @viewer ORDER BY term`,
 		pgx.StrictNamedArgs{"viewer": actor})
@@ -224,10 +224,9 @@ type HiddenPost struct {
 	HiddenAt  time.Time
 }
 
-// HiddenPosts returns at most limit of the posts the actor hides and may still
-// read, what was hidden last first: those hidden before a post that was read
-// already, of which the code and HiddenAt are looked at, or, with the zero one, the
-// first.
+// HiddenPosts returns at most limit of the posts the actor hides and may still read, the
+// last hidden first. They are those hidden before the given one, of which only the code
+// and HiddenAt are used; the zero HiddenPost stands for the beginning.
 func (s *Store) HiddenPosts(ctx context.Context, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
 	const query = `
 		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, h.created_at AS hidden_at

@@ -18,7 +18,7 @@ func (b *batch) enterAggregate(p *importPost, kind string, at int64) {
 
 // rank finds out which posts of the batch belong to best-of and most-faved by now,
 // and since when: the instant at which the last of the people needed came (see
-// settleTx). It follows makeTalk and gain, and reads what they wrote.
+// updateAggregatesTx). It follows makeTalk and gain, and reads what they wrote.
 func (b *batch) rank(ctx context.Context) error {
 	const query = `
 		SELECT p.id, (extract(epoch FROM best.at) * 1000000)::bigint, (extract(epoch FROM kept.at) * 1000000)::bigint

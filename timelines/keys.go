@@ -13,8 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// checkKey returns what is wrong with a form's key. The empty key is none: the
-// form may be sent as often as anybody likes.
+// checkKey returns an InvalidError for a malformed key of a form. An empty key is none:
+// the form may be sent any number of times.
 func checkKey(key string) error {
 	if !storable(key) || utf8.RuneCountInString(key) > maxKeyRunes {
 		return &InvalidError{Field: "key", Code: "key_long"}
@@ -22,26 +22,26 @@ func checkKey(key string) error {
 	return nil
 }
 
-// form is a form as it was sent: its key, and what it asks for in a hash. With
-// other content it is another form, though it has the key of one that was sent.
+// form is a form as it was sent: its key, and a hash of its content. A form with the same
+// key and another content is another form.
 type form struct {
 	key   string // or empty
 	asked [sha256.Size]byte
 }
 
-// form is what n asks for, body and to being its own as they are stored. The
-// same places in another order are the same.
+// form returns the form of n; body and to are n's own as they are stored. The order of
+// destinations does not matter.
 func (n NewPost) form(body string, to []string) form {
 	return formOf(n.Key, slices.Concat([]string{"post", body, n.Language}, slices.Sorted(slices.Values(to)))...)
 }
 
-// form is what n asks for; code and body are its own as they are stored.
+// form returns the form of n; code and body are n's own as they are stored.
 func (n NewComment) form(code, body string) form {
 	return formOf(n.Key, "comment", code, body)
 }
 
-// formOf hashes each part with its length before it, so that no two lists of
-// parts look alike.
+// formOf hashes each part with its length before it, so that different lists of parts
+// have different hashes.
 func formOf(key string, parts ...string) form {
 	h := sha256.New()
 	for _, part := range parts {
@@ -52,18 +52,17 @@ func formOf(key string, parts ...string) form {
 	return f
 }
 
-// recordKeyTx remembers that the account's form made the post, or the comment in
-// it. If it had been sent before, it returns *unchanged with what was made the
-// first time; if that was with other content, an InvalidError "key_used": a
-// browser that goes back restores the keys of forms with the rest of the page,
-// and people write anew into what they find there.
+// recordKeyTx remembers that the account's form made the post, or the comment in it. If
+// the form was sent before, it returns *unchanged with the post or comment made the first
+// time; with other content, an InvalidError "key_used". A browser that goes back
+// restores a form with its key, and people may write another text into it.
 func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, comment int64) error {
 	if f.key == "" {
 		return nil
 	}
-	// Two transactions with one key: the second waits in the unique index for the
-	// first. An update that changes nothing returns the row that won, whereas DO
-	// NOTHING and a look afterwards could miss a row removed between.
+	// Of two transactions with one key the second waits in the unique index for the first.
+	// An update that changes nothing returns the row that won; DO NOTHING and a query
+	// afterwards could miss a row that was removed in between.
 	const query = `
 		INSERT INTO keys (account_id, key, asked, post_id, comment_id)
 		VALUES (@account, @key, @asked, @post, nullif(@comment::bigint, 0))
@@ -84,8 +83,8 @@ func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, co
 		return &InvalidError{Field: "key", Code: "key_used"}
 	}
 	first := Change{Actor: account, PostID: madePost, CommentID: madeComment, Repeated: true}
-	// A statement of its own: what the first transaction committed while the
-	// insert waited is not in the insert's snapshot.
+	// This is a statement of its own, because the insert's snapshot lacks what the first
+	// transaction committed while the insert waited.
 	err = tx.QueryRow(ctx, `SELECT code FROM posts WHERE id = @post`,
 		pgx.StrictNamedArgs{"post": madePost}).Scan(&first.Code)
 	if err != nil {
@@ -94,8 +93,8 @@ func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, co
 	return &unchanged{first}
 }
 
-// ExpireKeys forgets keys older than olderThan and returns how many. A form sent
-// again after that does its work again.
+// ExpireKeys removes keys older than olderThan and returns how many. A form that is sent
+// again after that makes a second post or comment.
 func (s *Store) ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error) {
 	tag, err := s.pool.Exec(ctx, `DELETE FROM keys WHERE created_at < now() - @age::interval`,
 		pgx.StrictNamedArgs{"age": olderThan})

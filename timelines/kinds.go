@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Level is who may read a base timeline (source: 000, "Права на чтение постов").
+// Level says who may read a base timeline (source: 000, "Права на чтение постов").
 type Level int16
 
 const (
 	// Public: everybody, signed in or not.
 	Public Level = 0
-	// Protected: any signed-in account but those explicitly excluded.
+	// Protected: every signed-in account except those explicitly excluded.
 	Protected Level = 1
 	// Private: readers explicitly admitted, and nobody else.
 	Private Level = 2
@@ -43,9 +43,9 @@ func ParseLevel(s string) (Level, bool) {
 // Timeline kinds.
 const (
 	KindFeed = "feed"
-	// KindSubfeed are a person's extra feeds, told apart by their term.
+	// KindSubfeed: a person's further feeds, each with its own term.
 	KindSubfeed = "subfeed"
-	// KindEyes is what a person keeps "for your eyes only" (source: 004).
+	// KindEyes: posts "for your eyes only" (source: 004).
 	KindEyes        = "eyes"
 	KindDirects     = "directs"
 	KindGroup       = "group"
@@ -61,21 +61,20 @@ const (
 	KindHashtag     = "hashtag"
 )
 
-// baseKinds are the kinds of base timelines: people put posts there, and only they
-// decide who may read a post. The others fill by themselves.
+// baseKinds are the kinds of base timelines: people put posts there, and only these
+// timelines decide who may read a post. The others fill by themselves.
 var baseKinds = []string{KindFeed, KindSubfeed, KindEyes, KindDirects, KindGroup}
 
 // IsBase reports whether timelines of the kind are base timelines.
 func IsBase(kind string) bool { return slices.Contains(baseKinds, kind) }
 
-// ungatedKinds are those of whose timelines gated_entries says nothing: a base
-// timeline is its own gate, and on a post's own there is one row. The triggers of
-// gated_entries go by the same kinds.
+// ungatedKinds are the kinds without rows in gated_entries: a base timeline is its own
+// gate, and a post's own timeline has one row. The triggers of gated_entries use the same
+// kinds.
 var ungatedKinds = append(slices.Clone(baseKinds), KindPost)
 
-// River kinds that are of more than one timeline, as far as a Replace names them;
-// one that shows a kind of timelines as they are has its name. Package rivers has
-// them all.
+// River kinds of more than one timeline that a Replace names. A river kind that shows
+// timelines of one kind has the name of that kind. Package rivers has all river kinds.
 const (
 	RiverHome = "home"
 	RiverList = "list"
@@ -101,15 +100,15 @@ type Account struct {
 	FeedID int64
 	// Access is that timeline's level.
 	Access Level
-	// Writers is who may post to the group, or write directs to the user.
+	// Writers says who may post to the group, or write directs to the user.
 	Writers Writers
 }
 
 // Micros is an instant as the order columns hold it: microseconds since 1970.
 func Micros(t time.Time) int64 { return t.UnixMicro() }
 
-// Timeline is what never changes about a timeline, besides its level, which
-// access.Cache knows.
+// Timeline is everything about a timeline that never changes, which is all but its
+// level. access.Cache knows the level.
 type Timeline struct {
 	ID      int64
 	Kind    string

@@ -35,8 +35,8 @@ func (s *Store) mark(ctx context.Context, actor int64, code, query, aggregate st
 		if err != nil {
 			return nil, err
 		}
-		settled, err := s.resettleTx(ctx, tx, p, aggregate, true)
-		return union(entered, settled), err
+		aggregates, err := s.updateAggregateTx(ctx, tx, p, aggregate, true)
+		return union(entered, aggregates), err
 	})
 }
 
@@ -48,8 +48,8 @@ func (s *Store) unmark(ctx context.Context, actor int64, code, aggregate, query 
 		if err != nil {
 			return nil, err
 		}
-		settled, err := s.resettleTx(ctx, tx, p, aggregate, false)
-		return union(left, settled), err
+		aggregates, err := s.updateAggregateTx(ctx, tx, p, aggregate, false)
+		return union(left, aggregates), err
 	})
 }
 

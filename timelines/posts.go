@@ -205,11 +205,11 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 		return nil, false, err
 	}
 	// In another language it stands among other posts.
-	settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+	aggregates, err := s.updateAggregatesTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
 	if err != nil {
 		return nil, false, err
 	}
-	return slices.Concat(touched, settled), true, nil
+	return slices.Concat(touched, aggregates), true, nil
 }
 
 // DeletePost removes the actor's own post. ErrNotFound if the actor cannot read
