@@ -10,41 +10,40 @@ import (
 	"riverrun/timelines/language"
 )
 
-// The language of a post is the one its author chose; else the one its text is surely
-// in (language.Detect); else, of those the text can be in (language.Fits), the one most
-// of its author's latest posts are surely in; else the one most of its groups' latest
-// posts are in. It is found when the text is written, and an import does so at its end,
-// when it knows what everybody writes (Import.GuessLanguages).
+// The language of a post is the one its author chose. If there is none, it is the one its
+// text is surely in (language.Detect); then, of the languages the text can be in
+// (language.Fits), the one most of its author's latest posts are surely in; then the one
+// most of its groups' latest posts are in. It is determined when the text is written. An
+// import does it at its end, when it knows everybody's posts (Import.GuessLanguages).
 //
-// Guessed languages count for no other guess, so that they do not reinforce themselves:
-// somebody who writes in German, and a few times in English, is not taken for English
-// post by post. Nor do posts count that only some may read: what people write among
-// themselves is not to show in what they write for all.
+// Guessed languages do not count for other guesses, so they do not reinforce themselves:
+// a person who writes in German, and a few times in English, does not become English post
+// by post. Posts that only some people may read do not count either: private writing must
+// not show in public posts.
 //
-// Rejected: to read back all posts without a language when an author's usual one
-// changes, and to migrate old ones. Who edits one or imports it again has it guessed.
+// Rejected: reading all posts without a language again when an author's usual language
+// changes, and migrating old ones. Editing such a post, or importing it again, guesses its
+// language.
 
 const (
-	// latestPosts is how many posts of an author, or of a group, are looked at.
+	// latestPosts is how many posts of an author, or of a group, are read for a guess.
 	latestPosts = 100
-	// leastSure is in how many of ten of those whose language is sure a language must be.
+	// leastSure: of ten posts whose language is sure, so many must be in a guessed language.
 	leastSure = 1
 )
 
-// tongue is the language of a post: one of language.Known, or "" if that is not
-// known, and whether its author said so.
+// tongue is the language of a post: one of language.Known, or "" if it is unknown, and
+// whether its author chose it.
 type tongue struct {
 	lang   string
 	chosen bool
-	// fits are the languages it may be guessed to be in where lang is not known; guessed:
-	// it was.
+	// fits are the languages that may be guessed if lang is unknown; guessed: lang was guessed.
 	fits    []string
 	guessed bool
 }
 
-// tongueOf is the language the author chose for a body, or else the one it is
-// surely in. It takes its time with long bodies and so comes before the
-// transaction.
+// tongueOf returns the language that the author chose for a body, or the one it is surely
+// in. It is slow for long bodies, so it is called before the transaction.
 func tongueOf(body, chosen string) (tongue, error) {
 	switch {
 	case chosen == "":
@@ -58,8 +57,8 @@ func tongueOf(body, chosen string) (tongue, error) {
 	return tongue{}, &InvalidError{Field: "language", Code: "language_unknown"}
 }
 
-// guess returns the tongue with the language that its author's other posts are in, or
-// those of the groups among the post's places, if the text can be in it.
+// guess returns the tongue with the language of its author's other posts, or of the posts
+// in its groups, if the text can be in that language.
 func (t tongue) guess(ctx context.Context, tx pgx.Tx, author int64, decisive []int64) (tongue, error) {
 	if t.lang != "" || len(t.fits) == 0 {
 		return t, nil
@@ -109,10 +108,10 @@ const usualLanguages = `
 // guessBlock is how many posts get their language in one transaction.
 const guessBlock = 500
 
-// GuessLanguages gives some of the posts that the import met, and that still have no
-// language, the one their author or group writes in, and reports whether more are left.
-// It is for the end of an import, when it knows what they write; posts of an import that
-// ended before that are met again by the next.
+// GuessLanguages gives some posts that the import met, and that have no language, the one
+// of their author or group, and reports whether more are left. It is for the end of an
+// import, when all posts are known. If an import ends earlier, the next one meets the
+// same posts again.
 func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 	if len(im.unsure) == 0 {
 		return false, nil
@@ -123,7 +122,7 @@ func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 	}
 	slices.Sort(ids)
 	ids = ids[:min(len(ids), guessBlock)]
-	// A row for each language that each of them can be in.
+	// One row for each language that each post can be in.
 	var posts []int64
 	var fits []string
 	for _, id := range ids {
@@ -143,8 +142,8 @@ func (im *Import) GuessLanguages(ctx context.Context) (more bool, err error) {
 	return len(im.unsure) > 0, nil
 }
 
-// guessManyTx guesses languages of posts, each of which can be in those beside it, and
-// lets the posts stand in the aggregates of theirs, where they stand in those of all.
+// guessManyTx guesses languages of posts, each of which can be in the languages beside it.
+// Posts that stand in aggregates of all languages enter those of the guessed ones.
 func (s *core) guessManyTx(ctx context.Context, tx pgx.Tx, posts []int64, fits []string) error {
 	const where = `
 		SELECT coalesce(array_agg(DISTINCT p.author_id), '{}'), coalesce(array_agg(DISTINCT d.id) FILTER (WHERE d.id IS NOT NULL), '{}')
@@ -153,7 +152,7 @@ func (s *core) guessManyTx(ctx context.Context, tx pgx.Tx, posts []int64, fits [
 	if err := tx.QueryRow(ctx, where, pgx.StrictNamedArgs{"posts": posts}).Scan(&authors, &places); err != nil {
 		return fmt.Errorf("guess languages: %w", err)
 	}
-	// The version first: the lock of each, in the order of their ids.
+	// The versions come first: they lock the posts, in the order of their ids.
 	const guess = `
 		WITH usual AS MATERIALIZED (` + usualLanguages + `
 		), fit AS (

@@ -9,14 +9,13 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// setLevelTx changes the level of a base timeline and the flags of its posts. It
-// returns the level that was, which is that asked for if nothing changes or the
-// timeline has gone.
+// setLevelTx changes the level of a base timeline and the flags of its posts. It returns
+// the level before, which is the new one if nothing changes or the timeline is gone.
 func (s *core) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (was Level, err error) {
-	// The lock first: who relies on the level (a new post's flags, a post that moves
-	// here, a subscription without a request, somebody admitted or excluded) holds the
-	// row, so they are either waited for, and seen by the next statement, or wait, and
-	// see the new level.
+	// The lock comes first. Every transaction that relies on the level (for a new post's
+	// flags, a post that moves here, a subscription without a request, an admission or an
+	// exclusion) holds the row. Either this one waits for it, and the next statement sees
+	// its effects, or it waits, and sees the new level.
 	const lock = `SELECT access FROM timelines WHERE id = @id FOR NO KEY UPDATE`
 	err = tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"id": timeline}).Scan(&was)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -31,10 +30,9 @@ func (s *core) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level 
 	return was, s.setLevelsTx(ctx, tx, []int64{timeline}, level)
 }
 
-// setLevelsTx changes the level of base timelines, whose rows are locked, and the
-// flags of their posts, or leaves these to blocks where they are many (upkeep.go).
-// The posts are locked, and with them the further ones that the caller will want, all
-// in one go, in the order of their ids.
+// setLevelsTx changes the level of base timelines, whose rows are locked, and the flags of
+// their posts. Many posts are left to blocks (upkeep.go). It locks the posts, and the
+// further ones that the caller will change, together, in the order of their ids.
 func (s *core) setLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64, level Level, further ...int64) error {
 	_, err := tx.Exec(ctx, `UPDATE timelines SET access = @level WHERE id = ANY(@ids)`,
 		pgx.StrictNamedArgs{"ids": timelines, "level": level})
@@ -61,12 +59,12 @@ func (s *core) setLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64, le
 	return flagTx(ctx, tx, ids)
 }
 
-// flagFew is how many posts may stand, or have stood, in a feed for their flags to
-// follow its level in the request.
+// flagFew is the largest number of posts, present and former, of a feed whose flags follow
+// its level in the request.
 const flagFew = 500
 
-// manyToFlagTx returns those of the timelines whose posts are too many for that, and
-// notes that their flags are behind, from the first on.
+// manyToFlagTx returns the timelines with more posts than that, and records that their
+// flags have to follow, from the first post on.
 func (s *core) manyToFlagTx(ctx context.Context, tx pgx.Tx, timelines []int64) (many []int64, err error) {
 	const note = `
 		WITH many AS MATERIALIZED (
@@ -82,13 +80,13 @@ func (s *core) manyToFlagTx(ctx context.Context, tx pgx.Tx, timelines []int64) (
 	return collectIDs(rows, err, "flags to follow")
 }
 
-// flagTx sets the flags of these posts by the levels of where they stand. The posts
-// are locked before the statement that reads those: what moves meanwhile, or stands in
-// a second timeline whose level changes too, is waited for and seen.
+// flagTx sets the flags of these posts by the levels of their decisive timelines. It locks
+// the posts before the statement that reads the levels. So it waits for, and sees, a post
+// that moves meanwhile, and a change of level of a second timeline with the same post.
 //
-// A post deleted while this waits for it is left alone: deleted_at is checked again
-// on the row as it is then. What else happens to a post does not concern its flags,
-// and versions do not move: levels are decided at render.
+// A post that is deleted while this waits for it stays as it is: deleted_at is checked
+// again on the row as it is then. Other changes of a post do not concern its flags.
+// Versions do not move: levels are decided at render.
 func flagTx(ctx context.Context, tx pgx.Tx, posts []int64) error {
 	const lock = `SELECT FROM posts WHERE id = ANY(@posts) ORDER BY id FOR NO KEY UPDATE`
 	const flags = `
@@ -110,25 +108,25 @@ func flagTx(ctx context.Context, tx pgx.Tx, posts []int64) error {
 	return nil
 }
 
-// flagColumns are a post's flags, aggregated over its decisive timelines t.
+// flagColumns computes a post's flags from its decisive timelines t.
 const flagColumns = `
 	bool_or(t.access = 0) AS is_public, bool_or(t.access = 1) AS is_protected, bool_or(t.access = 2) AS is_private`
 
-// manyReaders is of how many people the rivers are named one by one as wrong; of
-// more it is quicker to say whose feed it is, or everybody.
+// manyReaders is the largest number of people whose rivers are invalidated one by one. For
+// more it is quicker to name the feed, or everybody.
 const manyReaders = 100
 
-// wrongByLevelTx returns whose rivers a change of level makes wrong: of those who
-// may read the feed now and might not before, or the other way round.
+// wrongByLevelTx returns the rivers that a change of level invalidates: those of people who
+// may read the feed now and could not before, or the other way round.
 //
-//   - Between public and protected they are whoever is not signed in, and those
-//     whom the feed excludes.
-//   - A feed without posts lets nobody read anything: the pages made of the account's
-//     timelines, and the home feeds and lists that have it, are of other timelines.
-//   - Else they are everybody but few: the posts may stand anywhere.
+//   - Between public and protected these are anonymous visitors and the people the feed
+//     excludes.
+//   - For a feed without posts, only pages made of the account's timelines, and home feeds
+//     and lists with the feed, get other timelines.
+//   - Otherwise it is nearly everybody: the posts may stand anywhere.
 //
-// Who is admitted or excluded meanwhile waits for the feed's lock, or has been
-// waited for (setReader).
+// An admission or exclusion at the same time waits for the feed's lock, or was waited for
+// (setReader).
 func wrongByLevelTx(ctx context.Context, tx pgx.Tx, feed int64, was, level Level) ([]Replace, error) {
 	const query = `
 		SELECT t.their_id, NOT EXISTS (SELECT FROM timeline_entries e WHERE e.timeline_id = t.id AND NOT e.withdrawn),

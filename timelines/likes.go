@@ -7,10 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Like makes the actor like the post. It enters the actor's likes and
-// discussions, fresh there the first time and never again, and best-of when enough
-// people take part in it. Liking what is liked changes nothing. ErrNotFound if the
-// actor cannot read the post.
+// Like makes the actor like the post. It enters the actor's likes and discussions, fresh
+// there the first time and never again, and best-of when enough people take part in it.
+// Liking again changes nothing. ErrNotFound if the actor cannot read the post.
 func (s *Store) Like(ctx context.Context, actor int64, code string) (Change, error) {
 	const query = `
 		INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
@@ -19,16 +18,16 @@ func (s *Store) Like(ctx context.Context, actor int64, code string) (Change, err
 }
 
 // Unlike takes the actor's like back. The post leaves the actor's likes, and
-// the discussions unless the actor wrote it or commented on it, and best-of if too
-// few are left. Not liking it is
-// a success and changes nothing. ErrNotFound if the actor cannot read the post.
+// the discussions unless the actor wrote it or commented on it, and best-of if too few
+// people are left. Without a like it succeeds and changes nothing. ErrNotFound if the
+// actor cannot read the post.
 func (s *Store) Unlike(ctx context.Context, actor int64, code string) (Change, error) {
 	return s.unmark(ctx, actor, code, KindBest, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`)
 }
 
-// mark runs a statement that sets the actor's mark on a post, and puts the post
-// into the actor's timelines of these kinds if it was not set. The mark may make
-// it one of the aggregate.
+// mark runs a statement that sets the actor's like or save of a post. If it was not set,
+// the post enters the actor's timelines of these kinds, and the aggregate if it now
+// belongs there.
 func (s *Store) mark(ctx context.Context, actor int64, code, query, aggregate string, kinds ...string) (Change, error) {
 	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
 		entered, err := s.enterTx(ctx, tx, p, actor, kinds...)
@@ -40,8 +39,8 @@ func (s *Store) mark(ctx context.Context, actor int64, code, query, aggregate st
 	})
 }
 
-// unmark runs a statement that takes a mark away, and the post out of those of
-// the actor's timelines, and of the aggregate, that have no reason left to hold it.
+// unmark runs a statement that removes a like or save. The post leaves the actor's
+// timelines, and the aggregate, that have no reason left to hold it.
 func (s *Store) unmark(ctx context.Context, actor int64, code, aggregate, query string) (Change, error) {
 	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
 		left, err := withdrawTx(ctx, tx, p.ID, actor)

@@ -11,10 +11,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// List is a further home feed of one account (source: 000, "additional friend
-// feeds"): a page of what some of those it follows post, like and comment on.
-// Nobody else knows of it, and it grants nothing: its members are accounts
-// followed, and leave it with the subscription.
+// List is a further home feed of one account (source: 000, "additional friend feeds"): a
+// page with the activity of some of the accounts it follows. Nobody else knows of it, and
+// it grants no rights. Its members leave it when the subscription ends.
 type List struct {
 	ID      int64   `json:"id"`
 	Slug    string  `json:"slug"` // of its address, [a-z0-9-], 1 to 35; never changes
@@ -86,9 +85,9 @@ func (s *Store) CreateList(ctx context.Context, n NewList) (List, Change, error)
 	return made, c, nil
 }
 
-// EditList gives a list a title and exactly these members, by name. ErrNotFound
-// if the actor has no such list; an InvalidError if the title is malformed or
-// another list's, or if somebody named is not followed.
+// EditList gives a list a title and exactly these members, by name. ErrNotFound if the
+// actor has no such list; an InvalidError if the title is malformed or that of another
+// list, or if the actor does not follow one of the members.
 func (s *Store) EditList(ctx context.Context, actor int64, slug, title string, members []string) (Change, error) {
 	title, err := cleanTitle(title)
 	if err != nil {
@@ -131,8 +130,8 @@ func (s *Store) EditList(ctx context.Context, actor int64, slug, title string, m
 	})
 }
 
-// DeleteList ends a list; nobody in it is unsubscribed from. ErrNotFound if the
-// actor has none of that slug.
+// DeleteList deletes a list; subscriptions to its members stay. ErrNotFound if the
+// actor has no list of that slug.
 func (s *Store) DeleteList(ctx context.Context, actor int64, slug string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		lists, err := lockListsTx(ctx, tx, actor)
@@ -150,11 +149,11 @@ func (s *Store) DeleteList(ctx context.Context, actor int64, slug string) (Chang
 	})
 }
 
-// Place says where what an account posts, likes and comments on is brought to
-// whoever follows it: into the home feed or not, and into exactly these lists,
-// by slug. One kept out of the home feed still comes there where another brings
-// it, as any stranger does. ErrNotFound if there is no such account or the actor
-// does not follow it; an InvalidError if there is no such list.
+// Place sets where the actor reads an account that they follow: in the home feed or not,
+// and in exactly these lists, by slug. Posts of an account that is kept out of the home
+// feed still come there through other accounts, as a stranger's do. ErrNotFound if there
+// is no such account or the actor does not follow it; an InvalidError if there is no such
+// list.
 func (s *Store) Place(ctx context.Context, actor int64, name string, inHome bool, slugs []string) (Change, error) {
 	if !nameForm.MatchString(name) {
 		return Change{}, ErrNotFound
@@ -210,9 +209,9 @@ func (s *Store) Place(ctx context.Context, actor int64, name string, inHome bool
 	})
 }
 
-// lockListsTx returns the actor's lists, without their members, and lets no
-// other change of them pass: titles, slugs and their number are checked against
-// what stands.
+// lockListsTx returns the actor's lists, without their members, and keeps other
+// transactions from changing them: titles, slugs and their number are checked against
+// these.
 func lockListsTx(ctx context.Context, tx pgx.Tx, actor int64) ([]List, error) {
 	_, err := tx.Exec(ctx, `SELECT FROM accounts WHERE id = @actor FOR NO KEY UPDATE`, pgx.StrictNamedArgs{"actor": actor})
 	if err != nil {
@@ -271,8 +270,8 @@ func lockFollowedTx(ctx context.Context, tx pgx.Tx, actor int64, names []string)
 	return accounts, nil
 }
 
-// setMembersTx makes these accounts, whose subscriptions are locked, the list's
-// members, and reports whether they were others.
+// setMembersTx makes these accounts, whose subscriptions are locked, the list's members,
+// and reports whether that changed anything.
 func setMembersTx(ctx context.Context, tx pgx.Tx, list, actor int64, accounts []int64) (changed bool, err error) {
 	const query = `
 		WITH gone AS (
@@ -314,7 +313,7 @@ func setListsTx(ctx context.Context, tx pgx.Tx, actor, account int64, lists []in
 // maxSlug is slugForm's longest.
 const maxSlug = 35
 
-// freeSlug makes a slug from a title that none of the lists has.
+// freeSlug makes a slug from a title; it is none of these lists'.
 func freeSlug(title string, lists []List) string {
 	base := slugOf(title)
 	slug := base
@@ -327,8 +326,8 @@ func freeSlug(title string, lists []List) string {
 	}
 }
 
-// slugOf is a title as an address has it: Latin and Russian letters and digits,
-// everything else a hyphen; "list" if nothing is left.
+// slugOf returns a title in the form of a slug: Latin and Russian letters and digits stay,
+// anything else becomes a hyphen; "list" if nothing is left.
 func slugOf(title string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(title) {
@@ -350,7 +349,7 @@ func slugOf(title string) string {
 	return slug
 }
 
-// cyrillic are the letters of Russian in Latin ones.
+// cyrillic has the Latin letters for each Russian one.
 var cyrillic = map[rune]string{
 	'а': "a", 'б': "b", 'в': "v", 'г': "g", 'д': "d", 'е': "e", 'ё': "e", 'ж': "zh", 'з': "z", 'и': "i", 'й': "i",
 	'к': "k", 'л': "l", 'м': "m", 'н': "n", 'о': "o", 'п': "p", 'р': "r", 'с': "s", 'т': "t", 'у': "u", 'ф': "f",

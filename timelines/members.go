@@ -9,7 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// governed is a group locked for a change of who is what in it.
+// governed is a group that is locked for a change of its members, administrators or
+// readers.
 type governed struct {
 	ID     int64
 	FeedID int64
@@ -55,7 +56,7 @@ func lockGroupTx(ctx context.Context, tx pgx.Tx, actor int64, name string) (gove
 	return g, nil
 }
 
-// standing is how a person stands to a governed group.
+// standing says what a person is in a governed group.
 type standing struct {
 	ID        int64
 	Member    bool
@@ -66,8 +67,7 @@ type standing struct {
 	Excluded  bool
 }
 
-// moderate runs a change by one of the group's administrators that concerns one
-// person.
+// moderate runs a change that one of the group's administrators makes to one person.
 func (s *Store) moderate(ctx context.Context, actor int64, group, name string,
 	change func(pgx.Tx, governed, standing) (Change, error),
 ) (Change, error) {
@@ -84,8 +84,8 @@ func (s *Store) moderate(ctx context.Context, actor int64, group, name string,
 	})
 }
 
-// standingTx finds a person by name, or returns an InvalidError "name_unknown".
-// The group is locked, so it stays so.
+// standingTx finds a person by name, or returns an InvalidError "name_unknown". The
+// group is locked, so the answer stays true.
 func standingTx(ctx context.Context, tx pgx.Tx, g governed, name string) (standing, error) {
 	const query = `
 		SELECT a.id,
@@ -116,18 +116,17 @@ func standingTx(ctx context.Context, tx pgx.Tx, g governed, name string) (standi
 	return who, nil
 }
 
-// forgetViewerTx ends a change of what one account may do, but neither reads nor
-// follows: nodes forget its access sets, and no river is wrong.
+// forgetViewerTx ends a change that lets one account do more or less, but not read or
+// follow: nodes drop its access sets, and no river is invalidated.
 func forgetViewerTx(ctx context.Context, tx pgx.Tx, actor, viewer int64, also ...Invalidation) (Change, error) {
 	clock, err := tickTx(ctx, tx, append(also, Invalidation{Kind: InvalidSets, AccountID: viewer})...)
 	return Change{Actor: actor, Clock: clock}, err
 }
 
 // Promote makes a member one of the group's administrators, and lifts a block.
-// Promoting an administrator changes nothing. ErrNotFound if there is no such
-// group, ErrForbidden if the actor does not administer it; an InvalidError
-// "name_unknown" if nobody has the name, "member_none" if who has it is no
-// member.
+// Promoting an administrator changes nothing. ErrNotFound if there is no such group,
+// ErrForbidden if the actor does not administer it; an InvalidError "name_unknown" if
+// nobody has the name, "member_none" if the account is no member.
 func (s *Store) Promote(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {
@@ -136,8 +135,8 @@ func (s *Store) Promote(ctx context.Context, actor int64, group, name string) (C
 		case !who.Member:
 			return Change{}, &InvalidError{Field: "name", Code: "member_none", Value: name}
 		}
-		// Members are readers already. An administrator stays one whatever happens to
-		// the membership (Unsubscribe).
+		// Members are readers already. An administrator stays one when the membership ends
+		// (Unsubscribe).
 		const query = `
 			WITH lifted AS (
 				DELETE FROM group_blocks WHERE group_id = @group AND account_id = @who
@@ -150,9 +149,9 @@ func (s *Store) Promote(ctx context.Context, actor int64, group, name string) (C
 	})
 }
 
-// Demote ends somebody's administration of the group, also the actor's own. Who
-// left the group before stops reading it, if it is private. Demoting who is no
-// administrator changes nothing. Errors as of Promote, and an InvalidError
+// Demote makes somebody, or the actor, no longer an administrator of the group. If they
+// are no member of a private group, they can no longer read it. Demoting somebody who is
+// no administrator changes nothing. The errors are those of Promote, and an InvalidError
 // "admin_last" for a group's only administrator.
 func (s *Store) Demote(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
@@ -180,10 +179,10 @@ func (s *Store) Demote(ctx context.Context, actor int64, group, name string) (Ch
 	})
 }
 
-// RemoveMember ends a member's subscription to the group, and with it the right
-// to read it if it is private; nothing keeps them from joining or asking again.
-// Removing who is no member changes nothing. Errors as of Promote, but
-// "admin_demote" for an administrator instead of "member_none".
+// RemoveMember ends a member's subscription to the group, and with it the right to read a
+// private one. They may join or ask again. Removing somebody who is no member changes
+// nothing. The errors are those of Promote, with "admin_demote" for an administrator
+// instead of "member_none".
 func (s *Store) RemoveMember(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {
@@ -207,8 +206,8 @@ func (s *Store) RemoveMember(ctx context.Context, actor int64, group, name strin
 	})
 }
 
-// loseReadershipTx takes a feed's explicit right to be read away from an account
-// that is neither its subscriber nor an administrator any more.
+// loseReadershipTx removes an account from a feed's readers, unless it is still a
+// subscriber or an administrator.
 func loseReadershipTx(ctx context.Context, tx pgx.Tx, feed, account int64) error {
 	_, err := tx.Exec(ctx, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @account`,
 		pgx.StrictNamedArgs{"feed": feed, "account": account})
@@ -218,8 +217,8 @@ func loseReadershipTx(ctx context.Context, tx pgx.Tx, feed, account int64) error
 	return nil
 }
 
-// Administrators returns at most limit of those who administer the group, members
-// or not, by name, those after the name given; an empty name is the beginning.
+// Administrators returns at most limit of the group's administrators, members or not, by
+// name, after the name given; an empty name is the beginning.
 func (s *Store) Administrators(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT account_id FROM group_admins WHERE group_id = @of`, group, after, limit)
 }
@@ -230,12 +229,12 @@ type Member struct {
 	Blocked bool // for the eyes of administrators
 }
 
-// Members returns at most limit members of the group that do not administer it,
-// by name, those after the name given; an empty name is the beginning. Who may
-// open the group may know them.
+// Members returns at most limit members of the group who do not administer it, by name,
+// after the name given; an empty name is the beginning. Everybody who may open the group
+// may know them.
 func (s *Store) Members(ctx context.Context, group int64, after string, limit int) ([]Member, error) {
-	// The planner goes through the members and sorts them, or, if they are a large
-	// part of everybody, through the accounts by name.
+	// The planner reads and sorts the members, or, if they are a large part of all accounts,
+	// the accounts by name.
 	const query = `
 		SELECT ` + accountColumns + `,
 			EXISTS (SELECT FROM group_blocks b WHERE b.group_id = @group AND b.account_id = a.id) AS blocked

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// ReservedNames are the names no account can have: every first segment of an
-// address in use or planned. A page whose address begins otherwise takes its
-// segment from here, and a test of the web holds it to that.
+// ReservedNames are the names that no account can have: every first segment of an address
+// in use or planned. A test of package web checks that each page's address begins with one
+// of them, unless it begins with an account's name.
 var ReservedNames = []string{
 	"admin", "about", "api", "best", "everything", "feeds", "files", "filter", "groups",
 	"healthz", "help", "lists", "login", "logout", "me", "media", "metrics", "most-faved", "notifications", "ops",
@@ -16,8 +16,8 @@ var ReservedNames = []string{
 }
 
 // officialNames are no addresses, but people would take such an account for the site
-// itself or for those who run it. No new account gets one; an import gives the account
-// another name, as it does where a name is taken.
+// itself or for its operators. No new account gets one. An import gives the account
+// another name, as it does for a name that is taken.
 var officialNames = []string{
 	"abuse", "admins", "administrator", "administrators", "billing", "contact", "helpdesk", "hostmaster", "info", "legal",
 	"mod", "moderation", "moderator", "moderators", "mods", "noreply", "no-reply", "official", "operator", "operators",
@@ -30,9 +30,9 @@ func reserved(name string) bool {
 	return slices.Contains(ReservedNames, name) || slices.Contains(officialNames, name)
 }
 
-// ReservedSlugs are what no sub-feed can be called: the second segments of an
-// account's addresses in use or planned, forms included. A test of the web holds
-// it to that.
+// ReservedSlugs are the slugs that no sub-feed can have: the second segments of an
+// account's addresses in use or planned, those of forms included. A test of package web
+// checks that.
 var ReservedSlugs = []string{
 	"about", "accept", "admins", "admit", "ban", "best", "block", "comments", "decline", "demote", "directs",
 	"discussions", "dismiss", "edit", "exclude", "eyes", "faves", "feed", "feeds", "filter", "followers", "hide", "hide-banned", "invite",
@@ -45,14 +45,14 @@ var ReservedSlugs = []string{
 // beginning (source: 004).
 const PrivateSlug = "private"
 
-// slugForm is what sub-feeds and lists are called in addresses; also the lists_slug
-// constraint of the database.
+// slugForm is the form of the slugs of sub-feeds and lists; the lists_slug constraint of
+// the database has the same.
 var slugForm = regexp.MustCompile(`^[a-z0-9-]{1,35}$`)
 
-// IsSlug reports whether a sub-feed could be called so.
+// IsSlug reports whether s has the form of a sub-feed's slug.
 func IsSlug(slug string) bool { return slugForm.MatchString(slug) }
 
-// checkSlug returns what is wrong with the slug of a new sub-feed, or nil.
+// checkSlug returns an error if a new sub-feed cannot have the slug.
 func checkSlug(slug string) error {
 	switch {
 	case slices.Contains(ReservedSlugs, slug):
@@ -63,17 +63,17 @@ func checkSlug(slug string) error {
 	return nil
 }
 
-// nameForm is what accounts may be called, also the accounts_name constraint of the
-// database; newNameForm is what new ones are, so that each can be named in a text by
-// its @name (package marks). Names of before stay, and imports keep those of their
-// source: people are known by them, addresses lead to them, and nobody can be asked for
-// another. So the constraint is the wider form.
+// nameForm is the form of accounts' names; the accounts_name constraint of the database has
+// the same. newNameForm is the form of new names, so that an @name in a text can mean each
+// of them (package marks). Older names stay, and imports keep the names of their source:
+// people are known by them, addresses lead to them, and nobody can be asked for another. So
+// the constraint has the wider form.
 var (
 	nameForm    = regexp.MustCompile(`^[a-z0-9-]{3,35}$`)
 	newNameForm = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,33}[a-z0-9]$`)
 )
 
-// checkName returns what is wrong with the name of a new account, or nil.
+// checkName returns an error if a new account cannot have the name.
 func checkName(name string) error {
 	switch {
 	case reserved(name):
@@ -84,7 +84,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// IsName reports whether an account could be called so, be it one of before.
+// IsName reports whether name has the form of an account's name, old or new.
 func IsName(name string) bool { return nameForm.MatchString(name) }
 
 // importable reports whether an import may make an account of that name.

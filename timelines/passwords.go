@@ -24,8 +24,8 @@ const (
 	MaxPasswordRunes = 200
 )
 
-// HashCost is what one argon2id hash of a password takes. A stored hash carries its
-// own, so that raising this one later breaks no password.
+// HashCost is the cost of one argon2id hash of a password. A stored hash carries its own
+// cost, so raising this one later breaks no password.
 type HashCost struct {
 	MemoryKiB uint32
 	Passes    uint32
@@ -43,14 +43,14 @@ const (
 // phc is how PHC strings write bytes.
 var phc = base64.RawStdEncoding.Strict()
 
-// hashing bounds what passwords take: a hash keeps a processor busy and 19 MiB with it.
+// hashing bounds the cost of passwords: one hash keeps a processor busy and takes 19 MiB.
 type hashing struct {
 	// slots are half of the processors, so that pages are served on the others while a
 	// crowd signs in.
 	slots chan struct{}
-	// inside are all who are in a slot or wait for one. A hash takes some 30 ms, so the
-	// last of a full queue waits about three seconds; more would only make all of them
-	// late.
+	// inside holds all hashes that are in a slot or wait for one. A hash takes some 30 ms,
+	// so the last of a full queue waits about three seconds. A longer queue would only make
+	// all of them late.
 	inside chan struct{}
 }
 
@@ -62,8 +62,8 @@ func newHashing() hashing {
 	return hashing{make(chan struct{}, slots), make(chan struct{}, slots*(1+queuedPerSlot))}
 }
 
-// derive hashes the password, waiting for a slot as long as ctx lives; ErrBusy if too
-// many wait already.
+// derive hashes the password. It waits for a slot until ctx ends; ErrBusy if too many wait
+// already.
 func (s *core) derive(ctx context.Context, password string, salt []byte, c HashCost, length uint32) ([]byte, error) {
 	select {
 	case s.hashing.inside <- struct{}{}:
@@ -77,27 +77,28 @@ func (s *core) derive(ctx context.Context, password string, salt []byte, c HashC
 		return nil, ctx.Err()
 	}
 	defer func() { <-s.hashing.slots }()
-	// One keyboard composes an accented letter, another sends it in two parts.
+	// Some keyboards send an accented letter as one character, others as two.
 	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, c.Passes, c.MemoryKiB, c.Threads, length), nil
 }
 
-// maxGuessed is how much of a password is looked at, in characters, for how easily it is
-// guessed: that takes longer than its length. What is long enough not to be guessed by its
-// beginning is not guessed. maxRespelled is the longest one in which digits and signs are
-// also read as the letters they look like, which takes seconds for some of 40 characters.
+// maxGuessed is how many characters of a password are judged for how easily it is guessed,
+// since that takes more than linear time. A password whose beginning is hard to guess is
+// hard to guess. maxRespelled is the longest password in which digits and signs are also
+// read as the letters they look like, which takes seconds for some passwords of 40
+// characters.
 const (
 	maxGuessed   = 40
 	maxRespelled = 16
 )
 
-// guessed reports whether a password is among the first that anybody would try: common
-// ones, patterns of keys, or made of what the site says of its owner. It is the lowest of
+// guessed reports whether a password is among the first that anybody would try: a common
+// one, a pattern of keys, or made of public facts about its owner. It means the lowest of
 // the five scores of package zxcvbn.
 func guessed(password string, about ...string) bool {
 	inputs := []string{"riverrun"}
 	for _, text := range about {
 		text = strings.ToLower(norm.NFC.String(text))
-		// A name is guessed whole and in its parts, with and without what stands between.
+		// A name is tried as a whole and in its parts, with and without the characters between.
 		words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.M, unicode.N) })
 		inputs = append(inputs, text, strings.Join(words, ""))
 		inputs = append(inputs, words...)
@@ -110,8 +111,8 @@ func guessed(password string, about ...string) bool {
 	return zxcvbn.PasswordStrength(string(runes[:min(len(runes), maxGuessed)]), inputs, leaveOut...).Score == 0
 }
 
-// checkPassword returns what is wrong with a new password, or nil. about is what is known
-// of its owner: no password is to be made of that.
+// checkPassword returns an error if a new password is too short, too long or easily
+// guessed. about has the public facts about its owner.
 func checkPassword(password string, about ...string) error {
 	switch n := utf8.RuneCountInString(password); {
 	case n < MinPasswordRunes:
@@ -161,8 +162,7 @@ func (s *core) verifyPassword(ctx context.Context, password, hash string) (bool,
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }
 
-// parseHash reads a PHC string. An error is a fault in the database, never the
-// visitor's.
+// parseHash reads a PHC string. An error means a fault in the database, not the visitor's.
 func parseHash(hash string) (c HashCost, salt, sum []byte, err error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {

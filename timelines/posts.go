@@ -11,28 +11,26 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// lockedPost is a post locked for a change, as the actor stands to it.
+// lockedPost is a post that is locked for a change, and what the actor is to it.
 type lockedPost struct {
 	ID       int64
 	Code     string
 	AuthorID int64
-	// Stamp is the next place in the order of freshness: later than the clock and
-	// than all bumps so far. A change uses it for the bump and the entrances it
-	// makes.
+	// Stamp is the next place in the order of freshness: not before the clock, and later than
+	// all bumps so far. The change uses it for its bump and its entrances.
 	Stamp int64
 	// Administers: the actor administers a group the post stands in.
 	Administers bool
 }
 
-// change is a Change of the post, still without what it touched.
+// change returns a Change of the post, still without the touched timelines.
 func (p lockedPost) change(actor int64) Change {
 	return Change{Actor: actor, PostID: p.ID, Code: p.Code}
 }
 
-// lockPostTx begins the change of a post: it draws the post's next version,
-// which locks it, and reads how the actor stands to it. ErrNotFound if there is
-// no such post, the actor cannot read it, or a ban keeps its author and the actor
-// apart.
+// lockPostTx begins the change of a post: it draws the post's next version, which locks
+// it, and reads what the actor is to it. ErrNotFound if there is no such post, the actor
+// cannot read it, or there is a ban between its author and the actor.
 func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (lockedPost, error) {
 	p := lockedPost{}
 	var ok bool
@@ -43,9 +41,9 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (locke
 		UPDATE posts SET version = version + 1
 		WHERE code = @code AND deleted_at IS NULL
 		RETURNING id`
-	// A statement of its own. The first one may have waited, and its snapshot and
-	// clock are from before: two comments that met would take the same bump, and a
-	// right taken away meanwhile would still be seen.
+	// This is a statement of its own. The first one may have waited, so its snapshot and
+	// clock may be old: two comments at the same time would get the same stamp, and a right
+	// that ended meanwhile would still count.
 	const stand = `
 		SELECT p.author_id, greatest(` + clockMicros + `, p.fresh_at + 1),
 			EXISTS (
@@ -68,19 +66,17 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (locke
 	return p, nil
 }
 
-// touchTx ends the change of a post: it announces which timelines the post
-// entered, left or was bumped in. None means that only its fold changed, which
-// is announced too.
+// touchTx ends the change of a post: it announces the timelines that the post entered,
+// left or was bumped in. Without any, only the fold changed, which is announced too.
 func (s *core) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int64) (Change, error) {
 	c.Touched = union(touched, nil)
 	return c, s.announceTx(ctx, tx, Touched{PostID: c.PostID, Timelines: c.Touched})
 }
 
-// EditPost changes the text of the actor's own post; it bumps nothing. The post
-// enters the timelines of its new tags and mentions and leaves those of what went.
-// Its language is found out anew unless the author chose it. ErrNotFound if the
-// actor cannot read it, ErrForbidden if it is another's. The same text changes
-// nothing.
+// EditPost changes the text of the actor's own post; it bumps nothing. The post enters
+// the timelines of its new tags and mentions and leaves those of the former ones. Its
+// language is detected again unless the author chose it. ErrNotFound if the actor cannot
+// read it, ErrForbidden if it is another's. The same text changes nothing.
 func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (Change, error) {
 	t, err := newText(body, "")
 	if err != nil {
@@ -151,7 +147,7 @@ func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to
 	})
 }
 
-// text is what a post is to say.
+// text is the new text of a post.
 type text struct {
 	body   string
 	tongue tongue
@@ -166,7 +162,7 @@ func newText(body, language string) (t text, err error) {
 	return t, err
 }
 
-// rewriteTx changes what a locked post says, and returns the timelines touched.
+// rewriteTx changes the text of a locked post, and returns the timelines touched.
 func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, t text) (touched []int64, changed bool, err error) {
 	const edit = `
 		UPDATE posts p SET body = @body, lang = n.lang, lang_chosen = n.chosen, lang_guessed = n.guessed,
@@ -204,7 +200,7 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 	if err != nil {
 		return nil, false, err
 	}
-	// In another language it stands among other posts.
+	// A post in another language belongs to other aggregates.
 	aggregates, err := s.updateAggregatesTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
 	if err != nil {
 		return nil, false, err
@@ -212,17 +208,17 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 	return slices.Concat(touched, aggregates), true, nil
 }
 
-// DeletePost removes the actor's own post. ErrNotFound if the actor cannot read
-// it, ErrForbidden if it is another's. Deleting what is deleted changes nothing:
-// whoever was told that the pages are behind (tiers.ErrBehind) may ask again.
+// DeletePost removes the actor's own post. ErrNotFound if the actor cannot read it,
+// ErrForbidden if it is another's. Deleting again changes nothing: an actor who was told
+// that the pages are behind (tiers.ErrBehind) may repeat it.
 //
-// What was written in it goes too, comments and likes included, so that no query
-// that forgets to ask can show it. The row stays, empty, with its version, which
-// tells rivers that it is gone; so do its code, its keys and where it was
-// imported from, so that nothing makes it again. It stands in no timeline any more, not
-// even withdrawn, where scans would go on meeting it; all that held it are touched.
-// With 10,000 likes and as many comments it takes a quarter of a second
-// (BenchmarkDeleteOfACrowd), nearly all of it for emptying the comments.
+// Its text, comments and likes are removed, so that no query that forgets to check can
+// show them. The empty row stays, with its version, which tells rivers that the post is
+// gone. Its code, its keys and its origin stay too, so that nothing makes it again. It
+// leaves all timelines, and leaves no withdrawn rows, which scans would go on meeting; all
+// timelines that held it are touched. With 10,000 likes and as many comments this takes a
+// quarter of a second (BenchmarkDeleteOfACrowd), nearly all of it for emptying the
+// comments.
 func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
@@ -263,9 +259,8 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 	})
 }
 
-// deletedBefore returns the error that ends the deletion of a post its author has
-// deleted already, else ErrNotFound: to everybody but its author what was deleted
-// never was.
+// deletedBefore returns the error that ends the deletion of a post that its author has
+// deleted already. For everybody else it is ErrNotFound, as for a post that never was.
 func deletedBefore(ctx context.Context, tx pgx.Tx, actor int64, code string) error {
 	c := Change{Actor: actor}
 	var ok bool
@@ -283,8 +278,8 @@ func deletedBefore(ctx context.Context, tx pgx.Tx, actor int64, code string) err
 	return &unchanged{c}
 }
 
-// PostID returns the id of the post with that code, or ErrNotFound if there is
-// none or it was deleted. It says nothing about who may read it.
+// PostID returns the id of the post with that code, or ErrNotFound if there is none or it
+// was deleted. It does not check who may read it.
 func (s *Store) PostID(ctx context.Context, code string) (int64, error) {
 	code, ok := ParseCode(code)
 	if !ok {
@@ -315,9 +310,8 @@ func (s *Store) PostBody(ctx context.Context, actor int64, code string) (string,
 	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code})
 }
 
-// PostLanguage returns the language the actor chose for their own post, or "" if
-// it is found out from the text, for the edit form; the errors are those of
-// EditPost.
+// PostLanguage returns the language the actor chose for their own post, or "" if it is
+// detected from the text, for the edit form. The errors are those of EditPost.
 func (s *Store) PostLanguage(ctx context.Context, actor int64, code string) (string, error) {
 	code, ok := ParseCode(code)
 	if !ok {
