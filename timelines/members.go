@@ -17,11 +17,11 @@ type governed struct {
 	Access Level
 }
 
-// lockGroupTx finds the group by name and locks its timeline until the
-// transaction ends: changes of administrators, blocks and members wait for each
-// other, and for posts and subscriptions under way, which hold the row. Only
-// then it is read whether the actor administers the group: of two administrators
-// who demote each other at once, one finds that they are none any more.
+// lockGroupTx finds the group by name and locks its timeline until the transaction ends:
+// changes of administrators, blocks and members wait for each other, and for posts and
+// subscriptions under way, which hold the row. Only then it reads whether the actor
+// administers the group. So if two administrators demote each other at the same time, one
+// finds that they are no administrator any more.
 //
 // ErrNotFound if there is no such group, ErrForbidden if the actor does not
 // administer it.

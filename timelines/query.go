@@ -10,26 +10,25 @@ import (
 	"riverrun/timelines/marks"
 )
 
-// Query is what somebody searches for, understood. Its zero value finds nothing.
+// Query is a parsed search. Its zero value finds nothing.
 //
-// The language: words, all of which must be there, whatever their endings;
-// "phrases", whose words stand side by side; #tags; from:name, who wrote the text,
-// any of several; in:name, the group or the person's feeds where the post stands,
-// and in:name/slug, the sub-feed alone, any of several; each of these with a - before it must not be.
-// from: and in: are от: and в: too, and the name me, in Russian я or меня, is the viewer. There is no wrong
-// query: a quote left open ends with the query, and what says nothing (a lone -,
-// from: without a name) is passed over.
+// The language has words, all of which must be there, whatever their endings;
+// "phrases", whose words stand side by side; #tags; from:name for the author of the text,
+// any of several; in:name for the group or the person's feeds where the post stands, and
+// in:name/slug for the sub-feed alone, any of several. A - before any of these excludes
+// it. от: and в: mean the same as from: and in:, and the name me, in Russian я or меня, is
+// the viewer. No query is wrong: an open quote ends with the query, and empty terms (a
+// lone -, from: without a name) are ignored.
 //
-// A post is found by one text: its own, or one of its comments, which alone must
-// have all that is asked for and nothing of what is not; and the post's own text
-// must have nothing of that either. So a post about dogs is not found by a remark
-// on cats when one asks for cats -dogs. What other comments say is no matter: a
-// comment that the reader may not see must not decide what is found.
+// One text finds a post: its own, or one of its comments. This text must have all that is
+// asked for and nothing that is excluded, and the post's own text must have nothing that
+// is excluded either. So the search cats -dogs does not find a post about dogs by a comment
+// about cats. Other comments do not matter: a comment that the reader may not see must not
+// decide what is found.
 type Query struct{ terms []queryTerm }
 
-// queryTerm is one of the things a query asks for. Text is in lower case: words
-// with single spaces between, a tag without its #, a name, a name with a slash and a
-// sub-feed's slug.
+// queryTerm is one condition of a query. Text is in lower case: words with single spaces
+// between them, a tag without its #, a name, or a name with a slash and a sub-feed's slug.
 type queryTerm struct {
 	kind termKind
 	not  bool
@@ -45,14 +44,14 @@ const (
 	termIn
 )
 
-// prefixes of the terms that have one, in the canonical form.
+// prefixes are those of terms in the canonical form.
 var prefixes = map[termKind]string{termTag: "#", termFrom: "from:", termIn: "in:"}
 
-// spellings are all prefixes that are understood.
+// spellings are all prefixes that can be typed.
 var spellings = map[string]termKind{"#": termTag, "from:": termFrom, "от:": termFrom, "in:": termIn, "в:": termIn}
 
-// self is the name that stands for the viewer, in the canonical form: too short to be
-// anybody's. selves are what it is in other words.
+// self is the name that stands for the viewer, in the canonical form. It is too short for an
+// account. selves are other words for it.
 const self = "me"
 
 var selves = []string{"я", "меня"}
@@ -63,8 +62,8 @@ const (
 	MaxQueryTerms = 16
 )
 
-// ParseQuery understands a query. InvalidError if it is longer than the bounds:
-// "query_long", "query_terms"; or no text at all: "text_invalid".
+// ParseQuery parses a query. InvalidError if it is longer than the bounds: "query_long",
+// "query_terms"; or if it is no text at all: "text_invalid".
 func ParseQuery(text string) (Query, error) {
 	invalid := func(code string) (Query, error) {
 		return Query{}, &InvalidError{Field: "q", Code: code}
@@ -88,14 +87,15 @@ func ParseQuery(text string) (Query, error) {
 	if len(q.terms) > MaxQueryTerms {
 		return invalid("query_terms")
 	}
-	// The canonical form may need more quotes than were typed, and is read again.
+	// The canonical form, which is parsed later, may need more quotes than were typed.
 	if utf8.RuneCountInString(q.String()) > MaxQueryRunes {
 		return invalid("query_long")
 	}
 	return q, nil
 }
 
-// nextTerm cuts the first term off a folded text; without text if it says nothing.
+// nextTerm cuts the first term off a folded text. The term's text is empty if it means
+// nothing.
 func nextTerm(s string) (t queryTerm, rest string) {
 	s = strings.TrimLeftFunc(s, unicode.IsSpace)
 	if bare := strings.TrimLeft(s, "-"); bare != s {
@@ -128,7 +128,7 @@ func nextTerm(s string) (t queryTerm, rest string) {
 	return t, rest
 }
 
-// ofSelf is a name, or a name with a slug, with self for its other words.
+// ofSelf returns a name, or a name with a slug, with self in the place of its other words.
 func ofSelf(text string) string {
 	name, slug, slashed := strings.Cut(text, "/")
 	switch {
@@ -140,7 +140,7 @@ func ofSelf(text string) string {
 	return self
 }
 
-// plainWords are words as a query keeps them, "" if nothing in them can be found.
+// plainWords returns words as a query keeps them, "" if nothing in them can be found.
 func plainWords(s string) string {
 	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
 		return ""
@@ -148,8 +148,8 @@ func plainWords(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// tagOf is the term of the tag at the beginning of what stands after a #, "" if
-// none does.
+// tagOf returns the term of the tag at the beginning of s, which followed a #; "" if there
+// is none.
 func tagOf(s string) string {
 	end := strings.IndexFunc(s, func(r rune) bool {
 		return !unicode.In(r, unicode.L, unicode.N, unicode.M) && r != '_'
@@ -174,8 +174,8 @@ func compareTerms(a, b queryTerm) int {
 	return strings.Compare(a.text, b.text)
 }
 
-// String is the query in its canonical form: two that ask for the same in other
-// words' order, case or spacing have the same, and it means the same query.
+// String returns the query in its canonical form, which means the same query. Queries that
+// differ only in order, case or spacing have the same form.
 func (q Query) String() string {
 	var b strings.Builder
 	for i, t := range q.terms {
@@ -203,14 +203,14 @@ func (t queryTerm) quoted() bool {
 // Empty reports whether the query asks for nothing at all.
 func (q Query) Empty() bool { return len(q.terms) == 0 }
 
-// Finds reports whether the query asks for something to be there. One that only
-// says what must not be finds nothing.
+// Finds reports whether the query asks for something to be there. A query that only
+// excludes finds nothing.
 func (q Query) Finds() bool {
 	return slices.ContainsFunc(q.terms, func(t queryTerm) bool { return !t.not })
 }
 
-// Names are the names of accounts in the query, each once: those that must have
-// written it, or where it must stand, and those that must not. The viewer's "me" is none.
+// Names returns the names of accounts in the query, each once: authors and places, asked
+// for or excluded. The viewer's "me" is not among them.
 func (q Query) Names() []string {
 	var names []string
 	for _, t := range q.terms {
@@ -226,14 +226,14 @@ func (q Query) Names() []string {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == self })
 }
 
-// asksOfText reports whether anything is asked of the text or its author; else only
-// of where the post stands.
+// asksOfText reports whether the query asks for anything in the text or for its author, and
+// not only for the post's place.
 func (q Query) asksOfText() bool {
 	return slices.ContainsFunc(q.terms, func(t queryTerm) bool { return !t.not && t.kind != termIn })
 }
 
-// words is the query's words and phrases as websearch_to_tsquery reads them, all
-// in quotes: outside of them "or" is an operator.
+// words returns the query's words and phrases as websearch_to_tsquery reads them, all in
+// quotes: outside of quotes "or" is an operator.
 func (q Query) words() string {
 	var b strings.Builder
 	for _, t := range q.terms {
@@ -248,7 +248,7 @@ func (q Query) words() string {
 	return b.String()
 }
 
-// barredWords is a search for any of the words and phrases that must not be there.
+// barredWords returns a search for any of the excluded words and phrases.
 func (q Query) barredWords() string {
 	var parts []string
 	for _, t := range q.terms {
@@ -262,8 +262,8 @@ func (q Query) barredWords() string {
 // number is a hyphen that PostgreSQL would read as a sign.
 var number = regexp.MustCompile(`-([0-9])`)
 
-// wordsApart takes a text apart where search_lexemes does, so that what looks like
-// markup, a path, a host or a signed number is the phrase of its words.
+// wordsApart splits a text where search_lexemes does, so that markup, a path, a host or a
+// signed number becomes the phrase of its words.
 func wordsApart(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if strings.ContainsRune(`<>&/.+~@_`, r) {

@@ -9,26 +9,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// The explicit sets of the levels: who may read a private feed or sub-feed, and
-// who may not read a protected one (source: 000, 004). A set counts while its level
-// stands and is kept while another does: a change of level takes nobody out of
-// either.
+// The explicit sets of the levels: the people who may read a private feed or sub-feed, and
+// those who may not read a protected one (source: 000, 004). A set counts while the feed
+// has its level, and is kept while it has another: a change of level removes nobody from
+// either set.
 //
-// Nobody is in both sets, and the last word counts: to exclude somebody is to take
-// their right to read away for every level, to admit them takes the exclusion back.
-// Else who is excluded from a protected feed would read it once it is closed to all
-// but its readers. A subscriber is always a reader, so from the account's own feed
-// exclusion ends the subscription, and nobody excluded may subscribe or ask to,
-// whatever the level (ErrExcluded). Apart from that an excluded account is one like
-// others while the feed is public.
+// Nobody is in both sets, and the last action counts: excluding somebody ends their right
+// to read at every level, and admitting them ends the exclusion. Otherwise a person who is
+// excluded from a protected feed could read it once only its readers may. A subscriber is
+// always a reader, so exclusion from the account's own feed ends the subscription, and an
+// excluded person may neither subscribe nor ask to, whatever the level (ErrExcluded).
+// Apart from that, an excluded account reads a public feed like any other.
 //
-// In all of them slug names one of the actor's sub-feeds, and empty their own feed;
-// for groups see AdmitToGroup. The errors are InvalidError "to_unknown" if nobody has
-// the name and "reader_self" for the actor, who reads it all, and ErrNotFound if the
-// actor has no such sub-feed. What is as asked already is left as it is.
+// In all methods slug names one of the actor's sub-feeds, or, if it is empty, their own
+// feed; for groups see AdmitToGroup. The errors are InvalidError "to_unknown" if nobody has
+// the name and "reader_self" for the actor, who reads everything, and ErrNotFound if the
+// actor has no such sub-feed. Doing again what is done already changes nothing.
 
-// AdmitReader lets a person read the actor's private feed or sub-feed. It makes
-// nobody subscribe.
+// AdmitReader lets a person read the actor's private feed or sub-feed. It does not make
+// them subscribe.
 func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		return nil, nil, setReaderTx(ctx, tx, feed, reader,
@@ -37,10 +36,10 @@ func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string)
 	})
 }
 
-// RemoveReader takes that right away again: once it is answered, nothing of what
-// stands only there is shown to them (R4). Who is removed from the actor's own
-// feed loses the subscription too: else who was removed would come back with the
-// next change of level, and would be counted as following what they cannot see.
+// RemoveReader ends that right: once it is answered, the person is shown no post that
+// stands only there (R4). Removal from the actor's own feed also ends the subscription.
+// Otherwise the person would read again after the next change of level, and would count as
+// a follower of posts they cannot see.
 func (s *Store) RemoveReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		wrong, err := dismissTx(ctx, tx, actor, slug, feed, reader)
@@ -48,14 +47,15 @@ func (s *Store) RemoveReader(ctx context.Context, actor int64, slug, name string
 	})
 }
 
-// ExcludeReader closes the actor's feed or sub-feed to a person while its level
-// is protected, and ends what RemoveReader does, whatever the level: a narrowing. A
-// request to subscribe is dropped.
+// ExcludeReader closes the actor's feed or sub-feed to a person while its level is
+// protected, and does what RemoveReader does, whatever the level: a narrowing. It drops
+// their request to subscribe.
 func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		var dropped []Invalidation
 		if slug == "" {
-			// If it is being accepted, this waits, and what follows ends the subscription.
+			// If the request is just being accepted, this waits, and the next statements end the
+			// subscription.
 			var err error
 			if dropped, err = dropRequestTx(ctx, tx, reader, actor); err != nil {
 				return nil, nil, err
@@ -70,8 +70,8 @@ func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name strin
 	})
 }
 
-// UnexcludeReader undoes ExcludeReader; it brings no subscription, no right to read
-// and no request back.
+// UnexcludeReader undoes ExcludeReader; it restores no subscription, no right to read and
+// no request.
 func (s *Store) UnexcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		return nil, nil, setReaderTx(ctx, tx, feed, reader,
@@ -91,8 +91,9 @@ func setReaderTx(ctx context.Context, tx pgx.Tx, feed, reader int64, statements 
 	return nil
 }
 
-// dismissTx makes a person no reader of one of the actor's feeds, and no subscriber
-// if it is the own one. It returns which rivers the end of a subscription makes wrong.
+// dismissTx removes a person from the readers of one of the actor's feeds, and from the
+// subscribers if it is the own feed. It returns the rivers that the end of a subscription
+// invalidates.
 func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, reader int64) (wrong []Replace, err error) {
 	if slug == "" {
 		subscribed, lists, err := endSubscriptionTx(ctx, tx, reader, actor)
@@ -106,10 +107,10 @@ func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, r
 	return wrong, setReaderTx(ctx, tx, feed, reader, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @reader`)
 }
 
-// setReader changes one person's place in the sets of one of the actor's feeds,
-// which is locked meanwhile; set returns which of their rivers are wrong whatever
-// they may read, and what nodes forget besides what they may. If they may read more or
-// less from now on, all are: posts came into every river, or went out.
+// setReader changes one person's place in the sets of one of the actor's feeds, which is
+// locked meanwhile. set returns the rivers that it invalidates in any case, and further
+// invalidations for the nodes. If the person may read more or less from now on, all their
+// rivers are invalidated: posts may enter or leave any of them.
 func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
 	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (wrong []Replace, also []Invalidation, err error),
 ) (Change, error) {
@@ -120,9 +121,9 @@ func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
 		return Change{}, &InvalidError{Field: "name", Code: "to_unknown", Value: strings.ToValidUTF8(name, "")}
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		// The feed's lock: a subscription that found its reader admitted (lockTargetTx)
-		// is waited for and taken away with the rest, or waits and finds none. The level
-		// stays as it is, too: who changes it sees the set as it is then (wrongByLevelTx).
+		// The feed's lock. Either this waits for a subscription that found its reader admitted
+		// (lockTargetTx), and removes it, or the subscription waits, and finds no admission. The
+		// level cannot change either; a later change of level sees the new set (wrongByLevelTx).
 		const lock = `
 			SELECT id FROM timelines
 			WHERE their_id = @actor AND term = @slug AND kind = CASE @slug WHEN '' THEN 'feed' ELSE 'subfeed' END
@@ -170,8 +171,7 @@ func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
 	})
 }
 
-// readership is how somebody stands to a feed: the sets they are in, and whether it
-// is open to them.
+// readership says in which sets of a feed a person is, and whether they may read it.
 type readership struct{ admitted, excluded, open bool }
 
 func readershipTx(ctx context.Context, tx pgx.Tx, feed, reader int64) (r readership, err error) {
@@ -192,13 +192,13 @@ type OwnFeed struct {
 	Subfeed // Slug is empty for the account's own feed
 	Access  Level
 	Empty   bool // no post stands in it
-	// Readers and Excluded are the explicit sets, by name and without the owner, as
-	// far as ShownReaders; ReadersTotal and ExcludedTotal count them whole.
+	// Readers and Excluded are the explicit sets, by name and without the owner, at most
+	// ShownReaders of each; ReadersTotal and ExcludedTotal are their full sizes.
 	Readers, Excluded           []Account
 	ReadersTotal, ExcludedTotal int
 }
 
-// ShownReaders is how many of a set an OwnFeed lists.
+// ShownReaders is how many people of a set an OwnFeed lists.
 const ShownReaders = 200
 
 // OwnFeeds returns the actor's feed, private sub-feed and other sub-feeds, these
@@ -257,16 +257,16 @@ func (s *Store) OwnFeeds(ctx context.Context, actor int64) ([]OwnFeed, error) {
 	return feeds, nil
 }
 
-// FeedReaders returns at most limit of those whom a feed or sub-feed admits besides
-// its owner, for whom it is, by name, those after the name given; an empty name is
-// the beginning.
+// FeedReaders returns at most limit of the people a feed or sub-feed admits, without its
+// owner, by name, after the name given; an empty name is the beginning. It is for the
+// owner.
 func (s *Store) FeedReaders(ctx context.Context, timeline int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `
 		SELECT r.account_id FROM readers r JOIN timelines t ON t.id = r.timeline_id
 		WHERE r.timeline_id = @of AND r.account_id <> t.their_id`, timeline, after, limit)
 }
 
-// FeedExcluded is FeedReaders of those whom it excludes.
+// FeedExcluded is FeedReaders for the people the feed excludes.
 func (s *Store) FeedExcluded(ctx context.Context, timeline int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT account_id FROM excluded WHERE timeline_id = @of`, timeline, after, limit)
 }

@@ -40,9 +40,8 @@ func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Ch
 	})
 }
 
-// Decline turns down the request of the account named, to the actor's own feed
-// or to a group. Who asked is told nothing and may ask again. The errors are those of
-// Accept.
+// Decline turns down the request of the account named, to the actor's own feed or to a
+// group. That account is told nothing and may ask again. The errors are those of Accept.
 func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		feed, err := askedFeedTx(ctx, tx, actor, group)
@@ -60,8 +59,8 @@ func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (C
 	})
 }
 
-// askedFeedTx is governedFeedTx for who answers a request. The feed is locked, before
-// the request: who is accepted is not excluded meanwhile, and it neither opens nor closes
+// askedFeedTx is governedFeedTx for the answer to a request. It locks the feed before the
+// request: the person is not excluded meanwhile, and the feed's level does not change
 // between the question whether they read it and the answer.
 func askedFeedTx(ctx context.Context, tx pgx.Tx, actor int64, group string) (feed int64, err error) {
 	if group != "" {
@@ -78,9 +77,9 @@ func askedFeedTx(ctx context.Context, tx pgx.Tx, actor int64, group string) (fee
 	return feed, nil
 }
 
-// takeRequestTx takes the request of the account named to the owner of a feed
-// away, or returns ErrNotFound. Deleting the request is taking it: of two who answer
-// it, or one who answers it and the other who withdraws it, one finds it gone.
+// takeRequestTx deletes the request of the account named to the owner of a feed, or
+// returns ErrNotFound. If two people answer it, or one answers and the other withdraws it,
+// the second finds it gone.
 func takeRequestTx(ctx context.Context, tx pgx.Tx, feed int64, name string) (subscriber, account int64, err error) {
 	const take = `
 		DELETE FROM subscription_requests r
@@ -98,7 +97,7 @@ func takeRequestTx(ctx context.Context, tx pgx.Tx, feed int64, name string) (sub
 	return subscriber, account, nil
 }
 
-// dropRequestTx drops a request, if there is one; then nodes are to count again.
+// dropRequestTx drops a request. If there was one, nodes have to count again.
 func dropRequestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) ([]Invalidation, error) {
 	tag, err := tx.Exec(ctx, `DELETE FROM subscription_requests WHERE subscriber_id = @subscriber AND account_id = @account`,
 		pgx.StrictNamedArgs{"subscriber": subscriber, "account": account})
@@ -111,7 +110,7 @@ func dropRequestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) ([
 	return []Invalidation{{Kind: InvalidCounts, AccountID: account}}, nil
 }
 
-// recountTx ends a change of who asks to follow an account, and of nothing else.
+// recountTx ends a change of the requests to an account, and of nothing else.
 func recountTx(ctx context.Context, tx pgx.Tx, actor, account int64) (Change, error) {
 	clock, err := tickTx(ctx, tx, Invalidation{Kind: InvalidCounts, AccountID: account})
 	return Change{Actor: actor, Clock: clock}, err
@@ -124,22 +123,22 @@ type Request struct {
 	CreatedAt time.Time
 }
 
-// RequestPlace is a place in the order of requests: that of a request read before.
-// The zero one stands before them all.
+// RequestPlace is the place of a request in the order of requests, after which a list goes
+// on. The zero RequestPlace is before all.
 type RequestPlace struct {
 	CreatedAt time.Time
 	From, To  string // names of accounts, which part what came at one instant
 }
 
-// Place is where the request stands among others.
+// Place returns the request's place in the order of requests.
 func (r Request) Place() RequestPlace { return RequestPlace{r.CreatedAt, r.From.Name, r.To.Name} }
 
-// Requests returns what waits for the actor's answer, oldest first, at most limit
-// of those after a place: requests to the actor and to the groups the actor
-// administers, or, if group is not 0, to that one of them.
+// Requests returns at most limit of the requests that wait for the actor's answer, oldest
+// first, after a place: requests to the actor and to the groups the actor administers, or,
+// if group is not 0, to that group alone.
 func (s *Store) Requests(ctx context.Context, actor, group int64, after RequestPlace, limit int) ([]Request, error) {
-	// As many of each account as could be needed, in the order of the index, and then
-	// those that are.
+	// It reads as many of each account as could be needed, in the order of the index, and then
+	// takes the first of all.
 	const query = `
 		SELECT r.subscriber_id, r.account_id, r.created_at
 		FROM (

@@ -13,54 +13,54 @@ import (
 
 // Scan asks for the newest posts of a set of timelines below a place.
 type Scan struct {
-	// Viewer is who must be able to read the posts; 0 is anonymous.
+	// Viewer must be able to read the posts; 0 is anonymous.
 	Viewer    int64
 	Timelines []int64
 	// BeforePlace and BeforePost begin the scan strictly below that place;
 	// math.MaxInt64 for the top.
 	BeforePlace, BeforePost int64
-	// Limit is how many posts are wanted, and Down a place the scan is to reach even
-	// if it takes more; math.MaxInt64 for none. It ends above Down if it meets very
-	// many rows before.
+	// Limit is how many posts are wanted. Down is a place that the scan has to reach even if
+	// that takes more posts; math.MaxInt64 for none. A scan that meets very many rows ends
+	// above Down.
 	Limit int
 	Down  int64
 	// ByCreation orders by creation instead of freshness.
 	ByCreation bool
-	// MaxRows is how many rows the scan may meet before it ends with what it has, and
-	// downTimes as many on the way to Down; 0: DefaultMaxRows, math.MaxInt64: no bound.
+	// MaxRows is how many rows the scan may meet before it ends with the posts it has; on
+	// the way to Down it is downTimes as many. 0: DefaultMaxRows; math.MaxInt64: no bound.
 	MaxRows int64
-	// FewAfter is how many rows of a single timeline the scan meets before it looks
-	// for the few readable posts from the other side, and Fewest how many it may find
-	// there; 0: the defaults. See scanfew.go.
+	// FewAfter is how many rows of a single timeline the scan meets before it looks for few
+	// readable posts by their gates, and Fewest how many it may find there; 0: the defaults.
+	// See scanfew.go.
 	FewAfter, Fewest int64
 }
 
-// DefaultMaxRows bounds a scan: a home feed whose timelines are nearly all private
-// to its viewer would else be read whole, in one snapshot, while somebody waits.
+// DefaultMaxRows bounds a scan. Otherwise a home feed whose timelines are nearly all closed
+// to its viewer would be read whole, in one snapshot, while somebody waits.
 const DefaultMaxRows = 20_000
 
-// A round grows until it is of maxRound rows while little of what is met is taken,
-// but not past the bound. At first each of many timelines shows minEach rows in it.
+// While a scan takes few of the rows it meets, its rounds grow up to maxRound rows, but
+// not past the bound. In the first round each of many timelines shows minEach rows.
 const (
 	maxRound = 8000
 	minEach  = 16
 )
 
-// downTimes is how many times MaxRows a scan may meet on the way to Down. A first
-// visit that finds nothing to show builds a river and extends it a few times, each a
-// scan, before it gives up: a rebuild comes as deep in one, so that the page which
-// waits for it is not cut short. A river that was read deeper than that through what
-// its viewer may not read becomes shallower, and is extended when somebody asks.
+// downTimes is how many times MaxRows a scan may meet on the way to Down. A first visit
+// that finds nothing to show builds a river and extends it a few times, each by a scan,
+// before it gives up. A rebuild reaches as deep in one scan, so that the page which waits
+// for it is not cut short. A river that was read deeper than that, past posts its viewer
+// may not read, becomes shallower, and is extended when somebody asks.
 const downTimes = 5
 
-// Scanned is what a scan found.
+// Scanned is the result of a scan.
 type Scanned struct {
 	// Posts in the order of the river, newest first.
 	Posts []Placed
-	// Floor: nothing the viewer may read stands at or above it, below the scan's
-	// beginning, but Posts. math.MinInt64 if nothing older is left. A scan that met
-	// very many rows for few posts ends with fewer than were wanted, or above Down: the
-	// rest is below the floor.
+	// Floor: between the scan's beginning and this place, Posts are all posts that the viewer
+	// may read. math.MinInt64 if nothing older is left. A scan that met very many rows for few
+	// posts ends with fewer posts than were wanted, or above Down: the rest is below the
+	// floor.
 	Floor int64
 	// Finished: nothing older is left.
 	Finished bool
@@ -76,14 +76,13 @@ type Placed struct {
 //
 //	max(post.fresh_at, min(entered_at) over those that hold or held it)
 //
-// and a row's fresh_at is max(post.fresh_at, its own entered_at), so all rows of
-// the post stand at or above its place and one stands exactly there. Hence a
-// merge of the timelines by fresh_at meets the post at its place, and takes it
-// only there: a friend's second like does not lift it again. Withdrawn rows take
-// part in the place and not in the membership.
+// and a row's fresh_at is max(post.fresh_at, its own entered_at). So all rows of the post
+// stand at or above its place, and one stands exactly there. A merge of the timelines by
+// fresh_at meets the post at its place, and takes it only there: a friend's second like
+// does not lift it again. Withdrawn rows count for the place and not for the membership.
 //
-// The place is found once for each post that may be read, however many rows of it
-// are met: among all of its rows, or, where these are very many, by the primary key.
+// The place is computed once for each readable post, however many of its rows the scan
+// meets: from all of its rows, or, if there are very many, by the primary key.
 var scanFresh = `
 	WITH ` + fmt.Sprintf(scanHeads, "fresh_at", "") + `, met AS MATERIALIZED (
 		SELECT post_id, fresh_at, count(*) AS rows FROM heads GROUP BY post_id, fresh_at
@@ -114,7 +113,7 @@ var scanFresh = `
 	FROM met m
 	ORDER BY m.fresh_at DESC, m.post_id DESC`
 
-// By creation every row of a post stands at the same place.
+// In the order of creation every row of a post stands at the same place.
 var scanCreated = `
 	WITH ` + fmt.Sprintf(scanHeads, "created_at", ", e.withdrawn") + `, met AS MATERIALIZED (
 		SELECT post_id, created_at, count(*) AS rows, bool_or(NOT withdrawn) AS present
@@ -128,15 +127,15 @@ var scanCreated = `
 	JOIN posts p ON p.id = m.post_id
 	ORDER BY m.created_at DESC, m.post_id DESC`
 
-// scanHeads are the next @rows rows of all timelines together, or fewer: to find
-// them each timeline would have to show as many. It shows @each, and what stands
-// above the frontier is complete: the place where the first of them, from above, has
-// shown all these. Without a frontier the rows are all there are, if fewer. OFFSET
-// counts to the last of @each rows of an index; rounds go on by keyset.
+// scanHeads reads the next @rows rows of all timelines together, or fewer. To be sure of
+// them, each timeline would have to show @rows. It shows @each instead, and the rows above
+// the frontier are complete. The frontier is the highest place at which a timeline has
+// shown all its @each rows. Without a frontier the rows are all there are. OFFSET counts to
+// the last of @each rows of an index; rounds go on by keyset.
 //
-// The server thinks each timeline as long as they are on average. Told how many rows are
-// wanted, it would take it that one has fewer, and read and sort all of one that has a
-// million; a LIMIT it does not know makes it follow the index.
+// The server estimates each timeline to be of average length. If it knew how many rows are
+// wanted, it would expect fewer to exist, and would read and sort all rows of a timeline
+// that has a million. A LIMIT it does not know makes it follow the index.
 const scanHeads = `frontier AS MATERIALIZED (
 		SELECT h.%[1]s, h.post_id
 		FROM unnest(@timelines::bigint[]) t(id)
@@ -161,34 +160,34 @@ const scanHeads = `frontier AS MATERIALIZED (
 // readablePost is true for a post p that @viewer may read: the third of 004's
 // checks. Any readable decisive timeline is enough (source: 000).
 //
-// The flag spares most rows the look at their gates.
+// For most rows the flag is enough, and their gates are not read.
 const readablePost = `(p.is_public AND ` + flagged + ` OR EXISTS (
 	SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND ` + openGate + `))`
 
-// flagged is true for a post p whose flags are not behind those of a feed it stands
-// in (upkeep.go). As long as none is behind, which is nearly always, it is one look for
-// the whole statement.
+// flagged is true for a post p whose flags are up to date with the levels of its feeds
+// (upkeep.go). If all are, which is nearly always, it costs one look-up for the whole
+// statement.
 const flagged = `(NOT EXISTS (SELECT FROM unflagged_timelines)
 	OR NOT EXISTS (SELECT FROM unflagged_timelines u WHERE u.timeline_id = ANY(p.decisive)))`
 
-// openGate is true for a base timeline g that @viewer may read: the rule of levels
-// and sets (source: 000) in SQL, here alone; Sets.Reads is the same in memory.
+// openGate is true for a base timeline g that @viewer may read. It is the only place of
+// the rule of levels and sets (source: 000) in SQL; access.Sets.Reads is the same in
+// memory.
 const openGate = `(g.access = 0
 	OR g.access = 1 AND @viewer::bigint <> 0
 		AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @viewer::bigint)
 	OR g.access = 2
 		AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @viewer::bigint))`
 
-// openTo is openGate where the statement calls the timeline and the viewer otherwise.
+// openTo is openGate with other names for the timeline and the viewer.
 func openTo(timeline, viewer string) string {
 	return strings.NewReplacer("g.", timeline+".", "@viewer::bigint", viewer).Replace(openGate)
 }
 
-// Scan reads the newest posts of some timelines below a place, each once, at
-// its place, and only those the viewer may read. It goes on in rounds until
-// enough are found and Down is reached, nothing is left, or it has met as many rows
-// as it may. A page of one filter timeline takes milliseconds however few of its rows
-// are readable (BenchmarkFewReadable).
+// Scan reads the newest posts of some timelines below a place, each once, at its place, and
+// only those the viewer may read. It goes on in rounds until it has found enough and
+// reached Down, nothing is left, or it has met as many rows as it may. A page of one filter
+// timeline takes milliseconds however few of its rows are readable (BenchmarkFewReadable).
 func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	out := Scanned{Floor: math.MinInt64, Finished: true}
 	if len(q.Timelines) == 0 {
@@ -199,8 +198,8 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		query = scanCreated
 	}
 	place, post := q.BeforePlace, q.BeforePost
-	// Several rows of a post stand side by side in a home feed; a round of twice
-	// the limit usually suffices.
+	// In a home feed several rows of a post stand side by side; a round of twice the limit
+	// is usually enough.
 	round := max(2*q.Limit, 100)
 	each := max(4*round/len(q.Timelines), minEach)
 	bound := cmp.Or(q.MaxRows, DefaultMaxRows)
@@ -233,14 +232,14 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		if total < int64(round) && !more {
 			break
 		}
-		// The last group may be cut: its rows are met again, and the post at their
-		// place is taken once.
+		// The last group may be cut off. Its rows are met again, and the post is taken once, at
+		// its place.
 		post++
 		if k := len(out.Posts); k > 0 && out.Posts[k-1].Place == place && out.Posts[k-1].PostID == post-1 {
 			out.Posts = out.Posts[:k-1]
 		}
-		// Enough must stand above the place where this round ended, since that place
-		// is not known to the end: hundreds of posts may share it.
+		// There must be enough above the place where this round ended. That place itself may be
+		// incomplete: hundreds of posts may share it.
 		enough := len(out.Posts) > q.Limit && out.Posts[q.Limit-1].Place > place
 		met += total
 		if !enough && !looked && met >= cmp.Or(q.FewAfter, fewAfter) && int64(len(out.Posts))*fewOf < met {
@@ -272,9 +271,8 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	return out, nil
 }
 
-// cut drops what was read beyond the limit, so that a build stores no deeper
-// than it was asked. Posts at the floor's own place stay together: readers
-// compare the place alone.
+// cut drops the posts beyond the limit, so that a build stores no more than it was asked
+// for. Posts at the floor's own place stay together: readers compare the place alone.
 func (out *Scanned) cut(q Scan) {
 	out.Posts = slices.DeleteFunc(out.Posts, func(p Placed) bool { return p.Place < out.Floor })
 	k := q.Limit
@@ -293,8 +291,8 @@ func (out *Scanned) cut(q Scan) {
 	out.Finished = false
 }
 
-// MayRead reports whether the viewer may read the post and is not kept from its
-// author by a ban, as of the snapshot.
+// MayRead reports whether, in the snapshot, the viewer may read the post and no ban is
+// between the viewer and its author.
 func (sn *Snapshot) MayRead(ctx context.Context, viewer, post int64) (bool, error) {
 	const query = `SELECT EXISTS (SELECT FROM posts p WHERE p.id = @post AND p.deleted_at IS NULL AND ` + seenPost + `)`
 	var ok bool

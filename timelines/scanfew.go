@@ -9,35 +9,34 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A scan meets the rows of a timeline newest first and passes over what its viewer
-// may not read: the quickest way to a page, unless nearly all is to be passed
-// over. Then the few readable posts are found from the other side (source: 000,
-// PrivateForUser and ProtectedFromUser): by the base timelines that decide on the
-// rows, those that the viewer may open, and what gated_entries says stands under
-// each. That costs what is readable, a look-up for each feed whose reader the viewer is,
-// and two for each time that, in the order of their ids, feeds that are open and feeds
-// that occur take turns: however many rows there are, and however many closed feeds
-// they are of (BenchmarkFewReadable: 100,000 rows of 20,000 feeds). A post that moved and
-// whose gates follow in blocks (upkeep.go) is taken along whatever is known of them.
+// A scan meets the rows of a timeline newest first and passes over rows that its viewer
+// may not read. That is the quickest way to a page, unless it has to pass over nearly all
+// rows. Then the few readable posts are found by their gates (source: 000, PrivateForUser
+// and ProtectedFromUser): by the base timelines that decide about the rows and that the
+// viewer may open, and the rows of each in gated_entries. The cost is that of the readable
+// posts, one look-up for each feed that has the viewer as a reader, and two for each change
+// from open feeds to feeds that occur, in the order of their ids. It does not depend on the
+// number of rows, nor on the number of closed feeds they come from (BenchmarkFewReadable:
+// 100,000 rows of 20,000 feeds). A post that moved, and whose gates follow in blocks
+// (upkeep.go), is always a candidate.
 
-// When a scan of one filter timeline or aggregate looks from the other side.
+// When a scan of one filter timeline or aggregate looks by gates.
 const (
-	// fewAfter is how many rows it meets before.
+	// fewAfter is how many rows it meets before that.
 	fewAfter = 300
-	// fewOf: it does if less than one of so many rows was readable.
+	// fewOf: it does so if less than one of so many rows was readable.
 	fewOf = 20
-	// fewest is how many posts it may find there. If they are more, they are not so
-	// few that passing over the others would take long.
+	// fewest is how many posts it may find there. If there are more, passing over the
+	// unreadable rows does not take long.
 	fewest = 2000
 )
 
-// scanFew reads all posts of @timeline below a place that the viewer may read, or
-// none if they are more than @fewest; rows are found by gate, and each is asked
-// again, since gated_entries also has what was. The gates open to more than their
-// readers, and to the viewer, that occur are met one after the other, by two indexes: the
-// next that is open, the next that occurs from there on, and so forth, passing over
-// whatever is only one of the two. Each brings one row at least to what is found, so that
-// more than @fewest are enough.
+// scanFew reads all posts of @timeline below a place that the viewer may read, or none if
+// they are more than @fewest. It finds rows by gate and checks each, since gated_entries
+// also has former rows. Gates that occur, and that the viewer may open without being a
+// reader, are found one after the other by two indexes: the next gate that is open, the next
+// that occurs from there on, and so on, which passes over gates that are only one of the
+// two. Each gate adds at least one row, so more than @fewest gates are enough.
 const scanFew = `
 	WITH RECURSIVE met (at, opens, n) AS (
 		SELECT 0::bigint, false, 0::bigint
@@ -84,15 +83,14 @@ const scanFew = `
 	ORDER BY 2 DESC, 1 DESC`
 
 var (
-	// A row that does not follow its post's freshness yet is passed over, as by the
-	// other way.
+	// A row that does not have its post's freshness yet is passed over, as in scanFresh.
 	scanFewFresh   = fmt.Sprintf(scanFew, "e.fresh_at", "e.fresh_at = greatest(p.fresh_at, e.entered_at)")
 	scanFewCreated = fmt.Sprintf(scanFew, "e.created_at", "true")
 )
 
-// few reads what the viewer may read of the one timeline of a scan below a place,
-// to its end; ok is false if that is not little, or the timeline is one that posts
-// are put into and so has no gates but itself.
+// few reads all posts that the viewer may read of a scan's only timeline, below a place. ok
+// is false if there are many, or if the timeline is a base timeline, which has no gate but
+// itself.
 func (sn *Snapshot) few(ctx context.Context, q Scan, place, post int64) (posts []Placed, ok bool, err error) {
 	query := scanFewFresh
 	if q.ByCreation {

@@ -15,34 +15,32 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ErrBroad: a search that would meet very many texts, or took too long. With more
-// words it might not.
+// ErrBroad: the search would meet very many texts, or took too long. More words may help.
 var ErrBroad = errors.New("search too broad")
 
-// What one search may cost. Its statement finds all texts by the index, sorts
-// their posts and looks at the newest of them: a word that stands in all of
-// 100,000 posts and 10,000 comments costs a quarter of a second, whether its reader
-// may read all of them, half or none, and one that stands in a hundred of them 3 ms
-// (2 cores, all in memory: go test ./timelines -run - -bench BenchmarkSearch). To
-// look at 20 posts with the queries of 100 open searches takes 20 ms. A text costs
-// its post or comment 0.2 ms more when it is written, and nothing when it is liked.
-// Rejected: to walk the posts from the newest on and look into each, which is
-// quicker for such words and takes minutes for rare ones.
+// Bounds of one search. Its statement finds all texts by the index, sorts their posts and
+// checks the newest of them. A word in all of 100,000 posts and 10,000 comments costs a
+// quarter of a second, whether the viewer may read all of them, half or none; a word in a
+// hundred of them costs 3 ms (2 cores, all in memory: go test ./timelines -run - -bench
+// BenchmarkSearch). Matching 20 posts with the queries of 100 open searches takes 20 ms.
+// The index makes writing a post or comment 0.2 ms slower; likes cost nothing. Rejected:
+// going through the posts from the newest on, which is quicker for common words and takes
+// minutes for rare ones.
 const (
-	// maxTexts is how many texts a search may find, and maxFound how many of their
-	// posts it looks at, the newest; it goes on below them when asked for more, and when
-	// there is a place it must reach.
+	// maxTexts is how many texts a search may find, and maxFound how many of their posts, the
+	// newest, it checks. It goes on below them when more are asked for, and when there is a
+	// place it must reach.
 	maxTexts = 200_000
 	maxFound = 5000
 	// searchTimeout is how long it may take.
 	searchTimeout = 3 * time.Second
 )
 
-// Search reads the newest posts below a place that the query finds and the
-// viewer may read, as Scan does those of timelines; it takes no notice of the
-// scan's timelines. It goes on in rounds until it has reached Down or has met MaxRows
-// posts; with no place to reach it ends after the first. Whom and what the viewer does not want to see, or must not, is
-// decided where they are shown. ErrBroad ends the snapshot.
+// Search reads the newest posts below a place that the query finds and the viewer may
+// read, as Scan does for timelines; it ignores the scan's timelines. It goes on in rounds
+// until it has reached Down or has met MaxRows posts; without a place to reach it ends
+// after the first round. Bans and hides are decided where posts are shown. ErrBroad ends
+// the snapshot.
 func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, error) {
 	nothing := Scanned{Floor: math.MinInt64, Finished: true}
 	asks, err := sn.asks(ctx, []Asked{{Viewer: at.Viewer, Query: q}})
@@ -94,7 +92,7 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 	}
 	var out Scanned
 	place, post := at.BeforePlace, at.BeforePost
-	// Each round finds all texts again: few of them, then.
+	// Each round finds all texts again, so there are few rounds.
 	for met, round := int64(0), sn.maxFound; ; round *= 2 {
 		args["place"], args["post"], args["rows"] = place, post, round
 		rows, err := sn.searchOnce(ctx, query, args)
@@ -116,8 +114,8 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 			top = out.Posts[0].Place
 		}
 		place, post = rows[round-1].Place, rows[round-1].PostID
-		// The place where it ended is not known to the end: one instant may fill the
-		// round, or hold all that was found.
+		// The place where it ended may be incomplete: one instant may fill the round, or hold all
+		// that was found.
 		reached := at.Down == math.MaxInt64 || place < at.Down || met >= cmp.Or(at.MaxRows, DefaultMaxRows)
 		if reached && place < top {
 			out.Floor = place + 1
@@ -128,8 +126,8 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 	return out, sn.bound(ctx, 0)
 }
 
-// TooCommon reports whether all that a query asks of a text are words as common as
-// "the", which the index passes over: so it finds nothing, whatever there is.
+// TooCommon reports whether a query asks only for words as common as "the". The index
+// leaves them out, so the query finds nothing.
 func (s *Store) TooCommon(ctx context.Context, q Query) (bool, error) {
 	words := ""
 	for _, t := range q.terms {
@@ -160,7 +158,8 @@ type candidate struct {
 
 // searchOnce runs a search's statement.
 func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.StrictNamedArgs) ([]candidate, error) {
-	// Planned anew each time (see bound): what is best depends on how rare the words are.
+	// The statement is planned anew each time (see bound): the best plan depends on how rare
+	// the words are.
 	rows, err := sn.tx.Query(ctx, query, pgx.QueryExecModeCacheDescribe, args)
 	if err != nil {
 		return nil, broad(err)
@@ -178,9 +177,8 @@ func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.Stric
 	return all, nil
 }
 
-// bound bounds how long the statements that follow in this snapshot may take, lets them
-// sort in memory, and has them planned for what they ask; 0 lifts the bound, and ends
-// that.
+// bound bounds the time of the next statements in this snapshot, lets them sort in memory,
+// and has them planned for their arguments; 0 ends all three.
 func (sn *Snapshot) bound(ctx context.Context, d time.Duration) error {
 	timeout, plans := strconv.FormatInt(d.Milliseconds(), 10), "force_custom_plan"
 	if d == 0 {
@@ -193,7 +191,7 @@ func (sn *Snapshot) bound(ctx context.Context, d time.Duration) error {
 	return nil
 }
 
-// broad makes ErrBroad of the error of a statement that took too long.
+// broad turns the error of a statement that took too long into ErrBroad.
 func broad(err error) error {
 	var said *pgconn.PgError
 	const cancelled = "57014"
@@ -203,23 +201,22 @@ func broad(err error) error {
 	return fmt.Errorf("search: %w", err)
 }
 
-// Match is how a query finds a post.
+// Match says by which texts and places a query finds a post.
 type Match struct {
-	// Authors wrote the texts that have what is asked for: the post's author, if its
-	// own does; else those of comments, in order of id. Who sees none of them must not
-	// find the post: that it is found tells what they wrote.
+	// Authors wrote the texts that match: the post's author, if its own text does, otherwise
+	// those of comments, in order of id. A viewer who sees none of them must not find the
+	// post: finding it would tell what they wrote.
 	Authors []int64
-	// Places are those the query asks for that hold the post: who may open none of
-	// them any more must not find it either.
+	// Places are the places that the query asks for and that hold the post. A viewer who may
+	// open none of them must not find the post either.
 	Places []int64
 }
 
 // maxAuthors is how many authors of comments a Match names.
 const maxAuthors = 1000
 
-// Matches looks at some posts with several queries at once, and returns for each
-// query how it finds those it finds. It asks the same as Search, but for who may
-// read the post.
+// Matches checks some posts against several queries at once, and returns the matches of
+// each query. It asks the same as Search, except that it does not check the right to read.
 func (sn *Snapshot) Matches(ctx context.Context, asked []Asked, posts []int64) ([]map[int64]Match, error) {
 	found := make([]map[int64]Match, len(asked))
 	for i := range found {

@@ -11,18 +11,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tokenBytes is how much chance a session's token holds.
+// tokenBytes is the number of random bytes in a session's token.
 const tokenBytes = 32
 
-// newToken returns a session's token, as the cookie holds it.
+// newToken returns a new session's token, in the form of the cookie.
 func newToken() string {
 	var b [tokenBytes]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// SessionOf returns the session a cookie presents. ok is false if the text
-// cannot be a token, so that nobody needs to be asked.
+// SessionOf returns the session of a cookie. ok is false if the text cannot be a token, so
+// that no database need be asked.
 func SessionOf(token string) (s Session, ok bool) {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
 	if err != nil || len(b) != tokenBytes {
@@ -31,9 +31,9 @@ func SessionOf(token string) (s Session, ok bool) {
 	return sha256.Sum256(b), true
 }
 
-// SignIn begins a session, which lives for Options.SessionAge, and returns its
-// token: only its hash is stored, so the token cannot be had again. Whatever is
-// wrong is ErrBadCredentials, after the same work.
+// SignIn begins a session, which lives for Options.SessionAge, and returns its token. Only
+// its hash is stored, so the token cannot be read again. A wrong name and a wrong password
+// are both ErrBadCredentials, after the same work.
 func (s *Store) SignIn(ctx context.Context, name, password string) (token string, a Account, err error) {
 	a, hash, err := s.credentials(ctx, name)
 	if err != nil {
@@ -48,10 +48,10 @@ func (s *Store) SignIn(ctx context.Context, name, password string) (token string
 	}
 	token = newToken()
 	session, _ := SessionOf(token)
-	// Hashing took a while. If the password was changed meanwhile, the sessions of
-	// the old one have been ended, and this must not be one more: the row must
-	// still hold the hash that was verified, and is locked so that a change of the
-	// password waits and then ends this session too.
+	// Hashing took a while. If the password was changed meanwhile, the sessions of the old
+	// one have ended, and this must not be one more. So the row must still hold the hash that
+	// was verified. It is locked, so that a change of the password waits and then ends this
+	// session too.
 	const query = `
 		INSERT INTO sessions (token_hash, account_id, expires_at)
 		SELECT @token_hash, account_id, now() + @age::interval
@@ -104,9 +104,8 @@ func (s *Store) credentials(ctx context.Context, name string) (a Account, hash s
 	return a, hash, nil
 }
 
-// SignOut ends the viewer's session. It is a narrowing: Change.Clock is set,
-// also when the session had ended already, since whoever ended it may not have
-// been answered yet.
+// SignOut ends the viewer's session. It is a narrowing: Change.Clock is set, even if the
+// session had ended already, since the request that ended it may not be answered yet.
 func (s *Store) SignOut(ctx context.Context, v Viewer) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		tag, err := tx.Exec(ctx, `DELETE FROM sessions WHERE token_hash = @hash`,
@@ -122,8 +121,7 @@ func (s *Store) SignOut(ctx context.Context, v Viewer) (Change, error) {
 	})
 }
 
-// endSessionsTx ends all the account's sessions and returns what there is to
-// forget.
+// endSessionsTx ends all the account's sessions and returns the invalidations.
 func endSessionsTx(ctx context.Context, tx pgx.Tx, account int64) ([]Invalidation, error) {
 	rows, err := tx.Query(ctx, `DELETE FROM sessions WHERE account_id = @account RETURNING token_hash, account_id`,
 		pgx.StrictNamedArgs{"account": account})
@@ -143,11 +141,10 @@ func endedSession(row pgx.CollectableRow) (Invalidation, error) {
 	return f, err
 }
 
-// ExpireSessions removes at most limit sessions that ran out and returns how
-// many it did. They opened nothing any more: who holds a session in memory knows
-// when it ends.
+// ExpireSessions removes at most limit expired sessions and returns how many. This is no
+// narrowing: nodes know when the sessions they remember expire.
 func (s *Store) ExpireSessions(ctx context.Context, limit int) (int64, error) {
-	// Skipping what is locked lets two cleaners work side by side.
+	// Skipping locked rows lets two nodes do this at the same time.
 	const query = `
 		DELETE FROM sessions WHERE token_hash IN (
 			SELECT token_hash FROM sessions WHERE expires_at <= now()
