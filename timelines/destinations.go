@@ -126,7 +126,7 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 		SET withdrawn = false,
 			fresh_at = greatest(e.entered_at, (SELECT p.fresh_at FROM posts p WHERE p.id = e.post_id))
 		WHERE e.withdrawn`
-	// By primary key; see bump.go.
+	// It reads by primary key; see bump.go.
 	const leave = `
 		WITH standing AS MATERIALIZED (
 			SELECT e.at FROM unnest(@left::bigint[]) l(id) CROSS JOIN LATERAL (

@@ -8,23 +8,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Snapshot reads the primary store as it stood at one instant. Whoever writes
-// rivers reads through one: it looks up the rivers first, then takes the
-// snapshot, then writes what the snapshot says, so that of two writers the one
-// with the greater stamp is right (DESIGN: the protocol). Not safe for
-// concurrent use.
+// Snapshot reads the primary store as it stood at one instant. A writer of rivers looks up
+// the rivers first, then takes a snapshot, then writes what it read there, so that of two
+// writers the one with the greater stamp is right (ARCHITECTURE.md, the protocol). It is not
+// safe for concurrent use.
 type Snapshot struct {
 	tx pgx.Tx
-	// What a search may cost.
+	// Bounds of a search.
 	maxTexts, maxFound int64
 	searchTimeout      time.Duration
 }
 
-// beginSnapshot begins a snapshot's transaction, all in one round trip. What it asks has
-// its index, and is asked for hundreds of posts at once; in a table of a few pages
-// reading it whole, for each of them, would look as good to the server. Its statements
-// leave one good plan, whatever they ask: planning each anew would take longer than most
-// take, and for one post three times as long as reading it.
+// beginSnapshot begins a snapshot's transaction in one round trip. Every statement of a
+// snapshot has its index and asks for hundreds of posts at once; for a table of a few pages
+// the server would consider it as good to read the whole table for each post. The
+// statements have one good plan, whatever their arguments. Planning each anew would take
+// longer than running most of them, and for one post three times as long.
 const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan`
 
 // InSnapshot calls fn with a snapshot: one REPEATABLE READ, read-only
@@ -82,12 +81,12 @@ func (sn *Snapshot) Termed(ctx context.Context, viewer int64, kind, term string)
 	return collectIDs(rows, err, "timeline by term")
 }
 
-// Home returns what the viewer's home feed is made of (source: 000, friend
-// feed; 004, "about three timelines per subscription"): the feeds, sub-feeds,
-// likes and comments of those subscribed to, but for those kept out of it, and of
-// the viewer, the groups' feeds, the viewer's directs, discussions and what is for
-// their eyes only, as far as the viewer may open them, in id order. friendsOnly
-// leaves out what brings posts of strangers: likes, comments, discussions.
+// Home returns the timelines of the viewer's home feed (source: 000, friend feed; 004,
+// "about three timelines per subscription"): the feeds, sub-feeds, likes and comments of
+// the viewer and of the accounts subscribed to, except those kept out of it, the groups'
+// feeds, and the viewer's directs, discussions and eyes. It leaves out timelines that the
+// viewer may not open, and sorts by id. friendsOnly also leaves out the timelines that
+// bring posts of strangers: likes, comments, discussions.
 func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([]int64, error) {
 	const query = `
 		SELECT t.id
@@ -105,7 +104,8 @@ func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([
 	return collectIDs(rows, err, "home timelines")
 }
 
-// friendKinds are the timelines of somebody followed that a home feed is made of.
+// friendKinds returns the kinds of timelines that a home feed takes from an account that
+// the viewer follows.
 func friendKinds(friendsOnly bool) []string {
 	if friendsOnly {
 		return []string{KindFeed, KindSubfeed, KindGroup}
@@ -113,8 +113,8 @@ func friendKinds(friendsOnly bool) []string {
 	return []string{KindFeed, KindSubfeed, KindGroup, KindLikes, KindComments}
 }
 
-// List returns what one of the viewer's lists is made of: the same as the home
-// feed of its members, without what is the viewer's own.
+// List returns the timelines of one of the viewer's lists: those that the home feed takes
+// from its members.
 func (sn *Snapshot) List(ctx context.Context, viewer, list int64, friendsOnly bool) ([]int64, error) {
 	const query = `
 		SELECT t.id
@@ -149,7 +149,7 @@ func collectIDs(rows pgx.Rows, err error, what string) ([]int64, error) {
 	return ids, nil
 }
 
-// PostState is what the entries of one post are computed from.
+// PostState is the part of a post's state from which its entries are computed.
 type PostState struct {
 	ID        int64
 	Version   int64
@@ -161,9 +161,9 @@ type PostState struct {
 	// Crowded: the post stands in so many timelines that Held has none of them; see
 	// HeldAmong.
 	Crowded bool
-	// Readers are those of who looks at it who may read it.
+	// Readers are the viewers asked about who may read it.
 	Readers map[int64]struct{}
-	// Likers are those of who looks at it who like it, Favers who keep it.
+	// Likers are the viewers asked about who like it, Favers those who save it.
 	Likers, Favers map[int64]struct{}
 }
 
@@ -174,8 +174,8 @@ type Held struct {
 	Withdrawn  bool
 }
 
-// Looks are who looks at which post: pairs, side by side, of ids of posts and of
-// viewers (0 stands for anonymous). A pair may come more than once.
+// Looks are pairs of a post and a viewer (0 is anonymous) to ask about. A pair may come
+// more than once.
 type Looks struct{ Posts, Viewers []int64 }
 
 // Add adds a pair.
@@ -184,8 +184,9 @@ func (l *Looks) Add(post, viewer int64) {
 	l.Viewers = append(l.Viewers, viewer)
 }
 
-// States returns the present state of these posts, by id, for those who look at
-// each, but for the timelines of crowded ones; three statements in one round trip, whatever their number.
+// States returns the state of these posts, by id, for these viewers, without the
+// timelines of crowded posts. It takes three statements in one round trip, whatever the
+// number of posts.
 func (sn *Snapshot) States(ctx context.Context, posts []int64, looks Looks) (map[int64]*PostState, error) {
 	batch := &pgx.Batch{}
 	states := queueStates(batch, posts, looks)
@@ -208,9 +209,9 @@ func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, looks 
 	return states, contents, nil
 }
 
-// crowd is in how many timelines a post may stand for all its rows to be read,
-// whoever asks: a post that thousands like stands in the likes and discussions of
-// each of them, and a river knows a few of those.
+// crowd is the largest number of timelines of a post whose rows are all read. A post that
+// thousands like stands in the likes and discussions of each of them, and a river needs
+// only a few of these.
 const crowd = 400
 
 // HeldAmong fills in Held of the crowded posts among these states, as far as the
@@ -225,7 +226,7 @@ func (sn *Snapshot) HeldAmong(ctx context.Context, states map[int64]*PostState, 
 	if len(crowded) == 0 {
 		return nil
 	}
-	// In this form only the primary key will do; see bump.go.
+	// For this form the primary key is the only possible plan; see bump.go.
 	const query = `
 		SELECT e.post_id, e.timeline_id, e.entered_at, e.withdrawn
 		FROM unnest(@posts::bigint[]) p(id) CROSS JOIN unnest(@timelines::bigint[]) t(id)
@@ -263,8 +264,8 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 		CROSS JOIN LATERAL (
 			SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @crowd::bigint + 1) h
 		ORDER BY h.post_id, h.entered_at, h.timeline_id`
-	// Only who looks at the post is asked about: hundreds of posts that thousands
-	// look at, a few each, are millions of pairs nobody needs.
+	// It asks only about these pairs: hundreds of posts and thousands of viewers, each of whom
+	// looks at a few, would be millions of combinations.
 	viewersQuery := `
 		SELECT p.id, v.id,
 			p.deleted_at IS NULL AND (p.is_public AND ` + flagged + ` OR EXISTS (

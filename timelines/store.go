@@ -27,9 +27,9 @@ type Store struct {
 
 // The subjects of a Store.
 type (
-	// Accounts are people and groups, their sessions and what they say of themselves.
+	// Accounts are people and groups, with their profiles, passwords and sessions.
 	Accounts struct{ *core }
-	// Groups have members, administrators and rules of who may write.
+	// Groups have members, administrators, readers and a rule for writers.
 	Groups struct{ *core }
 	// Subscriptions are made at once or, where an account is private, requested.
 	Subscriptions struct{ *core }
@@ -73,11 +73,11 @@ type Options struct {
 	// SessionAge is how long a session lives after signing in.
 	SessionAge time.Duration
 	// BestOf is how many people besides its author must like a post or comment on it
-	// for it to stand in best-of, MostFaved how many must keep it to stand in
+	// for it to stand in best-of, MostFaved how many must save it for it to stand in
 	// most-faved.
 	BestOf, MostFaved int
-	// HashCost is what the hash of a new password takes. It is no setting: less than the
-	// default is for tests alone.
+	// HashCost is the cost of the hash of a new password. It is no setting: only tests use
+	// less than the default.
 	HashCost HashCost
 }
 
@@ -110,15 +110,15 @@ func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 // Ping reports whether the store answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }
 
-// Announcer carries events of a change to whoever makes rivers follow. Its one
-// method runs inside the change's transaction, so that a committed change is
-// never forgotten and one rolled back is never heard of. The job queue
-// implements it; this package does not know the queue.
+// Announcer passes on the events of a change, so that rivers follow. Its one method runs
+// inside the change's transaction: the events of a committed change are never lost, and
+// those of one that is rolled back never existed. The job queue implements it; this package
+// does not know the queue.
 type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is what is announced: Touched, Replace, Unbumped or Upkeep.
+// Event is a Touched, Replace, Unbumped or Upkeep.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,
@@ -129,14 +129,13 @@ type Touched struct {
 	Timelines []int64
 }
 
-// Replace says that an access or subscription change made the named rivers
-// wrong as a whole.
+// Replace says that a change of access or subscription invalidated the named rivers.
 type Replace struct {
-	// ViewerID is whose rivers; 0 with Everybody or Of set: all viewers'.
+	// ViewerID is the viewer whose rivers these are; 0 with Everybody or Of set: all viewers.
 	ViewerID  int64
 	Everybody bool
-	// Of, if not 0, is an account one of whose timelines came or went: the account's
-	// own pages, whoever looks at them, and home feed and lists of those who follow it.
+	// Of, if not 0, is an account that gained or lost a timeline: the rivers are those of the
+	// account's own pages, for all viewers, and the home feeds and lists of its followers.
 	Of int64
 	// Kinds limits the river kinds concerned; none means every kind.
 	Kinds []string
@@ -145,21 +144,21 @@ type Replace struct {
 	// TheirIDs limits them further to the pages of these accounts or lists; none means
 	// every page.
 	TheirIDs []int64
-	// Tx is the transaction that changed it, set as it is announced: what was built from
-	// a snapshot that sees it needs no replacing. 0: not known, so whatever stands is wrong.
+	// Tx is the transaction of the change, set when it is announced: a river that was built
+	// from a snapshot that sees it is not replaced. 0: unknown, so every river is replaced.
 	Tx int64
 }
 
-// Unbumped says that rows of the post in filter timelines have still to follow
-// its fresh_at; BumpBlock does one block of them.
+// Unbumped says that rows of the post in filter timelines have still to follow its
+// fresh_at; BumpBlock does one block of them.
 type Unbumped struct {
 	PostID int64
 	// After is the last timeline id already done.
 	After int64
 }
 
-// Upkeep says that what helps to find posts is behind; UpkeepBlock does one block of
-// it, whatever it is of.
+// Upkeep says that rows which help to find posts are not up to date; UpkeepBlock does one
+// block of them.
 type Upkeep struct{}
 
 func (Touched) event()  {}
@@ -169,10 +168,9 @@ func (Upkeep) event()   {}
 
 // Change is a committed change as Tier 0 needs it.
 type Change struct {
-	// Actor is who did it.
+	// Actor made the change.
 	Actor int64
-	// PostID and Code name the post concerned; 0 if the change is one of access or
-	// subscription only.
+	// PostID and Code name the post; 0 and empty for a change of access or subscription.
 	PostID int64
 	Code   string
 	// CommentID is the comment made or edited, 0 if none.
@@ -183,7 +181,7 @@ type Change struct {
 	// secondary store's clock must stand at least there before a success is
 	// answered.
 	Clock int64
-	// Replace lists rivers that are wrong as a whole from now on.
+	// Replace names the rivers that the change invalidated.
 	Replace []Replace
 	// Repeated is set when the form's key had been seen: nothing changed, and the
 	// ids are those of the first time.

@@ -9,7 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// MaxSubfeeds is how many sub-feeds one person may make, besides the private one
+// MaxSubfeeds is how many sub-feeds one person may make, besides the private one that
 // everybody has.
 const MaxSubfeeds = 20
 
@@ -24,7 +24,7 @@ type Subfeed struct {
 
 // ofFeeds are one viewer's rivers that are made of the owner's feeds: the owner's
 // pages and, if the viewer follows the owner or is the owner, home feed and lists.
-// A timeline that comes or goes makes them wrong for whoever may open it.
+// A new or removed timeline invalidates them for everybody who may open it.
 func ofFeeds(viewer, owner int64, follows bool) []Replace {
 	pages := Replace{ViewerID: viewer, Kinds: []string{RiverUser, KindSubfeed}, TheirIDs: []int64{owner}}
 	if !follows {
@@ -33,17 +33,17 @@ func ofFeeds(viewer, owner int64, follows bool) []Replace {
 	return []Replace{{ViewerID: viewer, Kinds: []string{RiverHome, RiverList}}, pages}
 }
 
-// ofMyFeeds is what a change of the actor's own feeds makes wrong, if others may
-// open the feed: the actor's own rivers, for they are replaced at once, and
-// everybody's, the actor's among them.
+// ofMyFeeds returns the rivers that a change of the actor's own feeds invalidates if others
+// may open the feed: the actor's own, which are replaced at once, and everybody's, which
+// include the actor's.
 func ofMyFeeds(actor int64) []Replace {
 	return append(ofFeeds(actor, actor, true), Replace{Of: actor, Kinds: []string{RiverHome, RiverList, RiverUser, KindSubfeed}})
 }
 
-// CreateSubfeed makes an extra feed of the actor's, a person. Whoever follows
-// the actor has it in their home feed as far as its level lets them. It returns an
-// InvalidError: "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", or
-// one of titles and levels.
+// CreateSubfeed makes a further feed of the actor, who is a person. Followers of the actor
+// have it in their home feeds if its level lets them read it. It returns an InvalidError:
+// "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", or one of titles and
+// levels.
 func (s *Store) CreateSubfeed(ctx context.Context, actor int64, slug, title string, level Level) (Change, error) {
 	if err := checkSlug(slug); err != nil {
 		return Change{}, err
@@ -56,7 +56,7 @@ func (s *Store) CreateSubfeed(ctx context.Context, actor int64, slug, title stri
 		return Change{}, &InvalidError{Field: "level", Code: "level_unknown"}
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		// The account's lock, so that two who make the last one allowed meet.
+		// The account's lock, so that two requests do not both make the last one allowed.
 		const lock = `SELECT FROM accounts WHERE id = @actor AND kind = 'user' FOR NO KEY UPDATE`
 		held, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"actor": actor})
 		if err != nil {
@@ -103,9 +103,8 @@ func (s *Store) CreateSubfeed(ctx context.Context, actor int64, slug, title stri
 	})
 }
 
-// feedsTx ends a change of which feeds the actor has: rivers made of them are
-// announced as wrong, each once, and nodes forget the list, and what the actor may
-// read.
+// feedsTx ends a change of the list of the actor's feeds. It announces the rivers that the
+// change invalidated, each once, and makes nodes drop the list and the actor's access sets.
 func (s *Store) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace) (Change, error) {
 	c := Change{Actor: actor, Replace: wrong}
 	announced := wrong
@@ -143,9 +142,8 @@ func (s *Store) RenameSubfeed(ctx context.Context, actor int64, slug, title stri
 	})
 }
 
-// DeleteSubfeed takes an empty sub-feed of the actor's away. InvalidError
-// "subfeed_full" if a post stands in it; the other errors are those of
-// RenameSubfeed.
+// DeleteSubfeed deletes an empty sub-feed of the actor. InvalidError "subfeed_full" if a
+// post stands in it; the other errors are those of RenameSubfeed.
 func (s *Store) DeleteSubfeed(ctx context.Context, actor int64, slug string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		id, err := ownSubfeedTx(ctx, tx, actor, slug)
@@ -153,9 +151,9 @@ func (s *Store) DeleteSubfeed(ctx context.Context, actor int64, slug string) (Ch
 			return Change{}, err
 		}
 		args := pgx.StrictNamedArgs{"id": id}
-		// Whoever posts there holds the row (holdLevelsTx): they are waited for and
-		// seen by the next statement, or wait and find no such place.
-		// So is whoever is admitted, or sets its level.
+		// A new post in it holds the row (holdLevelsTx): either this waits for the post, and the
+		// next statement sees it, or the post waits, and finds no such place. The same holds
+		// for admissions and for changes of its level.
 		var level Level
 		err = tx.QueryRow(ctx, `SELECT access FROM timelines WHERE id = @id FOR UPDATE`, args).Scan(&level)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -183,8 +181,8 @@ func (s *Store) DeleteSubfeed(ctx context.Context, actor int64, slug string) (Ch
 	})
 }
 
-// ofReadersTx is what the end of a private sub-feed of the actor's makes wrong: the
-// rivers of its readers. It stood in no others'.
+// ofReadersTx returns the rivers that the end of a private sub-feed of the actor
+// invalidates: those of its readers, since nobody else had it.
 func ofReadersTx(ctx context.Context, tx pgx.Tx, subfeed, actor int64) ([]Replace, error) {
 	const query = `
 		SELECT r.account_id, EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = r.account_id AND s.account_id = @actor)

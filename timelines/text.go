@@ -34,8 +34,9 @@ func cleanBody(body string, maxRunes int) (string, error) {
 	return body, nil
 }
 
-// cleanTitle returns a title as it is stored: one line of 1 to 100 characters. What turns
-// the direction of writing has no place in it: it would also turn what stands after it.
+// cleanTitle returns a title as it is stored: one line of 1 to 100 characters. It may not
+// contain characters that turn the direction of writing, since they would also turn the
+// text after it.
 func cleanTitle(title string) (string, error) {
 	if strings.ContainsFunc(title, turns) {
 		return "", &InvalidError{Field: "title", Code: "title_direction"}
@@ -43,13 +44,13 @@ func cleanTitle(title string) (string, error) {
 	return importedTitle(title)
 }
 
-// importedTitle is cleanTitle of a title that nobody can be asked to write otherwise: what
-// turns the direction is left out.
+// importedTitle is cleanTitle for a title that nobody can be asked to change: it leaves out
+// characters that turn the direction.
 func importedTitle(title string) (string, error) {
 	if !storable(title) {
 		return "", &InvalidError{Field: "title", Code: "text_invalid"}
 	}
-	// A control character would only serve to imitate another's title.
+	// Control characters could only serve to imitate another account's title.
 	title = strings.Join(strings.FieldsFunc(strings.Map(withoutTurns, title), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " ")
@@ -75,7 +76,7 @@ func withoutTurns(r rune) rune {
 	return r
 }
 
-// visible reports whether a character leaves something to see.
+// visible reports whether a character shows.
 func visible(r rune) bool {
 	return !unicode.IsSpace(r) && !unicode.In(r, unicode.C, unicode.M, unicode.Other_Default_Ignorable_Code_Point)
 }
@@ -97,7 +98,7 @@ func bodyLong(field string, maxRunes int) error {
 	return &InvalidError{Field: field, Code: "body_long", Most: maxRunes}
 }
 
-// checkImported returns what is wrong with a body that is stored as it comes, or nil.
+// checkImported returns an error if a body cannot be stored unchanged.
 func checkImported(body string, maxRunes int) error {
 	switch {
 	case !storable(body):
@@ -108,8 +109,8 @@ func checkImported(body string, maxRunes int) error {
 	return nil
 }
 
-// checkLanguage returns an error unless the language has a catalogue, or is
-// empty: the browser decides.
+// checkLanguage returns an error unless the language has a catalogue or is empty, which
+// means that the browser decides.
 func checkLanguage(language string) error {
 	switch language {
 	case "", "en", "ru":

@@ -9,24 +9,23 @@ import (
 	"riverrun/timelines/marks"
 )
 
-// ownText stands for a comment where a post's own text is meant.
+// ownText stands in the place of a comment's id for a post's own text.
 const ownText = 0
 
-// indexTextTx lets the post follow what one of its texts, its own or a comment's,
-// says now: it enters the timelines of the tags, and the mentions of the people,
-// that are new in the post, fresh there as after a like, and leaves those which no
-// text of it names any more. An empty body is that of a text that went. It returns
-// the timelines entered and left; c is told which rivers a tag's first use makes
-// wrong, which is announced too.
+// indexTextTx updates the tags and mentions of a post after one of its texts, its own or a
+// comment's, changed. The post enters the timelines of tags, and the mentions of people,
+// that are new in it, fresh there as after a like, and leaves those that none of its texts
+// names any more. An empty body is that of a removed text. It returns the timelines entered
+// and left. It adds to c, and announces, the rivers that the first use of a tag
+// invalidates.
 //
-// A mention asks nobody's leave: whether the person named may read the post is
-// decided where mentions are read, as for any timeline (004). Whoever is called so
-// only later was not meant.
+// A mention needs no permission: whether the person may read the post is decided where
+// mentions are read, as for any timeline (004). An account that gets the name later is not
+// mentioned.
 //
-// Which text names which timeline is kept in text_marks, so that reasons are
-// read from what is stored, under the post's lock, in one statement, however
-// many comments there are. A text without marks costs nothing where it is new, and
-// one statement where it was another.
+// text_marks records which text names which timeline. So one statement reads the reasons,
+// under the post's lock, however many comments there are. A text without marks costs
+// nothing if it is new, and one statement if it changed.
 func (s *core) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, comment int64, body string, edited bool) ([]int64, error) {
 	tags, names := marks.Tags(body), marks.Names(body)
 	if len(tags)+len(names) == 0 && !edited {
@@ -75,9 +74,8 @@ func (s *core) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPo
 	return touched, nil
 }
 
-// makeHashtagsTx makes the timelines of tags that have none. Rivers of theirs that
-// stand already were built of nothing: they are wrong as a whole, the actor's own
-// before the reply.
+// makeHashtagsTx makes the timelines of tags that have none. It invalidates rivers of these
+// tags, which were built without a timeline; the actor's own before the reply.
 func (s *core) makeHashtagsTx(ctx context.Context, tx pgx.Tx, c *Change, tags []string) error {
 	made, err := insertHashtagsTx(ctx, tx, tags)
 	if err != nil || len(made) == 0 {
@@ -88,9 +86,9 @@ func (s *core) makeHashtagsTx(ctx context.Context, tx pgx.Tx, c *Change, tags []
 	return s.announceTx(ctx, tx, all)
 }
 
-// insertHashtagsTx makes the timelines of tags that have none and returns their
-// terms. Two who use a tag first at once wait for each other here; in the order
-// of the terms nobody waits in a circle.
+// insertHashtagsTx makes the timelines of tags that have none and returns their terms. Two
+// transactions that use a new tag at the same time meet here; the order of the terms
+// prevents a deadlock.
 func insertHashtagsTx(ctx context.Context, tx pgx.Tx, tags []string) ([]string, error) {
 	if len(tags) == 0 {
 		return nil, nil
@@ -113,8 +111,8 @@ func insertHashtagsTx(ctx context.Context, tx pgx.Tx, tags []string) ([]string, 
 	return made, nil
 }
 
-// withdrawUnnamedTx takes the post out of those of these timelines that none of
-// its texts names any more, and returns them.
+// withdrawUnnamedTx takes the post out of the timelines, among these, that none of its
+// texts names any more, and returns them.
 func withdrawUnnamedTx(ctx context.Context, tx pgx.Tx, post int64, timelines []int64) ([]int64, error) {
 	const query = `
 		WITH pointless AS (

@@ -14,9 +14,8 @@ import (
 	"riverrun/timelines/outage"
 )
 
-// maxAttempts bounds how often a transaction that lost a race is run. Locks are
-// taken in one order, so that a second attempt is rare and a third is unheard
-// of.
+// maxAttempts bounds how often a transaction that lost a race is run. Locks are taken in
+// one order, so a second attempt is rare and a third practically never happens.
 const maxAttempts = 5
 
 // unchanged ends a transaction that found nothing to do: it is rolled back, the
@@ -39,9 +38,8 @@ func (s *core) change(ctx context.Context, fn func(pgx.Tx) (Change, error)) (Cha
 // nil. It is the one place where lost races are retried: fn may run several
 // times and must keep nothing from one attempt to the next.
 //
-// READ COMMITTED is asked for by name, whatever the server's default is: each
-// statement's own snapshot, begun after the post's lock, is what this package's
-// invariants rest on.
+// It asks for READ COMMITTED by name, whatever the server's default is: this package
+// relies on each statement's own snapshot, which begins after the post's lock.
 //
 // A cancelled ctx makes pgx close the connection, and the server rolls back.
 func inTx[T any](ctx context.Context, s *core, fn func(pgx.Tx) (T, error)) (T, error) {
@@ -78,8 +76,8 @@ func inTxOn[T any](ctx context.Context, db beginner, fn func(pgx.Tx) (T, error))
 	}
 }
 
-// lostRace reports whether the transaction was given up by the server for the
-// sake of another one and may succeed when run again.
+// lostRace reports whether the server ended the transaction in favour of another one, so
+// that it may succeed when it runs again.
 func lostRace(err error) bool {
 	var pg *pgconn.PgError
 	if !errors.As(err, &pg) {
@@ -89,8 +87,8 @@ func lostRace(err error) bool {
 	return pg.Code == serializationFailure || pg.Code == deadlockDetected
 }
 
-// pause waits a random moment, longer with each attempt, so that two losers do
-// not meet again.
+// pause waits for a random time, longer with each attempt, so that two losers do not meet
+// again.
 func pause(ctx context.Context, attempt int) error {
 	t := time.NewTimer(rand.N(time.Duration(attempt) * 10 * time.Millisecond))
 	defer t.Stop()
@@ -130,8 +128,8 @@ func (s *core) announceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 	return nil
 }
 
-// TxNow returns the number of a transaction that began after all that was committed
-// before the call: whoever sees it sees them too.
+// TxNow returns the number of a transaction that began after everything committed before
+// the call: a snapshot that sees it sees these too.
 func (s *Store) TxNow(ctx context.Context) (int64, error) { return txNumber(ctx, s.pool) }
 
 // txNumber returns the number of the transaction under way, which gets one if it had

@@ -8,33 +8,32 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What only helps to find posts is kept by the change itself where that is little.
-// Where it is much it is noted as behind, in the change's own transaction, and
-// follows in blocks:
+// A change keeps the rows that only help to find posts by itself if they are few. Many
+// rows are recorded as not up to date, in the change's own transaction, and follow in
+// blocks:
 //
-//   - gated_entries of a post in more than 200 timelines that moves (ungated_posts).
-//     It was a row for every timeline the post stands in and every new place,
-//     0.4 seconds under the lock of a post that 10,000 like; now 16 ms
+//   - gated_entries of a post in more than 200 timelines that moves (ungated_posts). They
+//     are a row for every timeline the post stands in and every new place, which took 0.4
+//     seconds under the lock of a post that 10,000 like, and now takes 16 ms
 //     (BenchmarkMoveOfACrowd).
 //   - The flags of the posts of a feed with more than flagFew whose level changes
-//     (unflagged_timelines). At once it holds the locks of 100,000 posts for
-//     3 seconds; so the request takes 6 ms, and a block 16 ms (BenchmarkLevelOfMany).
+//     (unflagged_timelines). All at once would hold the locks of 100,000 posts for 3
+//     seconds; now the request takes 6 ms, and a block 16 ms (BenchmarkLevelOfMany).
 //
-// Whoever reads it knows in the same snapshot that it is behind, and finds without
-// its help what it lacks (scanFew) and decides without it what it says wrong
-// (readablePost); so nothing is missing or wrong meanwhile, and no order of blocks and
-// changes matters, only how long a page takes. A change that comes between two blocks
-// begins the work anew.
+// A reader knows in the same snapshot which rows are not up to date. It finds the missing
+// posts without them (scanFew) and decides without them (readablePost). So nothing is
+// missing or wrong meanwhile, and the order of blocks and changes does not matter; only
+// pages take longer. A change between two blocks begins the work again.
 
-// upkeepBlock is how many rows one block brings, under the lock of what they are of.
+// upkeepBlock is how many rows one block writes, under the lock of their post or feed.
 const upkeepBlock = 500
 
-// UpkeepBlock does one block of what is behind, announces in the same transaction
-// that more is left, and reports that. With nothing behind it does nothing. It may
-// run anywhere, any number of times at once.
+// UpkeepBlock does one block, and announces, in the same transaction, and reports whether
+// more are left. Without work it does nothing. It may run on any node, any number of times
+// at once.
 func (s *Store) UpkeepBlock(ctx context.Context) (more bool, err error) {
 	return inTx(ctx, s.core, func(tx pgx.Tx) (bool, error) {
-		// Flags first: while they are behind, everybody's pages take longer.
+		// The flags come first: while they are not up to date, everybody's pages take longer.
 		flagged, err := s.flagBlockTx(ctx, tx)
 		if err == nil && !flagged {
 			err = s.gateBlockTx(ctx, tx)
@@ -58,7 +57,7 @@ func (s *Store) UpkeepBlock(ctx context.Context) (more bool, err error) {
 // reports whether there was one. A further change of that level waits for the block,
 // which takes milliseconds, to begin anew.
 func (s *Store) flagBlockTx(ctx context.Context, tx pgx.Tx) (flagged bool, err error) {
-	// Any of them: one whose level changes again and again must not keep all others.
+	// Any of them: a feed whose level changes again and again must not delay all others.
 	const behind = `SELECT timeline_id, after FROM unflagged_timelines ORDER BY random() LIMIT 1 FOR UPDATE`
 	var timeline, after int64
 	err = tx.QueryRow(ctx, behind).Scan(&timeline, &after)
@@ -90,12 +89,11 @@ func (s *Store) flagBlockTx(ctx context.Context, tx pgx.Tx) (flagged bool, err e
 	return true, nil
 }
 
-// gateBlockTx brings gated_entries of one post that moved up in some more of its
-// timelines. A row that enters one meanwhile brings its own (gate_entered).
+// gateBlockTx updates the gated_entries of one moved post in some more of its timelines. A
+// row that enters a timeline meanwhile has its own (gate_entered).
 //
-// What the post has left is not taken out: each row of a timeline keeps at most the
-// places its author ever put the post in, which coming back adds nothing to, and
-// whoever finds a post by it asks the post.
+// Rows of places that the post has left stay. A timeline keeps at most one row for each
+// place the post was ever in, and a scan that finds a post by such a row checks the post.
 func (s *Store) gateBlockTx(ctx context.Context, tx pgx.Tx) error {
 	var post, after int64
 	err := tx.QueryRow(ctx, `SELECT post_id FROM ungated_posts ORDER BY post_id LIMIT 1`).Scan(&post)
@@ -106,8 +104,8 @@ func (s *Store) gateBlockTx(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("find a moved post: %w", err)
 	}
 	args := pgx.StrictNamedArgs{"post": post}
-	// The lock of the post: it does not move meanwhile, and what is read next is as of
-	// then.
+	// The lock of the post: it does not move meanwhile, and the next statements see it as it
+	// is now.
 	if _, err := tx.Exec(ctx, `SELECT FROM posts WHERE id = @post FOR NO KEY UPDATE`, args); err != nil {
 		return fmt.Errorf("lock moved post: %w", err)
 	}

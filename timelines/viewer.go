@@ -1,12 +1,12 @@
 package timelines
 
-// Session is a signed-in browser as a request presents it: the SHA-256 of its
-// cookie. The zero value is nobody's.
+// Session is the session of a signed-in browser: the SHA-256 of its cookie. The zero value
+// is no session.
 type Session [32]byte
 
-// Viewer is who looks: an account, and the session that says so. The zero
-// Viewer is anonymous. A Viewer with an AccountID and a zero Session acts by
-// itself (jobs, replay, tests) and is not checked against sign-out.
+// Viewer is an account that reads pages, and the session that proves it. The zero Viewer is
+// anonymous. A Viewer with an AccountID and a zero Session (of jobs, replay, tests) is not
+// checked against sign-out.
 type Viewer struct {
 	AccountID int64
 	Session   Session
@@ -15,8 +15,7 @@ type Viewer struct {
 // Anonymous reports whether nobody is signed in.
 func (v Viewer) Anonymous() bool { return v.AccountID == 0 }
 
-// Clock is the access clock as a deciding statement of the secondary store
-// returned it. See access.Cache.
+// Clock is a state of the access clock of the secondary store. See access.Cache.
 type Clock struct {
 	Epoch int64
 	N     int64

@@ -8,13 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Writers is who may put posts into a timeline that is not only its owner's
-// (source: 000, "Кто может писать"). It is a policy of its own, beside the level
-// that says who may read.
+// Writers says who may put posts into a timeline that is not only its owner's (source: 000,
+// "Кто может писать"). It does not depend on the level, which says who may read.
 type Writers string
 
-// Of a group's timeline: anyone, members or administrators. Of a person's
-// directs: anyone, whom the person follows, who follows back as well, or nobody.
+// A group's timeline has the policies anyone, members and administrators. A person's
+// directs have anyone, people the person follows, those who follow back as well, and nobody.
 const (
 	// WritersAnyone is any signed-in account; in a group, any that may read it.
 	WritersAnyone   Writers = "anyone"
@@ -25,8 +24,8 @@ const (
 	WritersNobody   Writers = "nobody"
 )
 
-// WritersOf returns the policies that an account of a kind may choose among, the
-// most open first: of a group who posts, of a user who writes directs.
+// WritersOf returns the policies that an account of a kind may choose among, the most open
+// first: for posts to a group, for directs to a user.
 func WritersOf(accountKind string) []Writers {
 	if accountKind == Group {
 		return []Writers{WritersAnyone, WritersMembers, WritersAdmins}
@@ -34,8 +33,8 @@ func WritersOf(accountKind string) []Writers {
 	return []Writers{WritersAnyone, WritersFollowed, WritersMutual, WritersNobody}
 }
 
-// firstWriters is who may write to a group made with this level; what becomes of
-// the level later does not change it.
+// firstWriters returns the policy of a new group with this level. Later changes of the
+// level do not change it.
 func firstWriters(level Level) Writers {
 	if level == Public {
 		return WritersAnyone
@@ -46,7 +45,7 @@ func firstWriters(level Level) Writers {
 // writable is true for a timeline t, a group's or a person's directs, into which
 // @author may put posts: the policy allows it, the author may read the group and
 // is not blocked there, no ban stands between the author and the person. It is false
-// for what only its owner writes into.
+// for timelines that only their owners write into.
 var writable = `(CASE t.writers
 	WHEN 'anyone' THEN true
 	WHEN 'members' THEN EXISTS (SELECT FROM subscriptions s WHERE s.subscriber_id = @author AND s.account_id = t.their_id)
@@ -60,10 +59,10 @@ var writable = `(CASE t.writers
 		WHERE (b.account_id, b.banned_id) IN ((@author::bigint, t.their_id), (t.their_id, @author::bigint)))
 	AND (t.kind <> 'group' OR ` + unblocked + ` AND ` + openTo("t", "@author::bigint") + `))`
 
-// checkWritableTx returns an InvalidError "to_forbidden" for a destination into
-// which the author may not write. The destinations' rows are held (holdLevelsTx):
-// policies and blocks stay as this statement finds them. Whom the owner of
-// directs follows may change meanwhile; it counts as it stands now.
+// checkWritableTx returns an InvalidError "to_forbidden" for a destination that the author
+// may not write to. The destinations' rows are locked (holdLevelsTx), so policies and
+// blocks stay as this statement finds them. Subscriptions of an owner of directs may change
+// meanwhile; they count as they are now.
 func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []destination) error {
 	var asked []int64
 	for _, d := range found {
@@ -96,9 +95,8 @@ func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []desti
 // WritersOf, ErrNotFound if there is no such group, ErrForbidden if the actor
 // does not administer it.
 //
-// It takes nothing from anybody's sight, so no clock is waited for on its
-// account; the number it draws only lets nodes, which keep the policy with the
-// account, offer the right forms.
+// It hides nothing from anybody, so nothing has to wait for its clock. The number it draws
+// only makes nodes, which remember the policy with the account, offer the right forms.
 func (s *Store) SetWriters(ctx context.Context, actor int64, group string, who Writers) (Change, error) {
 	kind := User
 	if group != "" {
