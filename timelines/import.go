@@ -10,9 +10,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Imported is a post of another place with all that hangs on it.
+// Imported is a post from elsewhere with its comments, likes and attachments.
 type Imported struct {
-	// ExternalID is its key at the source; there it is found again.
+	// ExternalID is its key at the source, by which a later import finds it.
 	ExternalID string
 	URL        string
 	Body       string
@@ -20,7 +20,7 @@ type Imported struct {
 	Author     ImportedAccount
 	// To are the feeds and groups it was put into, Direct the people it was sent to.
 	To, Direct []ImportedAccount
-	// ToAssumed: the source did not say where; To is a guess, for a post that is new.
+	// ToAssumed: the source did not say where; To is a guess, used for a new post only.
 	ToAssumed   bool
 	Via, ViaURL string
 	Attachments []ImportedAttachment
@@ -71,16 +71,14 @@ type ImportedLike struct {
 // ErrImporting: another import from the same source is under way.
 var ErrImporting = errors.New("another import from the same source is under way")
 
-// Import brings posts of another place in, batch by batch. What it makes stands
-// where it would stand had it been written here at its own time: the dates are
-// the source's, the bump rule is replayed over them, and nothing is moved to
-// now. What had been imported before is found by its key and left as it is, an
-// edit, a deletion or a like taken back included; a known post gains what it
-// did not have.
+// Import brings in posts from elsewhere, batch by batch. Each stands where it would stand
+// if it had been written here at its own time: the dates are the source's, the bump rule is
+// replayed over them, and nothing moves to the present. Posts imported before are found by
+// their keys and stay as they are, with their edits, deletions and withdrawn likes; a known
+// post gains the comments and likes that it did not have.
 //
-// Accounts made by it have no password, and who wrote what is all it knows of
-// them: it invents no subscriptions, but that who wrote into a private group is
-// a member of it.
+// Accounts made by it have no password, and no subscriptions, except that the author of a
+// post in a private group is a member of it.
 //
 // One import at a time may run per source. It keeps a connection of the pool
 // until Close, and is not safe for concurrent use.
@@ -89,15 +87,15 @@ type Import struct {
 	source string
 	conn   *pgxpool.Conn
 	tally  Tally
-	// unsure are the posts met that have no language, with those they can be in.
+	// unsure are the posts without a language, with the languages they can be in.
 	unsure map[int64][]string
 }
 
-// Count is how many different things of each kind an import met.
+// Count is how many different accounts, posts and so on an import met.
 type Count struct{ Accounts, Groups, Posts, Comments, Likes int64 }
 
-// Tally is what an import met: New it made, There it found. A thing met twice
-// counts once.
+// Tally counts what an import made (New) and what it found (There). A thing that it met
+// twice counts once.
 type Tally struct{ New, There Count }
 
 // importLocks is the first key of the advisory locks of imports; the second is
@@ -141,8 +139,8 @@ func (s *Store) StartImport(ctx context.Context, source string) (*Import, error)
 func (im *Import) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	// The server hears of a closed connection when it hears of it; so the lock is
-	// given back first. A broken connection has lost it, or will.
+	// The server may notice a closed connection late, so the lock is released first. A
+	// broken connection has lost it, or will.
 	if !im.conn.Conn().IsClosed() {
 		_, err := im.conn.Exec(ctx, `SELECT pg_advisory_unlock(@locks, hashtext(@source))`,
 			pgx.StrictNamedArgs{"locks": importLocks, "source": im.source})
@@ -159,21 +157,20 @@ func (im *Import) Close(ctx context.Context) error {
 // Tally returns what the committed batches met.
 func (im *Import) Tally() Tally { return im.tally }
 
-// Add stores a batch in one transaction and announces what pages have to
-// follow. A post may come several times, in one batch or in many: its comments,
-// likes and destinations are united. The Change is to be taken through the
-// tiers: it carries a Clock if an account went private, is described anew or got a
-// group to administer.
+// Add stores a batch in one transaction and announces its changes. A post may come
+// several times, in one batch or in many: its comments, likes and destinations are united.
+// The Change goes through the tiers: it carries a Clock if an account went private, got
+// another description, or became administrator of a group.
 //
 // It takes memory and locks in proportion to the batch: some hundred posts are
-// a good size. An InvalidError names the key of what cannot be stored; the batch
-// is then not stored at all.
+// a good size. An InvalidError names the key of a post that cannot be stored; then the
+// whole batch is not stored.
 func (im *Import) Add(ctx context.Context, posts []Imported) (Change, error) {
 	return im.run(ctx, func(b *batch) error { return b.addPosts(posts) })
 }
 
-// Accounts makes the accounts that are not there yet and returns the ids of all,
-// by ExternalID. The Change is that of Add.
+// Accounts makes the missing accounts and returns the ids of all, by ExternalID. The Change
+// is as that of Add.
 func (im *Import) Accounts(ctx context.Context, accounts []ImportedAccount) (map[string]int64, Change, error) {
 	var ids map[string]int64
 	c, err := im.run(ctx, func(b *batch) error {
@@ -231,8 +228,8 @@ func (c *Count) add(d Count) {
 	c.Likes += d.Likes
 }
 
-// Recall returns what of this kind ("post", "comment") an import or Remember
-// has written down for the source: key -> id.
+// Recall returns the ids, by key, that an import or Remember has recorded for the source and
+// this kind ("post", "comment").
 func (s *Store) Recall(ctx context.Context, source, kind string) (map[string]int64, error) {
 	rows, err := s.pool.Query(ctx, `SELECT external_id, their_id FROM origins WHERE source = @source AND kind = @kind`,
 		pgx.StrictNamedArgs{"source": source, "kind": kind})
@@ -257,8 +254,7 @@ func collectOrigins(rows pgx.Rows, err error) (map[string]int64, error) {
 	return known, nil
 }
 
-// Remember writes down which of ours came from which key of the source. What is
-// known already stays.
+// Remember records the ids for keys of the source. Recorded keys stay as they are.
 func (s *Store) Remember(ctx context.Context, source, kind string, ids map[string]int64) error {
 	if len(ids) == 0 {
 		return nil

@@ -8,23 +8,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A subscriber is always among the readers of the account's feed, whatever its
-// level, so that a feed that goes private keeps who followed it, and one
-// statement says who reads.
+// A subscriber is always among the readers of the account's feed, whatever its level. So
+// a feed that goes private keeps its followers, and one statement finds all readers.
 
-// myHome is what a change of the actor's own subscriptions makes wrong. A
-// request that finds its work done carries it too, without announcing it: the
-// first may have been committed and not answered, and this one completes it.
+// myHome returns the rivers that a change of the actor's own subscriptions invalidates. A
+// request that finds its work done already carries them too, without announcing them: the
+// first request may be committed and not answered yet, and this one completes it.
 func myHome(actor int64) []Replace { return []Replace{{ViewerID: actor, Kinds: []string{RiverHome}}} }
 
-// myFeeds is myHome with the actor's lists: what an end of a subscription may
-// have made wrong, where it is not known any more which lists had it.
+// myFeeds is myHome with the actor's lists. The end of a subscription may have invalidated
+// them, where it is no longer known which lists had the account.
 func myFeeds(actor int64) []Replace {
 	return []Replace{{ViewerID: actor, Kinds: []string{RiverHome, RiverList}}}
 }
 
-// unfollowed is what the end of a subscription makes wrong for the subscriber, in
-// whose lists the account was.
+// unfollowed returns the rivers that the end of a subscription invalidates for the
+// subscriber; lists are the subscriber's lists that had the account.
 func unfollowed(subscriber int64, lists []int64) []Replace {
 	if len(lists) == 0 {
 		return myHome(subscriber)
@@ -40,9 +39,8 @@ type target struct {
 	Access    Level
 }
 
-// lockTargetTx finds the account by name and holds the level of its feed: a feed
-// that goes private meanwhile must not be joined without a request by who saw it
-// public.
+// lockTargetTx finds the account by name and holds the level of its feed: nobody who saw
+// it public may join it without a request after it has gone private.
 func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 	if !nameForm.MatchString(name) {
 		return target{}, ErrNotFound
@@ -65,12 +63,11 @@ func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 	return to, nil
 }
 
-// Subscribe makes the actor follow an account. A private account is asked
-// first, unless it lets the actor read already: then requested is true and
-// nothing else has changed. Subscribing twice changes nothing. ErrNotFound if
-// there is no such account; ErrForbidden if it is the actor's own or a ban stands
-// between the two; ErrExcluded if the feed or group excludes the actor, whatever
-// its level.
+// Subscribe makes the actor follow an account. For a private account that the actor may
+// not read yet it makes a request instead: then requested is true, and nothing else has
+// changed. Subscribing twice changes nothing. ErrNotFound if there is no such account;
+// ErrForbidden if it is the actor's own or a ban stands between the two; ErrExcluded if the
+// feed or group excludes the actor, whatever its level.
 func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Change, requested bool, err error) {
 	const relation = `
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
@@ -126,12 +123,11 @@ func requestTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) (Chang
 	return recountTx(ctx, tx, subscriber, account)
 }
 
-// admitTx makes the account a subscriber and a reader; a request is answered. Who
-// read a group without being a member does so as one from now on. The transaction ends
-// with joinedTx.
+// admitTx makes subscriber a subscriber and a reader, and removes their request. A reader
+// of a group who was no member is now a member. The transaction ends with joinedTx.
 func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) error {
-	// Three statements in one round trip, in the order of locks: of parts of one it is
-	// not known which runs first.
+	// Three statements in one round trip, in the order of locks. The parts of a single
+	// statement run in an unknown order.
 	args := pgx.StrictNamedArgs{"subscriber": subscriber, "account": account}
 	var admit pgx.Batch
 	admit.Queue(`DELETE FROM subscription_requests WHERE subscriber_id = @subscriber AND account_id = @account`, args)
@@ -148,15 +144,15 @@ func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) er
 	return nil
 }
 
-// replaceTx ends a change of what one viewer follows or may read: the viewer's
-// rivers are announced as wrong, and nodes forget the viewer's access sets. With
-// no rivers to replace, the viewer is the actor.
+// replaceTx ends a change of one viewer's subscriptions or rights to read: it announces the
+// viewer's rivers as invalidated, and makes nodes drop the viewer's access sets. Without
+// rivers to replace, the viewer is the actor.
 func (s *core) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...Replace) (Change, error) {
 	return s.replaceAndForgetTx(ctx, tx, actor, wrong)
 }
 
-// joinedTx is replaceTx where a viewer has begun or ceased to follow an account, or to ask
-// for it: it has other numbers of members and requests too.
+// joinedTx is replaceTx after a viewer began or ceased to follow an account, or to ask for
+// it: the account's numbers of members and requests change too.
 func (s *core) joinedTx(ctx context.Context, tx pgx.Tx, actor, account int64, wrong ...Replace) (Change, error) {
 	return s.replaceAndForgetTx(ctx, tx, actor, wrong, Invalidation{Kind: InvalidCounts, AccountID: account})
 }
@@ -175,11 +171,10 @@ func (s *core) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, w
 	return c, err
 }
 
-// Unsubscribe ends the actor's subscription to an account, or takes back the
-// request for one. It takes the account out of the actor's lists, and the right
-// to read away with it, which matters once the account is private; an administrator
-// of a group goes on reading it. Not being subscribed is a success and changes
-// nothing.
+// Unsubscribe ends the actor's subscription to an account, or withdraws the request for
+// one. It takes the account out of the actor's lists, and ends the actor's explicit right to
+// read, which matters once the account is private; an administrator of a group goes on
+// reading it. Without a subscription it succeeds and changes nothing.
 func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		from, err := lockTargetTx(ctx, tx, name)
@@ -190,8 +185,8 @@ func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Chan
 			return Change{}, ErrForbidden
 		}
 		args := pgx.StrictNamedArgs{"actor": actor, "account": from.AccountID}
-		// The request first: if it is being accepted, this waits, and the next statement
-		// sees and ends the subscription it became.
+		// The request comes first: if it is just being accepted, this waits, and the next
+		// statement sees and ends the new subscription.
 		withdrawn, err := tx.Exec(ctx,
 			`DELETE FROM subscription_requests WHERE subscriber_id = @actor AND account_id = @account`, args)
 		if err != nil {
@@ -223,10 +218,10 @@ func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Chan
 	})
 }
 
-// endSubscriptionTx ends a subscription, if there is one, and returns the
-// subscriber's lists that the account was in; where that may be a group, the
-// transaction ends with joinedTx. The subscription is locked first: whoever puts
-// the account into a list holds it until that is done, and is seen here.
+// endSubscriptionTx ends a subscription, if there is one, and returns the subscriber's
+// lists that had the account. If the account may be a group, the transaction ends with
+// joinedTx. It locks the subscription first: a transaction that puts the account into a
+// list holds it until it is done, and is seen here.
 func endSubscriptionTx(ctx context.Context, tx pgx.Tx, subscriber, account int64) (was bool, lists []int64, err error) {
 	args := pgx.StrictNamedArgs{"subscriber": subscriber, "account": account}
 	locked, err := tx.Exec(ctx, `
@@ -250,7 +245,7 @@ func endSubscriptionTx(ctx context.Context, tx pgx.Tx, subscriber, account int64
 	return true, lists, nil
 }
 
-// Relation is how one account stands to another.
+// Relation describes one account's relation to another.
 type Relation struct {
 	Subscribed bool
 	Requested  bool
@@ -258,8 +253,8 @@ type Relation struct {
 	Banned     bool // by the actor
 }
 
-// Relation returns how the actor stands to an account. It is read from the
-// primary store each time: a page that shows it is the actor's own.
+// Relation returns the actor's relation to an account. It reads the primary store each
+// time; only pages of the actor's own show it.
 func (s *Store) Relation(ctx context.Context, actor, account int64) (Relation, error) {
 	const query = `
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
