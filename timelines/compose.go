@@ -243,10 +243,10 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, ton
 	const query = `
 		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)
 		INSERT INTO posts (author_id, created_at, fresh_at, code, body, lang, lang_chosen, lang_guessed, decisive,
-			is_public, is_protected, is_private)
+			is_public)
 		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @lang, @chosen,
 			@guessed, @decisive, f.*
-		FROM clock, (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
+		FROM clock, (SELECT ` + publicColumn + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
 	// One code in 35 million million is taken; a second try fails only if chance

@@ -92,10 +92,10 @@ const usualLanguages = `
 	CROSS JOIN LATERAL (
 		SELECT latest.lang, count(*) AS posts, sum(count(*)) FILTER (WHERE latest.lang <> '') OVER () AS of_all
 		FROM (
-			(SELECT CASE WHEN p.lang_guessed OR p.deleted_at IS NOT NULL OR NOT (p.is_public OR p.is_protected) THEN '' ELSE p.lang END AS lang
+			(SELECT CASE WHEN p.lang_guessed OR p.deleted_at IS NOT NULL OR NOT ` + forMany + ` THEN '' ELSE p.lang END AS lang
 			FROM posts p WHERE w.author <> 0 AND p.author_id = w.author ORDER BY p.id DESC LIMIT @latest)
 			UNION ALL
-			(SELECT CASE WHEN p.lang_guessed OR NOT (p.is_public OR p.is_protected) THEN '' ELSE p.lang END
+			(SELECT CASE WHEN p.lang_guessed OR NOT ` + forMany + ` THEN '' ELSE p.lang END
 			FROM (
 				SELECT e.post_id FROM timeline_entries e
 				WHERE w.place <> 0 AND e.timeline_id = w.place AND NOT e.withdrawn
@@ -105,6 +105,9 @@ const usualLanguages = `
 		GROUP BY latest.lang
 	) l
 	WHERE l.lang <> '' AND l.posts * 10 >= l.of_all * @least`
+
+// forMany is true for a post p that not only the readers of private timelines may read.
+const forMany = `(p.is_public OR EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.access < 2))`
 
 // guessBlock is how many posts get their language in one transaction.
 const guessBlock = 500

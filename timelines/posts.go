@@ -239,7 +239,7 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 		var empty pgx.Batch
 		empty.Queue(`
 			UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '',
-				lang = '', lang_chosen = false, lang_guessed = false, is_public = false, is_protected = false, is_private = false
+				lang = '', lang_chosen = false, lang_guessed = false, is_public = false
 			WHERE id = @post`, args)
 		empty.Queue(`
 			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''

@@ -332,9 +332,8 @@ func (w *town) sound() {
 				AND (c.body <> '' OR EXISTS (SELECT FROM comment_likes l WHERE l.comment_id = c.id))`},
 		{"flags are those of the decisive timelines", `
 			SELECT p.id FROM posts p
-			WHERE p.deleted_at IS NULL AND (p.is_public, p.is_protected, p.is_private) <> (
-				SELECT bool_or(t.access = 0), bool_or(t.access = 1), bool_or(t.access = 2)
-				FROM timelines t WHERE t.id = ANY(p.decisive))`},
+			WHERE p.deleted_at IS NULL AND p.is_public <> (
+				SELECT bool_or(t.access = 0) FROM timelines t WHERE t.id = ANY(p.decisive))`},
 		{"a post stands where it is decided, and nowhere else", `
 			SELECT p.id FROM posts p CROSS JOIN timelines t
 			WHERE p.deleted_at IS NULL AND t.kind IN ('feed', 'subfeed', 'eyes', 'directs', 'group')
@@ -347,7 +346,7 @@ func (w *town) sound() {
 				<> EXISTS (SELECT FROM timeline_entries e WHERE e.timeline_id = t.id AND e.post_id = p.id AND NOT e.withdrawn)`},
 		{"a deleted post leaves nothing", `
 			SELECT p.id FROM posts p WHERE p.deleted_at IS NOT NULL AND (
-				p.body <> '' OR p.is_public OR p.is_protected OR p.is_private
+				p.body <> '' OR p.is_public
 				OR EXISTS (SELECT FROM likes l WHERE l.post_id = p.id)
 				OR EXISTS (SELECT FROM faves f WHERE f.post_id = p.id)
 				OR EXISTS (SELECT FROM attachments x WHERE x.post_id = p.id)

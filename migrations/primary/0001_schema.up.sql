@@ -181,8 +181,6 @@ CREATE TABLE posts (
     edited_at    timestamptz,
     deleted_at   timestamptz,
     is_public    boolean     NOT NULL,
-    is_protected boolean     NOT NULL,
-    is_private   boolean     NOT NULL,
     lang_chosen  boolean     NOT NULL DEFAULT false,
     lang_guessed boolean     NOT NULL DEFAULT false,
     lang         text        NOT NULL DEFAULT '' CONSTRAINT posts_lang CHECK (lang ~ '^([a-z]{2})?$'),
@@ -192,12 +190,12 @@ CREATE TABLE posts (
     via          text        NOT NULL DEFAULT '',
     via_url      text        NOT NULL DEFAULT '',
     decisive     bigint[]    NOT NULL,
-    CONSTRAINT posts_flags CHECK (deleted_at IS NOT NULL OR is_public OR is_protected OR is_private)
+    CONSTRAINT posts_decisive CHECK (deleted_at IS NOT NULL OR cardinality(decisive) > 0)
 );
 COMMENT ON COLUMN posts.version IS 'each change of what anybody sees of the post adds one, as its transaction''s first write; that UPDATE is the post''s lock, and versions order all that rivers hold of the post';
 COMMENT ON COLUMN posts.fresh_at IS 'microseconds; greatest(clock, fresh_at + 1), read after the lock';
 COMMENT ON COLUMN posts.decisive IS 'the base timelines the post stands in, the only ones that grant the right to read it; kept beside timeline_entries so that a right is decided without scanning the rows of a much-liked post';
-COMMENT ON COLUMN posts.is_public IS 'some decisive timeline is public; kept, as its two neighbours, by the transaction that changes destinations or levels, or after it: see unflagged_timelines';
+COMMENT ON COLUMN posts.is_public IS 'some decisive timeline is public; kept by the transaction that changes destinations or levels, or after it: see unflagged_timelines';
 COMMENT ON COLUMN posts.lang IS 'ISO 639-1, of the languages that posts are told apart by; empty: none of them, or not surely';
 COMMENT ON COLUMN posts.lang_chosen IS 'the author chose the language; otherwise the text shows it, and each edit looks again';
 COMMENT ON COLUMN posts.lang_guessed IS 'the text says too little of its language, which was taken from other posts of its author or group; so it says nothing of theirs';
@@ -261,17 +259,17 @@ COMMENT ON TABLE attachments IS 'links to files that stand elsewhere';
 -- A form that is sent twice with the same key does its work once.
 CREATE TABLE keys (
     account_id bigint      NOT NULL CONSTRAINT keys_account_fkey REFERENCES accounts ON DELETE CASCADE,
-    post_id    bigint      CONSTRAINT keys_post_fkey REFERENCES posts ON DELETE CASCADE,
+    post_id    bigint      NOT NULL CONSTRAINT keys_post_fkey REFERENCES posts ON DELETE CASCADE,
     comment_id bigint      CONSTRAINT keys_comment_fkey REFERENCES comments ON DELETE CASCADE,
     created_at timestamptz NOT NULL DEFAULT now(),
     key        text        NOT NULL CONSTRAINT keys_key CHECK (length(key) BETWEEN 1 AND 100),
-    asked      bytea       CONSTRAINT keys_asked CHECK (length(asked) = 32),
+    asked      bytea       NOT NULL CONSTRAINT keys_asked CHECK (length(asked) = 32),
     CONSTRAINT keys_pkey PRIMARY KEY (account_id, key)
 );
 COMMENT ON COLUMN keys.asked IS 'SHA-256 of what the form asked for (timelines/keys.go): the same key with other content is another request';
 -- Old keys are removed.
 CREATE INDEX keys_created_idx ON keys (created_at);
-CREATE INDEX keys_post_idx ON keys (post_id) WHERE post_id IS NOT NULL;
+CREATE INDEX keys_post_idx ON keys (post_id);
 CREATE INDEX keys_comment_idx ON keys (comment_id) WHERE comment_id IS NOT NULL;
 
 CREATE TABLE origins (
@@ -284,7 +282,6 @@ CREATE TABLE origins (
 );
 COMMENT ON TABLE origins IS 'where each imported thing came from; another import finds it by this';
 COMMENT ON COLUMN origins.title IS 'the name as it stood at the source';
-CREATE INDEX origins_their_idx ON origins (kind, their_id);
 
 -- Which posts stand in which timelines. This is the largest table, and its indexes are
 -- its cost.

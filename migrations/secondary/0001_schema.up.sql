@@ -27,7 +27,7 @@ CREATE UNLOGGED TABLE rivers (
     kind       text        NOT NULL,
     term       text        NOT NULL DEFAULT '',
     ord        text        NOT NULL DEFAULT 'fresh' CONSTRAINT rivers_ord CHECK (ord IN ('fresh', 'created')),
-    knows      pg_snapshot NOT NULL DEFAULT '1:1:',
+    knows      pg_snapshot NOT NULL,
     seen       pg_snapshot NOT NULL DEFAULT pg_current_snapshot()
 );
 COMMENT ON COLUMN rivers.id IS 'random, 63 bits: the sequence of an UNLOGGED table restarts after a crash, and river 1 would become another person''s';
