@@ -30,10 +30,10 @@ func (s *Store) settleTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...
 	// not met yet, so that the thousands of comments of a few are passed over once, and
 	// of a well-known post only the first are read. The order is that of an index: for
 	// one row out of many the planner would else rather read the whole table.
-	const query = `
+	query := `
 		WITH RECURSIVE post AS MATERIALIZED (
 			SELECT p.id, p.author_id, p.fresh_at, p.lang, (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
-				EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('directs', 'eyes')) AS open
+				EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind IN ` + sqlKinds(isLevelled) + `) AS open
 			FROM posts p WHERE p.id = @post
 		), people (met) AS (
 			SELECT ARRAY(

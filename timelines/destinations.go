@@ -149,7 +149,7 @@ func (s *Store) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, dec
 	}
 	// What goes from hand to hand does not stand among what is for all.
 	p.Stamp = 0
-	settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+	settled, err := s.settleTx(ctx, tx, p, kindsWhere(isAggregate)...)
 	if err != nil {
 		return nil, false, err
 	}

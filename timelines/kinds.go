@@ -1,9 +1,6 @@
 package timelines
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Level is who may read a base timeline (source: 000, "Права на чтение постов").
 type Level int16
@@ -60,18 +57,6 @@ const (
 	KindMostFaved   = "mostfaved"
 	KindHashtag     = "hashtag"
 )
-
-// baseKinds are the kinds of base timelines: people put posts there, and only they
-// decide who may read a post. The others fill by themselves.
-var baseKinds = []string{KindFeed, KindSubfeed, KindEyes, KindDirects, KindGroup}
-
-// IsBase reports whether timelines of the kind are base timelines.
-func IsBase(kind string) bool { return slices.Contains(baseKinds, kind) }
-
-// ungatedKinds are those of whose timelines gated_entries says nothing: a base
-// timeline is its own gate, and on a post's own there is one row. The triggers of
-// gated_entries go by the same kinds.
-var ungatedKinds = append(slices.Clone(baseKinds), KindPost)
 
 // River kinds that are of more than one timeline, as far as a Replace names them;
 // one that shows a kind of timelines as they are has its name. Package rivers has

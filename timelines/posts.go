@@ -205,7 +205,7 @@ func (s *Store) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPos
 		return nil, false, err
 	}
 	// In another language it stands among other posts.
-	settled, err := s.settleTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+	settled, err := s.settleTx(ctx, tx, p, kindsWhere(isAggregate)...)
 	if err != nil {
 		return nil, false, err
 	}

@@ -73,6 +73,12 @@ func newTown(tb testing.TB) *town {
 	if t, ok := tb.(*testing.T); ok {
 		t.Parallel()
 	}
+	return newTownAlone(tb)
+}
+
+// newTownAlone is newTown for a test that no other runs beside.
+func newTownAlone(tb testing.TB) *town {
+	tb.Helper()
 	heard := &recorder{}
 	return &town{TB: tb, Store: Open(testdb.New(tb).Primary, heard, DefaultOptions()), heard: heard}
 }
@@ -378,6 +384,9 @@ func (w *town) sound() {
 			SELECT a.id FROM accounts a WHERE a.kind = 'group'
 				AND NOT EXISTS (SELECT FROM origins o WHERE o.kind = 'account' AND o.their_id = a.id)
 				AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id)`},
+		{"a timeline is of a known kind, and is a base timeline if its kind is", `
+			SELECT t.id FROM timelines t WHERE t.base <> (t.kind IN ` + sqlKinds(func(k kindSpec) bool { return k.base }) + `)
+				OR t.kind NOT IN ` + sqlKinds(func(kindSpec) bool { return true })},
 		{"a row's gates are known", `
 			SELECT e.post_id FROM timeline_entries e
 			JOIN timelines t ON t.id = e.timeline_id AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post')

@@ -51,25 +51,28 @@ CREATE TABLE timelines (
     gate_id    bigint      CONSTRAINT timelines_gate_fkey REFERENCES timelines ON DELETE CASCADE,
     created_at timestamptz NOT NULL DEFAULT now(),
     access     smallint    NOT NULL DEFAULT 0 CONSTRAINT timelines_access CHECK (access BETWEEN 0 AND 2),
-    kind       text        NOT NULL CONSTRAINT timelines_kind CHECK (kind IN
-                           ('feed', 'subfeed', 'eyes', 'directs', 'group', 'likes', 'comments', 'discussions', 'faves',
-                            'mentions', 'post', 'everything', 'hashtag', 'best', 'mostfaved')),
+    base       boolean     NOT NULL DEFAULT false,
+    kind       text        NOT NULL,
     term       text        NOT NULL DEFAULT '',
     writers    text        NOT NULL DEFAULT '',
     CONSTRAINT timelines_name_key UNIQUE (kind, their_id, term),
+    CONSTRAINT timelines_base CHECK (NOT base OR gate_id IS NOT DISTINCT FROM id),
     CONSTRAINT timelines_writers CHECK (CASE kind
         WHEN 'group' THEN writers IN ('anyone', 'members', 'admins')
         WHEN 'directs' THEN writers IN ('anyone', 'followed', 'mutual', 'nobody')
         ELSE writers = '' END)
 );
 COMMENT ON COLUMN timelines.access IS '0 public, 1 protected (signed in and not excluded), 2 private (readers only); it counts where gate_id = id';
+COMMENT ON COLUMN timelines.base IS 'people put posts there, and only base timelines decide who may read a post';
+COMMENT ON COLUMN timelines.kind IS 'one of the table in timelines/kindtable.go, which says what sets it apart; base follows from it';
+COMMENT ON CONSTRAINT timelines_base ON timelines IS 'a timeline without a gate opens to everybody';
 COMMENT ON COLUMN timelines.gate_id IS 'the timeline whose access, readers and exclusions decide who may open this one: itself for a base timeline and for discussions, faves and mentions, the owner''s feed for likes and comments; NULL where only the posts decide (post, hashtag and the aggregates)';
 COMMENT ON COLUMN timelines.writers IS 'who may put posts here: into a group anyone (who may read it), members or admins; into directs anyone, followed (accounts that the owner follows), mutual (and that follow back) or nobody; empty elsewhere: the owner alone, or the site itself. It stands beside the level because a new post locks this row anyway: a change of policy and a post that relied on it wait for each other';
 -- The deletion of a sub-feed looks for the timelines that it is the gate of.
 CREATE INDEX timelines_gate_idx ON timelines (gate_id) WHERE gate_id IS NOT NULL;
 -- The few readable posts of a timeline that is nearly all private are found by the
 -- feeds that are open, and not by all feeds whose posts stand there (timelines/scanfew.go).
-CREATE INDEX timelines_open_idx ON timelines (id) WHERE access < 2 AND kind IN ('feed', 'subfeed', 'group');
+CREATE INDEX timelines_open_idx ON timelines (id) WHERE access < 2 AND base;
 
 -- The posts of all, and those in each known language.
 INSERT INTO timelines (kind, their_id, term)
@@ -431,7 +434,7 @@ BEGIN
     INSERT INTO gated_entries (timeline_id, gate_id, post_id)
     SELECT e.timeline_id, d.gate_id, e.post_id
     FROM entered e
-    JOIN timelines t ON t.id = e.timeline_id AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post')
+    JOIN timelines t ON t.id = e.timeline_id AND NOT t.base AND t.kind <> 'post'
     JOIN posts p ON p.id = e.post_id
     CROSS JOIN unnest(p.decisive) d(gate_id)
     ORDER BY 1, 2, 3
@@ -452,7 +455,7 @@ BEGIN
     INSERT INTO gated_entries (timeline_id, gate_id, post_id)
     SELECT e.timeline_id, d.gate_id, e.post_id
     FROM timeline_entries e
-    JOIN timelines t ON t.id = e.timeline_id AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post')
+    JOIN timelines t ON t.id = e.timeline_id AND NOT t.base AND t.kind <> 'post'
     CROSS JOIN unnest(NEW.decisive) d(gate_id)
     WHERE e.post_id = NEW.id
     ORDER BY 1, 2, 3
