@@ -48,14 +48,12 @@ const (
 	saved     action = "saved"
 )
 
-// homeOf says of whose home feeds a timeline is a part.
+// homeOf says of whose home feeds a timeline is a part; 0: of none.
 type homeOf int
 
 const (
-	// ofNoHome: it has a page of its own only.
-	ofNoHome homeOf = iota
 	// ofOwner: of its owner's alone.
-	ofOwner
+	ofOwner homeOf = iota + 1
 	// ofFollowers: of those of its owner and of everybody who follows its owner.
 	ofFollowers
 )

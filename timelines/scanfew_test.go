@@ -111,7 +111,7 @@ func TestFewOfABaseTimeline(t *testing.T) {
 func (w *town) soundFew() {
 	w.Helper()
 	viewers := append(value[[]int64](w, `SELECT array_agg(id) FROM accounts WHERE kind = 'user'`), 0)
-	gated := value[[]int64](w, `SELECT array_agg(id) FROM timelines t WHERE ` + isGated)
+	gated := value[[]int64](w, `SELECT array_agg(id) FROM timelines t WHERE `+isGated)
 	compared := 0
 	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) error {
 		for _, viewer := range viewers {

@@ -190,7 +190,7 @@ func TestFromNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = once(t, vars, "", "serve")
-	refuses(t, "serve", err, "To begin with an empty site: stop every riverrun that uses the directory "+vars["RIVERRUN_DATA"]+" and move the directory away.")
+	refuses(t, "serve", err, "To begin with an empty site: stop every riverrun that uses the directory "+vars["RIVERRUN_DATA"]+" and move the directory away")
 }
 
 // earlierBuild makes a store that of a build from before the first release.
@@ -212,7 +212,7 @@ func refuses(t *testing.T, command string, err error, advice string) {
 func TestEarlierBuild(t *testing.T) {
 	db := testdb.New(t)
 	vars := map[string]string{"DATABASE_URL": db.PrimaryURL, "RIVERS_DATABASE_URL": db.SecondaryURL, "RIVERRUN_LISTEN": "127.0.0.1:0"}
-	advice := fmt.Sprintf("To begin with an empty site: drop the database %s and create it again, empty; drop the database %s and create it again, empty.",
+	advice := fmt.Sprintf("To begin with an empty site: drop the database %s and create it again, empty; drop the database %s and create it again, empty",
 		db.Primary.Config().ConnConfig.Database, db.Secondary.Config().ConnConfig.Database)
 	for _, address := range []string{db.SecondaryURL, db.PrimaryURL} {
 		earlierBuild(t, address)

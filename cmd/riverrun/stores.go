@@ -157,7 +157,7 @@ func (s *stores) advise(c *config, err error) error {
 		anew += "; " + fmt.Sprintf(again, s.secondary.Config().ConnConfig.Database)
 	}
 	return fmt.Errorf("%w\nNothing was changed: the build that made the data still works with it, and no command brings it over.\n"+
-		"To begin with an empty site: %s.", err, anew)
+		"To begin with an empty site: %s", err, anew)
 }
 
 // restoreTimeout bounds making the secondary store again. To make a database may take
