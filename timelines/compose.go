@@ -142,7 +142,9 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 	}
 	where := address{}
 	for _, kind := range kindsBy(wrote) {
-		where.own = append(where.own, own[kind])
+		if id, ok := own[kind]; ok {
+			where.own = append(where.own, id)
+		}
 	}
 	for _, d := range found {
 		where.decisive = append(where.decisive, d.TimelineID)

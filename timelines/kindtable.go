@@ -81,9 +81,9 @@ var kindSpecs = []kindSpec{
 
 // specOf returns what there is to know of a kind; of one that does not exist, nothing.
 func specOf(kind string) kindSpec {
-	for _, k := range kindSpecs {
-		if k.kind == kind {
-			return k
+	for i := range kindSpecs {
+		if kindSpecs[i].kind == kind {
+			return kindSpecs[i]
 		}
 	}
 	return kindSpec{}
