@@ -5,7 +5,8 @@
 // together with its row in schema_migrations, so that a database always stands
 // at a whole version. Nodes that start together take turns (an advisory lock):
 // one migrates, the others find nothing left to do. A database newer than the
-// binary is refused with [ErrNewer] and not touched.
+// binary is refused with [ErrNewer], one of an unreleased build whose files had other
+// names with [ErrEarlierBuild]. Both are left as they are.
 //
 // A file that has been released is never edited; a change is a new pair.
 package migrations

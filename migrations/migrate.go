@@ -9,9 +9,15 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// ErrNewer is returned, and nothing changed, when the database has migrations
-// this binary does not know.
-var ErrNewer = errors.New("the database is newer than this riverrun")
+var (
+	// ErrNewer is returned, and nothing changed, when the database has migrations
+	// this binary does not know.
+	ErrNewer = errors.New("the database is newer than this riverrun")
+	// ErrEarlierBuild is returned, and nothing changed, when an unreleased riverrun made
+	// the database: its migrations have other names than those of this binary, and no
+	// step leads from there to here.
+	ErrEarlierBuild = errors.New("an earlier, unreleased build of riverrun made the database")
+)
 
 // Hook brings tables up to date that are not riverrun's own (the job queue's).
 // It runs while no other node migrates and must be repeatable.
@@ -65,6 +71,7 @@ CREATE TABLE IF NOT EXISTS public.schema_migrations (
     name       text        NOT NULL
 )`
 	sqlVersion = `SELECT coalesce(max(version), 0) FROM public.schema_migrations`
+	sqlTaken   = `SELECT version, name FROM public.schema_migrations ORDER BY version`
 	sqlApplied = `INSERT INTO public.schema_migrations (version, name) VALUES (@version, @name)`
 	sqlRevoked = `DELETE FROM public.schema_migrations WHERE version = @version AND name = @name`
 )
@@ -83,11 +90,7 @@ func up(ctx context.Context, pool *pgxpool.Pool, store string, hooks ...Hook) er
 }
 
 func apply(ctx context.Context, pool *pgxpool.Pool, store string, steps []step, hooks ...Hook) error {
-	return locked(ctx, pool, store, func(conn *pgx.Conn, version int) error {
-		if version > len(steps) {
-			return fmt.Errorf("%w: its %s store is at version %d, the binary knows %d; run a newer riverrun, or take the store back with the newer one's `riverrun migrate -store %s -to %d`",
-				ErrNewer, store, version, len(steps), store, len(steps))
-		}
+	return locked(ctx, pool, store, steps, func(conn *pgx.Conn, version int) error {
 		if err := upFrom(ctx, conn, store, steps[version:]); err != nil {
 			return err
 		}
@@ -120,10 +123,11 @@ func down(ctx context.Context, pool *pgxpool.Pool, store string, to int) error {
 	if err != nil {
 		return err
 	}
-	return locked(ctx, pool, store, func(conn *pgx.Conn, version int) error {
-		if version > len(steps) {
-			return fmt.Errorf("%w: its %s store is at version %d, the binary knows %d", ErrNewer, store, version, len(steps))
-		}
+	return revoke(ctx, pool, store, steps, to)
+}
+
+func revoke(ctx context.Context, pool *pgxpool.Pool, store string, steps []step, to int) error {
+	return locked(ctx, pool, store, steps, func(conn *pgx.Conn, version int) error {
 		for version > to {
 			s := steps[version-1]
 			if err := run(ctx, conn, s, s.down, sqlRevoked); err != nil {
@@ -148,9 +152,9 @@ func run(ctx context.Context, conn beginner, s step, sql, note string) error {
 	})
 }
 
-// locked calls do on a connection that holds the database's migration lock,
-// with the version the database stands at.
-func locked(ctx context.Context, pool *pgxpool.Pool, store string, do func(*pgx.Conn, int) error) (err error) {
+// locked calls do on a connection that holds the database's migration lock, with the
+// version the database stands at, which is one of the steps or 0. It refuses others.
+func locked(ctx context.Context, pool *pgxpool.Pool, store string, steps []step, do func(*pgx.Conn, int) error) (err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
 		return fmt.Errorf("migrate %s: %w", store, err)
@@ -170,9 +174,32 @@ func locked(ctx context.Context, pool *pgxpool.Pool, store string, do func(*pgx.
 	if _, err := conn.Exec(ctx, sqlTable); err != nil {
 		return fmt.Errorf("migrate %s: %w", store, err)
 	}
-	var version int
-	if err := conn.QueryRow(ctx, sqlVersion).Scan(&version); err != nil {
-		return fmt.Errorf("migrate %s: %w", store, err)
+	version, err := standing(ctx, conn, store, steps)
+	if err != nil {
+		return err
 	}
 	return do(conn.Conn(), version)
+}
+
+// standing returns the version the database stands at, or the error that refuses it.
+func standing(ctx context.Context, conn *pgxpool.Conn, store string, steps []step) (version int, err error) {
+	rows, err := conn.Query(ctx, sqlTaken)
+	if err != nil {
+		return 0, fmt.Errorf("migrate %s: %w", store, err)
+	}
+	var name string
+	_, err = pgx.ForEachRow(rows, []any{&version, &name}, func() error {
+		if version <= len(steps) && steps[version-1].name != name {
+			return fmt.Errorf("%w: its migration %04d is %s, and not %s", ErrEarlierBuild, version, name, steps[version-1].name)
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return 0, fmt.Errorf("migrate %s: %w", store, err)
+	case version > len(steps):
+		return 0, fmt.Errorf("%w: its %s store is at version %d, the binary knows %d; run a newer riverrun, or take the store back with the newer one's `riverrun migrate -store %s -to %d`",
+			ErrNewer, store, version, len(steps), store, len(steps))
+	}
+	return version, nil
 }

@@ -140,30 +140,142 @@ func TestNewerIsRefused(t *testing.T) {
 	}
 }
 
-func TestBrokenStepLeavesTheWholeVersionBefore(t *testing.T) {
+// A database whose migrations have other names is of a build that was never released,
+// however many they are.
+func TestEarlierBuildIsRefused(t *testing.T) {
 	db := testdb.New(t)
-	if err := migrations.SecondaryDown(t.Context(), db.Secondary, 0); err != nil {
+	ctx := t.Context()
+	for _, made := range []string{
+		`UPDATE schema_migrations SET name = 'initial' WHERE version = 1`,
+		`DELETE FROM schema_migrations WHERE version > 1`,
+		`INSERT INTO schema_migrations (version, name) SELECT n, 'step' FROM generate_series(2, 28) n`,
+	} {
+		for _, pool := range []*pgxpool.Pool{db.Primary, db.Secondary} {
+			if _, err := pool.Exec(ctx, made); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := objects(t, db.Primary)
+		hook := func(context.Context, *pgxpool.Pool) error { t.Error("the hook ran"); return nil }
+		for name, err := range map[string]error{
+			"primary up":     migrations.Primary(ctx, db.Primary, hook),
+			"primary down":   migrations.PrimaryDown(ctx, db.Primary, 0),
+			"secondary up":   migrations.Secondary(ctx, db.Secondary),
+			"secondary down": migrations.SecondaryDown(ctx, db.Secondary, 0),
+		} {
+			if !errors.Is(err, migrations.ErrEarlierBuild) || !strings.Contains(err.Error(), "0001 is initial, and not schema") {
+				t.Errorf("%s after %s: got %v, want ErrEarlierBuild that names both", name, made, err)
+			}
+		}
+		if diff := cmp.Diff(before, objects(t, db.Primary)); diff != "" {
+			t.Errorf("changed after %s (-before +after):\n%s", made, diff)
+		}
+	}
+	if _, err := db.Secondary.Exec(ctx, `DROP TABLE entries`); err != nil {
 		t.Fatal(err)
 	}
+	if restored, err := migrations.RestoreSecondary(ctx, db.Secondary); restored || !errors.Is(err, migrations.ErrEarlierBuild) {
+		t.Errorf("restore: got %t, %v; want ErrEarlierBuild", restored, err)
+	}
+}
+
+// twoSteps are the steps of a made-up store; broken stops the second one half way, in both
+// directions.
+func twoSteps(t *testing.T, broken string) []migrations.Step {
+	t.Helper()
 	steps, err := migrations.Load(fstest.MapFS{
 		"s/0001_a.up.sql":   {Data: []byte(`CREATE TABLE a (n int)`)},
 		"s/0001_a.down.sql": {Data: []byte(`DROP TABLE a`)},
-		"s/0002_b.up.sql":   {Data: []byte(`CREATE TABLE b (n int); SELECT 1/0`)},
-		"s/0002_b.down.sql": {Data: []byte(`DROP TABLE b`)},
+		"s/0002_b.up.sql":   {Data: []byte(`CREATE TABLE b (n int); INSERT INTO b SELECT n FROM a; ` + broken)},
+		"s/0002_b.down.sql": {Data: []byte(`DROP TABLE b; ` + broken)},
 	}, "s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = migrations.Apply(t.Context(), db.Secondary, "s", steps)
+	return steps
+}
+
+// empty is a database without a store.
+func empty(t *testing.T) *pgxpool.Pool {
+	t.Helper()
+	pool := testdb.New(t).Secondary
+	if err := migrations.SecondaryDown(t.Context(), pool, 0); err != nil {
+		t.Fatal(err)
+	}
+	return pool
+}
+
+// stands compares the tables and the version of a made-up store with those wanted.
+func stands(t *testing.T, pool *pgxpool.Pool, at int, tables ...string) {
+	t.Helper()
+	if diff := cmp.Diff(tables, objects(t, pool), cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("tables (-want +got):\n%s", diff)
+	}
+	if got := version(t, pool); got != at {
+		t.Errorf("version: got %d, want %d", got, at)
+	}
+}
+
+// A store that is in use is upgraded by the first of several nodes, refused by the binary
+// of before, and taken back for it.
+func TestSecondStep(t *testing.T) {
+	ctx, pool, steps := t.Context(), empty(t), twoSteps(t, "")
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(migrations.Apply(ctx, pool, "s", steps[:1]))
+	stands(t, pool, 1, "r a")
+	_, err := pool.Exec(ctx, `INSERT INTO a VALUES (7)`)
+	must(err)
+
+	group, groupCtx := errgroup.WithContext(ctx)
+	for range 4 {
+		group.Go(func() error { return migrations.Apply(groupCtx, pool, "s", steps) })
+	}
+	must(group.Wait())
+	stands(t, pool, 2, "r a", "r b")
+	var n int
+	must(pool.QueryRow(ctx, `SELECT n FROM b`).Scan(&n))
+	if n != 7 {
+		t.Errorf("after the upgrade: got %d, want 7", n)
+	}
+
+	for name, err := range map[string]error{
+		"up":   migrations.Apply(ctx, pool, "s", steps[:1]),
+		"down": migrations.Revoke(ctx, pool, "s", steps[:1], 0),
+	} {
+		if !errors.Is(err, migrations.ErrNewer) || !strings.Contains(err.Error(), "version 2, the binary knows 1") {
+			t.Errorf("%s by the binary of before: got %v, want ErrNewer that names both versions", name, err)
+		}
+	}
+	stands(t, pool, 2, "r a", "r b")
+
+	must(migrations.Revoke(ctx, pool, "s", steps, 1))
+	stands(t, pool, 1, "r a")
+	must(migrations.Apply(ctx, pool, "s", steps[:1]))
+	must(pool.QueryRow(ctx, `SELECT n FROM a`).Scan(&n))
+	must(migrations.Revoke(ctx, pool, "s", steps[:1], 0))
+	stands(t, pool, 0)
+}
+
+func TestBrokenStepLeavesTheWholeVersionBefore(t *testing.T) {
+	ctx, pool, broken := t.Context(), empty(t), twoSteps(t, "SELECT 1/0")
+	err := migrations.Apply(ctx, pool, "s", broken)
 	if err == nil || !strings.Contains(err.Error(), "migrate s up 0002_b") {
 		t.Errorf("a broken step: got %v, want one that names 0002_b", err)
 	}
-	if diff := cmp.Diff([]string{"r a"}, objects(t, db.Secondary)); diff != "" {
-		t.Errorf("tables (-want +got):\n%s", diff)
+	stands(t, pool, 1, "r a")
+	if err := migrations.Apply(ctx, pool, "s", twoSteps(t, "")); err != nil {
+		t.Fatalf("up by the corrected step: %v", err)
 	}
-	if got := version(t, db.Secondary); got != 1 {
-		t.Errorf("version: got %d, want 1", got)
+	err = migrations.Revoke(ctx, pool, "s", broken, 0)
+	if err == nil || !strings.Contains(err.Error(), "migrate s down 0002_b") {
+		t.Errorf("a broken step down: got %v, want one that names 0002_b", err)
 	}
+	stands(t, pool, 2, "r a", "r b")
 }
 
 func TestLoadRefuses(t *testing.T) {

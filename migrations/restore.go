@@ -46,12 +46,9 @@ func RestoreSecondary(ctx context.Context, pool *pgxpool.Pool) (restored bool, e
 	if err != nil {
 		return false, fmt.Errorf("restore secondary: %w", err)
 	}
-	err = locked(ctx, pool, "secondary", func(conn *pgx.Conn, version int) error {
+	err = locked(ctx, pool, "secondary", steps, func(conn *pgx.Conn, _ int) error {
 		if err := whole(ctx, conn); !isBare(err) {
 			return err
-		}
-		if version > len(steps) {
-			return fmt.Errorf("restore secondary: %w", ErrNewer)
 		}
 		// All of it in one transaction: pages find nothing, or all there is to be.
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {

@@ -23,8 +23,8 @@ func TestASearchBelowMuchThatIsClosed(t *testing.T) {
 	closed := w.says(cat, "closed word")
 	const many = 5100 // more than a round of a search meets
 	_, err = w.db.Primary.Exec(w.ctx, `
-		INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
-		SELECT author_id, fresh_at + i, created_at + i * interval '1 microsecond', is_public, is_protected, is_private,
+		INSERT INTO posts (author_id, fresh_at, created_at, is_public, code, body, decisive)
+		SELECT author_id, fresh_at + i, created_at + i * interval '1 microsecond', is_public,
 			lpad(i::text, 10, '0'), body, decisive
 		FROM posts, generate_series(1, $2::int) i WHERE id = $1`, closed.PostID, many)
 	must(w, 0, err)

@@ -17,8 +17,8 @@ func TestADeepCursorStoresNoWholeHistory(t *testing.T) {
 	ann := w.person("ann")
 	const total = (maxExtensions + 3) * chunk
 	for _, query := range []string{
-		`INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
-		SELECT a.id, 1000000::bigint * i, to_timestamp(i), true, false, false, lpad(to_hex(i), 10, '0'), 'post ' || i, ARRAY[t.id]
+		`INSERT INTO posts (author_id, fresh_at, created_at, is_public, code, body, decisive)
+		SELECT a.id, 1000000::bigint * i, to_timestamp(i), true, lpad(to_hex(i), 10, '0'), 'post ' || i, ARRAY[t.id]
 		FROM accounts a JOIN timelines t ON t.kind = 'feed' AND t.their_id = a.id, generate_series(1, $1::int) i`,
 		`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT decisive[1], id, fresh_at, fresh_at, fresh_at FROM posts WHERE id <= (SELECT min(id) FROM posts) + $1`,
@@ -61,8 +61,8 @@ func TestAStrangerPagesThroughPrivatePosts(t *testing.T) {
 	c, err := w.store.SetAccess(w.ctx, wren.AccountID, "", timelines.Private)
 	must(w, c, err)
 	for _, query := range []string{
-		`INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
-		SELECT a.id, 1000000::bigint * i, to_timestamp(i), name = 'ann', false, name = 'wren', lpad(to_hex(i), 10, '0'), 'post ' || i, ARRAY[t.id]
+		`INSERT INTO posts (author_id, fresh_at, created_at, is_public, code, body, decisive)
+		SELECT a.id, 1000000::bigint * i, to_timestamp(i), name = 'ann', lpad(to_hex(i), 10, '0'), 'post ' || i, ARRAY[t.id]
 		FROM generate_series(1, 4000) i
 		JOIN accounts a ON a.name = CASE WHEN i % 1500 = 1 THEN 'ann' ELSE 'wren' END
 		JOIN timelines t ON t.kind = 'feed' AND t.their_id = a.id`,

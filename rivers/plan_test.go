@@ -51,8 +51,8 @@ func TestRiversAreFoundAmongMany(t *testing.T) {
 	}
 	searches := []Name{w.visit(ann, Search, "post").Name}
 	const strangers = 3000
-	w.exec(`INSERT INTO rivers (id, user_id, their_id, epoch, floor, state, kind)
-		SELECT 1000000 + i, 1000000 + i, 0, c.epoch, 0, 'live', 'home' FROM clock c, generate_series(1, $1::int) i`, strangers)
+	w.exec(`INSERT INTO rivers (id, user_id, their_id, epoch, floor, state, kind, knows)
+		SELECT 1000000 + i, 1000000 + i, 0, c.epoch, 0, 'live', 'home', '1:1:' FROM clock c, generate_series(1, $1::int) i`, strangers)
 	w.exec(`INSERT INTO rivers_timelines (river_id, timeline_id) SELECT 1000000 + i, 1000000 + i FROM generate_series(1, $1::int) i`, strangers)
 	w.exec(`INSERT INTO entries (river_id, post_id, version, fresh_at)
 		SELECT 1000000 + i, p, 1, p FROM generate_series(1, $1::int) i, unnest($2::bigint[]) p`, strangers, posts[:3])

@@ -306,7 +306,7 @@ func (w *town) people(name string, number int) {
 		FROM made, unnest(ARRAY['feed', 'subfeed', 'eyes', 'directs', 'likes', 'comments', 'discussions', 'faves', 'mentions']) k`, name, number)
 	w.execPrimary(`
 		WITH gates AS (
-			UPDATE timelines t SET gate_id = g.id
+			UPDATE timelines t SET gate_id = g.id, base = t.kind IN ('feed', 'subfeed', 'eyes', 'directs')
 			FROM timelines g
 			WHERE t.gate_id IS NULL AND t.their_id <> 0 AND t.kind NOT IN ('group', 'post')
 				AND g.their_id = t.their_id

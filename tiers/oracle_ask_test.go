@@ -36,7 +36,7 @@ type post struct {
 	CreatedAt time.Time
 	EditedAt  *time.Time
 	DeletedAt *time.Time
-	Flags     [3]bool // by level
+	Public    bool
 	Code      string
 	Body      string
 	Lang      string
@@ -96,10 +96,10 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		err = each(err, `SELECT list_id, account_id FROM list_members`, []any{&p.a, &p.b}, func() { o.listed[p] = true })
 		var x post
 		err = each(err, `SELECT id, version, author_id, fresh_at, created_at, edited_at, deleted_at,
-				is_public, is_protected, is_private, code, body, lang, decisive FROM posts`,
+				is_public, code, body, lang, decisive FROM posts`,
 			[]any{
 				&x.ID, &x.Version, &x.AuthorID, &x.FreshAt, &x.CreatedAt, &x.EditedAt, &x.DeletedAt,
-				&x.Flags[0], &x.Flags[1], &x.Flags[2], &x.Code, &x.Body, &x.Lang, &x.Decisive,
+				&x.Public, &x.Code, &x.Body, &x.Lang, &x.Decisive,
 			}, func() { o.posts[x.ID] = x })
 		var e entry
 		err = each(err, `SELECT timeline_id, post_id, entered_at, fresh_at, withdrawn FROM timeline_entries`,

@@ -443,12 +443,9 @@ func (o *oracle) audit() []string {
 					p.ID, t.Kind, t.TheirID, e.FreshAt, want))
 			}
 		}
-		var flags [3]bool
-		for _, id := range p.Decisive {
-			flags[o.timelines[id].Access] = p.DeletedAt == nil
-		}
-		if flags != p.Flags {
-			wrong = append(wrong, fmt.Sprintf("post %d: flags %v, should be %v", p.ID, p.Flags, flags))
+		public := p.DeletedAt == nil && slices.ContainsFunc(p.Decisive, func(id int64) bool { return o.timelines[id].Access == 0 })
+		if public != p.Public {
+			wrong = append(wrong, fmt.Sprintf("post %d: public %v, should be %v", p.ID, p.Public, public))
 		}
 	}
 	return wrong

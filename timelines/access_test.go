@@ -9,10 +9,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// flags of a post: public, protected, private.
-func (w *town) flags(post int64) [3]bool {
+// isPublic is the flag of a post.
+func (w *town) isPublic(post int64) bool {
 	w.Helper()
-	return [3]bool(value[[]bool](w, `SELECT ARRAY[is_public, is_protected, is_private] FROM posts WHERE id = $1`, post))
+	return value[bool](w, `SELECT is_public FROM posts WHERE id = $1`, post)
 }
 
 func TestSetAccess(t *testing.T) {
@@ -32,13 +32,13 @@ func TestSetAccess(t *testing.T) {
 	for _, tc := range []struct {
 		group           string
 		level           Level
-		own, both, ours [3]bool
+		own, both, ours bool
 		wrong           Replace
 	}{
-		{"", Private, [3]bool{false, false, true}, [3]bool{true, false, true}, [3]bool{true, false, false}, Replace{Everybody: true}},
-		{"club", Protected, [3]bool{false, false, true}, [3]bool{false, true, true}, [3]bool{false, true, false}, Replace{}}, // the anonymous'
-		{"club", Private, [3]bool{false, false, true}, [3]bool{false, false, true}, [3]bool{false, false, true}, Replace{Everybody: true}},
-		{"", Public, [3]bool{true, false, false}, [3]bool{true, false, true}, [3]bool{false, false, true}, Replace{Everybody: true}},
+		{"", Private, false, true, true, Replace{Everybody: true}},
+		{"club", Protected, false, false, false, Replace{}}, // the anonymous'
+		{"club", Private, false, false, false, Replace{Everybody: true}},
+		{"", Public, true, true, false, Replace{Everybody: true}},
 	} {
 		before := w.clock()
 		feed := bob.FeedID
@@ -50,9 +50,9 @@ func TestSetAccess(t *testing.T) {
 		w.same("announced", w.heard.take(), []Event{tc.wrong})
 		w.same("logged", w.logged(before), []Invalidation{{N: before + 1, TimelineID: feed, Kind: "level"}})
 		what := "flags with " + tc.group + " " + tc.level.String()
-		w.same(what, [][3]bool{w.flags(own.PostID), w.flags(both.PostID), w.flags(ours.PostID)}, [][3]bool{tc.own, tc.both, tc.ours})
-		w.same("flags of a direct", w.flags(direct.PostID), [3]bool{false, false, true})
-		w.same("flags of what was deleted", w.flags(gone.PostID), [3]bool{})
+		w.same(what, []bool{w.isPublic(own.PostID), w.isPublic(both.PostID), w.isPublic(ours.PostID)}, []bool{tc.own, tc.both, tc.ours})
+		w.same("flags of a direct", w.isPublic(direct.PostID), false)
+		w.same("flags of what was deleted", w.isPublic(gone.PostID), false)
 		w.sound()
 
 		// Again: no change, but its answer waits for the first one's number.
@@ -172,7 +172,7 @@ func TestCreatePostAgainstSetAccess(t *testing.T) {
 		setting.release()
 		w.must(set())
 		w.must(posted())
-		w.same("flags", w.flags(c.PostID), [3]bool{false, false, true})
+		w.same("flags", w.isPublic(c.PostID), false)
 		w.sound()
 	})
 	t.Run("post first", func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestCreatePostAgainstSetAccess(t *testing.T) {
 		posting.release()
 		w.must(posted())
 		w.must(set())
-		w.same("flags", w.flags(c.PostID), [3]bool{false, false, true})
+		w.same("flags", w.isPublic(c.PostID), false)
 		w.sound()
 	})
 	t.Run("the right to write", func(t *testing.T) {
@@ -239,15 +239,16 @@ func TestSetAccessOfTwoGroupsAtOnce(t *testing.T) {
 	first.release()
 	w.must(one())
 	w.must(two())
-	w.same("flags", w.flags(p.PostID), [3]bool{false, false, true})
+	w.same("flags", w.isPublic(p.PostID), false)
 	w.sound()
 }
 
-// A post deleted while its group's level changes keeps no flag.
+// A post deleted while its feed opens gets no flag.
 func TestDeletePostAgainstSetAccess(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
 	p := w.post(bob, "hello")
+	w.setAccess(bob, "", Private)
 	deleting := w.pauseInside()
 	deleted := during(func() error {
 		_, err := w.DeletePost(t.Context(), bob.ID, p.Code)
@@ -255,14 +256,14 @@ func TestDeletePostAgainstSetAccess(t *testing.T) {
 	})
 	deleting.reached(t)
 	set := during(func() error {
-		_, err := w.SetAccess(t.Context(), bob.ID, "", Private)
+		_, err := w.SetAccess(t.Context(), bob.ID, "", Public)
 		return err
 	})
 	w.waitBlocked(1)
 	deleting.release()
 	w.must(deleted())
 	w.must(set())
-	w.same("flags", w.flags(p.PostID), [3]bool{})
+	w.same("flags", w.isPublic(p.PostID), false)
 	w.sound()
 }
 

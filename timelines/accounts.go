@@ -88,42 +88,29 @@ func insertAccountTx(ctx context.Context, tx pgx.Tx, kind, name, title, about, l
 	return id, insertTimelinesTx(ctx, tx, []int64{id})
 }
 
-// insertTimelinesTx makes the fixed timelines of new accounts, and lets each
-// user read their own private ones. A user's likes and comments open with their
-// feed (gate_id); eyes, directs, discussions, faves and mentions are the owner's
-// alone, and so is the private sub-feed until its owner admits somebody.
+// insertTimelinesTx makes the timelines that every account has (kindSpecs), and lets
+// each user read their own. What opens with the feed has that for its gate.
 func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 	// The ids are drawn first, because a timeline may be its own gate; the others have
 	// the feed for a gate. A join would be quadratic where the planner takes an import of
 	// thousands of accounts for one account.
-	const query = `
-		WITH fixed (account_kind, kind, term, gate, access) AS (VALUES
-			('user',  'feed',        '',        'feed',        0::smallint),
-			('user',  'subfeed',     'private', 'subfeed',     2::smallint),
-			('user',  'eyes',        '',        'eyes',        2::smallint),
-			('user',  'directs',     '',        'directs',     2::smallint),
-			('user',  'likes',       '',        'feed',        0::smallint),
-			('user',  'comments',    '',        'feed',        0::smallint),
-			('user',  'discussions', '',        'discussions', 2::smallint),
-			('user',  'faves',       '',        'faves',       2::smallint),
-			('user',  'mentions',    '',        'mentions',    2::smallint),
-			('group', 'group',       '',        'group',       0::smallint)
+	query := `
+		WITH fixed (account_kind, kind, term, gate, access, writers, base) AS (VALUES ` + timelinesOfAccounts() + `
 		), numbered AS MATERIALIZED (
 			SELECT nextval((SELECT pg_get_serial_sequence('timelines', 'id'))) AS id,
-				a.id AS account_id, f.kind, f.term, f.gate, f.access
+				a.id AS account_id, f.*
 			FROM accounts a JOIN fixed f ON f.account_kind = a.kind
 			WHERE a.id = ANY(@accounts)
 		), made AS (
-			INSERT INTO timelines (id, kind, their_id, term, access, gate_id, writers)
+			INSERT INTO timelines (id, kind, their_id, term, access, gate_id, writers, base)
 			OVERRIDING SYSTEM VALUE
 			SELECT id, kind, account_id, term, access,
 				CASE gate WHEN kind THEN id ELSE max(id) FILTER (WHERE kind = 'feed') OVER (PARTITION BY account_id) END,
-				CASE WHEN kind IN ('directs', 'group') THEN 'anyone' ELSE '' END
+				writers, base
 			FROM numbered
-			RETURNING id, kind, their_id
 		)
 		INSERT INTO readers (timeline_id, account_id)
-		SELECT id, their_id FROM made WHERE kind IN ('feed', 'subfeed', 'eyes', 'directs', 'discussions', 'faves', 'mentions')`
+		SELECT id, account_id FROM numbered WHERE account_kind = 'user' AND gate = kind`
 	if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"accounts": accounts}); err != nil {
 		return fmt.Errorf("insert timelines: %w", err)
 	}

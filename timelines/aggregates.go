@@ -30,10 +30,10 @@ func (s *core) updateAggregatesTx(ctx context.Context, tx pgx.Tx, p lockedPost, 
 	// not found yet. So the thousands of comments of a few people are passed over once, and
 	// of a popular post only the first comments are read. The order is that of an index:
 	// otherwise the planner would read the whole table for one row out of many.
-	const query = `
+	query := `
 		WITH RECURSIVE post AS MATERIALIZED (
 			SELECT p.id, p.author_id, p.fresh_at, p.lang, (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
-				EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('directs', 'eyes')) AS open
+				EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind IN ` + sqlKinds(isLevelled) + `) AS open
 			FROM posts p WHERE p.id = @post
 		), people (met) AS (
 			SELECT ARRAY(

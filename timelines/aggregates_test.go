@@ -182,8 +182,8 @@ func BenchmarkLike(b *testing.B) {
 		SELECT $1, CASE WHEN i % 2 = 0 THEN $2::bigint ELSE $3 END, now(), 'so' FROM generate_series(1, $4::int) i`,
 		talk.PostID, bob.ID, cid.ID, large(5000))
 	w.exec(`WITH made AS (
-			INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
-			SELECT $1, i, now(), true, false, false, lpad(i::text, 10, '0'), 'hello', ARRAY[$2::bigint] FROM generate_series(1, $3::int) i
+			INSERT INTO posts (author_id, fresh_at, created_at, is_public, code, body, decisive)
+			SELECT $1, i, now(), true, lpad(i::text, 10, '0'), 'hello', ARRAY[$2::bigint] FROM generate_series(1, $3::int) i
 			RETURNING id)
 		INSERT INTO comments (post_id, author_id, created_at, body)
 		SELECT id, $1, now(), 'so' FROM made, generate_series(1, 10)`, bob.ID, bob.FeedID, large(2000))

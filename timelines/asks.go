@@ -66,7 +66,7 @@ func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
 		query := `
 			SELECT w.i, concat_ws('/', w.name, nullif(w.slug, '')), a.id, ARRAY(
 				SELECT t.id FROM timelines t JOIN timelines g ON g.id = t.gate_id
-				WHERE t.their_id = a.id AND t.kind IN ('feed', 'subfeed', 'group') AND (w.slug = '' OR t.term = w.slug)
+				WHERE t.their_id = a.id AND t.kind IN ` + sqlKinds(isLevelled) + ` AND (w.slug = '' OR t.term = w.slug)
 					AND ` + openTo("g", "w.viewer") + `
 				ORDER BY t.id)
 			FROM unnest(@asks::bigint[], @viewers::bigint[], @names::text[], @slugs::text[]) AS w(i, viewer, name, slug)

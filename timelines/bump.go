@@ -59,16 +59,15 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 	}
 	// Withdrawn rows follow too: they keep the post's place in rivers where another timeline
 	// still holds it.
-	const rows = `
+	rows := `
 		WITH always AS (
 			SELECT unnest(p.decisive) AS id FROM posts p WHERE p.id = @post
 			UNION
-			SELECT t.id FROM timelines t WHERE t.term = '' AND (t.kind, t.their_id) IN (
-				('post', @post),
-				('likes', @actor), ('comments', @actor), ('discussions', @actor), ('faves', @actor),
-				('mentions', @actor))
+			SELECT t.id FROM timelines t WHERE t.kind = 'post' AND t.their_id = @post AND t.term = ''
 			UNION
-			SELECT t.id FROM timelines t WHERE t.kind IN ('everything', 'best', 'mostfaved') AND t.their_id = 0
+			SELECT t.id FROM timelines t WHERE t.kind IN ` + sqlKinds(isPersonal) + ` AND t.their_id = @actor AND t.term = ''
+			UNION
+			SELECT t.id FROM timelines t WHERE t.kind IN ` + sqlKinds(isAggregate) + ` AND t.their_id = 0
 		), others AS MATERIALIZED (
 			SELECT e.timeline_id AS id FROM timeline_entries e
 			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always)
@@ -157,14 +156,14 @@ func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
 	return err
 }
 
-// enterTx puts the post into the account's timelines of these kinds, fresh there, and
-// returns those it was not in. A timeline that held it before keeps its first stamp, so
-// doing and undoing never lifts.
-func (s *core) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, kinds ...string) ([]int64, error) {
+// enterTx puts the post into the account's timelines that it enters by this action, fresh
+// there, and returns those it was not in. A timeline that held it before keeps its first
+// stamp, so doing and undoing never lifts.
+func (s *core) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, did action) ([]int64, error) {
 	const query = enterSelect + `
 		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite
 	args := s.enterArgs(p)
-	args["account"], args["kinds"] = account, kinds
+	args["account"], args["kinds"] = account, kindsBy(did)
 	rows, err := tx.Query(ctx, mutants.SQL(mutants.LikedAgain, query,
 		"withdrawn = false,", "withdrawn = false, entered_at = excluded.entered_at,"), args)
 	return collectIDs(rows, err, "timelines entered")
@@ -213,21 +212,16 @@ func (s *core) enterArgs(p lockedPost) pgx.StrictNamedArgs {
 // hold it any more, and returns them. It reads the reasons from the stored rows, under
 // the post's lock, so it does not matter which reason went.
 func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, error) {
-	const query = `
+	query := `
 		WITH reasons AS (
-			SELECT EXISTS (SELECT FROM likes WHERE post_id = @post AND account_id = @account) AS likes,
+			SELECT EXISTS (SELECT FROM likes WHERE post_id = @post AND account_id = @account) AS liked,
 				EXISTS (SELECT FROM comments
-					WHERE post_id = @post AND author_id = @account AND deleted_at IS NULL) AS comments,
-				EXISTS (SELECT FROM faves WHERE post_id = @post AND account_id = @account) AS faves,
+					WHERE post_id = @post AND author_id = @account AND deleted_at IS NULL) AS commented,
+				EXISTS (SELECT FROM faves WHERE post_id = @post AND account_id = @account) AS saved,
 				EXISTS (SELECT FROM posts WHERE id = @post AND author_id = @account) AS wrote
 		), pointless AS (
 			SELECT t.id FROM timelines t, reasons r
-			WHERE t.kind IN ('likes', 'comments', 'discussions', 'faves') AND t.their_id = @account AND t.term = ''
-				AND NOT CASE t.kind
-					WHEN 'likes' THEN r.likes
-					WHEN 'comments' THEN r.comments
-					WHEN 'faves' THEN r.faves
-					ELSE r.likes OR r.comments OR r.wrote END
+			WHERE t.kind IN ` + sqlKinds(isByAction) + ` AND t.their_id = @account AND t.term = '' AND NOT ` + holdsByAction() + `
 		), ` + withdrawFromPointless
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "account": account})
 	left, err := collectIDs(rows, err, "timelines left")

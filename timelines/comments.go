@@ -58,7 +58,7 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 		if err != nil {
 			return Change{}, err
 		}
-		entered, err := s.enterTx(ctx, tx, p, n.Author, KindComments, KindDiscussions)
+		entered, err := s.enterTx(ctx, tx, p, n.Author, commented)
 		if err != nil {
 			return Change{}, err
 		}

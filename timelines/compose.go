@@ -116,10 +116,10 @@ func cleanDestinations(names []string) ([]string, error) {
 // address is where a new post goes.
 type address struct {
 	decisive []int64 // base timelines, in key order
-	// everything: some destination is neither a direct nor the author's eyes only.
+	// everything: some destination is for more than the people named.
 	everything bool
-	// discussions is the author's timeline of that kind.
-	discussions int64
+	// own are the author's timelines that hold what they write.
+	own []int64
 }
 
 // destination is one name of NewPost.To, found.
@@ -140,16 +140,18 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 	if err != nil {
 		return address{}, nil, err
 	}
-	where := address{discussions: own[KindDiscussions]}
+	where := address{}
+	for _, kind := range kindsBy(wrote) {
+		if id, ok := own[kind]; ok {
+			where.own = append(where.own, id)
+		}
+	}
 	for _, d := range found {
 		where.decisive = append(where.decisive, d.TimelineID)
-		switch d.Kind {
-		case KindDirects:
+		if d.Kind == KindDirects {
 			where.decisive = append(where.decisive, own[KindDirects])
-		case KindEyes:
-		default:
-			where.everything = true
 		}
+		where.everything = where.everything || specOf(d.Kind).levelled
 	}
 	if len(found) == 0 {
 		where.decisive, where.everything = []int64{own[KindFeed]}, true
@@ -172,8 +174,9 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 func ownTimelinesTx(ctx context.Context, tx pgx.Tx, user int64) (map[string]int64, error) {
 	const query = `
 		SELECT kind, id FROM timelines
-		WHERE kind IN ('feed', 'directs', 'discussions') AND their_id = @user AND term = ''`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"user": user})
+		WHERE kind = ANY(@kinds) AND their_id = @user AND term = ''`
+	kinds := append(kindsBy(wrote), KindFeed, KindDirects)
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"user": user, "kinds": kinds})
 	if err != nil {
 		return nil, fmt.Errorf("read own timelines: %w", err)
 	}
@@ -243,10 +246,10 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, ton
 	const query = `
 		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)
 		INSERT INTO posts (author_id, created_at, fresh_at, code, body, lang, lang_chosen, lang_guessed, decisive,
-			is_public, is_protected, is_private)
+			is_public)
 		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @lang, @chosen,
 			@guessed, @decisive, f.*
-		FROM clock, (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
+		FROM clock, (SELECT ` + publicColumn + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
 	// One code in 35 million million is taken. A second try fails only if the random
@@ -278,7 +281,7 @@ func placeTx(ctx context.Context, tx pgx.Tx, post int64, lang string, where addr
 			UNION
 			SELECT unnest(@decisive::bigint[])
 			UNION
-			SELECT @discussions::bigint
+			SELECT unnest(@own::bigint[])
 			UNION
 			SELECT id FROM timelines WHERE kind = 'everything' AND their_id = 0 AND term IN ('', @lang) AND @everything
 		)
@@ -288,7 +291,7 @@ func placeTx(ctx context.Context, tx pgx.Tx, post int64, lang string, where addr
 		ORDER BY places.id
 		RETURNING timeline_id`
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"post": post, "lang": lang, "decisive": where.decisive, "discussions": where.discussions, "everything": where.everything,
+		"post": post, "lang": lang, "decisive": where.decisive, "own": where.own, "everything": where.everything,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("place post: %w", err)

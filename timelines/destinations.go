@@ -108,8 +108,8 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 	}
 	const move = `
 		UPDATE posts p
-		SET decisive = @decisive, is_public = f.is_public, is_protected = f.is_protected, is_private = f.is_private
-		FROM (SELECT ` + flagColumns + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
+		SET decisive = @decisive, is_public = f.is_public
+		FROM (SELECT ` + publicColumn + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
 		WHERE p.id = @post`
 	if _, err := tx.Exec(ctx, move, pgx.StrictNamedArgs{"post": p.ID, "decisive": decisive}); err != nil {
 		return nil, false, fmt.Errorf("move post: %w", err)
@@ -145,7 +145,7 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 	}
 	// A move lifts nothing: without a stamp the post enters as fresh as it is.
 	p.Stamp = 0
-	aggregates, err := s.updateAggregatesTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+	aggregates, err := s.updateAggregatesTx(ctx, tx, p, kindsWhere(isAggregate)...)
 	if err != nil {
 		return nil, false, err
 	}

@@ -28,15 +28,15 @@ func TestSetDestinations(t *testing.T) {
 		to         []string
 		stands     []int64
 		everything bool
-		flags      [3]bool
+		public     bool
 		reads      []bool // ann, cid, nobody
 	}{
-		{[]string{"club", "bob"}, ids(bob.FeedID, club.FeedID), true, [3]bool{true, false, false}, []bool{true, true, true}},
-		{[]string{"bob/private"}, ids(private), true, [3]bool{false, false, true}, []bool{false, false, false}},
-		{[]string{"bob/private", "cid", "ann"}, ids(private, w.timeline(KindDirects, bob.ID), w.timeline(KindDirects, cid.ID), w.timeline(KindDirects, ann.ID)), true, [3]bool{false, false, true}, []bool{true, true, false}},
-		{[]string{" cid"}, ids(w.timeline(KindDirects, bob.ID), w.timeline(KindDirects, cid.ID)), false, [3]bool{false, false, true}, []bool{false, true, false}},
-		{[]string{ToEyes}, ids(w.timeline(KindEyes, bob.ID)), false, [3]bool{false, false, true}, []bool{false, false, false}},
-		{[]string{"bob"}, ids(bob.FeedID), true, [3]bool{true, false, false}, []bool{true, true, true}},
+		{[]string{"club", "bob"}, ids(bob.FeedID, club.FeedID), true, true, []bool{true, true, true}},
+		{[]string{"bob/private"}, ids(private), true, false, []bool{false, false, false}},
+		{[]string{"bob/private", "cid", "ann"}, ids(private, w.timeline(KindDirects, bob.ID), w.timeline(KindDirects, cid.ID), w.timeline(KindDirects, ann.ID)), true, false, []bool{true, true, false}},
+		{[]string{" cid"}, ids(w.timeline(KindDirects, bob.ID), w.timeline(KindDirects, cid.ID)), false, false, []bool{false, true, false}},
+		{[]string{ToEyes}, ids(w.timeline(KindEyes, bob.ID)), false, false, []bool{false, false, false}},
+		{[]string{"bob"}, ids(bob.FeedID), true, true, []bool{true, true, true}},
 	} {
 		version := w.version(p.PostID)
 		c, err := w.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
@@ -56,7 +56,7 @@ func TestSetDestinations(t *testing.T) {
 		w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: c.Touched}})
 		w.same("version", w.version(p.PostID), version+1)
 		w.same("decisive", value[[]int64](w, `SELECT decisive FROM posts WHERE id = $1`, p.PostID), tc.stands)
-		w.same("flags", w.flags(p.PostID), tc.flags)
+		w.same("public", w.isPublic(p.PostID), tc.public)
 		w.same("who reads", []bool{w.mayRead(ann.ID, p.PostID), w.mayRead(cid.ID, p.PostID), w.mayRead(0, p.PostID)}, tc.reads)
 		w.same("the post's fresh_at", w.freshAt(p.PostID), fresh)
 		for _, id := range tc.stands {
@@ -254,7 +254,7 @@ func TestMoveAgainstSetAccess(t *testing.T) {
 		moving.release()
 		w.must(moved())
 		w.must(set())
-		w.same("flags", w.flags(p.PostID), [3]bool{false, false, true})
+		w.same("flags", w.isPublic(p.PostID), false)
 		w.sound()
 	})
 	t.Run("level first", func(t *testing.T) {
@@ -276,7 +276,7 @@ func TestMoveAgainstSetAccess(t *testing.T) {
 		setting.release()
 		w.must(set())
 		w.must(moved())
-		w.same("flags", w.flags(p.PostID), [3]bool{true, false, false})
+		w.same("flags", w.isPublic(p.PostID), true)
 		w.sound()
 	})
 }

@@ -10,7 +10,7 @@ func (s *Store) Fave(ctx context.Context, actor int64, code string) (Change, err
 	const query = `
 		INSERT INTO faves (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`
-	return s.mark(ctx, actor, code, query, KindMostFaved, KindFaves)
+	return s.mark(ctx, actor, code, query, KindMostFaved, saved)
 }
 
 // Unfave undoes Fave. For a post that is not saved it succeeds and changes nothing.

@@ -143,10 +143,10 @@ func (b *batch) findTimelines(ctx context.Context) error {
 		byID[a.ID] = a
 		b.met = append(b.met, meeting{kind: a.Kind, id: a.ID, new: a.new})
 	}
-	const query = `
+	query := `
 		SELECT id, kind, their_id, term, access FROM timelines
-		WHERE kind IN ('feed', 'directs', 'group', 'likes', 'comments', 'discussions') AND their_id = ANY(@accounts)
-			AND term = '' OR kind IN ('everything', 'best', 'mostfaved') AND their_id = 0`
+		WHERE kind IN ` + sqlKinds(isOwned) + ` AND their_id = ANY(@accounts)
+			AND term = '' OR kind IN ` + sqlKinds(isAggregate) + ` AND their_id = 0`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": slices.Collect(maps.Keys(byID))})
 	if err != nil {
 		return fmt.Errorf("find timelines: %w", err)
@@ -155,14 +155,14 @@ func (b *batch) findTimelines(ctx context.Context) error {
 	var kind, term string
 	var level Level
 	_, err = pgx.ForEachRow(rows, []any{&id, &kind, &their, &term, &level}, func() error {
-		switch kind {
-		case KindEverything, KindBest, KindMostFaved:
+		if specOf(kind).aggregate {
 			if b.aggregates[kind] == nil {
 				b.aggregates[kind] = map[string]int64{}
 			}
 			b.aggregates[kind][term] = id
 			return nil
-		case KindFeed, KindGroup:
+		}
+		if kind == KindFeed || kind == KindGroup {
 			byID[their].level = level
 		}
 		byID[their].timelines[kind] = id

@@ -258,7 +258,7 @@ func TestImportDirects(t *testing.T) {
 		SELECT t.kind || ' ' || coalesce(a.name, '') FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
 		LEFT JOIN accounts a ON a.id = t.their_id AND t.kind <> 'post' ORDER BY 1`),
 		[]string{"directs ann", "directs ben", "discussions ann", "post "})
-	w.same("flags", all(w, pgx.RowTo[bool], `SELECT is_private AND NOT is_public FROM posts`), []bool{true})
+	w.same("flags", all(w, pgx.RowTo[bool], `SELECT is_public FROM posts`), []bool{false})
 }
 
 func TestImportAccountsAndAdmins(t *testing.T) {

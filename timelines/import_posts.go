@@ -317,9 +317,7 @@ func (b *batch) enterOwn(p *importPost) {
 	for _, place := range p.decisive {
 		p.enter(place, at)
 	}
-	if own := b.accounts[p.Author.ExternalID].timelines[KindDiscussions]; own != 0 {
-		p.enter(own, at)
-	}
+	b.accounts[p.Author.ExternalID].enter(p, wrote, at)
 	for _, timeline := range b.named(p.Body) {
 		p.enter(timeline, at)
 	}
@@ -338,6 +336,15 @@ func (b *batch) enterEverything(p *importPost) {
 func (p *importPost) enter(timeline, at int64) {
 	if had, ok := p.entries[timeline]; !ok || at < had {
 		p.entries[timeline] = at
+	}
+}
+
+// enter notes that the post enters the account's timelines by what it did.
+func (a *importAccount) enter(p *importPost, did action, at int64) {
+	for _, kind := range kindsBy(did) {
+		if timeline := a.timelines[kind]; timeline != 0 {
+			p.enter(timeline, at)
+		}
 	}
 }
 
@@ -364,15 +371,11 @@ func (p *importPost) replay(maxAge time.Duration) int64 {
 		if maxAge > 0 && t.at.Sub(p.CreatedAt) > maxAge {
 			at = fresh
 		}
-		kind := KindLikes
+		did := liked
 		if t.comment {
-			kind = KindComments
+			did = commented
 		}
-		for _, k := range []string{kind, KindDiscussions} {
-			if timeline := t.account.timelines[k]; timeline != 0 {
-				p.enter(timeline, at)
-			}
-		}
+		t.account.enter(p, did, at)
 		for _, timeline := range t.named {
 			p.enter(timeline, at)
 		}

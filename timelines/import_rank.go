@@ -20,7 +20,7 @@ func (b *batch) enterAggregate(p *importPost, kind string, at int64) {
 // and since when: the instant at which the last of the people needed came (see
 // updateAggregatesTx). It follows makeTalk and gain, and reads what they wrote.
 func (b *batch) rank(ctx context.Context) error {
-	const query = `
+	query := `
 		SELECT p.id, (extract(epoch FROM best.at) * 1000000)::bigint, (extract(epoch FROM kept.at) * 1000000)::bigint
 		FROM posts p
 		CROSS JOIN LATERAL (
@@ -33,7 +33,7 @@ func (b *batch) rank(ctx context.Context) error {
 				GROUP BY t.account_id) came) best
 		CROSS JOIN LATERAL (
 			SELECT (array_agg(f.created_at ORDER BY f.created_at))[@most::int] AS at FROM faves f WHERE f.post_id = p.id) kept
-		WHERE p.id = ANY(@posts) AND EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind NOT IN ('directs', 'eyes'))`
+		WHERE p.id = ANY(@posts) AND EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind IN ` + sqlKinds(isLevelled) + `)`
 	byID := map[int64]*importPost{}
 	var ids []int64
 	for _, p := range b.posts {

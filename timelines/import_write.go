@@ -12,7 +12,7 @@ import (
 // destinations of posts as rows: the base timelines, with flags computed from
 // the levels that holdLevels holds.
 const importDecisive = `
-	SELECT x.post_id, array_agg(x.timeline_id ORDER BY x.timeline_id) AS decisive, ` + flagColumns + `
+	SELECT x.post_id, array_agg(x.timeline_id ORDER BY x.timeline_id) AS decisive, ` + publicColumn + `
 	FROM unnest(@at_posts::bigint[], @at_timelines::bigint[]) AS x (post_id, timeline_id)
 	JOIN timelines t ON t.id = x.timeline_id
 	GROUP BY x.post_id`
@@ -89,9 +89,9 @@ func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*import
 	atPosts, atTimelines := b.decisiveRows(created)
 	const query = `
 		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, lang, via, via_url,
-			decisive, is_public, is_protected, is_private)
+			decisive, is_public)
 		OVERRIDING SYSTEM VALUE
-		SELECT n.*, d.decisive, d.is_public, d.is_protected, d.is_private
+		SELECT n.*, d.decisive, d.is_public
 		FROM unnest(@ids::bigint[], @authors::bigint[], @dates::timestamptz[], @fresh::bigint[], @codes::text[],
 			@bodies::text[], @langs::text[], @vias::text[], @via_urls::text[])
 			AS n (id, author_id, created_at, fresh_at, code, body, lang, via, via_url)
@@ -191,7 +191,7 @@ func (b *batch) gain(ctx context.Context) error {
 	}
 	_, err = b.tx.Exec(ctx, `
 		UPDATE posts p
-		SET decisive = d.decisive, is_public = d.is_public, is_protected = d.is_protected, is_private = d.is_private
+		SET decisive = d.decisive, is_public = d.is_public
 		FROM (`+importDecisive+`) d WHERE p.id = d.post_id`,
 		pgx.StrictNamedArgs{"at_posts": posts, "at_timelines": timelines})
 	if err != nil {

@@ -67,7 +67,7 @@ func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, co
 		INSERT INTO keys (account_id, key, asked, post_id, comment_id)
 		VALUES (@account, @key, @asked, @post, nullif(@comment::bigint, 0))
 		ON CONFLICT (account_id, key) DO UPDATE SET key = EXCLUDED.key
-		RETURNING coalesce(post_id, 0), coalesce(comment_id, 0), coalesce(asked = @asked, true)`
+		RETURNING post_id, coalesce(comment_id, 0), asked = @asked`
 	var madePost, madeComment int64
 	var same bool
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{

@@ -1,9 +1,6 @@
 package timelines
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
 // Level says who may read a base timeline (source: 000, "Права на чтение постов").
 type Level int16
@@ -60,18 +57,6 @@ const (
 	KindMostFaved   = "mostfaved"
 	KindHashtag     = "hashtag"
 )
-
-// baseKinds are the kinds of base timelines: people put posts there, and only these
-// timelines decide who may read a post. The others fill by themselves.
-var baseKinds = []string{KindFeed, KindSubfeed, KindEyes, KindDirects, KindGroup}
-
-// IsBase reports whether timelines of the kind are base timelines.
-func IsBase(kind string) bool { return slices.Contains(baseKinds, kind) }
-
-// ungatedKinds are the kinds without rows in gated_entries: a base timeline is its own
-// gate, and a post's own timeline has one row. The triggers of gated_entries use the same
-// kinds.
-var ungatedKinds = append(slices.Clone(baseKinds), KindPost)
 
 // River kinds of more than one timeline that a Replace names. A river kind that shows
 // timelines of one kind has the name of that kind. Package rivers has all river kinds.

@@ -3,35 +3,137 @@ package timelines
 import (
 	"slices"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/language"
 )
 
-// The database has the kinds this package names, and its triggers take for base
-// timelines those that IsBase does.
-func TestTheDatabaseKnowsTheKinds(t *testing.T) {
+// What people save or comment on is a kind that this file adds to the table. It opens
+// with the feed, and home feeds of followers have it.
+var talks = kindSpec{kind: "talks", by: []action{commented, saved}, home: ofFollowers, owner: User, gate: KindFeed}
+
+// A kind is a row of the table: its timelines are made, filled, emptied, bumped, found
+// and opened as those of any other.
+func TestAKindIsARow(t *testing.T) {
+	before := kindSpecs
+	kindSpecs = append(slices.Clone(before), talks)
+	t.Cleanup(func() { kindSpecs = before })
+
+	w := newTownAlone(t)
+	ann, bob, cat, dan := w.user("ann"), w.user("bob"), w.user("cat"), w.user("dan")
+	w.subscribe(ann, "bob")
+	of := w.timeline(talks.kind, bob.ID)
+	holds := func(when string, want bool, code Change) {
+		t.Helper()
+		held, err := w.Holdings(t.Context(), []Hold{{code.PostID, of}})
+		w.must(err)
+		w.same(when, len(held) == 1, want)
+	}
+
+	// It is entered and left by its actions, and by no other.
+	p, other := w.post(cat, "hello"), w.post(bob, "of bob's own")
+	w.must(second(w.Like(t.Context(), bob.ID, p.Code)))
+	holds("liked", false, p)
+	holds("written", false, other)
+	said := w.comment(bob, p.Code)
+	if !slices.Contains(said.Touched, of) {
+		t.Errorf("a comment touches %v, want %d among them", said.Touched, of)
+	}
+	w.must(second(w.Fave(t.Context(), bob.ID, p.Code)))
+	w.must(second(w.DeleteComment(t.Context(), bob.ID, p.Code, said.CommentID)))
+	holds("still saved", true, p)
+	w.must(second(w.Unfave(t.Context(), bob.ID, p.Code)))
+	holds("left", false, p)
+	entered := w.row(of, p.PostID).EnteredAt
+	w.must(second(w.Fave(t.Context(), bob.ID, p.Code)))
+	w.same("lifted by saving it again", w.row(of, p.PostID).EnteredAt, entered)
+
+	// It follows a bump by its owner at once, however many others do not.
+	w.crowdIn(p.PostID, 210)
+	w.comment(bob, p.Code)
+	w.same("fresh", w.row(of, p.PostID).FreshAt, w.freshAt(p.PostID))
+	w.must(w.BumpBlock(t.Context(), Unbumped{PostID: p.PostID}))
+
+	// Followers have it at home, unless they want to see friends only; it opens as the feed does.
+	shows := func(viewer int64, friendsOnly, home, page bool) {
+		t.Helper()
+		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
+			all, err := sn.Home(t.Context(), viewer, friendsOnly)
+			w.must(err)
+			w.same("at home", slices.Contains(all, of), home)
+			named, err := sn.Named(t.Context(), viewer, bob.ID, talks.kind)
+			w.must(err)
+			w.same("on its page", slices.Contains(named, of), page)
+			return nil
+		}))
+	}
+	shows(ann.ID, false, true, true)
+	shows(ann.ID, true, false, true)
+	shows(bob.ID, false, true, true)
+	shows(dan.ID, false, false, true)
+	w.setAccess(bob, "", Private)
+	shows(dan.ID, false, false, false)
+
+	// What few may read of it is found by the gates of its posts.
+	w.same("found by gates", w.few(ann.ID, of), []int64{p.PostID})
+	w.setAccess(cat, "", Private)
+	w.same("found by gates that closed", w.few(ann.ID, of), []int64(nil))
+
+	// An import fills it as the living do.
+	tale := tale("1")
+	tale.Comments = []ImportedComment{{Author: person("eve"), ExternalID: "1/1", CreatedAt: tale.CreatedAt, Body: "indeed"}}
+	w.importPosts(10, tale)
+	eve := w.timeline(talks.kind, w.importedAccount("eve").ID)
+	w.same("imported", w.row(eve, w.imported(originPost, "1")).Withdrawn, false)
+	w.sound()
+}
+
+// The triggers of gated_entries know base timelines by their column, of whichever kind.
+func TestTriggersGoByBase(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
 	post := w.post(bob, "hello").PostID
-	kinds := value[[]string](w, `
-		SELECT array_agg(m[1]) FROM pg_constraint c, regexp_matches(pg_get_constraintdef(c.oid), $$'([a-z]+)'$$, 'g') m
-		WHERE c.conname = 'timelines_kind'`)
-	for _, kind := range slices.Concat(baseKinds, ungatedKinds, []string{
-		KindLikes, KindComments, KindDiscussions, KindFaves, KindMentions, KindEverything, KindBest, KindMostFaved, KindHashtag,
-	}) {
-		if !slices.Contains(kinds, kind) {
-			t.Errorf("the database takes the kinds %q, without %q", kinds, kind)
-		}
-	}
-	for _, kind := range kinds {
+	for _, k := range kindSpecs {
 		id := value[int64](w, `
-			INSERT INTO timelines (kind, their_id, term, writers)
-			VALUES ($1, $2, 'x', CASE WHEN $1 IN ('directs', 'group') THEN 'anyone' ELSE '' END) RETURNING id`, kind, bob.ID)
+			INSERT INTO timelines (id, kind, their_id, term, writers, base, gate_id)
+			OVERRIDING SYSTEM VALUE
+			SELECT id, $1, $2, 'x', $3, $4, CASE WHEN $4 THEN id END FROM nextval(pg_get_serial_sequence('timelines', 'id')) id
+			RETURNING id`, k.kind, bob.ID, k.writers, k.base)
 		w.exec(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at) VALUES ($1, $2, 1, 1, 1)`, id, post)
 		entered := value[bool](w, `SELECT EXISTS (SELECT FROM gated_entries WHERE timeline_id = $1)`, id)
 		w.exec(`DELETE FROM gated_entries WHERE timeline_id = $1`, id)
 		w.exec(`UPDATE posts SET decisive = decisive || $2::bigint WHERE id = $1`, post, id)
 		moved := value[bool](w, `SELECT EXISTS (SELECT FROM gated_entries WHERE timeline_id = $1)`, id)
-		if want := !slices.Contains(ungatedKinds, kind); entered != want || moved != want {
-			t.Errorf("gated_entries has a row of a timeline of kind %s: %t once entered, %t once moved; want %t", kind, entered, moved, want)
+		if want := !k.base && k.kind != KindPost; entered != want || moved != want {
+			t.Errorf("gated_entries has a row of a timeline of kind %s: %t once entered, %t once moved; want %t", k.kind, entered, moved, want)
+		}
+	}
+}
+
+// A migration makes the aggregates of the table, for each known language.
+func TestAggregatesAreMade(t *testing.T) {
+	w := newTown(t)
+	var want []string
+	for _, kind := range kindsWhere(isAggregate) {
+		for _, term := range append([]string{""}, language.Known...) {
+			want = append(want, kind+"/"+term)
+		}
+	}
+	slices.Sort(want)
+	got := all(w, pgx.RowTo[string], `SELECT kind || '/' || term AS name FROM timelines WHERE their_id = 0`)
+	slices.Sort(got)
+	w.same("aggregates", got, want)
+}
+
+// A base timeline decides who may open it: without a gate it would open to everybody.
+func TestABaseTimelineHasItselfForAGate(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	for _, gate := range []any{nil, w.timeline(KindLikes, bob.ID)} {
+		_, err := w.pool.Exec(t.Context(), `UPDATE timelines SET gate_id = $1 WHERE id = $2`, gate, bob.FeedID)
+		if err == nil {
+			t.Errorf("a feed with the gate %v: no error", gate)
 		}
 	}
 }

@@ -91,10 +91,10 @@ const usualLanguages = `
 	CROSS JOIN LATERAL (
 		SELECT latest.lang, count(*) AS posts, sum(count(*)) FILTER (WHERE latest.lang <> '') OVER () AS of_all
 		FROM (
-			(SELECT CASE WHEN p.lang_guessed OR p.deleted_at IS NOT NULL OR NOT (p.is_public OR p.is_protected) THEN '' ELSE p.lang END AS lang
+			(SELECT CASE WHEN p.lang_guessed OR p.deleted_at IS NOT NULL OR NOT ` + forMany + ` THEN '' ELSE p.lang END AS lang
 			FROM posts p WHERE w.author <> 0 AND p.author_id = w.author ORDER BY p.id DESC LIMIT @latest)
 			UNION ALL
-			(SELECT CASE WHEN p.lang_guessed OR NOT (p.is_public OR p.is_protected) THEN '' ELSE p.lang END
+			(SELECT CASE WHEN p.lang_guessed OR NOT ` + forMany + ` THEN '' ELSE p.lang END
 			FROM (
 				SELECT e.post_id FROM timeline_entries e
 				WHERE w.place <> 0 AND e.timeline_id = w.place AND NOT e.withdrawn
@@ -104,6 +104,9 @@ const usualLanguages = `
 		GROUP BY latest.lang
 	) l
 	WHERE l.lang <> '' AND l.posts * 10 >= l.of_all * @least`
+
+// forMany is true for a post p that not only the readers of private timelines may read.
+const forMany = `(p.is_public OR EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.access < 2))`
 
 // guessBlock is how many posts get their language in one transaction.
 const guessBlock = 500
@@ -177,11 +180,11 @@ func (s *core) guessManyTx(ctx context.Context, tx pgx.Tx, posts []int64, fits [
 	if err != nil || len(changed) == 0 {
 		return err
 	}
-	const enter = `
+	enter := `
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT t.id, p.id, a.entered_at, greatest(a.entered_at, p.fresh_at), a.created_at
 		FROM posts p
-		JOIN timelines whole ON whole.kind IN ('everything', 'best', 'mostfaved') AND whole.their_id = 0 AND whole.term = ''
+		JOIN timelines whole ON whole.kind IN ` + sqlKinds(isAggregate) + ` AND whole.their_id = 0 AND whole.term = ''
 		JOIN timeline_entries a ON a.timeline_id = whole.id AND a.post_id = p.id AND NOT a.withdrawn
 		JOIN timelines t ON t.kind = whole.kind AND t.their_id = 0 AND t.term = p.lang
 		WHERE p.id = ANY(@posts)

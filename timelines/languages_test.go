@@ -126,6 +126,11 @@ func TestGuessedLanguages(t *testing.T) {
 	w.post(dan, english, "dan/private")
 	w.post(dan, english, "ann")
 	w.same("as dan writes in private", w.langOf(w.post(dan, short).PostID), "")
+	w.post(dan, english)
+	w.setAccess(dan, "", Protected)
+	w.same("as dan writes for all who are signed in", w.langOf(w.post(dan, short).PostID), "en")
+	w.setAccess(dan, "", Private)
+	w.same("as dan wrote for them", w.langOf(w.post(dan, short).PostID), "")
 
 	// An edit guesses anew, the same text does not.
 	eve := w.user("eve")

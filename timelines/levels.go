@@ -91,15 +91,15 @@ func flagTx(ctx context.Context, tx pgx.Tx, posts []int64) error {
 	const lock = `SELECT FROM posts WHERE id = ANY(@posts) ORDER BY id FOR NO KEY UPDATE`
 	const flags = `
 		UPDATE posts p
-		SET is_public = f.is_public, is_protected = f.is_protected, is_private = f.is_private
+		SET is_public = f.is_public
 		FROM (
-			SELECT p.id, ` + flagColumns + `
+			SELECT p.id, ` + publicColumn + `
 			FROM posts p JOIN timelines t ON t.id = ANY(p.decisive)
 			WHERE p.id = ANY(@posts)
 			GROUP BY p.id
 		) f
 		WHERE p.id = f.id AND p.deleted_at IS NULL
-			AND (p.is_public, p.is_protected, p.is_private) <> (f.is_public, f.is_protected, f.is_private)`
+			AND p.is_public <> f.is_public`
 	for _, query := range []string{lock, flags} {
 		if _, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"posts": posts}); err != nil {
 			return fmt.Errorf("set flags: %w", err)
@@ -108,9 +108,8 @@ func flagTx(ctx context.Context, tx pgx.Tx, posts []int64) error {
 	return nil
 }
 
-// flagColumns computes a post's flags from its decisive timelines t.
-const flagColumns = `
-	bool_or(t.access = 0) AS is_public, bool_or(t.access = 1) AS is_protected, bool_or(t.access = 2) AS is_private`
+// publicColumn computes a post's flag from its decisive timelines t.
+const publicColumn = `bool_or(t.access = 0) AS is_public`
 
 // manyReaders is the largest number of people whose rivers are invalidated one by one. For
 // more it is quicker to name the feed, or everybody.

@@ -323,8 +323,8 @@ func TestARestlessLevelKeepsNoOther(t *testing.T) {
 				_, err := w.UpkeepBlock(t.Context())
 				w.must(err)
 			}
-			w.same("flags", value[[]bool](w, `SELECT array_agg(is_private AND NOT is_public) FROM posts WHERE author_id = $1`, other.ID),
-				[]bool{true, true, true, true, true})
+			w.same("flags", value[[]bool](w, `SELECT array_agg(is_public) FROM posts WHERE author_id = $1`, other.ID),
+				make([]bool, 5))
 			w.keptUp()
 			w.sound()
 		})
@@ -339,8 +339,8 @@ func BenchmarkLevelOfMany(b *testing.B) {
 	_, err := inTx(b.Context(), w.core, func(tx pgx.Tx) (struct{}, error) {
 		_, err := tx.Exec(b.Context(), `
 			WITH made AS (
-				INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
-				SELECT $1, i, to_timestamp(i / 1000000.0), true, false, false, lpad(i::text, 10, '0'), 'hello', ARRAY[$2::bigint]
+				INSERT INTO posts (author_id, fresh_at, created_at, is_public, code, body, decisive)
+				SELECT $1, i, to_timestamp(i / 1000000.0), true, lpad(i::text, 10, '0'), 'hello', ARRAY[$2::bigint]
 				FROM generate_series(1, $3::int) i
 				RETURNING id, fresh_at)
 			INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)

@@ -14,7 +14,7 @@ func (s *Store) Like(ctx context.Context, actor int64, code string) (Change, err
 	const query = `
 		INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`
-	return s.mark(ctx, actor, code, query, KindBest, KindLikes, KindDiscussions)
+	return s.mark(ctx, actor, code, query, KindBest, liked)
 }
 
 // Unlike takes the actor's like back. The post leaves the actor's likes, and
@@ -26,11 +26,11 @@ func (s *Store) Unlike(ctx context.Context, actor int64, code string) (Change, e
 }
 
 // mark runs a statement that sets the actor's like or save of a post. If it was not set,
-// the post enters the actor's timelines of these kinds, and the aggregate if it now
-// belongs there.
-func (s *Store) mark(ctx context.Context, actor int64, code, query, aggregate string, kinds ...string) (Change, error) {
+// the post enters the actor's timelines that it enters by this action, and the aggregate
+// if it now belongs there.
+func (s *Store) mark(ctx context.Context, actor int64, code, query, aggregate string, did action) (Change, error) {
 	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
-		entered, err := s.enterTx(ctx, tx, p, actor, kinds...)
+		entered, err := s.enterTx(ctx, tx, p, actor, did)
 		if err != nil {
 			return nil, err
 		}

@@ -138,29 +138,38 @@ func rows(w *town, tx querier, query string) {
 }
 
 // An import puts a post into a second place while the level of the first changes: the
-// flags are of both.
+// flag is of both.
 func TestImportMovesAgainstSetAccess(t *testing.T) {
-	w := newTown(t)
-	p := tale("1")
-	p.To = []ImportedAccount{person("ann")}
-	w.importPosts(10, p)
-	post, ann := w.imported(originPost, "1"), w.importedAccount("ann")
-	moving := w.pauseInside()
-	p.To = []ImportedAccount{club("pub")}
-	moved := during(func() error {
-		im, err := w.StartImport(w.Context(), FriendFeedSource)
-		if err != nil {
-			return err
-		}
-		_, err = im.Add(w.Context(), []Imported{p})
-		return errors.Join(err, im.Close(w.Context()))
-	})
-	moving.reached(t)
-	set := during(func() error { return second(w.SetAccess(t.Context(), ann.ID, "", Private)) })
-	w.waitBlocked(1)
-	moving.release()
-	w.must(moved())
-	w.must(set())
-	w.same("flags", w.flags(post), [3]bool{true, false, true})
-	w.sound()
+	for _, second := range []Level{Public, Private} {
+		t.Run(second.String(), func(t *testing.T) {
+			w := newTown(t)
+			p, other := tale("1"), tale("2")
+			p.To, other.To = []ImportedAccount{person("ann")}, []ImportedAccount{club("pub")}
+			w.importPosts(10, p, other)
+			w.exec(`UPDATE timelines SET access = $1 WHERE kind = 'group'`, second)
+			w.exec(`UPDATE posts SET is_public = $1 WHERE id = $2`, second == Public, w.imported(originPost, "2"))
+			post, ann := w.imported(originPost, "1"), w.importedAccount("ann")
+			moving := w.pauseInside()
+			p.To = []ImportedAccount{club("pub")}
+			moved := during(func() error {
+				im, err := w.StartImport(w.Context(), FriendFeedSource)
+				if err != nil {
+					return err
+				}
+				_, err = im.Add(w.Context(), []Imported{p})
+				return errors.Join(err, im.Close(w.Context()))
+			})
+			moving.reached(t)
+			set := during(func() error {
+				_, err := w.SetAccess(t.Context(), ann.ID, "", Private)
+				return err
+			})
+			w.waitBlocked(1)
+			moving.release()
+			w.must(moved())
+			w.must(set())
+			w.same("flag", w.isPublic(post), second == Public)
+			w.sound()
+		})
+	}
 }

@@ -201,7 +201,7 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 		return nil, false, err
 	}
 	// A post in another language belongs to other aggregates.
-	aggregates, err := s.updateAggregatesTx(ctx, tx, p, KindEverything, KindBest, KindMostFaved)
+	aggregates, err := s.updateAggregatesTx(ctx, tx, p, kindsWhere(isAggregate)...)
 	if err != nil {
 		return nil, false, err
 	}
@@ -235,7 +235,7 @@ func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Chang
 		var empty pgx.Batch
 		empty.Queue(`
 			UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '',
-				lang = '', lang_chosen = false, lang_guessed = false, is_public = false, is_protected = false, is_private = false
+				lang = '', lang_chosen = false, lang_guessed = false, is_public = false
 			WHERE id = @post`, args)
 		empty.Queue(`
 			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''

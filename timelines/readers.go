@@ -204,7 +204,7 @@ const ShownReaders = 200
 // OwnFeeds returns the actor's feed, private sub-feed and other sub-feeds, these
 // by title.
 func (s *Store) OwnFeeds(ctx context.Context, actor int64) ([]OwnFeed, error) {
-	const query = `
+	query := `
 		SELECT t.id AS timeline_id, t.their_id AS account_id, t.term AS slug, coalesce(f.title, '') AS title, t.access,
 			NOT EXISTS (SELECT FROM timeline_entries e WHERE e.timeline_id = t.id AND NOT e.withdrawn) AS empty,
 			(SELECT count(*) FROM readers r WHERE r.timeline_id = t.id AND r.account_id <> @actor) AS readers_total,
@@ -214,7 +214,7 @@ func (s *Store) OwnFeeds(ctx context.Context, actor int64) ([]OwnFeed, error) {
 			ARRAY(SELECT a.id FROM excluded x JOIN accounts a ON a.id = x.account_id
 				WHERE x.timeline_id = t.id ORDER BY a.name LIMIT @shown)
 		FROM timelines t LEFT JOIN subfeeds f ON f.timeline_id = t.id
-		WHERE t.kind IN ('feed', 'subfeed') AND t.their_id = @actor
+		WHERE t.kind IN ` + sqlKinds(isLevelled) + ` AND t.their_id = @actor
 		ORDER BY t.kind, f.timeline_id IS NOT NULL, f.title, t.term`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor, "shown": ShownReaders})
 	if err != nil {

@@ -130,8 +130,8 @@ func (w *town) celebrated(followed, own, posts, fans int) (timelines []int64, vi
 	feeds, likes := value[[]int64](w, of, KindFeed, ids), value[[]int64](w, of, KindLikes, ids)
 	w.exec(`
 		WITH made AS (
-			INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
-			SELECT ($1::bigint[])[1 + i % $3::int], i * 1000, to_timestamp(i / 1000.0), true, false, false, lpad(i::text, 10, '0'), 'hello',
+			INSERT INTO posts (author_id, fresh_at, created_at, is_public, code, body, decisive)
+			SELECT ($1::bigint[])[1 + i % $3::int], i * 1000, to_timestamp(i / 1000.0), true, lpad(i::text, 10, '0'), 'hello',
 				ARRAY[($2::bigint[])[1 + i % $3::int]]
 			FROM generate_series(1, $3::int * $4::int) i
 			RETURNING id, fresh_at, decisive)

@@ -46,7 +46,7 @@ const scanFew = `
 		FROM met
 		CROSS JOIN LATERAL (
 			SELECT g.id FROM timelines g
-			WHERE g.id > met.at AND g.access < 2 AND g.kind IN ('feed', 'subfeed', 'group') AND ` + openGate + `
+			WHERE g.id > met.at AND g.access < 2 AND g.base AND ` + openGate + `
 			ORDER BY g.id LIMIT 1) opens
 		CROSS JOIN LATERAL (
 			SELECT e.gate_id AS id FROM gated_entries e
@@ -78,8 +78,7 @@ const scanFew = `
 	WHERE e.post_id = few.post_id AND NOT e.withdrawn AND (%[1]s, e.post_id) < (@place::bigint, @post::bigint) AND ` + readablePost + ` AND %[2]s
 	UNION ALL
 	SELECT 0, 0 WHERE (SELECT count(*) FROM found) > @fewest OR NOT EXISTS (
-		SELECT FROM timelines t WHERE t.id = @timeline
-			AND t.kind <> ALL(@ungated::text[]))
+		SELECT FROM timelines t WHERE t.id = @timeline AND ` + isGated + `)
 	ORDER BY 2 DESC, 1 DESC`
 
 var (
@@ -98,7 +97,6 @@ func (sn *Snapshot) few(ctx context.Context, q Scan, place, post int64) (posts [
 	}
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
 		"viewer": q.Viewer, "timeline": q.Timelines[0], "place": place, "post": post, "fewest": cmp.Or(q.Fewest, fewest),
-		"ungated": ungatedKinds,
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("scan few: %w", err)

@@ -411,8 +411,8 @@ func BenchmarkSearch(b *testing.B) {
 	for _, of := range []Change{open, closed} {
 		_, err := w.pool.Exec(b.Context(), `
 			WITH made AS (
-				INSERT INTO posts (author_id, fresh_at, created_at, is_public, is_protected, is_private, code, body, decisive)
-				SELECT author_id, fresh_at / 1000000 * 1000000 + 2 * i + author_id % 2, created_at + i * interval '1 microsecond', is_public, is_protected, is_private,
+				INSERT INTO posts (author_id, fresh_at, created_at, is_public, code, body, decisive)
+				SELECT author_id, fresh_at / 1000000 * 1000000 + 2 * i + author_id % 2, created_at + i * interval '1 microsecond', is_public,
 					translate(lpad(i::text || (id % 10), 10, '0'), '', ''),
 					body || ' and the river runs through many words such as rare' || i % ($2::int / 50) || ' and others, number ' || i, decisive
 				FROM posts, generate_series(1, $2::int) i WHERE id = $1

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/migrations"
 	"riverrun/timelines/marks"
 )
 
@@ -226,25 +225,5 @@ func TestSearchTakesAnyText(t *testing.T) {
 	p := tale("1")
 	p.Body = long[3]
 	w.importPosts(1, p)
-	w.sound()
-}
-
-// What stood here before is indexed anew, tags included.
-func TestSearchIndexesAnew(t *testing.T) {
-	w := newTown(t)
-	ann := w.user("ann")
-	c := w.post(ann, "larks/wrens #हिन्दी")
-	w.remark(ann, c.Code, "owls.Rooks #weir")
-	gone := w.post(ann, "larks #weir")
-	w.must(second(w.DeletePost(t.Context(), ann.ID, gone.Code)))
-	w.must(migrations.PrimaryDown(t.Context(), w.pool, 18))
-	w.exec(`UPDATE texts SET lexemes = ''`)
-	w.must(migrations.Primary(t.Context(), w.pool))
-	for _, q := range []string{"larks", "larks/wrens", "#हिन्दी larks from:ann", "rooks #weir", "owls from:ann"} {
-		w.finds(0, q, "larks/wrens #हिन्दी")
-	}
-	w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, "#mill")))
-	w.finds(0, "#mill", "#mill")
-	w.finds(0, "#हिन्दी")
 	w.sound()
 }

@@ -63,9 +63,9 @@ func (sn *Snapshot) Named(ctx context.Context, viewer, theirID int64, kinds ...s
 // Feeds returns the account's feed and sub-feeds as far as the viewer may open
 // them, in id order; with a slug, that sub-feed alone.
 func (sn *Snapshot) Feeds(ctx context.Context, viewer, account int64, slug string) ([]int64, error) {
-	const query = `
+	query := `
 		SELECT t.id FROM timelines t
-		WHERE t.kind IN ('feed', 'subfeed') AND t.their_id = @account AND (@slug = '' OR t.term = @slug) AND ` + readableGate + `
+		WHERE t.kind IN ` + sqlKinds(isLevelled) + ` AND t.their_id = @account AND (@slug = '' OR t.term = @slug) AND ` + readableGate + `
 		ORDER BY t.id`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"account": account, "slug": slug, "viewer": viewer})
 	return collectIDs(rows, err, "feeds of an account")
@@ -96,21 +96,12 @@ func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([
 		WHERE ` + readableGate + `
 		UNION
 		SELECT t.id FROM timelines t
-		WHERE (t.kind IN ('eyes', 'directs') OR t.kind = 'discussions' AND NOT @friends_only) AND t.their_id = @viewer
+		WHERE t.kind = ANY(@own) AND t.their_id = @viewer
 		ORDER BY 1`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"viewer": viewer, "kinds": friendKinds(friendsOnly), "friends_only": friendsOnly,
+		"viewer": viewer, "kinds": homeKinds(ofFollowers, friendsOnly), "own": homeKinds(ofOwner, friendsOnly),
 	})
 	return collectIDs(rows, err, "home timelines")
-}
-
-// friendKinds returns the kinds of timelines that a home feed takes from an account that
-// the viewer follows.
-func friendKinds(friendsOnly bool) []string {
-	if friendsOnly {
-		return []string{KindFeed, KindSubfeed, KindGroup}
-	}
-	return []string{KindFeed, KindSubfeed, KindGroup, KindLikes, KindComments}
 }
 
 // List returns the timelines of one of the viewer's lists: those that the home feed takes
@@ -123,7 +114,7 @@ func (sn *Snapshot) List(ctx context.Context, viewer, list int64, friendsOnly bo
 		WHERE m.list_id = @list AND m.subscriber_id = @viewer AND ` + readableGate + `
 		ORDER BY t.id`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"viewer": viewer, "list": list, "kinds": friendKinds(friendsOnly),
+		"viewer": viewer, "list": list, "kinds": homeKinds(ofFollowers, friendsOnly),
 	})
 	return collectIDs(rows, err, "list's timelines")
 }

@@ -84,9 +84,9 @@ func (s *Store) CreateSubfeed(ctx context.Context, actor int64, slug, title stri
 			WITH numbered AS MATERIALIZED (
 				SELECT nextval(pg_get_serial_sequence('timelines', 'id')) AS id
 			), made AS (
-				INSERT INTO timelines (id, kind, their_id, term, access, gate_id)
+				INSERT INTO timelines (id, kind, their_id, term, access, gate_id, base)
 				OVERRIDING SYSTEM VALUE
-				SELECT id, 'subfeed', @actor, @slug, @level, id FROM numbered
+				SELECT id, 'subfeed', @actor, @slug, @level, id, true FROM numbered
 				RETURNING id
 			), titled AS (
 				INSERT INTO subfeeds (timeline_id, title) SELECT id, @title FROM made

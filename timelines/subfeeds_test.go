@@ -186,14 +186,14 @@ func TestSubfeedAccess(t *testing.T) {
 	w.heard.take()
 	for _, tc := range []struct {
 		level        Level
-		post, both   [3]bool
+		post, both   bool
 		ann, nobody  bool
 		bothToNobody bool
 		wrong        Replace
 	}{
-		{Protected, [3]bool{false, true, false}, [3]bool{true, true, false}, true, false, true, Replace{ViewerID: 0}},
-		{Private, [3]bool{false, false, true}, [3]bool{true, false, true}, false, false, true, Replace{Everybody: true}},
-		{Public, [3]bool{true, false, false}, [3]bool{true, false, false}, true, true, true, Replace{Everybody: true}},
+		{Protected, false, true, true, false, true, Replace{ViewerID: 0}},
+		{Private, false, true, false, false, true, Replace{Everybody: true}},
+		{Public, true, true, true, true, true, Replace{Everybody: true}},
 	} {
 		clock := w.clock()
 		c, err := w.SetSubfeedAccess(t.Context(), bob.ID, "photos", tc.level)
@@ -201,7 +201,7 @@ func TestSubfeedAccess(t *testing.T) {
 		w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: []Replace{tc.wrong}})
 		w.same("announced", w.heard.take(), []Event{tc.wrong})
 		w.same("logged", w.logged(clock), []Invalidation{{N: clock + 1, TimelineID: photos, Kind: "level"}})
-		w.same("flags with "+tc.level.String(), [][3]bool{w.flags(p.PostID), w.flags(both.PostID)}, [][3]bool{tc.post, tc.both})
+		w.same("flags with "+tc.level.String(), []bool{w.isPublic(p.PostID), w.isPublic(both.PostID)}, []bool{tc.post, tc.both})
 		w.same("who reads with "+tc.level.String(),
 			[]bool{w.mayRead(ann.ID, p.PostID), w.mayRead(0, p.PostID), w.mayRead(0, both.PostID), w.mayRead(bob.ID, p.PostID)},
 			[]bool{tc.ann, tc.nobody, tc.bothToNobody, true})

@@ -72,6 +72,12 @@ func newTown(tb testing.TB) *town {
 	if t, ok := tb.(*testing.T); ok {
 		t.Parallel()
 	}
+	return newTownAlone(tb)
+}
+
+// newTownAlone is newTown for a test that no other runs beside.
+func newTownAlone(tb testing.TB) *town {
+	tb.Helper()
 	heard := &recorder{}
 	return &town{TB: tb, Store: Open(testdb.New(tb).Primary, heard, DefaultOptions()), heard: heard}
 }
@@ -331,9 +337,8 @@ func (w *town) sound() {
 				AND (c.body <> '' OR EXISTS (SELECT FROM comment_likes l WHERE l.comment_id = c.id))`},
 		{"flags are those of the decisive timelines", `
 			SELECT p.id FROM posts p
-			WHERE p.deleted_at IS NULL AND (p.is_public, p.is_protected, p.is_private) <> (
-				SELECT bool_or(t.access = 0), bool_or(t.access = 1), bool_or(t.access = 2)
-				FROM timelines t WHERE t.id = ANY(p.decisive))`},
+			WHERE p.deleted_at IS NULL AND p.is_public <> (
+				SELECT bool_or(t.access = 0) FROM timelines t WHERE t.id = ANY(p.decisive))`},
 		{"a post stands where it is decided, and nowhere else", `
 			SELECT p.id FROM posts p CROSS JOIN timelines t
 			WHERE p.deleted_at IS NULL AND t.kind IN ('feed', 'subfeed', 'eyes', 'directs', 'group')
@@ -346,7 +351,7 @@ func (w *town) sound() {
 				<> EXISTS (SELECT FROM timeline_entries e WHERE e.timeline_id = t.id AND e.post_id = p.id AND NOT e.withdrawn)`},
 		{"a deleted post leaves nothing", `
 			SELECT p.id FROM posts p WHERE p.deleted_at IS NOT NULL AND (
-				p.body <> '' OR p.is_public OR p.is_protected OR p.is_private
+				p.body <> '' OR p.is_public
 				OR EXISTS (SELECT FROM likes l WHERE l.post_id = p.id)
 				OR EXISTS (SELECT FROM faves f WHERE f.post_id = p.id)
 				OR EXISTS (SELECT FROM attachments x WHERE x.post_id = p.id)
@@ -378,6 +383,9 @@ func (w *town) sound() {
 			SELECT a.id FROM accounts a WHERE a.kind = 'group'
 				AND NOT EXISTS (SELECT FROM origins o WHERE o.kind = 'account' AND o.their_id = a.id)
 				AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id)`},
+		{"a timeline is of a known kind, and is a base timeline if its kind is", `
+			SELECT t.id FROM timelines t WHERE t.base <> (t.kind IN ` + sqlKinds(func(k kindSpec) bool { return k.base }) + `)
+				OR t.kind NOT IN ` + sqlKinds(func(kindSpec) bool { return true })},
 		{"a row's gates are known", `
 			SELECT e.post_id FROM timeline_entries e
 			JOIN timelines t ON t.id = e.timeline_id AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post')

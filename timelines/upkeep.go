@@ -124,7 +124,7 @@ func (s *Store) gateBlockTx(ctx context.Context, tx pgx.Tx) error {
 			INSERT INTO gated_entries (timeline_id, gate_id, post_id)
 			SELECT n.timeline_id, d.gate_id, p.id
 			FROM next n
-			JOIN timelines t ON t.id = n.timeline_id AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post')
+			JOIN timelines t ON t.id = n.timeline_id AND ` + isGated + `
 			JOIN posts p ON p.id = @post
 			CROSS JOIN unnest(p.decisive) d(gate_id)
 			ORDER BY 1, 2, 3

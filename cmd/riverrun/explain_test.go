@@ -68,8 +68,8 @@ func TestExplainCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	change(db.Secondary, `
-		INSERT INTO rivers (id, user_id, kind, their_id, epoch, state)
-		SELECT x.id, $1, x.kind, x.their_id, c.epoch, 'live'
+		INSERT INTO rivers (id, user_id, kind, their_id, epoch, state, knows)
+		SELECT x.id, $1, x.kind, x.their_id, c.epoch, 'live', '1:1:'
 		FROM clock c, (VALUES (1, 'list', $2::bigint), (2, 'post', 0)) x(id, kind, their_id)`, priya, list)
 	tell([]string{
 		"@priya hides its author, and of the rivers below sees it in these only: post, user of @nell.", "not shown: the viewer hides its author",

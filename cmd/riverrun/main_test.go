@@ -16,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/migrations"
 	"riverrun/migrations/localpg"
 	"riverrun/migrations/testdb"
 )
@@ -179,6 +180,47 @@ func TestFromNothing(t *testing.T) {
 	must(t, "", out, err)
 	again := background(t, vars)
 	again.end(t)
+
+	cluster, err := localpg.Start(t.Context(), localpg.Config{Dir: vars["RIVERRUN_DATA"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlierBuild(t, cluster.URL("riverrun"))
+	if err := cluster.Stop(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	_, err = once(t, vars, "", "serve")
+	refuses(t, "serve", err, "To begin with an empty site: stop every riverrun that uses the directory "+vars["RIVERRUN_DATA"]+" and move the directory away")
+}
+
+// earlierBuild makes a store that of a build from before the first release.
+func earlierBuild(t *testing.T, address string) {
+	t.Helper()
+	if _, err := testdb.Open(t, address).Exec(t.Context(), `UPDATE schema_migrations SET name = 'initial' WHERE version = 1`); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func refuses(t *testing.T, command string, err error, advice string) {
+	t.Helper()
+	if !errors.Is(err, migrations.ErrEarlierBuild) || !strings.HasSuffix(err.Error(), advice) {
+		t.Errorf("%s with data of an earlier build: got %v\nwant ErrEarlierBuild with %q", command, err, advice)
+	}
+}
+
+// A store of an earlier build is refused, whichever of the two it is, with what to do.
+func TestEarlierBuild(t *testing.T) {
+	db := testdb.New(t)
+	vars := map[string]string{"DATABASE_URL": db.PrimaryURL, "RIVERS_DATABASE_URL": db.SecondaryURL, "RIVERRUN_LISTEN": "127.0.0.1:0"}
+	advice := fmt.Sprintf("To begin with an empty site: drop the database %s and create it again, empty; drop the database %s and create it again, empty",
+		db.Primary.Config().ConnConfig.Database, db.Secondary.Config().ConnConfig.Database)
+	for _, address := range []string{db.SecondaryURL, db.PrimaryURL} {
+		earlierBuild(t, address)
+		for _, args := range [][]string{{"serve"}, {"migrate"}, {"migrate", "-store", "secondary", "-to", "1"}, {"account", "list"}} {
+			_, err := once(t, vars, "", args...)
+			refuses(t, strings.Join(args, " "), err, advice)
+		}
+	}
 }
 
 // TestOperatorsDatabase serves from a server somebody else runs.

@@ -46,7 +46,7 @@ func runMigrate(ctx context.Context, e *env, args []string) (err error) {
 		err = s.migrate(ctx)
 	}
 	if err != nil {
-		return err
+		return s.advise(c, err)
 	}
 	primary, err := migrations.Version(ctx, s.primary)
 	if err != nil {

@@ -55,7 +55,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 		}
 	}()
 	if err := n.stores.migrate(ctx); err != nil {
-		return nil, err
+		return nil, n.stores.advise(c, err)
 	}
 	announcer, err := jobs.NewAnnouncer(n.log)
 	if err != nil {

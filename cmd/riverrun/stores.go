@@ -143,6 +143,23 @@ func (s *stores) migrate(ctx context.Context) error {
 	return errors.Join(migrations.Primary(ctx, s.primary, jobs.Migrate), migrations.Secondary(ctx, s.secondary))
 }
 
+// advise adds to an error about a store of an earlier build what to do.
+func (s *stores) advise(c *config, err error) error {
+	if !errors.Is(err, migrations.ErrEarlierBuild) {
+		return err
+	}
+	const again = "drop the database %s and create it again, empty"
+	anew := fmt.Sprintf(again, s.primary.Config().ConnConfig.Database)
+	if s.cluster != nil {
+		anew = fmt.Sprintf("stop every riverrun that uses the directory %s and move the directory away", c.data)
+	}
+	if s.cluster == nil || s.neighbour == "" {
+		anew += "; " + fmt.Sprintf(again, s.secondary.Config().ConnConfig.Database)
+	}
+	return fmt.Errorf("%w\nNothing was changed: the build that made the data still works with it, and no command brings it over.\n"+
+		"To begin with an empty site: %s", err, anew)
+}
+
 // restoreTimeout bounds making the secondary store again. To make a database may take
 // a server some seconds.
 const restoreTimeout = time.Minute

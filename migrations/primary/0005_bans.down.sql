@@ -1,1 +1,0 @@
-DROP TABLE show_banned, bans;

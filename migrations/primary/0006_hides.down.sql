@@ -1,1 +1,0 @@
-DROP TABLE hidden_terms, hidden_accounts, hidden_posts;

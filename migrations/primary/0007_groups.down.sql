@@ -1,2 +1,0 @@
-DROP TABLE group_blocks;
-ALTER TABLE timelines DROP COLUMN writers; -- and timelines_writers with it

@@ -1,1 +1,0 @@
-ALTER TABLE posts DROP COLUMN lang, DROP COLUMN lang_chosen;

@@ -1,2 +1,0 @@
-DROP TABLE list_members, lists;
-ALTER TABLE subscriptions DROP COLUMN in_home;

@@ -1,1 +1,0 @@
-DROP INDEX timelines_open_idx;

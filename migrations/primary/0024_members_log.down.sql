@@ -1,4 +1,0 @@
-UPDATE access_log SET kind = 'viewer' WHERE kind = 'members';
-ALTER TABLE access_log DROP CONSTRAINT access_log_kind;
-ALTER TABLE access_log ADD CONSTRAINT access_log_kind CHECK (kind IN ('session', 'viewer', 'level', 'account'));
-COMMENT ON COLUMN access_log.kind IS 'what a node forgets: session (token_hash), viewer (what account_id may read, whom it follows), level (timeline_id), account (name and title of account_id)';

@@ -1,2 +1,0 @@
--- What is deleted stays so.
-SELECT 1;

@@ -1,2 +1,0 @@
-DROP INDEX accounts_lexemes_idx;
-DROP FUNCTION account_lexemes;

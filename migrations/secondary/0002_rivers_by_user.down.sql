@@ -1,1 +1,0 @@
-DROP INDEX rivers_user_idx;

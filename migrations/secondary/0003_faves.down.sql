@@ -1,1 +1,0 @@
-ALTER TABLE folds DROP COLUMN faves;

@@ -1,2 +1,0 @@
-ALTER TABLE rivers DROP COLUMN seen;
-ALTER TABLE folds DROP COLUMN written;

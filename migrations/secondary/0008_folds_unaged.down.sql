@@ -1,1 +1,0 @@
-CREATE INDEX folds_updated_idx ON folds (updated_at);

@@ -1,1 +1,0 @@
--- Nothing that was taken away comes back.

@@ -1,1 +1,0 @@
-ALTER TABLE rivers DROP COLUMN knows;
