@@ -109,7 +109,7 @@ func (s *Store) myList(ctx context.Context, v timelines.Viewer, slug string) (ti
 		if settled {
 			return timelines.List{}, ErrNotFound
 		}
-		if err := s.Settle(ctx); err != nil {
+		if err := s.RefreshAccess(ctx); err != nil {
 			return timelines.List{}, err
 		}
 	}

@@ -20,7 +20,7 @@ func TestStartBesideANarrowing(t *testing.T) {
 	w.visit(ann, Home, "")
 	before := w.clock()
 	var narrowed timelines.Change
-	ctx := held(w.ctx, betweenClocks, func() {
+	ctx := pausedAt(w.ctx, betweenClocks, func() {
 		c, err := w.store.SetAccess(w.ctx, ann.AccountID, "", timelines.Private)
 		narrowed = must(w, c, err)
 		if err := w.rivers.PublishClock(w.ctx, c.Clock); err != nil {

@@ -162,13 +162,13 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 // generation is to be replaced) has just built it. A builder silent for
 // builderDead, or of another epoch, is retired and replaced.
 func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, joined bool, err error) {
-	var sources []int64
+	var ids []int64
 	var knows string
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
 		if knows, err = sn.Sees(ctx); err != nil {
 			return err
 		}
-		sources, err = s.sources(ctx, sn, n)
+		ids, err = specs[n.Kind].content.timelineIDs(ctx, sn, n)
 		return err
 	})
 	if err != nil {
@@ -211,7 +211,7 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 		const list = `
 			INSERT INTO rivers_timelines (river_id, timeline_id)
 			SELECT @id, t FROM unnest(@timelines::bigint[]) t`
-		_, err = tx.Exec(ctx, list, pgx.StrictNamedArgs{"id": id, "timelines": sources})
+		_, err = tx.Exec(ctx, list, pgx.StrictNamedArgs{"id": id, "timelines": ids})
 		return err
 	})
 	if err != nil && !errors.Is(err, errJoined) {
@@ -240,10 +240,6 @@ func nameArgs(n Name) pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{"user": n.UserID, "kind": n.Kind, "their": n.TheirID, "term": n.Term, "ord": n.Order}
 }
 
-func (s *Store) sources(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
-	return specs[n.Kind].sources(ctx, sn, n)
-}
-
 // fill builds the registered river and swaps it in.
 func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 	defer s.keepAlive(ctx, id)()
@@ -251,21 +247,21 @@ func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	listed, err := s.listed(ctx, id)
+	g, err := s.generation(ctx, n, id)
 	if err != nil {
 		return 0, err
 	}
-	chunkRead, err := s.readChunk(ctx, n, id, listed, stretch{
+	c, err := s.readChunk(ctx, g, stretch{
 		place: math.MaxInt64, post: math.MaxInt64, down: down, limit: chunk, first: true, folds: ofBehind,
 	})
 	if err != nil {
 		return 0, err
 	}
 	pause(ctx, afterSnapshot)
-	if err := s.storeChunk(ctx, chunkRead, asof); err != nil {
+	if err := s.storeChunk(ctx, c, asof); err != nil {
 		return 0, err
 	}
-	return len(chunkRead.entries), s.swap(ctx, n, id, chunkRead.scanned, asof)
+	return len(c.entries), s.swap(ctx, n, id, c.scanned, asof)
 }
 
 // keepAlive gives the builder's sign of life until stop is called. Two nodes that

@@ -79,7 +79,7 @@ func TestABuildFindsItsFolds(t *testing.T) {
 			if n := w.count(`SELECT count(*) FROM folds`); n != 2 {
 				t.Fatalf("%d folds are there, want 2", n)
 			}
-			ctx := held(w.ctx, point, func() {
+			ctx := pausedAt(w.ctx, point, func() {
 				w.exec(`DELETE FROM folds`) // as an expiry would
 				w.rivers.folds = newFoldCache(10)
 				c, err := w.store.EditPost(w.ctx, bob.AccountID, two.Code, "two and a half")

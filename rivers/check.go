@@ -106,13 +106,11 @@ func (s *Store) checkOne(ctx context.Context, l live) (int64, []Difference, erro
 }
 
 func (s *Store) compareOne(ctx context.Context, l live) (int64, []Difference, error) {
-	if specs[l.name.Kind].asked {
-		// One too far behind is retired, or open and about to be asked for anew.
-		if left, err := s.BringUp(ctx, []Name{l.name}); err != nil || len(left) > 0 {
-			return 0, nil, err
-		}
+	// A search too far behind is retired, or open and about to be searched anew.
+	if left, err := s.BringUp(ctx, []Name{l.name}); err != nil || len(left) > 0 {
+		return 0, nil, err
 	}
-	listed, err := s.listed(ctx, l.id)
+	g, err := s.generation(ctx, l.name, l.id)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -120,17 +118,17 @@ func (s *Store) compareOne(ctx context.Context, l live) (int64, []Difference, er
 	if err != nil {
 		return 0, nil, err
 	}
-	var sources []int64
+	var ids []int64
 	var scanned timelines.Scanned
 	var entries []entry
 	var folds []*Fold
 	var floor int64 // down to which can be compared
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
-		if sources, err = s.sources(ctx, sn, l.name); err != nil {
+		if ids, err = g.content().timelineIDs(ctx, sn, l.name); err != nil {
 			return err
 		}
-		scanned, err = scan(ctx, sn, l.name, timelines.Scan{
-			Viewer: l.name.UserID, Timelines: sources, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+		scanned, err = g.content().scan(ctx, sn, l.name, timelines.Scan{
+			Viewer: l.name.UserID, Timelines: ids, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
 			Limit: 1, Down: l.floor, ByCreation: l.name.Order == Created, MaxRows: checkedScans * s.scanRows,
 		})
 		if err != nil {
@@ -143,7 +141,7 @@ func (s *Store) compareOne(ctx context.Context, l live) (int64, []Difference, er
 				posts = append(posts, p.PostID)
 			}
 		}
-		entries, folds, err = s.compute(ctx, sn, l.name, l.id, listed, posts, ofAll)
+		entries, folds, err = s.compute(ctx, sn, g, posts, ofAll)
 		return err
 	})
 	if err != nil {
@@ -153,8 +151,8 @@ func (s *Store) compareOne(ctx context.Context, l live) (int64, []Difference, er
 	differ := func(post int64, format string, args ...any) {
 		out = append(out, Difference{Name: l.name, River: l.id, PostID: post, What: fmt.Sprintf(format, args...)})
 	}
-	if !sameSet(sources, listed) {
-		differ(0, "is made of %d timelines, should be of %d", len(listed), len(sources))
+	if !maps.Equal(setOf(ids), g.listed) {
+		differ(0, "is made of %d timelines, should be of %d", len(g.listed), len(ids))
 	}
 	if l.finished && !scanned.Finished && floor == l.floor {
 		differ(0, "says nothing older exists, but it does")

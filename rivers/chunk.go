@@ -2,12 +2,8 @@ package rivers
 
 import (
 	"context"
-	"fmt"
 	"maps"
-	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
 	"riverrun/timelines/mutants"
@@ -47,27 +43,23 @@ type stretch struct {
 // readChunk reads a stretch of a river from one snapshot. It returns errAgain if
 // it is the first and the river's timelines in that snapshot are not the
 // registered ones.
-func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int64]struct{}, q stretch) (chunkOf, error) {
+func (s *Store) readChunk(ctx context.Context, g generation, q stretch) (chunkOf, error) {
 	var out chunkOf
-	done, err := s.takeTurn(ctx, n)
-	if err != nil {
-		return out, err
-	}
-	defer done()
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
+	c := g.content()
+	err := c.inSnapshot(ctx, s, func(sn *timelines.Snapshot) error {
 		if q.first {
-			sources, err := s.sources(ctx, sn, n)
+			ids, err := c.timelineIDs(ctx, sn, g.name)
 			if err != nil {
 				return err
 			}
-			if !sameSet(sources, listed) && !mutants.On(mutants.BuildTimelines) {
+			if !maps.Equal(setOf(ids), g.listed) && !mutants.On(mutants.BuildTimelines) {
 				return errAgain
 			}
 		}
 		var err error
-		out.scanned, err = scan(ctx, sn, n, timelines.Scan{
-			Viewer: n.UserID, Timelines: slices.Sorted(maps.Keys(listed)), BeforePlace: q.place, BeforePost: q.post,
-			Limit: q.limit, Down: q.down, ByCreation: n.Order == Created, MaxRows: s.scanRows,
+		out.scanned, err = c.scan(ctx, sn, g.name, timelines.Scan{
+			Viewer: g.name.UserID, Timelines: g.timelineIDs(), BeforePlace: q.place, BeforePost: q.post,
+			Limit: q.limit, Down: q.down, ByCreation: g.name.Order == Created, MaxRows: s.scanRows,
 		})
 		if err != nil {
 			return err
@@ -76,7 +68,7 @@ func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int6
 		for i, p := range out.scanned.Posts {
 			posts[i] = p.PostID
 		}
-		out.entries, out.folds, err = s.compute(ctx, sn, n, id, listed, posts, q.folds)
+		out.entries, out.folds, err = s.compute(ctx, sn, g, posts, q.folds)
 		return err
 	})
 	return out, err
@@ -87,32 +79,21 @@ func (s *Store) readChunk(ctx context.Context, n Name, id int64, listed map[int6
 //
 // The contents of a post cost by far the most to read, the more so the more people like
 // it, and that is the post which stands in others' rivers already, fold and all.
-func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, n Name, id int64, listed map[int64]struct{},
-	posts []int64, which foldsOf,
-) ([]entry, []*Fold, error) {
+func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, g generation, posts []int64, which foldsOf) ([]entry, []*Fold, error) {
 	if len(posts) == 0 {
 		return nil, nil, nil
 	}
 	var looks timelines.Looks
 	for _, post := range posts {
-		looks.Add(post, n.UserID)
+		looks.Add(post, g.name.UserID)
 	}
 	states, contents, err := s.readPosts(ctx, sn, posts, looks, which)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := sn.HeldAmong(ctx, states, slices.Sorted(maps.Keys(listed))); err != nil {
+	entryOf, err := g.content().entries(ctx, sn, g, states)
+	if err != nil {
 		return nil, nil, err
-	}
-	entryOf := func(st *timelines.PostState) entry {
-		return entryOf(n, id, func(t int64) bool { _, ok := listed[t]; return ok }, st)
-	}
-	if specs[n.Kind].asked {
-		found, err := matches(ctx, sn, []Name{n}, posts)
-		if err != nil {
-			return nil, nil, err
-		}
-		entryOf = func(st *timelines.PostState) entry { return askedEntryOf(n, id, found[0], st) }
 	}
 	entries, folds := make([]entry, 0, len(posts)), make([]*Fold, 0, len(contents))
 	for _, post := range posts {
@@ -169,40 +150,15 @@ func (s *Store) contentsBehind(ctx context.Context, sn *timelines.Snapshot, stat
 // chunk's snapshot did not see committed after it, and so after the river was
 // registered; its writer looks up after its commit, finds the river by its
 // timelines or because it is being built, and writes a greater stamp, before or
-// after this. An extension does (see lookAgain; of searches, storeExtension).
+// after this. An extension does: see content.storeExtension.
 func (s *Store) storeChunk(ctx context.Context, c chunkOf, asof time.Time) error {
-	held, err := s.write(ctx, c.entries, c.folds, asof)
+	inTime, err := s.write(ctx, c.entries, c.folds, asof)
 	if err != nil {
 		return err
 	}
-	if !held {
+	if !inTime {
 		return errAgain
 	}
 	pause(ctx, afterEntries)
 	return nil
-}
-
-// listed returns the timelines a river is registered for.
-func (s *Store) listed(ctx context.Context, id int64) (map[int64]struct{}, error) {
-	rows, err := s.db.Query(ctx, `SELECT timeline_id FROM rivers_timelines WHERE river_id = @id`,
-		pgx.StrictNamedArgs{"id": id})
-	if err != nil {
-		return nil, fmt.Errorf("read river's timelines: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return nil, fmt.Errorf("read river's timelines: %w", err)
-	}
-	set := make(map[int64]struct{}, len(ids))
-	for _, id := range ids {
-		set[id] = struct{}{}
-	}
-	return set, nil
-}
-
-func sameSet(ids []int64, set map[int64]struct{}) bool {
-	if len(ids) != len(set) {
-		return false
-	}
-	return !slices.ContainsFunc(ids, func(id int64) bool { _, ok := set[id]; return !ok })
 }

@@ -2,19 +2,17 @@ package rivers
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 
 	"riverrun/timelines"
 )
 
-// decide turns stored entries into what this viewer may see, in memory: the
-// post's decisive timelines, the people kept away by bans, the reasons it is here,
-// the destinations that may be named, the viewer's hides. It is the third and fourth of 004's checks,
-// made anew at each render. newer: what was decided is of later than the statement
-// that returned raw (see held).
+// decide turns stored entries into those that this viewer may see, in memory. It is
+// decideMany of one river.
 func (s *Store) decide(ctx context.Context, n Name, sets *timelines.Sets, raw []rawEntry) (items []Item, newer bool, err error) {
-	newer, err = s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, func(_, _ int, it Item, shown bool) {
+	newer, err = s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, func(_ int, it Item, shown bool) {
 		if shown {
 			items = append(items, it)
 		}
@@ -22,22 +20,64 @@ func (s *Store) decide(ctx context.Context, n Name, sets *timelines.Sets, raw []
 	return items, newer, err
 }
 
-// undecided are entries of one river and what decides them.
+// undecided are entries of one river, with the access sets of its viewer.
 type undecided struct {
 	name    Name
 	sets    *timelines.Sets
 	entries []rawEntry
 }
 
-// decideMany decides the entries of several rivers with the statements of one:
-// one for folds not in memory, one for posts shown whole, one or two for
-// timelines not in memory, one for what the folds of crowded posts leave open.
-// each is told of every entry in turn, with shown false for those left out. newer: some
-// of what was decided is of later than the statement that returned the entries.
-func (s *Store) decideMany(ctx context.Context, all []undecided,
-	each func(river, entry int, it Item, shown bool),
-) (newer bool, err error) {
+// decideMany decides what the viewers of several rivers may see of their entries: the
+// third and fourth of 004's four checks, made anew at each render. It tells each of
+// every entry in turn, with the river's place in all; shown is false for entries that
+// are left out. newer reports whether some of what it decided by was read after the
+// statement that returned the entries (see consistent).
+//
+// It takes as many statements as one river would: one for folds that are not in memory,
+// one for posts shown whole, one or two for timelines that are not in memory, and one
+// for what the folds of overflowing posts cannot tell. A warm page takes none.
+func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river int, it Item, shown bool)) (newer bool, err error) {
 	pause(ctx, beforeDeciding)
+	want := foldVersions(all)
+	d := decision{}
+	if d.folds, err = s.loadFolds(ctx, want); err != nil {
+		return false, err
+	}
+	named := timelinesOf(all, d.folds)
+	if d.gates, err = s.access.Gates(ctx, named); err != nil {
+		return false, err
+	}
+	if d.overflow, err = s.askOverflow(ctx, all, d.folds, d.gates); err != nil {
+		return false, err
+	}
+	wantFull := d.fullVersions(all)
+	if d.full, err = s.fullFolds(ctx, wantFull); err != nil {
+		return false, err
+	}
+	if len(d.full) > 0 {
+		// A full fold may be newer than the fold just decided, and the post stand elsewhere.
+		for _, f := range d.full {
+			named = append(named, f.Decisive...)
+		}
+		if d.gates, err = s.access.Gates(ctx, named); err != nil {
+			return false, err
+		}
+	}
+	if d.titles, err = s.titles(ctx, d.gates); err != nil {
+		return false, err
+	}
+	for i, u := range all {
+		for _, e := range u.entries {
+			it, shown := d.item(u, e)
+			each(i, it, shown)
+		}
+	}
+	return anyNewer(d.folds, want) || anyNewer(d.full, wantFull) || len(d.overflow) > 0, nil
+}
+
+// foldVersions returns, for each post of these entries, the version its fold must have
+// at least.
+func foldVersions(all []undecided) map[int64]int64 {
 	want := map[int64]int64{}
 	for _, u := range all {
 		for _, e := range u.entries {
@@ -53,14 +93,22 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 			want[e.PostID] = max(want[e.PostID], at)
 		}
 	}
-	folds, err := s.loadFolds(ctx, want)
-	if err != nil {
-		return false, err
-	}
+	return want
+}
+
+// anyNewer reports whether a fold has another version than the one asked for: then it
+// was folded again, or in memory, and is of a later moment.
+func anyNewer(folds map[int64]*Fold, want map[int64]int64) bool {
 	for post, f := range folds {
-		// Folded again, it is at whatever version it has now.
-		newer = newer || f.Version != want[post]
+		if f.Version != want[post] {
+			return true
+		}
 	}
+	return false
+}
+
+// timelinesOf returns the timelines that these entries and folds name.
+func timelinesOf(all []undecided, folds map[int64]*Fold) []int64 {
 	ids := map[int64]struct{}{}
 	for _, u := range all {
 		for _, e := range u.entries {
@@ -74,72 +122,56 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 			ids[id] = struct{}{}
 		}
 	}
-	list := make([]int64, 0, len(ids))
-	for id := range ids {
-		list = append(list, id)
-	}
-	gates, err := s.access.Gates(ctx, list)
-	if err != nil {
-		return false, err
-	}
-	beyond, err := s.askCrowd(ctx, all, folds, gates)
-	if err != nil {
-		return false, err
-	}
-	newer = newer || len(beyond) > 0
-	full := map[int64]int64{}
+	return slices.Collect(maps.Keys(ids))
+}
+
+// decision is what the entries of several rivers are decided by.
+type decision struct {
+	folds, full map[int64]*Fold
+	gates       timelines.Gates
+	overflow    overflow
+	titles      map[int64]timelines.Subfeed
+}
+
+func (d *decision) decider(u undecided) decider { return decider{u.name, u.sets, d.gates, d.overflow} }
+
+// fullVersions returns the posts that are shown whole, or with comments that are folded
+// away, each with the version that its full fold must have at least.
+func (d *decision) fullVersions(all []undecided) map[int64]int64 {
+	want := map[int64]int64{}
 	for _, u := range all {
 		sp := specs[u.name.Kind]
 		if !sp.full && !sp.mentions {
 			continue
 		}
 		for _, e := range u.entries {
-			f := folds[e.PostID]
-			if _, shown := decideOne(u.name, u.sets, gates, beyond, e, f); shown && (sp.full || f.folds()) {
-				full[e.PostID] = f.Version
+			f := d.folds[e.PostID]
+			if _, shown := d.decider(u).decide(e, f); shown && (sp.full || f.folds()) {
+				want[e.PostID] = f.Version
 			}
 		}
 	}
-	fulls, err := s.fullFolds(ctx, full)
-	if err != nil {
-		return false, err
+	return want
+}
+
+// item decides an entry and fills in what its kind of river shows besides.
+func (d *decision) item(u undecided, e rawEntry) (it Item, shown bool) {
+	sp, one := specs[u.name.Kind], d.decider(u)
+	it, shown = one.decide(e, d.folds[e.PostID])
+	if shown && sp.mentions {
+		it.unfoldMentions(d.full[e.PostID], d.gates.Veil(u.sets, it.Fold.Decisive), u.sets)
 	}
-	// A full fold may be newer than the one just decided, and the post stand
-	// elsewhere.
-	for post, f := range fulls {
-		list = append(list, f.Decisive...)
-		newer = newer || f.Version != full[post]
+	if shown && sp.full {
+		// No fold leaves anything open here: the post stands in its own timeline.
+		it, shown = one.decide(e, d.full[e.PostID])
+		it.Full = true
 	}
-	if len(fulls) > 0 {
-		if gates, err = s.access.Gates(ctx, list); err != nil {
-			return false, err
+	for _, t := range it.To {
+		if f, ok := d.titles[t.ID]; ok {
+			it.Subfeeds = append(it.Subfeeds, f)
 		}
 	}
-	titles, err := s.titles(ctx, gates)
-	if err != nil {
-		return false, err
-	}
-	for i, u := range all {
-		sp := specs[u.name.Kind]
-		for j, e := range u.entries {
-			it, shown := decideOne(u.name, u.sets, gates, beyond, e, folds[e.PostID])
-			if shown && sp.mentions {
-				it.unfoldMentions(fulls[e.PostID], gates.Veil(u.sets, it.Fold.Decisive), u.sets)
-			}
-			if shown && sp.full {
-				// Nothing is left open here: it stands in the post's own timeline.
-				it, shown = decideOne(u.name, u.sets, gates, beyond, e, fulls[e.PostID])
-				it.Full = true
-			}
-			for _, t := range it.To {
-				if f, ok := titles[t.ID]; ok {
-					it.Subfeeds = append(it.Subfeeds, f)
-				}
-			}
-			each(i, j, it, shown)
-		}
-	}
-	return newer, nil
+	return it, shown
 }
 
 // titles returns the sub-feeds among some timelines, whoever may know of them. What they
@@ -168,48 +200,63 @@ func (s *Store) titles(ctx context.Context, gates timelines.Gates) (map[int64]ti
 	return found, nil
 }
 
-// decideOne decides one entry, by the fold and, as far as that leaves open where the
-// post stands, by the crowd.
-func decideOne(n Name, sets *timelines.Sets, gates timelines.Gates, beyond crowd, e rawEntry, f *Fold) (Item, bool) {
-	sp := specs[n.Kind]
+// decider decides the entries of one river for its viewer.
+type decider struct {
+	name     Name
+	sets     *timelines.Sets
+	gates    timelines.Gates
+	overflow overflow
+}
+
+// decide decides one entry by the post's fold, nil if the post is gone from the primary
+// store. In this order: is there still a post; may the viewer read it; does a ban stand
+// between its author and the viewer; does anything that the viewer may know of bring it
+// here; does the viewer hide it.
+func (d decider) decide(e rawEntry, f *Fold) (Item, bool) {
 	it := Item{
 		PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f,
 		Liked: e.Overlay.Liked, Faved: e.Overlay.Faved,
 	}
 	if f == nil {
-		return it, false // the post itself is gone from the primary store
+		return it, false
 	}
 	it.Stamp.Fold = f.Version
-	if e.Deleted || f.Deleted || !gates.OpensAny(sets, f.Decisive) {
+	if e.Deleted || f.Deleted || !d.gates.OpensAny(d.sets, f.Decisive) {
 		return it, false
 	}
-	veil := gates.Veil(sets, f.Decisive)
-	if veil.Hides(f.Text.Author) || sp.asked && !finds(n, sets, veil, e, f) {
+	hidden := d.gates.Veil(d.sets, f.Decisive)
+	if hidden.Hides(f.Text.Author) {
 		return it, false
 	}
-	for _, id := range e.Overlay.Timelines {
-		t, ok := gates.Timeline(id)
-		if !ok || !gates.Opens(sets, id) || !f.bears(t, sets, veil, beyond) {
-			continue
-		}
-		if doing(t) && (veil.Hides(t.TheirID) || t.TheirID != n.Account() && hides(sets, t.TheirID)) {
-			continue
-		}
-		if sp.asked && sets.Apart(t.TheirID) {
-			continue // that page is closed to the viewer
-		}
-		it.Why = append(it.Why, t)
-	}
-	if (sp.reasons || sp.asked && len(e.Overlay.Timelines) > 0) && len(it.Why) == 0 {
+	sp := specs[d.name.Kind]
+	var ok bool
+	if it.Why, ok = sp.content.reasons(d, e, f, hidden); !ok {
 		return it, false
 	}
-	it.To = destinations(sets, gates, f)
-	it.Hidden = hideOf(n, sets, &it).Cause != Unhidden
-	if it.Hidden && !sp.whole {
+	it.To = destinations(d.sets, d.gates, f)
+	it.Hidden = hideOf(d.name, d.sets, &it).Cause != Unhidden
+	if it.Hidden && !sp.ignoresHides {
 		return it, false
 	}
-	it.Veiled = f.veiled(veil)
+	it.HiddenUsers = f.hiddenUsers(hidden)
 	return it, true
+}
+
+// confirmed returns those of the entry's timelines that the viewer may open and that
+// still hold the post, by what somebody did whom the viewer sees.
+func (d decider) confirmed(e rawEntry, f *Fold, hidden timelines.Veil) []timelines.Timeline {
+	var why []timelines.Timeline
+	for _, id := range e.Overlay.Timelines {
+		t, ok := d.gates.Timeline(id)
+		if !ok || !d.gates.Opens(d.sets, id) || !f.confirms(t, d.sets, hidden, d.overflow) {
+			continue
+		}
+		if isActivity(t) && (hidden.Hides(t.TheirID) || t.TheirID != d.name.Account() && hides(d.sets, t.TheirID)) {
+			continue
+		}
+		why = append(why, t)
+	}
+	return why
 }
 
 func hides(sets *timelines.Sets, account int64) bool {
@@ -259,23 +306,23 @@ func hideOf(n Name, sets *timelines.Sets, it *Item) Hide {
 	return Hide{}
 }
 
-// doing: the timeline holds a post because its owner did something there, and not
-// because it was put there.
-func doing(t timelines.Timeline) bool {
+// isActivity reports whether the timeline holds a post because its owner did something
+// there, and not because it was put there.
+func isActivity(t timelines.Timeline) bool {
 	return t.Kind == timelines.KindLikes || t.Kind == timelines.KindComments
 }
 
-// veiled returns those people in the fold whom the veil hides, in order. It tells
-// nobody else: what is rendered for one viewer serves all from whom the same
-// people are hidden here.
-func (f *Fold) veiled(veil timelines.Veil) []int64 {
-	if veil.None() {
+// hiddenUsers returns those people in the fold whom the viewer does not see, in order of id.
+// It names nobody else, so that what is rendered for one viewer serves all from whom the
+// same people are hidden here.
+func (f *Fold) hiddenUsers(hidden timelines.Veil) []int64 {
+	if hidden.None() {
 		return nil
 	}
 	var found []int64
 	add := func(ids ...int64) {
 		for _, id := range ids {
-			if veil.Hides(id) {
+			if hidden.Hides(id) {
 				found = append(found, id)
 			}
 		}

@@ -20,7 +20,7 @@ import (
 // room returns how many posts an extension of a river may still store, 0 if the
 // river is as deep as it may be.
 func (s *Store) room(ctx context.Context, n Name, river int64) (int, error) {
-	if !specs[n.Kind].home {
+	if !specs[n.Kind].followBased {
 		return chunk, nil
 	}
 	const query = `
@@ -47,7 +47,7 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 	if at.Top() || at.Place >= floor {
 		at = Cursor{Place: floor, PostID: math.MinInt64} // all of that place are above
 	}
-	listed, err := s.listed(ctx, r.page.River)
+	g, err := s.generation(ctx, r.name, r.page.River)
 	if err != nil {
 		return false, err
 	}
@@ -63,7 +63,7 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 		if clock != r.clock {
 			return false, r.restart()
 		}
-		c, err := s.readChunk(ctx, r.name, r.page.River, listed, stretch{
+		c, err := s.readChunk(ctx, g, stretch{
 			place: at.Place, post: at.PostID, down: math.MaxInt64, limit: PageSize + 1, folds: ofAll,
 		})
 		if err != nil {
@@ -73,7 +73,7 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 		if err != nil {
 			return false, err
 		}
-		if held, err := s.held(ctx, clock, loads, true); err != nil || !held {
+		if ok, err := s.consistent(ctx, clock, loads, true); err != nil || !ok {
 			return false, errors.Join(err, r.restart())
 		}
 		if r.page.add(items) || c.scanned.Finished {
@@ -117,7 +117,7 @@ func (s *Store) undecided(entries []entry, folds []*Fold) []rawEntry {
 // addBeyond adds to what was read of a river those of the posts that stand below
 // its floor, for a page that shows such.
 func (s *Store) addBeyond(ctx context.Context, n Name, raw *rawPage, posts []int64) error {
-	if !raw.found || raw.finished || !specs[n.Kind].home {
+	if !raw.found || raw.finished || !specs[n.Kind].followBased {
 		return nil
 	}
 	read := make(map[int64]struct{}, len(raw.entries))
@@ -133,13 +133,13 @@ func (s *Store) addBeyond(ctx context.Context, n Name, raw *rawPage, posts []int
 	if len(rest) == 0 {
 		return nil
 	}
-	listed, err := s.listed(ctx, raw.river)
+	g, err := s.generation(ctx, n, raw.river)
 	if err != nil {
 		return err
 	}
 	var c chunkOf
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		c.entries, c.folds, err = s.compute(ctx, sn, n, raw.river, listed, rest, ofAll)
+		c.entries, c.folds, err = s.compute(ctx, sn, g, rest, ofAll)
 		return err
 	})
 	if err != nil {

@@ -174,7 +174,7 @@ func TestHomeGoesOnBeyondItsDepth(t *testing.T) {
 		}
 	}
 	w.sound()
-	if got := w.name(ann, User, "ann"); specs[got.Kind].home {
+	if got := w.name(ann, User, "ann"); specs[got.Kind].followBased {
 		t.Errorf("pages of one timeline are kept to a depth")
 	}
 }

@@ -40,17 +40,17 @@ type overlay struct {
 	Authors []int64 `json:"a,omitempty"`
 }
 
-// entryOf computes the entry of a post in a river whose timelines are listed.
+// entryOf computes the entry of a post in a river of timelines.
 // Every writer, build and check computes it here, so that they can only agree.
 //
 // The place is max(post.fresh_at, min(entered_at) over the river's timelines
 // that hold or held the post); the post is in the river while at least one of
 // them holds it and its viewer may read it (source: 000, DESIGN §5).
-func entryOf(n Name, river int64, listed func(timeline int64) bool, st *timelines.PostState) entry {
-	e := entry{River: river, PostID: st.ID, Version: st.Version, Place: st.FreshAt}
+func entryOf(g generation, st *timelines.PostState) entry {
+	e := entry{River: g.id, PostID: st.ID, Version: st.Version, Place: st.FreshAt}
 	first, holds := int64(0), false
 	for _, h := range st.Held {
-		if !listed(h.TimelineID) {
+		if !g.lists(h.TimelineID) {
 			continue
 		}
 		if first == 0 || (h.EnteredAt < first) != mutants.On(mutants.LaterLikeLifts) {
@@ -62,17 +62,18 @@ func entryOf(n Name, river int64, listed func(timeline int64) bool, st *timeline
 		}
 	}
 	e.Place = max(st.FreshAt, first)
-	if n.Order == Created {
+	viewer := g.name.UserID
+	if g.name.Order == Created {
 		e.Place = st.CreatedAt
 	}
-	_, reads := st.Readers[n.UserID]
+	_, reads := st.Readers[viewer]
 	if st.Deleted || !holds || !reads {
 		e.Deleted = true
 		e.Overlay = overlay{}
 		return e
 	}
-	_, e.Overlay.Liked = st.Likers[n.UserID]
-	_, e.Overlay.Faved = st.Favers[n.UserID]
+	_, e.Overlay.Liked = st.Likers[viewer]
+	_, e.Overlay.Faved = st.Favers[viewer]
 	return e
 }
 
@@ -127,7 +128,7 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 // first, each table in key order, so that writers wait for each other and never
 // in a circle. It reports whether the deadline held to the end; if not, some of
 // it may be missing and the caller starts again at its look-up.
-func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof time.Time) (held bool, err error) {
+func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof time.Time) (inTime bool, err error) {
 	return s.writeIn(ctx, s.db, entries, folds, asof)
 }
 
@@ -135,7 +136,7 @@ func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof 
 func (s *Store) writeIn(ctx context.Context, db interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }, entries []entry, folds []*Fold, asof time.Time,
-) (held bool, err error) {
+) (inTime bool, err error) {
 	deadline := asof.Add(s.deadline)
 	b := &pgx.Batch{}
 	if mutants.On(mutants.Tombstones) {
@@ -149,12 +150,12 @@ func (s *Store) writeIn(ctx context.Context, db interface {
 		return false, err
 	}
 	b.Queue(`SELECT clock_timestamp() < @deadline`, pgx.StrictNamedArgs{"deadline": deadline}).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
+		QueryRow(func(row pgx.Row) error { return row.Scan(&inTime) })
 	if err := db.SendBatch(ctx, b).Close(); err != nil {
 		return false, fmt.Errorf("write rivers: %w", err)
 	}
 	s.opts.Metrics.Wrote(int(wrote))
-	return held, nil
+	return inTime, nil
 }
 
 // now is the secondary server's clock, by which all deadlines are kept.

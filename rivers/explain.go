@@ -82,7 +82,7 @@ func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explan
 	if !ok {
 		return nil, timelines.ErrNotFound
 	}
-	if err := s.Settle(ctx); err != nil {
+	if err := s.RefreshAccess(ctx); err != nil {
 		return nil, err
 	}
 	sets, err := s.access.Sets(ctx, viewer)
@@ -130,7 +130,7 @@ func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanat
 	}
 	x.Banned = gates.Veil(sets, f.Decisive).Hides(x.Author)
 	own := Name{UserID: sets.AccountID, Kind: Post, TheirID: x.PostID, Order: Fresh}
-	it, sees := decideOne(own, sets, gates, nil, rawEntry{PostID: x.PostID}, f)
+	it, sees := decider{own, sets, gates, nil}.decide(rawEntry{PostID: x.PostID}, f)
 	if x.Sees = sees; sees {
 		x.Hide = hideOf(own, sets, &it)
 	}
@@ -222,28 +222,17 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 	if err != nil {
 		return err
 	}
-	sources, err := s.sources(ctx, sn, at.Name)
+	c := specs[at.Name.Kind].content
+	timelineIDs, err := c.timelineIDs(ctx, sn, at.Name)
 	if err != nil {
 		return err
 	}
-	listed := make(map[int64]struct{}, len(sources))
-	for _, id := range sources {
-		listed[id] = struct{}{}
+	state := *st
+	entryOf, err := c.entries(ctx, sn, generation{at.River, at.Name, setOf(timelineIDs)}, map[int64]*timelines.PostState{st.ID: &state})
+	if err != nil {
+		return err
 	}
-	held := *st
-	if held.Crowded {
-		if err := sn.HeldAmong(ctx, map[int64]*timelines.PostState{st.ID: &held}, sources); err != nil {
-			return err
-		}
-	}
-	e := entryOf(at.Name, at.River, func(id int64) bool { _, ok := listed[id]; return ok }, &held)
-	if specs[at.Name.Kind].asked {
-		found, err := matches(ctx, sn, []Name{at.Name}, []int64{st.ID})
-		if err != nil {
-			return err
-		}
-		e = askedEntryOf(at.Name, at.River, found[0], st)
-	}
+	e := entryOf(&state)
 	ids := slices.Concat(f.Decisive, e.Overlay.Timelines)
 	gates, err := s.access.Gates(ctx, ids)
 	if err != nil {
@@ -251,11 +240,11 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 	}
 	raw := rawEntry{PostID: e.PostID, Version: e.Version, Place: e.Place, Deleted: e.Deleted, Overlay: e.Overlay}
 	one := []undecided{{name: at.Name, sets: sets, entries: []rawEntry{raw}}}
-	beyond, err := s.askCrowd(ctx, one, map[int64]*Fold{st.ID: f}, gates)
+	rest, err := s.askOverflow(ctx, one, map[int64]*Fold{st.ID: f}, gates)
 	if err != nil {
 		return err
 	}
-	it, shown := decideOne(at.Name, sets, gates, beyond, raw, f)
+	it, shown := decider{at.Name, sets, gates, rest}.decide(raw, f)
 	at.Why = it.Why
 	switch {
 	case shown:

@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines"
 	"riverrun/timelines/mutants"
 )
 
@@ -39,23 +38,19 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	if err != nil {
 		return fmt.Errorf("extend %s river: %w", n.Kind, err)
 	}
-	listed, err := s.listed(ctx, id)
+	g, err := s.generation(ctx, n, id)
 	if err != nil {
 		return err
 	}
 	// Posts at the floor's own place are above it already: begin below all of them.
-	c, err := s.readChunk(ctx, n, id, listed, stretch{
+	c, err := s.readChunk(ctx, g, stretch{
 		place: floor, post: math.MinInt64, down: math.MaxInt64, limit: limit, folds: ofBehind,
 	})
 	if err != nil {
 		return err
 	}
 	pause(ctx, afterSnapshot)
-	if specs[n.Kind].asked {
-		err = s.storeExtension(ctx, id, c, asof)
-	} else if err = s.storeChunk(ctx, c, asof); err == nil && !mutants.On(mutants.ExtendTwice) {
-		err = s.lookAgain(ctx, n, id, listed, c, asof)
-	}
+	err = g.content().storeExtension(ctx, s, g, c, asof)
 	if errors.Is(err, errAgain) {
 		return nil // too slow: the visitor's next look at the floor tries again
 	}
@@ -75,37 +70,4 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	}
 	s.opts.Metrics.Built(n.Kind, len(c.entries), time.Since(began))
 	return nil
-}
-
-// lookAgain writes those entries of a chunk again whose posts changed since its
-// snapshot. A like concerns all rivers of who likes that hold the post, made of
-// the likes timeline or not, and a writer finds the live ones by the entry: it
-// may have looked before the chunk's was there.
-func (s *Store) lookAgain(ctx context.Context, n Name, id int64, listed map[int64]struct{}, c chunkOf, asof time.Time) error {
-	posts := make([]int64, len(c.entries))
-	for i, e := range c.entries {
-		posts[i] = e.PostID
-	}
-	versions, err := s.primary.Versions(ctx, posts)
-	if err != nil {
-		return err
-	}
-	var moved []int64
-	for _, e := range c.entries {
-		if versions[e.PostID] > e.Version {
-			moved = append(moved, e.PostID)
-		}
-	}
-	if len(moved) == 0 {
-		return nil
-	}
-	var again chunkOf
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		again.entries, again.folds, err = s.compute(ctx, sn, n, id, listed, moved, ofBehind)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.storeChunk(ctx, again, asof)
 }

@@ -77,7 +77,7 @@ func TestSubfeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.drain()
-	if err := w.rivers.Settle(w.ctx); err != nil {
+	if err := w.rivers.RefreshAccess(w.ctx); err != nil {
 		t.Fatal(err)
 	}
 	w.shows(w.visit(ann, User, "bob"), "in two places", "for ann", "for the signed in", "for all")
@@ -128,7 +128,7 @@ func TestReplaceOfAnAccountsFeeds(t *testing.T) {
 			t.Errorf("%s was not replaced", what)
 		}
 	}
-	page, err := w.rivers.Fronts(w.ctx, []Watch{{Viewer: ann, Name: open.Name}})
+	page, err := w.rivers.FirstPages(w.ctx, []Watch{{Viewer: ann, Name: open.Name}})
 	if err != nil || page[0] == nil || page[0].River == open.River {
 		t.Fatalf("ann's open home was not swapped: %+v, %v", page, err)
 	}
@@ -177,7 +177,7 @@ func TestReplaceOfFewReaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.drain()
-		if err := w.rivers.Settle(w.ctx); err != nil {
+		if err := w.rivers.RefreshAccess(w.ctx); err != nil {
 			t.Fatal(err)
 		}
 		w.soundAt(what)

@@ -280,11 +280,11 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 			found[id] = f
 			folds = append(folds, f)
 		}
-		held, err := s.write(ctx, nil, folds, asof)
+		inTime, err := s.write(ctx, nil, folds, asof)
 		if err != nil {
 			return nil, err
 		}
-		if held {
+		if inTime {
 			for _, f := range folds {
 				s.folds.put(f, false)
 			}

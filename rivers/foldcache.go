@@ -9,7 +9,7 @@ import (
 // foldCache holds decoded folds in memory, the newest version seen of each post.
 // A fold is asked for at a version that a statement of the same request
 // returned, so what is cached is never older than what the page is decided on. It may
-// be newer: then who decides looks whether access moved meanwhile (see held).
+// be newer: then who decides looks whether access moved meanwhile (see consistent).
 type foldCache struct {
 	// mu guards both.
 	mu     sync.Mutex

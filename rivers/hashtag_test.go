@@ -47,7 +47,7 @@ func TestATagsFirstUseDuringABuild(t *testing.T) {
 			t.Parallel()
 			w := newTown(t)
 			ann, bob := w.person("ann"), w.person("bob")
-			ctx := held(w.ctx, point, func() {
+			ctx := pausedAt(w.ctx, point, func() {
 				w.post(bob, "the #river")
 				w.drain()
 			})

@@ -44,35 +44,35 @@ const (
 
 // specs has a row for each kind.
 var specs = map[Kind]spec{
-	Home: {sources: friends, page: ofMyself, grace: graceHome, reasons: true, home: true},
-	List: {sources: members, page: ofMyList, grace: graceHome, reasons: true, home: true},
+	Home: {content: fromTimelines(friends), page: ofMyself, grace: graceHome, reasons: true, followBased: true},
+	List: {content: fromTimelines(members), page: ofMyList, grace: graceHome, reasons: true, followBased: true},
 	// A post that leaves a base timeline leaves its page with the fold, before the
 	// reply (R4); hence the reasons.
-	User:        {sources: feeds, page: ofUser, reasons: true},
-	Subfeed:     {sources: feeds, page: ofSubfeed, reasons: true},
-	Group:       {sources: theirs(timelines.KindGroup), page: ofGroup, reasons: true},
-	Likes:       {sources: theirs(timelines.KindLikes), page: ofUser, reasons: true},
-	Comments:    {sources: theirs(timelines.KindComments), page: ofUser, reasons: true},
-	Discussions: {sources: mine(timelines.KindDiscussions), page: ofMyself},
-	Directs:     {sources: mine(timelines.KindDirects), page: ofMyself, reasons: true, whole: true},
-	Eyes:        {sources: mine(timelines.KindEyes), page: ofMyself, reasons: true},
-	Faves:       {sources: mine(timelines.KindFaves), page: ofMyself, whole: true},
-	Mentions:    {sources: mine(timelines.KindMentions), page: ofMyself, reasons: true, mentions: true},
+	User:        {content: fromTimelines(feeds), page: ofUser, reasons: true},
+	Subfeed:     {content: fromTimelines(feeds), page: ofSubfeed, reasons: true},
+	Group:       {content: theirs(timelines.KindGroup), page: ofGroup, reasons: true},
+	Likes:       {content: theirs(timelines.KindLikes), page: ofUser, reasons: true},
+	Comments:    {content: theirs(timelines.KindComments), page: ofUser, reasons: true},
+	Discussions: {content: mine(timelines.KindDiscussions), page: ofMyself},
+	Directs:     {content: mine(timelines.KindDirects), page: ofMyself, reasons: true, ignoresHides: true},
+	Eyes:        {content: mine(timelines.KindEyes), page: ofMyself, reasons: true},
+	Faves:       {content: mine(timelines.KindFaves), page: ofMyself, ignoresHides: true},
+	Mentions:    {content: mine(timelines.KindMentions), page: ofMyself, reasons: true, mentions: true},
 	// Who likes, comments or keeps a post is counted where that is done. Until Tier 1
 	// comes to a post that falls below the threshold it stands here, and may be read.
-	Everything: {sources: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
-	Best:       {sources: termed(timelines.KindBest), page: ofNobody, term: allOrOne},
-	MostFaved:  {sources: termed(timelines.KindMostFaved), page: ofNobody, term: allOrOne},
-	Hashtag:    {sources: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term, reasons: true},
-	Post:       {sources: theirs(timelines.KindPost), page: ofPost, orders: []Order{Fresh}, full: true, whole: true},
-	Search:     {sources: none, page: ofQuery, grace: graceSearch, asked: true},
+	Everything: {content: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
+	Best:       {content: termed(timelines.KindBest), page: ofNobody, term: allOrOne},
+	MostFaved:  {content: termed(timelines.KindMostFaved), page: ofNobody, term: allOrOne},
+	Hashtag:    {content: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term, reasons: true},
+	Post:       {content: theirs(timelines.KindPost), page: ofPost, orders: []Order{Fresh}, full: true, ignoresHides: true},
+	Search:     {content: fromSearch{}, page: ofQuery, grace: graceSearch},
 }
 
 // spec says what a river kind is: what it is made of, who may open it, in which
 // orders it is read, how long it is kept.
 type spec struct {
-	// sources returns the river's timelines as far as its viewer may read them.
-	sources sources
+	// content says where its posts come from: timelines, or a query.
+	content content
 	// page says whose page it is, and so who may open it.
 	page pageOf
 	// orders are those it can be read in, its own first; nil: all of them.
@@ -89,13 +89,11 @@ type spec struct {
 	full bool
 	// mentions: comments that bring a post here are shown though the others are folded.
 	mentions bool
-	// whole: what the viewer hides is shown all the same: what is addressed to the
+	// ignoresHides: what the viewer hides is shown all the same: what is addressed to the
 	// viewer, or was asked for by name.
-	whole bool
-	// home: made of what those one follows do. It has modes, and is kept to a depth.
-	home bool
-	// asked: the river is of no timelines; what it holds is asked for. See search.go.
-	asked bool
+	ignoresHides bool
+	// followBased: made of what those one follows do. It has modes, and is kept to a depth.
+	followBased bool
 }
 
 type pageOf int
@@ -114,17 +112,15 @@ const (
 // isAccounts: TheirID is the account whose page it is.
 func (p pageOf) isAccounts() bool { return p == ofUser || p == ofGroup || p == ofSubfeed }
 
-type sources func(context.Context, *timelines.Snapshot, Name) ([]int64, error)
-
 // theirs are the timelines of these kinds that belong to TheirID.
-func theirs(kinds ...string) sources {
+func theirs(kinds ...string) fromTimelines {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
 		return sn.Named(ctx, n.UserID, n.TheirID, kinds...)
 	}
 }
 
 // mine are those that belong to the viewer.
-func mine(kinds ...string) sources {
+func mine(kinds ...string) fromTimelines {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
 		return sn.Named(ctx, n.UserID, n.UserID, kinds...)
 	}
@@ -132,7 +128,7 @@ func mine(kinds ...string) sources {
 
 // termed is the one timeline of the kind and the river's term, which may not be
 // made yet.
-func termed(kind string) sources {
+func termed(kind string) fromTimelines {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
 		return sn.Termed(ctx, n.UserID, kind, n.Term)
 	}
@@ -151,8 +147,6 @@ func members(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, erro
 	return sn.List(ctx, n.UserID, n.TheirID, n.Mode() == FriendsOnly)
 }
 
-func none(context.Context, *timelines.Snapshot, Name) ([]int64, error) { return nil, nil }
-
 // allOrOne is the term of an aggregate: of all languages, or a known one.
 func allOrOne(lang string) (string, bool) { return lang, lang == "" || language.IsKnown(lang) }
 
@@ -163,11 +157,14 @@ func graceSearch(o Options) time.Duration { return min(o.Grace, searchGrace) }
 // Kinds returns all river kinds, in the order of their names.
 func Kinds() []Kind { return slices.Sorted(maps.Keys(specs)) }
 
-// Asked reports whether rivers of the kind are of no timelines: what they hold is asked
-// of all texts, when somebody reads them, which costs more.
-func (k Kind) Asked() bool { return specs[k].asked }
+// IsSearch reports whether rivers of the kind hold what a query finds, which costs more
+// than to read timelines.
+func (k Kind) IsSearch() bool { return specs[k].isSearch() }
 
-func askedKinds() []string { return kindsThat(func(sp spec) bool { return sp.asked }) }
+func (sp spec) isSearch() bool {
+	_, ok := sp.content.(fromSearch)
+	return ok
+}
 
 // Orders returns those a river of the kind can be read in, its own first.
 func (k Kind) Orders() []Order {

@@ -19,9 +19,9 @@ const Sought Kind = "sought"
 
 // The table stands before any test reads it.
 func init() {
-	specs[Sought] = spec{sources: none, page: ofQuery, orders: []Order{Created}, asked: true}
+	specs[Sought] = spec{content: fromSearch{}, page: ofQuery, orders: []Order{Created}}
 	specs[Activity] = spec{
-		sources: theirs(timelines.KindLikes, timelines.KindComments), page: ofUser, reasons: true,
+		content: theirs(timelines.KindLikes, timelines.KindComments), page: ofUser, reasons: true,
 		orders: []Order{Created}, grace: func(Options) time.Duration { return time.Minute },
 	}
 }
@@ -152,8 +152,8 @@ func TestEveryRowIsWhole(t *testing.T) {
 	}
 	w.drain()
 	for kind, sp := range specs {
-		if sp.sources == nil {
-			t.Errorf("%s is made of nothing: its row has no sources", kind)
+		if sp.content == nil {
+			t.Errorf("%s is made of nothing: its row has no content", kind)
 			continue
 		}
 		name := of[sp.page]

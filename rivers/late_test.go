@@ -24,7 +24,7 @@ func TestALateFoldLoses(t *testing.T) {
 			w.visit(bob, Home, "")
 			like := w.like(bob, p.Code)
 			w.forget()
-			ctx := held(w.ctx, afterSnapshot, func() {
+			ctx := pausedAt(w.ctx, afterSnapshot, func() {
 				newer(w, bob, p.Code)
 				w.drain()
 			})
@@ -131,7 +131,7 @@ func TestABuildIsOfOneSnapshot(t *testing.T) {
 	w.post(bob, "from bob")
 	w.post(cat, "from cat")
 	w.forget()
-	ctx := held(w.ctx, afterRegister, func() {
+	ctx := pausedAt(w.ctx, afterRegister, func() {
 		w.follow(ann, "cat")
 		w.forget()
 	})
@@ -152,7 +152,7 @@ func TestExtensionsMeet(t *testing.T) {
 	w.forget()
 	p := w.visit(ann, Home, "")
 	floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
-	ctx := held(w.ctx, afterEntries, func() {
+	ctx := pausedAt(w.ctx, afterEntries, func() {
 		must(w, 0, other.extend(w.ctx, p.Name, p.River, floor, chunk))
 	})
 	must(w, 0, w.rivers.extend(ctx, p.Name, p.River, floor, PageSize))
@@ -177,7 +177,7 @@ func TestMyChangeMeetsABuild(t *testing.T) {
 	ann := w.person("ann")
 	p := w.post(ann, "mine")
 	w.forget()
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		like := w.like(ann, p.Code)
 		w.forget()
 		touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}

@@ -33,7 +33,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = a.user_id OFFSET 0) r
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = a.post_id
 		WHERE (r.state = 'live' OR r.state = 'building') AND (@all OR e.post_id IS NOT NULL OR r.state = 'building')
-			AND r.kind <> ALL(@asked)` + whenOpen
+			AND r.kind <> ALL(@searches)` + whenOpen
 	var byTimelines, byActors pairs
 	if scope.Actor != 0 {
 		for _, t := range touched {
@@ -56,7 +56,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 			}
 			t := byRiver[id]
 			if t == nil {
-				t = &target{id: id, name: n, posts: map[int64]int64{}, listed: map[int64]struct{}{}}
+				t = &target{generation{id, n, map[int64]struct{}{}}, map[int64]int64{}}
 				byRiver[id] = t
 				targets = append(targets, t)
 			}
@@ -75,8 +75,9 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 			"posts": byActors.posts, "actors": byActors.others, "open": scope.Open,
 			// The actor's rivers may all have to hold it now; another's likes only mark
 			// what is there.
-			"all":   scope.Actor != 0,
-			"asked": askedKinds(),
+			"all": scope.Actor != 0,
+			// Readers bring these up.
+			"searches": kindsThat(spec.isSearch),
 		}).Query(collect)
 	}
 	posts := postsOf(touched)
@@ -136,17 +137,17 @@ func (s *Store) intersect(ctx context.Context, targets []*target, states map[int
 		ids[i] = t.id
 		byRiver[t.id] = t
 	}
-	held := map[int64]struct{}{}
+	theirs := map[int64]struct{}{}
 	for _, st := range states {
 		for _, h := range st.Held {
-			held[h.TimelineID] = struct{}{}
+			theirs[h.TimelineID] = struct{}{}
 		}
 	}
 	const query = `
 		SELECT river_id, timeline_id FROM rivers_timelines
 		WHERE timeline_id = ANY(@timelines) AND river_id = ANY(@rivers)`
 	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{
-		"rivers": ids, "timelines": slices.Sorted(maps.Keys(held)),
+		"rivers": ids, "timelines": slices.Sorted(maps.Keys(theirs)),
 	})
 	if err != nil {
 		return fmt.Errorf("read rivers' timelines: %w", err)

@@ -15,7 +15,7 @@ func (f *Fold) folds() bool { return f.Comments.Total > len(f.Comments.Shown) }
 
 // unfoldMentions shows, besides the comments of the item's fold, those by which the post
 // is on the page of mentions, whole. A comment of somebody whom the viewer does not see
-// brings it nowhere (Fold.bears), and stays folded.
+// brings it nowhere (Fold.confirms), and stays folded.
 //
 // They come from the full fold, which is held in memory, by version, for all viewers: a
 // page that is warm costs no statement for them, and nothing of the viewer's is stored.
@@ -24,12 +24,12 @@ func (f *Fold) folds() bool { return f.Comments.Total > len(f.Comments.Shown) }
 //
 // Rejected: to keep the comments with mentions in each fold. All rivers that hold the post
 // would carry them, for a page that few have open, and only up to some number.
-func (it *Item) unfoldMentions(full *Fold, veil timelines.Veil, sets *timelines.Sets) {
+func (it *Item) unfoldMentions(full *Fold, hidden timelines.Veil, sets *timelines.Sets) {
 	if full == nil || full.Version != it.Fold.Version {
 		return
 	}
 	mentions := func(c *Comment) bool {
-		return !veil.Hides(c.Author) && !hides(sets, c.Author) &&
+		return !hidden.Hides(c.Author) && !hides(sets, c.Author) &&
 			slices.ContainsFunc(it.Why, func(t timelines.Timeline) bool { return slices.Contains(c.Marks, t.ID) })
 	}
 	all := full.Comments.Shown
@@ -56,5 +56,5 @@ func (it *Item) unfoldMentions(full *Fold, veil timelines.Veil, sets *timelines.
 		c.Skipped, skipped = skipped, 0
 		f.Comments.Shown = append(f.Comments.Shown, c)
 	}
-	it.Fold, it.Veiled = &f, f.veiled(veil)
+	it.Fold, it.HiddenUsers = &f, f.hiddenUsers(hidden)
 }

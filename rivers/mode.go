@@ -20,7 +20,7 @@ const (
 
 // HasModes reports whether rivers of the kind have modes: they are made of what those
 // one follows do, for several reasons.
-func (k Kind) HasModes() bool { return specs[k].home }
+func (k Kind) HasModes() bool { return specs[k].followBased }
 
 // In returns the name of the same page in a mode. Its kind must have modes.
 func (n Name) In(m Mode) Name {

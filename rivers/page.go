@@ -2,7 +2,6 @@ package rivers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -24,8 +23,10 @@ type rawEntry struct {
 	Fold int64
 }
 
-// behind reports whether the post's fold is newer.
-func (e rawEntry) behind() bool { return e.Fold > e.Version }
+// behind reports whether the post changed since the entry was written, and the entry is
+// only true of the post as it was: whoever wrote the texts that a search found it by may
+// have changed them.
+func (e rawEntry) behind() bool { return len(e.Overlay.Authors) > 0 && e.Fold > e.Version }
 
 // rawPage is what the one statement of a page returns.
 type rawPage struct {
@@ -37,22 +38,27 @@ type rawPage struct {
 	entries  []rawEntry
 }
 
+// rawColumns are what readRivers reads, of the clock c, a river r, an entry e and, after
+// the LIMIT on entries, the stamp of its fold.
+const rawColumns = `
+	c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded,
+	(SELECT version FROM folds f WHERE f.post_id = e.post_id)`
+
 // pageQuery is the one statement of a warm page: the access clock, the river by
-// name, its next entries, and after their LIMIT the stamps of their folds. It
-// returns at least one row while the store has a clock.
+// name, its next entries, and the stamps of their folds. It returns at least one row
+// while the store has a clock.
 const pageQuery = `
-	SELECT c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.per_river_folded,
-		(SELECT version FROM folds f WHERE f.post_id = e.post_id)
+	SELECT 1, ` + rawColumns + `
 	FROM clock c
 	LEFT JOIN rivers r ON ` + named + ` AND r.state = 'live' AND r.epoch = c.epoch
 	LEFT JOIN LATERAL (
-		SELECT post_id, version, fresh_at, per_river_folded FROM entries
+		SELECT post_id, version, fresh_at, deleted, per_river_folded FROM entries
 		WHERE river_id = r.id AND NOT deleted AND fresh_at >= r.floor
 			AND (fresh_at, post_id) < (@place::bigint, @post::bigint)
 		ORDER BY fresh_at DESC, post_id DESC LIMIT @limit) e ON true
 	ORDER BY e.fresh_at DESC, e.post_id DESC`
 
-// readPage runs the one statement. A store without a clock gets one and an epoch.
+// readPage runs the one statement.
 func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) (rawPage, error) {
 	if before.Top() {
 		before = Cursor{Place: math.MaxInt64, PostID: math.MaxInt64}
@@ -61,51 +67,61 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 	args["place"], args["post"], args["limit"] = before.Place, before.PostID, limit
 	query := mutants.SQL(mutants.BelowFloor, pageQuery, "AND fresh_at >= r.floor", "")
 	query = mutants.SQL(mutants.OtherEpoch, query, "AND r.epoch = c.epoch", "")
+	pages, err := s.readRivers(ctx, query, args, 1)
+	if err != nil {
+		return rawPage{}, err
+	}
+	return pages[0], nil
+}
+
+// readRivers runs a statement that returns, for each of size rivers, its number from 1
+// on and rawColumns: at least one row of each while the store has a clock. A store
+// without a clock gets one and an epoch.
+func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNamedArgs, size int) ([]rawPage, error) {
 	for range 3 {
 		rows, err := s.db.Query(ctx, query, args)
 		if err != nil {
-			return rawPage{}, fmt.Errorf("read page: %w", err)
+			return nil, fmt.Errorf("read rivers: %w", err)
 		}
-		var p rawPage
-		any := false
-		for rows.Next() {
-			any = true
-			var river, floor, post, version, place, fold *int64
-			var finished *bool
-			var folded []byte
-			if err := rows.Scan(&p.clock.Epoch, &p.clock.N, &river, &finished, &floor,
-				&post, &version, &place, &folded, &fold); err != nil {
-				rows.Close()
-				return rawPage{}, fmt.Errorf("read page: %w", err)
-			}
+		pages := make([]rawPage, size)
+		found := false
+		var i int
+		var clock timelines.Clock
+		var river, floor, post, version, place, fold *int64
+		var finished, deleted *bool
+		var o *overlay
+		dest := []any{
+			&i, &clock.Epoch, &clock.N, &river, &finished, &floor, &post, &version, &place, &deleted, &o, &fold,
+		}
+		_, err = pgx.ForEachRow(rows, dest, func() error {
+			found = true
+			p := &pages[i-1]
+			p.clock = clock
 			if river == nil {
-				continue
+				return nil
 			}
 			p.found, p.river, p.finished, p.floor = true, *river, *finished, *floor
 			if post == nil {
-				continue
+				return nil
 			}
-			e := rawEntry{PostID: *post, Version: *version, Place: *place}
+			e := rawEntry{PostID: *post, Version: *version, Place: *place, Deleted: *deleted, Overlay: *o}
 			if fold != nil {
 				e.Fold = *fold
 			}
-			if err := json.Unmarshal(folded, &e.Overlay); err != nil {
-				rows.Close()
-				return rawPage{}, fmt.Errorf("read overlay of post %d: %w", *post, err)
-			}
 			p.entries = append(p.entries, e)
+			return nil
+		})
+		if err != nil {
+			return nil, fmt.Errorf("read rivers: %w", err)
 		}
-		if err := rows.Err(); err != nil {
-			return rawPage{}, fmt.Errorf("read page: %w", err)
-		}
-		if any {
-			return p, nil
+		if found || size == 0 {
+			return pages, nil
 		}
 		if _, err := s.clock(ctx); err != nil {
-			return rawPage{}, err
+			return nil, err
 		}
 	}
-	return rawPage{}, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
+	return nil, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
 }
 
 // Entry returns one entry of a river as its viewer may see it now, with the sets
@@ -160,8 +176,8 @@ func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*I
 	}
 	n := Name{UserID: v.AccountID, Kind: Post, TheirID: id, Order: Fresh}
 	for range maxOvertaken {
-		it, sets, held, err := s.unfoldOnce(ctx, v, n)
-		if err != nil || held {
+		it, sets, consistent, err := s.unfoldOnce(ctx, v, n)
+		if err != nil || consistent {
 			return it, sets, err
 		}
 	}
@@ -170,7 +186,7 @@ func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*I
 
 // unfoldOnce is Unfold of the post of that name, and reports whether what it decided
 // holds.
-func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *Item, _ *timelines.Sets, held bool, err error) {
+func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *Item, _ *timelines.Sets, consistent bool, err error) {
 	loads := s.loads()
 	// The clock is read before the fold's stamp: a narrowing acknowledged before
 	// either is known to both.
@@ -192,7 +208,7 @@ func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *
 	if err != nil {
 		return nil, nil, false, err
 	}
-	if held, err = s.held(ctx, clock, loads, true); err != nil || !held {
+	if consistent, err = s.consistent(ctx, clock, loads, true); err != nil || !consistent {
 		return nil, nil, false, err
 	}
 	if len(items) == 0 {

@@ -63,7 +63,7 @@ func TestRiversAreFoundAmongMany(t *testing.T) {
 	asks := map[string]func() error{
 		"page":   func() error { _, err := rivers.Visit(w.ctx, ann, names[0], Cursor{}); return err },
 		"flush":  func() error { _, err := rivers.Flush(w.ctx, watches, posts[:2]); return err },
-		"fronts": func() error { _, err := rivers.Fronts(w.ctx, watches); return err },
+		"fronts": func() error { _, err := rivers.FirstPages(w.ctx, watches); return err },
 		"post":   func() error { _, _, err := rivers.Unfold(w.ctx, ann, last.Code); return err },
 		"entry":  func() error { _, _, err := rivers.Entry(w.ctx, ann, names[0], posts[0]); return err },
 		"search": func() error { _, err := rivers.BringUp(w.ctx, searches); return err },

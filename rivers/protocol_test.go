@@ -29,8 +29,8 @@ var changes = []change{
 	}},
 }
 
-// held runs fn with a writer held at a point, the first time it comes there.
-func held(ctx context.Context, point string, fn func()) context.Context {
+// pausedAt runs fn while a writer pauses at a point, the first time it comes there.
+func pausedAt(ctx context.Context, point string, fn func()) context.Context {
 	done := false
 	return withPause(ctx, func(at string) {
 		if at == point && !done {
@@ -55,7 +55,7 @@ func TestBuildMeetsChange(t *testing.T) {
 				w.drain()
 				w.exec(`UPDATE rivers SET state = 'retired', retired_at = now()`)
 				met := false
-				ctx := held(w.ctx, point, func() {
+				ctx := pausedAt(w.ctx, point, func() {
 					met = true
 					c.do(w, ann, bob, cat, code)
 					w.drain()
@@ -97,7 +97,7 @@ func TestExtensionMeetsChange(t *testing.T) {
 				p := w.visit(ann, Home, "")
 				floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
 				met := false
-				ctx := held(w.ctx, point, func() {
+				ctx := pausedAt(w.ctx, point, func() {
 					met = true
 					c.do(w, ann, bob, cat, deep[point])
 					w.drain()
@@ -126,7 +126,7 @@ func TestExtensionMeetsALikeFoundByItsActor(t *testing.T) {
 	w.drain()
 	p := w.visit(ann, User, "bob")
 	floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		w.like(ann, deep.Code)
 		w.drain()
 	})
@@ -150,7 +150,7 @@ func TestALateWriterLoses(t *testing.T) {
 		like := w.like(bob, p.Code)
 		w.forget()
 		met := false
-		ctx := held(w.ctx, point, func() {
+		ctx := pausedAt(w.ctx, point, func() {
 			met = true
 			w.unlike(bob, p.Code)
 			w.drain()
@@ -214,7 +214,7 @@ func TestATombstoneStandsBeforeItsEntry(t *testing.T) {
 	p := w.visit(ann, Home, "")
 	c := w.post(bob, "short-lived")
 	touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		w.remove(bob, c.Code)
 		w.drain()
 		if got := w.count(`SELECT count(*) FROM entries WHERE river_id = $1 AND post_id = $2 AND deleted`, p.River, c.PostID); got != 1 {
@@ -322,7 +322,7 @@ func TestALostEpochStopsABuild(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	w.post(ann, "one")
-	ctx := held(w.ctx, afterEntries, func() { w.exec(`TRUNCATE entries`) })
+	ctx := pausedAt(w.ctx, afterEntries, func() { w.exec(`TRUNCATE entries`) })
 	must(w, 0, w.rivers.build(ctx, w.name(ann, Home, ""), nil))
 	if live, err := isLive(w.ctx, w.rivers.db, w.name(ann, Home, "")); err != nil || !live {
 		t.Errorf("after the build a river of this epoch stands: %v, %v", live, err)
@@ -357,7 +357,7 @@ func TestASlowBuilderIsNotTakenOver(t *testing.T) {
 	ann := w.person("ann")
 	w.post(ann, "one")
 	n := w.name(ann, Home, "")
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		w.exec(`UPDATE rivers SET updated_at = updated_at - interval '5 seconds'`)
 		old := `SELECT count(*) FROM rivers WHERE state = 'building' AND updated_at < clock_timestamp() - interval '4 seconds'`
 		for began := time.Now(); w.count(old) != 0; {

@@ -146,7 +146,7 @@ func accountKinds() []string {
 	return kindsThat(func(sp spec) bool { return sp.page.isAccounts() })
 }
 
-func homeKinds() []string { return kindsThat(func(sp spec) bool { return sp.home }) }
+func homeKinds() []string { return kindsThat(func(sp spec) bool { return sp.followBased }) }
 
 func kindsThat(has func(spec) bool) (kinds []string) {
 	for _, k := range Kinds() {
@@ -230,7 +230,7 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 
 // mayHave is what a visit asks before it makes a river: ErrForbidden, ErrNotFound.
 func (s *Store) mayHave(ctx context.Context, n Name) error {
-	if err := s.Settle(ctx); err != nil {
+	if err := s.RefreshAccess(ctx); err != nil {
 		return err
 	}
 	sets, err := s.access.Sets(ctx, n.UserID)

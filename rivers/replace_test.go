@@ -119,7 +119,7 @@ func TestABuildUnderWayIsOvertakenByAReplace(t *testing.T) {
 			ann, bob := w.person("ann"), w.person("bob")
 			w.post(bob, "his")
 			w.post(ann, "mine")
-			ctx := held(w.ctx, point, func() {
+			ctx := pausedAt(w.ctx, point, func() {
 				w.follow(ann, "bob")
 				w.drain()
 			})

@@ -114,38 +114,38 @@ type Item struct {
 	// Mentions are the comments that mention the viewer and are unfolded on the page of
 	// mentions, whole, by id. Fold is then the viewer's own copy.
 	Mentions []int64
-	// Veiled are those of the people in the fold whom this viewer does not see, by
+	// HiddenUsers are those of the people in the fold whom this viewer does not see, by
 	// id. See Hides.
-	Veiled []int64
+	HiddenUsers []int64
 }
 
 // Hides reports whether the viewer does not see the person: a comment of theirs is
 // counted and leaves a nameless placeholder, so that a conversation still reads; a
 // like is neither named nor counted.
 func (it *Item) Hides(person int64) bool {
-	_, hidden := slices.BinarySearch(it.Veiled, person)
+	_, hidden := slices.BinarySearch(it.HiddenUsers, person)
 	return hidden
 }
 
-// CrowdFolded reports whether so many commented that Veiled may lack some who are folded
+// CommentersOverflow reports whether so many commented that HiddenUsers may lack some who are folded
 // away.
-func (it *Item) CrowdFolded() bool { return len(it.Fold.Comments.IDs) >= MaxPeople }
+func (it *Item) CommentersOverflow() bool { return len(it.Fold.Comments.IDs) >= MaxPeople }
 
-// LikersFolded reports whether Veiled may lack some who like comments that are folded away.
+// LikersFolded reports whether HiddenUsers may lack some who like comments that are folded away.
 func (it *Item) LikersFolded() bool {
 	c := &it.Fold.Comments
 	return c.Likers == nil && c.Total > len(c.Shown)
 }
 
 // Likes are the post's likes as the viewer may know of them.
-func (it *Item) Likes() LikesFold { return it.unveiled(it.Fold.Likes) }
+func (it *Item) Likes() LikesFold { return it.withoutHidden(it.Fold.Likes) }
 
 // CommentLikes are the likes of one of the fold's comments as the viewer may know
 // of them.
-func (it *Item) CommentLikes(c *Comment) LikesFold { return it.unveiled(c.Likes) }
+func (it *Item) CommentLikes(c *Comment) LikesFold { return it.withoutHidden(c.Likes) }
 
-func (it *Item) unveiled(l LikesFold) LikesFold {
-	if len(it.Veiled) == 0 || !slices.ContainsFunc(l.IDs, it.Hides) {
+func (it *Item) withoutHidden(l LikesFold) LikesFold {
+	if len(it.HiddenUsers) == 0 || !slices.ContainsFunc(l.IDs, it.Hides) {
 		return l
 	}
 	seen := slices.DeleteFunc(slices.Clone(l.IDs), it.Hides)

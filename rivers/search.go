@@ -73,12 +73,26 @@ func (n Name) query() (timelines.Query, error) {
 	return q, nil
 }
 
-// scan reads the newest posts of a river below a place, by its timelines or by its
-// query.
-func scan(ctx context.Context, sn *timelines.Snapshot, n Name, at timelines.Scan) (timelines.Scanned, error) {
-	if !specs[n.Kind].asked {
-		return sn.Scan(ctx, at)
+// fromSearch is the content of searches.
+type fromSearch struct{}
+
+func (fromSearch) timelineIDs(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
+	return nil, nil
+}
+
+// inSnapshot waits until another search of all texts may begin. No snapshot is open
+// meanwhile.
+func (fromSearch) inSnapshot(ctx context.Context, s *Store, fn func(*timelines.Snapshot) error) error {
+	select {
+	case s.searching <- struct{}{}:
+		defer func() { <-s.searching }()
+		return s.primary.InSnapshot(ctx, fn)
+	case <-ctx.Done():
+		return fmt.Errorf("wait to search: %w", ctx.Err())
 	}
+}
+
+func (fromSearch) scan(ctx context.Context, sn *timelines.Snapshot, n Name, at timelines.Scan) (timelines.Scanned, error) {
 	q, err := n.query()
 	if err != nil {
 		return timelines.Scanned{}, err
@@ -86,18 +100,44 @@ func scan(ctx context.Context, sn *timelines.Snapshot, n Name, at timelines.Scan
 	return sn.Search(ctx, q, at)
 }
 
-// takeTurn waits until another search of all texts may begin, if that is what the
-// river needs. No snapshot is open meanwhile.
-func (s *Store) takeTurn(ctx context.Context, n Name) (done func(), err error) {
-	if !specs[n.Kind].asked {
-		return func() {}, nil
+func (fromSearch) entries(ctx context.Context, sn *timelines.Snapshot, g generation, states map[int64]*timelines.PostState) (
+	func(*timelines.PostState) entry, error,
+) {
+	found, err := matches(ctx, sn, []Name{g.name}, slices.Collect(maps.Keys(states)))
+	if err != nil {
+		return nil, err
 	}
-	select {
-	case s.searching <- struct{}{}:
-		return func() { <-s.searching }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("wait to search: %w", ctx.Err())
+	return func(st *timelines.PostState) entry { return foundEntryOf(g.name, g.id, found[0], st) }, nil
+}
+
+// storeExtension commits what an extension read. It does not look again at what changed
+// meanwhile: the search's next reader does.
+func (fromSearch) storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof time.Time) error {
+	inTime, err := s.writeSearches(ctx, []search{{id: g.id}}, c.entries, c.folds, moment{asof: asof})
+	if err != nil {
+		return err
 	}
+	if !inTime {
+		return errAgain
+	}
+	pause(ctx, afterEntries)
+	return nil
+}
+
+// reasons are the places that the query asks for and the viewer may open. The viewer must
+// find the post by what the entry says: that is still so, and it was written by somebody
+// the viewer sees. As nothing is on a page because of what a hidden account did, nothing
+// is found by what it wrote beneath others' posts.
+func (fromSearch) reasons(d decider, e rawEntry, f *Fold, hidden timelines.Veil) ([]timelines.Timeline, bool) {
+	if e.Version < f.Version || !slices.ContainsFunc(e.Overlay.Authors, func(id int64) bool {
+		return !hidden.Hides(id) && (id == f.Text.Author || !hides(d.sets, id))
+	}) {
+		return nil, false
+	}
+	why := slices.DeleteFunc(d.confirmed(e, f, hidden), func(t timelines.Timeline) bool {
+		return d.sets.Apart(t.TheirID) // that page is closed to the viewer
+	})
+	return why, len(why) > 0 || len(e.Overlay.Timelines) == 0
 }
 
 // matches looks at some posts with the queries of several searches.
@@ -113,8 +153,8 @@ func matches(ctx context.Context, sn *timelines.Snapshot, names []Name, posts []
 	return sn.Matches(ctx, asked, posts)
 }
 
-// askedEntryOf is entryOf of a search: its place is the post's own.
-func askedEntryOf(n Name, river int64, found map[int64]timelines.Match, st *timelines.PostState) entry {
+// foundEntryOf is entryOf of a search: its place is the post's own.
+func foundEntryOf(n Name, river int64, found map[int64]timelines.Match, st *timelines.PostState) entry {
 	e := entry{River: river, PostID: st.ID, Version: st.Version, Place: st.FreshAt}
 	if n.Order == Created {
 		e.Place = st.CreatedAt
@@ -129,19 +169,6 @@ func askedEntryOf(n Name, river int64, found map[int64]timelines.Match, st *time
 	_, e.Overlay.Liked = st.Likers[n.UserID]
 	_, e.Overlay.Faved = st.Favers[n.UserID]
 	return e
-}
-
-// finds reports whether the viewer finds the post by what the entry says: it is
-// still so, and somebody wrote it whom the viewer sees. As nothing is on a page
-// because of what somebody hidden did, nothing is found by what they wrote beneath
-// others' posts.
-func finds(n Name, sets *timelines.Sets, veil timelines.Veil, e rawEntry, f *Fold) bool {
-	if e.Version < f.Version {
-		return false
-	}
-	return slices.ContainsFunc(e.Overlay.Authors, func(id int64) bool {
-		return !veil.Hides(id) && (id == f.Text.Author || !hides(sets, id))
-	})
 }
 
 // search is a search that stands, with what may have changed since it was brought
@@ -163,7 +190,7 @@ type moment struct {
 
 // searchesAmong are those of the names that are of searches.
 func searchesAmong(names []Name) []Name {
-	return slices.DeleteFunc(slices.Clone(names), func(n Name) bool { return !specs[n.Kind].asked })
+	return slices.DeleteFunc(slices.Clone(names), func(n Name) bool { return !n.Kind.IsSearch() })
 }
 
 // BringUp brings those of the rivers of these names up that are searches and stand.
@@ -190,8 +217,8 @@ func (s *Store) BringUp(ctx context.Context, names []Name) (left []Name, err err
 		if left, err = s.retireClosed(ctx, old); err != nil {
 			return nil, err
 		}
-		held, err := s.bringUpOnce(ctx, late, at)
-		if err != nil || held {
+		inTime, err := s.bringUpOnce(ctx, late, at)
+		if err != nil || inTime {
 			return left, err
 		}
 	}
@@ -320,7 +347,7 @@ func (s *Store) bringUpOnce(ctx context.Context, late []search, at moment) (bool
 		if len(posts) == 0 {
 			saw = at // with these it has seen them all
 		}
-		if held, err := s.lookAt(ctx, late, some, saw); err != nil || !held {
+		if inTime, err := s.lookAt(ctx, late, some, saw); err != nil || !inTime {
 			return false, err
 		}
 	}
@@ -336,8 +363,8 @@ func (s *Store) lookAt(ctx context.Context, late []search, posts []int64, at mom
 	size := max(1, s.writePairs/max(1, len(a.states)))
 	for first := 0; first < len(late); first += size {
 		last := min(first+size, len(late))
-		held, err := s.writeAsked(ctx, late[first:last], a.entries(late, first, last), nil, at)
-		if err != nil || !held {
+		inTime, err := s.writeSearches(ctx, late[first:last], a.entries(late, first, last), nil, at)
+		if err != nil || !inTime {
 			return false, err
 		}
 	}
@@ -383,7 +410,7 @@ func (a answers) entries(late []search, first, last int) []entry {
 	all := make([]entry, 0, (last-first)*len(a.states))
 	for i := first; i < last; i++ {
 		for _, st := range a.states {
-			all = append(all, askedEntryOf(late[i].name, late[i].id, a.found[i], st))
+			all = append(all, foundEntryOf(late[i].name, late[i].id, a.found[i], st))
 		}
 	}
 	return all

@@ -419,7 +419,7 @@ func TestSearchesTogether(t *testing.T) {
 	if len(seen[5].Items) != 5 {
 		t.Errorf("everything: %d posts", len(seen[5].Items))
 	}
-	fronts, err := w.rivers.Fronts(w.ctx, watches)
+	fronts, err := w.rivers.FirstPages(w.ctx, watches)
 	must(w, fronts, err)
 	for i := range 5 {
 		if fronts[i] == nil || len(fronts[i].Items) != 2 {
@@ -475,7 +475,7 @@ func TestASearchBroughtUpTwice(t *testing.T) {
 	post := w.says(ann, "a cat")
 	read, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ctx := held(w.ctx, afterSnapshot, func() {
+		ctx := pausedAt(w.ctx, afterSnapshot, func() {
 			close(read)
 			<-goOn
 		})
@@ -485,7 +485,7 @@ func TestASearchBroughtUpTwice(t *testing.T) {
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
 		return w.store.EditPost(ctx, ann.AccountID, post.Code, "a dog")
 	})
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		close(goOn)
 		if err := <-done; err != nil {
 			t.Error(err)

@@ -15,7 +15,7 @@ func (w *town) comesTo(point string, fn func(context.Context) error) (end func()
 	w.t.Helper()
 	there, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- fn(held(w.ctx, point, func() {
+		done <- fn(pausedAt(w.ctx, point, func() {
 			close(there)
 			<-goOn
 		}))
@@ -114,7 +114,7 @@ func TestASearchIsNotSetBack(t *testing.T) {
 					c.do(w, ann, p)
 					ctx := w.ctx
 					if order == "between" {
-						ctx = held(ctx, afterSnapshot, end)
+						ctx = pausedAt(ctx, afterSnapshot, end)
 					}
 					if _, err := w.rivers.BringUp(ctx, names); err != nil {
 						t.Fatal(err)
@@ -229,7 +229,7 @@ func TestASearchMadeAnewMeanwhile(t *testing.T) {
 			// It writes at that point of the build, or after it all.
 			ctx := w.ctx
 			if point != "" {
-				ctx = held(ctx, point, func() { end() })
+				ctx = pausedAt(ctx, point, func() { end() })
 			}
 			floor := int64(0)
 			if err := w.rivers.build(ctx, p.Name, &floor); err != nil {
@@ -262,7 +262,7 @@ func TestASearchHasNoHoleForWhatChanges(t *testing.T) {
 	for _, point := range []string{afterLookup, afterSnapshot} {
 		body := fmt.Sprint("a cat, ", point)
 		p := w.says(ann, body)
-		ctx := held(w.ctx, point, func() {
+		ctx := pausedAt(w.ctx, point, func() {
 			w.change(ann, func(ctx context.Context) (timelines.Change, error) {
 				return w.store.Like(ctx, ann.AccountID, p.Code)
 			})

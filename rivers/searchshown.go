@@ -28,8 +28,8 @@ func (s *Store) bringUpShown(ctx context.Context, names []Name, posts []int64) e
 			return err
 		}
 		// Nothing is marked as seen: the searches may lack others.
-		held, err := s.bringUpOnce(ctx, late, moment{asof: asof})
-		if err != nil || held {
+		inTime, err := s.bringUpOnce(ctx, late, moment{asof: asof})
+		if err != nil || inTime {
 			return err
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -36,13 +35,13 @@ import (
 // The rows of rivers are locked before those of folds and entries; nobody who holds
 // those asks for a row of rivers.
 
-// writeAsked writes into searches that stand: those of the entries that nobody
+// writeSearches writes into searches that stand: those of the entries that nobody
 // overtook, each if its stamp is greater, and tombstones only where an entry stands.
 // Those of rivers that do not stand any more are left out. It marks the rivers as
 // having seen what at says, unless that is nothing. It reports whether the deadline
 // held and any of the rivers stands; if not, nothing is marked and the caller starts
 // again at its look-up.
-func (s *Store) writeAsked(ctx context.Context, rivers []search, entries []entry, folds []*Fold, at moment) (held bool, err error) {
+func (s *Store) writeSearches(ctx context.Context, rivers []search, entries []entry, folds []*Fold, at moment) (inTime bool, err error) {
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		stand, err := lockSearches(ctx, tx, rivers)
 		if err != nil || len(stand) == 0 {
@@ -53,7 +52,7 @@ func (s *Store) writeAsked(ctx context.Context, rivers []search, entries []entry
 			return err
 		}
 		entries = slices.DeleteFunc(entries, func(e entry) bool { return !k.lacks(e) })
-		if held, err = s.writeIn(ctx, tx, entries, folds, at.asof); err != nil || !held || at.seen == "" {
+		if inTime, err = s.writeIn(ctx, tx, entries, folds, at.asof); err != nil || !inTime || at.seen == "" {
 			return err
 		}
 		return markSeen(ctx, tx, rivers, at)
@@ -61,7 +60,7 @@ func (s *Store) writeAsked(ctx context.Context, rivers []search, entries []entry
 	if err != nil {
 		return false, fmt.Errorf("write searches: %w", err)
 	}
-	return held, nil
+	return inTime, nil
 }
 
 // lockSearches returns those of the rivers that stand, locked.
@@ -160,18 +159,4 @@ func readKnown(ctx context.Context, tx pgx.Tx, rivers []int64, entries []entry) 
 		return nil
 	})
 	return k, err
-}
-
-// storeExtension commits what an extension of a search read, as storeChunk does. It
-// does not look again at what changed meanwhile: its next reader does.
-func (s *Store) storeExtension(ctx context.Context, id int64, c chunkOf, asof time.Time) error {
-	held, err := s.writeAsked(ctx, []search{{id: id}}, c.entries, c.folds, moment{asof: asof})
-	if err != nil {
-		return err
-	}
-	if !held {
-		return errAgain
-	}
-	pause(ctx, afterEntries)
-	return nil
 }

@@ -18,7 +18,7 @@ func TestStopEndsBuilds(t *testing.T) {
 	must(w, 0, s.Start(w.ctx))
 	met, release := make(chan struct{}), make(chan struct{})
 	left := make(chan error, 1)
-	ctx, leave := context.WithCancel(held(w.ctx, afterSnapshot, func() {
+	ctx, leave := context.WithCancel(pausedAt(w.ctx, afterSnapshot, func() {
 		close(met)
 		<-release
 	}))

@@ -240,6 +240,14 @@ func (s *Store) PublishClock(ctx context.Context, n int64) error {
 	return nil
 }
 
+// RefreshAccess reads the access clock and brings this node's cache of access there.
+// Whatever is decided from the primary store alone, such as the right to send a form,
+// begins with it: a narrowing acknowledged before is known after.
+func (s *Store) RefreshAccess(ctx context.Context) error {
+	_, err := s.clock(ctx)
+	return err
+}
+
 // clock reads the access clock, making it if it is lost, and brings the cache
 // there: what is decided from the primary store alone begins with this.
 func (s *Store) clock(ctx context.Context) (timelines.Clock, error) {

@@ -34,7 +34,7 @@ import (
 func (s *Store) trim(ctx context.Context) (int64, error) {
 	var kinds []string
 	for _, k := range Kinds() {
-		if specs[k].home {
+		if specs[k].followBased {
 			kinds = append(kinds, string(k))
 		}
 	}

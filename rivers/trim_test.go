@@ -103,7 +103,7 @@ func TestTrimMeetsExtension(t *testing.T) {
 			floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
 			w.exec(`UPDATE entries SET updated_at = updated_at - interval '1 hour'`)
 			w.rivers.opts.Depth = 20
-			ctx := held(w.ctx, point, func() {
+			ctx := pausedAt(w.ctx, point, func() {
 				if _, err := w.rivers.Expire(w.ctx); err != nil {
 					t.Error(err)
 				}

@@ -105,7 +105,7 @@ func TestVeilIsOfTheFoldThatIsShown(t *testing.T) {
 					return // older than what bob did
 				}
 				if !knows || !it.Hides(bob.AccountID) {
-					t.Errorf("%s: hides %v; what bob did is there: %v", where, it.Veiled, knows)
+					t.Errorf("%s: hides %v; what bob did is there: %v", where, it.HiddenUsers, knows)
 				}
 			}
 			for _, page := range pages {

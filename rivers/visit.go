@@ -102,7 +102,7 @@ func (r *visit) build(ctx context.Context) error {
 
 // overtaken reports whether what was read before belongs to another generation,
 // swapped between two statements of this visit, or was decided before a change of
-// access that was acknowledged meanwhile: a page is of one moment (see held).
+// access that was acknowledged meanwhile: a page is of one moment (see consistent).
 func (r *visit) overtaken(raw rawPage) bool {
 	return r.page.River != 0 && (r.page.River != raw.river || r.clock != raw.clock)
 }
@@ -119,7 +119,7 @@ func (r *visit) restart() error {
 // behind reports whether posts changed since the search was brought up. Those that
 // change all the time are left out of the page, rather than shown unasked.
 func (r *visit) behind(raw rawPage) bool {
-	if !specs[r.name.Kind].asked || r.broughtUp == maxBroughtUpAgain || !slices.ContainsFunc(raw.entries, rawEntry.behind) {
+	if r.broughtUp == maxBroughtUpAgain || !slices.ContainsFunc(raw.entries, rawEntry.behind) {
 		return false
 	}
 	r.broughtUp++
@@ -135,7 +135,7 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets, loa
 		return false, err
 	}
 	r.page.At = Moment{raw.clock, r.store.loads()} // what is loaded from here on may be newer
-	if held, err := r.store.held(ctx, raw.clock, loads, newer); err != nil || !held {
+	if ok, err := r.store.consistent(ctx, raw.clock, loads, newer); err != nil || !ok {
 		return false, errors.Join(err, r.restart())
 	}
 	if r.page.add(items) {

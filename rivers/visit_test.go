@@ -468,7 +468,7 @@ func TestAPageIsOfOneSight(t *testing.T) {
 	must(w, 0, err)
 	w.shows(w.visit(ann, Everything, ""), "newest", "older")
 	met := false
-	ctx := held(w.ctx, betweenReads, func() {
+	ctx := pausedAt(w.ctx, betweenReads, func() {
 		met = true
 		_, c, err := w.store.HidePost(w.ctx, ann.AccountID, newest.Code)
 		must(w, 0, err)

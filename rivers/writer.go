@@ -28,12 +28,10 @@ var All = Scope{}
 // target is a river a writer found, with those of its timelines that hold or
 // held one of the posts.
 type target struct {
-	id   int64
-	name Name
+	generation
 	// posts are those the look-up found it for, with the versions of the entries
 	// that stood there, 0 for none.
-	posts  map[int64]int64
-	listed map[int64]struct{}
+	posts map[int64]int64
 }
 
 // Distribute brings the rivers concerned up to the present state of these posts,
@@ -52,8 +50,8 @@ func (s *Store) Distribute(ctx context.Context, touched []timelines.Touched, sco
 		return nil
 	}
 	for {
-		held, err := s.distributeOnce(ctx, touched, scope)
-		if err != nil || held {
+		inTime, err := s.distributeOnce(ctx, touched, scope)
+		if err != nil || inTime {
 			return err
 		}
 		s.log.WarnContext(ctx, "writer missed its deadline, starts again", "posts", len(touched))
@@ -80,7 +78,7 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 		if !first {
 			w.posts = postsFor(w.targets)
 		}
-		if held, err := s.writeBatch(ctx, w); err != nil || !held {
+		if inTime, err := s.writeBatch(ctx, w); err != nil || !inTime {
 			return false, err
 		}
 	}
@@ -154,11 +152,10 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	}
 	var entries []entry
 	for _, t := range w.targets {
-		listed := func(id int64) bool { _, ok := t.listed[id]; return ok }
 		for id, stands := range t.posts {
 			// What stands at the version is what any snapshot of it says.
-			if st := states[id]; st != nil && stands < st.Version && concerns(st, listed) {
-				entries = append(entries, entryOf(t.name, t.id, listed, st))
+			if st := states[id]; st != nil && stands < st.Version && concerns(st, t.generation) {
+				entries = append(entries, entryOf(t.generation, st))
 			}
 		}
 	}
@@ -169,8 +166,8 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	if w.actor && mutants.On(mutants.FoldBeforeReply) {
 		folds = nil
 	}
-	held, err := s.write(ctx, entries, folds, w.asof)
-	if err != nil || !held {
+	inTime, err := s.write(ctx, entries, folds, w.asof)
+	if err != nil || !inTime {
 		return false, err
 	}
 	for _, f := range folds {
@@ -235,8 +232,8 @@ func (s *Store) current(ctx context.Context, posts []int64, targets []*target, s
 // actor's other rivers need no row for it. A row of a timeline once there stays,
 // withdrawn or not, so a river that holds a post is always concerned; a deleted post has
 // none, and concerns them all.
-func concerns(st *timelines.PostState, listed func(int64) bool) bool {
-	return st.Deleted || slices.ContainsFunc(st.Held, func(h timelines.Held) bool { return listed(h.TimelineID) })
+func concerns(st *timelines.PostState, g generation) bool {
+	return st.Deleted || slices.ContainsFunc(st.Held, func(h timelines.Held) bool { return g.lists(h.TimelineID) })
 }
 
 func postsFor(targets []*target) []int64 {

@@ -72,7 +72,7 @@ func (o *openPages) ask(ctx context.Context, post int64) error {
 			}
 		}
 		if o.compared {
-			fronts, err := o.rivers.Fronts(ctx, watches)
+			fronts, err := o.rivers.FirstPages(ctx, watches)
 			if err != nil {
 				return err
 			}

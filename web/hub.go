@@ -78,7 +78,7 @@ type hub struct {
 type riverSource interface {
 	Visit(context.Context, timelines.Viewer, rivers.Name, rivers.Cursor) (*rivers.Page, error)
 	Flush(context.Context, []rivers.Watch, []int64) ([]rivers.Seen, error)
-	Fronts(context.Context, []rivers.Watch) ([]*rivers.Page, error)
+	FirstPages(context.Context, []rivers.Watch) ([]*rivers.Page, error)
 	BringUp(context.Context, []rivers.Name) (left []rivers.Name, err error)
 	Freshen(context.Context, rivers.Name) error
 	Lease(context.Context, []int64) error

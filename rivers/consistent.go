@@ -27,10 +27,10 @@ func (s *Store) loads() uint64 {
 	return n
 }
 
-// held reports whether what was decided holds: by a statement that returned that
+// consistent reports whether what was decided holds: by a statement that returned that
 // clock, with caches that had loaded so much before it. newer: some of it is of later
 // than the statement.
-func (s *Store) held(ctx context.Context, clock timelines.Clock, loads uint64, newer bool) (bool, error) {
+func (s *Store) consistent(ctx context.Context, clock timelines.Clock, loads uint64, newer bool) (bool, error) {
 	label, now := s.access.Label()
 	if mutants.On(mutants.TwoMoments) {
 		return true, nil
@@ -72,7 +72,7 @@ func (s *Store) AtOneMoment(ctx context.Context, decide func() (Moment, error)) 
 		if err != nil {
 			return err
 		}
-		if held, err := s.held(ctx, at.clock, at.loads, false); err != nil || held {
+		if ok, err := s.consistent(ctx, at.clock, at.loads, false); err != nil || ok {
 			return err
 		}
 	}
@@ -85,21 +85,21 @@ const maxOvertaken = 50
 
 var errOvertaken = fmt.Errorf("access keeps changing: %w", ErrUnavailable)
 
-// untilHeld has something decided for many watches. Where access moved meanwhile it is
+// untilConsistent has something decided for many watches. Where access moved meanwhile it is
 // decided again for one half after the other: what takes less time is overtaken less
 // often.
-func untilHeld[T any](watches []Watch, decide func([]Watch) (of []T, held bool, err error)) ([]T, error) {
+func untilConsistent[T any](watches []Watch, decide func([]Watch) (of []T, consistent bool, err error)) ([]T, error) {
 	for range maxOvertaken {
-		out, held, err := decide(watches)
-		if err != nil || held {
+		out, consistent, err := decide(watches)
+		if err != nil || consistent {
 			return out, err
 		}
 		if half := len(watches) / 2; half > 0 {
-			first, err := untilHeld(watches[:half], decide)
+			first, err := untilConsistent(watches[:half], decide)
 			if err != nil {
 				return nil, err
 			}
-			rest, err := untilHeld(watches[half:], decide)
+			rest, err := untilConsistent(watches[half:], decide)
 			return append(first, rest...), err
 		}
 	}

@@ -86,7 +86,7 @@ func TestADecisionIsOfOneMoment(t *testing.T) {
 				return seen[0].Items, nil
 			},
 			"comparison": func(s *scene, ctx context.Context) ([]Item, error) {
-				pages, err := s.rivers.Fronts(ctx, []Watch{{Viewer: s.ann, Name: s.name(s.ann, Everything, "")}})
+				pages, err := s.rivers.FirstPages(ctx, []Watch{{Viewer: s.ann, Name: s.name(s.ann, Everything, "")}})
 				if err != nil {
 					return nil, err
 				}
@@ -114,7 +114,7 @@ func TestADecisionIsOfOneMoment(t *testing.T) {
 					c.before(s)
 				}
 				met := false
-				items, err := look(s, held(w.ctx, beforeDeciding, func() { met = true; c.while(s) }))
+				items, err := look(s, pausedAt(w.ctx, beforeDeciding, func() { met = true; c.while(s) }))
 				if err != nil && !slices.Contains([]error{ErrNotFound, ErrForbidden}, err) {
 					t.Fatal(err)
 				}
@@ -172,7 +172,7 @@ func TestAPageOfManyReadsIsOfOneMoment(t *testing.T) {
 			})
 			w.shows(w.visit(ann, Everything, ""), "newest", "older")
 			met := false
-			page, err := w.rivers.Visit(held(w.ctx, betweenReads, func() {
+			page, err := w.rivers.Visit(pausedAt(w.ctx, betweenReads, func() {
 				met = true
 				w.acknowledged(bob, func(context.Context) (timelines.Change, error) { return narrow(w, bob) })
 			}), ann, w.name(ann, Everything, ""), Cursor{})

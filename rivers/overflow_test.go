@@ -214,7 +214,7 @@ func TestWhatIsAskedOfACrowd(t *testing.T) {
 	flush(1, posts...)
 	flush(0)
 	before := asked.n.Load()
-	if _, err := w.rivers.Fronts(context.Background(), watches); err != nil || asked.n.Load() != before+1 {
+	if _, err := w.rivers.FirstPages(context.Background(), watches); err != nil || asked.n.Load() != before+1 {
 		t.Errorf("a comparison of all pages: %d statements, %v; want 1", asked.n.Load()-before, err)
 	}
 }
@@ -306,7 +306,7 @@ func TestACrowdIsAskedOfOnceForManyPages(t *testing.T) {
 			return err
 		},
 		"a comparison": func(watches []Watch) error {
-			_, err := w.rivers.Fronts(w.ctx, watches)
+			_, err := w.rivers.FirstPages(w.ctx, watches)
 			return err
 		},
 	} {

@@ -21,7 +21,7 @@ import (
 // likes); to keep all ids in the fold (each like would write all of them again).
 
 // crowd is what the primary store says of the timelines that folds cannot tell of.
-type crowd map[timelines.Hold]timelines.Holding
+type overflow map[timelines.Hold]timelines.Holding
 
 // leavesOpen reports whether the fold cannot tell if the timeline holds the post,
 // keeping the ids of so many people. Commenters who are exactly so many may be all
@@ -38,9 +38,9 @@ func (f *Fold) leavesOpen(t timelines.Timeline, people int) bool {
 	return false
 }
 
-// askCrowd asks the primary store about those timelines of these entries, open to
+// askOverflow asks the primary store about those timelines of these entries, open to
 // who looks, of which the folds cannot tell: one statement, or none.
-func (s *Store) askCrowd(ctx context.Context, all []undecided, folds map[int64]*Fold, gates timelines.Gates) (crowd, error) {
+func (s *Store) askOverflow(ctx context.Context, all []undecided, folds map[int64]*Fold, gates timelines.Gates) (overflow, error) {
 	ask := map[timelines.Hold]struct{}{}
 	for _, u := range all {
 		for _, e := range u.entries {
@@ -61,16 +61,15 @@ func (s *Store) askCrowd(ctx context.Context, all []undecided, folds map[int64]*
 	return s.primary.Holdings(ctx, slices.Collect(maps.Keys(ask)))
 }
 
-// bears reports whether it is borne out that the timeline holds the post, by the
-// fold or, where it leaves that open, by the crowd. An entry follows a like taken
-// back, or a last comment deleted, when the tiers come to it; the fold did before
-// the reply (R4). What a text says that the veil hides brings a post nowhere:
-// neither is anybody called by whom they do not see, nor does a tag's page tell what
-// stands behind a placeholder; and nothing is anywhere by the comments of whom the
-// viewer hides.
-func (f *Fold) bears(t timelines.Timeline, sets *timelines.Sets, veil timelines.Veil, beyond crowd) bool {
-	heard := func(author int64) bool { return !veil.Hides(author) && !hides(sets, author) }
-	held, stands := beyond[timelines.Hold{PostID: f.PostID, TimelineID: t.ID}]
+// confirms reports whether the fold says that the timeline holds the post or, where the
+// fold cannot tell, the overflow does. An entry follows a like taken back, or a last
+// comment deleted, when the tiers come to it; the fold did before the reply (R4). A text
+// whose author the viewer does not see brings the post nowhere: nobody is called by
+// people hidden from them, and a tag's page does not tell what stands behind a
+// placeholder. Nor do the comments of an account that the viewer hides.
+func (f *Fold) confirms(t timelines.Timeline, sets *timelines.Sets, hidden timelines.Veil, rest overflow) bool {
+	seen := func(author int64) bool { return !hidden.Hides(author) && !hides(sets, author) }
+	told, stands := rest[timelines.Hold{PostID: f.PostID, TimelineID: t.ID}]
 	if timelines.IsBase(t.Kind) {
 		return slices.Contains(f.Decisive, t.ID)
 	}
@@ -80,8 +79,8 @@ func (f *Fold) bears(t timelines.Timeline, sets *timelines.Sets, veil timelines.
 	case timelines.KindComments:
 		return stands || slices.Contains(f.Comments.IDs, t.TheirID)
 	case timelines.KindHashtag, timelines.KindMentions:
-		return slices.ContainsFunc(held.Authors, heard) || slices.ContainsFunc(f.Comments.Marks, func(m Mark) bool {
-			return m.Timeline == t.ID && heard(m.Author)
+		return slices.ContainsFunc(told.Authors, seen) || slices.ContainsFunc(f.Comments.Marks, func(m Mark) bool {
+			return m.Timeline == t.ID && seen(m.Author)
 		})
 	}
 	return true
