@@ -109,6 +109,12 @@ func cutText(s string, n, lines int) string {
 	return strings.TrimRightFunc(string(runes[:end]), unicode.IsSpace)
 }
 
+// foldColumns are the columns of a fold that a Fold has fields for, by their db tags and
+// their names in JSON, besides the key.
+const foldColumns = `version, deleted, decisive, text_folded, likes_folded, faves, comments_folded, attachments_folded`
+
+var setFolds = `(` + foldColumns + `) = ROW (excluded.` + strings.ReplaceAll(foldColumns, ", ", ", excluded.") + `)`
+
 // queueFolds adds to a batch the upsert of these folds: one statement, in key
 // order, each applied only if its version is greater. What can only be true of
 // an older version can so never replace what is shown.
@@ -118,46 +124,17 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 	}
 	folds = slices.Clone(folds)
 	slices.SortFunc(folds, func(a, b *Fold) int { return compareInt(a.PostID, b.PostID) })
-	type row struct {
-		PostID   int64           `json:"post_id"`
-		Version  int64           `json:"version"`
-		Deleted  bool            `json:"deleted"`
-		Decisive json.RawMessage `json:"decisive"`
-		Text     Text            `json:"text"`
-		Likes    LikesFold       `json:"likes"`
-		Faves    int             `json:"faves"`
-		Comments CommentsFold    `json:"comments"`
-		Attached []Attachment    `json:"attached"`
-	}
-	rows := make([]row, len(folds))
-	for i, f := range folds {
-		decisive, err := json.Marshal(f.Decisive)
-		if err != nil {
-			return fmt.Errorf("encode fold: %w", err)
-		}
-		rows[i] = row{
-			PostID: f.PostID, Version: f.Version, Deleted: f.Deleted, Decisive: decisive,
-			Text: f.Text, Likes: f.Likes, Faves: f.Faves, Comments: f.Comments, Attached: f.Attached,
-		}
-	}
-	doc, err := json.Marshal(rows)
+	doc, err := json.Marshal(folds)
 	if err != nil {
 		return fmt.Errorf("encode folds: %w", err)
 	}
-	const query = `
-		INSERT INTO folds (post_id, version, deleted, decisive,
-			text_folded, likes_folded, faves, comments_folded, attachments_folded)
-		SELECT post_id, version, deleted, ARRAY(SELECT jsonb_array_elements_text(decisive)::bigint),
-			text, likes, faves, comments, attached
-		FROM jsonb_to_recordset(@doc::jsonb) AS r(post_id bigint, version bigint, deleted boolean, decisive jsonb,
-			text jsonb, likes jsonb, faves integer, comments jsonb, attached jsonb)
+	query := `
+		INSERT INTO folds (post_id, ` + foldColumns + `)
+		SELECT post_id, ` + foldColumns + ` FROM jsonb_populate_recordset(NULL::folds, @doc::jsonb)
 		WHERE clock_timestamp() < @deadline
 		ORDER BY post_id
 		ON CONFLICT (post_id) DO UPDATE SET
-			version = excluded.version, deleted = excluded.deleted, decisive = excluded.decisive,
-			text_folded = excluded.text_folded, likes_folded = excluded.likes_folded, faves = excluded.faves,
-			comments_folded = excluded.comments_folded, attachments_folded = excluded.attachments_folded,
-			updated_at = clock_timestamp(), written = excluded.written
+			` + setFolds + `, updated_at = clock_timestamp(), written = excluded.written
 		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline`
 	write := mutants.SQL(mutants.FoldVersions, query, "excluded.version > folds.version AND", "")
 	write = mutants.SQL(mutants.FoldDeadline, write, "folds.version AND clock_timestamp() < @deadline", "folds.version")
@@ -235,25 +212,18 @@ func queueStamps(b *pgx.Batch, posts []int64) map[int64]int64 {
 }
 
 func (s *Store) readFolds(ctx context.Context, posts []int64) (map[int64]*Fold, error) {
-	const query = `
-		SELECT post_id, version, deleted, decisive, text_folded, likes_folded, faves, comments_folded, attachments_folded
-		FROM folds WHERE post_id = ANY(@posts)`
+	const query = `SELECT post_id, ` + foldColumns + ` FROM folds WHERE post_id = ANY(@posts)`
 	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
 	if err != nil {
 		return nil, fmt.Errorf("read folds: %w", err)
 	}
-	found := make(map[int64]*Fold, len(posts))
-	for rows.Next() {
-		var f Fold
-		if err := rows.Scan(&f.PostID, &f.Version, &f.Deleted, &f.Decisive,
-			&f.Text, &f.Likes, &f.Faves, &f.Comments, &f.Attached); err != nil {
-			rows.Close()
-			return nil, fmt.Errorf("read folds: %w", err)
-		}
-		found[f.PostID] = &f
-	}
-	if err := rows.Err(); err != nil {
+	stored, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Fold])
+	if err != nil {
 		return nil, fmt.Errorf("read folds: %w", err)
+	}
+	found := make(map[int64]*Fold, len(stored))
+	for _, f := range stored {
+		found[f.PostID] = f
 	}
 	return found, nil
 }

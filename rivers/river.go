@@ -155,15 +155,15 @@ func (it *Item) withoutHidden(l LikesFold) LikesFold {
 // Fold is the denormalised form of a post as pages need it, the same for all
 // viewers: long parts folded, people by id only. It is immutable once made.
 type Fold struct {
-	PostID   int64
-	Version  int64
-	Deleted  bool
-	Decisive []int64 // the post's decisive timelines
-	Text     Text
-	Likes    LikesFold
-	Faves    int // how many keep it; who does is nobody's business
-	Comments CommentsFold
-	Attached []Attachment
+	PostID   int64        `json:"post_id"`
+	Version  int64        `json:"version"`
+	Deleted  bool         `json:"deleted"`
+	Decisive []int64      `json:"decisive"` // the post's decisive timelines
+	Text     Text         `json:"text_folded" db:"text_folded"`
+	Likes    LikesFold    `json:"likes_folded" db:"likes_folded"`
+	Faves    int          `json:"faves"` // how many keep it; nobody else learns who does
+	Comments CommentsFold `json:"comments_folded" db:"comments_folded"`
+	Attached []Attachment `json:"attachments_folded" db:"attachments_folded"`
 }
 
 // Text is the post itself.

@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // Content is what a fold is made of: a post with its likes, comments and
-// attachments as of one snapshot, the same for all viewers.
+// attachments as of one snapshot, the same for all viewers. Its fields have the names of
+// the columns of queueContents.
 type Content struct {
 	PostID    int64
 	Version   int64
@@ -87,6 +87,9 @@ type Depth struct {
 	People       int  // ids of likers, of commenters, and of comments' likers; marks; comments looked at for likers
 }
 
+// foldedLikes is how many likes of folded comments are read at most.
+func (d Depth) foldedLikes() int { return 4 * d.People }
+
 // Contents reads these posts, by id, in one statement. A post that does not
 // exist is absent; a deleted one has Deleted set and nothing else but its
 // stamp.
@@ -102,15 +105,17 @@ func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[i
 // queueContents adds the statement of Contents to a batch, which fills the map.
 func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content {
 	const query = `
-		SELECT p.id, p.version, p.deleted_at IS NOT NULL, p.decisive, p.code, p.author_id,
-			left(p.body, @body_runes), length(p.body) > @body_runes, p.created_at, p.edited_at, p.via, p.via_url,
-			(SELECT count(*) FROM likes l WHERE l.post_id = p.id),
+		SELECT p.id AS post_id, p.version, p.deleted_at IS NOT NULL AS deleted, p.decisive, p.code, p.author_id,
+			left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.via, p.via_url,
+			(extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
+			coalesce((extract(epoch FROM p.edited_at) * 1000000)::bigint, 0) AS edited_at,
+			(SELECT count(*) FROM likes l WHERE l.post_id = p.id) AS likes,
 			ARRAY(SELECT l.account_id FROM likes l WHERE l.post_id = p.id
-				ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people),
-			(SELECT count(*) FROM faves f WHERE f.post_id = p.id),
-			talk.comments, talk.edited_at,
+				ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people) AS liker_ids,
+			(SELECT count(*) FROM faves f WHERE f.post_id = p.id) AS faves,
+			talk.comments, talk.edited_at AS comments_edited_at,
 			ARRAY(SELECT DISTINCT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-				ORDER BY c.author_id LIMIT @people),
+				ORDER BY c.author_id LIMIT @people) AS commenter_ids,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object(
 					'id', s.id, 'author_id', s.author_id, 'body', left(s.body, @comment_runes),
 					'body_cut', length(s.body) > @comment_runes,
@@ -127,18 +132,18 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 					ORDER BY c.created_at, c.id LIMIT @first)
 				UNION
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s),
-			folded.likes, folded.liker_ids,
+					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s) AS shown,
+			folded.likes AS folded_likes, folded.liker_ids AS folded_liker_ids,
 			(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(jsonb_build_object(
 				'timeline', m.timeline_id, 'author', m.author_id) ORDER BY m.timeline_id, m.author_id) END
 			FROM (SELECT DISTINCT m.timeline_id, coalesce(c.author_id, p.author_id) AS author_id
 				FROM text_marks m LEFT JOIN comments c ON c.id = m.comment_id
-				WHERE m.post_id = p.id LIMIT @people) m),
+				WHERE m.post_id = p.id LIMIT @people) m) AS marked,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
-				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id)
+				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id) AS attached
 		FROM posts p
 		CROSS JOIN LATERAL (
-			SELECT count(*) AS comments, max(c.edited_at) AS edited_at
+			SELECT count(*) AS comments, coalesce((extract(epoch FROM max(c.edited_at)) * 1000000)::bigint, 0) AS edited_at
 			FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL) talk
 		CROSS JOIN LATERAL (
 			SELECT count(*) AS likes, coalesce(array_agg(DISTINCT l.account_id), '{}') AS liker_ids
@@ -148,45 +153,34 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 					AND talk.comments BETWEEN @first::bigint + @last + 1 AND @people) c
 				JOIN comment_likes l ON l.comment_id = c.id LIMIT @likes) l) folded
 		WHERE p.id = ANY(@posts)`
-	likes := 4 * d.People
 	found := make(map[int64]*Content, len(posts))
 	batch.Queue(query, pgx.StrictNamedArgs{
 		"posts": posts, "body_runes": d.BodyRunes, "comment_runes": d.CommentRunes,
-		"first": d.First, "last": d.Last, "people": d.People, "likes": likes, "marks": d.Marks,
+		"first": d.First, "last": d.Last, "people": d.People, "likes": d.foldedLikes(), "marks": d.Marks,
 	}).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var c Content
-			var created time.Time
-			var edited, commentsEdited *time.Time
-			if err := rows.Scan(&c.PostID, &c.Version, &c.Deleted, &c.Decisive, &c.Code, &c.AuthorID,
-				&c.Body, &c.BodyCut, &created, &edited, &c.Via, &c.ViaURL,
-				&c.Likes, &c.LikerIDs, &c.Faves, &c.Comments, &commentsEdited, &c.CommenterIDs, &c.Shown,
-				&c.FoldedLikes, &c.FoldedLikerIDs, &c.Marked, &c.Attached); err != nil {
-				return err
-			}
-			c.CreatedAt = Micros(created)
-			if edited != nil {
-				c.EditedAt = Micros(*edited)
-			}
-			if commentsEdited != nil {
-				c.CommentsEditedAt = Micros(*commentsEdited)
-			}
-			c.Body, c.BodyCut = cutLines(c.Body, d.BodyLines, c.BodyCut)
-			for i := range c.Shown {
-				said := &c.Shown[i]
-				said.Body, said.BodyCut = cutLines(said.Body, d.CommentLines, said.BodyCut)
-			}
-			if c.Comments > d.First+d.Last && c.Comments > d.People || c.FoldedLikes == likes {
-				c.FoldedLikes, c.FoldedLikerIDs = 0, nil
-			}
+		contents, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Content])
+		for _, c := range contents {
 			if c.Deleted {
-				c = Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}
+				c = &Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}
 			}
-			found[c.PostID] = &c
+			c.cut(d)
+			found[c.PostID] = c
 		}
-		return rows.Err()
+		return err
 	})
 	return found
+}
+
+// cut takes off what the depth does not allow, as far as the statement could not.
+func (c *Content) cut(d Depth) {
+	c.Body, c.BodyCut = cutLines(c.Body, d.BodyLines, c.BodyCut)
+	for i := range c.Shown {
+		said := &c.Shown[i]
+		said.Body, said.BodyCut = cutLines(said.Body, d.CommentLines, said.BodyCut)
+	}
+	if c.Comments > d.First+d.Last && c.Comments > d.People || c.FoldedLikes == d.foldedLikes() {
+		c.FoldedLikes, c.FoldedLikerIDs = 0, nil
+	}
 }
 
 // cutLines cuts a body after some lines; cut says whether anything is missing, as it
