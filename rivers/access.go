@@ -98,7 +98,7 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 // myList returns the viewer's list of that slug, or ErrNotFound. One that this
 // node does not remember may just have been made: the clock says.
 func (s *Store) myList(ctx context.Context, v timelines.Viewer, slug string) (timelines.List, error) {
-	for settled := false; ; settled = true {
+	for fresh := false; ; fresh = true {
 		sets, err := s.access.Sets(ctx, v.AccountID)
 		if err != nil {
 			return timelines.List{}, err
@@ -106,7 +106,7 @@ func (s *Store) myList(ctx context.Context, v timelines.Viewer, slug string) (ti
 		if l, ok := sets.List(slug); ok {
 			return l, nil
 		}
-		if settled {
+		if fresh {
 			return timelines.List{}, ErrNotFound
 		}
 		if err := s.RefreshAccess(ctx); err != nil {

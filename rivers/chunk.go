@@ -12,27 +12,28 @@ import (
 // chunk is how many posts a build or an extension stores: six pages.
 const chunk = 6 * PageSize
 
-// chunkOf is what one snapshot says of a stretch of a river.
+// chunkOf is what one snapshot says about a stretch of a river.
 type chunkOf struct {
 	scanned timelines.Scanned
 	entries []entry
 	folds   []*Fold // those asked for
 }
 
-// foldsOf says which folds are computed with the entries of some posts.
+// foldsOf says which folds are computed together with the entries of some posts.
 type foldsOf int
 
 const (
-	// ofAll: one for each entry, in their order.
-	ofAll foldsOf = iota
-	// ofBehind: those that the store lacks or has older; what it has at a version is what
-	// any snapshot of that version says. To be written with the entries: a fold that is
-	// removed in between, because nothing linked it yet, is folded again by its reader.
-	ofBehind
+	// allFolds: one fold for each entry, in the order of the entries.
+	allFolds foldsOf = iota
+	// staleFolds: the folds that the store lacks or has at an older version. A fold that it
+	// has at a version is the same as in any snapshot of that version. They must be written
+	// together with the entries. A fold that is removed in between, because nothing linked it
+	// yet, is folded again by its reader.
+	staleFolds
 )
 
-// stretch is what part of a river to read: so many posts strictly below a place,
-// and down to another if that takes more (math.MaxInt64: none).
+// stretch is the part of a river to read: up to limit posts strictly below a place, and
+// down to another place if that takes more (math.MaxInt64: none).
 type stretch struct {
 	place, post, down int64
 	limit             int
@@ -40,8 +41,8 @@ type stretch struct {
 	folds             foldsOf
 }
 
-// readChunk reads a stretch of a river from one snapshot. It returns errAgain if
-// it is the first and the river's timelines in that snapshot are not the
+// readChunk reads a stretch of a river from one snapshot. It returns errAgain if the
+// stretch is the river's first and the river's timelines in that snapshot are not the
 // registered ones.
 func (s *Store) readChunk(ctx context.Context, g generation, q stretch) (chunkOf, error) {
 	var out chunkOf
@@ -74,11 +75,10 @@ func (s *Store) readChunk(ctx context.Context, g generation, q stretch) (chunkOf
 	return out, err
 }
 
-// compute returns the entries and the folds of posts in one river as of a
-// snapshot.
+// compute returns the entries and folds of posts in one river as of a snapshot.
 //
-// The contents of a post cost by far the most to read, the more so the more people like
-// it, and that is the post which stands in others' rivers already, fold and all.
+// Contents cost by far the most to read, and they cost the more the more people like a
+// post. But such a post stands in other rivers already, and its fold with it.
 func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, g generation, posts []int64, which foldsOf) ([]entry, []*Fold, error) {
 	if len(posts) == 0 {
 		return nil, nil, nil
@@ -98,7 +98,7 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, g generatio
 	entries, folds := make([]entry, 0, len(posts)), make([]*Fold, 0, len(contents))
 	for _, post := range posts {
 		st, c := states[post], contents[post]
-		if st == nil || c == nil && which == ofAll {
+		if st == nil || c == nil && which == allFolds {
 			continue
 		}
 		entries = append(entries, entryOf(st))
@@ -109,11 +109,11 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, g generatio
 	return entries, folds, nil
 }
 
-// readPosts reads the states of posts, and the contents that these folds are made of.
+// readPosts reads the states of posts, and the contents that the folds are made of.
 func (s *Store) readPosts(ctx context.Context, sn *timelines.Snapshot, posts []int64, looks timelines.Looks, which foldsOf) (
 	states map[int64]*timelines.PostState, contents map[int64]*timelines.Content, err error,
 ) {
-	if which == ofAll {
+	if which == allFolds {
 		return sn.StatesAndContents(ctx, posts, looks, s.foldDepth())
 	}
 	if states, err = sn.States(ctx, posts, looks); err != nil {
@@ -123,13 +123,12 @@ func (s *Store) readPosts(ctx context.Context, sn *timelines.Snapshot, posts []i
 	if err != nil {
 		return nil, nil, err
 	}
-	contents, err = s.contentsBehind(ctx, sn, states, stamps)
+	contents, err = s.staleContents(ctx, sn, states, stamps)
 	return states, contents, err
 }
 
-// contentsBehind reads the contents of those posts whose folds are older than their
-// states.
-func (s *Store) contentsBehind(ctx context.Context, sn *timelines.Snapshot, states map[int64]*timelines.PostState,
+// staleContents reads the contents of the posts whose folds are older than their states.
+func (s *Store) staleContents(ctx context.Context, sn *timelines.Snapshot, states map[int64]*timelines.PostState,
 	stamps map[int64]int64,
 ) (map[int64]*timelines.Content, error) {
 	var behind []int64
@@ -144,13 +143,13 @@ func (s *Store) contentsBehind(ctx context.Context, sn *timelines.Snapshot, stat
 	return sn.Contents(ctx, behind, s.foldDepth())
 }
 
-// storeChunk commits a stretch's entries and folds.
+// storeChunk commits the entries and folds of a stretch.
 //
-// A build needs no second look at the primary store after it. A change that the
-// chunk's snapshot did not see committed after it, and so after the river was
-// registered; its writer looks up after its commit, finds the river by its
-// timelines or because it is being built, and writes a greater stamp, before or
-// after this. An extension does: see content.storeExtension.
+// A build needs no second look at the primary store after it. A change that the chunk's
+// snapshot did not see was committed after the snapshot, and so after the river was
+// registered. Its writer looks up rivers after that commit. It finds this one by its
+// timelines or because it is being built, and writes a greater stamp, before or after this
+// write. An extension does need a second look: see content.storeExtension.
 func (s *Store) storeChunk(ctx context.Context, c chunkOf, asof time.Time) error {
 	inTime, err := s.write(ctx, c.entries, c.folds, asof)
 	if err != nil {

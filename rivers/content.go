@@ -2,7 +2,6 @@ package rivers
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -13,36 +12,36 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// content says where the posts of a kind's rivers come from. There are two: timelines
-// (fromTimelines), by which writers find the rivers that a change concerns; and a query
-// (fromSearch), whose rivers no writer finds, so that their readers bring them up.
-// Everything else about a river is the same for both: its generations, its deadlines,
-// how it is visited, extended, decided, checked and explained.
+// content says where the posts of a kind's rivers come from. There are two. Rivers of
+// timelines (fromTimelines) are found by the writers of a change. Searches (fromSearch)
+// hold what a query finds; no writer finds them, and their readers bring them up to date.
+// Everything else is the same for both: generations, deadlines, and how a river is visited,
+// extended, decided, checked and explained.
 //
-// Only two questions are asked outside of it, and both are about many rivers in one
-// statement: searchesAmong, which says which rivers their readers bring up, and lookUp,
-// which leaves these out.
+// Two questions stay outside, because each is about many rivers in one statement:
+// searchesAmong picks the rivers that their readers bring up to date, and lookUp leaves
+// these out.
 type content interface {
-	// timelineIDs returns the timelines a river is registered for, as far as its viewer
+	// timelineIDs returns the timelines that a river is registered for, as far as its viewer
 	// may read them.
 	timelineIDs(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error)
-	// inSnapshot calls fn with the snapshot that a stretch of a river is read from.
+	// inSnapshot calls fn with a snapshot to read a stretch of a river from.
 	inSnapshot(ctx context.Context, s *Store, fn func(*timelines.Snapshot) error) error
 	// scan reads the newest posts of a river below a place.
 	scan(ctx context.Context, sn *timelines.Snapshot, n Name, at timelines.Scan) (timelines.Scanned, error)
-	// entries returns the function that computes the river's entry of each of these posts.
+	// entries returns a function that computes the river's entry of each of these posts.
 	entries(ctx context.Context, sn *timelines.Snapshot, g generation, states map[int64]*timelines.PostState) (
 		func(*timelines.PostState) entry, error)
-	// storeExtension commits what was read to extend a river that lives, from a snapshot
-	// taken after asof. It returns errAgain if the deadline passed.
+	// storeExtension commits what was read to extend a live river, from a snapshot taken
+	// after asof. It returns errAgain if the deadline passed.
 	storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof time.Time) error
-	// reasons returns the timelines by which the viewer may know that the entry is here,
-	// in order of entrance. ok is false if nothing that the viewer may know brings it here.
+	// reasons returns the timelines by which the viewer may know that an entry is here, in
+	// order of entrance. ok is false if nothing that the viewer may know brings it here.
 	reasons(d decider, e rawEntry, f *Fold, hidden timelines.Veil) (why []timelines.Timeline, ok bool)
 }
 
 // generation is one generation of a river, with the timelines it is registered for. They
-// never change: another list of timelines is another generation.
+// never change: a river of other timelines is another generation.
 type generation struct {
 	id     int64
 	name   Name
@@ -58,20 +57,13 @@ func (g generation) lists(timeline int64) bool {
 
 func (g generation) timelineIDs() []int64 { return slices.Sorted(maps.Keys(g.listed)) }
 
-// generation reads the timelines a river is registered for.
+// generation reads the timelines that a river is registered for.
 func (s *Store) generation(ctx context.Context, n Name, id int64) (generation, error) {
 	g := generation{id: id, name: n}
-	rows, err := s.db.Query(ctx, `SELECT timeline_id FROM rivers_timelines WHERE river_id = @id`,
-		pgx.StrictNamedArgs{"id": id})
-	if err != nil {
-		return g, fmt.Errorf("read river's timelines: %w", err)
-	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return g, fmt.Errorf("read river's timelines: %w", err)
-	}
+	const query = `SELECT timeline_id FROM rivers_timelines WHERE river_id = @id`
+	ids, err := collect(ctx, s, "read river's timelines", query, pgx.StrictNamedArgs{"id": id}, pgx.RowTo[int64])
 	g.listed = setOf(ids)
-	return g, nil
+	return g, err
 }
 
 func setOf(ids []int64) map[int64]struct{} {
@@ -82,8 +74,8 @@ func setOf(ids []int64) map[int64]struct{} {
 	return set
 }
 
-// fromTimelines is the content of rivers made of timelines. It returns those, as far as
-// the river's viewer may read them.
+// fromTimelines is the content of rivers made of timelines. The function returns them, as
+// far as the river's viewer may read them.
 type fromTimelines func(context.Context, *timelines.Snapshot, Name) ([]int64, error)
 
 func (c fromTimelines) timelineIDs(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
@@ -101,12 +93,13 @@ func (fromTimelines) scan(ctx context.Context, sn *timelines.Snapshot, _ Name, a
 func (fromTimelines) entries(ctx context.Context, sn *timelines.Snapshot, g generation, states map[int64]*timelines.PostState) (
 	func(*timelines.PostState) entry, error,
 ) {
-	return func(st *timelines.PostState) entry { return entryOf(g, st) }, sn.HeldAmong(ctx, states, g.timelineIDs())
+	return func(st *timelines.PostState) entry { return entryOf(g, st) }, sn.MembershipsAmong(ctx, states, g.timelineIDs())
 }
 
-// storeExtension looks at the posts once more after its commit. A like concerns all
-// rivers of its author that hold the post, whether or not they are made of likes, and a
-// writer finds the live ones by the entry: it may have looked before this one stood.
+// storeExtension looks at the posts once more after its commit. A like concerns every river
+// of the person who likes that holds the post, whether or not it is made of likes. The
+// like's writer finds live rivers by their entries, and may have looked before these stood
+// here.
 func (fromTimelines) storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof time.Time) error {
 	if err := s.storeChunk(ctx, c, asof); err != nil || mutants.On(mutants.ExtendTwice) {
 		return err
@@ -117,7 +110,7 @@ func (fromTimelines) storeExtension(ctx context.Context, s *Store, g generation,
 	}
 	var again chunkOf
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		again.entries, again.folds, err = s.compute(ctx, sn, g, moved, ofBehind)
+		again.entries, again.folds, err = s.compute(ctx, sn, g, moved, staleFolds)
 		return err
 	})
 	if err != nil {
@@ -126,13 +119,9 @@ func (fromTimelines) storeExtension(ctx context.Context, s *Store, g generation,
 	return s.storeChunk(ctx, again, asof)
 }
 
-// movedSince returns those posts whose versions are greater than their entries'.
+// movedSince returns the posts whose versions are greater than their entries'.
 func (s *Store) movedSince(ctx context.Context, entries []entry) ([]int64, error) {
-	posts := make([]int64, len(entries))
-	for i, e := range entries {
-		posts[i] = e.PostID
-	}
-	versions, err := s.primary.Versions(ctx, posts)
+	versions, err := s.primary.Versions(ctx, postIDs(entries))
 	if err != nil {
 		return nil, err
 	}

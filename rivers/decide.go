@@ -27,15 +27,15 @@ type undecided struct {
 	entries []rawEntry
 }
 
-// decideMany decides what the viewers of several rivers may see of their entries: the
-// third and fourth of 004's four checks, made anew at each render. It tells each of
-// every entry in turn, with the river's place in all; shown is false for entries that
-// are left out. newer reports whether some of what it decided by was read after the
-// statement that returned the entries (see consistent).
+// decideMany decides what the viewers of several rivers may see of their entries: the third
+// and fourth of 004's four checks, made anew at each render. It calls each for every entry
+// in turn, with the river's index in all; shown is false for an entry that is left out.
+// newer reports whether something it decided by was read after the statement that returned
+// the entries (see consistent).
 //
-// It takes as many statements as one river would: one for folds that are not in memory,
-// one for posts shown whole, one or two for timelines that are not in memory, and one
-// for what the folds of overflowing posts cannot tell. A warm page takes none.
+// It takes as many statements as one river would: one for folds that are not in memory, one
+// for posts shown unfolded, one or two for timelines that are not in memory, and one for
+// what folds at their limit cannot tell. A warm page takes none.
 func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river int, it Item, shown bool)) (newer bool, err error) {
 	pause(ctx, beforeDeciding)
 	want := foldVersions(all)
@@ -75,19 +75,18 @@ func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river
 	return anyNewer(d.folds, want) || anyNewer(d.full, wantFull) || len(d.overflow) > 0, nil
 }
 
-// foldVersions returns, for each post of these entries, the version its fold must have
+// foldVersions returns, for each post of these entries, the version that its fold must have
 // at least.
 func foldVersions(all []undecided) map[int64]int64 {
 	want := map[int64]int64{}
 	for _, u := range all {
 		for _, e := range u.entries {
-			// An entry is stored together with its fold. A fold older than the entry was
-			// written late, after the table was lost, and is not to be believed.
+			// An entry is stored together with its fold. A fold older than the entry was written
+			// late, after the table was lost, and must not be believed.
 			at := max(e.Fold, e.Version)
 			if e.Fold == 0 {
-				// No fold is stored to say how old the one in memory is: it may be from
-				// before a narrowing whose own fold was lost or expired since (R4). Fold
-				// again.
+				// No stored fold says how old the one in memory is. That may be from before a
+				// narrowing whose own fold was lost or expired since (R4), so fold again.
 				at = math.MaxInt64
 			}
 			want[e.PostID] = max(want[e.PostID], at)
@@ -96,8 +95,8 @@ func foldVersions(all []undecided) map[int64]int64 {
 	return want
 }
 
-// anyNewer reports whether a fold has another version than the one asked for: then it
-// was folded again, or in memory, and is of a later moment.
+// anyNewer reports whether a fold has another version than the one asked for. Such a fold
+// was folded again, or was in memory, and is of a later moment.
 func anyNewer(folds map[int64]*Fold, want map[int64]int64) bool {
 	for post, f := range folds {
 		if f.Version != want[post] {
@@ -135,8 +134,8 @@ type decision struct {
 
 func (d *decision) decider(u undecided) decider { return decider{u.name, u.sets, d.gates, d.overflow} }
 
-// fullVersions returns the posts that are shown whole, or with comments that are folded
-// away, each with the version that its full fold must have at least.
+// fullVersions returns the posts that are shown unfolded, or with some of their folded
+// comments, each with the version that its full fold must have at least.
 func (d *decision) fullVersions(all []undecided) map[int64]int64 {
 	want := map[int64]int64{}
 	for _, u := range all {
@@ -154,7 +153,7 @@ func (d *decision) fullVersions(all []undecided) map[int64]int64 {
 	return want
 }
 
-// item decides an entry and fills in what its kind of river shows besides.
+// item decides an entry and fills in what its kind of river also shows.
 func (d *decision) item(u undecided, e rawEntry) (it Item, shown bool) {
 	sp, one := specs[u.name.Kind], d.decider(u)
 	it, shown = one.decide(e, d.folds[e.PostID])
@@ -162,7 +161,7 @@ func (d *decision) item(u undecided, e rawEntry) (it Item, shown bool) {
 		it.unfoldMentions(d.full[e.PostID], d.gates.Veil(u.sets, it.Fold.Decisive), u.sets)
 	}
 	if shown && sp.full {
-		// No fold leaves anything open here: the post stands in its own timeline.
+		// No reason is left open here: the post stands in its own timeline.
 		it, shown = one.decide(e, d.full[e.PostID])
 		it.Full = true
 	}
@@ -174,9 +173,9 @@ func (d *decision) item(u undecided, e rawEntry) (it Item, shown bool) {
 	return it, shown
 }
 
-// titles returns the sub-feeds among some timelines, whoever may know of them. What they
-// are called is of the decision's moment as all else is: their owners may close them and
-// give them another title then.
+// titles returns the sub-feeds among some timelines, whether or not the viewer may know of
+// them. Their titles are of the same moment as everything else in the decision, because an
+// owner may close a sub-feed and rename it at once.
 func (s *Store) titles(ctx context.Context, gates timelines.Gates) (map[int64]timelines.Subfeed, error) {
 	var owners []int64
 	for t := range gates.Timelines() {
@@ -208,10 +207,10 @@ type decider struct {
 	overflow overflow
 }
 
-// decide decides one entry by the post's fold, nil if the post is gone from the primary
-// store. In this order: is there still a post; may the viewer read it; does a ban stand
-// between its author and the viewer; does anything that the viewer may know of bring it
-// here; does the viewer hide it.
+// decide decides one entry by the post's fold, which is nil if the post is gone from the
+// primary store. It asks in this order: is there still a post? May the viewer read it? Does
+// a ban stand between its author and the viewer? Does anything that the viewer may know of
+// bring it here? Does the viewer hide it?
 func (d decider) decide(e rawEntry, f *Fold) (Item, bool) {
 	it := Item{
 		PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f,
@@ -242,8 +241,8 @@ func (d decider) decide(e rawEntry, f *Fold) (Item, bool) {
 	return it, true
 }
 
-// confirmed returns those of the entry's timelines that the viewer may open and that
-// still hold the post, by what somebody did whom the viewer sees.
+// confirmed returns the entry's timelines that the viewer may open and that still hold the
+// post, because of something done by people whom the viewer sees.
 func (d decider) confirmed(e rawEntry, f *Fold, hidden timelines.Veil) []timelines.Timeline {
 	var why []timelines.Timeline
 	for _, id := range e.Overlay.Timelines {
@@ -264,16 +263,16 @@ func hides(sets *timelines.Sets, account int64) bool {
 	return ok
 }
 
-// Hide is which of the viewer's hides keeps a post from a page.
+// Hide says which of the viewer's hides keeps a post from a page.
 type Hide struct {
 	Cause HideCause
 	Term  timelines.Term // what it speaks of, if that is the cause
 }
 
-// HideCause is what a viewer hides of a post.
+// HideCause is the kind of hide.
 type HideCause string
 
-// The causes of a Hide, the first of which counts.
+// The causes of a Hide. The first that applies counts.
 const (
 	Unhidden     HideCause = ""
 	HiddenPost   HideCause = "post"
@@ -282,8 +281,8 @@ const (
 	HiddenTerm   HideCause = "term"   // what the page would show of its text speaks of it
 )
 
-// hideOf decides whether and why the viewer hides a post. One's own posts are never
-// hidden, and on a hidden account's own page that account is not.
+// hideOf decides whether and why the viewer hides a post. Nobody hides their own posts, and
+// a hidden account is not hidden on its own page.
 func hideOf(n Name, sets *timelines.Sets, it *Item) Hide {
 	if sets.Sight() == "" || it.Fold.Text.Author == sets.AccountID {
 		return Hide{}
@@ -312,9 +311,9 @@ func isActivity(t timelines.Timeline) bool {
 	return t.Kind == timelines.KindLikes || t.Kind == timelines.KindComments
 }
 
-// hiddenUsers returns those people in the fold whom the viewer does not see, in order of id.
-// It names nobody else, so that what is rendered for one viewer serves all from whom the
-// same people are hidden here.
+// hiddenUsers returns the people in the fold whom the viewer does not see, in order of id.
+// It names nobody else, so that a post rendered for one viewer serves all viewers from whom
+// the same people in it are hidden.
 func (f *Fold) hiddenUsers(hidden timelines.Veil) []int64 {
 	if hidden.None() {
 		return nil
@@ -331,7 +330,7 @@ func (f *Fold) hiddenUsers(hidden timelines.Veil) []int64 {
 	add(f.Comments.IDs...)
 	add(f.Comments.Likers...)
 	for i := range f.Comments.Shown {
-		// Beyond MaxPeople a commenter is among those shown and not among the ids.
+		// Beyond MaxPeople a commenter may be among those shown and not among the ids.
 		add(f.Comments.Shown[i].Author)
 		add(f.Comments.Shown[i].Likes.IDs...)
 	}
@@ -339,8 +338,8 @@ func (f *Fold) hiddenUsers(hidden timelines.Veil) []int64 {
 	return slices.Compact(found)
 }
 
-// destinations are the post's decisive timelines this viewer may know of. Who
-// takes part in a direct post knows all who do.
+// destinations returns the post's decisive timelines that this viewer may know of. Each
+// party to a direct post knows all its parties.
 func destinations(sets *timelines.Sets, gates timelines.Gates, f *Fold) []timelines.Timeline {
 	party := false
 	for _, id := range f.Decisive {

@@ -3,7 +3,6 @@ package rivers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -162,19 +161,12 @@ func (s *Store) standings(ctx context.Context, post, viewer int64) ([]Standing, 
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = @post
 		WHERE r.user_id = @viewer AND r.state = 'live' AND (r.kind <> @page OR r.their_id = @post)
 		ORDER BY r.kind, r.their_id, r.term, r.ord`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "viewer": viewer, "page": Post})
-	if err != nil {
-		return nil, fmt.Errorf("read viewer's rivers: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (st Standing, err error) {
+	args := pgx.StrictNamedArgs{"post": post, "viewer": viewer, "page": Post}
+	return collect(ctx, s, "read viewer's rivers", query, args, func(row pgx.CollectableRow) (st Standing, err error) {
 		n := &st.Name
 		err = row.Scan(&st.River, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &st.Stored, &st.Deleted, &st.Below)
 		return st, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read viewer's rivers: %w", err)
-	}
-	return found, nil
 }
 
 // usualPages are those where one would look for a post.

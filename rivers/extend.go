@@ -12,22 +12,22 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// extend stores the next entries of a river, at most limit (DESIGN: the
-// protocol, step 8). Entries are committed before the floor falls, and the
-// floor, written with least(), only falls: two who extend at once do the work
-// twice and the result once. In between a live river cannot lose its place in
-// the order of things: writers write below the floor too (who extends a search is one
-// of several, see searchwrite.go). A trim meanwhile makes it void (see trim.go).
+// extend stores the next entries of a river, at most limit of them (protocol, step 8). It
+// commits the entries before the floor falls, and the floor only ever falls, by least(): if
+// two extend at once, the work is done twice and the result is the same. A live river loses
+// nothing in between, because writers write below the floor too. (In a search there are
+// several writers: see searchwrite.go.) A trim in between makes the extension void (see
+// trim.go).
 func (s *Store) extend(ctx context.Context, n Name, id, floor int64, limit int) error {
-	return s.together(ctx, fmt.Sprintf("extend %d %d", id, floor), func(ctx context.Context) error {
+	return s.oncePerKey(ctx, fmt.Sprintf("extend %d %d", id, floor), func(ctx context.Context) error {
 		return s.extendHere(ctx, n, id, floor, limit)
 	})
 }
 
 func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit int) error {
 	began := time.Now()
-	// The time, and how often the river was trimmed, before all it will write is
-	// read.
+	// The deadline, and how often the river was trimmed, are read before anything that will
+	// be written.
 	const begin = `SELECT clock_timestamp(), trims FROM rivers WHERE id = @id AND floor <= @floor`
 	var asof time.Time
 	var trims int
@@ -42,9 +42,9 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	if err != nil {
 		return err
 	}
-	// Posts at the floor's own place are above it already: begin below all of them.
+	// Posts at the floor's own place are above it already, so begin below all of them.
 	c, err := s.readChunk(ctx, g, stretch{
-		place: floor, post: math.MinInt64, down: math.MaxInt64, limit: limit, folds: ofBehind,
+		place: floor, post: math.MinInt64, down: math.MaxInt64, limit: limit, folds: staleFolds,
 	})
 	if err != nil {
 		return err

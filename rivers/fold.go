@@ -213,19 +213,12 @@ func queueStamps(b *pgx.Batch, posts []int64) map[int64]int64 {
 
 func (s *Store) readFolds(ctx context.Context, posts []int64) (map[int64]*Fold, error) {
 	const query = `SELECT post_id, ` + foldColumns + ` FROM folds WHERE post_id = ANY(@posts)`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
-	if err != nil {
-		return nil, fmt.Errorf("read folds: %w", err)
-	}
-	stored, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Fold])
-	if err != nil {
-		return nil, fmt.Errorf("read folds: %w", err)
-	}
+	stored, err := collect(ctx, s, "read folds", query, pgx.StrictNamedArgs{"posts": posts}, pgx.RowToAddrOfStructByName[Fold])
 	found := make(map[int64]*Fold, len(stored))
 	for _, f := range stored {
 		found[f.PostID] = f
 	}
-	return found, nil
+	return found, err
 }
 
 // foldAgain folds posts from the primary store and stores the result.

@@ -13,10 +13,10 @@ import (
 	"riverrun/timelines"
 )
 
-// Freshen writes the first chunk of a live river again from one snapshot,
-// tombstones included: for a page just opened while the tiers are far behind
-// (DESIGN: the protocol, step 9). A river that does not stand is left to its next
-// visit; so is a search, which each visit brings up.
+// Freshen writes the first chunk of a live river again from one snapshot, tombstones
+// included (protocol, step 9). A page that is opened while the tiers are far behind asks
+// for it. A river that does not stand is left to its next visit, and a search too, which
+// each visit brings up to date.
 func (s *Store) Freshen(ctx context.Context, n Name) error {
 	const query = `SELECT r.id FROM rivers r JOIN clock c ON c.epoch = r.epoch WHERE r.state = 'live' AND ` + named
 	for {
@@ -44,17 +44,13 @@ func (s *Store) freshenOnce(ctx context.Context, n Name, id int64) (bool, error)
 	if err != nil || len(g.listed) == 0 {
 		return true, err // a river of no timelines holds nothing that a writer could bring
 	}
-	// What stands there now, so that what should not gets its tombstone.
+	// These are the posts that stand there now. Those that should not get tombstones.
 	const query = `
 		SELECT post_id FROM entries WHERE river_id = @id AND NOT deleted
 		ORDER BY fresh_at DESC, post_id DESC LIMIT @limit`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"id": id, "limit": chunk})
+	standing, err := collect(ctx, s, "freshen river", query, pgx.StrictNamedArgs{"id": id, "limit": chunk}, pgx.RowTo[int64])
 	if err != nil {
-		return false, fmt.Errorf("freshen %s river: %w", n.Kind, err)
-	}
-	standing, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return false, fmt.Errorf("freshen %s river: %w", n.Kind, err)
+		return false, err
 	}
 	var entries []entry
 	var folds []*Fold
@@ -70,7 +66,7 @@ func (s *Store) freshenOnce(ctx context.Context, n Name, id int64) (bool, error)
 		for _, p := range scanned.Posts {
 			posts[p.PostID] = struct{}{}
 		}
-		entries, folds, err = s.compute(ctx, sn, g, slices.Collect(maps.Keys(posts)), ofBehind)
+		entries, folds, err = s.compute(ctx, sn, g, slices.Collect(maps.Keys(posts)), staleFolds)
 		return err
 	})
 	if err != nil {

@@ -36,7 +36,7 @@ func (s *Store) Unlease(ctx context.Context, rivers []int64) error {
 		return nil
 	}
 	for _, id := range rivers {
-		s.keeper.visited(id)
+		s.maintenance.visited(id)
 	}
 	const query = `
 		DELETE FROM leases WHERE (river_id, node) IN (

@@ -8,24 +8,23 @@ import (
 	"riverrun/timelines"
 )
 
-// A fold keeps the ids of MaxPeople likers and of as many commenters, and as many
-// marks. Of a post with more it cannot tell whether a person beyond those still
-// likes it, and an entry that says so may be from before the like was taken back,
-// until the tiers come to it. Then, and only then, the primary store is asked, once
-// for all entries that are decided together (R4). The question is put after the
-// entries and folds were read, so that its answer is of that moment or later: what
-// was taken back before the page was asked for is known to it.
+// A fold keeps the ids of up to MaxPeople likers, as many commenters, and as many marks. If
+// a post has more, the fold cannot tell whether a person beyond those still likes it. An
+// entry that says so may be from before the like was taken back, until the tiers come to
+// it. Only then is the primary store asked, once for all entries that are decided together
+// (R4). It is asked after the entries and folds were read, so its answer is of that moment
+// or later, and knows whatever was taken back before the page was asked for.
 //
-// Rejected: to believe the entry (it is shown until Tier 1 comes, which R4 forbids);
-// to leave it out (most of who ever liked a famous post would lose it from their
-// likes); to keep all ids in the fold (each like would write all of them again).
+// Rejected: believing the entry (it is shown until Tier 1 comes, which R4 forbids); leaving
+// it out (most people who ever liked a famous post would lose it from their likes); keeping
+// all ids in the fold (each like would write all of them again).
 
-// crowd is what the primary store says of the timelines that folds cannot tell of.
+// overflow is what the primary store says about the timelines that folds cannot tell of.
 type overflow map[timelines.Hold]timelines.Holding
 
-// leavesOpen reports whether the fold cannot tell if the timeline holds the post,
-// keeping the ids of so many people. Commenters who are exactly so many may be all
-// or not.
+// leavesOpen reports whether the fold cannot tell if the timeline holds the post. people is
+// how many ids a fold keeps. If exactly so many people commented, the fold cannot tell
+// whether they are all.
 func (f *Fold) leavesOpen(t timelines.Timeline, people int) bool {
 	switch t.Kind {
 	case timelines.KindLikes:
@@ -38,8 +37,8 @@ func (f *Fold) leavesOpen(t timelines.Timeline, people int) bool {
 	return false
 }
 
-// askOverflow asks the primary store about those timelines of these entries, open to
-// who looks, of which the folds cannot tell: one statement, or none.
+// askOverflow asks the primary store about the timelines of these entries that their
+// viewers may open and of which the folds cannot tell: one statement, or none.
 func (s *Store) askOverflow(ctx context.Context, all []undecided, folds map[int64]*Fold, gates timelines.Gates) (overflow, error) {
 	ask := map[timelines.Hold]struct{}{}
 	for _, u := range all {
@@ -61,12 +60,12 @@ func (s *Store) askOverflow(ctx context.Context, all []undecided, folds map[int6
 	return s.primary.Holdings(ctx, slices.Collect(maps.Keys(ask)))
 }
 
-// confirms reports whether the fold says that the timeline holds the post or, where the
-// fold cannot tell, the overflow does. An entry follows a like taken back, or a last
-// comment deleted, when the tiers come to it; the fold did before the reply (R4). A text
-// whose author the viewer does not see brings the post nowhere: nobody is called by
-// people hidden from them, and a tag's page does not tell what stands behind a
-// placeholder. Nor do the comments of an account that the viewer hides.
+// confirms reports whether the timeline holds the post: by the fold or, where the fold
+// cannot tell, by the overflow. An entry loses a like that was taken back, or a last
+// comment that was deleted, when the tiers come to it; the fold lost it before the reply
+// (R4). A text whose author the viewer does not see brings the post nowhere: it mentions
+// nobody, and a tag's page must not tell what stands behind a placeholder. The texts of an
+// account that the viewer hides bring it nowhere either.
 func (f *Fold) confirms(t timelines.Timeline, sets *timelines.Sets, hidden timelines.Veil, rest overflow) bool {
 	seen := func(author int64) bool { return !hidden.Hides(author) && !hides(sets, author) }
 	told, stands := rest[timelines.Hold{PostID: f.PostID, TimelineID: t.ID}]

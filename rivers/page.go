@@ -26,7 +26,7 @@ type rawEntry struct {
 // behind reports whether the post changed since the entry was written, and the entry is
 // only true of the post as it was: whoever wrote the texts that a search found it by may
 // have changed them.
-func (e rawEntry) behind() bool { return len(e.Overlay.Authors) > 0 && e.Fold > e.Version }
+func (e rawEntry) outdated() bool { return len(e.Overlay.Authors) > 0 && e.Fold > e.Version }
 
 // rawPage is what the one statement of a page returns.
 type rawPage struct {
@@ -79,10 +79,6 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 // without a clock gets one and an epoch.
 func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNamedArgs, size int) ([]rawPage, error) {
 	for range 3 {
-		rows, err := s.db.Query(ctx, query, args)
-		if err != nil {
-			return nil, fmt.Errorf("read rivers: %w", err)
-		}
 		pages := make([]rawPage, size)
 		found := false
 		var i int
@@ -93,26 +89,25 @@ func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNam
 		dest := []any{
 			&i, &clock.Epoch, &clock.N, &river, &finished, &floor, &post, &version, &place, &deleted, &o, &fold,
 		}
-		_, err = pgx.ForEachRow(rows, dest, func() error {
+		err := s.forEach(ctx, "read rivers", query, args, dest, func() {
 			found = true
 			p := &pages[i-1]
 			p.clock = clock
 			if river == nil {
-				return nil
+				return
 			}
 			p.found, p.river, p.finished, p.floor = true, *river, *finished, *floor
 			if post == nil {
-				return nil
+				return
 			}
 			e := rawEntry{PostID: *post, Version: *version, Place: *place, Deleted: *deleted, Overlay: *o}
 			if fold != nil {
 				e.Fold = *fold
 			}
 			p.entries = append(p.entries, e)
-			return nil
 		})
 		if err != nil {
-			return nil, fmt.Errorf("read rivers: %w", err)
+			return nil, err
 		}
 		if found || size == 0 {
 			return pages, nil
@@ -146,7 +141,7 @@ func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID in
 		case seen.Closed:
 			return nil, nil, ErrNotFound
 		case len(seen.Items) > 0:
-			s.keeper.visited(seen.River)
+			s.maintenance.visited(seen.River)
 			return &seen.Items[0], seen.Sets, nil
 		case !seen.Swapped:
 			return nil, nil, ErrNotFound

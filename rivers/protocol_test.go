@@ -420,7 +420,7 @@ func TestExpire(t *testing.T) {
 		t.Error("home is not retired")
 	}
 	w.exec(`DELETE FROM leases`)
-	w.rivers.keeper.visited(user.River) // a page closed after its river was removed
+	w.rivers.maintenance.visited(user.River) // a page closed after its river was removed
 	expire()
 	age(1)
 	expire()

@@ -44,7 +44,7 @@ func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pg
 		}
 		all = append(all, `(r.their_id = @of AND r.kind = ANY(@pages) OR r.user_id = ANY(@followers) AND r.kind = ANY(@homes))`)
 		args["of"], args["followers"] = r.Of, append(followers, r.Of)
-		args["pages"], args["homes"] = accountKinds(), homeKinds()
+		args["pages"], args["homes"] = accountKinds(), followBasedKinds()
 	case !r.Everybody:
 		all = append(all, "r.user_id = @viewer")
 		args["viewer"] = r.ViewerID
@@ -85,7 +85,7 @@ type Stale struct {
 // the number of a transaction out again that was rolled back within its last moments. A
 // generation of before that would know the later one; where the secondary store is on
 // another server and survives, the next change or its expiry replaces it.)
-const unaware = `NOT pg_visible_in_snapshot(@tx::bigint::text::xid8, r.knows)`
+const unawareOfTx = `NOT pg_visible_in_snapshot(@tx::bigint::text::xid8, r.knows)`
 
 // Spread begins to make the rivers anew that a change of access or subscription made
 // wrong (DESIGN: the protocol, step 6); what was built since the change knows it and
@@ -104,25 +104,18 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Stale, error
 	if err != nil {
 		return nil, err
 	}
-	concerned += ` AND ` + unaware
+	concerned += ` AND ` + unawareOfTx
 	args["tx"] = tx
 	if err := s.retireUnopened(ctx, concerned, args); err != nil {
 		return nil, err
 	}
 	query := `SELECT DISTINCT user_id, kind, their_id, term, ord FROM rivers r WHERE ` + concerned + ` AND ` + leftOpen
-	rows, err := s.db.Query(ctx, query, args)
-	if err != nil {
-		return nil, fmt.Errorf("read open rivers: %w", err)
-	}
-	open, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Stale, error) {
+	return collect(ctx, s, "read open rivers", query, args, func(row pgx.CollectableRow) (Stale, error) {
 		r := Stale{Tx: tx}
 		n := &r.Name
-		return r, row.Scan(&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order)
+		err := row.Scan(&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order)
+		return r, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read open rivers: %w", err)
-	}
-	return open, nil
 }
 
 // txOf is the number of a change's transaction, or, where it is not known, one that
@@ -146,7 +139,7 @@ func accountKinds() []string {
 	return kindsThat(func(sp spec) bool { return sp.page.isAccounts() })
 }
 
-func homeKinds() []string { return kindsThat(func(sp spec) bool { return sp.followBased }) }
+func followBasedKinds() []string { return kindsThat(func(sp spec) bool { return sp.followBased }) }
 
 func kindsThat(has func(spec) bool) (kinds []string) {
 	for _, k := range Kinds() {
@@ -181,13 +174,13 @@ func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.S
 // change is never joined.
 func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 	n := r.Name
-	const wrong = named + ` AND ` + unaware
+	const invalidated = named + ` AND ` + unawareOfTx
 	args := nameArgs(n)
 	var err error
 	if args["tx"], err = s.txOf(ctx, r.Tx); err != nil {
 		return false, err
 	}
-	if err := s.retireUnopened(ctx, wrong, args); err != nil {
+	if err := s.retireUnopened(ctx, invalidated, args); err != nil {
 		return false, err
 	}
 	const open = `
@@ -195,9 +188,9 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
 				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
 			state = 'live', EXISTS (
-				SELECT FROM rivers r WHERE ` + named + ` AND NOT ` + unaware + ` AND r.state = 'live')
+				SELECT FROM rivers r WHERE ` + named + ` AND NOT ` + unawareOfTx + ` AND r.state = 'live')
 		FROM rivers r
-		WHERE ` + wrong + ` AND ` + leftOpen + `
+		WHERE ` + invalidated + ` AND ` + leftOpen + `
 		ORDER BY state = 'live' DESC LIMIT 1`
 	args["deepest"] = deepest
 	var floor int64

@@ -114,7 +114,7 @@ func TestASearchThatIsBehindTellsNothing(t *testing.T) {
 	})
 	raw, err := w.rivers.readPage(w.ctx, n, Cursor{}, 10)
 	must(w, raw, err)
-	if len(raw.entries) != 1 || !raw.entries[0].behind() {
+	if len(raw.entries) != 1 || !raw.entries[0].outdated() {
 		t.Fatalf("got %+v, want the entry as it was", raw.entries)
 	}
 	sets, err := w.rivers.access.Sets(w.ctx, 0)

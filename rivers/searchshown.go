@@ -2,7 +2,6 @@ package rivers
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -28,7 +27,7 @@ func (s *Store) bringUpShown(ctx context.Context, names []Name, posts []int64) e
 			return err
 		}
 		// Nothing is marked as seen: the searches may lack others.
-		inTime, err := s.bringUpOnce(ctx, late, moment{asof: asof})
+		inTime, err := s.bringUpOnce(ctx, late, readPoint{asof: asof})
 		if err != nil || inTime {
 			return err
 		}
@@ -36,7 +35,7 @@ func (s *Store) bringUpShown(ctx context.Context, names []Name, posts []int64) e
 }
 
 // standing reads in which of the searches which of the posts stand older than their folds.
-func (s *Store) standing(ctx context.Context, names []Name, posts []int64) (late []search, asof time.Time, err error) {
+func (s *Store) standing(ctx context.Context, names []Name, posts []int64) (late []lateSearch, asof time.Time, err error) {
 	const query = `
 		SELECT r.id, w.user_id, w.kind, w.their_id, w.term, w.ord, e.posts, statement_timestamp()` + watched + `
 		CROSS JOIN LATERAL (
@@ -49,16 +48,10 @@ func (s *Store) standing(ctx context.Context, names []Name, posts []int64) (late
 		ORDER BY r.id`
 	args := namesArgs(names)
 	args["posts"] = posts
-	rows, err := s.db.Query(ctx, query, args)
-	if err != nil {
-		return nil, asof, fmt.Errorf("read what stands in searches: %w", err)
-	}
-	late, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r search, err error) {
+	late, err = collect(ctx, s, "read stale entries of searches", query, args, func(row pgx.CollectableRow) (r lateSearch, err error) {
 		n := &r.name
-		return r, row.Scan(&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.posts, &asof)
+		err = row.Scan(&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.posts, &asof)
+		return r, err
 	})
-	if err != nil {
-		return nil, asof, fmt.Errorf("read what stands in searches: %w", err)
-	}
-	return late, asof, nil
+	return late, asof, err
 }

@@ -41,7 +41,7 @@ import (
 // having seen what at says, unless that is nothing. It reports whether the deadline
 // held and any of the rivers stands; if not, nothing is marked and the caller starts
 // again at its look-up.
-func (s *Store) writeSearches(ctx context.Context, rivers []search, entries []entry, folds []*Fold, at moment) (inTime bool, err error) {
+func (s *Store) writeSearches(ctx context.Context, rivers []lateSearch, entries []entry, folds []*Fold, at readPoint) (inTime bool, err error) {
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		stand, err := lockSearches(ctx, tx, rivers)
 		if err != nil || len(stand) == 0 {
@@ -64,7 +64,7 @@ func (s *Store) writeSearches(ctx context.Context, rivers []search, entries []en
 }
 
 // lockSearches returns those of the rivers that stand, locked.
-func lockSearches(ctx context.Context, tx pgx.Tx, rivers []search) ([]int64, error) {
+func lockSearches(ctx context.Context, tx pgx.Tx, rivers []lateSearch) ([]int64, error) {
 	ids := make([]int64, len(rivers))
 	for i, r := range rivers {
 		ids[i] = r.id
@@ -79,7 +79,7 @@ func lockSearches(ctx context.Context, tx pgx.Tx, rivers []search) ([]int64, err
 
 // markSeen marks rivers, which are locked, as having seen what at says, if they are as
 // they were read.
-func markSeen(ctx context.Context, tx pgx.Tx, rivers []search, at moment) error {
+func markSeen(ctx context.Context, tx pgx.Tx, rivers []lateSearch, at readPoint) error {
 	ids, was := make([]int64, len(rivers)), make([]string, len(rivers))
 	for i, r := range rivers {
 		ids[i], was[i] = r.id, r.seen
@@ -93,19 +93,19 @@ func markSeen(ctx context.Context, tx pgx.Tx, rivers []search, at moment) error 
 }
 
 // placement is of a post in a river.
-type placement struct{ river, post int64 }
+type placeOf struct{ river, post int64 }
 
 // known is what searches hold of some posts, and have seen of them.
 type known struct {
-	stands map[placement]int64 // versions of the entries
+	stands map[placeOf]int64 // versions of the entries
 	// overtook: they have seen the post at a later version than the writer has.
-	overtook map[placement]struct{}
+	overtook map[placeOf]struct{}
 	rivers   []int64 // in order
 }
 
 // lacks reports whether an entry is to be written.
 func (k known) lacks(e entry) bool {
-	at := placement{e.River, e.PostID}
+	at := placeOf{e.River, e.PostID}
 	version, stands := k.stands[at]
 	_, overtook := k.overtook[at]
 	_, live := slices.BinarySearch(k.rivers, e.River)
@@ -115,7 +115,7 @@ func (k known) lacks(e entry) bool {
 // readKnown reads what rivers, which are locked, hold and have seen of the posts of
 // these entries. All entries of a post are of one snapshot.
 func readKnown(ctx context.Context, tx pgx.Tx, rivers []int64, entries []entry) (known, error) {
-	k := known{stands: map[placement]int64{}, overtook: map[placement]struct{}{}, rivers: rivers}
+	k := known{stands: map[placeOf]int64{}, overtook: map[placeOf]struct{}{}, rivers: rivers}
 	if len(entries) == 0 {
 		return k, nil
 	}
@@ -148,7 +148,7 @@ func readKnown(ctx context.Context, tx pgx.Tx, rivers []int64, entries []entry) 
 	if err != nil {
 		return k, err
 	}
-	var at placement
+	var at placeOf
 	var version int64
 	_, err = pgx.ForEachRow(rows, []any{&at.river, &at.post, &version}, func() error {
 		if version == overtook {

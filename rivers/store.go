@@ -32,10 +32,10 @@ type Store struct {
 	folds *foldCache
 	// searching has a slot for each search of the primary store under way here, so that
 	// they leave it, and its connections, to others.
-	searching chan struct{}
-	builds    singleflight.Group
-	building  *underway
-	keeper    *keeper
+	searching   chan struct{}
+	builds      singleflight.Group
+	building    *underway
+	maintenance *maintenance
 	// deadline and writePairs are the constants of those names, scanRows that of
 	// timelines, people is MaxPeople; tests set them lower.
 	deadline   time.Duration
@@ -124,7 +124,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 
 		deadline: writeDeadline, writePairs: writePairs, scanRows: timelines.DefaultMaxRows, people: MaxPeople,
 	}
-	s.keeper = newKeeper(s)
+	s.maintenance = newMaintenance(s)
 	return s
 }
 
@@ -134,14 +134,14 @@ func (s *Store) Start(ctx context.Context) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	s.keeper.start()
+	s.maintenance.start()
 	return nil
 }
 
 // Stop ends builds under way, writes the visits not yet written, gives up this
 // node's leases, and returns when nothing of the store runs any more.
 func (s *Store) Stop(ctx context.Context) error {
-	err := errors.Join(s.building.stop(ctx), s.keeper.stop(ctx))
+	err := errors.Join(s.building.stop(ctx), s.maintenance.stop(ctx))
 	_, unlease := s.db.Exec(ctx, `DELETE FROM leases WHERE node = @node`, pgx.StrictNamedArgs{"node": s.node})
 	return errors.Join(err, unlease)
 }
@@ -266,6 +266,31 @@ func (s *Store) clock(ctx context.Context) (timelines.Clock, error) {
 		return c, s.access.Advance(ctx, c)
 	}
 	return timelines.Clock{}, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
+}
+
+// collect returns the rows of a query. Its errors begin with what.
+func collect[T any](ctx context.Context, s *Store, what, query string, args pgx.StrictNamedArgs, to pgx.RowToFunc[T]) ([]T, error) {
+	rows, err := s.db.Query(ctx, query, args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	found, err := pgx.CollectRows(rows, to)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return found, nil
+}
+
+// forEach scans each row of a query into dest and calls fn. Its errors begin with what.
+func (s *Store) forEach(ctx context.Context, what, query string, args pgx.StrictNamedArgs, dest []any, fn func()) error {
+	rows, err := s.db.Query(ctx, query, args)
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, dest, func() error { fn(); return nil })
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }
 
 func notFound(err error) error {

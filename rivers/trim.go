@@ -32,12 +32,6 @@ import (
 // trim cuts the rivers back that have grown to twice their depth, and returns how
 // many entries were removed.
 func (s *Store) trim(ctx context.Context) (int64, error) {
-	var kinds []string
-	for _, k := range Kinds() {
-		if specs[k].followBased {
-			kinds = append(kinds, string(k))
-		}
-	}
 	// Tombstones count here, since then the index answers alone; cut looks again.
 	const query = `
 		SELECT r.id FROM rivers r
@@ -45,13 +39,10 @@ func (s *Store) trim(ctx context.Context) (int64, error) {
 			SELECT count(*) FROM (
 				SELECT FROM entries e WHERE e.river_id = r.id AND e.fresh_at >= r.floor LIMIT @most::bigint + 1) stands)
 		ORDER BY r.id`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"kinds": kinds, "most": 2 * s.opts.Depth})
+	args := pgx.StrictNamedArgs{"kinds": followBasedKinds(), "most": 2 * s.opts.Depth}
+	rivers, err := collect(ctx, s, "look for deep rivers", query, args, pgx.RowTo[int64])
 	if err != nil {
-		return 0, fmt.Errorf("look for deep rivers: %w", err)
-	}
-	rivers, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return 0, fmt.Errorf("look for deep rivers: %w", err)
+		return 0, err
 	}
 	var total int64
 	for _, id := range rivers {

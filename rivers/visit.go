@@ -42,7 +42,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 			err = r.build(ctx)
 		case r.overtaken(raw):
 			err = r.restart()
-		case r.behind(raw):
+		case r.outdated(raw):
 			err = s.catchUpSearch(ctx, n)
 		default:
 			if r.page.Began.IsZero() {
@@ -57,7 +57,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 	if specs[n.Kind].page == ofPost && len(r.page.Items) == 0 {
 		return nil, ErrNotFound
 	}
-	s.keeper.visited(r.page.River)
+	s.maintenance.visited(r.page.River)
 	return r.page, nil
 }
 
@@ -118,8 +118,8 @@ func (r *visit) restart() error {
 
 // behind reports whether posts changed since the search was brought up. Those that
 // change all the time are left out of the page, rather than shown unasked.
-func (r *visit) behind(raw rawPage) bool {
-	if r.broughtUp == maxBroughtUpAgain || !slices.ContainsFunc(raw.entries, rawEntry.behind) {
+func (r *visit) outdated(raw rawPage) bool {
+	if r.broughtUp == maxBroughtUpAgain || !slices.ContainsFunc(raw.entries, rawEntry.outdated) {
 		return false
 	}
 	r.broughtUp++
@@ -161,18 +161,18 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets, loa
 
 // endAt ends a page short of what it could hold: above that place nothing is left for
 // its viewer.
-func (r *visit) endAt(place int64) { r.page.More, r.page.Next = true, goOn(place, r.before) }
+func (r *visit) endAt(place int64) { r.page.More, r.page.Next = true, nextBelow(place, r.before) }
 
 // deepen goes on below the floor: it extends the river, or, where that is as deep
 // as it is kept, fills the page up from the primary store. taken is how many
 // entries the last reading brought. A page that would take too long ends here, and
 // says where it goes on.
 func (r *visit) deepen(ctx context.Context, raw rawPage, taken int) (full bool, err error) {
-	room, err := r.store.room(ctx, r.name, raw.river)
+	remaining, err := r.store.remaining(ctx, r.name, raw.river)
 	if err != nil {
 		return false, err
 	}
-	if room <= 0 {
+	if remaining <= 0 {
 		return r.readBeyond(ctx, raw.floor)
 	}
 	// Nothing for this viewer in all that the last extension brought.
@@ -182,9 +182,9 @@ func (r *visit) deepen(ctx context.Context, raw rawPage, taken int) (full bool, 
 	if r.extensions++; r.extensions > maxExtensions || r.inVain > maxInVain {
 		r.page.More, r.page.Next = true, r.before
 		if r.before.Top() || r.before.Place >= raw.floor {
-			r.page.Next = goOn(raw.floor, r.at)
+			r.page.Next = nextBelow(raw.floor, r.at)
 		}
 		return true, nil
 	}
-	return false, r.store.extend(ctx, r.name, raw.river, raw.floor, room)
+	return false, r.store.extend(ctx, r.name, raw.river, raw.floor, remaining)
 }

@@ -2,7 +2,6 @@ package rivers
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -129,15 +128,15 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 			if states, contents, err = sn.StatesAndContents(ctx, w.posts, looks, s.foldDepth()); err != nil {
 				return err
 			}
-			return s.uncrowd(ctx, sn, w.targets, states)
+			return s.readOverflows(ctx, sn, w.targets, states)
 		}
 		if states, err = sn.States(ctx, w.posts, looks); err != nil {
 			return err
 		}
-		if err := s.uncrowd(ctx, sn, w.targets, states); err != nil {
+		if err := s.readOverflows(ctx, sn, w.targets, states); err != nil {
 			return err
 		}
-		contents, err = s.contentsBehind(ctx, sn, states, w.stamps)
+		contents, err = s.staleContents(ctx, sn, states, w.stamps)
 		return err
 	})
 	if err != nil {
@@ -179,11 +178,11 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 
 // uncrowd reads which timelines of these rivers hold the crowded posts. A river's
 // list never changes, so it may be read at any time.
-func (s *Store) uncrowd(ctx context.Context, sn *timelines.Snapshot, targets []*target, states map[int64]*timelines.PostState) error {
+func (s *Store) readOverflows(ctx context.Context, sn *timelines.Snapshot, targets []*target, states map[int64]*timelines.PostState) error {
 	var concerned []int64
 	for _, t := range targets {
 		for id := range t.posts {
-			if st := states[id]; st != nil && st.Crowded {
+			if st := states[id]; st != nil && st.Overflows {
 				concerned = append(concerned, t.id)
 				break
 			}
@@ -192,16 +191,12 @@ func (s *Store) uncrowd(ctx context.Context, sn *timelines.Snapshot, targets []*
 	if len(concerned) == 0 {
 		return nil
 	}
-	rows, err := s.db.Query(ctx, `SELECT DISTINCT timeline_id FROM rivers_timelines WHERE river_id = ANY(@rivers)`,
-		pgx.StrictNamedArgs{"rivers": concerned})
+	const query = `SELECT DISTINCT timeline_id FROM rivers_timelines WHERE river_id = ANY(@rivers)`
+	listed, err := collect(ctx, s, "read rivers' timelines", query, pgx.StrictNamedArgs{"rivers": concerned}, pgx.RowTo[int64])
 	if err != nil {
-		return fmt.Errorf("read rivers' timelines: %w", err)
+		return err
 	}
-	listed, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return fmt.Errorf("read rivers' timelines: %w", err)
-	}
-	return sn.HeldAmong(ctx, states, listed)
+	return sn.MembershipsAmong(ctx, states, listed)
 }
 
 // current reports whether there is nothing left to do: the folds and entries
@@ -233,7 +228,7 @@ func (s *Store) current(ctx context.Context, posts []int64, targets []*target, s
 // withdrawn or not, so a river that holds a post is always concerned; a deleted post has
 // none, and concerns them all.
 func concerns(st *timelines.PostState, g generation) bool {
-	return st.Deleted || slices.ContainsFunc(st.Held, func(h timelines.Held) bool { return g.lists(h.TimelineID) })
+	return st.Deleted || slices.ContainsFunc(st.Memberships, func(h timelines.Membership) bool { return g.lists(h.TimelineID) })
 }
 
 func postsFor(targets []*target) []int64 {

@@ -157,10 +157,10 @@ type PostState struct {
 	CreatedAt int64 // microseconds
 	Deleted   bool
 	// Held are the post's rows, withdrawn ones included, in order of entrance.
-	Held []Held
+	Memberships []Membership
 	// Crowded: the post stands in so many timelines that Held has none of them; see
 	// HeldAmong.
-	Crowded bool
+	Overflows bool
 	// Readers are those of who looks at it who may read it.
 	Readers map[int64]struct{}
 	// Likers are those of who looks at it who like it, Favers who keep it.
@@ -168,10 +168,10 @@ type PostState struct {
 }
 
 // Held is one row of timeline_entries.
-type Held struct {
+type Membership struct {
 	TimelineID int64
 	EnteredAt  int64 // microseconds
-	Withdrawn  bool
+	Removed    bool
 }
 
 // Looks are who looks at which post: pairs, side by side, of ids of posts and of
@@ -211,14 +211,14 @@ func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, looks 
 // crowd is in how many timelines a post may stand for all its rows to be read,
 // whoever asks: a post that thousands like stands in the likes and discussions of
 // each of them, and a river knows a few of those.
-const crowd = 400
+const maxRows = 400
 
 // HeldAmong fills in Held of the crowded posts among these states, as far as the
 // rows are of these timelines: one lookup by primary key for each pair.
-func (sn *Snapshot) HeldAmong(ctx context.Context, states map[int64]*PostState, timelines []int64) error {
+func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*PostState, timelines []int64) error {
 	var crowded []int64
 	for id, st := range states {
-		if st.Crowded {
+		if st.Overflows {
 			crowded = append(crowded, id)
 		}
 	}
@@ -240,9 +240,9 @@ func (sn *Snapshot) HeldAmong(ctx context.Context, states map[int64]*PostState, 
 		return fmt.Errorf("read timelines of crowded posts: %w", err)
 	}
 	var post int64
-	var h Held
-	_, err = pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Withdrawn}, func() error {
-		states[post].Held = append(states[post].Held, h)
+	var h Membership
+	_, err = pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Removed}, func() error {
+		states[post].Memberships = append(states[post].Memberships, h)
 		return nil
 	})
 	if err != nil {
@@ -284,13 +284,13 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 		})
 		return err
 	})
-	batch.Queue(heldQuery, pgx.StrictNamedArgs{"posts": posts, "crowd": crowd}).Query(func(rows pgx.Rows) error {
+	batch.Queue(heldQuery, pgx.StrictNamedArgs{"posts": posts, "crowd": maxRows}).Query(func(rows pgx.Rows) error {
 		var post int64
-		var h Held
-		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Withdrawn}, func() error {
-			if st := states[post]; st != nil && !st.Crowded {
-				if st.Held = append(st.Held, h); len(st.Held) > crowd {
-					st.Held, st.Crowded = nil, true
+		var h Membership
+		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Removed}, func() error {
+			if st := states[post]; st != nil && !st.Overflows {
+				if st.Memberships = append(st.Memberships, h); len(st.Memberships) > maxRows {
+					st.Memberships, st.Overflows = nil, true
 				}
 			}
 			return nil

@@ -125,7 +125,7 @@ func TestSnapshotsReadNoTableWhole(t *testing.T) {
 			return err
 		},
 		"HeldAmong": func(sn *Snapshot) error {
-			return sn.HeldAmong(ctx, map[int64]*PostState{celebrated: {Crowded: true}}, feeds)
+			return sn.MembershipsAmong(ctx, map[int64]*PostState{celebrated: {Overflows: true}}, feeds)
 		},
 		"MayRead": func(sn *Snapshot) error { _, err := sn.MayRead(ctx, viewer.ID, posts[0]); return err },
 		"Scan": func(sn *Snapshot) error {

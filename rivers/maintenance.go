@@ -16,7 +16,7 @@ import (
 // rivers were visited, together, so that a visit costs no statement of its own;
 // it raises the access clock where a node died between the commit of a
 // narrowing and its acknowledgement; and it has lost tables made again.
-type keeper struct {
+type maintenance struct {
 	store *Store
 
 	// mu guards seen.
@@ -29,31 +29,31 @@ type keeper struct {
 }
 
 // keepEvery is far below any grace.
-const keepEvery = 5 * time.Second
+const maintainEvery = 5 * time.Second
 
-func newKeeper(s *Store) *keeper {
-	return &keeper{store: s, seen: map[int64]struct{}{}, quit: make(chan struct{})}
+func newMaintenance(s *Store) *maintenance {
+	return &maintenance{store: s, seen: map[int64]struct{}{}, quit: make(chan struct{})}
 }
 
 // visited notes a visit.
-func (k *keeper) visited(river int64) {
+func (k *maintenance) visited(river int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.seen[river] = struct{}{}
 }
 
-func (k *keeper) start() {
+func (k *maintenance) start() {
 	k.done = make(chan struct{})
 	go func() {
 		defer close(k.done)
-		tick := time.NewTicker(keepEvery)
+		tick := time.NewTicker(maintainEvery)
 		defer tick.Stop()
 		for {
 			select {
 			case <-k.quit:
 				return
 			case <-tick.C:
-				ctx, cancel := context.WithTimeout(context.Background(), keepEvery)
+				ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
 				// Tables first: without them the rest fails, and adopts no epoch.
 				err := k.store.opts.Restore(ctx)
 				if err == nil {
@@ -68,7 +68,7 @@ func (k *keeper) start() {
 	}()
 }
 
-func (k *keeper) stop(ctx context.Context) error {
+func (k *maintenance) stop(ctx context.Context) error {
 	k.once.Do(func() { close(k.quit) })
 	if k.done != nil {
 		select {
@@ -82,7 +82,7 @@ func (k *keeper) stop(ctx context.Context) error {
 
 // flush writes the visits noted since the last time; what could not be written
 // is kept for the next.
-func (k *keeper) flush(ctx context.Context) error {
+func (k *maintenance) flush(ctx context.Context) error {
 	k.mu.Lock()
 	seen := k.seen
 	k.seen = map[int64]struct{}{}
