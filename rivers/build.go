@@ -176,36 +176,17 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 	}
 	id = newID()
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		const takeOver = retireThose + named + ` AND r.state = 'building'
-			AND (r.updated_at < clock_timestamp() - @dead::interval OR r.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
-		args := nameArgs(n)
-		args["dead"] = builderDead
-		if _, err := tx.Exec(ctx, takeOver, args); err != nil {
+		if joined, err = insertBuilding(ctx, tx, n, id, knows); err != nil || joined {
 			return err
-		}
-		const insert = `
-			INSERT INTO rivers (id, user_id, kind, their_id, term, ord, knows, epoch, state)
-			SELECT @id, @user, @kind, @their, @term, @ord, @knows::text::pg_snapshot, epoch, 'building' FROM clock
-			ON CONFLICT (user_id, kind, their_id, term, ord) WHERE state = 'building' DO NOTHING`
-		args = nameArgs(n)
-		args["id"], args["knows"] = id, knows
-		tag, err := tx.Exec(ctx, insert, args)
-		if err != nil {
-			return err
-		}
-		if tag.RowsAffected() == 0 {
-			joined = true
-			return nil
 		}
 		if !replace {
 			// This statement must come after the insert, which may have waited for another
 			// builder's swap: only a later statement sees what that swap made live.
-			if live, err := isLive(ctx, tx, n); err != nil || live {
-				joined = true
-				if err == nil {
-					err = errJoined
-				}
+			if joined, err = isLive(ctx, tx, n); err != nil {
 				return err
+			}
+			if joined {
+				return errJoined
 			}
 		}
 		const list = `
@@ -226,6 +207,26 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 	}
 	pause(ctx, afterRegister)
 	return id, false, nil
+}
+
+// insertBuilding inserts a building row, in the place of a builder's that is dead. joined
+// means that another builder's row stands.
+func insertBuilding(ctx context.Context, tx pgx.Tx, n Name, id int64, knows string) (joined bool, err error) {
+	const takeOver = retireThose + named + ` AND r.state = 'building'
+		AND (r.updated_at < clock_timestamp() - @dead::interval OR r.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
+	args := nameArgs(n)
+	args["dead"] = builderDead
+	if _, err := tx.Exec(ctx, takeOver, args); err != nil {
+		return false, err
+	}
+	const insert = `
+		INSERT INTO rivers (id, user_id, kind, their_id, term, ord, knows, epoch, state)
+		SELECT @id, @user, @kind, @their, @term, @ord, @knows::text::pg_snapshot, epoch, 'building' FROM clock
+		ON CONFLICT (user_id, kind, their_id, term, ord) WHERE state = 'building' DO NOTHING`
+	args = nameArgs(n)
+	args["id"], args["knows"] = id, knows
+	tag, err := tx.Exec(ctx, insert, args)
+	return err == nil && tag.RowsAffected() == 0, err
 }
 
 // named is the condition that a river r has the name in nameArgs. At most one such river is

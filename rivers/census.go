@@ -4,9 +4,8 @@ import (
 	"context"
 )
 
-// Census returns how many live rivers of each kind there are, on all nodes
-// together; every kind is named. It reads an index of all of them: for metrics,
-// not for pages.
+// Census returns how many live rivers of each kind there are, on all nodes together. Every
+// kind is named. It reads an index of all rivers: it is for metrics, not for pages.
 func (s *Store) Census(ctx context.Context) (map[Kind]int64, error) {
 	const query = `SELECT kind, count(*) FROM rivers WHERE state = 'live' GROUP BY kind`
 	counts := map[Kind]int64{}

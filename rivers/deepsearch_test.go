@@ -73,7 +73,7 @@ func TestCheckOfASearchLeftAlone(t *testing.T) {
 	w.drain()
 	w.visit(ann, Search, "word")
 	w.post(ann, "another word")
-	w.exec(`UPDATE rivers SET updated_at = updated_at - $1::interval`, 2*broughtUpWithin)
+	w.exec(`UPDATE rivers SET updated_at = updated_at - $1::interval`, 2*updatedWithin)
 	w.sound()
 	if n := w.count(`SELECT count(*) FROM rivers WHERE kind = 'search' AND state = 'live'`); n != 0 {
 		t.Errorf("%d searches live, want it retired", n)

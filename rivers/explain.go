@@ -10,27 +10,27 @@ import (
 	"riverrun/timelines"
 )
 
-// Explanation says whether and why one viewer sees one post, for operators. All of
-// it is decided by the functions that decide pages.
+// Explanation says whether and why one viewer sees one post, for operators. The functions
+// that decide pages decide all of it.
 type Explanation struct {
 	PostID  int64
 	Author  int64
 	Deleted bool
 	// Sees: the post's own page is open to the viewer.
 	Sees bool
-	// Grants are the post's decisive timelines: any open one lets the viewer read it.
+	// Grants are the post's decisive timelines. Any open one lets the viewer read the post.
 	Grants []Grant
-	// Banned: a ban keeps author and viewer apart, in this post.
+	// Banned: a ban stands between the author and the viewer, in this post.
 	Banned bool
-	// Hide is why the viewer hides it, if so. Which rivers show it all the same, their
-	// Standings say: its own page does.
+	// Hide is why the viewer hides the post, if so. Standings say which rivers show it all
+	// the same, as its own page does.
 	Hide Hide
-	// Standings are the viewer's rivers that stand now, but for other posts' pages, and
-	// those of the usual pages whether they stand or not.
+	// Standings are the viewer's live rivers, except other posts' pages, and the usual pages,
+	// live or not.
 	Standings []Standing
 }
 
-// Grant is a decisive timeline as it is to the viewer.
+// Grant is a decisive timeline as the viewer finds it.
 type Grant struct {
 	Timeline timelines.Timeline
 	Level    timelines.Level
@@ -41,17 +41,17 @@ type Grant struct {
 // Standing is how a post stands in one river.
 type Standing struct {
 	Name Name
-	// Title is what the viewer calls the list, if it is a list's.
+	// Title is the viewer's title of the list, if the river is a list's.
 	Title string
-	// Cause is why it is not shown there; Shown if it is.
+	// Cause is why the post is not shown there, or Shown.
 	Cause Cause
-	// Hide is what of the viewer's hides keeps it from there, if that is the Cause.
+	// Hide is the hide that keeps it from there, if that is the Cause.
 	Hide Hide
-	// Why are the timelines through which it is there.
+	// Why are the timelines that bring it there.
 	Why []timelines.Timeline
-	// River is the generation that stands, 0 if none does. Stored says what stands in
-	// it: the entry's version, 0 for none, and whether that is a tombstone or below
-	// the floor, where no page has asked for it yet.
+	// River is the generation that stands, 0 if none does. Stored is the version of its
+	// entry, 0 for none. Deleted says that the entry is a tombstone; Below, that it stands
+	// below the floor, where no page has asked for it yet.
 	River    int64
 	Stored   int64
 	Deleted  bool
@@ -73,8 +73,8 @@ const (
 	Reasonless Cause = "reasonless" // all that would bring it here is not to be seen
 )
 
-// Explain explains a post to whoever runs the site: the viewer is an account, 0 for
-// anybody who is not signed in. timelines.ErrNotFound if there was never such a
+// Explain explains a post to the people who run the site. viewer is an account, or 0 for
+// anybody who is not signed in. It returns timelines.ErrNotFound if there never was such a
 // post.
 func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explanation, error) {
 	code, ok := timelines.ParseCode(code)
@@ -151,8 +151,8 @@ func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanat
 	return nil
 }
 
-// standings are the viewer's live rivers with what stands in them of the post. The
-// pages of other posts never hold it.
+// standings returns the viewer's live rivers, each with its entry of the post. Pages of
+// other posts never hold it.
 func (s *Store) standings(ctx context.Context, post, viewer int64) ([]Standing, error) {
 	const query = `
 		SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord,
@@ -169,7 +169,7 @@ func (s *Store) standings(ctx context.Context, post, viewer int64) ([]Standing, 
 	})
 }
 
-// usualPages are those where one would look for a post.
+// usualPages returns the pages where one would look for a post.
 func usualPages(sets *timelines.Sets, gates timelines.Gates, f *Fold) []Name {
 	pages := []Name{{Kind: Everything}, {Kind: Post, TheirID: f.PostID}}
 	if sets.AccountID != 0 {
@@ -195,8 +195,7 @@ func usualPages(sets *timelines.Sets, gates timelines.Gates, f *Fold) []Name {
 	return pages
 }
 
-// explainOne decides the post in one river as it would stand in it if that were
-// built now.
+// explainOne decides the post in one river as if that were built now.
 func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Standing, sets *timelines.Sets,
 	st *timelines.PostState, f *Fold,
 ) error {

@@ -15,10 +15,10 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// How much a fold shows. A body up to bodyKeep characters in up to bodyKeepLines lines
-// stands whole; a longer one is cut at a word near bodyCut, or at the end of line
-// bodyCutLines if that comes first, so that "more" always opens something worth
-// opening. In lines as narrow as a phone's as many characters fill about as many lines.
+// These bound how much a fold shows. A body of up to bodyKeep characters in up to
+// bodyKeepLines lines is shown whole. A longer one is cut at a word near bodyCut, or at the
+// end of line bodyCutLines if that comes first, so that "more" always opens something worth
+// opening. On a phone's narrow lines that many characters fill about that many lines.
 const (
 	bodyCut       = 1200
 	bodyCutLines  = 30
@@ -31,7 +31,7 @@ const (
 	commentKeepLines = 24
 )
 
-// foldDepth is how much of a post a fold carries, fullDepth how much a full one.
+// foldDepth is how much of a post a fold carries; fullDepth, how much a full fold does.
 func (s *Store) foldDepth() timelines.Depth {
 	return timelines.Depth{
 		BodyRunes: bodyKeep, BodyLines: bodyKeepLines, CommentRunes: commentKeep, CommentLines: commentKeepLines,
@@ -91,8 +91,8 @@ func foldOf(c *timelines.Content) *Fold {
 	return f
 }
 
-// cutText cuts after some lines, and at the last space before n characters if that is
-// still too long.
+// cutText cuts after so many lines, and then at the last space before n characters if the
+// text is still too long.
 func cutText(s string, n, lines int) string {
 	s = timelines.FirstLines(s, lines)
 	runes := []rune(s)
@@ -109,15 +109,15 @@ func cutText(s string, n, lines int) string {
 	return strings.TrimRightFunc(string(runes[:end]), unicode.IsSpace)
 }
 
-// foldColumns are the columns of a fold that a Fold has fields for, by their db tags and
-// their names in JSON, besides the key.
+// foldColumns are the columns of Fold's fields, besides the key: by their db tags, and by
+// their names in JSON.
 const foldColumns = `version, deleted, decisive, text_folded, likes_folded, faves, comments_folded, attachments_folded`
 
 var setFolds = `(` + foldColumns + `) = ROW (excluded.` + strings.ReplaceAll(foldColumns, ", ", ", excluded.") + `)`
 
-// queueFolds adds to a batch the upsert of these folds: one statement, in key
-// order, each applied only if its version is greater. What can only be true of
-// an older version can so never replace what is shown.
+// queueFolds adds the upsert of these folds to a batch: one statement, in key order. A fold
+// is written only if its version is greater, so that nothing true only of an older version
+// replaces what is shown.
 func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 	if len(folds) == 0 {
 		return nil
@@ -142,9 +142,9 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 	return nil
 }
 
-// loadFolds returns the folds of these posts at least at these versions: from
-// memory, else with one statement from the store, else folded again from the
-// primary store (a fold missing or behind is never a reason to leave a row out).
+// loadFolds returns the folds of these posts, at least at these versions. It takes them
+// from memory, or else with one statement from the store, or else it folds again from the
+// primary store: a missing or outdated fold is never a reason to leave a row out.
 // math.MaxInt64 asks for folding again, whatever there is.
 func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]*Fold, error) {
 	found := make(map[int64]*Fold, len(want))
@@ -256,10 +256,9 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 	}
 }
 
-// fullFolds returns posts unfolded, each at least at a version; those gone from
-// the primary store are left out. They are held in memory only: who opens a post's
-// page pays one statement to the primary store after each change of it, and open
-// pages of many posts one together.
+// fullFolds returns posts unfolded, each at least at a version, without those gone from the
+// primary store. They are kept in memory only: after each change of a post its next visitor
+// costs one statement to the primary store, and open pages of many posts cost one together.
 func (s *Store) fullFolds(ctx context.Context, want map[int64]int64) (map[int64]*Fold, error) {
 	found := make(map[int64]*Fold, len(want))
 	var missing []int64

@@ -13,8 +13,9 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// A river being built counts as open: it is about to be. Each river is found for itself,
-// as in watched; OFFSET 0 keeps a subquery apart, and pages nothing.
+// A river that is being built counts as open, because it is about to be. These statements
+// find each river for itself, as watched does. OFFSET 0 keeps a subquery separate; it pages
+// nothing.
 const (
 	lookUpByTimeline = `
 		SELECT DISTINCT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building', coalesce(e.version, 0)
@@ -32,8 +33,8 @@ const (
 			AND r.kind <> ALL(@searches)` + whenOpen
 )
 
-// lookUp finds the rivers a writer must write, with this server's time before
-// the look-up and the stamps of the posts' folds.
+// lookUp finds the rivers that a writer must write. It also returns the server's time
+// before the look-up, and the stamps of the posts' folds.
 func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope Scope) (
 	targets []*target, asof time.Time, stamps map[int64]int64, err error,
 ) {
@@ -56,10 +57,10 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 	if len(byViewer.posts) > 0 {
 		b.Queue(lookUpByViewer, pgx.StrictNamedArgs{
 			"posts": byViewer.posts, "viewers": byViewer.others, "open": scope.Open,
-			// All the actor's rivers may have to hold the post now; a like of somebody else
-			// only marks the entries that stand.
+			// The post may now belong into any of the actor's rivers. Somebody else's like only
+			// marks entries that stand.
 			"all": found.actor,
-			// Their readers bring these up.
+			// Readers bring searches up to date.
 			"searches": kindsThat(spec.isSearch),
 		}).Query(found.collect)
 	}
@@ -70,7 +71,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 	return found.targets, asof, stamps, nil
 }
 
-// foundRivers gathers the rows of a look-up, one for each river and post.
+// foundRivers gathers the rows of a look-up: one for each river and post.
 type foundRivers struct {
 	targets []*target
 	byID    map[int64]*target
@@ -98,7 +99,7 @@ func (f *foundRivers) collect(rows pgx.Rows) error {
 	return err
 }
 
-// whenOpen keeps rivers open in a browser, or being built: those are about to be.
+// whenOpen keeps rivers that are open in a browser or being built.
 const whenOpen = `
 	AND (NOT @open OR r.state = 'building'
 		OR EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))`
@@ -111,9 +112,9 @@ func (p *pairs) add(post, other int64) {
 	p.others = append(p.others, other)
 }
 
-// concerned says by what the rivers concerned are found: by their timelines;
-// and, where a timeline of likes or faves was touched, by whose it is, as all
-// rivers of that account show whether it likes or keeps the post.
+// concerned says how to find the rivers that a change concerns: by the touched timelines,
+// and by the owners of touched timelines of likes and faves. All rivers of such an owner
+// show whether the owner likes or keeps the post.
 func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byTimeline, byViewer pairs, err error) {
 	var ids []int64
 	for _, t := range touched {
@@ -134,9 +135,8 @@ func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byT
 	return byTimeline, byViewer, nil
 }
 
-// intersect fills in which of the posts' timelines each river is made of. A
-// river's list never changes (another list is another river), so it may be read
-// after the snapshot.
+// intersect fills in which of the posts' timelines each river is made of. A generation's
+// timelines never change, so they may be read after the snapshot.
 func (s *Store) intersect(ctx context.Context, targets []*target, states map[int64]*timelines.PostState) error {
 	if len(targets) == 0 {
 		return nil

@@ -12,10 +12,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// keeper does now and then what no request should wait for: it writes which
-// rivers were visited, together, so that a visit costs no statement of its own;
-// it raises the access clock where a node died between the commit of a
-// narrowing and its acknowledgement; and it has lost tables made again.
+// maintenance does from time to time what no request should wait for. It writes the visits
+// of rivers, many at once, so that a visit costs no statement of its own. It raises the
+// access clock if a node died between the commit of a narrowing and its acknowledgement.
+// And it has lost tables made again.
 type maintenance struct {
 	store *Store
 
@@ -28,7 +28,7 @@ type maintenance struct {
 	once sync.Once
 }
 
-// keepEvery is far below any grace.
+// maintainEvery is far below any grace.
 const maintainEvery = 5 * time.Second
 
 func newMaintenance(s *Store) *maintenance {
@@ -54,7 +54,7 @@ func (k *maintenance) start() {
 				return
 			case <-tick.C:
 				ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
-				// Tables first: without them the rest fails, and adopts no epoch.
+				// Tables come first: without them everything else fails, and no epoch is adopted.
 				err := k.store.opts.Restore(ctx)
 				if err == nil {
 					err = errors.Join(k.flush(ctx), k.store.catchUp(ctx))
@@ -80,8 +80,8 @@ func (k *maintenance) stop(ctx context.Context) error {
 	return k.flush(ctx)
 }
 
-// flush writes the visits noted since the last time; what could not be written
-// is kept for the next.
+// flush writes the visits noted since the last time. If that fails, it keeps them for the
+// next time.
 func (k *maintenance) flush(ctx context.Context) error {
 	k.mu.Lock()
 	seen := k.seen
@@ -104,10 +104,10 @@ func (k *maintenance) flush(ctx context.Context) error {
 	return nil
 }
 
-// catchUp raises the store's access clock to the primary store's, if a number
-// drawn there was never published. Nothing waits for it: what was not published
-// was not acknowledged. Before, it finds out whether that store has gone back
-// under running nodes.
+// catchUp raises the store's access clock to the primary store's, in case a number drawn
+// there was never published. Nothing waits for such a number, because the narrowing was not
+// acknowledged. Before that it finds out whether the primary store has gone back under
+// running nodes.
 func (s *Store) catchUp(ctx context.Context) error {
 	if err := s.adopt(ctx); err != nil {
 		return err

@@ -12,23 +12,24 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// rawEntry is an entry as stored, undecided.
+// rawEntry is a stored entry, not yet decided.
 type rawEntry struct {
 	PostID  int64
 	Version int64
 	Place   int64
 	Deleted bool
 	Overlay overlay
-	// Fold is the version of the post's stored fold, 0 if it is missing.
+	// Fold is the version of the post's stored fold, 0 if that is missing.
 	Fold int64
 }
 
-// behind reports whether the post changed since the entry was written, and the entry is
-// only true of the post as it was: whoever wrote the texts that a search found it by may
-// have changed them.
+// outdated reports whether a search's entry says less than is known by now: it names the
+// authors of the texts that the query was found in, and those texts may have changed with
+// the post's newer fold. Entries of other rivers name no authors, and their folds may be
+// newer.
 func (e rawEntry) outdated() bool { return len(e.Overlay.Authors) > 0 && e.Fold > e.Version }
 
-// rawPage is what the one statement of a page returns.
+// rawPage is what a statement returns of one river.
 type rawPage struct {
 	clock    timelines.Clock
 	found    bool // a live river of the store's epoch
@@ -38,15 +39,15 @@ type rawPage struct {
 	entries  []rawEntry
 }
 
-// rawColumns are what readRivers reads, of the clock c, a river r, an entry e and, after
-// the LIMIT on entries, the stamp of its fold.
+// rawColumns are what readRivers reads: of the clock c, a river r and an entry e, and,
+// after the LIMIT on entries, the stamp of the entry's fold.
 const rawColumns = `
 	c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded,
 	(SELECT version FROM folds f WHERE f.post_id = e.post_id)`
 
-// pageQuery is the one statement of a warm page: the access clock, the river by
-// name, its next entries, and the stamps of their folds. It returns at least one row
-// while the store has a clock.
+// pageQuery is the one statement of a warm page: the access clock, the river by name, its
+// next entries, and the stamps of their folds. It returns at least one row while the store
+// has a clock.
 const pageQuery = `
 	SELECT 1, ` + rawColumns + `
 	FROM clock c
@@ -58,7 +59,7 @@ const pageQuery = `
 		ORDER BY fresh_at DESC, post_id DESC LIMIT @limit) e ON true
 	ORDER BY e.fresh_at DESC, e.post_id DESC`
 
-// readPage runs the one statement.
+// readPage runs pageQuery.
 func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) (rawPage, error) {
 	if before.Top() {
 		before = Cursor{Place: math.MaxInt64, PostID: math.MaxInt64}
@@ -74,9 +75,9 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 	return pages[0], nil
 }
 
-// readRivers runs a statement that returns, for each of size rivers, its number from 1
-// on and rawColumns: at least one row of each while the store has a clock. A store
-// without a clock gets one and an epoch.
+// readRivers runs a statement that returns, for each of size rivers, its number from 1 on,
+// and rawColumns. The statement must return at least one row of each river while the store
+// has a clock. A store without a clock gets one, with a new epoch.
 func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNamedArgs, size int) ([]rawPage, error) {
 	for range 3 {
 		pages := make([]rawPage, size)
@@ -119,11 +120,11 @@ func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNam
 	return nil, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
 }
 
-// Entry returns one entry of a river as its viewer may see it now, with the sets
-// it was decided with: what a reply to one's own change carries (R3). A river
-// that does not stand is built first, as for a visit, and an entry below its
-// floor is found too: the page that asks shows it. ErrNotFound if the river does
-// not hold the post or may not be opened.
+// Entry returns one entry of a river as its viewer may see it now, with the sets it was
+// decided with. The reply to one's own change carries it (R3). A river that does not stand
+// is built first, as for a visit. An entry below the river's floor is found too, because
+// the page that asks shows it. ErrNotFound means that the river does not hold the post or
+// may not be opened.
 func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID int64) (*Item, *timelines.Sets, error) {
 	watch := []Watch{{Viewer: v, Name: n}}
 	for range 5 {
@@ -152,8 +153,8 @@ func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID in
 			}
 			return nil, nil, err
 		}
-		// A river just built reaches as deep as a first page. Whatever else the
-		// viewer changed stands in it below that.
+		// A river just built reaches only as deep as a first page. The viewer may have changed
+		// a post below that.
 		if err := s.Distribute(ctx, []timelines.Touched{{PostID: postID}}, Scope{Actor: v.AccountID}); err != nil {
 			return nil, nil, err
 		}
@@ -161,9 +162,9 @@ func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID in
 	return nil, nil, fmt.Errorf("%s river keeps vanishing: %w", n.Kind, ErrUnavailable)
 }
 
-// Unfold returns one post with all its comments, decided for the viewer;
-// ErrNotFound if there is none the viewer may read. It is of no river: Liked, Faved
-// and the stamp's entry version, which rivers keep, are not set.
+// Unfold returns one post with all its comments, decided for the viewer. ErrNotFound means
+// that there is none the viewer may read. The item belongs to no river: Liked, Faved and
+// the stamp's entry version, which rivers keep, are not set.
 func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*Item, *timelines.Sets, error) {
 	id, err := s.postID(ctx, code)
 	if err != nil {
@@ -179,12 +180,12 @@ func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*I
 	return nil, nil, errOvertaken
 }
 
-// unfoldOnce is Unfold of the post of that name, and reports whether what it decided
-// holds.
+// unfoldOnce is Unfold of the post of that name. It reports whether the decision is
+// consistent.
 func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *Item, _ *timelines.Sets, consistent bool, err error) {
 	loads := s.loads()
-	// The clock is read before the fold's stamp: a narrowing acknowledged before
-	// either is known to both.
+	// The clock is read before the fold's stamp, so that both know every narrowing
+	// acknowledged before.
 	clock, err := s.clock(ctx)
 	if err != nil {
 		return nil, nil, false, err
@@ -198,7 +199,7 @@ func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *
 	if err != nil {
 		return nil, nil, false, err
 	}
-	// The stamp was read after the clock.
+	// The stamp was read after the clock, so the decision counts as newer.
 	items, _, err := s.decide(ctx, n, sets, []rawEntry{raw})
 	if err != nil {
 		return nil, nil, false, err

@@ -316,7 +316,7 @@ func TestASearchLeftAlone(t *testing.T) {
 	w.sound()
 	first = w.visit(ann, Search, "word")
 	w.exec(`INSERT INTO folds (post_id, version, decisive, text_folded, likes_folded, comments_folded, attachments_folded)
-		SELECT 1000000 + i, 1, '{}', '{}', '{}', '{}', '[]' FROM generate_series(1, $1::int) i`, maxBroughtUp+1)
+		SELECT 1000000 + i, 1, '{}', '{}', '{}', '{}', '[]' FROM generate_series(1, $1::int) i`, maxUpdated+1)
 	// Whoever looks at it visits it again; nobody else waits for that.
 	everything := w.visit(ann, Everything, "")
 	p := w.says(ann, "word four")

@@ -7,14 +7,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A push asks searches about posts that changed. What a search finds newly among them may
-// wait until it is brought up; what it holds may not: the change may have taken it away,
-// or something in it, or have moved it, and until it is looked at again it is not to be
-// shown (see finds). So each push looks at that alone, by the posts' ids. The text index
-// is not asked, and a post that stands in no open search costs a look-up among their
-// entries.
+// A push asks searches about posts that changed. If a search finds one of them newly, that
+// may wait for its next update. If it holds one already, that may not wait: the change may
+// have taken the post away, or part of it, or moved it, and until the entry is updated it
+// is not shown. So each push updates just these entries, by the posts' ids. It does not
+// search the text index, and a post that stands in no open search costs one look-up among
+// their entries.
 
-// bringUpShown brings those of the posts up that changed and stand in a search of these
+// bringUpShown updates the entries of posts that changed and stand in a search of these
 // names, above the floor and below, as writers do.
 func (s *Store) bringUpShown(ctx context.Context, names []Name, posts []int64) error {
 	asked := searchesAmong(names)
@@ -22,11 +22,11 @@ func (s *Store) bringUpShown(ctx context.Context, names []Name, posts []int64) e
 		return nil
 	}
 	for {
-		late, asof, err := s.standing(ctx, asked, posts)
+		late, asof, err := s.staleInSearches(ctx, asked, posts)
 		if err != nil {
 			return err
 		}
-		// Nothing is marked as seen: the searches may lack others.
+		// Nothing is marked as seen, because the searches may lack other posts.
 		inTime, err := s.bringUpOnce(ctx, late, readPoint{asof: asof})
 		if err != nil || inTime {
 			return err
@@ -34,8 +34,9 @@ func (s *Store) bringUpShown(ctx context.Context, names []Name, posts []int64) e
 	}
 }
 
-// standing reads in which of the searches which of the posts stand older than their folds.
-func (s *Store) standing(ctx context.Context, names []Name, posts []int64) (late []lateSearch, asof time.Time, err error) {
+// staleInSearches returns the searches in which some of the posts stand at older versions than
+// their folds.
+func (s *Store) staleInSearches(ctx context.Context, names []Name, posts []int64) (late []lateSearch, asof time.Time, err error) {
 	const query = `
 		SELECT r.id, w.user_id, w.kind, w.their_id, w.term, w.ord, e.posts, statement_timestamp()` + watched + `
 		CROSS JOIN LATERAL (

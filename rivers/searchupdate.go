@@ -12,8 +12,7 @@ import (
 	"riverrun/timelines"
 )
 
-// search is a search that stands, with what may have changed since it was brought
-// up.
+// lateSearch is a live search, with what may have changed since it was brought up to date.
 type lateSearch struct {
 	generation
 	old   bool    // not worth bringing up
@@ -21,22 +20,22 @@ type lateSearch struct {
 	seen  string  // a pg_snapshot, as it was read
 }
 
-// moment is one of the secondary store: a time for deadlines, and exactly which
-// transactions it saw.
+// readPoint is a moment of the secondary store: a time for deadlines, and the transactions
+// it saw.
 type readPoint struct {
 	asof time.Time
 	seen string // a pg_snapshot
 }
 
-// searchesAmong are those of the names that are of searches.
+// searchesAmong returns the names of searches.
 func searchesAmong(names []Name) []Name {
 	return slices.DeleteFunc(slices.Clone(names), func(n Name) bool { return !n.Kind.IsSearch() })
 }
 
-// BringUp brings those of the rivers of these names up that are searches and stand.
-// Those that are too far behind are left to their next visit: to ask for them here would
-// let all others wait. If nobody has them open they are retired; else they go on standing
-// and are returned, and their pages are to visit them again.
+// BringUp brings up to date the live rivers of these names that are searches. A search that
+// is too far behind is left to its next visit, because searching anew here would let all
+// the others wait. If nobody has it open it is retired. If somebody does, it stays and is
+// returned in left, and its pages must visit it again.
 func (s *Store) BringUp(ctx context.Context, names []Name) (left []Name, err error) {
 	asked := searchesAmong(names)
 	if len(asked) == 0 {
@@ -64,7 +63,7 @@ func (s *Store) BringUp(ctx context.Context, names []Name) (left []Name, err err
 	}
 }
 
-// catchUpSearch is BringUp of one river, which is asked for anew if it is too far behind.
+// catchUpSearch is BringUp of one river, which is searched anew if it is too far behind.
 func (s *Store) catchUpSearch(ctx context.Context, n Name) error {
 	left, err := s.BringUp(ctx, []Name{n})
 	if err != nil || len(left) == 0 {
@@ -74,7 +73,7 @@ func (s *Store) catchUpSearch(ctx context.Context, n Name) error {
 	return s.build(ctx, n, &down)
 }
 
-// retireClosed ends those of these generations that nobody has open, and returns the
+// retireClosed retires those of these generations that nobody has open, and returns the
 // names of the others.
 func (s *Store) retireClosed(ctx context.Context, rivers map[int64]Name) (open []Name, err error) {
 	if len(rivers) == 0 {
@@ -84,7 +83,7 @@ func (s *Store) retireClosed(ctx context.Context, rivers map[int64]Name) (open [
 	if err := s.retireUnopened(ctx, "id = ANY(@rivers)", args); err != nil {
 		return nil, err
 	}
-	// Each is found for itself, as by the FROM clause of watched.
+	// This finds each river for itself, as watched does.
 	const query = `
 		SELECT r.id FROM unnest(@rivers::bigint[]) AS w(id)
 		CROSS JOIN LATERAL (SELECT id, state FROM rivers WHERE id = w.id LIMIT 1) r
@@ -96,15 +95,15 @@ func (s *Store) retireClosed(ctx context.Context, rivers map[int64]Name) (open [
 	return open, err
 }
 
-// changedSince reads which of the searches stand and are behind.
+// changedSince returns the searches that stand and are behind.
 //
-// A snapshot has not seen what began after it and what was under way. Folds are looked
-// up by just these transactions, once for all searches: to look through all that was
-// written since the oldest of them began would be to do so at each look for as long as
-// a long one is open, in whatever database of the server. Bounded on both sides only
-// the index will do, whatever is known of the table. Of what began after the oldest
-// snapshot, the newest are enough: who has not seen the last of these has not seen any
-// and is too far behind.
+// A snapshot has not seen the transactions that began after it and those that were under
+// way. Folds are looked up by just these transactions, once for all searches. Looking
+// through all folds written since the oldest transaction under way would repeat that look
+// for as long as a long transaction is open, in any database of the server. Bounds on both
+// sides make the server use the index, whatever it knows of the table. Among transactions
+// that began after the oldest snapshot the newest are enough: a search that has seen none
+// of these is too far behind.
 func (s *Store) changedSince(ctx context.Context, names []Name) (late []lateSearch, at readPoint, err error) {
 	const query = `
 		WITH stands AS MATERIALIZED (
@@ -134,13 +133,13 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []lateSear
 		FROM stands s JOIN changed c USING (seen)
 		ORDER BY s.id`
 	args := namesArgs(names)
-	args["within"], args["quiet"], args["most"] = broughtUpWithin, markedEvery, maxBroughtUp
+	args["within"], args["quiet"], args["most"] = updatedWithin, markedEvery, maxUpdated
 	var r lateSearch
 	var quiet bool // long enough to be marked again
 	n := &r.name
 	dest := []any{&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.old, &quiet, &r.posts, &r.seen, &at.asof, &at.seen}
 	err = s.forEach(ctx, "read what searches lack", query, args, dest, func() {
-		r.old = r.old || len(r.posts) > maxBroughtUp
+		r.old = r.old || len(r.posts) > maxUpdated
 		if r.old || quiet || len(r.posts) > 0 {
 			found := r
 			found.posts = slices.Clone(r.posts)
@@ -150,9 +149,9 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []lateSear
 	return late, at, err
 }
 
-// bringUpOnce looks at what changed and writes what became of it into the searches,
-// above the floor and below, as writers do: some searches at a time (writePairs). It
-// reports whether the deadline held.
+// bringUpOnce matches the changed posts and writes the result into the searches, above the
+// floor and below, as writers do, some searches at a time (writePairs). It reports whether
+// it was in time.
 func (s *Store) bringUpOnce(ctx context.Context, late []lateSearch, at readPoint) (bool, error) {
 	if len(late) == 0 {
 		return true, nil
@@ -166,22 +165,22 @@ func (s *Store) bringUpOnce(ctx context.Context, late []lateSearch, at readPoint
 	}
 	posts := slices.Sorted(maps.Keys(changed))
 	for first := true; first || len(posts) > 0; first = false {
-		some := posts[:min(len(posts), maxLookedAt)]
+		some := posts[:min(len(posts), maxMatched)]
 		posts = posts[len(some):]
 		saw := readPoint{asof: at.asof}
 		if len(posts) == 0 {
 			saw = at // with these it has seen them all
 		}
-		if inTime, err := s.lookAt(ctx, late, some, saw); err != nil || !inTime {
+		if inTime, err := s.matchAndWrite(ctx, late, some, saw); err != nil || !inTime {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// lookAt looks at posts with searches and writes what became of them, as bringUpOnce.
-func (s *Store) lookAt(ctx context.Context, late []lateSearch, posts []int64, at readPoint) (bool, error) {
-	a, err := s.ask(ctx, late, posts)
+// matchAndWrite matches posts with searches and writes the result, for bringUpOnce.
+func (s *Store) matchAndWrite(ctx context.Context, late []lateSearch, posts []int64, at readPoint) (bool, error) {
+	a, err := s.matchPosts(ctx, late, posts)
 	if err != nil {
 		return false, err
 	}
@@ -196,14 +195,14 @@ func (s *Store) lookAt(ctx context.Context, late []lateSearch, posts []int64, at
 	return true, nil
 }
 
-// answers are what one snapshot says of some posts to some searches.
+// matchedPosts is what one snapshot says about some posts to some searches.
 type matchedPosts struct {
 	found  []map[int64]timelines.Match // in the order of the searches
 	states map[int64]*timelines.PostState
 }
 
-// ask looks at posts with all searches.
-func (s *Store) ask(ctx context.Context, late []lateSearch, posts []int64) (matchedPosts, error) {
+// matchPosts matches posts with all searches.
+func (s *Store) matchPosts(ctx context.Context, late []lateSearch, posts []int64) (matchedPosts, error) {
 	var a matchedPosts
 	if len(posts) == 0 {
 		return a, nil
@@ -229,8 +228,8 @@ func (s *Store) ask(ctx context.Context, late []lateSearch, posts []int64) (matc
 	return a, err
 }
 
-// entries are those of the searches from first up to last, with a tombstone for each
-// post that one does not find.
+// entries returns the entries of the searches from first up to last, with a tombstone for
+// each post that a search does not find.
 func (a matchedPosts) entries(late []lateSearch, first, last int) []entry {
 	all := make([]entry, 0, (last-first)*len(a.states))
 	for i := first; i < last; i++ {

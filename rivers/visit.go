@@ -10,18 +10,16 @@ import (
 	"riverrun/timelines"
 )
 
-// Visit returns a page of a river, building the river on its first visit and
-// extending it where older entries are asked for (source: 004; DESIGN: the
-// protocol, steps 7 and 8), to its depth: what is older comes from the primary
-// store (see depth.go). A warm page is one SQL statement.
+// Visit returns a page of a river (source: 004; protocol, steps 7 and 8). It builds the
+// river on its first visit and extends it when older entries are asked for, down to the
+// river's depth. Entries below that come from the primary store (see depth.go). A warm page
+// is one SQL statement.
 //
-// A page may come out short, even empty, though older entries exist: where it
-// would take too long to find them (see maxExtensions). More and Next say how to
-// go on.
+// A page may come out short, even empty, though older entries exist, if finding them would
+// take too long (see maxExtensions). More and Next say how to go on.
 //
-// Errors: ErrForbidden (the page exists and is closed to this viewer),
-// ErrNotFound, timelines.ErrSignedOut (the viewer's session ended),
-// timelines.ErrBroad (of a search).
+// Errors: ErrForbidden (the page exists and is closed to this viewer), ErrNotFound,
+// timelines.ErrSignedOut (the viewer's session ended), timelines.ErrBroad (of a search).
 func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
 	if err := s.catchUpSearch(ctx, n); err != nil {
 		return nil, err
@@ -61,22 +59,21 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 	return r.page, nil
 }
 
-// maxExtensions bounds how much older a page may be than what is stored, so that
-// no single request, least of all an anonymous one with a made-up cursor, stores
-// the whole history: 3,000 posts. maxInVain bounds how many extensions a request
-// waits for that bring nothing its viewer may read. A visit builds no more than
-// maxBuilds rivers that vanish again, and brings a search up no more than
-// maxBroughtUpAgain times besides the first. After patientRestarts a page ends with
-// one reading.
+// maxExtensions bounds how much older a page may be than the stored entries (3,000 posts),
+// so that no single request stores the whole history, least of all an anonymous one with a
+// made-up cursor. maxInVain bounds how many extensions a request waits for that bring
+// nothing its viewer may read. A visit builds at most maxBuilds rivers that vanish again,
+// and updates a search at most maxUpdates times after the first. After
+// patientRestarts a page ends with its next reading.
 const (
-	maxExtensions     = 20
-	maxInVain         = 3
-	maxBuilds         = 5
-	maxBroughtUpAgain = 3
-	patientRestarts   = 5
+	maxExtensions   = 20
+	maxInVain       = 3
+	maxBuilds       = 5
+	maxUpdates      = 3
+	patientRestarts = 5
 )
 
-// visit is a page on its way: what was read of it so far, and where it goes on.
+// visit is a page under way: what was read of it so far, and where it goes on.
 type visit struct {
 	store  *Store
 	viewer timelines.Viewer
@@ -86,7 +83,7 @@ type visit struct {
 	page   *Page
 	clock  timelines.Clock // of all that is on the page
 
-	builds, extensions, inVain, broughtUp, restarts int // how often each was done
+	builds, extensions, inVain, updates, restarts int // how often each was done
 }
 
 // build makes the river, if there may be one.
@@ -100,14 +97,14 @@ func (r *visit) build(ctx context.Context) error {
 	return r.store.build(ctx, r.name, nil)
 }
 
-// overtaken reports whether what was read before belongs to another generation,
-// swapped between two statements of this visit, or was decided before a change of
-// access that was acknowledged meanwhile: a page is of one moment (see consistent).
+// overtaken reports whether earlier readings of this visit belong to another generation,
+// swapped between two statements, or were decided before a change of access that was
+// acknowledged meanwhile. A page is of one moment (see consistent).
 func (r *visit) overtaken(raw rawPage) bool {
 	return r.page.River != 0 && (r.page.River != raw.river || r.clock != raw.clock)
 }
 
-// restart forgets what was read, to begin anew.
+// restart forgets what was read, so that the page begins again.
 func (r *visit) restart() error {
 	if r.restarts++; r.restarts > maxOvertaken {
 		return errOvertaken
@@ -116,18 +113,18 @@ func (r *visit) restart() error {
 	return nil
 }
 
-// behind reports whether posts changed since the search was brought up. Those that
-// change all the time are left out of the page, rather than shown unasked.
+// outdated reports whether posts changed since the search was updated. Posts that change
+// all the time are left out of the page at last.
 func (r *visit) outdated(raw rawPage) bool {
-	if r.broughtUp == maxBroughtUpAgain || !slices.ContainsFunc(raw.entries, rawEntry.outdated) {
+	if r.updates == maxUpdates || !slices.ContainsFunc(raw.entries, rawEntry.outdated) {
 		return false
 	}
-	r.broughtUp++
+	r.updates++
 	return true
 }
 
-// take adds to the page what its viewer may see of what was read, and reports
-// whether the page is full, or all there is for now.
+// take adds to the page what its viewer may see of a reading. It reports whether the page
+// is full, or all there is for now.
 func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets, loads uint64) (full bool, err error) {
 	r.page.River, r.page.Sets, r.clock = raw.river, sets, raw.clock
 	items, newer, err := r.store.decide(ctx, r.name, sets, raw.entries)
@@ -150,7 +147,7 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets, loa
 		r.endAt(r.at.Place)
 		return true, nil
 	case len(raw.entries) > PageSize:
-		// Some were not for this viewer: read on.
+		// Some entries were not for this viewer, so read on.
 		pause(ctx, betweenReads)
 		return false, nil
 	case raw.finished:
@@ -159,14 +156,12 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *timelines.Sets, loa
 	return r.deepen(ctx, raw, len(items))
 }
 
-// endAt ends a page short of what it could hold: above that place nothing is left for
-// its viewer.
+// endAt ends a page before it is full. Above that place nothing is left for its viewer.
 func (r *visit) endAt(place int64) { r.page.More, r.page.Next = true, nextBelow(place, r.before) }
 
-// deepen goes on below the floor: it extends the river, or, where that is as deep
-// as it is kept, fills the page up from the primary store. taken is how many
-// entries the last reading brought. A page that would take too long ends here, and
-// says where it goes on.
+// deepen goes on below the floor. It extends the river or, if the river is as deep as it is
+// kept, fills the page up from the primary store. taken is how many entries the last
+// reading brought. If the page would take too long it ends here, and says where it goes on.
 func (r *visit) deepen(ctx context.Context, raw rawPage, taken int) (full bool, err error) {
 	remaining, err := r.store.remaining(ctx, r.name, raw.river)
 	if err != nil {
@@ -175,7 +170,7 @@ func (r *visit) deepen(ctx context.Context, raw rawPage, taken int) (full bool, 
 	if remaining <= 0 {
 		return r.readBeyond(ctx, raw.floor)
 	}
-	// Nothing for this viewer in all that the last extension brought.
+	// The last extension brought nothing for this viewer.
 	if r.extensions > 0 && taken == 0 && r.at.Place >= raw.floor {
 		r.inVain++
 	}

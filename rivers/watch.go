@@ -12,38 +12,38 @@ import (
 	"riverrun/timelines"
 )
 
-// Watch is a page open in a browser: who looks at which river, and which
-// generation of it is on the screen (0: whichever stands).
+// Watch is a page open in a browser: its viewer, its river, and which generation of that is
+// on the screen (0: whichever stands).
 type Watch struct {
 	Viewer timelines.Viewer
 	Name   Name
 	River  int64
-	// Beyond: posts below the depth to which the river is kept are looked for too,
-	// in the primary store. For few posts, of a page that shows such.
+	// Beyond: the page shows posts below the depth to which the river is kept, and posts
+	// there are looked for too, in the primary store. It is meant for few posts.
 	Beyond bool
 }
 
-// Seen is what a watch may see now of the posts asked about.
+// Seen is what a watch may see now of the posts it was asked about.
 type Seen struct {
 	// River is the generation that stands, 0 if none does.
 	River int64
-	// Swapped: the generation on the screen is not the one that stands (or none
-	// is). Visit again; nothing else here is filled.
+	// Swapped: the generation on the screen is not the one that stands, or none stands. The
+	// page must visit again; nothing else here is filled.
 	Swapped bool
 	// SignedOut: the viewer's session ended.
 	SignedOut bool
 	// Closed: the viewer may not open this page any more.
 	Closed bool
-	// Items are those of the posts that the river holds for this viewer; Gone those
-	// it held and does not, or that the viewer may not see.
+	// Items are the posts that the river holds for this viewer. Gone are posts that it held
+	// and holds no more, or that the viewer may not see.
 	Items []Item
 	Gone  []Gone
 	Sets  *timelines.Sets
-	// Began is when the statement was sent that the decision begins with.
+	// Began is when the deciding statement was sent.
 	Began time.Time
 }
 
-// Gone is an entry to be taken off the screen.
+// Gone is an entry to take off the screen.
 type Gone struct {
 	PostID int64
 	Code   string
@@ -53,13 +53,13 @@ type Gone struct {
 // stands reports whether the watch may see the generation that is on its screen.
 func (s *Seen) stands() bool { return !s.SignedOut && !s.Closed && !s.Swapped }
 
-// watchedRivers are the distinct rivers of some watches, apart for those that look
-// beyond the depth: what a statement read of each, and for whom.
+// watchedRivers are the distinct rivers of some watches, with what a statement read of
+// each. A river stands twice if some of its watches look beyond its depth.
 type watchedRivers struct {
 	watches []Watch
 	index   []int // of each watch, its river below
 
-	// Side by side, of each river:
+	// These stand side by side, one of each river.
 	names  []Name
 	beyond []bool
 	raws   []rawPage
@@ -91,7 +91,7 @@ func watchedBy(watches []Watch) *watchedRivers {
 	return r
 }
 
-// readWatched reads the rivers with a statement over their names and these arguments.
+// readWatched runs a statement over the rivers' names with these arguments.
 func (s *Store) readWatched(ctx context.Context, r *watchedRivers, query string, args pgx.StrictNamedArgs) (err error) {
 	maps.Copy(args, namesArgs(r.names))
 	r.loads, r.began = s.loads(), time.Now()
@@ -99,10 +99,10 @@ func (s *Store) readWatched(ctx context.Context, r *watchedRivers, query string,
 	return err
 }
 
-// decideWatched decides what was read for each watch: whether its viewer may see the
-// river now, and, once for all watches of a river, its entries, of each of which it
-// tells each as decideMany does. The result stands in the order of the watches. It
-// reports whether what it decided is consistent.
+// decideWatched decides what was read. For each watch it decides whether its viewer may see
+// the river now; the result stands in the order of the watches. It decides the entries of a
+// river once for all its watches, and calls each for every one of them, as decideMany does.
+// It reports whether the decision is consistent.
 func (s *Store) decideWatched(ctx context.Context, r *watchedRivers, each func(k int, it Item, shown bool)) (
 	seen []Seen, consistent bool, err error,
 ) {
@@ -132,7 +132,7 @@ func (s *Store) decideWatched(ctx context.Context, r *watchedRivers, each func(k
 	return seen, consistent, err
 }
 
-// seeRiver says whether a watch may see the river that was read, and with which sets.
+// seeRiver fills in whether a watch may see the river that was read, and with which sets.
 func (s *Store) seeRiver(ctx context.Context, w Watch, raw rawPage, seen *Seen) (err error) {
 	seen.River = raw.river
 	seen.Sets, err = s.admit(ctx, w.Viewer, w.Name, raw.clock)
@@ -159,10 +159,10 @@ func namesArgs(list []Name) pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{"users": users, "kinds": kinds, "theirs": theirs, "terms": terms, "orders": orders}
 }
 
-// watched is the FROM clause of a statement over many rivers by name. In this form, as
-// in that of what such statements join to it, each river is found for itself, whatever
-// the server makes of how many there are: until it has counted them, as after a crash, it
-// would join all there are, and all entries of a post.
+// watched is the FROM clause of a statement over many rivers by name. In this form each
+// river is found for itself, and so are the rows that such statements join to it, whatever
+// the server knows of the tables. Until it has counted them, as after a crash, it would
+// otherwise join all rivers, and all entries of a post.
 const watched = `
 	FROM clock c
 	CROSS JOIN unnest(@users::bigint[], @kinds::text[], @theirs::bigint[], @terms::text[], @orders::text[])
@@ -173,16 +173,16 @@ const watched = `
 			AND r.term = w.term AND r.ord = w.ord AND r.state = 'live' AND r.epoch = c.epoch
 		LIMIT 1) r ON true`
 
-// Flush returns what each watch may see now of these posts: one statement for
-// all watches and posts, decided as a page is, so that a push cannot show what a
-// page would not. With no posts it still says who was signed out and whose river
-// was swapped. What changed of what stands in searches is looked at first; what they may
-// find besides is for BringUp. The result stands in the order of the watches.
+// Flush returns what each watch may see now of these posts, in the order of the watches. It
+// is one statement for all watches and posts, decided as a page is, so that a push shows
+// nothing that a page would not. With no posts it still says which viewers were signed out
+// and which rivers were swapped. Entries of searches are updated first if their posts
+// changed; posts that a search may newly find are left to BringUp.
 func (s *Store) Flush(ctx context.Context, watches []Watch, posts []int64) ([]Seen, error) {
 	return s.flush(ctx, watches, posts, math.MaxInt64)
 }
 
-// flush is Flush, down to the river's floor or depth, whichever is lower.
+// flush is Flush, down to the river's floor or to depth, whichever is lower.
 func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth int64) ([]Seen, error) {
 	return untilConsistent(watches, func(watches []Watch) ([]Seen, bool, error) {
 		return s.flushOnce(ctx, watches, posts, depth)
@@ -234,11 +234,10 @@ func (s *Store) flushOnce(ctx context.Context, watches []Watch, posts []int64, d
 	return seen, consistent, err
 }
 
-// FirstPages returns the first page of each watch's river in one statement, decided; nil
-// where the generation on the screen does not stand any more or the viewer may not see
-// it. It builds and extends nothing: it is for comparing open pages with their rivers
-// from time to time. Posts that changed since a search was brought up are not on its
-// page.
+// FirstPages returns the first page of each watch's river, decided, in one statement; nil
+// if the generation on the screen does not stand any more or the viewer may not see it. It
+// builds and extends nothing. It is for comparing open pages with their rivers from time to
+// time. Posts that changed since a search was updated are not on its page.
 func (s *Store) FirstPages(ctx context.Context, watches []Watch) ([]*Page, error) {
 	return untilConsistent(watches, func(watches []Watch) ([]*Page, bool, error) { return s.firstPagesOnce(ctx, watches) })
 }
