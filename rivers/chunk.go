@@ -83,11 +83,11 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, g generatio
 	if len(posts) == 0 {
 		return nil, nil, nil
 	}
-	var looks timelines.Looks
+	var viewers timelines.ViewerPairs
 	for _, post := range posts {
-		looks.Add(post, g.name.UserID)
+		viewers.Add(post, g.name.UserID)
 	}
-	states, contents, err := s.readPosts(ctx, sn, posts, looks, which)
+	states, contents, err := s.readPosts(ctx, sn, posts, viewers, which)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -110,13 +110,13 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, g generatio
 }
 
 // readPosts reads the states of posts, and the contents that the folds are made of.
-func (s *Store) readPosts(ctx context.Context, sn *timelines.Snapshot, posts []int64, looks timelines.Looks, which foldsOf) (
+func (s *Store) readPosts(ctx context.Context, sn *timelines.Snapshot, posts []int64, viewers timelines.ViewerPairs, which foldsOf) (
 	states map[int64]*timelines.PostState, contents map[int64]*timelines.Content, err error,
 ) {
 	if which == allFolds {
-		return sn.StatesAndContents(ctx, posts, looks, s.foldDepth())
+		return sn.StatesAndContents(ctx, posts, viewers, s.foldDepth())
 	}
-	if states, err = sn.States(ctx, posts, looks); err != nil {
+	if states, err = sn.States(ctx, posts, viewers); err != nil {
 		return nil, nil, err
 	}
 	stamps, err := s.stamps(ctx, posts)

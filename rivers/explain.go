@@ -102,9 +102,9 @@ func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explan
 }
 
 func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanation, sets *timelines.Sets) error {
-	var looks timelines.Looks
-	looks.Add(x.PostID, sets.AccountID)
-	states, contents, err := sn.StatesAndContents(ctx, []int64{x.PostID}, looks, s.foldDepth())
+	var viewers timelines.ViewerPairs
+	viewers.Add(x.PostID, sets.AccountID)
+	states, contents, err := sn.StatesAndContents(ctx, []int64{x.PostID}, viewers, s.foldDepth())
 	if err != nil {
 		return err
 	}

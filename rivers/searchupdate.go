@@ -215,13 +215,13 @@ func (s *Store) matchPosts(ctx context.Context, late []lateSearch, posts []int64
 		if a.found, err = matches(ctx, sn, names, posts); err != nil {
 			return err
 		}
-		var looks timelines.Looks
+		var viewers timelines.ViewerPairs
 		for i, n := range names {
 			for post := range a.found[i] {
-				looks.Add(post, n.UserID)
+				viewers.Add(post, n.UserID)
 			}
 		}
-		a.states, err = sn.States(ctx, posts, looks)
+		a.states, err = sn.States(ctx, posts, viewers)
 		return err
 	})
 	pause(ctx, afterSnapshot)

@@ -157,17 +157,17 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 func (s *Store) readBatch(ctx context.Context, w batch) (
 	states map[int64]*timelines.PostState, contents map[int64]*timelines.Content, err error,
 ) {
-	var looks timelines.Looks
+	var viewers timelines.ViewerPairs
 	for _, t := range w.targets {
 		for id := range t.posts {
-			looks.Add(id, t.name.UserID)
+			viewers.Add(id, t.name.UserID)
 		}
 	}
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
 		if w.actor {
-			states, contents, err = sn.StatesAndContents(ctx, w.posts, looks, s.foldDepth())
+			states, contents, err = sn.StatesAndContents(ctx, w.posts, viewers, s.foldDepth())
 		} else {
-			states, err = sn.States(ctx, w.posts, looks)
+			states, err = sn.States(ctx, w.posts, viewers)
 		}
 		if err != nil {
 			return err

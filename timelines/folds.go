@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Content is what a fold is made of: a post with its likes, comments and
-// attachments as of one snapshot, the same for all viewers. Its fields have the names of
-// the columns of queueContents.
+// Content is what a fold is made of: a post with its likes, comments and attachments as of
+// one snapshot, the same for all viewers. Its fields are named like the columns of
+// queueContents.
 type Content struct {
 	PostID    int64
 	Version   int64
@@ -29,30 +29,31 @@ type Content struct {
 	LikerIDs  []int64 // newest first, bounded
 	Faves     int     // all who keep it
 	Comments  int     // all comments not deleted
-	// CommentsEditedAt is when the last edit of any of them was, in microseconds; 0 never.
+	// CommentsEditedAt is when one of the comments was last edited, in microseconds; 0 never.
 	CommentsEditedAt int64
-	// CommenterIDs are distinct, bounded.
+	// CommenterIDs are distinct and bounded.
 	CommenterIDs []int64
 	Shown        []ShownComment // oldest first
-	// FoldedLikes are those of comments where some are not Shown, and FoldedLikerIDs,
-	// distinct, by whom. Both are unset if they, or the comments, are very many.
+	// FoldedLikes counts the likes of comments if some comments are not Shown, and
+	// FoldedLikerIDs are the distinct people who gave them. Both are unset if there are very
+	// many, or very many comments.
 	FoldedLikes    int
 	FoldedLikerIDs []int64
-	// Marked are the timelines that tags and @names bring the post to, each with
-	// everybody who wrote them; nil if that is very many.
+	// Marked are the timelines to which tags and @names bring the post, each with the authors
+	// of those texts; nil if there are very many.
 	Marked   []Marked
 	Attached []Attached
 }
 
-// Marked is a tag's or a person's timeline that a text of the post names, with
-// who wrote the text.
+// Marked is a tag's or a person's timeline that a text of the post names, and the text's
+// author.
 type Marked struct {
 	Timeline int64 `json:"timeline"`
 	Author   int64 `json:"author"`
 }
 
-// ShownComment is a comment in a Content; instants in microseconds. Its JSON
-// names are those of the rows aggregated in SQL.
+// ShownComment is a comment in a Content; instants are in microseconds. Its JSON names are
+// those of the rows aggregated in SQL.
 type ShownComment struct {
 	ID        int64  `json:"id"`
 	AuthorID  int64  `json:"author_id"`
@@ -61,11 +62,11 @@ type ShownComment struct {
 	CreatedAt int64  `json:"created_at"`
 	EditedAt  int64  `json:"edited_at"`
 	Via       string `json:"via"`
-	// Likes are all who like it, LikerIDs, newest first and bounded, who they are.
+	// Likes counts all who like it. LikerIDs names them, newest first and bounded.
 	Likes    int     `json:"likes"`
 	LikerIDs []int64 `json:"liker_ids"`
-	// Marks are the timelines that its tags and @names bring the post to, if the Depth
-	// asks for them.
+	// Marks are the timelines to which its tags and @names bring the post, if the Depth asks
+	// for them.
 	Marks []int64 `json:"marks"`
 }
 
@@ -171,7 +172,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 	return found
 }
 
-// cut takes off what the depth does not allow, as far as the statement could not.
+// cut cuts off what the depth does not allow, as far as the statement could not.
 func (c *Content) cut(d Depth) {
 	c.Body, c.BodyCut = cutLines(c.Body, d.BodyLines, c.BodyCut)
 	for i := range c.Shown {
@@ -183,16 +184,16 @@ func (c *Content) cut(d Depth) {
 	}
 }
 
-// cutLines cuts a body after some lines; cut says whether anything is missing, as it
-// did before.
+// cutLines cuts a body after some lines. The second result says whether anything is
+// missing, as cut did before.
 func cutLines(body string, lines int, cut bool) (string, bool) {
 	first := FirstLines(body, lines)
 	return first, cut || len(first) < len(body)
 }
 
-// FirstLines returns the beginning of a text that shows as at most n lines, as far as
-// their width does not break them: a blank line is one, but pages show several in a row
-// as one, and those at the beginning not at all.
+// FirstLines returns the beginning of a text that shows as at most n lines, if no line is
+// too wide. A blank line counts as one, but several in a row are shown as one, and those at
+// the beginning not at all.
 func FirstLines(text string, n int) string {
 	shown, blank := 0, true
 	for from := 0; from < len(text); {

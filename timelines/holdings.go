@@ -10,17 +10,17 @@ import (
 // Hold is a post in a timeline.
 type Hold struct{ PostID, TimelineID int64 }
 
-// Holding is what there is to say of a Hold that stands.
+// Holding describes a Hold that stands.
 type Holding struct {
-	// Authors are, of a hashtag's timeline or somebody's mentions, those whose texts
-	// bring the post there; of other timelines none.
+	// Authors are the people whose texts bring the post to a hashtag's timeline or to
+	// somebody's mentions. Other timelines have none.
 	Authors []int64
 }
 
-// Holdings returns those of the pairs where the timeline holds the post now: one
-// statement, which looks each row up by its key.
+// Holdings returns the pairs whose timeline holds the post now: one statement, which looks
+// up each row by its key.
 func (s *Store) Holdings(ctx context.Context, pairs []Hold) (map[Hold]Holding, error) {
-	// In this form only the primary key will do; see bump.go.
+	// In this form the server can only use the primary key; see bump.go.
 	const query = `
 		SELECT a.post_id, a.timeline_id, CASE WHEN t.kind IN ('hashtag', 'mentions') THEN ARRAY(
 			SELECT DISTINCT coalesce(c.author_id, p.author_id)

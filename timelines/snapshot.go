@@ -8,27 +8,26 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Snapshot reads the primary store as it stood at one instant. Whoever writes
-// rivers reads through one: it looks up the rivers first, then takes the
-// snapshot, then writes what the snapshot says, so that of two writers the one
-// with the greater stamp is right (DESIGN: the protocol). Not safe for
+// Snapshot reads the primary store as it stood at one instant. Writers of rivers read
+// through one. They look up the rivers first, then take the snapshot, then write what it
+// says, so that of two writers the one with the greater stamp is right. It is not safe for
 // concurrent use.
 type Snapshot struct {
 	tx pgx.Tx
-	// What a search may cost.
+	// These bound what a search may cost.
 	maxTexts, maxFound int64
 	searchTimeout      time.Duration
 }
 
-// beginSnapshot begins a snapshot's transaction, all in one round trip. What it asks has
-// its index, and is asked for hundreds of posts at once; in a table of a few pages
-// reading it whole, for each of them, would look as good to the server. Its statements
-// leave one good plan, whatever they ask: planning each anew would take longer than most
-// take, and for one post three times as long as reading it.
+// beginSnapshot begins a snapshot's transaction in one round trip. Every question of a
+// snapshot has its index, and is asked for hundreds of posts at once. If a table has only a
+// few pages, reading it whole for each of them would look as good to the server. The
+// statements have one good plan, whatever their arguments: planning each anew would take
+// longer than most statements take, and for one post three times as long as reading it.
 const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan`
 
-// InSnapshot calls fn with a snapshot: one REPEATABLE READ, read-only
-// transaction. The instant is that of fn's first statement.
+// InSnapshot calls fn with a snapshot: one read-only transaction at REPEATABLE READ. The
+// instant is that of fn's first statement.
 func (s *Store) InSnapshot(ctx context.Context, fn func(*Snapshot) error) error {
 	opts := pgx.TxOptions{BeginQuery: beginSnapshot}
 	return pgx.BeginTxFunc(ctx, s.pool, opts, func(tx pgx.Tx) error {
@@ -82,12 +81,12 @@ func (sn *Snapshot) Termed(ctx context.Context, viewer int64, kind, term string)
 	return collectIDs(rows, err, "timeline by term")
 }
 
-// Home returns what the viewer's home feed is made of (source: 000, friend
-// feed; 004, "about three timelines per subscription"): the feeds, sub-feeds,
-// likes and comments of those subscribed to, but for those kept out of it, and of
-// the viewer, the groups' feeds, the viewer's directs, discussions and what is for
-// their eyes only, as far as the viewer may open them, in id order. friendsOnly
-// leaves out what brings posts of strangers: likes, comments, discussions.
+// Home returns the timelines that the viewer's home feed is made of (source: 000, friend
+// feed; 004, "about three timelines per subscription"), as far as the viewer may open them,
+// in id order. They are the feeds, sub-feeds, likes and comments of the viewer and of
+// followed accounts, except those kept out of it; the feeds of groups; the viewer's
+// messages and discussions; and posts for the viewer's eyes only. friendsOnly leaves out
+// the timelines that bring posts of strangers: likes, comments, discussions.
 func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([]int64, error) {
 	const query = `
 		SELECT t.id
@@ -105,7 +104,7 @@ func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([
 	return collectIDs(rows, err, "home timelines")
 }
 
-// friendKinds are the timelines of somebody followed that a home feed is made of.
+// friendKinds are the kinds of a followed account's timelines that a home feed is made of.
 func friendKinds(friendsOnly bool) []string {
 	if friendsOnly {
 		return []string{KindFeed, KindSubfeed, KindGroup}
@@ -113,8 +112,8 @@ func friendKinds(friendsOnly bool) []string {
 	return []string{KindFeed, KindSubfeed, KindGroup, KindLikes, KindComments}
 }
 
-// List returns what one of the viewer's lists is made of: the same as the home
-// feed of its members, without what is the viewer's own.
+// List returns the timelines that one of the viewer's lists is made of: as for the home
+// feed, but of the list's members, and without the viewer's own.
 func (sn *Snapshot) List(ctx context.Context, viewer, list int64, friendsOnly bool) ([]int64, error) {
 	const query = `
 		SELECT t.id
@@ -149,46 +148,48 @@ func collectIDs(rows pgx.Rows, err error, what string) ([]int64, error) {
 	return ids, nil
 }
 
-// PostState is what the entries of one post are computed from.
+// PostState is the state of one post that its entries are computed from.
 type PostState struct {
 	ID        int64
 	Version   int64
 	FreshAt   int64 // microseconds
 	CreatedAt int64 // microseconds
 	Deleted   bool
-	// Held are the post's rows, withdrawn ones included, in order of entrance.
+	// Memberships are the timelines that hold or once held the post, in order of entrance.
 	Memberships []Membership
-	// Crowded: the post stands in so many timelines that Held has none of them; see
-	// HeldAmong.
+	// Overflows: the post stands in so many timelines that Memberships is empty; see
+	// MembershipsAmong.
 	Overflows bool
-	// Readers are those of who looks at it who may read it.
+	// Readers are the viewers asked about who may read the post.
 	Readers map[int64]struct{}
-	// Likers are those of who looks at it who like it, Favers who keep it.
+	// Likers are the viewers asked about who like the post, Favers those who keep it.
 	Likers, Favers map[int64]struct{}
 }
 
-// Held is one row of timeline_entries.
+// Membership is one row of timeline_entries: a timeline that holds the post, or held it
+// until it was removed.
 type Membership struct {
 	TimelineID int64
 	EnteredAt  int64 // microseconds
 	Removed    bool
 }
 
-// Looks are who looks at which post: pairs, side by side, of ids of posts and of
-// viewers (0 stands for anonymous). A pair may come more than once.
-type Looks struct{ Posts, Viewers []int64 }
+// ViewerPairs are pairs of posts and viewers (0 for anonymous), side by side. A pair may
+// stand there more than once.
+type ViewerPairs struct{ Posts, Viewers []int64 }
 
 // Add adds a pair.
-func (l *Looks) Add(post, viewer int64) {
+func (l *ViewerPairs) Add(post, viewer int64) {
 	l.Posts = append(l.Posts, post)
 	l.Viewers = append(l.Viewers, viewer)
 }
 
-// States returns the present state of these posts, by id, for those who look at
-// each, but for the timelines of crowded ones; three statements in one round trip, whatever their number.
-func (sn *Snapshot) States(ctx context.Context, posts []int64, looks Looks) (map[int64]*PostState, error) {
+// States returns the present state of these posts, by id, for the viewers of each. It
+// leaves out the memberships of posts that overflow. It takes three statements in one round
+// trip, whatever the number of posts.
+func (sn *Snapshot) States(ctx context.Context, posts []int64, viewers ViewerPairs) (map[int64]*PostState, error) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, looks)
+	states := queueStates(batch, posts, viewers)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("read post states: %w", err)
 	}
@@ -196,11 +197,11 @@ func (sn *Snapshot) States(ctx context.Context, posts []int64, looks Looks) (map
 }
 
 // StatesAndContents is States and Contents in one round trip.
-func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, looks Looks, d Depth) (
+func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, viewers ViewerPairs, d Depth) (
 	map[int64]*PostState, map[int64]*Content, error,
 ) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, looks)
+	states := queueStates(batch, posts, viewers)
 	contents := queueContents(batch, posts, d)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, fmt.Errorf("read posts: %w", err)
@@ -208,24 +209,24 @@ func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, looks 
 	return states, contents, nil
 }
 
-// crowd is in how many timelines a post may stand for all its rows to be read,
-// whoever asks: a post that thousands like stands in the likes and discussions of
-// each of them, and a river knows a few of those.
+// maxRows is in how many timelines a post may stand for all its memberships to be read. A
+// post that thousands like stands in the likes and discussions of each of them, and a river
+// is made of only a few of those.
 const maxRows = 400
 
-// HeldAmong fills in Held of the crowded posts among these states, as far as the
-// rows are of these timelines: one lookup by primary key for each pair.
+// MembershipsAmong fills in the memberships of the posts that overflow among these states,
+// as far as they are of these timelines: one look-up by primary key for each pair.
 func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*PostState, timelines []int64) error {
-	var crowded []int64
+	var overflowing []int64
 	for id, st := range states {
 		if st.Overflows {
-			crowded = append(crowded, id)
+			overflowing = append(overflowing, id)
 		}
 	}
-	if len(crowded) == 0 {
+	if len(overflowing) == 0 {
 		return nil
 	}
-	// In this form only the primary key will do; see bump.go.
+	// In this form the server can only use the primary key; see bump.go.
 	const query = `
 		SELECT e.post_id, e.timeline_id, e.entered_at, e.withdrawn
 		FROM unnest(@posts::bigint[]) p(id) CROSS JOIN unnest(@timelines::bigint[]) t(id)
@@ -235,9 +236,9 @@ func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*Post
 			ORDER BY e.post_id LIMIT 1) e
 		WHERE e.post_id = p.id
 		ORDER BY e.post_id, e.entered_at, e.timeline_id`
-	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": crowded, "timelines": timelines})
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": overflowing, "timelines": timelines})
 	if err != nil {
-		return fmt.Errorf("read timelines of crowded posts: %w", err)
+		return fmt.Errorf("read memberships: %w", err)
 	}
 	var post int64
 	var h Membership
@@ -246,25 +247,25 @@ func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*Post
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("read timelines of crowded posts: %w", err)
+		return fmt.Errorf("read memberships: %w", err)
 	}
 	return nil
 }
 
 // queueStates adds the statements of States to a batch, which fills the map.
-func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostState {
+func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64]*PostState {
 	const postsQuery = `
 		SELECT id, version, fresh_at, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at,
 			deleted_at IS NOT NULL AS deleted
 		FROM posts WHERE id = ANY(@posts)`
-	const heldQuery = `
+	const membershipsQuery = `
 		SELECT h.post_id, h.timeline_id, h.entered_at, h.withdrawn
 		FROM (SELECT DISTINCT unnest(@posts::bigint[]) AS id) p
 		CROSS JOIN LATERAL (
-			SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @crowd::bigint + 1) h
+			SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @limit::bigint + 1) h
 		ORDER BY h.post_id, h.entered_at, h.timeline_id`
-	// Only who looks at the post is asked about: hundreds of posts that thousands
-	// look at, a few each, are millions of pairs nobody needs.
+	// This asks only about each post's own viewers. Hundreds of posts with thousands of
+	// viewers, a few each, would be millions of pairs that nobody needs.
 	viewersQuery := `
 		SELECT p.id, v.id,
 			p.deleted_at IS NULL AND (p.is_public AND ` + flagged + ` OR EXISTS (
@@ -284,7 +285,7 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 		})
 		return err
 	})
-	batch.Queue(heldQuery, pgx.StrictNamedArgs{"posts": posts, "crowd": maxRows}).Query(func(rows pgx.Rows) error {
+	batch.Queue(membershipsQuery, pgx.StrictNamedArgs{"posts": posts, "limit": maxRows}).Query(func(rows pgx.Rows) error {
 		var post int64
 		var h Membership
 		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Removed}, func() error {
@@ -297,7 +298,7 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 		})
 		return err
 	})
-	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": looks.Posts, "viewers": looks.Viewers}).Query(func(rows pgx.Rows) error {
+	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": viewers.Posts, "viewers": viewers.Viewers}).Query(func(rows pgx.Rows) error {
 		var post, viewer int64
 		var reads, likes, faves bool
 		_, err := pgx.ForEachRow(rows, []any{&post, &viewer, &reads, &likes, &faves}, func() error {

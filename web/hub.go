@@ -26,7 +26,7 @@ import (
 // what changed. What it promises to each page (DESIGN, Realtime contract):
 //
 //   - A push shows nothing that a page would not: everything sent was decided by
-//     rivers.Visit, Flush or Fronts, which decide as a page does, and no frame is
+//     rivers.Visit, Flush or FirstPages, which decide as a page does, and no frame is
 //     begun more than staleAfter after its deciding statement was (R4).
 //   - Nothing is lost between the page and the socket: the lease is committed
 //     and the socket registered before the visit whose difference against the
