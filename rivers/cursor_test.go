@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Where a page ends in what may not be read, its cursor names a coarse moment above
-// that, as long as it comes on, and passes nothing over.
+// If a page ends among posts that its viewer may not read, its cursor names a coarse moment
+// above them, as long as that moves on, and skips nothing.
 func TestACursorNamesNoMomentOfOthers(t *testing.T) {
 	const floor = 1_763_683_260_123_456
 	for name, from := range map[string]Cursor{

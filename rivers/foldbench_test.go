@@ -22,7 +22,7 @@ func BenchmarkFolds(b *testing.B) {
 		w.comment(bob, p.Code, "two")
 		posts = append(posts, p.PostID)
 	}
-	w.crowd(posts[0], 100)
+	w.likedByMany(posts[0], 100)
 	if _, err := w.db.Primary.Exec(w.ctx, `
 		INSERT INTO likes SELECT p.id, l.account_id, l.created_at FROM likes l, posts p WHERE p.id <> l.post_id`); err != nil {
 		b.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	"riverrun/timelines"
 )
 
-// everyQuestion also hears those that are asked in batches.
+// everyQuestion also sees the statements of batches.
 type everyQuestion struct{ questions }
 
 func (q *everyQuestion) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
@@ -25,9 +25,9 @@ func (q *everyQuestion) TraceBatchQuery(ctx context.Context, c *pgx.Conn, d pgx.
 
 func (q *everyQuestion) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// What pages, pushes and one's own actions ask looks at the rivers concerned and at none
-// of the others, however many stand and hold the same posts: in whichever plan the server
-// makes of it, whether or not it has counted its rows.
+// The statements of pages, pushes and one's own actions read the rivers concerned and no
+// others, however many stand and hold the same posts, in whichever plan the server makes,
+// whether or not it has counted its rows.
 func TestRiversAreFoundAmongMany(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A build that goes on for others, whose visitor left, ends with the store: nothing is
-// swapped in after Stop.
+// A build goes on for others when its visitor leaves, but it ends with the store: nothing
+// is swapped in after Stop.
 func TestStopEndsBuilds(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")

@@ -8,8 +8,8 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// For each promise a scenario that ends right, and wrong when the step of the
-// protocol that keeps the promise is taken out. wrong reports whether it did.
+// For each promise there is a scenario that ends right, and that ends wrong when the
+// protocol's step that keeps the promise is taken out. wrong reports whether it did.
 func TestEachStepIsNeeded(t *testing.T) {
 	type scene struct {
 		*town
@@ -120,8 +120,8 @@ func TestEachStepIsNeeded(t *testing.T) {
 			promise: "R5: readers look no deeper than the river is complete",
 			step:    "the floor",
 			wrong: func(s scene, without bool) bool {
-				// An old post far below the floor gets an entry by an event that lifts
-				// nothing; between it and the floor nothing is stored.
+				// An old post far below the floor gets an entry by an event that lifts nothing.
+				// Between it and the floor nothing is stored.
 				deep := s.post(s.bob, "deep")
 				for i := range chunk + 10 {
 					s.post(s.bob, numbered(i))
@@ -187,7 +187,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 		},
 	}
 	for _, c := range cases {
-		// One after the other: a mutant is the whole process's.
+		// They run one after the other, because a mutant is the whole process's.
 		t.Run(c.promise, func(t *testing.T) {
 			for _, out := range []bool{false, true} {
 				w := newTown(t)
@@ -209,9 +209,9 @@ func TestEachStepIsNeeded(t *testing.T) {
 	}
 }
 
-// A deleted post stands in no timeline any more, and yet leaves every river that held
-// it: its author's before the reply, others' with the job; and one that is being built
-// does not bring it back.
+// A deleted post stands in no timeline any more, and yet it leaves every river that held
+// it: its author's before the reply, others' with the job. A river that is being built does
+// not bring it back.
 func TestADeletedPostLeavesItsRivers(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
