@@ -61,12 +61,12 @@ func TestRiversAreFoundAmongMany(t *testing.T) {
 	asked := &everyQuestion{}
 	rivers := Open(traced(t, w.db.SecondaryURL, asked), w.store, slog.New(slog.DiscardHandler), DefaultOptions())
 	asks := map[string]func() error{
-		"page":   func() error { _, err := rivers.Visit(w.ctx, ann, names[0], Cursor{}); return err },
-		"flush":  func() error { _, err := rivers.Flush(w.ctx, watches, posts[:2]); return err },
-		"fronts": func() error { _, err := rivers.FirstPages(w.ctx, watches); return err },
-		"post":   func() error { _, _, err := rivers.Unfold(w.ctx, ann, last.Code); return err },
-		"entry":  func() error { _, _, err := rivers.Entry(w.ctx, ann, names[0], posts[0]); return err },
-		"search": func() error { _, err := rivers.BringUp(w.ctx, searches); return err },
+		"page":        func() error { _, err := rivers.Visit(w.ctx, ann, names[0], Cursor{}); return err },
+		"flush":       func() error { _, err := rivers.Flush(w.ctx, watches, posts[:2]); return err },
+		"first pages": func() error { _, err := rivers.FirstPages(w.ctx, watches); return err },
+		"post":        func() error { _, _, err := rivers.Unfold(w.ctx, ann, last.Code); return err },
+		"entry":       func() error { _, _, err := rivers.Entry(w.ctx, ann, names[0], posts[0]); return err },
+		"search":      func() error { _, err := rivers.BringUp(w.ctx, searches); return err },
 		"like": func() error {
 			c := w.like(ann, last.Code)
 			return rivers.Distribute(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, Scope{Actor: ann.AccountID})

@@ -137,15 +137,15 @@ func (fromSearch) reasons(d decider, e rawEntry, f *Fold, hidden timelines.Veil)
 
 // matches matches some posts with the queries of several searches.
 func matches(ctx context.Context, sn *timelines.Snapshot, names []Name, posts []int64) ([]map[int64]timelines.Match, error) {
-	asked := make([]timelines.Asked, len(names))
+	queries := make([]timelines.ViewerQuery, len(names))
 	for i, n := range names {
 		q, err := n.query()
 		if err != nil {
 			return nil, err
 		}
-		asked[i] = timelines.Asked{Viewer: n.UserID, Query: q}
+		queries[i] = timelines.ViewerQuery{Viewer: n.UserID, Query: q}
 	}
-	return sn.Matches(ctx, asked, posts)
+	return sn.Matches(ctx, queries, posts)
 }
 
 // foundEntryOf is entryOf of a search, in which a post stands at its own place.

@@ -418,11 +418,11 @@ func TestSearchesTogether(t *testing.T) {
 	if len(seen[5].Items) != 5 {
 		t.Errorf("everything: %d posts", len(seen[5].Items))
 	}
-	fronts, err := w.rivers.FirstPages(w.ctx, watches)
-	must(w, fronts, err)
+	pages, err := w.rivers.FirstPages(w.ctx, watches)
+	must(w, pages, err)
 	for i := range 5 {
-		if fronts[i] == nil || len(fronts[i].Items) != 2 {
-			t.Errorf("front %d: %+v", i, fronts[i])
+		if pages[i] == nil || len(pages[i].Items) != 2 {
+			t.Errorf("first page %d: %+v", i, pages[i])
 		}
 	}
 	w.sound()
@@ -446,7 +446,7 @@ func TestManySearchesAreUpdatedInTwoStatements(t *testing.T) {
 		t.Helper()
 		before := n.n.Load()
 		err := store.InSnapshot(w.ctx, func(sn *timelines.Snapshot) error {
-			asked := slices.Repeat([]timelines.Asked{{Viewer: ann.AccountID, Query: q}}, searches)
+			asked := slices.Repeat([]timelines.ViewerQuery{{Viewer: ann.AccountID, Query: q}}, searches)
 			found, err := sn.Matches(w.ctx, asked, []int64{p.PostID})
 			if err == nil && (len(found) != searches || len(found[searches-1]) != 1) {
 				t.Errorf("got %v, want the post %d times", found, searches)

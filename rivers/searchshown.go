@@ -17,12 +17,12 @@ import (
 // bringUpShown updates the entries of posts that changed and stand in a search of these
 // names, above the floor and below, as writers do.
 func (s *Store) bringUpShown(ctx context.Context, names []Name, posts []int64) error {
-	asked := searchesAmong(names)
-	if len(asked) == 0 || len(posts) == 0 {
+	searches := searchesAmong(names)
+	if len(searches) == 0 || len(posts) == 0 {
 		return nil
 	}
 	for {
-		late, asof, err := s.staleInSearches(ctx, asked, posts)
+		late, asof, err := s.staleInSearches(ctx, searches, posts)
 		if err != nil {
 			return err
 		}

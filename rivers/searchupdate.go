@@ -37,12 +37,12 @@ func searchesAmong(names []Name) []Name {
 // the others wait. If nobody has it open it is retired. If somebody does, it stays and is
 // returned in left, and its pages must visit it again.
 func (s *Store) BringUp(ctx context.Context, names []Name) (left []Name, err error) {
-	asked := searchesAmong(names)
-	if len(asked) == 0 {
+	searches := searchesAmong(names)
+	if len(searches) == 0 {
 		return nil, nil
 	}
 	for {
-		late, at, err := s.changedSince(ctx, asked)
+		late, at, err := s.changedSince(ctx, searches)
 		if err != nil {
 			return nil, err
 		}
@@ -110,7 +110,7 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []lateSear
 			SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.updated_at, r.seen::text AS seen` +
 		watched + `
 			WHERE r.id IS NOT NULL
-		), unseen AS MATERIALIZED (
+		), missed AS MATERIALIZED (
 			(SELECT post_id, written FROM folds
 			WHERE written BETWEEN (SELECT min(pg_snapshot_xmax(seen::pg_snapshot)) FROM stands)
 				AND pg_snapshot_xmax(pg_current_snapshot())
@@ -122,7 +122,7 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []lateSear
 				AND pg_snapshot_xmax(pg_current_snapshot())
 		), changed AS MATERIALIZED (
 			SELECT s.seen, ARRAY(
-				SELECT post_id FROM unseen
+				SELECT post_id FROM missed
 				WHERE NOT pg_visible_in_snapshot(written, s.seen::pg_snapshot)) AS posts
 			FROM (SELECT DISTINCT seen FROM stands) s
 		)

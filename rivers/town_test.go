@@ -147,7 +147,7 @@ func (w *town) drain() {
 				err = w.rivers.Distribute(w.ctx, []timelines.Touched{e}, All)
 			case timelines.Replace:
 				_, err = w.replace(e)
-			case timelines.Unbumped:
+			case timelines.PendingBump:
 				err = w.store.BumpBlock(w.ctx, e)
 			case timelines.Upkeep:
 				_, err = w.store.UpkeepBlock(w.ctx)

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Asked is a query with who asks it, 0 for anybody.
-type Asked struct {
+// ViewerQuery is a query with its viewer, 0 for anonymous.
+type ViewerQuery struct {
 	Viewer int64
 	Query  Query
 }
@@ -46,7 +46,7 @@ type called struct {
 // or of a place the viewer may not open, is as one where nothing stands: asked for,
 // it finds nothing; barred, it bars nothing. So nobody learns what stands there. To
 // somebody who is not signed in, "me" is such a name.
-func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
+func (sn *Snapshot) asks(ctx context.Context, asked []ViewerQuery) ([]ask, error) {
 	var indexes, viewers []int64
 	var names, slugs []string
 	for i, q := range asked {

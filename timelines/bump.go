@@ -109,7 +109,7 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 // rows' own fresh_at only lets scans find the post there. A river that holds the
 // post has been told by the comment, and for one that does not, the comment's
 // version is greater than none.
-func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
+func (s *Store) BumpBlock(ctx context.Context, u PendingBump) error {
 	// The lock of the post, as strong as the UPDATE that draws a version: no row
 	// enters and no other bump happens meanwhile.
 	const lock = `SELECT fresh_at FROM posts WHERE id = @post AND deleted_at IS NULL FOR NO KEY UPDATE`
@@ -151,7 +151,7 @@ func (s *Store) BumpBlock(ctx context.Context, u Unbumped) error {
 			events = append(events, Touched{PostID: u.PostID, Timelines: moved})
 		}
 		if full {
-			events = append(events, Unbumped{PostID: u.PostID, After: last})
+			events = append(events, PendingBump{PostID: u.PostID, After: last})
 		}
 		return none, s.announceTx(ctx, tx, events...)
 	})

@@ -45,7 +45,7 @@ const (
 // decided where they are shown. ErrBroad ends the snapshot.
 func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, error) {
 	nothing := Scanned{Floor: math.MinInt64, Finished: true}
-	asks, err := sn.asks(ctx, []Asked{{Viewer: at.Viewer, Query: q}})
+	asks, err := sn.asks(ctx, []ViewerQuery{{Viewer: at.Viewer, Query: q}})
 	if err != nil || asks[0].nothing {
 		return nothing, err
 	}
@@ -220,7 +220,7 @@ const maxAuthors = 1000
 // Matches looks at some posts with several queries at once, and returns for each
 // query how it finds those it finds. It asks the same as Search, but for who may
 // read the post.
-func (sn *Snapshot) Matches(ctx context.Context, asked []Asked, posts []int64) ([]map[int64]Match, error) {
+func (sn *Snapshot) Matches(ctx context.Context, asked []ViewerQuery, posts []int64) ([]map[int64]Match, error) {
 	found := make([]map[int64]Match, len(asked))
 	for i := range found {
 		found[i] = map[int64]Match{}

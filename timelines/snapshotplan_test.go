@@ -153,13 +153,13 @@ func TestSnapshotsReadNoTableWhole(t *testing.T) {
 			return nil
 		},
 		"Matches": func(sn *Snapshot) error {
-			var asked []Asked
+			var asked []ViewerQuery
 			for _, text := range queries {
 				q, err := ParseQuery(text)
 				if err != nil {
 					return err
 				}
-				asked = append(asked, Asked{viewer.ID, q})
+				asked = append(asked, ViewerQuery{viewer.ID, q})
 			}
 			_, err := sn.Matches(ctx, asked, posts)
 			return err
