@@ -86,7 +86,7 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 			}})
 		case timelines.Replace:
 			params = append(params, riverqueue.InsertManyParams{Args: replaceArgsOf(e)})
-		case timelines.Unbumped:
+		case timelines.PendingBump:
 			params = append(params, riverqueue.InsertManyParams{Args: bumpArgs{PostID: e.PostID, After: e.After}})
 		case timelines.Upkeep:
 			params = append(params, riverqueue.InsertManyParams{Args: upkeepArgs{}})

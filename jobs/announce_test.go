@@ -123,7 +123,7 @@ func TestOneStatementHoweverManyEvents(t *testing.T) {
 	for post := range int64(300) {
 		events = append(events, timelines.Touched{PostID: post, Timelines: []int64{post, post + 1}})
 	}
-	events = append(events, timelines.Replace{ViewerID: 1}, timelines.Unbumped{PostID: 1})
+	events = append(events, timelines.Replace{ViewerID: 1}, timelines.PendingBump{PostID: 1})
 	a := announcer(t)
 	err = pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		// The first insert of a process also asks the server for its version.
@@ -166,7 +166,7 @@ func TestInsertParams(t *testing.T) {
 		timelines.Replace{ViewerID: 5, Kinds: []string{"home"}},
 		timelines.Touched{PostID: 8},
 		timelines.Touched{PostID: 9, Timelines: []int64{2, 3}},
-		timelines.Unbumped{PostID: 9, After: 77},
+		timelines.PendingBump{PostID: 9, After: 77},
 		timelines.Replace{Everybody: true},
 		timelines.Replace{Of: 4, Kinds: []string{"user"}},
 		timelines.Replace{Everybody: true, Kinds: []string{"hashtag"}, Terms: []string{"весна"}},

@@ -113,7 +113,7 @@ func (rebuildArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueRebuild, MaxAttempts: unlimited}
 }
 
-// bumpArgs is a timelines.Unbumped.
+// bumpArgs is a timelines.PendingBump.
 type bumpArgs struct {
 	PostID int64 `json:"post_id"`
 	After  int64 `json:"after"`

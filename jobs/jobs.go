@@ -37,7 +37,7 @@ type Tiers interface {
 
 // Timelines is what the jobs need of the primary store; *timelines.Store has it.
 type Timelines interface {
-	BumpBlock(ctx context.Context, u timelines.Unbumped) error
+	BumpBlock(ctx context.Context, u timelines.PendingBump) error
 	UpkeepBlock(ctx context.Context) (more bool, err error)
 	ExpireSessions(ctx context.Context, limit int) (int64, error)
 	ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error)

@@ -51,7 +51,7 @@ func TestBehindCountsUndoneJobs(t *testing.T) {
 	pool := prepareParallel(t)
 	const aged = `UPDATE queue.river_job SET created_at = now() - interval '10 seconds', state = $1, scheduled_at = now() + $2`
 	// Only a distribute job puts anybody behind.
-	announce(t, pool, timelines.Unbumped{PostID: 1}, timelines.Upkeep{}, timelines.Replace{Everybody: true})
+	announce(t, pool, timelines.PendingBump{PostID: 1}, timelines.Upkeep{}, timelines.Replace{Everybody: true})
 	if _, err := pool.Exec(t.Context(), aged, "available", time.Duration(0)); err != nil {
 		t.Fatal(err)
 	}

@@ -40,7 +40,7 @@ type calls struct {
 	follow     func(context.Context, []timelines.Touched) error
 	spread     func(context.Context, timelines.Replace) ([]rivers.Stale, error)
 	rebuild    func(context.Context, rivers.Stale) error
-	bump       func(context.Context, timelines.Unbumped) error
+	bump       func(context.Context, timelines.PendingBump) error
 	upkeep     func(context.Context) (bool, error)
 	expire     func(context.Context) error
 	sessions   func(limit int) (int64, error)
@@ -81,7 +81,7 @@ func (c *calls) Rebuild(ctx context.Context, r rivers.Stale) error {
 	return c.rebuild(ctx, r)
 }
 
-func (c *calls) BumpBlock(ctx context.Context, u timelines.Unbumped) error {
+func (c *calls) BumpBlock(ctx context.Context, u timelines.PendingBump) error {
 	if u.PostID == probe {
 		c.probed.Store(true)
 		return nil
@@ -178,7 +178,7 @@ func start(t testing.TB, cfg Config) *Jobs {
 		if c.probed.Load() {
 			return true
 		}
-		announce(t, cfg.Pool, timelines.Unbumped{PostID: probe})
+		announce(t, cfg.Pool, timelines.PendingBump{PostID: probe})
 		return false
 	})
 	return j

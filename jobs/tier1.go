@@ -108,7 +108,7 @@ type bumpWorker struct {
 
 // Work implements riverqueue.Worker.
 func (w *bumpWorker) Work(ctx context.Context, job *riverqueue.Job[bumpArgs]) error {
-	u := timelines.Unbumped{PostID: job.Args.PostID, After: job.Args.After}
+	u := timelines.PendingBump{PostID: job.Args.PostID, After: job.Args.After}
 	if err := w.jobs.cfg.Timelines.BumpBlock(ctx, u); err != nil {
 		return fmt.Errorf("bump post %d after timeline %d: %w", u.PostID, u.After, err)
 	}

@@ -83,7 +83,7 @@ func TestReplaceIsCalledAfterTheCommit(t *testing.T) {
 			return err
 		}
 		// Another change wakes the workers up: they must look past this one's job.
-		announce(t, pool, timelines.Unbumped{PostID: probe})
+		announce(t, pool, timelines.PendingBump{PostID: probe})
 		await(t, "the workers to look", func() bool {
 			return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'bump' AND state = 'available'`) == 0
 		})
@@ -123,13 +123,13 @@ func TestReplaceArgsOfBefore(t *testing.T) {
 
 func TestBumpIsPassedOn(t *testing.T) {
 	pool := prepare(t)
-	bumps := make(chan timelines.Unbumped, 1)
-	c := &calls{bump: func(_ context.Context, u timelines.Unbumped) error {
+	bumps := make(chan timelines.PendingBump, 1)
+	c := &calls{bump: func(_ context.Context, u timelines.PendingBump) error {
 		bumps <- u
 		return nil
 	}}
 	start(t, config(t, pool, c))
-	want := timelines.Unbumped{PostID: 6, After: 4500}
+	want := timelines.PendingBump{PostID: 6, After: 4500}
 	announce(t, pool, want)
 	if got := receive(t, "the bump", bumps); got != want {
 		t.Errorf("bumped %v, want %v", got, want)

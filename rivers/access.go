@@ -11,17 +11,16 @@ import (
 	"riverrun/timelines/access"
 )
 
-// Two of 004's four checks: nobody can name another one's page (Resolve, admit),
-// and no river is made of a page its viewer may not open (mayOpen, preflight).
+// Two of 004's four checks stand here: nobody can name another person's page (Resolve,
+// admit), and no river is made of a page that its viewer may not open (mayOpen, preflight).
 // The table of kinds says whose page each is.
 
-// Resolve returns the name of the river behind a page: name is an account's
-// name, an account's name with a slash and a sub-feed's slug, a post's code, the
-// slug of one of the viewer's lists, a tag, a language or a query, where the kind
-// needs or takes one. What is the viewer's own takes their name, or none. A river
-// that cannot be read in that order is read in its own. Resolve says nothing about
-// the right to open the page; Visit does. Errors: ErrNotFound, ErrSignInNeeded; of
-// a query *timelines.InvalidError.
+// Resolve returns the name of the river behind a page. By what the kind needs or takes,
+// name is an account's name, an account's name with a slash and a sub-feed's slug, a post's
+// code, the slug of one of the viewer's lists, a tag, a language or a query. For the
+// viewer's own pages it is the viewer's name, or empty. If the kind has not that order, it
+// is the kind's own. Resolve says nothing about the right to open the page; Visit does.
+// Errors: ErrNotFound, ErrSignInNeeded; for a query *timelines.InvalidError.
 func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name string, order Order) (Name, error) {
 	sp, ok := specs[kind]
 	if !ok {
@@ -33,92 +32,92 @@ func (s *Store) Resolve(ctx context.Context, v timelines.Viewer, kind Kind, name
 			return Name{}, ErrNotFound
 		}
 	}
+	var err error
 	switch sp.page {
 	case ofMyself:
-		if name != "" {
-			a, err := s.access.AccountNamed(ctx, name)
-			if err != nil {
-				return Name{}, notFound(err)
-			}
-			if a.ID != v.AccountID {
-				return Name{}, ErrNotFound // nobody can name another one's directs
-			}
-		}
-		if v.Anonymous() {
-			return Name{}, ErrSignInNeeded
-		}
+		err = s.resolveMine(ctx, v, name)
 	case ofMyList:
-		if v.Anonymous() {
-			return Name{}, ErrSignInNeeded
-		}
-		l, err := s.myList(ctx, v, name)
-		if err != nil {
-			return Name{}, err
-		}
-		n.TheirID = l.ID
+		n.TheirID, err = s.myList(ctx, v, name)
 	case ofUser, ofGroup:
-		a, err := s.access.AccountNamed(ctx, name)
-		if err != nil {
-			return Name{}, notFound(err)
-		}
-		if (sp.page == ofGroup) != (a.Kind == timelines.Group) {
-			return Name{}, ErrNotFound
-		}
-		n.TheirID = a.ID
+		n.TheirID, err = s.accountNamed(ctx, name, func(a timelines.Account) bool {
+			return (sp.page == ofGroup) == (a.Kind == timelines.Group)
+		})
 	case ofSubfeed:
-		// Whether there is such a sub-feed is asked once the cache is at the clock
-		// (mayOpen): this node may not have heard of one just made.
+		// mayOpen checks that the sub-feed exists, once the cache is at the clock: this node
+		// may not have heard of a new one yet.
 		owner, slug, _ := strings.Cut(name, "/")
 		if !timelines.IsSlug(slug) {
 			return Name{}, ErrNotFound
 		}
-		a, err := s.access.AccountNamed(ctx, owner)
-		if err != nil {
-			return Name{}, notFound(err)
-		}
-		n.TheirID, n.Term = a.ID, slug
+		n.Term = slug
+		n.TheirID, err = s.accountNamed(ctx, owner, func(timelines.Account) bool { return true })
 	case ofPost:
-		id, err := s.postID(ctx, name)
-		if err != nil {
-			return Name{}, notFound(err)
-		}
-		n.TheirID = id
+		n.TheirID, err = s.postID(ctx, name)
 	case ofQuery:
-		q, err := timelines.ParseQuery(name)
-		if err != nil {
-			return Name{}, err
-		}
-		if !q.Finds() {
-			return Name{}, &timelines.InvalidError{Field: "q", Code: "query_nothing"}
-		}
-		n.Term = q.String()
+		n.Term, err = resolveQuery(name)
+	}
+	if err != nil {
+		return Name{}, notFound(err)
 	}
 	return n, nil
 }
 
-// myList returns the viewer's list of that slug, or ErrNotFound. One that this
-// node does not remember may just have been made: the clock says.
-func (s *Store) myList(ctx context.Context, v timelines.Viewer, slug string) (timelines.List, error) {
-	for settled := false; ; settled = true {
+// accountNamed returns the id of the account of that name if it fits.
+func (s *Store) accountNamed(ctx context.Context, name string, fits func(timelines.Account) bool) (int64, error) {
+	a, err := s.access.AccountNamed(ctx, name)
+	if err == nil && !fits(a) {
+		err = ErrNotFound
+	}
+	return a.ID, err
+}
+
+// resolveMine refuses a page of the viewer's own to others, and if it has another name.
+func (s *Store) resolveMine(ctx context.Context, v timelines.Viewer, name string) error {
+	if name != "" {
+		isMine := func(a timelines.Account) bool { return a.ID == v.AccountID }
+		if _, err := s.accountNamed(ctx, name, isMine); err != nil {
+			return err // nobody can name another person's messages
+		}
+	}
+	if v.Anonymous() {
+		return ErrSignInNeeded
+	}
+	return nil
+}
+
+func resolveQuery(text string) (term string, err error) {
+	q, err := timelines.ParseQuery(text)
+	if err == nil && !q.Finds() {
+		err = &timelines.InvalidError{Field: "q", Code: "query_nothing"}
+	}
+	return q.String(), err
+}
+
+// myList returns the id of the viewer's list of that slug, or ErrNotFound. A list that this node does
+// not remember may just have been made, so it refreshes access and looks again.
+func (s *Store) myList(ctx context.Context, v timelines.Viewer, slug string) (int64, error) {
+	if v.Anonymous() {
+		return 0, ErrSignInNeeded
+	}
+	for fresh := false; ; fresh = true {
 		sets, err := s.access.Sets(ctx, v.AccountID)
 		if err != nil {
-			return timelines.List{}, err
+			return 0, err
 		}
 		if l, ok := sets.List(slug); ok {
-			return l, nil
+			return l.ID, nil
 		}
-		if settled {
-			return timelines.List{}, ErrNotFound
+		if fresh {
+			return 0, ErrNotFound
 		}
-		if err := s.Settle(ctx); err != nil {
-			return timelines.List{}, err
+		if err := s.RefreshAccess(ctx); err != nil {
+			return 0, err
 		}
 	}
 }
 
-// mayOpen is the first of 004's checks: may this viewer open the page at all?
-// No river is made before it says yes. It costs no statement when the gates are
-// cached.
+// mayOpen is the first of 004's checks: may this viewer open the page at all? No river is
+// made before it says yes. It costs no statement while the levels are in memory.
 func (s *Store) mayOpen(ctx context.Context, n Name, sets *access.Sets) error {
 	switch specs[n.Kind].page {
 	case ofMyList:
@@ -150,9 +149,9 @@ func (s *Store) mayOpen(ctx context.Context, n Name, sets *access.Sets) error {
 	return nil
 }
 
-// admit brings the access cache to the clock a deciding statement returned,
-// checks that the viewer is still signed in and may open the page, and returns
-// the sets to decide with.
+// admit brings the access cache to the clock that a deciding statement returned. It checks
+// that the viewer is still signed in and may open the page, and returns the sets to decide
+// with.
 func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock timelines.Clock) (*access.Sets, error) {
 	if err := s.access.Advance(ctx, clock); err != nil {
 		return nil, err
@@ -219,9 +218,9 @@ func (s *Store) OpenToAll(ctx context.Context, n Name, items []Item) (bool, erro
 	return err == nil, err
 }
 
-// mayOpenSubfeed is mayOpen of a sub-feed's page, whose own gate decides whatever
-// the feed's says: a photo album may be open where the diary is closed. A private
-// one is unknown to whom it does not admit.
+// mayOpenSubfeed is mayOpen of a sub-feed's page. The sub-feed's own level decides,
+// whatever the feed's says: a photo album may be open while the diary is closed. A private
+// sub-feed is unknown to viewers whom it does not admit.
 func (s *Store) mayOpenSubfeed(ctx context.Context, n Name, sets *access.Sets) error {
 	all, err := s.access.Subfeeds(ctx, []int64{n.TheirID})
 	if err != nil {

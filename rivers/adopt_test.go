@@ -20,7 +20,7 @@ func TestStartBesideANarrowing(t *testing.T) {
 	w.visit(ann, Home, "")
 	before := w.clock()
 	var narrowed timelines.Change
-	ctx := held(w.ctx, betweenClocks, func() {
+	ctx := pausedAt(w.ctx, betweenClocks, func() {
 		c, err := w.store.SetAccess(w.ctx, ann.AccountID, "", timelines.Private)
 		narrowed = must(w, c, err)
 		if err := w.rivers.PublishClock(w.ctx, c.Clock); err != nil {
@@ -44,8 +44,8 @@ func TestThePrimaryGoesBack(t *testing.T) {
 	c := w.post(ann, "as it was")
 	page := w.visit(ann, User, "ann")
 	before := w.clock()
-	// What was done after the copy was taken: a number of the clock, a version of
-	// the post with a fold of its own.
+	// These were done after the copy was taken: a number of the clock, and a version of the
+	// post with its own fold.
 	w.exec(`UPDATE clock SET n = n + 1`)
 	late := *page.Items[0].Fold
 	late.Version, late.Text.Body = late.Version+1, "as it never was"

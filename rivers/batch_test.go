@@ -10,7 +10,7 @@ import (
 	"riverrun/timelines"
 )
 
-// writes are the sizes of what was written.
+// writes are the sizes of the writes.
 type writes struct {
 	mu    sync.Mutex
 	sizes []int
@@ -23,8 +23,8 @@ func (w *writes) Wrote(entries int) {
 	w.sizes = append(w.sizes, entries)
 }
 
-// Many posts into many rivers are written little by little, a river's entries
-// together; a writer that begins again has only the rest to do.
+// Many posts are written into many rivers in batches, a river's entries together. A writer
+// that begins again has only the rest to do.
 func TestWriterWritesInBatches(t *testing.T) {
 	const viewers, posts, pairs = 7, 3, 6
 	w := newTown(t)
@@ -64,7 +64,7 @@ func TestWriterWritesInBatches(t *testing.T) {
 	if total != viewers*posts {
 		t.Errorf("wrote %d entries, want %d", total, viewers*posts)
 	}
-	// One post moves on: only its entries are written again.
+	// One post changes, and only its entries are written again.
 	sizes.sizes = nil
 	c := w.comment(bob, w.visit(all[0], Home, "").Items[0].Fold.Text.Code, "so")
 	for i := range touched {

@@ -8,14 +8,14 @@ import (
 	"riverrun/timelines"
 )
 
-// BenchmarkTier0 is from the commit of a like to the actor's own rivers, for a
-// post few like and for one ten thousand do.
+// BenchmarkTier0 measures from the commit of a like to the actor's own rivers, for a post
+// that few like and for one that ten thousand like.
 func BenchmarkTier0(b *testing.B) {
 	w := newTown(b)
 	ann, bob := w.person("ann"), w.person("bob")
 	w.follow(ann, "bob")
 	few, many := w.post(bob, "for few"), w.post(bob, "for many")
-	w.crowd(many.PostID, 10_000)
+	w.likedByMany(many.PostID, 10_000)
 	w.drain()
 	w.visit(ann, Home, "")
 	w.visit(ann, Everything, "")
@@ -45,12 +45,12 @@ func BenchmarkTier0(b *testing.B) {
 }
 
 // A post in very many timelines has the same entries as any other.
-func TestACrowdedPost(t *testing.T) {
+func TestAPostInVeryManyTimelines(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
 	w.follow(ann, "cat")
 	p := w.post(bob, "liked by many")
-	w.crowd(p.PostID, 1000)
+	w.likedByMany(p.PostID, 1000)
 	w.drain()
 	w.visit(ann, Home, "")
 	w.visit(ann, Everything, "")
@@ -67,10 +67,10 @@ func TestACrowdedPost(t *testing.T) {
 	w.sound()
 }
 
-// crowd lets so many people like a post, as if they had come by import.
-func (w *town) crowd(post int64, people int) {
+// likedByMany makes so many people like a post, as if an import had brought them.
+func (w *town) likedByMany(post int64, people int) {
 	w.t.Helper()
-	// The server looks for referenced rows by plans it made when there was a handful.
+	// The server looks for referenced rows by plans it made when there were few.
 	w.db.Primary.Reset()
 	err := pgx.BeginFunc(w.ctx, w.db.Primary, func(tx pgx.Tx) error {
 		for _, query := range []string{
@@ -97,8 +97,8 @@ func (w *town) crowd(post int64, people int) {
 	}
 }
 
-// BenchmarkBuild is the first visit to a river of six pages' posts, a hundred likes
-// each: of posts that stand in other rivers, so that their folds are there, and of posts
+// BenchmarkBuild measures the first visit to a river of six pages' posts with a hundred
+// likes each: posts that stand in other rivers, so that their folds are there, and posts
 // that stand in none.
 func BenchmarkBuild(b *testing.B) {
 	w := newTown(b)
@@ -108,7 +108,7 @@ func BenchmarkBuild(b *testing.B) {
 	for range chunk - 1 {
 		last = w.post(bob, "a post")
 	}
-	w.crowd(last.PostID, 100)
+	w.likedByMany(last.PostID, 100)
 	if _, err := w.db.Primary.Exec(w.ctx, `
 		INSERT INTO likes SELECT p.id, l.account_id, l.created_at FROM likes l, posts p WHERE p.id <> l.post_id`); err != nil {
 		b.Fatal(err)

@@ -14,39 +14,39 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// A build must be done by then; it is bound by the writers' deadline anyway.
+// buildTimeout ends a build. The writers' deadline bounds it anyway.
 const buildTimeout = 45 * time.Second
 
-// A builder gives a sign of life now and then, however long its snapshot takes;
-// one silent for builderDead is taken over. Visitors wait that long for the page that
-// a killed node was building, and are to have it within five seconds.
+// A builder gives a sign of life every builderAlive, however long its snapshot takes. One
+// that is silent for builderDead is taken over. Visitors wait that long for a page that a
+// killed node was building, and should have it within five seconds.
 const (
 	builderDead  = 4 * time.Second
 	builderAlive = builderDead / 5
 )
 
-// errJoined rolls a registration back that came too late.
+// errJoined rolls back a registration that came too late.
 var errJoined = errors.New("already built")
 
-// errAgain: the river's timelines or its building row changed under the builder.
+// errAgain: the river's timelines or its building row changed during the build, or its
+// deadline passed.
 var errAgain = errors.New("build overtaken")
 
-// build makes the river of a name (DESIGN: the protocol, step 5): one builder
-// per name in all nodes, whom others join. With replace it makes a new generation
-// though one is live, down to at least that place.
+// build makes the river of a name (protocol, step 5). One builder in all nodes works on a
+// name, and others wait for it. With replace it makes a new generation though one is live,
+// at least down to that place.
 //
-// It runs to its end even if the visitor who began it leaves: others may have
-// joined.
+// It runs to its end even if the visitor who began it leaves, because others may wait.
 func (s *Store) build(ctx context.Context, n Name, replace *int64) error {
-	return s.together(ctx, buildKey(n, replace != nil), func(ctx context.Context) error {
+	return s.oncePerKey(ctx, buildKey(n, replace != nil), func(ctx context.Context) error {
 		return s.buildHere(ctx, n, replace)
 	})
 }
 
-// together does something once for all on this node who ask for it at the same
-// time, up to buildTimeout, whether or not who asked first still waits. It returns
-// when it is done or ctx ends. Stop ends it.
-func (s *Store) together(ctx context.Context, key string, fn func(context.Context) error) error {
+// oncePerKey runs fn once for all callers on this node who ask for the same key at the same
+// time, for up to buildTimeout, even if the first caller leaves. It returns when fn is done
+// or ctx ends. Stop ends fn.
+func (s *Store) oncePerKey(ctx context.Context, key string, fn func(context.Context) error) error {
 	done := s.builds.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), buildTimeout)
 		defer cancel()
@@ -65,7 +65,7 @@ func (s *Store) together(ctx context.Context, key string, fn func(context.Contex
 	}
 }
 
-// underway is what runs for whoever waits for it and ends with the store.
+// underway is the work that goes on for several callers, and that ends with the store.
 type underway struct {
 	ending context.Context
 	end    context.CancelFunc
@@ -79,7 +79,7 @@ func newUnderway() *underway {
 	return u
 }
 
-// enter says that something begins that cancel ends; it may not once the store stops.
+// enter registers work that cancel ends. It fails once the store stops.
 func (u *underway) enter(cancel context.CancelFunc) (leave func(), err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -94,7 +94,7 @@ func (u *underway) enter(cancel context.CancelFunc) (leave func(), err error) {
 	}, nil
 }
 
-// stop ends what runs and waits for it, or for the end of ctx.
+// stop ends the work and waits for it, or for the end of ctx.
 func (u *underway) stop(ctx context.Context) error {
 	u.mu.Lock()
 	u.end()
@@ -112,8 +112,8 @@ func (u *underway) stop(ctx context.Context) error {
 	}
 }
 
-// buildKey tells builds that replace from those that do not: these end with
-// nothing done where a river is live, which is where those have to begin.
+// buildKey keeps builds that replace apart from those that do not. The latter do nothing if
+// a river is live; the former begin there.
 func buildKey(n Name, replace bool) string { return fmt.Sprintf("build %v %t", n, replace) }
 
 func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
@@ -156,19 +156,19 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 	}
 }
 
-// register commits the building row with its timelines, before any snapshot the
-// entries come from, and what the snapshot of the timelines sees, which those of the
-// entries see too. joined: another builds this name, or (unless a live
-// generation is to be replaced) has just built it. A builder silent for
-// builderDead, or of another epoch, is retired and replaced.
+// register commits the building row with its timelines, before any snapshot that entries
+// are read from. The row also says which transactions the snapshot of the timelines sees;
+// the later snapshots see them too. joined means that somebody else builds this name or,
+// unless a live generation is to be replaced, has just built it. A builder that is silent
+// for builderDead, or of another epoch, is retired and replaced.
 func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, joined bool, err error) {
-	var sources []int64
+	var ids []int64
 	var knows string
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
 		if knows, err = sn.Sees(ctx); err != nil {
 			return err
 		}
-		sources, err = s.sources(ctx, sn, n)
+		ids, err = specs[n.Kind].content.timelineIDs(ctx, sn, n)
 		return err
 	})
 	if err != nil {
@@ -176,49 +176,30 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 	}
 	id = newID()
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		const takeOver = retireThose + named + ` AND r.state = 'building'
-			AND (r.updated_at < clock_timestamp() - @dead::interval OR r.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
-		args := nameArgs(n)
-		args["dead"] = builderDead
-		if _, err := tx.Exec(ctx, takeOver, args); err != nil {
+		if joined, err = insertBuilding(ctx, tx, n, id, knows); err != nil || joined {
 			return err
-		}
-		const insert = `
-			INSERT INTO rivers (id, user_id, kind, their_id, term, ord, knows, epoch, state)
-			SELECT @id, @user, @kind, @their, @term, @ord, @knows::text::pg_snapshot, epoch, 'building' FROM clock
-			ON CONFLICT (user_id, kind, their_id, term, ord) WHERE state = 'building' DO NOTHING`
-		args = nameArgs(n)
-		args["id"], args["knows"] = id, knows
-		tag, err := tx.Exec(ctx, insert, args)
-		if err != nil {
-			return err
-		}
-		if tag.RowsAffected() == 0 {
-			joined = true
-			return nil
 		}
 		if !replace {
-			// A statement after the insert, which may have waited for another
-			// builder's swap: only this one sees what that swap made live.
-			if live, err := isLive(ctx, tx, n); err != nil || live {
-				joined = true
-				if err == nil {
-					err = errJoined
-				}
+			// This statement must come after the insert, which may have waited for another
+			// builder's swap: only a later statement sees what that swap made live.
+			if joined, err = isLive(ctx, tx, n); err != nil {
 				return err
+			}
+			if joined {
+				return errJoined
 			}
 		}
 		const list = `
 			INSERT INTO rivers_timelines (river_id, timeline_id)
 			SELECT @id, t FROM unnest(@timelines::bigint[]) t`
-		_, err = tx.Exec(ctx, list, pgx.StrictNamedArgs{"id": id, "timelines": sources})
+		_, err = tx.Exec(ctx, list, pgx.StrictNamedArgs{"id": id, "timelines": ids})
 		return err
 	})
 	if err != nil && !errors.Is(err, errJoined) {
 		return 0, false, fmt.Errorf("register %s river: %w", n.Kind, err)
 	}
 	if joined {
-		// Nothing inserted is also what a lost clock row looks like.
+		// A lost clock row also looks like this: nothing was inserted.
 		if _, err := s.clock(ctx); err != nil {
 			return 0, false, err
 		}
@@ -228,20 +209,36 @@ func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, j
 	return id, false, nil
 }
 
-// named is the condition on a river r that it is of the name in nameArgs: one lives at
-// most, and one is being built.
+// insertBuilding inserts a building row, in the place of a builder's that is dead. joined
+// means that another builder's row stands.
+func insertBuilding(ctx context.Context, tx pgx.Tx, n Name, id int64, knows string) (joined bool, err error) {
+	const takeOver = retireThose + named + ` AND r.state = 'building'
+		AND (r.updated_at < clock_timestamp() - @dead::interval OR r.epoch IS DISTINCT FROM (SELECT epoch FROM clock))`
+	args := nameArgs(n)
+	args["dead"] = builderDead
+	if _, err := tx.Exec(ctx, takeOver, args); err != nil {
+		return false, err
+	}
+	const insert = `
+		INSERT INTO rivers (id, user_id, kind, their_id, term, ord, knows, epoch, state)
+		SELECT @id, @user, @kind, @their, @term, @ord, @knows::text::pg_snapshot, epoch, 'building' FROM clock
+		ON CONFLICT (user_id, kind, their_id, term, ord) WHERE state = 'building' DO NOTHING`
+	args = nameArgs(n)
+	args["id"], args["knows"] = id, knows
+	tag, err := tx.Exec(ctx, insert, args)
+	return err == nil && tag.RowsAffected() == 0, err
+}
+
+// named is the condition that a river r has the name in nameArgs. At most one such river is
+// live, and at most one is being built.
 const named = `r.user_id = @user AND r.kind = @kind AND r.their_id = @their AND r.term = @term AND r.ord = @ord`
 
-// retireThose begins the statement that retires those rivers r for which the
-// condition after it holds.
+// retireThose begins a statement that retires the rivers r for which the condition after it
+// holds.
 const retireThose = `UPDATE rivers r SET state = 'retired', retired_at = clock_timestamp() WHERE `
 
 func nameArgs(n Name) pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{"user": n.UserID, "kind": n.Kind, "their": n.TheirID, "term": n.Term, "ord": n.Order}
-}
-
-func (s *Store) sources(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
-	return specs[n.Kind].sources(ctx, sn, n)
 }
 
 // fill builds the registered river and swaps it in.
@@ -251,26 +248,25 @@ func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	listed, err := s.listed(ctx, id)
+	g, err := s.generation(ctx, n, id)
 	if err != nil {
 		return 0, err
 	}
-	chunkRead, err := s.readChunk(ctx, n, id, listed, stretch{
-		place: math.MaxInt64, post: math.MaxInt64, down: down, limit: chunk, first: true, folds: ofBehind,
+	c, err := s.readChunk(ctx, g, stretch{
+		place: math.MaxInt64, post: math.MaxInt64, down: down, limit: chunk, first: true, folds: staleFolds,
 	})
 	if err != nil {
 		return 0, err
 	}
 	pause(ctx, afterSnapshot)
-	if err := s.storeChunk(ctx, chunkRead, asof); err != nil {
+	if err := s.storeChunk(ctx, c, asof); err != nil {
 		return 0, err
 	}
-	return len(chunkRead.entries), s.swap(ctx, n, id, chunkRead.scanned, asof)
+	return len(c.entries), s.swap(ctx, n, id, c.scanned, asof)
 }
 
-// keepAlive gives the builder's sign of life until stop is called. Two nodes that
-// each need longer than builderDead would else take over from each other without
-// end.
+// keepAlive gives the builder's sign of life until stop is called. Without it, two nodes
+// that each need longer than builderDead would take over from each other without end.
 func (s *Store) keepAlive(ctx context.Context, id int64) (stop func()) {
 	const query = `UPDATE rivers SET updated_at = clock_timestamp() WHERE id = @id AND state = 'building'`
 	ctx, cancel := context.WithCancel(ctx)
@@ -297,8 +293,8 @@ func (s *Store) keepAlive(ctx context.Context, id int64) (stop func()) {
 	}
 }
 
-// swap puts the built river in the place of the live one of its name, if it
-// still stands, its epoch is still the store's and its deadline holds.
+// swap puts the built river in the place of the live one of its name, if its row still
+// stands, its epoch is still the store's, and its deadline holds.
 func (s *Store) swap(ctx context.Context, n Name, id int64, scanned timelines.Scanned, asof time.Time) error {
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		const lock = `SELECT FROM rivers r WHERE r.id = @id OR ` + named + ` AND r.state = 'live' ORDER BY r.id FOR UPDATE`

@@ -9,9 +9,9 @@ import (
 	"riverrun/timelines"
 )
 
-// A build leaves alone the folds that stand, and asks for no contents of their posts; those
-// behind and those missing it writes, before anybody reads.
-func TestABuildWritesTheFoldsThatLack(t *testing.T) {
+// A build leaves the present folds alone and asks for no contents of their posts. It writes
+// outdated and missing folds before anybody reads.
+func TestABuildWritesMissingFolds(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
 	w.told(w.follow(ann, "bob"))
@@ -64,9 +64,9 @@ func TestABuildWritesTheFoldsThatLack(t *testing.T) {
 	w.shows(w.visit(ann, User, "bob"), "two and a half", "one")
 }
 
-// A fold that is thrown away while a river is built, as nothing linked it yet, is made
-// again by who reads, and a post that changed by then has its fold of now.
-func TestABuildFindsItsFolds(t *testing.T) {
+// A fold may be removed during a build, because nothing links it yet. Its reader makes it
+// again, and a post that changed by then gets its present fold.
+func TestAFoldRemovedDuringABuildIsMadeAgain(t *testing.T) {
 	for _, point := range []string{afterRegister, afterSnapshot, afterEntries} {
 		t.Run(point, func(t *testing.T) {
 			t.Parallel()
@@ -79,7 +79,7 @@ func TestABuildFindsItsFolds(t *testing.T) {
 			if n := w.count(`SELECT count(*) FROM folds`); n != 2 {
 				t.Fatalf("%d folds are there, want 2", n)
 			}
-			ctx := held(w.ctx, point, func() {
+			ctx := pausedAt(w.ctx, point, func() {
 				w.exec(`DELETE FROM folds`) // as an expiry would
 				w.rivers.folds = newFoldCache(10)
 				c, err := w.store.EditPost(w.ctx, bob.AccountID, two.Code, "two and a half")

@@ -14,7 +14,7 @@ import (
 	"riverrun/timelines"
 )
 
-// Report is what a check found.
+// Report is the result of a check.
 type Report struct {
 	Rivers, Entries int64 // compared
 	Differences     []Difference
@@ -37,11 +37,11 @@ func (d Difference) String() string {
 	return s + ": " + d.What
 }
 
-// Check compares every live river, down to its floor or as far as a scan goes, with
-// one rebuilt from nothing, and every fold it links with one folded now (R1). At rest, with the
-// queues empty, there is no difference; while writers are at work a river may be
-// behind for a moment. A search, to which no writer routes, is brought up first, as
-// a visit would.
+// Check compares every live river with one rebuilt from nothing, down to its floor or as
+// far as a scan goes, and every fold it links with one folded now (R1). At rest, with the
+// queues empty, there is no difference. While writers work, a river may be behind for a
+// moment. Writers do not look up searches, so Check brings each one up to date first, as a
+// visit would.
 func (s *Store) Check(ctx context.Context) (Report, error) {
 	var report Report
 	after := int64(0)
@@ -49,15 +49,12 @@ func (s *Store) Check(ctx context.Context) (Report, error) {
 		const next = `
 			SELECT id, user_id, kind, their_id, term, ord, floor, finished FROM rivers
 			WHERE state = 'live' AND epoch = (SELECT epoch FROM clock) AND id > @after ORDER BY id LIMIT 500`
-		rows, err := s.db.Query(ctx, next, pgx.StrictNamedArgs{"after": after})
-		if err != nil {
-			return report, fmt.Errorf("check: %w", err)
-		}
 		var batch []live
 		var l live
 		dest := []any{&l.id, &l.name.UserID, &l.name.Kind, &l.name.TheirID, &l.name.Term, &l.name.Order, &l.floor, &l.finished}
-		if _, err := pgx.ForEachRow(rows, dest, func() error { batch = append(batch, l); return nil }); err != nil {
-			return report, fmt.Errorf("check: %w", err)
+		args := pgx.StrictNamedArgs{"after": after}
+		if err := s.forEach(ctx, "check", next, args, dest, func() { batch = append(batch, l) }); err != nil {
+			return report, err
 		}
 		if len(batch) == 0 {
 			return report, nil
@@ -82,13 +79,13 @@ type live struct {
 	finished bool
 }
 
-// checkedScans is how many times further than the scan of a build that of a check may
-// go: nobody waits for it.
+// checkedScans is how many times further a check may scan than a build: nobody waits for
+// it.
 const checkedScans = 50
 
-// checkOne compares one river. One that does not live any more when differences were
-// found has none that anybody sees: it was swapped meanwhile, or was a search too far
-// behind to be brought up.
+// checkOne compares one river. If the river does not live any more when differences were
+// found, nobody sees them and they do not count: it was swapped meanwhile, or was a search
+// too far behind to be brought up to date.
 func (s *Store) checkOne(ctx context.Context, l live) (int64, []Difference, error) {
 	n, differences, err := s.compareOne(ctx, l)
 	if err != nil || len(differences) == 0 {
@@ -106,13 +103,11 @@ func (s *Store) checkOne(ctx context.Context, l live) (int64, []Difference, erro
 }
 
 func (s *Store) compareOne(ctx context.Context, l live) (int64, []Difference, error) {
-	if specs[l.name.Kind].asked {
-		// One too far behind is retired, or open and about to be asked for anew.
-		if left, err := s.BringUp(ctx, []Name{l.name}); err != nil || len(left) > 0 {
-			return 0, nil, err
-		}
+	// A search too far behind is retired, or open and about to be searched anew.
+	if left, err := s.BringUp(ctx, []Name{l.name}); err != nil || len(left) > 0 {
+		return 0, nil, err
 	}
-	listed, err := s.listed(ctx, l.id)
+	g, err := s.generation(ctx, l.name, l.id)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -120,102 +115,113 @@ func (s *Store) compareOne(ctx context.Context, l live) (int64, []Difference, er
 	if err != nil {
 		return 0, nil, err
 	}
-	var sources []int64
-	var scanned timelines.Scanned
-	var entries []entry
-	var folds []*Fold
-	var floor int64 // down to which can be compared
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
-		if sources, err = s.sources(ctx, sn, l.name); err != nil {
+	now, err := s.rebuild(ctx, l, g)
+	if err != nil {
+		return 0, nil, err
+	}
+	c := comparison{live: l}
+	if !maps.Equal(setOf(now.timelineIDs), g.listed) {
+		c.differ(0, "is made of %d timelines, should be of %d", len(g.listed), len(now.timelineIDs))
+	}
+	if l.finished && !now.scanned.Finished && now.floor == l.floor {
+		c.differ(0, "says nothing older exists, but it does")
+	}
+	c.entries(stored, now)
+	have, err := s.readFolds(ctx, postIDs(now.entries))
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, f := range now.folds {
+		// A missing fold is made on demand. A stored one that differs is a difference.
+		if h := have[f.PostID]; h != nil && !sameJSON(h, f) {
+			c.differ(f.PostID, "fold of version %d differs from the post at version %d", h.Version, f.Version)
+		}
+	}
+	return c.compared, c.differences, nil
+}
+
+// rebuilt is what a river would hold if it were built now, down to a floor.
+type rebuilt struct {
+	chunkOf
+	timelineIDs []int64
+	floor       int64
+}
+
+func (s *Store) rebuild(ctx context.Context, l live, g generation) (now rebuilt, err error) {
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		if now.timelineIDs, err = g.content().timelineIDs(ctx, sn, l.name); err != nil {
 			return err
 		}
-		scanned, err = scan(ctx, sn, l.name, timelines.Scan{
-			Viewer: l.name.UserID, Timelines: sources, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+		now.scanned, err = g.content().scan(ctx, sn, l.name, timelines.Scan{
+			Viewer: l.name.UserID, Timelines: now.timelineIDs, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
 			Limit: 1, Down: l.floor, ByCreation: l.name.Order == Created, MaxRows: checkedScans * s.scanRows,
 		})
 		if err != nil {
 			return err
 		}
-		floor = max(l.floor, scanned.Floor)
-		posts := make([]int64, 0, len(scanned.Posts)+len(stored))
-		for _, p := range scanned.Posts {
-			if p.Place >= floor {
+		now.floor = max(l.floor, now.scanned.Floor)
+		var posts []int64
+		for _, p := range now.scanned.Posts {
+			if p.Place >= now.floor {
 				posts = append(posts, p.PostID)
 			}
 		}
-		entries, folds, err = s.compute(ctx, sn, l.name, l.id, listed, posts, ofAll)
+		now.entries, now.folds, err = s.compute(ctx, sn, g, posts, allFolds)
 		return err
 	})
-	if err != nil {
-		return 0, nil, err
-	}
-	var out []Difference
-	differ := func(post int64, format string, args ...any) {
-		out = append(out, Difference{Name: l.name, River: l.id, PostID: post, What: fmt.Sprintf(format, args...)})
-	}
-	if !sameSet(sources, listed) {
-		differ(0, "is made of %d timelines, should be of %d", len(listed), len(sources))
-	}
-	if l.finished && !scanned.Finished && floor == l.floor {
-		differ(0, "says nothing older exists, but it does")
-	}
-	want := make(map[int64]struct{}, len(entries))
-	posts := make([]int64, 0, len(entries))
-	for _, e := range entries {
+	return now, err
+}
+
+// comparison gathers the differences of one river.
+type comparison struct {
+	live
+	compared    int64 // entries
+	differences []Difference
+}
+
+func (c *comparison) differ(post int64, format string, args ...any) {
+	c.differences = append(c.differences, Difference{Name: c.name, River: c.id, PostID: post, What: fmt.Sprintf(format, args...)})
+}
+
+// entries compares the stored entries with those of the rebuilt river, above its floor.
+func (c *comparison) entries(stored map[int64]entry, now rebuilt) {
+	want := make(map[int64]struct{}, len(now.entries))
+	for _, e := range now.entries {
 		want[e.PostID] = struct{}{}
-		posts = append(posts, e.PostID)
 		have, ok := stored[e.PostID]
 		switch {
 		case !ok:
-			differ(e.PostID, "missing, should stand at %d", e.Place)
+			c.differ(e.PostID, "missing, should stand at %d", e.Place)
 		case have.Place != e.Place:
-			differ(e.PostID, "stands at %d, should stand at %d", have.Place, e.Place)
+			c.differ(e.PostID, "stands at %d, should stand at %d", have.Place, e.Place)
 		case !sameJSON(have.Overlay, e.Overlay):
-			differ(e.PostID, "overlay is %v, should be %v", have.Overlay, e.Overlay)
+			c.differ(e.PostID, "overlay is %v, should be %v", have.Overlay, e.Overlay)
 		}
 	}
-	compared := int64(0)
 	for _, id := range slices.Sorted(maps.Keys(stored)) {
-		if stored[id].Place >= floor {
-			compared++
+		if stored[id].Place < now.floor {
+			continue
 		}
-		if _, ok := want[id]; !ok && stored[id].Place >= floor {
-			differ(id, "stands at %d, should not be here", stored[id].Place)
-		}
-	}
-	have, err := s.readFolds(ctx, posts)
-	if err != nil {
-		return 0, nil, err
-	}
-	for _, f := range folds {
-		// A missing fold is made on demand; a wrong one is a difference.
-		if h := have[f.PostID]; h != nil && !sameJSON(h, f) {
-			differ(f.PostID, "fold of version %d differs from the post at version %d", h.Version, f.Version)
+		c.compared++
+		if _, ok := want[id]; !ok {
+			c.differ(id, "stands at %d, should not be here", stored[id].Place)
 		}
 	}
-	return compared, out, nil
 }
 
-// storedEntries are what readers of the river see.
+// storedEntries returns the entries that readers of the river see.
 func (s *Store) storedEntries(ctx context.Context, l live) (map[int64]entry, error) {
 	const query = `
 		SELECT post_id, version, fresh_at, per_river_folded FROM entries
 		WHERE river_id = @id AND NOT deleted AND fresh_at >= @floor`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"id": l.id, "floor": l.floor})
-	if err != nil {
-		return nil, fmt.Errorf("check: %w", err)
-	}
 	stored := map[int64]entry{}
 	e := entry{River: l.id}
-	_, err = pgx.ForEachRow(rows, []any{&e.PostID, &e.Version, &e.Place, &e.Overlay}, func() error {
+	args := pgx.StrictNamedArgs{"id": l.id, "floor": l.floor}
+	err := s.forEach(ctx, "check", query, args, []any{&e.PostID, &e.Version, &e.Place, &e.Overlay}, func() {
 		stored[e.PostID] = e
 		e.Overlay = overlay{}
-		return nil
 	})
-	if err != nil {
-		return nil, fmt.Errorf("check: %w", err)
-	}
-	return stored, nil
+	return stored, err
 }
 
 func sameJSON(a, b any) bool {

@@ -10,8 +10,8 @@ import (
 	"riverrun/timelines"
 )
 
-// FormatCursor writes a cursor as an address carries it: the place and the
-// post's public code; the place alone without one.
+// FormatCursor writes a cursor for an address: the place and the post's public code, or the
+// place alone without a code.
 func (s *Store) FormatCursor(c Cursor, code string) string {
 	if code == "" {
 		return strconv.FormatInt(c.Place, 10)
@@ -19,10 +19,10 @@ func (s *Store) FormatCursor(c Cursor, code string) string {
 	return strconv.FormatInt(c.Place, 10) + "." + code
 }
 
-// Cursor reads what FormatCursor wrote; ErrNotFound if it is malformed. A post
-// the viewer may not read, or that was deleted, is taken as none, so that nobody
-// learns from a cursor which codes are in use: then all that stands at the place
-// follows, which repeats an entry only where several share a microsecond.
+// Cursor reads what FormatCursor wrote. ErrNotFound means that it is malformed. A post that
+// was deleted, or that the viewer may not read, counts as no post, so that a cursor does
+// not tell which codes are in use. Then everything at that place follows, which repeats an
+// entry only where several share a microsecond.
 func (s *Store) Cursor(ctx context.Context, v timelines.Viewer, text string) (Cursor, error) {
 	if text == "" {
 		return Cursor{}, nil
@@ -56,10 +56,10 @@ func (s *Store) Cursor(ctx context.Context, v timelines.Viewer, text string) (Cu
 	return at, nil
 }
 
-// goOn is where a page goes on that came to an end in what its viewer may not
-// read: above floor nothing is left for them. That floor is the moment of somebody
-// else's post, so the cursor tells a coarser one above it, as long as it comes on.
-func goOn(floor int64, from Cursor) Cursor {
+// nextBelow returns where a page goes on that ended among posts its viewer may not read:
+// above floor nothing is left for that viewer. The floor is the moment of somebody else's
+// post, so the cursor names a coarser moment above it, as long as that still moves on.
+func nextBelow(floor int64, from Cursor) Cursor {
 	for _, grain := range []int64{1 << 30, 1 << 20} { // 18 minutes, a second
 		if place := floor | (grain - 1); from.Top() || place < from.Place {
 			return Cursor{Place: place, PostID: math.MaxInt64}
@@ -68,8 +68,8 @@ func goOn(floor int64, from Cursor) Cursor {
 	return Cursor{Place: floor - 1, PostID: math.MaxInt64}
 }
 
-// reads reports whether the viewer may read a post: from memory where the post
-// was just shown, as it was if this is the cursor of a page people read on from.
+// reads reports whether the viewer may read a post. If the post was just shown it answers
+// from memory, as is usual for the cursor of a page that people read on from.
 func (s *Store) reads(ctx context.Context, v timelines.Viewer, post int64) (ok bool, err error) {
 	if f := s.folds.get(post, 0, false); f != nil {
 		sets, err := s.access.Sets(ctx, v.AccountID)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Where a page ends in what may not be read, its cursor names a coarse moment above
-// that, as long as it comes on, and passes nothing over.
+// If a page ends among posts that its viewer may not read, its cursor names a coarse moment
+// above them, as long as that moves on, and skips nothing.
 func TestACursorNamesNoMomentOfOthers(t *testing.T) {
 	const floor = 1_763_683_260_123_456
 	for name, from := range map[string]Cursor{
@@ -17,7 +17,7 @@ func TestACursorNamesNoMomentOfOthers(t *testing.T) {
 		"from the very same one":  {Place: floor, PostID: 1},
 		"from where it had begun": {Place: floor | 1<<30 - 1, PostID: math.MaxInt64},
 	} {
-		next := goOn(floor, from)
+		next := nextBelow(floor, from)
 		switch near := !from.Top() && from.Place < floor|(1<<20-1)+1; {
 		case !from.Top() && next.Place >= from.Place:
 			t.Errorf("%s: %d does not come on", name, next.Place)

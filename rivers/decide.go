@@ -2,6 +2,7 @@ package rivers
 
 import (
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -9,13 +10,10 @@ import (
 	"riverrun/timelines/access"
 )
 
-// decide turns stored entries into what this viewer may see, in memory: the
-// post's decisive timelines, the people kept away by bans, the reasons it is here,
-// the destinations that may be named, the viewer's hides. It is the third and fourth of 004's checks,
-// made anew at each render. newer: what was decided is of later than the statement
-// that returned raw (see held).
+// decide turns stored entries into those that this viewer may see, in memory. It is
+// decideMany of one river.
 func (s *Store) decide(ctx context.Context, n Name, sets *access.Sets, raw []rawEntry) (items []Item, newer bool, err error) {
-	newer, err = s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, func(_, _ int, it Item, shown bool) {
+	newer, err = s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, func(_ int, it Item, shown bool) {
 		if shown {
 			items = append(items, it)
 		}
@@ -23,45 +21,94 @@ func (s *Store) decide(ctx context.Context, n Name, sets *access.Sets, raw []raw
 	return items, newer, err
 }
 
-// undecided are entries of one river and what decides them.
+// undecided are entries of one river, with the access sets of its viewer.
 type undecided struct {
 	name    Name
 	sets    *access.Sets
 	entries []rawEntry
 }
 
-// decideMany decides the entries of several rivers with the statements of one:
-// one for folds not in memory, one for posts shown whole, one or two for
-// timelines not in memory, one for what the folds of crowded posts leave open.
-// each is told of every entry in turn, with shown false for those left out. newer: some
-// of what was decided is of later than the statement that returned the entries.
-func (s *Store) decideMany(ctx context.Context, all []undecided,
-	each func(river, entry int, it Item, shown bool),
-) (newer bool, err error) {
+// decideMany decides what the viewers of several rivers may see of their entries: the third
+// and fourth of 004's four checks, made anew at each render. It calls each for every entry
+// in turn, with the river's index in all; shown is false for an entry that is left out.
+// newer reports whether something it decided by was read after the statement that returned
+// the entries (see consistent).
+//
+// It takes as many statements as one river would: one for folds that are not in memory, one
+// for posts shown unfolded, one or two for timelines that are not in memory, and one for
+// what folds at their limit cannot tell. A warm page takes none.
+func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river int, it Item, shown bool)) (newer bool, err error) {
 	pause(ctx, beforeDeciding)
+	want := foldVersions(all)
+	d := decision{}
+	if d.folds, err = s.loadFolds(ctx, want); err != nil {
+		return false, err
+	}
+	named := timelinesOf(all, d.folds)
+	if d.gates, err = s.access.Levels(ctx, named); err != nil {
+		return false, err
+	}
+	if d.overflow, err = s.askOverflow(ctx, all, d.folds, d.gates); err != nil {
+		return false, err
+	}
+	wantFull := d.fullVersions(all)
+	if d.full, err = s.fullFolds(ctx, wantFull); err != nil {
+		return false, err
+	}
+	if len(d.full) > 0 {
+		// A full fold may be newer than the fold just decided, and the post stand elsewhere.
+		for _, f := range d.full {
+			named = append(named, f.Decisive...)
+		}
+		if d.gates, err = s.access.Levels(ctx, named); err != nil {
+			return false, err
+		}
+	}
+	if d.titles, err = s.titles(ctx, d.gates); err != nil {
+		return false, err
+	}
+	for i, u := range all {
+		for _, e := range u.entries {
+			it, shown := d.item(u, e)
+			each(i, it, shown)
+		}
+	}
+	return anyNewer(d.folds, want) || anyNewer(d.full, wantFull) || len(d.overflow) > 0, nil
+}
+
+// foldVersions returns, for each post of these entries, the version that its fold must have
+// at least.
+func foldVersions(all []undecided) map[int64]int64 {
 	want := map[int64]int64{}
 	for _, u := range all {
 		for _, e := range u.entries {
-			// An entry is stored together with its fold. A fold older than the entry was
-			// written late, after the table was lost, and is not to be believed.
+			// An entry is stored together with its fold. A fold older than the entry was written
+			// late, after the table was lost, and must not be believed.
 			at := max(e.Fold, e.Version)
 			if e.Fold == 0 {
-				// No fold is stored to say how old the one in memory is: it may be from
-				// before a narrowing whose own fold was lost or expired since (R4). Fold
-				// again.
+				// No stored fold says how old the one in memory is. That may be from before a
+				// narrowing whose own fold was lost or expired since (R4), so fold again.
 				at = math.MaxInt64
 			}
 			want[e.PostID] = max(want[e.PostID], at)
 		}
 	}
-	folds, err := s.loadFolds(ctx, want)
-	if err != nil {
-		return false, err
-	}
+	return want
+}
+
+// anyNewer reports whether a fold has another version than the one asked for. Such a fold
+// was folded again, or was in memory, and is of a later moment.
+func anyNewer(folds map[int64]*Fold, want map[int64]int64) bool {
 	for post, f := range folds {
-		// Folded again, it is at whatever version it has now.
-		newer = newer || f.Version != want[post]
+		if f.Version != want[post] {
+			return true
+		}
 	}
+	return false
+}
+
+// timelinesOf returns the timelines that these entries and folds name.
+func timelinesOf(all []undecided, folds map[int64]*Fold) []int64 {
 	ids := map[int64]struct{}{}
 	for _, u := range all {
 		for _, e := range u.entries {
@@ -75,77 +122,61 @@ func (s *Store) decideMany(ctx context.Context, all []undecided,
 			ids[id] = struct{}{}
 		}
 	}
-	list := make([]int64, 0, len(ids))
-	for id := range ids {
-		list = append(list, id)
-	}
-	gates, err := s.access.Levels(ctx, list)
-	if err != nil {
-		return false, err
-	}
-	beyond, err := s.askCrowd(ctx, all, folds, gates)
-	if err != nil {
-		return false, err
-	}
-	newer = newer || len(beyond) > 0
-	full := map[int64]int64{}
+	return slices.Collect(maps.Keys(ids))
+}
+
+// decision is what the entries of several rivers are decided by.
+type decision struct {
+	folds, full map[int64]*Fold
+	gates       access.Levels
+	overflow    overflow
+	titles      map[int64]timelines.Subfeed
+}
+
+func (d *decision) decider(u undecided) decider { return decider{u.name, u.sets, d.gates, d.overflow} }
+
+// fullVersions returns the posts that are shown unfolded, or with some of their folded
+// comments, each with the version that its full fold must have at least.
+func (d *decision) fullVersions(all []undecided) map[int64]int64 {
+	want := map[int64]int64{}
 	for _, u := range all {
 		sp := specs[u.name.Kind]
 		if !sp.full && !sp.mentions {
 			continue
 		}
 		for _, e := range u.entries {
-			f := folds[e.PostID]
-			if _, shown := decideOne(u.name, u.sets, gates, beyond, e, f); shown && (sp.full || f.folds()) {
-				full[e.PostID] = f.Version
+			f := d.folds[e.PostID]
+			if _, shown := d.decider(u).decide(e, f); shown && (sp.full || f.folds()) {
+				want[e.PostID] = f.Version
 			}
 		}
 	}
-	fulls, err := s.fullFolds(ctx, full)
-	if err != nil {
-		return false, err
-	}
-	// A full fold may be newer than the one just decided, and the post stand
-	// elsewhere.
-	for post, f := range fulls {
-		list = append(list, f.Decisive...)
-		newer = newer || f.Version != full[post]
-	}
-	if len(fulls) > 0 {
-		if gates, err = s.access.Levels(ctx, list); err != nil {
-			return false, err
-		}
-	}
-	titles, err := s.titles(ctx, gates)
-	if err != nil {
-		return false, err
-	}
-	for i, u := range all {
-		sp := specs[u.name.Kind]
-		for j, e := range u.entries {
-			it, shown := decideOne(u.name, u.sets, gates, beyond, e, folds[e.PostID])
-			if shown && sp.mentions {
-				it.unfoldMentions(fulls[e.PostID], gates.Hidden(u.sets, it.Fold.Decisive), u.sets)
-			}
-			if shown && sp.full {
-				// Nothing is left open here: it stands in the post's own timeline.
-				it, shown = decideOne(u.name, u.sets, gates, beyond, e, fulls[e.PostID])
-				it.Full = true
-			}
-			for _, t := range it.To {
-				if f, ok := titles[t.ID]; ok {
-					it.Subfeeds = append(it.Subfeeds, f)
-				}
-			}
-			each(i, j, it, shown)
-		}
-	}
-	return newer, nil
+	return want
 }
 
-// titles returns the sub-feeds among some timelines, whoever may know of them. What they
-// are called is of the decision's moment as all else is: their owners may close them and
-// give them another title then.
+// item decides an entry and fills in what its kind of river also shows.
+func (d *decision) item(u undecided, e rawEntry) (it Item, shown bool) {
+	sp, one := specs[u.name.Kind], d.decider(u)
+	it, shown = one.decide(e, d.folds[e.PostID])
+	if shown && sp.mentions {
+		it.unfoldMentions(d.full[e.PostID], d.gates.Hidden(u.sets, it.Fold.Decisive), u.sets)
+	}
+	if shown && sp.full {
+		// No reason is left open here: the post stands in its own timeline.
+		it, shown = one.decide(e, d.full[e.PostID])
+		it.Full = true
+	}
+	for _, t := range it.To {
+		if f, ok := d.titles[t.ID]; ok {
+			it.Subfeeds = append(it.Subfeeds, f)
+		}
+	}
+	return it, shown
+}
+
+// titles returns the sub-feeds among some timelines, whether or not the viewer may know of
+// them. Their titles are of the same moment as everything else in the decision, because an
+// owner may close a sub-feed and rename it at once.
 func (s *Store) titles(ctx context.Context, gates access.Levels) (map[int64]timelines.Subfeed, error) {
 	var owners []int64
 	for t := range gates.Timelines() {
@@ -169,62 +200,77 @@ func (s *Store) titles(ctx context.Context, gates access.Levels) (map[int64]time
 	return found, nil
 }
 
-// decideOne decides one entry, by the fold and, as far as that leaves open where the
-// post stands, by the crowd.
-func decideOne(n Name, sets *access.Sets, gates access.Levels, beyond crowd, e rawEntry, f *Fold) (Item, bool) {
-	sp := specs[n.Kind]
+// decider decides the entries of one river for its viewer.
+type decider struct {
+	name     Name
+	sets     *access.Sets
+	gates    access.Levels
+	overflow overflow
+}
+
+// decide decides one entry by the post's fold, which is nil if the post is gone from the
+// primary store. It asks in this order: is there still a post? May the viewer read it? Does
+// a ban stand between its author and the viewer? Does anything that the viewer may know of
+// bring it here? Does the viewer hide it?
+func (d decider) decide(e rawEntry, f *Fold) (Item, bool) {
 	it := Item{
 		PostID: e.PostID, Place: e.Place, Stamp: Stamp{Entry: e.Version}, Fold: f,
 		Liked: e.Overlay.Liked, Faved: e.Overlay.Faved,
 	}
 	if f == nil {
-		return it, false // the post itself is gone from the primary store
+		return it, false
 	}
 	it.Stamp.Fold = f.Version
-	if e.Deleted || f.Deleted || !gates.OpensAny(sets, f.Decisive) {
+	if e.Deleted || f.Deleted || !d.gates.OpensAny(d.sets, f.Decisive) {
 		return it, false
 	}
-	veil := gates.Hidden(sets, f.Decisive)
-	if veil.Has(f.Text.Author) || sp.asked && !finds(n, sets, veil, e, f) {
+	hidden := d.gates.Hidden(d.sets, f.Decisive)
+	if hidden.Has(f.Text.Author) {
 		return it, false
 	}
-	for _, id := range e.Overlay.Timelines {
-		t, ok := gates.Timeline(id)
-		if !ok || !gates.Opens(sets, id) || !f.bears(t, sets, veil, beyond) {
-			continue
-		}
-		if doing(t) && (veil.Has(t.TheirID) || t.TheirID != n.Account() && hides(sets, t.TheirID)) {
-			continue
-		}
-		if sp.asked && sets.BlockedBetween(t.TheirID) {
-			continue // that page is closed to the viewer
-		}
-		it.Why = append(it.Why, t)
-	}
-	if (sp.reasons || sp.asked && len(e.Overlay.Timelines) > 0) && len(it.Why) == 0 {
+	sp := specs[d.name.Kind]
+	var ok bool
+	if it.Why, ok = sp.content.reasons(d, e, f, hidden); !ok {
 		return it, false
 	}
-	it.To = destinations(sets, gates, f)
-	it.Hidden = hideOf(n, sets, &it).Cause != Unhidden
-	if it.Hidden && !sp.whole {
+	it.To = destinations(d.sets, d.gates, f)
+	it.Hidden = hideOf(d.name, d.sets, &it).Cause != Unhidden
+	if it.Hidden && !sp.ignoresHides {
 		return it, false
 	}
-	it.Veiled = f.veiled(veil)
+	it.HiddenUsers = f.hiddenUsers(hidden)
 	return it, true
+}
+
+// confirmed returns the entry's timelines that the viewer may open and that still hold the
+// post, because of something done by people whom the viewer sees.
+func (d decider) confirmed(e rawEntry, f *Fold, hidden access.HiddenUsers) []timelines.Timeline {
+	var why []timelines.Timeline
+	for _, id := range e.Overlay.Timelines {
+		t, ok := d.gates.Timeline(id)
+		if !ok || !d.gates.Opens(d.sets, id) || !f.confirms(t, d.sets, hidden, d.overflow) {
+			continue
+		}
+		if isActivity(t) && (hidden.Has(t.TheirID) || t.TheirID != d.name.Account() && hides(d.sets, t.TheirID)) {
+			continue
+		}
+		why = append(why, t)
+	}
+	return why
 }
 
 func hides(sets *access.Sets, account int64) bool { return sets.Hides.Accounts.Has(account) }
 
-// Hide is which of the viewer's hides keeps a post from a page.
+// Hide says which of the viewer's hides keeps a post from a page.
 type Hide struct {
 	Cause HideCause
 	Term  access.Term // what it speaks of, if that is the cause
 }
 
-// HideCause is what a viewer hides of a post.
+// HideCause is the kind of hide.
 type HideCause string
 
-// The causes of a Hide, the first of which counts.
+// The causes of a Hide. The first that applies counts.
 const (
 	Unhidden     HideCause = ""
 	HiddenPost   HideCause = "post"
@@ -233,8 +279,8 @@ const (
 	HiddenTerm   HideCause = "term"   // what the page would show of its text speaks of it
 )
 
-// hideOf decides whether and why the viewer hides a post. One's own posts are never
-// hidden, and on a hidden account's own page that account is not.
+// hideOf decides whether and why the viewer hides a post. Nobody hides their own posts, and
+// a hidden account is not hidden on its own page.
 func hideOf(n Name, sets *access.Sets, it *Item) Hide {
 	if sets.Fingerprint() == "" || it.Fold.Text.Author == sets.AccountID {
 		return Hide{}
@@ -257,23 +303,23 @@ func hideOf(n Name, sets *access.Sets, it *Item) Hide {
 	return Hide{}
 }
 
-// doing: the timeline holds a post because its owner did something there, and not
-// because it was put there.
-func doing(t timelines.Timeline) bool {
+// isActivity reports whether the timeline holds a post because its owner did something
+// there, and not because it was put there.
+func isActivity(t timelines.Timeline) bool {
 	return t.Kind == timelines.KindLikes || t.Kind == timelines.KindComments
 }
 
-// veiled returns those people in the fold whom the veil hides, in order. It tells
-// nobody else: what is rendered for one viewer serves all from whom the same
-// people are hidden here.
-func (f *Fold) veiled(veil access.HiddenUsers) []int64 {
-	if veil.None() {
+// hiddenUsers returns the people in the fold whom the viewer does not see, in order of id.
+// It names nobody else, so that a post rendered for one viewer serves all viewers from whom
+// the same people in it are hidden.
+func (f *Fold) hiddenUsers(hidden access.HiddenUsers) []int64 {
+	if hidden.None() {
 		return nil
 	}
 	var found []int64
 	add := func(ids ...int64) {
 		for _, id := range ids {
-			if veil.Has(id) {
+			if hidden.Has(id) {
 				found = append(found, id)
 			}
 		}
@@ -282,7 +328,7 @@ func (f *Fold) veiled(veil access.HiddenUsers) []int64 {
 	add(f.Comments.IDs...)
 	add(f.Comments.Likers...)
 	for i := range f.Comments.Shown {
-		// Beyond MaxPeople a commenter is among those shown and not among the ids.
+		// Beyond MaxPeople a commenter may be among those shown and not among the ids.
 		add(f.Comments.Shown[i].Author)
 		add(f.Comments.Shown[i].Likes.IDs...)
 	}
@@ -290,8 +336,8 @@ func (f *Fold) veiled(veil access.HiddenUsers) []int64 {
 	return slices.Compact(found)
 }
 
-// destinations are the post's decisive timelines this viewer may know of. Who
-// takes part in a direct post knows all who do.
+// destinations returns the post's decisive timelines that this viewer may know of. Each
+// party to a direct post knows all its parties.
 func destinations(sets *access.Sets, gates access.Levels, f *Fold) []timelines.Timeline {
 	party := false
 	for _, id := range f.Decisive {

@@ -8,9 +8,9 @@ import (
 	"riverrun/timelines"
 )
 
-// A search that was read past very many posts which its viewer may not read is right,
-// and as deep when it was made anew.
-func TestASearchBelowMuchThatIsClosed(t *testing.T) {
+// A search that was read past very many posts that its viewer may not read is right, and a
+// search made anew is as deep.
+func TestASearchBelowManyUnreadablePosts(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
 	c, err := w.store.SetAccess(w.ctx, cat.AccountID, "", timelines.Private)
@@ -51,7 +51,7 @@ func TestASearchBelowMuchThatIsClosed(t *testing.T) {
 	if again := reads("made anew"); again.River == first.River {
 		t.Error("it was not made anew")
 	}
-	// A check that does not get as far has nothing to say of what is below.
+	// A check that does not scan as far says nothing about deeper entries.
 	w.rivers.scanRows = 100
 	reads("looked at from above")
 	w.exec(`UPDATE entries SET per_river_folded = '{"l": true}'`)
@@ -64,8 +64,7 @@ func TestASearchBelowMuchThatIsClosed(t *testing.T) {
 	}
 }
 
-// A search that was left alone so long that it is retired rather than brought up is
-// not said to be wrong.
+// A search that was left alone so long that it is retired, not updated, is no difference.
 func TestCheckOfASearchLeftAlone(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -73,7 +72,7 @@ func TestCheckOfASearchLeftAlone(t *testing.T) {
 	w.drain()
 	w.visit(ann, Search, "word")
 	w.post(ann, "another word")
-	w.exec(`UPDATE rivers SET updated_at = updated_at - $1::interval`, 2*broughtUpWithin)
+	w.exec(`UPDATE rivers SET updated_at = updated_at - $1::interval`, 2*updatedWithin)
 	w.sound()
 	if n := w.count(`SELECT count(*) FROM rivers WHERE kind = 'search' AND state = 'live'`); n != 0 {
 		t.Errorf("%d searches live, want it retired", n)

@@ -11,16 +11,15 @@ import (
 	"riverrun/timelines"
 )
 
-// Home feeds and lists are kept to a depth (Options.Depth): they have no end that
-// anybody comes to, are made of hundreds of timelines, and everybody has some.
-// What is older is read from the primary store, by the same rules, each time
-// somebody asks. Pages of one timeline have an end and are kept as far as anybody
-// read.
+// Home feeds and lists are kept to a depth (Options.Depth). Nobody reads them to their end,
+// they are made of hundreds of timelines, and everybody has some. Older entries are read
+// from the primary store, by the same rules, each time somebody asks. Pages of one timeline
+// have an end, and are kept as far as anybody has read.
 
-// room returns how many posts an extension of a river may still store, 0 if the
-// river is as deep as it may be.
-func (s *Store) room(ctx context.Context, n Name, river int64) (int, error) {
-	if !specs[n.Kind].home {
+// remaining returns how many posts an extension of a river may still store, 0 if the river
+// is as deep as it may be.
+func (s *Store) remaining(ctx context.Context, n Name, river int64) (int, error) {
+	if !specs[n.Kind].followBased {
 		return chunk, nil
 	}
 	const query = `
@@ -36,10 +35,10 @@ func (s *Store) room(ctx context.Context, n Name, river int64) (int, error) {
 	return min(s.opts.Depth-kept, chunk), nil
 }
 
-// readBeyond fills the page up with what stands below the floor of a river that is
-// kept no deeper, from the primary store, and reports whether it is done. Its entries
-// are computed and decided as the river's are, with the stamps they have there, and not
-// stored.
+// readBeyond fills the page with entries from below the floor of a river that is kept no
+// deeper. It reads them from the primary store, and reports whether the page is done. They
+// are computed and decided as the river's own, with the stamps they would have there, and
+// are not stored.
 func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err error) {
 	s := r.store
 	r.page.Beyond = true
@@ -47,14 +46,14 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 	if at.Top() || at.Place >= floor {
 		at = Cursor{Place: floor, PostID: math.MinInt64} // all of that place are above
 	}
-	listed, err := s.listed(ctx, r.page.River)
+	g, err := s.generation(ctx, r.name, r.page.River)
 	if err != nil {
 		return false, err
 	}
 	began := at
 	for scans := 1; ; scans++ {
 		loads := s.loads()
-		// The clock is read before the primary store: a narrowing acknowledged by then
+		// The clock is read before the primary store, so that a narrowing acknowledged by then
 		// is known (R4).
 		clock, err := s.clock(ctx)
 		if err != nil {
@@ -63,8 +62,8 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 		if clock != r.clock {
 			return false, r.restart()
 		}
-		c, err := s.readChunk(ctx, r.name, r.page.River, listed, stretch{
-			place: at.Place, post: at.PostID, down: math.MaxInt64, limit: PageSize + 1, folds: ofAll,
+		c, err := s.readChunk(ctx, g, stretch{
+			place: at.Place, post: at.PostID, down: math.MaxInt64, limit: PageSize + 1, folds: allFolds,
 		})
 		if err != nil {
 			return false, err
@@ -73,7 +72,7 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 		if err != nil {
 			return false, err
 		}
-		if held, err := s.held(ctx, clock, loads, true); err != nil || !held {
+		if ok, err := s.consistent(ctx, clock, loads, true); err != nil || !ok {
 			return false, errors.Join(err, r.restart())
 		}
 		if r.page.add(items) || c.scanned.Finished {
@@ -81,14 +80,13 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 		}
 		at = Cursor{Place: c.scanned.Floor - 1, PostID: math.MaxInt64}
 		if scans > maxInVain || r.restarts >= patientRestarts {
-			r.page.More, r.page.Next = true, goOn(c.scanned.Floor, began)
+			r.page.More, r.page.Next = true, nextBelow(c.scanned.Floor, began)
 			return true, nil
 		}
 	}
 }
 
-// add appends entries and reports whether the page is full and knows where it
-// goes on.
+// add appends entries. It reports whether the page is full, and then sets where it goes on.
 func (p *Page) add(items []Item) (full bool) {
 	p.Items = append(p.Items, items...)
 	if len(p.Items) <= PageSize {
@@ -100,8 +98,8 @@ func (p *Page) add(items []Item) (full bool) {
 	return true
 }
 
-// undecided are computed entries as if they had been stored, with their folds in
-// memory.
+// undecided returns computed entries as if they had been stored and read, and puts their
+// folds into memory.
 func (s *Store) undecided(entries []entry, folds []*Fold) []rawEntry {
 	raw := make([]rawEntry, len(entries))
 	for i, e := range entries {
@@ -114,10 +112,10 @@ func (s *Store) undecided(entries []entry, folds []*Fold) []rawEntry {
 	return raw
 }
 
-// addBeyond adds to what was read of a river those of the posts that stand below
-// its floor, for a page that shows such.
+// addBeyond adds those of the posts that stand below the river's floor to what was read of
+// it, for a page that shows such posts.
 func (s *Store) addBeyond(ctx context.Context, n Name, raw *rawPage, posts []int64) error {
-	if !raw.found || raw.finished || !specs[n.Kind].home {
+	if !raw.found || raw.finished || !specs[n.Kind].followBased {
 		return nil
 	}
 	read := make(map[int64]struct{}, len(raw.entries))
@@ -133,13 +131,13 @@ func (s *Store) addBeyond(ctx context.Context, n Name, raw *rawPage, posts []int
 	if len(rest) == 0 {
 		return nil
 	}
-	listed, err := s.listed(ctx, raw.river)
+	g, err := s.generation(ctx, n, raw.river)
 	if err != nil {
 		return err
 	}
 	var c chunkOf
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		c.entries, c.folds, err = s.compute(ctx, sn, n, raw.river, listed, rest, ofAll)
+		c.entries, c.folds, err = s.compute(ctx, sn, g, rest, allFolds)
 		return err
 	})
 	if err != nil {

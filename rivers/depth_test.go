@@ -47,9 +47,9 @@ func TestADeepCursorStoresNoWholeHistory(t *testing.T) {
 	}
 }
 
-// A stranger looks at what is nearly all private: no request reads it whole. In
-// one timeline what there is is found at once; where several are read, going on from
-// page to page comes to it, without holes.
+// A stranger reads pages of posts that are nearly all private, and no request reads them
+// all. In one timeline the readable ones are found at once. If several timelines are read,
+// paging on comes to them, without holes.
 func TestAStrangerPagesThroughPrivatePosts(t *testing.T) {
 	w := newTown(t)
 	w.rivers.scanRows = 200
@@ -113,8 +113,8 @@ func TestAStrangerPagesThroughPrivatePosts(t *testing.T) {
 	w.sound()
 }
 
-// Home feeds and lists are kept to a depth, and go on below it to their end: the
-// same entries at the same stamps, without holes and doubles, and no more stored.
+// Home feeds and lists are kept to a depth, and their pages go on below it to the end: the
+// same entries with the same stamps, without holes or doubles, and nothing more stored.
 func TestHomeGoesOnBeyondItsDepth(t *testing.T) {
 	w := newTown(t)
 	deeper := w.node()
@@ -163,7 +163,7 @@ func TestHomeGoesOnBeyondItsDepth(t *testing.T) {
 				of.kind, order); stored != chunk || beyond < (total-chunk)/PageSize {
 				t.Errorf("%s by %s: %d entries stored, %d pages beyond, want %d and the rest", of.kind, order, stored, beyond, chunk)
 			}
-			// A node that keeps all of it shows the same.
+			// A node that keeps all entries shows the same.
 			want, none := read(deeper, n)
 			if none > 0 || len(want) != total {
 				t.Errorf("%s by %s: %d entries and %d pages beyond on the other node, want %d and 0", of.kind, order, len(want), none, total)
@@ -174,13 +174,13 @@ func TestHomeGoesOnBeyondItsDepth(t *testing.T) {
 		}
 	}
 	w.sound()
-	if got := w.name(ann, User, "ann"); specs[got.Kind].home {
+	if got := w.name(ann, User, "ann"); specs[got.Kind].followBased {
 		t.Errorf("pages of one timeline are kept to a depth")
 	}
 }
 
-// What stands beyond the depth is decided by what holds now (R4), though nothing
-// is told to anybody, and follows by name for a page that shows it.
+// Entries beyond the depth are decided by what holds now (R4), though no job runs. A page
+// that shows some can ask for them by post.
 func TestBeyondTheDepthIsDecidedNow(t *testing.T) {
 	w := newTown(t)
 	w.rivers.opts.Depth = 1
@@ -234,7 +234,7 @@ func TestBeyondTheDepthIsDecidedNow(t *testing.T) {
 	if p := below(); len(p.Items) != 9 {
 		t.Errorf("%d entries after one was deleted, want 9: %q", len(p.Items), bodies(p))
 	}
-	// The group closes, and ann goes: the clock alone says so.
+	// The group closes, and ann leaves it: only the clock says so.
 	c, err = w.store.SetAccess(w.ctx, bob.AccountID, "club", timelines.Private)
 	must(w, c, err)
 	c, err = w.store.Unsubscribe(w.ctx, ann.AccountID, "club")
@@ -246,10 +246,10 @@ func TestBeyondTheDepthIsDecidedNow(t *testing.T) {
 	}
 }
 
-// 000 leaves open what its depth limit does to bumping: a post that was cut off
-// below would come in "for the first time" again. Here a place is computed from
-// all that ever brought the post, kept in the river or not; and an old post comes
-// in where it stood in time (RIVERRUN_LOCAL_BUMP_MAX_AGE).
+// 000 leaves open what its depth limit does to bumping: a post that was cut off below could
+// come in "for the first time" again. Here a place is computed from everything that ever
+// brought the post, kept in the river or not. An old post comes in at its place in time
+// (RIVERRUN_LOCAL_BUMP_MAX_AGE).
 func TestNothingIsLiftedTwiceFromBeyondTheDepth(t *testing.T) {
 	w := newTown(t)
 	w.rivers.opts.Depth = 1

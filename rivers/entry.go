@@ -14,7 +14,7 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// entry is one post in one river as stored.
+// entry is one post in one river, as it is stored.
 type entry struct {
 	River   int64
 	PostID  int64
@@ -24,61 +24,74 @@ type entry struct {
 	Overlay overlay
 }
 
-// overlay is what differs per viewer in an entry. It is a pure function of the
-// primary store and never of the fold's version, and holds ids only: whether the
-// viewer may still know of a timeline is decided at render.
+func postIDs(entries []entry) []int64 {
+	posts := make([]int64, len(entries))
+	for i, e := range entries {
+		posts[i] = e.PostID
+	}
+	return posts
+}
+
+// overlay is the part of an entry that differs per viewer. It is a pure function of the
+// primary store, never of the fold's version, and holds only ids: whether the viewer may
+// still know of a timeline is decided at render.
 type overlay struct {
-	// Timelines of the river that hold the post, in order of entrance: why it is
-	// here. Of a search, those it asks for that hold the post.
+	// Timelines are the river's timelines that hold the post, in order of entrance: why it is
+	// here. In a search they are the places that the query asks for and that hold the post.
 	Timelines []int64 `json:"t,omitempty"`
 	// Liked: the viewer likes the post.
 	Liked bool `json:"l,omitempty"`
 	// Faved: the viewer keeps the post.
 	Faved bool `json:"f,omitempty"`
-	// Authors, of a search, wrote the texts by which it finds the post; see
-	// timelines.Match.
+	// Authors is set in searches only: the authors of the texts by which the query finds the
+	// post (see timelines.Match).
 	Authors []int64 `json:"a,omitempty"`
 }
 
-// entryOf computes the entry of a post in a river whose timelines are listed.
-// Every writer, build and check computes it here, so that they can only agree.
+// entryOf computes the entry of a post in a river of timelines. Every writer, build and
+// check computes it here, so that they cannot disagree.
 //
-// The place is max(post.fresh_at, min(entered_at) over the river's timelines
-// that hold or held the post); the post is in the river while at least one of
-// them holds it and its viewer may read it (source: 000, DESIGN §5).
-func entryOf(n Name, river int64, listed func(timeline int64) bool, st *timelines.PostState) entry {
-	e := entry{River: river, PostID: st.ID, Version: st.Version, Place: st.FreshAt}
-	first, holds := int64(0), false
-	for _, h := range st.Held {
-		if !listed(h.TimelineID) {
+// The place is max(post.fresh_at, min(entered_at) over the river's timelines that hold or
+// once held the post). The post is in the river while at least one of them holds it and the
+// river's viewer may read it (source: 000).
+func entryOf(g generation, st *timelines.PostState) entry {
+	first, holds, o := int64(0), false, overlay{}
+	for _, m := range st.Memberships {
+		if !g.lists(m.TimelineID) {
 			continue
 		}
-		if first == 0 || (h.EnteredAt < first) != mutants.On(mutants.LaterLikeLifts) {
-			first = h.EnteredAt
+		if first == 0 || (m.EnteredAt < first) != mutants.On(mutants.LaterLikeLifts) {
+			first = m.EnteredAt
 		}
-		if !h.Withdrawn {
+		if !m.Removed {
 			holds = true
-			e.Overlay.Timelines = append(e.Overlay.Timelines, h.TimelineID)
+			o.Timelines = append(o.Timelines, m.TimelineID)
 		}
 	}
-	e.Place = max(st.FreshAt, first)
-	if n.Order == Created {
-		e.Place = st.CreatedAt
+	return newEntry(g, st, max(st.FreshAt, first), holds, o)
+}
+
+// newEntry makes the entry of a post at a place in a river of fresh order. It is a
+// tombstone if the river does not hold the post or its viewer may not read it.
+func newEntry(g generation, st *timelines.PostState, place int64, holds bool, o overlay) entry {
+	viewer := g.name.UserID
+	if g.name.Order == Created {
+		place = st.CreatedAt
 	}
-	_, reads := st.Readers[n.UserID]
-	if st.Deleted || !holds || !reads {
+	e := entry{River: g.id, PostID: st.ID, Version: st.Version, Place: place}
+	if _, reads := st.Readers[viewer]; st.Deleted || !holds || !reads {
 		e.Deleted = true
-		e.Overlay = overlay{}
 		return e
 	}
-	_, e.Overlay.Liked = st.Likers[n.UserID]
-	_, e.Overlay.Faved = st.Favers[n.UserID]
+	_, o.Liked = st.Likers[viewer]
+	_, o.Faved = st.Favers[viewer]
+	e.Overlay = o
 	return e
 }
 
-// queueEntries adds to a batch the write of these entries: one statement, in key
-// order. A write applies only if its stamp is greater than the one there and the
-// deadline has not passed; it never looks at the river's floor.
+// queueEntries adds the write of these entries to a batch: one statement, in key order. A
+// write applies only if its stamp is greater than the one that stands and the deadline has
+// not passed. It never looks at the river's floor.
 func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int64) error {
 	if len(entries) == 0 {
 		return nil
@@ -123,19 +136,19 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 	return nil
 }
 
-// write stores folds and entries in one transaction and one round trip: folds
-// first, each table in key order, so that writers wait for each other and never
-// in a circle. It reports whether the deadline held to the end; if not, some of
-// it may be missing and the caller starts again at its look-up.
-func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof time.Time) (held bool, err error) {
+// write stores folds and entries in one transaction and one round trip. Folds come first,
+// and each table is written in key order, so that writers wait for each other and never in
+// a circle. It reports whether it was in time. If not, some of the rows may be missing, and
+// the caller starts again at its look-up.
+func (s *Store) write(ctx context.Context, entries []entry, folds []*Fold, asof time.Time) (inTime bool, err error) {
 	return s.writeIn(ctx, s.db, entries, folds, asof)
 }
 
-// writeIn is write within a transaction, or by a pool, which makes one.
+// writeIn is write within a transaction, or by a pool, which begins one.
 func (s *Store) writeIn(ctx context.Context, db interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }, entries []entry, folds []*Fold, asof time.Time,
-) (held bool, err error) {
+) (inTime bool, err error) {
 	deadline := asof.Add(s.deadline)
 	b := &pgx.Batch{}
 	if mutants.On(mutants.Tombstones) {
@@ -149,15 +162,15 @@ func (s *Store) writeIn(ctx context.Context, db interface {
 		return false, err
 	}
 	b.Queue(`SELECT clock_timestamp() < @deadline`, pgx.StrictNamedArgs{"deadline": deadline}).
-		QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
+		QueryRow(func(row pgx.Row) error { return row.Scan(&inTime) })
 	if err := db.SendBatch(ctx, b).Close(); err != nil {
 		return false, fmt.Errorf("write rivers: %w", err)
 	}
 	s.opts.Metrics.Wrote(int(wrote))
-	return held, nil
+	return inTime, nil
 }
 
-// now is the secondary server's clock, by which all deadlines are kept.
+// now returns the time of the secondary server, by which all deadlines are kept.
 func (s *Store) now(ctx context.Context) (time.Time, error) {
 	var t time.Time
 	if err := s.db.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&t); err != nil {

@@ -10,13 +10,13 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// keep is how long rows that a late writer could revive are kept after they
-// went out of use: far longer than any writer may still write.
+// keep is how long rows that a late writer could revive are kept after they went out of
+// use. No writer may write for nearly that long.
 const keep = 10 * time.Minute
 
-// expireBatch bounds how many rows one statement of Expire retires or removes,
-// and removeBatch how many rivers go at once with their entries: thousands, where
-// they were read a few pages deep.
+// expireBatch bounds how many rows one statement of Expire retires or removes. removeBatch
+// bounds how many rivers are removed at once with their entries, which are thousands if the
+// rivers were read a few pages deep.
 const (
 	expireBatch = 1000
 	removeBatch = 50
@@ -32,18 +32,17 @@ type Expired struct {
 	Folds      int64 // folds no entry links any more
 }
 
-// Expire throws idle rivers away (source: 004, the cron job; DESIGN: the
-// protocol, step 10): those neither open nor visited within their kind's grace
-// are retired; what was retired long enough ago is removed with its entries, and
-// so are old tombstones, folds nobody links, and what stands below the depth of
-// rivers grown far past it (trim.go). In batches, in key order, so that nobody
-// waits long.
+// Expire throws idle rivers away (source: 004, the cron job; protocol, step 10). It retires
+// rivers neither open nor visited within their kind's grace. It removes rivers that were
+// retired long enough ago, with their entries, and old tombstones, folds that nothing
+// links, and entries below the depth of rivers that have grown far past it (trim.go). It
+// works in batches and in key order, so that nobody waits long.
 //
-// What is old enough is so by statement_timestamp(): unlike the clock it stands still
-// for a statement, so that an index can be asked for it.
+// Ages are measured by statement_timestamp(). Unlike the clock it stands still during a
+// statement, so that an index can be used.
 func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	var out Expired
-	if err := s.keeper.flush(ctx); err != nil {
+	if err := s.maintenance.flush(ctx); err != nil {
 		return out, err
 	}
 	kinds := Kinds()
@@ -89,8 +88,8 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	return out, err
 }
 
-// One pass for all kinds. Joined to a table of them it takes three times as long: the
-// server goes through that for each river.
+// One pass serves all kinds. Joined to a table of kinds it takes three times as long,
+// because the server goes through that table for each river.
 const retireIdle = retireThose + `
 	r.id IN (
 		SELECT r.id FROM rivers r LEFT JOIN visits v ON v.river_id = r.id
@@ -100,7 +99,7 @@ const retireIdle = retireThose + `
 			AND NOT EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > statement_timestamp())
 		ORDER BY r.id LIMIT @batch FOR UPDATE OF r)`
 
-// Of another epoch, or a builder that died.
+// These are rivers of another epoch, and builds whose builder died.
 const retireCold = retireThose + `
 	r.id IN (
 		SELECT id FROM rivers
@@ -114,8 +113,7 @@ const removeTombstones = `
 		WHERE deleted AND buried_at < statement_timestamp() - @keep::interval
 		ORDER BY river_id, post_id LIMIT @batch FOR UPDATE)`
 
-// A fold linked again by an entry that is just being written is folded again by
-// whoever reads it.
+// A reader folds again if a fold is removed while an entry that links it is being written.
 const removeFolds = `
 	DELETE FROM folds WHERE post_id IN (
 		SELECT post_id FROM folds f
@@ -129,7 +127,7 @@ const removeLeases = `
 		WHERE until < statement_timestamp() - @keep::interval
 		ORDER BY river_id, node LIMIT @batch FOR UPDATE)`
 
-// A page may be closed long after its river was removed, which is a visit too.
+// A page may be closed long after its river was removed, and closing it is a visit too.
 const removeVisits = `
 	DELETE FROM visits WHERE river_id IN (
 		SELECT river_id FROM visits v
@@ -137,7 +135,7 @@ const removeVisits = `
 			AND NOT EXISTS (SELECT FROM rivers r WHERE r.id = v.river_id)
 		ORDER BY river_id LIMIT @batch FOR UPDATE OF v)`
 
-// batches repeats a statement until it finds less than a batch.
+// batches repeats a statement until it changes less than a batch of rows.
 func (s *Store) batches(ctx context.Context, what, query string, args pgx.StrictNamedArgs) (int64, error) {
 	var total int64
 	for {
@@ -167,8 +165,8 @@ func (s *Store) removeRetired(ctx context.Context) (rivers, entries int64, err e
 			return err
 		}
 		args := pgx.StrictNamedArgs{"rivers": ids}
-		// In key order, as everybody locks: a late writer, a visit, another expiry may
-		// be at the same rows.
+		// All statements lock in key order: a late writer, a visit or another expiry may be at
+		// the same rows.
 		tag, err := tx.Exec(ctx, `
 			DELETE FROM entries WHERE (river_id, post_id) IN (
 				SELECT river_id, post_id FROM entries WHERE river_id = ANY(@rivers)

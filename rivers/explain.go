@@ -3,7 +3,6 @@ package rivers
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/jackc/pgx/v5"
@@ -12,27 +11,27 @@ import (
 	"riverrun/timelines/access"
 )
 
-// Explanation says whether and why one viewer sees one post, for operators. All of
-// it is decided by the functions that decide pages.
+// Explanation says whether and why one viewer sees one post, for operators. The functions
+// that decide pages decide all of it.
 type Explanation struct {
 	PostID  int64
 	Author  int64
 	Deleted bool
 	// Sees: the post's own page is open to the viewer.
 	Sees bool
-	// Grants are the post's decisive timelines: any open one lets the viewer read it.
+	// Grants are the post's decisive timelines. Any open one lets the viewer read the post.
 	Grants []Grant
-	// Banned: a ban keeps author and viewer apart, in this post.
+	// Banned: a ban stands between the author and the viewer, in this post.
 	Banned bool
-	// Hide is why the viewer hides it, if so. Which rivers show it all the same, their
-	// Standings say: its own page does.
+	// Hide is why the viewer hides the post, if so. Standings say which rivers show it all
+	// the same, as its own page does.
 	Hide Hide
-	// Standings are the viewer's rivers that stand now, but for other posts' pages, and
-	// those of the usual pages whether they stand or not.
+	// Standings are the viewer's live rivers, except other posts' pages, and the usual pages,
+	// live or not.
 	Standings []Standing
 }
 
-// Grant is a decisive timeline as it is to the viewer.
+// Grant is a decisive timeline as the viewer finds it.
 type Grant struct {
 	Timeline timelines.Timeline
 	Level    timelines.Level
@@ -43,17 +42,17 @@ type Grant struct {
 // Standing is how a post stands in one river.
 type Standing struct {
 	Name Name
-	// Title is what the viewer calls the list, if it is a list's.
+	// Title is the viewer's title of the list, if the river is a list's.
 	Title string
-	// Cause is why it is not shown there; Shown if it is.
+	// Cause is why the post is not shown there, or Shown.
 	Cause Cause
-	// Hide is what of the viewer's hides keeps it from there, if that is the Cause.
+	// Hide is the hide that keeps it from there, if that is the Cause.
 	Hide Hide
-	// Why are the timelines through which it is there.
+	// Why are the timelines that bring it there.
 	Why []timelines.Timeline
-	// River is the generation that stands, 0 if none does. Stored says what stands in
-	// it: the entry's version, 0 for none, and whether that is a tombstone or below
-	// the floor, where no page has asked for it yet.
+	// River is the generation that stands, 0 if none does. Stored is the version of its
+	// entry, 0 for none. Deleted says that the entry is a tombstone; Below, that it stands
+	// below the floor, where no page has asked for it yet.
 	River    int64
 	Stored   int64
 	Deleted  bool
@@ -75,15 +74,15 @@ const (
 	Reasonless Cause = "reasonless" // all that would bring it here is not to be seen
 )
 
-// Explain explains a post to whoever runs the site: the viewer is an account, 0 for
-// anybody who is not signed in. timelines.ErrNotFound if there was never such a
+// Explain explains a post to the people who run the site. viewer is an account, or 0 for
+// anybody who is not signed in. It returns timelines.ErrNotFound if there never was such a
 // post.
 func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explanation, error) {
 	code, ok := timelines.ParseCode(code)
 	if !ok {
 		return nil, timelines.ErrNotFound
 	}
-	if err := s.Settle(ctx); err != nil {
+	if err := s.RefreshAccess(ctx); err != nil {
 		return nil, err
 	}
 	sets, err := s.access.Sets(ctx, viewer)
@@ -104,9 +103,9 @@ func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explan
 }
 
 func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanation, sets *access.Sets) error {
-	var looks timelines.Looks
-	looks.Add(x.PostID, sets.AccountID)
-	states, contents, err := sn.StatesAndContents(ctx, []int64{x.PostID}, looks, s.foldDepth())
+	var viewers timelines.ViewerPairs
+	viewers.Add(x.PostID, sets.AccountID)
+	states, contents, err := sn.StatesAndContents(ctx, []int64{x.PostID}, viewers, s.foldDepth())
 	if err != nil {
 		return err
 	}
@@ -130,7 +129,7 @@ func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanat
 	}
 	x.Banned = gates.Hidden(sets, f.Decisive).Has(x.Author)
 	own := Name{UserID: sets.AccountID, Kind: Post, TheirID: x.PostID, Order: Fresh}
-	it, sees := decideOne(own, sets, gates, nil, rawEntry{PostID: x.PostID}, f)
+	it, sees := decider{own, sets, gates, nil}.decide(rawEntry{PostID: x.PostID}, f)
 	if x.Sees = sees; sees {
 		x.Hide = hideOf(own, sets, &it)
 	}
@@ -152,8 +151,8 @@ func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanat
 	return nil
 }
 
-// standings are the viewer's live rivers with what stands in them of the post. The
-// pages of other posts never hold it.
+// standings returns the viewer's live rivers, each with its entry of the post. Pages of
+// other posts never hold it.
 func (s *Store) standings(ctx context.Context, post, viewer int64) ([]Standing, error) {
 	const query = `
 		SELECT r.id, r.user_id, r.kind, r.their_id, r.term, r.ord,
@@ -162,22 +161,15 @@ func (s *Store) standings(ctx context.Context, post, viewer int64) ([]Standing, 
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = @post
 		WHERE r.user_id = @viewer AND r.state = 'live' AND (r.kind <> @page OR r.their_id = @post)
 		ORDER BY r.kind, r.their_id, r.term, r.ord`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "viewer": viewer, "page": Post})
-	if err != nil {
-		return nil, fmt.Errorf("read viewer's rivers: %w", err)
-	}
-	found, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (st Standing, err error) {
+	args := pgx.StrictNamedArgs{"post": post, "viewer": viewer, "page": Post}
+	return collect(ctx, s, "read viewer's rivers", query, args, func(row pgx.CollectableRow) (st Standing, err error) {
 		n := &st.Name
 		err = row.Scan(&st.River, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &st.Stored, &st.Deleted, &st.Below)
 		return st, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read viewer's rivers: %w", err)
-	}
-	return found, nil
 }
 
-// usualPages are those where one would look for a post.
+// usualPages returns the pages where one would look for a post.
 func usualPages(sets *access.Sets, gates access.Levels, f *Fold) []Name {
 	pages := []Name{{Kind: Everything}, {Kind: Post, TheirID: f.PostID}}
 	if sets.AccountID != 0 {
@@ -203,8 +195,7 @@ func usualPages(sets *access.Sets, gates access.Levels, f *Fold) []Name {
 	return pages
 }
 
-// explainOne decides the post in one river as it would stand in it if that were
-// built now.
+// explainOne decides the post in one river as if that were built now.
 func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Standing, sets *access.Sets,
 	st *timelines.PostState, f *Fold,
 ) error {
@@ -222,28 +213,17 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 	if err != nil {
 		return err
 	}
-	sources, err := s.sources(ctx, sn, at.Name)
+	c := specs[at.Name.Kind].content
+	timelineIDs, err := c.timelineIDs(ctx, sn, at.Name)
 	if err != nil {
 		return err
 	}
-	listed := make(map[int64]struct{}, len(sources))
-	for _, id := range sources {
-		listed[id] = struct{}{}
+	state := *st
+	entryOf, err := c.entries(ctx, sn, generation{at.River, at.Name, setOf(timelineIDs)}, map[int64]*timelines.PostState{st.ID: &state})
+	if err != nil {
+		return err
 	}
-	held := *st
-	if held.Crowded {
-		if err := sn.HeldAmong(ctx, map[int64]*timelines.PostState{st.ID: &held}, sources); err != nil {
-			return err
-		}
-	}
-	e := entryOf(at.Name, at.River, func(id int64) bool { _, ok := listed[id]; return ok }, &held)
-	if specs[at.Name.Kind].asked {
-		found, err := matches(ctx, sn, []Name{at.Name}, []int64{st.ID})
-		if err != nil {
-			return err
-		}
-		e = askedEntryOf(at.Name, at.River, found[0], st)
-	}
+	e := entryOf(&state)
 	ids := slices.Concat(f.Decisive, e.Overlay.Timelines)
 	gates, err := s.access.Levels(ctx, ids)
 	if err != nil {
@@ -251,11 +231,11 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 	}
 	raw := rawEntry{PostID: e.PostID, Version: e.Version, Place: e.Place, Deleted: e.Deleted, Overlay: e.Overlay}
 	one := []undecided{{name: at.Name, sets: sets, entries: []rawEntry{raw}}}
-	beyond, err := s.askCrowd(ctx, one, map[int64]*Fold{st.ID: f}, gates)
+	rest, err := s.askOverflow(ctx, one, map[int64]*Fold{st.ID: f}, gates)
 	if err != nil {
 		return err
 	}
-	it, shown := decideOne(at.Name, sets, gates, beyond, raw, f)
+	it, shown := decider{at.Name, sets, gates, rest}.decide(raw, f)
 	at.Why = it.Why
 	switch {
 	case shown:

@@ -9,26 +9,25 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines"
 	"riverrun/timelines/mutants"
 )
 
-// extend stores the next entries of a river, at most limit (DESIGN: the
-// protocol, step 8). Entries are committed before the floor falls, and the
-// floor, written with least(), only falls: two who extend at once do the work
-// twice and the result once. In between a live river cannot lose its place in
-// the order of things: writers write below the floor too (who extends a search is one
-// of several, see searchwrite.go). A trim meanwhile makes it void (see trim.go).
+// extend stores the next entries of a river, at most limit of them (protocol, step 8). It
+// commits the entries before the floor falls, and the floor only ever falls, by least(): if
+// two extend at once, the work is done twice and the result is the same. A live river loses
+// nothing in between, because writers write below the floor too. (In a search there are
+// several writers: see searchwrite.go.) A trim in between makes the extension void (see
+// trim.go).
 func (s *Store) extend(ctx context.Context, n Name, id, floor int64, limit int) error {
-	return s.together(ctx, fmt.Sprintf("extend %d %d", id, floor), func(ctx context.Context) error {
+	return s.oncePerKey(ctx, fmt.Sprintf("extend %d %d", id, floor), func(ctx context.Context) error {
 		return s.extendHere(ctx, n, id, floor, limit)
 	})
 }
 
 func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit int) error {
 	began := time.Now()
-	// The time, and how often the river was trimmed, before all it will write is
-	// read.
+	// The deadline, and how often the river was trimmed, are read before anything that will
+	// be written.
 	const begin = `SELECT clock_timestamp(), trims FROM rivers WHERE id = @id AND floor <= @floor`
 	var asof time.Time
 	var trims int
@@ -39,23 +38,19 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	if err != nil {
 		return fmt.Errorf("extend %s river: %w", n.Kind, err)
 	}
-	listed, err := s.listed(ctx, id)
+	g, err := s.generation(ctx, n, id)
 	if err != nil {
 		return err
 	}
-	// Posts at the floor's own place are above it already: begin below all of them.
-	c, err := s.readChunk(ctx, n, id, listed, stretch{
-		place: floor, post: math.MinInt64, down: math.MaxInt64, limit: limit, folds: ofBehind,
+	// Posts at the floor's own place are above it already, so begin below all of them.
+	c, err := s.readChunk(ctx, g, stretch{
+		place: floor, post: math.MinInt64, down: math.MaxInt64, limit: limit, folds: staleFolds,
 	})
 	if err != nil {
 		return err
 	}
 	pause(ctx, afterSnapshot)
-	if specs[n.Kind].asked {
-		err = s.storeExtension(ctx, id, c, asof)
-	} else if err = s.storeChunk(ctx, c, asof); err == nil && !mutants.On(mutants.ExtendTwice) {
-		err = s.lookAgain(ctx, n, id, listed, c, asof)
-	}
+	err = g.content().storeExtension(ctx, s, g, c, asof)
 	if errors.Is(err, errAgain) {
 		return nil // too slow: the visitor's next look at the floor tries again
 	}
@@ -75,37 +70,4 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	}
 	s.opts.Metrics.Built(n.Kind, len(c.entries), time.Since(began))
 	return nil
-}
-
-// lookAgain writes those entries of a chunk again whose posts changed since its
-// snapshot. A like concerns all rivers of who likes that hold the post, made of
-// the likes timeline or not, and a writer finds the live ones by the entry: it
-// may have looked before the chunk's was there.
-func (s *Store) lookAgain(ctx context.Context, n Name, id int64, listed map[int64]struct{}, c chunkOf, asof time.Time) error {
-	posts := make([]int64, len(c.entries))
-	for i, e := range c.entries {
-		posts[i] = e.PostID
-	}
-	versions, err := s.primary.Versions(ctx, posts)
-	if err != nil {
-		return err
-	}
-	var moved []int64
-	for _, e := range c.entries {
-		if versions[e.PostID] > e.Version {
-			moved = append(moved, e.PostID)
-		}
-	}
-	if len(moved) == 0 {
-		return nil
-	}
-	var again chunkOf
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		again.entries, again.folds, err = s.compute(ctx, sn, n, id, listed, moved, ofBehind)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return s.storeChunk(ctx, again, asof)
 }

@@ -15,8 +15,8 @@ func (w *town) subfeed(owner timelines.Viewer, slug string, level timelines.Leve
 	return must(w, c, err)
 }
 
-// What a sub-feed holds is on its own page, on its owner's, and in the home feeds
-// of those who follow the owner, as far as its own gate lets each of them.
+// A sub-feed's posts are on its own page, on its owner's, and in the home feeds of the
+// owner's followers, as far as the sub-feed's own level admits each of them.
 func TestSubfeeds(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -72,12 +72,12 @@ func TestSubfeeds(t *testing.T) {
 		}
 	}
 
-	// The feed closes, and the album stays open.
+	// The feed is closed, and the album stays open.
 	if _, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private); err != nil {
 		t.Fatal(err)
 	}
 	w.drain()
-	if err := w.rivers.Settle(w.ctx); err != nil {
+	if err := w.rivers.RefreshAccess(w.ctx); err != nil {
 		t.Fatal(err)
 	}
 	w.shows(w.visit(ann, User, "bob"), "in two places", "for ann", "for the signed in", "for all")
@@ -85,8 +85,8 @@ func TestSubfeeds(t *testing.T) {
 	w.sound()
 }
 
-// A feed that comes or goes makes its owner's pages anew, and the rivers of those
-// who follow the owner; nobody else's.
+// A feed that is made or deleted replaces its owner's pages and the rivers of the owner's
+// followers, and no others.
 func TestReplaceOfAnAccountsFeeds(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
@@ -128,7 +128,7 @@ func TestReplaceOfAnAccountsFeeds(t *testing.T) {
 			t.Errorf("%s was not replaced", what)
 		}
 	}
-	page, err := w.rivers.Fronts(w.ctx, []Watch{{Viewer: ann, Name: open.Name}})
+	page, err := w.rivers.FirstPages(w.ctx, []Watch{{Viewer: ann, Name: open.Name}})
 	if err != nil || page[0] == nil || page[0].River == open.River {
 		t.Fatalf("ann's open home was not swapped: %+v, %v", page, err)
 	}
@@ -137,8 +137,8 @@ func TestReplaceOfAnAccountsFeeds(t *testing.T) {
 	w.sound()
 }
 
-// A private sub-feed that comes or goes makes the rivers of its readers anew, and
-// nobody else's; so does a level that changes for nobody but the anonymous.
+// A private sub-feed that is made or deleted replaces the rivers of its readers, and no
+// others. So does a change of level that changes only what anonymous visitors may read.
 func TestReplaceOfFewReaders(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -177,7 +177,7 @@ func TestReplaceOfFewReaders(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.drain()
-		if err := w.rivers.Settle(w.ctx); err != nil {
+		if err := w.rivers.RefreshAccess(w.ctx); err != nil {
 			t.Fatal(err)
 		}
 		w.soundAt(what)
@@ -196,7 +196,7 @@ func TestReplaceOfFewReaders(t *testing.T) {
 	if _, err := w.store.AdmitReader(w.ctx, bob.AccountID, "diary", "ann"); err != nil {
 		t.Fatal(err)
 	}
-	// What has left the diary again still counts for where it stands.
+	// A post that has left the diary again still counts for its place.
 	once := w.post(bob, "once in the diary", "bob/diary")
 	if _, err := w.store.SetDestinations(w.ctx, bob.AccountID, once.Code, []string{"bob"}); err != nil {
 		t.Fatal(err)
@@ -223,8 +223,8 @@ func TestReplaceOfFewReaders(t *testing.T) {
 	}, views[0], views[1], views[2], views[3], views[5], views[6], views[8])
 }
 
-// A post that moves follows in every river, those of readers who gain it included,
-// and lifts nothing.
+// A post that moves follows in every river, also in those of readers who gain it, and lifts
+// nothing.
 func TestAMovedPostFollows(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

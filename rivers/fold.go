@@ -15,10 +15,10 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// How much a fold shows. A body up to bodyKeep characters in up to bodyKeepLines lines
-// stands whole; a longer one is cut at a word near bodyCut, or at the end of line
-// bodyCutLines if that comes first, so that "more" always opens something worth
-// opening. In lines as narrow as a phone's as many characters fill about as many lines.
+// These bound how much a fold shows. A body of up to bodyKeep characters in up to
+// bodyKeepLines lines is shown whole. A longer one is cut at a word near bodyCut, or at the
+// end of line bodyCutLines if that comes first, so that "more" always opens something worth
+// opening. On a phone's narrow lines that many characters fill about that many lines.
 const (
 	bodyCut       = 1200
 	bodyCutLines  = 30
@@ -31,7 +31,7 @@ const (
 	commentKeepLines = 24
 )
 
-// foldDepth is how much of a post a fold carries, fullDepth how much a full one.
+// foldDepth is how much of a post a fold carries; fullDepth, how much a full fold does.
 func (s *Store) foldDepth() timelines.Depth {
 	return timelines.Depth{
 		BodyRunes: bodyKeep, BodyLines: bodyKeepLines, CommentRunes: commentKeep, CommentLines: commentKeepLines,
@@ -91,8 +91,8 @@ func foldOf(c *timelines.Content) *Fold {
 	return f
 }
 
-// cutText cuts after some lines, and at the last space before n characters if that is
-// still too long.
+// cutText cuts after so many lines, and then at the last space before n characters if the
+// text is still too long.
 func cutText(s string, n, lines int) string {
 	s = timelines.FirstLines(s, lines)
 	runes := []rune(s)
@@ -109,55 +109,32 @@ func cutText(s string, n, lines int) string {
 	return strings.TrimRightFunc(string(runes[:end]), unicode.IsSpace)
 }
 
-// queueFolds adds to a batch the upsert of these folds: one statement, in key
-// order, each applied only if its version is greater. What can only be true of
-// an older version can so never replace what is shown.
+// foldColumns are the columns of Fold's fields, besides the key: by their db tags, and by
+// their names in JSON.
+const foldColumns = `version, deleted, decisive, text_folded, likes_folded, faves, comments_folded, attachments_folded`
+
+var setFolds = `(` + foldColumns + `) = ROW (excluded.` + strings.ReplaceAll(foldColumns, ", ", ", excluded.") + `)`
+
+// queueFolds adds the upsert of these folds to a batch: one statement, in key order. A fold
+// is written only if its version is greater, so that nothing true only of an older version
+// replaces what is shown.
 func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 	if len(folds) == 0 {
 		return nil
 	}
 	folds = slices.Clone(folds)
 	slices.SortFunc(folds, func(a, b *Fold) int { return compareInt(a.PostID, b.PostID) })
-	type row struct {
-		PostID   int64           `json:"post_id"`
-		Version  int64           `json:"version"`
-		Deleted  bool            `json:"deleted"`
-		Decisive json.RawMessage `json:"decisive"`
-		Text     Text            `json:"text"`
-		Likes    LikesFold       `json:"likes"`
-		Faves    int             `json:"faves"`
-		Comments CommentsFold    `json:"comments"`
-		Attached []Attachment    `json:"attached"`
-	}
-	rows := make([]row, len(folds))
-	for i, f := range folds {
-		decisive, err := json.Marshal(f.Decisive)
-		if err != nil {
-			return fmt.Errorf("encode fold: %w", err)
-		}
-		rows[i] = row{
-			PostID: f.PostID, Version: f.Version, Deleted: f.Deleted, Decisive: decisive,
-			Text: f.Text, Likes: f.Likes, Faves: f.Faves, Comments: f.Comments, Attached: f.Attached,
-		}
-	}
-	doc, err := json.Marshal(rows)
+	doc, err := json.Marshal(folds)
 	if err != nil {
 		return fmt.Errorf("encode folds: %w", err)
 	}
-	const query = `
-		INSERT INTO folds (post_id, version, deleted, decisive,
-			text_folded, likes_folded, faves, comments_folded, attachments_folded)
-		SELECT post_id, version, deleted, ARRAY(SELECT jsonb_array_elements_text(decisive)::bigint),
-			text, likes, faves, comments, attached
-		FROM jsonb_to_recordset(@doc::jsonb) AS r(post_id bigint, version bigint, deleted boolean, decisive jsonb,
-			text jsonb, likes jsonb, faves integer, comments jsonb, attached jsonb)
+	query := `
+		INSERT INTO folds (post_id, ` + foldColumns + `)
+		SELECT post_id, ` + foldColumns + ` FROM jsonb_populate_recordset(NULL::folds, @doc::jsonb)
 		WHERE clock_timestamp() < @deadline
 		ORDER BY post_id
 		ON CONFLICT (post_id) DO UPDATE SET
-			version = excluded.version, deleted = excluded.deleted, decisive = excluded.decisive,
-			text_folded = excluded.text_folded, likes_folded = excluded.likes_folded, faves = excluded.faves,
-			comments_folded = excluded.comments_folded, attachments_folded = excluded.attachments_folded,
-			updated_at = clock_timestamp(), written = excluded.written
+			` + setFolds + `, updated_at = clock_timestamp(), written = excluded.written
 		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline`
 	write := mutants.SQL(mutants.FoldVersions, query, "excluded.version > folds.version AND", "")
 	write = mutants.SQL(mutants.FoldDeadline, write, "folds.version AND clock_timestamp() < @deadline", "folds.version")
@@ -165,9 +142,9 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 	return nil
 }
 
-// loadFolds returns the folds of these posts at least at these versions: from
-// memory, else with one statement from the store, else folded again from the
-// primary store (a fold missing or behind is never a reason to leave a row out).
+// loadFolds returns the folds of these posts, at least at these versions. It takes them
+// from memory, or else with one statement from the store, or else it folds again from the
+// primary store: a missing or outdated fold is never a reason to leave a row out.
 // math.MaxInt64 asks for folding again, whatever there is.
 func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]*Fold, error) {
 	found := make(map[int64]*Fold, len(want))
@@ -235,27 +212,13 @@ func queueStamps(b *pgx.Batch, posts []int64) map[int64]int64 {
 }
 
 func (s *Store) readFolds(ctx context.Context, posts []int64) (map[int64]*Fold, error) {
-	const query = `
-		SELECT post_id, version, deleted, decisive, text_folded, likes_folded, faves, comments_folded, attachments_folded
-		FROM folds WHERE post_id = ANY(@posts)`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
-	if err != nil {
-		return nil, fmt.Errorf("read folds: %w", err)
+	const query = `SELECT post_id, ` + foldColumns + ` FROM folds WHERE post_id = ANY(@posts)`
+	stored, err := collect(ctx, s, "read folds", query, pgx.StrictNamedArgs{"posts": posts}, pgx.RowToAddrOfStructByName[Fold])
+	found := make(map[int64]*Fold, len(stored))
+	for _, f := range stored {
+		found[f.PostID] = f
 	}
-	found := make(map[int64]*Fold, len(posts))
-	for rows.Next() {
-		var f Fold
-		if err := rows.Scan(&f.PostID, &f.Version, &f.Deleted, &f.Decisive,
-			&f.Text, &f.Likes, &f.Faves, &f.Comments, &f.Attached); err != nil {
-			rows.Close()
-			return nil, fmt.Errorf("read folds: %w", err)
-		}
-		found[f.PostID] = &f
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read folds: %w", err)
-	}
-	return found, nil
+	return found, err
 }
 
 // foldAgain folds posts from the primary store and stores the result.
@@ -280,11 +243,11 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 			found[id] = f
 			folds = append(folds, f)
 		}
-		held, err := s.write(ctx, nil, folds, asof)
+		inTime, err := s.write(ctx, nil, folds, asof)
 		if err != nil {
 			return nil, err
 		}
-		if held {
+		if inTime {
 			for _, f := range folds {
 				s.folds.put(f, false)
 			}
@@ -293,10 +256,9 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 	}
 }
 
-// fullFolds returns posts unfolded, each at least at a version; those gone from
-// the primary store are left out. They are held in memory only: who opens a post's
-// page pays one statement to the primary store after each change of it, and open
-// pages of many posts one together.
+// fullFolds returns posts unfolded, each at least at a version, without those gone from the
+// primary store. They are kept in memory only: after each change of a post its next visitor
+// costs one statement to the primary store, and open pages of many posts cost one together.
 func (s *Store) fullFolds(ctx context.Context, want map[int64]int64) (map[int64]*Fold, error) {
 	found := make(map[int64]*Fold, len(want))
 	var missing []int64

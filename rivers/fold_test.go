@@ -7,7 +7,7 @@ import (
 	"riverrun/timelines"
 )
 
-// Text longer than a screen is folded, be it of many characters or of many lines.
+// A text longer than a screen is folded, whether it has many characters or many lines.
 func TestTextIsFolded(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -56,7 +56,7 @@ func TestTextIsFolded(t *testing.T) {
 	w.sound()
 }
 
-// However a text is cut, what is left is its beginning.
+// However a text is cut, the rest is its beginning.
 func FuzzCutText(f *testing.F) {
 	for _, s := range []string{"", "a", "\n\n\n", "a\n\n \nb\nc", "я я я\nя", "\t\n a"} {
 		f.Add(s, 3, 2)

@@ -6,10 +6,10 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// foldCache holds decoded folds in memory, the newest version seen of each post.
-// A fold is asked for at a version that a statement of the same request
-// returned, so what is cached is never older than what the page is decided on. It may
-// be newer: then who decides looks whether access moved meanwhile (see held).
+// foldCache keeps decoded folds in memory, the newest version seen of each post. A fold is
+// asked for at a version that a statement of the same request returned, so a fold from here
+// is never older than the rest of the page. It may be newer; then the decision checks
+// whether access changed meanwhile (see consistent).
 type foldCache struct {
 	// mu guards both.
 	mu     sync.Mutex
@@ -35,7 +35,7 @@ func (c *foldCache) of(full bool) *simplelru.LRU[int64, *Fold] {
 	return c.folded
 }
 
-// get returns the fold of a post if it is at least at that version, else nil.
+// get returns the fold of a post if it is at least at that version, or nil.
 func (c *foldCache) get(post, version int64, full bool) *Fold {
 	c.mu.Lock()
 	defer c.mu.Unlock()

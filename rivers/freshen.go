@@ -4,21 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
 )
 
-// Freshen writes the first chunk of a live river again from one snapshot,
-// tombstones included: for a page just opened while the tiers are far behind
-// (DESIGN: the protocol, step 9). A river that does not stand is left to its next
-// visit; so is a search, which each visit brings up.
+// Freshen writes the first chunk of a live river again from one snapshot, tombstones
+// included (protocol, step 9). A page that is opened while the tiers are far behind asks
+// for it. A river that does not stand is left to its next visit, and a search too, which
+// each visit brings up to date.
 func (s *Store) Freshen(ctx context.Context, n Name) error {
-	if specs[n.Kind].asked {
-		return nil
-	}
 	const query = `SELECT r.id FROM rivers r JOIN clock c ON c.epoch = r.epoch WHERE r.state = 'live' AND ` + named
 	for {
 		var id int64
@@ -29,8 +28,8 @@ func (s *Store) Freshen(ctx context.Context, n Name) error {
 		if err != nil {
 			return fmt.Errorf("freshen %s river: %w", n.Kind, err)
 		}
-		held, err := s.freshenOnce(ctx, n, id)
-		if err != nil || held {
+		inTime, err := s.freshenOnce(ctx, n, id)
+		if err != nil || inTime {
 			return err
 		}
 	}
@@ -41,51 +40,33 @@ func (s *Store) freshenOnce(ctx context.Context, n Name, id int64) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	listed, err := s.listed(ctx, id)
-	if err != nil {
-		return false, err
+	g, err := s.generation(ctx, n, id)
+	if err != nil || len(g.listed) == 0 {
+		return true, err // a river of no timelines holds nothing that a writer could bring
 	}
-	// What stands there now, so that what should not gets its tombstone.
+	// These are the posts that stand there now. Those that should not get tombstones.
 	const query = `
 		SELECT post_id FROM entries WHERE river_id = @id AND NOT deleted
 		ORDER BY fresh_at DESC, post_id DESC LIMIT @limit`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"id": id, "limit": chunk})
+	standing, err := collect(ctx, s, "freshen river", query, pgx.StrictNamedArgs{"id": id, "limit": chunk}, pgx.RowTo[int64])
 	if err != nil {
-		return false, fmt.Errorf("freshen %s river: %w", n.Kind, err)
-	}
-	standing, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return false, fmt.Errorf("freshen %s river: %w", n.Kind, err)
+		return false, err
 	}
 	var entries []entry
 	var folds []*Fold
 	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
-		timelineIDs := make([]int64, 0, len(listed))
-		for t := range listed {
-			timelineIDs = append(timelineIDs, t)
-		}
-		scanned, err := sn.Scan(ctx, timelines.Scan{
-			Viewer: n.UserID, Timelines: timelineIDs, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+		scanned, err := g.content().scan(ctx, sn, n, timelines.Scan{
+			Viewer: n.UserID, Timelines: g.timelineIDs(), BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
 			Limit: chunk, Down: math.MaxInt64, ByCreation: n.Order == Created,
 		})
 		if err != nil {
 			return err
 		}
-		seen := make(map[int64]struct{}, len(standing)+len(scanned.Posts))
-		posts := make([]int64, 0, len(standing)+len(scanned.Posts))
-		add := func(post int64) {
-			if _, ok := seen[post]; !ok {
-				seen[post] = struct{}{}
-				posts = append(posts, post)
-			}
-		}
-		for _, post := range standing {
-			add(post)
-		}
+		posts := setOf(standing)
 		for _, p := range scanned.Posts {
-			add(p.PostID)
+			posts[p.PostID] = struct{}{}
 		}
-		entries, folds, err = s.compute(ctx, sn, n, id, listed, posts, ofBehind)
+		entries, folds, err = s.compute(ctx, sn, g, slices.Collect(maps.Keys(posts)), staleFolds)
 		return err
 	})
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"riverrun/timelines"
 )
 
-// A page of a tag that nobody has used becomes right by itself when somebody does:
-// at once for who used it, by a replace for everybody else, open or closed.
+// The page of a tag that nobody has used becomes right by itself when somebody does: at
+// once for that person, by a replace for everybody else, open or closed.
 func TestATagsFirstUse(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -47,7 +47,7 @@ func TestATagsFirstUseDuringABuild(t *testing.T) {
 			t.Parallel()
 			w := newTown(t)
 			ann, bob := w.person("ann"), w.person("bob")
-			ctx := held(w.ctx, point, func() {
+			ctx := pausedAt(w.ctx, point, func() {
 				w.post(bob, "the #river")
 				w.drain()
 			})
@@ -60,8 +60,8 @@ func TestATagsFirstUseDuringABuild(t *testing.T) {
 	}
 }
 
-// A tag's page holds posts of mixed access: each is decided for who looks. What
-// brought a post there may be edited away, and then it leaves.
+// A tag's page holds posts of mixed access, and each is decided for its viewer. If an edit
+// removes the tag, the post leaves the page.
 func TestHashtagPages(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

@@ -7,13 +7,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// A like writes the entries of those whose view of the post it changes. Nothing that
-// it changes in them is indexed, and their pages have room, so that it writes no
-// index: each update is heap-only (HOT).
+// A like writes the entries of viewers whose view of the post it changes. It changes no
+// indexed column, and their pages have room, so that it writes no index: each update is
+// heap-only (HOT).
 func TestALikeWritesNoIndexOfEntries(t *testing.T) {
 	w := newTown(t)
-	// One connection: the server hears from each now and then, or when it is asked to
-	// tell.
+	// There must be one connection: the server gets each connection's counts only from time
+	// to time, or when that is asked to tell.
 	config := w.db.Secondary.Config()
 	config.MaxConns = 1
 	pool, err := pgxpool.NewWithConfig(w.ctx, config)
@@ -59,8 +59,7 @@ func TestALikeWritesNoIndexOfEntries(t *testing.T) {
 	w.sound()
 }
 
-// Tombstones that have lain long enough are found without a look at the others, nor at
-// what stands.
+// Old tombstones are found without reading the younger ones or the live entries.
 func TestOldTombstonesAreFoundByTheirAge(t *testing.T) {
 	w := newTown(t)
 	w.exec(`INSERT INTO entries (river_id, post_id, version, fresh_at, deleted)

@@ -11,16 +11,17 @@ import (
 	"riverrun/timelines/marks"
 )
 
-// Kind is what page a river is of (source: 004).
+// Kind is the kind of page a river is (source: 004).
 //
-// A new kind is a constant and a row of the table below, in this file, and a test:
-// resolving, building, pushing, expiring, checking, explaining and measuring go by the
-// table (kinds_test.go adds two). The test is two lines of the oracle in package tiers,
-// which asks for them: which rivers of it there are, and what they hold. An address and
-// a title it gets by a row of web's table of pages and texts in its catalogues.
+// A new kind is a constant and a row of the table below, and a test. Resolving, building,
+// pushing, expiring, checking, explaining and measuring all go by the table (kinds_test.go
+// adds two kinds). The test is two lines in the oracle of package tiers, which fails
+// without them: which rivers of the kind there are, and which posts they hold. The kind
+// gets its address by a row in web's table of pages, and its title by texts in the
+// catalogues.
 type Kind string
 
-// The river kinds. One that shows a kind of timelines as they are has its name.
+// The river kinds. A kind that shows one kind of timelines as they are has its name.
 const (
 	Home        Kind = timelines.RiverHome
 	List        Kind = timelines.RiverList
@@ -44,58 +45,58 @@ const (
 
 // specs has a row for each kind.
 var specs = map[Kind]spec{
-	Home: {sources: friends, page: ofMyself, grace: graceHome, reasons: true, home: true},
-	List: {sources: members, page: ofMyList, grace: graceHome, reasons: true, home: true},
-	// A post that leaves a base timeline leaves its page with the fold, before the
-	// reply (R4); hence the reasons.
-	User:        {sources: feeds, page: ofUser, reasons: true},
-	Subfeed:     {sources: feeds, page: ofSubfeed, reasons: true},
-	Group:       {sources: theirs(timelines.KindGroup), page: ofGroup, reasons: true},
-	Likes:       {sources: theirs(timelines.KindLikes), page: ofUser, reasons: true},
-	Comments:    {sources: theirs(timelines.KindComments), page: ofUser, reasons: true},
-	Discussions: {sources: mine(timelines.KindDiscussions), page: ofMyself},
-	Directs:     {sources: mine(timelines.KindDirects), page: ofMyself, reasons: true, whole: true},
-	Eyes:        {sources: mine(timelines.KindEyes), page: ofMyself, reasons: true},
-	Faves:       {sources: mine(timelines.KindFaves), page: ofMyself, whole: true},
-	Mentions:    {sources: mine(timelines.KindMentions), page: ofMyself, reasons: true, mentions: true},
-	// Who likes, comments or keeps a post is counted where that is done. Until Tier 1
-	// comes to a post that falls below the threshold it stands here, and may be read.
-	Everything: {sources: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
-	Best:       {sources: termed(timelines.KindBest), page: ofNobody, term: allOrOne},
-	MostFaved:  {sources: termed(timelines.KindMostFaved), page: ofNobody, term: allOrOne},
-	Hashtag:    {sources: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term, reasons: true},
-	Post:       {sources: theirs(timelines.KindPost), page: ofPost, orders: []Order{Fresh}, full: true, whole: true},
-	Search:     {sources: none, page: ofQuery, grace: graceSearch, asked: true},
+	Home: {content: fromTimelines(friends), page: ofMyself, grace: graceHome, reasons: true, followBased: true},
+	List: {content: fromTimelines(members), page: ofMyList, grace: graceHome, reasons: true, followBased: true},
+	// A post that leaves a base timeline leaves its page together with the fold, before the
+	// reply (R4). That is why these rows have reasons.
+	User:        {content: fromTimelines(feeds), page: ofUser, reasons: true},
+	Subfeed:     {content: fromTimelines(feeds), page: ofSubfeed, reasons: true},
+	Group:       {content: theirs(timelines.KindGroup), page: ofGroup, reasons: true},
+	Likes:       {content: theirs(timelines.KindLikes), page: ofUser, reasons: true},
+	Comments:    {content: theirs(timelines.KindComments), page: ofUser, reasons: true},
+	Discussions: {content: mine(timelines.KindDiscussions), page: ofMyself},
+	Directs:     {content: mine(timelines.KindDirects), page: ofMyself, reasons: true, ignoresHides: true},
+	Eyes:        {content: mine(timelines.KindEyes), page: ofMyself, reasons: true},
+	Faves:       {content: mine(timelines.KindFaves), page: ofMyself, ignoresHides: true},
+	Mentions:    {content: mine(timelines.KindMentions), page: ofMyself, reasons: true, mentions: true},
+	// Likes, comments and saves are counted where they are made. A post that falls below the
+	// threshold stays here until Tier 1 comes, and may be read until then.
+	Everything: {content: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
+	Best:       {content: termed(timelines.KindBest), page: ofNobody, term: allOrOne},
+	MostFaved:  {content: termed(timelines.KindMostFaved), page: ofNobody, term: allOrOne},
+	Hashtag:    {content: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term, reasons: true},
+	Post:       {content: theirs(timelines.KindPost), page: ofPost, orders: []Order{Fresh}, full: true, ignoresHides: true},
+	Search:     {content: fromSearch{}, page: ofQuery, grace: graceSearch},
 }
 
-// spec says what a river kind is: what it is made of, who may open it, in which
-// orders it is read, how long it is kept.
+// spec describes a river kind: where its posts come from, who may open it, in which orders
+// it is read, and how long it is kept.
 type spec struct {
-	// sources returns the river's timelines as far as its viewer may read them.
-	sources sources
+	// content says where the posts come from: timelines, or a query.
+	content content
 	// page says whose page it is, and so who may open it.
 	page pageOf
-	// orders are those it can be read in, its own first; nil: all of them.
+	// orders are the orders it can be read in, its own first; nil means all of them.
 	orders []Order
-	// grace is how long it is kept while it is neither open nor visited; nil:
+	// grace is how long a river is kept while it is neither open nor visited; nil means
 	// Options.Grace.
 	grace func(Options) time.Duration
-	// term makes the river's term of the name in its address; nil: it has none.
+	// term makes the river's term from the name in its address; nil means the kind has no
+	// term.
 	term func(name string) (term string, ok bool)
-	// reasons: an entry is dropped if none of its timelines is readable any more, or
-	// the fold says of all that they hold it no more.
+	// reasons: an entry is dropped if the viewer may read none of its timelines any more, or
+	// if by the fold none of them holds the post any more.
 	reasons bool
-	// full: entries are shown unfolded.
+	// full: posts are shown unfolded.
 	full bool
-	// mentions: comments that bring a post here are shown though the others are folded.
+	// mentions: the comments that bring a post here are shown though others are folded.
 	mentions bool
-	// whole: what the viewer hides is shown all the same: what is addressed to the
-	// viewer, or was asked for by name.
-	whole bool
-	// home: made of what those one follows do. It has modes, and is kept to a depth.
-	home bool
-	// asked: the river is of no timelines; what it holds is asked for. See search.go.
-	asked bool
+	// ignoresHides: posts that the viewer hides are shown too. They are addressed to the
+	// viewer, or the viewer asked for them by name.
+	ignoresHides bool
+	// followBased: the river is made of what the accounts one follows do. It has modes, and
+	// is kept to a depth.
+	followBased bool
 }
 
 type pageOf int
@@ -111,34 +112,31 @@ const (
 	ofQuery                 // everybody may ask
 )
 
-// isAccounts: TheirID is the account whose page it is.
+// isAccounts reports whether TheirID is the account whose page it is.
 func (p pageOf) isAccounts() bool { return p == ofUser || p == ofGroup || p == ofSubfeed }
 
-type sources func(context.Context, *timelines.Snapshot, Name) ([]int64, error)
-
-// theirs are the timelines of these kinds that belong to TheirID.
-func theirs(kinds ...string) sources {
+// theirs returns the timelines of these kinds that belong to TheirID.
+func theirs(kinds ...string) fromTimelines {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
 		return sn.Named(ctx, n.UserID, n.TheirID, kinds...)
 	}
 }
 
-// mine are those that belong to the viewer.
-func mine(kinds ...string) sources {
+// mine returns the timelines of these kinds that belong to the viewer.
+func mine(kinds ...string) fromTimelines {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
 		return sn.Named(ctx, n.UserID, n.UserID, kinds...)
 	}
 }
 
-// termed is the one timeline of the kind and the river's term, which may not be
-// made yet.
-func termed(kind string) sources {
+// termed returns the timeline of the kind that has the river's term, if it exists yet.
+func termed(kind string) fromTimelines {
 	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
 		return sn.Termed(ctx, n.UserID, kind, n.Term)
 	}
 }
 
-// feeds are an account's feed and sub-feeds, or the one of the name's term.
+// feeds returns an account's feed and sub-feeds, or the one sub-feed of the name's term.
 func feeds(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
 	return sn.Feeds(ctx, n.UserID, n.TheirID, n.Term)
 }
@@ -151,9 +149,7 @@ func members(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, erro
 	return sn.List(ctx, n.UserID, n.TheirID, n.Mode() == FriendsOnly)
 }
 
-func none(context.Context, *timelines.Snapshot, Name) ([]int64, error) { return nil, nil }
-
-// allOrOne is the term of an aggregate: of all languages, or a known one.
+// allOrOne accepts the term of an aggregate: a known language, or none for all languages.
 func allOrOne(lang string) (string, bool) { return lang, lang == "" || language.IsKnown(lang) }
 
 func graceHome(o Options) time.Duration { return o.GraceHome }
@@ -163,13 +159,16 @@ func graceSearch(o Options) time.Duration { return min(o.Grace, searchGrace) }
 // Kinds returns all river kinds, in the order of their names.
 func Kinds() []Kind { return slices.Sorted(maps.Keys(specs)) }
 
-// Asked reports whether rivers of the kind are of no timelines: what they hold is asked
-// of all texts, when somebody reads them, which costs more.
-func (k Kind) Asked() bool { return specs[k].asked }
+// IsSearch reports whether rivers of the kind hold what a query finds. Making one costs
+// more than reading timelines.
+func (k Kind) IsSearch() bool { return specs[k].isSearch() }
 
-func askedKinds() []string { return kindsThat(func(sp spec) bool { return sp.asked }) }
+func (sp spec) isSearch() bool {
+	_, ok := sp.content.(fromSearch)
+	return ok
+}
 
-// Orders returns those a river of the kind can be read in, its own first.
+// Orders returns the orders that a river of the kind can be read in, its own first.
 func (k Kind) Orders() []Order {
 	if orders := specs[k].orders; orders != nil {
 		return orders
@@ -177,7 +176,7 @@ func (k Kind) Orders() []Order {
 	return []Order{Fresh, Created}
 }
 
-// inOrder is the order if the kind has it, else the kind's own.
+// inOrder returns the order if the kind has it, or else the kind's own.
 func (k Kind) inOrder(o Order) Order {
 	orders := k.Orders()
 	if slices.Contains(orders, o) {
@@ -186,7 +185,7 @@ func (k Kind) inOrder(o Order) Order {
 	return orders[0]
 }
 
-// grace is how long a closed river of the kind is kept.
+// grace returns how long a closed river of the kind is kept.
 func (s *Store) grace(k Kind) time.Duration {
 	if grace := specs[k].grace; grace != nil {
 		return grace(s.opts)

@@ -10,23 +10,23 @@ import (
 	"riverrun/timelines"
 )
 
-// Activity is a kind that this file adds to the table: what somebody likes or
+// Activity is a kind that this file adds to the table: posts that somebody likes or
 // comments on, in order of creation only, forgotten after a minute.
 const Activity Kind = "activity"
 
-// Sought is another: what a query finds, in order of creation only.
+// Sought is another: posts that a query finds, in order of creation only.
 const Sought Kind = "sought"
 
-// The table stands before any test reads it.
+// The rows are added before any test reads the table.
 func init() {
-	specs[Sought] = spec{sources: none, page: ofQuery, orders: []Order{Created}, asked: true}
+	specs[Sought] = spec{content: fromSearch{}, page: ofQuery, orders: []Order{Created}}
 	specs[Activity] = spec{
-		sources: theirs(timelines.KindLikes, timelines.KindComments), page: ofUser, reasons: true,
+		content: theirs(timelines.KindLikes, timelines.KindComments), page: ofUser, reasons: true,
 		orders: []Order{Created}, grace: func(Options) time.Duration { return time.Minute },
 	}
 }
 
-// A kind is a row of the table: whatever a river can do, one of a new kind does.
+// A kind is a row of the table: a river of a new kind does everything a river does.
 func TestAKindIsARow(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -38,7 +38,7 @@ func TestAKindIsARow(t *testing.T) {
 		t.Fatalf("kinds: %q, without %s", Kinds(), Activity)
 	}
 
-	// It has the order its row says, whichever is asked for.
+	// It has the order that its row says, whichever is asked for.
 	page := w.visit(ann, Activity, "bob")
 	w.shows(page, "second", "first")
 	if page.Name.Order != Created {
@@ -50,7 +50,7 @@ func TestAKindIsARow(t *testing.T) {
 		}
 	}
 
-	// It follows what happens, and so does a page that is open.
+	// It follows changes, and so does an open page.
 	like := w.like(bob, third.Code)
 	w.drain()
 	seen, err := w.rivers.Flush(w.ctx, []Watch{{Viewer: ann, Name: page.Name, River: page.River}}, []int64{like.PostID})
@@ -89,7 +89,7 @@ func TestAKindIsARow(t *testing.T) {
 		older()
 	}
 
-	// A group has none, and where the person's page is closed no river of it is made.
+	// A group has no such page. Where the person's page is closed, no river of it is made.
 	w.group(cat, "sailing", timelines.Public)
 	if _, err := w.rivers.Resolve(w.ctx, ann, Activity, "sailing", Fresh); !errors.Is(err, ErrNotFound) {
 		t.Errorf("of a group: %v, want %v", err, ErrNotFound)
@@ -111,9 +111,9 @@ func TestAKindIsARow(t *testing.T) {
 	w.sound()
 }
 
-// One that is asked is what a search is: who reads it brings it up, and no writer goes
-// there, by whatever it finds rivers.
-func TestAKindIsAsked(t *testing.T) {
+// A second kind of searches is what a search is: its readers bring it up to date, and no
+// writer finds it, whatever it looks rivers up by.
+func TestASearchKindIsARow(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	w.says(ann, "one cat")
@@ -139,9 +139,9 @@ func TestAKindIsAsked(t *testing.T) {
 	w.sound()
 }
 
-// Each kind is resolved, whoever asks and for whatever: it is found or refused with
-// an error that its page can tell, in an order that it has.
-func TestEveryRowIsWhole(t *testing.T) {
+// Each kind is resolved, for any viewer and any name: it is found, or refused with an error
+// that its page can tell, in an order that it has.
+func TestEveryKindIsComplete(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	code := w.post(ann, "words").Code
@@ -152,8 +152,8 @@ func TestEveryRowIsWhole(t *testing.T) {
 	}
 	w.drain()
 	for kind, sp := range specs {
-		if sp.sources == nil {
-			t.Errorf("%s is made of nothing: its row has no sources", kind)
+		if sp.content == nil {
+			t.Errorf("%s is made of nothing: its row has no content", kind)
 			continue
 		}
 		name := of[sp.page]

@@ -9,8 +9,8 @@ import (
 	"riverrun/timelines"
 )
 
-// A writer that took its snapshot before another's does not bring the older fold back,
-// be it a like taken back or a post deleted (R2, R4).
+// A writer with an older snapshot does not bring the older fold back, whether a like was
+// taken back or the post deleted (R2, R4).
 func TestALateFoldLoses(t *testing.T) {
 	for name, newer := range map[string]func(w *town, bob timelines.Viewer, code string){
 		"unliked": func(w *town, bob timelines.Viewer, code string) { w.unlike(bob, code) },
@@ -24,7 +24,7 @@ func TestALateFoldLoses(t *testing.T) {
 			w.visit(bob, Home, "")
 			like := w.like(bob, p.Code)
 			w.forget()
-			ctx := held(w.ctx, afterSnapshot, func() {
+			ctx := pausedAt(w.ctx, afterSnapshot, func() {
 				newer(w, bob, p.Code)
 				w.drain()
 			})
@@ -48,8 +48,8 @@ func (w *town) blocked(n int) {
 	}
 }
 
-// A write that began in time and waited past its deadline for the row it meets there
-// leaves it as it is, and says that it was too late.
+// A write that began in time, but waited past its deadline for a row, leaves the row as it
+// is and says that it was too late.
 func TestTheDeadlineHoldsBehindALock(t *testing.T) {
 	for name, of := range map[string]func(version int64) ([]entry, []*Fold){
 		"entries": func(v int64) ([]entry, []*Fold) {
@@ -97,7 +97,7 @@ func TestTheDeadlineHoldsBehindALock(t *testing.T) {
 	}
 }
 
-// The deadline counts from the look-up: what a slow snapshot says may be as old.
+// The deadline counts from the look-up, because a slow snapshot may be as old as that.
 func TestTheDeadlineCountsFromTheLookUp(t *testing.T) {
 	w := newTown(t)
 	bob := w.person("bob")
@@ -122,8 +122,8 @@ func TestTheDeadlineCountsFromTheLookUp(t *testing.T) {
 	w.sound()
 }
 
-// A change of whom somebody follows, between a build's registration and its snapshot, is
-// in the river though its job has not come.
+// If the viewer's subscriptions change between a build's registration and its snapshot, the
+// river knows it though the change's job has not come.
 func TestABuildIsOfOneSnapshot(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -131,7 +131,7 @@ func TestABuildIsOfOneSnapshot(t *testing.T) {
 	w.post(bob, "from bob")
 	w.post(cat, "from cat")
 	w.forget()
-	ctx := held(w.ctx, afterRegister, func() {
+	ctx := pausedAt(w.ctx, afterRegister, func() {
 		w.follow(ann, "cat")
 		w.forget()
 	})
@@ -140,8 +140,8 @@ func TestABuildIsOfOneSnapshot(t *testing.T) {
 	w.sound()
 }
 
-// Of two extensions at once the shorter one, if it ends last, takes nothing back from
-// the longer one that came to the river's end (R5).
+// Two extensions run at once. If the shorter one ends last, it takes nothing back from the
+// longer one that came to the river's end (R5).
 func TestExtensionsMeet(t *testing.T) {
 	w := newTown(t)
 	ann, other := w.person("ann"), w.node()
@@ -152,7 +152,7 @@ func TestExtensionsMeet(t *testing.T) {
 	w.forget()
 	p := w.visit(ann, Home, "")
 	floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
-	ctx := held(w.ctx, afterEntries, func() {
+	ctx := pausedAt(w.ctx, afterEntries, func() {
 		must(w, 0, other.extend(w.ctx, p.Name, p.River, floor, chunk))
 	})
 	must(w, 0, w.rivers.extend(ctx, p.Name, p.River, floor, PageSize))
@@ -170,14 +170,13 @@ func TestExtensionsMeet(t *testing.T) {
 	w.sound()
 }
 
-// My own change is in a river that was being built from before it, though no job ever
-// runs (R3).
+// My own change is in a river whose build began before it, though no job ever runs (R3).
 func TestMyChangeMeetsABuild(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	p := w.post(ann, "mine")
 	w.forget()
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		like := w.like(ann, p.Code)
 		w.forget()
 		touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}
@@ -203,8 +202,8 @@ func (h *builtHook) Built(Kind, int, time.Duration) {
 	}
 }
 
-// A rebuild that has swapped its river in, but not returned, is not joined for a later
-// change: it knows nothing of it.
+// A later change does not join a rebuild that has swapped its river in but not returned:
+// the rebuild does not know the change.
 func TestAReplaceJoinsNoOlderOne(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")

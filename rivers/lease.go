@@ -8,12 +8,12 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// LeaseTime is how long a river counts as open after its node last said so. A
-// node refreshes well before; a dead node's leases run out.
+// LeaseTime is how long a river counts as open after its node last said so. A node
+// refreshes its leases well before; the leases of a dead node run out.
 const LeaseTime = 30 * time.Second
 
-// Lease marks rivers as open in a browser of this node, for LeaseTime from now.
-// One statement, in key order.
+// Lease marks rivers as open in a browser of this node, for LeaseTime from now. It is one
+// statement, in key order.
 func (s *Store) Lease(ctx context.Context, rivers []int64) error {
 	if len(rivers) == 0 {
 		return nil
@@ -29,14 +29,14 @@ func (s *Store) Lease(ctx context.Context, rivers []int64) error {
 	return nil
 }
 
-// Unlease takes this node's leases of these rivers back. Closing a page is a
-// visit too: the river's grace begins now.
+// Unlease gives up this node's leases of these rivers. Closing a page is a visit too: the
+// river's grace begins now.
 func (s *Store) Unlease(ctx context.Context, rivers []int64) error {
 	if len(rivers) == 0 {
 		return nil
 	}
 	for _, id := range rivers {
-		s.keeper.visited(id)
+		s.maintenance.visited(id)
 	}
 	const query = `
 		DELETE FROM leases WHERE (river_id, node) IN (

@@ -17,8 +17,8 @@ func (w *town) list(v timelines.Viewer, title string, members ...string) timelin
 	return l
 }
 
-// told does with a change of the actor's own subscriptions or lists what comes
-// before the reply.
+// told does what comes before the reply to a change of the actor's own subscriptions or
+// lists.
 func (w *town) told(c timelines.Change) {
 	w.t.Helper()
 	if err := w.rivers.PublishClock(w.ctx, c.Clock); err != nil {
@@ -61,7 +61,7 @@ func TestAListShowsItsMembers(t *testing.T) {
 	w.shows(w.visit(ann, List, "other"), "cat's")
 	home := w.visit(ann, Home, "")
 
-	// What concerns one list replaces that list's rivers and no other.
+	// A change of one list replaces that list's rivers and no others.
 	c, err := w.store.Place(w.ctx, ann.AccountID, "bob", true, []string{"other"})
 	w.told(must(w, c, err))
 	if got := w.visit(ann, Home, ""); got.River != home.River {
@@ -77,7 +77,7 @@ func TestAListShowsItsMembers(t *testing.T) {
 		t.Errorf("a list was replaced for a change of the home feed")
 	}
 
-	// Follows what happens, and ends with the subscription.
+	// The list follows changes, and loses a member's posts with the subscription.
 	w.post(bob, "later")
 	w.drain()
 	w.shows(w.visit(ann, List, "other"), "later", "dan's", "cat's", "bob's")
@@ -92,8 +92,8 @@ func TestAListShowsItsMembers(t *testing.T) {
 	w.sound()
 }
 
-// A list is its owner's alone, on every node from the moment it is made to that
-// at which it is gone.
+// Only its owner has a list, on every node, from the moment it is made to the moment it is
+// deleted.
 func TestAListIsItsOwnersAlone(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -150,7 +150,7 @@ func TestAListIsItsOwnersAlone(t *testing.T) {
 	w.sound()
 }
 
-// A list shows nothing of a member whom its owner may not read, whoever that is.
+// A list shows no posts of a member whom its owner may not read.
 func TestAListGrantsNothing(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -170,7 +170,7 @@ func TestAListGrantsNothing(t *testing.T) {
 	w.sound()
 }
 
-// The same page in another mode is another river, made of less.
+// The same page in another mode is another river, made of fewer timelines.
 func TestFriendsOnly(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
@@ -201,7 +201,7 @@ func TestFriendsOnly(t *testing.T) {
 	if got := w.count(`SELECT count(*) FROM rivers WHERE state = 'live'`); got != 4 {
 		t.Errorf("%d rivers live, want both modes of both pages", got)
 	}
-	// What concerns a page concerns it in both modes.
+	// A change that concerns a page concerns it in both modes.
 	c, err := w.store.Place(w.ctx, ann.AccountID, "bob", false, []string{"some"})
 	w.told(must(w, c, err))
 	p, err := w.rivers.Visit(w.ctx, ann, home.In(FriendsOnly), Cursor{})

@@ -13,81 +13,93 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// lookUp finds the rivers a writer must write, with this server's time before
-// the look-up and the stamps of the posts' folds.
-func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope Scope) (
-	targets []*target, asof time.Time, stamps map[int64]int64, err error,
-) {
-	// A river being built counts as open: it is about to be. Each river is found for itself,
-	// as in watched; OFFSET 0 keeps a subquery apart, and pages nothing.
-	const byTimeline = `
+// A river that is being built counts as open, because it is about to be. These statements
+// find each river for itself, as watched does. OFFSET 0 keeps a subquery separate; it pages
+// nothing.
+const (
+	lookUpByTimeline = `
 		SELECT DISTINCT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building', coalesce(e.version, 0)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = rt.river_id LIMIT 1) r
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = t.post_id
 		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen
-	const byActor = `
+	lookUpByViewer = `
 		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building', coalesce(e.version, 0)
-		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @actors::bigint[])) a(post_id, user_id)
+		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) a(post_id, user_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = a.user_id OFFSET 0) r
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = a.post_id
 		WHERE (r.state = 'live' OR r.state = 'building') AND (@all OR e.post_id IS NOT NULL OR r.state = 'building')
-			AND r.kind <> ALL(@asked)` + whenOpen
-	var byTimelines, byActors pairs
+			AND r.kind <> ALL(@searches)` + whenOpen
+)
+
+// lookUp finds the rivers that a writer must write. It also returns the server's time
+// before the look-up, and the stamps of the posts' folds.
+func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope Scope) (
+	targets []*target, asof time.Time, stamps map[int64]int64, err error,
+) {
+	var byTimeline, byViewer pairs
 	if scope.Actor != 0 {
 		for _, t := range touched {
-			byActors.add(t.PostID, scope.Actor)
+			byViewer.add(t.PostID, scope.Actor)
 		}
-	} else if byTimelines, byActors, err = s.concerned(ctx, touched); err != nil {
+	} else if byTimeline, byViewer, err = s.concerned(ctx, touched); err != nil {
 		return nil, asof, nil, err
 	}
 	b := &pgx.Batch{}
 	b.Queue(`SELECT clock_timestamp()`).QueryRow(func(row pgx.Row) error { return row.Scan(&asof) })
-	byRiver := map[int64]*target{}
-	collect := func(rows pgx.Rows) error {
-		var post, id, stands int64
-		var n Name
-		var building bool
-		dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &building, &stands}
-		_, err := pgx.ForEachRow(rows, dest, func() error {
-			if building && (mutants.On(mutants.BuildingUnseen) || scope.Actor != 0 && mutants.On(mutants.ActorsBuilding)) {
-				return nil
-			}
-			t := byRiver[id]
-			if t == nil {
-				t = &target{id: id, name: n, posts: map[int64]int64{}, listed: map[int64]struct{}{}}
-				byRiver[id] = t
-				targets = append(targets, t)
-			}
-			t.posts[post] = stands
-			return nil
-		})
-		return err
+	found := &foundRivers{byID: map[int64]*target{}, actor: scope.Actor != 0}
+	if len(byTimeline.posts) > 0 {
+		b.Queue(lookUpByTimeline, pgx.StrictNamedArgs{
+			"posts": byTimeline.posts, "timelines": byTimeline.others, "open": scope.Open,
+		}).Query(found.collect)
 	}
-	if len(byTimelines.posts) > 0 {
-		b.Queue(byTimeline, pgx.StrictNamedArgs{
-			"posts": byTimelines.posts, "timelines": byTimelines.others, "open": scope.Open,
-		}).Query(collect)
+	if len(byViewer.posts) > 0 {
+		b.Queue(lookUpByViewer, pgx.StrictNamedArgs{
+			"posts": byViewer.posts, "viewers": byViewer.others, "open": scope.Open,
+			// The post may now belong into any of the actor's rivers. Somebody else's like only
+			// marks entries that stand.
+			"all": found.actor,
+			// Readers bring searches up to date.
+			"searches": kindsThat(spec.isSearch),
+		}).Query(found.collect)
 	}
-	if len(byActors.posts) > 0 {
-		b.Queue(byActor, pgx.StrictNamedArgs{
-			"posts": byActors.posts, "actors": byActors.others, "open": scope.Open,
-			// The actor's rivers may all have to hold it now; another's likes only mark
-			// what is there.
-			"all":   scope.Actor != 0,
-			"asked": askedKinds(),
-		}).Query(collect)
-	}
-	posts := postsOf(touched)
-	stamps = queueStamps(b, posts)
+	stamps = queueStamps(b, postsOf(touched))
 	if err := s.db.SendBatch(ctx, b).Close(); err != nil {
 		return nil, asof, nil, fmt.Errorf("look up rivers: %w", err)
 	}
-	return targets, asof, stamps, nil
+	return found.targets, asof, stamps, nil
 }
 
-// whenOpen keeps rivers open in a browser, or being built: those are about to be.
+// foundRivers gathers the rows of a look-up: one for each river and post.
+type foundRivers struct {
+	targets []*target
+	byID    map[int64]*target
+	actor   bool // only the actor's rivers are looked up
+}
+
+func (f *foundRivers) collect(rows pgx.Rows) error {
+	var post, id, stands int64
+	var n Name
+	var building bool
+	dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &building, &stands}
+	_, err := pgx.ForEachRow(rows, dest, func() error {
+		if building && (mutants.On(mutants.BuildingUnseen) || f.actor && mutants.On(mutants.ActorsBuilding)) {
+			return nil
+		}
+		t := f.byID[id]
+		if t == nil {
+			t = &target{generation{id, n, map[int64]struct{}{}}, map[int64]int64{}}
+			f.byID[id] = t
+			f.targets = append(f.targets, t)
+		}
+		t.posts[post] = stands
+		return nil
+	})
+	return err
+}
+
+// whenOpen keeps rivers that are open in a browser or being built.
 const whenOpen = `
 	AND (NOT @open OR r.state = 'building'
 		OR EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))`
@@ -100,32 +112,31 @@ func (p *pairs) add(post, other int64) {
 	p.others = append(p.others, other)
 }
 
-// concerned says by what the rivers concerned are found: by their timelines;
-// and, where a timeline of likes or faves was touched, by whose it is, as all
-// rivers of that account show whether it likes or keeps the post.
-func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byTimeline, byActor pairs, err error) {
+// concerned says how to find the rivers that a change concerns: by the touched timelines,
+// and by the owners of touched timelines of likes and faves. All rivers of such an owner
+// show whether the owner likes or keeps the post.
+func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byTimeline, byViewer pairs, err error) {
 	var ids []int64
 	for _, t := range touched {
 		ids = append(ids, t.Timelines...)
 	}
 	gates, err := s.access.Levels(ctx, ids)
 	if err != nil {
-		return byTimeline, byActor, err
+		return byTimeline, byViewer, err
 	}
 	for _, t := range touched {
 		for _, id := range t.Timelines {
 			byTimeline.add(t.PostID, id)
 			if tl, ok := gates.Timeline(id); ok && (tl.Kind == timelines.KindLikes || tl.Kind == timelines.KindFaves) {
-				byActor.add(t.PostID, tl.TheirID)
+				byViewer.add(t.PostID, tl.TheirID)
 			}
 		}
 	}
-	return byTimeline, byActor, nil
+	return byTimeline, byViewer, nil
 }
 
-// intersect fills in which of the posts' timelines each river is made of. A
-// river's list never changes (another list is another river), so it may be read
-// after the snapshot.
+// intersect fills in which of the posts' timelines each river is made of. A generation's
+// timelines never change, so they may be read after the snapshot.
 func (s *Store) intersect(ctx context.Context, targets []*target, states map[int64]*timelines.PostState) error {
 	if len(targets) == 0 {
 		return nil
@@ -136,28 +147,18 @@ func (s *Store) intersect(ctx context.Context, targets []*target, states map[int
 		ids[i] = t.id
 		byRiver[t.id] = t
 	}
-	held := map[int64]struct{}{}
+	theirs := map[int64]struct{}{}
 	for _, st := range states {
-		for _, h := range st.Held {
-			held[h.TimelineID] = struct{}{}
+		for _, h := range st.Memberships {
+			theirs[h.TimelineID] = struct{}{}
 		}
 	}
 	const query = `
 		SELECT river_id, timeline_id FROM rivers_timelines
 		WHERE timeline_id = ANY(@timelines) AND river_id = ANY(@rivers)`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{
-		"rivers": ids, "timelines": slices.Sorted(maps.Keys(held)),
-	})
-	if err != nil {
-		return fmt.Errorf("read rivers' timelines: %w", err)
-	}
+	args := pgx.StrictNamedArgs{"rivers": ids, "timelines": slices.Collect(maps.Keys(theirs))}
 	var river, timeline int64
-	_, err = pgx.ForEachRow(rows, []any{&river, &timeline}, func() error {
+	return s.forEach(ctx, "read rivers' timelines", query, args, []any{&river, &timeline}, func() {
 		byRiver[river].listed[timeline] = struct{}{}
-		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("read rivers' timelines: %w", err)
-	}
-	return nil
 }

@@ -8,29 +8,29 @@ import (
 )
 
 // maxMentions is how many comments that mention the viewer are unfolded under one post,
-// the newest: of more the reader sees why the post is there all the same.
+// newest first. If there are more, the reader still sees why the post is there.
 const maxMentions = 5
 
 // folds reports whether comments are folded away.
 func (f *Fold) folds() bool { return f.Comments.Total > len(f.Comments.Shown) }
 
-// unfoldMentions shows, besides the comments of the item's fold, those by which the post
-// is on the page of mentions, whole. A comment of somebody whom the viewer does not see
-// brings it nowhere (Fold.bears), and stays folded.
+// unfoldMentions shows the comments that bring the post to the page of mentions, whole,
+// besides the comments of the item's fold. A comment by somebody whom the viewer does not
+// see brings the post nowhere (Fold.confirms) and stays folded.
 //
-// They come from the full fold, which is held in memory, by version, for all viewers: a
-// page that is warm costs no statement for them, and nothing of the viewer's is stored.
-// If the full fold is another version than the item's, that version is about to be read
-// for this page too, and nothing is unfolded until then.
+// The comments come from the full fold, which is kept in memory by version for all viewers.
+// A warm page costs no statement for them, and nothing of the viewer's is stored. If the
+// full fold has another version than the item's fold, that version is about to be read for
+// this page too, and nothing is unfolded until then.
 //
-// Rejected: to keep the comments with mentions in each fold. All rivers that hold the post
-// would carry them, for a page that few have open, and only up to some number.
-func (it *Item) unfoldMentions(full *Fold, veil access.HiddenUsers, sets *access.Sets) {
+// Rejected: keeping the comments with mentions in each fold. Every river that holds the
+// post would carry them, up to some number, for a page that few people have open.
+func (it *Item) unfoldMentions(full *Fold, hidden access.HiddenUsers, sets *access.Sets) {
 	if full == nil || full.Version != it.Fold.Version {
 		return
 	}
 	mentions := func(c *Comment) bool {
-		return !veil.Has(c.Author) && !hides(sets, c.Author) &&
+		return !hidden.Has(c.Author) && !hides(sets, c.Author) &&
 			slices.ContainsFunc(it.Why, func(t timelines.Timeline) bool { return slices.Contains(c.Marks, t.ID) })
 	}
 	all := full.Comments.Shown
@@ -57,5 +57,5 @@ func (it *Item) unfoldMentions(full *Fold, veil access.HiddenUsers, sets *access
 		c.Skipped, skipped = skipped, 0
 		f.Comments.Shown = append(f.Comments.Shown, c)
 	}
-	it.Fold, it.Veiled = &f, f.veiled(veil)
+	it.Fold, it.HiddenUsers = &f, f.hiddenUsers(hidden)
 }

@@ -2,8 +2,9 @@ package rivers
 
 import "testing"
 
-// Likes of a folded comment that is shown, as it mentions the reader, are counted without
-// those of people the reader does not see, although the fold does not name who likes it.
+// A folded comment may be shown because it mentions the reader. Its likes are counted
+// without those of people the reader does not see, although the fold does not name who
+// likes it.
 func TestMentionsCountNoHiddenLikes(t *testing.T) {
 	w := newTown(t)
 	w.rivers.people = 2

@@ -1,28 +1,27 @@
 package rivers
 
-// Mode is how much of what those one follows do brings a post into the home feed
-// or a list (source: 000, the friend feed).
+// Mode says how much of what followed accounts do brings a post into the home feed or a
+// list (source: 000, the friend feed).
 //
-// It is part of the river's name, and not a property of the account that changes
-// what one river is made of: both pages are kept warm, to go from one to the
-// other replaces nothing, an address means the same in each tab, and a page that
-// is open goes on showing what it showed. What an account chooses is only which
-// of the two an address shows that does not say.
+// It is part of the river's name, not a property of the account that changes what one river
+// is made of. So both pages stay warm, switching between them replaces nothing, an address
+// means the same in each tab, and an open page goes on showing what it showed. An account
+// chooses only which mode an address shows that names none.
 type Mode string
 
 const (
-	// WithActivity: also posts of others that they like or comment on.
+	// WithActivity also shows posts of others that followed accounts like or comment on.
 	WithActivity Mode = ""
-	// FriendsOnly: what they post, what is posted in one's groups, one's own and
-	// directs.
+	// FriendsOnly shows what followed accounts post, what is posted in one's groups, one's
+	// own posts, and messages.
 	FriendsOnly Mode = "friends"
 )
 
-// HasModes reports whether rivers of the kind have modes: they are made of what those
-// one follows do, for several reasons.
-func (k Kind) HasModes() bool { return specs[k].home }
+// HasModes reports whether rivers of the kind have modes. They are made of what followed
+// accounts do.
+func (k Kind) HasModes() bool { return specs[k].followBased }
 
-// In returns the name of the same page in a mode. Its kind must have modes.
+// In returns the name of the same page in a mode. The kind must have modes.
 func (n Name) In(m Mode) Name {
 	n.Term = string(m)
 	return n

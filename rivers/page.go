@@ -2,7 +2,6 @@ package rivers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -14,21 +13,24 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// rawEntry is an entry as stored, undecided.
+// rawEntry is a stored entry, not yet decided.
 type rawEntry struct {
 	PostID  int64
 	Version int64
 	Place   int64
 	Deleted bool
 	Overlay overlay
-	// Fold is the version of the post's stored fold, 0 if it is missing.
+	// Fold is the version of the post's stored fold, 0 if that is missing.
 	Fold int64
 }
 
-// behind reports whether the post's fold is newer.
-func (e rawEntry) behind() bool { return e.Fold > e.Version }
+// outdated reports whether a search's entry says less than is known by now: it names the
+// authors of the texts that the query was found in, and those texts may have changed with
+// the post's newer fold. Entries of other rivers name no authors, and their folds may be
+// newer.
+func (e rawEntry) outdated() bool { return len(e.Overlay.Authors) > 0 && e.Fold > e.Version }
 
-// rawPage is what the one statement of a page returns.
+// rawPage is what a statement returns of one river.
 type rawPage struct {
 	clock    timelines.Clock
 	found    bool // a live river of the store's epoch
@@ -38,22 +40,27 @@ type rawPage struct {
 	entries  []rawEntry
 }
 
-// pageQuery is the one statement of a warm page: the access clock, the river by
-// name, its next entries, and after their LIMIT the stamps of their folds. It
-// returns at least one row while the store has a clock.
+// rawColumns are what readRivers reads: of the clock c, a river r and an entry e, and,
+// after the LIMIT on entries, the stamp of the entry's fold.
+const rawColumns = `
+	c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded,
+	(SELECT version FROM folds f WHERE f.post_id = e.post_id)`
+
+// pageQuery is the one statement of a warm page: the access clock, the river by name, its
+// next entries, and the stamps of their folds. It returns at least one row while the store
+// has a clock.
 const pageQuery = `
-	SELECT c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.per_river_folded,
-		(SELECT version FROM folds f WHERE f.post_id = e.post_id)
+	SELECT 1, ` + rawColumns + `
 	FROM clock c
 	LEFT JOIN rivers r ON ` + named + ` AND r.state = 'live' AND r.epoch = c.epoch
 	LEFT JOIN LATERAL (
-		SELECT post_id, version, fresh_at, per_river_folded FROM entries
+		SELECT post_id, version, fresh_at, deleted, per_river_folded FROM entries
 		WHERE river_id = r.id AND NOT deleted AND fresh_at >= r.floor
 			AND (fresh_at, post_id) < (@place::bigint, @post::bigint)
 		ORDER BY fresh_at DESC, post_id DESC LIMIT @limit) e ON true
 	ORDER BY e.fresh_at DESC, e.post_id DESC`
 
-// readPage runs the one statement. A store without a clock gets one and an epoch.
+// readPage runs pageQuery.
 func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) (rawPage, error) {
 	if before.Top() {
 		before = Cursor{Place: math.MaxInt64, PostID: math.MaxInt64}
@@ -62,58 +69,63 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 	args["place"], args["post"], args["limit"] = before.Place, before.PostID, limit
 	query := mutants.SQL(mutants.BelowFloor, pageQuery, "AND fresh_at >= r.floor", "")
 	query = mutants.SQL(mutants.OtherEpoch, query, "AND r.epoch = c.epoch", "")
+	pages, err := s.readRivers(ctx, query, args, 1)
+	if err != nil {
+		return rawPage{}, err
+	}
+	return pages[0], nil
+}
+
+// readRivers runs a statement that returns, for each of size rivers, its number from 1 on,
+// and rawColumns. The statement must return at least one row of each river while the store
+// has a clock. A store without a clock gets one, with a new epoch.
+func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNamedArgs, size int) ([]rawPage, error) {
 	for range 3 {
-		rows, err := s.db.Query(ctx, query, args)
-		if err != nil {
-			return rawPage{}, fmt.Errorf("read page: %w", err)
+		pages := make([]rawPage, size)
+		found := false
+		var i int
+		var clock timelines.Clock
+		var river, floor, post, version, place, fold *int64
+		var finished, deleted *bool
+		var o *overlay
+		dest := []any{
+			&i, &clock.Epoch, &clock.N, &river, &finished, &floor, &post, &version, &place, &deleted, &o, &fold,
 		}
-		var p rawPage
-		any := false
-		for rows.Next() {
-			any = true
-			var river, floor, post, version, place, fold *int64
-			var finished *bool
-			var folded []byte
-			if err := rows.Scan(&p.clock.Epoch, &p.clock.N, &river, &finished, &floor,
-				&post, &version, &place, &folded, &fold); err != nil {
-				rows.Close()
-				return rawPage{}, fmt.Errorf("read page: %w", err)
-			}
+		err := s.forEach(ctx, "read rivers", query, args, dest, func() {
+			found = true
+			p := &pages[i-1]
+			p.clock = clock
 			if river == nil {
-				continue
+				return
 			}
 			p.found, p.river, p.finished, p.floor = true, *river, *finished, *floor
 			if post == nil {
-				continue
+				return
 			}
-			e := rawEntry{PostID: *post, Version: *version, Place: *place}
+			e := rawEntry{PostID: *post, Version: *version, Place: *place, Deleted: *deleted, Overlay: *o}
 			if fold != nil {
 				e.Fold = *fold
 			}
-			if err := json.Unmarshal(folded, &e.Overlay); err != nil {
-				rows.Close()
-				return rawPage{}, fmt.Errorf("read overlay of post %d: %w", *post, err)
-			}
 			p.entries = append(p.entries, e)
+		})
+		if err != nil {
+			return nil, err
 		}
-		if err := rows.Err(); err != nil {
-			return rawPage{}, fmt.Errorf("read page: %w", err)
-		}
-		if any {
-			return p, nil
+		if found || size == 0 {
+			return pages, nil
 		}
 		if _, err := s.clock(ctx); err != nil {
-			return rawPage{}, err
+			return nil, err
 		}
 	}
-	return rawPage{}, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
+	return nil, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
 }
 
-// Entry returns one entry of a river as its viewer may see it now, with the sets
-// it was decided with: what a reply to one's own change carries (R3). A river
-// that does not stand is built first, as for a visit, and an entry below its
-// floor is found too: the page that asks shows it. ErrNotFound if the river does
-// not hold the post or may not be opened.
+// Entry returns one entry of a river as its viewer may see it now, with the sets it was
+// decided with. The reply to one's own change carries it (R3). A river that does not stand
+// is built first, as for a visit. An entry below the river's floor is found too, because
+// the page that asks shows it. ErrNotFound means that the river does not hold the post or
+// may not be opened.
 func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID int64) (*Item, *access.Sets, error) {
 	watch := []Watch{{Viewer: v, Name: n}}
 	for range 5 {
@@ -131,7 +143,7 @@ func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID in
 		case seen.Closed:
 			return nil, nil, ErrNotFound
 		case len(seen.Items) > 0:
-			s.keeper.visited(seen.River)
+			s.maintenance.visited(seen.River)
 			return &seen.Items[0], seen.Sets, nil
 		case !seen.Swapped:
 			return nil, nil, ErrNotFound
@@ -142,8 +154,8 @@ func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID in
 			}
 			return nil, nil, err
 		}
-		// A river just built reaches as deep as a first page. Whatever else the
-		// viewer changed stands in it below that.
+		// A river just built reaches only as deep as a first page. The viewer may have changed
+		// a post below that.
 		if err := s.Distribute(ctx, []timelines.Touched{{PostID: postID}}, Scope{Actor: v.AccountID}); err != nil {
 			return nil, nil, err
 		}
@@ -151,9 +163,9 @@ func (s *Store) Entry(ctx context.Context, v timelines.Viewer, n Name, postID in
 	return nil, nil, fmt.Errorf("%s river keeps vanishing: %w", n.Kind, ErrUnavailable)
 }
 
-// Unfold returns one post with all its comments, decided for the viewer;
-// ErrNotFound if there is none the viewer may read. It is of no river: Liked, Faved
-// and the stamp's entry version, which rivers keep, are not set.
+// Unfold returns one post with all its comments, decided for the viewer. ErrNotFound means
+// that there is none the viewer may read. The item belongs to no river: Liked, Faved and
+// the stamp's entry version, which rivers keep, are not set.
 func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*Item, *access.Sets, error) {
 	id, err := s.postID(ctx, code)
 	if err != nil {
@@ -161,20 +173,20 @@ func (s *Store) Unfold(ctx context.Context, v timelines.Viewer, code string) (*I
 	}
 	n := Name{UserID: v.AccountID, Kind: Post, TheirID: id, Order: Fresh}
 	for range maxOvertaken {
-		it, sets, held, err := s.unfoldOnce(ctx, v, n)
-		if err != nil || held {
+		it, sets, consistent, err := s.unfoldOnce(ctx, v, n)
+		if err != nil || consistent {
 			return it, sets, err
 		}
 	}
 	return nil, nil, errOvertaken
 }
 
-// unfoldOnce is Unfold of the post of that name, and reports whether what it decided
-// holds.
-func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *Item, _ *access.Sets, held bool, err error) {
+// unfoldOnce is Unfold of the post of that name. It reports whether the decision is
+// consistent.
+func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *Item, _ *access.Sets, consistent bool, err error) {
 	loads := s.loads()
-	// The clock is read before the fold's stamp: a narrowing acknowledged before
-	// either is known to both.
+	// The clock is read before the fold's stamp, so that both know every narrowing
+	// acknowledged before.
 	clock, err := s.clock(ctx)
 	if err != nil {
 		return nil, nil, false, err
@@ -188,12 +200,12 @@ func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *
 	if err != nil {
 		return nil, nil, false, err
 	}
-	// The stamp was read after the clock.
+	// The stamp was read after the clock, so the decision counts as newer.
 	items, _, err := s.decide(ctx, n, sets, []rawEntry{raw})
 	if err != nil {
 		return nil, nil, false, err
 	}
-	if held, err = s.held(ctx, clock, loads, true); err != nil || !held {
+	if consistent, err = s.consistent(ctx, clock, loads, true); err != nil || !consistent {
 		return nil, nil, false, err
 	}
 	if len(items) == 0 {

@@ -2,9 +2,9 @@ package rivers
 
 import "context"
 
-// Named points between the steps of the protocol. A test puts a function into
-// the context and holds one writer there while another passes, so that every
-// interleaving can be made to happen; nothing else uses them.
+// These are named points between the steps of the protocol. A test puts a function into the
+// context and lets one writer pause there while another passes, so that it can make every
+// interleaving happen. Nothing else uses them.
 const (
 	afterLookup    = "after-lookup"
 	afterRegister  = "after-register"

@@ -12,7 +12,7 @@ import (
 	"riverrun/timelines"
 )
 
-// everyQuestion also hears those that are asked in batches.
+// everyQuestion also sees the statements of batches.
 type everyQuestion struct{ questions }
 
 func (q *everyQuestion) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
@@ -25,9 +25,9 @@ func (q *everyQuestion) TraceBatchQuery(ctx context.Context, c *pgx.Conn, d pgx.
 
 func (q *everyQuestion) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// What pages, pushes and one's own actions ask looks at the rivers concerned and at none
-// of the others, however many stand and hold the same posts: in whichever plan the server
-// makes of it, whether or not it has counted its rows.
+// The statements of pages, pushes and one's own actions read the rivers concerned and no
+// others, however many stand and hold the same posts, in whichever plan the server makes,
+// whether or not it has counted its rows.
 func TestRiversAreFoundAmongMany(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -61,12 +61,12 @@ func TestRiversAreFoundAmongMany(t *testing.T) {
 	asked := &everyQuestion{}
 	rivers := Open(traced(t, w.db.SecondaryURL, asked), w.store, slog.New(slog.DiscardHandler), DefaultOptions())
 	asks := map[string]func() error{
-		"page":   func() error { _, err := rivers.Visit(w.ctx, ann, names[0], Cursor{}); return err },
-		"flush":  func() error { _, err := rivers.Flush(w.ctx, watches, posts[:2]); return err },
-		"fronts": func() error { _, err := rivers.Fronts(w.ctx, watches); return err },
-		"post":   func() error { _, _, err := rivers.Unfold(w.ctx, ann, last.Code); return err },
-		"entry":  func() error { _, _, err := rivers.Entry(w.ctx, ann, names[0], posts[0]); return err },
-		"search": func() error { _, err := rivers.BringUp(w.ctx, searches); return err },
+		"page":        func() error { _, err := rivers.Visit(w.ctx, ann, names[0], Cursor{}); return err },
+		"flush":       func() error { _, err := rivers.Flush(w.ctx, watches, posts[:2]); return err },
+		"first pages": func() error { _, err := rivers.FirstPages(w.ctx, watches); return err },
+		"post":        func() error { _, _, err := rivers.Unfold(w.ctx, ann, last.Code); return err },
+		"entry":       func() error { _, _, err := rivers.Entry(w.ctx, ann, names[0], posts[0]); return err },
+		"search":      func() error { _, err := rivers.BringUp(w.ctx, searches); return err },
 		"like": func() error {
 			c := w.like(ann, last.Code)
 			return rivers.Distribute(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, Scope{Actor: ann.AccountID})

@@ -10,7 +10,7 @@ import (
 	"riverrun/timelines"
 )
 
-// change is something somebody does to a post of bob's that ann's home holds.
+// change is something that somebody does to a post of bob's that ann's home holds.
 type change struct {
 	name string
 	do   func(w *town, ann, bob, cat timelines.Viewer, code string)
@@ -29,8 +29,8 @@ var changes = []change{
 	}},
 }
 
-// held runs fn with a writer held at a point, the first time it comes there.
-func held(ctx context.Context, point string, fn func()) context.Context {
+// pausedAt runs fn while a writer pauses at a point, the first time it comes there.
+func pausedAt(ctx context.Context, point string, fn func()) context.Context {
 	done := false
 	return withPause(ctx, func(at string) {
 		if at == point && !done {
@@ -40,8 +40,8 @@ func held(ctx context.Context, point string, fn func()) context.Context {
 	})
 }
 
-// Whatever happens at whatever step of a build, the river ends true: the change's
-// writer sees the river or the builder's snapshot sees the change (R1, R5).
+// Whatever happens at whatever step of a build, the river ends right: the change's writer
+// sees the river, or the builder's snapshot sees the change (R1, R5).
 func TestBuildMeetsChange(t *testing.T) {
 	for _, c := range changes {
 		t.Run(c.name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestBuildMeetsChange(t *testing.T) {
 				w.drain()
 				w.exec(`UPDATE rivers SET state = 'retired', retired_at = now()`)
 				met := false
-				ctx := held(w.ctx, point, func() {
+				ctx := pausedAt(w.ctx, point, func() {
 					met = true
 					c.do(w, ann, bob, cat, code)
 					w.drain()
@@ -75,7 +75,7 @@ func TestBuildMeetsChange(t *testing.T) {
 	}
 }
 
-// The same for "older entries": a change while an extension is under way.
+// The same holds for "older entries" and a change while an extension is under way.
 func TestExtensionMeetsChange(t *testing.T) {
 	for _, c := range changes {
 		t.Run(c.name, func(t *testing.T) {
@@ -97,7 +97,7 @@ func TestExtensionMeetsChange(t *testing.T) {
 				p := w.visit(ann, Home, "")
 				floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
 				met := false
-				ctx := held(w.ctx, point, func() {
+				ctx := pausedAt(w.ctx, point, func() {
 					met = true
 					c.do(w, ann, bob, cat, deep[point])
 					w.drain()
@@ -114,8 +114,8 @@ func TestExtensionMeetsChange(t *testing.T) {
 	}
 }
 
-// A like of mine in a post that an extension is just bringing into a river not
-// made of my likes: also if whoever ran Tier 0 died.
+// I like a post that an extension is just bringing into a river not made of my likes. The
+// entry shows it, even if the node that ran Tier 0 died.
 func TestExtensionMeetsALikeFoundByItsActor(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -126,7 +126,7 @@ func TestExtensionMeetsALikeFoundByItsActor(t *testing.T) {
 	w.drain()
 	p := w.visit(ann, User, "bob")
 	floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		w.like(ann, deep.Code)
 		w.drain()
 	})
@@ -136,8 +136,8 @@ func TestExtensionMeetsALikeFoundByItsActor(t *testing.T) {
 	w.sound()
 }
 
-// Of two writers the one with the older snapshot cannot win, whichever writes
-// last (R2): like-unlike and back end as they stand in the primary store.
+// If two writers meet, the one with the older snapshot cannot win, whichever writes last
+// (R2): like-unlike and back end as they stand in the primary store.
 func TestALateWriterLoses(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -150,7 +150,7 @@ func TestALateWriterLoses(t *testing.T) {
 		like := w.like(bob, p.Code)
 		w.forget()
 		met := false
-		ctx := held(w.ctx, point, func() {
+		ctx := pausedAt(w.ctx, point, func() {
 			met = true
 			w.unlike(bob, p.Code)
 			w.drain()
@@ -173,7 +173,7 @@ func TestALateWriterLoses(t *testing.T) {
 	w.sound()
 }
 
-// A job that repeats what was done finds nothing left to do.
+// A job that repeats finished work finds nothing left to do.
 func TestARepeatedWriterEndsEarly(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -203,7 +203,7 @@ func TestARepeatedWriterEndsEarly(t *testing.T) {
 	w.sound()
 }
 
-// A writer that saw nothing of a river leaves a tombstone, so that one with an
+// A writer that finds no entry in a river leaves a tombstone, so that a writer with an
 // older snapshot cannot bring the post back.
 func TestATombstoneStandsBeforeItsEntry(t *testing.T) {
 	w := newTown(t)
@@ -214,7 +214,7 @@ func TestATombstoneStandsBeforeItsEntry(t *testing.T) {
 	p := w.visit(ann, Home, "")
 	c := w.post(bob, "short-lived")
 	touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		w.remove(bob, c.Code)
 		w.drain()
 		if got := w.count(`SELECT count(*) FROM entries WHERE river_id = $1 AND post_id = $2 AND deleted`, p.River, c.PostID); got != 1 {
@@ -228,7 +228,7 @@ func TestATombstoneStandsBeforeItsEntry(t *testing.T) {
 	w.sound()
 }
 
-// A writer too late for its deadline writes nothing, and says so.
+// A writer past its deadline writes nothing, and says so.
 func TestTheDeadlineHolds(t *testing.T) {
 	w := newTown(t)
 	e := entry{River: 1, PostID: 2, Version: 3, Place: 4}
@@ -252,8 +252,8 @@ func TestTheDeadlineHolds(t *testing.T) {
 	}
 }
 
-// A builder too late for its deadline does not swap its river in, and one who
-// extends does not lower the floor: each begins again.
+// A builder past its deadline does not swap its river in, and an extension past its
+// deadline does not lower the floor. Each begins again.
 func TestTheDeadlineHoldsToTheEnd(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -317,12 +317,12 @@ func TestAnyTableMayBeLost(t *testing.T) {
 	}
 }
 
-// A builder whose epoch is lost on the way does not swap its river in.
+// A builder whose epoch is lost during the build does not swap its river in.
 func TestALostEpochStopsABuild(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	w.post(ann, "one")
-	ctx := held(w.ctx, afterEntries, func() { w.exec(`TRUNCATE entries`) })
+	ctx := pausedAt(w.ctx, afterEntries, func() { w.exec(`TRUNCATE entries`) })
 	must(w, 0, w.rivers.build(ctx, w.name(ann, Home, ""), nil))
 	if live, err := isLive(w.ctx, w.rivers.db, w.name(ann, Home, "")); err != nil || !live {
 		t.Errorf("after the build a river of this epoch stands: %v, %v", live, err)
@@ -351,13 +351,13 @@ func TestADeadBuilderIsTakenOver(t *testing.T) {
 	w.shows(w.visit(ann, Home, ""), "one")
 }
 
-// A builder that only takes long is not: it says that it lives.
+// A builder that only takes long is not taken over: it gives signs of life.
 func TestASlowBuilderIsNotTakenOver(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	w.post(ann, "one")
 	n := w.name(ann, Home, "")
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		w.exec(`UPDATE rivers SET updated_at = updated_at - interval '5 seconds'`)
 		old := `SELECT count(*) FROM rivers WHERE state = 'building' AND updated_at < clock_timestamp() - interval '4 seconds'`
 		for began := time.Now(); w.count(old) != 0; {
@@ -376,8 +376,8 @@ func TestASlowBuilderIsNotTakenOver(t *testing.T) {
 	w.shows(w.visit(ann, Home, ""), "one")
 }
 
-// Idle rivers go: retired after their kind's grace, removed when no late writer
-// can revive them. Open and visited ones stay.
+// Idle rivers go. They are retired after their kind's grace, and removed when no late
+// writer can revive them. Open and visited rivers stay.
 func TestExpire(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -397,7 +397,7 @@ func TestExpire(t *testing.T) {
 	if got := expire(); got != (Expired{}) {
 		t.Errorf("expired %+v of what is in use", got)
 	}
-	// Seven hours later: beyond the others' grace, within home's.
+	// Seven hours later, the others are beyond their grace, and home is within its own.
 	age := func(hours int) {
 		w.exec(`UPDATE rivers SET created_at = created_at - make_interval(hours => $1), retired_at = retired_at - make_interval(hours => $1)`, hours)
 		w.exec(`UPDATE visits SET visited_at = visited_at - make_interval(hours => $1)`, hours)
@@ -420,7 +420,7 @@ func TestExpire(t *testing.T) {
 		t.Error("home is not retired")
 	}
 	w.exec(`DELETE FROM leases`)
-	w.rivers.keeper.visited(user.River) // a page closed after its river was removed
+	w.rivers.maintenance.visited(user.River) // a page closed after its river was removed
 	expire()
 	age(1)
 	expire()
@@ -435,8 +435,8 @@ func TestExpire(t *testing.T) {
 	w.sound()
 }
 
-// A flush says the same as a visit, for many watches in one statement, and is
-// silent about what its viewer may not see.
+// A flush says the same as a visit, for many watches in one statement, and tells nothing
+// that its viewer may not see.
 func TestFlushShowsWhatAPageShows(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -483,7 +483,7 @@ func TestFlushShowsWhatAPageShows(t *testing.T) {
 	}
 }
 
-// Rivers opened while Tier 2 was far behind are brought up at once.
+// Rivers that are opened while Tier 2 is far behind are brought up to date at once.
 func TestFreshen(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")

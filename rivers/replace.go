@@ -13,9 +13,9 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// Retire makes these rivers of one account cold, open or not: what an account's
-// own change of subscriptions does at once, before the reply (DESIGN: the
-// protocol, step 2). The next visit builds another generation.
+// Retire makes these rivers of one account cold, open or not. An account's own change of
+// subscriptions does this at once, before the reply (protocol, step 2). The next visit
+// builds another generation.
 func (s *Store) Retire(ctx context.Context, r timelines.Replace) error {
 	concerned, args, err := s.replacedBy(ctx, r)
 	if err != nil {
@@ -31,20 +31,21 @@ func (s *Store) Retire(ctx context.Context, r timelines.Replace) error {
 	return nil
 }
 
-// replacedBy is the condition on a river r that a Replace concerns, with its
-// arguments. It asks only what the Replace names: each has an index.
+// replacedBy returns the condition on a river r that a Replace concerns it, and the
+// condition's arguments. The condition asks only about what the Replace names, which has
+// its index.
 func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pgx.StrictNamedArgs, error) {
 	all, args := []string{"true"}, pgx.StrictNamedArgs{}
 	switch {
 	case r.Of != 0:
-		// Who follows, or leaves, from now on has rivers of their own to replace.
+		// Accounts that follow or leave from now on have their own rivers to replace.
 		followers, err := s.primary.SubscriberIDs(ctx, r.Of)
 		if err != nil {
 			return "", nil, err
 		}
 		all = append(all, `(r.their_id = @of AND r.kind = ANY(@pages) OR r.user_id = ANY(@followers) AND r.kind = ANY(@homes))`)
 		args["of"], args["followers"] = r.Of, append(followers, r.Of)
-		args["pages"], args["homes"] = accountKinds(), homeKinds()
+		args["pages"], args["homes"] = accountKinds(), followBasedKinds()
 	case !r.Everybody:
 		all = append(all, "r.user_id = @viewer")
 		args["viewer"] = r.ViewerID
@@ -64,36 +65,35 @@ func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pg
 	return strings.Join(all, " AND "), args, nil
 }
 
-// deepest is how many entries of an open river are rebuilt at once. A river read
-// to its end once, and open or visited ever since, has grown by all that came
-// meanwhile: no build could bring years of everything in time. Who is deeper
-// extends it again.
+// deepest is how many entries of an open river are rebuilt at once. A river that was once
+// read to its end, and has been open or visited ever since, has grown by everything that
+// came meanwhile, and no build could bring years of posts in time. A deeper page extends
+// the new river again.
 const deepest = 10 * chunk
 
-// Stale is an open river that a change of access or subscription made wrong.
+// Stale is an open river that a change of access or subscription invalidated.
 type Stale struct {
 	Name Name
-	// Tx is the change's (see timelines.Replace): a generation whose snapshot sees it
-	// knows the change.
+	// Tx is the number of the change's transaction (see timelines.Replace). A generation
+	// whose snapshot sees it knows the change.
 	Tx int64
 }
 
-// unaware is the condition on a river r that it was built, or is being built, from what
-// may be older than the change of @tx. Times would not do: a build reads a moment before
-// it stands here, and a change is committed a moment before its job looks. Nor would the
-// access clock: a first tag does not move it. (A primary server that crashes may give
-// the number of a transaction out again that was rolled back within its last moments. A
-// generation of before that would know the later one; where the secondary store is on
-// another server and survives, the next change or its expiry replaces it.)
-const unaware = `NOT pg_visible_in_snapshot(@tx::bigint::text::xid8, r.knows)`
+// unawareOfTx is the condition on a river r that it was built, or is being built, from a
+// state that may be older than the change of @tx. Times cannot tell: a build reads a moment
+// before it stands here, and a change is committed a moment before its job looks. Nor can
+// the access clock: a first tag does not move it. (A primary server that crashes may give
+// out again the number of a transaction that was rolled back in its last moments. A
+// generation from before that would seem to know the later one. If the secondary store is
+// on another server and survives, the next change or the river's expiry replaces it.)
+const unawareOfTx = `NOT pg_visible_in_snapshot(@tx::bigint::text::xid8, r.knows)`
 
-// Spread begins to make the rivers anew that a change of access or subscription made
-// wrong (DESIGN: the protocol, step 6); what was built since the change knows it and
-// stays. Closed ones, and builds under way, are retired. Those that somebody has open are
-// returned: each is to be rebuilt, in any order, by whoever has the time (see Rebuild).
-// So the work of a change is as many short parts as there are open rivers, whosever
-// they are: nobody's page waits for all others', and a part that fails is repeated by
-// itself. What the old generations still show meanwhile is decided at render with the
+// Spread begins to replace the rivers that a change of access or subscription invalidated
+// (protocol, step 6). Rivers built since the change know it and stay. Closed rivers, and
+// builds under way, are retired. Spread returns the rivers that somebody has open. Each
+// must be rebuilt by Rebuild, in any order and by any node. So the work of a change has as
+// many short parts as there are open rivers: no page waits for all the others, and a part
+// that fails is repeated alone. Meanwhile old generations are decided at render with the
 // new access sets.
 func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Stale, error) {
 	tx, err := s.txOf(ctx, r.Tx)
@@ -104,29 +104,22 @@ func (s *Store) Spread(ctx context.Context, r timelines.Replace) ([]Stale, error
 	if err != nil {
 		return nil, err
 	}
-	concerned += ` AND ` + unaware
+	concerned += ` AND ` + unawareOfTx
 	args["tx"] = tx
 	if err := s.retireUnopened(ctx, concerned, args); err != nil {
 		return nil, err
 	}
 	query := `SELECT DISTINCT user_id, kind, their_id, term, ord FROM rivers r WHERE ` + concerned + ` AND ` + leftOpen
-	rows, err := s.db.Query(ctx, query, args)
-	if err != nil {
-		return nil, fmt.Errorf("read open rivers: %w", err)
-	}
-	open, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Stale, error) {
+	return collect(ctx, s, "read open rivers", query, args, func(row pgx.CollectableRow) (Stale, error) {
 		r := Stale{Tx: tx}
 		n := &r.Name
-		return r, row.Scan(&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order)
+		err := row.Scan(&n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order)
+		return r, err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("read open rivers: %w", err)
-	}
-	return open, nil
 }
 
-// txOf is the number of a change's transaction, or, where it is not known, one that
-// only what is built from now on sees.
+// txOf returns the number of a change's transaction. If it is not known, it returns a
+// number that only generations built from now on see.
 func (s *Store) txOf(ctx context.Context, tx int64) (int64, error) {
 	if tx != 0 {
 		return tx, nil
@@ -134,19 +127,19 @@ func (s *Store) txOf(ctx context.Context, tx int64) (int64, error) {
 	return s.primary.TxNow(ctx)
 }
 
-// leftOpen is the condition on a river r that is to be rebuilt, once retireUnopened
-// ran: what it left live was open, be its lease at an end since; and a page may be open
-// on a river already retired (the actor's own, see Retire).
+// leftOpen is the condition on a river r that it must be rebuilt, once retireUnopened ran.
+// A river that is still live then was open, even if its lease has ended since. And a page
+// may be open on a river that is retired already (the actor's own, see Retire).
 const leftOpen = `(r.state = 'live' OR r.state = 'retired' AND EXISTS (
 	SELECT FROM leases l WHERE l.river_id = r.id AND l.until > clock_timestamp()))`
 
-// accountKinds are the kinds of an account's pages, homeKinds those made of the
-// accounts somebody follows.
+// accountKinds are the kinds of an account's pages; followBasedKinds, those made of what
+// followed accounts do.
 func accountKinds() []string {
 	return kindsThat(func(sp spec) bool { return sp.page.isAccounts() })
 }
 
-func homeKinds() []string { return kindsThat(func(sp spec) bool { return sp.home }) }
+func followBasedKinds() []string { return kindsThat(func(sp spec) bool { return sp.followBased }) }
 
 func kindsThat(has func(spec) bool) (kinds []string) {
 	for _, k := range Kinds() {
@@ -157,8 +150,8 @@ func kindsThat(has func(spec) bool) (kinds []string) {
 	return kinds
 }
 
-// retireUnopened retires those of the rivers concerned that nobody has open, and
-// every build of one under way: its builder starts again.
+// retireUnopened retires the rivers concerned that nobody has open, and every build of one
+// that is under way, whose builder starts again.
 func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.StrictNamedArgs) error {
 	query := retireThose + `r.id IN (
 			SELECT id FROM rivers r
@@ -172,22 +165,22 @@ func (s *Store) retireUnopened(ctx context.Context, concerned string, args pgx.S
 	return nil
 }
 
-// Rebuild makes a river anew that Spread returned: down to its old floor, or to a
-// depth of deepest, while the old generation still serves, and swaps it. It does
-// nothing where that was done since, for another change or by a visit. A river that
-// was closed meanwhile is retired, as is one whose page may not be opened any more, or
-// whose post or list is gone. It reports whether pages may show another generation than
-// the one that stands, and are to be told. A build that may have read the state before the
-// change is never joined.
+// Rebuild makes a new generation of a river that Spread returned, down to its old floor or
+// to a depth of deepest, and swaps it in; the old generation serves until then. It does
+// nothing if that was done since, for another change or by a visit. A river that was closed
+// meanwhile is retired. So is a river whose page may not be opened any more, or whose post
+// or list is gone. It reports whether pages may show another generation than the one that
+// stands, and must be told. It never joins a build that may have read the state before the
+// change.
 func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 	n := r.Name
-	const wrong = named + ` AND ` + unaware
+	const invalidated = named + ` AND ` + unawareOfTx
 	args := nameArgs(n)
 	var err error
 	if args["tx"], err = s.txOf(ctx, r.Tx); err != nil {
 		return false, err
 	}
-	if err := s.retireUnopened(ctx, wrong, args); err != nil {
+	if err := s.retireUnopened(ctx, invalidated, args); err != nil {
 		return false, err
 	}
 	const open = `
@@ -195,9 +188,9 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 			FROM (SELECT e.fresh_at FROM entries e WHERE e.river_id = r.id AND NOT e.deleted
 				ORDER BY e.fresh_at DESC, e.post_id DESC LIMIT @deepest + 1) newest),
 			state = 'live', EXISTS (
-				SELECT FROM rivers r WHERE ` + named + ` AND NOT ` + unaware + ` AND r.state = 'live')
+				SELECT FROM rivers r WHERE ` + named + ` AND NOT ` + unawareOfTx + ` AND r.state = 'live')
 		FROM rivers r
-		WHERE ` + wrong + ` AND ` + leftOpen + `
+		WHERE ` + invalidated + ` AND ` + leftOpen + `
 		ORDER BY state = 'live' DESC LIMIT 1`
 	args["deepest"] = deepest
 	var floor int64
@@ -228,9 +221,10 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 	return err == nil, err
 }
 
-// mayHave is what a visit asks before it makes a river: ErrForbidden, ErrNotFound.
+// mayHave checks what a visit checks before it makes a river. Errors: ErrForbidden,
+// ErrNotFound.
 func (s *Store) mayHave(ctx context.Context, n Name) error {
-	if err := s.Settle(ctx); err != nil {
+	if err := s.RefreshAccess(ctx); err != nil {
 		return err
 	}
 	sets, err := s.access.Sets(ctx, n.UserID)

@@ -10,7 +10,7 @@ import (
 	"riverrun/timelines"
 )
 
-// A change of subscriptions: my own rivers are cold at once; a build that began
+// After a change of subscriptions my own rivers are cold at once, and a build that began
 // before is not joined.
 func TestSubscribingReplacesMyHome(t *testing.T) {
 	w := newTown(t)
@@ -38,9 +38,9 @@ func TestSubscribingReplacesMyHome(t *testing.T) {
 	w.sound()
 }
 
-// What a visit built after the change was committed knows it: its job builds nothing
-// more, and tells the pages still open on what was before.
-func TestWhatKnowsTheChangeIsNotReplaced(t *testing.T) {
+// A river built by a visit after the change was committed knows the change. The job builds
+// nothing more, and tells the pages still open on the old generation.
+func TestARiverThatKnowsTheChangeIsNotReplaced(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		w := newTown(t)
 		ann, bob := w.person("ann"), w.person("bob")
@@ -61,7 +61,8 @@ func TestWhatKnowsTheChangeIsNotReplaced(t *testing.T) {
 		p := w.visit(ann, Home, "")
 		w.shows(p, "mine", "his")
 		lease(p)
-		// Whatever else changed meanwhile, and in whatever order the jobs are worked.
+		// This holds whatever else changed meanwhile, and in whatever order the jobs are
+		// worked.
 		w.follow(bob, "ann")
 		slices.Reverse(w.events)
 		for range 2 { // and when a job is worked twice
@@ -83,9 +84,9 @@ func TestWhatKnowsTheChangeIsNotReplaced(t *testing.T) {
 	}
 }
 
-// A generation is as old as what it was built from: one begun while the change was on
-// its way knows nothing of it, however long it lives before the job looks.
-func TestWhatWasBuiltBeforeTheCommitIsReplaced(t *testing.T) {
+// A generation is as old as the state it was built from. One that was begun before the
+// change's commit does not know the change, however long it lives before the job looks.
+func TestARiverBuiltBeforeTheCommitIsReplaced(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		w := newTown(t)
 		ann, bob := w.person("ann"), w.person("bob")
@@ -119,7 +120,7 @@ func TestABuildUnderWayIsOvertakenByAReplace(t *testing.T) {
 			ann, bob := w.person("ann"), w.person("bob")
 			w.post(bob, "his")
 			w.post(ann, "mine")
-			ctx := held(w.ctx, point, func() {
+			ctx := pausedAt(w.ctx, point, func() {
 				w.follow(ann, "bob")
 				w.drain()
 			})
@@ -132,8 +133,8 @@ func TestABuildUnderWayIsOvertakenByAReplace(t *testing.T) {
 	}
 }
 
-// A visitor's build that finds the river live does nothing; a replace that comes
-// meanwhile does not take that for its own work.
+// A visitor's build that finds the river live does nothing. A replace that comes meanwhile
+// does not take that for its own work.
 func TestAReplaceJoinsNoVisitorsBuild(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -162,8 +163,7 @@ func TestAReplaceJoinsNoVisitorsBuild(t *testing.T) {
 	}
 }
 
-// An open river is rebuilt down to where it was read, and swapped; a closed one
-// is retired.
+// An open river is rebuilt down to its old floor, and swapped. A closed one is retired.
 func TestReplaceRebuildsOpenRiversOnly(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -238,8 +238,8 @@ func TestReplaceRebuildsToADepth(t *testing.T) {
 	w.sound()
 }
 
-// A like taken back gives no reason any more, though no job tells the rivers
-// that had it for one (R4).
+// A like that was taken back is no reason any more, though no job tells the rivers that had
+// it for one (R4).
 func TestAReasonTakenBackIsNoneAtOnce(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
@@ -270,8 +270,8 @@ func TestAReasonTakenBackIsNoneAtOnce(t *testing.T) {
 	w.sound()
 }
 
-// What is narrowed is not shown after the acknowledgement, though no job and no
-// bus ever runs (R4): the fold and the clock alone keep it, on every node.
+// Nothing narrowed is shown after the acknowledgement, though no job and no bus ever runs
+// (R4): the fold and the clock alone see to it, on every node.
 func TestNarrowingNeedsNoQueue(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -315,7 +315,7 @@ func TestNarrowingNeedsNoQueue(t *testing.T) {
 			t.Errorf("a deleted comment or like is shown: %+v %+v", f.Comments, f.Likes)
 		}
 	}
-	// Going private: ann stays (she subscribed), nobody's page shows it.
+	// bob goes private. ann, who follows him, stays, and anonymous pages do not show it.
 	closed, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
 	if err != nil {
 		t.Fatal(err)
@@ -357,7 +357,7 @@ func TestNarrowingNeedsNoQueue(t *testing.T) {
 	w.sound()
 }
 
-// Signing out ends what the session may see, on nodes that have it cached.
+// After signing out the session may see nothing, on nodes that have it cached too.
 func TestSignOutIsANarrowing(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -392,8 +392,8 @@ func TestSignOutIsANarrowing(t *testing.T) {
 	}
 }
 
-// A node that died between a narrowing's commit and its acknowledgement is made
-// up for.
+// If a node dies between a narrowing's commit and its acknowledgement, another publishes
+// the clock.
 func TestAnUnpublishedClockIsCaughtUp(t *testing.T) {
 	w := newTown(t)
 	bob := w.person("bob")
@@ -410,8 +410,8 @@ func TestAnUnpublishedClockIsCaughtUp(t *testing.T) {
 	}
 }
 
-// A river that is closed before its turn comes is not built for nobody, and serves
-// nobody the old generation either.
+// A river that is closed before its turn comes is not built, and the old generation does
+// not serve either.
 func TestClosedBeforeItIsRebuilt(t *testing.T) {
 	w := newTown(t)
 	ann, nobody := w.person("ann"), timelines.Viewer{}
@@ -439,7 +439,7 @@ func TestClosedBeforeItIsRebuilt(t *testing.T) {
 	w.sound()
 }
 
-// What several changes made wrong is rebuilt once, after the last of them.
+// A river that several changes invalidated is rebuilt once, after the last of them.
 func TestRebuiltOnceForManyChanges(t *testing.T) {
 	w := newTown(t)
 	ann, nobody := w.person("ann"), timelines.Viewer{}
@@ -475,7 +475,7 @@ func TestRebuiltOnceForManyChanges(t *testing.T) {
 	w.sound()
 }
 
-// No river is made of a page that closed to its viewer.
+// No river is made of a page that is closed to its viewer.
 func TestAClosedPageIsNotRebuilt(t *testing.T) {
 	w := newTown(t)
 	ann, nobody := w.person("ann"), timelines.Viewer{}

@@ -10,8 +10,7 @@ import (
 	"riverrun/timelines"
 )
 
-// change makes a change and does what Tier 0 does before the reply, and nothing
-// else.
+// change makes a change and does what Tier 0 does before the reply, and nothing else.
 func (w *town) change(who timelines.Viewer, fn func(context.Context) (timelines.Change, error)) timelines.Change {
 	w.t.Helper()
 	c, err := fn(w.ctx)
@@ -44,8 +43,8 @@ func (w *town) remarks(who timelines.Viewer, code, body string) timelines.Change
 	})
 }
 
-// A search that stands shows what is so now, though no writer routes to it and no
-// job runs; it is the same river all along.
+// A live search shows the present state, though no writer finds it and no job runs. It
+// stays the same river.
 func TestASearchFollows(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -91,7 +90,7 @@ func TestASearchFollows(t *testing.T) {
 	})
 	sees("one cat again")
 	w.sound()
-	// Of no timelines, and of no interest to writers.
+	// It has no timelines, and writers do not find it.
 	if n := w.count(`SELECT count(*) FROM rivers_timelines WHERE river_id = $1`, first.River); n != 0 {
 		t.Errorf("the search is of %d timelines", n)
 	}
@@ -101,9 +100,9 @@ func TestASearchFollows(t *testing.T) {
 	}
 }
 
-// A post that changed is not shown by a search before it was looked at again: what
-// it was found by may be what was taken away (R4).
-func TestASearchThatIsBehindTellsNothing(t *testing.T) {
+// A search does not show a post that changed before its entry was updated: the text that
+// matched may have been taken away (R4).
+func TestAnOutdatedEntryOfASearchIsNotShown(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	p := w.says(ann, "a secret")
@@ -114,7 +113,7 @@ func TestASearchThatIsBehindTellsNothing(t *testing.T) {
 	})
 	raw, err := w.rivers.readPage(w.ctx, n, Cursor{}, 10)
 	must(w, raw, err)
-	if len(raw.entries) != 1 || !raw.entries[0].behind() {
+	if len(raw.entries) != 1 || !raw.entries[0].outdated() {
 		t.Fatalf("got %+v, want the entry as it was", raw.entries)
 	}
 	sets, err := w.rivers.access.Sets(w.ctx, 0)
@@ -130,8 +129,8 @@ func TestASearchThatIsBehindTellsNothing(t *testing.T) {
 	w.sound()
 }
 
-// Who is kept from somebody does not find by that one's words; nor does who hides
-// them, or hides the post; nor by a place that is closed now.
+// A ban between viewer and author keeps a search from finding by the author's words, and so
+// does a hide of the author or the post, or a place that is closed now.
 func TestASearchDecidesAtRender(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
@@ -187,7 +186,7 @@ func TestASearchDecidesAtRender(t *testing.T) {
 	}, p.Code)
 	finds(cat, "from:cat")
 
-	// In a group one may be, and not be, and nothing else tells.
+	// In a group the viewer may see banned people; nothing else changes that.
 	w.store.Subscribe(w.ctx, cat.AccountID, "den")
 	act(bob, func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
 		return w.store.Accept(ctx, actor, name, "den")
@@ -201,7 +200,7 @@ func TestASearchDecidesAtRender(t *testing.T) {
 	finds(cat, "closed", "open and closed")
 	finds(cat, "closed -in:den", "open and closed")
 
-	// And in a sub-feed.
+	// The same holds in a sub-feed.
 	act(bob, func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
 		return w.store.CreateSubfeed(ctx, actor, name, name, timelines.Private)
 	}, "diary")
@@ -228,7 +227,7 @@ func TestASearchDecidesAtRender(t *testing.T) {
 	finds(cat, "noted -in:bob/diary", "open and noted")
 }
 
-// Narrowings hold for a search whatever stands still.
+// Narrowings hold for a search, whatever stands still.
 func TestASearchNarrows(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
@@ -286,8 +285,8 @@ func TestASearchInPages(t *testing.T) {
 	w.sound()
 }
 
-// A search left alone for long, or overtaken by very many changes, is asked for
-// anew; one that nothing concerned is only marked.
+// A search that was left alone for long, or overtaken by very many changes, is searched
+// anew. One that no change concerned is only marked.
 func TestASearchLeftAlone(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -316,8 +315,8 @@ func TestASearchLeftAlone(t *testing.T) {
 	w.sound()
 	first = w.visit(ann, Search, "word")
 	w.exec(`INSERT INTO folds (post_id, version, decisive, text_folded, likes_folded, comments_folded, attachments_folded)
-		SELECT 1000000 + i, 1, '{}', '{}', '{}', '{}', '[]' FROM generate_series(1, $1::int) i`, maxBroughtUp+1)
-	// Whoever looks at it visits it again; nobody else waits for that.
+		SELECT 1000000 + i, 1, '{}', '{}', '{}', '{}', '[]' FROM generate_series(1, $1::int) i`, maxUpdated+1)
+	// Its own readers visit it again, and no others wait for that.
 	everything := w.visit(ann, Everything, "")
 	p := w.says(ann, "word four")
 	push := func() []Seen {
@@ -341,7 +340,7 @@ func TestASearchLeftAlone(t *testing.T) {
 	}
 }
 
-// A fold whose writer commits long after it wrote is not missed.
+// A fold is not missed if its writer commits long after it wrote.
 func TestASearchWaitsForNoCommit(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -385,7 +384,7 @@ func TestASearchWaitsForNoCommit(t *testing.T) {
 	w.sound()
 }
 
-// Many searches are brought up by one, with what concerns each.
+// Many searches are updated together, each with the posts that concern it.
 func TestSearchesTogether(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -419,23 +418,23 @@ func TestSearchesTogether(t *testing.T) {
 	if len(seen[5].Items) != 5 {
 		t.Errorf("everything: %d posts", len(seen[5].Items))
 	}
-	fronts, err := w.rivers.Fronts(w.ctx, watches)
-	must(w, fronts, err)
+	pages, err := w.rivers.FirstPages(w.ctx, watches)
+	must(w, pages, err)
 	for i := range 5 {
-		if fronts[i] == nil || len(fronts[i].Items) != 2 {
-			t.Errorf("front %d: %+v", i, fronts[i])
+		if pages[i] == nil || len(pages[i].Items) != 2 {
+			t.Errorf("first page %d: %+v", i, pages[i])
 		}
 	}
 	w.sound()
-	// Nobody names another one's search.
+	// Nobody can name another person's search.
 	if _, err := w.rivers.Visit(w.ctx, timelines.Viewer{}, watches[0].Name, Cursor{}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("another's search: %v", err)
 	}
 }
 
-// However many searches are brought up, and whomever they name, it is one statement
-// for the names and one for the posts.
-func TestManySearchesAreAskedAtOnce(t *testing.T) {
+// However many searches are updated, and whomever they name, it is one statement for the
+// names and one for the posts.
+func TestManySearchesAreUpdatedInTwoStatements(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	p := w.says(ann, "a word")
@@ -447,7 +446,7 @@ func TestManySearchesAreAskedAtOnce(t *testing.T) {
 		t.Helper()
 		before := n.n.Load()
 		err := store.InSnapshot(w.ctx, func(sn *timelines.Snapshot) error {
-			asked := slices.Repeat([]timelines.Asked{{Viewer: ann.AccountID, Query: q}}, searches)
+			asked := slices.Repeat([]timelines.ViewerQuery{{Viewer: ann.AccountID, Query: q}}, searches)
 			found, err := sn.Matches(w.ctx, asked, []int64{p.PostID})
 			if err == nil && (len(found) != searches || len(found[searches-1]) != 1) {
 				t.Errorf("got %v, want the post %d times", found, searches)
@@ -464,10 +463,10 @@ func TestManySearchesAreAskedAtOnce(t *testing.T) {
 	}
 }
 
-// Two nodes bring the same search up. The one that found a post in an older snapshot
-// writes while the other, which knows better, has looked and not yet written: nothing
-// wrong is left, though nobody looks at that change again.
-func TestASearchBroughtUpTwice(t *testing.T) {
+// Two nodes update the same search. One has found a post in an older snapshot. It writes
+// while the other, with a newer one, has matched but not yet written. Nothing outdated is
+// left, though nobody looks at that change again.
+func TestASearchIsUpdatedByTwoNodes(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	p := w.visit(ann, Search, "cat")
@@ -475,7 +474,7 @@ func TestASearchBroughtUpTwice(t *testing.T) {
 	post := w.says(ann, "a cat")
 	read, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		ctx := held(w.ctx, afterSnapshot, func() {
+		ctx := pausedAt(w.ctx, afterSnapshot, func() {
 			close(read)
 			<-goOn
 		})
@@ -485,7 +484,7 @@ func TestASearchBroughtUpTwice(t *testing.T) {
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
 		return w.store.EditPost(ctx, ann.AccountID, post.Code, "a dog")
 	})
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		close(goOn)
 		if err := <-done; err != nil {
 			t.Error(err)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Searches that find nothing among what changed write nothing, however many they are.
+// Searches that find nothing among the changed posts write nothing, however many they are.
 func TestSearchesThatFindNothingWriteNothing(t *testing.T) {
 	const searches, posts, pairs = 12, 10, 25
 	w := newTown(t)
@@ -47,7 +47,7 @@ func TestSearchesThatFindNothingWriteNothing(t *testing.T) {
 	if n := w.count(`SELECT count(*) FROM entries`); n != 0 {
 		t.Errorf("%d searches that find nothing among %d posts wrote %d entries", searches, posts, n)
 	}
-	// What they find is written little by little, a search's entries together.
+	// Found posts are written in batches, a search's entries together.
 	all := ""
 	for i := range searches {
 		all += fmt.Sprintf("cat%d ", i)

@@ -9,13 +9,13 @@ import (
 	"riverrun/timelines"
 )
 
-// comesTo begins something and returns when it has come to a point, with what lets it
+// comesTo begins something and returns when it has come to a point. It returns what lets it
 // go on and waits for its end.
 func (w *town) comesTo(point string, fn func(context.Context) error) (end func()) {
 	w.t.Helper()
 	there, goOn, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	go func() {
-		done <- fn(held(w.ctx, point, func() {
+		done <- fn(pausedAt(w.ctx, point, func() {
 			close(there)
 			<-goOn
 		}))
@@ -44,10 +44,10 @@ func (w *town) stands(river, post int64) string {
 	return must(w, how, err)
 }
 
-// What somebody found in an older snapshot, bringing a search up or extending it, and
-// writes after another who knew better, or between that one's look and its write, sets
-// nothing back, though nobody looks at that change again; where nothing stands, nothing
-// holds it off but what the river has seen.
+// A writer that updates or extends a search may have found a post in an older snapshot. It
+// may write after a writer with a newer snapshot, or between that writer's look and its
+// write. It sets nothing back, though nobody looks at that change again. Where no entry
+// stands, only what the river has seen stops it.
 func TestASearchIsNotSetBack(t *testing.T) {
 	changes := []struct {
 		name, before string
@@ -114,7 +114,7 @@ func TestASearchIsNotSetBack(t *testing.T) {
 					c.do(w, ann, p)
 					ctx := w.ctx
 					if order == "between" {
-						ctx = held(ctx, afterSnapshot, end)
+						ctx = pausedAt(ctx, afterSnapshot, end)
 					}
 					if _, err := w.rivers.BringUp(ctx, names); err != nil {
 						t.Fatal(err)
@@ -160,9 +160,9 @@ func (w *town) waiting(n int, done <-chan error) {
 	}
 }
 
-// Nor does what is just being written and not yet committed: who knows better waits
-// for it before looking what stands.
-func TestASearchWaitsForWhoWrites(t *testing.T) {
+// An entry that is written but not yet committed is not set back either: the writer with
+// the newer snapshot waits for it before it looks.
+func TestASearchWaitsForAnotherWriter(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	first := w.says(ann, "first cat")
@@ -172,7 +172,7 @@ func TestASearchWaitsForWhoWrites(t *testing.T) {
 		return w.store.Like(ctx, ann.AccountID, first.Code)
 	})
 	post := w.says(ann, "a cat")
-	// The older one is held in the middle of its write.
+	// The older writer pauses in the middle of its write.
 	tx, err := w.db.Secondary.Begin(w.ctx)
 	must(w, tx, err)
 	defer func() { _ = tx.Rollback(w.ctx) }()
@@ -202,8 +202,8 @@ func TestASearchWaitsForWhoWrites(t *testing.T) {
 	w.shows(w.visit(ann, Search, "cat"), "first cat")
 }
 
-// Who finds that the search was made anew meanwhile, or thrown away, writes nothing;
-// the generation that stands has what it should.
+// A writer that finds the search made anew meanwhile, or thrown away, writes nothing. The
+// live generation has what it should.
 func TestASearchMadeAnewMeanwhile(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -226,10 +226,10 @@ func TestASearchMadeAnewMeanwhile(t *testing.T) {
 				end = w.comesTo(afterSnapshot, func(ctx context.Context) error { return other.catchUpSearch(ctx, p.Name) })
 			}
 			before := w.count(`SELECT count(*) FROM entries WHERE river_id = $1`, p.River)
-			// It writes at that point of the build, or after it all.
+			// It writes at that point of the build, or after it.
 			ctx := w.ctx
 			if point != "" {
-				ctx = held(ctx, point, func() { end() })
+				ctx = pausedAt(ctx, point, func() { end() })
 			}
 			floor := int64(0)
 			if err := w.rivers.build(ctx, p.Name, &floor); err != nil {
@@ -253,16 +253,16 @@ func TestASearchMadeAnewMeanwhile(t *testing.T) {
 	}
 }
 
-// A post that changes while a search is brought up for a page is on the page: nobody
-// leaves it to another who has not looked at it yet.
-func TestASearchHasNoHoleForWhatChanges(t *testing.T) {
+// A post that changes while a search is updated for a page is on the page: no writer leaves
+// it to another that has not looked at it yet.
+func TestASearchHasNoHoleForAChangedPost(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	n := w.visit(ann, Search, "cat").Name
 	for _, point := range []string{afterLookup, afterSnapshot} {
 		body := fmt.Sprint("a cat, ", point)
 		p := w.says(ann, body)
-		ctx := held(w.ctx, point, func() {
+		ctx := pausedAt(w.ctx, point, func() {
 			w.change(ann, func(ctx context.Context) (timelines.Change, error) {
 				return w.store.Like(ctx, ann.AccountID, p.Code)
 			})

@@ -2,41 +2,41 @@ package rivers
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// A push asks searches about posts that changed. What a search finds newly among them may
-// wait until it is brought up; what it holds may not: the change may have taken it away,
-// or something in it, or have moved it, and until it is looked at again it is not to be
-// shown (see finds). So each push looks at that alone, by the posts' ids. The text index
-// is not asked, and a post that stands in no open search costs a look-up among their
-// entries.
+// A push asks searches about posts that changed. If a search finds one of them newly, that
+// may wait for its next update. If it holds one already, that may not wait: the change may
+// have taken the post away, or part of it, or moved it, and until the entry is updated it
+// is not shown. So each push updates just these entries, by the posts' ids. It does not
+// search the text index, and a post that stands in no open search costs one look-up among
+// their entries.
 
-// bringUpShown brings those of the posts up that changed and stand in a search of these
+// bringUpShown updates the entries of posts that changed and stand in a search of these
 // names, above the floor and below, as writers do.
 func (s *Store) bringUpShown(ctx context.Context, names []Name, posts []int64) error {
-	asked := searchesAmong(names)
-	if len(asked) == 0 || len(posts) == 0 {
+	searches := searchesAmong(names)
+	if len(searches) == 0 || len(posts) == 0 {
 		return nil
 	}
 	for {
-		late, asof, err := s.standing(ctx, asked, posts)
+		late, asof, err := s.staleInSearches(ctx, searches, posts)
 		if err != nil {
 			return err
 		}
-		// Nothing is marked as seen: the searches may lack others.
-		held, err := s.bringUpOnce(ctx, late, moment{asof: asof})
-		if err != nil || held {
+		// Nothing is marked as seen, because the searches may lack other posts.
+		inTime, err := s.bringUpOnce(ctx, late, readPoint{asof: asof})
+		if err != nil || inTime {
 			return err
 		}
 	}
 }
 
-// standing reads in which of the searches which of the posts stand older than their folds.
-func (s *Store) standing(ctx context.Context, names []Name, posts []int64) (late []search, asof time.Time, err error) {
+// staleInSearches returns the searches in which some of the posts stand at older versions than
+// their folds.
+func (s *Store) staleInSearches(ctx context.Context, names []Name, posts []int64) (late []lateSearch, asof time.Time, err error) {
 	const query = `
 		SELECT r.id, w.user_id, w.kind, w.their_id, w.term, w.ord, e.posts, statement_timestamp()` + watched + `
 		CROSS JOIN LATERAL (
@@ -49,16 +49,10 @@ func (s *Store) standing(ctx context.Context, names []Name, posts []int64) (late
 		ORDER BY r.id`
 	args := namesArgs(names)
 	args["posts"] = posts
-	rows, err := s.db.Query(ctx, query, args)
-	if err != nil {
-		return nil, asof, fmt.Errorf("read what stands in searches: %w", err)
-	}
-	late, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r search, err error) {
+	late, err = collect(ctx, s, "read stale entries of searches", query, args, func(row pgx.CollectableRow) (r lateSearch, err error) {
 		n := &r.name
-		return r, row.Scan(&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.posts, &asof)
+		err = row.Scan(&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.posts, &asof)
+		return r, err
 	})
-	if err != nil {
-		return nil, asof, fmt.Errorf("read what stands in searches: %w", err)
-	}
-	return late, asof, nil
+	return late, asof, err
 }

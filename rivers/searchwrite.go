@@ -5,44 +5,44 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// Into a search that stands two kinds of writers write: who brings it up, and who
-// extends it. Each has read a snapshot of the primary store before, and may be
-// overtaken by one who read a newer one. Of an entry that stands, the greater stamp
-// says so, as everywhere. But where a search did not find a post nothing stands: a
-// tombstone for each search that is open and each post that changed would be nearly
-// all that is ever written here. What holds off who did find it in an older snapshot
-// is what the river has seen:
+// Two kinds of writers write into a live search: its readers, who bring it up to date, and
+// those who extend it. Each has read a snapshot of the primary store before, and may be
+// overtaken by a writer with a newer snapshot. If an entry stands, the greater stamp
+// decides, as everywhere. But where a search does not hold a post, nothing stands: a
+// tombstone for each open search and each changed post would be nearly all that is ever
+// written here. So what the river has seen decides, when a writer found the post in an
+// older snapshot:
 //
-//   - Whoever writes locks the rivers' rows first, in the order of their ids, and
-//     then reads what stands there and what they have seen. No other writer of these
+//   - A writer first locks the rivers' rows, in the order of their ids, and then reads
+//     which entries stand there and what the rivers have seen. No other writer of these
 //     rivers writes in between.
-//   - Who reads a snapshot of the primary store after a river saw a fold, reads the
-//     post at that version or a later one. So if the river has seen a fold newer than
-//     what a writer read of the post, who marked it so read a newer state, and what is
-//     there, or is not, is by that: the writer leaves the post alone.
-//   - If it has not seen that fold, whoever brings it up next looks at the post, and
-//     its lock comes later: it finds the entry, and makes a tombstone of it if need be.
-//   - A river's seen only moves on: it is marked by who found it as it was read.
-//     Otherwise another has moved it on, and what was looked at is looked at once more.
+//   - A snapshot of the primary store that is taken after a river saw a fold has the post
+//     at the fold's version or a later one. So if the river has seen a newer fold than the
+//     writer's version of the post, the writer who marked it so had read a newer state. The
+//     entry that stands, or is missing, is that writer's, and this one leaves the post
+//     alone.
+//   - If the river has not seen that fold, its next update matches the post. The update's
+//     lock comes later, so it finds the entry, and replaces it by a tombstone if need be.
+//   - A river's seen only moves on: a writer marks it only if it is as the writer read it.
+//     If it is not, another writer has moved it on, and the same posts are matched once
+//     more.
 //
-// A build needs none of this: nobody else writes into a river that does not stand yet,
-// and what it has seen when it does is older than the build's snapshot.
+// A build needs none of this. Nobody else writes into a river that is not live yet, and
+// what the river has seen then is older than the build's snapshot.
 //
-// The rows of rivers are locked before those of folds and entries; nobody who holds
-// those asks for a row of rivers.
+// The rows of rivers are locked before those of folds and entries. No holder of the latter
+// asks for a row of rivers.
 
-// writeAsked writes into searches that stand: those of the entries that nobody
-// overtook, each if its stamp is greater, and tombstones only where an entry stands.
-// Those of rivers that do not stand any more are left out. It marks the rivers as
-// having seen what at says, unless that is nothing. It reports whether the deadline
-// held and any of the rivers stands; if not, nothing is marked and the caller starts
-// again at its look-up.
-func (s *Store) writeAsked(ctx context.Context, rivers []search, entries []entry, folds []*Fold, at moment) (held bool, err error) {
+// writeSearches writes into live searches the entries that no newer writer overtook, each
+// if its stamp is greater, and tombstones only where an entry stands. It leaves out rivers
+// that are not live any more. It marks the rivers as having seen at.seen, unless that is
+// empty. It reports whether it was in time and any of the rivers is live. If not, nothing
+// is marked, and the caller starts again at its look-up.
+func (s *Store) writeSearches(ctx context.Context, rivers []lateSearch, entries []entry, folds []*Fold, at readPoint) (inTime bool, err error) {
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		stand, err := lockSearches(ctx, tx, rivers)
 		if err != nil || len(stand) == 0 {
@@ -53,7 +53,7 @@ func (s *Store) writeAsked(ctx context.Context, rivers []search, entries []entry
 			return err
 		}
 		entries = slices.DeleteFunc(entries, func(e entry) bool { return !k.lacks(e) })
-		if held, err = s.writeIn(ctx, tx, entries, folds, at.asof); err != nil || !held || at.seen == "" {
+		if inTime, err = s.writeIn(ctx, tx, entries, folds, at.asof); err != nil || !inTime || at.seen == "" {
 			return err
 		}
 		return markSeen(ctx, tx, rivers, at)
@@ -61,11 +61,11 @@ func (s *Store) writeAsked(ctx context.Context, rivers []search, entries []entry
 	if err != nil {
 		return false, fmt.Errorf("write searches: %w", err)
 	}
-	return held, nil
+	return inTime, nil
 }
 
-// lockSearches returns those of the rivers that stand, locked.
-func lockSearches(ctx context.Context, tx pgx.Tx, rivers []search) ([]int64, error) {
+// lockSearches locks the live ones of these rivers and returns them.
+func lockSearches(ctx context.Context, tx pgx.Tx, rivers []lateSearch) ([]int64, error) {
 	ids := make([]int64, len(rivers))
 	for i, r := range rivers {
 		ids[i] = r.id
@@ -78,9 +78,8 @@ func lockSearches(ctx context.Context, tx pgx.Tx, rivers []search) ([]int64, err
 	return pgx.CollectRows(rows, pgx.RowTo[int64])
 }
 
-// markSeen marks rivers, which are locked, as having seen what at says, if they are as
-// they were read.
-func markSeen(ctx context.Context, tx pgx.Tx, rivers []search, at moment) error {
+// markSeen marks locked rivers as having seen at.seen, if they are as they were read.
+func markSeen(ctx context.Context, tx pgx.Tx, rivers []lateSearch, at readPoint) error {
 	ids, was := make([]int64, len(rivers)), make([]string, len(rivers))
 	for i, r := range rivers {
 		ids[i], was[i] = r.id, r.seen
@@ -93,18 +92,18 @@ func markSeen(ctx context.Context, tx pgx.Tx, rivers []search, at moment) error 
 	return err
 }
 
-// placement is of a post in a river.
+// placement is a post in a river.
 type placement struct{ river, post int64 }
 
-// known is what searches hold of some posts, and have seen of them.
+// known is what searches hold and have seen of some posts.
 type known struct {
 	stands map[placement]int64 // versions of the entries
-	// overtook: they have seen the post at a later version than the writer has.
+	// overtook: the river has seen a later version of the post than the writer has.
 	overtook map[placement]struct{}
 	rivers   []int64 // in order
 }
 
-// lacks reports whether an entry is to be written.
+// lacks reports whether an entry must be written.
 func (k known) lacks(e entry) bool {
 	at := placement{e.River, e.PostID}
 	version, stands := k.stands[at]
@@ -113,8 +112,8 @@ func (k known) lacks(e entry) bool {
 	return live && !overtook && version < e.Version && (stands || !e.Deleted)
 }
 
-// readKnown reads what rivers, which are locked, hold and have seen of the posts of
-// these entries. All entries of a post are of one snapshot.
+// readKnown reads what these locked rivers hold and have seen of the entries' posts. All
+// entries of a post are of one snapshot.
 func readKnown(ctx context.Context, tx pgx.Tx, rivers []int64, entries []entry) (known, error) {
 	k := known{stands: map[placement]int64{}, overtook: map[placement]struct{}{}, rivers: rivers}
 	if len(entries) == 0 {
@@ -128,8 +127,8 @@ func readKnown(ctx context.Context, tx pgx.Tx, rivers []int64, entries []entry) 
 	for post, version := range versions {
 		posts, read = append(posts, post), append(read, version)
 	}
-	// In this form each river is looked into by its own rows, not each post by all the
-	// rivers that hold it.
+	// In this form the server looks into each river by its own rows, not for each post into
+	// all the rivers that hold it.
 	const query = `
 		SELECT e.river_id, e.post_id, e.version
 		FROM unnest(@rivers::bigint[]) r(id) CROSS JOIN unnest(@posts::bigint[]) p(id)
@@ -160,18 +159,4 @@ func readKnown(ctx context.Context, tx pgx.Tx, rivers []int64, entries []entry) 
 		return nil
 	})
 	return k, err
-}
-
-// storeExtension commits what an extension of a search read, as storeChunk does. It
-// does not look again at what changed meanwhile: its next reader does.
-func (s *Store) storeExtension(ctx context.Context, id int64, c chunkOf, asof time.Time) error {
-	held, err := s.writeAsked(ctx, []search{{id: id}}, c.entries, c.folds, moment{asof: asof})
-	if err != nil {
-		return err
-	}
-	if !held {
-		return errAgain
-	}
-	pause(ctx, afterEntries)
-	return nil
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A build that goes on for others, whose visitor left, ends with the store: nothing is
-// swapped in after Stop.
+// A build goes on for others when its visitor leaves, but it ends with the store: nothing
+// is swapped in after Stop.
 func TestStopEndsBuilds(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -18,7 +18,7 @@ func TestStopEndsBuilds(t *testing.T) {
 	must(w, 0, s.Start(w.ctx))
 	met, release := make(chan struct{}), make(chan struct{})
 	left := make(chan error, 1)
-	ctx, leave := context.WithCancel(held(w.ctx, afterSnapshot, func() {
+	ctx, leave := context.WithCancel(pausedAt(w.ctx, afterSnapshot, func() {
 		close(met)
 		<-release
 	}))

@@ -20,8 +20,8 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// Store is the secondary store as one node uses it. It is safe for concurrent
-// use. Start must have been called before visits and leases are kept.
+// Store is the secondary store as one node uses it. It is safe for concurrent use. It keeps
+// visits and leases once Start was called.
 type Store struct {
 	db      *pgxpool.Pool
 	primary *timelines.Store
@@ -31,38 +31,38 @@ type Store struct {
 	node    string
 
 	folds *foldCache
-	// searching has a slot for each search of the primary store under way here, so that
-	// they leave it, and its connections, to others.
-	searching chan struct{}
-	builds    singleflight.Group
-	building  *underway
-	keeper    *keeper
-	// deadline and writePairs are the constants of those names, scanRows that of
-	// timelines, people is MaxPeople; tests set them lower.
+	// searching has a slot for each search of the primary store under way on this node, so
+	// that searches leave it, and its connections, to others.
+	searching   chan struct{}
+	builds      singleflight.Group
+	building    *underway
+	maintenance *maintenance
+	// deadline and writePairs are the constants of those names, scanRows is that of
+	// timelines, and people is MaxPeople. Tests set them lower.
 	deadline   time.Duration
 	writePairs int
 	scanRows   int64
 	people     int
 
-	// mu guards what follows.
+	// mu guards the fields below.
 	mu    sync.Mutex
 	codes *simplelru.LRU[string, int64] // post codes to ids; facts of one epoch
 	epoch int64                         // last seen by adopt
 }
 
-// Options are what an operator may set, and where the figures go.
+// Options are what an operator may set, and where figures go.
 type Options struct {
-	// GraceHome and Grace: how long a river neither open nor visited is kept.
+	// GraceHome and Grace are how long a river is kept that is neither open nor visited.
 	GraceHome, Grace time.Duration
-	// Depth is how many posts of a home feed or a list are kept; what is older is
-	// read from the primary store. 0: the default.
+	// Depth is how many posts of a home feed or a list are kept. Older ones are read from the
+	// primary store. 0 means the default.
 	Depth int
-	// Folds is how many rendered-ready folds this node holds in memory.
+	// Folds is how many decoded folds this node keeps in memory.
 	Folds int
 	// Metrics receives figures; nil drops them.
 	Metrics Metrics
-	// Restore makes the store's tables again if they were lost (R7), and does nothing if
-	// not. The keeper calls it before each of its turns. nil: what is lost stays so.
+	// Restore makes the store's tables again if they were lost (R7), or does nothing.
+	// Maintenance calls it before each of its turns. nil means that lost tables stay lost.
 	Restore func(context.Context) error
 }
 
@@ -80,19 +80,19 @@ type noMetrics struct{}
 func (noMetrics) Built(Kind, int, time.Duration) {}
 func (noMetrics) Wrote(int)                      {}
 
-// DefaultOptions returns what is in force where nothing is set.
+// DefaultOptions returns the options in force where nothing is set.
 func DefaultOptions() Options {
 	return Options{GraceHome: 24 * time.Hour, Grace: 6 * time.Hour, Depth: 1500, Folds: 10_000}
 }
 
-// writeDeadline is how long after its look-up a writer may still write. Rows
-// that a late writer could revive are kept longer (see Expire).
+// writeDeadline is how long after its look-up a writer may still write. Rows that a late
+// writer could revive are kept longer (see Expire).
 const writeDeadline = 60 * time.Second
 
-// ErrUnavailable: the secondary store could not be brought to answer.
+// ErrUnavailable: the secondary store gave no answer.
 var ErrUnavailable = errors.New("rivers unavailable")
 
-// Open returns the store in db, of the rivers made from primary.
+// Open returns the store in db. Its rivers are made from primary.
 func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Options) *Store {
 	if opts.Metrics == nil {
 		opts.Metrics = noMetrics{}
@@ -125,32 +125,32 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 
 		deadline: writeDeadline, writePairs: writePairs, scanRows: timelines.DefaultMaxRows, people: MaxPeople,
 	}
-	s.keeper = newKeeper(s)
+	s.maintenance = newMaintenance(s)
 	return s
 }
 
-// Start makes sure that the store belongs to this primary store, and begins to
-// keep visits and the access clock.
+// Start makes sure that the store belongs to this primary store, and begins to keep visits
+// and the access clock.
 func (s *Store) Start(ctx context.Context) error {
 	if err := s.adopt(ctx); err != nil {
 		return err
 	}
-	s.keeper.start()
+	s.maintenance.start()
 	return nil
 }
 
-// Stop ends builds under way, writes the visits not yet written, gives up this
-// node's leases, and returns when nothing of the store runs any more.
+// Stop ends builds under way, writes the visits not yet written, and gives up this node's
+// leases. It returns when nothing of the store runs any more.
 func (s *Store) Stop(ctx context.Context) error {
-	err := errors.Join(s.building.stop(ctx), s.keeper.stop(ctx))
+	err := errors.Join(s.building.stop(ctx), s.maintenance.stop(ctx))
 	_, unlease := s.db.Exec(ctx, `DELETE FROM leases WHERE node = @node`, pgx.StrictNamedArgs{"node": s.node})
 	return errors.Join(err, unlease)
 }
 
-// Access is this node's cache of what decides who sees what.
+// Access returns this node's cache of who may see what.
 func (s *Store) Access() *access.Cache { return s.access }
 
-// Node is this process's name among leases and on the bus.
+// Node returns this process's name among leases and on the bus.
 func (s *Store) Node() string { return s.node }
 
 // Ping reports whether the store answers.
@@ -163,13 +163,13 @@ func newID() int64 {
 	return int64(binary.BigEndian.Uint64(b[:])>>1 | 1)
 }
 
-// adopt gives the store an epoch if it has none, and a new one if its rivers
-// were built from another primary store or from a later state of this one than
-// it has now (one restored from a copy).
+// adopt gives the store an epoch if it has none. It gives it a new one if its rivers were
+// built from another primary store, or from a later state of this one than it has now,
+// because it was restored from a copy.
 //
-// The clock here is read first: a number published here was drawn there before,
-// so it is greater only if that store has gone back. Read the other way round, a
-// narrowing in between would make all rivers cold.
+// The clock here is read first. A number published here was drawn there before, so it is
+// greater only if that store has gone back. Read the other way round, a narrowing in
+// between would make all rivers cold.
 func (s *Store) adopt(ctx context.Context) error {
 	var epoch, n int64
 	var of string
@@ -187,7 +187,7 @@ func (s *Store) adopt(ctx context.Context) error {
 		s.forgetAfter(epoch)
 		return nil
 	}
-	// Of several nodes one makes the epoch.
+	// If several nodes do this at once, one of them makes the epoch.
 	query := `UPDATE clock SET epoch = @epoch, n = @n, primary_id = @primary WHERE epoch = @seen`
 	args := pgx.StrictNamedArgs{"epoch": newID(), "n": now, "primary": primaryID, "seen": epoch}
 	if lost {
@@ -201,10 +201,9 @@ func (s *Store) adopt(ctx context.Context) error {
 	return nil
 }
 
-// forgetAfter drops what this node remembers of posts if the store has another
-// epoch than when it was asked last (0: a new one, not read yet): what is
-// remembered may be from a primary store that has gone back, and newer than
-// anything there.
+// forgetAfter drops what this node remembers of posts if the store's epoch has changed
+// since the last call (0: a new one, not read yet). What it remembers may be from a primary
+// store that has gone back, and newer than anything there.
 func (s *Store) forgetAfter(epoch int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,9 +214,9 @@ func (s *Store) forgetAfter(epoch int64) {
 	s.epoch = epoch
 }
 
-// PublishClock brings the store's access clock to at least n. A narrowing is
-// acknowledged only after this returned nil. A lost clock row is made anew, with
-// a new epoch: whatever rivers stand there are cold.
+// PublishClock brings the store's access clock to at least n. A narrowing is acknowledged
+// only after it returned nil. It makes a lost clock row anew, with a new epoch, so that all
+// rivers that stand there are cold.
 func (s *Store) PublishClock(ctx context.Context, n int64) error {
 	const query = `UPDATE clock SET n = greatest(n, @n)`
 	tag, err := s.db.Exec(ctx, mutants.SQL(mutants.ClockGoesBack, query, "greatest(n, @n)", "@n"), pgx.StrictNamedArgs{"n": n})
@@ -231,7 +230,7 @@ func (s *Store) PublishClock(ctx context.Context, n int64) error {
 	if err != nil {
 		return err
 	}
-	// Another may have made the row meanwhile with an older n: hence greatest.
+	// Another node may have made the row meanwhile with an older n, hence greatest.
 	const upsert = `
 		INSERT INTO clock (epoch, n, primary_id) VALUES (@epoch, @n, @primary)
 		ON CONFLICT (id) DO UPDATE SET n = greatest(clock.n, excluded.n)`
@@ -241,8 +240,16 @@ func (s *Store) PublishClock(ctx context.Context, n int64) error {
 	return nil
 }
 
-// clock reads the access clock, making it if it is lost, and brings the cache
-// there: what is decided from the primary store alone begins with this.
+// RefreshAccess reads the access clock and brings this node's cache of access there. A
+// decision from the primary store alone, such as the right to send a form, begins with it:
+// it knows every narrowing acknowledged before.
+func (s *Store) RefreshAccess(ctx context.Context) error {
+	_, err := s.clock(ctx)
+	return err
+}
+
+// clock reads the access clock, which it makes anew if it is lost, and brings the cache
+// there.
 func (s *Store) clock(ctx context.Context) (timelines.Clock, error) {
 	for range 3 {
 		var c timelines.Clock
@@ -259,6 +266,31 @@ func (s *Store) clock(ctx context.Context) (timelines.Clock, error) {
 		return c, s.access.Advance(ctx, c)
 	}
 	return timelines.Clock{}, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
+}
+
+// collect returns the rows of a query. Its errors begin with what.
+func collect[T any](ctx context.Context, s *Store, what, query string, args pgx.StrictNamedArgs, to pgx.RowToFunc[T]) ([]T, error) {
+	rows, err := s.db.Query(ctx, query, args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	found, err := pgx.CollectRows(rows, to)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return found, nil
+}
+
+// forEach scans each row of a query into dest and calls fn. Its errors begin with what.
+func (s *Store) forEach(ctx context.Context, what, query string, args pgx.StrictNamedArgs, dest []any, fn func()) error {
+	rows, err := s.db.Query(ctx, query, args)
+	if err == nil {
+		_, err = pgx.ForEachRow(rows, dest, func() error { fn(); return nil })
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
 }
 
 func notFound(err error) error {

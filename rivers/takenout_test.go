@@ -8,8 +8,8 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// For each promise a scenario that ends right, and wrong when the step of the
-// protocol that keeps the promise is taken out. wrong reports whether it did.
+// For each promise there is a scenario that ends right, and that ends wrong when the
+// protocol's step that keeps the promise is taken out. wrong reports whether it did.
 func TestEachStepIsNeeded(t *testing.T) {
 	type scene struct {
 		*town
@@ -29,7 +29,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 			wrong: func(s scene, _ bool) bool {
 				s.post(s.bob, "one")
 				s.forget()
-				ctx := held(s.ctx, afterSnapshot, func() { s.post(s.bob, "two"); s.drain() })
+				ctx := pausedAt(s.ctx, afterSnapshot, func() { s.post(s.bob, "two"); s.drain() })
 				if err := s.rivers.build(ctx, s.name(s.ann, Home, ""), nil); err != nil {
 					s.t.Fatal(err)
 				}
@@ -45,7 +45,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 				s.visit(s.ann, Home, "")
 				like := s.like(s.bob, p.Code)
 				s.forget()
-				ctx := held(s.ctx, afterSnapshot, func() { s.unlike(s.bob, p.Code); s.drain() })
+				ctx := pausedAt(s.ctx, afterSnapshot, func() { s.unlike(s.bob, p.Code); s.drain() })
 				touched := []timelines.Touched{{PostID: like.PostID, Timelines: like.Touched}}
 				if err := s.rivers.Distribute(ctx, touched, All); err != nil {
 					s.t.Fatal(err)
@@ -60,7 +60,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 				s.visit(s.ann, Home, "")
 				p := s.post(s.bob, "short-lived")
 				s.forget()
-				ctx := held(s.ctx, afterSnapshot, func() { s.remove(s.bob, p.Code); s.drain() })
+				ctx := pausedAt(s.ctx, afterSnapshot, func() { s.remove(s.bob, p.Code); s.drain() })
 				touched := []timelines.Touched{{PostID: p.PostID, Timelines: p.Touched}}
 				if err := s.rivers.Distribute(ctx, touched, All); err != nil {
 					s.t.Fatal(err)
@@ -120,8 +120,8 @@ func TestEachStepIsNeeded(t *testing.T) {
 			promise: "R5: readers look no deeper than the river is complete",
 			step:    "the floor",
 			wrong: func(s scene, without bool) bool {
-				// An old post far below the floor gets an entry by an event that lifts
-				// nothing; between it and the floor nothing is stored.
+				// An old post far below the floor gets an entry by an event that lifts nothing.
+				// Between it and the floor nothing is stored.
 				deep := s.post(s.bob, "deep")
 				for i := range chunk + 10 {
 					s.post(s.bob, numbered(i))
@@ -160,7 +160,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 				s.rivers.opts.Depth = 20
 				s.exec(`UPDATE entries SET updated_at = updated_at - interval '1 hour'`)
 				floor := int64(s.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
-				ctx := held(s.ctx, afterSnapshot, func() {
+				ctx := pausedAt(s.ctx, afterSnapshot, func() {
 					if gone, err := s.rivers.Expire(s.ctx); err != nil || gone.Trimmed != chunk-20 {
 						s.t.Errorf("expire: got %+v, %v; want %d entries trimmed", gone, err, chunk-20)
 					}
@@ -187,7 +187,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 		},
 	}
 	for _, c := range cases {
-		// One after the other: a mutant is the whole process's.
+		// They run one after the other, because a mutant is the whole process's.
 		t.Run(c.promise, func(t *testing.T) {
 			for _, out := range []bool{false, true} {
 				w := newTown(t)
@@ -209,9 +209,9 @@ func TestEachStepIsNeeded(t *testing.T) {
 	}
 }
 
-// A deleted post stands in no timeline any more, and yet leaves every river that held
-// it: its author's before the reply, others' with the job; and one that is being built
-// does not bring it back.
+// A deleted post stands in no timeline any more, and yet it leaves every river that held
+// it: its author's before the reply, others' with the job. A river that is being built does
+// not bring it back.
 func TestADeletedPostLeavesItsRivers(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -227,7 +227,7 @@ func TestADeletedPostLeavesItsRivers(t *testing.T) {
 		return w.count(`SELECT count(*) FROM entries e JOIN rivers r ON r.id = e.river_id WHERE NOT e.deleted AND r.user_id = $1`, whose.AccountID)
 	}
 	var c timelines.Change
-	ctx := held(w.ctx, afterSnapshot, func() {
+	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		c = w.remove(ann, p.Code)
 		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
 		must(w, 0, w.rivers.Distribute(w.ctx, touched, Scope{Actor: c.Actor}))

@@ -14,9 +14,9 @@ import (
 	"riverrun/timelines"
 )
 
-// town is a small place to test in: both stores, people by name, and the events
-// of every change in the order of their commits, which a test hands to
-// Distribute as the jobs would, or does not.
+// town is a small place to test in: both stores, people by name, and the events of every
+// change in the order of their commits. A test may hand them to Distribute as the jobs
+// would, or not.
 type town struct {
 	t      testing.TB
 	ctx    context.Context
@@ -128,8 +128,8 @@ func (w *town) remove(who timelines.Viewer, code string) timelines.Change {
 	return must(w, c, err)
 }
 
-// drain does what the jobs would with the events so far: Tier 2 for posts,
-// replacing for access changes, blocks of bumps.
+// drain does what the jobs would do with the events so far: Tier 2 for posts, replacing for
+// access changes, and blocks of bumps.
 func (w *town) drain() {
 	w.t.Helper()
 	for {
@@ -147,7 +147,7 @@ func (w *town) drain() {
 				err = w.rivers.Distribute(w.ctx, []timelines.Touched{e}, All)
 			case timelines.Replace:
 				_, err = w.replace(e)
-			case timelines.Unbumped:
+			case timelines.PendingBump:
 				err = w.store.BumpBlock(w.ctx, e)
 			case timelines.Upkeep:
 				_, err = w.store.UpkeepBlock(w.ctx)
@@ -159,8 +159,7 @@ func (w *town) drain() {
 	}
 }
 
-// replace does what the jobs of a Replace do, and returns the names of the rivers
-// that were rebuilt.
+// replace does what the jobs of a Replace do, and returns the names of the rebuilt rivers.
 func (w *town) replace(r timelines.Replace) ([]Name, error) {
 	open, err := w.rivers.Spread(w.ctx, r)
 	if err != nil {
@@ -195,7 +194,7 @@ func (w *town) visit(v timelines.Viewer, kind Kind, of string) *Page {
 	return must(w, p, err)
 }
 
-// bodies are what a page shows, from its top.
+// bodies returns the texts on a page, from its top.
 func bodies(p *Page) []string {
 	var all []string
 	for _, it := range p.Items {

@@ -7,51 +7,40 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// A river that is read every day grows at its top and is never rebuilt. One that
-// is kept to a depth and has grown to twice that is cut back to it: the floor
-// rises to the entry at the depth, and what stands below is removed. What is
-// older then comes from the primary store, as it does for everybody who reads so
-// far.
+// A river that is read every day grows at its top and is never rebuilt. A river that is
+// kept to a depth and has grown to twice that is cut back: the floor rises to the entry at
+// the depth, and entries below it are removed. Older entries then come from the primary
+// store, as they do for everybody who reads that far.
 //
-// Why nothing is lost by it:
+// Nothing is lost by it:
 //
-//   - Readers read the floor and the entries in one statement, and nothing below
-//     the floor. So they need not see both changes at once, only the floor's first;
-//     it is the same transaction.
-//   - Writers never look at the floor. One that writes a removed entry again
-//     writes the present state: rows are removed only if they are as old as
-//     tombstones that are (keep), so whoever still has an older state of the post
-//     read it before that row was written, and is long past its deadline.
-//   - An extension counts on all entries of its chunk standing when it lowers the
-//     floor: those it wrote, and those that stood there at the same version and
-//     were left as they were. A trim in between may have removed the latter, or
-//     the stretch between the chunk and the floor. Hence the count of trims: it is
-//     drawn before the extension reads anything and must be the same when the floor
-//     falls.
+//   - Readers read the floor and the entries in one statement, and nothing below the floor.
+//     They need to see only that the floor rose, and entries are removed in the same
+//     transaction.
+//   - Writers never look at the floor. A writer that writes a removed entry again writes
+//     the present state. Rows are removed only if they are as old as removed tombstones are
+//     (keep). A writer with an older state of the post read it before that row was written,
+//     and is long past its deadline.
+//   - An extension relies on all entries of its chunk when it lowers the floor: those it
+//     wrote, and those that stood there at the same version already. A trim in between may
+//     have removed the latter, or the stretch between the chunk and the floor. That is why
+//     trims are counted: the extension reads the count before anything else, and lowers the
+//     floor only if it is still the same.
 
-// trim cuts the rivers back that have grown to twice their depth, and returns how
-// many entries were removed.
+// trim cuts back the rivers that have grown to twice their depth, and returns how many
+// entries it removed.
 func (s *Store) trim(ctx context.Context) (int64, error) {
-	var kinds []string
-	for _, k := range Kinds() {
-		if specs[k].home {
-			kinds = append(kinds, string(k))
-		}
-	}
-	// Tombstones count here, since then the index answers alone; cut looks again.
+	// Tombstones count here, so that the index alone answers. cut looks again.
 	const query = `
 		SELECT r.id FROM rivers r
 		WHERE r.state = 'live' AND r.kind = ANY(@kinds) AND @most::bigint < (
 			SELECT count(*) FROM (
 				SELECT FROM entries e WHERE e.river_id = r.id AND e.fresh_at >= r.floor LIMIT @most::bigint + 1) stands)
 		ORDER BY r.id`
-	rows, err := s.db.Query(ctx, query, pgx.StrictNamedArgs{"kinds": kinds, "most": 2 * s.opts.Depth})
+	args := pgx.StrictNamedArgs{"kinds": followBasedKinds(), "most": 2 * s.opts.Depth}
+	rivers, err := collect(ctx, s, "look for deep rivers", query, args, pgx.RowTo[int64])
 	if err != nil {
-		return 0, fmt.Errorf("look for deep rivers: %w", err)
-	}
-	rivers, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return 0, fmt.Errorf("look for deep rivers: %w", err)
+		return 0, err
 	}
 	var total int64
 	for _, id := range rivers {
@@ -69,8 +58,8 @@ func (s *Store) trim(ctx context.Context) (int64, error) {
 	return total, nil
 }
 
-// cut raises a river's floor to its depth and removes a batch of the entries
-// below that are old enough. A river not as deep is left as it is.
+// cut raises a river's floor to its depth and removes a batch of the entries below that are
+// old enough. It leaves a river alone that is not as deep.
 func (s *Store) cut(ctx context.Context, river int64) (removed int64, err error) {
 	const raise = `
 		UPDATE rivers r SET trims = trims + 1, floor = d.place, finished = false
@@ -87,8 +76,8 @@ func (s *Store) cut(ctx context.Context, river int64) (removed int64, err error)
 				AND updated_at < clock_timestamp() - @keep::interval
 			ORDER BY river_id, post_id LIMIT @batch FOR UPDATE)`
 	err = pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
-		// Locked first: an extension that lowers the floor is seen by what follows, or
-		// waits and finds that the river was trimmed.
+		// The row is locked first. An extension that lowers the floor is seen by the statements
+		// below, or it waits and finds that the river was trimmed.
 		if _, err := tx.Exec(ctx, `SELECT FROM rivers WHERE id = @id FOR UPDATE`, pgx.StrictNamedArgs{"id": river}); err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 	"riverrun/timelines"
 )
 
-// A home feed that has grown far past its depth is cut back to it, and nobody who
-// reads or writes it sees that it was.
+// A home feed that has grown far past its depth is cut back to it, and no reader or writer
+// notices.
 func TestARiverGrownFarIsTrimmed(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -63,8 +63,8 @@ func TestARiverGrownFarIsTrimmed(t *testing.T) {
 		t.Errorf("another generation was built")
 	}
 
-	// What was removed comes back where it belongs: lifted to the top, or below the
-	// floor, where nobody sees it twice.
+	// A removed entry comes back where it belongs: lifted to the top, or below the floor,
+	// where nobody sees it twice.
 	w.comment(cat, made[0].Code, "indeed")
 	w.like(bob, made[1].Code)
 	w.drain()
@@ -103,7 +103,7 @@ func TestTrimMeetsExtension(t *testing.T) {
 			floor := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
 			w.exec(`UPDATE entries SET updated_at = updated_at - interval '1 hour'`)
 			w.rivers.opts.Depth = 20
-			ctx := held(w.ctx, point, func() {
+			ctx := pausedAt(w.ctx, point, func() {
 				if _, err := w.rivers.Expire(w.ctx); err != nil {
 					t.Error(err)
 				}
@@ -114,7 +114,7 @@ func TestTrimMeetsExtension(t *testing.T) {
 			if got := int64(w.count(`SELECT floor FROM rivers WHERE id = $1`, p.River)); got <= floor {
 				t.Errorf("the floor fell to %d in spite of the trim", got)
 			}
-			// An extension that begins from a floor of before does nothing at all.
+			// An extension that begins from an earlier floor does nothing at all.
 			if err := w.rivers.extend(w.ctx, p.Name, p.River, floor, chunk); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestTrimMeetsExtension(t *testing.T) {
 			if seen != chunk+60 {
 				t.Errorf("read %d entries, want %d", seen, chunk+60)
 			}
-			// Kept deeper again, it is extended from where it stands.
+			// With a greater depth again, it is extended from its present floor.
 			w.rivers.opts.Depth = 1000
 			if p, err := w.rivers.Visit(w.ctx, ann, p.Name, Cursor{Place: floor, PostID: 1}); err != nil || p.Beyond {
 				t.Errorf("kept deeper again: beyond %v, %v", p.Beyond, err)

@@ -11,18 +11,16 @@ import (
 	"riverrun/timelines/access"
 )
 
-// Visit returns a page of a river, building the river on its first visit and
-// extending it where older entries are asked for (source: 004; DESIGN: the
-// protocol, steps 7 and 8), to its depth: what is older comes from the primary
-// store (see depth.go). A warm page is one SQL statement.
+// Visit returns a page of a river (source: 004; protocol, steps 7 and 8). It builds the
+// river on its first visit and extends it when older entries are asked for, down to the
+// river's depth. Entries below that come from the primary store (see depth.go). A warm page
+// is one SQL statement.
 //
-// A page may come out short, even empty, though older entries exist: where it
-// would take too long to find them (see maxExtensions). More and Next say how to
-// go on.
+// A page may come out short, even empty, though older entries exist, if finding them would
+// take too long (see maxExtensions). More and Next say how to go on.
 //
-// Errors: ErrForbidden (the page exists and is closed to this viewer),
-// ErrNotFound, timelines.ErrSignedOut (the viewer's session ended),
-// timelines.ErrBroad (of a search).
+// Errors: ErrForbidden (the page exists and is closed to this viewer), ErrNotFound,
+// timelines.ErrSignedOut (the viewer's session ended), timelines.ErrBroad (of a search).
 func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
 	if err := s.catchUpSearch(ctx, n); err != nil {
 		return nil, err
@@ -43,7 +41,7 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 			err = r.build(ctx)
 		case r.overtaken(raw):
 			err = r.restart()
-		case r.behind(raw):
+		case r.outdated(raw):
 			err = s.catchUpSearch(ctx, n)
 		default:
 			if r.page.Began.IsZero() {
@@ -58,26 +56,25 @@ func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cu
 	if specs[n.Kind].page == ofPost && len(r.page.Items) == 0 {
 		return nil, ErrNotFound
 	}
-	s.keeper.visited(r.page.River)
+	s.maintenance.visited(r.page.River)
 	return r.page, nil
 }
 
-// maxExtensions bounds how much older a page may be than what is stored, so that
-// no single request, least of all an anonymous one with a made-up cursor, stores
-// the whole history: 3,000 posts. maxInVain bounds how many extensions a request
-// waits for that bring nothing its viewer may read. A visit builds no more than
-// maxBuilds rivers that vanish again, and brings a search up no more than
-// maxBroughtUpAgain times besides the first. After patientRestarts a page ends with
-// one reading.
+// maxExtensions bounds how much older a page may be than the stored entries (3,000 posts),
+// so that no single request stores the whole history, least of all an anonymous one with a
+// made-up cursor. maxInVain bounds how many extensions a request waits for that bring
+// nothing its viewer may read. A visit builds at most maxBuilds rivers that vanish again,
+// and updates a search at most maxUpdates times after the first. After
+// patientRestarts a page ends with its next reading.
 const (
-	maxExtensions     = 20
-	maxInVain         = 3
-	maxBuilds         = 5
-	maxBroughtUpAgain = 3
-	patientRestarts   = 5
+	maxExtensions   = 20
+	maxInVain       = 3
+	maxBuilds       = 5
+	maxUpdates      = 3
+	patientRestarts = 5
 )
 
-// visit is a page on its way: what was read of it so far, and where it goes on.
+// visit is a page under way: what was read of it so far, and where it goes on.
 type visit struct {
 	store  *Store
 	viewer timelines.Viewer
@@ -87,7 +84,7 @@ type visit struct {
 	page   *Page
 	clock  timelines.Clock // of all that is on the page
 
-	builds, extensions, inVain, broughtUp, restarts int // how often each was done
+	builds, extensions, inVain, updates, restarts int // how often each was done
 }
 
 // build makes the river, if there may be one.
@@ -101,14 +98,14 @@ func (r *visit) build(ctx context.Context) error {
 	return r.store.build(ctx, r.name, nil)
 }
 
-// overtaken reports whether what was read before belongs to another generation,
-// swapped between two statements of this visit, or was decided before a change of
-// access that was acknowledged meanwhile: a page is of one moment (see held).
+// overtaken reports whether earlier readings of this visit belong to another generation,
+// swapped between two statements, or were decided before a change of access that was
+// acknowledged meanwhile. A page is of one moment (see consistent).
 func (r *visit) overtaken(raw rawPage) bool {
 	return r.page.River != 0 && (r.page.River != raw.river || r.clock != raw.clock)
 }
 
-// restart forgets what was read, to begin anew.
+// restart forgets what was read, so that the page begins again.
 func (r *visit) restart() error {
 	if r.restarts++; r.restarts > maxOvertaken {
 		return errOvertaken
@@ -117,18 +114,18 @@ func (r *visit) restart() error {
 	return nil
 }
 
-// behind reports whether posts changed since the search was brought up. Those that
-// change all the time are left out of the page, rather than shown unasked.
-func (r *visit) behind(raw rawPage) bool {
-	if !specs[r.name.Kind].asked || r.broughtUp == maxBroughtUpAgain || !slices.ContainsFunc(raw.entries, rawEntry.behind) {
+// outdated reports whether posts changed since the search was updated. Posts that change
+// all the time are left out of the page at last.
+func (r *visit) outdated(raw rawPage) bool {
+	if r.updates == maxUpdates || !slices.ContainsFunc(raw.entries, rawEntry.outdated) {
 		return false
 	}
-	r.broughtUp++
+	r.updates++
 	return true
 }
 
-// take adds to the page what its viewer may see of what was read, and reports
-// whether the page is full, or all there is for now.
+// take adds to the page what its viewer may see of a reading. It reports whether the page
+// is full, or all there is for now.
 func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads uint64) (full bool, err error) {
 	r.page.River, r.page.Sets, r.clock = raw.river, sets, raw.clock
 	items, newer, err := r.store.decide(ctx, r.name, sets, raw.entries)
@@ -136,7 +133,7 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads 
 		return false, err
 	}
 	r.page.At = Moment{raw.clock, r.store.loads()} // what is loaded from here on may be newer
-	if held, err := r.store.held(ctx, raw.clock, loads, newer); err != nil || !held {
+	if ok, err := r.store.consistent(ctx, raw.clock, loads, newer); err != nil || !ok {
 		return false, errors.Join(err, r.restart())
 	}
 	if r.page.add(items) {
@@ -151,7 +148,7 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads 
 		r.endAt(r.at.Place)
 		return true, nil
 	case len(raw.entries) > PageSize:
-		// Some were not for this viewer: read on.
+		// Some entries were not for this viewer, so read on.
 		pause(ctx, betweenReads)
 		return false, nil
 	case raw.finished:
@@ -160,32 +157,30 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads 
 	return r.deepen(ctx, raw, len(items))
 }
 
-// endAt ends a page short of what it could hold: above that place nothing is left for
-// its viewer.
-func (r *visit) endAt(place int64) { r.page.More, r.page.Next = true, goOn(place, r.before) }
+// endAt ends a page before it is full. Above that place nothing is left for its viewer.
+func (r *visit) endAt(place int64) { r.page.More, r.page.Next = true, nextBelow(place, r.before) }
 
-// deepen goes on below the floor: it extends the river, or, where that is as deep
-// as it is kept, fills the page up from the primary store. taken is how many
-// entries the last reading brought. A page that would take too long ends here, and
-// says where it goes on.
+// deepen goes on below the floor. It extends the river or, if the river is as deep as it is
+// kept, fills the page up from the primary store. taken is how many entries the last
+// reading brought. If the page would take too long it ends here, and says where it goes on.
 func (r *visit) deepen(ctx context.Context, raw rawPage, taken int) (full bool, err error) {
-	room, err := r.store.room(ctx, r.name, raw.river)
+	remaining, err := r.store.remaining(ctx, r.name, raw.river)
 	if err != nil {
 		return false, err
 	}
-	if room <= 0 {
+	if remaining <= 0 {
 		return r.readBeyond(ctx, raw.floor)
 	}
-	// Nothing for this viewer in all that the last extension brought.
+	// The last extension brought nothing for this viewer.
 	if r.extensions > 0 && taken == 0 && r.at.Place >= raw.floor {
 		r.inVain++
 	}
 	if r.extensions++; r.extensions > maxExtensions || r.inVain > maxInVain {
 		r.page.More, r.page.Next = true, r.before
 		if r.before.Top() || r.before.Place >= raw.floor {
-			r.page.Next = goOn(raw.floor, r.at)
+			r.page.Next = nextBelow(raw.floor, r.at)
 		}
 		return true, nil
 	}
-	return false, r.store.extend(ctx, r.name, raw.river, raw.floor, room)
+	return false, r.store.extend(ctx, r.name, raw.river, raw.floor, remaining)
 }

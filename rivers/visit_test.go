@@ -16,7 +16,7 @@ import (
 	"riverrun/timelines"
 )
 
-func TestEveryKindShowsWhatItIsMadeOf(t *testing.T) {
+func TestEveryKindShowsItsPosts(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
 	w.group(bob, "sailing", timelines.Public)
@@ -44,8 +44,7 @@ func TestEveryKindShowsWhatItIsMadeOf(t *testing.T) {
 	w.sound()
 }
 
-// Why an entry is here are the river's timelines that hold it, in order of
-// entrance.
+// An entry's reasons are the river's timelines that hold the post, in order of entrance.
 func TestHomeSaysWhy(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -66,8 +65,8 @@ func TestHomeSaysWhy(t *testing.T) {
 	}
 }
 
-// A friend's like lifts a stranger's post into my feed, once; a second friend's
-// does not, nor like-unlike-like (DESIGN §5).
+// A friend's like lifts a stranger's post into my feed, once. A second friend's does not,
+// and like-unlike-like does not.
 func TestAFriendsLikeLiftsOnce(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
@@ -132,8 +131,8 @@ func TestOlderEntriesHaveNoHolesAndNoDoubles(t *testing.T) {
 	w.sound()
 }
 
-// Imports bring posts of the same instant in hundreds: all stand at one place,
-// and the river goes on below them.
+// Imports bring hundreds of posts of the same instant. All stand at one place, and the
+// river goes on below them.
 func TestManyPostsAtOnePlace(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
@@ -204,7 +203,7 @@ func TestACursorOutlivesItsPost(t *testing.T) {
 	w.shows(older, numbered(1), numbered(0))
 }
 
-// The counter counts the statements of a pool.
+// counter counts the statements of a pool.
 type counter struct{ n atomic.Int64 }
 
 func (c *counter) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
@@ -225,7 +224,7 @@ func counted(t *testing.T, url string) (*pgxpool.Pool, *counter) {
 	return traced(t, url, c), c
 }
 
-// traced is a pool whose statements a tracer is told of.
+// traced returns a pool that tells a tracer of its statements.
 func traced(t *testing.T, url string, tracer pgx.QueryTracer) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(url)
@@ -259,8 +258,8 @@ func TestAWarmPageIsOneStatement(t *testing.T) {
 	primary, primaryCount := counted(t, w.db.PrimaryURL)
 	secondary, secondaryCount := counted(t, w.db.SecondaryURL)
 	w.store = timelines.Open(primary, w, timelines.DefaultOptions())
-	// What runs now and then, for all pages together, is no page's: the town's own
-	// node is stopped, this one is not started.
+	// Work that is done from time to time for all pages together belongs to no page: the
+	// town's own node is stopped, and this one is not started.
 	if err := w.rivers.Stop(w.ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +292,7 @@ func TestAWarmPageIsOneStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	served := func() (n int64) {
-		// Of this test's two databases, without what counts itself.
+		// It counts the statements of this test's two databases, without its own.
 		const query = `
 			SELECT coalesce(sum(calls), 0)::bigint FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
 			WHERE d.datname = ANY($1) AND query NOT LIKE '%pg_stat_statements%'`
@@ -371,7 +370,7 @@ func TestARefusedPageMakesNoRiver(t *testing.T) {
 			t.Errorf("%s of %s: got %v, want %v", c.kind, c.of, err, c.want)
 		}
 	}
-	// Nobody can name another one's river.
+	// Nobody can name another person's river.
 	if _, err := w.rivers.Visit(w.ctx, ann, w.name(bob, Directs, ""), Cursor{}); !errors.Is(err, ErrNotFound) {
 		t.Errorf("another one's directs: got %v, want %v", err, ErrNotFound)
 	}
@@ -386,7 +385,7 @@ func TestARefusedPageMakesNoRiver(t *testing.T) {
 	w.shows(w.visit(bob, Post, secret.Code), "secret")
 }
 
-// Comments and likes in a fold are folded as people know it; a post's own page
+// A fold shows the first and last comments, and likes up to a number. A post's own page
 // shows all.
 func TestFoldsAndFullFolds(t *testing.T) {
 	w := newTown(t)
@@ -420,8 +419,8 @@ func TestFoldsAndFullFolds(t *testing.T) {
 	w.sound()
 }
 
-// Who keeps a post has it among their faves, fresh there and nowhere else; that
-// somebody does is all the others learn.
+// A person who keeps a post has it among their faves, fresh there and nowhere else. Others
+// learn only how many keep it.
 func TestFaves(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
@@ -452,10 +451,10 @@ func TestFaves(t *testing.T) {
 	w.sound()
 }
 
-// A page that takes two reads is decided with one sight: what a hide between the
-// two took away is not on a page that says it was made after it, or nothing would
-// ever take it off an open one.
-func TestAPageIsOfOneSight(t *testing.T) {
+// A page that takes two reads is decided with one state of the viewer's hides. What a hide
+// between the two took away is not on a page that says it was made after the hide; nothing
+// would ever take it off an open page.
+func TestAPageHasOneStateOfHides(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
 	w.post(bob, "older")
@@ -468,7 +467,7 @@ func TestAPageIsOfOneSight(t *testing.T) {
 	must(w, 0, err)
 	w.shows(w.visit(ann, Everything, ""), "newest", "older")
 	met := false
-	ctx := held(w.ctx, betweenReads, func() {
+	ctx := pausedAt(w.ctx, betweenReads, func() {
 		met = true
 		_, c, err := w.store.HidePost(w.ctx, ann.AccountID, newest.Code)
 		must(w, 0, err)

@@ -2,9 +2,8 @@ package rivers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -14,73 +13,142 @@ import (
 	"riverrun/timelines/access"
 )
 
-// Watch is a page open in a browser: who looks at which river, and which
-// generation of it is on the screen (0: whichever stands).
+// Watch is a page open in a browser: its viewer, its river, and which generation of that is
+// on the screen (0: whichever stands).
 type Watch struct {
 	Viewer timelines.Viewer
 	Name   Name
 	River  int64
-	// Beyond: posts below the depth to which the river is kept are looked for too,
-	// in the primary store. For few posts, of a page that shows such.
+	// Beyond: the page shows posts below the depth to which the river is kept, and posts
+	// there are looked for too, in the primary store. It is meant for few posts.
 	Beyond bool
 }
 
-// Seen is what a watch may see now of the posts asked about.
+// Seen is what a watch may see now of the posts it was asked about.
 type Seen struct {
 	// River is the generation that stands, 0 if none does.
 	River int64
-	// Swapped: the generation on the screen is not the one that stands (or none
-	// is). Visit again; nothing else here is filled.
+	// Swapped: the generation on the screen is not the one that stands, or none stands. The
+	// page must visit again; nothing else here is filled.
 	Swapped bool
 	// SignedOut: the viewer's session ended.
 	SignedOut bool
 	// Closed: the viewer may not open this page any more.
 	Closed bool
-	// Items are those of the posts that the river holds for this viewer; Gone those
-	// it held and does not, or that the viewer may not see.
+	// Items are the posts that the river holds for this viewer. Gone are posts that it held
+	// and holds no more, or that the viewer may not see.
 	Items []Item
 	Gone  []Gone
 	Sets  *access.Sets
-	// Began is when the statement was sent that the decision begins with.
+	// Began is when the deciding statement was sent.
 	Began time.Time
 }
 
-// Gone is an entry to be taken off the screen.
+// Gone is an entry to take off the screen.
 type Gone struct {
 	PostID int64
 	Code   string
 	Stamp  Stamp
 }
 
-// names gathers the distinct river names of some watches, apart for those that
-// look beyond the depth.
-type names struct {
-	list   []Name
-	beyond []bool // side by side with list
-	index  []int  // of each watch into list
+// stands reports whether the watch may see the generation that is on its screen.
+func (s *Seen) stands() bool { return !s.SignedOut && !s.Closed && !s.Swapped }
+
+// watchedRivers are the distinct rivers of some watches, with what a statement read of
+// each. A river stands twice if some of its watches look beyond its depth.
+type watchedRivers struct {
+	watches []Watch
+	index   []int // of each watch, its river below
+
+	// These stand side by side, one of each river.
+	names  []Name
+	beyond []bool
+	raws   []rawPage
+	sets   []*access.Sets // those it is decided with; nil if no watch may see it
+
+	began time.Time // when the statement was sent
+	loads uint64    // of the caches, before it
+	newer bool      // some of what was read is of later
 }
 
-func namesOf(watches []Watch) names {
-	type looked struct {
+func watchedBy(watches []Watch) *watchedRivers {
+	type river struct {
 		name   Name
 		beyond bool
 	}
-	at := make(map[looked]int, len(watches))
-	n := names{index: make([]int, len(watches))}
+	at := make(map[river]int, len(watches))
+	r := &watchedRivers{watches: watches, index: make([]int, len(watches))}
 	for i, w := range watches {
-		key := looked{w.Name, w.Beyond}
+		key := river{w.Name, w.Beyond}
 		k, ok := at[key]
 		if !ok {
-			k = len(n.list)
+			k = len(r.names)
 			at[key] = k
-			n.list, n.beyond = append(n.list, w.Name), append(n.beyond, w.Beyond)
+			r.names, r.beyond = append(r.names, w.Name), append(r.beyond, w.Beyond)
 		}
-		n.index[i] = k
+		r.index[i] = k
 	}
-	return n
+	r.sets = make([]*access.Sets, len(r.names))
+	return r
 }
 
-func (n names) args() pgx.StrictNamedArgs { return namesArgs(n.list) }
+// readWatched runs a statement over the rivers' names with these arguments.
+func (s *Store) readWatched(ctx context.Context, r *watchedRivers, query string, args pgx.StrictNamedArgs) (err error) {
+	maps.Copy(args, namesArgs(r.names))
+	r.loads, r.began = s.loads(), time.Now()
+	r.raws, err = s.readRivers(ctx, query, args, len(r.names))
+	return err
+}
+
+// decideWatched decides what was read. For each watch it decides whether its viewer may see
+// the river now; the result stands in the order of the watches. It decides the entries of a
+// river once for all its watches, and calls each for every one of them, as decideMany does.
+// It reports whether the decision is consistent.
+func (s *Store) decideWatched(ctx context.Context, r *watchedRivers, each func(k int, it Item, shown bool)) (
+	seen []Seen, consistent bool, err error,
+) {
+	seen = make([]Seen, len(r.watches))
+	if len(seen) == 0 {
+		return seen, true, nil
+	}
+	var all []undecided
+	var of []int // of each undecided, its river
+	for i, w := range r.watches {
+		k := r.index[i]
+		if err := s.seeRiver(ctx, w, r.raws[k], &seen[i]); err != nil {
+			return nil, false, err
+		}
+		seen[i].Began = r.began
+		if r.sets[k] == nil && seen[i].stands() {
+			r.sets[k] = seen[i].Sets
+			all = append(all, undecided{name: w.Name, sets: r.sets[k], entries: r.raws[k].entries})
+			of = append(of, k)
+		}
+	}
+	newer, err := s.decideMany(ctx, all, func(i int, it Item, shown bool) { each(of[i], it, shown) })
+	if err != nil {
+		return nil, false, err
+	}
+	consistent, err = s.consistent(ctx, r.raws[0].clock, r.loads, newer || r.newer)
+	return seen, consistent, err
+}
+
+// seeRiver fills in whether a watch may see the river that was read, and with which sets.
+func (s *Store) seeRiver(ctx context.Context, w Watch, raw rawPage, seen *Seen) (err error) {
+	seen.River = raw.river
+	seen.Sets, err = s.admit(ctx, w.Viewer, w.Name, raw.clock)
+	switch {
+	case errors.Is(err, timelines.ErrSignedOut):
+		seen.Sets, seen.SignedOut = nil, true
+	case errors.Is(err, ErrForbidden), errors.Is(err, ErrNotFound):
+		seen.Sets, seen.Closed = nil, true
+	case err != nil:
+		return err
+	default:
+		seen.Swapped = !raw.found || w.River != 0 && w.River != raw.river
+	}
+	return nil
+}
 
 func namesArgs(list []Name) pgx.StrictNamedArgs {
 	size := len(list)
@@ -92,10 +160,10 @@ func namesArgs(list []Name) pgx.StrictNamedArgs {
 	return pgx.StrictNamedArgs{"users": users, "kinds": kinds, "theirs": theirs, "terms": terms, "orders": orders}
 }
 
-// watched is the FROM clause of a statement over many rivers by name. In this form, as
-// in that of what such statements join to it, each river is found for itself, whatever
-// the server makes of how many there are: until it has counted them, as after a crash, it
-// would join all there are, and all entries of a post.
+// watched is the FROM clause of a statement over many rivers by name. In this form each
+// river is found for itself, and so are the rows that such statements join to it, whatever
+// the server knows of the tables. Until it has counted them, as after a crash, it would
+// otherwise join all rivers, and all entries of a post.
 const watched = `
 	FROM clock c
 	CROSS JOIN unnest(@users::bigint[], @kinds::text[], @theirs::bigint[], @terms::text[], @orders::text[])
@@ -106,89 +174,49 @@ const watched = `
 			AND r.term = w.term AND r.ord = w.ord AND r.state = 'live' AND r.epoch = c.epoch
 		LIMIT 1) r ON true`
 
-// Flush returns what each watch may see now of these posts: one statement for
-// all watches and posts, decided as a page is, so that a push cannot show what a
-// page would not. With no posts it still says who was signed out and whose river
-// was swapped. What changed of what stands in searches is looked at first; what they may
-// find besides is for BringUp. The result stands in the order of the watches.
+// Flush returns what each watch may see now of these posts, in the order of the watches. It
+// is one statement for all watches and posts, decided as a page is, so that a push shows
+// nothing that a page would not. With no posts it still says which viewers were signed out
+// and which rivers were swapped. Entries of searches are updated first if their posts
+// changed; posts that a search may newly find are left to BringUp.
 func (s *Store) Flush(ctx context.Context, watches []Watch, posts []int64) ([]Seen, error) {
 	return s.flush(ctx, watches, posts, math.MaxInt64)
 }
 
-// flush is Flush, down to the river's floor or depth, whichever is lower.
+// flush is Flush, down to the river's floor or to depth, whichever is lower.
 func (s *Store) flush(ctx context.Context, watches []Watch, posts []int64, depth int64) ([]Seen, error) {
-	return untilHeld(watches, func(watches []Watch) ([]Seen, bool, error) {
+	return untilConsistent(watches, func(watches []Watch) ([]Seen, bool, error) {
 		return s.flushOnce(ctx, watches, posts, depth)
 	})
 }
 
-// flushOnce is flush, and reports whether what it decided holds.
+// flushOnce is flush, and reports whether what it decided is consistent.
 func (s *Store) flushOnce(ctx context.Context, watches []Watch, posts []int64, depth int64) ([]Seen, bool, error) {
 	const query = `
-		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded,
-			(SELECT version FROM folds f WHERE f.post_id = e.post_id)` +
-		watched + `
+		SELECT w.i, ` + rawColumns + watched + `
 		LEFT JOIN LATERAL (
 			SELECT * FROM entries e
 			WHERE e.river_id = r.id AND e.post_id = ANY(@posts::bigint[])
 				AND (e.fresh_at >= least(r.floor, @depth::bigint) OR e.deleted)
 			LIMIT cardinality(@posts::bigint[])) e ON true
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
-	n := namesOf(watches)
-	if err := s.bringUpShown(ctx, n.list, posts); err != nil {
+	r := watchedBy(watches)
+	if err := s.bringUpShown(ctx, r.names, posts); err != nil {
 		return nil, false, err
 	}
-	args := n.args()
-	args["posts"], args["depth"] = posts, depth
-	loads, began := s.loads(), time.Now()
-	raws, err := s.readMany(ctx, query, args, len(n.list))
-	if err != nil {
+	if err := s.readWatched(ctx, r, query, pgx.StrictNamedArgs{"posts": posts, "depth": depth}); err != nil {
 		return nil, false, err
 	}
-	later := false // some of it was read after that statement
-	for k := range n.list {
-		if n.beyond[k] {
-			later = true
-			if err := s.addBeyond(ctx, n.list[k], &raws[k], posts); err != nil {
+	for k, n := range r.names {
+		if r.beyond[k] {
+			r.newer = true
+			if err := s.addBeyond(ctx, n, &r.raws[k], posts); err != nil {
 				return nil, false, err
 			}
 		}
 	}
-	seen := make([]Seen, len(watches))
-	decidedAt := make([]int, len(n.list)) // which watch's admission decided the river; -1 none
-	for i := range decidedAt {
-		decidedAt[i] = -1
-	}
-	var all []undecided
-	var of []int // the river each undecided is of
-	for i, w := range watches {
-		k := n.index[i]
-		raw := raws[k]
-		seen[i].River, seen[i].Began = raw.river, began
-		sets, err := s.admit(ctx, w.Viewer, w.Name, raw.clock)
-		switch {
-		case errors.Is(err, timelines.ErrSignedOut):
-			seen[i].SignedOut = true
-			continue
-		case errors.Is(err, ErrForbidden), errors.Is(err, ErrNotFound):
-			seen[i].Closed = true
-			continue
-		case err != nil:
-			return nil, false, err
-		}
-		seen[i].Sets = sets
-		if !raw.found || w.River != 0 && w.River != raw.river {
-			seen[i].Swapped = true
-		}
-		if decidedAt[k] < 0 && raw.found {
-			decidedAt[k] = len(all)
-			all = append(all, undecided{name: w.Name, sets: sets, entries: raw.entries})
-			of = append(of, k)
-		}
-	}
-	items, gone := make([][]Item, len(n.list)), make([][]Gone, len(n.list))
-	newer, err := s.decideMany(ctx, all, func(river, _ int, it Item, shown bool) {
-		k := of[river]
+	items, gone := make([][]Item, len(r.names)), make([][]Gone, len(r.names))
+	seen, consistent, err := s.decideWatched(ctx, r, func(k int, it Item, shown bool) {
 		if shown {
 			items[k] = append(items[k], it)
 			return
@@ -199,141 +227,54 @@ func (s *Store) flushOnce(ctx context.Context, watches []Watch, posts []int64, d
 		}
 		gone[k] = append(gone[k], g)
 	})
-	if err != nil {
-		return nil, false, err
-	}
-	for i := range watches {
-		if !seen[i].SignedOut && !seen[i].Closed && !seen[i].Swapped {
-			seen[i].Items, seen[i].Gone = items[n.index[i]], gone[n.index[i]]
+	for i := range seen {
+		if seen[i].stands() {
+			seen[i].Items, seen[i].Gone = items[r.index[i]], gone[r.index[i]]
 		}
 	}
-	if len(watches) == 0 {
-		return seen, true, nil
-	}
-	held, err := s.held(ctx, raws[0].clock, loads, newer || later)
-	return seen, held, err
+	return seen, consistent, err
 }
 
-// Fronts returns the first page of each watch's river in one statement, decided;
-// nil where the generation on the screen does not stand any more or the viewer
-// may not see it. It builds and extends nothing: it is for comparing open pages with
-// their rivers from time to time. Posts that changed since a search was brought up are
-// not on its page.
-func (s *Store) Fronts(ctx context.Context, watches []Watch) ([]*Page, error) {
-	return untilHeld(watches, func(watches []Watch) ([]*Page, bool, error) { return s.frontsOnce(ctx, watches) })
+// FirstPages returns the first page of each watch's river, decided, in one statement; nil
+// if the generation on the screen does not stand any more or the viewer may not see it. It
+// builds and extends nothing. It is for comparing open pages with their rivers from time to
+// time. Posts that changed since a search was updated are not on its page.
+func (s *Store) FirstPages(ctx context.Context, watches []Watch) ([]*Page, error) {
+	return untilConsistent(watches, func(watches []Watch) ([]*Page, bool, error) { return s.firstPagesOnce(ctx, watches) })
 }
 
-// frontsOnce is Fronts, and reports whether what it decided holds.
-func (s *Store) frontsOnce(ctx context.Context, watches []Watch) ([]*Page, bool, error) {
+// firstPagesOnce is FirstPages, and reports whether what it decided is consistent.
+func (s *Store) firstPagesOnce(ctx context.Context, watches []Watch) ([]*Page, bool, error) {
 	const query = `
-		SELECT c.epoch, c.n, w.i, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, false, e.per_river_folded,
-			(SELECT version FROM folds f WHERE f.post_id = e.post_id)` +
-		watched + `
+		SELECT w.i, ` + rawColumns + watched + `
 		LEFT JOIN LATERAL (
-			SELECT post_id, version, fresh_at, per_river_folded FROM entries
+			SELECT post_id, version, fresh_at, deleted, per_river_folded FROM entries
 			WHERE river_id = r.id AND NOT deleted AND fresh_at >= r.floor
 			ORDER BY fresh_at DESC, post_id DESC LIMIT @limit) e ON true
 		ORDER BY w.i, e.fresh_at DESC, e.post_id DESC`
-	n := namesOf(watches)
-	args := n.args()
-	args["limit"] = PageSize + 1
-	loads, began := s.loads(), time.Now()
-	raws, err := s.readMany(ctx, query, args, len(n.list))
-	if err != nil {
+	r := watchedBy(watches)
+	if err := s.readWatched(ctx, r, query, pgx.StrictNamedArgs{"limit": PageSize + 1}); err != nil {
 		return nil, false, err
 	}
-	pages := make([]*Page, len(watches))
-	decided := make([]*Page, len(n.list))
-	var all []undecided
-	var of []int
-	for i, w := range watches {
-		k := n.index[i]
-		raw := raws[k]
-		sets, err := s.admit(ctx, w.Viewer, w.Name, raw.clock)
-		if errors.Is(err, timelines.ErrSignedOut) || errors.Is(err, ErrForbidden) || errors.Is(err, ErrNotFound) {
-			continue
+	pages := make([]*Page, len(r.names))
+	for k, n := range r.names {
+		raw := &r.raws[k]
+		pages[k] = &Page{Name: n, River: raw.river, More: !raw.finished, Began: r.began, At: Moment{raw.clock, r.loads}}
+		if len(raw.entries) > PageSize {
+			raw.entries, pages[k].More = raw.entries[:PageSize], true
 		}
-		if err != nil {
-			return nil, false, err
-		}
-		if !raw.found || w.River != 0 && w.River != raw.river {
-			continue
-		}
-		if decided[k] == nil {
-			decided[k] = &Page{Name: w.Name, River: raw.river, Sets: sets, More: !raw.finished, Began: began, At: Moment{raw.clock, loads}}
-			if len(raw.entries) > PageSize {
-				raw.entries = raw.entries[:PageSize]
-				decided[k].More = true
-			}
-			all = append(all, undecided{name: w.Name, sets: sets, entries: raw.entries})
-			of = append(of, k)
-		}
-		pages[i] = decided[k]
 	}
-	newer, err := s.decideMany(ctx, all, func(river, _ int, it Item, shown bool) {
+	seen, consistent, err := s.decideWatched(ctx, r, func(k int, it Item, shown bool) {
 		if shown {
-			p := decided[of[river]]
-			p.Items = append(p.Items, it)
-			p.Next = Cursor{Place: it.Place, PostID: it.PostID}
+			pages[k].Items = append(pages[k].Items, it)
+			pages[k].Next = Cursor{Place: it.Place, PostID: it.PostID}
 		}
 	})
-	if err != nil || len(watches) == 0 {
-		return pages, true, err
-	}
-	held, err := s.held(ctx, raws[0].clock, loads, newer)
-	return pages, held, err
-}
-
-// readMany runs a statement over rivers by name and returns a raw page for each
-// of size rivers.
-func (s *Store) readMany(ctx context.Context, query string, args pgx.StrictNamedArgs, size int) ([]rawPage, error) {
-	for range 3 {
-		rows, err := s.db.Query(ctx, query, args)
-		if err != nil {
-			return nil, fmt.Errorf("read rivers: %w", err)
-		}
-		raws := make([]rawPage, size)
-		found := false
-		for rows.Next() {
-			found = true
-			var clock timelines.Clock
-			var i int
-			var river, floor, post, version, place, fold *int64
-			var deleted, finished *bool
-			var folded []byte
-			if err := rows.Scan(&clock.Epoch, &clock.N, &i, &river, &finished, &floor,
-				&post, &version, &place, &deleted, &folded, &fold); err != nil {
-				rows.Close()
-				return nil, fmt.Errorf("read rivers: %w", err)
-			}
-			p := &raws[i-1]
-			p.clock = clock
-			if river == nil {
-				continue
-			}
-			p.found, p.river, p.finished, p.floor = true, *river, *finished, *floor
-			if post == nil {
-				continue
-			}
-			e := rawEntry{PostID: *post, Version: *version, Place: *place, Deleted: *deleted}
-			if fold != nil {
-				e.Fold = *fold
-			}
-			if err := json.Unmarshal(folded, &e.Overlay); err != nil {
-				rows.Close()
-				return nil, fmt.Errorf("read overlay of post %d: %w", *post, err)
-			}
-			p.entries = append(p.entries, e)
-		}
-		if err := rows.Err(); err != nil {
-			return nil, fmt.Errorf("read rivers: %w", err)
-		}
-		if found || size == 0 {
-			return raws, nil
-		}
-		if _, err := s.clock(ctx); err != nil {
-			return nil, err
+	of := make([]*Page, len(seen))
+	for i := range seen {
+		if k := r.index[i]; seen[i].stands() {
+			of[i], pages[k].Sets = pages[k], r.sets[k]
 		}
 	}
-	return nil, fmt.Errorf("clock row keeps vanishing: %w", ErrUnavailable)
+	return of, consistent, err
 }

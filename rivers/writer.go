@@ -2,7 +2,6 @@ package rivers
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -13,47 +12,44 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// Scope is which of the rivers concerned a writer writes.
+// Scope says which of the rivers concerned a writer writes.
 type Scope struct {
-	// Actor limits the writer to this account's live and building rivers (Tier 0),
-	// and counts all the post's timelines as touched.
+	// Actor limits the writer to this account's live and building rivers (Tier 0). All the
+	// post's timelines then count as touched.
 	Actor int64
-	// Open limits it to rivers open in a browser, and those being built (Tier 1).
+	// Open limits the writer to rivers that are open in a browser or being built (Tier 1).
 	Open bool
 }
 
 // All is the scope of Tier 2: every live and building river.
 var All = Scope{}
 
-// target is a river a writer found, with those of its timelines that hold or
-// held one of the posts.
+// target is a river that a writer found. It lists only those of its timelines that hold or
+// once held one of the posts.
 type target struct {
-	id   int64
-	name Name
-	// posts are those the look-up found it for, with the versions of the entries
-	// that stood there, 0 for none.
-	posts  map[int64]int64
-	listed map[int64]struct{}
+	generation
+	// posts are the posts the look-up found it for, with the versions of their entries there,
+	// 0 for none.
+	posts map[int64]int64
 }
 
-// Distribute brings the rivers concerned up to the present state of these posts,
-// and the posts' folds with them (DESIGN: the protocol, steps 3 and 4). Set-based: a
-// handful of statements for every two thousand entries.
+// Distribute brings the rivers concerned up to the present state of these posts, and the
+// posts' folds with them (protocol, steps 3 and 4). It takes a handful of statements for
+// every two thousand entries.
 //
-// It does not say what happened: it reads the present state and writes it with
-// its stamp, so it may run late, twice, or at the same time as another, and the
-// end is the same. Which rivers a change concerns is a question of registered
-// timelines (and, for one's own like, of whose river it is), never of who holds
-// the post: an entry is a function of its river's timelines' rows of the post, so
-// a river none of whose timelines was touched has the entry it had, and a like in
-// a post that ten thousand rivers hold writes the fold once.
+// It is not told what happened. It reads the present state and writes it with its stamp, so
+// it may run late, twice, or at the same time as another writer, and the end is the same.
+// Registered timelines say which rivers a change concerns (and, for one's own like, the
+// owner of the river), never the entries that stand: an entry is a function of its river's
+// timelines, so a river none of whose timelines was touched has its entry already. A like
+// of a post that ten thousand rivers hold writes the fold once.
 func (s *Store) Distribute(ctx context.Context, touched []timelines.Touched, scope Scope) error {
 	if len(touched) == 0 {
 		return nil
 	}
 	for {
-		held, err := s.distributeOnce(ctx, touched, scope)
-		if err != nil || held {
+		inTime, err := s.distributeOnce(ctx, touched, scope)
+		if err != nil || inTime {
 			return err
 		}
 		s.log.WarnContext(ctx, "writer missed its deadline, starts again", "posts", len(touched))
@@ -80,18 +76,18 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 		if !first {
 			w.posts = postsFor(w.targets)
 		}
-		if held, err := s.writeBatch(ctx, w); err != nil || !held {
+		if inTime, err := s.writeBatch(ctx, w); err != nil || !inTime {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// writePairs is how many entries a writer writes in one transaction: others who
-// write the same entries, above all the one whose request waits (Tier 0), wait no
-// longer than that takes, some tens of milliseconds. The stamps make it the same
-// as if all were written at once; a writer that is cut off has done what it has
-// done, and starts again with the rest.
+// writePairs is how many entries a writer writes in one transaction. Other writers of the
+// same entries wait no longer than that takes, some tens of milliseconds; above all the
+// writer whose request waits (Tier 0). Because of the stamps the result is the same as if
+// all were written at once. A writer that is cut off has written some of it, and starts
+// again with the rest.
 const writePairs = 2000
 
 // batch is a part of a writer's work: some of its rivers.
@@ -100,11 +96,11 @@ type batch struct {
 	posts   []int64
 	stamps  map[int64]int64 // of the posts' folds; brought up as they are written
 	asof    time.Time
-	// actor: somebody waits who has just made the folds old.
+	// actor: a request waits, whose change has just made the folds old.
 	actor bool
 }
 
-// cutBatch divides rivers, at least one from the rest.
+// cutBatch takes a batch of rivers, at least one.
 func (s *Store) cutBatch(targets []*target) (now, rest []*target) {
 	pairs := 0
 	for i, t := range targets {
@@ -115,33 +111,10 @@ func (s *Store) cutBatch(targets []*target) (now, rest []*target) {
 	return targets, nil
 }
 
-// writeBatch reads the present state of the batch's posts and writes it into its
-// rivers, and the folds that are behind. It reports whether the deadline held.
+// writeBatch reads the present state of the batch's posts. It writes it into the batch's
+// rivers, and writes the folds that are older. It reports whether it was in time.
 func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
-	var looks timelines.Looks
-	for _, t := range w.targets {
-		for id := range t.posts {
-			looks.Add(id, t.name.UserID)
-		}
-	}
-	var states map[int64]*timelines.PostState
-	var contents map[int64]*timelines.Content
-	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
-		if w.actor {
-			if states, contents, err = sn.StatesAndContents(ctx, w.posts, looks, s.foldDepth()); err != nil {
-				return err
-			}
-			return s.uncrowd(ctx, sn, w.targets, states)
-		}
-		if states, err = sn.States(ctx, w.posts, looks); err != nil {
-			return err
-		}
-		if err := s.uncrowd(ctx, sn, w.targets, states); err != nil {
-			return err
-		}
-		contents, err = s.contentsBehind(ctx, sn, states, w.stamps)
-		return err
-	})
+	states, contents, err := s.readBatch(ctx, w)
 	if err != nil {
 		return false, err
 	}
@@ -154,11 +127,10 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	}
 	var entries []entry
 	for _, t := range w.targets {
-		listed := func(id int64) bool { _, ok := t.listed[id]; return ok }
 		for id, stands := range t.posts {
-			// What stands at the version is what any snapshot of it says.
-			if st := states[id]; st != nil && stands < st.Version && concerns(st, listed) {
-				entries = append(entries, entryOf(t.name, t.id, listed, st))
+			// An entry that stands at the version is the same as in any snapshot of it.
+			if st := states[id]; st != nil && stands < st.Version && concerns(st, t.generation) {
+				entries = append(entries, entryOf(t.generation, st))
 			}
 		}
 	}
@@ -169,8 +141,8 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	if w.actor && mutants.On(mutants.FoldBeforeReply) {
 		folds = nil
 	}
-	held, err := s.write(ctx, entries, folds, w.asof)
-	if err != nil || !held {
+	inTime, err := s.write(ctx, entries, folds, w.asof)
+	if err != nil || !inTime {
 		return false, err
 	}
 	for _, f := range folds {
@@ -180,13 +152,43 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	return true, nil
 }
 
-// uncrowd reads which timelines of these rivers hold the crowded posts. A river's
-// list never changes, so it may be read at any time.
-func (s *Store) uncrowd(ctx context.Context, sn *timelines.Snapshot, targets []*target, states map[int64]*timelines.PostState) error {
+// readBatch reads the states of the batch's posts from one snapshot, and the contents of
+// those whose folds are older, or of all for an actor.
+func (s *Store) readBatch(ctx context.Context, w batch) (
+	states map[int64]*timelines.PostState, contents map[int64]*timelines.Content, err error,
+) {
+	var viewers timelines.ViewerPairs
+	for _, t := range w.targets {
+		for id := range t.posts {
+			viewers.Add(id, t.name.UserID)
+		}
+	}
+	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		if w.actor {
+			states, contents, err = sn.StatesAndContents(ctx, w.posts, viewers, s.foldDepth())
+		} else {
+			states, err = sn.States(ctx, w.posts, viewers)
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.readOverflows(ctx, sn, w.targets, states); err != nil || w.actor {
+			return err
+		}
+		contents, err = s.staleContents(ctx, sn, states, w.stamps)
+		return err
+	})
+	return states, contents, err
+}
+
+// readOverflows reads the memberships of the posts that stand in very many timelines, as
+// far as these rivers are made of those. A generation's timelines never change, so they may
+// be read at any time.
+func (s *Store) readOverflows(ctx context.Context, sn *timelines.Snapshot, targets []*target, states map[int64]*timelines.PostState) error {
 	var concerned []int64
 	for _, t := range targets {
 		for id := range t.posts {
-			if st := states[id]; st != nil && st.Crowded {
+			if st := states[id]; st != nil && st.Overflows {
 				concerned = append(concerned, t.id)
 				break
 			}
@@ -195,21 +197,16 @@ func (s *Store) uncrowd(ctx context.Context, sn *timelines.Snapshot, targets []*
 	if len(concerned) == 0 {
 		return nil
 	}
-	rows, err := s.db.Query(ctx, `SELECT DISTINCT timeline_id FROM rivers_timelines WHERE river_id = ANY(@rivers)`,
-		pgx.StrictNamedArgs{"rivers": concerned})
+	const query = `SELECT DISTINCT timeline_id FROM rivers_timelines WHERE river_id = ANY(@rivers)`
+	listed, err := collect(ctx, s, "read rivers' timelines", query, pgx.StrictNamedArgs{"rivers": concerned}, pgx.RowTo[int64])
 	if err != nil {
-		return fmt.Errorf("read rivers' timelines: %w", err)
+		return err
 	}
-	listed, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil {
-		return fmt.Errorf("read rivers' timelines: %w", err)
-	}
-	return sn.HeldAmong(ctx, states, listed)
+	return sn.MembershipsAmong(ctx, states, listed)
 }
 
-// current reports whether there is nothing left to do: the folds and entries
-// looked up stand at the posts' present versions, and what stands at a version is
-// what any snapshot of it says. A job that repeats what its node did at once ends
+// current reports whether nothing is left to do: the folds and entries that were looked up
+// stand at the posts' present versions. A job that repeats what its node did at once ends
 // here.
 func (s *Store) current(ctx context.Context, posts []int64, targets []*target, stamps map[int64]int64) (bool, error) {
 	versions, err := s.primary.Versions(ctx, posts)
@@ -231,12 +228,12 @@ func (s *Store) current(ctx context.Context, posts []int64, targets []*target, s
 	return true, nil
 }
 
-// concerns reports whether any listed timeline holds or held the post: an
-// actor's other rivers need no row for it. A row of a timeline once there stays,
-// withdrawn or not, so a river that holds a post is always concerned; a deleted post has
-// none, and concerns them all.
-func concerns(st *timelines.PostState, listed func(int64) bool) bool {
-	return st.Deleted || slices.ContainsFunc(st.Held, func(h timelines.Held) bool { return listed(h.TimelineID) })
+// concerns reports whether any of the generation's timelines holds or once held the post:
+// the actor's other rivers need no row for it. A membership stays when the post is removed,
+// so a river that holds a post is always concerned. A deleted post has no memberships, and
+// concerns every river.
+func concerns(st *timelines.PostState, g generation) bool {
+	return st.Deleted || slices.ContainsFunc(st.Memberships, func(h timelines.Membership) bool { return g.lists(h.TimelineID) })
 }
 
 func postsFor(targets []*target) []int64 {

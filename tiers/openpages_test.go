@@ -72,13 +72,13 @@ func (o *openPages) ask(ctx context.Context, post int64) error {
 			}
 		}
 		if o.compared {
-			fronts, err := o.rivers.Fronts(ctx, watches)
+			firsts, err := o.rivers.FirstPages(ctx, watches)
 			if err != nil {
 				return err
 			}
-			for i, front := range fronts {
-				if pages[i].stale = front == nil; front != nil {
-					pages[i].shows = itemOf(front.Items, post)
+			for i, first := range firsts {
+				if pages[i].stale = first == nil; first != nil {
+					pages[i].shows = itemOf(first.Items, post)
 				}
 			}
 			continue

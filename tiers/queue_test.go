@@ -63,8 +63,8 @@ func decodeEvent(kind string, doc []byte) (timelines.Event, error) {
 		var e timelines.Replace
 		err := json.Unmarshal(doc, &e)
 		return e, err
-	case "timelines.Unbumped":
-		var e timelines.Unbumped
+	case "timelines.PendingBump":
+		var e timelines.PendingBump
 		err := json.Unmarshal(doc, &e)
 		return e, err
 	case "timelines.Upkeep":
@@ -163,7 +163,7 @@ func (n *node) perform(ctx context.Context, events []timelines.Event) error {
 					return err
 				}
 			}
-		case timelines.Unbumped:
+		case timelines.PendingBump:
 			if err := n.store.BumpBlock(ctx, e); err != nil {
 				return err
 			}

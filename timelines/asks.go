@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Asked is a query of a viewer, 0 for anonymous visitors.
-type Asked struct {
+// ViewerQuery is a query with its viewer, 0 for anonymous.
+type ViewerQuery struct {
 	Viewer int64
 	Query  Query
 }
@@ -46,7 +46,7 @@ type called struct {
 // of a place the viewer may not open, counts as an empty place: a query that asks for it
 // finds nothing, and one that excludes it excludes nothing. So nobody learns what stands
 // there. For somebody who is not signed in, "me" is such a name.
-func (sn *Snapshot) asks(ctx context.Context, asked []Asked) ([]ask, error) {
+func (sn *Snapshot) asks(ctx context.Context, asked []ViewerQuery) ([]ask, error) {
 	var indexes, viewers []int64
 	var names, slugs []string
 	for i, q := range asked {

@@ -28,7 +28,7 @@ func BenchmarkChange(b *testing.B) {
 			b.StopTimer()
 			w.comment(ann, crowded.Code)
 			b.StartTimer()
-			w.must(w.BumpBlock(b.Context(), Unbumped{PostID: crowded.PostID}))
+			w.must(w.BumpBlock(b.Context(), PendingBump{PostID: crowded.PostID}))
 		}},
 	} {
 		b.Run(bm.name, func(b *testing.B) {

@@ -185,7 +185,7 @@ func TestBumpOfMany(t *testing.T) {
 	now := ids(append(p.Touched, w.timeline(KindComments, bob.ID), w.timeline(KindLikes, bob.ID),
 		w.timeline(KindBest, 0))...)
 	w.same("touched at once", c.Touched, now)
-	w.same("announced", w.heard.take(), []Event{Unbumped{PostID: p.PostID}, Touched{PostID: p.PostID, Timelines: now}})
+	w.same("announced", w.heard.take(), []Event{PendingBump{PostID: p.PostID}, Touched{PostID: p.PostID, Timelines: now}})
 	fresh := w.freshAt(p.PostID)
 	for _, id := range now {
 		if got := w.row(id, p.PostID).FreshAt; got != fresh {
@@ -196,10 +196,10 @@ func TestBumpOfMany(t *testing.T) {
 	// Another bump in the middle of the blocks: those left bring the latest.
 	version := w.version(p.PostID)
 	touched := slices.Clone(now)
-	next := []Event{Unbumped{PostID: p.PostID}}
+	next := []Event{PendingBump{PostID: p.PostID}}
 	blocks := 0
 	for len(next) > 0 {
-		u, ok := next[0].(Unbumped)
+		u, ok := next[0].(PendingBump)
 		next = next[1:]
 		if !ok {
 			continue
@@ -221,13 +221,13 @@ func TestBumpOfMany(t *testing.T) {
 	w.sound()
 
 	// Again: nothing is left.
-	w.must(w.BumpBlock(t.Context(), Unbumped{PostID: p.PostID}))
+	w.must(w.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
 	w.same("announced", w.heard.take(), []Event(nil))
 	_, err = w.DeletePost(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	w.heard.take()
-	w.must(w.BumpBlock(t.Context(), Unbumped{PostID: p.PostID}))
-	w.must(w.BumpBlock(t.Context(), Unbumped{PostID: 999}))
+	w.must(w.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
+	w.must(w.BumpBlock(t.Context(), PendingBump{PostID: 999}))
 	w.same("announced for what is gone", w.heard.take(), []Event(nil))
 }
 

@@ -63,7 +63,7 @@ func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error)
 			return Change{}, err
 		}
 		if rest {
-			if err := s.announceTx(ctx, tx, Unbumped{PostID: p.ID}); err != nil {
+			if err := s.announceTx(ctx, tx, PendingBump{PostID: p.ID}); err != nil {
 				return Change{}, err
 			}
 		}

@@ -4,14 +4,14 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/jackc/pgx/v5"
 )
 
-// Content is the material of a fold: a post with its likes, comments and attachments as
-// of one snapshot, the same for all viewers.
+// Content is what a fold is made of: a post with its likes, comments and attachments as of
+// one snapshot, the same for all viewers. Its fields are named like the columns of
+// queueContents.
 type Content struct {
 	PostID    int64
 	Version   int64
@@ -29,31 +29,31 @@ type Content struct {
 	LikerIDs  []int64 // newest first, bounded
 	Faves     int     // all who keep it
 	Comments  int     // all comments not deleted
-	// CommentsEditedAt is the time of the last edit of any of them, in microseconds; 0 never.
+	// CommentsEditedAt is when one of the comments was last edited, in microseconds; 0 never.
 	CommentsEditedAt int64
-	// CommenterIDs are distinct, bounded.
+	// CommenterIDs are distinct and bounded.
 	CommenterIDs []int64
 	Shown        []ShownComment // oldest first
-	// FoldedLikes is the number of likes of comments if some are not Shown, and
-	// FoldedLikerIDs has the people who like them, each once. Both are unset if there are very
-	// many likes or comments.
+	// FoldedLikes counts the likes of comments if some comments are not Shown, and
+	// FoldedLikerIDs are the distinct people who gave them. Both are unset if there are very
+	// many, or very many comments.
 	FoldedLikes    int
 	FoldedLikerIDs []int64
-	// Marked are the timelines that tags and @names bring the post to, each with the
-	// authors of these texts; nil if there are very many.
+	// Marked are the timelines to which tags and @names bring the post, each with the authors
+	// of those texts; nil if there are very many.
 	Marked   []Marked
 	Attached []Attached
 }
 
-// Marked is the timeline of a tag or a person that texts of the post name, with the
-// authors of these texts.
+// Marked is a tag's or a person's timeline that a text of the post names, and the text's
+// author.
 type Marked struct {
 	Timeline int64 `json:"timeline"`
 	Author   int64 `json:"author"`
 }
 
-// ShownComment is a comment in a Content; instants in microseconds. Its JSON
-// names are those of the rows aggregated in SQL.
+// ShownComment is a comment in a Content; instants are in microseconds. Its JSON names are
+// those of the rows aggregated in SQL.
 type ShownComment struct {
 	ID        int64  `json:"id"`
 	AuthorID  int64  `json:"author_id"`
@@ -62,12 +62,11 @@ type ShownComment struct {
 	CreatedAt int64  `json:"created_at"`
 	EditedAt  int64  `json:"edited_at"`
 	Via       string `json:"via"`
-	// Likes is the number of people who like it, LikerIDs who they are, newest first and
-	// bounded.
+	// Likes counts all who like it. LikerIDs names them, newest first and bounded.
 	Likes    int     `json:"likes"`
 	LikerIDs []int64 `json:"liker_ids"`
-	// Marks are the timelines that its tags and @names bring the post to, if the Depth
-	// asks for them.
+	// Marks are the timelines to which its tags and @names bring the post, if the Depth asks
+	// for them.
 	Marks []int64 `json:"marks"`
 }
 
@@ -89,8 +88,12 @@ type Depth struct {
 	People       int  // ids of likers, of commenters, and of comments' likers; marks; comments looked at for likers
 }
 
-// Contents reads these posts, by id, in one statement. A post that does not exist is
-// absent; a deleted one has only its stamp and Deleted set.
+// foldedLikes is how many likes of folded comments are read at most.
+func (d Depth) foldedLikes() int { return 4 * d.People }
+
+// Contents reads these posts, by id, in one statement. A post that does not
+// exist is absent; a deleted one has Deleted set and nothing else but its
+// stamp.
 func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[int64]*Content, error) {
 	batch := &pgx.Batch{}
 	contents := queueContents(batch, posts, d)
@@ -103,15 +106,17 @@ func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[i
 // queueContents adds the statement of Contents to a batch, which fills the map.
 func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content {
 	const query = `
-		SELECT p.id, p.version, p.deleted_at IS NOT NULL, p.decisive, p.code, p.author_id,
-			left(p.body, @body_runes), length(p.body) > @body_runes, p.created_at, p.edited_at, p.via, p.via_url,
-			(SELECT count(*) FROM likes l WHERE l.post_id = p.id),
+		SELECT p.id AS post_id, p.version, p.deleted_at IS NOT NULL AS deleted, p.decisive, p.code, p.author_id,
+			left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.via, p.via_url,
+			(extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
+			coalesce((extract(epoch FROM p.edited_at) * 1000000)::bigint, 0) AS edited_at,
+			(SELECT count(*) FROM likes l WHERE l.post_id = p.id) AS likes,
 			ARRAY(SELECT l.account_id FROM likes l WHERE l.post_id = p.id
-				ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people),
-			(SELECT count(*) FROM faves f WHERE f.post_id = p.id),
-			talk.comments, talk.edited_at,
+				ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people) AS liker_ids,
+			(SELECT count(*) FROM faves f WHERE f.post_id = p.id) AS faves,
+			talk.comments, talk.edited_at AS comments_edited_at,
 			ARRAY(SELECT DISTINCT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-				ORDER BY c.author_id LIMIT @people),
+				ORDER BY c.author_id LIMIT @people) AS commenter_ids,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object(
 					'id', s.id, 'author_id', s.author_id, 'body', left(s.body, @comment_runes),
 					'body_cut', length(s.body) > @comment_runes,
@@ -128,18 +133,18 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 					ORDER BY c.created_at, c.id LIMIT @first)
 				UNION
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
-					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s),
-			folded.likes, folded.liker_ids,
+					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s) AS shown,
+			folded.likes AS folded_likes, folded.liker_ids AS folded_liker_ids,
 			(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(jsonb_build_object(
 				'timeline', m.timeline_id, 'author', m.author_id) ORDER BY m.timeline_id, m.author_id) END
 			FROM (SELECT DISTINCT m.timeline_id, coalesce(c.author_id, p.author_id) AS author_id
 				FROM text_marks m LEFT JOIN comments c ON c.id = m.comment_id
-				WHERE m.post_id = p.id LIMIT @people) m),
+				WHERE m.post_id = p.id LIMIT @people) m) AS marked,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
-				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id)
+				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id) AS attached
 		FROM posts p
 		CROSS JOIN LATERAL (
-			SELECT count(*) AS comments, max(c.edited_at) AS edited_at
+			SELECT count(*) AS comments, coalesce((extract(epoch FROM max(c.edited_at)) * 1000000)::bigint, 0) AS edited_at
 			FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL) talk
 		CROSS JOIN LATERAL (
 			SELECT count(*) AS likes, coalesce(array_agg(DISTINCT l.account_id), '{}') AS liker_ids
@@ -149,57 +154,46 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 					AND talk.comments BETWEEN @first::bigint + @last + 1 AND @people) c
 				JOIN comment_likes l ON l.comment_id = c.id LIMIT @likes) l) folded
 		WHERE p.id = ANY(@posts)`
-	likes := 4 * d.People
 	found := make(map[int64]*Content, len(posts))
 	batch.Queue(query, pgx.StrictNamedArgs{
 		"posts": posts, "body_runes": d.BodyRunes, "comment_runes": d.CommentRunes,
-		"first": d.First, "last": d.Last, "people": d.People, "likes": likes, "marks": d.Marks,
+		"first": d.First, "last": d.Last, "people": d.People, "likes": d.foldedLikes(), "marks": d.Marks,
 	}).Query(func(rows pgx.Rows) error {
-		for rows.Next() {
-			var c Content
-			var created time.Time
-			var edited, commentsEdited *time.Time
-			if err := rows.Scan(&c.PostID, &c.Version, &c.Deleted, &c.Decisive, &c.Code, &c.AuthorID,
-				&c.Body, &c.BodyCut, &created, &edited, &c.Via, &c.ViaURL,
-				&c.Likes, &c.LikerIDs, &c.Faves, &c.Comments, &commentsEdited, &c.CommenterIDs, &c.Shown,
-				&c.FoldedLikes, &c.FoldedLikerIDs, &c.Marked, &c.Attached); err != nil {
-				return err
-			}
-			c.CreatedAt = Micros(created)
-			if edited != nil {
-				c.EditedAt = Micros(*edited)
-			}
-			if commentsEdited != nil {
-				c.CommentsEditedAt = Micros(*commentsEdited)
-			}
-			c.Body, c.BodyCut = cutLines(c.Body, d.BodyLines, c.BodyCut)
-			for i := range c.Shown {
-				said := &c.Shown[i]
-				said.Body, said.BodyCut = cutLines(said.Body, d.CommentLines, said.BodyCut)
-			}
-			if c.Comments > d.First+d.Last && c.Comments > d.People || c.FoldedLikes == likes {
-				c.FoldedLikes, c.FoldedLikerIDs = 0, nil
-			}
+		contents, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Content])
+		for _, c := range contents {
 			if c.Deleted {
-				c = Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}
+				c = &Content{PostID: c.PostID, Version: c.Version, Deleted: true, Code: c.Code}
 			}
-			found[c.PostID] = &c
+			c.cut(d)
+			found[c.PostID] = c
 		}
-		return rows.Err()
+		return err
 	})
 	return found
 }
 
-// cutLines cuts a body after some lines. cut says whether anything was missing before,
-// and the result whether anything is missing now.
+// cut cuts off what the depth does not allow, as far as the statement could not.
+func (c *Content) cut(d Depth) {
+	c.Body, c.BodyCut = cutLines(c.Body, d.BodyLines, c.BodyCut)
+	for i := range c.Shown {
+		said := &c.Shown[i]
+		said.Body, said.BodyCut = cutLines(said.Body, d.CommentLines, said.BodyCut)
+	}
+	if c.Comments > d.First+d.Last && c.Comments > d.People || c.FoldedLikes == d.foldedLikes() {
+		c.FoldedLikes, c.FoldedLikerIDs = 0, nil
+	}
+}
+
+// cutLines cuts a body after some lines. The second result says whether anything is
+// missing, as cut did before.
 func cutLines(body string, lines int, cut bool) (string, bool) {
 	first := FirstLines(body, lines)
 	return first, cut || len(first) < len(body)
 }
 
-// FirstLines returns the beginning of a text that takes at most n lines on a page, if none
-// is wrapped. Several blank lines in a row count as one, and blank lines at the beginning
-// as none, as pages show them.
+// FirstLines returns the beginning of a text that shows as at most n lines, if no line is
+// too wide. A blank line counts as one, but several in a row are shown as one, and those at
+// the beginning not at all.
 func FirstLines(text string, n int) string {
 	shown, blank := 0, true
 	for from := 0; from < len(text); {

@@ -10,15 +10,15 @@ import (
 // Hold is a post in a timeline.
 type Hold struct{ PostID, TimelineID int64 }
 
-// Holding describes a Hold whose post is in its timeline.
+// Holding describes a Hold that stands.
 type Holding struct {
-	// Authors are the people whose texts bring the post to a hashtag's timeline or
-	// to somebody's mentions; other timelines have none.
+	// Authors are the people whose texts bring the post to a hashtag's timeline or to
+	// somebody's mentions. Other timelines have none.
 	Authors []int64
 }
 
-// Holdings returns the pairs whose timeline holds the post now. One statement looks up
-// each row by its key.
+// Holdings returns the pairs whose timeline holds the post now: one statement, which looks
+// up each row by its key.
 func (s *Store) Holdings(ctx context.Context, pairs []Hold) (map[Hold]Holding, error) {
 	// For this form the primary key is the only possible plan; see bump.go.
 	query := `

@@ -53,7 +53,7 @@ func TestAKindIsARow(t *testing.T) {
 	w.crowdIn(p.PostID, 210)
 	w.comment(bob, p.Code)
 	w.same("fresh", w.row(of, p.PostID).FreshAt, w.freshAt(p.PostID))
-	w.must(w.BumpBlock(t.Context(), Unbumped{PostID: p.PostID}))
+	w.must(w.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
 
 	// Followers have it at home, unless they want to see friends only; it opens as the feed does.
 	shows := func(viewer int64, friendsOnly, home, page bool) {

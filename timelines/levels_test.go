@@ -24,13 +24,13 @@ func (w *town) soundReading(when string) {
 		ORDER BY p.id`
 	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) error {
 		posts := valueFrom[[]int64](w, sn.tx, `SELECT array_agg(id) FROM posts`)
-		var looks Looks
+		var pairs ViewerPairs
 		for _, post := range posts {
 			for _, viewer := range people {
-				looks.Add(post, viewer)
+				pairs.Add(post, viewer)
 			}
 		}
-		states, err := sn.States(w.Context(), posts, looks)
+		states, err := sn.States(w.Context(), posts, pairs)
 		if err != nil {
 			return err
 		}
@@ -185,12 +185,12 @@ func TestOnlyPostsWhoseFlagsAreBehindAskTheirGates(t *testing.T) {
 	bob := w.user("bob")
 	club := w.group(bob, "club", Public)
 	var posts []int64
-	var looks Looks
+	var pairs ViewerPairs
 	for range 6 {
 		for _, to := range []string{"bob", "club"} {
 			post := w.post(bob, "hello", to).PostID
 			posts = append(posts, post)
-			looks.Add(post, 0)
+			pairs.Add(post, 0)
 		}
 	}
 	everything := w.timeline(KindEverything, 0)
@@ -218,7 +218,7 @@ func TestOnlyPostsWhoseFlagsAreBehindAskTheirGates(t *testing.T) {
 				return err
 			})
 			got["states"] = w.scansOf(sn, table, func() error {
-				_, err := sn.States(t.Context(), posts, looks)
+				_, err := sn.States(t.Context(), posts, pairs)
 				return err
 			})
 			return nil

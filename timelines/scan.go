@@ -209,7 +209,7 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round, "each": each,
 		}
 		if !q.ByCreation {
-			args["crowd"] = max(crowd, len(q.Timelines))
+			args["crowd"] = max(maxRows, len(q.Timelines))
 		}
 		rows, err := sn.tx.Query(ctx, query, args)
 		if err != nil {

@@ -148,7 +148,7 @@ func (w *town) celebrated(followed, own, posts, fans int) (timelines []int64, vi
 // first, whether its rows are looked up one by one or all are read.
 func TestScanOfWhatAllLike(t *testing.T) {
 	const followed, own, posts = 20, 3, 4
-	for _, fans := range []int{crowd / 2, 2 * crowd} {
+	for _, fans := range []int{maxRows / 2, 2 * maxRows} {
 		t.Run(fmt.Sprint(fans, " fans"), func(t *testing.T) {
 			w := newTown(t)
 			timelines, viewer := w.celebrated(followed, own, posts, fans)

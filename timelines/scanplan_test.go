@@ -109,7 +109,7 @@ func literal(v any) string {
 func TestScanLooksAtLittle(t *testing.T) {
 	for _, size := range []struct{ followed, own, posts, fans int }{
 		{10, 7, 3, 50},
-		{20, 20, 4, 2 * crowd},
+		{20, 20, 4, 2 * maxRows},
 	} {
 		t.Run(fmt.Sprint(size.fans, " fans"), func(t *testing.T) {
 			w := newTown(t)
@@ -122,12 +122,12 @@ func TestScanLooksAtLittle(t *testing.T) {
 				const round = 300
 				p := w.explained(mode, scanFresh, pgx.StrictNamedArgs{
 					"viewer": viewer.ID, "timelines": timelines, "place": int64(math.MaxInt64), "post": int64(math.MaxInt64),
-					"rows": round, "each": max(4*round/len(timelines), minEach), "crowd": max(crowd, len(timelines)),
+					"rows": round, "each": max(4*round/len(timelines), minEach), "crowd": max(maxRows, len(timelines)),
 				})
 				got := p.looksAt("timeline_entries")
 				// What is met, and what the frontier is found by; each post's rows, or, of the
 				// celebrated, as many as are read before they are looked up, and those.
-				most := 3*round + readable + size.posts*(min(size.fans, crowd+1)+len(timelines))
+				most := 3*round + readable + size.posts*(min(size.fans, maxRows+1)+len(timelines))
 				if got > most {
 					t.Errorf("%s: of %d rows %d are looked at, want at most %d", mode, all, got, most)
 				}

@@ -43,7 +43,7 @@ const (
 // the snapshot.
 func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, error) {
 	nothing := Scanned{Floor: math.MinInt64, Finished: true}
-	asks, err := sn.asks(ctx, []Asked{{Viewer: at.Viewer, Query: q}})
+	asks, err := sn.asks(ctx, []ViewerQuery{{Viewer: at.Viewer, Query: q}})
 	if err != nil || asks[0].nothing {
 		return nothing, err
 	}
@@ -217,7 +217,7 @@ const maxAuthors = 1000
 
 // Matches checks some posts against several queries at once, and returns the matches of
 // each query. It asks the same as Search, except that it does not check the right to read.
-func (sn *Snapshot) Matches(ctx context.Context, asked []Asked, posts []int64) ([]map[int64]Match, error) {
+func (sn *Snapshot) Matches(ctx context.Context, asked []ViewerQuery, posts []int64) ([]map[int64]Match, error) {
 	found := make([]map[int64]Match, len(asked))
 	for i := range found {
 		found[i] = map[int64]Match{}

@@ -54,7 +54,7 @@ func (w *town) search(viewer int64, text string, at Scan) (Scanned, map[int64]Ma
 		for i, p := range out.Posts {
 			posts[i] = p.PostID
 		}
-		found, err = sn.Matches(w.Context(), []Asked{{viewer, q}}, posts)
+		found, err = sn.Matches(w.Context(), []ViewerQuery{{viewer, q}}, posts)
 		return err
 	})
 	if err != nil {
@@ -377,7 +377,7 @@ func TestSearchAgrees(t *testing.T) {
 		w.must(err)
 		var matches []map[int64]Match
 		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) (err error) {
-			matches, err = sn.Matches(context.WithoutCancel(t.Context()), []Asked{{0, Query{}}, {viewer, q}}, posts)
+			matches, err = sn.Matches(context.WithoutCancel(t.Context()), []ViewerQuery{{0, Query{}}, {viewer, q}}, posts)
 			return err
 		}))
 		seen += len(out.Posts)
@@ -455,9 +455,9 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 	b.Run("match", func(b *testing.B) {
-		asked := make([]Asked, 100)
+		asked := make([]ViewerQuery, 100)
 		for i := range asked {
-			asked[i] = Asked{Query: w.query("common rare" + strconv.Itoa(i))}
+			asked[i] = ViewerQuery{Query: w.query("common rare" + strconv.Itoa(i))}
 		}
 		posts := make([]int64, 20)
 		for i := range posts {

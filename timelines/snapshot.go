@@ -14,20 +14,20 @@ import (
 // safe for concurrent use.
 type Snapshot struct {
 	tx pgx.Tx
-	// Bounds of a search.
+	// These bound what a search may cost.
 	maxTexts, maxFound int64
 	searchTimeout      time.Duration
 }
 
-// beginSnapshot begins a snapshot's transaction in one round trip. Every statement of a
-// snapshot has its index and asks for hundreds of posts at once; for a table of a few pages
-// the server would consider it as good to read the whole table for each post. The
-// statements have one good plan, whatever their arguments. Planning each anew would take
-// longer than running most of them, and for one post three times as long.
+// beginSnapshot begins a snapshot's transaction in one round trip. Every question of a
+// snapshot has its index, and is asked for hundreds of posts at once. If a table has only a
+// few pages, reading it whole for each of them would look as good to the server. The
+// statements have one good plan, whatever their arguments: planning each anew would take
+// longer than most statements take, and for one post three times as long as reading it.
 const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan`
 
-// InSnapshot calls fn with a snapshot: one REPEATABLE READ, read-only
-// transaction. The instant is that of fn's first statement.
+// InSnapshot calls fn with a snapshot: one read-only transaction at REPEATABLE READ. The
+// instant is that of fn's first statement.
 func (s *Store) InSnapshot(ctx context.Context, fn func(*Snapshot) error) error {
 	opts := pgx.TxOptions{BeginQuery: beginSnapshot}
 	return pgx.BeginTxFunc(ctx, s.pool, opts, func(tx pgx.Tx) error {
@@ -81,12 +81,12 @@ func (sn *Snapshot) Termed(ctx context.Context, viewer int64, kind, term string)
 	return collectIDs(rows, err, "timeline by term")
 }
 
-// Home returns the timelines of the viewer's home feed (source: 000, friend feed; 004,
-// "about three timelines per subscription"): the feeds, sub-feeds, likes and comments of
-// the viewer and of the accounts subscribed to, except those kept out of it, the groups'
-// feeds, and the viewer's directs, discussions and eyes. It leaves out timelines that the
-// viewer may not open, and sorts by id. friendsOnly also leaves out the timelines that
-// bring posts of strangers: likes, comments, discussions.
+// Home returns the timelines that the viewer's home feed is made of (source: 000, friend
+// feed; 004, "about three timelines per subscription"), as far as the viewer may open them,
+// in id order. They are the feeds, sub-feeds, likes and comments of the viewer and of
+// followed accounts, except those kept out of it; the feeds of groups; the viewer's
+// messages and discussions; and posts for the viewer's eyes only. friendsOnly leaves out
+// the timelines that bring posts of strangers: likes, comments, discussions.
 func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([]int64, error) {
 	const query = `
 		SELECT t.id
@@ -140,47 +140,48 @@ func collectIDs(rows pgx.Rows, err error, what string) ([]int64, error) {
 	return ids, nil
 }
 
-// PostState is the part of a post's state from which its entries are computed.
+// PostState is the state of one post that its entries are computed from.
 type PostState struct {
 	ID        int64
 	Version   int64
 	FreshAt   int64 // microseconds
 	CreatedAt int64 // microseconds
 	Deleted   bool
-	// Held are the post's rows, withdrawn ones included, in order of entrance.
-	Held []Held
-	// Crowded: the post stands in so many timelines that Held has none of them; see
-	// HeldAmong.
-	Crowded bool
-	// Readers are the viewers asked about who may read it.
+	// Memberships are the timelines that hold or once held the post, in order of entrance.
+	Memberships []Membership
+	// Overflows: the post stands in so many timelines that Memberships is empty; see
+	// MembershipsAmong.
+	Overflows bool
+	// Readers are the viewers asked about who may read the post.
 	Readers map[int64]struct{}
-	// Likers are the viewers asked about who like it, Favers those who save it.
+	// Likers are the viewers asked about who like the post, Favers those who keep it.
 	Likers, Favers map[int64]struct{}
 }
 
-// Held is one row of timeline_entries.
-type Held struct {
+// Membership is one row of timeline_entries: a timeline that holds the post, or held it
+// until it was removed.
+type Membership struct {
 	TimelineID int64
 	EnteredAt  int64 // microseconds
-	Withdrawn  bool
+	Removed    bool
 }
 
-// Looks are pairs of a post and a viewer (0 is anonymous) to ask about. A pair may come
-// more than once.
-type Looks struct{ Posts, Viewers []int64 }
+// ViewerPairs are pairs of posts and viewers (0 for anonymous), side by side. A pair may
+// stand there more than once.
+type ViewerPairs struct{ Posts, Viewers []int64 }
 
 // Add adds a pair.
-func (l *Looks) Add(post, viewer int64) {
+func (l *ViewerPairs) Add(post, viewer int64) {
 	l.Posts = append(l.Posts, post)
 	l.Viewers = append(l.Viewers, viewer)
 }
 
-// States returns the state of these posts, by id, for these viewers, without the
-// timelines of crowded posts. It takes three statements in one round trip, whatever the
-// number of posts.
-func (sn *Snapshot) States(ctx context.Context, posts []int64, looks Looks) (map[int64]*PostState, error) {
+// States returns the present state of these posts, by id, for the viewers of each. It
+// leaves out the memberships of posts that overflow. It takes three statements in one round
+// trip, whatever the number of posts.
+func (sn *Snapshot) States(ctx context.Context, posts []int64, viewers ViewerPairs) (map[int64]*PostState, error) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, looks)
+	states := queueStates(batch, posts, viewers)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, fmt.Errorf("read post states: %w", err)
 	}
@@ -188,11 +189,11 @@ func (sn *Snapshot) States(ctx context.Context, posts []int64, looks Looks) (map
 }
 
 // StatesAndContents is States and Contents in one round trip.
-func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, looks Looks, d Depth) (
+func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, viewers ViewerPairs, d Depth) (
 	map[int64]*PostState, map[int64]*Content, error,
 ) {
 	batch := &pgx.Batch{}
-	states := queueStates(batch, posts, looks)
+	states := queueStates(batch, posts, viewers)
 	contents := queueContents(batch, posts, d)
 	if err := sn.tx.SendBatch(ctx, batch).Close(); err != nil {
 		return nil, nil, fmt.Errorf("read posts: %w", err)
@@ -200,24 +201,24 @@ func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, looks 
 	return states, contents, nil
 }
 
-// crowd is the largest number of timelines of a post whose rows are all read. A post that
-// thousands like stands in the likes and discussions of each of them, and a river needs
-// only a few of these.
-const crowd = 400
+// maxRows is in how many timelines a post may stand for all its memberships to be read. A
+// post that thousands like stands in the likes and discussions of each of them, and a river
+// is made of only a few of those.
+const maxRows = 400
 
-// HeldAmong fills in Held of the crowded posts among these states, as far as the
-// rows are of these timelines: one lookup by primary key for each pair.
-func (sn *Snapshot) HeldAmong(ctx context.Context, states map[int64]*PostState, timelines []int64) error {
-	var crowded []int64
+// MembershipsAmong fills in the memberships of the posts that overflow among these states,
+// as far as they are of these timelines: one look-up by primary key for each pair.
+func (sn *Snapshot) MembershipsAmong(ctx context.Context, states map[int64]*PostState, timelines []int64) error {
+	var overflowing []int64
 	for id, st := range states {
-		if st.Crowded {
-			crowded = append(crowded, id)
+		if st.Overflows {
+			overflowing = append(overflowing, id)
 		}
 	}
-	if len(crowded) == 0 {
+	if len(overflowing) == 0 {
 		return nil
 	}
-	// For this form the primary key is the only possible plan; see bump.go.
+	// In this form the server can only use the primary key; see bump.go.
 	const query = `
 		SELECT e.post_id, e.timeline_id, e.entered_at, e.withdrawn
 		FROM unnest(@posts::bigint[]) p(id) CROSS JOIN unnest(@timelines::bigint[]) t(id)
@@ -227,36 +228,36 @@ func (sn *Snapshot) HeldAmong(ctx context.Context, states map[int64]*PostState, 
 			ORDER BY e.post_id LIMIT 1) e
 		WHERE e.post_id = p.id
 		ORDER BY e.post_id, e.entered_at, e.timeline_id`
-	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": crowded, "timelines": timelines})
+	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": overflowing, "timelines": timelines})
 	if err != nil {
-		return fmt.Errorf("read timelines of crowded posts: %w", err)
+		return fmt.Errorf("read memberships: %w", err)
 	}
 	var post int64
-	var h Held
-	_, err = pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Withdrawn}, func() error {
-		states[post].Held = append(states[post].Held, h)
+	var h Membership
+	_, err = pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Removed}, func() error {
+		states[post].Memberships = append(states[post].Memberships, h)
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("read timelines of crowded posts: %w", err)
+		return fmt.Errorf("read memberships: %w", err)
 	}
 	return nil
 }
 
 // queueStates adds the statements of States to a batch, which fills the map.
-func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostState {
+func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64]*PostState {
 	const postsQuery = `
 		SELECT id, version, fresh_at, (extract(epoch FROM created_at) * 1000000)::bigint AS created_at,
 			deleted_at IS NOT NULL AS deleted
 		FROM posts WHERE id = ANY(@posts)`
-	const heldQuery = `
+	const membershipsQuery = `
 		SELECT h.post_id, h.timeline_id, h.entered_at, h.withdrawn
 		FROM (SELECT DISTINCT unnest(@posts::bigint[]) AS id) p
 		CROSS JOIN LATERAL (
-			SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @crowd::bigint + 1) h
+			SELECT * FROM timeline_entries e WHERE e.post_id = p.id LIMIT @limit::bigint + 1) h
 		ORDER BY h.post_id, h.entered_at, h.timeline_id`
-	// It asks only about these pairs: hundreds of posts and thousands of viewers, each of whom
-	// looks at a few, would be millions of combinations.
+	// This asks only about each post's own viewers. Hundreds of posts with thousands of
+	// viewers, a few each, would be millions of pairs that nobody needs.
 	viewersQuery := `
 		SELECT p.id, v.id,
 			p.deleted_at IS NULL AND (p.is_public AND ` + flagged + ` OR EXISTS (
@@ -276,20 +277,20 @@ func queueStates(batch *pgx.Batch, posts []int64, looks Looks) map[int64]*PostSt
 		})
 		return err
 	})
-	batch.Queue(heldQuery, pgx.StrictNamedArgs{"posts": posts, "crowd": crowd}).Query(func(rows pgx.Rows) error {
+	batch.Queue(membershipsQuery, pgx.StrictNamedArgs{"posts": posts, "limit": maxRows}).Query(func(rows pgx.Rows) error {
 		var post int64
-		var h Held
-		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Withdrawn}, func() error {
-			if st := states[post]; st != nil && !st.Crowded {
-				if st.Held = append(st.Held, h); len(st.Held) > crowd {
-					st.Held, st.Crowded = nil, true
+		var h Membership
+		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Removed}, func() error {
+			if st := states[post]; st != nil && !st.Overflows {
+				if st.Memberships = append(st.Memberships, h); len(st.Memberships) > maxRows {
+					st.Memberships, st.Overflows = nil, true
 				}
 			}
 			return nil
 		})
 		return err
 	})
-	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": looks.Posts, "viewers": looks.Viewers}).Query(func(rows pgx.Rows) error {
+	batch.Queue(viewersQuery, pgx.StrictNamedArgs{"posts": viewers.Posts, "viewers": viewers.Viewers}).Query(func(rows pgx.Rows) error {
 		var post, viewer int64
 		var reads, likes, faves bool
 		_, err := pgx.ForEachRow(rows, []any{&post, &viewer, &reads, &likes, &faves}, func() error {

@@ -80,10 +80,10 @@ func TestSnapshotsReadNoTableWhole(t *testing.T) {
 	list := value[int64](w, `SELECT id FROM lists WHERE account_id = $1`, viewer.ID)
 	name := value[string](w, `SELECT name FROM accounts WHERE id = $1`, followed[0])
 	feeds := value[[]int64](w, `SELECT array_agg(id ORDER BY id) FROM timelines WHERE kind IN ('feed', 'likes') AND their_id = ANY($1)`, followed)
-	var looks Looks
+	var viewers ViewerPairs
 	for _, id := range posts {
-		looks.Add(id, viewer.ID)
-		looks.Add(id, 0)
+		viewers.Add(id, viewer.ID)
+		viewers.Add(id, 0)
 	}
 	depth := Depth{BodyRunes: 100, BodyLines: 10, CommentRunes: 100, CommentLines: 10, First: 1, Last: 2, People: 100}
 	first := func(viewer int64, timelines ...int64) Scan {
@@ -118,14 +118,14 @@ func TestSnapshotsReadNoTableWhole(t *testing.T) {
 		},
 		"List":     func(sn *Snapshot) error { _, err := sn.List(ctx, viewer.ID, list, false); return err },
 		"OwnsList": func(sn *Snapshot) error { _, err := sn.OwnsList(ctx, viewer.ID, list); return err },
-		"States":   func(sn *Snapshot) error { _, err := sn.States(ctx, posts, looks); return err },
+		"States":   func(sn *Snapshot) error { _, err := sn.States(ctx, posts, viewers); return err },
 		"Contents": func(sn *Snapshot) error { _, err := sn.Contents(ctx, posts, depth); return err },
 		"StatesAndContents": func(sn *Snapshot) error {
-			_, _, err := sn.StatesAndContents(ctx, posts, looks, depth)
+			_, _, err := sn.StatesAndContents(ctx, posts, viewers, depth)
 			return err
 		},
-		"HeldAmong": func(sn *Snapshot) error {
-			return sn.HeldAmong(ctx, map[int64]*PostState{celebrated: {Crowded: true}}, feeds)
+		"MembershipsAmong": func(sn *Snapshot) error {
+			return sn.MembershipsAmong(ctx, map[int64]*PostState{celebrated: {Overflows: true}}, feeds)
 		},
 		"MayRead": func(sn *Snapshot) error { _, err := sn.MayRead(ctx, viewer.ID, posts[0]); return err },
 		"Scan": func(sn *Snapshot) error {
@@ -153,13 +153,13 @@ func TestSnapshotsReadNoTableWhole(t *testing.T) {
 			return nil
 		},
 		"Matches": func(sn *Snapshot) error {
-			var asked []Asked
+			var asked []ViewerQuery
 			for _, text := range queries {
 				q, err := ParseQuery(text)
 				if err != nil {
 					return err
 				}
-				asked = append(asked, Asked{viewer.ID, q})
+				asked = append(asked, ViewerQuery{viewer.ID, q})
 			}
 			_, err := sn.Matches(ctx, asked, posts)
 			return err

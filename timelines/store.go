@@ -118,7 +118,7 @@ type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is a Touched, Replace, Unbumped or Upkeep.
+// Event is what is announced: Touched, Replace, PendingBump or Upkeep.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,
@@ -149,9 +149,9 @@ type Replace struct {
 	Tx int64
 }
 
-// Unbumped says that rows of the post in filter timelines have still to follow its
-// fresh_at; BumpBlock does one block of them.
-type Unbumped struct {
+// PendingBump says that rows of the post in filter timelines must still follow
+// its fresh_at; BumpBlock does one block of them.
+type PendingBump struct {
 	PostID int64
 	// After is the last timeline id already done.
 	After int64
@@ -161,10 +161,10 @@ type Unbumped struct {
 // block of them.
 type Upkeep struct{}
 
-func (Touched) event()  {}
-func (Replace) event()  {}
-func (Unbumped) event() {}
-func (Upkeep) event()   {}
+func (Touched) event()     {}
+func (Replace) event()     {}
+func (PendingBump) event() {}
+func (Upkeep) event()      {}
 
 // Change is a committed change as Tier 0 needs it.
 type Change struct {

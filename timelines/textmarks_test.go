@@ -141,7 +141,7 @@ func TestHashtagsAndBumps(t *testing.T) {
 		w.heard.take()
 		w.say(ann, c.Code, "indeed")
 		for _, e := range w.heard.take() {
-			if e, ok := e.(Unbumped); ok {
+			if e, ok := e.(PendingBump); ok {
 				w.must(w.BumpBlock(t.Context(), e))
 			}
 		}

@@ -27,7 +27,7 @@ import (
 // what changed. What it promises to each page (DESIGN, Realtime contract):
 //
 //   - A push shows nothing that a page would not: everything sent was decided by
-//     rivers.Visit, Flush or Fronts, which decide as a page does, and no frame is
+//     rivers.Visit, Flush or FirstPages, which decide as a page does, and no frame is
 //     begun more than staleAfter after its deciding statement was (R4).
 //   - Nothing is lost between the page and the socket: the lease is committed
 //     and the socket registered before the visit whose difference against the
@@ -79,7 +79,7 @@ type hub struct {
 type riverSource interface {
 	Visit(context.Context, timelines.Viewer, rivers.Name, rivers.Cursor) (*rivers.Page, error)
 	Flush(context.Context, []rivers.Watch, []int64) ([]rivers.Seen, error)
-	Fronts(context.Context, []rivers.Watch) ([]*rivers.Page, error)
+	FirstPages(context.Context, []rivers.Watch) ([]*rivers.Page, error)
 	BringUp(context.Context, []rivers.Name) (left []rivers.Name, err error)
 	Freshen(context.Context, rivers.Name) error
 	Lease(context.Context, []int64) error

@@ -24,9 +24,9 @@ func (c *countedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.
 	return c.riverSource.Visit(ctx, v, n, at)
 }
 
-func (c *countedRivers) Fronts(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
+func (c *countedRivers) FirstPages(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
 	defer c.answered.Add(1)
-	return c.riverSource.Fronts(ctx, w)
+	return c.riverSource.FirstPages(ctx, w)
 }
 
 func (c *countedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {

@@ -61,7 +61,7 @@ var shardSeed = maphash.MakeSeed()
 // shardOf puts all sessions' views of a page into one shard: they share what is
 // rendered.
 func (h *hub) shardOf(n rivers.Name) *shard {
-	if n.Kind.Asked() {
+	if n.Kind.IsSearch() {
 		return h.searches
 	}
 	n.UserID = 0
@@ -334,7 +334,7 @@ func (sh *shard) compare(ctx context.Context) {
 	for i, r := range rooms {
 		watches[i] = r.watch
 	}
-	pages, err := sh.hub.cfg.rivers.Fronts(ctx, watches)
+	pages, err := sh.hub.cfg.rivers.FirstPages(ctx, watches)
 	if err != nil {
 		// The next turn compares again.
 		if ctx.Err() == nil {

@@ -135,7 +135,7 @@ func (e *shown) forget() { e.stamp, e.item, e.veil = rivers.Stamp{}, nil, 0 }
 
 // otherPeople reports whether others may be hidden in it than in what the page shows.
 func (e *shown) otherPeople(it *rivers.Item) bool {
-	return e.item == nil || !slices.Equal(e.item.Veiled, it.Veiled) || e.item.CrowdFolded() || it.CrowdFolded()
+	return e.item == nil || !slices.Equal(e.item.HiddenUsers, it.HiddenUsers) || e.item.CommentersOverflow() || it.CommentersOverflow()
 }
 
 // changed returns those parts that differ from what the page shows, but for the times in

@@ -56,9 +56,9 @@ func (r *timedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64
 	return r.riverSource.Flush(ctx, w, posts)
 }
 
-func (r *timedRivers) Fronts(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
+func (r *timedRivers) FirstPages(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
 	defer r.timed()()
-	return r.riverSource.Fronts(ctx, w)
+	return r.riverSource.FirstPages(ctx, w)
 }
 
 // earliest is when the earliest read began of which something may have been

@@ -46,10 +46,10 @@ func (p patientRivers) Flush(ctx context.Context, watches []rivers.Watch, posts 
 	return p.riverSource.Flush(ctx, watches, posts)
 }
 
-func (p patientRivers) Fronts(ctx context.Context, watches []rivers.Watch) ([]*rivers.Page, error) {
+func (p patientRivers) FirstPages(ctx context.Context, watches []rivers.Watch) ([]*rivers.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.riverSource.Fronts(ctx, watches)
+	return p.riverSource.FirstPages(ctx, watches)
 }
 
 func (p patientRivers) BringUp(ctx context.Context, names []rivers.Name) ([]rivers.Name, error) {

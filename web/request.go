@@ -82,7 +82,7 @@ func (s *Server) settled(h handler) http.Handler {
 // settle reads the access clock and, with what this node knows then, who sent the
 // request.
 func (s *Server) settle(w http.ResponseWriter, r *request) error {
-	if err := s.rivers.Settle(r.Context()); err != nil {
+	if err := s.rivers.RefreshAccess(r.Context()); err != nil {
 		return err
 	}
 	return s.identify(w, r)

@@ -81,7 +81,7 @@ func (v *shownPage) work(ctx context.Context, n notes) error {
 	switch {
 	case n.subscribe != nil:
 	case n.resync:
-		if v.name.Kind.Asked() {
+		if v.name.Kind.IsSearch() {
 			// What it shows is decided sooner than the search is brought up, or asked for
 			// anew.
 			_, err := v.inquire(ctx, slices.Collect(maps.Keys(v.shown)))
@@ -140,7 +140,7 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	if err != nil {
 		return err
 	}
-	if name.Kind.Asked() {
+	if name.Kind.IsSearch() {
 		if may := h.cfg.maySearch; may != nil && !may(viewer, v.socket.address) {
 			return errSearches
 		}

@@ -108,10 +108,10 @@ func idList(ids []int64) string {
 // HiddenCommenters are those hidden people who wrote or like comments of the entry:
 // the shared parts depend on them.
 func HiddenCommenters(it *rivers.Item) []int64 {
-	if len(it.Veiled) == 0 {
+	if len(it.HiddenUsers) == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(it.Veiled), func(person int64) bool {
+	return slices.DeleteFunc(slices.Clone(it.HiddenUsers), func(person int64) bool {
 		return !slices.ContainsFunc(it.Fold.Comments.Shown, func(c rivers.Comment) bool {
 			return c.Author == person || slices.Contains(c.Likes.IDs, person)
 		})

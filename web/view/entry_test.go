@@ -351,7 +351,7 @@ func TestSharedPartsAreKeptApart(t *testing.T) {
 	// Whom one does not see is neither heard nor counted, be it for a like alone.
 	without := func(person int64) rivers.Item {
 		it := base
-		it.Veiled = []int64{person}
+		it.HiddenUsers = []int64{person}
 		return it
 	}
 	kept := map[string][]byte{

@@ -294,8 +294,8 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
 	add := func(n int64) { b = binary.AppendVarint(b, n) }
 	// People who are folded away count: the reader may have unfolded them.
-	add(int64(len(it.Veiled)))
-	for _, id := range it.Veiled {
+	add(int64(len(it.HiddenUsers)))
+	for _, id := range it.HiddenUsers {
 		add(id)
 	}
 	for _, list := range [][]timelines.Timeline{it.Why, it.To} {
@@ -330,7 +330,7 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 		add(id)
 	}
 	switch {
-	case it.CrowdFolded():
+	case it.CommentersOverflow():
 		b = append(b, sets.Fingerprint()...) // of some of them nobody knows here
 	case it.LikersFolded():
 		// The likers of these are not all known here either. The tag still leaves out the

@@ -12,14 +12,14 @@ import (
 	"riverrun/timelines"
 )
 
-// crowded is a town whose folds keep the ids of two people and two marks only.
-func crowded(t *testing.T) *town {
+// smallFolds returns a town whose folds keep only two ids of people and two marks.
+func smallFolds(t *testing.T) *town {
 	w := newTown(t)
 	w.rivers.people = 2
 	return w
 }
 
-// acted does what a request does before its reply, and nothing of what workers do.
+// acted does what a request does before its reply, and nothing that workers do.
 func (w *town) acted(c timelines.Change) {
 	w.t.Helper()
 	w.forget()
@@ -28,10 +28,10 @@ func (w *town) acted(c timelines.Change) {
 	}
 }
 
-// What somebody did to a post and takes back is shown nowhere as theirs once that
-// is answered, though the fold has no room for all who did it, and no worker runs
-// (R4). Who did it still stands where they stood.
-func TestTakenBackInACrowd(t *testing.T) {
+// A person who takes a like or a comment back is shown nowhere with it after the reply,
+// though the fold has no room for everybody and no worker runs (R4). People who have not
+// taken theirs back still stand where they stood.
+func TestTakenBackFromAnOverflow(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		kind Kind
@@ -50,7 +50,7 @@ func TestTakenBackInACrowd(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			w := crowded(t)
+			w := smallFolds(t)
 			ann, bob := w.person("ann"), w.person("bob")
 			names := []string{"cat", "dan", "eve", "fay"}
 			people := make([]timelines.Viewer, len(names))
@@ -82,7 +82,8 @@ func TestTakenBackInACrowd(t *testing.T) {
 			if err != nil || len(seen[0].Items) != 0 || len(seen[0].Gone) != 1 {
 				t.Errorf("pushed: got %+v, %v; want it gone", seen, err)
 			}
-			// Done again, it is there again, and a comment's writer may have others.
+			// The person likes it again and is there again, and a comment's author may have other
+			// comments.
 			c := w.like(people[0], p.Code)
 			w.acted(c)
 			w.forget()
@@ -91,10 +92,11 @@ func TestTakenBackInACrowd(t *testing.T) {
 	}
 }
 
-// A tag's page, and the mentions, hold what somebody the viewer sees has marked so:
-// also a post with more marks than a fold keeps, at once when the mark goes.
-func TestMarksInACrowd(t *testing.T) {
-	w := crowded(t)
+// A tag's page, and the mentions, hold posts marked by somebody whom the viewer sees, and
+// lose them at once when the mark goes. That is also so for a post with more marks than a
+// fold keeps.
+func TestMarksOfAnOverflow(t *testing.T) {
+	w := smallFolds(t)
 	ann, bob, cat, dan := w.person("ann"), w.person("bob"), w.person("cat"), w.person("dan")
 	p := w.post(bob, "a #weir at the #sea #shore")
 	byCat := w.comment(cat, p.Code, "a #river, @ann")
@@ -140,9 +142,9 @@ func (w *town) publish(c timelines.Change) {
 	}
 }
 
-// The primary store is asked about crowded posts alone, and only where the fold
-// does not name the person: once for a page, and once for all pages open.
-func TestWhatIsAskedOfACrowd(t *testing.T) {
+// The primary store is asked only about posts that overflow, and only where the fold does
+// not name the person: once for a page, and once for all open pages.
+func TestOnlyOverflowsAreAskedAbout(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
 	names := []string{"cat", "dan", "eve", "fay"} // of each post two have room in the fold
@@ -214,7 +216,7 @@ func TestWhatIsAskedOfACrowd(t *testing.T) {
 	flush(1, posts...)
 	flush(0)
 	before := asked.n.Load()
-	if _, err := w.rivers.Fronts(context.Background(), watches); err != nil || asked.n.Load() != before+1 {
+	if _, err := w.rivers.FirstPages(context.Background(), watches); err != nil || asked.n.Load() != before+1 {
 		t.Errorf("a comparison of all pages: %d statements, %v; want 1", asked.n.Load()-before, err)
 	}
 }
@@ -233,7 +235,7 @@ func (q *questions) TraceQueryStart(ctx context.Context, _ *pgx.Conn, d pgx.Trac
 }
 func (q *questions) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-// take returns what was asked since it was last called.
+// take returns the statements since the last call.
 func (q *questions) take() []pgx.TraceQueryStartData {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -242,9 +244,9 @@ func (q *questions) take() []pgx.TraceQueryStartData {
 	return asked
 }
 
-// crowds returns how often each pair of a post and a timeline was asked about since
-// then, and fails if anything else was asked.
-func (q *questions) crowds(t *testing.T) map[timelines.Hold]int {
+// pairs returns how often each pair of a post and a timeline was asked about since then,
+// and fails if anything else was asked.
+func (q *questions) pairs(t *testing.T) map[timelines.Hold]int {
 	t.Helper()
 	asked := map[timelines.Hold]int{}
 	for _, d := range q.take() {
@@ -264,9 +266,9 @@ func (q *questions) crowds(t *testing.T) map[timelines.Hold]int {
 	return asked
 }
 
-// What many pages need to know of the same people in the same crowds is asked once for
-// all of them, and not once for each: the friends of one are the friends of many.
-func TestACrowdIsAskedOfOnceForManyPages(t *testing.T) {
+// Many pages need to know of the same people in the same posts, as friends of one are
+// friends of many. That is asked once for all of them, not once for each.
+func TestAnOverflowIsAskedAboutOnceForManyPages(t *testing.T) {
 	w := newTown(t)
 	bob := w.person("bob")
 	var people, readers []timelines.Viewer
@@ -306,7 +308,7 @@ func TestACrowdIsAskedOfOnceForManyPages(t *testing.T) {
 			return err
 		},
 		"a comparison": func(watches []Watch) error {
-			_, err := w.rivers.Fronts(w.ctx, watches)
+			_, err := w.rivers.FirstPages(w.ctx, watches)
 			return err
 		},
 	} {
@@ -315,7 +317,7 @@ func TestACrowdIsAskedOfOnceForManyPages(t *testing.T) {
 			if err := look(watches); err != nil {
 				t.Fatal(err)
 			}
-			return asked.crowds(t)
+			return asked.pairs(t)
 		}
 		if err := look(watches); err != nil {
 			t.Fatal(err)
@@ -328,8 +330,8 @@ func TestACrowdIsAskedOfOnceForManyPages(t *testing.T) {
 				singly++
 			}
 		}
-		// Of each post two likes and two comments have no room in the fold; each reader's
-		// home feed needs all four, and two pages more one each.
+		// Two likes and two comments of each post have no room in the fold. Each reader's home
+		// feed needs all four, and two pages more need one each.
 		if len(want) != 4*len(posts) || singly != len(readers)*6*len(posts) {
 			t.Fatalf("%s: the pages need %d pairs, %d of them different", how, singly, len(want))
 		}

@@ -12,13 +12,13 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// One search is far behind, and is looked at together with others that are a little
-// behind: those are brought up with all they lack, be it old or new.
+// One search is far behind, and is updated together with others that are a little behind.
+// Those get all they lack, old or new.
 func TestASearchFarBehindHidesNothingFromOthers(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	far := w.visit(ann, Search, "cat")
-	w.foldsWritten(1_000_000, maxBroughtUp+100)
+	w.foldsWritten(1_000_000, maxUpdated+100)
 	var names []Name
 	for i := range 3 {
 		names = append(names, w.visit(ann, Search, fmt.Sprint("cat -dog", i)).Name)
@@ -43,8 +43,7 @@ func TestASearchFarBehindHidesNothingFromOthers(t *testing.T) {
 	w.sound()
 }
 
-// plan is what EXPLAIN (ANALYZE, FORMAT JSON) says of a node; rows are on average of
-// its loops.
+// plan is a node of EXPLAIN (ANALYZE, FORMAT JSON). Rows are averages of its loops.
 type plan struct {
 	Relation string  `json:"Relation Name"`
 	Loops    float64 `json:"Actual Loops"`
@@ -54,7 +53,7 @@ type plan struct {
 	Plans    []plan
 }
 
-// looksAt returns how many rows of a table are looked at.
+// looksAt returns how many rows of a table are read.
 func (p plan) looksAt(table string) int {
 	n := 0
 	if p.Relation == table {
@@ -66,13 +65,14 @@ func (p plan) looksAt(table string) int {
 	return n
 }
 
-// explained runs a statement and returns how the server did.
+// explained runs a statement and returns its plan.
 func (w *town) explained(sql string, args ...any) plan {
 	w.t.Helper()
 	return w.explainedIn("force_custom_plan", sql, args...)
 }
 
-// explainedIn is explained of the statement prepared, in a plan_cache_mode of the server's.
+// explainedIn is explained of the prepared statement, in one of the server's
+// plan_cache_modes.
 func (w *town) explainedIn(mode, sql string, args ...any) plan {
 	w.t.Helper()
 	var doc []byte
@@ -112,17 +112,17 @@ func (w *town) explainedIn(mode, sql string, args ...any) plan {
 	return did[0].Plan
 }
 
-// foldsWritten writes folds of posts that are none.
+// foldsWritten writes folds of posts that do not exist.
 func (w *town) foldsWritten(first, n int) {
 	w.t.Helper()
 	w.exec(`INSERT INTO folds (post_id, version, decisive, text_folded, likes_folded, comments_folded, attachments_folded)
 		SELECT i, 1, '{}', '{}', '{}', '{}', '[]' FROM generate_series($1::int, $1::int + $2::int - 1) i`, first, n)
 }
 
-// What searches lack is found by looking at that alone, once for all that have seen
-// the same; however long a transaction is open that keeps the server from telling
-// what is old, in whatever database, and after it, and whatever is known of the table.
-func TestSearchesLookAtNothingTwice(t *testing.T) {
+// The folds that searches lack are found by reading those alone, once for all searches that
+// have seen the same. That is so while a transaction is open, in any database, that keeps
+// the server from telling which rows are old, and after it, whatever is known of the table.
+func TestSearchesReadNoFoldTwice(t *testing.T) {
 	for name, db := range map[string]func(w *town) *pgxpool.Pool{
 		"secondary": func(w *town) *pgxpool.Pool { return w.db.Secondary },
 		"primary":   func(w *town) *pgxpool.Pool { return w.db.Primary },
@@ -159,7 +159,8 @@ func TestSearchesLookAtNothingTwice(t *testing.T) {
 			}
 			looksAt := func(when string, want int) {
 				t.Helper()
-				// Averages are rounded; each search for itself would be searches*few.
+				// Averages are rounded. If each search read them for itself, it would be
+				// searches*few.
 				if got := w.explained(look.SQL, look.Args...).looksAt("folds"); got < want/2 || got > 2*want {
 					t.Errorf("%s: %d searches look at %d folds, want %d", when, searches, got, want)
 				}

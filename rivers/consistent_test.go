@@ -9,8 +9,8 @@ import (
 	"riverrun/timelines"
 )
 
-// acknowledged makes a change as a node does, to the point where it is acknowledged:
-// its clock is published, its fold written.
+// acknowledged makes a change as a node does, up to its acknowledgement: its clock is
+// published and its fold written.
 func (w *town) acknowledged(actor timelines.Viewer, change func(context.Context) (timelines.Change, error)) {
 	w.t.Helper()
 	c, err := change(w.ctx)
@@ -24,9 +24,9 @@ func (w *town) acknowledged(actor timelines.Viewer, change func(context.Context)
 	}
 }
 
-// What is decided is of one moment: nobody is shown what they might read at none, nor
-// what was written after it was taken from them, whatever is acknowledged between the
-// steps of a visit, a push, a comparison, or the page of one post.
+// A decision is of one moment, whatever is acknowledged between the steps of a visit, a
+// push, a comparison, or the page of one post. Nobody is shown a post that they might read
+// at no moment, or one written after the right to read it was taken from them.
 func TestADecisionIsOfOneMoment(t *testing.T) {
 	const secret = "secret"
 	type scene struct {
@@ -47,7 +47,7 @@ func TestADecisionIsOfOneMoment(t *testing.T) {
 			return s.store.CreateComment(ctx, timelines.NewComment{Author: s.bob.AccountID, Code: s.post.Code, Body: secret})
 		})
 	}
-	// Somebody else's page brings this node's caches to the newest clock.
+	// Another viewer's page brings this node's caches to the newest clock.
 	others := func(s *scene) { s.visit(s.dan, Home, "") }
 	for _, c := range []struct {
 		name   string
@@ -86,7 +86,7 @@ func TestADecisionIsOfOneMoment(t *testing.T) {
 				return seen[0].Items, nil
 			},
 			"comparison": func(s *scene, ctx context.Context) ([]Item, error) {
-				pages, err := s.rivers.Fronts(ctx, []Watch{{Viewer: s.ann, Name: s.name(s.ann, Everything, "")}})
+				pages, err := s.rivers.FirstPages(ctx, []Watch{{Viewer: s.ann, Name: s.name(s.ann, Everything, "")}})
 				if err != nil {
 					return nil, err
 				}
@@ -114,7 +114,7 @@ func TestADecisionIsOfOneMoment(t *testing.T) {
 					c.before(s)
 				}
 				met := false
-				items, err := look(s, held(w.ctx, beforeDeciding, func() { met = true; c.while(s) }))
+				items, err := look(s, pausedAt(w.ctx, beforeDeciding, func() { met = true; c.while(s) }))
 				if err != nil && !slices.Contains([]error{ErrNotFound, ErrForbidden}, err) {
 					t.Fatal(err)
 				}
@@ -144,8 +144,8 @@ func (p *Page) items() []Item {
 	return p.Items
 }
 
-// A page that takes several reads is of the moment of its last: what was taken away
-// between them is not on it, though those whom its viewer sees are the same.
+// A page that takes several reads is of the moment of the last. It does not show what was
+// taken away between them, even if the viewer sees the same people.
 func TestAPageOfManyReadsIsOfOneMoment(t *testing.T) {
 	for name, narrow := range map[string]func(w *town, bob timelines.Viewer) (timelines.Change, error){
 		"level": func(w *town, bob timelines.Viewer) (timelines.Change, error) {
@@ -172,7 +172,7 @@ func TestAPageOfManyReadsIsOfOneMoment(t *testing.T) {
 			})
 			w.shows(w.visit(ann, Everything, ""), "newest", "older")
 			met := false
-			page, err := w.rivers.Visit(held(w.ctx, betweenReads, func() {
+			page, err := w.rivers.Visit(pausedAt(w.ctx, betweenReads, func() {
 				met = true
 				w.acknowledged(bob, func(context.Context) (timelines.Change, error) { return narrow(w, bob) })
 			}), ann, w.name(ann, Everything, ""), Cursor{})
@@ -185,7 +185,7 @@ func TestAPageOfManyReadsIsOfOneMoment(t *testing.T) {
 	}
 }
 
-// Where access changes all the time a page comes out short rather than never.
+// If access changes all the time, a page comes out short rather than never.
 func TestAPageIsMadeWhileAccessChanges(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")

@@ -12,11 +12,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// keeper does now and then what no request should wait for: it writes which
-// rivers were visited, together, so that a visit costs no statement of its own;
-// it raises the access clock where a node died between the commit of a
-// narrowing and its acknowledgement; and it has lost tables made again.
-type keeper struct {
+// maintenance does from time to time what no request should wait for. It writes the visits
+// of rivers, many at once, so that a visit costs no statement of its own. It raises the
+// access clock if a node died between the commit of a narrowing and its acknowledgement.
+// And it has lost tables made again.
+type maintenance struct {
 	store *Store
 
 	// mu guards seen.
@@ -28,33 +28,33 @@ type keeper struct {
 	once sync.Once
 }
 
-// keepEvery is far below any grace.
-const keepEvery = 5 * time.Second
+// maintainEvery is far below any grace.
+const maintainEvery = 5 * time.Second
 
-func newKeeper(s *Store) *keeper {
-	return &keeper{store: s, seen: map[int64]struct{}{}, quit: make(chan struct{})}
+func newMaintenance(s *Store) *maintenance {
+	return &maintenance{store: s, seen: map[int64]struct{}{}, quit: make(chan struct{})}
 }
 
 // visited notes a visit.
-func (k *keeper) visited(river int64) {
+func (k *maintenance) visited(river int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.seen[river] = struct{}{}
 }
 
-func (k *keeper) start() {
+func (k *maintenance) start() {
 	k.done = make(chan struct{})
 	go func() {
 		defer close(k.done)
-		tick := time.NewTicker(keepEvery)
+		tick := time.NewTicker(maintainEvery)
 		defer tick.Stop()
 		for {
 			select {
 			case <-k.quit:
 				return
 			case <-tick.C:
-				ctx, cancel := context.WithTimeout(context.Background(), keepEvery)
-				// Tables first: without them the rest fails, and adopts no epoch.
+				ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
+				// Tables come first: without them everything else fails, and no epoch is adopted.
 				err := k.store.opts.Restore(ctx)
 				if err == nil {
 					err = errors.Join(k.flush(ctx), k.store.catchUp(ctx))
@@ -68,7 +68,7 @@ func (k *keeper) start() {
 	}()
 }
 
-func (k *keeper) stop(ctx context.Context) error {
+func (k *maintenance) stop(ctx context.Context) error {
 	k.once.Do(func() { close(k.quit) })
 	if k.done != nil {
 		select {
@@ -80,9 +80,9 @@ func (k *keeper) stop(ctx context.Context) error {
 	return k.flush(ctx)
 }
 
-// flush writes the visits noted since the last time; what could not be written
-// is kept for the next.
-func (k *keeper) flush(ctx context.Context) error {
+// flush writes the visits noted since the last time. If that fails, it keeps them for the
+// next time.
+func (k *maintenance) flush(ctx context.Context) error {
 	k.mu.Lock()
 	seen := k.seen
 	k.seen = map[int64]struct{}{}
@@ -104,10 +104,10 @@ func (k *keeper) flush(ctx context.Context) error {
 	return nil
 }
 
-// catchUp raises the store's access clock to the primary store's, if a number
-// drawn there was never published. Nothing waits for it: what was not published
-// was not acknowledged. Before, it finds out whether that store has gone back
-// under running nodes.
+// catchUp raises the store's access clock to the primary store's, in case a number drawn
+// there was never published. Nothing waits for such a number, because the narrowing was not
+// acknowledged. Before that it finds out whether the primary store has gone back under
+// running nodes.
 func (s *Store) catchUp(ctx context.Context) error {
 	if err := s.adopt(ctx); err != nil {
 		return err

@@ -8,16 +8,16 @@ import (
 	"riverrun/timelines"
 )
 
-// Who is hidden in an entry is told of the very fold that is shown, by everybody who
-// wrote or likes any of it: on pages of all kinds, pushed, and unfolded; also where the
-// post's own page shows what is newer than the fold its river is decided by.
-func TestVeilIsOfTheFoldThatIsShown(t *testing.T) {
+// The hidden people of an entry are those of the very fold that is shown, authors and
+// likers of any of it: on pages of all kinds, pushed, and unfolded, and also where the
+// post's own page shows a newer fold than the one its river is decided by.
+func TestHiddenUsersAreOfTheFoldThatIsShown(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		// people is how many the folds keep, 0 as many as ever.
+		// people is how many ids the folds keep, 0 for as many as usual.
 		people int
 		does   func(w *town, bob timelines.Viewer, p timelines.Change)
-		// late: it is stored, and no fold was written anew.
+		// late: the change is stored, and no fold was written anew.
 		late bool
 	}{
 		{name: "a comment", does: func(w *town, bob timelines.Viewer, p timelines.Change) {
@@ -105,7 +105,7 @@ func TestVeilIsOfTheFoldThatIsShown(t *testing.T) {
 					return // older than what bob did
 				}
 				if !knows || !it.Hides(bob.AccountID) {
-					t.Errorf("%s: hides %v; what bob did is there: %v", where, it.Veiled, knows)
+					t.Errorf("%s: hides %v; what bob did is there: %v", where, it.HiddenUsers, knows)
 				}
 			}
 			for _, page := range pages {
@@ -128,7 +128,7 @@ func TestVeilIsOfTheFoldThatIsShown(t *testing.T) {
 	}
 }
 
-// talk has people comment, one after the other, and returns their comments.
+// talk makes people comment, one after the other, and returns their comments.
 func (w *town) talk(p timelines.Change, names ...string) (said []int64) {
 	w.t.Helper()
 	for _, name := range names {
