@@ -98,8 +98,18 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		maxTexts: maxTexts, maxFound: maxFound, searchTimeout: searchTimeout, flagFew: flagFew, upkeepBlock: upkeepBlock,
 	}
 	return &Store{
-		c, Accounts{c}, Groups{c}, Subscriptions{c}, Feeds{c}, Lists{c}, Bans{c}, Hides{c}, Posts{c}, Comments{c},
-		Imports{c}, Maintenance{c},
+		c,
+		Accounts{c},
+		Groups{c},
+		Subscriptions{c},
+		Feeds{c},
+		Lists{c},
+		Bans{c},
+		Hides{c},
+		Posts{c},
+		Comments{c},
+		Imports{c},
+		Maintenance{c},
 	}
 }
 
