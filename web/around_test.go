@@ -38,7 +38,7 @@ func (p *person) editList(slug, title string, members ...string) {
 // others into the list: once, and nobody else is.
 func TestChoicesFollow(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	ann, bob := s.person("ann"), s.person("bob")
 	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	bob.visitor().post("/ann/subscribe").leadsTo("/ann")

@@ -17,7 +17,7 @@ func TestAPageBeyondTheDepth(t *testing.T) {
 	const depth, more = 150, 40 // the least depth, which a first build fills
 	opts := rivers.DefaultOptions()
 	opts.Depth = depth
-	s := newLiveSiteOver(t, opts, func(c *hubConfig) { c.compareEvery = 1 << 20 }) // nothing is healed
+	s := newLiveSiteOver(t, opts, func(c *HubConfig) { c.CompareEvery = 1 << 20 }) // nothing is healed
 	anna, bob := s.person("anna"), s.person("bob")
 	v := anna.visitor()
 	v.post("/bob/subscribe")

@@ -32,15 +32,6 @@ func (s *liveSite) away() (back func()) {
 	}
 }
 
-func (s *liveSite) cutAll() {
-	h := s.server.hub
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for socket := range h.sockets {
-		socket.cut()
-	}
-}
-
 // While the server is away, a form stays with what is in it, and so does the page. What
 // was sent goes out when it is back, once; what was written on meanwhile does not.
 func TestFormsWhileServerIsAway(t *testing.T) {
@@ -122,12 +113,7 @@ func TestWaitingFormHurriesThePage(t *testing.T) {
 		window.setTimeout = (what, after, ...more) => after > 5000 ? 0 : plain(what, after, ...more);
 		return true;
 	})()`)
-	h := s.server.hub
-	h.mu.Lock()
-	for socket := range h.sockets {
-		socket.end(closeTooFast, "too fast") // the page tries again in 16 seconds at the soonest
-	}
-	h.mu.Unlock()
+	s.closeAll(CloseTooFast, "too fast") // the page tries again in 16 seconds at the soonest
 	b.await("the page to notice", `document.documentElement.dataset.live === '0'`)
 	back := s.away()
 	eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s-acts form[action$="/like"] button').click(), true)`, first))

@@ -14,7 +14,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/google/go-cmp/cmp"
 
-	"riverrun/rivers"
 	"riverrun/timelines"
 )
 
@@ -244,18 +243,17 @@ func TestWritingOnWhileSending(t *testing.T) {
 func TestRepliesTakenBackInBrowser(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, make(chan time.Time) })
 	ann, bob := s.person("ann"), s.person("bob")
 	post := bob.post("a word")
 	b := s.tab(browser, "ann")
 	b.signIn("ann")
 	b.visit("/everything")
 	b.live()
-	all := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	edit := func(text string) {
 		bob.edit(post.Code, text)
 		s.followUp()
-		s.server.hub.shardOf(all).ask([]int64{post.PostID})
+		s.hearOf(post.PostID)
 		b.shows(post.Code, "body", text)
 	}
 	edit("another word") // from here on the server knows what the page shows

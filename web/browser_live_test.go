@@ -150,19 +150,7 @@ func TestBrowserComesBack(t *testing.T) {
 	b := s.tab(browser, "somebody")
 	b.visit("/everything")
 	b.live()
-	end := func(code int, reason string) {
-		h := s.server.hub
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		for socket := range h.sockets {
-			if code == 0 {
-				socket.cut()
-			} else {
-				socket.end(closeReconnect, reason)
-			}
-		}
-	}
-	end(4000, "300")
+	s.closeAll(CloseReconnect, "300")
 	b.await("the page to notice", `document.documentElement.dataset.live === '0'`)
 	ann.edit(edited.Code, "edited meanwhile")
 	ann.remove(goes.Code)
@@ -173,7 +161,7 @@ func TestBrowserComesBack(t *testing.T) {
 	b.await("the removed to go", `!document.querySelector('#p-`+goes.Code+`')`)
 	b.live()
 
-	end(0, "") // without a word
+	s.cutAll()
 	last := ann.post("after the cut")
 	s.followUp()
 	b.shows(last.Code, "body", "after the cut")

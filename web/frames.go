@@ -34,17 +34,17 @@ const (
 const (
 	// closeReconnect: the server goes down or lost its place; come back after
 	// the number of milliseconds in the reason.
-	closeReconnect websocket.StatusCode = 4000
+	CloseReconnect websocket.StatusCode = 4000
 	// closeSignedOut: the session ended, or is not the one the page was made for.
-	closeSignedOut websocket.StatusCode = 4001
+	CloseSignedOut websocket.StatusCode = 4001
 	// closeMalformed: the client sent what is no frame of the protocol.
-	closeMalformed websocket.StatusCode = 4002
+	CloseMalformed websocket.StatusCode = 4002
 	// closeNoPage: there is no such page, or no longer for this viewer.
-	closeNoPage websocket.StatusCode = 4004
+	CloseNoPage websocket.StatusCode = 4004
 	// closeTooFast: more frames than a page has reasons to send.
-	closeTooFast websocket.StatusCode = 4008
+	CloseTooFast websocket.StatusCode = 4008
 	// closeSilent: nothing was subscribed to in time.
-	closeSilent websocket.StatusCode = 4009
+	CloseSilent websocket.StatusCode = 4009
 )
 
 // A malformedError says why a client's message is no frame.
@@ -277,6 +277,21 @@ func frameWhole(river int64, code string, at view.Version, place int64, html jso
 	b = append(b, html...)
 	return append(b, '}')
 }
+
+// EntryFrame is what a reply to a form says of a post that its page shows: html is the
+// whole article. It names no generation of the river, as the reply is about the page that
+// sent the form.
+func EntryFrame(code string, at view.Version, place int64, html []byte) ([]byte, error) {
+	text, err := jsonHTML(html)
+	if err != nil {
+		return nil, err
+	}
+	return frameWhole(0, code, at, place, text), nil
+}
+
+// GoneFrame is what a reply to a form says of a post that its page does not show. It has no
+// version: whatever the river itself says next is newer.
+func GoneFrame(code string) []byte { return frameGone(0, code, rivers.Stamp{}) }
 
 func appendHead(b []byte, t string, river int64, code string, at view.Version) []byte {
 	b = append(b, `{"t":"`...)

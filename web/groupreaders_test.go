@@ -125,8 +125,8 @@ func TestExclusionReachesOpenPages(t *testing.T) {
 	for _, r := range c.Replace { // as the job does
 		s.replace(r)
 	}
-	if c := group.closed(); c.Code != closeNoPage {
-		t.Errorf("the group's page closed with %v, want %d", c, closeNoPage)
+	if c := group.closed(); c.Code != CloseNoPage {
+		t.Errorf("the group's page closed with %v, want %d", c, CloseNoPage)
 	}
 	all.untilGone(post.Code)
 	if took := time.Since(began); took > time.Second {

@@ -44,8 +44,8 @@ import (
 // thousand statements); sending what a bus message says (it is not decided for
 // the viewer); queues of frames (a slow reader's memory grows, and what it
 // reads at last was decided long ago).
-type hub struct {
-	cfg    hubConfig
+type Hub struct {
+	cfg    HubConfig
 	shards []*shard
 	// searches is the shard of all searches, and finder brings them up.
 	searches *shard
@@ -75,7 +75,7 @@ type hub struct {
 
 // riverSource is what a hub asks of rivers.Store. Tests put a wrapper between
 // the two, to stop the hub between two of its steps.
-type riverSource interface {
+type HubRivers interface {
 	Visit(context.Context, timelines.Viewer, rivers.Name, rivers.Cursor) (*rivers.Page, error)
 	Flush(context.Context, []rivers.Watch, []int64) ([]rivers.Seen, error)
 	Fronts(context.Context, []rivers.Watch) ([]*rivers.Page, error)
@@ -87,7 +87,7 @@ type riverSource interface {
 }
 
 // hubPages is the rest of the server as the hub needs it.
-type hubPages interface {
+type HubPages interface {
 	// ViewerName is the name of the account who looks, "" for nobody.
 	ViewerName(ctx context.Context, v timelines.Viewer) (string, error)
 	// PostIDs resolves codes; those of no post are left out.
@@ -96,71 +96,71 @@ type hubPages interface {
 	Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error)
 	// common is the number of the last change of access, as far as this node has heard,
 	// that may show on everybody's pages.
-	common() int64
+	LastCommonChange() int64
 	// sightOf is what a page is decided with now, sightsOf what many are; seal makes a
 	// word for what stands around its entries, and isSealed knows it again.
-	sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error)
-	sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error)
-	seal(sight) string
-	isSealed(word string, of sight) bool
+	Fingerprint(ctx context.Context, n rivers.Name, sets *timelines.Sets) (Fingerprint, error)
+	Fingerprints(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]Fingerprint, error)
+	Token(Fingerprint) string
+	TokenFits(word string, of Fingerprint) bool
 	// Entry makes an entry's HTML.
 	Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error)
 }
 
 // hubConfig is what a hub runs on. Zero fields get the defaults of withDefaults;
 // tests set some to hurry.
-type hubConfig struct {
-	rivers riverSource
-	pages  hubPages
+type HubConfig struct {
+	Rivers HubRivers
+	Pages  HubPages
 	// pageOf is the one function, for HTTP and the socket, that turns an address
 	// into a river's name.
-	pageOf func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error)
+	PageOf func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error)
 	// maySearch counts a search that a page begins to follow, by its viewer and where the
 	// socket comes from, and reports whether it is not one too many; nil: none is.
-	maySearch func(v timelines.Viewer, address string) bool
+	MaySearch func(v timelines.Viewer, address string) bool
 	// hear delivers what the bus says until the function it returns is called.
-	hear func(func(tiers.Message)) (cancel func())
-	log  *slog.Logger
+	Hear func(func(tiers.Message)) (cancel func())
+	Log  *slog.Logger
 	// metrics is where the hub's figures are registered; nil: nowhere.
-	metrics prometheus.Registerer
+	Metrics prometheus.Registerer
 	// behind reports whether rivers that nobody has open may lack a change older than
 	// that; nil: it is not asked.
-	behind func(ctx context.Context, than time.Duration) (bool, error)
+	Behind func(ctx context.Context, than time.Duration) (bool, error)
 	// origins are hosts, besides the one asked for, whose pages may connect.
-	origins []string
+	Origins []string
 
 	// now is the clock.
-	now func() time.Time
+	Now func() time.Time
 	// beat drives everything periodical, once a second.
-	beat <-chan time.Time
+	Beat <-chan time.Time
 	// compareEvery is how many beats pass between two comparisons of one socket.
-	compareEvery int
+	CompareEvery int
 	// leaseEvery is how many beats pass between two refreshments of the leases.
-	leaseEvery int
+	LeaseEvery int
 	// writeTimeout is how long one message may take before the socket is closed.
-	writeTimeout time.Duration
+	WriteTimeout time.Duration
 	// sendBuffer is how many bytes the system may hold for a client that has not read
 	// them yet. (Linux doubles it, for its own bookkeeping.)
-	sendBuffer int
+	SendBuffer int
 	// staleAfter is how old a decision may be when it is sent; older ones are
 	// made again.
-	staleAfter time.Duration
+	StaleAfter time.Duration
 	// pingEvery and pongWithin find connections whose other end is gone, or does not
 	// read: within half a minute together.
-	pingEvery, pongWithin time.Duration
+	PingEvery, PongWithin time.Duration
 	// subscribeWithin is how long a new socket may say nothing.
-	subscribeWithin time.Duration
+	SubscribeWithin time.Duration
 	// patience is how long each question to the stores may take.
-	patience time.Duration
+	QueryTimeout time.Duration
 	// spread is over how long clients are told to spread their coming back.
-	spread time.Duration
+	Spread time.Duration
 	// perSession and perAddress bound the sockets of one session, and of one
 	// address (many people may stand behind it) without a session; total those of
 	// the node.
-	perSession, perAddress, total int
+	PerSession, PerAddress, Total int
 }
 
-func (c hubConfig) withDefaults() hubConfig {
+func (c HubConfig) withDefaults() HubConfig {
 	set := func(d *time.Duration, to time.Duration) {
 		if *d == 0 {
 			*d = to
@@ -171,38 +171,38 @@ func (c hubConfig) withDefaults() hubConfig {
 			*n = to
 		}
 	}
-	if c.now == nil {
-		c.now = time.Now
+	if c.Now == nil {
+		c.Now = time.Now
 	}
-	set(&c.writeTimeout, 10*time.Second)
-	set(&c.staleAfter, time.Second)
-	set(&c.pingEvery, 18*time.Second)
-	set(&c.pongWithin, 10*time.Second)
-	set(&c.subscribeWithin, 15*time.Second)
-	set(&c.patience, 5*time.Second)
-	set(&c.spread, 5*time.Second)
-	setN(&c.sendBuffer, 128<<10)
-	setN(&c.compareEvery, 15)
-	setN(&c.leaseEvery, 10)
-	setN(&c.perSession, 64)
-	setN(&c.perAddress, 512)
-	setN(&c.total, 20_000)
+	set(&c.WriteTimeout, 10*time.Second)
+	set(&c.StaleAfter, time.Second)
+	set(&c.PingEvery, 18*time.Second)
+	set(&c.PongWithin, 10*time.Second)
+	set(&c.SubscribeWithin, 15*time.Second)
+	set(&c.QueryTimeout, 5*time.Second)
+	set(&c.Spread, 5*time.Second)
+	setN(&c.SendBuffer, 128<<10)
+	setN(&c.CompareEvery, 15)
+	setN(&c.LeaseEvery, 10)
+	setN(&c.PerSession, 64)
+	setN(&c.PerAddress, 512)
+	setN(&c.Total, 20_000)
 	return c
 }
 
 // newHub returns a hub that follows nothing before start.
-func newHub(cfg hubConfig) (*hub, error) {
-	metric, err := newHubMetrics(cfg.metrics)
+func NewHub(cfg HubConfig) (*Hub, error) {
+	metric, err := newHubMetrics(cfg.Metrics)
 	if err != nil {
 		return nil, err
 	}
-	h := &hub{
+	h := &Hub{
 		cfg:     cfg.withDefaults().patiently(),
 		metric:  metric,
 		sockets: make(map[*socket]struct{}),
 		crowds:  make(map[string]int),
 	}
-	h.leases = newLeaser(h.cfg.rivers, h.cfg.log)
+	h.leases = newLeaser(h.cfg.Rivers, h.cfg.Log)
 	for range min(runtime.GOMAXPROCS(0), 8) {
 		h.shards = append(h.shards, newShard(h))
 	}
@@ -212,7 +212,7 @@ func newHub(cfg hubConfig) (*hub, error) {
 }
 
 // start begins to follow. The hub runs until stop; ctx gives values only.
-func (h *hub) start(ctx context.Context) error {
+func (h *Hub) Start(ctx context.Context) error {
 	ctx, h.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	h.running.Go(func() { h.leases.run(ctx) })
 	for _, s := range h.allShards() {
@@ -220,7 +220,7 @@ func (h *hub) start(ctx context.Context) error {
 	}
 	h.running.Go(func() { h.finder.run(ctx) })
 	h.running.Go(func() { h.beat(ctx) })
-	h.unhear = h.cfg.hear(h.message)
+	h.unhear = h.cfg.Hear(h.message)
 	return nil
 }
 
@@ -228,7 +228,7 @@ func (h *hub) start(ctx context.Context) error {
 // until their goroutines and the hub's have ended, and gives the leases up.
 // When ctx ends first, what is still open is cut, and ctx's error returned
 // after the same wait. Safe to call without start, and more than once.
-func (h *hub) stop(ctx context.Context) error {
+func (h *Hub) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	again := h.stopping
 	h.stopping = true
@@ -242,7 +242,7 @@ func (h *hub) stop(ctx context.Context) error {
 	}
 	h.unhear()
 	for _, s := range open {
-		s.end(closeReconnect, h.comeBack())
+		s.end(CloseReconnect, h.comeBack())
 	}
 	gone := make(chan struct{})
 	go func() {
@@ -267,20 +267,20 @@ func (h *hub) stop(ctx context.Context) error {
 // comeBack is the reason given with closeReconnect: after how many milliseconds
 // the client should, drawn anew for each, so that a restart is not followed by
 // everybody at once.
-func (h *hub) comeBack() string {
-	return strconv.FormatInt(rand.Int64N(max(h.cfg.spread.Milliseconds(), 1)), 10)
+func (h *Hub) comeBack() string {
+	return strconv.FormatInt(rand.Int64N(max(h.cfg.Spread.Milliseconds(), 1)), 10)
 }
 
 // admit counts a new socket in, unless there are too many of its crowd.
-func (h *hub) admit(s *socket) (status int) {
-	bound := h.cfg.perAddress
+func (h *Hub) admit(s *socket) (status int) {
+	bound := h.cfg.PerAddress
 	if s.viewer.Session != (timelines.Session{}) {
-		bound = h.cfg.perSession
+		bound = h.cfg.PerSession
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
-	case h.cancel == nil, h.stopping, len(h.sockets) >= h.cfg.total:
+	case h.cancel == nil, h.stopping, len(h.sockets) >= h.cfg.Total:
 		return http.StatusServiceUnavailable
 	case h.crowds[s.crowd] >= bound:
 		return http.StatusTooManyRequests
@@ -293,7 +293,7 @@ func (h *hub) admit(s *socket) (status int) {
 }
 
 // dismiss undoes admit, when nothing of the socket runs any more.
-func (h *hub) dismiss(s *socket) {
+func (h *Hub) dismiss(s *socket) {
 	h.mu.Lock()
 	delete(h.sockets, s)
 	if h.crowds[s.crowd]--; h.crowds[s.crowd] == 0 {
@@ -306,20 +306,20 @@ func (h *hub) dismiss(s *socket) {
 
 // message takes what the bus says. It is called from the bus's goroutine and
 // only takes notes.
-func (h *hub) message(m tiers.Message) {
-	now := h.cfg.now()
+func (h *Hub) message(m tiers.Message) {
+	now := h.cfg.Now()
 	for _, s := range h.allShards() {
 		s.note(m, now)
 	}
 	h.finder.note(m.Posts)
 }
 
-func (h *hub) allShards() []*shard { return append(slices.Clip(h.shards), h.searches) }
+func (h *Hub) allShards() []*shard { return append(slices.Clip(h.shards), h.searches) }
 
 // beat drives leases, comparisons and the reading of the clock that lets a
 // sign-out act even when the bus stands still.
-func (h *hub) beat(ctx context.Context) {
-	beats := h.cfg.beat
+func (h *Hub) beat(ctx context.Context) {
+	beats := h.cfg.Beat
 	if beats == nil {
 		t := time.NewTicker(time.Second)
 		defer t.Stop()
@@ -331,10 +331,10 @@ func (h *hub) beat(ctx context.Context) {
 			return
 		case <-beats:
 		}
-		if n%h.cfg.leaseEvery == 0 {
+		if n%h.cfg.LeaseEvery == 0 {
 			h.leases.refresh()
 		}
-		slot := n % h.cfg.compareEvery
+		slot := n % h.cfg.CompareEvery
 		for _, s := range h.shards {
 			s.beat(slot)
 		}
@@ -349,17 +349,17 @@ const longLag = time.Second
 
 // behind reports whether rivers that nobody had open may lack what happened a
 // while ago.
-func (h *hub) behind(ctx context.Context) (bool, error) {
-	if h.cfg.behind == nil {
+func (h *Hub) behind(ctx context.Context) (bool, error) {
+	if h.cfg.Behind == nil {
 		return false, nil
 	}
 	h.lagMu.Lock()
 	defer h.lagMu.Unlock()
-	if now := h.cfg.now(); now.Sub(h.lagAt) >= longLag {
-		within, cancel := context.WithTimeout(ctx, h.cfg.patience)
-		lagging, err := h.cfg.behind(within, longLag)
+	if now := h.cfg.Now(); now.Sub(h.lagAt) >= longLag {
+		within, cancel := context.WithTimeout(ctx, h.cfg.QueryTimeout)
+		lagging, err := h.cfg.Behind(within, longLag)
 		cancel()
-		h.lagging, h.lagErr, h.lagAt = lagging, err, h.cfg.now()
+		h.lagging, h.lagErr, h.lagAt = lagging, err, h.cfg.Now()
 	}
 	return h.lagging, h.lagErr
 }
@@ -371,26 +371,26 @@ var (
 )
 
 // noPage reports whether err says that there is no such page.
-func noPage(err error) bool {
+func IsNoPage(err error) bool {
 	_, invalid := errors.AsType[*timelines.InvalidError](err)
 	return invalid || errors.Is(err, rivers.ErrNotFound) || errors.Is(err, timelines.ErrNotFound)
 }
 
 // closeFor is how a socket ends when something it did failed.
-func (h *hub) closeFor(ctx context.Context, err error) (websocket.StatusCode, string) {
+func (h *Hub) closeFor(ctx context.Context, err error) (websocket.StatusCode, string) {
 	var bad *malformedError
 	switch {
 	case errors.As(err, &bad):
-		return closeMalformed, bad.why
+		return CloseMalformed, bad.why
 	case errors.Is(err, timelines.ErrSignedOut), errors.Is(err, rivers.ErrSignInNeeded), errors.Is(err, errAnothersPage):
-		return closeSignedOut, "signed out"
-	case noPage(err), errors.Is(err, rivers.ErrForbidden), errors.Is(err, timelines.ErrBroad):
-		return closeNoPage, "no such page"
+		return CloseSignedOut, "signed out"
+	case IsNoPage(err), errors.Is(err, rivers.ErrForbidden), errors.Is(err, timelines.ErrBroad):
+		return CloseNoPage, "no such page"
 	case errors.Is(err, errSearches):
-		return closeTooFast, "too many searches"
+		return CloseTooFast, "too many searches"
 	}
 	if ctx.Err() == nil {
-		h.cfg.log.WarnContext(ctx, "socket failed", "error", err)
+		h.cfg.Log.WarnContext(ctx, "socket failed", "error", err)
 	}
-	return closeReconnect, h.comeBack()
+	return CloseReconnect, h.comeBack()
 }

@@ -77,10 +77,10 @@ func (f *finder) find(ctx context.Context) {
 		return
 	}
 	cfg := &f.shard.hub.cfg
-	left, err := cfg.rivers.BringUp(ctx, names)
+	left, err := cfg.Rivers.BringUp(ctx, names)
 	if err != nil {
 		if ctx.Err() == nil {
-			cfg.log.WarnContext(ctx, "bringing up open searches", "rivers", len(names), "posts", len(posts), "error", err)
+			cfg.Log.WarnContext(ctx, "bringing up open searches", "rivers", len(names), "posts", len(posts), "error", err)
 		}
 		f.note(posts) // the next beat tries again
 		return
@@ -93,7 +93,7 @@ func (f *finder) find(ctx context.Context) {
 func (sh *shard) found(posts []int64, left []rivers.Name, slots map[int]struct{}) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.want(posts, sh.hub.cfg.now())
+	sh.want(posts, sh.hub.cfg.Now())
 	sh.resync(left)
 	maps.Copy(sh.slots, slots)
 	nudge(sh.wake)

@@ -12,7 +12,7 @@ import (
 // taken again at once cannot end without a lease, and a thousand sockets that
 // come back together cost a few statements.
 type leaser struct {
-	rivers riverSource
+	rivers HubRivers
 	log    *slog.Logger
 	wake   chan struct{}
 
@@ -32,7 +32,7 @@ type lease struct {
 	err       error
 }
 
-func newLeaser(r riverSource, log *slog.Logger) *leaser {
+func newLeaser(r HubRivers, log *slog.Logger) *leaser {
 	return &leaser{rivers: r, log: log, wake: make(chan struct{}, 1), held: make(map[int64]*lease)}
 }
 

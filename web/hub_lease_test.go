@@ -12,9 +12,9 @@ import (
 // Tier 1 would pass the river by between the two.
 func TestLeasedBeforeTheVisit(t *testing.T) {
 	paused := &pausedRivers{}
-	s := newLiveSite(t, func(c *hubConfig) {
-		paused.riverSource = c.rivers
-		c.rivers, c.beat = paused, make(chan time.Time)
+	s := newLiveSite(t, func(c *HubConfig) {
+		paused.HubRivers = c.Rivers
+		c.Rivers, c.Beat = paused, make(chan time.Time)
 	})
 	s.person("ann").post("something")
 	g := s.open(nil, "/everything")

@@ -28,11 +28,11 @@ type longTown struct {
 	upmost, lowest string   // of cat
 }
 
-func newLongTown(t *testing.T, change func(*hubConfig)) *longTown {
+func newLongTown(t *testing.T, change func(*HubConfig)) *longTown {
 	t.Helper()
 	w := &longTown{beat: make(chan time.Time)}
-	w.liveSite = newLiveSite(t, func(c *hubConfig) {
-		c.hear, c.beat, c.compareEvery = deaf, w.beat, 1
+	w.liveSite = newLiveSite(t, func(c *HubConfig) {
+		c.Hear, c.Beat, c.CompareEvery = deaf, w.beat, 1
 		if change != nil {
 			change(c)
 		}
@@ -85,7 +85,7 @@ func (s *liveSite) openLong(p *person, n rivers.Name, size int) *page {
 		}
 		g.river, at = strconv.FormatInt(now.River, 10), now.Next
 		items := now.Items[:min(len(now.Items), size-len(g.shown))]
-		veils, err := s.server.view.Tags(s.t.Context(), items, now.Sets)
+		veils, err := s.live.Pages.Tags(s.t.Context(), items, now.Sets)
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func (w *longTown) grownOnTop() *page {
 	for len(w.codes) < longPage+10 {
 		post := w.next()
 		w.followUp()
-		w.server.hub.shardOf(w.everything).ask([]int64{post.PostID})
+		w.hearOf(post.PostID)
 		g.untilEntry(post.Code)
 	}
 	return g
@@ -221,17 +221,17 @@ func TestDroppedEntriesStayOff(t *testing.T) {
 	}
 	g.say(map[string]any{"t": "drop", "river": g.river, "entries": dropped})
 	w.bob.like(w.codes[69]) // the drop is done before what comes of this
-	w.server.hub.shardOf(w.everything).ask([]int64{w.postID(w.codes[69])})
+	w.hearOf(w.postID(w.codes[69]))
 	g.untilEntry(w.codes[69])
-	w.seenAnew(w.ann, w.beat, func() { w.ann.ban("cat") }) // decided anew, and compared
+	w.decidedAnew(w.ann, w.beat, 1, func() { w.ann.ban("cat") }) // decided anew, and compared
 	w.bob.like(between)
 	w.bob.like(kept)
-	w.server.hub.shardOf(w.everything).ask([]int64{w.postID(between), w.postID(kept)})
+	w.hearOf(w.postID(between), w.postID(kept))
 	g.untilEntry(kept)
 	w.beat <- time.Now()
 	last := w.bob.post("the last")
 	w.followUp()
-	w.server.hub.shardOf(w.everything).ask([]int64{last.PostID})
+	w.hearOf(last.PostID)
 	g.untilEntry(last.Code)
 	for code := range dropped {
 		if g.shows(code) {
@@ -256,7 +256,7 @@ func (s *liveSite) postID(code string) int64 {
 // compared, though the river holds more than a page.
 func TestWholePagesAreQuiet(t *testing.T) {
 	counted := &countedRivers{}
-	w := newLongTown(t, func(c *hubConfig) { counted.riverSource, c.rivers = c.rivers, counted })
+	w := newLongTown(t, func(c *HubConfig) { counted.HubRivers, c.Rivers = c.Rivers, counted })
 	for range 10 {
 		w.cat.post("from cat")
 	}
@@ -265,16 +265,16 @@ func TestWholePagesAreQuiet(t *testing.T) {
 	}
 	w.cat.ban("ann")
 	g := w.open(w.ann, "/everything")
-	frames := w.server.hub.metric.frames.WithLabelValues("ok")
-	await(t, "the first word to be counted", func() bool { return figure(t, frames) > 0 })
-	was := figure(t, frames)
+	frames := func() float64 { return w.figure("riverrun_frames_sent_total", "ok") }
+	await(t, "the first word to be counted", func() bool { return frames() > 0 })
+	was := frames()
 	for range 3 {
 		before := counted.answered.Load()
 		w.beat <- time.Now()
 		await(t, "the first page, and a visit that finds nothing below it", func() bool { return counted.answered.Load() == before+2 })
 	}
-	if told := w.fence(w.bob, w.everything, g)[0]; len(told) > 0 || figure(t, frames) != was {
-		t.Errorf("told %q and %v times that this is all", told, figure(t, frames)-was)
+	if told := w.fence(w.bob, g)[0]; len(told) > 0 || frames() != was {
+		t.Errorf("told %q and %v times that this is all", told, frames()-was)
 	}
 }
 
@@ -286,7 +286,7 @@ func TestLongPagesBeyondTheDepth(t *testing.T) {
 	opts := rivers.DefaultOptions()
 	opts.Depth = depth
 	beat := make(chan time.Time)
-	s := newLiveSiteOver(t, opts, func(c *hubConfig) { c.hear, c.beat, c.compareEvery = deaf, beat, 1 })
+	s := newLiveSiteOver(t, opts, func(c *HubConfig) { c.Hear, c.Beat, c.CompareEvery = deaf, beat, 1 })
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	ann.subscribe("bob")
 	ann.subscribe("cat")

@@ -15,25 +15,25 @@ import (
 
 // countedRivers counts what a hub was answered; each is one statement while the river is warm.
 type countedRivers struct {
-	riverSource
+	HubRivers
 	answered atomic.Int64
 }
 
 func (c *countedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, at rivers.Cursor) (*rivers.Page, error) {
 	defer c.answered.Add(1)
-	return c.riverSource.Visit(ctx, v, n, at)
+	return c.HubRivers.Visit(ctx, v, n, at)
 }
 
 func (c *countedRivers) Fronts(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
 	defer c.answered.Add(1)
-	return c.riverSource.Fronts(ctx, w)
+	return c.HubRivers.Fronts(ctx, w)
 }
 
 func (c *countedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
 	if len(posts) > 0 { // without, it is the beat's
 		defer c.answered.Add(1)
 	}
-	return c.riverSource.Flush(ctx, w, posts)
+	return c.HubRivers.Flush(ctx, w, posts)
 }
 
 // BenchmarkCompare is what it costs to compare open pages with their river where nothing
@@ -41,9 +41,9 @@ func (c *countedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int
 func BenchmarkCompare(b *testing.B) {
 	counted := &countedRivers{}
 	beat := make(chan time.Time)
-	s := newLiveSite(b, func(c *hubConfig) {
-		counted.riverSource = c.rivers
-		c.rivers, c.hear, c.beat, c.compareEvery = counted, deaf, beat, 1
+	s := newLiveSite(b, func(c *HubConfig) {
+		counted.HubRivers = c.Rivers
+		c.Rivers, c.Hear, c.Beat, c.CompareEvery = counted, deaf, beat, 1
 	})
 	ann, bob := s.person("ann"), s.person("bob")
 	sizes := []int{25, 60, 150, 500}
@@ -54,7 +54,7 @@ func BenchmarkCompare(b *testing.B) {
 		bob.post("post " + strconv.Itoa(i))
 	}
 	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
-	same := s.server.hub.metric.compared.WithLabelValues("same")
+	same := func() float64 { return s.figure("riverrun_comparisons_total", "same") }
 	for _, pages := range []int{1, 60} {
 		for _, size := range sizes {
 			b.Run(fmt.Sprintf("pages=%d/entries=%d", pages, size), func(b *testing.B) {
@@ -62,13 +62,12 @@ func BenchmarkCompare(b *testing.B) {
 					g := s.openLong(ann, name, size)
 					defer func() { _ = g.conn.CloseNow() }()
 				}
-				sockets := s.server.hub.metric.sockets
-				await(b, "the sockets of before to end", func() bool { return figure(b, sockets) == float64(pages) })
+				await(b, "the sockets of before to end", func() bool { return s.figure("riverrun_sockets_open") == float64(pages) })
 				before := counted.answered.Load()
 				for b.Loop() {
-					want := figure(b, same) + float64(pages)
+					want := same() + float64(pages)
 					beat <- time.Now()
-					for figure(b, same) < want {
+					for same() < want {
 						runtime.Gosched()
 					}
 				}

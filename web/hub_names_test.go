@@ -38,7 +38,7 @@ func (p *person) at(s *liveSite) *person {
 func TestNamesFollow(t *testing.T) {
 	t.Parallel()
 	// No comparison comes to help, and no beat: the clock is heard to move.
-	quiet := func(c *hubConfig) { c.beat = make(chan time.Time) }
+	quiet := func(c *HubConfig) { c.Beat = make(chan time.Time) }
 	here := newLiveSite(t, quiet)
 	there := newNode(t, here.db, 0, rivers.DefaultOptions(), quiet)
 	ann, bob, cat := here.person("ann"), here.person("bob"), here.person("cat")
@@ -114,7 +114,7 @@ func TestNamesFollow(t *testing.T) {
 // ceases to follow them, and as they like it and cease to.
 func TestLikersFollow(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, func(c *hubConfig) { c.beat = make(chan time.Time) })
+	s := newLiveSite(t, func(c *HubConfig) { c.Beat = make(chan time.Time) })
 	ann, bob := s.person("ann"), s.person("bob")
 	post := bob.post("liked by many")
 	var likers []*person

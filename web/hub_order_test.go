@@ -7,56 +7,38 @@ import (
 	"time"
 
 	"riverrun/rivers"
+	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/web/view"
 )
-
-// noted waits until a note of that post waits for somebody's socket.
-func (s *liveSite) noted(p *person, post int64) {
-	s.t.Helper()
-	await(s.t, "an update to wait for the socket", func() bool {
-		h := s.server.hub
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		for socket := range h.sockets {
-			socket.mu.Lock()
-			_, waits := socket.notes.pending[post]
-			socket.mu.Unlock()
-			if waits && socket.viewer.AccountID == p.account.ID {
-				return true
-			}
-		}
-		return false
-	})
-}
 
 // What a flush decided before a ban, and what waited while the page was visited
 // after it, does not come back onto the page the visit took it from: nothing
 // would take it off again before the next comparison.
 func TestOldUpdateDoesNotUndoASync(t *testing.T) {
-	entered, release := make(chan struct{}), make(chan struct{})
-	paused := &pausedRivers{}
-	s := newLiveSite(t, func(c *hubConfig) {
-		paused.riverSource = c.rivers
-		c.rivers, c.hear, c.beat = paused, deaf, make(chan time.Time)
-		c.staleAfter = patience // however slow this machine is
+	entered, release, asked := make(chan struct{}), make(chan struct{}), make(flushes, 100)
+	paused := &pausedRivers{flushed: func(posts []int64, _ []rivers.Seen) { asked <- posts }}
+	s := newLiveSite(t, func(c *HubConfig) {
+		paused.HubRivers = c.Rivers
+		c.Rivers, c.Hear, c.Beat = paused, deaf, make(chan time.Time)
+		c.StaleAfter = patience // however slow this machine is
 	})
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	bobs := bob.post("from bob")
 	page := s.open(ann, "/everything")
 	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
-	shard := s.server.hub.shardOf(name)
 	paused.before = func() {
 		entered <- struct{}{}
 		<-release
 	}
-	shard.mu.Lock()
-	shard.resyncAll()
-	shard.mu.Unlock()
+	s.tell(tiers.Message{All: true})
 	<-entered
 	bob.edit(bobs.Code, "from bob, edited")
-	shard.ask([]int64{bobs.PostID})
-	s.noted(ann, bobs.PostID)
+	// When the hub goes on to the next, which is no post, it has offered the first.
+	for _, post := range []int64{bobs.PostID, -1} {
+		s.hearOf(post)
+		asked.await(t, post)
+	}
 	ann.ban("bob")
 	paused.before = nil
 	close(release)
@@ -65,7 +47,7 @@ func TestOldUpdateDoesNotUndoASync(t *testing.T) {
 	for range 2 { // the first may be sent together with what waited, in any order
 		other := cat.post("from cat")
 		s.followUp()
-		shard.ask([]int64{other.PostID})
+		s.hearOf(other.PostID)
 		page.untilEntry(other.Code)
 	}
 	if f, shows := page.shown[bobs.Code]; shows {
@@ -79,7 +61,7 @@ func TestOldUpdateDoesNotUndoASync(t *testing.T) {
 // changes.
 func TestDemotionReachesOpenPages(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	cat.act(func(ctx context.Context) (timelines.Change, error) {
 		_, c, err := s.store.CreateGroup(ctx, timelines.NewGroup{Actor: cat.account.ID, Name: "club", Title: "Club"})
@@ -114,7 +96,7 @@ func TestDemotionReachesOpenPages(t *testing.T) {
 // the page has heard of it.
 func TestOfficeReachesOpenPages(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	for name, of := range map[string]*person{"club": cat, "den": ann} {
 		of.act(func(ctx context.Context) (timelines.Change, error) {
@@ -127,7 +109,6 @@ func TestOfficeReachesOpenPages(t *testing.T) {
 	said := bob.comment(post.Code, "a word")
 	s.followUp()
 	page := s.open(ann, "/everything")
-	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	offer := string(view.CommentURL(post.Code, said.CommentID, "edit"))
 	for i := range 4 {
 		set, offers := s.store.Promote, i%2 == 0
@@ -138,7 +119,7 @@ func TestOfficeReachesOpenPages(t *testing.T) {
 		if i > 1 {
 			bob.like(post.Code)
 			s.followUp()
-			s.server.hub.shardOf(name).ask([]int64{post.PostID})
+			s.hearOf(post.PostID)
 		}
 		beat <- time.Now()
 		page.until("comments", func(f frame) bool {

@@ -13,50 +13,15 @@ import (
 	"riverrun/timelines"
 )
 
-// seenAnew sends a beat and waits until all sockets of a person know that they are
-// decided otherwise than before change. What they visit their pages for was read then:
-// what is done after it comes after what they have to say of it.
-func (s *liveSite) seenAnew(p *person, beat chan<- time.Time, change func()) {
-	s.t.Helper()
-	sights := func() map[*socket]string {
-		h := s.server.hub
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		found := map[*socket]string{}
-		for k := range h.sockets {
-			if at := k.sight.Load(); at != nil && k.viewer.AccountID == p.account.ID {
-				found[k] = at.people
-			}
-		}
-		return found
-	}
-	before := sights()
-	change()
-	beat <- time.Now()
-	await(s.t, "the sockets of "+p.account.Name+" to know", func() bool {
-		now := sights()
-		for k, was := range before {
-			if now[k] == was {
-				return false
-			}
-		}
-		return len(before) > 0
-	})
-}
-
 // fence makes a post that stands on the pages and returns what they are told until
 // they show it, one list for each.
-func (s *liveSite) fence(by *person, name rivers.Name, pages ...*page) [][]string {
+func (s *liveSite) fence(by *person, pages ...*page) [][]string {
 	s.t.Helper()
 	post := by.post("a fence")
 	s.followUp()
+	s.hearOf(post.PostID)
 	told := make([][]string, len(pages))
 	for i, g := range pages {
-		n := name
-		if i > 0 {
-			n = rivers.Name{Kind: rivers.User, TheirID: by.account.ID, Order: rivers.Fresh}
-		}
-		s.server.hub.shardOf(n).ask([]int64{post.PostID})
 		g.until("the fence", func(f frame) bool {
 			if f.T != "entry" || f.Post != post.Code {
 				told[i] = append(told[i], f.T+" "+f.Post)
@@ -72,7 +37,7 @@ func (s *liveSite) fence(by *person, name rivers.Name, pages ...*page) [][]strin
 // pages are decided again, and nothing is sent of those that show nothing of either.
 func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	vic, eve, cat, dan := s.person("vic"), s.person("eve"), s.person("cat"), s.person("dan")
 	talk := cat.post("from cat")
 	dan.comment(talk.Code, "a word of dan's")
@@ -83,8 +48,8 @@ func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
 		what string
 		do   func()
 	}{{"ban", func() { eve.ban("vic") }}, {"end of the ban", func() { eve.unban("vic") }}} {
-		s.seenAnew(vic, beat, act.do)
-		for i, told := range s.fence(cat, everything, pages...) {
+		s.decidedAnew(vic, beat, len(pages), act.do)
+		for i, told := range s.fence(cat, pages...) {
 			if len(told) > 0 {
 				t.Errorf("of the %s %s is told by %q", act.what, pages[i].address, told)
 			}
@@ -117,7 +82,7 @@ func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
 // or a comment that is folded away and may have been unfolded.
 func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	vic, eve, cat, dan := s.person("vic"), s.person("eve"), s.person("cat"), s.person("dan")
 	var of, other []string // eve's doings, and none
 	for i := range 7 {
@@ -158,8 +123,8 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 	}
 	slices.Sort(want)
 	for _, act := range []func(){func() { eve.ban("vic") }, func() { eve.unban("vic") }, func() { eve.ban("vic") }} {
-		s.seenAnew(vic, beat, act)
-		told := s.fence(cat, everything, page)[0]
+		s.decidedAnew(vic, beat, 1, act)
+		told := s.fence(cat, page)[0]
 		slices.Sort(told)
 		if !slices.Equal(told, want) {
 			t.Errorf("told of %q, want %q; %q do not differ", told, want, other)
@@ -172,30 +137,15 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 		}
 	}
 	// Whole, too, where the post changed as well and none of the comments it shows.
-	s.seenAnew(vic, beat, func() {
+	s.decidedAnew(vic, beat, 1, func() {
 		dan.like(of[2])
 		s.followUp()
 		eve.unban("vic")
 	})
-	s.fence(cat, everything, page)
+	s.fence(cat, page)
 	if f := page.shown[of[2]]; f.HTML == "" {
 		t.Errorf("what was unfolded stays as it is: %v", f.Parts)
 	}
-}
-
-// allKnow waits until every socket knows of its viewer's ban.
-func (s *liveSite) allKnow() {
-	await(s.t, "sockets to know", func() bool {
-		h := s.server.hub
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		for k := range h.sockets {
-			if at := k.sight.Load(); at == nil || at.people == "" {
-				return false
-			}
-		}
-		return true
-	})
 }
 
 // Somebody bans the reader of a long page after it was visited and before what the visit
@@ -203,15 +153,14 @@ func (s *liveSite) allKnow() {
 func TestBanBetweenVisitAndInquire(t *testing.T) {
 	beat := make(chan time.Time)
 	paused := &pausedRivers{}
-	s := newLiveSite(t, func(c *hubConfig) {
-		c.hear, c.beat = deaf, beat
-		paused.riverSource = c.rivers
-		c.rivers = paused
+	s := newLiveSite(t, func(c *HubConfig) {
+		c.Hear, c.Beat = deaf, beat
+		paused.HubRivers = c.Rivers
+		c.Rivers = paused
 	})
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	old := cat.post("from cat")
 	bob.comment(old.Code, "a word of bob's")
-	everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	page := s.open(ann, "/everything")
 	page.sight = page.said
 	_ = page.conn.CloseNow()
@@ -230,8 +179,10 @@ func TestBanBetweenVisitAndInquire(t *testing.T) {
 	for range 3 {
 		beat <- time.Now()
 	}
-	s.allKnow()
-	s.fence(cat, everything, page)
+	await(t, "the page to be visited after the ban", func() bool {
+		return slices.ContainsFunc(s.decisions(ann), func(people string) bool { return people != "" })
+	})
+	s.fence(cat, page)
 	if strings.Contains(page.shown[old.Code].HTML, "a word of bob") {
 		t.Errorf("bob's word stays on the page for good")
 	}
@@ -240,7 +191,7 @@ func TestBanBetweenVisitAndInquire(t *testing.T) {
 // Who unfolded comments is told to unfold them again when one of those changed, though
 // nothing that stands on all pages did.
 func TestFoldedCommentsFollow(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, make(chan time.Time) })
 	ann, bob := s.person("ann"), s.person("bob")
 	post := ann.post("a word")
 	var said []timelines.Change
@@ -249,11 +200,10 @@ func TestFoldedCommentsFollow(t *testing.T) {
 	}
 	s.followUp()
 	page := s.open(ann, "/everything")
-	everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	told := func() []string {
 		t.Helper()
 		s.followUp()
-		s.server.hub.shardOf(everything).ask([]int64{post.PostID})
+		s.hearOf(post.PostID)
 		f := page.until("the entry", func(f frame) bool { return f.T == "entry" && f.Post == post.Code })
 		return slices.Sorted(maps.Keys(f.Parts))
 	}
@@ -289,10 +239,10 @@ func TestFoldedCommentsFollow(t *testing.T) {
 // whatever was decided between the two.
 func TestABanThatEndsDuringTheVisit(t *testing.T) {
 	paused := &pausedRivers{}
-	s := newLiveSite(t, func(c *hubConfig) {
-		c.hear, c.beat = deaf, make(chan time.Time)
-		paused.riverSource = c.rivers
-		c.rivers = paused
+	s := newLiveSite(t, func(c *HubConfig) {
+		c.Hear, c.Beat = deaf, make(chan time.Time)
+		paused.HubRivers = c.Rivers
+		c.Rivers = paused
 	})
 	vic, eve, cat := s.person("vic"), s.person("eve"), s.person("cat")
 	post := eve.post("from eve")
@@ -304,7 +254,7 @@ func TestABanThatEndsDuringTheVisit(t *testing.T) {
 		once.Do(func() { eve.unban("vic") })
 	}
 	eve.ban("vic")
-	s.server.hub.shardOf(everything).ask([]int64{post.PostID})
-	s.fence(cat, everything, page)
+	s.hearOf(post.PostID)
+	s.fence(cat, page)
 	page.sameAsReload(s, vic, everything)
 }

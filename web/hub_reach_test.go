@@ -13,7 +13,7 @@ import (
 
 // farRivers are rivers whose pages below the first take long, or fail.
 type farRivers struct {
-	riverSource
+	HubRivers
 	skew   atomic.Int64 // nanoseconds, of the hub's clock
 	each   time.Duration
 	fails  error
@@ -25,7 +25,7 @@ type farRivers struct {
 func (r *farRivers) at(began *time.Time) { *began = began.Add(time.Duration(r.skew.Load())) }
 
 func (r *farRivers) Flush(ctx context.Context, watches []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
-	seen, err := r.riverSource.Flush(ctx, watches, posts)
+	seen, err := r.HubRivers.Flush(ctx, watches, posts)
 	for i := range seen {
 		r.at(&seen[i].Began)
 	}
@@ -40,7 +40,7 @@ func (r *farRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name
 			return nil, r.fails
 		}
 	}
-	page, err := r.riverSource.Visit(ctx, v, n, c)
+	page, err := r.HubRivers.Visit(ctx, v, n, c)
 	if err == nil {
 		r.at(&page.Began)
 	}
@@ -72,10 +72,10 @@ func TestLongPagesAreTold(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			far := &farRivers{each: tc.each, fails: tc.fails}
-			s := newLiveSite(t, func(c *hubConfig) {
-				far.riverSource = c.rivers
-				c.rivers, c.hear, c.beat = far, deaf, make(chan time.Time)
-				c.now = func() time.Time { return time.Now().Add(time.Duration(far.skew.Load())) }
+			s := newLiveSite(t, func(c *HubConfig) {
+				far.HubRivers = c.Rivers
+				c.Rivers, c.Hear, c.Beat = far, deaf, make(chan time.Time)
+				c.Now = func() time.Time { return time.Now().Add(time.Duration(far.skew.Load())) }
 			})
 			ann, bob := s.person("ann"), s.person("bob")
 			everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
@@ -114,9 +114,6 @@ func TestLongPagesAreTold(t *testing.T) {
 // on it, whether its reader hid it or its author went away for a while.
 func TestWholePagesStayWhole(t *testing.T) {
 	t.Parallel()
-	everything := func(p *person) rivers.Name {
-		return rivers.Name{UserID: p.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
-	}
 	for _, tc := range []struct {
 		name string
 		act  func(s *liveSite, ann, cat *person, code string, away bool)
@@ -141,31 +138,30 @@ func TestWholePagesStayWhole(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			beat := make(chan time.Time)
-			s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat, c.compareEvery = deaf, beat, 1 })
+			s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat, c.CompareEvery = deaf, beat, 1 })
 			ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 			lowest := cat.post("the oldest, of cat")
 			for range rivers.PageSize - 1 {
 				bob.post("from bob")
 			}
 			page := s.open(ann, "/everything")
-			name := everything(ann)
 			for range 5 {
 				post := bob.post("and another")
 				s.followUp()
-				s.server.hub.shardOf(name).ask([]int64{post.PostID})
+				s.hearOf(post.PostID)
 				page.untilEntry(post.Code)
 			}
-			same := s.server.hub.metric.compared.WithLabelValues("same")
+			same := func() float64 { return s.figure("riverrun_comparisons_total", "same") }
 			for _, away := range []bool{true, false} {
-				was := figure(t, same)
+				was := same()
 				await(t, "a comparison", func() bool {
 					beat <- time.Now()
-					return figure(t, same) > was
+					return same() > was
 				})
 				tc.act(s, ann, cat, lowest.Code, away)
 				s.followUp()
 				beat <- time.Now()
-				s.server.hub.shardOf(name).ask([]int64{lowest.PostID})
+				s.hearOf(lowest.PostID)
 				if away {
 					page.untilGone(lowest.Code)
 				} else {
@@ -183,7 +179,7 @@ func TestWholePagesStayWhole(t *testing.T) {
 // comes back makes its river longer than a first page.
 func TestWholePagesKeepNoHoles(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, make(chan time.Time) })
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	oldest := bob.post("the oldest")
 	low := cat.post("almost the oldest")
@@ -202,7 +198,7 @@ func TestWholePagesKeepNoHoles(t *testing.T) {
 		t.Fatalf("the page shows %d entries, want %d", len(page.shown), rivers.PageSize)
 	}
 	cat.setAccess("", timelines.Public)
-	s.server.hub.shardOf(name).ask([]int64{oldest.PostID})
+	s.hearOf(oldest.PostID)
 	page.until("ok", func(f frame) bool { return f.T == "ok" && page.shown[high.Code].HTML != "" })
 	if _, shows := page.shown[low.Code]; !shows {
 		t.Error("of two posts that came back the page lacks the one between two that it shows")
@@ -214,7 +210,7 @@ func TestWholePagesKeepNoHoles(t *testing.T) {
 // shows, though nobody heard of it.
 func TestWholePagesHearOfWhatIsBelow(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat, c.compareEvery = deaf, beat, 1 })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat, c.CompareEvery = deaf, beat, 1 })
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	cat.post("the oldest, of cat")
 	for range rivers.PageSize {

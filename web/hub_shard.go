@@ -17,7 +17,7 @@ import (
 // for all of them: posts that come in while a flush is under way wait together
 // for the next one, so the busier the bus, the more a statement does.
 type shard struct {
-	hub  *hub
+	hub  *Hub
 	wake chan struct{}
 
 	// mu guards the fields below and the rooms in it. Sockets' own locks are taken
@@ -47,7 +47,7 @@ const (
 	flushPosts = 256
 )
 
-func newShard(h *hub) *shard {
+func newShard(h *Hub) *shard {
 	return &shard{
 		hub: h, wake: make(chan struct{}, 1),
 		rooms: make(map[rivers.Watch]*room),
@@ -60,7 +60,7 @@ var shardSeed = maphash.MakeSeed()
 
 // shardOf puts all sessions' views of a page into one shard: they share what is
 // rendered.
-func (h *hub) shardOf(n rivers.Name) *shard {
+func (h *Hub) shardOf(n rivers.Name) *shard {
 	if n.Kind.Asked() {
 		return h.searches
 	}
@@ -75,7 +75,7 @@ func (sh *shard) join(w rivers.Watch, s *socket) {
 	defer sh.mu.Unlock()
 	r := sh.rooms[w]
 	if r == nil {
-		r = &room{watch: w, slot: sh.slot % sh.hub.cfg.compareEvery, sockets: make(map[*socket]struct{})}
+		r = &room{watch: w, slot: sh.slot % sh.hub.cfg.CompareEvery, sockets: make(map[*socket]struct{})}
 		sh.slot++
 		sh.rooms[w] = r
 	}
@@ -122,7 +122,7 @@ func (sh *shard) note(m tiers.Message, now time.Time) {
 func (sh *shard) ask(posts []int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	sh.want(posts, sh.hub.cfg.now())
+	sh.want(posts, sh.hub.cfg.Now())
 	nudge(sh.wake)
 }
 
@@ -218,11 +218,11 @@ func (sh *shard) flush(ctx context.Context) {
 		n := min(len(ids), flushPosts)
 		some := ids[:n]
 		ids = ids[n:]
-		began := sh.hub.cfg.now()
-		seen, err := sh.hub.cfg.rivers.Flush(ctx, watches, some)
+		began := sh.hub.cfg.Now()
+		seen, err := sh.hub.cfg.Rivers.Flush(ctx, watches, some)
 		if err != nil {
 			if ctx.Err() == nil {
-				sh.hub.cfg.log.WarnContext(ctx, "flushing open rivers", "rivers", len(rooms), "posts", len(some), "error", err)
+				sh.hub.cfg.Log.WarnContext(ctx, "flushing open rivers", "rivers", len(rooms), "posts", len(some), "error", err)
 			}
 			sh.mu.Lock()
 			for _, id := range append(some, ids...) {
@@ -233,8 +233,8 @@ func (sh *shard) flush(ctx context.Context) {
 			sh.mu.Unlock()
 			return
 		}
-		sh.hub.metric.flush.Observe(sh.hub.cfg.now().Sub(began).Seconds())
-		b := newBatch(sh.hub.cfg.pages, earliest(seen))
+		sh.hub.metric.flush.Observe(sh.hub.cfg.Now().Sub(began).Seconds())
+		b := newBatch(sh.hub.cfg.Pages, earliest(seen))
 		sh.see(ctx, rooms, seen)
 		for i, r := range rooms {
 			sh.offer(r, &seen[i], b, posts)
@@ -260,11 +260,11 @@ func (sh *shard) see(ctx context.Context, rooms []*room, seen []rivers.Seen) {
 			served, names, sets = append(served, r), append(names, r.watch.Name), append(sets, seen[i].Sets)
 		}
 	}
-	sights, err := sh.hub.cfg.pages.sightsOf(ctx, names, sets)
+	sights, err := sh.hub.cfg.Pages.Fingerprints(ctx, names, sets)
 	if err != nil && ctx.Err() == nil {
-		sh.hub.cfg.log.WarnContext(ctx, "what open pages are decided with", "rivers", len(served), "error", err)
+		sh.hub.cfg.Log.WarnContext(ctx, "what open pages are decided with", "rivers", len(served), "error", err)
 	}
-	common := sh.hub.cfg.pages.common()
+	common := sh.hub.cfg.Pages.LastCommonChange()
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for i, r := range served {
@@ -299,9 +299,9 @@ func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]tim
 		switch {
 		case quiet:
 		case seen.SignedOut:
-			s.end(closeSignedOut, "signed out")
+			s.end(CloseSignedOut, "signed out")
 		case seen.Closed:
-			s.end(closeNoPage, "no such page")
+			s.end(CloseNoPage, "no such page")
 		case seen.Swapped:
 			s.resync()
 		default:
@@ -334,21 +334,21 @@ func (sh *shard) compare(ctx context.Context) {
 	for i, r := range rooms {
 		watches[i] = r.watch
 	}
-	pages, err := sh.hub.cfg.rivers.Fronts(ctx, watches)
+	pages, err := sh.hub.cfg.Rivers.Fronts(ctx, watches)
 	if err != nil {
 		// The next turn compares again.
 		if ctx.Err() == nil {
-			sh.hub.cfg.log.WarnContext(ctx, "comparing open rivers", "rivers", len(rooms), "error", err)
+			sh.hub.cfg.Log.WarnContext(ctx, "comparing open rivers", "rivers", len(rooms), "error", err)
 		}
 		return
 	}
-	began := sh.hub.cfg.now()
+	began := sh.hub.cfg.Now()
 	for _, p := range pages {
 		if p != nil && p.Began.Before(began) {
 			began = p.Began
 		}
 	}
-	b := newBatch(sh.hub.cfg.pages, began)
+	b := newBatch(sh.hub.cfg.Pages, began)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	for i, r := range rooms {

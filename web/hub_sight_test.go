@@ -27,7 +27,7 @@ func (p *person) unban(name string) {
 // everything back to where it stood.
 func TestBanReachesOpenPages(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	first := cat.post("older, from cat")
 	bobs := bob.post("from bob")
@@ -80,7 +80,7 @@ func TestBanReachesOpenPages(t *testing.T) {
 	// A comment of bob's while the ban stands says nothing of him.
 	bob.comment(first.Code, "another word")
 	s.followUp()
-	s.server.hub.shardOf(everything(ann)).ask([]int64{first.PostID})
+	s.hearOf(first.PostID)
 	f := page.untilEntry(first.Code)
 	if said := f.HTML + f.Parts["comments"]; strings.Contains(said, "another word") || !strings.Contains(said, "Hidden comment") {
 		t.Errorf("a new comment of bob's is pushed to ann as:\n%s", said)
@@ -98,7 +98,7 @@ func TestBanReachesOpenPages(t *testing.T) {
 // A page served before a ban and opened after it is brought up by its own
 // subscription, whatever its stamps say.
 func TestSubscribeWithAnOldSight(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, make(chan time.Time) })
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	cats := cat.post("from cat")
 	bob.comment(cats.Code, "a word of bob's")
@@ -121,7 +121,7 @@ func TestSubscribeWithAnOldSight(t *testing.T) {
 // another keeps it away while it comes in.
 func TestHideReachesOpenPages(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	ann, bob := s.person("ann"), s.person("bob")
 	post := bob.post("from bob")
 	page := s.open(ann, "/everything")
@@ -133,7 +133,7 @@ func TestHideReachesOpenPages(t *testing.T) {
 	beat <- time.Now()
 	page.untilGone(post.Code)
 	page.until("ok", func(f frame) bool { return f.T == "ok" })
-	s.seenAnew(ann, beat, func() {
+	s.decidedAnew(ann, beat, 1, func() {
 		ann.act(func(ctx context.Context) (timelines.Change, error) {
 			return s.store.HideTerm(ctx, ann.account.ID, "football")
 		})
@@ -141,7 +141,7 @@ func TestHideReachesOpenPages(t *testing.T) {
 	ball := bob.post("Football again")
 	other := bob.post("chess")
 	s.followUp()
-	s.server.hub.shardOf(name).ask([]int64{ball.PostID, other.PostID})
+	s.hearOf(ball.PostID, other.PostID)
 	page.untilEntry(other.Code)
 	page.sameAsReload(s, ann, name)
 	if _, shows := page.shown[ball.Code]; shows {
@@ -153,7 +153,7 @@ func TestHideReachesOpenPages(t *testing.T) {
 // wherever it stands, and what is older than the page does not.
 func TestUnhidingReachesBelowTheFirstPage(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	ann, bob := s.person("ann"), s.person("bob")
 	older := bob.post("older")
 	var codes []string
@@ -161,11 +161,10 @@ func TestUnhidingReachesBelowTheFirstPage(t *testing.T) {
 		codes = append(codes, bob.post("from bob").Code)
 	}
 	page := s.open(ann, "/everything")
-	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	for range 10 {
 		post := bob.post("and another")
 		s.followUp()
-		s.server.hub.shardOf(name).ask([]int64{post.PostID})
+		s.hearOf(post.PostID)
 		page.untilEntry(post.Code)
 	}
 	among := codes[2]

@@ -17,8 +17,8 @@ import (
 // take its time: on is told when something was decided, by a visit or a flush, with the
 // texts of the posts in it, and when an entry was rendered, with its HTML.
 type slowHub struct {
-	riverSource
-	hubPages
+	HubRivers
+	HubPages
 	elapsed atomic.Int64 // nanoseconds
 	on      atomic.Pointer[func(what, text string)]
 }
@@ -33,7 +33,7 @@ func (h *slowHub) now() time.Time { return time.Unix(1e9, h.elapsed.Load()) }
 
 func (h *slowHub) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
 	began := h.now()
-	page, err := h.riverSource.Visit(ctx, v, n, c)
+	page, err := h.HubRivers.Visit(ctx, v, n, c)
 	if err == nil {
 		page.Began = began
 		h.tell("visit", textsOf(page.Items))
@@ -43,7 +43,7 @@ func (h *slowHub) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, 
 
 func (h *slowHub) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
 	began := h.now()
-	seen, err := h.riverSource.Flush(ctx, w, posts)
+	seen, err := h.HubRivers.Flush(ctx, w, posts)
 	var texts string
 	for i := range seen {
 		seen[i].Began = began
@@ -63,7 +63,7 @@ func textsOf(items []rivers.Item) (texts string) {
 }
 
 func (h *slowHub) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
-	made, whole, err := h.hubPages.Entry(ctx, l, n, sets, it)
+	made, whole, err := h.HubPages.Entry(ctx, l, n, sets, it)
 	h.tell("rendered", string(whole))
 	return made, whole, err
 }
@@ -73,9 +73,9 @@ func (h *slowHub) Entry(ctx context.Context, l view.Context, n rivers.Name, sets
 func TestNoFrameIsOld(t *testing.T) {
 	t.Parallel()
 	slow := &slowHub{}
-	s := newLiveSite(t, func(c *hubConfig) {
-		slow.riverSource, slow.hubPages = c.rivers, c.pages
-		c.rivers, c.pages, c.now, c.beat = slow, slow, slow.now, make(chan time.Time)
+	s := newLiveSite(t, func(c *HubConfig) {
+		slow.HubRivers, slow.HubPages = c.Rivers, c.Pages
+		c.Rivers, c.Pages, c.Now, c.Beat = slow, slow, slow.now, make(chan time.Time)
 	})
 	ann, bob := s.person("anna"), s.person("bob")
 	ann.visitor().post("/groups", "name", "sailing", "title", "Sailing", "access", "public").wants(303)
@@ -153,7 +153,7 @@ func TestNoFrameIsOld(t *testing.T) {
 				slow.on.Store(nil)
 			}
 			_ = follow.conn.CloseNow()
-			await(t, "the page to be gone", func() bool { return figure(t, s.server.hub.metric.sockets) == 0 })
+			await(t, "the page to be gone", func() bool { return s.figure("riverrun_sockets_open") == 0 })
 		})
 	}
 }

@@ -64,33 +64,32 @@ func (s *liveSite) rawPage(address string) *net.TCPConn {
 func TestNeverReading(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
-		set   func(*hubConfig)
+		set   func(*HubConfig)
 		talks bool
 	}{
-		{"a full pipe", func(c *hubConfig) { c.sendBuffer, c.writeTimeout = 0, 500*time.Millisecond }, true},
-		{"unanswered pings", func(c *hubConfig) { c.pingEvery, c.pongWithin = time.Millisecond, time.Millisecond }, false},
+		{"a full pipe", func(c *HubConfig) { c.SendBuffer, c.WriteTimeout = 0, 500*time.Millisecond }, true},
+		{"unanswered pings", func(c *HubConfig) { c.PingEvery, c.PongWithin = time.Millisecond, time.Millisecond }, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := newLiveSite(t, tc.set)
 			ann := s.person("ann")
 			post := ann.post("long talk")
-			metric := s.server.hub.metric
 			stuck := s.rawPage("/p/" + post.Code)
 			if tc.talks {
-				await(t, "the socket", func() bool { return figure(t, metric.frames.WithLabelValues("ok")) == 1 })
+				await(t, "the socket", func() bool { return s.figure("riverrun_frames_sent_total", "ok") == 1 })
 				long := strings.Repeat("word ", 3900)
-				for i := 0; figure(t, metric.sockets) > 0; i++ {
+				for i := 0; s.figure("riverrun_sockets_open") > 0; i++ {
 					if i == 60 {
 						t.Fatal("a reader who never reads was not closed")
 					}
 					ann.comment(post.Code, strconv.Itoa(i)+" "+long)
 				}
 				// Each is longer than the one before by a comment of 20 kB.
-				if got := figure(t, metric.frames.WithLabelValues("entry")); got > 12 {
+				if got := s.figure("riverrun_frames_sent_total", "entry"); got > 12 {
 					t.Errorf("the system held %v frames for a reader who never reads, want 12 at most", got)
 				}
 			}
-			await(t, "the socket to end", func() bool { return figure(t, metric.sockets) == 0 })
+			await(t, "the socket to end", func() bool { return s.figure("riverrun_sockets_open") == 0 })
 			if n, err := io.Copy(io.Discard, stuck); !errors.Is(err, syscall.ECONNRESET) {
 				t.Errorf("the connection ended after %d more bytes with %v, want a reset", n, err)
 			}
@@ -100,8 +99,8 @@ func TestNeverReading(t *testing.T) {
 
 // Whatever a client does not read or answer, its socket ends within half a minute.
 func TestStuckSocketsEndWithinHalfAMinute(t *testing.T) {
-	c := hubConfig{}.withDefaults()
-	if got := c.pingEvery + max(c.pongWithin, c.writeTimeout); got > 30*time.Second {
+	c := HubConfig{}.withDefaults()
+	if got := c.PingEvery + max(c.PongWithin, c.WriteTimeout); got > 30*time.Second {
 		t.Errorf("a socket that answers nothing ends after %v", got)
 	}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -20,19 +21,19 @@ var everything = rivers.Name{Kind: rivers.Everything, Order: rivers.Fresh}
 // deaf is a bus of which nothing is heard.
 func deaf(func(tiers.Message)) (cancel func()) { return func() {} }
 
-// A pausedRivers calls before and after around visits, to let a test act between
-// two steps of a subscribe.
+// A pausedRivers calls before and after around visits, and flushed after a flush, to let a
+// test act between two steps of the hub.
 type pausedRivers struct {
-	riverSource
+	HubRivers
 	before, after func()
-	flushed       func(rivers []rivers.Watch, posts []int64)
+	flushed       func(posts []int64, seen []rivers.Seen)
 }
 
 func (p *pausedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
 	if p.before != nil {
 		p.before()
 	}
-	page, err := p.riverSource.Visit(ctx, v, n, c)
+	page, err := p.HubRivers.Visit(ctx, v, n, c)
 	if p.after != nil {
 		p.after()
 	}
@@ -40,21 +41,37 @@ func (p *pausedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.N
 }
 
 func (p *pausedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
-	if p.flushed != nil {
-		p.flushed(w, posts)
+	seen, err := p.HubRivers.Flush(ctx, w, posts)
+	if p.flushed != nil && err == nil {
+		p.flushed(posts, seen)
 	}
-	return p.riverSource.Flush(ctx, w, posts)
+	return seen, err
+}
+
+// flushes are the posts that each flush asked for.
+type flushes chan []int64
+
+func (f flushes) await(t *testing.T, post int64) {
+	t.Helper()
+	await(t, "a flush of the post", func() bool {
+		select {
+		case posts := <-f:
+			return slices.Contains(posts, post)
+		default:
+			return false
+		}
+	})
 }
 
 // countedPages counts what is rendered for sockets.
 type countedPages struct {
-	hubPages
+	HubPages
 	rendered atomic.Int64
 }
 
 func (c *countedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	c.rendered.Add(1)
-	return c.hubPages.Entry(ctx, l, n, sets, it)
+	return c.HubPages.Entry(ctx, l, n, sets, it)
 }
 
 func TestSubscribeSendsTheDifference(t *testing.T) {
@@ -125,10 +142,10 @@ func TestNothingFallsBetweenPageAndSocket(t *testing.T) {
 	for _, when := range []string{"before the visit", "after the visit"} {
 		t.Run(when, func(t *testing.T) {
 			paused := &pausedRivers{}
-			s := newLiveSite(t, func(c *hubConfig) {
-				paused.riverSource = c.rivers
-				c.rivers = paused
-				c.beat = make(chan time.Time) // no comparison comes to help
+			s := newLiveSite(t, func(c *HubConfig) {
+				paused.HubRivers = c.Rivers
+				c.Rivers = paused
+				c.Beat = make(chan time.Time) // no comparison comes to help
 			})
 			ann := s.person("ann")
 			old := ann.post("old")
@@ -165,8 +182,8 @@ func TestNothingFallsBetweenPageAndSocket(t *testing.T) {
 
 func TestLostMessagesAreHealed(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) {
-		c.hear, c.beat, c.compareEvery = deaf, beat, 1
+	s := newLiveSite(t, func(c *HubConfig) {
+		c.Hear, c.Beat, c.CompareEvery = deaf, beat, 1
 	})
 	ann := s.person("ann")
 	edited, removed := ann.post("first"), ann.post("second")
@@ -197,19 +214,18 @@ func TestLostMessagesAreHealed(t *testing.T) {
 	g.sameAsReload(s, nil, everything)
 
 	// At rest a comparison finds nothing and sends nothing.
-	same := s.server.hub.metric.compared.WithLabelValues("same")
-	was := figure(t, same)
-	frames := s.server.hub.metric.frames.WithLabelValues("entry")
-	sent := figure(t, frames)
+	same := func() float64 { return s.figure("riverrun_comparisons_total", "same") }
+	frames := func() float64 { return s.figure("riverrun_frames_sent_total", "entry") }
+	was, sent := same(), frames()
 	beat <- time.Now()
-	await(t, "another comparison", func() bool { return figure(t, same) > was })
-	if got := figure(t, frames); got != sent {
+	await(t, "another comparison", func() bool { return same() > was })
+	if got := frames(); got != sent {
 		t.Errorf("a comparison at rest sent %v entries", got-sent)
 	}
 }
 
 func TestSwappedRiver(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.beat = make(chan time.Time) })
+	s := newLiveSite(t, func(c *HubConfig) { c.Beat = make(chan time.Time) })
 	ann, bob := s.person("ann"), s.person("bob")
 	post := bob.post("hello from bob")
 	mine := ann.post("mine")
@@ -234,10 +250,18 @@ func TestSwappedRiver(t *testing.T) {
 // A page opened while rivers are far behind is brought up by its own subscription.
 func TestOpenedWhileRiversLag(t *testing.T) {
 	var lagging atomic.Bool
-	s := newLiveSite(t, func(c *hubConfig) {
-		c.hear = deaf
-		c.beat = make(chan time.Time)
-		c.behind = func(_ context.Context, than time.Duration) (bool, error) {
+	// An answer to whether rivers lag is good for a second: the hub's clock goes on by more
+	// when they begin to.
+	now := func() time.Time {
+		if lagging.Load() {
+			return time.Now()
+		}
+		return time.Now().Add(-2 * time.Second)
+	}
+	s := newLiveSite(t, func(c *HubConfig) {
+		c.Hear, c.Now = deaf, now
+		c.Beat = make(chan time.Time)
+		c.Behind = func(_ context.Context, than time.Duration) (bool, error) {
 			return lagging.Load() && than <= time.Second, nil
 		}
 	})
@@ -255,9 +279,6 @@ func TestOpenedWhileRiversLag(t *testing.T) {
 	// Nobody has the river open, and nothing does Tier 2.
 	missed := ann.post("missed")
 	lagging.Store(true)
-	s.server.hub.lagMu.Lock()
-	s.server.hub.lagAt = time.Time{} // an answer is good for a second
-	s.server.hub.lagMu.Unlock()
 	g.follow(s, nil)
 	if _, there := g.shown[missed.Code]; !there {
 		t.Error("the page lacks what Tier 2 has not brought yet")
@@ -267,9 +288,9 @@ func TestOpenedWhileRiversLag(t *testing.T) {
 
 func TestRenderedOncePerFlush(t *testing.T) {
 	pages := &countedPages{}
-	s := newLiveSite(t, func(c *hubConfig) {
-		pages.hubPages = c.pages
-		c.pages = pages
+	s := newLiveSite(t, func(c *HubConfig) {
+		pages.HubPages = c.Pages
+		c.Pages = pages
 	})
 	ann := s.person("ann")
 	post := ann.post("popular")
@@ -317,7 +338,7 @@ func TestOlderPage(t *testing.T) {
 
 // A first page that loses an entry takes the next one from below, as a reload.
 func TestFirstPageIsFilledUp(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.beat = make(chan time.Time) })
+	s := newLiveSite(t, func(c *HubConfig) { c.Beat = make(chan time.Time) })
 	ann := s.person("ann")
 	codes := make([]string, 0, rivers.PageSize+2)
 	for i := range cap(codes) {
@@ -342,7 +363,7 @@ func TestFirstPageIsFilledUp(t *testing.T) {
 // told so, should the server have said otherwise just then, and told when there are none
 // any more.
 func TestMoreAfterDrop(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, make(chan time.Time) })
 	ann := s.person("ann")
 	last := ann.post("the first")
 	for range rivers.PageSize - 1 {
@@ -351,7 +372,7 @@ func TestMoreAfterDrop(t *testing.T) {
 	g := s.open(nil, "/everything")
 	fresh := ann.post("one too many")
 	s.followUp()
-	s.server.hub.shardOf(everything).ask([]int64{fresh.PostID})
+	s.hearOf(fresh.PostID)
 	g.untilEntry(fresh.Code)
 	g.say(map[string]any{"t": "drop", "river": g.river, "entries": map[string]string{last.Code: g.shown[last.Code].Version}})
 	if f := g.until("ok", func(f frame) bool { return f.T == "ok" }); !f.More {
@@ -359,7 +380,7 @@ func TestMoreAfterDrop(t *testing.T) {
 	}
 	ann.remove(last.Code)
 	s.followUp()
-	s.server.hub.message(tiers.Message{All: true})
+	s.tell(tiers.Message{All: true})
 	if f := g.until("ok", func(f frame) bool { return f.T == "ok" }); f.More {
 		t.Error("a page that shows all there is is told of more")
 	}

@@ -30,7 +30,7 @@ type update struct {
 // A batch is what was decided by one statement, with the HTML made from it:
 // rendered once for all who look the same way, and encoded once for all.
 type batch struct {
-	pages hubPages
+	pages HubPages
 	// began is when the deciding statement was sent. What was acknowledged before is
 	// known to all that is in the batch, and what came later may not be.
 	began time.Time
@@ -56,7 +56,7 @@ type rendered struct {
 	html json.RawMessage
 }
 
-func newBatch(pages hubPages, began time.Time) *batch {
+func newBatch(pages HubPages, began time.Time) *batch {
 	return &batch{
 		pages: pages, began: began,
 		rendered: make(map[renderKey]*rendered), encoded: make(map[string]json.RawMessage),

@@ -231,7 +231,7 @@ func entryOf(body, code string) string {
 // "A new comment of a banned person shown because the shared fold moved first": the
 // fold is there before the reply, the viewer's entries follow whenever they do.
 func TestNewCommentOfABannedPersonComesWithTheFold(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.hear = deaf })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear = deaf })
 	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
 	post := cat.post("much talked about")
 	bob.comment(post.Code, "bob before")
@@ -298,8 +298,8 @@ func TestGroupGonePrivateIsNotOnALikersPage(t *testing.T) {
 	for _, g := range pages {
 		g.untilGone(inClub.Code)
 	}
-	if c := shut.closed(); c.Code != closeNoPage {
-		t.Errorf("the post's open page is closed with %v, want %d", c, closeNoPage)
+	if c := shut.closed(); c.Code != CloseNoPage {
+		t.Errorf("the post's open page is closed with %v, want %d", c, CloseNoPage)
 	}
 	bob.comment(inClub.Code, "and once more in the club")
 	members.hearPost(inClub.Code, "once more in the club")

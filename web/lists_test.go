@@ -87,8 +87,8 @@ func TestAListIsLive(t *testing.T) {
 	post := bob.post("Bob's words")
 	page.untilEntry(post.Code)
 	v.post("/lists/loud/delete")
-	if c := page.closed(); c.Code != closeNoPage {
-		t.Errorf("the page of a deleted list is closed with %v, want %d", c, closeNoPage)
+	if c := page.closed(); c.Code != CloseNoPage {
+		t.Errorf("the page of a deleted list is closed with %v, want %d", c, CloseNoPage)
 	}
 }
 

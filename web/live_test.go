@@ -2,12 +2,17 @@ package web
 
 import (
 	"context"
+	"encoding/binary"
 	"log/slog"
+	"net"
+	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
@@ -29,20 +34,30 @@ type liveSite struct {
 	tiers  *tiers.Tiers
 	server *Server
 	http   *httptest.Server
+	// live is what the site's hub was made with, and tell hands it a message as a bus does.
+	live    HubConfig
+	tell    func(tiers.Message)
+	metrics *prometheus.Registry
 
-	mu     sync.Mutex // guards behind
+	mu     sync.Mutex // guards the fields below
 	behind []timelines.Touched
 	wrong  []timelines.Replace
+
+	// hubMu guards the fields below, and is held for moments only.
+	hubMu   sync.Mutex
+	sockets map[net.Conn]struct{}
+	decided map[int64][]string
+	heard   map[int64]struct{} // posts
 }
 
 // newLiveSite starts a site whose hub is configured by change.
-func newLiveSite(t testing.TB, change func(*hubConfig)) *liveSite {
+func newLiveSite(t testing.TB, change func(*HubConfig)) *liveSite {
 	t.Helper()
 	return newLiveSiteOver(t, rivers.DefaultOptions(), change)
 }
 
 // newLiveSiteOver is newLiveSite over rivers of these options.
-func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*hubConfig)) *liveSite {
+func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*HubConfig)) *liveSite {
 	t.Helper()
 	return newNode(t, testdb.New(t), 0, opts, change)
 }
@@ -59,15 +74,19 @@ func storeOptions(t testing.TB) timelines.Options {
 
 // newNode starts another node on the stores of a site, with that bound on waiting for
 // them.
-func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*hubConfig)) *liveSite {
+func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*HubConfig)) *liveSite {
 	t.Helper()
 	ctx := t.Context()
-	s := &liveSite{t: t, db: db}
+	s := &liveSite{
+		t: t, db: db, metrics: prometheus.NewRegistry(),
+		sockets: map[net.Conn]struct{}{}, decided: map[int64][]string{}, heard: map[int64]struct{}{},
+	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.store = timelines.Open(s.db.Primary, nil, storeOptions(t))
 	s.rivers = rivers.Open(s.db.Secondary, s.store, log, opts)
 	s.tiers = tiers.New(tiers.Config{Timelines: s.store, Rivers: s.rivers, Secondary: s.db.Secondary, Log: log})
 	s.http = httptest.NewUnstartedServer(nil)
+	s.http.Config.ConnState = s.notice
 	var err error
 	s.server, err = New(Config{
 		Timelines: s.store, Rivers: s.rivers, Tiers: s.tiers, Log: log,
@@ -75,11 +94,26 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
 
 		DatabaseTimeout: timeout,
-		Live: func(c *hubConfig) {
-			c.sendBuffer = 8 << 10 // so that a reader who does not read is felt soon
+		Metrics:         s.metrics,
+		Live: func(c *HubConfig) {
+			c.SendBuffer = 8 << 10 // so that a reader who does not read is felt soon
+			c.Pages = decidedPages{c.Pages, s}
 			if change != nil {
 				change(c)
 			}
+			hear := c.Hear
+			c.Hear = func(tell func(tiers.Message)) (cancel func()) {
+				s.tell = func(m tiers.Message) {
+					tell(m)
+					s.hubMu.Lock()
+					defer s.hubMu.Unlock()
+					for _, post := range m.Posts {
+						s.heard[post] = struct{}{}
+					}
+				}
+				return hear(s.tell)
+			}
+			s.live = *c
 		},
 	})
 	if err != nil {
@@ -256,14 +290,115 @@ func await(t testing.TB, what string, so func() bool, otherwise ...func() string
 	}
 }
 
-// figure reads a gauge or counter.
-func figure(t testing.TB, m prometheus.Metric) float64 {
-	t.Helper()
-	var out dto.Metric
-	if err := m.Write(&out); err != nil {
-		t.Fatal(err)
+// figure reads a gauge or counter of the site's, the one with these values of its labels.
+func (s *liveSite) figure(name string, labels ...string) float64 {
+	s.t.Helper()
+	families, err := s.metrics.Gather()
+	if err != nil {
+		s.t.Fatal(err)
 	}
-	return out.GetGauge().GetValue() + out.GetCounter().GetValue()
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if slices.EqualFunc(m.GetLabel(), labels, func(l *dto.LabelPair, value string) bool { return l.GetValue() == value }) {
+				return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0 // nothing was counted yet
+}
+
+// hearOf tells the hub that these posts changed, as the bus would.
+func (s *liveSite) hearOf(posts ...int64) { s.tell(tiers.Message{Posts: posts}) }
+
+// awaitHeard waits until the hub has heard of all these changes.
+func (s *liveSite) awaitHeard(changes ...timelines.Change) {
+	s.t.Helper()
+	await(s.t, "the hub to hear what changed", func() bool {
+		s.hubMu.Lock()
+		defer s.hubMu.Unlock()
+		return !slices.ContainsFunc(changes, func(c timelines.Change) bool { _, ok := s.heard[c.PostID]; return !ok })
+	})
+}
+
+// notice keeps the connections that have become sockets.
+func (s *liveSite) notice(conn net.Conn, state http.ConnState) {
+	if state != http.StateHijacked {
+		return
+	}
+	s.hubMu.Lock()
+	defer s.hubMu.Unlock()
+	s.sockets[conn] = struct{}{}
+}
+
+// eachSocket does something with the connection of each socket there was. Many have ended
+// long since, so an error says nothing.
+func (s *liveSite) eachSocket(do func(net.Conn) error) {
+	s.hubMu.Lock()
+	defer s.hubMu.Unlock()
+	for conn := range s.sockets {
+		_ = do(conn)
+	}
+}
+
+// cutAll ends all sockets without a word.
+func (s *liveSite) cutAll() { s.eachSocket(net.Conn.Close) }
+
+// closeAll sends all sockets a close frame, as if the hub had.
+func (s *liveSite) closeAll(code websocket.StatusCode, reason string) {
+	frame := binary.BigEndian.AppendUint16([]byte{0x88, byte(2 + len(reason))}, uint16(code))
+	frame = append(frame, reason...)
+	s.eachSocket(func(conn net.Conn) error {
+		_, err := conn.Write(frame)
+		return err
+	})
+}
+
+// decidedPages note with which people in view each visit of a socket decided its page.
+type decidedPages struct {
+	HubPages
+	site *liveSite
+}
+
+func (d decidedPages) Fingerprint(ctx context.Context, n rivers.Name, sets *timelines.Sets) (Fingerprint, error) {
+	now, err := d.HubPages.Fingerprint(ctx, n, sets)
+	if err == nil && sets != nil {
+		d.site.hubMu.Lock()
+		defer d.site.hubMu.Unlock()
+		d.site.decided[sets.AccountID] = append(d.site.decided[sets.AccountID], sets.Sight())
+	}
+	return now, err
+}
+
+// decisions are, oldest first, with which people in view a person's pages were decided.
+func (s *liveSite) decisions(p *person) []string {
+	s.hubMu.Lock()
+	defer s.hubMu.Unlock()
+	return slices.Clone(s.decided[p.account.ID])
+}
+
+// decidedAnew sends a beat after a change and waits until so many open pages of a person
+// were visited because other people are in view than before. What is done after it comes
+// after what those pages have to say of the change.
+func (s *liveSite) decidedAnew(p *person, beat chan<- time.Time, pages int, change func()) {
+	s.t.Helper()
+	before := s.decisions(p)
+	if len(before) == 0 {
+		s.t.Fatalf("no page of %s is open", p.account.Name)
+	}
+	change()
+	beat <- time.Now()
+	await(s.t, "the pages of "+p.account.Name+" to be decided anew", func() bool {
+		left := pages
+		for _, people := range s.decisions(p)[len(before):] {
+			if people != before[len(before)-1] {
+				left--
+			}
+		}
+		return left <= 0
+	})
 }
 
 func sessionOf(t testing.TB, token string) timelines.Session {

@@ -61,7 +61,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, make(chan time.Time) })
+			s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, make(chan time.Time) })
 			bob, ann, dan := s.person("bob"), s.person("ann"), s.person("dan")
 			c.closed(bob)
 			// Everything is known to this node, as on a site that is used.
@@ -100,13 +100,13 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 
 // renderingPages call meanwhile before each entry is rendered for a socket.
 type renderingPages struct {
-	hubPages
+	HubPages
 	meanwhile func()
 }
 
 func (r *renderingPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	r.meanwhile()
-	return r.hubPages.Entry(ctx, l, n, sets, it)
+	return r.HubPages.Entry(ctx, l, n, sets, it)
 }
 
 // So is what is pushed: a place is called as it was when that its viewer may know of it
@@ -114,10 +114,10 @@ func (r *renderingPages) Entry(ctx context.Context, l view.Context, n rivers.Nam
 func TestAFrameIsOfOneMoment(t *testing.T) {
 	const secret = "not for ann"
 	pages := &renderingPages{meanwhile: func() {}}
-	s := newLiveSite(t, func(c *hubConfig) {
-		c.hear, c.beat = deaf, make(chan time.Time)
-		pages.hubPages = c.pages
-		c.pages = pages
+	s := newLiveSite(t, func(c *HubConfig) {
+		c.Hear, c.Beat = deaf, make(chan time.Time)
+		pages.HubPages = c.Pages
+		c.Pages = pages
 	})
 	bob, ann, dan := s.person("bob"), s.person("ann"), s.person("dan")
 	bob.act(func(ctx context.Context) (timelines.Change, error) {
@@ -144,7 +144,7 @@ func TestAFrameIsOfOneMoment(t *testing.T) {
 			t.Errorf("dan is not told: %s", body)
 		}
 	}
-	s.server.hub.shardOf(rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}).ask([]int64{picture.PostID})
+	s.hearOf(picture.PostID)
 	f := page.until("what becomes of it", func(f frame) bool { return f.Post == picture.Code })
 	if !once {
 		t.Fatal("nothing happened meanwhile")
@@ -165,7 +165,7 @@ func (p *person) exclude(slug, name string) {
 // get answers a request on this goroutine.
 func get(s *liveSite, p *person, address string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, s.http.URL+address, nil)
-	r.AddCookie(&http.Cookie{Name: s.server.cookieName(), Value: p.token})
+	r.AddCookie(&http.Cookie{Name: cookie, Value: p.token})
 	w := httptest.NewRecorder()
 	s.server.Handler().ServeHTTP(w, r)
 	return w

@@ -143,9 +143,7 @@ func (w *observed) ask() {
 	}
 	w.facts.mu.RUnlock()
 	for _, n := range w.nodes {
-		for _, sh := range n.server.hub.shards {
-			sh.ask(posts)
-		}
+		n.hearOf(posts...)
 	}
 }
 

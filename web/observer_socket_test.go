@@ -23,7 +23,7 @@ import (
 
 // timedRivers notes when the hub read what it decides by.
 type timedRivers struct {
-	riverSource
+	HubRivers
 	facts *facts
 
 	mu    sync.Mutex // guards reads
@@ -47,17 +47,17 @@ func (r *timedRivers) timed() (done func()) {
 
 func (r *timedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
 	defer r.timed()()
-	return r.riverSource.Visit(ctx, v, n, c)
+	return r.HubRivers.Visit(ctx, v, n, c)
 }
 
 func (r *timedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
 	defer r.timed()()
-	return r.riverSource.Flush(ctx, w, posts)
+	return r.HubRivers.Flush(ctx, w, posts)
 }
 
 func (r *timedRivers) Fronts(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
 	defer r.timed()()
-	return r.riverSource.Fronts(ctx, w)
+	return r.HubRivers.Fronts(ctx, w)
 }
 
 // earliest is when the earliest read began of which something may have been
@@ -80,7 +80,7 @@ func (r *timedRivers) earliest(rendered instant) instant {
 // stampedPages writes into each entry rendered for a frame when that was. The
 // parts that are compared by their HTML are left alone.
 type stampedPages struct {
-	hubPages
+	HubPages
 	facts *facts
 }
 
@@ -88,7 +88,7 @@ var stampForm = regexp.MustCompile(`<!--rendered (\d+)-->`)
 
 func (p stampedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	stamp := fmt.Appendf(nil, "<!--rendered %d-->", p.facts.now())
-	parts, whole, err := p.hubPages.Entry(ctx, l, n, sets, it)
+	parts, whole, err := p.HubPages.Entry(ctx, l, n, sets, it)
 	for _, part := range []*[]byte{&parts.Body, &parts.Comments, &whole} {
 		*part = append(slices.Clone(*part), stamp...)
 	}
@@ -288,9 +288,9 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 			if errors.As(err, &closed) {
 				fl.mu.Lock()
 				defer fl.mu.Unlock()
-				if closed.Code == closeNoPage {
+				if closed.Code == CloseNoPage {
 					fl.address = "" // closed to this viewer
-				} else if closed.Code != closeReconnect {
+				} else if closed.Code != CloseReconnect {
 					fl.t.Errorf("socket of %q on %s closed: %v", nameOf(fl.who), fl.address, closed)
 				}
 			}

@@ -191,16 +191,16 @@ func (w *observed) addNode() {
 		Timelines: n.store, Rivers: n.rivers, Tiers: n.tiers, Log: log,
 		URL:    "http://" + n.http.Listener.Addr().String(),
 		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
-		Live: func(cfg *hubConfig) {
-			timed := &timedRivers{riverSource: cfg.rivers, facts: w.facts}
+		Live: func(cfg *HubConfig) {
+			timed := &timedRivers{HubRivers: cfg.Rivers, facts: w.facts}
 			w.serve[n] = timed
-			cfg.rivers, cfg.pages = timed, stampedPages{cfg.pages, w.facts}
-			cfg.staleAfter = observedStale
+			cfg.Rivers, cfg.Pages = timed, stampedPages{cfg.Pages, w.facts}
+			cfg.StaleAfter = observedStale
 			// No comparison heals what a push should have brought.
-			cfg.compareEvery = 1 << 30
-			cfg.beat = w.beat
+			cfg.CompareEvery = 1 << 30
+			cfg.Beat = w.beat
 			if !w.lively {
-				cfg.hear = deaf
+				cfg.Hear = deaf
 			}
 		},
 	})

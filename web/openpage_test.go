@@ -72,7 +72,7 @@ func (s *liveSite) dial(p *person, header http.Header) (*websocket.Conn, int, er
 		header = http.Header{}
 	}
 	if p != nil {
-		header.Set("Cookie", s.server.cookieName()+"="+p.token)
+		header.Set("Cookie", cookie+"="+p.token)
 	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
@@ -288,7 +288,7 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 	if len(g.shown) != len(now.Items) {
 		g.t.Errorf("page shows %d entries, a reload %d", len(g.shown), len(now.Items))
 	}
-	veils, err := s.server.view.Tags(g.t.Context(), now.Items, now.Sets)
+	veils, err := s.live.Pages.Tags(g.t.Context(), now.Items, now.Sets)
 	if err != nil {
 		g.t.Fatal(err)
 	}
@@ -301,7 +301,7 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 		if is == nil {
 			continue
 		}
-		would, _, err := s.server.view.Entry(g.t.Context(), view.Context{Viewer: v, Lang: "en", Page: g.address}, n, now.Sets, it)
+		would, _, err := s.live.Pages.Entry(g.t.Context(), view.Context{Viewer: v, Lang: "en", Page: g.address}, n, now.Sets, it)
 		if err != nil {
 			g.t.Fatal(err)
 		}

@@ -15,11 +15,11 @@ import (
 // instead of showing an old page for as long as TCP hopes. The bound is on each question and not on
 // what a socket does with the answers: how fast its client reads is not the stores'
 // fault. Leases have leaseTimeout.
-func (c hubConfig) patiently() hubConfig {
-	c.rivers = patientRivers{c.rivers, c.patience}
-	c.pages = patientPages{c.pages, c.patience}
-	if pageOf, d := c.pageOf, c.patience; pageOf != nil {
-		c.pageOf = func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
+func (c HubConfig) patiently() HubConfig {
+	c.Rivers = patientRivers{c.Rivers, c.QueryTimeout}
+	c.Pages = patientPages{c.Pages, c.QueryTimeout}
+	if pageOf, d := c.PageOf, c.QueryTimeout; pageOf != nil {
+		c.PageOf = func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
 			ctx, cancel := context.WithTimeout(ctx, d)
 			defer cancel()
 			return pageOf(ctx, v, path, query)
@@ -29,83 +29,83 @@ func (c hubConfig) patiently() hubConfig {
 }
 
 type patientRivers struct {
-	riverSource
+	HubRivers
 	patience time.Duration
 }
 
 func (p patientRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, before rivers.Cursor) (*rivers.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.riverSource.Visit(ctx, v, n, before)
+	return p.HubRivers.Visit(ctx, v, n, before)
 }
 
 func (p patientRivers) Flush(ctx context.Context, watches []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.riverSource.Flush(ctx, watches, posts)
+	return p.HubRivers.Flush(ctx, watches, posts)
 }
 
 func (p patientRivers) Fronts(ctx context.Context, watches []rivers.Watch) ([]*rivers.Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.riverSource.Fronts(ctx, watches)
+	return p.HubRivers.Fronts(ctx, watches)
 }
 
 func (p patientRivers) BringUp(ctx context.Context, names []rivers.Name) ([]rivers.Name, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.riverSource.BringUp(ctx, names)
+	return p.HubRivers.BringUp(ctx, names)
 }
 
 func (p patientRivers) Freshen(ctx context.Context, n rivers.Name) error {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.riverSource.Freshen(ctx, n)
+	return p.HubRivers.Freshen(ctx, n)
 }
 
 func (p patientRivers) Cursor(ctx context.Context, v timelines.Viewer, text string) (rivers.Cursor, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.riverSource.Cursor(ctx, v, text)
+	return p.HubRivers.Cursor(ctx, v, text)
 }
 
 type patientPages struct {
-	hubPages
+	HubPages
 	patience time.Duration
 }
 
 func (p patientPages) ViewerName(ctx context.Context, v timelines.Viewer) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.ViewerName(ctx, v)
+	return p.HubPages.ViewerName(ctx, v)
 }
 
 func (p patientPages) PostIDs(ctx context.Context, codes []string) (map[string]int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.PostIDs(ctx, codes)
+	return p.HubPages.PostIDs(ctx, codes)
 }
 
 func (p patientPages) Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.Tags(ctx, items, sets)
+	return p.HubPages.Tags(ctx, items, sets)
 }
 
-func (p patientPages) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
+func (p patientPages) Fingerprint(ctx context.Context, n rivers.Name, sets *timelines.Sets) (Fingerprint, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.sightOf(ctx, n, sets)
+	return p.HubPages.Fingerprint(ctx, n, sets)
 }
 
-func (p patientPages) sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error) {
+func (p patientPages) Fingerprints(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]Fingerprint, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.sightsOf(ctx, names, sets)
+	return p.HubPages.Fingerprints(ctx, names, sets)
 }
 
 func (p patientPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, p.patience)
 	defer cancel()
-	return p.hubPages.Entry(ctx, l, n, sets, it)
+	return p.HubPages.Entry(ctx, l, n, sets, it)
 }

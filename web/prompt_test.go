@@ -189,8 +189,8 @@ func TestPagesCloseWithinASecond(t *testing.T) {
 					t.Fatalf("%s %v: %d", c.form, c.fields, a.status)
 				}
 				answered := time.Now()
-				if got := g.closed(); got.Code != closeNoPage {
-					t.Errorf("closed with %v, want %d", got, closeNoPage)
+				if got := g.closed(); got.Code != CloseNoPage {
+					t.Errorf("closed with %v, want %d", got, CloseNoPage)
 				}
 				took := time.Since(answered)
 				t.Logf("closes after %v", took)

@@ -35,15 +35,13 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 		return see(w, r, back)
 	}
 	ctx := r.Context()
-	// With no stamp of its own this says only what is so now: whatever the river
-	// itself says next is newer.
-	gone := frameGone(0, c.Code, rivers.Stamp{})
+	gone := GoneFrame(c.Code)
 	address, err := url.Parse(localAddress(r.Header.Get("X-River-Page"), "/"))
 	if err != nil {
 		return writeFrame(w, gone) // no page of ours; the change is done all the same
 	}
 	n, err := s.pageOf(ctx, r.viewer, address.Path, address.Query())
-	if noPage(err) || needsSignIn(err) {
+	if IsNoPage(err) || needsSignIn(err) {
 		return writeFrame(w, gone) // as little
 	}
 	if err != nil {
@@ -61,15 +59,14 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	if err != nil {
 		return err
 	}
-	html, err := jsonHTML(whole)
+	frame, err := EntryFrame(c.Code, view.Version{Stamp: it.Stamp, Tag: parts.Tag}, it.Place, whole)
 	if err != nil {
 		return err
 	}
-	return writeFrame(w, frameWhole(0, c.Code, view.Version{Stamp: it.Stamp, Tag: parts.Tag}, it.Place, html))
+	return writeFrame(w, frame)
 }
 
-// writeFrame answers with what could have come through the socket. It names no
-// generation of the river: the reply is about the page that asked.
+// writeFrame answers with what could have come through the socket.
 func writeFrame(w http.ResponseWriter, frame []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")

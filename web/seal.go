@@ -19,7 +19,7 @@ const (
 )
 
 // sight is what a page was decided with that moves no stamp of its entries.
-type sight struct {
+type Fingerprint struct {
 	// people is timelines.Sets.Sight. What becomes of it each entry says by itself (see
 	// Renderer.Tag): a page tells nothing by it.
 	people string
@@ -35,19 +35,34 @@ type sight struct {
 }
 
 // differs reports whether the page is to be visited again.
-func (of sight) differs(now sight) bool { return of.people != now.people || of.tabs != now.tabs }
+func (of Fingerprint) differs(now Fingerprint) bool {
+	return of.people != now.people || of.tabs != now.tabs
+}
 
-// A sealer finds out what pages are decided with. It is safe for concurrent use.
-type sealer struct {
-	view   *view.Renderer
-	access *timelines.AccessCache
+// SitePages implements HubPages by what the pages of the site themselves are made with. It
+// is safe for concurrent use.
+type SitePages struct {
+	*view.Renderer
+	access    *timelines.AccessCache
+	timelines *timelines.Store
+}
+
+// NewPages returns the pages of a site: made by r, for viewers as access knows them, of
+// posts in store.
+func NewPages(r *view.Renderer, access *timelines.AccessCache, store *timelines.Store) *SitePages {
+	return &SitePages{r, access, store}
+}
+
+// PostIDs resolves the codes of posts; those of no post are left out.
+func (s *SitePages) PostIDs(ctx context.Context, codes []string) (map[string]int64, error) {
+	return s.timelines.PostIDs(ctx, codes)
 }
 
 // sightOf returns what a page of that name is decided with now.
-func (s *sealer) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Sets) (sight, error) {
-	sights, err := s.sightsOf(ctx, []rivers.Name{n}, []*timelines.Sets{sets})
+func (s *SitePages) Fingerprint(ctx context.Context, n rivers.Name, sets *timelines.Sets) (Fingerprint, error) {
+	sights, err := s.Fingerprints(ctx, []rivers.Name{n}, []*timelines.Sets{sets})
 	if err != nil {
-		return sight{}, err
+		return Fingerprint{}, err
 	}
 	return sights[0], nil
 }
@@ -55,7 +70,7 @@ func (s *sealer) sightOf(ctx context.Context, n rivers.Name, sets *timelines.Set
 // sightsOf returns what pages of these names are decided with now, each by its
 // viewer's sets. It costs no statement while the caches hold, and however many pages
 // there are, three when they were dropped.
-func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]sight, error) {
+func (s *SitePages) Fingerprints(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]Fingerprint, error) {
 	owners := make([]int64, len(names))
 	for i, n := range names {
 		owners[i] = tabsOf(n)
@@ -68,11 +83,11 @@ func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 	for _, a := range accounts {
 		feeds = append(feeds, a.FeedID)
 	}
-	open, gates, err := s.view.OpenSubfeeds(ctx, sets, owners, feeds...)
+	open, gates, err := s.OpenSubfeeds(ctx, sets, owners, feeds...)
 	if err != nil {
 		return nil, err
 	}
-	sights := make([]sight, len(names))
+	sights := make([]Fingerprint, len(names))
 	for i := range names {
 		var b strings.Builder
 		if who, ok := accounts[owners[i]]; ok {
@@ -85,7 +100,7 @@ func (s *sealer) sightsOf(ctx context.Context, names []rivers.Name, sets []*time
 		for _, f := range open[i] {
 			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.Access, f.Title)
 		}
-		sights[i] = sight{people: sets[i].Sight(), tabs: b.String(), sets: sets[i]}
+		sights[i] = Fingerprint{people: sets[i].Sight(), tabs: b.String(), sets: sets[i]}
 	}
 	return sights, nil
 }
@@ -127,14 +142,14 @@ func tabsOf(n rivers.Name) int64 {
 
 // seal returns the word by which a page remembers what stood around its entries. It is
 // another one each time, and who guesses at a sight cannot try.
-func (s *sealer) seal(of sight) string {
+func (s *SitePages) Token(of Fingerprint) string {
 	word := make([]byte, nonceSize, sealSize)
 	_, _ = rand.Read(word) // never fails: crypto/rand crashes the program instead
 	return hex.EncodeToString(s.sealed(word, of))
 }
 
 // isSealed reports whether the word was made, on any node, with the same around.
-func (s *sealer) isSealed(word string, of sight) bool {
+func (s *SitePages) TokenFits(word string, of Fingerprint) bool {
 	given, err := hex.DecodeString(word)
 	if err != nil || len(given) != sealSize {
 		return false
@@ -142,9 +157,9 @@ func (s *sealer) isSealed(word string, of sight) bool {
 	return hmac.Equal(given, s.sealed(given[:nonceSize:nonceSize], of))
 }
 
-func (s *sealer) sealed(nonce []byte, of sight) []byte {
-	return append(nonce, s.view.MAC(string(nonce), of.tabs)[:sealSize-nonceSize]...)
+func (s *SitePages) sealed(nonce []byte, of Fingerprint) []byte {
+	return append(nonce, s.MAC(string(nonce), of.tabs)[:sealSize-nonceSize]...)
 }
 
 // common is the number of the last change of access that concerns everybody's pages.
-func (s *sealer) common() int64 { return s.access.Common() }
+func (s *SitePages) LastCommonChange() int64 { return s.access.Common() }

@@ -22,7 +22,7 @@ import (
 func TestSeal(t *testing.T) {
 	s := newLiveSite(t, nil)
 	ann, bob := s.person("ann"), s.person("bob")
-	around := func(p *person, address string) sight {
+	around := func(p *person, address string) Fingerprint {
 		t.Helper()
 		page := s.open(p, address) // brings the caches to the newest clock
 		n, err := s.server.pageOf(t.Context(), p.viewer, page.address, nil)
@@ -33,7 +33,7 @@ func TestSeal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		now, err := s.server.seals.sightOf(t.Context(), n, sets)
+		now, err := s.server.pages.Fingerprint(t.Context(), n, sets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,21 +41,21 @@ func TestSeal(t *testing.T) {
 	}
 	for _, address := range []string{"/everything", "/bob"} {
 		now := around(ann, address)
-		word := s.server.seals.seal(now)
-		if !s.server.seals.isSealed(word, now) || word == s.server.seals.seal(now) || len(word) != 2*sealSize {
+		word := s.server.pages.Token(now)
+		if !s.server.pages.TokenFits(word, now) || word == s.server.pages.Token(now) || len(word) != 2*sealSize {
 			t.Errorf("the word is %q", word)
 		}
 		for _, wrong := range []string{"", "x", word[:8], word + "00", strings.Repeat("0", len(word))} {
-			if s.server.seals.isSealed(wrong, now) {
+			if s.server.pages.TokenFits(wrong, now) {
 				t.Errorf("%q is taken for a seal", wrong)
 			}
 		}
 	}
-	word := s.server.seals.seal(around(ann, "/bob"))
+	word := s.server.pages.Token(around(ann, "/bob"))
 	bob.act(func(ctx context.Context) (timelines.Change, error) {
 		return s.store.SetProfile(ctx, bob.account.ID, "Robert", "")
 	})
-	if s.server.seals.isSealed(word, around(ann, "/bob")) {
+	if s.server.pages.TokenFits(word, around(ann, "/bob")) {
 		t.Error("the word of before bob took another name is taken for that of now")
 	}
 }
@@ -64,7 +64,7 @@ func TestSeal(t *testing.T) {
 // closed to its reader.
 func TestTabsFollow(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	ann, bob := s.person("ann"), s.person("bob")
 	ann.post("a word")
 	ann.act(func(ctx context.Context) (timelines.Change, error) {
@@ -108,7 +108,7 @@ func TestTabsFollow(t *testing.T) {
 // So do the level and the name of an account, on each of its pages.
 func TestHeaderFollows(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
+	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
 	ann, bob := s.person("ann"), s.person("bob")
 	ann.act(func(ctx context.Context) (timelines.Change, error) {
 		return s.store.CreateSubfeed(ctx, ann.account.ID, "photos", "My photos", timelines.Public)
@@ -275,7 +275,7 @@ func TestSightsAreReadTogether(t *testing.T) {
 	}
 	for _, want := range []int64{3, 0} { // the second time they are known
 		statements.n.Store(0)
-		sights, err := other.seals.sightsOf(t.Context(), names, sets)
+		sights, err := other.pages.Fingerprints(t.Context(), names, sets)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -2,11 +2,9 @@ package web
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -194,8 +192,8 @@ func TestSearchesAreLimited(t *testing.T) {
 	}
 	g := &page{t: t, conn: conn, address: "/search?q=b3", shown: map[string]frame{}}
 	g.subscribe()
-	if c := g.closed(); c.Code != closeTooFast {
-		t.Errorf("closed with %v, want %d", c, closeTooFast)
+	if c := g.closed(); c.Code != CloseTooFast {
+		t.Errorf("closed with %v, want %d", c, CloseTooFast)
 	}
 	s.open(nil, "/everything")
 }
@@ -217,9 +215,9 @@ func TestBroadSearchPage(t *testing.T) {
 func TestSearchIsPushed(t *testing.T) {
 	beat := make(chan time.Time)
 	found := make(chan []rivers.Name, 100)
-	s := newLiveSite(t, func(c *hubConfig) {
-		c.beat, c.compareEvery = beat, 1000
-		c.rivers = countedFinds{c.rivers, found}
+	s := newLiveSite(t, func(c *HubConfig) {
+		c.Beat, c.CompareEvery = beat, 1000
+		c.Rivers = countedFinds{c.Rivers, found}
 	})
 	ann, bob := s.person("ann"), s.person("bob")
 	first := ann.post("first word")
@@ -227,19 +225,10 @@ func TestSearchIsPushed(t *testing.T) {
 	if len(g.shown) != 1 {
 		t.Fatalf("%d entries are shown, want 1", len(g.shown))
 	}
-	noted := func(changes ...timelines.Change) {
-		t.Helper()
-		f := s.server.hub.finder
-		await(t, "what changed to be noted", func() bool {
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			return !slices.ContainsFunc(changes, func(c timelines.Change) bool { _, ok := f.posts[c.PostID]; return !ok })
-		})
-	}
 	second, other := bob.post("second word"), bob.post("something else")
 	bob.comment(other.Code, "a word at last")
 	bob.edit(other.Code, "something else still")
-	noted(second, other)
+	s.awaitHeard(second, other)
 	if len(found) > 0 {
 		t.Error("the searches were brought up before the beat")
 	}
@@ -259,7 +248,7 @@ func TestSearchIsPushed(t *testing.T) {
 	}
 	third := ann.post("third word")
 	ann.remove(third.Code)
-	noted(third)
+	s.awaitHeard(third)
 	beat <- time.Now()
 	<-found
 	beat <- time.Now()
@@ -276,21 +265,21 @@ func TestSearchIsPushed(t *testing.T) {
 
 // countedFinds tells which searches are brought up.
 type countedFinds struct {
-	riverSource
+	HubRivers
 	found chan []rivers.Name
 }
 
 func (c countedFinds) BringUp(ctx context.Context, names []rivers.Name) ([]rivers.Name, error) {
 	c.found <- names
-	return c.riverSource.BringUp(ctx, names)
+	return c.HubRivers.BringUp(ctx, names)
 }
 
 // What a change takes from an open search goes at once, as from all pages: no beat comes,
 // and nothing is found meanwhile.
 func TestSearchLosesAtOnce(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) {
-		c.beat = make(chan time.Time)
-		c.rivers = busyFinder{c.rivers}
+	s := newLiveSite(t, func(c *HubConfig) {
+		c.Beat = make(chan time.Time)
+		c.Rivers = busyFinder{c.Rivers}
 	})
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
 	write := func(change func(context.Context) (timelines.Change, error)) { bob.act(change) }
@@ -347,7 +336,7 @@ func TestSearchLosesAtOnce(t *testing.T) {
 }
 
 // busyFinder never comes to bring searches up.
-type busyFinder struct{ riverSource }
+type busyFinder struct{ HubRivers }
 
 func (busyFinder) BringUp(ctx context.Context, _ []rivers.Name) ([]rivers.Name, error) {
 	<-ctx.Done()
@@ -356,13 +345,13 @@ func (busyFinder) BringUp(ctx context.Context, _ []rivers.Name) ([]rivers.Name, 
 
 // busySearch lets something happen after each visit.
 type busySearch struct {
-	riverSource
+	HubRivers
 	visits atomic.Int64
 	then   atomic.Pointer[func()]
 }
 
 func (b *busySearch) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
-	page, err := b.riverSource.Visit(ctx, v, n, c)
+	page, err := b.HubRivers.Visit(ctx, v, n, c)
 	b.visits.Add(1)
 	if then := b.then.Load(); then != nil {
 		(*then)()
@@ -374,9 +363,9 @@ func (b *busySearch) Visit(ctx context.Context, v timelines.Viewer, n rivers.Nam
 // steps, and though what is stored is built anew each time.
 func TestSubscribeToASearchInABusyTown(t *testing.T) {
 	busy := &busySearch{}
-	s := newLiveSite(t, func(c *hubConfig) {
-		busy.riverSource = c.rivers
-		c.rivers, c.hear, c.beat = busy, deaf, make(chan time.Time)
+	s := newLiveSite(t, func(c *HubConfig) {
+		busy.HubRivers = c.Rivers
+		c.Rivers, c.Hear, c.Beat = busy, deaf, make(chan time.Time)
 	})
 	first := s.person("ann").post("a word")
 	changes := func(n int) func() {
@@ -430,7 +419,7 @@ func TestSubscribeToASearchInABusyTown(t *testing.T) {
 				t.Fatal(err)
 			}
 			for g.river != standing() {
-				s.server.hub.message(tiers.Message{All: true})
+				s.tell(tiers.Message{All: true})
 				g.until("what stands", func(f frame) bool { return f.T == "ok" })
 			}
 			g.sameAsReload(s, nil, name)
@@ -442,9 +431,9 @@ func TestSubscribeToASearchInABusyTown(t *testing.T) {
 // What the bus lost, a comparison finds.
 func TestSearchIsHealed(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) {
-		c.beat, c.compareEvery = beat, 1
-		c.hear = func(func(tiers.Message)) func() { return func() {} }
+	s := newLiveSite(t, func(c *HubConfig) {
+		c.Beat, c.CompareEvery = beat, 1
+		c.Hear = func(func(tiers.Message)) func() { return func() {} }
 	})
 	ann := s.person("ann")
 	g := s.open(nil, "/search?q=word")
@@ -455,13 +444,21 @@ func TestSearchIsHealed(t *testing.T) {
 
 // A search of somebody else's making closes, and no node minds.
 func TestSearchSocketOfNothing(t *testing.T) {
-	s := newLiveSite(t, nil)
-	if _, err := s.server.pageOf(t.Context(), timelines.Viewer{}, "/search", url.Values{}); !noPage(err) {
-		t.Errorf("a search for nothing: got %v, want a missing page", err)
+	s := newLiveSite(t, func(c *HubConfig) { c.Rivers = broadRivers{c.Rivers} })
+	for what, address := range map[string]string{"nothing": "/search", "too much": "/search?q=word"} {
+		g := &page{t: t, address: address}
+		g.connect(s, nil)
+		if c := g.closed(); c.Code != CloseNoPage {
+			t.Errorf("a search for %s closes with %v, want %d", what, c, CloseNoPage)
+		}
 	}
-	if code, _ := s.server.hub.closeFor(t.Context(), errors.Join(timelines.ErrBroad)); code != closeNoPage {
-		t.Errorf("a broad search closes with %d, want %d", code, closeNoPage)
-	}
+}
+
+// broadRivers find that what is searched for is too broad.
+type broadRivers struct{ HubRivers }
+
+func (broadRivers) Visit(context.Context, timelines.Viewer, rivers.Name, rivers.Cursor) (*rivers.Page, error) {
+	return nil, timelines.ErrBroad
 }
 
 func TestSearchInABrowser(t *testing.T) {

@@ -122,8 +122,8 @@ func TestSilentStoreAndSockets(t *testing.T) {
 	began := time.Now()
 	g := &page{t: t, address: "/everything", shown: map[string]frame{}}
 	g.connect(s, nil)
-	if c := g.closed(); c.Code != closeReconnect {
-		t.Errorf("closed with %v, want %d", c, closeReconnect)
+	if c := g.closed(); c.Code != CloseReconnect {
+		t.Errorf("closed with %v, want %d", c, CloseReconnect)
 	}
 	if took := time.Since(began); took > bounded {
 		t.Errorf("closed after %v, want it within %v", took, bounded)

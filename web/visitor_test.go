@@ -40,6 +40,9 @@ func (s *liveSite) visitor() *visitor {
 	}}
 }
 
+// cookie is the name of a session's cookie where the site is reached without TLS.
+const cookie = "riverrun"
+
 // visitor is the person's browser, signed in.
 func (p *person) visitor() *visitor {
 	p.site.t.Helper()
@@ -48,7 +51,7 @@ func (p *person) visitor() *visitor {
 	if err != nil {
 		p.site.t.Fatal(err)
 	}
-	v.client.Jar.SetCookies(base, []*http.Cookie{{Name: "riverrun", Value: p.token}})
+	v.client.Jar.SetCookies(base, []*http.Cookie{{Name: cookie, Value: p.token}})
 	return v
 }
 

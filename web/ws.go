@@ -23,7 +23,7 @@ import (
 // knows what the page shows (see shownPage), works them off. So what is still to be
 // sent is bounded by how many posts there are, not by how slow the reader is.
 type socket struct {
-	hub    *hub
+	hub    *Hub
 	conn   *websocket.Conn
 	viewer timelines.Viewer
 	// address is where it comes from, as limits count; crowd what its kind of client is
@@ -45,7 +45,7 @@ type socket struct {
 	over chan struct{} // closed by end
 
 	// sight is what the page was last wholly decided with, nil before its first visit.
-	sight atomic.Pointer[sight]
+	sight atomic.Pointer[Fingerprint]
 
 	// mu guards the notes below. No other lock is taken under it.
 	mu     sync.Mutex
@@ -82,7 +82,7 @@ const (
 // socket; another site's is refused, because the cookie would come with it. A
 // client that sends no Origin is no browser, has the cookie because somebody
 // gave it to it, and is served.
-func (h *hub) serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, address string, signedOut bool) {
+func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, address string, signedOut bool) {
 	// Not the request's context, which says nothing about a hijacked connection.
 	ctx, cut := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cut()
@@ -96,12 +96,12 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 		return
 	}
 	defer h.dismiss(s)
-	conn, err := websocket.Accept(&pipe{w, h.cfg.sendBuffer}, r, &websocket.AcceptOptions{
+	conn, err := websocket.Accept(&pipe{w, h.cfg.SendBuffer}, r, &websocket.AcceptOptions{
 		// Frames are small, and a compressor per connection is not.
 		CompressionMode: websocket.CompressionDisabled,
 		// The host asked for is always allowed; behind a proxy that asks for
 		// another, the site's own address must be too.
-		OriginPatterns: h.cfg.origins,
+		OriginPatterns: h.cfg.Origins,
 	})
 	if err != nil {
 		return // Accept has answered
@@ -109,7 +109,7 @@ func (h *hub) serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	conn.SetReadLimit(maxFrame)
 	s.conn = conn
 	if signedOut {
-		s.end(closeSignedOut, "signed out")
+		s.end(CloseSignedOut, "signed out")
 	}
 	var own sync.WaitGroup
 	own.Go(func() { s.write(ctx) })
@@ -143,7 +143,7 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 // see is told with which sight the page would be decided now, and the number of the last
 // change that may show on everybody's. It reports whether the page may differ from its
 // river by what no sight says.
-func (s *socket) see(now sight, common int64) (compare bool) {
+func (s *socket) see(now Fingerprint, common int64) (compare bool) {
 	was := s.sight.Load()
 	switch {
 	case was == nil: // its first visit is under way
@@ -227,9 +227,9 @@ func (s *socket) read(ctx context.Context) {
 		case err != nil:
 			var bad *malformedError
 			errors.As(err, &bad)
-			s.end(closeMalformed, clip(bad.why))
+			s.end(CloseMalformed, clip(bad.why))
 		case !allowed.Allow():
-			s.end(closeTooFast, "too fast")
+			s.end(CloseTooFast, "too fast")
 		default:
 			s.mu.Lock()
 			if frame.subscribe != nil {
@@ -241,7 +241,7 @@ func (s *socket) read(ctx context.Context) {
 			s.mu.Unlock()
 			nudge(s.wake)
 			if much {
-				s.end(closeTooFast, "too fast")
+				s.end(CloseTooFast, "too fast")
 			}
 		}
 	}
@@ -258,7 +258,7 @@ func clip(reason string) string {
 // ping finds out when the other end is gone without having said so, and tells a
 // script, which sees no pings, that this end is not.
 func (s *socket) ping(ctx context.Context) {
-	t := time.NewTicker(s.hub.cfg.pingEvery)
+	t := time.NewTicker(s.hub.cfg.PingEvery)
 	defer t.Stop()
 	for {
 		select {
@@ -268,7 +268,7 @@ func (s *socket) ping(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		within, cancel := context.WithTimeout(ctx, s.hub.cfg.pongWithin)
+		within, cancel := context.WithTimeout(ctx, s.hub.cfg.PongWithin)
 		s.writing.Lock()
 		err := s.conn.Ping(within)
 		s.writing.Unlock()
@@ -288,13 +288,13 @@ func (s *socket) write(ctx context.Context) {
 	defer func() {
 		// As with a page: one that cannot be rendered does not take all down.
 		if v := recover(); v != nil {
-			s.hub.cfg.log.ErrorContext(ctx, "socket panicked", "panic", v, "stack", string(debug.Stack()))
+			s.hub.cfg.Log.ErrorContext(ctx, "socket panicked", "panic", v, "stack", string(debug.Stack()))
 			s.cut()
 		}
 	}()
 	v := &shownPage{socket: s}
 	defer v.leave()
-	silent := time.AfterFunc(s.hub.cfg.subscribeWithin, func() { s.end(closeSilent, "nothing subscribed to") })
+	silent := time.AfterFunc(s.hub.cfg.SubscribeWithin, func() { s.end(CloseSilent, "nothing subscribed to") })
 	defer silent.Stop()
 	for {
 		select {
@@ -343,8 +343,8 @@ func (s *socket) sendDecided(ctx context.Context, kind string, frame []byte, beg
 
 // stale reports whether what began to be decided at that time is to be decided again
 // before it is sent.
-func (h *hub) stale(began time.Time) bool {
-	return h.cfg.now().Sub(began) > h.cfg.staleAfter && !mutants.On(mutants.StaleDecision)
+func (h *Hub) stale(began time.Time) bool {
+	return h.cfg.Now().Sub(began) > h.cfg.StaleAfter && !mutants.On(mutants.StaleDecision)
 }
 
 // put is send with writing held.
@@ -354,7 +354,7 @@ func (s *socket) put(ctx context.Context, kind string, frame []byte) error {
 		return errEnding
 	default:
 	}
-	within, cancel := context.WithTimeout(ctx, s.hub.cfg.writeTimeout)
+	within, cancel := context.WithTimeout(ctx, s.hub.cfg.WriteTimeout)
 	defer cancel()
 	if err := s.conn.Write(within, websocket.MessageText, frame); err != nil {
 		if errors.Is(within.Err(), context.DeadlineExceeded) {

@@ -154,7 +154,7 @@ func (v *shownPage) reached(items []rivers.Item, met map[int64]struct{}) []river
 // below reads the stretch of the river that follows one. Nil: it cannot be read now.
 func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*front, error) {
 	h := v.socket.hub
-	next, err := h.cfg.rivers.Visit(ctx, v.look.Viewer, v.name, page.Next)
+	next, err := h.cfg.Rivers.Visit(ctx, v.look.Viewer, v.name, page.Next)
 	if errors.Is(err, timelines.ErrBroad) || errors.Is(err, rivers.ErrUnavailable) {
 		return nil, nil // what was read holds all the same
 	}
@@ -171,15 +171,15 @@ func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*front, error
 	if next.More && !page.Next.Above(next.Next) {
 		return nil, nil // it would take too long to find any
 	}
-	v.visited = h.cfg.now()
+	v.visited = h.cfg.Now()
 	v.settled = v.visited
-	return &front{page: next, batch: newBatch(h.cfg.pages, next.Began)}, nil
+	return &front{page: next, batch: newBatch(h.cfg.Pages, next.Began)}, nil
 }
 
 // entries sends those entries that the page shows otherwise. late are the rest, from the
 // first on that was decided too long ago to be sent.
 func (v *shownPage) entries(ctx context.Context, b *batch, sets *timelines.Sets, items []rivers.Item) (differed bool, late []int64, err error) {
-	veils, err := v.socket.hub.cfg.pages.Tags(ctx, items, sets)
+	veils, err := v.socket.hub.cfg.Pages.Tags(ctx, items, sets)
 	if err != nil {
 		return false, nil, err
 	}
@@ -217,7 +217,7 @@ func (v *shownPage) inquire(ctx context.Context, posts []int64) (differed bool, 
 			inVain = 0
 		}
 		if inVain == maxInVain {
-			return differed, fmt.Errorf("%d entries could not be sent within %v of being read", len(late), v.socket.hub.cfg.staleAfter)
+			return differed, fmt.Errorf("%d entries could not be sent within %v of being read", len(late), v.socket.hub.cfg.StaleAfter)
 		}
 		posts = late
 	}
@@ -229,11 +229,11 @@ func (v *shownPage) inquireOnce(ctx context.Context, posts []int64) (differed bo
 	slices.Sort(posts)
 	w := v.watch
 	w.Beyond = v.socket.beyond.Load()
-	seen, err := h.cfg.rivers.Flush(ctx, []rivers.Watch{w}, posts)
+	seen, err := h.cfg.Rivers.Flush(ctx, []rivers.Watch{w}, posts)
 	if err != nil {
 		return false, nil, err
 	}
-	v.visited = h.cfg.now()
+	v.visited = h.cfg.Now()
 	v.settled = v.visited
 	switch {
 	case seen[0].SignedOut:
@@ -259,7 +259,7 @@ func (v *shownPage) inquireOnce(ctx context.Context, posts []int64) (differed bo
 			return differed, nil, err
 		}
 	}
-	b := newBatch(h.cfg.pages, seen[0].Began)
+	b := newBatch(h.cfg.Pages, seen[0].Began)
 	sent, late, err := v.entries(ctx, b, seen[0].Sets, seen[0].Items)
 	return differed || sent, late, err
 }

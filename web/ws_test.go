@@ -24,17 +24,22 @@ func TestStopSaysComeBack(t *testing.T) {
 	ann.post("something")
 	ignore := goleak.IgnoreCurrent()
 	// The hub of the site runs; one of our own is started and stopped here.
-	if err := s.server.Stop(t.Context()); err != nil {
+	cfg := s.live
+	cfg.Metrics = nil
+	hub, err := NewHub(cfg)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var err error
-	if s.server.hub, err = newHub(s.server.hub.cfg); err != nil {
+	if err := hub.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.server.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	s.http.Config.Handler = s.server.Handler()
+	s.http.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var v timelines.Viewer
+		if _, err := r.Cookie(cookie); err == nil {
+			v = ann.viewer
+		}
+		hub.Serve(w, r, v, "somewhere", false)
+	})
 	var open []*page
 	for _, p := range []*person{ann, nil, ann} {
 		open = append(open, s.open(p, "/everything"))
@@ -43,14 +48,14 @@ func TestStopSaysComeBack(t *testing.T) {
 	for _, g := range open {
 		go func() { codes <- g.closed() }()
 	}
-	if err := s.server.Stop(t.Context()); err != nil {
+	if err := hub.Stop(t.Context()); err != nil {
 		t.Errorf("Stop: %v", err)
 	}
 	for range open {
 		c := <-codes
 		after, err := strconv.Atoi(c.Reason)
-		if c.Code != closeReconnect || err != nil || after < 0 || after > 5000 {
-			t.Errorf("closed with %v, want %d and milliseconds", c, closeReconnect)
+		if c.Code != CloseReconnect || err != nil || after < 0 || after > 5000 {
+			t.Errorf("closed with %v, want %d and milliseconds", c, CloseReconnect)
 		}
 	}
 	if _, status, err := s.dial(nil, nil); err == nil || status != http.StatusServiceUnavailable {
@@ -69,7 +74,7 @@ func TestStopSaysComeBack(t *testing.T) {
 
 func TestLeases(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.beat, c.leaseEvery = beat, 1 })
+	s := newLiveSite(t, func(c *HubConfig) { c.Beat, c.LeaseEvery = beat, 1 })
 	s.person("ann").post("something")
 	until := func() (at time.Time, n int) {
 		t.Helper()
@@ -87,7 +92,7 @@ func TestLeases(t *testing.T) {
 	beat <- time.Now()
 	await(t, "the lease to be refreshed", func() bool { at, _ := until(); return at.After(first) })
 	_ = g.conn.CloseNow()
-	await(t, "one socket to be left", func() bool { return figure(t, s.server.hub.metric.sockets) == 1 })
+	await(t, "one socket to be left", func() bool { return s.figure("riverrun_sockets_open") == 1 })
 	if _, n := until(); n != 1 {
 		t.Errorf("%d leases while a page is open, want 1", n)
 	}
@@ -96,7 +101,7 @@ func TestLeases(t *testing.T) {
 }
 
 func TestHandshake(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.perSession = 2 })
+	s := newLiveSite(t, func(c *HubConfig) { c.PerSession = 2 })
 	ann := s.person("ann")
 	for _, tt := range []struct {
 		origin string
@@ -119,7 +124,7 @@ func TestHandshake(t *testing.T) {
 			_ = conn.Close(websocket.StatusNormalClosure, "")
 		}
 	}
-	await(t, "all sockets to end", func() bool { return figure(t, s.server.hub.metric.sockets) == 0 })
+	await(t, "all sockets to end", func() bool { return s.figure("riverrun_sockets_open") == 0 })
 	for range 2 {
 		if _, status, err := s.dial(ann, nil); err != nil {
 			t.Fatalf("dial: %d %v", status, err)
@@ -144,16 +149,16 @@ func TestCloseCodes(t *testing.T) {
 		says []string
 		want websocket.StatusCode
 	}{
-		"malformed":         {says: []string{`{"t":"shout"}`}, want: closeMalformed},
-		"no such account":   {says: []string{`{"t":"subscribe","page":"/nobody-here"}`}, want: closeNoPage},
-		"no such page":      {says: []string{`{"t":"subscribe","page":"/settings/x/y"}`}, want: closeNoPage},
-		"private":           {as: bob, says: []string{`{"t":"subscribe","page":"/ann"}`}, want: closeNoPage},
-		"home of nobody":    {says: []string{`{"t":"subscribe","page":"/"}`}, want: closeSignedOut},
-		"another's page":    {as: bob, says: []string{`{"t":"subscribe","page":"/everything","viewer":"ann"}`}, want: closeSignedOut},
-		"signed-out's page": {as: bob, says: []string{`{"t":"subscribe","page":"/everything","viewer":""}`}, want: closeSignedOut},
-		"bad cursor":        {says: []string{`{"t":"subscribe","page":"/everything?before=x"}`}, want: closeNoPage},
+		"malformed":         {says: []string{`{"t":"shout"}`}, want: CloseMalformed},
+		"no such account":   {says: []string{`{"t":"subscribe","page":"/nobody-here"}`}, want: CloseNoPage},
+		"no such page":      {says: []string{`{"t":"subscribe","page":"/settings/x/y"}`}, want: CloseNoPage},
+		"private":           {as: bob, says: []string{`{"t":"subscribe","page":"/ann"}`}, want: CloseNoPage},
+		"home of nobody":    {says: []string{`{"t":"subscribe","page":"/"}`}, want: CloseSignedOut},
+		"another's page":    {as: bob, says: []string{`{"t":"subscribe","page":"/everything","viewer":"ann"}`}, want: CloseSignedOut},
+		"signed-out's page": {as: bob, says: []string{`{"t":"subscribe","page":"/everything","viewer":""}`}, want: CloseSignedOut},
+		"bad cursor":        {says: []string{`{"t":"subscribe","page":"/everything?before=x"}`}, want: CloseNoPage},
 		"too fast": {
-			says: slices.Repeat([]string{`{"t":"drop","entries":{}}`}, frameBurst+20), want: closeTooFast,
+			says: slices.Repeat([]string{`{"t":"drop","entries":{}}`}, frameBurst+20), want: CloseTooFast,
 		},
 		"too large": {says: []string{`{"t":"` + strings.Repeat("x", maxFrame+1) + `"}`}, want: websocket.StatusMessageTooBig},
 	} {
@@ -174,13 +179,13 @@ func TestCloseCodes(t *testing.T) {
 		})
 	}
 	t.Run("silent", func(t *testing.T) {
-		s := newLiveSite(t, func(c *hubConfig) { c.subscribeWithin = time.Millisecond })
+		s := newLiveSite(t, func(c *HubConfig) { c.SubscribeWithin = time.Millisecond })
 		conn, _, err := s.dial(nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := (&page{t: t, conn: conn}).closed(); c.Code != closeSilent {
-			t.Errorf("closed with %v, want %d", c, closeSilent)
+		if c := (&page{t: t, conn: conn}).closed(); c.Code != CloseSilent {
+			t.Errorf("closed with %v, want %d", c, CloseSilent)
 		}
 	})
 }
@@ -227,7 +232,7 @@ func BenchmarkPush(b *testing.B) {
 }
 
 func TestBeat(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.pingEvery = time.Millisecond })
+	s := newLiveSite(t, func(c *HubConfig) { c.PingEvery = time.Millisecond })
 	g := s.open(nil, "/everything") // reads until all is told, and over what this asks for
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

@@ -29,8 +29,8 @@ type shownPage struct {
 	before     rivers.Cursor
 	look       view.Context
 	river      int64
-	sight      sight   // what the page shown was decided with
-	word       *string // the client's for what stands around; nil once a visit has said what it means
+	sight      Fingerprint // what the page shown was decided with
+	word       *string     // the client's for what stands around; nil once a visit has said what it means
 	shown      map[int64]*shown
 	// claimed: the client's word is all there is for what the page shows. Whoever
 	// names a post that stands nowhere on it learns nothing about it, be it closed to
@@ -128,7 +128,7 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	h := v.socket.hub
 	viewer := v.socket.viewer
 	if f.viewer != nil {
-		name, err := h.cfg.pages.ViewerName(ctx, viewer)
+		name, err := h.cfg.Pages.ViewerName(ctx, viewer)
 		if err != nil {
 			return err
 		}
@@ -136,18 +136,18 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 			return errAnothersPage
 		}
 	}
-	name, err := h.cfg.pageOf(ctx, viewer, f.path, f.query)
+	name, err := h.cfg.PageOf(ctx, viewer, f.path, f.query)
 	if err != nil {
 		return err
 	}
 	if name.Kind.Asked() {
-		if may := h.cfg.maySearch; may != nil && !may(viewer, v.socket.address) {
+		if may := h.cfg.MaySearch; may != nil && !may(viewer, v.socket.address) {
 			return errSearches
 		}
 	}
 	var before rivers.Cursor
 	if text := f.query.Get("before"); text != "" {
-		if before, err = h.cfg.rivers.Cursor(ctx, viewer, text); err != nil {
+		if before, err = h.cfg.Rivers.Cursor(ctx, viewer, text); err != nil {
 			return err
 		}
 	}
@@ -155,7 +155,7 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	if len(f.query) > 0 {
 		page += "?" + f.query.Encode()
 	}
-	ids, err := h.cfg.pages.PostIDs(ctx, slices.Collect(maps.Keys(f.entries)))
+	ids, err := h.cfg.Pages.PostIDs(ctx, slices.Collect(maps.Keys(f.entries)))
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func (v *shownPage) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.visited = h.cfg.now()
+	v.visited = h.cfg.Now()
 	v.settled = v.visited
 	if page.River != v.river {
 		v.river = page.River
@@ -205,7 +205,7 @@ func (v *shownPage) sync(ctx context.Context) error {
 		v.owed = true
 		v.anew()
 	}
-	now, err := h.cfg.pages.sightOf(ctx, v.name, page.Sets)
+	now, err := h.cfg.Pages.Fingerprint(ctx, v.name, page.Sets)
 	if err != nil {
 		return err
 	}
@@ -213,20 +213,20 @@ func (v *shownPage) sync(ctx context.Context) error {
 	if err := v.see(ctx, now); err != nil {
 		return err
 	}
-	_, err = v.follow(ctx, &front{page: page, batch: newBatch(h.cfg.pages, page.Began)})
+	_, err = v.follow(ctx, &front{page: page, batch: newBatch(h.cfg.Pages, page.Began)})
 	return err
 }
 
 func (v *shownPage) sendOK(ctx context.Context) error {
-	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.pages.seal(v.sight)))
+	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.Pages.Token(v.sight)))
 }
 
 // see has the page fetch what stands around its entries, if that is otherwise now than
 // the client's word says or it was last. Of the entries recheck finds out.
-func (v *shownPage) see(ctx context.Context, now sight) error {
+func (v *shownPage) see(ctx context.Context, now Fingerprint) error {
 	tabs := now.tabs != v.sight.tabs
 	if v.word != nil {
-		tabs = hasTabs(v.name) && !v.socket.hub.cfg.pages.isSealed(*v.word, now)
+		tabs = hasTabs(v.name) && !v.socket.hub.cfg.Pages.TokenFits(*v.word, now)
 		v.word = nil
 	}
 	v.sight = now
@@ -269,12 +269,12 @@ func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error
 				return nil, err
 			}
 			if behind && !mutants.On(mutants.LaggingUnopened) {
-				if err := h.cfg.rivers.Freshen(ctx, v.name); err != nil {
+				if err := h.cfg.Rivers.Freshen(ctx, v.name); err != nil {
 					return nil, err
 				}
 			}
 		}
-		page, err := h.cfg.rivers.Visit(ctx, v.look.Viewer, v.name, v.before)
+		page, err := h.cfg.Rivers.Visit(ctx, v.look.Viewer, v.name, v.before)
 		if err != nil {
 			return nil, err
 		}
@@ -377,7 +377,7 @@ func (v *shownPage) apply(ctx context.Context, pending map[int64]*update) error 
 			return err
 		}
 		if sent && !u.heard.IsZero() {
-			v.socket.hub.metric.pushed.Observe(v.socket.hub.cfg.now().Sub(u.heard).Seconds())
+			v.socket.hub.metric.pushed.Observe(v.socket.hub.cfg.Now().Sub(u.heard).Seconds())
 		}
 	}
 	if len(again) > 0 {
@@ -456,7 +456,7 @@ func (v *shownPage) gone(ctx context.Context, post int64, stamp rivers.Stamp) er
 		return err
 	}
 	delete(v.shown, post)
-	v.settled = v.socket.hub.cfg.now()
+	v.settled = v.socket.hub.cfg.Now()
 	if v.name.Kind == rivers.Post && post == v.name.TheirID {
 		return rivers.ErrNotFound // the page was of it alone
 	}
