@@ -10,7 +10,7 @@ import (
 	"riverrun/timelines"
 )
 
-func (p *person) block(group, name string, blocked bool) {
+func block(p *person, group, name string, blocked bool) {
 	p.site.t.Helper()
 	p.act(func(ctx context.Context) (timelines.Change, error) {
 		if blocked {
@@ -20,17 +20,10 @@ func (p *person) block(group, name string, blocked bool) {
 	})
 }
 
-func (p *person) friendsOnly(only bool) {
+func friendsOnly(p *person, only bool) {
 	p.site.t.Helper()
 	p.act(func(ctx context.Context) (timelines.Change, error) {
 		return p.site.store.SetFriendsOnly(ctx, p.account.ID, only)
-	})
-}
-
-func (p *person) editList(slug, title string, members ...string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.EditList(ctx, p.account.ID, slug, title, members)
 	})
 }
 
@@ -52,15 +45,15 @@ func TestChoicesFollow(t *testing.T) {
 			g.until("tabs", func(f frame) bool { return f.T == "tabs" })
 		}
 	}
-	ann.block("chess-club", "bob", true)
+	block(ann, "chess-club", "bob", true)
 	told(club)
-	ann.block("chess-club", "bob", false)
+	block(ann, "chess-club", "bob", false)
 	told(club)
 	ann.visitor().post("/settings/writing", "group", "chess-club", "writers", "admins").wants(303)
 	told(club)
-	bob.friendsOnly(true)
+	friendsOnly(bob, true)
 	told(home, list)
-	bob.friendsOnly(false)
+	friendsOnly(bob, false)
 	told(home, list)
 	bob.editList("few", "Few", "ann")
 	told(list)
@@ -87,9 +80,9 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	b.await("no form", `!`+form+` && `+said)
 	bob.visitor().post("/chess-club/subscribe").leadsTo("/chess-club")
 	b.await("the form", form+` && !`+said)
-	ann.block("chess-club", "bob", true)
+	block(ann, "chess-club", "bob", true)
 	b.await("no form for who is blocked", `!`+form+` && `+said)
-	ann.block("chess-club", "bob", false)
+	block(ann, "chess-club", "bob", false)
 	b.await("the form again", form)
 
 	// The form is no other while one may go on writing.
@@ -103,7 +96,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	}
 
 	b.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
-	ann.block("chess-club", "bob", true)
+	block(ann, "chess-club", "bob", true)
 	b.await("why it will be refused", said)
 	b.do(chromedp.Click(chromedp.CSS(`#composer button`)))
 	b.await("the refusal", `document.querySelector('#composer [role=alert]')?.textContent.includes('chess-club')`)
@@ -113,7 +106,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	// Taken back, there is nothing to keep the form for.
 	eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), true)`)
 	b.await("no form", `!`+form+` && document.querySelectorAll('.unheard').length === 1`)
-	ann.block("chess-club", "bob", false)
+	block(ann, "chess-club", "bob", false)
 	b.await("the form", form+` && !`+said)
 	if !eval[bool](b, `window.same`) {
 		t.Error("the page was loaded again")
@@ -121,7 +114,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 
 	// A page that is not its reader's any more has no form that could come back.
 	b.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
-	ann.block("chess-club", "bob", true)
+	block(ann, "chess-club", "bob", true)
 	b.await("why it will be refused", said)
 	ann.setAccess("chess-club", timelines.Private)
 	ann.act(func(ctx context.Context) (timelines.Change, error) {
@@ -186,12 +179,12 @@ func TestModeFollowsInBrowser(t *testing.T) {
 	b.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
 	eval[bool](b, `window.same = true`)
 	const mode = `document.querySelector('.titled nav [aria-current]').textContent`
-	bob.friendsOnly(true)
+	friendsOnly(bob, true)
 	b.await("posts only", `!document.querySelector('#p-`+liked+`') && document.querySelector('#p-`+own+`') && `+mode+` === 'Posts only'`)
 	b.live()
 	more := ann.post("another of ann's").Code
 	b.shows(more, "body", "another")
-	bob.friendsOnly(false)
+	friendsOnly(bob, false)
 	b.await("all activity", `document.querySelector('#p-`+liked+`') && `+mode+` === 'All activity'`)
 	b.live()
 	if got := eval[string](b, `window.same && document.querySelector('#composer textarea').value`); got != "half a thought" {
@@ -202,7 +195,7 @@ func TestModeFollowsInBrowser(t *testing.T) {
 	// A page that was asked for in a mode stays in it.
 	b.visit("/?mode=activity")
 	b.live()
-	bob.friendsOnly(true)
+	friendsOnly(bob, true)
 	bob.editList("few", "Few", "ann")
 	b.shows(liked, "body", "what ann likes")
 

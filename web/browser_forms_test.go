@@ -47,10 +47,12 @@ func TestUnfoldedCommentsStay(t *testing.T) {
 	ann.comment(post.Code, "and another")
 	b.shows(post.Code, "comments", "and another")
 	count(132)
-	b.equalsReloadUnfolded(post.Code, 132)
+	equalsReloadUnfolded(b, post.Code, 132)
 }
 
-func (b *tab) equalsReloadUnfolded(code string, n int) {
+// equalsReloadUnfolded compares the page with a reload, which folds again: unfolded once
+// more it shows the same comments in the same order.
+func equalsReloadUnfolded(b *tab, code string, n int) {
 	b.t.Helper()
 	const list = `[...document.querySelectorAll('.comment')].map((c) => c.id + ' ' + c.querySelector('.said').textContent.trim())`
 	live := eval[[]string](b, list)
@@ -109,6 +111,7 @@ func TestFormsInPlace(t *testing.T) {
 	a.equalsReload()
 }
 
+// Without JavaScript the same is done by forms and reloads.
 func TestWithoutScripts(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -121,20 +124,20 @@ func TestWithoutScripts(t *testing.T) {
 			_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 			return err
 		}))
-		x.plainSignIn()
+		plainSignIn(x)
 	}
 	says := func(x *tab, text string, want bool) {
 		t.Helper()
 		x.visit("/everything")
-		if got := strings.Contains(x.plain(), text); got != want {
-			t.Fatalf("%s: page says %q: %v, want %v\n%s", x.name, text, got, want, x.plain())
+		if got := strings.Contains(domText(x), text); got != want {
+			t.Fatalf("%s: page says %q: %v, want %v\n%s", x.name, text, got, want, domText(x))
 		}
 	}
 	send := func(x *tab, steps ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
 		_, err := chromedp.RunResponse(x.ctx, steps...)
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", x.name, err, x.plain())
+			t.Fatalf("%s: %v\n%s", x.name, err, domText(x))
 		}
 	}
 	a.visit("/")
@@ -161,7 +164,8 @@ func TestWithoutScripts(t *testing.T) {
 	says(b, "without scripts", false)
 }
 
-func (b *tab) plain() string {
+// domText is the page's text by the DOM alone.
+func domText(b *tab) string {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
@@ -172,7 +176,7 @@ func (b *tab) plain() string {
 	return html
 }
 
-func (b *tab) plainSignIn() {
+func plainSignIn(b *tab) {
 	b.t.Helper()
 	b.visit("/login")
 	b.do(

@@ -145,7 +145,7 @@ func TestLostConnectionIsSaid(t *testing.T) {
 		return e.textContent.includes('No connection') && box.top >= 0 && box.bottom <= innerHeight && document.elementFromPoint(box.left + 20, box.top + 5) === e; })()`
 	back := s.away()
 	b.await("word of it in sight", said)
-	b.moved("the line", before)
+	moved(b, "the line", before)
 	back()
 	b.live()
 	b.await("no word any more", line+`.textContent === ''`)

@@ -5,52 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"riverrun/timelines"
 )
-
-// signedOut ends the session of the tab somewhere else.
-func (b *tab) signedOut(p *person) {
-	b.t.Helper()
-	cookies, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (*network.GetCookiesResult, error) {
-		r, err := cdp.Call(ctx, t, network.GetCookies, network.GetCookiesParams{})
-		return &r, err
-	})
-	if err != nil || len(cookies.Cookies) != 1 {
-		b.t.Fatalf("cookies: %+v, %v", cookies, err)
-	}
-	v, err := b.site.rivers.Access().Session(b.t.Context(), sessionOf(b.t, cookies.Cookies[0].Value))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.SignOut(ctx, v) })
-}
-
-// begin opens the comment box of an entry, or finds it open, and writes half a
-// comment into it.
-func (b *tab) begin(code, text string) {
-	b.t.Helper()
-	b.await("the box", `document.querySelector('#p-`+code+`-box form')`)
-	if eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
-		b.do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box summary`)))
-	}
-	b.do(chromedp.SendKeys(chromedp.CSS(`#p-`+code+`-box textarea`), text))
-}
-
-// says fails for each of the texts that is anywhere in the tab's document, be it
-// shown or not.
-func (b *tab) saysNone(texts ...string) {
-	b.t.Helper()
-	all := eval[string](b, `document.documentElement.outerHTML`)
-	for _, text := range texts {
-		if strings.Contains(all, text) {
-			b.t.Errorf("%s: the page still says %q:\n%s", b.name, text, all)
-		}
-	}
-}
 
 // Of a page that closed to its reader nothing is left but what the reader was
 // writing.

@@ -78,6 +78,8 @@ func TestTwoBrowsers(t *testing.T) {
 	a.equalsReload()
 }
 
+// A patch breaks neither focus, selection nor half-typed text; what is open stays so, and
+// the reader stays where they are.
 func TestPatchesDisturbNobody(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -141,6 +143,7 @@ func TestPatchesDisturbNobody(t *testing.T) {
 	b.equalsReload()
 }
 
+// When the socket breaks, the page comes back by itself and has missed nothing.
 func TestBrowserComesBack(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -169,6 +172,8 @@ func TestBrowserComesBack(t *testing.T) {
 	b.equalsReload()
 }
 
+// A page that is left open in one tab while its owner signs out in another shows nothing
+// private a moment later.
 func TestSignOutElsewhere(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)
@@ -188,6 +193,7 @@ func TestSignOutElsewhere(t *testing.T) {
 	a.await("nothing private on the screen", `!document.body.textContent.includes('for ann only')`)
 }
 
+// A page that stays open while much happens ends as a reload would show it.
 func TestBusyPageEqualsReload(t *testing.T) {
 	t.Parallel()
 	browser := chromium(t)

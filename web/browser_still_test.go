@@ -17,7 +17,7 @@ const where = `Object.fromEntries([...document.querySelectorAll('#composer, h1, 
 	.map(([e, box]) => [(e.id || e.className || e.localName).replace(/ .*/, ''), box.top]))`
 
 // moved fails if anything that was on the screen stands a pixel or more from where it was.
-func (b *tab) moved(by string, before map[string]float64) {
+func moved(b *tab, by string, before map[string]float64) {
 	b.t.Helper()
 	after := eval[map[string]float64](b, where)
 	for what, top := range before {
@@ -57,13 +57,13 @@ func TestNothingMovesByItself(t *testing.T) {
 				b.shows(fresh, "body", name)
 				b.shows(raised, "comments", "goes up")
 				b.await("word of both", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.includes('2 new')`)
-				b.moved(name+": a new post, or one that goes up,", before)
+				moved(b, name+": a new post, or one that goes up,", before)
 				if at == 1000 {
 					first := eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => e.getBoundingClientRect().bottom < 0).dataset.post`)
 					ann.comment(first, "grows above the screen")
 					s.followUp()
 					b.shows(first, "comments", "grows above the screen")
-					b.moved(name+": a comment above the screen", before)
+					moved(b, name+": a comment above the screen", before)
 				}
 				// Both ways of asking for them.
 				if at == 0 {

@@ -27,7 +27,7 @@ type carried struct {
 
 // carry asks for an address with an Accept-Encoding of its own, "" for none, and
 // further headers.
-func (v *visitor) carry(method, address, accept string, headers ...string) carried {
+func carry(v *visitor, method, address, accept string, headers ...string) carried {
 	v.t.Helper()
 	r, err := http.NewRequestWithContext(v.t.Context(), method, v.base+address, nil)
 	if err != nil {
@@ -95,12 +95,12 @@ func TestCompression(t *testing.T) {
 		ann.post(strings.Repeat(fmt.Sprintf("Number %d, a heron above the weir. ", i), 20))
 	}
 	v := ann.visitor()
-	plain := v.carry("GET", "/everything", "")
+	plain := carry(v, "GET", "/everything", "")
 	for accept, want := range map[string]string{
 		"zstd": "zstd", "gzip": "gzip", "gzip, deflate, br, zstd": "zstd", "gzip;q=1.0, zstd;q=0.5": "gzip", "zstd;q=0, gzip": "gzip",
 		"": "", "identity": "", "br": "", "gzip;q=0": "",
 	} {
-		got := v.carry("GET", "/everything", accept)
+		got := carry(v, "GET", "/everything", accept)
 		if encoding := got.Header.Get("Content-Encoding"); got.StatusCode != 200 || encoding != want {
 			t.Errorf("Accept-Encoding %q: answered %d with %q, want %q", accept, got.StatusCode, encoding, want)
 		}
@@ -122,7 +122,7 @@ func TestCompression(t *testing.T) {
 	for address, status := range map[string]int{
 		s.server.static.url("site.css"): 200, s.server.static.url("river.js"): 200, "/feeds/anna.atom": 200, "/feeds/anna.json": 200, "/nobody-here": 404,
 	} {
-		got := v.carry("GET", address, "zstd")
+		got := carry(v, "GET", address, "zstd")
 		if got.StatusCode != status || got.Header.Get("Content-Encoding") != "zstd" || !strings.Contains(strings.Join(got.Header.Values("Vary"), ","), "Accept-Encoding") {
 			t.Errorf("GET %s: %d with %v", address, got.StatusCode, got.Header)
 		}
@@ -133,7 +133,7 @@ func TestCompression(t *testing.T) {
 		if tt.address == "/settings?x" {
 			v = s.visitor() // sent to sign in
 		}
-		got := v.carry(tt.method, tt.address, "gzip, zstd")
+		got := carry(v, tt.method, tt.address, "gzip, zstd")
 		if got.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s %s: %d with %v", tt.method, tt.address, got.StatusCode, got.Header)
 		}
@@ -143,7 +143,7 @@ func TestCompression(t *testing.T) {
 		_, _ = w.Write(make([]byte, 10_000))
 	})))
 	defer picture.Close()
-	if got := (&visitor{t: t, base: picture.URL, client: picture.Client()}).carry("GET", "/", "gzip, zstd"); got.Header.Get("Content-Encoding") != "" {
+	if got := carry((&visitor{t: t, base: picture.URL, client: picture.Client()}), "GET", "/", "gzip, zstd"); got.Header.Get("Content-Encoding") != "" {
 		t.Errorf("a picture came as %v", got.Header)
 	}
 }
@@ -156,7 +156,7 @@ func TestCompressedLengthsVary(t *testing.T) {
 	for _, encoding := range []string{"gzip", "zstd"} {
 		found := map[int]int{}
 		for i := range 40 {
-			got := v.carry("GET", fmt.Sprintf("/login?back=/guess%02d", i), encoding)
+			got := carry(v, "GET", fmt.Sprintf("/login?back=/guess%02d", i), encoding)
 			if !bytes.Contains(got.body, fmt.Appendf(nil, "guess%02d", i)) {
 				t.Fatalf("no guess on the page:\n%s", got.body)
 			}
@@ -177,11 +177,11 @@ func TestCompressedFeedIsNotModified(t *testing.T) {
 	v := s.visitor()
 	tags := map[string]string{}
 	for _, accept := range []string{"", "gzip", "zstd"} {
-		tags[accept] = v.carry("GET", "/feeds/anna.atom", accept).Header.Get("ETag")
+		tags[accept] = carry(v, "GET", "/feeds/anna.atom", accept).Header.Get("ETag")
 	}
 	for had, tag := range tags {
 		for accept := range tags {
-			got := v.carry("GET", "/feeds/anna.atom", accept, "If-None-Match", tag)
+			got := carry(v, "GET", "/feeds/anna.atom", accept, "If-None-Match", tag)
 			if got.StatusCode != 304 || len(got.wire) != 0 || got.Header.Get("Content-Encoding") != "" || got.Header.Get("ETag") != tag {
 				t.Errorf("had as %q, asked for as %q with %s: %d, %v", had, accept, tag, got.StatusCode, got.Header)
 			}
@@ -191,7 +191,7 @@ func TestCompressedFeedIsNotModified(t *testing.T) {
 			t.Errorf("the tag %s is a strong one", tag)
 		}
 		// Caches compare weakly, and some readers say it so.
-		if got := v.carry("GET", "/feeds/anna.atom", had, "If-None-Match", strings.TrimPrefix(tag, "W/")); got.StatusCode != 304 {
+		if got := carry(v, "GET", "/feeds/anna.atom", had, "If-None-Match", strings.TrimPrefix(tag, "W/")); got.StatusCode != 304 {
 			t.Errorf("asked with the tag's strong form: %d", got.StatusCode)
 		}
 	}
@@ -312,7 +312,7 @@ func talkPage(t testing.TB, s *liveSite) []byte {
 		}
 		cat.like(code)
 	}
-	body := ann.visitor().carry("GET", "/", "").body
+	body := carry(ann.visitor(), "GET", "/", "").body
 	if n := bytes.Count(body, []byte("<article ")); n != 25 {
 		t.Fatalf("the page has %d entries", n)
 	}

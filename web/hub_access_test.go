@@ -77,7 +77,7 @@ func TestSlowReaderDelaysNobody(t *testing.T) {
 			s := newLiveSite(t, func(c *HubConfig) { c.WriteTimeout = 3 * time.Second })
 			ann := s.person("ann")
 			post := ann.post("long talk")
-			slow := s.rawPage("/p/" + post.Code)
+			slow := rawPage(s, "/p/"+post.Code)
 			await(t, "the slow reader's socket", func() bool { return s.figure("riverrun_frames_sent_total", "ok") == 1 })
 			quick := s.open(nil, "/p/"+post.Code)
 			long := strings.Repeat("word ", 3900)

@@ -4,8 +4,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"riverrun/rivers"
 )
 
 // Step 9: a page is read for a socket only once its river's lease is committed. Else
@@ -32,16 +30,5 @@ func TestLeasedBeforeTheVisit(t *testing.T) {
 	g.follow(s, nil)
 	if n := <-visited; n != 1 {
 		t.Errorf("at the visit the river has %d leases, want 1", n)
-	}
-}
-
-// Of what waits for a slow reader only the newest state of a post is kept.
-func TestTheNewestUpdateWaits(t *testing.T) {
-	s := &socket{wake: make(chan struct{}, 1)}
-	for version := range int64(3) {
-		s.offer([]*update{{post: 1, item: &rivers.Item{Stamp: rivers.Stamp{Entry: version}}}})
-	}
-	if got := s.take().pending[1].item.Stamp.Entry; got != 2 {
-		t.Errorf("version %d waits, want 2", got)
 	}
 }

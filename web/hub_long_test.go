@@ -8,7 +8,6 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
-	"riverrun/web/view"
 )
 
 const (
@@ -68,38 +67,6 @@ func (w *longTown) grownByOlder() *page {
 		w.next()
 	}
 	return w.openLong(w.ann, w.everything, longPage)
-}
-
-// openLong opens a page that shows so many entries as they are, and has just connected.
-func (s *liveSite) openLong(p *person, n rivers.Name, size int) *page {
-	s.t.Helper()
-	g := &page{t: s.t, address: "/everything", shown: map[string]frame{}}
-	if n.Kind == rivers.Home {
-		g.address = "/"
-	}
-	var at rivers.Cursor
-	for len(g.shown) < size {
-		now, err := s.rivers.Visit(s.t.Context(), p.viewer, n, at)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		g.river, at = strconv.FormatInt(now.River, 10), now.Next
-		items := now.Items[:min(len(now.Items), size-len(g.shown))]
-		veils, err := s.live.Pages.Tags(s.t.Context(), items, now.Sets)
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		for i, it := range items {
-			g.shown[it.Fold.Text.Code] = frame{
-				Version: view.Version{Stamp: it.Stamp, Tag: veils[i]}.String(), Place: it.Place, River: g.river,
-			}
-		}
-		if !now.More {
-			break
-		}
-	}
-	g.follow(s, p)
-	return g
 }
 
 // grownOnTop is a page whose reader stayed below while new posts came.
@@ -243,15 +210,6 @@ func TestDroppedEntriesStayOff(t *testing.T) {
 	}
 }
 
-func (s *liveSite) postID(code string) int64 {
-	s.t.Helper()
-	ids, err := s.store.PostIDs(s.t.Context(), []string{code})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return ids[code]
-}
-
 // A page that shows all its viewer may see of a river is told nothing when it is
 // compared, though the river holds more than a page.
 func TestWholePagesAreQuiet(t *testing.T) {
@@ -273,7 +231,7 @@ func TestWholePagesAreQuiet(t *testing.T) {
 		w.beat <- time.Now()
 		await(t, "the first page, and a visit that finds nothing below it", func() bool { return counted.answered.Load() == before+2 })
 	}
-	if told := w.fence(w.bob, g)[0]; len(told) > 0 || frames() != was {
+	if told := fence(w.liveSite, w.bob, g)[0]; len(told) > 0 || frames() != was {
 		t.Errorf("told %q and %v times that this is all", told, frames()-was)
 	}
 }
@@ -312,9 +270,4 @@ func TestLongPagesBeyondTheDepth(t *testing.T) {
 	if len(g.shown) != size {
 		t.Errorf("the page shows %d entries, want %d", len(g.shown), size)
 	}
-}
-
-func (g *page) shows(code string) bool {
-	_, shows := g.shown[code]
-	return shows
 }

@@ -11,23 +11,8 @@ import (
 	"riverrun/timelines"
 )
 
-// rename changes how somebody is called.
-func (p *person) rename(title string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.SetProfile(ctx, p.account.ID, title, "")
-	})
-}
-
-func (p *person) unsubscribe(name string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.Unsubscribe(ctx, p.account.ID, name)
-	})
-}
-
 // at is the same person at another node.
-func (p *person) at(s *liveSite) *person {
+func at(p *person, s *liveSite) *person {
 	other := *p
 	other.site = s
 	return &other
@@ -67,7 +52,7 @@ func TestNamesFollow(t *testing.T) {
 		"/": of(rivers.Home), "/everything": of(rivers.Everything), "/chess-club": club, "/tag/word": word,
 		"/search?q=word": search, "/p/" + post.Code: one,
 	} {
-		pages[address] = opened{there.open(ann.at(there), address), name}
+		pages[address] = opened{there.open(at(ann, there), address), name}
 	}
 	calls := func(what, title string) {
 		t.Helper()
@@ -76,7 +61,7 @@ func TestNamesFollow(t *testing.T) {
 			if html := f.HTML + strings.Join([]string{f.Parts["why"], f.Parts["body"], f.Parts["likes"], f.Parts["comments"]}, ""); !strings.Contains(html, ">"+title+"<") {
 				t.Errorf("%s: %s is sent without %q:\n%s", what, address, title, html)
 			}
-			g.sameAsReload(there, ann.at(there), g.name)
+			g.sameAsReload(there, at(ann, there), g.name)
 		}
 	}
 	bob.rename("Robert")
@@ -94,7 +79,7 @@ func TestNamesFollow(t *testing.T) {
 		if _, said := g.parts[post.Code]; said {
 			g.untilEntry(post.Code)
 		}
-		g.sameAsReload(there, ann.at(there), g.name)
+		g.sameAsReload(there, at(ann, there), g.name)
 	}
 	// What changes of the post at the same time brings the name with it.
 	cat.rename("Kate")

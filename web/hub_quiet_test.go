@@ -15,7 +15,7 @@ import (
 
 // fence makes a post that stands on the pages and returns what they are told until
 // they show it, one list for each.
-func (s *liveSite) fence(by *person, pages ...*page) [][]string {
+func fence(s *liveSite, by *person, pages ...*page) [][]string {
 	s.t.Helper()
 	post := by.post("a fence")
 	s.followUp()
@@ -49,7 +49,7 @@ func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
 		do   func()
 	}{{"ban", func() { eve.ban("vic") }}, {"end of the ban", func() { eve.unban("vic") }}} {
 		s.decidedAnew(vic, beat, len(pages), act.do)
-		for i, told := range s.fence(cat, pages...) {
+		for i, told := range fence(s, cat, pages...) {
 			if len(told) > 0 {
 				t.Errorf("of the %s %s is told by %q", act.what, pages[i].address, told)
 			}
@@ -124,7 +124,7 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 	slices.Sort(want)
 	for _, act := range []func(){func() { eve.ban("vic") }, func() { eve.unban("vic") }, func() { eve.ban("vic") }} {
 		s.decidedAnew(vic, beat, 1, act)
-		told := s.fence(cat, page)[0]
+		told := fence(s, cat, page)[0]
 		slices.Sort(told)
 		if !slices.Equal(told, want) {
 			t.Errorf("told of %q, want %q; %q do not differ", told, want, other)
@@ -142,7 +142,7 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 		s.followUp()
 		eve.unban("vic")
 	})
-	s.fence(cat, page)
+	fence(s, cat, page)
 	if f := page.shown[of[2]]; f.HTML == "" {
 		t.Errorf("what was unfolded stays as it is: %v", f.Parts)
 	}
@@ -182,7 +182,7 @@ func TestBanBetweenVisitAndInquire(t *testing.T) {
 	await(t, "the page to be visited after the ban", func() bool {
 		return slices.ContainsFunc(s.decisions(ann), func(people string) bool { return people != "" })
 	})
-	s.fence(cat, page)
+	fence(s, cat, page)
 	if strings.Contains(page.shown[old.Code].HTML, "a word of bob") {
 		t.Errorf("bob's word stays on the page for good")
 	}
@@ -255,6 +255,6 @@ func TestABanThatEndsDuringTheVisit(t *testing.T) {
 	}
 	eve.ban("vic")
 	s.hearOf(post.PostID)
-	s.fence(cat, page)
+	fence(s, cat, page)
 	page.sameAsReload(s, vic, everything)
 }

@@ -10,18 +10,6 @@ import (
 	"riverrun/timelines"
 )
 
-func (p *person) ban(name string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.Ban(ctx, p.account.ID, name) })
-}
-
-func (p *person) unban(name string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.Unban(ctx, p.account.ID, name)
-	})
-}
-
 // A ban changes both sides' open pages though the bus stands still and no post
 // changed: posts go, comments leave nameless placeholders, and lifting it brings
 // everything back to where it stood.

@@ -16,11 +16,6 @@ import (
 	"riverrun/web/view"
 )
 
-var everything = rivers.Name{Kind: rivers.Everything, Order: rivers.Fresh}
-
-// deaf is a bus of which nothing is heard.
-func deaf(func(tiers.Message)) (cancel func()) { return func() {} }
-
 // A pausedRivers calls before and after around visits, and flushed after a flush, to let a
 // test act between two steps of the hub.
 type pausedRivers struct {
@@ -385,9 +380,3 @@ func TestMoreAfterDrop(t *testing.T) {
 		t.Error("a page that shows all there is is told of more")
 	}
 }
-
-// What was decided while a reader was stuck is decided again before it is sent:
-// a narrowing acknowledged meanwhile holds (R4).
-// A lease made up by a client leases nothing for longer than the visit takes.
-// BenchmarkPush is from the call that likes a post to the frame on another
-// person's socket.

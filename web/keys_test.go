@@ -10,7 +10,7 @@ import (
 var formKeys = regexp.MustCompile(`name="key" value="([^"]+)"`)
 
 // newKey returns the key of the only form on a page.
-func (a *answer) newKey() string {
+func newKey(a *answer) string {
 	a.t.Helper()
 	keys := formKeys.FindAllStringSubmatch(a.body, -1)
 	if len(keys) != 1 {
@@ -32,7 +32,7 @@ func TestFormAfterBack(t *testing.T) {
 	direct("First of all", "k1").leadsTo("/filter/directs")
 	again := direct("And then", "k1").wants(422).has("And then", "sent with something else", `name="to"`, `value="anna"`, `name="direct"`)
 	bob.get("/filter/directs").has("First of all").lacks("And then")
-	key := again.newKey()
+	key := newKey(again)
 	direct("And then", key).leadsTo("/filter/directs")
 	direct("And then", key).leadsTo("/filter/directs")
 	page := bob.get("/filter/directs").has("First of all", "And then")
@@ -42,13 +42,13 @@ func TestFormAfterBack(t *testing.T) {
 
 	at := "/p/" + page.code() + "/comments"
 	anna.post(at, "body", "Thank you", "key", "k2").wants(303)
-	key = anna.post(at, "body", "On second thoughts", "key", "k2").wants(422).has("On second thoughts", "sent with something else").newKey()
+	key = newKey(anna.post(at, "body", "On second thoughts", "key", "k2").wants(422).has("On second thoughts", "sent with something else"))
 	anna.post(at, "body", "On second thoughts", "key", key).wants(303)
 	anna.get("/filter/directs").has("Thank you", "On second thoughts")
 
 	// A key that cannot be kept is no better the second time.
 	long := strings.Repeat("k", 101)
-	if key := bob.post("/posts", "body", "Long", "key", long).wants(422).has("Long").newKey(); key == long {
+	if key := newKey(bob.post("/posts", "body", "Long", "key", long).wants(422).has("Long")); key == long {
 		t.Error("a key that is too long is offered again")
 	}
 	// river.js hears which field it is, and makes a key of its own.

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -17,25 +16,6 @@ import (
 // What other servers of this kind are known to have done wrong, each once, on open
 // pages and on those asked for.
 
-// hear reads what a page is told, until it is told that, and returns all of it.
-func (g *page) hear(what string, is func(frame) bool) string {
-	g.t.Helper()
-	var b strings.Builder
-	g.until(what, func(f frame) bool {
-		fmt.Fprintln(&b, f.T, f.Post, f.HTML, f.Parts)
-		return is(f)
-	})
-	return b.String()
-}
-
-// hearPost is hear until the text of a post comes.
-func (g *page) hearPost(code, text string) string {
-	g.t.Helper()
-	return g.hear(text, func(f frame) bool {
-		return f.Post == code && strings.Contains(f.HTML+f.Parts["body"]+f.Parts["comments"], text)
-	})
-}
-
 func lacksAll(t *testing.T, what, said string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -43,20 +23,6 @@ func lacksAll(t *testing.T, what, said string, texts ...string) {
 			t.Errorf("%s says %q:\n%s", what, text, said)
 		}
 	}
-}
-
-func (p *person) setAccess(group string, level timelines.Level) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.SetAccess(ctx, p.account.ID, group, level)
-	})
-}
-
-// follow asks, and is let in.
-func (p *person) follow(whom *person) {
-	p.site.t.Helper()
-	p.subscribe(whom.account.Name)
-	whom.visitor().post("/"+p.account.Name+"/accept", "back", "/")
 }
 
 // "A private post's body pushed to a friend of its liker."

@@ -13,7 +13,7 @@ import (
 
 // crowd makes people with accounts and nothing else, who all stand to something as
 // the statement says: of an account $who and the id named.
-func (s *liveSite) crowd(n int, statement string, args ...any) []string {
+func crowd(s *liveSite, n int, statement string, args ...any) []string {
 	s.t.Helper()
 	names := make([]string, n)
 	for i := range names {
@@ -80,7 +80,7 @@ func TestListsInParts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := s.crowd(more, tc.statement, person.account.ID, club.ID)
+			want := crowd(s, more, tc.statement, person.account.ID, club.ID)
 			found := readParts(t, anna, tc.address, tc.list, tc.act)
 			if !slices.Equal(found, want) {
 				t.Errorf("%d of %d are shown: %v", len(found), len(want), found)
@@ -159,7 +159,7 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 			if level == timelines.Protected {
 				table, act = "excluded", "/settings/feeds/unexclude"
 			}
-			want := s.crowd(timelines.ShownReaders+view.DirectoryPage+5, `INSERT INTO `+table+` (timeline_id, account_id)
+			want := crowd(s, timelines.ShownReaders+view.DirectoryPage+5, `INSERT INTO `+table+` (timeline_id, account_id)
 				SELECT t.id, a.id FROM accounts a, timelines t WHERE a.name LIKE 'm-%' AND t.their_id = $1 AND t.term = 'photos'`, person.account.ID)
 			found, address := []string(nil), "/settings/feeds"
 			for parts := 0; address != "" && parts < 5; parts++ {

@@ -9,10 +9,12 @@ import (
 	"net/http/httptest"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
@@ -141,52 +143,6 @@ func (s *liveSite) stop() {
 	s.http.Close()
 }
 
-// person is somebody signed in.
-type person struct {
-	site    *liveSite
-	account timelines.Account
-	viewer  timelines.Viewer
-	token   string
-}
-
-const password = "a long enough one"
-
-func (s *liveSite) person(name string) *person {
-	s.t.Helper()
-	ctx := s.t.Context()
-	if _, err := s.store.SignUp(ctx, timelines.SignUp{Name: name, Title: name, Password: password}); err != nil {
-		s.t.Fatalf("sign up %s: %v", name, err)
-	}
-	token, account, err := s.store.SignIn(ctx, name, password)
-	if err != nil {
-		s.t.Fatalf("sign in %s: %v", name, err)
-	}
-	session, ok := timelines.SessionOf(token)
-	if !ok {
-		s.t.Fatalf("token %q is none", token)
-	}
-	return &person{site: s, account: account, token: token, viewer: timelines.Viewer{AccountID: account.ID, Session: session}}
-}
-
-// act makes a change as a handler does: when it returns, the person's own rivers
-// show it.
-func (p *person) act(change func(context.Context) (timelines.Change, error)) timelines.Change {
-	p.site.t.Helper()
-	c, err := p.site.tiers.Act(p.site.t.Context(), change)
-	if err != nil {
-		p.site.t.Fatalf("%s: %v", p.account.Name, err)
-	}
-	p.site.mu.Lock()
-	defer p.site.mu.Unlock()
-	p.site.behind = append(p.site.behind, timelines.Touched{PostID: c.PostID, Timelines: c.Touched})
-	for _, r := range c.Replace {
-		if len(r.Terms) > 0 {
-			p.site.wrong = append(p.site.wrong, timelines.Replace{Everybody: true, Kinds: r.Kinds, Terms: r.Terms})
-		}
-	}
-	return c
-}
-
 // followUp does what the job queue would: rivers nobody has open follow too, and
 // those of tags first used are replaced.
 func (s *liveSite) followUp() {
@@ -214,59 +170,6 @@ func (s *liveSite) replace(r timelines.Replace) {
 			s.t.Fatal(err)
 		}
 	}
-}
-
-func (p *person) post(body string, to ...string) timelines.Change {
-	p.site.t.Helper()
-	return p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.CreatePost(ctx, timelines.NewPost{Author: p.account.ID, Body: body, To: to})
-	})
-}
-
-func (p *person) like(code string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.Like(ctx, p.account.ID, code) })
-}
-
-func (p *person) comment(code, body string) timelines.Change {
-	p.site.t.Helper()
-	return p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.CreateComment(ctx, timelines.NewComment{Author: p.account.ID, Code: code, Body: body})
-	})
-}
-
-func (p *person) likeComment(code string, id int64) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.LikeComment(ctx, p.account.ID, code, id)
-	})
-}
-
-func (p *person) edit(code, body string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.EditPost(ctx, p.account.ID, code, body)
-	})
-}
-
-func (p *person) remove(code string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.DeletePost(ctx, p.account.ID, code)
-	})
-}
-
-func (p *person) subscribe(name string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		c, _, err := p.site.store.Subscribe(ctx, p.account.ID, name)
-		return c, err
-	})
-}
-
-func (p *person) signOut() {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.SignOut(ctx, p.viewer) })
 }
 
 // await waits until something is so, asking anew whenever the hub may have
@@ -409,3 +312,36 @@ func sessionOf(t testing.TB, token string) timelines.Session {
 	}
 	return session
 }
+
+// get answers a request on this goroutine.
+func get(s *liveSite, p *person, address string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, s.http.URL+address, nil)
+	r.AddCookie(&http.Cookie{Name: cookie, Value: p.token})
+	w := httptest.NewRecorder()
+	s.server.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func (s *liveSite) postID(code string) int64 {
+	s.t.Helper()
+	ids, err := s.store.PostIDs(s.t.Context(), []string{code})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return ids[code]
+}
+
+// deaf is a bus of which nothing is heard.
+func deaf(func(tiers.Message)) (cancel func()) { return func() {} }
+
+var everything = rivers.Name{Kind: rivers.Everything, Order: rivers.Fresh}
+
+// countedStatements is a tracer that counts what is sent.
+type countedStatements struct{ n atomic.Int64 }
+
+func (c *countedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.n.Add(1)
+	return ctx
+}
+
+func (c *countedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}

@@ -22,7 +22,7 @@ type countedSite struct {
 	primary, secondary *countedStatements
 }
 
-func (s *liveSite) counted() *countedSite {
+func countedNode(s *liveSite) *countedSite {
 	s.t.Helper()
 	c := &countedSite{t: s.t, primary: &countedStatements{}, secondary: &countedStatements{}}
 	open := func(pool *pgxpool.Pool, counts *countedStatements) *pgxpool.Pool {
@@ -88,7 +88,7 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	anna.post("Direct", "bob")
 	anna.post("Nobody's business", "~eyes")
 	anna.post("A secret", "anna/private")
-	site := s.counted()
+	site := countedNode(s)
 
 	one := [2]int64{0, 1}
 	pages := map[string][2]int64{

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -311,4 +312,60 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 			}
 		}
 	}
+}
+
+// openLong opens a page that shows so many entries as they are, and has just connected.
+func (s *liveSite) openLong(p *person, n rivers.Name, size int) *page {
+	s.t.Helper()
+	g := &page{t: s.t, address: "/everything", shown: map[string]frame{}}
+	if n.Kind == rivers.Home {
+		g.address = "/"
+	}
+	var at rivers.Cursor
+	for len(g.shown) < size {
+		now, err := s.rivers.Visit(s.t.Context(), p.viewer, n, at)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		g.river, at = strconv.FormatInt(now.River, 10), now.Next
+		items := now.Items[:min(len(now.Items), size-len(g.shown))]
+		veils, err := s.live.Pages.Tags(s.t.Context(), items, now.Sets)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		for i, it := range items {
+			g.shown[it.Fold.Text.Code] = frame{
+				Version: view.Version{Stamp: it.Stamp, Tag: veils[i]}.String(), Place: it.Place, River: g.river,
+			}
+		}
+		if !now.More {
+			break
+		}
+	}
+	g.follow(s, p)
+	return g
+}
+
+func (g *page) shows(code string) bool {
+	_, shows := g.shown[code]
+	return shows
+}
+
+// hear reads what a page is told, until it is told that, and returns all of it.
+func (g *page) hear(what string, is func(frame) bool) string {
+	g.t.Helper()
+	var b strings.Builder
+	g.until(what, func(f frame) bool {
+		fmt.Fprintln(&b, f.T, f.Post, f.HTML, f.Parts)
+		return is(f)
+	})
+	return b.String()
+}
+
+// hearPost is hear until the text of a post comes.
+func (g *page) hearPost(code, text string) string {
+	g.t.Helper()
+	return g.hear(text, func(f frame) bool {
+		return f.Post == code && strings.Contains(f.HTML+f.Parts["body"]+f.Parts["comments"], text)
+	})
 }

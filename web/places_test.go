@@ -179,13 +179,13 @@ func TestEditingAllOfAPost(t *testing.T) {
 		{"to", "nobody-here", "nobody called"},
 		{"body", " ", "no text yet"},
 	} {
-		form := page.form(at + "/edit")
+		form := formTo(page, at+"/edit")
 		form.Set("body", "Changed")
 		form["to"] = []string{"anna/private"}
 		form.Set(wrong.field, wrong.value)
 		again := anna.do("POST", at+"/edit", form).wants(422).has(wrong.says)
 		nobody.get(at).wants(200).has("As it was")
-		form = again.form(at + "/edit")
+		form = formTo(again, at+"/edit")
 		if got := form.Get(wrong.field); got != wrong.value && wrong.field == "body" {
 			t.Errorf("%s became %q, want %q", wrong.field, got, wrong.value)
 		}
@@ -207,7 +207,7 @@ func TestEditingAllOfAPost(t *testing.T) {
 	at = "/p/" + code
 	page = anna.get(at + "/edit").wants(200)
 	bobs.visitor().post(at+"/remove", "group", "chess-club").leadsTo("/chess-club")
-	anna.send(page, at+"/edit", "body", "Out of the club").leadsTo(at)
+	send(anna, page, at+"/edit", "body", "Out of the club").leadsTo(at)
 	bobs.visitor().get(at).wants(200).has("Out of the club").lacks("Chess Club")
 }
 

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html"
 )
 
-// form returns what a browser sends with the form of that action, untouched.
-func (a *answer) form(action string) url.Values {
+// formTo returns what a browser sends with the form of that action, untouched.
+func formTo(a *answer, action string) url.Values {
 	a.t.Helper()
 	page, err := html.Parse(strings.NewReader(a.body))
 	if err != nil {
@@ -65,9 +65,9 @@ func (a *answer) form(action string) url.Values {
 }
 
 // send sends the form of that action, with some fields filled in.
-func (v *visitor) send(from *answer, action string, pairs ...string) *answer {
+func send(v *visitor, from *answer, action string, pairs ...string) *answer {
 	v.t.Helper()
-	form := from.form(action)
+	form := formTo(from, action)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		form.Set(pairs[i], pairs[i+1])
 	}
@@ -75,7 +75,7 @@ func (v *visitor) send(from *answer, action string, pairs ...string) *answer {
 }
 
 // ended returns a browser of the person in which a session ended elsewhere.
-func (p *person) ended() *visitor {
+func ended(p *person) *visitor {
 	p.site.t.Helper()
 	token, _, err := p.site.store.SignIn(p.site.t.Context(), p.account.Name, password)
 	if err != nil {
@@ -109,7 +109,7 @@ func TestBlockedTextIsKept(t *testing.T) {
 	at := "/p/" + inside + "/comments"
 	refused := bob.post(at, "body", "Long thought over", "key", "k1", "back", "/chess-club").wants(403).has("do not let you comment")
 	anna.post("/chess-club/unblock", "name", "bob").wants(303)
-	bob.send(refused, at).leadsTo("/chess-club")
+	send(bob, refused, at).leadsTo("/chess-club")
 	bob.get("/p/"+inside).has("Long thought over", `/comments" data-live`)
 }
 
@@ -167,19 +167,19 @@ func TestTextOutlivesTheSession(t *testing.T) {
 		text := "Long <thought> over " + strconv.Itoa(i)
 		seen := html.EscapeString(text)
 		shown := ">" + seen + "</textarea>"
-		v := bobs.ended()
+		v := ended(bobs)
 		asked := v.post(tt.address, append(tt.fields, "body", text, "back", tt.page)...).wants(401).has(shown, "not signed in")
-		v.send(asked, tt.address, "username", "bob", "password", "wrong one").wants(422).has(shown, "is wrong", `value="bob"`).lacks("wrong one")
-		again := v.send(asked, tt.address, "username", " Bob", "password", "a long enough one").wants(200).has(shown, "You are signed in")
+		send(v, asked, tt.address, "username", "bob", "password", "wrong one").wants(422).has(shown, "is wrong", `value="bob"`).lacks("wrong one")
+		again := send(v, asked, tt.address, "username", " Bob", "password", "a long enough one").wants(200).has(shown, "You are signed in")
 		again.lacks(`name="password"`, "a long enough one")
 		v.get(tt.page).wants(200).lacks(seen)
 		// Loaded again it is what it was.
-		v.send(asked, tt.address, "username", "bob", "password", "a long enough one").wants(200).has(shown)
-		v.send(again, tt.address).leadsTo(tt.page)
+		send(v, asked, tt.address, "username", "bob", "password", "a long enough one").wants(200).has(shown)
+		send(v, again, tt.address).leadsTo(tt.page)
 		v.get(tt.page).wants(200).has(seen)
 	}
 	// What has no text leads to the sign-in page as ever.
-	v := bobs.ended()
+	v := ended(bobs)
 	v.post("/p/" + post + "/like").leadsTo("/login?back=%2F")
 	v.post("/p/"+post+"/comments", "body", " ").leadsTo("/login?back=%2F")
 
@@ -200,10 +200,10 @@ func TestTextOutlivesTheSession(t *testing.T) {
 	other.get("/settings").wants(200)
 	// A form that is shown again is anybody's who signs in.
 	asked := v.post("/p/"+post+"/comments", "body", "Who says it", "viewer", "anna", "key", "k8").wants(401).lacks(`name="viewer"`)
-	v.send(asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").wants(200).has("You are signed in")
-	v = bobs.ended()
+	send(v, asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").wants(200).has("You are signed in")
+	v = ended(bobs)
 
 	// Somebody else signs in: what they may not do stays undone, and the text is there.
 	asked = v.post("/p/"+mine+"/edit", "body", "Theirs").wants(401)
-	v.send(asked, "/p/"+mine+"/edit", "username", "anna", "password", "a long enough one").wants(403).has("readonly>Theirs</textarea>")
+	send(v, asked, "/p/"+mine+"/edit", "username", "anna", "password", "a long enough one").wants(403).has("readonly>Theirs</textarea>")
 }

@@ -33,7 +33,7 @@ func signInSite(t *testing.T, signIns int, names ...string) *liveSite {
 }
 
 // tries signs in from an address, as the site's proxy would say.
-func (v *visitor) tries(from, name, with string) *answer {
+func tries(v *visitor, from, name, with string) *answer {
 	v.t.Helper()
 	v.header.Set("X-Forwarded-For", from)
 	return v.post("/login", "username", name, "password", with)
@@ -46,19 +46,19 @@ func TestOnlyFailedSignInsCount(t *testing.T) {
 	s := signInSite(t, 3, "anna", "bob")
 	v := s.visitor()
 	for range 5 {
-		v.tries("192.0.2.1", "anna", password).leadsTo("/")
-		v.tries("192.0.2.1", "bob", password).leadsTo("/")
+		tries(v, "192.0.2.1", "anna", password).leadsTo("/")
+		tries(v, "192.0.2.1", "bob", password).leadsTo("/")
 	}
-	v.tries("192.0.2.1", "anna", "wrong").wants(422)
-	v.tries("192.0.2.1", "bob", "wrong").wants(422)
-	v.tries("192.0.2.1", "anna", password).leadsTo("/")
-	v.tries("192.0.2.1", "nobody-here", "wrong").wants(422)
+	tries(v, "192.0.2.1", "anna", "wrong").wants(422)
+	tries(v, "192.0.2.1", "bob", "wrong").wants(422)
+	tries(v, "192.0.2.1", "anna", password).leadsTo("/")
+	tries(v, "192.0.2.1", "nobody-here", "wrong").wants(422)
 	for _, name := range []string{"anna", "bob", "nobody-here"} {
-		if a := v.tries("192.0.2.1", name, password).wants(429).has("Too many tries"); a.header.Get("Retry-After") == "" {
+		if a := tries(v, "192.0.2.1", name, password).wants(429).has("Too many tries"); a.header.Get("Retry-After") == "" {
 			t.Errorf("%s: no Retry-After", name)
 		}
 	}
-	v.tries("192.0.2.2", "anna", password).leadsTo("/")
+	tries(v, "192.0.2.2", "anna", password).leadsTo("/")
 }
 
 // TestNobodyLocksOut: wrong passwords shut the door on the address they come from, for
@@ -86,9 +86,9 @@ func TestNobodyLocksOut(t *testing.T) {
 	if got[422] != 10 || got[429] != 20 {
 		t.Errorf("thirty wrong passwords at once: statuses %v, want 10 of 422 and 20 of 429", got)
 	}
-	v.tries("192.0.2.1", "anna", password).wants(429)
-	v.tries("192.0.2.1", "bob", password).leadsTo("/") // her neighbour
-	v.tries("192.0.2.2", "anna", password).leadsTo("/")
+	tries(v, "192.0.2.1", "anna", password).wants(429)
+	tries(v, "192.0.2.1", "bob", password).leadsTo("/") // her neighbour
+	tries(v, "192.0.2.2", "anna", password).leadsTo("/")
 }
 
 // TestNameUnderAttackIsDelayed: a name that many addresses fail with is not refused; its
@@ -115,13 +115,13 @@ func TestNameUnderAttackIsDelayed(t *testing.T) {
 	v := s.visitor()
 	for i := range 100 {
 		now = now.Add(5 * time.Second) // some eight minutes in all
-		v.tries(fmt.Sprintf("192.0.2.%d", i), "anna", "wrong").wants(422)
+		tries(v, fmt.Sprintf("192.0.2.%d", i), "anna", "wrong").wants(422)
 	}
 	if n := waited(); n != 0 {
 		t.Errorf("%d of a hundred failures were delayed, want none", n)
 	}
-	v.tries("198.51.100.1", "anna", "wrong").wants(422)
-	v.tries("198.51.100.2", "anna", password).leadsTo("/")
+	tries(v, "198.51.100.1", "anna", "wrong").wants(422)
+	tries(v, "198.51.100.2", "anna", password).leadsTo("/")
 	if n := waited(); n != 2 {
 		t.Errorf("after a hundred failures %d of two sign-ins were delayed", n)
 	}
@@ -130,12 +130,12 @@ func TestNameUnderAttackIsDelayed(t *testing.T) {
 			t.Errorf("delayed by %v, want a second at least, and time for the rest", d)
 		}
 	}
-	v.tries("192.0.2.1", "bob", password).leadsTo("/")
+	tries(v, "192.0.2.1", "bob", password).leadsTo("/")
 	if n := waited(); n != 2 {
 		t.Error("another name is delayed too")
 	}
 	now = began.Add(11 * time.Minute)
-	v.tries("198.51.100.3", "anna", password).leadsTo("/")
+	tries(v, "198.51.100.3", "anna", password).leadsTo("/")
 	if n := waited(); n != 2 {
 		t.Error("the name is delayed for longer than ten minutes after one attack")
 	}
@@ -187,7 +187,7 @@ func TestFailedSignInsAreLogged(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		s.server.log = slog.New(slog.NewTextHandler(&b, nil))
-		s.visitor().tries(tt.from, tt.name, "hunter2 is secret").wants(422)
+		tries(s.visitor(), tt.from, tt.name, "hunter2 is secret").wants(422)
 		s.server.log = slog.New(slog.NewTextHandler(io.Discard, nil))
 		var lines []string
 		for line := range strings.Lines(b.String()) {
@@ -209,7 +209,7 @@ func TestFailedSignInsAreLogged(t *testing.T) {
 	}
 	var b bytes.Buffer
 	s.server.log = slog.New(slog.NewTextHandler(&b, nil))
-	s.visitor().tries("192.0.2.1", "anna", password).leadsTo("/")
+	tries(s.visitor(), "192.0.2.1", "anna", password).leadsTo("/")
 	s.server.log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	if strings.Contains(b.String(), "sign-in failed") {
 		t.Errorf("one that succeeded is logged as failed: %s", b.String())

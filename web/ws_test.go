@@ -13,9 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"riverrun/rivers"
 	"riverrun/timelines"
-	"riverrun/web/view"
 )
 
 func TestStopSaysComeBack(t *testing.T) {
@@ -190,6 +188,7 @@ func TestCloseCodes(t *testing.T) {
 	})
 }
 
+// A lease made up by a client leases nothing for longer than the visit takes.
 func TestMadeUpRiver(t *testing.T) {
 	s := newLiveSite(t, nil)
 	s.person("ann").post("something")
@@ -210,6 +209,7 @@ func TestMadeUpRiver(t *testing.T) {
 	})
 }
 
+// BenchmarkPush is from the call that likes a post to the frame on another person's socket.
 func BenchmarkPush(b *testing.B) {
 	s := newLiveSite(b, nil)
 	ann, bob := s.person("ann"), s.person("bob")
@@ -282,23 +282,5 @@ func TestSubscribeTellsNothing(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" || want.T == "" {
 			t.Errorf("what may not be read (-none +%s):\n%s", code, diff)
 		}
-	}
-}
-
-// Between word of another generation and its entries no ok comes, whatever the client lets
-// go of meanwhile: it would take off what has not followed yet.
-func TestDropSaysNothingWhileAnOkIsOwed(t *testing.T) {
-	at := view.Version{Stamp: rivers.Stamp{Entry: 1, Fold: 1}}
-	v := &shownPage{river: 7, owed: true, shown: map[int64]*shown{1: {code: "a", stamp: at.Stamp}, 2: {code: "b", stamp: at.Stamp}}}
-	drop := &dropFrame{river: 7, entries: map[string]view.Version{"a": at}}
-	if err := v.drop(t.Context(), drop); err != nil { // there is no socket to say it on
-		t.Fatal(err)
-	}
-	if !v.more || len(v.shown) != 1 {
-		t.Errorf("more below: %t, %d shown; want true and 1", v.more, len(v.shown))
-	}
-	v.more, v.owed = false, false
-	if err := v.drop(t.Context(), drop); err != nil || v.more {
-		t.Errorf("what was let go of before makes more below: %t, %v", v.more, err)
 	}
 }
