@@ -13,99 +13,99 @@ import (
 // In a browser the tab goes, and comes back.
 func TestTabsInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann := s.person("ann")
+	browser := Chromium(t)
+	s := NewSite(t, nil)
+	ann := s.Person("ann")
 	set := func(level timelines.Level) {
 		t.Helper()
-		ann.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.SetSubfeedAccess(ctx, ann.account.ID, "photos", level)
+		ann.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.SetSubfeedAccess(ctx, ann.Account.ID, "photos", level)
 		})
 	}
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.CreateSubfeed(ctx, ann.account.ID, "photos", "My photos", timelines.Public)
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.CreateSubfeed(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
 	})
-	ann.post("a word")
-	b := s.tab(browser, "somebody")
-	b.visit("/ann")
-	b.live()
+	ann.Post("a word")
+	b := s.Tab(browser, "somebody")
+	b.Visit("/ann")
+	b.Live()
 	const tabs = `document.querySelectorAll('nav.tabs a[href="/ann/photos"]').length`
-	b.await("the tab", tabs+` === 1`)
+	b.Await("the tab", tabs+` === 1`)
 	set(timelines.Private)
-	b.await("no tab", tabs+` === 0`)
+	b.Await("no tab", tabs+` === 0`)
 	set(timelines.Public)
-	b.await("the tab again", tabs+` === 1`)
+	b.Await("the tab again", tabs+` === 1`)
 	// The server says it once: what cannot be fetched then is fetched later.
-	eval[bool](b, `(() => {
+	Eval[bool](b, `(() => {
 		const fetches = window.fetch, answers = [() => Promise.reject(new Error('no network')), () => Promise.resolve(new Response('', { status: 503 }))];
 		window.fetch = (...args) => (answers.length ? answers.shift()() : fetches(...args));
 		window.failing = () => answers.length;
 		return true;
 	})()`)
 	set(timelines.Private)
-	b.await("both failures", `window.failing() === 0`)
-	b.await("no tab in the end", tabs+` === 0`)
+	b.Await("both failures", `window.failing() === 0`)
+	b.Await("no tab in the end", tabs+` === 0`)
 }
 
 // In a browser the badge of an account's level follows, and what is said of who has
 // just closed it goes; what is unfolded there stays so.
 func TestHeaderInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann := s.person("ann")
-	s.person("bob")
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.CreateSubfeed(ctx, ann.account.ID, "photos", "My photos", timelines.Public)
+	browser := Chromium(t)
+	s := NewSite(t, nil)
+	ann := s.Person("ann")
+	s.Person("bob")
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.CreateSubfeed(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
 	})
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.SetProfile(ctx, ann.account.ID, "Ann", "about ann")
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.SetProfile(ctx, ann.Account.ID, "Ann", "about ann")
 	})
-	ann.post("a picture", "ann/photos")
-	b := s.tab(browser, "bob")
-	b.signIn("bob")
-	b.visit("/ann")
-	b.live()
-	b.do(chromedp.Click(chromedp.CSS(`.spare summary`)))
-	eval[bool](b, `window.same = true`)
+	ann.Post("a picture", "ann/photos")
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
+	b.Visit("/ann")
+	b.Live()
+	b.Do(chromedp.Click(chromedp.CSS(`.spare summary`)))
+	Eval[bool](b, `window.same = true`)
 	const header = `document.querySelector('header.account').textContent`
-	b.await("the level", header+`.includes('public')`)
-	ann.setAccess("", timelines.Protected)
-	b.await("the level", header+`.includes('for signed-in people') && !`+header+`.includes('public')`)
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.SetProfile(ctx, ann.account.ID, "Ann Other", "about ann")
+	b.Await("the level", header+`.includes('public')`)
+	ann.SetAccess("", timelines.Protected)
+	b.Await("the level", header+`.includes('for signed-in people') && !`+header+`.includes('public')`)
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
 	})
-	b.await("the name", header+`.includes('Ann Other') && document.title === 'Ann Other · riverrun'`)
-	if !eval[bool](b, `window.same && document.querySelector('.spare').open`) {
+	b.Await("the name", header+`.includes('Ann Other') && document.title === 'Ann Other · riverrun'`)
+	if !Eval[bool](b, `window.same && document.querySelector('.spare').open`) {
 		t.Error("what was unfolded is folded")
 	}
-	b.visit("/ann/photos")
-	b.live()
-	b.await("the tabs", `document.querySelectorAll('nav.tabs a').length === 4 && `+header+`.includes('about ann')`)
-	ann.setAccess("", timelines.Private)
-	b.await("what is closed to go", `document.querySelectorAll('nav.tabs a').length === 1 && !`+header+`.includes('about ann')`)
-	b.await("the question", header+`.includes('Ask to subscribe')`)
+	b.Visit("/ann/photos")
+	b.Live()
+	b.Await("the tabs", `document.querySelectorAll('nav.tabs a').length === 4 && `+header+`.includes('about ann')`)
+	ann.SetAccess("", timelines.Private)
+	b.Await("what is closed to go", `document.querySelectorAll('nav.tabs a').length === 1 && !`+header+`.includes('about ann')`)
+	b.Await("the question", header+`.includes('Ask to subscribe')`)
 }
 
 // A post's own page is called as the post begins now: what was edited away stays
 // nowhere.
 func TestPostTitleFollows(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann := s.person("ann")
-	code := ann.post("a slip of the tongue\nand more").Code
-	b := s.tab(browser, "somebody")
-	b.visit("/p/" + code)
-	b.live()
+	browser := Chromium(t)
+	s := NewSite(t, nil)
+	ann := s.Person("ann")
+	code := ann.Post("a slip of the tongue\nand more").Code
+	b := s.Tab(browser, "somebody")
+	b.Visit("/p/" + code)
+	b.Live()
 	called := func(title string) {
 		t.Helper()
-		b.await("the title", fmt.Sprintf(`document.title === %q && document.querySelector('h1').textContent === %q`, title+" · riverrun", title))
+		b.Await("the title", fmt.Sprintf(`document.title === %q && document.querySelector('h1').textContent === %q`, title+" · riverrun", title))
 	}
 	called("ann: a slip of the tongue")
-	ann.edit(code, "better words\nand more")
+	ann.Edit(code, "better words\nand more")
 	called("ann: better words")
-	b.saysNone("slip")
-	b.equalsReload()
-	s.visitor().get("/p/"+code).wants(200).has("<title>ann: better words · riverrun</title>", "ann: better words</h1>")
+	b.SaysNone("slip")
+	b.EqualsReload()
+	s.Visitor().Get("/p/"+code).Wants(200).Has("<title>ann: better words · riverrun</title>", "ann: better words</h1>")
 }

@@ -32,7 +32,7 @@ var shared struct {
 
 // chromium returns a real browser, in which each tab has cookies of its own. Its absence
 // is a failure.
-func chromium(t *testing.T) context.Context {
+func Chromium(t *testing.T) context.Context {
 	t.Helper()
 	shared.Lock()
 	defer shared.Unlock()
@@ -66,7 +66,7 @@ func startChromium() (browser context.Context, end func() error, err error) {
 		return nil, nil, err // to cancel would wait for a program that may never have run
 	}
 	return browser, func() error {
-		within, done := context.WithTimeout(browser, patience)
+		within, done := context.WithTimeout(browser, Patience)
 		defer done()
 		err := chromedp.Cancel(within)
 		cancelAllocator()
@@ -75,7 +75,7 @@ func startChromium() (browser context.Context, end func() error, err error) {
 }
 
 // closeChromium ends it after the last test.
-func closeChromium() error {
+func CloseChromium() error {
 	shared.Lock()
 	defer shared.Unlock()
 	if shared.close == nil {
@@ -85,28 +85,28 @@ func closeChromium() error {
 }
 
 // tab is one person's browser: cookies of its own, one page.
-type tab struct {
-	t    testing.TB
-	site *liveSite
-	ctx  context.Context
-	name string
+type Tab struct {
+	T    testing.TB
+	site *Site
+	Ctx  context.Context
+	Name string
 	// difference is what equalsReload found last.
 	difference string
 }
 
 // tab opens a browser of somebody's own. Whatever its scripts complain about,
 // the content security policy included, fails the test.
-func (s *liveSite) tab(browser context.Context, name string) *tab {
-	s.t.Helper()
+func (s *Site) Tab(browser context.Context, name string) *Tab {
+	s.T.Helper()
 	ctx, _ := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
-	s.t.Cleanup(func() {
+	s.T.Cleanup(func() {
 		if err := chromedp.Cancel(ctx); err != nil {
-			s.t.Errorf("%s: close the tab: %v", name, err)
+			s.T.Errorf("%s: close the tab: %v", name, err)
 		}
 	})
-	b := &tab{t: s.t, site: s, ctx: ctx, name: name}
+	b := &Tab{T: s.T, site: s, Ctx: ctx, Name: name}
 	if err := chromedp.Do(ctx); err != nil {
-		s.t.Fatalf("%s: open a tab: %v", name, err)
+		s.T.Fatalf("%s: open a tab: %v", name, err)
 	}
 	var mu sync.Mutex
 	err := chromedp.Listen(ctx, func(event any) {
@@ -118,36 +118,36 @@ func (s *liveSite) tab(browser context.Context, name string) *tab {
 			if e.ExceptionDetails.Exception != nil {
 				text += " " + e.ExceptionDetails.Exception.Description
 			}
-			s.t.Errorf("%s: script: %s", name, text)
+			s.T.Errorf("%s: script: %s", name, text)
 		case *log.EventEntryAdded:
 			// What the network says (a 422, a socket that closed) is expected.
 			if e.Entry.Level == log.EntryLevelError && e.Entry.Source != log.EntrySourceNetwork {
-				s.t.Errorf("%s: browser: %s %s", name, e.Entry.Source, e.Entry.Text)
+				s.T.Errorf("%s: browser: %s %s", name, e.Entry.Source, e.Entry.Text)
 			}
 		}
 	})
 	if err != nil {
-		s.t.Fatalf("%s: listen: %v", name, err)
+		s.T.Fatalf("%s: listen: %v", name, err)
 	}
-	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, log.Enable, cdp.Empty{})
 		return err
 	}))
 	return b
 }
 
-func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, 2*patience)
+func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
+	b.T.Helper()
+	ctx, cancel := context.WithTimeout(b.Ctx, 2*Patience)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
-		b.t.Fatalf("%s: %v\n%s", b.name, err, b.text())
+		b.T.Fatalf("%s: %v\n%s", b.Name, err, b.Text())
 	}
 }
 
 // text is what the page says, for failures.
-func (b *tab) text() string {
-	ctx, cancel := context.WithTimeout(b.ctx, 5*time.Second)
+func (b *Tab) Text() string {
+	ctx, cancel := context.WithTimeout(b.Ctx, 5*time.Second)
 	defer cancel()
 	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + '\n' + document.body?.innerText`))
 	if err != nil {
@@ -157,24 +157,24 @@ func (b *tab) text() string {
 }
 
 // eval returns the value of an expression in the tab's page.
-func eval[T any](b *tab, expression string) T {
-	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+func Eval[T any](b *Tab, expression string) T {
+	b.T.Helper()
+	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 	defer cancel()
 	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 	if err != nil {
-		b.t.Fatalf("%s: %s: %v", b.name, expression, err)
+		b.T.Fatalf("%s: %s: %v", b.Name, expression, err)
 	}
 	return value
 }
 
 // await waits until an expression is true in the tab's page, across loads.
-func (b *tab) await(what, expression string) {
-	b.t.Helper()
-	deadline := time.Now().Add(patience)
+func (b *Tab) Await(what, expression string) {
+	b.T.Helper()
+	deadline := time.Now().Add(Patience)
 	var err error
 	for time.Now().Before(deadline) {
-		ctx, cancel := context.WithTimeout(b.ctx, patience)
+		ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 		_, err = chromedp.Run(ctx, chromedp.Poll[bool]("Boolean("+expression+")",
 			chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(time.Until(deadline))))
 		cancel()
@@ -182,63 +182,63 @@ func (b *tab) await(what, expression string) {
 			return
 		}
 	}
-	b.t.Fatalf("%s: waiting for %s (%s): %v\n%s", b.name, what, expression, err, b.text())
+	b.T.Fatalf("%s: waiting for %s (%s): %v\n%s", b.Name, what, expression, err, b.Text())
 }
 
-func (b *tab) visit(path string) {
-	b.t.Helper()
-	b.do(chromedp.Navigate(b.site.http.URL + path))
+func (b *Tab) Visit(path string) {
+	b.T.Helper()
+	b.Do(chromedp.Navigate(b.site.HTTP.URL + path))
 }
 
 // live waits until the page follows its river.
-func (b *tab) live() {
-	b.t.Helper()
-	b.await("the socket", `document.querySelector('#river') && document.documentElement.dataset.live === '1'`)
+func (b *Tab) Live() {
+	b.T.Helper()
+	b.Await("the socket", `document.querySelector('#river') && document.documentElement.dataset.live === '1'`)
 }
 
 // signIn goes through the form, as people do.
-func (b *tab) signIn(name string) {
-	b.t.Helper()
-	b.visit("/login")
-	b.do(
+func (b *Tab) SignIn(name string) {
+	b.T.Helper()
+	b.Visit("/login")
+	b.Do(
 		chromedp.SendKeys(chromedp.CSS(`input[name=username]`), name),
-		chromedp.SendKeys(chromedp.CSS(`input[name=password]`), password),
+		chromedp.SendKeys(chromedp.CSS(`input[name=password]`), Password),
 		chromedp.Click(chromedp.CSS(`main form button`)),
 	)
-	b.await("being signed in", `document.querySelector('form[action="/logout"]')`)
+	b.Await("being signed in", `document.querySelector('form[action="/logout"]')`)
 }
 
 // write types into a form's text and sends it.
-func (b *tab) write(form, text string) {
-	b.t.Helper()
-	b.do(
+func (b *Tab) Write(form, text string) {
+	b.T.Helper()
+	b.Do(
 		chromedp.SendKeys(chromedp.CSS(form+` textarea`), text),
 		chromedp.Click(chromedp.CSS(form+` button`)),
 	)
 }
 
-func (b *tab) comment(code, text string) {
-	b.t.Helper()
+func (b *Tab) Comment(code, text string) {
+	b.T.Helper()
 	// The last one may be shown by the socket before its answer comes, which closes the box.
-	b.await("no comment under way", `!document.querySelector('#p-`+code+`-box form')?.ariaBusy`)
-	if eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
-		b.do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box summary`)))
+	b.Await("no comment under way", `!document.querySelector('#p-`+code+`-box form')?.ariaBusy`)
+	if Eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
+		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box summary`)))
 	}
-	b.write(`#p-`+code+`-box form`, text)
+	b.Write(`#p-`+code+`-box form`, text)
 }
 
 // shows waits until a part of an entry says text.
-func (b *tab) shows(code, part, text string) {
-	b.t.Helper()
-	b.await(part+" saying "+text, fmt.Sprintf(`document.querySelector('#p-%s-%s')?.textContent.includes(%q)`, code, part, text))
+func (b *Tab) Shows(code, part, text string) {
+	b.T.Helper()
+	b.Await(part+" saying "+text, fmt.Sprintf(`document.querySelector('#p-%s-%s')?.textContent.includes(%q)`, code, part, text))
 }
 
 // codeOf waits for an entry that says text and returns its code.
-func (b *tab) codeOf(text string) string {
-	b.t.Helper()
+func (b *Tab) CodeOf(text string) string {
+	b.T.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll('[data-post]')].find((e) => e.textContent.includes(%q))`, text)
-	b.await("an entry saying "+text, find)
-	return eval[string](b, find+`.dataset.post`)
+	b.Await("an entry saying "+text, find)
+	return Eval[string](b, find+`.dataset.post`)
 }
 
 // snapshot makes of a document its list as a reload would have to make it too:
@@ -263,67 +263,67 @@ const snapshot = `(page) => {
 // equalsReload compares the page with what a reload makes of it. What has
 // happened may still be on its way: it waits until the two agree. What waits for the reader
 // to ask for it is asked for.
-func (b *tab) equalsReload() {
-	b.t.Helper()
+func (b *Tab) EqualsReload() {
+	b.T.Helper()
 	const now = `(document.querySelector('#news button').click(), (` + snapshot + `)(document))`
 	const anew = `fetch(location.href).then((r) => r.text()).then((html) => (` + snapshot + `)(new DOMParser().parseFromString(html, 'text/html')))`
-	await(b.t, b.name+": the page to be as it would be after a reload", func() bool {
-		ctx, cancel := context.WithTimeout(b.ctx, patience)
+	Await(b.T, b.Name+": the page to be as it would be after a reload", func() bool {
+		ctx, cancel := context.WithTimeout(b.Ctx, Patience)
 		defer cancel()
 		want, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](anew, chromedp.EvalAwaitPromise))
 		if err != nil {
-			b.t.Fatalf("%s: load the page aside: %v", b.name, err)
+			b.T.Fatalf("%s: load the page aside: %v", b.Name, err)
 		}
-		d := cmp.Diff(want, eval[[]string](b, now))
+		d := cmp.Diff(want, Eval[[]string](b, now))
 		if b.difference = d; d != "" {
 			return false
 		}
 		return true
 	}, func() string { return "(-reload +page):\n" + b.difference })
-	live := eval[[]string](b, now)
-	b.do(chromedp.Reload())
-	b.live()
-	if d := cmp.Diff(eval[[]string](b, now), live); d != "" {
-		b.t.Errorf("%s: the page differs from a reload (-reload +page):\n%s", b.name, d)
+	live := Eval[[]string](b, now)
+	b.Do(chromedp.Reload())
+	b.Live()
+	if d := cmp.Diff(Eval[[]string](b, now), live); d != "" {
+		b.T.Errorf("%s: the page differs from a reload (-reload +page):\n%s", b.Name, d)
 	}
 }
 
 // signedOut ends the session of the tab somewhere else.
-func (b *tab) signedOut(p *person) {
-	b.t.Helper()
-	cookies, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (*network.GetCookiesResult, error) {
+func (b *Tab) SignedOut(p *Person) {
+	b.T.Helper()
+	cookies, err := chromedp.Run(b.Ctx, func(ctx context.Context, t *chromedp.Target) (*network.GetCookiesResult, error) {
 		r, err := cdp.Call(ctx, t, network.GetCookies, network.GetCookiesParams{})
 		return &r, err
 	})
 	if err != nil || len(cookies.Cookies) != 1 {
-		b.t.Fatalf("cookies: %+v, %v", cookies, err)
+		b.T.Fatalf("cookies: %+v, %v", cookies, err)
 	}
-	v, err := b.site.rivers.Access().Session(b.t.Context(), sessionOf(b.t, cookies.Cookies[0].Value))
+	v, err := b.site.Rivers.Access().Session(b.T.Context(), SessionOf(b.T, cookies.Cookies[0].Value))
 	if err != nil {
-		b.t.Fatal(err)
+		b.T.Fatal(err)
 	}
-	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.SignOut(ctx, v) })
+	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.SignOut(ctx, v) })
 }
 
 // begin opens the comment box of an entry, or finds it open, and writes half a
 // comment into it.
-func (b *tab) begin(code, text string) {
-	b.t.Helper()
-	b.await("the box", `document.querySelector('#p-`+code+`-box form')`)
-	if eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
-		b.do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box summary`)))
+func (b *Tab) Begin(code, text string) {
+	b.T.Helper()
+	b.Await("the box", `document.querySelector('#p-`+code+`-box form')`)
+	if Eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
+		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box summary`)))
 	}
-	b.do(chromedp.SendKeys(chromedp.CSS(`#p-`+code+`-box textarea`), text))
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#p-`+code+`-box textarea`), text))
 }
 
 // says fails for each of the texts that is anywhere in the tab's document, be it
 // shown or not.
-func (b *tab) saysNone(texts ...string) {
-	b.t.Helper()
-	all := eval[string](b, `document.documentElement.outerHTML`)
+func (b *Tab) SaysNone(texts ...string) {
+	b.T.Helper()
+	all := Eval[string](b, `document.documentElement.outerHTML`)
 	for _, text := range texts {
 		if strings.Contains(all, text) {
-			b.t.Errorf("%s: the page still says %q:\n%s", b.name, text, all)
+			b.T.Errorf("%s: the page still says %q:\n%s", b.Name, text, all)
 		}
 	}
 }

@@ -16,54 +16,54 @@ import (
 
 func TestSignOutCloses(t *testing.T) {
 	t.Run("within a second", func(t *testing.T) {
-		s := newLiveSite(t, nil)
-		ann := s.person("ann")
-		g := s.open(ann, "/")
-		ann.signOut()
+		s := NewSite(t, nil)
+		ann := s.Person("ann")
+		g := s.Open(ann, "/")
+		ann.SignOut()
 		out := time.Now()
-		if c := g.closed(); c.Code != CloseSignedOut {
+		if c := g.Closed(); c.Code != CloseSignedOut {
 			t.Errorf("closed with %v, want %d", c, CloseSignedOut)
 		}
 		if took := time.Since(out); took > time.Second {
 			t.Errorf("closed after %v, want within a second", took)
 		}
 		// And the cookie opens nothing any more.
-		conn, _, err := s.dial(ann, nil)
+		conn, _, err := s.Dial(ann, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := &page{t: t, conn: conn}
-		if c := again.closed(); c.Code != CloseSignedOut {
+		again := &Page{T: t, Conn: conn}
+		if c := again.Closed(); c.Code != CloseSignedOut {
 			t.Errorf("a dead session's socket closed with %v, want %d", c, CloseSignedOut)
 		}
 	})
 	t.Run("though the bus stands still", func(t *testing.T) {
 		beat := make(chan time.Time)
-		s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
-		ann, bob := s.person("ann"), s.person("bob")
-		g, other := s.open(ann, "/"), s.open(bob, "/")
-		ann.signOut()
+		s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, beat })
+		ann, bob := s.Person("ann"), s.Person("bob")
+		g, other := s.Open(ann, "/"), s.Open(bob, "/")
+		ann.SignOut()
 		beat <- time.Now()
-		if c := g.closed(); c.Code != CloseSignedOut {
+		if c := g.Closed(); c.Code != CloseSignedOut {
 			t.Errorf("closed with %v, want %d", c, CloseSignedOut)
 		}
 		// Bob's stays open.
-		other.subscribe()
-		other.until("ok", func(f frame) bool { return f.T == "ok" })
+		other.Subscribe()
+		other.Until("ok", func(f Frame) bool { return f.T == "ok" })
 	})
 }
 
 func TestAccessLostCloses(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
-	ann, bob := s.person("ann"), s.person("bob")
-	ann.post("for all, still")
-	g := s.open(bob, "/ann")
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.SetAccess(ctx, ann.account.ID, "", timelines.Private)
+	s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, beat })
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Post("for all, still")
+	g := s.Open(bob, "/ann")
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.SetAccess(ctx, ann.Account.ID, "", timelines.Private)
 	})
 	beat <- time.Now()
-	if c := g.closed(); c.Code != CloseNoPage {
+	if c := g.Closed(); c.Code != CloseNoPage {
 		t.Errorf("closed with %v, want %d", c, CloseNoPage)
 	}
 }
@@ -74,26 +74,26 @@ func TestSlowReaderDelaysNobody(t *testing.T) {
 		most int64 // bytes that are read each time somebody else was told of a comment
 	}{{"who reads nothing", 0}, {"who reads a byte now and then", 1}} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := newLiveSite(t, func(c *HubConfig) { c.WriteTimeout = 3 * time.Second })
-			ann := s.person("ann")
-			post := ann.post("long talk")
+			s := NewSite(t, func(c *HubConfig) { c.WriteTimeout = 3 * time.Second })
+			ann := s.Person("ann")
+			post := ann.Post("long talk")
 			slow := rawPage(s, "/p/"+post.Code)
-			await(t, "the slow reader's socket", func() bool { return s.figure("riverrun_frames_sent_total", "ok") == 1 })
-			quick := s.open(nil, "/p/"+post.Code)
+			Await(t, "the slow reader's socket", func() bool { return s.Figure("riverrun_frames_sent_total", "ok") == 1 })
+			quick := s.Open(nil, "/p/"+post.Code)
 			long := strings.Repeat("word ", 3900)
-			for i := 0; s.figure("riverrun_sockets_closed_total", "stuck") == 0; i++ {
+			for i := 0; s.Figure("riverrun_sockets_closed_total", "stuck") == 0; i++ {
 				if i == 60 {
 					t.Fatal("a slow reader was not closed")
 				}
-				ann.comment(post.Code, strconv.Itoa(i)+" "+long)
-				quick.until("comment", func(f frame) bool {
+				ann.Comment(post.Code, strconv.Itoa(i)+" "+long)
+				quick.Until("comment", func(f Frame) bool {
 					return strings.Contains(f.HTML+f.Parts["comments"], ">"+strconv.Itoa(i)+" word")
 				})
 				if _, err := io.CopyN(io.Discard, slow, tc.most); err != nil {
 					break // it was closed
 				}
 			}
-			await(t, "the slow reader's socket to end", func() bool { return s.figure("riverrun_sockets_open") == 1 })
+			Await(t, "the slow reader's socket to end", func() bool { return s.Figure("riverrun_sockets_open") == 1 })
 		})
 	}
 }
@@ -115,23 +115,23 @@ func TestStaleDecisionsAreMadeAgain(t *testing.T) {
 		}
 		asked <- posts
 	}}
-	s := newLiveSite(t, func(c *HubConfig) {
+	s := NewSite(t, func(c *HubConfig) {
 		c.Now = clock
 		paused.HubRivers = c.Rivers
 		c.Rivers = paused
 		c.Beat = make(chan time.Time)
 	})
-	ann, bob := s.person("ann"), s.person("bob")
-	post := ann.post("public yet")
-	g := s.open(bob, "/everything")
+	ann, bob := s.Person("ann"), s.Person("bob")
+	post := ann.Post("public yet")
+	g := s.Open(bob, "/everything")
 
 	armed.Store(true)
-	s.hearOf(post.PostID)
+	s.HearOf(post.PostID)
 	asked.await(t, post.PostID)
 	asked.await(t, post.PostID) // again, as the first answer was decided too early
-	fresh := ann.post("fresh")
+	fresh := ann.Post("fresh")
 	for code := ""; code != fresh.Code; {
-		f, err := g.read()
+		f, err := g.Read()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,24 +10,24 @@ import (
 // Tier 1 would pass the river by between the two.
 func TestLeasedBeforeTheVisit(t *testing.T) {
 	paused := &pausedRivers{}
-	s := newLiveSite(t, func(c *HubConfig) {
+	s := NewSite(t, func(c *HubConfig) {
 		paused.HubRivers = c.Rivers
 		c.Rivers, c.Beat = paused, make(chan time.Time)
 	})
-	s.person("ann").post("something")
-	g := s.open(nil, "/everything")
-	_ = g.conn.CloseNow()
+	s.Person("ann").Post("something")
+	g := s.Open(nil, "/everything")
+	_ = g.Conn.CloseNow()
 	leases := func() (n int) {
 		const query = `SELECT count(*) FROM leases WHERE river_id = $1`
-		if err := s.db.Secondary.QueryRow(t.Context(), query, parseID(t, g.river)).Scan(&n); err != nil {
+		if err := s.DB.Secondary.QueryRow(t.Context(), query, parseID(t, g.River)).Scan(&n); err != nil {
 			t.Error(err)
 		}
 		return n
 	}
-	await(t, "the lease to be given up", func() bool { return leases() == 0 })
+	Await(t, "the lease to be given up", func() bool { return leases() == 0 })
 	visited := make(chan int, 1)
 	paused.before = sync.OnceFunc(func() { visited <- leases() })
-	g.follow(s, nil)
+	g.Follow(s, nil)
 	if n := <-visited; n != 1 {
 		t.Errorf("at the visit the river has %d leases, want 1", n)
 	}

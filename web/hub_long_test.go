@@ -19,9 +19,9 @@ const (
 // longTown is bob's posts with two of cat's among them, at upper and lower of the longPage
 // newest, and more below those.
 type longTown struct {
-	*liveSite
+	*Site
 	beat           chan time.Time
-	ann, bob, cat  *person
+	ann, bob, cat  *Person
 	everything     rivers.Name
 	codes          []string // oldest first
 	upmost, lowest string   // of cat
@@ -30,26 +30,26 @@ type longTown struct {
 func newLongTown(t *testing.T, change func(*HubConfig)) *longTown {
 	t.Helper()
 	w := &longTown{beat: make(chan time.Time)}
-	w.liveSite = newLiveSite(t, func(c *HubConfig) {
-		c.Hear, c.Beat, c.CompareEvery = deaf, w.beat, 1
+	w.Site = NewSite(t, func(c *HubConfig) {
+		c.Hear, c.Beat, c.CompareEvery = Deaf, w.beat, 1
 		if change != nil {
 			change(c)
 		}
 	})
-	w.ann, w.bob, w.cat = w.person("ann"), w.person("bob"), w.person("cat")
-	w.everything = rivers.Name{UserID: w.ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	w.ann, w.bob, w.cat = w.Person("ann"), w.Person("bob"), w.Person("cat")
+	w.everything = rivers.Name{UserID: w.ann.Account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	return w
 }
 
 // next makes the next post of the town, as it stands when there are longPage and ten more.
 func (w *longTown) next() timelines.Change {
-	w.t.Helper()
+	w.T.Helper()
 	place := longPage + 10 - len(w.codes)
 	by := w.bob
 	if place == upper || place == lower {
 		by = w.cat
 	}
-	post := by.post("post " + strconv.Itoa(place))
+	post := by.Post("post " + strconv.Itoa(place))
 	w.codes = append(w.codes, post.Code)
 	switch place {
 	case upper:
@@ -61,26 +61,26 @@ func (w *longTown) next() timelines.Change {
 }
 
 // grownByOlder is a page that went on to older entries by itself, and has just connected.
-func (w *longTown) grownByOlder() *page {
-	w.t.Helper()
+func (w *longTown) grownByOlder() *Page {
+	w.T.Helper()
 	for range longPage + 10 {
 		w.next()
 	}
-	return w.openLong(w.ann, w.everything, longPage)
+	return w.OpenLong(w.ann, w.everything, longPage)
 }
 
 // grownOnTop is a page whose reader stayed below while new posts came.
-func (w *longTown) grownOnTop() *page {
-	w.t.Helper()
+func (w *longTown) grownOnTop() *Page {
+	w.T.Helper()
 	for range rivers.PageSize + 10 {
 		w.next()
 	}
-	g := w.open(w.ann, "/everything")
+	g := w.Open(w.ann, "/everything")
 	for len(w.codes) < longPage+10 {
 		post := w.next()
-		w.followUp()
-		w.hearOf(post.PostID)
-		g.untilEntry(post.Code)
+		w.FollowUp()
+		w.HearOf(post.PostID)
+		g.UntilEntry(post.Code)
 	}
 	return g
 }
@@ -92,29 +92,29 @@ func TestLongPagesShowWhatOpens(t *testing.T) {
 	hide := func(form func(*timelines.Store, context.Context, int64, string) (int64, timelines.Change, error)) func(*longTown) {
 		return func(w *longTown) {
 			for _, code := range []string{w.upmost, w.lowest} {
-				w.ann.act(func(ctx context.Context) (timelines.Change, error) {
-					_, c, err := form(w.store, ctx, w.ann.account.ID, code)
+				w.ann.Act(func(ctx context.Context) (timelines.Change, error) {
+					_, c, err := form(w.Store, ctx, w.ann.Account.ID, code)
 					return c, err
 				})
 			}
 		}
 	}
-	grown := map[string]func(*longTown) *page{"older": (*longTown).grownByOlder, "on top": (*longTown).grownOnTop}
+	grown := map[string]func(*longTown) *Page{"older": (*longTown).grownByOlder, "on top": (*longTown).grownOnTop}
 	for what, tc := range map[string]struct{ before, closes, opens func(*longTown) }{
 		"a ban": {
-			closes: func(w *longTown) { w.cat.ban("ann") },
-			opens:  func(w *longTown) { w.cat.unban("ann") },
+			closes: func(w *longTown) { w.cat.Ban("ann") },
+			opens:  func(w *longTown) { w.cat.Unban("ann") },
 		},
 		"a level": {
-			closes: func(w *longTown) { w.cat.setAccess("", timelines.Private) },
-			opens:  func(w *longTown) { w.cat.setAccess("", timelines.Public) },
+			closes: func(w *longTown) { w.cat.SetAccess("", timelines.Private) },
+			opens:  func(w *longTown) { w.cat.SetAccess("", timelines.Public) },
 		},
 		"an admission": {
-			before: func(w *longTown) { w.cat.setAccess("", timelines.Protected) },
-			closes: func(w *longTown) { w.cat.exclude("", "ann") },
+			before: func(w *longTown) { w.cat.SetAccess("", timelines.Protected) },
+			closes: func(w *longTown) { w.cat.Exclude("", "ann") },
 			opens: func(w *longTown) {
-				w.cat.act(func(ctx context.Context) (timelines.Change, error) {
-					return w.store.AdmitReader(ctx, w.cat.account.ID, "", "ann")
+				w.cat.Act(func(ctx context.Context) (timelines.Change, error) {
+					return w.Store.AdmitReader(ctx, w.cat.Account.ID, "", "ann")
 				})
 			},
 		},
@@ -130,20 +130,20 @@ func TestLongPagesShowWhatOpens(t *testing.T) {
 					tc.before(w)
 				}
 				g := grow(w)
-				if len(g.shown) != longPage {
-					t.Fatalf("the page has %d entries, want %d", len(g.shown), longPage)
+				if len(g.Shown) != longPage {
+					t.Fatalf("the page has %d entries, want %d", len(g.Shown), longPage)
 				}
 				tc.closes(w)
 				w.beat <- time.Now()
-				for g.shows(w.upmost) || g.shows(w.lowest) {
-					g.until("cat's entries to go", func(f frame) bool { return f.T == "gone" })
+				for g.Shows(w.upmost) || g.Shows(w.lowest) {
+					g.Until("cat's entries to go", func(f Frame) bool { return f.T == "gone" })
 				}
 				tc.opens(w)
 				w.beat <- time.Now()
-				for !g.shows(w.upmost) || !g.shows(w.lowest) {
-					g.until("cat's entries", func(f frame) bool { return f.T == "entry" })
+				for !g.Shows(w.upmost) || !g.Shows(w.lowest) {
+					g.Until("cat's entries", func(f Frame) bool { return f.T == "entry" })
 				}
-				g.sameAsReload(w.liveSite, w.ann, w.everything)
+				g.SameAsReload(w.Site, w.ann, w.everything)
 			})
 		}
 	}
@@ -158,17 +158,17 @@ func TestLongPagesShowAllThatOpens(t *testing.T) {
 		if i >= rivers.PageSize/2 && i < 2*rivers.PageSize {
 			by = w.cat
 		}
-		by.post("post " + strconv.Itoa(i))
+		by.Post("post " + strconv.Itoa(i))
 	}
-	g := w.openLong(w.ann, w.everything, 3*rivers.PageSize)
-	for _, act := range []func(){func() { w.cat.ban("ann") }, func() { w.cat.unban("ann") }} {
+	g := w.OpenLong(w.ann, w.everything, 3*rivers.PageSize)
+	for _, act := range []func(){func() { w.cat.Ban("ann") }, func() { w.cat.Unban("ann") }} {
 		act()
 		w.beat <- time.Now()
-		g.until("ok", func(f frame) bool { return f.T == "ok" })
-		g.sameAsReload(w.liveSite, w.ann, w.everything)
+		g.Until("ok", func(f Frame) bool { return f.T == "ok" })
+		g.SameAsReload(w.Site, w.ann, w.everything)
 	}
-	if len(g.shown) != 3*rivers.PageSize {
-		t.Errorf("the page shows %d entries, want %d", len(g.shown), 3*rivers.PageSize)
+	if len(g.Shown) != 3*rivers.PageSize {
+		t.Errorf("the page shows %d entries, want %d", len(g.Shown), 3*rivers.PageSize)
 	}
 }
 
@@ -182,31 +182,31 @@ func TestDroppedEntriesStayOff(t *testing.T) {
 	dropped := map[string]string{}
 	for place := rivers.PageSize + 1; place <= longPage; place++ {
 		if code := w.codes[70-place]; code != kept {
-			dropped[code] = g.shown[code].Version
-			delete(g.shown, code)
+			dropped[code] = g.Shown[code].Version
+			delete(g.Shown, code)
 		}
 	}
-	g.say(map[string]any{"t": "drop", "river": g.river, "entries": dropped})
-	w.bob.like(w.codes[69]) // the drop is done before what comes of this
-	w.hearOf(w.postID(w.codes[69]))
-	g.untilEntry(w.codes[69])
-	w.decidedAnew(w.ann, w.beat, 1, func() { w.ann.ban("cat") }) // decided anew, and compared
-	w.bob.like(between)
-	w.bob.like(kept)
-	w.hearOf(w.postID(between), w.postID(kept))
-	g.untilEntry(kept)
+	g.Say(map[string]any{"t": "drop", "river": g.River, "entries": dropped})
+	w.bob.Like(w.codes[69]) // the drop is done before what comes of this
+	w.HearOf(w.PostID(w.codes[69]))
+	g.UntilEntry(w.codes[69])
+	w.DecidedAnew(w.ann, w.beat, 1, func() { w.ann.Ban("cat") }) // decided anew, and compared
+	w.bob.Like(between)
+	w.bob.Like(kept)
+	w.HearOf(w.PostID(between), w.PostID(kept))
+	g.UntilEntry(kept)
 	w.beat <- time.Now()
-	last := w.bob.post("the last")
-	w.followUp()
-	w.hearOf(last.PostID)
-	g.untilEntry(last.Code)
+	last := w.bob.Post("the last")
+	w.FollowUp()
+	w.HearOf(last.PostID)
+	g.UntilEntry(last.Code)
 	for code := range dropped {
-		if g.shows(code) {
-			t.Errorf("what was dropped came back: %+v", g.shown[code])
+		if g.Shows(code) {
+			t.Errorf("what was dropped came back: %+v", g.Shown[code])
 		}
 	}
-	if want := rivers.PageSize + 2; len(g.shown) != want {
-		t.Errorf("the page shows %d entries, want %d", len(g.shown), want)
+	if want := rivers.PageSize + 2; len(g.Shown) != want {
+		t.Errorf("the page shows %d entries, want %d", len(g.Shown), want)
 	}
 }
 
@@ -216,22 +216,22 @@ func TestWholePagesAreQuiet(t *testing.T) {
 	counted := &countedRivers{}
 	w := newLongTown(t, func(c *HubConfig) { counted.HubRivers, c.Rivers = c.Rivers, counted })
 	for range 10 {
-		w.cat.post("from cat")
+		w.cat.Post("from cat")
 	}
 	for range 20 {
-		w.bob.post("from bob")
+		w.bob.Post("from bob")
 	}
-	w.cat.ban("ann")
-	g := w.open(w.ann, "/everything")
-	frames := func() float64 { return w.figure("riverrun_frames_sent_total", "ok") }
-	await(t, "the first word to be counted", func() bool { return frames() > 0 })
+	w.cat.Ban("ann")
+	g := w.Open(w.ann, "/everything")
+	frames := func() float64 { return w.Figure("riverrun_frames_sent_total", "ok") }
+	Await(t, "the first word to be counted", func() bool { return frames() > 0 })
 	was := frames()
 	for range 3 {
 		before := counted.answered.Load()
 		w.beat <- time.Now()
-		await(t, "the first page, and a visit that finds nothing below it", func() bool { return counted.answered.Load() == before+2 })
+		Await(t, "the first page, and a visit that finds nothing below it", func() bool { return counted.answered.Load() == before+2 })
 	}
-	if told := fence(w.liveSite, w.bob, g)[0]; len(told) > 0 || frames() != was {
+	if told := fence(w.Site, w.bob, g)[0]; len(told) > 0 || frames() != was {
 		t.Errorf("told %q and %v times that this is all", told, frames()-was)
 	}
 }
@@ -244,30 +244,30 @@ func TestLongPagesBeyondTheDepth(t *testing.T) {
 	opts := rivers.DefaultOptions()
 	opts.Depth = depth
 	beat := make(chan time.Time)
-	s := newLiveSiteOver(t, opts, func(c *HubConfig) { c.Hear, c.Beat, c.CompareEvery = deaf, beat, 1 })
-	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	ann.subscribe("bob")
-	ann.subscribe("cat")
+	s := NewSiteOver(t, opts, func(c *HubConfig) { c.Hear, c.Beat, c.CompareEvery = Deaf, beat, 1 })
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	ann.Subscribe("bob")
+	ann.Subscribe("cat")
 	var of string
 	for i := range size + 5 {
 		if i == size+5-160 {
-			of = cat.post("from cat").Code
+			of = cat.Post("from cat").Code
 		} else {
-			bob.post("from bob")
+			bob.Post("from bob")
 		}
 	}
-	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Home, Order: rivers.Fresh}
-	g := s.openLong(ann, name, size)
-	if !g.shows(of) || len(g.shown) != size {
-		t.Fatalf("the page has %d entries, cat's among them: %t", len(g.shown), g.shows(of))
+	name := rivers.Name{UserID: ann.Account.ID, Kind: rivers.Home, Order: rivers.Fresh}
+	g := s.OpenLong(ann, name, size)
+	if !g.Shows(of) || len(g.Shown) != size {
+		t.Fatalf("the page has %d entries, cat's among them: %t", len(g.Shown), g.Shows(of))
 	}
-	cat.ban("ann")
+	cat.Ban("ann")
 	beat <- time.Now()
-	g.untilGone(of)
-	cat.unban("ann")
+	g.UntilGone(of)
+	cat.Unban("ann")
 	beat <- time.Now()
-	g.untilEntry(of)
-	if len(g.shown) != size {
-		t.Errorf("the page shows %d entries, want %d", len(g.shown), size)
+	g.UntilEntry(of)
+	if len(g.Shown) != size {
+		t.Errorf("the page shows %d entries, want %d", len(g.Shown), size)
 	}
 }

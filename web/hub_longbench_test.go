@@ -41,28 +41,28 @@ func (c *countedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int
 func BenchmarkCompare(b *testing.B) {
 	counted := &countedRivers{}
 	beat := make(chan time.Time)
-	s := newLiveSite(b, func(c *HubConfig) {
+	s := NewSite(b, func(c *HubConfig) {
 		counted.HubRivers = c.Rivers
-		c.Rivers, c.Hear, c.Beat, c.CompareEvery = counted, deaf, beat, 1
+		c.Rivers, c.Hear, c.Beat, c.CompareEvery = counted, Deaf, beat, 1
 	})
-	ann, bob := s.person("ann"), s.person("bob")
+	ann, bob := s.Person("ann"), s.Person("bob")
 	sizes := []int{25, 60, 150, 500}
 	if testing.Short() { // to see that it runs
 		sizes = sizes[:2]
 	}
 	for i := range sizes[len(sizes)-1] + 10 {
-		bob.post("post " + strconv.Itoa(i))
+		bob.Post("post " + strconv.Itoa(i))
 	}
-	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
-	same := func() float64 { return s.figure("riverrun_comparisons_total", "same") }
+	name := rivers.Name{UserID: ann.Account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	same := func() float64 { return s.Figure("riverrun_comparisons_total", "same") }
 	for _, pages := range []int{1, 60} {
 		for _, size := range sizes {
 			b.Run(fmt.Sprintf("pages=%d/entries=%d", pages, size), func(b *testing.B) {
 				for range pages {
-					g := s.openLong(ann, name, size)
-					defer func() { _ = g.conn.CloseNow() }()
+					g := s.OpenLong(ann, name, size)
+					defer func() { _ = g.Conn.CloseNow() }()
 				}
-				await(b, "the sockets of before to end", func() bool { return s.figure("riverrun_sockets_open") == float64(pages) })
+				Await(b, "the sockets of before to end", func() bool { return s.Figure("riverrun_sockets_open") == float64(pages) })
 				before := counted.answered.Load()
 				for b.Loop() {
 					want := same() + float64(pages)

@@ -27,38 +27,38 @@ func (r *renderingPages) Entry(ctx context.Context, l view.Context, n rivers.Nam
 func TestAFrameIsOfOneMoment(t *testing.T) {
 	const secret = "not for ann"
 	pages := &renderingPages{meanwhile: func() {}}
-	s := newLiveSite(t, func(c *HubConfig) {
-		c.Hear, c.Beat = deaf, make(chan time.Time)
+	s := NewSite(t, func(c *HubConfig) {
+		c.Hear, c.Beat = Deaf, make(chan time.Time)
 		pages.HubPages = c.Pages
 		c.Pages = pages
 	})
-	bob, ann, dan := s.person("bob"), s.person("ann"), s.person("dan")
-	bob.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.CreateSubfeed(ctx, bob.account.ID, "photos", "Pictures", timelines.Protected)
+	bob, ann, dan := s.Person("bob"), s.Person("ann"), s.Person("dan")
+	bob.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "Pictures", timelines.Protected)
 	})
-	picture := bob.post("a picture", "bob/photos")
-	page := s.open(ann, "/everything")
-	if f := page.shown[picture.Code]; !strings.Contains(f.HTML, "Pictures") {
+	picture := bob.Post("a picture", "bob/photos")
+	page := s.Open(ann, "/everything")
+	if f := page.Shown[picture.Code]; !strings.Contains(f.HTML, "Pictures") {
 		t.Fatalf("ann's page does not name the place: %s", f.HTML)
 	}
-	bob.edit(picture.Code, "a better picture")
-	s.followUp()
+	bob.Edit(picture.Code, "a better picture")
+	s.FollowUp()
 	once := false
 	pages.meanwhile = func() {
 		if once {
 			return
 		}
 		once = true
-		bob.exclude("photos", "ann")
-		bob.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.RenameSubfeed(ctx, bob.account.ID, "photos", secret)
+		bob.Exclude("photos", "ann")
+		bob.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.RenameSubfeed(ctx, bob.Account.ID, "photos", secret)
 		})
-		if body := get(s, dan, "/everything").Body.String(); !strings.Contains(body, secret) {
+		if body := Get(s, dan, "/everything").Body.String(); !strings.Contains(body, secret) {
 			t.Errorf("dan is not told: %s", body)
 		}
 	}
-	s.hearOf(picture.PostID)
-	f := page.until("what becomes of it", func(f frame) bool { return f.Post == picture.Code })
+	s.HearOf(picture.PostID)
+	f := page.Until("what becomes of it", func(f Frame) bool { return f.Post == picture.Code })
 	if !once {
 		t.Fatal("nothing happened meanwhile")
 	}

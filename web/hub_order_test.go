@@ -18,42 +18,42 @@ import (
 func TestOldUpdateDoesNotUndoASync(t *testing.T) {
 	entered, release, asked := make(chan struct{}), make(chan struct{}), make(flushes, 100)
 	paused := &pausedRivers{flushed: func(posts []int64, _ []rivers.Seen) { asked <- posts }}
-	s := newLiveSite(t, func(c *HubConfig) {
+	s := NewSite(t, func(c *HubConfig) {
 		paused.HubRivers = c.Rivers
-		c.Rivers, c.Hear, c.Beat = paused, deaf, make(chan time.Time)
-		c.StaleAfter = patience // however slow this machine is
+		c.Rivers, c.Hear, c.Beat = paused, Deaf, make(chan time.Time)
+		c.StaleAfter = Patience // however slow this machine is
 	})
-	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	bobs := bob.post("from bob")
-	page := s.open(ann, "/everything")
-	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	bobs := bob.Post("from bob")
+	page := s.Open(ann, "/everything")
+	name := rivers.Name{UserID: ann.Account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	paused.before = func() {
 		entered <- struct{}{}
 		<-release
 	}
-	s.tell(tiers.Message{All: true})
+	s.Tell(tiers.Message{All: true})
 	<-entered
-	bob.edit(bobs.Code, "from bob, edited")
+	bob.Edit(bobs.Code, "from bob, edited")
 	// When the hub goes on to the next, which is no post, it has offered the first.
 	for _, post := range []int64{bobs.PostID, -1} {
-		s.hearOf(post)
+		s.HearOf(post)
 		asked.await(t, post)
 	}
-	ann.ban("bob")
+	ann.Ban("bob")
 	paused.before = nil
 	close(release)
-	page.untilGone(bobs.Code)
-	page.until("ok", func(f frame) bool { return f.T == "ok" })
+	page.UntilGone(bobs.Code)
+	page.Until("ok", func(f Frame) bool { return f.T == "ok" })
 	for range 2 { // the first may be sent together with what waited, in any order
-		other := cat.post("from cat")
-		s.followUp()
-		s.hearOf(other.PostID)
-		page.untilEntry(other.Code)
+		other := cat.Post("from cat")
+		s.FollowUp()
+		s.HearOf(other.PostID)
+		page.UntilEntry(other.Code)
 	}
-	if f, shows := page.shown[bobs.Code]; shows {
+	if f, shows := page.Shown[bobs.Code]; shows {
 		t.Errorf("bob's post came back: %+v", f)
 	}
-	page.sameAsReload(s, ann, name)
+	page.SameAsReload(s, ann, name)
 }
 
 // Who administers a group sees there who banned them, if they chose to see banned
@@ -61,34 +61,34 @@ func TestOldUpdateDoesNotUndoASync(t *testing.T) {
 // changes.
 func TestDemotionReachesOpenPages(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
-	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	cat.act(func(ctx context.Context) (timelines.Change, error) {
-		_, c, err := s.store.CreateGroup(ctx, timelines.NewGroup{Actor: cat.account.ID, Name: "club", Title: "Club"})
+	s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, beat })
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	cat.Act(func(ctx context.Context) (timelines.Change, error) {
+		_, c, err := s.Store.CreateGroup(ctx, timelines.NewGroup{Actor: cat.Account.ID, Name: "club", Title: "Club"})
 		return c, err
 	})
-	ann.subscribe("club")
+	ann.Subscribe("club")
 	office := func(set func(ctx context.Context, actor int64, group, name string) (timelines.Change, error)) {
 		t.Helper()
-		cat.act(func(ctx context.Context) (timelines.Change, error) { return set(ctx, cat.account.ID, "club", "ann") })
+		cat.Act(func(ctx context.Context) (timelines.Change, error) { return set(ctx, cat.Account.ID, "club", "ann") })
 	}
-	office(s.store.Promote)
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.ShowBanned(ctx, ann.account.ID, "club", true)
+	office(s.Store.Promote)
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.ShowBanned(ctx, ann.Account.ID, "club", true)
 	})
-	bobs := bob.post("from bob", "club")
-	bob.ban("ann")
-	page := s.open(ann, "/everything")
-	if _, shows := page.shown[bobs.Code]; !shows {
+	bobs := bob.Post("from bob", "club")
+	bob.Ban("ann")
+	page := s.Open(ann, "/everything")
+	if _, shows := page.Shown[bobs.Code]; !shows {
 		t.Fatal("an administrator does not see who banned them")
 	}
-	office(s.store.Demote)
+	office(s.Store.Demote)
 	beat <- time.Now()
-	page.untilGone(bobs.Code)
-	page.until("ok", func(f frame) bool { return f.T == "ok" })
-	office(s.store.Promote)
+	page.UntilGone(bobs.Code)
+	page.Until("ok", func(f Frame) bool { return f.T == "ok" })
+	office(s.Store.Promote)
 	beat <- time.Now()
-	page.untilEntry(bobs.Code)
+	page.UntilEntry(bobs.Code)
 }
 
 // Who begins to keep order in a group is offered to take comments away on the pages
@@ -96,36 +96,36 @@ func TestDemotionReachesOpenPages(t *testing.T) {
 // the page has heard of it.
 func TestOfficeReachesOpenPages(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, beat })
-	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	for name, of := range map[string]*person{"club": cat, "den": ann} {
-		of.act(func(ctx context.Context) (timelines.Change, error) {
-			_, c, err := s.store.CreateGroup(ctx, timelines.NewGroup{Actor: of.account.ID, Name: name, Title: name})
+	s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, beat })
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	for name, of := range map[string]*Person{"club": cat, "den": ann} {
+		of.Act(func(ctx context.Context) (timelines.Change, error) {
+			_, c, err := s.Store.CreateGroup(ctx, timelines.NewGroup{Actor: of.Account.ID, Name: name, Title: name})
 			return c, err
 		})
 	}
-	ann.subscribe("club")
-	post := bob.post("from bob", "club")
-	said := bob.comment(post.Code, "a word")
-	s.followUp()
-	page := s.open(ann, "/everything")
+	ann.Subscribe("club")
+	post := bob.Post("from bob", "club")
+	said := bob.Comment(post.Code, "a word")
+	s.FollowUp()
+	page := s.Open(ann, "/everything")
 	offer := string(view.CommentURL(post.Code, said.CommentID, "edit"))
 	for i := range 4 {
-		set, offers := s.store.Promote, i%2 == 0
+		set, offers := s.Store.Promote, i%2 == 0
 		if !offers {
-			set = s.store.Demote
+			set = s.Store.Demote
 		}
-		cat.act(func(ctx context.Context) (timelines.Change, error) { return set(ctx, cat.account.ID, "club", "ann") })
+		cat.Act(func(ctx context.Context) (timelines.Change, error) { return set(ctx, cat.Account.ID, "club", "ann") })
 		if i > 1 {
-			bob.like(post.Code)
-			s.followUp()
-			s.hearOf(post.PostID)
+			bob.Like(post.Code)
+			s.FollowUp()
+			s.HearOf(post.PostID)
 		}
 		beat <- time.Now()
-		page.until("comments", func(f frame) bool {
+		page.Until("comments", func(f Frame) bool {
 			return f.Post == post.Code && strings.Contains(f.HTML+f.Parts["comments"], "a word")
 		})
-		if got := strings.Contains(page.parts[post.Code]["comments"], offer); got != offers {
+		if got := strings.Contains(page.Parts[post.Code]["comments"], offer); got != offers {
 			t.Errorf("round %d: offered to take a comment away: %v, want %v", i, got, offers)
 		}
 	}

@@ -72,33 +72,33 @@ func TestLongPagesAreTold(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			far := &farRivers{each: tc.each, fails: tc.fails}
-			s := newLiveSite(t, func(c *HubConfig) {
+			s := NewSite(t, func(c *HubConfig) {
 				far.HubRivers = c.Rivers
-				c.Rivers, c.Hear, c.Beat = far, deaf, make(chan time.Time)
+				c.Rivers, c.Hear, c.Beat = far, Deaf, make(chan time.Time)
 				c.Now = func() time.Time { return time.Now().Add(time.Duration(far.skew.Load())) }
 			})
-			ann, bob := s.person("ann"), s.person("bob")
-			everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
-			g := &page{t: t, address: tc.page, shown: map[string]frame{}, river: "0"}
+			ann, bob := s.Person("ann"), s.Person("bob")
+			everything := rivers.Name{UserID: ann.Account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+			g := &Page{T: t, Address: tc.page, Shown: map[string]Frame{}, River: "0"}
 			for i := range 4*rivers.PageSize + 1 {
-				code := bob.post("a common post").Code
+				code := bob.Post("a common post").Code
 				if tc.claimed {
 					code = fmt.Sprintf("%010d", i)
 				}
-				g.shown[code] = frame{Version: "1.1"}
+				g.Shown[code] = Frame{Version: "1.1"}
 			}
-			s.followUp()
+			s.FollowUp()
 			for at, more := (rivers.Cursor{}), !tc.claimed; more; {
-				now, err := s.rivers.Visit(t.Context(), ann.viewer, everything, at)
+				now, err := s.Rivers.Visit(t.Context(), ann.Viewer, everything, at)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, it := range now.Items {
-					g.shown[it.Fold.Text.Code] = frame{Version: "1.1", Place: it.Place}
+					g.Shown[it.Fold.Text.Code] = Frame{Version: "1.1", Place: it.Place}
 				}
 				at, more = now.Next, now.More
 			}
-			g.follow(s, ann)
+			g.Follow(s, ann)
 			if got := far.visits.Load(); got > tc.most {
 				t.Errorf("%d visits, want %d at most", got, tc.most)
 			}
@@ -116,59 +116,59 @@ func TestWholePagesStayWhole(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		name string
-		act  func(s *liveSite, ann, cat *person, code string, away bool)
+		act  func(s *Site, ann, cat *Person, code string, away bool)
 	}{
-		{"hidden", func(s *liveSite, ann, _ *person, code string, away bool) {
-			form := s.store.UnhidePost
+		{"hidden", func(s *Site, ann, _ *Person, code string, away bool) {
+			form := s.Store.UnhidePost
 			if away {
-				form = s.store.HidePost
+				form = s.Store.HidePost
 			}
-			ann.act(func(ctx context.Context) (timelines.Change, error) {
-				_, c, err := form(ctx, ann.account.ID, code)
+			ann.Act(func(ctx context.Context) (timelines.Change, error) {
+				_, c, err := form(ctx, ann.Account.ID, code)
 				return c, err
 			})
 		}},
-		{"private", func(_ *liveSite, _, cat *person, _ string, away bool) {
+		{"private", func(_ *Site, _, cat *Person, _ string, away bool) {
 			level := timelines.Public
 			if away {
 				level = timelines.Private
 			}
-			cat.setAccess("", level)
+			cat.SetAccess("", level)
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			beat := make(chan time.Time)
-			s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat, c.CompareEvery = deaf, beat, 1 })
-			ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-			lowest := cat.post("the oldest, of cat")
+			s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat, c.CompareEvery = Deaf, beat, 1 })
+			ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+			lowest := cat.Post("the oldest, of cat")
 			for range rivers.PageSize - 1 {
-				bob.post("from bob")
+				bob.Post("from bob")
 			}
-			page := s.open(ann, "/everything")
+			page := s.Open(ann, "/everything")
 			for range 5 {
-				post := bob.post("and another")
-				s.followUp()
-				s.hearOf(post.PostID)
-				page.untilEntry(post.Code)
+				post := bob.Post("and another")
+				s.FollowUp()
+				s.HearOf(post.PostID)
+				page.UntilEntry(post.Code)
 			}
-			same := func() float64 { return s.figure("riverrun_comparisons_total", "same") }
+			same := func() float64 { return s.Figure("riverrun_comparisons_total", "same") }
 			for _, away := range []bool{true, false} {
 				was := same()
-				await(t, "a comparison", func() bool {
+				Await(t, "a comparison", func() bool {
 					beat <- time.Now()
 					return same() > was
 				})
 				tc.act(s, ann, cat, lowest.Code, away)
-				s.followUp()
+				s.FollowUp()
 				beat <- time.Now()
-				s.hearOf(lowest.PostID)
+				s.HearOf(lowest.PostID)
 				if away {
-					page.untilGone(lowest.Code)
+					page.UntilGone(lowest.Code)
 				} else {
-					page.untilEntry(lowest.Code)
+					page.UntilEntry(lowest.Code)
 				}
 			}
-			if got, want := len(page.shown), rivers.PageSize+5; got != want {
+			if got, want := len(page.Shown), rivers.PageSize+5; got != want {
 				t.Errorf("the page shows %d of %d entries", got, want)
 			}
 		})
@@ -179,58 +179,58 @@ func TestWholePagesStayWhole(t *testing.T) {
 // comes back makes its river longer than a first page.
 func TestWholePagesKeepNoHoles(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, make(chan time.Time) })
-	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	oldest := bob.post("the oldest")
-	low := cat.post("almost the oldest")
+	s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, make(chan time.Time) })
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	oldest := bob.Post("the oldest")
+	low := cat.Post("almost the oldest")
 	for range rivers.PageSize - 1 {
-		bob.post("from bob")
+		bob.Post("from bob")
 	}
-	high := cat.post("the newest")
-	s.followUp()
-	name := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
-	if _, err := s.rivers.Visit(t.Context(), ann.viewer, name, rivers.Cursor{}); err != nil {
+	high := cat.Post("the newest")
+	s.FollowUp()
+	name := rivers.Name{UserID: ann.Account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	if _, err := s.Rivers.Visit(t.Context(), ann.Viewer, name, rivers.Cursor{}); err != nil {
 		t.Fatal(err)
 	}
-	cat.setAccess("", timelines.Private)
-	page := s.open(ann, "/everything")
-	if len(page.shown) != rivers.PageSize {
-		t.Fatalf("the page shows %d entries, want %d", len(page.shown), rivers.PageSize)
+	cat.SetAccess("", timelines.Private)
+	page := s.Open(ann, "/everything")
+	if len(page.Shown) != rivers.PageSize {
+		t.Fatalf("the page shows %d entries, want %d", len(page.Shown), rivers.PageSize)
 	}
-	cat.setAccess("", timelines.Public)
-	s.hearOf(oldest.PostID)
-	page.until("ok", func(f frame) bool { return f.T == "ok" && page.shown[high.Code].HTML != "" })
-	if _, shows := page.shown[low.Code]; !shows {
+	cat.SetAccess("", timelines.Public)
+	s.HearOf(oldest.PostID)
+	page.Until("ok", func(f Frame) bool { return f.T == "ok" && page.Shown[high.Code].HTML != "" })
+	if _, shows := page.Shown[low.Code]; !shows {
 		t.Error("of two posts that came back the page lacks the one between two that it shows")
 	}
-	page.sameAsReload(s, ann, name)
+	page.SameAsReload(s, ann, name)
 }
 
 // A page that is whole and no longer than a first one is told of what came below all it
 // shows, though nobody heard of it.
 func TestWholePagesHearOfWhatIsBelow(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat, c.CompareEvery = deaf, beat, 1 })
-	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	cat.post("the oldest, of cat")
+	s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat, c.CompareEvery = Deaf, beat, 1 })
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	cat.Post("the oldest, of cat")
 	for range rivers.PageSize {
-		bob.post("from bob")
+		bob.Post("from bob")
 	}
-	everything := rivers.Name{UserID: ann.account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
-	if _, err := s.rivers.Visit(t.Context(), ann.viewer, everything, rivers.Cursor{}); err != nil {
+	everything := rivers.Name{UserID: ann.Account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
+	if _, err := s.Rivers.Visit(t.Context(), ann.Viewer, everything, rivers.Cursor{}); err != nil {
 		t.Fatal(err)
 	}
-	cat.setAccess("", timelines.Private)
-	page := &page{t: t, address: "/everything", shown: map[string]frame{}}
-	page.connect(s, ann)
-	if f := page.until("ok", func(f frame) bool { return f.T == "ok" }); f.More || len(page.shown) != rivers.PageSize {
-		t.Fatalf("%d entries and more: %t, want a page and no more", len(page.shown), f.More)
+	cat.SetAccess("", timelines.Private)
+	page := &Page{T: t, Address: "/everything", Shown: map[string]Frame{}}
+	page.Connect(s, ann)
+	if f := page.Until("ok", func(f Frame) bool { return f.T == "ok" }); f.More || len(page.Shown) != rivers.PageSize {
+		t.Fatalf("%d entries and more: %t, want a page and no more", len(page.Shown), f.More)
 	}
-	cat.setAccess("", timelines.Public)
+	cat.SetAccess("", timelines.Public)
 	told := make(chan struct{})
 	go func() {
 		defer close(told)
-		if f, err := page.read(); err != nil || f.T != "ok" || !f.More {
+		if f, err := page.Read(); err != nil || f.T != "ok" || !f.More {
 			t.Errorf("told %+v, %v, want that there is more", f, err)
 		}
 	}()

@@ -17,30 +17,30 @@ import (
 func TestSearchIsPushed(t *testing.T) {
 	beat := make(chan time.Time)
 	found := make(chan []rivers.Name, 100)
-	s := newLiveSite(t, func(c *HubConfig) {
+	s := NewSite(t, func(c *HubConfig) {
 		c.Beat, c.CompareEvery = beat, 1000
 		c.Rivers = countedFinds{c.Rivers, found}
 	})
-	ann, bob := s.person("ann"), s.person("bob")
-	first := ann.post("first word")
-	g, again := s.open(nil, "/search?q=Words"), s.open(nil, "/search?q=Words")
-	if len(g.shown) != 1 {
-		t.Fatalf("%d entries are shown, want 1", len(g.shown))
+	ann, bob := s.Person("ann"), s.Person("bob")
+	first := ann.Post("first word")
+	g, again := s.Open(nil, "/search?q=Words"), s.Open(nil, "/search?q=Words")
+	if len(g.Shown) != 1 {
+		t.Fatalf("%d entries are shown, want 1", len(g.Shown))
 	}
-	second, other := bob.post("second word"), bob.post("something else")
-	bob.comment(other.Code, "a word at last")
-	bob.edit(other.Code, "something else still")
-	s.awaitHeard(second, other)
+	second, other := bob.Post("second word"), bob.Post("something else")
+	bob.Comment(other.Code, "a word at last")
+	bob.Edit(other.Code, "something else still")
+	s.AwaitHeard(second, other)
 	if len(found) > 0 {
 		t.Error("the searches were brought up before the beat")
 	}
 	beat <- time.Now()
-	for _, p := range []*page{g, again} {
-		for len(p.shown) < 3 {
-			p.until("an entry", func(f frame) bool { return f.T == "entry" })
+	for _, p := range []*Page{g, again} {
+		for len(p.Shown) < 3 {
+			p.Until("an entry", func(f Frame) bool { return f.T == "entry" })
 		}
 		for _, c := range []timelines.Change{first, second, other} {
-			if _, there := p.shown[c.Code]; !there {
+			if _, there := p.Shown[c.Code]; !there {
 				t.Errorf("%s is not shown", c.Code)
 			}
 		}
@@ -48,9 +48,9 @@ func TestSearchIsPushed(t *testing.T) {
 	if names := <-found; len(names) == 0 || len(found) > 0 {
 		t.Errorf("the beat brought up %v, and others %d times more; want it to do so once", names, len(found))
 	}
-	third := ann.post("third word")
-	ann.remove(third.Code)
-	s.awaitHeard(third)
+	third := ann.Post("third word")
+	ann.Remove(third.Code)
+	s.AwaitHeard(third)
 	beat <- time.Now()
 	<-found
 	beat <- time.Now()
@@ -59,10 +59,10 @@ func TestSearchIsPushed(t *testing.T) {
 		t.Error("searches were brought up though nothing changed")
 	}
 	// The first word is said no more.
-	ann.edit(first.Code, "nothing")
-	g.untilGone(first.Code)
+	ann.Edit(first.Code, "nothing")
+	g.UntilGone(first.Code)
 	n := rivers.Name{Kind: rivers.Search, Term: "words", Order: rivers.Fresh}
-	g.sameAsReload(s, nil, n)
+	g.SameAsReload(s, nil, n)
 }
 
 // countedFinds tells which searches are brought up.
@@ -79,35 +79,35 @@ func (c countedFinds) BringUp(ctx context.Context, names []rivers.Name) ([]river
 // What a change takes from an open search goes at once, as from all pages: no beat comes,
 // and nothing is found meanwhile.
 func TestSearchLosesAtOnce(t *testing.T) {
-	s := newLiveSite(t, func(c *HubConfig) {
+	s := NewSite(t, func(c *HubConfig) {
 		c.Beat = make(chan time.Time)
 		c.Rivers = busyFinder{c.Rivers}
 	})
-	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	write := func(change func(context.Context) (timelines.Change, error)) { bob.act(change) }
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	write := func(change func(context.Context) (timelines.Change, error)) { bob.Act(change) }
 	for _, c := range []struct {
 		what string
 		do   func(code string)
 	}{
-		{"an edit", func(code string) { bob.edit(code, "nothing") }},
-		{"a deletion", func(code string) { bob.remove(code) }},
+		{"an edit", func(code string) { bob.Edit(code, "nothing") }},
+		{"a deletion", func(code string) { bob.Remove(code) }},
 		{"a move to eyes-only", func(code string) {
 			write(func(ctx context.Context) (timelines.Change, error) {
-				return s.store.SetDestinations(ctx, bob.account.ID, code, []string{timelines.ToEyes})
+				return s.Store.SetDestinations(ctx, bob.Account.ID, code, []string{timelines.ToEyes})
 			})
 		}},
 		{"a level", func(string) {
 			write(func(ctx context.Context) (timelines.Change, error) {
-				return s.store.SetAccess(ctx, bob.account.ID, "", timelines.Private)
+				return s.Store.SetAccess(ctx, bob.Account.ID, "", timelines.Private)
 			})
 		}},
 		{"somebody's exclusion", func(string) {
 			write(func(ctx context.Context) (timelines.Change, error) {
-				return s.store.ExcludeReader(ctx, bob.account.ID, "", "ann")
+				return s.Store.ExcludeReader(ctx, bob.Account.ID, "", "ann")
 			})
 		}},
-		{"a ban by its author", func(string) { bob.ban("ann") }},
-		{"a ban by the reader", func(string) { ann.ban("bob") }},
+		{"a ban by its author", func(string) { bob.Ban("ann") }},
+		{"a ban by the reader", func(string) { ann.Ban("bob") }},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			level := timelines.Public
@@ -115,24 +115,24 @@ func TestSearchLosesAtOnce(t *testing.T) {
 				level = timelines.Protected
 			}
 			write(func(ctx context.Context) (timelines.Change, error) {
-				return s.store.SetAccess(ctx, bob.account.ID, "", level)
+				return s.Store.SetAccess(ctx, bob.Account.ID, "", level)
 			})
-			cats, bobs := cat.post("the word of cat"), bob.post("the word of bob")
-			g := s.open(ann, "/search?q=word")
-			if _, shows := g.shown[bobs.Code]; !shows {
-				t.Fatalf("%d entries are shown, and not bob's", len(g.shown))
+			cats, bobs := cat.Post("the word of cat"), bob.Post("the word of bob")
+			g := s.Open(ann, "/search?q=word")
+			if _, shows := g.Shown[bobs.Code]; !shows {
+				t.Fatalf("%d entries are shown, and not bob's", len(g.Shown))
 			}
 			c.do(bobs.Code)
-			g.untilGone(bobs.Code)
-			if _, shows := g.shown[cats.Code]; !shows {
+			g.UntilGone(bobs.Code)
+			if _, shows := g.Shown[cats.Code]; !shows {
 				t.Error("what is still found is gone too")
 			}
 			// What it goes on showing changes at once as well.
-			cat.edit(cats.Code, "the word of cat again")
-			g.until("the edit", func(f frame) bool { return strings.Contains(f.HTML+f.Parts["body"], "cat again") })
-			_ = g.conn.CloseNow()
-			ann.unban("bob")
-			bob.unban("ann")
+			cat.Edit(cats.Code, "the word of cat again")
+			g.Until("the edit", func(f Frame) bool { return strings.Contains(f.HTML+f.Parts["body"], "cat again") })
+			_ = g.Conn.CloseNow()
+			ann.Unban("bob")
+			bob.Unban("ann")
 		})
 	}
 }
@@ -165,25 +165,25 @@ func (b *busySearch) Visit(ctx context.Context, v timelines.Viewer, n rivers.Nam
 // steps, and though what is stored is built anew each time.
 func TestSubscribeToASearchInABusyTown(t *testing.T) {
 	busy := &busySearch{}
-	s := newLiveSite(t, func(c *HubConfig) {
+	s := NewSite(t, func(c *HubConfig) {
 		busy.HubRivers = c.Rivers
-		c.Rivers, c.Hear, c.Beat = busy, deaf, make(chan time.Time)
+		c.Rivers, c.Hear, c.Beat = busy, Deaf, make(chan time.Time)
 	})
-	first := s.person("ann").post("a word")
+	first := s.Person("ann").Post("a word")
 	changes := func(n int) func() {
 		const folds = `
 			INSERT INTO folds (post_id, version, decisive, text_folded, likes_folded, comments_folded, attachments_folded)
 			SELECT 1000000 + i, 1, '{}', '{}', '{}', '{}', '[]' FROM generate_series(1, $1::int) i
 			ON CONFLICT (post_id) DO UPDATE SET version = folds.version + 1, written = excluded.written`
 		return func() {
-			if _, err := s.db.Secondary.Exec(t.Context(), folds, n); err != nil {
+			if _, err := s.DB.Secondary.Exec(t.Context(), folds, n); err != nil {
 				t.Error(err)
 			}
 		}
 	}
 	standing := func() (id string) {
 		const query = `SELECT id::text FROM rivers WHERE kind = 'search' AND state = 'live'`
-		if err := s.db.Secondary.QueryRow(t.Context(), query).Scan(&id); err != nil {
+		if err := s.DB.Secondary.QueryRow(t.Context(), query).Scan(&id); err != nil {
 			t.Fatal(err)
 		}
 		return id
@@ -195,37 +195,37 @@ func TestSubscribeToASearchInABusyTown(t *testing.T) {
 	}{
 		{"much changes", changes(2000), true},
 		{"more changes than it is worth to look at", changes(6000), false},
-		{"it is built anew", func() { s.replace(timelines.Replace{Everybody: true}) }, false},
+		{"it is built anew", func() { s.Replace(timelines.Replace{Everybody: true}) }, false},
 	} {
 		t.Run(c.what, func(t *testing.T) {
-			g := s.open(nil, "/search?q=word")
-			_ = g.conn.CloseNow()
-			was := g.river
+			g := s.Open(nil, "/search?q=word")
+			_ = g.Conn.CloseNow()
+			was := g.River
 			busy.visits.Store(0)
 			busy.then.Store(&c.then)
-			g.follow(s, nil)
+			g.Follow(s, nil)
 			visits := busy.visits.Load()
 			busy.then.Store(nil)
-			if most := int64(maxSwaps + 2); visits > most {
+			if most := int64(MaxSwaps + 2); visits > most {
 				t.Errorf("answered after %d visits, want %d at most", visits, most)
 			}
-			if c.stays && g.river != was {
+			if c.stays && g.River != was {
 				t.Error("the search was asked for anew")
 			}
-			if _, shows := g.shown[first.Code]; !shows {
-				t.Errorf("%d entries are shown, and not the one there is", len(g.shown))
+			if _, shows := g.Shown[first.Code]; !shows {
+				t.Errorf("%d entries are shown, and not the one there is", len(g.Shown))
 			}
 			// What came last, a reload finds first.
 			name := rivers.Name{Kind: rivers.Search, Term: "word", Order: rivers.Fresh}
-			if _, err := s.rivers.Visit(t.Context(), timelines.Viewer{}, name, rivers.Cursor{}); err != nil {
+			if _, err := s.Rivers.Visit(t.Context(), timelines.Viewer{}, name, rivers.Cursor{}); err != nil {
 				t.Fatal(err)
 			}
-			for g.river != standing() {
-				s.tell(tiers.Message{All: true})
-				g.until("what stands", func(f frame) bool { return f.T == "ok" })
+			for g.River != standing() {
+				s.Tell(tiers.Message{All: true})
+				g.Until("what stands", func(f Frame) bool { return f.T == "ok" })
 			}
-			g.sameAsReload(s, nil, name)
-			_ = g.conn.CloseNow()
+			g.SameAsReload(s, nil, name)
+			_ = g.Conn.CloseNow()
 		})
 	}
 }
@@ -233,24 +233,24 @@ func TestSubscribeToASearchInABusyTown(t *testing.T) {
 // What the bus lost, a comparison finds.
 func TestSearchIsHealed(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *HubConfig) {
+	s := NewSite(t, func(c *HubConfig) {
 		c.Beat, c.CompareEvery = beat, 1
 		c.Hear = func(func(tiers.Message)) func() { return func() {} }
 	})
-	ann := s.person("ann")
-	g := s.open(nil, "/search?q=word")
-	code := ann.post("a word").Code
+	ann := s.Person("ann")
+	g := s.Open(nil, "/search?q=word")
+	code := ann.Post("a word").Code
 	beat <- time.Now()
-	g.untilEntry(code)
+	g.UntilEntry(code)
 }
 
 // A search of somebody else's making closes, and no node minds.
 func TestSearchSocketOfNothing(t *testing.T) {
-	s := newLiveSite(t, func(c *HubConfig) { c.Rivers = broadRivers{c.Rivers} })
+	s := NewSite(t, func(c *HubConfig) { c.Rivers = broadRivers{c.Rivers} })
 	for what, address := range map[string]string{"nothing": "/search", "too much": "/search?q=word"} {
-		g := &page{t: t, address: address}
-		g.connect(s, nil)
-		if c := g.closed(); c.Code != CloseNoPage {
+		g := &Page{T: t, Address: address}
+		g.Connect(s, nil)
+		if c := g.Closed(); c.Code != CloseNoPage {
 			t.Errorf("a search for %s closes with %v, want %d", what, c, CloseNoPage)
 		}
 	}

@@ -73,33 +73,33 @@ func (h *slowHub) Entry(ctx context.Context, l view.Context, n rivers.Name, sets
 func TestNoFrameIsOld(t *testing.T) {
 	t.Parallel()
 	slow := &slowHub{}
-	s := newLiveSite(t, func(c *HubConfig) {
+	s := NewSite(t, func(c *HubConfig) {
 		slow.HubRivers, slow.HubPages = c.Rivers, c.Pages
 		c.Rivers, c.Pages, c.Now, c.Beat = slow, slow, slow.now, make(chan time.Time)
 	})
-	ann, bob := s.person("anna"), s.person("bob")
-	ann.visitor().post("/groups", "name", "sailing", "title", "Sailing", "access", "public").wants(303)
-	bob.subscribe("sailing")
-	ann.subscribe("bob")
-	ann.visitor().post("/lists", "title", "Some").wants(303)
-	ann.editList("some", "Some", "bob")
-	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").wants(303)
+	ann, bob := s.Person("anna"), s.Person("bob")
+	ann.Visitor().Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
+	bob.Subscribe("sailing")
+	ann.Subscribe("bob")
+	ann.Visitor().Post("/lists", "title", "Some").Wants(303)
+	ann.EditList("some", "Some", "bob")
+	bob.Visitor().Post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").Wants(303)
 	text := "first #tag for @anna"
-	post := bob.post(text, "bob", "sailing", "bob/photos")
-	direct := bob.post(text, "anna")
-	eyes := ann.post(text, timelines.ToEyes)
-	ann.like(post.Code)
-	ann.comment(post.Code, "a word")
-	fave := func(p *person) {
-		p.act(func(ctx context.Context) (timelines.Change, error) { return s.store.Fave(ctx, p.account.ID, post.Code) })
+	post := bob.Post(text, "bob", "sailing", "bob/photos")
+	direct := bob.Post(text, "anna")
+	eyes := ann.Post(text, timelines.ToEyes)
+	ann.Like(post.Code)
+	ann.Comment(post.Code, "a word")
+	fave := func(p *Person) {
+		p.Act(func(ctx context.Context) (timelines.Change, error) { return s.Store.Fave(ctx, p.Account.ID, post.Code) })
 	}
 	fave(ann)
 	for i := range 5 {
-		p := s.person(fmt.Sprint("liker-", i))
-		p.like(post.Code)
+		p := s.Person(fmt.Sprint("liker-", i))
+		p.Like(post.Code)
 		fave(p)
 	}
-	s.followUp()
+	s.FollowUp()
 
 	second := func() { slow.elapsed.Add(int64(time.Second + time.Millisecond)) }
 	for _, page := range view.Pages {
@@ -122,28 +122,28 @@ func TestNoFrameIsOld(t *testing.T) {
 			path += "?q=tag"
 		}
 		t.Run(string(page.Kind)+" "+path, func(t *testing.T) {
-			follow := s.open(ann, path)
-			if _, shows := follow.shown[changes.Code]; !shows {
-				t.Fatalf("the page shows %d entries, and not the one to be changed", len(follow.shown))
+			follow := s.Open(ann, path)
+			if _, shows := follow.Shown[changes.Code]; !shows {
+				t.Fatalf("the page shows %d entries, and not the one to be changed", len(follow.Shown))
 			}
 			for _, late := range []string{"flush", "visit", "rendered"} {
 				secret, public := "secret "+late+string(page.Kind), "public "+late+string(page.Kind)
 				var once atomic.Bool
 				takeAway := func(what, shown string) {
 					if what == late && strings.Contains(shown, secret) && once.CompareAndSwap(false, true) {
-						by.edit(changes.Code, text+" "+public)
+						by.Edit(changes.Code, text+" "+public)
 						second()
 					}
 				}
 				slow.on.Store(&takeAway)
 				if late == "visit" {
-					_ = follow.conn.CloseNow()
-					by.edit(changes.Code, text+" "+secret)
-					follow.connect(s, ann)
+					_ = follow.Conn.CloseNow()
+					by.Edit(changes.Code, text+" "+secret)
+					follow.Connect(s, ann)
 				} else {
-					by.edit(changes.Code, text+" "+secret)
+					by.Edit(changes.Code, text+" "+secret)
 				}
-				follow.until("the entry as it is", func(f frame) bool {
+				follow.Until("the entry as it is", func(f Frame) bool {
 					html := f.HTML + f.Parts["body"]
 					if strings.Contains(html, secret) {
 						t.Errorf("%s: a frame shows what was taken away more than a second ago:\n%s", late, html)
@@ -152,8 +152,8 @@ func TestNoFrameIsOld(t *testing.T) {
 				})
 				slow.on.Store(nil)
 			}
-			_ = follow.conn.CloseNow()
-			await(t, "the page to be gone", func() bool { return s.figure("riverrun_sockets_open") == 0 })
+			_ = follow.Conn.CloseNow()
+			Await(t, "the page to be gone", func() bool { return s.Figure("riverrun_sockets_open") == 0 })
 		})
 	}
 }

@@ -19,41 +19,41 @@ import (
 
 // rawPage subscribes to a page over a connection of which nothing more is read than the
 // handshake: what else comes, pings too, waits for whoever reads it.
-func rawPage(s *liveSite, address string) *net.TCPConn {
-	s.t.Helper()
-	dialed, err := net.Dial("tcp", s.http.Listener.Addr().String())
+func rawPage(s *Site, address string) *net.TCPConn {
+	s.T.Helper()
+	dialed, err := net.Dial("tcp", s.HTTP.Listener.Addr().String())
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	conn := dialed.(*net.TCPConn)
-	s.t.Cleanup(func() { _ = conn.Close() }) // it may be closed already
+	s.T.Cleanup(func() { _ = conn.Close() }) // it may be closed already
 	if err := conn.SetReadBuffer(4 << 10); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	_, err = fmt.Fprintf(conn, "GET /ws HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", s.http.Listener.Addr())
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", s.HTTP.Listener.Addr())
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	answer, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
 	if err != nil || answer.StatusCode != http.StatusSwitchingProtocols {
-		s.t.Fatalf("handshake: %+v, %v", answer, err)
+		s.T.Fatalf("handshake: %+v, %v", answer, err)
 	}
 	message, err := json.Marshal(map[string]string{"t": "subscribe", "page": address, "lang": "en"})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	frame := binary.BigEndian.AppendUint16([]byte{0x81, 0x80 | 126}, uint16(len(message))) // whole, text, masked
 	var mask [4]byte
 	if _, err := rand.Read(mask[:]); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	frame = append(frame, mask[:]...)
 	for i, b := range message {
 		frame = append(frame, b^mask[i%len(mask)])
 	}
 	if _, err := conn.Write(frame); err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return conn
 }
@@ -71,25 +71,25 @@ func TestNeverReading(t *testing.T) {
 		{"unanswered pings", func(c *HubConfig) { c.PingEvery, c.PongWithin = time.Millisecond, time.Millisecond }, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s := newLiveSite(t, tc.set)
-			ann := s.person("ann")
-			post := ann.post("long talk")
+			s := NewSite(t, tc.set)
+			ann := s.Person("ann")
+			post := ann.Post("long talk")
 			stuck := rawPage(s, "/p/"+post.Code)
 			if tc.talks {
-				await(t, "the socket", func() bool { return s.figure("riverrun_frames_sent_total", "ok") == 1 })
+				Await(t, "the socket", func() bool { return s.Figure("riverrun_frames_sent_total", "ok") == 1 })
 				long := strings.Repeat("word ", 3900)
-				for i := 0; s.figure("riverrun_sockets_open") > 0; i++ {
+				for i := 0; s.Figure("riverrun_sockets_open") > 0; i++ {
 					if i == 60 {
 						t.Fatal("a reader who never reads was not closed")
 					}
-					ann.comment(post.Code, strconv.Itoa(i)+" "+long)
+					ann.Comment(post.Code, strconv.Itoa(i)+" "+long)
 				}
 				// Each is longer than the one before by a comment of 20 kB.
-				if got := s.figure("riverrun_frames_sent_total", "entry"); got > 12 {
+				if got := s.Figure("riverrun_frames_sent_total", "entry"); got > 12 {
 					t.Errorf("the system held %v frames for a reader who never reads, want 12 at most", got)
 				}
 			}
-			await(t, "the socket to end", func() bool { return s.figure("riverrun_sockets_open") == 0 })
+			Await(t, "the socket to end", func() bool { return s.Figure("riverrun_sockets_open") == 0 })
 			if n, err := io.Copy(io.Discard, stuck); !errors.Is(err, syscall.ECONNRESET) {
 				t.Errorf("the connection ended after %d more bytes with %v, want a reset", n, err)
 			}

@@ -48,7 +48,7 @@ type flushes chan []int64
 
 func (f flushes) await(t *testing.T, post int64) {
 	t.Helper()
-	await(t, "a flush of the post", func() bool {
+	Await(t, "a flush of the post", func() bool {
 		select {
 		case posts := <-f:
 			return slices.Contains(posts, post)
@@ -70,48 +70,48 @@ func (c *countedPages) Entry(ctx context.Context, l view.Context, n rivers.Name,
 }
 
 func TestSubscribeSendsTheDifference(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	stays, liked, goes := ann.post("stays"), ann.post("will be liked"), ann.post("will go")
+	s := NewSite(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	stays, liked, goes := ann.Post("stays"), ann.Post("will be liked"), ann.Post("will go")
 
-	g := s.open(bob, "/everything")
-	if got := len(g.shown); got != 3 {
+	g := s.Open(bob, "/everything")
+	if got := len(g.Shown); got != 3 {
 		t.Fatalf("an empty page was sent %d entries, want 3", got)
 	}
-	_ = g.conn.CloseNow()
-	bob.like(liked.Code)
-	ann.remove(goes.Code)
-	fresh := bob.post("new meanwhile")
+	_ = g.Conn.CloseNow()
+	bob.Like(liked.Code)
+	ann.Remove(goes.Code)
+	fresh := bob.Post("new meanwhile")
 
-	g.frames, g.sight = 0, g.said
-	g.follow(s, bob)
+	g.Frames, g.Sight = 0, g.Said
+	g.Follow(s, bob)
 	// liked, goes, fresh and ok; nothing about what stayed as it was.
-	if g.frames != 4 {
-		t.Errorf("the difference came in %d frames, want 4", g.frames)
+	if g.Frames != 4 {
+		t.Errorf("the difference came in %d frames, want 4", g.Frames)
 	}
-	if _, there := g.shown[goes.Code]; there {
+	if _, there := g.Shown[goes.Code]; there {
 		t.Errorf("%s is still shown", goes.Code)
 	}
 	for _, code := range []string{stays.Code, liked.Code, fresh.Code} {
-		if _, there := g.shown[code]; !there {
+		if _, there := g.Shown[code]; !there {
 			t.Errorf("%s is not shown", code)
 		}
 	}
-	g.sameAsReload(s, bob, rivers.Name{UserID: bob.account.ID, Kind: rivers.Everything, Order: rivers.Fresh})
+	g.SameAsReload(s, bob, rivers.Name{UserID: bob.Account.ID, Kind: rivers.Everything, Order: rivers.Fresh})
 }
 
 func TestPushesParts(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann := s.person("ann")
-	post := ann.post("something to like")
-	g := s.open(nil, "/everything")
+	s := NewSite(t, nil)
+	ann := s.Person("ann")
+	post := ann.Post("something to like")
+	g := s.Open(nil, "/everything")
 
-	ann.like(post.Code)
-	if f := g.untilEntry(post.Code); !strings.Contains(f.Parts["likes"], "ann") {
+	ann.Like(post.Code)
+	if f := g.UntilEntry(post.Code); !strings.Contains(f.Parts["likes"], "ann") {
 		t.Errorf("after a like: %+v, want ann in the likes", f)
 	}
-	ann.edit(post.Code, "something better")
-	f := g.untilEntry(post.Code)
+	ann.Edit(post.Code, "something better")
+	f := g.UntilEntry(post.Code)
 	if !strings.Contains(f.Parts["body"], "something better") {
 		t.Errorf("after an edit: %+v, want the new text", f)
 	}
@@ -120,15 +120,15 @@ func TestPushesParts(t *testing.T) {
 			t.Errorf("after an edit: %s was sent, and did not change", part)
 		}
 	}
-	ann.comment(post.Code, "a word")
+	ann.Comment(post.Code, "a word")
 	// A bump moves the entry: the whole article comes, be it after the comment.
-	f = g.until("the article", func(f frame) bool { return f.T == "entry" && f.HTML != "" })
+	f = g.Until("the article", func(f Frame) bool { return f.T == "entry" && f.HTML != "" })
 	if !strings.Contains(f.HTML, "a word") || !strings.Contains(f.HTML, `data-post="`+post.Code+`"`) {
 		t.Errorf("after a comment: %+v, want the article with it", f)
 	}
-	ann.remove(post.Code)
-	g.untilGone(post.Code)
-	g.sameAsReload(s, nil, everything)
+	ann.Remove(post.Code)
+	g.UntilGone(post.Code)
+	g.SameAsReload(s, nil, Everything)
 }
 
 // Step 9: whatever happens between lease and visit, or between visit and answer,
@@ -137,36 +137,36 @@ func TestNothingFallsBetweenPageAndSocket(t *testing.T) {
 	for _, when := range []string{"before the visit", "after the visit"} {
 		t.Run(when, func(t *testing.T) {
 			paused := &pausedRivers{}
-			s := newLiveSite(t, func(c *HubConfig) {
+			s := NewSite(t, func(c *HubConfig) {
 				paused.HubRivers = c.Rivers
 				c.Rivers = paused
 				c.Beat = make(chan time.Time) // no comparison comes to help
 			})
-			ann := s.person("ann")
-			old := ann.post("old")
-			g := s.open(nil, "/everything")
-			_ = g.conn.CloseNow()
+			ann := s.Person("ann")
+			old := ann.Post("old")
+			g := s.Open(nil, "/everything")
+			_ = g.Conn.CloseNow()
 
 			var fresh timelines.Change
 			happens := sync.OnceFunc(func() {
-				ann.edit(old.Code, "edited")
-				fresh = ann.post("meanwhile")
+				ann.Edit(old.Code, "edited")
+				fresh = ann.Post("meanwhile")
 			})
 			if when == "before the visit" {
 				paused.before = happens
 			} else {
 				paused.after = happens
 			}
-			g.follow(s, nil)
+			g.Follow(s, nil)
 			want := map[string]string{old.Code: "edited", fresh.Code: "meanwhile"}
 			for len(want) > 0 {
 				for code, text := range want {
-					if f := g.shown[code]; strings.Contains(f.HTML+f.Parts["body"], text) {
+					if f := g.Shown[code]; strings.Contains(f.HTML+f.Parts["body"], text) {
 						delete(want, code)
 					}
 				}
 				if len(want) > 0 {
-					if _, err := g.read(); err != nil {
+					if _, err := g.Read(); err != nil {
 						t.Fatalf("waiting for %v: %v", want, err)
 					}
 				}
@@ -177,19 +177,19 @@ func TestNothingFallsBetweenPageAndSocket(t *testing.T) {
 
 func TestLostMessagesAreHealed(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *HubConfig) {
-		c.Hear, c.Beat, c.CompareEvery = deaf, beat, 1
+	s := NewSite(t, func(c *HubConfig) {
+		c.Hear, c.Beat, c.CompareEvery = Deaf, beat, 1
 	})
-	ann := s.person("ann")
-	edited, removed := ann.post("first"), ann.post("second")
-	g := s.open(nil, "/everything")
+	ann := s.Person("ann")
+	edited, removed := ann.Post("first"), ann.Post("second")
+	g := s.Open(nil, "/everything")
 
-	ann.edit(edited.Code, "changed")
-	ann.remove(removed.Code)
-	fresh := ann.post("third")
+	ann.Edit(edited.Code, "changed")
+	ann.Remove(removed.Code)
+	fresh := ann.Post("third")
 	// The river has everything; only this hub has not heard of it.
-	await(t, "the river to follow", func() bool {
-		now, err := s.rivers.Visit(t.Context(), timelines.Viewer{}, everything, rivers.Cursor{})
+	Await(t, "the river to follow", func() bool {
+		now, err := s.Rivers.Visit(t.Context(), timelines.Viewer{}, Everything, rivers.Cursor{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -198,7 +198,7 @@ func TestLostMessagesAreHealed(t *testing.T) {
 	beat <- time.Now()
 	want := map[string]string{edited.Code: "entry", removed.Code: "gone", fresh.Code: "entry"}
 	for len(want) > 0 {
-		f, err := g.read()
+		f, err := g.Read()
 		if err != nil {
 			t.Fatalf("waiting for %v: %v", want, err)
 		}
@@ -206,40 +206,40 @@ func TestLostMessagesAreHealed(t *testing.T) {
 			delete(want, f.Post)
 		}
 	}
-	g.sameAsReload(s, nil, everything)
+	g.SameAsReload(s, nil, Everything)
 
 	// At rest a comparison finds nothing and sends nothing.
-	same := func() float64 { return s.figure("riverrun_comparisons_total", "same") }
-	frames := func() float64 { return s.figure("riverrun_frames_sent_total", "entry") }
+	same := func() float64 { return s.Figure("riverrun_comparisons_total", "same") }
+	frames := func() float64 { return s.Figure("riverrun_frames_sent_total", "entry") }
 	was, sent := same(), frames()
 	beat <- time.Now()
-	await(t, "another comparison", func() bool { return same() > was })
+	Await(t, "another comparison", func() bool { return same() > was })
 	if got := frames(); got != sent {
 		t.Errorf("a comparison at rest sent %v entries", got-sent)
 	}
 }
 
 func TestSwappedRiver(t *testing.T) {
-	s := newLiveSite(t, func(c *HubConfig) { c.Beat = make(chan time.Time) })
-	ann, bob := s.person("ann"), s.person("bob")
-	post := bob.post("hello from bob")
-	mine := ann.post("mine")
-	g := s.open(ann, "/")
-	was := g.river
-	if _, there := g.shown[post.Code]; there {
+	s := NewSite(t, func(c *HubConfig) { c.Beat = make(chan time.Time) })
+	ann, bob := s.Person("ann"), s.Person("bob")
+	post := bob.Post("hello from bob")
+	mine := ann.Post("mine")
+	g := s.Open(ann, "/")
+	was := g.River
+	if _, there := g.Shown[post.Code]; there {
 		t.Fatal("ann sees bob's post before she follows him")
 	}
-	ann.subscribe("bob")
-	g.until("ok of another river", func(f frame) bool { return f.T == "ok" && f.River != was })
+	ann.Subscribe("bob")
+	g.Until("ok of another river", func(f Frame) bool { return f.T == "ok" && f.River != was })
 	for _, code := range []string{post.Code, mine.Code} {
-		if f := g.shown[code]; f.River != g.river {
-			t.Errorf("%s is shown of river %q, want %q", code, f.River, g.river)
+		if f := g.Shown[code]; f.River != g.River {
+			t.Errorf("%s is shown of river %q, want %q", code, f.River, g.River)
 		}
 	}
-	g.sameAsReload(s, ann, rivers.Name{UserID: ann.account.ID, Kind: rivers.Home, Order: rivers.Fresh})
+	g.SameAsReload(s, ann, rivers.Name{UserID: ann.Account.ID, Kind: rivers.Home, Order: rivers.Fresh})
 	// And the new one is followed.
-	late := bob.post("and again")
-	g.untilEntry(late.Code)
+	late := bob.Post("and again")
+	g.UntilEntry(late.Code)
 }
 
 // A page opened while rivers are far behind is brought up by its own subscription.
@@ -253,51 +253,51 @@ func TestOpenedWhileRiversLag(t *testing.T) {
 		}
 		return time.Now().Add(-2 * time.Second)
 	}
-	s := newLiveSite(t, func(c *HubConfig) {
-		c.Hear, c.Now = deaf, now
+	s := NewSite(t, func(c *HubConfig) {
+		c.Hear, c.Now = Deaf, now
 		c.Beat = make(chan time.Time)
 		c.Behind = func(_ context.Context, than time.Duration) (bool, error) {
 			return lagging.Load() && than <= time.Second, nil
 		}
 	})
-	ann := s.person("ann")
-	ann.post("old")
-	g := s.open(nil, "/everything")
-	_ = g.conn.CloseNow()
-	await(t, "the lease to be given up", func() bool {
+	ann := s.Person("ann")
+	ann.Post("old")
+	g := s.Open(nil, "/everything")
+	_ = g.Conn.CloseNow()
+	Await(t, "the lease to be given up", func() bool {
 		var n int
-		if err := s.db.Secondary.QueryRow(t.Context(), `SELECT count(*) FROM leases`).Scan(&n); err != nil {
+		if err := s.DB.Secondary.QueryRow(t.Context(), `SELECT count(*) FROM leases`).Scan(&n); err != nil {
 			t.Fatal(err)
 		}
 		return n == 0
 	})
 	// Nobody has the river open, and nothing does Tier 2.
-	missed := ann.post("missed")
+	missed := ann.Post("missed")
 	lagging.Store(true)
-	g.follow(s, nil)
-	if _, there := g.shown[missed.Code]; !there {
+	g.Follow(s, nil)
+	if _, there := g.Shown[missed.Code]; !there {
 		t.Error("the page lacks what Tier 2 has not brought yet")
 	}
-	g.sameAsReload(s, nil, everything)
+	g.SameAsReload(s, nil, Everything)
 }
 
 func TestRenderedOncePerFlush(t *testing.T) {
 	pages := &countedPages{}
-	s := newLiveSite(t, func(c *HubConfig) {
+	s := NewSite(t, func(c *HubConfig) {
 		pages.HubPages = c.Pages
 		c.Pages = pages
 	})
-	ann := s.person("ann")
-	post := ann.post("popular")
+	ann := s.Person("ann")
+	post := ann.Post("popular")
 	const readers = 8
-	open := make([]*page, readers)
+	open := make([]*Page, readers)
 	for i := range open {
-		open[i] = s.open(nil, "/everything")
+		open[i] = s.Open(nil, "/everything")
 	}
 	before := pages.rendered.Load()
-	ann.like(post.Code)
+	ann.Like(post.Code)
 	for _, g := range open {
-		g.untilEntry(post.Code)
+		g.UntilEntry(post.Code)
 	}
 	// Tier 1 may come in more than one flush, but never once per reader.
 	if got := pages.rendered.Load() - before; got == 0 || got >= readers {
@@ -306,50 +306,50 @@ func TestRenderedOncePerFlush(t *testing.T) {
 }
 
 func TestOlderPage(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann := s.person("ann")
+	s := NewSite(t, nil)
+	ann := s.Person("ann")
 	codes := make([]string, 0, rivers.PageSize+4)
 	for i := range cap(codes) {
-		codes = append(codes, ann.post("post "+strconv.Itoa(i)).Code)
+		codes = append(codes, ann.Post("post "+strconv.Itoa(i)).Code)
 	}
-	top, err := s.rivers.Visit(t.Context(), timelines.Viewer{}, everything, rivers.Cursor{})
+	top, err := s.Rivers.Visit(t.Context(), timelines.Viewer{}, Everything, rivers.Cursor{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	last := top.Items[len(top.Items)-1]
-	g := s.open(nil, "/everything?before="+s.rivers.FormatCursor(top.Next, last.Fold.Text.Code))
-	if got := len(g.shown); got != 4 {
+	g := s.Open(nil, "/everything?before="+s.Rivers.FormatCursor(top.Next, last.Fold.Text.Code))
+	if got := len(g.Shown); got != 4 {
 		t.Fatalf("an older page shows %d entries, want 4", got)
 	}
-	fresh := ann.post("new: not for an older page")
-	ann.like(codes[0])
-	g.untilEntry(codes[0])
-	ann.remove(codes[1])
-	g.untilGone(codes[1])
-	if _, there := g.shown[fresh.Code]; there {
+	fresh := ann.Post("new: not for an older page")
+	ann.Like(codes[0])
+	g.UntilEntry(codes[0])
+	ann.Remove(codes[1])
+	g.UntilGone(codes[1])
+	if _, there := g.Shown[fresh.Code]; there {
 		t.Error("a new entry came to an older page")
 	}
 }
 
 // A first page that loses an entry takes the next one from below, as a reload.
 func TestFirstPageIsFilledUp(t *testing.T) {
-	s := newLiveSite(t, func(c *HubConfig) { c.Beat = make(chan time.Time) })
-	ann := s.person("ann")
+	s := NewSite(t, func(c *HubConfig) { c.Beat = make(chan time.Time) })
+	ann := s.Person("ann")
 	codes := make([]string, 0, rivers.PageSize+2)
 	for i := range cap(codes) {
-		codes = append(codes, ann.post("post "+strconv.Itoa(i)).Code)
+		codes = append(codes, ann.Post("post "+strconv.Itoa(i)).Code)
 	}
-	g := s.open(nil, "/everything")
-	ann.remove(codes[len(codes)-1])
-	g.untilEntry(codes[1])
-	g.sameAsReload(s, nil, everything)
+	g := s.Open(nil, "/everything")
+	ann.Remove(codes[len(codes)-1])
+	g.UntilEntry(codes[1])
+	g.SameAsReload(s, nil, Everything)
 
 	// What a client drops is not pushed any more, until it comes up again.
 	lowest := codes[1]
-	g.say(map[string]any{"t": "drop", "river": g.river, "entries": map[string]string{lowest: g.shown[lowest].Version}})
-	delete(g.shown, lowest)
-	ann.comment(lowest, "up again")
-	if f := g.untilEntry(lowest); f.HTML == "" {
+	g.Say(map[string]any{"t": "drop", "river": g.River, "entries": map[string]string{lowest: g.Shown[lowest].Version}})
+	delete(g.Shown, lowest)
+	ann.Comment(lowest, "up again")
+	if f := g.UntilEntry(lowest); f.HTML == "" {
 		t.Errorf("a dropped entry came back in parts: %+v", f)
 	}
 }
@@ -358,25 +358,25 @@ func TestFirstPageIsFilledUp(t *testing.T) {
 // told so, should the server have said otherwise just then, and told when there are none
 // any more.
 func TestMoreAfterDrop(t *testing.T) {
-	s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, make(chan time.Time) })
-	ann := s.person("ann")
-	last := ann.post("the first")
+	s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, make(chan time.Time) })
+	ann := s.Person("ann")
+	last := ann.Post("the first")
 	for range rivers.PageSize - 1 {
-		ann.post("another")
+		ann.Post("another")
 	}
-	g := s.open(nil, "/everything")
-	fresh := ann.post("one too many")
-	s.followUp()
-	s.hearOf(fresh.PostID)
-	g.untilEntry(fresh.Code)
-	g.say(map[string]any{"t": "drop", "river": g.river, "entries": map[string]string{last.Code: g.shown[last.Code].Version}})
-	if f := g.until("ok", func(f frame) bool { return f.T == "ok" }); !f.More {
+	g := s.Open(nil, "/everything")
+	fresh := ann.Post("one too many")
+	s.FollowUp()
+	s.HearOf(fresh.PostID)
+	g.UntilEntry(fresh.Code)
+	g.Say(map[string]any{"t": "drop", "river": g.River, "entries": map[string]string{last.Code: g.Shown[last.Code].Version}})
+	if f := g.Until("ok", func(f Frame) bool { return f.T == "ok" }); !f.More {
 		t.Error("a page that let go of its last entry is told that there is none below")
 	}
-	ann.remove(last.Code)
-	s.followUp()
-	s.tell(tiers.Message{All: true})
-	if f := g.until("ok", func(f frame) bool { return f.T == "ok" }); f.More {
+	ann.Remove(last.Code)
+	s.FollowUp()
+	s.Tell(tiers.Message{All: true})
+	if f := g.Until("ok", func(f Frame) bool { return f.T == "ok" }); f.More {
 		t.Error("a page that shows all there is is told of more")
 	}
 }

@@ -25,20 +25,20 @@ import (
 )
 
 // patience is how long a test waits for what must come; it fails after that.
-const patience = 20 * time.Second
+const Patience = 20 * time.Second
 
 // liveSite is a whole server on real stores, listening.
-type liveSite struct {
-	t      testing.TB
-	db     *testdb.DB
-	store  *timelines.Store
-	rivers *rivers.Store
-	tiers  *tiers.Tiers
-	server *Server
-	http   *httptest.Server
+type Site struct {
+	T      testing.TB
+	DB     *testdb.DB
+	Store  *timelines.Store
+	Rivers *rivers.Store
+	Tiers  *tiers.Tiers
+	Server *Server
+	HTTP   *httptest.Server
 	// live is what the site's hub was made with, and tell hands it a message as a bus does.
-	live    HubConfig
-	tell    func(tiers.Message)
+	Live    HubConfig
+	Tell    func(tiers.Message)
 	metrics *prometheus.Registry
 
 	mu     sync.Mutex // guards the fields below
@@ -53,20 +53,20 @@ type liveSite struct {
 }
 
 // newLiveSite starts a site whose hub is configured by change.
-func newLiveSite(t testing.TB, change func(*HubConfig)) *liveSite {
+func NewSite(t testing.TB, change func(*HubConfig)) *Site {
 	t.Helper()
-	return newLiveSiteOver(t, rivers.DefaultOptions(), change)
+	return NewSiteOver(t, rivers.DefaultOptions(), change)
 }
 
 // newLiveSiteOver is newLiveSite over rivers of these options.
-func newLiveSiteOver(t testing.TB, opts rivers.Options, change func(*HubConfig)) *liveSite {
+func NewSiteOver(t testing.TB, opts rivers.Options, change func(*HubConfig)) *Site {
 	t.Helper()
-	return newNode(t, testdb.New(t), 0, opts, change)
+	return NewNode(t, testdb.New(t), 0, opts, change)
 }
 
 // storeOptions are those of production, but that a password takes next to nothing where
 // nothing is measured: people sign up in every test.
-func storeOptions(t testing.TB) timelines.Options {
+func StoreOptions(t testing.TB) timelines.Options {
 	o := timelines.DefaultOptions()
 	if _, measures := t.(*testing.B); !measures {
 		o.HashCost = timelines.HashCost{MemoryKiB: 64, Passes: 1, Threads: 1}
@@ -76,23 +76,23 @@ func storeOptions(t testing.TB) timelines.Options {
 
 // newNode starts another node on the stores of a site, with that bound on waiting for
 // them.
-func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*HubConfig)) *liveSite {
+func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*HubConfig)) *Site {
 	t.Helper()
 	ctx := t.Context()
-	s := &liveSite{
-		t: t, db: db, metrics: prometheus.NewRegistry(),
+	s := &Site{
+		T: t, DB: db, metrics: prometheus.NewRegistry(),
 		sockets: map[net.Conn]struct{}{}, decided: map[int64][]string{}, heard: map[int64]struct{}{},
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
-	s.store = timelines.Open(s.db.Primary, nil, storeOptions(t))
-	s.rivers = rivers.Open(s.db.Secondary, s.store, log, opts)
-	s.tiers = tiers.New(tiers.Config{Timelines: s.store, Rivers: s.rivers, Secondary: s.db.Secondary, Log: log})
-	s.http = httptest.NewUnstartedServer(nil)
-	s.http.Config.ConnState = s.notice
+	s.Store = timelines.Open(s.DB.Primary, nil, StoreOptions(t))
+	s.Rivers = rivers.Open(s.DB.Secondary, s.Store, log, opts)
+	s.Tiers = tiers.New(tiers.Config{Timelines: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary, Log: log})
+	s.HTTP = httptest.NewUnstartedServer(nil)
+	s.HTTP.Config.ConnState = s.notice
 	var err error
-	s.server, err = New(Config{
-		Timelines: s.store, Rivers: s.rivers, Tiers: s.tiers, Log: log,
-		URL:    "http://" + s.http.Listener.Addr().String(),
+	s.Server, err = New(Config{
+		Timelines: s.Store, Rivers: s.Rivers, Tiers: s.Tiers, Log: log,
+		URL:    "http://" + s.HTTP.Listener.Addr().String(),
 		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
 
 		DatabaseTimeout: timeout,
@@ -105,7 +105,7 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 			}
 			hear := c.Hear
 			c.Hear = func(tell func(tiers.Message)) (cancel func()) {
-				s.tell = func(m tiers.Message) {
+				s.Tell = func(m tiers.Message) {
 					tell(m)
 					s.hubMu.Lock()
 					defer s.hubMu.Unlock()
@@ -113,70 +113,70 @@ func newNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 						s.heard[post] = struct{}{}
 					}
 				}
-				return hear(s.tell)
+				return hear(s.Tell)
 			}
-			s.live = *c
+			s.Live = *c
 		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, start := range []func(context.Context) error{s.rivers.Start, s.tiers.Start, s.server.Start} {
+	for _, start := range []func(context.Context) error{s.Rivers.Start, s.Tiers.Start, s.Server.Start} {
 		if err := start(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.http.Config.Handler = s.server.Handler()
-	s.http.Start()
-	t.Cleanup(s.stop)
+	s.HTTP.Config.Handler = s.Server.Handler()
+	s.HTTP.Start()
+	t.Cleanup(s.Stop)
 	return s
 }
 
-func (s *liveSite) stop() {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func (s *Site) Stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
-	for _, stop := range []func(context.Context) error{s.server.Stop, s.tiers.Stop, s.rivers.Stop} {
+	for _, stop := range []func(context.Context) error{s.Server.Stop, s.Tiers.Stop, s.Rivers.Stop} {
 		if err := stop(ctx); err != nil {
-			s.t.Errorf("stop: %v", err)
+			s.T.Errorf("stop: %v", err)
 		}
 	}
-	s.http.Close()
+	s.HTTP.Close()
 }
 
 // followUp does what the job queue would: rivers nobody has open follow too, and
 // those of tags first used are replaced.
-func (s *liveSite) followUp() {
-	s.t.Helper()
+func (s *Site) FollowUp() {
+	s.T.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.tiers.Follow(s.t.Context(), s.behind); err != nil {
-		s.t.Fatal(err)
+	if err := s.Tiers.Follow(s.T.Context(), s.behind); err != nil {
+		s.T.Fatal(err)
 	}
 	for _, r := range s.wrong {
-		s.replace(r)
+		s.Replace(r)
 	}
 	s.behind, s.wrong = nil, nil
 }
 
 // replace does what the jobs of a Replace do.
-func (s *liveSite) replace(r timelines.Replace) {
-	s.t.Helper()
-	open, err := s.tiers.Spread(s.t.Context(), r)
+func (s *Site) Replace(r timelines.Replace) {
+	s.T.Helper()
+	open, err := s.Tiers.Spread(s.T.Context(), r)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	for _, n := range open {
-		if err := s.tiers.Rebuild(s.t.Context(), n); err != nil {
-			s.t.Fatal(err)
+		if err := s.Tiers.Rebuild(s.T.Context(), n); err != nil {
+			s.T.Fatal(err)
 		}
 	}
 }
 
 // await waits until something is so, asking anew whenever the hub may have
 // moved on; it fails after patience, saying what else there is to say.
-func await(t testing.TB, what string, so func() bool, otherwise ...func() string) {
+func Await(t testing.TB, what string, so func() bool, otherwise ...func() string) {
 	t.Helper()
-	deadline := time.NewTimer(patience)
+	deadline := time.NewTimer(Patience)
 	defer deadline.Stop()
 	often := time.NewTicker(2 * time.Millisecond)
 	defer often.Stop()
@@ -187,18 +187,18 @@ func await(t testing.TB, what string, so func() bool, otherwise ...func() string
 			for _, say := range otherwise {
 				more += "\n" + say()
 			}
-			t.Fatalf("%s: not so after %v%s", what, patience, more)
+			t.Fatalf("%s: not so after %v%s", what, Patience, more)
 		case <-often.C:
 		}
 	}
 }
 
 // figure reads a gauge or counter of the site's, the one with these values of its labels.
-func (s *liveSite) figure(name string, labels ...string) float64 {
-	s.t.Helper()
+func (s *Site) Figure(name string, labels ...string) float64 {
+	s.T.Helper()
 	families, err := s.metrics.Gather()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	for _, f := range families {
 		if f.GetName() != name {
@@ -214,12 +214,12 @@ func (s *liveSite) figure(name string, labels ...string) float64 {
 }
 
 // hearOf tells the hub that these posts changed, as the bus would.
-func (s *liveSite) hearOf(posts ...int64) { s.tell(tiers.Message{Posts: posts}) }
+func (s *Site) HearOf(posts ...int64) { s.Tell(tiers.Message{Posts: posts}) }
 
 // awaitHeard waits until the hub has heard of all these changes.
-func (s *liveSite) awaitHeard(changes ...timelines.Change) {
-	s.t.Helper()
-	await(s.t, "the hub to hear what changed", func() bool {
+func (s *Site) AwaitHeard(changes ...timelines.Change) {
+	s.T.Helper()
+	Await(s.T, "the hub to hear what changed", func() bool {
 		s.hubMu.Lock()
 		defer s.hubMu.Unlock()
 		return !slices.ContainsFunc(changes, func(c timelines.Change) bool { _, ok := s.heard[c.PostID]; return !ok })
@@ -227,7 +227,7 @@ func (s *liveSite) awaitHeard(changes ...timelines.Change) {
 }
 
 // notice keeps the connections that have become sockets.
-func (s *liveSite) notice(conn net.Conn, state http.ConnState) {
+func (s *Site) notice(conn net.Conn, state http.ConnState) {
 	if state != http.StateHijacked {
 		return
 	}
@@ -238,7 +238,7 @@ func (s *liveSite) notice(conn net.Conn, state http.ConnState) {
 
 // eachSocket does something with the connection of each socket there was. Many have ended
 // long since, so an error says nothing.
-func (s *liveSite) eachSocket(do func(net.Conn) error) {
+func (s *Site) eachSocket(do func(net.Conn) error) {
 	s.hubMu.Lock()
 	defer s.hubMu.Unlock()
 	for conn := range s.sockets {
@@ -247,10 +247,10 @@ func (s *liveSite) eachSocket(do func(net.Conn) error) {
 }
 
 // cutAll ends all sockets without a word.
-func (s *liveSite) cutAll() { s.eachSocket(net.Conn.Close) }
+func (s *Site) CutAll() { s.eachSocket(net.Conn.Close) }
 
 // closeAll sends all sockets a close frame, as if the hub had.
-func (s *liveSite) closeAll(code websocket.StatusCode, reason string) {
+func (s *Site) CloseAll(code websocket.StatusCode, reason string) {
 	frame := binary.BigEndian.AppendUint16([]byte{0x88, byte(2 + len(reason))}, uint16(code))
 	frame = append(frame, reason...)
 	s.eachSocket(func(conn net.Conn) error {
@@ -262,7 +262,7 @@ func (s *liveSite) closeAll(code websocket.StatusCode, reason string) {
 // decidedPages note with which people in view each visit of a socket decided its page.
 type decidedPages struct {
 	HubPages
-	site *liveSite
+	site *Site
 }
 
 func (d decidedPages) Fingerprint(ctx context.Context, n rivers.Name, sets *timelines.Sets) (Fingerprint, error) {
@@ -276,26 +276,26 @@ func (d decidedPages) Fingerprint(ctx context.Context, n rivers.Name, sets *time
 }
 
 // decisions are, oldest first, with which people in view a person's pages were decided.
-func (s *liveSite) decisions(p *person) []string {
+func (s *Site) Decisions(p *Person) []string {
 	s.hubMu.Lock()
 	defer s.hubMu.Unlock()
-	return slices.Clone(s.decided[p.account.ID])
+	return slices.Clone(s.decided[p.Account.ID])
 }
 
 // decidedAnew sends a beat after a change and waits until so many open pages of a person
 // were visited because other people are in view than before. What is done after it comes
 // after what those pages have to say of the change.
-func (s *liveSite) decidedAnew(p *person, beat chan<- time.Time, pages int, change func()) {
-	s.t.Helper()
-	before := s.decisions(p)
+func (s *Site) DecidedAnew(p *Person, beat chan<- time.Time, pages int, change func()) {
+	s.T.Helper()
+	before := s.Decisions(p)
 	if len(before) == 0 {
-		s.t.Fatalf("no page of %s is open", p.account.Name)
+		s.T.Fatalf("no page of %s is open", p.Account.Name)
 	}
 	change()
 	beat <- time.Now()
-	await(s.t, "the pages of "+p.account.Name+" to be decided anew", func() bool {
+	Await(s.T, "the pages of "+p.Account.Name+" to be decided anew", func() bool {
 		left := pages
-		for _, people := range s.decisions(p)[len(before):] {
+		for _, people := range s.Decisions(p)[len(before):] {
 			if people != before[len(before)-1] {
 				left--
 			}
@@ -304,7 +304,7 @@ func (s *liveSite) decidedAnew(p *person, beat chan<- time.Time, pages int, chan
 	})
 }
 
-func sessionOf(t testing.TB, token string) timelines.Session {
+func SessionOf(t testing.TB, token string) timelines.Session {
 	t.Helper()
 	session, ok := timelines.SessionOf(token)
 	if !ok {
@@ -314,34 +314,34 @@ func sessionOf(t testing.TB, token string) timelines.Session {
 }
 
 // get answers a request on this goroutine.
-func get(s *liveSite, p *person, address string) *httptest.ResponseRecorder {
-	r := httptest.NewRequest(http.MethodGet, s.http.URL+address, nil)
-	r.AddCookie(&http.Cookie{Name: cookie, Value: p.token})
+func Get(s *Site, p *Person, address string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, s.HTTP.URL+address, nil)
+	r.AddCookie(&http.Cookie{Name: Cookie, Value: p.Token})
 	w := httptest.NewRecorder()
-	s.server.Handler().ServeHTTP(w, r)
+	s.Server.Handler().ServeHTTP(w, r)
 	return w
 }
 
-func (s *liveSite) postID(code string) int64 {
-	s.t.Helper()
-	ids, err := s.store.PostIDs(s.t.Context(), []string{code})
+func (s *Site) PostID(code string) int64 {
+	s.T.Helper()
+	ids, err := s.Store.PostIDs(s.T.Context(), []string{code})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return ids[code]
 }
 
 // deaf is a bus of which nothing is heard.
-func deaf(func(tiers.Message)) (cancel func()) { return func() {} }
+func Deaf(func(tiers.Message)) (cancel func()) { return func() {} }
 
-var everything = rivers.Name{Kind: rivers.Everything, Order: rivers.Fresh}
+var Everything = rivers.Name{Kind: rivers.Everything, Order: rivers.Fresh}
 
 // countedStatements is a tracer that counts what is sent.
-type countedStatements struct{ n atomic.Int64 }
+type CountedStatements struct{ N atomic.Int64 }
 
-func (c *countedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
-	c.n.Add(1)
+func (c *CountedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.N.Add(1)
 	return ctx
 }
 
-func (c *countedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+func (c *CountedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}

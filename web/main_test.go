@@ -10,5 +10,5 @@ import (
 
 func TestMain(m *testing.M) {
 	mutants.Start(mutants.Mutant(os.Getenv("RIVERRUN_MUTANT")))
-	testdb.Main(m, closeChromium)
+	testdb.Main(m, CloseChromium)
 }

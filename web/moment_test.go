@@ -18,53 +18,53 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 	const secret = "not for ann"
 	for _, c := range []struct {
 		name, address string
-		closed        func(bob *person) // as it is when the page is begun
-		meanwhile     func(bob *person) // after the entries were decided
+		closed        func(bob *Person) // as it is when the page is begun
+		meanwhile     func(bob *Person) // after the entries were decided
 	}{
-		{"title of a sub-feed", "/bob", func(bob *person) {
-			bob.act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.site.store.CreateSubfeed(ctx, bob.account.ID, "photos", "photos", timelines.Private)
+		{"title of a sub-feed", "/bob", func(bob *Person) {
+			bob.Act(func(ctx context.Context) (timelines.Change, error) {
+				return bob.Site.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "photos", timelines.Private)
 			})
-		}, func(bob *person) {
-			bob.exclude("photos", "ann")
-			bob.act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.site.store.RenameSubfeed(ctx, bob.account.ID, "photos", secret)
+		}, func(bob *Person) {
+			bob.Exclude("photos", "ann")
+			bob.Act(func(ctx context.Context) (timelines.Change, error) {
+				return bob.Site.Store.RenameSubfeed(ctx, bob.Account.ID, "photos", secret)
 			})
-			bob.act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.site.store.SetSubfeedAccess(ctx, bob.account.ID, "photos", timelines.Protected)
+			bob.Act(func(ctx context.Context) (timelines.Change, error) {
+				return bob.Site.Store.SetSubfeedAccess(ctx, bob.Account.ID, "photos", timelines.Protected)
 			})
 		}},
-		{"about", "/bob/photos", func(bob *person) {
-			bob.act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.site.store.CreateSubfeed(ctx, bob.account.ID, "photos", "photos", timelines.Public)
+		{"about", "/bob/photos", func(bob *Person) {
+			bob.Act(func(ctx context.Context) (timelines.Change, error) {
+				return bob.Site.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "photos", timelines.Public)
 			})
-			bob.setAccess("", timelines.Private)
-		}, func(bob *person) {
-			bob.exclude("", "ann")
-			bob.act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.site.store.SetProfile(ctx, bob.account.ID, "Bob", secret)
+			bob.SetAccess("", timelines.Private)
+		}, func(bob *Person) {
+			bob.Exclude("", "ann")
+			bob.Act(func(ctx context.Context) (timelines.Change, error) {
+				return bob.Site.Store.SetProfile(ctx, bob.Account.ID, "Bob", secret)
 			})
-			bob.setAccess("", timelines.Protected)
+			bob.SetAccess("", timelines.Protected)
 		}},
-		{"title of a place", "/everything", func(bob *person) {
-			bob.act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.site.store.CreateSubfeed(ctx, bob.account.ID, "photos", "photos", timelines.Protected)
+		{"title of a place", "/everything", func(bob *Person) {
+			bob.Act(func(ctx context.Context) (timelines.Change, error) {
+				return bob.Site.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "photos", timelines.Protected)
 			})
-			bob.post("a picture", "bob/photos")
-		}, func(bob *person) {
-			bob.exclude("photos", "ann")
-			bob.act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.site.store.RenameSubfeed(ctx, bob.account.ID, "photos", secret)
+			bob.Post("a picture", "bob/photos")
+		}, func(bob *Person) {
+			bob.Exclude("photos", "ann")
+			bob.Act(func(ctx context.Context) (timelines.Change, error) {
+				return bob.Site.Store.RenameSubfeed(ctx, bob.Account.ID, "photos", secret)
 			})
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newLiveSite(t, func(c *HubConfig) { c.Hear, c.Beat = deaf, make(chan time.Time) })
-			bob, ann, dan := s.person("bob"), s.person("ann"), s.person("dan")
+			s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, make(chan time.Time) })
+			bob, ann, dan := s.Person("bob"), s.Person("ann"), s.Person("dan")
 			c.closed(bob)
 			// Everything is known to this node, as on a site that is used.
-			for _, p := range []*person{ann, dan} {
-				p.visitor().get(c.address).wants(http.StatusOK)
+			for _, p := range []*Person{ann, dan} {
+				p.Visitor().Get(c.address).Wants(http.StatusOK)
 			}
 			// The clock is read for the first time when the entries have been decided.
 			met := false
@@ -73,12 +73,12 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 					met = true
 					c.meanwhile(bob)
 					// Somebody else's page brings this node's caches to the newest clock.
-					get(s, dan, c.address)
+					Get(s, dan, c.address)
 				}
 				return time.Now()
 			}
-			s.server.view = view.NewRenderer(view.Config{Access: s.rivers.Access(), Asset: s.server.static.url, Now: now})
-			page := get(s, ann, c.address)
+			s.Server.SetRenderer(view.NewRenderer(view.Config{Access: s.Rivers.Access(), Asset: s.Server.Asset, Now: now}))
+			page := Get(s, ann, c.address)
 			if !met {
 				t.Fatal("nothing happened meanwhile")
 			}
@@ -89,7 +89,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 				_, body, _ = strings.Cut(body, "<main")
 				t.Errorf("ann, who was never to know, is told\n%s", body)
 			}
-			if body := get(s, dan, c.address).Body.String(); !strings.Contains(body, secret) {
+			if body := Get(s, dan, c.address).Body.String(); !strings.Contains(body, secret) {
 				t.Errorf("dan is not told\n%s", body)
 			}
 		})

@@ -19,7 +19,7 @@ func (fl *follower) equalsReload() {
 		return
 	}
 	var differ string
-	await(fl.t, fmt.Sprintf("%q on %s to equal a reload", nameOf(fl.who), fl.address), func() bool {
+	Await(fl.t, fmt.Sprintf("%q on %s to equal a reload", nameOf(fl.who), fl.address), func() bool {
 		select {
 		case <-fl.ended:
 			return true // closed: nothing is shown
@@ -111,17 +111,10 @@ func (fl *follower) miscounts(now map[string]*shownEntry) string {
 			}
 		}
 		text := e.parts["comments"]
-		if said := len(commentIDs.FindAllString(text, -1)) + countIn(text, `(\d+) more comments?`); said != has {
+		if said := len(CommentIDs.FindAllString(text, -1)) + countIn(text, `(\d+) more comments?`); said != has {
 			fl.differing = code
 			return fmt.Sprintf("%d comments on %s at %s, which has %d", said, code, e.version, has)
 		}
 	}
 	return ""
-}
-
-var momentForm = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
-
-// lasting is a part of an entry but for what depends on the hour.
-func lasting(html string) string {
-	return momentForm.ReplaceAllString(stampForm.ReplaceAllString(html, ""), "$1")
 }

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -84,8 +83,6 @@ type stampedPages struct {
 	facts *facts
 }
 
-var stampForm = regexp.MustCompile(`<!--rendered (\d+)-->`)
-
 func (p stampedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	stamp := fmt.Appendf(nil, "<!--rendered %d-->", p.facts.now())
 	parts, whole, err := p.HubPages.Entry(ctx, l, n, sets, it)
@@ -101,12 +98,12 @@ type follower struct {
 	*observed
 	who   *resident
 	rng   *rand.Rand
-	stays bool        // on a page as long as it is let
-	from  []*liveSite // loads pages from these
-	nodes []*liveSite // connects to these
+	stays bool    // on a page as long as it is let
+	from  []*Site // loads pages from these
+	nodes []*Site // connects to these
 	over  <-chan struct{}
 
-	node    *liveSite
+	node    *Site
 	address string
 	page    string // as the page itself says its address
 	conn    *websocket.Conn
@@ -144,25 +141,6 @@ func entriesOf(html string) map[string]*shownEntry {
 		found[m[1]] = &shownEntry{version: m[2], place: place, parts: partsOf(m[0])}
 	}
 	return found
-}
-
-// partsOf reads what stands in the parts of an entry.
-func partsOf(article string) map[string]string {
-	parts := map[string]string{}
-	names := []string{"why", "body", "acts", "likes", "comments", "box"}
-	at := make([]int, 0, len(names)+1)
-	for _, name := range names {
-		m := regexp.MustCompile(`id="p-[0-9a-z]{10}-` + name + `"`).FindStringIndex(article)
-		if m == nil {
-			return parts
-		}
-		at = append(at, m[0])
-	}
-	for i, name := range names[:len(names)-1] {
-		_, text, _ := strings.Cut(article[at[i]:at[i+1]], ">")
-		parts[name] = text[:max(strings.LastIndex(text, "</div>"), 0)]
-	}
-	return parts
 }
 
 // follow opens one page after the other, or the same again, until all is over.
@@ -236,11 +214,11 @@ func (fl *follower) loadPage(address string) bool {
 // connect subscribes with what is shown, on either node, and reads from then on.
 func (fl *follower) connect() bool {
 	fl.node = fl.nodes[fl.rng.IntN(len(fl.nodes))]
-	var p *person
+	var p *Person
 	if fl.who != nil {
-		p = fl.who.person
+		p = fl.who.Person
 	}
-	conn, status, err := fl.node.dial(p, nil)
+	conn, status, err := fl.node.Dial(p, nil)
 	if err != nil {
 		fl.t.Errorf("dial: %v (status %d)", err, status)
 		return false
@@ -257,7 +235,7 @@ func (fl *follower) connect() bool {
 		fl.t.Error(err)
 		return false
 	}
-	ctx, cancel := context.WithTimeout(fl.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(fl.t.Context(), Patience)
 	defer cancel()
 	if err := conn.Write(ctx, websocket.MessageText, message); err != nil {
 		fl.t.Errorf("subscribe: %v", err)
@@ -297,7 +275,7 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 			return
 		}
 		at := fl.facts.now()
-		var f frame
+		var f Frame
 		if err := json.Unmarshal(message, &f); err != nil {
 			fl.t.Errorf("frame %s: %v", message, err)
 			return
@@ -311,7 +289,7 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 }
 
 // witness shows the observer a frame, all of it.
-func (fl *follower) witness(f *frame, message []byte, at instant) {
+func (fl *follower) witness(f *Frame, message []byte, at instant) {
 	if f.T == "entry" && f.HTML == "" && len(f.Parts) == 0 {
 		return // says that nothing differs
 	}
@@ -357,7 +335,7 @@ func (fl *follower) witness(f *frame, message []byte, at instant) {
 }
 
 // take does with a frame what a client does.
-func (fl *follower) take(f frame) {
+func (fl *follower) take(f Frame) {
 	switch f.T {
 	case "river":
 		fl.river = f.River
@@ -382,14 +360,14 @@ func (fl *follower) take(f frame) {
 		is, ok := view.ParseVersion(f.Version)
 		if was != nil {
 			old, _ = view.ParseVersion(was.version)
-			if !ok || newer(old.Stamp, is.Stamp) && !newer(is.Stamp, old.Stamp) {
+			if !ok || Newer(old.Stamp, is.Stamp) && !Newer(is.Stamp, old.Stamp) {
 				fl.t.Errorf("%q on %s: %s went back from %s to %s", nameOf(fl.who), fl.address, f.Post, was.version, f.Version)
 			}
 			maps.Copy(now.parts, was.parts)
 		}
-		take(now.parts, partsOf(f.HTML), old.Stamp, is.Stamp)
-		take(now.parts, f.Parts, old.Stamp, is.Stamp)
-		now.version = view.Version{Stamp: later(old.Stamp, is.Stamp), Tag: is.Tag}.String()
+		Take(now.parts, partsOf(f.HTML), old.Stamp, is.Stamp)
+		Take(now.parts, f.Parts, old.Stamp, is.Stamp)
+		now.version = view.Version{Stamp: Later(old.Stamp, is.Stamp), Tag: is.Tag}.String()
 		fl.shown[f.Post] = now
 	case "gone":
 		if f.River == fl.river {

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"math"
 	"net/http"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ import (
 )
 
 // frame is any frame of the server.
-type frame struct {
+type Frame struct {
 	T       string            `json:"t"`
 	River   string            `json:"river"`
 	Post    string            `json:"post"`
@@ -34,22 +35,31 @@ type frame struct {
 }
 
 // page is what a client shows, kept as PROTOCOL.md tells a client to.
-type page struct {
-	t       testing.TB
-	conn    *websocket.Conn
-	address string
+type Page struct {
+	T       testing.TB
+	Conn    *websocket.Conn
+	Address string
 	viewer  *string
-	river   string
-	sight   string // as the page was served with; a client keeps up with said
-	said    string // by the last ok
-	shown   map[string]frame
-	parts   map[string]map[string]string // of those entries it was sent whole
-	frames  int
+	River   string
+	Sight   string // as the page was served with; a client keeps up with said
+	Said    string // by the last ok
+	Shown   map[string]Frame
+	Parts   map[string]map[string]string // of those entries it was sent whole
+	Frames  int
+}
+
+// Newer reports whether a says anything b does not, and Later is the stamp of a page that
+// has been shown both. Each number of a stamp only grows within one river (R2).
+func Newer(a, b rivers.Stamp) bool { return a.Entry > b.Entry || a.Fold > b.Fold }
+
+// Later is described with Newer.
+func Later(a, b rivers.Stamp) rivers.Stamp {
+	return rivers.Stamp{Entry: max(a.Entry, b.Entry), Fold: max(a.Fold, b.Fold)}
 }
 
 // take puts into what is shown of an entry at one stamp those parts of a frame of another
 // that are not older, as PROTOCOL.md tells a client to.
-func take(shown, parts map[string]string, was, is rivers.Stamp) {
+func Take(shown, parts map[string]string, was, is rivers.Stamp) {
 	for name, text := range parts {
 		switch name {
 		case "why", "acts", "box":
@@ -67,17 +77,17 @@ func take(shown, parts map[string]string, was, is rivers.Stamp) {
 
 // dial opens a socket as somebody, nil for nobody, and fails with the response's
 // status if that is refused.
-func (s *liveSite) dial(p *person, header http.Header) (*websocket.Conn, int, error) {
-	s.t.Helper()
+func (s *Site) Dial(p *Person, header http.Header) (*websocket.Conn, int, error) {
+	s.T.Helper()
 	if header == nil {
 		header = http.Header{}
 	}
 	if p != nil {
-		header.Set("Cookie", cookie+"="+p.token)
+		header.Set("Cookie", Cookie+"="+p.Token)
 	}
-	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(s.T.Context(), Patience)
 	defer cancel()
-	conn, response, err := websocket.Dial(ctx, s.http.URL+"/ws", &websocket.DialOptions{HTTPHeader: header})
+	conn, response, err := websocket.Dial(ctx, s.HTTP.URL+"/ws", &websocket.DialOptions{HTTPHeader: header})
 	status := 0
 	if response != nil {
 		status = response.StatusCode
@@ -86,141 +96,141 @@ func (s *liveSite) dial(p *person, header http.Header) (*websocket.Conn, int, er
 		return nil, status, err
 	}
 	conn.SetReadLimit(-1)
-	s.t.Cleanup(func() { _ = conn.CloseNow() }) // it may be closed already
+	s.T.Cleanup(func() { _ = conn.CloseNow() }) // it may be closed already
 	return conn, status, nil
 }
 
 // open shows a page of the site to somebody and follows it.
-func (s *liveSite) open(p *person, address string) *page {
-	s.t.Helper()
-	g := &page{t: s.t, address: address, shown: map[string]frame{}}
-	g.follow(s, p)
+func (s *Site) Open(p *Person, address string) *Page {
+	s.T.Helper()
+	g := &Page{T: s.T, Address: address, Shown: map[string]Frame{}}
+	g.Follow(s, p)
 	return g
 }
 
 // follow connects and subscribes with what is shown, and returns after ok.
-func (g *page) follow(s *liveSite, p *person) {
-	g.t.Helper()
-	g.connect(s, p)
-	g.until("ok", func(f frame) bool { return f.T == "ok" })
+func (g *Page) Follow(s *Site, p *Person) {
+	g.T.Helper()
+	g.Connect(s, p)
+	g.Until("ok", func(f Frame) bool { return f.T == "ok" })
 }
 
 // connect is follow without waiting for an answer.
-func (g *page) connect(s *liveSite, p *person) {
-	g.t.Helper()
-	conn, status, err := s.dial(p, nil)
+func (g *Page) Connect(s *Site, p *Person) {
+	g.T.Helper()
+	conn, status, err := s.Dial(p, nil)
 	if err != nil {
-		g.t.Fatalf("dial: %v (status %d)", err, status)
+		g.T.Fatalf("dial: %v (status %d)", err, status)
 	}
-	g.conn = conn
-	g.subscribe()
+	g.Conn = conn
+	g.Subscribe()
 }
 
-func (g *page) subscribe() {
-	g.t.Helper()
+func (g *Page) Subscribe() {
+	g.T.Helper()
 	entries := map[string]string{}
-	for code, f := range g.shown {
+	for code, f := range g.Shown {
 		entries[code] = f.Version
 	}
-	said := map[string]any{"t": "subscribe", "page": g.address, "lang": "en", "river": g.river, "sight": g.sight, "entries": entries}
+	said := map[string]any{"t": "subscribe", "page": g.Address, "lang": "en", "river": g.River, "sight": g.Sight, "entries": entries}
 	lowest := ""
-	for code, f := range g.shown {
-		if f.Place > 0 && (lowest == "" || f.Place < g.shown[lowest].Place) {
+	for code, f := range g.Shown {
+		if f.Place > 0 && (lowest == "" || f.Place < g.Shown[lowest].Place) {
 			lowest = code
 		}
 	}
 	if lowest != "" {
-		said["down"] = strconv.FormatInt(g.shown[lowest].Place, 10) + "." + lowest
+		said["down"] = strconv.FormatInt(g.Shown[lowest].Place, 10) + "." + lowest
 	}
 	if g.viewer != nil {
 		said["viewer"] = *g.viewer
 	}
-	g.say(said)
+	g.Say(said)
 }
 
-func (g *page) say(v any) {
-	g.t.Helper()
+func (g *Page) Say(v any) {
+	g.T.Helper()
 	message, err := json.Marshal(v)
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(g.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(g.T.Context(), Patience)
 	defer cancel()
-	if err := g.conn.Write(ctx, websocket.MessageText, message); err != nil {
-		g.t.Fatalf("write %s: %v", message, err)
+	if err := g.Conn.Write(ctx, websocket.MessageText, message); err != nil {
+		g.T.Fatalf("write %s: %v", message, err)
 	}
 }
 
 // read takes the next frame and applies it. Signs of life are none: who waits for a frame
 // that does not come must not wait for ever.
-func (g *page) read() (frame, error) {
-	ctx, cancel := context.WithTimeout(g.t.Context(), patience)
+func (g *Page) Read() (Frame, error) {
+	ctx, cancel := context.WithTimeout(g.T.Context(), Patience)
 	defer cancel()
-	f := frame{T: "beat"}
+	f := Frame{T: "beat"}
 	for f.T == "beat" {
-		_, message, err := g.conn.Read(ctx)
+		_, message, err := g.Conn.Read(ctx)
 		if err != nil {
-			return frame{}, err
+			return Frame{}, err
 		}
-		f = frame{}
+		f = Frame{}
 		if err := json.Unmarshal(message, &f); err != nil {
-			return frame{}, fmt.Errorf("frame %s: %w", message, err)
+			return Frame{}, fmt.Errorf("frame %s: %w", message, err)
 		}
 	}
-	g.frames++
+	g.Frames++
 	switch f.T {
 	case "river":
-		g.river = f.River
-		for code, old := range g.shown {
+		g.River = f.River
+		for code, old := range g.Shown {
 			old.Version = "0.0"
-			g.shown[code] = old
+			g.Shown[code] = old
 		}
 	case "entry":
-		was, known := g.shown[f.Post]
+		was, known := g.Shown[f.Post]
 		if f.HTML == "" && !known {
 			return f, fmt.Errorf("parts of %s, which is not shown", f.Post)
 		}
 		old, _ := view.ParseVersion(was.Version)
 		now, ok := view.ParseVersion(f.Version)
-		if known && (!ok || newer(old.Stamp, now.Stamp) && !newer(now.Stamp, old.Stamp)) {
+		if known && (!ok || Newer(old.Stamp, now.Stamp) && !Newer(now.Stamp, old.Stamp)) {
 			return f, fmt.Errorf("%s went back from %s to %s", f.Post, was.Version, f.Version)
 		}
-		g.shown[f.Post] = f
+		g.Shown[f.Post] = f
 		g.keep(f, old.Stamp, now.Stamp)
 	case "gone":
-		delete(g.shown, f.Post)
-		delete(g.parts, f.Post)
+		delete(g.Shown, f.Post)
+		delete(g.Parts, f.Post)
 	case "ok":
-		g.said = f.Sight
+		g.Said = f.Sight
 	}
 	return f, nil
 }
 
 // keep puts an entry's frame into what is shown of it.
-func (g *page) keep(f frame, was, is rivers.Stamp) {
-	parts := maps.Clone(g.parts[f.Post])
+func (g *Page) keep(f Frame, was, is rivers.Stamp) {
+	parts := maps.Clone(g.Parts[f.Post])
 	switch {
 	case f.HTML != "" && parts == nil:
 		parts = partsOf(f.HTML)
 	case parts != nil:
-		take(parts, partsOf(f.HTML), was, is)
-		take(parts, f.Parts, was, is)
+		Take(parts, partsOf(f.HTML), was, is)
+		Take(parts, f.Parts, was, is)
 	default:
 		return // of an entry as the page was served
 	}
-	if g.parts == nil {
-		g.parts = map[string]map[string]string{}
+	if g.Parts == nil {
+		g.Parts = map[string]map[string]string{}
 	}
-	g.parts[f.Post] = parts
+	g.Parts[f.Post] = parts
 }
 
 // until reads until a frame is what is waited for.
-func (g *page) until(what string, is func(frame) bool) frame {
-	g.t.Helper()
+func (g *Page) Until(what string, is func(Frame) bool) Frame {
+	g.T.Helper()
 	for {
-		f, err := g.read()
+		f, err := g.Read()
 		if err != nil {
-			g.t.Fatalf("waiting for %s: %v", what, err)
+			g.T.Fatalf("waiting for %s: %v", what, err)
 		}
 		if is(f) {
 			return f
@@ -230,26 +240,26 @@ func (g *page) until(what string, is func(frame) bool) frame {
 
 // untilEntry reads until something of the entry is sent. A frame without parts does
 // not count: it brings the stamp alone, of an entry whose fold was read first.
-func (g *page) untilEntry(code string) frame {
-	g.t.Helper()
-	return g.until("entry "+code, func(f frame) bool {
+func (g *Page) UntilEntry(code string) Frame {
+	g.T.Helper()
+	return g.Until("entry "+code, func(f Frame) bool {
 		return f.T == "entry" && f.Post == code && (f.HTML != "" || len(f.Parts) > 0)
 	})
 }
 
-func (g *page) untilGone(code string) frame {
-	g.t.Helper()
-	return g.until("gone "+code, func(f frame) bool { return f.T == "gone" && f.Post == code })
+func (g *Page) UntilGone(code string) Frame {
+	g.T.Helper()
+	return g.Until("gone "+code, func(f Frame) bool { return f.T == "gone" && f.Post == code })
 }
 
 // closed reads until the server closes the socket, and returns how.
-func (g *page) closed() websocket.CloseError {
-	g.t.Helper()
+func (g *Page) Closed() websocket.CloseError {
+	g.T.Helper()
 	for {
-		if _, err := g.read(); err != nil {
+		if _, err := g.Read(); err != nil {
 			var closed websocket.CloseError
 			if !errors.As(err, &closed) {
-				g.t.Fatalf("read: %v, want a close code", err)
+				g.T.Fatalf("read: %v, want a close code", err)
 			}
 			return closed
 		}
@@ -258,24 +268,24 @@ func (g *page) closed() websocket.CloseError {
 
 // sameAsReload compares what is shown with the page as it is now, and one that has grown
 // past a first one with as many pages as it reaches down to.
-func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
-	g.t.Helper()
+func (g *Page) SameAsReload(s *Site, p *Person, n rivers.Name) {
+	g.T.Helper()
 	v := timelines.Viewer{}
 	if p != nil {
-		v = p.viewer
+		v = p.Viewer
 	}
-	now, err := s.rivers.Visit(g.t.Context(), v, n, rivers.Cursor{})
+	now, err := s.Rivers.Visit(g.T.Context(), v, n, rivers.Cursor{})
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	lowest := int64(math.MaxInt64)
-	for _, f := range g.shown {
+	for _, f := range g.Shown {
 		lowest = min(lowest, f.Place)
 	}
 	for now.More && now.Next.Place > lowest {
-		older, err := s.rivers.Visit(g.t.Context(), v, n, now.Next)
+		older, err := s.Rivers.Visit(g.T.Context(), v, n, now.Next)
 		if err != nil {
-			g.t.Fatal(err)
+			g.T.Fatal(err)
 		}
 		within := slices.IndexFunc(older.Items, func(it rivers.Item) bool { return it.Place < lowest })
 		if within >= 0 {
@@ -283,79 +293,79 @@ func (g *page) sameAsReload(s *liveSite, p *person, n rivers.Name) {
 		}
 		now.Items, now.More, now.Next = append(now.Items, older.Items...), older.More, older.Next
 	}
-	if got, want := g.river, strconv.FormatInt(now.River, 10); got != want {
-		g.t.Errorf("page is of river %s, a reload of %s", got, want)
+	if got, want := g.River, strconv.FormatInt(now.River, 10); got != want {
+		g.T.Errorf("page is of river %s, a reload of %s", got, want)
 	}
-	if len(g.shown) != len(now.Items) {
-		g.t.Errorf("page shows %d entries, a reload %d", len(g.shown), len(now.Items))
+	if len(g.Shown) != len(now.Items) {
+		g.T.Errorf("page shows %d entries, a reload %d", len(g.Shown), len(now.Items))
 	}
-	veils, err := s.live.Pages.Tags(g.t.Context(), now.Items, now.Sets)
+	veils, err := s.Live.Pages.Tags(g.T.Context(), now.Items, now.Sets)
 	if err != nil {
-		g.t.Fatal(err)
+		g.T.Fatal(err)
 	}
 	for i, it := range now.Items {
-		f := g.shown[it.Fold.Text.Code]
+		f := g.Shown[it.Fold.Text.Code]
 		if at := (view.Version{Stamp: it.Stamp, Tag: veils[i]}); f.Version != at.String() || f.Place != it.Place {
-			g.t.Errorf("page shows %s at %q, place %d; a reload %s, place %d", it.Fold.Text.Code, f.Version, f.Place, at, it.Place)
+			g.T.Errorf("page shows %s at %q, place %d; a reload %s, place %d", it.Fold.Text.Code, f.Version, f.Place, at, it.Place)
 		}
-		is := g.parts[it.Fold.Text.Code]
+		is := g.Parts[it.Fold.Text.Code]
 		if is == nil {
 			continue
 		}
-		would, _, err := s.live.Pages.Entry(g.t.Context(), view.Context{Viewer: v, Lang: "en", Page: g.address}, n, now.Sets, it)
+		would, _, err := s.Live.Pages.Entry(g.T.Context(), view.Context{Viewer: v, Lang: "en", Page: g.Address}, n, now.Sets, it)
 		if err != nil {
-			g.t.Fatal(err)
+			g.T.Fatal(err)
 		}
 		for i, html := range [view.PartCount][]byte{would.Why, would.Body, would.Acts, would.Likes, would.Comments} {
 			if name := view.PartNames[i]; lasting(is[name]) != lasting(string(html)) {
-				g.t.Errorf("page shows as %s of %s\n%s\na reload\n%s", name, it.Fold.Text.Code, is[name], html)
+				g.T.Errorf("page shows as %s of %s\n%s\na reload\n%s", name, it.Fold.Text.Code, is[name], html)
 			}
 		}
 	}
 }
 
 // openLong opens a page that shows so many entries as they are, and has just connected.
-func (s *liveSite) openLong(p *person, n rivers.Name, size int) *page {
-	s.t.Helper()
-	g := &page{t: s.t, address: "/everything", shown: map[string]frame{}}
+func (s *Site) OpenLong(p *Person, n rivers.Name, size int) *Page {
+	s.T.Helper()
+	g := &Page{T: s.T, Address: "/everything", Shown: map[string]Frame{}}
 	if n.Kind == rivers.Home {
-		g.address = "/"
+		g.Address = "/"
 	}
 	var at rivers.Cursor
-	for len(g.shown) < size {
-		now, err := s.rivers.Visit(s.t.Context(), p.viewer, n, at)
+	for len(g.Shown) < size {
+		now, err := s.Rivers.Visit(s.T.Context(), p.Viewer, n, at)
 		if err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
-		g.river, at = strconv.FormatInt(now.River, 10), now.Next
-		items := now.Items[:min(len(now.Items), size-len(g.shown))]
-		veils, err := s.live.Pages.Tags(s.t.Context(), items, now.Sets)
+		g.River, at = strconv.FormatInt(now.River, 10), now.Next
+		items := now.Items[:min(len(now.Items), size-len(g.Shown))]
+		veils, err := s.Live.Pages.Tags(s.T.Context(), items, now.Sets)
 		if err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
 		for i, it := range items {
-			g.shown[it.Fold.Text.Code] = frame{
-				Version: view.Version{Stamp: it.Stamp, Tag: veils[i]}.String(), Place: it.Place, River: g.river,
+			g.Shown[it.Fold.Text.Code] = Frame{
+				Version: view.Version{Stamp: it.Stamp, Tag: veils[i]}.String(), Place: it.Place, River: g.River,
 			}
 		}
 		if !now.More {
 			break
 		}
 	}
-	g.follow(s, p)
+	g.Follow(s, p)
 	return g
 }
 
-func (g *page) shows(code string) bool {
-	_, shows := g.shown[code]
+func (g *Page) Shows(code string) bool {
+	_, shows := g.Shown[code]
 	return shows
 }
 
 // hear reads what a page is told, until it is told that, and returns all of it.
-func (g *page) hear(what string, is func(frame) bool) string {
-	g.t.Helper()
+func (g *Page) Hear(what string, is func(Frame) bool) string {
+	g.T.Helper()
 	var b strings.Builder
-	g.until(what, func(f frame) bool {
+	g.Until(what, func(f Frame) bool {
 		fmt.Fprintln(&b, f.T, f.Post, f.HTML, f.Parts)
 		return is(f)
 	})
@@ -363,9 +373,37 @@ func (g *page) hear(what string, is func(frame) bool) string {
 }
 
 // hearPost is hear until the text of a post comes.
-func (g *page) hearPost(code, text string) string {
-	g.t.Helper()
-	return g.hear(text, func(f frame) bool {
+func (g *Page) HearPost(code, text string) string {
+	g.T.Helper()
+	return g.Hear(text, func(f Frame) bool {
 		return f.Post == code && strings.Contains(f.HTML+f.Parts["body"]+f.Parts["comments"], text)
 	})
 }
+
+// lasting is a part of an entry but for what depends on the hour.
+func lasting(html string) string {
+	return momentForm.ReplaceAllString(stampForm.ReplaceAllString(html, ""), "$1")
+}
+
+// partsOf reads what stands in the parts of an entry.
+func partsOf(article string) map[string]string {
+	parts := map[string]string{}
+	names := []string{"why", "body", "acts", "likes", "comments", "box"}
+	at := make([]int, 0, len(names)+1)
+	for _, name := range names {
+		m := regexp.MustCompile(`id="p-[0-9a-z]{10}-` + name + `"`).FindStringIndex(article)
+		if m == nil {
+			return parts
+		}
+		at = append(at, m[0])
+	}
+	for i, name := range names[:len(names)-1] {
+		_, text, _ := strings.Cut(article[at[i]:at[i+1]], ">")
+		parts[name] = text[:max(strings.LastIndex(text, "</div>"), 0)]
+	}
+	return parts
+}
+
+var momentForm = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
+
+var stampForm = regexp.MustCompile(`<!--rendered (\d+)-->`)

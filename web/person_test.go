@@ -7,156 +7,156 @@ import (
 )
 
 // person is somebody signed in.
-type person struct {
-	site    *liveSite
-	account timelines.Account
-	viewer  timelines.Viewer
-	token   string
+type Person struct {
+	Site    *Site
+	Account timelines.Account
+	Viewer  timelines.Viewer
+	Token   string
 }
 
-const password = "a long enough one"
+const Password = "a long enough one"
 
-func (s *liveSite) person(name string) *person {
-	s.t.Helper()
-	ctx := s.t.Context()
-	if _, err := s.store.SignUp(ctx, timelines.SignUp{Name: name, Title: name, Password: password}); err != nil {
-		s.t.Fatalf("sign up %s: %v", name, err)
+func (s *Site) Person(name string) *Person {
+	s.T.Helper()
+	ctx := s.T.Context()
+	if _, err := s.Store.SignUp(ctx, timelines.SignUp{Name: name, Title: name, Password: Password}); err != nil {
+		s.T.Fatalf("sign up %s: %v", name, err)
 	}
-	token, account, err := s.store.SignIn(ctx, name, password)
+	token, account, err := s.Store.SignIn(ctx, name, Password)
 	if err != nil {
-		s.t.Fatalf("sign in %s: %v", name, err)
+		s.T.Fatalf("sign in %s: %v", name, err)
 	}
 	session, ok := timelines.SessionOf(token)
 	if !ok {
-		s.t.Fatalf("token %q is none", token)
+		s.T.Fatalf("token %q is none", token)
 	}
-	return &person{site: s, account: account, token: token, viewer: timelines.Viewer{AccountID: account.ID, Session: session}}
+	return &Person{Site: s, Account: account, Token: token, Viewer: timelines.Viewer{AccountID: account.ID, Session: session}}
 }
 
 // act makes a change as a handler does: when it returns, the person's own rivers
 // show it.
-func (p *person) act(change func(context.Context) (timelines.Change, error)) timelines.Change {
-	p.site.t.Helper()
-	c, err := p.site.tiers.Act(p.site.t.Context(), change)
+func (p *Person) Act(change func(context.Context) (timelines.Change, error)) timelines.Change {
+	p.Site.T.Helper()
+	c, err := p.Site.Tiers.Act(p.Site.T.Context(), change)
 	if err != nil {
-		p.site.t.Fatalf("%s: %v", p.account.Name, err)
+		p.Site.T.Fatalf("%s: %v", p.Account.Name, err)
 	}
-	p.site.mu.Lock()
-	defer p.site.mu.Unlock()
-	p.site.behind = append(p.site.behind, timelines.Touched{PostID: c.PostID, Timelines: c.Touched})
+	p.Site.mu.Lock()
+	defer p.Site.mu.Unlock()
+	p.Site.behind = append(p.Site.behind, timelines.Touched{PostID: c.PostID, Timelines: c.Touched})
 	for _, r := range c.Replace {
 		if len(r.Terms) > 0 {
-			p.site.wrong = append(p.site.wrong, timelines.Replace{Everybody: true, Kinds: r.Kinds, Terms: r.Terms})
+			p.Site.wrong = append(p.Site.wrong, timelines.Replace{Everybody: true, Kinds: r.Kinds, Terms: r.Terms})
 		}
 	}
 	return c
 }
 
-func (p *person) post(body string, to ...string) timelines.Change {
-	p.site.t.Helper()
-	return p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.CreatePost(ctx, timelines.NewPost{Author: p.account.ID, Body: body, To: to})
+func (p *Person) Post(body string, to ...string) timelines.Change {
+	p.Site.T.Helper()
+	return p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.CreatePost(ctx, timelines.NewPost{Author: p.Account.ID, Body: body, To: to})
 	})
 }
 
-func (p *person) like(code string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.Like(ctx, p.account.ID, code) })
+func (p *Person) Like(code string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.Like(ctx, p.Account.ID, code) })
 }
 
-func (p *person) comment(code, body string) timelines.Change {
-	p.site.t.Helper()
-	return p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.CreateComment(ctx, timelines.NewComment{Author: p.account.ID, Code: code, Body: body})
+func (p *Person) Comment(code, body string) timelines.Change {
+	p.Site.T.Helper()
+	return p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.CreateComment(ctx, timelines.NewComment{Author: p.Account.ID, Code: code, Body: body})
 	})
 }
 
-func (p *person) likeComment(code string, id int64) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.LikeComment(ctx, p.account.ID, code, id)
+func (p *Person) LikeComment(code string, id int64) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.LikeComment(ctx, p.Account.ID, code, id)
 	})
 }
 
-func (p *person) edit(code, body string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.EditPost(ctx, p.account.ID, code, body)
+func (p *Person) Edit(code, body string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.EditPost(ctx, p.Account.ID, code, body)
 	})
 }
 
-func (p *person) remove(code string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.DeletePost(ctx, p.account.ID, code)
+func (p *Person) Remove(code string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.DeletePost(ctx, p.Account.ID, code)
 	})
 }
 
-func (p *person) subscribe(name string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		c, _, err := p.site.store.Subscribe(ctx, p.account.ID, name)
+func (p *Person) Subscribe(name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		c, _, err := p.Site.Store.Subscribe(ctx, p.Account.ID, name)
 		return c, err
 	})
 }
 
-func (p *person) signOut() {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.SignOut(ctx, p.viewer) })
+func (p *Person) SignOut() {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.SignOut(ctx, p.Viewer) })
 }
 
-func (p *person) editList(slug, title string, members ...string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.EditList(ctx, p.account.ID, slug, title, members)
+func (p *Person) EditList(slug, title string, members ...string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.EditList(ctx, p.Account.ID, slug, title, members)
 	})
 }
 
 // rename changes how somebody is called.
-func (p *person) rename(title string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.SetProfile(ctx, p.account.ID, title, "")
+func (p *Person) Rename(title string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.SetProfile(ctx, p.Account.ID, title, "")
 	})
 }
 
-func (p *person) unsubscribe(name string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.Unsubscribe(ctx, p.account.ID, name)
+func (p *Person) Unsubscribe(name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.Unsubscribe(ctx, p.Account.ID, name)
 	})
 }
 
-func (p *person) ban(name string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.Ban(ctx, p.account.ID, name) })
+func (p *Person) Ban(name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.Ban(ctx, p.Account.ID, name) })
 }
 
-func (p *person) unban(name string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.Unban(ctx, p.account.ID, name)
+func (p *Person) Unban(name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.Unban(ctx, p.Account.ID, name)
 	})
 }
 
-func (p *person) setAccess(group string, level timelines.Level) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.SetAccess(ctx, p.account.ID, group, level)
+func (p *Person) SetAccess(group string, level timelines.Level) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.SetAccess(ctx, p.Account.ID, group, level)
 	})
 }
 
 // follow asks, and is let in.
-func (p *person) follow(whom *person) {
-	p.site.t.Helper()
-	p.subscribe(whom.account.Name)
-	whom.visitor().post("/"+p.account.Name+"/accept", "back", "/")
+func (p *Person) Follow(whom *Person) {
+	p.Site.T.Helper()
+	p.Subscribe(whom.Account.Name)
+	whom.Visitor().Post("/"+p.Account.Name+"/accept", "back", "/")
 }
 
 // exclude keeps somebody out of one's own feed or sub-feed.
-func (p *person) exclude(slug, name string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.ExcludeReader(ctx, p.account.ID, slug, name)
+func (p *Person) Exclude(slug, name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.ExcludeReader(ctx, p.Account.ID, slug, name)
 	})
 }

@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-func testLog(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+func LogTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 // visitor is a browser without JavaScript.
-type visitor struct {
-	t      testing.TB
-	base   string
-	client *http.Client
-	header http.Header
+type Visitor struct {
+	T      testing.TB
+	Base   string
+	Client *http.Client
+	Header http.Header
 }
 
 // plainly does not ask for compression, which costs time on both sides; the tests of
@@ -29,141 +29,141 @@ var plainly = func() *http.Transport {
 	return t
 }()
 
-func (s *liveSite) visitor() *visitor {
-	s.t.Helper()
+func (s *Site) Visitor() *Visitor {
+	s.T.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
-	return &visitor{t: s.t, base: s.http.URL, header: http.Header{}, client: &http.Client{
+	return &Visitor{T: s.T, Base: s.HTTP.URL, Header: http.Header{}, Client: &http.Client{
 		Transport: plainly, Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
 // cookie is the name of a session's cookie where the site is reached without TLS.
-const cookie = "riverrun"
+const Cookie = "riverrun"
 
 // visitor is the person's browser, signed in.
-func (p *person) visitor() *visitor {
-	p.site.t.Helper()
-	v := p.site.visitor()
-	base, err := url.Parse(v.base)
+func (p *Person) Visitor() *Visitor {
+	p.Site.T.Helper()
+	v := p.Site.Visitor()
+	base, err := url.Parse(v.Base)
 	if err != nil {
-		p.site.t.Fatal(err)
+		p.Site.T.Fatal(err)
 	}
-	v.client.Jar.SetCookies(base, []*http.Cookie{{Name: cookie, Value: p.token}})
+	v.Client.Jar.SetCookies(base, []*http.Cookie{{Name: Cookie, Value: p.Token}})
 	return v
 }
 
 // answer is what a request brought.
-type answer struct {
-	t      testing.TB
-	what   string
-	status int
-	header http.Header
-	body   string
+type Answer struct {
+	T      testing.TB
+	What   string
+	Status int
+	Header http.Header
+	Body   string
 }
 
-func (v *visitor) do(method, address string, form url.Values) *answer {
-	v.t.Helper()
-	r, err := http.NewRequestWithContext(v.t.Context(), method, v.base+address, strings.NewReader(form.Encode()))
+func (v *Visitor) Do(method, address string, form url.Values) *Answer {
+	v.T.Helper()
+	r, err := http.NewRequestWithContext(v.T.Context(), method, v.Base+address, strings.NewReader(form.Encode()))
 	if err != nil {
-		v.t.Fatal(err)
+		v.T.Fatal(err)
 	}
-	r.Header = v.header.Clone()
+	r.Header = v.Header.Clone()
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	response, err := v.client.Do(r)
+	response, err := v.Client.Do(r)
 	if err != nil {
-		v.t.Fatal(err)
+		v.T.Fatal(err)
 	}
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		v.t.Fatal(err)
+		v.T.Fatal(err)
 	}
-	return &answer{v.t, method + " " + address, response.StatusCode, response.Header, string(body)}
+	return &Answer{v.T, method + " " + address, response.StatusCode, response.Header, string(body)}
 }
 
-func (v *visitor) get(address string) *answer {
-	v.t.Helper()
-	return v.do(http.MethodGet, address, nil)
+func (v *Visitor) Get(address string) *Answer {
+	v.T.Helper()
+	return v.Do(http.MethodGet, address, nil)
 }
 
-func (v *visitor) post(address string, pairs ...string) *answer {
-	v.t.Helper()
+func (v *Visitor) Post(address string, pairs ...string) *Answer {
+	v.T.Helper()
 	form := url.Values{}
 	for i := 0; i+1 < len(pairs); i += 2 {
 		form.Add(pairs[i], pairs[i+1])
 	}
-	return v.do(http.MethodPost, address, form)
+	return v.Do(http.MethodPost, address, form)
 }
 
 // asRiver sends a form without fields as river.js does from a page, and returns the
 // frame that answers it.
-func (v *visitor) asRiver(address, page string) string {
-	v.t.Helper()
-	was := v.header
-	defer func() { v.header = was }()
-	v.header = http.Header{"Accept": {"application/json"}, "X-River-Page": {page}}
-	return v.post(address).wants(http.StatusOK).body
+func (v *Visitor) AsRiver(address, page string) string {
+	v.T.Helper()
+	was := v.Header
+	defer func() { v.Header = was }()
+	v.Header = http.Header{"Accept": {"application/json"}, "X-River-Page": {page}}
+	return v.Post(address).Wants(http.StatusOK).Body
 }
 
-func (a *answer) wants(status int) *answer {
-	a.t.Helper()
-	if a.status != status {
-		a.t.Errorf("%s: status %d, want %d\n%.600s", a.what, a.status, status, readText([]byte(a.body)))
+func (a *Answer) Wants(status int) *Answer {
+	a.T.Helper()
+	if a.Status != status {
+		a.T.Errorf("%s: status %d, want %d\n%.600s", a.What, a.Status, status, ReadText([]byte(a.Body)))
 	}
 	return a
 }
 
-func (a *answer) leadsTo(address string) *answer {
-	a.t.Helper()
-	a.wants(http.StatusSeeOther)
-	if got := a.header.Get("Location"); got != address {
-		a.t.Errorf("%s: leads to %q, want %q", a.what, got, address)
+func (a *Answer) LeadsTo(address string) *Answer {
+	a.T.Helper()
+	a.Wants(http.StatusSeeOther)
+	if got := a.Header.Get("Location"); got != address {
+		a.T.Errorf("%s: leads to %q, want %q", a.What, got, address)
 	}
 	return a
 }
 
-func (a *answer) has(texts ...string) *answer {
-	a.t.Helper()
+func (a *Answer) Has(texts ...string) *Answer {
+	a.T.Helper()
 	for _, text := range texts {
-		if !strings.Contains(a.body, text) {
-			a.t.Errorf("%s: no %q in\n%s", a.what, text, a.body)
+		if !strings.Contains(a.Body, text) {
+			a.T.Errorf("%s: no %q in\n%s", a.What, text, a.Body)
 		}
 	}
 	return a
 }
 
-func (a *answer) lacks(texts ...string) *answer {
-	a.t.Helper()
+func (a *Answer) Lacks(texts ...string) *Answer {
+	a.T.Helper()
 	for _, text := range texts {
-		if strings.Contains(a.body, text) {
-			a.t.Errorf("%s: %q in\n%s", a.what, text, a.body)
+		if strings.Contains(a.Body, text) {
+			a.T.Errorf("%s: %q in\n%s", a.What, text, a.Body)
 		}
 	}
 	return a
 }
 
 // firstCode finds the code of the first entry on a page.
-var firstCode = regexp.MustCompile(`data-post="([0-9a-z]{10})"`)
+var FirstCode = regexp.MustCompile(`data-post="([0-9a-z]{10})"`)
 
-func (a *answer) code() string {
-	a.t.Helper()
-	m := firstCode.FindStringSubmatch(a.body)
+func (a *Answer) Code() string {
+	a.T.Helper()
+	m := FirstCode.FindStringSubmatch(a.Body)
 	if m == nil {
-		a.t.Fatalf("%s: no entry in\n%s", a.what, a.body)
+		a.T.Fatalf("%s: no entry in\n%s", a.What, a.Body)
 	}
 	return m[1]
 }
 
-var commentIDs = regexp.MustCompile(`id="c-(\d+)"`)
+var CommentIDs = regexp.MustCompile(`id="c-(\d+)"`)
 
 var tags = regexp.MustCompile(`<[^>]*>`)
 
 // readText is the text of HTML as a browser shows it, on one line.
-func readText(html []byte) string {
+func ReadText(html []byte) string {
 	return strings.Join(strings.Fields(string(tags.ReplaceAll(html, nil))), " ")
 }

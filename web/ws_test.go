@@ -17,12 +17,12 @@ import (
 )
 
 func TestStopSaysComeBack(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann := s.person("ann")
-	ann.post("something")
+	s := NewSite(t, nil)
+	ann := s.Person("ann")
+	ann.Post("something")
 	ignore := goleak.IgnoreCurrent()
 	// The hub of the site runs; one of our own is started and stopped here.
-	cfg := s.live
+	cfg := s.Live
 	cfg.Metrics = nil
 	hub, err := NewHub(cfg)
 	if err != nil {
@@ -31,20 +31,20 @@ func TestStopSaysComeBack(t *testing.T) {
 	if err := hub.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.http.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	s.HTTP.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var v timelines.Viewer
-		if _, err := r.Cookie(cookie); err == nil {
-			v = ann.viewer
+		if _, err := r.Cookie(Cookie); err == nil {
+			v = ann.Viewer
 		}
 		hub.Serve(w, r, v, "somewhere", false)
 	})
-	var open []*page
-	for _, p := range []*person{ann, nil, ann} {
-		open = append(open, s.open(p, "/everything"))
+	var open []*Page
+	for _, p := range []*Person{ann, nil, ann} {
+		open = append(open, s.Open(p, "/everything"))
 	}
 	codes := make(chan websocket.CloseError, len(open))
 	for _, g := range open {
-		go func() { codes <- g.closed() }()
+		go func() { codes <- g.Closed() }()
 	}
 	if err := hub.Stop(t.Context()); err != nil {
 		t.Errorf("Stop: %v", err)
@@ -56,57 +56,57 @@ func TestStopSaysComeBack(t *testing.T) {
 			t.Errorf("closed with %v, want %d and milliseconds", c, CloseReconnect)
 		}
 	}
-	if _, status, err := s.dial(nil, nil); err == nil || status != http.StatusServiceUnavailable {
+	if _, status, err := s.Dial(nil, nil); err == nil || status != http.StatusServiceUnavailable {
 		t.Errorf("dial after Stop: status %d, %v; want 503", status, err)
 	}
 	var leases int
-	if err := s.db.Secondary.QueryRow(t.Context(), `SELECT count(*) FROM leases`).Scan(&leases); err != nil || leases != 0 {
+	if err := s.DB.Secondary.QueryRow(t.Context(), `SELECT count(*) FROM leases`).Scan(&leases); err != nil || leases != 0 {
 		t.Errorf("%d leases after Stop (%v), want none", leases, err)
 	}
 	for _, g := range open {
-		_ = g.conn.CloseNow()
+		_ = g.Conn.CloseNow()
 	}
-	s.http.CloseClientConnections()
+	s.HTTP.CloseClientConnections()
 	goleak.VerifyNone(t, ignore)
 }
 
 func TestLeases(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *HubConfig) { c.Beat, c.LeaseEvery = beat, 1 })
-	s.person("ann").post("something")
+	s := NewSite(t, func(c *HubConfig) { c.Beat, c.LeaseEvery = beat, 1 })
+	s.Person("ann").Post("something")
 	until := func() (at time.Time, n int) {
 		t.Helper()
-		err := s.db.Secondary.QueryRow(t.Context(), `SELECT coalesce(max(until), 'epoch'), count(*) FROM leases`).Scan(&at, &n)
+		err := s.DB.Secondary.QueryRow(t.Context(), `SELECT coalesce(max(until), 'epoch'), count(*) FROM leases`).Scan(&at, &n)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return at, n
 	}
-	g, h := s.open(nil, "/everything"), s.open(nil, "/everything")
+	g, h := s.Open(nil, "/everything"), s.Open(nil, "/everything")
 	first, n := until()
 	if n != 1 {
 		t.Fatalf("two pages of one river hold %d leases, want 1", n)
 	}
 	beat <- time.Now()
-	await(t, "the lease to be refreshed", func() bool { at, _ := until(); return at.After(first) })
-	_ = g.conn.CloseNow()
-	await(t, "one socket to be left", func() bool { return s.figure("riverrun_sockets_open") == 1 })
+	Await(t, "the lease to be refreshed", func() bool { at, _ := until(); return at.After(first) })
+	_ = g.Conn.CloseNow()
+	Await(t, "one socket to be left", func() bool { return s.Figure("riverrun_sockets_open") == 1 })
 	if _, n := until(); n != 1 {
 		t.Errorf("%d leases while a page is open, want 1", n)
 	}
-	_ = h.conn.CloseNow()
-	await(t, "the lease to be given up", func() bool { _, n := until(); return n == 0 })
+	_ = h.Conn.CloseNow()
+	Await(t, "the lease to be given up", func() bool { _, n := until(); return n == 0 })
 }
 
 func TestHandshake(t *testing.T) {
-	s := newLiveSite(t, func(c *HubConfig) { c.PerSession = 2 })
-	ann := s.person("ann")
+	s := NewSite(t, func(c *HubConfig) { c.PerSession = 2 })
+	ann := s.Person("ann")
 	for _, tt := range []struct {
 		origin string
 		status int
 	}{
 		{"", http.StatusSwitchingProtocols},
-		{s.http.URL, http.StatusSwitchingProtocols},
+		{s.HTTP.URL, http.StatusSwitchingProtocols},
 		{"https://elsewhere.example", http.StatusForbidden},
 		{"null", http.StatusForbidden},
 	} {
@@ -114,7 +114,7 @@ func TestHandshake(t *testing.T) {
 		if tt.origin != "" {
 			header.Set("Origin", tt.origin)
 		}
-		conn, status, err := s.dial(ann, header)
+		conn, status, err := s.Dial(ann, header)
 		if status != tt.status {
 			t.Errorf("Origin %q: status %d (%v), want %d", tt.origin, status, err, tt.status)
 		}
@@ -122,28 +122,28 @@ func TestHandshake(t *testing.T) {
 			_ = conn.Close(websocket.StatusNormalClosure, "")
 		}
 	}
-	await(t, "all sockets to end", func() bool { return s.figure("riverrun_sockets_open") == 0 })
+	Await(t, "all sockets to end", func() bool { return s.Figure("riverrun_sockets_open") == 0 })
 	for range 2 {
-		if _, status, err := s.dial(ann, nil); err != nil {
+		if _, status, err := s.Dial(ann, nil); err != nil {
 			t.Fatalf("dial: %d %v", status, err)
 		}
 	}
-	if _, status, err := s.dial(ann, nil); err == nil || status != http.StatusTooManyRequests {
+	if _, status, err := s.Dial(ann, nil); err == nil || status != http.StatusTooManyRequests {
 		t.Errorf("third socket of a session: status %d (%v), want 429", status, err)
 	}
-	if _, _, err := s.dial(nil, nil); err != nil {
+	if _, _, err := s.Dial(nil, nil); err != nil {
 		t.Errorf("somebody else's socket: %v", err)
 	}
 }
 
 func TestCloseCodes(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.SetAccess(ctx, ann.account.ID, "", timelines.Private)
+	s := NewSite(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.SetAccess(ctx, ann.Account.ID, "", timelines.Private)
 	})
 	for name, tt := range map[string]struct {
-		as   *person
+		as   *Person
 		says []string
 		want websocket.StatusCode
 	}{
@@ -156,33 +156,33 @@ func TestCloseCodes(t *testing.T) {
 		"signed-out's page": {as: bob, says: []string{`{"t":"subscribe","page":"/everything","viewer":""}`}, want: CloseSignedOut},
 		"bad cursor":        {says: []string{`{"t":"subscribe","page":"/everything?before=x"}`}, want: CloseNoPage},
 		"too fast": {
-			says: slices.Repeat([]string{`{"t":"drop","entries":{}}`}, frameBurst+20), want: CloseTooFast,
+			says: slices.Repeat([]string{`{"t":"drop","entries":{}}`}, FrameBurst+20), want: CloseTooFast,
 		},
-		"too large": {says: []string{`{"t":"` + strings.Repeat("x", maxFrame+1) + `"}`}, want: websocket.StatusMessageTooBig},
+		"too large": {says: []string{`{"t":"` + strings.Repeat("x", MaxFrame+1) + `"}`}, want: websocket.StatusMessageTooBig},
 	} {
 		t.Run(name, func(t *testing.T) {
-			conn, _, err := s.dial(tt.as, nil)
+			conn, _, err := s.Dial(tt.as, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			g := &page{t: t, conn: conn, shown: map[string]frame{}}
+			g := &Page{T: t, Conn: conn, Shown: map[string]Frame{}}
 			for _, message := range tt.says {
 				if err := conn.Write(t.Context(), websocket.MessageText, []byte(message)); err != nil {
 					break // closed already: that is what the test waits for
 				}
 			}
-			if c := g.closed(); c.Code != tt.want {
+			if c := g.Closed(); c.Code != tt.want {
 				t.Errorf("closed with %v, want %d", c, tt.want)
 			}
 		})
 	}
 	t.Run("silent", func(t *testing.T) {
-		s := newLiveSite(t, func(c *HubConfig) { c.SubscribeWithin = time.Millisecond })
-		conn, _, err := s.dial(nil, nil)
+		s := NewSite(t, func(c *HubConfig) { c.SubscribeWithin = time.Millisecond })
+		conn, _, err := s.Dial(nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c := (&page{t: t, conn: conn}).closed(); c.Code != CloseSilent {
+		if c := (&Page{T: t, Conn: conn}).Closed(); c.Code != CloseSilent {
 			t.Errorf("closed with %v, want %d", c, CloseSilent)
 		}
 	})
@@ -190,40 +190,40 @@ func TestCloseCodes(t *testing.T) {
 
 // A lease made up by a client leases nothing for longer than the visit takes.
 func TestMadeUpRiver(t *testing.T) {
-	s := newLiveSite(t, nil)
-	s.person("ann").post("something")
-	g := &page{t: t, address: "/everything", river: "12345", shown: map[string]frame{"0000000000": {Version: "7.7"}}}
-	g.follow(s, nil)
-	if g.river == "12345" {
+	s := NewSite(t, nil)
+	s.Person("ann").Post("something")
+	g := &Page{T: t, Address: "/everything", River: "12345", Shown: map[string]Frame{"0000000000": {Version: "7.7"}}}
+	g.Follow(s, nil)
+	if g.River == "12345" {
 		t.Error("the made-up river was believed")
 	}
-	if len(g.shown) != 1 {
-		t.Errorf("page shows %d entries, want the one there is", len(g.shown))
+	if len(g.Shown) != 1 {
+		t.Errorf("page shows %d entries, want the one there is", len(g.Shown))
 	}
-	await(t, "one lease to be left", func() bool {
+	Await(t, "one lease to be left", func() bool {
 		var ids []int64
-		if err := s.db.Secondary.QueryRow(t.Context(), `SELECT array_agg(river_id) FROM leases`).Scan(&ids); err != nil {
+		if err := s.DB.Secondary.QueryRow(t.Context(), `SELECT array_agg(river_id) FROM leases`).Scan(&ids); err != nil {
 			t.Fatal(err)
 		}
-		return len(ids) == 1 && ids[0] == parseID(t, g.river)
+		return len(ids) == 1 && ids[0] == parseID(t, g.River)
 	})
 }
 
 // BenchmarkPush is from the call that likes a post to the frame on another person's socket.
 func BenchmarkPush(b *testing.B) {
-	s := newLiveSite(b, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	post := ann.post("to like")
-	g := s.open(ann, "/everything")
+	s := NewSite(b, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	post := ann.Post("to like")
+	g := s.Open(ann, "/everything")
 	for i := 0; b.Loop(); i++ {
 		likes := i%2 == 0
-		bob.act(func(ctx context.Context) (timelines.Change, error) {
+		bob.Act(func(ctx context.Context) (timelines.Change, error) {
 			if likes {
-				return s.store.Like(ctx, bob.account.ID, post.Code)
+				return s.Store.Like(ctx, bob.Account.ID, post.Code)
 			}
-			return s.store.Unlike(ctx, bob.account.ID, post.Code)
+			return s.Store.Unlike(ctx, bob.Account.ID, post.Code)
 		})
-		g.until("the likes", func(f frame) bool {
+		g.Until("the likes", func(f Frame) bool {
 			line := f.HTML + f.Parts["likes"]
 			_, sent := f.Parts["likes"]
 			return f.Post == post.Code && (sent || f.HTML != "") && strings.Contains(line, "bob") == likes
@@ -232,11 +232,11 @@ func BenchmarkPush(b *testing.B) {
 }
 
 func TestBeat(t *testing.T) {
-	s := newLiveSite(t, func(c *HubConfig) { c.PingEvery = time.Millisecond })
-	g := s.open(nil, "/everything") // reads until all is told, and over what this asks for
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	s := NewSite(t, func(c *HubConfig) { c.PingEvery = time.Millisecond })
+	g := s.Open(nil, "/everything") // reads until all is told, and over what this asks for
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
-	_, message, err := g.conn.Read(ctx)
+	_, message, err := g.Conn.Read(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,23 +248,23 @@ func TestBeat(t *testing.T) {
 // TestSubscribeTellsNothing claims to show posts that may not be read and posts
 // that never were: the answers are the same.
 func TestSubscribeTellsNothing(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann := s.person("ann")
-	s.person("bob")
-	secret, gone := ann.post("for bob alone", "bob"), ann.post("soon gone")
-	ann.post("for everybody")
-	ann.remove(gone.Code)
-	conn, _, err := s.dial(nil, nil)
+	s := NewSite(t, nil)
+	ann := s.Person("ann")
+	s.Person("bob")
+	secret, gone := ann.Post("for bob alone", "bob"), ann.Post("soon gone")
+	ann.Post("for everybody")
+	ann.Remove(gone.Code)
+	conn, _, err := s.Dial(nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &page{t: t, conn: conn, address: "/everything", shown: map[string]frame{}}
-	g.say(map[string]any{"t": "subscribe", "page": "/everything", "lang": "en", "entries": map[string]string{
+	g := &Page{T: t, Conn: conn, Address: "/everything", Shown: map[string]Frame{}}
+	g.Say(map[string]any{"t": "subscribe", "page": "/everything", "lang": "en", "entries": map[string]string{
 		secret.Code: "1.1", gone.Code: "1.1", "0000000000": "1.1",
 	}})
-	answers := map[string]frame{}
+	answers := map[string]Frame{}
 	for {
-		f, err := g.read()
+		f, err := g.Read()
 		if err != nil {
 			t.Fatal(err)
 		}
