@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -89,7 +88,7 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 			return fmt.Sprintf("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
 		for _, part := range view.PartNames {
-			is, would := lasting(was.parts[part]), lasting(e.parts[part])
+			is, would := Lasting(was.parts[part]), Lasting(e.parts[part])
 			if is != would {
 				return fmt.Sprintf("%s of %s at %s are\n%s\na reload's\n%s", part, code, e.version, is, would)
 			}

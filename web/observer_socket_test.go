@@ -138,7 +138,7 @@ func entriesOf(html string) map[string]*shownEntry {
 	found := map[string]*shownEntry{}
 	for _, m := range entryForm.FindAllStringSubmatch(html, -1) {
 		place, _ := strconv.ParseInt(m[3], 10, 64) // digits
-		found[m[1]] = &shownEntry{version: m[2], place: place, parts: partsOf(m[0])}
+		found[m[1]] = &shownEntry{version: m[2], place: place, parts: PartsOf(m[0])}
 	}
 	return found
 }
@@ -296,7 +296,7 @@ func (fl *follower) witness(f *Frame, message []byte, at instant) {
 	fl.pushes.Add(1)
 	s := serving{viewer: nameOf(fl.who), address: fl.address, how: "frame", from: at, to: at}
 	body := plain(string(message))
-	if m := stampForm.FindStringSubmatch(body); m != nil {
+	if m := StampForm.FindStringSubmatch(body); m != nil {
 		rendered, _ := strconv.ParseInt(m[1], 10, 64) // digits
 		s.from = fl.serve[fl.node].earliest(instant(rendered))
 	} else {
@@ -365,7 +365,7 @@ func (fl *follower) take(f Frame) {
 			}
 			maps.Copy(now.parts, was.parts)
 		}
-		Take(now.parts, partsOf(f.HTML), old.Stamp, is.Stamp)
+		Take(now.parts, PartsOf(f.HTML), old.Stamp, is.Stamp)
 		Take(now.parts, f.Parts, old.Stamp, is.Stamp)
 		now.version = view.Version{Stamp: Later(old.Stamp, is.Stamp), Tag: is.Tag}.String()
 		fl.shown[f.Post] = now

@@ -211,9 +211,9 @@ func (g *Page) keep(f Frame, was, is rivers.Stamp) {
 	parts := maps.Clone(g.Parts[f.Post])
 	switch {
 	case f.HTML != "" && parts == nil:
-		parts = partsOf(f.HTML)
+		parts = PartsOf(f.HTML)
 	case parts != nil:
-		Take(parts, partsOf(f.HTML), was, is)
+		Take(parts, PartsOf(f.HTML), was, is)
 		Take(parts, f.Parts, was, is)
 	default:
 		return // of an entry as the page was served
@@ -317,7 +317,7 @@ func (g *Page) SameAsReload(s *Site, p *Person, n rivers.Name) {
 			g.T.Fatal(err)
 		}
 		for i, html := range [view.PartCount][]byte{would.Why, would.Body, would.Acts, would.Likes, would.Comments} {
-			if name := view.PartNames[i]; lasting(is[name]) != lasting(string(html)) {
+			if name := view.PartNames[i]; Lasting(is[name]) != Lasting(string(html)) {
 				g.T.Errorf("page shows as %s of %s\n%s\na reload\n%s", name, it.Fold.Text.Code, is[name], html)
 			}
 		}
@@ -381,12 +381,12 @@ func (g *Page) HearPost(code, text string) string {
 }
 
 // lasting is a part of an entry but for what depends on the hour.
-func lasting(html string) string {
-	return momentForm.ReplaceAllString(stampForm.ReplaceAllString(html, ""), "$1")
+func Lasting(html string) string {
+	return momentForm.ReplaceAllString(StampForm.ReplaceAllString(html, ""), "$1")
 }
 
 // partsOf reads what stands in the parts of an entry.
-func partsOf(article string) map[string]string {
+func PartsOf(article string) map[string]string {
 	parts := map[string]string{}
 	names := []string{"why", "body", "acts", "likes", "comments", "box"}
 	at := make([]int, 0, len(names)+1)
@@ -406,4 +406,4 @@ func partsOf(article string) map[string]string {
 
 var momentForm = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
 
-var stampForm = regexp.MustCompile(`<!--rendered (\d+)-->`)
+var StampForm = regexp.MustCompile(`<!--rendered (\d+)-->`)
