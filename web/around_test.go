@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -8,9 +8,11 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
-func block(p *Person, group, name string, blocked bool) {
+func block(p *webtest.Person, group, name string, blocked bool) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
 		if blocked {
@@ -20,7 +22,7 @@ func block(p *Person, group, name string, blocked bool) {
 	})
 }
 
-func friendsOnly(p *Person, only bool) {
+func friendsOnly(p *webtest.Person, only bool) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
 		return p.Site.Store.SetFriendsOnly(ctx, p.Account.ID, only)
@@ -31,18 +33,18 @@ func friendsOnly(p *Person, only bool) {
 // others into the list: once, and nobody else is.
 func TestChoicesFollow(t *testing.T) {
 	beat := make(chan time.Time)
-	s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, beat })
+	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	bob.Visitor().Post("/ann/subscribe").LeadsTo("/ann")
 	bob.Visitor().Post("/chess-club/subscribe").LeadsTo("/chess-club")
 	bob.Visitor().Post("/lists", "title", "Few").Wants(303)
 	club, home, list := s.Open(bob, "/chess-club"), s.Open(bob, "/"), s.Open(bob, "/lists/few")
-	told := func(pages ...*Page) {
+	told := func(pages ...*webtest.Page) {
 		t.Helper()
 		beat <- time.Now()
 		for _, g := range pages {
-			g.Until("tabs", func(f Frame) bool { return f.T == "tabs" })
+			g.Until("tabs", func(f webtest.Frame) bool { return f.T == "tabs" })
 		}
 	}
 	block(ann, "chess-club", "bob", true)
@@ -65,8 +67,8 @@ func TestChoicesFollow(t *testing.T) {
 // written in stays, and so does its text when it is refused.
 func TestComposerFollowsInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	ann.Visitor().Post("/settings/writing", "group", "chess-club", "writers", "members").Wants(303)
@@ -75,7 +77,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	b.SignIn("bob")
 	b.Visit("/chess-club")
 	b.Live()
-	Eval[bool](b, `window.same = true`)
+	webtest.Eval[bool](b, `window.same = true`)
 	const form, said = `document.querySelector('#composer textarea')`, `document.querySelector('.unheard')`
 	b.Await("no form", `!`+form+` && `+said)
 	bob.Visitor().Post("/chess-club/subscribe").LeadsTo("/chess-club")
@@ -86,12 +88,12 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	b.Await("the form again", form)
 
 	// The form is no other while one may go on writing.
-	Eval[bool](b, `(window.box = `+form+`, true)`)
+	webtest.Eval[bool](b, `(window.box = `+form+`, true)`)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
 		return s.Store.SetGroupProfile(ctx, ann.Account.ID, "chess-club", "Chess & Go", "")
 	})
 	b.Await("the group's name", `document.querySelector('header.account').textContent.includes('Chess & Go')`)
-	if !Eval[bool](b, form+` === window.box`) {
+	if !webtest.Eval[bool](b, form+` === window.box`) {
 		t.Error("the form was made anew though it may stay")
 	}
 
@@ -100,15 +102,15 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	b.Await("why it will be refused", said)
 	b.Do(chromedp.Click(chromedp.CSS(`#composer button`)))
 	b.Await("the refusal", `document.querySelector('#composer [role=alert]')?.textContent.includes('chess-club')`)
-	if got := Eval[string](b, form+`.value`); got != "half a thought" {
+	if got := webtest.Eval[string](b, form+`.value`); got != "half a thought" {
 		t.Errorf("the refused text became %q", got)
 	}
 	// Taken back, there is nothing to keep the form for.
-	Eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), true)`)
+	webtest.Eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), true)`)
 	b.Await("no form", `!`+form+` && document.querySelectorAll('.unheard').length === 1`)
 	block(ann, "chess-club", "bob", false)
 	b.Await("the form", form+` && !`+said)
-	if !Eval[bool](b, `window.same`) {
+	if !webtest.Eval[bool](b, `window.same`) {
 		t.Error("the page was loaded again")
 	}
 
@@ -121,9 +123,9 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 		return s.Store.RemoveMember(ctx, ann.Account.ID, "chess-club", "bob")
 	})
 	b.Await("the page to be over", `document.querySelector('main > .note[role=status]')`)
-	Eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), setTimeout(() => { window.later = true; }), true)`)
+	webtest.Eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), setTimeout(() => { window.later = true; }), true)`)
 	b.Await("what follows", `window.later`)
-	if Eval[bool](b, `Boolean(`+said+`)`) {
+	if webtest.Eval[bool](b, `Boolean(`+said+`)`) {
 		t.Error("what is said about writing came to a page that is over")
 	}
 }
@@ -132,8 +134,8 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 // elsewhere in the same browser.
 func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	ann.Post("welcome", "chess-club")
@@ -142,18 +144,18 @@ func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 	b.Visit("/chess-club")
 	b.Live()
 	const head = `document.title + document.querySelector('header.account').innerHTML`
-	before := Eval[string](b, head)
+	before := webtest.Eval[string](b, head)
 	// What is read is put into the page at once.
-	Eval[bool](b, `(DOMParser.prototype.parseFromString = ((parse) => function (...given) {
+	webtest.Eval[bool](b, `(DOMParser.prototype.parseFromString = ((parse) => function (...given) {
 		window.looked = true;
 		return parse.apply(this, given);
 	})(DOMParser.prototype.parseFromString), true)`)
-	Eval[bool](b, `(fetch('/login', { method: 'POST', headers: { Accept: 'application/json' },
-		body: new URLSearchParams({ username: 'ann', password: '`+Password+`' }) }).then((reply) => { window.ann = reply.ok; }), true)`)
+	webtest.Eval[bool](b, `(fetch('/login', { method: 'POST', headers: { Accept: 'application/json' },
+		body: new URLSearchParams({ username: 'ann', password: '`+webtest.Password+`' }) }).then((reply) => { window.ann = reply.ok; }), true)`)
 	b.Await("ann to be signed in", `window.ann`)
 	bob.Visitor().Post("/chess-club/subscribe").LeadsTo("/chess-club")
 	b.Await("the page to be looked at", `window.looked`)
-	if after := Eval[string](b, head); after != before {
+	if after := webtest.Eval[string](b, head); after != before {
 		t.Errorf("bob's head became\n%s", after)
 	}
 }
@@ -162,8 +164,8 @@ func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 // written on it; so does the line below a list's name.
 func TestModeFollowsInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
 	bob.Visitor().Post("/ann/subscribe").LeadsTo("/ann")
 	bob.Visitor().Post("/lists", "title", "Few").Wants(303)
@@ -177,7 +179,7 @@ func TestModeFollowsInBrowser(t *testing.T) {
 	b.Live()
 	b.Await("both posts", `document.querySelector('#p-`+liked+`') && document.querySelector('#p-`+own+`')`)
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
-	Eval[bool](b, `window.same = true`)
+	webtest.Eval[bool](b, `window.same = true`)
 	const mode = `document.querySelector('.titled nav [aria-current]').textContent`
 	friendsOnly(bob, true)
 	b.Await("posts only", `!document.querySelector('#p-`+liked+`') && document.querySelector('#p-`+own+`') && `+mode+` === 'Posts only'`)
@@ -187,7 +189,7 @@ func TestModeFollowsInBrowser(t *testing.T) {
 	friendsOnly(bob, false)
 	b.Await("all activity", `document.querySelector('#p-`+liked+`') && `+mode+` === 'All activity'`)
 	b.Live()
-	if got := Eval[string](b, `window.same && document.querySelector('#composer textarea').value`); got != "half a thought" {
+	if got := webtest.Eval[string](b, `window.same && document.querySelector('#composer textarea').value`); got != "half a thought" {
 		t.Errorf("what was half written became %q", got)
 	}
 	b.EqualsReload()

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"regexp"
@@ -9,6 +9,8 @@ import (
 	"golang.org/x/net/html"
 
 	"riverrun/rivers"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // TestAPageBeyondTheDepth: what is older than a home feed is kept is a page like
@@ -17,7 +19,7 @@ func TestAPageBeyondTheDepth(t *testing.T) {
 	const depth, more = 150, 40 // the least depth, which a first build fills
 	opts := rivers.DefaultOptions()
 	opts.Depth = depth
-	s := NewSiteOver(t, opts, func(c *HubConfig) { c.CompareEvery = 1 << 20 }) // nothing is healed
+	s := webtest.NewOver(t, opts, func(c *live.Config) { c.CompareEvery = 1 << 20 }) // nothing is healed
 	anna, bob := s.Person("anna"), s.Person("bob")
 	v := anna.Visitor()
 	v.Post("/bob/subscribe")

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -6,10 +6,13 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // away takes the site off the network, as a restart does, and returns what puts it back.
-func (s *Site) away() (back func()) {
+func away(s *webtest.Site) (back func()) {
 	s.T.Helper()
 	address := s.HTTP.Listener.Addr().String()
 	if err := s.HTTP.Listener.Close(); err != nil {
@@ -36,8 +39,8 @@ func (s *Site) away() (back func()) {
 // was sent goes out when it is back, once; what was written on meanwhile does not.
 func TestFormsWhileServerIsAway(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Subscribe("bob")
 	first, second, third := bob.Post("first words").Code, bob.Post("second words").Code, bob.Post("third words").Code
@@ -46,23 +49,23 @@ func TestFormsWhileServerIsAway(t *testing.T) {
 	b.SignIn("ann")
 	b.Visit("/")
 	b.Live()
-	Eval[bool](b, `window.same = true`)
+	webtest.Eval[bool](b, `window.same = true`)
 	b.Begin(second, "half a thought")
 	b.Begin(third, "a comment")
 	b.Begin(first, "a comment to go on with")
 
-	back := s.away()
+	back := away(s)
 	b.Await("the page to notice", `document.documentElement.dataset.live === '0'`)
 	const press = `(document.querySelector('%s button:not([type=button])').click(), true)`
 	like, box := `#p-`+first+`-acts form[action$="/like"]`, `#p-`+first+`-box form`
 	other, post := `#p-`+third+`-box form`, `#composer form`
-	Eval[bool](b, `(document.querySelector('#composer textarea').value = 'a post', true)`)
+	webtest.Eval[bool](b, `(document.querySelector('#composer textarea').value = 'a post', true)`)
 	for _, form := range []string{like, box, other, post} {
-		Eval[bool](b, fmt.Sprintf(press, form))
+		webtest.Eval[bool](b, fmt.Sprintf(press, form))
 		b.Await("word that nobody answers", fmt.Sprintf(`document.querySelector('%s').said?.isConnected && document.querySelector('%s').said.textContent.includes('no connection')`, form, form))
 	}
 	typed := func() string {
-		return Eval[string](b, fmt.Sprintf(`window.same && ['%s', '%s', '#p-%s-box form', '%s'].map((form) => document.querySelector(form + ' textarea').value).join('|')`,
+		return webtest.Eval[string](b, fmt.Sprintf(`window.same && ['%s', '%s', '#p-%s-box form', '%s'].map((form) => document.querySelector(form + ' textarea').value).join('|')`,
 			box, other, second, post))
 	}
 	if got, want := typed(), "a comment to go on with|a comment|half a thought|a post"; got != want {
@@ -81,13 +84,13 @@ func TestFormsWhileServerIsAway(t *testing.T) {
 	if got, want := typed(), "a comment to go on with, and on||half a thought|"; got != want {
 		t.Errorf("of what was typed there is %q, want %q", got, want)
 	}
-	Eval[bool](b, fmt.Sprintf(press, box))
+	webtest.Eval[bool](b, fmt.Sprintf(press, box))
 	b.Shows(first, "comments", "a comment to go on with, and on")
 	b.Await("the box to be empty", fmt.Sprintf(`!document.querySelector('%s textarea').value`, box)) // the answer may come after the push
-	if got := Eval[int](b, `document.querySelectorAll('.comment').length`); got != 2 {
+	if got := webtest.Eval[int](b, `document.querySelectorAll('.comment').length`); got != 2 {
 		t.Errorf("%d comments, want 2", got)
 	}
-	if got := Eval[int](b, `[...document.querySelectorAll('[data-post]')].filter((e) => e.textContent.includes('a post')).length`); got != 1 {
+	if got := webtest.Eval[int](b, `[...document.querySelectorAll('[data-post]')].filter((e) => e.textContent.includes('a post')).length`); got != 1 {
 		t.Errorf("%d posts, want 1", got)
 	}
 	if got := typed(); got != "||half a thought|" {
@@ -99,8 +102,8 @@ func TestFormsWhileServerIsAway(t *testing.T) {
 // the page does not go on waiting between two tries for as long as it did before.
 func TestWaitingFormHurriesThePage(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	first := s.Person("bob").Post("first words").Code
 	s.Person("ann")
 	b := s.Tab(browser, "ann")
@@ -108,15 +111,15 @@ func TestWaitingFormHurriesThePage(t *testing.T) {
 	b.Visit("/everything")
 	b.Live()
 	// What is to be done in more than five seconds is never done.
-	Eval[bool](b, `(() => {
+	webtest.Eval[bool](b, `(() => {
 		const plain = window.setTimeout;
 		window.setTimeout = (what, after, ...more) => after > 5000 ? 0 : plain(what, after, ...more);
 		return true;
 	})()`)
-	s.CloseAll(CloseTooFast, "too fast") // the page tries again in 16 seconds at the soonest
+	s.CloseAll(live.CloseTooFast, "too fast") // the page tries again in 16 seconds at the soonest
 	b.Await("the page to notice", `document.documentElement.dataset.live === '0'`)
-	back := s.away()
-	Eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s-acts form[action$="/like"] button').click(), true)`, first))
+	back := away(s)
+	webtest.Eval[bool](b, fmt.Sprintf(`(document.querySelector('#p-%s-acts form[action$="/like"] button').click(), true)`, first))
 	b.Await("word that it waits", `document.querySelector('[data-said]')`)
 	back()
 	b.Live()
@@ -128,8 +131,8 @@ func TestWaitingFormHurriesThePage(t *testing.T) {
 // behind it is no answer.
 func TestFormsWhileRequestsFail(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	bob := s.Person("bob")
 	s.Person("ann")
 	first, second := bob.Post("first words").Code, bob.Post("second words").Code
@@ -148,7 +151,7 @@ func TestFormsWhileRequestsFail(t *testing.T) {
 	const broken, gateway = `Promise.reject(new TypeError('broken'))`, `Promise.resolve(new Response('<h1>Bad gateway</h1>', { status: 502, headers: { 'Content-Type': 'text/html' } }))`
 	send := func(code, text string) {
 		t.Helper()
-		Eval[bool](b, fmt.Sprintf(`(() => {
+		webtest.Eval[bool](b, fmt.Sprintf(`(() => {
 			const form = document.querySelector('#p-%s-box form');
 			form.querySelector('textarea').value = %q;
 			form.requestSubmit();
@@ -156,18 +159,18 @@ func TestFormsWhileRequestsFail(t *testing.T) {
 		})()`, code, text))
 	}
 	for _, how := range []string{broken, gateway} {
-		Eval[bool](b, fmt.Sprintf(fail, 1, how))
+		webtest.Eval[bool](b, fmt.Sprintf(fail, 1, how))
 		send(first, "once more by "+how[8:14])
 		b.Shows(first, "comments", "once more by "+how[8:14])
 	}
-	Eval[bool](b, fmt.Sprintf(fail, 99, broken))
+	webtest.Eval[bool](b, fmt.Sprintf(fail, 99, broken))
 	b.Begin(second, "half a thought")
 	send(first, "kept")
 	b.Await("word that it did not go", `document.querySelector('#p-`+first+`-box [role=alert]')`)
-	if got := Eval[string](b, `window.same && document.querySelector('#p-`+second+`-box textarea').value`); got != "half a thought" {
+	if got := webtest.Eval[string](b, `window.same && document.querySelector('#p-`+second+`-box textarea').value`); got != "half a thought" {
 		t.Errorf("what was written elsewhere became %q", got)
 	}
-	Eval[bool](b, `(document.querySelector('#p-`+second+`-box textarea').value = '', true)`)
+	webtest.Eval[bool](b, `(document.querySelector('#p-`+second+`-box textarea').value = '', true)`)
 	send(first, "the plain way")
 	b.Shows(first, "comments", "the plain way")
 	b.Await("another page", `!window.same`)
@@ -176,8 +179,8 @@ func TestFormsWhileRequestsFail(t *testing.T) {
 // What somebody wrote is not sent by itself as somebody else who signed in meanwhile.
 func TestFormsAreSentAsTheirWriter(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	bob := s.Person("bob")
 	s.Person("ann")
 	eve := s.Person("eve")
@@ -186,7 +189,7 @@ func TestFormsAreSentAsTheirWriter(t *testing.T) {
 	b.SignIn("ann")
 	b.Visit("/everything")
 	b.Live()
-	Eval[bool](b, fmt.Sprintf(`(() => {
+	webtest.Eval[bool](b, fmt.Sprintf(`(() => {
 		window.plain = window.fetch;
 		window.down = true;
 		window.fetch = (address, how) => down
@@ -198,29 +201,29 @@ func TestFormsAreSentAsTheirWriter(t *testing.T) {
 		return true;
 	})()`, first))
 	b.Await("word that it waits", `document.querySelector('[data-said]')`)
-	Eval[bool](b, fmt.Sprintf(`(plain('/login', { method: 'POST', body: new URLSearchParams({ username: 'eve', password: %q }), headers: { Accept: 'application/json' } })
-		.then(() => { window.down = false; }), true)`, Password))
+	webtest.Eval[bool](b, fmt.Sprintf(`(plain('/login', { method: 'POST', body: new URLSearchParams({ username: 'eve', password: %q }), headers: { Accept: 'application/json' } })
+		.then(() => { window.down = false; }), true)`, webtest.Password))
 	b.Await("the page to be left", `document.querySelector('#main > .note') && document.querySelector('textarea').value === 'words of ann'`)
 	eve.Visitor().Get("/p/" + first).Wants(200).Lacks("words of ann")
 
 	// Nor when they press its button, on a page whose socket has not heard of it; whether
 	// the form is sent by us or by the browser.
-	Eval[bool](b, `(fetch('/logout', { method: 'POST' }).then(() => { window.out = true; }), true)`)
+	webtest.Eval[bool](b, `(fetch('/logout', { method: 'POST' }).then(() => { window.out = true; }), true)`)
 	b.Await("eve to be signed out", `window.out`)
 	b.SignIn("ann")
 	b.Visit("/everything")
 	b.Live()
-	Eval[bool](b, fmt.Sprintf(`(fetch('/login', { method: 'POST', body: new URLSearchParams({ username: 'eve', password: %q }), headers: { Accept: 'application/json' } })
-		.then(() => { window.eve = true; }), true)`, Password))
+	webtest.Eval[bool](b, fmt.Sprintf(`(fetch('/login', { method: 'POST', body: new URLSearchParams({ username: 'eve', password: %q }), headers: { Accept: 'application/json' } })
+		.then(() => { window.eve = true; }), true)`, webtest.Password))
 	b.Await("eve to be signed in", `window.eve`)
-	Eval[bool](b, fmt.Sprintf(`(() => {
+	webtest.Eval[bool](b, fmt.Sprintf(`(() => {
 		const form = document.querySelector('#p-%s-box form');
 		form.querySelector('textarea').value = 'more words of ann';
 		form.requestSubmit();
 		return true;
 	})()`, first))
 	b.Await("word of who is signed in", `document.querySelector('[data-said]')?.textContent.includes('Somebody else')`)
-	Eval[bool](b, fmt.Sprintf(`(HTMLFormElement.prototype.submit.call(document.querySelector('#p-%s-box form')), true)`, first))
+	webtest.Eval[bool](b, fmt.Sprintf(`(HTMLFormElement.prototype.submit.call(document.querySelector('#p-%s-box form')), true)`, first))
 	b.Await("the same of another page", `document.querySelector('.problem')?.textContent.includes('Somebody else') && document.querySelector('textarea').value === 'more words of ann'`)
 	eve.Visitor().Get("/p/" + first).Wants(200).Lacks("words of ann")
 }

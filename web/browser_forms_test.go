@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -15,12 +15,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 func TestUnfoldedCommentsStay(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
 	post := ann.Post("much discussed")
 	for i := range 130 {
@@ -39,7 +41,7 @@ func TestUnfoldedCommentsStay(t *testing.T) {
 	count(53)
 	ann.Comment(post.Code, "one more while unfolded")
 	b.Shows(post.Code, "comments", "one more while unfolded")
-	if got := Eval[int](b, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got < 53 {
+	if got := webtest.Eval[int](b, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got < 53 {
 		t.Errorf("%d comments are left of 53 unfolded ones", got)
 	}
 	b.Do(chromedp.Click(more))
@@ -52,21 +54,21 @@ func TestUnfoldedCommentsStay(t *testing.T) {
 
 // equalsReloadUnfolded compares the page with a reload, which folds again: unfolded once
 // more it shows the same comments in the same order.
-func equalsReloadUnfolded(b *Tab, code string, n int) {
+func equalsReloadUnfolded(b *webtest.Tab, code string, n int) {
 	b.T.Helper()
 	const list = `[...document.querySelectorAll('.comment')].map((c) => c.id + ' ' + c.querySelector('.said').textContent.trim())`
-	live := Eval[[]string](b, list)
+	live := webtest.Eval[[]string](b, list)
 	b.Visit("/p/" + code)
 	b.Await("all comments", fmt.Sprintf(`document.querySelectorAll('.comment').length === %d`, n))
-	if d := cmp.Diff(Eval[[]string](b, list), live); d != "" {
+	if d := cmp.Diff(webtest.Eval[[]string](b, list), live); d != "" {
 		b.T.Errorf("%s: unfolded comments differ from the post's page (-page +unfolded):\n%s", b.Name, d)
 	}
 }
 
 func TestFormsInPlace(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
 	post := ann.Post("to comment on")
 	a := s.Tab(browser, "ann")
@@ -77,36 +79,36 @@ func TestFormsInPlace(t *testing.T) {
 	// What is wrong is said in place, and the text stays.
 	a.Comment(post.Code, "   ")
 	a.Await("a complaint", `document.querySelector('#p-`+post.Code+`-box [role=alert]')?.textContent`)
-	if got := Eval[string](a, `document.querySelector('#p-`+post.Code+`-box textarea').value`); got != "   " {
+	if got := webtest.Eval[string](a, `document.querySelector('#p-`+post.Code+`-box textarea').value`); got != "   " {
 		t.Errorf("the refused text became %q", got)
 	}
 	a.Do(chromedp.SendKeys(chromedp.CSS(`#p-`+post.Code+`-box textarea`), "now something"))
 	// Sent twice in one breath, it is one comment.
-	Eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+`-box form button'); b.click(); b.click(); return true; })()`)
+	webtest.Eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+`-box form button'); b.click(); b.click(); return true; })()`)
 	a.Shows(post.Code, "comments", "now something")
-	if got := Eval[bool](a, `document.querySelector('#p-`+post.Code+`-box [role=alert]') === null`); !got {
+	if got := webtest.Eval[bool](a, `document.querySelector('#p-`+post.Code+`-box [role=alert]') === null`); !got {
 		t.Error("the complaint is still there after the comment went through")
 	}
 	// A double click likes, and does not unlike.
-	Eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+`-acts form button'); b.click(); b.click(); return true; })()`)
+	webtest.Eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+`-acts form button'); b.click(); b.click(); return true; })()`)
 	a.Shows(post.Code, "likes", "you")
 	a.Comment(post.Code, "a second one")
 	a.Shows(post.Code, "comments", "a second one")
-	if got := Eval[int](a, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got != 2 {
+	if got := webtest.Eval[int](a, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got != 2 {
 		t.Errorf("%d comments, want 2", got)
 	}
 	// A form that a browser brought back with the key it was sent with: its new text is
 	// not taken for the old one, and goes through when it is sent again.
-	used := Eval[string](a, `document.querySelector('#p-`+post.Code+`-box [name=key]').value`)
+	used := webtest.Eval[string](a, `document.querySelector('#p-`+post.Code+`-box [name=key]').value`)
 	a.Comment(post.Code, "a third one")
 	a.Shows(post.Code, "comments", "a third one")
-	Eval[string](a, `document.querySelector('#p-`+post.Code+`-box [name=key]').value = '`+used+`'`)
+	webtest.Eval[string](a, `document.querySelector('#p-`+post.Code+`-box [name=key]').value = '`+used+`'`)
 	a.Comment(post.Code, "a fourth one")
 	a.Await("a complaint", `document.querySelector('#p-`+post.Code+`-box [role=alert]')?.textContent`)
-	if got := Eval[string](a, `document.querySelector('#p-`+post.Code+`-box textarea').value`); got != "a fourth one" {
+	if got := webtest.Eval[string](a, `document.querySelector('#p-`+post.Code+`-box textarea').value`); got != "a fourth one" {
 		t.Errorf("the refused text became %q", got)
 	}
-	Eval[bool](a, `(document.querySelector('#p-`+post.Code+`-box form button').click(), true)`)
+	webtest.Eval[bool](a, `(document.querySelector('#p-`+post.Code+`-box form button').click(), true)`)
 	a.Shows(post.Code, "comments", "a fourth one")
 	a.EqualsReload()
 }
@@ -114,26 +116,26 @@ func TestFormsInPlace(t *testing.T) {
 // Without JavaScript the same is done by forms and reloads.
 func TestWithoutScripts(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	s.Person("ann")
 	s.Person("bob")
 	a, b := s.Tab(browser, "ann"), s.Tab(browser, "bob")
-	for _, x := range []*Tab{a, b} {
+	for _, x := range []*webtest.Tab{a, b} {
 		x.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 			_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 			return err
 		}))
 		plainSignIn(x)
 	}
-	says := func(x *Tab, text string, want bool) {
+	says := func(x *webtest.Tab, text string, want bool) {
 		t.Helper()
 		x.Visit("/everything")
 		if got := strings.Contains(domText(x), text); got != want {
 			t.Fatalf("%s: page says %q: %v, want %v\n%s", x.Name, text, got, want, domText(x))
 		}
 	}
-	send := func(x *Tab, steps ...chromedp.Action[chromedp.Void]) {
+	send := func(x *webtest.Tab, steps ...chromedp.Action[chromedp.Void]) {
 		t.Helper()
 		_, err := chromedp.RunResponse(x.Ctx, steps...)
 		if err != nil {
@@ -165,9 +167,9 @@ func TestWithoutScripts(t *testing.T) {
 }
 
 // domText is the page's text by the DOM alone.
-func domText(b *Tab) string {
+func domText(b *webtest.Tab) string {
 	b.T.Helper()
-	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
+	ctx, cancel := context.WithTimeout(b.Ctx, webtest.Patience)
 	defer cancel()
 	html, err := chromedp.Run(ctx, chromedp.OuterHTML(chromedp.CSS(`main`)))
 	if err != nil {
@@ -176,12 +178,12 @@ func domText(b *Tab) string {
 	return html
 }
 
-func plainSignIn(b *Tab) {
+func plainSignIn(b *webtest.Tab) {
 	b.T.Helper()
 	b.Visit("/login")
 	b.Do(
 		chromedp.SendKeys(chromedp.CSS(`input[name=username]`), b.Name),
-		chromedp.SendKeys(chromedp.CSS(`input[name=password]`), Password),
+		chromedp.SendKeys(chromedp.CSS(`input[name=password]`), webtest.Password),
 	)
 	if _, err := chromedp.RunResponse(b.Ctx, chromedp.Click(chromedp.CSS(`main form button`))); err != nil {
 		b.T.Fatalf("%s: sign in: %v", b.Name, err)
@@ -192,8 +194,8 @@ func plainSignIn(b *Tab) {
 // has its turn.
 func TestWritingOnWhileSending(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	s.Person("ann")
 	a := s.Tab(browser, "ann")
 	a.SignIn("ann")
@@ -202,7 +204,7 @@ func TestWritingOnWhileSending(t *testing.T) {
 	const form = `form[action="/posts"]`
 	const text = `document.querySelector('form[action="/posts"] textarea').value`
 	// Requests leave when the test says so.
-	Eval[bool](a, `(() => {
+	webtest.Eval[bool](a, `(() => {
 		const plain = window.fetch;
 		window.held = [];
 		window.fetch = (...request) => new Promise((done) => held.push(() => done(plain(...request))));
@@ -210,16 +212,16 @@ func TestWritingOnWhileSending(t *testing.T) {
 	})()`)
 	write := func(what string) {
 		t.Helper()
-		Eval[bool](a, `(() => { const t = document.querySelector('form[action="/posts"] textarea'); t.value = '`+what+`'; return true; })()`)
+		webtest.Eval[bool](a, `(() => { const t = document.querySelector('form[action="/posts"] textarea'); t.value = '`+what+`'; return true; })()`)
 	}
 	release := func() {
 		t.Helper()
 		a.Await("a request", `window.held.length > 0`)
-		Eval[bool](a, `(() => { held.shift()(); return true; })()`)
+		webtest.Eval[bool](a, `(() => { held.shift()(); return true; })()`)
 	}
 	submit := func() {
 		t.Helper()
-		Eval[bool](a, `(() => { document.querySelector('`+form+` button').click(); return true; })()`)
+		webtest.Eval[bool](a, `(() => { document.querySelector('`+form+` button').click(); return true; })()`)
 	}
 	write("the first")
 	submit()
@@ -228,7 +230,7 @@ func TestWritingOnWhileSending(t *testing.T) {
 	a.CodeOf("the first")
 	// The entry may have come by the socket: the answer has not been dealt with yet.
 	a.Await("the answer", `!document.querySelector('`+form+`').ariaBusy`)
-	if got := Eval[string](a, text); got != "the second, half" {
+	if got := webtest.Eval[string](a, text); got != "the second, half" {
 		t.Errorf("the text written meanwhile became %q", got)
 	}
 	write("the second")
@@ -246,8 +248,8 @@ func TestWritingOnWhileSending(t *testing.T) {
 // socket's server had looked, is no change for that: the page asks.
 func TestRepliesTakenBackInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, make(chan time.Time) })
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, make(chan time.Time) })
 	ann, bob := s.Person("ann"), s.Person("bob")
 	post := bob.Post("a word")
 	b := s.Tab(browser, "ann")
@@ -262,7 +264,7 @@ func TestRepliesTakenBackInBrowser(t *testing.T) {
 	}
 	edit("another word") // from here on the server knows what the page shows
 	press := func(act string) {
-		Eval[bool](b, `(document.querySelector('#p-`+post.Code+`-acts form[action$="/`+act+`"]').requestSubmit(), true)`)
+		webtest.Eval[bool](b, `(document.querySelector('#p-`+post.Code+`-acts form[action$="/`+act+`"]').requestSubmit(), true)`)
 	}
 	const offered = `document.querySelector('#p-%s-acts form[action$="/%s"]')`
 	press("like")
@@ -294,8 +296,8 @@ func TestRepliesTakenBackInBrowser(t *testing.T) {
 // A double click is one click, also where the first half took away what was under it.
 func TestDoubleClicks(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	for i := range 8 {
 		code := bob.Post(fmt.Sprintf("post %d", i)).Code
@@ -308,7 +310,7 @@ func TestDoubleClicks(t *testing.T) {
 		b.Visit(c.page)
 		b.Live()
 		// The test says what time it is, and sees what is sent.
-		Eval[bool](b, `(() => {
+		webtest.Eval[bool](b, `(() => {
 			Object.defineProperty(Event.prototype, 'timeStamp', { get: () => window.clock });
 			const plain = window.fetch;
 			window.sent = [];
@@ -322,26 +324,26 @@ func TestDoubleClicks(t *testing.T) {
 			for _, code := range want {
 				paths = append(paths, "/p/"+code+"/"+c.act)
 			}
-			if d := cmp.Diff(paths, Eval[[]string](b, `sent`)); d != "" {
+			if d := cmp.Diff(paths, webtest.Eval[[]string](b, `sent`)); d != "" {
 				t.Errorf("sent (-want +got):\n%s", d)
 			}
 		}
 		at := func(code string) (x, y float64) {
 			t.Helper()
-			place := Eval[[]float64](b, `(() => { const r = document.querySelector('`+button(code)+`').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
+			place := webtest.Eval[[]float64](b, `(() => { const r = document.querySelector('`+button(code)+`').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()`)
 			return place[0], place[1]
 		}
 		click := func(clock int, x, y float64) {
 			t.Helper()
-			Eval[int](b, fmt.Sprintf(`window.clock = %d`, clock))
+			webtest.Eval[int](b, fmt.Sprintf(`window.clock = %d`, clock))
 			b.Do(chromedp.MouseClickXY(x, y))
 		}
-		shown := Eval[[]string](b, `[...document.querySelectorAll('#river > [data-post]')].map((e) => e.dataset.post)`)
+		shown := webtest.Eval[[]string](b, `[...document.querySelectorAll('#river > [data-post]')].map((e) => e.dataset.post)`)
 		one, two, three, four := shown[0], shown[1], shown[2], shown[3]
 		x, y := at(one)
 		click(10000, x, y)
 		b.Await("the first to go", `!document.querySelector('#p-`+one+`')`)
-		if got := Eval[bool](b, fmt.Sprintf(`Boolean(document.elementFromPoint(%v, %v).closest('%s'))`, x, y, button(two))); !got {
+		if got := webtest.Eval[bool](b, fmt.Sprintf(`Boolean(document.elementFromPoint(%v, %v).closest('%s'))`, x, y, button(two))); !got {
 			t.Fatal("no other button came under the pointer: nothing is tried")
 		}
 		click(10400, x+1, y-1)
@@ -351,7 +353,7 @@ func TestDoubleClicks(t *testing.T) {
 		click(10450, fx, fy)
 		sent(one, three)
 		b.Await("the third to go", `!document.querySelector('#p-`+three+`')`)
-		Eval[bool](b, `(document.querySelector('`+button(four)+`').focus(), true)`)
+		webtest.Eval[bool](b, `(document.querySelector('`+button(four)+`').focus(), true)`)
 		b.Do(chromedp.KeyEvent(kb.Enter))
 		sent(one, three, four)
 		b.Await("the fourth to go", `!document.querySelector('#p-`+four+`')`)

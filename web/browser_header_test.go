@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"riverrun/timelines"
+	"riverrun/web/webtest"
 )
 
 // In a browser the tab goes, and comes back.
 func TestTabsInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
 	set := func(level timelines.Level) {
 		t.Helper()
@@ -36,7 +37,7 @@ func TestTabsInBrowser(t *testing.T) {
 	set(timelines.Public)
 	b.Await("the tab again", tabs+` === 1`)
 	// The server says it once: what cannot be fetched then is fetched later.
-	Eval[bool](b, `(() => {
+	webtest.Eval[bool](b, `(() => {
 		const fetches = window.fetch, answers = [() => Promise.reject(new Error('no network')), () => Promise.resolve(new Response('', { status: 503 }))];
 		window.fetch = (...args) => (answers.length ? answers.shift()() : fetches(...args));
 		window.failing = () => answers.length;
@@ -51,8 +52,8 @@ func TestTabsInBrowser(t *testing.T) {
 // just closed it goes; what is unfolded there stays so.
 func TestHeaderInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
 	s.Person("bob")
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -67,7 +68,7 @@ func TestHeaderInBrowser(t *testing.T) {
 	b.Visit("/ann")
 	b.Live()
 	b.Do(chromedp.Click(chromedp.CSS(`.spare summary`)))
-	Eval[bool](b, `window.same = true`)
+	webtest.Eval[bool](b, `window.same = true`)
 	const header = `document.querySelector('header.account').textContent`
 	b.Await("the level", header+`.includes('public')`)
 	ann.SetAccess("", timelines.Protected)
@@ -76,7 +77,7 @@ func TestHeaderInBrowser(t *testing.T) {
 		return s.Store.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
 	})
 	b.Await("the name", header+`.includes('Ann Other') && document.title === 'Ann Other · riverrun'`)
-	if !Eval[bool](b, `window.same && document.querySelector('.spare').open`) {
+	if !webtest.Eval[bool](b, `window.same && document.querySelector('.spare').open`) {
 		t.Error("what was unfolded is folded")
 	}
 	b.Visit("/ann/photos")
@@ -91,8 +92,8 @@ func TestHeaderInBrowser(t *testing.T) {
 // nowhere.
 func TestPostTitleFollows(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
 	code := ann.Post("a slip of the tongue\nand more").Code
 	b := s.Tab(browser, "somebody")

@@ -1,10 +1,12 @@
-package web
+package web_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"riverrun/web/webtest"
 )
 
 // A page that is left open at the top, while very many new posts come, keeps a bounded
@@ -12,8 +14,8 @@ import (
 // connected anew. When its reader comes back, they are shown.
 func TestIdlePageStaysAlive(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	bob.Subscribe("ann")
 	var first string
@@ -30,7 +32,7 @@ func TestIdlePageStaysAlive(t *testing.T) {
 	}
 	s.FollowUp()
 	b.Await("word of all", `document.querySelector('#news').textContent.includes('130 new')`)
-	if n := Eval[int](b, `document.querySelectorAll('#river > [hidden]').length`); n > 100 {
+	if n := webtest.Eval[int](b, `document.querySelectorAll('#river > [hidden]').length`); n > 100 {
 		t.Errorf("%d entries wait in the page, want 100 at most", n)
 	}
 	s.CutAll()
@@ -47,8 +49,8 @@ func TestIdlePageStaysAlive(t *testing.T) {
 // older entries still begins below the page, and nothing takes the entry away.
 func TestRaisedEntryWaits(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	bob.Subscribe("ann")
 	for i := range 40 {
@@ -60,17 +62,17 @@ func TestRaisedEntryWaits(t *testing.T) {
 	b.Visit("/")
 	b.Live()
 	all := `[...document.querySelectorAll('#river > [data-post]')]`
-	last := Eval[string](b, all+`.at(-1).dataset.post`)
+	last := webtest.Eval[string](b, all+`.at(-1).dataset.post`)
 	b.Await("the end of the page", `(scrollTo(0, document.body.scrollHeight), scrollY > 0)`)
 	ann.Comment(last, "up it goes")
 	s.FollowUp()
 	b.Shows(last, "comments", "up it goes")
-	lowest := Eval[string](b, all+`.filter((e) => e.dataset.post !== '`+last+`').at(-1).dataset.post`)
+	lowest := webtest.Eval[string](b, all+`.filter((e) => e.dataset.post !== '`+last+`').at(-1).dataset.post`)
 	b.Await("the way to older entries to begin below the page", `document.querySelector('.paging .older').href.endsWith('`+lowest+`')`)
 	b.Await("the top", `(scrollTo(0, 0), scrollY === 0)`)
 	b.Write(`#composer form`, "my own")
 	b.CodeOf("my own") // the page is trimmed
-	if !Eval[bool](b, `!!document.querySelector('#p-`+last+`')`) {
+	if !webtest.Eval[bool](b, `!!document.querySelector('#p-`+last+`')`) {
 		t.Error("the raised entry is gone")
 	}
 	b.Do(chromedp.Click(chromedp.CSS(`#news button`)))

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -9,14 +9,16 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"riverrun/web/webtest"
 )
 
 // Comment puts the caret into the box, however it is pressed; Ctrl+Enter sends, Esc closes
 // and keeps the text.
 func TestCommentByKeys(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
 	code := ann.Post("to comment on").Code
 	b := s.Tab(browser, "ann")
@@ -67,8 +69,8 @@ func TestCommentByKeys(t *testing.T) {
 // What one hides leaves a line in its place, which brings it back; the focus goes along.
 func TestHideUndone(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	bob.Subscribe("ann")
 	ann.Post("first")
@@ -79,9 +81,9 @@ func TestHideUndone(t *testing.T) {
 	b.SignIn("bob")
 	b.Visit("/everything")
 	b.Live()
-	Eval[bool](b, `window.same = true`)
+	webtest.Eval[bool](b, `window.same = true`)
 	order := `[...document.querySelectorAll('#river > *')].map((e) => e.dataset.post ?? e.querySelector('[data-undo]')?.dataset.undo).join()`
-	was := Eval[string](b, order)
+	was := webtest.Eval[string](b, order)
 	hide, undo := `#p-`+code+`-acts form[action$="/hide"] button`, `[data-undo="`+code+`"] button`
 	for _, by := range []string{"mouse", "keys"} {
 		if by == "mouse" {
@@ -90,14 +92,14 @@ func TestHideUndone(t *testing.T) {
 			b.Do(chromedp.Focus(chromedp.CSS(hide)), chromedp.KeyEvent(kb.Enter))
 		}
 		b.Await("the line with the focus", fmt.Sprintf(`document.querySelector(%q) && document.activeElement === document.querySelector(%q)`, undo, undo))
-		if Eval[bool](b, `document.querySelector('#river').textContent.includes('second')`) {
+		if webtest.Eval[bool](b, `document.querySelector('#river').textContent.includes('second')`) {
 			t.Errorf("by %s: what is hidden is still there", by)
 		}
 		// The server's own word that it is gone changes nothing, be it the next one or one that comes twice.
 		s.CutAll()
 		b.Await("the page to notice", `document.documentElement.dataset.live === '0'`)
 		b.Live()
-		if got := Eval[string](b, order); got != was {
+		if got := webtest.Eval[string](b, order); got != was {
 			t.Errorf("by %s: the places are %s, want %s", by, got, was)
 		}
 		if by == "mouse" {
@@ -107,11 +109,11 @@ func TestHideUndone(t *testing.T) {
 		}
 		b.Shows(code, "body", "second")
 		b.Await("the focus on the entry", fmt.Sprintf(`document.activeElement === document.querySelector('#p-%s')`, code))
-		if got := Eval[string](b, order); got != was {
+		if got := webtest.Eval[string](b, order); got != was {
 			t.Errorf("by %s: the places are %s, want %s", by, got, was)
 		}
 	}
-	if !Eval[bool](b, `window.same === true`) {
+	if !webtest.Eval[bool](b, `window.same === true`) {
 		t.Error("the page was loaded again")
 	}
 	b.Await("no line any more", `!document.querySelector('[data-undo]')`)
@@ -121,7 +123,7 @@ func TestHideUndone(t *testing.T) {
 	b.Do(chromedp.Click(chromedp.CSS(hide)))
 	b.Do(chromedp.Click(chromedp.CSS(undo)))
 	b.Shows(code, "body", "second")
-	if got := Eval[string](b, `document.querySelector('#p-`+code+`-box textarea').value`); got != "half a thought" {
+	if got := webtest.Eval[string](b, `document.querySelector('#p-`+code+`-box textarea').value`); got != "half a thought" {
 		t.Errorf("the half-typed text became %q", got)
 	}
 }
@@ -130,8 +132,8 @@ func TestHideUndone(t *testing.T) {
 // is back.
 func TestLostConnectionIsSaid(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
 	code := ann.Post("words").Code
 	b := s.Tab(browser, "ann")
@@ -139,11 +141,11 @@ func TestLostConnectionIsSaid(t *testing.T) {
 	b.Visit("/everything")
 	b.Live()
 	b.Do(chromedp.EmulateViewport(390, 800), chromedp.Click(chromedp.CSS(`#p-`+code+`-box summary`)))
-	before := Eval[map[string]float64](b, where)
+	before := webtest.Eval[map[string]float64](b, where)
 	const line = `document.querySelector('.lost[role=status]')`
 	said := `(() => { const e = ` + line + `, box = e.getBoundingClientRect();
 		return e.textContent.includes('No connection') && box.top >= 0 && box.bottom <= innerHeight && document.elementFromPoint(box.left + 20, box.top + 5) === e; })()`
-	back := s.away()
+	back := away(s)
 	b.Await("word of it in sight", said)
 	moved(b, "the line", before)
 	back()

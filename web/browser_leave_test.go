@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -8,17 +8,18 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"riverrun/timelines"
+	"riverrun/web/webtest"
 )
 
 // Of a page that closed to its reader nothing is left but what the reader was
 // writing.
 func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	// What only who may read the page knows.
 	secrets := []string{"Secret title", "Secret about", "secret first line", "secret second line", "secret word", "Secret tab", "zoe"}
-	begin := func(name string) (bob, vic *Person, b *Tab) {
+	begin := func(name string) (bob, vic *webtest.Person, b *webtest.Tab) {
 		t.Helper()
 		bob, vic = s.Person("bob"+name), s.Person("vic"+name)
 		b = s.Tab(browser, vic.Account.Name)
@@ -26,7 +27,7 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 		return bob, vic, b
 	}
 	zoe := s.Person("zoe")
-	fill := func(bob *Person, to ...string) string {
+	fill := func(bob *webtest.Person, to ...string) string {
 		t.Helper()
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
 			return s.Store.SetProfile(ctx, bob.Account.ID, "Secret title", "Secret about")
@@ -35,20 +36,20 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 		bob.Comment(code, "secret word")
 		return code
 	}
-	closes := func(b *Tab, half string) {
+	closes := func(b *webtest.Tab, half string) {
 		t.Helper()
 		b.Await("word that the page is closed", `document.querySelector('#main > .note[role=status] a')`)
 		b.SaysNone(secrets...)
-		if got := Eval[string](b, `[...document.querySelectorAll('textarea')].map((t) => t.value).join('|')`); got != half {
+		if got := webtest.Eval[string](b, `[...document.querySelectorAll('textarea')].map((t) => t.value).join('|')`); got != half {
 			t.Errorf("%s: what is kept is %q, want %q", b.Name, got, half)
 		}
-		if got := Eval[string](b, `document.title`); got != "riverrun" {
+		if got := webtest.Eval[string](b, `document.title`); got != "riverrun" {
 			t.Errorf("%s: the page is still called %q", b.Name, got)
 		}
 	}
-	focused := func(b *Tab) {
+	focused := func(b *webtest.Tab) {
 		t.Helper()
-		if got := Eval[string](b, `document.activeElement.tagName`); got != "TEXTAREA" {
+		if got := webtest.Eval[string](b, `document.activeElement.tagName`); got != "TEXTAREA" {
 			t.Errorf("%s: the focus went to %s", b.Name, got)
 		}
 	}
@@ -65,14 +66,14 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 		b.Visit("/bob1")
 		b.Live()
 		b.Begin(code, "half a thought")
-		Eval[bool](b, `window.same = true`)
+		webtest.Eval[bool](b, `window.same = true`)
 		bob.SetAccess("", timelines.Private)
 		closes(b, "half a thought")
 		focused(b)
-		if !Eval[bool](b, `window.same === true`) {
+		if !webtest.Eval[bool](b, `window.same === true`) {
 			t.Error("the page was loaded again")
 		}
-		if Eval[bool](b, `Boolean(document.querySelector('#p-`+other+`'))`) {
+		if webtest.Eval[bool](b, `Boolean(document.querySelector('#p-`+other+`'))`) {
 			t.Error("an entry nobody wrote on is still there")
 		}
 		b.SaysNone("@bob1")
@@ -129,8 +130,8 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 // entry; and is beneath it again when it comes back.
 func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob, vic := s.Person("ann"), s.Person("bob"), s.Person("vic")
 	vic.Subscribe("bob")
 	code := bob.Post("first words").Code
@@ -151,7 +152,7 @@ func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 		box := `#p-` + code + `-box`
 		b.Await("the entry to leave", `!document.querySelector('#p-`+code+`') && document.querySelector('#river > :not([data-post])')`)
 		b.SaysNone(lacks...)
-		if got := Eval[string](b, `document.activeElement === document.querySelector('`+box+` textarea') && document.activeElement.value`); got != "half a thought" {
+		if got := webtest.Eval[string](b, `document.activeElement === document.querySelector('`+box+` textarea') && document.activeElement.value`); got != "half a thought" {
 			t.Errorf("the box is: %s", got)
 		}
 	}
@@ -161,7 +162,7 @@ func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 	ann.Like(code)
 	b.Shows(code, "body", "first words")
 	b.Shows(code, "comments", "a word beneath")
-	if got := Eval[string](b, `document.activeElement.value + document.querySelectorAll('`+box+`').length`); got != "half a thought1" {
+	if got := webtest.Eval[string](b, `document.activeElement.value + document.querySelectorAll('`+box+`').length`); got != "half a thought1" {
 		t.Errorf("when the entry is back, the box is: %s", got)
 	}
 	unlike()
@@ -177,7 +178,7 @@ func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 	b.Begin(code, "half a thought")
 	unlike()
 	left(code, "first words", "a word beneath")
-	Eval[bool](b, `(document.execCommand('selectAll'), document.execCommand('delete'), document.activeElement.blur(), true)`)
+	webtest.Eval[bool](b, `(document.execCommand('selectAll'), document.execCommand('delete'), document.activeElement.blur(), true)`)
 	b.Await("the empty box to go", `!document.querySelector('`+box+`')`)
 	b.EqualsReload()
 
@@ -195,8 +196,8 @@ func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 // that closed it in another tab.
 func TestClosedPageOpens(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	bob, vic := s.Person("bob"), s.Person("vic")
 	code := bob.Post("for friends").Code
 	bob.SetAccess("", timelines.Private)
@@ -219,8 +220,8 @@ func TestClosedPageOpens(t *testing.T) {
 // although it says no more than one that never was.
 func TestPagesThatCloseComeBack(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	cat := s.Person("cat")
 	s.Person("vic")
 	cat.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -233,7 +234,7 @@ func TestPagesThatCloseComeBack(t *testing.T) {
 	page.Visit("/p/" + code)
 	half.SignIn("vic")
 	half.Visit("/club")
-	tabs := []*Tab{group, page, half}
+	tabs := []*webtest.Tab{group, page, half}
 	for _, b := range tabs {
 		b.Live()
 	}
@@ -244,21 +245,21 @@ func TestPagesThatCloseComeBack(t *testing.T) {
 		for _, b := range tabs {
 			b.Await("the page to close", `!document.body.textContent.includes('words of the club')`)
 		}
-		for _, b := range []*Tab{group, page} {
+		for _, b := range []*webtest.Tab{group, page} {
 			if text := b.Text(); strings.Contains(text, "not signed in") {
 				t.Errorf("%s, who never was signed in, is told:\n%s", b.Name, text)
 			}
 		}
 		cat.SetAccess("club", timelines.Public)
 		s.FollowUp()
-		for _, b := range []*Tab{group, page} {
+		for _, b := range []*webtest.Tab{group, page} {
 			b.Shows(code, "body", "words of the club")
 			b.Live()
 		}
 	}
 	// One that somebody was writing on waits until that is taken back.
 	half.Await("what was written", `document.querySelector('textarea').value === 'half a thought' && document.querySelector('#main > .note')`)
-	Eval[bool](half, `(document.querySelector('textarea').value = '', true)`)
+	webtest.Eval[bool](half, `(document.querySelector('textarea').value = '', true)`)
 	half.Shows(code, "body", "words of the club")
 	half.Live()
 }

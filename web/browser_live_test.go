@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -10,12 +10,14 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 func TestTwoBrowsers(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Subscribe("bob")
 	bob.Subscribe("ann")
@@ -23,14 +25,14 @@ func TestTwoBrowsers(t *testing.T) {
 	a, b := s.Tab(browser, "ann"), s.Tab(browser, "bob")
 	a.SignIn("ann")
 	b.SignIn("bob")
-	for _, x := range []*Tab{a, b} {
+	for _, x := range []*webtest.Tab{a, b} {
 		x.Visit("/")
 		x.Live()
 		// A reload would lose this.
-		Eval[bool](x, `window.same = true`)
+		webtest.Eval[bool](x, `window.same = true`)
 	}
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
-	Eval[bool](b, `document.querySelector('#composer textarea').setSelectionRange(5, 9) ?? true`)
+	webtest.Eval[bool](b, `document.querySelector('#composer textarea').setSelectionRange(5, 9) ?? true`)
 
 	a.Write(`#composer form`, "a post by ann")
 	code := a.CodeOf("a post by ann")
@@ -46,8 +48,8 @@ func TestTwoBrowsers(t *testing.T) {
 	b.Comment(code, "the last word")
 	b.Shows(code, "comments", "the last word")
 	a.Shows(code, "comments", "the last word")
-	for _, x := range []*Tab{a, b} {
-		if !Eval[bool](x, `window.same === true`) {
+	for _, x := range []*webtest.Tab{a, b} {
+		if !webtest.Eval[bool](x, `window.same === true`) {
 			t.Errorf("%s: the page was loaded again", x.Name)
 		}
 	}
@@ -58,7 +60,7 @@ func TestTwoBrowsers(t *testing.T) {
 
 	// Editing and deleting are pages of their own.
 	a.Visit("/p/" + code + "/edit")
-	Eval[bool](a, `document.querySelector('main textarea').value = 'a better post by ann', true`)
+	webtest.Eval[bool](a, `document.querySelector('main textarea').value = 'a better post by ann', true`)
 	a.Do(chromedp.Click(chromedp.CSS(`form[action$="/edit"] button`)))
 	a.Await("the edited post", `document.querySelector('#river')?.textContent.includes('a better post by ann')`)
 	b.Shows(code, "body", "a better post by ann")
@@ -66,10 +68,10 @@ func TestTwoBrowsers(t *testing.T) {
 	a.Do(chromedp.Click(chromedp.CSS(`form[action$="/delete"] button`)))
 	b.Await("the deleted post to go", `!document.querySelector('#p-`+goes+`')`)
 
-	if !Eval[bool](b, `window.same === true`) {
+	if !webtest.Eval[bool](b, `window.same === true`) {
 		t.Error("bob: the page was loaded again")
 	}
-	if got := Eval[string](b, `document.querySelector('#composer textarea').value`); got != "half a thought" {
+	if got := webtest.Eval[string](b, `document.querySelector('#composer textarea').value`); got != "half a thought" {
 		t.Errorf("bob's composer holds %q, want his half a thought", got)
 	}
 	b.EqualsReload()
@@ -82,8 +84,8 @@ func TestTwoBrowsers(t *testing.T) {
 // the reader stays where they are.
 func TestPatchesDisturbNobody(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	var codes []string
 	for i := range 30 {
@@ -97,30 +99,30 @@ func TestPatchesDisturbNobody(t *testing.T) {
 
 	// Bob is writing under the first entry.
 	b.Do(chromedp.Click(chromedp.CSS(`#p-`+top+`-box summary`)), chromedp.SendKeys(chromedp.CSS(`#p-`+top+`-box textarea`), "half a comment"))
-	Eval[bool](b, `document.activeElement.setSelectionRange(2, 6) ?? (window.box = document.activeElement, true)`)
-	before := Eval[float64](b, `box.getBoundingClientRect().top`)
+	webtest.Eval[bool](b, `document.activeElement.setSelectionRange(2, 6) ?? (window.box = document.activeElement, true)`)
+	before := webtest.Eval[float64](b, `box.getBoundingClientRect().top`)
 	ann.Comment(top, "meanwhile")
 	ann.Edit(top, "edited meanwhile\n\nwith a second paragraph\n\nand a third")
 	fresh := ann.Post("new above").Code
 	b.Shows(top, "comments", "meanwhile")
 	b.Shows(top, "body", "edited meanwhile")
 	b.Await("the new post", `document.querySelector('#p-`+fresh+`')`)
-	if got := Eval[string](b, `document.activeElement === box ? box.value + ' ' + box.selectionStart + '-' + box.selectionEnd : 'focus lost'`); got != "half a comment 2-6" {
+	if got := webtest.Eval[string](b, `document.activeElement === box ? box.value + ' ' + box.selectionStart + '-' + box.selectionEnd : 'focus lost'`); got != "half a comment 2-6" {
 		t.Errorf("after patches the comment box is: %s", got)
 	}
 	// What came above it pushed everything up instead.
-	if after := Eval[float64](b, `box.getBoundingClientRect().top`); after-before > 1 || before-after > 1 {
+	if after := webtest.Eval[float64](b, `box.getBoundingClientRect().top`); after-before > 1 || before-after > 1 {
 		t.Errorf("the comment box moved from %v to %v", before, after)
 	}
-	Eval[bool](b, `(box.value = '', box.blur(), true)`)
+	webtest.Eval[bool](b, `(box.value = '', box.blur(), true)`)
 
 	// Bob reads further down; what comes waits above, and he does not move.
 	b.Do(chromedp.Click(chromedp.CSS(`#news button`)))
 	b.Await("bob at the top", `scrollY === 0 && document.querySelector('#news').hidden`)
 	middle := codes[12]
-	Eval[bool](b, `(document.querySelector('#p-`+middle+`').scrollIntoView({block: 'center'}), getSelection().selectAllChildren(document.querySelector('#p-`+middle+`-body p')), true)`)
-	selected := Eval[string](b, `getSelection().toString()`)
-	before = Eval[float64](b, `document.querySelector('#p-`+middle+`').getBoundingClientRect().top`)
+	webtest.Eval[bool](b, `(document.querySelector('#p-`+middle+`').scrollIntoView({block: 'center'}), getSelection().selectAllChildren(document.querySelector('#p-`+middle+`-body p')), true)`)
+	selected := webtest.Eval[string](b, `getSelection().toString()`)
+	before = webtest.Eval[float64](b, `document.querySelector('#p-`+middle+`').getBoundingClientRect().top`)
 	bob.Like(middle)
 	newer1, newer2 := ann.Post("news one").Code, ann.Post("news two").Code
 	ann.Comment(middle, "bumps what bob reads")
@@ -129,15 +131,15 @@ func TestPatchesDisturbNobody(t *testing.T) {
 	for _, code := range []string{newer1, newer2} {
 		b.Shows(code, "body", "news")
 	}
-	if after := Eval[float64](b, `document.querySelector('#p-`+middle+`').getBoundingClientRect().top`); after-before > 1 || before-after > 1 {
+	if after := webtest.Eval[float64](b, `document.querySelector('#p-`+middle+`').getBoundingClientRect().top`); after-before > 1 || before-after > 1 {
 		t.Errorf("the entry being read moved from %v to %v", before, after)
 	}
-	if got := Eval[string](b, `getSelection().toString()`); got != selected || got == "" {
+	if got := webtest.Eval[string](b, `getSelection().toString()`); got != selected || got == "" {
 		t.Errorf("the selection became %q, want %q", got, selected)
 	}
 	b.Do(chromedp.Click(chromedp.CSS(`#news button`)))
 	b.Await("the top", `scrollY === 0 && document.querySelector('#news').hidden`)
-	if got := Eval[string](b, `document.querySelector('#river > [data-post]').dataset.post`); got != middle {
+	if got := webtest.Eval[string](b, `document.querySelector('#river > [data-post]').dataset.post`); got != middle {
 		t.Errorf("the first entry is %s, want the bumped %s", got, middle)
 	}
 	b.EqualsReload()
@@ -146,14 +148,14 @@ func TestPatchesDisturbNobody(t *testing.T) {
 // When the socket breaks, the page comes back by itself and has missed nothing.
 func TestBrowserComesBack(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
 	edited, goes := ann.Post("will be edited"), ann.Post("will go")
 	b := s.Tab(browser, "somebody")
 	b.Visit("/everything")
 	b.Live()
-	s.CloseAll(CloseReconnect, "300")
+	s.CloseAll(live.CloseReconnect, "300")
 	b.Await("the page to notice", `document.documentElement.dataset.live === '0'`)
 	ann.Edit(edited.Code, "edited meanwhile")
 	ann.Remove(goes.Code)
@@ -176,8 +178,8 @@ func TestBrowserComesBack(t *testing.T) {
 // private a moment later.
 func TestSignOutElsewhere(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	bob.Post("for ann only", "ann")
 	a := s.Tab(browser, "ann")
@@ -185,7 +187,7 @@ func TestSignOutElsewhere(t *testing.T) {
 	a.Visit("/filter/directs")
 	a.Live()
 	a.CodeOf("for ann only")
-	session := Eval[string](a, `document.cookie`) // HttpOnly: scripts see nothing
+	session := webtest.Eval[string](a, `document.cookie`) // HttpOnly: scripts see nothing
 	if session != "" {
 		t.Errorf("scripts see the cookie %q", session)
 	}
@@ -196,14 +198,14 @@ func TestSignOutElsewhere(t *testing.T) {
 // A page that stays open while much happens ends as a reload would show it.
 func TestBusyPageEqualsReload(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	b := s.Tab(browser, "reader")
 	b.Visit("/everything")
 	b.Live()
 	var wg sync.WaitGroup
-	for _, p := range []*Person{ann, bob} {
+	for _, p := range []*webtest.Person{ann, bob} {
 		wg.Go(func() {
 			var mine []string
 			for i := range 40 {
@@ -222,7 +224,7 @@ func TestBusyPageEqualsReload(t *testing.T) {
 	}
 	wg.Wait()
 	s.FollowUp()
-	now, err := s.Rivers.Visit(t.Context(), timelines.Viewer{}, Everything, rivers.Cursor{})
+	now, err := s.Rivers.Visit(t.Context(), timelines.Viewer{}, webtest.Everything, rivers.Cursor{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,9 +240,9 @@ func TestBusyPageEqualsReload(t *testing.T) {
 // The way to older entries is offered as long as there are any.
 func TestOlderComesAndGoes(t *testing.T) {
 	t.Parallel()
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
-	b := s.Tab(Chromium(t), "reader")
+	b := s.Tab(webtest.Chromium(t), "reader")
 	for range rivers.PageSize {
 		ann.Post("to fill the page")
 	}

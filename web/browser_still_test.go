@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"riverrun/web/webtest"
 )
 
 // where is the top of everything on the screen: of the composer, the title, and each entry
@@ -17,9 +19,9 @@ const where = `Object.fromEntries([...document.querySelectorAll('#composer, h1, 
 	.map(([e, box]) => [(e.id || e.className || e.localName).replace(/ .*/, ''), box.top]))`
 
 // moved fails if anything that was on the screen stands a pixel or more from where it was.
-func moved(b *Tab, by string, before map[string]float64) {
+func moved(b *webtest.Tab, by string, before map[string]float64) {
 	b.T.Helper()
-	after := Eval[map[string]float64](b, where)
+	after := webtest.Eval[map[string]float64](b, where)
 	for what, top := range before {
 		if now, there := after[what]; !there || math.Abs(now-top) >= 1 {
 			b.T.Errorf("%s: %s moved %s from %v to %v", b.Name, by, what, top, now)
@@ -31,8 +33,8 @@ func moved(b *Tab, by string, before map[string]float64) {
 // one that goes up, nor by comments under an entry above the screen.
 func TestNothingMovesByItself(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	bob.Subscribe("ann")
 	for i := range 30 {
@@ -49,9 +51,9 @@ func TestNothingMovesByItself(t *testing.T) {
 				b.Visit(page)
 				b.Live()
 				b.Await("the place", fmt.Sprintf(`(scrollTo(0, %d), scrollY === %d)`, at, at))
-				before := Eval[map[string]float64](b, where)
+				before := webtest.Eval[map[string]float64](b, where)
 				fresh := ann.Post("new\n\n" + name).Code
-				raised := Eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => !e.hidden).dataset.post`)
+				raised := webtest.Eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => !e.hidden).dataset.post`)
 				ann.Comment(raised, "goes up")
 				s.FollowUp()
 				b.Shows(fresh, "body", name)
@@ -59,7 +61,7 @@ func TestNothingMovesByItself(t *testing.T) {
 				b.Await("word of both", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.includes('2 new')`)
 				moved(b, name+": a new post, or one that goes up,", before)
 				if at == 1000 {
-					first := Eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => e.getBoundingClientRect().bottom < 0).dataset.post`)
+					first := webtest.Eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => e.getBoundingClientRect().bottom < 0).dataset.post`)
 					ann.Comment(first, "grows above the screen")
 					s.FollowUp()
 					b.Shows(first, "comments", "grows above the screen")
@@ -83,8 +85,8 @@ func TestNothingMovesByItself(t *testing.T) {
 // What one writes oneself is there at once, on the screen.
 func TestOwnPostAppearsAtOnce(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	bob.Subscribe("ann")
 	ann.Post("an older one")
@@ -99,10 +101,10 @@ func TestOwnPostAppearsAtOnce(t *testing.T) {
 	b.Write(`#composer form`, "my own")
 	mine := b.CodeOf("my own")
 	b.Await("my own post in sight", fmt.Sprintf(`document.querySelector('#p-%s').offsetHeight && document.querySelector('#p-%s').getBoundingClientRect().top > 0`, mine, mine))
-	if got := Eval[float64](b, `scrollY`); got != 0 {
+	if got := webtest.Eval[float64](b, `scrollY`); got != 0 {
 		t.Errorf("the page went to %v by it", got)
 	}
-	if Eval[bool](b, fmt.Sprintf(`document.querySelector('#p-%s').offsetHeight > 0`, waits)) {
+	if webtest.Eval[bool](b, fmt.Sprintf(`document.querySelector('#p-%s').offsetHeight > 0`, waits)) {
 		t.Error("the other post came in with it")
 	}
 	b.EqualsReload()

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"bytes"
@@ -16,6 +16,9 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"riverrun/web"
+	"riverrun/web/webtest"
 )
 
 // carried is an answer as it went over the wire, and what it says.
@@ -27,7 +30,7 @@ type carried struct {
 
 // carry asks for an address with an Accept-Encoding of its own, "" for none, and
 // further headers.
-func carry(v *Visitor, method, address, accept string, headers ...string) carried {
+func carry(v *webtest.Visitor, method, address, accept string, headers ...string) carried {
 	v.T.Helper()
 	r, err := http.NewRequestWithContext(v.T.Context(), method, v.Base+address, nil)
 	if err != nil {
@@ -89,7 +92,7 @@ func unpack(encoding string, wire []byte) (body []byte, padding int, err error) 
 }
 
 func TestCompression(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann := s.Person("anna")
 	for i := range 5 {
 		ann.Post(strings.Repeat(fmt.Sprintf("Number %d, a heron above the weir. ", i), 20))
@@ -138,12 +141,12 @@ func TestCompression(t *testing.T) {
 			t.Errorf("%s %s: %d with %v", tt.method, tt.address, got.StatusCode, got.Header)
 		}
 	}
-	picture := httptest.NewServer(Compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	picture := httptest.NewServer(web.Compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
 		_, _ = w.Write(make([]byte, 10_000))
 	})))
 	defer picture.Close()
-	if got := carry((&Visitor{T: t, Base: picture.URL, Client: picture.Client()}), "GET", "/", "gzip, zstd"); got.Header.Get("Content-Encoding") != "" {
+	if got := carry((&webtest.Visitor{T: t, Base: picture.URL, Client: picture.Client()}), "GET", "/", "gzip, zstd"); got.Header.Get("Content-Encoding") != "" {
 		t.Errorf("a picture came as %v", got.Header)
 	}
 }
@@ -151,7 +154,7 @@ func TestCompression(t *testing.T) {
 // How long an answer is says little of what stands in it beside what somebody had it
 // say (BREACH).
 func TestCompressedLengthsVary(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	v := s.Visitor()
 	for _, encoding := range []string{"gzip", "zstd"} {
 		found := map[int]int{}
@@ -163,15 +166,15 @@ func TestCompressedLengthsVary(t *testing.T) {
 			found[got.padding]++
 		}
 		lengths := slices.Sorted(maps.Keys(found))
-		if len(lengths) < 15 || lengths[0] < 1 || lengths[len(lengths)-1] > MaxJitter {
-			t.Errorf("%s: padded by %v, want most lengths from 1 to %d", encoding, found, MaxJitter)
+		if len(lengths) < 15 || lengths[0] < 1 || lengths[len(lengths)-1] > web.MaxJitter {
+			t.Errorf("%s: padded by %v, want most lengths from 1 to %d", encoding, found, web.MaxJitter)
 		}
 	}
 }
 
 // A reader who has a feed is told so, however it was carried: its tag is of what it says.
 func TestCompressedFeedIsNotModified(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann := s.Person("anna")
 	ann.Post(strings.Repeat("A heron above the weir. ", 100))
 	v := s.Visitor()
@@ -201,9 +204,9 @@ func TestCompressedFeedIsNotModified(t *testing.T) {
 // written goes out when it says so.
 func TestCompressionLeavesTheConnection(t *testing.T) {
 	seen := make(chan struct{})
-	server := httptest.NewServer(Compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(web.Compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
-		if err := control.SetReadDeadline(time.Now().Add(Patience)); err != nil {
+		if err := control.SetReadDeadline(time.Now().Add(webtest.Patience)); err != nil {
 			t.Errorf("set a deadline: %v", err)
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -257,7 +260,7 @@ func TestCompressionLeavesTheConnection(t *testing.T) {
 // BenchmarkCompress prints what a home page of 25 entries is on the wire, and how long
 // it takes to make it so, by encoding and level.
 func BenchmarkCompress(b *testing.B) {
-	s := NewSite(b, nil)
+	s := webtest.New(b, nil)
 	page := talkPage(b, s)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -267,10 +270,10 @@ func BenchmarkCompress(b *testing.B) {
 		levels := map[string][]int{"identity": {0}, "gzip": {1, 2, 3, 4, 5, 6, 7, 9}, "zstd": {1, 2, 3, 4}}[encoding]
 		for _, level := range levels {
 			name := fmt.Sprintf("%s/%d", encoding, level)
-			if encoding == "gzip" && level == GzipLevel || encoding == "zstd" && level == ZstdLevel {
+			if encoding == "gzip" && level == web.GzipLevel || encoding == "zstd" && level == web.ZstdLevel {
 				name += "=used"
 			}
-			h := CompressAt(handler, max(level, 1), max(min(level, 4), 1))
+			h := web.CompressAt(handler, max(level, 1), max(min(level, 4), 1))
 			b.Run(name, func(b *testing.B) {
 				r := httptest.NewRequest(http.MethodGet, "/", nil)
 				r.Header.Set("Accept-Encoding", encoding)
@@ -287,7 +290,7 @@ func BenchmarkCompress(b *testing.B) {
 }
 
 // talkPage is the home page of somebody who follows a town's talk: the demo's texts.
-func talkPage(t testing.TB, s *Site) []byte {
+func talkPage(t testing.TB, s *webtest.Site) []byte {
 	t.Helper()
 	town, err := os.ReadFile("../cmd/riverrun/town.txt")
 	if err != nil {

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"net/http"
@@ -13,13 +13,14 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestCrawl follows every link of every page, signed in and not: nothing breaks
 // and nothing leads nowhere.
 func TestCrawl(t *testing.T) {
 	t.Parallel()
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	s.Person("closed").Visitor().Post("/settings/access", "level", "private")
 	anna.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public")
@@ -46,7 +47,7 @@ func TestCrawl(t *testing.T) {
 	anna.Post("Nobody's business", "~eyes")
 	bob.Post("By bob in the club", "chess-club")
 	link := regexp.MustCompile(`(?:href|action|src|data-unfold)="(/[^"]*)"`)
-	for name, v := range map[string]*Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
+	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
 		seen, todo := map[string]bool{}, []string{
 			"/", "/everything", "/search", "/search?q=post", "/groups", "/people", "/signup", "/login", "/settings", "/settings/unseen", "/filter/directs", "/filter/discussions",
 			"/anna", "/closed", "/chess-club", "/chess-club/manage", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
@@ -85,11 +86,11 @@ func isForm(address string) bool {
 // TestBadInput: whatever is sent, the answer is the sender's fault.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	p := s.Person("anna")
 	code := p.Post("Hello").Code
 	p.Visitor().Post("/groups", "name", "ours", "title", "Ours", "access", "public")
-	for name, v := range map[string]*Visitor{"nobody": s.Visitor(), "anna": p.Visitor()} {
+	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": p.Visitor()} {
 		for _, address := range []string{
 			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
 			"/static/none.css", "/%00", "/%ff", "/anna%00", "/p/%00", "/p/" + code + "/comments/x/edit", "/p/" + code + "/comments/99999999999999999999/edit",
@@ -129,12 +130,12 @@ func TestBadInput(t *testing.T) {
 }
 
 func TestLanguages(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	v := s.Visitor()
 	v.Header.Set("Accept-Language", "ru")
 	for _, address := range []string{"/", "/login", "/signup", "/groups", "/everything", "/nobody-here"} {
 		a := v.Get(address).Has(`<html lang="ru">`)
-		text := ReadText([]byte(regexp.MustCompile(`(?s)<head>.*</head>`).ReplaceAllString(a.Body, "")))
+		text := webtest.ReadText([]byte(regexp.MustCompile(`(?s)<head>.*</head>`).ReplaceAllString(a.Body, "")))
 		for _, word := range []string{"Sign", "Home", "Every", "Group", "page"} {
 			if strings.Contains(text, word) {
 				t.Errorf("GET %s in Russian says %q:\n%s", address, word, text)

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"encoding/json"
@@ -9,12 +9,13 @@ import (
 	"time"
 
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // Feed files show what nobody in particular may see, whoever asks, and say who
 // wrote it and when.
 func TestFeeds(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("anna"), s.Person("bob")
 	a := ann.Visitor()
 	for i := range 30 {
@@ -89,7 +90,7 @@ func TestFeeds(t *testing.T) {
 // A feed shows nothing that went out of sight, and a page names its feed only while
 // that is there for all.
 func TestFeedsObeyAccess(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("anna"), s.Person("bob")
 	a, nobody := ann.Visitor(), s.Visitor()
 	bob.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
@@ -103,7 +104,7 @@ func TestFeedsObeyAccess(t *testing.T) {
 	a.Post("/chess-club/subscribe").LeadsTo("/chess-club")
 	nobody.Get("/feeds/chess-club.atom").Wants(200).Has("In the club")
 	bob.Visitor().Post("/settings/access", "group", "chess-club", "level", "private").LeadsTo("/chess-club/manage?saved")
-	for _, v := range []*Visitor{nobody, a} { // whoever asks, it is nobody's page
+	for _, v := range []*webtest.Visitor{nobody, a} { // whoever asks, it is nobody's page
 		v.Get("/feeds/chess-club.atom").Wants(403).Lacks("In the club")
 		v.Get("/feeds/everything.json").Wants(200).Lacks("In the club")
 		v.Get("/feeds/p/" + post.Code + ".atom").Wants(404)

@@ -1,11 +1,15 @@
-package web
+package web_test
 
-import "testing"
+import (
+	"testing"
+
+	"riverrun/web/webtest"
+)
 
 // A feed or group made with no level chosen is not made: what its form offers is not
 // what one would have said.
 func TestNoLevelIsNone(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	v := s.Person("anna").Visitor()
 	const private = `value="private" checked`
 	for lang, said := range map[string]string{"en": "Choose who may read.", "ru": "Выберите, кто может читать."} {

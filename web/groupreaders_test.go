@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // What an excluded account is shown and may do, and that it all comes back.
 func TestExcludedReaders(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	reader := s.Person("bob")
 	anna, bob, carol := s.Person("anna").Visitor(), reader.Visitor(), s.Person("carol").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "protected").LeadsTo("/chess-club")
@@ -73,7 +75,7 @@ func TestExcludedReaders(t *testing.T) {
 
 // A private group's reader who is no member.
 func TestAdmittedReaders(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").LeadsTo("/chess-club")
 	anna.Post("/posts", "body", "An opening", "to", "chess-club").LeadsTo("/")
@@ -102,7 +104,7 @@ func TestAdmittedReaders(t *testing.T) {
 
 // What is open when somebody is excluded closes or loses the posts within a second.
 func TestExclusionReachesOpenPages(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	var club timelines.Account
 	ann.Act(func(ctx context.Context) (c timelines.Change, err error) {
@@ -125,8 +127,8 @@ func TestExclusionReachesOpenPages(t *testing.T) {
 	for _, r := range c.Replace { // as the job does
 		s.Replace(r)
 	}
-	if c := group.Closed(); c.Code != CloseNoPage {
-		t.Errorf("the group's page closed with %v, want %d", c, CloseNoPage)
+	if c := group.Closed(); c.Code != live.CloseNoPage {
+		t.Errorf("the group's page closed with %v, want %d", c, live.CloseNoPage)
 	}
 	all.UntilGone(post.Code)
 	if took := time.Since(began); took > time.Second {

@@ -1,14 +1,15 @@
-package web
+package web_test
 
 import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/web/webtest"
 )
 
 // Who is asked for something hears of it on the home page, until all are answered.
 func TestHomeSaysWhoWaits(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
 	ann.SetAccess("", timelines.Private)
 	a := ann.Visitor()

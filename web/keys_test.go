@@ -1,16 +1,18 @@
-package web
+package web_test
 
 import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"riverrun/web/webtest"
 )
 
 // formKeys finds the key of a form.
 var formKeys = regexp.MustCompile(`name="key" value="([^"]+)"`)
 
 // newKey returns the key of the only form on a page.
-func newKey(a *Answer) string {
+func newKey(a *webtest.Answer) string {
 	a.T.Helper()
 	keys := formKeys.FindAllStringSubmatch(a.Body, -1)
 	if len(keys) != 1 {
@@ -23,9 +25,9 @@ func newKey(a *Answer) string {
 // sent: its old key with another text. It is shown again, and goes through as it then
 // is; the same text is the same message.
 func TestFormAfterBack(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
-	direct := func(text, key string) *Answer {
+	direct := func(text, key string) *webtest.Answer {
 		return bob.Post("/posts", "body", text, "to", "anna", "direct", "1", "key", key, "back", "/filter/directs")
 	}
 	direct("First of all", "k1").LeadsTo("/filter/directs")

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"net/url"
@@ -9,13 +9,14 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestEveryKindHasAPage: a river kind has a row, a row has its texts in both
 // languages, and the page at its address, its socket and its feed are of that kind. A
 // kind that is added has none before somebody gives it one.
 func TestEveryKindHasAPage(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann := s.Person("anna")
 	v := ann.Visitor()
 	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
@@ -85,7 +86,7 @@ func TestEveryKindHasAPage(t *testing.T) {
 
 // A page of my own under a name is nobody else's, and of nobody who is not.
 func TestMyPageUnderMyName(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann := s.Person("anna")
 	s.Person("bob").Visitor().Get("/anna/faves").Wants(404)
 	s.Visitor().Get("/anna/faves").Wants(404)
@@ -95,7 +96,7 @@ func TestMyPageUnderMyName(t *testing.T) {
 
 // What one kind cannot be sorted by, its addresses do not offer.
 func TestAPostHasOneOrder(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann := s.Person("anna")
 	code := ann.Post("words").Code
 	first := ann.Visitor().Get("/p/" + code).Wants(200)

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -10,7 +10,9 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/live"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // What other servers of this kind are known to have done wrong, each once, on open
@@ -27,7 +29,7 @@ func lacksAll(t *testing.T, what, said string, texts ...string) {
 
 // "A private post's body pushed to a friend of its liker."
 func TestPrivatePostIsNotPushedToAFriendOfItsLiker(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
 	ann.SetAccess("", timelines.Private)
 	bob.Follow(ann)
@@ -35,7 +37,7 @@ func TestPrivatePostIsNotPushedToAFriendOfItsLiker(t *testing.T) {
 	secret := ann.Post("secret one")
 	public := s.Person("dan").Post("for all")
 	addresses := []string{"/", "/bob/likes", "/bob/comments", "/everything", "/?mode=activity"}
-	var open []*Page
+	var open []*webtest.Page
 	for _, address := range addresses {
 		open = append(open, s.Open(cat, address))
 	}
@@ -49,7 +51,7 @@ func TestPrivatePostIsNotPushedToAFriendOfItsLiker(t *testing.T) {
 	bob.Comment(public.Code, "a word for all")
 	for i, g := range open {
 		if addresses[i] == "/bob/likes" {
-			lacksAll(t, addresses[i], g.Hear("the like", func(f Frame) bool { return f.Post == public.Code }), "secret", secret.Code)
+			lacksAll(t, addresses[i], g.Hear("the like", func(f webtest.Frame) bool { return f.Post == public.Code }), "secret", secret.Code)
 			continue
 		}
 		lacksAll(t, addresses[i], g.HearPost(public.Code, "a word for all"), "secret", secret.Code)
@@ -63,12 +65,12 @@ func TestPrivatePostIsNotPushedToAFriendOfItsLiker(t *testing.T) {
 
 // "A post that left a feed staying on the open page."
 func TestPostThatLeftAFeedLeavesTheOpenPage(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("anna"), s.Person("bob")
 	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	bob.Subscribe("anna")
 	post := ann.Post("between feeds", "anna", "chess-club")
-	leaves := []*Page{s.Open(nil, "/anna"), s.Open(bob, "/"), s.Open(bob, "/anna?order=created"), s.Open(ann, "/anna")}
+	leaves := []*webtest.Page{s.Open(nil, "/anna"), s.Open(bob, "/"), s.Open(bob, "/anna?order=created"), s.Open(ann, "/anna")}
 	stays := s.Open(nil, "/chess-club")
 	everywhere := s.Open(nil, "/everything")
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -86,7 +88,7 @@ func TestPostThatLeftAFeedLeavesTheOpenPage(t *testing.T) {
 	everywhere.HearPost(post.Code, "in the club alone")
 	for _, g := range leaves {
 		g.Subscribe()
-		if said := g.Hear("ok", func(f Frame) bool { return f.T == "ok" }); strings.Contains(said, post.Code) || g.Shown[post.Code].T != "" {
+		if said := g.Hear("ok", func(f webtest.Frame) bool { return f.T == "ok" }); strings.Contains(said, post.Code) || g.Shown[post.Code].T != "" {
 			t.Errorf("%s has it again: %s", g.Address, said)
 		}
 	}
@@ -94,7 +96,7 @@ func TestPostThatLeftAFeedLeavesTheOpenPage(t *testing.T) {
 
 // "A fold wrong after its last visible comment was deleted."
 func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("anna"), s.Person("bob")
 	post := ann.Post("much talked about")
 	var ids []int64
@@ -114,7 +116,7 @@ func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
 			return s.Store.DeleteComment(ctx, bob.Account.ID, post.Code, gone)
 		})
 		var pushed string
-		g.Until("the comments", func(f Frame) bool {
+		g.Until("the comments", func(f webtest.Frame) bool {
 			text, ok := f.Parts["comments"]
 			if f.HTML != "" {
 				text, ok = f.HTML, true
@@ -130,7 +132,7 @@ func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
 			"the push": pushed, "the page": s.Visitor().Get("/everything").Wants(200).Body,
 		} {
 			var got, want []string
-			for _, m := range CommentIDs.FindAllStringSubmatch(text, -1) {
+			for _, m := range webtest.CommentIDs.FindAllStringSubmatch(text, -1) {
 				got = append(got, m[1])
 			}
 			for _, id := range shown {
@@ -147,26 +149,26 @@ func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
 
 // "A viewer's placeholder delivered to others", and the other way round.
 func TestPlaceholderIsItsViewersAlone(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob, cat, dan := s.Person("anna"), s.Person("bob"), s.Person("cat"), s.Person("dan")
 	ann.Ban("bob")
-	for i, order := range [][]*Person{{ann, cat, nil}, {nil, cat, ann}, {cat, ann, nil}} {
+	for i, order := range [][]*webtest.Person{{ann, cat, nil}, {nil, cat, ann}, {cat, ann, nil}} {
 		post := dan.Post("much talked about")
 		text := "a word of bob " + strconv.Itoa(i)
-		var open []*Page
+		var open []*webtest.Page
 		for _, p := range order {
 			open = append(open, s.Open(p, "/everything"))
 		}
 		said := bob.Comment(post.Code, text)
 		bob.Like(post.Code)
-		visitor := func(p *Person) *Visitor {
+		visitor := func(p *webtest.Person) *webtest.Visitor {
 			if p == nil {
 				return s.Visitor()
 			}
 			return p.Visitor()
 		}
 		for j, p := range order {
-			pushed := open[j].Hear("the comment", func(f Frame) bool {
+			pushed := open[j].Hear("the comment", func(f webtest.Frame) bool {
 				return f.Post == post.Code && strings.Contains(f.HTML+f.Parts["comments"], `id="`+view.CommentID(said.CommentID)+`"`)
 			})
 			answers := map[string]string{
@@ -197,7 +199,7 @@ func entryOf(body, code string) string {
 // "A new comment of a banned person shown because the shared fold moved first": the
 // fold is there before the reply, the viewer's entries follow whenever they do.
 func TestNewCommentOfABannedPersonComesWithTheFold(t *testing.T) {
-	s := NewSite(t, func(c *HubConfig) { c.Hear = Deaf })
+	s := webtest.New(t, func(c *live.Config) { c.Hear = webtest.Deaf })
 	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
 	post := cat.Post("much talked about")
 	bob.Comment(post.Code, "bob before")
@@ -213,7 +215,7 @@ func TestNewCommentOfABannedPersonComesWithTheFold(t *testing.T) {
 			a.Get(address).Wants(200).Lacks("bob before", "bob after", "/bob", "Liked by")
 		}
 		page.Subscribe()
-		said := page.Hear("ok", func(f Frame) bool { return f.T == "ok" })
+		said := page.Hear("ok", func(f webtest.Frame) bool { return f.T == "ok" })
 		lacksAll(t, "the open page", said, "bob before", "bob after", ">bob<", "Liked by")
 		cat.Visitor().Get("/everything").Wants(200).Has(text)
 	}
@@ -222,7 +224,7 @@ func TestNewCommentOfABannedPersonComesWithTheFold(t *testing.T) {
 
 // "A group gone private still readable through somebody's likes page."
 func TestGroupGonePrivateIsNotOnALikersPage(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
 	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	bob.Subscribe("chess-club")
@@ -245,13 +247,13 @@ func TestGroupGonePrivateIsNotOnALikersPage(t *testing.T) {
 		s.Visitor().Get(address).Wants(200)
 	}
 	s.Visitor().Get(last).Has("said in the club")
-	pages := []*Page{s.Open(nil, "/bob/comments"), s.Open(cat, "/bob/comments"), s.Open(cat, "/bob/comments?order=created")}
+	pages := []*webtest.Page{s.Open(nil, "/bob/comments"), s.Open(cat, "/bob/comments"), s.Open(cat, "/bob/comments?order=created")}
 	members := s.Open(bob, "/bob/comments")
 	shut := s.Open(nil, "/p/"+inClub.Code)
 
 	ann.SetAccess("chess-club", timelines.Private)
 	// At once, though no job has run and every river stands as it stood.
-	for _, v := range []*Visitor{s.Visitor(), cat.Visitor()} {
+	for _, v := range []*webtest.Visitor{s.Visitor(), cat.Visitor()} {
 		for _, address := range append(addresses[:5:5], "/feeds/bob/likes.atom", "/feeds/bob/comments.json", "/best", "/bob/likes?before="+cursorOf(t, last)) {
 			v.Get(address).Wants(200).Lacks("in the club", inClub.Code)
 		}
@@ -264,8 +266,8 @@ func TestGroupGonePrivateIsNotOnALikersPage(t *testing.T) {
 	for _, g := range pages {
 		g.UntilGone(inClub.Code)
 	}
-	if c := shut.Closed(); c.Code != CloseNoPage {
-		t.Errorf("the post's open page is closed with %v, want %d", c, CloseNoPage)
+	if c := shut.Closed(); c.Code != live.CloseNoPage {
+		t.Errorf("the post's open page is closed with %v, want %d", c, live.CloseNoPage)
 	}
 	bob.Comment(inClub.Code, "and once more in the club")
 	members.HearPost(inClub.Code, "once more in the club")
@@ -287,7 +289,7 @@ func cursorOf(t *testing.T, address string) string {
 // And what counters tell: whom the viewer may not see is in no "N others", not even
 // where nobody else is left to count.
 func TestCountersTellNobodyHidden(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, cat := s.Person("anna"), s.Person("cat")
 	post, talk := cat.Post("well liked"), cat.Post("well commented")
 	said := cat.Comment(talk.Code, "a remark")

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -9,11 +9,12 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // crowd makes people with accounts and nothing else, who all stand to something as
 // the statement says: of an account $who and the id named.
-func crowd(s *Site, n int, statement string, args ...any) []string {
+func crowd(s *webtest.Site, n int, statement string, args ...any) []string {
 	s.T.Helper()
 	names := make([]string, n)
 	for i := range names {
@@ -72,7 +73,7 @@ func TestListsInParts(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := NewSite(t, nil)
+			s := webtest.New(t, nil)
 			person := s.Person("anna")
 			anna := person.Visitor()
 			anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", tc.level.String()).LeadsTo("/chess-club")
@@ -92,7 +93,7 @@ func TestListsInParts(t *testing.T) {
 }
 
 // readParts follows a list from part to part and returns whom its forms are about.
-func readParts(t *testing.T, v *Visitor, address, list, act string) (found []string) {
+func readParts(t *testing.T, v *webtest.Visitor, address, list, act string) (found []string) {
 	t.Helper()
 	for parts := 0; address != ""; parts++ {
 		if parts > 3 {
@@ -151,7 +152,7 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 	for _, level := range []timelines.Level{timelines.Private, timelines.Protected} {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
-			s := NewSite(t, nil)
+			s := webtest.New(t, nil)
 			person := s.Person("anna")
 			anna := person.Visitor()
 			anna.Post("/settings/feeds", "title", "Photos", "slug", "photos", "access", level.String()).Wants(303)
@@ -182,7 +183,7 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 
 // Hidden posts, what was hidden last first.
 func TestHiddenPostsInParts(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	const more = view.DirectoryPage + 3
 	var want []string

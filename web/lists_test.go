@@ -1,12 +1,15 @@
-package web
+package web_test
 
 import (
 	"strings"
 	"testing"
+
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 func TestLists(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna"), s.Person("bob"), s.Person("carol")
 	v, other := anna.Visitor(), bob.Visitor()
 	carol.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public")
@@ -50,7 +53,7 @@ func TestLists(t *testing.T) {
 }
 
 func TestPlacing(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	v := anna.Visitor()
 	bob.Post("Bob's words")
@@ -76,7 +79,7 @@ func TestPlacing(t *testing.T) {
 
 // A list's page moves by itself, and closes when the list goes.
 func TestAListIsLive(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	v := anna.Visitor()
 	v.Post("/bob/subscribe")
@@ -87,13 +90,13 @@ func TestAListIsLive(t *testing.T) {
 	post := bob.Post("Bob's words")
 	page.UntilEntry(post.Code)
 	v.Post("/lists/loud/delete")
-	if c := page.Closed(); c.Code != CloseNoPage {
-		t.Errorf("the page of a deleted list is closed with %v, want %d", c, CloseNoPage)
+	if c := page.Closed(); c.Code != live.CloseNoPage {
+		t.Errorf("the page of a deleted list is closed with %v, want %d", c, live.CloseNoPage)
 	}
 }
 
 func TestModes(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna"), s.Person("bob"), s.Person("carol")
 	v := anna.Visitor()
 	v.Post("/bob/subscribe")
@@ -137,7 +140,7 @@ func TestModes(t *testing.T) {
 
 // The choice counts in the very next page, though the node remembers the other.
 func TestAChosenModeCountsAtOnce(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna"), s.Person("bob"), s.Person("carol")
 	v := anna.Visitor()
 	v.Post("/bob/subscribe")

@@ -1,15 +1,17 @@
-package web
+package web_test
 
 import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"riverrun/web/webtest"
 )
 
 // TestFaves keeps a post: it is found again, everybody learns that somebody keeps
 // it, and nobody who.
 func TestFaves(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	code := bob.Post("Worth keeping").Code
 	v := anna.Visitor()
@@ -20,7 +22,7 @@ func TestFaves(t *testing.T) {
 	for _, address := range []string{"/filter/faves", "/anna/faves", "/filter/faves?order=created"} {
 		v.Get(address).Wants(200).Has("Worth keeping", "Unsave")
 	}
-	for name, other := range map[string]*Visitor{"bob": bob.Visitor(), "nobody": s.Visitor()} {
+	for name, other := range map[string]*webtest.Visitor{"bob": bob.Visitor(), "nobody": s.Visitor()} {
 		other.Get("/bob").Wants(200).Has("Saved by 1 person").Lacks("anna", "Unsave")
 		other.Get("/anna/faves").Wants(404)
 		if page := other.Get("/anna").Wants(200); strings.Contains(page.Body, "/anna/faves") {
@@ -41,7 +43,7 @@ func TestFaves(t *testing.T) {
 }
 
 func TestCommentLikes(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	code := bob.Post("Talk").Code
 	id := strconv.FormatInt(bob.Comment(code, "Well said.").CommentID, 10)

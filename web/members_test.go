@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"strconv"
@@ -7,11 +7,12 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestMembersPage is looked at by everybody who may and may not.
 func TestMembersPage(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, carol, nobody := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor(), s.Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
@@ -20,7 +21,7 @@ func TestMembersPage(t *testing.T) {
 	anna.Get("/chess-club").Wants(200).Has("2 members", "/chess-club/members", "/chess-club/manage")
 	anna.Get("/chess-club/members").Wants(200).Has(`href="/bob"`, `href="/anna"`).Has(acts...)
 	acts = append(acts, "/chess-club/demote", "A group needs an administrator")
-	for _, v := range []*Visitor{bob, carol, nobody} {
+	for _, v := range []*webtest.Visitor{bob, carol, nobody} {
 		v.Get("/chess-club").Wants(200).Has("2 members", "/chess-club/members").Lacks("/chess-club/manage")
 		v.Get("/chess-club/members").Wants(200).Has(`href="/bob"`, `href="/anna"`, "Administrators").Lacks(acts...)
 	}
@@ -41,26 +42,26 @@ func TestMembersPage(t *testing.T) {
 // A group's only administrator is told why they cannot step down, and is not counted
 // as a member after leaving.
 func TestTheOnlyAdministrator(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	const why = "you can step down once somebody else is one too"
 	anna.Get("/chess-club/members").Has(why, "Nobody else is a member.").Lacks("/chess-club/demote", "Step down")
 	bob.Get("/chess-club/members").Lacks(why)
 	anna.Post("/chess-club/unsubscribe").LeadsTo("/chess-club")
-	for _, v := range []*Visitor{anna, bob} {
+	for _, v := range []*webtest.Visitor{anna, bob} {
 		v.Get("/chess-club").Wants(200).Has("0 members")
 		v.Get("/chess-club/members").Wants(200).Has(`href="/anna"`, "Nobody is a member.").Lacks("Nobody else")
 	}
 	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
 	anna.Post("/chess-club/promote", "name", "bob").LeadsTo("/chess-club/members")
-	for _, v := range []*Visitor{anna, bob} {
+	for _, v := range []*webtest.Visitor{anna, bob} {
 		v.Get("/chess-club/members").Has("/chess-club/demote", "Step down", "Nobody else is a member.").Lacks(why)
 	}
 }
 
 func TestMembersPageIsPaged(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	const members = view.DirectoryPage + 5
@@ -87,7 +88,7 @@ func TestMembersPageIsPaged(t *testing.T) {
 }
 
 func TestRunningAGroup(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").LeadsTo("/chess-club")
 
@@ -143,7 +144,7 @@ func TestRunningAGroup(t *testing.T) {
 }
 
 func TestBlocking(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	anna.Post("/posts", "body", "An opening", "to", "chess-club").LeadsTo("/")
@@ -178,7 +179,7 @@ func TestBlocking(t *testing.T) {
 }
 
 func TestWhoMayWriteMe(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	const form = `name="back" value="/filter/directs"`
 	anna.Get("/settings").Wants(200).Has("Who may write to you directly", `value="anyone" checked`)
@@ -216,7 +217,7 @@ func TestWhoMayWriteMe(t *testing.T) {
 // What takes something away asks once, without a script, and stands apart from what
 // gives, which asks nothing.
 func TestTakingAwayAsks(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")

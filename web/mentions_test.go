@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -10,16 +10,17 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // A comment that mentions somebody is shown to them on their page of mentions, on load and
 // in pushes, though the comments around it are folded away; and to nobody else.
 func TestFoldedMentionIsShown(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, carol, dave := s.Person("anna"), s.Person("bob"), s.Person("carol"), s.Person("dave")
 	bob.Subscribe("anna")
 	code := anna.Post("A long talk").Code
-	say := func(p *Person, text string) int64 { return p.Comment(code, text).CommentID }
+	say := func(p *webtest.Person, text string) int64 { return p.Comment(code, text).CommentID }
 	say(anna, "the first")
 	say(anna, "the second")
 	first := say(carol, "what do you think, @bob?")
@@ -54,7 +55,7 @@ func TestFoldedMentionIsShown(t *testing.T) {
 		say(anna, fmt.Sprintf("and more %d", i))
 	}
 	s.FollowUp()
-	g.Hear("the second mention, whole, when it is folded away", func(f Frame) bool {
+	g.Hear("the second mention, whole, when it is folded away", func(f webtest.Frame) bool {
 		stamp := strings.Split(f.Version, ".")
 		return stamp[0] == stamp[1] && strings.Contains((f.HTML+f.Parts["comments"]), "and again") && strings.Contains((f.HTML+f.Parts["comments"]), "to the end") && strings.Contains((f.HTML+f.Parts["comments"]), "and more 2")
 	})
@@ -63,14 +64,16 @@ func TestFoldedMentionIsShown(t *testing.T) {
 
 	// A ban folds its comment away again, and says nothing of who is behind it.
 	bob.Ban("carol")
-	g.Hear("the entry without the first mention", func(f Frame) bool {
+	g.Hear("the entry without the first mention", func(f webtest.Frame) bool {
 		return strings.Contains((f.HTML+f.Parts["comments"]), "and again") && !strings.Contains((f.HTML+f.Parts["comments"]), "what do you think")
 	})
 	b.Get(page).Has("and again").Lacks("what do you think", view.CommentID(first), "veiled")
 	g.SameAsReload(s, bob, rivers.Name{UserID: bob.Account.ID, Kind: rivers.Mentions, Order: rivers.Fresh})
 	bob.Unban("carol")
 	s.FollowUp()
-	g.Hear("the first mention again", func(f Frame) bool { return strings.Contains((f.HTML + f.Parts["comments"]), "what do you think") })
+	g.Hear("the first mention again", func(f webtest.Frame) bool {
+		return strings.Contains((f.HTML + f.Parts["comments"]), "what do you think")
+	})
 
 	// One that names bob no more is folded away; of many the newest are shown.
 	dave.Act(func(ctx context.Context) (timelines.Change, error) {

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web/live"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // What stands around the entries of a page, and how their places are called, is of the
@@ -18,14 +20,14 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 	const secret = "not for ann"
 	for _, c := range []struct {
 		name, address string
-		closed        func(bob *Person) // as it is when the page is begun
-		meanwhile     func(bob *Person) // after the entries were decided
+		closed        func(bob *webtest.Person) // as it is when the page is begun
+		meanwhile     func(bob *webtest.Person) // after the entries were decided
 	}{
-		{"title of a sub-feed", "/bob", func(bob *Person) {
+		{"title of a sub-feed", "/bob", func(bob *webtest.Person) {
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
 				return bob.Site.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "photos", timelines.Private)
 			})
-		}, func(bob *Person) {
+		}, func(bob *webtest.Person) {
 			bob.Exclude("photos", "ann")
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
 				return bob.Site.Store.RenameSubfeed(ctx, bob.Account.ID, "photos", secret)
@@ -34,24 +36,24 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 				return bob.Site.Store.SetSubfeedAccess(ctx, bob.Account.ID, "photos", timelines.Protected)
 			})
 		}},
-		{"about", "/bob/photos", func(bob *Person) {
+		{"about", "/bob/photos", func(bob *webtest.Person) {
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
 				return bob.Site.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "photos", timelines.Public)
 			})
 			bob.SetAccess("", timelines.Private)
-		}, func(bob *Person) {
+		}, func(bob *webtest.Person) {
 			bob.Exclude("", "ann")
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
 				return bob.Site.Store.SetProfile(ctx, bob.Account.ID, "Bob", secret)
 			})
 			bob.SetAccess("", timelines.Protected)
 		}},
-		{"title of a place", "/everything", func(bob *Person) {
+		{"title of a place", "/everything", func(bob *webtest.Person) {
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
 				return bob.Site.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "photos", timelines.Protected)
 			})
 			bob.Post("a picture", "bob/photos")
-		}, func(bob *Person) {
+		}, func(bob *webtest.Person) {
 			bob.Exclude("photos", "ann")
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
 				return bob.Site.Store.RenameSubfeed(ctx, bob.Account.ID, "photos", secret)
@@ -59,11 +61,11 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := NewSite(t, func(c *HubConfig) { c.Hear, c.Beat = Deaf, make(chan time.Time) })
+			s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, make(chan time.Time) })
 			bob, ann, dan := s.Person("bob"), s.Person("ann"), s.Person("dan")
 			c.closed(bob)
 			// Everything is known to this node, as on a site that is used.
-			for _, p := range []*Person{ann, dan} {
+			for _, p := range []*webtest.Person{ann, dan} {
 				p.Visitor().Get(c.address).Wants(http.StatusOK)
 			}
 			// The clock is read for the first time when the entries have been decided.
@@ -73,12 +75,12 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 					met = true
 					c.meanwhile(bob)
 					// Somebody else's page brings this node's caches to the newest clock.
-					Get(s, dan, c.address)
+					webtest.Get(s, dan, c.address)
 				}
 				return time.Now()
 			}
 			s.Server.SetRenderer(view.NewRenderer(view.Config{Access: s.Rivers.Access(), Asset: s.Server.Asset, Now: now}))
-			page := Get(s, ann, c.address)
+			page := webtest.Get(s, ann, c.address)
 			if !met {
 				t.Fatal("nothing happened meanwhile")
 			}
@@ -89,7 +91,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 				_, body, _ = strings.Cut(body, "<main")
 				t.Errorf("ann, who was never to know, is told\n%s", body)
 			}
-			if body := Get(s, dan, c.address).Body.String(); !strings.Contains(body, secret) {
+			if body := webtest.Get(s, dan, c.address).Body.String(); !strings.Contains(body, secret) {
 				t.Errorf("dan is not told\n%s", body)
 			}
 		})

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -13,16 +13,17 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // actor is a resident doing one thing after another.
 type actor struct {
 	*observed
 	*resident
-	on []*Site
+	on []*webtest.Site
 }
 
-func (w *observed) actor(r *resident, on []*Site) *actor { return &actor{w, r, on} }
+func (w *observed) actor(r *resident, on []*webtest.Site) *actor { return &actor{w, r, on} }
 
 // deed is something to do, as often as its weight says.
 type deed struct {
@@ -106,7 +107,7 @@ func (a *actor) send(address string, form url.Values, sent string, settles ...se
 	} else {
 		s.address = "/p/x" // a page that says what is wrong: no list
 	}
-	v = &Visitor{T: v.T, Base: v.Base, Client: v.Client, Header: header}
+	v = &webtest.Visitor{T: v.T, Base: v.Base, Client: v.Client, Header: header}
 	s.from = a.facts.now()
 	r := v.Do(http.MethodPost, address, form)
 	s.to = a.facts.now()

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"math/rand/v2"
@@ -6,13 +6,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"riverrun/web/webtest"
 )
 
 // reader looks at random pages as random viewers, one after the other, and shows
 // the observer all it is served.
 type reader struct {
 	*observed
-	node *Site
+	node *webtest.Site
 	rng  *rand.Rand
 }
 
@@ -140,14 +142,14 @@ func nameOf(r *resident) string {
 
 // get asks a node for an address and judges the answer. within is the page from
 // which river.js asks, if it does.
-func (w *observed) get(n *Site, who *resident, address, within string) string {
-	var v *Visitor
+func (w *observed) get(n *webtest.Site, who *resident, address, within string) string {
+	var v *webtest.Visitor
 	if who == nil {
 		v = n.Visitor()
 	} else {
 		v = who.visitors[slices.Index(w.nodes, n)]
 	}
-	v = &Visitor{T: v.T, Base: v.Base, Client: v.Client, Header: http.Header{}}
+	v = &webtest.Visitor{T: v.T, Base: v.Base, Client: v.Client, Header: http.Header{}}
 	if within != "" {
 		v.Header.Set("X-River-Page", within)
 	}

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // equalsReload waits until the page shows what a reload would, which no
@@ -18,7 +19,7 @@ func (fl *follower) equalsReload() {
 		return
 	}
 	var differ string
-	Await(fl.t, fmt.Sprintf("%q on %s to equal a reload", nameOf(fl.who), fl.address), func() bool {
+	webtest.Await(fl.t, fmt.Sprintf("%q on %s to equal a reload", nameOf(fl.who), fl.address), func() bool {
 		select {
 		case <-fl.ended:
 			return true // closed: nothing is shown
@@ -88,7 +89,7 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 			return fmt.Sprintf("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
 		for _, part := range view.PartNames {
-			is, would := Lasting(was.parts[part]), Lasting(e.parts[part])
+			is, would := webtest.Lasting(was.parts[part]), webtest.Lasting(e.parts[part])
 			if is != would {
 				return fmt.Sprintf("%s of %s at %s are\n%s\na reload's\n%s", part, code, e.version, is, would)
 			}
@@ -110,7 +111,7 @@ func (fl *follower) miscounts(now map[string]*shownEntry) string {
 			}
 		}
 		text := e.parts["comments"]
-		if said := len(CommentIDs.FindAllString(text, -1)) + countIn(text, `(\d+) more comments?`); said != has {
+		if said := len(webtest.CommentIDs.FindAllString(text, -1)) + countIn(text, `(\d+) more comments?`); said != has {
 			fl.differing = code
 			return fmt.Sprintf("%d comments on %s at %s, which has %d", said, code, e.version, has)
 		}

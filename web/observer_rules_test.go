@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"riverrun/web/webtest"
 )
 
 // showing is a page as the rules know it.
@@ -261,7 +263,7 @@ func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
 	least, most := bounds(f, s, f.comments[p], func(at instant, c *writing, so bool) bool {
 		return c.text.each(at, func(text string) bool { return (text != "") == so })
 	})
-	said := len(CommentIDs.FindAllString(text, -1))
+	said := len(webtest.CommentIDs.FindAllString(text, -1))
 	for _, folded := range countsIn(text, `(\d+) more comments?`) { // several on the page of mentions
 		said += folded
 	}
@@ -273,7 +275,7 @@ func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
 func (f *facts) judgeHearts(s serving, p *writing, viewer, text string) []string {
 	var wrong []string
 	for _, text := range strings.Split(text, `<div class="comment`)[1:] {
-		m := CommentIDs.FindStringSubmatch(text)
+		m := webtest.CommentIDs.FindStringSubmatch(text)
 		if m == nil || strings.HasPrefix(text, " veiled") {
 			continue
 		}
@@ -315,7 +317,7 @@ func (f *facts) judgeVeils(s serving, p *writing, viewer, text string) []string 
 
 // judgeHeader says what is wrong with the head of an answer but for the texts and codes
 // in it: who may keep it.
-func judgeHeader(s serving, a *Answer) []string {
+func judgeHeader(s serving, a *webtest.Answer) []string {
 	cache, ok := a.Header.Get("Cache-Control"), false
 	feed := strings.HasPrefix(s.address, "/feeds/")
 	switch {
@@ -337,7 +339,7 @@ func judgeHeader(s serving, a *Answer) []string {
 }
 
 // allOf is all that came with an answer: its head's values and its body.
-func allOf(a *Answer) string {
+func allOf(a *webtest.Answer) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
 		for _, value := range a.Header[name] {

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -17,12 +17,14 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/live"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // timedRivers notes when the hub read what it decides by.
 type timedRivers struct {
-	HubRivers
+	live.Rivers
 	facts *facts
 
 	mu    sync.Mutex // guards reads
@@ -46,17 +48,17 @@ func (r *timedRivers) timed() (done func()) {
 
 func (r *timedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
 	defer r.timed()()
-	return r.HubRivers.Visit(ctx, v, n, c)
+	return r.Rivers.Visit(ctx, v, n, c)
 }
 
 func (r *timedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
 	defer r.timed()()
-	return r.HubRivers.Flush(ctx, w, posts)
+	return r.Rivers.Flush(ctx, w, posts)
 }
 
 func (r *timedRivers) Fronts(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
 	defer r.timed()()
-	return r.HubRivers.Fronts(ctx, w)
+	return r.Rivers.Fronts(ctx, w)
 }
 
 // earliest is when the earliest read began of which something may have been
@@ -79,13 +81,13 @@ func (r *timedRivers) earliest(rendered instant) instant {
 // stampedPages writes into each entry rendered for a frame when that was. The
 // parts that are compared by their HTML are left alone.
 type stampedPages struct {
-	HubPages
+	live.Pages
 	facts *facts
 }
 
 func (p stampedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	stamp := fmt.Appendf(nil, "<!--rendered %d-->", p.facts.now())
-	parts, whole, err := p.HubPages.Entry(ctx, l, n, sets, it)
+	parts, whole, err := p.Pages.Entry(ctx, l, n, sets, it)
 	for _, part := range []*[]byte{&parts.Body, &parts.Comments, &whole} {
 		*part = append(slices.Clone(*part), stamp...)
 	}
@@ -98,12 +100,12 @@ type follower struct {
 	*observed
 	who   *resident
 	rng   *rand.Rand
-	stays bool    // on a page as long as it is let
-	from  []*Site // loads pages from these
-	nodes []*Site // connects to these
+	stays bool            // on a page as long as it is let
+	from  []*webtest.Site // loads pages from these
+	nodes []*webtest.Site // connects to these
 	over  <-chan struct{}
 
-	node    *Site
+	node    *webtest.Site
 	address string
 	page    string // as the page itself says its address
 	conn    *websocket.Conn
@@ -138,7 +140,7 @@ func entriesOf(html string) map[string]*shownEntry {
 	found := map[string]*shownEntry{}
 	for _, m := range entryForm.FindAllStringSubmatch(html, -1) {
 		place, _ := strconv.ParseInt(m[3], 10, 64) // digits
-		found[m[1]] = &shownEntry{version: m[2], place: place, parts: PartsOf(m[0])}
+		found[m[1]] = &shownEntry{version: m[2], place: place, parts: webtest.PartsOf(m[0])}
 	}
 	return found
 }
@@ -214,7 +216,7 @@ func (fl *follower) loadPage(address string) bool {
 // connect subscribes with what is shown, on either node, and reads from then on.
 func (fl *follower) connect() bool {
 	fl.node = fl.nodes[fl.rng.IntN(len(fl.nodes))]
-	var p *Person
+	var p *webtest.Person
 	if fl.who != nil {
 		p = fl.who.Person
 	}
@@ -235,7 +237,7 @@ func (fl *follower) connect() bool {
 		fl.t.Error(err)
 		return false
 	}
-	ctx, cancel := context.WithTimeout(fl.t.Context(), Patience)
+	ctx, cancel := context.WithTimeout(fl.t.Context(), webtest.Patience)
 	defer cancel()
 	if err := conn.Write(ctx, websocket.MessageText, message); err != nil {
 		fl.t.Errorf("subscribe: %v", err)
@@ -266,16 +268,16 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 			if errors.As(err, &closed) {
 				fl.mu.Lock()
 				defer fl.mu.Unlock()
-				if closed.Code == CloseNoPage {
+				if closed.Code == live.CloseNoPage {
 					fl.address = "" // closed to this viewer
-				} else if closed.Code != CloseReconnect {
+				} else if closed.Code != live.CloseReconnect {
 					fl.t.Errorf("socket of %q on %s closed: %v", nameOf(fl.who), fl.address, closed)
 				}
 			}
 			return
 		}
 		at := fl.facts.now()
-		var f Frame
+		var f webtest.Frame
 		if err := json.Unmarshal(message, &f); err != nil {
 			fl.t.Errorf("frame %s: %v", message, err)
 			return
@@ -289,14 +291,14 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 }
 
 // witness shows the observer a frame, all of it.
-func (fl *follower) witness(f *Frame, message []byte, at instant) {
+func (fl *follower) witness(f *webtest.Frame, message []byte, at instant) {
 	if f.T == "entry" && f.HTML == "" && len(f.Parts) == 0 {
 		return // says that nothing differs
 	}
 	fl.pushes.Add(1)
 	s := serving{viewer: nameOf(fl.who), address: fl.address, how: "frame", from: at, to: at}
 	body := plain(string(message))
-	if m := StampForm.FindStringSubmatch(body); m != nil {
+	if m := webtest.StampForm.FindStringSubmatch(body); m != nil {
 		rendered, _ := strconv.ParseInt(m[1], 10, 64) // digits
 		s.from = fl.serve[fl.node].earliest(instant(rendered))
 	} else {
@@ -335,7 +337,7 @@ func (fl *follower) witness(f *Frame, message []byte, at instant) {
 }
 
 // take does with a frame what a client does.
-func (fl *follower) take(f Frame) {
+func (fl *follower) take(f webtest.Frame) {
 	switch f.T {
 	case "river":
 		fl.river = f.River
@@ -360,14 +362,14 @@ func (fl *follower) take(f Frame) {
 		is, ok := view.ParseVersion(f.Version)
 		if was != nil {
 			old, _ = view.ParseVersion(was.version)
-			if !ok || Newer(old.Stamp, is.Stamp) && !Newer(is.Stamp, old.Stamp) {
+			if !ok || webtest.Newer(old.Stamp, is.Stamp) && !webtest.Newer(is.Stamp, old.Stamp) {
 				fl.t.Errorf("%q on %s: %s went back from %s to %s", nameOf(fl.who), fl.address, f.Post, was.version, f.Version)
 			}
 			maps.Copy(now.parts, was.parts)
 		}
-		Take(now.parts, PartsOf(f.HTML), old.Stamp, is.Stamp)
-		Take(now.parts, f.Parts, old.Stamp, is.Stamp)
-		now.version = view.Version{Stamp: Later(old.Stamp, is.Stamp), Tag: is.Tag}.String()
+		webtest.Take(now.parts, webtest.PartsOf(f.HTML), old.Stamp, is.Stamp)
+		webtest.Take(now.parts, f.Parts, old.Stamp, is.Stamp)
+		now.version = view.Version{Stamp: webtest.Later(old.Stamp, is.Stamp), Tag: is.Tag}.String()
 		fl.shown[f.Post] = now
 	case "gone":
 		if f.River == fl.river {

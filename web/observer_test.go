@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -19,6 +19,9 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // How much is observed. It is bounded by what is done and not by time, so that a
@@ -96,14 +99,14 @@ type observed struct {
 	seeds, acts, looks int
 	db                 *testdb.DB
 	facts              *facts
-	nodes              []*Site
+	nodes              []*webtest.Site
 	lively             bool             // jobs and bus run
 	beat               <-chan time.Time // of the nodes' hubs; nil: each second
 	people             []*resident
 	groups             []string
 	// gates are held by whoever changes who may read an account's places.
 	gates map[string]*sync.Mutex
-	serve map[*Site]*timedRivers
+	serve map[*webtest.Site]*timedRivers
 
 	plays    []*play
 	watchMu  sync.Mutex  // guards watching
@@ -149,7 +152,7 @@ func newObserved(t testing.TB, lively bool, nodes int) *observed {
 	seed, scale := seedOf(t)
 	w := &observed{
 		t: t, seed: seed, scale: scale, lively: lively, db: testdb.New(t), facts: newFacts(),
-		gates: map[string]*sync.Mutex{}, serve: map[*Site]*timedRivers{},
+		gates: map[string]*sync.Mutex{}, serve: map[*webtest.Site]*timedRivers{},
 		seeds: observedSeeds, acts: observedActs, looks: observedLooks,
 	}
 	if testing.Short() {
@@ -179,20 +182,20 @@ func (w *observed) addNode() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := StoreOptions(t)
+	options := webtest.StoreOptions(t)
 	options.BestOf, options.MostFaved = 2, 2
 	primary, secondary := testdb.Open(t, w.db.PrimaryURL), testdb.Open(t, w.db.SecondaryURL)
-	n := &Site{T: t, DB: w.db}
+	n := &webtest.Site{T: t, DB: w.db}
 	n.Store = timelines.Open(primary, announcer, options)
 	n.Rivers = rivers.Open(secondary, n.Store, log, rivers.DefaultOptions())
 	n.Tiers = tiers.New(tiers.Config{Timelines: n.Store, Rivers: n.Rivers, Secondary: secondary, Log: log})
 	n.HTTP = httptest.NewUnstartedServer(nil)
-	n.Server, err = New(Config{
+	n.Server, err = web.New(web.Config{
 		Timelines: n.Store, Rivers: n.Rivers, Tiers: n.Tiers, Log: log,
 		URL:    "http://" + n.HTTP.Listener.Addr().String(),
-		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
-		Live: func(cfg *HubConfig) {
-			timed := &timedRivers{HubRivers: cfg.Rivers, facts: w.facts}
+		Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
+		Live: func(cfg *live.Config) {
+			timed := &timedRivers{Rivers: cfg.Rivers, facts: w.facts}
 			w.serve[n] = timed
 			cfg.Rivers, cfg.Pages = timed, stampedPages{cfg.Pages, w.facts}
 			cfg.StaleAfter = observedStale
@@ -200,7 +203,7 @@ func (w *observed) addNode() {
 			cfg.CompareEvery = 1 << 30
 			cfg.Beat = w.beat
 			if !w.lively {
-				cfg.Hear = Deaf
+				cfg.Hear = webtest.Deaf
 			}
 		},
 	})
@@ -215,7 +218,7 @@ func (w *observed) addNode() {
 		}
 		start = append(start, n.Tiers.Start, work.Start)
 		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), Patience)
+			ctx, cancel := context.WithTimeout(context.Background(), webtest.Patience)
 			defer cancel()
 			if err := work.Stop(ctx); err != nil {
 				t.Errorf("stop jobs: %v", err)
@@ -240,10 +243,10 @@ const observedStale = 250 * time.Millisecond
 
 // resident is somebody who lives there: one actor, seen by many readers.
 type resident struct {
-	*Person
+	*webtest.Person
 	name     string
 	rng      *rand.Rand
-	visitors []*Visitor // by node
+	visitors []*webtest.Visitor // by node
 	// busy is held while they do something. Whoever takes several takes them in the
 	// order of the people.
 	busy sync.Mutex
@@ -257,7 +260,7 @@ func (w *observed) populate() {
 	for i, name := range []string{"ann", "bob", "cat", "dan", "eve"} {
 		r := &resident{Person: w.nodes[0].Person(name), name: name, rng: w.chance(1, uint64(i))}
 		for _, n := range w.nodes {
-			r.visitors = append(r.visitors, (&Person{Site: n, Token: r.Token}).Visitor())
+			r.visitors = append(r.visitors, (&webtest.Person{Site: n, Token: r.Token}).Visitor())
 		}
 		w.people = append(w.people, r)
 		w.gates[name] = &sync.Mutex{}
@@ -330,7 +333,7 @@ func (w *observed) token(of said) string {
 }
 
 // live lets everybody act and look at once: acts on some nodes, looks on others.
-func (w *observed) live(followers []*follower, acts []deed, on, from []*Site) {
+func (w *observed) live(followers []*follower, acts []deed, on, from []*webtest.Site) {
 	var acting, looking sync.WaitGroup
 	over := make(chan struct{})
 	watched := w.nodes
@@ -373,7 +376,7 @@ func (w *observed) calm() {
 
 // act has everybody act so often, on some nodes, and play what is due then before pages
 // that are loaded from some nodes and followed on some.
-func (w *observed) act(acting *sync.WaitGroup, on []*Site, acts []deed, times int, due map[turn][]*play, from, watched []*Site) {
+func (w *observed) act(acting *sync.WaitGroup, on []*webtest.Site, acts []deed, times int, due map[turn][]*play, from, watched []*webtest.Site) {
 	for _, r := range w.people {
 		acting.Go(func() {
 			a := w.actor(r, on)
@@ -410,7 +413,7 @@ func (w *observed) complain(wrong []string) {
 func (w *observed) rest() {
 	w.t.Helper()
 	left := 0
-	Await(w.t, "the jobs to be done", func() bool {
+	webtest.Await(w.t, "the jobs to be done", func() bool {
 		const query = `SELECT (SELECT count(*) FROM queue.river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled', 'pending')
 			AND kind IN ('distribute', 'replace', 'rebuild', 'bump', 'follow', 'upkeep')) + (SELECT count(*) FROM behind)`
 		if err := w.db.Primary.QueryRow(w.t.Context(), query).Scan(&left); err != nil {

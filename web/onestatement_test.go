@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"log/slog"
@@ -11,7 +11,9 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // countedSite is a second node of a site whose statements are counted. It is not
@@ -19,13 +21,13 @@ import (
 type countedSite struct {
 	t                  testing.TB
 	handler            http.Handler
-	primary, secondary *CountedStatements
+	primary, secondary *webtest.CountedStatements
 }
 
-func countedNode(s *Site) *countedSite {
+func countedNode(s *webtest.Site) *countedSite {
 	s.T.Helper()
-	c := &countedSite{t: s.T, primary: &CountedStatements{}, secondary: &CountedStatements{}}
-	open := func(pool *pgxpool.Pool, counts *CountedStatements) *pgxpool.Pool {
+	c := &countedSite{t: s.T, primary: &webtest.CountedStatements{}, secondary: &webtest.CountedStatements{}}
+	open := func(pool *pgxpool.Pool, counts *webtest.CountedStatements) *pgxpool.Pool {
 		cfg := pool.Config()
 		cfg.ConnConfig.Tracer = counts
 		traced, err := pgxpool.NewWithConfig(s.T.Context(), cfg)
@@ -37,9 +39,9 @@ func countedNode(s *Site) *countedSite {
 	}
 	log := slog.New(slog.DiscardHandler)
 	store := timelines.Open(open(s.DB.Primary, c.primary), nil, timelines.DefaultOptions())
-	server, err := New(Config{
+	server, err := web.New(web.Config{
 		Timelines: store, Rivers: rivers.Open(open(s.DB.Secondary, c.secondary), store, log, rivers.DefaultOptions()),
-		Tiers: s.Tiers, Log: log, URL: s.HTTP.URL, Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1},
+		Tiers: s.Tiers, Log: log, URL: s.HTTP.URL, Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1},
 	})
 	if err != nil {
 		s.T.Fatal(err)
@@ -66,7 +68,7 @@ func (c *countedSite) get(address, token string) (w *httptest.ResponseRecorder, 
 // and the primary store not at all, composer and names included. What is an id of one
 // thing is none of another here, so that no page looks up a post as an account.
 func TestWarmPageIsOneStatement(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	for table, first := range map[string]string{"accounts": "1000", "lists": "1000000", "timelines": "2000000", "posts": "3000000", "comments": "4000000"} {
 		if _, err := s.DB.Primary.Exec(t.Context(), `ALTER TABLE `+table+` ALTER id RESTART WITH `+first); err != nil {
 			t.Fatal(err)

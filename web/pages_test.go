@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -13,10 +13,12 @@ import (
 	"golang.org/x/net/html"
 
 	"riverrun/timelines"
+	"riverrun/web"
+	"riverrun/web/webtest"
 )
 
 func TestSignUpInAndOut(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	v := s.Visitor()
 	v.Get("/").Wants(200).Has("/signup", "/login", "/everything")
 	v.Post("/signup", "username", "A B", "password", "quite long enough").Wants(422).Has("A B", "3 to 35 characters")
@@ -37,7 +39,7 @@ func TestSignUpInAndOut(t *testing.T) {
 }
 
 func TestSessionCookie(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	s.Person("anna")
 	for _, tt := range []struct {
 		url         string
@@ -64,7 +66,7 @@ func TestSessionCookie(t *testing.T) {
 }
 
 func TestWritingWithoutScripts(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 
 	anna.Get("/").Wants(200).Has("Your home page fills")
@@ -87,7 +89,7 @@ func TestWritingWithoutScripts(t *testing.T) {
 	bob.Post("/p/"+code+"/comments", "body", "A remark", "key", "c1", "back", "/").LeadsTo("/")
 	bob.Post("/p/"+code+"/comments", "body", "A remark", "key", "c1", "back", "/").LeadsTo("/")
 	page := anna.Get("/p/" + code).Wants(200).Has("A remark")
-	ids := CommentIDs.FindAllStringSubmatch(page.Body, -1)
+	ids := webtest.CommentIDs.FindAllStringSubmatch(page.Body, -1)
 	if len(ids) != 1 {
 		t.Fatalf("the same comment twice made %d, want 1", len(ids))
 	}
@@ -115,7 +117,7 @@ func TestWritingWithoutScripts(t *testing.T) {
 
 // Addresses as people write them lead to the page, and none anywhere else.
 func TestAddressesLeadOn(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	s.Person("anna")
 	v := s.Visitor()
 	for from, to := range map[string]string{
@@ -135,7 +137,7 @@ func TestAddressesLeadOn(t *testing.T) {
 // What a form's maxlength lets through arrives and is taken, whatever the alphabet:
 // three bytes of each of UTF-16's units are nine of a form.
 func TestLongestTexts(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna").Visitor()
 	for _, char := range []string{"я", "€", "\U00020000", "a\n"} {
 		units := len(utf16.Encode([]rune(char)))
@@ -157,7 +159,7 @@ func TestLongestTexts(t *testing.T) {
 }
 
 func TestDestinations(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor()
 	bob.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").LeadsTo("/chess-club")
 	bob.Post("/groups", "name", "chess-club", "title", "Again", "access", "public").Wants(422).Has("taken", "Again")
@@ -189,12 +191,12 @@ func TestDestinations(t *testing.T) {
 }
 
 func TestUnreadableAndMissingPostsLookTheSame(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob").Visitor()
 	secret := anna.Post("Secret", "anna")
 	anna.Visitor().Post("/settings/access", "level", "private").LeadsTo("/settings?saved")
 	code := regexp.MustCompile(`[0-9A-Z]{8}\.`) // the request's
-	for _, v := range []*Visitor{bob, s.Visitor()} {
+	for _, v := range []*webtest.Visitor{bob, s.Visitor()} {
 		there := v.Get("/p/" + secret.Code).Wants(404)
 		missing := v.Get("/p/0000000000").Wants(404)
 		if got, want := code.ReplaceAllString(there.Body, ""), code.ReplaceAllString(missing.Body, ""); got != want {
@@ -210,7 +212,7 @@ func TestUnreadableAndMissingPostsLookTheSame(t *testing.T) {
 }
 
 func TestPrivateAccount(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, nobody := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Visitor()
 	anna.Post("/posts", "body", "Mine alone").LeadsTo("/")
 	bob.Get("/anna").Wants(200).Has("Mine alone")
@@ -234,7 +236,7 @@ func TestPrivateAccount(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	p := s.Person("anna")
 	anna, other := p.Visitor(), p.Visitor()
 	anna.Post("/settings", "title", "", "language", "en").Wants(422).Has("title is missing")
@@ -253,7 +255,7 @@ func TestSettings(t *testing.T) {
 }
 
 func TestOlderEntries(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna")
 	const posts = 60
 	for i := range posts {
@@ -270,7 +272,7 @@ func TestOlderEntries(t *testing.T) {
 			if first := pages == 1; strings.Contains(page.Body, `data-newest="1"`) != first {
 				t.Errorf("%s: data-newest is wrong", address)
 			}
-			for _, m := range FirstCode.FindAllStringSubmatch(page.Body, -1) {
+			for _, m := range webtest.FirstCode.FindAllStringSubmatch(page.Body, -1) {
 				if seen[m[1]] {
 					t.Errorf("%s: entry %s again", address, m[1])
 				}
@@ -293,7 +295,7 @@ func TestOlderEntries(t *testing.T) {
 // TestCursorTellsNothing pages from a place with the code of a post that may not
 // be read: it does what the code of no post does.
 func TestCursorTellsNothing(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann := s.Person("ann")
 	s.Person("bob")
 	ann.Post("an older one")
@@ -306,7 +308,7 @@ func TestCursorTellsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := s.Visitor()
-	from := func(code string) *Answer {
+	from := func(code string) *webtest.Answer {
 		return v.Get("/everything?before=" + strconv.FormatInt(place, 10) + "." + code).Wants(200)
 	}
 	from(last.Code).Has("an older one").Lacks("the last one")
@@ -318,10 +320,10 @@ func TestCursorTellsNothing(t *testing.T) {
 // TestManyDestinations sends a form whose one field holds as many names as a form
 // can: it is refused with what was typed, in the time of a form.
 func TestManyDestinations(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna").Visitor()
 	var names []byte
-	for i := 0; len(names) < MaxForm/2; i++ {
+	for i := 0; len(names) < web.MaxForm/2; i++ {
 		names = append(strconv.AppendInt(names, int64(i), 36), ' ')
 	}
 	began := time.Now()
@@ -333,7 +335,7 @@ func TestManyDestinations(t *testing.T) {
 
 func TestUnfolding(t *testing.T) {
 	t.Parallel()
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna")
 	code := anna.Post("Much discussed").Code
 	const comments = 120
@@ -356,7 +358,7 @@ func TestUnfolding(t *testing.T) {
 		more string
 	}{{50, "67 more comments"}, {50, "17 more comments"}, {17, ""}} {
 		a := v.Get(step).Wants(200).Lacks("<html", "<article")
-		if n := len(CommentIDs.FindAllString(a.Body, -1)); n != want.n {
+		if n := len(webtest.CommentIDs.FindAllString(a.Body, -1)); n != want.n {
 			t.Errorf("step %d: %d comments, want %d", i+1, n, want.n)
 		}
 		if want.more == "" {
@@ -374,7 +376,7 @@ func TestUnfolding(t *testing.T) {
 }
 
 func TestHeadersAndOrigins(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	v := s.Visitor()
 	a := v.Get("/")
 	if got := a.Header.Get("Content-Security-Policy"); !strings.Contains(got, "default-src 'none'") || strings.Contains(got, "unsafe") {
@@ -400,7 +402,7 @@ func TestHeadersAndOrigins(t *testing.T) {
 
 // TestNothingElseIsAllowed asks addresses of ours with methods they do not have.
 func TestNothingElseIsAllowed(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	v := s.Person("anna").Visitor()
 	for _, tt := range []struct{ method, address, allow string }{
 		{"DELETE", "/", "GET"},
@@ -418,8 +420,8 @@ func TestNothingElseIsAllowed(t *testing.T) {
 }
 
 func TestLimitsAnswer429(t *testing.T) {
-	s := NewSite(t, nil)
-	s.Server.SetLimits(Limits{Writes: 2, SignIns: 3, SignUps: 1})
+	s := webtest.New(t, nil)
+	s.Server.SetLimits(web.Limits{Writes: 2, SignIns: 3, SignUps: 1})
 	anna := s.Person("anna").Visitor()
 	anna.Post("/posts", "body", "1").LeadsTo("/")
 	anna.Post("/posts", "body", "2").LeadsTo("/")
@@ -429,5 +431,5 @@ func TestLimitsAnswer429(t *testing.T) {
 	v := s.Visitor()
 	v.Post("/signup", "username", "one", "password", "quite long enough").LeadsTo("/")
 	v.Post("/signup", "username", "two", "password", "quite long enough").Wants(429)
-	v.Post("/posts", "body", strings.Repeat("x", MaxForm)).Wants(413)
+	v.Post("/posts", "body", strings.Repeat("x", web.MaxForm)).Wants(413)
 }

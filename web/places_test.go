@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/web"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 func TestOnlyMe(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	bob.Post("/anna/subscribe").LeadsTo("/anna")
 	anna.Get("/filter/eyes").Wants(200).Has("nobody else ever sees", `value="~eyes" checked`)
@@ -21,7 +23,7 @@ func TestOnlyMe(t *testing.T) {
 	code := anna.Get("/filter/eyes").Wants(200).Has("To remember", `<span class="badge">only you</span>`).Code()
 	anna.Get("/").Has("To remember", "Only you see this")
 	anna.Get("/anna").Lacks("To remember").Has(`href="/filter/eyes"`)
-	for _, v := range []*Visitor{bob, s.Visitor()} {
+	for _, v := range []*webtest.Visitor{bob, s.Visitor()} {
 		v.Get("/p/" + code).Wants(404)
 		v.Get("/everything").Wants(200).Lacks("To remember")
 		v.Get("/anna").Wants(200).Lacks("To remember", "/filter/eyes")
@@ -31,7 +33,7 @@ func TestOnlyMe(t *testing.T) {
 }
 
 func TestSubfeedPages(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	bobs := s.Person("bob")
 	anna, bob, carol, nobody := s.Person("anna").Visitor(), bobs.Visitor(), s.Person("carol").Visitor(), s.Visitor()
 	anna.Get("/settings").Has(`href="/settings/feeds"`)
@@ -56,7 +58,7 @@ func TestSubfeedPages(t *testing.T) {
 	bob.Get("/everything").Has("A picture", "A bean").Lacks("A secret")
 	nobody.Get("/anna/photos").Wants(200).Has("A picture")
 	nobody.Get("/anna/garden").Wants(403).Has("for people who are signed in", "/login?back=%2Fanna%2Fgarden").Lacks("A bean", "/anna/subscribe")
-	for _, v := range []*Visitor{bob, nobody} {
+	for _, v := range []*webtest.Visitor{bob, nobody} {
 		code := regexp.MustCompile(`[0-9A-Z]{8}\.`) // the request's
 		closed, missing := v.Get("/anna/private").Wants(404), v.Get("/anna/privat").Wants(404)
 		if got, want := code.ReplaceAllString(closed.Body, ""), code.ReplaceAllString(missing.Body, ""); got != want {
@@ -106,7 +108,7 @@ func TestSubfeedPages(t *testing.T) {
 	code := anna.Get("/anna/photos").Code()
 	anna.Post("/p/" + code + "/delete")
 	anna.Post("/settings/feeds/delete", "feed", "photos").LeadsTo("/settings/feeds?saved")
-	for _, v := range []*Visitor{anna, bob, nobody} {
+	for _, v := range []*webtest.Visitor{anna, bob, nobody} {
 		v.Get("/anna/photos").Wants(404)
 	}
 	anna.Get("/anna").Wants(200).Lacks("/anna/photos")
@@ -119,7 +121,7 @@ func TestSubfeedPages(t *testing.T) {
 }
 
 func TestMovingAPost(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	annas := s.Person("anna")
 	anna, bob, carol, nobody := annas.Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor(), s.Visitor()
 	bob.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
@@ -145,7 +147,7 @@ func TestMovingAPost(t *testing.T) {
 	carol.Post(at+"/remove", "group", "chess-club").Wants(403)
 	bob.Post(at+"/remove", "group", "no-club").Wants(404)
 	bob.Post(at+"/remove", "group", "chess-club").LeadsTo("/chess-club")
-	for _, v := range []*Visitor{anna, bob, carol, nobody} {
+	for _, v := range []*webtest.Visitor{anna, bob, carol, nobody} {
 		v.Get("/chess-club").Wants(200).Lacks("Everybody knows")
 	}
 	nobody.Get(at).Wants(404)
@@ -168,7 +170,7 @@ func TestMovingAPost(t *testing.T) {
 // TestEditingAllOfAPost: text and places are one form, and what is wrong with either
 // keeps both from being done, and loses neither.
 func TestEditingAllOfAPost(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	annas, bobs := s.Person("anna"), s.Person("bob")
 	anna, nobody := annas.Visitor(), s.Visitor()
 	bobs.Visitor().Post("/groups", "access", "public", "name", "chess-club", "title", "Chess Club").LeadsTo("/chess-club")
@@ -213,7 +215,7 @@ func TestEditingAllOfAPost(t *testing.T) {
 
 // A move is in the reply, and on the pages that are open.
 func TestAMoveIsSeenAtOnce(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna")
 	code := anna.Post("Everybody knows").Code
 	for _, address := range []string{"/anna", "/anna/private", "/filter/eyes"} {
@@ -245,7 +247,7 @@ func TestSlugsAreReserved(t *testing.T) {
 			t.Errorf("a sub-feed could be called %q", slug)
 		}
 	}
-	for _, act := range AccountForms() {
+	for _, act := range web.AccountForms() {
 		if !slices.Contains(timelines.ReservedSlugs, act) {
 			t.Errorf("a sub-feed could be called %q", act)
 		}

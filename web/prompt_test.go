@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // What a change of access or subscription takes away goes from an open page on
@@ -23,7 +25,7 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 	here, there := w.nodes[0], w.nodes[1]
 	ann, bob := here.Person("ann"), here.Person("bob")
 	annsForms, bobsForms := ann.Visitor(), bob.Visitor()
-	onOther := func(p *Person, address string) *Page { return there.Open(p, address) }
+	onOther := func(p *webtest.Person, address string) *webtest.Page { return there.Open(p, address) }
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
 		_, c, err := here.Store.CreateGroup(ctx, timelines.NewGroup{Actor: ann.Account.ID, Name: "den", Title: "den", Access: timelines.Private})
 		return c, err
@@ -38,7 +40,7 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 	inDen := ann.Post("a word in the den", "den")
 
 	type form struct {
-		by      *Visitor
+		by      *webtest.Visitor
 		address string
 		fields  []string
 	}
@@ -180,7 +182,7 @@ func TestPagesCloseWithinASecond(t *testing.T) {
 		{"/ann/photos", "/settings/feeds/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
 		{"/p/" + inPhotos.Code, "/settings/feeds/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
 	} {
-		for name, who := range map[string]*Person{"bob": bob, "nobody": nil} {
+		for name, who := range map[string]*webtest.Person{"bob": bob, "nobody": nil} {
 			t.Run(c.page+" of "+name, func(t *testing.T) {
 				w.rest()
 				g := there.Open(who, c.page)
@@ -189,8 +191,8 @@ func TestPagesCloseWithinASecond(t *testing.T) {
 					t.Fatalf("%s %v: %d", c.form, c.fields, a.Status)
 				}
 				answered := time.Now()
-				if got := g.Closed(); got.Code != CloseNoPage {
-					t.Errorf("closed with %v, want %d", got, CloseNoPage)
+				if got := g.Closed(); got.Code != live.CloseNoPage {
+					t.Errorf("closed with %v, want %d", got, live.CloseNoPage)
 				}
 				took := time.Since(answered)
 				t.Logf("closes after %v", took)
@@ -217,7 +219,7 @@ func BenchmarkOpensToManyPages(b *testing.B) {
 	ann := s.Person("ann")
 	forms := ann.Visitor()
 	post := ann.Post("a word of ann's")
-	var pages []*Page
+	var pages []*webtest.Page
 	for i := range many {
 		reader := s.Person(fmt.Sprintf("reader%d", i))
 		reader.Like(post.Code)

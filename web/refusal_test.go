@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"net/url"
@@ -6,13 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"riverrun/web/view"
-
 	"golang.org/x/net/html"
+
+	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // formTo returns what a browser sends with the form of that action, untouched.
-func formTo(a *Answer, action string) url.Values {
+func formTo(a *webtest.Answer, action string) url.Values {
 	a.T.Helper()
 	page, err := html.Parse(strings.NewReader(a.Body))
 	if err != nil {
@@ -65,7 +66,7 @@ func formTo(a *Answer, action string) url.Values {
 }
 
 // send sends the form of that action, with some fields filled in.
-func send(v *Visitor, from *Answer, action string, pairs ...string) *Answer {
+func send(v *webtest.Visitor, from *webtest.Answer, action string, pairs ...string) *webtest.Answer {
 	v.T.Helper()
 	form := formTo(from, action)
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -75,9 +76,9 @@ func send(v *Visitor, from *Answer, action string, pairs ...string) *Answer {
 }
 
 // ended returns a browser of the person in which a session ended elsewhere.
-func ended(p *Person) *Visitor {
+func ended(p *webtest.Person) *webtest.Visitor {
 	p.Site.T.Helper()
-	token, _, err := p.Site.Store.SignIn(p.Site.T.Context(), p.Account.Name, Password)
+	token, _, err := p.Site.Store.SignIn(p.Site.T.Context(), p.Account.Name, webtest.Password)
 	if err != nil {
 		p.Site.T.Fatal(err)
 	}
@@ -91,7 +92,7 @@ func ended(p *Person) *Visitor {
 // TestBlockedTextIsKept: whom a group blocks is offered no box, and one that was
 // offered before loses nothing.
 func TestBlockedTextIsKept(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	anna.Post("/groups", "access", "public", "name", "chess-club", "title", "Chess Club").LeadsTo("/chess-club")
 	anna.Post("/posts", "body", "In the club", "to", "chess-club").LeadsTo("/")
@@ -116,7 +117,7 @@ func TestBlockedTextIsKept(t *testing.T) {
 // TestTextOfARefusedForm: a page that says no gives back what was typed, whatever it
 // was about.
 func TestTextOfARefusedForm(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	annas := s.Person("anna")
 	anna, bob := annas.Visitor(), s.Person("bob").Visitor()
 	gone := annas.Post("Soon gone").Code
@@ -149,7 +150,7 @@ func TestTextOfARefusedForm(t *testing.T) {
 // has all of each, and after it the form is there again, to be sent by whoever
 // signed in.
 func TestTextOutlivesTheSession(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	bobs := s.Person("bob")
 	post, mine := s.Person("anna").Post("To comment on").Code, bobs.Post("Before").Code
 	said := string(view.CommentURL(post, bobs.Comment(post, "So it was").CommentID, "edit"))

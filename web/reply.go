@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/live"
 	"riverrun/web/view"
 )
 
@@ -35,13 +36,13 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 		return see(w, r, back)
 	}
 	ctx := r.Context()
-	gone := GoneFrame(c.Code)
+	gone := live.GoneFrame(c.Code)
 	address, err := url.Parse(localAddress(r.Header.Get("X-River-Page"), "/"))
 	if err != nil {
 		return writeFrame(w, gone) // no page of ours; the change is done all the same
 	}
 	n, err := s.pageOf(ctx, r.viewer, address.Path, address.Query())
-	if IsNoPage(err) || needsSignIn(err) {
+	if live.IsNoPage(err) || needsSignIn(err) {
 		return writeFrame(w, gone) // as little
 	}
 	if err != nil {
@@ -59,7 +60,7 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	if err != nil {
 		return err
 	}
-	frame, err := EntryFrame(c.Code, view.Version{Stamp: it.Stamp, Tag: parts.Tag}, it.Place, whole)
+	frame, err := live.EntryFrame(c.Code, view.Version{Stamp: it.Stamp, Tag: parts.Tag}, it.Place, whole)
 	if err != nil {
 		return err
 	}

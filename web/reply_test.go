@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"encoding/json"
@@ -7,12 +7,13 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/web/webtest"
 )
 
 // TestReplyWithoutARiver acts on a page whose river was thrown away, or is not as
 // deep any more: the reply carries the entry all the same (R3).
 func TestReplyWithoutARiver(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	p := s.Person("anna")
 	anna := p.Visitor()
 	anna.Header.Set("Accept", "application/json")
@@ -41,16 +42,16 @@ func TestReplyWithoutARiver(t *testing.T) {
 }
 
 func TestRepliesForScripts(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, stranger := s.Person("anna").Visitor(), s.Visitor()
-	for _, v := range []*Visitor{anna, stranger} {
+	for _, v := range []*webtest.Visitor{anna, stranger} {
 		v.Header.Set("Accept", "application/json")
 		v.Header.Set("X-River-Page", "/")
 	}
 	stranger.Post("/posts", "body", "x").Wants(401).Has(`"error"`)
 	anna.Get("/")
 	type frame struct{ T, River, Post, Version, HTML string }
-	reply := func(a *Answer) frame {
+	reply := func(a *webtest.Answer) frame {
 		t.Helper()
 		var f frame
 		if err := json.Unmarshal([]byte(a.Wants(200).Body), &f); err != nil {

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"encoding/json"
@@ -10,11 +10,12 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
-func frameIn(t testing.TB, a *Answer) Frame {
+func frameIn(t testing.TB, a *webtest.Answer) webtest.Frame {
 	t.Helper()
-	var f Frame
+	var f webtest.Frame
 	if err := json.Unmarshal([]byte(a.Body), &f); err != nil {
 		t.Fatalf("%s: %v in %.300s", a.What, err, a.Body)
 	}
@@ -43,7 +44,7 @@ func (s *ruleSite) checkFeeds(t *testing.T, checks *atomic.Int64) {
 	}
 }
 
-func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *Visitor, none *ruleViewer, p *rulePage, format string) {
+func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *webtest.Visitor, none *ruleViewer, p *rulePage, format string) {
 	t.Helper()
 	address := (&view.Base{FeedAddress: "/feeds" + p.address}).FeedFile(format)
 	a := browser.Get(address)

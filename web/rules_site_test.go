@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -17,12 +17,13 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/webtest"
 )
 
 // ruleSite is the one site of the table: few people, many posts.
 type ruleSite struct {
-	*Site
-	people  map[string]*Person
+	*webtest.Site
+	people  map[string]*webtest.Person
 	viewers []*ruleViewer
 	rows    []*ruleRow
 	byCode  map[string]*ruleRow
@@ -152,8 +153,8 @@ var ruleCrowd = []string{"crowd-1", "crowd-2", "crowd-3", "crowd-4"}
 func newRuleSite(t testing.TB) *ruleSite {
 	t.Helper()
 	s := &ruleSite{
-		Site:   NewSiteOver(t, rivers.DefaultOptions(), nil),
-		people: map[string]*Person{}, viewers: ruleViewers(), rows: ruleRows(), byCode: map[string]*ruleRow{}, pages: rulePages(),
+		Site:   webtest.NewOver(t, rivers.DefaultOptions(), nil),
+		people: map[string]*webtest.Person{}, viewers: ruleViewers(), rows: ruleRows(), byCode: map[string]*ruleRow{}, pages: rulePages(),
 	}
 	// Thousands of rivers are built, and a quarter of their time is planning.
 	for _, pool := range []*pgxpool.Pool{s.DB.Primary, s.DB.Secondary} {
@@ -226,24 +227,24 @@ func (s *ruleSite) id(name string) int64 { return s.people[name].Account.ID }
 
 // newcomer signs somebody up and in, without the price of a password's second
 // hash.
-func (s *ruleSite) newcomer(name string) *Person {
+func (s *ruleSite) newcomer(name string) *webtest.Person {
 	s.T.Helper()
-	a, err := s.Store.SignUp(s.ctx(), timelines.SignUp{Name: name, Title: s.titleMark(name), Password: Password})
+	a, err := s.Store.SignUp(s.ctx(), timelines.SignUp{Name: name, Title: s.titleMark(name), Password: webtest.Password})
 	if err != nil {
 		s.T.Fatalf("sign up %s: %v", name, err)
 	}
 	var b [32]byte
 	_, _ = rand.Read(b[:])
 	token := base64.RawURLEncoding.EncodeToString(b[:])
-	session := SessionOf(s.T, token)
+	session := webtest.SessionOf(s.T, token)
 	const begin = `INSERT INTO sessions (token_hash, account_id, expires_at) VALUES ($1, $2, $3)`
 	if _, err := s.DB.Primary.Exec(s.ctx(), begin, session[:], a.ID, time.Now().Add(time.Hour)); err != nil {
 		s.T.Fatal(err)
 	}
-	return &Person{Site: s.Site, Account: a, Token: token, Viewer: timelines.Viewer{AccountID: a.ID, Session: session}}
+	return &webtest.Person{Site: s.Site, Account: a, Token: token, Viewer: timelines.Viewer{AccountID: a.ID, Session: session}}
 }
 
-func (s *ruleSite) browser(t testing.TB, v *ruleViewer) *Visitor {
+func (s *ruleSite) browser(t testing.TB, v *ruleViewer) *webtest.Visitor {
 	b := s.Visitor()
 	if v.signedIn() {
 		b = s.people[v.name].Visitor()

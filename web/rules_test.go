@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -16,6 +16,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestRules is the proof table of who may see what: every viewer (a relation, a
@@ -77,7 +78,7 @@ type ruleCheck struct {
 	s       *ruleSite
 	v       *ruleViewer
 	i       int // the viewer's number: picks samples, together with the site's offset
-	browser *Visitor
+	browser *webtest.Visitor
 	checks  *atomic.Int64 // how often a row was looked for in an answer
 }
 
@@ -100,13 +101,13 @@ func (c *ruleCheck) all() {
 	c.replies()
 }
 
-func (c *ruleCheck) errorf(a *Answer, format string, args ...any) {
+func (c *ruleCheck) errorf(a *webtest.Answer, format string, args ...any) {
 	c.t.Helper()
 	c.t.Errorf("%s sees %s: %s", c.v, a.What, fmt.Sprintf(format, args...))
 }
 
 // get asks for an address and checks what is true of every answer.
-func (c *ruleCheck) get(address string, status int) *Answer {
+func (c *ruleCheck) get(address string, status int) *webtest.Answer {
 	c.t.Helper()
 	a := c.browser.Get(address)
 	if a.Status != status {
@@ -117,7 +118,7 @@ func (c *ruleCheck) get(address string, status int) *Answer {
 }
 
 // private: nobody's cache keeps for others what was made for one.
-func (c *ruleCheck) private(a *Answer) {
+func (c *ruleCheck) private(a *webtest.Answer) {
 	c.t.Helper()
 	if a.Status == http.StatusSeeOther {
 		return // says nothing, and is not kept unless it says it may be
@@ -172,14 +173,14 @@ func (c *ruleCheck) page(p *rulePage, order string) {
 
 // nothing: an answer without entries tells nothing of any post, nor of who may not
 // be seen, but for whom its address names.
-func (c *ruleCheck) nothing(a *Answer) {
+func (c *ruleCheck) nothing(a *webtest.Answer) {
 	c.t.Helper()
 	c.margin(a, a.Body, nil)
 }
 
 // entries compares each entry of a page with what the table says of it, and the rest
 // of the page with nothing, and returns the rows.
-func (c *ruleCheck) entries(a *Answer, p *rulePage) []*ruleRow {
+func (c *ruleCheck) entries(a *webtest.Answer, p *rulePage) []*ruleRow {
 	c.t.Helper()
 	var rows []*ruleRow
 	rest, first := "", true
@@ -190,7 +191,7 @@ func (c *ruleCheck) entries(a *Answer, p *rulePage) []*ruleRow {
 		}
 		article, after, _ := strings.Cut(piece, "</article>")
 		rest += after
-		m := FirstCode.FindStringSubmatch(article)
+		m := webtest.FirstCode.FindStringSubmatch(article)
 		r := c.s.byCode[m[1]]
 		if r == nil {
 			c.errorf(a, "an entry of a post that is none of the table's: %s", m[1])
@@ -207,7 +208,7 @@ func (c *ruleCheck) entries(a *Answer, p *rulePage) []*ruleRow {
 
 // margin checks what of a page is no entry: it has nothing of any post, names no
 // sub-feed the viewer does not read, and nobody a ban stands between.
-func (c *ruleCheck) margin(a *Answer, text string, p *rulePage) {
+func (c *ruleCheck) margin(a *webtest.Answer, text string, p *rulePage) {
 	c.t.Helper()
 	// The title of a post's own page is who wrote it, and how it begins.
 	var titled *ruleRow
@@ -257,7 +258,7 @@ func (c *ruleCheck) post(r *ruleRow) {
 }
 
 // fragment asks for a piece of an entry, as river.js does.
-func (c *ruleCheck) fragment(r *ruleRow, address string) (a *Answer, reads bool) {
+func (c *ruleCheck) fragment(r *ruleRow, address string) (a *webtest.Answer, reads bool) {
 	c.t.Helper()
 	c.browser.Header.Set("X-River-Page", "/everything")
 	defer c.browser.Header.Del("X-River-Page")
@@ -323,7 +324,7 @@ func (c *ruleCheck) aside(r *ruleRow) {
 }
 
 // pageMarks are the markers of people that a page without a river has: who looks.
-func pageMarks(c *ruleCheck, a *Answer) []string {
+func pageMarks(c *ruleCheck, a *webtest.Answer) []string {
 	var marks []string
 	for _, m := range markers.FindAllString(a.Body, -1) {
 		if m == c.s.titleMark(c.v.name) {

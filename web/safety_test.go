@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"bufio"
@@ -17,13 +17,14 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestStalledForms: a form whose body does not arrive is answered, by 408, and nothing is
 // done.
 func TestStalledForms(t *testing.T) {
 	t.Parallel()
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna")
 	impatient := httptest.NewUnstartedServer(s.Server.Handler())
 	impatient.Config.ReadTimeout = 300 * time.Millisecond
@@ -48,7 +49,7 @@ func TestStalledForms(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			if err := conn.SetDeadline(time.Now().Add(Patience)); err != nil {
+			if err := conn.SetDeadline(time.Now().Add(webtest.Patience)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s\r\n%s", tt.address, tt.header, tt.body); err != nil {
@@ -76,7 +77,7 @@ func TestStalledForms(t *testing.T) {
 // stood is between its commit and the reading of the entry for the reply.
 func TestLikeThatRacesSignOut(t *testing.T) {
 	t.Parallel()
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna")
 	code := s.Person("bob").Post("A pear").Code
 	for _, as := range []struct {
@@ -84,11 +85,11 @@ func TestLikeThatRacesSignOut(t *testing.T) {
 		accept string
 		status int
 	}{{"river.js", "application/json", 200}, {"a browser without scripts", "text/html", 303}} {
-		token, _, err := s.Store.SignIn(t.Context(), "anna", Password)
+		token, _, err := s.Store.SignIn(t.Context(), "anna", webtest.Password)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &Person{Site: s, Account: anna.Account, Token: token}
+		p := &webtest.Person{Site: s, Account: anna.Account, Token: token}
 		v := p.Visitor()
 		v.Header.Set("Accept", as.accept)
 		v.Header.Set("X-River-Page", "/bob")
@@ -110,9 +111,9 @@ func TestLikeThatRacesSignOut(t *testing.T) {
 		if _, err := held.Exec(t.Context(), `SELECT 1 FROM posts WHERE code = $1 FOR UPDATE`, code); err != nil {
 			t.Fatal(err)
 		}
-		answered := make(chan *Answer)
+		answered := make(chan *webtest.Answer)
 		go func() { answered <- v.Do("POST", "/p/"+code+"/like", url.Values{}) }()
-		Await(t, "the like to wait", func() bool {
+		webtest.Await(t, "the like to wait", func() bool {
 			var n int
 			err := s.DB.Primary.QueryRow(t.Context(), `
 				SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
@@ -138,7 +139,7 @@ func TestLikeThatRacesSignOut(t *testing.T) {
 // TestHostIsChecked where the operator has set the site's address.
 func TestHostIsChecked(t *testing.T) {
 	t.Parallel()
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	s.Server.SetOwnHost(true)
 	s.Server.SetURL(&url.URL{Scheme: "https", Host: "river.example"})
 	site := s.Server.Handler()
@@ -183,13 +184,13 @@ func TestHostIsChecked(t *testing.T) {
 // TestCopies: what browsers may keep of a page.
 func TestCopies(t *testing.T) {
 	t.Parallel()
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	p := s.Person("anna")
 	c := p.Post("A pear")
 	anna := p.Visitor()
 	for _, tt := range []struct {
 		what string
-		a    *Answer
+		a    *webtest.Answer
 		want string
 	}{
 		{"the home page", anna.Get("/"), "private, no-cache"},
@@ -220,7 +221,7 @@ func TestCopies(t *testing.T) {
 // hold nothing that would.
 func TestDirectionIsIsolated(t *testing.T) {
 	t.Parallel()
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	p := s.Person("anna")
 	anna := p.Visitor()
 	const turn = "\u202e"

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -8,17 +8,21 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"riverrun/web"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 func TestSearchPage(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	anna.Post("The white cats sleep")
 	code := anna.Post("Кошки спят").Code
 	bob.Comment(code, "Dogs bark")
 	anna.Post("A cat for bob alone", "bob")
 
-	for name, v := range map[string]*Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
+	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
 		v.Get("/").Wants(200).Has(`role="search"`, `action="/search"`)
 		v.Get("/search").Wants(200).Has(`name="q"`, "from:name", `<meta name="robots" content="noindex"`, "<title>Search · riverrun</title>").Lacks("data-river")
 		v.Get("/search?q=++").Wants(200).Lacks("data-river")
@@ -52,7 +56,7 @@ func TestSearchPage(t *testing.T) {
 // Above the posts stand people and groups who are called so: whatever the viewer may read
 // of them, and no more of them than the directories show.
 func TestSearchFindsAccounts(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	anna.Visitor().Post("/settings", "title", "Анна Ёлкина", "about", "About anna").Wants(303)
 	anna.Visitor().Post("/groups", "name", "closed-club", "title", "Annals of the Weir", "about", "About the club", "access", "private").Wants(303)
@@ -60,7 +64,7 @@ func TestSearchFindsAccounts(t *testing.T) {
 	for range 26 {
 		bob.Post("Елка from:bob")
 	}
-	for name, v := range map[string]*Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
+	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
 		t.Run(name, func(t *testing.T) {
 			v.T = t
 			v.Get("/search?q=ann").Wants(200).Has("<h2>People and groups</h2>", `href="/anna"`, "Анна Ёлкина", "@anna",
@@ -83,14 +87,14 @@ func TestSearchFindsAccounts(t *testing.T) {
 	for i := range 11 {
 		s.Person(fmt.Sprintf("carl%02d", i))
 	}
-	if got := strings.Count(s.Visitor().Get("/search?q=carl").Wants(200).Body, `class="who" href="/carl`); got != MostAccounts {
-		t.Errorf("%d accounts, want %d", got, MostAccounts)
+	if got := strings.Count(s.Visitor().Get("/search?q=carl").Wants(200).Body, `class="who" href="/carl`); got != web.MostAccounts {
+		t.Errorf("%d accounts, want %d", got, web.MostAccounts)
 	}
 }
 
 // Operators are understood in Russian, and the help says so.
 func TestSearchInRussian(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	anna.Post("Первая")
 	bob.Post("Вторая")
@@ -108,7 +112,7 @@ func TestSearchInRussian(t *testing.T) {
 // A search whose words are so common that they are passed over says so, and does not
 // claim that nothing has them.
 func TestSearchForCommonWords(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna")
 	anna.Post("To be or not to be, that is the question about a cat")
 	anna.Post("Быть или не быть, вот хорошо")
@@ -130,13 +134,13 @@ func TestSearchForCommonWords(t *testing.T) {
 // A search says which of its names nobody has. Of those that somebody has it says
 // nothing, whatever they let the viewer read.
 func TestSearchNamesNobody(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	anna.Visitor().Post("/settings/access", "level", "private").LeadsTo("/settings?saved")
 	anna.Visitor().Post("/groups", "name", "layoffs", "title", "Layoffs", "access", "private").LeadsTo("/layoffs")
 	bob.Post("A white cat")
 	anna.Visitor().Post("/bob/ban").LeadsTo("/bob")
-	for name, v := range map[string]*Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
+	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
 		v.Get("/search?q=cat+from:bob+from:anna+in:bob+in:bob/nothing+in:layoffs+-in:anna").Wants(200).Lacks("Nobody here is called")
 		for _, q := range []string{"cat+-from:Carol", "from:@carol+in:carol", "in:bob+in:carol", "from:carol+-in:layoffs+from:anna"} {
 			if got := strings.Count(v.Get("/search?q="+q).Wants(200).Body, "Nobody here is called"); got != 1 {
@@ -167,8 +171,8 @@ func linkAfter(body, mark string) string {
 }
 
 func TestSearchesAreLimited(t *testing.T) {
-	s := NewSite(t, nil)
-	s.Server.SetLimits(Limits{Searches: 2, Writes: -1, SignIns: -1}) // the hub has them too
+	s := webtest.New(t, nil)
+	s.Server.SetLimits(web.Limits{Searches: 2, Writes: -1, SignIns: -1}) // the hub has them too
 	v := s.Visitor()
 	v.Get("/search?q=a1").Wants(200)
 	v.Get("/search?q=a2").Wants(200)
@@ -183,17 +187,17 @@ func TestSearchesAreLimited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &Page{T: t, Conn: conn, Address: "/search?q=b3", Shown: map[string]Frame{}}
+	g := &webtest.Page{T: t, Conn: conn, Address: "/search?q=b3", Shown: map[string]webtest.Frame{}}
 	g.Subscribe()
-	if c := g.Closed(); c.Code != CloseTooFast {
-		t.Errorf("closed with %v, want %d", c, CloseTooFast)
+	if c := g.Closed(); c.Code != live.CloseTooFast {
+		t.Errorf("closed with %v, want %d", c, live.CloseTooFast)
 	}
 	s.Open(nil, "/everything")
 }
 
 // A search that costs too much is answered, not failed.
 func TestBroadSearchPage(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	s.Person("anna").Post("word")
 	if _, err := s.DB.Primary.Exec(t.Context(), `
 		ALTER TABLE texts RENAME TO texts_kept;
@@ -205,8 +209,8 @@ func TestBroadSearchPage(t *testing.T) {
 
 func TestSearchInABrowser(t *testing.T) {
 	t.Parallel()
-	browser := Chromium(t)
-	s := NewSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Post("an old word")
 	b := s.Tab(browser, "bob")
@@ -215,7 +219,7 @@ func TestSearchInABrowser(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.CSS(`.find input`), "words\r"))
 	b.Await("the search", `location.pathname === '/search'`)
 	b.Live()
-	Eval[bool](b, `window.same = true`)
+	webtest.Eval[bool](b, `window.same = true`)
 	code := ann.Post("a new word").Code
 	b.Shows(code, "body", "a new word")
 	b.Do(chromedp.Click(chromedp.CSS(`#news button`)))
@@ -225,7 +229,7 @@ func TestSearchInABrowser(t *testing.T) {
 	b.Shows(code, "comments", "indeed")
 	ann.Edit(code, "nothing of the kind")
 	b.Await("the post to go", `!document.querySelector('#p-`+code+`')`)
-	if !Eval[bool](b, `window.same === true`) {
+	if !webtest.Eval[bool](b, `window.same === true`) {
 		t.Error("the page was loaded again")
 	}
 	b.EqualsReload()

@@ -18,6 +18,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web/live"
 	"riverrun/web/view"
 )
 
@@ -54,7 +55,7 @@ type Config struct {
 	// that; a page that is opened meanwhile is brought up by itself. nil: never.
 	Behind func(ctx context.Context, than time.Duration) (bool, error)
 	// Live changes how open pages are followed, for tests; nil: nothing.
-	Live func(*HubConfig)
+	Live func(*live.Config)
 }
 
 // DefaultDatabaseTimeout is how long a request waits for the databases where nothing is
@@ -82,10 +83,10 @@ type Server struct {
 	// delay waits; tests put another in its place.
 	delay  func(context.Context, time.Duration) error
 	view   *view.Renderer
-	pages  *SitePages
+	pages  *live.SitePages
 	static *staticFiles
 	now    func() time.Time
-	hub    *Hub
+	hub    *live.Hub
 }
 
 // New returns a server. Start must be called before sockets are accepted.
@@ -133,7 +134,7 @@ func New(c Config) (*Server, error) {
 		addresses:       addresses{c.TrustedProxies},
 		delay:           delay,
 		view:            pages,
-		pages:           NewPages(pages, c.Rivers.Access(), c.Timelines),
+		pages:           live.NewPages(pages, c.Rivers.Access(), c.Timelines),
 		static:          static,
 		now:             time.Now,
 	}
@@ -142,7 +143,7 @@ func New(c Config) (*Server, error) {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
-	live := HubConfig{
+	hub := live.Config{
 		Rivers: s.rivers,
 		Pages:  s.pages,
 		PageOf: s.pageOf,
@@ -158,9 +159,9 @@ func New(c Config) (*Server, error) {
 		QueryTimeout: s.databaseTimeout,
 	}
 	if c.Live != nil {
-		c.Live(&live)
+		c.Live(&hub)
 	}
-	if s.hub, err = NewHub(live); err != nil {
+	if s.hub, err = live.New(hub); err != nil {
 		return nil, err
 	}
 	return s, nil

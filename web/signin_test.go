@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"bytes"
@@ -17,16 +17,18 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // signInSite is a site whose visitors come through a trusted proxy, with people in it
 // and no waiting.
-func signInSite(t *testing.T, signIns int, names ...string) *Site {
+func signInSite(t *testing.T, signIns int, names ...string) *webtest.Site {
 	t.Helper()
-	s := NewSite(t, nil)
-	s.Server.SetLimits(Limits{SignIns: signIns})
-	s.Server.SetProxies(Loopback()...)
+	s := webtest.New(t, nil)
+	s.Server.SetLimits(web.Limits{SignIns: signIns})
+	s.Server.SetProxies(web.Loopback()...)
 	for _, name := range names {
 		s.Person(name)
 	}
@@ -34,7 +36,7 @@ func signInSite(t *testing.T, signIns int, names ...string) *Site {
 }
 
 // tries signs in from an address, as the site's proxy would say.
-func tries(v *Visitor, from, name, with string) *Answer {
+func tries(v *webtest.Visitor, from, name, with string) *webtest.Answer {
 	v.T.Helper()
 	v.Header.Set("X-Forwarded-For", from)
 	return v.Post("/login", "username", name, "password", with)
@@ -47,19 +49,19 @@ func TestOnlyFailedSignInsCount(t *testing.T) {
 	s := signInSite(t, 3, "anna", "bob")
 	v := s.Visitor()
 	for range 5 {
-		tries(v, "192.0.2.1", "anna", Password).LeadsTo("/")
-		tries(v, "192.0.2.1", "bob", Password).LeadsTo("/")
+		tries(v, "192.0.2.1", "anna", webtest.Password).LeadsTo("/")
+		tries(v, "192.0.2.1", "bob", webtest.Password).LeadsTo("/")
 	}
 	tries(v, "192.0.2.1", "anna", "wrong").Wants(422)
 	tries(v, "192.0.2.1", "bob", "wrong").Wants(422)
-	tries(v, "192.0.2.1", "anna", Password).LeadsTo("/")
+	tries(v, "192.0.2.1", "anna", webtest.Password).LeadsTo("/")
 	tries(v, "192.0.2.1", "nobody-here", "wrong").Wants(422)
 	for _, name := range []string{"anna", "bob", "nobody-here"} {
-		if a := tries(v, "192.0.2.1", name, Password).Wants(429).Has("Too many tries"); a.Header.Get("Retry-After") == "" {
+		if a := tries(v, "192.0.2.1", name, webtest.Password).Wants(429).Has("Too many tries"); a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: no Retry-After", name)
 		}
 	}
-	tries(v, "192.0.2.2", "anna", Password).LeadsTo("/")
+	tries(v, "192.0.2.2", "anna", webtest.Password).LeadsTo("/")
 }
 
 // TestNobodyLocksOut: wrong passwords shut the door on the address they come from, for
@@ -87,9 +89,9 @@ func TestNobodyLocksOut(t *testing.T) {
 	if got[422] != 10 || got[429] != 20 {
 		t.Errorf("thirty wrong passwords at once: statuses %v, want 10 of 422 and 20 of 429", got)
 	}
-	tries(v, "192.0.2.1", "anna", Password).Wants(429)
-	tries(v, "192.0.2.1", "bob", Password).LeadsTo("/") // her neighbour
-	tries(v, "192.0.2.2", "anna", Password).LeadsTo("/")
+	tries(v, "192.0.2.1", "anna", webtest.Password).Wants(429)
+	tries(v, "192.0.2.1", "bob", webtest.Password).LeadsTo("/") // her neighbour
+	tries(v, "192.0.2.2", "anna", webtest.Password).LeadsTo("/")
 }
 
 // TestNameUnderAttackIsDelayed: a name that many addresses fail with is not refused; its
@@ -122,7 +124,7 @@ func TestNameUnderAttackIsDelayed(t *testing.T) {
 		t.Errorf("%d of a hundred failures were delayed, want none", n)
 	}
 	tries(v, "198.51.100.1", "anna", "wrong").Wants(422)
-	tries(v, "198.51.100.2", "anna", Password).LeadsTo("/")
+	tries(v, "198.51.100.2", "anna", webtest.Password).LeadsTo("/")
 	if n := waited(); n != 2 {
 		t.Errorf("after a hundred failures %d of two sign-ins were delayed", n)
 	}
@@ -131,16 +133,16 @@ func TestNameUnderAttackIsDelayed(t *testing.T) {
 			t.Errorf("delayed by %v, want a second at least, and time for the rest", d)
 		}
 	}
-	tries(v, "192.0.2.1", "bob", Password).LeadsTo("/")
+	tries(v, "192.0.2.1", "bob", webtest.Password).LeadsTo("/")
 	if n := waited(); n != 2 {
 		t.Error("another name is delayed too")
 	}
 	now = began.Add(11 * time.Minute)
-	tries(v, "198.51.100.3", "anna", Password).LeadsTo("/")
+	tries(v, "198.51.100.3", "anna", webtest.Password).LeadsTo("/")
 	if n := waited(); n != 2 {
 		t.Error("the name is delayed for longer than ten minutes after one attack")
 	}
-	for range NameUnderAttack {
+	for range web.NameUnderAttack {
 		s.Server.Attack("anna", now)
 	}
 	// Whoever goes while it waits has taken nothing.
@@ -158,12 +160,12 @@ func TestNameUnderAttackIsDelayed(t *testing.T) {
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	if err := Delay(t.Context(), 20*time.Millisecond); err != nil || time.Since(began) < 20*time.Millisecond {
+	if err := web.Delay(t.Context(), 20*time.Millisecond); err != nil || time.Since(began) < 20*time.Millisecond {
 		t.Errorf("delay: %v after %v", err, time.Since(began))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := Delay(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+	if err := web.Delay(ctx, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("delay of somebody who left: %v", err)
 	}
 }
@@ -183,7 +185,7 @@ func TestFailedSignInsAreLogged(t *testing.T) {
 		{"192.0.2.1", "x\nlevel=WARN msg=\"sign-in failed\" address=198.51.100.1 name=y", "192.0.2.1", `"x\nlevel`},
 		{"192.0.2.1", `" address=198.51.100.1 name=`, "192.0.2.1", `"\" address=`},
 		{"192.0.2.1", "\u202etxt", "192.0.2.1", `"\u202etxt"`},
-		{"192.0.2.1", strings.Repeat("я", 5000), "192.0.2.1", strings.Repeat("я", MaxLogged) + "…"},
+		{"192.0.2.1", strings.Repeat("я", 5000), "192.0.2.1", strings.Repeat("я", web.MaxLogged) + "…"},
 		{"192.0.2.1", "\xff\x00", "192.0.2.1", `"�\x00"`},
 	} {
 		var b bytes.Buffer
@@ -210,7 +212,7 @@ func TestFailedSignInsAreLogged(t *testing.T) {
 	}
 	var b bytes.Buffer
 	s.Server.SetLog(slog.New(slog.NewTextHandler(&b, nil)))
-	tries(s.Visitor(), "192.0.2.1", "anna", Password).LeadsTo("/")
+	tries(s.Visitor(), "192.0.2.1", "anna", webtest.Password).LeadsTo("/")
 	s.Server.SetLog(slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if strings.Contains(b.String(), "sign-in failed") {
 		t.Errorf("one that succeeded is logged as failed: %s", b.String())
@@ -259,7 +261,7 @@ func TestOneAddressKeepsNobodyWaiting(t *testing.T) {
 	}
 	trying, release := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
-	for i := range MaxUnderWay {
+	for i := range web.MaxUnderWay {
 		all.Go(func() {
 			err := s.Server.TryPassword(from("192.0.2.1"), fmt.Sprint("name", i), func() error {
 				trying <- struct{}{}

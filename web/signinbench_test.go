@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"riverrun/web"
+	"riverrun/web/webtest"
 )
 
 // BenchmarkPageWhileACrowdSignsIn: what a warm page costs its reader, while nobody and
@@ -13,8 +16,8 @@ import (
 func BenchmarkPageWhileACrowdSignsIn(b *testing.B) {
 	for _, crowd := range []int{0, 60} {
 		b.Run(fmt.Sprintf("crowd=%d", crowd), func(b *testing.B) {
-			s := NewSite(b, nil)
-			s.Server.SetProxies(Loopback()...)
+			s := webtest.New(b, nil)
+			s.Server.SetProxies(web.Loopback()...)
 			anna := s.Person("anna")
 			for i := range 25 {
 				anna.Post(fmt.Sprintf("post %d", i))
@@ -33,7 +36,7 @@ func BenchmarkPageWhileACrowdSignsIn(b *testing.B) {
 						case <-done:
 							return
 						default:
-							if tries(v, fmt.Sprintf("192.0.2.%d", i%6), "anna", Password).Status == http.StatusSeeOther {
+							if tries(v, fmt.Sprintf("192.0.2.%d", i%6), "anna", webtest.Password).Status == http.StatusSeeOther {
 								signedIn.Add(1)
 							}
 						}

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"encoding/json"
@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"riverrun/web/webtest"
 )
 
 // Sign-up says all that is wrong at once, each beside its field, in a page and as JSON.
 func TestSignUpSaysAllThatIsWrong(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	s.Person("anna")
 	v := s.Visitor()
 	long := strings.Repeat("x", 200)

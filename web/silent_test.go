@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // silence is how long the sites of these tests wait for their stores; bounded is when a
@@ -26,13 +28,13 @@ const (
 )
 
 // newRemoteSite is a site whose stores are each reached through a proxy.
-func newRemoteSite(t *testing.T) (s *Site, primary, secondary *testdb.Proxy) {
+func newRemoteSite(t *testing.T) (s *webtest.Site, primary, secondary *testdb.Proxy) {
 	t.Helper()
 	db := testdb.New(t)
 	primary, secondary = testdb.NewProxy(t, db.Primary), testdb.NewProxy(t, db.Secondary)
 	remote := *db
 	remote.Primary, remote.Secondary = primary.Pool(4), secondary.Pool(4)
-	s = NewNode(t, &remote, silence, rivers.DefaultOptions(), nil)
+	s = webtest.NewNode(t, &remote, silence, rivers.DefaultOptions(), nil)
 	t.Cleanup(func() { // before the site stops
 		primary.Open()
 		secondary.Open()
@@ -41,7 +43,7 @@ func newRemoteSite(t *testing.T) (s *Site, primary, secondary *testdb.Proxy) {
 }
 
 // timely is an answer that did not take longer than is bounded.
-func timely(t *testing.T, ask func() *Answer) *Answer {
+func timely(t *testing.T, ask func() *webtest.Answer) *webtest.Answer {
 	t.Helper()
 	began := time.Now()
 	a := ask()
@@ -67,11 +69,11 @@ func TestSilentStores(t *testing.T) {
 				for i := range 10 { // more than there are connections
 					all.Go(func() {
 						// A page that nobody asked for yet needs both stores.
-						page := timely(t, func() *Answer { return v.Get(fmt.Sprintf("/tag/%s%d", how, i)) })
+						page := timely(t, func() *webtest.Answer { return v.Get(fmt.Sprintf("/tag/%s%d", how, i)) })
 						page.Wants(http.StatusServiceUnavailable).Lacks("our fault")
-						form := timely(t, func() *Answer { return v.Post("/posts", "body", "half a thought", "back", "/") })
+						form := timely(t, func() *webtest.Answer { return v.Post("/posts", "body", "half a thought", "back", "/") })
 						form.Wants(http.StatusServiceUnavailable).Has("half a thought").Lacks("our fault", "nothing of this was saved")
-						for _, a := range []*Answer{page, form} {
+						for _, a := range []*webtest.Answer{page, form} {
 							if a.Header.Get("Retry-After") == "" {
 								t.Errorf("%s: no Retry-After", a.What)
 							}
@@ -86,10 +88,10 @@ func TestSilentStores(t *testing.T) {
 			store.Cut()
 			check("closed")
 			store.Open()
-			until := time.Now().Add(Patience)
+			until := time.Now().Add(webtest.Patience)
 			for v.Get("/tag/again").Status != http.StatusOK {
 				if time.Now().After(until) {
-					t.Fatalf("no page %v after the %s store was back", Patience, which)
+					t.Fatalf("no page %v after the %s store was back", webtest.Patience, which)
 				}
 			}
 		})
@@ -120,10 +122,10 @@ func TestSilentStoreAndSockets(t *testing.T) {
 	ann.Post("something")
 	secondary.Shut()
 	began := time.Now()
-	g := &Page{T: t, Address: "/everything", Shown: map[string]Frame{}}
+	g := &webtest.Page{T: t, Address: "/everything", Shown: map[string]webtest.Frame{}}
 	g.Connect(s, nil)
-	if c := g.Closed(); c.Code != CloseReconnect {
-		t.Errorf("closed with %v, want %d", c, CloseReconnect)
+	if c := g.Closed(); c.Code != live.CloseReconnect {
+		t.Errorf("closed with %v, want %d", c, live.CloseReconnect)
 	}
 	if took := time.Since(began); took > bounded {
 		t.Errorf("closed after %v, want it within %v", took, bounded)

@@ -1,22 +1,26 @@
-package web
+package web_test
 
-import "testing"
+import (
+	"testing"
+
+	"riverrun/web/webtest"
+)
 
 // The page of a sub-feed that is open says nothing of an account that is not, and
 // leads nowhere that is closed.
 func TestOpenSubfeedOfAClosedAccount(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	bob, cat := s.Person("bob"), s.Person("cat")
 	b, v := bob.Visitor(), cat.Visitor()
 	b.Post("/settings", "title", "Bob", "about", "For friends alone", "language", "en").LeadsTo("/settings?saved")
 	b.Post("/settings/feeds", "slug", "photos", "title", "My photos", "access", "public").LeadsTo("/settings/feeds?saved#page-photos")
 	bob.Post("A picture", "bob/photos")
 	const page, posts, likes, comments = "/bob/photos", `<a href="/bob">`, `<a href="/bob/likes">`, `<a href="/bob/comments">`
-	open := func(v *Visitor) *Answer {
+	open := func(v *webtest.Visitor) *webtest.Answer {
 		t.Helper()
 		return v.Get(page).Wants(200).Has("A picture", "For friends alone", posts, likes, comments)
 	}
-	shut := func(v *Visitor) *Answer {
+	shut := func(v *webtest.Visitor) *webtest.Answer {
 		t.Helper()
 		return v.Get(page).Wants(200).Has("A picture", `href="/bob/photos" aria-current="page"`).Lacks("For friends alone", posts, likes, comments)
 	}

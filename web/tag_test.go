@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -7,12 +7,13 @@ import (
 
 	"riverrun/timelines/language"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // A tag links to its page, where the posts stand that have it and may be read,
 // and leave when they have it no more; forms on it lead back there.
 func TestTagPage(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	reader, nobody := bob.Visitor(), s.Visitor()
 	const spring = "/tag/%D0%B2%D0%B5%D1%81%D0%BD%D0%B0"
@@ -39,7 +40,7 @@ func TestTagPage(t *testing.T) {
 
 // An open page of a tag moves by itself, from the tag's first use on.
 func TestTagPageIsLive(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	g := s.Open(bob, "/tag/river")
 	code := anna.Post("The #river").Code
@@ -52,7 +53,7 @@ func TestTagPageIsLive(t *testing.T) {
 // Who is named finds the post among their mentions, if they may read it; nobody
 // else does.
 func TestMentionsPage(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna"), s.Person("bob"), s.Person("carol")
 	bob.Visitor().Get("/filter/mentions").Wants(200).Has("@bob in a post", `data-page="/filter/mentions"`)
 	s.Visitor().Get("/filter/mentions").LeadsTo("/login?back=%2Ffilter%2Fmentions")
@@ -63,7 +64,7 @@ func TestMentionsPage(t *testing.T) {
 	anna.Comment(carol.Post("Nothing").Code, "is it, @bob?")
 	s.FollowUp()
 	bob.Visitor().Get("/filter/mentions").Has(`<a href="/bob">@bob</a>`, "is it,", "Nothing").Lacks("Between us")
-	for _, v := range []*Visitor{anna.Visitor(), carol.Visitor()} {
+	for _, v := range []*webtest.Visitor{anna.Visitor(), carol.Visitor()} {
 		v.Get("/filter/mentions").Wants(200).Lacks(`class="entry"`)
 	}
 	anna.Edit(code, "Hello")
@@ -78,7 +79,7 @@ func TestLanguageOfAPost(t *testing.T) {
 			t.Errorf("language %q has no name", code)
 		}
 	}
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	v := s.Person("anna").Visitor()
 	v.Get("/").Wants(200).Has(`<select name="language">`, "Found out from the text", "Русский")
 	v.Post("/posts", "body", "hm", "language", "xx").Wants(422).Has("no such language")
@@ -96,7 +97,7 @@ func TestLanguageOfAPost(t *testing.T) {
 // Everything, the best and the most saved are pages for everybody, each of all
 // posts or of those in one language, in both orders, and live.
 func TestAggregatePages(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	anna := s.Person("anna")
 	const russian = "Зимородок прилетал к верхней плотине, и мы его видели."
 	code := anna.Post(russian).Code

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"strconv"
@@ -7,11 +7,12 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // Banning, and lifting it, without scripts: what both sides see of each other.
 func TestBansOnPages(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
 	a, b, c := ann.Visitor(), bob.Visitor(), cat.Visitor()
 	bobs := bob.Post("Hello from bob")
@@ -26,8 +27,8 @@ func TestBansOnPages(t *testing.T) {
 	a.Get("/bob").Wants(403).Has("You have banned bob", "/bob/unban").Lacks("Hello from bob", "/bob/ban\"", "/bob/subscribe")
 	a.Get("/bob/likes").Wants(403)
 	b.Get("/anna").Wants(403).Has("What anna writes is not shown to you").Lacks("banned", "/anna/unban", "Hello from anna")
-	for _, v := range []*Visitor{a, b} {
-		v.Get("/p/" + map[*Visitor]string{a: bobs.Code, b: anns.Code}[v]).Wants(404)
+	for _, v := range []*webtest.Visitor{a, b} {
+		v.Get("/p/" + map[*webtest.Visitor]string{a: bobs.Code, b: anns.Code}[v]).Wants(404)
 	}
 	a.Get("/everything").Wants(200).Has("Hello from cat", "Hidden comment").Lacks("Hello from bob", "A word of bob", ">bob<", "/bob", "Liked by")
 	a.Get("/").Wants(200).Lacks("Hello from bob")
@@ -61,7 +62,7 @@ func TestBansOnPages(t *testing.T) {
 
 // In a group one may want to see whom one has banned.
 func TestShowBannedOnPages(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("anna"), s.Person("bob")
 	a := ann.Visitor()
 	bob.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
@@ -96,7 +97,7 @@ func TestShowBannedOnPages(t *testing.T) {
 
 // Hiding a post, a person, a group and a word without scripts.
 func TestHidesOnPages(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("anna"), s.Person("bob")
 	a, other := ann.Visitor(), s.Person("cat").Visitor()
 	bob.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
@@ -154,7 +155,7 @@ func TestHidesOnPages(t *testing.T) {
 // Whom one does not see calls one nowhere, and brings no post to a tag's page by
 // what stands behind a placeholder.
 func TestMarksOfTheBanned(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob, cid := s.Person("ann"), s.Person("bob"), s.Person("cid")
 	code := ann.Post("Hello").Code
 	cid.Comment(code, "look @bob #river")
@@ -184,20 +185,20 @@ func TestMarksOfTheBanned(t *testing.T) {
 
 // A directory says of nobody what their own page would not.
 func TestDirectoriesKeepAboutsOfTheClosed(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("anna"), s.Person("bob")
 	a := ann.Visitor()
 	a.Post("/groups", "name", "layoffs", "title", "Layoffs", "about", "Who goes in spring", "access", "private").LeadsTo("/layoffs")
 	a.Post("/groups", "name", "chess-club", "title", "Chess Club", "about", "Openings on Mondays", "access", "public").LeadsTo("/chess-club")
 	a.Get("/groups").Wants(200).Has("Who goes in spring", "Openings on Mondays")
-	for _, v := range []*Visitor{bob.Visitor(), s.Visitor()} {
+	for _, v := range []*webtest.Visitor{bob.Visitor(), s.Visitor()} {
 		v.Get("/groups").Wants(200).Has("Layoffs", "Openings on Mondays").Lacks("Who goes in spring")
 	}
 }
 
 // Somebody whose page is closed can be hidden and banned there, and that be taken back.
 func TestHidingOnAClosedPage(t *testing.T) {
-	s := NewSite(t, nil)
+	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.SetAccess("", timelines.Private)
 	b := bob.Visitor()

@@ -1,0 +1,322 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+
+	"riverrun/rivers"
+	"riverrun/web/view"
+)
+
+// The frames of the socket, as PROTOCOL.md describes them to outside programs.
+// Every message is one JSON object with its type in "t". Ids of rivers are
+// strings, because they have 63 bits and a JavaScript number has 53.
+
+// Bounds on what a client may send. A frame over them ends the connection.
+const (
+	// maxFrame is the size of a client's message in bytes: maxEntries entries
+	// and the rest.
+	maxFrame = 64 << 10
+	// maxEntries is how many entries a page may claim to show.
+	maxEntries = 500
+	maxAddress = 2048
+	maxCode    = 64
+)
+
+// Close codes. Each says what the client is to do; PROTOCOL.md has the table.
+const (
+	// closeReconnect: the server goes down or lost its place; come back after
+	// the number of milliseconds in the reason.
+	CloseReconnect websocket.StatusCode = 4000
+	// closeSignedOut: the session ended, or is not the one the page was made for.
+	CloseSignedOut websocket.StatusCode = 4001
+	// closeMalformed: the client sent what is no frame of the protocol.
+	CloseMalformed websocket.StatusCode = 4002
+	// closeNoPage: there is no such page, or no longer for this viewer.
+	CloseNoPage websocket.StatusCode = 4004
+	// closeTooFast: more frames than a page has reasons to send.
+	CloseTooFast websocket.StatusCode = 4008
+	// closeSilent: nothing was subscribed to in time.
+	CloseSilent websocket.StatusCode = 4009
+)
+
+// A malformedError says why a client's message is no frame.
+type malformedError struct{ why string }
+
+func (e *malformedError) Error() string { return "malformed frame: " + e.why }
+
+func malformed(format string, args ...any) error {
+	return &malformedError{fmt.Sprintf(format, args...)}
+}
+
+// A clientFrame is what a client says: exactly one of the two is set.
+type clientFrame struct {
+	subscribe *subscribeFrame
+	drop      *dropFrame
+}
+
+// A subscribeFrame asks for everything that changes on a page, beginning with
+// the difference between the page as it is and as the client shows it.
+type subscribeFrame struct {
+	// path and query are the page's address.
+	path  string
+	query url.Values
+	// lang is the language its entries are written in.
+	lang string
+	// viewer is the name of the account the page was made for, "" for nobody.
+	// Unset (an outside program) it is not compared with the session's.
+	viewer *string
+	// river is the id the page was rendered from, 0 if it shows nothing yet.
+	river int64
+	// sight is the page's: see sealer.seal.
+	sight string
+	// entries are the shown entries' versions by the posts' codes.
+	entries map[string]view.Version
+	// downPlace and downCode say where the page ends: the place and the code of its
+	// lowest entry, 0 and empty if the client does not say.
+	downPlace int64
+	downCode  string
+}
+
+// A dropFrame says that the client took entries off the screen by itself, at
+// the page's lower end, so that it does not grow for ever.
+type dropFrame struct {
+	river int64
+	// entries are the entries' last versions by the posts' codes.
+	entries map[string]view.Version
+}
+
+// parseFrame reads a client's message. Unknown fields are passed over, so that
+// newer clients can talk to older servers; anything else that is not as
+// PROTOCOL.md says is a *malformedError. It never keeps message.
+func parseFrame(message []byte) (clientFrame, error) {
+	var raw struct {
+		T       string          `json:"t"`
+		Page    string          `json:"page"`
+		Lang    string          `json:"lang"`
+		Viewer  *string         `json:"viewer"`
+		River   string          `json:"river"`
+		Sight   string          `json:"sight"`
+		Entries json.RawMessage `json:"entries"`
+		Down    string          `json:"down"`
+	}
+	if len(message) > maxFrame {
+		return clientFrame{}, malformed("%d bytes", len(message))
+	}
+	if err := json.Unmarshal(message, &raw); err != nil {
+		return clientFrame{}, malformed("not the JSON expected")
+	}
+	river, err := parseRiver(raw.River)
+	if err != nil {
+		return clientFrame{}, err
+	}
+	switch raw.T {
+	case "subscribe":
+		f := &subscribeFrame{lang: raw.Lang, viewer: raw.Viewer, river: river, sight: raw.Sight}
+		if f.path, f.query, err = parseAddress(raw.Page); err != nil {
+			return clientFrame{}, err
+		}
+		if f.entries, err = parseEntries(raw.Entries); err != nil {
+			return clientFrame{}, err
+		}
+		if raw.Down != "" {
+			place, code, ok := strings.Cut(raw.Down, ".")
+			if f.downPlace, err = strconv.ParseInt(place, 10, 64); err != nil || !ok || f.downPlace <= 0 || !validCode(code) {
+				return clientFrame{}, malformed("down %.80q", raw.Down)
+			}
+			f.downCode = code
+		}
+		if len(f.lang) > 16 {
+			return clientFrame{}, malformed("lang")
+		}
+		if len(f.sight) > 64 {
+			return clientFrame{}, malformed("sight")
+		}
+		return clientFrame{subscribe: f}, nil
+	case "drop":
+		f := &dropFrame{river: river}
+		if f.entries, err = parseEntries(raw.Entries); err != nil {
+			return clientFrame{}, err
+		}
+		return clientFrame{drop: f}, nil
+	}
+	return clientFrame{}, malformed("type %.80q", raw.T)
+}
+
+func parseRiver(s string) (int64, error) {
+	if s == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || id < 0 {
+		return 0, malformed("river %.80q", s)
+	}
+	return id, nil
+}
+
+// parseAddress takes a page's path and query, as its data-page has them.
+func parseAddress(s string) (string, url.Values, error) {
+	if len(s) == 0 || len(s) > maxAddress || s[0] != '/' || strings.HasPrefix(s, "//") {
+		return "", nil, malformed("page %.80q", s)
+	}
+	u, err := url.Parse(s)
+	if err != nil || u.Host != "" || u.Fragment != "" || !utf8.ValidString(u.Path) || strings.ContainsRune(u.Path, 0) {
+		return "", nil, malformed("page %.80q", s)
+	}
+	query, err := url.ParseQuery(u.RawQuery)
+	if err != nil {
+		return "", nil, malformed("query of page %.80q", s)
+	}
+	return u.Path, query, nil
+}
+
+func parseEntries(raw json.RawMessage) (map[string]view.Version, error) {
+	if len(raw) == 0 {
+		return nil, nil
+	}
+	var texts map[string]string
+	if err := json.Unmarshal(raw, &texts); err != nil {
+		return nil, malformed("entries are no object of versions")
+	}
+	if len(texts) > maxEntries {
+		return nil, malformed("%d entries", len(texts))
+	}
+	entries := make(map[string]view.Version, len(texts))
+	for code, text := range texts {
+		at, ok := view.ParseVersion(text)
+		if !ok || !validCode(code) {
+			return nil, malformed("entry %.80q at %.80q", code, text)
+		}
+		entries[code] = at
+	}
+	return entries, nil
+}
+
+// validCode reports whether s may be a post's public code; that it is one only
+// the store knows.
+func validCode(s string) bool {
+	if s == "" || len(s) > maxCode {
+		return false
+	}
+	for _, r := range s {
+		if (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_' {
+			return false
+		}
+	}
+	return true
+}
+
+// The server's frames are written by hand around JSON strings made once per
+// part, so that what a thousand connections are sent is encoded once.
+
+// frameRiver says that from here on frames belong to another generation of the
+// river. All entries of the new one follow, then ok.
+func frameRiver(river int64) []byte {
+	return []byte(`{"t":"river","river":"` + strconv.FormatInt(river, 10) + `"}`)
+}
+
+// frameOK ends the answer to a subscribe: the client now shows the page as it
+// was at some instant after it asked. more: older entries exist. sight goes into
+// the client's next subscribe.
+func frameOK(river int64, more bool, sight string) []byte {
+	return []byte(`{"t":"ok","river":"` + strconv.FormatInt(river, 10) + `","more":` + strconv.FormatBool(more) +
+		`,"sight":"` + sight + `"}`) // hexadecimal: nothing to escape
+}
+
+// frameTabs says that what stands around the entries of a page is otherwise now: the
+// client takes it from the page.
+func frameTabs(river int64) []byte {
+	return []byte(`{"t":"tabs","river":"` + strconv.FormatInt(river, 10) + `"}`)
+}
+
+// frameBeat says nothing but that the connection is alive.
+var frameBeat = []byte(`{"t":"beat"}`)
+
+// frameGone takes an entry off the page.
+func frameGone(river int64, code string, stamp rivers.Stamp) []byte {
+	b := appendHead(nil, "gone", river, code, view.Version{Stamp: stamp})
+	return append(b, '}')
+}
+
+// frameParts brings those parts of a shown entry which changed: set holds JSON
+// strings, nil for what stays.
+func frameParts(river int64, code string, at view.Version, place int64, set [view.PartCount]json.RawMessage) []byte {
+	b := appendHead(nil, "entry", river, code, at)
+	b = appendPlace(b, place)
+	b = append(b, `,"parts":{`...)
+	first := true
+	for p, text := range set {
+		if text == nil {
+			continue
+		}
+		if !first {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(b, '"')
+		b = append(b, view.PartNames[p]...)
+		b = append(b, `":`...)
+		b = append(b, text...)
+	}
+	return append(b, "}}"...)
+}
+
+// frameWhole brings a whole article, for an entry that is not on the page or
+// takes another place on it: html is a JSON string.
+func frameWhole(river int64, code string, at view.Version, place int64, html json.RawMessage) []byte {
+	b := appendHead(nil, "entry", river, code, at)
+	b = appendPlace(b, place)
+	b = append(b, `,"html":`...)
+	b = append(b, html...)
+	return append(b, '}')
+}
+
+// EntryFrame is what a reply to a form says of a post that its page shows: html is the
+// whole article. It names no generation of the river, as the reply is about the page that
+// sent the form.
+func EntryFrame(code string, at view.Version, place int64, html []byte) ([]byte, error) {
+	text, err := jsonHTML(html)
+	if err != nil {
+		return nil, err
+	}
+	return frameWhole(0, code, at, place, text), nil
+}
+
+// GoneFrame is what a reply to a form says of a post that its page does not show. It has no
+// version: whatever the river itself says next is newer.
+func GoneFrame(code string) []byte { return frameGone(0, code, rivers.Stamp{}) }
+
+func appendHead(b []byte, t string, river int64, code string, at view.Version) []byte {
+	b = append(b, `{"t":"`...)
+	b = append(b, t...)
+	b = append(b, `","river":"`...)
+	b = strconv.AppendInt(b, river, 10)
+	b = append(b, `","post":"`...)
+	b = append(b, code...) // validCode: nothing to escape
+	b = append(b, `","version":"`...)
+	b = append(b, at.String()...)
+	return append(b, '"')
+}
+
+func appendPlace(b []byte, place int64) []byte {
+	return strconv.AppendInt(append(b, `,"place":`...), place, 10)
+}
+
+// jsonHTML encodes HTML as a JSON string without the escapes json.Marshal adds
+// for pages that embed JSON: a frame is never part of one.
+func jsonHTML(html []byte) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(string(html)); err != nil {
+		return nil, fmt.Errorf("encoding a part of an entry: %w", err)
+	}
+	return json.RawMessage(bytes.TrimRight(b.Bytes(), "\n")), nil
+}

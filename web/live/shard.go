@@ -1,0 +1,363 @@
+package live
+
+import (
+	"context"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+)
+
+// A shard follows a share of the rivers shown on this node. One goroutine reads
+// for all of them: posts that come in while a flush is under way wait together
+// for the next one, so the busier the bus, the more a statement does.
+type shard struct {
+	hub  *Hub
+	wake chan struct{}
+
+	// mu guards the fields below and the rooms in it. Sockets' own locks are taken
+	// under it, never the other way round.
+	mu     sync.Mutex
+	rooms  map[rivers.Watch]*room
+	posts  map[int64]time.Time // touched since the last flush, by when the change was committed
+	beaten bool                // the clock is to be read even without posts
+	slots  map[int]struct{}    // of those rooms that are to be compared
+	due    map[*room]struct{}  // rooms to be compared besides
+	slot   int                 // of the next room
+}
+
+// A room is one river as one session sees it: what is read and decided once for
+// all its sockets.
+type room struct {
+	watch   rivers.Watch
+	slot    int
+	sockets map[*socket]struct{}
+}
+
+// maxPosts is how many posts a shard keeps for its next flush, and flushPosts
+// how many one statement asks for. Over maxPosts all its pages are visited
+// again, which costs less.
+const (
+	maxPosts   = 4096
+	flushPosts = 256
+)
+
+func newShard(h *Hub) *shard {
+	return &shard{
+		hub: h, wake: make(chan struct{}, 1),
+		rooms: make(map[rivers.Watch]*room),
+		posts: make(map[int64]time.Time),
+		slots: make(map[int]struct{}), due: make(map[*room]struct{}),
+	}
+}
+
+var shardSeed = maphash.MakeSeed()
+
+// shardOf puts all sessions' views of a page into one shard: they share what is
+// rendered.
+func (h *Hub) shardOf(n rivers.Name) *shard {
+	if n.Kind.Asked() {
+		return h.searches
+	}
+	n.UserID = 0
+	return h.shards[maphash.Comparable(shardSeed, n)%uint64(len(h.shards))]
+}
+
+// join makes s a member of the room of w. From here on it is offered what
+// flushes find.
+func (sh *shard) join(w rivers.Watch, s *socket) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	r := sh.rooms[w]
+	if r == nil {
+		r = &room{watch: w, slot: sh.slot % sh.hub.cfg.CompareEvery, sockets: make(map[*socket]struct{})}
+		sh.slot++
+		sh.rooms[w] = r
+	}
+	r.sockets[s] = struct{}{}
+}
+
+// leave undoes join.
+func (sh *shard) leave(w rivers.Watch, s *socket) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	r := sh.rooms[w]
+	if r == nil {
+		return
+	}
+	delete(r.sockets, s)
+	if len(r.sockets) == 0 {
+		delete(sh.rooms, w)
+	}
+}
+
+// note takes what the bus says.
+func (sh *shard) note(m tiers.Message, now time.Time) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if len(sh.rooms) == 0 {
+		return
+	}
+	if m.All {
+		sh.resyncAll()
+	}
+	sh.resync(m.Swapped)
+	if m.At != 0 {
+		now = time.UnixMicro(m.At)
+	}
+	sh.want(m.Posts, now)
+	if m.Clock != 0 {
+		sh.beaten = true
+	}
+	nudge(sh.wake)
+}
+
+// ask wants posts read again, for a socket that was too slow to be told what
+// was read before.
+func (sh *shard) ask(posts []int64) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	sh.want(posts, sh.hub.cfg.Now())
+	nudge(sh.wake)
+}
+
+func (sh *shard) want(posts []int64, heard time.Time) {
+	for _, id := range posts {
+		if _, known := sh.posts[id]; !known {
+			sh.posts[id] = heard
+		}
+	}
+	if len(sh.posts) > maxPosts {
+		clear(sh.posts)
+		sh.resyncAll()
+	}
+}
+
+// resync has the pages of these names visited again.
+func (sh *shard) resync(names []rivers.Name) {
+	if len(names) == 0 {
+		return
+	}
+	set := make(map[rivers.Name]struct{}, len(names))
+	for _, n := range names {
+		set[n] = struct{}{}
+	}
+	for _, r := range sh.rooms {
+		if _, ok := set[r.watch.Name]; ok {
+			r.each((*socket).resync)
+		}
+	}
+}
+
+func (sh *shard) resyncAll() {
+	for _, r := range sh.rooms {
+		r.each((*socket).resync)
+	}
+}
+
+func (r *room) each(f func(*socket)) {
+	for s := range r.sockets {
+		f(s)
+	}
+}
+
+// noSlot is of no room.
+const noSlot = -1
+
+// beat has the clock read, and the rooms of that slot compared.
+func (sh *shard) beat(slot int) {
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	if len(sh.rooms) == 0 {
+		return
+	}
+	sh.beaten = true
+	sh.slots[slot] = struct{}{}
+	nudge(sh.wake)
+}
+
+func (sh *shard) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-sh.wake:
+		}
+		sh.flush(ctx)
+		sh.compare(ctx)
+	}
+}
+
+// flush reads what is wanted, for all rooms at once, and offers it to their
+// sockets. Posts not read because the stores did not answer are wanted again at
+// the next beat.
+func (sh *shard) flush(ctx context.Context) {
+	sh.mu.Lock()
+	posts, beaten := sh.posts, sh.beaten
+	if len(posts) == 0 && !beaten {
+		sh.mu.Unlock()
+		return
+	}
+	sh.posts, sh.beaten = make(map[int64]time.Time), false
+	rooms := slices.Collect(maps.Values(sh.rooms))
+	sh.mu.Unlock()
+	if len(rooms) == 0 {
+		return
+	}
+	watches := make([]rivers.Watch, len(rooms))
+	for i, r := range rooms {
+		watches[i] = r.watch
+	}
+	ids := slices.Sorted(maps.Keys(posts))
+	for first := true; first || len(ids) > 0; first = false {
+		n := min(len(ids), flushPosts)
+		some := ids[:n]
+		ids = ids[n:]
+		began := sh.hub.cfg.Now()
+		seen, err := sh.hub.cfg.Rivers.Flush(ctx, watches, some)
+		if err != nil {
+			if ctx.Err() == nil {
+				sh.hub.cfg.Log.WarnContext(ctx, "flushing open rivers", "rivers", len(rooms), "posts", len(some), "error", err)
+			}
+			sh.mu.Lock()
+			for _, id := range append(some, ids...) {
+				if _, known := sh.posts[id]; !known {
+					sh.posts[id] = posts[id]
+				}
+			}
+			sh.mu.Unlock()
+			return
+		}
+		sh.hub.metric.flush.Observe(sh.hub.cfg.Now().Sub(began).Seconds())
+		b := newBatch(sh.hub.cfg.Pages, earliest(seen))
+		sh.see(ctx, rooms, seen)
+		for i, r := range rooms {
+			sh.offer(r, &seen[i], b, posts)
+		}
+	}
+}
+
+// earliest is when the first of what was seen began to be decided.
+func earliest(seen []rivers.Seen) time.Time {
+	return slices.MinFunc(seen, func(a, b rivers.Seen) int { return a.Began.Compare(b.Began) }).Began
+}
+
+// see tells the rooms' sockets what their pages are decided with now: whom a viewer
+// sees can change without any post, and then all that a page shows is decided again. So it
+// is where levels or names changed, or what the viewer may read or whom they follow: those
+// rooms are compared next.
+func (sh *shard) see(ctx context.Context, rooms []*room, seen []rivers.Seen) {
+	var served []*room // and not at an end
+	var names []rivers.Name
+	var sets []*timelines.Sets
+	for i, r := range rooms {
+		if seen[i].Sets != nil {
+			served, names, sets = append(served, r), append(names, r.watch.Name), append(sets, seen[i].Sets)
+		}
+	}
+	sights, err := sh.hub.cfg.Pages.Fingerprints(ctx, names, sets)
+	if err != nil && ctx.Err() == nil {
+		sh.hub.cfg.Log.WarnContext(ctx, "what open pages are decided with", "rivers", len(served), "error", err)
+	}
+	common := sh.hub.cfg.Pages.LastCommonChange()
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for i, r := range served {
+		r.each(func(s *socket) {
+			if err != nil {
+				s.resync() // and finds out itself
+			} else if s.see(sights[i], common) {
+				sh.due[r] = struct{}{}
+			}
+		})
+	}
+}
+
+// offer hands what was seen to a room's sockets.
+func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]time.Time) {
+	quiet := !seen.SignedOut && !seen.Closed && !seen.Swapped && len(seen.Items) == 0 && len(seen.Gone) == 0
+	updates := make([]*update, 0, len(seen.Items)+len(seen.Gone))
+	for i := range seen.Items {
+		it := &seen.Items[i]
+		updates = append(updates, &update{batch: b, watch: r.watch, post: it.PostID, item: it, sets: seen.Sets, heard: heard[it.PostID]})
+	}
+	for i := range seen.Gone {
+		g := &seen.Gone[i]
+		updates = append(updates, &update{batch: b, watch: r.watch, post: g.PostID, gone: g, heard: heard[g.PostID]})
+	}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for s := range r.sockets {
+		if s.beyond.Load() && len(heard) > 0 {
+			s.touch(heard)
+		}
+		switch {
+		case quiet:
+		case seen.SignedOut:
+			s.end(CloseSignedOut, "signed out")
+		case seen.Closed:
+			s.end(CloseNoPage, "no such page")
+		case seen.Swapped:
+			s.resync()
+		default:
+			s.offer(updates)
+		}
+	}
+}
+
+// compare reads the first pages of the rooms whose turn it is and lets their
+// sockets find what they were not told. Sockets that show more than a first page
+// visit their own.
+func (sh *shard) compare(ctx context.Context) {
+	sh.mu.Lock()
+	var rooms []*room
+	if len(sh.slots) > 0 || len(sh.due) > 0 {
+		for _, r := range sh.rooms {
+			_, turn := sh.slots[r.slot]
+			if _, due := sh.due[r]; due || turn {
+				rooms = append(rooms, r)
+			}
+		}
+		clear(sh.slots)
+		clear(sh.due)
+	}
+	sh.mu.Unlock()
+	if len(rooms) == 0 {
+		return
+	}
+	watches := make([]rivers.Watch, len(rooms))
+	for i, r := range rooms {
+		watches[i] = r.watch
+	}
+	pages, err := sh.hub.cfg.Rivers.Fronts(ctx, watches)
+	if err != nil {
+		// The next turn compares again.
+		if ctx.Err() == nil {
+			sh.hub.cfg.Log.WarnContext(ctx, "comparing open rivers", "rivers", len(rooms), "error", err)
+		}
+		return
+	}
+	began := sh.hub.cfg.Now()
+	for _, p := range pages {
+		if p != nil && p.Began.Before(began) {
+			began = p.Began
+		}
+	}
+	b := newBatch(sh.hub.cfg.Pages, began)
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for i, r := range rooms {
+		for s := range r.sockets {
+			if pages[i] == nil || pages[i].River != r.watch.River {
+				s.resync()
+			} else {
+				s.front(&front{page: pages[i], batch: b})
+			}
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+	"riverrun/web/view"
+)
+
+// An update is what one flush found out about one post in one river. It is
+// shared by all sockets of the room; each decides itself whether its page is
+// concerned.
+type update struct {
+	batch *batch
+	watch rivers.Watch
+	post  int64
+	// One of item and gone is set.
+	item  *rivers.Item
+	gone  *rivers.Gone
+	sets  *timelines.Sets
+	heard time.Time // when the change was committed, or the bus said so; zero if it did not
+}
+
+// A batch is what was decided by one statement, with the HTML made from it:
+// rendered once for all who look the same way, and encoded once for all.
+type batch struct {
+	pages Pages
+	// began is when the deciding statement was sent. What was acknowledged before is
+	// known to all that is in the batch, and what came later may not be.
+	began time.Time
+
+	// mu guards the maps, not what is in them.
+	mu       sync.Mutex
+	rendered map[renderKey]*rendered
+	encoded  map[string]json.RawMessage // HTML as JSON strings
+}
+
+type renderKey struct {
+	look view.Context
+	post int64
+}
+
+// A rendered entry is ready to be put into frames. once guards the rest.
+type rendered struct {
+	once sync.Once
+	err  error
+	part [view.PartCount]json.RawMessage
+	sum  [view.PartCount]uint64
+	veil uint64
+	html json.RawMessage
+}
+
+func newBatch(pages Pages, began time.Time) *batch {
+	return &batch{
+		pages: pages, began: began,
+		rendered: make(map[renderKey]*rendered), encoded: make(map[string]json.RawMessage),
+	}
+}
+
+// render returns the entry as those of that look are sent it. The first one who
+// asks makes it, on its own goroutine; the others wait for it.
+func (b *batch) render(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it *rivers.Item) (*rendered, error) {
+	key := renderKey{l, it.PostID}
+	b.mu.Lock()
+	r := b.rendered[key]
+	if r == nil {
+		r = new(rendered)
+		b.rendered[key] = r
+	}
+	b.mu.Unlock()
+	r.once.Do(func() {
+		r.err = errUnrendered // stays if rendering panics
+		// Not the asking socket's context: it may close, and others wait.
+		r.err = r.make(context.WithoutCancel(ctx), b, l, n, sets, it)
+	})
+	return r, r.err
+}
+
+var errUnrendered = errors.New("entry not rendered")
+
+func (r *rendered) make(ctx context.Context, b *batch, l view.Context, n rivers.Name, sets *timelines.Sets, it *rivers.Item) error {
+	made, whole, err := b.pages.Entry(ctx, l, n, sets, *it)
+	if err != nil {
+		return err
+	}
+	for p, html := range [view.PartCount][]byte{made.Why, made.Body, made.Acts, made.Likes, made.Comments} {
+		if r.part[p], err = b.encode(html); err != nil {
+			return err
+		}
+	}
+	r.sum, r.veil = made.Sums, made.Tag
+	r.html, err = jsonHTML(whole)
+	return err
+}
+
+// encode is jsonHTML, once for equal parts of one batch.
+func (b *batch) encode(html []byte) (json.RawMessage, error) {
+	b.mu.Lock()
+	found, ok := b.encoded[string(html)]
+	b.mu.Unlock()
+	if ok {
+		return found, nil
+	}
+	made, err := jsonHTML(html)
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	b.encoded[string(html)] = made
+	b.mu.Unlock()
+	return made, nil
+}
+
+// shown is an entry as a page shows it, as far as the server knows.
+type shown struct {
+	code  string
+	stamp rivers.Stamp
+	place int64
+	// item is what the last frame was made from, and sum its parts'; unset
+	// while the page shows what it was rendered with, which nobody kept.
+	item *rivers.Item
+	sum  [view.PartCount]uint64
+	// veil is what the viewer's sets made of it, 0 while nobody knows.
+	veil uint64
+}
+
+// forget takes it that nobody knows what the page shows of the entry.
+func (e *shown) forget() { e.stamp, e.item, e.veil = rivers.Stamp{}, nil, 0 }
+
+// otherPeople reports whether others may be hidden in it than in what the page shows.
+func (e *shown) otherPeople(it *rivers.Item) bool {
+	return e.item == nil || !slices.Equal(e.item.Veiled, it.Veiled) || e.item.CrowdFolded() || it.CrowdFolded()
+}
+
+// changed returns those parts that differ from what the page shows, but for the times in
+// them, which the page keeps by itself.
+func (e *shown) changed(it *rivers.Item, r *rendered) (set [view.PartCount]json.RawMessage) {
+	if e.item == nil {
+		return r.part
+	}
+	for p := range view.PartCount {
+		if r.sum[p] != e.sum[p] {
+			set[p] = r.part[p]
+		}
+	}
+	was, is := e.item, it
+	if !slices.Equal(view.HiddenCommenters(was), view.HiddenCommenters(is)) || !sameFolded(&was.Fold.Comments, &is.Fold.Comments) {
+		set[view.PartComments] = r.part[view.PartComments]
+	}
+	return set
+}
+
+// sameFolded reports whether the comments that are folded away are as they were, as far
+// as a fold says: who unfolded them is to unfold them again if not.
+func sameFolded(was, is *rivers.CommentsFold) bool {
+	return was.EditedAt == is.EditedAt && was.FoldedLikes == is.FoldedLikes && slices.Equal(was.Likers, is.Likers)
+}
+
+// newer reports whether a says anything b does not. Both numbers of a stamp only
+// grow within one river, each by itself (R2).
+func newer(a, b rivers.Stamp) bool { return a.Entry > b.Entry || a.Fold > b.Fold }
+
+// later is the stamp of a page that has been shown both.
+func later(a, b rivers.Stamp) rivers.Stamp {
+	return rivers.Stamp{Entry: max(a.Entry, b.Entry), Fold: max(a.Fold, b.Fold)}
+}
