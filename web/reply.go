@@ -33,7 +33,7 @@ func (s *Server) act(r *request, change func(context.Context) (timelines.Change,
 // since may see no entry, but is not told that they were refused.
 func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Change, back string) error {
 	if !r.wantsJSON() {
-		return see(w, r, back)
+		return redirect(w, r, back)
 	}
 	ctx := r.Context()
 	gone := live.GoneFrame(c.Code)
@@ -84,7 +84,7 @@ func (s *Server) done(w http.ResponseWriter, r *request, back string) error {
 		}{"done"})
 		return nil
 	}
-	return see(w, r, back)
+	return redirect(w, r, back)
 }
 
 // malformedForm is the error of a form that cannot be parsed; one that is too

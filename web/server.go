@@ -53,7 +53,7 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// Behind reports whether rivers that nobody has open may lack a change older than
 	// that; a page that is opened meanwhile is brought up by itself. nil: never.
-	Behind func(ctx context.Context, than time.Duration) (bool, error)
+	Backlog func(ctx context.Context, than time.Duration) (bool, error)
 	// Live changes how open pages are followed, for tests; nil: nothing.
 	Live func(*live.Config)
 }
@@ -152,7 +152,7 @@ func New(c Config) (*Server, error) {
 			return s.limits.liveSearch.allow(searcher(v, address)) == nil
 		},
 		Hear:         s.tiers.Subscribe,
-		Behind:       c.Behind,
+		Backlog:      c.Backlog,
 		Log:          s.log,
 		Metrics:      c.Metrics,
 		Origins:      []string{s.url.Host},

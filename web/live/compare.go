@@ -14,7 +14,7 @@ import (
 
 // A front is a stretch of a river as it was read: its first page by a comparison, the page
 // itself by a visit, or what follows one of those.
-type front struct {
+type stretch struct {
 	page  *rivers.Page
 	batch *batch
 }
@@ -25,18 +25,18 @@ const maxStretch = maxEntries
 
 // errAgain: the page is to be visited again, as its river was replaced between two
 // statements. What was sent is shown, so the next try has less to send.
-var errAgain = errors.New("river replaced while it was read")
+var errReplaced = errors.New("river replaced while it was read")
 
 // compare looks for what the bus or this hub lost.
-func (v *shownPage) compare(ctx context.Context, f *front) error {
+func (v *shownPage) compare(ctx context.Context, f *stretch) error {
 	if !v.before.Top() {
 		return v.sync(ctx) // a first page says nothing about an older one
 	}
-	if f.page.Sets.Sight() != v.sight.people {
+	if f.page.Sets.Sight() != v.fingerprint.people {
 		return v.sync(ctx)
 	}
 	// A front read before an entry went would bring it back.
-	if f.page.River != v.river || v.stale(f.batch) || f.batch.began.Before(v.settled) {
+	if f.page.River != v.river || v.stale(f.batch) || f.batch.began.Before(v.decidedAt) {
 		return nil
 	}
 	// Of what is below a front it is not known whether the viewer may see any: a visit says.
@@ -50,10 +50,10 @@ func (v *shownPage) compare(ctx context.Context, f *front) error {
 	if err != nil {
 		return err
 	}
-	now := v.sight
-	now.sets, now.at = f.page.Sets, f.page.At.Clock()
-	v.sight = now
-	v.socket.sight.Store(&now)
+	now := v.fingerprint
+	now.sets, now.clock = f.page.Sets, f.page.At.Clock()
+	v.fingerprint = now
+	v.socket.fingerprint.Store(&now)
 	result := "same"
 	if differed {
 		result = "healed"
@@ -64,11 +64,11 @@ func (v *shownPage) compare(ctx context.Context, f *front) error {
 
 // follow brings the page in line with its river, of which f is the first stretch, and
 // reports whether anything differed. Then an ok is sent, and where one is owed.
-func (v *shownPage) follow(ctx context.Context, f *front) (differed bool, err error) {
+func (v *shownPage) follow(ctx context.Context, f *stretch) (differed bool, err error) {
 	more := v.more
 	differed, err = v.difference(ctx, f)
 	v.owed = v.owed || differed || v.more != more
-	if errors.Is(err, errAgain) {
+	if errors.Is(err, errReplaced) {
 		v.socket.resync()
 		return differed, nil
 	}
@@ -88,7 +88,7 @@ func (v *shownPage) follow(ctx context.Context, f *front) (differed bool, err er
 // each sends what is lacking or shown older. Then it asks what has become of those entries
 // that it did not meet; and by their names, which takes less time than the whole page, of
 // those that were decided too long ago when their turn came.
-func (v *shownPage) difference(ctx context.Context, f *front) (differed bool, err error) {
+func (v *shownPage) difference(ctx context.Context, f *stretch) (differed bool, err error) {
 	// A page that shows its whole river goes on doing so, if it is longer than a first one.
 	whole := !v.more && len(v.shown) > rivers.PageSize
 	met := make(map[int64]struct{}, len(v.shown))
@@ -100,7 +100,7 @@ func (v *shownPage) difference(ctx context.Context, f *front) (differed bool, er
 			items = v.reached(items, met)
 		}
 		for i := range items {
-			met[items[i].PostID], last = struct{}{}, placeOf(&items[i])
+			met[items[i].PostID], last = struct{}{}, positionOf(&items[i])
 		}
 		below := len(items) < len(f.page.Items) // the page does not reach further
 		if !below {
@@ -144,7 +144,7 @@ func (v *shownPage) difference(ctx context.Context, f *front) (differed bool, er
 // full, those below it too.
 func (v *shownPage) reached(items []rivers.Item, met map[int64]struct{}) []rivers.Item {
 	for i := range items {
-		if len(met)+i >= rivers.PageSize && v.floor.Above(placeOf(&items[i])) {
+		if len(met)+i >= rivers.PageSize && v.floor.Above(positionOf(&items[i])) {
 			return items[:i]
 		}
 	}
@@ -152,9 +152,9 @@ func (v *shownPage) reached(items []rivers.Item, met map[int64]struct{}) []river
 }
 
 // below reads the stretch of the river that follows one. Nil: it cannot be read now.
-func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*front, error) {
+func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*stretch, error) {
 	h := v.socket.hub
-	next, err := h.cfg.Rivers.Visit(ctx, v.look.Viewer, v.name, page.Next)
+	next, err := h.cfg.Rivers.Visit(ctx, v.renderContext.Viewer, v.name, page.Next)
 	if errors.Is(err, timelines.ErrBroad) || errors.Is(err, rivers.ErrUnavailable) {
 		return nil, nil // what was read holds all the same
 	}
@@ -163,17 +163,17 @@ func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*front, error
 	}
 	if next.Beyond && !v.socket.beyond.Load() {
 		v.socket.beyond.Store(true) // told of all posts before they are read
-		return nil, errAgain
+		return nil, errReplaced
 	}
 	if next.River != v.river {
-		return nil, errAgain
+		return nil, errReplaced
 	}
 	if next.More && !page.Next.Above(next.Next) {
 		return nil, nil // it would take too long to find any
 	}
 	v.visited = h.cfg.Now()
-	v.settled = v.visited
-	return &front{page: next, batch: newBatch(h.cfg.Pages, next.Began)}, nil
+	v.decidedAt = v.visited
+	return &stretch{page: next, batch: newBatch(h.cfg.Pages, next.Began)}, nil
 }
 
 // entries sends those entries that the page shows otherwise. late are the rest, from the
@@ -234,14 +234,14 @@ func (v *shownPage) inquireOnce(ctx context.Context, posts []int64) (differed bo
 		return false, nil, err
 	}
 	v.visited = h.cfg.Now()
-	v.settled = v.visited
+	v.decidedAt = v.visited
 	switch {
 	case seen[0].SignedOut:
 		return false, nil, timelines.ErrSignedOut
 	case seen[0].Closed:
 		return false, nil, rivers.ErrNotFound
 	case seen[0].Swapped:
-		return false, nil, errAgain
+		return false, nil, errReplaced
 	}
 	asked := make(map[int64]rivers.Stamp, len(posts))
 	for _, id := range posts {
@@ -264,6 +264,6 @@ func (v *shownPage) inquireOnce(ctx context.Context, posts []int64) (differed bo
 	return differed || sent, late, err
 }
 
-func placeOf(it *rivers.Item) rivers.Cursor {
+func positionOf(it *rivers.Item) rivers.Cursor {
 	return rivers.Cursor{Place: it.Place, PostID: it.PostID}
 }

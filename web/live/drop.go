@@ -22,7 +22,7 @@ func (v *shownPage) drop(ctx context.Context, f *dropFrame) error {
 			continue
 		}
 		v.more = true
-		if stood := (rivers.Cursor{Place: e.place, PostID: id}); highest.Top() || stood.Above(highest) {
+		if stood := (rivers.Cursor{Place: e.position, PostID: id}); highest.Top() || stood.Above(highest) {
 			highest = stood
 		}
 		if newer(e.stamp, at.Stamp) {
@@ -44,7 +44,7 @@ func (v *shownPage) drop(ctx context.Context, f *dropFrame) error {
 func (v *shownPage) lowestAbove(above rivers.Cursor) rivers.Cursor {
 	var found rivers.Cursor
 	for id, e := range v.shown {
-		at := rivers.Cursor{Place: e.place, PostID: id}
+		at := rivers.Cursor{Place: e.position, PostID: id}
 		if at.Above(above) && (found.Top() || found.Above(at)) {
 			found = at
 		}

@@ -6,8 +6,8 @@ const (
 	FrameBurst = frameBurst
 	MaxFrame   = maxFrame
 	MaxSwaps   = maxSwaps
-	SealSize   = sealSize
+	TokenSize  = tokenSize
 )
 
 // Tabs are what stands around the entries, as the fingerprint says it.
-func (of Fingerprint) Tabs() string { return of.tabs }
+func (of Fingerprint) Surroundings() string { return of.surroundings }

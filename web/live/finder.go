@@ -30,7 +30,7 @@ func newFinder(sh *shard) *finder {
 
 // note takes which posts were touched. If nobody has a search open they are forgotten at
 // the next beat.
-func (f *finder) note(posts []int64) {
+func (f *finder) add(posts []int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, id := range posts {
@@ -67,7 +67,7 @@ func (f *finder) find(ctx context.Context) {
 	f.mu.Unlock()
 	var names []rivers.Name
 	f.shard.mu.Lock()
-	for _, r := range f.shard.rooms {
+	for _, r := range f.shard.topics {
 		if _, due := slots[r.slot]; due || len(posts) > 0 {
 			names = append(names, r.watch.Name)
 		}
@@ -82,7 +82,7 @@ func (f *finder) find(ctx context.Context) {
 		if ctx.Err() == nil {
 			cfg.Log.WarnContext(ctx, "bringing up open searches", "rivers", len(names), "posts", len(posts), "error", err)
 		}
-		f.note(posts) // the next beat tries again
+		f.add(posts) // the next beat tries again
 		return
 	}
 	f.shard.found(posts, left, slots)

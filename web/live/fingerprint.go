@@ -15,7 +15,7 @@ import (
 
 const (
 	nonceSize = 8
-	sealSize  = nonceSize + 16
+	tokenSize = nonceSize + 16
 )
 
 // sight is what a page was decided with that moves no stamp of its entries.
@@ -27,16 +27,16 @@ type Fingerprint struct {
 	// sub-feeds that its viewer may open, what its header says and offers, and whether
 	// one may write there. Of a page with modes: which its viewer chose, and what its
 	// list is.
-	tabs string
+	surroundings string
 	// sets are the viewer's, and at is the number the access clock stood at. Where only
 	// these are otherwise the page may differ, and is compared with its river at once.
-	sets *timelines.Sets
-	at   int64
+	sets  *timelines.Sets
+	clock int64
 }
 
 // differs reports whether the page is to be visited again.
 func (of Fingerprint) differs(now Fingerprint) bool {
-	return of.people != now.people || of.tabs != now.tabs
+	return of.people != now.people || of.surroundings != now.surroundings
 }
 
 // SitePages implements HubPages by what the pages of the site themselves are made with. It
@@ -73,7 +73,7 @@ func (s *SitePages) Fingerprint(ctx context.Context, n rivers.Name, sets *timeli
 func (s *SitePages) Fingerprints(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]Fingerprint, error) {
 	owners := make([]int64, len(names))
 	for i, n := range names {
-		owners[i] = tabsOf(n)
+		owners[i] = ownerOf(n)
 	}
 	accounts, err := s.access.Accounts(ctx, owners)
 	if err != nil {
@@ -100,7 +100,7 @@ func (s *SitePages) Fingerprints(ctx context.Context, names []rivers.Name, sets 
 		for _, f := range open[i] {
 			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.Access, f.Title)
 		}
-		sights[i] = Fingerprint{people: sets[i].Sight(), tabs: b.String(), sets: sets[i]}
+		sights[i] = Fingerprint{people: sets[i].Sight(), surroundings: b.String(), sets: sets[i]}
 	}
 	return sights, nil
 }
@@ -129,11 +129,11 @@ func choiceOf(n rivers.Name, sets *timelines.Sets) string {
 }
 
 // hasTabs reports whether anything stands around a page's entries that a sight names.
-func hasTabs(n rivers.Name) bool { return tabsOf(n) != 0 || n.Kind.HasModes() }
+func hasSurroundings(n rivers.Name) bool { return ownerOf(n) != 0 || n.Kind.HasModes() }
 
 // tabsOf is whose name and sub-feeds stand around a page's entries, 0 for nobody's. What one
 // saved stands on one's own page.
-func tabsOf(n rivers.Name) int64 {
+func ownerOf(n rivers.Name) int64 {
 	if n.Kind == rivers.Faves {
 		return n.UserID
 	}
@@ -143,22 +143,22 @@ func tabsOf(n rivers.Name) int64 {
 // seal returns the word by which a page remembers what stood around its entries. It is
 // another one each time, and who guesses at a sight cannot try.
 func (s *SitePages) Token(of Fingerprint) string {
-	word := make([]byte, nonceSize, sealSize)
+	word := make([]byte, nonceSize, tokenSize)
 	_, _ = rand.Read(word) // never fails: crypto/rand crashes the program instead
-	return hex.EncodeToString(s.sealed(word, of))
+	return hex.EncodeToString(s.mac(word, of))
 }
 
 // isSealed reports whether the word was made, on any node, with the same around.
 func (s *SitePages) TokenFits(word string, of Fingerprint) bool {
 	given, err := hex.DecodeString(word)
-	if err != nil || len(given) != sealSize {
+	if err != nil || len(given) != tokenSize {
 		return false
 	}
-	return hmac.Equal(given, s.sealed(given[:nonceSize:nonceSize], of))
+	return hmac.Equal(given, s.mac(given[:nonceSize:nonceSize], of))
 }
 
-func (s *SitePages) sealed(nonce []byte, of Fingerprint) []byte {
-	return append(nonce, s.MAC(string(nonce), of.tabs)[:sealSize-nonceSize]...)
+func (s *SitePages) mac(nonce []byte, of Fingerprint) []byte {
+	return append(nonce, s.MAC(string(nonce), of.surroundings)[:tokenSize-nonceSize]...)
 }
 
 // common is the number of the last change of access that concerns everybody's pages.

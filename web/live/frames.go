@@ -76,13 +76,13 @@ type subscribeFrame struct {
 	// river is the id the page was rendered from, 0 if it shows nothing yet.
 	river int64
 	// sight is the page's: see sealer.seal.
-	sight string
+	token string
 	// entries are the shown entries' versions by the posts' codes.
 	entries map[string]view.Version
 	// downPlace and downCode say where the page ends: the place and the code of its
 	// lowest entry, 0 and empty if the client does not say.
-	downPlace int64
-	downCode  string
+	lowestPosition int64
+	lowestCode     string
 }
 
 // A dropFrame says that the client took entries off the screen by itself, at
@@ -119,7 +119,7 @@ func parseFrame(message []byte) (clientFrame, error) {
 	}
 	switch raw.T {
 	case "subscribe":
-		f := &subscribeFrame{lang: raw.Lang, viewer: raw.Viewer, river: river, sight: raw.Sight}
+		f := &subscribeFrame{lang: raw.Lang, viewer: raw.Viewer, river: river, token: raw.Sight}
 		if f.path, f.query, err = parseAddress(raw.Page); err != nil {
 			return clientFrame{}, err
 		}
@@ -128,15 +128,15 @@ func parseFrame(message []byte) (clientFrame, error) {
 		}
 		if raw.Down != "" {
 			place, code, ok := strings.Cut(raw.Down, ".")
-			if f.downPlace, err = strconv.ParseInt(place, 10, 64); err != nil || !ok || f.downPlace <= 0 || !validCode(code) {
+			if f.lowestPosition, err = strconv.ParseInt(place, 10, 64); err != nil || !ok || f.lowestPosition <= 0 || !validCode(code) {
 				return clientFrame{}, malformed("down %.80q", raw.Down)
 			}
-			f.downCode = code
+			f.lowestCode = code
 		}
 		if len(f.lang) > 16 {
 			return clientFrame{}, malformed("lang")
 		}
-		if len(f.sight) > 64 {
+		if len(f.token) > 64 {
 			return clientFrame{}, malformed("sight")
 		}
 		return clientFrame{subscribe: f}, nil

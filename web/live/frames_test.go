@@ -24,7 +24,7 @@ func TestParseFrame(t *testing.T) {
 			in: `{"t":"subscribe","page":"/alice/likes?order=created","lang":"ru","viewer":"alice","river":"9007199254740993","entries":{"aB3":"12.14","x":"1.2.zz.later"},"down":"1763683200000000.x"}`,
 			want: clientFrame{subscribe: &subscribeFrame{
 				path: "/alice/likes", query: url.Values{"order": {"created"}}, lang: "ru", viewer: &alice,
-				river: 9007199254740993, downPlace: 1763683200000000, downCode: "x", entries: map[string]view.Version{
+				river: 9007199254740993, lowestPosition: 1763683200000000, lowestCode: "x", entries: map[string]view.Version{
 					"aB3": {Stamp: rivers.Stamp{Entry: 12, Fold: 14}},
 					"x":   {Stamp: rivers.Stamp{Entry: 1, Fold: 2}, Tag: 35*36 + 35},
 				},

@@ -55,17 +55,17 @@ type Hub struct {
 
 	// mu guards the fields below. It is held for moments only, and no other lock
 	// is taken under it.
-	mu       sync.Mutex
-	sockets  map[*socket]struct{}
-	crowds   map[string]int // sockets per session or address
-	stopping bool
+	mu        sync.Mutex
+	sockets   map[*socket]struct{}
+	perClient map[string]int // sockets per session or address
+	stopping  bool
 
 	// lagMu guards the fields below; it is held while it is asked whether rivers lag, so
 	// that those who come together ask once, and are answered alike if that fails.
-	lagMu   sync.Mutex
-	lagging bool
-	lagErr  error
-	lagAt   time.Time
+	backlogMu  sync.Mutex
+	backlog    bool
+	backlogErr error
+	backlogAt  time.Time
 
 	running sync.WaitGroup // shards, leaser, beat
 	open    sync.WaitGroup // sockets; added to under mu while not stopping
@@ -125,7 +125,7 @@ type Config struct {
 	Metrics prometheus.Registerer
 	// behind reports whether rivers that nobody has open may lack a change older than
 	// that; nil: it is not asked.
-	Behind func(ctx context.Context, than time.Duration) (bool, error)
+	Backlog func(ctx context.Context, than time.Duration) (bool, error)
 	// origins are hosts, besides the one asked for, whose pages may connect.
 	Origins []string
 
@@ -197,10 +197,10 @@ func New(cfg Config) (*Hub, error) {
 		return nil, err
 	}
 	h := &Hub{
-		cfg:     cfg.withDefaults().patiently(),
-		metric:  metric,
-		sockets: make(map[*socket]struct{}),
-		crowds:  make(map[string]int),
+		cfg:       cfg.withDefaults().withTimeouts(),
+		metric:    metric,
+		sockets:   make(map[*socket]struct{}),
+		perClient: make(map[string]int),
 	}
 	h.leases = newLeaser(h.cfg.Rivers, h.cfg.Log)
 	for range min(runtime.GOMAXPROCS(0), 8) {
@@ -282,11 +282,11 @@ func (h *Hub) admit(s *socket) (status int) {
 	switch {
 	case h.cancel == nil, h.stopping, len(h.sockets) >= h.cfg.Total:
 		return http.StatusServiceUnavailable
-	case h.crowds[s.crowd] >= bound:
+	case h.perClient[s.clientKey] >= bound:
 		return http.StatusTooManyRequests
 	}
 	h.sockets[s] = struct{}{}
-	h.crowds[s.crowd]++
+	h.perClient[s.clientKey]++
 	h.open.Add(1)
 	h.metric.sockets.Inc()
 	return http.StatusSwitchingProtocols
@@ -296,8 +296,8 @@ func (h *Hub) admit(s *socket) (status int) {
 func (h *Hub) dismiss(s *socket) {
 	h.mu.Lock()
 	delete(h.sockets, s)
-	if h.crowds[s.crowd]--; h.crowds[s.crowd] == 0 {
-		delete(h.crowds, s.crowd)
+	if h.perClient[s.clientKey]--; h.perClient[s.clientKey] == 0 {
+		delete(h.perClient, s.clientKey)
 	}
 	h.mu.Unlock()
 	h.metric.sockets.Dec()
@@ -309,9 +309,9 @@ func (h *Hub) dismiss(s *socket) {
 func (h *Hub) message(m tiers.Message) {
 	now := h.cfg.Now()
 	for _, s := range h.allShards() {
-		s.note(m, now)
+		s.receive(m, now)
 	}
-	h.finder.note(m.Posts)
+	h.finder.add(m.Posts)
 }
 
 func (h *Hub) allShards() []*shard { return append(slices.Clip(h.shards), h.searches) }
@@ -345,23 +345,23 @@ func (h *Hub) beat(ctx context.Context) {
 
 // longLag is how old a change may be that rivers lack before a page that is opened is
 // brought up by itself, and how old an answer to that question may be.
-const longLag = time.Second
+const longBacklog = time.Second
 
 // behind reports whether rivers that nobody had open may lack what happened a
 // while ago.
-func (h *Hub) behind(ctx context.Context) (bool, error) {
-	if h.cfg.Behind == nil {
+func (h *Hub) hasBacklog(ctx context.Context) (bool, error) {
+	if h.cfg.Backlog == nil {
 		return false, nil
 	}
-	h.lagMu.Lock()
-	defer h.lagMu.Unlock()
-	if now := h.cfg.Now(); now.Sub(h.lagAt) >= longLag {
+	h.backlogMu.Lock()
+	defer h.backlogMu.Unlock()
+	if now := h.cfg.Now(); now.Sub(h.backlogAt) >= longBacklog {
 		within, cancel := context.WithTimeout(ctx, h.cfg.QueryTimeout)
-		lagging, err := h.cfg.Behind(within, longLag)
+		lagging, err := h.cfg.Backlog(within, longBacklog)
 		cancel()
-		h.lagging, h.lagErr, h.lagAt = lagging, err, h.cfg.Now()
+		h.backlog, h.backlogErr, h.backlogAt = lagging, err, h.cfg.Now()
 	}
-	return h.lagging, h.lagErr
+	return h.backlog, h.backlogErr
 }
 
 // Why a socket is closed that did nothing malformed.

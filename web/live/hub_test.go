@@ -153,6 +153,7 @@ func TestNothingFallsBetweenPageAndSocket(t *testing.T) {
 			happens := sync.OnceFunc(func() {
 				ann.Edit(old.Code, "edited")
 				fresh = ann.Post("meanwhile")
+				s.AwaitHeard(fresh) // too early for a socket that is registered after the visit
 			})
 			if when == "before the visit" {
 				paused.before = happens
@@ -258,7 +259,7 @@ func TestOpenedWhileRiversLag(t *testing.T) {
 	s := webtest.New(t, func(c *live.Config) {
 		c.Hear, c.Now = webtest.Deaf, now
 		c.Beat = make(chan time.Time)
-		c.Behind = func(_ context.Context, than time.Duration) (bool, error) {
+		c.Backlog = func(_ context.Context, than time.Duration) (bool, error) {
 			return lagging.Load() && than <= time.Second, nil
 		}
 	})

@@ -17,10 +17,10 @@ type leaser struct {
 	wake   chan struct{}
 
 	// mu guards the fields below; no statement runs under it.
-	mu    sync.Mutex
-	held  map[int64]*lease
-	fresh bool  // all leases are to be refreshed
-	ended error // set when run has returned
+	mu     sync.Mutex
+	leased map[int64]*lease
+	fresh  bool  // all leases are to be refreshed
+	ended  error // set when run has returned
 }
 
 // A lease is one river's. ready is closed when its first statement is done,
@@ -33,21 +33,21 @@ type lease struct {
 }
 
 func newLeaser(r Rivers, log *slog.Logger) *leaser {
-	return &leaser{rivers: r, log: log, wake: make(chan struct{}, 1), held: make(map[int64]*lease)}
+	return &leaser{rivers: r, log: log, wake: make(chan struct{}, 1), leased: make(map[int64]*lease)}
 }
 
 // hold returns once the river's lease is committed. Whoever gets nil calls
 // release when done.
-func (l *leaser) hold(ctx context.Context, river int64) error {
+func (l *leaser) acquire(ctx context.Context, river int64) error {
 	l.mu.Lock()
 	if l.ended != nil {
 		l.mu.Unlock()
 		return l.ended
 	}
-	it := l.held[river]
+	it := l.leased[river]
 	if it == nil {
 		it = &lease{ready: make(chan struct{})}
-		l.held[river] = it
+		l.leased[river] = it
 	}
 	it.refs++
 	l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *leaser) hold(ctx context.Context, river int64) error {
 // release gives up what hold gave.
 func (l *leaser) release(river int64) {
 	l.mu.Lock()
-	if it := l.held[river]; it != nil {
+	if it := l.leased[river]; it != nil {
 		it.refs--
 	}
 	l.mu.Unlock()
@@ -110,7 +110,7 @@ const leaseTimeout = 5 * time.Second
 func (l *leaser) take(ctx context.Context) {
 	l.mu.Lock()
 	var ids []int64
-	for id, it := range l.held {
+	for id, it := range l.leased {
 		if it.refs > 0 && (l.fresh || !it.committed) {
 			ids = append(ids, id)
 		}
@@ -127,13 +127,13 @@ func (l *leaser) take(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, id := range ids {
-		it := l.held[id]
+		it := l.leased[id]
 		switch {
 		case it.committed: // a refreshment; the next one tries again
 		case err != nil:
 			it.err = err
 			close(it.ready)
-			delete(l.held, id)
+			delete(l.leased, id)
 		default:
 			it.committed = true
 			close(it.ready)
@@ -147,11 +147,11 @@ func (l *leaser) take(ctx context.Context) {
 func (l *leaser) drop(ctx context.Context) {
 	l.mu.Lock()
 	var ids []int64
-	for id, it := range l.held {
+	for id, it := range l.leased {
 		if it.refs > 0 {
 			continue
 		}
-		delete(l.held, id)
+		delete(l.leased, id)
 		if it.committed {
 			ids = append(ids, id)
 		}
@@ -171,7 +171,7 @@ func (l *leaser) end(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.ended = context.Cause(ctx)
-	for _, it := range l.held {
+	for _, it := range l.leased {
 		if !it.committed {
 			it.err = l.ended
 			close(it.ready)
@@ -183,12 +183,12 @@ func (l *leaser) end(ctx context.Context) {
 func (l *leaser) giveUp(ctx context.Context) error {
 	l.mu.Lock()
 	var ids []int64
-	for id, it := range l.held {
+	for id, it := range l.leased {
 		if it.committed {
 			ids = append(ids, id)
 		}
 	}
-	clear(l.held)
+	clear(l.leased)
 	l.mu.Unlock()
 	if len(ids) == 0 {
 		return nil

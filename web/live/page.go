@@ -24,14 +24,14 @@ type shownPage struct {
 	socket *socket
 
 	// subscribed: the fields below are set.
-	subscribed bool
-	name       rivers.Name
-	before     rivers.Cursor
-	look       view.Context
-	river      int64
-	sight      Fingerprint // what the page shown was decided with
-	word       *string     // the client's for what stands around; nil once a visit has said what it means
-	shown      map[int64]*shown
+	subscribed    bool
+	name          rivers.Name
+	before        rivers.Cursor
+	renderContext view.Context
+	river         int64
+	fingerprint   Fingerprint // what the page shown was decided with
+	token         *string     // the client's for what stands around; nil once a visit has said what it means
+	shown         map[int64]*shown
 	// claimed: the client's word is all there is for what the page shows. Whoever
 	// names a post that stands nowhere on it learns nothing about it, be it closed to
 	// them, deleted or none.
@@ -49,7 +49,7 @@ type shownPage struct {
 	// decided earlier may not know why an entry is shown, and takes none off. settled is
 	// when that was, or an entry was taken off. What began to be decided earlier may not
 	// know why one is not shown, and adds none; nor is the page compared with it.
-	visited, settled time.Time
+	visited, decidedAt time.Time
 
 	shard  *shard
 	watch  rivers.Watch
@@ -64,7 +64,7 @@ const maxSwaps = 3
 // work does what the notes ask for, oldest knowledge first: a subscribe makes
 // the rest superfluous, a page is older than updates, and whatever is older
 // than what is shown already does nothing.
-func (v *shownPage) work(ctx context.Context, n notes) error {
+func (v *shownPage) work(ctx context.Context, n inbox) error {
 	switch {
 	case n.subscribe != nil:
 		if err := v.subscribe(ctx, n.subscribe); err != nil {
@@ -85,15 +85,15 @@ func (v *shownPage) work(ctx context.Context, n notes) error {
 			// What it shows is decided sooner than the search is brought up, or asked for
 			// anew.
 			_, err := v.inquire(ctx, slices.Collect(maps.Keys(v.shown)))
-			if err != nil && !errors.Is(err, errAgain) { // which the visit finds out itself
+			if err != nil && !errors.Is(err, errReplaced) { // which the visit finds out itself
 				return err
 			}
 		}
 		if err := v.sync(ctx); err != nil {
 			return err
 		}
-	case n.front != nil:
-		if err := v.compare(ctx, n.front); err != nil {
+	case n.firstPage != nil:
+		if err := v.compare(ctx, n.firstPage); err != nil {
 			return err
 		}
 	}
@@ -116,7 +116,7 @@ func (v *shownPage) applyBeyond(ctx context.Context, touched map[int64]struct{})
 		return nil
 	}
 	_, err := v.inquire(ctx, posts)
-	if errors.Is(err, errAgain) {
+	if errors.Is(err, errReplaced) {
 		v.socket.resync()
 		return nil
 	}
@@ -162,10 +162,10 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	v.leave()
 	v.socket.beyond.Store(false)
 	v.subscribed = true
-	v.name, v.before, v.river, v.word = name, before, f.river, &f.sight
+	v.name, v.before, v.river, v.token = name, before, f.river, &f.token
 	v.claimed, v.owed, v.more = true, true, true
-	v.floor = rivers.Cursor{Place: f.downPlace, PostID: ids[f.downCode]}
-	v.look = view.Context{Viewer: viewer, Lang: view.LocaleOf(f.lang).Lang, Page: page}
+	v.floor = rivers.Cursor{Place: f.lowestPosition, PostID: ids[f.lowestCode]}
+	v.renderContext = view.Context{Viewer: viewer, Lang: view.LocaleOf(f.lang).Lang, Page: page}
 	v.shown = make(map[int64]*shown, len(f.entries))
 	none := int64(0)
 	for code, at := range f.entries {
@@ -176,7 +176,7 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 			none--
 			id = none
 		}
-		v.shown[id] = &shown{code: code, stamp: at.Stamp, veil: at.Tag}
+		v.shown[id] = &shown{code: code, stamp: at.Stamp, tag: at.Tag}
 	}
 	return v.sync(ctx)
 }
@@ -196,7 +196,7 @@ func (v *shownPage) sync(ctx context.Context) error {
 		return err
 	}
 	v.visited = h.cfg.Now()
-	v.settled = v.visited
+	v.decidedAt = v.visited
 	if page.River != v.river {
 		v.river = page.River
 		if err := v.socket.send(ctx, "river", frameRiver(v.river)); err != nil {
@@ -209,28 +209,28 @@ func (v *shownPage) sync(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now.at = page.At.Clock()
-	if err := v.see(ctx, now); err != nil {
+	now.clock = page.At.Clock()
+	if err := v.updateFingerprint(ctx, now); err != nil {
 		return err
 	}
-	_, err = v.follow(ctx, &front{page: page, batch: newBatch(h.cfg.Pages, page.Began)})
+	_, err = v.follow(ctx, &stretch{page: page, batch: newBatch(h.cfg.Pages, page.Began)})
 	return err
 }
 
 func (v *shownPage) sendOK(ctx context.Context) error {
-	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.Pages.Token(v.sight)))
+	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.Pages.Token(v.fingerprint)))
 }
 
 // see has the page fetch what stands around its entries, if that is otherwise now than
 // the client's word says or it was last. Of the entries recheck finds out.
-func (v *shownPage) see(ctx context.Context, now Fingerprint) error {
-	tabs := now.tabs != v.sight.tabs
-	if v.word != nil {
-		tabs = hasTabs(v.name) && !v.socket.hub.cfg.Pages.TokenFits(*v.word, now)
-		v.word = nil
+func (v *shownPage) updateFingerprint(ctx context.Context, now Fingerprint) error {
+	tabs := now.surroundings != v.fingerprint.surroundings
+	if v.token != nil {
+		tabs = hasSurroundings(v.name) && !v.socket.hub.cfg.Pages.TokenFits(*v.token, now)
+		v.token = nil
 	}
-	v.sight = now
-	v.socket.sight.Store(&now)
+	v.fingerprint = now
+	v.socket.fingerprint.Store(&now)
 	if tabs {
 		v.owed = true
 		return v.socket.send(ctx, "tabs", frameTabs(v.river))
@@ -251,7 +251,7 @@ func (v *shownPage) anew() {
 // that was sent.
 func (v *shownPage) recheck(it *rivers.Item, veil uint64) {
 	e := v.shown[it.PostID]
-	if e == nil || newer(e.stamp, it.Stamp) || e.veil == veil {
+	if e == nil || newer(e.stamp, it.Stamp) || e.tag == veil {
 		return
 	}
 	e.forget()
@@ -259,7 +259,7 @@ func (v *shownPage) recheck(it *rivers.Item, veil uint64) {
 
 func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 	h := v.socket.hub
-	behind, err := h.behind(ctx)
+	behind, err := h.hasBacklog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +274,7 @@ func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error
 				}
 			}
 		}
-		page, err := h.cfg.Rivers.Visit(ctx, v.look.Viewer, v.name, v.before)
+		page, err := h.cfg.Rivers.Visit(ctx, v.renderContext.Viewer, v.name, v.before)
 		if err != nil {
 			return nil, err
 		}
@@ -297,7 +297,7 @@ func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error
 // The id may be one that a client made up: then the lease is nobody's, and given
 // up as soon as the visit says so.
 func (v *shownPage) enter(ctx context.Context, river int64) error {
-	w := rivers.Watch{Viewer: v.look.Viewer, Name: v.name, River: river}
+	w := rivers.Watch{Viewer: v.renderContext.Viewer, Name: v.name, River: river}
 	if v.joined && v.watch == w {
 		return nil
 	}
@@ -326,7 +326,7 @@ func (v *shownPage) enterLate(ctx context.Context, river int64) error {
 }
 
 func (v *shownPage) lease(ctx context.Context, river int64) error {
-	if err := v.socket.hub.leases.hold(ctx, river); err != nil {
+	if err := v.socket.hub.leases.acquire(ctx, river); err != nil {
 		return err
 	}
 	v.leased = river
@@ -354,7 +354,7 @@ func (v *shownPage) apply(ctx context.Context, pending map[int64]*update) error 
 			continue // of a generation this page has left
 		}
 		shown := v.shown[id] != nil
-		overtaken := u.item != nil && !shown && u.batch.began.Before(v.settled) ||
+		overtaken := u.item != nil && !shown && u.batch.began.Before(v.decidedAt) ||
 			u.gone != nil && shown && u.batch.began.Before(v.visited)
 		if v.stale(u.batch) || overtaken && !mutants.On(mutants.SyncUndone) {
 			again = append(again, id)
@@ -376,12 +376,12 @@ func (v *shownPage) apply(ctx context.Context, pending map[int64]*update) error 
 		if err != nil {
 			return err
 		}
-		if sent && !u.heard.IsZero() {
-			v.socket.hub.metric.pushed.Observe(v.socket.hub.cfg.Now().Sub(u.heard).Seconds())
+		if sent && !u.changedAt.IsZero() {
+			v.socket.hub.metric.pushed.Observe(v.socket.hub.cfg.Now().Sub(u.changedAt).Seconds())
 		}
 	}
 	if len(again) > 0 {
-		v.shard.ask(again)
+		v.shard.reread(again)
 	}
 	// A first page that lost entries takes them from below, as a reload would.
 	if v.before.Top() && v.more && len(v.shown) < rivers.PageSize {
@@ -405,22 +405,22 @@ func (v *shownPage) entry(ctx context.Context, b *batch, sets *timelines.Sets, i
 		return false, nil
 	case e != nil && !newer(it.Stamp, e.stamp):
 		if e.stamp == it.Stamp {
-			e.place = it.Place // where the client shows what it named
+			e.position = it.Place // where the client shows what it named
 		}
 		return false, nil
 	}
-	r, err := b.render(ctx, v.look, v.name, sets, it)
+	r, err := b.render(ctx, v.renderContext, v.name, sets, it)
 	if err != nil {
 		return false, fmt.Errorf("rendering entry %s: %w", it.Fold.Text.Code, err)
 	}
-	at := view.Version{Stamp: it.Stamp, Tag: r.veil}
-	if e != nil && e.veil != at.Tag && e.otherPeople(it) {
+	at := view.Version{Stamp: it.Stamp, Tag: r.tag}
+	if e != nil && e.tag != at.Tag && e.otherPeople(it) {
 		e.forget() // parts of it that look the same here may not to who unfolded them
 	}
 	code := it.Fold.Text.Code
 	stamp := it.Stamp
 	var frame []byte
-	if e == nil || e.place != it.Place || e.stamp == (rivers.Stamp{}) {
+	if e == nil || e.position != it.Place || e.stamp == (rivers.Stamp{}) {
 		if e != nil {
 			stamp = later(stamp, e.stamp)
 		}
@@ -432,14 +432,14 @@ func (v *shownPage) entry(ctx context.Context, b *batch, sets *timelines.Sets, i
 	if err := v.socket.sendDecided(ctx, "entry", frame, b.began); err != nil {
 		return false, err
 	}
-	v.shown[it.PostID] = &shown{code: code, stamp: stamp, place: it.Place, item: it, sum: r.sum, veil: at.Tag}
+	v.shown[it.PostID] = &shown{code: code, stamp: stamp, position: it.Place, item: it, sum: r.sum, tag: at.Tag}
 	return true, nil
 }
 
 // within reports whether an entry that the page does not show stands in the page's
 // range. An older page is added to only when it is compared with its river.
 func (v *shownPage) within(it *rivers.Item) bool {
-	return v.before.Top() && (!v.more || !v.floor.Above(placeOf(it)))
+	return v.before.Top() && (!v.more || !v.floor.Above(positionOf(it)))
 }
 
 // gone takes an entry off the page. rivers.ErrNotFound: it was the post whose page
@@ -456,7 +456,7 @@ func (v *shownPage) gone(ctx context.Context, post int64, stamp rivers.Stamp) er
 		return err
 	}
 	delete(v.shown, post)
-	v.settled = v.socket.hub.cfg.Now()
+	v.decidedAt = v.socket.hub.cfg.Now()
 	if v.name.Kind == rivers.Post && post == v.name.TheirID {
 		return rivers.ErrNotFound // the page was of it alone
 	}

@@ -22,18 +22,18 @@ type shard struct {
 
 	// mu guards the fields below and the rooms in it. Sockets' own locks are taken
 	// under it, never the other way round.
-	mu     sync.Mutex
-	rooms  map[rivers.Watch]*room
-	posts  map[int64]time.Time // touched since the last flush, by when the change was committed
-	beaten bool                // the clock is to be read even without posts
-	slots  map[int]struct{}    // of those rooms that are to be compared
-	due    map[*room]struct{}  // rooms to be compared besides
-	slot   int                 // of the next room
+	mu       sync.Mutex
+	topics   map[rivers.Watch]*topic
+	posts    map[int64]time.Time // touched since the last flush, by when the change was committed
+	clockDue bool                // the clock is to be read even without posts
+	slots    map[int]struct{}    // of those rooms that are to be compared
+	due      map[*topic]struct{} // rooms to be compared besides
+	slot     int                 // of the next room
 }
 
 // A room is one river as one session sees it: what is read and decided once for
 // all its sockets.
-type room struct {
+type topic struct {
 	watch   rivers.Watch
 	slot    int
 	sockets map[*socket]struct{}
@@ -50,9 +50,9 @@ const (
 func newShard(h *Hub) *shard {
 	return &shard{
 		hub: h, wake: make(chan struct{}, 1),
-		rooms: make(map[rivers.Watch]*room),
-		posts: make(map[int64]time.Time),
-		slots: make(map[int]struct{}), due: make(map[*room]struct{}),
+		topics: make(map[rivers.Watch]*topic),
+		posts:  make(map[int64]time.Time),
+		slots:  make(map[int]struct{}), due: make(map[*topic]struct{}),
 	}
 }
 
@@ -73,11 +73,11 @@ func (h *Hub) shardOf(n rivers.Name) *shard {
 func (sh *shard) join(w rivers.Watch, s *socket) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	r := sh.rooms[w]
+	r := sh.topics[w]
 	if r == nil {
-		r = &room{watch: w, slot: sh.slot % sh.hub.cfg.CompareEvery, sockets: make(map[*socket]struct{})}
+		r = &topic{watch: w, slot: sh.slot % sh.hub.cfg.CompareEvery, sockets: make(map[*socket]struct{})}
 		sh.slot++
-		sh.rooms[w] = r
+		sh.topics[w] = r
 	}
 	r.sockets[s] = struct{}{}
 }
@@ -86,21 +86,21 @@ func (sh *shard) join(w rivers.Watch, s *socket) {
 func (sh *shard) leave(w rivers.Watch, s *socket) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	r := sh.rooms[w]
+	r := sh.topics[w]
 	if r == nil {
 		return
 	}
 	delete(r.sockets, s)
 	if len(r.sockets) == 0 {
-		delete(sh.rooms, w)
+		delete(sh.topics, w)
 	}
 }
 
 // note takes what the bus says.
-func (sh *shard) note(m tiers.Message, now time.Time) {
+func (sh *shard) receive(m tiers.Message, now time.Time) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if len(sh.rooms) == 0 {
+	if len(sh.topics) == 0 {
 		return
 	}
 	if m.All {
@@ -112,14 +112,14 @@ func (sh *shard) note(m tiers.Message, now time.Time) {
 	}
 	sh.want(m.Posts, now)
 	if m.Clock != 0 {
-		sh.beaten = true
+		sh.clockDue = true
 	}
 	nudge(sh.wake)
 }
 
 // ask wants posts read again, for a socket that was too slow to be told what
 // was read before.
-func (sh *shard) ask(posts []int64) {
+func (sh *shard) reread(posts []int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
 	sh.want(posts, sh.hub.cfg.Now())
@@ -147,7 +147,7 @@ func (sh *shard) resync(names []rivers.Name) {
 	for _, n := range names {
 		set[n] = struct{}{}
 	}
-	for _, r := range sh.rooms {
+	for _, r := range sh.topics {
 		if _, ok := set[r.watch.Name]; ok {
 			r.each((*socket).resync)
 		}
@@ -155,12 +155,12 @@ func (sh *shard) resync(names []rivers.Name) {
 }
 
 func (sh *shard) resyncAll() {
-	for _, r := range sh.rooms {
+	for _, r := range sh.topics {
 		r.each((*socket).resync)
 	}
 }
 
-func (r *room) each(f func(*socket)) {
+func (r *topic) each(f func(*socket)) {
 	for s := range r.sockets {
 		f(s)
 	}
@@ -173,10 +173,10 @@ const noSlot = -1
 func (sh *shard) beat(slot int) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	if len(sh.rooms) == 0 {
+	if len(sh.topics) == 0 {
 		return
 	}
-	sh.beaten = true
+	sh.clockDue = true
 	sh.slots[slot] = struct{}{}
 	nudge(sh.wake)
 }
@@ -198,13 +198,13 @@ func (sh *shard) run(ctx context.Context) {
 // the next beat.
 func (sh *shard) flush(ctx context.Context) {
 	sh.mu.Lock()
-	posts, beaten := sh.posts, sh.beaten
+	posts, beaten := sh.posts, sh.clockDue
 	if len(posts) == 0 && !beaten {
 		sh.mu.Unlock()
 		return
 	}
-	sh.posts, sh.beaten = make(map[int64]time.Time), false
-	rooms := slices.Collect(maps.Values(sh.rooms))
+	sh.posts, sh.clockDue = make(map[int64]time.Time), false
+	rooms := slices.Collect(maps.Values(sh.topics))
 	sh.mu.Unlock()
 	if len(rooms) == 0 {
 		return
@@ -235,7 +235,7 @@ func (sh *shard) flush(ctx context.Context) {
 		}
 		sh.hub.metric.flush.Observe(sh.hub.cfg.Now().Sub(began).Seconds())
 		b := newBatch(sh.hub.cfg.Pages, earliest(seen))
-		sh.see(ctx, rooms, seen)
+		sh.checkFingerprints(ctx, rooms, seen)
 		for i, r := range rooms {
 			sh.offer(r, &seen[i], b, posts)
 		}
@@ -251,8 +251,8 @@ func earliest(seen []rivers.Seen) time.Time {
 // sees can change without any post, and then all that a page shows is decided again. So it
 // is where levels or names changed, or what the viewer may read or whom they follow: those
 // rooms are compared next.
-func (sh *shard) see(ctx context.Context, rooms []*room, seen []rivers.Seen) {
-	var served []*room // and not at an end
+func (sh *shard) checkFingerprints(ctx context.Context, rooms []*topic, seen []rivers.Seen) {
+	var served []*topic // and not at an end
 	var names []rivers.Name
 	var sets []*timelines.Sets
 	for i, r := range rooms {
@@ -271,7 +271,7 @@ func (sh *shard) see(ctx context.Context, rooms []*room, seen []rivers.Seen) {
 		r.each(func(s *socket) {
 			if err != nil {
 				s.resync() // and finds out itself
-			} else if s.see(sights[i], common) {
+			} else if s.checkFingerprint(sights[i], common) {
 				sh.due[r] = struct{}{}
 			}
 		})
@@ -279,16 +279,16 @@ func (sh *shard) see(ctx context.Context, rooms []*room, seen []rivers.Seen) {
 }
 
 // offer hands what was seen to a room's sockets.
-func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]time.Time) {
+func (sh *shard) offer(r *topic, seen *rivers.Seen, b *batch, heard map[int64]time.Time) {
 	quiet := !seen.SignedOut && !seen.Closed && !seen.Swapped && len(seen.Items) == 0 && len(seen.Gone) == 0
 	updates := make([]*update, 0, len(seen.Items)+len(seen.Gone))
 	for i := range seen.Items {
 		it := &seen.Items[i]
-		updates = append(updates, &update{batch: b, watch: r.watch, post: it.PostID, item: it, sets: seen.Sets, heard: heard[it.PostID]})
+		updates = append(updates, &update{batch: b, watch: r.watch, post: it.PostID, item: it, sets: seen.Sets, changedAt: heard[it.PostID]})
 	}
 	for i := range seen.Gone {
 		g := &seen.Gone[i]
-		updates = append(updates, &update{batch: b, watch: r.watch, post: g.PostID, gone: g, heard: heard[g.PostID]})
+		updates = append(updates, &update{batch: b, watch: r.watch, post: g.PostID, gone: g, changedAt: heard[g.PostID]})
 	}
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -315,9 +315,9 @@ func (sh *shard) offer(r *room, seen *rivers.Seen, b *batch, heard map[int64]tim
 // visit their own.
 func (sh *shard) compare(ctx context.Context) {
 	sh.mu.Lock()
-	var rooms []*room
+	var rooms []*topic
 	if len(sh.slots) > 0 || len(sh.due) > 0 {
-		for _, r := range sh.rooms {
+		for _, r := range sh.topics {
 			_, turn := sh.slots[r.slot]
 			if _, due := sh.due[r]; due || turn {
 				rooms = append(rooms, r)
@@ -356,7 +356,7 @@ func (sh *shard) compare(ctx context.Context) {
 			if pages[i] == nil || pages[i].River != r.watch.River {
 				s.resync()
 			} else {
-				s.front(&front{page: pages[i], batch: b})
+				s.offerFirstPage(&stretch{page: pages[i], batch: b})
 			}
 		}
 	}

@@ -28,7 +28,7 @@ type socket struct {
 	viewer timelines.Viewer
 	// address is where it comes from, as limits count; crowd what its kind of client is
 	// counted by.
-	address, crowd string
+	address, clientKey string
 	// cut ends everything at once, without a close frame. Set before the socket
 	// is admitted.
 	cut context.CancelFunc
@@ -45,22 +45,22 @@ type socket struct {
 	over chan struct{} // closed by end
 
 	// sight is what the page was last wholly decided with, nil before its first visit.
-	sight atomic.Pointer[Fingerprint]
+	fingerprint atomic.Pointer[Fingerprint]
 
 	// mu guards the notes below. No other lock is taken under it.
 	mu     sync.Mutex
-	notes  notes
+	inbox  inbox
 	ended  bool
 	code   websocket.StatusCode
 	reason string
 }
 
 // notes are what has happened since the writer last looked.
-type notes struct {
+type inbox struct {
 	subscribe *subscribeFrame
 	drop      []*dropFrame
 	resync    bool
-	front     *front
+	firstPage *stretch
 	pending   map[int64]*update  // the newest of each post
 	touched   map[int64]struct{} // posts flushed, for pages beyond the depth
 }
@@ -87,7 +87,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	ctx, cut := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cut()
 	s := &socket{
-		hub: h, viewer: v, address: address, crowd: crowdOf(v, address), cut: cut,
+		hub: h, viewer: v, address: address, clientKey: clientKey(v, address), cut: cut,
 		wake: make(chan struct{}, 1), over: make(chan struct{}),
 	}
 	if status := h.admit(s); status != http.StatusSwitchingProtocols {
@@ -119,7 +119,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	own.Wait()
 }
 
-func crowdOf(v timelines.Viewer, address string) string {
+func clientKey(v timelines.Viewer, address string) string {
 	if v.Session != (timelines.Session{}) {
 		return "session " + string(v.Session[:])
 	}
@@ -143,8 +143,8 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 // see is told with which sight the page would be decided now, and the number of the last
 // change that may show on everybody's. It reports whether the page may differ from its
 // river by what no sight says.
-func (s *socket) see(now Fingerprint, common int64) (compare bool) {
-	was := s.sight.Load()
+func (s *socket) checkFingerprint(now Fingerprint, common int64) (compare bool) {
+	was := s.fingerprint.Load()
 	switch {
 	case was == nil: // its first visit is under way
 		return false
@@ -152,23 +152,23 @@ func (s *socket) see(now Fingerprint, common int64) (compare bool) {
 		s.resync()
 		return false
 	}
-	return was.sets != now.sets || was.at < common
+	return was.sets != now.sets || was.clock < common
 }
 
 // offer notes what a flush found.
 func (s *socket) offer(updates []*update) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.notes.pending == nil {
-		s.notes.pending = make(map[int64]*update)
+	if s.inbox.pending == nil {
+		s.inbox.pending = make(map[int64]*update)
 	}
 	for _, u := range updates {
-		if s.notes.pending[u.post] == nil || !mutants.On(mutants.OldestWaits) {
-			s.notes.pending[u.post] = u
+		if s.inbox.pending[u.post] == nil || !mutants.On(mutants.OldestWaits) {
+			s.inbox.pending[u.post] = u
 		}
 	}
-	if len(s.notes.pending) > maxPending {
-		s.notes.pending, s.notes.resync = nil, true
+	if len(s.inbox.pending) > maxPending {
+		s.inbox.pending, s.inbox.resync = nil, true
 	}
 	nudge(s.wake)
 }
@@ -177,23 +177,23 @@ func (s *socket) offer(updates []*update) {
 func (s *socket) touch(posts map[int64]time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.notes.touched == nil {
-		s.notes.touched = make(map[int64]struct{}, len(posts))
+	if s.inbox.touched == nil {
+		s.inbox.touched = make(map[int64]struct{}, len(posts))
 	}
 	for id := range posts {
-		s.notes.touched[id] = struct{}{}
+		s.inbox.touched[id] = struct{}{}
 	}
-	if len(s.notes.touched) > maxPending {
-		s.notes.touched, s.notes.resync = nil, true
+	if len(s.inbox.touched) > maxPending {
+		s.inbox.touched, s.inbox.resync = nil, true
 	}
 	nudge(s.wake)
 }
 
 // front notes the page's river as a comparison read it.
-func (s *socket) front(f *front) {
+func (s *socket) offerFirstPage(f *stretch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.notes.front = f
+	s.inbox.firstPage = f
 	nudge(s.wake)
 }
 
@@ -201,15 +201,15 @@ func (s *socket) front(f *front) {
 func (s *socket) resync() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.notes.resync = true
+	s.inbox.resync = true
 	nudge(s.wake)
 }
 
-func (s *socket) take() notes {
+func (s *socket) take() inbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.notes
-	s.notes = notes{}
+	n := s.inbox
+	s.inbox = inbox{}
 	return n
 }
 
@@ -233,11 +233,11 @@ func (s *socket) read(ctx context.Context) {
 		default:
 			s.mu.Lock()
 			if frame.subscribe != nil {
-				s.notes.subscribe = frame.subscribe
+				s.inbox.subscribe = frame.subscribe
 			} else {
-				s.notes.drop = append(s.notes.drop, frame.drop)
+				s.inbox.drop = append(s.inbox.drop, frame.drop)
 			}
-			much := len(s.notes.drop) > maxDrops
+			much := len(s.inbox.drop) > maxDrops
 			s.mu.Unlock()
 			nudge(s.wake)
 			if much {

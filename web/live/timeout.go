@@ -15,9 +15,9 @@ import (
 // instead of showing an old page for as long as TCP hopes. The bound is on each question and not on
 // what a socket does with the answers: how fast its client reads is not the stores'
 // fault. Leases have leaseTimeout.
-func (c Config) patiently() Config {
-	c.Rivers = patientRivers{c.Rivers, c.QueryTimeout}
-	c.Pages = patientPages{c.Pages, c.QueryTimeout}
+func (c Config) withTimeouts() Config {
+	c.Rivers = boundedRivers{c.Rivers, c.QueryTimeout}
+	c.Pages = boundedPages{c.Pages, c.QueryTimeout}
 	if pageOf, d := c.PageOf, c.QueryTimeout; pageOf != nil {
 		c.PageOf = func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error) {
 			ctx, cancel := context.WithTimeout(ctx, d)
@@ -28,84 +28,84 @@ func (c Config) patiently() Config {
 	return c
 }
 
-type patientRivers struct {
+type boundedRivers struct {
 	Rivers
-	patience time.Duration
+	timeout time.Duration
 }
 
-func (p patientRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, before rivers.Cursor) (*rivers.Page, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, before rivers.Cursor) (*rivers.Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Rivers.Visit(ctx, v, n, before)
 }
 
-func (p patientRivers) Flush(ctx context.Context, watches []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedRivers) Flush(ctx context.Context, watches []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Rivers.Flush(ctx, watches, posts)
 }
 
-func (p patientRivers) Fronts(ctx context.Context, watches []rivers.Watch) ([]*rivers.Page, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedRivers) Fronts(ctx context.Context, watches []rivers.Watch) ([]*rivers.Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Rivers.Fronts(ctx, watches)
 }
 
-func (p patientRivers) BringUp(ctx context.Context, names []rivers.Name) ([]rivers.Name, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedRivers) BringUp(ctx context.Context, names []rivers.Name) ([]rivers.Name, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Rivers.BringUp(ctx, names)
 }
 
-func (p patientRivers) Freshen(ctx context.Context, n rivers.Name) error {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedRivers) Freshen(ctx context.Context, n rivers.Name) error {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Rivers.Freshen(ctx, n)
 }
 
-func (p patientRivers) Cursor(ctx context.Context, v timelines.Viewer, text string) (rivers.Cursor, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedRivers) Cursor(ctx context.Context, v timelines.Viewer, text string) (rivers.Cursor, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Rivers.Cursor(ctx, v, text)
 }
 
-type patientPages struct {
+type boundedPages struct {
 	Pages
-	patience time.Duration
+	timeout time.Duration
 }
 
-func (p patientPages) ViewerName(ctx context.Context, v timelines.Viewer) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedPages) ViewerName(ctx context.Context, v timelines.Viewer) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Pages.ViewerName(ctx, v)
 }
 
-func (p patientPages) PostIDs(ctx context.Context, codes []string) (map[string]int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedPages) PostIDs(ctx context.Context, codes []string) (map[string]int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Pages.PostIDs(ctx, codes)
 }
 
-func (p patientPages) Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedPages) Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Pages.Tags(ctx, items, sets)
 }
 
-func (p patientPages) Fingerprint(ctx context.Context, n rivers.Name, sets *timelines.Sets) (Fingerprint, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedPages) Fingerprint(ctx context.Context, n rivers.Name, sets *timelines.Sets) (Fingerprint, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Pages.Fingerprint(ctx, n, sets)
 }
 
-func (p patientPages) Fingerprints(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]Fingerprint, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedPages) Fingerprints(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]Fingerprint, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Pages.Fingerprints(ctx, names, sets)
 }
 
-func (p patientPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, p.patience)
+func (p boundedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	return p.Pages.Entry(ctx, l, n, sets, it)
 }

@@ -42,7 +42,7 @@ func TestSeal(t *testing.T) {
 	for _, address := range []string{"/everything", "/bob"} {
 		now := around(ann, address)
 		word := s.Live.Pages.Token(now)
-		if !s.Live.Pages.TokenFits(word, now) || word == s.Live.Pages.Token(now) || len(word) != 2*live.SealSize {
+		if !s.Live.Pages.TokenFits(word, now) || word == s.Live.Pages.Token(now) || len(word) != 2*live.TokenSize {
 			t.Errorf("the word is %q", word)
 		}
 		for _, wrong := range []string{"", "x", word[:8], word + "00", strings.Repeat("0", len(word))} {
@@ -175,7 +175,7 @@ func TestSightsAreReadTogether(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, at := range sights {
-			if !strings.Contains(at.Tabs(), "My photos") {
+			if !strings.Contains(at.Surroundings(), "My photos") {
 				t.Errorf("page %d is decided with %+v, want its tab", i, at)
 			}
 		}

@@ -21,10 +21,10 @@ type update struct {
 	watch rivers.Watch
 	post  int64
 	// One of item and gone is set.
-	item  *rivers.Item
-	gone  *rivers.Gone
-	sets  *timelines.Sets
-	heard time.Time // when the change was committed, or the bus said so; zero if it did not
+	item      *rivers.Item
+	gone      *rivers.Gone
+	sets      *timelines.Sets
+	changedAt time.Time // when the change was committed, or the bus said so; zero if it did not
 }
 
 // A batch is what was decided by one statement, with the HTML made from it:
@@ -42,8 +42,8 @@ type batch struct {
 }
 
 type renderKey struct {
-	look view.Context
-	post int64
+	renderContext view.Context
+	post          int64
 }
 
 // A rendered entry is ready to be put into frames. once guards the rest.
@@ -52,7 +52,7 @@ type rendered struct {
 	err  error
 	part [view.PartCount]json.RawMessage
 	sum  [view.PartCount]uint64
-	veil uint64
+	tag  uint64
 	html json.RawMessage
 }
 
@@ -94,7 +94,7 @@ func (r *rendered) make(ctx context.Context, b *batch, l view.Context, n rivers.
 			return err
 		}
 	}
-	r.sum, r.veil = made.Sums, made.Tag
+	r.sum, r.tag = made.Sums, made.Tag
 	r.html, err = jsonHTML(whole)
 	return err
 }
@@ -119,19 +119,19 @@ func (b *batch) encode(html []byte) (json.RawMessage, error) {
 
 // shown is an entry as a page shows it, as far as the server knows.
 type shown struct {
-	code  string
-	stamp rivers.Stamp
-	place int64
+	code     string
+	stamp    rivers.Stamp
+	position int64
 	// item is what the last frame was made from, and sum its parts'; unset
 	// while the page shows what it was rendered with, which nobody kept.
 	item *rivers.Item
 	sum  [view.PartCount]uint64
 	// veil is what the viewer's sets made of it, 0 while nobody knows.
-	veil uint64
+	tag uint64
 }
 
 // forget takes it that nobody knows what the page shows of the entry.
-func (e *shown) forget() { e.stamp, e.item, e.veil = rivers.Stamp{}, nil, 0 }
+func (e *shown) forget() { e.stamp, e.item, e.tag = rivers.Stamp{}, nil, 0 }
 
 // otherPeople reports whether others may be hidden in it than in what the page shows.
 func (e *shown) otherPeople(it *rivers.Item) bool {
