@@ -205,6 +205,7 @@ func (w *observed) addNode() {
 			if !w.lively {
 				cfg.Hear = webtest.Deaf
 			}
+			n.Attach(cfg)
 		},
 	})
 	if err != nil {

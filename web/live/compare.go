@@ -12,22 +12,22 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// A front is a stretch of a river as it was read: its first page by a comparison, the page
-// itself by a visit, or what follows one of those.
+// A stretch is a part of a river as it was read: the first page by a comparison, the page itself
+// by a visit, or what follows one of those.
 type stretch struct {
 	page  *rivers.Page
 	batch *batch
 }
 
-// maxStretch is how many entries of its river a page is compared with. Below that it is
-// told only what becomes of the entries it shows.
+// maxStretch is how many entries of its river a page is compared with. Further below it is told
+// only what becomes of the entries that it shows.
 const maxStretch = maxEntries
 
-// errAgain: the page is to be visited again, as its river was replaced between two
+// errReplaced says that the page is to be visited again, as its river was replaced between two
 // statements. What was sent is shown, so the next try has less to send.
 var errReplaced = errors.New("river replaced while it was read")
 
-// compare looks for what the bus or this hub lost.
+// compare looks for changes that the bus or this hub lost.
 func (v *shownPage) compare(ctx context.Context, f *stretch) error {
 	if !v.before.Top() {
 		return v.sync(ctx) // a first page says nothing about an older one
@@ -35,11 +35,11 @@ func (v *shownPage) compare(ctx context.Context, f *stretch) error {
 	if f.page.Sets.Sight() != v.fingerprint.people {
 		return v.sync(ctx)
 	}
-	// A front read before an entry went would bring it back.
+	// A first page that was read before an entry went would bring the entry back.
 	if f.page.River != v.river || v.stale(f.batch) || f.batch.began.Before(v.decidedAt) {
 		return nil
 	}
-	// Of what is below a front it is not known whether the viewer may see any: a visit says.
+	// Only a visit says whether the viewer may see anything below the first page.
 	if f.page.More && !v.more && len(v.shown) <= rivers.PageSize {
 		return v.sync(ctx)
 	}
@@ -62,8 +62,8 @@ func (v *shownPage) compare(ctx context.Context, f *stretch) error {
 	return nil
 }
 
-// follow brings the page in line with its river, of which f is the first stretch, and
-// reports whether anything differed. Then an ok is sent, and where one is owed.
+// follow sends what the page lacks of its river, of which f is the first stretch, and reports
+// whether anything differed. An ok follows if something did, or if one is owed.
 func (v *shownPage) follow(ctx context.Context, f *stretch) (differed bool, err error) {
 	more := v.more
 	differed, err = v.difference(ctx, f)
@@ -83,17 +83,17 @@ func (v *shownPage) follow(ctx context.Context, f *stretch) (differed bool, err 
 	return differed, v.sendOK(ctx)
 }
 
-// difference sends what the page shows otherwise than its river, of which f is the first
-// stretch. It reads on as far down as the page reaches, one page after the other, and of
-// each sends what is lacking or shown older. Then it asks what has become of those entries
-// that it did not meet; and by their names, which takes less time than the whole page, of
-// those that were decided too long ago when their turn came.
+// difference sends where the page differs from its river, of which f is the first stretch. It
+// reads on as far down as the page reaches, one page after the other, and sends of each what
+// the page lacks or shows older. Then it inquires what became of the entries that it did not
+// meet, and of those that were decided too long ago when their turn came: to read these alone
+// takes less time than the whole page.
 func (v *shownPage) difference(ctx context.Context, f *stretch) (differed bool, err error) {
-	// A page that shows its whole river goes on doing so, if it is longer than a first one.
+	// A page that shows its whole river, and is longer than a first page, goes on showing all.
 	whole := !v.more && len(v.shown) > rivers.PageSize
 	met := make(map[int64]struct{}, len(v.shown))
 	var late []int64
-	var last rivers.Cursor // of those met
+	var last rivers.Cursor // the position of the last of those met
 	for first := true; ; first = false {
 		items := f.page.Items
 		if !whole {
@@ -112,9 +112,9 @@ func (v *shownPage) difference(ctx context.Context, f *stretch) (differed bool, 
 			return differed, err
 		}
 		if first && (!v.more || v.floor.Top()) {
-			v.floor = last // it fit on a first page, or the client did not say where it ends
+			v.floor = last // the river fit on a first page, or the client did not say where the page ends
 			if low := v.lowestAbove(rivers.Cursor{Place: math.MinInt64}); !v.more && last.Above(low) {
-				v.floor = low // it fit there before what is above its lowest entries came back
+				v.floor = low // it fit there before entries above its lowest ones came back
 			}
 		}
 		if below || !f.page.More || !whole && !last.Above(v.floor) {
@@ -140,8 +140,8 @@ func (v *shownPage) difference(ctx context.Context, f *stretch) (differed bool, 
 	return differed || asked, err
 }
 
-// reached are those of a stretch that are above the page's floor; until a first page is
-// full, those below it too.
+// reached returns the items of a stretch that are above the page's floor, and until a first page
+// is full those below the floor too.
 func (v *shownPage) reached(items []rivers.Item, met map[int64]struct{}) []rivers.Item {
 	for i := range items {
 		if len(met)+i >= rivers.PageSize && v.floor.Above(positionOf(&items[i])) {
@@ -151,18 +151,19 @@ func (v *shownPage) reached(items []rivers.Item, met map[int64]struct{}) []river
 	return items
 }
 
-// below reads the stretch of the river that follows one. Nil: it cannot be read now.
+// below reads the stretch of the river that follows a page. It returns nil if that cannot be read
+// now.
 func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*stretch, error) {
 	h := v.socket.hub
 	next, err := h.cfg.Rivers.Visit(ctx, v.renderContext.Viewer, v.name, page.Next)
 	if errors.Is(err, timelines.ErrBroad) || errors.Is(err, rivers.ErrUnavailable) {
-		return nil, nil // what was read holds all the same
+		return nil, nil // what was read before is still right
 	}
 	if err != nil {
 		return nil, err
 	}
 	if next.Beyond && !v.socket.beyond.Load() {
-		v.socket.beyond.Store(true) // told of all posts before they are read
+		v.socket.beyond.Store(true) // from now on the socket is told of all posts, before they are read
 		return nil, errReplaced
 	}
 	if next.River != v.river {
@@ -176,15 +177,15 @@ func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*stretch, err
 	return &stretch{page: next, batch: newBatch(h.cfg.Pages, next.Began)}, nil
 }
 
-// entries sends those entries that the page shows otherwise. late are the rest, from the
-// first on that was decided too long ago to be sent.
+// entries sends the entries that the page shows otherwise or lacks. late are the posts from the
+// first one on that was decided too long ago to be sent.
 func (v *shownPage) entries(ctx context.Context, b *batch, sets *timelines.Sets, items []rivers.Item) (differed bool, late []int64, err error) {
-	veils, err := v.socket.hub.cfg.Pages.Tags(ctx, items, sets)
+	tags, err := v.socket.hub.cfg.Pages.Tags(ctx, items, sets)
 	if err != nil {
 		return false, nil, err
 	}
 	for i := range items {
-		v.recheck(&items[i], veils[i])
+		v.recheck(&items[i], tags[i])
 		sent, err := v.entry(ctx, b, sets, &items[i], true)
 		if errors.Is(err, errStale) {
 			for _, it := range items[i:] {
@@ -200,12 +201,12 @@ func (v *shownPage) entries(ctx context.Context, b *batch, sets *timelines.Sets,
 	return differed, nil, nil
 }
 
-// maxInVain is how often in a row nothing of what was read may be new enough to be sent,
-// before the client is asked to come back later.
+// maxInVain is how often in a row nothing of what was read may be recent enough to be sent, until
+// the client is asked to come back later.
 const maxInVain = 3
 
-// inquire reads posts by name and sends what has become of them. What is too old when its
-// turn comes is read again.
+// inquire reads some posts and sends what became of them. If a decision is too old when its turn
+// comes, the post is read again.
 func (v *shownPage) inquire(ctx context.Context, posts []int64) (differed bool, err error) {
 	for inVain := 0; len(posts) > 0; {
 		sent, late, err := v.inquireOnce(ctx, posts)
@@ -245,7 +246,7 @@ func (v *shownPage) inquireOnce(ctx context.Context, posts []int64) (differed bo
 	}
 	asked := make(map[int64]rivers.Stamp, len(posts))
 	for _, id := range posts {
-		asked[id] = rivers.Stamp{} // not in the river, as far as it says nothing else
+		asked[id] = rivers.Stamp{} // it is not in the river, unless the answer says more
 	}
 	for i := range seen[0].Items {
 		delete(asked, seen[0].Items[i].PostID)

@@ -6,16 +6,16 @@ import (
 	"riverrun/rivers"
 )
 
-// drop forgets what the client took off the screen by itself. An entry that was
-// sent anew meanwhile may or may not be there again: it is treated as shown, but
-// long ago, so that a comparison sends it whole. If the last ok said that there is no
-// more below, another takes that back, as the two may have crossed; unless one is owed.
+// drop forgets the entries that the client took off the screen by itself. An entry that was
+// sent again meanwhile may or may not be there: it counts as shown at an unknown stamp, so that
+// a comparison sends it whole. If the last ok said that nothing is below the page, another ok
+// takes that back, as the two frames may have crossed; unless an ok is owed anyway.
 func (v *shownPage) drop(ctx context.Context, f *dropFrame) error {
 	if f.river != v.river {
 		return nil
 	}
 	below := v.more
-	var highest rivers.Cursor // of those dropped
+	var highest rivers.Cursor // the position of the highest entry dropped
 	for id, e := range v.shown {
 		at, dropped := f.entries[e.code]
 		if !dropped {
@@ -40,7 +40,8 @@ func (v *shownPage) drop(ctx context.Context, f *dropFrame) error {
 	return v.sendOK(ctx)
 }
 
-// lowestAbove is the lowest entry that is shown above some place; the top if none is.
+// lowestAbove returns the position of the lowest entry shown above a position; the top if there
+// is none.
 func (v *shownPage) lowestAbove(above rivers.Cursor) rivers.Cursor {
 	var found rivers.Cursor
 	for id, e := range v.shown {

@@ -9,27 +9,26 @@ import (
 	"riverrun/rivers"
 )
 
-// A finder brings the searches up that are open on this node, so that they find what is
-// new. That costs more than to read a river: it does so once a second at most however many
-// changes come, and only if there were any, or if pages are about to be compared with
-// their rivers. It has a goroutine of its own, so that nothing else waits for it: what
-// changes or goes of what open searches show is for their shard, at once, as on all pages.
+// A finder brings the searches that are open on this node up to date, so that they find what is
+// new. That costs more than to read a river, so the finder does it at most once a second
+// however many changes come, and only if something changed or pages are about to be compared
+// with their rivers. It has a goroutine of its own, so that nothing waits for it. Changes of
+// what open searches already show are their shard's work, at once as on all pages.
 type finder struct {
 	shard *shard
 	wake  chan struct{}
 
-	// mu guards the fields below. No other lock is taken under it.
+	// mu guards the fields below. No other lock is taken while it is held.
 	mu    sync.Mutex
-	posts map[int64]struct{} // touched and not looked at yet
-	slots map[int]struct{}   // of those rooms that are to be compared
+	posts map[int64]struct{} // touched since the finder last looked
+	slots map[int]struct{}   // the topics of these are to be compared
 }
 
 func newFinder(sh *shard) *finder {
 	return &finder{shard: sh, wake: make(chan struct{}, 1), posts: map[int64]struct{}{}, slots: map[int]struct{}{}}
 }
 
-// note takes which posts were touched. If nobody has a search open they are forgotten at
-// the next beat.
+// add notes which posts were touched. If nobody has a search open, the next beat forgets them.
 func (f *finder) add(posts []int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -38,8 +37,8 @@ func (f *finder) add(posts []int64) {
 	}
 }
 
-// beat has the searches brought up for what was noted, and the rooms of that slot for
-// being compared.
+// beat has the searches brought up to date: all of them if posts were touched, and those of
+// that slot to be compared.
 func (f *finder) beat(slot int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -58,7 +57,7 @@ func (f *finder) run(ctx context.Context) {
 	}
 }
 
-// find brings the searches up and has their shard read what they may have found.
+// find brings the searches up to date and has their shard read what they may have found.
 func (f *finder) find(ctx context.Context) {
 	f.mu.Lock()
 	posts, slots := slices.Collect(maps.Keys(f.posts)), f.slots
@@ -88,8 +87,8 @@ func (f *finder) find(ctx context.Context) {
 	f.shard.found(posts, left, slots)
 }
 
-// found takes what the finder did: the posts that searches may hold now, those that are to
-// be visited again, and the slots of those that can be compared.
+// found takes what the finder did: the posts that searches may hold now, the searches that are
+// to be visited again, and the slots whose searches can be compared.
 func (sh *shard) found(posts []int64, left []rivers.Name, slots map[int]struct{}) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()

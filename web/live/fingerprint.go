@@ -18,18 +18,18 @@ const (
 	tokenSize = nonceSize + 16
 )
 
-// sight is what a page was decided with that moves no stamp of its entries.
+// A Fingerprint is what a page was decided with that moves no stamp of its entries.
 type Fingerprint struct {
-	// people is timelines.Sets.Sight. What becomes of it each entry says by itself (see
-	// Renderer.Tag): a page tells nothing by it.
+	// people is timelines.Sets.Sight. Each entry's tag says what comes of it (see Tag of
+	// view.Renderer), so the page's token says nothing of it.
 	people string
-	// tabs are what stands around the entries. Of an account's page: those of its
-	// sub-feeds that its viewer may open, what its header says and offers, and whether
-	// one may write there. Of a page with modes: which its viewer chose, and what its
-	// list is.
+	// surroundings are what stands around the entries. For an account's page these are the
+	// sub-feeds that the viewer may open, what the header says and offers, and whether the
+	// viewer may write there. For a page with modes it is the mode that the viewer chose, and
+	// the list.
 	surroundings string
-	// sets are the viewer's, and at is the number the access clock stood at. Where only
-	// these are otherwise the page may differ, and is compared with its river at once.
+	// sets are the viewer's, and clock is what the access clock stood at. If only these are
+	// different, the page may differ and is compared with its river at once.
 	sets  *timelines.Sets
 	clock int64
 }
@@ -39,37 +39,37 @@ func (of Fingerprint) differs(now Fingerprint) bool {
 	return of.people != now.people || of.surroundings != now.surroundings
 }
 
-// SitePages implements HubPages by what the pages of the site themselves are made with. It
-// is safe for concurrent use.
+// SitePages implements [Pages] with what the pages of the site are made of. It is safe for
+// concurrent use.
 type SitePages struct {
 	*view.Renderer
 	access    *timelines.AccessCache
 	timelines *timelines.Store
 }
 
-// NewPages returns the pages of a site: made by r, for viewers as access knows them, of
-// posts in store.
+// NewPages returns the pages of a site: r renders them, access knows their viewers, and store
+// their posts.
 func NewPages(r *view.Renderer, access *timelines.AccessCache, store *timelines.Store) *SitePages {
 	return &SitePages{r, access, store}
 }
 
-// PostIDs resolves the codes of posts; those of no post are left out.
+// PostIDs resolves the codes of posts. A code of no post is left out.
 func (s *SitePages) PostIDs(ctx context.Context, codes []string) (map[string]int64, error) {
 	return s.timelines.PostIDs(ctx, codes)
 }
 
-// sightOf returns what a page of that name is decided with now.
+// Fingerprint returns what a page of that river is decided with now, by its viewer's sets.
 func (s *SitePages) Fingerprint(ctx context.Context, n rivers.Name, sets *timelines.Sets) (Fingerprint, error) {
-	sights, err := s.Fingerprints(ctx, []rivers.Name{n}, []*timelines.Sets{sets})
+	fingerprints, err := s.Fingerprints(ctx, []rivers.Name{n}, []*timelines.Sets{sets})
 	if err != nil {
 		return Fingerprint{}, err
 	}
-	return sights[0], nil
+	return fingerprints[0], nil
 }
 
-// sightsOf returns what pages of these names are decided with now, each by its
-// viewer's sets. It costs no statement while the caches hold, and however many pages
-// there are, three when they were dropped.
+// Fingerprints returns what the pages of these rivers are decided with now, each by its viewer's
+// sets. While the caches hold this costs no statement; when they were dropped it costs three,
+// however many pages there are.
 func (s *SitePages) Fingerprints(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]Fingerprint, error) {
 	owners := make([]int64, len(names))
 	for i, n := range names {
@@ -87,7 +87,7 @@ func (s *SitePages) Fingerprints(ctx context.Context, names []rivers.Name, sets 
 	if err != nil {
 		return nil, err
 	}
-	sights := make([]Fingerprint, len(names))
+	fingerprints := make([]Fingerprint, len(names))
 	for i := range names {
 		var b strings.Builder
 		if who, ok := accounts[owners[i]]; ok {
@@ -100,12 +100,12 @@ func (s *SitePages) Fingerprints(ctx context.Context, names []rivers.Name, sets 
 		for _, f := range open[i] {
 			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.Access, f.Title)
 		}
-		sights[i] = Fingerprint{people: sets[i].Sight(), surroundings: b.String(), sets: sets[i]}
+		fingerprints[i] = Fingerprint{people: sets[i].Sight(), surroundings: b.String(), sets: sets[i]}
 	}
-	return sights, nil
+	return fingerprints, nil
 }
 
-// headerOf is what the header of an account's page is decided with.
+// headerOf returns what the header of an account's page is decided with.
 func headerOf(who timelines.Account, sets *timelines.Sets) string {
 	in := func(set map[int64]struct{}, id int64) bool { _, ok := set[id]; return ok }
 	about, writers, reads := "", timelines.Writers(""), sets.Reads(who.FeedID, who.Access)
@@ -117,7 +117,7 @@ func headerOf(who timelines.Account, sets *timelines.Sets) string {
 		in(sets.Hides.Accounts, who.ID), in(sets.ShowBanned, who.ID), len(sets.Bans) > 0)
 }
 
-// choiceOf is what stands around a page with modes by its viewer's own choice.
+// choiceOf returns what stands around a page with modes by its viewer's own choice.
 func choiceOf(n rivers.Name, sets *timelines.Sets) string {
 	choice := fmt.Sprintf("%t\n", sets.FriendsOnly)
 	for _, l := range sets.Lists {
@@ -128,11 +128,12 @@ func choiceOf(n rivers.Name, sets *timelines.Sets) string {
 	return choice
 }
 
-// hasTabs reports whether anything stands around a page's entries that a sight names.
+// hasSurroundings reports whether anything stands around a page's entries that a fingerprint
+// names.
 func hasSurroundings(n rivers.Name) bool { return ownerOf(n) != 0 || n.Kind.HasModes() }
 
-// tabsOf is whose name and sub-feeds stand around a page's entries, 0 for nobody's. What one
-// saved stands on one's own page.
+// ownerOf returns the account whose name and sub-feeds stand around a page's entries, 0 for
+// none. A person's saved posts stand on that person's page.
 func ownerOf(n rivers.Name) int64 {
 	if n.Kind == rivers.Faves {
 		return n.UserID
@@ -140,15 +141,15 @@ func ownerOf(n rivers.Name) int64 {
 	return n.Account()
 }
 
-// seal returns the word by which a page remembers what stood around its entries. It is
-// another one each time, and who guesses at a sight cannot try.
+// Token returns the word by which a page remembers what stood around its entries. It is another
+// one each time, so that a client cannot try out what it guesses.
 func (s *SitePages) Token(of Fingerprint) string {
 	word := make([]byte, nonceSize, tokenSize)
 	_, _ = rand.Read(word) // never fails: crypto/rand crashes the program instead
 	return hex.EncodeToString(s.mac(word, of))
 }
 
-// isSealed reports whether the word was made, on any node, with the same around.
+// TokenFits reports whether a token was made, on any node, of the same surroundings.
 func (s *SitePages) TokenFits(word string, of Fingerprint) bool {
 	given, err := hex.DecodeString(word)
 	if err != nil || len(given) != tokenSize {
@@ -161,5 +162,6 @@ func (s *SitePages) mac(nonce []byte, of Fingerprint) []byte {
 	return append(nonce, s.MAC(string(nonce), of.surroundings)[:tokenSize-nonceSize]...)
 }
 
-// common is the number of the last change of access that concerns everybody's pages.
+// LastCommonChange returns the number of the last change of access that concerns everybody's
+// pages.
 func (s *SitePages) LastCommonChange() int64 { return s.access.Common() }

@@ -15,14 +15,14 @@ import (
 	"riverrun/web/view"
 )
 
-// The frames of the socket, as PROTOCOL.md describes them to outside programs.
-// Every message is one JSON object with its type in "t". Ids of rivers are
-// strings, because they have 63 bits and a JavaScript number has 53.
+// PROTOCOL.md describes the frames of the socket to outside programs. Every message is one JSON
+// object with its type in "t". Ids of rivers are strings, because they have 63 bits and a
+// JavaScript number has 53.
 
-// Bounds on what a client may send. A frame over them ends the connection.
+// Limits of what a client may send. A frame beyond them ends the connection.
 const (
-	// maxFrame is the size of a client's message in bytes: maxEntries entries
-	// and the rest.
+	// maxFrame is the size of a client's message in bytes: it holds maxEntries entries and the
+	// other fields.
 	maxFrame = 64 << 10
 	// maxEntries is how many entries a page may claim to show.
 	maxEntries = 500
@@ -30,24 +30,25 @@ const (
 	maxCode    = 64
 )
 
-// Close codes. Each says what the client is to do; PROTOCOL.md has the table.
+// The codes that sockets are closed with. Each says what the client is to do; PROTOCOL.md has the
+// table.
 const (
-	// closeReconnect: the server goes down or lost its place; come back after
-	// the number of milliseconds in the reason.
+	// CloseReconnect: the server stops or could not go on; come back after the number of
+	// milliseconds in the reason.
 	CloseReconnect websocket.StatusCode = 4000
-	// closeSignedOut: the session ended, or is not the one the page was made for.
+	// CloseSignedOut: the session ended, or the page was made for another account.
 	CloseSignedOut websocket.StatusCode = 4001
-	// closeMalformed: the client sent what is no frame of the protocol.
+	// CloseMalformed: the client sent something that is no frame of the protocol.
 	CloseMalformed websocket.StatusCode = 4002
-	// closeNoPage: there is no such page, or no longer for this viewer.
+	// CloseNoPage: there is no such page, or not any more for this viewer.
 	CloseNoPage websocket.StatusCode = 4004
-	// closeTooFast: more frames than a page has reasons to send.
+	// CloseTooFast: the client sent more frames than a page has reasons to send.
 	CloseTooFast websocket.StatusCode = 4008
-	// closeSilent: nothing was subscribed to in time.
+	// CloseSilent: the client did not subscribe in time.
 	CloseSilent websocket.StatusCode = 4009
 )
 
-// A malformedError says why a client's message is no frame.
+// A malformedError says why a client's message is no frame of the protocol.
 type malformedError struct{ why string }
 
 func (e *malformedError) Error() string { return "malformed frame: " + e.why }
@@ -56,46 +57,46 @@ func malformed(format string, args ...any) error {
 	return &malformedError{fmt.Sprintf(format, args...)}
 }
 
-// A clientFrame is what a client says: exactly one of the two is set.
+// A clientFrame is a message of a client. Exactly one of the fields is set.
 type clientFrame struct {
 	subscribe *subscribeFrame
 	drop      *dropFrame
 }
 
-// A subscribeFrame asks for everything that changes on a page, beginning with
-// the difference between the page as it is and as the client shows it.
+// A subscribeFrame asks for all changes of a page, beginning with the difference between the page
+// as it is and as the client shows it.
 type subscribeFrame struct {
 	// path and query are the page's address.
 	path  string
 	query url.Values
-	// lang is the language its entries are written in.
+	// lang is the language that its entries are rendered in.
 	lang string
-	// viewer is the name of the account the page was made for, "" for nobody.
-	// Unset (an outside program) it is not compared with the session's.
+	// viewer is the name of the account that the page was made for, "" for an anonymous
+	// viewer. If an outside program leaves it out, it is not compared with the session's.
 	viewer *string
-	// river is the id the page was rendered from, 0 if it shows nothing yet.
+	// river is the id of the generation that the page shows, 0 if it shows nothing yet.
 	river int64
-	// sight is the page's: see sealer.seal.
+	// token is the page's word for what stands around its entries; see Pages.Token.
 	token string
-	// entries are the shown entries' versions by the posts' codes.
+	// entries are the versions of the entries that are shown, by their posts' codes.
 	entries map[string]view.Version
-	// downPlace and downCode say where the page ends: the place and the code of its
-	// lowest entry, 0 and empty if the client does not say.
+	// lowestPosition and lowestCode say where the page ends: they are of its lowest entry, 0
+	// and empty if the client does not say.
 	lowestPosition int64
 	lowestCode     string
 }
 
-// A dropFrame says that the client took entries off the screen by itself, at
-// the page's lower end, so that it does not grow for ever.
+// A dropFrame says that the client took entries off the lower end of the page by itself, so that
+// the page does not grow for ever.
 type dropFrame struct {
 	river int64
-	// entries are the entries' last versions by the posts' codes.
+	// entries are their last versions, by their posts' codes.
 	entries map[string]view.Version
 }
 
-// parseFrame reads a client's message. Unknown fields are passed over, so that
-// newer clients can talk to older servers; anything else that is not as
-// PROTOCOL.md says is a *malformedError. It never keeps message.
+// parseFrame reads a client's message. It ignores unknown fields, so that newer clients can talk
+// to older servers. Anything else that is not as PROTOCOL.md says is a *malformedError. It does
+// not keep message.
 func parseFrame(message []byte) (clientFrame, error) {
 	var raw struct {
 		T       string          `json:"t"`
@@ -161,7 +162,7 @@ func parseRiver(s string) (int64, error) {
 	return id, nil
 }
 
-// parseAddress takes a page's path and query, as its data-page has them.
+// parseAddress reads a page's path and query as the page's data-page has them.
 func parseAddress(s string) (string, url.Values, error) {
 	if len(s) == 0 || len(s) > maxAddress || s[0] != '/' || strings.HasPrefix(s, "//") {
 		return "", nil, malformed("page %.80q", s)
@@ -199,8 +200,8 @@ func parseEntries(raw json.RawMessage) (map[string]view.Version, error) {
 	return entries, nil
 }
 
-// validCode reports whether s may be a post's public code; that it is one only
-// the store knows.
+// validCode reports whether s may be a post's public code. Only the store knows whether it is
+// one.
 func validCode(s string) bool {
 	if s == "" || len(s) > maxCode {
 		return false
@@ -213,30 +214,30 @@ func validCode(s string) bool {
 	return true
 }
 
-// The server's frames are written by hand around JSON strings made once per
-// part, so that what a thousand connections are sent is encoded once.
+// The server's frames are written by hand around JSON strings that are made once for each part,
+// so that HTML for a thousand connections is encoded once.
 
-// frameRiver says that from here on frames belong to another generation of the
-// river. All entries of the new one follow, then ok.
+// frameRiver says that the frames from here on belong to another generation of the river. All
+// entries of the new generation follow, and then an ok.
 func frameRiver(river int64) []byte {
 	return []byte(`{"t":"river","river":"` + strconv.FormatInt(river, 10) + `"}`)
 }
 
-// frameOK ends the answer to a subscribe: the client now shows the page as it
-// was at some instant after it asked. more: older entries exist. sight goes into
-// the client's next subscribe.
-func frameOK(river int64, more bool, sight string) []byte {
+// frameOK ends the answer to a subscribe: the client now shows the page as it was at some moment
+// after it asked. more says that older entries exist. The token goes into the client's next
+// subscribe.
+func frameOK(river int64, more bool, token string) []byte {
 	return []byte(`{"t":"ok","river":"` + strconv.FormatInt(river, 10) + `","more":` + strconv.FormatBool(more) +
-		`,"sight":"` + sight + `"}`) // hexadecimal: nothing to escape
+		`,"sight":"` + token + `"}`) // hexadecimal: nothing to escape
 }
 
-// frameTabs says that what stands around the entries of a page is otherwise now: the
-// client takes it from the page.
+// frameTabs says that what stands around the entries of a page has changed. The client fetches it
+// from the page.
 func frameTabs(river int64) []byte {
 	return []byte(`{"t":"tabs","river":"` + strconv.FormatInt(river, 10) + `"}`)
 }
 
-// frameBeat says nothing but that the connection is alive.
+// frameBeat says only that the connection is alive.
 var frameBeat = []byte(`{"t":"beat"}`)
 
 // frameGone takes an entry off the page.
@@ -245,8 +246,8 @@ func frameGone(river int64, code string, stamp rivers.Stamp) []byte {
 	return append(b, '}')
 }
 
-// frameParts brings those parts of a shown entry which changed: set holds JSON
-// strings, nil for what stays.
+// frameParts brings the parts of a shown entry that changed. set holds JSON strings, and nil for
+// parts that stay.
 func frameParts(river int64, code string, at view.Version, place int64, set [view.PartCount]json.RawMessage) []byte {
 	b := appendHead(nil, "entry", river, code, at)
 	b = appendPlace(b, place)
@@ -268,8 +269,8 @@ func frameParts(river int64, code string, at view.Version, place int64, set [vie
 	return append(b, "}}"...)
 }
 
-// frameWhole brings a whole article, for an entry that is not on the page or
-// takes another place on it: html is a JSON string.
+// frameWhole brings a whole article, for an entry that is not on the page or moves on it. html is
+// a JSON string.
 func frameWhole(river int64, code string, at view.Version, place int64, html json.RawMessage) []byte {
 	b := appendHead(nil, "entry", river, code, at)
 	b = appendPlace(b, place)
@@ -309,8 +310,8 @@ func appendPlace(b []byte, place int64) []byte {
 	return strconv.AppendInt(append(b, `,"place":`...), place, 10)
 }
 
-// jsonHTML encodes HTML as a JSON string without the escapes json.Marshal adds
-// for pages that embed JSON: a frame is never part of one.
+// jsonHTML encodes HTML as a JSON string. It leaves out the escapes that json.Marshal adds for
+// pages that embed JSON, as no page embeds a frame.
 func jsonHTML(html []byte) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

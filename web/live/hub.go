@@ -22,59 +22,55 @@ import (
 	"riverrun/web/view"
 )
 
-// A hub follows rivers for the pages that are open on this node and tells them
-// what changed. What it promises to each page (DESIGN, Realtime contract):
+// A Hub follows rivers for the pages that are open on this node and tells them what changed.
+// It is safe for concurrent use. It promises to each page (DESIGN, Realtime contract):
 //
-//   - A push shows nothing that a page would not: everything sent was decided by
-//     rivers.Visit, Flush or Fronts, which decide as a page does, and no frame is
-//     begun more than staleAfter after its deciding statement was (R4).
-//   - Nothing is lost between the page and the socket: the lease is committed
-//     and the socket registered before the visit whose difference against the
-//     page is sent. A reconnect does the same; there is no history to run out.
-//   - Nothing is lost afterwards: what the bus loses, the comparison every
-//     compareEvery heals.
-//   - A slow reader delays nobody: a socket holds the newest state of each post,
-//     not a queue, and is closed when it has been stuck for writeTimeout.
+//   - A push shows nothing that a page would not show. Everything sent was decided by Visit,
+//     Flush or Fronts of [Rivers], which decide as a page does, and no frame is begun more
+//     than StaleAfter after its deciding statement was begun (R4).
+//   - Nothing is lost between the page and the socket. The lease is committed and the socket
+//     registered before the visit whose difference from the page is sent. A reconnect does
+//     the same: there is no history that could run out.
+//   - Nothing is lost afterwards. A comparison, every CompareEvery beats, finds what the bus
+//     lost.
+//   - A slow reader delays nobody. A socket keeps the newest state of each post and no queue,
+//     and is closed when a write has been stuck for WriteTimeout.
 //
-// Goroutines: one per shard (flush), one that brings searches up, one that keeps leases,
-// one that beats; per socket the handler's own (reads), one that writes and one that pings. All end
-// before Stop returns.
-//
-// Rejected: a goroutine per river (a flush of a thousand rivers would be a
-// thousand statements); sending what a bus message says (it is not decided for
-// the viewer); queues of frames (a slow reader's memory grows, and what it
-// reads at last was decided long ago).
+// Rejected: a goroutine for each river (a flush of a thousand rivers would be a thousand
+// statements); sending what a message of the bus says (it was not decided for the viewer);
+// queues of frames (the memory of a slow reader grows, and what it reads in the end was
+// decided long ago).
 type Hub struct {
 	cfg    Config
 	shards []*shard
-	// searches is the shard of all searches, and finder brings them up.
+	// searches is the shard of all searches, and finder brings them up to date.
 	searches *shard
 	finder   *finder
 	leases   *leaser
 	metric   *hubMetrics
 
-	// mu guards the fields below. It is held for moments only, and no other lock
-	// is taken under it.
+	// mu guards the fields below. It is held for moments only, and no other lock is taken
+	// while it is held.
 	mu        sync.Mutex
 	sockets   map[*socket]struct{}
-	perClient map[string]int // sockets per session or address
+	perClient map[string]int // sockets by clientKey
 	stopping  bool
 
-	// lagMu guards the fields below; it is held while it is asked whether rivers lag, so
-	// that those who come together ask once, and are answered alike if that fails.
+	// backlogMu guards the fields below. It is held while the stores are asked, so that
+	// sockets that come together ask once and get the same answer, be it an error.
 	backlogMu  sync.Mutex
 	backlog    bool
 	backlogErr error
 	backlogAt  time.Time
 
 	running sync.WaitGroup // shards, leaser, beat
-	open    sync.WaitGroup // sockets; added to under mu while not stopping
+	open    sync.WaitGroup // sockets; counted up only with mu held and while not stopping
 	cancel  context.CancelFunc
 	unhear  func()
 }
 
-// riverSource is what a hub asks of rivers.Store. Tests put a wrapper between
-// the two, to stop the hub between two of its steps.
+// Rivers is what a hub asks of rivers.Store. Tests put a wrapper between the two, to stop the
+// hub between two of its steps.
 type Rivers interface {
 	Visit(context.Context, timelines.Viewer, rivers.Name, rivers.Cursor) (*rivers.Page, error)
 	Flush(context.Context, []rivers.Watch, []int64) ([]rivers.Seen, error)
@@ -86,77 +82,80 @@ type Rivers interface {
 	Cursor(context.Context, timelines.Viewer, string) (rivers.Cursor, error)
 }
 
-// hubPages is the rest of the server as the hub needs it.
+// Pages is what a hub asks about pages besides their entries; see [SitePages].
 type Pages interface {
-	// ViewerName is the name of the account who looks, "" for nobody.
+	// ViewerName returns the name of the viewer's account, "" for an anonymous viewer.
 	ViewerName(ctx context.Context, v timelines.Viewer) (string, error)
-	// PostIDs resolves codes; those of no post are left out.
+	// PostIDs resolves the codes of posts. A code of no post is left out.
 	PostIDs(ctx context.Context, codes []string) (map[string]int64, error)
-	// Tags are what the viewer's sets, and people's names, make of entries.
+	// Tags returns for each entry a hash of what the viewer's sets and people's names make of
+	// it.
 	Tags(ctx context.Context, items []rivers.Item, sets *timelines.Sets) ([]uint64, error)
-	// common is the number of the last change of access, as far as this node has heard,
-	// that may show on everybody's pages.
+	// LastCommonChange returns the number of the last change of access that this node has
+	// heard of and that may show on everybody's pages.
 	LastCommonChange() int64
-	// sightOf is what a page is decided with now, sightsOf what many are; seal makes a
-	// word for what stands around its entries, and isSealed knows it again.
+	// Fingerprint returns what a page is decided with now, and Fingerprints what several are,
+	// in the order of names. Token returns a word for what stands around the entries, and
+	// TokenFits reports whether a word was made of the same.
 	Fingerprint(ctx context.Context, n rivers.Name, sets *timelines.Sets) (Fingerprint, error)
 	Fingerprints(ctx context.Context, names []rivers.Name, sets []*timelines.Sets) ([]Fingerprint, error)
 	Token(Fingerprint) string
 	TokenFits(word string, of Fingerprint) bool
-	// Entry makes an entry's HTML.
+	// Entry returns the HTML of an entry: its parts, and the whole article.
 	Entry(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it rivers.Item) (view.Parts, []byte, error)
 }
 
-// hubConfig is what a hub runs on. Zero fields get the defaults of withDefaults;
-// tests set some to hurry.
+// Config is what a hub runs on. Zero fields get the defaults of withDefaults; tests set some
+// to lose no time.
 type Config struct {
 	Rivers Rivers
 	Pages  Pages
-	// pageOf is the one function, for HTTP and the socket, that turns an address
-	// into a river's name.
+	// PageOf returns the name of the river behind a page's address. The site serves its pages
+	// with the same function. Errors: as rivers.ErrNotFound, rivers.ErrSignInNeeded,
+	// *timelines.InvalidError.
 	PageOf func(ctx context.Context, v timelines.Viewer, path string, query url.Values) (rivers.Name, error)
-	// maySearch counts a search that a page begins to follow, by its viewer and where the
-	// socket comes from, and reports whether it is not one too many; nil: none is.
+	// MaySearch counts a search that a page begins to follow, by its viewer and the address
+	// that the socket comes from. It reports whether the limit still allows the search; nil:
+	// there is no limit.
 	MaySearch func(v timelines.Viewer, address string) bool
-	// hear delivers what the bus says until the function it returns is called.
+	// Hear delivers the messages of the bus until the function that it returns is called.
 	Hear func(func(tiers.Message)) (cancel func())
 	Log  *slog.Logger
-	// metrics is where the hub's figures are registered; nil: nowhere.
+	// Metrics is where the hub's figures are registered; nil: nowhere.
 	Metrics prometheus.Registerer
-	// behind reports whether rivers that nobody has open may lack a change older than
-	// that; nil: it is not asked.
+	// Backlog reports whether rivers that nobody has open may lack a change that is older
+	// than the given time; nil: none ever does.
 	Backlog func(ctx context.Context, than time.Duration) (bool, error)
-	// origins are hosts, besides the one asked for, whose pages may connect.
+	// Origins are the hosts whose pages may connect, besides the host that is asked for.
 	Origins []string
 
-	// now is the clock.
+	// Now is the clock.
 	Now func() time.Time
-	// beat drives everything periodical, once a second.
+	// Beat drives everything periodical; nil: a beat comes each second.
 	Beat <-chan time.Time
-	// compareEvery is how many beats pass between two comparisons of one socket.
+	// CompareEvery is how many beats pass between two comparisons of one socket.
 	CompareEvery int
-	// leaseEvery is how many beats pass between two refreshments of the leases.
+	// LeaseEvery is how many beats pass until all leases are refreshed again.
 	LeaseEvery int
-	// writeTimeout is how long one message may take before the socket is closed.
+	// WriteTimeout is how long the write of one frame may take until the socket is closed.
 	WriteTimeout time.Duration
-	// sendBuffer is how many bytes the system may hold for a client that has not read
-	// them yet. (Linux doubles it, for its own bookkeeping.)
+	// SendBuffer is how many bytes the system may hold that a client has not read yet. (Linux
+	// doubles the number, for its own bookkeeping.)
 	SendBuffer int
-	// staleAfter is how old a decision may be when it is sent; older ones are
-	// made again.
+	// StaleAfter is how old a decision may be when it is sent. An older one is made again.
 	StaleAfter time.Duration
-	// pingEvery and pongWithin find connections whose other end is gone, or does not
-	// read: within half a minute together.
+	// PingEvery and PongWithin find connections whose other end is gone or does not read:
+	// together within half a minute.
 	PingEvery, PongWithin time.Duration
-	// subscribeWithin is how long a new socket may say nothing.
+	// SubscribeWithin is how long a new socket may say nothing.
 	SubscribeWithin time.Duration
-	// patience is how long each question to the stores may take.
+	// QueryTimeout is how long each question to the stores may take.
 	QueryTimeout time.Duration
-	// spread is over how long clients are told to spread their coming back.
+	// Spread is the longest delay after which a client is told to come back.
 	Spread time.Duration
-	// perSession and perAddress bound the sockets of one session, and of one
-	// address (many people may stand behind it) without a session; total those of
-	// the node.
+	// PerSession is how many sockets one session may have, PerAddress how many one address
+	// may have that no session comes with (many people may share it), and Total how many the
+	// node may have.
 	PerSession, PerAddress, Total int
 }
 
@@ -190,7 +189,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// newHub returns a hub that follows nothing before start.
+// New returns a hub that follows nothing before Start. Errors: the figures cannot be
+// registered.
 func New(cfg Config) (*Hub, error) {
 	metric, err := newHubMetrics(cfg.Metrics)
 	if err != nil {
@@ -211,7 +211,8 @@ func New(cfg Config) (*Hub, error) {
 	return h, nil
 }
 
-// start begins to follow. The hub runs until stop; ctx gives values only.
+// Start begins to follow rivers. The hub runs until Stop: of ctx only the values are used, and
+// its end ends nothing.
 func (h *Hub) Start(ctx context.Context) error {
 	ctx, h.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	h.running.Go(func() { h.leases.run(ctx) })
@@ -224,10 +225,10 @@ func (h *Hub) Start(ctx context.Context) error {
 	return nil
 }
 
-// stop closes every socket with closeReconnect and a delay of its own, waits
-// until their goroutines and the hub's have ended, and gives the leases up.
-// When ctx ends first, what is still open is cut, and ctx's error returned
-// after the same wait. Safe to call without start, and more than once.
+// Stop closes every socket with CloseReconnect and a delay of its own, waits until all
+// goroutines of sockets and of the hub have ended, and gives up the leases. If ctx ends before
+// that, the connections that are left are cut, and Stop returns ctx's error after the same
+// wait. It may be called without Start, and more than once.
 func (h *Hub) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	again := h.stopping
@@ -264,14 +265,15 @@ func (h *Hub) Stop(ctx context.Context) error {
 	return errors.Join(err, h.leases.giveUp(ctx))
 }
 
-// comeBack is the reason given with closeReconnect: after how many milliseconds
-// the client should, drawn anew for each, so that a restart is not followed by
-// everybody at once.
+// comeBack returns the reason that is sent with CloseReconnect: the number of milliseconds
+// after which the client should come back. It is drawn anew for each client, so that not
+// everybody comes at once after a restart.
 func (h *Hub) comeBack() string {
 	return strconv.FormatInt(rand.Int64N(max(h.cfg.Spread.Milliseconds(), 1)), 10)
 }
 
-// admit counts a new socket in, unless there are too many of its crowd.
+// admit counts a new socket, unless its client or the node has too many. The status says
+// which: only http.StatusSwitchingProtocols admits it.
 func (h *Hub) admit(s *socket) (status int) {
 	bound := h.cfg.PerAddress
 	if s.viewer.Session != (timelines.Session{}) {
@@ -292,7 +294,7 @@ func (h *Hub) admit(s *socket) (status int) {
 	return http.StatusSwitchingProtocols
 }
 
-// dismiss undoes admit, when nothing of the socket runs any more.
+// dismiss undoes admit. By then nothing of the socket runs any more.
 func (h *Hub) dismiss(s *socket) {
 	h.mu.Lock()
 	delete(h.sockets, s)
@@ -304,8 +306,8 @@ func (h *Hub) dismiss(s *socket) {
 	h.open.Done()
 }
 
-// message takes what the bus says. It is called from the bus's goroutine and
-// only takes notes.
+// message takes a message of the bus. The bus's goroutine calls it, so it only notes what is
+// to be done.
 func (h *Hub) message(m tiers.Message) {
 	now := h.cfg.Now()
 	for _, s := range h.allShards() {
@@ -316,8 +318,8 @@ func (h *Hub) message(m tiers.Message) {
 
 func (h *Hub) allShards() []*shard { return append(slices.Clip(h.shards), h.searches) }
 
-// beat drives leases, comparisons and the reading of the clock that lets a
-// sign-out act even when the bus stands still.
+// beat has leases refreshed, pages compared, and the clock of access read: by that a sign-out
+// closes sockets even if the bus delivers nothing.
 func (h *Hub) beat(ctx context.Context) {
 	beats := h.cfg.Beat
 	if beats == nil {
@@ -343,12 +345,11 @@ func (h *Hub) beat(ctx context.Context) {
 	}
 }
 
-// longLag is how old a change may be that rivers lack before a page that is opened is
-// brought up by itself, and how old an answer to that question may be.
+// longBacklog is the age of a change from which on a page that is opened does not rely on the
+// tiers to bring it. The answer whether there is such a change is used for as long.
 const longBacklog = time.Second
 
-// behind reports whether rivers that nobody had open may lack what happened a
-// while ago.
+// hasBacklog reports whether rivers that nobody had open may lack what happened a while ago.
 func (h *Hub) hasBacklog(ctx context.Context) (bool, error) {
 	if h.cfg.Backlog == nil {
 		return false, nil
@@ -357,26 +358,26 @@ func (h *Hub) hasBacklog(ctx context.Context) (bool, error) {
 	defer h.backlogMu.Unlock()
 	if now := h.cfg.Now(); now.Sub(h.backlogAt) >= longBacklog {
 		within, cancel := context.WithTimeout(ctx, h.cfg.QueryTimeout)
-		lagging, err := h.cfg.Backlog(within, longBacklog)
+		backlog, err := h.cfg.Backlog(within, longBacklog)
 		cancel()
-		h.backlog, h.backlogErr, h.backlogAt = lagging, err, h.cfg.Now()
+		h.backlog, h.backlogErr, h.backlogAt = backlog, err, h.cfg.Now()
 	}
 	return h.backlog, h.backlogErr
 }
 
-// Why a socket is closed that did nothing malformed.
+// Reasons to close a socket that sent nothing malformed.
 var (
 	errAnothersPage = errors.New("page was made for another viewer")
 	errSearches     = errors.New("too many searches")
 )
 
-// noPage reports whether err says that there is no such page.
+// IsNoPage reports whether an error of a page's address says that there is no such page.
 func IsNoPage(err error) bool {
 	_, invalid := errors.AsType[*timelines.InvalidError](err)
 	return invalid || errors.Is(err, rivers.ErrNotFound) || errors.Is(err, timelines.ErrNotFound)
 }
 
-// closeFor is how a socket ends when something it did failed.
+// closeFor returns the code and the reason to close a socket with after an error.
 func (h *Hub) closeFor(ctx context.Context, err error) (websocket.StatusCode, string) {
 	var bad *malformedError
 	switch {

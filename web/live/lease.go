@@ -7,24 +7,24 @@ import (
 	"time"
 )
 
-// A leaser keeps this node's leases: it counts who shows a river, and one
-// goroutine does all statements, one after the other. So a river given up and
-// taken again at once cannot end without a lease, and a thousand sockets that
-// come back together cost a few statements.
+// A leaser keeps this node's leases. It counts the sockets that show a river, and one goroutine
+// executes all statements, one after the other. So a river that is given up and leased again at
+// once cannot end up without a lease, and a thousand sockets that come back together cost a few
+// statements.
 type leaser struct {
 	rivers Rivers
 	log    *slog.Logger
 	wake   chan struct{}
 
-	// mu guards the fields below; no statement runs under it.
+	// mu guards the fields below. No statement runs while it is held.
 	mu     sync.Mutex
 	leased map[int64]*lease
 	fresh  bool  // all leases are to be refreshed
 	ended  error // set when run has returned
 }
 
-// A lease is one river's. ready is closed when its first statement is done,
-// with err set if that failed.
+// A lease is that of one river. ready is closed when its first statement is done, and err is
+// set before if that failed.
 type lease struct {
 	refs      int
 	committed bool
@@ -36,8 +36,8 @@ func newLeaser(r Rivers, log *slog.Logger) *leaser {
 	return &leaser{rivers: r, log: log, wake: make(chan struct{}, 1), leased: make(map[int64]*lease)}
 }
 
-// hold returns once the river's lease is committed. Whoever gets nil calls
-// release when done.
+// acquire returns when the river's lease is committed. A caller that gets no error calls
+// release in the end.
 func (l *leaser) acquire(ctx context.Context, river int64) error {
 	l.mu.Lock()
 	if l.ended != nil {
@@ -57,10 +57,10 @@ func (l *leaser) acquire(ctx context.Context, river int64) error {
 		if it.err == nil {
 			return nil
 		}
-		// A failed lease has been forgotten; there is nothing to release.
+		// A lease that failed is forgotten already, so nothing is to be released.
 		return it.err
 	case <-ctx.Done():
-		// Not release: under this id may stand another lease by now.
+		// This is not release: the river may have another lease by now.
 		l.mu.Lock()
 		it.refs--
 		l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *leaser) acquire(ctx context.Context, river int64) error {
 	}
 }
 
-// release gives up what hold gave.
+// release undoes acquire.
 func (l *leaser) release(river int64) {
 	l.mu.Lock()
 	if it := l.leased[river]; it != nil {
@@ -79,7 +79,7 @@ func (l *leaser) release(river int64) {
 	nudge(l.wake)
 }
 
-// refresh has all leases prolonged.
+// refresh has all leases extended.
 func (l *leaser) refresh() {
 	l.mu.Lock()
 	l.fresh = true
@@ -95,7 +95,7 @@ func (l *leaser) run(ctx context.Context) {
 			return
 		case <-l.wake:
 		}
-		// What was begun is ended, so that whoever stops the hub knows what is left.
+		// A round that was begun is finished, so that giveUp knows which leases are left.
 		within, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTimeout)
 		l.take(within)
 		l.drop(within)
@@ -103,10 +103,10 @@ func (l *leaser) run(ctx context.Context) {
 	}
 }
 
-// leaseTimeout bounds the statements of one round; a lease lasts much longer.
+// leaseTimeout bounds the statements of one round. A lease lasts much longer.
 const leaseTimeout = 5 * time.Second
 
-// take leases what is new, and everything if that is due.
+// take leases the rivers that are new, and all of them if the leases are to be refreshed.
 func (l *leaser) take(ctx context.Context) {
 	l.mu.Lock()
 	var ids []int64
@@ -129,7 +129,7 @@ func (l *leaser) take(ctx context.Context) {
 	for _, id := range ids {
 		it := l.leased[id]
 		switch {
-		case it.committed: // a refreshment; the next one tries again
+		case it.committed: // it was to be refreshed; the next round tries again
 		case err != nil:
 			it.err = err
 			close(it.ready)
@@ -141,9 +141,9 @@ func (l *leaser) take(ctx context.Context) {
 	}
 }
 
-// drop gives up what nobody shows any more. The river is forgotten before the
-// statement, so that whoever comes during it waits for a lease of its own,
-// which the same goroutine takes afterwards.
+// drop gives up the leases of rivers that no socket shows any more. A river is forgotten before
+// the statement, so that a socket that comes during it waits for a lease of its own, which the
+// same goroutine takes afterwards.
 func (l *leaser) drop(ctx context.Context) {
 	l.mu.Lock()
 	var ids []int64
@@ -160,13 +160,13 @@ func (l *leaser) drop(ctx context.Context) {
 	if len(ids) == 0 {
 		return
 	}
-	// A lease left behind runs out by itself.
+	// A lease that is not given up expires by itself.
 	if err := l.rivers.Unlease(ctx, ids); err != nil {
 		l.log.WarnContext(ctx, "giving up leases", "rivers", len(ids), "error", err)
 	}
 }
 
-// end lets nobody wait for a lease that will not come.
+// end wakes those who wait for a lease that will not come.
 func (l *leaser) end(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -179,7 +179,7 @@ func (l *leaser) end(ctx context.Context) {
 	}
 }
 
-// giveUp drops all leases of this node, after run has returned.
+// giveUp gives up all leases of this node. It is called after run has returned.
 func (l *leaser) giveUp(ctx context.Context) error {
 	l.mu.Lock()
 	var ids []int64
@@ -196,8 +196,8 @@ func (l *leaser) giveUp(ctx context.Context) error {
 	return l.rivers.Unlease(ctx, ids)
 }
 
-// nudge wakes whoever listens on c, a channel of capacity one, without waiting:
-// a wake-up that has not been heard yet is enough for both.
+// nudge wakes the goroutine that receives from c, a channel of capacity one, and never waits. A
+// wake-up that was not received yet is enough for both.
 func nudge(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:

@@ -6,18 +6,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// hubMetrics are the hub's figures. All are safe for concurrent use.
+// hubMetrics are the hub's figures. All of them are safe for concurrent use.
 type hubMetrics struct {
 	sockets  prometheus.Gauge
 	frames   *prometheus.CounterVec // by type
 	closed   *prometheus.CounterVec // by close code
 	flush    prometheus.Histogram   // seconds one flush of a shard took
 	pushed   prometheus.Histogram   // seconds from the commit to the socket
-	compared *prometheus.CounterVec // by whether the comparison found something
+	compared *prometheus.CounterVec // by whether anything differed
 }
 
-// newHubMetrics makes the figures and registers them; a nil registry keeps them
-// to itself.
+// newHubMetrics makes the figures and registers them, unless the registry is nil.
 func newHubMetrics(registry prometheus.Registerer) (*hubMetrics, error) {
 	m := &hubMetrics{
 		sockets: prometheus.NewGauge(prometheus.GaugeOpts{

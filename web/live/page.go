@@ -14,56 +14,56 @@ import (
 	"riverrun/web/view"
 )
 
-// A shownPage is what one socket's page shows. Only the socket's writer uses it.
+// A shownPage is what the page of one socket shows. Only the socket's writer uses it.
 //
-// Its invariant: the page shows exactly the entries in shown, or will when it
-// has read what was written, each at a stamp at least as new as the one there;
-// and what the river holds within the page's range and is not shown has a note
-// coming.
+// Its invariant: when the page has read what was written to it, it shows exactly the entries in
+// shown, each at a stamp at least as new as the one there. If the river holds an entry within
+// the page's range that is not shown, something about it comes into the inbox.
 type shownPage struct {
 	socket *socket
 
-	// subscribed: the fields below are set.
+	// subscribed says that the fields below are set.
 	subscribed    bool
 	name          rivers.Name
 	before        rivers.Cursor
 	renderContext view.Context
 	river         int64
-	fingerprint   Fingerprint // what the page shown was decided with
-	token         *string     // the client's for what stands around; nil once a visit has said what it means
+	fingerprint   Fingerprint // what the page was last decided with
+	token         *string     // the client's, for what stands around; nil once a visit has checked it
 	shown         map[int64]*shown
-	// claimed: the client's word is all there is for what the page shows. Whoever
-	// names a post that stands nowhere on it learns nothing about it, be it closed to
-	// them, deleted or none.
+	// claimed: only the client says so far what the page shows. A client that names a post
+	// that is not on the page learns nothing about it: not whether the post is closed to the
+	// viewer, was deleted, or never was.
 	claimed bool
-	// owed: the client is to be sent an ok, as it subscribed, or as something differed when
-	// the page was gone through. more is what the last one said: there is more below what
-	// the page shows. If not, anything new is within its range.
+	// owed: the client is to be sent an ok, as it subscribed or as something differed when the
+	// page was compared. more is what the last ok said: there are entries below what the page
+	// shows. If there are none, any position is within the page's range.
 	owed, more bool
-	// floor is the lowest place down to which the page shows all that its viewer may see,
-	// while there is more below; the top while that is not known. Below it are only
-	// entries that the client kept when it dropped those above them, as one that is
-	// written on.
+	// floor is the lowest position down to which the page shows all that its viewer may see,
+	// while there is more below; it is the top while that position is not known. Below the
+	// floor are only entries that the client kept when it dropped those above them, such as
+	// one with a comment half typed.
 	floor rivers.Cursor
-	// visited is when the page was last visited, or posts of it inquired. What began to be
-	// decided earlier may not know why an entry is shown, and takes none off. settled is
-	// when that was, or an entry was taken off. What began to be decided earlier may not
-	// know why one is not shown, and adds none; nor is the page compared with it.
+	// visited is when the page was last visited or some of its posts were inquired. A
+	// decision that began earlier may not know why an entry is shown, so it takes none off.
+	// decidedAt is that time too, or when an entry was taken off if that was later. A decision
+	// that began before decidedAt may not know why an entry is not shown, so it adds none, and
+	// the page is not compared with it.
 	visited, decidedAt time.Time
 
 	shard  *shard
 	watch  rivers.Watch
 	joined bool
-	leased int64 // the river whose lease is held, 0 for none
+	leased int64 // the river whose lease was acquired, 0 for none
 }
 
-// maxSwaps is how many generations in a row may be replaced under a visit before the page
-// takes what it read, and visits again afterwards.
+// maxSwaps is how many generations in a row may be replaced during a visit. After that the page
+// is sent what was read, and is visited again.
 const maxSwaps = 3
 
-// work does what the notes ask for, oldest knowledge first: a subscribe makes
-// the rest superfluous, a page is older than updates, and whatever is older
-// than what is shown already does nothing.
+// work does what the inbox asks for, the oldest knowledge first: a page was read before the
+// updates that came with it. After a subscribe no other visit or comparison is needed. What is
+// older than what is shown has no effect.
 func (v *shownPage) work(ctx context.Context, n inbox) error {
 	switch {
 	case n.subscribe != nil:
@@ -82,10 +82,10 @@ func (v *shownPage) work(ctx context.Context, n inbox) error {
 	case n.subscribe != nil:
 	case n.resync:
 		if v.name.Kind.Asked() {
-			// What it shows is decided sooner than the search is brought up, or asked for
-			// anew.
+			// To decide what the page shows takes less time than to bring the search up to
+			// date or to run it again.
 			_, err := v.inquire(ctx, slices.Collect(maps.Keys(v.shown)))
-			if err != nil && !errors.Is(err, errReplaced) { // which the visit finds out itself
+			if err != nil && !errors.Is(err, errReplaced) { // the visit finds that out too
 				return err
 			}
 		}
@@ -103,8 +103,8 @@ func (v *shownPage) work(ctx context.Context, n inbox) error {
 	return v.applyBeyond(ctx, n.touched)
 }
 
-// applyBeyond asks what has become of those posts that the page shows, where it
-// shows some that flushes do not find.
+// applyBeyond asks what became of the touched posts that the page shows, as the page shows some
+// that flushes do not find.
 func (v *shownPage) applyBeyond(ctx context.Context, touched map[int64]struct{}) error {
 	var posts []int64
 	for id := range touched {
@@ -123,7 +123,7 @@ func (v *shownPage) applyBeyond(ctx context.Context, touched map[int64]struct{})
 	return err
 }
 
-// subscribe begins to follow a page, from what the client says it shows.
+// subscribe begins to follow a page that shows what the client says.
 func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	h := v.socket.hub
 	viewer := v.socket.viewer
@@ -171,8 +171,8 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	for code, at := range f.entries {
 		id, ok := ids[code]
 		if !ok {
-			// Below zero is no post: found out to be gone together with, and exactly as,
-			// those this viewer may not know of.
+			// No post has a number below zero. This one turns out to be gone together with the
+			// posts that the viewer may not know of, and exactly as they do.
 			none--
 			id = none
 		}
@@ -181,14 +181,14 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	return v.sync(ctx)
 }
 
-// sync is step 9 of the protocol of rivers: lease committed, socket registered,
-// the river brought up if the tiers are behind, visit, difference. If the visit finds
-// another generation than the one that is leased, the same again with that one: a
-// lease taken after the visit would let a change between the two pass unseen. Where
-// generation follows upon generation, the page is sent one of them and visits again.
+// sync is step 9 of the protocol of rivers: the lease is committed, the socket registered, the
+// river brought up to date if the tiers have a backlog, the page visited, and the difference
+// sent. If the visit finds another generation than the one that is leased, all of this is done
+// again with the new one: with a lease taken after the visit, a change between the two would be
+// missed. If one generation follows another, the page is sent one of them and visited again.
 //
-// It says nothing where nothing differs, ok included: what makes a page be visited may
-// be what others do unseen, as to ban its viewer, and when they did is not to be heard.
+// If nothing differs, nothing is sent, not even an ok. A page may be visited because of what
+// others do in secret, such as a ban of its viewer, and the viewer must not learn when.
 func (v *shownPage) sync(ctx context.Context) error {
 	h := v.socket.hub
 	page, err := v.visit(ctx, v.river)
@@ -221,8 +221,8 @@ func (v *shownPage) sendOK(ctx context.Context) error {
 	return v.socket.send(ctx, "ok", frameOK(v.river, v.more, v.socket.hub.cfg.Pages.Token(v.fingerprint)))
 }
 
-// see has the page fetch what stands around its entries, if that is otherwise now than
-// the client's word says or it was last. Of the entries recheck finds out.
+// updateFingerprint has the page fetch what stands around its entries, if that differs from the
+// client's token or from what it was last. For the entries recheck does that.
 func (v *shownPage) updateFingerprint(ctx context.Context, now Fingerprint) error {
 	tabs := now.surroundings != v.fingerprint.surroundings
 	if v.token != nil {
@@ -238,28 +238,30 @@ func (v *shownPage) updateFingerprint(ctx context.Context, now Fingerprint) erro
 	return nil
 }
 
-// anew has every entry sent again, whatever its stamp: the page belongs to another
-// generation, or shows nobody knows what.
+// anew has every entry sent again, whatever its stamp, as the page belongs to another
+// generation now.
 func (v *shownPage) anew() {
 	for _, e := range v.shown {
 		e.forget()
 	}
 }
 
-// recheck has an entry sent whole that is decided otherwise now than it is shown, or names
-// people otherwise, be it that nothing of its post changed. It must have been decided after
-// that was sent.
-func (v *shownPage) recheck(it *rivers.Item, veil uint64) {
+// recheck has an entry sent whole if it is decided otherwise now than it is shown, or names
+// people otherwise, even if its post did not change. The item must have been decided after the
+// entry was sent.
+func (v *shownPage) recheck(it *rivers.Item, tag uint64) {
 	e := v.shown[it.PostID]
-	if e == nil || newer(e.stamp, it.Stamp) || e.tag == veil {
+	if e == nil || newer(e.stamp, it.Stamp) || e.tag == tag {
 		return
 	}
 	e.forget()
 }
 
+// visit reads the page with its river leased and the socket registered. river is the generation
+// that the page shows, 0 for none.
 func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error) {
 	h := v.socket.hub
-	behind, err := h.hasBacklog(ctx)
+	backlog, err := h.hasBacklog(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +270,7 @@ func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error
 			if err := v.enter(ctx, river); err != nil {
 				return nil, err
 			}
-			if behind && !mutants.On(mutants.LaggingUnopened) {
+			if backlog && !mutants.On(mutants.LaggingUnopened) {
 				if err := h.cfg.Rivers.Freshen(ctx, v.name); err != nil {
 					return nil, err
 				}
@@ -278,24 +280,24 @@ func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error
 		if err != nil {
 			return nil, err
 		}
-		// Told of all posts before what is shown was read.
+		// The socket was told of all posts before the page was read.
 		if page.River == river && (!page.Beyond || v.socket.beyond.Load()) {
 			return page, v.enterLate(ctx, river)
 		}
 		river = page.River
 		v.socket.beyond.Store(page.Beyond)
 		if swaps == maxSwaps {
-			// It may have missed what came between this visit and its registration, which
-			// the next one reads. Meanwhile the page is as it was a moment ago, not empty.
+			// The page may have missed what came between this visit and the registration. The
+			// next visit reads that; until then the page is a moment old, but not empty.
 			v.socket.resync()
 			return page, v.enter(ctx, river)
 		}
 	}
 }
 
-// enter holds the river's lease and joins its room, leaving the one before.
-// The id may be one that a client made up: then the lease is nobody's, and given
-// up as soon as the visit says so.
+// enter acquires the river's lease and joins its topic, and leaves the topic before. A client may
+// have made the id up: then the lease is of no river, and is given up as soon as the visit says
+// so.
 func (v *shownPage) enter(ctx context.Context, river int64) error {
 	w := rivers.Watch{Viewer: v.renderContext.Viewer, Name: v.name, River: river}
 	if v.joined && v.watch == w {
@@ -314,7 +316,7 @@ func (v *shownPage) enter(ctx context.Context, river int64) error {
 	return nil
 }
 
-// enterLate does after the visit what a mutant has not done before it.
+// enterLate does after the visit what a mutant left out before it.
 func (v *shownPage) enterLate(ctx context.Context, river int64) error {
 	if mutants.On(mutants.RegisterLast) {
 		v.shard.join(v.watch, v.socket)
@@ -344,14 +346,14 @@ func (v *shownPage) leave() {
 	}
 }
 
-// apply works off what flushes found. What was decided too long ago, because
-// this reader is slow, or might bring back what the page was rid of since, or take
-// off what came back since, is asked for again instead of sent.
+// apply sends what flushes found. Some updates are asked for again instead: those decided too
+// long ago, as this reader is slow, and those that were overtaken, as they might bring back what
+// was taken off the page since, or take off what came back since.
 func (v *shownPage) apply(ctx context.Context, pending map[int64]*update) error {
 	var again []int64
 	for id, u := range pending {
 		if u.watch != v.watch {
-			continue // of a generation this page has left
+			continue // it is of a generation that this page has left
 		}
 		shown := v.shown[id] != nil
 		overtaken := u.item != nil && !shown && u.batch.began.Before(v.decidedAt) ||
@@ -383,21 +385,21 @@ func (v *shownPage) apply(ctx context.Context, pending map[int64]*update) error 
 	if len(again) > 0 {
 		v.shard.reread(again)
 	}
-	// A first page that lost entries takes them from below, as a reload would.
+	// A first page that lost entries is filled up from below, as a reload would do.
 	if v.before.Top() && v.more && len(v.shown) < rivers.PageSize {
 		return v.sync(ctx)
 	}
 	return nil
 }
 
-// errStale: what was decided is too old to be sent by now, and is to be decided again.
+// errStale says that a decision is too old to be sent and is to be made again.
 var errStale = errors.New("decided too long ago")
 
 func (v *shownPage) stale(b *batch) bool { return v.socket.hub.stale(b.began) }
 
-// entry sends one entry if the page is concerned: the parts that changed if it
-// stands where it stood, else the whole. An entry that is not shown is sent only
-// if it is within the page's range. errStale: nothing was sent.
+// entry sends one entry if the page is concerned: only the parts that changed if its position is
+// the same, else the whole entry. An entry that is not shown is sent only if it is within the
+// page's range. If the error is errStale, nothing was sent.
 func (v *shownPage) entry(ctx context.Context, b *batch, sets *timelines.Sets, it *rivers.Item, within bool) (sent bool, err error) {
 	e := v.shown[it.PostID]
 	switch {
@@ -405,7 +407,7 @@ func (v *shownPage) entry(ctx context.Context, b *batch, sets *timelines.Sets, i
 		return false, nil
 	case e != nil && !newer(it.Stamp, e.stamp):
 		if e.stamp == it.Stamp {
-			e.position = it.Place // where the client shows what it named
+			e.position = it.Place // the client has not said where it shows the entry
 		}
 		return false, nil
 	}
@@ -415,7 +417,7 @@ func (v *shownPage) entry(ctx context.Context, b *batch, sets *timelines.Sets, i
 	}
 	at := view.Version{Stamp: it.Stamp, Tag: r.tag}
 	if e != nil && e.tag != at.Tag && e.otherPeople(it) {
-		e.forget() // parts of it that look the same here may not to who unfolded them
+		e.forget() // parts that are equal here may differ on a page that unfolded them
 	}
 	code := it.Fold.Text.Code
 	stamp := it.Stamp
@@ -436,14 +438,14 @@ func (v *shownPage) entry(ctx context.Context, b *batch, sets *timelines.Sets, i
 	return true, nil
 }
 
-// within reports whether an entry that the page does not show stands in the page's
-// range. An older page is added to only when it is compared with its river.
+// within reports whether an entry that the page does not show is in the page's range. To a page
+// of older entries only a comparison with its river adds any.
 func (v *shownPage) within(it *rivers.Item) bool {
 	return v.before.Top() && (!v.more || !v.floor.Above(positionOf(it)))
 }
 
-// gone takes an entry off the page. rivers.ErrNotFound: it was the post whose page
-// this is.
+// gone takes an entry off the page. The error is rivers.ErrNotFound if the page is that post's
+// own.
 func (v *shownPage) gone(ctx context.Context, post int64, stamp rivers.Stamp) error {
 	e := v.shown[post]
 	if e == nil {

@@ -7,18 +7,18 @@ import (
 	"net/http"
 )
 
-// A pipe is a handshake that makes the connection ready for a reader who may not read.
-// The system holds what was written and not read yet. On its own it would let that grow
-// to megabytes, and go on offering it for minutes after the socket was closed: a reader
-// without room for it is not even told that it was closed. So it holds little, and a
-// close throws it away (and says so, by a reset). A close with a code is not concerned:
-// it ends when the other side has answered, so has read all.
+// A pipe prepares the connection of a handshake for a reader that does not read. The system
+// holds what was written and not read yet. Left alone it would let that grow to megabytes, and
+// offer it for minutes after the socket was closed; a reader that has no room for it is not
+// even told of the close. So the system is to hold little, and a close throws that away, which
+// the reader sees as a reset. A close with a code loses nothing: it ends when the other side
+// has answered, which has read everything by then.
 type pipe struct {
 	http.ResponseWriter
 	buffer int // bytes
 }
 
-// Hijack is what the websocket library takes the connection with.
+// Hijack is called by the websocket library, which takes the connection over.
 func (p *pipe) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(p.ResponseWriter).Hijack()
 	if err != nil {

@@ -13,35 +13,34 @@ import (
 	"riverrun/timelines"
 )
 
-// A shard follows a share of the rivers shown on this node. One goroutine reads
-// for all of them: posts that come in while a flush is under way wait together
-// for the next one, so the busier the bus, the more a statement does.
+// A shard follows a share of the topics of this node. One goroutine reads for all of them.
+// Posts that come in during a flush wait together for the next one: the busier the bus is, the
+// more one statement does.
 type shard struct {
 	hub  *Hub
 	wake chan struct{}
 
-	// mu guards the fields below and the rooms in it. Sockets' own locks are taken
-	// under it, never the other way round.
+	// mu guards the fields below and the sockets of each topic. A socket's own lock may be
+	// taken while it is held, never the other way round.
 	mu       sync.Mutex
 	topics   map[rivers.Watch]*topic
-	posts    map[int64]time.Time // touched since the last flush, by when the change was committed
-	clockDue bool                // the clock is to be read even without posts
-	slots    map[int]struct{}    // of those rooms that are to be compared
-	due      map[*topic]struct{} // rooms to be compared besides
-	slot     int                 // of the next room
+	posts    map[int64]time.Time // touched since the last flush, with the time of the change's commit
+	clockDue bool                // the clock of access is to be read even without posts
+	slots    map[int]struct{}    // the topics of these are to be compared
+	due      map[*topic]struct{} // topics to be compared besides
+	slot     int                 // of the next topic
 }
 
-// A room is one river as one session sees it: what is read and decided once for
-// all its sockets.
+// A topic is one river as one session sees it. It is read and decided once for all its sockets.
 type topic struct {
 	watch   rivers.Watch
 	slot    int
 	sockets map[*socket]struct{}
 }
 
-// maxPosts is how many posts a shard keeps for its next flush, and flushPosts
-// how many one statement asks for. Over maxPosts all its pages are visited
-// again, which costs less.
+// maxPosts is how many posts a shard keeps for its next flush, and flushPosts how many one
+// statement asks for. If there are more than maxPosts, all pages are visited again, which costs
+// less.
 const (
 	maxPosts   = 4096
 	flushPosts = 256
@@ -58,8 +57,8 @@ func newShard(h *Hub) *shard {
 
 var shardSeed = maphash.MakeSeed()
 
-// shardOf puts all sessions' views of a page into one shard: they share what is
-// rendered.
+// shardOf returns the shard of a river. All sessions that show the same page are in one shard,
+// so that they share what is rendered.
 func (h *Hub) shardOf(n rivers.Name) *shard {
 	if n.Kind.Asked() {
 		return h.searches
@@ -68,8 +67,7 @@ func (h *Hub) shardOf(n rivers.Name) *shard {
 	return h.shards[maphash.Comparable(shardSeed, n)%uint64(len(h.shards))]
 }
 
-// join makes s a member of the room of w. From here on it is offered what
-// flushes find.
+// join adds a socket to the topic of w. From here on it is offered what flushes find.
 func (sh *shard) join(w rivers.Watch, s *socket) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -96,7 +94,7 @@ func (sh *shard) leave(w rivers.Watch, s *socket) {
 	}
 }
 
-// note takes what the bus says.
+// receive takes a message of the bus.
 func (sh *shard) receive(m tiers.Message, now time.Time) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -117,8 +115,7 @@ func (sh *shard) receive(m tiers.Message, now time.Time) {
 	nudge(sh.wake)
 }
 
-// ask wants posts read again, for a socket that was too slow to be told what
-// was read before.
+// reread has posts read again, for a socket that was too slow to be sent what was read before.
 func (sh *shard) reread(posts []int64) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -126,6 +123,7 @@ func (sh *shard) reread(posts []int64) {
 	nudge(sh.wake)
 }
 
+// want notes posts for the next flush. It is called with mu held, as resync and resyncAll are.
 func (sh *shard) want(posts []int64, heard time.Time) {
 	for _, id := range posts {
 		if _, known := sh.posts[id]; !known {
@@ -138,7 +136,7 @@ func (sh *shard) want(posts []int64, heard time.Time) {
 	}
 }
 
-// resync has the pages of these names visited again.
+// resync has the pages of the rivers of these names visited again.
 func (sh *shard) resync(names []rivers.Name) {
 	if len(names) == 0 {
 		return
@@ -166,10 +164,10 @@ func (r *topic) each(f func(*socket)) {
 	}
 }
 
-// noSlot is of no room.
+// noSlot is the slot of no topic.
 const noSlot = -1
 
-// beat has the clock read, and the rooms of that slot compared.
+// beat has the clock of access read, and the topics of a slot compared.
 func (sh *shard) beat(slot int) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -193,9 +191,8 @@ func (sh *shard) run(ctx context.Context) {
 	}
 }
 
-// flush reads what is wanted, for all rooms at once, and offers it to their
-// sockets. Posts not read because the stores did not answer are wanted again at
-// the next beat.
+// flush reads the posts that are wanted, for all topics at once, and offers what it finds to
+// their sockets. If the stores do not answer, the posts are read again at the next beat.
 func (sh *shard) flush(ctx context.Context) {
 	sh.mu.Lock()
 	posts, beaten := sh.posts, sh.clockDue
@@ -204,13 +201,13 @@ func (sh *shard) flush(ctx context.Context) {
 		return
 	}
 	sh.posts, sh.clockDue = make(map[int64]time.Time), false
-	rooms := slices.Collect(maps.Values(sh.topics))
+	topics := slices.Collect(maps.Values(sh.topics))
 	sh.mu.Unlock()
-	if len(rooms) == 0 {
+	if len(topics) == 0 {
 		return
 	}
-	watches := make([]rivers.Watch, len(rooms))
-	for i, r := range rooms {
+	watches := make([]rivers.Watch, len(topics))
+	for i, r := range topics {
 		watches[i] = r.watch
 	}
 	ids := slices.Sorted(maps.Keys(posts))
@@ -222,7 +219,7 @@ func (sh *shard) flush(ctx context.Context) {
 		seen, err := sh.hub.cfg.Rivers.Flush(ctx, watches, some)
 		if err != nil {
 			if ctx.Err() == nil {
-				sh.hub.cfg.Log.WarnContext(ctx, "flushing open rivers", "rivers", len(rooms), "posts", len(some), "error", err)
+				sh.hub.cfg.Log.WarnContext(ctx, "flushing open rivers", "rivers", len(topics), "posts", len(some), "error", err)
 			}
 			sh.mu.Lock()
 			for _, id := range append(some, ids...) {
@@ -235,32 +232,32 @@ func (sh *shard) flush(ctx context.Context) {
 		}
 		sh.hub.metric.flush.Observe(sh.hub.cfg.Now().Sub(began).Seconds())
 		b := newBatch(sh.hub.cfg.Pages, earliest(seen))
-		sh.checkFingerprints(ctx, rooms, seen)
-		for i, r := range rooms {
+		sh.checkFingerprints(ctx, topics, seen)
+		for i, r := range topics {
 			sh.offer(r, &seen[i], b, posts)
 		}
 	}
 }
 
-// earliest is when the first of what was seen began to be decided.
+// earliest is the time at which the first of these decisions began.
 func earliest(seen []rivers.Seen) time.Time {
 	return slices.MinFunc(seen, func(a, b rivers.Seen) int { return a.Began.Compare(b.Began) }).Began
 }
 
-// see tells the rooms' sockets what their pages are decided with now: whom a viewer
-// sees can change without any post, and then all that a page shows is decided again. So it
-// is where levels or names changed, or what the viewer may read or whom they follow: those
-// rooms are compared next.
-func (sh *shard) checkFingerprints(ctx context.Context, rooms []*topic, seen []rivers.Seen) {
-	var served []*topic // and not at an end
+// checkFingerprints tells the sockets of the topics what their pages are decided with now. The
+// people whom a viewer sees can change while no post does: then the whole page is decided
+// again. If levels or names changed, or what the viewer may read, or whom the viewer follows,
+// the topic is compared next.
+func (sh *shard) checkFingerprints(ctx context.Context, topics []*topic, seen []rivers.Seen) {
+	var served []*topic // those that have not ended
 	var names []rivers.Name
 	var sets []*timelines.Sets
-	for i, r := range rooms {
+	for i, r := range topics {
 		if seen[i].Sets != nil {
 			served, names, sets = append(served, r), append(names, r.watch.Name), append(sets, seen[i].Sets)
 		}
 	}
-	sights, err := sh.hub.cfg.Pages.Fingerprints(ctx, names, sets)
+	fingerprints, err := sh.hub.cfg.Pages.Fingerprints(ctx, names, sets)
 	if err != nil && ctx.Err() == nil {
 		sh.hub.cfg.Log.WarnContext(ctx, "what open pages are decided with", "rivers", len(served), "error", err)
 	}
@@ -270,15 +267,15 @@ func (sh *shard) checkFingerprints(ctx context.Context, rooms []*topic, seen []r
 	for i, r := range served {
 		r.each(func(s *socket) {
 			if err != nil {
-				s.resync() // and finds out itself
-			} else if s.checkFingerprint(sights[i], common) {
+				s.resync() // the visit finds out
+			} else if s.checkFingerprint(fingerprints[i], common) {
 				sh.due[r] = struct{}{}
 			}
 		})
 	}
 }
 
-// offer hands what was seen to a room's sockets.
+// offer hands what a flush found in a topic to its sockets.
 func (sh *shard) offer(r *topic, seen *rivers.Seen, b *batch, heard map[int64]time.Time) {
 	quiet := !seen.SignedOut && !seen.Closed && !seen.Swapped && len(seen.Items) == 0 && len(seen.Gone) == 0
 	updates := make([]*update, 0, len(seen.Items)+len(seen.Gone))
@@ -310,35 +307,34 @@ func (sh *shard) offer(r *topic, seen *rivers.Seen, b *batch, heard map[int64]ti
 	}
 }
 
-// compare reads the first pages of the rooms whose turn it is and lets their
-// sockets find what they were not told. Sockets that show more than a first page
-// visit their own.
+// compare reads the first pages of the topics whose turn it is, so that their sockets find what
+// they were not told. A socket that shows more than a first page reads on by itself.
 func (sh *shard) compare(ctx context.Context) {
 	sh.mu.Lock()
-	var rooms []*topic
+	var topics []*topic
 	if len(sh.slots) > 0 || len(sh.due) > 0 {
 		for _, r := range sh.topics {
 			_, turn := sh.slots[r.slot]
 			if _, due := sh.due[r]; due || turn {
-				rooms = append(rooms, r)
+				topics = append(topics, r)
 			}
 		}
 		clear(sh.slots)
 		clear(sh.due)
 	}
 	sh.mu.Unlock()
-	if len(rooms) == 0 {
+	if len(topics) == 0 {
 		return
 	}
-	watches := make([]rivers.Watch, len(rooms))
-	for i, r := range rooms {
+	watches := make([]rivers.Watch, len(topics))
+	for i, r := range topics {
 		watches[i] = r.watch
 	}
 	pages, err := sh.hub.cfg.Rivers.Fronts(ctx, watches)
 	if err != nil {
 		// The next turn compares again.
 		if ctx.Err() == nil {
-			sh.hub.cfg.Log.WarnContext(ctx, "comparing open rivers", "rivers", len(rooms), "error", err)
+			sh.hub.cfg.Log.WarnContext(ctx, "comparing open rivers", "rivers", len(topics), "error", err)
 		}
 		return
 	}
@@ -351,7 +347,7 @@ func (sh *shard) compare(ctx context.Context) {
 	b := newBatch(sh.hub.cfg.Pages, began)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	for i, r := range rooms {
+	for i, r := range topics {
 		for s := range r.sockets {
 			if pages[i] == nil || pages[i].River != r.watch.River {
 				s.resync()

@@ -18,36 +18,36 @@ import (
 	"riverrun/timelines/mutants"
 )
 
-// A socket is one open page's connection. Others leave notes in it (offer,
-// front, resync, end) and never wait for it; its writer goroutine, which alone
-// knows what the page shows (see shownPage), works them off. So what is still to be
-// sent is bounded by how many posts there are, not by how slow the reader is.
+// A socket is the connection of one open page. Shards put what they find into its inbox
+// (offer, touch, offerFirstPage, resync, end) and never wait for it. Its writer goroutine, which
+// alone knows what the page shows (see shownPage), empties the inbox. So the number of posts
+// bounds what is still to be sent, however slow the reader is.
 type socket struct {
 	hub    *Hub
 	conn   *websocket.Conn
 	viewer timelines.Viewer
-	// address is where it comes from, as limits count; crowd what its kind of client is
-	// counted by.
+	// address is where the socket comes from, as limits count it. clientKey is what the
+	// sockets of one client are counted by.
 	address, clientKey string
-	// cut ends everything at once, without a close frame. Set before the socket
-	// is admitted.
+	// cut ends everything at once, without a close frame. It is set before the socket is
+	// admitted.
 	cut context.CancelFunc
 
-	// beyond: the page shows entries below the depth to which its river is kept; no
-	// flush finds those, so the socket is told of each post flushed.
+	// beyond: the page shows entries below the depth to which its river is kept. No flush
+	// finds those, so the socket is told of each post that was flushed.
 	beyond atomic.Bool
 
-	// writing is held while something is written, and until a ping is answered: what is
-	// checked under it before it is sent waits for nothing else.
+	// writing is held while a frame is written, and until a ping is answered. What is
+	// checked with it held is then sent without another wait.
 	writing sync.Mutex
 
-	wake chan struct{} // there are notes
+	wake chan struct{} // the inbox is not empty
 	over chan struct{} // closed by end
 
-	// sight is what the page was last wholly decided with, nil before its first visit.
+	// fingerprint is what the whole page was last decided with, nil before its first visit.
 	fingerprint atomic.Pointer[Fingerprint]
 
-	// mu guards the notes below. No other lock is taken under it.
+	// mu guards the fields below. No other lock is taken while it is held.
 	mu     sync.Mutex
 	inbox  inbox
 	ended  bool
@@ -55,7 +55,7 @@ type socket struct {
 	reason string
 }
 
-// notes are what has happened since the writer last looked.
+// An inbox is what has happened since the writer last looked.
 type inbox struct {
 	subscribe *subscribeFrame
 	drop      []*dropFrame
@@ -65,25 +65,28 @@ type inbox struct {
 	touched   map[int64]struct{} // posts flushed, for pages beyond the depth
 }
 
-// maxPending is how many posts may wait for one socket; one that is further
-// behind visits its page instead.
+// maxPending is how many posts may wait for one socket. If there are more, the page is visited
+// again instead.
 const maxPending = 1024
 
-// maxDrops is how many drop frames may wait for a writer that is stuck.
+// maxDrops is how many drop frames may wait until a writer that is stuck goes on.
 const maxDrops = 16
 
-// How often a client may speak: a page subscribes once and drops now and then.
+// The limits of what a client may send: a page subscribes once and drops entries now and then.
 const (
 	framesPerSecond = 4
 	frameBurst      = 16
 )
 
-// serve follows GET /ws. A browser says where the page comes from that opens a
-// socket; another site's is refused, because the cookie would come with it. A
-// client that sends no Origin is no browser, has the cookie because somebody
-// gave it to it, and is served.
+// Serve answers the handshake of a socket for viewer v and returns when the socket has ended.
+// address is where the request comes from, as limits count it. With signedOut the socket is
+// closed at once with CloseSignedOut: a script cannot read the status of a refused handshake.
+//
+// A browser says in Origin which site's page opens the socket. Another site's is refused, as
+// the browser would send the cookie with it. A client without an Origin is no browser and has
+// the cookie because somebody gave it to the client, so it is served.
 func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, address string, signedOut bool) {
-	// Not the request's context, which says nothing about a hijacked connection.
+	// The request's own context says nothing about a connection that was hijacked.
 	ctx, cut := context.WithCancel(context.WithoutCancel(r.Context()))
 	defer cut()
 	s := &socket{
@@ -97,10 +100,10 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 	}
 	defer h.dismiss(s)
 	conn, err := websocket.Accept(&pipe{w, h.cfg.SendBuffer}, r, &websocket.AcceptOptions{
-		// Frames are small, and a compressor per connection is not.
+		// Frames are small, and a compressor for each connection is large.
 		CompressionMode: websocket.CompressionDisabled,
-		// The host asked for is always allowed; behind a proxy that asks for
-		// another, the site's own address must be too.
+		// The host that is asked for is always allowed. A proxy may ask for another one
+		// than the site's, so the site's own is allowed too.
 		OriginPatterns: h.cfg.Origins,
 	})
 	if err != nil {
@@ -126,8 +129,8 @@ func clientKey(v timelines.Viewer, address string) string {
 	return "address " + address
 }
 
-// end closes the socket with that code, soon: after what is being written. One
-// that does not get to it within a second is cut. Only the first call counts.
+// end has the socket closed with that code, after the frame that is being written. A socket
+// that takes more than a second for that is cut. Only the first call counts.
 func (s *socket) end(code websocket.StatusCode, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,13 +143,14 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 	s.hub.metric.closed.WithLabelValues(strconv.Itoa(int(code))).Inc()
 }
 
-// see is told with which sight the page would be decided now, and the number of the last
-// change that may show on everybody's. It reports whether the page may differ from its
-// river by what no sight says.
+// checkFingerprint takes what the page would be decided with now, and the number of the last
+// change of access that may show on everybody's pages. If the page was decided otherwise, it
+// is visited again. checkFingerprint reports whether the page is to be compared with its river,
+// as it may differ by something that no fingerprint says.
 func (s *socket) checkFingerprint(now Fingerprint, common int64) (compare bool) {
 	was := s.fingerprint.Load()
 	switch {
-	case was == nil: // its first visit is under way
+	case was == nil: // the first visit is under way
 		return false
 	case was.differs(now):
 		s.resync()
@@ -155,7 +159,7 @@ func (s *socket) checkFingerprint(now Fingerprint, common int64) (compare bool) 
 	return was.sets != now.sets || was.clock < common
 }
 
-// offer notes what a flush found.
+// offer puts into the inbox what a flush found.
 func (s *socket) offer(updates []*update) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -173,7 +177,7 @@ func (s *socket) offer(updates []*update) {
 	nudge(s.wake)
 }
 
-// touch notes which posts were flushed, whatever was found of them.
+// touch puts into the inbox which posts were flushed, whatever became of them.
 func (s *socket) touch(posts map[int64]time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -189,7 +193,7 @@ func (s *socket) touch(posts map[int64]time.Time) {
 	nudge(s.wake)
 }
 
-// front notes the page's river as a comparison read it.
+// offerFirstPage puts into the inbox the first page of the river as a comparison read it.
 func (s *socket) offerFirstPage(f *stretch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +201,7 @@ func (s *socket) offerFirstPage(f *stretch) {
 	nudge(s.wake)
 }
 
-// resync notes that the page is to be visited again.
+// resync has the page visited again.
 func (s *socket) resync() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -205,6 +209,7 @@ func (s *socket) resync() {
 	nudge(s.wake)
 }
 
+// take empties the inbox.
 func (s *socket) take() inbox {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -213,14 +218,14 @@ func (s *socket) take() inbox {
 	return n
 }
 
-// read takes what the client says until the connection is gone. It always
-// reads, as pongs and close frames arrive only so.
+// read takes what the client sends until the connection is gone. It always reads, as only a
+// reader gets pongs and close frames.
 func (s *socket) read(ctx context.Context) {
 	allowed := rate.NewLimiter(framesPerSecond, frameBurst)
 	for {
 		_, message, err := s.conn.Read(ctx)
 		if err != nil {
-			return // gone, or too large a message: the library has answered 1009
+			return // the connection is gone, or the library has answered too large a message with 1009
 		}
 		frame, err := parseFrame(message)
 		switch {
@@ -247,16 +252,16 @@ func (s *socket) read(ctx context.Context) {
 	}
 }
 
-// clip makes a reason fit into a close frame, which holds 123 bytes.
+// clip shortens a reason so that it fits into a close frame, which holds 123 bytes.
 func clip(reason string) string {
 	if len(reason) <= 100 {
 		return reason
 	}
-	return strings.ToValidUTF8(reason[:100], "") // it may be cut inside a character
+	return strings.ToValidUTF8(reason[:100], "") // the cut may be inside a character
 }
 
-// ping finds out when the other end is gone without having said so, and tells a
-// script, which sees no pings, that this end is not.
+// ping finds out that the other end has gone without a word. It also sends beat frames, by
+// which a script, which sees no pings, knows that this end is there.
 func (s *socket) ping(ctx context.Context) {
 	t := time.NewTicker(s.hub.cfg.PingEvery)
 	defer t.Stop()
@@ -283,10 +288,10 @@ func (s *socket) ping(ctx context.Context) {
 	}
 }
 
-// write works the notes off until the socket ends.
+// write does what the inbox asks for until the socket ends.
 func (s *socket) write(ctx context.Context) {
 	defer func() {
-		// As with a page: one that cannot be rendered does not take all down.
+		// As with a page over HTTP: one that panics does not end the process.
 		if v := recover(); v != nil {
 			s.hub.cfg.Log.ErrorContext(ctx, "socket panicked", "panic", v, "stack", string(debug.Stack()))
 			s.cut()
@@ -302,7 +307,7 @@ func (s *socket) write(ctx context.Context) {
 			s.mu.Lock()
 			code, reason := s.code, s.reason
 			s.mu.Unlock()
-			// An error says that the other end is gone, which is what we want.
+			// An error says that the other end is gone, which is what is wanted.
 			_ = s.conn.Close(code, reason)
 			return
 		case <-ctx.Done():
@@ -320,18 +325,18 @@ func (s *socket) write(ctx context.Context) {
 	}
 }
 
-// send writes one frame, or returns errEnding. A reader stuck for writeTimeout
-// loses the connection: a close frame could not reach it through its full pipe.
+// send writes one frame, or returns errEnding. A reader that is stuck for WriteTimeout loses
+// the connection: no close frame could pass through its full pipe.
 func (s *socket) send(ctx context.Context, kind string, frame []byte) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	return s.put(ctx, kind, frame)
 }
 
-// sendDecided is send of what began to be decided at that time: errStale if that is too
-// long ago when writing is. So no frame that is begun staleAfter after a change was
-// acknowledged can lack it: not even one that waited for the one before, or took long to
-// decide or to render.
+// sendDecided is send for a frame whose decision began at that time. It returns errStale if
+// that is too long ago when the frame can be written. So no frame that is begun StaleAfter
+// after a change was acknowledged lacks that change: neither one that waited for the frame
+// before it, nor one that took long to decide or to render.
 func (s *socket) sendDecided(ctx context.Context, kind string, frame []byte, began time.Time) error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -341,13 +346,13 @@ func (s *socket) sendDecided(ctx context.Context, kind string, frame []byte, beg
 	return s.put(ctx, kind, frame)
 }
 
-// stale reports whether what began to be decided at that time is to be decided again
-// before it is sent.
+// stale reports whether a decision that began at that time is to be made again before it is
+// sent.
 func (h *Hub) stale(began time.Time) bool {
 	return h.cfg.Now().Sub(began) > h.cfg.StaleAfter && !mutants.On(mutants.StaleDecision)
 }
 
-// put is send with writing held.
+// put is send for a caller that holds writing.
 func (s *socket) put(ctx context.Context, kind string, frame []byte) error {
 	select {
 	case <-s.over:
@@ -367,7 +372,6 @@ func (s *socket) put(ctx context.Context, kind string, frame []byte) error {
 	return nil
 }
 
-// errEnding stops a writer in the middle of its work when the socket has been
-// told to end, as what it still has to say may not be shown any more, or when
-// the connection is gone.
+// errEnding stops a writer in the middle of its work: the connection is gone, or the socket has
+// been told to end and what is left to send may not be shown any more.
 var errEnding = errors.New("socket ends")

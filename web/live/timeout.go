@@ -10,11 +10,10 @@ import (
 	"riverrun/web/view"
 )
 
-// patiently is the configuration with a bound on each question its sockets and shards ask
-// the stores, which may be away without a word: then a socket closes with "reconnect"
-// instead of showing an old page for as long as TCP hopes. The bound is on each question and not on
-// what a socket does with the answers: how fast its client reads is not the stores'
-// fault. Leases have leaseTimeout.
+// withTimeouts returns the configuration with a bound on each question to the stores. A store
+// may fall silent: then a socket closes with "reconnect" instead of showing an old page for as
+// long as TCP waits. The bound is on each question and not on what a socket does with the
+// answers, as the stores are not to blame for a slow client. Leases have leaseTimeout.
 func (c Config) withTimeouts() Config {
 	c.Rivers = boundedRivers{c.Rivers, c.QueryTimeout}
 	c.Pages = boundedPages{c.Pages, c.QueryTimeout}

@@ -13,9 +13,8 @@ import (
 	"riverrun/web/view"
 )
 
-// An update is what one flush found out about one post in one river. It is
-// shared by all sockets of the room; each decides itself whether its page is
-// concerned.
+// An update is what one flush found out about one post in one river. All sockets of the topic
+// share it, and each decides whether its page is concerned.
 type update struct {
 	batch *batch
 	watch rivers.Watch
@@ -24,18 +23,18 @@ type update struct {
 	item      *rivers.Item
 	gone      *rivers.Gone
 	sets      *timelines.Sets
-	changedAt time.Time // when the change was committed, or the bus said so; zero if it did not
+	changedAt time.Time // when the change was committed, or else heard of; zero if neither is known
 }
 
-// A batch is what was decided by one statement, with the HTML made from it:
-// rendered once for all who look the same way, and encoded once for all.
+// A batch is what one statement decided, with the HTML made of it. An entry is rendered once
+// for all viewers who see it alike, and equal HTML is encoded once for everybody.
 type batch struct {
 	pages Pages
-	// began is when the deciding statement was sent. What was acknowledged before is
-	// known to all that is in the batch, and what came later may not be.
+	// began is when the deciding statement was sent. The batch knows each change that was
+	// acknowledged before, and may lack later ones.
 	began time.Time
 
-	// mu guards the maps, not what is in them.
+	// mu guards the maps, but not their values.
 	mu       sync.Mutex
 	rendered map[renderKey]*rendered
 	encoded  map[string]json.RawMessage // HTML as JSON strings
@@ -46,7 +45,7 @@ type renderKey struct {
 	post          int64
 }
 
-// A rendered entry is ready to be put into frames. once guards the rest.
+// A rendered entry is ready to be put into frames. once guards the other fields.
 type rendered struct {
 	once sync.Once
 	err  error
@@ -63,8 +62,8 @@ func newBatch(pages Pages, began time.Time) *batch {
 	}
 }
 
-// render returns the entry as those of that look are sent it. The first one who
-// asks makes it, on its own goroutine; the others wait for it.
+// render returns the entry as viewers of that context get it. The first caller renders it on
+// its own goroutine, and the others wait for that.
 func (b *batch) render(ctx context.Context, l view.Context, n rivers.Name, sets *timelines.Sets, it *rivers.Item) (*rendered, error) {
 	key := renderKey{l, it.PostID}
 	b.mu.Lock()
@@ -76,7 +75,7 @@ func (b *batch) render(ctx context.Context, l view.Context, n rivers.Name, sets 
 	b.mu.Unlock()
 	r.once.Do(func() {
 		r.err = errUnrendered // stays if rendering panics
-		// Not the asking socket's context: it may close, and others wait.
+		// The context of the calling socket ends with it, while others wait.
 		r.err = r.make(context.WithoutCancel(ctx), b, l, n, sets, it)
 	})
 	return r, r.err
@@ -99,7 +98,7 @@ func (r *rendered) make(ctx context.Context, b *batch, l view.Context, n rivers.
 	return err
 }
 
-// encode is jsonHTML, once for equal parts of one batch.
+// encode is jsonHTML, called once for equal parts of one batch.
 func (b *batch) encode(html []byte) (json.RawMessage, error) {
 	b.mu.Lock()
 	found, ok := b.encoded[string(html)]
@@ -122,24 +121,25 @@ type shown struct {
 	code     string
 	stamp    rivers.Stamp
 	position int64
-	// item is what the last frame was made from, and sum its parts'; unset
-	// while the page shows what it was rendered with, which nobody kept.
+	// item is what the last frame was made of, and sum are the checksums of its parts. They
+	// are unset while the page shows what it was served with, which the server did not keep.
 	item *rivers.Item
 	sum  [view.PartCount]uint64
-	// veil is what the viewer's sets made of it, 0 while nobody knows.
+	// tag is what the viewer's sets made of the entry, 0 while the server does not know.
 	tag uint64
 }
 
-// forget takes it that nobody knows what the page shows of the entry.
+// forget has the server assume that it does not know what the page shows of the entry.
 func (e *shown) forget() { e.stamp, e.item, e.tag = rivers.Stamp{}, nil, 0 }
 
-// otherPeople reports whether others may be hidden in it than in what the page shows.
+// otherPeople reports whether other people may be hidden in the item than in what the page
+// shows.
 func (e *shown) otherPeople(it *rivers.Item) bool {
 	return e.item == nil || !slices.Equal(e.item.Veiled, it.Veiled) || e.item.CrowdFolded() || it.CrowdFolded()
 }
 
-// changed returns those parts that differ from what the page shows, but for the times in
-// them, which the page keeps by itself.
+// changed returns the parts that differ from what the page shows. The times in them do not
+// count, as the page keeps those up to date by itself.
 func (e *shown) changed(it *rivers.Item, r *rendered) (set [view.PartCount]json.RawMessage) {
 	if e.item == nil {
 		return r.part
@@ -156,17 +156,17 @@ func (e *shown) changed(it *rivers.Item, r *rendered) (set [view.PartCount]json.
 	return set
 }
 
-// sameFolded reports whether the comments that are folded away are as they were, as far
-// as a fold says: who unfolded them is to unfold them again if not.
+// sameFolded reports whether the comments that are folded away are as they were, as far as a
+// fold says. If not, a page that unfolded them has to fetch them again.
 func sameFolded(was, is *rivers.CommentsFold) bool {
 	return was.EditedAt == is.EditedAt && was.FoldedLikes == is.FoldedLikes && slices.Equal(was.Likers, is.Likers)
 }
 
-// newer reports whether a says anything b does not. Both numbers of a stamp only
-// grow within one river, each by itself (R2).
+// newer reports whether one number of a is greater than that of b. Each number of a stamp only
+// grows within one river (R2).
 func newer(a, b rivers.Stamp) bool { return a.Entry > b.Entry || a.Fold > b.Fold }
 
-// later is the stamp of a page that has been shown both.
+// later returns the stamp of a page that was sent both.
 func later(a, b rivers.Stamp) rivers.Stamp {
 	return rivers.Stamp{Entry: max(a.Entry, b.Entry), Fold: max(a.Fold, b.Fold)}
 }

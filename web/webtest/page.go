@@ -21,7 +21,7 @@ import (
 	"riverrun/web/view"
 )
 
-// frame is any frame of the server.
+// Frame is any frame of the server.
 type Frame struct {
 	T       string            `json:"t"`
 	River   string            `json:"river"`
@@ -34,7 +34,7 @@ type Frame struct {
 	Sight   string            `json:"sight"`
 }
 
-// page is what a client shows, kept as PROTOCOL.md tells a client to.
+// Page is what a client shows, kept as PROTOCOL.md tells a client to.
 type Page struct {
 	T       testing.TB
 	Conn    *websocket.Conn
@@ -57,7 +57,7 @@ func Later(a, b rivers.Stamp) rivers.Stamp {
 	return rivers.Stamp{Entry: max(a.Entry, b.Entry), Fold: max(a.Fold, b.Fold)}
 }
 
-// take puts into what is shown of an entry at one stamp those parts of a frame of another
+// Take puts into what is shown of an entry at one stamp those parts of a frame of another
 // that are not older, as PROTOCOL.md tells a client to.
 func Take(shown, parts map[string]string, was, is rivers.Stamp) {
 	for name, text := range parts {
@@ -75,7 +75,7 @@ func Take(shown, parts map[string]string, was, is rivers.Stamp) {
 	}
 }
 
-// dial opens a socket as somebody, nil for nobody, and fails with the response's
+// Dial opens a socket as somebody, nil for nobody, and fails with the response's
 // status if that is refused.
 func (s *Site) Dial(p *Person, header http.Header) (*websocket.Conn, int, error) {
 	s.T.Helper()
@@ -100,7 +100,7 @@ func (s *Site) Dial(p *Person, header http.Header) (*websocket.Conn, int, error)
 	return conn, status, nil
 }
 
-// open shows a page of the site to somebody and follows it.
+// Open shows a page of the site to somebody and follows it.
 func (s *Site) Open(p *Person, address string) *Page {
 	s.T.Helper()
 	g := &Page{T: s.T, Address: address, Shown: map[string]Frame{}}
@@ -108,14 +108,14 @@ func (s *Site) Open(p *Person, address string) *Page {
 	return g
 }
 
-// follow connects and subscribes with what is shown, and returns after ok.
+// Follow connects and subscribes with what is shown, and returns after ok.
 func (g *Page) Follow(s *Site, p *Person) {
 	g.T.Helper()
 	g.Connect(s, p)
 	g.Until("ok", func(f Frame) bool { return f.T == "ok" })
 }
 
-// connect is follow without waiting for an answer.
+// Connect is follow without waiting for an answer.
 func (g *Page) Connect(s *Site, p *Person) {
 	g.T.Helper()
 	conn, status, err := s.Dial(p, nil)
@@ -161,7 +161,7 @@ func (g *Page) Say(v any) {
 	}
 }
 
-// read takes the next frame and applies it. Signs of life are none: who waits for a frame
+// Read takes the next frame and applies it. Signs of life are none: who waits for a frame
 // that does not come must not wait for ever.
 func (g *Page) Read() (Frame, error) {
 	ctx, cancel := context.WithTimeout(g.T.Context(), Patience)
@@ -224,7 +224,7 @@ func (g *Page) keep(f Frame, was, is rivers.Stamp) {
 	g.Parts[f.Post] = parts
 }
 
-// until reads until a frame is what is waited for.
+// Until reads until a frame is what is waited for.
 func (g *Page) Until(what string, is func(Frame) bool) Frame {
 	g.T.Helper()
 	for {
@@ -238,7 +238,7 @@ func (g *Page) Until(what string, is func(Frame) bool) Frame {
 	}
 }
 
-// untilEntry reads until something of the entry is sent. A frame without parts does
+// UntilEntry reads until something of the entry is sent. A frame without parts does
 // not count: it brings the stamp alone, of an entry whose fold was read first.
 func (g *Page) UntilEntry(code string) Frame {
 	g.T.Helper()
@@ -252,7 +252,7 @@ func (g *Page) UntilGone(code string) Frame {
 	return g.Until("gone "+code, func(f Frame) bool { return f.T == "gone" && f.Post == code })
 }
 
-// closed reads until the server closes the socket, and returns how.
+// Closed reads until the server closes the socket, and returns how.
 func (g *Page) Closed() websocket.CloseError {
 	g.T.Helper()
 	for {
@@ -266,7 +266,7 @@ func (g *Page) Closed() websocket.CloseError {
 	}
 }
 
-// sameAsReload compares what is shown with the page as it is now, and one that has grown
+// SameAsReload compares what is shown with the page as it is now, and one that has grown
 // past a first one with as many pages as it reaches down to.
 func (g *Page) SameAsReload(s *Site, p *Person, n rivers.Name) {
 	g.T.Helper()
@@ -324,7 +324,7 @@ func (g *Page) SameAsReload(s *Site, p *Person, n rivers.Name) {
 	}
 }
 
-// openLong opens a page that shows so many entries as they are, and has just connected.
+// OpenLong opens a page that shows so many entries as they are, and has just connected.
 func (s *Site) OpenLong(p *Person, n rivers.Name, size int) *Page {
 	s.T.Helper()
 	g := &Page{T: s.T, Address: "/everything", Shown: map[string]Frame{}}
@@ -361,7 +361,7 @@ func (g *Page) Shows(code string) bool {
 	return shows
 }
 
-// hear reads what a page is told, until it is told that, and returns all of it.
+// Hear reads what a page is told, until it is told that, and returns all of it.
 func (g *Page) Hear(what string, is func(Frame) bool) string {
 	g.T.Helper()
 	var b strings.Builder
@@ -372,7 +372,7 @@ func (g *Page) Hear(what string, is func(Frame) bool) string {
 	return b.String()
 }
 
-// hearPost is hear until the text of a post comes.
+// HearPost is hear until the text of a post comes.
 func (g *Page) HearPost(code, text string) string {
 	g.T.Helper()
 	return g.Hear(text, func(f Frame) bool {
@@ -380,12 +380,12 @@ func (g *Page) HearPost(code, text string) string {
 	})
 }
 
-// lasting is a part of an entry but for what depends on the hour.
+// Lasting is a part of an entry but for what depends on the hour.
 func Lasting(html string) string {
 	return momentForm.ReplaceAllString(StampForm.ReplaceAllString(html, ""), "$1")
 }
 
-// partsOf reads what stands in the parts of an entry.
+// PartsOf reads what stands in the parts of an entry.
 func PartsOf(article string) map[string]string {
 	parts := map[string]string{}
 	names := []string{"why", "body", "acts", "likes", "comments", "box"}

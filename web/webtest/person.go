@@ -6,7 +6,7 @@ import (
 	"riverrun/timelines"
 )
 
-// person is somebody signed in.
+// Person is somebody signed in.
 type Person struct {
 	Site    *Site
 	Account timelines.Account
@@ -33,7 +33,7 @@ func (s *Site) Person(name string) *Person {
 	return &Person{Site: s, Account: account, Token: token, Viewer: timelines.Viewer{AccountID: account.ID, Session: session}}
 }
 
-// act makes a change as a handler does: when it returns, the person's own rivers
+// Act makes a change as a handler does: when it returns, the person's own rivers
 // show it.
 func (p *Person) Act(change func(context.Context) (timelines.Change, error)) timelines.Change {
 	p.Site.T.Helper()
@@ -112,7 +112,7 @@ func (p *Person) EditList(slug, title string, members ...string) {
 	})
 }
 
-// rename changes how somebody is called.
+// Rename changes how somebody is called.
 func (p *Person) Rename(title string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -146,14 +146,14 @@ func (p *Person) SetAccess(group string, level timelines.Level) {
 	})
 }
 
-// follow asks, and is let in.
+// Follow asks, and is let in.
 func (p *Person) Follow(whom *Person) {
 	p.Site.T.Helper()
 	p.Subscribe(whom.Account.Name)
 	whom.Visitor().Post("/"+p.Account.Name+"/accept", "back", "/")
 }
 
-// exclude keeps somebody out of one's own feed or sub-feed.
+// Exclude keeps somebody out of one's own feed or sub-feed.
 func (p *Person) Exclude(slug, name string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {

@@ -26,10 +26,10 @@ import (
 	"riverrun/web/live"
 )
 
-// patience is how long a test waits for what must come; it fails after that.
+// Patience is how long a test waits for what must come; it fails after that.
 const Patience = 20 * time.Second
 
-// liveSite is a whole server on real stores, listening.
+// A Site is a whole server on real stores, listening.
 type Site struct {
 	T      testing.TB
 	DB     *testdb.DB
@@ -54,19 +54,19 @@ type Site struct {
 	heard   map[int64]struct{} // posts
 }
 
-// newLiveSite starts a site whose hub is configured by change.
+// New starts a site whose hub is configured by change.
 func New(t testing.TB, change func(*live.Config)) *Site {
 	t.Helper()
 	return NewOver(t, rivers.DefaultOptions(), change)
 }
 
-// newLiveSiteOver is newLiveSite over rivers of these options.
+// NewOver is New over rivers of these options.
 func NewOver(t testing.TB, opts rivers.Options, change func(*live.Config)) *Site {
 	t.Helper()
 	return NewNode(t, testdb.New(t), 0, opts, change)
 }
 
-// storeOptions are those of production, but that a password takes next to nothing where
+// StoreOptions are those of production, but that a password takes next to nothing where
 // nothing is measured: people sign up in every test.
 func StoreOptions(t testing.TB) timelines.Options {
 	o := timelines.DefaultOptions()
@@ -76,14 +76,14 @@ func StoreOptions(t testing.TB) timelines.Options {
 	return o
 }
 
-// newNode starts another node on the stores of a site, with that bound on waiting for
+// NewNode starts another node on the stores of a site, with that bound on waiting for
 // them.
 func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*live.Config)) *Site {
 	t.Helper()
 	ctx := t.Context()
 	s := &Site{
 		T: t, DB: db, metrics: prometheus.NewRegistry(),
-		sockets: map[net.Conn]struct{}{}, decided: map[int64][]string{}, heard: map[int64]struct{}{},
+		sockets: map[net.Conn]struct{}{},
 	}
 	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	s.Store = timelines.Open(s.DB.Primary, nil, StoreOptions(t))
@@ -101,23 +101,10 @@ func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 		Metrics:         s.metrics,
 		Live: func(c *live.Config) {
 			c.SendBuffer = 8 << 10 // so that a reader who does not read is felt soon
-			c.Pages = decidedPages{c.Pages, s}
 			if change != nil {
 				change(c)
 			}
-			hear := c.Hear
-			c.Hear = func(tell func(tiers.Message)) (cancel func()) {
-				s.Tell = func(m tiers.Message) {
-					tell(m)
-					s.hubMu.Lock()
-					defer s.hubMu.Unlock()
-					for _, post := range m.Posts {
-						s.heard[post] = struct{}{}
-					}
-				}
-				return hear(s.Tell)
-			}
-			s.Live = *c
+			s.Attach(c)
 		},
 	})
 	if err != nil {
@@ -134,6 +121,26 @@ func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	return s
 }
 
+// Attach has the hub that is made with c watched and told things by the methods of the site.
+func (s *Site) Attach(c *live.Config) {
+	s.decided, s.heard = map[int64][]string{}, map[int64]struct{}{}
+	c.Pages = decidedPages{c.Pages, s}
+	hear := c.Hear
+	c.Hear = func(tell func(tiers.Message)) (cancel func()) {
+		s.Tell = func(m tiers.Message) {
+			tell(m)
+			s.hubMu.Lock()
+			defer s.hubMu.Unlock()
+			for _, post := range m.Posts {
+				s.heard[post] = struct{}{}
+			}
+		}
+		return hear(s.Tell)
+	}
+	s.Live = *c
+}
+
+// Stop stops the node, once all its tests have ended.
 func (s *Site) Stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience)
 	defer cancel()
@@ -145,7 +152,7 @@ func (s *Site) Stop() {
 	s.HTTP.Close()
 }
 
-// followUp does what the job queue would: rivers nobody has open follow too, and
+// FollowUp does what the job queue would: rivers nobody has open follow too, and
 // those of tags first used are replaced.
 func (s *Site) FollowUp() {
 	s.T.Helper()
@@ -160,7 +167,7 @@ func (s *Site) FollowUp() {
 	s.behind, s.wrong = nil, nil
 }
 
-// replace does what the jobs of a Replace do.
+// Replace does what the jobs of a Replace do.
 func (s *Site) Replace(r timelines.Replace) {
 	s.T.Helper()
 	open, err := s.Tiers.Spread(s.T.Context(), r)
@@ -174,7 +181,7 @@ func (s *Site) Replace(r timelines.Replace) {
 	}
 }
 
-// await waits until something is so, asking anew whenever the hub may have
+// Await waits until something is so, asking anew whenever the hub may have
 // moved on; it fails after patience, saying what else there is to say.
 func Await(t testing.TB, what string, so func() bool, otherwise ...func() string) {
 	t.Helper()
@@ -195,7 +202,7 @@ func Await(t testing.TB, what string, so func() bool, otherwise ...func() string
 	}
 }
 
-// figure reads a gauge or counter of the site's, the one with these values of its labels.
+// Figure reads a gauge or counter of the site's, the one with these values of its labels.
 func (s *Site) Figure(name string, labels ...string) float64 {
 	s.T.Helper()
 	families, err := s.metrics.Gather()
@@ -215,10 +222,10 @@ func (s *Site) Figure(name string, labels ...string) float64 {
 	return 0 // nothing was counted yet
 }
 
-// hearOf tells the hub that these posts changed, as the bus would.
+// HearOf tells the hub that these posts changed, as the bus would.
 func (s *Site) HearOf(posts ...int64) { s.Tell(tiers.Message{Posts: posts}) }
 
-// awaitHeard waits until the hub has heard of all these changes.
+// AwaitHeard waits until the hub has heard of all these changes.
 func (s *Site) AwaitHeard(changes ...timelines.Change) {
 	s.T.Helper()
 	Await(s.T, "the hub to hear what changed", func() bool {
@@ -248,10 +255,10 @@ func (s *Site) eachSocket(do func(net.Conn) error) {
 	}
 }
 
-// cutAll ends all sockets without a word.
+// CutAll ends all sockets without a word.
 func (s *Site) CutAll() { s.eachSocket(net.Conn.Close) }
 
-// closeAll sends all sockets a close frame, as if the hub had.
+// CloseAll sends all sockets a close frame, as if the hub had.
 func (s *Site) CloseAll(code websocket.StatusCode, reason string) {
 	frame := binary.BigEndian.AppendUint16([]byte{0x88, byte(2 + len(reason))}, uint16(code))
 	frame = append(frame, reason...)
@@ -277,14 +284,14 @@ func (d decidedPages) Fingerprint(ctx context.Context, n rivers.Name, sets *time
 	return now, err
 }
 
-// decisions are, oldest first, with which people in view a person's pages were decided.
+// Decisions are, oldest first, with which people in view a person's pages were decided.
 func (s *Site) Decisions(p *Person) []string {
 	s.hubMu.Lock()
 	defer s.hubMu.Unlock()
 	return slices.Clone(s.decided[p.Account.ID])
 }
 
-// decidedAnew sends a beat after a change and waits until so many open pages of a person
+// DecidedAnew sends a beat after a change and waits until so many open pages of a person
 // were visited because other people are in view than before. What is done after it comes
 // after what those pages have to say of the change.
 func (s *Site) DecidedAnew(p *Person, beat chan<- time.Time, pages int, change func()) {
@@ -315,7 +322,7 @@ func SessionOf(t testing.TB, token string) timelines.Session {
 	return session
 }
 
-// get answers a request on this goroutine.
+// Get answers a request on this goroutine.
 func Get(s *Site, p *Person, address string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(http.MethodGet, s.HTTP.URL+address, nil)
 	r.AddCookie(&http.Cookie{Name: Cookie, Value: p.Token})
@@ -333,12 +340,12 @@ func (s *Site) PostID(code string) int64 {
 	return ids[code]
 }
 
-// deaf is a bus of which nothing is heard.
+// Deaf is a bus of which nothing is heard.
 func Deaf(func(tiers.Message)) (cancel func()) { return func() {} }
 
 var Everything = rivers.Name{Kind: rivers.Everything, Order: rivers.Fresh}
 
-// countedStatements is a tracer that counts what is sent.
+// CountedStatements is a tracer that counts what is sent.
 type CountedStatements struct{ N atomic.Int64 }
 
 func (c *CountedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {

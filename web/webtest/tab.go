@@ -30,7 +30,7 @@ var shared struct {
 	close   func() error
 }
 
-// chromium returns a real browser, in which each tab has cookies of its own. Its absence
+// Chromium returns a real browser, in which each tab has cookies of its own. Its absence
 // is a failure.
 func Chromium(t *testing.T) context.Context {
 	t.Helper()
@@ -74,7 +74,7 @@ func startChromium() (browser context.Context, end func() error, err error) {
 	}, nil
 }
 
-// closeChromium ends it after the last test.
+// CloseChromium ends it after the last test.
 func CloseChromium() error {
 	shared.Lock()
 	defer shared.Unlock()
@@ -84,7 +84,7 @@ func CloseChromium() error {
 	return shared.close()
 }
 
-// tab is one person's browser: cookies of its own, one page.
+// Tab is one person's browser: cookies of its own, one page.
 type Tab struct {
 	T    testing.TB
 	site *Site
@@ -94,7 +94,7 @@ type Tab struct {
 	difference string
 }
 
-// tab opens a browser of somebody's own. Whatever its scripts complain about,
+// Tab opens a browser of somebody's own. Whatever its scripts complain about,
 // the content security policy included, fails the test.
 func (s *Site) Tab(browser context.Context, name string) *Tab {
 	s.T.Helper()
@@ -145,7 +145,7 @@ func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// text is what the page says, for failures.
+// Text is what the page says, for failures.
 func (b *Tab) Text() string {
 	ctx, cancel := context.WithTimeout(b.Ctx, 5*time.Second)
 	defer cancel()
@@ -156,7 +156,7 @@ func (b *Tab) Text() string {
 	return text
 }
 
-// eval returns the value of an expression in the tab's page.
+// Eval returns the value of an expression in the tab's page.
 func Eval[T any](b *Tab, expression string) T {
 	b.T.Helper()
 	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
@@ -168,7 +168,7 @@ func Eval[T any](b *Tab, expression string) T {
 	return value
 }
 
-// await waits until an expression is true in the tab's page, across loads.
+// Await waits until an expression is true in the tab's page, across loads.
 func (b *Tab) Await(what, expression string) {
 	b.T.Helper()
 	deadline := time.Now().Add(Patience)
@@ -190,13 +190,13 @@ func (b *Tab) Visit(path string) {
 	b.Do(chromedp.Navigate(b.site.HTTP.URL + path))
 }
 
-// live waits until the page follows its river.
+// Live waits until the page follows its river.
 func (b *Tab) Live() {
 	b.T.Helper()
 	b.Await("the socket", `document.querySelector('#river') && document.documentElement.dataset.live === '1'`)
 }
 
-// signIn goes through the form, as people do.
+// SignIn goes through the form, as people do.
 func (b *Tab) SignIn(name string) {
 	b.T.Helper()
 	b.Visit("/login")
@@ -208,7 +208,7 @@ func (b *Tab) SignIn(name string) {
 	b.Await("being signed in", `document.querySelector('form[action="/logout"]')`)
 }
 
-// write types into a form's text and sends it.
+// Write types into a form's text and sends it.
 func (b *Tab) Write(form, text string) {
 	b.T.Helper()
 	b.Do(
@@ -227,13 +227,13 @@ func (b *Tab) Comment(code, text string) {
 	b.Write(`#p-`+code+`-box form`, text)
 }
 
-// shows waits until a part of an entry says text.
+// Shows waits until a part of an entry says text.
 func (b *Tab) Shows(code, part, text string) {
 	b.T.Helper()
 	b.Await(part+" saying "+text, fmt.Sprintf(`document.querySelector('#p-%s-%s')?.textContent.includes(%q)`, code, part, text))
 }
 
-// codeOf waits for an entry that says text and returns its code.
+// CodeOf waits for an entry that says text and returns its code.
 func (b *Tab) CodeOf(text string) string {
 	b.T.Helper()
 	find := fmt.Sprintf(`[...document.querySelectorAll('[data-post]')].find((e) => e.textContent.includes(%q))`, text)
@@ -260,7 +260,7 @@ const snapshot = `(page) => {
 	return lines;
 }`
 
-// equalsReload compares the page with what a reload makes of it. What has
+// EqualsReload compares the page with what a reload makes of it. What has
 // happened may still be on its way: it waits until the two agree. What waits for the reader
 // to ask for it is asked for.
 func (b *Tab) EqualsReload() {
@@ -288,7 +288,7 @@ func (b *Tab) EqualsReload() {
 	}
 }
 
-// signedOut ends the session of the tab somewhere else.
+// SignedOut ends the session of the tab somewhere else.
 func (b *Tab) SignedOut(p *Person) {
 	b.T.Helper()
 	cookies, err := chromedp.Run(b.Ctx, func(ctx context.Context, t *chromedp.Target) (*network.GetCookiesResult, error) {
@@ -305,7 +305,7 @@ func (b *Tab) SignedOut(p *Person) {
 	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.SignOut(ctx, v) })
 }
 
-// begin opens the comment box of an entry, or finds it open, and writes half a
+// Begin opens the comment box of an entry, or finds it open, and writes half a
 // comment into it.
 func (b *Tab) Begin(code, text string) {
 	b.T.Helper()

@@ -13,7 +13,7 @@ import (
 
 func LogTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
-// visitor is a browser without JavaScript.
+// Visitor is a browser without JavaScript.
 type Visitor struct {
 	T      testing.TB
 	Base   string
@@ -40,10 +40,10 @@ func (s *Site) Visitor() *Visitor {
 	}}
 }
 
-// cookie is the name of a session's cookie where the site is reached without TLS.
+// Cookie is the name of a session's cookie where the site is reached without TLS.
 const Cookie = "riverrun"
 
-// visitor is the person's browser, signed in.
+// Visitor is the person's browser, signed in.
 func (p *Person) Visitor() *Visitor {
 	p.Site.T.Helper()
 	v := p.Site.Visitor()
@@ -55,7 +55,7 @@ func (p *Person) Visitor() *Visitor {
 	return v
 }
 
-// answer is what a request brought.
+// Answer is what a request brought.
 type Answer struct {
 	T      testing.TB
 	What   string
@@ -100,7 +100,7 @@ func (v *Visitor) Post(address string, pairs ...string) *Answer {
 	return v.Do(http.MethodPost, address, form)
 }
 
-// asRiver sends a form without fields as river.js does from a page, and returns the
+// AsRiver sends a form without fields as river.js does from a page, and returns the
 // frame that answers it.
 func (v *Visitor) AsRiver(address, page string) string {
 	v.T.Helper()
@@ -147,7 +147,7 @@ func (a *Answer) Lacks(texts ...string) *Answer {
 	return a
 }
 
-// firstCode finds the code of the first entry on a page.
+// FirstCode finds the code of the first entry on a page.
 var FirstCode = regexp.MustCompile(`data-post="([0-9a-z]{10})"`)
 
 func (a *Answer) Code() string {
@@ -163,7 +163,7 @@ var CommentIDs = regexp.MustCompile(`id="c-(\d+)"`)
 
 var tags = regexp.MustCompile(`<[^>]*>`)
 
-// readText is the text of HTML as a browser shows it, on one line.
+// ReadText is the text of HTML as a browser shows it, on one line.
 func ReadText(html []byte) string {
 	return strings.Join(strings.Fields(string(tags.ReplaceAll(html, nil))), " ")
 }
