@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -8,29 +8,24 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
-func (p *person) block(group, name string, blocked bool) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
+func block(p *webtest.Person, group, name string, blocked bool) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
 		if blocked {
-			return p.site.store.Block(ctx, p.account.ID, group, name)
+			return p.Site.Store.Block(ctx, p.Account.ID, group, name)
 		}
-		return p.site.store.Unblock(ctx, p.account.ID, group, name)
+		return p.Site.Store.Unblock(ctx, p.Account.ID, group, name)
 	})
 }
 
-func (p *person) friendsOnly(only bool) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.SetFriendsOnly(ctx, p.account.ID, only)
-	})
-}
-
-func (p *person) editList(slug, title string, members ...string) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.EditList(ctx, p.account.ID, slug, title, members)
+func friendsOnly(p *webtest.Person, only bool) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.SetFriendsOnly(ctx, p.Account.ID, only)
 	})
 }
 
@@ -38,33 +33,33 @@ func (p *person) editList(slug, title string, members ...string) {
 // others into the list: once, and nobody else is.
 func TestChoicesFollow(t *testing.T) {
 	beat := make(chan time.Time)
-	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
-	ann, bob := s.person("ann"), s.person("bob")
-	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	bob.visitor().post("/ann/subscribe").leadsTo("/ann")
-	bob.visitor().post("/chess-club/subscribe").leadsTo("/chess-club")
-	bob.visitor().post("/lists", "title", "Few").wants(303)
-	club, home, list := s.open(bob, "/chess-club"), s.open(bob, "/"), s.open(bob, "/lists/few")
-	told := func(pages ...*page) {
+	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	bob.Visitor().Post("/ann/subscribe").LeadsTo("/ann")
+	bob.Visitor().Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Visitor().Post("/lists", "title", "Few").Wants(303)
+	club, home, list := s.Open(bob, "/chess-club"), s.Open(bob, "/"), s.Open(bob, "/lists/few")
+	told := func(pages ...*webtest.Page) {
 		t.Helper()
 		beat <- time.Now()
 		for _, g := range pages {
-			g.until("tabs", func(f frame) bool { return f.T == "tabs" })
+			g.Until("tabs", func(f webtest.Frame) bool { return f.T == "tabs" })
 		}
 	}
-	ann.block("chess-club", "bob", true)
+	block(ann, "chess-club", "bob", true)
 	told(club)
-	ann.block("chess-club", "bob", false)
+	block(ann, "chess-club", "bob", false)
 	told(club)
-	ann.visitor().post("/settings/writing", "group", "chess-club", "writers", "admins").wants(303)
+	ann.Visitor().Post("/settings/writing", "group", "chess-club", "writers", "admins").Wants(303)
 	told(club)
-	bob.friendsOnly(true)
+	friendsOnly(bob, true)
 	told(home, list)
-	bob.friendsOnly(false)
+	friendsOnly(bob, false)
 	told(home, list)
-	bob.editList("few", "Few", "ann")
+	bob.EditList("few", "Few", "ann")
 	told(list)
-	bob.editList("few", "Many", "ann")
+	bob.EditList("few", "Many", "ann")
 	told(list)
 }
 
@@ -72,65 +67,65 @@ func TestChoicesFollow(t *testing.T) {
 // written in stays, and so does its text when it is refused.
 func TestComposerFollowsInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	ann.visitor().post("/settings/writing", "group", "chess-club", "writers", "members").wants(303)
-	ann.post("welcome", "chess-club")
-	b := s.tab(browser, "bob")
-	b.signIn("bob")
-	b.visit("/chess-club")
-	b.live()
-	eval[bool](b, `window.same = true`)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	ann.Visitor().Post("/settings/writing", "group", "chess-club", "writers", "members").Wants(303)
+	ann.Post("welcome", "chess-club")
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
+	b.Visit("/chess-club")
+	b.Live()
+	webtest.Eval[bool](b, `window.same = true`)
 	const form, said = `document.querySelector('#composer textarea')`, `document.querySelector('.unheard')`
-	b.await("no form", `!`+form+` && `+said)
-	bob.visitor().post("/chess-club/subscribe").leadsTo("/chess-club")
-	b.await("the form", form+` && !`+said)
-	ann.block("chess-club", "bob", true)
-	b.await("no form for who is blocked", `!`+form+` && `+said)
-	ann.block("chess-club", "bob", false)
-	b.await("the form again", form)
+	b.Await("no form", `!`+form+` && `+said)
+	bob.Visitor().Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	b.Await("the form", form+` && !`+said)
+	block(ann, "chess-club", "bob", true)
+	b.Await("no form for who is blocked", `!`+form+` && `+said)
+	block(ann, "chess-club", "bob", false)
+	b.Await("the form again", form)
 
 	// The form is no other while one may go on writing.
-	eval[bool](b, `(window.box = `+form+`, true)`)
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.SetGroupProfile(ctx, ann.account.ID, "chess-club", "Chess & Go", "")
+	webtest.Eval[bool](b, `(window.box = `+form+`, true)`)
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.SetGroupProfile(ctx, ann.Account.ID, "chess-club", "Chess & Go", "")
 	})
-	b.await("the group's name", `document.querySelector('header.account').textContent.includes('Chess & Go')`)
-	if !eval[bool](b, form+` === window.box`) {
+	b.Await("the group's name", `document.querySelector('header.account').textContent.includes('Chess & Go')`)
+	if !webtest.Eval[bool](b, form+` === window.box`) {
 		t.Error("the form was made anew though it may stay")
 	}
 
-	b.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
-	ann.block("chess-club", "bob", true)
-	b.await("why it will be refused", said)
-	b.do(chromedp.Click(chromedp.CSS(`#composer button`)))
-	b.await("the refusal", `document.querySelector('#composer [role=alert]')?.textContent.includes('chess-club')`)
-	if got := eval[string](b, form+`.value`); got != "half a thought" {
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
+	block(ann, "chess-club", "bob", true)
+	b.Await("why it will be refused", said)
+	b.Do(chromedp.Click(chromedp.CSS(`#composer button`)))
+	b.Await("the refusal", `document.querySelector('#composer [role=alert]')?.textContent.includes('chess-club')`)
+	if got := webtest.Eval[string](b, form+`.value`); got != "half a thought" {
 		t.Errorf("the refused text became %q", got)
 	}
 	// Taken back, there is nothing to keep the form for.
-	eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), true)`)
-	b.await("no form", `!`+form+` && document.querySelectorAll('.unheard').length === 1`)
-	ann.block("chess-club", "bob", false)
-	b.await("the form", form+` && !`+said)
-	if !eval[bool](b, `window.same`) {
+	webtest.Eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), true)`)
+	b.Await("no form", `!`+form+` && document.querySelectorAll('.unheard').length === 1`)
+	block(ann, "chess-club", "bob", false)
+	b.Await("the form", form+` && !`+said)
+	if !webtest.Eval[bool](b, `window.same`) {
 		t.Error("the page was loaded again")
 	}
 
 	// A page that is not its reader's any more has no form that could come back.
-	b.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
-	ann.block("chess-club", "bob", true)
-	b.await("why it will be refused", said)
-	ann.setAccess("chess-club", timelines.Private)
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.RemoveMember(ctx, ann.account.ID, "chess-club", "bob")
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
+	block(ann, "chess-club", "bob", true)
+	b.Await("why it will be refused", said)
+	ann.SetAccess("chess-club", timelines.Private)
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.RemoveMember(ctx, ann.Account.ID, "chess-club", "bob")
 	})
-	b.await("the page to be over", `document.querySelector('main > .note[role=status]')`)
-	eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), setTimeout(() => { window.later = true; }), true)`)
-	b.await("what follows", `window.later`)
-	if eval[bool](b, `Boolean(`+said+`)`) {
+	b.Await("the page to be over", `document.querySelector('main > .note[role=status]')`)
+	webtest.Eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), setTimeout(() => { window.later = true; }), true)`)
+	b.Await("what follows", `window.later`)
+	if webtest.Eval[bool](b, `Boolean(`+said+`)`) {
 		t.Error("what is said about writing came to a page that is over")
 	}
 }
@@ -139,28 +134,28 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 // elsewhere in the same browser.
 func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	ann.post("welcome", "chess-club")
-	b := s.tab(browser, "bob")
-	b.signIn("bob")
-	b.visit("/chess-club")
-	b.live()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	ann.Post("welcome", "chess-club")
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
+	b.Visit("/chess-club")
+	b.Live()
 	const head = `document.title + document.querySelector('header.account').innerHTML`
-	before := eval[string](b, head)
+	before := webtest.Eval[string](b, head)
 	// What is read is put into the page at once.
-	eval[bool](b, `(DOMParser.prototype.parseFromString = ((parse) => function (...given) {
+	webtest.Eval[bool](b, `(DOMParser.prototype.parseFromString = ((parse) => function (...given) {
 		window.looked = true;
 		return parse.apply(this, given);
 	})(DOMParser.prototype.parseFromString), true)`)
-	eval[bool](b, `(fetch('/login', { method: 'POST', headers: { Accept: 'application/json' },
-		body: new URLSearchParams({ username: 'ann', password: '`+password+`' }) }).then((reply) => { window.ann = reply.ok; }), true)`)
-	b.await("ann to be signed in", `window.ann`)
-	bob.visitor().post("/chess-club/subscribe").leadsTo("/chess-club")
-	b.await("the page to be looked at", `window.looked`)
-	if after := eval[string](b, head); after != before {
+	webtest.Eval[bool](b, `(fetch('/login', { method: 'POST', headers: { Accept: 'application/json' },
+		body: new URLSearchParams({ username: 'ann', password: '`+webtest.Password+`' }) }).then((reply) => { window.ann = reply.ok; }), true)`)
+	b.Await("ann to be signed in", `window.ann`)
+	bob.Visitor().Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	b.Await("the page to be looked at", `window.looked`)
+	if after := webtest.Eval[string](b, head); after != before {
 		t.Errorf("bob's head became\n%s", after)
 	}
 }
@@ -169,49 +164,49 @@ func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 // written on it; so does the line below a list's name.
 func TestModeFollowsInBrowser(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	bob.visitor().post("/ann/subscribe").leadsTo("/ann")
-	bob.visitor().post("/lists", "title", "Few").wants(303)
-	own := ann.post("a post of ann's").Code
-	liked := cat.post("what ann likes").Code
-	ann.like(liked)
-	s.followUp()
-	b := s.tab(browser, "bob")
-	b.signIn("bob")
-	b.visit("/")
-	b.live()
-	b.await("both posts", `document.querySelector('#p-`+liked+`') && document.querySelector('#p-`+own+`')`)
-	b.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
-	eval[bool](b, `window.same = true`)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	bob.Visitor().Post("/ann/subscribe").LeadsTo("/ann")
+	bob.Visitor().Post("/lists", "title", "Few").Wants(303)
+	own := ann.Post("a post of ann's").Code
+	liked := cat.Post("what ann likes").Code
+	ann.Like(liked)
+	s.FollowUp()
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
+	b.Visit("/")
+	b.Live()
+	b.Await("both posts", `document.querySelector('#p-`+liked+`') && document.querySelector('#p-`+own+`')`)
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
+	webtest.Eval[bool](b, `window.same = true`)
 	const mode = `document.querySelector('.titled nav [aria-current]').textContent`
-	bob.friendsOnly(true)
-	b.await("posts only", `!document.querySelector('#p-`+liked+`') && document.querySelector('#p-`+own+`') && `+mode+` === 'Posts only'`)
-	b.live()
-	more := ann.post("another of ann's").Code
-	b.shows(more, "body", "another")
-	bob.friendsOnly(false)
-	b.await("all activity", `document.querySelector('#p-`+liked+`') && `+mode+` === 'All activity'`)
-	b.live()
-	if got := eval[string](b, `window.same && document.querySelector('#composer textarea').value`); got != "half a thought" {
+	friendsOnly(bob, true)
+	b.Await("posts only", `!document.querySelector('#p-`+liked+`') && document.querySelector('#p-`+own+`') && `+mode+` === 'Posts only'`)
+	b.Live()
+	more := ann.Post("another of ann's").Code
+	b.Shows(more, "body", "another")
+	friendsOnly(bob, false)
+	b.Await("all activity", `document.querySelector('#p-`+liked+`') && `+mode+` === 'All activity'`)
+	b.Live()
+	if got := webtest.Eval[string](b, `window.same && document.querySelector('#composer textarea').value`); got != "half a thought" {
 		t.Errorf("what was half written became %q", got)
 	}
-	b.equalsReload()
+	b.EqualsReload()
 
 	// A page that was asked for in a mode stays in it.
-	b.visit("/?mode=activity")
-	b.live()
-	bob.friendsOnly(true)
-	bob.editList("few", "Few", "ann")
-	b.shows(liked, "body", "what ann likes")
+	b.Visit("/?mode=activity")
+	b.Live()
+	friendsOnly(bob, true)
+	bob.EditList("few", "Few", "ann")
+	b.Shows(liked, "body", "what ann likes")
 
-	b.visit("/lists/few")
-	b.live()
+	b.Visit("/lists/few")
+	b.Live()
 	const head = `document.querySelector('#list').textContent`
-	b.await("one member", head+`.includes('1 member')`)
-	bob.visitor().post("/cat/subscribe").leadsTo("/cat")
-	bob.editList("few", "Some", "ann", "cat")
-	b.await("two members", head+`.includes('2 members') && document.querySelector('h1').textContent === 'Some'`)
-	b.shows(liked, "body", "what ann likes")
+	b.Await("one member", head+`.includes('1 member')`)
+	bob.Visitor().Post("/cat/subscribe").LeadsTo("/cat")
+	bob.EditList("few", "Some", "ann", "cat")
+	b.Await("two members", head+`.includes('2 members') && document.querySelector('h1').textContent === 'Some'`)
+	b.Shows(liked, "body", "what ann likes")
 }

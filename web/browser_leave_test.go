@@ -1,169 +1,128 @@
-package web
+package web_test
 
 import (
 	"context"
 	"strings"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"riverrun/timelines"
+	"riverrun/web/webtest"
 )
-
-// signedOut ends the session of the tab somewhere else.
-func (b *tab) signedOut(p *person) {
-	b.t.Helper()
-	cookies, err := chromedp.Run(b.ctx, func(ctx context.Context, t *chromedp.Target) (*network.GetCookiesResult, error) {
-		r, err := cdp.Call(ctx, t, network.GetCookies, network.GetCookiesParams{})
-		return &r, err
-	})
-	if err != nil || len(cookies.Cookies) != 1 {
-		b.t.Fatalf("cookies: %+v, %v", cookies, err)
-	}
-	v, err := b.site.rivers.Access().Session(b.t.Context(), sessionOf(b.t, cookies.Cookies[0].Value))
-	if err != nil {
-		b.t.Fatal(err)
-	}
-	p.act(func(ctx context.Context) (timelines.Change, error) { return p.site.store.SignOut(ctx, v) })
-}
-
-// begin opens the comment box of an entry, or finds it open, and writes half a
-// comment into it.
-func (b *tab) begin(code, text string) {
-	b.t.Helper()
-	b.await("the box", `document.querySelector('#p-`+code+`-box form')`)
-	if eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
-		b.do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box summary`)))
-	}
-	b.do(chromedp.SendKeys(chromedp.CSS(`#p-`+code+`-box textarea`), text))
-}
-
-// says fails for each of the texts that is anywhere in the tab's document, be it
-// shown or not.
-func (b *tab) saysNone(texts ...string) {
-	b.t.Helper()
-	all := eval[string](b, `document.documentElement.outerHTML`)
-	for _, text := range texts {
-		if strings.Contains(all, text) {
-			b.t.Errorf("%s: the page still says %q:\n%s", b.name, text, all)
-		}
-	}
-}
 
 // Of a page that closed to its reader nothing is left but what the reader was
 // writing.
 func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
 	// What only who may read the page knows.
 	secrets := []string{"Secret title", "Secret about", "secret first line", "secret second line", "secret word", "Secret tab", "zoe"}
-	begin := func(name string) (bob, vic *person, b *tab) {
+	begin := func(name string) (bob, vic *webtest.Person, b *webtest.Tab) {
 		t.Helper()
-		bob, vic = s.person("bob"+name), s.person("vic"+name)
-		b = s.tab(browser, vic.account.Name)
-		b.signIn(vic.account.Name)
+		bob, vic = s.Person("bob"+name), s.Person("vic"+name)
+		b = s.Tab(browser, vic.Account.Name)
+		b.SignIn(vic.Account.Name)
 		return bob, vic, b
 	}
-	zoe := s.person("zoe")
-	fill := func(bob *person, to ...string) string {
+	zoe := s.Person("zoe")
+	fill := func(bob *webtest.Person, to ...string) string {
 		t.Helper()
-		bob.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.SetProfile(ctx, bob.account.ID, "Secret title", "Secret about")
+		bob.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.SetProfile(ctx, bob.Account.ID, "Secret title", "Secret about")
 		})
-		code := bob.post("secret first line\nsecret second line", to...).Code
-		bob.comment(code, "secret word")
+		code := bob.Post("secret first line\nsecret second line", to...).Code
+		bob.Comment(code, "secret word")
 		return code
 	}
-	closes := func(b *tab, half string) {
+	closes := func(b *webtest.Tab, half string) {
 		t.Helper()
-		b.await("word that the page is closed", `document.querySelector('#main > .note[role=status] a')`)
-		b.saysNone(secrets...)
-		if got := eval[string](b, `[...document.querySelectorAll('textarea')].map((t) => t.value).join('|')`); got != half {
-			t.Errorf("%s: what is kept is %q, want %q", b.name, got, half)
+		b.Await("word that the page is closed", `document.querySelector('#main > .note[role=status] a')`)
+		b.SaysNone(secrets...)
+		if got := webtest.Eval[string](b, `[...document.querySelectorAll('textarea')].map((t) => t.value).join('|')`); got != half {
+			t.Errorf("%s: what is kept is %q, want %q", b.Name, got, half)
 		}
-		if got := eval[string](b, `document.title`); got != "riverrun" {
-			t.Errorf("%s: the page is still called %q", b.name, got)
+		if got := webtest.Eval[string](b, `document.title`); got != "riverrun" {
+			t.Errorf("%s: the page is still called %q", b.Name, got)
 		}
 	}
-	focused := func(b *tab) {
+	focused := func(b *webtest.Tab) {
 		t.Helper()
-		if got := eval[string](b, `document.activeElement.tagName`); got != "TEXTAREA" {
-			t.Errorf("%s: the focus went to %s", b.name, got)
+		if got := webtest.Eval[string](b, `document.activeElement.tagName`); got != "TEXTAREA" {
+			t.Errorf("%s: the focus went to %s", b.Name, got)
 		}
 	}
 
 	t.Run("account", func(t *testing.T) {
 		bob, _, b := begin("1")
 		code := fill(bob)
-		other := bob.post("secret first line of another").Code
-		zoe.comment(code, "secret word")
-		zoe.like(code)
-		bob.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.CreateSubfeed(ctx, bob.account.ID, "photos", "Secret tab", timelines.Protected)
+		other := bob.Post("secret first line of another").Code
+		zoe.Comment(code, "secret word")
+		zoe.Like(code)
+		bob.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "Secret tab", timelines.Protected)
 		})
-		b.visit("/bob1")
-		b.live()
-		b.begin(code, "half a thought")
-		eval[bool](b, `window.same = true`)
-		bob.setAccess("", timelines.Private)
+		b.Visit("/bob1")
+		b.Live()
+		b.Begin(code, "half a thought")
+		webtest.Eval[bool](b, `window.same = true`)
+		bob.SetAccess("", timelines.Private)
 		closes(b, "half a thought")
 		focused(b)
-		if !eval[bool](b, `window.same === true`) {
+		if !webtest.Eval[bool](b, `window.same === true`) {
 			t.Error("the page was loaded again")
 		}
-		if eval[bool](b, `Boolean(document.querySelector('#p-`+other+`'))`) {
+		if webtest.Eval[bool](b, `Boolean(document.querySelector('#p-`+other+`'))`) {
 			t.Error("an entry nobody wrote on is still there")
 		}
-		b.saysNone("@bob1")
+		b.SaysNone("@bob1")
 		// What is kept can still be sent, and is refused in place.
-		b.do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box form button`)))
-		b.await("the refusal", `document.querySelector('#river .wrong')`)
+		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box form button`)))
+		b.Await("the refusal", `document.querySelector('#river .wrong')`)
 		closes(b, "half a thought")
 	})
 	t.Run("post", func(t *testing.T) {
 		bob, _, b := begin("2")
 		code := fill(bob)
-		zoe.comment(code, "secret word")
-		b.visit("/p/" + code)
-		b.live()
-		b.begin(code, "half a thought")
-		bob.setAccess("", timelines.Private)
-		s.followUp()
+		zoe.Comment(code, "secret word")
+		b.Visit("/p/" + code)
+		b.Live()
+		b.Begin(code, "half a thought")
+		bob.SetAccess("", timelines.Private)
+		s.FollowUp()
 		closes(b, "half a thought")
 		focused(b)
 	})
 	t.Run("sub-feed", func(t *testing.T) {
 		bob, vic, b := begin("3")
-		bob.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.CreateSubfeed(ctx, bob.account.ID, "photos", "Secret title", timelines.Private)
+		bob.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "Secret title", timelines.Private)
 		})
-		bob.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.AdmitReader(ctx, bob.account.ID, "photos", vic.account.Name)
+		bob.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.AdmitReader(ctx, bob.Account.ID, "photos", vic.Account.Name)
 		})
 		code := fill(bob, "bob3/photos")
-		b.visit("/bob3/photos")
-		b.live()
-		b.begin(code, "half a thought")
-		bob.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.RemoveReader(ctx, bob.account.ID, "photos", vic.account.Name)
+		b.Visit("/bob3/photos")
+		b.Live()
+		b.Begin(code, "half a thought")
+		bob.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.RemoveReader(ctx, bob.Account.ID, "photos", vic.Account.Name)
 		})
-		b.await("word that the page is closed", `document.querySelector('#main > .note[role=status] a')`)
-		b.saysNone("Secret title", "secret")
+		b.Await("word that the page is closed", `document.querySelector('#main > .note[role=status] a')`)
+		b.SaysNone("Secret title", "secret")
 	})
 	t.Run("signed out", func(t *testing.T) {
 		bob, vic, b := begin("4")
 		code := fill(bob, "vic4")
-		vic.subscribe("bob4")
-		b.visit("/filter/directs")
-		b.live()
-		b.begin(code, "half a comment")
-		b.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a post"))
-		b.signedOut(vic)
+		vic.Subscribe("bob4")
+		b.Visit("/filter/directs")
+		b.Live()
+		b.Begin(code, "half a comment")
+		b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a post"))
+		b.SignedOut(vic)
 		closes(b, "half a post|half a comment")
-		b.saysNone("bob4", "/vic4")
+		b.SaysNone("bob4", "/vic4")
 	})
 }
 
@@ -171,64 +130,64 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 // entry; and is beneath it again when it comes back.
 func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob, vic := s.person("ann"), s.person("bob"), s.person("vic")
-	vic.subscribe("bob")
-	code := bob.post("first words").Code
-	low := bob.post("lower words").Code
-	ann.like(code)
-	bob.comment(code, "a word beneath")
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob, vic := s.Person("ann"), s.Person("bob"), s.Person("vic")
+	vic.Subscribe("bob")
+	code := bob.Post("first words").Code
+	low := bob.Post("lower words").Code
+	ann.Like(code)
+	bob.Comment(code, "a word beneath")
 	unlike := func() {
 		t.Helper()
-		ann.act(func(ctx context.Context) (timelines.Change, error) { return s.store.Unlike(ctx, ann.account.ID, code) })
+		ann.Act(func(ctx context.Context) (timelines.Change, error) { return s.Store.Unlike(ctx, ann.Account.ID, code) })
 	}
-	b := s.tab(browser, "vic")
-	b.signIn("vic")
-	b.visit("/ann/likes")
-	b.live()
-	b.begin(code, "half a thought")
+	b := s.Tab(browser, "vic")
+	b.SignIn("vic")
+	b.Visit("/ann/likes")
+	b.Live()
+	b.Begin(code, "half a thought")
 	left := func(code string, lacks ...string) {
 		t.Helper()
 		box := `#p-` + code + `-box`
-		b.await("the entry to leave", `!document.querySelector('#p-`+code+`') && document.querySelector('#river > :not([data-post])')`)
-		b.saysNone(lacks...)
-		if got := eval[string](b, `document.activeElement === document.querySelector('`+box+` textarea') && document.activeElement.value`); got != "half a thought" {
+		b.Await("the entry to leave", `!document.querySelector('#p-`+code+`') && document.querySelector('#river > :not([data-post])')`)
+		b.SaysNone(lacks...)
+		if got := webtest.Eval[string](b, `document.activeElement === document.querySelector('`+box+` textarea') && document.activeElement.value`); got != "half a thought" {
 			t.Errorf("the box is: %s", got)
 		}
 	}
 	box := `#p-` + code + `-box`
 	unlike()
 	left(code, "first words", "a word beneath")
-	ann.like(code)
-	b.shows(code, "body", "first words")
-	b.shows(code, "comments", "a word beneath")
-	if got := eval[string](b, `document.activeElement.value + document.querySelectorAll('`+box+`').length`); got != "half a thought1" {
+	ann.Like(code)
+	b.Shows(code, "body", "first words")
+	b.Shows(code, "comments", "a word beneath")
+	if got := webtest.Eval[string](b, `document.activeElement.value + document.querySelectorAll('`+box+`').length`); got != "half a thought1" {
 		t.Errorf("when the entry is back, the box is: %s", got)
 	}
 	unlike()
 	left(code, "first words", "a word beneath")
 	// It may still be sent: the post is open to vic.
-	b.do(chromedp.Click(chromedp.CSS(box + ` form button`)))
-	b.await("the box to go", `!document.querySelector('`+box+`')`)
-	b.equalsReload()
-	s.visitor().get("/p/" + code).wants(200).has("half a thought")
+	b.Do(chromedp.Click(chromedp.CSS(box + ` form button`)))
+	b.Await("the box to go", `!document.querySelector('`+box+`')`)
+	b.EqualsReload()
+	s.Visitor().Get("/p/" + code).Wants(200).Has("half a thought")
 
 	// One that is emptied goes too.
-	ann.like(code)
-	b.begin(code, "half a thought")
+	ann.Like(code)
+	b.Begin(code, "half a thought")
 	unlike()
 	left(code, "first words", "a word beneath")
-	eval[bool](b, `(document.execCommand('selectAll'), document.execCommand('delete'), document.activeElement.blur(), true)`)
-	b.await("the empty box to go", `!document.querySelector('`+box+`')`)
-	b.equalsReload()
+	webtest.Eval[bool](b, `(document.execCommand('selectAll'), document.execCommand('delete'), document.activeElement.blur(), true)`)
+	b.Await("the empty box to go", `!document.querySelector('`+box+`')`)
+	b.EqualsReload()
 
 	// So it is when the river is built anew without the entry.
-	b.visit("/")
-	b.live()
-	b.begin(low, "half a thought")
-	vic.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.Unsubscribe(ctx, vic.account.ID, "bob")
+	b.Visit("/")
+	b.Live()
+	b.Begin(low, "half a thought")
+	vic.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.Unsubscribe(ctx, vic.Account.ID, "bob")
 	})
 	left(low, "lower words")
 }
@@ -237,23 +196,23 @@ func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 // that closed it in another tab.
 func TestClosedPageOpens(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	bob, vic := s.person("bob"), s.person("vic")
-	code := bob.post("for friends").Code
-	bob.setAccess("", timelines.Private)
-	b := s.tab(browser, "vic")
-	b.signIn("vic")
-	b.visit("/bob")
-	b.do(chromedp.Click(chromedp.CSS(`form[action="/bob/subscribe"] button`)))
-	b.await("having asked", `document.querySelector('[data-closed] form[action="/bob/unsubscribe"]')`)
-	bob.visitor().post("/vic/accept").wants(303)
-	b.shows(code, "body", "for friends")
-	b.live()
-	vic.ban("bob")
-	b.await("the page to close", `document.querySelector('[data-closed] form[action="/bob/unban"]')`)
-	vic.unban("bob")
-	b.shows(code, "body", "for friends")
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	bob, vic := s.Person("bob"), s.Person("vic")
+	code := bob.Post("for friends").Code
+	bob.SetAccess("", timelines.Private)
+	b := s.Tab(browser, "vic")
+	b.SignIn("vic")
+	b.Visit("/bob")
+	b.Do(chromedp.Click(chromedp.CSS(`form[action="/bob/subscribe"] button`)))
+	b.Await("having asked", `document.querySelector('[data-closed] form[action="/bob/unsubscribe"]')`)
+	bob.Visitor().Post("/vic/accept").Wants(303)
+	b.Shows(code, "body", "for friends")
+	b.Live()
+	vic.Ban("bob")
+	b.Await("the page to close", `document.querySelector('[data-closed] form[action="/bob/unban"]')`)
+	vic.Unban("bob")
+	b.Shows(code, "body", "for friends")
 }
 
 // A page that closes while it is looked at comes back each time it opens, also if it
@@ -261,46 +220,46 @@ func TestClosedPageOpens(t *testing.T) {
 // although it says no more than one that never was.
 func TestPagesThatCloseComeBack(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	cat := s.person("cat")
-	s.person("vic")
-	cat.act(func(ctx context.Context) (timelines.Change, error) {
-		_, c, err := s.store.CreateGroup(ctx, timelines.NewGroup{Actor: cat.account.ID, Name: "club", Title: "Club"})
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	cat := s.Person("cat")
+	s.Person("vic")
+	cat.Act(func(ctx context.Context) (timelines.Change, error) {
+		_, c, err := s.Store.CreateGroup(ctx, timelines.NewGroup{Actor: cat.Account.ID, Name: "club", Title: "Club"})
 		return c, err
 	})
-	code := cat.post("words of the club", "club").Code
-	group, page, half := s.tab(browser, "nobody"), s.tab(browser, "nobody at the post"), s.tab(browser, "vic")
-	group.visit("/club")
-	page.visit("/p/" + code)
-	half.signIn("vic")
-	half.visit("/club")
-	tabs := []*tab{group, page, half}
+	code := cat.Post("words of the club", "club").Code
+	group, page, half := s.Tab(browser, "nobody"), s.Tab(browser, "nobody at the post"), s.Tab(browser, "vic")
+	group.Visit("/club")
+	page.Visit("/p/" + code)
+	half.SignIn("vic")
+	half.Visit("/club")
+	tabs := []*webtest.Tab{group, page, half}
 	for _, b := range tabs {
-		b.live()
+		b.Live()
 	}
-	half.begin(code, "half a thought")
+	half.Begin(code, "half a thought")
 	for range 2 {
-		cat.setAccess("club", timelines.Private)
-		s.followUp()
+		cat.SetAccess("club", timelines.Private)
+		s.FollowUp()
 		for _, b := range tabs {
-			b.await("the page to close", `!document.body.textContent.includes('words of the club')`)
+			b.Await("the page to close", `!document.body.textContent.includes('words of the club')`)
 		}
-		for _, b := range []*tab{group, page} {
-			if text := b.text(); strings.Contains(text, "not signed in") {
-				t.Errorf("%s, who never was signed in, is told:\n%s", b.name, text)
+		for _, b := range []*webtest.Tab{group, page} {
+			if text := b.Text(); strings.Contains(text, "not signed in") {
+				t.Errorf("%s, who never was signed in, is told:\n%s", b.Name, text)
 			}
 		}
-		cat.setAccess("club", timelines.Public)
-		s.followUp()
-		for _, b := range []*tab{group, page} {
-			b.shows(code, "body", "words of the club")
-			b.live()
+		cat.SetAccess("club", timelines.Public)
+		s.FollowUp()
+		for _, b := range []*webtest.Tab{group, page} {
+			b.Shows(code, "body", "words of the club")
+			b.Live()
 		}
 	}
 	// One that somebody was writing on waits until that is taken back.
-	half.await("what was written", `document.querySelector('textarea').value === 'half a thought' && document.querySelector('#main > .note')`)
-	eval[bool](half, `(document.querySelector('textarea').value = '', true)`)
-	half.shows(code, "body", "words of the club")
-	half.live()
+	half.Await("what was written", `document.querySelector('textarea').value === 'half a thought' && document.querySelector('#main > .note')`)
+	webtest.Eval[bool](half, `(document.querySelector('textarea').value = '', true)`)
+	half.Shows(code, "body", "words of the club")
+	half.Live()
 }

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -10,225 +10,221 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 func TestTwoBrowsers(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	ann.subscribe("bob")
-	bob.subscribe("ann")
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Subscribe("bob")
+	bob.Subscribe("ann")
 
-	a, b := s.tab(browser, "ann"), s.tab(browser, "bob")
-	a.signIn("ann")
-	b.signIn("bob")
-	for _, x := range []*tab{a, b} {
-		x.visit("/")
-		x.live()
+	a, b := s.Tab(browser, "ann"), s.Tab(browser, "bob")
+	a.SignIn("ann")
+	b.SignIn("bob")
+	for _, x := range []*webtest.Tab{a, b} {
+		x.Visit("/")
+		x.Live()
 		// A reload would lose this.
-		eval[bool](x, `window.same = true`)
+		webtest.Eval[bool](x, `window.same = true`)
 	}
-	b.do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
-	eval[bool](b, `document.querySelector('#composer textarea').setSelectionRange(5, 9) ?? true`)
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
+	webtest.Eval[bool](b, `document.querySelector('#composer textarea').setSelectionRange(5, 9) ?? true`)
 
-	a.write(`#composer form`, "a post by ann")
-	code := a.codeOf("a post by ann")
+	a.Write(`#composer form`, "a post by ann")
+	code := a.CodeOf("a post by ann")
 	// Her own post may come by the socket before the reply to the form does.
-	a.await("the composer to be empty", `document.querySelector('#composer textarea').value === ''`)
-	b.shows(code, "body", "a post by ann")
-	b.do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts form button`)))
-	b.shows(code, "acts", "Unlike")
-	a.shows(code, "likes", "bob")
-	a.comment(code, "the first word")
-	a.shows(code, "comments", "the first word")
-	b.shows(code, "comments", "the first word")
-	b.comment(code, "the last word")
-	b.shows(code, "comments", "the last word")
-	a.shows(code, "comments", "the last word")
-	for _, x := range []*tab{a, b} {
-		if !eval[bool](x, `window.same === true`) {
-			t.Errorf("%s: the page was loaded again", x.name)
+	a.Await("the composer to be empty", `document.querySelector('#composer textarea').value === ''`)
+	b.Shows(code, "body", "a post by ann")
+	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts form button`)))
+	b.Shows(code, "acts", "Unlike")
+	a.Shows(code, "likes", "bob")
+	a.Comment(code, "the first word")
+	a.Shows(code, "comments", "the first word")
+	b.Shows(code, "comments", "the first word")
+	b.Comment(code, "the last word")
+	b.Shows(code, "comments", "the last word")
+	a.Shows(code, "comments", "the last word")
+	for _, x := range []*webtest.Tab{a, b} {
+		if !webtest.Eval[bool](x, `window.same === true`) {
+			t.Errorf("%s: the page was loaded again", x.Name)
 		}
 	}
-	a.write(`#composer form`, "another that goes")
-	goes := a.codeOf("another that goes")
-	b.shows(goes, "body", "another that goes")
-	a.equalsReload()
+	a.Write(`#composer form`, "another that goes")
+	goes := a.CodeOf("another that goes")
+	b.Shows(goes, "body", "another that goes")
+	a.EqualsReload()
 
 	// Editing and deleting are pages of their own.
-	a.visit("/p/" + code + "/edit")
-	eval[bool](a, `document.querySelector('main textarea').value = 'a better post by ann', true`)
-	a.do(chromedp.Click(chromedp.CSS(`form[action$="/edit"] button`)))
-	a.await("the edited post", `document.querySelector('#river')?.textContent.includes('a better post by ann')`)
-	b.shows(code, "body", "a better post by ann")
-	a.visit("/p/" + goes + "/edit")
-	a.do(chromedp.Click(chromedp.CSS(`form[action$="/delete"] button`)))
-	b.await("the deleted post to go", `!document.querySelector('#p-`+goes+`')`)
+	a.Visit("/p/" + code + "/edit")
+	webtest.Eval[bool](a, `document.querySelector('main textarea').value = 'a better post by ann', true`)
+	a.Do(chromedp.Click(chromedp.CSS(`form[action$="/edit"] button`)))
+	a.Await("the edited post", `document.querySelector('#river')?.textContent.includes('a better post by ann')`)
+	b.Shows(code, "body", "a better post by ann")
+	a.Visit("/p/" + goes + "/edit")
+	a.Do(chromedp.Click(chromedp.CSS(`form[action$="/delete"] button`)))
+	b.Await("the deleted post to go", `!document.querySelector('#p-`+goes+`')`)
 
-	if !eval[bool](b, `window.same === true`) {
+	if !webtest.Eval[bool](b, `window.same === true`) {
 		t.Error("bob: the page was loaded again")
 	}
-	if got := eval[string](b, `document.querySelector('#composer textarea').value`); got != "half a thought" {
+	if got := webtest.Eval[string](b, `document.querySelector('#composer textarea').value`); got != "half a thought" {
 		t.Errorf("bob's composer holds %q, want his half a thought", got)
 	}
-	b.equalsReload()
-	a.visit("/")
-	a.live()
-	a.equalsReload()
+	b.EqualsReload()
+	a.Visit("/")
+	a.Live()
+	a.EqualsReload()
 }
 
+// A patch breaks neither focus, selection nor half-typed text; what is open stays so, and
+// the reader stays where they are.
 func TestPatchesDisturbNobody(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
 	var codes []string
 	for i := range 30 {
-		codes = append(codes, ann.post(fmt.Sprintf("post %d\n\nwith a second paragraph\n\nand a third", i)).Code)
+		codes = append(codes, ann.Post(fmt.Sprintf("post %d\n\nwith a second paragraph\n\nand a third", i)).Code)
 	}
-	b := s.tab(browser, "bob")
-	b.signIn("bob")
-	b.visit("/everything")
-	b.live()
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
+	b.Visit("/everything")
+	b.Live()
 	top := codes[len(codes)-1]
 
 	// Bob is writing under the first entry.
-	b.do(chromedp.Click(chromedp.CSS(`#p-`+top+`-box summary`)), chromedp.SendKeys(chromedp.CSS(`#p-`+top+`-box textarea`), "half a comment"))
-	eval[bool](b, `document.activeElement.setSelectionRange(2, 6) ?? (window.box = document.activeElement, true)`)
-	before := eval[float64](b, `box.getBoundingClientRect().top`)
-	ann.comment(top, "meanwhile")
-	ann.edit(top, "edited meanwhile\n\nwith a second paragraph\n\nand a third")
-	fresh := ann.post("new above").Code
-	b.shows(top, "comments", "meanwhile")
-	b.shows(top, "body", "edited meanwhile")
-	b.await("the new post", `document.querySelector('#p-`+fresh+`')`)
-	if got := eval[string](b, `document.activeElement === box ? box.value + ' ' + box.selectionStart + '-' + box.selectionEnd : 'focus lost'`); got != "half a comment 2-6" {
+	b.Do(chromedp.Click(chromedp.CSS(`#p-`+top+`-box summary`)), chromedp.SendKeys(chromedp.CSS(`#p-`+top+`-box textarea`), "half a comment"))
+	webtest.Eval[bool](b, `document.activeElement.setSelectionRange(2, 6) ?? (window.box = document.activeElement, true)`)
+	before := webtest.Eval[float64](b, `box.getBoundingClientRect().top`)
+	ann.Comment(top, "meanwhile")
+	ann.Edit(top, "edited meanwhile\n\nwith a second paragraph\n\nand a third")
+	fresh := ann.Post("new above").Code
+	b.Shows(top, "comments", "meanwhile")
+	b.Shows(top, "body", "edited meanwhile")
+	b.Await("the new post", `document.querySelector('#p-`+fresh+`')`)
+	if got := webtest.Eval[string](b, `document.activeElement === box ? box.value + ' ' + box.selectionStart + '-' + box.selectionEnd : 'focus lost'`); got != "half a comment 2-6" {
 		t.Errorf("after patches the comment box is: %s", got)
 	}
 	// What came above it pushed everything up instead.
-	if after := eval[float64](b, `box.getBoundingClientRect().top`); after-before > 1 || before-after > 1 {
+	if after := webtest.Eval[float64](b, `box.getBoundingClientRect().top`); after-before > 1 || before-after > 1 {
 		t.Errorf("the comment box moved from %v to %v", before, after)
 	}
-	eval[bool](b, `(box.value = '', box.blur(), true)`)
+	webtest.Eval[bool](b, `(box.value = '', box.blur(), true)`)
 
 	// Bob reads further down; what comes waits above, and he does not move.
-	b.do(chromedp.Click(chromedp.CSS(`#news button`)))
-	b.await("bob at the top", `scrollY === 0 && document.querySelector('#news').hidden`)
+	b.Do(chromedp.Click(chromedp.CSS(`#news button`)))
+	b.Await("bob at the top", `scrollY === 0 && document.querySelector('#news').hidden`)
 	middle := codes[12]
-	eval[bool](b, `(document.querySelector('#p-`+middle+`').scrollIntoView({block: 'center'}), getSelection().selectAllChildren(document.querySelector('#p-`+middle+`-body p')), true)`)
-	selected := eval[string](b, `getSelection().toString()`)
-	before = eval[float64](b, `document.querySelector('#p-`+middle+`').getBoundingClientRect().top`)
-	bob.like(middle)
-	newer1, newer2 := ann.post("news one").Code, ann.post("news two").Code
-	ann.comment(middle, "bumps what bob reads")
-	b.shows(middle, "comments", "bumps what bob reads")
-	b.await("three news", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.trim() === '3 new entries'`)
+	webtest.Eval[bool](b, `(document.querySelector('#p-`+middle+`').scrollIntoView({block: 'center'}), getSelection().selectAllChildren(document.querySelector('#p-`+middle+`-body p')), true)`)
+	selected := webtest.Eval[string](b, `getSelection().toString()`)
+	before = webtest.Eval[float64](b, `document.querySelector('#p-`+middle+`').getBoundingClientRect().top`)
+	bob.Like(middle)
+	newer1, newer2 := ann.Post("news one").Code, ann.Post("news two").Code
+	ann.Comment(middle, "bumps what bob reads")
+	b.Shows(middle, "comments", "bumps what bob reads")
+	b.Await("three news", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.trim() === '3 new entries'`)
 	for _, code := range []string{newer1, newer2} {
-		b.shows(code, "body", "news")
+		b.Shows(code, "body", "news")
 	}
-	if after := eval[float64](b, `document.querySelector('#p-`+middle+`').getBoundingClientRect().top`); after-before > 1 || before-after > 1 {
+	if after := webtest.Eval[float64](b, `document.querySelector('#p-`+middle+`').getBoundingClientRect().top`); after-before > 1 || before-after > 1 {
 		t.Errorf("the entry being read moved from %v to %v", before, after)
 	}
-	if got := eval[string](b, `getSelection().toString()`); got != selected || got == "" {
+	if got := webtest.Eval[string](b, `getSelection().toString()`); got != selected || got == "" {
 		t.Errorf("the selection became %q, want %q", got, selected)
 	}
-	b.do(chromedp.Click(chromedp.CSS(`#news button`)))
-	b.await("the top", `scrollY === 0 && document.querySelector('#news').hidden`)
-	if got := eval[string](b, `document.querySelector('#river > [data-post]').dataset.post`); got != middle {
+	b.Do(chromedp.Click(chromedp.CSS(`#news button`)))
+	b.Await("the top", `scrollY === 0 && document.querySelector('#news').hidden`)
+	if got := webtest.Eval[string](b, `document.querySelector('#river > [data-post]').dataset.post`); got != middle {
 		t.Errorf("the first entry is %s, want the bumped %s", got, middle)
 	}
-	b.equalsReload()
+	b.EqualsReload()
 }
 
+// When the socket breaks, the page comes back by itself and has missed nothing.
 func TestBrowserComesBack(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann := s.person("ann")
-	edited, goes := ann.post("will be edited"), ann.post("will go")
-	b := s.tab(browser, "somebody")
-	b.visit("/everything")
-	b.live()
-	end := func(code int, reason string) {
-		h := s.server.hub
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		for socket := range h.sockets {
-			if code == 0 {
-				socket.cut()
-			} else {
-				socket.end(closeReconnect, reason)
-			}
-		}
-	}
-	end(4000, "300")
-	b.await("the page to notice", `document.documentElement.dataset.live === '0'`)
-	ann.edit(edited.Code, "edited meanwhile")
-	ann.remove(goes.Code)
-	fresh := ann.post("new meanwhile")
-	s.followUp()
-	b.shows(edited.Code, "body", "edited meanwhile")
-	b.shows(fresh.Code, "body", "new meanwhile")
-	b.await("the removed to go", `!document.querySelector('#p-`+goes.Code+`')`)
-	b.live()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	edited, goes := ann.Post("will be edited"), ann.Post("will go")
+	b := s.Tab(browser, "somebody")
+	b.Visit("/everything")
+	b.Live()
+	s.CloseAll(live.CloseReconnect, "300")
+	b.Await("the page to notice", `document.documentElement.dataset.live === '0'`)
+	ann.Edit(edited.Code, "edited meanwhile")
+	ann.Remove(goes.Code)
+	fresh := ann.Post("new meanwhile")
+	s.FollowUp()
+	b.Shows(edited.Code, "body", "edited meanwhile")
+	b.Shows(fresh.Code, "body", "new meanwhile")
+	b.Await("the removed to go", `!document.querySelector('#p-`+goes.Code+`')`)
+	b.Live()
 
-	end(0, "") // without a word
-	last := ann.post("after the cut")
-	s.followUp()
-	b.shows(last.Code, "body", "after the cut")
-	b.live()
-	b.equalsReload()
+	s.CutAll()
+	last := ann.Post("after the cut")
+	s.FollowUp()
+	b.Shows(last.Code, "body", "after the cut")
+	b.Live()
+	b.EqualsReload()
 }
 
+// A page that is left open in one tab while its owner signs out in another shows nothing
+// private a moment later.
 func TestSignOutElsewhere(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	bob.post("for ann only", "ann")
-	a := s.tab(browser, "ann")
-	a.signIn("ann")
-	a.visit("/filter/directs")
-	a.live()
-	a.codeOf("for ann only")
-	session := eval[string](a, `document.cookie`) // HttpOnly: scripts see nothing
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	bob.Post("for ann only", "ann")
+	a := s.Tab(browser, "ann")
+	a.SignIn("ann")
+	a.Visit("/filter/directs")
+	a.Live()
+	a.CodeOf("for ann only")
+	session := webtest.Eval[string](a, `document.cookie`) // HttpOnly: scripts see nothing
 	if session != "" {
 		t.Errorf("scripts see the cookie %q", session)
 	}
-	a.signedOut(ann)
-	a.await("nothing private on the screen", `!document.body.textContent.includes('for ann only')`)
+	a.SignedOut(ann)
+	a.Await("nothing private on the screen", `!document.body.textContent.includes('for ann only')`)
 }
 
+// A page that stays open while much happens ends as a reload would show it.
 func TestBusyPageEqualsReload(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	b := s.tab(browser, "reader")
-	b.visit("/everything")
-	b.live()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	b := s.Tab(browser, "reader")
+	b.Visit("/everything")
+	b.Live()
 	var wg sync.WaitGroup
-	for _, p := range []*person{ann, bob} {
+	for _, p := range []*webtest.Person{ann, bob} {
 		wg.Go(func() {
 			var mine []string
 			for i := range 40 {
-				mine = append(mine, p.post(fmt.Sprintf("%s writes %d", p.account.Name, i)).Code)
+				mine = append(mine, p.Post(fmt.Sprintf("%s writes %d", p.Account.Name, i)).Code)
 				if i%3 == 0 {
-					p.comment(mine[i/2/7*7], "a word about an older one")
+					p.Comment(mine[i/2/7*7], "a word about an older one")
 				}
 				if i%5 == 0 {
-					p.like(mine[i])
+					p.Like(mine[i])
 				}
 				if i%7 == 6 {
-					p.remove(mine[i-1])
+					p.Remove(mine[i-1])
 				}
 			}
 		})
 	}
 	wg.Wait()
-	s.followUp()
-	now, err := s.rivers.Visit(t.Context(), timelines.Viewer{}, everything, rivers.Cursor{})
+	s.FollowUp()
+	now, err := s.Rivers.Visit(t.Context(), timelines.Viewer{}, webtest.Everything, rivers.Cursor{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,30 +232,30 @@ func TestBusyPageEqualsReload(t *testing.T) {
 	for i, it := range now.Items {
 		want[i] = it.Fold.Text.Code
 	}
-	b.await("the last of it", fmt.Sprintf(
+	b.Await("the last of it", fmt.Sprintf(
 		`document.querySelector('#news button').click() ?? [...document.querySelectorAll('#river > [data-post]')].map((e) => e.dataset.post).join() === %q`, strings.Join(want, ",")))
-	b.equalsReload()
+	b.EqualsReload()
 }
 
 // The way to older entries is offered as long as there are any.
 func TestOlderComesAndGoes(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, nil)
-	ann := s.person("ann")
-	b := s.tab(chromium(t), "reader")
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	b := s.Tab(webtest.Chromium(t), "reader")
 	for range rivers.PageSize {
-		ann.post("to fill the page")
+		ann.Post("to fill the page")
 	}
-	b.visit("/everything")
-	b.live()
-	b.equalsReload()
+	b.Visit("/everything")
+	b.Live()
+	b.EqualsReload()
 	for _, offered := range []bool{true, false, true} {
 		if offered {
-			ann.post("one too many")
+			ann.Post("one too many")
 		} else {
-			ann.remove(b.codeOf("one too many"))
+			ann.Remove(b.CodeOf("one too many"))
 		}
-		b.await("the way to older entries", fmt.Sprintf(`document.querySelector('#news button').click() ?? !!document.querySelector('.paging .older') === %v`, offered))
-		b.equalsReload()
+		b.Await("the way to older entries", fmt.Sprintf(`document.querySelector('#news button').click() ?? !!document.querySelector('.paging .older') === %v`, offered))
+		b.EqualsReload()
 	}
 }

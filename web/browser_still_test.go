@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
+
+	"riverrun/web/webtest"
 )
 
 // where is the top of everything on the screen: of the composer, the title, and each entry
@@ -17,12 +19,12 @@ const where = `Object.fromEntries([...document.querySelectorAll('#composer, h1, 
 	.map(([e, box]) => [(e.id || e.className || e.localName).replace(/ .*/, ''), box.top]))`
 
 // moved fails if anything that was on the screen stands a pixel or more from where it was.
-func (b *tab) moved(by string, before map[string]float64) {
-	b.t.Helper()
-	after := eval[map[string]float64](b, where)
+func moved(b *webtest.Tab, by string, before map[string]float64) {
+	b.T.Helper()
+	after := webtest.Eval[map[string]float64](b, where)
 	for what, top := range before {
 		if now, there := after[what]; !there || math.Abs(now-top) >= 1 {
-			b.t.Errorf("%s: %s moved %s from %v to %v", b.name, by, what, top, now)
+			b.T.Errorf("%s: %s moved %s from %v to %v", b.Name, by, what, top, now)
 		}
 	}
 }
@@ -31,79 +33,79 @@ func (b *tab) moved(by string, before map[string]float64) {
 // one that goes up, nor by comments under an entry above the screen.
 func TestNothingMovesByItself(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	bob.subscribe("ann")
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	bob.Subscribe("ann")
 	for i := range 30 {
-		ann.post(fmt.Sprintf("post %d\n\nwith a second paragraph\n\nand a third", i))
+		ann.Post(fmt.Sprintf("post %d\n\nwith a second paragraph\n\nand a third", i))
 	}
-	s.followUp()
-	b := s.tab(browser, "bob")
-	b.signIn("bob")
+	s.FollowUp()
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
 	for _, width := range []int64{390, 1280} {
-		b.do(chromedp.EmulateViewport(width, 800))
+		b.Do(chromedp.EmulateViewport(width, 800))
 		for _, page := range []string{"/", "/everything"} {
 			for _, at := range []int{0, 150, 1000} {
 				name := fmt.Sprintf("%s, %d wide, scrolled by %d", page, width, at)
-				b.visit(page)
-				b.live()
-				b.await("the place", fmt.Sprintf(`(scrollTo(0, %d), scrollY === %d)`, at, at))
-				before := eval[map[string]float64](b, where)
-				fresh := ann.post("new\n\n" + name).Code
-				raised := eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => !e.hidden).dataset.post`)
-				ann.comment(raised, "goes up")
-				s.followUp()
-				b.shows(fresh, "body", name)
-				b.shows(raised, "comments", "goes up")
-				b.await("word of both", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.includes('2 new')`)
-				b.moved(name+": a new post, or one that goes up,", before)
+				b.Visit(page)
+				b.Live()
+				b.Await("the place", fmt.Sprintf(`(scrollTo(0, %d), scrollY === %d)`, at, at))
+				before := webtest.Eval[map[string]float64](b, where)
+				fresh := ann.Post("new\n\n" + name).Code
+				raised := webtest.Eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => !e.hidden).dataset.post`)
+				ann.Comment(raised, "goes up")
+				s.FollowUp()
+				b.Shows(fresh, "body", name)
+				b.Shows(raised, "comments", "goes up")
+				b.Await("word of both", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.includes('2 new')`)
+				moved(b, name+": a new post, or one that goes up,", before)
 				if at == 1000 {
-					first := eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => e.getBoundingClientRect().bottom < 0).dataset.post`)
-					ann.comment(first, "grows above the screen")
-					s.followUp()
-					b.shows(first, "comments", "grows above the screen")
-					b.moved(name+": a comment above the screen", before)
+					first := webtest.Eval[string](b, `[...document.querySelectorAll('#river > [data-post]')].findLast((e) => e.getBoundingClientRect().bottom < 0).dataset.post`)
+					ann.Comment(first, "grows above the screen")
+					s.FollowUp()
+					b.Shows(first, "comments", "grows above the screen")
+					moved(b, name+": a comment above the screen", before)
 				}
 				// Both ways of asking for them.
 				if at == 0 {
-					b.do(chromedp.KeyEvent(kb.Home))
+					b.Do(chromedp.KeyEvent(kb.Home))
 				} else {
-					b.do(chromedp.Click(chromedp.CSS(`#news button`)))
+					b.Do(chromedp.Click(chromedp.CSS(`#news button`)))
 				}
-				b.await("all in its place", fmt.Sprintf(`scrollY === 0 && document.querySelector('#news').hidden
+				b.Await("all in its place", fmt.Sprintf(`scrollY === 0 && document.querySelector('#news').hidden
 					&& [...document.querySelectorAll('#river > [data-post]')].findIndex((e) => e.dataset.post === %q) <= 2
 					&& document.querySelector('#p-%s').offsetHeight`, fresh, fresh))
 			}
 		}
-		b.equalsReload()
+		b.EqualsReload()
 	}
 }
 
 // What one writes oneself is there at once, on the screen.
 func TestOwnPostAppearsAtOnce(t *testing.T) {
 	t.Parallel()
-	browser := chromium(t)
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	bob.subscribe("ann")
-	ann.post("an older one")
-	s.followUp()
-	b := s.tab(browser, "bob")
-	b.signIn("bob")
-	b.visit("/")
-	b.live()
-	waits := ann.post("by somebody else").Code
-	s.followUp()
-	b.await("word of it", `!document.querySelector('#news').hidden`)
-	b.write(`#composer form`, "my own")
-	mine := b.codeOf("my own")
-	b.await("my own post in sight", fmt.Sprintf(`document.querySelector('#p-%s').offsetHeight && document.querySelector('#p-%s').getBoundingClientRect().top > 0`, mine, mine))
-	if got := eval[float64](b, `scrollY`); got != 0 {
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	bob.Subscribe("ann")
+	ann.Post("an older one")
+	s.FollowUp()
+	b := s.Tab(browser, "bob")
+	b.SignIn("bob")
+	b.Visit("/")
+	b.Live()
+	waits := ann.Post("by somebody else").Code
+	s.FollowUp()
+	b.Await("word of it", `!document.querySelector('#news').hidden`)
+	b.Write(`#composer form`, "my own")
+	mine := b.CodeOf("my own")
+	b.Await("my own post in sight", fmt.Sprintf(`document.querySelector('#p-%s').offsetHeight && document.querySelector('#p-%s').getBoundingClientRect().top > 0`, mine, mine))
+	if got := webtest.Eval[float64](b, `scrollY`); got != 0 {
 		t.Errorf("the page went to %v by it", got)
 	}
-	if eval[bool](b, fmt.Sprintf(`document.querySelector('#p-%s').offsetHeight > 0`, waits)) {
+	if webtest.Eval[bool](b, fmt.Sprintf(`document.querySelector('#p-%s').offsetHeight > 0`, waits)) {
 		t.Error("the other post came in with it")
 	}
-	b.equalsReload()
+	b.EqualsReload()
 }

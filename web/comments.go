@@ -34,7 +34,7 @@ const commentsStep = 50
 func (s comments) moreComments(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	if !r.wantsFragment() {
-		return see(w, r, "/p/"+code)
+		return redirect(w, r, "/p/"+code)
 	}
 	var ids [2]int64
 	first, second, _ := strings.Cut(r.URL.Query().Get("between"), "-")

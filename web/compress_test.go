@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"bytes"
@@ -16,6 +16,9 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"riverrun/web"
+	"riverrun/web/webtest"
 )
 
 // carried is an answer as it went over the wire, and what it says.
@@ -27,11 +30,11 @@ type carried struct {
 
 // carry asks for an address with an Accept-Encoding of its own, "" for none, and
 // further headers.
-func (v *visitor) carry(method, address, accept string, headers ...string) carried {
-	v.t.Helper()
-	r, err := http.NewRequestWithContext(v.t.Context(), method, v.base+address, nil)
+func carry(v *webtest.Visitor, method, address, accept string, headers ...string) carried {
+	v.T.Helper()
+	r, err := http.NewRequestWithContext(v.T.Context(), method, v.Base+address, nil)
 	if err != nil {
-		v.t.Fatal(err)
+		v.T.Fatal(err)
 	}
 	if accept != "" {
 		r.Header.Set("Accept-Encoding", accept)
@@ -39,20 +42,20 @@ func (v *visitor) carry(method, address, accept string, headers ...string) carri
 	for i := 0; i+1 < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	client := *v.client
+	client := *v.Client
 	client.Transport = &http.Transport{DisableCompression: true, DisableKeepAlives: true}
 	response, err := client.Do(r)
 	if err != nil {
-		v.t.Fatal(err)
+		v.T.Fatal(err)
 	}
 	defer response.Body.Close()
 	c := carried{Response: response}
 	if c.wire, err = io.ReadAll(response.Body); err != nil {
-		v.t.Fatal(err)
+		v.T.Fatal(err)
 	}
 	c.body, c.padding, err = unpack(response.Header.Get("Content-Encoding"), c.wire)
 	if err != nil {
-		v.t.Fatalf("%s %s: %v", method, address, err)
+		v.T.Fatalf("%s %s: %v", method, address, err)
 	}
 	return c
 }
@@ -89,18 +92,18 @@ func unpack(encoding string, wire []byte) (body []byte, padding int, err error) 
 }
 
 func TestCompression(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann := s.person("anna")
+	s := webtest.New(t, nil)
+	ann := s.Person("anna")
 	for i := range 5 {
-		ann.post(strings.Repeat(fmt.Sprintf("Number %d, a heron above the weir. ", i), 20))
+		ann.Post(strings.Repeat(fmt.Sprintf("Number %d, a heron above the weir. ", i), 20))
 	}
-	v := ann.visitor()
-	plain := v.carry("GET", "/everything", "")
+	v := ann.Visitor()
+	plain := carry(v, "GET", "/everything", "")
 	for accept, want := range map[string]string{
 		"zstd": "zstd", "gzip": "gzip", "gzip, deflate, br, zstd": "zstd", "gzip;q=1.0, zstd;q=0.5": "gzip", "zstd;q=0, gzip": "gzip",
 		"": "", "identity": "", "br": "", "gzip;q=0": "",
 	} {
-		got := v.carry("GET", "/everything", accept)
+		got := carry(v, "GET", "/everything", accept)
 		if encoding := got.Header.Get("Content-Encoding"); got.StatusCode != 200 || encoding != want {
 			t.Errorf("Accept-Encoding %q: answered %d with %q, want %q", accept, got.StatusCode, encoding, want)
 		}
@@ -120,9 +123,9 @@ func TestCompression(t *testing.T) {
 	}
 	// What is no page of people's: files, feeds, what river.js asks for, an error.
 	for address, status := range map[string]int{
-		s.server.static.url("site.css"): 200, s.server.static.url("river.js"): 200, "/feeds/anna.atom": 200, "/feeds/anna.json": 200, "/nobody-here": 404,
+		s.Server.Asset("site.css"): 200, s.Server.Asset("river.js"): 200, "/feeds/anna.atom": 200, "/feeds/anna.json": 200, "/nobody-here": 404,
 	} {
-		got := v.carry("GET", address, "zstd")
+		got := carry(v, "GET", address, "zstd")
 		if got.StatusCode != status || got.Header.Get("Content-Encoding") != "zstd" || !strings.Contains(strings.Join(got.Header.Values("Vary"), ","), "Accept-Encoding") {
 			t.Errorf("GET %s: %d with %v", address, got.StatusCode, got.Header)
 		}
@@ -131,19 +134,19 @@ func TestCompression(t *testing.T) {
 	for _, tt := range []struct{ method, address string }{{"GET", "/healthz"}, {"GET", "/robots.txt"}, {"HEAD", "/everything"}, {"GET", "/settings?x"}} {
 		v := v
 		if tt.address == "/settings?x" {
-			v = s.visitor() // sent to sign in
+			v = s.Visitor() // sent to sign in
 		}
-		got := v.carry(tt.method, tt.address, "gzip, zstd")
+		got := carry(v, tt.method, tt.address, "gzip, zstd")
 		if got.Header.Get("Content-Encoding") != "" {
 			t.Errorf("%s %s: %d with %v", tt.method, tt.address, got.StatusCode, got.Header)
 		}
 	}
-	picture := httptest.NewServer(compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	picture := httptest.NewServer(web.Compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "image/png")
 		_, _ = w.Write(make([]byte, 10_000))
 	})))
 	defer picture.Close()
-	if got := (&visitor{t: t, base: picture.URL, client: picture.Client()}).carry("GET", "/", "gzip, zstd"); got.Header.Get("Content-Encoding") != "" {
+	if got := carry((&webtest.Visitor{T: t, Base: picture.URL, Client: picture.Client()}), "GET", "/", "gzip, zstd"); got.Header.Get("Content-Encoding") != "" {
 		t.Errorf("a picture came as %v", got.Header)
 	}
 }
@@ -151,37 +154,37 @@ func TestCompression(t *testing.T) {
 // How long an answer is says little of what stands in it beside what somebody had it
 // say (BREACH).
 func TestCompressedLengthsVary(t *testing.T) {
-	s := newLiveSite(t, nil)
-	v := s.visitor()
+	s := webtest.New(t, nil)
+	v := s.Visitor()
 	for _, encoding := range []string{"gzip", "zstd"} {
 		found := map[int]int{}
 		for i := range 40 {
-			got := v.carry("GET", fmt.Sprintf("/login?back=/guess%02d", i), encoding)
+			got := carry(v, "GET", fmt.Sprintf("/login?back=/guess%02d", i), encoding)
 			if !bytes.Contains(got.body, fmt.Appendf(nil, "guess%02d", i)) {
 				t.Fatalf("no guess on the page:\n%s", got.body)
 			}
 			found[got.padding]++
 		}
 		lengths := slices.Sorted(maps.Keys(found))
-		if len(lengths) < 15 || lengths[0] < 1 || lengths[len(lengths)-1] > maxJitter {
-			t.Errorf("%s: padded by %v, want most lengths from 1 to %d", encoding, found, maxJitter)
+		if len(lengths) < 15 || lengths[0] < 1 || lengths[len(lengths)-1] > web.MaxJitter {
+			t.Errorf("%s: padded by %v, want most lengths from 1 to %d", encoding, found, web.MaxJitter)
 		}
 	}
 }
 
 // A reader who has a feed is told so, however it was carried: its tag is of what it says.
 func TestCompressedFeedIsNotModified(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann := s.person("anna")
-	ann.post(strings.Repeat("A heron above the weir. ", 100))
-	v := s.visitor()
+	s := webtest.New(t, nil)
+	ann := s.Person("anna")
+	ann.Post(strings.Repeat("A heron above the weir. ", 100))
+	v := s.Visitor()
 	tags := map[string]string{}
 	for _, accept := range []string{"", "gzip", "zstd"} {
-		tags[accept] = v.carry("GET", "/feeds/anna.atom", accept).Header.Get("ETag")
+		tags[accept] = carry(v, "GET", "/feeds/anna.atom", accept).Header.Get("ETag")
 	}
 	for had, tag := range tags {
 		for accept := range tags {
-			got := v.carry("GET", "/feeds/anna.atom", accept, "If-None-Match", tag)
+			got := carry(v, "GET", "/feeds/anna.atom", accept, "If-None-Match", tag)
 			if got.StatusCode != 304 || len(got.wire) != 0 || got.Header.Get("Content-Encoding") != "" || got.Header.Get("ETag") != tag {
 				t.Errorf("had as %q, asked for as %q with %s: %d, %v", had, accept, tag, got.StatusCode, got.Header)
 			}
@@ -191,7 +194,7 @@ func TestCompressedFeedIsNotModified(t *testing.T) {
 			t.Errorf("the tag %s is a strong one", tag)
 		}
 		// Caches compare weakly, and some readers say it so.
-		if got := v.carry("GET", "/feeds/anna.atom", had, "If-None-Match", strings.TrimPrefix(tag, "W/")); got.StatusCode != 304 {
+		if got := carry(v, "GET", "/feeds/anna.atom", had, "If-None-Match", strings.TrimPrefix(tag, "W/")); got.StatusCode != 304 {
 			t.Errorf("asked with the tag's strong form: %d", got.StatusCode)
 		}
 	}
@@ -201,9 +204,9 @@ func TestCompressedFeedIsNotModified(t *testing.T) {
 // written goes out when it says so.
 func TestCompressionLeavesTheConnection(t *testing.T) {
 	seen := make(chan struct{})
-	server := httptest.NewServer(compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(web.Compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
-		if err := control.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		if err := control.SetReadDeadline(time.Now().Add(webtest.Patience)); err != nil {
 			t.Errorf("set a deadline: %v", err)
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -257,7 +260,7 @@ func TestCompressionLeavesTheConnection(t *testing.T) {
 // BenchmarkCompress prints what a home page of 25 entries is on the wire, and how long
 // it takes to make it so, by encoding and level.
 func BenchmarkCompress(b *testing.B) {
-	s := newLiveSite(b, nil)
+	s := webtest.New(b, nil)
 	page := talkPage(b, s)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -267,10 +270,10 @@ func BenchmarkCompress(b *testing.B) {
 		levels := map[string][]int{"identity": {0}, "gzip": {1, 2, 3, 4, 5, 6, 7, 9}, "zstd": {1, 2, 3, 4}}[encoding]
 		for _, level := range levels {
 			name := fmt.Sprintf("%s/%d", encoding, level)
-			if encoding == "gzip" && level == gzipLevel || encoding == "zstd" && level == zstdLevel {
+			if encoding == "gzip" && level == web.GzipLevel || encoding == "zstd" && level == web.ZstdLevel {
 				name += "=used"
 			}
-			h := compressAt(handler, max(level, 1), max(min(level, 4), 1))
+			h := web.CompressAt(handler, max(level, 1), max(min(level, 4), 1))
 			b.Run(name, func(b *testing.B) {
 				r := httptest.NewRequest(http.MethodGet, "/", nil)
 				r.Header.Set("Accept-Encoding", encoding)
@@ -287,14 +290,14 @@ func BenchmarkCompress(b *testing.B) {
 }
 
 // talkPage is the home page of somebody who follows a town's talk: the demo's texts.
-func talkPage(t testing.TB, s *liveSite) []byte {
+func talkPage(t testing.TB, s *webtest.Site) []byte {
 	t.Helper()
 	town, err := os.ReadFile("../cmd/riverrun/town.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
-	ann.visitor().post("/bob/subscribe").wants(303)
+	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
+	ann.Visitor().Post("/bob/subscribe").Wants(303)
 	posts := 0
 	for _, text := range strings.Split(string(town), "\n\n") {
 		lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -304,15 +307,15 @@ func talkPage(t testing.TB, s *liveSite) []byte {
 		if posts++; posts > 25 {
 			break
 		}
-		code := bob.post(lines[1]).Code
+		code := bob.Post(lines[1]).Code
 		for _, line := range lines[2:] {
 			if _, comment, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(line, "- ") {
-				cat.comment(code, comment)
+				cat.Comment(code, comment)
 			}
 		}
-		cat.like(code)
+		cat.Like(code)
 	}
-	body := ann.visitor().carry("GET", "/", "").body
+	body := carry(ann.Visitor(), "GET", "/", "").body
 	if n := bytes.Count(body, []byte("<article ")); n != 25 {
 		t.Fatalf("the page has %d entries", n)
 	}

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"net/http"
@@ -13,40 +13,41 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestCrawl follows every link of every page, signed in and not: nothing breaks
 // and nothing leads nowhere.
 func TestCrawl(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna"), s.person("bob")
-	s.person("closed").visitor().post("/settings/access", "level", "private")
-	anna.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public")
-	bob.visitor().post("/anna/subscribe")
-	bob.visitor().post("/settings/unseen", "term", "nothing")
-	bob.visitor().post("/chess-club/hide")
-	bob.visitor().post("/lists", "title", "Some")
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna"), s.Person("bob")
+	s.Person("closed").Visitor().Post("/settings/access", "level", "private")
+	anna.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public")
+	bob.Visitor().Post("/anna/subscribe")
+	bob.Visitor().Post("/settings/unseen", "term", "nothing")
+	bob.Visitor().Post("/chess-club/hide")
+	bob.Visitor().Post("/lists", "title", "Some")
 	for i := range 30 {
-		anna.post("Post " + strconv.Itoa(i) + " @bob #x https://example.org/")
+		anna.Post("Post " + strconv.Itoa(i) + " @bob #x https://example.org/")
 	}
-	bob.visitor().post("/chess-club/subscribe")
-	s.person("eve").visitor().post("/chess-club/subscribe")
-	anna.visitor().post("/chess-club/block", "name", "eve")
-	code := anna.post("In the club", "chess-club").Code
+	bob.Visitor().Post("/chess-club/subscribe")
+	s.Person("eve").Visitor().Post("/chess-club/subscribe")
+	anna.Visitor().Post("/chess-club/block", "name", "eve")
+	code := anna.Post("In the club", "chess-club").Code
 	for range 6 {
-		bob.comment(code, "A remark")
+		bob.Comment(code, "A remark")
 	}
-	bob.like(code)
-	anna.post("Direct", "bob")
-	anna.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "protected")
-	anna.visitor().post("/settings/feeds/admit", "feed", "private", "name", "bob")
-	anna.post("A picture", "anna/photos", "anna")
-	anna.post("A secret", "anna/private")
-	anna.post("Nobody's business", "~eyes")
-	bob.post("By bob in the club", "chess-club")
+	bob.Like(code)
+	anna.Post("Direct", "bob")
+	anna.Visitor().Post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "protected")
+	anna.Visitor().Post("/settings/feeds/admit", "feed", "private", "name", "bob")
+	anna.Post("A picture", "anna/photos", "anna")
+	anna.Post("A secret", "anna/private")
+	anna.Post("Nobody's business", "~eyes")
+	bob.Post("By bob in the club", "chess-club")
 	link := regexp.MustCompile(`(?:href|action|src|data-unfold)="(/[^"]*)"`)
-	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": anna.visitor(), "bob": bob.visitor()} {
+	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
 		seen, todo := map[string]bool{}, []string{
 			"/", "/everything", "/search", "/search?q=post", "/groups", "/people", "/signup", "/login", "/settings", "/settings/unseen", "/filter/directs", "/filter/discussions",
 			"/anna", "/closed", "/chess-club", "/chess-club/manage", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
@@ -58,16 +59,16 @@ func TestCrawl(t *testing.T) {
 				continue
 			}
 			seen[address] = true
-			a := v.get(address)
+			a := v.Get(address)
 			switch {
-			case a.status == 403 && (strings.HasPrefix(address, "/closed") || name != "anna" && address == "/chess-club/manage"):
-			case a.status == 303 && (name == "nobody" || strings.HasPrefix(address, "/signup") || strings.Contains(address, "/comments?between=") || strings.Contains(address, "/likes?")):
-			case a.status != 200 && !isForm(address):
-				t.Errorf("%s: GET %s: status %d", name, address, a.status)
-			case a.status >= 500:
-				t.Errorf("%s: GET %s: status %d", name, address, a.status)
+			case a.Status == 403 && (strings.HasPrefix(address, "/closed") || name != "anna" && address == "/chess-club/manage"):
+			case a.Status == 303 && (name == "nobody" || strings.HasPrefix(address, "/signup") || strings.Contains(address, "/comments?between=") || strings.Contains(address, "/likes?")):
+			case a.Status != 200 && !isForm(address):
+				t.Errorf("%s: GET %s: status %d", name, address, a.Status)
+			case a.Status >= 500:
+				t.Errorf("%s: GET %s: status %d", name, address, a.Status)
 			}
-			for _, m := range link.FindAllStringSubmatch(a.body, -1) {
+			for _, m := range link.FindAllStringSubmatch(a.Body, -1) {
 				todo = append(todo, html.UnescapeString(m[1]))
 			}
 		}
@@ -85,11 +86,11 @@ func isForm(address string) bool {
 // TestBadInput: whatever is sent, the answer is the sender's fault.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, nil)
-	p := s.person("anna")
-	code := p.post("Hello").Code
-	p.visitor().post("/groups", "name", "ours", "title", "Ours", "access", "public")
-	for name, v := range map[string]*visitor{"nobody": s.visitor(), "anna": p.visitor()} {
+	s := webtest.New(t, nil)
+	p := s.Person("anna")
+	code := p.Post("Hello").Code
+	p.Visitor().Post("/groups", "name", "ours", "title", "Ours", "access", "public")
+	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": p.Visitor()} {
 		for _, address := range []string{
 			"/no", "/nobody-here", "/ANNA", "/anna/nothing", "/anna/likes/more", "/chess-club", "/filter/x", "/p/x", "/p/" + strings.ToUpper(code) + "x",
 			"/static/none.css", "/%00", "/%ff", "/anna%00", "/p/%00", "/p/" + code + "/comments/x/edit", "/p/" + code + "/comments/99999999999999999999/edit",
@@ -101,8 +102,8 @@ func TestBadInput(t *testing.T) {
 			"/ours/members?after=%ff", "/ours/members?after=A", "/lists/%00", "/lists/none", "/lists/none/edit", "/lists/%ff/edit", "/lists/a/b/c",
 			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/x/remove", "/settings/feeds/x",
 		} {
-			if a := v.get(address); a.status >= 500 || a.status == 200 && !strings.Contains(address, "?") {
-				t.Errorf("%s: GET %s: status %d", name, address, a.status)
+			if a := v.Get(address); a.Status >= 500 || a.Status == 200 && !strings.Contains(address, "?") {
+				t.Errorf("%s: GET %s: status %d", name, address, a.Status)
 			}
 		}
 		for _, address := range []string{
@@ -116,25 +117,25 @@ func TestBadInput(t *testing.T) {
 			"/settings/home", "/lists", "/lists/none/edit", "/lists/%00/delete", "/bob/place",
 		} {
 			for _, bad := range []string{"", "\x00", "\xff\xfe", strings.Repeat("x", 200_000)} {
-				a := v.post(address, "body", bad, "username", bad, "password", bad, "name", bad, "title", bad, "to", bad, "key", bad,
+				a := v.Post(address, "body", bad, "username", bad, "password", bad, "name", bad, "title", bad, "to", bad, "key", bad,
 					"level", bad, "mode", bad, "language", bad, "group", bad, "member", bad, "list", bad, "present", bad, "back", bad,
 					"writers", bad, "about", bad, "slug", bad, "feed", bad)
-				if a.status < 400 && a.header.Get("Location") != "/login?back=%2F" || a.status >= 500 {
-					t.Errorf("%s: POST %s with %.10q: status %d, to %q", name, address, bad, a.status, a.header.Get("Location"))
+				if a.Status < 400 && a.Header.Get("Location") != "/login?back=%2F" || a.Status >= 500 {
+					t.Errorf("%s: POST %s with %.10q: status %d, to %q", name, address, bad, a.Status, a.Header.Get("Location"))
 				}
 			}
 		}
 	}
-	p.visitor().do(http.MethodPost, "/posts?%zz", nil).wants(400)
+	p.Visitor().Do(http.MethodPost, "/posts?%zz", nil).Wants(400)
 }
 
 func TestLanguages(t *testing.T) {
-	s := newLiveSite(t, nil)
-	v := s.visitor()
-	v.header.Set("Accept-Language", "ru")
+	s := webtest.New(t, nil)
+	v := s.Visitor()
+	v.Header.Set("Accept-Language", "ru")
 	for _, address := range []string{"/", "/login", "/signup", "/groups", "/everything", "/nobody-here"} {
-		a := v.get(address).has(`<html lang="ru">`)
-		text := readText([]byte(regexp.MustCompile(`(?s)<head>.*</head>`).ReplaceAllString(a.body, "")))
+		a := v.Get(address).Has(`<html lang="ru">`)
+		text := webtest.ReadText([]byte(regexp.MustCompile(`(?s)<head>.*</head>`).ReplaceAllString(a.Body, "")))
 		for _, word := range []string{"Sign", "Home", "Every", "Group", "page"} {
 			if strings.Contains(text, word) {
 				t.Errorf("GET %s in Russian says %q:\n%s", address, word, text)

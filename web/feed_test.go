@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"encoding/json"
@@ -9,30 +9,31 @@ import (
 	"time"
 
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // Feed files show what nobody in particular may see, whoever asks, and say who
 // wrote it and when.
 func TestFeeds(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("anna"), s.person("bob")
-	a := ann.visitor()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("anna"), s.Person("bob")
+	a := ann.Visitor()
 	for i := range 30 {
-		ann.post("Number " + strconv.Itoa(i))
+		ann.Post("Number " + strconv.Itoa(i))
 	}
-	post := ann.post("Ask @bob <b>about</b> https://example.org/?a=b&c=d\nand more")
-	ann.post("Between us", "bob")
-	said := bob.comment(post.Code, "A remark of @anna's")
-	bob.like(post.Code)
-	base := s.server.url.String()
+	post := ann.Post("Ask @bob <b>about</b> https://example.org/?a=b&c=d\nand more")
+	ann.Post("Between us", "bob")
+	said := bob.Comment(post.Code, "A remark of @anna's")
+	bob.Like(post.Code)
+	base := s.Server.URL().String()
 
-	reply := a.get("/feeds/anna.atom").wants(200)
-	if got := reply.header.Get("Content-Type"); got != "application/atom+xml; charset=utf-8" {
+	reply := a.Get("/feeds/anna.atom").Wants(200)
+	if got := reply.Header.Get("Content-Type"); got != "application/atom+xml; charset=utf-8" {
 		t.Errorf("content type %q", got)
 	}
 	var atom view.AtomFeed
-	if err := xml.Unmarshal([]byte(reply.body), &atom); err != nil {
-		t.Fatalf("%v in\n%s", err, reply.body)
+	if err := xml.Unmarshal([]byte(reply.Body), &atom); err != nil {
+		t.Fatalf("%v in\n%s", err, reply.Body)
 	}
 	if len(atom.Entries) != 25 || atom.ID != base+"/anna" || atom.Links[1].Href != base+"/feeds/anna.atom" || atom.Title != "anna" {
 		t.Errorf("got %d entries of %q, %q, %+v", len(atom.Entries), atom.Title, atom.ID, atom.Links)
@@ -56,62 +57,62 @@ func TestFeeds(t *testing.T) {
 	}
 
 	var doc view.JsonFeed
-	if err := json.Unmarshal([]byte(s.visitor().get("/feeds/everything.json").wants(200).lacks("Between us").body), &doc); err != nil {
+	if err := json.Unmarshal([]byte(s.Visitor().Get("/feeds/everything.json").Wants(200).Lacks("Between us").Body), &doc); err != nil {
 		t.Fatal(err)
 	}
 	if len(doc.Items) != 25 || doc.Version != "https://jsonfeed.org/version/1.1" || doc.Items[0].URL != base+"/p/"+post.Code {
 		t.Errorf("the JSON feed is %+v", doc)
 	}
-	s.visitor().get("/feeds/bob/likes.atom").wants(200).has("Liked by bob", "Ask @bob")
-	s.visitor().get("/feeds/bob/comments.json").wants(200).has(post.Code)
-	s.visitor().get("/feeds/p/"+post.Code+".atom").wants(200).has("A remark of", "#"+view.CommentID(said.CommentID), "Ask @bob")
-	if got := s.visitor().get("/feeds/everything.atom?order=fresh").wants(200); strings.Count(got.body, "<entry>") != 25 {
-		t.Errorf("the feed by freshness is\n%s", got.body)
+	s.Visitor().Get("/feeds/bob/likes.atom").Wants(200).Has("Liked by bob", "Ask @bob")
+	s.Visitor().Get("/feeds/bob/comments.json").Wants(200).Has(post.Code)
+	s.Visitor().Get("/feeds/p/"+post.Code+".atom").Wants(200).Has("A remark of", "#"+view.CommentID(said.CommentID), "Ask @bob")
+	if got := s.Visitor().Get("/feeds/everything.atom?order=fresh").Wants(200); strings.Count(got.Body, "<entry>") != 25 {
+		t.Errorf("the feed by freshness is\n%s", got.Body)
 	}
-	s.visitor().get("/feeds/bob.atom").wants(200).lacks("<entry>").has("<updated>1970-01-01T00:00:00Z</updated>")
+	s.Visitor().Get("/feeds/bob.atom").Wants(200).Lacks("<entry>").Has("<updated>1970-01-01T00:00:00Z</updated>")
 
 	for _, address := range []string{
 		"/feeds/anna", "/feeds/.atom", "/feeds/anna.rss", "/feeds/", "/feeds/nobody-here.atom", "/feeds/anna/faves.atom",
 		"/feeds/filter/directs.atom", "/feeds/settings.atom", "/feeds/p/0000000000.json", "/feeds/feeds/anna.atom.atom", "/feeds/%00.atom",
 	} {
-		a.get(address).wants(404)
+		a.Get(address).Wants(404)
 	}
 	// A reader who has the file is told so, until something changes.
-	tag := reply.header.Get("ETag")
-	a.header.Set("If-None-Match", `"other", `+tag)
-	if got := a.get("/feeds/anna.atom").wants(304); got.body != "" {
-		t.Errorf("not modified, but %q", got.body)
+	tag := reply.Header.Get("ETag")
+	a.Header.Set("If-None-Match", `"other", `+tag)
+	if got := a.Get("/feeds/anna.atom").Wants(304); got.Body != "" {
+		t.Errorf("not modified, but %q", got.Body)
 	}
-	ann.edit(post.Code, "Never mind")
-	a.get("/feeds/anna.atom").wants(200).has("Never mind").lacks("Ask @bob")
+	ann.Edit(post.Code, "Never mind")
+	a.Get("/feeds/anna.atom").Wants(200).Has("Never mind").Lacks("Ask @bob")
 }
 
 // A feed shows nothing that went out of sight, and a page names its feed only while
 // that is there for all.
 func TestFeedsObeyAccess(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("anna"), s.person("bob")
-	a, nobody := ann.visitor(), s.visitor()
-	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	post := bob.post("In the club", "chess-club")
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("anna"), s.Person("bob")
+	a, nobody := ann.Visitor(), s.Visitor()
+	bob.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	post := bob.Post("In the club", "chess-club")
 	for _, page := range []string{"/bob", "/bob/likes", "/chess-club", "/everything", "/p/" + post.Code} {
-		a.get(page).wants(200).has(`href="/feeds` + page + `.atom"`)
+		a.Get(page).Wants(200).Has(`href="/feeds` + page + `.atom"`)
 	}
 	for _, page := range []string{"/", "/filter/discussions", "/settings"} {
-		a.get(page).wants(200).lacks(`href="/feeds`)
+		a.Get(page).Wants(200).Lacks(`href="/feeds`)
 	}
-	a.post("/chess-club/subscribe").leadsTo("/chess-club")
-	nobody.get("/feeds/chess-club.atom").wants(200).has("In the club")
-	bob.visitor().post("/settings/access", "group", "chess-club", "level", "private").leadsTo("/chess-club/manage?saved")
-	for _, v := range []*visitor{nobody, a} { // whoever asks, it is nobody's page
-		v.get("/feeds/chess-club.atom").wants(403).lacks("In the club")
-		v.get("/feeds/everything.json").wants(200).lacks("In the club")
-		v.get("/feeds/p/" + post.Code + ".atom").wants(404)
+	a.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	nobody.Get("/feeds/chess-club.atom").Wants(200).Has("In the club")
+	bob.Visitor().Post("/settings/access", "group", "chess-club", "level", "private").LeadsTo("/chess-club/manage?saved")
+	for _, v := range []*webtest.Visitor{nobody, a} { // whoever asks, it is nobody's page
+		v.Get("/feeds/chess-club.atom").Wants(403).Lacks("In the club")
+		v.Get("/feeds/everything.json").Wants(200).Lacks("In the club")
+		v.Get("/feeds/p/" + post.Code + ".atom").Wants(404)
 	}
 	for _, page := range []string{"/chess-club", "/p/" + post.Code} {
-		a.get(page).wants(200).lacks(`href="/feeds`)
+		a.Get(page).Wants(200).Lacks(`href="/feeds`)
 	}
-	bob.visitor().post("/settings/access", "level", "protected").leadsTo("/settings?saved")
-	a.get("/bob").wants(200).lacks(`href="/feeds`)
-	nobody.get("/feeds/bob/likes.atom").wants(403)
+	bob.Visitor().Post("/settings/access", "level", "protected").LeadsTo("/settings?saved")
+	a.Get("/bob").Wants(200).Lacks(`href="/feeds`)
+	nobody.Get("/feeds/bob/likes.atom").Wants(403)
 }

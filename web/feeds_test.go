@@ -1,28 +1,32 @@
-package web
+package web_test
 
-import "testing"
+import (
+	"testing"
+
+	"riverrun/web/webtest"
+)
 
 // A feed or group made with no level chosen is not made: what its form offers is not
 // what one would have said.
 func TestNoLevelIsNone(t *testing.T) {
-	s := newLiveSite(t, nil)
-	v := s.person("anna").visitor()
+	s := webtest.New(t, nil)
+	v := s.Person("anna").Visitor()
 	const private = `value="private" checked`
 	for lang, said := range map[string]string{"en": "Choose who may read.", "ru": "Выберите, кто может читать."} {
-		v.header.Set("Accept-Language", lang)
+		v.Header.Set("Accept-Language", lang)
 		for _, level := range []string{"", "secret"} {
-			v.post("/settings/feeds", "slug", "photos", "title", "My photos", "access", level).wants(422).
-				has(said, `value="My photos"`, `value="photos"`, private)
-			v.post("/groups", "name", "chess-club", "title", "Chess Club", "access", level).wants(422).
-				has(said, `value="Chess Club"`, `value="chess-club"`)
+			v.Post("/settings/feeds", "slug", "photos", "title", "My photos", "access", level).Wants(422).
+				Has(said, `value="My photos"`, `value="photos"`, private)
+			v.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", level).Wants(422).
+				Has(said, `value="Chess Club"`, `value="chess-club"`)
 		}
-		v.post("/settings/feeds", "slug", "photos", "title", "My photos").wants(422).has(said, private)
-		v.get("/settings/feeds").wants(200).lacks("My photos")
+		v.Post("/settings/feeds", "slug", "photos", "title", "My photos").Wants(422).Has(said, private)
+		v.Get("/settings/feeds").Wants(200).Lacks("My photos")
 	}
-	v.get("/anna/photos").wants(404)
-	v.get("/chess-club").wants(404)
-	v.post("/settings/feeds", "slug", "p!", "title", "My photos", "access", "protected").wants(422).has(`value="protected" checked`)
-	v.post("/settings/feeds", "slug", "photos", "title", "My photos", "access", "private").leadsTo("/settings/feeds?saved#page-photos")
-	v.get("/anna/photos").wants(200)
-	s.visitor().get("/anna/photos").wants(404)
+	v.Get("/anna/photos").Wants(404)
+	v.Get("/chess-club").Wants(404)
+	v.Post("/settings/feeds", "slug", "p!", "title", "My photos", "access", "protected").Wants(422).Has(`value="protected" checked`)
+	v.Post("/settings/feeds", "slug", "photos", "title", "My photos", "access", "private").LeadsTo("/settings/feeds?saved#page-photos")
+	v.Get("/anna/photos").Wants(200)
+	s.Visitor().Get("/anna/photos").Wants(404)
 }

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -6,129 +6,131 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // What an excluded account is shown and may do, and that it all comes back.
 func TestExcludedReaders(t *testing.T) {
-	s := newLiveSite(t, nil)
-	reader := s.person("bob")
-	anna, bob, carol := s.person("anna").visitor(), reader.visitor(), s.person("carol").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "protected").leadsTo("/chess-club")
-	anna.post("/posts", "body", "An opening #gambit", "to", "chess-club").leadsTo("/")
-	carol.post("/chess-club/subscribe").leadsTo("/chess-club")
-	code := bob.get("/chess-club").wants(200).has("An opening").code()
+	s := webtest.New(t, nil)
+	reader := s.Person("bob")
+	anna, bob, carol := s.Person("anna").Visitor(), reader.Visitor(), s.Person("carol").Visitor()
+	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "protected").LeadsTo("/chess-club")
+	anna.Post("/posts", "body", "An opening #gambit", "to", "chess-club").LeadsTo("/")
+	carol.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	code := bob.Get("/chess-club").Wants(200).Has("An opening").Code()
 
 	// The form: on the page of who administers, and for nobody else.
 	const manage = "/chess-club/manage"
-	anna.get(manage).wants(200).has("Who does not read the group", "/chess-club/exclude").lacks("/chess-club/admit", "/chess-club/unexclude")
-	bob.post("/chess-club/exclude", "name", "carol").wants(403)
-	s.visitor().post("/chess-club/exclude", "name", "carol").leadsTo("/login?back=%2F")
-	anna.post("/no-such-club/exclude", "name", "bob").wants(404)
+	anna.Get(manage).Wants(200).Has("Who does not read the group", "/chess-club/exclude").Lacks("/chess-club/admit", "/chess-club/unexclude")
+	bob.Post("/chess-club/exclude", "name", "carol").Wants(403)
+	s.Visitor().Post("/chess-club/exclude", "name", "carol").LeadsTo("/login?back=%2F")
+	anna.Post("/no-such-club/exclude", "name", "bob").Wants(404)
 	for name, said := range map[string]string{
 		"nobody-here": "nobody called “nobody-here”", "carol": "“carol” is a member", "anna": "“anna” is an administrator",
 	} {
-		anna.post("/chess-club/exclude", "name", name, "back", manage).wants(422).
-			has(said, `id="exclude-name" name="name" type="text" value="`+name+`"`)
+		anna.Post("/chess-club/exclude", "name", name, "back", manage).Wants(422).
+			Has(said, `id="exclude-name" name="name" type="text" value="`+name+`"`)
 	}
 	// One that the page does not have says what is wrong all the same.
-	anna.post("/chess-club/dismiss", "name", "carol", "back", manage).wants(422).has("“carol” is a member")
+	anna.Post("/chess-club/dismiss", "name", "carol", "back", manage).Wants(422).Has("“carol” is a member")
 
-	anna.post("/chess-club/exclude", "name", " @Bob", "back", manage).leadsTo(manage)
-	anna.get(manage).has(`href="/bob"`, "/chess-club/unexclude")
-	anna.header.Set("Accept-Language", "ru")
-	anna.get(manage).has("Кто не читает группу", "Впустить")
-	anna.header.Del("Accept-Language")
+	anna.Post("/chess-club/exclude", "name", " @Bob", "back", manage).LeadsTo(manage)
+	anna.Get(manage).Has(`href="/bob"`, "/chess-club/unexclude")
+	anna.Header.Set("Accept-Language", "ru")
+	anna.Get(manage).Has("Кто не читает группу", "Впустить")
+	anna.Header.Del("Accept-Language")
 
-	bob.get("/chess-club").wants(403).has("do not let you in").lacks("An opening", "/chess-club/subscribe")
-	bob.get("/chess-club/members").wants(403).lacks(`href="/carol"`)
+	bob.Get("/chess-club").Wants(403).Has("do not let you in").Lacks("An opening", "/chess-club/subscribe")
+	bob.Get("/chess-club/members").Wants(403).Lacks(`href="/carol"`)
 	for _, page := range []string{"/everything", "/tag/gambit", "/search?q=opening", "/anna", "/"} {
-		bob.get(page).wants(200).lacks("An opening")
+		bob.Get(page).Wants(200).Lacks("An opening")
 	}
-	bob.get("/p/" + code).wants(404)
-	bob.post("/chess-club/subscribe").wants(403).has("not let in here")
-	bob.header.Set("Accept", "application/json")
-	bob.post("/chess-club/subscribe").wants(403).has("not let in here")
-	bob.header.Del("Accept")
-	bob.post("/posts", "body", "Kept text", "to", "chess-club").wants(422).has("Kept text", "cannot write to “chess-club”")
-	bob.post("/p/"+code+"/comments", "body", "But").wants(404)
-	bob.get("/feeds/chess-club.atom").wants(403)
-	carol.get("/chess-club").wants(200).has("An opening")
+	bob.Get("/p/" + code).Wants(404)
+	bob.Post("/chess-club/subscribe").Wants(403).Has("not let in here")
+	bob.Header.Set("Accept", "application/json")
+	bob.Post("/chess-club/subscribe").Wants(403).Has("not let in here")
+	bob.Header.Del("Accept")
+	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "cannot write to “chess-club”")
+	bob.Post("/p/"+code+"/comments", "body", "But").Wants(404)
+	bob.Get("/feeds/chess-club.atom").Wants(403)
+	carol.Get("/chess-club").Wants(200).Has("An opening")
 
 	// The set is kept at other levels, where it keeps from joining.
-	anna.post("/settings/access", "group", "chess-club", "level", "public").leadsTo(manage + "?saved")
-	bob.get("/chess-club").wants(200).has("An opening", "do not let you join").lacks("/chess-club/subscribe")
-	bob.post("/chess-club/subscribe").wants(403).has("not let in here")
-	anna.get(manage).has("/chess-club/unexclude", "neither join nor ask to")
-	anna.post("/settings/access", "group", "chess-club", "level", "private").leadsTo(manage + "?saved")
-	bob.get("/chess-club").wants(403).has("do not let you in").lacks("/chess-club/subscribe")
+	anna.Post("/settings/access", "group", "chess-club", "level", "public").LeadsTo(manage + "?saved")
+	bob.Get("/chess-club").Wants(200).Has("An opening", "do not let you join").Lacks("/chess-club/subscribe")
+	bob.Post("/chess-club/subscribe").Wants(403).Has("not let in here")
+	anna.Get(manage).Has("/chess-club/unexclude", "neither join nor ask to")
+	anna.Post("/settings/access", "group", "chess-club", "level", "private").LeadsTo(manage + "?saved")
+	bob.Get("/chess-club").Wants(403).Has("do not let you in").Lacks("/chess-club/subscribe")
 
-	anna.post("/chess-club/unexclude", "name", "bob", "back", manage).leadsTo(manage)
-	bob.get("/chess-club").wants(403).has("Ask to join")
-	anna.post("/settings/access", "group", "chess-club", "level", "protected").leadsTo(manage + "?saved")
-	bob.get("/chess-club").wants(200).has("An opening", "/chess-club/subscribe")
+	anna.Post("/chess-club/unexclude", "name", "bob", "back", manage).LeadsTo(manage)
+	bob.Get("/chess-club").Wants(403).Has("Ask to join")
+	anna.Post("/settings/access", "group", "chess-club", "level", "protected").LeadsTo(manage + "?saved")
+	bob.Get("/chess-club").Wants(200).Has("An opening", "/chess-club/subscribe")
 	// What was taken away comes back by a job.
-	s.replace(timelines.Replace{ViewerID: reader.account.ID})
-	bob.get("/everything").has("An opening")
+	s.Replace(timelines.Replace{ViewerID: reader.Account.ID})
+	bob.Get("/everything").Has("An opening")
 }
 
 // A private group's reader who is no member.
 func TestAdmittedReaders(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").leadsTo("/chess-club")
-	anna.post("/posts", "body", "An opening", "to", "chess-club").leadsTo("/")
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
+	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").LeadsTo("/chess-club")
+	anna.Post("/posts", "body", "An opening", "to", "chess-club").LeadsTo("/")
 	const manage = "/chess-club/manage"
-	bob.get("/chess-club").wants(403)
-	anna.get(manage).has("Readers who are not members", "/chess-club/admit").lacks("/chess-club/exclude")
-	anna.post("/chess-club/admit", "name", "nobody-here", "back", manage).wants(422).has("nobody called", `value="nobody-here"`)
-	bob.post("/chess-club/admit", "name", "bob").wants(403)
-	anna.post("/chess-club/admit", "name", "bob", "back", manage).leadsTo(manage)
-	anna.get(manage).has(`href="/bob"`, "/chess-club/dismiss")
+	bob.Get("/chess-club").Wants(403)
+	anna.Get(manage).Has("Readers who are not members", "/chess-club/admit").Lacks("/chess-club/exclude")
+	anna.Post("/chess-club/admit", "name", "nobody-here", "back", manage).Wants(422).Has("nobody called", `value="nobody-here"`)
+	bob.Post("/chess-club/admit", "name", "bob").Wants(403)
+	anna.Post("/chess-club/admit", "name", "bob", "back", manage).LeadsTo(manage)
+	anna.Get(manage).Has(`href="/bob"`, "/chess-club/dismiss")
 
-	bob.get("/chess-club").wants(200).has("An opening", "1 member", "Members post here", "/chess-club/subscribe").lacks(`class="composer"`)
-	bob.get("/everything").has("An opening")
-	bob.get("/").lacks("An opening")
-	bob.get("/chess-club/members").wants(200).lacks(`href="/bob"><`)
-	anna.post("/chess-club/dismiss", "name", "bob", "back", manage).leadsTo(manage)
-	bob.get("/chess-club").wants(403)
-	bob.get("/everything").lacks("An opening")
+	bob.Get("/chess-club").Wants(200).Has("An opening", "1 member", "Members post here", "/chess-club/subscribe").Lacks(`class="composer"`)
+	bob.Get("/everything").Has("An opening")
+	bob.Get("/").Lacks("An opening")
+	bob.Get("/chess-club/members").Wants(200).Lacks(`href="/bob"><`)
+	anna.Post("/chess-club/dismiss", "name", "bob", "back", manage).LeadsTo(manage)
+	bob.Get("/chess-club").Wants(403)
+	bob.Get("/everything").Lacks("An opening")
 
 	// Who reads joins without asking.
-	anna.post("/chess-club/admit", "name", "bob", "back", manage).leadsTo(manage)
-	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
-	bob.get("/chess-club").wants(200).has("2 members", `class="composer"`)
-	anna.get(manage).lacks("/chess-club/dismiss")
+	anna.Post("/chess-club/admit", "name", "bob", "back", manage).LeadsTo(manage)
+	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Get("/chess-club").Wants(200).Has("2 members", `class="composer"`)
+	anna.Get(manage).Lacks("/chess-club/dismiss")
 }
 
 // What is open when somebody is excluded closes or loses the posts within a second.
 func TestExclusionReachesOpenPages(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
 	var club timelines.Account
-	ann.act(func(ctx context.Context) (c timelines.Change, err error) {
-		club, c, err = s.store.CreateGroup(ctx, timelines.NewGroup{
-			Actor: ann.account.ID, Name: "club", Title: "Club", Access: timelines.Protected,
+	ann.Act(func(ctx context.Context) (c timelines.Change, err error) {
+		club, c, err = s.Store.CreateGroup(ctx, timelines.NewGroup{
+			Actor: ann.Account.ID, Name: "club", Title: "Club", Access: timelines.Protected,
 		})
 		return c, err
 	})
-	post := ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.CreatePost(ctx, timelines.NewPost{Author: ann.account.ID, Body: "among us", To: []string{club.Name}})
+	post := ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.CreatePost(ctx, timelines.NewPost{Author: ann.Account.ID, Body: "among us", To: []string{club.Name}})
 	})
-	group, all := s.open(bob, "/club"), s.open(bob, "/everything")
-	if _, shown := all.shown[post.Code]; !shown {
+	group, all := s.Open(bob, "/club"), s.Open(bob, "/everything")
+	if _, shown := all.Shown[post.Code]; !shown {
 		t.Fatal("to begin with the post is not there")
 	}
 	began := time.Now()
-	c := ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.ExcludeFromGroup(ctx, ann.account.ID, "club", "bob")
+	c := ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.ExcludeFromGroup(ctx, ann.Account.ID, "club", "bob")
 	})
 	for _, r := range c.Replace { // as the job does
-		s.replace(r)
+		s.Replace(r)
 	}
-	if c := group.closed(); c.Code != closeNoPage {
-		t.Errorf("the group's page closed with %v, want %d", c, closeNoPage)
+	if c := group.Closed(); c.Code != live.CloseNoPage {
+		t.Errorf("the group's page closed with %v, want %d", c, live.CloseNoPage)
 	}
-	all.untilGone(post.Code)
+	all.UntilGone(post.Code)
 	if took := time.Since(began); took > time.Second {
 		t.Errorf("after %v, want within a second", took)
 	}

@@ -1,25 +1,26 @@
-package web
+package web_test
 
 import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/web/webtest"
 )
 
 // Who is asked for something hears of it on the home page, until all are answered.
 func TestHomeSaysWhoWaits(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	ann.setAccess("", timelines.Private)
-	a := ann.visitor()
-	a.post("/groups", "name", "club", "title", "Club", "access", "private").leadsTo("/club")
-	a.get("/").wants(200).lacks("for your answer")
-	bob.visitor().post("/ann/subscribe").leadsTo("/ann")
-	a.get("/").wants(200).has("1 person waits for your answer", `href="/people#requests"`)
-	cat.visitor().post("/club/subscribe").leadsTo("/club")
-	a.get("/").wants(200).has("2 people wait for your answer")
-	bob.visitor().get("/").wants(200).lacks("for your answer")
-	a.post("/bob/accept").leadsTo("/settings")
-	a.post("/cat/decline", "group", "club").leadsTo("/settings")
-	a.get("/").wants(200).lacks("for your answer")
+	s := webtest.New(t, nil)
+	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
+	ann.SetAccess("", timelines.Private)
+	a := ann.Visitor()
+	a.Post("/groups", "name", "club", "title", "Club", "access", "private").LeadsTo("/club")
+	a.Get("/").Wants(200).Lacks("for your answer")
+	bob.Visitor().Post("/ann/subscribe").LeadsTo("/ann")
+	a.Get("/").Wants(200).Has("1 person waits for your answer", `href="/people#requests"`)
+	cat.Visitor().Post("/club/subscribe").LeadsTo("/club")
+	a.Get("/").Wants(200).Has("2 people wait for your answer")
+	bob.Visitor().Get("/").Wants(200).Lacks("for your answer")
+	a.Post("/bob/accept").LeadsTo("/settings")
+	a.Post("/cat/decline", "group", "club").LeadsTo("/settings")
+	a.Get("/").Wants(200).Lacks("for your answer")
 }

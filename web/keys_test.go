@@ -1,20 +1,22 @@
-package web
+package web_test
 
 import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"riverrun/web/webtest"
 )
 
 // formKeys finds the key of a form.
 var formKeys = regexp.MustCompile(`name="key" value="([^"]+)"`)
 
 // newKey returns the key of the only form on a page.
-func (a *answer) newKey() string {
-	a.t.Helper()
-	keys := formKeys.FindAllStringSubmatch(a.body, -1)
+func newKey(a *webtest.Answer) string {
+	a.T.Helper()
+	keys := formKeys.FindAllStringSubmatch(a.Body, -1)
 	if len(keys) != 1 {
-		a.t.Fatalf("%s: %d forms with a key, want 1:\n%s", a.what, len(keys), a.body)
+		a.T.Fatalf("%s: %d forms with a key, want 1:\n%s", a.What, len(keys), a.Body)
 	}
 	return keys[0][1]
 }
@@ -23,35 +25,35 @@ func (a *answer) newKey() string {
 // sent: its old key with another text. It is shown again, and goes through as it then
 // is; the same text is the same message.
 func TestFormAfterBack(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	direct := func(text, key string) *answer {
-		return bob.post("/posts", "body", text, "to", "anna", "direct", "1", "key", key, "back", "/filter/directs")
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
+	direct := func(text, key string) *webtest.Answer {
+		return bob.Post("/posts", "body", text, "to", "anna", "direct", "1", "key", key, "back", "/filter/directs")
 	}
-	direct("First of all", "k1").leadsTo("/filter/directs")
-	direct("First of all", "k1").leadsTo("/filter/directs")
-	again := direct("And then", "k1").wants(422).has("And then", "sent with something else", `name="to"`, `value="anna"`, `name="direct"`)
-	bob.get("/filter/directs").has("First of all").lacks("And then")
-	key := again.newKey()
-	direct("And then", key).leadsTo("/filter/directs")
-	direct("And then", key).leadsTo("/filter/directs")
-	page := bob.get("/filter/directs").has("First of all", "And then")
-	if n := strings.Count(page.body, "<article"); n != 2 {
+	direct("First of all", "k1").LeadsTo("/filter/directs")
+	direct("First of all", "k1").LeadsTo("/filter/directs")
+	again := direct("And then", "k1").Wants(422).Has("And then", "sent with something else", `name="to"`, `value="anna"`, `name="direct"`)
+	bob.Get("/filter/directs").Has("First of all").Lacks("And then")
+	key := newKey(again)
+	direct("And then", key).LeadsTo("/filter/directs")
+	direct("And then", key).LeadsTo("/filter/directs")
+	page := bob.Get("/filter/directs").Has("First of all", "And then")
+	if n := strings.Count(page.Body, "<article"); n != 2 {
 		t.Errorf("%d directs, want 2", n)
 	}
 
-	at := "/p/" + page.code() + "/comments"
-	anna.post(at, "body", "Thank you", "key", "k2").wants(303)
-	key = anna.post(at, "body", "On second thoughts", "key", "k2").wants(422).has("On second thoughts", "sent with something else").newKey()
-	anna.post(at, "body", "On second thoughts", "key", key).wants(303)
-	anna.get("/filter/directs").has("Thank you", "On second thoughts")
+	at := "/p/" + page.Code() + "/comments"
+	anna.Post(at, "body", "Thank you", "key", "k2").Wants(303)
+	key = newKey(anna.Post(at, "body", "On second thoughts", "key", "k2").Wants(422).Has("On second thoughts", "sent with something else"))
+	anna.Post(at, "body", "On second thoughts", "key", key).Wants(303)
+	anna.Get("/filter/directs").Has("Thank you", "On second thoughts")
 
 	// A key that cannot be kept is no better the second time.
 	long := strings.Repeat("k", 101)
-	if key := bob.post("/posts", "body", "Long", "key", long).wants(422).has("Long").newKey(); key == long {
+	if key := newKey(bob.Post("/posts", "body", "Long", "key", long).Wants(422).Has("Long")); key == long {
 		t.Error("a key that is too long is offered again")
 	}
 	// river.js hears which field it is, and makes a key of its own.
-	bob.header.Set("Accept", "application/json")
-	direct("And finally", "k1").wants(422).has(`"field":"key"`)
+	bob.Header.Set("Accept", "application/json")
+	direct("And finally", "k1").Wants(422).Has(`"field":"key"`)
 }

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"net/url"
@@ -9,20 +9,21 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestEveryKindHasAPage: a river kind has a row, a row has its texts in both
 // languages, and the page at its address, its socket and its feed are of that kind. A
 // kind that is added has none before somebody gives it one.
 func TestEveryKindHasAPage(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann := s.person("anna")
-	v := ann.visitor()
-	v.post("/groups", "name", "sailing", "title", "Sailing", "access", "public").wants(303)
-	v.post("/lists", "title", "Some").wants(303)
-	v.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").wants(303)
-	code := ann.post("A #tag").Code
-	viewer := timelines.Viewer{AccountID: ann.account.ID}
+	s := webtest.New(t, nil)
+	ann := s.Person("anna")
+	v := ann.Visitor()
+	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
+	v.Post("/lists", "title", "Some").Wants(303)
+	v.Post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").Wants(303)
+	code := ann.Post("A #tag").Code
+	viewer := timelines.Viewer{AccountID: ann.Account.ID}
 	for _, page := range view.Pages {
 		name := "anna"
 		if page.Kind == rivers.Group {
@@ -40,14 +41,14 @@ func TestEveryKindHasAPage(t *testing.T) {
 			query.Set("q", "tag")
 		}
 		address := page.Address(path, query)
-		at, n, err := s.server.riverAt(t.Context(), viewer, path, query)
+		at, n, err := s.Server.RiverAt(t.Context(), viewer, path, query)
 		if err != nil || at.Path != page.Path || n.Kind != page.Kind {
 			t.Errorf("%s is of %+v on %s, %v; want %s on %s", address, n, at.Path, err, page.Kind, page.Path)
 			continue
 		}
 		follow := view.RiverAddress(address, n.Order, view.ModeParam(n), "")
-		answer := v.get(address).wants(200).has(`data-page="` + strings.ReplaceAll(follow, "&", "&amp;") + `"`)
-		if !strings.Contains(answer.body, `id="river"`) {
+		answer := v.Get(address).Wants(200).Has(`data-page="` + strings.ReplaceAll(follow, "&", "&amp;") + `"`)
+		if !strings.Contains(answer.Body, `id="river"`) {
 			t.Errorf("%s shows no river", address)
 		}
 		// What is called something is called so in both languages.
@@ -66,9 +67,9 @@ func TestEveryKindHasAPage(t *testing.T) {
 		if len(query) > 0 {
 			feed += "?" + query.Encode()
 		}
-		got := s.visitor().get(feed)
-		if offered := strings.Contains(answer.body, `href="`+strings.ReplaceAll(feed, "&", "&amp;")+`"`); offered != (got.status == 200) {
-			t.Errorf("%s offers a feed: %t, and %s answers %d", address, offered, feed, got.status)
+		got := s.Visitor().Get(feed)
+		if offered := strings.Contains(answer.Body, `href="`+strings.ReplaceAll(feed, "&", "&amp;")+`"`); offered != (got.Status == 200) {
+			t.Errorf("%s offers a feed: %t, and %s answers %d", address, offered, feed, got.Status)
 		}
 	}
 	// Those of the documents have one (DESIGN §9).
@@ -85,21 +86,21 @@ func TestEveryKindHasAPage(t *testing.T) {
 
 // A page of my own under a name is nobody else's, and of nobody who is not.
 func TestMyPageUnderMyName(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann := s.person("anna")
-	s.person("bob").visitor().get("/anna/faves").wants(404)
-	s.visitor().get("/anna/faves").wants(404)
-	ann.visitor().get("/anna/faves").wants(200)
-	ann.visitor().get("/nobody-here/faves").wants(404)
+	s := webtest.New(t, nil)
+	ann := s.Person("anna")
+	s.Person("bob").Visitor().Get("/anna/faves").Wants(404)
+	s.Visitor().Get("/anna/faves").Wants(404)
+	ann.Visitor().Get("/anna/faves").Wants(200)
+	ann.Visitor().Get("/nobody-here/faves").Wants(404)
 }
 
 // What one kind cannot be sorted by, its addresses do not offer.
 func TestAPostHasOneOrder(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann := s.person("anna")
-	code := ann.post("words").Code
-	first := ann.visitor().get("/p/" + code).wants(200)
-	ann.visitor().get("/p/"+code+"?order=created").wants(200).has(`data-page="/p/`+code+`"`, riverID(first.body))
+	s := webtest.New(t, nil)
+	ann := s.Person("anna")
+	code := ann.Post("words").Code
+	first := ann.Visitor().Get("/p/" + code).Wants(200)
+	ann.Visitor().Get("/p/"+code+"?order=created").Wants(200).Has(`data-page="/p/`+code+`"`, riverID(first.Body))
 }
 
 // riverID is the attribute that tells a page's river.

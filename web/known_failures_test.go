@@ -1,8 +1,7 @@
-package web
+package web_test
 
 import (
 	"context"
-	"fmt"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -11,30 +10,13 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/live"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // What other servers of this kind are known to have done wrong, each once, on open
 // pages and on those asked for.
-
-// hear reads what a page is told, until it is told that, and returns all of it.
-func (g *page) hear(what string, is func(frame) bool) string {
-	g.t.Helper()
-	var b strings.Builder
-	g.until(what, func(f frame) bool {
-		fmt.Fprintln(&b, f.T, f.Post, f.HTML, f.Parts)
-		return is(f)
-	})
-	return b.String()
-}
-
-// hearPost is hear until the text of a post comes.
-func (g *page) hearPost(code, text string) string {
-	g.t.Helper()
-	return g.hear(text, func(f frame) bool {
-		return f.Post == code && strings.Contains(f.HTML+f.Parts["body"]+f.Parts["comments"], text)
-	})
-}
 
 func lacksAll(t *testing.T, what, said string, texts ...string) {
 	t.Helper()
@@ -45,97 +27,83 @@ func lacksAll(t *testing.T, what, said string, texts ...string) {
 	}
 }
 
-func (p *person) setAccess(group string, level timelines.Level) {
-	p.site.t.Helper()
-	p.act(func(ctx context.Context) (timelines.Change, error) {
-		return p.site.store.SetAccess(ctx, p.account.ID, group, level)
-	})
-}
-
-// follow asks, and is let in.
-func (p *person) follow(whom *person) {
-	p.site.t.Helper()
-	p.subscribe(whom.account.Name)
-	whom.visitor().post("/"+p.account.Name+"/accept", "back", "/")
-}
-
 // "A private post's body pushed to a friend of its liker."
 func TestPrivatePostIsNotPushedToAFriendOfItsLiker(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
-	ann.setAccess("", timelines.Private)
-	bob.follow(ann)
-	cat.subscribe("bob")
-	secret := ann.post("secret one")
-	public := s.person("dan").post("for all")
+	s := webtest.New(t, nil)
+	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
+	ann.SetAccess("", timelines.Private)
+	bob.Follow(ann)
+	cat.Subscribe("bob")
+	secret := ann.Post("secret one")
+	public := s.Person("dan").Post("for all")
 	addresses := []string{"/", "/bob/likes", "/bob/comments", "/everything", "/?mode=activity"}
-	var open []*page
+	var open []*webtest.Page
 	for _, address := range addresses {
-		open = append(open, s.open(cat, address))
+		open = append(open, s.Open(cat, address))
 	}
-	bobs := s.open(bob, "/")
-	bob.like(secret.Code)
-	bob.comment(secret.Code, "secret two")
-	ann.edit(secret.Code, "secret three")
-	bobs.hearPost(secret.Code, "secret three")
-	s.followUp()
-	bob.like(public.Code)
-	bob.comment(public.Code, "a word for all")
+	bobs := s.Open(bob, "/")
+	bob.Like(secret.Code)
+	bob.Comment(secret.Code, "secret two")
+	ann.Edit(secret.Code, "secret three")
+	bobs.HearPost(secret.Code, "secret three")
+	s.FollowUp()
+	bob.Like(public.Code)
+	bob.Comment(public.Code, "a word for all")
 	for i, g := range open {
 		if addresses[i] == "/bob/likes" {
-			lacksAll(t, addresses[i], g.hear("the like", func(f frame) bool { return f.Post == public.Code }), "secret", secret.Code)
+			lacksAll(t, addresses[i], g.Hear("the like", func(f webtest.Frame) bool { return f.Post == public.Code }), "secret", secret.Code)
 			continue
 		}
-		lacksAll(t, addresses[i], g.hearPost(public.Code, "a word for all"), "secret", secret.Code)
+		lacksAll(t, addresses[i], g.HearPost(public.Code, "a word for all"), "secret", secret.Code)
 	}
-	v := cat.visitor()
+	v := cat.Visitor()
 	for _, address := range addresses {
-		v.get(address).wants(200).has("for all").lacks("secret", secret.Code)
+		v.Get(address).Wants(200).Has("for all").Lacks("secret", secret.Code)
 	}
-	v.get("/p/" + secret.Code).wants(404)
+	v.Get("/p/" + secret.Code).Wants(404)
 }
 
 // "A post that left a feed staying on the open page."
 func TestPostThatLeftAFeedLeavesTheOpenPage(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("anna"), s.person("bob")
-	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	bob.subscribe("anna")
-	post := ann.post("between feeds", "anna", "chess-club")
-	leaves := []*page{s.open(nil, "/anna"), s.open(bob, "/"), s.open(bob, "/anna?order=created"), s.open(ann, "/anna")}
-	stays := s.open(nil, "/chess-club")
-	everywhere := s.open(nil, "/everything")
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.SetDestinations(ctx, ann.account.ID, post.Code, []string{"chess-club"})
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("anna"), s.Person("bob")
+	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	bob.Subscribe("anna")
+	post := ann.Post("between feeds", "anna", "chess-club")
+	leaves := []*webtest.Page{s.Open(nil, "/anna"), s.Open(bob, "/"), s.Open(bob, "/anna?order=created"), s.Open(ann, "/anna")}
+	stays := s.Open(nil, "/chess-club")
+	everywhere := s.Open(nil, "/everything")
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.SetDestinations(ctx, ann.Account.ID, post.Code, []string{"chess-club"})
 	})
 	// No job has run: what is asked for is right all the same.
-	s.visitor().get("/anna").wants(200).lacks("between feeds")
-	bob.visitor().get("/").wants(200).lacks("between feeds")
-	s.visitor().get("/feeds/anna.atom").wants(200).lacks("between feeds")
+	s.Visitor().Get("/anna").Wants(200).Lacks("between feeds")
+	bob.Visitor().Get("/").Wants(200).Lacks("between feeds")
+	s.Visitor().Get("/feeds/anna.atom").Wants(200).Lacks("between feeds")
 	for _, g := range leaves {
-		g.untilGone(post.Code)
+		g.UntilGone(post.Code)
 	}
-	ann.edit(post.Code, "in the club alone")
-	stays.hearPost(post.Code, "in the club alone")
-	everywhere.hearPost(post.Code, "in the club alone")
+	ann.Edit(post.Code, "in the club alone")
+	stays.HearPost(post.Code, "in the club alone")
+	everywhere.HearPost(post.Code, "in the club alone")
 	for _, g := range leaves {
-		g.subscribe()
-		if said := g.hear("ok", func(f frame) bool { return f.T == "ok" }); strings.Contains(said, post.Code) || g.shown[post.Code].T != "" {
-			t.Errorf("%s has it again: %s", g.address, said)
+		g.Subscribe()
+		if said := g.Hear("ok", func(f webtest.Frame) bool { return f.T == "ok" }); strings.Contains(said, post.Code) || g.Shown[post.Code].T != "" {
+			t.Errorf("%s has it again: %s", g.Address, said)
 		}
 	}
 }
 
 // "A fold wrong after its last visible comment was deleted."
 func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("anna"), s.person("bob")
-	post := ann.post("much talked about")
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("anna"), s.Person("bob")
+	post := ann.Post("much talked about")
 	var ids []int64
 	for i := range 7 {
-		ids = append(ids, bob.comment(post.Code, "remark "+strconv.Itoa(i)+".").CommentID)
+		ids = append(ids, bob.Comment(post.Code, "remark "+strconv.Itoa(i)+".").CommentID)
 	}
-	g := s.open(nil, "/everything")
+	g := s.Open(nil, "/everything")
 	// The last, the first, those that come up in their places, down to none.
 	for len(ids) > 0 {
 		at := len(ids) - 1
@@ -144,11 +112,11 @@ func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
 		}
 		gone := ids[at]
 		ids = append(ids[:at:at], ids[at+1:]...)
-		bob.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.DeleteComment(ctx, bob.account.ID, post.Code, gone)
+		bob.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.DeleteComment(ctx, bob.Account.ID, post.Code, gone)
 		})
 		var pushed string
-		g.until("the comments", func(f frame) bool {
+		g.Until("the comments", func(f webtest.Frame) bool {
 			text, ok := f.Parts["comments"]
 			if f.HTML != "" {
 				text, ok = f.HTML, true
@@ -161,10 +129,10 @@ func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
 			shown, more = []int64{ids[0], ids[len(ids)-2], ids[len(ids)-1]}, len(ids)-3
 		}
 		for what, text := range map[string]string{
-			"the push": pushed, "the page": s.visitor().get("/everything").wants(200).body,
+			"the push": pushed, "the page": s.Visitor().Get("/everything").Wants(200).Body,
 		} {
 			var got, want []string
-			for _, m := range commentIDs.FindAllStringSubmatch(text, -1) {
+			for _, m := range webtest.CommentIDs.FindAllStringSubmatch(text, -1) {
 				got = append(got, m[1])
 			}
 			for _, id := range shown {
@@ -176,41 +144,41 @@ func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
 			}
 		}
 	}
-	s.visitor().get("/bob/comments").wants(200).lacks(post.Code)
+	s.Visitor().Get("/bob/comments").Wants(200).Lacks(post.Code)
 }
 
 // "A viewer's placeholder delivered to others", and the other way round.
 func TestPlaceholderIsItsViewersAlone(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob, cat, dan := s.person("anna"), s.person("bob"), s.person("cat"), s.person("dan")
-	ann.ban("bob")
-	for i, order := range [][]*person{{ann, cat, nil}, {nil, cat, ann}, {cat, ann, nil}} {
-		post := dan.post("much talked about")
+	s := webtest.New(t, nil)
+	ann, bob, cat, dan := s.Person("anna"), s.Person("bob"), s.Person("cat"), s.Person("dan")
+	ann.Ban("bob")
+	for i, order := range [][]*webtest.Person{{ann, cat, nil}, {nil, cat, ann}, {cat, ann, nil}} {
+		post := dan.Post("much talked about")
 		text := "a word of bob " + strconv.Itoa(i)
-		var open []*page
+		var open []*webtest.Page
 		for _, p := range order {
-			open = append(open, s.open(p, "/everything"))
+			open = append(open, s.Open(p, "/everything"))
 		}
-		said := bob.comment(post.Code, text)
-		bob.like(post.Code)
-		visitor := func(p *person) *visitor {
+		said := bob.Comment(post.Code, text)
+		bob.Like(post.Code)
+		visitor := func(p *webtest.Person) *webtest.Visitor {
 			if p == nil {
-				return s.visitor()
+				return s.Visitor()
 			}
-			return p.visitor()
+			return p.Visitor()
 		}
 		for j, p := range order {
-			pushed := open[j].hear("the comment", func(f frame) bool {
+			pushed := open[j].Hear("the comment", func(f webtest.Frame) bool {
 				return f.Post == post.Code && strings.Contains(f.HTML+f.Parts["comments"], `id="`+view.CommentID(said.CommentID)+`"`)
 			})
 			answers := map[string]string{
 				"push": pushed,
-				"page": entryOf(visitor(p).get("/everything").wants(200).body, post.Code),
-				"post": visitor(p).get("/p/" + post.Code).wants(200).body,
+				"page": entryOf(visitor(p).Get("/everything").Wants(200).Body, post.Code),
+				"post": visitor(p).Get("/p/" + post.Code).Wants(200).Body,
 			}
 			if p != nil {
-				answers["reply"] = visitor(p).asRiver("/p/"+post.Code+"/like", "/everything")
-				answers["reply to the unlike"] = visitor(p).asRiver("/p/"+post.Code+"/unlike", "/everything")
+				answers["reply"] = visitor(p).AsRiver("/p/"+post.Code+"/like", "/everything")
+				answers["reply to the unlike"] = visitor(p).AsRiver("/p/"+post.Code+"/unlike", "/everything")
 			}
 			for what, body := range answers {
 				if hides := p == ann; hides != strings.Contains(body, "Hidden comment") || hides == strings.Contains(body, text) {
@@ -231,81 +199,81 @@ func entryOf(body, code string) string {
 // "A new comment of a banned person shown because the shared fold moved first": the
 // fold is there before the reply, the viewer's entries follow whenever they do.
 func TestNewCommentOfABannedPersonComesWithTheFold(t *testing.T) {
-	s := newLiveSite(t, func(c *hubConfig) { c.hear = deaf })
-	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
-	post := cat.post("much talked about")
-	bob.comment(post.Code, "bob before")
-	a := ann.visitor()
-	a.get("/everything").wants(200).has("bob before")
-	page := s.open(ann, "/everything")
-	ann.ban("bob")
+	s := webtest.New(t, func(c *live.Config) { c.Hear = webtest.Deaf })
+	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
+	post := cat.Post("much talked about")
+	bob.Comment(post.Code, "bob before")
+	a := ann.Visitor()
+	a.Get("/everything").Wants(200).Has("bob before")
+	page := s.Open(ann, "/everything")
+	ann.Ban("bob")
 	for i := range 5 {
 		text := "bob after " + strconv.Itoa(i)
-		bob.comment(post.Code, text)
-		bob.like(post.Code)
+		bob.Comment(post.Code, text)
+		bob.Like(post.Code)
 		for _, address := range []string{"/everything", "/p/" + post.Code, "/cat", "/filter/discussions"} {
-			a.get(address).wants(200).lacks("bob before", "bob after", "/bob", "Liked by")
+			a.Get(address).Wants(200).Lacks("bob before", "bob after", "/bob", "Liked by")
 		}
-		page.subscribe()
-		said := page.hear("ok", func(f frame) bool { return f.T == "ok" })
+		page.Subscribe()
+		said := page.Hear("ok", func(f webtest.Frame) bool { return f.T == "ok" })
 		lacksAll(t, "the open page", said, "bob before", "bob after", ">bob<", "Liked by")
-		cat.visitor().get("/everything").wants(200).has(text)
+		cat.Visitor().Get("/everything").Wants(200).Has(text)
 	}
-	lacksAll(t, "the reply", a.asRiver("/p/"+post.Code+"/fave", "/everything"), "bob before", "bob after", ">bob<")
+	lacksAll(t, "the reply", a.AsRiver("/p/"+post.Code+"/fave", "/everything"), "bob before", "bob after", ">bob<")
 }
 
 // "A group gone private still readable through somebody's likes page."
 func TestGroupGonePrivateIsNotOnALikersPage(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
-	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	bob.subscribe("chess-club")
-	cat.subscribe("bob")
-	inClub := ann.post("said in the club", "chess-club")
-	bob.like(inClub.Code)
-	bob.comment(inClub.Code, "answered in the club")
+	s := webtest.New(t, nil)
+	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
+	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	bob.Subscribe("chess-club")
+	cat.Subscribe("bob")
+	inClub := ann.Post("said in the club", "chess-club")
+	bob.Like(inClub.Code)
+	bob.Comment(inClub.Code, "answered in the club")
 	for i := range rivers.PageSize + 3 { // so that it stands among the older ones too
-		bob.like(ann.post("for all " + strconv.Itoa(i)).Code)
+		bob.Like(ann.Post("for all " + strconv.Itoa(i)).Code)
 	}
-	s.followUp()
-	likes := s.visitor().get("/bob/likes").wants(200)
-	older := olderLink.FindStringSubmatch(likes.body)
+	s.FollowUp()
+	likes := s.Visitor().Get("/bob/likes").Wants(200)
+	older := olderLink.FindStringSubmatch(likes.Body)
 	if older == nil {
 		t.Fatal("everything is on the first page")
 	}
 	last := strings.ReplaceAll(older[1], "&amp;", "&")
 	addresses := []string{"/bob/likes", "/bob/likes?order=created", "/bob/comments", last, "/everything", "/chess-club"}
 	for _, address := range addresses {
-		s.visitor().get(address).wants(200)
+		s.Visitor().Get(address).Wants(200)
 	}
-	s.visitor().get(last).has("said in the club")
-	pages := []*page{s.open(nil, "/bob/comments"), s.open(cat, "/bob/comments"), s.open(cat, "/bob/comments?order=created")}
-	members := s.open(bob, "/bob/comments")
-	shut := s.open(nil, "/p/"+inClub.Code)
+	s.Visitor().Get(last).Has("said in the club")
+	pages := []*webtest.Page{s.Open(nil, "/bob/comments"), s.Open(cat, "/bob/comments"), s.Open(cat, "/bob/comments?order=created")}
+	members := s.Open(bob, "/bob/comments")
+	shut := s.Open(nil, "/p/"+inClub.Code)
 
-	ann.setAccess("chess-club", timelines.Private)
+	ann.SetAccess("chess-club", timelines.Private)
 	// At once, though no job has run and every river stands as it stood.
-	for _, v := range []*visitor{s.visitor(), cat.visitor()} {
+	for _, v := range []*webtest.Visitor{s.Visitor(), cat.Visitor()} {
 		for _, address := range append(addresses[:5:5], "/feeds/bob/likes.atom", "/feeds/bob/comments.json", "/best", "/bob/likes?before="+cursorOf(t, last)) {
-			v.get(address).wants(200).lacks("in the club", inClub.Code)
+			v.Get(address).Wants(200).Lacks("in the club", inClub.Code)
 		}
-		v.get("/p/" + inClub.Code).wants(404)
-		v.header.Set("X-River-Page", "/bob/likes")
-		v.get("/p/" + inClub.Code + "/likes?shown=103").wants(404)
+		v.Get("/p/" + inClub.Code).Wants(404)
+		v.Header.Set("X-River-Page", "/bob/likes")
+		v.Get("/p/" + inClub.Code + "/likes?shown=103").Wants(404)
 	}
-	bob.visitor().get("/bob/comments").wants(200).has("answered in the club")
-	s.replace(timelines.Replace{Everybody: true})
+	bob.Visitor().Get("/bob/comments").Wants(200).Has("answered in the club")
+	s.Replace(timelines.Replace{Everybody: true})
 	for _, g := range pages {
-		g.untilGone(inClub.Code)
+		g.UntilGone(inClub.Code)
 	}
-	if c := shut.closed(); c.Code != closeNoPage {
-		t.Errorf("the post's open page is closed with %v, want %d", c, closeNoPage)
+	if c := shut.Closed(); c.Code != live.CloseNoPage {
+		t.Errorf("the post's open page is closed with %v, want %d", c, live.CloseNoPage)
 	}
-	bob.comment(inClub.Code, "and once more in the club")
-	members.hearPost(inClub.Code, "once more in the club")
-	after := bob.comment(ann.post("for all").Code, "heard by all")
+	bob.Comment(inClub.Code, "and once more in the club")
+	members.HearPost(inClub.Code, "once more in the club")
+	after := bob.Comment(ann.Post("for all").Code, "heard by all")
 	for _, g := range pages {
-		lacksAll(t, g.address, g.hearPost(after.Code, "heard by all"), "in the club", inClub.Code)
+		lacksAll(t, g.Address, g.HearPost(after.Code, "heard by all"), "in the club", inClub.Code)
 	}
 }
 
@@ -321,29 +289,29 @@ func cursorOf(t *testing.T, address string) string {
 // And what counters tell: whom the viewer may not see is in no "N others", not even
 // where nobody else is left to count.
 func TestCountersTellNobodyHidden(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, cat := s.person("anna"), s.person("cat")
-	post, talk := cat.post("well liked"), cat.post("well commented")
-	said := cat.comment(talk.Code, "a remark")
+	s := webtest.New(t, nil)
+	ann, cat := s.Person("anna"), s.Person("cat")
+	post, talk := cat.Post("well liked"), cat.Post("well commented")
+	said := cat.Comment(talk.Code, "a remark")
 	for i := range 7 {
-		liker := s.person("liker-" + strconv.Itoa(i))
-		liker.like(post.Code)
-		liker.likeComment(talk.Code, said.CommentID)
-		liker.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.Fave(ctx, liker.account.ID, post.Code)
+		liker := s.Person("liker-" + strconv.Itoa(i))
+		liker.Like(post.Code)
+		liker.LikeComment(talk.Code, said.CommentID)
+		liker.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.Fave(ctx, liker.Account.ID, post.Code)
 		})
 	}
-	a := ann.visitor()
+	a := ann.Visitor()
 	count := func() (others int) {
 		t.Helper()
-		entry := entryOf(a.get("/everything").wants(200).body, post.Code)
+		entry := entryOf(a.Get("/everything").Wants(200).Body, post.Code)
 		return countIn(entry, `(\d+) others?`)
 	}
 	// Whom nothing but a like of a comment brings there is not counted either; who keeps
 	// a post, which is told to nobody, always is.
 	others := func(banned int) {
 		t.Helper()
-		body := a.get("/everything").wants(200).body
+		body := a.Get("/everything").Wants(200).Body
 		if got := countIn(entryOf(body, talk.Code), `Liked by (\d+) `); got != 7-banned {
 			t.Errorf("with %d of 7 likers banned a comment is liked by %d", banned, got)
 		}
@@ -357,8 +325,8 @@ func TestCountersTellNobodyHidden(t *testing.T) {
 			t.Errorf("with %d of 7 likers banned there are %d others, want %d", banned, got, want)
 		}
 		others(banned)
-		ann.ban("liker-" + strconv.Itoa(banned))
-		entry := entryOf(a.get("/p/"+post.Code).wants(200).body, post.Code)
+		ann.Ban("liker-" + strconv.Itoa(banned))
+		entry := entryOf(a.Get("/p/"+post.Code).Wants(200).Body, post.Code)
 		for _, m := range named.FindAllStringSubmatch(entry, -1) {
 			if n, _ := strconv.Atoi(m[1]); n <= banned {
 				t.Errorf("liker %d is banned and named", n)
@@ -369,5 +337,5 @@ func TestCountersTellNobodyHidden(t *testing.T) {
 		}
 	}
 	others(7)
-	a.get("/everything").wants(200).lacks("Liked by", "others")
+	a.Get("/everything").Wants(200).Lacks("Liked by", "others")
 }

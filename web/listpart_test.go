@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -9,12 +9,13 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // crowd makes people with accounts and nothing else, who all stand to something as
 // the statement says: of an account $who and the id named.
-func (s *liveSite) crowd(n int, statement string, args ...any) []string {
-	s.t.Helper()
+func crowd(s *webtest.Site, n int, statement string, args ...any) []string {
+	s.T.Helper()
 	names := make([]string, n)
 	for i := range names {
 		names[i] = fmt.Sprint("m-", 1000+i)
@@ -23,11 +24,11 @@ func (s *liveSite) crowd(n int, statement string, args ...any) []string {
 		WITH a AS (INSERT INTO accounts (kind, name, title) SELECT 'user', n, n FROM unnest($1::text[]) n RETURNING id)
 		INSERT INTO timelines (kind, their_id, writers) SELECT k, id, CASE k WHEN 'directs' THEN 'anyone' ELSE '' END
 		FROM a, unnest(ARRAY['feed', 'directs']) k`
-	if _, err := s.db.Primary.Exec(s.t.Context(), people, names); err != nil {
-		s.t.Fatal(err)
+	if _, err := s.DB.Primary.Exec(s.T.Context(), people, names); err != nil {
+		s.T.Fatal(err)
 	}
-	if _, err := s.db.Primary.Exec(s.t.Context(), statement, args...); err != nil {
-		s.t.Fatal(err)
+	if _, err := s.DB.Primary.Exec(s.T.Context(), statement, args...); err != nil {
+		s.T.Fatal(err)
 	}
 	return names
 }
@@ -72,34 +73,34 @@ func TestListsInParts(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
-			s := newLiveSite(t, nil)
-			person := s.person("anna")
-			anna := person.visitor()
-			anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", tc.level.String()).leadsTo("/chess-club")
-			club, err := s.store.AccountByName(t.Context(), "chess-club")
+			s := webtest.New(t, nil)
+			person := s.Person("anna")
+			anna := person.Visitor()
+			anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", tc.level.String()).LeadsTo("/chess-club")
+			club, err := s.Store.AccountByName(t.Context(), "chess-club")
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := s.crowd(more, tc.statement, person.account.ID, club.ID)
+			want := crowd(s, more, tc.statement, person.Account.ID, club.ID)
 			found := readParts(t, anna, tc.address, tc.list, tc.act)
 			if !slices.Equal(found, want) {
 				t.Errorf("%d of %d are shown: %v", len(found), len(want), found)
 			}
-			anna.get(tc.address + "?" + tc.list + "=%00").wants(404)
-			anna.get(tc.address + "?" + tc.list + "=1.m-1.%00").wants(404)
+			anna.Get(tc.address + "?" + tc.list + "=%00").Wants(404)
+			anna.Get(tc.address + "?" + tc.list + "=1.m-1.%00").Wants(404)
 		})
 	}
 }
 
 // readParts follows a list from part to part and returns whom its forms are about.
-func readParts(t *testing.T, v *visitor, address, list, act string) (found []string) {
+func readParts(t *testing.T, v *webtest.Visitor, address, list, act string) (found []string) {
 	t.Helper()
 	for parts := 0; address != ""; parts++ {
 		if parts > 3 {
 			t.Fatal("there is always more")
 		}
-		a := v.get(address).wants(200)
-		section := section(t, a.body, list)
+		a := v.Get(address).Wants(200)
+		section := section(t, a.Body, list)
 		forms := strings.Split(section, "<form ")[1:]
 		n := 0
 		for _, form := range forms {
@@ -151,19 +152,19 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 	for _, level := range []timelines.Level{timelines.Private, timelines.Protected} {
 		t.Run(level.String(), func(t *testing.T) {
 			t.Parallel()
-			s := newLiveSite(t, nil)
-			person := s.person("anna")
-			anna := person.visitor()
-			anna.post("/settings/feeds", "title", "Photos", "slug", "photos", "access", level.String()).wants(303)
+			s := webtest.New(t, nil)
+			person := s.Person("anna")
+			anna := person.Visitor()
+			anna.Post("/settings/feeds", "title", "Photos", "slug", "photos", "access", level.String()).Wants(303)
 			table, act := "readers", "/settings/feeds/remove"
 			if level == timelines.Protected {
 				table, act = "excluded", "/settings/feeds/unexclude"
 			}
-			want := s.crowd(timelines.ShownReaders+view.DirectoryPage+5, `INSERT INTO `+table+` (timeline_id, account_id)
-				SELECT t.id, a.id FROM accounts a, timelines t WHERE a.name LIKE 'm-%' AND t.their_id = $1 AND t.term = 'photos'`, person.account.ID)
+			want := crowd(s, timelines.ShownReaders+view.DirectoryPage+5, `INSERT INTO `+table+` (timeline_id, account_id)
+				SELECT t.id, a.id FROM accounts a, timelines t WHERE a.name LIKE 'm-%' AND t.their_id = $1 AND t.term = 'photos'`, person.Account.ID)
 			found, address := []string(nil), "/settings/feeds"
 			for parts := 0; address != "" && parts < 5; parts++ {
-				section := section(t, anna.get(address).wants(200).body, "page-photos")
+				section := section(t, anna.Get(address).Wants(200).Body, "page-photos")
 				for _, form := range strings.Split(section, `action="`+act+`"`)[1:] {
 					found = append(found, regexp.MustCompile(`m-\d{4}`).FindString(form))
 				}
@@ -175,33 +176,33 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 			if !slices.Equal(found, want) {
 				t.Errorf("%d of %d are shown: %v", len(found), len(want), found)
 			}
-			anna.get("/settings/feeds?page-photos=%00").wants(404)
+			anna.Get("/settings/feeds?page-photos=%00").Wants(404)
 		})
 	}
 }
 
 // Hidden posts, what was hidden last first.
 func TestHiddenPostsInParts(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna"), s.person("bob")
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna"), s.Person("bob")
 	const more = view.DirectoryPage + 3
 	var want []string
 	for range more {
-		code := bob.post("to be hidden").Code
+		code := bob.Post("to be hidden").Code
 		want = append(want, code)
-		if _, _, err := s.store.HidePost(t.Context(), anna.account.ID, code); err != nil {
+		if _, _, err := s.Store.HidePost(t.Context(), anna.Account.ID, code); err != nil {
 			t.Fatal(err)
 		}
 	}
 	slices.Reverse(want)
-	v := anna.visitor()
-	first := section(t, v.get("/settings/unseen").wants(200).body, "posts")
+	v := anna.Visitor()
+	first := section(t, v.Get("/settings/unseen").Wants(200).Body, "posts")
 	next := nextLink.FindStringSubmatch(first)
 	if next == nil {
 		t.Fatal("no way to the rest")
 	}
 	address, _, _ := strings.Cut(next[1], "#")
-	rest := section(t, v.get(address).wants(200).body, "posts")
+	rest := section(t, v.Get(address).Wants(200).Body, "posts")
 	var found []string
 	for _, m := range regexp.MustCompile(`action="/p/([0-9a-z]{10})/unhide"`).FindAllStringSubmatch(first+rest, -1) {
 		found = append(found, m[1])
@@ -209,8 +210,8 @@ func TestHiddenPostsInParts(t *testing.T) {
 	if !slices.Equal(found, want) {
 		t.Errorf("%d of %d are shown: %v", len(found), more, found)
 	}
-	v.post("/p/"+want[more-1]+"/unhide", "back", address).leadsTo(address)
+	v.Post("/p/"+want[more-1]+"/unhide", "back", address).LeadsTo(address)
 	for _, bad := range []string{"x", "1", "1.%00", "-1." + want[0], "99999999999999999999." + want[0]} {
-		v.get("/settings/unseen?posts=" + bad).wants(404)
+		v.Get("/settings/unseen?posts=" + bad).Wants(404)
 	}
 }

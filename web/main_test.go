@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"os"
@@ -6,9 +6,10 @@ import (
 
 	"riverrun/migrations/testdb"
 	"riverrun/timelines/mutants"
+	"riverrun/web/webtest"
 )
 
 func TestMain(m *testing.M) {
 	mutants.Start(mutants.Mutant(os.Getenv("RIVERRUN_MUTANT")))
-	testdb.Main(m, closeChromium)
+	testdb.Main(m, webtest.CloseChromium)
 }

@@ -1,67 +1,69 @@
-package web
+package web_test
 
 import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"riverrun/web/webtest"
 )
 
 // TestFaves keeps a post: it is found again, everybody learns that somebody keeps
 // it, and nobody who.
 func TestFaves(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna"), s.person("bob")
-	code := bob.post("Worth keeping").Code
-	v := anna.visitor()
-	v.get("/filter/faves").wants(200).has("Save a post").lacks("Worth keeping")
-	v.post("/p/"+code+"/fave", "back", "/bob").leadsTo("/bob")
-	v.post("/p/" + code + "/fave").leadsTo("/p/" + code)
-	v.get("/bob").has("Unsave", "Saved by 1 person")
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna"), s.Person("bob")
+	code := bob.Post("Worth keeping").Code
+	v := anna.Visitor()
+	v.Get("/filter/faves").Wants(200).Has("Save a post").Lacks("Worth keeping")
+	v.Post("/p/"+code+"/fave", "back", "/bob").LeadsTo("/bob")
+	v.Post("/p/" + code + "/fave").LeadsTo("/p/" + code)
+	v.Get("/bob").Has("Unsave", "Saved by 1 person")
 	for _, address := range []string{"/filter/faves", "/anna/faves", "/filter/faves?order=created"} {
-		v.get(address).wants(200).has("Worth keeping", "Unsave")
+		v.Get(address).Wants(200).Has("Worth keeping", "Unsave")
 	}
-	for name, other := range map[string]*visitor{"bob": bob.visitor(), "nobody": s.visitor()} {
-		other.get("/bob").wants(200).has("Saved by 1 person").lacks("anna", "Unsave")
-		other.get("/anna/faves").wants(404)
-		if page := other.get("/anna").wants(200); strings.Contains(page.body, "/anna/faves") {
+	for name, other := range map[string]*webtest.Visitor{"bob": bob.Visitor(), "nobody": s.Visitor()} {
+		other.Get("/bob").Wants(200).Has("Saved by 1 person").Lacks("anna", "Unsave")
+		other.Get("/anna/faves").Wants(404)
+		if page := other.Get("/anna").Wants(200); strings.Contains(page.Body, "/anna/faves") {
 			t.Errorf("%s is led to what anna keeps", name)
 		}
 	}
-	s.visitor().get("/filter/faves").leadsTo("/login?back=%2Ffilter%2Ffaves")
-	s.visitor().post("/p/" + code + "/fave").leadsTo("/login?back=%2F")
+	s.Visitor().Get("/filter/faves").LeadsTo("/login?back=%2Ffilter%2Ffaves")
+	s.Visitor().Post("/p/" + code + "/fave").LeadsTo("/login?back=%2F")
 
 	// river.js gets the entry as the page shows it now: gone, where it stood.
-	v.header.Set("Accept", "application/json")
-	v.header.Set("X-River-Page", "/filter/faves")
-	v.post("/p/" + code + "/unfave").wants(200).has(`"t":"gone"`)
-	v.post("/p/0000000000/fave").wants(404)
-	v.header.Del("Accept")
-	v.get("/filter/faves").lacks("Worth keeping")
-	v.get("/bob").lacks("Saved by")
+	v.Header.Set("Accept", "application/json")
+	v.Header.Set("X-River-Page", "/filter/faves")
+	v.Post("/p/" + code + "/unfave").Wants(200).Has(`"t":"gone"`)
+	v.Post("/p/0000000000/fave").Wants(404)
+	v.Header.Del("Accept")
+	v.Get("/filter/faves").Lacks("Worth keeping")
+	v.Get("/bob").Lacks("Saved by")
 }
 
 func TestCommentLikes(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna"), s.person("bob")
-	code := bob.post("Talk").Code
-	id := strconv.FormatInt(bob.comment(code, "Well said.").CommentID, 10)
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna"), s.Person("bob")
+	code := bob.Post("Talk").Code
+	id := strconv.FormatInt(bob.Comment(code, "Well said.").CommentID, 10)
 	form := "/p/" + code + "/comments/" + id
-	v := anna.visitor()
-	v.get("/bob").has(form+"/like", "Like this comment").lacks(form + "/unlike")
-	v.post(form + "/like").leadsTo("/p/" + code + "#c-" + id)
-	v.header.Set("Referer", v.base+"/bob?order=created")
-	v.post(form + "/like").leadsTo("/bob?order=created#c-" + id)
-	v.header.Set("Referer", "https://elsewhere.example/bob")
-	v.post(form + "/like").leadsTo("/p/" + code + "#c-" + id)
-	v.header.Del("Referer")
-	v.get("/bob").has(form+"/unlike", "Take back your like of this comment. Liked by 1 person").lacks(form + `/like"`)
-	bob.visitor().get("/bob").has(form+"/like", "Like this comment. Liked by 1 person").lacks(form + "/unlike")
-	s.visitor().get("/bob").has("Liked by 1 person").lacks(form)
-	s.visitor().post(form + "/like").leadsTo("/login?back=%2F")
+	v := anna.Visitor()
+	v.Get("/bob").Has(form+"/like", "Like this comment").Lacks(form + "/unlike")
+	v.Post(form + "/like").LeadsTo("/p/" + code + "#c-" + id)
+	v.Header.Set("Referer", v.Base+"/bob?order=created")
+	v.Post(form + "/like").LeadsTo("/bob?order=created#c-" + id)
+	v.Header.Set("Referer", "https://elsewhere.example/bob")
+	v.Post(form + "/like").LeadsTo("/p/" + code + "#c-" + id)
+	v.Header.Del("Referer")
+	v.Get("/bob").Has(form+"/unlike", "Take back your like of this comment. Liked by 1 person").Lacks(form + `/like"`)
+	bob.Visitor().Get("/bob").Has(form+"/like", "Like this comment. Liked by 1 person").Lacks(form + "/unlike")
+	s.Visitor().Get("/bob").Has("Liked by 1 person").Lacks(form)
+	s.Visitor().Post(form + "/like").LeadsTo("/login?back=%2F")
 
-	v.header.Set("Accept", "application/json")
-	v.header.Set("X-River-Page", "/bob")
-	v.post(form+"/unlike").wants(200).has(`"t":"entry"`, "Like this comment").lacks("Liked by 1 person")
-	v.post("/p/" + code + "/comments/99999/like").wants(404)
-	v.post("/p/" + code + "/comments/x/like").wants(404)
+	v.Header.Set("Accept", "application/json")
+	v.Header.Set("X-River-Page", "/bob")
+	v.Post(form+"/unlike").Wants(200).Has(`"t":"entry"`, "Like this comment").Lacks("Liked by 1 person")
+	v.Post("/p/" + code + "/comments/99999/like").Wants(404)
+	v.Post("/p/" + code + "/comments/x/like").Wants(404)
 }

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"strconv"
@@ -7,65 +7,66 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestMembersPage is looked at by everybody who may and may not.
 func TestMembersPage(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob, carol, nobody := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor(), s.visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
+	s := webtest.New(t, nil)
+	anna, bob, carol, nobody := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor(), s.Visitor()
+	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
 	acts := []string{"/chess-club/promote", "/chess-club/block", "/chess-club/remove", "/chess-club/manage"}
 
-	anna.get("/chess-club").wants(200).has("2 members", "/chess-club/members", "/chess-club/manage")
-	anna.get("/chess-club/members").wants(200).has(`href="/bob"`, `href="/anna"`).has(acts...)
+	anna.Get("/chess-club").Wants(200).Has("2 members", "/chess-club/members", "/chess-club/manage")
+	anna.Get("/chess-club/members").Wants(200).Has(`href="/bob"`, `href="/anna"`).Has(acts...)
 	acts = append(acts, "/chess-club/demote", "A group needs an administrator")
-	for _, v := range []*visitor{bob, carol, nobody} {
-		v.get("/chess-club").wants(200).has("2 members", "/chess-club/members").lacks("/chess-club/manage")
-		v.get("/chess-club/members").wants(200).has(`href="/bob"`, `href="/anna"`, "Administrators").lacks(acts...)
+	for _, v := range []*webtest.Visitor{bob, carol, nobody} {
+		v.Get("/chess-club").Wants(200).Has("2 members", "/chess-club/members").Lacks("/chess-club/manage")
+		v.Get("/chess-club/members").Wants(200).Has(`href="/bob"`, `href="/anna"`, "Administrators").Lacks(acts...)
 	}
-	ru := s.visitor()
-	ru.header.Set("Accept-Language", "ru")
-	ru.get("/chess-club").has("2 участника")
-	ru.get("/chess-club/members").has("Администраторы", "Участники")
+	ru := s.Visitor()
+	ru.Header.Set("Accept-Language", "ru")
+	ru.Get("/chess-club").Has("2 участника")
+	ru.Get("/chess-club/members").Has("Администраторы", "Участники")
 
 	// A closed group's members are as closed as the group.
-	anna.post("/settings/access", "group", "chess-club", "level", "private").leadsTo("/chess-club/manage?saved")
-	bob.get("/chess-club/members").wants(200)
-	carol.get("/chess-club/members").wants(403).has("/chess-club/subscribe").lacks(`href="/bob"`, "2 members")
-	nobody.get("/chess-club/members").wants(403).has("/login").lacks(`href="/bob"`, "2 members")
-	anna.get("/anna/members").wants(404)
-	anna.get("/nobody-here/members").wants(404)
+	anna.Post("/settings/access", "group", "chess-club", "level", "private").LeadsTo("/chess-club/manage?saved")
+	bob.Get("/chess-club/members").Wants(200)
+	carol.Get("/chess-club/members").Wants(403).Has("/chess-club/subscribe").Lacks(`href="/bob"`, "2 members")
+	nobody.Get("/chess-club/members").Wants(403).Has("/login").Lacks(`href="/bob"`, "2 members")
+	anna.Get("/anna/members").Wants(404)
+	anna.Get("/nobody-here/members").Wants(404)
 }
 
 // A group's only administrator is told why they cannot step down, and is not counted
 // as a member after leaving.
 func TestTheOnlyAdministrator(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
+	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	const why = "you can step down once somebody else is one too"
-	anna.get("/chess-club/members").has(why, "Nobody else is a member.").lacks("/chess-club/demote", "Step down")
-	bob.get("/chess-club/members").lacks(why)
-	anna.post("/chess-club/unsubscribe").leadsTo("/chess-club")
-	for _, v := range []*visitor{anna, bob} {
-		v.get("/chess-club").wants(200).has("0 members")
-		v.get("/chess-club/members").wants(200).has(`href="/anna"`, "Nobody is a member.").lacks("Nobody else")
+	anna.Get("/chess-club/members").Has(why, "Nobody else is a member.").Lacks("/chess-club/demote", "Step down")
+	bob.Get("/chess-club/members").Lacks(why)
+	anna.Post("/chess-club/unsubscribe").LeadsTo("/chess-club")
+	for _, v := range []*webtest.Visitor{anna, bob} {
+		v.Get("/chess-club").Wants(200).Has("0 members")
+		v.Get("/chess-club/members").Wants(200).Has(`href="/anna"`, "Nobody is a member.").Lacks("Nobody else")
 	}
-	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
-	anna.post("/chess-club/promote", "name", "bob").leadsTo("/chess-club/members")
-	for _, v := range []*visitor{anna, bob} {
-		v.get("/chess-club/members").has("/chess-club/demote", "Step down", "Nobody else is a member.").lacks(why)
+	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	anna.Post("/chess-club/promote", "name", "bob").LeadsTo("/chess-club/members")
+	for _, v := range []*webtest.Visitor{anna, bob} {
+		v.Get("/chess-club/members").Has("/chess-club/demote", "Step down", "Nobody else is a member.").Lacks(why)
 	}
 }
 
 func TestMembersPageIsPaged(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna := s.person("anna").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
+	s := webtest.New(t, nil)
+	anna := s.Person("anna").Visitor()
+	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	const members = view.DirectoryPage + 5
 	for i := range members {
-		a, err := s.db.Primary.Exec(t.Context(), `WITH a AS (INSERT INTO accounts (kind, name, title) VALUES ('user', $1, $1) RETURNING id),
+		a, err := s.DB.Primary.Exec(t.Context(), `WITH a AS (INSERT INTO accounts (kind, name, title) VALUES ('user', $1, $1) RETURNING id),
 			f AS (INSERT INTO timelines (kind, their_id, writers) SELECT k, id, CASE k WHEN 'directs' THEN 'anyone' ELSE '' END
 				FROM a, unnest(ARRAY['feed', 'directs']) k)
 			INSERT INTO subscriptions (subscriber_id, account_id) SELECT a.id, g.id FROM a, accounts g WHERE g.name = 'chess-club'`,
@@ -74,116 +75,116 @@ func TestMembersPageIsPaged(t *testing.T) {
 			t.Fatal(a, err)
 		}
 	}
-	first := anna.get("/chess-club/members").wants(200).has("Administrators", "/chess-club/members?after=m-"+strconv.Itoa(999+view.DirectoryPage))
-	if n := strings.Count(first.body, `href="/m-`); n != view.DirectoryPage {
+	first := anna.Get("/chess-club/members").Wants(200).Has("Administrators", "/chess-club/members?after=m-"+strconv.Itoa(999+view.DirectoryPage))
+	if n := strings.Count(first.Body, `href="/m-`); n != view.DirectoryPage {
 		t.Errorf("the first page has %d members, want %d", n, view.DirectoryPage)
 	}
-	rest := anna.get("/chess-club/members?after=m-"+strconv.Itoa(999+view.DirectoryPage)).wants(200).
-		has(`name="back" value="/chess-club/members?after=m-`+strconv.Itoa(999+view.DirectoryPage)).lacks("Administrators", `rel="next"`)
-	if n := strings.Count(rest.body, `href="/m-`); n != members-view.DirectoryPage {
+	rest := anna.Get("/chess-club/members?after=m-"+strconv.Itoa(999+view.DirectoryPage)).Wants(200).
+		Has(`name="back" value="/chess-club/members?after=m-`+strconv.Itoa(999+view.DirectoryPage)).Lacks("Administrators", `rel="next"`)
+	if n := strings.Count(rest.Body, `href="/m-`); n != members-view.DirectoryPage {
 		t.Errorf("the second page has %d members, want %d", n, members-view.DirectoryPage)
 	}
-	anna.get("/chess-club/members?after=%00").wants(404)
+	anna.Get("/chess-club/members?after=%00").Wants(404)
 }
 
 func TestRunningAGroup(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob, carol := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").leadsTo("/chess-club")
+	s := webtest.New(t, nil)
+	anna, bob, carol := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor()
+	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").LeadsTo("/chess-club")
 
 	// The page is the administrators'.
-	anna.get("/chess-club/manage").wants(200).has("Chess Club", "Who may post", "Only members", `value="members" checked`)
-	bob.get("/chess-club/manage").wants(403)
-	s.visitor().get("/chess-club/manage").leadsTo("/login?back=%2Fchess-club%2Fmanage")
-	anna.get("/anna/manage").wants(404)
-	anna.get("/settings").wants(200).has("/chess-club/manage").lacks(`name="group"`)
+	anna.Get("/chess-club/manage").Wants(200).Has("Chess Club", "Who may post", "Only members", `value="members" checked`)
+	bob.Get("/chess-club/manage").Wants(403)
+	s.Visitor().Get("/chess-club/manage").LeadsTo("/login?back=%2Fchess-club%2Fmanage")
+	anna.Get("/anna/manage").Wants(404)
+	anna.Get("/settings").Wants(200).Has("/chess-club/manage").Lacks(`name="group"`)
 
 	// Requests.
-	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
-	carol.post("/chess-club/subscribe").leadsTo("/chess-club")
-	anna.get("/chess-club/manage").has("/bob/accept", "/bob/decline", "/carol/accept")
-	carol.post("/bob/decline", "group", "chess-club").wants(403)
-	anna.post("/carol/decline", "group", "chess-club", "back", "/chess-club/manage").leadsTo("/chess-club/manage")
-	anna.post("/carol/decline", "group", "chess-club").wants(404)
-	anna.get("/chess-club/manage").has("/bob/accept").lacks("/carol/")
-	carol.get("/chess-club").wants(403).has("Ask to join").lacks("You asked")
-	anna.post("/bob/accept", "group", "chess-club", "back", "/chess-club/manage").leadsTo("/chess-club/manage")
-	bob.get("/chess-club").wants(200).has("2 members")
+	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	carol.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	anna.Get("/chess-club/manage").Has("/bob/accept", "/bob/decline", "/carol/accept")
+	carol.Post("/bob/decline", "group", "chess-club").Wants(403)
+	anna.Post("/carol/decline", "group", "chess-club", "back", "/chess-club/manage").LeadsTo("/chess-club/manage")
+	anna.Post("/carol/decline", "group", "chess-club").Wants(404)
+	anna.Get("/chess-club/manage").Has("/bob/accept").Lacks("/carol/")
+	carol.Get("/chess-club").Wants(403).Has("Ask to join").Lacks("You asked")
+	anna.Post("/bob/accept", "group", "chess-club", "back", "/chess-club/manage").LeadsTo("/chess-club/manage")
+	bob.Get("/chess-club").Wants(200).Has("2 members")
 
 	// Words and rules.
-	anna.post("/chess-club/manage", "title", "", "about", "Kept").wants(422).has("title is missing", "Kept")
-	anna.post("/chess-club/manage", "title", "Chess!", "about", "Openings.").leadsTo("/chess-club/manage?saved")
-	anna.get("/chess-club/manage?saved").has("Saved.", "Chess!", "Openings.")
-	bob.get("/chess-club").has("Chess!", "Openings.", `class="composer"`)
-	bob.post("/chess-club/manage", "title", "Mine").wants(403)
-	anna.post("/settings/writing", "group", "chess-club", "writers", "mutual").wants(422).has("Choose who may write", "Chess!")
-	anna.post("/settings/access", "group", "chess-club", "level", "secret").wants(422).has("Choose who may read", "Chess!")
-	bob.post("/settings/writing", "group", "chess-club", "writers", "anyone").wants(403)
-	bob.post("/settings/writing", "group", "chess-club", "writers", "x").wants(403)
-	anna.post("/settings/writing", "group", "chess-club", "writers", "admins").leadsTo("/chess-club/manage?saved")
-	bob.get("/chess-club").wants(200).has("Only the administrators post here").lacks(`class="composer"`)
-	bob.get("/").lacks(`value="chess-club"`)
-	bob.post("/posts", "body", "Kept text", "to", "chess-club").wants(422).has("Kept text", "cannot write to “chess-club”")
-	anna.get("/chess-club").has(`class="composer"`)
+	anna.Post("/chess-club/manage", "title", "", "about", "Kept").Wants(422).Has("title is missing", "Kept")
+	anna.Post("/chess-club/manage", "title", "Chess!", "about", "Openings.").LeadsTo("/chess-club/manage?saved")
+	anna.Get("/chess-club/manage?saved").Has("Saved.", "Chess!", "Openings.")
+	bob.Get("/chess-club").Has("Chess!", "Openings.", `class="composer"`)
+	bob.Post("/chess-club/manage", "title", "Mine").Wants(403)
+	anna.Post("/settings/writing", "group", "chess-club", "writers", "mutual").Wants(422).Has("Choose who may write", "Chess!")
+	anna.Post("/settings/access", "group", "chess-club", "level", "secret").Wants(422).Has("Choose who may read", "Chess!")
+	bob.Post("/settings/writing", "group", "chess-club", "writers", "anyone").Wants(403)
+	bob.Post("/settings/writing", "group", "chess-club", "writers", "x").Wants(403)
+	anna.Post("/settings/writing", "group", "chess-club", "writers", "admins").LeadsTo("/chess-club/manage?saved")
+	bob.Get("/chess-club").Wants(200).Has("Only the administrators post here").Lacks(`class="composer"`)
+	bob.Get("/").Lacks(`value="chess-club"`)
+	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "cannot write to “chess-club”")
+	anna.Get("/chess-club").Has(`class="composer"`)
 
 	// Several administrators.
-	anna.post("/chess-club/promote", "name", "carol").wants(422).has("“carol” is not a member", "Administrators")
-	anna.post("/chess-club/promote", "name", "nobody-here").wants(422).has("nobody called “nobody-here”")
-	anna.post("/chess-club/demote", "name", "anna").wants(422).has("needs an administrator")
-	bob.post("/chess-club/promote", "name", "bob").wants(403)
-	anna.post("/chess-club/promote", "name", "bob").leadsTo("/chess-club/members")
-	bob.get("/chess-club").has(`class="composer"`, "You administer this group", "/chess-club/manage")
-	bob.post("/chess-club/demote", "name", "anna").leadsTo("/chess-club/members")
-	anna.get("/chess-club/manage").wants(403)
-	anna.get("/chess-club").wants(200).lacks(`class="composer"`)
-	bob.post("/chess-club/remove", "name", "bob").wants(422).has("“bob” is an administrator")
-	bob.post("/chess-club/remove", "name", "anna").leadsTo("/chess-club/members")
-	anna.get("/chess-club").wants(403)
-	bob.get("/chess-club").has("1 member")
+	anna.Post("/chess-club/promote", "name", "carol").Wants(422).Has("“carol” is not a member", "Administrators")
+	anna.Post("/chess-club/promote", "name", "nobody-here").Wants(422).Has("nobody called “nobody-here”")
+	anna.Post("/chess-club/demote", "name", "anna").Wants(422).Has("needs an administrator")
+	bob.Post("/chess-club/promote", "name", "bob").Wants(403)
+	anna.Post("/chess-club/promote", "name", "bob").LeadsTo("/chess-club/members")
+	bob.Get("/chess-club").Has(`class="composer"`, "You administer this group", "/chess-club/manage")
+	bob.Post("/chess-club/demote", "name", "anna").LeadsTo("/chess-club/members")
+	anna.Get("/chess-club/manage").Wants(403)
+	anna.Get("/chess-club").Wants(200).Lacks(`class="composer"`)
+	bob.Post("/chess-club/remove", "name", "bob").Wants(422).Has("“bob” is an administrator")
+	bob.Post("/chess-club/remove", "name", "anna").LeadsTo("/chess-club/members")
+	anna.Get("/chess-club").Wants(403)
+	bob.Get("/chess-club").Has("1 member")
 }
 
 func TestBlocking(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	anna.post("/posts", "body", "An opening", "to", "chess-club").leadsTo("/")
-	bob.post("/chess-club/subscribe")
-	code := bob.get("/chess-club").has(`class="composer"`).code()
-	bob.get("/").has(`value="chess-club"`)
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
+	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	anna.Post("/posts", "body", "An opening", "to", "chess-club").LeadsTo("/")
+	bob.Post("/chess-club/subscribe")
+	code := bob.Get("/chess-club").Has(`class="composer"`).Code()
+	bob.Get("/").Has(`value="chess-club"`)
 
-	anna.post("/chess-club/block", "name", "nobody-here", "back", "/chess-club/manage").wants(422).
-		has("nobody called “nobody-here”", `value="nobody-here"`, "Blocked from writing")
-	anna.post("/chess-club/block", "name", "", "back", "/chess-club/manage").wants(422)
-	anna.post("/chess-club/block", "name", " @Bob", "back", "/chess-club/manage").leadsTo("/chess-club/manage")
-	anna.get("/chess-club/manage").has(`href="/bob"`, "/chess-club/unblock")
-	anna.get("/chess-club/members").has("may not write")
-	s.person("carol").visitor().get("/chess-club/members").lacks("may not write")
-	bob.get("/chess-club/members").lacks("may not write")
+	anna.Post("/chess-club/block", "name", "nobody-here", "back", "/chess-club/manage").Wants(422).
+		Has("nobody called “nobody-here”", `value="nobody-here"`, "Blocked from writing")
+	anna.Post("/chess-club/block", "name", "", "back", "/chess-club/manage").Wants(422)
+	anna.Post("/chess-club/block", "name", " @Bob", "back", "/chess-club/manage").LeadsTo("/chess-club/manage")
+	anna.Get("/chess-club/manage").Has(`href="/bob"`, "/chess-club/unblock")
+	anna.Get("/chess-club/members").Has("may not write")
+	s.Person("carol").Visitor().Get("/chess-club/members").Lacks("may not write")
+	bob.Get("/chess-club/members").Lacks("may not write")
 
-	bob.get("/chess-club").wants(200).has("An opening", "do not let you post").lacks(`class="composer"`)
-	bob.get("/").lacks(`value="chess-club"`)
-	bob.post("/posts", "body", "Kept text", "to", "chess-club").wants(422).has("Kept text", "cannot write to")
-	bob.post("/p/"+code+"/comments", "body", "But").wants(403).has("do not let you comment")
-	bob.header.Set("Accept", "application/json")
-	bob.post("/p/"+code+"/comments", "body", "But").wants(403).has("do not let you comment")
-	bob.header.Del("Accept")
-	bob.header.Set("Accept-Language", "ru")
-	bob.post("/p/"+code+"/comments", "body", "Но").wants(403).has("не разрешают вам комментировать")
-	bob.header.Del("Accept-Language")
-	bob.post("/p/" + code + "/like").leadsTo("/p/" + code)
+	bob.Get("/chess-club").Wants(200).Has("An opening", "do not let you post").Lacks(`class="composer"`)
+	bob.Get("/").Lacks(`value="chess-club"`)
+	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "cannot write to")
+	bob.Post("/p/"+code+"/comments", "body", "But").Wants(403).Has("do not let you comment")
+	bob.Header.Set("Accept", "application/json")
+	bob.Post("/p/"+code+"/comments", "body", "But").Wants(403).Has("do not let you comment")
+	bob.Header.Del("Accept")
+	bob.Header.Set("Accept-Language", "ru")
+	bob.Post("/p/"+code+"/comments", "body", "Но").Wants(403).Has("не разрешают вам комментировать")
+	bob.Header.Del("Accept-Language")
+	bob.Post("/p/" + code + "/like").LeadsTo("/p/" + code)
 
-	anna.post("/chess-club/unblock", "name", "bob").leadsTo("/chess-club/members")
-	bob.get("/chess-club").has(`class="composer"`)
-	bob.post("/p/"+code+"/comments", "body", "But", "back", "/").leadsTo("/")
+	anna.Post("/chess-club/unblock", "name", "bob").LeadsTo("/chess-club/members")
+	bob.Get("/chess-club").Has(`class="composer"`)
+	bob.Post("/p/"+code+"/comments", "body", "But", "back", "/").LeadsTo("/")
 }
 
 func TestWhoMayWriteMe(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	const form = `name="back" value="/filter/directs"`
-	anna.get("/settings").wants(200).has("Who may write to you directly", `value="anyone" checked`)
-	bob.get("/anna").has(form)
-	anna.post("/settings/writing", "writers", "members").wants(422).has("Choose who may write")
+	anna.Get("/settings").Wants(200).Has("Who may write to you directly", `value="anyone" checked`)
+	bob.Get("/anna").Has(form)
+	anna.Post("/settings/writing", "writers", "members").Wants(422).Has("Choose who may write")
 	for _, tt := range []struct {
 		who                   timelines.Writers
 		form, stranger, after string
@@ -193,21 +194,21 @@ func TestWhoMayWriteMe(t *testing.T) {
 		{timelines.WritersNobody, "", "cannot write to “anna”", "cannot write to “anna”"},
 		{timelines.WritersAnyone, form, "", ""},
 	} {
-		anna.post("/settings/writing", "writers", string(tt.who)).leadsTo("/settings?saved")
-		anna.get("/settings").has(`value="` + string(tt.who) + `" checked`)
-		page := bob.get("/anna").wants(200)
+		anna.Post("/settings/writing", "writers", string(tt.who)).LeadsTo("/settings?saved")
+		anna.Get("/settings").Has(`value="` + string(tt.who) + `" checked`)
+		page := bob.Get("/anna").Wants(200)
 		if tt.form == "" {
-			page.lacks(form)
+			page.Lacks(form)
 		} else {
-			page.has(form)
+			page.Has(form)
 		}
 		for follows, refused := range map[bool]string{false: tt.stranger, true: tt.after} {
-			anna.post("/bob/" + map[bool]string{false: "unsubscribe", true: "subscribe"}[follows])
-			a := bob.post("/posts", "body", "Between us", "to", "anna", "direct", "1", "back", "/filter/directs")
+			anna.Post("/bob/" + map[bool]string{false: "unsubscribe", true: "subscribe"}[follows])
+			a := bob.Post("/posts", "body", "Between us", "to", "anna", "direct", "1", "back", "/filter/directs")
 			if refused == "" {
-				a.leadsTo("/filter/directs")
+				a.LeadsTo("/filter/directs")
 			} else {
-				a.wants(422).has("Between us", refused)
+				a.Wants(422).Has("Between us", refused)
 			}
 		}
 	}
@@ -216,13 +217,13 @@ func TestWhoMayWriteMe(t *testing.T) {
 // What takes something away asks once, without a script, and stands apart from what
 // gives, which asks nothing.
 func TestTakingAwayAsks(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob, carol := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor()
-	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
-	carol.post("/chess-club/subscribe").leadsTo("/chess-club")
-	anna.post("/chess-club/promote", "name", "bob").leadsTo("/chess-club/members")
-	anna.post("/settings/feeds", "title", "Photos", "slug", "photos", "access", "public").leadsTo("/settings/feeds?saved#page-photos")
+	s := webtest.New(t, nil)
+	anna, bob, carol := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor()
+	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	carol.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	anna.Post("/chess-club/promote", "name", "bob").LeadsTo("/chess-club/members")
+	anna.Post("/settings/feeds", "title", "Photos", "slug", "photos", "access", "public").LeadsTo("/settings/feeds?saved#page-photos")
 
 	// asks: how often a form stands folded with a question, and how often without one.
 	asks := func(body, action string) (asked, plain int) {
@@ -238,8 +239,8 @@ func TestTakingAwayAsks(t *testing.T) {
 		}
 		return asked, plain
 	}
-	members := anna.get("/chess-club/members").wants(200).has("will no longer run the group", "You will no longer run the group", "carol will no longer be a member").body
-	feeds := anna.get("/settings/feeds").wants(200).body
+	members := anna.Get("/chess-club/members").Wants(200).Has("will no longer run the group", "You will no longer run the group", "carol will no longer be a member").Body
+	feeds := anna.Get("/settings/feeds").Wants(200).Body
 	for _, c := range []struct {
 		body, action   string
 		asked, unasked int

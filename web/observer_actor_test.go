@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -13,16 +13,17 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // actor is a resident doing one thing after another.
 type actor struct {
 	*observed
 	*resident
-	on []*liveSite
+	on []*webtest.Site
 }
 
-func (w *observed) actor(r *resident, on []*liveSite) *actor { return &actor{w, r, on} }
+func (w *observed) actor(r *resident, on []*webtest.Site) *actor { return &actor{w, r, on} }
 
 // deed is something to do, as often as its weight says.
 type deed struct {
@@ -106,32 +107,32 @@ func (a *actor) send(address string, form url.Values, sent string, settles ...se
 	} else {
 		s.address = "/p/x" // a page that says what is wrong: no list
 	}
-	v = &visitor{t: v.t, base: v.base, client: v.client, header: header}
+	v = &webtest.Visitor{T: v.T, Base: v.Base, Client: v.Client, Header: header}
 	s.from = a.facts.now()
-	r := v.do(http.MethodPost, address, form)
+	r := v.Do(http.MethodPost, address, form)
 	s.to = a.facts.now()
-	ok = r.status == http.StatusOK || r.status == http.StatusSeeOther
+	ok = r.Status == http.StatusOK || r.Status == http.StatusSeeOther
 	if !ok {
 		a.refused.Add(1)
 	}
 	for _, settled := range settles {
 		settled(ok)
 	}
-	if r.status >= 500 || r.status == http.StatusBadRequest || r.status == http.StatusTooManyRequests || r.status == http.StatusUnauthorized {
-		a.t.Errorf("%s: POST %s %v: status %d", a.name, address, form, r.status)
+	if r.Status >= 500 || r.Status == http.StatusBadRequest || r.Status == http.StatusTooManyRequests || r.Status == http.StatusUnauthorized {
+		a.t.Errorf("%s: POST %s %v: status %d", a.name, address, form, r.Status)
 	}
 	if ok {
 		s.except = ""
 	} else if text := form.Get("body"); text != "" {
 		// What cannot be done gives its sender back what they wrote.
-		r.body = strings.ReplaceAll(r.body, html.EscapeString(text), "")
+		r.Body = strings.ReplaceAll(r.Body, html.EscapeString(text), "")
 	}
 	a.judge(s, allOf(r))
 	a.complain(judgeHeader(s, r))
 	if !a.lively {
 		a.ask()
 	}
-	return r.body, r.header.Get("Location"), ok
+	return r.Body, r.Header.Get("Location"), ok
 }
 
 // ask has the hubs look at all posts: no bus tells them.
@@ -143,9 +144,7 @@ func (w *observed) ask() {
 	}
 	w.facts.mu.RUnlock()
 	for _, n := range w.nodes {
-		for _, sh := range n.server.hub.shards {
-			sh.ask(posts)
-		}
+		n.HearOf(posts...)
 	}
 }
 
@@ -298,7 +297,7 @@ func (a *actor) publish(to, places []string, staged bool) *writing {
 		a.t.Errorf("%s: a new post is answered with %.200s", a.name, answer)
 		return nil
 	}
-	id, err := a.nodes[0].store.PostID(a.t.Context(), m[1])
+	id, err := a.nodes[0].Store.PostID(a.t.Context(), m[1])
 	if err != nil {
 		a.t.Errorf("%s: a new post: %v", a.name, err)
 		return nil

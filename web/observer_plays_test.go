@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"slices"
@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web/webtest"
 )
 
 // play is something that servers of this kind are known to have done wrong. Its cast do
@@ -34,7 +35,7 @@ func (w *observed) stage() {
 	w.t.Helper()
 	founder := w.people[0]
 	for _, name := range []string{onStage, offStage, backstage} {
-		founder.visitors[0].post("/groups", "name", name, "title", name, "access", "public").wants(303)
+		founder.visitors[0].Post("/groups", "name", name, "title", name, "access", "public").Wants(303)
 		w.facts.addPlace(name, name, timelines.Public)
 		w.facts.groups[name] = true
 		for _, t := range []tie{{admits, name, founder.name}, {follows, founder.name, name}, {brings, founder.name, name}, {leads, founder.name, name}} {
@@ -100,7 +101,7 @@ func (w *observed) schedule(which uint64, acts, times int, plays []*play) map[tu
 }
 
 // perform plays a play. Its cast do nothing else meanwhile; the others do what they like.
-func (w *observed) perform(p *play, on, from, watched []*liveSite) {
+func (w *observed) perform(p *play, on, from, watched []*webtest.Site) {
 	for _, r := range w.people {
 		if slices.Contains(p.cast[:3], r) {
 			r.busy.Lock()
@@ -135,7 +136,7 @@ type scene struct {
 	*observed
 	*play
 	author, friend, stranger *actor
-	from, watched            []*liveSite
+	from, watched            []*webtest.Site
 	opened                   int
 }
 
@@ -154,7 +155,7 @@ func (s *scene) watch(who *resident, addresses ...string) {
 		s.opened++
 		fl := &follower{
 			observed: s.observed, who: who, rng: s.chance(8, uint64(s.serial.Add(1))), stays: true,
-			from: s.from, nodes: []*liveSite{s.watched[s.opened%len(s.watched)]}, ready: make(chan struct{}),
+			from: s.from, nodes: []*webtest.Site{s.watched[s.opened%len(s.watched)]}, ready: make(chan struct{}),
 		}
 		opening.Go(func() { s.seat(fl, address) })
 	}
@@ -186,7 +187,7 @@ func (s *scene) seat(fl *follower, address string) {
 	select {
 	case <-ready:
 	case <-fl.ended:
-	case <-time.After(patience):
+	case <-time.After(webtest.Patience):
 		s.t.Errorf("%s: %q on %s is told nothing", s.play.name, nameOf(fl.who), address)
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"math/rand/v2"
@@ -6,13 +6,15 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"riverrun/web/webtest"
 )
 
 // reader looks at random pages as random viewers, one after the other, and shows
 // the observer all it is served.
 type reader struct {
 	*observed
-	node *liveSite
+	node *webtest.Site
 	rng  *rand.Rand
 }
 
@@ -140,30 +142,30 @@ func nameOf(r *resident) string {
 
 // get asks a node for an address and judges the answer. within is the page from
 // which river.js asks, if it does.
-func (w *observed) get(n *liveSite, who *resident, address, within string) string {
-	var v *visitor
+func (w *observed) get(n *webtest.Site, who *resident, address, within string) string {
+	var v *webtest.Visitor
 	if who == nil {
-		v = n.visitor()
+		v = n.Visitor()
 	} else {
 		v = who.visitors[slices.Index(w.nodes, n)]
 	}
-	v = &visitor{t: v.t, base: v.base, client: v.client, header: http.Header{}}
+	v = &webtest.Visitor{T: v.T, Base: v.Base, Client: v.Client, Header: http.Header{}}
 	if within != "" {
-		v.header.Set("X-River-Page", within)
+		v.Header.Set("X-River-Page", within)
 	}
 	s := serving{viewer: nameOf(who), address: address, how: "page", about: address, from: w.facts.now()}
-	a := v.get(address)
+	a := v.Get(address)
 	s.to = w.facts.now()
-	if a.status >= 500 || a.status == http.StatusBadRequest {
-		w.t.Errorf("GET %s for %q: status %d", address, s.viewer, a.status)
+	if a.Status >= 500 || a.Status == http.StatusBadRequest {
+		w.t.Errorf("GET %s for %q: status %d", address, s.viewer, a.Status)
 	}
 	w.judge(s, allOf(a))
 	w.complain(judgeHeader(s, a))
-	if a.status != http.StatusOK {
+	if a.Status != http.StatusOK {
 		return ""
 	}
 	if within != "" {
-		w.complain(w.facts.judgeFragment(s, a.body))
+		w.complain(w.facts.judgeFragment(s, a.Body))
 	}
-	return a.body
+	return a.Body
 }

@@ -1,14 +1,14 @@
-package web
+package web_test
 
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"riverrun/rivers"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // equalsReload waits until the page shows what a reload would, which no
@@ -19,7 +19,7 @@ func (fl *follower) equalsReload() {
 		return
 	}
 	var differ string
-	await(fl.t, fmt.Sprintf("%q on %s to equal a reload", nameOf(fl.who), fl.address), func() bool {
+	webtest.Await(fl.t, fmt.Sprintf("%q on %s to equal a reload", nameOf(fl.who), fl.address), func() bool {
 		select {
 		case <-fl.ended:
 			return true // closed: nothing is shown
@@ -89,7 +89,7 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 			return fmt.Sprintf("shows %s at %s, place %d, a reload at %s, place %d", code, was.version, was.place, e.version, e.place)
 		}
 		for _, part := range view.PartNames {
-			is, would := lasting(was.parts[part]), lasting(e.parts[part])
+			is, would := webtest.Lasting(was.parts[part]), webtest.Lasting(e.parts[part])
 			if is != would {
 				return fmt.Sprintf("%s of %s at %s are\n%s\na reload's\n%s", part, code, e.version, is, would)
 			}
@@ -111,17 +111,10 @@ func (fl *follower) miscounts(now map[string]*shownEntry) string {
 			}
 		}
 		text := e.parts["comments"]
-		if said := len(commentIDs.FindAllString(text, -1)) + countIn(text, `(\d+) more comments?`); said != has {
+		if said := len(webtest.CommentIDs.FindAllString(text, -1)) + countIn(text, `(\d+) more comments?`); said != has {
 			fl.differing = code
 			return fmt.Sprintf("%d comments on %s at %s, which has %d", said, code, e.version, has)
 		}
 	}
 	return ""
-}
-
-var momentForm = regexp.MustCompile(`(<time [^>]*>)[^<]*`)
-
-// lasting is a part of an entry but for what depends on the hour.
-func lasting(html string) string {
-	return momentForm.ReplaceAllString(stampForm.ReplaceAllString(html, ""), "$1")
 }

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"riverrun/web/webtest"
 )
 
 // showing is a page as the rules know it.
@@ -261,7 +263,7 @@ func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
 	least, most := bounds(f, s, f.comments[p], func(at instant, c *writing, so bool) bool {
 		return c.text.each(at, func(text string) bool { return (text != "") == so })
 	})
-	said := len(commentIDs.FindAllString(text, -1))
+	said := len(webtest.CommentIDs.FindAllString(text, -1))
 	for _, folded := range countsIn(text, `(\d+) more comments?`) { // several on the page of mentions
 		said += folded
 	}
@@ -273,7 +275,7 @@ func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
 func (f *facts) judgeHearts(s serving, p *writing, viewer, text string) []string {
 	var wrong []string
 	for _, text := range strings.Split(text, `<div class="comment`)[1:] {
-		m := commentIDs.FindStringSubmatch(text)
+		m := webtest.CommentIDs.FindStringSubmatch(text)
 		if m == nil || strings.HasPrefix(text, " veiled") {
 			continue
 		}
@@ -315,36 +317,36 @@ func (f *facts) judgeVeils(s serving, p *writing, viewer, text string) []string 
 
 // judgeHeader says what is wrong with the head of an answer but for the texts and codes
 // in it: who may keep it.
-func judgeHeader(s serving, a *answer) []string {
-	cache, ok := a.header.Get("Cache-Control"), false
+func judgeHeader(s serving, a *webtest.Answer) []string {
+	cache, ok := a.Header.Get("Cache-Control"), false
 	feed := strings.HasPrefix(s.address, "/feeds/")
 	switch {
-	case feed && a.status == http.StatusOK:
+	case feed && a.Status == http.StatusOK:
 		ok = cache == "no-cache" // of nobody in particular
-	case a.status == http.StatusSeeOther && cache == "":
+	case a.Status == http.StatusSeeOther && cache == "":
 		ok = true
 	default:
 		ok = cache == "private, no-cache" || strings.Contains(cache, "no-store")
 	}
 	var wrong []string
 	if !ok {
-		wrong = append(wrong, fmt.Sprintf("%s %s for %q, status %d: Cache-Control %q", s.how, s.address, s.viewer, a.status, cache))
+		wrong = append(wrong, fmt.Sprintf("%s %s for %q, status %d: Cache-Control %q", s.how, s.address, s.viewer, a.Status, cache))
 	}
-	if tag := a.header.Get("ETag"); tag != "" && !feed {
-		wrong = append(wrong, fmt.Sprintf("%s %s for %q, status %d: ETag %q", s.how, s.address, s.viewer, a.status, tag))
+	if tag := a.Header.Get("ETag"); tag != "" && !feed {
+		wrong = append(wrong, fmt.Sprintf("%s %s for %q, status %d: ETag %q", s.how, s.address, s.viewer, a.Status, tag))
 	}
 	return wrong
 }
 
 // allOf is all that came with an answer: its head's values and its body.
-func allOf(a *answer) string {
+func allOf(a *webtest.Answer) string {
 	var b strings.Builder
-	for _, name := range slices.Sorted(maps.Keys(a.header)) {
-		for _, value := range a.header[name] {
+	for _, name := range slices.Sorted(maps.Keys(a.Header)) {
+		for _, value := range a.Header[name] {
 			fmt.Fprintf(&b, "%s: %s\n", name, value)
 		}
 	}
-	return b.String() + plain(a.body)
+	return b.String() + plain(a.Body)
 }
 
 // judgePlaces looks at which places, and whom, an entry names above its text.

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -10,21 +10,23 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
+
+	"riverrun/timelines/access"
 
 	"github.com/coder/websocket"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
-	"riverrun/timelines/access"
+	"riverrun/web/live"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // timedRivers notes when the hub read what it decides by.
 type timedRivers struct {
-	riverSource
+	live.Rivers
 	facts *facts
 
 	mu    sync.Mutex // guards reads
@@ -48,17 +50,17 @@ func (r *timedRivers) timed() (done func()) {
 
 func (r *timedRivers) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
 	defer r.timed()()
-	return r.riverSource.Visit(ctx, v, n, c)
+	return r.Rivers.Visit(ctx, v, n, c)
 }
 
 func (r *timedRivers) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
 	defer r.timed()()
-	return r.riverSource.Flush(ctx, w, posts)
+	return r.Rivers.Flush(ctx, w, posts)
 }
 
 func (r *timedRivers) FirstPages(ctx context.Context, w []rivers.Watch) ([]*rivers.Page, error) {
 	defer r.timed()()
-	return r.riverSource.FirstPages(ctx, w)
+	return r.Rivers.FirstPages(ctx, w)
 }
 
 // earliest is when the earliest read began of which something may have been
@@ -81,15 +83,13 @@ func (r *timedRivers) earliest(rendered instant) instant {
 // stampedPages writes into each entry rendered for a frame when that was. The
 // parts that are compared by their HTML are left alone.
 type stampedPages struct {
-	hubPages
+	live.Pages
 	facts *facts
 }
 
-var stampForm = regexp.MustCompile(`<!--rendered (\d+)-->`)
-
 func (p stampedPages) Entry(ctx context.Context, l view.Context, n rivers.Name, sets *access.Sets, it rivers.Item) (view.Parts, []byte, error) {
 	stamp := fmt.Appendf(nil, "<!--rendered %d-->", p.facts.now())
-	parts, whole, err := p.hubPages.Entry(ctx, l, n, sets, it)
+	parts, whole, err := p.Pages.Entry(ctx, l, n, sets, it)
 	for _, part := range []*[]byte{&parts.Body, &parts.Comments, &whole} {
 		*part = append(slices.Clone(*part), stamp...)
 	}
@@ -102,12 +102,12 @@ type follower struct {
 	*observed
 	who   *resident
 	rng   *rand.Rand
-	stays bool        // on a page as long as it is let
-	from  []*liveSite // loads pages from these
-	nodes []*liveSite // connects to these
+	stays bool            // on a page as long as it is let
+	from  []*webtest.Site // loads pages from these
+	nodes []*webtest.Site // connects to these
 	over  <-chan struct{}
 
-	node    *liveSite
+	node    *webtest.Site
 	address string
 	page    string // as the page itself says its address
 	conn    *websocket.Conn
@@ -142,28 +142,9 @@ func entriesOf(html string) map[string]*shownEntry {
 	found := map[string]*shownEntry{}
 	for _, m := range entryForm.FindAllStringSubmatch(html, -1) {
 		place, _ := strconv.ParseInt(m[3], 10, 64) // digits
-		found[m[1]] = &shownEntry{version: m[2], place: place, parts: partsOf(m[0])}
+		found[m[1]] = &shownEntry{version: m[2], place: place, parts: webtest.PartsOf(m[0])}
 	}
 	return found
-}
-
-// partsOf reads what stands in the parts of an entry.
-func partsOf(article string) map[string]string {
-	parts := map[string]string{}
-	names := []string{"why", "body", "acts", "likes", "comments", "box"}
-	at := make([]int, 0, len(names)+1)
-	for _, name := range names {
-		m := regexp.MustCompile(`id="p-[0-9a-z]{10}-` + name + `"`).FindStringIndex(article)
-		if m == nil {
-			return parts
-		}
-		at = append(at, m[0])
-	}
-	for i, name := range names[:len(names)-1] {
-		_, text, _ := strings.Cut(article[at[i]:at[i+1]], ">")
-		parts[name] = text[:max(strings.LastIndex(text, "</div>"), 0)]
-	}
-	return parts
 }
 
 // follow opens one page after the other, or the same again, until all is over.
@@ -237,11 +218,11 @@ func (fl *follower) loadPage(address string) bool {
 // connect subscribes with what is shown, on either node, and reads from then on.
 func (fl *follower) connect() bool {
 	fl.node = fl.nodes[fl.rng.IntN(len(fl.nodes))]
-	var p *person
+	var p *webtest.Person
 	if fl.who != nil {
-		p = fl.who.person
+		p = fl.who.Person
 	}
-	conn, status, err := fl.node.dial(p, nil)
+	conn, status, err := fl.node.Dial(p, nil)
 	if err != nil {
 		fl.t.Errorf("dial: %v (status %d)", err, status)
 		return false
@@ -258,7 +239,7 @@ func (fl *follower) connect() bool {
 		fl.t.Error(err)
 		return false
 	}
-	ctx, cancel := context.WithTimeout(fl.t.Context(), patience)
+	ctx, cancel := context.WithTimeout(fl.t.Context(), webtest.Patience)
 	defer cancel()
 	if err := conn.Write(ctx, websocket.MessageText, message); err != nil {
 		fl.t.Errorf("subscribe: %v", err)
@@ -289,16 +270,16 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 			if errors.As(err, &closed) {
 				fl.mu.Lock()
 				defer fl.mu.Unlock()
-				if closed.Code == closeNoPage {
+				if closed.Code == live.CloseNoPage {
 					fl.address = "" // closed to this viewer
-				} else if closed.Code != closeReconnect {
+				} else if closed.Code != live.CloseReconnect {
 					fl.t.Errorf("socket of %q on %s closed: %v", nameOf(fl.who), fl.address, closed)
 				}
 			}
 			return
 		}
 		at := fl.facts.now()
-		var f frame
+		var f webtest.Frame
 		if err := json.Unmarshal(message, &f); err != nil {
 			fl.t.Errorf("frame %s: %v", message, err)
 			return
@@ -312,14 +293,14 @@ func (fl *follower) read(conn *websocket.Conn, ended chan<- struct{}) {
 }
 
 // witness shows the observer a frame, all of it.
-func (fl *follower) witness(f *frame, message []byte, at instant) {
+func (fl *follower) witness(f *webtest.Frame, message []byte, at instant) {
 	if f.T == "entry" && f.HTML == "" && len(f.Parts) == 0 {
 		return // says that nothing differs
 	}
 	fl.pushes.Add(1)
 	s := serving{viewer: nameOf(fl.who), address: fl.address, how: "frame", from: at, to: at}
 	body := plain(string(message))
-	if m := stampForm.FindStringSubmatch(body); m != nil {
+	if m := webtest.StampForm.FindStringSubmatch(body); m != nil {
 		rendered, _ := strconv.ParseInt(m[1], 10, 64) // digits
 		s.from = fl.serve[fl.node].earliest(instant(rendered))
 	} else {
@@ -358,7 +339,7 @@ func (fl *follower) witness(f *frame, message []byte, at instant) {
 }
 
 // take does with a frame what a client does.
-func (fl *follower) take(f frame) {
+func (fl *follower) take(f webtest.Frame) {
 	switch f.T {
 	case "river":
 		fl.river = f.River
@@ -383,14 +364,14 @@ func (fl *follower) take(f frame) {
 		is, ok := view.ParseVersion(f.Version)
 		if was != nil {
 			old, _ = view.ParseVersion(was.version)
-			if !ok || newer(old.Stamp, is.Stamp) && !newer(is.Stamp, old.Stamp) {
+			if !ok || webtest.Newer(old.Stamp, is.Stamp) && !webtest.Newer(is.Stamp, old.Stamp) {
 				fl.t.Errorf("%q on %s: %s went back from %s to %s", nameOf(fl.who), fl.address, f.Post, was.version, f.Version)
 			}
 			maps.Copy(now.parts, was.parts)
 		}
-		take(now.parts, partsOf(f.HTML), old.Stamp, is.Stamp)
-		take(now.parts, f.Parts, old.Stamp, is.Stamp)
-		now.version = view.Version{Stamp: later(old.Stamp, is.Stamp), Tag: is.Tag}.String()
+		webtest.Take(now.parts, webtest.PartsOf(f.HTML), old.Stamp, is.Stamp)
+		webtest.Take(now.parts, f.Parts, old.Stamp, is.Stamp)
+		now.version = view.Version{Stamp: webtest.Later(old.Stamp, is.Stamp), Tag: is.Tag}.String()
 		fl.shown[f.Post] = now
 	case "gone":
 		if f.River == fl.river {

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -19,6 +19,9 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // How much is observed. It is bounded by what is done and not by time, so that a
@@ -96,14 +99,14 @@ type observed struct {
 	seeds, acts, looks int
 	db                 *testdb.DB
 	facts              *facts
-	nodes              []*liveSite
+	nodes              []*webtest.Site
 	lively             bool             // jobs and bus run
 	beat               <-chan time.Time // of the nodes' hubs; nil: each second
 	people             []*resident
 	groups             []string
 	// gates are held by whoever changes who may read an account's places.
 	gates map[string]*sync.Mutex
-	serve map[*liveSite]*timedRivers
+	serve map[*webtest.Site]*timedRivers
 
 	plays    []*play
 	watchMu  sync.Mutex  // guards watching
@@ -149,7 +152,7 @@ func newObserved(t testing.TB, lively bool, nodes int) *observed {
 	seed, scale := seedOf(t)
 	w := &observed{
 		t: t, seed: seed, scale: scale, lively: lively, db: testdb.New(t), facts: newFacts(),
-		gates: map[string]*sync.Mutex{}, serve: map[*liveSite]*timedRivers{},
+		gates: map[string]*sync.Mutex{}, serve: map[*webtest.Site]*timedRivers{},
 		seeds: observedSeeds, acts: observedActs, looks: observedLooks,
 	}
 	if testing.Short() {
@@ -179,43 +182,44 @@ func (w *observed) addNode() {
 	if err != nil {
 		t.Fatal(err)
 	}
-	options := storeOptions(t)
+	options := webtest.StoreOptions(t)
 	options.BestOf, options.MostFaved = 2, 2
 	primary, secondary := testdb.Open(t, w.db.PrimaryURL), testdb.Open(t, w.db.SecondaryURL)
-	n := &liveSite{t: t, db: w.db}
-	n.store = timelines.Open(primary, announcer, options)
-	n.rivers = rivers.Open(secondary, n.store, log, rivers.DefaultOptions())
-	n.tiers = tiers.New(tiers.Config{Timelines: n.store, Rivers: n.rivers, Secondary: secondary, Log: log})
-	n.http = httptest.NewUnstartedServer(nil)
-	n.server, err = New(Config{
-		Timelines: n.store, Rivers: n.rivers, Tiers: n.tiers, Log: log,
-		URL:    "http://" + n.http.Listener.Addr().String(),
-		Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
-		Live: func(cfg *hubConfig) {
-			timed := &timedRivers{riverSource: cfg.rivers, facts: w.facts}
+	n := &webtest.Site{T: t, DB: w.db}
+	n.Store = timelines.Open(primary, announcer, options)
+	n.Rivers = rivers.Open(secondary, n.Store, log, rivers.DefaultOptions())
+	n.Tiers = tiers.New(tiers.Config{Timelines: n.Store, Rivers: n.Rivers, Secondary: secondary, Log: log})
+	n.HTTP = httptest.NewUnstartedServer(nil)
+	n.Server, err = web.New(web.Config{
+		Timelines: n.Store, Rivers: n.Rivers, Tiers: n.Tiers, Log: log,
+		URL:    "http://" + n.HTTP.Listener.Addr().String(),
+		Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
+		Live: func(cfg *live.Config) {
+			timed := &timedRivers{Rivers: cfg.Rivers, facts: w.facts}
 			w.serve[n] = timed
-			cfg.rivers, cfg.pages = timed, stampedPages{cfg.pages, w.facts}
-			cfg.staleAfter = observedStale
+			cfg.Rivers, cfg.Pages = timed, stampedPages{cfg.Pages, w.facts}
+			cfg.StaleAfter = observedStale
 			// No comparison heals what a push should have brought.
-			cfg.compareEvery = 1 << 30
-			cfg.beat = w.beat
+			cfg.CompareEvery = 1 << 30
+			cfg.Beat = w.beat
 			if !w.lively {
-				cfg.hear = deaf
+				cfg.Hear = webtest.Deaf
 			}
+			n.Attach(cfg)
 		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	start := []func(context.Context) error{n.rivers.Start, n.server.Start}
+	start := []func(context.Context) error{n.Rivers.Start, n.Server.Start}
 	if w.lively {
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.tiers, Rivers: n.rivers, Timelines: n.store, Log: log})
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}
-		start = append(start, n.tiers.Start, work.Start)
+		start = append(start, n.Tiers.Start, work.Start)
 		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			ctx, cancel := context.WithTimeout(context.Background(), webtest.Patience)
 			defer cancel()
 			if err := work.Stop(ctx); err != nil {
 				t.Errorf("stop jobs: %v", err)
@@ -227,9 +231,9 @@ func (w *observed) addNode() {
 			t.Fatal(err)
 		}
 	}
-	n.http.Config.Handler = n.server.Handler()
-	n.http.Start()
-	t.Cleanup(n.stop)
+	n.HTTP.Config.Handler = n.Server.Handler()
+	n.HTTP.Start()
+	t.Cleanup(n.Stop)
 	w.nodes = append(w.nodes, n)
 }
 
@@ -240,10 +244,10 @@ const observedStale = 250 * time.Millisecond
 
 // resident is somebody who lives there: one actor, seen by many readers.
 type resident struct {
-	*person
+	*webtest.Person
 	name     string
 	rng      *rand.Rand
-	visitors []*visitor // by node
+	visitors []*webtest.Visitor // by node
 	// busy is held while they do something. Whoever takes several takes them in the
 	// order of the people.
 	busy sync.Mutex
@@ -255,9 +259,9 @@ func (w *observed) populate() {
 	w.t.Helper()
 	f := w.facts
 	for i, name := range []string{"ann", "bob", "cat", "dan", "eve"} {
-		r := &resident{person: w.nodes[0].person(name), name: name, rng: w.chance(1, uint64(i))}
+		r := &resident{Person: w.nodes[0].Person(name), name: name, rng: w.chance(1, uint64(i))}
 		for _, n := range w.nodes {
-			r.visitors = append(r.visitors, (&person{site: n, token: r.token}).visitor())
+			r.visitors = append(r.visitors, (&webtest.Person{Site: n, Token: r.Token}).Visitor())
 		}
 		w.people = append(w.people, r)
 		w.gates[name] = &sync.Mutex{}
@@ -269,12 +273,12 @@ func (w *observed) populate() {
 		level := timelines.Level(i % 3)
 		title := w.token(said{place: name + "/photos"})
 		f.addPlace(name+"/photos", name, level)
-		r.visitors[0].post("/settings/feeds", "slug", "photos", "title", title, "access", level.String()).leadsTo("/settings/feeds?saved#page-photos")
-		r.visitors[0].post("/lists", "title", "Some").wants(303)
+		r.visitors[0].Post("/settings/feeds", "slug", "photos", "title", title, "access", level.String()).LeadsTo("/settings/feeds?saved#page-photos")
+		r.visitors[0].Post("/lists", "title", "Some").Wants(303)
 	}
 	for i, level := range []timelines.Level{timelines.Public, timelines.Protected, timelines.Private} {
 		name, founder := "club-"+level.String(), w.people[i]
-		founder.visitors[0].post("/groups", "name", name, "title", name, "access", level.String()).wants(303)
+		founder.visitors[0].Post("/groups", "name", name, "title", name, "access", level.String()).Wants(303)
 		f.addPlace(name, name, level)
 		f.groups[name] = true
 		f.relations[tie{admits, name, founder.name}] = &history[bool]{first: true}
@@ -330,7 +334,7 @@ func (w *observed) token(of said) string {
 }
 
 // live lets everybody act and look at once: acts on some nodes, looks on others.
-func (w *observed) live(followers []*follower, acts []deed, on, from []*liveSite) {
+func (w *observed) live(followers []*follower, acts []deed, on, from []*webtest.Site) {
 	var acting, looking sync.WaitGroup
 	over := make(chan struct{})
 	watched := w.nodes
@@ -373,7 +377,7 @@ func (w *observed) calm() {
 
 // act has everybody act so often, on some nodes, and play what is due then before pages
 // that are loaded from some nodes and followed on some.
-func (w *observed) act(acting *sync.WaitGroup, on []*liveSite, acts []deed, times int, due map[turn][]*play, from, watched []*liveSite) {
+func (w *observed) act(acting *sync.WaitGroup, on []*webtest.Site, acts []deed, times int, due map[turn][]*play, from, watched []*webtest.Site) {
 	for _, r := range w.people {
 		acting.Go(func() {
 			a := w.actor(r, on)
@@ -410,7 +414,7 @@ func (w *observed) complain(wrong []string) {
 func (w *observed) rest() {
 	w.t.Helper()
 	left := 0
-	await(w.t, "the jobs to be done", func() bool {
+	webtest.Await(w.t, "the jobs to be done", func() bool {
 		const query = `SELECT (SELECT count(*) FROM queue.river_job WHERE state IN ('available', 'running', 'retryable', 'scheduled', 'pending')
 			AND kind IN ('distribute', 'replace', 'rebuild', 'bump', 'follow', 'upkeep')) + (SELECT count(*) FROM behind)`
 		if err := w.db.Primary.QueryRow(w.t.Context(), query).Scan(&left); err != nil {
@@ -424,7 +428,7 @@ func (w *observed) rest() {
 func (w *observed) sound() {
 	w.t.Helper()
 	for i, n := range w.nodes {
-		report, err := n.rivers.Check(w.t.Context())
+		report, err := n.Rivers.Check(w.t.Context())
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"log/slog"
@@ -11,7 +11,9 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // countedSite is a second node of a site whose statements are counted. It is not
@@ -19,30 +21,30 @@ import (
 type countedSite struct {
 	t                  testing.TB
 	handler            http.Handler
-	primary, secondary *countedStatements
+	primary, secondary *webtest.CountedStatements
 }
 
-func (s *liveSite) counted() *countedSite {
-	s.t.Helper()
-	c := &countedSite{t: s.t, primary: &countedStatements{}, secondary: &countedStatements{}}
-	open := func(pool *pgxpool.Pool, counts *countedStatements) *pgxpool.Pool {
+func countedNode(s *webtest.Site) *countedSite {
+	s.T.Helper()
+	c := &countedSite{t: s.T, primary: &webtest.CountedStatements{}, secondary: &webtest.CountedStatements{}}
+	open := func(pool *pgxpool.Pool, counts *webtest.CountedStatements) *pgxpool.Pool {
 		cfg := pool.Config()
 		cfg.ConnConfig.Tracer = counts
-		traced, err := pgxpool.NewWithConfig(s.t.Context(), cfg)
+		traced, err := pgxpool.NewWithConfig(s.T.Context(), cfg)
 		if err != nil {
-			s.t.Fatal(err)
+			s.T.Fatal(err)
 		}
-		s.t.Cleanup(traced.Close)
+		s.T.Cleanup(traced.Close)
 		return traced
 	}
 	log := slog.New(slog.DiscardHandler)
-	store := timelines.Open(open(s.db.Primary, c.primary), nil, timelines.DefaultOptions())
-	server, err := New(Config{
-		Timelines: store, Rivers: rivers.Open(open(s.db.Secondary, c.secondary), store, log, rivers.DefaultOptions()),
-		Tiers: s.tiers, Log: log, URL: s.http.URL, Limits: Limits{Writes: -1, SignIns: -1, SignUps: -1},
+	store := timelines.Open(open(s.DB.Primary, c.primary), nil, timelines.DefaultOptions())
+	server, err := web.New(web.Config{
+		Timelines: store, Rivers: rivers.Open(open(s.DB.Secondary, c.secondary), store, log, rivers.DefaultOptions()),
+		Tiers: s.Tiers, Log: log, URL: s.HTTP.URL, Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1},
 	})
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	c.handler = server.Handler()
 	return c
@@ -57,38 +59,38 @@ func (c *countedSite) get(address, token string) (w *httptest.ResponseRecorder, 
 		r.AddCookie(&http.Cookie{Name: "riverrun", Value: token})
 	}
 	w = httptest.NewRecorder()
-	before := [2]int64{c.primary.n.Load(), c.secondary.n.Load()}
+	before := [2]int64{c.primary.N.Load(), c.secondary.N.Load()}
 	c.handler.ServeHTTP(w, r)
-	return w, [2]int64{c.primary.n.Load() - before[0], c.secondary.n.Load() - before[1]}
+	return w, [2]int64{c.primary.N.Load() - before[0], c.secondary.N.Load() - before[1]}
 }
 
 // TestWarmPageIsOneStatement: a page that was seen before asks the secondary store once
 // and the primary store not at all, composer and names included. What is an id of one
 // thing is none of another here, so that no page looks up a post as an account.
 func TestWarmPageIsOneStatement(t *testing.T) {
-	s := newLiveSite(t, nil)
+	s := webtest.New(t, nil)
 	for table, first := range map[string]string{"accounts": "1000", "lists": "1000000", "timelines": "2000000", "posts": "3000000", "comments": "4000000"} {
-		if _, err := s.db.Primary.Exec(t.Context(), `ALTER TABLE `+table+` ALTER id RESTART WITH `+first); err != nil {
+		if _, err := s.DB.Primary.Exec(t.Context(), `ALTER TABLE `+table+` ALTER id RESTART WITH `+first); err != nil {
 			t.Fatal(err)
 		}
 	}
-	anna, bob := s.person("anna"), s.person("bob")
-	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").wants(303)
-	anna.visitor().post("/bob/subscribe").wants(303)
-	anna.visitor().post("/chess-club/subscribe").wants(303)
-	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").wants(303)
-	anna.visitor().post("/lists", "title", "Some").wants(303)
-	anna.visitor().post("/bob/place", "list", "some").wants(303)
-	code := bob.post("Hello @anna, a heron on the #river", "bob", "bob/photos", "chess-club").Code
-	anna.comment(code, "A remark")
+	anna, bob := s.Person("anna"), s.Person("bob")
+	bob.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").Wants(303)
+	anna.Visitor().Post("/bob/subscribe").Wants(303)
+	anna.Visitor().Post("/chess-club/subscribe").Wants(303)
+	bob.Visitor().Post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").Wants(303)
+	anna.Visitor().Post("/lists", "title", "Some").Wants(303)
+	anna.Visitor().Post("/bob/place", "list", "some").Wants(303)
+	code := bob.Post("Hello @anna, a heron on the #river", "bob", "bob/photos", "chess-club").Code
+	anna.Comment(code, "A remark")
 	for _, text := range []string{"What does @anna say?", "So it is", "It is", "Is it"} {
-		bob.comment(code, text) // the mention is folded away but on one page
+		bob.Comment(code, text) // the mention is folded away but on one page
 	}
-	anna.like(code)
-	anna.post("Direct", "bob")
-	anna.post("Nobody's business", "~eyes")
-	anna.post("A secret", "anna/private")
-	site := s.counted()
+	anna.Like(code)
+	anna.Post("Direct", "bob")
+	anna.Post("Nobody's business", "~eyes")
+	anna.Post("A secret", "anna/private")
+	site := countedNode(s)
 
 	one := [2]int64{0, 1}
 	pages := map[string][2]int64{
@@ -116,7 +118,7 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	for name, who := range map[string]struct {
 		token string
 		pages int // that are for them to see
-	}{"anna": {anna.token, len(pages)}, "nobody": {"", 16}} {
+	}{"anna": {anna.Token, len(pages)}, "nobody": {"", 16}} {
 		seen := 0
 		for address, want := range pages {
 			site.get(address, who.token) // builds the river

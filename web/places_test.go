@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -8,184 +8,186 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/web"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 func TestOnlyMe(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	bob.post("/anna/subscribe").leadsTo("/anna")
-	anna.get("/filter/eyes").wants(200).has("nobody else ever sees", `value="~eyes" checked`)
-	anna.post("/posts", "body", "To remember", "to", "~eyes", "back", "/filter/eyes").leadsTo("/filter/eyes")
-	anna.post("/posts", "body", "To whom?", "to", "~eyes", "to", "anna").wants(422).has("goes with no other place", "To whom?", `value="~eyes" checked`)
-	code := anna.get("/filter/eyes").wants(200).has("To remember", `<span class="badge">only you</span>`).code()
-	anna.get("/").has("To remember", "Only you see this")
-	anna.get("/anna").lacks("To remember").has(`href="/filter/eyes"`)
-	for _, v := range []*visitor{bob, s.visitor()} {
-		v.get("/p/" + code).wants(404)
-		v.get("/everything").wants(200).lacks("To remember")
-		v.get("/anna").wants(200).lacks("To remember", "/filter/eyes")
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
+	bob.Post("/anna/subscribe").LeadsTo("/anna")
+	anna.Get("/filter/eyes").Wants(200).Has("nobody else ever sees", `value="~eyes" checked`)
+	anna.Post("/posts", "body", "To remember", "to", "~eyes", "back", "/filter/eyes").LeadsTo("/filter/eyes")
+	anna.Post("/posts", "body", "To whom?", "to", "~eyes", "to", "anna").Wants(422).Has("goes with no other place", "To whom?", `value="~eyes" checked`)
+	code := anna.Get("/filter/eyes").Wants(200).Has("To remember", `<span class="badge">only you</span>`).Code()
+	anna.Get("/").Has("To remember", "Only you see this")
+	anna.Get("/anna").Lacks("To remember").Has(`href="/filter/eyes"`)
+	for _, v := range []*webtest.Visitor{bob, s.Visitor()} {
+		v.Get("/p/" + code).Wants(404)
+		v.Get("/everything").Wants(200).Lacks("To remember")
+		v.Get("/anna").Wants(200).Lacks("To remember", "/filter/eyes")
 	}
-	bob.get("/filter/eyes").wants(200).lacks("To remember")
-	s.visitor().get("/filter/eyes").leadsTo("/login?back=%2Ffilter%2Feyes")
+	bob.Get("/filter/eyes").Wants(200).Lacks("To remember")
+	s.Visitor().Get("/filter/eyes").LeadsTo("/login?back=%2Ffilter%2Feyes")
 }
 
 func TestSubfeedPages(t *testing.T) {
-	s := newLiveSite(t, nil)
-	bobs := s.person("bob")
-	anna, bob, carol, nobody := s.person("anna").visitor(), bobs.visitor(), s.person("carol").visitor(), s.visitor()
-	anna.get("/settings").has(`href="/settings/feeds"`)
-	anna.get("/settings/feeds").wants(200).has("My page", "Private", "Nobody but you", `href="/anna/private"`)
-	anna.post("/settings/feeds", "slug", "likes", "title", "Kept", "access", "public").wants(422).has("kept for the site", `value="Kept"`)
-	anna.post("/settings/feeds", "slug", "Snow Ball", "title", "x", "access", "private").wants(422).has("1 to 35 characters")
-	anna.post("/settings/feeds", "slug", "photos", "title", " ", "access", "private").wants(422).has("title is missing")
-	anna.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").leadsTo("/settings/feeds?saved#page-photos")
-	anna.post("/settings/feeds", "slug", "photos", "title", "Again", "access", "public").wants(422).has("This address of yours is taken")
-	anna.post("/settings/feeds", "slug", "garden", "title", "Garden", "access", "protected").leadsTo("/settings/feeds?saved#page-garden")
+	s := webtest.New(t, nil)
+	bobs := s.Person("bob")
+	anna, bob, carol, nobody := s.Person("anna").Visitor(), bobs.Visitor(), s.Person("carol").Visitor(), s.Visitor()
+	anna.Get("/settings").Has(`href="/settings/feeds"`)
+	anna.Get("/settings/feeds").Wants(200).Has("My page", "Private", "Nobody but you", `href="/anna/private"`)
+	anna.Post("/settings/feeds", "slug", "likes", "title", "Kept", "access", "public").Wants(422).Has("kept for the site", `value="Kept"`)
+	anna.Post("/settings/feeds", "slug", "Snow Ball", "title", "x", "access", "private").Wants(422).Has("1 to 35 characters")
+	anna.Post("/settings/feeds", "slug", "photos", "title", " ", "access", "private").Wants(422).Has("title is missing")
+	anna.Post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").LeadsTo("/settings/feeds?saved#page-photos")
+	anna.Post("/settings/feeds", "slug", "photos", "title", "Again", "access", "public").Wants(422).Has("This address of yours is taken")
+	anna.Post("/settings/feeds", "slug", "garden", "title", "Garden", "access", "protected").LeadsTo("/settings/feeds?saved#page-garden")
 
 	// What one writes to a sub-feed stands there and on one's page, with its name.
-	anna.get("/anna/photos").wants(200).has(`value="anna/photos" checked`, "You have not written anything here yet")
-	anna.post("/posts", "body", "A picture", "to", "anna/photos", "back", "/anna/photos").leadsTo("/anna/photos")
-	anna.post("/posts", "body", "A bean", "to", "anna/garden").leadsTo("/")
-	anna.post("/posts", "body", "A secret", "to", "anna/private").leadsTo("/")
-	bob.post("/posts", "body", "Not mine", "to", "anna/photos").wants(422).has("nobody called “anna/photos”")
-	anna.get("/anna").has("A picture", "A bean", "A secret", `<a class="who" href="/anna/photos"><bdi>Photos</bdi></a>`, `href="/anna/private"><bdi>Private</bdi></a>`)
-	anna.get("/anna/photos").wants(200).has("A picture").lacks("A bean", "A secret", `<span class="to"`)
-	bob.get("/anna").wants(200).has("A picture", "A bean", `href="/anna/photos"`, `href="/anna/garden"`).lacks("A secret", "/anna/private")
-	nobody.get("/anna").wants(200).has("A picture").lacks("A bean", "/anna/garden", "A secret", "/anna/private")
-	bob.get("/everything").has("A picture", "A bean").lacks("A secret")
-	nobody.get("/anna/photos").wants(200).has("A picture")
-	nobody.get("/anna/garden").wants(403).has("for people who are signed in", "/login?back=%2Fanna%2Fgarden").lacks("A bean", "/anna/subscribe")
-	for _, v := range []*visitor{bob, nobody} {
+	anna.Get("/anna/photos").Wants(200).Has(`value="anna/photos" checked`, "You have not written anything here yet")
+	anna.Post("/posts", "body", "A picture", "to", "anna/photos", "back", "/anna/photos").LeadsTo("/anna/photos")
+	anna.Post("/posts", "body", "A bean", "to", "anna/garden").LeadsTo("/")
+	anna.Post("/posts", "body", "A secret", "to", "anna/private").LeadsTo("/")
+	bob.Post("/posts", "body", "Not mine", "to", "anna/photos").Wants(422).Has("nobody called “anna/photos”")
+	anna.Get("/anna").Has("A picture", "A bean", "A secret", `<a class="who" href="/anna/photos"><bdi>Photos</bdi></a>`, `href="/anna/private"><bdi>Private</bdi></a>`)
+	anna.Get("/anna/photos").Wants(200).Has("A picture").Lacks("A bean", "A secret", `<span class="to"`)
+	bob.Get("/anna").Wants(200).Has("A picture", "A bean", `href="/anna/photos"`, `href="/anna/garden"`).Lacks("A secret", "/anna/private")
+	nobody.Get("/anna").Wants(200).Has("A picture").Lacks("A bean", "/anna/garden", "A secret", "/anna/private")
+	bob.Get("/everything").Has("A picture", "A bean").Lacks("A secret")
+	nobody.Get("/anna/photos").Wants(200).Has("A picture")
+	nobody.Get("/anna/garden").Wants(403).Has("for people who are signed in", "/login?back=%2Fanna%2Fgarden").Lacks("A bean", "/anna/subscribe")
+	for _, v := range []*webtest.Visitor{bob, nobody} {
 		code := regexp.MustCompile(`[0-9A-Z]{8}\.`) // the request's
-		closed, missing := v.get("/anna/private").wants(404), v.get("/anna/privat").wants(404)
-		if got, want := code.ReplaceAllString(closed.body, ""), code.ReplaceAllString(missing.body, ""); got != want {
+		closed, missing := v.Get("/anna/private").Wants(404), v.Get("/anna/privat").Wants(404)
+		if got, want := code.ReplaceAllString(closed.Body, ""), code.ReplaceAllString(missing.Body, ""); got != want {
 			t.Errorf("a closed sub-feed and a missing one differ:\n%s\n%s", got, want)
 		}
 	}
 
 	// Readers, admitted and removed, and one left out.
-	anna.post("/settings/feeds/admit", "feed", "private", "name", "nobody-here").wants(422).has("nobody called “nobody-here”")
-	anna.post("/settings/feeds/admit", "feed", "private", "name", " @Bob ").leadsTo("/settings/feeds?saved")
-	anna.get("/settings/feeds").has(`name="name" value="bob"`, "@bob")
-	bob.get("/anna/private").wants(200).has("A secret").lacks("composer")
-	s.replace(timelines.Replace{ViewerID: bobs.account.ID})
-	bob.get("/anna").has("A secret", `href="/anna/private"`)
-	carol.get("/anna/private").wants(404)
-	anna.post("/settings/feeds/remove", "feed", "private", "name", "bob").leadsTo("/settings/feeds?saved")
-	bob.get("/anna/private").wants(404)
-	bob.get("/anna").lacks("A secret")
-	anna.post("/settings/feeds/exclude", "feed", "garden", "name", "bob").leadsTo("/settings/feeds?saved")
-	anna.get("/settings/feeds").has("Let in")
-	bob.get("/anna/garden").wants(403).has("does not let you read").lacks("A bean")
-	bob.get("/anna").lacks("A bean", "/anna/garden")
-	carol.get("/anna/garden").wants(200).has("A bean")
-	anna.post("/settings/feeds/unexclude", "feed", "garden", "name", "bob").leadsTo("/settings/feeds?saved")
-	bob.get("/anna/garden").wants(200).has("A bean")
-	anna.post("/settings/feeds/admit", "feed", "private", "name", "anna").wants(422).has("That is you")
+	anna.Post("/settings/feeds/admit", "feed", "private", "name", "nobody-here").Wants(422).Has("nobody called “nobody-here”")
+	anna.Post("/settings/feeds/admit", "feed", "private", "name", " @Bob ").LeadsTo("/settings/feeds?saved")
+	anna.Get("/settings/feeds").Has(`name="name" value="bob"`, "@bob")
+	bob.Get("/anna/private").Wants(200).Has("A secret").Lacks("composer")
+	s.Replace(timelines.Replace{ViewerID: bobs.Account.ID})
+	bob.Get("/anna").Has("A secret", `href="/anna/private"`)
+	carol.Get("/anna/private").Wants(404)
+	anna.Post("/settings/feeds/remove", "feed", "private", "name", "bob").LeadsTo("/settings/feeds?saved")
+	bob.Get("/anna/private").Wants(404)
+	bob.Get("/anna").Lacks("A secret")
+	anna.Post("/settings/feeds/exclude", "feed", "garden", "name", "bob").LeadsTo("/settings/feeds?saved")
+	anna.Get("/settings/feeds").Has("Let in")
+	bob.Get("/anna/garden").Wants(403).Has("does not let you read").Lacks("A bean")
+	bob.Get("/anna").Lacks("A bean", "/anna/garden")
+	carol.Get("/anna/garden").Wants(200).Has("A bean")
+	anna.Post("/settings/feeds/unexclude", "feed", "garden", "name", "bob").LeadsTo("/settings/feeds?saved")
+	bob.Get("/anna/garden").Wants(200).Has("A bean")
+	anna.Post("/settings/feeds/admit", "feed", "private", "name", "anna").Wants(422).Has("That is you")
 
 	// Title and level.
-	anna.post("/settings/feeds/rename", "feed", "photos", "title", "Pictures").leadsTo("/settings/feeds?saved")
-	nobody.get("/anna").has("Pictures</bdi></a>").lacks("Photos</bdi></a>")
-	anna.post("/settings/feeds/access", "feed", "photos", "level", "nonsense").wants(422)
-	anna.post("/settings/feeds/access", "feed", "photos", "level", "private").leadsTo("/settings/feeds?saved")
-	nobody.get("/anna/photos").wants(404)
-	nobody.get("/anna").wants(200).lacks("A picture", "/anna/photos")
-	anna.post("/settings/feeds/access", "feed", "private", "level", "public").wants(403)
-	anna.post("/settings/feeds/rename", "feed", "private", "title", "x").wants(403)
+	anna.Post("/settings/feeds/rename", "feed", "photos", "title", "Pictures").LeadsTo("/settings/feeds?saved")
+	nobody.Get("/anna").Has("Pictures</bdi></a>").Lacks("Photos</bdi></a>")
+	anna.Post("/settings/feeds/access", "feed", "photos", "level", "nonsense").Wants(422)
+	anna.Post("/settings/feeds/access", "feed", "photos", "level", "private").LeadsTo("/settings/feeds?saved")
+	nobody.Get("/anna/photos").Wants(404)
+	nobody.Get("/anna").Wants(200).Lacks("A picture", "/anna/photos")
+	anna.Post("/settings/feeds/access", "feed", "private", "level", "public").Wants(403)
+	anna.Post("/settings/feeds/rename", "feed", "private", "title", "x").Wants(403)
 
 	// A closed account's open sub-feed.
-	anna.post("/settings/feeds/access", "feed", "photos", "level", "public").leadsTo("/settings/feeds?saved")
-	anna.post("/settings/access", "level", "private").leadsTo("/settings?saved")
-	nobody.get("/anna").wants(403).has(`href="/anna/photos"`).lacks("A picture", "/anna/garden")
-	nobody.get("/anna/photos").wants(200).has("A picture")
-	bob.get("/anna").wants(403).has(`href="/anna/photos"`, `href="/anna/garden"`)
+	anna.Post("/settings/feeds/access", "feed", "photos", "level", "public").LeadsTo("/settings/feeds?saved")
+	anna.Post("/settings/access", "level", "private").LeadsTo("/settings?saved")
+	nobody.Get("/anna").Wants(403).Has(`href="/anna/photos"`).Lacks("A picture", "/anna/garden")
+	nobody.Get("/anna/photos").Wants(200).Has("A picture")
+	bob.Get("/anna").Wants(403).Has(`href="/anna/photos"`, `href="/anna/garden"`)
 
 	// Deleted when empty.
-	anna.post("/settings/feeds/delete", "feed", "photos").wants(422).has("Posts still stand on this page")
-	code := anna.get("/anna/photos").code()
-	anna.post("/p/" + code + "/delete")
-	anna.post("/settings/feeds/delete", "feed", "photos").leadsTo("/settings/feeds?saved")
-	for _, v := range []*visitor{anna, bob, nobody} {
-		v.get("/anna/photos").wants(404)
+	anna.Post("/settings/feeds/delete", "feed", "photos").Wants(422).Has("Posts still stand on this page")
+	code := anna.Get("/anna/photos").Code()
+	anna.Post("/p/" + code + "/delete")
+	anna.Post("/settings/feeds/delete", "feed", "photos").LeadsTo("/settings/feeds?saved")
+	for _, v := range []*webtest.Visitor{anna, bob, nobody} {
+		v.Get("/anna/photos").Wants(404)
 	}
-	anna.get("/anna").wants(200).lacks("/anna/photos")
+	anna.Get("/anna").Wants(200).Lacks("/anna/photos")
 	for _, act := range []string{"rename", "access", "delete"} {
-		anna.post("/settings/feeds/"+act, "feed", "photos", "title", "x", "level", "public").wants(404)
-		bob.post("/settings/feeds/"+act, "feed", "garden", "title", "x", "level", "public").wants(404)
+		anna.Post("/settings/feeds/"+act, "feed", "photos", "title", "x", "level", "public").Wants(404)
+		bob.Post("/settings/feeds/"+act, "feed", "garden", "title", "x", "level", "public").Wants(404)
 	}
-	anna.post("/settings/feeds/nothing", "feed", "garden").wants(404)
-	nobody.post("/settings/feeds/delete", "feed", "garden").wants(303)
+	anna.Post("/settings/feeds/nothing", "feed", "garden").Wants(404)
+	nobody.Post("/settings/feeds/delete", "feed", "garden").Wants(303)
 }
 
 func TestMovingAPost(t *testing.T) {
-	s := newLiveSite(t, nil)
-	annas := s.person("anna")
-	anna, bob, carol, nobody := annas.visitor(), s.person("bob").visitor(), s.person("carol").visitor(), s.visitor()
-	bob.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	code := annas.post("Everybody knows").Code
+	s := webtest.New(t, nil)
+	annas := s.Person("anna")
+	anna, bob, carol, nobody := annas.Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor(), s.Visitor()
+	bob.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	code := annas.Post("Everybody knows").Code
 	at := "/p/" + code
-	nobody.get(at).wants(200)
-	anna.get(at+"/edit").wants(200).has("Where it stands", `value="anna" checked`, `name="was" value="anna"`).lacks(`value="~eyes" checked`)
-	anna.post(at+"/edit", "to", "").wants(422).has("Choose at least one place", "Everybody knows")
-	anna.post(at+"/edit", "to", "anna", "to", "nobody-here").wants(422).has("nobody called “nobody-here”", `value="nobody-here"`)
-	bob.post(at+"/edit", "to", "bob").wants(403)
+	nobody.Get(at).Wants(200)
+	anna.Get(at+"/edit").Wants(200).Has("Where it stands", `value="anna" checked`, `name="was" value="anna"`).Lacks(`value="~eyes" checked`)
+	anna.Post(at+"/edit", "to", "").Wants(422).Has("Choose at least one place", "Everybody knows")
+	anna.Post(at+"/edit", "to", "anna", "to", "nobody-here").Wants(422).Has("nobody called “nobody-here”", `value="nobody-here"`)
+	bob.Post(at+"/edit", "to", "bob").Wants(403)
 
-	anna.post(at+"/edit", "to", "chess-club", "to", " carol bob ", "back", "/anna").leadsTo("/anna")
-	anna.get(at+"/edit").has(`value="chess-club" checked`, `value="bob carol"`).lacks(`value="anna" checked`)
-	bob.get("/chess-club").wants(200).has("Everybody knows")
-	nobody.get("/anna").wants(200).lacks("Everybody knows")
-	carol.get("/filter/directs").has("Everybody knows")
+	anna.Post(at+"/edit", "to", "chess-club", "to", " carol bob ", "back", "/anna").LeadsTo("/anna")
+	anna.Get(at+"/edit").Has(`value="chess-club" checked`, `value="bob carol"`).Lacks(`value="anna" checked`)
+	bob.Get("/chess-club").Wants(200).Has("Everybody knows")
+	nobody.Get("/anna").Wants(200).Lacks("Everybody knows")
+	carol.Get("/filter/directs").Has("Everybody knows")
 
 	// Whoever administers the group takes it out; who is only in the direct keeps it.
-	carol.get("/chess-club").wants(200).has("Everybody knows").lacks(at + "/remove")
-	bob.get("/chess-club").has(at+"/remove", "Remove from the group")
-	bob.get(at+"/remove").wants(200).has("Chess Club", `action="`+at+`/remove"`)
-	carol.get(at + "/remove").wants(403)
-	carol.post(at+"/remove", "group", "chess-club").wants(403)
-	bob.post(at+"/remove", "group", "no-club").wants(404)
-	bob.post(at+"/remove", "group", "chess-club").leadsTo("/chess-club")
-	for _, v := range []*visitor{anna, bob, carol, nobody} {
-		v.get("/chess-club").wants(200).lacks("Everybody knows")
+	carol.Get("/chess-club").Wants(200).Has("Everybody knows").Lacks(at + "/remove")
+	bob.Get("/chess-club").Has(at+"/remove", "Remove from the group")
+	bob.Get(at+"/remove").Wants(200).Has("Chess Club", `action="`+at+`/remove"`)
+	carol.Get(at + "/remove").Wants(403)
+	carol.Post(at+"/remove", "group", "chess-club").Wants(403)
+	bob.Post(at+"/remove", "group", "no-club").Wants(404)
+	bob.Post(at+"/remove", "group", "chess-club").LeadsTo("/chess-club")
+	for _, v := range []*webtest.Visitor{anna, bob, carol, nobody} {
+		v.Get("/chess-club").Wants(200).Lacks("Everybody knows")
 	}
-	nobody.get(at).wants(404)
-	carol.get(at).wants(200).has("direct")
+	nobody.Get(at).Wants(404)
+	carol.Get(at).Wants(200).Has("direct")
 
-	anna.post(at+"/edit", "to", "~eyes").leadsTo(at)
-	anna.get(at).wants(200).has("only you")
-	carol.get(at).wants(404)
-	carol.get("/filter/directs").lacks("Everybody knows")
-	anna.post(at+"/edit", "to", "anna").leadsTo(at)
-	nobody.get(at).wants(200)
+	anna.Post(at+"/edit", "to", "~eyes").LeadsTo(at)
+	anna.Get(at).Wants(200).Has("only you")
+	carol.Get(at).Wants(404)
+	carol.Get("/filter/directs").Lacks("Everybody knows")
+	anna.Post(at+"/edit", "to", "anna").LeadsTo(at)
+	nobody.Get(at).Wants(200)
 
 	// What stood in the group only is left to its author.
-	only := annas.post("For the club", "chess-club").Code
-	bob.post("/p/"+only+"/remove", "group", "chess-club").leadsTo("/chess-club")
-	bob.get("/p/" + only).wants(404)
-	anna.get("/filter/eyes").wants(200).has("For the club")
+	only := annas.Post("For the club", "chess-club").Code
+	bob.Post("/p/"+only+"/remove", "group", "chess-club").LeadsTo("/chess-club")
+	bob.Get("/p/" + only).Wants(404)
+	anna.Get("/filter/eyes").Wants(200).Has("For the club")
 }
 
 // TestEditingAllOfAPost: text and places are one form, and what is wrong with either
 // keeps both from being done, and loses neither.
 func TestEditingAllOfAPost(t *testing.T) {
-	s := newLiveSite(t, nil)
-	annas, bobs := s.person("anna"), s.person("bob")
-	anna, nobody := annas.visitor(), s.visitor()
-	bobs.visitor().post("/groups", "access", "public", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
-	code := annas.post("As it was", "anna", "chess-club").Code
+	s := webtest.New(t, nil)
+	annas, bobs := s.Person("anna"), s.Person("bob")
+	anna, nobody := annas.Visitor(), s.Visitor()
+	bobs.Visitor().Post("/groups", "access", "public", "name", "chess-club", "title", "Chess Club").LeadsTo("/chess-club")
+	code := annas.Post("As it was", "anna", "chess-club").Code
 	at := "/p/" + code
-	page := anna.get(at + "/edit").wants(200)
+	page := anna.Get(at + "/edit").Wants(200)
 	for _, wrong := range []struct{ field, value, says string }{
 		{"to", "nobody-here", "nobody called"},
 		{"body", " ", "no text yet"},
 	} {
-		form := page.form(at + "/edit")
+		form := formTo(page, at+"/edit")
 		form.Set("body", "Changed")
 		form["to"] = []string{"anna/private"}
 		form.Set(wrong.field, wrong.value)
-		again := anna.do("POST", at+"/edit", form).wants(422).has(wrong.says)
-		nobody.get(at).wants(200).has("As it was")
-		form = again.form(at + "/edit")
+		again := anna.Do("POST", at+"/edit", form).Wants(422).Has(wrong.says)
+		nobody.Get(at).Wants(200).Has("As it was")
+		form = formTo(again, at+"/edit")
 		if got := form.Get(wrong.field); got != wrong.value && wrong.field == "body" {
 			t.Errorf("%s became %q, want %q", wrong.field, got, wrong.value)
 		}
@@ -196,43 +198,43 @@ func TestEditingAllOfAPost(t *testing.T) {
 		}
 		page = again
 		if wrong.field == "body" {
-			anna.do("POST", at+"/edit", form).leadsTo(at)
+			anna.Do("POST", at+"/edit", form).LeadsTo(at)
 		}
 	}
-	nobody.get(at).wants(404)
-	anna.get(at).wants(200).has("Changed", "Private")
+	nobody.Get(at).Wants(404)
+	anna.Get(at).Wants(200).Has("Changed", "Private")
 
 	// Who changes the text alone does not undo what became of the post meanwhile.
-	code = annas.post("In the club", "anna", "chess-club").Code
+	code = annas.Post("In the club", "anna", "chess-club").Code
 	at = "/p/" + code
-	page = anna.get(at + "/edit").wants(200)
-	bobs.visitor().post(at+"/remove", "group", "chess-club").leadsTo("/chess-club")
-	anna.send(page, at+"/edit", "body", "Out of the club").leadsTo(at)
-	bobs.visitor().get(at).wants(200).has("Out of the club").lacks("Chess Club")
+	page = anna.Get(at + "/edit").Wants(200)
+	bobs.Visitor().Post(at+"/remove", "group", "chess-club").LeadsTo("/chess-club")
+	send(anna, page, at+"/edit", "body", "Out of the club").LeadsTo(at)
+	bobs.Visitor().Get(at).Wants(200).Has("Out of the club").Lacks("Chess Club")
 }
 
 // A move is in the reply, and on the pages that are open.
 func TestAMoveIsSeenAtOnce(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna := s.person("anna")
-	code := anna.post("Everybody knows").Code
+	s := webtest.New(t, nil)
+	anna := s.Person("anna")
+	code := anna.Post("Everybody knows").Code
 	for _, address := range []string{"/anna", "/anna/private", "/filter/eyes"} {
-		s.open(anna, address).subscribe()
+		s.Open(anna, address).Subscribe()
 	}
-	page := s.open(nil, "/everything")
-	page.follow(s, nil)
-	anna.act(func(ctx context.Context) (timelines.Change, error) {
-		return s.store.SetDestinations(ctx, anna.account.ID, code, []string{"anna/private"})
+	page := s.Open(nil, "/everything")
+	page.Follow(s, nil)
+	anna.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.SetDestinations(ctx, anna.Account.ID, code, []string{"anna/private"})
 	})
-	s.followUp()
-	page.untilGone(code)
-	v := anna.visitor()
-	v.header.Set("Accept", "application/json")
+	s.FollowUp()
+	page.UntilGone(code)
+	v := anna.Visitor()
+	v.Header.Set("Accept", "application/json")
 	for address, stays := range map[string]bool{"/anna": true, "/anna/private": true, "/filter/eyes": false} {
-		v.header.Set("X-River-Page", address)
-		reply := v.post("/p/" + code + "/like").wants(200)
-		if got := strings.Contains(reply.body, `"t":"entry"`); got != stays {
-			t.Errorf("the reply to a like on %s has the entry: %v, want %v: %.200s", address, got, stays, reply.body)
+		v.Header.Set("X-River-Page", address)
+		reply := v.Post("/p/" + code + "/like").Wants(200)
+		if got := strings.Contains(reply.Body, `"t":"entry"`); got != stays {
+			t.Errorf("the reply to a like on %s has the entry: %v, want %v: %.200s", address, got, stays, reply.Body)
 		}
 	}
 }
@@ -245,7 +247,7 @@ func TestSlugsAreReserved(t *testing.T) {
 			t.Errorf("a sub-feed could be called %q", slug)
 		}
 	}
-	for act := range (accounts{}).forms() {
+	for _, act := range web.AccountForms() {
 		if !slices.Contains(timelines.ReservedSlugs, act) {
 			t.Errorf("a sub-feed could be called %q", act)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -113,7 +114,7 @@ func testServer(t *testing.T) *Server {
 func TestPanicIsSurvived(t *testing.T) {
 	s := testServer(t)
 	logged := new(strings.Builder)
-	s.log = testLog(logged)
+	s.log = slog.New(slog.NewTextHandler(logged, nil))
 	h := s.observe(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret") }))
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/x", nil))

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // What a change of access or subscription takes away goes from an open page on
@@ -21,24 +23,24 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 		w.addNode()
 	}
 	here, there := w.nodes[0], w.nodes[1]
-	ann, bob := here.person("ann"), here.person("bob")
-	annsForms, bobsForms := ann.visitor(), bob.visitor()
-	onOther := func(p *person, address string) *page { return there.open(p, address) }
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		_, c, err := here.store.CreateGroup(ctx, timelines.NewGroup{Actor: ann.account.ID, Name: "den", Title: "den", Access: timelines.Private})
+	ann, bob := here.Person("ann"), here.Person("bob")
+	annsForms, bobsForms := ann.Visitor(), bob.Visitor()
+	onOther := func(p *webtest.Person, address string) *webtest.Page { return there.Open(p, address) }
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		_, c, err := here.Store.CreateGroup(ctx, timelines.NewGroup{Actor: ann.Account.ID, Name: "den", Title: "den", Access: timelines.Private})
 		return c, err
 	})
 	for _, slug := range []string{"photos", "vault"} {
-		ann.act(func(ctx context.Context) (timelines.Change, error) {
-			return here.store.CreateSubfeed(ctx, ann.account.ID, slug, slug, timelines.Private)
+		ann.Act(func(ctx context.Context) (timelines.Change, error) {
+			return here.Store.CreateSubfeed(ctx, ann.Account.ID, slug, slug, timelines.Private)
 		})
 	}
-	post := ann.post("a word of ann's on marzipan #harvest")
-	inPhotos, inVault := ann.post("a word in photos", "ann/photos"), ann.post("a word in the vault", "ann/vault")
-	inDen := ann.post("a word in the den", "den")
+	post := ann.Post("a word of ann's on marzipan #harvest")
+	inPhotos, inVault := ann.Post("a word in photos", "ann/photos"), ann.Post("a word in the vault", "ann/vault")
+	inDen := ann.Post("a word in the den", "den")
 
 	type form struct {
-		by      *visitor
+		by      *webtest.Visitor
 		address string
 		fields  []string
 	}
@@ -110,8 +112,8 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 		t.Run(c.what, func(t *testing.T) {
 			send := func(f form) {
 				t.Helper()
-				if a := f.by.post(f.address, f.fields...); a.status != http.StatusSeeOther {
-					t.Fatalf("%s %v: %d", f.address, f.fields, a.status)
+				if a := f.by.Post(f.address, f.fields...); a.Status != http.StatusSeeOther {
+					t.Fatalf("%s %v: %d", f.address, f.fields, a.Status)
 				}
 			}
 			for _, f := range c.before {
@@ -119,9 +121,9 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 			}
 			w.rest()
 			g := onOther(bob, c.page)
-			g.t = t
-			if _, shown := g.shown[c.code]; !shown {
-				t.Fatalf("%s does not show the post to begin with: %v", c.page, g.shown)
+			g.T = t
+			if _, shown := g.Shown[c.code]; !shown {
+				t.Fatalf("%s does not show the post to begin with: %v", c.page, g.Shown)
 			}
 			var took [2][]time.Duration
 			for range 3 {
@@ -134,10 +136,10 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 					send(f)
 					answered := time.Now()
 					for {
-						if _, shown := g.shown[c.code]; shown == (i == 1) {
+						if _, shown := g.Shown[c.code]; shown == (i == 1) {
 							break
 						}
-						if _, err := g.read(); err != nil {
+						if _, err := g.Read(); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -163,12 +165,12 @@ func TestPagesCloseWithinASecond(t *testing.T) {
 		w.addNode()
 	}
 	here, there := w.nodes[0], w.nodes[1]
-	ann, bob := here.person("ann"), here.person("bob")
-	annsForms := ann.visitor()
-	ann.act(func(ctx context.Context) (timelines.Change, error) {
-		return here.store.CreateSubfeed(ctx, ann.account.ID, "photos", "photos", timelines.Public)
+	ann, bob := here.Person("ann"), here.Person("bob")
+	annsForms := ann.Visitor()
+	ann.Act(func(ctx context.Context) (timelines.Change, error) {
+		return here.Store.CreateSubfeed(ctx, ann.Account.ID, "photos", "photos", timelines.Public)
 	})
-	post, inPhotos := ann.post("a word of ann's"), ann.post("a word in photos", "ann/photos")
+	post, inPhotos := ann.Post("a word of ann's"), ann.Post("a word in photos", "ann/photos")
 	for _, c := range []struct {
 		page   string
 		form   string
@@ -180,25 +182,25 @@ func TestPagesCloseWithinASecond(t *testing.T) {
 		{"/ann/photos", "/settings/feeds/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
 		{"/p/" + inPhotos.Code, "/settings/feeds/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
 	} {
-		for name, who := range map[string]*person{"bob": bob, "nobody": nil} {
+		for name, who := range map[string]*webtest.Person{"bob": bob, "nobody": nil} {
 			t.Run(c.page+" of "+name, func(t *testing.T) {
 				w.rest()
-				g := there.open(who, c.page)
-				g.t = t
-				if a := annsForms.post(c.form, c.fields...); a.status != http.StatusSeeOther {
-					t.Fatalf("%s %v: %d", c.form, c.fields, a.status)
+				g := there.Open(who, c.page)
+				g.T = t
+				if a := annsForms.Post(c.form, c.fields...); a.Status != http.StatusSeeOther {
+					t.Fatalf("%s %v: %d", c.form, c.fields, a.Status)
 				}
 				answered := time.Now()
-				if got := g.closed(); got.Code != closeNoPage {
-					t.Errorf("closed with %v, want %d", got, closeNoPage)
+				if got := g.Closed(); got.Code != live.CloseNoPage {
+					t.Errorf("closed with %v, want %d", got, live.CloseNoPage)
 				}
 				took := time.Since(answered)
 				t.Logf("closes after %v", took)
 				if took > time.Second {
 					t.Errorf("closes after %v", took)
 				}
-				if a := annsForms.post(c.form, c.back...); a.status != http.StatusSeeOther {
-					t.Fatalf("%s %v: %d", c.form, c.back, a.status)
+				if a := annsForms.Post(c.form, c.back...); a.Status != http.StatusSeeOther {
+					t.Fatalf("%s %v: %d", c.form, c.back, a.Status)
 				}
 			})
 		}
@@ -214,27 +216,27 @@ func BenchmarkOpensToManyPages(b *testing.B) {
 	}
 	w := newObserved(b, true, 1)
 	s := w.nodes[0]
-	ann := s.person("ann")
-	forms := ann.visitor()
-	post := ann.post("a word of ann's")
-	var pages []*page
+	ann := s.Person("ann")
+	forms := ann.Visitor()
+	post := ann.Post("a word of ann's")
+	var pages []*webtest.Page
 	for i := range many {
-		reader := s.person(fmt.Sprintf("reader%d", i))
-		reader.like(post.Code)
-		pages = append(pages, s.open(nil, "/"+reader.account.Name+"/likes"))
+		reader := s.Person(fmt.Sprintf("reader%d", i))
+		reader.Like(post.Code)
+		pages = append(pages, s.Open(nil, "/"+reader.Account.Name+"/likes"))
 	}
 	level := func(level string) {
-		if a := forms.post("/settings/access", "level", level); a.status != http.StatusSeeOther {
-			b.Fatalf("level %s: %d", level, a.status)
+		if a := forms.Post("/settings/access", "level", level); a.Status != http.StatusSeeOther {
+			b.Fatalf("level %s: %d", level, a.Status)
 		}
 	}
 	until := func(shown bool) {
 		for _, g := range pages {
 			for {
-				if _, there := g.shown[post.Code]; there == shown {
+				if _, there := g.Shown[post.Code]; there == shown {
 					break
 				}
-				if _, err := g.read(); err != nil {
+				if _, err := g.Read(); err != nil {
 					b.Fatal(err)
 				}
 			}

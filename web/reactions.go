@@ -34,7 +34,7 @@ func (s reactions) unfave(w http.ResponseWriter, r *request) error {
 func (s reactions) moreLikes(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	if !r.wantsFragment() {
-		return see(w, r, "/p/"+code)
+		return redirect(w, r, "/p/"+code)
 	}
 	shown, err := strconv.Atoi(r.URL.Query().Get("shown"))
 	if err != nil || shown < 1 {

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"net/url"
@@ -6,17 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"riverrun/web/view"
-
 	"golang.org/x/net/html"
+
+	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
-// form returns what a browser sends with the form of that action, untouched.
-func (a *answer) form(action string) url.Values {
-	a.t.Helper()
-	page, err := html.Parse(strings.NewReader(a.body))
+// formTo returns what a browser sends with the form of that action, untouched.
+func formTo(a *webtest.Answer, action string) url.Values {
+	a.T.Helper()
+	page, err := html.Parse(strings.NewReader(a.Body))
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	attr := func(n *html.Node, name string) (string, bool) {
 		for _, at := range n.Attr {
@@ -59,69 +60,69 @@ func (a *answer) form(action string) url.Values {
 		}
 	}
 	if sent == nil {
-		a.t.Fatalf("%s: no form that goes to %s in\n%s", a.what, action, a.body)
+		a.T.Fatalf("%s: no form that goes to %s in\n%s", a.What, action, a.Body)
 	}
 	return sent
 }
 
 // send sends the form of that action, with some fields filled in.
-func (v *visitor) send(from *answer, action string, pairs ...string) *answer {
-	v.t.Helper()
-	form := from.form(action)
+func send(v *webtest.Visitor, from *webtest.Answer, action string, pairs ...string) *webtest.Answer {
+	v.T.Helper()
+	form := formTo(from, action)
 	for i := 0; i+1 < len(pairs); i += 2 {
 		form.Set(pairs[i], pairs[i+1])
 	}
-	return v.do("POST", action, form)
+	return v.Do("POST", action, form)
 }
 
 // ended returns a browser of the person in which a session ended elsewhere.
-func (p *person) ended() *visitor {
-	p.site.t.Helper()
-	token, _, err := p.site.store.SignIn(p.site.t.Context(), p.account.Name, password)
+func ended(p *webtest.Person) *webtest.Visitor {
+	p.Site.T.Helper()
+	token, _, err := p.Site.Store.SignIn(p.Site.T.Context(), p.Account.Name, webtest.Password)
 	if err != nil {
-		p.site.t.Fatal(err)
+		p.Site.T.Fatal(err)
 	}
 	other := *p
-	other.token = token
-	v := other.visitor()
-	other.visitor().post("/logout").leadsTo("/")
+	other.Token = token
+	v := other.Visitor()
+	other.Visitor().Post("/logout").LeadsTo("/")
 	return v
 }
 
 // TestBlockedTextIsKept: whom a group blocks is offered no box, and one that was
 // offered before loses nothing.
 func TestBlockedTextIsKept(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	anna.post("/groups", "access", "public", "name", "chess-club", "title", "Chess Club").leadsTo("/chess-club")
-	anna.post("/posts", "body", "In the club", "to", "chess-club").leadsTo("/")
-	inside := anna.get("/chess-club").code()
-	anna.post("/posts", "body", "Here and there", "to", "chess-club", "to", "anna", "back", "/anna").leadsTo("/anna")
-	both := anna.get("/anna").code()
-	bob.get("/p/" + inside).has(`/comments" data-live`)
-	anna.post("/chess-club/block", "name", "bob").wants(303)
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
+	anna.Post("/groups", "access", "public", "name", "chess-club", "title", "Chess Club").LeadsTo("/chess-club")
+	anna.Post("/posts", "body", "In the club", "to", "chess-club").LeadsTo("/")
+	inside := anna.Get("/chess-club").Code()
+	anna.Post("/posts", "body", "Here and there", "to", "chess-club", "to", "anna", "back", "/anna").LeadsTo("/anna")
+	both := anna.Get("/anna").Code()
+	bob.Get("/p/" + inside).Has(`/comments" data-live`)
+	anna.Post("/chess-club/block", "name", "bob").Wants(303)
 
-	bob.get("/p/"+inside).wants(200).has("In the club", "do not let you comment").lacks(`/comments" data-live`)
-	bob.get("/chess-club").wants(200).has("/p/" + both + `/comments" data-live`).lacks("/p/" + inside + `/comments" data-live`)
-	bob.get("/p/" + both).wants(200).has(`/comments" data-live`).lacks("do not let you comment")
-	anna.get("/p/" + inside).has(`/comments" data-live`)
+	bob.Get("/p/"+inside).Wants(200).Has("In the club", "do not let you comment").Lacks(`/comments" data-live`)
+	bob.Get("/chess-club").Wants(200).Has("/p/" + both + `/comments" data-live`).Lacks("/p/" + inside + `/comments" data-live`)
+	bob.Get("/p/" + both).Wants(200).Has(`/comments" data-live`).Lacks("do not let you comment")
+	anna.Get("/p/" + inside).Has(`/comments" data-live`)
 
 	at := "/p/" + inside + "/comments"
-	refused := bob.post(at, "body", "Long thought over", "key", "k1", "back", "/chess-club").wants(403).has("do not let you comment")
-	anna.post("/chess-club/unblock", "name", "bob").wants(303)
-	bob.send(refused, at).leadsTo("/chess-club")
-	bob.get("/p/"+inside).has("Long thought over", `/comments" data-live`)
+	refused := bob.Post(at, "body", "Long thought over", "key", "k1", "back", "/chess-club").Wants(403).Has("do not let you comment")
+	anna.Post("/chess-club/unblock", "name", "bob").Wants(303)
+	send(bob, refused, at).LeadsTo("/chess-club")
+	bob.Get("/p/"+inside).Has("Long thought over", `/comments" data-live`)
 }
 
 // TestTextOfARefusedForm: a page that says no gives back what was typed, whatever it
 // was about.
 func TestTextOfARefusedForm(t *testing.T) {
-	s := newLiveSite(t, nil)
-	annas := s.person("anna")
-	anna, bob := annas.visitor(), s.person("bob").visitor()
-	gone := annas.post("Soon gone").Code
-	said := annas.comment(gone, "So it is")
-	annas.remove(gone)
+	s := webtest.New(t, nil)
+	annas := s.Person("anna")
+	anna, bob := annas.Visitor(), s.Person("bob").Visitor()
+	gone := annas.Post("Soon gone").Code
+	said := annas.Comment(gone, "So it is")
+	annas.Remove(gone)
 	const text = "Long <thought> over"
 	const shown = `readonly>Long &lt;thought&gt; over</textarea>`
 	for address, status := range map[string]int{
@@ -129,30 +130,30 @@ func TestTextOfARefusedForm(t *testing.T) {
 		"/p/" + gone + "/edit":                                404,
 		string(view.CommentURL(gone, said.CommentID, "edit")): 404,
 		"/p/0000000000/comments":                              404,
-		"/p/" + annas.post("Not theirs").Code + "/edit":       403,
+		"/p/" + annas.Post("Not theirs").Code + "/edit":       403,
 	} {
-		a := bob.post(address, "body", text).wants(status).has(shown)
-		if strings.Contains(a.header.Get("Location"), "thought") {
-			t.Errorf("%s: leads to %s", address, a.header.Get("Location"))
+		a := bob.Post(address, "body", text).Wants(status).Has(shown)
+		if strings.Contains(a.Header.Get("Location"), "thought") {
+			t.Errorf("%s: leads to %s", address, a.Header.Get("Location"))
 		}
 	}
-	bob.post("/p/"+gone+"/comments", "body", " ").wants(422)
-	bob.post("/p/" + gone + "/like").wants(404).lacks("<textarea")
-	anna.header.Set("Accept", "application/json")
-	anna.post("/p/"+gone+"/comments", "body", text).wants(404).lacks("thought")
+	bob.Post("/p/"+gone+"/comments", "body", " ").Wants(422)
+	bob.Post("/p/" + gone + "/like").Wants(404).Lacks("<textarea")
+	anna.Header.Set("Accept", "application/json")
+	anna.Post("/p/"+gone+"/comments", "body", text).Wants(404).Lacks("thought")
 	// Of a form that came from another site nothing is shown.
-	bob.header.Set("Origin", "https://elsewhere.example")
-	bob.post("/p/"+gone+"/comments", "body", text).wants(403).lacks("thought")
+	bob.Header.Set("Origin", "https://elsewhere.example")
+	bob.Post("/p/"+gone+"/comments", "body", text).Wants(403).Lacks("thought")
 }
 
 // TestTextOutlivesTheSession sends forms after the session ended: the sign-in page
 // has all of each, and after it the form is there again, to be sent by whoever
 // signed in.
 func TestTextOutlivesTheSession(t *testing.T) {
-	s := newLiveSite(t, nil)
-	bobs := s.person("bob")
-	post, mine := s.person("anna").post("To comment on").Code, bobs.post("Before").Code
-	said := string(view.CommentURL(post, bobs.comment(post, "So it was").CommentID, "edit"))
+	s := webtest.New(t, nil)
+	bobs := s.Person("bob")
+	post, mine := s.Person("anna").Post("To comment on").Code, bobs.Post("Before").Code
+	said := string(view.CommentURL(post, bobs.Comment(post, "So it was").CommentID, "edit"))
 	for i, tt := range []struct {
 		address string
 		fields  []string
@@ -167,43 +168,43 @@ func TestTextOutlivesTheSession(t *testing.T) {
 		text := "Long <thought> over " + strconv.Itoa(i)
 		seen := html.EscapeString(text)
 		shown := ">" + seen + "</textarea>"
-		v := bobs.ended()
-		asked := v.post(tt.address, append(tt.fields, "body", text, "back", tt.page)...).wants(401).has(shown, "not signed in")
-		v.send(asked, tt.address, "username", "bob", "password", "wrong one").wants(422).has(shown, "is wrong", `value="bob"`).lacks("wrong one")
-		again := v.send(asked, tt.address, "username", " Bob", "password", "a long enough one").wants(200).has(shown, "You are signed in")
-		again.lacks(`name="password"`, "a long enough one")
-		v.get(tt.page).wants(200).lacks(seen)
+		v := ended(bobs)
+		asked := v.Post(tt.address, append(tt.fields, "body", text, "back", tt.page)...).Wants(401).Has(shown, "not signed in")
+		send(v, asked, tt.address, "username", "bob", "password", "wrong one").Wants(422).Has(shown, "is wrong", `value="bob"`).Lacks("wrong one")
+		again := send(v, asked, tt.address, "username", " Bob", "password", "a long enough one").Wants(200).Has(shown, "You are signed in")
+		again.Lacks(`name="password"`, "a long enough one")
+		v.Get(tt.page).Wants(200).Lacks(seen)
 		// Loaded again it is what it was.
-		v.send(asked, tt.address, "username", "bob", "password", "a long enough one").wants(200).has(shown)
-		v.send(again, tt.address).leadsTo(tt.page)
-		v.get(tt.page).wants(200).has(seen)
+		send(v, asked, tt.address, "username", "bob", "password", "a long enough one").Wants(200).Has(shown)
+		send(v, again, tt.address).LeadsTo(tt.page)
+		v.Get(tt.page).Wants(200).Has(seen)
 	}
 	// What has no text leads to the sign-in page as ever.
-	v := bobs.ended()
-	v.post("/p/" + post + "/like").leadsTo("/login?back=%2F")
-	v.post("/p/"+post+"/comments", "body", " ").leadsTo("/login?back=%2F")
+	v := ended(bobs)
+	v.Post("/p/" + post + "/like").LeadsTo("/login?back=%2F")
+	v.Post("/p/"+post+"/comments", "body", " ").LeadsTo("/login?back=%2F")
 
 	// A form that is not shown again is not done either.
-	bobs.visitor().post("/p/"+post+"/like", "resume", "1").wants(400)
+	bobs.Visitor().Post("/p/"+post+"/like", "resume", "1").Wants(400)
 
 	// Nor is what comes from a page that was made for somebody else, and it is told so.
-	other := bobs.visitor()
+	other := bobs.Visitor()
 	for _, address := range []string{"/p/" + post + "/like", "/p/" + post + "/comments", "/p/" + mine + "/delete", "/posts", "/anna/ban"} {
-		other.post(address, "viewer", "anna", "body", "From anna's page", "key", "k9", "to", "bob").wants(409).
-			has("Somebody else", "readonly>From anna&#39;s page</textarea>")
+		other.Post(address, "viewer", "anna", "body", "From anna's page", "key", "k9", "to", "bob").Wants(409).
+			Has("Somebody else", "readonly>From anna&#39;s page</textarea>")
 	}
-	other.get("/").wants(200).has(mine).lacks("From anna")
-	other.get("/p/"+post).wants(200).lacks("From anna", "unlike")
-	other.post("/p/"+post+"/like", "viewer", "bob").leadsTo("/p/" + post)
-	other.get("/p/" + post).wants(200).has("unlike")
-	other.post("/logout", "viewer", "anna").wants(409)
-	other.get("/settings").wants(200)
+	other.Get("/").Wants(200).Has(mine).Lacks("From anna")
+	other.Get("/p/"+post).Wants(200).Lacks("From anna", "unlike")
+	other.Post("/p/"+post+"/like", "viewer", "bob").LeadsTo("/p/" + post)
+	other.Get("/p/" + post).Wants(200).Has("unlike")
+	other.Post("/logout", "viewer", "anna").Wants(409)
+	other.Get("/settings").Wants(200)
 	// A form that is shown again is anybody's who signs in.
-	asked := v.post("/p/"+post+"/comments", "body", "Who says it", "viewer", "anna", "key", "k8").wants(401).lacks(`name="viewer"`)
-	v.send(asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").wants(200).has("You are signed in")
-	v = bobs.ended()
+	asked := v.Post("/p/"+post+"/comments", "body", "Who says it", "viewer", "anna", "key", "k8").Wants(401).Lacks(`name="viewer"`)
+	send(v, asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").Wants(200).Has("You are signed in")
+	v = ended(bobs)
 
 	// Somebody else signs in: what they may not do stays undone, and the text is there.
-	asked = v.post("/p/"+mine+"/edit", "body", "Theirs").wants(401)
-	v.send(asked, "/p/"+mine+"/edit", "username", "anna", "password", "a long enough one").wants(403).has("readonly>Theirs</textarea>")
+	asked = v.Post("/p/"+mine+"/edit", "body", "Theirs").Wants(401)
+	send(v, asked, "/p/"+mine+"/edit", "username", "anna", "password", "a long enough one").Wants(403).Has("readonly>Theirs</textarea>")
 }

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/live"
 	"riverrun/web/view"
 )
 
@@ -32,18 +33,16 @@ func (s *Server) act(r *request, change func(context.Context) (timelines.Change,
 // since may see no entry, but is not told that they were refused.
 func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Change, back string) error {
 	if !r.wantsJSON() {
-		return see(w, r, back)
+		return redirect(w, r, back)
 	}
 	ctx := r.Context()
-	// With no stamp of its own this says only what is so now: whatever the river
-	// itself says next is newer.
-	gone := frameGone(0, c.Code, rivers.Stamp{})
+	gone := live.GoneFrame(c.Code)
 	address, err := url.Parse(localAddress(r.Header.Get("X-River-Page"), "/"))
 	if err != nil {
 		return writeFrame(w, gone) // no page of ours; the change is done all the same
 	}
 	n, err := s.pageOf(ctx, r.viewer, address.Path, address.Query())
-	if noPage(err) || needsSignIn(err) {
+	if live.IsNoPage(err) || needsSignIn(err) {
 		return writeFrame(w, gone) // as little
 	}
 	if err != nil {
@@ -61,15 +60,14 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	if err != nil {
 		return err
 	}
-	html, err := jsonHTML(whole)
+	frame, err := live.EntryFrame(c.Code, view.Version{Stamp: it.Stamp, Tag: parts.Tag}, it.Place, whole)
 	if err != nil {
 		return err
 	}
-	return writeFrame(w, frameWhole(0, c.Code, view.Version{Stamp: it.Stamp, Tag: parts.Tag}, it.Place, html))
+	return writeFrame(w, frame)
 }
 
-// writeFrame answers with what could have come through the socket. It names no
-// generation of the river: the reply is about the page that asked.
+// writeFrame answers with what could have come through the socket.
 func writeFrame(w http.ResponseWriter, frame []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -86,7 +84,7 @@ func (s *Server) done(w http.ResponseWriter, r *request, back string) error {
 		}{"done"})
 		return nil
 	}
-	return see(w, r, back)
+	return redirect(w, r, back)
 }
 
 // malformedForm is the error of a form that cannot be parsed; one that is too

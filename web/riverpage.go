@@ -59,11 +59,11 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 		return nil, err
 	}
 	v.Mode = view.ModeParam(n)
-	now, err := s.seals.sightOf(ctx, n, v.Page.Sets)
+	now, err := s.pages.Fingerprint(ctx, n, v.Page.Sets)
 	if err != nil {
 		return nil, err
 	}
-	v.Token = s.seals.seal(now)
+	v.Token = s.pages.Token(now)
 	v.Base.PageAddress = view.RiverAddress(v.Path, v.Order, v.Mode, v.Before)
 	v.Articles = make([][]byte, 0, len(v.Page.Items))
 	for _, it := range v.Page.Items {

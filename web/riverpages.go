@@ -71,7 +71,7 @@ func (s riverPages) tag(w http.ResponseWriter, r *request) error {
 		if r.URL.RawQuery != "" {
 			address += "?" + r.URL.RawQuery
 		}
-		return see(w, r, address)
+		return redirect(w, r, address)
 	}
 	v, err := s.visit(r)
 	if err != nil {

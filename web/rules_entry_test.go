@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"regexp"
@@ -9,10 +9,11 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // parts cuts an entry into its parts.
-func (c *ruleCheck) parts(a *answer, r *ruleRow, article string) map[string]string {
+func (c *ruleCheck) parts(a *webtest.Answer, r *ruleRow, article string) map[string]string {
 	c.t.Helper()
 	parts, last := map[string]string{}, "head"
 	for _, name := range append(slices.Clone(view.PartNames[:]), "box") {
@@ -28,7 +29,7 @@ func (c *ruleCheck) parts(a *answer, r *ruleRow, article string) map[string]stri
 }
 
 // entry compares an entry the viewer may see with what the table says it says.
-func (c *ruleCheck) entry(a *answer, p *rulePage, r *ruleRow, article string) {
+func (c *ruleCheck) entry(a *webtest.Answer, p *rulePage, r *ruleRow, article string) {
 	c.t.Helper()
 	parts := c.parts(a, r, article)
 	full := strings.HasPrefix(p.address, "/p/")
@@ -59,7 +60,7 @@ func (c *ruleCheck) entry(a *answer, p *rulePage, r *ruleRow, article string) {
 }
 
 // marks compares the markers of some kinds in a text with those wanted.
-func (c *ruleCheck) marks(a *answer, r *ruleRow, what, text string, want ...string) {
+func (c *ruleCheck) marks(a *webtest.Answer, r *ruleRow, what, text string, want ...string) {
 	c.t.Helper()
 	var got []string
 	for _, m := range markers.FindAllString(text, -1) {
@@ -87,7 +88,7 @@ func (c *ruleCheck) spelt(marks []string) []string {
 }
 
 // body: the text, the attachment, the author, and those places the viewer knows of.
-func (c *ruleCheck) body(a *answer, p *rulePage, r *ruleRow, text string) {
+func (c *ruleCheck) body(a *webtest.Answer, p *rulePage, r *ruleRow, text string) {
 	c.t.Helper()
 	want := []string{marker('b', r.n), marker('f', r.n), c.s.titleMark(r.author)}
 	if r.edited {
@@ -121,7 +122,7 @@ func (c *ruleCheck) body(a *answer, p *rulePage, r *ruleRow, text string) {
 
 // likes: who is not seen is neither named nor counted; of the others as many are
 // named as fit, and the rest is counted.
-func (c *ruleCheck) likes(a *answer, r *ruleRow, text string, full bool) {
+func (c *ruleCheck) likes(a *webtest.Answer, r *ruleRow, text string, full bool) {
 	c.t.Helper()
 	var seen []string
 	for _, name := range slices.Backward(r.likers) {
@@ -194,7 +195,7 @@ func countsIn(text, pattern string) (all []int) {
 
 // comments: all, or the first and the last two; those of whom the viewer does not
 // see are counted and leave a nameless placeholder.
-func (c *ruleCheck) comments(a *answer, r *ruleRow, text string, full bool) {
+func (c *ruleCheck) comments(a *webtest.Answer, r *ruleRow, text string, full bool) {
 	c.t.Helper()
 	shown, more := make([]int, 0, len(r.comments)), 0
 	for i := range r.comments {
@@ -210,7 +211,7 @@ func (c *ruleCheck) comments(a *answer, r *ruleRow, text string, full bool) {
 	}
 }
 
-func (c *ruleCheck) someComments(a *answer, r *ruleRow, text string, shown []int) {
+func (c *ruleCheck) someComments(a *webtest.Answer, r *ruleRow, text string, shown []int) {
 	c.t.Helper()
 	var want []string
 	placeholders, hearts := 0, 0

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"encoding/json"
@@ -10,13 +10,14 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
-func frameIn(t testing.TB, a *answer) frame {
+func frameIn(t testing.TB, a *webtest.Answer) webtest.Frame {
 	t.Helper()
-	var f frame
-	if err := json.Unmarshal([]byte(a.body), &f); err != nil {
-		t.Fatalf("%s: %v in %.300s", a.what, err, a.body)
+	var f webtest.Frame
+	if err := json.Unmarshal([]byte(a.Body), &f); err != nil {
+		t.Fatalf("%s: %v in %.300s", a.What, err, a.Body)
 	}
 	return f
 }
@@ -43,10 +44,10 @@ func (s *ruleSite) checkFeeds(t *testing.T, checks *atomic.Int64) {
 	}
 }
 
-func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *visitor, none *ruleViewer, p *rulePage, format string) {
+func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *webtest.Visitor, none *ruleViewer, p *rulePage, format string) {
 	t.Helper()
 	address := (&view.Base{FeedAddress: "/feeds" + p.address}).FeedFile(format)
-	a := browser.get(address)
+	a := browser.Get(address)
 	status := p.status(none)
 	var want []*ruleRow
 	for _, r := range slices.Backward(s.rows) {
@@ -58,11 +59,11 @@ func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *visito
 	if !p.feed || len(p.address) > 3 && p.address[:3] == "/p/" && len(want) == 0 {
 		status = http.StatusNotFound
 	}
-	if a.status != status {
-		t.Errorf("%s: status %d, want %d", a.what, a.status, status)
+	if a.Status != status {
+		t.Errorf("%s: status %d, want %d", a.What, a.Status, status)
 	}
-	if got := a.header.Get("Cache-Control"); got != "no-cache" && a.status == 200 || a.status != 200 && got != "private, no-cache" && got != "no-store" {
-		t.Errorf("%s: Cache-Control %q with status %d", a.what, got, a.status)
+	if got := a.Header.Get("Cache-Control"); got != "no-cache" && a.Status == 200 || a.Status != 200 && got != "private, no-cache" && got != "no-store" {
+		t.Errorf("%s: Cache-Control %q with status %d", a.What, got, a.Status)
 	}
 	allowed := map[string]bool{}
 	for _, r := range want {
@@ -74,16 +75,16 @@ func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *visito
 		}
 	}
 	found := map[string]bool{}
-	for _, m := range markers.FindAllString(a.body, -1) {
+	for _, m := range markers.FindAllString(a.Body, -1) {
 		found[m] = true
 		// What the file is called by names whose page it is.
 		if !allowed[m] && m[len(markerPrefix)] != 'n' && m[len(markerPrefix)] != 's' {
-			t.Errorf("%s: says %s", a.what, m)
+			t.Errorf("%s: says %s", a.What, m)
 		}
 	}
 	for m := range allowed {
-		if a.status == http.StatusOK && !found[m] {
-			t.Errorf("%s: lacks %s", a.what, m)
+		if a.Status == http.StatusOK && !found[m] {
+			t.Errorf("%s: lacks %s", a.What, m)
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -16,6 +16,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // morePushed is how many pages a viewer keeps open besides everything and a post's.
@@ -80,17 +81,17 @@ func (s *ruleSite) checkPushes(t *testing.T, checks *atomic.Int64) {
 
 // change comments on the row, where the talker may, and edits it.
 func (s *ruleSite) change(r *ruleRow) {
-	s.t.Helper()
+	s.T.Helper()
 	if len(r.comments) > 0 {
 		n := commentMarks*r.n + len(r.comments)
-		c := s.people[ruleTalker].comment(r.code, marker('c', n))
+		c := s.people[ruleTalker].Comment(r.code, marker('c', n))
 		r.comments = append(r.comments, ruleComment{by: ruleTalker, id: c.CommentID})
 	}
 	if len(r.comments) > 0 && r.n%4 != 0 {
 		return
 	}
 	r.edited = true
-	s.people[r.author].edit(r.code, strings.Replace(r.body, marker('b', r.n), marker('b', r.n)+" "+marker('e', r.n), 1))
+	s.people[r.author].Edit(r.code, strings.Replace(r.body, marker('b', r.n), marker('b', r.n)+" "+marker('e', r.n), 1))
 }
 
 // A ruleSocket is an open page.
@@ -114,7 +115,7 @@ type ruleSocket struct {
 // follows opens a page, or checks that it does not open.
 func (s *ruleSite) follows(t *testing.T, c *ruleCheck, p *rulePage) *ruleSocket {
 	t.Helper()
-	conn, _, err := s.dial(s.people[c.v.name], nil)
+	conn, _, err := s.Dial(s.people[c.v.name], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,7 @@ func (k *ruleSocket) read() {
 	defer close(k.ended)
 	for {
 		_, message, err := k.conn.Read(context.WithoutCancel(k.s.ctx()))
-		var f frame
+		var f webtest.Frame
 		if err == nil {
 			err = json.Unmarshal(message, &f)
 		}
@@ -174,7 +175,7 @@ func (k *ruleSocket) read() {
 
 // apply keeps what the page shows, and compares every frame with what may be said
 // to this viewer on this page.
-func (k *ruleSocket) apply(f frame) error {
+func (k *ruleSocket) apply(f webtest.Frame) error {
 	switch f.T {
 	case "ok":
 		k.sight = f.Sight
@@ -197,7 +198,7 @@ func (k *ruleSocket) apply(f frame) error {
 		}
 		parts := f.Parts
 		if f.HTML != "" {
-			parts = k.parts(&answer{what: "a push to " + k.p.address}, r, f.HTML)
+			parts = k.parts(&webtest.Answer{What: "a push to " + k.p.address}, r, f.HTML)
 		}
 		if k.shown[f.Post] == nil {
 			k.shown[f.Post] = map[string]string{}
@@ -205,11 +206,11 @@ func (k *ruleSocket) apply(f frame) error {
 		k.heard[f.Post] = append(k.heard[f.Post], fmt.Sprint(f.Version, slices.Sorted(maps.Keys(parts))))
 		was, _ := view.ParseVersion(k.stamps[f.Post])
 		now, ok := view.ParseVersion(f.Version)
-		if !ok || newer(was.Stamp, now.Stamp) && !newer(now.Stamp, was.Stamp) {
+		if !ok || webtest.Newer(was.Stamp, now.Stamp) && !webtest.Newer(now.Stamp, was.Stamp) {
 			return fmt.Errorf("%v went back from %s to %s", r, k.stamps[f.Post], f.Version)
 		}
-		take(k.shown[f.Post], parts, was.Stamp, now.Stamp)
-		k.stamps[f.Post] = view.Version{Stamp: later(was.Stamp, now.Stamp), Tag: now.Tag}.String()
+		webtest.Take(k.shown[f.Post], parts, was.Stamp, now.Stamp)
+		k.stamps[f.Post] = view.Version{Stamp: webtest.Later(was.Stamp, now.Stamp), Tag: now.Tag}.String()
 		for name, text := range parts {
 			for _, m := range markers.FindAllStringSubmatch(text, -1) {
 				if m[1] == "n" && !k.mayName(m[0], r) {
@@ -232,7 +233,7 @@ func (k *ruleSocket) mayName(mark string, r *ruleRow) bool {
 
 func (k *ruleSocket) await(what, code string, so func() bool) {
 	k.t.Helper()
-	await(k.t, fmt.Sprintf("%s at %s: %s", k.v, k.p.address, what), func() bool {
+	webtest.Await(k.t, fmt.Sprintf("%s at %s: %s", k.v, k.p.address, what), func() bool {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		return k.wrong != "" || so()
@@ -273,7 +274,7 @@ func (k *ruleSocket) verdict() {
 		k.t.Errorf("%s at %s: %s", k.v, k.p.address, k.wrong)
 		return
 	}
-	a := &answer{what: "pushes to " + k.p.address}
+	a := &webtest.Answer{What: "pushes to " + k.p.address}
 	full := strings.HasPrefix(k.p.address, "/p/")
 	for _, r := range k.s.rows {
 		k.checks.Add(1)

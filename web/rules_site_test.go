@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -17,12 +17,13 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/webtest"
 )
 
 // ruleSite is the one site of the table: few people, many posts.
 type ruleSite struct {
-	*liveSite
-	people  map[string]*person
+	*webtest.Site
+	people  map[string]*webtest.Person
 	viewers []*ruleViewer
 	rows    []*ruleRow
 	byCode  map[string]*ruleRow
@@ -152,11 +153,11 @@ var ruleCrowd = []string{"crowd-1", "crowd-2", "crowd-3", "crowd-4"}
 func newRuleSite(t testing.TB) *ruleSite {
 	t.Helper()
 	s := &ruleSite{
-		liveSite: newLiveSiteOver(t, rivers.DefaultOptions(), nil),
-		people:   map[string]*person{}, viewers: ruleViewers(), rows: ruleRows(), byCode: map[string]*ruleRow{}, pages: rulePages(),
+		Site:   webtest.NewOver(t, rivers.DefaultOptions(), nil),
+		people: map[string]*webtest.Person{}, viewers: ruleViewers(), rows: ruleRows(), byCode: map[string]*ruleRow{}, pages: rulePages(),
 	}
 	// Thousands of rivers are built, and a quarter of their time is planning.
-	for _, pool := range []*pgxpool.Pool{s.db.Primary, s.db.Secondary} {
+	for _, pool := range []*pgxpool.Pool{s.DB.Primary, s.DB.Secondary} {
 		const plan = `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET plan_cache_mode = force_generic_plan', current_database()); END $$`
 		if _, err := pool.Exec(s.ctx(), plan); err != nil {
 			t.Fatal(err)
@@ -179,11 +180,11 @@ func newRuleSite(t testing.TB) *ruleSite {
 	}
 	for _, name := range ruleAuthors {
 		for _, slug := range ruleSlugs[:3] {
-			s.must(s.store.CreateSubfeed(s.ctx(), s.id(name), slug, subfeedMark(name, slug), timelines.Public))
+			s.must(s.Store.CreateSubfeed(s.ctx(), s.id(name), slug, subfeedMark(name, slug), timelines.Public))
 		}
 	}
 	for _, name := range ruleGroups {
-		_, c, err := s.store.CreateGroup(s.ctx(), timelines.NewGroup{Actor: s.id(ruleTalker), Name: name, Title: s.titleMark(name)})
+		_, c, err := s.Store.CreateGroup(s.ctx(), timelines.NewGroup{Actor: s.id(ruleTalker), Name: name, Title: s.titleMark(name)})
 		s.must(c, err)
 		for _, writer := range ruleAuthors {
 			s.follow(writer, name)
@@ -196,7 +197,7 @@ func newRuleSite(t testing.TB) *ruleSite {
 	for _, name := range ruleAuthors {
 		s.follow(ruleTalker, name)
 		for _, slug := range ruleSlugs {
-			s.must(s.store.AdmitReader(s.ctx(), s.id(name), slug, ruleTalker))
+			s.must(s.Store.AdmitReader(s.ctx(), s.id(name), slug, ruleTalker))
 		}
 	}
 	for _, r := range s.rows {
@@ -210,7 +211,7 @@ func newRuleSite(t testing.TB) *ruleSite {
 		all.Go(func() {
 			for j, p := range s.pages {
 				if (i+j+s.offset)%5 == 0 {
-					browser.get(p.address)
+					browser.Get(p.address)
 				}
 			}
 		})
@@ -220,58 +221,58 @@ func newRuleSite(t testing.TB) *ruleSite {
 	return s
 }
 
-func (s *ruleSite) ctx() context.Context { return s.t.Context() }
+func (s *ruleSite) ctx() context.Context { return s.T.Context() }
 
-func (s *ruleSite) id(name string) int64 { return s.people[name].account.ID }
+func (s *ruleSite) id(name string) int64 { return s.people[name].Account.ID }
 
 // newcomer signs somebody up and in, without the price of a password's second
 // hash.
-func (s *ruleSite) newcomer(name string) *person {
-	s.t.Helper()
-	a, err := s.store.SignUp(s.ctx(), timelines.SignUp{Name: name, Title: s.titleMark(name), Password: password})
+func (s *ruleSite) newcomer(name string) *webtest.Person {
+	s.T.Helper()
+	a, err := s.Store.SignUp(s.ctx(), timelines.SignUp{Name: name, Title: s.titleMark(name), Password: webtest.Password})
 	if err != nil {
-		s.t.Fatalf("sign up %s: %v", name, err)
+		s.T.Fatalf("sign up %s: %v", name, err)
 	}
 	var b [32]byte
 	_, _ = rand.Read(b[:])
 	token := base64.RawURLEncoding.EncodeToString(b[:])
-	session := sessionOf(s.t, token)
+	session := webtest.SessionOf(s.T, token)
 	const begin = `INSERT INTO sessions (token_hash, account_id, expires_at) VALUES ($1, $2, $3)`
-	if _, err := s.db.Primary.Exec(s.ctx(), begin, session[:], a.ID, time.Now().Add(time.Hour)); err != nil {
-		s.t.Fatal(err)
+	if _, err := s.DB.Primary.Exec(s.ctx(), begin, session[:], a.ID, time.Now().Add(time.Hour)); err != nil {
+		s.T.Fatal(err)
 	}
-	return &person{site: s.liveSite, account: a, token: token, viewer: timelines.Viewer{AccountID: a.ID, Session: session}}
+	return &webtest.Person{Site: s.Site, Account: a, Token: token, Viewer: timelines.Viewer{AccountID: a.ID, Session: session}}
 }
 
-func (s *ruleSite) browser(t testing.TB, v *ruleViewer) *visitor {
-	b := s.visitor()
+func (s *ruleSite) browser(t testing.TB, v *ruleViewer) *webtest.Visitor {
+	b := s.Visitor()
 	if v.signedIn() {
-		b = s.people[v.name].visitor()
+		b = s.people[v.name].Visitor()
 	}
-	b.t = t
+	b.T = t
 	return b
 }
 
 // must is for changes while nobody looks: no river stands that a tier could move.
 func (s *ruleSite) must(c timelines.Change, err error) timelines.Change {
-	s.t.Helper()
+	s.T.Helper()
 	if err != nil {
-		s.t.Fatal(err)
+		s.T.Fatal(err)
 	}
 	return c
 }
 
 func (s *ruleSite) follow(who, whom string) {
-	s.t.Helper()
-	c, requested, err := s.store.Subscribe(s.ctx(), s.id(who), whom)
+	s.T.Helper()
+	c, requested, err := s.Store.Subscribe(s.ctx(), s.id(who), whom)
 	if s.must(c, err); requested {
-		s.t.Fatalf("%s asks %s, and everything should be open", who, whom)
+		s.T.Fatalf("%s asks %s, and everything should be open", who, whom)
 	}
 }
 
 // relate makes the viewer what the table says they are.
 func (s *ruleSite) relate(v *ruleViewer) {
-	s.t.Helper()
+	s.T.Helper()
 	if !v.signedIn() {
 		return
 	}
@@ -285,18 +286,18 @@ func (s *ruleSite) relate(v *ruleViewer) {
 		}
 	}
 	if v.rel == admin || v.rel == blocked {
-		set := s.store.Promote
+		set := s.Store.Promote
 		if v.rel == blocked {
-			set = s.store.Block
+			set = s.Store.Block
 		}
 		for _, g := range ruleGroups {
 			s.must(set(s.ctx(), s.id(ruleTalker), g, v.name))
 		}
 	}
 	if v.rel == outcast || v.rel == admitted {
-		set := s.store.ExcludeFromGroup
+		set := s.Store.ExcludeFromGroup
 		if v.rel == admitted {
-			set = s.store.AdmitToGroup
+			set = s.Store.AdmitToGroup
 		}
 		for _, g := range ruleGroups {
 			s.must(set(s.ctx(), s.id(ruleTalker), g, v.name))
@@ -309,25 +310,25 @@ func (s *ruleSite) relate(v *ruleViewer) {
 				if slug == "" && name != ruleAuthors[2] {
 					s.follow(v.name, name)
 				} else {
-					s.must(s.store.AdmitReader(s.ctx(), s.id(name), slug, v.name))
+					s.must(s.Store.AdmitReader(s.ctx(), s.id(name), slug, v.name))
 				}
-				s.must(s.store.ExcludeReader(s.ctx(), s.id(name), slug, v.name))
+				s.must(s.Store.ExcludeReader(s.ctx(), s.id(name), slug, v.name))
 			case v.rel == admitted, v.rel == insider && slug != "":
-				s.must(s.store.AdmitReader(s.ctx(), s.id(name), slug, v.name))
+				s.must(s.Store.AdmitReader(s.ctx(), s.id(name), slug, v.name))
 			}
 		}
 	}
-	_, c, err := s.store.CreateList(s.ctx(), timelines.NewList{Actor: s.id(v.name), Title: "all"})
+	_, c, err := s.Store.CreateList(s.ctx(), timelines.NewList{Actor: s.id(v.name), Title: "all"})
 	s.must(c, err)
 	if len(followed) > 0 {
-		s.must(s.store.EditList(s.ctx(), s.id(v.name), "all", "all", followed))
+		s.must(s.Store.EditList(s.ctx(), s.id(v.name), "all", "all", followed))
 	}
 }
 
 // publish posts a row and has everybody do with it what they do: the talker and
 // the crowd like it and comment, some viewers like it, some keep it.
 func (s *ruleSite) publish(r *ruleRow) {
-	s.t.Helper()
+	s.T.Helper()
 	body := []string{marker('b', r.n), "albatross", "#riverproof"}
 	switch r.n % 4 {
 	case hiddenWordIn:
@@ -365,27 +366,27 @@ func (s *ruleSite) publish(r *ruleRow) {
 		}
 	}
 	r.body = strings.Join(body, " ")
-	c := s.must(s.store.CreatePost(s.ctx(), timelines.NewPost{
+	c := s.must(s.Store.CreatePost(s.ctx(), timelines.NewPost{
 		Author: s.id(r.author), Body: r.body, To: to, Language: "en",
 	}))
 	r.code = c.Code
 	s.byCode[r.code] = r
 	const attach = `INSERT INTO attachments (post_id, position, url, title) VALUES ($1, 0, $2, $3)`
 	link := "https://files.example/" + marker('f', r.n)
-	if _, err := s.db.Primary.Exec(s.ctx(), attach, c.PostID, link, marker('f', r.n)); err != nil {
-		s.t.Fatal(err)
+	if _, err := s.DB.Primary.Exec(s.ctx(), attach, c.PostID, link, marker('f', r.n)); err != nil {
+		s.T.Fatal(err)
 	}
 	like := func(name string) {
-		s.must(s.store.Like(s.ctx(), s.id(name), r.code))
+		s.must(s.Store.Like(s.ctx(), s.id(name), r.code))
 		r.likers = append(r.likers, name)
 	}
 	fave := func(name string) {
-		s.must(s.store.Fave(s.ctx(), s.id(name), r.code))
+		s.must(s.Store.Fave(s.ctx(), s.id(name), r.code))
 		r.favers = append(r.favers, name)
 	}
 	say := func(name string, more ...string) {
 		n := commentMarks*r.n + len(r.comments)
-		c := s.must(s.store.CreateComment(s.ctx(), timelines.NewComment{Author: s.id(name), Code: r.code, Body: strings.Join(append(more, marker('c', n)), " ")}))
+		c := s.must(s.Store.CreateComment(s.ctx(), timelines.NewComment{Author: s.id(name), Code: r.code, Body: strings.Join(append(more, marker('c', n)), " ")}))
 		r.comments = append(r.comments, ruleComment{by: name, id: c.CommentID})
 	}
 	if !open && !direct {
@@ -413,7 +414,7 @@ func (s *ruleSite) publish(r *ruleRow) {
 	say(ruleRecluse)
 	liked := &r.comments[2]
 	for _, name := range []string{ruleTalker, ruleCrowd[1]} {
-		s.must(s.store.LikeComment(s.ctx(), s.id(name), r.code, liked.id))
+		s.must(s.Store.LikeComment(s.ctx(), s.id(name), r.code, liked.id))
 		liked.likers = append(liked.likers, name)
 	}
 	for i, v := range s.viewers {
@@ -432,23 +433,23 @@ func (s *ruleSite) publish(r *ruleRow) {
 // narrow closes what is closed in the table. From here on every answer is held to
 // it, whatever stands behind: nothing follows up.
 func (s *ruleSite) narrow() {
-	s.t.Helper()
+	s.T.Helper()
 	act := func(who string, change func(actor int64) (timelines.Change, error)) {
-		s.t.Helper()
-		s.people[who].act(func(context.Context) (timelines.Change, error) { return change(s.id(who)) })
+		s.T.Helper()
+		s.people[who].Act(func(context.Context) (timelines.Change, error) { return change(s.id(who)) })
 	}
 	for i, name := range ruleAuthors {
-		act(name, func(a int64) (timelines.Change, error) { return s.store.SetAccess(s.ctx(), a, "", ruleLevels[i]) })
+		act(name, func(a int64) (timelines.Change, error) { return s.Store.SetAccess(s.ctx(), a, "", ruleLevels[i]) })
 		for j, slug := range ruleSlugs[:3] {
 			act(name, func(a int64) (timelines.Change, error) {
-				return s.store.SetSubfeedAccess(s.ctx(), a, slug, ruleLevels[j])
+				return s.Store.SetSubfeedAccess(s.ctx(), a, slug, ruleLevels[j])
 			})
 		}
 	}
 	for i, name := range ruleGroups {
-		act(ruleTalker, func(a int64) (timelines.Change, error) { return s.store.SetAccess(s.ctx(), a, name, ruleLevels[i]) })
+		act(ruleTalker, func(a int64) (timelines.Change, error) { return s.Store.SetAccess(s.ctx(), a, name, ruleLevels[i]) })
 	}
-	act(ruleRecluse, func(a int64) (timelines.Change, error) { return s.store.SetAccess(s.ctx(), a, "", timelines.Private) })
+	act(ruleRecluse, func(a int64) (timelines.Change, error) { return s.Store.SetAccess(s.ctx(), a, "", timelines.Private) })
 	for _, v := range s.viewers {
 		if !v.signedIn() {
 			continue
@@ -458,30 +459,30 @@ func (s *ruleSite) narrow() {
 				break // said of the others
 			}
 			if v.bans(person) {
-				act(v.name, func(a int64) (timelines.Change, error) { return s.store.Ban(s.ctx(), a, person) })
+				act(v.name, func(a int64) (timelines.Change, error) { return s.Store.Ban(s.ctx(), a, person) })
 			}
 			if v.bannedBy(person) {
-				act(person, func(a int64) (timelines.Change, error) { return s.store.Ban(s.ctx(), a, v.name) })
+				act(person, func(a int64) (timelines.Change, error) { return s.Store.Ban(s.ctx(), a, v.name) })
 			}
 		}
 		for _, g := range showingGroups {
 			if v.shows {
-				act(v.name, func(a int64) (timelines.Change, error) { return s.store.ShowBanned(s.ctx(), a, g, true) })
+				act(v.name, func(a int64) (timelines.Change, error) { return s.Store.ShowBanned(s.ctx(), a, g, true) })
 			}
 		}
 		switch v.hides {
 		case "author", "group", "talker":
 			whom := map[string]string{"author": hiddenAuthor, "group": hiddenGroup, "talker": ruleTalker}[v.hides]
-			act(v.name, func(a int64) (timelines.Change, error) { return s.store.HideAccount(s.ctx(), a, whom) })
+			act(v.name, func(a int64) (timelines.Change, error) { return s.Store.HideAccount(s.ctx(), a, whom) })
 		case "word":
-			act(v.name, func(a int64) (timelines.Change, error) { return s.store.HideTerm(s.ctx(), a, ruleWord) })
+			act(v.name, func(a int64) (timelines.Change, error) { return s.Store.HideTerm(s.ctx(), a, ruleWord) })
 		case "tag":
-			act(v.name, func(a int64) (timelines.Change, error) { return s.store.HideTerm(s.ctx(), a, "#"+ruleHiddenTag) })
+			act(v.name, func(a int64) (timelines.Change, error) { return s.Store.HideTerm(s.ctx(), a, "#"+ruleHiddenTag) })
 		case "post":
 			for _, r := range s.rows {
 				if r.n%4 == hiddenPosts && v.mayRead(r) {
 					act(v.name, func(a int64) (timelines.Change, error) {
-						_, c, err := s.store.HidePost(s.ctx(), a, r.code)
+						_, c, err := s.Store.HidePost(s.ctx(), a, r.code)
 						return c, err
 					})
 				}

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -16,6 +16,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestRules is the proof table of who may see what: every viewer (a relation, a
@@ -57,9 +58,9 @@ func (s *ruleSite) checkPages(t *testing.T) {
 			}
 			var viewer timelines.Viewer
 			if v.signedIn() {
-				viewer = s.people[v.name].viewer
+				viewer = s.people[v.name].Viewer
 			}
-			if at, _, err := s.server.riverAt(s.ctx(), viewer, u.Path, u.Query()); err == nil {
+			if at, _, err := s.Server.RiverAt(s.ctx(), viewer, u.Path, u.Query()); err == nil {
 				viewed[string(at.Kind)+at.Path] = true
 			}
 		}
@@ -77,7 +78,7 @@ type ruleCheck struct {
 	s       *ruleSite
 	v       *ruleViewer
 	i       int // the viewer's number: picks samples, together with the site's offset
-	browser *visitor
+	browser *webtest.Visitor
 	checks  *atomic.Int64 // how often a row was looked for in an answer
 }
 
@@ -100,29 +101,29 @@ func (c *ruleCheck) all() {
 	c.replies()
 }
 
-func (c *ruleCheck) errorf(a *answer, format string, args ...any) {
+func (c *ruleCheck) errorf(a *webtest.Answer, format string, args ...any) {
 	c.t.Helper()
-	c.t.Errorf("%s sees %s: %s", c.v, a.what, fmt.Sprintf(format, args...))
+	c.t.Errorf("%s sees %s: %s", c.v, a.What, fmt.Sprintf(format, args...))
 }
 
 // get asks for an address and checks what is true of every answer.
-func (c *ruleCheck) get(address string, status int) *answer {
+func (c *ruleCheck) get(address string, status int) *webtest.Answer {
 	c.t.Helper()
-	a := c.browser.get(address)
-	if a.status != status {
-		c.errorf(a, "status %d, want %d", a.status, status)
+	a := c.browser.Get(address)
+	if a.Status != status {
+		c.errorf(a, "status %d, want %d", a.Status, status)
 	}
 	c.private(a)
 	return a
 }
 
 // private: nobody's cache keeps for others what was made for one.
-func (c *ruleCheck) private(a *answer) {
+func (c *ruleCheck) private(a *webtest.Answer) {
 	c.t.Helper()
-	if a.status == http.StatusSeeOther {
+	if a.Status == http.StatusSeeOther {
 		return // says nothing, and is not kept unless it says it may be
 	}
-	if got := a.header.Get("Cache-Control"); got != "private, no-cache" && !strings.Contains(got, "no-store") {
+	if got := a.Header.Get("Cache-Control"); got != "private, no-cache" && !strings.Contains(got, "no-store") {
 		c.errorf(a, "Cache-Control %q", got)
 	}
 }
@@ -143,7 +144,7 @@ func (c *ruleCheck) page(p *rulePage, order string) {
 	seen := map[*ruleRow]bool{}
 	for pages := 0; address != ""; pages++ {
 		a := c.get(address, status)
-		if a.status != http.StatusOK {
+		if a.Status != http.StatusOK {
 			c.nothing(a)
 			return
 		}
@@ -158,7 +159,7 @@ func (c *ruleCheck) page(p *rulePage, order string) {
 			seen[r] = true
 		}
 		address = ""
-		if m := olderLink.FindStringSubmatch(a.body); m != nil {
+		if m := olderLink.FindStringSubmatch(a.Body); m != nil {
 			address = html.UnescapeString(m[1])
 		}
 	}
@@ -172,25 +173,25 @@ func (c *ruleCheck) page(p *rulePage, order string) {
 
 // nothing: an answer without entries tells nothing of any post, nor of who may not
 // be seen, but for whom its address names.
-func (c *ruleCheck) nothing(a *answer) {
+func (c *ruleCheck) nothing(a *webtest.Answer) {
 	c.t.Helper()
-	c.margin(a, a.body, nil)
+	c.margin(a, a.Body, nil)
 }
 
 // entries compares each entry of a page with what the table says of it, and the rest
 // of the page with nothing, and returns the rows.
-func (c *ruleCheck) entries(a *answer, p *rulePage) []*ruleRow {
+func (c *ruleCheck) entries(a *webtest.Answer, p *rulePage) []*ruleRow {
 	c.t.Helper()
 	var rows []*ruleRow
 	rest, first := "", true
-	for _, piece := range strings.Split(a.body, "<article ") {
+	for _, piece := range strings.Split(a.Body, "<article ") {
 		if first {
 			rest, first = piece, false
 			continue
 		}
 		article, after, _ := strings.Cut(piece, "</article>")
 		rest += after
-		m := firstCode.FindStringSubmatch(article)
+		m := webtest.FirstCode.FindStringSubmatch(article)
 		r := c.s.byCode[m[1]]
 		if r == nil {
 			c.errorf(a, "an entry of a post that is none of the table's: %s", m[1])
@@ -207,7 +208,7 @@ func (c *ruleCheck) entries(a *answer, p *rulePage) []*ruleRow {
 
 // margin checks what of a page is no entry: it has nothing of any post, names no
 // sub-feed the viewer does not read, and nobody a ban stands between.
-func (c *ruleCheck) margin(a *answer, text string, p *rulePage) {
+func (c *ruleCheck) margin(a *webtest.Answer, text string, p *rulePage) {
 	c.t.Helper()
 	// The title of a post's own page is who wrote it, and how it begins.
 	var titled *ruleRow
@@ -222,7 +223,7 @@ func (c *ruleCheck) margin(a *answer, text string, p *rulePage) {
 		switch m[1] {
 		case "n":
 			name := c.s.names[n]
-			if c.v.apart(name) && !strings.Contains(a.what, "/"+name) {
+			if c.v.apart(name) && !strings.Contains(a.What, "/"+name) {
 				c.errorf(a, "names %s outside of entries", name)
 			}
 		case "s":
@@ -247,7 +248,7 @@ func (c *ruleCheck) post(r *ruleRow) {
 	}
 	a := c.get(p.address, status)
 	c.checks.Add(1)
-	if a.status != http.StatusOK {
+	if a.Status != http.StatusOK {
 		c.nothing(a)
 		return
 	}
@@ -257,10 +258,10 @@ func (c *ruleCheck) post(r *ruleRow) {
 }
 
 // fragment asks for a piece of an entry, as river.js does.
-func (c *ruleCheck) fragment(r *ruleRow, address string) (a *answer, reads bool) {
+func (c *ruleCheck) fragment(r *ruleRow, address string) (a *webtest.Answer, reads bool) {
 	c.t.Helper()
-	c.browser.header.Set("X-River-Page", "/everything")
-	defer c.browser.header.Del("X-River-Page")
+	c.browser.Header.Set("X-River-Page", "/everything")
+	defer c.browser.Header.Del("X-River-Page")
 	c.checks.Add(1)
 	if c.v.mayRead(r) {
 		return c.get("/p/"+r.code+address, http.StatusOK), true
@@ -274,7 +275,7 @@ func (c *ruleCheck) fragment(r *ruleRow, address string) (a *answer, reads bool)
 func (c *ruleCheck) likers(r *ruleRow) {
 	c.t.Helper()
 	if a, reads := c.fragment(r, "/likes?shown=103"); reads {
-		c.likes(a, r, a.body, true)
+		c.likes(a, r, a.Body, true)
 	}
 }
 
@@ -283,7 +284,7 @@ func (c *ruleCheck) aside(r *ruleRow) {
 	c.t.Helper()
 	if len(r.comments) > 2 {
 		if a, reads := c.fragment(r, "/comments?between="+strconv.FormatInt(r.comments[0].id, 10)+"-"+strconv.FormatInt(r.comments[2].id, 10)); reads {
-			c.someComments(a, r, a.body, []int{1})
+			c.someComments(a, r, a.Body, []int{1})
 		}
 	}
 	at, reads := "/p/"+r.code, c.v.mayRead(r)
@@ -316,16 +317,16 @@ func (c *ruleCheck) aside(r *ruleRow) {
 	}
 	form := c.get(at+"/comments/"+strconv.FormatInt(r.comments[0].id, 10)+"/edit", status)
 	if status == 200 {
-		c.marks(form, r, "form", form.body, append(pageMarks(c, form), marker('c', commentMarks*r.n))...)
+		c.marks(form, r, "form", form.Body, append(pageMarks(c, form), marker('c', commentMarks*r.n))...)
 	} else {
 		c.nothing(form)
 	}
 }
 
 // pageMarks are the markers of people that a page without a river has: who looks.
-func pageMarks(c *ruleCheck, a *answer) []string {
+func pageMarks(c *ruleCheck, a *webtest.Answer) []string {
 	var marks []string
-	for _, m := range markers.FindAllString(a.body, -1) {
+	for _, m := range markers.FindAllString(a.Body, -1) {
 		if m == c.s.titleMark(c.v.name) {
 			marks = append(marks, m)
 		}
@@ -340,7 +341,7 @@ func (c *ruleCheck) replies() {
 	if !c.v.signedIn() {
 		return
 	}
-	c.browser.header.Set("Accept", "application/json")
+	c.browser.Header.Set("Accept", "application/json")
 	for i, r := range c.s.rows {
 		likes := slices.Contains(r.likers, c.v.name)
 		if c.v.mayRead(r) && !likes {
@@ -350,13 +351,13 @@ func (c *ruleCheck) replies() {
 		if p.status(c.v) != 200 {
 			p = c.s.pages[3]
 		}
-		c.browser.header.Set("X-River-Page", p.address)
+		c.browser.Header.Set("X-River-Page", p.address)
 		c.checks.Add(1)
-		a := c.browser.post("/p/" + r.code + "/like")
+		a := c.browser.Post("/p/" + r.code + "/like")
 		c.private(a)
 		if !c.v.mayRead(r) {
-			if a.status != http.StatusNotFound {
-				c.errorf(a, "%s: status %d, want 404", r, a.status)
+			if a.Status != http.StatusNotFound {
+				c.errorf(a, "%s: status %d, want 404", r, a.Status)
 			}
 			c.nothing(a)
 			continue
@@ -371,6 +372,6 @@ func (c *ruleCheck) replies() {
 			c.nothing(a)
 		}
 	}
-	c.browser.header.Del("Accept")
-	c.browser.header.Del("X-River-Page")
+	c.browser.Header.Del("Accept")
+	c.browser.Header.Del("X-River-Page")
 }

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"bufio"
@@ -17,19 +17,20 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // TestStalledForms: a form whose body does not arrive is answered, by 408, and nothing is
 // done.
 func TestStalledForms(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, nil)
-	anna := s.person("anna")
-	impatient := httptest.NewUnstartedServer(s.server.Handler())
+	s := webtest.New(t, nil)
+	anna := s.Person("anna")
+	impatient := httptest.NewUnstartedServer(s.Server.Handler())
 	impatient.Config.ReadTimeout = 300 * time.Millisecond
 	impatient.Start()
 	defer impatient.Close()
-	cookie := "Cookie: riverrun=" + anna.token + "\r\n"
+	cookie := "Cookie: riverrun=" + anna.Token + "\r\n"
 	const plainForm, parts = "Content-Type: application/x-www-form-urlencoded\r\n", "Content-Type: multipart/form-data; boundary=xx\r\n"
 	for _, tt := range []struct{ name, address, header, body string }{
 		{"sign-in", "/login", plainForm + "Content-Length: 100\r\n", "username=anna&passw"},
@@ -48,7 +49,7 @@ func TestStalledForms(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer conn.Close()
-			if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
+			if err := conn.SetDeadline(time.Now().Add(webtest.Patience)); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: x\r\n%s\r\n%s", tt.address, tt.header, tt.body); err != nil {
@@ -68,7 +69,7 @@ func TestStalledForms(t *testing.T) {
 			}
 		})
 	}
-	anna.visitor().get("/").has(`action="/logout"`).lacks("half a po")
+	anna.Visitor().Get("/").Has(`action="/logout"`).Lacks("half a po")
 }
 
 // TestLikeThatRacesSignOut: the like waits for a lock while its actor signs out, and is
@@ -76,61 +77,61 @@ func TestStalledForms(t *testing.T) {
 // stood is between its commit and the reading of the entry for the reply.
 func TestLikeThatRacesSignOut(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, nil)
-	anna := s.person("anna")
-	code := s.person("bob").post("A pear").Code
+	s := webtest.New(t, nil)
+	anna := s.Person("anna")
+	code := s.Person("bob").Post("A pear").Code
 	for _, as := range []struct {
 		name   string
 		accept string
 		status int
 	}{{"river.js", "application/json", 200}, {"a browser without scripts", "text/html", 303}} {
-		token, _, err := s.store.SignIn(t.Context(), "anna", password)
+		token, _, err := s.Store.SignIn(t.Context(), "anna", webtest.Password)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &person{site: s, account: anna.account, token: token}
-		v := p.visitor()
-		v.header.Set("Accept", as.accept)
-		v.header.Set("X-River-Page", "/bob")
+		p := &webtest.Person{Site: s, Account: anna.Account, Token: token}
+		v := p.Visitor()
+		v.Header.Set("Accept", as.accept)
+		v.Header.Set("X-River-Page", "/bob")
 		likes := func() (n int) {
 			t.Helper()
-			err := s.db.Primary.QueryRow(t.Context(), `SELECT count(*) FROM likes WHERE account_id = $1`, anna.account.ID).Scan(&n)
+			err := s.DB.Primary.QueryRow(t.Context(), `SELECT count(*) FROM likes WHERE account_id = $1`, anna.Account.ID).Scan(&n)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return n
 		}
-		anna.act(func(ctx context.Context) (timelines.Change, error) {
-			return s.store.Unlike(ctx, anna.account.ID, code)
+		anna.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.Unlike(ctx, anna.Account.ID, code)
 		})
-		held, err := s.db.Primary.Begin(t.Context())
+		held, err := s.DB.Primary.Begin(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := held.Exec(t.Context(), `SELECT 1 FROM posts WHERE code = $1 FOR UPDATE`, code); err != nil {
 			t.Fatal(err)
 		}
-		answered := make(chan *answer)
-		go func() { answered <- v.do("POST", "/p/"+code+"/like", url.Values{}) }()
-		await(t, "the like to wait", func() bool {
+		answered := make(chan *webtest.Answer)
+		go func() { answered <- v.Do("POST", "/p/"+code+"/like", url.Values{}) }()
+		webtest.Await(t, "the like to wait", func() bool {
 			var n int
-			err := s.db.Primary.QueryRow(t.Context(), `
+			err := s.DB.Primary.QueryRow(t.Context(), `
 				SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`).Scan(&n)
 			return err == nil && n > 0
 		})
-		p.visitor().post("/logout").leadsTo("/")
+		p.Visitor().Post("/logout").LeadsTo("/")
 		if err := held.Commit(t.Context()); err != nil && err != pgx.ErrTxClosed {
 			t.Fatal(err)
 		}
 		a := <-answered
-		if n := likes(); a.status != as.status || n != 1 {
-			t.Errorf("%s: a like that was under way at the sign-out is answered %d and stands %d times; want %d and once\n%s", as.name, a.status, n, as.status, a.body)
+		if n := likes(); a.Status != as.status || n != 1 {
+			t.Errorf("%s: a like that was under way at the sign-out is answered %d and stands %d times; want %d and once\n%s", as.name, a.Status, n, as.status, a.Body)
 		}
-		a.lacks("A pear")
+		a.Lacks("A pear")
 		// The session has ended all the same.
-		refused := v.post("/p/" + code + "/unlike")
-		if refused.status == 200 || likes() != 1 {
-			t.Errorf("%s: an unlike after the sign-out is answered %d", as.name, refused.status)
+		refused := v.Post("/p/" + code + "/unlike")
+		if refused.Status == 200 || likes() != 1 {
+			t.Errorf("%s: an unlike after the sign-out is answered %d", as.name, refused.Status)
 		}
 	}
 }
@@ -138,9 +139,10 @@ func TestLikeThatRacesSignOut(t *testing.T) {
 // TestHostIsChecked where the operator has set the site's address.
 func TestHostIsChecked(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, nil)
-	s.server.ownHost, s.server.url = true, &url.URL{Scheme: "https", Host: "river.example"}
-	site := s.server.Handler()
+	s := webtest.New(t, nil)
+	s.Server.SetOwnHost(true)
+	s.Server.SetURL(&url.URL{Scheme: "https", Host: "river.example"})
+	site := s.Server.Handler()
 	ask := func(method, host, address string, header ...string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, address, nil)
 		r.Host = host
@@ -172,8 +174,8 @@ func TestHostIsChecked(t *testing.T) {
 			}
 		}
 	}
-	s.server.ownHost = false
-	site = s.server.Handler()
+	s.Server.SetOwnHost(false)
+	site = s.Server.Handler()
 	if w := ask("GET", "anything.example", "/everything"); w.Code != 200 {
 		t.Errorf("where no address is set: status %d, want 200", w.Code)
 	}
@@ -182,35 +184,35 @@ func TestHostIsChecked(t *testing.T) {
 // TestCopies: what browsers may keep of a page.
 func TestCopies(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, nil)
-	p := s.person("anna")
-	c := p.post("A pear")
-	anna := p.visitor()
+	s := webtest.New(t, nil)
+	p := s.Person("anna")
+	c := p.Post("A pear")
+	anna := p.Visitor()
 	for _, tt := range []struct {
 		what string
-		a    *answer
+		a    *webtest.Answer
 		want string
 	}{
-		{"the home page", anna.get("/"), "private, no-cache"},
-		{"a post", anna.get("/p/" + c.Code), "private, no-cache"},
-		{"direct messages", anna.get("/filter/directs"), "no-store"},
-		{"the text to be edited", anna.get("/p/" + c.Code + "/edit"), "no-store"},
-		{"a post that goes nowhere", anna.post("/posts", "body", "typed", "to", "nobody-at-all").wants(422).has("typed"), "no-store"},
-		{"a sign-in that failed", s.visitor().post("/login", "username", "anna", "password", "wrong one").wants(422), "no-store"},
-		{"a form that needs a session", s.visitor().post("/posts", "body", "typed").wants(401).has("typed"), "no-store"},
-		{"a form at no address", anna.post("/p/0123456789/comments", "body", "typed").wants(404).has("typed"), "no-store"},
-		{"no such page", anna.get("/nothing/here/at-all").wants(404), "private, no-cache"},
-		{"settings that are wrong", anna.post("/settings", "title", "", "about", "typed").wants(422).has("typed"), "no-store"},
+		{"the home page", anna.Get("/"), "private, no-cache"},
+		{"a post", anna.Get("/p/" + c.Code), "private, no-cache"},
+		{"direct messages", anna.Get("/filter/directs"), "no-store"},
+		{"the text to be edited", anna.Get("/p/" + c.Code + "/edit"), "no-store"},
+		{"a post that goes nowhere", anna.Post("/posts", "body", "typed", "to", "nobody-at-all").Wants(422).Has("typed"), "no-store"},
+		{"a sign-in that failed", s.Visitor().Post("/login", "username", "anna", "password", "wrong one").Wants(422), "no-store"},
+		{"a form that needs a session", s.Visitor().Post("/posts", "body", "typed").Wants(401).Has("typed"), "no-store"},
+		{"a form at no address", anna.Post("/p/0123456789/comments", "body", "typed").Wants(404).Has("typed"), "no-store"},
+		{"no such page", anna.Get("/nothing/here/at-all").Wants(404), "private, no-cache"},
+		{"settings that are wrong", anna.Post("/settings", "title", "", "about", "typed").Wants(422).Has("typed"), "no-store"},
 	} {
-		if got := tt.a.header.Get("Cache-Control"); got != tt.want {
+		if got := tt.a.Header.Get("Cache-Control"); got != tt.want {
 			t.Errorf("%s: Cache-Control %q, want %q", tt.what, got, tt.want)
 		}
 	}
-	if a := anna.get("/"); a.header.Get("Clear-Site-Data") != "" {
+	if a := anna.Get("/"); a.Header.Get("Clear-Site-Data") != "" {
 		t.Error("a page clears the site's data")
 	}
-	a := anna.post("/logout").leadsTo("/")
-	if got, want := a.header.Get("Clear-Site-Data"), `"cache", "storage"`; got != want {
+	a := anna.Post("/logout").LeadsTo("/")
+	if got, want := a.Header.Get("Clear-Site-Data"), `"cache", "storage"`; got != want {
 		t.Errorf("sign-out: Clear-Site-Data %q, want %q", got, want)
 	}
 }
@@ -219,9 +221,9 @@ func TestCopies(t *testing.T) {
 // hold nothing that would.
 func TestDirectionIsIsolated(t *testing.T) {
 	t.Parallel()
-	s := newLiveSite(t, nil)
-	p := s.person("anna")
-	anna := p.visitor()
+	s := webtest.New(t, nil)
+	p := s.Person("anna")
+	anna := p.Visitor()
 	const turn = "\u202e"
 	for _, form := range [][]string{
 		{"/settings", "title", "An" + turn + "na"},
@@ -230,22 +232,22 @@ func TestDirectionIsIsolated(t *testing.T) {
 		{"/lists", "title", "Li" + turn + "st"},
 		{"/settings/feeds", "title", "Fe\u202aed", "slug", "feed2", "access", "public"},
 	} {
-		anna.post(form[0], form[1:]...).wants(422).has("turns the direction of writing")
+		anna.Post(form[0], form[1:]...).Wants(422).Has("turns the direction of writing")
 	}
-	s.visitor().post("/signup", "username", "bob", "password", "quite long enough", "title", "B\u202eob").wants(422).has("turns the direction of writing")
+	s.Visitor().Post("/signup", "username", "bob", "password", "quite long enough", "title", "B\u202eob").Wants(422).Has("turns the direction of writing")
 
-	anna.post("/settings", "title", "\u05d3\u05e0\u05d4", "about", "ab"+turn+"out").wants(303)
-	code := p.post("po" + turn + "st \u2069 end").Code
-	p.comment(code, "com"+turn+"ment")
+	anna.Post("/settings", "title", "\u05d3\u05e0\u05d4", "about", "ab"+turn+"out").Wants(303)
+	code := p.Post("po" + turn + "st \u2069 end").Code
+	p.Comment(code, "com"+turn+"ment")
 	for _, address := range []string{"/anna", "/p/" + code, "/everything", "/", "/people", "/search?q=" + url.QueryEscape("po"+turn+"st")} {
-		page := anna.get(address)
-		checkTurns(t, address, page.body)
-		if strings.Contains(page.body, "\u05d3\u05e0\u05d4") && !strings.Contains(page.body, "<bdi>\u05d3\u05e0\u05d4</bdi>") {
+		page := anna.Get(address)
+		checkTurns(t, address, page.Body)
+		if strings.Contains(page.Body, "\u05d3\u05e0\u05d4") && !strings.Contains(page.Body, "<bdi>\u05d3\u05e0\u05d4</bdi>") {
 			t.Errorf("%s: the name is not isolated", address)
 		}
 	}
 	for _, address := range []string{"/feeds/p/" + code + ".atom", "/feeds/anna.json"} {
-		for line := range strings.Lines(s.visitor().get(address).wants(200).body) {
+		for line := range strings.Lines(s.Visitor().Get(address).Wants(200).Body) {
 			if strings.Contains(line, "title") && strings.ContainsFunc(line, view.Turns) {
 				t.Errorf("%s: a title turns the direction: %q", address, line)
 			}

@@ -18,6 +18,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web/live"
 	"riverrun/web/view"
 )
 
@@ -52,9 +53,9 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// Behind reports whether rivers that nobody has open may lack a change older than
 	// that; a page that is opened meanwhile is brought up by itself. nil: never.
-	Behind func(ctx context.Context, than time.Duration) (bool, error)
+	Backlog func(ctx context.Context, than time.Duration) (bool, error)
 	// Live changes how open pages are followed, for tests; nil: nothing.
-	Live func(*hubConfig)
+	Live func(*live.Config)
 }
 
 // DefaultDatabaseTimeout is how long a request waits for the databases where nothing is
@@ -82,10 +83,10 @@ type Server struct {
 	// delay waits; tests put another in its place.
 	delay  func(context.Context, time.Duration) error
 	view   *view.Renderer
-	seals  *sealer
+	pages  *live.SitePages
 	static *staticFiles
 	now    func() time.Time
-	hub    *hub
+	hub    *live.Hub
 }
 
 // New returns a server. Start must be called before sockets are accepted.
@@ -133,7 +134,7 @@ func New(c Config) (*Server, error) {
 		addresses:       addresses{c.TrustedProxies},
 		delay:           delay,
 		view:            pages,
-		seals:           &sealer{pages, c.Rivers.Access()},
+		pages:           live.NewPages(pages, c.Rivers.Access(), c.Timelines),
 		static:          static,
 		now:             time.Now,
 	}
@@ -142,35 +143,35 @@ func New(c Config) (*Server, error) {
 			return nil, fmt.Errorf("register metrics: %w", err)
 		}
 	}
-	live := hubConfig{
-		rivers: s.rivers,
-		pages:  hubSource{s.view, s.seals, s.timelines},
-		pageOf: s.pageOf,
+	hub := live.Config{
+		Rivers: s.rivers,
+		Pages:  s.pages,
+		PageOf: s.pageOf,
 		// A page and its socket ask for the same search, each within the limit.
-		maySearch: func(v timelines.Viewer, address string) bool {
+		MaySearch: func(v timelines.Viewer, address string) bool {
 			return s.limits.liveSearch.allow(searcher(v, address)) == nil
 		},
-		hear:     s.tiers.Subscribe,
-		behind:   c.Behind,
-		log:      s.log,
-		metrics:  c.Metrics,
-		origins:  []string{s.url.Host},
-		patience: s.databaseTimeout,
+		Hear:         s.tiers.Subscribe,
+		Backlog:      c.Backlog,
+		Log:          s.log,
+		Metrics:      c.Metrics,
+		Origins:      []string{s.url.Host},
+		QueryTimeout: s.databaseTimeout,
 	}
 	if c.Live != nil {
-		c.Live(&live)
+		c.Live(&hub)
 	}
-	if s.hub, err = newHub(live); err != nil {
+	if s.hub, err = live.New(hub); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
 // Start begins to serve sockets.
-func (s *Server) Start(ctx context.Context) error { return s.hub.start(ctx) }
+func (s *Server) Start(ctx context.Context) error { return s.hub.Start(ctx) }
 
 // Stop closes all sockets with "reconnect" and returns when none is left.
-func (s *Server) Stop(ctx context.Context) error { return s.hub.stop(ctx) }
+func (s *Server) Stop(ctx context.Context) error { return s.hub.Stop(ctx) }
 
 // Handler returns the whole site.
 func (s *Server) Handler() http.Handler {
@@ -215,7 +216,7 @@ func (s *Server) follow(w http.ResponseWriter, r *request) error {
 	if err != nil && !ended {
 		return err
 	}
-	s.hub.serve(w, r.Request, v, s.addresses.key(r.Request), ended)
+	s.hub.Serve(w, r.Request, v, s.addresses.key(r.Request), ended)
 	return nil
 }
 

@@ -138,7 +138,7 @@ func (s settings) setPassword(w http.ResponseWriter, r *request) error {
 	token, _, err := s.timelines.SignIn(ctx, name, next)
 	if err != nil { // the password is changed all the same
 		s.log.WarnContext(ctx, "not signed in after a change of password", "error", err)
-		return see(w, r, string(view.LoginURL("/settings?saved")))
+		return redirect(w, r, string(view.LoginURL("/settings?saved")))
 	}
 	s.keepSession(w, token)
 	return s.done(w, r, "/settings?saved")

@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"regexp"
@@ -16,27 +17,29 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/web"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // signInSite is a site whose visitors come through a trusted proxy, with people in it
 // and no waiting.
-func signInSite(t *testing.T, signIns int, names ...string) *liveSite {
+func signInSite(t *testing.T, signIns int, names ...string) *webtest.Site {
 	t.Helper()
-	s := newLiveSite(t, nil)
-	s.server.limits = newLimits(Limits{SignIns: signIns})
-	s.server.addresses = addresses{Loopback()}
+	s := webtest.New(t, nil)
+	s.Server.SetLimits(web.Limits{SignIns: signIns})
+	s.Server.SetProxies(web.Loopback()...)
 	for _, name := range names {
-		s.person(name)
+		s.Person(name)
 	}
 	return s
 }
 
 // tries signs in from an address, as the site's proxy would say.
-func (v *visitor) tries(from, name, with string) *answer {
-	v.t.Helper()
-	v.header.Set("X-Forwarded-For", from)
-	return v.post("/login", "username", name, "password", with)
+func tries(v *webtest.Visitor, from, name, with string) *webtest.Answer {
+	v.T.Helper()
+	v.Header.Set("X-Forwarded-For", from)
+	return v.Post("/login", "username", name, "password", with)
 }
 
 // TestOnlyFailedSignInsCount: a club that signs in from one address is no attack, and
@@ -44,21 +47,21 @@ func (v *visitor) tries(from, name, with string) *answer {
 func TestOnlyFailedSignInsCount(t *testing.T) {
 	t.Parallel()
 	s := signInSite(t, 3, "anna", "bob")
-	v := s.visitor()
+	v := s.Visitor()
 	for range 5 {
-		v.tries("192.0.2.1", "anna", password).leadsTo("/")
-		v.tries("192.0.2.1", "bob", password).leadsTo("/")
+		tries(v, "192.0.2.1", "anna", webtest.Password).LeadsTo("/")
+		tries(v, "192.0.2.1", "bob", webtest.Password).LeadsTo("/")
 	}
-	v.tries("192.0.2.1", "anna", "wrong").wants(422)
-	v.tries("192.0.2.1", "bob", "wrong").wants(422)
-	v.tries("192.0.2.1", "anna", password).leadsTo("/")
-	v.tries("192.0.2.1", "nobody-here", "wrong").wants(422)
+	tries(v, "192.0.2.1", "anna", "wrong").Wants(422)
+	tries(v, "192.0.2.1", "bob", "wrong").Wants(422)
+	tries(v, "192.0.2.1", "anna", webtest.Password).LeadsTo("/")
+	tries(v, "192.0.2.1", "nobody-here", "wrong").Wants(422)
 	for _, name := range []string{"anna", "bob", "nobody-here"} {
-		if a := v.tries("192.0.2.1", name, password).wants(429).has("Too many tries"); a.header.Get("Retry-After") == "" {
+		if a := tries(v, "192.0.2.1", name, webtest.Password).Wants(429).Has("Too many tries"); a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: no Retry-After", name)
 		}
 	}
-	v.tries("192.0.2.2", "anna", password).leadsTo("/")
+	tries(v, "192.0.2.2", "anna", webtest.Password).LeadsTo("/")
 }
 
 // TestNobodyLocksOut: wrong passwords shut the door on the address they come from, for
@@ -66,7 +69,7 @@ func TestOnlyFailedSignInsCount(t *testing.T) {
 func TestNobodyLocksOut(t *testing.T) {
 	t.Parallel()
 	s := signInSite(t, 50, "anna", "bob")
-	v := s.visitor()
+	v := s.Visitor()
 	// Many at once are no more than many one after the other.
 	statuses := make(chan int)
 	for range 30 {
@@ -75,7 +78,7 @@ func TestNobodyLocksOut(t *testing.T) {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			r.RemoteAddr = "192.0.2.1:1"
 			w := httptest.NewRecorder()
-			s.http.Config.Handler.ServeHTTP(w, r)
+			s.HTTP.Config.Handler.ServeHTTP(w, r)
 			statuses <- w.Code
 		}()
 	}
@@ -86,9 +89,9 @@ func TestNobodyLocksOut(t *testing.T) {
 	if got[422] != 10 || got[429] != 20 {
 		t.Errorf("thirty wrong passwords at once: statuses %v, want 10 of 422 and 20 of 429", got)
 	}
-	v.tries("192.0.2.1", "anna", password).wants(429)
-	v.tries("192.0.2.1", "bob", password).leadsTo("/") // her neighbour
-	v.tries("192.0.2.2", "anna", password).leadsTo("/")
+	tries(v, "192.0.2.1", "anna", webtest.Password).Wants(429)
+	tries(v, "192.0.2.1", "bob", webtest.Password).LeadsTo("/") // her neighbour
+	tries(v, "192.0.2.2", "anna", webtest.Password).LeadsTo("/")
 }
 
 // TestNameUnderAttackIsDelayed: a name that many addresses fail with is not refused; its
@@ -100,52 +103,52 @@ func TestNameUnderAttackIsDelayed(t *testing.T) {
 	var waits []time.Duration
 	began := time.Now()
 	now := began
-	s.server.now = func() time.Time { return now }
-	s.server.delay = func(_ context.Context, d time.Duration) error {
+	s.Server.SetClock(func() time.Time { return now })
+	s.Server.SetDelay(func(_ context.Context, d time.Duration) error {
 		mu.Lock()
 		defer mu.Unlock()
 		waits = append(waits, d)
 		return nil
-	}
+	})
 	waited := func() int {
 		mu.Lock()
 		defer mu.Unlock()
 		return len(waits)
 	}
-	v := s.visitor()
+	v := s.Visitor()
 	for i := range 100 {
 		now = now.Add(5 * time.Second) // some eight minutes in all
-		v.tries(fmt.Sprintf("192.0.2.%d", i), "anna", "wrong").wants(422)
+		tries(v, fmt.Sprintf("192.0.2.%d", i), "anna", "wrong").Wants(422)
 	}
 	if n := waited(); n != 0 {
 		t.Errorf("%d of a hundred failures were delayed, want none", n)
 	}
-	v.tries("198.51.100.1", "anna", "wrong").wants(422)
-	v.tries("198.51.100.2", "anna", password).leadsTo("/")
+	tries(v, "198.51.100.1", "anna", "wrong").Wants(422)
+	tries(v, "198.51.100.2", "anna", webtest.Password).LeadsTo("/")
 	if n := waited(); n != 2 {
 		t.Errorf("after a hundred failures %d of two sign-ins were delayed", n)
 	}
 	for _, d := range waits {
-		if d < time.Second || d > s.server.databaseTimeout/2 {
+		if d < time.Second || d > s.Server.DatabaseTimeout()/2 {
 			t.Errorf("delayed by %v, want a second at least, and time for the rest", d)
 		}
 	}
-	v.tries("192.0.2.1", "bob", password).leadsTo("/")
+	tries(v, "192.0.2.1", "bob", webtest.Password).LeadsTo("/")
 	if n := waited(); n != 2 {
 		t.Error("another name is delayed too")
 	}
 	now = began.Add(11 * time.Minute)
-	v.tries("198.51.100.3", "anna", password).leadsTo("/")
+	tries(v, "198.51.100.3", "anna", webtest.Password).LeadsTo("/")
 	if n := waited(); n != 2 {
 		t.Error("the name is delayed for longer than ten minutes after one attack")
 	}
-	for range nameUnderAttack {
-		s.server.limits.signInName.add("anna", 1, now)
+	for range web.NameUnderAttack {
+		s.Server.Attack("anna", now)
 	}
 	// Whoever goes while it waits has taken nothing.
-	s.server.delay = func(context.Context, time.Duration) error { return context.Canceled }
+	s.Server.SetDelay(func(context.Context, time.Duration) error { return context.Canceled })
 	for range 20 {
-		if err := s.server.tryPassword(&request{Request: httptest.NewRequest("POST", "/login", nil)}, "anna", func() error {
+		if err := s.Server.TryPassword(httptest.NewRequest("POST", "/login", nil), "anna", func() error {
 			t.Error("tried without waiting")
 			return nil
 		}); !errors.Is(err, context.Canceled) {
@@ -157,12 +160,12 @@ func TestNameUnderAttackIsDelayed(t *testing.T) {
 func TestDelay(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
-	if err := delay(t.Context(), 20*time.Millisecond); err != nil || time.Since(began) < 20*time.Millisecond {
+	if err := web.Delay(t.Context(), 20*time.Millisecond); err != nil || time.Since(began) < 20*time.Millisecond {
 		t.Errorf("delay: %v after %v", err, time.Since(began))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := delay(ctx, time.Hour); !errors.Is(err, context.Canceled) {
+	if err := web.Delay(ctx, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("delay of somebody who left: %v", err)
 	}
 }
@@ -175,20 +178,20 @@ var failedLine = regexp.MustCompile(`level=WARN msg="sign-in failed" address=(\S
 func TestFailedSignInsAreLogged(t *testing.T) {
 	t.Parallel()
 	s := signInSite(t, -1, "anna")
-	s.server.addresses = addresses{[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8")}}
+	s.Server.SetProxies(netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"))
 	for _, tt := range []struct{ from, name, address, logged string }{
 		{"203.0.113.9, 192.0.2.1:99, 10.1.2.3", "Anna", "192.0.2.1", "anna"},
 		{"2001:db8::7", "nobody", "2001:db8::7", "nobody"},
 		{"192.0.2.1", "x\nlevel=WARN msg=\"sign-in failed\" address=198.51.100.1 name=y", "192.0.2.1", `"x\nlevel`},
 		{"192.0.2.1", `" address=198.51.100.1 name=`, "192.0.2.1", `"\" address=`},
 		{"192.0.2.1", "\u202etxt", "192.0.2.1", `"\u202etxt"`},
-		{"192.0.2.1", strings.Repeat("я", 5000), "192.0.2.1", strings.Repeat("я", maxLogged) + "…"},
+		{"192.0.2.1", strings.Repeat("я", 5000), "192.0.2.1", strings.Repeat("я", web.MaxLogged) + "…"},
 		{"192.0.2.1", "\xff\x00", "192.0.2.1", `"�\x00"`},
 	} {
 		var b bytes.Buffer
-		s.server.log = slog.New(slog.NewTextHandler(&b, nil))
-		s.visitor().tries(tt.from, tt.name, "hunter2 is secret").wants(422)
-		s.server.log = slog.New(slog.NewTextHandler(io.Discard, nil))
+		s.Server.SetLog(slog.New(slog.NewTextHandler(&b, nil)))
+		tries(s.Visitor(), tt.from, tt.name, "hunter2 is secret").Wants(422)
+		s.Server.SetLog(slog.New(slog.NewTextHandler(io.Discard, nil)))
 		var lines []string
 		for line := range strings.Lines(b.String()) {
 			if strings.Contains(line, "sign-in failed") && !strings.Contains(line, "msg=request") {
@@ -208,9 +211,9 @@ func TestFailedSignInsAreLogged(t *testing.T) {
 		}
 	}
 	var b bytes.Buffer
-	s.server.log = slog.New(slog.NewTextHandler(&b, nil))
-	s.visitor().tries("192.0.2.1", "anna", password).leadsTo("/")
-	s.server.log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	s.Server.SetLog(slog.New(slog.NewTextHandler(&b, nil)))
+	tries(s.Visitor(), "192.0.2.1", "anna", webtest.Password).LeadsTo("/")
+	s.Server.SetLog(slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if strings.Contains(b.String(), "sign-in failed") {
 		t.Errorf("one that succeeded is logged as failed: %s", b.String())
 	}
@@ -221,27 +224,27 @@ func TestFailedSignInsAreLogged(t *testing.T) {
 func TestCrowdOfSignIns(t *testing.T) {
 	t.Parallel()
 	s := signInSite(t, 1)
-	for _, show := range []func(*httptest.ResponseRecorder, *request) error{
-		func(w *httptest.ResponseRecorder, r *request) error {
-			return signing{s.server}.signInAgain(w, r, view.Login{Name: "anna"}, timelines.ErrBusy)
+	for _, show := range []func(*httptest.ResponseRecorder, *http.Request) error{
+		func(w *httptest.ResponseRecorder, r *http.Request) error {
+			return s.Server.SignInAgain(w, r, view.Login{Name: "anna"}, timelines.ErrBusy)
 		},
-		func(w *httptest.ResponseRecorder, r *request) error {
-			s.server.fail(w, r, timelines.ErrBusy)
+		func(w *httptest.ResponseRecorder, r *http.Request) error {
+			s.Server.Fail(w, r, timelines.ErrBusy)
 			return nil
 		},
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest("POST", "/login", nil)
-		if err := show(w, &request{Request: r, loc: view.LocaleOf("en")}); err != nil {
+		if err := show(w, r); err != nil {
 			t.Fatal(err)
 		}
 		if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "cannot answer at the moment") {
 			t.Errorf("status %d, Retry-After %q, want 503 and when\n%s", w.Code, w.Header().Get("Retry-After"), w.Body)
 		}
 	}
-	r := &request{Request: httptest.NewRequest("POST", "/login", nil)}
+	r := httptest.NewRequest("POST", "/login", nil)
 	for range 5 {
-		if err := s.server.tryPassword(r, "anna", func() error { return timelines.ErrBusy }); !errors.Is(err, timelines.ErrBusy) {
+		if err := s.Server.TryPassword(r, "anna", func() error { return timelines.ErrBusy }); !errors.Is(err, timelines.ErrBusy) {
 			t.Fatalf("tried in a crowd: %v", err)
 		}
 	}
@@ -251,16 +254,16 @@ func TestCrowdOfSignIns(t *testing.T) {
 func TestOneAddressKeepsNobodyWaiting(t *testing.T) {
 	t.Parallel()
 	s := signInSite(t, 0)
-	from := func(address string) *request {
+	from := func(address string) *http.Request {
 		r := httptest.NewRequest("POST", "/login", nil)
 		r.RemoteAddr = address + ":1"
-		return &request{Request: r}
+		return r
 	}
 	trying, release := make(chan struct{}), make(chan struct{})
 	var all sync.WaitGroup
-	for i := range maxUnderWay {
+	for i := range web.MaxUnderWay {
 		all.Go(func() {
-			err := s.server.tryPassword(from("192.0.2.1"), fmt.Sprint("name", i), func() error {
+			err := s.Server.TryPassword(from("192.0.2.1"), fmt.Sprint("name", i), func() error {
 				trying <- struct{}{}
 				<-release
 				return nil
@@ -271,15 +274,15 @@ func TestOneAddressKeepsNobodyWaiting(t *testing.T) {
 		})
 		<-trying
 	}
-	if err := s.server.tryPassword(from("192.0.2.1"), "anna", func() error { return nil }); !errors.Is(err, timelines.ErrBusy) {
+	if err := s.Server.TryPassword(from("192.0.2.1"), "anna", func() error { return nil }); !errors.Is(err, timelines.ErrBusy) {
 		t.Errorf("one too many: got %v, want ErrBusy", err)
 	}
-	if err := s.server.tryPassword(from("192.0.2.2"), "anna", func() error { return nil }); err != nil {
+	if err := s.Server.TryPassword(from("192.0.2.2"), "anna", func() error { return nil }); err != nil {
 		t.Errorf("from another address: %v", err)
 	}
 	close(release)
 	all.Wait()
-	if err := s.server.tryPassword(from("192.0.2.1"), "anna", func() error { return nil }); err != nil {
+	if err := s.Server.TryPassword(from("192.0.2.1"), "anna", func() error { return nil }); err != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }

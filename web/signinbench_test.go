@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -6,6 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"riverrun/web"
+	"riverrun/web/webtest"
 )
 
 // BenchmarkPageWhileACrowdSignsIn: what a warm page costs its reader, while nobody and
@@ -13,27 +16,27 @@ import (
 func BenchmarkPageWhileACrowdSignsIn(b *testing.B) {
 	for _, crowd := range []int{0, 60} {
 		b.Run(fmt.Sprintf("crowd=%d", crowd), func(b *testing.B) {
-			s := newLiveSite(b, nil)
-			s.server.addresses = addresses{Loopback()}
-			anna := s.person("anna")
+			s := webtest.New(b, nil)
+			s.Server.SetProxies(web.Loopback()...)
+			anna := s.Person("anna")
 			for i := range 25 {
-				anna.post(fmt.Sprintf("post %d", i))
+				anna.Post(fmt.Sprintf("post %d", i))
 			}
-			reader := anna.visitor()
-			reader.client.Transport = http.DefaultTransport // compressed, as browsers ask for pages
-			reader.get("/everything").wants(200)
+			reader := anna.Visitor()
+			reader.Client.Transport = http.DefaultTransport // compressed, as browsers ask for pages
+			reader.Get("/everything").Wants(200)
 			done := make(chan struct{})
 			var all sync.WaitGroup
 			var signedIn atomic.Int64
 			for i := range crowd {
-				v := s.visitor()
+				v := s.Visitor()
 				all.Go(func() {
 					for {
 						select {
 						case <-done:
 							return
 						default:
-							if v.tries(fmt.Sprintf("192.0.2.%d", i%6), "anna", password).status == http.StatusSeeOther {
+							if tries(v, fmt.Sprintf("192.0.2.%d", i%6), "anna", webtest.Password).Status == http.StatusSeeOther {
 								signedIn.Add(1)
 							}
 						}
@@ -41,7 +44,7 @@ func BenchmarkPageWhileACrowdSignsIn(b *testing.B) {
 				})
 			}
 			for b.Loop() {
-				reader.get("/everything").wants(200)
+				reader.Get("/everything").Wants(200)
 			}
 			b.ReportMetric(float64(signedIn.Load())/b.Elapsed().Seconds(), "sign-ins/s")
 			close(done)

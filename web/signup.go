@@ -10,7 +10,7 @@ import (
 
 func (s signing) signUpForm(w http.ResponseWriter, r *request) error {
 	if r.signedIn() {
-		return see(w, r, "/")
+		return redirect(w, r, "/")
 	}
 	return s.html(w, r, http.StatusOK, view.SignUpPage(s.simple(r), view.SignUp{Back: r.back("/")}))
 }
@@ -38,7 +38,7 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	token, _, err := s.timelines.SignIn(r.Context(), form.Name, password)
 	if err != nil { // the account is made all the same
 		s.log.WarnContext(r.Context(), "not signed in after signing up", "error", err)
-		return see(w, r, string(view.LoginURL(form.Back)))
+		return redirect(w, r, string(view.LoginURL(form.Back)))
 	}
 	s.keepSession(w, token)
 	return s.done(w, r, form.Back)

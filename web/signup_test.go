@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"encoding/json"
@@ -8,21 +8,23 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"riverrun/web/webtest"
 )
 
 // Sign-up says all that is wrong at once, each beside its field, in a page and as JSON.
 func TestSignUpSaysAllThatIsWrong(t *testing.T) {
-	s := newLiveSite(t, nil)
-	s.person("anna")
-	v := s.visitor()
+	s := webtest.New(t, nil)
+	s.Person("anna")
+	v := s.Visitor()
 	long := strings.Repeat("x", 200)
-	page := v.post("/signup", "username", "anna", "password", "short", "title", long).wants(422)
-	page.has("taken", "8 characters or more", `value="anna"`, long).lacks(`value="short"`)
+	page := v.Post("/signup", "username", "anna", "password", "short", "title", long).Wants(422)
+	page.Has("taken", "8 characters or more", `value="anna"`, long).Lacks(`value="short"`)
 	beside := regexp.MustCompile(`(?s)id="signup-(\w+)-hint">\s*<span class="wrong"`)
 	for form, want := range map[string][]string{
-		page.body: {"name", "password", "title"},
-		v.post("/signup", "username", "A B", "password", "short").wants(422).lacks("taken").body:            {"name", "password"},
-		v.post("/signup", "username", "anna", "password", "quite long enough").wants(422).has("taken").body: {"name"},
+		page.Body: {"name", "password", "title"},
+		v.Post("/signup", "username", "A B", "password", "short").Wants(422).Lacks("taken").Body:            {"name", "password"},
+		v.Post("/signup", "username", "anna", "password", "quite long enough").Wants(422).Has("taken").Body: {"name"},
 	} {
 		var got []string
 		for _, found := range beside.FindAllStringSubmatch(form, -1) {
@@ -33,13 +35,13 @@ func TestSignUpSaysAllThatIsWrong(t *testing.T) {
 		}
 	}
 
-	v.header = http.Header{"Accept": {"application/json"}}
+	v.Header = http.Header{"Accept": {"application/json"}}
 	type fault struct {
 		Field, Error string
 		More         []fault
 	}
 	var got fault
-	if err := json.Unmarshal([]byte(v.post("/signup", "username", "anna", "password", "short").wants(422).body), &got); err != nil {
+	if err := json.Unmarshal([]byte(v.Post("/signup", "username", "anna", "password", "short").Wants(422).Body), &got); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"name", "password"}

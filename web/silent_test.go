@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"context"
@@ -15,6 +15,8 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/web/live"
+	"riverrun/web/webtest"
 )
 
 // silence is how long the sites of these tests wait for their stores; bounded is when a
@@ -26,13 +28,13 @@ const (
 )
 
 // newRemoteSite is a site whose stores are each reached through a proxy.
-func newRemoteSite(t *testing.T) (s *liveSite, primary, secondary *testdb.Proxy) {
+func newRemoteSite(t *testing.T) (s *webtest.Site, primary, secondary *testdb.Proxy) {
 	t.Helper()
 	db := testdb.New(t)
 	primary, secondary = testdb.NewProxy(t, db.Primary), testdb.NewProxy(t, db.Secondary)
 	remote := *db
 	remote.Primary, remote.Secondary = primary.Pool(4), secondary.Pool(4)
-	s = newNode(t, &remote, silence, rivers.DefaultOptions(), nil)
+	s = webtest.NewNode(t, &remote, silence, rivers.DefaultOptions(), nil)
 	t.Cleanup(func() { // before the site stops
 		primary.Open()
 		secondary.Open()
@@ -41,12 +43,12 @@ func newRemoteSite(t *testing.T) (s *liveSite, primary, secondary *testdb.Proxy)
 }
 
 // timely is an answer that did not take longer than is bounded.
-func timely(t *testing.T, ask func() *answer) *answer {
+func timely(t *testing.T, ask func() *webtest.Answer) *webtest.Answer {
 	t.Helper()
 	began := time.Now()
 	a := ask()
 	if took := time.Since(began); took > bounded {
-		t.Errorf("%s: answered after %v, want it within %v", a.what, took, bounded)
+		t.Errorf("%s: answered after %v, want it within %v", a.What, took, bounded)
 	}
 	return a
 }
@@ -58,22 +60,22 @@ func TestSilentStores(t *testing.T) {
 		t.Run(which, func(t *testing.T) {
 			s, primary, secondary := newRemoteSite(t)
 			store := map[string]*testdb.Proxy{"primary": primary, "secondary": secondary}[which]
-			v := s.person("ann").visitor()
-			v.post("/posts", "body", "before", "back", "/").wants(http.StatusSeeOther)
-			v.get("/").wants(http.StatusOK).has("before")
+			v := s.Person("ann").Visitor()
+			v.Post("/posts", "body", "before", "back", "/").Wants(http.StatusSeeOther)
+			v.Get("/").Wants(http.StatusOK).Has("before")
 			check := func(how string) {
 				t.Helper()
 				var all sync.WaitGroup
 				for i := range 10 { // more than there are connections
 					all.Go(func() {
 						// A page that nobody asked for yet needs both stores.
-						page := timely(t, func() *answer { return v.get(fmt.Sprintf("/tag/%s%d", how, i)) })
-						page.wants(http.StatusServiceUnavailable).lacks("our fault")
-						form := timely(t, func() *answer { return v.post("/posts", "body", "half a thought", "back", "/") })
-						form.wants(http.StatusServiceUnavailable).has("half a thought").lacks("our fault", "nothing of this was saved")
-						for _, a := range []*answer{page, form} {
-							if a.header.Get("Retry-After") == "" {
-								t.Errorf("%s: no Retry-After", a.what)
+						page := timely(t, func() *webtest.Answer { return v.Get(fmt.Sprintf("/tag/%s%d", how, i)) })
+						page.Wants(http.StatusServiceUnavailable).Lacks("our fault")
+						form := timely(t, func() *webtest.Answer { return v.Post("/posts", "body", "half a thought", "back", "/") })
+						form.Wants(http.StatusServiceUnavailable).Has("half a thought").Lacks("our fault", "nothing of this was saved")
+						for _, a := range []*webtest.Answer{page, form} {
+							if a.Header.Get("Retry-After") == "" {
+								t.Errorf("%s: no Retry-After", a.What)
 							}
 						}
 					})
@@ -86,10 +88,10 @@ func TestSilentStores(t *testing.T) {
 			store.Cut()
 			check("closed")
 			store.Open()
-			until := time.Now().Add(patience)
-			for v.get("/tag/again").status != http.StatusOK {
+			until := time.Now().Add(webtest.Patience)
+			for v.Get("/tag/again").Status != http.StatusOK {
 				if time.Now().After(until) {
-					t.Fatalf("no page %v after the %s store was back", patience, which)
+					t.Fatalf("no page %v after the %s store was back", webtest.Patience, which)
 				}
 			}
 		})
@@ -100,13 +102,13 @@ func TestSilentStores(t *testing.T) {
 // with word that it is saved.
 func TestSilentAfterTheCommit(t *testing.T) {
 	s, _, secondary := newRemoteSite(t)
-	ann := s.person("ann")
+	ann := s.Person("ann")
 	ctx, cancel := context.WithTimeout(t.Context(), silence)
 	defer cancel()
 	began := time.Now()
-	_, err := s.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
+	_, err := s.Tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
 		defer secondary.Shut()
-		return s.store.CreatePost(ctx, timelines.NewPost{Author: ann.account.ID, Body: "saved"})
+		return s.Store.CreatePost(ctx, timelines.NewPost{Author: ann.Account.ID, Body: "saved"})
 	})
 	if took := time.Since(began); !errors.Is(err, tiers.ErrBehind) || took > bounded {
 		t.Errorf("got %v after %v, want ErrBehind within %v", err, took, bounded)
@@ -116,14 +118,14 @@ func TestSilentAfterTheCommit(t *testing.T) {
 // A socket whose question is not answered is closed in time with word to come back.
 func TestSilentStoreAndSockets(t *testing.T) {
 	s, _, secondary := newRemoteSite(t)
-	ann := s.person("ann")
-	ann.post("something")
+	ann := s.Person("ann")
+	ann.Post("something")
 	secondary.Shut()
 	began := time.Now()
-	g := &page{t: t, address: "/everything", shown: map[string]frame{}}
-	g.connect(s, nil)
-	if c := g.closed(); c.Code != closeReconnect {
-		t.Errorf("closed with %v, want %d", c, closeReconnect)
+	g := &webtest.Page{T: t, Address: "/everything", Shown: map[string]webtest.Frame{}}
+	g.Connect(s, nil)
+	if c := g.Closed(); c.Code != live.CloseReconnect {
+		t.Errorf("closed with %v, want %d", c, live.CloseReconnect)
 	}
 	if took := time.Since(began); took > bounded {
 		t.Errorf("closed after %v, want it within %v", took, bounded)
@@ -133,9 +135,9 @@ func TestSilentStoreAndSockets(t *testing.T) {
 // The time a client takes to send its form is not the stores'.
 func TestSlowFormIsTaken(t *testing.T) {
 	s, _, _ := newRemoteSite(t)
-	v := s.person("ann").visitor()
+	v := s.Person("ann").Visitor()
 	body, pipe := io.Pipe()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.base+"/posts", body)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.Base+"/posts", body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -146,7 +148,7 @@ func TestSlowFormIsTaken(t *testing.T) {
 		_, _ = io.Copy(pipe, strings.NewReader("typed"))
 		pipe.Close()
 	}()
-	answer, err := v.client.Do(r)
+	answer, err := v.Client.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,5 +156,5 @@ func TestSlowFormIsTaken(t *testing.T) {
 	if answer.StatusCode != http.StatusSeeOther {
 		t.Errorf("status %d, want %d", answer.StatusCode, http.StatusSeeOther)
 	}
-	v.get("/").wants(http.StatusOK).has("slowly typed")
+	v.Get("/").Wants(http.StatusOK).Has("slowly typed")
 }

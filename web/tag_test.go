@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"fmt"
@@ -7,67 +7,68 @@ import (
 
 	"riverrun/timelines/language"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // A tag links to its page, where the posts stand that have it and may be read,
 // and leave when they have it no more; forms on it lead back there.
 func TestTagPage(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna"), s.person("bob")
-	reader, nobody := bob.visitor(), s.visitor()
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna"), s.Person("bob")
+	reader, nobody := bob.Visitor(), s.Visitor()
 	const spring = "/tag/%D0%B2%D0%B5%D1%81%D0%BD%D0%B0"
-	reader.get(spring).wants(200).has("#весна", "There are none you can read yet", `data-page="`+spring+`"`)
-	code := anna.post("Это #Весна, <b>и #лес</b>").Code
-	anna.visitor().get(spring).wants(200).has("#Весна")
-	s.followUp()
-	reader.get(spring).wants(200).has(`<a href="`+spring+`">#Весна</a>`, "&lt;b&gt;и", "<h1><bdi>#весна</bdi></h1>").lacks("none you can read")
-	reader.post("/p/"+code+"/like", "back", spring+"#p-"+code).leadsTo(spring + "#p-" + code)
-	reader.get("/tag/%D0%92%D0%95%D0%A1%D0%9D%D0%90?order=created").leadsTo(spring + "?order=created")
-	nobody.get(spring+"?order=created").wants(200).has("#Весна", spring+"?order=created")
+	reader.Get(spring).Wants(200).Has("#весна", "There are none you can read yet", `data-page="`+spring+`"`)
+	code := anna.Post("Это #Весна, <b>и #лес</b>").Code
+	anna.Visitor().Get(spring).Wants(200).Has("#Весна")
+	s.FollowUp()
+	reader.Get(spring).Wants(200).Has(`<a href="`+spring+`">#Весна</a>`, "&lt;b&gt;и", "<h1><bdi>#весна</bdi></h1>").Lacks("none you can read")
+	reader.Post("/p/"+code+"/like", "back", spring+"#p-"+code).LeadsTo(spring + "#p-" + code)
+	reader.Get("/tag/%D0%92%D0%95%D0%A1%D0%9D%D0%90?order=created").LeadsTo(spring + "?order=created")
+	nobody.Get(spring+"?order=created").Wants(200).Has("#Весна", spring+"?order=created")
 	for _, address := range []string{"/tag/", "/tag/a-b", "/tag/%20", "/tag/%00", "/tag/%ff", "/tag/" + strings.Repeat("x", 51)} {
-		reader.get(address).wants(404)
+		reader.Get(address).Wants(404)
 	}
 
-	anna.post("Только тебе: #весна", "bob")
-	s.followUp()
-	reader.get(spring).has("Только тебе")
-	nobody.get(spring).wants(200).lacks("Только тебе").has("#Весна")
-	anna.edit(code, "Это лето")
-	s.followUp()
-	nobody.get(spring).wants(200).lacks(`class="entry"`)
+	anna.Post("Только тебе: #весна", "bob")
+	s.FollowUp()
+	reader.Get(spring).Has("Только тебе")
+	nobody.Get(spring).Wants(200).Lacks("Только тебе").Has("#Весна")
+	anna.Edit(code, "Это лето")
+	s.FollowUp()
+	nobody.Get(spring).Wants(200).Lacks(`class="entry"`)
 }
 
 // An open page of a tag moves by itself, from the tag's first use on.
 func TestTagPageIsLive(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob := s.person("anna"), s.person("bob")
-	g := s.open(bob, "/tag/river")
-	code := anna.post("The #river").Code
-	s.followUp()
-	g.untilEntry(code)
-	more := anna.post("Again the #River").Code
-	g.untilEntry(more)
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna"), s.Person("bob")
+	g := s.Open(bob, "/tag/river")
+	code := anna.Post("The #river").Code
+	s.FollowUp()
+	g.UntilEntry(code)
+	more := anna.Post("Again the #River").Code
+	g.UntilEntry(more)
 }
 
 // Who is named finds the post among their mentions, if they may read it; nobody
 // else does.
 func TestMentionsPage(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna, bob, carol := s.person("anna"), s.person("bob"), s.person("carol")
-	bob.visitor().get("/filter/mentions").wants(200).has("@bob in a post", `data-page="/filter/mentions"`)
-	s.visitor().get("/filter/mentions").leadsTo("/login?back=%2Ffilter%2Fmentions")
-	g := s.open(bob, "/filter/mentions")
-	code := anna.post("Hello, @bob").Code
-	g.untilEntry(code)
-	anna.post("Between us: @bob", "carol")
-	anna.comment(carol.post("Nothing").Code, "is it, @bob?")
-	s.followUp()
-	bob.visitor().get("/filter/mentions").has(`<a href="/bob">@bob</a>`, "is it,", "Nothing").lacks("Between us")
-	for _, v := range []*visitor{anna.visitor(), carol.visitor()} {
-		v.get("/filter/mentions").wants(200).lacks(`class="entry"`)
+	s := webtest.New(t, nil)
+	anna, bob, carol := s.Person("anna"), s.Person("bob"), s.Person("carol")
+	bob.Visitor().Get("/filter/mentions").Wants(200).Has("@bob in a post", `data-page="/filter/mentions"`)
+	s.Visitor().Get("/filter/mentions").LeadsTo("/login?back=%2Ffilter%2Fmentions")
+	g := s.Open(bob, "/filter/mentions")
+	code := anna.Post("Hello, @bob").Code
+	g.UntilEntry(code)
+	anna.Post("Between us: @bob", "carol")
+	anna.Comment(carol.Post("Nothing").Code, "is it, @bob?")
+	s.FollowUp()
+	bob.Visitor().Get("/filter/mentions").Has(`<a href="/bob">@bob</a>`, "is it,", "Nothing").Lacks("Between us")
+	for _, v := range []*webtest.Visitor{anna.Visitor(), carol.Visitor()} {
+		v.Get("/filter/mentions").Wants(200).Lacks(`class="entry"`)
 	}
-	anna.edit(code, "Hello")
-	g.untilGone(code)
+	anna.Edit(code, "Hello")
+	g.UntilGone(code)
 }
 
 // The author's word about a post's language is asked for where it is written and
@@ -78,48 +79,48 @@ func TestLanguageOfAPost(t *testing.T) {
 			t.Errorf("language %q has no name", code)
 		}
 	}
-	s := newLiveSite(t, nil)
-	v := s.person("anna").visitor()
-	v.get("/").wants(200).has(`<select name="language">`, "Found out from the text", "Русский")
-	v.post("/posts", "body", "hm", "language", "xx").wants(422).has("no such language")
-	v.post("/posts", "body", "", "language", "ru").wants(422).has(`<option value="ru" lang="ru" selected>`)
-	v.post("/posts", "body", "hm", "language", "ru", "key", "k").leadsTo("/")
-	edit := "/p/" + v.get("/").code() + "/edit"
-	v.get(edit).wants(200).has(`<option value="ru" lang="ru" selected>`)
-	v.post(edit, "body", "hm again").wants(303)
-	v.get(edit).has(`<option value="ru" lang="ru" selected>`)
-	v.post(edit, "body", "hm again", "language", "xx").wants(422)
-	v.post(edit, "body", "hm again", "language", "").wants(303)
-	v.get(edit).has(`<option value="" selected>`)
+	s := webtest.New(t, nil)
+	v := s.Person("anna").Visitor()
+	v.Get("/").Wants(200).Has(`<select name="language">`, "Found out from the text", "Русский")
+	v.Post("/posts", "body", "hm", "language", "xx").Wants(422).Has("no such language")
+	v.Post("/posts", "body", "", "language", "ru").Wants(422).Has(`<option value="ru" lang="ru" selected>`)
+	v.Post("/posts", "body", "hm", "language", "ru", "key", "k").LeadsTo("/")
+	edit := "/p/" + v.Get("/").Code() + "/edit"
+	v.Get(edit).Wants(200).Has(`<option value="ru" lang="ru" selected>`)
+	v.Post(edit, "body", "hm again").Wants(303)
+	v.Get(edit).Has(`<option value="ru" lang="ru" selected>`)
+	v.Post(edit, "body", "hm again", "language", "xx").Wants(422)
+	v.Post(edit, "body", "hm again", "language", "").Wants(303)
+	v.Get(edit).Has(`<option value="" selected>`)
 }
 
 // Everything, the best and the most saved are pages for everybody, each of all
 // posts or of those in one language, in both orders, and live.
 func TestAggregatePages(t *testing.T) {
-	s := newLiveSite(t, nil)
-	anna := s.person("anna")
+	s := webtest.New(t, nil)
+	anna := s.Person("anna")
 	const russian = "Зимородок прилетал к верхней плотине, и мы его видели."
-	code := anna.post(russian).Code
-	best := s.open(nil, "/best?lang=ru")
+	code := anna.Post(russian).Code
+	best := s.Open(nil, "/best?lang=ru")
 	for i := range 5 {
-		fan := s.person(fmt.Sprintf("fan-%d", i))
-		fan.like(code)
-		fan.visitor().post("/p/" + code + "/fave").wants(303)
+		fan := s.Person(fmt.Sprintf("fan-%d", i))
+		fan.Like(code)
+		fan.Visitor().Post("/p/" + code + "/fave").Wants(303)
 	}
-	best.untilEntry(code)
-	s.followUp()
-	v := s.visitor()
+	best.UntilEntry(code)
+	s.FollowUp()
+	v := s.Visitor()
 	for _, path := range []string{"/everything", "/best", "/most-faved"} {
 		for _, lang := range []string{"", "?lang=ru"} {
-			v.get(path+lang).wants(200).has("Зимородок", `data-page="`+path+lang+`"`, `href="`+path+`?lang=en"`)
+			v.Get(path+lang).Wants(200).Has("Зимородок", `data-page="`+path+lang+`"`, `href="`+path+`?lang=en"`)
 		}
-		v.get(path+"?lang=ru&order=created").wants(200).has("Зимородок", `data-page="`+path+`?lang=ru&amp;order=created"`)
-		v.get(path+"?lang=en").wants(200).lacks("Зимородок", `class="entry"`)
-		v.get(path + "?lang=xx").wants(404)
+		v.Get(path+"?lang=ru&order=created").Wants(200).Has("Зимородок", `data-page="`+path+`?lang=ru&amp;order=created"`)
+		v.Get(path+"?lang=en").Wants(200).Lacks("Зимородок", `class="entry"`)
+		v.Get(path + "?lang=xx").Wants(404)
 	}
-	v.get("/best?lang=ru").has(`<a href="/best?lang=ru" aria-current="true">Best</a>`, "<title>Best · Русский · riverrun</title>")
-	reader := s.person("reader").visitor()
-	reader.post("/p/"+code+"/like", "back", "/best?lang=ru#p-"+code).leadsTo("/best?lang=ru#p-" + code)
-	anna.visitor().post("/p/"+code+"/edit", "body", russian, "language", "en").wants(303)
-	best.untilGone(code)
+	v.Get("/best?lang=ru").Has(`<a href="/best?lang=ru" aria-current="true">Best</a>`, "<title>Best · Русский · riverrun</title>")
+	reader := s.Person("reader").Visitor()
+	reader.Post("/p/"+code+"/like", "back", "/best?lang=ru#p-"+code).LeadsTo("/best?lang=ru#p-" + code)
+	anna.Visitor().Post("/p/"+code+"/edit", "body", russian, "language", "en").Wants(303)
+	best.UntilGone(code)
 }

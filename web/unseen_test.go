@@ -1,4 +1,4 @@
-package web
+package web_test
 
 import (
 	"strconv"
@@ -7,204 +7,205 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/web/view"
+	"riverrun/web/webtest"
 )
 
 // Banning, and lifting it, without scripts: what both sides see of each other.
 func TestBansOnPages(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
-	a, b, c := ann.visitor(), bob.visitor(), cat.visitor()
-	bobs := bob.post("Hello from bob")
-	anns := ann.post("Hello from anna")
-	cats := cat.post("Hello from cat")
-	said := bob.comment(cats.Code, "A word of bob")
-	bob.like(cats.Code)
-	a.post("/bob/subscribe").leadsTo("/bob")
+	s := webtest.New(t, nil)
+	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
+	a, b, c := ann.Visitor(), bob.Visitor(), cat.Visitor()
+	bobs := bob.Post("Hello from bob")
+	anns := ann.Post("Hello from anna")
+	cats := cat.Post("Hello from cat")
+	said := bob.Comment(cats.Code, "A word of bob")
+	bob.Like(cats.Code)
+	a.Post("/bob/subscribe").LeadsTo("/bob")
 
-	a.get("/bob").wants(200).has("/bob/ban", "/bob/hide")
-	a.post("/bob/ban").leadsTo("/bob")
-	a.get("/bob").wants(403).has("You have banned bob", "/bob/unban").lacks("Hello from bob", "/bob/ban\"", "/bob/subscribe")
-	a.get("/bob/likes").wants(403)
-	b.get("/anna").wants(403).has("What anna writes is not shown to you").lacks("banned", "/anna/unban", "Hello from anna")
-	for _, v := range []*visitor{a, b} {
-		v.get("/p/" + map[*visitor]string{a: bobs.Code, b: anns.Code}[v]).wants(404)
+	a.Get("/bob").Wants(200).Has("/bob/ban", "/bob/hide")
+	a.Post("/bob/ban").LeadsTo("/bob")
+	a.Get("/bob").Wants(403).Has("You have banned bob", "/bob/unban").Lacks("Hello from bob", "/bob/ban\"", "/bob/subscribe")
+	a.Get("/bob/likes").Wants(403)
+	b.Get("/anna").Wants(403).Has("What anna writes is not shown to you").Lacks("banned", "/anna/unban", "Hello from anna")
+	for _, v := range []*webtest.Visitor{a, b} {
+		v.Get("/p/" + map[*webtest.Visitor]string{a: bobs.Code, b: anns.Code}[v]).Wants(404)
 	}
-	a.get("/everything").wants(200).has("Hello from cat", "Hidden comment").lacks("Hello from bob", "A word of bob", ">bob<", "/bob", "Liked by")
-	a.get("/").wants(200).lacks("Hello from bob")
-	page := a.get("/p/"+cats.Code).wants(200).has("Hidden comment").lacks("A word of bob", ">bob<", "Liked by")
-	if !strings.Contains(page.body, `id="`+view.CommentID(said.CommentID)+`"`) {
+	a.Get("/everything").Wants(200).Has("Hello from cat", "Hidden comment").Lacks("Hello from bob", "A word of bob", ">bob<", "/bob", "Liked by")
+	a.Get("/").Wants(200).Lacks("Hello from bob")
+	page := a.Get("/p/"+cats.Code).Wants(200).Has("Hidden comment").Lacks("A word of bob", ">bob<", "Liked by")
+	if !strings.Contains(page.Body, `id="`+view.CommentID(said.CommentID)+`"`) {
 		t.Error("the placeholder has not the comment's id: links to it lead nowhere")
 	}
 	remark := "/p/" + cats.Code + "/comments/" + strconv.FormatInt(said.CommentID, 10)
-	a.post(remark + "/like").wants(404)
-	c.get(remark + "/edit").wants(200)
-	c.post("/bob/ban").leadsTo("/bob")
-	c.get(remark + "/edit").wants(404) // whoever may delete it may not read it there
-	c.post("/bob/unban").leadsTo("/bob")
-	b.post("/p/" + anns.Code + "/like").wants(404)
-	b.post("/posts", "body", "psst", "to", "anna").wants(422).has("You cannot write to")
-	b.post("/anna/subscribe").wants(403)
-	c.get("/everything").wants(200).has("Hello from bob", "Hello from anna", "A word of bob")
-	s.visitor().get("/p/" + bobs.Code).wants(200)
+	a.Post(remark + "/like").Wants(404)
+	c.Get(remark + "/edit").Wants(200)
+	c.Post("/bob/ban").LeadsTo("/bob")
+	c.Get(remark + "/edit").Wants(404) // whoever may delete it may not read it there
+	c.Post("/bob/unban").LeadsTo("/bob")
+	b.Post("/p/" + anns.Code + "/like").Wants(404)
+	b.Post("/posts", "body", "psst", "to", "anna").Wants(422).Has("You cannot write to")
+	b.Post("/anna/subscribe").Wants(403)
+	c.Get("/everything").Wants(200).Has("Hello from bob", "Hello from anna", "A word of bob")
+	s.Visitor().Get("/p/" + bobs.Code).Wants(200)
 
-	a.get("/settings").wants(200).has("/settings/unseen")
-	a.get("/settings/unseen").wants(200).has("@bob", "/bob/unban")
-	a.post("/bob/unban", "back", "/settings/unseen").leadsTo("/settings/unseen")
-	a.get("/settings/unseen").wants(200).has("You have banned nobody").lacks("/bob/unban")
-	a.get("/bob").wants(200).has("Hello from bob")
-	a.get("/everything").wants(200).has("Hello from bob", "A word of bob", "Liked by")
-	a.get("/").has("Hello from bob")
-	a.post("/anna/ban").wants(403)
-	a.post("/nobody-here/ban").wants(404)
-	s.visitor().post("/bob/ban").leadsTo("/login?back=%2F")
+	a.Get("/settings").Wants(200).Has("/settings/unseen")
+	a.Get("/settings/unseen").Wants(200).Has("@bob", "/bob/unban")
+	a.Post("/bob/unban", "back", "/settings/unseen").LeadsTo("/settings/unseen")
+	a.Get("/settings/unseen").Wants(200).Has("You have banned nobody").Lacks("/bob/unban")
+	a.Get("/bob").Wants(200).Has("Hello from bob")
+	a.Get("/everything").Wants(200).Has("Hello from bob", "A word of bob", "Liked by")
+	a.Get("/").Has("Hello from bob")
+	a.Post("/anna/ban").Wants(403)
+	a.Post("/nobody-here/ban").Wants(404)
+	s.Visitor().Post("/bob/ban").LeadsTo("/login?back=%2F")
 }
 
 // In a group one may want to see whom one has banned.
 func TestShowBannedOnPages(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("anna"), s.person("bob")
-	a := ann.visitor()
-	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	bob.post("Hello club", "chess-club")
-	bob.post("Hello all")
-	a.get("/chess-club").wants(200).has("Hello club").lacks("show-banned")
-	a.post("/bob/ban").leadsTo("/bob")
-	a.get("/chess-club").wants(200).has("/chess-club/show-banned").lacks("Hello club")
-	a.post("/chess-club/show-banned").leadsTo("/chess-club")
-	a.get("/chess-club").wants(200).has("Hello club", "/chess-club/hide-banned")
-	a.get("/everything").wants(200).has("Hello club").lacks("Hello all")
-	a.post("/chess-club/hide-banned").leadsTo("/chess-club")
-	a.get("/chess-club").wants(200).lacks("Hello club")
-	a.post("/bob/show-banned").wants(404)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("anna"), s.Person("bob")
+	a := ann.Visitor()
+	bob.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	bob.Post("Hello club", "chess-club")
+	bob.Post("Hello all")
+	a.Get("/chess-club").Wants(200).Has("Hello club").Lacks("show-banned")
+	a.Post("/bob/ban").LeadsTo("/bob")
+	a.Get("/chess-club").Wants(200).Has("/chess-club/show-banned").Lacks("Hello club")
+	a.Post("/chess-club/show-banned").LeadsTo("/chess-club")
+	a.Get("/chess-club").Wants(200).Has("Hello club", "/chess-club/hide-banned")
+	a.Get("/everything").Wants(200).Has("Hello club").Lacks("Hello all")
+	a.Post("/chess-club/hide-banned").LeadsTo("/chess-club")
+	a.Get("/chess-club").Wants(200).Lacks("Hello club")
+	a.Post("/bob/show-banned").Wants(404)
 
 	// Who keeps order there may want to see those too who have banned them. The switch
 	// is always there: it tells nobody that they are banned.
-	b := bob.visitor()
-	ann.post("A word of anna's", "chess-club")
+	b := bob.Visitor()
+	ann.Post("A word of anna's", "chess-club")
 	for _, lang := range []string{"en", "ru"} {
-		b.header.Set("Accept-Language", lang)
-		b.get("/chess-club").wants(200).has("/chess-club/show-banned").lacks("A word of anna", "Whom you have banned", "кого забанили")
+		b.Header.Set("Accept-Language", lang)
+		b.Get("/chess-club").Wants(200).Has("/chess-club/show-banned").Lacks("A word of anna", "Whom you have banned", "кого забанили")
 	}
-	a.post("/bob/unban").leadsTo("/bob")
-	b.header.Set("Accept-Language", "en")
-	b.get("/chess-club").wants(200).has("/chess-club/show-banned", "A word of anna")
-	a.post("/bob/ban").leadsTo("/bob")
-	b.post("/chess-club/show-banned").leadsTo("/chess-club")
-	b.get("/chess-club").wants(200).has("/chess-club/hide-banned", "A word of anna")
-	s.person("cat").visitor().get("/chess-club").wants(200).lacks("show-banned")
+	a.Post("/bob/unban").LeadsTo("/bob")
+	b.Header.Set("Accept-Language", "en")
+	b.Get("/chess-club").Wants(200).Has("/chess-club/show-banned", "A word of anna")
+	a.Post("/bob/ban").LeadsTo("/bob")
+	b.Post("/chess-club/show-banned").LeadsTo("/chess-club")
+	b.Get("/chess-club").Wants(200).Has("/chess-club/hide-banned", "A word of anna")
+	s.Person("cat").Visitor().Get("/chess-club").Wants(200).Lacks("show-banned")
 }
 
 // Hiding a post, a person, a group and a word without scripts.
 func TestHidesOnPages(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("anna"), s.person("bob")
-	a, other := ann.visitor(), s.person("cat").visitor()
-	bob.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	one := bob.post("First of bob")
-	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
-	bob.post("A picture of bob's", "bob/photos")
-	bob.post("In the club", "chess-club")
-	ann.post("Football is mine")
-	bob.post("So much FOOTBALL")
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("anna"), s.Person("bob")
+	a, other := ann.Visitor(), s.Person("cat").Visitor()
+	bob.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
+	one := bob.Post("First of bob")
+	bob.Visitor().Post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public")
+	bob.Post("A picture of bob's", "bob/photos")
+	bob.Post("In the club", "chess-club")
+	ann.Post("Football is mine")
+	bob.Post("So much FOOTBALL")
 
-	a.get("/everything").wants(200).has("First of bob", "/p/"+one.Code+"/hide")
-	a.post("/p/"+one.Code+"/hide", "back", "/everything").leadsTo("/everything")
-	a.get("/everything").wants(200).has("In the club").lacks("First of bob")
-	a.get("/bob").wants(200).lacks("First of bob")
-	a.get("/p/"+one.Code).wants(200).has("First of bob", "Unhide", "/p/"+one.Code+"/unhide")
-	other.get("/everything").wants(200).has("First of bob")
-	a.get("/settings/unseen").wants(200).has("bob: First of bob")
-	if entry := a.asRiver("/p/"+one.Code+"/unhide", "/everything"); !strings.Contains(entry, "First of bob") {
+	a.Get("/everything").Wants(200).Has("First of bob", "/p/"+one.Code+"/hide")
+	a.Post("/p/"+one.Code+"/hide", "back", "/everything").LeadsTo("/everything")
+	a.Get("/everything").Wants(200).Has("In the club").Lacks("First of bob")
+	a.Get("/bob").Wants(200).Lacks("First of bob")
+	a.Get("/p/"+one.Code).Wants(200).Has("First of bob", "Unhide", "/p/"+one.Code+"/unhide")
+	other.Get("/everything").Wants(200).Has("First of bob")
+	a.Get("/settings/unseen").Wants(200).Has("bob: First of bob")
+	if entry := a.AsRiver("/p/"+one.Code+"/unhide", "/everything"); !strings.Contains(entry, "First of bob") {
 		t.Errorf("unhiding is answered with %s", entry)
 	}
-	if entry := a.asRiver("/p/"+one.Code+"/hide", "/everything"); !strings.Contains(entry, `"t":"gone"`) {
+	if entry := a.AsRiver("/p/"+one.Code+"/hide", "/everything"); !strings.Contains(entry, `"t":"gone"`) {
 		t.Errorf("hiding is answered with %s", entry)
 	}
-	a.post("/p/"+one.Code+"/unhide", "back", "/settings/unseen").leadsTo("/settings/unseen")
-	a.get("/everything").wants(200).has("First of bob")
+	a.Post("/p/"+one.Code+"/unhide", "back", "/settings/unseen").LeadsTo("/settings/unseen")
+	a.Get("/everything").Wants(200).Has("First of bob")
 
-	a.post("/bob/hide").leadsTo("/bob")
-	a.get("/bob").wants(200).has("First of bob", "A picture", "/bob/unhide")
-	a.get("/bob/photos").wants(200).has("A picture") // asked for by name, as his page is
-	a.get("/everything").wants(200).has("Football is mine").lacks("First of bob", "In the club", "A picture")
-	a.get("/chess-club").wants(200).lacks("In the club")
-	a.post("/bob/unhide").leadsTo("/bob")
-	a.post("/chess-club/hide").leadsTo("/chess-club")
-	a.get("/chess-club").wants(200).has("In the club", "/chess-club/unhide")
-	a.get("/everything").wants(200).has("First of bob").lacks("In the club")
-	a.get("/settings/unseen").wants(200).has("/chess-club/unhide")
+	a.Post("/bob/hide").LeadsTo("/bob")
+	a.Get("/bob").Wants(200).Has("First of bob", "A picture", "/bob/unhide")
+	a.Get("/bob/photos").Wants(200).Has("A picture") // asked for by name, as his page is
+	a.Get("/everything").Wants(200).Has("Football is mine").Lacks("First of bob", "In the club", "A picture")
+	a.Get("/chess-club").Wants(200).Lacks("In the club")
+	a.Post("/bob/unhide").LeadsTo("/bob")
+	a.Post("/chess-club/hide").LeadsTo("/chess-club")
+	a.Get("/chess-club").Wants(200).Has("In the club", "/chess-club/unhide")
+	a.Get("/everything").Wants(200).Has("First of bob").Lacks("In the club")
+	a.Get("/settings/unseen").Wants(200).Has("/chess-club/unhide")
 
-	a.post("/settings/unseen", "term", "football").leadsTo("/settings/unseen")
-	a.get("/settings/unseen").wants(200).has("football")
-	a.get("/everything").wants(200).has("Football is mine").lacks("So much FOOTBALL")
-	a.post("/settings/unseen", "term", "...").wants(422).has("Name a word")
-	a.post("/settings/unseen", "term", strings.Repeat("x", 60)).wants(422).has("50 characters", "xxxxx")
-	a.post("/settings/unseen", "term", "@Carol").wants(422).has("hidden on their own page, /carol", `value="@Carol"`)
-	a.header.Set("Accept-Language", "ru")
-	a.post("/settings/unseen", "term", "@carol").wants(422).has("можно скрыть на своей странице, /carol", `value="@carol"`)
-	a.header.Del("Accept-Language")
-	a.get("/settings/unseen").wants(200).has("Comments stay").lacks("carol")
-	a.post("/settings/unseen/remove", "term", "Football").leadsTo("/settings/unseen")
-	a.get("/everything").wants(200).has("So much FOOTBALL")
-	a.post("/p/0000000000/hide").wants(404)
-	a.post("/p/x/unhide").wants(404)
-	a.post("/anna/hide").wants(403)
+	a.Post("/settings/unseen", "term", "football").LeadsTo("/settings/unseen")
+	a.Get("/settings/unseen").Wants(200).Has("football")
+	a.Get("/everything").Wants(200).Has("Football is mine").Lacks("So much FOOTBALL")
+	a.Post("/settings/unseen", "term", "...").Wants(422).Has("Name a word")
+	a.Post("/settings/unseen", "term", strings.Repeat("x", 60)).Wants(422).Has("50 characters", "xxxxx")
+	a.Post("/settings/unseen", "term", "@Carol").Wants(422).Has("hidden on their own page, /carol", `value="@Carol"`)
+	a.Header.Set("Accept-Language", "ru")
+	a.Post("/settings/unseen", "term", "@carol").Wants(422).Has("можно скрыть на своей странице, /carol", `value="@carol"`)
+	a.Header.Del("Accept-Language")
+	a.Get("/settings/unseen").Wants(200).Has("Comments stay").Lacks("carol")
+	a.Post("/settings/unseen/remove", "term", "Football").LeadsTo("/settings/unseen")
+	a.Get("/everything").Wants(200).Has("So much FOOTBALL")
+	a.Post("/p/0000000000/hide").Wants(404)
+	a.Post("/p/x/unhide").Wants(404)
+	a.Post("/anna/hide").Wants(403)
 }
 
 // Whom one does not see calls one nowhere, and brings no post to a tag's page by
 // what stands behind a placeholder.
 func TestMarksOfTheBanned(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob, cid := s.person("ann"), s.person("bob"), s.person("cid")
-	code := ann.post("Hello").Code
-	cid.comment(code, "look @bob #river")
-	b, pages := bob.visitor(), []string{"/filter/mentions", "/tag/river", "/tag/river?order=created"}
+	s := webtest.New(t, nil)
+	ann, bob, cid := s.Person("ann"), s.Person("bob"), s.Person("cid")
+	code := ann.Post("Hello").Code
+	cid.Comment(code, "look @bob #river")
+	b, pages := bob.Visitor(), []string{"/filter/mentions", "/tag/river", "/tag/river?order=created"}
 	for _, page := range pages {
-		b.get(page).wants(200).has("Hello")
+		b.Get(page).Wants(200).Has("Hello")
 	}
-	b.post("/cid/ban").leadsTo("/cid")
+	b.Post("/cid/ban").LeadsTo("/cid")
 	for _, page := range pages {
-		b.get(page).wants(200).lacks("Hello")
+		b.Get(page).Wants(200).Lacks("Hello")
 	}
-	ann.visitor().get("/tag/river").wants(200).has("Hello")
-	ann.comment(code, "you too, @bob")
-	b.get("/filter/mentions").wants(200).has("Hello")
-	b.get("/tag/river").wants(200).lacks("Hello")
-	b.post("/cid/unban").leadsTo("/cid")
+	ann.Visitor().Get("/tag/river").Wants(200).Has("Hello")
+	ann.Comment(code, "you too, @bob")
+	b.Get("/filter/mentions").Wants(200).Has("Hello")
+	b.Get("/tag/river").Wants(200).Lacks("Hello")
+	b.Post("/cid/unban").LeadsTo("/cid")
 	for _, page := range pages {
-		b.get(page).wants(200).has("Hello")
+		b.Get(page).Wants(200).Has("Hello")
 	}
 	// Whom one hides brings nothing there either, though their comments are read.
-	b.post("/cid/hide").leadsTo("/cid")
-	b.get("/filter/mentions").wants(200).has("Hello")
-	b.get("/tag/river").wants(200).lacks("Hello")
-	b.post("/cid/unhide").leadsTo("/cid")
-	b.get("/tag/river").wants(200).has("Hello")
+	b.Post("/cid/hide").LeadsTo("/cid")
+	b.Get("/filter/mentions").Wants(200).Has("Hello")
+	b.Get("/tag/river").Wants(200).Lacks("Hello")
+	b.Post("/cid/unhide").LeadsTo("/cid")
+	b.Get("/tag/river").Wants(200).Has("Hello")
 }
 
 // A directory says of nobody what their own page would not.
 func TestDirectoriesKeepAboutsOfTheClosed(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("anna"), s.person("bob")
-	a := ann.visitor()
-	a.post("/groups", "name", "layoffs", "title", "Layoffs", "about", "Who goes in spring", "access", "private").leadsTo("/layoffs")
-	a.post("/groups", "name", "chess-club", "title", "Chess Club", "about", "Openings on Mondays", "access", "public").leadsTo("/chess-club")
-	a.get("/groups").wants(200).has("Who goes in spring", "Openings on Mondays")
-	for _, v := range []*visitor{bob.visitor(), s.visitor()} {
-		v.get("/groups").wants(200).has("Layoffs", "Openings on Mondays").lacks("Who goes in spring")
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("anna"), s.Person("bob")
+	a := ann.Visitor()
+	a.Post("/groups", "name", "layoffs", "title", "Layoffs", "about", "Who goes in spring", "access", "private").LeadsTo("/layoffs")
+	a.Post("/groups", "name", "chess-club", "title", "Chess Club", "about", "Openings on Mondays", "access", "public").LeadsTo("/chess-club")
+	a.Get("/groups").Wants(200).Has("Who goes in spring", "Openings on Mondays")
+	for _, v := range []*webtest.Visitor{bob.Visitor(), s.Visitor()} {
+		v.Get("/groups").Wants(200).Has("Layoffs", "Openings on Mondays").Lacks("Who goes in spring")
 	}
 }
 
 // Somebody whose page is closed can be hidden and banned there, and that be taken back.
 func TestHidingOnAClosedPage(t *testing.T) {
-	s := newLiveSite(t, nil)
-	ann, bob := s.person("ann"), s.person("bob")
-	ann.setAccess("", timelines.Private)
-	b := bob.visitor()
-	b.get("/ann").wants(403).has("/ann/hide", "/ann/ban").lacks("/ann/unhide")
-	b.post("/ann/hide").leadsTo("/ann")
-	b.get("/ann").wants(403).has("/ann/unhide", "/ann/ban").lacks(`"/ann/hide"`)
-	b.post("/ann/unhide").leadsTo("/ann")
-	b.post("/ann/ban").leadsTo("/ann")
-	b.get("/ann").wants(403).has("/ann/unban").lacks(`"/ann/ban"`)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.SetAccess("", timelines.Private)
+	b := bob.Visitor()
+	b.Get("/ann").Wants(403).Has("/ann/hide", "/ann/ban").Lacks("/ann/unhide")
+	b.Post("/ann/hide").LeadsTo("/ann")
+	b.Get("/ann").Wants(403).Has("/ann/unhide", "/ann/ban").Lacks(`"/ann/hide"`)
+	b.Post("/ann/unhide").LeadsTo("/ann")
+	b.Post("/ann/ban").LeadsTo("/ann")
+	b.Get("/ann").Wants(403).Has("/ann/unban").Lacks(`"/ann/ban"`)
 }

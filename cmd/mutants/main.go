@@ -74,7 +74,9 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 // runner runs tests compiled into a directory.
 type runner struct{ dir string }
 
-func (r *runner) binary(folder string) string { return filepath.Join(r.dir, folder+".test") }
+func (r *runner) binary(folder string) string {
+	return filepath.Join(r.dir, strings.ReplaceAll(folder, "/", "-")+".test")
+}
 
 // prepare compiles the tests, and runs those named without a mutant.
 func (r *runner) prepare(ctx context.Context, chosen []trial) error {

@@ -48,11 +48,11 @@ var trials = []trial{
 	{mutants.OpenRiversOnly, "tiers", "TestTiersDivideTheRivers"},
 	{mutants.ReconnectLost, "tiers", "TestBusReconnects"},
 
-	{mutants.LeaseLast, "web", "TestLeasedBeforeTheVisit"},
-	{mutants.RegisterLast, "web", "TestNothingFallsBetweenPageAndSocket"},
-	{mutants.LaggingUnopened, "web", "TestOpenedWhileRiversLag"},
-	{mutants.OldestWaits, "web", "TestTheNewestUpdateWaits"},
-	{mutants.StaleDecision, "web", "TestStaleDecisionsAreMadeAgain"},
-	{mutants.SyncUndone, "web", "TestOldUpdateDoesNotUndoASync"},
-	{mutants.Uncompared, "web", "TestLostMessagesAreHealed"},
+	{mutants.LeaseLast, "web/live", "TestLeasedBeforeTheVisit"},
+	{mutants.RegisterLast, "web/live", "TestNothingFallsBetweenPageAndSocket"},
+	{mutants.LaggingUnopened, "web/live", "TestOpenedWhileRiversLag"},
+	{mutants.OldestWaits, "web/live", "TestTheNewestUpdateWaits"},
+	{mutants.StaleDecision, "web/live", "TestStaleDecisionsAreMadeAgain"},
+	{mutants.SyncUndone, "web/live", "TestOldUpdateDoesNotUndoASync"},
+	{mutants.Uncompared, "web/live", "TestLostMessagesAreHealed"},
 }

@@ -59,7 +59,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		Ready:           n.ready(work),
 		MetricsPage:     promhttp.HandlerFor(n.metrics, promhttp.HandlerOpts{ErrorLog: slog.NewLogLogger(n.log.Handler(), slog.LevelWarn)}),
 		Metrics:         n.metrics,
-		Behind: func(ctx context.Context, than time.Duration) (bool, error) {
+		Backlog: func(ctx context.Context, than time.Duration) (bool, error) {
 			return jobs.Behind(ctx, n.stores.primary, than)
 		},
 	})

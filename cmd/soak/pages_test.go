@@ -28,7 +28,7 @@ type shown struct {
 }
 
 // openPage is a page that somebody has open: loaded once and followed from then on, on
-// any node, as web/PROTOCOL.md tells clients to. It is loaded again only where the server
+// any node, as web/live/PROTOCOL.md tells clients to. It is loaded again only where the server
 // says so.
 type openPage struct {
 	*visitor

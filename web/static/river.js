@@ -1,7 +1,7 @@
 // river.js keeps a page as it would be after a reload, while it is being read
 // and written on. Without it every page works by forms and links.
 //
-// The server says what changed (web/PROTOCOL.md); this module puts it into the
+// The server says what changed (web/live/PROTOCOL.md); this module puts it into the
 // page part by part. What it never touches: the comment boxes, the composer,
 // focus, selection, half-typed text, what was unfolded, and where the reader
 // is. HTML comes from our own server only, which makes it from text.

@@ -1,0 +1,88 @@
+package web
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+	"riverrun/web/view"
+)
+
+// What tests of the whole site need of a server's inside. They are a package of their own,
+// as their harness is made of this one.
+
+const (
+	GzipLevel       = gzipLevel
+	ZstdLevel       = zstdLevel
+	MaxJitter       = maxJitter
+	MaxForm         = maxForm
+	MaxLogged       = maxLogged
+	MaxUnderWay     = maxUnderWay
+	MostAccounts    = mostAccounts
+	NameUnderAttack = nameUnderAttack
+)
+
+// Compress and CompressAt are the middleware that compresses answers; Delay waits before a
+// sign-in that may be an attack's.
+var (
+	Compress   = compress
+	CompressAt = compressAt
+	Delay      = delay
+)
+
+// RiverAt finds the page and the river of an address.
+func (s *Server) RiverAt(ctx context.Context, v timelines.Viewer, path string, query url.Values) (view.Page, rivers.Name, error) {
+	return s.riverAt(ctx, v, path, query)
+}
+
+// Asset is the address of one of the site's own files.
+func (s *Server) Asset(name string) string { return s.static.url(name) }
+
+// URL is the site's public address.
+func (s *Server) URL() *url.URL { return s.url }
+
+// DatabaseTimeout is how long a request waits for the databases.
+func (s *Server) DatabaseTimeout() time.Duration { return s.databaseTimeout }
+
+// The setters change a server that runs, between two requests of the test.
+
+func (s *Server) SetLimits(l Limits)                                    { *s.limits = *newLimits(l) }
+func (s *Server) SetURL(u *url.URL)                                     { s.url = u }
+func (s *Server) SetOwnHost(only bool)                                  { s.ownHost = only }
+func (s *Server) SetSessionAge(d time.Duration)                         { s.sessionAge = d }
+func (s *Server) SetRenderer(r *view.Renderer)                          { s.view = r }
+func (s *Server) SetProxies(nets ...netip.Prefix)                       { s.addresses = addresses{nets} }
+func (s *Server) SetClock(now func() time.Time)                         { s.now = now }
+func (s *Server) SetLog(log *slog.Logger)                               { s.log = log }
+func (s *Server) SetDelay(d func(context.Context, time.Duration) error) { s.delay = d }
+
+// Fail answers a request with what an error becomes.
+func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
+	s.fail(w, &request{Request: r, loc: view.LocaleOf("en")}, err)
+}
+
+// SignInAgain answers a sign-in that failed with the form.
+func (s *Server) SignInAgain(w http.ResponseWriter, r *http.Request, form view.Login, err error) error {
+	return signing{s}.signInAgain(w, &request{Request: r, loc: view.LocaleOf("en")}, form, err)
+}
+
+// TryPassword tries a password within the limits of the name and of the request's address.
+func (s *Server) TryPassword(r *http.Request, name string, try func() error) error {
+	return s.tryPassword(&request{Request: r}, name, try)
+}
+
+// Attack counts a failed sign-in of that name.
+func (s *Server) Attack(name string, now time.Time) { s.limits.signInName.add(name, 1, now) }
+
+// AccountForms are the addresses of the forms under an account's name.
+func AccountForms() (acts []string) {
+	for act := range (accounts{}).forms() {
+		acts = append(acts, act)
+	}
+	return acts
+}

@@ -1,0 +1,64 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"riverrun/timelines/access"
+
+	"riverrun/rivers"
+	"riverrun/timelines"
+	"riverrun/web/view"
+)
+
+// Between word of another generation and its entries no ok comes, whatever the client lets
+// go of meanwhile: it would take off what has not followed yet.
+func TestDropSaysNothingWhileAnOkIsOwed(t *testing.T) {
+	at := view.Version{Stamp: rivers.Stamp{Entry: 1, Fold: 1}}
+	v := &shownPage{river: 7, owed: true, shown: map[int64]*shown{1: {code: "a", stamp: at.Stamp}, 2: {code: "b", stamp: at.Stamp}}}
+	drop := &dropFrame{river: 7, entries: map[string]view.Version{"a": at}}
+	if err := v.drop(t.Context(), drop); err != nil { // there is no socket to say it on
+		t.Fatal(err)
+	}
+	if !v.more || len(v.shown) != 1 {
+		t.Errorf("more below: %t, %d shown; want true and 1", v.more, len(v.shown))
+	}
+	v.more, v.owed = false, false
+	if err := v.drop(t.Context(), drop); err != nil || v.more {
+		t.Errorf("what was let go of before makes more below: %t, %v", v.more, err)
+	}
+}
+
+// Of what waits for a slow reader only the newest state of a post is kept.
+func TestTheNewestUpdateWaits(t *testing.T) {
+	s := &socket{wake: make(chan struct{}, 1)}
+	for version := range int64(3) {
+		s.offer([]*update{{post: 1, item: &rivers.Item{Stamp: rivers.Stamp{Entry: version}}}})
+	}
+	if got := s.take().pending[1].item.Stamp.Entry; got != 2 {
+		t.Errorf("version %d waits, want 2", got)
+	}
+}
+
+// Whatever a client does not read or answer, its socket ends within half a minute.
+func TestStuckSocketsEndWithinHalfAMinute(t *testing.T) {
+	c := Config{}.withDefaults()
+	if got := c.PingEvery + max(c.PongWithin, c.WriteTimeout); got > 30*time.Second {
+		t.Errorf("a socket that answers nothing ends after %v", got)
+	}
+}
+
+// What a page is told of by its header's changing is what its reader may know: of a
+// closed group neither what it is about nor who writes there.
+func TestHeaderOfClosedSaysNothing(t *testing.T) {
+	group := timelines.Account{ID: 7, FeedID: 70, Kind: timelines.Group, Title: "Club", Access: timelines.Private}
+	other := group
+	other.About, other.Writers = "secret", timelines.WritersAdmins
+	member := &access.Sets{AccountID: 2, Readable: access.NewIDs(70)}
+	if headerOf(group, &access.Sets{AccountID: 1}) != headerOf(other, &access.Sets{AccountID: 1}) {
+		t.Error("who may not read the group is told of changes")
+	}
+	if headerOf(group, member) == headerOf(other, member) {
+		t.Error("a member is not told of changes")
+	}
+}

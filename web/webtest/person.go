@@ -1,0 +1,162 @@
+package webtest
+
+import (
+	"context"
+
+	"riverrun/timelines"
+)
+
+// Person is somebody signed in.
+type Person struct {
+	Site    *Site
+	Account timelines.Account
+	Viewer  timelines.Viewer
+	Token   string
+}
+
+const Password = "a long enough one"
+
+func (s *Site) Person(name string) *Person {
+	s.T.Helper()
+	ctx := s.T.Context()
+	if _, err := s.Store.SignUp(ctx, timelines.SignUp{Name: name, Title: name, Password: Password}); err != nil {
+		s.T.Fatalf("sign up %s: %v", name, err)
+	}
+	token, account, err := s.Store.SignIn(ctx, name, Password)
+	if err != nil {
+		s.T.Fatalf("sign in %s: %v", name, err)
+	}
+	session, ok := timelines.SessionOf(token)
+	if !ok {
+		s.T.Fatalf("token %q is none", token)
+	}
+	return &Person{Site: s, Account: account, Token: token, Viewer: timelines.Viewer{AccountID: account.ID, Session: session}}
+}
+
+// Act makes a change as a handler does: when it returns, the person's own rivers
+// show it.
+func (p *Person) Act(change func(context.Context) (timelines.Change, error)) timelines.Change {
+	p.Site.T.Helper()
+	c, err := p.Site.Tiers.Act(p.Site.T.Context(), change)
+	if err != nil {
+		p.Site.T.Fatalf("%s: %v", p.Account.Name, err)
+	}
+	p.Site.mu.Lock()
+	defer p.Site.mu.Unlock()
+	p.Site.behind = append(p.Site.behind, timelines.Touched{PostID: c.PostID, Timelines: c.Touched})
+	for _, r := range c.Replace {
+		if len(r.Terms) > 0 {
+			p.Site.wrong = append(p.Site.wrong, timelines.Replace{Everybody: true, Kinds: r.Kinds, Terms: r.Terms})
+		}
+	}
+	return c
+}
+
+func (p *Person) Post(body string, to ...string) timelines.Change {
+	p.Site.T.Helper()
+	return p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.CreatePost(ctx, timelines.NewPost{Author: p.Account.ID, Body: body, To: to})
+	})
+}
+
+func (p *Person) Like(code string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.Like(ctx, p.Account.ID, code) })
+}
+
+func (p *Person) Comment(code, body string) timelines.Change {
+	p.Site.T.Helper()
+	return p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.CreateComment(ctx, timelines.NewComment{Author: p.Account.ID, Code: code, Body: body})
+	})
+}
+
+func (p *Person) LikeComment(code string, id int64) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.LikeComment(ctx, p.Account.ID, code, id)
+	})
+}
+
+func (p *Person) Edit(code, body string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.EditPost(ctx, p.Account.ID, code, body)
+	})
+}
+
+func (p *Person) Remove(code string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.DeletePost(ctx, p.Account.ID, code)
+	})
+}
+
+func (p *Person) Subscribe(name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		c, _, err := p.Site.Store.Subscribe(ctx, p.Account.ID, name)
+		return c, err
+	})
+}
+
+func (p *Person) SignOut() {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.SignOut(ctx, p.Viewer) })
+}
+
+func (p *Person) EditList(slug, title string, members ...string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.EditList(ctx, p.Account.ID, slug, title, members)
+	})
+}
+
+// Rename changes how somebody is called.
+func (p *Person) Rename(title string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.SetProfile(ctx, p.Account.ID, title, "")
+	})
+}
+
+func (p *Person) Unsubscribe(name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.Unsubscribe(ctx, p.Account.ID, name)
+	})
+}
+
+func (p *Person) Ban(name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.Ban(ctx, p.Account.ID, name) })
+}
+
+func (p *Person) Unban(name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.Unban(ctx, p.Account.ID, name)
+	})
+}
+
+func (p *Person) SetAccess(group string, level timelines.Level) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.SetAccess(ctx, p.Account.ID, group, level)
+	})
+}
+
+// Follow asks, and is let in.
+func (p *Person) Follow(whom *Person) {
+	p.Site.T.Helper()
+	p.Subscribe(whom.Account.Name)
+	whom.Visitor().Post("/"+p.Account.Name+"/accept", "back", "/")
+}
+
+// Exclude keeps somebody out of one's own feed or sub-feed.
+func (p *Person) Exclude(slug, name string) {
+	p.Site.T.Helper()
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.ExcludeReader(ctx, p.Account.ID, slug, name)
+	})
+}

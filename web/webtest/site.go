@@ -1,0 +1,358 @@
+package webtest
+
+import (
+	"context"
+	"encoding/binary"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"riverrun/timelines/access"
+
+	"github.com/coder/websocket"
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"riverrun/migrations/testdb"
+	"riverrun/rivers"
+	"riverrun/tiers"
+	"riverrun/timelines"
+	"riverrun/web"
+	"riverrun/web/live"
+)
+
+// Patience is how long a test waits for what must come; it fails after that.
+const Patience = 20 * time.Second
+
+// A Site is a whole server on real stores, listening.
+type Site struct {
+	T      testing.TB
+	DB     *testdb.DB
+	Store  *timelines.Store
+	Rivers *rivers.Store
+	Tiers  *tiers.Tiers
+	Server *web.Server
+	HTTP   *httptest.Server
+	// live is what the site's hub was made with, and tell hands it a message as a bus does.
+	Live    live.Config
+	Tell    func(tiers.Message)
+	metrics *prometheus.Registry
+
+	mu     sync.Mutex // guards the fields below
+	behind []timelines.Touched
+	wrong  []timelines.Replace
+
+	// hubMu guards the fields below, and is held for moments only.
+	hubMu   sync.Mutex
+	sockets map[net.Conn]struct{}
+	decided map[int64][]string
+	heard   map[int64]struct{} // posts
+}
+
+// New starts a site whose hub is configured by change.
+func New(t testing.TB, change func(*live.Config)) *Site {
+	t.Helper()
+	return NewOver(t, rivers.DefaultOptions(), change)
+}
+
+// NewOver is New over rivers of these options.
+func NewOver(t testing.TB, opts rivers.Options, change func(*live.Config)) *Site {
+	t.Helper()
+	return NewNode(t, testdb.New(t), 0, opts, change)
+}
+
+// StoreOptions are those of production, but that a password takes next to nothing where
+// nothing is measured: people sign up in every test.
+func StoreOptions(t testing.TB) timelines.Options {
+	o := timelines.DefaultOptions()
+	if _, measures := t.(*testing.B); !measures {
+		o.HashCost = timelines.HashCost{MemoryKiB: 64, Passes: 1, Threads: 1}
+	}
+	return o
+}
+
+// NewNode starts another node on the stores of a site, with that bound on waiting for
+// them.
+func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*live.Config)) *Site {
+	t.Helper()
+	ctx := t.Context()
+	s := &Site{
+		T: t, DB: db, metrics: prometheus.NewRegistry(),
+		sockets: map[net.Conn]struct{}{},
+	}
+	log := slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
+	s.Store = timelines.Open(s.DB.Primary, nil, StoreOptions(t))
+	s.Rivers = rivers.Open(s.DB.Secondary, s.Store, log, opts)
+	s.Tiers = tiers.New(tiers.Config{Timelines: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary, Log: log})
+	s.HTTP = httptest.NewUnstartedServer(nil)
+	s.HTTP.Config.ConnState = s.notice
+	var err error
+	s.Server, err = web.New(web.Config{
+		Timelines: s.Store, Rivers: s.Rivers, Tiers: s.Tiers, Log: log,
+		URL:    "http://" + s.HTTP.Listener.Addr().String(),
+		Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
+
+		DatabaseTimeout: timeout,
+		Metrics:         s.metrics,
+		Live: func(c *live.Config) {
+			c.SendBuffer = 8 << 10 // so that a reader who does not read is felt soon
+			if change != nil {
+				change(c)
+			}
+			s.Attach(c)
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, start := range []func(context.Context) error{s.Rivers.Start, s.Tiers.Start, s.Server.Start} {
+		if err := start(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.HTTP.Config.Handler = s.Server.Handler()
+	s.HTTP.Start()
+	t.Cleanup(s.Stop)
+	return s
+}
+
+// Attach has the hub that is made with c watched and told things by the methods of the site.
+func (s *Site) Attach(c *live.Config) {
+	s.decided, s.heard = map[int64][]string{}, map[int64]struct{}{}
+	c.Pages = decidedPages{c.Pages, s}
+	hear := c.Hear
+	c.Hear = func(tell func(tiers.Message)) (cancel func()) {
+		s.Tell = func(m tiers.Message) {
+			tell(m)
+			s.hubMu.Lock()
+			defer s.hubMu.Unlock()
+			for _, post := range m.Posts {
+				s.heard[post] = struct{}{}
+			}
+		}
+		return hear(s.Tell)
+	}
+	s.Live = *c
+}
+
+// Stop stops the node, once all its tests have ended.
+func (s *Site) Stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), Patience)
+	defer cancel()
+	for _, stop := range []func(context.Context) error{s.Server.Stop, s.Tiers.Stop, s.Rivers.Stop} {
+		if err := stop(ctx); err != nil {
+			s.T.Errorf("stop: %v", err)
+		}
+	}
+	s.HTTP.Close()
+}
+
+// FollowUp does what the job queue would: rivers nobody has open follow too, and
+// those of tags first used are replaced.
+func (s *Site) FollowUp() {
+	s.T.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.Tiers.Follow(s.T.Context(), s.behind); err != nil {
+		s.T.Fatal(err)
+	}
+	for _, r := range s.wrong {
+		s.Replace(r)
+	}
+	s.behind, s.wrong = nil, nil
+}
+
+// Replace does what the jobs of a Replace do.
+func (s *Site) Replace(r timelines.Replace) {
+	s.T.Helper()
+	open, err := s.Tiers.Spread(s.T.Context(), r)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	for _, n := range open {
+		if err := s.Tiers.Rebuild(s.T.Context(), n); err != nil {
+			s.T.Fatal(err)
+		}
+	}
+}
+
+// Await waits until something is so, asking anew whenever the hub may have
+// moved on; it fails after patience, saying what else there is to say.
+func Await(t testing.TB, what string, so func() bool, otherwise ...func() string) {
+	t.Helper()
+	deadline := time.NewTimer(Patience)
+	defer deadline.Stop()
+	often := time.NewTicker(2 * time.Millisecond)
+	defer often.Stop()
+	for !so() {
+		select {
+		case <-deadline.C:
+			more := ""
+			for _, say := range otherwise {
+				more += "\n" + say()
+			}
+			t.Fatalf("%s: not so after %v%s", what, Patience, more)
+		case <-often.C:
+		}
+	}
+}
+
+// Figure reads a gauge or counter of the site's, the one with these values of its labels.
+func (s *Site) Figure(name string, labels ...string) float64 {
+	s.T.Helper()
+	families, err := s.metrics.Gather()
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			if slices.EqualFunc(m.GetLabel(), labels, func(l *dto.LabelPair, value string) bool { return l.GetValue() == value }) {
+				return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+		}
+	}
+	return 0 // nothing was counted yet
+}
+
+// HearOf tells the hub that these posts changed, as the bus would.
+func (s *Site) HearOf(posts ...int64) { s.Tell(tiers.Message{Posts: posts}) }
+
+// AwaitHeard waits until the hub has heard of all these changes.
+func (s *Site) AwaitHeard(changes ...timelines.Change) {
+	s.T.Helper()
+	Await(s.T, "the hub to hear what changed", func() bool {
+		s.hubMu.Lock()
+		defer s.hubMu.Unlock()
+		return !slices.ContainsFunc(changes, func(c timelines.Change) bool { _, ok := s.heard[c.PostID]; return !ok })
+	})
+}
+
+// notice keeps the connections that have become sockets.
+func (s *Site) notice(conn net.Conn, state http.ConnState) {
+	if state != http.StateHijacked {
+		return
+	}
+	s.hubMu.Lock()
+	defer s.hubMu.Unlock()
+	s.sockets[conn] = struct{}{}
+}
+
+// eachSocket does something with the connection of each socket there was. Many have ended
+// long since, so an error says nothing.
+func (s *Site) eachSocket(do func(net.Conn) error) {
+	s.hubMu.Lock()
+	defer s.hubMu.Unlock()
+	for conn := range s.sockets {
+		_ = do(conn)
+	}
+}
+
+// CutAll ends all sockets without a word.
+func (s *Site) CutAll() { s.eachSocket(net.Conn.Close) }
+
+// CloseAll sends all sockets a close frame, as if the hub had.
+func (s *Site) CloseAll(code websocket.StatusCode, reason string) {
+	frame := binary.BigEndian.AppendUint16([]byte{0x88, byte(2 + len(reason))}, uint16(code))
+	frame = append(frame, reason...)
+	s.eachSocket(func(conn net.Conn) error {
+		_, err := conn.Write(frame)
+		return err
+	})
+}
+
+// decidedPages note with which people in view each visit of a socket decided its page.
+type decidedPages struct {
+	live.Pages
+	site *Site
+}
+
+func (d decidedPages) Fingerprint(ctx context.Context, n rivers.Name, sets *access.Sets) (live.Fingerprint, error) {
+	now, err := d.Pages.Fingerprint(ctx, n, sets)
+	if err == nil && sets != nil {
+		d.site.hubMu.Lock()
+		defer d.site.hubMu.Unlock()
+		d.site.decided[sets.AccountID] = append(d.site.decided[sets.AccountID], sets.Fingerprint())
+	}
+	return now, err
+}
+
+// Decisions are, oldest first, with which people in view a person's pages were decided.
+func (s *Site) Decisions(p *Person) []string {
+	s.hubMu.Lock()
+	defer s.hubMu.Unlock()
+	return slices.Clone(s.decided[p.Account.ID])
+}
+
+// DecidedAnew sends a beat after a change and waits until so many open pages of a person
+// were visited because other people are in view than before. What is done after it comes
+// after what those pages have to say of the change.
+func (s *Site) DecidedAnew(p *Person, beat chan<- time.Time, pages int, change func()) {
+	s.T.Helper()
+	before := s.Decisions(p)
+	if len(before) == 0 {
+		s.T.Fatalf("no page of %s is open", p.Account.Name)
+	}
+	change()
+	beat <- time.Now()
+	Await(s.T, "the pages of "+p.Account.Name+" to be decided anew", func() bool {
+		left := pages
+		for _, people := range s.Decisions(p)[len(before):] {
+			if people != before[len(before)-1] {
+				left--
+			}
+		}
+		return left <= 0
+	})
+}
+
+func SessionOf(t testing.TB, token string) timelines.Session {
+	t.Helper()
+	session, ok := timelines.SessionOf(token)
+	if !ok {
+		t.Fatalf("token %q is none", token)
+	}
+	return session
+}
+
+// Get answers a request on this goroutine.
+func Get(s *Site, p *Person, address string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodGet, s.HTTP.URL+address, nil)
+	r.AddCookie(&http.Cookie{Name: Cookie, Value: p.Token})
+	w := httptest.NewRecorder()
+	s.Server.Handler().ServeHTTP(w, r)
+	return w
+}
+
+func (s *Site) PostID(code string) int64 {
+	s.T.Helper()
+	ids, err := s.Store.PostIDs(s.T.Context(), []string{code})
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	return ids[code]
+}
+
+// Deaf is a bus of which nothing is heard.
+func Deaf(func(tiers.Message)) (cancel func()) { return func() {} }
+
+var Everything = rivers.Name{Kind: rivers.Everything, Order: rivers.Fresh}
+
+// CountedStatements is a tracer that counts what is sent.
+type CountedStatements struct{ N atomic.Int64 }
+
+func (c *CountedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {
+	c.N.Add(1)
+	return ctx
+}
+
+func (c *CountedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}

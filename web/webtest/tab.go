@@ -1,0 +1,329 @@
+package webtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/google/go-cmp/cmp"
+
+	"riverrun/timelines"
+)
+
+// shared is the one Chromium of the package's tests: to start it takes two seconds of a
+// processor.
+var shared struct {
+	sync.Mutex
+	browser context.Context // nil until a test asks for it
+	close   func() error
+}
+
+// Chromium returns a real browser, in which each tab has cookies of its own. Its absence
+// is a failure.
+func Chromium(t *testing.T) context.Context {
+	t.Helper()
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.browser == nil || shared.browser.Err() != nil { // none yet, or it crashed
+		browser, end, err := startChromium()
+		if err != nil {
+			t.Fatalf("starting Chromium: %v", err)
+		}
+		shared.browser, shared.close = browser, end
+	}
+	return shared.browser
+}
+
+func startChromium() (browser context.Context, end func() error, err error) {
+	path := os.Getenv("RIVERRUN_TEST_CHROMIUM")
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if found, err := exec.LookPath(name); path == "" && err == nil {
+			path = found
+		}
+	}
+	if path == "" {
+		return nil, nil, errors.New("none found; install it (apt-get install chromium) or name it in RIVERRUN_TEST_CHROMIUM")
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 900),
+	)
+	allocator, cancelAllocator := chromedp.NewExecAllocator(context.Background(), options...)
+	browser, _ = chromedp.NewContext(allocator)
+	if err := chromedp.Do(browser); err != nil {
+		return nil, nil, err // to cancel would wait for a program that may never have run
+	}
+	return browser, func() error {
+		within, done := context.WithTimeout(browser, Patience)
+		defer done()
+		err := chromedp.Cancel(within)
+		cancelAllocator()
+		return err
+	}, nil
+}
+
+// CloseChromium ends it after the last test.
+func CloseChromium() error {
+	shared.Lock()
+	defer shared.Unlock()
+	if shared.close == nil {
+		return nil
+	}
+	return shared.close()
+}
+
+// Tab is one person's browser: cookies of its own, one page.
+type Tab struct {
+	T    testing.TB
+	site *Site
+	Ctx  context.Context
+	Name string
+	// difference is what equalsReload found last.
+	difference string
+}
+
+// Tab opens a browser of somebody's own. Whatever its scripts complain about,
+// the content security policy included, fails the test.
+func (s *Site) Tab(browser context.Context, name string) *Tab {
+	s.T.Helper()
+	ctx, _ := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	s.T.Cleanup(func() {
+		if err := chromedp.Cancel(ctx); err != nil {
+			s.T.Errorf("%s: close the tab: %v", name, err)
+		}
+	})
+	b := &Tab{T: s.T, site: s, Ctx: ctx, Name: name}
+	if err := chromedp.Do(ctx); err != nil {
+		s.T.Fatalf("%s: open a tab: %v", name, err)
+	}
+	var mu sync.Mutex
+	err := chromedp.Listen(ctx, func(event any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			text := e.ExceptionDetails.Text
+			if e.ExceptionDetails.Exception != nil {
+				text += " " + e.ExceptionDetails.Exception.Description
+			}
+			s.T.Errorf("%s: script: %s", name, text)
+		case *log.EventEntryAdded:
+			// What the network says (a 422, a socket that closed) is expected.
+			if e.Entry.Level == log.EntryLevelError && e.Entry.Source != log.EntrySourceNetwork {
+				s.T.Errorf("%s: browser: %s %s", name, e.Entry.Source, e.Entry.Text)
+			}
+		}
+	})
+	if err != nil {
+		s.T.Fatalf("%s: listen: %v", name, err)
+	}
+	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, log.Enable, cdp.Empty{})
+		return err
+	}))
+	return b
+}
+
+func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
+	b.T.Helper()
+	ctx, cancel := context.WithTimeout(b.Ctx, 2*Patience)
+	defer cancel()
+	if err := chromedp.Do(ctx, steps...); err != nil {
+		b.T.Fatalf("%s: %v\n%s", b.Name, err, b.Text())
+	}
+}
+
+// Text is what the page says, for failures.
+func (b *Tab) Text() string {
+	ctx, cancel := context.WithTimeout(b.Ctx, 5*time.Second)
+	defer cancel()
+	text, err := chromedp.Run(ctx, chromedp.Evaluate[string](`location.href + '\n' + document.body?.innerText`))
+	if err != nil {
+		return "(" + err.Error() + ")"
+	}
+	return text
+}
+
+// Eval returns the value of an expression in the tab's page.
+func Eval[T any](b *Tab, expression string) T {
+	b.T.Helper()
+	ctx, cancel := context.WithTimeout(b.Ctx, Patience)
+	defer cancel()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		b.T.Fatalf("%s: %s: %v", b.Name, expression, err)
+	}
+	return value
+}
+
+// Await waits until an expression is true in the tab's page, across loads.
+func (b *Tab) Await(what, expression string) {
+	b.T.Helper()
+	deadline := time.Now().Add(Patience)
+	var err error
+	for time.Now().Before(deadline) {
+		ctx, cancel := context.WithTimeout(b.Ctx, Patience)
+		_, err = chromedp.Run(ctx, chromedp.Poll[bool]("Boolean("+expression+")",
+			chromedp.WithPollingInterval(10*time.Millisecond), chromedp.WithPollingTimeout(time.Until(deadline))))
+		cancel()
+		if err == nil {
+			return
+		}
+	}
+	b.T.Fatalf("%s: waiting for %s (%s): %v\n%s", b.Name, what, expression, err, b.Text())
+}
+
+func (b *Tab) Visit(path string) {
+	b.T.Helper()
+	b.Do(chromedp.Navigate(b.site.HTTP.URL + path))
+}
+
+// Live waits until the page follows its river.
+func (b *Tab) Live() {
+	b.T.Helper()
+	b.Await("the socket", `document.querySelector('#river') && document.documentElement.dataset.live === '1'`)
+}
+
+// SignIn goes through the form, as people do.
+func (b *Tab) SignIn(name string) {
+	b.T.Helper()
+	b.Visit("/login")
+	b.Do(
+		chromedp.SendKeys(chromedp.CSS(`input[name=username]`), name),
+		chromedp.SendKeys(chromedp.CSS(`input[name=password]`), Password),
+		chromedp.Click(chromedp.CSS(`main form button`)),
+	)
+	b.Await("being signed in", `document.querySelector('form[action="/logout"]')`)
+}
+
+// Write types into a form's text and sends it.
+func (b *Tab) Write(form, text string) {
+	b.T.Helper()
+	b.Do(
+		chromedp.SendKeys(chromedp.CSS(form+` textarea`), text),
+		chromedp.Click(chromedp.CSS(form+` button`)),
+	)
+}
+
+func (b *Tab) Comment(code, text string) {
+	b.T.Helper()
+	// The last one may be shown by the socket before its answer comes, which closes the box.
+	b.Await("no comment under way", `!document.querySelector('#p-`+code+`-box form')?.ariaBusy`)
+	if Eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
+		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box summary`)))
+	}
+	b.Write(`#p-`+code+`-box form`, text)
+}
+
+// Shows waits until a part of an entry says text.
+func (b *Tab) Shows(code, part, text string) {
+	b.T.Helper()
+	b.Await(part+" saying "+text, fmt.Sprintf(`document.querySelector('#p-%s-%s')?.textContent.includes(%q)`, code, part, text))
+}
+
+// CodeOf waits for an entry that says text and returns its code.
+func (b *Tab) CodeOf(text string) string {
+	b.T.Helper()
+	find := fmt.Sprintf(`[...document.querySelectorAll('[data-post]')].find((e) => e.textContent.includes(%q))`, text)
+	b.Await("an entry saying "+text, find)
+	return Eval[string](b, find+`.dataset.post`)
+}
+
+// snapshot makes of a document its list as a reload would have to make it too:
+// without what differs by nature, the keys of forms and the passing of time.
+const snapshot = `(page) => {
+	const copy = page.querySelector('#river').cloneNode(true);
+	copy.removeAttribute('data-sight'); // another word each time
+	for (const time of copy.querySelectorAll('time')) { time.textContent = ''; time.removeAttribute('data-passed'); }
+	for (const key of copy.querySelectorAll('[name=key]')) key.removeAttribute('value');
+	for (const details of copy.querySelectorAll('details')) details.removeAttribute('open');
+	for (const busy of copy.querySelectorAll('[aria-busy]')) busy.removeAttribute('aria-busy');
+	const lines = [...copy.attributes].map((a) => a.name + '=' + a.value);
+	for (const entry of copy.children) {
+		lines.push(entry.outerHTML.replace(/\s+/g, ' ').replace(/> </g, '><').replace(/> /g, '>').replace(/ </g, '<'));
+	}
+	const older = page.querySelector('.paging .older');
+	lines.push('older: ' + (older ? older.getAttribute('href') : 'none'));
+	lines.push('end: ' + (page.querySelector('.paging .notes')?.textContent ?? 'none'));
+	return lines;
+}`
+
+// EqualsReload compares the page with what a reload makes of it. What has
+// happened may still be on its way: it waits until the two agree. What waits for the reader
+// to ask for it is asked for.
+func (b *Tab) EqualsReload() {
+	b.T.Helper()
+	const now = `(document.querySelector('#news button').click(), (` + snapshot + `)(document))`
+	const anew = `fetch(location.href).then((r) => r.text()).then((html) => (` + snapshot + `)(new DOMParser().parseFromString(html, 'text/html')))`
+	Await(b.T, b.Name+": the page to be as it would be after a reload", func() bool {
+		ctx, cancel := context.WithTimeout(b.Ctx, Patience)
+		defer cancel()
+		want, err := chromedp.Run(ctx, chromedp.Evaluate[[]string](anew, chromedp.EvalAwaitPromise))
+		if err != nil {
+			b.T.Fatalf("%s: load the page aside: %v", b.Name, err)
+		}
+		d := cmp.Diff(want, Eval[[]string](b, now))
+		if b.difference = d; d != "" {
+			return false
+		}
+		return true
+	}, func() string { return "(-reload +page):\n" + b.difference })
+	live := Eval[[]string](b, now)
+	b.Do(chromedp.Reload())
+	b.Live()
+	if d := cmp.Diff(Eval[[]string](b, now), live); d != "" {
+		b.T.Errorf("%s: the page differs from a reload (-reload +page):\n%s", b.Name, d)
+	}
+}
+
+// SignedOut ends the session of the tab somewhere else.
+func (b *Tab) SignedOut(p *Person) {
+	b.T.Helper()
+	cookies, err := chromedp.Run(b.Ctx, func(ctx context.Context, t *chromedp.Target) (*network.GetCookiesResult, error) {
+		r, err := cdp.Call(ctx, t, network.GetCookies, network.GetCookiesParams{})
+		return &r, err
+	})
+	if err != nil || len(cookies.Cookies) != 1 {
+		b.T.Fatalf("cookies: %+v, %v", cookies, err)
+	}
+	v, err := b.site.Rivers.Access().Session(b.T.Context(), SessionOf(b.T, cookies.Cookies[0].Value))
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.SignOut(ctx, v) })
+}
+
+// Begin opens the comment box of an entry, or finds it open, and writes half a
+// comment into it.
+func (b *Tab) Begin(code, text string) {
+	b.T.Helper()
+	b.Await("the box", `document.querySelector('#p-`+code+`-box form')`)
+	if Eval[bool](b, `Boolean(document.querySelector('#p-`+code+`-box details:not([open])'))`) {
+		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box summary`)))
+	}
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#p-`+code+`-box textarea`), text))
+}
+
+// says fails for each of the texts that is anywhere in the tab's document, be it
+// shown or not.
+func (b *Tab) SaysNone(texts ...string) {
+	b.T.Helper()
+	all := Eval[string](b, `document.documentElement.outerHTML`)
+	for _, text := range texts {
+		if strings.Contains(all, text) {
+			b.T.Errorf("%s: the page still says %q:\n%s", b.Name, text, all)
+		}
+	}
+}
