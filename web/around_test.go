@@ -41,8 +41,8 @@ func TestChoicesFollow(t *testing.T) {
 	s := newLiveSite(t, func(c *hubConfig) { c.hear, c.beat = deaf, beat })
 	ann, bob := s.person("ann"), s.person("bob")
 	ann.visitor().post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	bob.visitor().post("/ann/subscribe").leadsTo("/ann")
-	bob.visitor().post("/chess-club/subscribe").leadsTo("/chess-club")
+	bob.visitor().post("/ann/follow").leadsTo("/ann")
+	bob.visitor().post("/chess-club/follow").leadsTo("/chess-club")
 	bob.visitor().post("/lists", "title", "Few").wants(303)
 	club, home, list := s.open(bob, "/chess-club"), s.open(bob, "/"), s.open(bob, "/lists/few")
 	told := func(pages ...*page) {
@@ -85,7 +85,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	eval[bool](b, `window.same = true`)
 	const form, said = `document.querySelector('#composer textarea')`, `document.querySelector('.unheard')`
 	b.await("no form", `!`+form+` && `+said)
-	bob.visitor().post("/chess-club/subscribe").leadsTo("/chess-club")
+	bob.visitor().post("/chess-club/follow").leadsTo("/chess-club")
 	b.await("the form", form+` && !`+said)
 	ann.block("chess-club", "bob", true)
 	b.await("no form for who is blocked", `!`+form+` && `+said)
@@ -158,7 +158,7 @@ func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 	eval[bool](b, `(fetch('/login', { method: 'POST', headers: { Accept: 'application/json' },
 		body: new URLSearchParams({ username: 'ann', password: '`+password+`' }) }).then((reply) => { window.ann = reply.ok; }), true)`)
 	b.await("ann to be signed in", `window.ann`)
-	bob.visitor().post("/chess-club/subscribe").leadsTo("/chess-club")
+	bob.visitor().post("/chess-club/follow").leadsTo("/chess-club")
 	b.await("the page to be looked at", `window.looked`)
 	if after := eval[string](b, head); after != before {
 		t.Errorf("bob's head became\n%s", after)
@@ -172,7 +172,7 @@ func TestModeFollowsInBrowser(t *testing.T) {
 	browser := chromium(t)
 	s := newLiveSite(t, nil)
 	ann, bob, cat := s.person("ann"), s.person("bob"), s.person("cat")
-	bob.visitor().post("/ann/subscribe").leadsTo("/ann")
+	bob.visitor().post("/ann/follow").leadsTo("/ann")
 	bob.visitor().post("/lists", "title", "Few").wants(303)
 	own := ann.post("a post of ann's").Code
 	liked := cat.post("what ann likes").Code
@@ -210,7 +210,7 @@ func TestModeFollowsInBrowser(t *testing.T) {
 	b.live()
 	const head = `document.querySelector('#list').textContent`
 	b.await("one member", head+`.includes('1 member')`)
-	bob.visitor().post("/cat/subscribe").leadsTo("/cat")
+	bob.visitor().post("/cat/follow").leadsTo("/cat")
 	bob.editList("few", "Some", "ann", "cat")
 	b.await("two members", head+`.includes('2 members') && document.querySelector('h1').textContent === 'Some'`)
 	b.shows(liked, "body", "what ann likes")

@@ -20,7 +20,7 @@ func TestAPageBeyondTheDepth(t *testing.T) {
 	s := newLiveSiteOver(t, opts, func(c *hubConfig) { c.compareEvery = 1 << 20 }) // nothing is healed
 	anna, bob := s.person("anna"), s.person("bob")
 	v := anna.visitor()
-	v.post("/bob/subscribe")
+	v.post("/bob/follow")
 	var codes []string
 	for i := range depth + more {
 		codes = append(codes, bob.post("Post number "+strconv.Itoa(i)+".").Code)

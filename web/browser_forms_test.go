@@ -302,7 +302,7 @@ func TestDoubleClicks(t *testing.T) {
 	s.followUp()
 	b := s.tab(browser, "ann")
 	b.signIn("ann")
-	for _, c := range []struct{ page, act string }{{"/filter/faves", "unfave"}} { // a hide leaves a line there
+	for _, c := range []struct{ page, act string }{{"/filter/saved", "unsave"}} { // a hide leaves a line there
 		b.visit(c.page)
 		b.live()
 		// The test says what time it is, and sees what is sent.

@@ -123,7 +123,7 @@ func TestPatchesDisturbNobody(t *testing.T) {
 	newer1, newer2 := ann.post("news one").Code, ann.post("news two").Code
 	ann.comment(middle, "bumps what bob reads")
 	b.shows(middle, "comments", "bumps what bob reads")
-	b.await("three news", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.trim() === '3 new entries'`)
+	b.await("three news", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.trim() === '3 new posts'`)
 	for _, code := range []string{newer1, newer2} {
 		b.shows(code, "body", "news")
 	}
@@ -189,7 +189,7 @@ func TestSignOutElsewhere(t *testing.T) {
 	bob.post("for ann only", "ann")
 	a := s.tab(browser, "ann")
 	a.signIn("ann")
-	a.visit("/filter/directs")
+	a.visit("/filter/messages")
 	a.live()
 	a.codeOf("for ann only")
 	session := eval[string](a, `document.cookie`) // HttpOnly: scripts see nothing

@@ -71,7 +71,7 @@ func TestDestinationsUnfolded(t *testing.T) {
 	b.signIn("ann")
 	for _, width := range []int64{320, 390, 1280} {
 		b.do(chromedp.EmulateViewport(width, 640))
-		for _, path := range []string{"/group-00", "/filter/directs"} {
+		for _, path := range []string{"/group-00", "/filter/messages"} {
 			b.visit(path)
 			if eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
 				t.Errorf("at %d: %s is wider than the screen", width, path)

@@ -294,7 +294,7 @@ func talkPage(t testing.TB, s *liveSite) []byte {
 		t.Fatal(err)
 	}
 	ann, bob, cat := s.person("anna"), s.person("bob"), s.person("cat")
-	ann.visitor().post("/bob/subscribe").wants(303)
+	ann.visitor().post("/bob/follow").wants(303)
 	posts := 0
 	for _, text := range strings.Split(string(town), "\n\n") {
 		lines := strings.Split(strings.TrimSpace(text), "\n")

@@ -72,7 +72,7 @@ func TestFeeds(t *testing.T) {
 
 	for _, address := range []string{
 		"/feeds/anna", "/feeds/.atom", "/feeds/anna.rss", "/feeds/", "/feeds/nobody-here.atom", "/feeds/anna/faves.atom",
-		"/feeds/filter/directs.atom", "/feeds/settings.atom", "/feeds/p/0000000000.json", "/feeds/feeds/anna.atom.atom", "/feeds/%00.atom",
+		"/feeds/filter/messages.atom", "/feeds/settings.atom", "/feeds/p/0000000000.json", "/feeds/feeds/anna.atom.atom", "/feeds/%00.atom",
 	} {
 		a.get(address).wants(404)
 	}
@@ -100,7 +100,7 @@ func TestFeedsObeyAccess(t *testing.T) {
 	for _, page := range []string{"/", "/filter/discussions", "/settings"} {
 		a.get(page).wants(200).lacks(`href="/feeds`)
 	}
-	a.post("/chess-club/subscribe").leadsTo("/chess-club")
+	a.post("/chess-club/follow").leadsTo("/chess-club")
 	nobody.get("/feeds/chess-club.atom").wants(200).has("In the club")
 	bob.visitor().post("/settings/access", "group", "chess-club", "level", "private").leadsTo("/chess-club/manage?saved")
 	for _, v := range []*visitor{nobody, a} { // whoever asks, it is nobody's page

@@ -83,7 +83,7 @@ func TestNoFrameIsOld(t *testing.T) {
 	ann.subscribe("bob")
 	ann.visitor().post("/lists", "title", "Some").wants(303)
 	ann.editList("some", "Some", "bob")
-	bob.visitor().post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").wants(303)
+	bob.visitor().post("/settings/pages", "slug", "photos", "title", "Photos", "access", "public").wants(303)
 	text := "first #tag for @anna"
 	post := bob.post(text, "bob", "sailing", "bob/photos")
 	direct := bob.post(text, "anna")

@@ -26,25 +26,25 @@ func TestFormAfterBack(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
 	direct := func(text, key string) *answer {
-		return bob.post("/posts", "body", text, "to", "anna", "direct", "1", "key", key, "back", "/filter/directs")
+		return bob.post("/posts", "body", text, "to", "anna", "direct", "1", "key", key, "back", "/filter/messages")
 	}
-	direct("First of all", "k1").leadsTo("/filter/directs")
-	direct("First of all", "k1").leadsTo("/filter/directs")
-	again := direct("And then", "k1").wants(422).has("And then", "sent with something else", `name="to"`, `value="anna"`, `name="direct"`)
-	bob.get("/filter/directs").has("First of all").lacks("And then")
+	direct("First of all", "k1").leadsTo("/filter/messages")
+	direct("First of all", "k1").leadsTo("/filter/messages")
+	again := direct("And then", "k1").wants(422).has("And then", "sent this form with something else", `name="to"`, `value="anna"`, `name="direct"`)
+	bob.get("/filter/messages").has("First of all").lacks("And then")
 	key := again.newKey()
-	direct("And then", key).leadsTo("/filter/directs")
-	direct("And then", key).leadsTo("/filter/directs")
-	page := bob.get("/filter/directs").has("First of all", "And then")
+	direct("And then", key).leadsTo("/filter/messages")
+	direct("And then", key).leadsTo("/filter/messages")
+	page := bob.get("/filter/messages").has("First of all", "And then")
 	if n := strings.Count(page.body, "<article"); n != 2 {
 		t.Errorf("%d directs, want 2", n)
 	}
 
 	at := "/p/" + page.code() + "/comments"
 	anna.post(at, "body", "Thank you", "key", "k2").wants(303)
-	key = anna.post(at, "body", "On second thoughts", "key", "k2").wants(422).has("On second thoughts", "sent with something else").newKey()
+	key = anna.post(at, "body", "On second thoughts", "key", "k2").wants(422).has("On second thoughts", "sent this form with something else").newKey()
 	anna.post(at, "body", "On second thoughts", "key", key).wants(303)
-	anna.get("/filter/directs").has("Thank you", "On second thoughts")
+	anna.get("/filter/messages").has("Thank you", "On second thoughts")
 
 	// A key that cannot be kept is no better the second time.
 	long := strings.Repeat("k", 101)

@@ -20,7 +20,7 @@ func TestEveryKindHasAPage(t *testing.T) {
 	v := ann.visitor()
 	v.post("/groups", "name", "sailing", "title", "Sailing", "access", "public").wants(303)
 	v.post("/lists", "title", "Some").wants(303)
-	v.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").wants(303)
+	v.post("/settings/pages", "slug", "photos", "title", "Photos", "access", "public").wants(303)
 	code := ann.post("A #tag").Code
 	viewer := timelines.Viewer{AccountID: ann.account.ID}
 	for _, page := range view.Pages {
@@ -89,7 +89,7 @@ func TestMyPageUnderMyName(t *testing.T) {
 	ann := s.person("anna")
 	s.person("bob").visitor().get("/anna/faves").wants(404)
 	s.visitor().get("/anna/faves").wants(404)
-	ann.visitor().get("/anna/faves").wants(200)
+	ann.visitor().get("/anna/faves").wants(301)
 	ann.visitor().get("/nobody-here/faves").wants(404)
 }
 

@@ -251,7 +251,7 @@ func TestNewCommentOfABannedPersonComesWithTheFold(t *testing.T) {
 		lacksAll(t, "the open page", said, "bob before", "bob after", ">bob<", "Liked by")
 		cat.visitor().get("/everything").wants(200).has(text)
 	}
-	lacksAll(t, "the reply", a.asRiver("/p/"+post.Code+"/fave", "/everything"), "bob before", "bob after", ">bob<")
+	lacksAll(t, "the reply", a.asRiver("/p/"+post.Code+"/save", "/everything"), "bob before", "bob after", ">bob<")
 }
 
 // "A group gone private still readable through somebody's likes page."

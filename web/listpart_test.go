@@ -66,9 +66,9 @@ func TestListsInParts(t *testing.T) {
 		"requests beside people": {`INSERT INTO subscription_requests (subscriber_id, account_id)
 			SELECT id, $2 FROM accounts WHERE name LIKE 'm-%' AND $1::bigint > 0`, "/people", timelines.Private, "requests", "/accept"},
 		"banned": {`INSERT INTO bans (account_id, banned_id)
-			SELECT $1, id FROM accounts WHERE name LIKE 'm-%' AND $2::bigint > 0`, "/settings/unseen", timelines.Public, "banned", "/unban"},
+			SELECT $1, id FROM accounts WHERE name LIKE 'm-%' AND $2::bigint > 0`, "/settings/hidden", timelines.Public, "banned", "/unban"},
 		"hidden": {`INSERT INTO hidden_accounts (account_id, hidden_id)
-			SELECT $1, id FROM accounts WHERE name LIKE 'm-%' AND $2::bigint > 0`, "/settings/unseen", timelines.Public, "accounts", "/unhide"},
+			SELECT $1, id FROM accounts WHERE name LIKE 'm-%' AND $2::bigint > 0`, "/settings/hidden", timelines.Public, "accounts", "/unhide"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -154,14 +154,14 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 			s := newLiveSite(t, nil)
 			person := s.person("anna")
 			anna := person.visitor()
-			anna.post("/settings/feeds", "title", "Photos", "slug", "photos", "access", level.String()).wants(303)
-			table, act := "readers", "/settings/feeds/remove"
+			anna.post("/settings/pages", "title", "Photos", "slug", "photos", "access", level.String()).wants(303)
+			table, act := "readers", "/settings/pages/remove"
 			if level == timelines.Protected {
-				table, act = "excluded", "/settings/feeds/unexclude"
+				table, act = "excluded", "/settings/pages/unexclude"
 			}
 			want := s.crowd(timelines.ShownReaders+view.DirectoryPage+5, `INSERT INTO `+table+` (timeline_id, account_id)
 				SELECT t.id, a.id FROM accounts a, timelines t WHERE a.name LIKE 'm-%' AND t.their_id = $1 AND t.term = 'photos'`, person.account.ID)
-			found, address := []string(nil), "/settings/feeds"
+			found, address := []string(nil), "/settings/pages"
 			for parts := 0; address != "" && parts < 5; parts++ {
 				section := section(t, anna.get(address).wants(200).body, "page-photos")
 				for _, form := range strings.Split(section, `action="`+act+`"`)[1:] {
@@ -175,7 +175,7 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 			if !slices.Equal(found, want) {
 				t.Errorf("%d of %d are shown: %v", len(found), len(want), found)
 			}
-			anna.get("/settings/feeds?page-photos=%00").wants(404)
+			anna.get("/settings/pages?page-photos=%00").wants(404)
 		})
 	}
 }
@@ -195,7 +195,7 @@ func TestHiddenPostsInParts(t *testing.T) {
 	}
 	slices.Reverse(want)
 	v := anna.visitor()
-	first := section(t, v.get("/settings/unseen").wants(200).body, "posts")
+	first := section(t, v.get("/settings/hidden").wants(200).body, "posts")
 	next := nextLink.FindStringSubmatch(first)
 	if next == nil {
 		t.Fatal("no way to the rest")
@@ -211,6 +211,6 @@ func TestHiddenPostsInParts(t *testing.T) {
 	}
 	v.post("/p/"+want[more-1]+"/unhide", "back", address).leadsTo(address)
 	for _, bad := range []string{"x", "1", "1.%00", "-1." + want[0], "99999999999999999999." + want[0]} {
-		v.get("/settings/unseen?posts=" + bad).wants(404)
+		v.get("/settings/hidden?posts=" + bad).wants(404)
 	}
 }

@@ -14,7 +14,7 @@ func TestMembersPage(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob, carol, nobody := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor(), s.visitor()
 	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
+	bob.post("/chess-club/follow").leadsTo("/chess-club")
 	acts := []string{"/chess-club/promote", "/chess-club/block", "/chess-club/remove", "/chess-club/manage"}
 
 	anna.get("/chess-club").wants(200).has("2 members", "/chess-club/members", "/chess-club/manage")
@@ -32,7 +32,7 @@ func TestMembersPage(t *testing.T) {
 	// A closed group's members are as closed as the group.
 	anna.post("/settings/access", "group", "chess-club", "level", "private").leadsTo("/chess-club/manage?saved")
 	bob.get("/chess-club/members").wants(200)
-	carol.get("/chess-club/members").wants(403).has("/chess-club/subscribe").lacks(`href="/bob"`, "2 members")
+	carol.get("/chess-club/members").wants(403).has("/chess-club/follow").lacks(`href="/bob"`, "2 members")
 	nobody.get("/chess-club/members").wants(403).has("/login").lacks(`href="/bob"`, "2 members")
 	anna.get("/anna/members").wants(404)
 	anna.get("/nobody-here/members").wants(404)
@@ -44,18 +44,18 @@ func TestTheOnlyAdministrator(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
 	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	const why = "you can step down once somebody else is one too"
-	anna.get("/chess-club/members").has(why, "Nobody else is a member.").lacks("/chess-club/demote", "Step down")
+	const why = "You can step down when someone else is one too"
+	anna.get("/chess-club/members").has(why, "There are no other members.").lacks("/chess-club/demote", "Step down")
 	bob.get("/chess-club/members").lacks(why)
-	anna.post("/chess-club/unsubscribe").leadsTo("/chess-club")
+	anna.post("/chess-club/unfollow").leadsTo("/chess-club")
 	for _, v := range []*visitor{anna, bob} {
 		v.get("/chess-club").wants(200).has("0 members")
-		v.get("/chess-club/members").wants(200).has(`href="/anna"`, "Nobody is a member.").lacks("Nobody else")
+		v.get("/chess-club/members").wants(200).has(`href="/anna"`, "There are no members.").lacks("There are no other")
 	}
-	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
+	bob.post("/chess-club/follow").leadsTo("/chess-club")
 	anna.post("/chess-club/promote", "name", "bob").leadsTo("/chess-club/members")
 	for _, v := range []*visitor{anna, bob} {
-		v.get("/chess-club/members").has("/chess-club/demote", "Step down", "Nobody else is a member.").lacks(why)
+		v.get("/chess-club/members").has("/chess-club/demote", "Step down", "There are no other members.").lacks(why)
 	}
 }
 
@@ -92,38 +92,38 @@ func TestRunningAGroup(t *testing.T) {
 	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").leadsTo("/chess-club")
 
 	// The page is the administrators'.
-	anna.get("/chess-club/manage").wants(200).has("Chess Club", "Who may post", "Only members", `value="members" checked`)
+	anna.get("/chess-club/manage").wants(200).has("Chess Club", "Who can post", "Only members", `value="members" checked`)
 	bob.get("/chess-club/manage").wants(403)
 	s.visitor().get("/chess-club/manage").leadsTo("/login?back=%2Fchess-club%2Fmanage")
 	anna.get("/anna/manage").wants(404)
 	anna.get("/settings").wants(200).has("/chess-club/manage").lacks(`name="group"`)
 
 	// Requests.
-	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
-	carol.post("/chess-club/subscribe").leadsTo("/chess-club")
+	bob.post("/chess-club/follow").leadsTo("/chess-club")
+	carol.post("/chess-club/follow").leadsTo("/chess-club")
 	anna.get("/chess-club/manage").has("/bob/accept", "/bob/decline", "/carol/accept")
 	carol.post("/bob/decline", "group", "chess-club").wants(403)
 	anna.post("/carol/decline", "group", "chess-club", "back", "/chess-club/manage").leadsTo("/chess-club/manage")
 	anna.post("/carol/decline", "group", "chess-club").wants(404)
 	anna.get("/chess-club/manage").has("/bob/accept").lacks("/carol/")
-	carol.get("/chess-club").wants(403).has("Ask to join").lacks("You asked")
+	carol.get("/chess-club").wants(403).has("Request to join").lacks("Request sent")
 	anna.post("/bob/accept", "group", "chess-club", "back", "/chess-club/manage").leadsTo("/chess-club/manage")
 	bob.get("/chess-club").wants(200).has("2 members")
 
 	// Words and rules.
-	anna.post("/chess-club/manage", "title", "", "about", "Kept").wants(422).has("title is missing", "Kept")
+	anna.post("/chess-club/manage", "title", "", "about", "Kept").wants(422).has("Fill this in", "Kept")
 	anna.post("/chess-club/manage", "title", "Chess!", "about", "Openings.").leadsTo("/chess-club/manage?saved")
 	anna.get("/chess-club/manage?saved").has("Saved.", "Chess!", "Openings.")
 	bob.get("/chess-club").has("Chess!", "Openings.", `class="composer"`)
 	bob.post("/chess-club/manage", "title", "Mine").wants(403)
-	anna.post("/settings/writing", "group", "chess-club", "writers", "mutual").wants(422).has("Choose who may write", "Chess!")
-	anna.post("/settings/access", "group", "chess-club", "level", "secret").wants(422).has("Choose who may read", "Chess!")
+	anna.post("/settings/writing", "group", "chess-club", "writers", "mutual").wants(422).has("Choose who can write", "Chess!")
+	anna.post("/settings/access", "group", "chess-club", "level", "secret").wants(422).has("Choose who can read", "Chess!")
 	bob.post("/settings/writing", "group", "chess-club", "writers", "anyone").wants(403)
 	bob.post("/settings/writing", "group", "chess-club", "writers", "x").wants(403)
 	anna.post("/settings/writing", "group", "chess-club", "writers", "admins").leadsTo("/chess-club/manage?saved")
-	bob.get("/chess-club").wants(200).has("Only the administrators post here").lacks(`class="composer"`)
+	bob.get("/chess-club").wants(200).has("Only administrators can post here").lacks(`class="composer"`)
 	bob.get("/").lacks(`value="chess-club"`)
-	bob.post("/posts", "body", "Kept text", "to", "chess-club").wants(422).has("Kept text", "cannot write to “chess-club”")
+	bob.post("/posts", "body", "Kept text", "to", "chess-club").wants(422).has("Kept text", "can’t write to “chess-club”")
 	anna.get("/chess-club").has(`class="composer"`)
 
 	// Several administrators.
@@ -132,7 +132,7 @@ func TestRunningAGroup(t *testing.T) {
 	anna.post("/chess-club/demote", "name", "anna").wants(422).has("needs an administrator")
 	bob.post("/chess-club/promote", "name", "bob").wants(403)
 	anna.post("/chess-club/promote", "name", "bob").leadsTo("/chess-club/members")
-	bob.get("/chess-club").has(`class="composer"`, "You administer this group", "/chess-club/manage")
+	bob.get("/chess-club").has(`class="composer"`, "You’re an administrator", "/chess-club/manage")
 	bob.post("/chess-club/demote", "name", "anna").leadsTo("/chess-club/members")
 	anna.get("/chess-club/manage").wants(403)
 	anna.get("/chess-club").wants(200).lacks(`class="composer"`)
@@ -147,7 +147,7 @@ func TestBlocking(t *testing.T) {
 	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
 	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
 	anna.post("/posts", "body", "An opening", "to", "chess-club").leadsTo("/")
-	bob.post("/chess-club/subscribe")
+	bob.post("/chess-club/follow")
 	code := bob.get("/chess-club").has(`class="composer"`).code()
 	bob.get("/").has(`value="chess-club"`)
 
@@ -156,19 +156,19 @@ func TestBlocking(t *testing.T) {
 	anna.post("/chess-club/block", "name", "", "back", "/chess-club/manage").wants(422)
 	anna.post("/chess-club/block", "name", " @Bob", "back", "/chess-club/manage").leadsTo("/chess-club/manage")
 	anna.get("/chess-club/manage").has(`href="/bob"`, "/chess-club/unblock")
-	anna.get("/chess-club/members").has("may not write")
-	s.person("carol").visitor().get("/chess-club/members").lacks("may not write")
-	bob.get("/chess-club/members").lacks("may not write")
+	anna.get("/chess-club/members").has("can’t write")
+	s.person("carol").visitor().get("/chess-club/members").lacks("can’t write")
+	bob.get("/chess-club/members").lacks("can’t write")
 
-	bob.get("/chess-club").wants(200).has("An opening", "do not let you post").lacks(`class="composer"`)
+	bob.get("/chess-club").wants(200).has("An opening", "blocked you from writing").lacks(`class="composer"`)
 	bob.get("/").lacks(`value="chess-club"`)
-	bob.post("/posts", "body", "Kept text", "to", "chess-club").wants(422).has("Kept text", "cannot write to")
-	bob.post("/p/"+code+"/comments", "body", "But").wants(403).has("do not let you comment")
+	bob.post("/posts", "body", "Kept text", "to", "chess-club").wants(422).has("Kept text", "can’t write to")
+	bob.post("/p/"+code+"/comments", "body", "But").wants(403).has("blocked you from writing")
 	bob.header.Set("Accept", "application/json")
-	bob.post("/p/"+code+"/comments", "body", "But").wants(403).has("do not let you comment")
+	bob.post("/p/"+code+"/comments", "body", "But").wants(403).has("blocked you from writing")
 	bob.header.Del("Accept")
 	bob.header.Set("Accept-Language", "ru")
-	bob.post("/p/"+code+"/comments", "body", "Но").wants(403).has("не разрешают вам комментировать")
+	bob.post("/p/"+code+"/comments", "body", "Но").wants(403).has("запретили вам писать")
 	bob.header.Del("Accept-Language")
 	bob.post("/p/" + code + "/like").leadsTo("/p/" + code)
 
@@ -180,17 +180,17 @@ func TestBlocking(t *testing.T) {
 func TestWhoMayWriteMe(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	const form = `name="back" value="/filter/directs"`
-	anna.get("/settings").wants(200).has("Who may write to you directly", `value="anyone" checked`)
+	const form = `name="back" value="/filter/messages"`
+	anna.get("/settings").wants(200).has("Who can send you messages", `value="anyone" checked`)
 	bob.get("/anna").has(form)
-	anna.post("/settings/writing", "writers", "members").wants(422).has("Choose who may write")
+	anna.post("/settings/writing", "writers", "members").wants(422).has("Choose who can write")
 	for _, tt := range []struct {
 		who                   timelines.Writers
 		form, stranger, after string
 	}{
-		{timelines.WritersFollowed, form, "cannot write to “anna”", ""},
-		{timelines.WritersMutual, "", "cannot write to “anna”", "cannot write to “anna”"},
-		{timelines.WritersNobody, "", "cannot write to “anna”", "cannot write to “anna”"},
+		{timelines.WritersFollowed, form, "can’t write to “anna”", ""},
+		{timelines.WritersMutual, "", "can’t write to “anna”", "can’t write to “anna”"},
+		{timelines.WritersNobody, "", "can’t write to “anna”", "can’t write to “anna”"},
 		{timelines.WritersAnyone, form, "", ""},
 	} {
 		anna.post("/settings/writing", "writers", string(tt.who)).leadsTo("/settings?saved")
@@ -202,10 +202,10 @@ func TestWhoMayWriteMe(t *testing.T) {
 			page.has(form)
 		}
 		for follows, refused := range map[bool]string{false: tt.stranger, true: tt.after} {
-			anna.post("/bob/" + map[bool]string{false: "unsubscribe", true: "subscribe"}[follows])
-			a := bob.post("/posts", "body", "Between us", "to", "anna", "direct", "1", "back", "/filter/directs")
+			anna.post("/bob/" + map[bool]string{false: "unfollow", true: "follow"}[follows])
+			a := bob.post("/posts", "body", "Between us", "to", "anna", "direct", "1", "back", "/filter/messages")
 			if refused == "" {
-				a.leadsTo("/filter/directs")
+				a.leadsTo("/filter/messages")
 			} else {
 				a.wants(422).has("Between us", refused)
 			}
@@ -219,10 +219,10 @@ func TestTakingAwayAsks(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob, carol := s.person("anna").visitor(), s.person("bob").visitor(), s.person("carol").visitor()
 	anna.post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").leadsTo("/chess-club")
-	bob.post("/chess-club/subscribe").leadsTo("/chess-club")
-	carol.post("/chess-club/subscribe").leadsTo("/chess-club")
+	bob.post("/chess-club/follow").leadsTo("/chess-club")
+	carol.post("/chess-club/follow").leadsTo("/chess-club")
 	anna.post("/chess-club/promote", "name", "bob").leadsTo("/chess-club/members")
-	anna.post("/settings/feeds", "title", "Photos", "slug", "photos", "access", "public").leadsTo("/settings/feeds?saved#page-photos")
+	anna.post("/settings/pages", "title", "Photos", "slug", "photos", "access", "public").leadsTo("/settings/pages?saved#page-photos")
 
 	// asks: how often a form stands folded with a question, and how often without one.
 	asks := func(body, action string) (asked, plain int) {
@@ -238,8 +238,8 @@ func TestTakingAwayAsks(t *testing.T) {
 		}
 		return asked, plain
 	}
-	members := anna.get("/chess-club/members").wants(200).has("will no longer run the group", "You will no longer run the group", "carol will no longer be a member").body
-	feeds := anna.get("/settings/feeds").wants(200).body
+	members := anna.get("/chess-club/members").wants(200).has("will no longer be an administrator", "You’ll no longer be an administrator", "carol will no longer be a member").body
+	feeds := anna.get("/settings/pages").wants(200).body
 	for _, c := range []struct {
 		body, action   string
 		asked, unasked int
@@ -248,7 +248,7 @@ func TestTakingAwayAsks(t *testing.T) {
 		{members, "/chess-club/remove", 1, 0},
 		{members, "/chess-club/promote", 0, 1},
 		{members, "/chess-club/block", 0, 1},
-		{feeds, "/settings/feeds/delete", 1, 0},
+		{feeds, "/settings/pages/delete", 1, 0},
 	} {
 		if asked, plain := asks(c.body, c.action); asked != c.asked || plain != c.unasked {
 			t.Errorf("%s: %d forms ask and %d do not, want %d and %d", c.action, asked, plain, c.asked, c.unasked)

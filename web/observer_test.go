@@ -269,7 +269,7 @@ func (w *observed) populate() {
 		level := timelines.Level(i % 3)
 		title := w.token(said{place: name + "/photos"})
 		f.addPlace(name+"/photos", name, level)
-		r.visitors[0].post("/settings/feeds", "slug", "photos", "title", title, "access", level.String()).leadsTo("/settings/feeds?saved#page-photos")
+		r.visitors[0].post("/settings/pages", "slug", "photos", "title", title, "access", level.String()).leadsTo("/settings/pages?saved#page-photos")
 		r.visitors[0].post("/lists", "title", "Some").wants(303)
 	}
 	for i, level := range []timelines.Level{timelines.Public, timelines.Protected, timelines.Private} {

@@ -21,9 +21,9 @@ func TestSignUpInAndOut(t *testing.T) {
 	v := s.visitor()
 	v.get("/").wants(200).has("/signup", "/login", "/everything")
 	v.post("/signup", "username", "A B", "password", "quite long enough").wants(422).has("A B", "3 to 35 characters")
-	v.post("/signup", "username", "zed-", "password", "quite long enough").wants(422).has("a letter or digit at either end")
-	v.post("/signup", "username", "settings", "password", "quite long enough").wants(422).has("kept for the site")
-	v.post("/signup", "username", "anna", "password", "short").wants(422).has(`value="anna"`, "8 characters or more").lacks("short\"")
+	v.post("/signup", "username", "zed-", "password", "quite long enough").wants(422).has("Start and end with a letter or digit")
+	v.post("/signup", "username", "settings", "password", "quite long enough").wants(422).has("reserved for the site")
+	v.post("/signup", "username", "anna", "password", "short").wants(422).has(`value="anna"`, "Use at least 8 characters").lacks("short\"")
 	v.post("/signup", "username", "anna", "password", "quite long enough", "title", "Anna Livia").leadsTo("/")
 	v.get("/").wants(200).has("Anna Livia", "composer", "data-river=", `data-page="/?mode=activity"`)
 	s.visitor().post("/signup", "username", "anna", "password", "quite long enough").wants(422).has("taken")
@@ -68,16 +68,16 @@ func TestWritingWithoutScripts(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
 
-	anna.get("/").wants(200).has("Your home page fills")
+	anna.get("/").wants(200).has("This page shows what")
 	anna.post("/posts", "body", "Hello <b>river</b>", "key", "k1").leadsTo("/")
 	anna.post("/posts", "body", "Hello <b>river</b>", "key", "k1").leadsTo("/")
-	home := anna.get("/").wants(200).has("Hello &lt;b&gt;river&lt;/b&gt;", "Your post").lacks("Your home page fills")
+	home := anna.get("/").wants(200).has("Hello &lt;b&gt;river&lt;/b&gt;", "Your post").lacks("This page shows what")
 	if n := strings.Count(home.body, `<article`); n != 1 {
 		t.Errorf("the same form twice made %d posts, want 1", n)
 	}
 	code := home.code()
-	anna.post("/posts", "body", "  ", "key", "k2").wants(422).has("There is no text yet", `value="k2"`)
-	anna.post("/posts", "body", "kept text", "to", "nobody-here").wants(422).has("kept text", "nobody-here", "nobody called")
+	anna.post("/posts", "body", "  ", "key", "k2").wants(422).has("Write something first", `value="k2"`)
+	anna.post("/posts", "body", "kept text", "to", "nobody-here").wants(422).has("kept text", "nobody-here", "Nobody here is called")
 
 	bob.post("/p/"+code+"/like", "back", "/anna#p-"+code).leadsTo("/anna#p-" + code)
 	bob.get("/p/"+code).wants(200).has("Unlike", "Liked by")
@@ -151,7 +151,7 @@ func TestLongestTexts(t *testing.T) {
 		anna.post("/p/"+code+"/comments", "body", sent(longest(timelines.MaxCommentRunes)), "key", "c"+char).wants(303)
 	}
 	long := strings.Repeat("я", timelines.MaxPostRunes+1)
-	anna.post("/posts", "body", long).wants(422).has("The text is too long: 100,000 characters at most.", long)
+	anna.post("/posts", "body", long).wants(422).has("This text is too long. The limit is 100,000 characters.", long)
 	code := anna.get("/").code()
 	anna.post("/p/"+code+"/edit", "body", long).wants(422).has("100,000 characters at most", long)
 	anna.post("/p/"+code+"/comments", "body", long).wants(422).has("20,000 characters at most", long)
@@ -164,27 +164,27 @@ func TestDestinations(t *testing.T) {
 	bob.post("/groups", "name", "chess-club", "title", "Again", "access", "public").wants(422).has("taken", "Again")
 	bob.post("/groups", "name", "other", "title", "T", "access", "secret").wants(422)
 	bob.get("/groups").wants(200).has("Chess Club", "My groups")
-	bob.get("/chess-club").wants(200).has("composer", "private", "You administer")
+	bob.get("/chess-club").wants(200).has("composer", "private", "You’re an administrator")
 
 	bob.post("/posts", "body", "For the club", "to", "chess-club", "to", "").leadsTo("/")
 	bob.get("/chess-club").wants(200).has("For the club")
-	carol.get("/chess-club").wants(403).has("members only", "/chess-club/subscribe", "Ask to join").lacks("For the club")
-	carol.post("/chess-club/subscribe").leadsTo("/chess-club")
-	carol.get("/chess-club").wants(403).has("You asked to join")
+	carol.get("/chess-club").wants(403).has("Only members can read", "/chess-club/follow", "Request to join").lacks("For the club")
+	carol.post("/chess-club/follow").leadsTo("/chess-club")
+	carol.get("/chess-club").wants(403).has("Request sent")
 	bob.get("/settings").wants(200).has("/carol/accept", `value="chess-club"`, "@chess-club", `href="/chess-club/manage"`)
 	bob.post("/carol/accept", "group", "chess-club").leadsTo("/settings")
 	carol.get("/chess-club").wants(200).has("For the club")
 
 	anna.post("/posts", "body", "Between us", "to", " @bob, ", "direct", "1").leadsTo("/")
 	anna.post("/posts", "body", "To whom?", "to", " ", "direct", "1").wants(422).has("at least one person", "To whom?")
-	code := bob.get("/filter/directs").wants(200).has("Between us", "direct").code()
-	bob.get("/").has("Between us", "A direct message")
+	code := bob.get("/filter/messages").wants(200).has("Between us", "direct").code()
+	bob.get("/").has("Between us", "A message")
 	carol.get("/p/" + code).wants(404)
-	// A direct message is on nobody's page: sent from there, it leads to where it is.
-	carol.get("/anna").has(`action="/posts">`, `name="back" value="/filter/directs"`).lacks("Between us", "data-live")
+	// A message is on nobody's page: sent from there, it leads to where it is.
+	carol.get("/anna").has(`action="/posts">`, `name="back" value="/filter/messages"`).lacks("Between us", "data-live")
 	carol.get("/carol").has(`action="/posts" data-live>`)
 	bob.get("/filter/discussions").wants(200).has("For the club").lacks("Between us")
-	carol.get("/filter/discussions").wants(200).has("gather here")
+	carol.get("/filter/discussions").wants(200).has("appear here")
 	bob.post("/p/" + code + "/like")
 	bob.get("/filter/discussions").has("Between us")
 }
@@ -218,15 +218,15 @@ func TestPrivateAccount(t *testing.T) {
 	anna.post("/settings/access", "level", "nonsense").wants(422)
 	anna.post("/settings/access", "level", "private").leadsTo("/settings?saved")
 	for _, page := range []string{"/anna", "/anna/likes", "/anna/comments"} {
-		bob.get(page).wants(403).has("/anna/subscribe").lacks("Mine alone")
+		bob.get(page).wants(403).has("/anna/follow").lacks("Mine alone")
 		nobody.get(page).wants(403).has("/login?back=").lacks("Mine alone")
 	}
-	bob.post("/anna/subscribe").leadsTo("/anna")
+	bob.post("/anna/follow").leadsTo("/anna")
 	anna.get("/people").wants(200).has("bob", "/bob/accept")
 	anna.post("/bob/accept", "back", "/people").leadsTo("/people")
-	bob.get("/anna").wants(200).has("Mine alone", "Unsubscribe")
+	bob.get("/anna").wants(200).has("Mine alone", "Unfollow")
 	bob.get("/").has("Mine alone", "You follow")
-	bob.post("/anna/unsubscribe").leadsTo("/anna")
+	bob.post("/anna/unfollow").leadsTo("/anna")
 	bob.get("/anna").wants(403).lacks("Mine alone")
 	bob.get("/").lacks("Mine alone")
 	anna.post("/settings/access", "level", "protected").leadsTo("/settings?saved")
@@ -238,7 +238,7 @@ func TestSettings(t *testing.T) {
 	s := newLiveSite(t, nil)
 	p := s.person("anna")
 	anna, other := p.visitor(), p.visitor()
-	anna.post("/settings", "title", "", "language", "en").wants(422).has("title is missing")
+	anna.post("/settings", "title", "", "language", "en").wants(422).has("Fill this in")
 	anna.post("/settings", "title", "Анна", "about", "Пишу.", "language", "ru").leadsTo("/settings?saved")
 	anna.get("/settings?saved").wants(200).has("Сохранено", "Анна", "Пишу.", `<html lang="ru">`)
 	anna.get("/anna").has("Анна", "Пишу.")
@@ -401,7 +401,7 @@ func TestReplyWithoutARiver(t *testing.T) {
 			anna.post("/p/"+post.Code+"/unlike").wants(200).has(`"t":"entry"`, `"post":"`+post.Code+`"`)
 		}
 	}
-	anna.header.Set("X-River-Page", "/filter/directs")
+	anna.header.Set("X-River-Page", "/filter/messages")
 	anna.post("/p/" + last.Code + "/like").wants(200).has(`"t":"gone"`)
 }
 
@@ -432,8 +432,8 @@ func TestRepliesForScripts(t *testing.T) {
 		t.Errorf("a like: got %+v, want an entry newer than %s that can be unliked", liked, made.Version)
 	}
 	anna.post("/posts", "body", "").wants(422).has(`"field":"body"`, `"error":`)
-	anna.get("/filter/directs").wants(200)
-	anna.header.Set("X-River-Page", "/filter/directs")
+	anna.get("/filter/messages").wants(200)
+	anna.header.Set("X-River-Page", "/filter/messages")
 	if gone := reply(anna.post("/posts", "body", "Not here")); gone.T != "gone" {
 		t.Errorf("a post that the page does not hold: got %+v, want gone", gone)
 	}
@@ -502,7 +502,7 @@ func TestLimitsAnswer429(t *testing.T) {
 	anna := s.person("anna").visitor()
 	anna.post("/posts", "body", "1").leadsTo("/")
 	anna.post("/posts", "body", "2").leadsTo("/")
-	if a := anna.post("/posts", "body", "3").wants(429).has("Too many tries", ">3</textarea>"); a.header.Get("Retry-After") == "" {
+	if a := anna.post("/posts", "body", "3").wants(429).has("tried too often", ">3</textarea>"); a.header.Get("Retry-After") == "" {
 		t.Error("no Retry-After")
 	}
 	v := s.visitor()

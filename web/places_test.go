@@ -14,48 +14,48 @@ import (
 func TestOnlyMe(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna, bob := s.person("anna").visitor(), s.person("bob").visitor()
-	bob.post("/anna/subscribe").leadsTo("/anna")
-	anna.get("/filter/eyes").wants(200).has("nobody else ever sees", `value="~eyes" checked`)
-	anna.post("/posts", "body", "To remember", "to", "~eyes", "back", "/filter/eyes").leadsTo("/filter/eyes")
-	anna.post("/posts", "body", "To whom?", "to", "~eyes", "to", "anna").wants(422).has("goes with no other place", "To whom?", `value="~eyes" checked`)
-	code := anna.get("/filter/eyes").wants(200).has("To remember", `<span class="badge">only you</span>`).code()
+	bob.post("/anna/follow").leadsTo("/anna")
+	anna.get("/filter/only-me").wants(200).has("Only you see what you write here", `value="~eyes" checked`)
+	anna.post("/posts", "body", "To remember", "to", "~eyes", "back", "/filter/only-me").leadsTo("/filter/only-me")
+	anna.post("/posts", "body", "To whom?", "to", "~eyes", "to", "anna").wants(422).has("combine “Only me” with other places", "To whom?", `value="~eyes" checked`)
+	code := anna.get("/filter/only-me").wants(200).has("To remember", `<span class="badge">only you</span>`).code()
 	anna.get("/").has("To remember", "Only you see this")
-	anna.get("/anna").lacks("To remember").has(`href="/filter/eyes"`)
+	anna.get("/anna").lacks("To remember").has(`href="/filter/only-me"`)
 	for _, v := range []*visitor{bob, s.visitor()} {
 		v.get("/p/" + code).wants(404)
 		v.get("/everything").wants(200).lacks("To remember")
-		v.get("/anna").wants(200).lacks("To remember", "/filter/eyes")
+		v.get("/anna").wants(200).lacks("To remember", "/filter/only-me")
 	}
-	bob.get("/filter/eyes").wants(200).lacks("To remember")
-	s.visitor().get("/filter/eyes").leadsTo("/login?back=%2Ffilter%2Feyes")
+	bob.get("/filter/only-me").wants(200).lacks("To remember")
+	s.visitor().get("/filter/only-me").leadsTo("/login?back=%2Ffilter%2Fonly-me")
 }
 
 func TestSubfeedPages(t *testing.T) {
 	s := newLiveSite(t, nil)
 	bobs := s.person("bob")
 	anna, bob, carol, nobody := s.person("anna").visitor(), bobs.visitor(), s.person("carol").visitor(), s.visitor()
-	anna.get("/settings").has(`href="/settings/feeds"`)
-	anna.get("/settings/feeds").wants(200).has("My page", "Private", "Nobody but you", `href="/anna/private"`)
-	anna.post("/settings/feeds", "slug", "likes", "title", "Kept", "access", "public").wants(422).has("kept for the site", `value="Kept"`)
-	anna.post("/settings/feeds", "slug", "Snow Ball", "title", "x", "access", "private").wants(422).has("1 to 35 characters")
-	anna.post("/settings/feeds", "slug", "photos", "title", " ", "access", "private").wants(422).has("title is missing")
-	anna.post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").leadsTo("/settings/feeds?saved#page-photos")
-	anna.post("/settings/feeds", "slug", "photos", "title", "Again", "access", "public").wants(422).has("This address of yours is taken")
-	anna.post("/settings/feeds", "slug", "garden", "title", "Garden", "access", "protected").leadsTo("/settings/feeds?saved#page-garden")
+	anna.get("/settings").has(`href="/settings/pages"`)
+	anna.get("/settings/pages").wants(200).has("My page", "Private", "Only you", `href="/anna/private"`)
+	anna.post("/settings/pages", "slug", "likes", "title", "Kept", "access", "public").wants(422).has("reserved for the site", `value="Kept"`)
+	anna.post("/settings/pages", "slug", "Snow Ball", "title", "x", "access", "private").wants(422).has("1 to 35 characters")
+	anna.post("/settings/pages", "slug", "photos", "title", " ", "access", "private").wants(422).has("Fill this in")
+	anna.post("/settings/pages", "slug", "photos", "title", "Photos", "access", "public").leadsTo("/settings/pages?saved#page-photos")
+	anna.post("/settings/pages", "slug", "photos", "title", "Again", "access", "public").wants(422).has("You already use this address")
+	anna.post("/settings/pages", "slug", "garden", "title", "Garden", "access", "protected").leadsTo("/settings/pages?saved#page-garden")
 
 	// What one writes to a sub-feed stands there and on one's page, with its name.
-	anna.get("/anna/photos").wants(200).has(`value="anna/photos" checked`, "You have not written anything here yet")
+	anna.get("/anna/photos").wants(200).has(`value="anna/photos" checked`, "You haven’t written anything here yet")
 	anna.post("/posts", "body", "A picture", "to", "anna/photos", "back", "/anna/photos").leadsTo("/anna/photos")
 	anna.post("/posts", "body", "A bean", "to", "anna/garden").leadsTo("/")
 	anna.post("/posts", "body", "A secret", "to", "anna/private").leadsTo("/")
-	bob.post("/posts", "body", "Not mine", "to", "anna/photos").wants(422).has("nobody called “anna/photos”")
+	bob.post("/posts", "body", "Not mine", "to", "anna/photos").wants(422).has("Nobody here is called “anna/photos”")
 	anna.get("/anna").has("A picture", "A bean", "A secret", `<a class="who" href="/anna/photos"><bdi>Photos</bdi></a>`, `href="/anna/private"><bdi>Private</bdi></a>`)
 	anna.get("/anna/photos").wants(200).has("A picture").lacks("A bean", "A secret", `<span class="to"`)
 	bob.get("/anna").wants(200).has("A picture", "A bean", `href="/anna/photos"`, `href="/anna/garden"`).lacks("A secret", "/anna/private")
 	nobody.get("/anna").wants(200).has("A picture").lacks("A bean", "/anna/garden", "A secret", "/anna/private")
 	bob.get("/everything").has("A picture", "A bean").lacks("A secret")
 	nobody.get("/anna/photos").wants(200).has("A picture")
-	nobody.get("/anna/garden").wants(403).has("for people who are signed in", "/login?back=%2Fanna%2Fgarden").lacks("A bean", "/anna/subscribe")
+	nobody.get("/anna/garden").wants(403).has("for people who are signed in", "/login?back=%2Fanna%2Fgarden").lacks("A bean", "/anna/follow")
 	for _, v := range []*visitor{bob, nobody} {
 		code := regexp.MustCompile(`[0-9A-Z]{8}\.`) // the request's
 		closed, missing := v.get("/anna/private").wants(404), v.get("/anna/privat").wants(404)
@@ -65,57 +65,57 @@ func TestSubfeedPages(t *testing.T) {
 	}
 
 	// Readers, admitted and removed, and one left out.
-	anna.post("/settings/feeds/admit", "feed", "private", "name", "nobody-here").wants(422).has("nobody called “nobody-here”")
-	anna.post("/settings/feeds/admit", "feed", "private", "name", " @Bob ").leadsTo("/settings/feeds?saved")
-	anna.get("/settings/feeds").has(`name="name" value="bob"`, "@bob")
+	anna.post("/settings/pages/admit", "feed", "private", "name", "nobody-here").wants(422).has("Nobody here is called “nobody-here”")
+	anna.post("/settings/pages/admit", "feed", "private", "name", " @Bob ").leadsTo("/settings/pages?saved")
+	anna.get("/settings/pages").has(`name="name" value="bob"`, "@bob")
 	bob.get("/anna/private").wants(200).has("A secret").lacks("composer")
 	s.replace(timelines.Replace{ViewerID: bobs.account.ID})
 	bob.get("/anna").has("A secret", `href="/anna/private"`)
 	carol.get("/anna/private").wants(404)
-	anna.post("/settings/feeds/remove", "feed", "private", "name", "bob").leadsTo("/settings/feeds?saved")
+	anna.post("/settings/pages/remove", "feed", "private", "name", "bob").leadsTo("/settings/pages?saved")
 	bob.get("/anna/private").wants(404)
 	bob.get("/anna").lacks("A secret")
-	anna.post("/settings/feeds/exclude", "feed", "garden", "name", "bob").leadsTo("/settings/feeds?saved")
-	anna.get("/settings/feeds").has("Let in")
-	bob.get("/anna/garden").wants(403).has("does not let you read").lacks("A bean")
+	anna.post("/settings/pages/exclude", "feed", "garden", "name", "bob").leadsTo("/settings/pages?saved")
+	anna.get("/settings/pages").has("Allow access")
+	bob.get("/anna/garden").wants(403).has("doesn’t let you read").lacks("A bean")
 	bob.get("/anna").lacks("A bean", "/anna/garden")
 	carol.get("/anna/garden").wants(200).has("A bean")
-	anna.post("/settings/feeds/unexclude", "feed", "garden", "name", "bob").leadsTo("/settings/feeds?saved")
+	anna.post("/settings/pages/unexclude", "feed", "garden", "name", "bob").leadsTo("/settings/pages?saved")
 	bob.get("/anna/garden").wants(200).has("A bean")
-	anna.post("/settings/feeds/admit", "feed", "private", "name", "anna").wants(422).has("That is you")
+	anna.post("/settings/pages/admit", "feed", "private", "name", "anna").wants(422).has("That’s you")
 
 	// Title and level.
-	anna.post("/settings/feeds/rename", "feed", "photos", "title", "Pictures").leadsTo("/settings/feeds?saved")
+	anna.post("/settings/pages/rename", "feed", "photos", "title", "Pictures").leadsTo("/settings/pages?saved")
 	nobody.get("/anna").has("Pictures</bdi></a>").lacks("Photos</bdi></a>")
-	anna.post("/settings/feeds/access", "feed", "photos", "level", "nonsense").wants(422)
-	anna.post("/settings/feeds/access", "feed", "photos", "level", "private").leadsTo("/settings/feeds?saved")
+	anna.post("/settings/pages/access", "feed", "photos", "level", "nonsense").wants(422)
+	anna.post("/settings/pages/access", "feed", "photos", "level", "private").leadsTo("/settings/pages?saved")
 	nobody.get("/anna/photos").wants(404)
 	nobody.get("/anna").wants(200).lacks("A picture", "/anna/photos")
-	anna.post("/settings/feeds/access", "feed", "private", "level", "public").wants(403)
-	anna.post("/settings/feeds/rename", "feed", "private", "title", "x").wants(403)
+	anna.post("/settings/pages/access", "feed", "private", "level", "public").wants(403)
+	anna.post("/settings/pages/rename", "feed", "private", "title", "x").wants(403)
 
 	// A closed account's open sub-feed.
-	anna.post("/settings/feeds/access", "feed", "photos", "level", "public").leadsTo("/settings/feeds?saved")
+	anna.post("/settings/pages/access", "feed", "photos", "level", "public").leadsTo("/settings/pages?saved")
 	anna.post("/settings/access", "level", "private").leadsTo("/settings?saved")
 	nobody.get("/anna").wants(403).has(`href="/anna/photos"`).lacks("A picture", "/anna/garden")
 	nobody.get("/anna/photos").wants(200).has("A picture")
 	bob.get("/anna").wants(403).has(`href="/anna/photos"`, `href="/anna/garden"`)
 
 	// Deleted when empty.
-	anna.post("/settings/feeds/delete", "feed", "photos").wants(422).has("Posts still stand on this page")
+	anna.post("/settings/pages/delete", "feed", "photos").wants(422).has("This page still has posts")
 	code := anna.get("/anna/photos").code()
 	anna.post("/p/" + code + "/delete")
-	anna.post("/settings/feeds/delete", "feed", "photos").leadsTo("/settings/feeds?saved")
+	anna.post("/settings/pages/delete", "feed", "photos").leadsTo("/settings/pages?saved")
 	for _, v := range []*visitor{anna, bob, nobody} {
 		v.get("/anna/photos").wants(404)
 	}
 	anna.get("/anna").wants(200).lacks("/anna/photos")
 	for _, act := range []string{"rename", "access", "delete"} {
-		anna.post("/settings/feeds/"+act, "feed", "photos", "title", "x", "level", "public").wants(404)
-		bob.post("/settings/feeds/"+act, "feed", "garden", "title", "x", "level", "public").wants(404)
+		anna.post("/settings/pages/"+act, "feed", "photos", "title", "x", "level", "public").wants(404)
+		bob.post("/settings/pages/"+act, "feed", "garden", "title", "x", "level", "public").wants(404)
 	}
-	anna.post("/settings/feeds/nothing", "feed", "garden").wants(404)
-	nobody.post("/settings/feeds/delete", "feed", "garden").wants(303)
+	anna.post("/settings/pages/nothing", "feed", "garden").wants(404)
+	nobody.post("/settings/pages/delete", "feed", "garden").wants(303)
 }
 
 func TestMovingAPost(t *testing.T) {
@@ -126,20 +126,20 @@ func TestMovingAPost(t *testing.T) {
 	code := annas.post("Everybody knows").Code
 	at := "/p/" + code
 	nobody.get(at).wants(200)
-	anna.get(at+"/edit").wants(200).has("Where it stands", `value="anna" checked`, `name="was" value="anna"`).lacks(`value="~eyes" checked`)
+	anna.get(at+"/edit").wants(200).has("Visible in", `value="anna" checked`, `name="was" value="anna"`).lacks(`value="~eyes" checked`)
 	anna.post(at+"/edit", "to", "").wants(422).has("Choose at least one place", "Everybody knows")
-	anna.post(at+"/edit", "to", "anna", "to", "nobody-here").wants(422).has("nobody called “nobody-here”", `value="nobody-here"`)
+	anna.post(at+"/edit", "to", "anna", "to", "nobody-here").wants(422).has("Nobody here is called “nobody-here”", `value="nobody-here"`)
 	bob.post(at+"/edit", "to", "bob").wants(403)
 
 	anna.post(at+"/edit", "to", "chess-club", "to", " carol bob ", "back", "/anna").leadsTo("/anna")
 	anna.get(at+"/edit").has(`value="chess-club" checked`, `value="bob carol"`).lacks(`value="anna" checked`)
 	bob.get("/chess-club").wants(200).has("Everybody knows")
 	nobody.get("/anna").wants(200).lacks("Everybody knows")
-	carol.get("/filter/directs").has("Everybody knows")
+	carol.get("/filter/messages").has("Everybody knows")
 
 	// Whoever administers the group takes it out; who is only in the direct keeps it.
 	carol.get("/chess-club").wants(200).has("Everybody knows").lacks(at + "/remove")
-	bob.get("/chess-club").has(at+"/remove", "Remove from the group")
+	bob.get("/chess-club").has(at+"/remove", "Remove from group")
 	bob.get(at+"/remove").wants(200).has("Chess Club", `action="`+at+`/remove"`)
 	carol.get(at + "/remove").wants(403)
 	carol.post(at+"/remove", "group", "chess-club").wants(403)
@@ -154,7 +154,7 @@ func TestMovingAPost(t *testing.T) {
 	anna.post(at+"/edit", "to", "~eyes").leadsTo(at)
 	anna.get(at).wants(200).has("only you")
 	carol.get(at).wants(404)
-	carol.get("/filter/directs").lacks("Everybody knows")
+	carol.get("/filter/messages").lacks("Everybody knows")
 	anna.post(at+"/edit", "to", "anna").leadsTo(at)
 	nobody.get(at).wants(200)
 
@@ -162,7 +162,7 @@ func TestMovingAPost(t *testing.T) {
 	only := annas.post("For the club", "chess-club").Code
 	bob.post("/p/"+only+"/remove", "group", "chess-club").leadsTo("/chess-club")
 	bob.get("/p/" + only).wants(404)
-	anna.get("/filter/eyes").wants(200).has("For the club")
+	anna.get("/filter/only-me").wants(200).has("For the club")
 }
 
 // TestEditingAllOfAPost: text and places are one form, and what is wrong with either
@@ -176,8 +176,8 @@ func TestEditingAllOfAPost(t *testing.T) {
 	at := "/p/" + code
 	page := anna.get(at + "/edit").wants(200)
 	for _, wrong := range []struct{ field, value, says string }{
-		{"to", "nobody-here", "nobody called"},
-		{"body", " ", "no text yet"},
+		{"to", "nobody-here", "Nobody here is called"},
+		{"body", " ", "Write something first"},
 	} {
 		form := page.form(at + "/edit")
 		form.Set("body", "Changed")
@@ -216,7 +216,7 @@ func TestAMoveIsSeenAtOnce(t *testing.T) {
 	s := newLiveSite(t, nil)
 	anna := s.person("anna")
 	code := anna.post("Everybody knows").Code
-	for _, address := range []string{"/anna", "/anna/private", "/filter/eyes"} {
+	for _, address := range []string{"/anna", "/anna/private", "/filter/only-me"} {
 		s.open(anna, address).subscribe()
 	}
 	page := s.open(nil, "/everything")
@@ -228,7 +228,7 @@ func TestAMoveIsSeenAtOnce(t *testing.T) {
 	page.untilGone(code)
 	v := anna.visitor()
 	v.header.Set("Accept", "application/json")
-	for address, stays := range map[string]bool{"/anna": true, "/anna/private": true, "/filter/eyes": false} {
+	for address, stays := range map[string]bool{"/anna": true, "/anna/private": true, "/filter/only-me": false} {
 		v.header.Set("X-River-Page", address)
 		reply := v.post("/p/" + code + "/like").wants(200)
 		if got := strings.Contains(reply.body, `"t":"entry"`); got != stays {

@@ -101,13 +101,13 @@ func TestBlockedTextIsKept(t *testing.T) {
 	bob.get("/p/" + inside).has(`/comments" data-live`)
 	anna.post("/chess-club/block", "name", "bob").wants(303)
 
-	bob.get("/p/"+inside).wants(200).has("In the club", "do not let you comment").lacks(`/comments" data-live`)
+	bob.get("/p/"+inside).wants(200).has("In the club", "blocked you from writing").lacks(`/comments" data-live`)
 	bob.get("/chess-club").wants(200).has("/p/" + both + `/comments" data-live`).lacks("/p/" + inside + `/comments" data-live`)
-	bob.get("/p/" + both).wants(200).has(`/comments" data-live`).lacks("do not let you comment")
+	bob.get("/p/" + both).wants(200).has(`/comments" data-live`).lacks("blocked you from writing")
 	anna.get("/p/" + inside).has(`/comments" data-live`)
 
 	at := "/p/" + inside + "/comments"
-	refused := bob.post(at, "body", "Long thought over", "key", "k1", "back", "/chess-club").wants(403).has("do not let you comment")
+	refused := bob.post(at, "body", "Long thought over", "key", "k1", "back", "/chess-club").wants(403).has("blocked you from writing")
 	anna.post("/chess-club/unblock", "name", "bob").wants(303)
 	bob.send(refused, at).leadsTo("/chess-club")
 	bob.get("/p/"+inside).has("Long thought over", `/comments" data-live`)
@@ -158,7 +158,7 @@ func TestTextOutlivesTheSession(t *testing.T) {
 		fields  []string
 		page    string
 	}{
-		{"/posts", []string{"to", "anna", "direct", "1", "key", "k1"}, "/filter/directs"},
+		{"/posts", []string{"to", "anna", "direct", "1", "key", "k1"}, "/filter/messages"},
 		{"/posts", []string{"to", "bob/private", "to", "anna", "language", "ru", "key", "k2"}, "/bob/private"},
 		{"/p/" + post + "/comments", []string{"key", "k3"}, "/p/" + post},
 		{"/p/" + mine + "/edit", []string{"language", "en"}, "/p/" + mine},
@@ -169,8 +169,8 @@ func TestTextOutlivesTheSession(t *testing.T) {
 		shown := ">" + seen + "</textarea>"
 		v := bobs.ended()
 		asked := v.post(tt.address, append(tt.fields, "body", text, "back", tt.page)...).wants(401).has(shown, "not signed in")
-		v.send(asked, tt.address, "username", "bob", "password", "wrong one").wants(422).has(shown, "is wrong", `value="bob"`).lacks("wrong one")
-		again := v.send(asked, tt.address, "username", " Bob", "password", "a long enough one").wants(200).has(shown, "You are signed in")
+		v.send(asked, tt.address, "username", "bob", "password", "wrong one").wants(422).has(shown, "Wrong username or password", `value="bob"`).lacks("wrong one")
+		again := v.send(asked, tt.address, "username", " Bob", "password", "a long enough one").wants(200).has(shown, "You’re signed in")
 		again.lacks(`name="password"`, "a long enough one")
 		v.get(tt.page).wants(200).lacks(seen)
 		// Loaded again it is what it was.
@@ -190,7 +190,7 @@ func TestTextOutlivesTheSession(t *testing.T) {
 	other := bobs.visitor()
 	for _, address := range []string{"/p/" + post + "/like", "/p/" + post + "/comments", "/p/" + mine + "/delete", "/posts", "/anna/ban"} {
 		other.post(address, "viewer", "anna", "body", "From anna's page", "key", "k9", "to", "bob").wants(409).
-			has("Somebody else", "readonly>From anna&#39;s page</textarea>")
+			has("Someone else", "readonly>From anna&#39;s page</textarea>")
 	}
 	other.get("/").wants(200).has(mine).lacks("From anna")
 	other.get("/p/"+post).wants(200).lacks("From anna", "unlike")
@@ -200,10 +200,10 @@ func TestTextOutlivesTheSession(t *testing.T) {
 	other.get("/settings").wants(200)
 	// A form that is shown again is anybody's who signs in.
 	asked := v.post("/p/"+post+"/comments", "body", "Who says it", "viewer", "anna", "key", "k8").wants(401).lacks(`name="viewer"`)
-	v.send(asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").wants(200).has("You are signed in")
+	v.send(asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").wants(200).has("You’re signed in")
 	v = bobs.ended()
 
-	// Somebody else signs in: what they may not do stays undone, and the text is there.
+	// Someone else signs in: what they may not do stays undone, and the text is there.
 	asked = v.post("/p/"+mine+"/edit", "body", "Theirs").wants(401)
 	v.send(asked, "/p/"+mine+"/edit", "username", "anna", "password", "a long enough one").wants(403).has("readonly>Theirs</textarea>")
 }

@@ -63,7 +63,7 @@ func TestStalledForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if response.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(body), "did not arrive in time") {
+			if response.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(body), "didn’t arrive in time") {
 				t.Errorf("status %d, want 408 and why\n%s", response.StatusCode, body)
 			}
 		})
@@ -193,13 +193,13 @@ func TestCopies(t *testing.T) {
 	}{
 		{"the home page", anna.get("/"), "private, no-cache"},
 		{"a post", anna.get("/p/" + c.Code), "private, no-cache"},
-		{"direct messages", anna.get("/filter/directs"), "no-store"},
+		{"direct messages", anna.get("/filter/messages"), "no-store"},
 		{"the text to be edited", anna.get("/p/" + c.Code + "/edit"), "no-store"},
 		{"a post that goes nowhere", anna.post("/posts", "body", "typed", "to", "nobody-at-all").wants(422).has("typed"), "no-store"},
 		{"a sign-in that failed", s.visitor().post("/login", "username", "anna", "password", "wrong one").wants(422), "no-store"},
 		{"a form that needs a session", s.visitor().post("/posts", "body", "typed").wants(401).has("typed"), "no-store"},
 		{"a form at no address", anna.post("/p/0123456789/comments", "body", "typed").wants(404).has("typed"), "no-store"},
-		{"no such page", anna.get("/nothing/here/at-all").wants(404), "private, no-cache"},
+		{"This page doesn’t exist", anna.get("/nothing/here/at-all").wants(404), "private, no-cache"},
 		{"settings that are wrong", anna.post("/settings", "title", "", "about", "typed").wants(422).has("typed"), "no-store"},
 	} {
 		if got := tt.a.header.Get("Cache-Control"); got != tt.want {
@@ -228,11 +228,11 @@ func TestDirectionIsIsolated(t *testing.T) {
 		{"/settings", "title", "\u2066Anna"},
 		{"/groups", "name", "club", "title", "Cl\u2069ub", "access", "public"},
 		{"/lists", "title", "Li" + turn + "st"},
-		{"/settings/feeds", "title", "Fe\u202aed", "slug", "feed2", "access", "public"},
+		{"/settings/pages", "title", "Fe\u202aed", "slug", "feed2", "access", "public"},
 	} {
-		anna.post(form[0], form[1:]...).wants(422).has("turns the direction of writing")
+		anna.post(form[0], form[1:]...).wants(422).has("changes the direction of the text")
 	}
-	s.visitor().post("/signup", "username", "bob", "password", "quite long enough", "title", "B\u202eob").wants(422).has("turns the direction of writing")
+	s.visitor().post("/signup", "username", "bob", "password", "quite long enough", "title", "B\u202eob").wants(422).has("changes the direction of the text")
 
 	anna.post("/settings", "title", "\u05d3\u05e0\u05d4", "about", "ab"+turn+"out").wants(303)
 	code := p.post("po" + turn + "st \u2069 end").Code

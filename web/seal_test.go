@@ -71,7 +71,7 @@ func TestTabsFollow(t *testing.T) {
 		return s.store.CreateSubfeed(ctx, ann.account.ID, "photos", "My photos", timelines.Public)
 	})
 	bob.visitor().get("/ann").wants(200).has("My photos")
-	pages := []*page{s.open(bob, "/ann"), s.open(bob, "/ann/likes"), s.open(ann, "/ann/faves")}
+	pages := []*page{s.open(bob, "/ann"), s.open(bob, "/ann/likes"), s.open(ann, "/ann/comments")}
 	for _, level := range []timelines.Level{timelines.Private, timelines.Public} {
 		ann.act(func(ctx context.Context) (timelines.Change, error) {
 			return s.store.SetSubfeedAccess(ctx, ann.account.ID, "photos", level)
@@ -129,7 +129,7 @@ func TestHeaderFollows(t *testing.T) {
 		return s.store.SetProfile(ctx, ann.account.ID, "Ann Other", "about ann")
 	})
 	told(pages)
-	bob.visitor().post("/ann/subscribe").leadsTo("/ann")
+	bob.visitor().post("/ann/follow").leadsTo("/ann")
 	told(pages[:3])
 	// The sub-feed stays open to bob when the account closes.
 	ann.act(func(ctx context.Context) (timelines.Change, error) {

@@ -38,18 +38,18 @@ func TestSearchPage(t *testing.T) {
 		}
 		v.get("/search?q=barking+dog").wants(200).has("Кошки спят")
 		v.get("/search?q=кошка&order=created").wants(200).has("Кошки спят")
-		v.get("/search?q=%22cats+white%22").wants(200).has("Nothing was found", "from:name", `value="&#34;cats white&#34;"`)
-		v.get("/search?q=in:nobody-here").wants(200).has("Nothing was found", "Nobody here is called “nobody-here”.")
-		v.get("/search?q=-cat").wants(400).has("what must not be there is not enough", `value="-cat"`, `content="noindex"`)
+		v.get("/search?q=%22cats+white%22").wants(200).has("Nothing found", "from:name", `value="&#34;cats white&#34;"`)
+		v.get("/search?q=in:nobody-here").wants(200).has("Nothing found", "Nobody here is called “nobody-here”.")
+		v.get("/search?q=-cat").wants(400).has("Add at least one word to find", `value="-cat"`, `content="noindex"`)
 		v.get("/search?q=" + strings.Repeat("x", 300)).wants(400).has("too long")
 		v.get("/search?q=" + url.QueryEscape(words(20))).wants(400).has("too many words")
-		v.get("/search?q=a%00%ffb").wants(400).has("cannot be kept", `value="ab"`)
+		v.get("/search?q=a%00%ffb").wants(400).has("can’t be saved", `value="ab"`)
 		v.get("/feeds/search.atom?q=cat").wants(404)
 	}
 	russian := s.visitor()
 	russian.header.Set("Accept-Language", "ru")
-	russian.get("/search?q=zebra").wants(200).has("Не нашлось ничего", "Поиск: zebra")
-	russian.get("/search?q=-x").wants(400).has("Скажите, что искать")
+	russian.get("/search?q=zebra").wants(200).has("Не найдено ничего", "Поиск: zebra")
+	russian.get("/search?q=-x").wants(400).has("Добавьте хотя бы одно слово")
 	for range 30 {
 		anna.post("Many more cats")
 	}
@@ -111,7 +111,7 @@ func TestSearchInRussian(t *testing.T) {
 	v.get("/search").wants(200).has("от:имя", "от:меня", "в:имя", "from:")
 	anna.visitor().get("/search").wants(200).has("from:name", "from:me", "in:name")
 	// Somebody who is not signed in has written nothing.
-	s.visitor().get("/search?q=from:me").wants(200).has("Nothing was found").lacks("Nobody here is called")
+	s.visitor().get("/search?q=from:me").wants(200).has("Nothing found").lacks("Nobody here is called")
 }
 
 // A search whose words are so common that they are passed over says so, and does not
@@ -122,7 +122,7 @@ func TestSearchForCommonWords(t *testing.T) {
 	anna.post("To be or not to be, that is the question about a cat")
 	anna.post("Быть или не быть, вот хорошо")
 	v := s.visitor()
-	const common, nothing = "Words as common as these", "Nothing was found"
+	const common, nothing = "These words are too common", "Nothing found"
 	for _, q := range []string{"the", "THE", `"to be"`, "to be or not to be", "хорошо", "быть", "the и", "the in:anna", "the in:nobody-here"} {
 		v.get("/search?q="+url.QueryEscape(q)).wants(200).has(common, "from:name").lacks(nothing)
 	}
@@ -133,7 +133,7 @@ func TestSearchForCommonWords(t *testing.T) {
 		v.get("/search?q="+url.QueryEscape(q)).wants(200).has("that is the question").lacks(common, nothing)
 	}
 	v.header.Set("Accept-Language", "ru")
-	v.get("/search?q=быть").wants(200).has("Такие частые слова").lacks("Не нашлось")
+	v.get("/search?q=быть").wants(200).has("Эти слова слишком частые").lacks("Не найдено")
 }
 
 // A search says which of its names nobody has. Of those that somebody has it says
@@ -209,7 +209,7 @@ func TestBroadSearchPage(t *testing.T) {
 		CREATE VIEW texts AS SELECT t.* FROM texts_kept t, pg_sleep(1000)`); err != nil {
 		t.Fatal(err)
 	}
-	s.visitor().get("/search?q=word").wants(400).has("Add a word", `value="word"`)
+	s.visitor().get("/search?q=word").wants(400).has("Add another word", `value="word"`)
 }
 
 // What comes is pushed to an open search at the next beat; one beat brings up the

@@ -54,7 +54,7 @@ func TestOnlyFailedSignInsCount(t *testing.T) {
 	v.tries("192.0.2.1", "anna", password).leadsTo("/")
 	v.tries("192.0.2.1", "nobody-here", "wrong").wants(422)
 	for _, name := range []string{"anna", "bob", "nobody-here"} {
-		if a := v.tries("192.0.2.1", name, password).wants(429).has("Too many tries"); a.header.Get("Retry-After") == "" {
+		if a := v.tries("192.0.2.1", name, password).wants(429).has("tried too often"); a.header.Get("Retry-After") == "" {
 			t.Errorf("%s: no Retry-After", name)
 		}
 	}
@@ -235,7 +235,7 @@ func TestCrowdOfSignIns(t *testing.T) {
 		if err := show(w, &request{Request: r, loc: view.LocaleOf("en")}); err != nil {
 			t.Fatal(err)
 		}
-		if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "cannot answer at the moment") {
+		if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "can’t answer right now") {
 			t.Errorf("status %d, Retry-After %q, want 503 and when\n%s", w.Code, w.Header().Get("Retry-After"), w.Body)
 		}
 	}

@@ -17,7 +17,7 @@ func TestSignUpSaysAllThatIsWrong(t *testing.T) {
 	v := s.visitor()
 	long := strings.Repeat("x", 200)
 	page := v.post("/signup", "username", "anna", "password", "short", "title", long).wants(422)
-	page.has("taken", "8 characters or more", `value="anna"`, long).lacks(`value="short"`)
+	page.has("taken", "Use at least 8 characters", `value="anna"`, long).lacks(`value="short"`)
 	beside := regexp.MustCompile(`(?s)id="signup-(\w+)-hint">\s*<span class="wrong"`)
 	for form, want := range map[string][]string{
 		page.body: {"name", "password", "title"},

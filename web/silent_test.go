@@ -68,9 +68,9 @@ func TestSilentStores(t *testing.T) {
 					all.Go(func() {
 						// A page that nobody asked for yet needs both stores.
 						page := timely(t, func() *answer { return v.get(fmt.Sprintf("/tag/%s%d", how, i)) })
-						page.wants(http.StatusServiceUnavailable).lacks("our fault")
+						page.wants(http.StatusServiceUnavailable).lacks("our mistake")
 						form := timely(t, func() *answer { return v.post("/posts", "body", "half a thought", "back", "/") })
-						form.wants(http.StatusServiceUnavailable).has("half a thought").lacks("our fault", "nothing of this was saved")
+						form.wants(http.StatusServiceUnavailable).has("half a thought").lacks("our mistake", "so nothing was saved")
 						for _, a := range []*answer{page, form} {
 							if a.header.Get("Retry-After") == "" {
 								t.Errorf("%s: no Retry-After", a.what)

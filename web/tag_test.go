@@ -80,8 +80,8 @@ func TestLanguageOfAPost(t *testing.T) {
 	}
 	s := newLiveSite(t, nil)
 	v := s.person("anna").visitor()
-	v.get("/").wants(200).has(`<select name="language">`, "Found out from the text", "Русский")
-	v.post("/posts", "body", "hm", "language", "xx").wants(422).has("no such language")
+	v.get("/").wants(200).has(`<select name="language">`, "Detect automatically", "Русский")
+	v.post("/posts", "body", "hm", "language", "xx").wants(422).has("This language isn’t available")
 	v.post("/posts", "body", "", "language", "ru").wants(422).has(`<option value="ru" lang="ru" selected>`)
 	v.post("/posts", "body", "hm", "language", "ru", "key", "k").leadsTo("/")
 	edit := "/p/" + v.get("/").code() + "/edit"
@@ -104,12 +104,12 @@ func TestAggregatePages(t *testing.T) {
 	for i := range 5 {
 		fan := s.person(fmt.Sprintf("fan-%d", i))
 		fan.like(code)
-		fan.visitor().post("/p/" + code + "/fave").wants(303)
+		fan.visitor().post("/p/" + code + "/save").wants(303)
 	}
 	best.untilEntry(code)
 	s.followUp()
 	v := s.visitor()
-	for _, path := range []string{"/everything", "/best", "/most-faved"} {
+	for _, path := range []string{"/everything", "/best", "/best/saved"} {
 		for _, lang := range []string{"", "?lang=ru"} {
 			v.get(path+lang).wants(200).has("Зимородок", `data-page="`+path+lang+`"`, `href="`+path+`?lang=en"`)
 		}
