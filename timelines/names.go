@@ -20,8 +20,8 @@ var ReservedNames = []string{
 // another name, as it does for a name that is taken.
 var officialNames = []string{
 	"abuse", "admins", "administrator", "administrators", "billing", "contact", "helpdesk", "hostmaster", "info", "legal",
-	"mod", "moderation", "moderator", "moderators", "mods", "noreply", "no-reply", "official", "operator", "operators",
-	"owner", "postmaster", "privacy", "riverrun", "root", "security", "service", "site", "staff", "superuser", "support",
+	"messages", "mod", "moderation", "moderator", "moderators", "mods", "noreply", "no-reply", "official", "operator", "operators",
+	"owner", "postmaster", "privacy", "riverrun", "root", "saved", "security", "service", "site", "staff", "superuser", "support",
 	"sysadmin", "sysop", "system", "team", "webmaster",
 }
 
@@ -35,10 +35,10 @@ func reserved(name string) bool {
 // checks that.
 var ReservedSlugs = []string{
 	"about", "accept", "admins", "admit", "ban", "best", "block", "comments", "decline", "demote", "directs",
-	"discussions", "dismiss", "edit", "exclude", "eyes", "faves", "feed", "feeds", "filter", "followers", "hide", "hide-banned", "invite",
+	"discussions", "dismiss", "edit", "exclude", "eyes", "faves", "feed", "feeds", "filter", "follow", "followers", "following", "hide", "hide-banned", "invite",
 	"likes", "lists", "manage", "members", "mentions", "notifications", "place", "posts", PrivateSlug, "promote", "readers", "refuse",
-	"remove", "search", "settings", "show-banned", "sources", "subscribe", "subscribers", "subscriptions", "tags", "unban",
-	"unblock", "unexclude", "unhide", "unsubscribe",
+	"remove", "saved", "search", "settings", "show-banned", "sources", "subscribe", "subscribers", "subscriptions", "tags", "unban",
+	"unblock", "unexclude", "unfollow", "unhide", "unsubscribe",
 }
 
 // PrivateSlug is the slug of the private sub-feed everybody has from the

@@ -18,8 +18,10 @@ type accounts struct{ *Server }
 func (s accounts) forms() map[string]handler {
 	h, g := hiding(s), groups(s)
 	return map[string]handler{
-		"subscribe":   s.subscribe,
-		"unsubscribe": s.unsubscribe,
+		"follow":      s.follow,
+		"unfollow":    s.unfollow,
+		"subscribe":   s.follow,   // an old address
+		"unsubscribe": s.unfollow, // an old address
 		"accept":      s.accept,
 		"decline":     s.decline,
 		"place":       lists(s).place,
@@ -96,6 +98,9 @@ func (s accounts) account(w http.ResponseWriter, r *request) error {
 	at, n, err := s.riverAt(r.Context(), r.viewer, r.URL.Path, r.URL.Query())
 	if err != nil {
 		return err
+	}
+	if n.Kind == rivers.Faves {
+		return movedTo(w, r.Request, savedPath)
 	}
 	var page view.Account
 	err = s.rivers.AtOneMoment(r.Context(), func() (rivers.Moment, error) {
@@ -192,7 +197,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 	return s.html(w, r, http.StatusForbidden, view.ClosedPage(c))
 }
 
-func (s accounts) subscribe(w http.ResponseWriter, r *request) error {
+func (s accounts) follow(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		c, _, err := s.timelines.Subscribe(ctx, r.viewer.AccountID, name)
@@ -204,7 +209,7 @@ func (s accounts) subscribe(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, r.back("/"+name))
 }
 
-func (s accounts) unsubscribe(w http.ResponseWriter, r *request) error {
+func (s accounts) unfollow(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Unsubscribe(ctx, r.viewer.AccountID, name)

@@ -36,8 +36,8 @@ func TestChoicesFollow(t *testing.T) {
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
-	bob.Visitor().Post("/ann/subscribe").LeadsTo("/ann")
-	bob.Visitor().Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Visitor().Post("/ann/follow").LeadsTo("/ann")
+	bob.Visitor().Post("/chess-club/follow").LeadsTo("/chess-club")
 	bob.Visitor().Post("/lists", "title", "Few").Wants(303)
 	club, home, list := s.Open(bob, "/chess-club"), s.Open(bob, "/"), s.Open(bob, "/lists/few")
 	told := func(pages ...*webtest.Page) {
@@ -80,7 +80,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	webtest.Eval[bool](b, `window.same = true`)
 	const form, said = `document.querySelector('#composer textarea')`, `document.querySelector('.unheard')`
 	b.Await("no form", `!`+form+` && `+said)
-	bob.Visitor().Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Visitor().Post("/chess-club/follow").LeadsTo("/chess-club")
 	b.Await("the form", form+` && !`+said)
 	block(ann, "chess-club", "bob", true)
 	b.Await("no form for who is blocked", `!`+form+` && `+said)
@@ -153,7 +153,7 @@ func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 	webtest.Eval[bool](b, `(fetch('/login', { method: 'POST', headers: { Accept: 'application/json' },
 		body: new URLSearchParams({ username: 'ann', password: '`+webtest.Password+`' }) }).then((reply) => { window.ann = reply.ok; }), true)`)
 	b.Await("ann to be signed in", `window.ann`)
-	bob.Visitor().Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Visitor().Post("/chess-club/follow").LeadsTo("/chess-club")
 	b.Await("the page to be looked at", `window.looked`)
 	if after := webtest.Eval[string](b, head); after != before {
 		t.Errorf("bob's head became\n%s", after)
@@ -167,7 +167,7 @@ func TestModeFollowsInBrowser(t *testing.T) {
 	browser := webtest.Chromium(t)
 	s := webtest.New(t, nil)
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
-	bob.Visitor().Post("/ann/subscribe").LeadsTo("/ann")
+	bob.Visitor().Post("/ann/follow").LeadsTo("/ann")
 	bob.Visitor().Post("/lists", "title", "Few").Wants(303)
 	own := ann.Post("a post of ann's").Code
 	liked := cat.Post("what ann likes").Code
@@ -205,7 +205,7 @@ func TestModeFollowsInBrowser(t *testing.T) {
 	b.Live()
 	const head = `document.querySelector('#list').textContent`
 	b.Await("one member", head+`.includes('1 member')`)
-	bob.Visitor().Post("/cat/subscribe").LeadsTo("/cat")
+	bob.Visitor().Post("/cat/follow").LeadsTo("/cat")
 	bob.EditList("few", "Some", "ann", "cat")
 	b.Await("two members", head+`.includes('2 members') && document.querySelector('h1').textContent === 'Some'`)
 	b.Shows(liked, "body", "what ann likes")

@@ -22,7 +22,7 @@ func TestAPageBeyondTheDepth(t *testing.T) {
 	s := webtest.NewOver(t, opts, func(c *live.Config) { c.CompareEvery = 1 << 20 }) // nothing is healed
 	anna, bob := s.Person("anna"), s.Person("bob")
 	v := anna.Visitor()
-	v.Post("/bob/subscribe")
+	v.Post("/bob/follow")
 	var codes []string
 	for i := range depth + more {
 		codes = append(codes, bob.Post("Post number "+strconv.Itoa(i)+".").Code)

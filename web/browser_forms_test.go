@@ -306,7 +306,7 @@ func TestDoubleClicks(t *testing.T) {
 	s.FollowUp()
 	b := s.Tab(browser, "ann")
 	b.SignIn("ann")
-	for _, c := range []struct{ page, act string }{{"/filter/faves", "unfave"}} { // a hide leaves a line there
+	for _, c := range []struct{ page, act string }{{"/filter/saved", "unsave"}} { // a hide leaves a line there
 		b.Visit(c.page)
 		b.Live()
 		// The test says what time it is, and sees what is sent.

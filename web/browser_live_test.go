@@ -127,7 +127,7 @@ func TestPatchesDisturbNobody(t *testing.T) {
 	newer1, newer2 := ann.Post("news one").Code, ann.Post("news two").Code
 	ann.Comment(middle, "bumps what bob reads")
 	b.Shows(middle, "comments", "bumps what bob reads")
-	b.Await("three news", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.trim() === '3 new entries'`)
+	b.Await("three news", `!document.querySelector('#news').hidden && document.querySelector('#news').textContent.trim() === '3 new posts'`)
 	for _, code := range []string{newer1, newer2} {
 		b.Shows(code, "body", "news")
 	}
@@ -184,7 +184,7 @@ func TestSignOutElsewhere(t *testing.T) {
 	bob.Post("for ann only", "ann")
 	a := s.Tab(browser, "ann")
 	a.SignIn("ann")
-	a.Visit("/filter/directs")
+	a.Visit("/filter/messages")
 	a.Live()
 	a.CodeOf("for ann only")
 	session := webtest.Eval[string](a, `document.cookie`) // HttpOnly: scripts see nothing

@@ -73,7 +73,7 @@ func TestDestinationsUnfolded(t *testing.T) {
 	b.SignIn("ann")
 	for _, width := range []int64{320, 390, 1280} {
 		b.Do(chromedp.EmulateViewport(width, 640))
-		for _, path := range []string{"/group-00", "/filter/directs"} {
+		for _, path := range []string{"/group-00", "/filter/messages"} {
 			b.Visit(path)
 			if webtest.Eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
 				t.Errorf("at %d: %s is wider than the screen", width, path)

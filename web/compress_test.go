@@ -297,7 +297,7 @@ func talkPage(t testing.TB, s *webtest.Site) []byte {
 		t.Fatal(err)
 	}
 	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
-	ann.Visitor().Post("/bob/subscribe").Wants(303)
+	ann.Visitor().Post("/bob/follow").Wants(303)
 	posts := 0
 	for _, text := range strings.Split(string(town), "\n\n") {
 		lines := strings.Split(strings.TrimSpace(text), "\n")

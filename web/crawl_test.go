@@ -24,15 +24,15 @@ func TestCrawl(t *testing.T) {
 	anna, bob := s.Person("anna"), s.Person("bob")
 	s.Person("closed").Visitor().Post("/settings/access", "level", "private")
 	anna.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public")
-	bob.Visitor().Post("/anna/subscribe")
-	bob.Visitor().Post("/settings/unseen", "term", "nothing")
+	bob.Visitor().Post("/anna/follow")
+	bob.Visitor().Post("/settings/hidden", "term", "nothing")
 	bob.Visitor().Post("/chess-club/hide")
 	bob.Visitor().Post("/lists", "title", "Some")
 	for i := range 30 {
 		anna.Post("Post " + strconv.Itoa(i) + " @bob #x https://example.org/")
 	}
-	bob.Visitor().Post("/chess-club/subscribe")
-	s.Person("eve").Visitor().Post("/chess-club/subscribe")
+	bob.Visitor().Post("/chess-club/follow")
+	s.Person("eve").Visitor().Post("/chess-club/follow")
 	anna.Visitor().Post("/chess-club/block", "name", "eve")
 	code := anna.Post("In the club", "chess-club").Code
 	for range 6 {
@@ -40,8 +40,8 @@ func TestCrawl(t *testing.T) {
 	}
 	bob.Like(code)
 	anna.Post("Direct", "bob")
-	anna.Visitor().Post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "protected")
-	anna.Visitor().Post("/settings/feeds/admit", "feed", "private", "name", "bob")
+	anna.Visitor().Post("/settings/pages", "slug", "photos", "title", "Photos", "access", "protected")
+	anna.Visitor().Post("/settings/pages/admit", "feed", "private", "name", "bob")
 	anna.Post("A picture", "anna/photos", "anna")
 	anna.Post("A secret", "anna/private")
 	anna.Post("Nobody's business", "~eyes")
@@ -49,7 +49,7 @@ func TestCrawl(t *testing.T) {
 	link := regexp.MustCompile(`(?:href|action|src|data-unfold)="(/[^"]*)"`)
 	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
 		seen, todo := map[string]bool{}, []string{
-			"/", "/everything", "/search", "/search?q=post", "/groups", "/people", "/signup", "/login", "/settings", "/settings/unseen", "/filter/directs", "/filter/discussions",
+			"/", "/everything", "/search", "/search?q=post", "/groups", "/people", "/signup", "/login", "/settings", "/settings/hidden", "/filter/messages", "/filter/discussions",
 			"/anna", "/closed", "/chess-club", "/chess-club/manage", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
 		}
 		for len(todo) > 0 {
@@ -80,7 +80,7 @@ func TestCrawl(t *testing.T) {
 
 // isForm reports whether the address takes forms only.
 func isForm(address string) bool {
-	return regexp.MustCompile(`/(like|unlike|fave|unfave|delete|destinations|admit|remove|exclude|unexclude|rename|comments|subscribe|unsubscribe|place|accept|decline|promote|demote|block|unblock|home|access|writing|ban|unban|hide|unhide|show-banned|hide-banned|password|posts)$`).MatchString(address)
+	return regexp.MustCompile(`/(like|unlike|save|unsave|delete|destinations|admit|remove|exclude|unexclude|rename|comments|follow|unfollow|place|accept|decline|promote|demote|block|unblock|home|access|writing|ban|unban|hide|unhide|show-banned|hide-banned|password|posts)$`).MatchString(address)
 }
 
 // TestBadInput: whatever is sent, the answer is the sender's fault.
@@ -97,22 +97,22 @@ func TestBadInput(t *testing.T) {
 			"/everything?before=%00", "/everything?before=9999999999999999999999." + code, "/everything?before=-1." + code, "/a/b/c/d", "/posts", "/logout",
 			"/search?q=%00", "/search?q=%ff%fe", "/search?q=a%00b&before=1", "/search?q=-x", "/search?q=x&before=-1", "/search?q=%27%5C%26%7C%21%28%3A%2A",
 			"/search?q=" + strings.Repeat("x%20", 1000), "/search?q=" + strings.Repeat("x", 3000), "/search/x", "/feeds/search.atom?q=x",
-			"/everything?lang=xx", "/best?lang=%00", "/most-faved?lang=%ff", "/tag/%00", "/tag/%ff", "/tag/a%2Fb",
+			"/everything?lang=xx", "/best?lang=%00", "/best/saved?lang=%ff", "/tag/%00", "/tag/%ff", "/tag/a%2Fb",
 			"/groups?after=%00%ff", "/people?after=%ff", "/anna/members", "/anna/manage", "/nobody-here/members", "/%ff/manage",
 			"/ours/members?after=%ff", "/ours/members?after=A", "/lists/%00", "/lists/none", "/lists/none/edit", "/lists/%ff/edit", "/lists/a/b/c",
-			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/x/remove", "/settings/feeds/x",
+			"/anna/%00", "/anna/%ff", "/anna/~eyes", "/p/x/remove", "/settings/pages/x",
 		} {
 			if a := v.Get(address); a.Status >= 500 || a.Status == 200 && !strings.Contains(address, "?") {
 				t.Errorf("%s: GET %s: status %d", name, address, a.Status)
 			}
 		}
 		for _, address := range []string{
-			"/signup", "/login", "/posts", "/groups", "/settings", "/settings/access", "/settings/password", "/nobody-here/subscribe",
-			"/anna/subscribe", "/anna/accept", "/anna/decline", "/anna/nothing", "/settings/writing",
+			"/signup", "/login", "/posts", "/groups", "/settings", "/settings/access", "/settings/password", "/nobody-here/follow",
+			"/anna/follow", "/anna/accept", "/anna/decline", "/anna/nothing", "/settings/writing",
 			"/ours/manage", "/ours/promote", "/ours/demote", "/ours/block", "/ours/unblock", "/ours/remove", "/anna/promote", "/nobody-here/block", "/p/x/like", "/p/" + code + "/comments", "/p/" + code + "/edit",
 			"/p/" + code + "/comments/1/edit", "/p/" + code + "/comments/1/delete", "/p/" + code + "/nothing", "/x/y/z",
-			"/settings/feeds", "/settings/feeds/rename", "/settings/feeds/access", "/settings/feeds/delete", "/settings/feeds/admit",
-			"/settings/feeds/remove", "/settings/feeds/exclude", "/settings/feeds/unexclude", "/settings/feeds/nothing",
+			"/settings/pages", "/settings/pages/rename", "/settings/pages/access", "/settings/pages/delete", "/settings/pages/admit",
+			"/settings/pages/remove", "/settings/pages/exclude", "/settings/pages/unexclude", "/settings/pages/nothing",
 			"/p/" + code + "/remove", "/p/x/edit", "/p/x/remove",
 			"/settings/home", "/lists", "/lists/none/edit", "/lists/%00/delete", "/bob/place",
 		} {

@@ -73,7 +73,7 @@ func TestFeeds(t *testing.T) {
 
 	for _, address := range []string{
 		"/feeds/anna", "/feeds/.atom", "/feeds/anna.rss", "/feeds/", "/feeds/nobody-here.atom", "/feeds/anna/faves.atom",
-		"/feeds/filter/directs.atom", "/feeds/settings.atom", "/feeds/p/0000000000.json", "/feeds/feeds/anna.atom.atom", "/feeds/%00.atom",
+		"/feeds/filter/messages.atom", "/feeds/settings.atom", "/feeds/p/0000000000.json", "/feeds/feeds/anna.atom.atom", "/feeds/%00.atom",
 	} {
 		a.Get(address).Wants(404)
 	}
@@ -101,7 +101,7 @@ func TestFeedsObeyAccess(t *testing.T) {
 	for _, page := range []string{"/", "/filter/discussions", "/settings"} {
 		a.Get(page).Wants(200).Lacks(`href="/feeds`)
 	}
-	a.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	a.Post("/chess-club/follow").LeadsTo("/chess-club")
 	nobody.Get("/feeds/chess-club.atom").Wants(200).Has("In the club")
 	bob.Visitor().Post("/settings/access", "group", "chess-club", "level", "private").LeadsTo("/chess-club/manage?saved")
 	for _, v := range []*webtest.Visitor{nobody, a} { // whoever asks, it is nobody's page

@@ -12,10 +12,12 @@ import (
 // subfeeds is the page on which people keep their sub-feeds.
 type subfeeds struct{ *Server }
 
+const ownPagesPath = "/settings/pages"
+
 func (s subfeeds) routes(mux *http.ServeMux) {
-	mux.Handle("GET /settings/feeds", s.members(s.feeds))
-	mux.Handle("POST /settings/feeds", s.members(s.createFeed))
-	mux.Handle("POST /settings/feeds/{act}", s.members(s.changeFeed))
+	mux.Handle("GET "+ownPagesPath, s.members(s.feeds))
+	mux.Handle("POST "+ownPagesPath, s.members(s.createFeed))
+	mux.Handle("POST "+ownPagesPath+"/{act}", s.members(s.changeFeed))
 }
 
 // feedActs are the forms of one feed or sub-feed: its slug stands in the field
@@ -79,7 +81,7 @@ func (s subfeeds) feedPeople(r *request, v *view.Feeds, f *timelines.OwnFeed) er
 	read := func(list string, people *[]timelines.Account, total int,
 		read func(ctx context.Context, timeline int64, after string, limit int) ([]timelines.Account, error),
 	) error {
-		at, err := partOf(r, "/settings/feeds", list)
+		at, err := partOf(r, ownPagesPath, list)
 		if err != nil {
 			return err
 		}
@@ -126,7 +128,7 @@ func (s subfeeds) createFeed(w http.ResponseWriter, r *request) error {
 		v.Form = form
 		return s.again(w, r, form.Error, view.FeedsPage(v))
 	}
-	return s.done(w, r, "/settings/feeds?saved#page-"+form.Slug)
+	return s.done(w, r, ownPagesPath+"?saved#page-"+form.Slug)
 }
 
 // changeFeed does one of feedActs.
@@ -152,5 +154,5 @@ func (s subfeeds) changeFeed(w http.ResponseWriter, r *request) error {
 		v.Error, v.Slug, v.Act = is, slug, r.PathValue("act")
 		return s.again(w, r, is, view.FeedsPage(v))
 	}
-	return s.done(w, r, "/settings/feeds?saved")
+	return s.done(w, r, ownPagesPath+"?saved")
 }

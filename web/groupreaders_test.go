@@ -17,17 +17,17 @@ func TestExcludedReaders(t *testing.T) {
 	anna, bob, carol := s.Person("anna").Visitor(), reader.Visitor(), s.Person("carol").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "protected").LeadsTo("/chess-club")
 	anna.Post("/posts", "body", "An opening #gambit", "to", "chess-club").LeadsTo("/")
-	carol.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	carol.Post("/chess-club/follow").LeadsTo("/chess-club")
 	code := bob.Get("/chess-club").Wants(200).Has("An opening").Code()
 
 	// The form: on the page of who administers, and for nobody else.
 	const manage = "/chess-club/manage"
-	anna.Get(manage).Wants(200).Has("Who does not read the group", "/chess-club/exclude").Lacks("/chess-club/admit", "/chess-club/unexclude")
+	anna.Get(manage).Wants(200).Has("No access", "/chess-club/exclude").Lacks("/chess-club/admit", "/chess-club/unexclude")
 	bob.Post("/chess-club/exclude", "name", "carol").Wants(403)
 	s.Visitor().Post("/chess-club/exclude", "name", "carol").LeadsTo("/login?back=%2F")
 	anna.Post("/no-such-club/exclude", "name", "bob").Wants(404)
 	for name, said := range map[string]string{
-		"nobody-here": "nobody called “nobody-here”", "carol": "“carol” is a member", "anna": "“anna” is an administrator",
+		"nobody-here": "Nobody here is called “nobody-here”", "carol": "“carol” is a member", "anna": "“anna” is an administrator",
 	} {
 		anna.Post("/chess-club/exclude", "name", name, "back", manage).Wants(422).
 			Has(said, `id="exclude-name" name="name" type="text" value="`+name+`"`)
@@ -38,18 +38,18 @@ func TestExcludedReaders(t *testing.T) {
 	anna.Post("/chess-club/exclude", "name", " @Bob", "back", manage).LeadsTo(manage)
 	anna.Get(manage).Has(`href="/bob"`, "/chess-club/unexclude")
 	anna.Header.Set("Accept-Language", "ru")
-	anna.Get(manage).Has("Кто не читает группу", "Впустить")
+	anna.Get(manage).Has("Нет доступа", "Открыть доступ")
 	anna.Header.Del("Accept-Language")
 
-	bob.Get("/chess-club").Wants(403).Has("do not let you in").Lacks("An opening", "/chess-club/subscribe")
+	bob.Get("/chess-club").Wants(403).Has("don’t give you access").Lacks("An opening", "/chess-club/follow")
 	bob.Get("/chess-club/members").Wants(403).Lacks(`href="/carol"`)
 	for _, page := range []string{"/everything", "/tag/gambit", "/search?q=opening", "/anna", "/"} {
 		bob.Get(page).Wants(200).Lacks("An opening")
 	}
 	bob.Get("/p/" + code).Wants(404)
-	bob.Post("/chess-club/subscribe").Wants(403).Has("not let in here")
+	bob.Post("/chess-club/follow").Wants(403).Has("don’t have access here")
 	bob.Header.Set("Accept", "application/json")
-	bob.Post("/chess-club/subscribe").Wants(403).Has("not let in here")
+	bob.Post("/chess-club/follow").Wants(403).Has("don’t have access here")
 	bob.Header.Del("Accept")
 	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "cannot write to “chess-club”")
 	bob.Post("/p/"+code+"/comments", "body", "But").Wants(404)
@@ -58,16 +58,16 @@ func TestExcludedReaders(t *testing.T) {
 
 	// The set is kept at other levels, where it keeps from joining.
 	anna.Post("/settings/access", "group", "chess-club", "level", "public").LeadsTo(manage + "?saved")
-	bob.Get("/chess-club").Wants(200).Has("An opening", "do not let you join").Lacks("/chess-club/subscribe")
-	bob.Post("/chess-club/subscribe").Wants(403).Has("not let in here")
-	anna.Get(manage).Has("/chess-club/unexclude", "neither join nor ask to")
+	bob.Get("/chess-club").Wants(200).Has("An opening", "don’t let you join").Lacks("/chess-club/follow")
+	bob.Post("/chess-club/follow").Wants(403).Has("don’t have access here")
+	anna.Get(manage).Has("/chess-club/unexclude", "can’t join or ask to")
 	anna.Post("/settings/access", "group", "chess-club", "level", "private").LeadsTo(manage + "?saved")
-	bob.Get("/chess-club").Wants(403).Has("do not let you in").Lacks("/chess-club/subscribe")
+	bob.Get("/chess-club").Wants(403).Has("don’t give you access").Lacks("/chess-club/follow")
 
 	anna.Post("/chess-club/unexclude", "name", "bob", "back", manage).LeadsTo(manage)
-	bob.Get("/chess-club").Wants(403).Has("Ask to join")
+	bob.Get("/chess-club").Wants(403).Has("Request to join")
 	anna.Post("/settings/access", "group", "chess-club", "level", "protected").LeadsTo(manage + "?saved")
-	bob.Get("/chess-club").Wants(200).Has("An opening", "/chess-club/subscribe")
+	bob.Get("/chess-club").Wants(200).Has("An opening", "/chess-club/follow")
 	// What was taken away comes back by a job.
 	s.Replace(timelines.Replace{ViewerID: reader.Account.ID})
 	bob.Get("/everything").Has("An opening")
@@ -81,13 +81,13 @@ func TestAdmittedReaders(t *testing.T) {
 	anna.Post("/posts", "body", "An opening", "to", "chess-club").LeadsTo("/")
 	const manage = "/chess-club/manage"
 	bob.Get("/chess-club").Wants(403)
-	anna.Get(manage).Has("Readers who are not members", "/chess-club/admit").Lacks("/chess-club/exclude")
-	anna.Post("/chess-club/admit", "name", "nobody-here", "back", manage).Wants(422).Has("nobody called", `value="nobody-here"`)
+	anna.Get(manage).Has("Readers who aren’t members", "/chess-club/admit").Lacks("/chess-club/exclude")
+	anna.Post("/chess-club/admit", "name", "nobody-here", "back", manage).Wants(422).Has("Nobody here is called", `value="nobody-here"`)
 	bob.Post("/chess-club/admit", "name", "bob").Wants(403)
 	anna.Post("/chess-club/admit", "name", "bob", "back", manage).LeadsTo(manage)
 	anna.Get(manage).Has(`href="/bob"`, "/chess-club/dismiss")
 
-	bob.Get("/chess-club").Wants(200).Has("An opening", "1 member", "Members post here", "/chess-club/subscribe").Lacks(`class="composer"`)
+	bob.Get("/chess-club").Wants(200).Has("An opening", "1 member", "Only members can post here", "/chess-club/follow").Lacks(`class="composer"`)
 	bob.Get("/everything").Has("An opening")
 	bob.Get("/").Lacks("An opening")
 	bob.Get("/chess-club/members").Wants(200).Lacks(`href="/bob"><`)
@@ -97,7 +97,7 @@ func TestAdmittedReaders(t *testing.T) {
 
 	// Who reads joins without asking.
 	anna.Post("/chess-club/admit", "name", "bob", "back", manage).LeadsTo(manage)
-	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Post("/chess-club/follow").LeadsTo("/chess-club")
 	bob.Get("/chess-club").Wants(200).Has("2 members", `class="composer"`)
 	anna.Get(manage).Lacks("/chess-club/dismiss")
 }

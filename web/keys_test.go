@@ -28,25 +28,25 @@ func TestFormAfterBack(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	direct := func(text, key string) *webtest.Answer {
-		return bob.Post("/posts", "body", text, "to", "anna", "direct", "1", "key", key, "back", "/filter/directs")
+		return bob.Post("/posts", "body", text, "to", "anna", "direct", "1", "key", key, "back", "/filter/messages")
 	}
-	direct("First of all", "k1").LeadsTo("/filter/directs")
-	direct("First of all", "k1").LeadsTo("/filter/directs")
-	again := direct("And then", "k1").Wants(422).Has("And then", "sent with something else", `name="to"`, `value="anna"`, `name="direct"`)
-	bob.Get("/filter/directs").Has("First of all").Lacks("And then")
+	direct("First of all", "k1").LeadsTo("/filter/messages")
+	direct("First of all", "k1").LeadsTo("/filter/messages")
+	again := direct("And then", "k1").Wants(422).Has("And then", "sent this form with something else", `name="to"`, `value="anna"`, `name="direct"`)
+	bob.Get("/filter/messages").Has("First of all").Lacks("And then")
 	key := newKey(again)
-	direct("And then", key).LeadsTo("/filter/directs")
-	direct("And then", key).LeadsTo("/filter/directs")
-	page := bob.Get("/filter/directs").Has("First of all", "And then")
+	direct("And then", key).LeadsTo("/filter/messages")
+	direct("And then", key).LeadsTo("/filter/messages")
+	page := bob.Get("/filter/messages").Has("First of all", "And then")
 	if n := strings.Count(page.Body, "<article"); n != 2 {
 		t.Errorf("%d directs, want 2", n)
 	}
 
 	at := "/p/" + page.Code() + "/comments"
 	anna.Post(at, "body", "Thank you", "key", "k2").Wants(303)
-	key = newKey(anna.Post(at, "body", "On second thoughts", "key", "k2").Wants(422).Has("On second thoughts", "sent with something else"))
+	key = newKey(anna.Post(at, "body", "On second thoughts", "key", "k2").Wants(422).Has("On second thoughts", "sent this form with something else"))
 	anna.Post(at, "body", "On second thoughts", "key", key).Wants(303)
-	anna.Get("/filter/directs").Has("Thank you", "On second thoughts")
+	anna.Get("/filter/messages").Has("Thank you", "On second thoughts")
 
 	// A key that cannot be kept is no better the second time.
 	long := strings.Repeat("k", 101)

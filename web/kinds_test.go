@@ -21,7 +21,7 @@ func TestEveryKindHasAPage(t *testing.T) {
 	v := ann.Visitor()
 	v.Post("/groups", "name", "sailing", "title", "Sailing", "access", "public").Wants(303)
 	v.Post("/lists", "title", "Some").Wants(303)
-	v.Post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").Wants(303)
+	v.Post("/settings/pages", "slug", "photos", "title", "Photos", "access", "public").Wants(303)
 	code := ann.Post("A #tag").Code
 	viewer := timelines.Viewer{AccountID: ann.Account.ID}
 	for _, page := range view.Pages {
@@ -90,7 +90,7 @@ func TestMyPageUnderMyName(t *testing.T) {
 	ann := s.Person("anna")
 	s.Person("bob").Visitor().Get("/anna/faves").Wants(404)
 	s.Visitor().Get("/anna/faves").Wants(404)
-	ann.Visitor().Get("/anna/faves").Wants(200)
+	ann.Visitor().Get("/anna/faves").Wants(301)
 	ann.Visitor().Get("/nobody-here/faves").Wants(404)
 }
 

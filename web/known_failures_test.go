@@ -219,7 +219,7 @@ func TestNewCommentOfABannedPersonComesWithTheFold(t *testing.T) {
 		lacksAll(t, "the open page", said, "bob before", "bob after", ">bob<", "Liked by")
 		cat.Visitor().Get("/everything").Wants(200).Has(text)
 	}
-	lacksAll(t, "the reply", a.AsRiver("/p/"+post.Code+"/fave", "/everything"), "bob before", "bob after", ">bob<")
+	lacksAll(t, "the reply", a.AsRiver("/p/"+post.Code+"/save", "/everything"), "bob before", "bob after", ">bob<")
 }
 
 // "A group gone private still readable through somebody's likes page."

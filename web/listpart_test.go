@@ -67,9 +67,9 @@ func TestListsInParts(t *testing.T) {
 		"requests beside people": {`INSERT INTO subscription_requests (subscriber_id, account_id)
 			SELECT id, $2 FROM accounts WHERE name LIKE 'm-%' AND $1::bigint > 0`, "/people", timelines.Private, "requests", "/accept"},
 		"banned": {`INSERT INTO bans (account_id, banned_id)
-			SELECT $1, id FROM accounts WHERE name LIKE 'm-%' AND $2::bigint > 0`, "/settings/unseen", timelines.Public, "banned", "/unban"},
+			SELECT $1, id FROM accounts WHERE name LIKE 'm-%' AND $2::bigint > 0`, "/settings/hidden", timelines.Public, "banned", "/unban"},
 		"hidden": {`INSERT INTO hidden_accounts (account_id, hidden_id)
-			SELECT $1, id FROM accounts WHERE name LIKE 'm-%' AND $2::bigint > 0`, "/settings/unseen", timelines.Public, "accounts", "/unhide"},
+			SELECT $1, id FROM accounts WHERE name LIKE 'm-%' AND $2::bigint > 0`, "/settings/hidden", timelines.Public, "accounts", "/unhide"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -155,14 +155,14 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 			s := webtest.New(t, nil)
 			person := s.Person("anna")
 			anna := person.Visitor()
-			anna.Post("/settings/feeds", "title", "Photos", "slug", "photos", "access", level.String()).Wants(303)
-			table, act := "readers", "/settings/feeds/remove"
+			anna.Post("/settings/pages", "title", "Photos", "slug", "photos", "access", level.String()).Wants(303)
+			table, act := "readers", "/settings/pages/remove"
 			if level == timelines.Protected {
-				table, act = "excluded", "/settings/feeds/unexclude"
+				table, act = "excluded", "/settings/pages/unexclude"
 			}
 			want := crowd(s, timelines.ShownReaders+view.DirectoryPage+5, `INSERT INTO `+table+` (timeline_id, account_id)
 				SELECT t.id, a.id FROM accounts a, timelines t WHERE a.name LIKE 'm-%' AND t.their_id = $1 AND t.term = 'photos'`, person.Account.ID)
-			found, address := []string(nil), "/settings/feeds"
+			found, address := []string(nil), "/settings/pages"
 			for parts := 0; address != "" && parts < 5; parts++ {
 				section := section(t, anna.Get(address).Wants(200).Body, "page-photos")
 				for _, form := range strings.Split(section, `action="`+act+`"`)[1:] {
@@ -176,7 +176,7 @@ func TestReadersOfFeedsInParts(t *testing.T) {
 			if !slices.Equal(found, want) {
 				t.Errorf("%d of %d are shown: %v", len(found), len(want), found)
 			}
-			anna.Get("/settings/feeds?page-photos=%00").Wants(404)
+			anna.Get("/settings/pages?page-photos=%00").Wants(404)
 		})
 	}
 }
@@ -196,7 +196,7 @@ func TestHiddenPostsInParts(t *testing.T) {
 	}
 	slices.Reverse(want)
 	v := anna.Visitor()
-	first := section(t, v.Get("/settings/unseen").Wants(200).Body, "posts")
+	first := section(t, v.Get("/settings/hidden").Wants(200).Body, "posts")
 	next := nextLink.FindStringSubmatch(first)
 	if next == nil {
 		t.Fatal("no way to the rest")
@@ -212,6 +212,6 @@ func TestHiddenPostsInParts(t *testing.T) {
 	}
 	v.Post("/p/"+want[more-1]+"/unhide", "back", address).LeadsTo(address)
 	for _, bad := range []string{"x", "1", "1.%00", "-1." + want[0], "99999999999999999999." + want[0]} {
-		v.Get("/settings/unseen?posts=" + bad).Wants(404)
+		v.Get("/settings/hidden?posts=" + bad).Wants(404)
 	}
 }

@@ -15,30 +15,30 @@ func TestFaves(t *testing.T) {
 	anna, bob := s.Person("anna"), s.Person("bob")
 	code := bob.Post("Worth keeping").Code
 	v := anna.Visitor()
-	v.Get("/filter/faves").Wants(200).Has("Save a post").Lacks("Worth keeping")
-	v.Post("/p/"+code+"/fave", "back", "/bob").LeadsTo("/bob")
-	v.Post("/p/" + code + "/fave").LeadsTo("/p/" + code)
+	v.Get("/filter/saved").Wants(200).Has("Save a post").Lacks("Worth keeping")
+	v.Post("/p/"+code+"/save", "back", "/bob").LeadsTo("/bob")
+	v.Post("/p/" + code + "/save").LeadsTo("/p/" + code)
 	v.Get("/bob").Has("Unsave", "Saved by 1 person")
-	for _, address := range []string{"/filter/faves", "/anna/faves", "/filter/faves?order=created"} {
+	for _, address := range []string{"/filter/saved", "/filter/saved?order=created"} {
 		v.Get(address).Wants(200).Has("Worth keeping", "Unsave")
 	}
 	for name, other := range map[string]*webtest.Visitor{"bob": bob.Visitor(), "nobody": s.Visitor()} {
 		other.Get("/bob").Wants(200).Has("Saved by 1 person").Lacks("anna", "Unsave")
 		other.Get("/anna/faves").Wants(404)
-		if page := other.Get("/anna").Wants(200); strings.Contains(page.Body, "/anna/faves") {
+		if page := other.Get("/anna").Wants(200); strings.Contains(page.Body, ">Only me</a>") {
 			t.Errorf("%s is led to what anna keeps", name)
 		}
 	}
-	s.Visitor().Get("/filter/faves").LeadsTo("/login?back=%2Ffilter%2Ffaves")
-	s.Visitor().Post("/p/" + code + "/fave").LeadsTo("/login?back=%2F")
+	s.Visitor().Get("/filter/saved").LeadsTo("/login?back=%2Ffilter%2Fsaved")
+	s.Visitor().Post("/p/" + code + "/save").LeadsTo("/login?back=%2F")
 
 	// river.js gets the entry as the page shows it now: gone, where it stood.
 	v.Header.Set("Accept", "application/json")
-	v.Header.Set("X-River-Page", "/filter/faves")
-	v.Post("/p/" + code + "/unfave").Wants(200).Has(`"t":"gone"`)
-	v.Post("/p/0000000000/fave").Wants(404)
+	v.Header.Set("X-River-Page", "/filter/saved")
+	v.Post("/p/" + code + "/unsave").Wants(200).Has(`"t":"gone"`)
+	v.Post("/p/0000000000/save").Wants(404)
 	v.Header.Del("Accept")
-	v.Get("/filter/faves").Lacks("Worth keeping")
+	v.Get("/filter/saved").Lacks("Worth keeping")
 	v.Get("/bob").Lacks("Saved by")
 }
 
@@ -56,7 +56,7 @@ func TestCommentLikes(t *testing.T) {
 	v.Header.Set("Referer", "https://elsewhere.example/bob")
 	v.Post(form + "/like").LeadsTo("/p/" + code + "#c-" + id)
 	v.Header.Del("Referer")
-	v.Get("/bob").Has(form+"/unlike", "Take back your like of this comment. Liked by 1 person").Lacks(form + `/like"`)
+	v.Get("/bob").Has(form+"/unlike", "Unlike this comment. Liked by 1 person").Lacks(form + `/like"`)
 	bob.Visitor().Get("/bob").Has(form+"/like", "Like this comment. Liked by 1 person").Lacks(form + "/unlike")
 	s.Visitor().Get("/bob").Has("Liked by 1 person").Lacks(form)
 	s.Visitor().Post(form + "/like").LeadsTo("/login?back=%2F")

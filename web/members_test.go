@@ -15,7 +15,7 @@ func TestMembersPage(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob, carol, nobody := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor(), s.Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
-	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Post("/chess-club/follow").LeadsTo("/chess-club")
 	acts := []string{"/chess-club/promote", "/chess-club/block", "/chess-club/remove", "/chess-club/manage"}
 
 	anna.Get("/chess-club").Wants(200).Has("2 members", "/chess-club/members", "/chess-club/manage")
@@ -33,7 +33,7 @@ func TestMembersPage(t *testing.T) {
 	// A closed group's members are as closed as the group.
 	anna.Post("/settings/access", "group", "chess-club", "level", "private").LeadsTo("/chess-club/manage?saved")
 	bob.Get("/chess-club/members").Wants(200)
-	carol.Get("/chess-club/members").Wants(403).Has("/chess-club/subscribe").Lacks(`href="/bob"`, "2 members")
+	carol.Get("/chess-club/members").Wants(403).Has("/chess-club/follow").Lacks(`href="/bob"`, "2 members")
 	nobody.Get("/chess-club/members").Wants(403).Has("/login").Lacks(`href="/bob"`, "2 members")
 	anna.Get("/anna/members").Wants(404)
 	anna.Get("/nobody-here/members").Wants(404)
@@ -45,18 +45,18 @@ func TestTheOnlyAdministrator(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
-	const why = "you can step down once somebody else is one too"
-	anna.Get("/chess-club/members").Has(why, "Nobody else is a member.").Lacks("/chess-club/demote", "Step down")
+	const why = "You can step down when someone else is one too"
+	anna.Get("/chess-club/members").Has(why, "There are no other members.").Lacks("/chess-club/demote", "Step down")
 	bob.Get("/chess-club/members").Lacks(why)
-	anna.Post("/chess-club/unsubscribe").LeadsTo("/chess-club")
+	anna.Post("/chess-club/unfollow").LeadsTo("/chess-club")
 	for _, v := range []*webtest.Visitor{anna, bob} {
 		v.Get("/chess-club").Wants(200).Has("0 members")
-		v.Get("/chess-club/members").Wants(200).Has(`href="/anna"`, "Nobody is a member.").Lacks("Nobody else")
+		v.Get("/chess-club/members").Wants(200).Has(`href="/anna"`, "There are no members.").Lacks("There are no other")
 	}
-	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Post("/chess-club/follow").LeadsTo("/chess-club")
 	anna.Post("/chess-club/promote", "name", "bob").LeadsTo("/chess-club/members")
 	for _, v := range []*webtest.Visitor{anna, bob} {
-		v.Get("/chess-club/members").Has("/chess-club/demote", "Step down", "Nobody else is a member.").Lacks(why)
+		v.Get("/chess-club/members").Has("/chess-club/demote", "Step down", "There are no other members.").Lacks(why)
 	}
 }
 
@@ -93,38 +93,38 @@ func TestRunningAGroup(t *testing.T) {
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").LeadsTo("/chess-club")
 
 	// The page is the administrators'.
-	anna.Get("/chess-club/manage").Wants(200).Has("Chess Club", "Who may post", "Only members", `value="members" checked`)
+	anna.Get("/chess-club/manage").Wants(200).Has("Chess Club", "Who can post", "Only members", `value="members" checked`)
 	bob.Get("/chess-club/manage").Wants(403)
 	s.Visitor().Get("/chess-club/manage").LeadsTo("/login?back=%2Fchess-club%2Fmanage")
 	anna.Get("/anna/manage").Wants(404)
 	anna.Get("/settings").Wants(200).Has("/chess-club/manage").Lacks(`name="group"`)
 
 	// Requests.
-	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
-	carol.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Post("/chess-club/follow").LeadsTo("/chess-club")
+	carol.Post("/chess-club/follow").LeadsTo("/chess-club")
 	anna.Get("/chess-club/manage").Has("/bob/accept", "/bob/decline", "/carol/accept")
 	carol.Post("/bob/decline", "group", "chess-club").Wants(403)
 	anna.Post("/carol/decline", "group", "chess-club", "back", "/chess-club/manage").LeadsTo("/chess-club/manage")
 	anna.Post("/carol/decline", "group", "chess-club").Wants(404)
 	anna.Get("/chess-club/manage").Has("/bob/accept").Lacks("/carol/")
-	carol.Get("/chess-club").Wants(403).Has("Ask to join").Lacks("You asked")
+	carol.Get("/chess-club").Wants(403).Has("Request to join").Lacks("Request sent")
 	anna.Post("/bob/accept", "group", "chess-club", "back", "/chess-club/manage").LeadsTo("/chess-club/manage")
 	bob.Get("/chess-club").Wants(200).Has("2 members")
 
 	// Words and rules.
-	anna.Post("/chess-club/manage", "title", "", "about", "Kept").Wants(422).Has("title is missing", "Kept")
+	anna.Post("/chess-club/manage", "title", "", "about", "Kept").Wants(422).Has("Fill this in", "Kept")
 	anna.Post("/chess-club/manage", "title", "Chess!", "about", "Openings.").LeadsTo("/chess-club/manage?saved")
 	anna.Get("/chess-club/manage?saved").Has("Saved.", "Chess!", "Openings.")
 	bob.Get("/chess-club").Has("Chess!", "Openings.", `class="composer"`)
 	bob.Post("/chess-club/manage", "title", "Mine").Wants(403)
-	anna.Post("/settings/writing", "group", "chess-club", "writers", "mutual").Wants(422).Has("Choose who may write", "Chess!")
-	anna.Post("/settings/access", "group", "chess-club", "level", "secret").Wants(422).Has("Choose who may read", "Chess!")
+	anna.Post("/settings/writing", "group", "chess-club", "writers", "mutual").Wants(422).Has("Choose who can write", "Chess!")
+	anna.Post("/settings/access", "group", "chess-club", "level", "secret").Wants(422).Has("Choose who can read", "Chess!")
 	bob.Post("/settings/writing", "group", "chess-club", "writers", "anyone").Wants(403)
 	bob.Post("/settings/writing", "group", "chess-club", "writers", "x").Wants(403)
 	anna.Post("/settings/writing", "group", "chess-club", "writers", "admins").LeadsTo("/chess-club/manage?saved")
-	bob.Get("/chess-club").Wants(200).Has("Only the administrators post here").Lacks(`class="composer"`)
+	bob.Get("/chess-club").Wants(200).Has("Only administrators can post here").Lacks(`class="composer"`)
 	bob.Get("/").Lacks(`value="chess-club"`)
-	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "cannot write to “chess-club”")
+	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "can’t write to “chess-club”")
 	anna.Get("/chess-club").Has(`class="composer"`)
 
 	// Several administrators.
@@ -133,7 +133,7 @@ func TestRunningAGroup(t *testing.T) {
 	anna.Post("/chess-club/demote", "name", "anna").Wants(422).Has("needs an administrator")
 	bob.Post("/chess-club/promote", "name", "bob").Wants(403)
 	anna.Post("/chess-club/promote", "name", "bob").LeadsTo("/chess-club/members")
-	bob.Get("/chess-club").Has(`class="composer"`, "You administer this group", "/chess-club/manage")
+	bob.Get("/chess-club").Has(`class="composer"`, "You’re an administrator", "/chess-club/manage")
 	bob.Post("/chess-club/demote", "name", "anna").LeadsTo("/chess-club/members")
 	anna.Get("/chess-club/manage").Wants(403)
 	anna.Get("/chess-club").Wants(200).Lacks(`class="composer"`)
@@ -148,7 +148,7 @@ func TestBlocking(t *testing.T) {
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	anna.Post("/posts", "body", "An opening", "to", "chess-club").LeadsTo("/")
-	bob.Post("/chess-club/subscribe")
+	bob.Post("/chess-club/follow")
 	code := bob.Get("/chess-club").Has(`class="composer"`).Code()
 	bob.Get("/").Has(`value="chess-club"`)
 
@@ -157,19 +157,19 @@ func TestBlocking(t *testing.T) {
 	anna.Post("/chess-club/block", "name", "", "back", "/chess-club/manage").Wants(422)
 	anna.Post("/chess-club/block", "name", " @Bob", "back", "/chess-club/manage").LeadsTo("/chess-club/manage")
 	anna.Get("/chess-club/manage").Has(`href="/bob"`, "/chess-club/unblock")
-	anna.Get("/chess-club/members").Has("may not write")
-	s.Person("carol").Visitor().Get("/chess-club/members").Lacks("may not write")
-	bob.Get("/chess-club/members").Lacks("may not write")
+	anna.Get("/chess-club/members").Has("can’t write")
+	s.Person("carol").Visitor().Get("/chess-club/members").Lacks("can’t write")
+	bob.Get("/chess-club/members").Lacks("can’t write")
 
-	bob.Get("/chess-club").Wants(200).Has("An opening", "do not let you post").Lacks(`class="composer"`)
+	bob.Get("/chess-club").Wants(200).Has("An opening", "blocked you from writing").Lacks(`class="composer"`)
 	bob.Get("/").Lacks(`value="chess-club"`)
-	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "cannot write to")
-	bob.Post("/p/"+code+"/comments", "body", "But").Wants(403).Has("do not let you comment")
+	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "can’t write to")
+	bob.Post("/p/"+code+"/comments", "body", "But").Wants(403).Has("blocked you from writing")
 	bob.Header.Set("Accept", "application/json")
-	bob.Post("/p/"+code+"/comments", "body", "But").Wants(403).Has("do not let you comment")
+	bob.Post("/p/"+code+"/comments", "body", "But").Wants(403).Has("blocked you from writing")
 	bob.Header.Del("Accept")
 	bob.Header.Set("Accept-Language", "ru")
-	bob.Post("/p/"+code+"/comments", "body", "Но").Wants(403).Has("не разрешают вам комментировать")
+	bob.Post("/p/"+code+"/comments", "body", "Но").Wants(403).Has("запретили вам писать")
 	bob.Header.Del("Accept-Language")
 	bob.Post("/p/" + code + "/like").LeadsTo("/p/" + code)
 
@@ -181,17 +181,17 @@ func TestBlocking(t *testing.T) {
 func TestWhoMayWriteMe(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
-	const form = `name="back" value="/filter/directs"`
-	anna.Get("/settings").Wants(200).Has("Who may write to you directly", `value="anyone" checked`)
+	const form = `name="back" value="/filter/messages"`
+	anna.Get("/settings").Wants(200).Has("Who can send you messages", `value="anyone" checked`)
 	bob.Get("/anna").Has(form)
-	anna.Post("/settings/writing", "writers", "members").Wants(422).Has("Choose who may write")
+	anna.Post("/settings/writing", "writers", "members").Wants(422).Has("Choose who can write")
 	for _, tt := range []struct {
 		who                   timelines.Writers
 		form, stranger, after string
 	}{
-		{timelines.WritersFollowed, form, "cannot write to “anna”", ""},
-		{timelines.WritersMutual, "", "cannot write to “anna”", "cannot write to “anna”"},
-		{timelines.WritersNobody, "", "cannot write to “anna”", "cannot write to “anna”"},
+		{timelines.WritersFollowed, form, "can’t write to “anna”", ""},
+		{timelines.WritersMutual, "", "can’t write to “anna”", "can’t write to “anna”"},
+		{timelines.WritersNobody, "", "can’t write to “anna”", "can’t write to “anna”"},
 		{timelines.WritersAnyone, form, "", ""},
 	} {
 		anna.Post("/settings/writing", "writers", string(tt.who)).LeadsTo("/settings?saved")
@@ -203,10 +203,10 @@ func TestWhoMayWriteMe(t *testing.T) {
 			page.Has(form)
 		}
 		for follows, refused := range map[bool]string{false: tt.stranger, true: tt.after} {
-			anna.Post("/bob/" + map[bool]string{false: "unsubscribe", true: "subscribe"}[follows])
-			a := bob.Post("/posts", "body", "Between us", "to", "anna", "direct", "1", "back", "/filter/directs")
+			anna.Post("/bob/" + map[bool]string{false: "unfollow", true: "follow"}[follows])
+			a := bob.Post("/posts", "body", "Between us", "to", "anna", "direct", "1", "back", "/filter/messages")
 			if refused == "" {
-				a.LeadsTo("/filter/directs")
+				a.LeadsTo("/filter/messages")
 			} else {
 				a.Wants(422).Has("Between us", refused)
 			}
@@ -220,10 +220,10 @@ func TestTakingAwayAsks(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
-	bob.Post("/chess-club/subscribe").LeadsTo("/chess-club")
-	carol.Post("/chess-club/subscribe").LeadsTo("/chess-club")
+	bob.Post("/chess-club/follow").LeadsTo("/chess-club")
+	carol.Post("/chess-club/follow").LeadsTo("/chess-club")
 	anna.Post("/chess-club/promote", "name", "bob").LeadsTo("/chess-club/members")
-	anna.Post("/settings/feeds", "title", "Photos", "slug", "photos", "access", "public").LeadsTo("/settings/feeds?saved#page-photos")
+	anna.Post("/settings/pages", "title", "Photos", "slug", "photos", "access", "public").LeadsTo("/settings/pages?saved#page-photos")
 
 	// asks: how often a form stands folded with a question, and how often without one.
 	asks := func(body, action string) (asked, plain int) {
@@ -239,8 +239,8 @@ func TestTakingAwayAsks(t *testing.T) {
 		}
 		return asked, plain
 	}
-	members := anna.Get("/chess-club/members").Wants(200).Has("will no longer run the group", "You will no longer run the group", "carol will no longer be a member").Body
-	feeds := anna.Get("/settings/feeds").Wants(200).Body
+	members := anna.Get("/chess-club/members").Wants(200).Has("will no longer be an administrator", "You’ll no longer be an administrator", "carol will no longer be a member").Body
+	feeds := anna.Get("/settings/pages").Wants(200).Body
 	for _, c := range []struct {
 		body, action   string
 		asked, unasked int
@@ -249,7 +249,7 @@ func TestTakingAwayAsks(t *testing.T) {
 		{members, "/chess-club/remove", 1, 0},
 		{members, "/chess-club/promote", 0, 1},
 		{members, "/chess-club/block", 0, 1},
-		{feeds, "/settings/feeds/delete", 1, 0},
+		{feeds, "/settings/pages/delete", 1, 0},
 	} {
 		if asked, plain := asks(c.body, c.action); asked != c.asked || plain != c.unasked {
 			t.Errorf("%s: %d forms ask and %d do not, want %d and %d", c.action, asked, plain, c.asked, c.unasked)

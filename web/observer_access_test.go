@@ -44,7 +44,7 @@ func (a *actor) subscribe(name string) {
 	if !f.is(follows, a.name, name) && (f.level(name) != timelines.Private || f.is(admits, name, a.name)) {
 		settles = append(settles, f.set(setting{follows, a.name, name, true}, setting{brings, a.name, name, true}, setting{admits, name, a.name, true}))
 	}
-	a.send("/"+name+"/subscribe", nil, "", settles...)
+	a.send("/"+name+"/follow", nil, "", settles...)
 }
 
 func (a *actor) follow() { a.subscribe(a.anyone()) }
@@ -63,7 +63,7 @@ func (a *actor) unsubscribe() {
 		}
 		settles = append(settles, f.set(lost...))
 	}
-	a.send("/"+name+"/unsubscribe", nil, "", settles...)
+	a.send("/"+name+"/unfollow", nil, "", settles...)
 }
 
 // answer accepts somebody's request or declines it.
@@ -110,7 +110,7 @@ func (a *actor) setLevel() {
 	case k == 1:
 		defer a.gate(a.name)()
 		defer a.heat(a.name + "/photos")
-		a.send("/settings/feeds/access", url.Values{"feed": {"photos"}, "level": {level.String()}}, "",
+		a.send("/settings/pages/access", url.Values{"feed": {"photos"}, "level": {level.String()}}, "",
 			a.facts.setLevel(a.name+"/photos", level))
 	default:
 		a.levelTo(a.someGroup(a.rng), level)
@@ -159,7 +159,7 @@ func (a *actor) reader(what, slug, name string) {
 	case "unexclude":
 		s = []setting{{excludes, feed, name, false}}
 	}
-	a.send("/settings/feeds/"+what, url.Values{"feed": {slug}, "name": {name}}, "", a.facts.set(s...))
+	a.send("/settings/pages/"+what, url.Values{"feed": {slug}, "name": {name}}, "", a.facts.set(s...))
 }
 
 // moderate does what an administrator may.

@@ -446,7 +446,7 @@ func (a *actor) fave() {
 }
 
 func (a *actor) keep(p *writing, want bool) (ok bool) {
-	return a.mark(p, map[bool]string{true: "fave", false: "unfave"}[want], setting{keeps, a.name, p.id, want})
+	return a.mark(p, map[bool]string{true: "save", false: "unsave"}[want], setting{keeps, a.name, p.id, want})
 }
 
 func (a *actor) mark(p *writing, what string, s setting) (ok bool) {
@@ -471,7 +471,7 @@ func (a *actor) hide() {
 		a.send("/"+name+"/"+what, nil, "", a.facts.set(setting{hidesA, a.name, name, want}))
 	default:
 		word := hideable[a.rng.IntN(len(hideable))]
-		address := map[bool]string{true: "/settings/unseen", false: "/settings/unseen/remove"}[want]
+		address := map[bool]string{true: "/settings/hidden", false: "/settings/hidden/remove"}[want]
 		a.send(address, url.Values{"term": {word}}, "", a.facts.set(setting{hidesT, a.name, word, want}))
 	}
 }

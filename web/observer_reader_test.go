@@ -37,14 +37,14 @@ func (w *observed) anyPage(rng *rand.Rand, viewer string) string {
 	}
 	person, group := w.someone(rng), w.someGroup(rng)
 	pages := []string{
-		"/everything", "/everything", "/best", "/most-faved", "/tag/" + usedTags[rng.IntN(len(usedTags))],
+		"/everything", "/everything", "/best", "/best/saved", "/tag/" + usedTags[rng.IntN(len(usedTags))],
 		"/search?q=" + []string{"says", "apple"}[rng.IntN(2)],
 		"/" + person, "/" + person, "/" + person + "/likes", "/" + person + "/comments",
 		"/" + person + "/photos", "/" + person + "/private", "/" + group, "/" + group,
 	}
 	if viewer != "" {
-		pages = append(pages, "/", "/", "/", "/?mode=friends", "/filter/directs", "/filter/discussions", "/filter/eyes", "/filter/mentions",
-			"/"+viewer+"/faves", "/lists/some")
+		pages = append(pages, "/", "/", "/", "/?mode=friends", "/filter/messages", "/filter/discussions", "/filter/only-me", "/filter/mentions",
+			"/filter/saved", "/lists/some")
 	}
 	if p := w.pick(rng, nil); p != nil {
 		pages = append(pages, "/p/"+p.code, "/p/"+p.code)
@@ -64,7 +64,7 @@ func (rd *reader) otherAddress(viewer string) string {
 		"/feeds/" + rd.someone(rd.rng) + "/likes" + format, "/feeds/best" + format,
 	}
 	if viewer != "" {
-		pages = append(pages, "/settings/unseen", "/settings/feeds", "/groups", "/lists", "/"+rd.someGroup(rd.rng)+"/members")
+		pages = append(pages, "/settings/hidden", "/settings/pages", "/groups", "/lists", "/"+rd.someGroup(rd.rng)+"/members")
 	}
 	if p := rd.pick(rd.rng, nil); p != nil {
 		pages = append(pages, "/feeds/p/"+p.code+format, "/p/"+p.code+"/edit", "/p/"+p.code+"/remove", "/p/"+p.code+"/likes?shown=1")
@@ -95,7 +95,7 @@ func (rd *reader) warm() {
 			rd.get(rd.node, who, page, "")
 		}
 		if who != nil {
-			for _, page := range []string{"/", "/filter/directs", "/filter/eyes", "/" + who.name + "/faves"} {
+			for _, page := range []string{"/", "/filter/messages", "/filter/only-me", "/filter/saved"} {
 				rd.get(rd.node, who, page, "")
 			}
 		}

@@ -25,7 +25,7 @@ type showing struct {
 // Kinds of pages besides first segments.
 const (
 	onHome, onUser, onSubfeed, onGroup = "home", "user", "subfeed", "group"
-	onLikes, onComments, onFaves       = "likes", "comments", "faves"
+	onLikes, onComments, onFaves       = "likes", "comments", "saved"
 	// onNone shows posts one by one: no list they could have left.
 	onNone = ""
 )
@@ -50,12 +50,12 @@ func (f *facts) showingOf(address string) showing {
 	case f.groups[first] && second == "":
 		on.kind, on.whose = onGroup, first
 	case f.owners[first] == "":
-		if slices.Contains([]string{"everything", "best", "most-faved", "tag", "lists", "search"}, first) {
+		if slices.Contains([]string{"everything", "best", "tag", "lists", "search"}, first) {
 			on.kind = first
 		}
 	case second == "":
 		on.kind, on.whose = onUser, first
-	case second == onLikes || second == onComments || second == onFaves:
+	case second == onLikes || second == onComments:
 		on.kind, on.whose = second, first
 	case f.owners[first+"/"+second] != "":
 		on.kind, on.whose = onSubfeed, first+"/"+second
@@ -72,11 +72,11 @@ func (on showing) holds(f *facts, at instant, viewer string, p *writing) bool {
 	switch on.kind {
 	case onNone:
 		return true
-	case "directs":
+	case "messages":
 		return in(func(place string) bool { return place == directsOf+viewer })
 	case onFaves:
 		return f.may(at, keeps, viewer, p.id, true)
-	case "eyes":
+	case "only-me":
 		return in(func(place string) bool { return place == eyesOf+viewer })
 	case onHome:
 		if !f.bringsHome(at, viewer, p) {

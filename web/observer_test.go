@@ -273,7 +273,7 @@ func (w *observed) populate() {
 		level := timelines.Level(i % 3)
 		title := w.token(said{place: name + "/photos"})
 		f.addPlace(name+"/photos", name, level)
-		r.visitors[0].Post("/settings/feeds", "slug", "photos", "title", title, "access", level.String()).LeadsTo("/settings/feeds?saved#page-photos")
+		r.visitors[0].Post("/settings/pages", "slug", "photos", "title", title, "access", level.String()).LeadsTo("/settings/pages?saved#page-photos")
 		r.visitors[0].Post("/lists", "title", "Some").Wants(303)
 	}
 	for i, level := range []timelines.Level{timelines.Public, timelines.Protected, timelines.Private} {

@@ -60,8 +60,8 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 		}, {
 			what: "readers", page: "/everything", code: post.Code,
 			before: []form{{annsForms, "/settings/access", []string{"level", "protected"}}},
-			takes:  form{annsForms, "/settings/feeds/exclude", []string{"feed", "", "name", "bob"}},
-			gives:  form{annsForms, "/settings/feeds/unexclude", []string{"feed", "", "name", "bob"}},
+			takes:  form{annsForms, "/settings/pages/exclude", []string{"feed", "", "name", "bob"}},
+			gives:  form{annsForms, "/settings/pages/unexclude", []string{"feed", "", "name", "bob"}},
 		}, {
 			what: "ban", page: "/everything", code: post.Code,
 			takes: form{annsForms, "/bob/ban", nil},
@@ -76,36 +76,36 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 			gives: form{bobsForms, "/p/" + post.Code + "/unhide", nil},
 		}, {
 			what: "hidden word", page: "/everything", code: post.Code,
-			takes: form{bobsForms, "/settings/unseen", []string{"term", "marzipan"}},
-			gives: form{bobsForms, "/settings/unseen/remove", []string{"term", "marzipan"}},
+			takes: form{bobsForms, "/settings/hidden", []string{"term", "marzipan"}},
+			gives: form{bobsForms, "/settings/hidden/remove", []string{"term", "marzipan"}},
 		}, {
 			what: "hidden tag", page: "/everything", code: post.Code,
-			takes: form{bobsForms, "/settings/unseen", []string{"term", "#harvest"}},
-			gives: form{bobsForms, "/settings/unseen/remove", []string{"term", "#harvest"}},
+			takes: form{bobsForms, "/settings/hidden", []string{"term", "#harvest"}},
+			gives: form{bobsForms, "/settings/hidden/remove", []string{"term", "#harvest"}},
 		}, {
 			what: "sub-feed's level", page: "/everything", code: inPhotos.Code,
-			before: []form{{annsForms, "/settings/feeds/access", []string{"feed", "photos", "level", "public"}}},
-			takes:  form{annsForms, "/settings/feeds/access", []string{"feed", "photos", "level", "private"}},
-			gives:  form{annsForms, "/settings/feeds/access", []string{"feed", "photos", "level", "public"}},
+			before: []form{{annsForms, "/settings/pages/access", []string{"feed", "photos", "level", "public"}}},
+			takes:  form{annsForms, "/settings/pages/access", []string{"feed", "photos", "level", "private"}},
+			gives:  form{annsForms, "/settings/pages/access", []string{"feed", "photos", "level", "public"}},
 		}, {
 			what: "admission", page: "/ann", code: inVault.Code,
-			before: []form{{annsForms, "/settings/feeds/admit", []string{"feed", "vault", "name", "bob"}}},
-			takes:  form{annsForms, "/settings/feeds/remove", []string{"feed", "vault", "name", "bob"}},
-			gives:  form{annsForms, "/settings/feeds/admit", []string{"feed", "vault", "name", "bob"}},
+			before: []form{{annsForms, "/settings/pages/admit", []string{"feed", "vault", "name", "bob"}}},
+			takes:  form{annsForms, "/settings/pages/remove", []string{"feed", "vault", "name", "bob"}},
+			gives:  form{annsForms, "/settings/pages/admit", []string{"feed", "vault", "name", "bob"}},
 		}, {
 			what: "subscription", page: "/", code: post.Code,
-			before: []form{{bobsForms, "/ann/subscribe", nil}},
-			takes:  form{bobsForms, "/ann/unsubscribe", nil},
-			gives:  form{bobsForms, "/ann/subscribe", nil},
+			before: []form{{bobsForms, "/ann/follow", nil}},
+			takes:  form{bobsForms, "/ann/unfollow", nil},
+			gives:  form{bobsForms, "/ann/follow", nil},
 		}, {
 			what: "destinations", page: "/everything", code: post.Code,
 			takes: form{annsForms, "/p/" + post.Code + "/edit", []string{"to", "den"}},
 			gives: form{annsForms, "/p/" + post.Code + "/edit", []string{"to", "ann"}},
 		}, {
 			what: "membership", page: "/", code: inDen.Code,
-			before: []form{{bobsForms, "/den/subscribe", nil}, {annsForms, "/bob/accept", []string{"group", "den"}}},
+			before: []form{{bobsForms, "/den/follow", nil}, {annsForms, "/bob/accept", []string{"group", "den"}}},
 			takes:  form{annsForms, "/den/remove", []string{"name", "bob"}},
-			stands: []form{{bobsForms, "/den/subscribe", nil}},
+			stands: []form{{bobsForms, "/den/follow", nil}},
 			gives:  form{annsForms, "/bob/accept", []string{"group", "den"}},
 		},
 	} {
@@ -179,8 +179,8 @@ func TestPagesCloseWithinASecond(t *testing.T) {
 	}{
 		{"/ann", "/settings/access", []string{"level", "private"}, []string{"level", "public"}},
 		{"/p/" + post.Code, "/settings/access", []string{"level", "private"}, []string{"level", "public"}},
-		{"/ann/photos", "/settings/feeds/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
-		{"/p/" + inPhotos.Code, "/settings/feeds/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
+		{"/ann/photos", "/settings/pages/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
+		{"/p/" + inPhotos.Code, "/settings/pages/access", []string{"feed", "photos", "level", "private"}, []string{"feed", "photos", "level", "public"}},
 	} {
 		for name, who := range map[string]*webtest.Person{"bob": bob, "nobody": nil} {
 			t.Run(c.page+" of "+name, func(t *testing.T) {

@@ -10,22 +10,24 @@ import (
 	"riverrun/web/view"
 )
 
-// reactions are likes and faves of posts.
+// reactions are likes and saves of posts.
 type reactions struct{ *Server }
 
 func (s reactions) routes(mux *http.ServeMux) {
-	mux.Handle("POST /p/{code}/fave", s.members(s.fave))
-	mux.Handle("POST /p/{code}/unfave", s.members(s.unfave))
+	mux.Handle("POST /p/{code}/save", s.members(s.save))
+	mux.Handle("POST /p/{code}/unsave", s.members(s.unsave))
+	mux.Handle("POST /p/{code}/fave", s.members(s.save))     // an old address
+	mux.Handle("POST /p/{code}/unfave", s.members(s.unsave)) // an old address
 	mux.Handle("GET /p/{code}/likes", s.page(s.moreLikes))
 	mux.Handle("POST /p/{code}/like", s.members(s.like))
 	mux.Handle("POST /p/{code}/unlike", s.members(s.unlike))
 }
 
-func (s reactions) fave(w http.ResponseWriter, r *request) error {
+func (s reactions) save(w http.ResponseWriter, r *request) error {
 	return s.mark(w, r, s.timelines.Fave)
 }
 
-func (s reactions) unfave(w http.ResponseWriter, r *request) error {
+func (s reactions) unsave(w http.ResponseWriter, r *request) error {
 	return s.mark(w, r, s.timelines.Unfave)
 }
 

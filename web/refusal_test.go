@@ -102,13 +102,13 @@ func TestBlockedTextIsKept(t *testing.T) {
 	bob.Get("/p/" + inside).Has(`/comments" data-live`)
 	anna.Post("/chess-club/block", "name", "bob").Wants(303)
 
-	bob.Get("/p/"+inside).Wants(200).Has("In the club", "do not let you comment").Lacks(`/comments" data-live`)
+	bob.Get("/p/"+inside).Wants(200).Has("In the club", "blocked you from writing").Lacks(`/comments" data-live`)
 	bob.Get("/chess-club").Wants(200).Has("/p/" + both + `/comments" data-live`).Lacks("/p/" + inside + `/comments" data-live`)
-	bob.Get("/p/" + both).Wants(200).Has(`/comments" data-live`).Lacks("do not let you comment")
+	bob.Get("/p/" + both).Wants(200).Has(`/comments" data-live`).Lacks("blocked you from writing")
 	anna.Get("/p/" + inside).Has(`/comments" data-live`)
 
 	at := "/p/" + inside + "/comments"
-	refused := bob.Post(at, "body", "Long thought over", "key", "k1", "back", "/chess-club").Wants(403).Has("do not let you comment")
+	refused := bob.Post(at, "body", "Long thought over", "key", "k1", "back", "/chess-club").Wants(403).Has("blocked you from writing")
 	anna.Post("/chess-club/unblock", "name", "bob").Wants(303)
 	send(bob, refused, at).LeadsTo("/chess-club")
 	bob.Get("/p/"+inside).Has("Long thought over", `/comments" data-live`)
@@ -159,7 +159,7 @@ func TestTextOutlivesTheSession(t *testing.T) {
 		fields  []string
 		page    string
 	}{
-		{"/posts", []string{"to", "anna", "direct", "1", "key", "k1"}, "/filter/directs"},
+		{"/posts", []string{"to", "anna", "direct", "1", "key", "k1"}, "/filter/messages"},
 		{"/posts", []string{"to", "bob/private", "to", "anna", "language", "ru", "key", "k2"}, "/bob/private"},
 		{"/p/" + post + "/comments", []string{"key", "k3"}, "/p/" + post},
 		{"/p/" + mine + "/edit", []string{"language", "en"}, "/p/" + mine},
@@ -170,8 +170,8 @@ func TestTextOutlivesTheSession(t *testing.T) {
 		shown := ">" + seen + "</textarea>"
 		v := ended(bobs)
 		asked := v.Post(tt.address, append(tt.fields, "body", text, "back", tt.page)...).Wants(401).Has(shown, "not signed in")
-		send(v, asked, tt.address, "username", "bob", "password", "wrong one").Wants(422).Has(shown, "is wrong", `value="bob"`).Lacks("wrong one")
-		again := send(v, asked, tt.address, "username", " Bob", "password", "a long enough one").Wants(200).Has(shown, "You are signed in")
+		send(v, asked, tt.address, "username", "bob", "password", "wrong one").Wants(422).Has(shown, "Wrong username or password", `value="bob"`).Lacks("wrong one")
+		again := send(v, asked, tt.address, "username", " Bob", "password", "a long enough one").Wants(200).Has(shown, "You’re signed in")
 		again.Lacks(`name="password"`, "a long enough one")
 		v.Get(tt.page).Wants(200).Lacks(seen)
 		// Loaded again it is what it was.
@@ -191,7 +191,7 @@ func TestTextOutlivesTheSession(t *testing.T) {
 	other := bobs.Visitor()
 	for _, address := range []string{"/p/" + post + "/like", "/p/" + post + "/comments", "/p/" + mine + "/delete", "/posts", "/anna/ban"} {
 		other.Post(address, "viewer", "anna", "body", "From anna's page", "key", "k9", "to", "bob").Wants(409).
-			Has("Somebody else", "readonly>From anna&#39;s page</textarea>")
+			Has("Someone else", "readonly>From anna&#39;s page</textarea>")
 	}
 	other.Get("/").Wants(200).Has(mine).Lacks("From anna")
 	other.Get("/p/"+post).Wants(200).Lacks("From anna", "unlike")
@@ -201,10 +201,10 @@ func TestTextOutlivesTheSession(t *testing.T) {
 	other.Get("/settings").Wants(200)
 	// A form that is shown again is anybody's who signs in.
 	asked := v.Post("/p/"+post+"/comments", "body", "Who says it", "viewer", "anna", "key", "k8").Wants(401).Lacks(`name="viewer"`)
-	send(v, asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").Wants(200).Has("You are signed in")
+	send(v, asked, "/p/"+post+"/comments", "username", "bob", "password", "a long enough one").Wants(200).Has("You’re signed in")
 	v = ended(bobs)
 
-	// Somebody else signs in: what they may not do stays undone, and the text is there.
+	// Someone else signs in: what they may not do stays undone, and the text is there.
 	asked = v.Post("/p/"+mine+"/edit", "body", "Theirs").Wants(401)
 	send(v, asked, "/p/"+mine+"/edit", "username", "anna", "password", "a long enough one").Wants(403).Has("readonly>Theirs</textarea>")
 }

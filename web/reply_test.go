@@ -37,7 +37,7 @@ func TestReplyWithoutARiver(t *testing.T) {
 			anna.Post("/p/"+post.Code+"/unlike").Wants(200).Has(`"t":"entry"`, `"post":"`+post.Code+`"`)
 		}
 	}
-	anna.Header.Set("X-River-Page", "/filter/directs")
+	anna.Header.Set("X-River-Page", "/filter/messages")
 	anna.Post("/p/" + last.Code + "/like").Wants(200).Has(`"t":"gone"`)
 }
 
@@ -68,8 +68,8 @@ func TestRepliesForScripts(t *testing.T) {
 		t.Errorf("a like: got %+v, want an entry newer than %s that can be unliked", liked, made.Version)
 	}
 	anna.Post("/posts", "body", "").Wants(422).Has(`"field":"body"`, `"error":`)
-	anna.Get("/filter/directs").Wants(200)
-	anna.Header.Set("X-River-Page", "/filter/directs")
+	anna.Get("/filter/messages").Wants(200)
+	anna.Header.Set("X-River-Page", "/filter/messages")
 	if gone := reply(anna.Post("/posts", "body", "Not here")); gone.T != "gone" {
 		t.Errorf("a post that the page does not hold: got %+v, want gone", gone)
 	}

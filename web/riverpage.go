@@ -103,7 +103,7 @@ func (s *Server) pageOf(ctx context.Context, v timelines.Viewer, path string, qu
 // riverAt is pageOf, with the page.
 func (s *Server) riverAt(ctx context.Context, v timelines.Viewer, path string, query url.Values) (view.Page, rivers.Name, error) {
 	for _, page := range view.Pages {
-		name, ok := page.At(path, query)
+		name, ok := page.At(present(path), query)
 		if !ok {
 			continue
 		}

@@ -286,7 +286,7 @@ func rulePages() []*rulePage {
 		{address: "/everything", holds: isForAll, feed: true},
 		{address: "/everything?lang=en", holds: isForAll, feed: true},
 		{address: "/best", holds: func(v *ruleViewer, r *ruleRow) bool { return isForAll(v, r) && len(talkersOf(r)) >= 5 }, feed: true},
-		{address: "/most-faved", holds: func(v *ruleViewer, r *ruleRow) bool { return isForAll(v, r) && len(r.favers) >= 5 }, feed: true},
+		{address: "/best/saved", holds: func(v *ruleViewer, r *ruleRow) bool { return isForAll(v, r) && len(r.favers) >= 5 }, feed: true},
 		{address: "/tag/riverproof", holds: always, feed: true},
 		{address: "/tag/cormorant", holds: talkedOf, feed: true},
 		{address: "/search?q=albatross", holds: always},
@@ -303,9 +303,9 @@ func rulePages() []*rulePage {
 			return slices.Contains(r.named, v.name) || slices.Contains(r.called, v.name) && talkedOf(v, r)
 		}},
 		{address: "/filter/discussions", opens: mine, holds: discussed},
-		{address: "/filter/directs", opens: mine, holds: stands(timelines.KindDirects), whole: true},
-		{address: "/filter/eyes", opens: mine, holds: stands(timelines.KindEyes)},
-		{address: "/filter/faves", opens: mine, holds: has(func(r *ruleRow) []string { return r.favers }), whole: true},
+		{address: "/filter/messages", opens: mine, holds: stands(timelines.KindDirects), whole: true},
+		{address: "/filter/only-me", opens: mine, holds: stands(timelines.KindEyes)},
+		{address: "/filter/saved", opens: mine, holds: has(func(r *ruleRow) []string { return r.favers }), whole: true},
 	}
 	for _, person := range []string{ruleTalker, ruleRecluse} {
 		opens := func(v *ruleViewer) int {
@@ -322,16 +322,6 @@ func rulePages() []*rulePage {
 				return slices.ContainsFunc(r.comments, func(c ruleComment) bool { return c.by == person })
 			}, feed: true})
 	}
-	pages = append(pages, &rulePage{
-		address: "/" + ruleKeeper + "/faves", whole: true, own: ruleKeeper,
-		opens: func(v *ruleViewer) int {
-			if v.name != ruleKeeper {
-				return 404
-			}
-			return 200
-		},
-		holds: has(func(r *ruleRow) []string { return r.favers }),
-	})
 	for i, name := range ruleAuthors {
 		pages = append(pages, gatedPage(rulePlace{kind: timelines.KindFeed, owner: name, level: ruleLevels[i]}))
 		for j, slug := range ruleSlugs {

@@ -64,7 +64,7 @@ func TestStalledForms(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if response.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(body), "did not arrive in time") {
+			if response.StatusCode != http.StatusRequestTimeout || !strings.Contains(string(body), "didn’t arrive in time") {
 				t.Errorf("status %d, want 408 and why\n%s", response.StatusCode, body)
 			}
 		})
@@ -195,13 +195,13 @@ func TestCopies(t *testing.T) {
 	}{
 		{"the home page", anna.Get("/"), "private, no-cache"},
 		{"a post", anna.Get("/p/" + c.Code), "private, no-cache"},
-		{"direct messages", anna.Get("/filter/directs"), "no-store"},
+		{"direct messages", anna.Get("/filter/messages"), "no-store"},
 		{"the text to be edited", anna.Get("/p/" + c.Code + "/edit"), "no-store"},
 		{"a post that goes nowhere", anna.Post("/posts", "body", "typed", "to", "nobody-at-all").Wants(422).Has("typed"), "no-store"},
 		{"a sign-in that failed", s.Visitor().Post("/login", "username", "anna", "password", "wrong one").Wants(422), "no-store"},
 		{"a form that needs a session", s.Visitor().Post("/posts", "body", "typed").Wants(401).Has("typed"), "no-store"},
 		{"a form at no address", anna.Post("/p/0123456789/comments", "body", "typed").Wants(404).Has("typed"), "no-store"},
-		{"no such page", anna.Get("/nothing/here/at-all").Wants(404), "private, no-cache"},
+		{"This page doesn’t exist", anna.Get("/nothing/here/at-all").Wants(404), "private, no-cache"},
 		{"settings that are wrong", anna.Post("/settings", "title", "", "about", "typed").Wants(422).Has("typed"), "no-store"},
 	} {
 		if got := tt.a.Header.Get("Cache-Control"); got != tt.want {
@@ -230,11 +230,11 @@ func TestDirectionIsIsolated(t *testing.T) {
 		{"/settings", "title", "\u2066Anna"},
 		{"/groups", "name", "club", "title", "Cl\u2069ub", "access", "public"},
 		{"/lists", "title", "Li" + turn + "st"},
-		{"/settings/feeds", "title", "Fe\u202aed", "slug", "feed2", "access", "public"},
+		{"/settings/pages", "title", "Fe\u202aed", "slug", "feed2", "access", "public"},
 	} {
-		anna.Post(form[0], form[1:]...).Wants(422).Has("turns the direction of writing")
+		anna.Post(form[0], form[1:]...).Wants(422).Has("changes the direction of the text")
 	}
-	s.Visitor().Post("/signup", "username", "bob", "password", "quite long enough", "title", "B\u202eob").Wants(422).Has("turns the direction of writing")
+	s.Visitor().Post("/signup", "username", "bob", "password", "quite long enough", "title", "B\u202eob").Wants(422).Has("changes the direction of the text")
 
 	anna.Post("/settings", "title", "\u05d3\u05e0\u05d4", "about", "ab"+turn+"out").Wants(303)
 	code := p.Post("po" + turn + "st \u2069 end").Code

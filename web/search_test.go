@@ -33,18 +33,18 @@ func TestSearchPage(t *testing.T) {
 		}
 		v.Get("/search?q=barking+dog").Wants(200).Has("Кошки спят")
 		v.Get("/search?q=кошка&order=created").Wants(200).Has("Кошки спят")
-		v.Get("/search?q=%22cats+white%22").Wants(200).Has("Nothing was found", "from:name", `value="&#34;cats white&#34;"`)
-		v.Get("/search?q=in:nobody-here").Wants(200).Has("Nothing was found", "Nobody here is called “nobody-here”.")
-		v.Get("/search?q=-cat").Wants(400).Has("what must not be there is not enough", `value="-cat"`, `content="noindex"`)
+		v.Get("/search?q=%22cats+white%22").Wants(200).Has("Nothing found", "from:name", `value="&#34;cats white&#34;"`)
+		v.Get("/search?q=in:nobody-here").Wants(200).Has("Nothing found", "Nobody here is called “nobody-here”.")
+		v.Get("/search?q=-cat").Wants(400).Has("Add at least one word to find", `value="-cat"`, `content="noindex"`)
 		v.Get("/search?q=" + strings.Repeat("x", 300)).Wants(400).Has("too long")
 		v.Get("/search?q=" + url.QueryEscape(words(20))).Wants(400).Has("too many words")
-		v.Get("/search?q=a%00%ffb").Wants(400).Has("cannot be kept", `value="ab"`)
+		v.Get("/search?q=a%00%ffb").Wants(400).Has("can’t be saved", `value="ab"`)
 		v.Get("/feeds/search.atom?q=cat").Wants(404)
 	}
 	russian := s.Visitor()
 	russian.Header.Set("Accept-Language", "ru")
-	russian.Get("/search?q=zebra").Wants(200).Has("Не нашлось ничего", "Поиск: zebra")
-	russian.Get("/search?q=-x").Wants(400).Has("Скажите, что искать")
+	russian.Get("/search?q=zebra").Wants(200).Has("Не найдено ничего", "Поиск: zebra")
+	russian.Get("/search?q=-x").Wants(400).Has("Добавьте хотя бы одно слово")
 	for range 30 {
 		anna.Post("Many more cats")
 	}
@@ -106,7 +106,7 @@ func TestSearchInRussian(t *testing.T) {
 	v.Get("/search").Wants(200).Has("от:имя", "от:меня", "в:имя", "from:")
 	anna.Visitor().Get("/search").Wants(200).Has("from:name", "from:me", "in:name")
 	// Somebody who is not signed in has written nothing.
-	s.Visitor().Get("/search?q=from:me").Wants(200).Has("Nothing was found").Lacks("Nobody here is called")
+	s.Visitor().Get("/search?q=from:me").Wants(200).Has("Nothing found").Lacks("Nobody here is called")
 }
 
 // A search whose words are so common that they are passed over says so, and does not
@@ -117,7 +117,7 @@ func TestSearchForCommonWords(t *testing.T) {
 	anna.Post("To be or not to be, that is the question about a cat")
 	anna.Post("Быть или не быть, вот хорошо")
 	v := s.Visitor()
-	const common, nothing = "Words as common as these", "Nothing was found"
+	const common, nothing = "These words are too common", "Nothing found"
 	for _, q := range []string{"the", "THE", `"to be"`, "to be or not to be", "хорошо", "быть", "the и", "the in:anna", "the in:nobody-here"} {
 		v.Get("/search?q="+url.QueryEscape(q)).Wants(200).Has(common, "from:name").Lacks(nothing)
 	}
@@ -128,7 +128,7 @@ func TestSearchForCommonWords(t *testing.T) {
 		v.Get("/search?q="+url.QueryEscape(q)).Wants(200).Has("that is the question").Lacks(common, nothing)
 	}
 	v.Header.Set("Accept-Language", "ru")
-	v.Get("/search?q=быть").Wants(200).Has("Такие частые слова").Lacks("Не нашлось")
+	v.Get("/search?q=быть").Wants(200).Has("Эти слова слишком частые").Lacks("Не найдено")
 }
 
 // A search says which of its names nobody has. Of those that somebody has it says
@@ -204,7 +204,7 @@ func TestBroadSearchPage(t *testing.T) {
 		CREATE VIEW texts AS SELECT t.* FROM texts_kept t, pg_sleep(1000)`); err != nil {
 		t.Fatal(err)
 	}
-	s.Visitor().Get("/search?q=word").Wants(400).Has("Add a word", `value="word"`)
+	s.Visitor().Get("/search?q=word").Wants(400).Has("Add another word", `value="word"`)
 }
 
 func TestSearchInABrowser(t *testing.T) {

@@ -205,7 +205,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	guard.SetDenyHandler(s.page(func(http.ResponseWriter, *request) error { return errCrossOrigin }))
 
-	return compress(s.observe(s.secure(s.misdirected(s.bound(guard.Handler(mux))))))
+	return compress(s.observe(s.secure(s.misdirected(s.bound(guard.Handler(oldAddresses(mux)))))))
 }
 
 // follow serves the socket of an open page. A session that has ended gets its socket

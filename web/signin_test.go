@@ -57,7 +57,7 @@ func TestOnlyFailedSignInsCount(t *testing.T) {
 	tries(v, "192.0.2.1", "anna", webtest.Password).LeadsTo("/")
 	tries(v, "192.0.2.1", "nobody-here", "wrong").Wants(422)
 	for _, name := range []string{"anna", "bob", "nobody-here"} {
-		if a := tries(v, "192.0.2.1", name, webtest.Password).Wants(429).Has("Too many tries"); a.Header.Get("Retry-After") == "" {
+		if a := tries(v, "192.0.2.1", name, webtest.Password).Wants(429).Has("tried too often"); a.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: no Retry-After", name)
 		}
 	}
@@ -238,7 +238,7 @@ func TestCrowdOfSignIns(t *testing.T) {
 		if err := show(w, r); err != nil {
 			t.Fatal(err)
 		}
-		if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "cannot answer at the moment") {
+		if w.Code != 503 || w.Header().Get("Retry-After") == "" || !strings.Contains(w.Body.String(), "can’t answer right now") {
 			t.Errorf("status %d, Retry-After %q, want 503 and when\n%s", w.Code, w.Header().Get("Retry-After"), w.Body)
 		}
 	}

@@ -19,7 +19,7 @@ func TestSignUpSaysAllThatIsWrong(t *testing.T) {
 	v := s.Visitor()
 	long := strings.Repeat("x", 200)
 	page := v.Post("/signup", "username", "anna", "password", "short", "title", long).Wants(422)
-	page.Has("taken", "8 characters or more", `value="anna"`, long).Lacks(`value="short"`)
+	page.Has("taken", "Use at least 8 characters", `value="anna"`, long).Lacks(`value="short"`)
 	beside := regexp.MustCompile(`(?s)id="signup-(\w+)-hint">\s*<span class="wrong"`)
 	for form, want := range map[string][]string{
 		page.Body: {"name", "password", "title"},

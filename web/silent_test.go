@@ -70,9 +70,9 @@ func TestSilentStores(t *testing.T) {
 					all.Go(func() {
 						// A page that nobody asked for yet needs both stores.
 						page := timely(t, func() *webtest.Answer { return v.Get(fmt.Sprintf("/tag/%s%d", how, i)) })
-						page.Wants(http.StatusServiceUnavailable).Lacks("our fault")
+						page.Wants(http.StatusServiceUnavailable).Lacks("our mistake")
 						form := timely(t, func() *webtest.Answer { return v.Post("/posts", "body", "half a thought", "back", "/") })
-						form.Wants(http.StatusServiceUnavailable).Has("half a thought").Lacks("our fault", "nothing of this was saved")
+						form.Wants(http.StatusServiceUnavailable).Has("half a thought").Lacks("our mistake", "so nothing was saved")
 						for _, a := range []*webtest.Answer{page, form} {
 							if a.Header.Get("Retry-After") == "" {
 								t.Errorf("%s: no Retry-After", a.What)

@@ -81,8 +81,8 @@ func TestLanguageOfAPost(t *testing.T) {
 	}
 	s := webtest.New(t, nil)
 	v := s.Person("anna").Visitor()
-	v.Get("/").Wants(200).Has(`<select name="language">`, "Found out from the text", "Русский")
-	v.Post("/posts", "body", "hm", "language", "xx").Wants(422).Has("no such language")
+	v.Get("/").Wants(200).Has(`<select name="language">`, "Detect automatically", "Русский")
+	v.Post("/posts", "body", "hm", "language", "xx").Wants(422).Has("This language isn’t available")
 	v.Post("/posts", "body", "", "language", "ru").Wants(422).Has(`<option value="ru" lang="ru" selected>`)
 	v.Post("/posts", "body", "hm", "language", "ru", "key", "k").LeadsTo("/")
 	edit := "/p/" + v.Get("/").Code() + "/edit"
@@ -105,12 +105,12 @@ func TestAggregatePages(t *testing.T) {
 	for i := range 5 {
 		fan := s.Person(fmt.Sprintf("fan-%d", i))
 		fan.Like(code)
-		fan.Visitor().Post("/p/" + code + "/fave").Wants(303)
+		fan.Visitor().Post("/p/" + code + "/save").Wants(303)
 	}
 	best.UntilEntry(code)
 	s.FollowUp()
 	v := s.Visitor()
-	for _, path := range []string{"/everything", "/best", "/most-faved"} {
+	for _, path := range []string{"/everything", "/best", "/best/saved"} {
 		for _, lang := range []string{"", "?lang=ru"} {
 			v.Get(path+lang).Wants(200).Has("Зимородок", `data-page="`+path+lang+`"`, `href="`+path+`?lang=en"`)
 		}

@@ -16,12 +16,12 @@ type hiding struct{ *Server }
 func (s hiding) routes(mux *http.ServeMux) {
 	mux.Handle("POST /p/{code}/hide", s.members(s.hidePost))
 	mux.Handle("POST /p/{code}/unhide", s.members(s.unhidePost))
-	mux.Handle("GET "+unseenPath, s.members(s.unseen))
-	mux.Handle("POST "+unseenPath, s.members(s.hideTerm))
-	mux.Handle("POST "+unseenPath+"/remove", s.members(s.unhideTerm))
+	mux.Handle("GET "+hiddenPath, s.members(s.unseen))
+	mux.Handle("POST "+hiddenPath, s.members(s.hideTerm))
+	mux.Handle("POST "+hiddenPath+"/remove", s.members(s.unhideTerm))
 }
 
-const unseenPath = "/settings/unseen"
+const hiddenPath = "/settings/hidden"
 
 func (s hiding) unseen(w http.ResponseWriter, r *request) error {
 	v, err := s.unseenView(r)
@@ -46,7 +46,7 @@ func (s hiding) unseenView(r *request) (v view.Hidden, err error) {
 		{"accounts", s.timelines.HiddenAccounts, &v.Hidden, &v.HiddenAt},
 		{"banned", s.timelines.Banned, &v.Banned, &v.BannedAt},
 	} {
-		if *l.at, err = partOf(r, unseenPath, l.name); err != nil {
+		if *l.at, err = partOf(r, hiddenPath, l.name); err != nil {
 			return v, err
 		}
 		found, err := l.read(ctx, me, l.at.After, view.DirectoryPage+1)
@@ -60,7 +60,7 @@ func (s hiding) unseenView(r *request) (v view.Hidden, err error) {
 
 // hiddenPosts reads the part of the hidden posts that the request asks for.
 func (s hiding) hiddenPosts(r *request, v *view.Hidden) error {
-	v.PostsAt = view.ListPart{Path: unseenPath, List: "posts", After: r.URL.Query().Get("posts")}
+	v.PostsAt = view.ListPart{Path: hiddenPath, List: "posts", After: r.URL.Query().Get("posts")}
 	var last timelines.HiddenPost
 	if v.PostsAt.After != "" {
 		at, code, err := parsePlace(v.PostsAt.After, 1)
@@ -106,7 +106,7 @@ func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
 		v.Term, v.Error = term, is
 		return s.again(w, r, is, view.HiddenPage(v))
 	}
-	return s.done(w, r, unseenPath)
+	return s.done(w, r, hiddenPath)
 }
 
 func (s hiding) unhideTerm(w http.ResponseWriter, r *request) error {
@@ -120,7 +120,7 @@ func (s hiding) unhideTerm(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.done(w, r, unseenPath)
+	return s.done(w, r, hiddenPath)
 }
 
 func (s hiding) hidePost(w http.ResponseWriter, r *request) error {

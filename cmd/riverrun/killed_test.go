@@ -97,7 +97,7 @@ func newKilled(t *testing.T) *killed {
 		must(t, "created "+name+"\n", out, err)
 	}
 	s.node = s.spawn()
-	s.signIn(s.node, "bob").form("/alice/subscribe", nil)
+	s.signIn(s.node, "bob").form("/alice/follow", nil)
 	s.untilIdle()
 	err := db.Primary.QueryRow(t.Context(), `
 		SELECT DISTINCT attempted_by[1] FROM queue.river_job WHERE attempted_by IS NOT NULL`).Scan(&s.client)

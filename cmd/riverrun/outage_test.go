@@ -214,7 +214,7 @@ func TestLocalPostgreSQLFails(t *testing.T) {
 	write := func(text string) (int, string) {
 		t.Helper()
 		status, body, header := ann.post("/posts", "body", text, "back", "/")
-		again := strings.Contains(body, text) || strings.Contains(body, "What you did is saved.")
+		again := strings.Contains(body, text) || strings.Contains(body, "Your change is saved.")
 		if status != http.StatusSeeOther && (status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !again) {
 			t.Fatalf("status %d, want 303, or 503 with Retry-After and the text, or word that it is saved\n%s", status, body)
 		}
@@ -257,7 +257,7 @@ func TestLocalPostgreSQLFails(t *testing.T) {
 		if status == http.StatusSeeOther {
 			t.Error("a post was taken that there is no room for")
 		}
-		if strings.Contains(body, "nothing of this was saved") {
+		if strings.Contains(body, "so nothing was saved") {
 			refused++
 		}
 	}

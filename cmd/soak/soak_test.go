@@ -57,7 +57,7 @@ func TestSoak(t *testing.T) {
 	for i, w := range writers {
 		for _, other := range []int{i + 1, i + 2} {
 			name := writers[other%len(writers)].name
-			if status, text := w.form(s.nodes[0], "/"+name+"/subscribe", nil); status != http.StatusOK {
+			if status, text := w.form(s.nodes[0], "/"+name+"/follow", nil); status != http.StatusOK {
 				t.Fatalf("%s follows %s: %d %.300s", w.name, name, status, text)
 			}
 		}

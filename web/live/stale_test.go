@@ -87,7 +87,7 @@ func TestNoFrameIsOld(t *testing.T) {
 	ann.Subscribe("bob")
 	ann.Visitor().Post("/lists", "title", "Some").Wants(303)
 	ann.EditList("some", "Some", "bob")
-	bob.Visitor().Post("/settings/feeds", "slug", "photos", "title", "Photos", "access", "public").Wants(303)
+	bob.Visitor().Post("/settings/pages", "slug", "photos", "title", "Photos", "access", "public").Wants(303)
 	text := "first #tag for @anna"
 	post := bob.Post(text, "bob", "sailing", "bob/photos")
 	direct := bob.Post(text, "anna")

@@ -73,7 +73,7 @@ func TestTabsFollow(t *testing.T) {
 		return s.Store.CreateSubfeed(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
 	})
 	bob.Visitor().Get("/ann").Wants(200).Has("My photos")
-	pages := []*webtest.Page{s.Open(bob, "/ann"), s.Open(bob, "/ann/likes"), s.Open(ann, "/ann/faves")}
+	pages := []*webtest.Page{s.Open(bob, "/ann"), s.Open(bob, "/ann/likes"), s.Open(ann, "/ann/comments")}
 	for _, level := range []timelines.Level{timelines.Private, timelines.Public} {
 		ann.Act(func(ctx context.Context) (timelines.Change, error) {
 			return s.Store.SetSubfeedAccess(ctx, ann.Account.ID, "photos", level)
@@ -131,7 +131,7 @@ func TestHeaderFollows(t *testing.T) {
 		return s.Store.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
 	})
 	told(pages)
-	bob.Visitor().Post("/ann/subscribe").LeadsTo("/ann")
+	bob.Visitor().Post("/ann/follow").LeadsTo("/ann")
 	told(pages[:3])
 	// The sub-feed stays open to bob when the account closes.
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {

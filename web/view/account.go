@@ -106,7 +106,7 @@ func (v Account) composer() Composer {
 // direct is the page's form for a direct message to this person. The message is
 // on neither's page: the form leads to where it can be seen.
 func (v Account) direct() Composer {
-	c := directComposer("/filter/directs")
+	c := directComposer("/filter/messages")
 	c.People, c.shows = v.Who.Name, false
 	return c
 }

@@ -234,9 +234,9 @@ func AccountPage(v Account) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var11 string
-				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("compose.direct"))
+				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("compose.message"))
 				if templ_7745c5c3_Err != nil {
-					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/account.templ`, Line: 49, Col: 44}
+					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/account.templ`, Line: 49, Col: 45}
 				}
 				_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var11))
 				if templ_7745c5c3_Err != nil {
@@ -309,7 +309,7 @@ func AccountPage(v Account) templ.Component {
 					}
 				}
 				if v.isMe(v.Who.ID) {
-					templ_7745c5c3_Err = place("/"+v.Who.Name+"/faves", v.Path, v.Locale.T("account.faves")).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = place("/filter/saved", v.Path, v.Locale.T("account.saved")).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -317,7 +317,7 @@ func AccountPage(v Account) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					templ_7745c5c3_Err = place("/filter/eyes", v.Path, v.Locale.T("account.eyes")).Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = place("/filter/only-me", v.Path, v.Locale.T("account.eyes")).Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -481,7 +481,7 @@ func subscription(v Account) templ.Component {
 						}()
 					}
 					ctx = templ.InitializeContext(ctx)
-					templ_7745c5c3_Err = accountAct(v.Who.Name, "unsubscribe", v.Locale.T("account.leave"), "danger").Render(ctx, templ_7745c5c3_Buffer)
+					templ_7745c5c3_Err = accountAct(v.Who.Name, "unfollow", v.Locale.T("account.leave"), "danger").Render(ctx, templ_7745c5c3_Buffer)
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
@@ -492,12 +492,12 @@ func subscription(v Account) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if v.IsGroup() {
-				templ_7745c5c3_Err = accountAct(v.Who.Name, "unsubscribe", v.Locale.T("account.leave"), "quiet").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = accountAct(v.Who.Name, "unfollow", v.Locale.T("account.leave"), "quiet").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = accountAct(v.Who.Name, "unsubscribe", v.Locale.T("account.unsubscribe"), "quiet").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = accountAct(v.Who.Name, "unfollow", v.Locale.T("account.unfollow"), "quiet").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -521,12 +521,12 @@ func subscription(v Account) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else if v.IsGroup() {
-			templ_7745c5c3_Err = accountAct(v.Who.Name, "subscribe", v.Locale.T("account.join"), "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = accountAct(v.Who.Name, "follow", v.Locale.T("account.join"), "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else if v.Reads() {
-			templ_7745c5c3_Err = accountAct(v.Who.Name, "subscribe", v.Locale.T("account.subscribe"), "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = accountAct(v.Who.Name, "follow", v.Locale.T("account.follow"), "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -549,12 +549,12 @@ func subscription(v Account) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = accountAct(v.Who.Name, "unsubscribe", v.Locale.T("account.withdraw"), "quiet").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = accountAct(v.Who.Name, "unfollow", v.Locale.T("account.withdraw"), "quiet").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = accountAct(v.Who.Name, "subscribe", v.Locale.T("account.ask"), "").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = accountAct(v.Who.Name, "follow", v.Locale.T("account.ask"), "").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -809,17 +809,17 @@ func ClosedPage(c Closed) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = accountAct(c.Who.Name, "unsubscribe", c.Locale.T("account.withdraw"), "quiet").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = accountAct(c.Who.Name, "unfollow", c.Locale.T("account.withdraw"), "quiet").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else if c.isGroup() {
-				templ_7745c5c3_Err = accountAct(c.Who.Name, "subscribe", c.Locale.T("account.ask.group"), "").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = accountAct(c.Who.Name, "follow", c.Locale.T("account.ask.group"), "").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
 			} else {
-				templ_7745c5c3_Err = accountAct(c.Who.Name, "subscribe", c.Locale.T("account.ask"), "").Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = accountAct(c.Who.Name, "follow", c.Locale.T("account.ask"), "").Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -64,7 +64,7 @@ func TestComponents(t *testing.T) {
 	older := river(me, rivers.Everything, "/everything", "<article></article>")
 	older.Before, older.Next, older.Order, older.Page.More = "5.code", "3.code", rivers.Created, true
 
-	toSomebody, toMyself := directComposer("/filter/directs"), eyesComposer("/filter/eyes")
+	toSomebody, toMyself := directComposer("/filter/messages"), eyesComposer("/filter/only-me")
 
 	listed := *testPresent(t, s, anna, "en")
 	friends := timelines.List{ID: 1, Slug: "friends", Title: "Friends & others", Members: []int64{bob}}
@@ -81,7 +81,7 @@ func TestComponents(t *testing.T) {
 		"search_none_ru":           SearchPage(Search{Base: russian, Text: "кот", River: river(russian, rivers.Search, "/search?q=%D0%BA%D0%BE%D1%82")}),
 		"search_common":            SearchPage(Search{Base: me, Text: "the", Common: true, River: river(me, rivers.Search, "/search?q=the")}),
 		"search_wrong":             SearchPage(Search{Base: nobody, Text: "-cat", Error: "Say what to look for."}),
-		"directs_empty":            PlainPage(river(me, rivers.Directs, "/filter/directs"), &toSomebody),
+		"directs_empty":            PlainPage(river(me, rivers.Directs, "/filter/messages"), &toSomebody),
 		"account_user":             AccountPage(Account{River: river(me, rivers.User, "/bob"), Who: me.Account(bob)}),
 		"account_likes":            AccountPage(Account{River: river(nobody, rivers.Likes, "/bob/likes"), Who: nobody.Account(bob)}),
 		"account_group":            AccountPage(Account{River: river(me, rivers.Group, "/chess-club"), Who: club, Members: 2}),
@@ -104,7 +104,7 @@ func TestComponents(t *testing.T) {
 		"manage_protected": ManagePage(managing(Manage{Base: me, Who: half}, me.Account(eve))),
 		"manage_wrong": ManagePage(managing(Manage{
 			Base: me, Who: closed, Act: "admit", Name: "nobody-here",
-			Error: FormError{Field: "name", Text: "There is nobody called “nobody-here”."},
+			Error: FormError{Field: "name", Text: "Nobody here is called “nobody-here”."},
 		})),
 		"closed_excluded_ru": ClosedPage(Closed{Base: russian, Who: half}),
 		"closed_anonym":      ClosedPage(Closed{Base: nobody, Who: private}),
@@ -112,7 +112,7 @@ func TestComponents(t *testing.T) {
 		"closed_asked_ru":    ClosedPage(Closed{Base: russian, Who: private, Requested: true}),
 		"compose_again": ComposeAgain(me, Composer{
 			Body: "kept <text>", To: []timelines.Account{club}, People: "nobody-here", Open: true, Key: "k", Back: "/",
-			Error: FormError{Field: "to", Text: "There is nobody called “nobody-here”."},
+			Error: FormError{Field: "to", Text: "Nobody here is called “nobody-here”."},
 		}),
 		"comment_again": CommentAgain(me, CommentForms{
 			Address: "/p/x/comments", Back: "/p/x", Body: "kept", Key: "k", Error: FormError{Field: "body", Text: "Too long."},
@@ -121,7 +121,7 @@ func TestComponents(t *testing.T) {
 			To: []timelines.Account{club}, Own: []string{"anna/photos"}, People: "bob",
 		}}),
 		"remove":    RemovePage(Removal{Base: me, Code: "x", Text: "Another’s\n\ntext", Groups: []timelines.Account{club}}),
-		"eyes":      PlainPage(river(me, rivers.Eyes, "/filter/eyes"), &toMyself),
+		"eyes":      PlainPage(river(me, rivers.Eyes, "/filter/only-me"), &toMyself),
 		"feeds":     FeedsPage(pages),
 		"feeds_new": FeedsPage(Feeds{Base: russian, Form: FeedForm{Slug: "я", Title: "Я", Error: FormError{Field: "slug", Text: "Нет."}}}),
 		"account_subfeed": AccountPage(Account{
@@ -157,8 +157,8 @@ func TestComponents(t *testing.T) {
 			Groups: []timelines.Account{club}, Saved: true,
 		}),
 		"settings_wrong": SettingsPage(Settings{Base: me, Error: FormError{Field: "present", Text: "Not yours."}}),
-		"problem":        ProblemPage(withCode(nobody), "Nothing here", "There is no such page.", ""),
-		"problem_typed":  ProblemPage(withCode(nobody), "Nothing here", "There is no such page.", "kept <text>"),
+		"problem":        ProblemPage(withCode(nobody), "Page not found", "There is no such page.", ""),
+		"problem_typed":  ProblemPage(withCode(nobody), "Page not found", "There is no such page.", "kept <text>"),
 	} {
 		t.Run(name, func(t *testing.T) { goldenComponent(t, name, c) })
 	}

@@ -64,7 +64,7 @@ func (c Composer) chosen(name string) bool {
 
 func (c Composer) placeholder(loc *Locale) string {
 	if c.Direct {
-		return loc.T("compose.direct.placeholder")
+		return loc.T("compose.message.hint")
 	}
 	return loc.T("compose.placeholder")
 }

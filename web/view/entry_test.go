@@ -200,12 +200,12 @@ func TestWhy(t *testing.T) {
 		}, "Liked by Bob, Deirdre O’Hara, Finn"},
 		{"I like it", []timelines.Timeline{ofKind(timelines.KindLikes, anna)}, "You like this"},
 		{"commented", []timelines.Timeline{ofKind(timelines.KindComments, dee)}, "Commented on by Deirdre O’Hara"},
-		{"I commented", []timelines.Timeline{ofKind(timelines.KindComments, anna)}, "You commented"},
+		{"I commented", []timelines.Timeline{ofKind(timelines.KindComments, anna)}, "You commented on this"},
 		{"mine, of which I take part", []timelines.Timeline{ofKind(timelines.KindDiscussions, anna), feedOf(anna)}, "Your post"},
 		{"friend's, liked before it came", []timelines.Timeline{ofKind(timelines.KindLikes, dee), feedOf(bob)}, "You follow Bob"},
 		{"liked, and I take part", []timelines.Timeline{ofKind(timelines.KindDiscussions, anna), ofKind(timelines.KindLikes, dee)}, "Liked by Deirdre O’Hara"},
-		{"direct", []timelines.Timeline{ofKind(timelines.KindDirects, anna)}, "A direct message"},
-		{"discussion", []timelines.Timeline{ofKind(timelines.KindDiscussions, anna)}, "You take part"},
+		{"direct", []timelines.Timeline{ofKind(timelines.KindDirects, anna)}, "A message"},
+		{"discussion", []timelines.Timeline{ofKind(timelines.KindDiscussions, anna)}, "You’re in this discussion"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := testRenderer(t)

@@ -290,7 +290,7 @@ func layout(p *Base, title, here string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = place("/filter/directs", here, p.Locale.T("nav.directs")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = place("/filter/messages", here, p.Locale.T("nav.messages")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -298,7 +298,7 @@ func layout(p *Base, title, here string) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = place("/filter/faves", here, p.Locale.T("nav.faves")).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = place("/filter/saved", here, p.Locale.T("nav.saved")).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

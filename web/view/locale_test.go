@@ -282,10 +282,10 @@ func TestPlurals(t *testing.T) {
 		n    int
 		want string
 	}{
-		{"en", 0, "0 new entries"},
-		{"en", 1, "1 new entry"},
-		{"en", 21, "21 new entries"},
-		{"en", 12345, "12,345 new entries"},
+		{"en", 0, "0 new posts"},
+		{"en", 1, "1 new post"},
+		{"en", 21, "21 new posts"},
+		{"en", 12345, "12,345 new posts"},
 		{"ru", 0, "0 новых записей"},
 		{"ru", 1, "1 новая запись"},
 		{"ru", 2, "2 новые записи"},
@@ -295,7 +295,7 @@ func TestPlurals(t *testing.T) {
 		{"ru", 21, "21 новая запись"},
 		{"ru", 112, "112 новых записей"},
 		{"ru", 12345, "12\u00a0345 новых записей"},
-		{"nl", 2, "2 new entries"},
+		{"nl", 2, "2 new posts"},
 	} {
 		if got := LocaleOf(tt.lang).N("news", tt.n); got != tt.want {
 			t.Errorf("%s: N(news, %d) = %q, want %q", tt.lang, tt.n, got, tt.want)
@@ -349,7 +349,7 @@ func TestLocaleFor(t *testing.T) {
 // The empty page of direct messages names the field that stands above it.
 func TestDirectsNameTheirField(t *testing.T) {
 	for _, l := range Locales {
-		if text, field := l.T("empty.directs"), l.T("compose.to.people"); !strings.Contains(text, field) {
+		if text, field := l.T("empty.messages"), l.T("compose.to.people"); !strings.Contains(text, field) {
 			t.Errorf("%s: %q does not name %q", l.Lang, text, field)
 		}
 	}

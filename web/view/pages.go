@@ -33,12 +33,12 @@ var Pages = []Page{
 	{Kind: rivers.Home, Path: "/", Title: "river.home", Empty: "empty.home"},
 	{Kind: rivers.Everything, Path: "/everything", By: "lang", Title: "river.everything", Empty: "empty.everythings"},
 	{Kind: rivers.Best, Path: "/best", By: "lang", Title: "river.best", Empty: "empty.best"},
-	{Kind: rivers.MostFaved, Path: "/most-faved", By: "lang", Title: "river.mostfaved", Empty: "empty.mostfaved"},
+	{Kind: rivers.MostFaved, Path: "/best/saved", By: "lang", Title: "river.mostsaved", Empty: "empty.mostsaved"},
 	{Kind: rivers.Search, Path: "/search", By: "q", Title: "search.title", Empty: "search.empty", Unfed: true},
 	{Kind: rivers.Discussions, Path: "/filter/discussions", Title: "river.discussions", Empty: "empty.discussions", Plain: true},
-	{Kind: rivers.Directs, Path: "/filter/directs", Title: "river.directs", Empty: "empty.directs", Plain: true, Compose: directComposer},
-	{Kind: rivers.Eyes, Path: "/filter/eyes", Title: "river.eyes", Empty: "empty.eyes", Plain: true, Compose: eyesComposer},
-	{Kind: rivers.Faves, Path: "/filter/faves", Title: "river.faves", Empty: "empty.faves", Plain: true},
+	{Kind: rivers.Directs, Path: "/filter/messages", Title: "river.messages", Empty: "empty.messages", Plain: true, Compose: directComposer},
+	{Kind: rivers.Eyes, Path: "/filter/only-me", Title: "river.eyes", Empty: "empty.eyes", Plain: true, Compose: eyesComposer},
+	{Kind: rivers.Faves, Path: "/filter/saved", Title: "river.saved", Empty: "empty.saved", Plain: true},
 	{Kind: rivers.Mentions, Path: "/filter/mentions", Title: "river.mentions", Empty: "empty.mentions", Plain: true},
 	{Kind: rivers.Hashtag, Path: "/tag/{tag}", Title: "river.tag", Empty: "empty.tag"},
 	{Kind: rivers.List, Path: "/lists/{slug}", Title: "river.list", Empty: "empty.list"},
@@ -47,7 +47,8 @@ var Pages = []Page{
 	{Kind: rivers.Group, Path: "/{name}", Title: "river.user", Empty: "empty.group"},
 	{Kind: rivers.Likes, Path: "/{name}/likes", Title: "river.likes", Empty: "empty.likes"},
 	{Kind: rivers.Comments, Path: "/{name}/comments", Title: "river.comments", Empty: "empty.comments"},
-	{Kind: rivers.Faves, Path: "/{name}/faves", Title: "river.faves", Empty: "empty.faves"},
+	// An old address of what I saved: pages from before still follow it.
+	{Kind: rivers.Faves, Path: "/{name}/faves", Title: "river.saved", Empty: "empty.saved"},
 	{Kind: rivers.Subfeed, Path: "/{name}/{slug}", Title: "river.subfeed", Empty: "empty.subfeed"},
 }
 

@@ -59,7 +59,7 @@ func whyMine(kind string) string {
 	case timelines.KindDiscussions:
 		return "why.discussions"
 	case timelines.KindDirects:
-		return "why.directs"
+		return "why.message"
 	case timelines.KindEyes:
 		return "why.eyes"
 	}
