@@ -160,7 +160,7 @@ func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock tim
 		return nil, err
 	}
 	if n.UserID != v.AccountID {
-		return nil, ErrNotFound // nobody can name another one's river
+		return nil, ErrNotFound // nobody can name another person's river
 	}
 	sets, err := s.access.Sets(ctx, v.AccountID)
 	if err != nil {

@@ -70,7 +70,7 @@ type underway struct {
 	ending context.Context
 	end    context.CancelFunc
 	wg     sync.WaitGroup
-	mu     sync.Mutex // held to begin something, and to end
+	mu     sync.Mutex // locked to begin work, and to stop
 }
 
 func newUnderway() *underway {
@@ -244,7 +244,7 @@ func nameArgs(n Name) pgx.StrictNamedArgs {
 // fill builds the registered river and swaps it in.
 func (s *Store) fill(ctx context.Context, n Name, id, down int64) (int, error) {
 	defer s.keepAlive(ctx, id)()
-	asof, err := s.now(ctx) // before all it will write is read
+	asof, err := s.now(ctx) // before anything that it will write is read
 	if err != nil {
 		return 0, err
 	}

@@ -16,7 +16,7 @@ import (
 
 // Report is the result of a check.
 type Report struct {
-	Rivers, Entries int64 // compared
+	Rivers, Entries int64 // that were compared
 	Differences     []Difference
 }
 

@@ -16,7 +16,7 @@ const chunk = 6 * PageSize
 type chunkOf struct {
 	scanned timelines.Scanned
 	entries []entry
-	folds   []*Fold // those asked for
+	folds   []*Fold // the folds asked for
 }
 
 // foldsOf says which folds are computed together with the entries of some posts.
@@ -37,7 +37,7 @@ const (
 type stretch struct {
 	place, post, down int64
 	limit             int
-	first             bool // the river's first: its timelines are to be computed again
+	first             bool // the river's first, for which its timelines are computed again
 	folds             foldsOf
 }
 

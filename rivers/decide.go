@@ -264,7 +264,7 @@ func hides(sets *access.Sets, account int64) bool { return sets.Hides.Accounts.H
 // Hide says which of the viewer's hides keeps a post from a page.
 type Hide struct {
 	Cause HideCause
-	Term  access.Term // what it speaks of, if that is the cause
+	Term  access.Term // the term in its text, if that is the cause
 }
 
 // HideCause is the kind of hide.
@@ -275,8 +275,8 @@ const (
 	Unhidden     HideCause = ""
 	HiddenPost   HideCause = "post"
 	HiddenAuthor HideCause = "author"
-	HiddenGroups HideCause = "groups" // all that it stands in, and it stands nowhere else
-	HiddenTerm   HideCause = "term"   // what the page would show of its text speaks of it
+	HiddenGroups HideCause = "groups" // the viewer hides all groups it stands in, and it stands nowhere else
+	HiddenTerm   HideCause = "term"   // the text that the page would show has a hidden term
 )
 
 // hideOf decides whether and why the viewer hides a post. Nobody hides their own posts, and

@@ -44,7 +44,7 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 	r.page.Beyond = true
 	at := r.at
 	if at.Top() || at.Place >= floor {
-		at = Cursor{Place: floor, PostID: math.MinInt64} // all of that place are above
+		at = Cursor{Place: floor, PostID: math.MinInt64} // all posts at that place are above
 	}
 	g, err := s.generation(ctx, r.name, r.page.River)
 	if err != nil {

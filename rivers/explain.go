@@ -57,7 +57,7 @@ type Standing struct {
 	Stored   int64
 	Deleted  bool
 	Below    bool
-	Expected int64 // the post's version: a stored one that is less is behind
+	Expected int64 // the post's version; an entry of a lesser version is outdated
 }
 
 // Cause is why a post is not shown in a river.
@@ -69,9 +69,9 @@ const (
 	Closed     Cause = "closed"     // the page may not be opened
 	Unheld     Cause = "unheld"     // no timeline of the river holds it
 	Unreadable Cause = "unreadable" // no decisive timeline is open
-	Banned     Cause = "banned"     // a ban keeps its author and the viewer apart
+	Banned     Cause = "banned"     // a ban stands between its author and the viewer
 	Hidden     Cause = "hidden"     // the viewer hides it
-	Reasonless Cause = "reasonless" // all that would bring it here is not to be seen
+	Reasonless Cause = "reasonless" // the viewer may know of nothing that brings it here
 )
 
 // Explain explains a post to the people who run the site. viewer is an account, or 0 for

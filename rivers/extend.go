@@ -33,7 +33,7 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	var trims int
 	err := s.db.QueryRow(ctx, begin, pgx.StrictNamedArgs{"id": id, "floor": floor}).Scan(&asof, &trims)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // trimmed: the visitor's next look at the floor says from where
+		return nil // trimmed: the visitor's next reading begins at the new floor
 	}
 	if err != nil {
 		return fmt.Errorf("extend %s river: %w", n.Kind, err)
@@ -52,7 +52,7 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	pause(ctx, afterSnapshot)
 	err = g.content().storeExtension(ctx, s, g, c, asof)
 	if errors.Is(err, errAgain) {
-		return nil // too slow: the visitor's next look at the floor tries again
+		return nil // too slow: the visitor's next reading tries again
 	}
 	if err != nil {
 		return err

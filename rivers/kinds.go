@@ -103,13 +103,13 @@ type pageOf int
 
 const (
 	ofNobody  pageOf = iota // everybody may open it
-	ofMyself                // TheirID is not set: the viewer's own, by construction
+	ofMyself                // the viewer's own; TheirID is not set
 	ofMyList                // TheirID is one of the viewer's lists, and nobody else opens it
-	ofUser                  // the gate of the feed of TheirID, a person, decides
-	ofGroup                 // the gate of TheirID, a group, decides
-	ofSubfeed               // the gate of TheirID's sub-feed of the name's term decides
+	ofUser                  // the level of the feed of TheirID, a person, decides
+	ofGroup                 // the level of TheirID, a group, decides
+	ofSubfeed               // the level of TheirID's sub-feed of the name's term decides
 	ofPost                  // TheirID's decisive timelines decide
-	ofQuery                 // everybody may ask
+	ofQuery                 // everybody may search
 )
 
 // isAccounts reports whether TheirID is the account whose page it is.

@@ -216,7 +216,7 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 		err = s.build(ctx, n, &floor)
 	}
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) || errors.Is(err, timelines.ErrBroad) {
-		return true, s.retireNamed(ctx, n) // its next visit says so
+		return true, s.retireNamed(ctx, n) // its next visit returns the error
 	}
 	return err == nil, err
 }

@@ -15,8 +15,8 @@ import (
 // lateSearch is a live search, with what may have changed since it was brought up to date.
 type lateSearch struct {
 	generation
-	old   bool    // not worth bringing up
-	posts []int64 // whose folds were written
+	old   bool    // too far behind to be updated
+	posts []int64 // those whose folds were written
 	seen  string  // a pg_snapshot, as it was read
 }
 
@@ -135,7 +135,7 @@ func (s *Store) changedSince(ctx context.Context, names []Name) (late []lateSear
 	args := namesArgs(names)
 	args["within"], args["quiet"], args["most"] = updatedWithin, markedEvery, maxUpdated
 	var r lateSearch
-	var quiet bool // long enough to be marked again
+	var quiet bool // long enough unchanged to be marked again
 	n := &r.name
 	dest := []any{&r.id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &r.old, &quiet, &r.posts, &r.seen, &at.asof, &at.seen}
 	err = s.forEach(ctx, "read what searches lack", query, args, dest, func() {
@@ -169,7 +169,7 @@ func (s *Store) bringUpOnce(ctx context.Context, late []lateSearch, at readPoint
 		posts = posts[len(some):]
 		saw := readPoint{asof: at.asof}
 		if len(posts) == 0 {
-			saw = at // with these it has seen them all
+			saw = at // with these the searches have seen all of them
 		}
 		if inTime, err := s.matchAndWrite(ctx, late, some, saw); err != nil || !inTime {
 			return false, err

@@ -46,8 +46,8 @@ type Store struct {
 
 	// mu guards the fields below.
 	mu    sync.Mutex
-	codes *simplelru.LRU[string, int64] // post codes to ids; facts of one epoch
-	epoch int64                         // last seen by adopt
+	codes *simplelru.LRU[string, int64] // post codes to ids, valid within one epoch
+	epoch int64                         // the last that adopt saw
 }
 
 // Options are what an operator may set, and where figures go.

@@ -82,7 +82,7 @@ type visit struct {
 	before Cursor // where the page begins
 	at     Cursor // where to read on
 	page   *Page
-	clock  timelines.Clock // of all that is on the page
+	clock  timelines.Clock // of everything on the page
 
 	builds, extensions, inVain, updates, restarts int // how often each was done
 }
@@ -132,7 +132,7 @@ func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads 
 	if err != nil {
 		return false, err
 	}
-	r.page.At = Moment{raw.clock, r.store.loads()} // what is loaded from here on may be newer
+	r.page.At = Moment{raw.clock, r.store.loads()} // anything loaded from here on may be newer
 	if ok, err := r.store.consistent(ctx, raw.clock, loads, newer); err != nil || !ok {
 		return false, errors.Join(err, r.restart())
 	}

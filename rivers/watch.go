@@ -58,7 +58,7 @@ func (s *Seen) stands() bool { return !s.SignedOut && !s.Closed && !s.Swapped }
 // each. A river stands twice if some of its watches look beyond its depth.
 type watchedRivers struct {
 	watches []Watch
-	index   []int // of each watch, its river below
+	index   []int // the river of each watch, in the lists below
 
 	// These stand side by side, one of each river.
 	names  []Name
@@ -67,8 +67,8 @@ type watchedRivers struct {
 	sets   []*access.Sets // those it is decided with; nil if no watch may see it
 
 	began time.Time // when the statement was sent
-	loads uint64    // of the caches, before it
-	newer bool      // some of what was read is of later
+	loads uint64    // how much the caches had loaded before it
+	newer bool      // something was read after it
 }
 
 func watchedBy(watches []Watch) *watchedRivers {
@@ -112,7 +112,7 @@ func (s *Store) decideWatched(ctx context.Context, r *watchedRivers, each func(k
 		return seen, true, nil
 	}
 	var all []undecided
-	var of []int // of each undecided, its river
+	var of []int // the river of each undecided
 	for i, w := range r.watches {
 		k := r.index[i]
 		if err := s.seeRiver(ctx, w, r.raws[k], &seen[i]); err != nil {

@@ -94,7 +94,7 @@ const writePairs = 2000
 type batch struct {
 	targets []*target
 	posts   []int64
-	stamps  map[int64]int64 // of the posts' folds; brought up as they are written
+	stamps  map[int64]int64 // of the posts' folds; updated as they are written
 	asof    time.Time
 	// actor: a request waits, whose change has just made the folds old.
 	actor bool
