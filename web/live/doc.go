@@ -36,4 +36,12 @@
 //
 // A comparison finds what the bus lost: each socket's page is compared with its river every
 // fifteen seconds (shownPage.compare).
+//
+// # Goroutines
+//
+// Hub.Start begins one for each shard, one for the finder, one for the leases, and one that
+// beats once a second: it has the clock of access read, leases refreshed and pages compared.
+// Hub.Serve runs in the goroutine of its request, which reads what the client sends, and begins
+// two more: one writes and alone knows the shown page, one pings. Those of a socket end with its
+// connection, those of the hub in Hub.Stop, which waits for all of them.
 package live
