@@ -246,7 +246,7 @@ func keepNoCopy(w http.ResponseWriter, typed bool) {
 	}
 }
 
-// see answers a form with a redirect.
+// redirect answers a form with a redirect.
 func redirect(w http.ResponseWriter, r *request, address string) error {
 	http.Redirect(w, r.Request, address, http.StatusSeeOther)
 	return nil

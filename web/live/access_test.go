@@ -100,7 +100,7 @@ func TestSlowReaderDelaysNobody(t *testing.T) {
 	}
 }
 
-// What was decided more than a second ago is decided again before it is sent.
+// A decision that is more than a second old is made again before it is sent.
 func TestStaleDecisionsAreMadeAgain(t *testing.T) {
 	var now atomic.Int64 // nanoseconds
 	clock := func() time.Time { return time.Unix(1e9, now.Load()) }

@@ -26,7 +26,7 @@ type stretch struct {
 const maxStretch = maxEntries
 
 // errReplaced says that the page is to be visited again, as its river was replaced between two
-// statements. What was sent is shown, so the next try has less to send.
+// statements. The page shows what was sent, so the next try has less to send.
 var errReplaced = errors.New("river replaced while it was read")
 
 // compare looks for changes that the bus or this hub lost.

@@ -34,14 +34,14 @@
 // topic, the river is visited, and the difference from what the page shows is sent
 // (shownPage.sync). In this order nothing is lost between the page and its socket.
 //
-// What the bus loses is found by a comparison: each socket's page is compared with its river
-// every fifteen seconds (shownPage.compare).
+// A comparison finds what the bus lost: each socket's page is compared with its river every
+// fifteen seconds (shownPage.compare).
 //
 // # Goroutines
 //
 // Hub.Start begins one for each shard, one for the finder, one for the leases, and one that
 // beats once a second: it has the clock of access read, leases refreshed and pages compared.
-// Hub.Serve runs in the goroutine of its request, which reads what the client says, and begins
-// two: one writes and alone knows the shown page, one pings. Those of a socket end with the
+// Hub.Serve runs in the goroutine of its request, which reads what the client sends, and begins
+// two more: one writes and alone knows the shown page, one pings. Those of a socket end with its
 // connection, those of the hub in Hub.Stop, which waits for all of them.
 package live

@@ -1,6 +1,6 @@
 package live
 
-// What the hub's own tests need of its inside.
+// These names are exported for the tests of package live_test.
 
 const (
 	FrameBurst = frameBurst

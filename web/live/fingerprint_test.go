@@ -87,20 +87,20 @@ func TestBanReachesOpenPages(t *testing.T) {
 
 // A page served before a ban and opened after it is brought up by its own
 // subscription, whatever its stamps say.
-func TestSubscribeWithAnOldSight(t *testing.T) {
+func TestSubscribeWithAnOldToken(t *testing.T) {
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, make(chan time.Time) })
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
 	cats := cat.Post("from cat")
 	bob.Comment(cats.Code, "a word of bob's")
 	page := s.Open(ann, "/everything")
 	ann.Ban("bob")
-	// As a page in a browser that was away: its stamps, and the sight of before.
+	// The page comes back as one in a browser that was away: with its stamps and the token of before.
 	page.Follow(s, ann)
 	if got := page.Shown[cats.Code].HTML; strings.Contains(got, "a word of bob") || !strings.Contains(got, "Hidden comment") {
 		t.Errorf("cat's post is still\n%s", got)
 	}
 	frames := page.Frames
-	page.Sight = page.Said
+	page.Token = page.SaidToken
 	page.Follow(s, ann)
 	if sent := page.Frames - frames; sent != 1 {
 		t.Errorf("with the sight of now %d frames were sent, want ok alone", sent)

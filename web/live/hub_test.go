@@ -87,7 +87,7 @@ func TestSubscribeSendsTheDifference(t *testing.T) {
 	ann.Remove(goes.Code)
 	fresh := bob.Post("new meanwhile")
 
-	g.Frames, g.Sight = 0, g.Said
+	g.Frames, g.Token = 0, g.SaidToken
 	g.Follow(s, bob)
 	// liked, goes, fresh and ok; nothing about what stayed as it was.
 	if g.Frames != 4 {
@@ -349,7 +349,7 @@ func TestFirstPageIsFilledUp(t *testing.T) {
 	g.UntilEntry(codes[1])
 	g.SameAsReload(s, nil, webtest.Everything)
 
-	// What a client drops is not pushed any more, until it comes up again.
+	// An entry that a client drops is not pushed any more, until it comes up again.
 	lowest := codes[1]
 	g.Say(map[string]any{"t": "drop", "river": g.River, "entries": map[string]string{lowest: g.Shown[lowest].Version}})
 	delete(g.Shown, lowest)
@@ -359,8 +359,8 @@ func TestFirstPageIsFilledUp(t *testing.T) {
 	}
 }
 
-// Who took the last entries off the screen, and so says that there are older ones, is
-// told so, should the server have said otherwise just then, and told when there are none
+// A client that took the last entries off the screen says by that that there are older ones. It
+// is told so, even if the server said otherwise just then, and it is told when there are none
 // any more.
 func TestMoreAfterDrop(t *testing.T) {
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, make(chan time.Time) })

@@ -11,8 +11,8 @@ import (
 	"riverrun/web/view"
 )
 
-// Between word of another generation and its entries no ok comes, whatever the client lets
-// go of meanwhile: it would take off what has not followed yet.
+// Between the word of another generation and its entries no ok comes, whatever the client drops
+// meanwhile: it would take off entries that have not followed yet.
 func TestDropSaysNothingWhileAnOkIsOwed(t *testing.T) {
 	at := view.Version{Stamp: rivers.Stamp{Entry: 1, Fold: 1}}
 	v := &shownPage{river: 7, owed: true, shown: map[int64]*shown{1: {code: "a", stamp: at.Stamp}, 2: {code: "b", stamp: at.Stamp}}}
@@ -29,7 +29,7 @@ func TestDropSaysNothingWhileAnOkIsOwed(t *testing.T) {
 	}
 }
 
-// Of what waits for a slow reader only the newest state of a post is kept.
+// A slow reader gets only the newest state of a post.
 func TestTheNewestUpdateWaits(t *testing.T) {
 	s := &socket{wake: make(chan struct{}, 1)}
 	for version := range int64(3) {
@@ -40,7 +40,7 @@ func TestTheNewestUpdateWaits(t *testing.T) {
 	}
 }
 
-// Whatever a client does not read or answer, its socket ends within half a minute.
+// The socket of a client that neither reads nor answers ends within half a minute.
 func TestStuckSocketsEndWithinHalfAMinute(t *testing.T) {
 	c := Config{}.withDefaults()
 	if got := c.PingEvery + max(c.PongWithin, c.WriteTimeout); got > 30*time.Second {
@@ -48,8 +48,8 @@ func TestStuckSocketsEndWithinHalfAMinute(t *testing.T) {
 	}
 }
 
-// What a page is told of by its header's changing is what its reader may know: of a
-// closed group neither what it is about nor who writes there.
+// A page is told of changes of its header that its reader may know: those of a closed group say
+// neither what it is about nor who writes there.
 func TestHeaderOfClosedSaysNothing(t *testing.T) {
 	group := timelines.Account{ID: 7, FeedID: 70, Kind: timelines.Group, Title: "Club", Access: timelines.Private}
 	other := group

@@ -9,8 +9,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// Step 9: a page is read for a socket only once its river's lease is committed. Else
-// Tier 1 would pass the river by between the two.
+// Step 9: a page is read for a socket only after its river's lease is committed. Otherwise Tier 1
+// could pass the river over between the two.
 func TestLeasedBeforeTheVisit(t *testing.T) {
 	paused := &pausedRivers{}
 	s := webtest.New(t, func(c *live.Config) {

@@ -87,8 +87,8 @@ func (w *longTown) grownOnTop() *webtest.Page {
 	return g
 }
 
-// What closes and opens again in the midst of a long page is on it after one comparison,
-// as it is after a reload, however the page grew.
+// An entry in the midst of a long page that closes and opens again is on the page after one
+// comparison, as it is after a reload, however the page grew.
 func TestLongPagesShowWhatOpens(t *testing.T) {
 	t.Parallel()
 	hide := func(form func(*timelines.Store, context.Context, int64, string) (int64, timelines.Change, error)) func(*longTown) {

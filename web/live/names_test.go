@@ -20,8 +20,8 @@ func at(p *webtest.Person, s *webtest.Site) *webtest.Person {
 	return &other
 }
 
-// Open pages call people as a reload would, wherever they name them and whichever node
-// heard of it: the author, who commented, who likes it, why it is there, where it stands.
+// Open pages call people as a reload does, wherever they name them and whichever node heard of
+// it: the author, those who commented or like the post, why it is there, and where it stands.
 func TestNamesFollow(t *testing.T) {
 	t.Parallel()
 	// No comparison comes to help, and no beat: the clock is heard to move.
@@ -83,7 +83,7 @@ func TestNamesFollow(t *testing.T) {
 		}
 		g.SameAsReload(there, at(ann, there), g.name)
 	}
-	// What changes of the post at the same time brings the name with it.
+	// A change of the post at the same time brings the name with it.
 	cat.Rename("Kate")
 	bob.Edit(post.Code, "another #word")
 	for address, g := range pages {

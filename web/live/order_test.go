@@ -14,9 +14,9 @@ import (
 	"riverrun/web/webtest"
 )
 
-// What a flush decided before a ban, and what waited while the page was visited
-// after it, does not come back onto the page the visit took it from: nothing
-// would take it off again before the next comparison.
+// An update that a flush decided before a ban, and that waited while the page was visited after
+// it, does not bring back what the visit took off: nothing would take it off again before the
+// next comparison.
 func TestOldUpdateDoesNotUndoASync(t *testing.T) {
 	entered, release, asked := make(chan struct{}), make(chan struct{}), make(flushes, 100)
 	paused := &pausedRivers{flushed: func(posts []int64, _ []rivers.Seen) { asked <- posts }}
@@ -58,9 +58,8 @@ func TestOldUpdateDoesNotUndoASync(t *testing.T) {
 	page.SameAsReload(s, ann, name)
 }
 
-// Who administers a group sees there who banned them, if they chose to see banned
-// people; an open page follows when that office ends, though no post and no ban
-// changes.
+// An administrator of a group sees people there who banned them, if they chose to see banned
+// people. An open page follows when that office ends, though no post and no ban changes.
 func TestDemotionReachesOpenPages(t *testing.T) {
 	beat := make(chan time.Time)
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })
@@ -93,9 +92,8 @@ func TestDemotionReachesOpenPages(t *testing.T) {
 	page.UntilEntry(bobs.Code)
 }
 
-// Who begins to keep order in a group is offered to take comments away on the pages
-// that are open, and no longer when that ends; also if somebody likes the post before
-// the page has heard of it.
+// A person who becomes an administrator of a group is offered to delete comments on open pages,
+// and no longer when that ends; also if somebody likes the post before the page has heard of it.
 func TestOfficeReachesOpenPages(t *testing.T) {
 	beat := make(chan time.Time)
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })

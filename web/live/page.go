@@ -63,8 +63,8 @@ type shownPage struct {
 const maxSwaps = 3
 
 // work does what the inbox asks for, the oldest knowledge first: a page was read before the
-// updates that came with it. After a subscribe no other visit or comparison is needed. What is
-// older than what is shown has no effect.
+// updates that came with it. After a subscribe no other visit or comparison is needed. An
+// update that is older than what is shown has no effect.
 func (v *shownPage) work(ctx context.Context, n inbox) error {
 	switch {
 	case n.subscribe != nil:

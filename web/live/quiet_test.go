@@ -35,8 +35,8 @@ func fence(s *webtest.Site, by *webtest.Person, pages ...*webtest.Page) [][]stri
 	return told
 }
 
-// Who bans whom tells the banned one nothing by which to know the moment: their open
-// pages are decided again, and nothing is sent of those that show nothing of either.
+// The open pages of a banned person say nothing from which to learn when the ban began: they are
+// decided again, and a page that shows nothing of either person is sent nothing.
 func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
 	beat := make(chan time.Time)
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })
@@ -58,7 +58,8 @@ func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
 		}
 	}
 	pages[0].SameAsReload(s, vic, everything)
-	// Nor is it told to who comes back, or asks again and again, with what it was told of.
+	// A client that comes back, or asks again and again, with the token it was sent, is not told
+	// either.
 	for _, act := range []struct {
 		what string
 		do   func()
@@ -66,7 +67,7 @@ func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
 		page := pages[0]
 		_ = page.Conn.CloseNow()
 		page.Follow(s, vic)
-		page.Sight = page.Said
+		page.Token = page.SaidToken
 		act.do()
 		for _, again := range []func(){page.Subscribe, func() { page.Connect(s, vic) }} {
 			again()
@@ -80,8 +81,8 @@ func TestBanIsNotHeardWhereNothingDiffers(t *testing.T) {
 	}
 }
 
-// Of the entries of a page those alone are sent that a ban changes: a comment, a like,
-// or a comment that is folded away and may have been unfolded.
+// A ban has only those entries sent that it changes: by a comment, a like, or a comment that is
+// folded away and may have been unfolded.
 func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 	beat := make(chan time.Time)
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })
@@ -116,7 +117,7 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 	}
 	everything := rivers.Name{UserID: vic.Account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	page := s.Open(vic, "/everything")
-	page.Sight = page.Said
+	page.Token = page.SaidToken
 	_ = page.Conn.CloseNow()
 	page.Follow(s, vic) // what it shows the server has not sent on this connection
 	want := []string{"ok "}
@@ -138,7 +139,7 @@ func TestBanSendsOnlyWhatDiffers(t *testing.T) {
 			t.Errorf("%s still says of eve\n%s", code, page.Shown[code].HTML)
 		}
 	}
-	// Whole, too, where the post changed as well and none of the comments it shows.
+	// They are sent whole, too, if the post changed as well and none of the comments it shows.
 	s.DecidedAnew(vic, beat, 1, func() {
 		dan.Like(of[2])
 		s.FollowUp()
@@ -164,7 +165,7 @@ func TestBanBetweenVisitAndInquire(t *testing.T) {
 	old := cat.Post("from cat")
 	bob.Comment(old.Code, "a word of bob's")
 	page := s.Open(ann, "/everything")
-	page.Sight = page.Said
+	page.Token = page.SaidToken
 	_ = page.Conn.CloseNow()
 	for range rivers.PageSize + 3 {
 		cat.Post("more of cat")
@@ -190,7 +191,7 @@ func TestBanBetweenVisitAndInquire(t *testing.T) {
 	}
 }
 
-// Who unfolded comments is told to unfold them again when one of those changed, though
+// A page that unfolded comments is told to fetch them again when one of those changed, though
 // nothing that stands on all pages did.
 func TestFoldedCommentsFollow(t *testing.T) {
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, make(chan time.Time) })
@@ -225,7 +226,7 @@ func TestFoldedCommentsFollow(t *testing.T) {
 	if got := told(); slices.Contains(got, "comments") {
 		t.Errorf("of a like of the post the page is sent %q", got)
 	}
-	// What comes with another change is not lost in it.
+	// An edit that comes together with another change is not lost in it.
 	bob.Act(func(ctx context.Context) (timelines.Change, error) {
 		return s.Store.EditComment(ctx, bob.Account.ID, post.Code, said[1].CommentID, "nothing")
 	})
@@ -252,7 +253,7 @@ func TestABanThatEndsDuringTheVisit(t *testing.T) {
 	page := s.Open(vic, "/everything")
 	var once sync.Once
 	paused.before = func() {
-		// What the flush found, by which the page came to be visited, is offered meanwhile.
+		// Meanwhile the update that caused the visit is offered.
 		once.Do(func() { eve.Unban("vic") })
 	}
 	eve.Ban("vic")

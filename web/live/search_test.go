@@ -14,8 +14,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// What comes is pushed to an open search at the next beat; one beat brings up the
-// searches once, whoever looks and however much changed, and none where nothing did.
+// A new match is pushed to an open search at the next beat. One beat brings the searches up to
+// date once, whoever looks and however much changed, and not at all if nothing did.
 func TestSearchIsPushed(t *testing.T) {
 	beat := make(chan time.Time)
 	found := make(chan []rivers.Name, 100)
@@ -78,8 +78,8 @@ func (c countedFinds) BringUp(ctx context.Context, names []rivers.Name) ([]river
 	return c.Rivers.BringUp(ctx, names)
 }
 
-// What a change takes from an open search goes at once, as from all pages: no beat comes,
-// and nothing is found meanwhile.
+// A match that a change takes away leaves an open search at once, as it leaves all pages: no beat
+// comes, and the finder is busy meanwhile.
 func TestSearchLosesAtOnce(t *testing.T) {
 	s := webtest.New(t, func(c *live.Config) {
 		c.Beat = make(chan time.Time)
@@ -129,7 +129,7 @@ func TestSearchLosesAtOnce(t *testing.T) {
 			if _, shows := g.Shown[cats.Code]; !shows {
 				t.Error("what is still found is gone too")
 			}
-			// What it goes on showing changes at once as well.
+			// A match that stays changes at once as well.
 			cat.Edit(cats.Code, "the word of cat again")
 			g.Until("the edit", func(f webtest.Frame) bool { return strings.Contains(f.HTML+f.Parts["body"], "cat again") })
 			_ = g.Conn.CloseNow()
@@ -217,7 +217,7 @@ func TestSubscribeToASearchInABusyTown(t *testing.T) {
 			if _, shows := g.Shown[first.Code]; !shows {
 				t.Errorf("%d entries are shown, and not the one there is", len(g.Shown))
 			}
-			// What came last, a reload finds first.
+			// A reload finds what came last first.
 			name := rivers.Name{Kind: rivers.Search, Term: "word", Order: rivers.Fresh}
 			if _, err := s.Rivers.Visit(t.Context(), timelines.Viewer{}, name, rivers.Cursor{}); err != nil {
 				t.Fatal(err)
@@ -232,7 +232,7 @@ func TestSubscribeToASearchInABusyTown(t *testing.T) {
 	}
 }
 
-// What the bus lost, a comparison finds.
+// A comparison finds what the bus lost.
 func TestSearchIsHealed(t *testing.T) {
 	beat := make(chan time.Time)
 	s := webtest.New(t, func(c *live.Config) {

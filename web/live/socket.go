@@ -37,7 +37,7 @@ type socket struct {
 	// finds those, so the socket is told of each post that was flushed.
 	beyond atomic.Bool
 
-	// writing is held while a frame is written, and until a ping is answered. What is
+	// writing is held while a frame is written, and until a ping is answered. A frame that is
 	// checked with it held is then sent without another wait.
 	writing sync.Mutex
 

@@ -19,9 +19,9 @@ import (
 	"riverrun/web/webtest"
 )
 
-// A page's word for what stood around it is known again, and says nothing: a page with
-// nothing around it has one too, and it is never the same.
-func TestSeal(t *testing.T) {
+// A page's token is known again, and says nothing: a page with nothing around it has a token too,
+// and no token comes twice.
+func TestToken(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	around := func(p *webtest.Person, address string) live.Fingerprint {
@@ -91,7 +91,7 @@ func TestTabsFollow(t *testing.T) {
 	}
 	// So is a page that was served before and followed after.
 	served := s.Open(bob, "/ann")
-	served.Sight = served.Said
+	served.Token = served.SaidToken
 	_ = served.Conn.CloseNow()
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
 		return s.Store.SetSubfeedAccess(ctx, ann.Account.ID, "photos", timelines.Private)
@@ -145,9 +145,9 @@ func TestHeaderFollows(t *testing.T) {
 	told(club)
 }
 
-// What many open pages are decided with costs three statements, not three each, when
-// the caches were dropped.
-func TestSightsAreReadTogether(t *testing.T) {
+// The fingerprints of many open pages cost three statements together, not three each, when the
+// caches were dropped.
+func TestFingerprintsAreReadTogether(t *testing.T) {
 	s := webtest.New(t, nil)
 	var names []rivers.Name
 	var sets []*access.Sets

@@ -21,7 +21,7 @@ import (
 	"riverrun/web/view"
 )
 
-// Frame is any frame of the server.
+// A Frame is any frame of the server.
 type Frame struct {
 	T       string            `json:"t"`
 	River   string            `json:"river"`
@@ -34,18 +34,17 @@ type Frame struct {
 	Sight   string            `json:"sight"`
 }
 
-// Page is what a client shows, kept as PROTOCOL.md tells a client to.
+// A Page is what a client shows, which it keeps up to date as PROTOCOL.md says.
 type Page struct {
-	T       testing.TB
-	Conn    *websocket.Conn
-	Address string
-	viewer  *string
-	River   string
-	Sight   string // as the page was served with; a client keeps up with said
-	Said    string // by the last ok
-	Shown   map[string]Frame
-	Parts   map[string]map[string]string // of those entries it was sent whole
-	Frames  int
+	T         testing.TB
+	Conn      *websocket.Conn
+	Address   string
+	River     string
+	Token     string // that the page was served with
+	SaidToken string // of the last ok, which a client goes on with
+	Shown     map[string]Frame
+	Parts     map[string]map[string]string // of the entries that were sent whole
+	Frames    int
 }
 
 // Newer reports whether a says anything b does not, and Later is the stamp of a page that
@@ -126,13 +125,14 @@ func (g *Page) Connect(s *Site, p *Person) {
 	g.Subscribe()
 }
 
+// Subscribe sends what the page shows.
 func (g *Page) Subscribe() {
 	g.T.Helper()
 	entries := map[string]string{}
 	for code, f := range g.Shown {
 		entries[code] = f.Version
 	}
-	said := map[string]any{"t": "subscribe", "page": g.Address, "lang": "en", "river": g.River, "sight": g.Sight, "entries": entries}
+	said := map[string]any{"t": "subscribe", "page": g.Address, "lang": "en", "river": g.River, "sight": g.Token, "entries": entries}
 	lowest := ""
 	for code, f := range g.Shown {
 		if f.Place > 0 && (lowest == "" || f.Place < g.Shown[lowest].Place) {
@@ -142,12 +142,10 @@ func (g *Page) Subscribe() {
 	if lowest != "" {
 		said["down"] = strconv.FormatInt(g.Shown[lowest].Place, 10) + "." + lowest
 	}
-	if g.viewer != nil {
-		said["viewer"] = *g.viewer
-	}
 	g.Say(said)
 }
 
+// Say sends a frame.
 func (g *Page) Say(v any) {
 	g.T.Helper()
 	message, err := json.Marshal(v)
@@ -161,8 +159,8 @@ func (g *Page) Say(v any) {
 	}
 }
 
-// Read takes the next frame and applies it. Signs of life are none: who waits for a frame
-// that does not come must not wait for ever.
+// Read takes the next frame and applies it. It passes beat frames over, so that a test that waits
+// for a frame that does not come fails in time.
 func (g *Page) Read() (Frame, error) {
 	ctx, cancel := context.WithTimeout(g.T.Context(), Patience)
 	defer cancel()
@@ -201,7 +199,7 @@ func (g *Page) Read() (Frame, error) {
 		delete(g.Shown, f.Post)
 		delete(g.Parts, f.Post)
 	case "ok":
-		g.Said = f.Sight
+		g.SaidToken = f.Sight
 	}
 	return f, nil
 }
@@ -247,6 +245,7 @@ func (g *Page) UntilEntry(code string) Frame {
 	})
 }
 
+// UntilGone reads until the entry is taken off.
 func (g *Page) UntilGone(code string) Frame {
 	g.T.Helper()
 	return g.Until("gone "+code, func(f Frame) bool { return f.T == "gone" && f.Post == code })
@@ -356,6 +355,7 @@ func (s *Site) OpenLong(p *Person, n rivers.Name, size int) *Page {
 	return g
 }
 
+// Shows reports whether the page shows the post.
 func (g *Page) Shows(code string) bool {
 	_, shows := g.Shown[code]
 	return shows

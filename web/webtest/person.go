@@ -6,7 +6,7 @@ import (
 	"riverrun/timelines"
 )
 
-// Person is somebody signed in.
+// A Person is somebody signed in.
 type Person struct {
 	Site    *Site
 	Account timelines.Account
@@ -14,8 +14,10 @@ type Person struct {
 	Token   string
 }
 
+// Password is that of every Person.
 const Password = "a long enough one"
 
+// Person signs somebody up and in.
 func (s *Site) Person(name string) *Person {
 	s.T.Helper()
 	ctx := s.T.Context()
@@ -52,6 +54,7 @@ func (p *Person) Act(change func(context.Context) (timelines.Change, error)) tim
 	return c
 }
 
+// Post writes a post to these destinations, by default the own feed.
 func (p *Person) Post(body string, to ...string) timelines.Change {
 	p.Site.T.Helper()
 	return p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -59,11 +62,13 @@ func (p *Person) Post(body string, to ...string) timelines.Change {
 	})
 }
 
+// Like likes a post.
 func (p *Person) Like(code string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.Like(ctx, p.Account.ID, code) })
 }
 
+// Comment comments on a post.
 func (p *Person) Comment(code, body string) timelines.Change {
 	p.Site.T.Helper()
 	return p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -71,6 +76,7 @@ func (p *Person) Comment(code, body string) timelines.Change {
 	})
 }
 
+// LikeComment likes a comment.
 func (p *Person) LikeComment(code string, id int64) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -78,6 +84,7 @@ func (p *Person) LikeComment(code string, id int64) {
 	})
 }
 
+// Edit changes the text of a post.
 func (p *Person) Edit(code, body string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -85,6 +92,7 @@ func (p *Person) Edit(code, body string) {
 	})
 }
 
+// Remove deletes a post.
 func (p *Person) Remove(code string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -92,6 +100,7 @@ func (p *Person) Remove(code string) {
 	})
 }
 
+// Subscribe begins to follow an account, or asks to.
 func (p *Person) Subscribe(name string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -100,11 +109,13 @@ func (p *Person) Subscribe(name string) {
 	})
 }
 
+// SignOut ends the session.
 func (p *Person) SignOut() {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.SignOut(ctx, p.Viewer) })
 }
 
+// EditList sets the title and the members of a list.
 func (p *Person) EditList(slug, title string, members ...string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -120,6 +131,7 @@ func (p *Person) Rename(title string) {
 	})
 }
 
+// Unsubscribe ceases to follow an account.
 func (p *Person) Unsubscribe(name string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -127,11 +139,13 @@ func (p *Person) Unsubscribe(name string) {
 	})
 }
 
+// Ban bans an account, and Unban lifts the ban.
 func (p *Person) Ban(name string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.Ban(ctx, p.Account.ID, name) })
 }
 
+// Unban is described with Ban.
 func (p *Person) Unban(name string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -139,6 +153,7 @@ func (p *Person) Unban(name string) {
 	})
 }
 
+// SetAccess sets the level of the own account, or of a group.
 func (p *Person) SetAccess(group string, level timelines.Level) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
@@ -146,7 +161,7 @@ func (p *Person) SetAccess(group string, level timelines.Level) {
 	})
 }
 
-// Follow asks, and is let in.
+// Follow asks to follow somebody, who accepts.
 func (p *Person) Follow(whom *Person) {
 	p.Site.T.Helper()
 	p.Subscribe(whom.Account.Name)

@@ -28,7 +28,7 @@ import (
 	"riverrun/web/live"
 )
 
-// Patience is how long a test waits for what must come; it fails after that.
+// Patience is how long a test waits for something that must come. Then it fails.
 const Patience = 20 * time.Second
 
 // A Site is a whole server on real stores, listening.
@@ -40,7 +40,7 @@ type Site struct {
 	Tiers  *tiers.Tiers
 	Server *web.Server
 	HTTP   *httptest.Server
-	// live is what the site's hub was made with, and tell hands it a message as a bus does.
+	// Live is what the site's hub was made with. Tell hands the hub a message as the bus does.
 	Live    live.Config
 	Tell    func(tiers.Message)
 	metrics *prometheus.Registry
@@ -49,11 +49,11 @@ type Site struct {
 	behind []timelines.Touched
 	wrong  []timelines.Replace
 
-	// hubMu guards the fields below, and is held for moments only.
+	// hubMu guards the fields below. It is held for moments only.
 	hubMu   sync.Mutex
 	sockets map[net.Conn]struct{}
-	decided map[int64][]string
-	heard   map[int64]struct{} // posts
+	decided map[int64][]string // see Decisions
+	heard   map[int64]struct{} // posts that the hub was told of
 }
 
 // New starts a site whose hub is configured by change.
@@ -68,8 +68,8 @@ func NewOver(t testing.TB, opts rivers.Options, change func(*live.Config)) *Site
 	return NewNode(t, testdb.New(t), 0, opts, change)
 }
 
-// StoreOptions are those of production, but that a password takes next to nothing where
-// nothing is measured: people sign up in every test.
+// StoreOptions are those of production. Only passwords take next to no time, unless a benchmark
+// measures, as people sign up in every test.
 func StoreOptions(t testing.TB) timelines.Options {
 	o := timelines.DefaultOptions()
 	if _, measures := t.(*testing.B); !measures {
@@ -78,8 +78,8 @@ func StoreOptions(t testing.TB) timelines.Options {
 	return o
 }
 
-// NewNode starts another node on the stores of a site, with that bound on waiting for
-// them.
+// NewNode starts another node on the stores of a site. It waits for them no longer than timeout,
+// 0 for the default.
 func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Options, change func(*live.Config)) *Site {
 	t.Helper()
 	ctx := t.Context()
@@ -286,7 +286,8 @@ func (d decidedPages) Fingerprint(ctx context.Context, n rivers.Name, sets *acce
 	return now, err
 }
 
-// Decisions are, oldest first, with which people in view a person's pages were decided.
+// Decisions say, oldest first, with which people in view the visits of a person's sockets decided
+// the pages.
 func (s *Site) Decisions(p *Person) []string {
 	s.hubMu.Lock()
 	defer s.hubMu.Unlock()
@@ -294,8 +295,8 @@ func (s *Site) Decisions(p *Person) []string {
 }
 
 // DecidedAnew sends a beat after a change and waits until so many open pages of a person
-// were visited because other people are in view than before. What is done after it comes
-// after what those pages have to say of the change.
+// were visited because other people are in view than before. The frames of later changes come
+// after those of this one.
 func (s *Site) DecidedAnew(p *Person, beat chan<- time.Time, pages int, change func()) {
 	s.T.Helper()
 	before := s.Decisions(p)
@@ -315,6 +316,7 @@ func (s *Site) DecidedAnew(p *Person, beat chan<- time.Time, pages int, change f
 	})
 }
 
+// SessionOf is the session of a token.
 func SessionOf(t testing.TB, token string) timelines.Session {
 	t.Helper()
 	session, ok := timelines.SessionOf(token)
@@ -333,6 +335,7 @@ func Get(s *Site, p *Person, address string) *httptest.ResponseRecorder {
 	return w
 }
 
+// PostID is the number of the post of a code.
 func (s *Site) PostID(code string) int64 {
 	s.T.Helper()
 	ids, err := s.Store.PostIDs(s.T.Context(), []string{code})
@@ -345,6 +348,7 @@ func (s *Site) PostID(code string) int64 {
 // Deaf is a bus of which nothing is heard.
 func Deaf(func(tiers.Message)) (cancel func()) { return func() {} }
 
+// Everything is the river of all posts as anonymous viewers see it.
 var Everything = rivers.Name{Kind: rivers.Everything, Order: rivers.Fresh}
 
 // CountedStatements is a tracer that counts what is sent.

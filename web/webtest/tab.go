@@ -120,7 +120,7 @@ func (s *Site) Tab(browser context.Context, name string) *Tab {
 			}
 			s.T.Errorf("%s: script: %s", name, text)
 		case *log.EventEntryAdded:
-			// What the network says (a 422, a socket that closed) is expected.
+			// Messages about the network (a 422, a socket that closed) are expected.
 			if e.Entry.Level == log.EntryLevelError && e.Entry.Source != log.EntrySourceNetwork {
 				s.T.Errorf("%s: browser: %s %s", name, e.Entry.Source, e.Entry.Text)
 			}
@@ -136,6 +136,7 @@ func (s *Site) Tab(browser context.Context, name string) *Tab {
 	return b
 }
 
+// Do does steps of chromedp in the tab.
 func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.T.Helper()
 	ctx, cancel := context.WithTimeout(b.Ctx, 2*Patience)
@@ -185,6 +186,7 @@ func (b *Tab) Await(what, expression string) {
 	b.T.Fatalf("%s: waiting for %s (%s): %v\n%s", b.Name, what, expression, err, b.Text())
 }
 
+// Visit loads a page of the site.
 func (b *Tab) Visit(path string) {
 	b.T.Helper()
 	b.Do(chromedp.Navigate(b.site.HTTP.URL + path))
@@ -217,6 +219,7 @@ func (b *Tab) Write(form, text string) {
 	)
 }
 
+// Comment writes a comment in the box below a post.
 func (b *Tab) Comment(code, text string) {
 	b.T.Helper()
 	// The last one may be shown by the socket before its answer comes, which closes the box.
@@ -260,9 +263,8 @@ const snapshot = `(page) => {
 	return lines;
 }`
 
-// EqualsReload compares the page with what a reload makes of it. What has
-// happened may still be on its way: it waits until the two agree. What waits for the reader
-// to ask for it is asked for.
+// EqualsReload compares the page with what a reload makes of it. Changes may still be on their way,
+// so it waits until the two agree. It asks for new entries that wait until the reader does.
 func (b *Tab) EqualsReload() {
 	b.T.Helper()
 	const now = `(document.querySelector('#news button').click(), (` + snapshot + `)(document))`

@@ -11,6 +11,7 @@ import (
 	"testing"
 )
 
+// LogTo is a log that writes to w.
 func LogTo(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
 
 // Visitor is a browser without JavaScript.
@@ -29,6 +30,7 @@ var plainly = func() *http.Transport {
 	return t
 }()
 
+// Visitor is somebody's browser, signed out.
 func (s *Site) Visitor() *Visitor {
 	s.T.Helper()
 	jar, err := cookiejar.New(nil)
@@ -64,6 +66,7 @@ type Answer struct {
 	Body   string
 }
 
+// Do sends a request, with form as its body.
 func (v *Visitor) Do(method, address string, form url.Values) *Answer {
 	v.T.Helper()
 	r, err := http.NewRequestWithContext(v.T.Context(), method, v.Base+address, strings.NewReader(form.Encode()))
@@ -86,11 +89,13 @@ func (v *Visitor) Do(method, address string, form url.Values) *Answer {
 	return &Answer{v.T, method + " " + address, response.StatusCode, response.Header, string(body)}
 }
 
+// Get asks for a page.
 func (v *Visitor) Get(address string) *Answer {
 	v.T.Helper()
 	return v.Do(http.MethodGet, address, nil)
 }
 
+// Post sends a form of these names and values.
 func (v *Visitor) Post(address string, pairs ...string) *Answer {
 	v.T.Helper()
 	form := url.Values{}
@@ -110,6 +115,7 @@ func (v *Visitor) AsRiver(address, page string) string {
 	return v.Post(address).Wants(http.StatusOK).Body
 }
 
+// Wants fails the test if the status is another.
 func (a *Answer) Wants(status int) *Answer {
 	a.T.Helper()
 	if a.Status != status {
@@ -118,6 +124,7 @@ func (a *Answer) Wants(status int) *Answer {
 	return a
 }
 
+// LeadsTo fails the test if the answer is no redirect to that address.
 func (a *Answer) LeadsTo(address string) *Answer {
 	a.T.Helper()
 	a.Wants(http.StatusSeeOther)
@@ -127,6 +134,7 @@ func (a *Answer) LeadsTo(address string) *Answer {
 	return a
 }
 
+// Has fails the test if one of the texts is not in the body, and Lacks if one is.
 func (a *Answer) Has(texts ...string) *Answer {
 	a.T.Helper()
 	for _, text := range texts {
@@ -137,6 +145,7 @@ func (a *Answer) Has(texts ...string) *Answer {
 	return a
 }
 
+// Lacks is described with Has.
 func (a *Answer) Lacks(texts ...string) *Answer {
 	a.T.Helper()
 	for _, text := range texts {
@@ -150,6 +159,7 @@ func (a *Answer) Lacks(texts ...string) *Answer {
 // FirstCode finds the code of the first entry on a page.
 var FirstCode = regexp.MustCompile(`data-post="([0-9a-z]{10})"`)
 
+// Code is that of the first entry on the page.
 func (a *Answer) Code() string {
 	a.T.Helper()
 	m := FirstCode.FindStringSubmatch(a.Body)
