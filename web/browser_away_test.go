@@ -68,7 +68,7 @@ func TestFormsWhileServerIsAway(t *testing.T) {
 	eval[bool](b, `(document.querySelector('#composer textarea').value = 'a post', true)`)
 	for _, form := range []string{like, box, other, post} {
 		eval[bool](b, fmt.Sprintf(press, form))
-		b.await("word that nobody answers", fmt.Sprintf(`document.querySelector('%s').said?.isConnected && document.querySelector('%s').said.textContent.includes('no connection')`, form, form))
+		b.await("word that nobody answers", fmt.Sprintf(`document.querySelector('%s').said?.isConnected && document.querySelector('%s').said.textContent.includes('offline')`, form, form))
 	}
 	typed := func() string {
 		return eval[string](b, fmt.Sprintf(`window.same && ['%s', '%s', '#p-%s-box form', '%s'].map((form) => document.querySelector(form + ' textarea').value).join('|')`,
@@ -233,8 +233,8 @@ func TestFormsAreSentAsTheirWriter(t *testing.T) {
 		form.requestSubmit();
 		return true;
 	})()`, first))
-	b.await("word of who is signed in", `document.querySelector('[data-said]')?.textContent.includes('Somebody else')`)
+	b.await("word of who is signed in", `document.querySelector('[data-said]')?.textContent.includes('Someone else')`)
 	eval[bool](b, fmt.Sprintf(`(HTMLFormElement.prototype.submit.call(document.querySelector('#p-%s-box form')), true)`, first))
-	b.await("the same of another page", `document.querySelector('.problem')?.textContent.includes('Somebody else') && document.querySelector('textarea').value === 'more words of ann'`)
+	b.await("the same of another page", `document.querySelector('.problem')?.textContent.includes('Someone else') && document.querySelector('textarea').value === 'more words of ann'`)
 	eve.visitor().get("/p/" + first).wants(200).lacks("words of ann")
 }

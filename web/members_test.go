@@ -127,8 +127,8 @@ func TestRunningAGroup(t *testing.T) {
 	anna.get("/chess-club").has(`class="composer"`)
 
 	// Several administrators.
-	anna.post("/chess-club/promote", "name", "carol").wants(422).has("“carol” is not a member", "Administrators")
-	anna.post("/chess-club/promote", "name", "nobody-here").wants(422).has("nobody called “nobody-here”")
+	anna.post("/chess-club/promote", "name", "carol").wants(422).has("“carol” isn’t a member", "Administrators")
+	anna.post("/chess-club/promote", "name", "nobody-here").wants(422).has("Nobody here is called “nobody-here”")
 	anna.post("/chess-club/demote", "name", "anna").wants(422).has("needs an administrator")
 	bob.post("/chess-club/promote", "name", "bob").wants(403)
 	anna.post("/chess-club/promote", "name", "bob").leadsTo("/chess-club/members")
@@ -152,7 +152,7 @@ func TestBlocking(t *testing.T) {
 	bob.get("/").has(`value="chess-club"`)
 
 	anna.post("/chess-club/block", "name", "nobody-here", "back", "/chess-club/manage").wants(422).
-		has("nobody called “nobody-here”", `value="nobody-here"`, "Blocked from writing")
+		has("Nobody here is called “nobody-here”", `value="nobody-here"`, "Blocked from writing")
 	anna.post("/chess-club/block", "name", "", "back", "/chess-club/manage").wants(422)
 	anna.post("/chess-club/block", "name", " @Bob", "back", "/chess-club/manage").leadsTo("/chess-club/manage")
 	anna.get("/chess-club/manage").has(`href="/bob"`, "/chess-club/unblock")

@@ -153,8 +153,8 @@ func TestLongestTexts(t *testing.T) {
 	long := strings.Repeat("я", timelines.MaxPostRunes+1)
 	anna.post("/posts", "body", long).wants(422).has("This text is too long. The limit is 100,000 characters.", long)
 	code := anna.get("/").code()
-	anna.post("/p/"+code+"/edit", "body", long).wants(422).has("100,000 characters at most", long)
-	anna.post("/p/"+code+"/comments", "body", long).wants(422).has("20,000 characters at most", long)
+	anna.post("/p/"+code+"/edit", "body", long).wants(422).has("The limit is 100,000 characters", long)
+	anna.post("/p/"+code+"/comments", "body", long).wants(422).has("The limit is 20,000 characters", long)
 }
 
 func TestDestinations(t *testing.T) {

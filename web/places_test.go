@@ -149,7 +149,7 @@ func TestMovingAPost(t *testing.T) {
 		v.get("/chess-club").wants(200).lacks("Everybody knows")
 	}
 	nobody.get(at).wants(404)
-	carol.get(at).wants(200).has("direct")
+	carol.get(at).wants(200).has(`<span class="badge">message</span>`)
 
 	anna.post(at+"/edit", "to", "~eyes").leadsTo(at)
 	anna.get(at).wants(200).has("only you")

@@ -217,7 +217,7 @@ func TestHeaderInBrowser(t *testing.T) {
 	b.await("the tabs", `document.querySelectorAll('nav.tabs a').length === 4 && `+header+`.includes('about ann')`)
 	ann.setAccess("", timelines.Private)
 	b.await("what is closed to go", `document.querySelectorAll('nav.tabs a').length === 1 && !`+header+`.includes('about ann')`)
-	b.await("the question", header+`.includes('Ask to subscribe')`)
+	b.await("the question", header+`.includes('Request to follow')`)
 }
 
 // A post's own page is called as the post begins now: what was edited away stays

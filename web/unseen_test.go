@@ -25,7 +25,7 @@ func TestBansOnPages(t *testing.T) {
 	a.post("/bob/ban").leadsTo("/bob")
 	a.get("/bob").wants(403).has("You have banned bob", "/bob/unban").lacks("Hello from bob", "/bob/ban\"", "/bob/follow")
 	a.get("/bob/likes").wants(403)
-	b.get("/anna").wants(403).has("What anna writes is not shown to you").lacks("banned", "/anna/unban", "Hello from anna")
+	b.get("/anna").wants(403).has("You can’t see what anna writes").lacks("banned", "/anna/unban", "Hello from anna")
 	for _, v := range []*visitor{a, b} {
 		v.get("/p/" + map[*visitor]string{a: bobs.Code, b: anns.Code}[v]).wants(404)
 	}
