@@ -62,7 +62,7 @@ func TestFormsWhileServerIsAway(t *testing.T) {
 	webtest.Eval[bool](b, `(document.querySelector('#composer textarea').value = 'a post', true)`)
 	for _, form := range []string{like, box, other, post} {
 		webtest.Eval[bool](b, fmt.Sprintf(press, form))
-		b.Await("word that nobody answers", fmt.Sprintf(`document.querySelector('%s').said?.isConnected && document.querySelector('%s').said.textContent.includes('no connection')`, form, form))
+		b.Await("word that nobody answers", fmt.Sprintf(`document.querySelector('%s').said?.isConnected && document.querySelector('%s').said.textContent.includes('offline')`, form, form))
 	}
 	typed := func() string {
 		return webtest.Eval[string](b, fmt.Sprintf(`window.same && ['%s', '%s', '#p-%s-box form', '%s'].map((form) => document.querySelector(form + ' textarea').value).join('|')`,
@@ -222,8 +222,8 @@ func TestFormsAreSentAsTheirWriter(t *testing.T) {
 		form.requestSubmit();
 		return true;
 	})()`, first))
-	b.Await("word of who is signed in", `document.querySelector('[data-said]')?.textContent.includes('Somebody else')`)
+	b.Await("word of who is signed in", `document.querySelector('[data-said]')?.textContent.includes('Someone else')`)
 	webtest.Eval[bool](b, fmt.Sprintf(`(HTMLFormElement.prototype.submit.call(document.querySelector('#p-%s-box form')), true)`, first))
-	b.Await("the same of another page", `document.querySelector('.problem')?.textContent.includes('Somebody else') && document.querySelector('textarea').value === 'more words of ann'`)
+	b.Await("the same of another page", `document.querySelector('.problem')?.textContent.includes('Someone else') && document.querySelector('textarea').value === 'more words of ann'`)
 	eve.Visitor().Get("/p/" + first).Wants(200).Lacks("words of ann")
 }

@@ -85,7 +85,7 @@ func TestHeaderInBrowser(t *testing.T) {
 	b.Await("the tabs", `document.querySelectorAll('nav.tabs a').length === 4 && `+header+`.includes('about ann')`)
 	ann.SetAccess("", timelines.Private)
 	b.Await("what is closed to go", `document.querySelectorAll('nav.tabs a').length === 1 && !`+header+`.includes('about ann')`)
-	b.Await("the question", header+`.includes('Ask to subscribe')`)
+	b.Await("the question", header+`.includes('Request to follow')`)
 }
 
 // A post's own page is called as the post begins now: what was edited away stays

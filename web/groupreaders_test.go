@@ -51,7 +51,7 @@ func TestExcludedReaders(t *testing.T) {
 	bob.Header.Set("Accept", "application/json")
 	bob.Post("/chess-club/follow").Wants(403).Has("don’t have access here")
 	bob.Header.Del("Accept")
-	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "cannot write to “chess-club”")
+	bob.Post("/posts", "body", "Kept text", "to", "chess-club").Wants(422).Has("Kept text", "can’t write to “chess-club”")
 	bob.Post("/p/"+code+"/comments", "body", "But").Wants(404)
 	bob.Get("/feeds/chess-club.atom").Wants(403)
 	carol.Get("/chess-club").Wants(200).Has("An opening")

@@ -41,6 +41,9 @@ func TestEveryKindHasAPage(t *testing.T) {
 			query.Set("q", "tag")
 		}
 		address := page.Address(path, query)
+		if page.Path == "/{name}/faves" {
+			continue // it leads to /filter/saved
+		}
 		at, n, err := s.Server.RiverAt(t.Context(), viewer, path, query)
 		if err != nil || at.Path != page.Path || n.Kind != page.Kind {
 			t.Errorf("%s is of %+v on %s, %v; want %s on %s", address, n, at.Path, err, page.Kind, page.Path)

@@ -128,8 +128,8 @@ func TestRunningAGroup(t *testing.T) {
 	anna.Get("/chess-club").Has(`class="composer"`)
 
 	// Several administrators.
-	anna.Post("/chess-club/promote", "name", "carol").Wants(422).Has("“carol” is not a member", "Administrators")
-	anna.Post("/chess-club/promote", "name", "nobody-here").Wants(422).Has("nobody called “nobody-here”")
+	anna.Post("/chess-club/promote", "name", "carol").Wants(422).Has("“carol” isn’t a member", "Administrators")
+	anna.Post("/chess-club/promote", "name", "nobody-here").Wants(422).Has("Nobody here is called “nobody-here”")
 	anna.Post("/chess-club/demote", "name", "anna").Wants(422).Has("needs an administrator")
 	bob.Post("/chess-club/promote", "name", "bob").Wants(403)
 	anna.Post("/chess-club/promote", "name", "bob").LeadsTo("/chess-club/members")
@@ -153,7 +153,7 @@ func TestBlocking(t *testing.T) {
 	bob.Get("/").Has(`value="chess-club"`)
 
 	anna.Post("/chess-club/block", "name", "nobody-here", "back", "/chess-club/manage").Wants(422).
-		Has("nobody called “nobody-here”", `value="nobody-here"`, "Blocked from writing")
+		Has("Nobody here is called “nobody-here”", `value="nobody-here"`, "Blocked from writing")
 	anna.Post("/chess-club/block", "name", "", "back", "/chess-club/manage").Wants(422)
 	anna.Post("/chess-club/block", "name", " @Bob", "back", "/chess-club/manage").LeadsTo("/chess-club/manage")
 	anna.Get("/chess-club/manage").Has(`href="/bob"`, "/chess-club/unblock")

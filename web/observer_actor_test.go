@@ -164,9 +164,9 @@ func (w *observed) heat(pages ...string) {
 	for _, page := range pages {
 		switch {
 		case strings.HasPrefix(page, directsOf):
-			page = "filter/directs"
+			page = "filter/messages"
 		case strings.HasPrefix(page, eyesOf):
-			page = "filter/eyes"
+			page = "filter/only-me"
 		}
 		w.hot = append(w.hot, "/"+page)
 	}

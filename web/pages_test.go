@@ -154,8 +154,8 @@ func TestLongestTexts(t *testing.T) {
 	long := strings.Repeat("я", timelines.MaxPostRunes+1)
 	anna.Post("/posts", "body", long).Wants(422).Has("This text is too long. The limit is 100,000 characters.", long)
 	code := anna.Get("/").Code()
-	anna.Post("/p/"+code+"/edit", "body", long).Wants(422).Has("100,000 characters at most", long)
-	anna.Post("/p/"+code+"/comments", "body", long).Wants(422).Has("20,000 characters at most", long)
+	anna.Post("/p/"+code+"/edit", "body", long).Wants(422).Has("The limit is 100,000 characters", long)
+	anna.Post("/p/"+code+"/comments", "body", long).Wants(422).Has("The limit is 20,000 characters", long)
 }
 
 func TestDestinations(t *testing.T) {

@@ -151,7 +151,7 @@ func TestMovingAPost(t *testing.T) {
 		v.Get("/chess-club").Wants(200).Lacks("Everybody knows")
 	}
 	nobody.Get(at).Wants(404)
-	carol.Get(at).Wants(200).Has("direct")
+	carol.Get(at).Wants(200).Has(`<span class="badge">message</span>`)
 
 	anna.Post(at+"/edit", "to", "~eyes").LeadsTo(at)
 	anna.Get(at).Wants(200).Has("only you")

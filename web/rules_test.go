@@ -66,7 +66,7 @@ func (s *ruleSite) checkPages(t *testing.T) {
 		}
 	}
 	for _, at := range view.Pages {
-		if at.Kind != rivers.Post && !viewed[string(at.Kind)+at.Path] {
+		if at.Kind != rivers.Post && at.Path != "/{name}/faves" && !viewed[string(at.Kind)+at.Path] {
 			t.Errorf("no address of rulePages leads to the %s page at %s", at.Kind, at.Path)
 		}
 	}

@@ -26,7 +26,7 @@ func TestBansOnPages(t *testing.T) {
 	a.Post("/bob/ban").LeadsTo("/bob")
 	a.Get("/bob").Wants(403).Has("You have banned bob", "/bob/unban").Lacks("Hello from bob", "/bob/ban\"", "/bob/follow")
 	a.Get("/bob/likes").Wants(403)
-	b.Get("/anna").Wants(403).Has("What anna writes is not shown to you").Lacks("banned", "/anna/unban", "Hello from anna")
+	b.Get("/anna").Wants(403).Has("You can’t see what anna writes").Lacks("banned", "/anna/unban", "Hello from anna")
 	for _, v := range []*webtest.Visitor{a, b} {
 		v.Get("/p/" + map[*webtest.Visitor]string{a: bobs.Code, b: anns.Code}[v]).Wants(404)
 	}
