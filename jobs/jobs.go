@@ -35,7 +35,7 @@ type Tiers interface {
 	Rebuild(ctx context.Context, r rivers.Stale) error
 }
 
-// Timelines is what the jobs need of the primary store; *timelines.Store has it.
+// Timelines is what the jobs need of the primary store; timelines.Maintenance has it.
 type Timelines interface {
 	BumpBlock(ctx context.Context, u timelines.PendingBump) error
 	UpkeepBlock(ctx context.Context) (more bool, err error)

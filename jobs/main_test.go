@@ -23,7 +23,7 @@ import (
 var (
 	_ Tiers     = (*tiers.Tiers)(nil)
 	_ Rivers    = (*rivers.Store)(nil)
-	_ Timelines = (*timelines.Store)(nil)
+	_ Timelines = timelines.Maintenance{}
 )
 
 func TestMain(m *testing.M) { testdb.Main(m) }

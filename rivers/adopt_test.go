@@ -21,7 +21,7 @@ func TestStartBesideANarrowing(t *testing.T) {
 	before := w.clock()
 	var narrowed timelines.Change
 	ctx := pausedAt(w.ctx, betweenClocks, func() {
-		c, err := w.store.SetAccess(w.ctx, ann.AccountID, "", timelines.Private)
+		c, err := w.store.Feeds.SetAccess(w.ctx, ann.AccountID, "", timelines.Private)
 		narrowed = must(w, c, err)
 		if err := w.rivers.PublishClock(w.ctx, c.Clock); err != nil {
 			t.Fatal(err)

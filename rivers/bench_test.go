@@ -27,9 +27,9 @@ func BenchmarkTier0(b *testing.B) {
 			like := true
 			for b.Loop() {
 				b.StopTimer()
-				set := w.store.Unlike
+				set := w.store.Posts.Unlike
 				if like {
-					set = w.store.Like
+					set = w.store.Posts.Like
 				}
 				like = !like
 				c, err := set(w.ctx, ann.AccountID, of.post.Code)

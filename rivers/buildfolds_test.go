@@ -43,14 +43,14 @@ func TestABuildWritesMissingFolds(t *testing.T) {
 	}
 	folded := func() (at int) {
 		t.Helper()
-		version, err := w.store.Versions(w.ctx, []int64{two.PostID})
+		version, err := w.store.Posts.Versions(w.ctx, []int64{two.PostID})
 		must(w, 0, err)
 		return w.count(`SELECT count(*) FROM folds WHERE post_id = $1 AND version = $2`, two.PostID, version[two.PostID])
 	}
 	if got := build(Home, "", Fresh); len(got) != 0 {
 		t.Errorf("where all folds stand contents are asked of %v", got)
 	}
-	c, err := w.store.EditPost(w.ctx, bob.AccountID, two.Code, "two and a half")
+	c, err := w.store.Posts.Edit(w.ctx, bob.AccountID, two.Code, "two and a half")
 	must(w, c, err)
 	w.forget() // no writer comes
 	if got := build(User, "bob", Fresh); !slices.Equal(got, []int64{two.PostID}) || folded() != 1 {
@@ -82,7 +82,7 @@ func TestAFoldRemovedDuringABuildIsMadeAgain(t *testing.T) {
 			ctx := pausedAt(w.ctx, point, func() {
 				w.exec(`DELETE FROM folds`) // as an expiry would
 				w.rivers.folds = newFoldCache(10)
-				c, err := w.store.EditPost(w.ctx, bob.AccountID, two.Code, "two and a half")
+				c, err := w.store.Posts.Edit(w.ctx, bob.AccountID, two.Code, "two and a half")
 				w.acted(must(w, c, err))
 				w.drain()
 			})

@@ -39,12 +39,12 @@ func TestADecisionIsOfOneMoment(t *testing.T) {
 	}
 	level := func(s *scene, to timelines.Level) {
 		change(s, s.bob, func(ctx context.Context) (timelines.Change, error) {
-			return s.store.SetAccess(ctx, s.bob.AccountID, "", to)
+			return s.store.Feeds.SetAccess(ctx, s.bob.AccountID, "", to)
 		})
 	}
 	says := func(s *scene) {
 		change(s, s.bob, func(ctx context.Context) (timelines.Change, error) {
-			return s.store.CreateComment(ctx, timelines.NewComment{Author: s.bob.AccountID, Code: s.post.Code, Body: secret})
+			return s.store.Comments.Create(ctx, timelines.NewComment{Author: s.bob.AccountID, Code: s.post.Code, Body: secret})
 		})
 	}
 	// Another viewer's page brings this node's caches to the newest clock.
@@ -56,16 +56,18 @@ func TestADecisionIsOfOneMoment(t *testing.T) {
 	}{
 		{"excluded before it is opened to the others", func(s *scene) { level(s, timelines.Private) }, func(s *scene) {
 			change(s, s.bob, func(ctx context.Context) (timelines.Change, error) {
-				return s.store.ExcludeReader(ctx, s.bob.AccountID, "", "ann")
+				return s.store.Feeds.Exclude(ctx, s.bob.AccountID, "", "ann")
 			})
 			level(s, timelines.Protected)
 			change(s, s.bob, func(ctx context.Context) (timelines.Change, error) {
-				return s.store.EditPost(ctx, s.bob.AccountID, s.post.Code, secret)
+				return s.store.Posts.Edit(ctx, s.bob.AccountID, s.post.Code, secret)
 			})
 			others(s)
 		}},
 		{"spoken to after the ban", nil, func(s *scene) {
-			change(s, s.ann, func(ctx context.Context) (timelines.Change, error) { return s.store.Ban(ctx, s.ann.AccountID, "bob") })
+			change(s, s.ann, func(ctx context.Context) (timelines.Change, error) {
+				return s.store.Bans.Ban(ctx, s.ann.AccountID, "bob")
+			})
 			says(s)
 		}},
 		{"written after it went private", nil, func(s *scene) {
@@ -149,17 +151,17 @@ func (p *Page) items() []Item {
 func TestAPageOfManyReadsIsOfOneMoment(t *testing.T) {
 	for name, narrow := range map[string]func(w *town, bob timelines.Viewer) (timelines.Change, error){
 		"level": func(w *town, bob timelines.Viewer) (timelines.Change, error) {
-			return w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
+			return w.store.Feeds.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
 		},
 		"reader": func(w *town, bob timelines.Viewer) (timelines.Change, error) {
-			return w.store.ExcludeReader(w.ctx, bob.AccountID, "", "ann")
+			return w.store.Feeds.Exclude(w.ctx, bob.AccountID, "", "ann")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
 			ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
 			w.acknowledged(bob, func(ctx context.Context) (timelines.Change, error) {
-				return w.store.SetAccess(ctx, bob.AccountID, "", timelines.Protected)
+				return w.store.Feeds.SetAccess(ctx, bob.AccountID, "", timelines.Protected)
 			})
 			w.post(bob, "older")
 			for range PageSize + 1 {
@@ -168,7 +170,7 @@ func TestAPageOfManyReadsIsOfOneMoment(t *testing.T) {
 			w.post(bob, "newest")
 			w.drain()
 			w.acknowledged(ann, func(ctx context.Context) (timelines.Change, error) {
-				return w.store.HideAccount(ctx, ann.AccountID, "cat")
+				return w.store.Hides.HideAccount(ctx, ann.AccountID, "cat")
 			})
 			w.shows(w.visit(ann, Everything, ""), "newest", "older")
 			met := false
@@ -196,14 +198,14 @@ func TestAPageIsMadeWhileAccessChanges(t *testing.T) {
 	w.post(bob, "newest")
 	w.drain()
 	w.acknowledged(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.HideAccount(ctx, ann.AccountID, "cat")
+		return w.store.Hides.HideAccount(ctx, ann.AccountID, "cat")
 	})
 	name, changes := w.name(ann, Everything, ""), 0
 	restless := withPause(w.ctx, func(at string) {
 		if at == betweenReads {
 			changes++
 			w.acknowledged(bob, func(ctx context.Context) (timelines.Change, error) {
-				return w.store.HideTerm(ctx, bob.AccountID, fmt.Sprint("word", changes))
+				return w.store.Hides.HideTerm(ctx, bob.AccountID, fmt.Sprint("word", changes))
 			})
 		}
 	})

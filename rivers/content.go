@@ -122,7 +122,7 @@ func (fromTimelines) storeExtension(ctx context.Context, s *Store, g generation,
 
 // movedSince returns the posts whose versions are greater than their entries'.
 func (s *Store) movedSince(ctx context.Context, entries []entry) ([]int64, error) {
-	versions, err := s.primary.Versions(ctx, postIDs(entries))
+	versions, err := s.primary.Posts.Versions(ctx, postIDs(entries))
 	if err != nil {
 		return nil, err
 	}

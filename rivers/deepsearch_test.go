@@ -13,7 +13,7 @@ import (
 func TestASearchBelowManyUnreadablePosts(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")
-	c, err := w.store.SetAccess(w.ctx, cat.AccountID, "", timelines.Private)
+	c, err := w.store.Feeds.SetAccess(w.ctx, cat.AccountID, "", timelines.Private)
 	must(w, c, err)
 	var want []string
 	for i := range 5 {

@@ -55,10 +55,10 @@ func TestAStrangerPagesThroughPrivatePosts(t *testing.T) {
 	w.rivers.scanRows = 200
 	ann, wren, fan, reader := w.person("ann"), w.person("wren"), w.person("fan"), w.person("reader")
 	for _, name := range []string{"ann", "fan"} {
-		_, c, err := w.store.Subscribe(w.ctx, reader.AccountID, name)
+		_, c, err := w.store.Subscriptions.Subscribe(w.ctx, reader.AccountID, name)
 		must(w, c, err)
 	}
-	c, err := w.store.SetAccess(w.ctx, wren.AccountID, "", timelines.Private)
+	c, err := w.store.Feeds.SetAccess(w.ctx, wren.AccountID, "", timelines.Private)
 	must(w, c, err)
 	for _, query := range []string{
 		`INSERT INTO posts (author_id, fresh_at, created_at, is_public, code, body, decisive)
@@ -219,7 +219,7 @@ func TestBeyondTheDepthIsDecidedNow(t *testing.T) {
 		return all[1]
 	}
 	deep := made[3]
-	c, err := w.store.EditPost(w.ctx, bob.AccountID, deep.Code, "edited")
+	c, err := w.store.Posts.Edit(w.ctx, bob.AccountID, deep.Code, "edited")
 	must(w, c, err)
 	if got := seen(deep); len(got.Items) != 2 || got.Items[1].Fold.Text.Body != "edited" || got.Items[1].Stamp.Entry != 2 {
 		t.Errorf("an edited post beyond the depth: got %+v", got)
@@ -235,9 +235,9 @@ func TestBeyondTheDepthIsDecidedNow(t *testing.T) {
 		t.Errorf("%d entries after one was deleted, want 9: %q", len(p.Items), bodies(p))
 	}
 	// The group closes, and ann leaves it: only the clock says so.
-	c, err = w.store.SetAccess(w.ctx, bob.AccountID, "club", timelines.Private)
+	c, err = w.store.Feeds.SetAccess(w.ctx, bob.AccountID, "club", timelines.Private)
 	must(w, c, err)
-	c, err = w.store.Unsubscribe(w.ctx, ann.AccountID, "club")
+	c, err = w.store.Subscriptions.Unsubscribe(w.ctx, ann.AccountID, "club")
 	if err := w.rivers.PublishClock(w.ctx, must(w, c, err).Clock); err != nil {
 		t.Fatal(err)
 	}

@@ -89,7 +89,7 @@ func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explan
 	if err != nil {
 		return nil, err
 	}
-	ids, err := s.primary.PostIDs(ctx, []string{code})
+	ids, err := s.primary.Posts.IDs(ctx, []string{code})
 	if err != nil {
 		return nil, err
 	}

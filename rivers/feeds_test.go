@@ -11,7 +11,7 @@ import (
 
 func (w *town) subfeed(owner timelines.Viewer, slug string, level timelines.Level) timelines.Change {
 	w.t.Helper()
-	c, err := w.store.CreateSubfeed(w.ctx, owner.AccountID, slug, slug, level)
+	c, err := w.store.Feeds.Create(w.ctx, owner.AccountID, slug, slug, level)
 	return must(w, c, err)
 }
 
@@ -25,7 +25,7 @@ func TestSubfeeds(t *testing.T) {
 	w.follow(cat, "bob")
 	w.subfeed(bob, "photos", timelines.Public)
 	w.subfeed(bob, "garden", timelines.Protected)
-	if _, err := w.store.AdmitReader(w.ctx, bob.AccountID, timelines.PrivateSlug, "ann"); err != nil {
+	if _, err := w.store.Feeds.Admit(w.ctx, bob.AccountID, timelines.PrivateSlug, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	w.post(bob, "for all", "bob/photos")
@@ -73,7 +73,7 @@ func TestSubfeeds(t *testing.T) {
 	}
 
 	// The feed is closed, and the album stays open.
-	if _, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private); err != nil {
+	if _, err := w.store.Feeds.SetAccess(w.ctx, bob.AccountID, "", timelines.Private); err != nil {
 		t.Fatal(err)
 	}
 	w.drain()
@@ -190,35 +190,35 @@ func TestReplaceOfFewReaders(t *testing.T) {
 	}
 	own := []view{{bob, Home, ""}, {bob, User, "bob"}}
 	replaces("a diary", func() error {
-		_, err := w.store.CreateSubfeed(w.ctx, bob.AccountID, "diary", "Diary", timelines.Private)
+		_, err := w.store.Feeds.Create(w.ctx, bob.AccountID, "diary", "Diary", timelines.Private)
 		return err
 	}, own...)
-	if _, err := w.store.AdmitReader(w.ctx, bob.AccountID, "diary", "ann"); err != nil {
+	if _, err := w.store.Feeds.Admit(w.ctx, bob.AccountID, "diary", "ann"); err != nil {
 		t.Fatal(err)
 	}
 	// A post that has left the diary again still counts for its place.
 	once := w.post(bob, "once in the diary", "bob/diary")
-	if _, err := w.store.SetDestinations(w.ctx, bob.AccountID, once.Code, []string{"bob"}); err != nil {
+	if _, err := w.store.Posts.SetDestinations(w.ctx, bob.AccountID, once.Code, []string{"bob"}); err != nil {
 		t.Fatal(err)
 	}
 	replaces("no diary", func() error {
-		_, err := w.store.DeleteSubfeed(w.ctx, bob.AccountID, "diary")
+		_, err := w.store.Feeds.Delete(w.ctx, bob.AccountID, "diary")
 		return err
 	}, append(own, view{ann, Home, ""}, view{ann, User, "bob"})...)
 	anonymous := []view{{nobody, User, "bob"}, {nobody, Everything, ""}, {nobody, User, "ann"}}
 	for _, level := range []timelines.Level{timelines.Protected, timelines.Public} {
 		replaces("photos "+level.String(), func() error {
-			_, err := w.store.SetSubfeedAccess(w.ctx, bob.AccountID, "photos", level)
+			_, err := w.store.Feeds.SetSubfeedAccess(w.ctx, bob.AccountID, "photos", level)
 			return err
 		}, anonymous...)
 	}
 	replaces("photos private", func() error {
-		_, err := w.store.SetSubfeedAccess(w.ctx, bob.AccountID, "photos", timelines.Private)
+		_, err := w.store.Feeds.SetSubfeedAccess(w.ctx, bob.AccountID, "photos", timelines.Private)
 		return err
 	}, views...)
 	w.subfeed(bob, "empty", timelines.Public)
 	replaces("an empty one private", func() error {
-		_, err := w.store.SetSubfeedAccess(w.ctx, bob.AccountID, "empty", timelines.Private)
+		_, err := w.store.Feeds.SetSubfeedAccess(w.ctx, bob.AccountID, "empty", timelines.Private)
 		return err
 	}, views[0], views[1], views[2], views[3], views[5], views[6], views[8])
 }
@@ -242,7 +242,7 @@ func TestAMovedPostFollows(t *testing.T) {
 	pages()
 	move := func(to ...string) {
 		t.Helper()
-		_, err := w.store.SetDestinations(w.ctx, bob.AccountID, old.Code, to)
+		_, err := w.store.Posts.SetDestinations(w.ctx, bob.AccountID, old.Code, to)
 		must(w, 0, err)
 		w.drain()
 		w.sound()

@@ -71,10 +71,10 @@ func TestHashtagPages(t *testing.T) {
 	w.shows(w.visit(timelines.Viewer{}, Hashtag, "river"), "nothing", "the #river")
 	w.shows(w.visit(bob, Hashtag, "river"), "nothing", "my #river", "the #river")
 	w.drain()
-	if _, err := w.store.EditPost(w.ctx, ann.AccountID, public.Code, "the weir"); err != nil {
+	if _, err := w.store.Posts.Edit(w.ctx, ann.AccountID, public.Code, "the weir"); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.store.DeleteComment(w.ctx, ann.AccountID, talked.Code, said.CommentID); err != nil {
+	if _, err := w.store.Comments.Delete(w.ctx, ann.AccountID, talked.Code, said.CommentID); err != nil {
 		t.Fatal(err)
 	}
 	w.drain()

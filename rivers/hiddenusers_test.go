@@ -63,7 +63,7 @@ func TestHiddenUsersAreOfTheFoldThatIsShown(t *testing.T) {
 			w.acted(w.comment(cat, p.Code, "of cat's"))
 			w.acted(w.like(ann, p.Code))
 			w.acted(w.like(cat, p.Code))
-			c, err := w.store.Ban(w.ctx, ann.AccountID, "bob")
+			c, err := w.store.Bans.Ban(w.ctx, ann.AccountID, "bob")
 			w.told(must(w, c, err))
 			pages := []struct {
 				kind Kind
@@ -132,7 +132,7 @@ func TestHiddenUsersAreOfTheFoldThatIsShown(t *testing.T) {
 func (w *town) talk(p timelines.Change, names ...string) (said []int64) {
 	w.t.Helper()
 	for _, name := range names {
-		a, err := w.store.AccountByName(w.ctx, name)
+		a, err := w.store.Accounts.ByName(w.ctx, name)
 		c := w.comment(timelines.Viewer{AccountID: must(w, a, err).ID}, p.Code, "of "+name+"'s")
 		w.acted(c)
 		said = append(said, c.CommentID)
@@ -142,6 +142,6 @@ func (w *town) talk(p timelines.Change, names ...string) (said []int64) {
 
 func (w *town) likeComment(who timelines.Viewer, code string, id int64) timelines.Change {
 	w.t.Helper()
-	c, err := w.store.LikeComment(w.ctx, who.AccountID, code, id)
+	c, err := w.store.Comments.Like(w.ctx, who.AccountID, code, id)
 	return must(w, c, err)
 }

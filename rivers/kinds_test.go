@@ -94,7 +94,7 @@ func TestAKindIsARow(t *testing.T) {
 	if _, err := w.rivers.Resolve(w.ctx, ann, Activity, "sailing", Fresh); !errors.Is(err, ErrNotFound) {
 		t.Errorf("of a group: %v, want %v", err, ErrNotFound)
 	}
-	closing, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
+	closing, err := w.store.Feeds.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
 	if err := errors.Join(err, w.rivers.PublishClock(w.ctx, closing.Clock)); err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func TestEveryKindIsComplete(t *testing.T) {
 	code := w.post(ann, "words").Code
 	of := map[pageOf]string{ofUser: "ann", ofGroup: "sailing", ofSubfeed: "ann/private", ofPost: code, ofMyList: "some", ofQuery: "words"}
 	w.group(ann, "sailing", timelines.Public)
-	if _, _, err := w.store.CreateList(w.ctx, timelines.NewList{Actor: ann.AccountID, Title: "Some"}); err != nil {
+	if _, _, err := w.store.Lists.Create(w.ctx, timelines.NewList{Actor: ann.AccountID, Title: "Some"}); err != nil {
 		t.Fatal(err)
 	}
 	w.drain()

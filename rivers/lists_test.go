@@ -10,9 +10,9 @@ import (
 // list makes a list with these members.
 func (w *town) list(v timelines.Viewer, title string, members ...string) timelines.List {
 	w.t.Helper()
-	l, c, err := w.store.CreateList(w.ctx, timelines.NewList{Actor: v.AccountID, Title: title})
+	l, c, err := w.store.Lists.Create(w.ctx, timelines.NewList{Actor: v.AccountID, Title: title})
 	w.told(must(w, c, err))
-	c, err = w.store.EditList(w.ctx, v.AccountID, l.Slug, title, members)
+	c, err = w.store.Lists.Edit(w.ctx, v.AccountID, l.Slug, title, members)
 	w.told(must(w, c, err))
 	return l
 }
@@ -62,7 +62,7 @@ func TestAListShowsItsMembers(t *testing.T) {
 	home := w.visit(ann, Home, "")
 
 	// A change of one list replaces that list's rivers and no others.
-	c, err := w.store.Place(w.ctx, ann.AccountID, "bob", true, []string{"other"})
+	c, err := w.store.Lists.Place(w.ctx, ann.AccountID, "bob", true, []string{"other"})
 	w.told(must(w, c, err))
 	if got := w.visit(ann, Home, ""); got.River != home.River {
 		t.Errorf("the home feed was replaced for a change of lists")
@@ -70,7 +70,7 @@ func TestAListShowsItsMembers(t *testing.T) {
 	w.shows(w.visit(ann, List, "some"), "in the club")
 	now := w.visit(ann, List, "other")
 	w.shows(now, "dan's", "cat's", "bob's")
-	c, err = w.store.Place(w.ctx, ann.AccountID, "bob", false, []string{"other"})
+	c, err = w.store.Lists.Place(w.ctx, ann.AccountID, "bob", false, []string{"other"})
 	w.told(must(w, c, err))
 	w.shows(w.visit(ann, Home, ""), "cat's", "in the club", "to me", "mine")
 	if got := w.visit(ann, List, "other"); got.River != now.River {
@@ -82,7 +82,7 @@ func TestAListShowsItsMembers(t *testing.T) {
 	w.drain()
 	w.shows(w.visit(ann, List, "other"), "later", "dan's", "cat's", "bob's")
 	w.shows(w.visit(ann, Home, ""), "cat's", "in the club", "to me", "mine")
-	c, err = w.store.Unsubscribe(w.ctx, ann.AccountID, "bob")
+	c, err = w.store.Subscriptions.Unsubscribe(w.ctx, ann.AccountID, "bob")
 	w.told(must(w, c, err))
 	w.shows(w.visit(ann, List, "other"), "cat's")
 	if n := w.live(List, other.ID); n != 1 {
@@ -127,7 +127,7 @@ func TestAListIsItsOwnersAlone(t *testing.T) {
 	if err := w.rivers.Lease(w.ctx, []int64{page.River}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := w.store.DeleteList(w.ctx, ann.AccountID, "some")
+	c, err := w.store.Lists.Delete(w.ctx, ann.AccountID, "some")
 	if err := w.rivers.PublishClock(w.ctx, must(w, c, err).Clock); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestAListGrantsNothing(t *testing.T) {
 	w.post(bob, "his")
 	w.list(ann, "Some", "bob")
 	w.shows(w.visit(ann, List, "some"), "his")
-	c, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
+	c, err := w.store.Feeds.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
 	w.told(must(w, c, err))
 	w.shows(w.visit(ann, List, "some"))
 	w.drain()
@@ -202,7 +202,7 @@ func TestFriendsOnly(t *testing.T) {
 		t.Errorf("%d rivers live, want both modes of both pages", got)
 	}
 	// A change that concerns a page concerns it in both modes.
-	c, err := w.store.Place(w.ctx, ann.AccountID, "bob", false, []string{"some"})
+	c, err := w.store.Lists.Place(w.ctx, ann.AccountID, "bob", false, []string{"some"})
 	w.told(must(w, c, err))
 	p, err := w.rivers.Visit(w.ctx, ann, home.In(FriendsOnly), Cursor{})
 	w.shows(must(w, p, err), "to me", "dan's", "mine")

@@ -14,7 +14,7 @@ func TestMentionsCountNoHiddenLikes(t *testing.T) {
 	p := w.post(cat, "a word")
 	w.talk(p, "eve")
 	m := w.comment(cat, p.Code, "look, @ann")
-	c, err := w.store.Ban(w.ctx, ann.AccountID, "bob")
+	c, err := w.store.Bans.Ban(w.ctx, ann.AccountID, "bob")
 	w.told(must(w, c, err))
 	w.acted(w.likeComment(bob, p.Code, m.CommentID))
 	w.talk(p, "eve", "dan", "eve", "dan", "eve", "dan")

@@ -44,7 +44,7 @@ func TestTakenBackFromAnOverflow(t *testing.T) {
 		{"the last comment", Comments, func(w *town, v timelines.Viewer, code string) func() timelines.Change {
 			c := w.comment(v, code, "well")
 			return func() timelines.Change {
-				c, err := w.store.DeleteComment(w.ctx, v.AccountID, code, c.CommentID)
+				c, err := w.store.Comments.Delete(w.ctx, v.AccountID, code, c.CommentID)
 				return must(w, c, err)
 			}
 		}},
@@ -111,12 +111,12 @@ func TestMarksOfAnOverflow(t *testing.T) {
 	w.forget()
 	ban := func(name string) {
 		t.Helper()
-		c, err := w.store.Ban(w.ctx, ann.AccountID, name)
+		c, err := w.store.Bans.Ban(w.ctx, ann.AccountID, name)
 		w.publish(must(w, c, err))
 	}
 	remove := func(v timelines.Viewer, comment int64) {
 		t.Helper()
-		c, err := w.store.DeleteComment(w.ctx, v.AccountID, p.Code, comment)
+		c, err := w.store.Comments.Delete(w.ctx, v.AccountID, p.Code, comment)
 		w.acted(must(w, c, err))
 	}
 	ban("cat")
@@ -127,7 +127,7 @@ func TestMarksOfAnOverflow(t *testing.T) {
 	remove(cat, byCat.CommentID)
 	w.shows(w.visit(dan, Hashtag, "river"))
 	w.shows(w.visit(dan, Hashtag, "shore"), body)
-	c, err := w.store.EditPost(w.ctx, bob.AccountID, p.Code, "a #weir at the #sea and what is more a #brook")
+	c, err := w.store.Posts.Edit(w.ctx, bob.AccountID, p.Code, "a #weir at the #sea and what is more a #brook")
 	w.acted(must(w, c, err))
 	w.shows(w.visit(dan, Hashtag, "shore"))
 	ban("bob")

@@ -24,7 +24,7 @@ var changes = []change{
 	{"like, unlike", func(w *town, ann, _, _ timelines.Viewer, code string) { w.like(ann, code); w.unlike(ann, code) }},
 	{"a deletion", func(w *town, _, bob, _ timelines.Viewer, code string) { w.remove(bob, code) }},
 	{"an edit", func(w *town, _, bob, _ timelines.Viewer, code string) {
-		_, err := w.store.EditPost(w.ctx, bob.AccountID, code, "edited")
+		_, err := w.store.Posts.Edit(w.ctx, bob.AccountID, code, "edited")
 		must(w, 0, err)
 	}},
 }

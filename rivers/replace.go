@@ -39,7 +39,7 @@ func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pg
 	switch {
 	case r.Of != 0:
 		// Accounts that follow or leave from now on have their own rivers to replace.
-		followers, err := s.primary.SubscriberIDs(ctx, r.Of)
+		followers, err := s.primary.Subscriptions.SubscriberIDs(ctx, r.Of)
 		if err != nil {
 			return "", nil, err
 		}

@@ -24,7 +24,7 @@ func TestSubscribingReplacesMyHome(t *testing.T) {
 		}
 	}
 	w.shows(w.visit(ann, Home, ""), "mine", "his")
-	c, err := w.store.Unsubscribe(w.ctx, ann.AccountID, "bob")
+	c, err := w.store.Subscriptions.Unsubscribe(w.ctx, ann.AccountID, "bob")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,7 +257,7 @@ func TestAReasonTakenBackIsNoneAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	deleted, err := w.store.DeleteComment(w.ctx, bob.AccountID, p.Code, c.CommentID)
+	deleted, err := w.store.Comments.Delete(w.ctx, bob.AccountID, p.Code, c.CommentID)
 	told(must(w, deleted, err))
 	page := w.visit(ann, Home, "")
 	w.shows(page, "a stranger's")
@@ -300,7 +300,7 @@ func TestNarrowingNeedsNoQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	deleted, err := w.store.DeleteComment(w.ctx, cat.AccountID, p.Code, c.CommentID)
+	deleted, err := w.store.Comments.Delete(w.ctx, cat.AccountID, p.Code, c.CommentID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -316,7 +316,7 @@ func TestNarrowingNeedsNoQueue(t *testing.T) {
 		}
 	}
 	// bob goes private. ann, who follows him, stays, and anonymous pages do not show it.
-	closed, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
+	closed, err := w.store.Feeds.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestNarrowingNeedsNoQueue(t *testing.T) {
 		}
 	}
 	// Unsubscribing from a private account takes the right away.
-	left, err := w.store.Unsubscribe(w.ctx, ann.AccountID, "bob")
+	left, err := w.store.Subscriptions.Unsubscribe(w.ctx, ann.AccountID, "bob")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func TestSignOutIsANarrowing(t *testing.T) {
 	w := newTown(t)
 	ann := w.person("ann")
 	w.post(ann, "mine", "ann")
-	token, _, err := w.store.SignIn(w.ctx, "ann", "long enough ann")
+	token, _, err := w.store.Accounts.SignIn(w.ctx, "ann", "long enough ann")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +376,7 @@ func TestSignOutIsANarrowing(t *testing.T) {
 	if _, err := other.Visit(w.ctx, v, name, Cursor{}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := w.store.SignOut(w.ctx, v)
+	c, err := w.store.Accounts.SignOut(w.ctx, v)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -399,7 +399,7 @@ func TestAnUnpublishedClockIsCaughtUp(t *testing.T) {
 	bob := w.person("bob")
 	w.post(bob, "not for everybody")
 	w.shows(w.visit(timelines.Viewer{}, Everything, ""), "not for everybody")
-	c, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
+	c, err := w.store.Feeds.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
 	must(w, c, err)
 	if err := w.rivers.catchUp(w.ctx); err != nil {
 		t.Fatal(err)
@@ -484,7 +484,7 @@ func TestAClosedPageIsNotRebuilt(t *testing.T) {
 	p := w.visit(nobody, Group, "club")
 	must(w, 0, w.rivers.Lease(w.ctx, []int64{p.River}))
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.SetAccess(ctx, ann.AccountID, "club", timelines.Private)
+		return w.store.Feeds.SetAccess(ctx, ann.AccountID, "club", timelines.Private)
 	})
 	w.drain()
 	if got := w.count(`SELECT count(*) FROM rivers WHERE kind = 'group' AND state <> 'retired'`); got != 0 {

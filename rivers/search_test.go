@@ -32,14 +32,14 @@ func (w *town) change(who timelines.Viewer, fn func(context.Context) (timelines.
 func (w *town) says(who timelines.Viewer, body string, to ...string) timelines.Change {
 	w.t.Helper()
 	return w.change(who, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.CreatePost(ctx, timelines.NewPost{Author: who.AccountID, Body: body, To: to})
+		return w.store.Posts.Create(ctx, timelines.NewPost{Author: who.AccountID, Body: body, To: to})
 	})
 }
 
 func (w *town) remarks(who timelines.Viewer, code, body string) timelines.Change {
 	w.t.Helper()
 	return w.change(who, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.CreateComment(ctx, timelines.NewComment{Author: who.AccountID, Code: code, Body: body})
+		return w.store.Comments.Create(ctx, timelines.NewComment{Author: who.AccountID, Code: code, Body: body})
 	})
 }
 
@@ -69,24 +69,26 @@ func TestASearchFollows(t *testing.T) {
 	p, err := w.rivers.Visit(w.ctx, bob, byCreation, Cursor{})
 	w.shows(must(w, p, err), "two cats", "one cat")
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.EditPost(ctx, ann.AccountID, one.Code, "one horse")
+		return w.store.Posts.Edit(ctx, ann.AccountID, one.Code, "one horse")
 	})
 	sees("one horse", "two cats") // by the comment
 	w.change(bob, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.DeleteComment(ctx, bob.AccountID, one.Code, remark.CommentID)
+		return w.store.Comments.Delete(ctx, bob.AccountID, one.Code, remark.CommentID)
 	})
 	sees("two cats")
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.EditPost(ctx, ann.AccountID, one.Code, "one cat again")
+		return w.store.Posts.Edit(ctx, ann.AccountID, one.Code, "one cat again")
 	})
 	sees("one cat again", "two cats")
-	w.change(bob, func(ctx context.Context) (timelines.Change, error) { return w.store.Like(ctx, bob.AccountID, two.Code) })
+	w.change(bob, func(ctx context.Context) (timelines.Change, error) {
+		return w.store.Posts.Like(ctx, bob.AccountID, two.Code)
+	})
 	it, _, err := w.rivers.Entry(w.ctx, bob, first.Name, two.PostID)
 	if err != nil || !it.Liked {
 		t.Errorf("the reply to my like: %+v, %v", it, err)
 	}
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.DeletePost(ctx, ann.AccountID, two.Code)
+		return w.store.Posts.Delete(ctx, ann.AccountID, two.Code)
 	})
 	sees("one cat again")
 	w.sound()
@@ -109,7 +111,7 @@ func TestAnOutdatedEntryOfASearchIsNotShown(t *testing.T) {
 	w.shows(w.visit(timelines.Viewer{}, Search, "secret"), "a secret")
 	n := w.name(timelines.Viewer{}, Search, "secret")
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.EditPost(ctx, ann.AccountID, p.Code, "nothing")
+		return w.store.Posts.Edit(ctx, ann.AccountID, p.Code, "nothing")
 	})
 	raw, err := w.rivers.readPage(w.ctx, n, Cursor{}, 10)
 	must(w, raw, err)
@@ -154,61 +156,61 @@ func TestASearchDecidesAtRender(t *testing.T) {
 		finds(dan, "word", "a post")
 	}
 	both("a post")
-	act(ann, w.store.Ban, "cat")
+	act(ann, w.store.Bans.Ban, "cat")
 	both()
 	w.sound()
-	act(ann, w.store.Unban, "cat")
+	act(ann, w.store.Bans.Unban, "cat")
 	both("a post")
-	act(cat, w.store.Ban, "ann")
+	act(cat, w.store.Bans.Ban, "ann")
 	both()
-	act(cat, w.store.Unban, "ann")
-	act(ann, w.store.HideAccount, "cat")
+	act(cat, w.store.Bans.Unban, "ann")
+	act(ann, w.store.Hides.HideAccount, "cat")
 	both()
 	w.remarks(dan, p.Code, "another word")
 	finds(ann, "word", "a post")
 	finds(ann, "from:cat word")
-	act(ann, w.store.UnhideAccount, "cat")
+	act(ann, w.store.Hides.UnhideAccount, "cat")
 	finds(ann, "from:cat word", "a post")
-	act(ann, w.store.HideAccount, "bob")
+	act(ann, w.store.Hides.HideAccount, "bob")
 	finds(ann, "post")
-	act(ann, w.store.UnhideAccount, "bob")
+	act(ann, w.store.Hides.UnhideAccount, "bob")
 	act(ann, func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-		_, c, err := w.store.HidePost(ctx, actor, code)
+		_, c, err := w.store.Hides.HidePost(ctx, actor, code)
 		return c, err
 	}, p.Code)
 	finds(ann, "post")
 	finds(ann, "word")
-	act(bob, w.store.Ban, "dan")
+	act(bob, w.store.Bans.Ban, "dan")
 	finds(dan, "word")
 	finds(dan, "in:bob")
 	act(cat, func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-		return w.store.DeleteComment(ctx, actor, code, remark.CommentID)
+		return w.store.Comments.Delete(ctx, actor, code, remark.CommentID)
 	}, p.Code)
 	finds(cat, "from:cat")
 
 	// In a group the viewer may see banned people; nothing else changes that.
-	w.store.Subscribe(w.ctx, cat.AccountID, "den")
+	w.store.Subscriptions.Subscribe(w.ctx, cat.AccountID, "den")
 	act(bob, func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
-		return w.store.Accept(ctx, actor, name, "den")
+		return w.store.Subscriptions.Accept(ctx, actor, name, "den")
 	}, "cat")
 	w.drain()
 	w.says(bob, "open and closed", "bob", "den")
 	finds(cat, "in:den", "open and closed")
 	finds(dan, "in:den")
-	act(cat, w.store.Unsubscribe, "den")
+	act(cat, w.store.Subscriptions.Unsubscribe, "den")
 	finds(cat, "in:den")
 	finds(cat, "closed", "open and closed")
 	finds(cat, "closed -in:den", "open and closed")
 
 	// The same holds in a sub-feed.
 	act(bob, func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
-		return w.store.CreateSubfeed(ctx, actor, name, name, timelines.Private)
+		return w.store.Feeds.Create(ctx, actor, name, name, timelines.Private)
 	}, "diary")
 	admit := func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
-		return w.store.AdmitReader(ctx, actor, "diary", name)
+		return w.store.Feeds.Admit(ctx, actor, "diary", name)
 	}
 	remove := func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
-		return w.store.RemoveReader(ctx, actor, "diary", name)
+		return w.store.Feeds.Remove(ctx, actor, "diary", name)
 	}
 	w.says(bob, "dear diary", "bob/diary")
 	w.says(bob, "open and noted", "bob", "bob/diary")
@@ -237,16 +239,16 @@ func TestASearchNarrows(t *testing.T) {
 	w.shows(w.visit(nobody, Search, "words"), "words of bob")
 	w.shows(w.visit(ann, Search, "words"), "words to ann", "words of bob")
 	w.change(bob, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.SetAccess(ctx, bob.AccountID, "", timelines.Protected)
+		return w.store.Feeds.SetAccess(ctx, bob.AccountID, "", timelines.Protected)
 	})
 	w.shows(w.visit(nobody, Search, "words"))
 	w.shows(w.visit(ann, Search, "words"), "words to ann", "words of bob")
 	w.change(bob, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.SetAccess(ctx, bob.AccountID, "", timelines.Private)
+		return w.store.Feeds.SetAccess(ctx, bob.AccountID, "", timelines.Private)
 	})
 	w.shows(w.visit(ann, Search, "words"), "words to ann")
 	w.change(bob, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.SetAccess(ctx, bob.AccountID, "", timelines.Public)
+		return w.store.Feeds.SetAccess(ctx, bob.AccountID, "", timelines.Public)
 	})
 	w.drain()
 	w.shows(w.visit(nobody, Search, "words"), "words of bob")
@@ -280,7 +282,7 @@ func TestASearchInPages(t *testing.T) {
 		}
 	}
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.EditPost(ctx, ann.AccountID, posts[3].Code, "deep down")
+		return w.store.Posts.Edit(ctx, ann.AccountID, posts[3].Code, "deep down")
 	})
 	w.sound()
 }
@@ -355,7 +357,7 @@ func TestASearchWaitsForNoCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := make(chan error, 1)
-	c, err := w.store.CreateComment(w.ctx, timelines.NewComment{Author: ann.AccountID, Code: p.Code, Body: "a cat"})
+	c, err := w.store.Comments.Create(w.ctx, timelines.NewComment{Author: ann.AccountID, Code: p.Code, Body: "a cat"})
 	must(w, c, err)
 	go func() {
 		written <- w.rivers.Distribute(w.ctx, []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}, All)
@@ -482,7 +484,7 @@ func TestASearchIsUpdatedByTwoNodes(t *testing.T) {
 	}()
 	<-read
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.EditPost(ctx, ann.AccountID, post.Code, "a dog")
+		return w.store.Posts.Edit(ctx, ann.AccountID, post.Code, "a dog")
 	})
 	ctx := pausedAt(w.ctx, afterSnapshot, func() {
 		close(goOn)

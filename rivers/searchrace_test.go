@@ -56,22 +56,22 @@ func TestASearchIsNotSetBack(t *testing.T) {
 	}{
 		{"loses the word", "deep post", func(w *town, ann timelines.Viewer, p timelines.Change) {
 			w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-				return w.store.EditPost(ctx, ann.AccountID, p.Code, "deep")
+				return w.store.Posts.Edit(ctx, ann.AccountID, p.Code, "deep")
 			})
 		}, ""},
 		{"gets the word", "deep", func(w *town, ann timelines.Viewer, p timelines.Change) {
 			w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-				return w.store.EditPost(ctx, ann.AccountID, p.Code, "deep post")
+				return w.store.Posts.Edit(ctx, ann.AccountID, p.Code, "deep post")
 			})
 		}, "here"},
 		{"is deleted", "deep post", func(w *town, ann timelines.Viewer, p timelines.Change) {
 			w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-				return w.store.DeletePost(ctx, ann.AccountID, p.Code)
+				return w.store.Posts.Delete(ctx, ann.AccountID, p.Code)
 			})
 		}, ""},
 		{"is liked", "deep post", func(w *town, ann timelines.Viewer, p timelines.Change) {
 			w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-				return w.store.Like(ctx, ann.AccountID, p.Code)
+				return w.store.Posts.Like(ctx, ann.AccountID, p.Code)
 			})
 		}, "here"},
 	}
@@ -107,7 +107,7 @@ func TestASearchIsNotSetBack(t *testing.T) {
 						})
 					} else {
 						w.change(bob, func(ctx context.Context) (timelines.Change, error) {
-							return w.store.Like(ctx, bob.AccountID, p.Code)
+							return w.store.Posts.Like(ctx, bob.AccountID, p.Code)
 						})
 						end = w.comesTo(afterSnapshot, func(ctx context.Context) error { _, err := other.BringUp(ctx, names); return err })
 					}
@@ -169,7 +169,7 @@ func TestASearchWaitsForAnotherWriter(t *testing.T) {
 	p := w.visit(ann, Search, "cat")
 	other := w.node()
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.Like(ctx, ann.AccountID, first.Code)
+		return w.store.Posts.Like(ctx, ann.AccountID, first.Code)
 	})
 	post := w.says(ann, "a cat")
 	// The older writer pauses in the middle of its write.
@@ -183,7 +183,7 @@ func TestASearchWaitsForAnotherWriter(t *testing.T) {
 	go func() { done <- other.catchUpSearch(w.ctx, p.Name) }()
 	w.waiting(1, done)
 	w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-		return w.store.EditPost(ctx, ann.AccountID, post.Code, "a dog")
+		return w.store.Posts.Edit(ctx, ann.AccountID, post.Code, "a dog")
 	})
 	go func() { done <- w.rivers.catchUpSearch(w.ctx, p.Name) }()
 	w.waiting(2, done)
@@ -247,7 +247,7 @@ func TestASearchMadeAnewMeanwhile(t *testing.T) {
 				t.Errorf("%s: river %d, was %d: %q", when, again.River, p.River, bodies(again))
 			}
 			w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-				return w.store.DeletePost(ctx, ann.AccountID, late.Code)
+				return w.store.Posts.Delete(ctx, ann.AccountID, late.Code)
 			})
 		}
 	}
@@ -264,7 +264,7 @@ func TestASearchHasNoHoleForAChangedPost(t *testing.T) {
 		p := w.says(ann, body)
 		ctx := pausedAt(w.ctx, point, func() {
 			w.change(ann, func(ctx context.Context) (timelines.Change, error) {
-				return w.store.Like(ctx, ann.AccountID, p.Code)
+				return w.store.Posts.Like(ctx, ann.AccountID, p.Code)
 			})
 		})
 		page, err := w.rivers.Visit(ctx, ann, n, Cursor{})

@@ -308,7 +308,7 @@ func (s *Store) postID(ctx context.Context, code string) (int64, error) {
 	if ok {
 		return id, nil
 	}
-	id, err := s.primary.PostID(ctx, code)
+	id, err := s.primary.Posts.ID(ctx, code)
 	if err != nil {
 		return 0, err
 	}

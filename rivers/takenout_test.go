@@ -89,7 +89,7 @@ func TestEachStepIsNeeded(t *testing.T) {
 			wrong: func(s scene, without bool) bool {
 				s.post(s.bob, "not for everybody much longer")
 				s.visit(timelines.Viewer{}, Everything, "")
-				c, err := s.store.SetAccess(s.ctx, s.bob.AccountID, "", timelines.Private)
+				c, err := s.store.Feeds.SetAccess(s.ctx, s.bob.AccountID, "", timelines.Private)
 				must(s.town, c, err)
 				if !without {
 					if err := s.rivers.PublishClock(s.ctx, c.Clock); err != nil {

@@ -79,19 +79,19 @@ func must[T any](w *town, v T, err error) T {
 // person signs somebody up without the cost of a password hash.
 func (w *town) person(name string) timelines.Viewer {
 	w.t.Helper()
-	a, err := w.store.SignUp(w.ctx, timelines.SignUp{Name: name, Title: name, Password: "long enough " + name})
+	a, err := w.store.Accounts.SignUp(w.ctx, timelines.SignUp{Name: name, Title: name, Password: "long enough " + name})
 	return timelines.Viewer{AccountID: must(w, a, err).ID}
 }
 
 func (w *town) group(owner timelines.Viewer, name string, level timelines.Level) timelines.Account {
 	w.t.Helper()
-	a, _, err := w.store.CreateGroup(w.ctx, timelines.NewGroup{Actor: owner.AccountID, Name: name, Title: name, Access: level})
+	a, _, err := w.store.Groups.Create(w.ctx, timelines.NewGroup{Actor: owner.AccountID, Name: name, Title: name, Access: level})
 	return must(w, a, err)
 }
 
 func (w *town) follow(who timelines.Viewer, name string) timelines.Change {
 	w.t.Helper()
-	c, requested, err := w.store.Subscribe(w.ctx, who.AccountID, name)
+	c, requested, err := w.store.Subscriptions.Subscribe(w.ctx, who.AccountID, name)
 	if requested {
 		w.t.Fatalf("%s asks first", name)
 	}
@@ -100,31 +100,31 @@ func (w *town) follow(who timelines.Viewer, name string) timelines.Change {
 
 func (w *town) post(who timelines.Viewer, body string, to ...string) timelines.Change {
 	w.t.Helper()
-	c, err := w.store.CreatePost(w.ctx, timelines.NewPost{Author: who.AccountID, Body: body, To: to})
+	c, err := w.store.Posts.Create(w.ctx, timelines.NewPost{Author: who.AccountID, Body: body, To: to})
 	return must(w, c, err)
 }
 
 func (w *town) comment(who timelines.Viewer, code, body string) timelines.Change {
 	w.t.Helper()
-	c, err := w.store.CreateComment(w.ctx, timelines.NewComment{Author: who.AccountID, Code: code, Body: body})
+	c, err := w.store.Comments.Create(w.ctx, timelines.NewComment{Author: who.AccountID, Code: code, Body: body})
 	return must(w, c, err)
 }
 
 func (w *town) like(who timelines.Viewer, code string) timelines.Change {
 	w.t.Helper()
-	c, err := w.store.Like(w.ctx, who.AccountID, code)
+	c, err := w.store.Posts.Like(w.ctx, who.AccountID, code)
 	return must(w, c, err)
 }
 
 func (w *town) unlike(who timelines.Viewer, code string) timelines.Change {
 	w.t.Helper()
-	c, err := w.store.Unlike(w.ctx, who.AccountID, code)
+	c, err := w.store.Posts.Unlike(w.ctx, who.AccountID, code)
 	return must(w, c, err)
 }
 
 func (w *town) remove(who timelines.Viewer, code string) timelines.Change {
 	w.t.Helper()
-	c, err := w.store.DeletePost(w.ctx, who.AccountID, code)
+	c, err := w.store.Posts.Delete(w.ctx, who.AccountID, code)
 	return must(w, c, err)
 }
 
@@ -148,9 +148,9 @@ func (w *town) drain() {
 			case timelines.Replace:
 				_, err = w.replace(e)
 			case timelines.PendingBump:
-				err = w.store.BumpBlock(w.ctx, e)
+				err = w.store.Maintenance.BumpBlock(w.ctx, e)
 			case timelines.Upkeep:
-				_, err = w.store.UpkeepBlock(w.ctx)
+				_, err = w.store.Maintenance.UpkeepBlock(w.ctx)
 			}
 			if err != nil {
 				w.t.Fatalf("distribute %#v: %v", e, err)

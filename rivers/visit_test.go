@@ -264,7 +264,7 @@ func TestAWarmPageIsOneStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.rivers = Open(secondary, w.store, slog.New(slog.DiscardHandler), DefaultOptions())
-	token, _, err := w.store.SignIn(w.ctx, "ann", "long enough ann")
+	token, _, err := w.store.Accounts.SignIn(w.ctx, "ann", "long enough ann")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestAThousandVisitorsAreOneBuild(t *testing.T) {
 func TestARefusedPageMakesNoRiver(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
-	if _, err := w.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private); err != nil {
+	if _, err := w.store.Feeds.SetAccess(w.ctx, bob.AccountID, "", timelines.Private); err != nil {
 		t.Fatal(err)
 	}
 	secret := w.post(bob, "secret")
@@ -428,7 +428,7 @@ func TestFaves(t *testing.T) {
 	first := w.post(bob, "first")
 	w.post(bob, "second")
 	w.visit(ann, Everything, "")
-	c, err := w.store.Fave(w.ctx, ann.AccountID, first.Code)
+	c, err := w.store.Posts.Fave(w.ctx, ann.AccountID, first.Code)
 	must(w, c, err)
 	w.drain()
 	w.shows(w.visit(ann, Faves, ""), "first")
@@ -441,7 +441,7 @@ func TestFaves(t *testing.T) {
 			t.Errorf("for %d: kept %v of %d, want %v of 1", who.AccountID, it.Faved, it.Fold.Faves, want)
 		}
 	}
-	c, err = w.store.Unfave(w.ctx, ann.AccountID, first.Code)
+	c, err = w.store.Posts.Unfave(w.ctx, ann.AccountID, first.Code)
 	must(w, c, err)
 	w.drain()
 	w.shows(w.visit(ann, Faves, ""))
@@ -463,13 +463,13 @@ func TestAPageHasOneStateOfHides(t *testing.T) {
 	}
 	newest := w.post(bob, "newest")
 	w.drain()
-	_, err := w.store.HideAccount(w.ctx, ann.AccountID, "cat")
+	_, err := w.store.Hides.HideAccount(w.ctx, ann.AccountID, "cat")
 	must(w, 0, err)
 	w.shows(w.visit(ann, Everything, ""), "newest", "older")
 	met := false
 	ctx := pausedAt(w.ctx, betweenReads, func() {
 		met = true
-		_, c, err := w.store.HidePost(w.ctx, ann.AccountID, newest.Code)
+		_, c, err := w.store.Hides.HidePost(w.ctx, ann.AccountID, newest.Code)
 		must(w, 0, err)
 		must(w, 0, w.rivers.PublishClock(w.ctx, c.Clock))
 	})

@@ -209,7 +209,7 @@ func (s *Store) readOverflows(ctx context.Context, sn *timelines.Snapshot, targe
 // stand at the posts' present versions. A job that repeats what its node did at once ends
 // here.
 func (s *Store) current(ctx context.Context, posts []int64, targets []*target, stamps map[int64]int64) (bool, error) {
-	versions, err := s.primary.Versions(ctx, posts)
+	versions, err := s.primary.Posts.Versions(ctx, posts)
 	if err != nil {
 		return false, err
 	}

@@ -23,7 +23,7 @@ func (a *actor) whom() string {
 func (a *actor) subscribe(n *node) {
 	name := a.whom()
 	a.act("subscribe", n, func(ctx context.Context) (timelines.Change, error) {
-		c, _, err := n.store.Subscribe(ctx, a.id, name)
+		c, _, err := n.store.Subscriptions.Subscribe(ctx, a.id, name)
 		return c, err
 	})
 }
@@ -31,12 +31,12 @@ func (a *actor) subscribe(n *node) {
 func (a *actor) unsubscribe(n *node) {
 	name := a.whom()
 	a.act("unsubscribe", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.Unsubscribe(ctx, a.id, name)
+		return n.store.Subscriptions.Unsubscribe(ctx, a.id, name)
 	})
 }
 
 func (a *actor) accept(n *node) {
-	waiting, err := n.store.Requests(a.ctx, a.id, 0, timelines.RequestPlace{}, 20)
+	waiting, err := n.store.Subscriptions.Requests(a.ctx, a.id, 0, timelines.RequestPlace{}, 20)
 	if err != nil {
 		a.fail("requests: %v", err)
 	}
@@ -48,9 +48,9 @@ func (a *actor) accept(n *node) {
 	if r.To.Kind == timelines.Group {
 		group = r.To.Name
 	}
-	answer := n.store.Accept
+	answer := n.store.Subscriptions.Accept
 	if a.rng.IntN(4) == 0 {
-		answer = n.store.Decline
+		answer = n.store.Subscriptions.Decline
 	}
 	a.act("answer a request", n, func(ctx context.Context) (timelines.Change, error) {
 		return answer(ctx, a.id, r.From.Name, group)
@@ -60,8 +60,8 @@ func (a *actor) accept(n *node) {
 // moderations are what administrators do to people.
 func moderations(s *timelines.Store) []func(ctx context.Context, actor int64, group, name string) (timelines.Change, error) {
 	return []func(ctx context.Context, actor int64, group, name string) (timelines.Change, error){
-		s.Promote, s.Promote, s.Demote, s.Block, s.Unblock, s.RemoveMember,
-		s.ExcludeFromGroup, s.UnexcludeFromGroup, s.AdmitToGroup, s.DismissFromGroup,
+		s.Groups.Promote, s.Groups.Promote, s.Groups.Demote, s.Groups.Block, s.Groups.Unblock, s.Groups.RemoveMember,
+		s.Groups.Exclude, s.Groups.Unexclude, s.Groups.Admit, s.Groups.Dismiss,
 	}
 }
 
@@ -86,7 +86,7 @@ func (a *actor) setWriters(n *node) {
 	choice := timelines.WritersOf(kind)
 	who := choice[a.rng.IntN(len(choice))]
 	a.act("set writers", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.SetWriters(ctx, a.id, group, who)
+		return n.store.Groups.SetWriters(ctx, a.id, group, who)
 	})
 }
 
@@ -100,7 +100,7 @@ func (a *actor) setAccess(n *node) {
 		a.board.note(func(int64) { delete(a.board.closed, feed) })
 	}
 	_, ok := a.act("set access", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.SetAccess(ctx, a.id, group, level)
+		return n.store.Feeds.SetAccess(ctx, a.id, group, level)
 	})
 	if !ok || level != timelines.Private {
 		return
@@ -123,7 +123,7 @@ func (a *actor) setAccess(n *node) {
 
 // signIn begins a session. Hashing takes its time, so it is done rarely.
 func (a *actor) signIn(n *node) {
-	token, _, err := n.store.SignIn(a.ctx, a.name, passwordOf(a.name))
+	token, _, err := n.store.Accounts.SignIn(a.ctx, a.name, passwordOf(a.name))
 	if err != nil {
 		a.fail("sign in: %v", err)
 		return
@@ -138,7 +138,7 @@ func (a *actor) signIn(n *node) {
 func (a *actor) signOut(n *node) {
 	was := a.viewer
 	if _, ok := a.act("sign out", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.SignOut(ctx, was)
+		return n.store.Accounts.SignOut(ctx, was)
 	}); !ok {
 		return
 	}
@@ -159,22 +159,22 @@ var listSlugs = []string{"some", "others"}
 func (a *actor) list(n *node) {
 	slug := listSlugs[a.rng.IntN(len(listSlugs))]
 	what, change := "edit list", func(ctx context.Context) (timelines.Change, error) {
-		return n.store.EditList(ctx, a.id, slug, slug, []string{a.whom(), a.whom()})
+		return n.store.Lists.Edit(ctx, a.id, slug, slug, []string{a.whom(), a.whom()})
 	}
 	switch a.rng.IntN(6) {
 	case 0:
 		what, change = "make list", func(ctx context.Context) (timelines.Change, error) {
-			_, c, err := n.store.CreateList(ctx, timelines.NewList{Actor: a.id, Title: slug})
+			_, c, err := n.store.Lists.Create(ctx, timelines.NewList{Actor: a.id, Title: slug})
 			return c, err
 		}
 	case 1:
 		what, change = "delete list", func(ctx context.Context) (timelines.Change, error) {
-			return n.store.DeleteList(ctx, a.id, slug)
+			return n.store.Lists.Delete(ctx, a.id, slug)
 		}
 	case 2, 3:
 		name, inHome := a.whom(), a.rng.IntN(2) == 0
 		what, change = "place", func(ctx context.Context) (timelines.Change, error) {
-			return n.store.Place(ctx, a.id, name, inHome, []string{slug})
+			return n.store.Lists.Place(ctx, a.id, name, inHome, []string{slug})
 		}
 	}
 	if _, ok := a.act(what, n, change); !ok {

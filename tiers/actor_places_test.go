@@ -38,7 +38,7 @@ func (a *actor) move(n *node) {
 	}
 	to := a.destinations()
 	ok := a.moving("move", n, c, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.SetDestinations(ctx, a.id, c.code, to)
+		return n.store.Posts.SetDestinations(ctx, a.id, c.code, to)
 	})
 	if !ok || !slices.Equal(to, []string{timelines.ToEyes}) {
 		return
@@ -61,7 +61,7 @@ func (a *actor) takeOut(n *node) {
 		return
 	}
 	ok := a.moving("take out", n, c, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.RemoveFromGroup(ctx, a.id, c.code, group.Name)
+		return n.store.Posts.RemoveFromGroup(ctx, a.id, c.code, group.Name)
 	})
 	if it := a.open(c); ok && it != nil && slices.ContainsFunc(it.Why, func(t timelines.Timeline) bool { return t.ID == group.FeedID }) {
 		a.fail("R3: post %d at %+v still stands in group %s", c.id, it.Stamp, group.Name)
@@ -80,7 +80,7 @@ func (a *actor) setReader(n *node) {
 		a.fail("find my private sub-feed: %v", err)
 	}
 	set := [](func(context.Context, int64, string, string) (timelines.Change, error)){
-		n.store.AdmitReader, n.store.RemoveReader, n.store.ExcludeReader, n.store.UnexcludeReader,
+		n.store.Feeds.Admit, n.store.Feeds.Remove, n.store.Feeds.Exclude, n.store.Feeds.Unexclude,
 	}
 	k := a.rng.IntN(len(set))
 	if k == 0 && slug == timelines.PrivateSlug {
@@ -99,15 +99,15 @@ func (a *actor) setSubfeed(n *node) {
 	case 0:
 		level := timelines.Level(a.rng.IntN(3))
 		a.act("set sub-feed access", n, func(ctx context.Context) (timelines.Change, error) {
-			return n.store.SetSubfeedAccess(ctx, a.id, "photos", level)
+			return n.store.Feeds.SetSubfeedAccess(ctx, a.id, "photos", level)
 		})
 	case 1:
 		a.act("make sub-feed", n, func(ctx context.Context) (timelines.Change, error) {
-			return n.store.CreateSubfeed(ctx, a.id, "garden", "Garden", timelines.Level(a.rng.IntN(3)))
+			return n.store.Feeds.Create(ctx, a.id, "garden", "Garden", timelines.Level(a.rng.IntN(3)))
 		})
 	default:
 		a.act("delete sub-feed", n, func(ctx context.Context) (timelines.Change, error) {
-			return n.store.DeleteSubfeed(ctx, a.id, "garden")
+			return n.store.Feeds.Delete(ctx, a.id, "garden")
 		})
 	}
 }

@@ -17,10 +17,10 @@ func (a *actor) ban(n *node) {
 	}
 	if a.rng.IntN(2) == 0 {
 		a.board.note(func(int64) { delete(a.board.banned, pair{a.id, other.id}) })
-		a.act("unban", n, func(ctx context.Context) (timelines.Change, error) { return n.store.Unban(ctx, a.id, other.name) })
+		a.act("unban", n, func(ctx context.Context) (timelines.Change, error) { return n.store.Bans.Unban(ctx, a.id, other.name) })
 		return
 	}
-	_, ok := a.act("ban", n, func(ctx context.Context) (timelines.Change, error) { return n.store.Ban(ctx, a.id, other.name) })
+	_, ok := a.act("ban", n, func(ctx context.Context) (timelines.Change, error) { return n.store.Bans.Ban(ctx, a.id, other.name) })
 	if !ok {
 		return
 	}
@@ -49,9 +49,9 @@ func (a *actor) hide(n *node) {
 		return
 	}
 	want := a.rng.IntN(2) == 0
-	set := n.store.UnhidePost
+	set := n.store.Hides.UnhidePost
 	if want {
-		set = n.store.HidePost
+		set = n.store.Hides.HidePost
 	} else {
 		a.board.note(func(int64) { delete(a.board.hidden, pair{a.id, c.id}) })
 	}

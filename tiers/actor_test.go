@@ -130,7 +130,7 @@ func (a *actor) post(n *node) {
 	if a.rng.IntN(4) == 0 {
 		p.Key = fmt.Sprintf("post %d", a.serial)
 	}
-	create := func(ctx context.Context) (timelines.Change, error) { return n.store.CreatePost(ctx, p) }
+	create := func(ctx context.Context) (timelines.Change, error) { return n.store.Posts.Create(ctx, p) }
 	clock := a.clock()
 	c, ok := a.act("post", n, create)
 	if !ok {
@@ -157,7 +157,7 @@ func (a *actor) twins() {
 		n := a.nodes[i%len(a.nodes)]
 		wg.Go(func() {
 			made[i], ok[i] = a.act("twin", n, func(ctx context.Context) (timelines.Change, error) {
-				return n.store.CreatePost(ctx, p)
+				return n.store.Posts.Create(ctx, p)
 			})
 		})
 	}
@@ -269,7 +269,7 @@ func (a *actor) comment(n *node) {
 	a.serial++
 	body := fmt.Sprintf("comment %d of %s%s", a.serial, a.name, tagged(a.serial))
 	done, ok := a.act("comment", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.CreateComment(ctx, timelines.NewComment{Author: a.id, Code: c.code, Body: body, Key: body})
+		return n.store.Comments.Create(ctx, timelines.NewComment{Author: a.id, Code: c.code, Body: body, Key: body})
 	})
 	if !ok {
 		return
@@ -293,7 +293,7 @@ func (a *actor) like(n *node) {
 		return
 	}
 	a.board.note(func(int64) { delete(a.board.unliked, pair{c.id, a.id}) })
-	_, ok := a.act("like", n, func(ctx context.Context) (timelines.Change, error) { return n.store.Like(ctx, a.id, c.code) })
+	_, ok := a.act("like", n, func(ctx context.Context) (timelines.Change, error) { return n.store.Posts.Like(ctx, a.id, c.code) })
 	if ok {
 		a.likes(c, true)
 	}
@@ -304,7 +304,7 @@ func (a *actor) unlike(n *node) {
 	if c == nil {
 		return
 	}
-	_, ok := a.act("unlike", n, func(ctx context.Context) (timelines.Change, error) { return n.store.Unlike(ctx, a.id, c.code) })
+	_, ok := a.act("unlike", n, func(ctx context.Context) (timelines.Change, error) { return n.store.Posts.Unlike(ctx, a.id, c.code) })
 	if ok {
 		a.board.note(func(when int64) { a.board.unliked[pair{c.id, a.id}] = when })
 		a.likes(c, false)
@@ -317,9 +317,9 @@ func (a *actor) fave(n *node) {
 	if c == nil {
 		return
 	}
-	want, set := a.rng.IntN(3) > 0, n.store.Unfave
+	want, set := a.rng.IntN(3) > 0, n.store.Posts.Unfave
 	if want {
-		set = n.store.Fave
+		set = n.store.Posts.Fave
 	}
 	_, ok := a.act("fave", n, func(ctx context.Context) (timelines.Change, error) { return set(ctx, a.id, c.code) })
 	if !ok {
@@ -352,9 +352,9 @@ func (a *actor) edit(n *node) {
 	body := bodyOf(a.name, int(c.id), c.edits)
 	_, ok := a.act("edit", n, func(ctx context.Context) (timelines.Change, error) {
 		if c.edits%2 == 0 {
-			return n.store.EditPost(ctx, a.id, c.code, body)
+			return n.store.Posts.Edit(ctx, a.id, c.code, body)
 		}
-		return n.store.EditPostIn(ctx, a.id, c.code, body, langs[c.edits/2%len(langs)])
+		return n.store.Posts.EditIn(ctx, a.id, c.code, body, langs[c.edits/2%len(langs)])
 	})
 	if !ok {
 		return
@@ -373,7 +373,7 @@ func (a *actor) remove(n *node) {
 		return
 	}
 	_, ok := a.act("delete", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.DeletePost(ctx, a.id, c.code)
+		return n.store.Posts.Delete(ctx, a.id, c.code)
 	})
 	if !ok {
 		return
@@ -408,7 +408,7 @@ func (a *actor) editComment(n *node) {
 	}
 	a.serial++
 	a.act("edit comment", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.EditComment(ctx, a.id, c.code, m.id, fmt.Sprintf("comment edited%s, %d", tagged(a.serial), a.serial))
+		return n.store.Comments.Edit(ctx, a.id, c.code, m.id, fmt.Sprintf("comment edited%s, %d", tagged(a.serial), a.serial))
 	})
 }
 
@@ -418,9 +418,9 @@ func (a *actor) likeComment(n *node) {
 	if c == nil {
 		return
 	}
-	want, set := a.rng.IntN(3) > 0, n.store.UnlikeComment
+	want, set := a.rng.IntN(3) > 0, n.store.Comments.Unlike
 	if want {
-		set = n.store.LikeComment
+		set = n.store.Comments.Like
 	}
 	_, ok := a.act("like comment", n, func(ctx context.Context) (timelines.Change, error) { return set(ctx, a.id, c.code, m.id) })
 	if !ok {
@@ -441,7 +441,7 @@ func (a *actor) removeComment(n *node) {
 		return
 	}
 	_, ok := a.act("delete comment", n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.DeleteComment(ctx, a.id, c.code, m.id)
+		return n.store.Comments.Delete(ctx, a.id, c.code, m.id)
 	})
 	if ok {
 		a.board.note(func(when int64) { a.board.silenced[m.id] = when })

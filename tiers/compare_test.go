@@ -139,7 +139,7 @@ func TestTheOracleKnowsEveryKind(t *testing.T) {
 	n := w.quiet()
 	ann := w.quick("ann")
 	w.group(ann, "club", timelines.Public)
-	if _, _, err := w.store.CreateList(w.ctx, timelines.NewList{Actor: ann.AccountID, Title: "Some"}); err != nil {
+	if _, _, err := w.store.Lists.Create(w.ctx, timelines.NewList{Actor: ann.AccountID, Title: "Some"}); err != nil {
 		t.Fatal(err)
 	}
 	w.post(n, ann, "words")

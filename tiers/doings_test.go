@@ -81,17 +81,17 @@ func (d *doings) writing() map[string]func(*rapid.T) {
 				Author: d.who().AccountID, Body: d.text(), To: d.places(rt, 0),
 				Language: rapid.SampledFrom(langs).Draw(rt, "language"),
 			}
-			if c, ok := d.act("post", func(ctx context.Context) (timelines.Change, error) { return d.n.store.CreatePost(ctx, p) }); ok {
+			if c, ok := d.act("post", func(ctx context.Context) (timelines.Change, error) { return d.n.store.Posts.Create(ctx, p) }); ok {
 				d.posts = append(d.posts, c)
 			}
 		},
 		"comment": d.onPost("comment", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-			return d.n.store.CreateComment(ctx, timelines.NewComment{Author: actor, Code: code, Body: d.text()})
+			return d.n.store.Comments.Create(ctx, timelines.NewComment{Author: actor, Code: code, Body: d.text()})
 		}),
 		"edit": d.onPost("edit", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-			return d.n.store.EditPostIn(ctx, actor, code, d.text(), langs[d.bodies%len(langs)])
+			return d.n.store.Posts.EditIn(ctx, actor, code, d.text(), langs[d.bodies%len(langs)])
 		}),
-		"delete post": d.onPost("delete", d.n.store.DeletePost),
+		"delete post": d.onPost("delete", d.n.store.Posts.Delete),
 		"delete a comment": func(rt *rapid.T) {
 			var id int64
 			var code string
@@ -104,22 +104,22 @@ func (d *doings) writing() map[string]func(*rapid.T) {
 			}
 			if id != 0 {
 				d.act("delete comment", func(ctx context.Context) (timelines.Change, error) {
-					return d.n.store.DeleteComment(ctx, actor, code, id)
+					return d.n.store.Comments.Delete(ctx, actor, code, id)
 				})
 			}
 		},
-		"like":             d.onPost("like", d.n.store.Like),
-		"unlike":           d.onPost("unlike", d.n.store.Unlike),
-		"fave":             d.onPost("fave", d.n.store.Fave),
-		"unfave":           d.onPost("unfave", d.n.store.Unfave),
-		"like a comment":   d.onComment("like comment", d.n.store.LikeComment),
-		"unlike a comment": d.onComment("unlike comment", d.n.store.UnlikeComment),
+		"like":             d.onPost("like", d.n.store.Posts.Like),
+		"unlike":           d.onPost("unlike", d.n.store.Posts.Unlike),
+		"fave":             d.onPost("fave", d.n.store.Posts.Fave),
+		"unfave":           d.onPost("unfave", d.n.store.Posts.Unfave),
+		"like a comment":   d.onComment("like comment", d.n.store.Comments.Like),
+		"unlike a comment": d.onComment("unlike comment", d.n.store.Comments.Unlike),
 		"move": d.onPost("move", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-			return d.n.store.SetDestinations(ctx, actor, code, d.places(d.rt, 1))
+			return d.n.store.Posts.SetDestinations(ctx, actor, code, d.places(d.rt, 1))
 		}),
 		"remove from a group": d.onPost("remove", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
 			group := rapid.SampledFrom([]string{"club-public", "club-private"}).Draw(d.rt, "group")
-			return d.n.store.RemoveFromGroup(ctx, actor, code, group)
+			return d.n.store.Posts.RemoveFromGroup(ctx, actor, code, group)
 		}),
 	}
 }
@@ -130,26 +130,26 @@ func (d *doings) feeds() map[string]func(*rapid.T) {
 		"make a sub-feed": func(rt *rapid.T) {
 			actor, level := d.who().AccountID, timelines.Level(rapid.IntRange(0, 2).Draw(rt, "level"))
 			d.act("make sub-feed", func(ctx context.Context) (timelines.Change, error) {
-				return d.n.store.CreateSubfeed(ctx, actor, "photos", "Photos", level)
+				return d.n.store.Feeds.Create(ctx, actor, "photos", "Photos", level)
 			})
 		},
 		"set a sub-feed's access": func(rt *rapid.T) {
 			actor, level := d.who().AccountID, timelines.Level(rapid.IntRange(0, 2).Draw(rt, "level"))
 			d.act("set sub-feed access", func(ctx context.Context) (timelines.Change, error) {
-				return d.n.store.SetSubfeedAccess(ctx, actor, "photos", level)
+				return d.n.store.Feeds.SetSubfeedAccess(ctx, actor, "photos", level)
 			})
 		},
 		"delete a sub-feed": func(rt *rapid.T) {
 			actor := d.who().AccountID
 			d.act("delete sub-feed", func(ctx context.Context) (timelines.Change, error) {
-				return d.n.store.DeleteSubfeed(ctx, actor, "photos")
+				return d.n.store.Feeds.Delete(ctx, actor, "photos")
 			})
 		},
 		"set a reader": func(rt *rapid.T) {
 			actor, reader := d.who().AccountID, rapid.SampledFrom(d.names[:3]).Draw(rt, "reader")
 			slug := rapid.SampledFrom([]string{"", "private", "photos"}).Draw(rt, "slug")
 			set := rapid.SampledFrom([]func(context.Context, int64, string, string) (timelines.Change, error){
-				d.n.store.AdmitReader, d.n.store.RemoveReader, d.n.store.ExcludeReader, d.n.store.UnexcludeReader,
+				d.n.store.Feeds.Admit, d.n.store.Feeds.Remove, d.n.store.Feeds.Exclude, d.n.store.Feeds.Unexclude,
 			}).Draw(rt, "set")
 			d.act("set reader", func(ctx context.Context) (timelines.Change, error) { return set(ctx, actor, slug, reader) })
 		},
@@ -157,7 +157,7 @@ func (d *doings) feeds() map[string]func(*rapid.T) {
 			actor, group := d.who().AccountID, rapid.SampledFrom([]string{"", "", "club-public", "club-private"}).Draw(rt, "group")
 			level := timelines.Level(rapid.IntRange(0, 2).Draw(rt, "level"))
 			d.act("set access", func(ctx context.Context) (timelines.Change, error) {
-				return d.n.store.SetAccess(ctx, actor, group, level)
+				return d.n.store.Feeds.SetAccess(ctx, actor, group, level)
 			})
 		},
 		"set writers": func(rt *rapid.T) {
@@ -168,7 +168,7 @@ func (d *doings) feeds() map[string]func(*rapid.T) {
 			}
 			policy := rapid.SampledFrom(timelines.WritersOf(kind)).Draw(rt, "policy")
 			d.act("set writers", func(ctx context.Context) (timelines.Change, error) {
-				return d.n.store.SetWriters(ctx, actor, group, policy)
+				return d.n.store.Groups.SetWriters(ctx, actor, group, policy)
 			})
 		},
 		"moderate": func(rt *rapid.T) {
@@ -185,45 +185,51 @@ func (d *doings) following() map[string]func(*rapid.T) {
 		"subscribe": func(*rapid.T) {
 			actor, to := d.who().AccountID, d.name()
 			d.act("subscribe", func(ctx context.Context) (timelines.Change, error) {
-				c, _, err := d.n.store.Subscribe(ctx, actor, to)
+				c, _, err := d.n.store.Subscriptions.Subscribe(ctx, actor, to)
 				return c, err
 			})
 		},
 		"unsubscribe": func(*rapid.T) {
 			actor, from := d.who().AccountID, d.name()
-			d.act("unsubscribe", func(ctx context.Context) (timelines.Change, error) { return d.n.store.Unsubscribe(ctx, actor, from) })
+			d.act("unsubscribe", func(ctx context.Context) (timelines.Change, error) {
+				return d.n.store.Subscriptions.Unsubscribe(ctx, actor, from)
+			})
 		},
 		"make a list": func(rt *rapid.T) {
 			actor := d.who().AccountID
 			d.act("make list", func(ctx context.Context) (timelines.Change, error) {
-				_, c, err := d.n.store.CreateList(ctx, timelines.NewList{Actor: actor, Title: "some"})
+				_, c, err := d.n.store.Lists.Create(ctx, timelines.NewList{Actor: actor, Title: "some"})
 				return c, err
 			})
 		},
 		"edit a list": func(rt *rapid.T) {
 			actor, members := d.who().AccountID, rapid.SliceOfN(rapid.SampledFrom(d.names), 0, 2).Draw(rt, "members")
 			d.act("edit list", func(ctx context.Context) (timelines.Change, error) {
-				return d.n.store.EditList(ctx, actor, "some", "some", members)
+				return d.n.store.Lists.Edit(ctx, actor, "some", "some", members)
 			})
 		},
 		"delete a list": func(rt *rapid.T) {
 			actor := d.who().AccountID
-			d.act("delete list", func(ctx context.Context) (timelines.Change, error) { return d.n.store.DeleteList(ctx, actor, "some") })
+			d.act("delete list", func(ctx context.Context) (timelines.Change, error) { return d.n.store.Lists.Delete(ctx, actor, "some") })
 		},
 		"place": func(rt *rapid.T) {
 			actor, whom, inHome := d.who().AccountID, d.name(), rapid.Bool().Draw(rt, "in home")
 			lists := rapid.SliceOfN(rapid.Just("some"), 0, 1).Draw(rt, "lists")
 			d.act("place", func(ctx context.Context) (timelines.Change, error) {
-				return d.n.store.Place(ctx, actor, whom, inHome, lists)
+				return d.n.store.Lists.Place(ctx, actor, whom, inHome, lists)
 			})
 		},
 		"accept": func(rt *rapid.T) {
 			actor, from, group := d.who().AccountID, d.name(), rapid.SampledFrom([]string{"", "club-private"}).Draw(rt, "group")
-			d.act("accept", func(ctx context.Context) (timelines.Change, error) { return d.n.store.Accept(ctx, actor, from, group) })
+			d.act("accept", func(ctx context.Context) (timelines.Change, error) {
+				return d.n.store.Subscriptions.Accept(ctx, actor, from, group)
+			})
 		},
 		"decline": func(rt *rapid.T) {
 			actor, from, group := d.who().AccountID, d.name(), rapid.SampledFrom([]string{"", "club-private"}).Draw(rt, "group")
-			d.act("decline", func(ctx context.Context) (timelines.Change, error) { return d.n.store.Decline(ctx, actor, from, group) })
+			d.act("decline", func(ctx context.Context) (timelines.Change, error) {
+				return d.n.store.Subscriptions.Decline(ctx, actor, from, group)
+			})
 		},
 	}
 }
@@ -234,18 +240,18 @@ func (d *doings) hiding() map[string]func(*rapid.T) {
 		"ban or hide": func(rt *rapid.T) {
 			store := d.n.store
 			acts := map[string]func(context.Context, int64, string) (timelines.Change, error){
-				"ban": store.Ban, "unban": store.Unban, "hide": store.HideAccount, "unhide": store.UnhideAccount,
+				"ban": store.Bans.Ban, "unban": store.Bans.Unban, "hide": store.Hides.HideAccount, "unhide": store.Hides.UnhideAccount,
 				"hide a word": func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
-					return store.HideTerm(ctx, actor, strconv.Itoa(len(name)))
+					return store.Hides.HideTerm(ctx, actor, strconv.Itoa(len(name)))
 				},
 				"show a word": func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
-					return store.UnhideTerm(ctx, actor, strconv.Itoa(len(name)))
+					return store.Hides.UnhideTerm(ctx, actor, strconv.Itoa(len(name)))
 				},
 				"show banned": func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
-					return store.ShowBanned(ctx, actor, name, true)
+					return store.Bans.ShowBanned(ctx, actor, name, true)
 				},
 				"hide banned": func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
-					return store.ShowBanned(ctx, actor, name, false)
+					return store.Bans.ShowBanned(ctx, actor, name, false)
 				},
 			}
 			what := rapid.SampledFrom(slices.Sorted(maps.Keys(acts))).Draw(rt, "what")
@@ -253,11 +259,11 @@ func (d *doings) hiding() map[string]func(*rapid.T) {
 			d.act(what, func(ctx context.Context) (timelines.Change, error) { return acts[what](ctx, actor, whom) })
 		},
 		"hide a post": d.onPost("hide post", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-			_, c, err := d.n.store.HidePost(ctx, actor, code)
+			_, c, err := d.n.store.Hides.HidePost(ctx, actor, code)
 			return c, err
 		}),
 		"show a post": d.onPost("unhide post", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-			_, c, err := d.n.store.UnhidePost(ctx, actor, code)
+			_, c, err := d.n.store.Hides.UnhidePost(ctx, actor, code)
 			return c, err
 		}),
 	}

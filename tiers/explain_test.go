@@ -47,7 +47,7 @@ func TestExplain(t *testing.T) {
 	}
 	hide := func(name string) {
 		w.act(n, func(ctx context.Context) (timelines.Change, error) {
-			return n.store.HideAccount(ctx, ann.AccountID, name)
+			return n.store.Hides.HideAccount(ctx, ann.AccountID, name)
 		})
 	}
 	hide("cat")
@@ -73,17 +73,17 @@ func TestExplain(t *testing.T) {
 		t.Errorf("bob hidden: %+v", x)
 	}
 	w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.UnhideAccount(ctx, ann.AccountID, "bob")
+		return n.store.Hides.UnhideAccount(ctx, ann.AccountID, "bob")
 	})
 	w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.HideTerm(ctx, ann.AccountID, "From  Bob")
+		return n.store.Hides.HideTerm(ctx, ann.AccountID, "From  Bob")
 	})
 	term := rivers.Hide{Cause: rivers.HiddenTerm, Term: access.Term{"from", "bob"}}
 	if x, st := of(ann), at(ann, rivers.User); !reflect.DeepEqual(x.Hide, term) || st.Cause != rivers.Hidden || !reflect.DeepEqual(st.Hide, term) {
 		t.Errorf("its words hidden: %+v, on bob's page %+v", x.Hide, st)
 	}
 	w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		_, c, err := n.store.HidePost(ctx, ann.AccountID, post.Code)
+		_, c, err := n.store.Hides.HidePost(ctx, ann.AccountID, post.Code)
 		return c, err
 	})
 	if x := of(ann); x.Hide.Cause != rivers.HiddenPost {

@@ -115,14 +115,14 @@ func passwordOf(name string) string { return "long enough " + name }
 
 func (w *town) person(name string) timelines.Viewer {
 	w.t.Helper()
-	a, err := w.store.SignUp(w.ctx, timelines.SignUp{Name: name, Password: passwordOf(name)})
+	a, err := w.store.Accounts.SignUp(w.ctx, timelines.SignUp{Name: name, Password: passwordOf(name)})
 	return timelines.Viewer{AccountID: must(w, a, err).ID}
 }
 
 // group makes a group before there are rivers to tell.
 func (w *town) group(owner timelines.Viewer, name string, level timelines.Level) timelines.Account {
 	w.t.Helper()
-	a, _, err := w.store.CreateGroup(w.ctx, timelines.NewGroup{
+	a, _, err := w.store.Groups.Create(w.ctx, timelines.NewGroup{
 		Actor: owner.AccountID, Name: name, Title: name, Access: level,
 	})
 	return must(w, a, err)
@@ -138,36 +138,40 @@ func (w *town) act(n *node, change func(context.Context) (timelines.Change, erro
 func (w *town) post(n *node, v timelines.Viewer, body string, to ...string) timelines.Change {
 	w.t.Helper()
 	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.CreatePost(ctx, timelines.NewPost{Author: v.AccountID, Body: body, To: to})
+		return n.store.Posts.Create(ctx, timelines.NewPost{Author: v.AccountID, Body: body, To: to})
 	})
 }
 
 func (w *town) comment(n *node, v timelines.Viewer, code, body string) timelines.Change {
 	w.t.Helper()
 	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.CreateComment(ctx, timelines.NewComment{Author: v.AccountID, Code: code, Body: body})
+		return n.store.Comments.Create(ctx, timelines.NewComment{Author: v.AccountID, Code: code, Body: body})
 	})
 }
 
 func (w *town) like(n *node, v timelines.Viewer, code string) timelines.Change {
 	w.t.Helper()
-	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Like(ctx, v.AccountID, code) })
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Posts.Like(ctx, v.AccountID, code) })
 }
 
 func (w *town) unlike(n *node, v timelines.Viewer, code string) timelines.Change {
 	w.t.Helper()
-	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Unlike(ctx, v.AccountID, code) })
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.Posts.Unlike(ctx, v.AccountID, code)
+	})
 }
 
 func (w *town) remove(n *node, v timelines.Viewer, code string) timelines.Change {
 	w.t.Helper()
-	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.DeletePost(ctx, v.AccountID, code) })
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.Posts.Delete(ctx, v.AccountID, code)
+	})
 }
 
 func (w *town) follow(n *node, v timelines.Viewer, name string) timelines.Change {
 	w.t.Helper()
 	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		c, requested, err := n.store.Subscribe(ctx, v.AccountID, name)
+		c, requested, err := n.store.Subscriptions.Subscribe(ctx, v.AccountID, name)
 		if requested {
 			w.t.Errorf("%s asks first", name)
 		}
@@ -178,33 +182,33 @@ func (w *town) follow(n *node, v timelines.Viewer, name string) timelines.Change
 func (w *town) leave(n *node, v timelines.Viewer, name string) timelines.Change {
 	w.t.Helper()
 	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.Unsubscribe(ctx, v.AccountID, name)
+		return n.store.Subscriptions.Unsubscribe(ctx, v.AccountID, name)
 	})
 }
 
 func (w *town) ban(n *node, v timelines.Viewer, name string) timelines.Change {
 	w.t.Helper()
-	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Ban(ctx, v.AccountID, name) })
+	return w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Bans.Ban(ctx, v.AccountID, name) })
 }
 
 func (w *town) setAccess(n *node, v timelines.Viewer, group string, level timelines.Level) timelines.Change {
 	w.t.Helper()
 	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.SetAccess(ctx, v.AccountID, group, level)
+		return n.store.Feeds.SetAccess(ctx, v.AccountID, group, level)
 	})
 }
 
 func (w *town) move(n *node, v timelines.Viewer, code string, to ...string) timelines.Change {
 	w.t.Helper()
 	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.SetDestinations(ctx, v.AccountID, code, to)
+		return n.store.Posts.SetDestinations(ctx, v.AccountID, code, to)
 	})
 }
 
 func (w *town) takeOut(n *node, v timelines.Viewer, code, group string) timelines.Change {
 	w.t.Helper()
 	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.RemoveFromGroup(ctx, v.AccountID, code, group)
+		return n.store.Posts.RemoveFromGroup(ctx, v.AccountID, code, group)
 	})
 }
 
@@ -285,7 +289,7 @@ func (w *town) chance() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 func (w *town) quick(name string) timelines.Viewer {
 	w.t.Helper()
 	w.people(name, 0)
-	a, err := w.store.AccountByName(w.ctx, name)
+	a, err := w.store.Accounts.ByName(w.ctx, name)
 	return timelines.Viewer{AccountID: must(w, a, err).ID}
 }
 

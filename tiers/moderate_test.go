@@ -43,10 +43,10 @@ func TestNothingOfALostGroupIsShown(t *testing.T) {
 				}
 				switch what {
 				case "demoted", "stepped down":
-					moderate(bob, n.store.Promote)
+					moderate(bob, n.store.Groups.Promote)
 					w.leave(n, ann, "club")
 				case "dismissed":
-					moderate(bob, n.store.AdmitToGroup)
+					moderate(bob, n.store.Groups.Admit)
 				}
 				w.setAccess(n, bob, "club", level)
 				post := w.post(n, bob, "among us", "club")
@@ -90,15 +90,15 @@ func TestNothingOfALostGroupIsShown(t *testing.T) {
 				}
 				switch what {
 				case "removed":
-					moderate(bob, n.store.RemoveMember)
+					moderate(bob, n.store.Groups.RemoveMember)
 				case "demoted":
-					moderate(bob, n.store.Demote)
+					moderate(bob, n.store.Groups.Demote)
 				case "excluded":
-					moderate(bob, n.store.ExcludeFromGroup)
+					moderate(bob, n.store.Groups.Exclude)
 				case "dismissed":
-					moderate(bob, n.store.DismissFromGroup)
+					moderate(bob, n.store.Groups.Dismiss)
 				default:
-					moderate(ann, n.store.Demote)
+					moderate(ann, n.store.Groups.Demote)
 				}
 				if lost != "" {
 					w.execSecondary(`TRUNCATE ` + lost)
@@ -123,9 +123,9 @@ func TestNothingOfALostGroupIsShown(t *testing.T) {
 				}
 				switch what {
 				case "excluded":
-					moderate(bob, n.store.UnexcludeFromGroup)
+					moderate(bob, n.store.Groups.Unexclude)
 				case "dismissed":
-					moderate(bob, n.store.AdmitToGroup)
+					moderate(bob, n.store.Groups.Admit)
 				default:
 					return
 				}

@@ -52,7 +52,7 @@ func TestAForgottenFoldIsNotAnOldOne(t *testing.T) {
 		t.Fatalf("to begin with: %+v, %v", it, err)
 	}
 	w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.DeleteComment(ctx, bob.AccountID, post.Code, comment.CommentID)
+		return n.store.Comments.Delete(ctx, bob.AccountID, post.Code, comment.CommentID)
 	})
 	w.execSecondary(`UPDATE folds SET updated_at = updated_at - interval '1 hour'`)
 	expired, err := n.rivers.Expire(w.ctx)
@@ -70,14 +70,14 @@ func TestSignOutReachesAllNodes(t *testing.T) {
 	w := newTown(t)
 	n, other := w.quiet(), w.quiet()
 	ann := w.person("ann")
-	token, _, err := n.store.SignIn(w.ctx, "ann", passwordOf("ann"))
+	token, _, err := n.store.Accounts.SignIn(w.ctx, "ann", passwordOf("ann"))
 	must(w, token, err)
 	session, _ := timelines.SessionOf(token)
 	v := timelines.Viewer{AccountID: ann.AccountID, Session: session}
 	for _, n := range []*node{n, other} {
 		w.visit(n, v, rivers.Home, "")
 	}
-	w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.SignOut(ctx, v) })
+	w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Accounts.SignOut(ctx, v) })
 	for i, n := range []*node{n, other} {
 		_, err := n.rivers.Visit(w.ctx, v, w.name(n, ann, rivers.Home, ""), rivers.Cursor{})
 		if !errors.Is(err, timelines.ErrSignedOut) {
@@ -109,18 +109,18 @@ func TestTheJobCompletesWhatACrashLeft(t *testing.T) {
 	}
 	see("at first", nobody, nil)
 	see("at first", ann, nil)
-	_, err := n.store.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
+	_, err := n.store.Feeds.SetAccess(w.ctx, bob.AccountID, "", timelines.Private)
 	must(w, 0, err)
 	see("gone private", nobody, rivers.ErrForbidden)
 	see("gone private", ann, rivers.ErrForbidden)
-	_, requested, err := n.store.Subscribe(w.ctx, ann.AccountID, "bob")
+	_, requested, err := n.store.Subscriptions.Subscribe(w.ctx, ann.AccountID, "bob")
 	if must(w, requested, err); !requested {
 		t.Fatal("a private account does not ask")
 	}
-	_, err = n.store.Accept(w.ctx, bob.AccountID, "ann", "")
+	_, err = n.store.Subscriptions.Accept(w.ctx, bob.AccountID, "ann", "")
 	must(w, 0, err)
 	see("admitted", ann, nil)
-	_, err = n.store.Unsubscribe(w.ctx, ann.AccountID, "bob")
+	_, err = n.store.Subscriptions.Unsubscribe(w.ctx, ann.AccountID, "bob")
 	must(w, 0, err)
 	see("left", ann, rivers.ErrForbidden)
 }

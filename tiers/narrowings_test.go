@@ -148,7 +148,7 @@ var contentNarrowings = []narrowing{
 	}},
 	{"a comment deleted", func(s *narrowScene) {
 		s.act(s.n, func(ctx context.Context) (timelines.Change, error) {
-			return s.n.store.DeleteComment(ctx, s.cat.AccountID, s.post.Code, s.comment.CommentID)
+			return s.n.store.Comments.Delete(ctx, s.cat.AccountID, s.post.Code, s.comment.CommentID)
 		})
 	}, func(s *narrowScene) {
 		for _, v := range []timelines.Viewer{s.ann, anonymous} {
@@ -167,7 +167,7 @@ var contentNarrowings = []narrowing{
 	}},
 	{"a post edited", func(s *narrowScene) {
 		s.act(s.n, func(ctx context.Context) (timelines.Change, error) {
-			return s.n.store.EditPost(ctx, s.bob.AccountID, s.post.Code, "nothing was said")
+			return s.n.store.Posts.Edit(ctx, s.bob.AccountID, s.post.Code, "nothing was said")
 		})
 	}, func(s *narrowScene) {
 		for where, it := range s.everywhere(anonymous) {
@@ -204,7 +204,7 @@ var levelNarrowings = []narrowing{
 	}, func(s *narrowScene) { s.unseenBy(s.ann) }},
 	{"a sub-feed gone private", func(s *narrowScene) {
 		s.act(s.n, func(ctx context.Context) (timelines.Change, error) {
-			return s.n.store.CreateSubfeed(ctx, s.bob.AccountID, "photos", "Photos", timelines.Public)
+			return s.n.store.Feeds.Create(ctx, s.bob.AccountID, "photos", "Photos", timelines.Public)
 		})
 		s.move(s.n, s.bob, s.post.Code, "bob/photos")
 		for _, v := range []timelines.Viewer{s.ann, anonymous} {
@@ -213,7 +213,7 @@ var levelNarrowings = []narrowing{
 			}
 		}
 		s.act(s.n, func(ctx context.Context) (timelines.Change, error) {
-			return s.n.store.SetSubfeedAccess(ctx, s.bob.AccountID, "photos", timelines.Private)
+			return s.n.store.Feeds.SetSubfeedAccess(ctx, s.bob.AccountID, "photos", timelines.Private)
 		})
 	}, func(s *narrowScene) {
 		s.unseenBy(s.ann, anonymous)
@@ -251,7 +251,7 @@ var banNarrowings = []narrowing{
 	}},
 	{"the post hidden", func(s *narrowScene) {
 		s.act(s.n, func(ctx context.Context) (timelines.Change, error) {
-			_, c, err := s.n.store.HidePost(ctx, s.ann.AccountID, s.post.Code)
+			_, c, err := s.n.store.Hides.HidePost(ctx, s.ann.AccountID, s.post.Code)
 			return c, err
 		})
 	}, func(s *narrowScene) {
@@ -268,20 +268,20 @@ var banNarrowings = []narrowing{
 var readerNarrowings = []narrowing{
 	{"a reader removed from a sub-feed", func(s *narrowScene) {
 		s.move(s.n, s.bob, s.post.Code, "bob/private")
-		s.setReader(s.n, s.bob, s.n.store.AdmitReader, "private", "ann")
+		s.setReader(s.n, s.bob, s.n.store.Feeds.Admit, "private", "ann")
 		s.queue.drain(s.ctx, s.chance(), s.n, s.other)
 		s.seenBy(s.ann)
-		s.setReader(s.n, s.bob, s.n.store.RemoveReader, "private", "ann")
+		s.setReader(s.n, s.bob, s.n.store.Feeds.Remove, "private", "ann")
 	}, func(s *narrowScene) { s.unseenBy(s.ann) }},
 	{"a reader removed from a feed", func(s *narrowScene) {
 		s.setAccess(s.n, s.bob, "", timelines.Private)
 		s.everywhere(s.ann)
-		s.setReader(s.n, s.bob, s.n.store.RemoveReader, "", "ann")
+		s.setReader(s.n, s.bob, s.n.store.Feeds.Remove, "", "ann")
 	}, func(s *narrowScene) { s.unseenBy(s.ann) }},
 	{"a reader left out", func(s *narrowScene) {
 		s.setAccess(s.n, s.bob, "", timelines.Protected)
 		s.everywhere(s.ann)
-		s.setReader(s.n, s.bob, s.n.store.ExcludeReader, "", "ann")
+		s.setReader(s.n, s.bob, s.n.store.Feeds.Exclude, "", "ann")
 	}, func(s *narrowScene) {
 		s.unseenBy(s.ann)
 		if s.find(s.other, s.cat, rivers.User, "bob") == nil {

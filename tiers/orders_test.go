@@ -165,21 +165,21 @@ func (s *thereAndBack) step(n *node, what, code string) {
 	}
 	switch what {
 	case "like":
-		onPost(s.store.Like)
+		onPost(s.store.Posts.Like)
 	case "unlike":
-		onPost(s.store.Unlike)
+		onPost(s.store.Posts.Unlike)
 	case "keep":
-		onPost(s.store.Fave)
+		onPost(s.store.Posts.Fave)
 	case "drop":
-		onPost(s.store.Unfave)
+		onPost(s.store.Posts.Unfave)
 	case "private":
 		s.setAccess(n, s.bob, "", timelines.Private)
 	case "public":
 		s.setAccess(n, s.bob, "", timelines.Public)
 	case "ban":
-		toBob(s.store.Ban)
+		toBob(s.store.Bans.Ban)
 	case "unban":
-		toBob(s.store.Unban)
+		toBob(s.store.Bans.Unban)
 	case "follow":
 		s.follow(n, s.ann, "bob")
 	case "leave":
@@ -193,7 +193,7 @@ func (s *thereAndBack) step(n *node, what, code string) {
 			if err := s.db.Primary.QueryRow(ctx, last, code).Scan(&id); err != nil {
 				return timelines.Change{}, err
 			}
-			return s.store.DeleteComment(ctx, s.cat.AccountID, code, id)
+			return s.store.Comments.Delete(ctx, s.cat.AccountID, code, id)
 		})
 	default:
 		to, ok := strings.CutPrefix(what, "to ")

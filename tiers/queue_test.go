@@ -164,11 +164,11 @@ func (n *node) perform(ctx context.Context, events []timelines.Event) error {
 				}
 			}
 		case timelines.PendingBump:
-			if err := n.store.BumpBlock(ctx, e); err != nil {
+			if err := n.store.Maintenance.BumpBlock(ctx, e); err != nil {
 				return err
 			}
 		case timelines.Upkeep:
-			if _, err := n.store.UpkeepBlock(ctx); err != nil {
+			if _, err := n.store.Maintenance.UpkeepBlock(ctx); err != nil {
 				return err
 			}
 		}

@@ -97,7 +97,9 @@ func TestMyChangeIsInMyRivers(t *testing.T) {
 			t.Errorf("my comment in %s: got %+v", p.kind, it)
 		}
 	}
-	w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Fave(ctx, ann.AccountID, code) })
+	w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.Posts.Fave(ctx, ann.AccountID, code)
+	})
 	see("after keeping", map[page][]string{faved: {"his"}})
 	for _, p := range []page{home, everything, his, likes, comments, discussions, faved} {
 		it := w.entryIn(other, ann, w.name(n, ann, p.kind, p.of), c.PostID)
@@ -105,7 +107,9 @@ func TestMyChangeIsInMyRivers(t *testing.T) {
 			t.Errorf("what I keep in %s: got %+v", p.kind, it)
 		}
 	}
-	w.act(n, func(ctx context.Context) (timelines.Change, error) { return n.store.Unfave(ctx, ann.AccountID, code) })
+	w.act(n, func(ctx context.Context) (timelines.Change, error) {
+		return n.store.Posts.Unfave(ctx, ann.AccountID, code)
+	})
 	see("after letting go", map[page][]string{faved: nil})
 	w.unlike(n, ann, code)
 	see("after unliking", map[page][]string{likes: nil, comments: {"his"}})
@@ -123,7 +127,7 @@ func TestMyChangeIsInMyRivers(t *testing.T) {
 
 	posts := w.visit(n, ann, rivers.User, "ann")
 	w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.EditPost(ctx, ann.AccountID, posts.Items[0].Fold.Text.Code, "mine, better")
+		return n.store.Posts.Edit(ctx, ann.AccountID, posts.Items[0].Fold.Text.Code, "mine, better")
 	})
 	see("after editing", map[page][]string{mine: {"mine, better"}})
 	w.remove(n, ann, posts.Items[0].Fold.Text.Code)
@@ -164,7 +168,7 @@ func TestMyChangeIsInARiverBeingBuilt(t *testing.T) {
 	waiting(1)
 	wg.Go(func() {
 		if _, err := other.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-			return other.store.Like(ctx, ann.AccountID, c.Code)
+			return other.store.Posts.Like(ctx, ann.AccountID, c.Code)
 		}); err != nil {
 			t.Errorf("like: %v", err)
 		}
@@ -189,7 +193,7 @@ func TestBehind(t *testing.T) {
 	w.visit(n, ann, rivers.Home, "")
 	create := func(n *node) func(context.Context) (timelines.Change, error) {
 		return func(ctx context.Context) (timelines.Change, error) {
-			return n.store.CreatePost(ctx, timelines.NewPost{Author: ann.AccountID, Body: "second", Key: "once"})
+			return n.store.Posts.Create(ctx, timelines.NewPost{Author: ann.AccountID, Body: "second", Key: "once"})
 		}
 	}
 	off := slog.New(slog.DiscardHandler)
@@ -215,7 +219,9 @@ func TestBehind(t *testing.T) {
 	// What has no key is completed by doing it again too: a like, a level, an end of
 	// a subscription.
 	like := func(s *timelines.Store) func(context.Context) (timelines.Change, error) {
-		return func(ctx context.Context) (timelines.Change, error) { return s.Like(ctx, ann.AccountID, first.Code) }
+		return func(ctx context.Context) (timelines.Change, error) {
+			return s.Posts.Like(ctx, ann.AccountID, first.Code)
+		}
 	}
 	if _, err := behind.Act(w.ctx, like(cut.store)); !errors.Is(err, tiers.ErrBehind) {
 		t.Errorf("like: got %v, want %v", err, tiers.ErrBehind)
@@ -226,7 +232,7 @@ func TestBehind(t *testing.T) {
 	}
 	private := func(s *timelines.Store) func(context.Context) (timelines.Change, error) {
 		return func(ctx context.Context) (timelines.Change, error) {
-			return s.SetAccess(ctx, ann.AccountID, "", timelines.Private)
+			return s.Feeds.SetAccess(ctx, ann.AccountID, "", timelines.Private)
 		}
 	}
 	w.shows(w.visit(n, bob, rivers.User, "ann"), "second", "first")
@@ -253,7 +259,7 @@ func TestBehindASubscription(t *testing.T) {
 	gone.Close()
 	w.shows(w.visit(n, ann, rivers.Home, ""))
 	if _, err := behind.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-		c, _, err := cut.store.Subscribe(ctx, ann.AccountID, "bob")
+		c, _, err := cut.store.Subscriptions.Subscribe(ctx, ann.AccountID, "bob")
 		return c, err
 	}); !errors.Is(err, tiers.ErrBehind) {
 		t.Fatalf("subscribe: got %v, want %v", err, tiers.ErrBehind)
@@ -261,7 +267,7 @@ func TestBehindASubscription(t *testing.T) {
 	w.follow(n, ann, "bob")
 	w.shows(w.visit(n, ann, rivers.Home, ""), "his")
 	if _, err := behind.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-		return cut.store.Unsubscribe(ctx, ann.AccountID, "bob")
+		return cut.store.Subscriptions.Unsubscribe(ctx, ann.AccountID, "bob")
 	}); !errors.Is(err, tiers.ErrBehind) {
 		t.Fatalf("unsubscribe: got %v, want %v", err, tiers.ErrBehind)
 	}
@@ -277,7 +283,7 @@ func TestActReturnsTheChangesError(t *testing.T) {
 	heard := 0
 	defer n.tiers.Subscribe(func(tiers.Message) { heard++ })()
 	_, err := n.tiers.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.Like(ctx, ann.AccountID, "0000000000")
+		return n.store.Posts.Like(ctx, ann.AccountID, "0000000000")
 	})
 	if !errors.Is(err, timelines.ErrNotFound) || errors.Is(err, tiers.ErrBehind) || heard != 0 {
 		t.Errorf("got %v, %d messages, want %v, none", err, heard, timelines.ErrNotFound)
@@ -292,7 +298,7 @@ func TestActOutlivesItsRequest(t *testing.T) {
 	w.visit(n, ann, rivers.Home, "")
 	ctx, leave := context.WithCancel(w.ctx)
 	_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		c, err := n.store.CreatePost(ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
+		c, err := n.store.Posts.Create(ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
 		leave()
 		return c, err
 	})
@@ -386,7 +392,7 @@ func TestTiersStop(t *testing.T) {
 	}
 	for range 20 {
 		if _, err := tr.Act(w.ctx, func(ctx context.Context) (timelines.Change, error) {
-			return n.store.CreatePost(ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
+			return n.store.Posts.Create(ctx, timelines.NewPost{Author: ann.AccountID, Body: "mine"})
 		}); err != nil {
 			t.Fatal(err)
 		}

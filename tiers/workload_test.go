@@ -96,10 +96,10 @@ func newWorkload(t *testing.T) *workload {
 	for i, name := range []string{"ann", "bob", "cat", "dan", "eve", "fay"} {
 		v := w.person(name)
 		a := &actor{workload: w, id: v.AccountID, name: name, rng: w.chanceOf(1, uint64(i))}
-		account, err := w.store.AccountByName(w.ctx, name)
+		account, err := w.store.Accounts.ByName(w.ctx, name)
 		a.feed = must(w.town, account, err).FeedID
 		a.signIn(setUp)
-		made, err := w.store.CreateSubfeed(w.ctx, a.id, "photos", "Photos of "+name, timelines.Level(i%3))
+		made, err := w.store.Feeds.Create(w.ctx, a.id, "photos", "Photos of "+name, timelines.Level(i%3))
 		must(w.town, made, err)
 		w.people = append(w.people, a)
 	}
@@ -111,7 +111,7 @@ func newWorkload(t *testing.T) *workload {
 	rng := w.chanceOf(2, 0)
 	for i := range seededPosts {
 		a := w.people[rng.IntN(len(w.people))]
-		c, err := w.store.CreatePost(w.ctx, timelines.NewPost{Author: a.id, Body: bodyOf("the beginning", i, 0)})
+		c, err := w.store.Posts.Create(w.ctx, timelines.NewPost{Author: a.id, Body: bodyOf("the beginning", i, 0)})
 		must(w.town, c, err)
 		made := &card{id: c.PostID, code: c.Code, author: a.id}
 		w.board.add(made)

@@ -99,7 +99,7 @@ func (s *Store) AccessClock(ctx context.Context) (n int64, primaryID string, err
 
 // TrimAccessLog removes rows older than olderThan and returns how many. A node
 // that had not read them finds a gap in the numbers and drops all it remembers.
-func (s *Store) TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error) {
+func (s Maintenance) TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error) {
 	tag, err := s.pool.Exec(ctx, `DELETE FROM access_log WHERE created_at < now() - @age::interval`,
 		pgx.StrictNamedArgs{"age": olderThan})
 	if err != nil {
@@ -113,12 +113,12 @@ func (s *Store) TrimAccessLog(ctx context.Context, olderThan time.Duration) (int
 // Likes and comments open with the feed. The rivers of all people who read more or less
 // from now on are invalidated (wrongByLevelTx). Subscribers remain when a feed goes
 // private.
-func (s *Store) SetAccess(ctx context.Context, actor int64, group string, level Level) (Change, error) {
+func (s Feeds) SetAccess(ctx context.Context, actor int64, group string, level Level) (Change, error) {
 	return s.setLevel(ctx, actor, func(tx pgx.Tx) (int64, error) { return governedFeedTx(ctx, tx, actor, group) }, level)
 }
 
-// setLevel is SetAccess of the timeline that find returns.
-func (s *Store) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (int64, error), level Level) (Change, error) {
+// setLevel is Feeds.SetAccess of the timeline that find returns.
+func (s Feeds) setLevel(ctx context.Context, actor int64, find func(pgx.Tx) (int64, error), level Level) (Change, error) {
 	if level < Public || level > Private {
 		return Change{}, &InvalidError{Field: "level", Code: "level_unknown"}
 	}

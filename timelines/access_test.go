@@ -24,7 +24,7 @@ func TestSetAccess(t *testing.T) {
 	ours := w.post(ann, "ours", "club")
 	direct := w.post(bob, "between us", "ann")
 	gone := w.post(bob, "gone")
-	_, err := w.DeletePost(t.Context(), bob.ID, gone.Code)
+	_, err := w.Posts.Delete(t.Context(), bob.ID, gone.Code)
 	w.must(err)
 	versions := w.version(both.PostID)
 	w.heard.take()
@@ -62,15 +62,15 @@ func TestSetAccess(t *testing.T) {
 	}
 	w.same("version", w.version(both.PostID), versions)
 
-	_, err = w.SetAccess(t.Context(), ann.ID, "club", Public)
+	_, err = w.Feeds.SetAccess(t.Context(), ann.ID, "club", Public)
 	w.fails("who does not administer", err, ErrForbidden)
-	_, err = w.SetAccess(t.Context(), ann.ID, "bob", Public)
+	_, err = w.Feeds.SetAccess(t.Context(), ann.ID, "bob", Public)
 	w.fails("another person's feed", err, ErrNotFound)
-	_, err = w.SetAccess(t.Context(), ann.ID, "nogroup", Public)
+	_, err = w.Feeds.SetAccess(t.Context(), ann.ID, "nogroup", Public)
 	w.fails("no group", err, ErrNotFound)
-	_, err = w.SetAccess(t.Context(), ann.ID, "", 3)
+	_, err = w.Feeds.SetAccess(t.Context(), ann.ID, "", 3)
 	w.invalid("no level", err, "level_unknown")
-	_, err = w.SetAccess(t.Context(), 999, "", Public)
+	_, err = w.Feeds.SetAccess(t.Context(), 999, "", Public)
 	w.fails("nobody", err, ErrNotFound)
 }
 
@@ -89,7 +89,7 @@ func TestWhomALevelConcerns(t *testing.T) {
 	set("nothing, for readers", Private, of...)
 	set("nothing, for all", Public, of...)
 	p := w.post(bob, "hello")
-	_, err := w.ExcludeReader(t.Context(), bob.ID, "", "ann")
+	_, err := w.Feeds.Exclude(t.Context(), bob.ID, "", "ann")
 	w.must(err)
 	set("a post, for the signed in but ann", Protected, nobody, Replace{ViewerID: ann.ID})
 	set("a post, for readers", Private, everybody...)
@@ -100,7 +100,7 @@ func TestWhomALevelConcerns(t *testing.T) {
 			INSERT INTO accounts (kind, name, title) SELECT 'user', 'foe-' || i, 'foe' FROM generate_series(1, $2) i RETURNING id)
 		INSERT INTO excluded (timeline_id, account_id) SELECT $1, id FROM made`, bob.FeedID, manyReaders)
 	set("a post, for the signed in but very many", Protected, everybody...)
-	_, err = w.DeletePost(t.Context(), bob.ID, p.Code)
+	_, err = w.Posts.Delete(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	set("a post deleted", Public, of...)
 	w.sound()
@@ -114,8 +114,8 @@ func TestExcludeAgainstSetAccess(t *testing.T) {
 		bob := w.user("bob")
 		ann = w.user("ann")
 		w.post(bob, "hello")
-		return w, ann, func() (Change, error) { return w.ExcludeReader(w.Context(), bob.ID, "", "ann") },
-			func() (Change, error) { return w.SetAccess(w.Context(), bob.ID, "", Protected) }
+		return w, ann, func() (Change, error) { return w.Feeds.Exclude(w.Context(), bob.ID, "", "ann") },
+			func() (Change, error) { return w.Feeds.SetAccess(w.Context(), bob.ID, "", Protected) }
 	}
 	// meet makes two changes of which the first waits with all done but its number.
 	meet := func(w *town, first, second func() (Change, error)) (one, two Change) {
@@ -159,13 +159,13 @@ func TestCreatePostAgainstSetAccess(t *testing.T) {
 		bob := w.user("bob")
 		setting := w.pauseInside()
 		set := during(func() error {
-			_, err := w.SetAccess(t.Context(), bob.ID, "", Private)
+			_, err := w.Feeds.SetAccess(t.Context(), bob.ID, "", Private)
 			return err
 		})
 		setting.reached(t)
 		var c Change
 		posted := during(func() (err error) {
-			c, err = w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello"})
+			c, err = w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello"})
 			return err
 		})
 		w.waitBlocked(1)
@@ -181,12 +181,12 @@ func TestCreatePostAgainstSetAccess(t *testing.T) {
 		posting := w.pauseInside()
 		var c Change
 		posted := during(func() (err error) {
-			c, err = w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello"})
+			c, err = w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello"})
 			return err
 		})
 		posting.reached(t)
 		set := during(func() error {
-			_, err := w.SetAccess(t.Context(), bob.ID, "", Private)
+			_, err := w.Feeds.SetAccess(t.Context(), bob.ID, "", Private)
 			return err
 		})
 		w.waitBlocked(1)
@@ -202,12 +202,12 @@ func TestCreatePostAgainstSetAccess(t *testing.T) {
 		w.group(bob, "club", Public)
 		setting := w.pauseInside()
 		set := during(func() error {
-			_, err := w.SetAccess(t.Context(), bob.ID, "club", Private)
+			_, err := w.Feeds.SetAccess(t.Context(), bob.ID, "club", Private)
 			return err
 		})
 		setting.reached(t)
 		posted := during(func() error {
-			_, err := w.CreatePost(t.Context(), NewPost{Author: ann.ID, Body: "hello", To: []string{"club"}})
+			_, err := w.Posts.Create(t.Context(), NewPost{Author: ann.ID, Body: "hello", To: []string{"club"}})
 			return err
 		})
 		w.waitBlocked(1)
@@ -227,12 +227,12 @@ func TestSetAccessOfTwoGroupsAtOnce(t *testing.T) {
 	p := w.post(bob, "hello", "club", "pub")
 	first := w.pauseInside()
 	one := during(func() error {
-		_, err := w.SetAccess(t.Context(), bob.ID, "club", Private)
+		_, err := w.Feeds.SetAccess(t.Context(), bob.ID, "club", Private)
 		return err
 	})
 	first.reached(t)
 	two := during(func() error {
-		_, err := w.SetAccess(t.Context(), bob.ID, "pub", Private)
+		_, err := w.Feeds.SetAccess(t.Context(), bob.ID, "pub", Private)
 		return err
 	})
 	w.waitBlocked(1)
@@ -251,12 +251,12 @@ func TestDeletePostAgainstSetAccess(t *testing.T) {
 	w.setAccess(bob, "", Private)
 	deleting := w.pauseInside()
 	deleted := during(func() error {
-		_, err := w.DeletePost(t.Context(), bob.ID, p.Code)
+		_, err := w.Posts.Delete(t.Context(), bob.ID, p.Code)
 		return err
 	})
 	deleting.reached(t)
 	set := during(func() error {
-		_, err := w.SetAccess(t.Context(), bob.ID, "", Public)
+		_, err := w.Feeds.SetAccess(t.Context(), bob.ID, "", Public)
 		return err
 	})
 	w.waitBlocked(1)
@@ -282,10 +282,10 @@ func TestClockIsDrawnLast(t *testing.T) {
 	})
 	w.subscribe(ann, "bob")
 	w.setAccess(bob, "", Private)
-	_, err := w.Unsubscribe(t.Context(), ann.ID, "bob")
+	_, err := w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
 	w.subscribe(ann, "bob")
-	_, err = w.Accept(t.Context(), bob.ID, "ann", "")
+	_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "")
 	w.must(err)
 	w.group(bob, "club", Public)
 	w.same("announcements", announced, 5)
@@ -303,7 +303,7 @@ func TestClockIsInCommitOrder(t *testing.T) {
 	for range 4 {
 		writers.Go(func() {
 			for range 25 {
-				if _, err := w.SetLanguage(t.Context(), bob.ID, "en"); err != nil {
+				if _, err := w.Accounts.SetLanguage(t.Context(), bob.ID, "en"); err != nil {
 					t.Errorf("SetLanguage: %v", err)
 				}
 			}
@@ -332,14 +332,14 @@ func TestTrimAccessLogAndKeys(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
 	for _, key := range []string{"old", "new"} {
-		_, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: key})
+		_, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: key})
 		w.must(err)
 		w.setAccess(bob, "", map[string]Level{"old": Private, "new": Public}[key])
 	}
 	w.exec(`UPDATE keys SET created_at = now() - interval '2 hours' WHERE key = 'old'`)
 	w.exec(`UPDATE access_log SET created_at = now() - interval '2 hours' WHERE n = 2`)
 	for what, trim := range map[string]func(context.Context, time.Duration) (int64, error){
-		"ExpireKeys": w.ExpireKeys, "TrimAccessLog": w.TrimAccessLog,
+		"ExpireKeys": w.Maintenance.ExpireKeys, "TrimAccessLog": w.Maintenance.TrimAccessLog,
 	} {
 		for i, want := range []int64{1, 0} {
 			if got, err := trim(t.Context(), time.Hour); err != nil || got != want {
@@ -359,22 +359,22 @@ func TestTheExcludedReadNoPrivateFeed(t *testing.T) {
 			p := w.post(bob, "hello")
 			w.setAccess(bob, "", level)
 			w.subscribe(ann, "bob")
-			w.must(second(w.ExcludeReader(t.Context(), bob.ID, "", "ann")))
-			_, _, err := w.Subscribe(t.Context(), ann.ID, "bob")
+			w.must(second(w.Feeds.Exclude(t.Context(), bob.ID, "", "ann")))
+			_, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 			w.fails("subscribe", err, ErrExcluded)
 			w.setAccess(bob, "", Private)
 			w.same("reads", w.mayRead(ann.ID, p.PostID), false)
-			_, _, err = w.Subscribe(t.Context(), ann.ID, "bob")
+			_, _, err = w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 			w.fails("ask", err, ErrExcluded)
 			// Who is let in again may ask, and who is admitted is not excluded.
-			w.must(second(w.UnexcludeReader(t.Context(), bob.ID, "", "ann")))
-			_, requested, err := w.Subscribe(t.Context(), ann.ID, "bob")
+			w.must(second(w.Feeds.Unexclude(t.Context(), bob.ID, "", "ann")))
+			_, requested, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 			w.must(err)
 			w.same("asks", requested, true)
-			w.must(second(w.ExcludeReader(t.Context(), bob.ID, "", "ann")))
-			_, err = w.Accept(t.Context(), bob.ID, "ann", "")
+			w.must(second(w.Feeds.Exclude(t.Context(), bob.ID, "", "ann")))
+			_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "")
 			w.fails("accept", err, ErrNotFound)
-			w.must(second(w.AdmitReader(t.Context(), bob.ID, "", "ann")))
+			w.must(second(w.Feeds.Admit(t.Context(), bob.ID, "", "ann")))
 			w.same("reads", w.mayRead(ann.ID, p.PostID), true)
 			w.setAccess(bob, "", Protected)
 			w.same("reads", w.mayRead(ann.ID, p.PostID), true)
@@ -388,20 +388,20 @@ func TestTheExcludedReadNoPrivateFeed(t *testing.T) {
 // announced.
 func TestAcceptAgainstClosing(t *testing.T) {
 	for what, closing := range map[string]func(w *town) groupAct{
-		"exclude": func(w *town) groupAct { return w.ExcludeReader },
-		"remove":  func(w *town) groupAct { return w.RemoveReader },
+		"exclude": func(w *town) groupAct { return w.Feeds.Exclude },
+		"remove":  func(w *town) groupAct { return w.Feeds.Remove },
 	} {
 		t.Run(what, func(t *testing.T) {
 			w := newTown(t)
 			bob, ann := w.user("bob"), w.user("ann")
 			w.setAccess(bob, "", Private)
-			_, _, err := w.Subscribe(t.Context(), ann.ID, "bob")
+			_, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 			w.must(err)
 			if what == "remove" {
-				w.must(second(w.AdmitReader(t.Context(), bob.ID, "", "ann")))
+				w.must(second(w.Feeds.Admit(t.Context(), bob.ID, "", "ann")))
 			}
 			accepting := w.pauseInside()
-			accepted := during(func() error { return second(w.Accept(t.Context(), bob.ID, "ann", "")) })
+			accepted := during(func() error { return second(w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "")) })
 			accepting.reached(t)
 			var c Change
 			closed := during(func() (err error) {

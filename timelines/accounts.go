@@ -29,7 +29,7 @@ type SignUp struct {
 
 // SignUp makes a user's account with its timelines. It returns an InvalidError or
 // ErrNameTaken, or several of them joined, one for each fault.
-func (s *Store) SignUp(ctx context.Context, n SignUp) (Account, error) {
+func (s Accounts) SignUp(ctx context.Context, n SignUp) (Account, error) {
 	if n.Title == "" {
 		n.Title = n.Name
 	}
@@ -42,7 +42,7 @@ func (s *Store) SignUp(ctx context.Context, n SignUp) (Account, error) {
 		if nameErr != nil {
 			return Account{}, wrong
 		}
-		_, err := s.AccountByName(ctx, n.Name)
+		_, err := s.ByName(ctx, n.Name)
 		switch {
 		case err == nil:
 			wrong = errors.Join(ErrNameTaken, wrong)
@@ -120,8 +120,8 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 // ChangePassword sets a user's password, the first or a new one, and ends all sessions of
 // the user: once the secondary store has Change.Clock, they are shown no page.
 // ErrNotFound if no user has the name.
-func (s *Store) ChangePassword(ctx context.Context, name, password string) (Change, error) {
-	a, err := s.AccountByName(ctx, name)
+func (s Accounts) ChangePassword(ctx context.Context, name, password string) (Change, error) {
+	a, err := s.ByName(ctx, name)
 	if err != nil {
 		return Change{}, err
 	}
@@ -162,8 +162,8 @@ func (s *Store) ChangePassword(ctx context.Context, name, password string) (Chan
 	})
 }
 
-// AccountByName returns the account of that name, or ErrNotFound.
-func (s *Store) AccountByName(ctx context.Context, name string) (Account, error) {
+// ByName returns the account of that name, or ErrNotFound.
+func (s Accounts) ByName(ctx context.Context, name string) (Account, error) {
 	if !nameForm.MatchString(name) {
 		return Account{}, ErrNotFound
 	}
@@ -201,23 +201,23 @@ func someAccounts(rows pgx.Rows, err error) ([]Account, error) {
 	return list, nil
 }
 
-// AccountsNamed returns the accounts that have one of these names, by name.
-func (s *Store) AccountsNamed(ctx context.Context, names []string) ([]Account, error) {
+// Named returns the accounts that have one of these names, by name.
+func (s Accounts) Named(ctx context.Context, names []string) ([]Account, error) {
 	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !nameForm.MatchString(name) })
 	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.name = ANY(@names) ORDER BY a.name`
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"names": names}))
 }
 
-// AccountsByID returns the accounts of these ids that exist, by id.
-func (s *Store) AccountsByID(ctx context.Context, ids []int64) ([]Account, error) {
+// ByID returns the accounts of these ids that exist, by id.
+func (s Accounts) ByID(ctx context.Context, ids []int64) ([]Account, error) {
 	const query = `SELECT ` + accountColumns + ` FROM ` + accountTables + ` WHERE a.id = ANY(@ids) ORDER BY a.id`
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids}))
 }
 
-// ListAccounts returns at most limit accounts of a kind (User, Group, or empty
+// List returns at most limit accounts of a kind (User, Group, or empty
 // for both), by name, those after the name given; an empty name is the
 // beginning.
-func (s *Store) ListAccounts(ctx context.Context, kind, after string, limit int) ([]Account, error) {
+func (s Accounts) List(ctx context.Context, kind, after string, limit int) ([]Account, error) {
 	const query = `
 		SELECT ` + accountColumns + ` FROM ` + accountTables + `
 		WHERE a.id = ANY(ARRAY(
@@ -243,7 +243,7 @@ func (s *core) accountsOf(ctx context.Context, ids string, of int64, after strin
 
 // SetLanguage chooses the language of the actor's pages; empty leaves it to the
 // browser.
-func (s *Store) SetLanguage(ctx context.Context, actor int64, language string) (Change, error) {
+func (s Accounts) SetLanguage(ctx context.Context, actor int64, language string) (Change, error) {
 	if err := checkLanguage(language); err != nil {
 		return Change{}, err
 	}
@@ -254,7 +254,7 @@ func (s *Store) SetLanguage(ctx context.Context, actor int64, language string) (
 // SetFriendsOnly sets the mode of the actor's home feed and lists for addresses that name
 // none: only posts of accounts followed, or also posts that these like and comment on. It
 // changes no river: each mode has its own.
-func (s *Store) SetFriendsOnly(ctx context.Context, actor int64, only bool) (Change, error) {
+func (s Accounts) SetFriendsOnly(ctx context.Context, actor int64, only bool) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		const query = `UPDATE accounts SET friends_only = @only WHERE id = @actor AND friends_only <> @only`
 		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"actor": actor, "only": only})
@@ -269,7 +269,7 @@ func (s *Store) SetFriendsOnly(ctx context.Context, actor int64, only bool) (Cha
 }
 
 // SetProfile changes the actor's title and description.
-func (s *Store) SetProfile(ctx context.Context, actor int64, title, about string) (Change, error) {
+func (s Accounts) SetProfile(ctx context.Context, actor int64, title, about string) (Change, error) {
 	title, err := cleanTitle(title)
 	if err != nil {
 		return Change{}, err
@@ -284,7 +284,7 @@ func (s *Store) SetProfile(ctx context.Context, actor int64, title, about string
 
 // setAccount changes how an account is shown. Nodes keep that in memory; the access clock
 // makes them drop it, so that my own next page has the change.
-func (s *Store) setAccount(ctx context.Context, actor int64, query string, args pgx.StrictNamedArgs) (Change, error) {
+func (s Accounts) setAccount(ctx context.Context, actor int64, query string, args pgx.StrictNamedArgs) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		tag, err := tx.Exec(ctx, query, args)
 		if err != nil {

@@ -25,20 +25,20 @@ func TestSignUp(t *testing.T) {
 		{"long title", SignUp{Name: "bob", Title: long, Password: "quite long enough"}, "title_long"},
 		{"unknown language", SignUp{Name: "bob", Language: "tlh", Password: "quite long enough"}, "language_unknown"},
 	} {
-		_, err := w.SignUp(t.Context(), tc.in)
+		_, err := w.Accounts.SignUp(t.Context(), tc.in)
 		w.invalid(tc.name, err, tc.code)
 	}
-	_, err := w.SignUp(t.Context(), SignUp{Name: "taken", Password: "quite long enough"})
+	_, err := w.Accounts.SignUp(t.Context(), SignUp{Name: "taken", Password: "quite long enough"})
 	w.fails("a taken name", err, ErrNameTaken)
 
-	got, err := w.SignUp(t.Context(), SignUp{Name: "bob", Title: " Bob  B. ", Password: "ягодыбыл", Language: "ru"})
+	got, err := w.Accounts.SignUp(t.Context(), SignUp{Name: "bob", Title: " Bob  B. ", Password: "ягодыбыл", Language: "ru"})
 	w.must(err)
 	want := Account{
 		ID: got.ID, CreatedAt: got.CreatedAt, Kind: User, Name: "bob", Title: "Bob B.", Language: "ru",
 		FeedID: w.timeline(KindFeed, got.ID), Access: Public, Writers: WritersAnyone,
 	}
 	w.same("account", got, want)
-	untitled, err := w.SignUp(t.Context(), SignUp{Name: "eve", Password: "quite long enough"})
+	untitled, err := w.Accounts.SignUp(t.Context(), SignUp{Name: "eve", Password: "quite long enough"})
 	w.must(err)
 	w.same("title of who gave none", untitled.Title, "eve")
 }
@@ -77,7 +77,7 @@ func TestFixedTimelines(t *testing.T) {
 		{KindMentions, KindMentions, Private, true},
 		{KindSubfeed, KindSubfeed, Private, true},
 	})
-	g, c, err := w.CreateGroup(t.Context(), NewGroup{Actor: bob.ID, Name: "club", Title: "The Club", About: "us", Access: Private})
+	g, c, err := w.Groups.Create(t.Context(), NewGroup{Actor: bob.ID, Name: "club", Title: "The Club", About: "us", Access: Private})
 	w.must(err)
 	w.same("a group's", w.timelinesOf(g.ID), []madeTimeline{{KindGroup, KindGroup, Private, false}})
 	w.same("group", g, Account{
@@ -112,10 +112,10 @@ func TestCreateGroupErrors(t *testing.T) {
 		{"level", NewGroup{Name: "club", Title: "x", Access: 3}, "level_unknown"},
 	} {
 		tc.in.Actor = bob.ID
-		_, _, err := w.CreateGroup(t.Context(), tc.in)
+		_, _, err := w.Groups.Create(t.Context(), tc.in)
 		w.invalid(tc.name, err, tc.code)
 	}
-	_, _, err := w.CreateGroup(t.Context(), NewGroup{Actor: bob.ID, Name: "bob", Title: "x"})
+	_, _, err := w.Groups.Create(t.Context(), NewGroup{Actor: bob.ID, Name: "bob", Title: "x"})
 	w.fails("a person's name", err, ErrNameTaken)
 	w.same("accounts", value[int](w, `SELECT count(*)::int FROM accounts`), 1)
 }
@@ -128,7 +128,7 @@ func TestNameRace(t *testing.T) {
 	bob := w.user("bob")
 	for i := range errs {
 		all.Go(func() {
-			_, _, errs[i] = w.CreateGroup(t.Context(), NewGroup{Actor: bob.ID, Name: "wanted", Title: "x"})
+			_, _, errs[i] = w.Groups.Create(t.Context(), NewGroup{Actor: bob.ID, Name: "wanted", Title: "x"})
 		})
 	}
 	all.Wait()
@@ -149,19 +149,19 @@ func TestAccountsRead(t *testing.T) {
 	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")
 	club := w.group(bob, "club", Protected)
 
-	got, err := w.AccountByName(t.Context(), "club")
+	got, err := w.Accounts.ByName(t.Context(), "club")
 	w.must(err)
 	w.same("AccountByName", got, club)
 	for _, name := range []string{"nobody", "", "Bob", "b\x00b", "\xff\xff\xff"} {
-		_, err := w.AccountByName(t.Context(), name)
+		_, err := w.Accounts.ByName(t.Context(), name)
 		w.fails("AccountByName of nobody", err, ErrNotFound)
 	}
-	list, err := w.AccountsByID(t.Context(), []int64{club.ID, ann.ID, 999, ann.ID})
+	list, err := w.Accounts.ByID(t.Context(), []int64{club.ID, ann.ID, 999, ann.ID})
 	w.must(err)
 	w.same("AccountsByID", list, []Account{ann, club})
 
 	names := func(kind, after string, limit int) []string {
-		list, err := w.ListAccounts(t.Context(), kind, after, limit)
+		list, err := w.Accounts.List(t.Context(), kind, after, limit)
 		w.must(err)
 		out := []string{}
 		for _, a := range list {
@@ -180,13 +180,13 @@ func TestSetProfileAndLanguage(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
 	before := w.clock()
-	c, err := w.SetProfile(t.Context(), bob.ID, " Bobby ", "builds\r\n")
+	c, err := w.Accounts.SetProfile(t.Context(), bob.ID, " Bobby ", "builds\r\n")
 	w.must(err)
 	w.same("change", c, Change{Actor: bob.ID, Clock: before + 1})
-	c, err = w.SetLanguage(t.Context(), bob.ID, "ru")
+	c, err = w.Accounts.SetLanguage(t.Context(), bob.ID, "ru")
 	w.must(err)
 	w.same("change", c, Change{Actor: bob.ID, Clock: before + 2})
-	got, err := w.AccountByName(t.Context(), "bob")
+	got, err := w.Accounts.ByName(t.Context(), "bob")
 	w.must(err)
 	want := bob
 	want.Title, want.About, want.Language = "Bobby", "builds", "ru"
@@ -195,11 +195,11 @@ func TestSetProfileAndLanguage(t *testing.T) {
 		{N: before + 1, AccountID: bob.ID, Kind: "account"},
 		{N: before + 2, AccountID: bob.ID, Kind: "account"},
 	})
-	_, err = w.SetProfile(t.Context(), bob.ID, "", "")
+	_, err = w.Accounts.SetProfile(t.Context(), bob.ID, "", "")
 	w.invalid("no title", err, "title_empty")
-	_, err = w.SetLanguage(t.Context(), bob.ID, "de")
+	_, err = w.Accounts.SetLanguage(t.Context(), bob.ID, "de")
 	w.invalid("language", err, "language_unknown")
-	_, err = w.SetLanguage(t.Context(), 999, "en")
+	_, err = w.Accounts.SetLanguage(t.Context(), 999, "en")
 	w.fails("nobody", err, ErrNotFound)
 }
 
@@ -215,7 +215,7 @@ func TestInsertTimelinesForManyAtOnce(t *testing.T) {
 		return struct{}{}, insertTimelinesTx(t.Context(), tx, made)
 	})
 	w.must(err)
-	list, err := w.AccountsByID(t.Context(), made)
+	list, err := w.Accounts.ByID(t.Context(), made)
 	w.must(err)
 	slices.Sort(made)
 	got := make([]int64, 0, len(list))

@@ -59,7 +59,7 @@ func TestBestOf(t *testing.T) {
 	}
 	like := func(who Account) Change {
 		t.Helper()
-		c, err := w.Like(t.Context(), who.ID, c.Code)
+		c, err := w.Posts.Like(t.Context(), who.ID, c.Code)
 		w.must(err)
 		return c
 	}
@@ -83,11 +83,11 @@ func TestBestOf(t *testing.T) {
 
 	unlike := func(who Account) {
 		t.Helper()
-		w.must(second(w.Unlike(t.Context(), who.ID, c.Code)))
+		w.must(second(w.Posts.Unlike(t.Context(), who.ID, c.Code)))
 	}
 	unlike(fans[3])
 	stands("three again", true)
-	w.must(second(w.DeleteComment(t.Context(), fans[1].ID, c.Code, said.CommentID)))
+	w.must(second(w.Comments.Delete(t.Context(), fans[1].ID, c.Code, said.CommentID)))
 	stands("two again", false)
 	unlike(fans[0])
 	w.comment(fans[1], c.Code)
@@ -96,10 +96,10 @@ func TestBestOf(t *testing.T) {
 
 	direct := w.post(bob, english, "fan-0", "fan-1", "fan-2")
 	for _, fan := range fans[:3] {
-		w.must(second(w.Like(t.Context(), fan.ID, direct.Code)))
+		w.must(second(w.Posts.Like(t.Context(), fan.ID, direct.Code)))
 	}
 	w.sound() // directs are in none
-	w.must(second(w.DeletePost(t.Context(), bob.ID, c.Code)))
+	w.must(second(w.Posts.Delete(t.Context(), bob.ID, c.Code)))
 	stands("deleted", false)
 	w.sound()
 }
@@ -111,13 +111,13 @@ func TestMostFaved(t *testing.T) {
 	old := w.post(bob, russian)
 	w.age(old.PostID, 60*24*time.Hour)
 	most := w.aggregate(KindMostFaved, "")
-	w.must(second(w.Fave(t.Context(), ann.ID, old.Code)))
-	kept, err := w.Fave(t.Context(), bob.ID, old.Code)
+	w.must(second(w.Posts.Fave(t.Context(), ann.ID, old.Code)))
+	kept, err := w.Posts.Fave(t.Context(), bob.ID, old.Code)
 	w.must(err)
 	w.same("touched", kept.Touched, ids(w.timeline(KindFaves, bob.ID), most, w.aggregate(KindMostFaved, "ru")))
 	fresh := w.freshAt(old.PostID)
 	w.same("an old post is lifted nowhere", w.row(most, old.PostID), row{EnteredAt: fresh, FreshAt: fresh})
-	w.must(second(w.Unfave(t.Context(), ann.ID, old.Code)))
+	w.must(second(w.Posts.Unfave(t.Context(), ann.ID, old.Code)))
 	w.same("withdrawn", w.row(most, old.PostID).Withdrawn, true)
 	w.sound()
 }
@@ -129,10 +129,10 @@ func TestAggregatesFollowTheLanguage(t *testing.T) {
 	w.opts.BestOf = 1
 	bob, ann := w.user("bob"), w.user("ann")
 	c := w.post(bob, english)
-	w.must(second(w.Like(t.Context(), ann.ID, c.Code)))
+	w.must(second(w.Posts.Like(t.Context(), ann.ID, c.Code)))
 	was := w.row(w.aggregate(KindBest, ""), c.PostID)
 	all := w.row(w.aggregate(KindEverything, ""), c.PostID)
-	edited, err := w.EditPost(t.Context(), bob.ID, c.Code, russian)
+	edited, err := w.Posts.Edit(t.Context(), bob.ID, c.Code, russian)
 	w.must(err)
 	w.same("touched", edited.Touched, ids(w.aggregate(KindBest, "en"), w.aggregate(KindBest, "ru"),
 		w.aggregate(KindEverything, "en"), w.aggregate(KindEverything, "ru")))
@@ -145,7 +145,7 @@ func TestAggregatesFollowTheLanguage(t *testing.T) {
 			w.same(kind+"/"+lang, w.row(w.aggregate(kind, lang), c.PostID).FreshAt, w.freshAt(c.PostID))
 		}
 	}
-	chosen, err := w.EditPostIn(t.Context(), bob.ID, c.Code, russian, "en")
+	chosen, err := w.Posts.EditIn(t.Context(), bob.ID, c.Code, russian, "en")
 	w.must(err)
 	w.same("touched by a choice", len(chosen.Touched), 4)
 	w.sound()
@@ -192,8 +192,8 @@ func BenchmarkLike(b *testing.B) {
 	for name, code := range map[string]string{"plain": plain.Code, "much-liked": crowded.Code, "long-talk": talk.Code} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				w.must(second(w.Like(b.Context(), ann.ID, code)))
-				w.must(second(w.Unlike(b.Context(), ann.ID, code)))
+				w.must(second(w.Posts.Like(b.Context(), ann.ID, code)))
+				w.must(second(w.Posts.Unlike(b.Context(), ann.ID, code)))
 			}
 		})
 	}

@@ -36,7 +36,7 @@ const apart = `EXISTS (SELECT FROM bans b
 // comments or likes. Requests between the two are withdrawn. Banning twice changes nothing.
 // ErrNotFound if there is no such account, ErrForbidden if it is the actor's own
 // or a group.
-func (s *Store) Ban(ctx context.Context, actor int64, name string) (Change, error) {
+func (s Bans) Ban(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.setBan(ctx, actor, name, `
 		WITH waiting AS MATERIALIZED (
 			SELECT subscriber_id, account_id FROM subscription_requests
@@ -51,12 +51,12 @@ func (s *Store) Ban(ctx context.Context, actor int64, name string) (Change, erro
 
 // Unban lifts the actor's own ban, with the same errors. A ban set by the other person
 // stays.
-func (s *Store) Unban(ctx context.Context, actor int64, name string) (Change, error) {
+func (s Bans) Unban(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.setBan(ctx, actor, name, `DELETE FROM bans WHERE account_id = @actor AND banned_id = @account`)
 }
 
-func (s *Store) setBan(ctx context.Context, actor int64, name, query string) (Change, error) {
-	return s.setSight(ctx, actor, name, func(to target) (string, []int64, error) {
+func (s Bans) setBan(ctx context.Context, actor int64, name, query string) (Change, error) {
+	return s.setShown(ctx, actor, name, func(to target) (string, []int64, error) {
 		if to.AccountID == actor || to.Kind != User {
 			return "", nil, ErrForbidden
 		}
@@ -66,12 +66,12 @@ func (s *Store) setBan(ctx context.Context, actor int64, name, query string) (Ch
 
 // ShowBanned sets whether the actor sees banned people in a group; see
 // access.Levels.Hidden. ErrNotFound if there is no such group.
-func (s *Store) ShowBanned(ctx context.Context, actor int64, group string, show bool) (Change, error) {
+func (s Bans) ShowBanned(ctx context.Context, actor int64, group string, show bool) (Change, error) {
 	query := `DELETE FROM show_banned WHERE account_id = @actor AND group_id = @account`
 	if show {
 		query = `INSERT INTO show_banned (account_id, group_id) VALUES (@actor, @account) ON CONFLICT DO NOTHING`
 	}
-	return s.setSight(ctx, actor, group, func(to target) (string, []int64, error) {
+	return s.setShown(ctx, actor, group, func(to target) (string, []int64, error) {
 		if to.Kind != Group {
 			return "", nil, ErrNotFound
 		}
@@ -79,9 +79,9 @@ func (s *Store) ShowBanned(ctx context.Context, actor int64, group string, show 
 	})
 }
 
-// setSight runs a statement that changes what some viewers see and nothing else.
+// setShown runs a statement that changes what some viewers see and nothing else.
 // statement gets the account that the name means, and returns the SQL and the viewers.
-func (s *Store) setSight(ctx context.Context, actor int64, name string,
+func (s Bans) setShown(ctx context.Context, actor int64, name string,
 	statement func(target) (query string, viewers []int64, err error),
 ) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
@@ -112,6 +112,6 @@ func (s *Store) setSight(ctx context.Context, actor int64, name string,
 
 // Banned returns at most limit of the people the actor has banned, by name, after the
 // name given; an empty name is the beginning.
-func (s *Store) Banned(ctx context.Context, actor int64, after string, limit int) ([]Account, error) {
+func (s Bans) Banned(ctx context.Context, actor int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT banned_id FROM bans WHERE account_id = @of`, actor, after, limit)
 }

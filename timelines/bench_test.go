@@ -12,8 +12,8 @@ func BenchmarkChange(b *testing.B) {
 	w.exec(`VACUUM ANALYZE`)
 	w.pool.Reset()
 	like := func(code string) {
-		w.must(second(w.Like(b.Context(), ann.ID, code)))
-		w.must(second(w.Unlike(b.Context(), ann.ID, code)))
+		w.must(second(w.Posts.Like(b.Context(), ann.ID, code)))
+		w.must(second(w.Posts.Unlike(b.Context(), ann.ID, code)))
 	}
 	for _, bm := range []struct {
 		name string
@@ -28,7 +28,7 @@ func BenchmarkChange(b *testing.B) {
 			b.StopTimer()
 			w.comment(ann, crowded.Code)
 			b.StartTimer()
-			w.must(w.BumpBlock(b.Context(), PendingBump{PostID: crowded.PostID}))
+			w.must(w.Maintenance.BumpBlock(b.Context(), PendingBump{PostID: crowded.PostID}))
 		}},
 	} {
 		b.Run(bm.name, func(b *testing.B) {

@@ -23,7 +23,7 @@ var heard = `EXISTS (
 // they wrote. A post or comment that began before may still come in. The errors are those
 // of Promote, except that nobody need be a member, and "admin_demote" for an
 // administrator.
-func (s *Store) Block(ctx context.Context, actor int64, group, name string) (Change, error) {
+func (s Groups) Block(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {
 		case who.Admin:
@@ -41,7 +41,7 @@ func (s *Store) Block(ctx context.Context, actor int64, group, name string) (Cha
 }
 
 // Unblock undoes Block. Unblocking a person who is not blocked changes nothing.
-func (s *Store) Unblock(ctx context.Context, actor int64, group, name string) (Change, error) {
+func (s Groups) Unblock(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		if !who.Blocked {
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
@@ -57,6 +57,6 @@ func (s *Store) Unblock(ctx context.Context, actor int64, group, name string) (C
 
 // Blocked returns at most limit of the people the group blocks, by name, after the name
 // given; an empty name is the beginning. It is for the group's administrators.
-func (s *Store) Blocked(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
+func (s Groups) Blocked(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT account_id FROM group_blocks WHERE group_id = @of`, group, after, limit)
 }

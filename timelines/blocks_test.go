@@ -16,9 +16,9 @@ func TestBlock(t *testing.T) {
 	w.heard.take()
 	before := w.clock()
 
-	c := w.act(w.Block, bob, "club", "ann")
+	c := w.act(w.Groups.Block, bob, "club", "ann")
 	w.same("blocked", c, Change{Actor: bob.ID, Clock: before + 1})
-	w.same("blocked again", w.act(w.Block, bob, "club", "ann"), Change{Actor: bob.ID, Clock: before + 1})
+	w.same("blocked again", w.act(w.Groups.Block, bob, "club", "ann"), Change{Actor: bob.ID, Clock: before + 1})
 	w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.same("still a member", w.relation(ann, club), Relation{Subscribed: true})
@@ -26,26 +26,26 @@ func TestBlock(t *testing.T) {
 	w.writes(ann, "club", false, "blocked")
 	version := w.version(p.PostID)
 	for what, code := range map[string]string{"another's post": p.Code, "one's own": mine.Code} {
-		_, err := w.CreateComment(t.Context(), NewComment{Author: ann.ID, Code: code, Body: "but"})
+		_, err := w.Comments.Create(t.Context(), NewComment{Author: ann.ID, Code: code, Body: "but"})
 		w.fails("a comment on "+what, err, ErrBlocked)
 		w.fails("a comment on "+what, err, ErrForbidden)
 	}
 	w.same("version", w.version(p.PostID), version)
 
 	// All else goes on.
-	_, err := w.Like(t.Context(), ann.ID, p.Code)
+	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
-	_, err = w.EditComment(t.Context(), ann.ID, p.Code, remark.CommentID, "it was not")
+	_, err = w.Comments.Edit(t.Context(), ann.ID, p.Code, remark.CommentID, "it was not")
 	w.must(err)
-	_, err = w.DeleteComment(t.Context(), ann.ID, p.Code, remark.CommentID)
+	_, err = w.Comments.Delete(t.Context(), ann.ID, p.Code, remark.CommentID)
 	w.must(err)
 	w.comment(bob, mine.Code)
 	w.post(ann, "elsewhere")
 
 	before = w.clock()
-	c = w.act(w.Unblock, bob, "club", "ann")
+	c = w.act(w.Groups.Unblock, bob, "club", "ann")
 	w.same("unblocked", c, Change{Actor: bob.ID, Clock: before + 1})
-	w.same("unblocked again", w.act(w.Unblock, bob, "club", "ann"), Change{Actor: bob.ID, Clock: before + 1})
+	w.same("unblocked again", w.act(w.Groups.Unblock, bob, "club", "ann"), Change{Actor: bob.ID, Clock: before + 1})
 	w.writes(ann, "club", true, "unblocked")
 	w.comment(ann, p.Code)
 	w.sound()
@@ -81,9 +81,9 @@ func TestWhereABlockedPersonMayComment(t *testing.T) {
 			w.setAccess(bob, "", tc.feed)
 			w.setAccess(bob, "pub", tc.pub)
 			for _, group := range tc.blocked {
-				w.act(w.Block, bob, group, "ann")
+				w.act(w.Groups.Block, bob, group, "ann")
 			}
-			_, err := w.CreateComment(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "but"})
+			_, err := w.Comments.Create(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "but"})
 			if tc.may && err != nil || !tc.may && !errors.Is(err, ErrBlocked) {
 				t.Errorf("a comment: got %v, want it allowed: %v", err, tc.may)
 			}
@@ -92,7 +92,7 @@ func TestWhereABlockedPersonMayComment(t *testing.T) {
 			w.setAccess(bob, "club", Private)
 			w.setAccess(bob, "pub", Private)
 			if tc.name != "in a direct as well" {
-				_, err = w.CreateComment(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "but"})
+				_, err = w.Comments.Create(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "but"})
 				if !errors.Is(err, ErrNotFound) {
 					t.Errorf("a comment on what is closed: got %v, want %v", err, ErrNotFound)
 				}

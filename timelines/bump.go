@@ -107,7 +107,7 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 // entered_at, which the comment wrote under its version; the rows' own fresh_at only lets
 // scans find the post there. A river that holds the post followed the comment; to one
 // that does not hold it, any version is new.
-func (s *Store) BumpBlock(ctx context.Context, u PendingBump) error {
+func (s Maintenance) BumpBlock(ctx context.Context, u PendingBump) error {
 	// This lock of the post is as strong as the UPDATE that draws a version: no row enters
 	// and no other bump happens meanwhile.
 	const lock = `SELECT fresh_at FROM posts WHERE id = @post AND deleted_at IS NULL FOR NO KEY UPDATE`

@@ -61,7 +61,7 @@ func TestBumpIsLaterThanWhatItWaitedFor(t *testing.T) {
 	_, err := other.Exec(t.Context(), `UPDATE posts SET version = version + 1 WHERE id = $1`, p.PostID)
 	w.must(err)
 	commented := during(func() error {
-		_, err := w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: p.Code, Body: "so"})
+		_, err := w.Comments.Create(t.Context(), NewComment{Author: bob.ID, Code: p.Code, Body: "so"})
 		return err
 	})
 	w.waitBlocked(1)
@@ -84,7 +84,7 @@ func TestBumpCountsWhatItWaitedFor(t *testing.T) {
 	_, err := other.Exec(t.Context(), `UPDATE posts SET version = version + 1 WHERE id = $1`, p.PostID)
 	w.must(err)
 	commented := during(func() error {
-		_, err := w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: p.Code, Body: "so"})
+		_, err := w.Comments.Create(t.Context(), NewComment{Author: bob.ID, Code: p.Code, Body: "so"})
 		return err
 	})
 	w.waitBlocked(1)
@@ -118,7 +118,7 @@ func TestBumpsFollowVersions(t *testing.T) {
 		all.Go(func() {
 			author := []Account{bob, ann}[i%2]
 			for range 5 {
-				if _, err := w.CreateComment(t.Context(), NewComment{Author: author.ID, Code: p.Code, Body: "so"}); err != nil {
+				if _, err := w.Comments.Create(t.Context(), NewComment{Author: author.ID, Code: p.Code, Body: "so"}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -177,7 +177,7 @@ func TestBumpOfMany(t *testing.T) {
 	bob := w.user("bob")
 	p := w.post(bob, "hello")
 	w.crowd(p.PostID, 1200)
-	_, err := w.Like(t.Context(), bob.ID, p.Code)
+	_, err := w.Posts.Like(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	w.heard.take()
 
@@ -204,7 +204,7 @@ func TestBumpOfMany(t *testing.T) {
 		if !ok {
 			continue
 		}
-		w.must(w.BumpBlock(t.Context(), u))
+		w.must(w.Maintenance.BumpBlock(t.Context(), u))
 		heard := w.heard.take()
 		if got := touchedBy(heard); len(got) > bumpBlock {
 			t.Errorf("timelines in one block: got %d, want at most %d", len(got), bumpBlock)
@@ -221,13 +221,13 @@ func TestBumpOfMany(t *testing.T) {
 	w.sound()
 
 	// Again: nothing is left.
-	w.must(w.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
+	w.must(w.Maintenance.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
 	w.same("announced", w.heard.take(), []Event(nil))
-	_, err = w.DeletePost(t.Context(), bob.ID, p.Code)
+	_, err = w.Posts.Delete(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	w.heard.take()
-	w.must(w.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
-	w.must(w.BumpBlock(t.Context(), PendingBump{PostID: 999}))
+	w.must(w.Maintenance.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
+	w.must(w.Maintenance.BumpBlock(t.Context(), PendingBump{PostID: 999}))
 	w.same("announced for what is gone", w.heard.take(), []Event(nil))
 }
 
@@ -238,15 +238,15 @@ func TestLikeAgainWhileBehind(t *testing.T) {
 	bob, ann := w.user("bob"), w.user("ann")
 	p := w.post(bob, "hello")
 	w.crowd(p.PostID, 300)
-	_, err := w.Like(t.Context(), ann.ID, p.Code)
+	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	likes := w.timeline(KindLikes, ann.ID)
 	entered := w.row(likes, p.PostID).EnteredAt
 	w.comment(bob, p.Code)
 	w.same("row behind", w.row(likes, p.PostID).FreshAt, entered)
-	_, err = w.Unlike(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 	w.must(err)
-	_, err = w.Like(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("row", w.row(likes, p.PostID), row{entered, w.freshAt(p.PostID), false})
 }

@@ -7,25 +7,25 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// LikeComment makes the actor like a comment of the post with that code (source:
+// Like makes the actor like a comment of the post with that code (source:
 // 004). It lifts nothing and brings the post to no timeline. Liking again changes
 // nothing. ErrNotFound if the actor cannot read the post, the post has no such comment,
 // or a ban hides the comment.
-func (s *Store) LikeComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
-	return s.markComment(ctx, actor, code, id, `
+func (s Comments) Like(ctx context.Context, actor int64, code string, id int64) (Change, error) {
+	return s.mark(ctx, actor, code, id, `
 		INSERT INTO comment_likes (comment_id, account_id, created_at) VALUES (@comment, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`)
 }
 
-// UnlikeComment undoes LikeComment, with the same errors. Without a like it succeeds and
+// Unlike undoes Comments.Like, with the same errors. Without a like it succeeds and
 // changes nothing.
-func (s *Store) UnlikeComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
-	return s.markComment(ctx, actor, code, id,
+func (s Comments) Unlike(ctx context.Context, actor int64, code string, id int64) (Change, error) {
+	return s.mark(ctx, actor, code, id,
 		`DELETE FROM comment_likes WHERE comment_id = @comment AND account_id = @actor`)
 }
 
-// markComment runs one statement about the actor and a comment.
-func (s *Store) markComment(ctx context.Context, actor int64, code string, id int64, query string) (Change, error) {
+// mark runs one statement about the actor and a comment.
+func (s Comments) mark(ctx context.Context, actor int64, code string, id int64, query string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {

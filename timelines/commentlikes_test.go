@@ -14,38 +14,38 @@ func TestLikeComment(t *testing.T) {
 	w.heard.take()
 	change := Change{Actor: cat.ID, PostID: p.PostID, Code: p.Code, CommentID: id}
 
-	c, err := w.LikeComment(t.Context(), cat.ID, p.Code, id)
+	c, err := w.Comments.Like(t.Context(), cat.ID, p.Code, id)
 	w.must(err)
 	w.same("change", c, change)
 	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID}})
 	w.same("version", w.version(p.PostID), int64(3))
 	w.same("the post's fresh_at", w.freshAt(p.PostID), fresh)
-	c, err = w.LikeComment(t.Context(), cat.ID, p.Code, id)
+	c, err = w.Comments.Like(t.Context(), cat.ID, p.Code, id)
 	w.must(err)
 	w.same("again", c, change)
-	c, err = w.UnlikeComment(t.Context(), bob.ID, p.Code, id)
+	c, err = w.Comments.Unlike(t.Context(), bob.ID, p.Code, id)
 	w.must(err)
 	w.same("taking back what was not given", c.PostID, p.PostID)
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.same("version", w.version(p.PostID), int64(3))
 
-	c, err = w.UnlikeComment(t.Context(), cat.ID, p.Code, id)
+	c, err = w.Comments.Unlike(t.Context(), cat.ID, p.Code, id)
 	w.must(err)
 	w.same("taken back", c, change)
 	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID}})
 
-	_, err = w.LikeComment(t.Context(), cat.ID, other.Code, id)
+	_, err = w.Comments.Like(t.Context(), cat.ID, other.Code, id)
 	w.fails("under another post", err, ErrNotFound)
-	_, err = w.SetAccess(t.Context(), bob.ID, "", Private)
+	_, err = w.Feeds.SetAccess(t.Context(), bob.ID, "", Private)
 	w.must(err)
-	_, err = w.LikeComment(t.Context(), cat.ID, p.Code, id)
+	_, err = w.Comments.Like(t.Context(), cat.ID, p.Code, id)
 	w.fails("under what one cannot read", err, ErrNotFound)
 
-	_, err = w.LikeComment(t.Context(), bob.ID, p.Code, id)
+	_, err = w.Comments.Like(t.Context(), bob.ID, p.Code, id)
 	w.must(err)
-	_, err = w.DeleteComment(t.Context(), bob.ID, p.Code, id)
+	_, err = w.Comments.Delete(t.Context(), bob.ID, p.Code, id)
 	w.must(err)
-	_, err = w.LikeComment(t.Context(), bob.ID, p.Code, id)
+	_, err = w.Comments.Like(t.Context(), bob.ID, p.Code, id)
 	w.fails("a deleted comment", err, ErrNotFound)
 	w.sound()
 }
@@ -60,10 +60,10 @@ func TestLikersOfFoldedComments(t *testing.T) {
 		ids = append(ids, w.comment(bob, p.Code).CommentID)
 	}
 	for _, by := range []Account{ann, cat} {
-		_, err := w.LikeComment(t.Context(), by.ID, p.Code, ids[1])
+		_, err := w.Comments.Like(t.Context(), by.ID, p.Code, ids[1])
 		w.must(err)
 	}
-	_, err := w.LikeComment(t.Context(), ann.ID, p.Code, ids[2])
+	_, err := w.Comments.Like(t.Context(), ann.ID, p.Code, ids[2])
 	w.must(err)
 	for _, c := range []struct {
 		what  string

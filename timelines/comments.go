@@ -17,13 +17,13 @@ type NewComment struct {
 	Key    string // the form's, or empty
 }
 
-// CreateComment comments on a post. ErrNotFound if the author cannot read it, ErrBlocked
+// Create comments on a post. ErrNotFound if the author cannot read it, ErrBlocked
 // if they can read it only through groups that block them (see Block). The post enters the
 // author's comments and discussions, fresh there the first time, and is bumped everywhere
 // if it is young or much discussed (see bumpTx). The comment's tags and mentions bring the
 // post to their timelines, as the post's own do. A Key that was sent before is handled as
-// in CreatePost.
-func (s *Store) CreateComment(ctx context.Context, n NewComment) (Change, error) {
+// in Posts.Create.
+func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 	body, err := cleanBody(n.Body, MaxCommentRunes)
 	if err != nil {
 		return Change{}, err
@@ -104,10 +104,10 @@ func commentTx(ctx context.Context, tx pgx.Tx, post, id int64) (heldComment, err
 	return c, nil
 }
 
-// EditComment changes the text of the actor's own comment; it bumps nothing.
+// Edit changes the text of the actor's own comment; it bumps nothing.
 // ErrNotFound if the actor cannot read the post or it has no such comment,
 // ErrForbidden if the comment is another's. The same text changes nothing.
-func (s *Store) EditComment(ctx context.Context, actor int64, code string, id int64, body string) (Change, error) {
+func (s Comments) Edit(ctx context.Context, actor int64, code string, id int64, body string) (Change, error) {
 	body, err := cleanBody(body, MaxCommentRunes)
 	if err != nil {
 		return Change{}, err
@@ -142,13 +142,13 @@ func (s *Store) EditComment(ctx context.Context, actor int64, code string, id in
 	})
 }
 
-// DeleteComment removes a comment with its text and likes. Its author, the post's author
+// Delete removes a comment with its text and likes. Its author, the post's author
 // and administrators of a group that the post stands in may do so; others get
 // ErrForbidden. With its author's last comment the post leaves their comments, and their
 // discussions unless they wrote or like it. With the last text that has a tag, or names
 // somebody, it leaves that timeline. It bumps nothing. Deleting again succeeds, for
 // people who may, and changes nothing.
-func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id int64) (Change, error) {
+func (s Comments) Delete(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
@@ -193,9 +193,9 @@ func (s *Store) DeleteComment(ctx context.Context, actor int64, code string, id 
 	})
 }
 
-// CommentBody returns the text of the actor's own comment, for the edit form;
-// the errors are those of EditComment.
-func (s *Store) CommentBody(ctx context.Context, actor int64, code string, id int64) (string, error) {
+// Body returns the text of the actor's own comment, for the edit form;
+// the errors are those of Comments.Edit.
+func (s Comments) Body(ctx context.Context, actor int64, code string, id int64) (string, error) {
 	code, ok := ParseCode(code)
 	if !ok {
 		return "", ErrNotFound

@@ -13,7 +13,7 @@ func TestCreateComment(t *testing.T) {
 	fresh := w.freshAt(p.PostID)
 	w.heard.take()
 
-	c, err := w.CreateComment(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "so it is\r\n"})
+	c, err := w.Comments.Create(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "so it is\r\n"})
 	w.must(err)
 	all := ids(append(p.Touched, comments, discussions)...)
 	w.same("change", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, CommentID: c.CommentID, Touched: all})
@@ -25,7 +25,7 @@ func TestCreateComment(t *testing.T) {
 	}
 	w.same("row in comments", w.row(comments, p.PostID), row{bumped, bumped, false})
 	w.same("row in the feed", w.row(bob.FeedID, p.PostID), row{fresh, bumped, false})
-	body, err := w.CommentBody(t.Context(), ann.ID, p.Code, c.CommentID)
+	body, err := w.Comments.Body(t.Context(), ann.ID, p.Code, c.CommentID)
 	if err != nil || body != "so it is" {
 		t.Errorf("CommentBody: got %q, %v; want %q", body, err, "so it is")
 	}
@@ -50,11 +50,11 @@ func TestCreateCommentErrors(t *testing.T) {
 		{"key", NewComment{Body: "a", Key: "\x00"}, "key_long"},
 	} {
 		tc.in.Author, tc.in.Code = bob.ID, p.Code
-		_, err := w.CreateComment(t.Context(), tc.in)
+		_, err := w.Comments.Create(t.Context(), tc.in)
 		w.invalid(tc.name, err, tc.code)
 	}
 	for _, code := range []string{"", "nonsense", newCode()} {
-		_, err := w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: code, Body: "a"})
+		_, err := w.Comments.Create(t.Context(), NewComment{Author: bob.ID, Code: code, Body: "a"})
 		w.fails("on "+code, err, ErrNotFound)
 	}
 	w.same("version", w.version(p.PostID), int64(1))
@@ -69,28 +69,28 @@ func TestEditComment(t *testing.T) {
 	w.heard.take()
 	want := Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, CommentID: c.CommentID}
 
-	got, err := w.EditComment(t.Context(), ann.ID, p.Code, c.CommentID, "or is it?")
+	got, err := w.Comments.Edit(t.Context(), ann.ID, p.Code, c.CommentID, "or is it?")
 	w.must(err)
 	w.same("change", got, want)
 	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID}})
-	got, err = w.EditComment(t.Context(), ann.ID, p.Code, c.CommentID, "or is it?")
+	got, err = w.Comments.Edit(t.Context(), ann.ID, p.Code, c.CommentID, "or is it?")
 	w.must(err)
 	w.same("the same text", got, want)
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.same("version", w.version(p.PostID), version+1)
 	w.same("fresh_at", w.freshAt(p.PostID), fresh)
 
-	_, err = w.EditComment(t.Context(), bob.ID, p.Code, c.CommentID, "x")
+	_, err = w.Comments.Edit(t.Context(), bob.ID, p.Code, c.CommentID, "x")
 	w.fails("another's, under one's own post", err, ErrForbidden)
-	_, err = w.CommentBody(t.Context(), bob.ID, p.Code, c.CommentID)
+	_, err = w.Comments.Body(t.Context(), bob.ID, p.Code, c.CommentID)
 	w.fails("another's text", err, ErrForbidden)
-	_, err = w.EditComment(t.Context(), ann.ID, other.Code, c.CommentID, "x")
+	_, err = w.Comments.Edit(t.Context(), ann.ID, other.Code, c.CommentID, "x")
 	w.fails("under another post", err, ErrNotFound)
-	_, err = w.CommentBody(t.Context(), ann.ID, other.Code, c.CommentID)
+	_, err = w.Comments.Body(t.Context(), ann.ID, other.Code, c.CommentID)
 	w.fails("read under another post", err, ErrNotFound)
-	_, err = w.DeleteComment(t.Context(), ann.ID, other.Code, c.CommentID)
+	_, err = w.Comments.Delete(t.Context(), ann.ID, other.Code, c.CommentID)
 	w.fails("deleted under another post", err, ErrNotFound)
-	_, err = w.EditComment(t.Context(), ann.ID, p.Code, c.CommentID, " ")
+	_, err = w.Comments.Edit(t.Context(), ann.ID, p.Code, c.CommentID, " ")
 	w.invalid("to nothing", err, "body_empty")
 }
 
@@ -106,20 +106,20 @@ func TestWhoMayDeleteAComment(t *testing.T) {
 		p := w.post(author, "hello", "club")
 		c := w.comment(commenter, p.Code)
 		version := w.version(p.PostID)
-		_, err := w.DeleteComment(t.Context(), tc.who.ID, p.Code, c.CommentID)
+		_, err := w.Comments.Delete(t.Context(), tc.who.ID, p.Code, c.CommentID)
 		w.fails("DeleteComment by "+tc.who.Name, err, tc.want)
 		if tc.want != nil {
 			w.same("version", w.version(p.PostID), version)
 			continue
 		}
-		again, err := w.DeleteComment(t.Context(), tc.who.ID, p.Code, c.CommentID)
+		again, err := w.Comments.Delete(t.Context(), tc.who.ID, p.Code, c.CommentID)
 		w.must(err)
 		w.same("DeleteComment again by "+tc.who.Name, again,
 			Change{Actor: tc.who.ID, PostID: p.PostID, Code: p.Code, CommentID: c.CommentID})
 		w.same("version", w.version(p.PostID), version+1)
-		_, err = w.DeleteComment(t.Context(), reader.ID, p.Code, c.CommentID)
+		_, err = w.Comments.Delete(t.Context(), reader.ID, p.Code, c.CommentID)
 		w.fails("DeleteComment again by who might not", err, ErrNotFound)
-		_, err = w.EditComment(t.Context(), commenter.ID, p.Code, c.CommentID, "x")
+		_, err = w.Comments.Edit(t.Context(), commenter.ID, p.Code, c.CommentID, "x")
 		w.fails("EditComment of a deleted one", err, ErrNotFound)
 		w.same("its text", value[string](w, `SELECT body FROM comments WHERE id = $1`, c.CommentID), "")
 	}
@@ -136,17 +136,17 @@ func TestDeleteCommentWithdraws(t *testing.T) {
 	fresh := w.freshAt(p.PostID)
 	del := func(by Account, c Change) []int64 {
 		t.Helper()
-		got, err := w.DeleteComment(t.Context(), by.ID, p.Code, c.CommentID)
+		got, err := w.Comments.Delete(t.Context(), by.ID, p.Code, c.CommentID)
 		w.must(err)
 		w.same("comment named", got.CommentID, c.CommentID)
 		return got.Touched
 	}
 	w.same("one of two touches", del(ann, one), []int64(nil))
-	_, err := w.Like(t.Context(), ann.ID, p.Code)
+	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("the last, liking it, touches", del(bob, two), ids(comments))
 	w.same("fresh_at", w.freshAt(p.PostID), fresh)
-	_, err = w.Unlike(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.sound()
 

@@ -36,15 +36,15 @@ const ToEyes = "~eyes"
 // subfeedForm is a sub-feed as a destination.
 var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 
-// CreatePost publishes a post. Groups and people decide themselves who may write to them;
+// Create publishes a post. Groups and people decide themselves who may write to them;
 // see Writers, Block and Ban.
 //
 // An unknown Language is an InvalidError "language_unknown". An unknown destination is an
 // InvalidError "to_unknown", and one that the author may not write to is "to_forbidden",
 // each with its name as Value. ToEyes together with other destinations is "to_eyes". For a
-// Key that the author sent before, CreatePost returns the post made then, Repeated; with
+// Key that the author sent before, Posts.Create returns the post made then, Repeated; with
 // other content it is an InvalidError "key_used".
-func (s *Store) CreatePost(ctx context.Context, n NewPost) (Change, error) {
+func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 	body, err := cleanBody(n.Body, MaxPostRunes)
 	if err != nil {
 		return Change{}, err
@@ -230,7 +230,7 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 }
 
 // holdLevelsTx keeps the levels and policies of these timelines as they are until the
-// transaction ends, and returns those that exist. A change of level (SetAccess) either
+// transaction ends, and returns those that exist. A change of level (Feeds.SetAccess) either
 // waits, and then finds the new post and sets its flags, or has happened, and the
 // statements after this one see it. The same holds for a change of policy and for a block.
 // FOR KEY SHARE is not enough: it lets the change pass.

@@ -16,8 +16,8 @@ import (
 // change nothing.
 //
 // ErrNotFound if the actor cannot read the post, ErrForbidden if it is another's;
-// the InvalidErrors are those of CreatePost, and "to_none".
-func (s *Store) SetDestinations(ctx context.Context, actor int64, code string, to []string) (Change, error) {
+// the InvalidErrors are those of Posts.Create, and "to_none".
+func (s Posts) SetDestinations(ctx context.Context, actor int64, code string, to []string) (Change, error) {
 	to, err := newDestinations(to)
 	if err != nil {
 		return Change{}, err
@@ -51,7 +51,7 @@ func (s *core) resendTx(ctx context.Context, tx pgx.Tx, p lockedPost, found []de
 // stand nowhere goes to its author's eyes: nothing is lost, and nobody else sees it.
 // ErrNotFound if the actor cannot read the post or there is no such group, ErrForbidden if
 // the actor does not administer it. A post that does not stand there stays as it is.
-func (s *Store) RemoveFromGroup(ctx context.Context, actor int64, code, group string) (Change, error) {
+func (s Posts) RemoveFromGroup(ctx context.Context, actor int64, code, group string) (Change, error) {
 	if group == "" {
 		return Change{}, ErrNotFound
 	}
@@ -173,9 +173,9 @@ func without(ids, others []int64) []int64 {
 	return slices.DeleteFunc(slices.Clone(ids), func(id int64) bool { return slices.Contains(others, id) })
 }
 
-// PostDestinations returns the destinations of the actor's own post, in the form of
-// NewPost.To, for the edit form. The errors are those of EditPost.
-func (s *Store) PostDestinations(ctx context.Context, actor int64, code string) ([]string, error) {
+// Destinations returns the destinations of the actor's own post, in the form of
+// NewPost.To, for the edit form. The errors are those of Posts.Edit.
+func (s Posts) Destinations(ctx context.Context, actor int64, code string) ([]string, error) {
 	code, ok := ParseCode(code)
 	if !ok {
 		return nil, ErrNotFound

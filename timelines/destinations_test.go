@@ -11,7 +11,7 @@ func TestSetDestinations(t *testing.T) {
 	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")
 	club := w.group(ann, "club", Public)
 	p := w.post(bob, "hello")
-	_, err := w.Like(t.Context(), ann.ID, p.Code)
+	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.age(p.PostID, time.Hour)
 	fresh := w.freshAt(p.PostID)
@@ -39,7 +39,7 @@ func TestSetDestinations(t *testing.T) {
 		{[]string{"bob"}, ids(bob.FeedID), true, true, []bool{true, true, true}},
 	} {
 		version := w.version(p.PostID)
-		c, err := w.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
+		c, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
 		w.must(err)
 		touched := slices.Concat(rest, stands, tc.stands)
 		if inEverything || tc.everything {
@@ -68,7 +68,7 @@ func TestSetDestinations(t *testing.T) {
 			w.same("row in what it left", w.row(id, p.PostID).Withdrawn, true)
 		}
 		w.same("in everything", !w.row(everything, p.PostID).Withdrawn, tc.everything)
-		again, err := w.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
+		again, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
 		w.must(err)
 		w.same("again", again, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code})
 		w.same("announced", w.heard.take(), []Event(nil))
@@ -90,21 +90,21 @@ func TestSetDestinations(t *testing.T) {
 		{[]string{"\x00\xff"}, "to_unknown"},
 		{[]string{ToEyes, "bob"}, "to_eyes"},
 	} {
-		_, err := w.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
+		_, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
 		w.invalid("to", err, tc.code)
 		if len(tc.to) > 0 && tc.code != "to_none" {
-			_, err = w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: tc.to})
+			_, err = w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: tc.to})
 			w.invalid("a new post to", err, tc.code)
 		}
 	}
-	_, err = w.SetDestinations(t.Context(), ann.ID, p.Code, []string{"ann"})
+	_, err = w.Posts.SetDestinations(t.Context(), ann.ID, p.Code, []string{"ann"})
 	w.fails("another's", err, ErrForbidden)
 	secret := w.post(bob, "secret", ToEyes)
-	_, err = w.SetDestinations(t.Context(), ann.ID, secret.Code, []string{"ann"})
+	_, err = w.Posts.SetDestinations(t.Context(), ann.ID, secret.Code, []string{"ann"})
 	w.fails("what one cannot read", err, ErrNotFound)
-	_, err = w.PostDestinations(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Destinations(t.Context(), ann.ID, p.Code)
 	w.fails("where another's stands", err, ErrForbidden)
-	_, err = w.PostDestinations(t.Context(), ann.ID, secret.Code)
+	_, err = w.Posts.Destinations(t.Context(), ann.ID, secret.Code)
 	w.fails("where a secret stands", err, ErrNotFound)
 }
 
@@ -132,24 +132,24 @@ func TestEditPostAt(t *testing.T) {
 		{"hi", "", nil, "to_none"},
 		{"hi", "", []string{"nobody"}, "to_unknown"},
 	} {
-		_, err := w.EditPostAt(t.Context(), bob.ID, p.Code, tc.body, tc.lang, tc.to)
+		_, err := w.Posts.EditAt(t.Context(), bob.ID, p.Code, tc.body, tc.lang, tc.to)
 		w.invalid("edit", err, tc.code)
 	}
-	_, err := w.SetWriters(t.Context(), ann.ID, "club", WritersAdmins)
+	_, err := w.Groups.SetWriters(t.Context(), ann.ID, "club", WritersAdmins)
 	w.must(err)
-	_, err = w.EditPostAt(t.Context(), bob.ID, p.Code, "hi", "", []string{"club"})
+	_, err = w.Posts.EditAt(t.Context(), bob.ID, p.Code, "hi", "", []string{"club"})
 	w.invalid("to whom one may not write", err, "to_forbidden")
-	_, err = w.EditPostAt(t.Context(), ann.ID, p.Code, "hi", "", []string{"ann"})
+	_, err = w.Posts.EditAt(t.Context(), ann.ID, p.Code, "hi", "", []string{"ann"})
 	w.fails("another's", err, ErrForbidden)
 	said("hello", bob.FeedID)
 	w.same("version", w.version(p.PostID), version)
-	_, err = w.SetWriters(t.Context(), ann.ID, "club", WritersAnyone)
+	_, err = w.Groups.SetWriters(t.Context(), ann.ID, "club", WritersAnyone)
 	w.must(err)
 	w.heard.take()
 
 	edit := func(body string, to ...string) Change {
 		t.Helper()
-		c, err := w.EditPostAt(t.Context(), bob.ID, p.Code, body, "", to)
+		c, err := w.Posts.EditAt(t.Context(), bob.ID, p.Code, body, "", to)
 		w.must(err)
 		w.sound()
 		return c
@@ -178,15 +178,15 @@ func TestOldDestinationsStay(t *testing.T) {
 	club := w.group(ann, "club", Public)
 	p := w.post(bob, "hello", "club", "bob")
 	w.setAccess(ann, "club", Private)
-	_, err := w.SetDestinations(t.Context(), bob.ID, p.Code, []string{"club", "bob/private", "ann"})
+	_, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"club", "bob/private", "ann"})
 	w.must(err)
-	got, err := w.PostDestinations(t.Context(), bob.ID, p.Code)
+	got, err := w.Posts.Destinations(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	slices.Sort(got)
 	w.same("destinations", got, []string{"ann", "bob/private", "club"})
-	_, err = w.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob"})
+	_, err = w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob"})
 	w.must(err)
-	_, err = w.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob", "club"})
+	_, err = w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob", "club"})
 	w.invalid("back into the group", err, "to_forbidden")
 	w.same("row in the group", w.row(club.FeedID, p.PostID).Withdrawn, true)
 	w.sound()
@@ -201,16 +201,16 @@ func TestRemoveFromGroup(t *testing.T) {
 	version := w.version(only.PostID)
 	w.heard.take()
 
-	_, err := w.RemoveFromGroup(t.Context(), cid.ID, only.Code, "club")
+	_, err := w.Posts.RemoveFromGroup(t.Context(), cid.ID, only.Code, "club")
 	w.fails("another administrator", err, ErrForbidden)
-	_, err = w.RemoveFromGroup(t.Context(), bob.ID, only.Code, "club")
+	_, err = w.Posts.RemoveFromGroup(t.Context(), bob.ID, only.Code, "club")
 	w.fails("the author", err, ErrForbidden)
 	for _, group := range []string{"", "none", "ann", "\x00"} {
-		_, err = w.RemoveFromGroup(t.Context(), ann.ID, only.Code, group)
+		_, err = w.Posts.RemoveFromGroup(t.Context(), ann.ID, only.Code, group)
 		w.fails("no group", err, ErrNotFound)
 	}
 
-	c, err := w.RemoveFromGroup(t.Context(), ann.ID, only.Code, "club")
+	c, err := w.Posts.RemoveFromGroup(t.Context(), ann.ID, only.Code, "club")
 	w.must(err)
 	eyes := w.timeline(KindEyes, bob.ID)
 	w.same("change", c, Change{Actor: ann.ID, PostID: only.PostID, Code: only.Code, Touched: ids(
@@ -218,14 +218,14 @@ func TestRemoveFromGroup(t *testing.T) {
 	w.same("version", w.version(only.PostID), version+1)
 	w.same("stands in", value[[]int64](w, `SELECT decisive FROM posts WHERE id = $1`, only.PostID), ids(eyes))
 	w.same("who reads", []bool{w.mayRead(bob.ID, only.PostID), w.mayRead(ann.ID, only.PostID)}, []bool{true, false})
-	_, err = w.RemoveFromGroup(t.Context(), ann.ID, only.Code, "club")
+	_, err = w.Posts.RemoveFromGroup(t.Context(), ann.ID, only.Code, "club")
 	w.fails("again: it is not ann's to know of", err, ErrNotFound)
 
-	_, err = w.RemoveFromGroup(t.Context(), ann.ID, both.Code, "club")
+	_, err = w.Posts.RemoveFromGroup(t.Context(), ann.ID, both.Code, "club")
 	w.must(err)
 	w.same("stands in", value[[]int64](w, `SELECT decisive FROM posts WHERE id = $1`, both.PostID), ids(other.FeedID))
 	w.heard.take()
-	c, err = w.RemoveFromGroup(t.Context(), ann.ID, both.Code, "club")
+	c, err = w.Posts.RemoveFromGroup(t.Context(), ann.ID, both.Code, "club")
 	w.must(err)
 	w.same("again", c, Change{Actor: ann.ID, PostID: both.PostID, Code: both.Code})
 	w.same("announced", w.heard.take(), []Event(nil))
@@ -242,12 +242,12 @@ func TestMoveAgainstSetAccess(t *testing.T) {
 		p := w.post(bob, "hello")
 		moving := w.pauseInside()
 		moved := during(func() error {
-			_, err := w.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob/private"})
+			_, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob/private"})
 			return err
 		})
 		moving.reached(t)
 		set := during(func() error {
-			_, err := w.SetAccess(t.Context(), bob.ID, "", Public)
+			_, err := w.Feeds.SetAccess(t.Context(), bob.ID, "", Public)
 			return err
 		})
 		w.waitBlocked(1)
@@ -264,12 +264,12 @@ func TestMoveAgainstSetAccess(t *testing.T) {
 		p := w.post(bob, "hello")
 		setting := w.pauseInside()
 		set := during(func() error {
-			_, err := w.SetSubfeedAccess(t.Context(), bob.ID, "photos", Public)
+			_, err := w.Feeds.SetSubfeedAccess(t.Context(), bob.ID, "photos", Public)
 			return err
 		})
 		setting.reached(t)
 		moved := during(func() error {
-			_, err := w.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob/photos"})
+			_, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob/photos"})
 			return err
 		})
 		w.waitBlocked(1)
@@ -288,12 +288,12 @@ func TestPostAgainstDeleteSubfeed(t *testing.T) {
 	w.subfeed(bob, "photos", Public)
 	deleting := w.pauseInside()
 	deleted := during(func() error {
-		_, err := w.DeleteSubfeed(t.Context(), bob.ID, "photos")
+		_, err := w.Feeds.Delete(t.Context(), bob.ID, "photos")
 		return err
 	})
 	deleting.reached(t)
 	posted := during(func() error {
-		_, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: []string{"bob/photos"}})
+		_, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: []string{"bob/photos"}})
 		return err
 	})
 	w.waitBlocked(1)
@@ -304,12 +304,12 @@ func TestPostAgainstDeleteSubfeed(t *testing.T) {
 	w.subfeed(bob, "photos", Public)
 	posting := w.pauseInside()
 	posted = during(func() error {
-		_, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: []string{"bob/photos"}})
+		_, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: []string{"bob/photos"}})
 		return err
 	})
 	posting.reached(t)
 	deleted = during(func() error {
-		_, err := w.DeleteSubfeed(t.Context(), bob.ID, "photos")
+		_, err := w.Feeds.Delete(t.Context(), bob.ID, "photos")
 		return err
 	})
 	w.waitBlocked(1)

@@ -6,7 +6,7 @@ import "context"
 // faves, fresh there the first time and never again; no page of other people takes it from
 // there. When enough people save it, it enters most-faved. Saving again changes nothing.
 // ErrNotFound if the actor cannot read the post.
-func (s *Store) Fave(ctx context.Context, actor int64, code string) (Change, error) {
+func (s Posts) Fave(ctx context.Context, actor int64, code string) (Change, error) {
 	const query = `
 		INSERT INTO faves (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`
@@ -15,6 +15,6 @@ func (s *Store) Fave(ctx context.Context, actor int64, code string) (Change, err
 
 // Unfave undoes Fave. For a post that is not saved it succeeds and changes nothing.
 // ErrNotFound if the actor cannot read the post.
-func (s *Store) Unfave(ctx context.Context, actor int64, code string) (Change, error) {
+func (s Posts) Unfave(ctx context.Context, actor int64, code string) (Change, error) {
 	return s.unmark(ctx, actor, code, KindMostFaved, `DELETE FROM faves WHERE post_id = @post AND account_id = @actor`)
 }

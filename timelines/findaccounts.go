@@ -13,14 +13,14 @@ import (
 // best: very many names begin with the same letter.
 const maxAccountsMet = 1000
 
-// FindAccounts returns at most limit of the people and groups that a query of words alone
+// Find returns at most limit of the people and groups that a query of words alone
 // finds: each of its words begins a word of their name or title. An account of exactly
 // that name comes first, then names that begin so, then the others, by name. A query that
 // asks for anything else finds none, without a statement.
 //
 // Everybody finds all of them. As in the directories, the names of accounts are no
 // secret, at whatever level they are.
-func (s *Store) FindAccounts(ctx context.Context, q Query, limit int) ([]Account, error) {
+func (s Accounts) Find(ctx context.Context, q Query, limit int) ([]Account, error) {
 	words := q.accountWords()
 	if len(words) == 0 {
 		return nil, nil

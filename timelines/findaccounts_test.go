@@ -11,7 +11,7 @@ import (
 func (w *town) titled(name, title string) Account {
 	w.Helper()
 	a := w.user(name)
-	w.must(second(w.SetProfile(w.Context(), a.ID, title, "")))
+	w.must(second(w.Accounts.SetProfile(w.Context(), a.ID, title, "")))
 	return a
 }
 
@@ -20,7 +20,7 @@ func (w *town) findsAccounts(text string, want ...string) {
 	w.Helper()
 	q, err := ParseQuery(text)
 	w.must(err)
-	found, err := w.FindAccounts(w.Context(), q, 10)
+	found, err := w.Accounts.Find(w.Context(), q, 10)
 	w.must(err)
 	var names []string
 	for _, a := range found {
@@ -67,7 +67,7 @@ func TestFindAccounts(t *testing.T) {
 	}
 
 	// A title that changes is found by its new words at once.
-	w.must(second(w.SetProfile(t.Context(), ann.ID, "Vera", "")))
+	w.must(second(w.Accounts.SetProfile(t.Context(), ann.ID, "Vera", "")))
 	w.findsAccounts("vera", "zed")
 	w.findsAccounts("example")
 }
@@ -91,7 +91,7 @@ func TestFindAccountsAmongMany(t *testing.T) {
 	w.must(err)
 	q, err := ParseQuery("ann")
 	w.must(err)
-	found, err := w.FindAccounts(t.Context(), q, 10)
+	found, err := w.Accounts.Find(t.Context(), q, 10)
 	w.must(err)
 	w.same("how many", len(found), 10)
 	w.same("the first", found[0].Name, "ann")
@@ -101,7 +101,7 @@ func TestFindAccountsAmongMany(t *testing.T) {
 	if q, err = ParseQuery("ann 2345"); err != nil {
 		t.Fatal(err)
 	}
-	found, err = store.FindAccounts(t.Context(), q, 10)
+	found, err = store.Accounts.Find(t.Context(), q, 10)
 	w.must(err)
 	w.same("the one of two words", fmt.Sprintf("%d %s", len(found), found[0].Name), "1 person-2345")
 	for _, said := range heard.take() {

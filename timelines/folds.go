@@ -214,7 +214,7 @@ func FirstLines(text string, n int) string {
 }
 
 // Codes returns the public codes of these posts, by id.
-func (s *Store) Codes(ctx context.Context, posts []int64) (map[int64]string, error) {
+func (s Posts) Codes(ctx context.Context, posts []int64) (map[int64]string, error) {
 	const query = `SELECT id, code FROM posts WHERE id = ANY(@posts)`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
 	if err != nil {

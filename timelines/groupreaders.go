@@ -26,10 +26,10 @@ import (
 // the name, and, where a method names them, "admin_demote" for an administrator and
 // "member_remove" for a member, whose membership must end first.
 
-// ExcludeFromGroup closes a protected group to a person: a narrowing, as
-// ExcludeReader. A request to join is dropped, and so is an admission. Excluding
+// Exclude closes a protected group to a person: a narrowing, as
+// Feeds.Exclude. A request to join is dropped, and so is an admission. Excluding
 // again changes nothing. InvalidErrors "admin_demote" and "member_remove".
-func (s *Store) ExcludeFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
+func (s Groups) Exclude(ctx context.Context, actor int64, group, name string) (Change, error) {
 	// Any of these rows may be there or not. Their order does not matter: every other
 	// transaction that changes them waits for the group's timeline, which is locked.
 	const query = `
@@ -53,8 +53,8 @@ func (s *Store) ExcludeFromGroup(ctx context.Context, actor int64, group, name s
 	})
 }
 
-// UnexcludeFromGroup undoes ExcludeFromGroup; it restores no admission and no request.
-func (s *Store) UnexcludeFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
+// Unexclude undoes Groups.Exclude; it restores no admission and no request.
+func (s Groups) Unexclude(ctx context.Context, actor int64, group, name string) (Change, error) {
 	const query = `DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @who`
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		if !who.Excluded {
@@ -64,13 +64,13 @@ func (s *Store) UnexcludeFromGroup(ctx context.Context, actor int64, group, name
 	})
 }
 
-// AdmitToGroup lets a person read a private group. It does not make them a member: they
+// Admit lets a person read a private group. It does not make them a member: they
 // are not counted, nothing comes to their home feed, and they may post only if the
 // group's rule lets readers post (WritersAnyone). They may join without asking, as a
 // reader of a private feed may subscribe to it, and leaving then ends the admission too. A
 // request to join goes on waiting. Admitting a reader, member or administrator changes
 // nothing.
-func (s *Store) AdmitToGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
+func (s Groups) Admit(ctx context.Context, actor int64, group, name string) (Change, error) {
 	const query = `
 		WITH let_in AS (
 			DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @who
@@ -85,10 +85,10 @@ func (s *Store) AdmitToGroup(ctx context.Context, actor int64, group, name strin
 	})
 }
 
-// DismissFromGroup undoes AdmitToGroup: a narrowing, as RemoveReader. Dismissing somebody
+// Dismiss undoes Groups.Admit: a narrowing, as Feeds.Remove. Dismissing somebody
 // who is not admitted changes nothing. InvalidErrors "admin_demote" and "member_remove",
 // since these people would go on reading.
-func (s *Store) DismissFromGroup(ctx context.Context, actor int64, group, name string) (Change, error) {
+func (s Groups) Dismiss(ctx context.Context, actor int64, group, name string) (Change, error) {
 	const query = `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @who`
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		if err := outside(who, name); err != nil {
@@ -127,17 +127,17 @@ func (s *core) setGroupReaderTx(ctx context.Context, tx pgx.Tx, actor int64, g g
 	return s.replaceAndForgetTx(ctx, tx, actor, []Replace{{ViewerID: who.ID}}, also...)
 }
 
-// AdmittedTo returns at most limit of the people the group admits who are not members, by
+// Admitted returns at most limit of the people the group admits who are not members, by
 // name, after the name given; an empty name is the beginning. It is for the group's
 // administrators.
-func (s *Store) AdmittedTo(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
+func (s Groups) Admitted(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `
 		SELECT r.account_id FROM readers r JOIN timelines t ON t.id = r.timeline_id
 		WHERE t.kind = 'group' AND t.their_id = @of AND t.term = '' AND r.admitted`, group, after, limit)
 }
 
-// ExcludedFrom is AdmittedTo for the people the group excludes.
-func (s *Store) ExcludedFrom(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
+// Excluded is Groups.Admitted for the people the group excludes.
+func (s Groups) Excluded(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `
 		SELECT x.account_id FROM excluded x JOIN timelines t ON t.id = x.timeline_id
 		WHERE t.kind = 'group' AND t.their_id = @of AND t.term = ''`, group, after, limit)

@@ -36,16 +36,16 @@ func TestGroupReaders(t *testing.T) {
 				w.sound()
 			}
 			protected, private := level == Protected, level == Private
-			step("excluded", w.ExcludeFromGroup, protected, level == Public)
-			step("let in again", w.UnexcludeFromGroup, protected, !private)
-			step("admitted", w.AdmitToGroup, private, true)
+			step("excluded", w.Groups.Exclude, protected, level == Public)
+			step("let in again", w.Groups.Unexclude, protected, !private)
+			step("admitted", w.Groups.Admit, private, true)
 			w.same("relation of who is admitted", w.relation(ann, club), Relation{})
-			step("dismissed", w.DismissFromGroup, private, !private)
+			step("dismissed", w.Groups.Dismiss, private, !private)
 			// The last word counts.
-			step("admitted", w.AdmitToGroup, private, true)
-			step("excluded, being admitted", w.ExcludeFromGroup, !(level == Public), level == Public)
+			step("admitted", w.Groups.Admit, private, true)
+			step("excluded, being admitted", w.Groups.Exclude, !(level == Public), level == Public)
 			w.same("reads explicitly", w.reads(ann, club.FeedID), false)
-			step("admitted, being excluded", w.AdmitToGroup, !(level == Public), true)
+			step("admitted, being excluded", w.Groups.Admit, !(level == Public), true)
 			w.same("excluded", w.excludedFrom(club), []string(nil))
 		})
 	}
@@ -53,12 +53,12 @@ func TestGroupReaders(t *testing.T) {
 
 func (w *town) excludedFrom(group Account) []string {
 	w.Helper()
-	return names(w)(w.ExcludedFrom(w.Context(), group.ID, "", 100))
+	return names(w)(w.Groups.Excluded(w.Context(), group.ID, "", 100))
 }
 
 func (w *town) admittedTo(group Account) []string {
 	w.Helper()
-	return names(w)(w.AdmittedTo(w.Context(), group.ID, "", 100))
+	return names(w)(w.Groups.Admitted(w.Context(), group.ID, "", 100))
 }
 
 // names are those of a list that is read without an error.
@@ -79,22 +79,22 @@ func TestExcludedFromAGroup(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
 	club := w.group(bob, "club", Private)
-	_, err := w.SetWriters(t.Context(), bob.ID, "club", WritersAnyone)
+	_, err := w.Groups.SetWriters(t.Context(), bob.ID, "club", WritersAnyone)
 	w.must(err)
 	p := w.post(bob, "among us", "club")
 	w.subscribe(ann, "club")
 	w.same("asked", w.relation(ann, club), Relation{Requested: true})
-	w.act(w.ExcludeFromGroup, bob, "club", "ann")
+	w.act(w.Groups.Exclude, bob, "club", "ann")
 	w.same("the request", w.relation(ann, club), Relation{})
-	_, err = w.Accept(t.Context(), bob.ID, "ann", "club")
+	_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "club")
 	w.fails("accept", err, ErrNotFound)
 	for _, level := range []Level{Private, Protected, Public} {
 		w.setAccess(bob, "club", level)
-		_, _, err := w.Subscribe(t.Context(), ann.ID, "club")
+		_, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "club")
 		w.fails("join "+level.String(), err, ErrExcluded)
 		w.fails("join "+level.String(), err, ErrForbidden)
-		_, err = w.CreatePost(t.Context(), NewPost{Author: ann.ID, Body: "me too", To: []string{"club"}})
-		_, told := w.CreateComment(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "me too"})
+		_, err = w.Posts.Create(t.Context(), NewPost{Author: ann.ID, Body: "me too", To: []string{"club"}})
+		_, told := w.Comments.Create(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "me too"})
 		if level == Public {
 			w.must(err)
 			w.must(told)
@@ -103,7 +103,7 @@ func TestExcludedFromAGroup(t *testing.T) {
 		w.invalid("post "+level.String(), err, "to_forbidden")
 		w.fails("comment "+level.String(), told, ErrNotFound)
 	}
-	w.act(w.UnexcludeFromGroup, bob, "club", "ann")
+	w.act(w.Groups.Unexclude, bob, "club", "ann")
 	w.subscribe(ann, "club")
 	w.same("joined", w.relation(ann, club), Relation{Subscribed: true})
 	w.sound()
@@ -117,23 +117,23 @@ func TestAdmittedToAGroup(t *testing.T) {
 	club := w.group(bob, "club", Private)
 	p := w.post(bob, "among us", "club")
 	for name, end := range map[string]func(who Account){
-		"leaver":  func(who Account) { _, err := w.Unsubscribe(t.Context(), who.ID, "club"); w.must(err) },
-		"removed": func(who Account) { w.act(w.RemoveMember, bob, "club", who.Name) },
+		"leaver":  func(who Account) { _, err := w.Subscriptions.Unsubscribe(t.Context(), who.ID, "club"); w.must(err) },
+		"removed": func(who Account) { w.act(w.Groups.RemoveMember, bob, "club", who.Name) },
 	} {
 		who := w.user(name)
-		w.act(w.AdmitToGroup, bob, "club", name)
+		w.act(w.Groups.Admit, bob, "club", name)
 		w.same("admitted", w.admittedTo(club), []string{name})
-		_, err := w.CreatePost(t.Context(), NewPost{Author: who.ID, Body: "me too", To: []string{"club"}})
+		_, err := w.Posts.Create(t.Context(), NewPost{Author: who.ID, Body: "me too", To: []string{"club"}})
 		w.invalid("members post here", err, "to_forbidden")
 		w.setAccess(bob, "club", Public)
 		w.setAccess(bob, "club", Private)
 		w.same("read after the level went and came back", w.mayRead(who.ID, p.PostID), true)
-		_, requested, err := w.Subscribe(t.Context(), who.ID, "club")
+		_, requested, err := w.Subscriptions.Subscribe(t.Context(), who.ID, "club")
 		w.must(err)
 		w.same("must ask", requested, false)
 		w.same("admitted, as a member", w.admittedTo(club), []string(nil))
 		w.sound()
-		_, err = w.DismissFromGroup(t.Context(), bob.ID, "club", name)
+		_, err = w.Groups.Dismiss(t.Context(), bob.ID, "club", name)
 		w.invalid("dismiss a member", err, "member_remove")
 		end(who)
 		w.same("read after", w.mayRead(who.ID, p.PostID), false)
@@ -151,20 +151,20 @@ func TestExcludeAgainstJoining(t *testing.T) {
 		want  error // of who comes second
 	}{
 		"join": {Protected, false, func(w *town, _, ann Account) error {
-			_, _, err := w.Subscribe(w.Context(), ann.ID, "club")
+			_, _, err := w.Subscriptions.Subscribe(w.Context(), ann.ID, "club")
 			return err
 		}, ErrExcluded},
 		"ask": {Private, false, func(w *town, _, ann Account) error {
-			_, _, err := w.Subscribe(w.Context(), ann.ID, "club")
+			_, _, err := w.Subscriptions.Subscribe(w.Context(), ann.ID, "club")
 			return err
 		}, ErrExcluded},
 		"accept": {Private, true, func(w *town, bob, _ Account) error {
-			_, err := w.Accept(w.Context(), bob.ID, "ann", "club")
+			_, err := w.Subscriptions.Accept(w.Context(), bob.ID, "ann", "club")
 			return err
 		}, ErrNotFound},
 	} {
 		exclude := func(w *town, bob, _ Account) error {
-			_, err := w.ExcludeFromGroup(w.Context(), bob.ID, "club", "ann")
+			_, err := w.Groups.Exclude(w.Context(), bob.ID, "club", "ann")
 			return err
 		}
 		start := func(t *testing.T) (w *town, bob, ann Account) {
@@ -217,9 +217,9 @@ func TestGroupReadersArePaged(t *testing.T) {
 	for _, name := range []string{"r-5", "r-1", "r-3", "r-2", "r-4"} {
 		w.user(name)
 		w.user("x" + name)
-		w.act(w.AdmitToGroup, bob, "club", name)
-		w.act(w.ExcludeFromGroup, bob, "club", "x"+name)
-		w.act(w.ExcludeFromGroup, bob, "pub", name)
+		w.act(w.Groups.Admit, bob, "club", name)
+		w.act(w.Groups.Exclude, bob, "club", "x"+name)
+		w.act(w.Groups.Exclude, bob, "pub", name)
 		in, out = append(in, name), append(out, "x"+name)
 	}
 	slices.Sort(in)
@@ -229,10 +229,10 @@ func TestGroupReadersArePaged(t *testing.T) {
 		of   Account
 		want []string
 	}{
-		"admitted":           {w.AdmittedTo, club, in},
-		"excluded":           {w.ExcludedFrom, club, out},
-		"admitted elsewhere": {w.AdmittedTo, other, nil},
-		"excluded elsewhere": {w.ExcludedFrom, other, in},
+		"admitted":           {w.Groups.Admitted, club, in},
+		"excluded":           {w.Groups.Excluded, club, out},
+		"admitted elsewhere": {w.Groups.Admitted, other, nil},
+		"excluded elsewhere": {w.Groups.Excluded, other, in},
 	} {
 		w.same(what, inPages(w, tc.read, tc.of.ID, 2), tc.want)
 	}

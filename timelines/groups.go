@@ -16,11 +16,11 @@ type NewGroup struct {
 	Access Level
 }
 
-// CreateGroup makes a group whose administrator and first member is the actor. Until
-// SetWriters, anyone may post to a public group, and members to another.
+// Create makes a group whose administrator and first member is the actor. Until
+// Groups.SetWriters, anyone may post to a public group, and members to another.
 // It returns an InvalidError, or ErrNameTaken: people and groups share one space
 // of names.
-func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, error) {
+func (s Groups) Create(ctx context.Context, n NewGroup) (Account, Change, error) {
 	if err := checkName(n.Name); err != nil {
 		return Account{}, Change{}, err
 	}
@@ -67,10 +67,10 @@ func (s *Store) CreateGroup(ctx context.Context, n NewGroup) (Account, Change, e
 	return group, c, nil
 }
 
-// SetGroupProfile changes a group's title and description, as SetProfile does a
+// SetProfile changes a group's title and description, as Accounts.SetProfile does a
 // person's: ErrNotFound if there is no such group, ErrForbidden if the actor does
 // not administer it.
-func (s *Store) SetGroupProfile(ctx context.Context, actor int64, group, title, about string) (Change, error) {
+func (s Groups) SetProfile(ctx context.Context, actor int64, group, title, about string) (Change, error) {
 	title, err := cleanTitle(title)
 	if err != nil {
 		return Change{}, err

@@ -25,12 +25,12 @@ const (
 // its id. The Change names no post, since the post did not change. Hiding it twice
 // changes nothing. ErrNotFound if the actor cannot read it; InvalidError
 // "hides_many" if the actor hides very many.
-func (s *Store) HidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
+func (s Hides) HidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
 	code, ok := ParseCode(code)
 	if !ok {
 		return 0, Change{}, ErrNotFound
 	}
-	c, err = s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+	c, err = s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
 		const find = `SELECT p.id FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
 		err := tx.QueryRow(ctx, find, pgx.StrictNamedArgs{"code": code, "viewer": actor}).Scan(&post)
 		if errors.Is(err, pgx.ErrNoRows) {
@@ -45,14 +45,14 @@ func (s *Store) HidePost(ctx context.Context, actor int64, code string) (post in
 	return post, c, err
 }
 
-// UnhidePost undoes HidePost. For a post that is not hidden it succeeds and changes
+// UnhidePost undoes Hides.HidePost. For a post that is not hidden it succeeds and changes
 // nothing. ErrNotFound if there is no such post.
-func (s *Store) UnhidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
+func (s Hides) UnhidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
 	code, ok := ParseCode(code)
 	if !ok {
 		return 0, Change{}, ErrNotFound
 	}
-	c, err = s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+	c, err = s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
 		// An actor who can no longer read the post may only learn whether it was hidden.
 		const query = `
 			WITH found AS (
@@ -80,8 +80,8 @@ func (s *Store) UnhidePost(ctx context.Context, actor int64, code string) (post 
 // that account's own page. Hiding twice changes nothing. ErrNotFound if there
 // is no such account, ErrForbidden if it is the actor's own; InvalidError
 // "hides_many".
-func (s *Store) HideAccount(ctx context.Context, actor int64, name string) (Change, error) {
-	return s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+func (s Hides) HideAccount(ctx context.Context, actor int64, name string) (Change, error) {
+	return s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
 		to, err := lockTargetTx(ctx, tx, name)
 		if err != nil {
 			return 0, err
@@ -95,10 +95,10 @@ func (s *Store) HideAccount(ctx context.Context, actor int64, name string) (Chan
 	})
 }
 
-// UnhideAccount undoes HideAccount. For an account that is not hidden it succeeds and
+// UnhideAccount undoes Hides.HideAccount. For an account that is not hidden it succeeds and
 // changes nothing. ErrNotFound if there is no such account.
-func (s *Store) UnhideAccount(ctx context.Context, actor int64, name string) (Change, error) {
-	return s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+func (s Hides) UnhideAccount(ctx context.Context, actor int64, name string) (Change, error) {
+	return s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
 		to, err := lockTargetTx(ctx, tx, name)
 		if err != nil {
 			return 0, err
@@ -110,9 +110,9 @@ func (s *Store) UnhideAccount(ctx context.Context, actor int64, name string) (Ch
 }
 
 // HideTerm hides posts with a word, several in a row, or a #tag in their text.
-// InvalidError: "term_empty", "term_long", "term_person" for an @name (HideAccount hides
+// InvalidError: "term_empty", "term_long", "term_person" for an @name (Hides.HideAccount hides
 // people), "text_invalid", "hides_many".
-func (s *Store) HideTerm(ctx context.Context, actor int64, term string) (Change, error) {
+func (s Hides) HideTerm(ctx context.Context, actor int64, term string) (Change, error) {
 	if name, at := strings.CutPrefix(strings.TrimSpace(marks.Fold(term)), "@"); at && nameForm.MatchString(name) {
 		return Change{}, &InvalidError{Field: "term", Code: "term_person", Value: name}
 	}
@@ -120,20 +120,20 @@ func (s *Store) HideTerm(ctx context.Context, actor int64, term string) (Change,
 	if err != nil {
 		return Change{}, err
 	}
-	return s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+	return s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
 		return hideTx(ctx, tx, `INSERT INTO hidden_terms (account_id, term) VALUES (@actor, @what) ON CONFLICT DO NOTHING`,
 			`SELECT count(*) FROM hidden_terms WHERE account_id = @actor`, maxHiddenTerms, actor, term)
 	})
 }
 
-// UnhideTerm undoes HideTerm. For a term that is not hidden it succeeds and changes
+// UnhideTerm undoes Hides.HideTerm. For a term that is not hidden it succeeds and changes
 // nothing.
-func (s *Store) UnhideTerm(ctx context.Context, actor int64, term string) (Change, error) {
+func (s Hides) UnhideTerm(ctx context.Context, actor int64, term string) (Change, error) {
 	term, err := storedTerm(term)
 	if err != nil {
 		return Change{}, err
 	}
-	return s.setHide(ctx, actor, func(tx pgx.Tx) (int64, error) {
+	return s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
 		tag, err := tx.Exec(ctx, `DELETE FROM hidden_terms WHERE account_id = @actor AND term = @what`,
 			pgx.StrictNamedArgs{"actor": actor, "what": term})
 		return tag.RowsAffected(), err
@@ -178,9 +178,9 @@ func hideTx[T any](ctx context.Context, tx pgx.Tx, insert, count string, most, a
 	return tag.RowsAffected(), nil
 }
 
-// setHide runs set, which changes the actor's hides and returns how many rows it changed,
+// set runs set, which changes the actor's hides and returns how many rows it changed,
 // and makes the nodes drop what they remember of them.
-func (s *Store) setHide(ctx context.Context, actor int64, set func(pgx.Tx) (rows int64, err error)) (Change, error) {
+func (s Hides) set(ctx context.Context, actor int64, set func(pgx.Tx) (rows int64, err error)) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		rows, err := set(tx)
 		if err != nil {
@@ -195,15 +195,15 @@ func (s *Store) setHide(ctx context.Context, actor int64, set func(pgx.Tx) (rows
 	})
 }
 
-// HiddenAccounts returns at most limit of the people and groups the actor hides, by name,
+// Accounts returns at most limit of the people and groups the actor hides, by name,
 // after the name given; an empty name is the beginning.
-func (s *Store) HiddenAccounts(ctx context.Context, actor int64, after string, limit int) ([]Account, error) {
+func (s Hides) Accounts(ctx context.Context, actor int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT hidden_id FROM hidden_accounts WHERE account_id = @of`, actor, after, limit)
 }
 
-// HiddenTerms returns all words and tags the actor hides, in order. There are at most
+// Terms returns all words and tags the actor hides, in order. There are at most
 // maxHiddenTerms.
-func (s *Store) HiddenTerms(ctx context.Context, actor int64) ([]string, error) {
+func (s Hides) Terms(ctx context.Context, actor int64) ([]string, error) {
 	rows, err := s.pool.Query(ctx, `SELECT term FROM hidden_terms WHERE account_id = @viewer ORDER BY term`,
 		pgx.StrictNamedArgs{"viewer": actor})
 	if err != nil {
@@ -224,10 +224,10 @@ type HiddenPost struct {
 	HiddenAt  time.Time
 }
 
-// HiddenPosts returns at most limit of the posts the actor hides and may still read, the
+// Posts returns at most limit of the posts the actor hides and may still read, the
 // last hidden first. They are those hidden before the given one, of which only the code
 // and HiddenAt are used; the zero HiddenPost stands for the beginning.
-func (s *Store) HiddenPosts(ctx context.Context, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
+func (s Hides) Posts(ctx context.Context, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
 	const query = `
 		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, h.created_at AS hidden_at
 		FROM hidden_posts h JOIN posts p ON p.id = h.post_id

@@ -35,9 +35,9 @@ func TestHides(t *testing.T) {
 		"a post": func(on bool) (c Change, err error) {
 			id := int64(0)
 			if on {
-				id, c, err = w.HidePost(ctx, ann.ID, post.Code)
+				id, c, err = w.Hides.HidePost(ctx, ann.ID, post.Code)
 			} else {
-				id, c, err = w.UnhidePost(ctx, ann.ID, post.Code)
+				id, c, err = w.Hides.UnhidePost(ctx, ann.ID, post.Code)
 			}
 			if id != post.PostID {
 				t.Errorf("a post: got id %d, want %d", id, post.PostID)
@@ -46,27 +46,27 @@ func TestHides(t *testing.T) {
 		},
 		"a person": func(on bool) (Change, error) {
 			if on {
-				return w.HideAccount(ctx, ann.ID, "bob")
+				return w.Hides.HideAccount(ctx, ann.ID, "bob")
 			}
-			return w.UnhideAccount(ctx, ann.ID, "bob")
+			return w.Hides.UnhideAccount(ctx, ann.ID, "bob")
 		},
 		"a group": func(on bool) (Change, error) {
 			if on {
-				return w.HideAccount(ctx, ann.ID, "club")
+				return w.Hides.HideAccount(ctx, ann.ID, "club")
 			}
-			return w.UnhideAccount(ctx, ann.ID, "club")
+			return w.Hides.UnhideAccount(ctx, ann.ID, "club")
 		},
 		"a tag": func(on bool) (Change, error) {
 			if on {
-				return w.HideTerm(ctx, ann.ID, " #Go ")
+				return w.Hides.HideTerm(ctx, ann.ID, " #Go ")
 			}
-			return w.UnhideTerm(ctx, ann.ID, "#go")
+			return w.Hides.UnhideTerm(ctx, ann.ID, "#go")
 		},
 		"words": func(on bool) (Change, error) {
 			if on {
-				return w.HideTerm(ctx, ann.ID, "Happy   end")
+				return w.Hides.HideTerm(ctx, ann.ID, "Happy   end")
 			}
-			return w.UnhideTerm(ctx, ann.ID, "happy end")
+			return w.Hides.UnhideTerm(ctx, ann.ID, "happy end")
 		},
 	}
 	for what, set := range do {
@@ -83,14 +83,14 @@ func TestHides(t *testing.T) {
 	for _, set := range do {
 		w.must(second(set(true)))
 	}
-	accounts, err := w.HiddenAccounts(ctx, ann.ID, "", 10)
+	accounts, err := w.Hides.Accounts(ctx, ann.ID, "", 10)
 	w.must(err)
-	posts, err := w.HiddenPosts(ctx, ann.ID, HiddenPost{}, 10)
+	posts, err := w.Hides.Posts(ctx, ann.ID, HiddenPost{}, 10)
 	w.must(err)
 	if len(accounts) != 2 || len(posts) != 1 || posts[0].Code != post.Code {
 		t.Errorf("ann hides %+v and %+v", accounts, posts)
 	}
-	terms, err := w.HiddenTerms(ctx, ann.ID)
+	terms, err := w.Hides.Terms(ctx, ann.ID)
 	w.must(err)
 	w.same("terms", terms, []string{"#go", "happy end"})
 	if events := w.heard.take(); len(events) != 0 {
@@ -102,15 +102,15 @@ func TestHides(t *testing.T) {
 	// Whoever may not read it any more can still take the hide away, and learns
 	// nothing else; and the list does not show it.
 	w.setAccess(bob, "", Private)
-	posts, err = w.HiddenPosts(ctx, ann.ID, HiddenPost{}, 10)
+	posts, err = w.Hides.Posts(ctx, ann.ID, HiddenPost{}, 10)
 	w.must(err)
 	if len(posts) != 0 {
 		t.Errorf("the list shows %+v, which ann may not read", posts)
 	}
 	w.must(second(do["a post"](false)))
-	_, _, err = w.UnhidePost(ctx, ann.ID, post.Code)
+	_, _, err = w.Hides.UnhidePost(ctx, ann.ID, post.Code)
 	w.fails("unhiding what is not hidden and not to be read", err, ErrNotFound)
-	_, _, err = w.HidePost(ctx, ann.ID, post.Code)
+	_, _, err = w.Hides.HidePost(ctx, ann.ID, post.Code)
 	w.fails("hiding what is not to be read", err, ErrNotFound)
 }
 
@@ -123,33 +123,33 @@ func TestHideRefused(t *testing.T) {
 		strings.Repeat("㌖", 20): "term_long", strings.Repeat("\ufdfa", 50): "term_long",
 		"@bob": "term_person", " @Bob-the-2nd ": "term_person",
 	} {
-		_, err := w.HideTerm(ctx, ann.ID, term)
+		_, err := w.Hides.HideTerm(ctx, ann.ID, term)
 		w.invalid("hiding "+strconv.Quote(term), err, code)
 	}
 	// What only begins as a name does is words.
-	w.must(second(w.HideTerm(ctx, ann.ID, "@bob said")))
-	w.must(second(w.UnhideTerm(ctx, ann.ID, "bob said")))
+	w.must(second(w.Hides.HideTerm(ctx, ann.ID, "@bob said")))
+	w.must(second(w.Hides.UnhideTerm(ctx, ann.ID, "bob said")))
 	// Marks that say nothing do not count, and what was hidden when more could be is
 	// shown again.
-	w.must(second(w.HideTerm(ctx, ann.ID, strings.Repeat("x", 50)+strings.Repeat("!", 50))))
-	w.must(second(w.UnhideTerm(ctx, ann.ID, strings.Repeat("x", 50))))
+	w.must(second(w.Hides.HideTerm(ctx, ann.ID, strings.Repeat("x", 50)+strings.Repeat("!", 50))))
+	w.must(second(w.Hides.UnhideTerm(ctx, ann.ID, strings.Repeat("x", 50))))
 	w.exec(`INSERT INTO hidden_terms (account_id, term) VALUES ($1, $2)`, ann.ID, strings.Repeat("x", 60))
-	w.must(second(w.UnhideTerm(ctx, ann.ID, strings.Repeat("x", 60))))
+	w.must(second(w.Hides.UnhideTerm(ctx, ann.ID, strings.Repeat("x", 60))))
 	if n := value[int64](w, `SELECT count(*) FROM hidden_terms`); n != 0 {
 		t.Errorf("%d words are still hidden, want none", n)
 	}
-	_, err := w.HideAccount(ctx, ann.ID, "ann")
+	_, err := w.Hides.HideAccount(ctx, ann.ID, "ann")
 	w.fails("hiding oneself", err, ErrForbidden)
-	_, err = w.HideAccount(ctx, ann.ID, "nobody-here")
+	_, err = w.Hides.HideAccount(ctx, ann.ID, "nobody-here")
 	w.fails("hiding nobody", err, ErrNotFound)
-	_, _, err = w.HidePost(ctx, ann.ID, "0000000000")
+	_, _, err = w.Hides.HidePost(ctx, ann.ID, "0000000000")
 	w.fails("hiding no post", err, ErrNotFound)
 	for i := range maxHiddenTerms {
 		w.exec(`INSERT INTO hidden_terms (account_id, term) VALUES ($1, $2)`, ann.ID, strconv.Itoa(i))
 	}
-	_, err = w.HideTerm(ctx, ann.ID, "one-more")
+	_, err = w.Hides.HideTerm(ctx, ann.ID, "one-more")
 	w.invalid("one word too many", err, "hides_many")
-	w.must(second(w.HideTerm(ctx, ann.ID, "7")))
+	w.must(second(w.Hides.HideTerm(ctx, ann.ID, "7")))
 	if n := value[int64](w, `SELECT count(*) FROM hidden_terms`); n != maxHiddenTerms {
 		t.Errorf("%d words are hidden, want %d", n, maxHiddenTerms)
 	}

@@ -12,7 +12,7 @@ func TestHoldings(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")
 	p, other := w.post(bob, "a #river, @ann"), w.post(bob, "another #river")
-	_, err := w.Like(t.Context(), ann.ID, p.Code)
+	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	said := w.say(cat, p.Code, "what a #river, @ann")
 	w.say(cat, p.Code, "no #river at all")
@@ -46,22 +46,22 @@ func TestHoldings(t *testing.T) {
 		{other.PostID, river}: {Authors: []int64{bob.ID}},
 	}
 	holds("at first", want)
-	_, err = w.Unlike(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	delete(want, Hold{p.PostID, likes})
 	holds("unliked", want)
-	_, err = w.EditPost(t.Context(), bob.ID, p.Code, "nothing")
+	_, err = w.Posts.Edit(t.Context(), bob.ID, p.Code, "nothing")
 	w.must(err)
-	_, err = w.DeleteComment(t.Context(), cat.ID, p.Code, said.CommentID)
+	_, err = w.Comments.Delete(t.Context(), cat.ID, p.Code, said.CommentID)
 	w.must(err)
 	want[Hold{p.PostID, river}] = Holding{Authors: []int64{cat.ID}}
 	delete(want, Hold{p.PostID, mentions})
 	holds("edited, and a comment deleted", want)
-	_, err = w.Like(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	want[Hold{p.PostID, likes}] = Holding{}
 	holds("liked again", want)
-	_, err = w.DeletePost(t.Context(), bob.ID, p.Code)
+	_, err = w.Posts.Delete(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	holds("deleted", map[Hold]Holding{{other.PostID, river}: {Authors: []int64{bob.ID}}})
 }

@@ -102,9 +102,9 @@ type Tally struct{ New, There Count }
 // the source's hash.
 const importLocks = 7245_002
 
-// StartImport begins an import from a source, which is a name that keys are
+// Start begins an import from a source, which is a name that keys are
 // unique in ("friendfeed"). ErrImporting if one is under way.
-func (s *Store) StartImport(ctx context.Context, source string) (*Import, error) {
+func (s Imports) Start(ctx context.Context, source string) (*Import, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start import: %w", err)
@@ -230,7 +230,7 @@ func (c *Count) add(d Count) {
 
 // Recall returns the ids, by key, that an import or Remember has recorded for the source and
 // this kind ("post", "comment").
-func (s *Store) Recall(ctx context.Context, source, kind string) (map[string]int64, error) {
+func (s Imports) Recall(ctx context.Context, source, kind string) (map[string]int64, error) {
 	rows, err := s.pool.Query(ctx, `SELECT external_id, their_id FROM origins WHERE source = @source AND kind = @kind`,
 		pgx.StrictNamedArgs{"source": source, "kind": kind})
 	return collectOrigins(rows, err)
@@ -255,7 +255,7 @@ func collectOrigins(rows pgx.Rows, err error) (map[string]int64, error) {
 }
 
 // Remember records the ids for keys of the source. Recorded keys stay as they are.
-func (s *Store) Remember(ctx context.Context, source, kind string, ids map[string]int64) error {
+func (s Imports) Remember(ctx context.Context, source, kind string, ids map[string]int64) error {
 	if len(ids) == 0 {
 		return nil
 	}

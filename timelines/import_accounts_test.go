@@ -12,12 +12,12 @@ import (
 // read anew, and their home is made anew.
 func TestImportAppointsTheLiving(t *testing.T) {
 	w := newTown(t)
-	im, err := w.StartImport(w.Context(), "town")
+	im, err := w.Imports.Start(w.Context(), "town")
 	w.must(err)
 	defer func() { w.must(im.Close(context.Background())) }()
 	ids, _, err := im.Accounts(w.Context(), []ImportedAccount{person("ann"), person("ben")})
 	w.must(err)
-	w.must(second(w.ChangePassword(w.Context(), "ann", "correct horse")))
+	w.must(second(w.Accounts.ChangePassword(w.Context(), "ann", "correct horse")))
 	before := w.clock()
 	w.heard.take()
 	g, h, other := club("club"), club("den"), club("hall")
@@ -54,7 +54,7 @@ func TestImportKinds(t *testing.T) {
 	wrong := tale("4")
 	wrong.To = []ImportedAccount{club("ann")}
 	wrong.Author = person("ben")
-	im, err := w.StartImport(w.Context(), FriendFeedSource)
+	im, err := w.Imports.Start(w.Context(), FriendFeedSource)
 	w.must(err)
 	defer func() { w.must(im.Close(context.Background())) }()
 	_, err = im.Add(w.Context(), []Imported{wrong})

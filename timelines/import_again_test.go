@@ -37,7 +37,7 @@ func TestImportOfLaterAndEarlierTalk(t *testing.T) {
 // database's.
 func TestImportOfACommentUnderTwoPosts(t *testing.T) {
 	w := newTown(t)
-	im, err := w.StartImport(t.Context(), FriendFeedSource)
+	im, err := w.Imports.Start(t.Context(), FriendFeedSource)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (w *town) imported(kind, key string) int64 {
 
 func (w *town) importedAccount(key string) Account {
 	w.Helper()
-	list, err := w.AccountsByID(w.Context(), []int64{w.imported(originAccount, key)})
+	list, err := w.Accounts.ByID(w.Context(), []int64{w.imported(originAccount, key)})
 	w.must(err)
 	return list[0]
 }
@@ -125,12 +125,12 @@ func TestImportLeavesTheLiving(t *testing.T) {
 	ann, ben, cat := w.importedAccount("ann"), w.importedAccount("ben"), w.importedAccount("cat")
 	code := value[string](w, `SELECT code FROM posts WHERE id = $1`, w.imported(originPost, "1"))
 	must := func(_ Change, err error) { w.must(err) }
-	must(w.EditPost(w.Context(), ann.ID, code, "edited"))
-	must(w.DeleteComment(w.Context(), ben.ID, code, w.imported(originComment, "1/a")))
-	must(w.Unlike(w.Context(), cat.ID, code))
-	must(w.CreateComment(w.Context(), NewComment{Author: ann.ID, Code: code, Body: "live"}))
-	must(w.DeletePost(w.Context(), ann.ID, value[string](w, `SELECT code FROM posts WHERE id = $1`, w.imported(originPost, "2"))))
-	w.must(second(w.ChangePassword(w.Context(), ann.Name, "correct horse")))
+	must(w.Posts.Edit(w.Context(), ann.ID, code, "edited"))
+	must(w.Comments.Delete(w.Context(), ben.ID, code, w.imported(originComment, "1/a")))
+	must(w.Posts.Unlike(w.Context(), cat.ID, code))
+	must(w.Comments.Create(w.Context(), NewComment{Author: ann.ID, Code: code, Body: "live"}))
+	must(w.Posts.Delete(w.Context(), ann.ID, value[string](w, `SELECT code FROM posts WHERE id = $1`, w.imported(originPost, "2"))))
+	w.must(second(w.Accounts.ChangePassword(w.Context(), ann.Name, "correct horse")))
 	before := w.dump()
 	w.heard.take()
 	tally, _ := w.importPosts(10, p, q)
@@ -227,7 +227,7 @@ func TestImportPrivacy(t *testing.T) {
 
 	// What somebody has taken over, they decide about.
 	ann := w.importedAccount("ann")
-	w.must(second(w.ChangePassword(w.Context(), ann.Name, "correct horse")))
+	w.must(second(w.Accounts.ChangePassword(w.Context(), ann.Name, "correct horse")))
 	w.setAccess(ann, "", Public)
 	w.importPosts(10, p)
 	w.same("level of a feed taken over", w.importedAccount("ann").Access, Public)
@@ -265,13 +265,13 @@ func TestImportAccountsAndAdmins(t *testing.T) {
 	w := newTown(t)
 	g := club("club")
 	g.Admin = "ann"
-	im, err := w.StartImport(w.Context(), "town")
+	im, err := w.Imports.Start(w.Context(), "town")
 	w.must(err)
 	defer func() { w.must(im.Close(context.Background())) }()
 	ids, c, err := im.Accounts(w.Context(), []ImportedAccount{person("ann"), g})
 	w.must(err)
 	w.same("change", c, Change{})
-	relation, err := w.Relation(w.Context(), ids["ann"], ids["club"])
+	relation, err := w.Subscriptions.Relation(w.Context(), ids["ann"], ids["club"])
 	w.must(err)
 	w.same("relation", relation, Relation{Subscribed: true, Admin: true})
 	again, _, err := im.Accounts(w.Context(), []ImportedAccount{g, person("ann")})
@@ -283,11 +283,11 @@ func TestImportAccountsAndAdmins(t *testing.T) {
 
 func TestImportOneAtATime(t *testing.T) {
 	w := newTown(t)
-	im, err := w.StartImport(w.Context(), FriendFeedSource)
+	im, err := w.Imports.Start(w.Context(), FriendFeedSource)
 	w.must(err)
-	_, err = w.StartImport(w.Context(), FriendFeedSource)
+	_, err = w.Imports.Start(w.Context(), FriendFeedSource)
 	w.fails("a second import of the source", err, ErrImporting)
-	other, err := w.StartImport(w.Context(), "elsewhere")
+	other, err := w.Imports.Start(w.Context(), "elsewhere")
 	w.must(err)
 	w.must(other.Close(w.Context()))
 	w.must(im.Close(w.Context()))
@@ -298,7 +298,7 @@ func TestImportOneAtATime(t *testing.T) {
 // the next goes in.
 func TestImportBatchWhole(t *testing.T) {
 	w := newTown(t)
-	im, err := w.StartImport(w.Context(), FriendFeedSource)
+	im, err := w.Imports.Start(w.Context(), FriendFeedSource)
 	w.must(err)
 	bad := tale("2")
 	bad.Comments = []ImportedComment{{ExternalID: "2/a", Body: "a\x00b", CreatedAt: noon, Author: person("ben")}}
@@ -330,7 +330,7 @@ func TestImportMeetsAComment(t *testing.T) {
 	}
 	p.Likes = []ImportedLike{thumb("ben", time.Minute)}
 	wait := during(func() error {
-		im, err := w.StartImport(w.Context(), FriendFeedSource)
+		im, err := w.Imports.Start(w.Context(), FriendFeedSource)
 		if err != nil {
 			return err
 		}
@@ -347,10 +347,10 @@ func TestImportMeetsAComment(t *testing.T) {
 
 func TestRemember(t *testing.T) {
 	w := newTown(t)
-	w.must(w.Remember(w.Context(), "replay:1", originPost, map[string]int64{"a": 1, "b": 2}))
-	w.must(w.Remember(w.Context(), "replay:1", originPost, map[string]int64{"b": 3, "c": 4}))
-	w.must(w.Remember(w.Context(), "replay:1", originComment, nil))
-	got, err := w.Recall(w.Context(), "replay:1", originPost)
+	w.must(w.Imports.Remember(w.Context(), "replay:1", originPost, map[string]int64{"a": 1, "b": 2}))
+	w.must(w.Imports.Remember(w.Context(), "replay:1", originPost, map[string]int64{"b": 3, "c": 4}))
+	w.must(w.Imports.Remember(w.Context(), "replay:1", originComment, nil))
+	got, err := w.Imports.Recall(w.Context(), "replay:1", originPost)
 	w.must(err)
 	if diff := cmp.Diff(map[string]int64{"a": 1, "b": 2, "c": 4}, got); diff != "" {
 		t.Errorf("recalled: -want +got\n%s", diff)

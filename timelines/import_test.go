@@ -59,7 +59,7 @@ func readArchive(t *testing.T, file string) []Imported {
 // importPosts runs one import, size posts at a time.
 func (w *town) importPosts(size int, posts ...Imported) (Tally, []Change) {
 	w.Helper()
-	im, err := w.StartImport(w.Context(), FriendFeedSource)
+	im, err := w.Imports.Start(w.Context(), FriendFeedSource)
 	w.must(err)
 	var changes []Change
 	for batch := range slices.Chunk(posts, size) {

@@ -95,7 +95,7 @@ func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, co
 
 // ExpireKeys removes keys older than olderThan and returns how many. A form that is sent
 // again after that makes a second post or comment.
-func (s *Store) ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error) {
+func (s Maintenance) ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error) {
 	tag, err := s.pool.Exec(ctx, `DELETE FROM keys WHERE created_at < now() - @age::interval`,
 		pgx.StrictNamedArgs{"age": olderThan})
 	if err != nil {

@@ -33,27 +33,27 @@ func TestAKindIsARow(t *testing.T) {
 
 	// It is entered and left by its actions, and by no other.
 	p, other := w.post(cat, "hello"), w.post(bob, "of bob's own")
-	w.must(second(w.Like(t.Context(), bob.ID, p.Code)))
+	w.must(second(w.Posts.Like(t.Context(), bob.ID, p.Code)))
 	holds("liked", false, p)
 	holds("written", false, other)
 	said := w.comment(bob, p.Code)
 	if !slices.Contains(said.Touched, of) {
 		t.Errorf("a comment touches %v, want %d among them", said.Touched, of)
 	}
-	w.must(second(w.Fave(t.Context(), bob.ID, p.Code)))
-	w.must(second(w.DeleteComment(t.Context(), bob.ID, p.Code, said.CommentID)))
+	w.must(second(w.Posts.Fave(t.Context(), bob.ID, p.Code)))
+	w.must(second(w.Comments.Delete(t.Context(), bob.ID, p.Code, said.CommentID)))
 	holds("still saved", true, p)
-	w.must(second(w.Unfave(t.Context(), bob.ID, p.Code)))
+	w.must(second(w.Posts.Unfave(t.Context(), bob.ID, p.Code)))
 	holds("left", false, p)
 	entered := w.row(of, p.PostID).EnteredAt
-	w.must(second(w.Fave(t.Context(), bob.ID, p.Code)))
+	w.must(second(w.Posts.Fave(t.Context(), bob.ID, p.Code)))
 	w.same("lifted by saving it again", w.row(of, p.PostID).EnteredAt, entered)
 
 	// It follows a bump by its owner at once, however many others do not.
 	w.crowdIn(p.PostID, 210)
 	w.comment(bob, p.Code)
 	w.same("fresh", w.row(of, p.PostID).FreshAt, w.freshAt(p.PostID))
-	w.must(w.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
+	w.must(w.Maintenance.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
 
 	// Followers have it at home, unless they want to see friends only; it opens as the feed does.
 	shows := func(viewer int64, friendsOnly, home, page bool) {

@@ -24,17 +24,17 @@ func TestLanguageOfAPost(t *testing.T) {
 	w.same("of a text in none", w.langOf(w.post(bob, "日本語").PostID), "")
 	edit := func(body string) {
 		t.Helper()
-		w.must(second(w.EditPost(t.Context(), bob.ID, c.Code, body)))
+		w.must(second(w.Posts.Edit(t.Context(), bob.ID, c.Code, body)))
 	}
 	chosen := func(body, lang string) Change {
 		t.Helper()
-		c, err := w.EditPostIn(t.Context(), bob.ID, c.Code, body, lang)
+		c, err := w.Posts.EditIn(t.Context(), bob.ID, c.Code, body, lang)
 		w.must(err)
 		return c
 	}
 	languageChosen := func() string {
 		t.Helper()
-		lang, err := w.PostLanguage(t.Context(), bob.ID, c.Code)
+		lang, err := w.Posts.Language(t.Context(), bob.ID, c.Code)
 		w.must(err)
 		return lang
 	}
@@ -56,18 +56,18 @@ func TestLanguageOfAPost(t *testing.T) {
 	w.same("left to the text again", w.langOf(c.PostID), "ru")
 	w.same("what was chosen", languageChosen(), "")
 
-	made, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hm", Language: "ru"})
+	made, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hm", Language: "ru"})
 	w.must(err)
 	w.same("chosen from the start", w.langOf(made.PostID), "ru chosen")
 	for _, lang := range []string{"xx", "EN", "\x00"} {
-		_, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hm", Language: lang})
+		_, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hm", Language: lang})
 		w.invalid("a post in "+lang, err, "language_unknown")
-		_, err = w.EditPostIn(t.Context(), bob.ID, c.Code, "hm", lang)
+		_, err = w.Posts.EditIn(t.Context(), bob.ID, c.Code, "hm", lang)
 		w.invalid("an edit to "+lang, err, "language_unknown")
 	}
-	_, err = w.PostLanguage(t.Context(), w.user("ann").ID, c.Code)
+	_, err = w.Posts.Language(t.Context(), w.user("ann").ID, c.Code)
 	w.fails("another's choice", err, ErrForbidden)
-	w.must(second(w.DeletePost(t.Context(), bob.ID, c.Code)))
+	w.must(second(w.Posts.Delete(t.Context(), bob.ID, c.Code)))
 	w.same("of a deleted post", w.langOf(c.PostID), "")
 
 	told := tale("1")
@@ -137,12 +137,12 @@ func TestGuessedLanguages(t *testing.T) {
 	c := w.post(eve, short)
 	w.post(eve, english)
 	version := w.version(c.PostID)
-	w.must(second(w.EditPost(t.Context(), eve.ID, c.Code, short)))
+	w.must(second(w.Posts.Edit(t.Context(), eve.ID, c.Code, short)))
 	w.same("the same text changes nothing", fmt.Sprint(w.langOf(c.PostID), w.version(c.PostID)), fmt.Sprint("", version))
-	w.must(second(w.EditPost(t.Context(), eve.ID, c.Code, "Supper!")))
+	w.must(second(w.Posts.Edit(t.Context(), eve.ID, c.Code, "Supper!")))
 	w.same("an edited one is guessed", w.langOf(c.PostID), "en")
 	w.same("and stands there", w.stands(c.PostID, KindEverything, "en"), true)
-	w.must(second(w.EditPost(t.Context(), eve.ID, c.Code, "Ужин!")))
+	w.must(second(w.Posts.Edit(t.Context(), eve.ID, c.Code, "Ужин!")))
 	w.same("until it cannot be", w.langOf(c.PostID), "")
 	w.same("and leaves", w.stands(c.PostID, KindEverything, "en"), false)
 	w.sound()
@@ -177,7 +177,7 @@ func TestGuessedLanguagesOfAnImport(t *testing.T) {
 		told("5", "ann", english),
 		told("6", "bob", russian),
 	}
-	im, err := w.StartImport(t.Context(), FriendFeedSource)
+	im, err := w.Imports.Start(t.Context(), FriendFeedSource)
 	w.must(err)
 	_, err = im.Add(t.Context(), posts)
 	w.must(err)

@@ -101,12 +101,12 @@ func TestFlagsFollowInBlocks(t *testing.T) {
 					w.setAccess(bob, group, level)
 				case p < 7:
 					what = "a block"
-					_, err := w.UpkeepBlock(t.Context())
+					_, err := w.Maintenance.UpkeepBlock(t.Context())
 					w.must(err)
 				case p == 7:
 					what = "a move"
 					to := [][]string{{"bob"}, {"club"}, {"bob", "club"}, {"bob/private"}}[chance.IntN(4)]
-					_, err := w.SetDestinations(t.Context(), bob.ID, posts[chance.IntN(len(posts))].Code, to)
+					_, err := w.Posts.SetDestinations(t.Context(), bob.ID, posts[chance.IntN(len(posts))].Code, to)
 					w.must(err)
 				case p == 8:
 					what = "a post"
@@ -114,7 +114,7 @@ func TestFlagsFollowInBlocks(t *testing.T) {
 				default:
 					what = "a deletion"
 					i := chance.IntN(len(posts))
-					_, err := w.DeletePost(t.Context(), bob.ID, posts[i].Code)
+					_, err := w.Posts.Delete(t.Context(), bob.ID, posts[i].Code)
 					w.must(err)
 					posts = slices.Delete(posts, i, i+1)
 				}
@@ -152,7 +152,7 @@ func TestLevelThereAndBack(t *testing.T) {
 				w.same("announced", w.heard.take(), append([]Event{Upkeep{}}, replacements(c.Replace)...))
 				w.soundReading("there")
 				for range blocks {
-					_, err := w.UpkeepBlock(t.Context())
+					_, err := w.Maintenance.UpkeepBlock(t.Context())
 					w.must(err)
 				}
 				w.soundReading("before it goes back")
@@ -272,9 +272,9 @@ func TestFlagBlocksAtOnce(t *testing.T) {
 			for n := range 8 {
 				var err error
 				if i < 2 {
-					_, err = w.SetAccess(t.Context(), bob.ID, []string{"", "club"}[i], []Level{Private, Public, Protected}[n%3])
+					_, err = w.Feeds.SetAccess(t.Context(), bob.ID, []string{"", "club"}[i], []Level{Private, Public, Protected}[n%3])
 				} else {
-					_, err = w.UpkeepBlock(t.Context())
+					_, err = w.Maintenance.UpkeepBlock(t.Context())
 				}
 				if err != nil {
 					return err
@@ -320,7 +320,7 @@ func TestARestlessLevelKeepsNoOther(t *testing.T) {
 					t.Fatalf("%d blocks, and flags are still behind", blocks)
 				}
 				w.setAccess(restless, "", []Level{Private, Public}[blocks%2])
-				_, err := w.UpkeepBlock(t.Context())
+				_, err := w.Maintenance.UpkeepBlock(t.Context())
 				w.must(err)
 			}
 			w.same("flags", value[[]bool](w, `SELECT array_agg(is_public) FROM posts WHERE author_id = $1`, other.ID),
@@ -365,7 +365,7 @@ func BenchmarkLevelOfMany(b *testing.B) {
 			b.StopTimer()
 			turn()
 			b.StartTimer()
-			_, err := w.UpkeepBlock(b.Context())
+			_, err := w.Maintenance.UpkeepBlock(b.Context())
 			w.must(err)
 		}},
 		{"all-at-once", math.MaxInt32, func(*testing.B) { turn() }},

@@ -10,7 +10,7 @@ import (
 // Like makes the actor like the post. It enters the actor's likes and discussions, fresh
 // there the first time and never again, and best-of when enough people take part in it.
 // Liking again changes nothing. ErrNotFound if the actor cannot read the post.
-func (s *Store) Like(ctx context.Context, actor int64, code string) (Change, error) {
+func (s Posts) Like(ctx context.Context, actor int64, code string) (Change, error) {
 	const query = `
 		INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`
@@ -21,14 +21,14 @@ func (s *Store) Like(ctx context.Context, actor int64, code string) (Change, err
 // the discussions unless the actor wrote it or commented on it, and best-of if too few
 // people are left. Without a like it succeeds and changes nothing. ErrNotFound if the
 // actor cannot read the post.
-func (s *Store) Unlike(ctx context.Context, actor int64, code string) (Change, error) {
+func (s Posts) Unlike(ctx context.Context, actor int64, code string) (Change, error) {
 	return s.unmark(ctx, actor, code, KindBest, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`)
 }
 
 // mark runs a statement that sets the actor's like or save of a post. If it was not set,
 // the post enters the actor's timelines that it enters by this action, and the aggregate
 // if it now belongs there.
-func (s *Store) mark(ctx context.Context, actor int64, code, query, aggregate string, did action) (Change, error) {
+func (s Posts) mark(ctx context.Context, actor int64, code, query, aggregate string, did action) (Change, error) {
 	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
 		entered, err := s.enterTx(ctx, tx, p, actor, did)
 		if err != nil {
@@ -41,7 +41,7 @@ func (s *Store) mark(ctx context.Context, actor int64, code, query, aggregate st
 
 // unmark runs a statement that removes a like or save. The post leaves the actor's
 // timelines, and the aggregate, that have no reason left to hold it.
-func (s *Store) unmark(ctx context.Context, actor int64, code, aggregate, query string) (Change, error) {
+func (s Posts) unmark(ctx context.Context, actor int64, code, aggregate, query string) (Change, error) {
 	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
 		left, err := withdrawTx(ctx, tx, p.ID, actor)
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *Store) unmark(ctx context.Context, actor int64, code, aggregate, query 
 	})
 }
 
-func (s *Store) setMark(ctx context.Context, actor int64, code, query string,
+func (s Posts) setMark(ctx context.Context, actor int64, code, query string,
 	move func(pgx.Tx, lockedPost) (touched []int64, err error),
 ) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {

@@ -14,7 +14,7 @@ func TestLike(t *testing.T) {
 	fresh := w.freshAt(p.PostID)
 	w.heard.take()
 
-	c, err := w.Like(t.Context(), ann.ID, p.Code)
+	c, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("change", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, Touched: ids(likes, discussions)})
 	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: ids(likes, discussions)}})
@@ -26,22 +26,22 @@ func TestLike(t *testing.T) {
 	}
 	w.same("the author's row", w.row(w.timeline(KindDiscussions, bob.ID), p.PostID), row{fresh, fresh, false})
 
-	c, err = w.Like(t.Context(), ann.ID, p.Code)
+	c, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("again", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code})
-	c, err = w.Unlike(t.Context(), bob.ID, p.Code)
+	c, err = w.Posts.Unlike(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	w.same("taking back what was not given", c, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code})
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.same("version", w.version(p.PostID), int64(2))
 
-	c, err = w.Unlike(t.Context(), ann.ID, p.Code)
+	c, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("taken back", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, Touched: ids(likes, discussions)})
 	w.same("row", w.row(likes, p.PostID), row{first.EnteredAt, first.FreshAt, true})
 
 	// Like, unlike, like never lifts.
-	c, err = w.Like(t.Context(), ann.ID, p.Code)
+	c, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("once more", c.Touched, ids(likes, discussions))
 	w.same("row", w.row(likes, p.PostID), first)
@@ -55,10 +55,10 @@ func TestLikeKeepsDiscussions(t *testing.T) {
 	for name, actor := range map[string]Account{"the author": bob, "a commenter": ann} {
 		w.comment(actor, p.Code)
 		likes := ids(w.timeline(KindLikes, actor.ID))
-		c, err := w.Like(t.Context(), actor.ID, p.Code)
+		c, err := w.Posts.Like(t.Context(), actor.ID, p.Code)
 		w.must(err)
 		w.same(name+" likes", c.Touched, likes)
-		c, err = w.Unlike(t.Context(), actor.ID, p.Code)
+		c, err = w.Posts.Unlike(t.Context(), actor.ID, p.Code)
 		w.must(err)
 		w.same(name+" takes it back", c.Touched, likes)
 	}
@@ -73,7 +73,7 @@ func TestLikeLeavesOtherPostsAlone(t *testing.T) {
 	before, p, after := w.post(bob, "one"), w.post(bob, "two"), w.post(bob, "three")
 	for _, other := range []Change{before, after} {
 		w.comment(ann, other.Code)
-		_, err := w.Like(t.Context(), ann.ID, other.Code)
+		_, err := w.Posts.Like(t.Context(), ann.ID, other.Code)
 		w.must(err)
 	}
 	rows := func() map[int64][]row {
@@ -86,16 +86,16 @@ func TestLikeLeavesOtherPostsAlone(t *testing.T) {
 		return all
 	}
 	was := rows()
-	_, err := w.Like(t.Context(), ann.ID, p.Code)
+	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
-	_, err = w.Unlike(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.same("rows after a like taken back", rows(), was)
 	c := w.comment(ann, p.Code)
-	_, err = w.DeleteComment(t.Context(), ann.ID, p.Code, c.CommentID)
+	_, err = w.Comments.Delete(t.Context(), ann.ID, p.Code, c.CommentID)
 	w.must(err)
 	w.same("rows after a comment taken back", rows(), was)
-	_, err = w.DeletePost(t.Context(), bob.ID, p.Code)
+	_, err = w.Posts.Delete(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	w.same("rows after the post is gone", rows(), was)
 	w.sound()
@@ -120,7 +120,7 @@ func TestLikeOfAnOldPost(t *testing.T) {
 		p := w.post(bob, "hello")
 		w.age(p.PostID, tc.age)
 		fresh := w.freshAt(p.PostID)
-		_, err := w.Like(t.Context(), ann.ID, p.Code)
+		_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 		w.must(err)
 		got := w.row(likes, p.PostID)
 		if lifted := got.EnteredAt > fresh; lifted != tc.lifts || got.EnteredAt != got.FreshAt {
@@ -142,9 +142,9 @@ func TestLikeAndUnlikeAtOnce(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			for range 10 {
-				act := w.Like
+				act := w.Posts.Like
 				if i%2 == 1 {
-					act = w.Unlike
+					act = w.Posts.Unlike
 				}
 				if _, err := act(t.Context(), ann.ID, p.Code); err != nil {
 					t.Error(err)

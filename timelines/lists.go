@@ -43,10 +43,10 @@ type NewList struct {
 	Slug  string // empty: made from the title
 }
 
-// CreateList makes an empty list. It returns an InvalidError if the title or the
+// Create makes an empty list. It returns an InvalidError if the title or the
 // slug is malformed or another of the actor's lists has it, or if there are
 // MaxLists already.
-func (s *Store) CreateList(ctx context.Context, n NewList) (List, Change, error) {
+func (s Lists) Create(ctx context.Context, n NewList) (List, Change, error) {
 	title, err := cleanTitle(n.Title)
 	if err != nil {
 		return List{}, Change{}, err
@@ -85,10 +85,10 @@ func (s *Store) CreateList(ctx context.Context, n NewList) (List, Change, error)
 	return made, c, nil
 }
 
-// EditList gives a list a title and exactly these members, by name. ErrNotFound if the
+// Edit gives a list a title and exactly these members, by name. ErrNotFound if the
 // actor has no such list; an InvalidError if the title is malformed or that of another
 // list, or if the actor does not follow one of the members.
-func (s *Store) EditList(ctx context.Context, actor int64, slug, title string, members []string) (Change, error) {
+func (s Lists) Edit(ctx context.Context, actor int64, slug, title string, members []string) (Change, error) {
 	title, err := cleanTitle(title)
 	if err != nil {
 		return Change{}, err
@@ -130,9 +130,9 @@ func (s *Store) EditList(ctx context.Context, actor int64, slug, title string, m
 	})
 }
 
-// DeleteList deletes a list; subscriptions to its members stay. ErrNotFound if the
+// Delete deletes a list; subscriptions to its members stay. ErrNotFound if the
 // actor has no list of that slug.
-func (s *Store) DeleteList(ctx context.Context, actor int64, slug string) (Change, error) {
+func (s Lists) Delete(ctx context.Context, actor int64, slug string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		lists, err := lockListsTx(ctx, tx, actor)
 		if err != nil {
@@ -154,7 +154,7 @@ func (s *Store) DeleteList(ctx context.Context, actor int64, slug string) (Chang
 // feed still come there through other accounts, as a stranger's do. ErrNotFound if there
 // is no such account or the actor does not follow it; an InvalidError if there is no such
 // list.
-func (s *Store) Place(ctx context.Context, actor int64, name string, inHome bool, slugs []string) (Change, error) {
+func (s Lists) Place(ctx context.Context, actor int64, name string, inHome bool, slugs []string) (Change, error) {
 	if !nameForm.MatchString(name) {
 		return Change{}, ErrNotFound
 	}

@@ -13,10 +13,10 @@ import (
 
 func (w *town) list(a Account, title string, members ...string) List {
 	w.Helper()
-	l, _, err := w.CreateList(w.Context(), NewList{Actor: a.ID, Title: title})
+	l, _, err := w.Lists.Create(w.Context(), NewList{Actor: a.ID, Title: title})
 	w.must(err)
 	if len(members) > 0 {
-		_, err := w.EditList(w.Context(), a.ID, l.Slug, title, members)
+		_, err := w.Lists.Edit(w.Context(), a.ID, l.Slug, title, members)
 		w.must(err)
 	}
 	return l
@@ -48,7 +48,7 @@ func TestLists(t *testing.T) {
 	before := w.clock()
 	w.heard.take()
 
-	l, c, err := w.CreateList(t.Context(), NewList{Actor: ann.ID, Title: " Close  friends "})
+	l, c, err := w.Lists.Create(t.Context(), NewList{Actor: ann.ID, Title: " Close  friends "})
 	w.must(err)
 	w.same("made", l, List{ID: l.ID, Slug: "close-friends", Title: "Close friends", Members: []int64{}})
 	w.same("change", c, Change{Actor: ann.ID, Clock: before + 1})
@@ -56,17 +56,17 @@ func TestLists(t *testing.T) {
 	w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
 
 	wrong := Replace{ViewerID: ann.ID, Kinds: []string{"list"}, TheirIDs: []int64{l.ID}}
-	c, err = w.EditList(t.Context(), ann.ID, l.Slug, "Friends", []string{"bob", "club", "bob"})
+	c, err = w.Lists.Edit(t.Context(), ann.ID, l.Slug, "Friends", []string{"bob", "club", "bob"})
 	w.must(err)
 	w.same("members set", c, Change{Actor: ann.ID, Clock: before + 2, Replace: []Replace{wrong}})
 	w.same("announced", w.heard.take(), []Event{wrong})
 	w.same("lists", w.lists(ann), []List{{ID: l.ID, Slug: "close-friends", Title: "Friends", Members: ids(bob.ID, club.ID)}})
 	w.same("another's lists", w.lists(bob), []List{})
 
-	c, err = w.EditList(t.Context(), ann.ID, l.Slug, "Friends", []string{"club", "bob"})
+	c, err = w.Lists.Edit(t.Context(), ann.ID, l.Slug, "Friends", []string{"club", "bob"})
 	w.must(err)
 	w.same("the same again", c, Change{Actor: ann.ID, Clock: before + 2, Replace: []Replace{wrong}})
-	c, err = w.EditList(t.Context(), ann.ID, l.Slug, "Others", []string{"club", "bob"})
+	c, err = w.Lists.Edit(t.Context(), ann.ID, l.Slug, "Others", []string{"club", "bob"})
 	w.must(err)
 	w.same("renamed: its rivers stay", c, Change{Actor: ann.ID, Clock: before + 3})
 	w.heard.take()
@@ -83,35 +83,35 @@ func TestLists(t *testing.T) {
 		"title taken":      {"Others", "", "list_taken"},
 		"unprintable text": {"a\x00", "", "text_invalid"},
 	} {
-		_, _, err := w.CreateList(t.Context(), NewList{Actor: ann.ID, Title: e.title, Slug: e.slug})
+		_, _, err := w.Lists.Create(t.Context(), NewList{Actor: ann.ID, Title: e.title, Slug: e.slug})
 		w.invalid(what, err, e.code)
 	}
 	w.list(ann, "Close friends!", "bob")
-	_, err = w.EditList(t.Context(), ann.ID, l.Slug, "Close friends!", nil)
+	_, err = w.Lists.Edit(t.Context(), ann.ID, l.Slug, "Close friends!", nil)
 	w.invalid("another's title", err, "list_taken")
-	_, err = w.EditList(t.Context(), ann.ID, l.Slug, "Others", []string{"cid"})
+	_, err = w.Lists.Edit(t.Context(), ann.ID, l.Slug, "Others", []string{"cid"})
 	w.invalid("not followed", err, "member_unknown")
-	_, err = w.EditList(t.Context(), ann.ID, l.Slug, "Others", []string{"ann"})
+	_, err = w.Lists.Edit(t.Context(), ann.ID, l.Slug, "Others", []string{"ann"})
 	w.invalid("oneself", err, "member_unknown")
-	_, err = w.EditList(t.Context(), ann.ID, l.Slug, "Others", []string{"\x00"})
+	_, err = w.Lists.Edit(t.Context(), ann.ID, l.Slug, "Others", []string{"\x00"})
 	w.invalid("no name", err, "member_unknown")
 	for _, slug := range []string{"none", "", "\x00"} {
-		_, err = w.EditList(t.Context(), ann.ID, slug, "Others", nil)
+		_, err = w.Lists.Edit(t.Context(), ann.ID, slug, "Others", nil)
 		w.fails("edit no list", err, ErrNotFound)
 	}
-	_, err = w.EditList(t.Context(), bob.ID, l.Slug, "Mine", nil)
+	_, err = w.Lists.Edit(t.Context(), bob.ID, l.Slug, "Mine", nil)
 	w.fails("edit another's list", err, ErrNotFound)
-	_, err = w.DeleteList(t.Context(), bob.ID, l.Slug)
+	_, err = w.Lists.Delete(t.Context(), bob.ID, l.Slug)
 	w.fails("delete another's list", err, ErrNotFound)
 
 	w.heard.take()
-	c, err = w.DeleteList(t.Context(), ann.ID, l.Slug)
+	c, err = w.Lists.Delete(t.Context(), ann.ID, l.Slug)
 	w.must(err)
 	w.same("deleted", c.Replace, []Replace{wrong})
 	w.same("announced", w.heard.take(), []Event{wrong})
 	w.same("left", len(w.lists(ann)), 1)
 	w.same("nobody is unsubscribed from", w.relation(ann, bob), Relation{Subscribed: true})
-	_, err = w.DeleteList(t.Context(), ann.ID, l.Slug)
+	_, err = w.Lists.Delete(t.Context(), ann.ID, l.Slug)
 	w.fails("deleted again", err, ErrNotFound)
 	w.sound()
 }
@@ -126,13 +126,13 @@ func TestUnsubscribeLeavesLists(t *testing.T) {
 	w.subscribe(ann, "cid")
 	one, two := w.list(ann, "one", "bob", "cid"), w.list(ann, "two", "cid")
 	three := w.list(ann, "three", "bob")
-	c, err := w.Place(t.Context(), ann.ID, "bob", false, []string{"one", "three"})
+	c, err := w.Lists.Place(t.Context(), ann.ID, "bob", false, []string{"one", "three"})
 	w.must(err)
 	home := Replace{ViewerID: ann.ID, Kinds: []string{"home"}}
 	w.same("home alone", c.Replace, []Replace{home})
 	w.heard.take()
 
-	c, err = w.Unsubscribe(t.Context(), ann.ID, "bob")
+	c, err = w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
 	want := []Replace{home, {ViewerID: ann.ID, Kinds: []string{"list"}, TheirIDs: ids(one.ID, three.ID)}}
 	w.same("replaced", c.Replace, want)
@@ -141,7 +141,7 @@ func TestUnsubscribeLeavesLists(t *testing.T) {
 		w.same("bob in "+l.Title, l.Includes(bob.ID), false)
 		w.same("members of "+l.Title, len(l.Members), map[int64]int{one.ID: 1, two.ID: 1, three.ID: 0}[l.ID])
 	}
-	c, err = w.Unsubscribe(t.Context(), ann.ID, "bob")
+	c, err = w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
 	w.same("again: whichever lists it was", c.Replace, []Replace{{ViewerID: ann.ID, Kinds: []string{"home", "list"}}})
 
@@ -175,7 +175,7 @@ func TestPlace(t *testing.T) {
 		{true, nil, []Replace{home}, nil},
 	} {
 		what := fmt.Sprintf("step %d: ", i)
-		c, err := w.Place(t.Context(), ann.ID, "bob", step.inHome, step.slugs)
+		c, err := w.Lists.Place(t.Context(), ann.ID, "bob", step.inHome, step.slugs)
 		w.must(err)
 		w.same(what+"replaced", c.Replace, step.wrong)
 		w.same(what+"clock", c.Clock, w.clock())
@@ -184,10 +184,10 @@ func TestPlace(t *testing.T) {
 			w.same(what+"in "+l.Title, l.Includes(bob.ID), slices.Contains(step.slugs, l.Slug))
 		}
 	}
-	_, err := w.Place(t.Context(), ann.ID, "bob", true, []string{"three"})
+	_, err := w.Lists.Place(t.Context(), ann.ID, "bob", true, []string{"three"})
 	w.invalid("no such list", err, "list_unknown")
 	for _, name := range []string{"cid", "nobody", "ann", "", "\x00"} {
-		_, err := w.Place(t.Context(), ann.ID, name, true, nil)
+		_, err := w.Lists.Place(t.Context(), ann.ID, name, true, nil)
 		w.fails("place "+name, err, ErrNotFound)
 	}
 	w.sound()
@@ -204,7 +204,7 @@ func TestListsAtOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			_, _, err := w.CreateList(t.Context(), NewList{Actor: ann.ID, Title: "Ж" + strings.Repeat("!", i)})
+			_, _, err := w.Lists.Create(t.Context(), NewList{Actor: ann.ID, Title: "Ж" + strings.Repeat("!", i)})
 			var bad *InvalidError
 			if err != nil && (!errors.As(err, &bad) || bad.Code != "lists_many") {
 				t.Errorf("one of many: %v", err)
@@ -227,10 +227,10 @@ func TestListedWhileUnsubscribing(t *testing.T) {
 		w.subscribe(ann, "bob")
 		l := w.list(ann, fmt.Sprintf("list %d", i))
 		wait := during(func() error {
-			_, err := w.EditList(t.Context(), ann.ID, l.Slug, l.Title, []string{"bob"})
+			_, err := w.Lists.Edit(t.Context(), ann.ID, l.Slug, l.Title, []string{"bob"})
 			return err
 		})
-		c, err := w.Unsubscribe(t.Context(), ann.ID, "bob")
+		c, err := w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 		w.must(err)
 		listed := wait()
 		if listed != nil {
@@ -271,7 +271,7 @@ func TestFriendsOnly(t *testing.T) {
 	}
 	w.same("at first", chosen(), false)
 	for i, only := range []bool{true, true, false} {
-		c, err := w.SetFriendsOnly(t.Context(), ann.ID, only)
+		c, err := w.Accounts.SetFriendsOnly(t.Context(), ann.ID, only)
 		w.must(err)
 		w.same("change", c, Change{Actor: ann.ID, Clock: before + []int64{1, 1, 2}[i]})
 		w.same("chosen", chosen(), only)

@@ -27,44 +27,44 @@ func TestOrderOfLocks(t *testing.T) {
 		"a move: places, then the post": {
 			club + ` FOR NO KEY UPDATE OF t`,
 			func(w *town, bob, _ Account, p Change) error {
-				return second(w.SetDestinations(w.Context(), bob.ID, p.Code, []string{"bob", "club"}))
+				return second(w.Posts.SetDestinations(w.Context(), bob.ID, p.Code, []string{"bob", "club"}))
 			},
 			[]string{posts + ` FOR NO KEY UPDATE OF p`},
 		},
 		"a level: the feed, then its posts": {
 			feed + ` FOR SHARE OF t`,
 			func(w *town, bob, _ Account, _ Change) error {
-				return second(w.SetAccess(w.Context(), bob.ID, "", Private))
+				return second(w.Feeds.SetAccess(w.Context(), bob.ID, "", Private))
 			},
 			[]string{posts + ` FOR NO KEY UPDATE OF p`},
 		},
 		"a level: posts in the order of ids": {
 			posts + ` AND p.id = (SELECT min(id) FROM posts) FOR NO KEY UPDATE OF p`,
 			func(w *town, bob, _ Account, _ Change) error {
-				return second(w.SetAccess(w.Context(), bob.ID, "", Private))
+				return second(w.Feeds.SetAccess(w.Context(), bob.ID, "", Private))
 			},
 			[]string{posts + ` ORDER BY p.id FOR NO KEY UPDATE OF p`},
 		},
 		"a group's profile: the account, then its timeline": {
 			group + ` FOR NO KEY UPDATE`,
 			func(w *town, bob, _ Account, _ Change) error {
-				return second(w.SetGroupProfile(w.Context(), bob.ID, "club", "Club", ""))
+				return second(w.Groups.SetProfile(w.Context(), bob.ID, "club", "Club", ""))
 			},
 			[]string{club + ` FOR NO KEY UPDATE OF t`},
 		},
 		"an answer: the group, then the request": {
 			club + ` FOR NO KEY UPDATE OF t`,
 			func(w *town, bob, _ Account, _ Change) error {
-				return second(w.Accept(w.Context(), bob.ID, "asking", "club"))
+				return second(w.Subscriptions.Accept(w.Context(), bob.ID, "asking", "club"))
 			},
 			[]string{requests + `'asking' FOR UPDATE OF r`},
 		},
 		"a subscription: the request, then who follows and who reads": {
 			requests + `'asking' FOR UPDATE OF r`,
 			func(w *town, _, _ Account, _ Change) error {
-				asking, err := w.AccountByName(w.Context(), "asking")
+				asking, err := w.Accounts.ByName(w.Context(), "asking")
 				w.must(err)
-				_, _, err = w.Subscribe(w.Context(), asking.ID, "club")
+				_, _, err = w.Subscriptions.Subscribe(w.Context(), asking.ID, "club")
 				return err
 			},
 			[]string{readers + `'asking' FOR UPDATE OF r`},
@@ -72,21 +72,21 @@ func TestOrderOfLocks(t *testing.T) {
 		"an end: who follows, then who reads": {
 			follows + `'ann' FOR UPDATE OF s`,
 			func(w *town, _, ann Account, _ Change) error {
-				return second(w.Unsubscribe(w.Context(), ann.ID, "club"))
+				return second(w.Subscriptions.Unsubscribe(w.Context(), ann.ID, "club"))
 			},
 			[]string{readers + `'ann' FOR UPDATE OF r`},
 		},
 		"a removal: the group, then who follows and who reads": {
 			club + ` FOR NO KEY UPDATE OF t`,
 			func(w *town, bob, _ Account, _ Change) error {
-				return second(w.RemoveMember(w.Context(), bob.ID, "club", "ann"))
+				return second(w.Groups.RemoveMember(w.Context(), bob.ID, "club", "ann"))
 			},
 			[]string{follows + `'ann' FOR UPDATE OF s`, readers + `'ann' FOR UPDATE OF r`},
 		},
 		"an exclusion: the group, then the request and who reads": {
 			club + ` FOR SHARE OF t`,
 			func(w *town, bob, _ Account, _ Change) error {
-				return second(w.ExcludeFromGroup(w.Context(), bob.ID, "club", "asking"))
+				return second(w.Groups.Exclude(w.Context(), bob.ID, "club", "asking"))
 			},
 			[]string{requests + `'asking' FOR UPDATE OF r`, readers + `'asking' FOR UPDATE OF r`},
 		},
@@ -105,7 +105,7 @@ func TestOrderOfLocks(t *testing.T) {
 			}
 			w.exec(`UPDATE posts SET via = 'x' WHERE id = $1`, p.PostID)
 			w.subscribe(asking, "club")
-			w.act(w.AdmitToGroup, bob, "club", "asking")
+			w.act(w.Groups.Admit, bob, "club", "asking")
 			held := w.hold()
 			rows(w, held, tc.first)
 			acted := during(func() error { return tc.act(w, bob, ann, p) })
@@ -152,7 +152,7 @@ func TestImportMovesAgainstSetAccess(t *testing.T) {
 			moving := w.pauseInside()
 			p.To = []ImportedAccount{club("pub")}
 			moved := during(func() error {
-				im, err := w.StartImport(w.Context(), FriendFeedSource)
+				im, err := w.Imports.Start(w.Context(), FriendFeedSource)
 				if err != nil {
 					return err
 				}
@@ -161,7 +161,7 @@ func TestImportMovesAgainstSetAccess(t *testing.T) {
 			})
 			moving.reached(t)
 			set := during(func() error {
-				_, err := w.SetAccess(t.Context(), ann.ID, "", Private)
+				_, err := w.Feeds.SetAccess(t.Context(), ann.ID, "", Private)
 				return err
 			})
 			w.waitBlocked(1)

@@ -68,7 +68,7 @@ type standing struct {
 }
 
 // moderate runs a change that one of the group's administrators makes to one person.
-func (s *Store) moderate(ctx context.Context, actor int64, group, name string,
+func (s Groups) moderate(ctx context.Context, actor int64, group, name string,
 	change func(pgx.Tx, governed, standing) (Change, error),
 ) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
@@ -127,7 +127,7 @@ func forgetViewerTx(ctx context.Context, tx pgx.Tx, actor, viewer int64, also ..
 // Promoting an administrator changes nothing. ErrNotFound if there is no such group,
 // ErrForbidden if the actor does not administer it; an InvalidError "name_unknown" if
 // nobody has the name, "member_none" if the account is no member.
-func (s *Store) Promote(ctx context.Context, actor int64, group, name string) (Change, error) {
+func (s Groups) Promote(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {
 		case who.Admin:
@@ -153,7 +153,7 @@ func (s *Store) Promote(ctx context.Context, actor int64, group, name string) (C
 // are no member of a private group, they can no longer read it. Demoting somebody who is
 // no administrator changes nothing. The errors are those of Promote, and an InvalidError
 // "admin_last" for a group's only administrator.
-func (s *Store) Demote(ctx context.Context, actor int64, group, name string) (Change, error) {
+func (s Groups) Demote(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {
 		case !who.Admin:
@@ -183,7 +183,7 @@ func (s *Store) Demote(ctx context.Context, actor int64, group, name string) (Ch
 // private one. They may join or ask again. Removing somebody who is no member changes
 // nothing. The errors are those of Promote, with "admin_demote" for an administrator
 // instead of "member_none".
-func (s *Store) RemoveMember(ctx context.Context, actor int64, group, name string) (Change, error) {
+func (s Groups) RemoveMember(ctx context.Context, actor int64, group, name string) (Change, error) {
 	return s.moderate(ctx, actor, group, name, func(tx pgx.Tx, g governed, who standing) (Change, error) {
 		switch {
 		case who.Admin:
@@ -219,7 +219,7 @@ func loseReadershipTx(ctx context.Context, tx pgx.Tx, feed, account int64) error
 
 // Administrators returns at most limit of the group's administrators, members or not, by
 // name, after the name given; an empty name is the beginning.
-func (s *Store) Administrators(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
+func (s Groups) Administrators(ctx context.Context, group int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT account_id FROM group_admins WHERE group_id = @of`, group, after, limit)
 }
 
@@ -232,7 +232,7 @@ type Member struct {
 // Members returns at most limit members of the group who do not administer it, by name,
 // after the name given; an empty name is the beginning. Everybody who may open the group
 // may know them.
-func (s *Store) Members(ctx context.Context, group int64, after string, limit int) ([]Member, error) {
+func (s Groups) Members(ctx context.Context, group int64, after string, limit int) ([]Member, error) {
 	// The planner reads and sorts the members, or, if they are a large part of all accounts,
 	// the accounts by name.
 	const query = `

@@ -17,7 +17,7 @@ func (w *town) member(name, group string) Account {
 
 func (w *town) administrators(group Account) []string {
 	w.Helper()
-	list, err := w.Administrators(w.Context(), group.ID, "", 100)
+	list, err := w.Groups.Administrators(w.Context(), group.ID, "", 100)
 	w.must(err)
 	names := []string{}
 	for _, a := range list {
@@ -31,12 +31,12 @@ func TestPromoteAndDemote(t *testing.T) {
 	bob := w.user("bob")
 	club := w.group(bob, "club", Public)
 	ann := w.member("ann", "club")
-	w.act(w.Block, bob, "club", "ann")
+	w.act(w.Groups.Block, bob, "club", "ann")
 	w.heard.take()
 	before := w.clock()
 
 	viewer := func(n int64) []Invalidation { return []Invalidation{{N: n, AccountID: ann.ID, Kind: "viewer"}} }
-	c := w.act(w.Promote, bob, "club", "ann")
+	c := w.act(w.Groups.Promote, bob, "club", "ann")
 	w.same("promoted", c, Change{Actor: bob.ID, Clock: before + 1})
 	w.same("logged", w.logged(before), viewer(before+1))
 	w.same("announced", w.heard.take(), []Event(nil))
@@ -46,20 +46,20 @@ func TestPromoteAndDemote(t *testing.T) {
 	w.sound()
 	w.heard.take()
 
-	c = w.act(w.Promote, bob, "club", "ann")
+	c = w.act(w.Groups.Promote, bob, "club", "ann")
 	w.same("promoted again", c, Change{Actor: bob.ID, Clock: before + 1})
-	c = w.act(w.Demote, ann, "club", "bob")
+	c = w.act(w.Groups.Demote, ann, "club", "bob")
 	w.same("demoted", c, Change{Actor: ann.ID, Clock: before + 2})
-	c = w.act(w.Demote, ann, "club", "bob")
+	c = w.act(w.Groups.Demote, ann, "club", "bob")
 	w.same("demoted again", c, Change{Actor: ann.ID, Clock: before + 2})
 	w.same("a demoted member reads", w.reads(bob, club.FeedID), true)
 	w.same("announced", w.heard.take(), []Event(nil))
 
-	_, err := w.Demote(t.Context(), ann.ID, "club", "ann")
+	_, err := w.Groups.Demote(t.Context(), ann.ID, "club", "ann")
 	w.invalid("the last administrator", err, "admin_last")
 	w.same("administrators", w.administrators(club), []string{"ann"})
-	w.act(w.Promote, ann, "club", "bob")
-	w.act(w.Demote, ann, "club", "ann")
+	w.act(w.Groups.Promote, ann, "club", "bob")
+	w.act(w.Groups.Demote, ann, "club", "ann")
 	w.same("administrators", w.administrators(club), []string{"bob"})
 	w.sound()
 }
@@ -72,13 +72,13 @@ func TestDemoteWhoLeft(t *testing.T) {
 			bob := w.user("bob")
 			club := w.group(bob, "club", Public)
 			ann := w.member("ann", "club")
-			w.act(w.Promote, bob, "club", "ann")
+			w.act(w.Groups.Promote, bob, "club", "ann")
 			p := w.post(bob, "among us", "club")
 			w.setAccess(bob, "club", level)
-			_, err := w.Unsubscribe(t.Context(), ann.ID, "club")
+			_, err := w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "club")
 			w.must(err)
 			w.same("reads before", w.reads(ann, club.FeedID), true)
-			_, err = w.Like(t.Context(), ann.ID, p.Code)
+			_, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 			w.must(err)
 			w.heard.take()
 			before := w.clock()
@@ -88,11 +88,11 @@ func TestDemoteWhoLeft(t *testing.T) {
 				all := Replace{ViewerID: ann.ID}
 				want.Replace, announced, after = []Replace{all}, []Event{all}, ErrNotFound
 			}
-			w.same("demoted", w.act(w.Demote, bob, "club", "ann"), want)
+			w.same("demoted", w.act(w.Groups.Demote, bob, "club", "ann"), want)
 			w.same("announced", w.heard.take(), announced)
 			w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
 			w.same("reads after", w.reads(ann, club.FeedID), false)
-			_, err = w.Unlike(t.Context(), ann.ID, p.Code)
+			_, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 			w.fails("the post after", err, after)
 			w.sound()
 		})
@@ -115,7 +115,7 @@ func TestRemoveMember(t *testing.T) {
 			if level == Private {
 				wrong, after = Replace{ViewerID: ann.ID}, ErrNotFound
 			}
-			c := w.act(w.RemoveMember, bob, "club", "ann")
+			c := w.act(w.Groups.RemoveMember, bob, "club", "ann")
 			w.same("removed", c, Change{Actor: bob.ID, Clock: before + 1, Replace: []Replace{wrong}})
 			w.same("announced", w.heard.take(), []Event{wrong})
 			w.same("logged", w.logged(before), []Invalidation{
@@ -123,10 +123,10 @@ func TestRemoveMember(t *testing.T) {
 			})
 			w.same("relation", w.relation(ann, club), Relation{})
 			w.same("reads", w.reads(ann, club.FeedID), false)
-			_, err := w.Like(t.Context(), ann.ID, p.Code)
+			_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 			w.fails("the post after", err, after)
-			w.same("removed again", w.act(w.RemoveMember, bob, "club", "ann"), Change{Actor: bob.ID, Clock: before + 1})
-			_, requested, err := w.Subscribe(t.Context(), ann.ID, "club")
+			w.same("removed again", w.act(w.Groups.RemoveMember, bob, "club", "ann"), Change{Actor: bob.ID, Clock: before + 1})
+			_, requested, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "club")
 			w.must(err)
 			w.same("joining again must be asked for", requested, level == Private)
 			w.sound()
@@ -141,8 +141,8 @@ func TestModerationErrors(t *testing.T) {
 	w.group(ann, "pub", Public)
 	w.member("cid", "club")
 	for what, do := range map[string]func(ctx context.Context, actor int64, group, name string) (Change, error){
-		"promote": w.Promote, "demote": w.Demote, "block": w.Block, "unblock": w.Unblock, "remove": w.RemoveMember,
-		"exclude": w.ExcludeFromGroup, "unexclude": w.UnexcludeFromGroup, "admit": w.AdmitToGroup, "dismiss": w.DismissFromGroup,
+		"promote": w.Groups.Promote, "demote": w.Groups.Demote, "block": w.Groups.Block, "unblock": w.Groups.Unblock, "remove": w.Groups.RemoveMember,
+		"exclude": w.Groups.Exclude, "unexclude": w.Groups.Unexclude, "admit": w.Groups.Admit, "dismiss": w.Groups.Dismiss,
 	} {
 		for _, tc := range []struct {
 			name  string
@@ -168,14 +168,14 @@ func TestModerationErrors(t *testing.T) {
 			w.invalid(what+": "+tc.name, err, tc.code)
 		}
 	}
-	_, err := w.Promote(t.Context(), bob.ID, "club", "ann")
+	_, err := w.Groups.Promote(t.Context(), bob.ID, "club", "ann")
 	w.invalid("promote who is no member", err, "member_none")
-	_, err = w.Block(t.Context(), bob.ID, "club", "bob")
+	_, err = w.Groups.Block(t.Context(), bob.ID, "club", "bob")
 	w.invalid("block an administrator", err, "admin_demote")
-	_, err = w.RemoveMember(t.Context(), bob.ID, "club", "bob")
+	_, err = w.Groups.RemoveMember(t.Context(), bob.ID, "club", "bob")
 	w.invalid("remove an administrator", err, "admin_demote")
 	for what, do := range map[string]func(ctx context.Context, actor int64, group, name string) (Change, error){
-		"exclude": w.ExcludeFromGroup, "dismiss": w.DismissFromGroup,
+		"exclude": w.Groups.Exclude, "dismiss": w.Groups.Dismiss,
 	} {
 		_, err = do(t.Context(), bob.ID, "club", "bob")
 		w.invalid(what+" an administrator", err, "admin_demote")
@@ -189,9 +189,9 @@ func TestModerationErrors(t *testing.T) {
 // second finds that they may not any more.
 func TestAdministratorsAgainstEachOther(t *testing.T) {
 	for name, second := range map[string]func(*town) func(context.Context, int64, string, string) (Change, error){
-		"demote":  func(w *town) func(context.Context, int64, string, string) (Change, error) { return w.Demote },
-		"promote": func(w *town) func(context.Context, int64, string, string) (Change, error) { return w.Promote },
-		"block":   func(w *town) func(context.Context, int64, string, string) (Change, error) { return w.Block },
+		"demote":  func(w *town) func(context.Context, int64, string, string) (Change, error) { return w.Groups.Demote },
+		"promote": func(w *town) func(context.Context, int64, string, string) (Change, error) { return w.Groups.Promote },
+		"block":   func(w *town) func(context.Context, int64, string, string) (Change, error) { return w.Groups.Block },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newTown(t)
@@ -199,13 +199,13 @@ func TestAdministratorsAgainstEachOther(t *testing.T) {
 			club := w.group(bob, "club", Public)
 			ann := w.member("ann", "club")
 			w.member("cid", "club")
-			w.act(w.Promote, bob, "club", "ann")
+			w.act(w.Groups.Promote, bob, "club", "ann")
 			// The first has done all but draw its number.
 			clock := w.hold()
 			_, err := clock.Exec(t.Context(), `SELECT FROM access_clock FOR UPDATE`)
 			w.must(err)
 			one := during(func() error {
-				_, err := w.Demote(t.Context(), bob.ID, "club", "ann")
+				_, err := w.Groups.Demote(t.Context(), bob.ID, "club", "ann")
 				return err
 			})
 			w.waitBlocked(1)
@@ -236,16 +236,16 @@ func TestEverybodyStepsDown(t *testing.T) {
 		w.subscribe(a, "club")
 	}
 	for range 10 {
-		lead, err := w.Administrators(t.Context(), club.ID, "", 100)
+		lead, err := w.Groups.Administrators(t.Context(), club.ID, "", 100)
 		w.must(err)
 		for _, a := range people {
-			w.act(w.Promote, lead[0], "club", a.Name)
+			w.act(w.Groups.Promote, lead[0], "club", a.Name)
 		}
 		var waits []func() error
 		for i, a := range people {
 			whom := people[(i+1)%len(people)].Name
 			waits = append(waits, during(func() error {
-				_, err := w.Demote(t.Context(), a.ID, "club", whom)
+				_, err := w.Groups.Demote(t.Context(), a.ID, "club", whom)
 				return err
 			}))
 		}
@@ -272,10 +272,10 @@ func TestUnsubscribeAgainstPromoteAndDemote(t *testing.T) {
 			club := w.group(bob, "club", Public)
 			ann := w.member("ann", "club")
 			w.setAccess(bob, "club", Private)
-			do := w.Promote
+			do := w.Groups.Promote
 			if name == "demote" {
-				w.act(w.Promote, bob, "club", "ann")
-				do = w.Demote
+				w.act(w.Groups.Promote, bob, "club", "ann")
+				do = w.Groups.Demote
 			}
 			clock := w.hold()
 			_, err := clock.Exec(t.Context(), `SELECT FROM access_clock FOR UPDATE`)
@@ -286,7 +286,7 @@ func TestUnsubscribeAgainstPromoteAndDemote(t *testing.T) {
 			})
 			w.waitBlocked(1)
 			left := during(func() error {
-				_, err := w.Unsubscribe(t.Context(), ann.ID, "club")
+				_, err := w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "club")
 				return err
 			})
 			w.waitBlocked(2)
@@ -320,19 +320,19 @@ func TestDecline(t *testing.T) {
 		"no name":                 {bob, "\xff", "", ErrNotFound},
 		"no such group":           {bob, "ann", "nogroup", ErrNotFound},
 	} {
-		_, err := w.Decline(t.Context(), tc.actor.ID, tc.name, tc.group)
+		_, err := w.Subscriptions.Decline(t.Context(), tc.actor.ID, tc.name, tc.group)
 		w.fails(what, err, tc.want)
 	}
 	for group, to := range map[string]Account{"": bob, "club": club} {
-		c, err := w.Decline(t.Context(), bob.ID, "ann", group)
+		c, err := w.Subscriptions.Decline(t.Context(), bob.ID, "ann", group)
 		w.must(err)
 		w.same("declined", c, Change{Actor: bob.ID, Clock: w.clock()})
 		w.same("logged", w.logged(c.Clock-1), []Invalidation{{N: c.Clock, AccountID: to.ID, Kind: "members"}})
 		w.same("relation", w.relation(ann, to), Relation{})
 		w.same("reads", w.reads(ann, to.FeedID), false)
-		_, err = w.Decline(t.Context(), bob.ID, "ann", group)
+		_, err = w.Subscriptions.Decline(t.Context(), bob.ID, "ann", group)
 		w.fails("declined again", err, ErrNotFound)
-		_, err = w.Accept(t.Context(), bob.ID, "ann", group)
+		_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", group)
 		w.fails("accepted after", err, ErrNotFound)
 		w.subscribe(ann, to.Name)
 		w.same("asked again", w.relation(ann, to), Relation{Requested: true})
@@ -352,13 +352,13 @@ func TestMembers(t *testing.T) {
 		all = append(all, name)
 	}
 	w.member("other", "bob")
-	w.act(w.Promote, bob, "club", "m3-m")
-	w.act(w.Block, bob, "club", "m5-m")
+	w.act(w.Groups.Promote, bob, "club", "m3-m")
+	w.act(w.Groups.Block, bob, "club", "m5-m")
 	all = slices.DeleteFunc(all, func(name string) bool { return name == "m3-m" })
 
 	var paged []string
 	for after, pages := "", 0; ; pages++ {
-		page, err := w.Members(t.Context(), club.ID, after, 2)
+		page, err := w.Groups.Members(t.Context(), club.ID, after, 2)
 		w.must(err)
 		if len(page) == 0 {
 			w.same("pages", pages, 3)
@@ -372,9 +372,9 @@ func TestMembers(t *testing.T) {
 	}
 	w.same("members", paged, all)
 	w.same("administrators", w.administrators(club), []string{"bob", "m3-m"})
-	w.act(w.Block, bob, "club", "m2-m")
-	w.act(w.Block, bob, "club", "m0-m")
-	w.same("blocked", inPages(w, w.Blocked, club.ID, 2), []string{"m0-m", "m2-m", "m5-m"})
+	w.act(w.Groups.Block, bob, "club", "m2-m")
+	w.act(w.Groups.Block, bob, "club", "m0-m")
+	w.same("blocked", inPages(w, w.Groups.Blocked, club.ID, 2), []string{"m0-m", "m2-m", "m5-m"})
 }
 
 func TestSetGroupProfile(t *testing.T) {
@@ -382,18 +382,18 @@ func TestSetGroupProfile(t *testing.T) {
 	bob, ann := w.user("bob"), w.user("ann")
 	club := w.group(bob, "club", Public)
 	before := w.clock()
-	c, err := w.SetGroupProfile(t.Context(), bob.ID, "club", " The  Club ", "us\r\n")
+	c, err := w.Groups.SetProfile(t.Context(), bob.ID, "club", " The  Club ", "us\r\n")
 	w.must(err)
 	w.same("change", c, Change{Actor: bob.ID, Clock: before + 1})
 	w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: club.ID, Kind: "account"}})
-	got, err := w.AccountByName(t.Context(), "club")
+	got, err := w.Accounts.ByName(t.Context(), "club")
 	w.must(err)
 	club.Title, club.About = "The Club", "us"
 	w.same("account", got, club)
-	_, err = w.SetGroupProfile(t.Context(), ann.ID, "club", "Mine", "")
+	_, err = w.Groups.SetProfile(t.Context(), ann.ID, "club", "Mine", "")
 	w.fails("who does not administer", err, ErrForbidden)
-	_, err = w.SetGroupProfile(t.Context(), bob.ID, "ann", "Mine", "")
+	_, err = w.Groups.SetProfile(t.Context(), bob.ID, "ann", "Mine", "")
 	w.fails("a person", err, ErrNotFound)
-	_, err = w.SetGroupProfile(t.Context(), bob.ID, "club", " ", "")
+	_, err = w.Groups.SetProfile(t.Context(), bob.ID, "club", " ", "")
 	w.invalid("no title", err, "title_empty")
 }

@@ -24,17 +24,17 @@ func TestListsOfAccountsComeInParts(t *testing.T) {
 		who := w.user(name)
 		people, lead = append(people, name), append(lead, name)
 		w.subscribe(who, "club")
-		w.act(w.Promote, ann, "club", name)
-		w.must(second(w.AdmitReader(t.Context(), ann.ID, "photos", name)))
-		w.must(second(w.ExcludeReader(t.Context(), ann.ID, "garden", name)))
-		w.must(second(w.Ban(t.Context(), ann.ID, name)))
-		w.must(second(w.HideAccount(t.Context(), ann.ID, name)))
+		w.act(w.Groups.Promote, ann, "club", name)
+		w.must(second(w.Feeds.Admit(t.Context(), ann.ID, "photos", name)))
+		w.must(second(w.Feeds.Exclude(t.Context(), ann.ID, "garden", name)))
+		w.must(second(w.Bans.Ban(t.Context(), ann.ID, name)))
+		w.must(second(w.Hides.HideAccount(t.Context(), ann.ID, name)))
 		other := w.user("x" + name)
-		w.must(second(w.Ban(t.Context(), bob.ID, other.Name)))
-		w.must(second(w.HideAccount(t.Context(), bob.ID, other.Name)))
-		w.must(second(w.Block(t.Context(), ann.ID, "club", other.Name)))
-		w.must(second(w.Block(t.Context(), bob.ID, "pub", name)))
-		w.must(second(w.ExcludeReader(t.Context(), bob.ID, "photos", other.Name)))
+		w.must(second(w.Bans.Ban(t.Context(), bob.ID, other.Name)))
+		w.must(second(w.Hides.HideAccount(t.Context(), bob.ID, other.Name)))
+		w.must(second(w.Groups.Block(t.Context(), ann.ID, "club", other.Name)))
+		w.must(second(w.Groups.Block(t.Context(), bob.ID, "pub", name)))
+		w.must(second(w.Feeds.Exclude(t.Context(), bob.ID, "photos", other.Name)))
 	}
 	slices.Sort(people)
 	slices.Sort(lead)
@@ -48,12 +48,12 @@ func TestListsOfAccountsComeInParts(t *testing.T) {
 		of   int64
 		want []string
 	}{
-		"administrators": {w.Administrators, club.ID, lead},
-		"blocked":        {w.Blocked, club.ID, others},
-		"banned":         {w.Banned, ann.ID, people},
-		"hidden":         {w.HiddenAccounts, ann.ID, people},
-		"readers":        {w.FeedReaders, photos, people},
-		"excluded":       {w.FeedExcluded, garden, people},
+		"administrators": {w.Groups.Administrators, club.ID, lead},
+		"blocked":        {w.Groups.Blocked, club.ID, others},
+		"banned":         {w.Bans.Banned, ann.ID, people},
+		"hidden":         {w.Hides.Accounts, ann.ID, people},
+		"readers":        {w.Feeds.Readers, photos, people},
+		"excluded":       {w.Feeds.Excluded, garden, people},
 	} {
 		for _, limit := range []int{1, 2, 100} {
 			w.same(fmt.Sprint(what, ", by ", limit), inPages(w, tc.read, tc.of, limit), tc.want)
@@ -103,7 +103,7 @@ func TestRequestsComeInParts(t *testing.T) {
 			var got []string
 			var after RequestPlace
 			for {
-				page, err := w.Requests(t.Context(), ann.ID, tc.group, after, limit)
+				page, err := w.Subscriptions.Requests(t.Context(), ann.ID, tc.group, after, limit)
 				w.must(err)
 				if len(page) == 0 {
 					break
@@ -130,7 +130,7 @@ func TestHiddenPostsComeInParts(t *testing.T) {
 	for i := range 7 {
 		p := w.post(bob, fmt.Sprint("text ", i))
 		for who, code := range map[int64]string{ann.ID: p.Code, bob.ID: w.post(bob, "another's hide").Code} {
-			_, _, err := w.HidePost(t.Context(), who, code)
+			_, _, err := w.Hides.HidePost(t.Context(), who, code)
 			w.must(err)
 		}
 		want = append(want, p.Code)
@@ -142,7 +142,7 @@ func TestHiddenPostsComeInParts(t *testing.T) {
 		var got []string
 		var last HiddenPost
 		for {
-			page, err := w.HiddenPosts(t.Context(), ann.ID, last, limit)
+			page, err := w.Hides.Posts(t.Context(), ann.ID, last, limit)
 			w.must(err)
 			if len(page) == 0 {
 				break

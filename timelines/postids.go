@@ -7,9 +7,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// PostIDs returns the ids of the posts with these public codes, in one statement. Codes of
+// IDs returns the ids of the posts with these public codes, in one statement. Codes of
 // no post are left out. It does not check who may read them.
-func (s *Store) PostIDs(ctx context.Context, codes []string) (map[string]int64, error) {
+func (s Posts) IDs(ctx context.Context, codes []string) (map[string]int64, error) {
 	ids := make(map[string]int64, len(codes))
 	if len(codes) == 0 {
 		return ids, nil

@@ -73,11 +73,11 @@ func (s *core) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int64
 	return c, s.announceTx(ctx, tx, Touched{PostID: c.PostID, Timelines: c.Touched})
 }
 
-// EditPost changes the text of the actor's own post; it bumps nothing. The post enters
+// Edit changes the text of the actor's own post; it bumps nothing. The post enters
 // the timelines of its new tags and mentions and leaves those of the former ones. Its
 // language is detected again unless the author chose it. ErrNotFound if the actor cannot
 // read it, ErrForbidden if it is another's. The same text changes nothing.
-func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (Change, error) {
+func (s Posts) Edit(ctx context.Context, actor int64, code, body string) (Change, error) {
 	t, err := newText(body, "")
 	if err != nil {
 		return Change{}, err
@@ -86,9 +86,9 @@ func (s *Store) EditPost(ctx context.Context, actor int64, code, body string) (C
 	return s.revise(ctx, actor, code, &t, nil)
 }
 
-// EditPostIn is EditPost with a choice of language as in NewPost; another choice
+// EditIn is Posts.Edit with a choice of language as in NewPost; another choice
 // is a change too.
-func (s *Store) EditPostIn(ctx context.Context, actor int64, code, body, language string) (Change, error) {
+func (s Posts) EditIn(ctx context.Context, actor int64, code, body, language string) (Change, error) {
 	t, err := newText(body, language)
 	if err != nil {
 		return Change{}, err
@@ -96,8 +96,8 @@ func (s *Store) EditPostIn(ctx context.Context, actor int64, code, body, languag
 	return s.revise(ctx, actor, code, &t, nil)
 }
 
-// EditPostAt is EditPostIn and SetDestinations in one: both are done, or neither.
-func (s *Store) EditPostAt(ctx context.Context, actor int64, code, body, language string, to []string) (Change, error) {
+// EditAt is Posts.EditIn and Posts.SetDestinations in one: both are done, or neither.
+func (s Posts) EditAt(ctx context.Context, actor int64, code, body, language string, to []string) (Change, error) {
 	t, err := newText(body, language)
 	if err != nil {
 		return Change{}, err
@@ -208,7 +208,7 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 	return slices.Concat(touched, aggregates), true, nil
 }
 
-// DeletePost removes the actor's own post. ErrNotFound if the actor cannot read it,
+// Delete removes the actor's own post. ErrNotFound if the actor cannot read it,
 // ErrForbidden if it is another's. Deleting again changes nothing: an actor who was told
 // that the pages are behind (tiers.ErrBehind) may repeat it.
 //
@@ -219,7 +219,7 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 // timelines that held it are touched. With 10,000 likes and as many comments this takes a
 // quarter of a second (BenchmarkDeleteOfACrowd), nearly all of it for emptying the
 // comments.
-func (s *Store) DeletePost(ctx context.Context, actor int64, code string) (Change, error) {
+func (s Posts) Delete(ctx context.Context, actor int64, code string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if errors.Is(err, ErrNotFound) {
@@ -278,9 +278,9 @@ func deletedBefore(ctx context.Context, tx pgx.Tx, actor int64, code string) err
 	return &unchanged{c}
 }
 
-// PostID returns the id of the post with that code, or ErrNotFound if there is none or it
+// ID returns the id of the post with that code, or ErrNotFound if there is none or it
 // was deleted. It does not check who may read it.
-func (s *Store) PostID(ctx context.Context, code string) (int64, error) {
+func (s Posts) ID(ctx context.Context, code string) (int64, error) {
 	code, ok := ParseCode(code)
 	if !ok {
 		return 0, ErrNotFound
@@ -297,9 +297,9 @@ func (s *Store) PostID(ctx context.Context, code string) (int64, error) {
 	return id, nil
 }
 
-// PostBody returns the text of the actor's own post, for the edit form; the
-// errors are those of EditPost.
-func (s *Store) PostBody(ctx context.Context, actor int64, code string) (string, error) {
+// Body returns the text of the actor's own post, for the edit form; the
+// errors are those of Posts.Edit.
+func (s Posts) Body(ctx context.Context, actor int64, code string) (string, error) {
 	code, ok := ParseCode(code)
 	if !ok {
 		return "", ErrNotFound
@@ -310,9 +310,9 @@ func (s *Store) PostBody(ctx context.Context, actor int64, code string) (string,
 	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code})
 }
 
-// PostLanguage returns the language the actor chose for their own post, or "" if it is
-// detected from the text, for the edit form. The errors are those of EditPost.
-func (s *Store) PostLanguage(ctx context.Context, actor int64, code string) (string, error) {
+// Language returns the language the actor chose for their own post, or "" if it is
+// detected from the text, for the edit form. The errors are those of Posts.Edit.
+func (s Posts) Language(ctx context.Context, actor int64, code string) (string, error) {
 	code, ok := ParseCode(code)
 	if !ok {
 		return "", ErrNotFound

@@ -98,7 +98,7 @@ func TestCreatePost(t *testing.T) {
 			true,
 		},
 	} {
-		c, err := w.CreatePost(t.Context(), NewPost{Author: tc.author.ID, Body: "hello\r\n", To: tc.to})
+		c, err := w.Posts.Create(t.Context(), NewPost{Author: tc.author.ID, Body: "hello\r\n", To: tc.to})
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
@@ -110,11 +110,11 @@ func TestCreatePost(t *testing.T) {
 		entered := value[[]int64](w, `SELECT array_agg(timeline_id ORDER BY timeline_id) FROM timeline_entries WHERE post_id = $1`, c.PostID)
 		w.same(tc.name+": change", c, Change{Actor: tc.author.ID, PostID: c.PostID, Code: c.Code, Touched: entered})
 		w.same(tc.name+": announced", w.heard.take(), []Event{Touched{PostID: c.PostID, Timelines: entered}})
-		id, err := w.PostID(t.Context(), strings.ToUpper(c.Code))
+		id, err := w.Posts.ID(t.Context(), strings.ToUpper(c.Code))
 		if err != nil || id != c.PostID {
 			t.Errorf("%s: PostID(%q): got %d, %v; want %d", tc.name, c.Code, id, err, c.PostID)
 		}
-		body, err := w.PostBody(t.Context(), tc.author.ID, c.Code)
+		body, err := w.Posts.Body(t.Context(), tc.author.ID, c.Code)
 		if err != nil || body != "hello" {
 			t.Errorf("%s: PostBody: got %q, %v; want %q", tc.name, body, err, "hello")
 		}
@@ -146,17 +146,17 @@ func TestCreatePostErrors(t *testing.T) {
 		{"a crowd", NewPost{Body: "a", To: crowd}, "to_forbidden", crowd[MaxDestinations]},
 	} {
 		tc.post.Author = bob.ID
-		_, err := w.CreatePost(t.Context(), tc.post)
+		_, err := w.Posts.Create(t.Context(), tc.post)
 		w.invalid(tc.name, err, tc.code)
 		if bad, ok := err.(*InvalidError); ok {
 			w.same(tc.name+": value", bad.Value, tc.value)
 		}
 	}
-	_, err := w.CreatePost(t.Context(), NewPost{Author: 999, Body: "a"})
+	_, err := w.Posts.Create(t.Context(), NewPost{Author: 999, Body: "a"})
 	w.fails("by nobody", err, ErrNotFound)
 	w.same("posts", value[int](w, `SELECT count(*)::int FROM posts`), 0)
 	for _, code := range []string{"", "x", newCode()} {
-		_, err := w.PostID(t.Context(), code)
+		_, err := w.Posts.ID(t.Context(), code)
 		w.fails("PostID "+code, err, ErrNotFound)
 	}
 }
@@ -167,7 +167,7 @@ func TestLongestPost(t *testing.T) {
 	for _, char := range []string{"a", "я", "€", "\U00020000"} {
 		long := strings.Repeat(char, MaxPostRunes)
 		c := w.post(bob, long)
-		got, err := w.PostBody(t.Context(), bob.ID, c.Code)
+		got, err := w.Posts.Body(t.Context(), bob.ID, c.Code)
 		if err != nil || got != long {
 			t.Errorf("PostBody: got %d bytes, %v; want %d", len(got), err, len(long))
 		}
@@ -182,17 +182,17 @@ func TestLongestPost(t *testing.T) {
 func TestKeyRepeated(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
-	first, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: "k1"})
+	first, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: "k1"})
 	w.must(err)
-	comment, err := w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: first.Code, Body: "so", Key: "k2"})
+	comment, err := w.Comments.Create(t.Context(), NewComment{Author: bob.ID, Code: first.Code, Body: "so", Key: "k2"})
 	w.must(err)
 	w.heard.take()
 	version, fresh := w.version(first.PostID), w.freshAt(first.PostID)
 
-	again, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: "k1"})
+	again, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: "k1"})
 	w.must(err)
 	w.same("post again", again, Change{Actor: bob.ID, PostID: first.PostID, Code: first.Code, Repeated: true})
-	again, err = w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: first.Code, Body: "so", Key: "k2"})
+	again, err = w.Comments.Create(t.Context(), NewComment{Author: bob.ID, Code: first.Code, Body: "so", Key: "k2"})
 	w.must(err)
 	w.same("comment again", again, Change{
 		Actor: bob.ID, PostID: first.PostID, Code: first.Code, CommentID: comment.CommentID, Repeated: true,
@@ -203,7 +203,7 @@ func TestKeyRepeated(t *testing.T) {
 	w.same("posts", value[int](w, `SELECT count(*)::int FROM posts`), 1)
 	w.same("comments", value[int](w, `SELECT count(*)::int FROM comments`), 1)
 
-	other, err := w.CreatePost(t.Context(), NewPost{Author: ann.ID, Body: "hello", Key: "k1"})
+	other, err := w.Posts.Create(t.Context(), NewPost{Author: ann.ID, Body: "hello", Key: "k1"})
 	w.must(err)
 	w.same("another's key", other.Repeated, false)
 	w.sound()
@@ -217,10 +217,10 @@ func TestKeyWithOtherContent(t *testing.T) {
 	w.user("ann")
 	other := w.post(bob, "another post")
 	asked := NewPost{Author: bob.ID, Body: "hello\nthere", To: []string{"bob", "ann"}, Language: "en", Key: "k1"}
-	post, err := w.CreatePost(t.Context(), asked)
+	post, err := w.Posts.Create(t.Context(), asked)
 	w.must(err)
 	said := NewComment{Author: bob.ID, Code: post.Code, Body: "so", Key: "k2"}
-	_, err = w.CreateComment(t.Context(), said)
+	_, err = w.Comments.Create(t.Context(), said)
 	w.must(err)
 	w.heard.take()
 
@@ -232,7 +232,7 @@ func TestKeyWithOtherContent(t *testing.T) {
 	} {
 		n := asked
 		change(&n)
-		_, err := w.CreatePost(t.Context(), n)
+		_, err := w.Posts.Create(t.Context(), n)
 		w.invalid("a post with other "+what, err, "key_used")
 	}
 	for what, change := range map[string]func(*NewComment){
@@ -242,7 +242,7 @@ func TestKeyWithOtherContent(t *testing.T) {
 	} {
 		n := said
 		change(&n)
-		_, err := w.CreateComment(t.Context(), n)
+		_, err := w.Comments.Create(t.Context(), n)
 		w.invalid("a comment with other "+what, err, "key_used")
 	}
 	w.same("announced", w.heard.take(), []Event(nil))
@@ -251,10 +251,10 @@ func TestKeyWithOtherContent(t *testing.T) {
 
 	// The same thing, spelt as another browser or script would, and whatever has
 	// become of the post meanwhile.
-	_, err = w.EditPost(t.Context(), bob.ID, post.Code, "changed")
+	_, err = w.Posts.Edit(t.Context(), bob.ID, post.Code, "changed")
 	w.must(err)
 	asked.Body, asked.To = "hello\r\nthere\r\n", []string{"ann ", "bob", "ann"}
-	again, err := w.CreatePost(t.Context(), asked)
+	again, err := w.Posts.Create(t.Context(), asked)
 	w.must(err)
 	w.same("the same", again, Change{Actor: bob.ID, PostID: post.PostID, Code: post.Code, Repeated: true})
 	w.sound()
@@ -270,14 +270,14 @@ func TestKeyRepeatedAtOnce(t *testing.T) {
 	for i := range 8 {
 		all.Go(func() {
 			var err error
-			posts[i], err = w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: "p"})
+			posts[i], err = w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", Key: "p"})
 			if err != nil {
 				t.Error(err)
 			}
 		})
 		all.Go(func() {
 			var err error
-			comments[i], err = w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: old.Code, Body: "so", Key: "c"})
+			comments[i], err = w.Comments.Create(t.Context(), NewComment{Author: bob.ID, Code: old.Code, Body: "so", Key: "c"})
 			if err != nil {
 				t.Error(err)
 			}
@@ -308,7 +308,7 @@ func TestEditPost(t *testing.T) {
 	fresh := w.freshAt(p.PostID)
 	w.heard.take()
 
-	c, err := w.EditPost(t.Context(), bob.ID, p.Code, "hello there ")
+	c, err := w.Posts.Edit(t.Context(), bob.ID, p.Code, "hello there ")
 	w.must(err)
 	w.same("change", c, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code})
 	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID}})
@@ -316,17 +316,17 @@ func TestEditPost(t *testing.T) {
 	w.same("fresh_at", w.freshAt(p.PostID), fresh)
 	w.same("edited", value[bool](w, `SELECT edited_at IS NOT NULL FROM posts WHERE id = $1`, p.PostID), true)
 
-	c, err = w.EditPost(t.Context(), bob.ID, p.Code, "hello there")
+	c, err = w.Posts.Edit(t.Context(), bob.ID, p.Code, "hello there")
 	w.must(err)
 	w.same("the same text", c, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code})
 	w.same("announced", w.heard.take(), []Event(nil))
 	w.same("version", w.version(p.PostID), int64(2))
 
-	_, err = w.EditPost(t.Context(), ann.ID, p.Code, "mine")
+	_, err = w.Posts.Edit(t.Context(), ann.ID, p.Code, "mine")
 	w.fails("another's", err, ErrForbidden)
-	_, err = w.PostBody(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Body(t.Context(), ann.ID, p.Code)
 	w.fails("another's body", err, ErrForbidden)
-	_, err = w.EditPost(t.Context(), bob.ID, p.Code, "")
+	_, err = w.Posts.Edit(t.Context(), bob.ID, p.Code, "")
 	w.invalid("to nothing", err, "body_empty")
 	w.same("version", w.version(p.PostID), int64(2))
 }
@@ -335,19 +335,19 @@ func TestDeletePost(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
 	w.group(ann, "club", Public)
-	p, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: []string{"bob", "club", "ann"}, Key: "k"})
+	p, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: []string{"bob", "club", "ann"}, Key: "k"})
 	w.must(err)
 	w.comment(ann, p.Code)
-	_, err = w.Like(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.exec(`INSERT INTO attachments (post_id, position, url, title) VALUES ($1, 1, 'https://example.com/', 'x')`, p.PostID)
 	stood := value[[]int64](w, `SELECT array_agg(timeline_id ORDER BY timeline_id) FROM timeline_entries WHERE post_id = $1`, p.PostID)
 	w.heard.take()
 
-	_, err = w.DeletePost(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Delete(t.Context(), ann.ID, p.Code)
 	w.fails("by an administrator", err, ErrForbidden)
 	version := w.version(p.PostID)
-	c, err := w.DeletePost(t.Context(), bob.ID, p.Code)
+	c, err := w.Posts.Delete(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	w.same("change", c, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code, Touched: stood})
 	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: stood}})
@@ -356,21 +356,21 @@ func TestDeletePost(t *testing.T) {
 	w.sound()
 
 	for what, err := range map[string]error{
-		"delete again, by another": second(w.DeletePost(t.Context(), ann.ID, p.Code)),
+		"delete again, by another": second(w.Posts.Delete(t.Context(), ann.ID, p.Code)),
 
-		"edit":    second(w.EditPost(t.Context(), bob.ID, p.Code, "x")),
-		"like":    second(w.Like(t.Context(), bob.ID, p.Code)),
-		"comment": second(w.CreateComment(t.Context(), NewComment{Author: bob.ID, Code: p.Code, Body: "x"})),
-		"find":    second(w.PostID(t.Context(), p.Code)),
-		"read":    second(w.PostBody(t.Context(), bob.ID, p.Code)),
+		"edit":    second(w.Posts.Edit(t.Context(), bob.ID, p.Code, "x")),
+		"like":    second(w.Posts.Like(t.Context(), bob.ID, p.Code)),
+		"comment": second(w.Comments.Create(t.Context(), NewComment{Author: bob.ID, Code: p.Code, Body: "x"})),
+		"find":    second(w.Posts.ID(t.Context(), p.Code)),
+		"read":    second(w.Posts.Body(t.Context(), bob.ID, p.Code)),
 	} {
 		w.fails(what, err, ErrNotFound)
 	}
-	c, err = w.DeletePost(t.Context(), bob.ID, p.Code)
+	c, err = w.Posts.Delete(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	w.same("deleting again", c, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code})
 	w.same("version", w.version(p.PostID), version+1)
-	again, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: []string{"bob", "club", "ann"}, Key: "k"})
+	again, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: []string{"bob", "club", "ann"}, Key: "k"})
 	w.must(err)
 	w.same("its key", again.Repeated, true)
 }
@@ -402,16 +402,16 @@ func TestUnreadablePost(t *testing.T) {
 		w.heard.take()
 		ctx := t.Context()
 		for what, err := range map[string]error{
-			"like":           second(w.Like(ctx, eve.ID, p.Code)),
-			"unlike":         second(w.Unlike(ctx, eve.ID, p.Code)),
-			"comment":        second(w.CreateComment(ctx, NewComment{Author: eve.ID, Code: p.Code, Body: "x"})),
-			"edit":           second(w.EditPost(ctx, eve.ID, p.Code, "x")),
-			"delete":         second(w.DeletePost(ctx, eve.ID, p.Code)),
-			"edit comment":   second(w.EditComment(ctx, eve.ID, p.Code, own.CommentID, "x")),
-			"delete comment": second(w.DeleteComment(ctx, eve.ID, p.Code, own.CommentID)),
-			"read":           second(w.PostBody(ctx, eve.ID, p.Code)),
-			"read comment":   second(w.CommentBody(ctx, eve.ID, p.Code, own.CommentID)),
-			"by nobody":      second(w.Like(ctx, 0, p.Code)),
+			"like":           second(w.Posts.Like(ctx, eve.ID, p.Code)),
+			"unlike":         second(w.Posts.Unlike(ctx, eve.ID, p.Code)),
+			"comment":        second(w.Comments.Create(ctx, NewComment{Author: eve.ID, Code: p.Code, Body: "x"})),
+			"edit":           second(w.Posts.Edit(ctx, eve.ID, p.Code, "x")),
+			"delete":         second(w.Posts.Delete(ctx, eve.ID, p.Code)),
+			"edit comment":   second(w.Comments.Edit(ctx, eve.ID, p.Code, own.CommentID, "x")),
+			"delete comment": second(w.Comments.Delete(ctx, eve.ID, p.Code, own.CommentID)),
+			"read":           second(w.Posts.Body(ctx, eve.ID, p.Code)),
+			"read comment":   second(w.Comments.Body(ctx, eve.ID, p.Code, own.CommentID)),
+			"by nobody":      second(w.Posts.Like(ctx, 0, p.Code)),
 		} {
 			w.fails(tc.name+": "+what, err, ErrNotFound)
 		}
@@ -420,10 +420,10 @@ func TestUnreadablePost(t *testing.T) {
 	}
 	// One readable destination is enough (source: 000).
 	p := w.post(bob, "hello", "ann", "club", "bob")
-	_, err := w.Like(t.Context(), eve.ID, p.Code)
+	_, err := w.Posts.Like(t.Context(), eve.ID, p.Code)
 	w.fails("excluded from the group, the rest private", err, ErrNotFound)
 	w.exec(`DELETE FROM excluded`)
-	_, err = w.Like(t.Context(), eve.ID, p.Code)
+	_, err = w.Posts.Like(t.Context(), eve.ID, p.Code)
 	w.fails("through the group", err, nil)
 	w.sound()
 }

@@ -22,13 +22,13 @@ import (
 // Apart from that, an excluded account reads a public feed like any other.
 //
 // In all methods slug names one of the actor's sub-feeds, or, if it is empty, their own
-// feed; for groups see AdmitToGroup. The errors are InvalidError "to_unknown" if nobody has
+// feed; for groups see Groups.Admit. The errors are InvalidError "to_unknown" if nobody has
 // the name and "reader_self" for the actor, who reads everything, and ErrNotFound if the
 // actor has no such sub-feed. Doing again what is done already changes nothing.
 
-// AdmitReader lets a person read the actor's private feed or sub-feed. It does not make
+// Admit lets a person read the actor's private feed or sub-feed. It does not make
 // them subscribe.
-func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
+func (s Feeds) Admit(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		return nil, nil, setReaderTx(ctx, tx, feed, reader,
 			`DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`,
@@ -36,21 +36,21 @@ func (s *Store) AdmitReader(ctx context.Context, actor int64, slug, name string)
 	})
 }
 
-// RemoveReader ends that right: once it is answered, the person is shown no post that
+// Remove ends that right: once it is answered, the person is shown no post that
 // stands only there (R4). Removal from the actor's own feed also ends the subscription.
 // Otherwise the person would read again after the next change of level, and would count as
 // a follower of posts they cannot see.
-func (s *Store) RemoveReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
+func (s Feeds) Remove(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		wrong, err := dismissTx(ctx, tx, actor, slug, feed, reader)
 		return wrong, nil, err
 	})
 }
 
-// ExcludeReader closes the actor's feed or sub-feed to a person while its level is
-// protected, and does what RemoveReader does, whatever the level: a narrowing. It drops
+// Exclude closes the actor's feed or sub-feed to a person while its level is
+// protected, and does what Feeds.Remove does, whatever the level: a narrowing. It drops
 // their request to subscribe.
-func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
+func (s Feeds) Exclude(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		var dropped []Invalidation
 		if slug == "" {
@@ -70,9 +70,9 @@ func (s *Store) ExcludeReader(ctx context.Context, actor int64, slug, name strin
 	})
 }
 
-// UnexcludeReader undoes ExcludeReader; it restores no subscription, no right to read and
+// Unexclude undoes Feeds.Exclude; it restores no subscription, no right to read and
 // no request.
-func (s *Store) UnexcludeReader(ctx context.Context, actor int64, slug, name string) (Change, error) {
+func (s Feeds) Unexclude(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
 		return nil, nil, setReaderTx(ctx, tx, feed, reader,
 			`DELETE FROM excluded WHERE timeline_id = @feed AND account_id = @reader`)
@@ -111,7 +111,7 @@ func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, r
 // locked meanwhile. set returns the rivers that it invalidates in any case, and further
 // invalidations for the nodes. If the person may read more or less from now on, all their
 // rivers are invalidated: posts may enter or leave any of them.
-func (s *Store) setReader(ctx context.Context, actor int64, slug, name string,
+func (s Feeds) setReader(ctx context.Context, actor int64, slug, name string,
 	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (wrong []Replace, also []Invalidation, err error),
 ) (Change, error) {
 	if slug != "" && !slugForm.MatchString(slug) {
@@ -201,9 +201,9 @@ type OwnFeed struct {
 // ShownReaders is how many people of a set an OwnFeed lists.
 const ShownReaders = 200
 
-// OwnFeeds returns the actor's feed, private sub-feed and other sub-feeds, these
+// Own returns the actor's feed, private sub-feed and other sub-feeds, these
 // by title.
-func (s *Store) OwnFeeds(ctx context.Context, actor int64) ([]OwnFeed, error) {
+func (s Feeds) Own(ctx context.Context, actor int64) ([]OwnFeed, error) {
 	query := `
 		SELECT t.id AS timeline_id, t.their_id AS account_id, t.term AS slug, coalesce(f.title, '') AS title, t.access,
 			NOT EXISTS (SELECT FROM timeline_entries e WHERE e.timeline_id = t.id AND NOT e.withdrawn) AS empty,
@@ -238,7 +238,7 @@ func (s *Store) OwnFeeds(ctx context.Context, actor int64) ([]OwnFeed, error) {
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read own feeds: %w", err)
 	}
-	accounts, err := s.AccountsByID(ctx, people)
+	accounts, err := Accounts{s.core}.ByID(ctx, people)
 	if err != nil {
 		return nil, err
 	}
@@ -257,16 +257,16 @@ func (s *Store) OwnFeeds(ctx context.Context, actor int64) ([]OwnFeed, error) {
 	return feeds, nil
 }
 
-// FeedReaders returns at most limit of the people a feed or sub-feed admits, without its
+// Readers returns at most limit of the people a feed or sub-feed admits, without its
 // owner, by name, after the name given; an empty name is the beginning. It is for the
 // owner.
-func (s *Store) FeedReaders(ctx context.Context, timeline int64, after string, limit int) ([]Account, error) {
+func (s Feeds) Readers(ctx context.Context, timeline int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `
 		SELECT r.account_id FROM readers r JOIN timelines t ON t.id = r.timeline_id
 		WHERE r.timeline_id = @of AND r.account_id <> t.their_id`, timeline, after, limit)
 }
 
-// FeedExcluded is FeedReaders for the people the feed excludes.
-func (s *Store) FeedExcluded(ctx context.Context, timeline int64, after string, limit int) ([]Account, error) {
+// Excluded is Feeds.Readers for the people the feed excludes.
+func (s Feeds) Excluded(ctx context.Context, timeline int64, after string, limit int) ([]Account, error) {
 	return s.accountsOf(ctx, `SELECT account_id FROM excluded WHERE timeline_id = @of`, timeline, after, limit)
 }

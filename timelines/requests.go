@@ -12,7 +12,7 @@ import (
 // Accept grants the request of the account named: to the actor's own feed, or,
 // if a group is named, to that group. ErrNotFound if there is no such request or
 // group, ErrForbidden if the actor does not administer the group.
-func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Change, error) {
+func (s Subscriptions) Accept(ctx context.Context, actor int64, name, group string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		feed, err := askedFeedTx(ctx, tx, actor, group)
 		if err != nil {
@@ -42,7 +42,7 @@ func (s *Store) Accept(ctx context.Context, actor int64, name, group string) (Ch
 
 // Decline turns down the request of the account named, to the actor's own feed or to a
 // group. That account is told nothing and may ask again. The errors are those of Accept.
-func (s *Store) Decline(ctx context.Context, actor int64, name, group string) (Change, error) {
+func (s Subscriptions) Decline(ctx context.Context, actor int64, name, group string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		feed, err := askedFeedTx(ctx, tx, actor, group)
 		if err != nil {
@@ -136,7 +136,7 @@ func (r Request) Place() RequestPlace { return RequestPlace{r.CreatedAt, r.From.
 // Requests returns at most limit of the requests that wait for the actor's answer, oldest
 // first, after a place: requests to the actor and to the groups the actor administers, or,
 // if group is not 0, to that group alone.
-func (s *Store) Requests(ctx context.Context, actor, group int64, after RequestPlace, limit int) ([]Request, error) {
+func (s Subscriptions) Requests(ctx context.Context, actor, group int64, after RequestPlace, limit int) ([]Request, error) {
 	// It reads as many of each account as could be needed, in the order of the index, and then
 	// takes the first of all.
 	const query = `
@@ -172,7 +172,7 @@ func (s *Store) Requests(ctx context.Context, actor, group int64, after RequestP
 	if len(list) == 0 {
 		return nil, nil
 	}
-	accounts, err := s.AccountsByID(ctx, ids)
+	accounts, err := Accounts{s.core}.ByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}

@@ -171,12 +171,12 @@ func TestFewBehindManyProtected(t *testing.T) {
 	}
 	bob := w.user("bob") // whose feed is met last
 	last := w.post(bob, "open to all")
-	w.must(second(w.Fave(t.Context(), ann.ID, last.Code)))
+	w.must(second(w.Posts.Fave(t.Context(), ann.ID, last.Code)))
 	for _, who := range half {
 		p := w.post(who, "for the signed in")
 		w.setAccess(who, "", Protected)
-		w.must(second(w.Fave(t.Context(), ann.ID, p.Code)))
-		w.must(second(w.ExcludeReader(t.Context(), who.ID, "", "bob")))
+		w.must(second(w.Posts.Fave(t.Context(), ann.ID, p.Code)))
+		w.must(second(w.Feeds.Exclude(t.Context(), who.ID, "", "bob")))
 	}
 	faves := w.timeline(KindFaves, ann.ID)
 	for _, viewer := range []int64{0, bob.ID, ann.ID} {

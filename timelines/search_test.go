@@ -18,7 +18,7 @@ import (
 // remark comments with a text.
 func (w *town) remark(author Account, code, body string) Change {
 	w.Helper()
-	c, err := w.CreateComment(w.Context(), NewComment{Author: author.ID, Code: code, Body: body})
+	c, err := w.Comments.Create(w.Context(), NewComment{Author: author.ID, Code: code, Body: body})
 	w.must(err)
 	return c
 }
@@ -162,17 +162,17 @@ func TestSearch(t *testing.T) {
 	}
 
 	// What is written otherwise, or taken away, is found so, or not.
-	w.must(second(w.EditPost(t.Context(), cat.ID, three.Code, "silence")))
+	w.must(second(w.Posts.Edit(t.Context(), cat.ID, three.Code, "silence")))
 	w.finds(0, "cradle")
 	w.finds(0, "silence", "silence")
 	noisy := w.remark(ann, three.Code, "noise")
 	w.finds(0, "noise", "silence")
-	w.must(second(w.EditComment(t.Context(), ann.ID, three.Code, noisy.CommentID, "murmur")))
+	w.must(second(w.Comments.Edit(t.Context(), ann.ID, three.Code, noisy.CommentID, "murmur")))
 	w.finds(0, "noise")
 	w.finds(0, "murmurs", "silence")
-	w.must(second(w.DeleteComment(t.Context(), ann.ID, three.Code, noisy.CommentID)))
+	w.must(second(w.Comments.Delete(t.Context(), ann.ID, three.Code, noisy.CommentID)))
 	w.finds(0, "murmur")
-	w.must(second(w.DeletePost(t.Context(), cat.ID, three.Code)))
+	w.must(second(w.Posts.Delete(t.Context(), cat.ID, three.Code)))
 	w.finds(0, "silence")
 	w.finds(cat.ID, "silence")
 	w.finds(0, "tagged")
@@ -359,7 +359,7 @@ func TestSearchAgrees(t *testing.T) {
 		c := w.post(people[rng.IntN(3)], text(), pick("club", "ann", "bob", "cat", "club"))
 		posts = append(posts, c.PostID)
 		for range rng.IntN(3) {
-			_, err := w.CreateComment(t.Context(), NewComment{Author: people[rng.IntN(3)].ID, Code: c.Code, Body: text()})
+			_, err := w.Comments.Create(t.Context(), NewComment{Author: people[rng.IntN(3)].ID, Code: c.Code, Body: text()})
 			if err != nil && !errors.Is(err, ErrNotFound) { // a direct of others
 				t.Fatal(err)
 			}

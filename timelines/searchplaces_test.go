@@ -9,13 +9,13 @@ func TestSearchInSubfeeds(t *testing.T) {
 	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")
 	w.group(cat, "hall", Protected)
 	w.post(cat, "secret four", "hall")
-	w.must(second(w.CreateSubfeed(t.Context(), cat.ID, "photos", "Photos", Public)))
-	w.must(second(w.CreateSubfeed(t.Context(), cat.ID, "diary", "Diary", Private)))
+	w.must(second(w.Feeds.Create(t.Context(), cat.ID, "photos", "Photos", Public)))
+	w.must(second(w.Feeds.Create(t.Context(), cat.ID, "diary", "Diary", Private)))
 	w.post(cat, "secret six", "cat/photos")
 	w.post(cat, "secret seven", "cat/diary")
 	w.post(cat, "secret eight", "cat", "cat/diary")
 	w.post(cat, "secret nine", "cat/private")
-	w.must(second(w.AdmitReader(t.Context(), cat.ID, "diary", "bob")))
+	w.must(second(w.Feeds.Admit(t.Context(), cat.ID, "diary", "bob")))
 	for viewer, diary := range map[int64][]string{
 		0: nil, ann.ID: nil, bob.ID: {"secret eight", "secret seven"}, cat.ID: {"secret eight", "secret seven"},
 	} {
@@ -43,7 +43,7 @@ func TestSearchInSubfeeds(t *testing.T) {
 func TestSearchForMyself(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")
-	w.must(second(w.CreateSubfeed(t.Context(), ann.ID, "photos", "Photos", Public)))
+	w.must(second(w.Feeds.Create(t.Context(), ann.ID, "photos", "Photos", Public)))
 	w.post(ann, "secret one")
 	w.post(ann, "secret two", "ann/photos")
 	w.post(bob, "secret three")

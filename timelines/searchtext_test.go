@@ -135,13 +135,13 @@ func TestSearchTags(t *testing.T) {
 	for _, text := range texts {
 		indexed(w.post(ann, text).PostID, ownText, text)
 		indexed(c.PostID, w.remark(ann, c.Code, text).CommentID, text)
-		w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, text)))
+		w.must(second(w.Posts.Edit(t.Context(), ann.ID, c.Code, text)))
 		indexed(c.PostID, ownText, text)
-		w.must(second(w.EditComment(t.Context(), ann.ID, c.Code, said.CommentID, text)))
+		w.must(second(w.Comments.Edit(t.Context(), ann.ID, c.Code, said.CommentID, text)))
 		indexed(c.PostID, said.CommentID, text)
 	}
 	w.sound()
-	w.must(second(w.DeletePost(t.Context(), ann.ID, c.Code)))
+	w.must(second(w.Posts.Delete(t.Context(), ann.ID, c.Code)))
 	w.finds(0, "#हिन्दी", texts[12])
 	w.finds(0, "#tag19", texts[13])
 	w.finds(0, "#tag24")
@@ -215,7 +215,7 @@ func TestSearchTakesAnyText(t *testing.T) {
 			text = "needle " + text
 		}
 		c := w.post(ann, text)
-		w.must(second(w.EditPost(t.Context(), ann.ID, c.Code, text+"s")))
+		w.must(second(w.Posts.Edit(t.Context(), ann.ID, c.Code, text+"s")))
 		out, _, err := w.search(0, "needle", Scan{Limit: 1})
 		w.must(err)
 		if len(out.Posts) != 1 || out.Posts[0].PostID != c.PostID {

@@ -34,7 +34,7 @@ func SessionOf(token string) (s Session, ok bool) {
 // SignIn begins a session, which lives for Options.SessionAge, and returns its token. Only
 // its hash is stored, so the token cannot be read again. A wrong name and a wrong password
 // are both ErrBadCredentials, after the same work.
-func (s *Store) SignIn(ctx context.Context, name, password string) (token string, a Account, err error) {
+func (s Accounts) SignIn(ctx context.Context, name, password string) (token string, a Account, err error) {
 	a, hash, err := s.credentials(ctx, name)
 	if err != nil {
 		return "", Account{}, err
@@ -71,7 +71,7 @@ func (s *Store) SignIn(ctx context.Context, name, password string) (token string
 
 // VerifyPassword returns ErrBadCredentials unless the account of that name signs
 // in with this password. It signs nobody in and takes as long as SignIn.
-func (s *Store) VerifyPassword(ctx context.Context, name, password string) error {
+func (s Accounts) VerifyPassword(ctx context.Context, name, password string) error {
 	_, hash, err := s.credentials(ctx, name)
 	if err != nil {
 		return err
@@ -85,11 +85,11 @@ func (s *Store) VerifyPassword(ctx context.Context, name, password string) error
 
 // credentials returns the account of that name and its password's hash; both
 // are zero if there is no such account, the hash alone if it cannot sign in.
-func (s *Store) credentials(ctx context.Context, name string) (a Account, hash string, err error) {
+func (s Accounts) credentials(ctx context.Context, name string) (a Account, hash string, err error) {
 	if !nameForm.MatchString(name) {
 		return Account{}, "", nil
 	}
-	a, err = s.AccountByName(ctx, name)
+	a, err = s.ByName(ctx, name)
 	if errors.Is(err, ErrNotFound) {
 		return Account{}, "", nil
 	}
@@ -106,7 +106,7 @@ func (s *Store) credentials(ctx context.Context, name string) (a Account, hash s
 
 // SignOut ends the viewer's session. It is a narrowing: Change.Clock is set, even if the
 // session had ended already, since the request that ended it may not be answered yet.
-func (s *Store) SignOut(ctx context.Context, v Viewer) (Change, error) {
+func (s Accounts) SignOut(ctx context.Context, v Viewer) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		tag, err := tx.Exec(ctx, `DELETE FROM sessions WHERE token_hash = @hash`,
 			pgx.StrictNamedArgs{"hash": v.Session[:]})
@@ -143,7 +143,7 @@ func endedSession(row pgx.CollectableRow) (Invalidation, error) {
 
 // ExpireSessions removes at most limit expired sessions and returns how many. This is no
 // narrowing: nodes know when the sessions they remember expire.
-func (s *Store) ExpireSessions(ctx context.Context, limit int) (int64, error) {
+func (s Maintenance) ExpireSessions(ctx context.Context, limit int) (int64, error) {
 	// Skipping locked rows lets two nodes do this at the same time.
 	const query = `
 		DELETE FROM sessions WHERE token_hash IN (

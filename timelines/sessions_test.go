@@ -13,14 +13,14 @@ import (
 
 func (w *town) signUp(name, password string) Account {
 	w.Helper()
-	a, err := w.SignUp(w.Context(), SignUp{Name: name, Password: password})
+	a, err := w.Accounts.SignUp(w.Context(), SignUp{Name: name, Password: password})
 	w.must(err)
 	return a
 }
 
 func (w *town) signIn(name, password string) Viewer {
 	w.Helper()
-	token, a, err := w.SignIn(w.Context(), name, password)
+	token, a, err := w.Accounts.SignIn(w.Context(), name, password)
 	w.must(err)
 	s, ok := SessionOf(token)
 	if !ok {
@@ -62,14 +62,14 @@ func TestSignIn(t *testing.T) {
 		{"b\x00b", "correct horse"},
 		{"", ""},
 	} {
-		token, a, err := w.SignIn(t.Context(), tc.name, tc.password)
+		token, a, err := w.Accounts.SignIn(t.Context(), tc.name, tc.password)
 		if !errors.Is(err, ErrBadCredentials) || token != "" || a != (Account{}) {
 			t.Errorf("SignIn(%q, %q): got %q, %v, %v; want %v", tc.name, tc.password, token, a, err, ErrBadCredentials)
 		}
 	}
 	// No new account is called so, but one of before signs in.
 	w.exec(`UPDATE accounts SET name = 'zed-' WHERE id = $1`, w.signUp("zed", "correct horse").ID)
-	w.must(w.VerifyPassword(t.Context(), "zed-", "correct horse"))
+	w.must(w.Accounts.VerifyPassword(t.Context(), "zed-", "correct horse"))
 	v := w.signIn("bob", "correct horse")
 	account, expires := w.session(v.Session)
 	w.same("session's account", account, bob.ID)
@@ -105,7 +105,7 @@ func TestSignOut(t *testing.T) {
 	w.signUp("bob", "correct horse")
 	v, other := w.signIn("bob", "correct horse"), w.signIn("bob", "correct horse")
 	before := w.clock()
-	c, err := w.SignOut(t.Context(), v)
+	c, err := w.Accounts.SignOut(t.Context(), v)
 	w.must(err)
 	w.same("change", c, Change{Actor: v.AccountID, Clock: before + 1})
 	w.same("logged", w.logged(before), []Invalidation{
@@ -115,7 +115,7 @@ func TestSignOut(t *testing.T) {
 	w.same("the other session", w.lives(other.Session), true)
 
 	// Again: nothing to do, but the answer must wait for the first one's number.
-	c, err = w.SignOut(t.Context(), v)
+	c, err = w.Accounts.SignOut(t.Context(), v)
 	w.must(err)
 	w.same("change, again", c, Change{Actor: v.AccountID, Clock: before + 1})
 	w.same("clock", w.clock(), before+1)
@@ -132,7 +132,7 @@ func TestSetPasswordEndsSessions(t *testing.T) {
 	}
 	anns := w.signIn("ann", "correct horse")
 	before := w.clock()
-	c, err := w.ChangePassword(t.Context(), "bob", "battery staple")
+	c, err := w.Accounts.ChangePassword(t.Context(), "bob", "battery staple")
 	w.must(err)
 	w.same("change", c, Change{Actor: bob.ID, Clock: before + 1})
 	var ended [][]byte
@@ -143,23 +143,23 @@ func TestSetPasswordEndsSessions(t *testing.T) {
 	slices.SortFunc(bobs, slices.Compare)
 	w.same("ended sessions", ended, bobs)
 	// Who repeats it because the first was not answered is answered no earlier.
-	c, err = w.ChangePassword(t.Context(), "bob", "battery staple")
+	c, err = w.Accounts.ChangePassword(t.Context(), "bob", "battery staple")
 	w.must(err)
 	w.same("change where no session is left", c, Change{Actor: bob.ID, Clock: before + 1})
 	w.same("another's session", w.lives(anns.Session), true)
-	_, _, err = w.SignIn(t.Context(), "bob", "correct horse")
+	_, _, err = w.Accounts.SignIn(t.Context(), "bob", "correct horse")
 	w.fails("the old password", err, ErrBadCredentials)
 	w.signIn("bob", "battery staple")
 
 	w.user("imported")
-	w.must(second(w.ChangePassword(t.Context(), "imported", "a first one")))
+	w.must(second(w.Accounts.ChangePassword(t.Context(), "imported", "a first one")))
 	w.signIn("imported", "a first one")
 	w.same("clock where no session ended", w.clock(), before+1)
 
 	w.group(bob, "club", Public)
-	w.fails("a group", second(w.ChangePassword(t.Context(), "club", "correct horse")), ErrNotFound)
-	w.fails("nobody", second(w.ChangePassword(t.Context(), "nobody", "correct horse")), ErrNotFound)
-	w.invalid("a short one", second(w.ChangePassword(t.Context(), "bob", "short")), "password_short")
+	w.fails("a group", second(w.Accounts.ChangePassword(t.Context(), "club", "correct horse")), ErrNotFound)
+	w.fails("nobody", second(w.Accounts.ChangePassword(t.Context(), "nobody", "correct horse")), ErrNotFound)
+	w.invalid("a short one", second(w.Accounts.ChangePassword(t.Context(), "bob", "short")), "password_short")
 }
 
 // A sign-in that verified the old password must not begin a session after the
@@ -171,7 +171,7 @@ func TestSignInAgainstChangedPassword(t *testing.T) {
 	_, err := changing.Exec(t.Context(), `UPDATE credentials SET password_hash = 'another' WHERE account_id = $1`, bob.ID)
 	w.must(err)
 	signIn := during(func() error {
-		_, _, err := w.SignIn(t.Context(), "bob", "correct horse")
+		_, _, err := w.Accounts.SignIn(t.Context(), "bob", "correct horse")
 		return err
 	})
 	w.waitBlocked(1)
@@ -192,7 +192,7 @@ func TestExpireSessions(t *testing.T) {
 	fresh := w.signIn("bob", "correct horse")
 	before := w.clock()
 	for i, want := range []int64{2, 1, 0} {
-		got, err := w.ExpireSessions(t.Context(), 2)
+		got, err := w.Maintenance.ExpireSessions(t.Context(), 2)
 		if err != nil || got != want {
 			t.Errorf("ExpireSessions, round %d: got %d, %v; want %d", i, got, err, want)
 		}
@@ -204,7 +204,7 @@ func TestExpireSessions(t *testing.T) {
 
 func TestVerifyPasswordSignsNobodyIn(t *testing.T) {
 	w := newTown(t)
-	if _, err := w.SignUp(t.Context(), SignUp{Name: "ann", Title: "Ann", Password: "correct horse"}); err != nil {
+	if _, err := w.Accounts.SignUp(t.Context(), SignUp{Name: "ann", Title: "Ann", Password: "correct horse"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
@@ -215,7 +215,7 @@ func TestVerifyPasswordSignsNobodyIn(t *testing.T) {
 		{"ann", "correct house", ErrBadCredentials},
 		{"nobody", "correct horse", ErrBadCredentials},
 	} {
-		if err := w.VerifyPassword(t.Context(), c.name, c.password); !errors.Is(err, c.want) {
+		if err := w.Accounts.VerifyPassword(t.Context(), c.name, c.password); !errors.Is(err, c.want) {
 			t.Errorf("verify %s %q: got %v, want %v", c.name, c.password, err, c.want)
 		}
 	}

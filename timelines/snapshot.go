@@ -312,7 +312,7 @@ func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64
 }
 
 // Versions returns the present versions of these posts, by id.
-func (s *Store) Versions(ctx context.Context, posts []int64) (map[int64]int64, error) {
+func (s Posts) Versions(ctx context.Context, posts []int64) (map[int64]int64, error) {
 	const query = `SELECT id, version FROM posts WHERE id = ANY(@posts)`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
 	if err != nil {

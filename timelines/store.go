@@ -160,14 +160,14 @@ type Replace struct {
 }
 
 // PendingBump says that rows of the post in filter timelines must still follow
-// its fresh_at; BumpBlock does one block of them.
+// its fresh_at; Maintenance.BumpBlock does one block of them.
 type PendingBump struct {
 	PostID int64
 	// After is the last timeline id already done.
 	After int64
 }
 
-// Upkeep says that rows which help to find posts are not up to date; UpkeepBlock does one
+// Upkeep says that rows which help to find posts are not up to date; Maintenance.UpkeepBlock does one
 // block of them.
 type Upkeep struct{}
 

@@ -40,11 +40,11 @@ func ofMyFeeds(actor int64) []Replace {
 	return append(ofFeeds(actor, actor, true), Replace{Of: actor, Kinds: []string{RiverHome, RiverList, RiverUser, KindSubfeed}})
 }
 
-// CreateSubfeed makes a further feed of the actor, who is a person. Followers of the actor
+// Create makes a further feed of the actor, who is a person. Followers of the actor
 // have it in their home feeds if its level lets them read it. It returns an InvalidError:
 // "slug_format", "slug_reserved", "slug_taken", "subfeeds_many", or one of titles and
 // levels.
-func (s *Store) CreateSubfeed(ctx context.Context, actor int64, slug, title string, level Level) (Change, error) {
+func (s Feeds) Create(ctx context.Context, actor int64, slug, title string, level Level) (Change, error) {
 	if err := checkSlug(slug); err != nil {
 		return Change{}, err
 	}
@@ -105,7 +105,7 @@ func (s *Store) CreateSubfeed(ctx context.Context, actor int64, slug, title stri
 
 // feedsTx ends a change of the list of the actor's feeds. It announces the rivers that the
 // change invalidated, each once, and makes nodes drop the list and the actor's access sets.
-func (s *Store) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace) (Change, error) {
+func (s Feeds) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace) (Change, error) {
 	c := Change{Actor: actor, Replace: wrong}
 	announced := wrong
 	if i := slices.IndexFunc(wrong, func(r Replace) bool { return r.Of == actor }); i >= 0 {
@@ -119,10 +119,10 @@ func (s *Store) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Rep
 	return c, err
 }
 
-// RenameSubfeed gives the actor's sub-feed another title; its address stays.
+// Rename gives the actor's sub-feed another title; its address stays.
 // ErrNotFound if there is no such sub-feed, ErrForbidden if it is the fixed
 // private one.
-func (s *Store) RenameSubfeed(ctx context.Context, actor int64, slug, title string) (Change, error) {
+func (s Feeds) Rename(ctx context.Context, actor int64, slug, title string) (Change, error) {
 	title, err := cleanTitle(title)
 	if err != nil {
 		return Change{}, err
@@ -142,9 +142,9 @@ func (s *Store) RenameSubfeed(ctx context.Context, actor int64, slug, title stri
 	})
 }
 
-// DeleteSubfeed deletes an empty sub-feed of the actor. InvalidError "subfeed_full" if a
-// post stands in it; the other errors are those of RenameSubfeed.
-func (s *Store) DeleteSubfeed(ctx context.Context, actor int64, slug string) (Change, error) {
+// Delete deletes an empty sub-feed of the actor. InvalidError "subfeed_full" if a
+// post stands in it; the other errors are those of Feeds.Rename.
+func (s Feeds) Delete(ctx context.Context, actor int64, slug string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		id, err := ownSubfeedTx(ctx, tx, actor, slug)
 		if err != nil {
@@ -226,14 +226,14 @@ func ownSubfeedTx(ctx context.Context, tx pgx.Tx, actor int64, slug string) (id 
 	return id, nil
 }
 
-// SetSubfeedAccess is SetAccess of a sub-feed of the actor's; the fixed private
+// SetSubfeedAccess is Feeds.SetAccess of a sub-feed of the actor's; the fixed private
 // one stays private (ErrForbidden).
-func (s *Store) SetSubfeedAccess(ctx context.Context, actor int64, slug string, level Level) (Change, error) {
+func (s Feeds) SetSubfeedAccess(ctx context.Context, actor int64, slug string, level Level) (Change, error) {
 	return s.setLevel(ctx, actor, func(tx pgx.Tx) (int64, error) { return ownSubfeedTx(ctx, tx, actor, slug) }, level)
 }
 
 // SubscriberIDs returns who follows the account, in no order.
-func (s *Store) SubscriberIDs(ctx context.Context, account int64) ([]int64, error) {
+func (s Subscriptions) SubscriberIDs(ctx context.Context, account int64) ([]int64, error) {
 	rows, err := s.pool.Query(ctx, `SELECT subscriber_id FROM subscriptions WHERE account_id = @account`,
 		pgx.StrictNamedArgs{"account": account})
 	return collectIDs(rows, err, "subscribers")

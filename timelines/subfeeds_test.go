@@ -10,7 +10,7 @@ import (
 
 func (w *town) subfeed(owner Account, slug string, level Level) int64 {
 	w.Helper()
-	_, err := w.CreateSubfeed(w.Context(), owner.ID, slug, "My "+slug, level)
+	_, err := w.Feeds.Create(w.Context(), owner.ID, slug, "My "+slug, level)
 	w.must(err)
 	return w.subfeedID(owner, slug)
 }
@@ -36,7 +36,7 @@ func TestSubfeeds(t *testing.T) {
 	club := w.group(bob, "club", Public)
 	w.heard.take()
 	clock := w.clock()
-	c, err := w.CreateSubfeed(t.Context(), bob.ID, "photos", " My  photos ", Protected)
+	c, err := w.Feeds.Create(t.Context(), bob.ID, "photos", " My  photos ", Protected)
 	w.must(err)
 	id := w.subfeedID(bob, "photos")
 	wrong := []Replace{
@@ -69,48 +69,48 @@ func TestSubfeeds(t *testing.T) {
 		{"good", " ", Public, "title_empty"},
 		{"good", "Mine", 3, "level_unknown"},
 	} {
-		_, err := w.CreateSubfeed(t.Context(), bob.ID, tc.slug, tc.title, tc.level)
+		_, err := w.Feeds.Create(t.Context(), bob.ID, tc.slug, tc.title, tc.level)
 		w.invalid(fmt.Sprintf("%q, %q, %v", tc.slug, tc.title, tc.level), err, tc.code)
 	}
-	_, err = w.CreateSubfeed(t.Context(), club.ID, "photos", "Photos", Public)
+	_, err = w.Feeds.Create(t.Context(), club.ID, "photos", "Photos", Public)
 	w.fails("a group's", err, ErrNotFound)
 
 	// Another title, for whoever remembers the old one.
 	clock = w.clock()
-	c, err = w.RenameSubfeed(t.Context(), bob.ID, "photos", "Pictures")
+	c, err = w.Feeds.Rename(t.Context(), bob.ID, "photos", "Pictures")
 	w.must(err)
 	w.same("renamed", c, Change{Actor: bob.ID, Clock: clock + 1})
 	w.same("logged", w.logged(clock), []Invalidation{{N: clock + 1, AccountID: bob.ID, Kind: "account"}})
 	w.same("title", value[string](w, `SELECT title FROM subfeeds WHERE timeline_id = $1`, id), "Pictures")
 
 	// The fixed one stays as it is, and what is another's or nobody's is not found.
-	_, err = w.RenameSubfeed(t.Context(), bob.ID, "private", "x")
+	_, err = w.Feeds.Rename(t.Context(), bob.ID, "private", "x")
 	w.fails("renaming the private one", err, ErrForbidden)
-	_, err = w.DeleteSubfeed(t.Context(), bob.ID, "private")
+	_, err = w.Feeds.Delete(t.Context(), bob.ID, "private")
 	w.fails("deleting the private one", err, ErrForbidden)
-	_, err = w.SetSubfeedAccess(t.Context(), bob.ID, "private", Public)
+	_, err = w.Feeds.SetSubfeedAccess(t.Context(), bob.ID, "private", Public)
 	w.fails("opening the private one", err, ErrForbidden)
 	ann := w.user("ann")
 	for _, slug := range []string{"photos", "", "\x00", "A"} {
-		_, err = w.RenameSubfeed(t.Context(), ann.ID, slug, "x")
+		_, err = w.Feeds.Rename(t.Context(), ann.ID, slug, "x")
 		w.fails("renaming what is not there", err, ErrNotFound)
-		_, err = w.SetSubfeedAccess(t.Context(), ann.ID, slug, Public)
+		_, err = w.Feeds.SetSubfeedAccess(t.Context(), ann.ID, slug, Public)
 		w.fails("opening what is not there", err, ErrNotFound)
 	}
 
 	// Full, and empty again.
 	p := w.post(bob, "a picture", "bob/photos")
-	_, err = w.DeleteSubfeed(t.Context(), bob.ID, "photos")
+	_, err = w.Feeds.Delete(t.Context(), bob.ID, "photos")
 	w.invalid("deleting a full one", err, "subfeed_full")
-	_, err = w.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob"})
+	_, err = w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob"})
 	w.must(err)
 	w.heard.take()
-	c, err = w.DeleteSubfeed(t.Context(), bob.ID, "photos")
+	c, err = w.Feeds.Delete(t.Context(), bob.ID, "photos")
 	w.must(err)
 	w.same("deleted", c, Change{Actor: bob.ID, Clock: w.clock(), Replace: wrong})
 	w.same("deleted: announced", w.heard.take(), everybody)
 	w.same("rows left", value[int](w, `SELECT count(*)::int FROM timeline_entries WHERE timeline_id = $1`, id), 0)
-	_, err = w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "late", To: []string{"bob/photos"}})
+	_, err = w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "late", To: []string{"bob/photos"}})
 	w.invalid("a post to what was deleted", err, "to_unknown")
 	w.sound()
 }
@@ -129,17 +129,17 @@ func TestPrivateSubfeedsConcernTheirReaders(t *testing.T) {
 		return Replace{ViewerID: viewer.ID, Kinds: []string{"home", "list"}}
 	}
 	w.heard.take()
-	c, err := w.CreateSubfeed(t.Context(), bob.ID, "diary", "Diary", Private)
+	c, err := w.Feeds.Create(t.Context(), bob.ID, "diary", "Diary", Private)
 	w.must(err)
 	own := []Replace{homes(bob), pages(bob)}
 	w.same("made", c.Replace, own)
 	w.same("made: announced", w.heard.take(), replacements(own))
 	for _, name := range []string{"ann", "cat"} {
-		_, err = w.AdmitReader(t.Context(), bob.ID, "diary", name)
+		_, err = w.Feeds.Admit(t.Context(), bob.ID, "diary", name)
 		w.must(err)
 	}
 	w.heard.take()
-	c, err = w.DeleteSubfeed(t.Context(), bob.ID, "diary")
+	c, err = w.Feeds.Delete(t.Context(), bob.ID, "diary")
 	w.must(err)
 	readers := append(own, homes(ann), pages(ann), pages(cat))
 	w.same("deleted", c.Replace, readers)
@@ -151,7 +151,7 @@ func TestPrivateSubfeedsConcernTheirReaders(t *testing.T) {
 		WITH made AS (
 			INSERT INTO accounts (kind, name, title) SELECT 'user', 'fan-' || i, 'fan' FROM generate_series(1, $2) i RETURNING id)
 		INSERT INTO readers (timeline_id, account_id) SELECT $1, id FROM made`, diary, manyReaders+1)
-	c, err = w.DeleteSubfeed(t.Context(), bob.ID, "diary")
+	c, err = w.Feeds.Delete(t.Context(), bob.ID, "diary")
 	w.must(err)
 	w.same("deleted for many", c.Replace, ofMyFeeds(bob.ID))
 	w.sound()
@@ -167,7 +167,7 @@ func TestAsManySubfeedsAsAllowed(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 4 {
 		all.Go(func() {
-			_, err := w.CreateSubfeed(context.WithoutCancel(t.Context()), bob.ID, fmt.Sprint("last-", i), "Last", Public)
+			_, err := w.Feeds.Create(context.WithoutCancel(t.Context()), bob.ID, fmt.Sprint("last-", i), "Last", Public)
 			if err != nil {
 				w.invalid("one more", err, "subfeeds_many")
 			}
@@ -196,7 +196,7 @@ func TestSubfeedAccess(t *testing.T) {
 		{Public, true, true, true, true, true, Replace{Everybody: true}},
 	} {
 		clock := w.clock()
-		c, err := w.SetSubfeedAccess(t.Context(), bob.ID, "photos", tc.level)
+		c, err := w.Feeds.SetSubfeedAccess(t.Context(), bob.ID, "photos", tc.level)
 		w.must(err)
 		w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: []Replace{tc.wrong}})
 		w.same("announced", w.heard.take(), []Event{tc.wrong})
@@ -230,14 +230,14 @@ func TestReaders(t *testing.T) {
 		w.same(what+", again", c, Change{Actor: bob.ID, Clock: clock + 1})
 		w.same(what+", again: announced", w.heard.take(), []Event(nil))
 	}
-	step("admitted", w.AdmitReader, "private", true, secret.PostID)
-	step("removed", w.RemoveReader, "private", false, secret.PostID)
+	step("admitted", w.Feeds.Admit, "private", true, secret.PostID)
+	step("removed", w.Feeds.Remove, "private", false, secret.PostID)
 
 	w.subfeed(bob, "garden", Protected)
 	bean := w.post(bob, "a bean", "bob/garden")
 	w.heard.take()
-	step("excluded", w.ExcludeReader, "garden", false, bean.PostID)
-	feeds, err := w.OwnFeeds(t.Context(), bob.ID)
+	step("excluded", w.Feeds.Exclude, "garden", false, bean.PostID)
+	feeds, err := w.Feeds.Own(t.Context(), bob.ID)
 	w.must(err)
 	type fact struct {
 		slug               string
@@ -256,22 +256,22 @@ func TestReaders(t *testing.T) {
 	w.same("own feeds", fmt.Sprint(got), fmt.Sprint([]fact{
 		{"", true, 0, 0, nil}, {"private", false, 0, 0, nil}, {"garden", false, 0, 1, []string{"ann"}},
 	}))
-	step("let in again", w.UnexcludeReader, "garden", true, bean.PostID)
+	step("let in again", w.Feeds.Unexclude, "garden", true, bean.PostID)
 
 	// The own feed: who is admitted does not follow; who is removed does not either.
 	mine := w.post(bob, "mine")
 	w.setAccess(bob, "", Private)
 	w.heard.take()
-	step("admitted to the feed", w.AdmitReader, "", true, mine.PostID)
+	step("admitted to the feed", w.Feeds.Admit, "", true, mine.PostID)
 	w.same("follows", value[int](w, `SELECT count(*)::int FROM subscriptions WHERE subscriber_id = $1`, ann.ID), 0)
 	w.subscribe(ann, "bob")
 	w.heard.take()
-	step("removed from the feed", w.RemoveReader, "", false, mine.PostID)
+	step("removed from the feed", w.Feeds.Remove, "", false, mine.PostID)
 	w.same("follows", value[int](w, `SELECT count(*)::int FROM subscriptions WHERE subscriber_id = $1`, ann.ID), 0)
 	w.sound()
 
 	for _, set := range []func(context.Context, int64, string, string) (Change, error){
-		w.AdmitReader, w.RemoveReader, w.ExcludeReader, w.UnexcludeReader,
+		w.Feeds.Admit, w.Feeds.Remove, w.Feeds.Exclude, w.Feeds.Unexclude,
 	} {
 		for _, name := range []string{"nobody", "club", "", "\x00", "\xff"} {
 			_, err := set(t.Context(), bob.ID, "private", name)
@@ -301,14 +301,14 @@ func TestWhomAReaderConcerns(t *testing.T) {
 					p := w.post(bob, "a picture", place)
 					if follows {
 						w.subscribe(ann, "bob")
-						_, _, err := w.CreateList(t.Context(), NewList{Actor: ann.ID, Title: "some"})
+						_, _, err := w.Lists.Create(t.Context(), NewList{Actor: ann.ID, Title: "some"})
 						w.must(err)
-						w.must(second(w.EditList(t.Context(), ann.ID, "some", "some", []string{"bob"})))
+						w.must(second(w.Lists.Edit(t.Context(), ann.ID, "some", "some", []string{"bob"})))
 					}
 					if slug == "" {
 						w.setAccess(bob, "", level)
 					} else {
-						w.must(second(w.SetSubfeedAccess(t.Context(), bob.ID, slug, level)))
+						w.must(second(w.Feeds.SetSubfeedAccess(t.Context(), bob.ID, slug, level)))
 					}
 					everything := []Replace{{ViewerID: ann.ID}}
 					ended := []Replace{
@@ -337,15 +337,15 @@ func TestWhomAReaderConcerns(t *testing.T) {
 					}
 					protected, private := level == Protected, level == Private
 					if follows && slug == "" { // a reader, by the subscription
-						step("excluded, following", w.ExcludeReader, protected || private, ended)
-						step("let in again", w.UnexcludeReader, protected, nil)
+						step("excluded, following", w.Feeds.Exclude, protected || private, ended)
+						step("let in again", w.Feeds.Unexclude, protected, nil)
 					}
-					step("admitted", w.AdmitReader, private, nil)
-					step("excluded, being admitted", w.ExcludeReader, protected || private, nil)
-					step("admitted, being excluded", w.AdmitReader, protected || private, nil)
-					step("removed", w.RemoveReader, private, nil)
-					step("excluded", w.ExcludeReader, protected, nil)
-					step("let in again", w.UnexcludeReader, protected, nil)
+					step("admitted", w.Feeds.Admit, private, nil)
+					step("excluded, being admitted", w.Feeds.Exclude, protected || private, nil)
+					step("admitted, being excluded", w.Feeds.Admit, protected || private, nil)
+					step("removed", w.Feeds.Remove, private, nil)
+					step("excluded", w.Feeds.Exclude, protected, nil)
+					step("let in again", w.Feeds.Unexclude, protected, nil)
 				})
 			}
 		}
@@ -357,16 +357,16 @@ func TestRemoveReaderAgainstSubscribe(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
 	w.setAccess(bob, "", Private)
-	_, err := w.AdmitReader(t.Context(), bob.ID, "", "ann")
+	_, err := w.Feeds.Admit(t.Context(), bob.ID, "", "ann")
 	w.must(err)
 	subscribing := w.pauseInside()
 	subscribed := during(func() error {
-		_, _, err := w.Subscribe(t.Context(), ann.ID, "bob")
+		_, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 		return err
 	})
 	subscribing.reached(t)
 	removed := during(func() error {
-		_, err := w.RemoveReader(t.Context(), bob.ID, "", "ann")
+		_, err := w.Feeds.Remove(t.Context(), bob.ID, "", "ann")
 		return err
 	})
 	w.waitBlocked(1)

@@ -68,7 +68,7 @@ func lockTargetTx(ctx context.Context, tx pgx.Tx, name string) (target, error) {
 // changed. Subscribing twice changes nothing. ErrNotFound if there is no such account;
 // ErrForbidden if it is the actor's own or a ban stands between the two; ErrExcluded if the
 // feed or group excludes the actor, whatever its level.
-func (s *Store) Subscribe(ctx context.Context, actor int64, name string) (c Change, requested bool, err error) {
+func (s Subscriptions) Subscribe(ctx context.Context, actor int64, name string) (c Change, requested bool, err error) {
 	const relation = `
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
 			EXISTS (SELECT FROM readers WHERE timeline_id = @feed AND account_id = @actor),
@@ -175,7 +175,7 @@ func (s *core) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, w
 // one. It takes the account out of the actor's lists, and ends the actor's explicit right to
 // read, which matters once the account is private; an administrator of a group goes on
 // reading it. Without a subscription it succeeds and changes nothing.
-func (s *Store) Unsubscribe(ctx context.Context, actor int64, name string) (Change, error) {
+func (s Subscriptions) Unsubscribe(ctx context.Context, actor int64, name string) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		from, err := lockTargetTx(ctx, tx, name)
 		if err != nil {
@@ -255,7 +255,7 @@ type Relation struct {
 
 // Relation returns the actor's relation to an account. It reads the primary store each
 // time; only pages of the actor's own show it.
-func (s *Store) Relation(ctx context.Context, actor, account int64) (Relation, error) {
+func (s Subscriptions) Relation(ctx context.Context, actor, account int64) (Relation, error) {
 	const query = `
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
 			EXISTS (SELECT FROM subscription_requests WHERE subscriber_id = @actor AND account_id = @account),

@@ -16,7 +16,7 @@ func (w *town) reads(a Account, feed int64) bool {
 
 func (w *town) relation(a, to Account) Relation {
 	w.Helper()
-	r, err := w.Relation(w.Context(), a.ID, to.ID)
+	r, err := w.Subscriptions.Relation(w.Context(), a.ID, to.ID)
 	w.must(err)
 	return r
 }
@@ -27,7 +27,7 @@ func TestSubscribe(t *testing.T) {
 	before := w.clock()
 	home := Replace{ViewerID: ann.ID, Kinds: []string{"home"}}
 
-	c, requested, err := w.Subscribe(t.Context(), ann.ID, "bob")
+	c, requested, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
 	w.same("change", c, Change{Actor: ann.ID, Clock: before + 1, Replace: []Replace{home}})
 	w.same("requested", requested, false)
@@ -39,12 +39,12 @@ func TestSubscribe(t *testing.T) {
 	w.same("relation", w.relation(ann, bob), Relation{Subscribed: true})
 	w.same("the other way", w.relation(bob, ann), Relation{})
 
-	c, requested, err = w.Subscribe(t.Context(), ann.ID, "bob")
+	c, requested, err = w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
 	w.same("change, again", c, Change{Actor: ann.ID, Clock: before + 1, Replace: []Replace{home}})
 	w.same("requested, again", requested, false)
 
-	c, err = w.Unsubscribe(t.Context(), ann.ID, "bob")
+	c, err = w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
 	w.same("end", c, Change{Actor: ann.ID, Clock: before + 2, Replace: []Replace{home}})
 	w.same("announced", w.heard.take(), []Event{home})
@@ -52,7 +52,7 @@ func TestSubscribe(t *testing.T) {
 	w.same("relation after the end", w.relation(ann, bob), Relation{})
 
 	// It narrowed what ann reads: the second answer waits for the first's number.
-	c, err = w.Unsubscribe(t.Context(), ann.ID, "bob")
+	c, err = w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
 	feeds := Replace{ViewerID: ann.ID, Kinds: []string{"home", "list"}}
 	w.same("end, again", c, Change{Actor: ann.ID, Clock: before + 2, Replace: []Replace{feeds}})
@@ -64,15 +64,15 @@ func TestSubscribeErrors(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")
 	for name, want := range map[string]error{"nobody": ErrNotFound, "": ErrNotFound, "A\x00": ErrNotFound, "ann": ErrForbidden} {
-		_, _, err := w.Subscribe(t.Context(), ann.ID, name)
+		_, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, name)
 		w.fails("Subscribe to "+name, err, want)
-		_, err = w.Unsubscribe(t.Context(), ann.ID, name)
+		_, err = w.Subscriptions.Unsubscribe(t.Context(), ann.ID, name)
 		w.fails("Unsubscribe from "+name, err, want)
 	}
 	w.same("ann reads herself", w.reads(ann, ann.FeedID), true)
 	w.setAccess(bob, "", Protected)
 	w.exec(`INSERT INTO excluded (timeline_id, account_id) VALUES ($1, $2)`, bob.FeedID, ann.ID)
-	_, _, err := w.Subscribe(t.Context(), ann.ID, "bob")
+	_, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 	w.fails("the excluded", err, ErrForbidden)
 }
 
@@ -86,7 +86,7 @@ func TestRequestAndAccept(t *testing.T) {
 	before := w.clock()
 
 	for i, name := range []string{"bob", "club", "bob"} {
-		c, requested, err := w.Subscribe(t.Context(), ann.ID, name)
+		c, requested, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, name)
 		w.must(err)
 		w.same("change", c, Change{Actor: ann.ID, Clock: []int64{before + 1, before + 2, 0}[i]})
 		w.same("requested", requested, true)
@@ -98,7 +98,7 @@ func TestRequestAndAccept(t *testing.T) {
 	w.same("reads before", w.reads(ann, bob.FeedID), false)
 	w.same("relation", w.relation(ann, club), Relation{Requested: true})
 
-	list, err := w.Requests(t.Context(), bob.ID, 0, RequestPlace{}, 10)
+	list, err := w.Subscriptions.Requests(t.Context(), bob.ID, 0, RequestPlace{}, 10)
 	w.must(err)
 	want := []Request{{From: ann, To: bob}, {From: ann, To: club}}
 	if diff := cmp.Diff(want, list, cmpopts.IgnoreFields(Request{}, "CreatedAt")); diff != "" {
@@ -107,22 +107,22 @@ func TestRequestAndAccept(t *testing.T) {
 	if age := time.Since(list[0].CreatedAt); age > time.Minute {
 		t.Errorf("age of a request: got %v, want it new", age)
 	}
-	list, err = w.Requests(t.Context(), cid.ID, 0, RequestPlace{}, 10)
+	list, err = w.Subscriptions.Requests(t.Context(), cid.ID, 0, RequestPlace{}, 10)
 	w.must(err)
 	w.same("another's requests", list, []Request(nil))
 
-	_, err = w.Accept(t.Context(), cid.ID, "ann", "club")
+	_, err = w.Subscriptions.Accept(t.Context(), cid.ID, "ann", "club")
 	w.fails("who does not administer", err, ErrForbidden)
-	_, err = w.Accept(t.Context(), cid.ID, "ann", "")
+	_, err = w.Subscriptions.Accept(t.Context(), cid.ID, "ann", "")
 	w.fails("who was not asked", err, ErrNotFound)
-	_, err = w.Accept(t.Context(), bob.ID, "cid", "")
+	_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "cid", "")
 	w.fails("who did not ask", err, ErrNotFound)
-	_, err = w.Accept(t.Context(), bob.ID, "ann", "nogroup")
+	_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "nogroup")
 	w.fails("no such group", err, ErrNotFound)
-	_, err = w.Accept(t.Context(), bob.ID, "ann", "bob")
+	_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "bob")
 	w.fails("a person for a group", err, ErrNotFound)
 
-	c, err := w.Accept(t.Context(), bob.ID, "ann", "")
+	c, err := w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "")
 	w.must(err)
 	all := Replace{ViewerID: ann.ID}
 	w.same("change", c, Change{Actor: bob.ID, Clock: before + 1, Replace: []Replace{all}})
@@ -131,27 +131,27 @@ func TestRequestAndAccept(t *testing.T) {
 		{N: before + 1, AccountID: bob.ID, Kind: "members"}, {N: before + 1, AccountID: ann.ID, Kind: "viewer"},
 	})
 	w.same("relation", w.relation(ann, bob), Relation{Subscribed: true})
-	_, err = w.Accept(t.Context(), bob.ID, "ann", "")
+	_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "")
 	w.fails("again", err, ErrNotFound)
-	_, err = w.Accept(t.Context(), bob.ID, "ann", "club")
+	_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "club")
 	w.must(err)
 	w.same("reads the group", w.reads(ann, club.FeedID), true)
 	w.sound()
 
 	// Leaving a private account takes posts out of every river.
 	w.heard.take()
-	c, err = w.Unsubscribe(t.Context(), ann.ID, "bob")
+	c, err = w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
 	w.same("replaced", c.Replace, []Replace{all})
 	w.same("announced", w.heard.take(), []Event{all})
 	w.same("reads after", w.reads(ann, bob.FeedID), false)
 
 	// An administrator leaves the group's home, and goes on reading it.
-	c, err = w.Unsubscribe(t.Context(), bob.ID, "club")
+	c, err = w.Subscriptions.Unsubscribe(t.Context(), bob.ID, "club")
 	w.must(err)
 	w.same("replaced", c.Replace, []Replace{{ViewerID: bob.ID, Kinds: []string{"home"}}})
 	w.same("administrator reads", w.reads(bob, club.FeedID), true)
-	_, requested, err := w.Subscribe(t.Context(), bob.ID, "club")
+	_, requested, err := w.Subscriptions.Subscribe(t.Context(), bob.ID, "club")
 	w.must(err)
 	w.same("administrator asks", requested, false)
 }
@@ -163,9 +163,9 @@ func TestAcceptWhoReadsAlready(t *testing.T) {
 		"protected": func(w *town, bob Account, group string) { w.setAccess(bob, group, Protected) },
 		"admitted": func(w *town, bob Account, group string) {
 			if group == "" {
-				w.must(second(w.AdmitReader(t.Context(), bob.ID, "", "ann")))
+				w.must(second(w.Feeds.Admit(t.Context(), bob.ID, "", "ann")))
 			} else {
-				w.act(w.AdmitToGroup, bob, group, "ann")
+				w.act(w.Groups.Admit, bob, group, "ann")
 			}
 		},
 		"still private": func(*town, Account, string) {},
@@ -185,7 +185,7 @@ func TestAcceptWhoReadsAlready(t *testing.T) {
 				w.subscribe(ann, asked)
 				open(w, bob, group)
 				w.heard.take()
-				c, err := w.Accept(t.Context(), bob.ID, "ann", group)
+				c, err := w.Subscriptions.Accept(t.Context(), bob.ID, "ann", group)
 				w.must(err)
 				wrong := Replace{ViewerID: ann.ID, Kinds: []string{RiverHome}}
 				if name == "still private" {
@@ -209,11 +209,11 @@ func TestAcceptAgainstSetAccess(t *testing.T) {
 	w.subscribe(ann, "bob")
 	w.setAccess(bob, "", Public)
 	closing := w.pauseInside()
-	closed := during(func() error { return second(w.SetAccess(t.Context(), bob.ID, "", Private)) })
+	closed := during(func() error { return second(w.Feeds.SetAccess(t.Context(), bob.ID, "", Private)) })
 	closing.reached(t)
 	var c Change
 	accepted := during(func() (err error) {
-		c, err = w.Accept(t.Context(), bob.ID, "ann", "")
+		c, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "")
 		return err
 	})
 	w.waitBlocked(1)
@@ -232,12 +232,12 @@ func TestWithdrawRequest(t *testing.T) {
 	w.subscribe(ann, "bob")
 	before := w.clock()
 	w.heard.take()
-	c, err := w.Unsubscribe(t.Context(), ann.ID, "bob")
+	c, err := w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
 	w.same("change", c, Change{Actor: ann.ID, Clock: before + 1})
 	w.same("relation", w.relation(ann, bob), Relation{})
 	w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: bob.ID, Kind: "members"}})
-	_, err = w.Accept(t.Context(), bob.ID, "ann", "")
+	_, err = w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "")
 	w.fails("accepting what was withdrawn", err, ErrNotFound)
 
 	// Public again: who asked need not wait, and the request is answered by it.
@@ -254,11 +254,11 @@ func TestSubscribersOutliveGoingPrivate(t *testing.T) {
 	w.subscribe(ann, "bob")
 	p := w.post(bob, "among us")
 	w.setAccess(bob, "", Private)
-	_, err := w.Like(t.Context(), ann.ID, p.Code)
+	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
-	_, err = w.Unsubscribe(t.Context(), ann.ID, "bob")
+	_, err = w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 	w.must(err)
-	_, err = w.Unlike(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 	w.fails("after leaving", err, ErrNotFound)
 }
 
@@ -272,7 +272,7 @@ func TestSubscribeAgainstGoingPrivate(t *testing.T) {
 	w.must(err)
 	var requested bool
 	subscribed := during(func() (err error) {
-		_, requested, err = w.Subscribe(t.Context(), ann.ID, "bob")
+		_, requested, err = w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 		return err
 	})
 	w.waitBlocked(1)
@@ -291,12 +291,12 @@ func TestUnsubscribeAgainstAccept(t *testing.T) {
 	w.subscribe(ann, "bob")
 	accepting := w.pauseInside()
 	accepted := during(func() error {
-		_, err := w.Accept(t.Context(), bob.ID, "ann", "")
+		_, err := w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "")
 		return err
 	})
 	accepting.reached(t)
 	left := during(func() error {
-		_, err := w.Unsubscribe(t.Context(), ann.ID, "bob")
+		_, err := w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob")
 		return err
 	})
 	w.waitBlocked(1)

@@ -19,7 +19,7 @@ func (w *town) hashtag(term string) int64 {
 
 func (w *town) say(author Account, code, body string) Change {
 	w.Helper()
-	c, err := w.CreateComment(w.Context(), NewComment{Author: author.ID, Code: code, Body: body})
+	c, err := w.Comments.Create(w.Context(), NewComment{Author: author.ID, Code: code, Body: body})
 	w.must(err)
 	return c
 }
@@ -92,7 +92,7 @@ func TestHashtags(t *testing.T) {
 	w.heard.take()
 
 	// The post leaves with the last text that says it.
-	edited, err := w.EditPost(t.Context(), bob.ID, c.Code, "hello #lock")
+	edited, err := w.Posts.Edit(t.Context(), bob.ID, c.Code, "hello #lock")
 	w.must(err)
 	lock := w.hashtag("lock")
 	w.same("touched by an edit", edited.Touched, ids(lock, spring))
@@ -100,10 +100,10 @@ func TestHashtags(t *testing.T) {
 		t.Error("an edit took away a tag that a comment has, or not the one that nobody has")
 	}
 	w.same("an edit bumps nothing", w.freshAt(c.PostID), was.FreshAt)
-	changed, err := w.EditComment(t.Context(), ann.ID, c.Code, said.CommentID, "#lock it is")
+	changed, err := w.Comments.Edit(t.Context(), ann.ID, c.Code, said.CommentID, "#lock it is")
 	w.must(err)
 	w.same("touched by an edit of the comment", changed.Touched, ids(river, weir))
-	deleted, err := w.DeleteComment(t.Context(), ann.ID, c.Code, said.CommentID)
+	deleted, err := w.Comments.Delete(t.Context(), ann.ID, c.Code, said.CommentID)
 	w.must(err)
 	if slices.Contains(deleted.Touched, lock) || w.row(lock, c.PostID).Withdrawn {
 		t.Error("deleting a comment took away a tag that the post has")
@@ -117,7 +117,7 @@ func TestHashtags(t *testing.T) {
 	was.FreshAt = max(was.EnteredAt, w.freshAt(c.PostID))
 	w.same("a tag that comes back", w.row(weir, c.PostID), was)
 
-	_, err = w.DeletePost(t.Context(), bob.ID, c.Code)
+	_, err = w.Posts.Delete(t.Context(), bob.ID, c.Code)
 	w.must(err)
 	w.same("marks of a deleted post", value[int](w, `SELECT count(*)::int FROM text_marks`), 0)
 	w.sound()
@@ -142,7 +142,7 @@ func TestHashtagsAndBumps(t *testing.T) {
 		w.say(ann, c.Code, "indeed")
 		for _, e := range w.heard.take() {
 			if e, ok := e.(PendingBump); ok {
-				w.must(w.BumpBlock(t.Context(), e))
+				w.must(w.Maintenance.BumpBlock(t.Context(), e))
 			}
 		}
 		w.same(fmt.Sprintf("the row's freshness after a bump, crowd of %d", crowd),
@@ -164,7 +164,7 @@ func TestHashtagsMadeAtOnce(t *testing.T) {
 	for i := range 6 {
 		turned := slices.Concat(tags[i*3:], tags[:i*3])
 		waits = append(waits, during(func() error {
-			_, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: strings.Join(turned, " ")})
+			_, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: strings.Join(turned, " ")})
 			return err
 		}))
 	}
@@ -200,10 +200,10 @@ func TestMentions(t *testing.T) {
 	if w.row(mine, c.PostID).EnteredAt != fresh || w.row(w.timeline(KindMentions, cid.ID), c.PostID).EnteredAt <= fresh {
 		t.Error("a comment entered a post again, or did not enter it")
 	}
-	_, err := w.EditPost(t.Context(), bob.ID, c.Code, "@anna: #river")
+	_, err := w.Posts.Edit(t.Context(), bob.ID, c.Code, "@anna: #river")
 	w.must(err)
 	w.same("named by a comment", w.row(mine, c.PostID).Withdrawn, false)
-	gone, err := w.DeleteComment(t.Context(), bob.ID, c.Code, said.CommentID)
+	gone, err := w.Comments.Delete(t.Context(), bob.ID, c.Code, said.CommentID)
 	w.must(err)
 	w.same("named by nothing", w.row(mine, c.PostID).Withdrawn, true)
 	if !slices.Contains(gone.Touched, mine) {

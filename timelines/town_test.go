@@ -129,35 +129,35 @@ func (w *town) user(name string) Account {
 
 func (w *town) group(admin Account, name string, level Level) Account {
 	w.Helper()
-	g, _, err := w.CreateGroup(w.Context(), NewGroup{Actor: admin.ID, Name: name, Title: name, Access: level})
+	g, _, err := w.Groups.Create(w.Context(), NewGroup{Actor: admin.ID, Name: name, Title: name, Access: level})
 	w.must(err)
 	return g
 }
 
 func (w *town) post(author Account, body string, to ...string) Change {
 	w.Helper()
-	c, err := w.CreatePost(w.Context(), NewPost{Author: author.ID, Body: body, To: to})
+	c, err := w.Posts.Create(w.Context(), NewPost{Author: author.ID, Body: body, To: to})
 	w.must(err)
 	return c
 }
 
 func (w *town) comment(author Account, code string) Change {
 	w.Helper()
-	c, err := w.CreateComment(w.Context(), NewComment{Author: author.ID, Code: code, Body: "so it is"})
+	c, err := w.Comments.Create(w.Context(), NewComment{Author: author.ID, Code: code, Body: "so it is"})
 	w.must(err)
 	return c
 }
 
 func (w *town) subscribe(actor Account, name string) Change {
 	w.Helper()
-	c, _, err := w.Subscribe(w.Context(), actor.ID, name)
+	c, _, err := w.Subscriptions.Subscribe(w.Context(), actor.ID, name)
 	w.must(err)
 	return c
 }
 
 func (w *town) setAccess(actor Account, group string, level Level) Change {
 	w.Helper()
-	c, err := w.SetAccess(w.Context(), actor.ID, group, level)
+	c, err := w.Feeds.SetAccess(w.Context(), actor.ID, group, level)
 	w.must(err)
 	return c
 }

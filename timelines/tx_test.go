@@ -113,7 +113,7 @@ func TestAnnouncementFailsTheChange(t *testing.T) {
 	bob := w.user("bob")
 	full := errors.New("the queue is full")
 	w.heard.inside(func(context.Context, pgx.Tx, []Event) error { return full })
-	_, err := w.CreatePost(t.Context(), NewPost{Author: bob.ID, Body: "hello"})
+	_, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello"})
 	w.fails("CreatePost", err, full)
 	w.same("posts", value[int](w, `SELECT count(*)::int FROM posts`), 0)
 }

@@ -31,7 +31,7 @@ const upkeepBlock = 500
 // UpkeepBlock does one block, and announces, in the same transaction, and reports whether
 // more are left. Without work it does nothing. It may run on any node, any number of times
 // at once.
-func (s *Store) UpkeepBlock(ctx context.Context) (more bool, err error) {
+func (s Maintenance) UpkeepBlock(ctx context.Context) (more bool, err error) {
 	return inTx(ctx, s.core, func(tx pgx.Tx) (bool, error) {
 		// The flags come first: while they are not up to date, everybody's pages take longer.
 		flagged, err := s.flagBlockTx(ctx, tx)
@@ -56,7 +56,7 @@ func (s *Store) UpkeepBlock(ctx context.Context) (more bool, err error) {
 // flagBlockTx sets the flags of some more posts of one feed whose level changed, and
 // reports whether there was one. A further change of that level waits for the block,
 // which takes milliseconds, to begin anew.
-func (s *Store) flagBlockTx(ctx context.Context, tx pgx.Tx) (flagged bool, err error) {
+func (s Maintenance) flagBlockTx(ctx context.Context, tx pgx.Tx) (flagged bool, err error) {
 	// Any of them: a feed whose level changes again and again must not delay all others.
 	const behind = `SELECT timeline_id, after FROM unflagged_timelines ORDER BY random() LIMIT 1 FOR UPDATE`
 	var timeline, after int64
@@ -94,7 +94,7 @@ func (s *Store) flagBlockTx(ctx context.Context, tx pgx.Tx) (flagged bool, err e
 //
 // Rows of places that the post has left stay. A timeline keeps at most one row for each
 // place the post was ever in, and a scan that finds a post by such a row checks the post.
-func (s *Store) gateBlockTx(ctx context.Context, tx pgx.Tx) error {
+func (s Maintenance) gateBlockTx(ctx context.Context, tx pgx.Tx) error {
 	var post, after int64
 	err := tx.QueryRow(ctx, `SELECT post_id FROM ungated_posts ORDER BY post_id LIMIT 1`).Scan(&post)
 	if errors.Is(err, pgx.ErrNoRows) {

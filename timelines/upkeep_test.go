@@ -13,7 +13,7 @@ func (w *town) keptUp() {
 	w.Helper()
 	for more := true; more; {
 		var err error
-		more, err = w.UpkeepBlock(w.Context())
+		more, err = w.Maintenance.UpkeepBlock(w.Context())
 		w.must(err)
 	}
 }
@@ -54,14 +54,14 @@ func TestAMovedCrowdIsFoundByGates(t *testing.T) {
 	for admin, name := range map[Account]string{cat: "club", ann: "pub"} {
 		w.group(admin, name, Private)
 		w.subscribe(bob, name)
-		_, err := w.Accept(t.Context(), admin.ID, "bob", name)
+		_, err := w.Subscriptions.Accept(t.Context(), admin.ID, "bob", name)
 		w.must(err)
 	}
 	found := []int64{p.PostID}
 	move := func(to string, announced int, readers ...int64) {
 		t.Helper()
 		w.heard.take()
-		_, err := w.SetDestinations(t.Context(), bob.ID, p.Code, []string{to})
+		_, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{to})
 		w.must(err)
 		var upkeeps int
 		for _, e := range w.heard.take() {
@@ -80,7 +80,7 @@ func TestAMovedCrowdIsFoundByGates(t *testing.T) {
 	sees("moved", cat.ID, found)
 	sees("moved", ann.ID, nil)
 	sees("moved", 0, nil)
-	more, err := w.UpkeepBlock(t.Context())
+	more, err := w.Maintenance.UpkeepBlock(t.Context())
 	if err != nil || !more {
 		t.Fatalf("a block of many: got %v, %v; want more", more, err)
 	}
@@ -96,7 +96,7 @@ func TestAMovedCrowdIsFoundByGates(t *testing.T) {
 	sees("kept up", cat.ID, nil)
 	w.sound()
 	w.heard.take()
-	more, err = w.UpkeepBlock(t.Context())
+	more, err = w.Maintenance.UpkeepBlock(t.Context())
 	if err != nil || more {
 		t.Errorf("a block of nothing: got %v, %v; want no more", more, err)
 	}
@@ -104,14 +104,14 @@ func TestAMovedCrowdIsFoundByGates(t *testing.T) {
 
 	// Somebody else begins to like it between two blocks; and it is deleted.
 	move("bob", 1)
-	_, err = w.UpkeepBlock(t.Context())
+	_, err = w.Maintenance.UpkeepBlock(t.Context())
 	w.must(err)
-	_, err = w.Like(t.Context(), ann.ID, p.Code)
+	_, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
 	w.keptUp()
 	w.sound()
 	move("bob/private", 1)
-	_, err = w.DeletePost(t.Context(), bob.ID, p.Code)
+	_, err = w.Posts.Delete(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	sees("deleted", bob.ID, nil)
 	w.keptUp()
@@ -130,7 +130,7 @@ func TestUpkeepAtOnce(t *testing.T) {
 	all.Go(func() {
 		defer close(moved)
 		for i := range 12 {
-			_, err := w.SetDestinations(context.WithoutCancel(t.Context()), bob.ID, p.Code, []string{[]string{"club", "bob", "bob/private"}[i%3]})
+			_, err := w.Posts.SetDestinations(context.WithoutCancel(t.Context()), bob.ID, p.Code, []string{[]string{"club", "bob", "bob/private"}[i%3]})
 			if err != nil {
 				t.Error(err)
 			}
@@ -144,7 +144,7 @@ func TestUpkeepAtOnce(t *testing.T) {
 					again = false
 				default:
 				}
-				if _, err := w.UpkeepBlock(t.Context()); err != nil {
+				if _, err := w.Maintenance.UpkeepBlock(t.Context()); err != nil {
 					t.Error(err)
 				}
 			}
@@ -171,7 +171,7 @@ func BenchmarkDeleteOfACrowd(b *testing.B) {
 			WHERE p.id = $1 AND t.kind IN ('likes', 'comments', 'discussions') AND t.their_id = ANY($2)`, p.PostID, ids)
 		w.exec(`VACUUM ANALYZE posts, comments, likes, timeline_entries`)
 		b.StartTimer()
-		w.must(second(w.DeletePost(b.Context(), bob.ID, p.Code)))
+		w.must(second(w.Posts.Delete(b.Context(), bob.ID, p.Code)))
 	}
 }
 
@@ -199,11 +199,11 @@ func BenchmarkMoveOfACrowd(b *testing.B) {
 				if !bm.block {
 					b.StartTimer()
 				}
-				_, err := w.SetDestinations(b.Context(), bob.ID, p.Code, []string{name})
+				_, err := w.Posts.SetDestinations(b.Context(), bob.ID, p.Code, []string{name})
 				w.must(err)
 				if bm.block {
 					b.StartTimer()
-					_, err = w.UpkeepBlock(b.Context())
+					_, err = w.Maintenance.UpkeepBlock(b.Context())
 					w.must(err)
 				}
 			}

@@ -94,44 +94,44 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 		for range random.IntN(3) {
 			to = append(to, places[random.IntN(len(places))])
 		}
-		return w.CreatePost(ctx, NewPost{Author: actor, Body: "hello" + tagged(random), To: to, Key: fmt.Sprint("p", random.IntN(30))})
+		return w.Posts.Create(ctx, NewPost{Author: actor, Body: "hello" + tagged(random), To: to, Key: fmt.Sprint("p", random.IntN(30))})
 	case 1, 2, 3:
-		return w.CreateComment(ctx, NewComment{Author: actor, Code: on.Code, Body: "so" + tagged(random), Key: fmt.Sprint("c", random.IntN(100))})
+		return w.Comments.Create(ctx, NewComment{Author: actor, Code: on.Code, Body: "so" + tagged(random), Key: fmt.Sprint("c", random.IntN(100))})
 	case 4, 5:
-		return w.Like(ctx, actor, on.Code)
+		return w.Posts.Like(ctx, actor, on.Code)
 	case 6:
-		return w.Unlike(ctx, actor, on.Code)
+		return w.Posts.Unlike(ctx, actor, on.Code)
 	case 7:
-		return w.DeleteComment(ctx, actor, on.Code, on.CommentID)
+		return w.Comments.Delete(ctx, actor, on.Code, on.CommentID)
 	case 8:
-		return w.EditComment(ctx, actor, on.Code, on.CommentID, fmt.Sprint("or ", random.IntN(3), tagged(random)))
+		return w.Comments.Edit(ctx, actor, on.Code, on.CommentID, fmt.Sprint("or ", random.IntN(3), tagged(random)))
 	case 9:
-		return w.EditPostIn(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3), tagged(random)),
+		return w.Posts.EditIn(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3), tagged(random)),
 			[]string{"", "en", "ru"}[random.IntN(3)])
 	case 10:
 		if random.IntN(4) > 0 {
 			return Change{}, nil
 		}
-		return w.DeletePost(ctx, actor, on.Code)
+		return w.Posts.Delete(ctx, actor, on.Code)
 	case 11:
-		c, _, err := w.Subscribe(ctx, actor, place)
+		c, _, err := w.Subscriptions.Subscribe(ctx, actor, place)
 		return c, err
 	case 12:
 		if random.IntN(2) == 0 {
-			return w.Unsubscribe(ctx, actor, place)
+			return w.Subscriptions.Unsubscribe(ctx, actor, place)
 		}
-		return w.Accept(ctx, actor, place, []string{"", "closed"}[random.IntN(2)])
+		return w.Subscriptions.Accept(ctx, actor, place, []string{"", "closed"}[random.IntN(2)])
 	case 13:
-		return w.Fave(ctx, actor, on.Code)
+		return w.Posts.Fave(ctx, actor, on.Code)
 	case 14:
-		return w.Unfave(ctx, actor, on.Code)
+		return w.Posts.Unfave(ctx, actor, on.Code)
 	case 15:
-		return w.LikeComment(ctx, actor, on.Code, on.CommentID)
+		return w.Comments.Like(ctx, actor, on.Code, on.CommentID)
 	case 16:
-		return w.UnlikeComment(ctx, actor, on.Code, on.CommentID)
+		return w.Comments.Unlike(ctx, actor, on.Code, on.CommentID)
 	case 17:
 		club := []string{"club", "closed"}[random.IntN(2)]
-		return w.SetWriters(ctx, actor, club, WritersOf(Group)[random.IntN(3)])
+		return w.Groups.SetWriters(ctx, actor, club, WritersOf(Group)[random.IntN(3)])
 	case 18:
 		return moderation(w, random, actor, place)
 	case 23, 24:
@@ -139,30 +139,30 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 		if random.IntN(2) == 0 {
 			to = append(to, places[random.IntN(len(places))])
 		}
-		return w.SetDestinations(ctx, actor, on.Code, to)
+		return w.Posts.SetDestinations(ctx, actor, on.Code, to)
 	case 19:
-		return w.RemoveFromGroup(ctx, actor, on.Code, []string{"club", "closed"}[random.IntN(2)])
+		return w.Posts.RemoveFromGroup(ctx, actor, on.Code, []string{"club", "closed"}[random.IntN(2)])
 	case 20:
 		if random.IntN(2) == 0 {
-			return w.CreateSubfeed(ctx, actor, "photos", "Photos", Level(random.IntN(3)))
+			return w.Feeds.Create(ctx, actor, "photos", "Photos", Level(random.IntN(3)))
 		}
-		return w.DeleteSubfeed(ctx, actor, "photos")
+		return w.Feeds.Delete(ctx, actor, "photos")
 	case 21:
-		return w.SetSubfeedAccess(ctx, actor, "photos", Level(random.IntN(3)))
+		return w.Feeds.SetSubfeedAccess(ctx, actor, "photos", Level(random.IntN(3)))
 	case 22:
 		slug := []string{"", "private", "photos"}[random.IntN(3)]
 		if random.IntN(2) == 0 {
-			return w.AdmitReader(ctx, actor, slug, place)
+			return w.Feeds.Admit(ctx, actor, slug, place)
 		}
-		return w.RemoveReader(ctx, actor, slug, place)
+		return w.Feeds.Remove(ctx, actor, slug, place)
 	case 25:
-		return w.EditList(ctx, actor, "some", "Some", []string{place, places[random.IntN(len(places))]})
+		return w.Lists.Edit(ctx, actor, "some", "Some", []string{place, places[random.IntN(len(places))]})
 	case 26:
-		return w.SetFriendsOnly(ctx, actor, random.IntN(2) == 0)
+		return w.Accounts.SetFriendsOnly(ctx, actor, random.IntN(2) == 0)
 	case 27:
-		return w.Place(ctx, actor, place, random.IntN(2) == 0, []string{"some", "others"}[:random.IntN(3)])
+		return w.Lists.Place(ctx, actor, place, random.IntN(2) == 0, []string{"some", "others"}[:random.IntN(3)])
 	default:
-		return w.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))
+		return w.Feeds.SetAccess(ctx, actor, []string{"", "club", "closed"}[random.IntN(3)], Level(random.IntN(3)))
 	}
 }
 
@@ -170,11 +170,11 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 func moderation(w *town, random *rand.Rand, actor int64, name string) (Change, error) {
 	group := []string{"club", "closed"}[random.IntN(2)]
 	all := []func(ctx context.Context, actor int64, group, name string) (Change, error){
-		w.Promote, w.Promote, w.Demote, w.Block, w.Unblock, w.RemoveMember,
-		w.ExcludeFromGroup, w.UnexcludeFromGroup, w.AdmitToGroup, w.DismissFromGroup,
+		w.Groups.Promote, w.Groups.Promote, w.Groups.Demote, w.Groups.Block, w.Groups.Unblock, w.Groups.RemoveMember,
+		w.Groups.Exclude, w.Groups.Unexclude, w.Groups.Admit, w.Groups.Dismiss,
 	}
 	if i := random.IntN(len(all) + 1); i < len(all) {
 		return all[i](w.Context(), actor, group, name)
 	}
-	return w.Decline(w.Context(), actor, name, group)
+	return w.Subscriptions.Decline(w.Context(), actor, name, group)
 }

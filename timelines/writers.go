@@ -97,7 +97,7 @@ func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []desti
 //
 // It hides nothing from anybody, so nothing has to wait for its clock. The number it draws
 // only makes nodes, which remember the policy with the account, offer the right forms.
-func (s *Store) SetWriters(ctx context.Context, actor int64, group string, who Writers) (Change, error) {
+func (s Groups) SetWriters(ctx context.Context, actor int64, group string, who Writers) (Change, error) {
 	kind := User
 	if group != "" {
 		kind = Group

@@ -9,7 +9,7 @@ import (
 
 func (w *town) setWriters(actor Account, group string, who Writers) Change {
 	w.Helper()
-	c, err := w.SetWriters(w.Context(), actor.ID, group, who)
+	c, err := w.Groups.SetWriters(w.Context(), actor.ID, group, who)
 	w.must(err)
 	return c
 }
@@ -17,7 +17,7 @@ func (w *town) setWriters(actor Account, group string, who Writers) Change {
 // writes checks whether the author may post to a destination.
 func (w *town) writes(author Account, to string, want bool, what string) {
 	w.Helper()
-	_, err := w.CreatePost(w.Context(), NewPost{Author: author.ID, Body: "hello", To: []string{author.Name, to}})
+	_, err := w.Posts.Create(w.Context(), NewPost{Author: author.ID, Body: "hello", To: []string{author.Name, to}})
 	if want {
 		if err != nil {
 			w.Errorf("%s: %s to %s: got %v, want no error", what, author.Name, to, err)
@@ -56,10 +56,10 @@ func TestWhoMayPostToAGroup(t *testing.T) {
 			for _, name := range []string{"member", "left", "blocked"} {
 				w.subscribe(people[name], "club")
 			}
-			w.act(w.Promote, people["admin"], "club", "left")
-			_, err := w.Unsubscribe(t.Context(), people["left"].ID, "club")
+			w.act(w.Groups.Promote, people["admin"], "club", "left")
+			_, err := w.Subscriptions.Unsubscribe(t.Context(), people["left"].ID, "club")
 			w.must(err)
-			w.act(w.Block, people["admin"], "club", "blocked")
+			w.act(w.Groups.Block, people["admin"], "club", "blocked")
 			w.exec(`INSERT INTO excluded (timeline_id, account_id) VALUES ($1, $2)`, club.FeedID, people["excluded"].ID)
 			w.setWriters(people["admin"], "club", tc.policy)
 			w.setAccess(people["admin"], "club", tc.level)
@@ -103,7 +103,7 @@ func TestWhoMayWriteDirects(t *testing.T) {
 		// One's own side is no matter, and one's own name is one's own page.
 		w.writes(bob, "stranger", true, string(tc.policy))
 		w.post(bob, "to me", "bob")
-		got, err := w.AccountByName(t.Context(), "bob")
+		got, err := w.Accounts.ByName(t.Context(), "bob")
 		w.must(err)
 		w.same("the account's policy", got.Writers, tc.policy)
 	}
@@ -129,7 +129,7 @@ func TestSetWritersErrors(t *testing.T) {
 		{"no group", ann.ID, "b\x00b", WritersAdmins, ErrNotFound},
 		{"nobody", 999, "", WritersNobody, ErrNotFound},
 	} {
-		_, err := w.SetWriters(t.Context(), tc.actor, tc.group, tc.who)
+		_, err := w.Groups.SetWriters(t.Context(), tc.actor, tc.group, tc.who)
 		if tc.want == nil {
 			w.invalid(tc.name, err, "writers_unknown")
 			continue
@@ -143,11 +143,11 @@ func TestSetWritersErrors(t *testing.T) {
 func TestCreatePostAgainstSetWritersAndBlock(t *testing.T) {
 	for name, narrow := range map[string]func(*town, Account) error{
 		"policy": func(w *town, bob Account) error {
-			_, err := w.SetWriters(w.Context(), bob.ID, "club", WritersAdmins)
+			_, err := w.Groups.SetWriters(w.Context(), bob.ID, "club", WritersAdmins)
 			return err
 		},
 		"block": func(w *town, bob Account) error {
-			_, err := w.Block(w.Context(), bob.ID, "club", "ann")
+			_, err := w.Groups.Block(w.Context(), bob.ID, "club", "ann")
 			return err
 		},
 	} {
@@ -162,7 +162,7 @@ func TestCreatePostAgainstSetWritersAndBlock(t *testing.T) {
 			narrowed := during(func() error { return narrow(w, bob) })
 			w.waitBlocked(1)
 			posted := during(func() error {
-				_, err := w.CreatePost(t.Context(), NewPost{Author: ann.ID, Body: "hello", To: []string{"club"}})
+				_, err := w.Posts.Create(t.Context(), NewPost{Author: ann.ID, Body: "hello", To: []string{"club"}})
 				return err
 			})
 			w.waitBlocked(2)
@@ -177,7 +177,7 @@ func TestCreatePostAgainstSetWritersAndBlock(t *testing.T) {
 			w.group(bob, "club", Public)
 			posting := w.pauseInside()
 			posted := during(func() error {
-				_, err := w.CreatePost(t.Context(), NewPost{Author: ann.ID, Body: "hello", To: []string{"club"}})
+				_, err := w.Posts.Create(t.Context(), NewPost{Author: ann.ID, Body: "hello", To: []string{"club"}})
 				return err
 			})
 			posting.reached(t)

@@ -116,7 +116,7 @@ func (s accounts) account(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if r.signedIn() && !page.Reads() {
-		relation, err := s.timelines.Relation(r.Context(), r.viewer.AccountID, a.ID)
+		relation, err := s.timelines.Subscriptions.Relation(r.Context(), r.viewer.AccountID, a.ID)
 		if err != nil {
 			return err
 		}
@@ -188,7 +188,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 		return s.html(w, r, http.StatusForbidden, view.ClosedPage(c))
 	}
 	if r.signedIn() {
-		relation, err := s.timelines.Relation(r.Context(), r.viewer.AccountID, a.ID)
+		relation, err := s.timelines.Subscriptions.Relation(r.Context(), r.viewer.AccountID, a.ID)
 		if err != nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 func (s accounts) follow(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		c, _, err := s.timelines.Subscribe(ctx, r.viewer.AccountID, name)
+		c, _, err := s.timelines.Subscriptions.Subscribe(ctx, r.viewer.AccountID, name)
 		return c, err
 	})
 	if err != nil {
@@ -212,7 +212,7 @@ func (s accounts) follow(w http.ResponseWriter, r *request) error {
 func (s accounts) unfollow(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Unsubscribe(ctx, r.viewer.AccountID, name)
+		return s.timelines.Subscriptions.Unsubscribe(ctx, r.viewer.AccountID, name)
 	})
 	if err != nil {
 		return err
@@ -223,12 +223,12 @@ func (s accounts) unfollow(w http.ResponseWriter, r *request) error {
 // accept admits the account of the address: to the viewer's own page, or to the
 // group the form names.
 func (s accounts) accept(w http.ResponseWriter, r *request) error {
-	return s.answerRequest(w, r, s.timelines.Accept)
+	return s.answerRequest(w, r, s.timelines.Subscriptions.Accept)
 }
 
 // decline turns the account of the address down; they are not told.
 func (s accounts) decline(w http.ResponseWriter, r *request) error {
-	return s.answerRequest(w, r, s.timelines.Decline)
+	return s.answerRequest(w, r, s.timelines.Subscriptions.Decline)
 }
 
 func (s accounts) answerRequest(w http.ResponseWriter, r *request,

@@ -16,16 +16,16 @@ func block(p *webtest.Person, group, name string, blocked bool) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
 		if blocked {
-			return p.Site.Store.Block(ctx, p.Account.ID, group, name)
+			return p.Site.Store.Groups.Block(ctx, p.Account.ID, group, name)
 		}
-		return p.Site.Store.Unblock(ctx, p.Account.ID, group, name)
+		return p.Site.Store.Groups.Unblock(ctx, p.Account.ID, group, name)
 	})
 }
 
 func friendsOnly(p *webtest.Person, only bool) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.SetFriendsOnly(ctx, p.Account.ID, only)
+		return p.Site.Store.Accounts.SetFriendsOnly(ctx, p.Account.ID, only)
 	})
 }
 
@@ -90,7 +90,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	// The form is no other while one may go on writing.
 	webtest.Eval[bool](b, `(window.box = `+form+`, true)`)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.SetGroupProfile(ctx, ann.Account.ID, "chess-club", "Chess & Go", "")
+		return s.Store.Groups.SetProfile(ctx, ann.Account.ID, "chess-club", "Chess & Go", "")
 	})
 	b.Await("the group's name", `document.querySelector('header.account').textContent.includes('Chess & Go')`)
 	if !webtest.Eval[bool](b, form+` === window.box`) {
@@ -120,7 +120,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	b.Await("why it will be refused", said)
 	ann.SetAccess("chess-club", timelines.Private)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.RemoveMember(ctx, ann.Account.ID, "chess-club", "bob")
+		return s.Store.Groups.RemoveMember(ctx, ann.Account.ID, "chess-club", "bob")
 	})
 	b.Await("the page to be over", `document.querySelector('main > .note[role=status]')`)
 	webtest.Eval[bool](b, `(`+form+`.focus(), `+form+`.value = '', `+form+`.blur(), setTimeout(() => { window.later = true; }), true)`)

@@ -270,7 +270,7 @@ func TestRepliesTakenBackInBrowser(t *testing.T) {
 	press("like")
 	b.Await("the like", fmt.Sprintf(offered, post.Code, "unlike"))
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Unlike(ctx, ann.Account.ID, post.Code)
+		return s.Store.Posts.Unlike(ctx, ann.Account.ID, post.Code)
 	})
 	edit("a third word")
 	b.Await("the like to go", fmt.Sprintf(offered, post.Code, "like"))
@@ -301,7 +301,9 @@ func TestDoubleClicks(t *testing.T) {
 	ann, bob := s.Person("ann"), s.Person("bob")
 	for i := range 8 {
 		code := bob.Post(fmt.Sprintf("post %d", i)).Code
-		ann.Act(func(ctx context.Context) (timelines.Change, error) { return s.Store.Fave(ctx, ann.Account.ID, code) })
+		ann.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.Posts.Fave(ctx, ann.Account.ID, code)
+		})
 	}
 	s.FollowUp()
 	b := s.Tab(browser, "ann")

@@ -20,11 +20,11 @@ func TestTabsInBrowser(t *testing.T) {
 	set := func(level timelines.Level) {
 		t.Helper()
 		ann.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.SetSubfeedAccess(ctx, ann.Account.ID, "photos", level)
+			return s.Store.Feeds.SetSubfeedAccess(ctx, ann.Account.ID, "photos", level)
 		})
 	}
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.CreateSubfeed(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
+		return s.Store.Feeds.Create(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
 	})
 	ann.Post("a word")
 	b := s.Tab(browser, "somebody")
@@ -57,10 +57,10 @@ func TestHeaderInBrowser(t *testing.T) {
 	ann := s.Person("ann")
 	s.Person("bob")
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.CreateSubfeed(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
+		return s.Store.Feeds.Create(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
 	})
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.SetProfile(ctx, ann.Account.ID, "Ann", "about ann")
+		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann", "about ann")
 	})
 	ann.Post("a picture", "ann/photos")
 	b := s.Tab(browser, "bob")
@@ -74,7 +74,7 @@ func TestHeaderInBrowser(t *testing.T) {
 	ann.SetAccess("", timelines.Protected)
 	b.Await("the level", header+`.includes('for signed-in people') && !`+header+`.includes('public')`)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
+		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
 	})
 	b.Await("the name", header+`.includes('Ann Other') && document.title === 'Ann Other · riverrun'`)
 	if !webtest.Eval[bool](b, `window.same && document.querySelector('.spare').open`) {

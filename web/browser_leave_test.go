@@ -30,7 +30,7 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 	fill := func(bob *webtest.Person, to ...string) string {
 		t.Helper()
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.SetProfile(ctx, bob.Account.ID, "Secret title", "Secret about")
+			return s.Store.Accounts.SetProfile(ctx, bob.Account.ID, "Secret title", "Secret about")
 		})
 		code := bob.Post("secret first line\nsecret second line", to...).Code
 		bob.Comment(code, "secret word")
@@ -61,7 +61,7 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 		zoe.Comment(code, "secret word")
 		zoe.Like(code)
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "Secret tab", timelines.Protected)
+			return s.Store.Feeds.Create(ctx, bob.Account.ID, "photos", "Secret tab", timelines.Protected)
 		})
 		b.Visit("/bob1")
 		b.Live()
@@ -97,17 +97,17 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 	t.Run("sub-feed", func(t *testing.T) {
 		bob, vic, b := begin("3")
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "Secret title", timelines.Private)
+			return s.Store.Feeds.Create(ctx, bob.Account.ID, "photos", "Secret title", timelines.Private)
 		})
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.AdmitReader(ctx, bob.Account.ID, "photos", vic.Account.Name)
+			return s.Store.Feeds.Admit(ctx, bob.Account.ID, "photos", vic.Account.Name)
 		})
 		code := fill(bob, "bob3/photos")
 		b.Visit("/bob3/photos")
 		b.Live()
 		b.Begin(code, "half a thought")
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.RemoveReader(ctx, bob.Account.ID, "photos", vic.Account.Name)
+			return s.Store.Feeds.Remove(ctx, bob.Account.ID, "photos", vic.Account.Name)
 		})
 		b.Await("word that the page is closed", `document.querySelector('#main > .note[role=status] a')`)
 		b.SaysNone("Secret title", "secret")
@@ -140,7 +140,9 @@ func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 	bob.Comment(code, "a word beneath")
 	unlike := func() {
 		t.Helper()
-		ann.Act(func(ctx context.Context) (timelines.Change, error) { return s.Store.Unlike(ctx, ann.Account.ID, code) })
+		ann.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.Posts.Unlike(ctx, ann.Account.ID, code)
+		})
 	}
 	b := s.Tab(browser, "vic")
 	b.SignIn("vic")
@@ -187,7 +189,7 @@ func TestEntryLeavesWhileWrittenOn(t *testing.T) {
 	b.Live()
 	b.Begin(low, "half a thought")
 	vic.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Unsubscribe(ctx, vic.Account.ID, "bob")
+		return s.Store.Subscriptions.Unsubscribe(ctx, vic.Account.ID, "bob")
 	})
 	left(low, "lower words")
 }
@@ -225,7 +227,7 @@ func TestPagesThatCloseComeBack(t *testing.T) {
 	cat := s.Person("cat")
 	s.Person("vic")
 	cat.Act(func(ctx context.Context) (timelines.Change, error) {
-		_, c, err := s.Store.CreateGroup(ctx, timelines.NewGroup{Actor: cat.Account.ID, Name: "club", Title: "Club"})
+		_, c, err := s.Store.Groups.Create(ctx, timelines.NewGroup{Actor: cat.Account.ID, Name: "club", Title: "Club"})
 		return c, err
 	})
 	code := cat.Post("words of the club", "club").Code

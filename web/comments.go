@@ -95,7 +95,7 @@ func (s comments) createComment(w http.ResponseWriter, r *request) error {
 		Author: r.viewer.AccountID, Code: code, Body: r.PostFormValue("body"), Key: r.PostFormValue("key"),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.CreateComment(ctx, comment)
+		return s.timelines.Comments.Create(ctx, comment)
 	})
 	if err != nil {
 		is, err := s.wrongIn(r, err)
@@ -145,7 +145,7 @@ func (s comments) editCommentForm(w http.ResponseWriter, r *request) error {
 	}
 	if e.MayEdit(&shown[i]) {
 		form.Change = true
-		if form.Body, err = s.timelines.CommentBody(r.Context(), r.viewer.AccountID, code, id); err != nil {
+		if form.Body, err = s.timelines.Comments.Body(r.Context(), r.viewer.AccountID, code, id); err != nil {
 			return err
 		}
 	}
@@ -163,7 +163,7 @@ func (s comments) editComment(w http.ResponseWriter, r *request) error {
 	}
 	body := r.PostFormValue("body")
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.EditComment(ctx, r.viewer.AccountID, code, id, body)
+		return s.timelines.Comments.Edit(ctx, r.viewer.AccountID, code, id, body)
 	})
 	if err != nil {
 		is, err := s.wrongIn(r, err)
@@ -187,7 +187,7 @@ func (s comments) deleteComment(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.DeleteComment(ctx, r.viewer.AccountID, code, id)
+		return s.timelines.Comments.Delete(ctx, r.viewer.AccountID, code, id)
 	})
 	if err != nil {
 		return err
@@ -196,11 +196,11 @@ func (s comments) deleteComment(w http.ResponseWriter, r *request) error {
 }
 
 func (s comments) likeComment(w http.ResponseWriter, r *request) error {
-	return s.markComment(w, r, s.timelines.LikeComment)
+	return s.markComment(w, r, s.timelines.Comments.Like)
 }
 
 func (s comments) unlikeComment(w http.ResponseWriter, r *request) error {
-	return s.markComment(w, r, s.timelines.UnlikeComment)
+	return s.markComment(w, r, s.timelines.Comments.Unlike)
 }
 
 // markComment answers a form that needs nothing but the comment. Its button is

@@ -56,7 +56,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		if len(post.To) == 0 && r.PostFormValue("direct") != "" {
 			return timelines.Change{}, &timelines.InvalidError{Field: "to", Code: "to_empty"}
 		}
-		return s.timelines.CreatePost(ctx, post)
+		return s.timelines.Posts.Create(ctx, post)
 	})
 	if err != nil {
 		is, err := s.wrongIn(r, err)
@@ -99,7 +99,7 @@ func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError
 func (s posts) choose(r *request, p *view.Base, c *view.Composer, sent []string) error {
 	own := p.OwnPlaces()
 	boxes := map[string]timelines.Account{}
-	places, err := s.timelines.AccountsNamed(r.Context(), sent[:min(len(sent), timelines.MaxDestinations)])
+	places, err := s.timelines.Accounts.Named(r.Context(), sent[:min(len(sent), timelines.MaxDestinations)])
 	if err != nil {
 		return err
 	}

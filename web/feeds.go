@@ -24,31 +24,31 @@ func (s subfeeds) routes(mux *http.ServeMux) {
 // feed, empty for the own feed.
 var feedActs = map[string]func(*Server, context.Context, *request, string) (timelines.Change, error){
 	"rename": func(s *Server, ctx context.Context, r *request, slug string) (timelines.Change, error) {
-		return s.timelines.RenameSubfeed(ctx, r.viewer.AccountID, slug, r.PostFormValue("title"))
+		return s.timelines.Feeds.Rename(ctx, r.viewer.AccountID, slug, r.PostFormValue("title"))
 	},
 	"access": func(s *Server, ctx context.Context, r *request, slug string) (timelines.Change, error) {
 		level, err := view.LevelOf(r.PostFormValue("level"))
 		if err != nil {
 			return timelines.Change{}, err
 		}
-		return s.timelines.SetSubfeedAccess(ctx, r.viewer.AccountID, slug, level)
+		return s.timelines.Feeds.SetSubfeedAccess(ctx, r.viewer.AccountID, slug, level)
 	},
 	"delete": func(s *Server, ctx context.Context, r *request, slug string) (timelines.Change, error) {
-		return s.timelines.DeleteSubfeed(ctx, r.viewer.AccountID, slug)
+		return s.timelines.Feeds.Delete(ctx, r.viewer.AccountID, slug)
 	},
-	"admit":     readerAct((*timelines.Store).AdmitReader),
-	"remove":    readerAct((*timelines.Store).RemoveReader),
-	"exclude":   readerAct((*timelines.Store).ExcludeReader),
-	"unexclude": readerAct((*timelines.Store).UnexcludeReader),
+	"admit":     readerAct(timelines.Feeds.Admit),
+	"remove":    readerAct(timelines.Feeds.Remove),
+	"exclude":   readerAct(timelines.Feeds.Exclude),
+	"unexclude": readerAct(timelines.Feeds.Unexclude),
 }
 
 // readerAct is a form about one person, named as people are elsewhere: with or
 // without @.
-func readerAct(set func(s *timelines.Store, ctx context.Context, actor int64, slug, name string) (timelines.Change, error),
+func readerAct(set func(s timelines.Feeds, ctx context.Context, actor int64, slug, name string) (timelines.Change, error),
 ) func(*Server, context.Context, *request, string) (timelines.Change, error) {
 	return func(s *Server, ctx context.Context, r *request, slug string) (timelines.Change, error) {
 		name := strings.ToLower(strings.TrimPrefix(strings.TrimSpace(r.PostFormValue("name")), "@"))
-		return set(s.timelines, ctx, r.viewer.AccountID, slug, name)
+		return set(s.timelines.Feeds, ctx, r.viewer.AccountID, slug, name)
 	}
 }
 
@@ -64,7 +64,7 @@ func (s subfeeds) feeds(w http.ResponseWriter, r *request) error {
 func (s subfeeds) feedsView(r *request) (view.Feeds, error) {
 	v := view.Feeds{Base: s.simple(r), Form: view.NewFeedForm(), Parts: map[string]view.ListPart{}}
 	var err error
-	if v.Feeds, err = s.timelines.OwnFeeds(r.Context(), r.viewer.AccountID); err != nil {
+	if v.Feeds, err = s.timelines.Feeds.Own(r.Context(), r.viewer.AccountID); err != nil {
 		return v, err
 	}
 	for i := range v.Feeds {
@@ -98,10 +98,10 @@ func (s subfeeds) feedPeople(r *request, v *view.Feeds, f *timelines.OwnFeed) er
 		v.Parts[list] = at
 		return nil
 	}
-	if err := read(view.ReadersList(*f), &f.Readers, f.ReadersTotal, s.timelines.FeedReaders); err != nil {
+	if err := read(view.ReadersList(*f), &f.Readers, f.ReadersTotal, s.timelines.Feeds.Readers); err != nil {
 		return err
 	}
-	return read(view.ExcludedList(*f), &f.Excluded, f.ExcludedTotal, s.timelines.FeedExcluded)
+	return read(view.ExcludedList(*f), &f.Excluded, f.ExcludedTotal, s.timelines.Feeds.Excluded)
 }
 
 func (s subfeeds) createFeed(w http.ResponseWriter, r *request) error {
@@ -114,7 +114,7 @@ func (s subfeeds) createFeed(w http.ResponseWriter, r *request) error {
 	if err == nil {
 		form.Access = level
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.CreateSubfeed(ctx, r.viewer.AccountID, form.Slug, form.Title, form.Access)
+			return s.timelines.Feeds.Create(ctx, r.viewer.AccountID, form.Slug, form.Title, form.Access)
 		})
 	}
 	if err != nil {

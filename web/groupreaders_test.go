@@ -108,13 +108,13 @@ func TestExclusionReachesOpenPages(t *testing.T) {
 	ann, bob := s.Person("ann"), s.Person("bob")
 	var club timelines.Account
 	ann.Act(func(ctx context.Context) (c timelines.Change, err error) {
-		club, c, err = s.Store.CreateGroup(ctx, timelines.NewGroup{
+		club, c, err = s.Store.Groups.Create(ctx, timelines.NewGroup{
 			Actor: ann.Account.ID, Name: "club", Title: "Club", Access: timelines.Protected,
 		})
 		return c, err
 	})
 	post := ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.CreatePost(ctx, timelines.NewPost{Author: ann.Account.ID, Body: "among us", To: []string{club.Name}})
+		return s.Store.Posts.Create(ctx, timelines.NewPost{Author: ann.Account.ID, Body: "among us", To: []string{club.Name}})
 	})
 	group, all := s.Open(bob, "/club"), s.Open(bob, "/everything")
 	if _, shown := all.Shown[post.Code]; !shown {
@@ -122,7 +122,7 @@ func TestExclusionReachesOpenPages(t *testing.T) {
 	}
 	began := time.Now()
 	c := ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.ExcludeFromGroup(ctx, ann.Account.ID, "club", "bob")
+		return s.Store.Groups.Exclude(ctx, ann.Account.ID, "club", "bob")
 	})
 	for _, r := range c.Replace { // as the job does
 		s.Replace(r)

@@ -52,7 +52,7 @@ func (s *Server) directory(r *request, kind, after string) (page []timelines.Acc
 	if !inDirectory(after) {
 		return nil, "", errNoPage
 	}
-	page, err = s.timelines.ListAccounts(r.Context(), kind, after, view.DirectoryPage+1)
+	page, err = s.timelines.Accounts.List(r.Context(), kind, after, view.DirectoryPage+1)
 	if err != nil {
 		return nil, "", err
 	}
@@ -72,7 +72,7 @@ func (s groups) createGroup(w http.ResponseWriter, r *request) error {
 	if err == nil {
 		form.Access = level
 		_, err = s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
-			made, c, err = s.timelines.CreateGroup(ctx, timelines.NewGroup{
+			made, c, err = s.timelines.Groups.Create(ctx, timelines.NewGroup{
 				Actor: r.viewer.AccountID, Name: form.Name, Title: form.Title, About: form.About, Access: form.Access,
 			})
 			return c, err

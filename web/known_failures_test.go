@@ -74,7 +74,7 @@ func TestPostThatLeftAFeedLeavesTheOpenPage(t *testing.T) {
 	stays := s.Open(nil, "/chess-club")
 	everywhere := s.Open(nil, "/everything")
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.SetDestinations(ctx, ann.Account.ID, post.Code, []string{"chess-club"})
+		return s.Store.Posts.SetDestinations(ctx, ann.Account.ID, post.Code, []string{"chess-club"})
 	})
 	// No job has run: what is asked for is right all the same.
 	s.Visitor().Get("/anna").Wants(200).Lacks("between feeds")
@@ -113,7 +113,7 @@ func TestFoldAfterItsLastVisibleCommentIsDeleted(t *testing.T) {
 		gone := ids[at]
 		ids = append(ids[:at:at], ids[at+1:]...)
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.DeleteComment(ctx, bob.Account.ID, post.Code, gone)
+			return s.Store.Comments.Delete(ctx, bob.Account.ID, post.Code, gone)
 		})
 		var pushed string
 		g.Until("the comments", func(f webtest.Frame) bool {
@@ -298,7 +298,7 @@ func TestCountersTellNobodyHidden(t *testing.T) {
 		liker.Like(post.Code)
 		liker.LikeComment(talk.Code, said.CommentID)
 		liker.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.Fave(ctx, liker.Account.ID, post.Code)
+			return s.Store.Posts.Fave(ctx, liker.Account.ID, post.Code)
 		})
 	}
 	a := ann.Visitor()

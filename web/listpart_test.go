@@ -77,7 +77,7 @@ func TestListsInParts(t *testing.T) {
 			person := s.Person("anna")
 			anna := person.Visitor()
 			anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", tc.level.String()).LeadsTo("/chess-club")
-			club, err := s.Store.AccountByName(t.Context(), "chess-club")
+			club, err := s.Store.Accounts.ByName(t.Context(), "chess-club")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -190,7 +190,7 @@ func TestHiddenPostsInParts(t *testing.T) {
 	for range more {
 		code := bob.Post("to be hidden").Code
 		want = append(want, code)
-		if _, _, err := s.Store.HidePost(t.Context(), anna.Account.ID, code); err != nil {
+		if _, _, err := s.Store.Hides.HidePost(t.Context(), anna.Account.ID, code); err != nil {
 			t.Fatal(err)
 		}
 	}

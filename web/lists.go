@@ -33,7 +33,7 @@ func (s lists) createList(w http.ResponseWriter, r *request) error {
 	title := r.PostFormValue("title")
 	var made timelines.List
 	_, err := s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
-		made, c, err = s.timelines.CreateList(ctx, timelines.NewList{Actor: r.viewer.AccountID, Title: title})
+		made, c, err = s.timelines.Lists.Create(ctx, timelines.NewList{Actor: r.viewer.AccountID, Title: title})
 		return c, err
 	})
 	if err != nil {
@@ -90,7 +90,7 @@ func (s lists) editList(w http.ResponseWriter, r *request) error {
 	}
 	slug, title, members := r.PathValue("slug"), r.PostFormValue("title"), r.PostForm["member"]
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.EditList(ctx, r.viewer.AccountID, slug, title, members)
+		return s.timelines.Lists.Edit(ctx, r.viewer.AccountID, slug, title, members)
 	})
 	if err != nil {
 		is, err := s.wrongIn(r, err)
@@ -109,7 +109,7 @@ func (s lists) editList(w http.ResponseWriter, r *request) error {
 
 func (s lists) deleteList(w http.ResponseWriter, r *request) error {
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.DeleteList(ctx, r.viewer.AccountID, r.PathValue("slug"))
+		return s.timelines.Lists.Delete(ctx, r.viewer.AccountID, r.PathValue("slug"))
 	})
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func (s lists) deleteList(w http.ResponseWriter, r *request) error {
 func (s lists) place(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Place(ctx, r.viewer.AccountID, name, r.PostForm.Has("home"), r.PostForm["list"])
+		return s.timelines.Lists.Place(ctx, r.viewer.AccountID, name, r.PostForm.Has("home"), r.PostForm["list"])
 	})
 	if err != nil {
 		return err

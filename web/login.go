@@ -41,7 +41,7 @@ func (s signing) login(w http.ResponseWriter, r *request) error {
 func (s signing) signIn(r *request) (token string, form view.Login, err error) {
 	form = view.Login{Name: strings.ToLower(strings.TrimSpace(r.PostFormValue("username"))), Back: r.back("/")}
 	err = s.tryPassword(r, form.Name, func() (err error) {
-		token, _, err = s.timelines.SignIn(r.Context(), form.Name, r.PostFormValue("password"))
+		token, _, err = s.timelines.Accounts.SignIn(r.Context(), form.Name, r.PostFormValue("password"))
 		return err
 	})
 	return token, form, err
@@ -72,7 +72,7 @@ func (s signing) logout(w http.ResponseWriter, r *request) error {
 	}
 	if r.signedIn() {
 		_, err := s.tiers.Act(r.Context(), func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.SignOut(ctx, r.viewer)
+			return s.timelines.Accounts.SignOut(ctx, r.viewer)
 		})
 		if err != nil {
 			return err

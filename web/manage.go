@@ -58,20 +58,20 @@ func (s groups) managedLists(r *request, v *view.Manage) error {
 		return l, err
 	}
 	if v.Who.Access == timelines.Private {
-		admitted, err := read(v.Admitted(), s.timelines.AdmittedTo)
+		admitted, err := read(v.Admitted(), s.timelines.Groups.Admitted)
 		if err != nil {
 			return err
 		}
 		v.Readers = append(v.Readers, admitted)
 	}
-	excluded, err := read(v.Excluded(), s.timelines.ExcludedFrom)
+	excluded, err := read(v.Excluded(), s.timelines.Groups.Excluded)
 	if err != nil {
 		return err
 	}
 	if v.Who.Access == timelines.Protected || len(excluded.People) > 0 {
 		v.Readers = append(v.Readers, excluded)
 	}
-	v.Blocked, err = read(v.Unheard(), s.timelines.Blocked)
+	v.Blocked, err = read(v.Unheard(), s.timelines.Groups.Blocked)
 	return err
 }
 
@@ -81,7 +81,7 @@ func (s groups) managedLists(r *request, v *view.Manage) error {
 func (s groups) setGroup(w http.ResponseWriter, r *request) error {
 	group, title, about := r.PathValue("name"), r.PostFormValue("title"), r.PostFormValue("about")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.SetGroupProfile(ctx, r.viewer.AccountID, group, title, about)
+		return s.timelines.Groups.SetProfile(ctx, r.viewer.AccountID, group, title, about)
 	})
 	if err != nil {
 		return s.manageAgain(w, r, group, err, func(v *view.Manage) { v.Title, v.About = title, about })

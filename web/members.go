@@ -34,7 +34,7 @@ func (s groups) showMembers(w http.ResponseWriter, r *request, after string, is 
 	if v.Leads, err = partOf(r, v.Path(), "admins"); err != nil {
 		return err
 	}
-	admins, err := s.timelines.Administrators(ctx, v.Who.ID, v.Leads.After, view.DirectoryPage+1)
+	admins, err := s.timelines.Groups.Administrators(ctx, v.Who.ID, v.Leads.After, view.DirectoryPage+1)
 	if err != nil {
 		return err
 	}
@@ -42,7 +42,7 @@ func (s groups) showMembers(w http.ResponseWriter, r *request, after string, is 
 	if v.Count, err = s.rivers.Access().MemberCount(ctx, v.Who.ID); err != nil {
 		return err
 	}
-	if v.All, err = s.timelines.Members(ctx, v.Who.ID, after, view.DirectoryPage+1); err != nil {
+	if v.All, err = s.timelines.Groups.Members(ctx, v.Who.ID, after, view.DirectoryPage+1); err != nil {
 		return err
 	}
 	if len(v.All) > view.DirectoryPage {
@@ -66,39 +66,39 @@ func (s groups) group(r *request) (timelines.Account, error) {
 }
 
 func (s groups) promote(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Promote)
+	return s.moderate(w, r, s.timelines.Groups.Promote)
 }
 
 func (s groups) demote(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Demote)
+	return s.moderate(w, r, s.timelines.Groups.Demote)
 }
 
 func (s groups) block(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Block)
+	return s.moderate(w, r, s.timelines.Groups.Block)
 }
 
 func (s groups) unblock(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Unblock)
+	return s.moderate(w, r, s.timelines.Groups.Unblock)
 }
 
 func (s groups) excludeReader(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.ExcludeFromGroup)
+	return s.moderate(w, r, s.timelines.Groups.Exclude)
 }
 
 func (s groups) unexcludeReader(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.UnexcludeFromGroup)
+	return s.moderate(w, r, s.timelines.Groups.Unexclude)
 }
 
 func (s groups) admitReader(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.AdmitToGroup)
+	return s.moderate(w, r, s.timelines.Groups.Admit)
 }
 
 func (s groups) dismissReader(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.DismissFromGroup)
+	return s.moderate(w, r, s.timelines.Groups.Dismiss)
 }
 
 func (s groups) removeMember(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.RemoveMember)
+	return s.moderate(w, r, s.timelines.Groups.RemoveMember)
 }
 
 // moderate does what an administrator does to the person the form names, in the

@@ -77,7 +77,7 @@ func TestFoldedMentionIsShown(t *testing.T) {
 
 	// One that names bob no more is folded away; of many the newest are shown.
 	dave.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.EditComment(ctx, dave.Account.ID, code, second, "never mind")
+		return s.Store.Comments.Edit(ctx, dave.Account.ID, code, second, "never mind")
 	})
 	b.Get(page).Has("what do you think").Lacks("never mind", "and again")
 	for i := range 7 {

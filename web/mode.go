@@ -16,7 +16,7 @@ func (s settings) setMode(w http.ResponseWriter, r *request) error {
 	var err error = &timelines.InvalidError{Field: "mode", Code: "mode_unknown"}
 	if mode == view.ModeFriends || mode == view.ModeActivity {
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.SetFriendsOnly(ctx, r.viewer.AccountID, mode == view.ModeFriends)
+			return s.timelines.Accounts.SetFriendsOnly(ctx, r.viewer.AccountID, mode == view.ModeFriends)
 		})
 	}
 	if err != nil {

@@ -25,38 +25,38 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 	}{
 		{"title of a sub-feed", "/bob", func(bob *webtest.Person) {
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.Site.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "photos", timelines.Private)
+				return bob.Site.Store.Feeds.Create(ctx, bob.Account.ID, "photos", "photos", timelines.Private)
 			})
 		}, func(bob *webtest.Person) {
 			bob.Exclude("photos", "ann")
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.Site.Store.RenameSubfeed(ctx, bob.Account.ID, "photos", secret)
+				return bob.Site.Store.Feeds.Rename(ctx, bob.Account.ID, "photos", secret)
 			})
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.Site.Store.SetSubfeedAccess(ctx, bob.Account.ID, "photos", timelines.Protected)
+				return bob.Site.Store.Feeds.SetSubfeedAccess(ctx, bob.Account.ID, "photos", timelines.Protected)
 			})
 		}},
 		{"about", "/bob/photos", func(bob *webtest.Person) {
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.Site.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "photos", timelines.Public)
+				return bob.Site.Store.Feeds.Create(ctx, bob.Account.ID, "photos", "photos", timelines.Public)
 			})
 			bob.SetAccess("", timelines.Private)
 		}, func(bob *webtest.Person) {
 			bob.Exclude("", "ann")
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.Site.Store.SetProfile(ctx, bob.Account.ID, "Bob", secret)
+				return bob.Site.Store.Accounts.SetProfile(ctx, bob.Account.ID, "Bob", secret)
 			})
 			bob.SetAccess("", timelines.Protected)
 		}},
 		{"title of a place", "/everything", func(bob *webtest.Person) {
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.Site.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "photos", timelines.Protected)
+				return bob.Site.Store.Feeds.Create(ctx, bob.Account.ID, "photos", "photos", timelines.Protected)
 			})
 			bob.Post("a picture", "bob/photos")
 		}, func(bob *webtest.Person) {
 			bob.Exclude("photos", "ann")
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.Site.Store.RenameSubfeed(ctx, bob.Account.ID, "photos", secret)
+				return bob.Site.Store.Feeds.Rename(ctx, bob.Account.ID, "photos", secret)
 			})
 		}},
 	} {

@@ -297,7 +297,7 @@ func (a *actor) publish(to, places []string, staged bool) *writing {
 		a.t.Errorf("%s: a new post is answered with %.200s", a.name, answer)
 		return nil
 	}
-	id, err := a.nodes[0].Store.PostID(a.t.Context(), m[1])
+	id, err := a.nodes[0].Store.Posts.ID(a.t.Context(), m[1])
 	if err != nil {
 		a.t.Errorf("%s: a new post: %v", a.name, err)
 		return nil

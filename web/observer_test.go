@@ -213,7 +213,7 @@ func (w *observed) addNode() {
 	}
 	start := []func(context.Context) error{n.Rivers.Start, n.Server.Start}
 	if w.lively {
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store, Log: log})
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -36,7 +36,7 @@ func (s posts) editPostPage(w http.ResponseWriter, r *request, is view.FormError
 		return err
 	}
 	e := view.Edit{Address: "/p/" + code, Back: r.back("/p/" + code), Change: true, Places: &view.Composer{}, Error: is}
-	to, err := s.timelines.PostDestinations(ctx, me, code)
+	to, err := s.timelines.Posts.Destinations(ctx, me, code)
 	if err != nil {
 		return err
 	}
@@ -52,10 +52,10 @@ func (s posts) editPostPage(w http.ResponseWriter, r *request, is view.FormError
 	if r.PostForm.Has("body") {
 		e.Body, e.Lang = r.PostForm.Get("body"), r.PostForm.Get("language")
 	} else {
-		if e.Body, err = s.timelines.PostBody(ctx, me, code); err != nil {
+		if e.Body, err = s.timelines.Posts.Body(ctx, me, code); err != nil {
 			return err
 		}
-		if e.Lang, err = s.timelines.PostLanguage(ctx, me, code); err != nil {
+		if e.Lang, err = s.timelines.Posts.Language(ctx, me, code); err != nil {
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func (s posts) removeFromGroup(w http.ResponseWriter, r *request) error {
 	}
 	group := r.PostFormValue("group")
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.RemoveFromGroup(ctx, r.viewer.AccountID, r.PathValue("code"), group)
+		return s.timelines.Posts.RemoveFromGroup(ctx, r.viewer.AccountID, r.PathValue("code"), group)
 	})
 	if err != nil {
 		return err

@@ -34,13 +34,13 @@ func (s posts) editPost(w http.ResponseWriter, r *request) error {
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		switch moves := r.moves(to); {
 		case moves && !r.PostForm.Has("body"):
-			return s.timelines.SetDestinations(ctx, r.viewer.AccountID, code, to)
+			return s.timelines.Posts.SetDestinations(ctx, r.viewer.AccountID, code, to)
 		case moves:
-			return s.timelines.EditPostAt(ctx, r.viewer.AccountID, code, body, lang, to)
+			return s.timelines.Posts.EditAt(ctx, r.viewer.AccountID, code, body, lang, to)
 		case !r.PostForm.Has("language"):
-			return s.timelines.EditPost(ctx, r.viewer.AccountID, code, body)
+			return s.timelines.Posts.Edit(ctx, r.viewer.AccountID, code, body)
 		}
-		return s.timelines.EditPostIn(ctx, r.viewer.AccountID, code, body, lang)
+		return s.timelines.Posts.EditIn(ctx, r.viewer.AccountID, code, body, lang)
 	})
 	if err != nil {
 		is, err := s.wrongIn(r, err)
@@ -58,7 +58,7 @@ func (s posts) deletePost(w http.ResponseWriter, r *request) error {
 	}
 	code := r.PathValue("code")
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.DeletePost(ctx, r.viewer.AccountID, code)
+		return s.timelines.Posts.Delete(ctx, r.viewer.AccountID, code)
 	})
 	if err != nil {
 		return err

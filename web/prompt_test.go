@@ -27,12 +27,12 @@ func TestAccessChangesArriveWithinASecond(t *testing.T) {
 	annsForms, bobsForms := ann.Visitor(), bob.Visitor()
 	onOther := func(p *webtest.Person, address string) *webtest.Page { return there.Open(p, address) }
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		_, c, err := here.Store.CreateGroup(ctx, timelines.NewGroup{Actor: ann.Account.ID, Name: "den", Title: "den", Access: timelines.Private})
+		_, c, err := here.Store.Groups.Create(ctx, timelines.NewGroup{Actor: ann.Account.ID, Name: "den", Title: "den", Access: timelines.Private})
 		return c, err
 	})
 	for _, slug := range []string{"photos", "vault"} {
 		ann.Act(func(ctx context.Context) (timelines.Change, error) {
-			return here.Store.CreateSubfeed(ctx, ann.Account.ID, slug, slug, timelines.Private)
+			return here.Store.Feeds.Create(ctx, ann.Account.ID, slug, slug, timelines.Private)
 		})
 	}
 	post := ann.Post("a word of ann's on marzipan #harvest")
@@ -168,7 +168,7 @@ func TestPagesCloseWithinASecond(t *testing.T) {
 	ann, bob := here.Person("ann"), here.Person("bob")
 	annsForms := ann.Visitor()
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return here.Store.CreateSubfeed(ctx, ann.Account.ID, "photos", "photos", timelines.Public)
+		return here.Store.Feeds.Create(ctx, ann.Account.ID, "photos", "photos", timelines.Public)
 	})
 	post, inPhotos := ann.Post("a word of ann's"), ann.Post("a word in photos", "ann/photos")
 	for _, c := range []struct {

@@ -24,11 +24,11 @@ func (s reactions) routes(mux *http.ServeMux) {
 }
 
 func (s reactions) save(w http.ResponseWriter, r *request) error {
-	return s.mark(w, r, s.timelines.Fave)
+	return s.mark(w, r, s.timelines.Posts.Fave)
 }
 
 func (s reactions) unsave(w http.ResponseWriter, r *request) error {
-	return s.mark(w, r, s.timelines.Unfave)
+	return s.mark(w, r, s.timelines.Posts.Unfave)
 }
 
 // moreLikes answers river.js with the likes line as it names that many people;
@@ -54,11 +54,11 @@ func (s reactions) moreLikes(w http.ResponseWriter, r *request) error {
 }
 
 func (s reactions) like(w http.ResponseWriter, r *request) error {
-	return s.mark(w, r, s.timelines.Like)
+	return s.mark(w, r, s.timelines.Posts.Like)
 }
 
 func (s reactions) unlike(w http.ResponseWriter, r *request) error {
-	return s.mark(w, r, s.timelines.Unlike)
+	return s.mark(w, r, s.timelines.Posts.Unlike)
 }
 
 // mark answers a form that needs nothing but the post.

@@ -78,7 +78,7 @@ func send(v *webtest.Visitor, from *webtest.Answer, action string, pairs ...stri
 // ended returns a browser of the person in which a session ended elsewhere.
 func ended(p *webtest.Person) *webtest.Visitor {
 	p.Site.T.Helper()
-	token, _, err := p.Site.Store.SignIn(p.Site.T.Context(), p.Account.Name, webtest.Password)
+	token, _, err := p.Site.Store.Accounts.SignIn(p.Site.T.Context(), p.Account.Name, webtest.Password)
 	if err != nil {
 		p.Site.T.Fatal(err)
 	}

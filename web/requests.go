@@ -20,7 +20,7 @@ func (s *Server) requests(r *request, path string, group int64) (view.Requests, 
 		}
 		after = timelines.RequestPlace{CreatedAt: at, From: names[0], To: names[1]}
 	}
-	found, err := s.timelines.Requests(r.Context(), r.viewer.AccountID, group, after, view.DirectoryPage+1)
+	found, err := s.timelines.Subscriptions.Requests(r.Context(), r.viewer.AccountID, group, after, view.DirectoryPage+1)
 	if err != nil {
 		return list, err
 	}

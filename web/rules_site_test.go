@@ -180,11 +180,11 @@ func newRuleSite(t testing.TB) *ruleSite {
 	}
 	for _, name := range ruleAuthors {
 		for _, slug := range ruleSlugs[:3] {
-			s.must(s.Store.CreateSubfeed(s.ctx(), s.id(name), slug, subfeedMark(name, slug), timelines.Public))
+			s.must(s.Store.Feeds.Create(s.ctx(), s.id(name), slug, subfeedMark(name, slug), timelines.Public))
 		}
 	}
 	for _, name := range ruleGroups {
-		_, c, err := s.Store.CreateGroup(s.ctx(), timelines.NewGroup{Actor: s.id(ruleTalker), Name: name, Title: s.titleMark(name)})
+		_, c, err := s.Store.Groups.Create(s.ctx(), timelines.NewGroup{Actor: s.id(ruleTalker), Name: name, Title: s.titleMark(name)})
 		s.must(c, err)
 		for _, writer := range ruleAuthors {
 			s.follow(writer, name)
@@ -197,7 +197,7 @@ func newRuleSite(t testing.TB) *ruleSite {
 	for _, name := range ruleAuthors {
 		s.follow(ruleTalker, name)
 		for _, slug := range ruleSlugs {
-			s.must(s.Store.AdmitReader(s.ctx(), s.id(name), slug, ruleTalker))
+			s.must(s.Store.Feeds.Admit(s.ctx(), s.id(name), slug, ruleTalker))
 		}
 	}
 	for _, r := range s.rows {
@@ -229,7 +229,7 @@ func (s *ruleSite) id(name string) int64 { return s.people[name].Account.ID }
 // hash.
 func (s *ruleSite) newcomer(name string) *webtest.Person {
 	s.T.Helper()
-	a, err := s.Store.SignUp(s.ctx(), timelines.SignUp{Name: name, Title: s.titleMark(name), Password: webtest.Password})
+	a, err := s.Store.Accounts.SignUp(s.ctx(), timelines.SignUp{Name: name, Title: s.titleMark(name), Password: webtest.Password})
 	if err != nil {
 		s.T.Fatalf("sign up %s: %v", name, err)
 	}
@@ -264,7 +264,7 @@ func (s *ruleSite) must(c timelines.Change, err error) timelines.Change {
 
 func (s *ruleSite) follow(who, whom string) {
 	s.T.Helper()
-	c, requested, err := s.Store.Subscribe(s.ctx(), s.id(who), whom)
+	c, requested, err := s.Store.Subscriptions.Subscribe(s.ctx(), s.id(who), whom)
 	if s.must(c, err); requested {
 		s.T.Fatalf("%s asks %s, and everything should be open", who, whom)
 	}
@@ -286,18 +286,18 @@ func (s *ruleSite) relate(v *ruleViewer) {
 		}
 	}
 	if v.rel == admin || v.rel == blocked {
-		set := s.Store.Promote
+		set := s.Store.Groups.Promote
 		if v.rel == blocked {
-			set = s.Store.Block
+			set = s.Store.Groups.Block
 		}
 		for _, g := range ruleGroups {
 			s.must(set(s.ctx(), s.id(ruleTalker), g, v.name))
 		}
 	}
 	if v.rel == outcast || v.rel == admitted {
-		set := s.Store.ExcludeFromGroup
+		set := s.Store.Groups.Exclude
 		if v.rel == admitted {
-			set = s.Store.AdmitToGroup
+			set = s.Store.Groups.Admit
 		}
 		for _, g := range ruleGroups {
 			s.must(set(s.ctx(), s.id(ruleTalker), g, v.name))
@@ -310,18 +310,18 @@ func (s *ruleSite) relate(v *ruleViewer) {
 				if slug == "" && name != ruleAuthors[2] {
 					s.follow(v.name, name)
 				} else {
-					s.must(s.Store.AdmitReader(s.ctx(), s.id(name), slug, v.name))
+					s.must(s.Store.Feeds.Admit(s.ctx(), s.id(name), slug, v.name))
 				}
-				s.must(s.Store.ExcludeReader(s.ctx(), s.id(name), slug, v.name))
+				s.must(s.Store.Feeds.Exclude(s.ctx(), s.id(name), slug, v.name))
 			case v.rel == admitted, v.rel == insider && slug != "":
-				s.must(s.Store.AdmitReader(s.ctx(), s.id(name), slug, v.name))
+				s.must(s.Store.Feeds.Admit(s.ctx(), s.id(name), slug, v.name))
 			}
 		}
 	}
-	_, c, err := s.Store.CreateList(s.ctx(), timelines.NewList{Actor: s.id(v.name), Title: "all"})
+	_, c, err := s.Store.Lists.Create(s.ctx(), timelines.NewList{Actor: s.id(v.name), Title: "all"})
 	s.must(c, err)
 	if len(followed) > 0 {
-		s.must(s.Store.EditList(s.ctx(), s.id(v.name), "all", "all", followed))
+		s.must(s.Store.Lists.Edit(s.ctx(), s.id(v.name), "all", "all", followed))
 	}
 }
 
@@ -366,7 +366,7 @@ func (s *ruleSite) publish(r *ruleRow) {
 		}
 	}
 	r.body = strings.Join(body, " ")
-	c := s.must(s.Store.CreatePost(s.ctx(), timelines.NewPost{
+	c := s.must(s.Store.Posts.Create(s.ctx(), timelines.NewPost{
 		Author: s.id(r.author), Body: r.body, To: to, Language: "en",
 	}))
 	r.code = c.Code
@@ -377,16 +377,16 @@ func (s *ruleSite) publish(r *ruleRow) {
 		s.T.Fatal(err)
 	}
 	like := func(name string) {
-		s.must(s.Store.Like(s.ctx(), s.id(name), r.code))
+		s.must(s.Store.Posts.Like(s.ctx(), s.id(name), r.code))
 		r.likers = append(r.likers, name)
 	}
 	fave := func(name string) {
-		s.must(s.Store.Fave(s.ctx(), s.id(name), r.code))
+		s.must(s.Store.Posts.Fave(s.ctx(), s.id(name), r.code))
 		r.favers = append(r.favers, name)
 	}
 	say := func(name string, more ...string) {
 		n := commentMarks*r.n + len(r.comments)
-		c := s.must(s.Store.CreateComment(s.ctx(), timelines.NewComment{Author: s.id(name), Code: r.code, Body: strings.Join(append(more, marker('c', n)), " ")}))
+		c := s.must(s.Store.Comments.Create(s.ctx(), timelines.NewComment{Author: s.id(name), Code: r.code, Body: strings.Join(append(more, marker('c', n)), " ")}))
 		r.comments = append(r.comments, ruleComment{by: name, id: c.CommentID})
 	}
 	if !open && !direct {
@@ -414,7 +414,7 @@ func (s *ruleSite) publish(r *ruleRow) {
 	say(ruleRecluse)
 	liked := &r.comments[2]
 	for _, name := range []string{ruleTalker, ruleCrowd[1]} {
-		s.must(s.Store.LikeComment(s.ctx(), s.id(name), r.code, liked.id))
+		s.must(s.Store.Comments.Like(s.ctx(), s.id(name), r.code, liked.id))
 		liked.likers = append(liked.likers, name)
 	}
 	for i, v := range s.viewers {
@@ -439,17 +439,21 @@ func (s *ruleSite) narrow() {
 		s.people[who].Act(func(context.Context) (timelines.Change, error) { return change(s.id(who)) })
 	}
 	for i, name := range ruleAuthors {
-		act(name, func(a int64) (timelines.Change, error) { return s.Store.SetAccess(s.ctx(), a, "", ruleLevels[i]) })
+		act(name, func(a int64) (timelines.Change, error) { return s.Store.Feeds.SetAccess(s.ctx(), a, "", ruleLevels[i]) })
 		for j, slug := range ruleSlugs[:3] {
 			act(name, func(a int64) (timelines.Change, error) {
-				return s.Store.SetSubfeedAccess(s.ctx(), a, slug, ruleLevels[j])
+				return s.Store.Feeds.SetSubfeedAccess(s.ctx(), a, slug, ruleLevels[j])
 			})
 		}
 	}
 	for i, name := range ruleGroups {
-		act(ruleTalker, func(a int64) (timelines.Change, error) { return s.Store.SetAccess(s.ctx(), a, name, ruleLevels[i]) })
+		act(ruleTalker, func(a int64) (timelines.Change, error) {
+			return s.Store.Feeds.SetAccess(s.ctx(), a, name, ruleLevels[i])
+		})
 	}
-	act(ruleRecluse, func(a int64) (timelines.Change, error) { return s.Store.SetAccess(s.ctx(), a, "", timelines.Private) })
+	act(ruleRecluse, func(a int64) (timelines.Change, error) {
+		return s.Store.Feeds.SetAccess(s.ctx(), a, "", timelines.Private)
+	})
 	for _, v := range s.viewers {
 		if !v.signedIn() {
 			continue
@@ -459,30 +463,30 @@ func (s *ruleSite) narrow() {
 				break // said of the others
 			}
 			if v.bans(person) {
-				act(v.name, func(a int64) (timelines.Change, error) { return s.Store.Ban(s.ctx(), a, person) })
+				act(v.name, func(a int64) (timelines.Change, error) { return s.Store.Bans.Ban(s.ctx(), a, person) })
 			}
 			if v.bannedBy(person) {
-				act(person, func(a int64) (timelines.Change, error) { return s.Store.Ban(s.ctx(), a, v.name) })
+				act(person, func(a int64) (timelines.Change, error) { return s.Store.Bans.Ban(s.ctx(), a, v.name) })
 			}
 		}
 		for _, g := range showingGroups {
 			if v.shows {
-				act(v.name, func(a int64) (timelines.Change, error) { return s.Store.ShowBanned(s.ctx(), a, g, true) })
+				act(v.name, func(a int64) (timelines.Change, error) { return s.Store.Bans.ShowBanned(s.ctx(), a, g, true) })
 			}
 		}
 		switch v.hides {
 		case "author", "group", "talker":
 			whom := map[string]string{"author": hiddenAuthor, "group": hiddenGroup, "talker": ruleTalker}[v.hides]
-			act(v.name, func(a int64) (timelines.Change, error) { return s.Store.HideAccount(s.ctx(), a, whom) })
+			act(v.name, func(a int64) (timelines.Change, error) { return s.Store.Hides.HideAccount(s.ctx(), a, whom) })
 		case "word":
-			act(v.name, func(a int64) (timelines.Change, error) { return s.Store.HideTerm(s.ctx(), a, ruleWord) })
+			act(v.name, func(a int64) (timelines.Change, error) { return s.Store.Hides.HideTerm(s.ctx(), a, ruleWord) })
 		case "tag":
-			act(v.name, func(a int64) (timelines.Change, error) { return s.Store.HideTerm(s.ctx(), a, "#"+ruleHiddenTag) })
+			act(v.name, func(a int64) (timelines.Change, error) { return s.Store.Hides.HideTerm(s.ctx(), a, "#"+ruleHiddenTag) })
 		case "post":
 			for _, r := range s.rows {
 				if r.n%4 == hiddenPosts && v.mayRead(r) {
 					act(v.name, func(a int64) (timelines.Change, error) {
-						_, c, err := s.Store.HidePost(s.ctx(), a, r.code)
+						_, c, err := s.Store.Hides.HidePost(s.ctx(), a, r.code)
 						return c, err
 					})
 				}

@@ -85,7 +85,7 @@ func TestLikeThatRacesSignOut(t *testing.T) {
 		accept string
 		status int
 	}{{"river.js", "application/json", 200}, {"a browser without scripts", "text/html", 303}} {
-		token, _, err := s.Store.SignIn(t.Context(), "anna", webtest.Password)
+		token, _, err := s.Store.Accounts.SignIn(t.Context(), "anna", webtest.Password)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestLikeThatRacesSignOut(t *testing.T) {
 			return n
 		}
 		anna.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.Unlike(ctx, anna.Account.ID, code)
+			return s.Store.Posts.Unlike(ctx, anna.Account.ID, code)
 		})
 		held, err := s.DB.Primary.Begin(t.Context())
 		if err != nil {

@@ -71,7 +71,7 @@ func (s searches) lookAround(r *request, v *view.Search) error {
 		return err
 	}
 	if v.River.Top() {
-		if v.Accounts, err = s.timelines.FindAccounts(r.Context(), q, mostAccounts); err != nil {
+		if v.Accounts, err = s.timelines.Accounts.Find(r.Context(), q, mostAccounts); err != nil {
 			return err
 		}
 	}
@@ -101,7 +101,7 @@ func (s searches) unknownIn(r *request, q timelines.Query) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
 	}
-	accounts, err := s.timelines.AccountsNamed(r.Context(), names)
+	accounts, err := s.timelines.Accounts.Named(r.Context(), names)
 	if err != nil {
 		return nil, err
 	}

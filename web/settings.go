@@ -39,7 +39,7 @@ func (s settings) settingsView(r *request) (view.Settings, error) {
 	if err != nil {
 		return v, err
 	}
-	found, err := s.timelines.AccountsByID(ctx, append([]int64{r.viewer.AccountID}, sets.Administers...))
+	found, err := s.timelines.Accounts.ByID(ctx, append([]int64{r.viewer.AccountID}, sets.Administers...))
 	if err != nil {
 		return v, err
 	}
@@ -60,11 +60,11 @@ func (s settings) setProfile(w http.ResponseWriter, r *request) error {
 	}
 	title, about, language := r.PostFormValue("title"), r.PostFormValue("about"), r.PostFormValue("language")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.SetProfile(ctx, r.viewer.AccountID, title, about)
+		return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, title, about)
 	})
 	if err == nil && language != r.me.Language {
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.SetLanguage(ctx, r.viewer.AccountID, language)
+			return s.timelines.Accounts.SetLanguage(ctx, r.viewer.AccountID, language)
 		})
 	}
 	if err != nil {
@@ -81,7 +81,7 @@ func (s settings) setAccess(w http.ResponseWriter, r *request) error {
 	level, err := view.LevelOf(r.PostFormValue("level"))
 	if err == nil {
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.SetAccess(ctx, r.viewer.AccountID, group, level)
+			return s.timelines.Feeds.SetAccess(ctx, r.viewer.AccountID, group, level)
 		})
 	}
 	return s.ruled(w, r, group, err)
@@ -94,7 +94,7 @@ func (s settings) setWriters(w http.ResponseWriter, r *request) error {
 	}
 	group, who := r.PostFormValue("group"), timelines.Writers(r.PostFormValue("writers"))
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.SetWriters(ctx, r.viewer.AccountID, group, who)
+		return s.timelines.Groups.SetWriters(ctx, r.viewer.AccountID, group, who)
 	})
 	return s.ruled(w, r, group, err)
 }
@@ -122,20 +122,20 @@ func (s settings) setPassword(w http.ResponseWriter, r *request) error {
 	ctx, name := r.Context(), r.me.Name
 	next := r.PostFormValue("password")
 	err := s.tryPassword(r, name, func() error {
-		return s.timelines.VerifyPassword(ctx, name, r.PostFormValue("present"))
+		return s.timelines.Accounts.VerifyPassword(ctx, name, r.PostFormValue("present"))
 	})
 	if errors.Is(err, timelines.ErrBadCredentials) {
 		err = &timelines.InvalidError{Field: "present", Code: "password_wrong"}
 	}
 	if err == nil {
 		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.ChangePassword(ctx, name, next)
+			return s.timelines.Accounts.ChangePassword(ctx, name, next)
 		})
 	}
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(*view.Settings) {})
 	}
-	token, _, err := s.timelines.SignIn(ctx, name, next)
+	token, _, err := s.timelines.Accounts.SignIn(ctx, name, next)
 	if err != nil { // the password is changed all the same
 		s.log.WarnContext(ctx, "not signed in after a change of password", "error", err)
 		return redirect(w, r, string(view.LoginURL("/settings?saved")))

@@ -25,7 +25,7 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 	password := r.PostFormValue("password")
 	err := s.limits.signUp.allow(s.addresses.key(r.Request))
 	if err == nil {
-		_, err = s.timelines.SignUp(r.Context(), timelines.SignUp{
+		_, err = s.timelines.Accounts.SignUp(r.Context(), timelines.SignUp{
 			Name: form.Name, Title: strings.TrimSpace(form.Title), Password: password,
 		})
 	}
@@ -35,7 +35,7 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 		}
 		return s.again(w, r, form.Error, view.SignUpPage(s.simple(r), form))
 	}
-	token, _, err := s.timelines.SignIn(r.Context(), form.Name, password)
+	token, _, err := s.timelines.Accounts.SignIn(r.Context(), form.Name, password)
 	if err != nil { // the account is made all the same
 		s.log.WarnContext(r.Context(), "not signed in after signing up", "error", err)
 		return redirect(w, r, string(view.LoginURL(form.Back)))

@@ -108,7 +108,7 @@ func TestSilentAfterTheCommit(t *testing.T) {
 	began := time.Now()
 	_, err := s.Tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
 		defer secondary.Shut()
-		return s.Store.CreatePost(ctx, timelines.NewPost{Author: ann.Account.ID, Body: "saved"})
+		return s.Store.Posts.Create(ctx, timelines.NewPost{Author: ann.Account.ID, Body: "saved"})
 	})
 	if took := time.Since(began); !errors.Is(err, tiers.ErrBehind) || took > bounded {
 		t.Errorf("got %v after %v, want ErrBehind within %v", err, took, bounded)

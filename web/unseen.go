@@ -34,7 +34,7 @@ func (s hiding) unseen(w http.ResponseWriter, r *request) error {
 func (s hiding) unseenView(r *request) (v view.Hidden, err error) {
 	ctx, me := r.Context(), r.viewer.AccountID
 	v.Base = s.simple(r)
-	if v.Terms, err = s.timelines.HiddenTerms(ctx, me); err != nil {
+	if v.Terms, err = s.timelines.Hides.Terms(ctx, me); err != nil {
 		return v, err
 	}
 	for _, l := range []struct {
@@ -43,8 +43,8 @@ func (s hiding) unseenView(r *request) (v view.Hidden, err error) {
 		people *[]timelines.Account
 		at     *view.ListPart
 	}{
-		{"accounts", s.timelines.HiddenAccounts, &v.Hidden, &v.HiddenAt},
-		{"banned", s.timelines.Banned, &v.Banned, &v.BannedAt},
+		{"accounts", s.timelines.Hides.Accounts, &v.Hidden, &v.HiddenAt},
+		{"banned", s.timelines.Bans.Banned, &v.Banned, &v.BannedAt},
 	} {
 		if *l.at, err = partOf(r, hiddenPath, l.name); err != nil {
 			return v, err
@@ -70,7 +70,7 @@ func (s hiding) hiddenPosts(r *request, v *view.Hidden) error {
 		last = timelines.HiddenPost{HiddenAt: at, Code: code[0]}
 	}
 	var err error
-	v.Posts, err = s.timelines.HiddenPosts(r.Context(), r.viewer.AccountID, last, view.DirectoryPage+1)
+	v.Posts, err = s.timelines.Hides.Posts(r.Context(), r.viewer.AccountID, last, view.DirectoryPage+1)
 	if err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
 	}
 	term := r.PostFormValue("term")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.HideTerm(ctx, r.viewer.AccountID, term)
+		return s.timelines.Hides.HideTerm(ctx, r.viewer.AccountID, term)
 	})
 	if err != nil {
 		is, err := s.wrongIn(r, err)
@@ -115,7 +115,7 @@ func (s hiding) unhideTerm(w http.ResponseWriter, r *request) error {
 	}
 	term := r.PostFormValue("term")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.UnhideTerm(ctx, r.viewer.AccountID, term)
+		return s.timelines.Hides.UnhideTerm(ctx, r.viewer.AccountID, term)
 	})
 	if err != nil {
 		return err
@@ -124,11 +124,11 @@ func (s hiding) unhideTerm(w http.ResponseWriter, r *request) error {
 }
 
 func (s hiding) hidePost(w http.ResponseWriter, r *request) error {
-	return s.setHidden(w, r, s.timelines.HidePost, "/")
+	return s.setHidden(w, r, s.timelines.Hides.HidePost, "/")
 }
 
 func (s hiding) unhidePost(w http.ResponseWriter, r *request) error {
-	return s.setHidden(w, r, s.timelines.UnhidePost, "/p/"+r.PathValue("code"))
+	return s.setHidden(w, r, s.timelines.Hides.UnhidePost, "/p/"+r.PathValue("code"))
 }
 
 func (s hiding) setHidden(w http.ResponseWriter, r *request,
@@ -150,32 +150,32 @@ func (s hiding) setHidden(w http.ResponseWriter, r *request,
 }
 
 func (s hiding) ban(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, s.timelines.Ban)
+	return s.setAccount(w, r, s.timelines.Bans.Ban)
 }
 
 func (s hiding) unban(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, s.timelines.Unban)
+	return s.setAccount(w, r, s.timelines.Bans.Unban)
 }
 
 func (s hiding) hideAccount(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, s.timelines.HideAccount)
+	return s.setAccount(w, r, s.timelines.Hides.HideAccount)
 }
 
 func (s hiding) unhideAccount(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, s.timelines.UnhideAccount)
+	return s.setAccount(w, r, s.timelines.Hides.UnhideAccount)
 }
 
 // showBanned lets the viewer see banned people in the group of the address.
 func (s hiding) showBanned(w http.ResponseWriter, r *request) error {
 	return s.setAccount(w, r, func(ctx context.Context, actor int64, group string) (timelines.Change, error) {
-		return s.timelines.ShowBanned(ctx, actor, group, true)
+		return s.timelines.Bans.ShowBanned(ctx, actor, group, true)
 	})
 }
 
 // hideBanned undoes showBanned.
 func (s hiding) hideBanned(w http.ResponseWriter, r *request) error {
 	return s.setAccount(w, r, func(ctx context.Context, actor int64, group string) (timelines.Change, error) {
-		return s.timelines.ShowBanned(ctx, actor, group, false)
+		return s.timelines.Bans.ShowBanned(ctx, actor, group, false)
 	})
 }
 

@@ -53,7 +53,7 @@ func accountCreate(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		made, err := n.timelines.SignUp(ctx, account)
+		made, err := n.timelines.Accounts.SignUp(ctx, account)
 		if err != nil {
 			return explain(account.Name, err)
 		}
@@ -79,7 +79,7 @@ func accountPassword(ctx context.Context, e *env, args []string) error {
 		// Through the tiers, because it ends sessions: their open pages go dark before
 		// this command says so.
 		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return n.timelines.ChangePassword(ctx, name, password)
+			return n.timelines.Accounts.ChangePassword(ctx, name, password)
 		})
 		if err != nil {
 			return explain(name, err)
@@ -106,7 +106,7 @@ func accountList(ctx context.Context, e *env, args []string) error {
 		out := tabwriter.NewWriter(e.stdout, 0, 0, 2, ' ', 0)
 		const page = 500
 		for after := ""; ; {
-			accounts, err := n.timelines.ListAccounts(ctx, kind, after, page)
+			accounts, err := n.timelines.Accounts.List(ctx, kind, after, page)
 			if err != nil {
 				return err
 			}

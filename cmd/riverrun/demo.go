@@ -55,7 +55,7 @@ type demo struct {
 }
 
 func (d *demo) run(ctx context.Context) error {
-	made, err := d.node.timelines.Recall(ctx, demoMade, "account")
+	made, err := d.node.timelines.Imports.Recall(ctx, demoMade, "account")
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (d *demo) run(ctx context.Context) error {
 		if err := d.furnish(ctx); err != nil {
 			return err
 		}
-		if err := d.node.timelines.Remember(ctx, demoMade, "account", map[string]int64{"town": d.ids["sam"]}); err != nil {
+		if err := d.node.timelines.Imports.Remember(ctx, demoMade, "account", map[string]int64{"town": d.ids["sam"]}); err != nil {
 			return err
 		}
 	}
@@ -87,7 +87,7 @@ func (d *demo) settle(ctx context.Context) (_ timelines.Tally, err error) {
 	if err != nil {
 		return timelines.Tally{}, err
 	}
-	im, err := d.node.timelines.StartImport(ctx, demoSource)
+	im, err := d.node.timelines.Imports.Start(ctx, demoSource)
 	if err != nil {
 		return timelines.Tally{}, err
 	}
@@ -117,7 +117,7 @@ func (d *demo) read(ctx context.Context) error {
 		ids = append(ids, id)
 		names[id] = name
 	}
-	list, err := d.node.timelines.AccountsByID(ctx, ids)
+	list, err := d.node.timelines.Accounts.ByID(ctx, ids)
 	d.accounts = map[string]timelines.Account{}
 	for _, a := range list {
 		d.accounts[names[a.ID]] = a
@@ -129,7 +129,7 @@ func (d *demo) read(ctx context.Context) error {
 func (d *demo) furnish(ctx context.Context) error {
 	for _, p := range townspeople {
 		_, err := d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return d.node.timelines.ChangePassword(ctx, d.accounts[p.name].Name, d.password)
+			return d.node.timelines.Accounts.ChangePassword(ctx, d.accounts[p.name].Name, d.password)
 		})
 		if err != nil {
 			return explain(p.name, err)
@@ -150,7 +150,7 @@ func (d *demo) follow(ctx context.Context, who, whom string) error {
 	requested := false
 	to := d.accounts[whom]
 	_, err := d.node.tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-		c, requested, err = d.node.timelines.Subscribe(ctx, d.ids[who], to.Name)
+		c, requested, err = d.node.timelines.Subscriptions.Subscribe(ctx, d.ids[who], to.Name)
 		return c, err
 	})
 	if err != nil || !requested {
@@ -163,7 +163,7 @@ func (d *demo) follow(ctx context.Context, who, whom string) error {
 		}
 	}
 	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-		return d.node.timelines.Accept(ctx, host, d.accounts[who].Name, group)
+		return d.node.timelines.Subscriptions.Accept(ctx, host, d.accounts[who].Name, group)
 	})
 	return err
 }

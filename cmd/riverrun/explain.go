@@ -33,7 +33,7 @@ func runExplain(ctx context.Context, e *env, args []string) error {
 		x := explainer{node: n, names: map[int64]string{}}
 		if viewer != "" {
 			viewer = strings.TrimPrefix(viewer, "@")
-			a, err := n.timelines.AccountByName(ctx, viewer)
+			a, err := n.timelines.Accounts.ByName(ctx, viewer)
 			if errors.Is(err, timelines.ErrNotFound) {
 				return fmt.Errorf("there is no account %q", viewer)
 			}
@@ -235,7 +235,7 @@ func (x *explainer) name(ctx context.Context, found *rivers.Explanation) error {
 			}
 		}
 	}
-	accounts, err := x.timelines.AccountsByID(ctx, ids)
+	accounts, err := x.timelines.Accounts.ByID(ctx, ids)
 	if err != nil {
 		return err
 	}

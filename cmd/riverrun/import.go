@@ -46,7 +46,7 @@ func runImport(ctx context.Context, e *env, args []string) error {
 		}
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		im, err := n.timelines.StartImport(ctx, source)
+		im, err := n.timelines.Imports.Start(ctx, source)
 		if err != nil {
 			return err
 		}

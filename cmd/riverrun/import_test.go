@@ -243,13 +243,13 @@ func TestImportThenSignIn(t *testing.T) {
 		t.Fatal(err)
 	}
 	store := timelines.Open(db.Primary, nil, timelines.DefaultOptions())
-	if _, _, err := store.SignIn(t.Context(), "annlee", "correct horse"); err == nil {
+	if _, _, err := store.Accounts.SignIn(t.Context(), "annlee", "correct horse"); err == nil {
 		t.Error("annlee signed in without ever having had a password")
 	}
 	if _, err := once(t, vars, "correct horse\n", "account", "password", "annlee"); err != nil {
 		t.Fatal(err)
 	}
-	if _, a, err := store.SignIn(t.Context(), "annlee", "correct horse"); err != nil || a.Title != "Ann Lee" {
+	if _, a, err := store.Accounts.SignIn(t.Context(), "annlee", "correct horse"); err != nil || a.Title != "Ann Lee" {
 		t.Errorf("sign in: got %+v, %v; want Ann Lee", a, err)
 	}
 }
@@ -382,7 +382,7 @@ func TestDemo(t *testing.T) {
 		if name == "sam" {
 			name = "sam-2"
 		}
-		_, a, err := store.SignIn(t.Context(), name, "lower weir")
+		_, a, err := store.Accounts.SignIn(t.Context(), name, "lower weir")
 		if err != nil || (a.Access == timelines.Private) != p.private || a.About != p.about {
 			t.Errorf("sign in as %s: got %+v, %v", name, a, err)
 		}
@@ -405,7 +405,7 @@ func TestDemo(t *testing.T) {
 	if err != nil || !onlyNames(said) || !strings.HasPrefix(again, "new: "+none+"\nthere: "+want+"\n") {
 		t.Errorf("demo again: got %q, %q, %v; want there: %s", again, said, err, want)
 	}
-	if _, _, err := store.SignIn(t.Context(), "nell", "lower weir"); err != nil {
+	if _, _, err := store.Accounts.SignIn(t.Context(), "nell", "lower weir"); err != nil {
 		t.Errorf("the second demo changed passwords: %v", err)
 	}
 }

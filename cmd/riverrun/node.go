@@ -112,7 +112,7 @@ func (n *node) jobs() (*jobs.Jobs, error) {
 		Pool:            n.stores.primary,
 		Tiers:           n.tiers,
 		Rivers:          n.rivers,
-		Timelines:       n.timelines,
+		Timelines:       n.timelines.Maintenance,
 		Log:             n.log,
 		Metrics:         n.metrics,
 		NowWorkers:      n.config.workers,

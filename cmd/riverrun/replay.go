@@ -103,7 +103,7 @@ func (r *replaying) prepare(ctx context.Context, owner string) error {
 	}
 	r.voice = r.accounts[r.score.first.ExternalID]
 	if owner != "" {
-		a, err := r.node.timelines.AccountByName(ctx, owner)
+		a, err := r.node.timelines.Accounts.ByName(ctx, owner)
 		if err != nil || a.Kind != timelines.User {
 			return errors.Join(explain(owner, timelines.ErrNotFound), ignore(err, timelines.ErrNotFound))
 		}
@@ -118,7 +118,7 @@ func (r *replaying) prepare(ctx context.Context, owner string) error {
 	r.source = "replay:" + strconv.FormatInt(r.group.ID, 10)
 	r.known = map[string]map[string]int64{}
 	for kind := range r.made {
-		known, err := r.node.timelines.Recall(ctx, r.source, kind)
+		known, err := r.node.timelines.Imports.Recall(ctx, r.source, kind)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func ignore(err, target error) error {
 
 // people makes the accounts that act, as an import does.
 func (r *replaying) people(ctx context.Context) error {
-	im, err := r.node.timelines.StartImport(ctx, timelines.FriendFeedSource)
+	im, err := r.node.timelines.Imports.Start(ctx, timelines.FriendFeedSource)
 	if err != nil {
 		return err
 	}
@@ -149,11 +149,11 @@ func (r *replaying) people(ctx context.Context) error {
 
 // place finds the group, or founds it.
 func (r *replaying) place(ctx context.Context) (err error) {
-	r.group, err = r.node.timelines.AccountByName(ctx, r.into)
+	r.group, err = r.node.timelines.Accounts.ByName(ctx, r.into)
 	switch {
 	case errors.Is(err, timelines.ErrNotFound):
 		_, err = r.node.tiers.Act(ctx, func(ctx context.Context) (c timelines.Change, err error) {
-			r.group, c, err = r.node.timelines.CreateGroup(ctx, timelines.NewGroup{
+			r.group, c, err = r.node.timelines.Groups.Create(ctx, timelines.NewGroup{
 				Actor: r.voice, Name: r.into, Title: r.score.title(r.into), About: r.score.about,
 			})
 			return c, err
@@ -174,7 +174,7 @@ func (r *replaying) recallCodes(ctx context.Context) error {
 	for _, id := range r.known["post"] {
 		ids = append(ids, id)
 	}
-	codes, err := r.node.timelines.Codes(ctx, ids)
+	codes, err := r.node.timelines.Posts.Codes(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -267,11 +267,11 @@ func (r *replaying) act(ctx context.Context, ev event) error {
 	c, err := r.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
 		switch ev.kind {
 		case "post":
-			return store.CreatePost(ctx, timelines.NewPost{Author: actor, Body: ev.body, To: []string{r.into}, Key: r.key(ev)})
+			return store.Posts.Create(ctx, timelines.NewPost{Author: actor, Body: ev.body, To: []string{r.into}, Key: r.key(ev)})
 		case "comment":
-			return store.CreateComment(ctx, timelines.NewComment{Author: actor, Code: r.codes[ev.post], Body: ev.body, Key: r.key(ev)})
+			return store.Comments.Create(ctx, timelines.NewComment{Author: actor, Code: r.codes[ev.post], Body: ev.body, Key: r.key(ev)})
 		}
-		return store.Like(ctx, actor, r.codes[ev.post])
+		return store.Posts.Like(ctx, actor, r.codes[ev.post])
 	})
 	if errors.Is(err, tiers.ErrBehind) {
 		// It is committed, and its job brings the pages up.
@@ -317,7 +317,7 @@ func (r *replaying) key(ev event) string {
 
 func (r *replaying) remember(ctx context.Context) error {
 	for kind, ids := range r.made {
-		if err := r.node.timelines.Remember(context.WithoutCancel(ctx), r.source, kind, ids); err != nil {
+		if err := r.node.timelines.Imports.Remember(context.WithoutCancel(ctx), r.source, kind, ids); err != nil {
 			return err
 		}
 		clear(ids)

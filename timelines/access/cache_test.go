@@ -109,36 +109,38 @@ func TestALoadUnderWayIsNotStored(t *testing.T) {
 		{"sets", func(s *scene) (any, error) {
 			sets, err := s.c.Sets(t.Context(), s.ann.ID)
 			return len(sets.Excluded), err
-		}, func(s *scene) (timelines.Change, error) { return s.ExcludeReader(t.Context(), s.bob.ID, "", "ann") }},
+		}, func(s *scene) (timelines.Change, error) { return s.Feeds.Exclude(t.Context(), s.bob.ID, "", "ann") }},
 		{"levels", func(s *scene) (any, error) {
 			g, err := s.c.Levels(t.Context(), []int64{s.bob.FeedID})
 			return g.Of(s.bob.FeedID), err
 		}, func(s *scene) (timelines.Change, error) {
-			return s.SetAccess(t.Context(), s.bob.ID, "", timelines.Private)
+			return s.Feeds.SetAccess(t.Context(), s.bob.ID, "", timelines.Private)
 		}},
 		{"session", func(s *scene) (any, error) {
 			_, err := s.c.Session(t.Context(), s.session)
 			return errors.Is(err, timelines.ErrSignedOut), nil
 		}, func(s *scene) (timelines.Change, error) {
-			return s.SignOut(t.Context(), timelines.Viewer{AccountID: s.ann.ID, Session: s.session})
+			return s.Accounts.SignOut(t.Context(), timelines.Viewer{AccountID: s.ann.ID, Session: s.session})
 		}},
 		{"sub-feeds", func(s *scene) (any, error) {
 			all, err := s.c.Subfeeds(t.Context(), []int64{s.bob.ID})
 			return len(all[s.bob.ID]), err
 		}, func(s *scene) (timelines.Change, error) {
-			return s.CreateSubfeed(t.Context(), s.bob.ID, "photos", "Photos", timelines.Public)
+			return s.Feeds.Create(t.Context(), s.bob.ID, "photos", "Photos", timelines.Public)
 		}},
 		{"accounts", func(s *scene) (any, error) {
 			all, err := s.c.Accounts(t.Context(), []int64{s.bob.ID})
 			return all[s.bob.ID].Title, err
-		}, func(s *scene) (timelines.Change, error) { return s.SetProfile(t.Context(), s.bob.ID, "Robert", "") }},
+		}, func(s *scene) (timelines.Change, error) {
+			return s.Accounts.SetProfile(t.Context(), s.bob.ID, "Robert", "")
+		}},
 		{"members", func(s *scene) (any, error) { return s.c.MemberCount(t.Context(), s.bob.ID) }, func(s *scene) (timelines.Change, error) {
-			c, _, err := s.Subscribe(t.Context(), s.ann.ID, "bob")
+			c, _, err := s.Subscriptions.Subscribe(t.Context(), s.ann.ID, "bob")
 			return c, err
 		}},
 		{"requests", func(s *scene) (any, error) { return s.c.RequestCount(t.Context(), []int64{s.bob.ID}) }, func(s *scene) (timelines.Change, error) {
 			s.setAccess(s.bob, timelines.Private)
-			c, _, err := s.Subscribe(t.Context(), s.ann.ID, "bob")
+			c, _, err := s.Subscriptions.Subscribe(t.Context(), s.ann.ID, "bob")
 			return c, err
 		}},
 	}
@@ -150,7 +152,7 @@ func TestALoadUnderWayIsNotStored(t *testing.T) {
 			s.c = access.New(w.tracedBy(tracer))
 			if tc.what == "session" {
 				w.user("dan")
-				token, dan, err := w.SignIn(t.Context(), "dan", password)
+				token, dan, err := w.Accounts.SignIn(t.Context(), "dan", password)
 				w.must(err)
 				s.ann = dan
 				s.session, _ = timelines.SessionOf(token)

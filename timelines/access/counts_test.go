@@ -25,7 +25,7 @@ func TestAsking(t *testing.T) {
 	}
 	asks := func(name string) {
 		t.Helper()
-		_, _, err := w.Subscribe(t.Context(), ann.ID, name)
+		_, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, name)
 		w.must(err)
 	}
 	count("at first", 0)
@@ -34,22 +34,22 @@ func TestAsking(t *testing.T) {
 		of   string
 		ends func() (timelines.Change, error)
 	}{
-		{"withdrawn", "bob", func() (timelines.Change, error) { return w.Unsubscribe(t.Context(), ann.ID, "bob") }},
-		{"declined", "bob", func() (timelines.Change, error) { return w.Decline(t.Context(), bob.ID, "ann", "") }},
-		{"declined by the group", "club", func() (timelines.Change, error) { return w.Decline(t.Context(), bob.ID, "ann", "club") }},
-		{"banned", "bob", func() (timelines.Change, error) { return w.Ban(t.Context(), ann.ID, "bob") }},
+		{"withdrawn", "bob", func() (timelines.Change, error) { return w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "bob") }},
+		{"declined", "bob", func() (timelines.Change, error) { return w.Subscriptions.Decline(t.Context(), bob.ID, "ann", "") }},
+		{"declined by the group", "club", func() (timelines.Change, error) { return w.Subscriptions.Decline(t.Context(), bob.ID, "ann", "club") }},
+		{"banned", "bob", func() (timelines.Change, error) { return w.Bans.Ban(t.Context(), ann.ID, "bob") }},
 		{"excluded", "bob", func() (timelines.Change, error) {
-			return w.ExcludeReader(t.Context(), bob.ID, "", "ann")
+			return w.Feeds.Exclude(t.Context(), bob.ID, "", "ann")
 		}},
-		{"excluded from the group", "club", func() (timelines.Change, error) { return w.ExcludeFromGroup(t.Context(), bob.ID, "club", "ann") }},
-		{"accepted", "bob", func() (timelines.Change, error) { return w.Accept(t.Context(), bob.ID, "ann", "") }},
-		{"accepted by the group", "club", func() (timelines.Change, error) { return w.Accept(t.Context(), bob.ID, "ann", "club") }},
+		{"excluded from the group", "club", func() (timelines.Change, error) { return w.Groups.Exclude(t.Context(), bob.ID, "club", "ann") }},
+		{"accepted", "bob", func() (timelines.Change, error) { return w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "") }},
+		{"accepted by the group", "club", func() (timelines.Change, error) { return w.Subscriptions.Accept(t.Context(), bob.ID, "ann", "club") }},
 	} {
-		_, err := w.Unban(t.Context(), ann.ID, "bob")
+		_, err := w.Bans.Unban(t.Context(), ann.ID, "bob")
 		w.must(err)
-		_, err = w.UnexcludeReader(t.Context(), bob.ID, "", "ann")
+		_, err = w.Feeds.Unexclude(t.Context(), bob.ID, "", "ann")
 		w.must(err)
-		_, err = w.UnexcludeFromGroup(t.Context(), bob.ID, "club", "ann")
+		_, err = w.Groups.Unexclude(t.Context(), bob.ID, "club", "ann")
 		w.must(err)
 		asks(act.of)
 		count("asked, then to be "+act.what, 1)
@@ -65,12 +65,12 @@ func TestAskingBesideABan(t *testing.T) {
 	ann, bob := w.user("ann"), w.user("bob")
 	w.setAccess(bob, timelines.Private)
 	// Subscribe and Ban may each look before the other commits.
-	w.must(second(w.Ban(t.Context(), ann.ID, "bob")))
+	w.must(second(w.Bans.Ban(t.Context(), ann.ID, "bob")))
 	w.exec(`INSERT INTO subscription_requests (subscriber_id, account_id) VALUES ($1, $2)`, ann.ID, bob.ID)
 	n, err := access.New(w.Store).RequestCount(t.Context(), []int64{bob.ID})
 	w.must(err)
 	w.same("counted", n, 0)
-	list, err := w.Requests(t.Context(), bob.ID, 0, timelines.RequestPlace{}, 10)
+	list, err := w.Subscriptions.Requests(t.Context(), bob.ID, 0, timelines.RequestPlace{}, 10)
 	w.must(err)
 	w.same("listed", list, []timelines.Request(nil))
 }
@@ -93,12 +93,12 @@ func TestMemberCount(t *testing.T) {
 	count("remembered", 1)
 	w.advance(c)
 	count("one joined", 2)
-	w.must(second(w.RemoveMember(t.Context(), bob.ID, "club", "ann")))
+	w.must(second(w.Groups.RemoveMember(t.Context(), bob.ID, "club", "ann")))
 	w.advance(c)
 	count("one removed", 1)
 	// Only that group is counted again.
 	w.exec(`DELETE FROM subscriptions WHERE account_id = $1`, club.ID) // behind the node's back
-	w.must(second(w.Ban(t.Context(), bob.ID, "ann")))
+	w.must(second(w.Bans.Ban(t.Context(), bob.ID, "ann")))
 	w.subscribe(w.user("flo"), "bob")
 	w.group(bob, "chess", timelines.Public)
 	w.member("dan", "chess")
@@ -107,7 +107,7 @@ func TestMemberCount(t *testing.T) {
 	eve := w.member("eve", "club")
 	w.advance(c)
 	count("one joined here", 1)
-	w.must(second(w.Unsubscribe(t.Context(), eve.ID, "club")))
+	w.must(second(w.Subscriptions.Unsubscribe(t.Context(), eve.ID, "club")))
 	w.advance(c)
 	count("and left", 0)
 	w.exec(`TRUNCATE access_log`)

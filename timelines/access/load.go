@@ -113,7 +113,7 @@ func (c *Cache) loadLevels(ctx context.Context, gates []int64) (map[int64]timeli
 }
 
 func (c *Cache) loadAccounts(ctx context.Context, ids []int64) (map[int64]timelines.Account, error) {
-	list, err := c.store.AccountsByID(ctx, ids)
+	list, err := c.store.Accounts.ByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (c *Cache) loadAccounts(ctx context.Context, ids []int64) (map[int64]timeli
 }
 
 func (c *Cache) loadID(ctx context.Context, names []string) (map[string]int64, error) {
-	a, err := c.store.AccountByName(ctx, names[0])
+	a, err := c.store.Accounts.ByName(ctx, names[0])
 	if err != nil {
 		return nil, err
 	}

@@ -26,13 +26,13 @@ func TestSetsFollowModeration(t *testing.T) {
 	}
 	here, none := access.NewIDs(club.ID), access.IDs{}
 	w.same("at first", look(), offered{none, none})
-	w.must(second(w.Block(t.Context(), bob.ID, "club", "ann")))
+	w.must(second(w.Groups.Block(t.Context(), bob.ID, "club", "ann")))
 	w.same("blocked", look(), offered{none, here})
-	w.must(second(w.Unblock(t.Context(), bob.ID, "club", "ann")))
+	w.must(second(w.Groups.Unblock(t.Context(), bob.ID, "club", "ann")))
 	w.same("unblocked", look(), offered{none, none})
-	w.must(second(w.Promote(t.Context(), bob.ID, "club", "ann")))
+	w.must(second(w.Groups.Promote(t.Context(), bob.ID, "club", "ann")))
 	w.same("promoted", look(), offered{here, none})
-	w.must(second(w.Demote(t.Context(), bob.ID, "club", "ann")))
+	w.must(second(w.Groups.Demote(t.Context(), bob.ID, "club", "ann")))
 	w.same("demoted", look(), offered{none, none})
 
 	policy := func() timelines.Writers {
@@ -43,7 +43,7 @@ func TestSetsFollowModeration(t *testing.T) {
 		return a.Writers
 	}
 	w.same("policy", policy(), timelines.WritersAnyone)
-	w.must(second(w.SetWriters(t.Context(), bob.ID, "club", timelines.WritersAdmins)))
+	w.must(second(w.Groups.SetWriters(t.Context(), bob.ID, "club", timelines.WritersAdmins)))
 	w.same("policy", policy(), timelines.WritersAdmins)
 }
 
@@ -68,32 +68,35 @@ func TestFingerprint(t *testing.T) {
 		do, undo act
 	}{
 		{
-			"a post", func() (c timelines.Change, err error) { _, c, err = w.HidePost(ctx, ann.ID, code); return c, err },
-			func() (c timelines.Change, err error) { _, c, err = w.UnhidePost(ctx, ann.ID, code); return c, err },
+			"a post", func() (c timelines.Change, err error) { _, c, err = w.Hides.HidePost(ctx, ann.ID, code); return c, err },
+			func() (c timelines.Change, err error) {
+				_, c, err = w.Hides.UnhidePost(ctx, ann.ID, code)
+				return c, err
+			},
 		},
 		{
-			"a person", func() (timelines.Change, error) { return w.HideAccount(ctx, ann.ID, "bob") },
-			func() (timelines.Change, error) { return w.UnhideAccount(ctx, ann.ID, "bob") },
+			"a person", func() (timelines.Change, error) { return w.Hides.HideAccount(ctx, ann.ID, "bob") },
+			func() (timelines.Change, error) { return w.Hides.UnhideAccount(ctx, ann.ID, "bob") },
 		},
 		{
-			"a group", func() (timelines.Change, error) { return w.HideAccount(ctx, ann.ID, "club") },
-			func() (timelines.Change, error) { return w.UnhideAccount(ctx, ann.ID, "club") },
+			"a group", func() (timelines.Change, error) { return w.Hides.HideAccount(ctx, ann.ID, "club") },
+			func() (timelines.Change, error) { return w.Hides.UnhideAccount(ctx, ann.ID, "club") },
 		},
 		{
-			"a tag", func() (timelines.Change, error) { return w.HideTerm(ctx, ann.ID, " #Go ") },
-			func() (timelines.Change, error) { return w.UnhideTerm(ctx, ann.ID, "#go") },
+			"a tag", func() (timelines.Change, error) { return w.Hides.HideTerm(ctx, ann.ID, " #Go ") },
+			func() (timelines.Change, error) { return w.Hides.UnhideTerm(ctx, ann.ID, "#go") },
 		},
 		{
-			"words", func() (timelines.Change, error) { return w.HideTerm(ctx, ann.ID, "Happy   end") },
-			func() (timelines.Change, error) { return w.UnhideTerm(ctx, ann.ID, "happy end") },
+			"words", func() (timelines.Change, error) { return w.Hides.HideTerm(ctx, ann.ID, "Happy   end") },
+			func() (timelines.Change, error) { return w.Hides.UnhideTerm(ctx, ann.ID, "happy end") },
 		},
 		{
-			"a banned person", func() (timelines.Change, error) { return w.Ban(ctx, ann.ID, "bob") },
-			func() (timelines.Change, error) { return w.Unban(ctx, ann.ID, "bob") },
+			"a banned person", func() (timelines.Change, error) { return w.Bans.Ban(ctx, ann.ID, "bob") },
+			func() (timelines.Change, error) { return w.Bans.Unban(ctx, ann.ID, "bob") },
 		},
 		{
-			"a person who bans", func() (timelines.Change, error) { return w.Ban(ctx, bob.ID, "ann") },
-			func() (timelines.Change, error) { return w.Unban(ctx, bob.ID, "ann") },
+			"a person who bans", func() (timelines.Change, error) { return w.Bans.Ban(ctx, bob.ID, "ann") },
+			func() (timelines.Change, error) { return w.Bans.Unban(ctx, bob.ID, "ann") },
 		},
 	} {
 		w.must(second(tc.do()))
@@ -185,7 +188,7 @@ func TestSubfeedsInOrder(t *testing.T) {
 	w := newTown(t)
 	bob, club := w.user("bob"), w.group(w.user("ann"), "club", timelines.Public)
 	for slug, title := range map[string]string{"a": "Walks", "b": "Books"} {
-		w.must(second(w.CreateSubfeed(t.Context(), bob.ID, slug, title, timelines.Public)))
+		w.must(second(w.Feeds.Create(t.Context(), bob.ID, slug, title, timelines.Public)))
 	}
 	found, err := access.New(w.Store).Subfeeds(t.Context(), []int64{bob.ID, club.ID})
 	w.must(err)

@@ -61,14 +61,14 @@ const password = "quite long enough"
 
 func (w *town) user(name string) timelines.Account {
 	w.Helper()
-	a, err := w.SignUp(w.Context(), timelines.SignUp{Name: name, Title: name, Password: password})
+	a, err := w.Accounts.SignUp(w.Context(), timelines.SignUp{Name: name, Title: name, Password: password})
 	w.must(err)
 	return a
 }
 
 func (w *town) group(admin timelines.Account, name string, level timelines.Level) timelines.Account {
 	w.Helper()
-	g, _, err := w.CreateGroup(w.Context(), timelines.NewGroup{Actor: admin.ID, Name: name, Title: name, Access: level})
+	g, _, err := w.Groups.Create(w.Context(), timelines.NewGroup{Actor: admin.ID, Name: name, Title: name, Access: level})
 	w.must(err)
 	return g
 }
@@ -82,20 +82,20 @@ func (w *town) member(name, group string) timelines.Account {
 
 func (w *town) subscribe(actor timelines.Account, name string) {
 	w.Helper()
-	_, _, err := w.Subscribe(w.Context(), actor.ID, name)
+	_, _, err := w.Subscriptions.Subscribe(w.Context(), actor.ID, name)
 	w.must(err)
 }
 
 func (w *town) post(author timelines.Account, to ...string) timelines.Change {
 	w.Helper()
-	c, err := w.CreatePost(w.Context(), timelines.NewPost{Author: author.ID, Body: "hello", To: to})
+	c, err := w.Posts.Create(w.Context(), timelines.NewPost{Author: author.ID, Body: "hello", To: to})
 	w.must(err)
 	return c
 }
 
 func (w *town) setAccess(actor timelines.Account, level timelines.Level) {
 	w.Helper()
-	w.must(second(w.SetAccess(w.Context(), actor.ID, "", level)))
+	w.must(second(w.Feeds.SetAccess(w.Context(), actor.ID, "", level)))
 }
 
 // advance brings the cache to the clock as it stands.

@@ -62,7 +62,7 @@ func TestAccessLostCloses(t *testing.T) {
 	ann.Post("for all, still")
 	g := s.Open(bob, "/ann")
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.SetAccess(ctx, ann.Account.ID, "", timelines.Private)
+		return s.Store.Feeds.SetAccess(ctx, ann.Account.ID, "", timelines.Private)
 	})
 	beat <- time.Now()
 	if c := g.Closed(); c.Code != live.CloseNoPage {

@@ -57,7 +57,7 @@ func NewPages(r *view.Renderer, access *access.Cache, store *timelines.Store) *S
 
 // PostIDs resolves the codes of posts. A code of no post is left out.
 func (s *SitePages) PostIDs(ctx context.Context, codes []string) (map[string]int64, error) {
-	return s.timelines.PostIDs(ctx, codes)
+	return s.timelines.Posts.IDs(ctx, codes)
 }
 
 // Fingerprint returns what a page of that river is decided with now, by its viewer's sets.
@@ -109,7 +109,6 @@ func (s *SitePages) Fingerprints(ctx context.Context, names []rivers.Name, sets 
 
 // headerOf returns what the header of an account's page is decided with.
 func headerOf(who timelines.Account, sets *access.Sets) string {
-
 	about, writers, reads := "", timelines.Writers(""), sets.Reads(who.FeedID, who.Access)
 	if reads {
 		about, writers = who.About, who.Writers

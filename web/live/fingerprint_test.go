@@ -117,7 +117,7 @@ func TestHideReachesOpenPages(t *testing.T) {
 	page := s.Open(ann, "/everything")
 	name := rivers.Name{UserID: ann.Account.ID, Kind: rivers.Everything, Order: rivers.Fresh}
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		_, c, err := s.Store.HidePost(ctx, ann.Account.ID, post.Code)
+		_, c, err := s.Store.Hides.HidePost(ctx, ann.Account.ID, post.Code)
 		return c, err
 	})
 	beat <- time.Now()
@@ -125,7 +125,7 @@ func TestHideReachesOpenPages(t *testing.T) {
 	page.Until("ok", func(f webtest.Frame) bool { return f.T == "ok" })
 	s.DecidedAnew(ann, beat, 1, func() {
 		ann.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.HideTerm(ctx, ann.Account.ID, "football")
+			return s.Store.Hides.HideTerm(ctx, ann.Account.ID, "football")
 		})
 	})
 	ball := bob.Post("Football again")
@@ -158,7 +158,7 @@ func TestUnhidingReachesBelowTheFirstPage(t *testing.T) {
 		page.UntilEntry(post.Code)
 	}
 	among := codes[2]
-	for _, form := range []func(context.Context, int64, string) (int64, timelines.Change, error){s.Store.HidePost, s.Store.UnhidePost} {
+	for _, form := range []func(context.Context, int64, string) (int64, timelines.Change, error){s.Store.Hides.HidePost, s.Store.Hides.UnhidePost} {
 		ann.Act(func(ctx context.Context) (timelines.Change, error) {
 			_, c, err := form(ctx, ann.Account.ID, among)
 			return c, err

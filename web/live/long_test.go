@@ -91,11 +91,11 @@ func (w *longTown) grownOnTop() *webtest.Page {
 // comparison, as it is after a reload, however the page grew.
 func TestLongPagesShowWhatOpens(t *testing.T) {
 	t.Parallel()
-	hide := func(form func(*timelines.Store, context.Context, int64, string) (int64, timelines.Change, error)) func(*longTown) {
+	hide := func(form func(timelines.Hides, context.Context, int64, string) (int64, timelines.Change, error)) func(*longTown) {
 		return func(w *longTown) {
 			for _, code := range []string{w.upmost, w.lowest} {
 				w.ann.Act(func(ctx context.Context) (timelines.Change, error) {
-					_, c, err := form(w.Store, ctx, w.ann.Account.ID, code)
+					_, c, err := form(w.Store.Hides, ctx, w.ann.Account.ID, code)
 					return c, err
 				})
 			}
@@ -116,13 +116,13 @@ func TestLongPagesShowWhatOpens(t *testing.T) {
 			closes: func(w *longTown) { w.cat.Exclude("", "ann") },
 			opens: func(w *longTown) {
 				w.cat.Act(func(ctx context.Context) (timelines.Change, error) {
-					return w.Store.AdmitReader(ctx, w.cat.Account.ID, "", "ann")
+					return w.Store.Feeds.Admit(ctx, w.cat.Account.ID, "", "ann")
 				})
 			},
 		},
 		"a hide": {
-			closes: hide((*timelines.Store).HidePost),
-			opens:  hide((*timelines.Store).UnhidePost),
+			closes: hide(timelines.Hides.HidePost),
+			opens:  hide(timelines.Hides.UnhidePost),
 		},
 	} {
 		for how, grow := range grown {

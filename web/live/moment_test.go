@@ -38,7 +38,7 @@ func TestAFrameIsOfOneMoment(t *testing.T) {
 	})
 	bob, ann, dan := s.Person("bob"), s.Person("ann"), s.Person("dan")
 	bob.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.CreateSubfeed(ctx, bob.Account.ID, "photos", "Pictures", timelines.Protected)
+		return s.Store.Feeds.Create(ctx, bob.Account.ID, "photos", "Pictures", timelines.Protected)
 	})
 	picture := bob.Post("a picture", "bob/photos")
 	page := s.Open(ann, "/everything")
@@ -55,7 +55,7 @@ func TestAFrameIsOfOneMoment(t *testing.T) {
 		once = true
 		bob.Exclude("photos", "ann")
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.RenameSubfeed(ctx, bob.Account.ID, "photos", secret)
+			return s.Store.Feeds.Rename(ctx, bob.Account.ID, "photos", secret)
 		})
 		if body := webtest.Get(s, dan, "/everything").Body.String(); !strings.Contains(body, secret) {
 			t.Errorf("dan is not told: %s", body)

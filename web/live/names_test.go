@@ -38,7 +38,7 @@ func TestNamesFollow(t *testing.T) {
 	of := func(kind rivers.Kind) rivers.Name {
 		return rivers.Name{UserID: ann.Account.ID, Kind: kind, Order: rivers.Fresh}
 	}
-	group, err := here.Store.AccountByName(t.Context(), "chess-club")
+	group, err := here.Store.Accounts.ByName(t.Context(), "chess-club")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func TestNamesFollow(t *testing.T) {
 	cat.Rename("Catherine")
 	calls("who commented and likes it", "Catherine")
 	bob.Act(func(ctx context.Context) (timelines.Change, error) {
-		return here.Store.SetGroupProfile(ctx, bob.Account.ID, "chess-club", "Chess and Go", "")
+		return here.Store.Groups.SetProfile(ctx, bob.Account.ID, "chess-club", "Chess and Go", "")
 	})
 	for address, g := range pages {
 		if address == "/chess-club" {
@@ -132,7 +132,7 @@ func TestLikersFollow(t *testing.T) {
 	follows("one follows somebody else", func() { ann.Subscribe(likers[1].Account.Name) })
 	follows("one of them likes it no more", func() {
 		first.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.Unlike(ctx, first.Account.ID, post.Code)
+			return s.Store.Posts.Unlike(ctx, first.Account.ID, post.Code)
 		})
 	})
 	follows("and likes it again", func() { first.Like(post.Code) })

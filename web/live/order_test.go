@@ -65,7 +65,7 @@ func TestDemotionReachesOpenPages(t *testing.T) {
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
 	cat.Act(func(ctx context.Context) (timelines.Change, error) {
-		_, c, err := s.Store.CreateGroup(ctx, timelines.NewGroup{Actor: cat.Account.ID, Name: "club", Title: "Club"})
+		_, c, err := s.Store.Groups.Create(ctx, timelines.NewGroup{Actor: cat.Account.ID, Name: "club", Title: "Club"})
 		return c, err
 	})
 	ann.Subscribe("club")
@@ -73,9 +73,9 @@ func TestDemotionReachesOpenPages(t *testing.T) {
 		t.Helper()
 		cat.Act(func(ctx context.Context) (timelines.Change, error) { return set(ctx, cat.Account.ID, "club", "ann") })
 	}
-	office(s.Store.Promote)
+	office(s.Store.Groups.Promote)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.ShowBanned(ctx, ann.Account.ID, "club", true)
+		return s.Store.Bans.ShowBanned(ctx, ann.Account.ID, "club", true)
 	})
 	bobs := bob.Post("from bob", "club")
 	bob.Ban("ann")
@@ -83,11 +83,11 @@ func TestDemotionReachesOpenPages(t *testing.T) {
 	if _, shows := page.Shown[bobs.Code]; !shows {
 		t.Fatal("an administrator does not see who banned them")
 	}
-	office(s.Store.Demote)
+	office(s.Store.Groups.Demote)
 	beat <- time.Now()
 	page.UntilGone(bobs.Code)
 	page.Until("ok", func(f webtest.Frame) bool { return f.T == "ok" })
-	office(s.Store.Promote)
+	office(s.Store.Groups.Promote)
 	beat <- time.Now()
 	page.UntilEntry(bobs.Code)
 }
@@ -100,7 +100,7 @@ func TestOfficeReachesOpenPages(t *testing.T) {
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
 	for name, of := range map[string]*webtest.Person{"club": cat, "den": ann} {
 		of.Act(func(ctx context.Context) (timelines.Change, error) {
-			_, c, err := s.Store.CreateGroup(ctx, timelines.NewGroup{Actor: of.Account.ID, Name: name, Title: name})
+			_, c, err := s.Store.Groups.Create(ctx, timelines.NewGroup{Actor: of.Account.ID, Name: name, Title: name})
 			return c, err
 		})
 	}
@@ -111,9 +111,9 @@ func TestOfficeReachesOpenPages(t *testing.T) {
 	page := s.Open(ann, "/everything")
 	offer := string(view.CommentURL(post.Code, said.CommentID, "edit"))
 	for i := range 4 {
-		set, offers := s.Store.Promote, i%2 == 0
+		set, offers := s.Store.Groups.Promote, i%2 == 0
 		if !offers {
-			set = s.Store.Demote
+			set = s.Store.Groups.Demote
 		}
 		cat.Act(func(ctx context.Context) (timelines.Change, error) { return set(ctx, cat.Account.ID, "club", "ann") })
 		if i > 1 {

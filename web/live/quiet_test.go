@@ -213,7 +213,7 @@ func TestFoldedCommentsFollow(t *testing.T) {
 	ann.Like(post.Code) // from here on the server knows what the page shows
 	told()
 	bob.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.EditComment(ctx, bob.Account.ID, post.Code, said[1].CommentID, "otherwise")
+		return s.Store.Comments.Edit(ctx, bob.Account.ID, post.Code, said[1].CommentID, "otherwise")
 	})
 	if got := told(); !slices.Equal(got, []string{"comments"}) {
 		t.Errorf("of an edit among the folded comments the page is sent %q", got)
@@ -228,10 +228,10 @@ func TestFoldedCommentsFollow(t *testing.T) {
 	}
 	// An edit that comes together with another change is not lost in it.
 	bob.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.EditComment(ctx, bob.Account.ID, post.Code, said[1].CommentID, "nothing")
+		return s.Store.Comments.Edit(ctx, bob.Account.ID, post.Code, said[1].CommentID, "nothing")
 	})
 	bob.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Unlike(ctx, bob.Account.ID, post.Code)
+		return s.Store.Posts.Unlike(ctx, bob.Account.ID, post.Code)
 	})
 	if got := told(); !slices.Contains(got, "comments") {
 		t.Errorf("of an edit among the folded comments and a like the page is sent %q", got)

@@ -121,9 +121,9 @@ func TestWholePagesStayWhole(t *testing.T) {
 		act  func(s *webtest.Site, ann, cat *webtest.Person, code string, away bool)
 	}{
 		{"hidden", func(s *webtest.Site, ann, _ *webtest.Person, code string, away bool) {
-			form := s.Store.UnhidePost
+			form := s.Store.Hides.UnhidePost
 			if away {
-				form = s.Store.HidePost
+				form = s.Store.Hides.HidePost
 			}
 			ann.Act(func(ctx context.Context) (timelines.Change, error) {
 				_, c, err := form(ctx, ann.Account.ID, code)

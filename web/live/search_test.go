@@ -95,17 +95,17 @@ func TestSearchLosesAtOnce(t *testing.T) {
 		{"a deletion", func(code string) { bob.Remove(code) }},
 		{"a move to eyes-only", func(code string) {
 			write(func(ctx context.Context) (timelines.Change, error) {
-				return s.Store.SetDestinations(ctx, bob.Account.ID, code, []string{timelines.ToEyes})
+				return s.Store.Posts.SetDestinations(ctx, bob.Account.ID, code, []string{timelines.ToEyes})
 			})
 		}},
 		{"a level", func(string) {
 			write(func(ctx context.Context) (timelines.Change, error) {
-				return s.Store.SetAccess(ctx, bob.Account.ID, "", timelines.Private)
+				return s.Store.Feeds.SetAccess(ctx, bob.Account.ID, "", timelines.Private)
 			})
 		}},
 		{"somebody's exclusion", func(string) {
 			write(func(ctx context.Context) (timelines.Change, error) {
-				return s.Store.ExcludeReader(ctx, bob.Account.ID, "", "ann")
+				return s.Store.Feeds.Exclude(ctx, bob.Account.ID, "", "ann")
 			})
 		}},
 		{"a ban by its author", func(string) { bob.Ban("ann") }},
@@ -117,7 +117,7 @@ func TestSearchLosesAtOnce(t *testing.T) {
 				level = timelines.Protected
 			}
 			write(func(ctx context.Context) (timelines.Change, error) {
-				return s.Store.SetAccess(ctx, bob.Account.ID, "", level)
+				return s.Store.Feeds.SetAccess(ctx, bob.Account.ID, "", level)
 			})
 			cats, bobs := cat.Post("the word of cat"), bob.Post("the word of bob")
 			g := s.Open(ann, "/search?q=word")

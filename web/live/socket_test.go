@@ -142,7 +142,7 @@ func TestCloseCodes(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.SetAccess(ctx, ann.Account.ID, "", timelines.Private)
+		return s.Store.Feeds.SetAccess(ctx, ann.Account.ID, "", timelines.Private)
 	})
 	for name, tt := range map[string]struct {
 		as   *webtest.Person
@@ -221,9 +221,9 @@ func BenchmarkPush(b *testing.B) {
 		likes := i%2 == 0
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
 			if likes {
-				return s.Store.Like(ctx, bob.Account.ID, post.Code)
+				return s.Store.Posts.Like(ctx, bob.Account.ID, post.Code)
 			}
-			return s.Store.Unlike(ctx, bob.Account.ID, post.Code)
+			return s.Store.Posts.Unlike(ctx, bob.Account.ID, post.Code)
 		})
 		g.Until("the likes", func(f webtest.Frame) bool {
 			line := f.HTML + f.Parts["likes"]

@@ -95,7 +95,9 @@ func TestNoFrameIsOld(t *testing.T) {
 	ann.Like(post.Code)
 	ann.Comment(post.Code, "a word")
 	fave := func(p *webtest.Person) {
-		p.Act(func(ctx context.Context) (timelines.Change, error) { return s.Store.Fave(ctx, p.Account.ID, post.Code) })
+		p.Act(func(ctx context.Context) (timelines.Change, error) {
+			return s.Store.Posts.Fave(ctx, p.Account.ID, post.Code)
+		})
 	}
 	fave(ann)
 	for i := range 5 {

@@ -55,7 +55,7 @@ func TestToken(t *testing.T) {
 	}
 	word := s.Live.Pages.Token(around(ann, "/bob"))
 	bob.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.SetProfile(ctx, bob.Account.ID, "Robert", "")
+		return s.Store.Accounts.SetProfile(ctx, bob.Account.ID, "Robert", "")
 	})
 	if s.Live.Pages.TokenFits(word, around(ann, "/bob")) {
 		t.Error("the word of before bob took another name is taken for that of now")
@@ -70,13 +70,13 @@ func TestTabsFollow(t *testing.T) {
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Post("a word")
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.CreateSubfeed(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
+		return s.Store.Feeds.Create(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
 	})
 	bob.Visitor().Get("/ann").Wants(200).Has("My photos")
 	pages := []*webtest.Page{s.Open(bob, "/ann"), s.Open(bob, "/ann/likes"), s.Open(ann, "/ann/comments")}
 	for _, level := range []timelines.Level{timelines.Private, timelines.Public} {
 		ann.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.SetSubfeedAccess(ctx, ann.Account.ID, "photos", level)
+			return s.Store.Feeds.SetSubfeedAccess(ctx, ann.Account.ID, "photos", level)
 		})
 		beat <- time.Now()
 		for _, g := range pages {
@@ -94,7 +94,7 @@ func TestTabsFollow(t *testing.T) {
 	served.Token = served.SaidToken
 	_ = served.Conn.CloseNow()
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.SetSubfeedAccess(ctx, ann.Account.ID, "photos", timelines.Private)
+		return s.Store.Feeds.SetSubfeedAccess(ctx, ann.Account.ID, "photos", timelines.Private)
 	})
 	told := false
 	served.Connect(s, bob)
@@ -113,7 +113,7 @@ func TestHeaderFollows(t *testing.T) {
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })
 	ann, bob := s.Person("ann"), s.Person("bob")
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.CreateSubfeed(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
+		return s.Store.Feeds.Create(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
 	})
 	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")
 	ann.Post("a word")
@@ -128,14 +128,14 @@ func TestHeaderFollows(t *testing.T) {
 	ann.SetAccess("", timelines.Protected)
 	told(pages)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
+		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
 	})
 	told(pages)
 	bob.Visitor().Post("/ann/follow").LeadsTo("/ann")
 	told(pages[:3])
 	// The sub-feed stays open to bob when the account closes.
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Unsubscribe(ctx, bob.Account.ID, "ann")
+		return s.Store.Subscriptions.Unsubscribe(ctx, bob.Account.ID, "ann")
 	})
 	told(pages[:3])
 	ann.SetAccess("", timelines.Private)
@@ -154,7 +154,7 @@ func TestFingerprintsAreReadTogether(t *testing.T) {
 	for i := range 5 {
 		p := s.Person(fmt.Sprintf("person%d", i))
 		p.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.CreateSubfeed(ctx, p.Account.ID, "photos", "My photos", timelines.Public)
+			return s.Store.Feeds.Create(ctx, p.Account.ID, "photos", "My photos", timelines.Public)
 		})
 		names = append(names, rivers.Name{Kind: rivers.User, TheirID: p.Account.ID, Order: rivers.Fresh})
 		sets = append(sets, &access.Sets{})

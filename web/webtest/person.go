@@ -21,10 +21,10 @@ const Password = "a long enough one"
 func (s *Site) Person(name string) *Person {
 	s.T.Helper()
 	ctx := s.T.Context()
-	if _, err := s.Store.SignUp(ctx, timelines.SignUp{Name: name, Title: name, Password: Password}); err != nil {
+	if _, err := s.Store.Accounts.SignUp(ctx, timelines.SignUp{Name: name, Title: name, Password: Password}); err != nil {
 		s.T.Fatalf("sign up %s: %v", name, err)
 	}
-	token, account, err := s.Store.SignIn(ctx, name, Password)
+	token, account, err := s.Store.Accounts.SignIn(ctx, name, Password)
 	if err != nil {
 		s.T.Fatalf("sign in %s: %v", name, err)
 	}
@@ -58,21 +58,23 @@ func (p *Person) Act(change func(context.Context) (timelines.Change, error)) tim
 func (p *Person) Post(body string, to ...string) timelines.Change {
 	p.Site.T.Helper()
 	return p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.CreatePost(ctx, timelines.NewPost{Author: p.Account.ID, Body: body, To: to})
+		return p.Site.Store.Posts.Create(ctx, timelines.NewPost{Author: p.Account.ID, Body: body, To: to})
 	})
 }
 
 // Like likes a post.
 func (p *Person) Like(code string) {
 	p.Site.T.Helper()
-	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.Like(ctx, p.Account.ID, code) })
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.Posts.Like(ctx, p.Account.ID, code)
+	})
 }
 
 // Comment comments on a post.
 func (p *Person) Comment(code, body string) timelines.Change {
 	p.Site.T.Helper()
 	return p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.CreateComment(ctx, timelines.NewComment{Author: p.Account.ID, Code: code, Body: body})
+		return p.Site.Store.Comments.Create(ctx, timelines.NewComment{Author: p.Account.ID, Code: code, Body: body})
 	})
 }
 
@@ -80,7 +82,7 @@ func (p *Person) Comment(code, body string) timelines.Change {
 func (p *Person) LikeComment(code string, id int64) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.LikeComment(ctx, p.Account.ID, code, id)
+		return p.Site.Store.Comments.Like(ctx, p.Account.ID, code, id)
 	})
 }
 
@@ -88,7 +90,7 @@ func (p *Person) LikeComment(code string, id int64) {
 func (p *Person) Edit(code, body string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.EditPost(ctx, p.Account.ID, code, body)
+		return p.Site.Store.Posts.Edit(ctx, p.Account.ID, code, body)
 	})
 }
 
@@ -96,7 +98,7 @@ func (p *Person) Edit(code, body string) {
 func (p *Person) Remove(code string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.DeletePost(ctx, p.Account.ID, code)
+		return p.Site.Store.Posts.Delete(ctx, p.Account.ID, code)
 	})
 }
 
@@ -104,7 +106,7 @@ func (p *Person) Remove(code string) {
 func (p *Person) Subscribe(name string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		c, _, err := p.Site.Store.Subscribe(ctx, p.Account.ID, name)
+		c, _, err := p.Site.Store.Subscriptions.Subscribe(ctx, p.Account.ID, name)
 		return c, err
 	})
 }
@@ -112,14 +114,16 @@ func (p *Person) Subscribe(name string) {
 // SignOut ends the session.
 func (p *Person) SignOut() {
 	p.Site.T.Helper()
-	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.SignOut(ctx, p.Viewer) })
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.Accounts.SignOut(ctx, p.Viewer)
+	})
 }
 
 // EditList sets the title and the members of a list.
 func (p *Person) EditList(slug, title string, members ...string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.EditList(ctx, p.Account.ID, slug, title, members)
+		return p.Site.Store.Lists.Edit(ctx, p.Account.ID, slug, title, members)
 	})
 }
 
@@ -127,7 +131,7 @@ func (p *Person) EditList(slug, title string, members ...string) {
 func (p *Person) Rename(title string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.SetProfile(ctx, p.Account.ID, title, "")
+		return p.Site.Store.Accounts.SetProfile(ctx, p.Account.ID, title, "")
 	})
 }
 
@@ -135,21 +139,23 @@ func (p *Person) Rename(title string) {
 func (p *Person) Unsubscribe(name string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.Unsubscribe(ctx, p.Account.ID, name)
+		return p.Site.Store.Subscriptions.Unsubscribe(ctx, p.Account.ID, name)
 	})
 }
 
 // Ban bans an account, and Unban lifts the ban.
 func (p *Person) Ban(name string) {
 	p.Site.T.Helper()
-	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.Ban(ctx, p.Account.ID, name) })
+	p.Act(func(ctx context.Context) (timelines.Change, error) {
+		return p.Site.Store.Bans.Ban(ctx, p.Account.ID, name)
+	})
 }
 
 // Unban is described with Ban.
 func (p *Person) Unban(name string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.Unban(ctx, p.Account.ID, name)
+		return p.Site.Store.Bans.Unban(ctx, p.Account.ID, name)
 	})
 }
 
@@ -157,7 +163,7 @@ func (p *Person) Unban(name string) {
 func (p *Person) SetAccess(group string, level timelines.Level) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.SetAccess(ctx, p.Account.ID, group, level)
+		return p.Site.Store.Feeds.SetAccess(ctx, p.Account.ID, group, level)
 	})
 }
 
@@ -172,6 +178,6 @@ func (p *Person) Follow(whom *Person) {
 func (p *Person) Exclude(slug, name string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.ExcludeReader(ctx, p.Account.ID, slug, name)
+		return p.Site.Store.Feeds.Exclude(ctx, p.Account.ID, slug, name)
 	})
 }

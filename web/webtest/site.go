@@ -338,7 +338,7 @@ func Get(s *Site, p *Person, address string) *httptest.ResponseRecorder {
 // PostID is the number of the post of a code.
 func (s *Site) PostID(code string) int64 {
 	s.T.Helper()
-	ids, err := s.Store.PostIDs(s.T.Context(), []string{code})
+	ids, err := s.Store.Posts.IDs(s.T.Context(), []string{code})
 	if err != nil {
 		s.T.Fatal(err)
 	}

@@ -304,7 +304,7 @@ func (b *Tab) SignedOut(p *Person) {
 	if err != nil {
 		b.T.Fatal(err)
 	}
-	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.SignOut(ctx, v) })
+	p.Act(func(ctx context.Context) (timelines.Change, error) { return p.Site.Store.Accounts.SignOut(ctx, v) })
 }
 
 // Begin opens the comment box of an entry, or finds it open, and writes half a
