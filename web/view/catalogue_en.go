@@ -415,7 +415,7 @@ var englishTexts = map[string]string{
 	"error.blocked":              "The administrators of the group have blocked you from writing here.",
 	"error.crossorigin":          "This form came from another site, so nothing was changed. Open the page again and send the form from there.",
 	"error.otherviewer.title":    "Someone else is signed in",
-	"error.otherviewer":          "Since you opened this page, someone else has signed in in this browser. Nothing was changed. Reload the page.",
+	"error.otherviewer":          "Someone else has signed in in this browser since you opened this page. Nothing was changed. Reload the page.",
 	"error.method":               "This address doesn’t work that way.",
 	"error.limited.title":        "Too fast",
 	"error.limited":              "You’ve tried too often. Wait a minute and try again.",
