@@ -238,7 +238,7 @@ func (s Feeds) Own(ctx context.Context, actor int64) ([]OwnFeed, error) {
 	if err := rows.Err(); err != nil {
 		return nil, fmt.Errorf("read own feeds: %w", err)
 	}
-	accounts, err := Accounts{s.core}.ByID(ctx, people)
+	accounts, err := Accounts(s).ByID(ctx, people)
 	if err != nil {
 		return nil, err
 	}

@@ -172,7 +172,7 @@ func (s Subscriptions) Requests(ctx context.Context, actor, group int64, after R
 	if len(list) == 0 {
 		return nil, nil
 	}
-	accounts, err := Accounts{s.core}.ByID(ctx, ids)
+	accounts, err := Accounts(s).ByID(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
