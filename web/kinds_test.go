@@ -75,7 +75,7 @@ func TestEveryKindHasAPage(t *testing.T) {
 			t.Errorf("%s offers a feed: %t, and %s answers %d", address, offered, feed, got.Status)
 		}
 	}
-	// Those of the documents have one (DESIGN §9).
+	// Those of the documents have one (ARCHITECTURE.md).
 	for _, kind := range []rivers.Kind{
 		rivers.Home, rivers.List, rivers.User, rivers.Subfeed, rivers.Eyes, rivers.Likes, rivers.Comments, rivers.Faves,
 		rivers.Discussions, rivers.Directs, rivers.Group, rivers.Post, rivers.Everything, rivers.Best, rivers.MostFaved,

@@ -125,7 +125,7 @@ type said struct {
 
 // facts is what the observer knows: every change that was asked for, when it was
 // sent and when it was answered. It is independent of the product: it asks it
-// nothing, and its rules are those of the documents (DESIGN §4).
+// nothing, and its rules are those of ARCHITECTURE.md.
 type facts struct {
 	began time.Time
 
@@ -242,7 +242,7 @@ func (f *facts) may(at instant, kind, a, b string, value bool) bool {
 // The rules. Each says what may have been so at a moment, given what was under
 // way; viewer "" is nobody.
 
-// opens: could the viewer read the place? (DESIGN: "public, protected (any
+// opens: could the viewer read the place? ("public, protected (any
 // signed-in account except an explicit set) or private (an explicit set)")
 func (f *facts) opens(at instant, viewer, place string) bool {
 	return f.levels[place].each(at, func(l timelines.Level) bool {

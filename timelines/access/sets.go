@@ -13,7 +13,7 @@ import (
 
 // Sets is what decides, in memory, what one viewer may see: loaded in one
 // statement, immutable, shared by all requests of the viewer until something in
-// it is narrowed or widened (DESIGN: R4).
+// it is narrowed or widened (R4 of ARCHITECTURE.md).
 type Sets struct {
 	// AccountID is the viewer; 0 anonymous.
 	AccountID int64

@@ -25,7 +25,7 @@ import (
 )
 
 // A Hub follows rivers for the pages that are open on this node and tells them what changed.
-// It is safe for concurrent use. It promises to each page (DESIGN, Realtime contract):
+// It is safe for concurrent use. It promises to each page (PROTOCOL.md):
 //
 //   - A push shows nothing that a page would not show. Everything sent was decided by Visit,
 //     Flush or Fronts of [Rivers], which decide as a page does, and no frame is begun more
