@@ -10,7 +10,7 @@ import (
 
 // The rules of who may see what, said once more and in other words than the
 // product says them: from the documents (000, "Права на чтение постов"; 004, the
-// four checks; DESIGN, §4 and §9), without any of its Sets, Gates and folds. What is
+// four checks; ARCHITECTURE.md), without any of its access sets, levels and folds. What is
 // written here is small enough to be read against them; rules_test.go holds the
 // site to it.
 
