@@ -11,10 +11,10 @@ import (
 	"riverrun/web/view"
 )
 
-// accounts are the pages of people and groups, and what is done under a name.
+// accounts serves the pages of people and groups, and the forms under a name.
 type accounts struct{ *Server }
 
-// forms are what is done under a name, by the last segment of the address.
+// forms are the forms under a name, by the last segment of the address.
 func (s accounts) forms() map[string]handler {
 	h, g := hiding(s), groups(s)
 	return map[string]handler{
@@ -76,8 +76,8 @@ func (s accounts) routes(mux *http.ServeMux) {
 	}))
 }
 
-// lowered returns the path of the page that is meant by one with capitals in its name:
-// names are in lower case, and people write them as they speak.
+// lowered returns the path of the page that an address with capitals in its name means:
+// names are in lower case, but people may write them with capitals.
 func lowered(r *request) (path string, ok bool) {
 	name := r.PathValue("name")
 	rest, plain := strings.CutPrefix(r.URL.EscapedPath(), "/"+name)
@@ -125,8 +125,8 @@ func (s accounts) account(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.AccountPage(page))
 }
 
-// accountView reads the page of a river of the account of that name and, after it, what
-// stands around: together they are to be AtOneMoment.
+// accountView reads the page of a river of the account of that name and, after it, the parts
+// around the entries. It runs within AtOneMoment, which repeats it until both are of one moment.
 func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name string) (view.Account, error) {
 	v, err := s.visitAt(r, at, n)
 	if err != nil {
@@ -161,9 +161,9 @@ func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name stri
 	return page, nil
 }
 
-// closedAccount is the page of an account that does not let the viewer read,
-// with what can be done about it: the sub-feeds that are open, and asking. slug is
-// that of the sub-feed whose page it is, or empty. No river is made for it.
+// closedAccount is the page of an account that the viewer may not read. It shows the
+// sub-feeds that are open, and lets the viewer ask. slug is that of the sub-feed whose page
+// it is, or empty. No river is made for it.
 func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Account, slug string) error {
 	if r.wantsJSON() {
 		return rivers.ErrForbidden
@@ -183,7 +183,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 		return err
 	}
 	if slug != "" && !c.BlockedBetween() {
-		// A protected sub-feed: to ask for a subscription would not open it.
+		// A protected sub-feed: a subscription would not open it.
 		c.Who.Access, c.Subfeed = timelines.Protected, slug
 		return s.html(w, r, http.StatusForbidden, view.ClosedPage(c))
 	}
@@ -226,7 +226,7 @@ func (s accounts) accept(w http.ResponseWriter, r *request) error {
 	return s.answerRequest(w, r, s.timelines.Subscriptions.Accept)
 }
 
-// decline turns the account of the address down; they are not told.
+// decline turns down the request of the account of the address, which is not told.
 func (s accounts) decline(w http.ResponseWriter, r *request) error {
 	return s.answerRequest(w, r, s.timelines.Subscriptions.Decline)
 }

@@ -6,23 +6,22 @@ import (
 	"strings"
 )
 
-// addresses finds out where requests come from.
+// addresses determines the address that a request comes from.
 type addresses struct {
 	// trusted are the proxies whose X-Forwarded-For is believed.
 	trusted []netip.Prefix
 }
 
-// Loopback are the proxies that are trusted where nothing is set: those on this
-// machine.
+// Loopback returns the networks of proxies on this machine, which are trusted by default.
 func Loopback() []netip.Prefix {
 	return []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 }
 
 // client returns the address a request came from, invalid if the connection has
 // none. Each proxy appends the address it saw to X-Forwarded-For, so the header is
-// read from the right, past the proxies that are trusted: the first address that is
-// none of theirs is the client's, and what stands left of it is the client's own
-// claim. Where an entry is no address, the last proxy before it stands for the client.
+// read from the right, past the trusted proxies: the first other address is the client's,
+// and anything left of it is only the client's claim. Where an entry is no address, the last
+// proxy before it stands for the client.
 func (a addresses) client(r *http.Request) netip.Addr {
 	at, ok := hopAddress(r.RemoteAddr)
 	if !ok || !a.trusts(at) {
@@ -92,8 +91,8 @@ func (a addresses) text(r *http.Request) string {
 	return r.RemoteAddr
 }
 
-// key is what stands for a request's origin among limits: the client's IPv4 address
-// or IPv6 /64, which is what one household has.
+// key is the origin of a request for limits: the client's IPv4 address, or its IPv6 /64,
+// which one household has.
 func (a addresses) key(r *http.Request) string {
 	at := a.client(r)
 	if !at.IsValid() {

@@ -29,8 +29,8 @@ func (s comments) routes(mux *http.ServeMux) {
 // commentsStep is how many comments one step unfolds.
 const commentsStep = 50
 
-// moreComments answers river.js with the step of comments between two of them;
-// without river.js the address leads to the post's page, which has them all.
+// moreComments answers river.js with the next comments between two of them. Without
+// river.js the address leads to the post's page, which has all.
 func (s comments) moreComments(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	if !r.wantsFragment() {
@@ -82,7 +82,7 @@ func writeFragment(w http.ResponseWriter, html []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Cache-Control", "private, no-store")
-	_, _ = w.Write(html) // the browser has gone: nobody to tell
+	_, _ = w.Write(html) // the browser is gone
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (s comments) createComment(w http.ResponseWriter, r *request) error {
 	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+view.CommentID(c.CommentID)))
 }
 
-// commentOf reads which comment an address means.
+// commentOf reads the comment's id and its post's code from an address.
 func commentOf(r *request) (code string, id int64, err error) {
 	id, err = strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil {
@@ -119,8 +119,8 @@ func commentOf(r *request) (code string, id int64, err error) {
 	return r.PathValue("code"), id, nil
 }
 
-// editCommentForm shows a comment's text to its author for changing, and to
-// whoever else may delete it for that.
+// editCommentForm shows a comment to its author, to change it, and to other people who may
+// delete it.
 func (s comments) editCommentForm(w http.ResponseWriter, r *request) error {
 	code, id, err := commentOf(r)
 	if err != nil {
@@ -203,9 +203,8 @@ func (s comments) unlikeComment(w http.ResponseWriter, r *request) error {
 	return s.markComment(w, r, s.timelines.Comments.Unlike)
 }
 
-// markComment answers a form that needs nothing but the comment. Its button is
-// part of what all pages share, so it cannot say which of them it stood on; the
-// browser does.
+// markComment answers a form that needs nothing but the comment. Its button is in the part
+// that all pages share, so the form cannot name its page; the browser does.
 func (s comments) markComment(w http.ResponseWriter, r *request,
 	set func(ctx context.Context, actor int64, code string, id int64) (timelines.Change, error),
 ) error {

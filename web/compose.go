@@ -10,7 +10,7 @@ import (
 	"riverrun/web/view"
 )
 
-// posts shows posts by themselves, and writes, changes and moves them.
+// posts serves the pages of single posts, and the forms that write, change and move them.
 type posts struct{ *Server }
 
 func (s posts) routes(mux *http.ServeMux) {
@@ -23,7 +23,7 @@ func (s posts) routes(mux *http.ServeMux) {
 	mux.Handle("POST /p/{code}/delete", s.members(s.deletePost))
 }
 
-// destinationsOf reads the names a post is sent to: boxes, and one field in
+// destinationsOf reads the names a post is sent to, from checkboxes and from one field in
 // which several names may be typed, with or without @.
 func destinationsOf(values []string) []string {
 	var names []string
@@ -72,7 +72,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 	return s.answerEntry(w, r, c, r.back("/"))
 }
 
-// composePage is the composer alone, as it was sent, with what is wrong with it.
+// composePage is the composer alone, with the form as it was sent and its errors.
 func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError) (view.Component, error) {
 	var err error
 	p := s.simple(r)
@@ -94,8 +94,8 @@ func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError
 	return view.ComposeAgain(p, c), nil
 }
 
-// choose puts destinations, as they were sent or as a post has them, into the
-// form: what names no box that can be ticked was typed.
+// choose puts destinations, as they were sent or as a post has them, into the form. Those
+// without a checkbox go into the field for typed names.
 func (s posts) choose(r *request, p *view.Base, c *view.Composer, sent []string) error {
 	own := p.OwnPlaces()
 	boxes := map[string]timelines.Account{}

@@ -17,32 +17,30 @@ const (
 )
 
 const (
-	// leastCompressed is how many bytes an answer must have to be worth it: what fits
-	// into one packet takes one anyway.
+	// leastCompressed is the least size in bytes of an answer that is compressed: a smaller
+	// one fits into one packet anyway.
 	leastCompressed = 1024
 	// maxJitter is how many bytes of padding a compressed answer gets, at most.
 	maxJitter = 32
 )
 
-// compressedTypes are the types of what is text. Anything else is compressed already,
-// or tiny.
+// compressedTypes are the types of text. Other answers are compressed already, or tiny.
 var compressedTypes = []string{
 	"text/html", "text/css", "text/javascript", "text/plain", "image/svg+xml",
 	"application/json", "application/atom+xml", "application/feed+json",
 }
 
-// compress is the outermost layer of the site: it carries answers as zstd or gzip to
-// clients that accept them. It leaves alone sockets, answers to HEAD, what has a
-// Content-Encoding already and what is tiny. The layers within do not know of it, but for
-// entity tags: those have to be weak, because they name what an answer says and not the
-// bytes that carry it.
+// compress is the outermost layer of the site: it sends answers as zstd or gzip to clients
+// that accept them. It leaves out sockets, answers to HEAD, answers with a Content-Encoding
+// and tiny ones. The layers within need not know of it, except for entity tags: these must
+// be weak, because they name the content and not the bytes that carry it.
 //
-// A page holds what is its reader's alone beside what somebody may have put there, by a
-// post or in the address of a search. An observer of their lengths could compare
-// guesses with it, because a right one compresses better (BREACH). So each
-// compressed answer is padded by 1 to maxJitter bytes: by how many, its first 64 KB
-// decide, of which an observer does not know all. That makes guessing slow and not
-// impossible; the session's token, which alone is worth it, stands on no page.
+// A page holds private content beside content that an attacker may have put there, by a post
+// or in the address of a search. An observer of its length could test guesses, because a
+// right one compresses better (BREACH). So each compressed answer is padded by 1 to maxJitter
+// bytes. The number depends on its first 64 KB, of which an observer does not know all. That
+// makes guessing slow, not impossible; but the session's token, the only thing worth it,
+// stands on no page.
 func compress(next http.Handler) http.Handler {
 	return compressAt(next, gzipLevel, zstdLevel)
 }
@@ -76,7 +74,7 @@ type compressedWriter struct {
 	plain http.ResponseWriter
 }
 
-// Flush sends what was compressed so far.
+// Flush sends the bytes compressed so far.
 func (w compressedWriter) Flush() {
 	if f, ok := w.ResponseWriter.(http.Flusher); ok {
 		f.Flush()

@@ -14,26 +14,26 @@ import (
 	"riverrun/web/view"
 )
 
-// Feed files: every page that is open to all, as Atom (RFC 4287) and as JSON Feed
-// (version 1.1). They are the anonymous visitor's river, whoever asks: a feed
-// reader has no session, and what it fetched it shows to anybody. So they obey the
-// checks of the page, anew each time they are read; caches must ask again.
+// Feed files: every public page as Atom (RFC 4287) and as JSON Feed (version 1.1). They
+// always show the anonymous visitor's river, since a feed reader has no session and may show
+// its copy to anybody. They pass the same checks as the page each time they are read, and
+// caches must ask again.
 //
-// The elements are our own, thirty lines of struct tags: the packages for it
-// write neither an entry's date of publication nor the file's own address.
+// The elements are our own, thirty lines of struct tags: the packages for feeds write
+// neither an entry's date of publication nor the file's own address.
 
 // feedFiles are pages for feed readers.
 type feedFiles struct{ *Server }
 
 func (s feedFiles) routes(mux *http.ServeMux) {
-	// Pages have one segment or two; {path...} would stand in the way of /{name}/{page}.
+	// Pages have one segment or two; {path...} would conflict with /{name}/{page}.
 	mux.Handle("GET /feeds/{page}", s.page(s.feed))
 	mux.Handle("GET /feeds/{page}/{file}", s.page(s.feed))
 }
 
 // feed answers /feeds/PATH.atom and /feeds/PATH.json with the newest entries of the
-// page /PATH, in order of creation: a reader of feeds looks for what is new, not
-// for what is talked about. ?order=fresh gives the page's own order.
+// page /PATH, in order of creation, since readers of feeds look for new posts.
+// ?order=fresh gives the page's own order.
 func (s feedFiles) feed(w http.ResponseWriter, r *request) error {
 	name := strings.TrimPrefix(r.URL.Path, "/feeds/")
 	dot := max(strings.LastIndexByte(name, '.'), 0)
@@ -72,7 +72,7 @@ func (s feedFiles) feed(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	sum := sha256.Sum256(body)
-	// Weak: the same whatever the bytes are compressed to.
+	// The tag is weak: compression does not change it.
 	tag := `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
 	h := w.Header()
 	h.Set("Cache-Control", "no-cache")
@@ -83,7 +83,7 @@ func (s feedFiles) feed(w http.ResponseWriter, r *request) error {
 		return nil
 	}
 	h.Set("Content-Type", format.MIME)
-	_, _ = w.Write(body) // the reader has gone: nobody to tell
+	_, _ = w.Write(body) // the reader is gone
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (s feedFiles) feedFile(r *request, at view.Page, n rivers.Name, page *river
 		if n.Kind != rivers.Post {
 			continue
 		}
-		// A post's page has one entry; what comes in is its comments.
+		// A post's page has one entry; its comments are what changes.
 		f.Title = f.Items[0].Title
 		for j := range e.Item.Fold.Comments.Shown {
 			f.Items = append(f.Items, e.CommentItem(base, &e.Item.Fold.Comments.Shown[j]))

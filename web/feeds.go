@@ -9,7 +9,7 @@ import (
 	"riverrun/web/view"
 )
 
-// subfeeds is the page on which people keep their sub-feeds.
+// subfeeds serves the page on which people manage their feed and sub-feeds.
 type subfeeds struct{ *Server }
 
 const ownPagesPath = "/settings/pages"
@@ -20,8 +20,8 @@ func (s subfeeds) routes(mux *http.ServeMux) {
 	mux.Handle("POST "+ownPagesPath+"/{act}", s.members(s.changeFeed))
 }
 
-// feedActs are the forms of one feed or sub-feed: its slug stands in the field
-// feed, empty for the own feed.
+// feedActs are the forms of one feed or sub-feed. The field feed has its slug; it is empty
+// for the own feed.
 var feedActs = map[string]func(*Server, context.Context, *request, string) (timelines.Change, error){
 	"rename": func(s *Server, ctx context.Context, r *request, slug string) (timelines.Change, error) {
 		return s.timelines.Feeds.Rename(ctx, r.viewer.AccountID, slug, r.PostFormValue("title"))
@@ -75,8 +75,8 @@ func (s subfeeds) feedsView(r *request) (view.Feeds, error) {
 	return v, nil
 }
 
-// feedPeople reads the parts of a feed's people that the request asks for, where they
-// are not the first, which were read with the feed.
+// feedPeople reads the parts of a feed's lists of people that the request asks for, unless
+// they are the first parts, which were read with the feed.
 func (s subfeeds) feedPeople(r *request, v *view.Feeds, f *timelines.OwnFeed) error {
 	read := func(list string, people *[]timelines.Account, total int,
 		read func(ctx context.Context, timeline int64, after string, limit int) ([]timelines.Account, error),

@@ -46,8 +46,8 @@ func inDirectory(after string) bool {
 	return strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// directory returns one page of the accounts of a kind, by name. What is no name
-// is no place in it.
+// directory returns one page of the accounts of a kind, by name, after a name. A text that
+// is no name is errNoPage.
 func (s *Server) directory(r *request, kind, after string) (page []timelines.Account, next string, err error) {
 	if !inDirectory(after) {
 		return nil, "", errNoPage

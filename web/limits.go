@@ -24,16 +24,16 @@ type Limits struct {
 	// SignUps is how many accounts one address may make at once, and per hour from
 	// then on; 0: 60, below zero: no limit. A club or a conference shares one address.
 	SignUps int
-	// Searches is how many times one account, or one address without one, may search
-	// at once, and per minute from then on; 0: 60, below zero: no limit. As many may
-	// its open pages follow.
+	// Searches is how many times one account, or one address of anonymous visitors, may
+	// search at once, and per minute from then on; 0: 60, below zero: no limit. Its open pages
+	// may follow as many.
 	Searches int
 }
 
 type limits struct {
 	writes, signUp, search, liveSearch *limiter
-	// Of sign-ins: what one address may try, what it may try with one name, and from
-	// when on a name is under attack (signin.go).
+	// The limits of sign-ins: tries of one address, tries of one address with one name, and
+	// the failures that put a name under attack (signin.go).
 	signInAddress, signInPair *limiter
 	signInName                *tally
 	underWay                  *underWay // sign-ins, per address
@@ -72,8 +72,8 @@ type limiter struct {
 
 const (
 	maxLimited = 20_000
-	// maxLimitedKey is how much of a key is remembered, in bytes: more than any
-	// name with an address has. What begins the same beyond that is counted together.
+	// maxLimitedKey is how many bytes of a key are remembered: more than any name with an
+	// address has. Keys that differ only after that count together.
 	maxLimitedKey = 128
 )
 
@@ -107,14 +107,14 @@ func (l *limiter) take(key string, n int) bool {
 	found, ok := l.keys.Get(key)
 	if !ok {
 		found = rate.NewLimiter(rate.Every(l.per/time.Duration(l.n)), l.n)
-		// A key may be part of a whole form, which would be kept with it.
+		// A key may be part of a whole form, which would stay in memory with it.
 		l.keys.Add(strings.Clone(key), found)
 	}
 	return found.AllowN(time.Now(), n)
 }
 
-// tally counts what happened to each key within a time that begins with the first of it.
-// Like limiter it remembers a bounded number of keys. It is safe for concurrent use.
+// tally counts events of each key within a time that begins with the first of them. Like
+// limiter it remembers a bounded number of keys. It is safe for concurrent use.
 type tally struct {
 	per time.Duration
 
@@ -155,7 +155,7 @@ func (t *tally) add(key string, n int, now time.Time) int {
 	return found.n
 }
 
-// underWay counts what is under way for each key. It is safe for concurrent use.
+// underWay counts the tries under way for each key. It is safe for concurrent use.
 type underWay struct {
 	mu   sync.Mutex // guards keys
 	keys map[string]int

@@ -25,11 +25,11 @@ func formatPlace(at time.Time, names ...string) string {
 	return strings.Join(append([]string{strconv.FormatInt(timelines.Micros(at), 10)}, names...), ".")
 }
 
-// parsePlace is the inverse of formatPlace; what it made no address of ours has.
+// parsePlace is the inverse of formatPlace. Any other text is errNoPage.
 func parsePlace(text string, names int) (at time.Time, found []string, err error) {
 	words := strings.Split(text, ".")
 	micros, err := strconv.ParseInt(words[0], 10, 64)
-	// Years that the stores know.
+	// Only years that the stores can hold.
 	if err != nil || len(words) != names+1 || micros < 0 || micros > 1<<53 {
 		return at, nil, errNoPage
 	}

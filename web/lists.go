@@ -9,7 +9,7 @@ import (
 	"riverrun/web/view"
 )
 
-// lists are a person's own lists of those they follow.
+// lists serves a person's own lists of accounts that they follow.
 type lists struct{ *Server }
 
 func (s lists) routes(mux *http.ServeMux) {
@@ -25,7 +25,7 @@ func (s lists) lists(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.ListsPage(view.Lists{Base: s.simple(r)}))
 }
 
-// createList makes a list and leads to where its members are chosen.
+// createList makes a list and leads to the page on which its members are chosen.
 func (s lists) createList(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
@@ -117,8 +117,8 @@ func (s lists) deleteList(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, "/lists")
 }
 
-// place says where what the account of the address posts is brought to the
-// viewer.
+// place sets where the viewer reads the account of the address: in the home page and in
+// which lists.
 func (s lists) place(w http.ResponseWriter, r *request) error {
 	name := r.PathValue("name")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {

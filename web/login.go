@@ -10,7 +10,7 @@ import (
 	"riverrun/web/view"
 )
 
-// signing is signing up, in and out.
+// signing serves signing up, in and out.
 type signing struct{ *Server }
 
 func (s signing) routes(mux *http.ServeMux) {
@@ -47,7 +47,7 @@ func (s signing) signIn(r *request) (token string, form view.Login, err error) {
 	return token, form, err
 }
 
-// signInAgain shows the sign-in form with what err, of signIn, says is wrong.
+// signInAgain shows the sign-in form with the error err of signIn.
 func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login, err error) error {
 	is := view.FormError{Field: "password", Text: r.loc.T("login.wrong")}
 	if !errors.Is(err, timelines.ErrBadCredentials) {
@@ -79,8 +79,8 @@ func (s signing) logout(w http.ResponseWriter, r *request) error {
 		}
 	}
 	s.forgetSession(w)
-	// Pages in the browser's memory too, and what scripts kept. Not cookies: that would be
-	// those of all sites of the same domain.
+	// This also clears pages in the browser's memory and the storage of scripts. It leaves
+	// cookies, since it would clear those of all sites of the same domain.
 	w.Header().Set("Clear-Site-Data", `"cache", "storage"`)
 	return s.done(w, r, "/")
 }

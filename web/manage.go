@@ -44,9 +44,8 @@ func (s groups) manageView(r *request, group string) (view.Manage, error) {
 	return v, s.managedLists(r, &v)
 }
 
-// managedLists reads the lists of people. Those of readers are shown where they
-// count, and exclusions wherever there are any, since they keep people from joining
-// at every level.
+// managedLists reads the lists of people. Readers are shown at levels where they count, and
+// exclusions wherever there are any, since they keep people from joining at every level.
 func (s groups) managedLists(r *request, v *view.Manage) error {
 	read := func(l view.ManagedList, of func(context.Context, int64, string, int) ([]timelines.Account, error)) (view.ManagedList, error) {
 		var err error
@@ -77,7 +76,7 @@ func (s groups) managedLists(r *request, v *view.Manage) error {
 
 // The lists, without people.
 
-// setGroup changes what a group says of itself.
+// setGroup changes a group's title and description.
 func (s groups) setGroup(w http.ResponseWriter, r *request) error {
 	group, title, about := r.PathValue("name"), r.PostFormValue("title"), r.PostFormValue("about")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
@@ -89,7 +88,7 @@ func (s groups) setGroup(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, view.ManagePath(group)+"?saved")
 }
 
-// manageAgain shows a group's page with what was wrong in one of its forms.
+// manageAgain shows a group's page with the error of one of its forms.
 func (s groups) manageAgain(w http.ResponseWriter, r *request, group string, err error, asSent func(*view.Manage)) error {
 	is, err := s.wrongIn(r, err)
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 	"riverrun/web/view"
 )
 
-// groupMembers lists who is in a group, to whoever may open it.
+// groupMembers lists the members of a group, for everybody who may open it.
 func (s groups) groupMembers(w http.ResponseWriter, r *request) error {
 	return s.showMembers(w, r, r.URL.Query().Get("after"), view.FormError{})
 }
 
-// showMembers shows the page of members, with what was wrong with an act on it.
+// showMembers shows the page of members, with the error of one of its forms.
 func (s groups) showMembers(w http.ResponseWriter, r *request, after string, is view.FormError) error {
 	ctx := r.Context()
 	if !inDirectory(after) {
@@ -101,9 +101,8 @@ func (s groups) removeMember(w http.ResponseWriter, r *request) error {
 	return s.moderate(w, r, s.timelines.Groups.RemoveMember)
 }
 
-// moderate does what an administrator does to the person the form names, in the
-// group of the address. The form stands on the page of members or on the
-// administrators' own.
+// moderate makes an administrator's change to the person that the form names, in the group
+// of the address. The form is on the page of members or on the administrators' page.
 func (s groups) moderate(w http.ResponseWriter, r *request,
 	do func(ctx context.Context, actor int64, group, name string) (timelines.Change, error),
 ) error {

@@ -15,9 +15,9 @@ import (
 	"riverrun/web/view"
 )
 
-// maxForm bounds a request's body: the longest post, with room for its destinations.
-// A form lets through as many of UTF-16's units as a post may have characters, and each
-// takes up to nine bytes of it: three of UTF-8, percent-encoded.
+// maxForm bounds a request's body: the longest post, with room for its destinations. A
+// browser's form lets through as many UTF-16 units as a post may have characters, and each
+// takes up to nine bytes: three of UTF-8, percent-encoded.
 const maxForm = 9*timelines.MaxPostRunes + 128<<10
 
 // bound limits what a request may send.
@@ -28,13 +28,13 @@ func (s *Server) bound(next http.Handler) http.Handler {
 	})
 }
 
-// bounded gives a request what time it may take from here on: however many statements it
-// asks, of either store, and whether one waits for a connection, an answer or a lock, it
-// is answered by then.
+// bounded gives a request the time it may take from here on. However many statements it
+// runs in either store, and whether one waits for a connection, an answer or a lock, it is
+// answered by then.
 //
-// The bound stands here and not on connections or statements (a statement_timeout), where
-// it would end what may well take longer: builds, which go on when a visitor stops waiting
-// for them, jobs, imports, migrations. Sockets have bounds of their own (see patience.go).
+// The bound is not on connections or statements (a statement_timeout), where it would also
+// end work that may take longer: builds, which go on when a visitor stops waiting for them,
+// jobs, imports, migrations. Sockets have bounds of their own (package live).
 func (s *Server) bounded(r *http.Request) (*http.Request, context.CancelFunc) {
 	ctx, cancel := context.WithTimeout(r.Context(), s.databaseTimeout)
 	return r.WithContext(ctx), cancel
@@ -58,10 +58,9 @@ func (s *Server) secure(next http.Handler) http.Handler {
 	})
 }
 
-// misdirected refuses requests for another host, where the operator has said which one is
-// the site's: a name that somebody else has pointed at this machine shows nothing of it.
-// Machines that ask how it does may use any. Redirecting would go round in circles behind a
-// proxy that replaces the Host header.
+// misdirected refuses requests for another host if the operator has set the site's: a name
+// that somebody else has pointed at this machine shows nothing of it. Health checks may use
+// any name. A redirect would loop behind a proxy that replaces the Host header.
 func (s *Server) misdirected(next http.Handler) http.Handler {
 	if !s.ownHost {
 		return next
@@ -72,7 +71,7 @@ func (s *Server) misdirected(next http.Handler) http.Handler {
 			w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 			w.Header().Set("Cache-Control", "no-store")
 			w.WriteHeader(http.StatusMisdirectedRequest)
-			_, _ = io.WriteString(w, view.LocaleFor(r, "").T("error.host", "address", s.url.String())+"\n") // the browser has gone: nobody to tell
+			_, _ = io.WriteString(w, view.LocaleFor(r, "").T("error.host", "address", s.url.String())+"\n") // the browser is gone
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -90,8 +89,7 @@ func withoutPort(host, scheme string) string {
 
 type codeKey struct{}
 
-// requestCode is the code by which people can quote a request, and which stands
-// in the log beside it.
+// requestCode returns the code of a request, which is in the log and which people can quote.
 func requestCode(ctx context.Context) string {
 	code, _ := ctx.Value(codeKey{}).(string)
 	return code
@@ -136,8 +134,8 @@ func (s *Server) survive(w *watchedWriter, r *http.Request, v any) {
 	}
 }
 
-// watchedWriter notes what was answered. Unwrap lets the socket take the
-// connection over.
+// watchedWriter records the status and size of the answer. Unwrap lets the socket take over
+// the connection.
 type watchedWriter struct {
 	http.ResponseWriter
 	status int

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// moved are the pages whose address once showed another word. Links to the old
-// address, forms on pages that were open and outside programs go on working.
+// moved are the pages that had another address before. Links to the old address, forms on
+// pages that were open, and other programs go on working.
 var moved = []struct{ old, now string }{
 	{"/filter/directs", "/filter/messages"},
 	{"/filter/eyes", "/filter/only-me"},

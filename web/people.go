@@ -14,7 +14,7 @@ func (s directory) routes(mux *http.ServeMux) {
 	mux.Handle("GET /people", s.settled(s.people))
 }
 
-// people is everybody by name, and who waits for the viewer's answer.
+// people lists all people by name, and the requests that wait for the viewer's answer.
 func (s directory) people(w http.ResponseWriter, r *request) error {
 	v := view.People{Base: s.simple(r)}
 	var err error

@@ -11,9 +11,9 @@ import (
 	"riverrun/web/view"
 )
 
-// moves reports whether the form changes where the post stands: it asks for other
-// places than it was opened with. Where the post has been put since by somebody else
-// is left as it is by who did not touch that part of the form.
+// moves reports whether the form changes the post's destinations: whether it asks for others
+// than those it was opened with. If its sender did not touch that part, the destinations stay
+// as somebody else may have changed them since.
 func (r *request) moves(to []string) bool {
 	if !r.PostForm.Has("to") {
 		return false
@@ -23,8 +23,8 @@ func (r *request) moves(to []string) bool {
 	return !r.PostForm.Has("was") || !slices.Equal(was, slices.Sorted(slices.Values(to)))
 }
 
-// editPostPage is the page that changes a post: as it is, or, if something is wrong
-// with the form, as that was sent.
+// editPostPage is the page that changes a post. It shows the post as it is or, if the form
+// had an error, as it was sent.
 func (s posts) editPostPage(w http.ResponseWriter, r *request, is view.FormError) error {
 	ctx, me, code := r.Context(), r.viewer.AccountID, r.PathValue("code")
 	p := s.simple(r)
@@ -66,8 +66,7 @@ func (s posts) editPostPage(w http.ResponseWriter, r *request, is view.FormError
 	return s.html(w, r, http.StatusOK, view.EditPage(p, e))
 }
 
-// removeForm asks who administers a group whether a post of another's is to leave
-// it.
+// removeForm asks an administrator of a group whether another person's post is to leave it.
 func (s posts) removeForm(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	e, err := s.unfolded(r, code)

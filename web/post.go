@@ -23,8 +23,8 @@ func (s posts) editPostForm(w http.ResponseWriter, r *request) error {
 	return s.editPostPage(w, r, view.FormError{})
 }
 
-// editPost changes what a post says and where it stands. A form need not ask for
-// all of it: what it does not name stays.
+// editPost changes a post's text, language and destinations. Fields that the form does not
+// have stay as they are.
 func (s posts) editPost(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)

@@ -15,7 +15,7 @@ import (
 	"riverrun/web/view"
 )
 
-// Errors of this package; problems says what becomes of them.
+// Errors of this package; problems has the answer to each.
 var (
 	errNoPage      = errors.New("no such address")
 	errMethod      = errors.New("no such method at this address")
@@ -44,8 +44,8 @@ var (
 	bad       = problem{http.StatusBadRequest, "error.bad.title", "error.bad"}
 )
 
-// problems is the one table from errors to answers. What is not in it is a
-// fault. A missing page and one that may not be known of are the same line.
+// problems is the one table from errors to answers. Any other error is a fault of the server.
+// A missing page and one that the viewer may not know of have the same row.
 var problems = []struct {
 	err error
 	is  problem
@@ -144,8 +144,8 @@ func (s *Server) fail(w http.ResponseWriter, r *request, err error) {
 	}
 }
 
-// askToSignIn answers what needs an account: the sign-in page, which leads back
-// where a page was asked for, and holds the form if one came with a text.
+// askToSignIn answers a request that needs an account with the sign-in page. It leads back to
+// the page asked for, and keeps the form if one came with a text.
 func (s *Server) askToSignIn(w http.ResponseWriter, r *request) {
 	if r.wantsJSON() {
 		writeJSON(w, http.StatusUnauthorized, view.FormError{Text: r.loc.T("error.signin")})
@@ -175,8 +175,8 @@ func (s *Server) invalid(r *request, err *timelines.InvalidError) view.FormError
 	return view.FormError{Field: err.Field, Text: r.loc.T(key, "value", view.Unturned(err.Value), "most", r.loc.Number(err.Most))}
 }
 
-// wrongIn returns what is wrong with the form if that is what err says, so that
-// the form can be shown again; any other error is handed back.
+// wrongIn returns the error of the form if err is one, so that the form can be shown again;
+// it returns any other error as it is.
 func (s *Server) wrongIn(r *request, err error) (view.FormError, error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []view.FormError
@@ -213,7 +213,7 @@ func (s *Server) wrongIn(r *request, err error) (view.FormError, error) {
 	return view.FormError{}, err
 }
 
-// sayWhen says when to try again what is refused for now.
+// sayWhen says when to try again, if the answer is refused only for now.
 func sayWhen(w http.ResponseWriter, status int) {
 	switch status {
 	case http.StatusTooManyRequests:
@@ -235,7 +235,7 @@ func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is view.FormEr
 	}
 }
 
-// again shows a form with what was typed and what is wrong with it.
+// again shows a form again, with the typed text and its error.
 func (s *Server) again(w http.ResponseWriter, r *request, is view.FormError, page view.Component) error {
 	status := cmp.Or(is.Status, http.StatusUnprocessableEntity)
 	sayWhen(w, status)
@@ -257,5 +257,5 @@ func writeJSON(w http.ResponseWriter, status int, value any) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the browser has gone: nobody to tell
+	_, _ = w.Write(body) // the browser is gone
 }

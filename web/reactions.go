@@ -10,7 +10,7 @@ import (
 	"riverrun/web/view"
 )
 
-// reactions are likes and saves of posts.
+// reactions serves likes and saves of posts.
 type reactions struct{ *Server }
 
 func (s reactions) routes(mux *http.ServeMux) {
@@ -31,8 +31,8 @@ func (s reactions) unsave(w http.ResponseWriter, r *request) error {
 	return s.mark(w, r, s.timelines.Posts.Unfave)
 }
 
-// moreLikes answers river.js with the likes line as it names that many people;
-// without river.js the address leads to the post's page, which names all it can.
+// moreLikes answers river.js with the line of likes, with that many names. Without river.js
+// the address leads to the post's page, which has all the names it can.
 func (s reactions) moreLikes(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	if !r.wantsFragment() {

@@ -14,8 +14,8 @@ import (
 	"riverrun/web/view"
 )
 
-// act does one change by the viewer, within the viewer's limit, and returns
-// when the viewer's own rivers show it and what it narrowed holds (Tier 0).
+// act does one change by the viewer, within the viewer's limit. It returns when the viewer's
+// own rivers show the change and, if it is a narrowing, every node follows it (Tier 0).
 // errResumed if the form is only to be shown again.
 func (s *Server) act(r *request, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
 	if r.resumed {
@@ -27,10 +27,10 @@ func (s *Server) act(r *request, change func(context.Context) (timelines.Change,
 	return s.tiers.Act(r.Context(), change)
 }
 
-// answerEntry answers a change of a post: with a redirect, or, for river.js,
-// with the post's entry as the page it stands on shows it now (R3), or with
-// word that the page does not hold it. The change is done: somebody who was signed out
-// since may see no entry, but is not told that they were refused.
+// answerEntry answers a change of a post with a redirect or, for river.js, with the post's
+// entry as its page shows it now (R3), or with a frame that says that the page does not have
+// it. The change is done: somebody who was signed out since may see no entry, but is not
+// refused.
 func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Change, back string) error {
 	if !r.wantsJSON() {
 		return redirect(w, r, back)
@@ -67,16 +67,16 @@ func (s *Server) answerEntry(w http.ResponseWriter, r *request, c timelines.Chan
 	return writeFrame(w, frame)
 }
 
-// writeFrame answers with what could have come through the socket.
+// writeFrame answers with a frame of the socket's protocol.
 func writeFrame(w http.ResponseWriter, frame []byte) error {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "private, no-store")
-	_, _ = w.Write(frame) // the browser has gone: nobody to tell
+	_, _ = w.Write(frame) // the browser is gone
 	return nil
 }
 
-// done answers a change that is none of a post.
+// done answers a change that does not concern a post.
 func (s *Server) done(w http.ResponseWriter, r *request, back string) error {
 	if r.wantsJSON() {
 		writeJSON(w, http.StatusOK, struct {

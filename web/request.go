@@ -15,7 +15,7 @@ import (
 	"riverrun/web/view"
 )
 
-// request is one request with what every handler has to know of it.
+// request is one request with the viewer and the language, which every handler needs.
 type request struct {
 	*http.Request
 	viewer timelines.Viewer
@@ -26,16 +26,16 @@ type request struct {
 	resumed bool
 }
 
-// handler is a handler that leaves to problem.go what its error becomes.
+// handler is a handler that returns an error; problem.go makes the answer of it.
 type handler func(w http.ResponseWriter, r *request) error
 
-// page serves a page whose deciding statement is a river's: who asks is taken
-// from memory, and the river's visit finds out whether that still holds.
+// page serves a page whose deciding statement is that of a river. The viewer comes from
+// memory, and the river's visit checks that the session still holds.
 func (s *Server) page(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
 		r := &request{Request: plain, loc: view.LocaleFor(plain, "")}
 		err := r.receive()
-		// From here on: how slowly a client sends its form is not the databases' fault.
+		// The time counts from here on, without the time in which a client sends its form.
 		bounded, cancel := s.bounded(plain)
 		defer cancel()
 		r.Request = bounded
@@ -51,8 +51,8 @@ func (s *Server) page(h handler) http.Handler {
 	})
 }
 
-// receive reads a form's body before anything is done: if the body does not arrive, net/http
-// ends the request's context, and with it whatever was under way.
+// receive reads a form's body before anything is done. If the body does not arrive, net/http
+// ends the request's context, which would interrupt a change under way.
 func (r *request) receive() error {
 	if r.Method != http.MethodPost {
 		return nil
@@ -67,9 +67,8 @@ func (r *request) receive() error {
 	return nil
 }
 
-// settled serves what the primary store alone decides, forms above all: the
-// access clock is read first, so that a session ended elsewhere has ended here
-// (R4).
+// settled serves requests that the primary store alone decides, above all forms. It reads the
+// access clock first, so that a session that ended elsewhere has ended here too (R4).
 func (s *Server) settled(h handler) http.Handler {
 	return s.page(func(w http.ResponseWriter, r *request) error {
 		if err := s.settle(w, r); err != nil {
@@ -79,8 +78,7 @@ func (s *Server) settled(h handler) http.Handler {
 	})
 }
 
-// settle reads the access clock and, with what this node knows then, who sent the
-// request.
+// settle reads the access clock and then identifies the sender of the request.
 func (s *Server) settle(w http.ResponseWriter, r *request) error {
 	if err := s.rivers.RefreshAccess(r.Context()); err != nil {
 		return err
@@ -88,13 +86,13 @@ func (s *Server) settle(w http.ResponseWriter, r *request) error {
 	return s.identify(w, r)
 }
 
-// viewerField names in a form whose page it was sent from, where river.js could say so:
-// somebody else may have signed in since, in the same browser. Without scripts nothing
-// says it.
+// viewerField is the field in which river.js names the person whose page the form was on:
+// somebody else may have signed in since, in the same browser. Without scripts the field is
+// missing.
 const viewerField = "viewer"
 
-// members serves signed-in people only, and is settled. What one of them sent from a
-// page that was made for another is not done.
+// members serves signed-in people only, as settled does. A form that was sent from a page
+// made for another person is not done.
 func (s *Server) members(h handler) http.Handler {
 	return s.settled(func(w http.ResponseWriter, r *request) error {
 		if answered, err := s.resume(w, r); answered || err != nil {
@@ -110,14 +108,13 @@ func (s *Server) members(h handler) http.Handler {
 	})
 }
 
-// fromAnothersPage reports whether the form, which is parsed, says that it stood on a page
-// made for somebody else than who is signed in.
+// fromAnothersPage reports whether the parsed form says that its page was made for another
+// person than the one signed in.
 func (r *request) fromAnothersPage() bool {
 	return r.signedIn() && r.PostForm.Has(viewerField) && r.PostForm.Get(viewerField) != r.me.Name
 }
 
-// identify finds out who sent the request. A session that ended makes it
-// anonymous.
+// identify determines the sender of the request. A session that ended makes it anonymous.
 func (s *Server) identify(w http.ResponseWriter, r *request) error {
 	v, err := s.viewer(r.Request)
 	if errors.Is(err, timelines.ErrSignedOut) {
@@ -130,7 +127,7 @@ func (s *Server) identify(w http.ResponseWriter, r *request) error {
 	return s.introduce(r, v)
 }
 
-// introduce makes v the one who sent the request.
+// introduce sets v as the sender of the request.
 func (s *Server) introduce(r *request, v timelines.Viewer) error {
 	r.viewer, r.me, r.sets, r.loc = v, timelines.Account{}, nil, view.LocaleFor(r.Request, "")
 	if v.Anonymous() {
@@ -148,8 +145,8 @@ func (s *Server) introduce(r *request, v timelines.Viewer) error {
 	return nil
 }
 
-// viewer returns who the request's cookie says is looking: nobody without one,
-// timelines.ErrSignedOut with one that ended.
+// viewer returns the viewer of the request's cookie: anonymous without a cookie,
+// timelines.ErrSignedOut if its session ended.
 func (s *Server) viewer(r *http.Request) (timelines.Viewer, error) {
 	c, err := r.Cookie(s.cookieName())
 	if err != nil {
@@ -162,8 +159,8 @@ func (s *Server) viewer(r *http.Request) (timelines.Viewer, error) {
 	return s.rivers.Access().Session(r.Context(), session)
 }
 
-// wantsJSON reports whether river.js asks, which takes an entry instead of a
-// redirect.
+// wantsJSON reports whether the request comes from river.js, which wants an entry instead of
+// a redirect.
 func (r *request) wantsJSON() bool {
 	return strings.Contains(r.Header.Get("Accept"), "application/json")
 }
@@ -178,8 +175,7 @@ func (r *request) address() string { return r.URL.RequestURI() }
 // otherwise.
 func (r *request) back(otherwise string) string { return localAddress(r.FormValue("back"), otherwise) }
 
-// cameFrom returns the page of ours the browser says the form stood on, else
-// otherwise.
+// cameFrom returns the page of this site that the browser names as the form's, or otherwise.
 func (r *request) cameFrom(otherwise string) string {
 	from, err := url.Parse(r.Referer())
 	if err != nil || from.Host != r.Host {
@@ -199,7 +195,7 @@ func localAddress(address, otherwise string) string {
 	return address
 }
 
-// simple returns what a page without a river is rendered with.
+// simple returns the base of a page without a river.
 func (s *Server) simple(r *request) *view.Base {
 	p := s.view.NewBase(r.loc)
 	p.Viewer, p.PageAddress = r.viewer, r.address()
@@ -217,13 +213,13 @@ func (r *request) signedIn() bool { return !r.viewer.Anonymous() }
 // buffers hold pages until they are whole.
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
-// html answers with a page. Whoever holds a copy asks again before showing it:
-// what one may read can change at any moment.
+// html answers with a page. Caches must ask again before they show a copy, because rights to
+// read can change at any moment.
 func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.Component) error {
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
 	b.Reset()
-	// A page that says that time is up comes after its end.
+	// The page that says that the time is up is rendered after the context's end.
 	if err := page.Render(context.WithoutCancel(r.Context()), b); err != nil {
 		return err
 	}
@@ -234,12 +230,12 @@ func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.C
 	}
 	h.Add("Vary", "Cookie, Accept-Language, Accept")
 	w.WriteHeader(status)
-	_, _ = w.Write(b.Bytes()) // the browser has gone: nobody to tell
+	_, _ = w.Write(b.Bytes()) // the browser is gone
 	return nil
 }
 
-// keepNoCopy asks that no copy at all is kept of the page about to be answered with, if it
-// holds what somebody typed: another person may use the same browser after them.
+// keepNoCopy tells the browser to keep no copy of the page if it holds typed text: another
+// person may use the same browser later.
 func keepNoCopy(w http.ResponseWriter, typed bool) {
 	if typed {
 		w.Header().Set("Cache-Control", "no-store")

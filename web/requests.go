@@ -5,8 +5,8 @@ import (
 	"riverrun/web/view"
 )
 
-// requests returns who waits for the viewer's answer, to be shown on the page of
-// that path: all of them, or those who ask to join a group.
+// requests returns the requests that wait for the viewer's answer, for the page of that path:
+// all of them, or those to join a group.
 func (s *Server) requests(r *request, path string, group int64) (view.Requests, error) {
 	list := view.Requests{ListPart: view.ListPart{Path: path, List: "requests", After: r.URL.Query().Get("requests")}}
 	if !r.signedIn() {

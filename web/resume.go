@@ -10,14 +10,14 @@ import (
 	"riverrun/web/view"
 )
 
-// A form with a text that comes without a session, as one does whose session ended
-// while it was being written, is answered by a sign-in page that holds the whole
-// form and goes to where the form went. Whoever signs in there gets the form again
-// with all that is in it, and nothing is done until they send it: it may be another
-// account, and other places than those the text was meant for.
+// If a form with a text comes without a session, for example because the session ended while
+// it was written, the answer is a sign-in page that holds the whole form and goes to the
+// form's address. After signing in there, one gets the form again with everything in it.
+// Nothing is done until it is sent again: it may be another account, with other places than
+// those the text was meant for.
 //
-// It is not kept on the server, where it would be in the way of what nobody comes
-// back for, nor in the address, which ends up in logs.
+// The form is not kept on the server, where most of them would never be fetched, nor in the
+// address, which ends up in logs.
 
 // typed returns the text the request's form came with, "" if there is none.
 func (r *request) typed() string {
@@ -49,8 +49,8 @@ func (r *request) kept() *view.KeptForm {
 	return k
 }
 
-// resume reads whether the form comes from a sign-in page that kept it, and signs
-// its sender in if need be. answered: it could not, and said why.
+// resume checks whether the form comes from a sign-in page that kept it, and if so signs its
+// sender in. answered: it could not, and the answer says why.
 func (s *Server) resume(w http.ResponseWriter, r *request) (answered bool, err error) {
 	if r.Method != http.MethodPost {
 		return false, nil

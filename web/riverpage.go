@@ -21,13 +21,12 @@ func (s *Server) visit(r *request) (*view.River, error) {
 	return s.visitAt(r, at, n)
 }
 
-// visitAt is visit of a river that is known. Every page of a river comes through
-// here.
+// visitAt is visit of a known river. Every page of a river comes through here.
 func (s *Server) visitAt(r *request, at view.Page, n rivers.Name) (*view.River, error) {
 	n = view.InMode(n, r.sets, r.URL.Query())
 	v, err := s.visitIn(r, at, n)
 	if err == nil {
-		// The visit brought the sets to the clock: what was chosen just now counts.
+		// The visit brought the access sets up to date, so a mode chosen just now counts.
 		if chosen := view.InMode(n, v.Sets, r.URL.Query()); chosen != n {
 			return s.visitIn(r, at, chosen)
 		}
@@ -80,8 +79,8 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 	return v, nil
 }
 
-// nameFollows resolves whom the viewer follows and the viewer's own sub-feeds, for
-// the composer's destinations.
+// nameFollows resolves the names of the accounts that the viewer follows and of the viewer's
+// own sub-feeds, for the composer's destinations.
 func (s *Server) nameFollows(r *request, p *view.Base) error {
 	if r.signedIn() {
 		if err := s.view.NameSubfeeds(r.Context(), p, []int64{r.viewer.AccountID}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"riverrun/web/view"
 )
 
-// riverPages are the pages that show a river and little else.
+// riverPages serves the pages that show a river and little else.
 type riverPages struct{ *Server }
 
 func (s riverPages) routes(mux *http.ServeMux) {
@@ -24,8 +24,7 @@ func (s riverPages) routes(mux *http.ServeMux) {
 	}
 }
 
-// aggregate is what the viewer may read of such a page. A language that posts are
-// not told apart by has none.
+// aggregate is the page of all posts, the best or the most saved, of all languages or one.
 func (s riverPages) aggregate(w http.ResponseWriter, r *request) error {
 	v, err := s.visit(r)
 	if err != nil {
@@ -34,8 +33,7 @@ func (s riverPages) aggregate(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.AggregateList(v))
 }
 
-// home is the page people read all day; to who is not signed in it says what
-// this place is.
+// home is the home page. For anonymous visitors it explains the site.
 func (s riverPages) home(w http.ResponseWriter, r *request) error {
 	if r.viewer.Anonymous() {
 		return s.html(w, r, http.StatusOK, view.WelcomePage(s.simple(r)))
@@ -80,7 +78,7 @@ func (s riverPages) tag(w http.ResponseWriter, r *request) error {
 	return s.html(w, r, http.StatusOK, view.PlainPage(v, nil))
 }
 
-// plain answers with a page that is no more than its row says.
+// plain answers with a page that is fully described by its row.
 func (s riverPages) plain(w http.ResponseWriter, r *request) error {
 	v, err := s.visit(r)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"riverrun/web/view"
 )
 
-// searches is the page of search.
+// searches serves the page of search.
 type searches struct{ *Server }
 
 func (s searches) routes(mux *http.ServeMux) {
 	mux.Handle("GET /search", s.page(s.search))
 }
 
-// searcher is whose searches are counted together.
+// searcher is the key under which searches are counted.
 func searcher(v timelines.Viewer, address string) string {
 	if v.Anonymous() {
 		return address
@@ -25,8 +25,7 @@ func searcher(v timelines.Viewer, address string) string {
 	return accountKey(v.AccountID)
 }
 
-// search is what a query finds of all the viewer may read, and the form to ask
-// again.
+// search shows the posts that a query finds and the viewer may read, and the form.
 func (s searches) search(w http.ResponseWriter, r *request) error {
 	page := view.Search{Text: strings.TrimSpace(r.URL.Query().Get("q"))}
 	if page.Text == "" {
@@ -39,7 +38,7 @@ func (s searches) search(w http.ResponseWriter, r *request) error {
 	invalid, isInvalid := errors.AsType[*timelines.InvalidError](err)
 	switch {
 	case isInvalid:
-		// Not all that was sent can be shown again.
+		// Some of the text may not be valid, and cannot be shown again.
 		page.Text = strings.ToValidUTF8(strings.ReplaceAll(page.Text, "\x00", ""), "")
 		page.Error = s.invalid(r, invalid).Text
 		return s.searchForm(w, r, page, http.StatusBadRequest)
@@ -61,10 +60,10 @@ func (s searches) search(w http.ResponseWriter, r *request) error {
 // mostAccounts is how many people and groups a search shows.
 const mostAccounts = 10
 
-// lookAround finds what stands above the posts that a search found. Each part is a
-// statement to the primary store, of which the search of one page needs one at most: who
-// is called so, for a query of words alone; which names nobody has, for one with names;
-// and, where nothing was found, whether its words are too common, which adds one.
+// lookAround reads the parts above the posts of a search. Each is a statement in the primary
+// store, and a search needs at most one of the first two: the accounts of that name, for a
+// query of words alone; the names that nobody has, for a query with names; and, if nothing
+// was found, whether the words are too common.
 func (s searches) lookAround(r *request, v *view.Search) error {
 	q, err := timelines.ParseQuery(v.Text)
 	if err != nil {
@@ -84,8 +83,8 @@ func (s searches) lookAround(r *request, v *view.Search) error {
 	return err
 }
 
-// searchForm answers with the form alone, where there is no river that would find out
-// who looks.
+// searchForm answers with the form alone. There is no river then whose visit would check the
+// session.
 func (s searches) searchForm(w http.ResponseWriter, r *request, page view.Search, status int) error {
 	if err := s.settle(w, r); err != nil {
 		return err

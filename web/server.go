@@ -51,8 +51,8 @@ type Config struct {
 	// TrustedProxies are the networks of the proxies whose X-Forwarded-For is believed;
 	// nil: Loopback.
 	TrustedProxies []netip.Prefix
-	// Behind reports whether rivers that nobody has open may lack a change older than
-	// that; a page that is opened meanwhile is brought up by itself. nil: never.
+	// Backlog reports whether closed rivers may lack a change older than that; then a page
+	// that is opened brings its river up to date by itself. nil: never.
 	Backlog func(ctx context.Context, than time.Duration) (bool, error)
 	// Live changes how open pages are followed, for tests; nil: nothing.
 	Live func(*live.Config)
@@ -232,9 +232,9 @@ func movedTo(w http.ResponseWriter, r *http.Request, path string) error {
 	return nil
 }
 
-// nowhere says why no other pattern has the request: its address is none of
-// ours, or has other methods than this one. An account's with a slash too many leads to
-// its page, whether or not there is such an account.
+// nowhere answers a request that no other pattern matches: there is no such address, or it
+// has other methods. An account's address with a slash at its end leads to its page, whether
+// or not there is such an account.
 func nowhere(mux *http.ServeMux, w http.ResponseWriter, r *request) error {
 	if m := slashed.FindStringSubmatch(strings.ToLower(r.URL.EscapedPath())); m != nil && timelines.IsName(m[1]) &&
 		!slices.Contains(timelines.ReservedNames, m[1]) && (r.Method == http.MethodGet || r.Method == http.MethodHead) {
@@ -255,13 +255,12 @@ func nowhere(mux *http.ServeMux, w http.ResponseWriter, r *request) error {
 	return errMethod
 }
 
-// routeHealth serves what machines ask: is the process alive, can it work, how
-// is it doing.
+// routeHealth serves the health checks and the metrics.
 func (s *Server) routeHealth(mux *http.ServeMux) {
 	plain := func(w http.ResponseWriter, status int, text string) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = w.Write([]byte(text + "\n")) // whoever asked has gone: nobody to tell
+		_, _ = w.Write([]byte(text + "\n")) // the client is gone
 	}
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		plain(w, http.StatusOK, "alive")

@@ -9,7 +9,7 @@ import (
 	"riverrun/web/view"
 )
 
-// settings is the page of a person's settings.
+// settings serves the page of a person's settings.
 type settings struct{ *Server }
 
 func (s settings) routes(mux *http.ServeMux) {
@@ -33,8 +33,8 @@ func (s settings) settings(w http.ResponseWriter, r *request) error {
 func (s settings) settingsView(r *request) (view.Settings, error) {
 	ctx := r.Context()
 	v := view.Settings{Base: s.simple(r), Title: r.me.Title, About: r.me.About, Language: r.me.Language}
-	// Levels are asked of the primary store: the accounts remembered here keep
-	// names, not levels.
+	// Levels are read from the primary store: the accounts in memory have names, but no
+	// current levels.
 	sets, err := s.rivers.Access().Sets(ctx, r.viewer.AccountID)
 	if err != nil {
 		return v, err
@@ -99,8 +99,8 @@ func (s settings) setWriters(w http.ResponseWriter, r *request) error {
 	return s.ruled(w, r, group, err)
 }
 
-// ruled answers a form that sets a rule for the viewer, or for a group, whose
-// page of its own it leads back to.
+// ruled answers a form that sets a rule for the viewer, or for a group; it leads back to the
+// group's page.
 func (s settings) ruled(w http.ResponseWriter, r *request, group string, err error) error {
 	switch {
 	case err == nil && group == "":
@@ -113,8 +113,8 @@ func (s settings) ruled(w http.ResponseWriter, r *request, group string, err err
 	return groups(s).manageAgain(w, r, group, err, func(*view.Manage) {})
 }
 
-// setPassword changes the password of who proves to know the present one. All
-// sessions end with it; this browser gets a new one.
+// setPassword changes the viewer's password, after checking the present one. It ends all
+// sessions; this browser gets a new one.
 func (s settings) setPassword(w http.ResponseWriter, r *request) error {
 	if err := r.ParseForm(); err != nil {
 		return malformedForm(err)
@@ -144,7 +144,7 @@ func (s settings) setPassword(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, "/settings?saved")
 }
 
-// settingsAgain shows the settings with what was wrong in one of their forms.
+// settingsAgain shows the settings with the error of one of their forms.
 func (s settings) settingsAgain(w http.ResponseWriter, r *request, err error, asSent func(*view.Settings)) error {
 	is, err := s.wrongIn(r, err)
 	if err != nil {

@@ -10,27 +10,27 @@ import (
 	"riverrun/timelines"
 )
 
-// Guessing passwords is bounded in three ways, none of which lets a stranger keep
-// somebody out. One address has a number of failures, against trying many names; one
-// address with one name has fewer. A name that many addresses fail with is delayed and
-// never refused. Sign-ins that succeed count nowhere.
+// Guessing passwords is bounded in three ways, none of which lets a stranger lock somebody
+// out. One address may fail a number of times, which is against trying many names; one
+// address with one name may fail fewer times. Sign-ins with a name that fails from many
+// addresses are delayed and never refused. Successful sign-ins do not count.
 
-// signInDelay is how long a sign-in waits whose name failed too often of late, at most:
-// half of the time that a request has is left for the rest. It waits before it takes part
-// in anything that others wait for.
+// signInDelay is the longest delay of a sign-in whose name failed too often; at least half of
+// a request's time is left for the rest. It waits before it takes anything that others wait
+// for.
 const signInDelay = 3 * time.Second
 
-// maxUnderWay is how many sign-ins of one address may be under way: a share of those that
-// may wait for a password to be hashed, or one address could keep all others waiting.
+// maxUnderWay is how many sign-ins of one address may be under way. It is a share of those
+// that may wait for a password to be hashed, so that one address cannot delay all others.
 const maxUnderWay = 25
 
 // nameUnderAttack is how many failures with one name, from all addresses together, in ten
 // minutes it takes for its sign-ins to be delayed.
 const nameUnderAttack = 100
 
-// tryPassword runs try, which returns timelines.ErrBadCredentials if the password is
-// not the name's, within the limits of sign-ins. A try counts while it is under way, so
-// that many at once are not more than many one after the other, and afterwards if it
+// tryPassword runs try within the limits of sign-ins; try returns
+// timelines.ErrBadCredentials if the password is not the name's. A try counts while it is
+// under way, so that many at once are no more than many in a row, and afterwards if it
 // failed.
 func (s *Server) tryPassword(r *request, name string, try func() error) error {
 	address := s.addresses.key(r.Request)
@@ -79,8 +79,7 @@ func delay(ctx context.Context, d time.Duration) error {
 // maxLogged is how much of a name that nobody may have is logged, in characters.
 const maxLogged = 64
 
-// logged is what a visitor sent as the log has it: cut. The log's handlers escape what
-// is no plain text.
+// logged returns a visitor's text for the log, cut. The log's handlers escape it.
 func logged(text string) string {
 	text = strings.ToValidUTF8(text, string(utf8.RuneError))
 	n := 0

@@ -26,8 +26,8 @@ type staticFile struct {
 	contentType string
 }
 
-// staticTypes are written out: what the system's tables say differs between
-// machines, and a wrong type stops a module under nosniff.
+// staticTypes are written out, because the system's tables differ between machines, and a
+// wrong type stops a module under nosniff.
 var staticTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
@@ -75,6 +75,6 @@ func (s *Server) routeStatic(mux *http.ServeMux) {
 	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		// "Older" links go on for ever, and every step of one makes the river longer.
-		_, _ = w.Write([]byte("User-agent: *\nDisallow: /*?\n")) // whoever asked has gone: nobody to tell
+		_, _ = w.Write([]byte("User-agent: *\nDisallow: /*?\n")) // the client is gone
 	})
 }

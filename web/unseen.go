@@ -8,9 +8,9 @@ import (
 	"riverrun/web/view"
 )
 
-// What a viewer does not see by their own choice: bans and hides.
+// Bans and hides: posts that a viewer does not see by their own choice.
 
-// hiding is what a person bans or hides.
+// hiding serves the page of bans and hides, and their forms.
 type hiding struct{ *Server }
 
 func (s hiding) routes(mux *http.ServeMux) {
