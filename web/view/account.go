@@ -29,14 +29,14 @@ func (v Account) isSubfeed() bool { return v.Subfeed.Slug != "" }
 
 func (v Account) IsGroup() bool { return v.Who.Kind == timelines.Group }
 
-// isFeed reports whether the page is that of what is posted there.
+// isFeed reports whether the page shows the account's posts.
 func (v Account) isFeed() bool { return v.At.Kind == rivers.User || v.IsGroup() }
 
 // Reads reports whether the viewer may read the account itself: on the page of one of
 // its sub-feeds it may be closed.
 func (v Account) Reads() bool { return v.Sets.Reads(v.Who.FeedID, v.Who.Access) }
 
-// shut says that the viewer cannot subscribe, nor ask to.
+// shut returns the text that says that the viewer can neither follow nor ask to.
 func (v Account) shut() string {
 	if v.IsGroup() {
 		return v.Locale.T("account.shut.group")
@@ -44,7 +44,7 @@ func (v Account) shut() string {
 	return v.Locale.T("account.shut", "who", v.Who.Title)
 }
 
-// empty is what stands in place of entries.
+// empty returns the text in place of entries.
 func (v Account) empty() string {
 	if mine := v.isMe(v.Who.ID); mine && v.isSubfeed() {
 		return v.Locale.T("empty.subfeed.me")
@@ -54,8 +54,8 @@ func (v Account) empty() string {
 	return v.River.empty()
 }
 
-// mayPost reports whether the viewer may write here: on the own page, and in a
-// group as it says for itself.
+// mayPost reports whether the viewer may write here: on the own page, and in a group if its
+// rule allows it.
 func (v Account) mayPost() bool {
 	if !v.signedIn() || !v.isFeed() && !v.isSubfeed() || !v.Top() {
 		return false
@@ -66,8 +66,7 @@ func (v Account) mayPost() bool {
 	return v.isMe(v.Who.ID)
 }
 
-// unheard says why the viewer cannot post to this group; "" if that is no matter
-// here.
+// unheard returns the reason why the viewer cannot post to this group; "" if there is none.
 func (v Account) unheard() string {
 	switch {
 	case !v.signedIn() || !v.IsGroup() || !v.Top() || v.mayPost():
@@ -80,8 +79,8 @@ func (v Account) unheard() string {
 	return v.Locale.T("account.unheard.members")
 }
 
-// mayWriteTo reports whether the viewer may write to this person directly, as far
-// as can be told here: whom the person follows is asked when the form is sent.
+// mayWriteTo reports whether the viewer may write to this person directly, as far as the page
+// knows. The person's own subscriptions are checked when the form is sent.
 func (v Account) mayWriteTo() bool {
 	if !v.signedIn() || !v.isFeed() || !v.Top() || v.IsGroup() || v.isMe(v.Who.ID) {
 		return false
@@ -103,8 +102,8 @@ func (v Account) composer() Composer {
 	return NewComposer(v.Address(), v.Who)
 }
 
-// direct is the page's form for a direct message to this person. The message is
-// on neither's page: the form leads to where it can be seen.
+// direct is the page's form for a message to this person. The message is on neither person's
+// page, so the form leads to the page of messages.
 func (v Account) direct() Composer {
 	c := directComposer("/filter/messages")
 	c.People, c.shows = v.Who.Name, false
@@ -120,10 +119,10 @@ type Closed struct {
 	Banned    bool // by the viewer
 }
 
-// Apart reports whether a ban closes the page, whoever set it.
+// BlockedBetween reports whether a ban closes the page, whoever set it.
 func (c Closed) BlockedBetween() bool { return c.Banned || c.Sets.BlockedBetween(c.Who.ID) }
 
-// path is that of the page that is closed.
+// path is the path of the closed page.
 func (c Closed) path() string { return string(accountURL(c.Who, c.Subfeed)) }
 
 func (c Closed) isGroup() bool { return c.Who.Kind == timelines.Group }
@@ -149,8 +148,8 @@ func (c Closed) reason() string {
 	return c.Locale.T("account.private.user", "who", c.Who.Title)
 }
 
-// cutAbout returns what is folded away of a description too long to stand above
-// every page: what firstLine does not show.
+// cutAbout returns the rest of a long description, after the part that firstLine shows above
+// every page.
 func cutAbout(text string) (rest string, long bool) {
 	const most = 400 // bytes: about five lines on a phone
 	if len(text) <= most {
@@ -163,7 +162,7 @@ func cutAbout(text string) (rest string, long bool) {
 	return rest, true
 }
 
-// firstLine is how a longer text begins.
+// firstLine returns the beginning of a longer text.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	return ShortText(line, 120)

@@ -13,10 +13,10 @@ import (
 	"riverrun/timelines/access"
 )
 
-// Base is what one response or frame is rendered with: who looks, in which
-// language, at what instant, and the names of everybody who occurs in it. Ids
-// become names only here, at render (R4): nothing shared holds a name that a
-// settings form can change. It belongs to one response; components read it.
+// Base is the common data of one response or frame: the viewer, the language, the time, and
+// the names of everybody who occurs in it. Ids become names only here, at render (R4): nothing
+// shared holds a name that somebody can change. A Base belongs to one response; components
+// only read it.
 type Base struct {
 	Locale *Locale
 	Viewer timelines.Viewer
@@ -34,7 +34,7 @@ type Base struct {
 	asset       func(name string) string // see renderer
 }
 
-// subfeedTitle is what a sub-feed is called.
+// subfeedTitle returns the title of a sub-feed.
 func (p *Base) subfeedTitle(f timelines.Subfeed) string {
 	if f.Slug == timelines.PrivateSlug {
 		return p.Locale.T("feeds.private")
@@ -109,13 +109,13 @@ func (p *Base) Administers(id int64) bool { return p.Sets.Administers.Has(id) }
 // shuts reports whether the viewer can neither subscribe to the account nor ask to.
 func (p *Base) shuts(a timelines.Account) bool { return p.Sets.Excluded.Has(a.FeedID) }
 
-// leftOut reports whether the viewer is one of those whom an account that they may not
-// read leaves out: of no use to ask.
+// leftOut reports whether an account that the viewer may not read excludes the viewer, so
+// that a request is of no use.
 func (p *Base) leftOut(a timelines.Account) bool {
 	return p.signedIn() && a.Access == timelines.Protected || p.shuts(a)
 }
 
-// asked says what somebody waits for who asked this account.
+// asked returns the text for a viewer whose request to this account waits.
 func (p *Base) asked(a timelines.Account) string {
 	if a.Kind == timelines.Group {
 		return p.Locale.T("account.asked.group")
@@ -146,8 +146,7 @@ func (p *Base) Groups() []timelines.Account {
 	return p.followed(timelines.Group)
 }
 
-// people are whom the viewer follows, by title, but for those a ban stands
-// between.
+// people are the people the viewer follows, by title, except those with a ban between.
 func (p *Base) people() []timelines.Account {
 	return p.followed(timelines.User)
 }

@@ -27,15 +27,15 @@ func NewComposer(back string, to ...timelines.Account) Composer {
 	return Composer{To: to, Key: formKey(), Back: back, shows: true}
 }
 
-// directComposer is a composer of direct messages. It never means the writer's
-// own page, not even with nobody named.
+// directComposer is a composer of messages. It never means the writer's own page, even if it
+// names nobody.
 func directComposer(back string) Composer {
 	c := NewComposer(back)
 	c.Direct = true
 	return c
 }
 
-// eyesComposer is a composer of what nobody else sees.
+// eyesComposer is a composer of posts that nobody else sees.
 func eyesComposer(back string) Composer { return NewComposer(back).within(timelines.ToEyes) }
 
 // within is the composer with one of the writer's own places chosen.
@@ -48,8 +48,8 @@ func (c Composer) within(place string) Composer {
 // destinations are spelt.
 type OwnPlace struct{ Name, title string }
 
-// OwnPlaces are all of them to choose among: the sub-feeds, and nobody else's
-// eyes.
+// OwnPlaces are the viewer's own places to choose among: the sub-feeds, and the author's eyes
+// only.
 func (p *Base) OwnPlaces() []OwnPlace {
 	var all []OwnPlace
 	for _, f := range p.mySubfeeds() {
@@ -69,9 +69,9 @@ func (c Composer) placeholder(loc *Locale) string {
 	return loc.T("compose.placeholder")
 }
 
-// boxes are the groups to choose among: those of the viewer's that take their
-// posts, and before them what was chosen besides (some groups take posts from
-// everybody who is signed in).
+// boxes are the groups to choose among: first those already chosen that are not the viewer's
+// (some groups take posts from everybody who is signed in), then the viewer's groups that
+// take their posts.
 func (c Composer) boxes(p *Base) []timelines.Account {
 	groups := slices.DeleteFunc(p.Groups(), func(g timelines.Account) bool { return !p.mayPostTo(g) })
 	for _, a := range c.To {
@@ -82,7 +82,7 @@ func (c Composer) boxes(p *Base) []timelines.Account {
 	return groups
 }
 
-// summary says where the post goes while the choice is folded away.
+// summary names the destinations while the choice is folded away.
 func (c Composer) summary(p *Base) string {
 	if len(c.To) == 0 && len(c.Own) == 0 && c.People == "" {
 		return p.Locale.T("compose.to.own")

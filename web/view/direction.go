@@ -2,10 +2,10 @@ package view
 
 import "strings"
 
-// Unicode has characters that turn the direction of writing until another one ends that.
-// In what one person wrote they must not turn what stands beside it: names are written
-// inside <bdi>, paragraphs have dir="auto", and both keep what is inside to themselves as
-// long as nothing in it ends what was not begun there.
+// Unicode has characters that turn the direction of writing until another one ends that. In
+// one person's text they must not turn the text beside it. Names are written inside <bdi>,
+// and paragraphs have dir="auto". Both isolate their content, as long as nothing in it ends a
+// direction that was not begun there.
 
 // Turns reports whether a character turns the direction of what follows, or ends that: the
 // embeddings, overrides and isolates of bidirectional text.
@@ -13,8 +13,8 @@ func Turns(r rune) bool {
 	return '\u202a' <= r && r <= '\u202e' || '\u2066' <= r && r <= '\u2069'
 }
 
-// Unturned is a text without what turns its direction, for where no markup can stand: titles
-// of pages and of feeds, attributes, beginnings of texts.
+// Unturned returns a text without the characters that turn its direction, for places without
+// markup: titles of pages and of feeds, attributes, beginnings of texts.
 func Unturned(text string) string {
 	return strings.Map(func(r rune) rune {
 		if Turns(r) {
@@ -29,8 +29,8 @@ const (
 	popIsolate   = '\u2069'
 )
 
-// Balance passes on stretches of one paragraph and keeps count of what turns the direction
-// in them. The zero balance is ready.
+// Balance passes on stretches of one paragraph and keeps count of the directions begun in
+// them. The zero Balance is ready.
 type Balance struct {
 	open []rune // what ends each of those that are open
 }
@@ -68,7 +68,7 @@ func (b *Balance) Pass(text string) string {
 	}, text)
 }
 
-// End returns what ends all that is open.
+// End returns the characters that end all open directions.
 func (b *Balance) End() string {
 	var s strings.Builder
 	for len(b.open) > 0 {

@@ -1,8 +1,8 @@
 // Package view makes HTML: the pages, the entries that stand on them, and the feed files.
 //
-// Each page has a struct with all that it shows, and beside it a template that shows it.
-// The package web fills the struct and sends the page. A Base is part of every such
-// struct: it says who looks, in which language, and what everybody is called.
+// Each page has a struct with its data, and beside it a template. The package web fills the
+// struct and sends the page. A Base is part of every such struct: it has the viewer, the
+// language and everybody's names.
 //
 // A Renderer makes entries. Pages, replies to forms and frames of the socket are rendered
 // by the same functions from the same rivers.Item, so that a push cannot show what a page

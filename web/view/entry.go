@@ -46,9 +46,9 @@ func (e *Entry) withoutViewer() *Entry {
 	return &Entry{Base: &p, Item: e.Item, Rights: e.Special()}
 }
 
-// rights is what somebody may do in the shared parts of an entry: like comments,
-// if signed in; change what that account wrote and take back what it likes; and,
-// if it moderates, take away all comments.
+// rights is what a viewer may do in the shared parts of an entry: like comments if signed in;
+// change comments that account wrote and take back its likes; delete all comments if it
+// moderates.
 type rights struct {
 	account   int64 // 0: has no comment here and likes none
 	member    bool  // signed in
@@ -105,8 +105,8 @@ func idList(ids []int64) string {
 	return b.String()
 }
 
-// HiddenCommenters are those hidden people who wrote or like comments of the entry:
-// the shared parts depend on them.
+// HiddenCommenters are the hidden people who wrote or like comments of the entry; the shared
+// parts depend on them.
 func HiddenCommenters(it *rivers.Item) []int64 {
 	if len(it.HiddenUsers) == 0 {
 		return nil
@@ -131,8 +131,8 @@ func (e *Entry) here() int64 {
 	return 0
 }
 
-// named lists the accounts as the shared parts name them: a part kept for
-// others is used again only while all of them are called the same.
+// named lists the accounts that the shared parts name. A cached part is used again only while
+// all of them have the same names.
 func (e *Entry) named() []namedAs {
 	f := e.Item.Fold
 	ids := make([]int64, 0, 1+len(f.Comments.Shown)+len(e.Item.To))
@@ -167,7 +167,7 @@ func (e *Entry) path() string { return "/p/" + e.code() }
 
 func (e *Entry) author() timelines.Account { return e.Account(e.Item.Fold.Text.Author) }
 
-// back is where a form of this entry leads without river.js.
+// back is the address to which a form of this entry leads without river.js.
 func (e *Entry) back() string {
 	if e.PageAddress == "" {
 		return e.path()
@@ -183,9 +183,9 @@ type destination struct {
 	slug, title string
 }
 
-// destinations are where the post stands besides the obvious: its author's page
-// alone, the group or sub-feed alone whose page this is, the author's own side of
-// a direct message and what is for their eyes only (see onlyMe) are not spelt out.
+// destinations are the post's places that its head names. It does not name the author's page
+// alone, the group or sub-feed alone whose page this is, the author's own side of a message,
+// or the author's eyes (see onlyMe).
 func (e *Entry) destinations() []destination {
 	if len(e.Item.To) == 1 && e.Item.To[0].ID == e.here() {
 		return nil
@@ -230,19 +230,18 @@ func (e *Entry) onlyMe() bool {
 	return len(e.Item.To) == 1 && e.Item.To[0].Kind == timelines.KindEyes
 }
 
-// mayComment reports whether the viewer may comment: some place through which they
-// read the post is not that of a group which blocks them.
+// mayComment reports whether the viewer may comment: whether at least one place through which
+// they read the post is not a group's that blocks them.
 func (e *Entry) mayComment() bool {
 	return e.signedIn() && (len(e.Item.To) == 0 || slices.ContainsFunc(e.Item.To, func(t timelines.Timeline) bool {
 		return t.Kind != timelines.KindGroup || !e.blockedBy(t.TheirID)
 	}))
 }
 
-// removable reports whether the viewer may take somebody else's post out of a
-// group.
+// removable reports whether the viewer may take another person's post out of a group.
 func (e *Entry) removable() bool { return !e.isMe(e.Item.Fold.Text.Author) && e.inMyGroup() }
 
-// fileTitle is what an attachment is called, its address if it has no name.
+// fileTitle returns the name of an attachment, or its address if it has none.
 func fileTitle(a rivers.Attachment) string {
 	if a.Title != "" {
 		return Unturned(a.Title)
@@ -250,13 +249,12 @@ func fileTitle(a rivers.Attachment) string {
 	return shownAddress(a.URL)
 }
 
-// MayEdit reports whether the comment's text may be changed by whom the shared
-// part is for.
+// MayEdit reports whether the viewer of the shared part may change the comment's text.
 func (e *Entry) MayEdit(c *rivers.Comment) bool {
 	return e.Rights.account != 0 && c.Author == e.Rights.account
 }
 
-// likesIt reports whether whom the shared part is for likes the comment.
+// likesIt reports whether the viewer of the shared part likes the comment.
 func (e *Entry) likesIt(c *rivers.Comment) bool {
 	return e.Rights.account != 0 && slices.Contains(c.Likes.IDs, e.Rights.account)
 }
@@ -274,12 +272,12 @@ func (e *Entry) commentLikeLabel(c *rivers.Comment) string {
 	return label
 }
 
-// commentLikes is how many like a comment, as far as whom the shared part is for
-// may know.
+// commentLikes is the number of likes of a comment that the viewer of the shared part may
+// know of.
 func (e *Entry) commentLikes(c *rivers.Comment) int { return e.Item.CommentLikes(c).Total }
 
-// MayDelete reports whether whom the shared part is for may take the comment
-// away: its author, the post's, an administrator of a group the post stands in.
+// MayDelete reports whether the viewer of the shared part may delete the comment: its author,
+// the post's author, an administrator of a group that the post stands in.
 func (e *Entry) MayDelete(c *rivers.Comment) bool {
 	return e.Rights.moderates || e.MayEdit(c)
 }

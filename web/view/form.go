@@ -27,7 +27,7 @@ func (f Field) kind() string {
 
 var levels = []timelines.Level{timelines.Public, timelines.Protected, timelines.Private}
 
-// levelText says who may read at a level, as a choice in a form.
+// levelText names a level as a choice in a form.
 func levelText(loc *Locale, level timelines.Level, group bool) string {
 	switch level {
 	case timelines.Public:
@@ -41,7 +41,7 @@ func levelText(loc *Locale, level timelines.Level, group bool) string {
 	return loc.T("settings.access.private")
 }
 
-// levelBadge says in a word who may read at a level.
+// levelBadge names a level in a word.
 func levelBadge(loc *Locale, level timelines.Level) string {
 	switch level {
 	case timelines.Public:
@@ -52,8 +52,7 @@ func levelBadge(loc *Locale, level timelines.Level) string {
 	return loc.T("account.private")
 }
 
-// writersText says who may post to a group, or write directs to a person, as a
-// choice in a form.
+// writersText names a rule for writers, of a group or a person, as a choice in a form.
 func writersText(loc *Locale, who timelines.Writers, group bool) string {
 	switch who {
 	case timelines.WritersMembers:
@@ -73,19 +72,18 @@ func writersText(loc *Locale, who timelines.Writers, group bool) string {
 	return loc.T("writers.anyone")
 }
 
-// FormError is what is wrong with a form, beside the field concerned; the zero one
-// is nothing. It is the JSON river.js gets.
+// FormError is the error of a form, with its field; the zero FormError is none. It is the JSON
+// that river.js gets.
 type FormError struct {
 	Field string `json:"field,omitempty"`
 	Text  string `json:"error"`
-	// More is what else is wrong, each with another field.
+	// More are further errors, each of another field.
 	More []FormError `json:"more,omitempty"`
-	// Status is that of the answer if nothing is wrong with what was filled in, 0 if
-	// something is.
+	// Status is the status of the answer if the form itself is right, 0 if it is not.
 	Status int `json:"-"`
 }
 
-// at returns what is wrong with a field, or "".
+// at returns the error of a field, or "".
 func (w FormError) at(field string) string {
 	for _, is := range append([]FormError{w}, w.More...) {
 		if is.Field == field {

@@ -24,8 +24,8 @@ type GroupForm struct {
 	Error              FormError
 }
 
-// FirstPage cuts accounts by name, of which DirectoryPage+1 were asked for, to a
-// page, and says after whom the next one begins, "" if there is none.
+// FirstPage cuts a list of accounts by name, of up to DirectoryPage+1, to a page, and returns
+// the name after which the next page begins, "" if there is none.
 func FirstPage(list []timelines.Account) (page []timelines.Account, next string) {
 	if len(list) <= DirectoryPage {
 		return list, ""

@@ -22,13 +22,14 @@ func (p ListPart) at(after string) string {
 	return p.Path + "?" + url.Values{p.List: {after}}.Encode() + "#" + p.List
 }
 
-// here is where forms of the part lead back to.
+// here is the address to which forms of the part lead back.
 func (p ListPart) here() string { return p.at(p.After) }
 
-// further is where the rest of the list is.
+// further is the address of the next part.
 func (p ListPart) further() string { return p.at(p.Next) }
 
-// Cut takes off what was read beyond the part: of one more than directoryPage.
+// Cut takes off the account that was read beyond the part, of which there are DirectoryPage+1
+// then.
 func (p *ListPart) Cut(list []timelines.Account) []timelines.Account {
 	list, p.Next = FirstPage(list)
 	return list

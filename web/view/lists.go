@@ -35,10 +35,10 @@ type ListEdit struct {
 
 func (e ListEdit) includes(a timelines.Account) bool { return slices.Contains(e.Chosen, a.Name) }
 
-// apart reports whether the account is kept out of the viewer's home feed.
+// apart reports whether the account is kept out of the viewer's home page.
 func (p *Base) apart(id int64) bool { return p.Sets.OutOfHome.Has(id) }
 
-// placed says where the account's posts are brought to the viewer.
+// placed names the pages on which the viewer reads the account's posts.
 func (v Account) placed() []string {
 	var where []string
 	if !v.apart(v.Who.ID) {

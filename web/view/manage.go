@@ -18,8 +18,8 @@ type Manage struct {
 	Act, Name    string // the form about a person with which something was wrong
 }
 
-// ManagedList are people to whom administrators have done something, with the forms
-// that do it to one more and undo it.
+// ManagedList is a list of people (blocked, admitted, excluded), with the forms that add and
+// remove one.
 type ManagedList struct {
 	ListPart
 	title, hint   string
@@ -29,7 +29,7 @@ type ManagedList struct {
 	takes         bool   // undoing it takes something away
 }
 
-// wrongIn returns what is wrong with the forms of a list.
+// wrongIn returns the error of the forms of a list.
 func (v Manage) wrongIn(l ManagedList) string {
 	if v.Act == l.do || v.Act == l.undo {
 		return v.Error.at("name")
@@ -37,8 +37,8 @@ func (v Manage) wrongIn(l ManagedList) string {
 	return ""
 }
 
-// stray returns what was wrong with a form about a person that the page does not
-// have, such as a hand-made one.
+// stray returns the error of a form about a person that the page does not have, such as a
+// hand-made one.
 func (v Manage) stray() string {
 	for _, l := range append([]ManagedList{v.Blocked}, v.Readers...) {
 		if v.wrongIn(l) != "" {

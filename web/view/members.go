@@ -17,12 +17,12 @@ type Members struct {
 	Error  FormError
 }
 
-// leadsAlone reports whether only one administers the group, and so cannot step down.
+// leadsAlone reports whether the group has only one administrator, who cannot step down.
 func (v Members) leadsAlone() bool {
 	return len(v.Admins) == 1 && v.Leads.After == "" && v.Leads.Next == ""
 }
 
-// none says that no members are listed: there are none, or they all administer it.
+// none returns the text in place of members: there are none, or all are administrators.
 func (v Members) none() string {
 	if v.Count == 0 {
 		return v.Locale.T("members.none.all")

@@ -13,8 +13,8 @@ const (
 	ModeFriends  = "friends"
 )
 
-// modeOf is the mode of the page at an address. One that says none shows what
-// the viewer of the sets chose, at its top; an older page goes on where it began,
+// modeOf returns the mode of the page at an address. An address without one shows, at its
+// top, the mode that the viewer of the sets chose. An older page keeps the mode it began in,
 // and so do its socket and its forms, which have no sets.
 func modeOf(sets *access.Sets, query url.Values) rivers.Mode {
 	switch query.Get("mode") {
@@ -37,9 +37,9 @@ func InMode(n rivers.Name, sets *access.Sets, query url.Values) rivers.Name {
 	return n.In(modeOf(sets, query))
 }
 
-// ModeParam is what the addresses of a page and of what it leads to say of its mode.
-// They always do: what is followed, answered and returned to is what was shown,
-// whatever its reader chooses for addresses that say nothing.
+// ModeParam returns the parameter for the mode in the addresses of a page and of its links.
+// They always have it, so that the socket, the forms and the links concern the page that was
+// shown, whatever its viewer chooses for addresses without a mode.
 func ModeParam(n rivers.Name) string {
 	switch {
 	case !n.Kind.HasModes():
@@ -50,7 +50,7 @@ func ModeParam(n rivers.Name) string {
 	return ModeActivity
 }
 
-// InMode is the address of the same page in a mode.
+// inMode returns the address of the same page in a mode.
 func (v *River) inMode(m rivers.Mode) string {
 	return RiverAddress(v.Path, v.Order, ModeParam(v.Page.Name.In(m)), "")
 }

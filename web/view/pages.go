@@ -15,20 +15,19 @@ type Page struct {
 	// Path is its address. The segments in braces name the river, or the query's
 	// parameter By does.
 	Path, By string
-	// Title is what it is called, and Empty what stands in place of entries: keys of
-	// the catalogues, which may use the slots of Base.text. A page that has more to
-	// say says it itself.
+	// Title is its title and Empty the text in place of entries: keys of the catalogues, which
+	// may use the slots of Base.text. A page with other texts has them in its template.
 	Title, Empty string
-	// Unfed: it has no feed file. A reader that asks each hour, for ever, is no search.
+	// Unfed: it has no feed file. A feed reader must not repeat a search each hour for ever.
 	Unfed bool
-	// Plain: its title, its entries and nothing else stand on it.
+	// Plain: it shows its title, its entries and nothing else.
 	Plain bool
 	// Compose is the form above the newest entries of a plain page, if there is one.
 	Compose func(back string) Composer
 }
 
-// Pages are all pages that show a river. Where two could stand at one address,
-// that one does whose river there is.
+// Pages are all pages that show a river. If two have the same address, the one whose river
+// exists is shown.
 var Pages = []Page{
 	{Kind: rivers.Home, Path: "/", Title: "river.home", Empty: "empty.home"},
 	{Kind: rivers.Everything, Path: "/everything", By: "lang", Title: "river.everything", Empty: "empty.everythings"},

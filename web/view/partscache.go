@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// sharedKey is everything that shared parts depend on, but for how people are
-// called (see sharedParts.named) and what time it is (see FillTimes).
+// sharedKey is everything that shared parts depend on, except people's names (see
+// sharedParts.named) and the time (see FillTimes).
 type sharedKey struct {
 	post    int64
 	version int64 // the fold's
@@ -32,7 +32,7 @@ type sharedParts struct {
 	named          []namedAs
 }
 
-// namedAs is how an account was called when a part was rendered.
+// namedAs is the name and title of an account when a part was rendered.
 type namedAs struct{ name, title string }
 
 func (s sharedParts) size() int {
@@ -43,7 +43,7 @@ func (s sharedParts) size() int {
 	return n
 }
 
-// partsBytes bounds what is kept of rendered parts, in bytes.
+// partsBytes bounds the cache of rendered parts, in bytes.
 const partsBytes = 64 << 20
 
 // partsCache keeps rendered shared parts, the least recently used go first, up
@@ -68,7 +68,7 @@ func newPartsCache(budget int) *partsCache {
 	return c
 }
 
-// get returns the parts if everybody in them is still called so.
+// get returns the parts if everybody in them still has the same name.
 func (c *partsCache) get(key sharedKey, named []namedAs) (sharedParts, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

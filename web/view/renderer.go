@@ -21,8 +21,8 @@ type Context struct {
 	Page   string // path and query, where forms lead back to
 }
 
-// A Renderer makes entries and what pages are rendered with, for requests and sockets
-// alike. It is safe for concurrent use.
+// A Renderer renders entries, and makes the Base of pages, for requests and sockets alike. It
+// is safe for concurrent use.
 type Renderer struct {
 	access *access.Cache
 	epoch  func() int64 // of the secondary store
@@ -33,7 +33,7 @@ type Renderer struct {
 
 // Config is what a Renderer is made of.
 type Config struct {
-	// Access knows names, and of which epoch the secondary store is.
+	// Access knows names, and the epoch of the secondary store.
 	Access *access.Cache
 	// Asset returns the address of one of the site's own files, "" if there is none of
 	// that name.
@@ -67,7 +67,7 @@ func (r *Renderer) Entry(ctx context.Context, l Context, n rivers.Name, sets *ac
 	return made, whole, err
 }
 
-// ViewerName returns the name of who looks, "" for nobody.
+// ViewerName returns the viewer's name, "" for an anonymous one.
 func (r *Renderer) ViewerName(ctx context.Context, v timelines.Viewer) (string, error) {
 	if v.Anonymous() {
 		return "", nil
@@ -88,9 +88,8 @@ func (r *Renderer) NewBase(loc *Locale) *Base {
 	}
 }
 
-// Base returns what a page of a river, or one entry of it, is rendered with.
-// All names of all items are resolved in one call, which costs no statement
-// while they are cached.
+// Base returns the base of a page of a river, or of one entry of it. It resolves all names of
+// all items in one call, which costs no statement while they are cached.
 func (r *Renderer) Base(ctx context.Context, v timelines.Viewer, loc *Locale, n rivers.Name, sets *access.Sets, items []rivers.Item) (*Base, error) {
 	p := r.NewBase(loc)
 	p.Viewer, p.RiverName = v, n
@@ -113,8 +112,8 @@ func (r *Renderer) Base(ctx context.Context, v timelines.Viewer, loc *Locale, n 
 	return p, r.NameSubfeeds(ctx, p, []int64{n.TheirID})
 }
 
-// NameSubfeeds resolves what the sub-feeds of these accounts are called: of the page's
-// moment if that is looked to (rivers.AtOneMoment).
+// NameSubfeeds resolves the titles of these accounts' sub-feeds, within AtOneMoment as of the
+// page's moment.
 func (r *Renderer) NameSubfeeds(ctx context.Context, p *Base, owners []int64) error {
 	if len(owners) == 0 {
 		return nil
@@ -193,7 +192,7 @@ func (r *Renderer) entryArticle(p *Base, it rivers.Item, parts Parts) ([]byte, e
 	return Bytes(entryShell(&Entry{Base: p, Item: &it}, at, parts))
 }
 
-// shared returns the parts of an entry that do not depend on who looks.
+// shared returns the parts of an entry that do not depend on the viewer.
 func (r *Renderer) shared(e *Entry) (sharedParts, error) {
 	key := e.sharedKey()
 	if found, ok := r.parts.get(key, e.named()); ok {
@@ -214,9 +213,9 @@ func (r *Renderer) shared(e *Entry) (sharedParts, error) {
 	return made, nil
 }
 
-// OpenSubfeeds returns, for each of the sets, those sub-feeds of the owner at the same
-// index that the viewer of the sets may open: the others are not even named. Owner 0 is
-// nobody. The gates returned are of the timelines in also, too.
+// OpenSubfeeds returns, for each of the sets, the sub-feeds of the owner at the same index
+// that the viewer of the sets may open; the others must not even be named. Owner 0 is nobody.
+// The levels returned include the timelines in also.
 func (r *Renderer) OpenSubfeeds(ctx context.Context, sets []*access.Sets, owners []int64, also ...int64) ([][]OpenSubfeed, access.Levels, error) {
 	found, err := r.access.Subfeeds(ctx, owners)
 	if err != nil {
@@ -266,8 +265,8 @@ func (r *Renderer) MAC(texts ...string) []byte {
 	return h.Sum(nil)
 }
 
-// Tags are the veils of some entries with how people are called now. It costs no
-// statement while the names are cached, else one.
+// Tags returns the tags of some entries with people's present names. It costs no statement
+// while the names are cached, else one.
 func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *access.Sets) ([]uint64, error) {
 	var ids []int64
 	for i := range items {
@@ -284,16 +283,15 @@ func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *access.S
 	return made, nil
 }
 
-// Tag names, never by 0, what the viewer's sets decided in an entry, and how the people
-// in it are called. Shown at equal stamps by equal veils an entry is the same, whatever
-// else became of the sets; so who comes back with it is sent what differs and is not told,
-// by being sent what does not, that somebody bans them. Nobody can tell from it who is
-// hidden; that it changes, and nothing else, tells that somebody unseen took part, as the
-// stamp does.
+// Tag is a hash, never 0, of the decisions of the viewer's sets in an entry, and of the names
+// of the people in it. With equal stamps and equal tags an entry looks the same, whatever else
+// changed in the sets. So a page that comes back is sent exactly the entries that differ, and
+// does not learn from others that somebody bans its viewer. The tag does not tell who is
+// hidden; its change alone tells, as the stamp does, that somebody unseen took part.
 func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timelines.Account) uint64 {
 	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
 	add := func(n int64) { b = binary.AppendVarint(b, n) }
-	// People who are folded away count: the reader may have unfolded them.
+	// Folded people count too: the viewer may have unfolded them.
 	add(int64(len(it.HiddenUsers)))
 	for _, id := range it.HiddenUsers {
 		add(id)
@@ -308,7 +306,7 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 		b = append(b, f.Title...)
 		add(f.TimelineID)
 	}
-	// Those who like it stand in an order that is the viewer's own too.
+	// The order of the likers depends on the viewer too.
 	for _, id := range namedIn(nil, sets, it) {
 		add(id)
 		title := names[id].Title

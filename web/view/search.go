@@ -4,8 +4,7 @@ import (
 	"riverrun/timelines"
 )
 
-// Search is the page of a search. There is no river where nothing was, or could
-// be, asked for.
+// Search is the page of a search. Without a valid query it has no river.
 type Search struct {
 	*Base
 	Text  string // as it was typed
@@ -15,8 +14,8 @@ type Search struct {
 	// that says so: that there is an account is no secret, whatever it lets the viewer
 	// read.
 	Nobody []string
-	// Accounts are the people and groups whose names or titles begin as was asked for:
-	// what the directories show of them.
+	// Accounts are the people and groups whose names or titles begin with the words of the query,
+	// as the directories show them.
 	Accounts []timelines.Account
 	// Common: nothing was found because its words are too common to be searched for.
 	Common bool

@@ -16,9 +16,9 @@ import (
 // textHTML turns what a person wrote into HTML: paragraphs, line breaks, links,
 // mentions and hashtags. Nothing of the person's own markup survives; the only
 // elements it can make are p, br, a and bdi, and the only addresses http, https, /name
-// and /tag/term. What it says, read as text, is what was written (a fuzz
-// test), save that addresses are shown as shownAddress does, and that what turns the
-// direction of writing ends where its paragraph does.
+// and /tag/term. Read as text it is the original (a fuzz test checks that), except that
+// addresses are shown as by shownAddress, and that a turned direction of writing ends with
+// its paragraph.
 func textHTML(body string) string {
 	var b strings.Builder
 	b.Grow(len(body) + len(body)/4 + 16)
@@ -126,9 +126,9 @@ var asciiHost = regexp.MustCompile(`^[a-z0-9_.-]*[a-z0-9][a-z0-9_.-]*$`)
 // shownLink is how many characters of an address are shown; its host is shown whole.
 const shownLink = 48
 
-// shownAddress is an address, which webAddress takes, as people read it: the host it leads
-// to, then what follows as it was written, cut when long. The scheme, a lone final slash and
-// whatever stands before the host to pass for one are left out.
+// shownAddress returns a web address as people read it: the host it leads to, then the rest as
+// it was written, cut if it is long. It leaves out the scheme, a lone final slash, and user
+// names before the host, which may imitate one.
 func shownAddress(s string) string {
 	href, ok := webAddress(s)
 	if !ok {

@@ -4,8 +4,8 @@ import (
 	"riverrun/timelines"
 )
 
-// Hidden is the page of what the viewer does not see, with the form for a word
-// as it was sent if something was wrong with it.
+// Hidden is the page of the viewer's bans and hides, with the form for a word as it was sent
+// if it had an error.
 type Hidden struct {
 	*Base
 	Terms              []string
@@ -17,7 +17,7 @@ type Hidden struct {
 	Error              FormError
 }
 
-// spareView is what lets the viewer do without an account.
+// spareView is the menu with which the viewer hides or bans an account.
 type spareView struct {
 	*Base
 	who timelines.Account
@@ -25,7 +25,7 @@ type spareView struct {
 
 func (v spareView) isGroup() bool { return v.who.Kind == timelines.Group }
 
-// title says what it offers, "" if that is nothing.
+// title names what it offers, "" for nothing.
 func (v spareView) title() string {
 	hidden := v.hides(v.who.ID)
 	switch {
@@ -41,16 +41,16 @@ func (v spareView) title() string {
 	return ""
 }
 
-// maySwitch reports whether the viewer may choose to see banned people in the group:
-// who has banned anybody, and who administers it, as somebody may have banned them
-// without their knowing.
+// maySwitch reports whether the viewer may choose to see banned people in the group: if they
+// have banned anybody, or administer the group, since others may have banned them unknown to
+// them.
 func (v spareView) maySwitch() bool { return len(v.Sets.Bans) > 0 || v.Administers(v.who.ID) }
 
 // showsBanned reports whether the viewer sees banned people in this group.
 func (v spareView) showsBanned() bool { return v.Sets.ShowBanned.Has(v.who.ID) }
 
-// aboutBanned says whom the switch shows or hides. Who administers the group is told of
-// bans in both directions.
+// aboutBanned explains whom the switch shows or hides. For administrators it mentions bans in
+// both directions.
 func (v spareView) aboutBanned(shown bool) string {
 	switch {
 	case v.Administers(v.who.ID) && shown:

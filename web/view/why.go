@@ -11,8 +11,8 @@ import (
 // shownReasons is how many people one reason names.
 const shownReasons = 3
 
-// why says why the entry is here. Only the home feed and lists mix reasons, so
-// only their entries say: the plainest reason, and everybody it holds for.
+// why gives the reason why the entry is here. Only the home page and lists mix reasons, so only
+// their entries have one: the plainest, with everybody it holds for.
 func (e *Entry) why() templ.Component {
 	if !e.RiverName.Kind.HasModes() || len(e.Item.Why) == 0 {
 		return templ.NopComponent
@@ -33,9 +33,8 @@ func (e *Entry) why() templ.Component {
 	return sentence(e.Locale.T(whyTheirs(first.Kind)), slots{"who": whoList(e, who)})
 }
 
-// plainest returns the reason people would give first: where the post was put;
-// else whose like or comment brought it; else that one takes part. Among equals
-// it is the one by which the post came first.
+// plainest returns the reason people would give first: the place of the post, then a like or
+// comment, then the viewer's own part in it. Among equals it is the earliest.
 func plainest(why []timelines.Timeline) timelines.Timeline {
 	rank := func(t timelines.Timeline) int {
 		switch {
