@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
 
@@ -69,7 +70,7 @@ func New(store *timelines.Store) *Cache {
 	c := &Cache{store: store, advancing: make(chan struct{}, 1)}
 	c.sessions = newTable(c, maxSessions, counted, c.loadSession)
 	c.sets = newTable(c, maxSets, counted, c.loadSets)
-	c.timelines = newTable(c, maxTimelines, counted|immutable, c.loadTimelines)
+	c.timelines = newTable[int64, timelines.Timeline](c, maxTimelines, counted|immutable, nil) // see Levels
 	c.levels = newTable(c, maxTimelines, counted, c.loadLevels)
 	c.byID = newTable(c, maxAccounts, counted, c.loadAccounts)
 	c.ids = newTable(c, maxAccounts, immutable, c.loadID)
@@ -108,6 +109,11 @@ func newTable[K comparable, V any](c *Cache, size int, is property, load func(co
 // all returns what stands under these keys; a zero key, and one that nothing stands
 // under, is left out. It makes no statement when all are kept, else one.
 func (t *table[K, V]) all(ctx context.Context, keys []K) (map[K]V, error) {
+	return t.allBy(ctx, keys, t.load)
+}
+
+// allBy is all with another load.
+func (t *table[K, V]) allBy(ctx context.Context, keys []K, load func(context.Context, []K) (map[K]V, error)) (map[K]V, error) {
 	var zero K
 	var missing []K
 	found := make(map[K]V, len(keys))
@@ -125,7 +131,7 @@ func (t *table[K, V]) all(ctx context.Context, keys []K) (map[K]V, error) {
 	if len(missing) == 0 {
 		return found, nil
 	}
-	loaded, err := t.load(ctx, missing)
+	loaded, err := load(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +140,20 @@ func (t *table[K, V]) all(ctx context.Context, keys []K) (map[K]V, error) {
 	if t.is&counted != 0 {
 		c.loads++
 	}
-	for key, v := range loaded {
-		found[key] = v
-		if t.is&immutable != 0 || c.drops == drops || mutants.On(mutants.StaleLoad) {
-			t.kept.Add(key, v)
-		}
-	}
+	t.keep(loaded, drops)
+	maps.Copy(found, loaded)
 	return found, nil
+}
+
+// keep stores what was loaded, unless something was dropped since that count of drops. mu
+// must be held.
+func (t *table[K, V]) keep(loaded map[K]V, drops uint64) {
+	if t.is&immutable == 0 && t.cache.drops != drops && !mutants.On(mutants.StaleLoad) {
+		return
+	}
+	for key, v := range loaded {
+		t.kept.Add(key, v)
+	}
 }
 
 // one is all for one key; ok is false if nothing stands under it.
@@ -201,12 +214,24 @@ func (c *Cache) Sets(ctx context.Context, accountID int64) (*Sets, error) {
 	return sets, err
 }
 
-// Levels returns the timelines of these ids with their levels. While all of both are
-// cached it makes no statement.
+// Levels returns the timelines of these ids with their levels: no statement when all of
+// both are cached, nearly always one if not.
 func (c *Cache) Levels(ctx context.Context, ids []int64) (Levels, error) {
-	found, err := c.timelines.all(ctx, ids)
+	c.mu.Lock()
+	drops := c.drops
+	c.mu.Unlock()
+	var read map[int64]timelines.Level // the levels that were read with timelines
+	found, err := c.timelines.allBy(ctx, ids, func(ctx context.Context, missing []int64) (loaded map[int64]timelines.Timeline, err error) {
+		loaded, read, err = c.loadTimelines(ctx, missing)
+		return loaded, err
+	})
 	if err != nil {
 		return Levels{}, err
+	}
+	if len(read) > 0 {
+		c.mu.Lock()
+		c.levels.keep(read, drops)
+		c.mu.Unlock()
 	}
 	gates := make([]int64, 0, len(found))
 	for _, t := range found {

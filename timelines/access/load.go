@@ -90,22 +90,32 @@ func (c *Cache) loadSets(ctx context.Context, keys []int64) (map[int64]*Sets, er
 	return map[int64]*Sets{keys[0]: sets}, nil
 }
 
-func (c *Cache) loadTimelines(ctx context.Context, ids []int64) (map[int64]timelines.Timeline, error) {
+// loadTimelines also returns the levels of the timelines' gates, by gate.
+func (c *Cache) loadTimelines(ctx context.Context, ids []int64) (
+	found map[int64]timelines.Timeline, levels map[int64]timelines.Level, err error,
+) {
 	const query = `
-		SELECT id, kind, their_id, term, coalesce(gate_id, 0) AS gate_id FROM timelines WHERE id = ANY(@ids)`
+		SELECT t.id, t.kind, t.their_id, t.term, coalesce(t.gate_id, 0), coalesce(g.access, 0::smallint)
+		FROM timelines t LEFT JOIN timelines g ON g.id = t.gate_id
+		WHERE t.id = ANY(@ids)`
 	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"ids": ids})
 	if err != nil {
-		return nil, fmt.Errorf("load timelines: %w", err)
+		return nil, nil, fmt.Errorf("load timelines: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[timelines.Timeline])
-	if err != nil {
-		return nil, fmt.Errorf("load timelines: %w", err)
-	}
-	found := make(map[int64]timelines.Timeline, len(list))
-	for _, t := range list {
+	found, levels = make(map[int64]timelines.Timeline, len(ids)), map[int64]timelines.Level{}
+	var t timelines.Timeline
+	var level timelines.Level
+	_, err = pgx.ForEachRow(rows, []any{&t.ID, &t.Kind, &t.TheirID, &t.Term, &t.GateID, &level}, func() error {
 		found[t.ID] = t
+		if t.GateID != 0 {
+			levels[t.GateID] = level
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("load timelines: %w", err)
 	}
-	return found, nil
+	return found, levels, nil
 }
 
 func (c *Cache) loadLevels(ctx context.Context, gates []int64) (map[int64]timelines.Level, error) {
