@@ -16,7 +16,7 @@ import (
 	"riverrun/timelines"
 )
 
-// runAccount makes accounts, sets passwords and lists who there is.
+// runAccount makes accounts, sets passwords and lists accounts.
 func runAccount(ctx context.Context, e *env, args []string) error {
 	if len(args) == 0 {
 		return usagef("account: say create, password or list")
@@ -76,8 +76,8 @@ func accountPassword(ctx context.Context, e *env, args []string) error {
 		return err
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		// Through the tiers, because it ends sessions: their open pages go dark before
-		// this command says so.
+		// This goes through the tiers, because it ends sessions: their open pages close before
+		// this command reports success.
 		_, err := n.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
 			return n.timelines.Accounts.ChangePassword(ctx, name, password)
 		})
@@ -131,7 +131,7 @@ func oneName(e *env, rest []string) (string, error) {
 	return "", usagef("%s: %q is one too many (flags go before NAME)", e.name, rest[1])
 }
 
-// explain says what a person at a terminal can do about err.
+// explain adds to err what a person at a terminal can do about it.
 func explain(name string, err error) error {
 	var invalid *timelines.InvalidError
 	switch {

@@ -10,8 +10,8 @@ import (
 	"riverrun/rivers"
 )
 
-// census counts the live rivers each time metrics are collected. They are
-// everybody's, not this node's: sum over one node only.
+// census counts the live rivers each time metrics are collected. The number is that of all
+// nodes: sum over one node only.
 type census struct {
 	rivers *rivers.Store
 	log    *slog.Logger
@@ -26,7 +26,7 @@ func newCensus(store *rivers.Store, log *slog.Logger) *census {
 // Describe implements prometheus.Collector.
 func (c *census) Describe(ch chan<- *prometheus.Desc) { ch <- c.live }
 
-// censusTimeout bounds the count: metrics must be had when the database is slow.
+// censusTimeout bounds the count: metrics must be available when the database is slow.
 const censusTimeout = 2 * time.Second
 
 // Collect implements prometheus.Collector. If the store does not answer, this

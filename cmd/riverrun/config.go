@@ -24,8 +24,7 @@ import (
 	"riverrun/web"
 )
 
-// config is what an operator decides. It is complete and right once parse has
-// returned it.
+// config has the operator's settings. Once parse has returned it, it is complete and valid.
 type config struct {
 	listen string
 	// url is the site's public address; empty: where it listens.
@@ -34,7 +33,7 @@ type config struct {
 	ownHost bool
 	data    string
 	// otherData are the data directories of other users' servers, as far as they can be
-	// guessed; none if the operator says which one is meant.
+	// guessed; none if the operator set a directory.
 	otherData []string
 	// trustedProxies are the networks whose X-Forwarded-For is believed.
 	trustedProxies []netip.Prefix
@@ -54,8 +53,8 @@ type config struct {
 	logLevel  slog.Level
 }
 
-// setting is one thing an operator may set: by a flag, or else by the variable
-// of the environment of the same name.
+// setting is one setting of the operator: a flag or, without the flag, the environment
+// variable of the same name.
 type setting struct {
 	variable string
 	// value is the default, as it would be written.
@@ -69,8 +68,8 @@ func (s setting) flag() string {
 	return strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(s.variable, "RIVERRUN_"), "_", "-"))
 }
 
-// settings returns all there are, in the order of the help. lookup answers for
-// the environment that defaults depend on.
+// settings returns all settings, in the order of the help. lookup reads the environment, on
+// which defaults depend.
 func settings(lookup func(string) (string, bool)) []setting {
 	return []setting{
 		{"RIVERRUN_LISTEN", "127.0.0.1:8080", "address to serve on, host:port", func(c *config, v string) error {
@@ -153,7 +152,7 @@ func duration(variable string, value time.Duration, help string, at func(*config
 	}}
 }
 
-// shortDuration is 24h for 24h0m0s.
+// shortDuration writes 24h0m0s as 24h.
 func shortDuration(d time.Duration) string {
 	text := d.String()
 	if short, ok := strings.CutSuffix(text, "m0s"); ok {
@@ -165,7 +164,7 @@ func shortDuration(d time.Duration) string {
 	return text
 }
 
-// durationOrZero is duration where 0 has a meaning of its own.
+// durationOrZero is duration for a setting that may be 0.
 func durationOrZero(variable string, value time.Duration, help string, at func(*config) *time.Duration) setting {
 	return setting{variable, shortDuration(value), help, func(c *config, v string) error {
 		d, err := time.ParseDuration(v)
@@ -188,7 +187,7 @@ func count(variable string, value, least, most int, help string, at func(*config
 	}}
 }
 
-// networks reads addresses and networks, parted by commas.
+// networks parses addresses and networks, separated by commas.
 func networks(text string) ([]netip.Prefix, error) {
 	var found []netip.Prefix
 	for one := range strings.SplitSeq(text, ",") {
@@ -221,7 +220,7 @@ func database(text string) (*pgxpool.Config, error) {
 	}
 	cfg, err := pgxpool.ParseConfig(text)
 	if err != nil {
-		// What pgx says about it may hold the password.
+		// The error of pgx may contain the password.
 		return nil, fmt.Errorf("want postgres://user:password@host:port/name")
 	}
 	if cfg.ConnConfig.Database == "" {
@@ -230,11 +229,11 @@ func database(text string) (*pgxpool.Config, error) {
 	return cfg, nil
 }
 
-// rootData is where root's data stands when nothing is set. Root's home directory is
-// closed to the user that root's PostgreSQL runs as.
+// rootData is root's default data directory. Root's home directory is closed to the user that
+// root's PostgreSQL runs as.
 const rootData = "/var/lib/riverrun"
 
-// defaultData is where data stands when nothing is set.
+// defaultData returns the default data directory.
 func defaultData(lookup func(string) (string, bool)) string {
 	if os.Geteuid() == 0 {
 		return rootData
@@ -242,8 +241,8 @@ func defaultData(lookup func(string) (string, bool)) string {
 	return homeData(lookup)
 }
 
-// otherData are the directories where this person's data stands by default, as root, as
-// themselves or through sudo, but for the one in use.
+// otherData returns this person's other default data directories: as root, as themselves or
+// through sudo.
 func otherData(lookup func(string) (string, bool), used string) []string {
 	dirs := []string{rootData, homeData(lookup)}
 	if name, ok := lookup("SUDO_USER"); ok {
@@ -264,10 +263,9 @@ func homeData(lookup func(string) (string, bool)) string {
 	return ""
 }
 
-// parse reads a command's arguments and the environment: the settings and the
-// flags of the command's own, which define, if not nil, adds. It returns what
-// follows the flags. Whatever is wrong is a usageError that names the flag or
-// variable.
+// parse reads a command's arguments and the environment: the settings, and the command's own
+// flags, which define adds if it is not nil. It returns the arguments after the flags. An
+// error is a usageError that names the flag or variable.
 func (e *env) parse(args []string, define func(*flag.FlagSet)) (*config, []string, error) {
 	fs := flag.NewFlagSet("riverrun "+e.name, flag.ContinueOnError)
 	fs.SetOutput(io.Discard)

@@ -13,16 +13,15 @@ import (
 	"riverrun/timelines"
 )
 
-// The town's accounts and talk come in as an import from this source, with
-// dates of the last two weeks; passwords and subscriptions follow as if people
-// gave and made them. That all of it was done once is written down under
-// demoMade.
+// The town's accounts and posts come in as an import from this source, with dates of the last
+// two weeks. Passwords and subscriptions follow as if people had made them. demoMade records
+// that all of it was done once.
 const (
 	demoSource = "demo"
 	demoMade   = "demo:made"
 )
 
-// runDemo makes a small town to look at. Run again, it adds nothing.
+// runDemo makes a small town to look at. A second run adds nothing.
 func runDemo(ctx context.Context, e *env, args []string) error {
 	password := ""
 	c, rest, err := e.parse(args, func(fs *flag.FlagSet) {
@@ -77,7 +76,7 @@ func (d *demo) run(ctx context.Context) error {
 	return d.introduce(len(made) > 0)
 }
 
-// settle makes accounts and talk, those that are missing.
+// settle makes the missing accounts and posts.
 func (d *demo) settle(ctx context.Context) (_ timelines.Tally, err error) {
 	var accounts []timelines.ImportedAccount
 	for _, a := range townAccounts() {
@@ -109,7 +108,7 @@ func (d *demo) settle(ctx context.Context) (_ timelines.Tally, err error) {
 	return im.Tally(), d.read(ctx)
 }
 
-// read finds out what the accounts are called: a name may have been taken.
+// read reads the names of the accounts: a name may have been taken.
 func (d *demo) read(ctx context.Context) error {
 	var ids []int64
 	names := map[int64]string{}
@@ -168,7 +167,7 @@ func (d *demo) follow(ctx context.Context, who, whom string) error {
 	return err
 }
 
-// introduce tells who lives there and how to be one of them.
+// introduce prints the names of the people and how to sign in as one of them.
 func (d *demo) introduce(old bool) error {
 	if old {
 		fmt.Fprint(d.stdout, "\nThe town was there already; its passwords are as they were. Another one: riverrun account password NAME\n\n")

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// runExpire throws away what the periodic job would.
+// runExpire removes the rivers that the periodic job would.
 func runExpire(ctx context.Context, e *env, args []string) error {
 	c, rest, err := e.parse(args, nil)
 	if err != nil {

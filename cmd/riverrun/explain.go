@@ -90,7 +90,7 @@ func (x *explainer) print(ctx context.Context, w io.Writer, code string, found *
 	return err
 }
 
-// door says whether a decisive timeline is open, and if not, why.
+// door says whether a decisive timeline is open, and if not, why not.
 func (x *explainer) door(who string, g rivers.Grant) string {
 	switch {
 	case g.Opens:
@@ -119,7 +119,7 @@ func (x *explainer) verdict(who, by string, found *rivers.Explanation) string {
 	return fmt.Sprintf("%s does not see it, because all it stands in is closed to %s", who, who)
 }
 
-// hidden says what the viewer hides of it.
+// hidden names the viewer's hide that covers the post.
 func hidden(h rivers.Hide) string {
 	switch h.Cause {
 	case rivers.HiddenAuthor:
@@ -168,7 +168,7 @@ func (x *explainer) cause(st rivers.Standing) string {
 	return "shown, from " + strings.Join(why, ", ")
 }
 
-// stored says what the secondary store has of it.
+// stored describes the entry in the secondary store.
 func stored(st rivers.Standing) string {
 	switch {
 	case st.River == 0:
@@ -180,8 +180,8 @@ func stored(st rivers.Standing) string {
 	}
 	text := fmt.Sprintf("river %d has version %d", st.River, st.Stored)
 	if st.Stored < st.Expected {
-		// A version changes more than entries: a river none of whose timelines was
-		// touched has the entry it had.
+		// A version may change without the entry: a river none of whose timelines was touched
+		// keeps its entry.
 		text += fmt.Sprintf(" (the post has %d)", st.Expected)
 	}
 	if st.Below {

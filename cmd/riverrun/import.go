@@ -11,16 +11,14 @@ import (
 	"riverrun/timelines/friendfeed"
 )
 
-// A batch of an import is one transaction; these keep its memory and its locks
-// small.
+// A batch of an import is one transaction; these bounds keep its memory and its locks small.
 const (
 	batchPosts = 200
 	batchTalk  = 4000 // comments and likes
 	batchBytes = 4 << 20
 )
 
-// runImport brings archives in. An entry that is broken is named and the rest
-// imported; then the command fails.
+// runImport imports archives. It names broken entries, imports the rest, and then fails.
 func runImport(ctx context.Context, e *env, args []string) error {
 	source := ""
 	if len(args) > 0 && args[0] == timelines.FriendFeedSource {
@@ -39,7 +37,7 @@ func runImport(ctx context.Context, e *env, args []string) error {
 	case len(files) == 0:
 		return usagef("import friendfeed: say which: FILE...")
 	}
-	// A mistyped name is better heard of before anything has begun.
+	// A mistyped name is reported before anything has begun.
 	for _, file := range files {
 		if err := readable(file); err != nil {
 			return fmt.Errorf("import: %w", err)
@@ -103,7 +101,7 @@ func (in *importing) files(ctx context.Context, files []string) error {
 	return nil
 }
 
-// guessLanguages ends an import that brought everything.
+// guessLanguages ends a complete import.
 func guessLanguages(ctx context.Context, im *timelines.Import) error {
 	for more := true; more; {
 		var err error
@@ -114,8 +112,8 @@ func guessLanguages(ctx context.Context, im *timelines.Import) error {
 	return nil
 }
 
-// file imports one archive. The error is one of the store, or of reading the
-// disk; what is wrong with the archive itself is named and counted.
+// file imports one archive. It returns errors of the store or of the disk; faults of the
+// archive itself are printed and counted.
 func (in *importing) file(ctx context.Context, name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -173,7 +171,7 @@ func (in *importing) flush(ctx context.Context, name string) error {
 	if ctx.Err() != nil || len(in.batch) == 0 {
 		return ctx.Err()
 	}
-	// A batch that has begun is finished: a Ctrl-C comes between two.
+	// A batch that has begun is finished: Ctrl-C takes effect between two batches.
 	_, err := in.node.tiers.Act(context.WithoutCancel(ctx), func(ctx context.Context) (timelines.Change, error) {
 		return in.im.Add(ctx, in.batch)
 	})

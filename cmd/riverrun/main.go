@@ -1,6 +1,6 @@
 // Command riverrun is a realtime river server: a self-hosted place where people
 // follow people and groups and see every page change while they look at it.
-// "riverrun help" says what it can do.
+// "riverrun help" lists its commands.
 package main
 
 import (
@@ -16,16 +16,16 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// The first signal asks for a graceful stop; the second finds the default
-	// handler again and ends the process.
+	// The first signal asks for a graceful stop. The second meets the default handler and
+	// ends the process.
 	context.AfterFunc(ctx, stop)
 	err := run(ctx, os.Args[1:], os.LookupEnv, os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(report(err, os.Stderr))
 }
 
-// report tells a person what went wrong and returns the exit status: 2 if the
-// command was not understood, 1 if it failed.
+// report prints an error and returns the exit status: 2 for a mistake in the command line, 1
+// for a command that failed.
 func report(err error, stderr io.Writer) int {
 	var usage *usageError
 	switch {
@@ -50,8 +50,7 @@ func usagef(format string, args ...any) error {
 	return &usageError{text: fmt.Sprintf(format, args...)}
 }
 
-// env is what a command is given of the world around it. A command calls parse
-// before anything else.
+// env is the environment of a command. A command calls parse before anything else.
 type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
@@ -65,15 +64,14 @@ type command struct {
 	name string
 	// usage is what follows the name; it shows in the help.
 	usage string
-	// summary is one line of help, detail what more there is to say.
+	// summary is one line of help, detail the rest.
 	summary, detail string
 	run             func(ctx context.Context, e *env, args []string) error
 }
 
-// run is the whole program: the command that args name, "serve" if they name
-// none, with the environment that lookup answers for. It returns when the
-// command has ended, for a server: when ctx was cancelled and everything it
-// started has stopped.
+// run is the whole program: the command that args name, "serve" if they name none, with the
+// environment that lookup reads. It returns when the command has ended; for a server, when ctx
+// was cancelled and everything it started has stopped.
 func run(ctx context.Context, args []string, lookup func(string) (string, bool), stdin io.Reader, stdout, stderr io.Writer) error {
 	name := "serve"
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {

@@ -48,8 +48,7 @@ func newFigures() *figures {
 	}
 }
 
-// registry returns a registry with these, Go's and the process's metrics, and
-// more.
+// registry returns a registry with these metrics, those of Go and the process, and more.
 func (f *figures) registry(more ...prometheus.Collector) (*prometheus.Registry, error) {
 	r := prometheus.NewRegistry()
 	for _, c := range append(more,

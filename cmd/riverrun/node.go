@@ -14,8 +14,8 @@ import (
 	"riverrun/timelines"
 )
 
-// node is what every command works with: both stores and the way of a change
-// into rivers. Jobs it inserts are worked by whichever node works jobs.
+// node is what every command works with: both stores, rivers and tiers. Its jobs are worked by
+// any node that works jobs.
 type node struct {
 	config  *config
 	log     *slog.Logger
@@ -28,7 +28,7 @@ type node struct {
 	tiers     *tiers.Tiers
 }
 
-// withNode opens a node, calls do, and closes the node again, however do ended.
+// withNode opens a node, calls do, and closes the node in any case.
 func withNode(ctx context.Context, e *env, c *config, as ownership, do func(context.Context, *node) error) error {
 	n, err := openNode(ctx, e, c, as)
 	if err != nil {
@@ -93,8 +93,8 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 	return n, nil
 }
 
-// close stops what openNode started, last first: nothing still runs that needs
-// what is closed next.
+// close stops in the reverse order of openNode, so that nothing runs any more that needs the
+// next to be closed.
 func (n *node) close(ctx context.Context) error {
 	stopping, cancel := context.WithTimeout(ctx, n.config.stopTimeout)
 	defer cancel()

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is one line that says how far a command is. It shows only on a
-// terminal and changes a few times a second.
+// progress is one line with the progress of a command. It shows only on a terminal and
+// changes a few times a second.
 type progress struct {
 	w     io.Writer // nil: nobody watches
 	shown time.Time

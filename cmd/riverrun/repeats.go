@@ -31,8 +31,8 @@ type repeatsState struct {
 	closed bool
 }
 
-// repeatsEvery is how often a count is said. maxAlike is how many kinds are counted at a
-// time; more than that are said as they come.
+// repeatsEvery is how often a count is written. maxAlike is how many kinds are counted at a
+// time; records of further kinds are written as they come.
 const (
 	repeatsEvery = 10 * time.Second
 	maxAlike     = 200
@@ -43,7 +43,7 @@ type alike struct {
 	message, error string
 }
 
-// repeated is what was not said of a kind.
+// repeated counts the records of a kind that were not written.
 type repeated struct {
 	count int
 	last  slog.Record
@@ -76,7 +76,7 @@ func (h repeats) Handle(ctx context.Context, r slog.Record) error {
 
 var numbers = regexp.MustCompile(`\d+`)
 
-// kindOf returns what a record is alike by; false if it is always said.
+// kindOf returns the kind of a record; false if the record is always written.
 func kindOf(r slog.Record) (alike, bool) {
 	if r.Level < slog.LevelWarn {
 		return alike{}, false
@@ -91,7 +91,7 @@ func kindOf(r slog.Record) (alike, bool) {
 	return kind, kind.error != ""
 }
 
-// count takes a record of a kind that was said a moment ago; false if it is to be said.
+// count counts a record whose kind was written a moment ago; false if it must be written.
 func (s *repeatsState) count(kind alike, r slog.Record, to slog.Handler) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +106,7 @@ func (s *repeatsState) count(kind alike, r slog.Record, to slog.Handler) bool {
 	return false
 }
 
-// tell says how many of a kind there were, or, if there were none, forgets it.
+// tell writes how many of a kind there were, or forgets the kind if there were none.
 func (s *repeatsState) tell(kind alike) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,14 +122,14 @@ func (s *repeatsState) tell(kind alike) {
 	known.timer.Reset(s.every)
 }
 
-// say says the last with the count.
+// say writes the last record with the count.
 func (r *repeated) say() error {
 	r.last.AddAttrs(slog.Int("repeated", r.count))
 	r.count = 0
 	return r.to.Handle(context.Background(), r.last)
 }
 
-// close says what is counted and counts no more.
+// close writes what is counted and counts no more.
 func (h repeats) close() error {
 	s := h.state
 	s.mu.Lock()

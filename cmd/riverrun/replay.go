@@ -184,8 +184,8 @@ func (r *replaying) recallCodes(ctx context.Context) error {
 	return nil
 }
 
-// rememberEvery is after how many events what was played is written down. What
-// is not written down when the process is killed is known by its key.
+// rememberEvery is after how many events the played ones are recorded. If the process is
+// killed before, the events' keys keep them from being played twice.
 const rememberEvery = 100
 
 // play plays everything in its order, until the end or until ctx ends.
@@ -202,7 +202,7 @@ func (r *replaying) play(ctx context.Context) error {
 		if !r.wait(ctx, began, ev.at.Sub(base)) {
 			break
 		}
-		// What has begun is finished: a Ctrl-C comes between two events.
+		// An event that has begun is finished: Ctrl-C takes effect between two.
 		if err = r.act(context.WithoutCancel(ctx), ev); err != nil {
 			err = fmt.Errorf("%s: element %d (%s): %w", r.score.file, ev.element, ev.id, err)
 			break
@@ -230,7 +230,7 @@ func (r *replaying) play(ctx context.Context) error {
 	return err
 }
 
-// skip passes over what an earlier run has written down.
+// skip passes over an event that an earlier run recorded.
 func (r *replaying) skip(ev event) bool {
 	_, known := r.known[ev.kind][ev.id]
 	if known && ev.kind == "post" {
@@ -256,8 +256,8 @@ func (r *replaying) wait(ctx context.Context, began time.Time, after time.Durati
 	}
 }
 
-// act does one thing as its person would through the pages, but for the rate
-// limits, which stand at the pages.
+// act does one thing as its person would through the pages, without the rate limits, which
+// belong to the pages.
 func (r *replaying) act(ctx context.Context, ev event) error {
 	actor := r.accounts[ev.who]
 	if ev.byGroup {

@@ -39,7 +39,7 @@ type event struct {
 	element int
 }
 
-// nothing stands for a text that is empty, which no form takes.
+// nothing replaces an empty text, which no form accepts.
 const nothing = "…"
 
 // readScore reads a whole archive. Anything wrong with it is an error.
@@ -67,7 +67,7 @@ func readScore(file string) (*score, error) {
 		}
 		s.add(e, seen)
 	}
-	// A post comes before what was said to it, whatever their dates say.
+	// A post comes before its comments and likes, whatever their dates.
 	slices.SortStableFunc(s.events, func(a, b event) int { return a.at.Compare(b.at) })
 	if i := slices.IndexFunc(s.events, func(ev event) bool { return !ev.byGroup }); i >= 0 {
 		for _, p := range s.people {
@@ -113,8 +113,8 @@ func (s *score) add(e *friendfeed.Entry, seen map[string]bool) {
 	}
 }
 
-// public reports whether a post stood where everybody could read it. What did
-// not is not for a group that is open to all.
+// public reports whether everybody could read the post. Other posts do not go into a group
+// that is open to all.
 func public(p timelines.Imported) bool {
 	return slices.ContainsFunc(p.To, func(a timelines.ImportedAccount) bool { return !a.Private })
 }

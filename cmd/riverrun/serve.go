@@ -23,7 +23,7 @@ func runServe(ctx context.Context, e *env, args []string) error {
 	if len(rest) != 0 {
 		return usagef("serve: %q is one too many", rest[0])
 	}
-	// First of all, so that an address in use is an error before anything starts.
+	// This comes first, so that an address in use is an error before anything starts.
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.listen)
 	if err != nil {
 		return fmt.Errorf("RIVERRUN_LISTEN: %w", err)
@@ -39,7 +39,7 @@ func runServe(ctx context.Context, e *env, args []string) error {
 
 // serve answers requests and works jobs until ctx ends, then stops: no new
 // requests, sockets closed with "reconnect", requests under way answered, jobs
-// finished or put back. What they all need is closed by the caller.
+// finished or put back. The caller closes the stores.
 func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err error) {
 	work, err := n.jobs()
 	if err != nil {
@@ -75,7 +75,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 	server := &http.Server{
 		Handler:           site.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
-		// Whole requests and answers; sockets leave these behind when they are hijacked.
+		// These bound whole requests and answers; a hijacked socket is free of them.
 		ReadTimeout:  time.Minute,
 		WriteTimeout: 2 * time.Minute,
 		IdleTimeout:  2 * time.Minute,
@@ -96,8 +96,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 	}
 	stopping, cancel := context.WithTimeout(context.WithoutCancel(ctx), n.config.stopTimeout)
 	defer cancel()
-	// Shutdown closes the listener at once and then waits for requests; sockets are
-	// none of its business.
+	// Shutdown closes the listener at once and then waits for requests, but not for sockets.
 	shutdown := make(chan error, 1)
 	go func() { shutdown <- server.Shutdown(stopping) }()
 	err = errors.Join(err, site.Stop(stopping))
@@ -120,7 +119,7 @@ func (n *node) ready(work *jobs.Jobs) func(context.Context) error {
 	}
 }
 
-// addressOf is where a browser on this machine finds what listens.
+// addressOf returns the listener's address for a browser on this machine.
 func addressOf(listener net.Listener) string {
 	address, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {

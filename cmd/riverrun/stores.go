@@ -18,14 +18,14 @@ import (
 // stores are connections to both stores.
 type stores struct {
 	primary, secondary *pgxpool.Pool
-	// neighbour is the database from which the secondary one is made again if that is lost;
-	// empty if the operator made it.
+	// neighbour is a database of the same server, from which the secondary one is made again if
+	// it is lost; empty if the operator made it.
 	neighbour string
 	// cluster is the local PostgreSQL they stand in; nil if the operator runs one.
 	cluster *localpg.Cluster
 }
 
-// ownership says what to do if another process runs the local PostgreSQL.
+// ownership says how to react if another process runs the local PostgreSQL.
 type ownership bool
 
 const (
@@ -62,7 +62,7 @@ func openStores(ctx context.Context, c *config, log *slog.Logger, as ownership) 
 			return nil, fmt.Errorf("secondary store (or set RIVERS_DATABASE_URL): %w", err)
 		}
 	}
-	// Rivers are made again from timelines: no write of theirs waits for a disk.
+	// Rivers can be made again from timelines, so none of their writes waits for a disk.
 	secondary.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	if s.primary, err = c.pool(ctx, primary); err != nil {
 		return nil, fmt.Errorf("primary store: %w", err)
@@ -95,8 +95,8 @@ func (s *stores) local(ctx context.Context, c *config, log *slog.Logger, as owne
 	return primary, migrations.Create(ctx, primary.ConnConfig, "postgres")
 }
 
-// oneTown refuses to begin a second, empty site beside one that runs: a server that was
-// started by root, or by a person before root, has its data elsewhere.
+// oneTown refuses to begin a second, empty site beside a running one, whose server another
+// user started and whose data is elsewhere.
 func (c *config) oneTown() error {
 	if _, running := localpg.Running(c.data); running {
 		return nil
@@ -117,13 +117,13 @@ func (c *config) pool(ctx context.Context, cfg *pgxpool.Config) (*pgxpool.Pool, 
 	if cfg.ConnConfig.RuntimeParams["application_name"] == "" {
 		cfg.ConnConfig.RuntimeParams["application_name"] = "riverrun"
 	}
-	// Statements here take milliseconds. One that the planner takes for dear, as it may
-	// while it knows little of a table, would be compiled for far longer than it runs.
+	// Statements take milliseconds. If the planner overestimates one, as it may for a table it
+	// knows little about, compiling would take far longer than running it.
 	if cfg.ConnConfig.RuntimeParams["jit"] == "" {
 		cfg.ConnConfig.RuntimeParams["jit"] = "off"
 	}
-	// One that is being made holds its place in the pool, whoever waits for it still. How
-	// long an answer may take is up to the context of the question.
+	// A connection under way holds its place in the pool even if nobody waits for it any more.
+	// The time of an answer is bounded by the context of the statement.
 	if own := cfg.ConnConfig.ConnectTimeout; own == 0 || own > c.databaseTimeout {
 		cfg.ConnConfig.ConnectTimeout = c.databaseTimeout
 	}
@@ -160,12 +160,12 @@ func (s *stores) advise(c *config, err error) error {
 		"To begin with an empty site: %s", err, anew)
 }
 
-// restoreTimeout bounds making the secondary store again. To make a database may take
-// a server some seconds.
+// restoreTimeout bounds making the secondary store again. Making a database may take some
+// seconds.
 const restoreTimeout = time.Minute
 
-// restore makes the secondary store again if its tables are lost, or its database, if that
-// was made at the start too. If nothing is, it costs a statement.
+// restore makes the secondary store again if its tables are lost, or its database if riverrun
+// made that. If nothing is lost it costs one statement.
 func (s *stores) restore(ctx context.Context, log *slog.Logger) error {
 	restored, err := migrations.RestoreSecondary(ctx, s.secondary)
 	if s.neighbour != "" && outage.Bare(err) {

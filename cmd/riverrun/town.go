@@ -44,7 +44,7 @@ var townGroups = []struct {
 	{"night-ferry", "Night Ferry Committee", "Lamps, tea, socks. Members only.", "nell", true},
 }
 
-// townAccounts are all of them, as an import takes them.
+// townAccounts are all of them, in the form of an import.
 func townAccounts() map[string]timelines.ImportedAccount {
 	all := map[string]timelines.ImportedAccount{}
 	for _, p := range townspeople {
@@ -60,7 +60,7 @@ func townAccounts() map[string]timelines.ImportedAccount {
 	return all
 }
 
-// townPosts reads the town's talk; now is when it is.
+// townPosts reads the town's posts; now is the present.
 func townPosts(now time.Time) ([]timelines.Imported, error) {
 	t := &townReader{accounts: townAccounts(), now: now}
 	lines := bufio.NewScanner(strings.NewReader(townTalk))
