@@ -34,7 +34,7 @@ func RestoreSecondary(ctx context.Context, pool *pgxpool.Pool) (restored bool, e
 	if err != nil {
 		return false, err
 	}
-	// What is lost is not asked for in a hurry; cut off, it would begin from nothing.
+	// Restoring does not end with the request that found the loss: it would begin anew.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
 	defer cancel()
 	// Not IF NOT EXISTS: that asks for the right to make schemas even if there is one.

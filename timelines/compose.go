@@ -56,7 +56,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 	if err != nil {
 		return Change{}, err
 	}
-	tongue, err := tongueOf(body, n.Language)
+	textLang, err := languageOf(body, n.Language)
 	if err != nil {
 		return Change{}, err
 	}
@@ -68,19 +68,19 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err := checkWritableTx(ctx, tx, n.Author, found); err != nil {
 			return Change{}, err
 		}
-		tongue, err := tongue.guess(ctx, tx, n.Author, where.decisive)
+		textLang, err := textLang.guess(ctx, tx, n.Author, where.decisive)
 		if err != nil {
 			return Change{}, err
 		}
 		c := Change{Actor: n.Author}
-		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, body, tongue, where.decisive)
+		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, body, textLang, where.decisive)
 		if err != nil {
 			return Change{}, err
 		}
 		if err := recordKeyTx(ctx, tx, n.Author, n.form(body, to), c.PostID, 0); err != nil {
 			return Change{}, err
 		}
-		entered, err := placeTx(ctx, tx, c.PostID, tongue.lang, where)
+		entered, err := placeTx(ctx, tx, c.PostID, textLang.lang, where)
 		if err != nil {
 			return Change{}, err
 		}
@@ -242,7 +242,7 @@ func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) ([]int64, e
 
 // insertPostTx inserts the post with an unused code. Its flags come from the levels of its
 // decisive timelines, which holdLevelsTx holds.
-func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, tongue tongue, decisive []int64) (id int64, code string, err error) {
+func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, textLang postLanguage, decisive []int64) (id int64, code string, err error) {
 	const query = `
 		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)
 		INSERT INTO posts (author_id, created_at, fresh_at, code, body, lang, lang_chosen, lang_guessed, decisive,
@@ -257,7 +257,7 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, ton
 	for range maxAttempts {
 		code = newCode()
 		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
-			"author": author, "code": code, "body": body, "lang": tongue.lang, "chosen": tongue.chosen, "guessed": tongue.guessed,
+			"author": author, "code": code, "body": body, "lang": textLang.lang, "chosen": textLang.chosen, "guessed": textLang.guessed,
 			"decisive": decisive,
 		}).Scan(&id)
 		if !errors.Is(err, pgx.ErrNoRows) {

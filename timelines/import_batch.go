@@ -64,14 +64,14 @@ type importPost struct {
 	ID      int64
 	new     bool
 	deleted bool
-	// What is stored: of a post that was there, and then of both.
+	// The stored values; for a post that was there, the union of both.
 	lang     string
 	fits     []string // what it may be guessed to be in where lang is not known
 	freshAt  int64
 	decisive []int64
 	left     []int64         // where it stood before: nothing brings it back there
 	entries  map[int64]int64 // timeline -> entered_at, those that are new
-	// What is not there yet.
+	// The missing rows.
 	comments []ImportedComment
 	likes    []ImportedLike
 	talk     []talk
@@ -91,7 +91,7 @@ type meeting struct {
 	new    bool
 }
 
-// What import_met has met; all but metLike are also kinds of origins.
+// Kinds of import_met; all but metLike are also kinds of origins.
 const (
 	originAccount = "account"
 	originPost    = "post"

@@ -321,7 +321,7 @@ func (b *batch) place(ctx context.Context) error {
 	if len(moved) == 0 {
 		return nil
 	}
-	// Who may read it has changed: all its timelines count as touched.
+	// Its readers have changed, so all its timelines count as touched.
 	return note(b.tx.Query(ctx, `SELECT post_id, timeline_id FROM timeline_entries WHERE post_id = ANY(@posts)`,
 		pgx.StrictNamedArgs{"posts": moved}))
 }

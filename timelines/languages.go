@@ -32,9 +32,9 @@ const (
 	leastSure = 1
 )
 
-// tongue is the language of a post: one of language.Known, or "" if it is unknown, and
+// postLanguage is the language of a post: one of language.Known, or "" if it is unknown, and
 // whether its author chose it.
-type tongue struct {
+type postLanguage struct {
 	lang   string
 	chosen bool
 	// fits are the languages that may be guessed if lang is unknown; guessed: lang was guessed.
@@ -42,24 +42,24 @@ type tongue struct {
 	guessed bool
 }
 
-// tongueOf returns the language that the author chose for a body, or the one it is surely
+// languageOf returns the language that the author chose for a body, or the one it is surely
 // in. It is slow for long bodies, so it is called before the transaction.
-func tongueOf(body, chosen string) (tongue, error) {
+func languageOf(body, chosen string) (postLanguage, error) {
 	switch {
 	case chosen == "":
 		if lang := language.Detect(body); lang != "" {
-			return tongue{lang: lang}, nil
+			return postLanguage{lang: lang}, nil
 		}
-		return tongue{fits: language.Fits(body)}, nil
+		return postLanguage{fits: language.Fits(body)}, nil
 	case language.IsKnown(chosen):
-		return tongue{lang: chosen, chosen: true}, nil
+		return postLanguage{lang: chosen, chosen: true}, nil
 	}
-	return tongue{}, &InvalidError{Field: "language", Code: "language_unknown"}
+	return postLanguage{}, &InvalidError{Field: "language", Code: "language_unknown"}
 }
 
-// guess returns the tongue with the language of its author's other posts, or of the posts
+// guess returns the postLanguage with the language of its author's other posts, or of the posts
 // in its groups, if the text can be in that language.
-func (t tongue) guess(ctx context.Context, tx pgx.Tx, author int64, decisive []int64) (tongue, error) {
+func (t postLanguage) guess(ctx context.Context, tx pgx.Tx, author int64, decisive []int64) (postLanguage, error) {
 	if t.lang != "" || len(t.fits) == 0 {
 		return t, nil
 	}

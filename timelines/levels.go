@@ -115,7 +115,7 @@ const publicColumn = `bool_or(t.access = 0) AS is_public`
 // more it is quicker to name the feed, or everybody.
 const manyReaders = 100
 
-// wrongByLevelTx returns the rivers that a change of level invalidates: those of people who
+// invalidatedByLevelTx returns the rivers that a change of level invalidates: those of people who
 // may read the feed now and could not before, or the other way round.
 //
 //   - Between public and protected these are anonymous visitors and the people the feed
@@ -126,7 +126,7 @@ const manyReaders = 100
 //
 // An admission or exclusion at the same time waits for the feed's lock, or was waited for
 // (setReader).
-func wrongByLevelTx(ctx context.Context, tx pgx.Tx, feed int64, was, level Level) ([]Replace, error) {
+func invalidatedByLevelTx(ctx context.Context, tx pgx.Tx, feed int64, was, level Level) ([]Replace, error) {
 	const query = `
 		SELECT t.their_id, NOT EXISTS (SELECT FROM timeline_entries e WHERE e.timeline_id = t.id AND NOT e.withdrawn),
 			ARRAY(SELECT x.account_id FROM excluded x WHERE x.timeline_id = t.id ORDER BY 1 LIMIT @many + 1)
@@ -139,11 +139,11 @@ func wrongByLevelTx(ctx context.Context, tx pgx.Tx, feed int64, was, level Level
 		return nil, fmt.Errorf("read whom a level concerns: %w", err)
 	}
 	if was != Private && level != Private && len(excluded) <= manyReaders {
-		wrong := []Replace{{ViewerID: 0}}
+		replaced := []Replace{{ViewerID: 0}}
 		for _, id := range excluded {
-			wrong = append(wrong, Replace{ViewerID: id})
+			replaced = append(replaced, Replace{ViewerID: id})
 		}
-		return wrong, nil
+		return replaced, nil
 	}
 	if empty {
 		return []Replace{{Of: owner}}, nil

@@ -189,7 +189,7 @@ func (s Lists) Place(ctx context.Context, actor int64, name string, inHome bool,
 		if err != nil {
 			return Change{}, err
 		}
-		var wrong []Replace
+		var replaced []Replace
 		if was != inHome {
 			const query = `
 				UPDATE subscriptions SET in_home = @in_home WHERE subscriber_id = @actor AND account_id = @account`
@@ -197,15 +197,15 @@ func (s Lists) Place(ctx context.Context, actor int64, name string, inHome bool,
 			if err != nil {
 				return Change{}, fmt.Errorf("set home: %w", err)
 			}
-			wrong = append(wrong, myHome(actor)...)
+			replaced = append(replaced, myHome(actor)...)
 		}
 		if len(changed) > 0 {
-			wrong = append(wrong, listRivers(actor, changed...))
+			replaced = append(replaced, listRivers(actor, changed...))
 		}
-		if len(wrong) == 0 {
+		if len(replaced) == 0 {
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myFeeds(actor)})
 		}
-		return s.replaceTx(ctx, tx, actor, wrong...)
+		return s.replaceTx(ctx, tx, actor, replaced...)
 	})
 }
 

@@ -198,11 +198,11 @@ func (s Groups) RemoveMember(ctx context.Context, actor int64, group, name strin
 		if err := loseReadershipTx(ctx, tx, g.FeedID, who.ID); err != nil {
 			return Change{}, err
 		}
-		wrong := unfollowed(who.ID, lists)
+		replaced := unfollowed(who.ID, lists)
 		if g.Access == Private {
-			wrong = []Replace{{ViewerID: who.ID}} // posts went out of every river
+			replaced = []Replace{{ViewerID: who.ID}} // posts went out of every river
 		}
-		return s.joinedTx(ctx, tx, actor, g.ID, wrong...)
+		return s.joinedTx(ctx, tx, actor, g.ID, replaced...)
 	})
 }
 

@@ -149,16 +149,16 @@ func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to
 
 // text is the new text of a post.
 type text struct {
-	body   string
-	tongue tongue
-	keep   bool // the choice of language there is, if there is one
+	body     string
+	textLang postLanguage
+	keep     bool // the choice of language there is, if there is one
 }
 
 func newText(body, language string) (t text, err error) {
 	if t.body, err = cleanBody(body, MaxPostRunes); err != nil {
 		return text{}, err
 	}
-	t.tongue, err = tongueOf(t.body, language)
+	t.textLang, err = languageOf(t.body, language)
 	return t, err
 }
 
@@ -176,19 +176,19 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 				SELECT *, CASE WHEN lang_chosen THEN @keep ELSE NOT @chosen AND body = @body END AS stays
 				FROM posts WHERE id = @post) was) n
 		WHERE p.id = @post AND (p.body, p.lang, p.lang_chosen) <> (@body, n.lang, n.chosen)`
-	tongue := t.tongue
-	if len(tongue.fits) > 0 {
+	textLang := t.textLang
+	if len(textLang.fits) > 0 {
 		var decisive []int64
 		err := tx.QueryRow(ctx, `SELECT decisive FROM posts WHERE id = @post`, pgx.StrictNamedArgs{"post": p.ID}).Scan(&decisive)
 		if err != nil {
 			return nil, false, fmt.Errorf("read places of a post: %w", err)
 		}
-		if tongue, err = tongue.guess(ctx, tx, p.AuthorID, decisive); err != nil {
+		if textLang, err = textLang.guess(ctx, tx, p.AuthorID, decisive); err != nil {
 			return nil, false, err
 		}
 	}
 	tag, err := tx.Exec(ctx, edit, pgx.StrictNamedArgs{
-		"post": p.ID, "body": t.body, "keep": t.keep, "lang": tongue.lang, "chosen": tongue.chosen, "guessed": tongue.guessed,
+		"post": p.ID, "body": t.body, "keep": t.keep, "lang": textLang.lang, "chosen": textLang.chosen, "guessed": textLang.guessed,
 	})
 	if err != nil {
 		return nil, false, fmt.Errorf("edit post: %w", err)

@@ -42,8 +42,8 @@ func (s Feeds) Admit(ctx context.Context, actor int64, slug, name string) (Chang
 // a follower of posts they cannot see.
 func (s Feeds) Remove(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
-		wrong, err := dismissTx(ctx, tx, actor, slug, feed, reader)
-		return wrong, nil, err
+		replaced, err := dismissTx(ctx, tx, actor, slug, feed, reader)
+		return replaced, nil, err
 	})
 }
 
@@ -61,11 +61,11 @@ func (s Feeds) Exclude(ctx context.Context, actor int64, slug, name string) (Cha
 				return nil, nil, err
 			}
 		}
-		wrong, err := dismissTx(ctx, tx, actor, slug, feed, reader)
+		replaced, err := dismissTx(ctx, tx, actor, slug, feed, reader)
 		if err != nil {
 			return nil, nil, err
 		}
-		return wrong, dropped, setReaderTx(ctx, tx, feed, reader,
+		return replaced, dropped, setReaderTx(ctx, tx, feed, reader,
 			`INSERT INTO excluded (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`)
 	})
 }
@@ -94,17 +94,17 @@ func setReaderTx(ctx context.Context, tx pgx.Tx, feed, reader int64, statements 
 // dismissTx removes a person from the readers of one of the actor's feeds, and from the
 // subscribers if it is the own feed. It returns the rivers that the end of a subscription
 // invalidates.
-func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, reader int64) (wrong []Replace, err error) {
+func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, reader int64) (replaced []Replace, err error) {
 	if slug == "" {
 		subscribed, lists, err := endSubscriptionTx(ctx, tx, reader, actor)
 		if err != nil {
 			return nil, err
 		}
 		if subscribed {
-			wrong = unfollowed(reader, lists)
+			replaced = unfollowed(reader, lists)
 		}
 	}
-	return wrong, setReaderTx(ctx, tx, feed, reader, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @reader`)
+	return replaced, setReaderTx(ctx, tx, feed, reader, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @reader`)
 }
 
 // setReader changes one person's place in the sets of one of the actor's feeds, which is
@@ -112,7 +112,7 @@ func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, r
 // invalidations for the nodes. If the person may read more or less from now on, all their
 // rivers are invalidated: posts may enter or leave any of them.
 func (s Feeds) setReader(ctx context.Context, actor int64, slug, name string,
-	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (wrong []Replace, also []Invalidation, err error),
+	set func(ctx context.Context, tx pgx.Tx, feed, reader int64) (replaced []Replace, also []Invalidation, err error),
 ) (Change, error) {
 	if slug != "" && !slugForm.MatchString(slug) {
 		return Change{}, ErrNotFound
@@ -123,7 +123,7 @@ func (s Feeds) setReader(ctx context.Context, actor int64, slug, name string,
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		// The feed's lock. Either this waits for a subscription that found its reader admitted
 		// (lockTargetTx), and removes it, or the subscription waits, and finds no admission. The
-		// level cannot change either; a later change of level sees the new set (wrongByLevelTx).
+		// level cannot change either; a later change of level sees the new set (invalidatedByLevelTx).
 		const lock = `
 			SELECT id FROM timelines
 			WHERE their_id = @actor AND term = @slug AND kind = CASE @slug WHEN '' THEN 'feed' ELSE 'subfeed' END
@@ -151,7 +151,7 @@ func (s Feeds) setReader(ctx context.Context, actor int64, slug, name string,
 		if err != nil {
 			return Change{}, err
 		}
-		wrong, also, err := set(ctx, tx, feed, reader)
+		replaced, also, err := set(ctx, tx, feed, reader)
 		if err != nil {
 			return Change{}, err
 		}
@@ -160,14 +160,14 @@ func (s Feeds) setReader(ctx context.Context, actor int64, slug, name string,
 		case err != nil:
 			return Change{}, err
 		case was.open != now.open:
-			wrong = []Replace{{ViewerID: reader}}
-		case len(wrong) > 0: // a subscription ended
+			replaced = []Replace{{ViewerID: reader}}
+		case len(replaced) > 0: // a subscription ended
 		case was == now:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
 		default:
 			return forgetViewerTx(ctx, tx, actor, reader, also...)
 		}
-		return s.replaceAndForgetTx(ctx, tx, actor, wrong, also...)
+		return s.replaceAndForgetTx(ctx, tx, actor, replaced, also...)
 	})
 }
 

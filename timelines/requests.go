@@ -32,11 +32,11 @@ func (s Subscriptions) Accept(ctx context.Context, actor int64, name, group stri
 		if err := admitTx(ctx, tx, subscriber, account, feed); err != nil {
 			return Change{}, err
 		}
-		wrong := []Replace{{ViewerID: subscriber}} // posts come into every river
+		replaced := []Replace{{ViewerID: subscriber}} // posts come into every river
 		if was.open {
-			wrong = myHome(subscriber)
+			replaced = myHome(subscriber)
 		}
-		return s.joinedTx(ctx, tx, actor, account, wrong...)
+		return s.joinedTx(ctx, tx, actor, account, replaced...)
 	})
 }
 

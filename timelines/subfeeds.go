@@ -105,11 +105,11 @@ func (s Feeds) Create(ctx context.Context, actor int64, slug, title string, leve
 
 // feedsTx ends a change of the list of the actor's feeds. It announces the rivers that the
 // change invalidated, each once, and makes nodes drop the list and the actor's access sets.
-func (s Feeds) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace) (Change, error) {
-	c := Change{Actor: actor, Replace: wrong}
-	announced := wrong
-	if i := slices.IndexFunc(wrong, func(r Replace) bool { return r.Of == actor }); i >= 0 {
-		announced = wrong[i : i+1] // all others are among these
+func (s Feeds) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, replaced []Replace) (Change, error) {
+	c := Change{Actor: actor, Replace: replaced}
+	announced := replaced
+	if i := slices.IndexFunc(replaced, func(r Replace) bool { return r.Of == actor }); i >= 0 {
+		announced = replaced[i : i+1] // all others are among these
 	}
 	if err := s.announceTx(ctx, tx, replacements(announced)...); err != nil {
 		return Change{}, err
@@ -162,9 +162,9 @@ func (s Feeds) Delete(ctx context.Context, actor int64, slug string) (Change, er
 		if err != nil {
 			return Change{}, fmt.Errorf("lock sub-feed: %w", err)
 		}
-		wrong := ofMyFeeds(actor)
+		replaced := ofMyFeeds(actor)
 		if level == Private {
-			if wrong, err = ofReadersTx(ctx, tx, id, actor); err != nil {
+			if replaced, err = ofReadersTx(ctx, tx, id, actor); err != nil {
 				return Change{}, err
 			}
 		}
@@ -177,7 +177,7 @@ func (s Feeds) Delete(ctx context.Context, actor int64, slug string) (Change, er
 		if tag.RowsAffected() == 0 {
 			return Change{}, &InvalidError{Field: "slug", Code: "subfeed_full", Value: slug}
 		}
-		return s.feedsTx(ctx, tx, actor, wrong)
+		return s.feedsTx(ctx, tx, actor, replaced)
 	})
 }
 
@@ -192,11 +192,11 @@ func ofReadersTx(ctx context.Context, tx pgx.Tx, subfeed, actor int64) ([]Replac
 	if err != nil {
 		return nil, fmt.Errorf("read readers: %w", err)
 	}
-	wrong := ofFeeds(actor, actor, true)
+	replaced := ofFeeds(actor, actor, true)
 	var reader int64
 	var follows bool
 	readers, err := pgx.ForEachRow(rows, []any{&reader, &follows}, func() error {
-		wrong = append(wrong, ofFeeds(reader, actor, follows)...)
+		replaced = append(replaced, ofFeeds(reader, actor, follows)...)
 		return nil
 	})
 	if err != nil {
@@ -205,7 +205,7 @@ func ofReadersTx(ctx context.Context, tx pgx.Tx, subfeed, actor int64) ([]Replac
 	if readers.RowsAffected() > manyReaders {
 		return ofMyFeeds(actor), nil
 	}
-	return wrong, nil
+	return replaced, nil
 }
 
 // ownSubfeedTx finds a sub-feed the actor has made.

@@ -147,24 +147,24 @@ func admitTx(ctx context.Context, tx pgx.Tx, subscriber, account, feed int64) er
 // replaceTx ends a change of one viewer's subscriptions or rights to read: it announces the
 // viewer's rivers as invalidated, and makes nodes drop the viewer's access sets. Without
 // rivers to replace, the viewer is the actor.
-func (s *core) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, wrong ...Replace) (Change, error) {
-	return s.replaceAndForgetTx(ctx, tx, actor, wrong)
+func (s *core) replaceTx(ctx context.Context, tx pgx.Tx, actor int64, replaced ...Replace) (Change, error) {
+	return s.replaceAndForgetTx(ctx, tx, actor, replaced)
 }
 
 // joinedTx is replaceTx after a viewer began or ceased to follow an account, or to ask for
 // it: the account's numbers of members and requests change too.
-func (s *core) joinedTx(ctx context.Context, tx pgx.Tx, actor, account int64, wrong ...Replace) (Change, error) {
-	return s.replaceAndForgetTx(ctx, tx, actor, wrong, Invalidation{Kind: InvalidCounts, AccountID: account})
+func (s *core) joinedTx(ctx context.Context, tx pgx.Tx, actor, account int64, replaced ...Replace) (Change, error) {
+	return s.replaceAndForgetTx(ctx, tx, actor, replaced, Invalidation{Kind: InvalidCounts, AccountID: account})
 }
 
-func (s *core) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, wrong []Replace, also ...Invalidation) (Change, error) {
-	c := Change{Actor: actor, Replace: wrong}
-	if err := s.announceTx(ctx, tx, replacements(wrong)...); err != nil {
+func (s *core) replaceAndForgetTx(ctx context.Context, tx pgx.Tx, actor int64, replaced []Replace, also ...Invalidation) (Change, error) {
+	c := Change{Actor: actor, Replace: replaced}
+	if err := s.announceTx(ctx, tx, replacements(replaced)...); err != nil {
 		return Change{}, err
 	}
 	viewer := actor
-	if len(wrong) > 0 {
-		viewer = wrong[0].ViewerID
+	if len(replaced) > 0 {
+		viewer = replaced[0].ViewerID
 	}
 	var err error
 	c.Clock, err = tickTx(ctx, tx, append(also, Invalidation{Kind: InvalidSets, AccountID: viewer})...)
@@ -210,11 +210,11 @@ func (s Subscriptions) Unsubscribe(ctx context.Context, actor int64, name string
 		if err != nil {
 			return Change{}, fmt.Errorf("take readership away: %w", err)
 		}
-		wrong := unfollowed(actor, lists)
+		replaced := unfollowed(actor, lists)
 		if from.Access == Private && lost.RowsAffected() > 0 {
-			wrong = []Replace{{ViewerID: actor}} // posts went out of every river
+			replaced = []Replace{{ViewerID: actor}} // posts went out of every river
 		}
-		return s.joinedTx(ctx, tx, actor, from.AccountID, wrong...)
+		return s.joinedTx(ctx, tx, actor, from.AccountID, replaced...)
 	})
 }
 

@@ -51,7 +51,7 @@ func (s accounts) routes(mux *http.ServeMux) {
 	groupPages := map[string]handler{"members": groups(s).groupMembers, "manage": groups(s).manageGroup}
 	mux.Handle("GET /{name}", s.page(s.account))
 	river := s.page(s.account)
-	ofGroup := s.settled(func(w http.ResponseWriter, r *request) error {
+	ofGroup := s.freshAccess(func(w http.ResponseWriter, r *request) error {
 		if path, ok := lowered(r); ok {
 			return movedTo(w, r.Request, path)
 		}

@@ -98,11 +98,11 @@ func (s comments) createComment(w http.ResponseWriter, r *request) error {
 		return s.timelines.Comments.Create(ctx, comment)
 	})
 	if err != nil {
-		is, err := s.wrongIn(r, err)
+		is, err := s.formError(r, err)
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, is, view.CommentAgain(s.simple(r), view.CommentForms{
+		return s.redisplay(w, r, is, view.CommentAgain(s.simple(r), view.CommentForms{
 			Address: "/p/" + code + "/comments", Back: r.back("/p/" + code),
 			Body: comment.Body, Key: is.Key(comment.Key), Error: is,
 		}))
@@ -166,11 +166,11 @@ func (s comments) editComment(w http.ResponseWriter, r *request) error {
 		return s.timelines.Comments.Edit(ctx, r.viewer.AccountID, code, id, body)
 	})
 	if err != nil {
-		is, err := s.wrongIn(r, err)
+		is, err := s.formError(r, err)
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, is, view.EditPage(s.simple(r), view.Edit{
+		return s.redisplay(w, r, is, view.EditPage(s.simple(r), view.Edit{
 			Address: "/p/" + code + "/comments/" + strconv.FormatInt(id, 10), Back: r.back("/p/" + code),
 			Body: body, Comment: true, Change: true, Error: is,
 		}))

@@ -59,7 +59,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		return s.timelines.Posts.Create(ctx, post)
 	})
 	if err != nil {
-		is, err := s.wrongIn(r, err)
+		is, err := s.formError(r, err)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, is, page)
+		return s.redisplay(w, r, is, page)
 	}
 	return s.answerEntry(w, r, c, r.back("/"))
 }

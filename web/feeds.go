@@ -118,7 +118,7 @@ func (s subfeeds) createFeed(w http.ResponseWriter, r *request) error {
 		})
 	}
 	if err != nil {
-		if form.Error, err = s.wrongIn(r, err); err != nil {
+		if form.Error, err = s.formError(r, err); err != nil {
 			return err
 		}
 		v, err := s.feedsView(r)
@@ -126,7 +126,7 @@ func (s subfeeds) createFeed(w http.ResponseWriter, r *request) error {
 			return err
 		}
 		v.Form = form
-		return s.again(w, r, form.Error, view.FeedsPage(v))
+		return s.redisplay(w, r, form.Error, view.FeedsPage(v))
 	}
 	return s.done(w, r, ownPagesPath+"?saved#page-"+form.Slug)
 }
@@ -143,7 +143,7 @@ func (s subfeeds) changeFeed(w http.ResponseWriter, r *request) error {
 	slug := r.PostFormValue("feed")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) { return act(s.Server, ctx, r, slug) })
 	if err != nil {
-		is, err := s.wrongIn(r, err)
+		is, err := s.formError(r, err)
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func (s subfeeds) changeFeed(w http.ResponseWriter, r *request) error {
 			return err
 		}
 		v.Error, v.Slug, v.Act = is, slug, r.PathValue("act")
-		return s.again(w, r, is, view.FeedsPage(v))
+		return s.redisplay(w, r, is, view.FeedsPage(v))
 	}
 	return s.done(w, r, ownPagesPath+"?saved")
 }

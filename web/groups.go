@@ -13,7 +13,7 @@ import (
 type groups struct{ *Server }
 
 func (s groups) routes(mux *http.ServeMux) {
-	mux.Handle("GET /groups", s.settled(s.groups))
+	mux.Handle("GET /groups", s.freshAccess(s.groups))
 	mux.Handle("POST /groups", s.members(s.createGroup))
 }
 
@@ -79,14 +79,14 @@ func (s groups) createGroup(w http.ResponseWriter, r *request) error {
 		})
 	}
 	if err != nil {
-		if form.Error, err = s.wrongIn(r, err); err != nil {
+		if form.Error, err = s.formError(r, err); err != nil {
 			return err
 		}
 		v, err := s.groupsView(r, form)
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, form.Error, view.GroupsPage(v))
+		return s.redisplay(w, r, form.Error, view.GroupsPage(v))
 	}
 	return s.done(w, r, "/"+made.Name)
 }

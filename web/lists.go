@@ -37,11 +37,11 @@ func (s lists) createList(w http.ResponseWriter, r *request) error {
 		return c, err
 	})
 	if err != nil {
-		is, err := s.wrongIn(r, err)
+		is, err := s.formError(r, err)
 		if err != nil {
 			return err
 		}
-		return s.again(w, r, is, view.ListsPage(view.Lists{Base: s.simple(r), Title: title, Error: is}))
+		return s.redisplay(w, r, is, view.ListsPage(view.Lists{Base: s.simple(r), Title: title, Error: is}))
 	}
 	return s.done(w, r, view.ListPath(made)+"/edit")
 }
@@ -93,7 +93,7 @@ func (s lists) editList(w http.ResponseWriter, r *request) error {
 		return s.timelines.Lists.Edit(ctx, r.viewer.AccountID, slug, title, members)
 	})
 	if err != nil {
-		is, err := s.wrongIn(r, err)
+		is, err := s.formError(r, err)
 		if err != nil {
 			return err
 		}
@@ -102,7 +102,7 @@ func (s lists) editList(w http.ResponseWriter, r *request) error {
 			return err
 		}
 		e.Title, e.Chosen, e.Error = title, members, is
-		return s.again(w, r, is, view.EditListPage(e))
+		return s.redisplay(w, r, is, view.EditListPage(e))
 	}
 	return s.done(w, r, "/lists/"+slug)
 }

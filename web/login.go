@@ -18,7 +18,7 @@ func (s signing) routes(mux *http.ServeMux) {
 	mux.Handle("POST /login", s.page(s.login))
 	mux.Handle("POST /logout", s.page(s.logout))
 	mux.Handle("GET /signup", s.page(s.signUpForm))
-	mux.Handle("POST /signup", s.settled(s.signUp))
+	mux.Handle("POST /signup", s.freshAccess(s.signUp))
 }
 
 func (s signing) loginForm(w http.ResponseWriter, r *request) error {
@@ -51,7 +51,7 @@ func (s signing) signIn(r *request) (token string, form view.Login, err error) {
 func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login, err error) error {
 	is := view.FormError{Field: "password", Text: r.loc.T("login.wrong")}
 	if !errors.Is(err, timelines.ErrBadCredentials) {
-		if is, err = s.wrongIn(r, err); err != nil {
+		if is, err = s.formError(r, err); err != nil {
 			return err
 		}
 	}
@@ -59,7 +59,7 @@ func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login,
 	if r.resumed {
 		form.Kept = r.kept()
 	}
-	return s.again(w, r, is, view.LoginPage(s.simple(r), form))
+	return s.redisplay(w, r, is, view.LoginPage(s.simple(r), form))
 }
 
 // logout ends the session, here and in every open page of it, before it answers.

@@ -90,7 +90,7 @@ func (s groups) setGroup(w http.ResponseWriter, r *request) error {
 
 // manageAgain shows a group's page with the error of one of its forms.
 func (s groups) manageAgain(w http.ResponseWriter, r *request, group string, err error, asSent func(*view.Manage)) error {
-	is, err := s.wrongIn(r, err)
+	is, err := s.formError(r, err)
 	if err != nil {
 		return err
 	}
@@ -100,5 +100,5 @@ func (s groups) manageAgain(w http.ResponseWriter, r *request, group string, err
 	}
 	v.Error = is
 	asSent(&v)
-	return s.again(w, r, is, view.ManagePage(v))
+	return s.redisplay(w, r, is, view.ManagePage(v))
 }

@@ -50,7 +50,7 @@ func (s groups) showMembers(w http.ResponseWriter, r *request, after string, is 
 		v.Next = v.All[view.DirectoryPage-1].Name
 	}
 	if is.Text != "" {
-		return s.again(w, r, is, view.MembersPage(v))
+		return s.redisplay(w, r, is, view.MembersPage(v))
 	}
 	return s.html(w, r, http.StatusOK, view.MembersPage(v))
 }
@@ -123,7 +123,7 @@ func (s groups) moderate(w http.ResponseWriter, r *request,
 			v.Act, v.Name = r.PathValue("act"), r.PostFormValue("name")
 		})
 	}
-	is, err := s.wrongIn(r, err)
+	is, err := s.formError(r, err)
 	if err != nil {
 		return err
 	}

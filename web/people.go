@@ -11,7 +11,7 @@ import (
 type directory struct{ *Server }
 
 func (s directory) routes(mux *http.ServeMux) {
-	mux.Handle("GET /people", s.settled(s.people))
+	mux.Handle("GET /people", s.freshAccess(s.people))
 }
 
 // people lists all people by name, and the requests that wait for the viewer's answer.

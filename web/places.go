@@ -60,7 +60,7 @@ func (s posts) editPostPage(w http.ResponseWriter, r *request, is view.FormError
 		}
 	}
 	if is.Text != "" {
-		return s.again(w, r, is, view.EditPage(p, e))
+		return s.redisplay(w, r, is, view.EditPage(p, e))
 	}
 	keepNoCopy(w, true)
 	return s.html(w, r, http.StatusOK, view.EditPage(p, e))

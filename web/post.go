@@ -43,7 +43,7 @@ func (s posts) editPost(w http.ResponseWriter, r *request) error {
 		return s.timelines.Posts.EditIn(ctx, r.viewer.AccountID, code, body, lang)
 	})
 	if err != nil {
-		is, err := s.wrongIn(r, err)
+		is, err := s.formError(r, err)
 		if err != nil {
 			return err
 		}

@@ -175,13 +175,13 @@ func (s *Server) invalid(r *request, err *timelines.InvalidError) view.FormError
 	return view.FormError{Field: err.Field, Text: r.loc.T(key, "value", view.Unturned(err.Value), "most", r.loc.Number(err.Most))}
 }
 
-// wrongIn returns the error of the form if err is one, so that the form can be shown again;
+// formError returns the error of the form if err is one, so that the form can be shown again;
 // it returns any other error as it is.
-func (s *Server) wrongIn(r *request, err error) (view.FormError, error) {
+func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []view.FormError
 		for _, one := range joined.Unwrap() {
-			is, rest := s.wrongIn(r, one)
+			is, rest := s.formError(r, one)
 			if rest != nil {
 				return view.FormError{}, err
 			}
@@ -235,8 +235,8 @@ func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is view.FormEr
 	}
 }
 
-// again shows a form again, with the typed text and its error.
-func (s *Server) again(w http.ResponseWriter, r *request, is view.FormError, page view.Component) error {
+// redisplay shows a form again, with the typed text and its error.
+func (s *Server) redisplay(w http.ResponseWriter, r *request, is view.FormError, page view.Component) error {
 	status := cmp.Or(is.Status, http.StatusUnprocessableEntity)
 	sayWhen(w, status)
 	if r.wantsJSON() {

@@ -67,19 +67,19 @@ func (r *request) receive() error {
 	return nil
 }
 
-// settled serves requests that the primary store alone decides, above all forms. It reads the
+// freshAccess serves requests that the primary store alone decides, above all forms. It reads the
 // access clock first, so that a session that ended elsewhere has ended here too (R4).
-func (s *Server) settled(h handler) http.Handler {
+func (s *Server) freshAccess(h handler) http.Handler {
 	return s.page(func(w http.ResponseWriter, r *request) error {
-		if err := s.settle(w, r); err != nil {
+		if err := s.refreshAccess(w, r); err != nil {
 			return err
 		}
 		return h(w, r)
 	})
 }
 
-// settle reads the access clock and then identifies the sender of the request.
-func (s *Server) settle(w http.ResponseWriter, r *request) error {
+// refreshAccess reads the access clock and then identifies the sender of the request.
+func (s *Server) refreshAccess(w http.ResponseWriter, r *request) error {
 	if err := s.rivers.RefreshAccess(r.Context()); err != nil {
 		return err
 	}
@@ -91,10 +91,10 @@ func (s *Server) settle(w http.ResponseWriter, r *request) error {
 // missing.
 const viewerField = "viewer"
 
-// members serves signed-in people only, as settled does. A form that was sent from a page
+// members serves signed-in people only, as freshAccess does. A form that was sent from a page
 // made for another person is not done.
 func (s *Server) members(h handler) http.Handler {
-	return s.settled(func(w http.ResponseWriter, r *request) error {
+	return s.freshAccess(func(w http.ResponseWriter, r *request) error {
 		if answered, err := s.resume(w, r); answered || err != nil {
 			return err
 		}

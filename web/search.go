@@ -86,7 +86,7 @@ func (s searches) lookAround(r *request, v *view.Search) error {
 // searchForm answers with the form alone. There is no river then whose visit would check the
 // session.
 func (s searches) searchForm(w http.ResponseWriter, r *request, page view.Search, status int) error {
-	if err := s.settle(w, r); err != nil {
+	if err := s.refreshAccess(w, r); err != nil {
 		return err
 	}
 	page.Base = s.simple(r)

@@ -146,7 +146,7 @@ func (s settings) setPassword(w http.ResponseWriter, r *request) error {
 
 // settingsAgain shows the settings with the error of one of their forms.
 func (s settings) settingsAgain(w http.ResponseWriter, r *request, err error, asSent func(*view.Settings)) error {
-	is, err := s.wrongIn(r, err)
+	is, err := s.formError(r, err)
 	if err != nil {
 		return err
 	}
@@ -156,5 +156,5 @@ func (s settings) settingsAgain(w http.ResponseWriter, r *request, err error, as
 	}
 	v.Error = is
 	asSent(&v)
-	return s.again(w, r, is, view.SettingsPage(v))
+	return s.redisplay(w, r, is, view.SettingsPage(v))
 }

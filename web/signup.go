@@ -30,10 +30,10 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 		})
 	}
 	if err != nil {
-		if form.Error, err = s.wrongIn(r, err); err != nil {
+		if form.Error, err = s.formError(r, err); err != nil {
 			return err
 		}
-		return s.again(w, r, form.Error, view.SignUpPage(s.simple(r), form))
+		return s.redisplay(w, r, form.Error, view.SignUpPage(s.simple(r), form))
 	}
 	token, _, err := s.timelines.Accounts.SignIn(r.Context(), form.Name, password)
 	if err != nil { // the account is made all the same

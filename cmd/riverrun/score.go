@@ -21,7 +21,7 @@ type score struct {
 	// people are all who act; first is the one who writes first.
 	people []timelines.ImportedAccount
 	first  timelines.ImportedAccount
-	// What the archive says of the feed it was.
+	// The title and description of the feed in the archive.
 	feedTitle, about string
 	// private is how many posts are left out because they stood in no public place.
 	private int

@@ -2,7 +2,7 @@
 // entries, each with its comments and likes, as the service's interface wrote
 // them.
 //
-// What it promises:
+// Promises:
 //
 //   - A file is read as a stream: memory is bounded by the largest entry (MaxEntry),
 //     never by the file.

@@ -18,7 +18,7 @@ import (
 // Mutant is what a step does wrong, in words. `make mutants` knows it by them.
 type Mutant string
 
-// Of the primary store.
+// Mutants of the primary store.
 const (
 	StaleLoad      Mutant = "access cache: a load that was under way at a drop is stored"
 	LateLabel      Mutant = "access cache: the label is read after the log"
@@ -28,7 +28,7 @@ const (
 	LikedAgain     Mutant = "change: liking again enters with a new stamp"
 )
 
-// Of writers in the secondary store.
+// Mutants of writers in the secondary store.
 const (
 	BuildingUnseen   Mutant = "write: rivers being built are not looked up"
 	ActorsBuilding   Mutant = "tier 0: rivers being built are not looked up"
@@ -46,7 +46,7 @@ const (
 	OpenRiversOnly   Mutant = "tier 2: closed rivers do not follow"
 )
 
-// Of rivers as they are built, extended, replaced and read.
+// Mutants of rivers as they are built, extended, replaced and read.
 const (
 	BuildTimelines  Mutant = "build: the timelines are not computed again in its snapshot"
 	SwapEpoch       Mutant = "build: the swap ignores the epoch"
@@ -64,7 +64,7 @@ const (
 	LaggingUnopened Mutant = "subscribe: a river is not brought up when tier 2 lags"
 )
 
-// Of open pages.
+// Mutants of open pages.
 const (
 	LeaseLast     Mutant = "subscribe: the lease is taken after the visit"
 	RegisterLast  Mutant = "subscribe: the socket is registered after the visit"

@@ -27,8 +27,8 @@ type FeedForm struct {
 // NewFeedForm is the form as it is offered.
 func NewFeedForm() FeedForm { return FeedForm{Access: timelines.Private} }
 
-// wrongAt returns what is wrong with the forms of a feed.
-func (v Feeds) wrongAt(f timelines.OwnFeed, acts ...string) string {
+// errorAt returns the error of the forms of a feed.
+func (v Feeds) errorAt(f timelines.OwnFeed, acts ...string) string {
 	for _, act := range acts {
 		if v.Act == act && v.Slug == f.Slug {
 			return v.Error.Text

@@ -311,7 +311,7 @@ func feedReaders(v Feeds, f timelines.OwnFeed) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = feedPerson(v, f, "admit", v.Locale.T("feeds.admit"), v.wrongAt(f, "admit", "remove")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = feedPerson(v, f, "admit", v.Locale.T("feeds.admit"), v.errorAt(f, "admit", "remove")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -413,7 +413,7 @@ func feedExcluded(v Feeds, f timelines.OwnFeed) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = feedPerson(v, f, "exclude", v.Locale.T("feeds.exclude"), v.wrongAt(f, "exclude", "unexclude")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = feedPerson(v, f, "exclude", v.Locale.T("feeds.exclude"), v.errorAt(f, "exclude", "unexclude")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -491,7 +491,7 @@ func feedKept(v Feeds, f timelines.OwnFeed) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = alert(v.wrongAt(f, "unexclude")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = alert(v.errorAt(f, "unexclude")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -797,7 +797,7 @@ func feedForms(v Feeds, f timelines.OwnFeed) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if v.wrongAt(f, "rename", "access", "delete") != "" {
+		if v.errorAt(f, "rename", "access", "delete") != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 56, " open")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -835,7 +835,7 @@ func feedForms(v Feeds, f timelines.OwnFeed) templ.Component {
 		}
 		templ_7745c5c3_Err = field(Field{
 			form: "rename-" + f.Slug, name: "title", label: v.Locale.T("groups.titled"), value: f.Title,
-			wrong: v.wrongAt(f, "rename"), required: true, complete: "off",
+			err: v.errorAt(f, "rename"), required: true, complete: "off",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -891,7 +891,7 @@ func feedForms(v Feeds, f timelines.OwnFeed) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = alert(v.wrongAt(f, "access")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = alert(v.errorAt(f, "access")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -912,7 +912,7 @@ func feedForms(v Feeds, f timelines.OwnFeed) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = alert(v.wrongAt(f, "delete")).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = alert(v.errorAt(f, "delete")).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -1148,14 +1148,14 @@ func newFeed(v Feeds) templ.Component {
 		}
 		templ_7745c5c3_Err = field(Field{
 			form: "feed", name: "title", label: v.Locale.T("groups.titled"),
-			value: v.Form.Title, wrong: v.Form.Error.at("title"), required: true, complete: "off",
+			value: v.Form.Title, err: v.Form.Error.at("title"), required: true, complete: "off",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(Field{
 			form: "feed", name: "slug", label: v.Locale.T("feeds.slug"), hint: v.Locale.T("feeds.slug.hint"),
-			value: v.Form.Slug, wrong: v.Form.Error.at("slug"), required: true, address: true, complete: "off",
+			value: v.Form.Slug, err: v.Form.Error.at("slug"), required: true, address: true, complete: "off",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -8,7 +8,7 @@ type Field struct {
 	label      string
 	value      string
 	hint       string
-	wrong      string
+	err        string
 	complete   string // autocomplete
 	password   bool
 	address    bool // a name as addresses have it: no capitals, no spelling

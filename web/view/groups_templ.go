@@ -231,21 +231,21 @@ func newGroup(v Groups) templ.Component {
 		}
 		templ_7745c5c3_Err = field(Field{
 			form: "group", name: "name", label: v.Locale.T("groups.name"), hint: v.Locale.T("groups.name.hint"),
-			value: v.Form.Name, wrong: v.Form.Error.at("name"), required: true, address: true, complete: "off",
+			value: v.Form.Name, err: v.Form.Error.at("name"), required: true, address: true, complete: "off",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(Field{
 			form: "group", name: "title", label: v.Locale.T("groups.titled"),
-			value: v.Form.Title, wrong: v.Form.Error.at("title"), required: true, complete: "off",
+			value: v.Form.Title, err: v.Form.Error.at("title"), required: true, complete: "off",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
 		templ_7745c5c3_Err = field(Field{
 			form: "group", name: "about", label: v.Locale.T("groups.about"),
-			value: v.Form.About, wrong: v.Form.Error.at("about"), complete: "off",
+			value: v.Form.About, err: v.Form.Error.at("about"), complete: "off",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -35,13 +35,13 @@ type ListEdit struct {
 
 func (e ListEdit) includes(a timelines.Account) bool { return slices.Contains(e.Chosen, a.Name) }
 
-// apart reports whether the account is kept out of the viewer's home page.
-func (p *Base) apart(id int64) bool { return p.Sets.OutOfHome.Has(id) }
+// outOfHome reports whether the account is kept out of the viewer's home page.
+func (p *Base) outOfHome(id int64) bool { return p.Sets.OutOfHome.Has(id) }
 
 // placed names the pages on which the viewer reads the account's posts.
 func (v Account) placed() []string {
 	var where []string
-	if !v.apart(v.Who.ID) {
+	if !v.outOfHome(v.Who.ID) {
 		where = append(where, v.Locale.T("nav.home"))
 	}
 	for _, l := range v.Sets.Lists {

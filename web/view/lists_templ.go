@@ -205,7 +205,7 @@ func ListsPage(v Lists) templ.Component {
 			}
 			templ_7745c5c3_Err = field(Field{
 				form: "list", name: "title", label: v.Locale.T("lists.titled"), hint: v.Locale.T("lists.titled.hint"),
-				value: v.Title, wrong: v.Error.at("title"), required: true, complete: "off",
+				value: v.Title, err: v.Error.at("title"), required: true, complete: "off",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -486,7 +486,7 @@ func EditListPage(e ListEdit) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = field(Field{
-				form: "list", name: "title", label: e.Locale.T("lists.titled"), value: e.Title, wrong: e.Error.at("title"),
+				form: "list", name: "title", label: e.Locale.T("lists.titled"), value: e.Title, err: e.Error.at("title"),
 				required: true, complete: "off",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -800,7 +800,7 @@ func placing(v Account) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if !v.apart(v.Who.ID) {
+		if !v.outOfHome(v.Who.ID) {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 57, " checked")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -29,8 +29,8 @@ type ManagedList struct {
 	takes         bool   // undoing it takes something away
 }
 
-// wrongIn returns the error of the forms of a list.
-func (v Manage) wrongIn(l ManagedList) string {
+// errorIn returns the error of the forms of a list.
+func (v Manage) errorIn(l ManagedList) string {
 	if v.Act == l.do || v.Act == l.undo {
 		return v.Error.at("name")
 	}
@@ -41,7 +41,7 @@ func (v Manage) wrongIn(l ManagedList) string {
 // hand-made one.
 func (v Manage) stray() string {
 	for _, l := range append([]ManagedList{v.Blocked}, v.Readers...) {
-		if v.wrongIn(l) != "" {
+		if v.errorIn(l) != "" {
 			return ""
 		}
 	}

@@ -123,7 +123,7 @@ func ManagePage(v Manage) templ.Component {
 			}
 			templ_7745c5c3_Err = field(Field{
 				form: "group", name: "title", label: v.Locale.T("groups.titled"), value: v.Title,
-				wrong: v.Error.at("title"), complete: "off", required: true,
+				err: v.Error.at("title"), complete: "off", required: true,
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -393,7 +393,7 @@ func managed(v Manage, l ManagedList) templ.Component {
 		}
 		templ_7745c5c3_Err = field(Field{
 			form: l.do, name: "name", label: v.Locale.T("manage.block.name"), value: v.typed(l),
-			wrong: v.wrongIn(l), required: true, address: true, complete: "off",
+			err: v.errorIn(l), required: true, address: true, complete: "off",
 		}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err

@@ -113,7 +113,7 @@ func SettingsPage(v Settings) templ.Component {
 			}
 			templ_7745c5c3_Err = field(Field{
 				form: "profile", name: "title", label: v.Locale.T("signup.titled"), value: v.Title,
-				wrong: v.Error.at("title"), complete: "name", required: true,
+				err: v.Error.at("title"), complete: "name", required: true,
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -558,7 +558,7 @@ func SettingsPage(v Settings) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = field(Field{
-				form: "password", name: "present", label: v.Locale.T("settings.password.old"), wrong: v.Error.at("present"),
+				form: "password", name: "present", label: v.Locale.T("settings.password.old"), err: v.Error.at("present"),
 				complete: "current-password", password: true, required: true,
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -566,7 +566,7 @@ func SettingsPage(v Settings) templ.Component {
 			}
 			templ_7745c5c3_Err = field(Field{
 				form: "password", name: "password", label: v.Locale.T("settings.password.new"), hint: v.Locale.T("settings.password.hint"),
-				wrong: v.Error.at("password"), complete: "new-password", password: true, required: true,
+				err: v.Error.at("password"), complete: "new-password", password: true, required: true,
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

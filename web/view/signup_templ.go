@@ -89,7 +89,7 @@ func SignUpPage(p *Base, f SignUp) templ.Component {
 			}
 			templ_7745c5c3_Err = field(Field{
 				form: "signup", name: "username", label: p.Locale.T("signup.name"), hint: p.Locale.T("signup.name.hint"),
-				value: f.Name, wrong: f.Error.at("name"), complete: "username", address: true, required: true,
+				value: f.Name, err: f.Error.at("name"), complete: "username", address: true, required: true,
 				focus: f.Error.Text == "",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -97,14 +97,14 @@ func SignUpPage(p *Base, f SignUp) templ.Component {
 			}
 			templ_7745c5c3_Err = field(Field{
 				form: "signup", name: "password", label: p.Locale.T("signup.password"), hint: p.Locale.T("signup.password.hint"),
-				wrong: f.Error.at("password"), complete: "new-password", password: true, required: true,
+				err: f.Error.at("password"), complete: "new-password", password: true, required: true,
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = field(Field{
 				form: "signup", name: "title", label: p.Locale.T("signup.titled"), hint: p.Locale.T("signup.titled.hint"),
-				value: f.Title, wrong: f.Error.at("title"), complete: "name",
+				value: f.Title, err: f.Error.at("title"), complete: "name",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

@@ -17,16 +17,16 @@ type Hidden struct {
 	Error              FormError
 }
 
-// spareView is the menu with which the viewer hides or bans an account.
-type spareView struct {
+// hideMenu is the menu with which the viewer hides or bans an account.
+type hideMenu struct {
 	*Base
 	who timelines.Account
 }
 
-func (v spareView) isGroup() bool { return v.who.Kind == timelines.Group }
+func (v hideMenu) isGroup() bool { return v.who.Kind == timelines.Group }
 
 // title names what it offers, "" for nothing.
-func (v spareView) title() string {
+func (v hideMenu) title() string {
 	hidden := v.hides(v.who.ID)
 	switch {
 	case !v.isGroup() && hidden:
@@ -44,14 +44,14 @@ func (v spareView) title() string {
 // maySwitch reports whether the viewer may choose to see banned people in the group: if they
 // have banned anybody, or administer the group, since others may have banned them unknown to
 // them.
-func (v spareView) maySwitch() bool { return len(v.Sets.Bans) > 0 || v.Administers(v.who.ID) }
+func (v hideMenu) maySwitch() bool { return len(v.Sets.Bans) > 0 || v.Administers(v.who.ID) }
 
 // showsBanned reports whether the viewer sees banned people in this group.
-func (v spareView) showsBanned() bool { return v.Sets.ShowBanned.Has(v.who.ID) }
+func (v hideMenu) showsBanned() bool { return v.Sets.ShowBanned.Has(v.who.ID) }
 
 // aboutBanned explains whom the switch shows or hides. For administrators it mentions bans in
 // both directions.
-func (v spareView) aboutBanned(shown bool) string {
+func (v hideMenu) aboutBanned(shown bool) string {
 	switch {
 	case v.Administers(v.who.ID) && shown:
 		return v.Locale.T("account.apart.shown")

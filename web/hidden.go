@@ -95,7 +95,7 @@ func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
 		return s.timelines.Hides.HideTerm(ctx, r.viewer.AccountID, term)
 	})
 	if err != nil {
-		is, err := s.wrongIn(r, err)
+		is, err := s.formError(r, err)
 		if err != nil {
 			return err
 		}
@@ -104,7 +104,7 @@ func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
 			return err
 		}
 		v.Term, v.Error = term, is
-		return s.again(w, r, is, view.HiddenPage(v))
+		return s.redisplay(w, r, is, view.HiddenPage(v))
 	}
 	return s.done(w, r, hiddenPath)
 }
