@@ -45,8 +45,8 @@ func (s *Store) consistent(ctx context.Context, clock timelines.Clock, loads uin
 	return again == clock, err
 }
 
-// Moment is a moment at which something was decided by the access caches. What they hold is
-// of that moment for as long as AtOneMoment says so.
+// Moment is a moment at which something was decided by the access caches. Their
+// contents are of that moment for as long as AtOneMoment says so.
 type Moment struct {
 	clock timelines.Clock
 	loads uint64

@@ -202,8 +202,8 @@ func (s *Store) adopt(ctx context.Context) error {
 }
 
 // forgetAfter drops what this node remembers of posts if the store's epoch has changed
-// since the last call (0: a new one, not read yet). What it remembers may be from a primary
-// store that has gone back, and newer than anything there.
+// since the last call (0: a new one, not read yet). Its memory may come from a
+// primary store that was taken back since, and be newer than anything there.
 func (s *Store) forgetAfter(epoch int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -451,9 +451,9 @@ func TestFaves(t *testing.T) {
 	w.sound()
 }
 
-// A page that takes two reads is decided with one state of the viewer's hides. What a hide
-// between the two took away is not on a page that says it was made after the hide; nothing
-// would ever take it off an open page.
+// A page that takes two reads is decided with one state of the viewer's hides. A page that
+// says it was made after a hide has nothing that the hide took away between the two reads;
+// otherwise nothing would ever take it off an open page.
 func TestAPageHasOneStateOfHides(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.person("ann"), w.person("bob"), w.person("cat")

@@ -268,7 +268,7 @@ func (b *batch) narrow(ctx context.Context) error {
 }
 
 // admit makes members of people who wrote new posts into private groups: only
-// members could. Whom an administrator has excluded here since stays out; the
+// members could. People whom an administrator has excluded here since stay out; the
 // groups are held (holdLevels).
 func (b *batch) admit(ctx context.Context) error {
 	var people, groups, feeds []int64

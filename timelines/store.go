@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Store is the primary store. What it can do is divided by subject. It is safe for
+// Store is the primary store. Its methods are divided by subject. It is safe for
 // concurrent use.
 type Store struct {
 	*core

@@ -57,8 +57,8 @@ type server struct {
 	exit   error         // why; to be read after done
 }
 
-// superuser is the cluster's only role. Whoever passes the socket's directory
-// is it.
+// superuser is the cluster's only role. Everybody who can
+// enter the socket's directory has it.
 const superuser = "riverrun"
 
 // Start makes the cluster if there is none and starts its server, which runs

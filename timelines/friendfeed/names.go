@@ -15,7 +15,7 @@ import (
 // them apart, and keeps reserved names out.
 //
 // Letters are folded to lower case and their marks dropped, "_", "." and space
-// become "-", anything else goes. What is too short to be a name gets "-ff"; if
+// become "-", anything else goes. A result too short for a name gets "-ff"; if
 // nothing is left, it is "ff-" and a piece of the name's hash.
 func Name(original string) string {
 	var b strings.Builder

@@ -6,7 +6,7 @@
 // which languages such a text can be in, by its letters, for somebody who knows what
 // else its author writes.
 //
-// Letters decide where they can. What is mostly Cyrillic is Russian if it has ы, э
+// Letters decide where they can. A mostly Cyrillic text is Russian if it has ы, э
 // or ё, which Bulgarian, Serbian and Ukrainian lack, and no letter that Russian
 // lacks, as nearly every text has in Belarusian, Kazakh and the others. English is
 // told from its neighbours, which share its letters, by the frequency of groups of

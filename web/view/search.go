@@ -10,9 +10,8 @@ type Search struct {
 	Text  string // as it was typed
 	Error string
 	River *River
-	// Nobody are the names in the query that no account has. Whoever has one has a page
-	// that says so: that there is an account is no secret, whatever it lets the viewer
-	// read.
+	// Nobody are the names in the query that no account has. That there is
+	// an account is no secret, whatever its level.
 	Nobody []string
 	// Accounts are the people and groups whose names or titles begin with the words of the query,
 	// as the directories show them.
