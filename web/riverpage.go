@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/url"
-	"slices"
 	"time"
 
 	"riverrun/rivers"
@@ -87,7 +86,7 @@ func (s *Server) nameFollows(r *request, p *view.Base) error {
 			return err
 		}
 	}
-	return s.view.NameAccounts(r.Context(), p, slices.Clone([]int64(p.Sets.Follows)))
+	return s.view.NameAccounts(r.Context(), p, p.Sets.Follows)
 }
 
 // pageOf returns the river behind a page's address: the same for the page, its

@@ -130,8 +130,9 @@ func (r *Renderer) NameSubfeeds(ctx context.Context, p *Base, owners []int64) er
 	return nil
 }
 
-// NameAccounts resolves more ids for p. It sorts and cuts ids.
+// NameAccounts resolves more ids for p.
 func (r *Renderer) NameAccounts(ctx context.Context, p *Base, ids []int64) error {
+	ids = slices.Clone(ids) // they may be shared
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	ids = slices.DeleteFunc(ids, func(id int64) bool { _, known := p.Names[id]; return known || id == 0 })
