@@ -28,7 +28,10 @@ func BenchmarkLikeToOtherBrowser(b *testing.B) {
 	}
 	browser := openBrowser(b)
 	alice, bob := openPage(b, browser, site, "alice"), openPage(b, browser, site, "bob")
-	alice.await(b, `fetch('/posts', {method: 'POST', body: new URLSearchParams({body: 'to like'})}).then((r) => r.ok)`)
+	// await would take the promise itself for true, and the next load would end the request.
+	if !evaluate[bool](b, alice, `fetch('/posts', {method: 'POST', body: new URLSearchParams({body: 'to like'})}).then((r) => r.ok)`) {
+		b.Fatal("alice could not write the post")
+	}
 	for _, p := range []*openedPage{alice, bob} {
 		p.do(b, chromedp.Navigate(site+"/everything"))
 		p.await(b, `document.querySelector('article') && document.documentElement.dataset.live === '1'`)
