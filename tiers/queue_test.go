@@ -33,6 +33,12 @@ func newQueue(t testing.TB, pool *pgxpool.Pool) *queue {
 	if _, err := pool.Exec(context.Background(), schema); err != nil {
 		t.Fatalf("make the queue: %v", err)
 	}
+	// The next test gets the database as it was made.
+	t.Cleanup(func() {
+		if _, err := pool.Exec(context.Background(), `DROP TABLE test_events`); err != nil {
+			t.Errorf("drop the queue: %v", err)
+		}
+	})
 	return &queue{t: t, pool: pool}
 }
 

@@ -1,4 +1,4 @@
-// Package testdb gives each test two fresh databases, migrated, in a real
+// Package testdb gives each test two empty databases, migrated, in a real
 // PostgreSQL. Nothing is skipped: without PostgreSQL the tests fail and say how
 // to install it.
 //
@@ -6,8 +6,9 @@
 // temporary directory, and removes it at the end. It is volatile (fsync,
 // full_page_writes and synchronous_commit are off): what a test shows about
 // durability, it shows about our statements, not about the disk. In it the
-// schemas are applied once, to two templates; New copies them file by file,
-// which takes a tenth of a second.
+// schemas are applied once, to two templates; New copies them file by file. A pair
+// that a test leaves in order is emptied and serves the next one (reuse.go):
+// new databases and connections take longer than most tests.
 //
 // RIVERRUN_TEST_DATABASE_URL names a server to use instead; its role must be
 // allowed to create databases. There, too, everything made is dropped.
@@ -43,9 +44,13 @@ type server struct {
 	url    string // of a database that always exists
 	prefix string // of the names of all databases of this binary
 
-	mu    sync.Mutex // guards admin and n
+	templates [2]template // of the primary and of the secondary store
+
+	mu    sync.Mutex // guards what follows
 	admin *pgx.Conn
 	n     int
+	free  []*DB                      // emptied
+	spare map[string][]*pgxpool.Pool // of Open, by address
 }
 
 // running is what Main started. It is the one global: testing offers no way to
@@ -132,36 +137,49 @@ func connect(ctx context.Context, address string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{url: address, admin: admin, prefix: "riverrun_test_" + strings.ToLower(rand.Text()[:8])}
-	for store, migrate := range map[string]func(context.Context, *pgxpool.Pool) error{
-		"primary":   func(ctx context.Context, pool *pgxpool.Pool) error { return migrations.Primary(ctx, pool) },
-		"secondary": migrations.Secondary,
+	s := &server{url: address, admin: admin, prefix: "riverrun_test_" + strings.ToLower(rand.Text()[:8]), spare: map[string][]*pgxpool.Pool{}}
+	for i, migrate := range []func(context.Context, *pgxpool.Pool) error{
+		func(ctx context.Context, pool *pgxpool.Pool) error { return migrations.Primary(ctx, pool) },
+		migrations.Secondary,
 	} {
-		if err := s.template(ctx, s.prefix+"_"+store, migrate); err != nil {
+		var err error
+		if s.templates[i], err = s.makeTemplate(ctx, s.prefix+stores[i], migrate); err != nil {
 			return nil, errors.Join(err, s.close(ctx))
 		}
 	}
 	return s, nil
 }
 
-func (s *server) template(ctx context.Context, name string, migrate func(context.Context, *pgxpool.Pool) error) error {
+// stores are the endings of the names of a pair's databases.
+var stores = [2]string{"_primary", "_secondary"}
+
+func (s *server) makeTemplate(ctx context.Context, name string, migrate func(context.Context, *pgxpool.Pool) error) (template, error) {
 	if _, err := s.admin.Exec(ctx, "CREATE DATABASE "+quote(name)); err != nil {
-		return err
+		return template{}, err
 	}
 	pool, err := pgxpool.New(ctx, s.urlOf(name))
 	if err != nil {
-		return err
+		return template{}, err
 	}
 	defer pool.Close() // a template with a connection open cannot be copied
-	return migrate(ctx, pool)
+	if err := migrate(ctx, pool); err != nil {
+		return template{}, err
+	}
+	return describe(ctx, pool)
 }
 
 func (s *server) close(ctx context.Context) error {
+	var errs []error
+	for _, db := range s.free {
+		for _, pool := range append(s.pools(db, db.PrimaryURL), s.pools(db, db.SecondaryURL)...) {
+			pool.Close()
+		}
+		errs = append(errs, s.drop(ctx, db))
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var errs []error
-	for _, store := range []string{"primary", "secondary"} {
-		_, err := s.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+quote(s.prefix+"_"+store))
+	for _, store := range stores {
+		_, err := s.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+quote(s.prefix+store))
 		errs = append(errs, err)
 	}
 	return errors.Join(append(errs, s.admin.Close(ctx))...)
@@ -172,9 +190,9 @@ func (s *server) copyTemplates(ctx context.Context) (primary, secondary string, 
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.n++
-	primary = fmt.Sprintf("%s_%d_primary", s.prefix, s.n)
-	secondary = fmt.Sprintf("%s_%d_secondary", s.prefix, s.n)
-	for name, template := range map[string]string{primary: s.prefix + "_primary", secondary: s.prefix + "_secondary"} {
+	primary = fmt.Sprintf("%s_%d%s", s.prefix, s.n, stores[0])
+	secondary = fmt.Sprintf("%s_%d%s", s.prefix, s.n, stores[1])
+	for name, template := range map[string]string{primary: s.prefix + stores[0], secondary: s.prefix + stores[1]} {
 		if _, err := s.admin.Exec(ctx, "CREATE DATABASE "+quote(name)+" TEMPLATE "+quote(template)+" STRATEGY FILE_COPY"); err != nil {
 			return "", "", err
 		}
@@ -182,12 +200,14 @@ func (s *server) copyTemplates(ctx context.Context) (primary, secondary string, 
 	return primary, secondary, nil
 }
 
-func (s *server) drop(ctx context.Context, names ...string) error {
+func (s *server) drop(ctx context.Context, db *DB) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	delete(s.spare, db.PrimaryURL)
+	delete(s.spare, db.SecondaryURL)
 	var errs []error
-	for _, name := range names {
-		_, err := s.admin.Exec(ctx, "DROP DATABASE "+quote(name)+" WITH (FORCE)")
+	for _, pool := range []*pgxpool.Pool{db.Primary, db.Secondary} {
+		_, err := s.admin.Exec(ctx, "DROP DATABASE "+quote(pool.Config().ConnConfig.Database)+" WITH (FORCE)")
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
@@ -205,7 +225,7 @@ func (s *server) urlOf(database string) string {
 func quote(name string) string { return pgx.Identifier{name}.Sanitize() }
 
 // New returns two databases of t's own, migrated and empty, with a pool to each.
-// They are closed and dropped when t and its subtests are done. It may be called
+// They are emptied or dropped when t and its subtests are done. It may be called
 // from parallel tests. The job queue's tables are not in them: jobs.Migrate
 // makes those where a test needs them.
 func New(t testing.TB) *DB {
@@ -214,35 +234,43 @@ func New(t testing.TB) *DB {
 		t.Fatal("testdb.New: this package's TestMain does not call testdb.Main")
 	}
 	ctx := context.Background()
-	primary, secondary, err := running.copyTemplates(ctx)
-	if err != nil {
-		t.Fatalf("testdb.New: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := running.drop(ctx, primary, secondary); err != nil {
-			t.Errorf("testdb: drop the databases: %v", err)
+	db := running.take()
+	if db == nil {
+		primary, secondary, err := running.copyTemplates(ctx)
+		if err != nil {
+			t.Fatalf("testdb.New: %v", err)
 		}
-	})
-	db := &DB{PrimaryURL: running.urlOf(primary), SecondaryURL: running.urlOf(secondary)}
-	db.Primary = Open(t, db.PrimaryURL)
-	db.Secondary = Open(t, db.SecondaryURL)
+		db = &DB{PrimaryURL: running.urlOf(primary), SecondaryURL: running.urlOf(secondary)}
+		db.Primary, db.Secondary = newPool(t, db.PrimaryURL), newPool(t, db.SecondaryURL)
+	}
+	t.Cleanup(func() { running.giveBack(ctx, t, db) })
 	return db
 }
 
 // Open returns another pool to a database of t's, with connections enough for
-// tests that hold several back; it is closed when t is done.
+// tests that hold several back; t has it until it is done. The test of the pair may get
+// the pool of an earlier one.
 func Open(t testing.TB, address string) *pgxpool.Pool {
+	t.Helper()
+	pool := running.takePool(address)
+	if pool == nil {
+		pool = newPool(t, address)
+	}
+	t.Cleanup(func() { running.givePool(t, address, pool) })
+	return pool
+}
+
+func newPool(t testing.TB, address string) *pgxpool.Pool {
 	t.Helper()
 	cfg, err := pgxpool.ParseConfig(address)
 	if err != nil {
-		t.Fatalf("testdb.Open(%q): %v", address, err)
+		t.Fatalf("testdb: open %q: %v", address, err)
 	}
 	cfg.MaxConns = 16
 	pool, err := pgxpool.NewWithConfig(context.Background(), cfg)
 	if err != nil {
-		t.Fatalf("testdb.Open(%q): %v", address, err)
+		t.Fatalf("testdb: open %q: %v", address, err)
 	}
-	t.Cleanup(func() { closePool(t, pool) })
 	return pool
 }
 

@@ -3,9 +3,11 @@ package testdb_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/migrations/testdb"
 )
@@ -48,6 +50,91 @@ func TestNewDropsItsDatabases(t *testing.T) {
 	var found int
 	if err := keep.Primary.QueryRow(ctx, `SELECT count(*) FROM pg_database WHERE datname = $1`, gone).Scan(&found); err != nil || found != 0 {
 		t.Errorf("databases named %s after its test: got %d (%v), want 0", gone, found, err)
+	}
+}
+
+// What one test leaves, the next one does not find, whether it gets the same databases
+// or new ones. Which of the two is seen by their name.
+func TestNewIsAsTheFirst(t *testing.T) {
+	ctx := context.Background()
+	for _, one := range []struct {
+		what  string
+		leave func(t *testing.T, db *testdb.DB)
+		again bool // the databases serve again
+	}{
+		{"rows", func(t *testing.T, db *testdb.DB) {
+			exec(t, db.Primary, `INSERT INTO accounts (kind, name, title) VALUES ('user', 'alice', 'Alice')`)
+			exec(t, db.Primary, `UPDATE access_clock SET n = 7`)
+		}, true},
+		{"settings of a connection", func(t *testing.T, db *testdb.DB) {
+			exec(t, db.Primary, `SET statement_timeout = 1; SET search_path = pg_catalog`)
+		}, true},
+		{"a connection", func(t *testing.T, db *testdb.DB) {
+			if _, err := pgx.Connect(ctx, db.SecondaryURL); err != nil {
+				t.Fatal(err)
+			}
+		}, false},
+		{"another column", func(t *testing.T, db *testdb.DB) {
+			exec(t, db.Secondary, `ALTER TABLE rivers ADD COLUMN more int`)
+		}, false},
+		{"another function", func(t *testing.T, db *testdb.DB) {
+			exec(t, db.Primary, `CREATE FUNCTION one() RETURNS int LANGUAGE sql RETURN 1`)
+		}, false},
+		{"no index", func(t *testing.T, db *testdb.DB) {
+			exec(t, db.Primary, `DROP INDEX accounts_kind_name_idx`)
+		}, false},
+		{"a setting of the database", func(t *testing.T, db *testdb.DB) {
+			exec(t, db.Primary, `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET work_mem = 64', current_database()); END $$`)
+		}, false},
+	} {
+		t.Run(one.what, func(t *testing.T) {
+			var before, after string
+			var first, second [2]string
+			t.Run("first", func(t *testing.T) {
+				db := testdb.New(t)
+				before, first = db.PrimaryURL, [2]string{contents(t, db.Primary), contents(t, db.Secondary)}
+				one.leave(t, db)
+			})
+			t.Run("second", func(t *testing.T) {
+				db := testdb.New(t)
+				after, second = db.PrimaryURL, [2]string{contents(t, db.Primary), contents(t, db.Secondary)}
+			})
+			if first != second {
+				t.Errorf("the second test finds\n%s\nand the first one\n%s", second, first)
+			}
+			if (before == after) != one.again {
+				t.Errorf("the same databases: %t, want %t", before == after, one.again)
+			}
+		})
+	}
+}
+
+// contents is all that a test can find: schema, rows, what its sequences give next, settings.
+func contents(t *testing.T, pool *pgxpool.Pool) string {
+	t.Helper()
+	ctx := context.Background()
+	rows, err := pool.Query(ctx, `
+		SELECT format('%s %s %s', attrelid::regclass, attname, atttypid::regtype) FROM pg_attribute
+		WHERE attrelid >= 16384 AND NOT attisdropped AND attrelid::regclass::text NOT LIKE 'pg_toast%'
+		UNION ALL SELECT oid::regprocedure::text FROM pg_proc WHERE oid >= 16384
+		UNION ALL SELECT format('%s %s', seqrelid::regclass, pg_sequence_last_value(seqrelid)) FROM pg_sequence
+		UNION ALL SELECT format('%s %s', name, setting) FROM pg_settings WHERE name IN ('statement_timeout', 'search_path', 'work_mem')
+		UNION ALL SELECT format('%s %s', oid::regclass, query_to_xml(format('TABLE %s', oid::regclass), true, true, ''))
+		FROM pg_class WHERE oid >= 16384 AND relkind = 'r' ORDER BY 1`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func exec(t *testing.T, pool *pgxpool.Pool, sql string) {
+	t.Helper()
+	if _, err := pool.Exec(context.Background(), sql); err != nil {
+		t.Fatal(err)
 	}
 }
 
