@@ -23,7 +23,7 @@ const filledTables = `SELECT coalesce(array_agg(oid::regclass::text), '{}') FROM
 
 const lastValues = `SELECT array_agg(coalesce(pg_sequence_last_value(seqrelid), 0) ORDER BY seqrelid) FROM pg_sequence`
 
-// Every change of a table, a function, a trigger, a constraint, an index, a namespace or a setting
+// Every change of a table, an index, a function, a trigger, a constraint, a namespace or a setting
 // leaves another xmin or another row. ANALYZE leaves statistics, VACUUM a count of rows.
 const fingerprint = `SELECT concat_ws(' ',
 	(SELECT sum(hashtext(concat(attrelid, ' ', attnum, ' ', xmin))) FROM pg_attribute WHERE attrelid >= 16384),
@@ -31,7 +31,6 @@ const fingerprint = `SELECT concat_ws(' ',
 	(SELECT sum(hashtext(concat(oid, ' ', xmin))) FROM pg_trigger WHERE oid >= 16384),
 	(SELECT sum(hashtext(concat(oid, ' ', xmin))) FROM pg_constraint WHERE oid >= 16384),
 	(SELECT sum(hashtext(concat(oid, ' ', xmin))) FROM pg_namespace),
-	(SELECT count(*) FROM pg_index WHERE indexrelid >= 16384),
 	(SELECT count(*) FROM pg_statistic WHERE starelid >= 16384),
 	(SELECT sum(reltuples) FROM pg_class WHERE oid >= 16384 AND relkind = 'r'),
 	(SELECT count(*) FROM pg_db_role_setting s JOIN pg_database d ON d.oid = s.setdatabase
