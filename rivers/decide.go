@@ -8,6 +8,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/kinds"
 )
 
 // decide turns stored entries into those that this viewer may see, in memory. It is
@@ -180,7 +181,7 @@ func (d *decision) item(u undecided, e rawEntry) (it Item, shown bool) {
 func (s *Store) titles(ctx context.Context, gates access.Levels) (map[int64]timelines.Subfeed, error) {
 	var owners []int64
 	for t := range gates.Timelines() {
-		if t.Kind == timelines.KindSubfeed {
+		if t.Kind == kinds.Subfeed {
 			owners = append(owners, t.TheirID)
 		}
 	}
@@ -292,7 +293,7 @@ func hideOf(n Name, sets *access.Sets, it *Item) Hide {
 		return Hide{Cause: HiddenAuthor}
 	}
 	elsewhere := func(t timelines.Timeline) bool {
-		return t.Kind != timelines.KindGroup || t.TheirID == n.Account() || !hides(sets, t.TheirID)
+		return t.Kind != kinds.Group || t.TheirID == n.Account() || !hides(sets, t.TheirID)
 	}
 	if len(it.To) > 0 && !slices.ContainsFunc(it.To, elsewhere) {
 		return Hide{Cause: HiddenGroups}
@@ -306,7 +307,7 @@ func hideOf(n Name, sets *access.Sets, it *Item) Hide {
 // isActivity reports whether the timeline holds a post because its owner did something
 // there, and not because it was put there.
 func isActivity(t timelines.Timeline) bool {
-	return t.Kind == timelines.KindLikes || t.Kind == timelines.KindComments
+	return t.Kind == kinds.Likes || t.Kind == kinds.Comments
 }
 
 // hiddenUsers returns the people in the fold whom the viewer does not see, in order of id.
@@ -341,14 +342,14 @@ func (f *Fold) hiddenUsers(hidden access.HiddenUsers) []int64 {
 func destinations(sets *access.Sets, gates access.Levels, f *Fold) []timelines.Timeline {
 	party := false
 	for _, id := range f.Decisive {
-		if t, ok := gates.Timeline(id); ok && t.Kind == timelines.KindDirects && gates.Opens(sets, id) {
+		if t, ok := gates.Timeline(id); ok && t.Kind == kinds.Directs && gates.Opens(sets, id) {
 			party = true
 		}
 	}
 	var to []timelines.Timeline
 	for _, id := range f.Decisive {
 		t, ok := gates.Timeline(id)
-		if ok && (gates.Opens(sets, id) || party && t.Kind == timelines.KindDirects) {
+		if ok && (gates.Opens(sets, id) || party && t.Kind == kinds.Directs) {
 			to = append(to, t)
 		}
 	}

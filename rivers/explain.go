@@ -9,6 +9,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/kinds"
 )
 
 // Explanation says whether and why one viewer sees one post, for operators. The functions
@@ -177,15 +178,15 @@ func usualPages(sets *access.Sets, gates access.Levels, f *Fold) []Name {
 	}
 	for _, id := range f.Decisive {
 		switch t, _ := gates.Timeline(id); t.Kind {
-		case timelines.KindFeed:
+		case kinds.Feed:
 			pages = append(pages, Name{Kind: User, TheirID: t.TheirID})
-		case timelines.KindSubfeed:
+		case kinds.Subfeed:
 			pages = append(pages, Name{Kind: User, TheirID: t.TheirID}, Name{Kind: Subfeed, TheirID: t.TheirID, Term: t.Term})
-		case timelines.KindEyes:
+		case kinds.Eyes:
 			if t.TheirID == sets.AccountID {
 				pages = append(pages, Name{Kind: Eyes})
 			}
-		case timelines.KindGroup:
+		case kinds.Group:
 			pages = append(pages, Name{Kind: Group, TheirID: t.TheirID})
 		}
 	}

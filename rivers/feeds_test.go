@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 func (w *town) subfeed(owner timelines.Viewer, slug string, level timelines.Level) timelines.Change {
@@ -25,7 +26,7 @@ func TestSubfeeds(t *testing.T) {
 	w.follow(cat, "bob")
 	w.subfeed(bob, "photos", timelines.Public)
 	w.subfeed(bob, "garden", timelines.Protected)
-	if _, err := w.store.Feeds.Admit(w.ctx, bob.AccountID, timelines.PrivateSlug, "ann"); err != nil {
+	if _, err := w.store.Feeds.Admit(w.ctx, bob.AccountID, kinds.PrivateTerm, "ann"); err != nil {
 		t.Fatal(err)
 	}
 	w.post(bob, "for all", "bob/photos")

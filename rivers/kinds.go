@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
 	"riverrun/timelines/marks"
 )
@@ -26,20 +27,20 @@ const (
 	Home        Kind = timelines.RiverHome
 	List        Kind = timelines.RiverList
 	User        Kind = timelines.RiverUser
-	Subfeed     Kind = timelines.KindSubfeed
-	Eyes        Kind = timelines.KindEyes
-	Likes       Kind = timelines.KindLikes
-	Comments    Kind = timelines.KindComments
-	Discussions Kind = timelines.KindDiscussions
-	Faves       Kind = timelines.KindFaves
-	Mentions    Kind = timelines.KindMentions
-	Directs     Kind = timelines.KindDirects
-	Group       Kind = timelines.KindGroup
-	Post        Kind = timelines.KindPost
-	Everything  Kind = timelines.KindEverything
-	Best        Kind = timelines.KindBest
-	MostFaved   Kind = timelines.KindMostFaved
-	Hashtag     Kind = timelines.KindHashtag
+	Subfeed     Kind = kinds.Subfeed
+	Eyes        Kind = kinds.Eyes
+	Likes       Kind = kinds.Likes
+	Comments    Kind = kinds.Comments
+	Discussions Kind = kinds.Discussions
+	Faves       Kind = kinds.Faves
+	Mentions    Kind = kinds.Mentions
+	Directs     Kind = kinds.Directs
+	Group       Kind = kinds.Group
+	Post        Kind = kinds.Post
+	Everything  Kind = kinds.Everything
+	Best        Kind = kinds.Best
+	MostFaved   Kind = kinds.MostFaved
+	Hashtag     Kind = kinds.Hashtag
 	Search      Kind = "search"
 )
 
@@ -51,21 +52,21 @@ var specs = map[Kind]spec{
 	// reply (R4). That is why these rows have reasons.
 	User:        {content: fromTimelines(feeds), page: ofUser, reasons: true},
 	Subfeed:     {content: fromTimelines(feeds), page: ofSubfeed, reasons: true},
-	Group:       {content: theirs(timelines.KindGroup), page: ofGroup, reasons: true},
-	Likes:       {content: theirs(timelines.KindLikes), page: ofUser, reasons: true},
-	Comments:    {content: theirs(timelines.KindComments), page: ofUser, reasons: true},
-	Discussions: {content: mine(timelines.KindDiscussions), page: ofMyself},
-	Directs:     {content: mine(timelines.KindDirects), page: ofMyself, reasons: true, ignoresHides: true},
-	Eyes:        {content: mine(timelines.KindEyes), page: ofMyself, reasons: true},
-	Faves:       {content: mine(timelines.KindFaves), page: ofMyself, ignoresHides: true},
-	Mentions:    {content: mine(timelines.KindMentions), page: ofMyself, reasons: true, mentions: true},
+	Group:       {content: theirs(kinds.Group), page: ofGroup, reasons: true},
+	Likes:       {content: theirs(kinds.Likes), page: ofUser, reasons: true},
+	Comments:    {content: theirs(kinds.Comments), page: ofUser, reasons: true},
+	Discussions: {content: mine(kinds.Discussions), page: ofMyself},
+	Directs:     {content: mine(kinds.Directs), page: ofMyself, reasons: true, ignoresHides: true},
+	Eyes:        {content: mine(kinds.Eyes), page: ofMyself, reasons: true},
+	Faves:       {content: mine(kinds.Faves), page: ofMyself, ignoresHides: true},
+	Mentions:    {content: mine(kinds.Mentions), page: ofMyself, reasons: true, mentions: true},
 	// Likes, comments and saves are counted where they are made. A post that falls below the
 	// threshold stays here until Tier 1 comes, and may be read until then.
-	Everything: {content: termed(timelines.KindEverything), page: ofNobody, term: allOrOne},
-	Best:       {content: termed(timelines.KindBest), page: ofNobody, term: allOrOne},
-	MostFaved:  {content: termed(timelines.KindMostFaved), page: ofNobody, term: allOrOne},
-	Hashtag:    {content: termed(timelines.KindHashtag), page: ofNobody, term: marks.Term, reasons: true},
-	Post:       {content: theirs(timelines.KindPost), page: ofPost, orders: []Order{Fresh}, full: true, ignoresHides: true},
+	Everything: {content: termed(kinds.Everything), page: ofNobody, term: allOrOne},
+	Best:       {content: termed(kinds.Best), page: ofNobody, term: allOrOne},
+	MostFaved:  {content: termed(kinds.MostFaved), page: ofNobody, term: allOrOne},
+	Hashtag:    {content: termed(kinds.Hashtag), page: ofNobody, term: marks.Term, reasons: true},
+	Post:       {content: theirs(kinds.Post), page: ofPost, orders: []Order{Fresh}, full: true, ignoresHides: true},
 	Search:     {content: fromSearch{}, page: ofQuery, grace: graceSearch},
 }
 

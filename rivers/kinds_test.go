@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // Activity is a kind that this file adds to the table: posts that somebody likes or
@@ -21,7 +22,7 @@ const Sought Kind = "sought"
 func init() {
 	specs[Sought] = spec{content: fromSearch{}, page: ofQuery, orders: []Order{Created}}
 	specs[Activity] = spec{
-		content: theirs(timelines.KindLikes, timelines.KindComments), page: ofUser, reasons: true,
+		content: theirs(kinds.Likes, kinds.Comments), page: ofUser, reasons: true,
 		orders: []Order{Created}, grace: func(Options) time.Duration { return time.Minute },
 	}
 }
@@ -45,7 +46,7 @@ func TestAKindIsARow(t *testing.T) {
 		t.Errorf("asked for by %s, it is by %s, want %s", Fresh, page.Name.Order, Created)
 	}
 	for _, tl := range page.Items[0].Why {
-		if tl.Kind != timelines.KindLikes || tl.TheirID != bob.AccountID {
+		if tl.Kind != kinds.Likes || tl.TheirID != bob.AccountID {
 			t.Errorf("why: %+v, want bob's likes", tl)
 		}
 	}

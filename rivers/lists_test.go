@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // list makes a list with these members.
@@ -55,7 +56,7 @@ func TestAListShowsItsMembers(t *testing.T) {
 	other := w.list(ann, "Other", "cat")
 	page := w.visit(ann, List, "some")
 	w.shows(page, "dan's", "in the club", "bob's")
-	if why := page.Items[0].Why; len(why) != 1 || why[0].Kind != timelines.KindLikes || why[0].TheirID != bob.AccountID {
+	if why := page.Items[0].Why; len(why) != 1 || why[0].Kind != kinds.Likes || why[0].TheirID != bob.AccountID {
 		t.Errorf("a stranger's post is in the list for %+v, want bob's like", why)
 	}
 	w.shows(w.visit(ann, List, "other"), "cat's")

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/mutants"
 )
 
@@ -127,7 +128,7 @@ func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byT
 	for _, t := range touched {
 		for _, id := range t.Timelines {
 			byTimeline.add(t.PostID, id)
-			if tl, ok := gates.Timeline(id); ok && (tl.Kind == timelines.KindLikes || tl.Kind == timelines.KindFaves) {
+			if tl, ok := gates.Timeline(id); ok && (tl.Kind == kinds.Likes || tl.Kind == kinds.Faves) {
 				byViewer.add(t.PostID, tl.TheirID)
 			}
 		}

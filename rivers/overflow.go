@@ -7,6 +7,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/kinds"
 )
 
 // A fold keeps the ids of up to MaxPeople likers, as many commenters, and as many marks. If
@@ -28,11 +29,11 @@ type overflow map[timelines.Hold]timelines.Holding
 // whether they are all.
 func (f *Fold) leavesOpen(t timelines.Timeline, people int) bool {
 	switch t.Kind {
-	case timelines.KindLikes:
+	case kinds.Likes:
 		return f.Likes.Total > len(f.Likes.IDs) && !slices.Contains(f.Likes.IDs, t.TheirID)
-	case timelines.KindComments:
+	case kinds.Comments:
 		return len(f.Comments.IDs) >= people && !slices.Contains(f.Comments.IDs, t.TheirID)
-	case timelines.KindHashtag, timelines.KindMentions:
+	case kinds.Hashtag, kinds.Mentions:
 		return f.Comments.Marks == nil
 	}
 	return false
@@ -70,15 +71,15 @@ func (s *Store) askOverflow(ctx context.Context, all []undecided, folds map[int6
 func (f *Fold) confirms(t timelines.Timeline, sets *access.Sets, hidden access.HiddenUsers, rest overflow) bool {
 	seen := func(author int64) bool { return !hidden.Has(author) && !hides(sets, author) }
 	told, stands := rest[timelines.Hold{PostID: f.PostID, TimelineID: t.ID}]
-	if timelines.IsBase(t.Kind) {
+	if kinds.Of(t.Kind).Base {
 		return slices.Contains(f.Decisive, t.ID)
 	}
 	switch t.Kind {
-	case timelines.KindLikes:
+	case kinds.Likes:
 		return stands || slices.Contains(f.Likes.IDs, t.TheirID)
-	case timelines.KindComments:
+	case kinds.Comments:
 		return stands || slices.Contains(f.Comments.IDs, t.TheirID)
-	case timelines.KindHashtag, timelines.KindMentions:
+	case kinds.Hashtag, kinds.Mentions:
 		return slices.ContainsFunc(told.Authors, seen) || slices.ContainsFunc(f.Comments.Marks, func(m Mark) bool {
 			return m.Timeline == t.ID && seen(m.Author)
 		})

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // After a change of subscriptions my own rivers are cold at once, and a build that began
@@ -261,7 +262,7 @@ func TestAReasonTakenBackIsNoneAtOnce(t *testing.T) {
 	told(must(w, deleted, err))
 	page := w.visit(ann, Home, "")
 	w.shows(page, "a stranger's")
-	if why := page.Items[0].Why; len(why) != 1 || why[0].Kind != timelines.KindLikes {
+	if why := page.Items[0].Why; len(why) != 1 || why[0].Kind != kinds.Likes {
 		t.Errorf("it is here for %+v, want cat's likes alone", why)
 	}
 	told(w.unlike(cat, p.Code))

@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 func TestEveryKindShowsItsPosts(t *testing.T) {
@@ -60,7 +61,7 @@ func TestHomeSaysWhy(t *testing.T) {
 		}
 		got = append(got, tl.Kind)
 	}
-	if want := []string{timelines.KindLikes, timelines.KindComments}; !slices.Equal(got, want) {
+	if want := []string{kinds.Likes, kinds.Comments}; !slices.Equal(got, want) {
 		t.Errorf("why: got %v, want %v", got, want)
 	}
 }

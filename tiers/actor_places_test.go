@@ -7,6 +7,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // moving makes a change of a post's destinations, and notes where it stands when
@@ -71,7 +72,7 @@ func (a *actor) takeOut(n *node) {
 // setReader changes who may read one of my feeds. Who is removed from the private
 // one, whose level never changes, is barred until admitted again.
 func (a *actor) setReader(n *node) {
-	slug := []string{"", "photos", timelines.PrivateSlug, timelines.PrivateSlug}[a.rng.IntN(4)]
+	slug := []string{"", "photos", kinds.PrivateTerm, kinds.PrivateTerm}[a.rng.IntN(4)]
 	whom := a.people[a.rng.IntN(len(a.people))]
 	var private int64
 	err := a.db.Primary.QueryRow(a.ctx, `SELECT id FROM timelines WHERE kind = 'subfeed' AND their_id = $1 AND term = 'private'`, a.id).
@@ -83,11 +84,11 @@ func (a *actor) setReader(n *node) {
 		n.store.Feeds.Admit, n.store.Feeds.Remove, n.store.Feeds.Exclude, n.store.Feeds.Unexclude,
 	}
 	k := a.rng.IntN(len(set))
-	if k == 0 && slug == timelines.PrivateSlug {
+	if k == 0 && slug == kinds.PrivateTerm {
 		a.board.note(func(int64) { delete(a.board.barred, pair{private, whom.id}) })
 	}
 	_, ok := a.act("set reader", n, func(ctx context.Context) (timelines.Change, error) { return set[k](ctx, a.id, slug, whom.name) })
-	if ok && k == 1 && slug == timelines.PrivateSlug {
+	if ok && k == 1 && slug == kinds.PrivateTerm {
 		a.board.note(func(when int64) { a.board.barred[pair{private, whom.id}] = when })
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // actor is a person who does one thing after another, each through Act on
@@ -110,7 +111,7 @@ func (a *actor) destinations() []string {
 		case k < 5:
 			to = append(to, a.name)
 		case k < 7:
-			to = append(to, a.name+"/"+[]string{timelines.PrivateSlug, "photos"}[a.rng.IntN(2)])
+			to = append(to, a.name+"/"+[]string{kinds.PrivateTerm, "photos"}[a.rng.IntN(2)])
 		case k < 10:
 			to = append(to, a.workload.groups[a.rng.IntN(len(a.workload.groups))])
 		default:

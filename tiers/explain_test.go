@@ -10,6 +10,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/kinds"
 )
 
 // An explanation says of each page what the page says, and why.
@@ -36,7 +37,7 @@ func TestExplain(t *testing.T) {
 		return x.Standings[i]
 	}
 	home := at(ann, rivers.Home)
-	if home.Cause != rivers.Shown || home.River == 0 || home.Stored == 0 || len(home.Why) != 1 || home.Why[0].Kind != timelines.KindLikes {
+	if home.Cause != rivers.Shown || home.River == 0 || home.Stored == 0 || len(home.Why) != 1 || home.Why[0].Kind != kinds.Likes {
 		t.Errorf("ann's home: %+v, want the post shown from cat's likes, in a river", home)
 	}
 	if st := at(ann, rivers.Everything); st.Cause != rivers.Shown || st.River != 0 {

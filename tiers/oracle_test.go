@@ -9,6 +9,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // oracle says what every river must show. It is naive on purpose: the primary
@@ -68,7 +69,7 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		add(rivers.Mentions, 0)
 	}
 	for _, t := range o.timelines {
-		if t.Kind == timelines.KindSubfeed && !strings.HasPrefix(o.accounts[t.TheirID].Name, ghostPrefix) {
+		if t.Kind == kinds.Subfeed && !strings.HasPrefix(o.accounts[t.TheirID].Name, ghostPrefix) {
 			add(rivers.Subfeed, t.TheirID, t.Term)
 		}
 	}
@@ -177,28 +178,28 @@ func (o *oracle) holds(t timeline, p post) bool {
 		return false
 	}
 	switch t.Kind {
-	case timelines.KindFeed, timelines.KindSubfeed, timelines.KindEyes, timelines.KindGroup, timelines.KindDirects:
+	case kinds.Feed, kinds.Subfeed, kinds.Eyes, kinds.Group, kinds.Directs:
 		return slices.Contains(p.Decisive, t.ID)
-	case timelines.KindLikes:
+	case kinds.Likes:
 		return o.likedBy(t.TheirID, p.ID)
-	case timelines.KindComments:
+	case kinds.Comments:
 		return o.commentedBy(t.TheirID, p.ID)
-	case timelines.KindDiscussions:
+	case kinds.Discussions:
 		return p.AuthorID == t.TheirID || o.likedBy(t.TheirID, p.ID) || o.commentedBy(t.TheirID, p.ID)
-	case timelines.KindFaves:
+	case kinds.Faves:
 		return o.faves[pair{p.ID, t.TheirID}]
-	case timelines.KindPost:
+	case kinds.Post:
 		return t.TheirID == p.ID
-	case timelines.KindEverything, timelines.KindBest, timelines.KindMostFaved:
+	case kinds.Everything, kinds.Best, kinds.MostFaved:
 		open := slices.ContainsFunc(p.Decisive, func(id int64) bool {
-			return o.timelines[id].Kind != timelines.KindDirects && o.timelines[id].Kind != timelines.KindEyes
+			return o.timelines[id].Kind != kinds.Directs && o.timelines[id].Kind != kinds.Eyes
 		})
 		return open && (t.Term == "" || t.Term == p.Lang) &&
-			(t.Kind != timelines.KindBest || o.takingPart(p) >= options.BestOf) &&
-			(t.Kind != timelines.KindMostFaved || o.faved(p.ID) >= options.MostFaved)
-	case timelines.KindMentions:
+			(t.Kind != kinds.Best || o.takingPart(p) >= options.BestOf) &&
+			(t.Kind != kinds.MostFaved || o.faved(p.ID) >= options.MostFaved)
+	case kinds.Mentions:
 		return o.says(p, "@"+o.accounts[t.TheirID].Name)
-	case timelines.KindHashtag:
+	case kinds.Hashtag:
 		return o.says(p, "#"+t.Term)
 	}
 	panic("no such kind: " + t.Kind)
@@ -208,29 +209,29 @@ func (o *oracle) holds(t timeline, p post) bool {
 func (o *oracle) sources(n rivers.Name) []timeline {
 	wanted := func(t timeline) bool {
 		if n.Kind.HasModes() && n.Term == "friends" &&
-			(t.Kind == timelines.KindLikes || t.Kind == timelines.KindComments || t.Kind == timelines.KindDiscussions) {
+			(t.Kind == kinds.Likes || t.Kind == kinds.Comments || t.Kind == kinds.Discussions) {
 			return false
 		}
 		switch n.Kind {
 		case rivers.Home:
 			own, friend := t.TheirID == n.UserID, pair{n.UserID, t.TheirID}
 			switch t.Kind {
-			case timelines.KindFeed, timelines.KindSubfeed, timelines.KindLikes, timelines.KindComments, timelines.KindGroup:
+			case kinds.Feed, kinds.Subfeed, kinds.Likes, kinds.Comments, kinds.Group:
 				return own || o.follows[friend] && !o.outOfHome[friend]
-			case timelines.KindEyes, timelines.KindDirects, timelines.KindDiscussions:
+			case kinds.Eyes, kinds.Directs, kinds.Discussions:
 				return own
 			}
 			return false
 		case rivers.List:
 			switch t.Kind {
-			case timelines.KindFeed, timelines.KindSubfeed, timelines.KindLikes, timelines.KindComments, timelines.KindGroup:
+			case kinds.Feed, kinds.Subfeed, kinds.Likes, kinds.Comments, kinds.Group:
 				return o.listed[pair{n.TheirID, t.TheirID}] && o.follows[pair{n.UserID, t.TheirID}]
 			}
 			return false
 		case rivers.User:
-			return (t.Kind == timelines.KindFeed || t.Kind == timelines.KindSubfeed) && t.TheirID == n.TheirID
+			return (t.Kind == kinds.Feed || t.Kind == kinds.Subfeed) && t.TheirID == n.TheirID
 		case rivers.Subfeed:
-			return t.Kind == timelines.KindSubfeed && t.TheirID == n.TheirID && t.Term == n.Term
+			return t.Kind == kinds.Subfeed && t.TheirID == n.TheirID && t.Term == n.Term
 		case rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Eyes, rivers.Mentions:
 			return t.Kind == string(n.Kind) && t.TheirID == n.UserID
 		default: // the timeline of that name
@@ -251,7 +252,7 @@ func (o *oracle) refused(n rivers.Name) error {
 	switch n.Kind {
 	case rivers.User, rivers.Likes, rivers.Comments, rivers.Group:
 		for _, t := range o.timelines {
-			own := t.Kind == timelines.KindFeed || t.Kind == timelines.KindGroup
+			own := t.Kind == kinds.Feed || t.Kind == kinds.Group
 			if own && t.TheirID == n.TheirID && !o.opens(n.UserID, t.ID) {
 				return rivers.ErrForbidden
 			}
@@ -261,7 +262,7 @@ func (o *oracle) refused(n rivers.Name) error {
 		}
 	case rivers.Subfeed:
 		for _, t := range o.timelines {
-			if t.Kind != timelines.KindSubfeed || t.TheirID != n.TheirID || t.Term != n.Term ||
+			if t.Kind != kinds.Subfeed || t.TheirID != n.TheirID || t.Term != n.Term ||
 				o.opens(n.UserID, t.ID) && !o.apart(n.UserID, n.TheirID) {
 				continue
 			}
@@ -380,10 +381,10 @@ func (o *oracle) show(n rivers.Name, p post) shown {
 	}
 	party := false
 	for _, id := range p.Decisive {
-		party = party || o.timelines[id].Kind == timelines.KindDirects && o.opens(n.UserID, id)
+		party = party || o.timelines[id].Kind == kinds.Directs && o.opens(n.UserID, id)
 	}
 	for _, id := range p.Decisive {
-		if o.opens(n.UserID, id) || party && o.timelines[id].Kind == timelines.KindDirects {
+		if o.opens(n.UserID, id) || party && o.timelines[id].Kind == kinds.Directs {
 			s.To = append(s.To, id)
 		}
 	}

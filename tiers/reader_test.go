@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // reader looks at random pages of one node, one after the other, and checks
@@ -135,9 +136,9 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 	if r.rng.IntN(4) == 0 {
 		order = rivers.Created
 	}
-	kinds := append(rivers.Kinds(), // some more often than others
+	pages := append(rivers.Kinds(), // some more often than others
 		rivers.Home, rivers.Home, rivers.Everything, rivers.Hashtag, rivers.Subfeed, rivers.Search, rivers.Search)
-	kind := kinds[r.rng.IntN(len(kinds))]
+	kind := pages[r.rng.IntN(len(pages))]
 	of := ""
 	switch kind {
 	case rivers.List:
@@ -148,7 +149,7 @@ func (r *reader) randomName(v timelines.Viewer) (rivers.Name, error) {
 			of = ghostPrefix + "1"
 		}
 	case rivers.Subfeed:
-		of = r.people[r.rng.IntN(len(r.people))].name + "/" + []string{timelines.PrivateSlug, "photos"}[r.rng.IntN(2)]
+		of = r.people[r.rng.IntN(len(r.people))].name + "/" + []string{kinds.PrivateTerm, "photos"}[r.rng.IntN(2)]
 	case rivers.Search:
 		of = searches[r.rng.IntN(len(searches))].text
 	case rivers.Group:

@@ -9,6 +9,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // search is a query in the oracle's plain terms. The words of these tests have no
@@ -81,7 +82,7 @@ func (o *oracle) found(n rivers.Name, p post) (places []int64, ok bool) {
 	}
 	for _, id := range p.Decisive {
 		t := o.timelines[id]
-		ofFeed := slices.Contains([]string{timelines.KindFeed, timelines.KindSubfeed, timelines.KindGroup}, t.Kind)
+		ofFeed := slices.Contains([]string{kinds.Feed, kinds.Subfeed, kinds.Group}, t.Kind)
 		if !ofFeed || !o.opens(n.UserID, id) {
 			continue
 		}

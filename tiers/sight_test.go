@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"riverrun/rivers"
-	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // sight is the oracle's knowledge of bans and hides.
@@ -47,7 +47,7 @@ func (o *oracle) veils(viewer, person int64, p post) bool {
 	mine, theirs := o.bans[pair{viewer, person}], o.bans[pair{person, viewer}]
 	for _, id := range p.Decisive {
 		t := o.timelines[id]
-		if t.Kind == timelines.KindGroup && o.opens(viewer, id) && o.showBanned[pair{viewer, t.TheirID}] {
+		if t.Kind == kinds.Group && o.opens(viewer, id) && o.showBanned[pair{viewer, t.TheirID}] {
 			mine = false
 			theirs = theirs && !o.leads[pair{t.TheirID, viewer}]
 		}
@@ -62,12 +62,12 @@ func (o *oracle) unwanted(n rivers.Name, p post, t timeline) bool {
 		return !o.veils(n.UserID, author, p) && !o.hidPeople[pair{n.UserID, author}]
 	}
 	switch t.Kind {
-	case timelines.KindHashtag:
+	case kinds.Hashtag:
 		return !o.saysTo(p, "#"+t.Term, sees)
-	case timelines.KindMentions:
+	case kinds.Mentions:
 		return !o.saysTo(p, "@"+o.accounts[t.TheirID].Name, sees)
 	}
-	if t.Kind != timelines.KindLikes && t.Kind != timelines.KindComments {
+	if t.Kind != kinds.Likes && t.Kind != kinds.Comments {
 		return false
 	}
 	own := slices.Contains([]rivers.Kind{rivers.Likes, rivers.Comments}, n.Kind) && n.TheirID == t.TheirID
@@ -97,7 +97,7 @@ func (o *oracle) hides(n rivers.Name, p post) bool {
 	for _, id := range p.Decisive {
 		if t := o.timelines[id]; o.opens(me, id) {
 			seen++
-			if t.Kind != timelines.KindGroup || t.TheirID == pageOf || !o.hidPeople[pair{me, t.TheirID}] {
+			if t.Kind != kinds.Group || t.TheirID == pageOf || !o.hidPeople[pair{me, t.TheirID}] {
 				elsewhere++
 			}
 		}

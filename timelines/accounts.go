@@ -5,9 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
+
+// Account kinds.
+const (
+	User  = "user"
+	Group = "group"
+)
+
+// Account is a user or a group.
+type Account struct {
+	ID        int64
+	CreatedAt time.Time
+	Kind      string // User or Group
+	Name      string // unique, [a-z0-9-], 3 to 35
+	Title     string // shown name
+	About     string
+	Language  string // chosen in the settings, or empty
+	// FeedID is the timeline of its own posts: feed of a user, group of a group.
+	FeedID int64
+	// Access is that timeline's level.
+	Access Level
+	// Writers says who may post to the group, or write directs to the user.
+	Writers Writers
+}
 
 // accountColumns and accountTables make an Account: the account a with the timeline t of
 // its own posts. The rule for writers stands in the timeline that their posts go to.
@@ -88,14 +114,14 @@ func insertAccountTx(ctx context.Context, tx pgx.Tx, kind, name, title, about, l
 	return id, insertTimelinesTx(ctx, tx, []int64{id})
 }
 
-// insertTimelinesTx makes the timelines that every account has (kindSpecs), and lets
+// insertTimelinesTx makes the timelines that every account has (kinds.All), and lets
 // each user read their own. What opens with the feed has that for its gate.
 func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 	// The ids are drawn first, because a timeline may be its own gate; the others have
 	// the feed for a gate. A join would be quadratic where the planner takes an import of
 	// thousands of accounts for one account.
 	query := `
-		WITH fixed (account_kind, kind, term, gate, access, writers, base) AS (VALUES ` + timelinesOfAccounts() + `
+		WITH fixed (account_kind, kind, term, gate, private, writers, base) AS (VALUES ` + kinds.OfAccounts() + `
 		), numbered AS MATERIALIZED (
 			SELECT nextval((SELECT pg_get_serial_sequence('timelines', 'id'))) AS id,
 				a.id AS account_id, f.*
@@ -104,7 +130,7 @@ func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 		), made AS (
 			INSERT INTO timelines (id, kind, their_id, term, access, gate_id, writers, base)
 			OVERRIDING SYSTEM VALUE
-			SELECT id, kind, account_id, term, access,
+			SELECT id, kind, account_id, term, CASE WHEN private THEN 2 ELSE 0 END,
 				CASE gate WHEN kind THEN id ELSE max(id) FILTER (WHERE kind = 'feed') OVER (PARTITION BY account_id) END,
 				writers, base
 			FROM numbered

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 func TestSignUp(t *testing.T) {
@@ -35,7 +37,7 @@ func TestSignUp(t *testing.T) {
 	w.must(err)
 	want := Account{
 		ID: got.ID, CreatedAt: got.CreatedAt, Kind: User, Name: "bob", Title: "Bob B.", Language: "ru",
-		FeedID: w.timeline(KindFeed, got.ID), Access: Public, Writers: WritersAnyone,
+		FeedID: w.timeline(kinds.Feed, got.ID), Access: Public, Writers: WritersAnyone,
 	}
 	w.same("account", got, want)
 	untitled, err := w.Accounts.SignUp(t.Context(), SignUp{Name: "eve", Password: "quite long enough"})
@@ -67,22 +69,22 @@ func TestFixedTimelines(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
 	w.same("a user's", w.timelinesOf(bob.ID), []madeTimeline{
-		{KindComments, KindFeed, Public, false},
-		{KindDirects, KindDirects, Private, true},
-		{KindDiscussions, KindDiscussions, Private, true},
-		{KindEyes, KindEyes, Private, true},
-		{KindFaves, KindFaves, Private, true},
-		{KindFeed, KindFeed, Public, true},
-		{KindLikes, KindFeed, Public, false},
-		{KindMentions, KindMentions, Private, true},
-		{KindSubfeed, KindSubfeed, Private, true},
+		{kinds.Comments, kinds.Feed, Public, false},
+		{kinds.Directs, kinds.Directs, Private, true},
+		{kinds.Discussions, kinds.Discussions, Private, true},
+		{kinds.Eyes, kinds.Eyes, Private, true},
+		{kinds.Faves, kinds.Faves, Private, true},
+		{kinds.Feed, kinds.Feed, Public, true},
+		{kinds.Likes, kinds.Feed, Public, false},
+		{kinds.Mentions, kinds.Mentions, Private, true},
+		{kinds.Subfeed, kinds.Subfeed, Private, true},
 	})
 	g, c, err := w.Groups.Create(t.Context(), NewGroup{Actor: bob.ID, Name: "club", Title: "The Club", About: "us", Access: Private})
 	w.must(err)
-	w.same("a group's", w.timelinesOf(g.ID), []madeTimeline{{KindGroup, KindGroup, Private, false}})
+	w.same("a group's", w.timelinesOf(g.ID), []madeTimeline{{kinds.Group, kinds.Group, Private, false}})
 	w.same("group", g, Account{
 		ID: g.ID, CreatedAt: g.CreatedAt, Kind: Group, Name: "club", Title: "The Club", About: "us",
-		FeedID: w.timeline(KindGroup, g.ID), Access: Private, Writers: WritersMembers,
+		FeedID: w.timeline(kinds.Group, g.ID), Access: Private, Writers: WritersMembers,
 	})
 	home := []Replace{{ViewerID: bob.ID, Kinds: []string{"home"}}}
 	w.same("change", c, Change{Actor: bob.ID, Clock: w.clock(), Replace: home})

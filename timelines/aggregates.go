@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // updateAggregatesTx puts the post into the aggregates of these kinds where it belongs, and
@@ -25,7 +27,7 @@ import (
 // A post that comes into a language by an edit takes the place it has among all posts of
 // that kind, so an edit lifts nothing. Nor does a move, whose stamp is 0: the post stays as
 // fresh as it is.
-func (s *core) updateAggregatesTx(ctx context.Context, tx pgx.Tx, p lockedPost, kinds ...string) ([]int64, error) {
+func (s *core) updateAggregatesTx(ctx context.Context, tx pgx.Tx, p lockedPost, which ...string) ([]int64, error) {
 	// Commenters are found one after the other, each by the first comment of somebody
 	// not found yet. So the thousands of comments of a few people are passed over once, and
 	// of a popular post only the first comments are read. The order is that of an index:
@@ -33,7 +35,7 @@ func (s *core) updateAggregatesTx(ctx context.Context, tx pgx.Tx, p lockedPost, 
 	query := `
 		WITH RECURSIVE post AS MATERIALIZED (
 			SELECT p.id, p.author_id, p.fresh_at, p.lang, (extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
-				EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind IN ` + sqlKinds(isLevelled) + `) AS open
+				EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind IN ` + kinds.SQL(kinds.Spec.IsLevelled) + `) AS open
 			FROM posts p WHERE p.id = @post
 		), people (met) AS (
 			SELECT ARRAY(
@@ -90,7 +92,7 @@ func (s *core) updateAggregatesTx(ctx context.Context, tx pgx.Tx, p lockedPost, 
 		)
 		SELECT ARRAY(SELECT timeline_id FROM entered UNION ALL SELECT timeline_id FROM departed)`
 	args := s.enterArgs(p)
-	args["kinds"], args["best"], args["most"] = kinds, s.opts.BestOf, s.opts.MostFaved
+	args["kinds"], args["best"], args["most"] = which, s.opts.BestOf, s.opts.MostFaved
 	var touched []int64
 	if err := tx.QueryRow(ctx, query, args).Scan(&touched); err != nil {
 		return nil, fmt.Errorf("update aggregates: %w", err)
@@ -128,7 +130,7 @@ func (s *core) updateAggregateTx(ctx context.Context, tx pgx.Tx, p lockedPost, k
 				SELECT post_id FROM faves WHERE post_id >= @post ORDER BY post_id, account_id LIMIT %[1]d) f
 			WHERE post_id = @post)`
 	query, least := talk, s.opts.BestOf
-	if kind == KindMostFaved {
+	if kind == kinds.MostFaved {
 		query, least = kept, s.opts.MostFaved
 	}
 	var stands bool

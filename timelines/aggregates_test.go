@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 func (w *town) aggregate(kind, lang string) int64 {
@@ -49,7 +51,7 @@ func TestBestOf(t *testing.T) {
 		fans = append(fans, w.user(fmt.Sprintf("fan-%d", i)))
 	}
 	c := w.post(bob, english)
-	best, mine := w.aggregate(KindBest, ""), w.aggregate(KindBest, "en")
+	best, mine := w.aggregate(kinds.Best, ""), w.aggregate(kinds.Best, "en")
 	stands := func(what string, want bool) {
 		t.Helper()
 		for _, id := range []int64{best, mine} {
@@ -72,14 +74,14 @@ func TestBestOf(t *testing.T) {
 	reached := like(fans[2])
 	stands("three people", true)
 	w.same("touched by the third", reached.Touched,
-		ids(w.timeline(KindLikes, fans[2].ID), w.timeline(KindDiscussions, fans[2].ID), best, mine))
+		ids(w.timeline(kinds.Likes, fans[2].ID), w.timeline(kinds.Discussions, fans[2].ID), best, mine))
 	at := w.row(best, c.PostID)
 	if at.EnteredAt <= w.freshAt(c.PostID) || at.FreshAt != at.EnteredAt {
 		t.Errorf("row %+v, want it to enter then, later than the post's %d", at, w.freshAt(c.PostID))
 	}
 	w.same("row of the language", w.row(mine, c.PostID), at)
 	w.same("one more touches no aggregate", like(fans[3]).Touched,
-		ids(w.timeline(KindLikes, fans[3].ID), w.timeline(KindDiscussions, fans[3].ID)))
+		ids(w.timeline(kinds.Likes, fans[3].ID), w.timeline(kinds.Discussions, fans[3].ID)))
 
 	unlike := func(who Account) {
 		t.Helper()
@@ -110,11 +112,11 @@ func TestMostFaved(t *testing.T) {
 	bob, ann := w.user("bob"), w.user("ann")
 	old := w.post(bob, russian)
 	w.age(old.PostID, 60*24*time.Hour)
-	most := w.aggregate(KindMostFaved, "")
+	most := w.aggregate(kinds.MostFaved, "")
 	w.must(second(w.Posts.Fave(t.Context(), ann.ID, old.Code)))
 	kept, err := w.Posts.Fave(t.Context(), bob.ID, old.Code)
 	w.must(err)
-	w.same("touched", kept.Touched, ids(w.timeline(KindFaves, bob.ID), most, w.aggregate(KindMostFaved, "ru")))
+	w.same("touched", kept.Touched, ids(w.timeline(kinds.Faves, bob.ID), most, w.aggregate(kinds.MostFaved, "ru")))
 	fresh := w.freshAt(old.PostID)
 	w.same("an old post is lifted nowhere", w.row(most, old.PostID), row{EnteredAt: fresh, FreshAt: fresh})
 	w.must(second(w.Posts.Unfave(t.Context(), ann.ID, old.Code)))
@@ -130,17 +132,17 @@ func TestAggregatesFollowTheLanguage(t *testing.T) {
 	bob, ann := w.user("bob"), w.user("ann")
 	c := w.post(bob, english)
 	w.must(second(w.Posts.Like(t.Context(), ann.ID, c.Code)))
-	was := w.row(w.aggregate(KindBest, ""), c.PostID)
-	all := w.row(w.aggregate(KindEverything, ""), c.PostID)
+	was := w.row(w.aggregate(kinds.Best, ""), c.PostID)
+	all := w.row(w.aggregate(kinds.Everything, ""), c.PostID)
 	edited, err := w.Posts.Edit(t.Context(), bob.ID, c.Code, russian)
 	w.must(err)
-	w.same("touched", edited.Touched, ids(w.aggregate(KindBest, "en"), w.aggregate(KindBest, "ru"),
-		w.aggregate(KindEverything, "en"), w.aggregate(KindEverything, "ru")))
-	w.same("place among the best", w.row(w.aggregate(KindBest, "ru"), c.PostID), was)
-	w.same("place in everything", w.row(w.aggregate(KindEverything, "ru"), c.PostID), all)
+	w.same("touched", edited.Touched, ids(w.aggregate(kinds.Best, "en"), w.aggregate(kinds.Best, "ru"),
+		w.aggregate(kinds.Everything, "en"), w.aggregate(kinds.Everything, "ru")))
+	w.same("place among the best", w.row(w.aggregate(kinds.Best, "ru"), c.PostID), was)
+	w.same("place in everything", w.row(w.aggregate(kinds.Everything, "ru"), c.PostID), all)
 	w.sound()
 	w.comment(ann, c.Code)
-	for _, kind := range []string{KindBest, KindEverything} {
+	for _, kind := range []string{kinds.Best, kinds.Everything} {
 		for _, lang := range []string{"", "en", "ru"} {
 			w.same(kind+"/"+lang, w.row(w.aggregate(kind, lang), c.PostID).FreshAt, w.freshAt(c.PostID))
 		}
@@ -166,8 +168,8 @@ func TestImportedBest(t *testing.T) {
 	w.importPosts(1, p)
 	id := w.imported(originPost, "1")
 	want := row{EnteredAt: Micros(noon.Add(2 * time.Hour)), FreshAt: Micros(noon.Add(2 * time.Hour))}
-	w.same("row", w.row(w.aggregate(KindBest, ""), id), want)
-	w.same("row of the language", w.row(w.aggregate(KindBest, "en"), id), want)
+	w.same("row", w.row(w.aggregate(kinds.Best, ""), id), want)
+	w.same("row of the language", w.row(w.aggregate(kinds.Best, "en"), id), want)
 	w.sound()
 }
 

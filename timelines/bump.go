@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/mutants"
 )
 
@@ -65,9 +66,9 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 			UNION
 			SELECT t.id FROM timelines t WHERE t.kind = 'post' AND t.their_id = @post AND t.term = ''
 			UNION
-			SELECT t.id FROM timelines t WHERE t.kind IN ` + sqlKinds(isPersonal) + ` AND t.their_id = @actor AND t.term = ''
+			SELECT t.id FROM timelines t WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsPersonal) + ` AND t.their_id = @actor AND t.term = ''
 			UNION
-			SELECT t.id FROM timelines t WHERE t.kind IN ` + sqlKinds(isAggregate) + ` AND t.their_id = 0
+			SELECT t.id FROM timelines t WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND t.their_id = 0
 		), others AS MATERIALIZED (
 			SELECT e.timeline_id AS id FROM timeline_entries e
 			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always)
@@ -159,11 +160,11 @@ func (s Maintenance) BumpBlock(ctx context.Context, u PendingBump) error {
 // enterTx puts the post into the account's timelines that it enters by this action, fresh
 // there, and returns those it was not in. A timeline that held it before keeps its first
 // stamp, so doing and undoing never lifts.
-func (s *core) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, did action) ([]int64, error) {
+func (s *core) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int64, did kinds.Action) ([]int64, error) {
 	const query = enterSelect + `
 		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite
 	args := s.enterArgs(p)
-	args["account"], args["kinds"] = account, kindsBy(did)
+	args["account"], args["kinds"] = account, kinds.By(did)
 	rows, err := tx.Query(ctx, mutants.SQL(mutants.LikedAgain, query,
 		"withdrawn = false,", "withdrawn = false, entered_at = excluded.entered_at,"), args)
 	return collectIDs(rows, err, "timelines entered")
@@ -221,7 +222,7 @@ func withdrawTx(ctx context.Context, tx pgx.Tx, post, account int64) ([]int64, e
 				EXISTS (SELECT FROM posts WHERE id = @post AND author_id = @account) AS wrote
 		), pointless AS (
 			SELECT t.id FROM timelines t, reasons r
-			WHERE t.kind IN ` + sqlKinds(isByAction) + ` AND t.their_id = @account AND t.term = '' AND NOT ` + holdsByAction() + `
+			WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsByAction) + ` AND t.their_id = @account AND t.term = '' AND NOT ` + kinds.HoldsByAction() + `
 		), ` + withdrawFromPointless
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"post": post, "account": account})
 	left, err := collectIDs(rows, err, "timelines left")

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 func TestBumpRule(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
-	comments, discussions := w.timeline(KindComments, bob.ID), w.timeline(KindDiscussions, bob.ID)
+	comments, discussions := w.timeline(kinds.Comments, bob.ID), w.timeline(kinds.Discussions, bob.ID)
 	const hour = time.Hour
 	for _, tc := range []struct {
 		name     string
@@ -182,8 +184,8 @@ func TestBumpOfMany(t *testing.T) {
 	w.heard.take()
 
 	c := w.comment(bob, p.Code)
-	now := ids(append(p.Touched, w.timeline(KindComments, bob.ID), w.timeline(KindLikes, bob.ID),
-		w.timeline(KindBest, 0))...)
+	now := ids(append(p.Touched, w.timeline(kinds.Comments, bob.ID), w.timeline(kinds.Likes, bob.ID),
+		w.timeline(kinds.Best, 0))...)
 	w.same("touched at once", c.Touched, now)
 	w.same("announced", w.heard.take(), []Event{PendingBump{PostID: p.PostID}, Touched{PostID: p.PostID, Timelines: now}})
 	fresh := w.freshAt(p.PostID)
@@ -240,7 +242,7 @@ func TestLikeAgainWhileBehind(t *testing.T) {
 	w.crowd(p.PostID, 300)
 	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
-	likes := w.timeline(KindLikes, ann.ID)
+	likes := w.timeline(kinds.Likes, ann.ID)
 	entered := w.row(likes, p.PostID).EnteredAt
 	w.comment(bob, p.Code)
 	w.same("row behind", w.row(likes, p.PostID).FreshAt, entered)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // NewComment is a comment about to be made.
@@ -58,7 +60,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		entered, err := s.enterTx(ctx, tx, p, n.Author, commented)
+		entered, err := s.enterTx(ctx, tx, p, n.Author, kinds.Commented)
 		if err != nil {
 			return Change{}, err
 		}
@@ -71,7 +73,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		aggregates, err := s.updateAggregateTx(ctx, tx, p, KindBest, true)
+		aggregates, err := s.updateAggregateTx(ctx, tx, p, kinds.Best, true)
 		if err != nil {
 			return Change{}, err
 		}
@@ -185,7 +187,7 @@ func (s Comments) Delete(ctx context.Context, actor int64, code string, id int64
 		if err != nil {
 			return Change{}, err
 		}
-		aggregates, err := s.updateAggregateTx(ctx, tx, p, KindBest, false)
+		aggregates, err := s.updateAggregateTx(ctx, tx, p, kinds.Best, false)
 		if err != nil {
 			return Change{}, err
 		}

@@ -3,13 +3,15 @@ package timelines
 import (
 	"strings"
 	"testing"
+
+	"riverrun/timelines/kinds"
 )
 
 func TestCreateComment(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
 	p := w.post(bob, "hello")
-	comments, discussions := w.timeline(KindComments, ann.ID), w.timeline(KindDiscussions, ann.ID)
+	comments, discussions := w.timeline(kinds.Comments, ann.ID), w.timeline(kinds.Discussions, ann.ID)
 	fresh := w.freshAt(p.PostID)
 	w.heard.take()
 
@@ -130,7 +132,7 @@ func TestDeleteCommentWithdraws(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
 	p := w.post(bob, "hello")
-	comments, discussions := w.timeline(KindComments, ann.ID), w.timeline(KindDiscussions, ann.ID)
+	comments, discussions := w.timeline(kinds.Comments, ann.ID), w.timeline(kinds.Discussions, ann.ID)
 	one, two := w.comment(ann, p.Code), w.comment(ann, p.Code)
 	stamp := w.row(comments, p.PostID).EnteredAt
 	fresh := w.freshAt(p.PostID)
@@ -156,6 +158,6 @@ func TestDeleteCommentWithdraws(t *testing.T) {
 	w.same("row", w.row(comments, p.PostID), row{stamp, w.freshAt(p.PostID), false})
 	w.same("the last, not liking it, touches", del(ann, three), ids(comments, discussions))
 	own := w.comment(bob, p.Code)
-	w.same("the author's touches", del(bob, own), ids(w.timeline(KindComments, bob.ID)))
+	w.same("the author's touches", del(bob, own), ids(w.timeline(kinds.Comments, bob.ID)))
 	w.sound()
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // MaxDestinations is how many destinations a post may have.
@@ -141,20 +143,20 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 		return address{}, nil, err
 	}
 	where := address{}
-	for _, kind := range kindsBy(wrote) {
+	for _, kind := range kinds.By(kinds.Wrote) {
 		if id, ok := own[kind]; ok {
 			where.own = append(where.own, id)
 		}
 	}
 	for _, d := range found {
 		where.decisive = append(where.decisive, d.TimelineID)
-		if d.Kind == KindDirects {
-			where.decisive = append(where.decisive, own[KindDirects])
+		if d.Kind == kinds.Directs {
+			where.decisive = append(where.decisive, own[kinds.Directs])
 		}
-		where.everything = where.everything || specOf(d.Kind).levelled
+		where.everything = where.everything || kinds.Of(d.Kind).Levelled
 	}
 	if len(found) == 0 {
-		where.decisive, where.everything = []int64{own[KindFeed]}, true
+		where.decisive, where.everything = []int64{own[kinds.Feed]}, true
 	}
 	where.decisive = union(where.decisive, nil)
 	held, err := holdLevelsTx(ctx, tx, where.decisive)
@@ -175,8 +177,8 @@ func ownTimelinesTx(ctx context.Context, tx pgx.Tx, user int64) (map[string]int6
 	const query = `
 		SELECT kind, id FROM timelines
 		WHERE kind = ANY(@kinds) AND their_id = @user AND term = ''`
-	kinds := append(kindsBy(wrote), KindFeed, KindDirects)
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"user": user, "kinds": kinds})
+	wanted := append(kinds.By(kinds.Wrote), kinds.Feed, kinds.Directs)
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"user": user, "kinds": wanted})
 	if err != nil {
 		return nil, fmt.Errorf("read own timelines: %w", err)
 	}

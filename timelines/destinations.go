@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // SetDestinations moves the actor's own post: to holds all its destinations from now on, in
@@ -145,7 +147,7 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 	}
 	// A move lifts nothing: without a stamp the post enters as fresh as it is.
 	p.Stamp = 0
-	aggregates, err := s.updateAggregatesTx(ctx, tx, p, kindsWhere(isAggregate)...)
+	aggregates, err := s.updateAggregatesTx(ctx, tx, p, kinds.Where(kinds.Spec.IsAggregate)...)
 	if err != nil {
 		return nil, false, err
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"riverrun/timelines/kinds"
 )
 
 func TestSetDestinations(t *testing.T) {
@@ -16,10 +18,10 @@ func TestSetDestinations(t *testing.T) {
 	w.age(p.PostID, time.Hour)
 	fresh := w.freshAt(p.PostID)
 	feed := w.row(bob.FeedID, p.PostID)
-	everything := w.timeline(KindEverything, 0)
+	everything := w.timeline(kinds.Everything, 0)
 	private := w.subfeedID(bob, "private")
 	rest := []int64{
-		w.timeline(KindPost, p.PostID), w.timeline(KindDiscussions, bob.ID), w.timeline(KindLikes, ann.ID), w.timeline(KindDiscussions, ann.ID),
+		w.timeline(kinds.Post, p.PostID), w.timeline(kinds.Discussions, bob.ID), w.timeline(kinds.Likes, ann.ID), w.timeline(kinds.Discussions, ann.ID),
 	}
 	w.heard.take()
 	stands := []int64{bob.FeedID}
@@ -33,9 +35,9 @@ func TestSetDestinations(t *testing.T) {
 	}{
 		{[]string{"club", "bob"}, ids(bob.FeedID, club.FeedID), true, true, []bool{true, true, true}},
 		{[]string{"bob/private"}, ids(private), true, false, []bool{false, false, false}},
-		{[]string{"bob/private", "cid", "ann"}, ids(private, w.timeline(KindDirects, bob.ID), w.timeline(KindDirects, cid.ID), w.timeline(KindDirects, ann.ID)), true, false, []bool{true, true, false}},
-		{[]string{" cid"}, ids(w.timeline(KindDirects, bob.ID), w.timeline(KindDirects, cid.ID)), false, false, []bool{false, true, false}},
-		{[]string{ToEyes}, ids(w.timeline(KindEyes, bob.ID)), false, false, []bool{false, false, false}},
+		{[]string{"bob/private", "cid", "ann"}, ids(private, w.timeline(kinds.Directs, bob.ID), w.timeline(kinds.Directs, cid.ID), w.timeline(kinds.Directs, ann.ID)), true, false, []bool{true, true, false}},
+		{[]string{" cid"}, ids(w.timeline(kinds.Directs, bob.ID), w.timeline(kinds.Directs, cid.ID)), false, false, []bool{false, true, false}},
+		{[]string{ToEyes}, ids(w.timeline(kinds.Eyes, bob.ID)), false, false, []bool{false, false, false}},
 		{[]string{"bob"}, ids(bob.FeedID), true, true, []bool{true, true, true}},
 	} {
 		version := w.version(p.PostID)
@@ -158,7 +160,7 @@ func TestEditPostAt(t *testing.T) {
 	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: c.Touched}})
 	w.same("version", w.version(p.PostID), version+1)
 	said("hi #weir", club.FeedID)
-	for _, id := range []int64{bob.FeedID, club.FeedID, w.hashtag("weir"), w.timeline(KindPost, p.PostID)} {
+	for _, id := range []int64{bob.FeedID, club.FeedID, w.hashtag("weir"), w.timeline(kinds.Post, p.PostID)} {
 		if !slices.Contains(c.Touched, id) {
 			t.Errorf("timeline %d is not touched by %v", id, c.Touched)
 		}
@@ -212,9 +214,9 @@ func TestRemoveFromGroup(t *testing.T) {
 
 	c, err := w.Posts.RemoveFromGroup(t.Context(), ann.ID, only.Code, "club")
 	w.must(err)
-	eyes := w.timeline(KindEyes, bob.ID)
+	eyes := w.timeline(kinds.Eyes, bob.ID)
 	w.same("change", c, Change{Actor: ann.ID, PostID: only.PostID, Code: only.Code, Touched: ids(
-		club.FeedID, eyes, w.timeline(KindEverything, 0), w.timeline(KindEverything, 0, "en"), w.timeline(KindPost, only.PostID), w.timeline(KindDiscussions, bob.ID))})
+		club.FeedID, eyes, w.timeline(kinds.Everything, 0), w.timeline(kinds.Everything, 0, "en"), w.timeline(kinds.Post, only.PostID), w.timeline(kinds.Discussions, bob.ID))})
 	w.same("version", w.version(only.PostID), version+1)
 	w.same("stands in", value[[]int64](w, `SELECT decisive FROM posts WHERE id = $1`, only.PostID), ids(eyes))
 	w.same("who reads", []bool{w.mayRead(bob.ID, only.PostID), w.mayRead(ann.ID, only.PostID)}, []bool{true, false})

@@ -1,12 +1,16 @@
 package timelines
 
-import "testing"
+import (
+	"testing"
+
+	"riverrun/timelines/kinds"
+)
 
 func TestFave(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
 	p := w.post(bob, "hello")
-	faves := w.timeline(KindFaves, ann.ID)
+	faves := w.timeline(kinds.Faves, ann.ID)
 	fresh := w.freshAt(p.PostID)
 	w.heard.take()
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // Hold is a post in a timeline.
@@ -22,7 +24,7 @@ type Holding struct {
 func (s *Store) Holdings(ctx context.Context, pairs []Hold) (map[Hold]Holding, error) {
 	// For this form the primary key is the only possible plan; see bump.go.
 	query := `
-		SELECT a.post_id, a.timeline_id, CASE WHEN t.kind IN ` + sqlKinds(isByText) + ` THEN ARRAY(
+		SELECT a.post_id, a.timeline_id, CASE WHEN t.kind IN ` + kinds.SQL(kinds.Spec.IsByText) + ` THEN ARRAY(
 			SELECT DISTINCT coalesce(c.author_id, p.author_id)
 			FROM text_marks m JOIN posts p ON p.id = m.post_id LEFT JOIN comments c ON c.id = m.comment_id
 			WHERE m.post_id = a.post_id AND m.timeline_id = a.timeline_id) END

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // What Holdings says of a pair is what stands now, withdrawn rows and all.
@@ -16,8 +18,8 @@ func TestHoldings(t *testing.T) {
 	w.must(err)
 	said := w.say(cat, p.Code, "what a #river, @ann")
 	w.say(cat, p.Code, "no #river at all")
-	likes, comments := w.timeline(KindLikes, ann.ID), w.timeline(KindComments, cat.ID)
-	river, mentions := w.hashtag("river"), w.timeline(KindMentions, ann.ID)
+	likes, comments := w.timeline(kinds.Likes, ann.ID), w.timeline(kinds.Comments, cat.ID)
+	river, mentions := w.hashtag("river"), w.timeline(kinds.Mentions, ann.ID)
 	ask := []Hold{
 		{p.PostID, likes},
 		{p.PostID, comments},
@@ -26,7 +28,7 @@ func TestHoldings(t *testing.T) {
 		{p.PostID, river},
 		{other.PostID, likes},
 		{other.PostID, river},
-		{p.PostID, w.timeline(KindLikes, bob.ID)},
+		{p.PostID, w.timeline(kinds.Likes, bob.ID)},
 		{p.PostID, 1 << 40},
 		{1 << 40, likes},
 	}

@@ -11,6 +11,8 @@ import (
 	"strconv"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // findAccounts finds the accounts imported before. What stands here as a group is
@@ -145,8 +147,8 @@ func (b *batch) findTimelines(ctx context.Context) error {
 	}
 	query := `
 		SELECT id, kind, their_id, term, access FROM timelines
-		WHERE kind IN ` + sqlKinds(isOwned) + ` AND their_id = ANY(@accounts)
-			AND term = '' OR kind IN ` + sqlKinds(isAggregate) + ` AND their_id = 0`
+		WHERE kind IN ` + kinds.SQL(kinds.Spec.IsOwned) + ` AND their_id = ANY(@accounts)
+			AND term = '' OR kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND their_id = 0`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": slices.Collect(maps.Keys(byID))})
 	if err != nil {
 		return fmt.Errorf("find timelines: %w", err)
@@ -155,14 +157,14 @@ func (b *batch) findTimelines(ctx context.Context) error {
 	var kind, term string
 	var level Level
 	_, err = pgx.ForEachRow(rows, []any{&id, &kind, &their, &term, &level}, func() error {
-		if specOf(kind).aggregate {
+		if kinds.Of(kind).Aggregate {
 			if b.aggregates[kind] == nil {
 				b.aggregates[kind] = map[string]int64{}
 			}
 			b.aggregates[kind][term] = id
 			return nil
 		}
-		if kind == KindFeed || kind == KindGroup {
+		if kind == kinds.Feed || kind == kinds.Group {
 			byID[their].level = level
 		}
 		byID[their].timelines[kind] = id

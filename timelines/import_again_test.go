@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"riverrun/timelines/kinds"
 )
 
 // The copies of a post in several archives are of different age: a later one
@@ -25,7 +27,7 @@ func TestImportOfLaterAndEarlierTalk(t *testing.T) {
 			}
 			post, ben := w.imported(originPost, "1"), w.importedAccount("ben")
 			at := Micros(noon.Add(3 * day))
-			for _, kind := range []string{KindComments, KindDiscussions} {
+			for _, kind := range []string{kinds.Comments, kinds.Discussions} {
 				w.same(kind, w.row(w.timeline(kind, ben.ID), post), row{EnteredAt: at, FreshAt: at})
 			}
 			w.sound()

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // batch is one transaction of an import: what was gathered, and what is found
@@ -53,9 +55,9 @@ type importAccount struct {
 // feed is the timeline of the account's own posts.
 func (a *importAccount) feed() int64 {
 	if a.Kind == Group {
-		return a.timelines[KindGroup]
+		return a.timelines[kinds.Group]
 	}
-	return a.timelines[KindFeed]
+	return a.timelines[kinds.Feed]
 }
 
 // importPost is a post of the batch.

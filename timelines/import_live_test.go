@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // What an import meets that people have done meanwhile, and what it leaves alone.
@@ -171,9 +173,9 @@ func TestImportAddsToTheLiving(t *testing.T) {
 	})
 	w.same("freshness", w.freshAt(post), fresh)
 	w.same("version", w.version(post), version+1)
-	w.same("ben's first comment", w.row(w.timeline(KindComments, ben.ID), post), row{EnteredAt: Micros(noon.Add(time.Hour)), FreshAt: fresh})
+	w.same("ben's first comment", w.row(w.timeline(kinds.Comments, ben.ID), post), row{EnteredAt: Micros(noon.Add(time.Hour)), FreshAt: fresh})
 	// A like too late to lift: the post's place of that moment.
-	w.same("dan's late like", w.row(w.timeline(KindLikes, w.imported(originAccount, "dan")), post).EnteredAt, Micros(noon.Add(5*time.Hour)))
+	w.same("dan's late like", w.row(w.timeline(kinds.Likes, w.imported(originAccount, "dan")), post).EnteredAt, Micros(noon.Add(5*time.Hour)))
 	w.same("everything the post stands in was announced", touchedBy(w.heard.take()),
 		all(w, pgx.RowTo[int64], `SELECT timeline_id FROM timeline_entries WHERE post_id = $1 ORDER BY 1`, post))
 	w.sound()
@@ -385,7 +387,7 @@ func TestImportMarks(t *testing.T) {
 		w.same(term, w.row(w.hashtag(term), id), row{EnteredAt: entered, FreshAt: fresh})
 	}
 	for name, author := range map[string]int64{"ann": w.importedAccount("ann").ID, "zoe": zoe.ID} {
-		w.same("mentions of "+name, w.row(w.timeline(KindMentions, author), id), row{EnteredAt: fresh, FreshAt: fresh})
+		w.same("mentions of "+name, w.row(w.timeline(kinds.Mentions, author), id), row{EnteredAt: fresh, FreshAt: fresh})
 	}
 	w.same("timelines of tags", value[int](w, `SELECT count(*)::int FROM timelines WHERE kind = 'hashtag'`), 4)
 	w.same("first uses announced", w.heard.take()[0],

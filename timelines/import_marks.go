@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/marks"
 )
 
@@ -36,7 +37,7 @@ func (b *batch) findMarks(ctx context.Context) error {
 		return err
 	}
 	if len(made) > 0 {
-		b.events = append(b.events, Replace{Everybody: true, Kinds: []string{KindHashtag}, Terms: made})
+		b.events = append(b.events, Replace{Everybody: true, Kinds: []string{kinds.Hashtag}, Terms: made})
 	}
 	const query = `
 		SELECT '#' || term, id FROM timelines WHERE kind = 'hashtag' AND their_id = 0 AND term = ANY(@tags)

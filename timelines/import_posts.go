@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
 )
 
@@ -93,8 +94,8 @@ func (b *batch) addresses(p *importPost) []int64 {
 			places = append(places, a.feed())
 			continue
 		}
-		places = append(places, a.timelines[KindDirects])
-		if own := author.timelines[KindDirects]; own != 0 {
+		places = append(places, a.timelines[kinds.Directs])
+		if own := author.timelines[kinds.Directs]; own != 0 {
 			places = append(places, own)
 		}
 	}
@@ -317,7 +318,7 @@ func (b *batch) enterOwn(p *importPost) {
 	for _, place := range p.decisive {
 		p.enter(place, at)
 	}
-	b.accounts[p.Author.ExternalID].enter(p, wrote, at)
+	b.accounts[p.Author.ExternalID].enter(p, kinds.Wrote, at)
 	for _, timeline := range b.named(p.Body) {
 		p.enter(timeline, at)
 	}
@@ -328,7 +329,7 @@ func (b *batch) enterOwn(p *importPost) {
 // to people only.
 func (b *batch) enterEverything(p *importPost) {
 	if len(p.To) > 0 {
-		b.enterAggregate(p, KindEverything, Micros(p.CreatedAt))
+		b.enterAggregate(p, kinds.Everything, Micros(p.CreatedAt))
 	}
 }
 
@@ -340,8 +341,8 @@ func (p *importPost) enter(timeline, at int64) {
 }
 
 // enter notes that the post enters the account's timelines by what it did.
-func (a *importAccount) enter(p *importPost, did action, at int64) {
-	for _, kind := range kindsBy(did) {
+func (a *importAccount) enter(p *importPost, did kinds.Action, at int64) {
+	for _, kind := range kinds.By(did) {
 		if timeline := a.timelines[kind]; timeline != 0 {
 			p.enter(timeline, at)
 		}
@@ -371,9 +372,9 @@ func (p *importPost) replay(maxAge time.Duration) int64 {
 		if maxAge > 0 && t.at.Sub(p.CreatedAt) > maxAge {
 			at = fresh
 		}
-		did := liked
+		did := kinds.Liked
 		if t.comment {
-			did = commented
+			did = kinds.Commented
 		}
 		t.account.enter(p, did, at)
 		for _, timeline := range t.named {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // enterAggregate notes an entrance into an aggregate, and into that of the post's
@@ -33,7 +35,7 @@ func (b *batch) rank(ctx context.Context) error {
 				GROUP BY t.account_id) came) best
 		CROSS JOIN LATERAL (
 			SELECT (array_agg(f.created_at ORDER BY f.created_at))[@most::int] AS at FROM faves f WHERE f.post_id = p.id) kept
-		WHERE p.id = ANY(@posts) AND EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind IN ` + sqlKinds(isLevelled) + `)`
+		WHERE p.id = ANY(@posts) AND EXISTS (SELECT FROM timelines d WHERE d.id = ANY(p.decisive) AND d.kind IN ` + kinds.SQL(kinds.Spec.IsLevelled) + `)`
 	byID := map[int64]*importPost{}
 	var ids []int64
 	for _, p := range b.posts {
@@ -53,7 +55,7 @@ func (b *batch) rank(ctx context.Context) error {
 	var best, kept *int64
 	_, err = pgx.ForEachRow(rows, []any{&id, &best, &kept}, func() error {
 		p := byID[id]
-		for kind, at := range map[string]*int64{KindBest: best, KindMostFaved: kept} {
+		for kind, at := range map[string]*int64{kinds.Best: best, kinds.MostFaved: kept} {
 			if at == nil {
 				continue
 			}

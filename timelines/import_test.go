@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/friendfeed"
+	"riverrun/timelines/kinds"
 )
 
 // archiveDirs hold archives: small ones of our own writing, and the real ones
@@ -141,9 +142,9 @@ func newOracle(t *testing.T, files []string, maxAge time.Duration) oracle {
 		}
 	}
 	o := oracle{entries: map[string]int64{}, fresh: map[string]int64{}, private: map[string]bool{}, public: map[string]bool{}}
-	kinds := map[string]string{}
+	accountKinds := map[string]string{}
 	see := func(a rawAccount) {
-		kinds[a.ID] = a.Type
+		accountKinds[a.ID] = a.Type
 		o.private[a.ID] = o.private[a.ID] || a.Private
 	}
 	for _, e := range posts {
@@ -158,7 +159,7 @@ func newOracle(t *testing.T, files []string, maxAge time.Duration) oracle {
 			see(l.From)
 		}
 	}
-	for _, kind := range kinds {
+	for _, kind := range accountKinds {
 		if kind == Group {
 			o.tally.Groups++
 		} else {
@@ -169,12 +170,12 @@ func newOracle(t *testing.T, files []string, maxAge time.Duration) oracle {
 		o.tally.Posts++
 		o.tally.Comments += int64(len(e.Comments))
 		o.tally.Likes += int64(len(e.Likes))
-		o.expectPost(e, kinds, maxAge)
+		o.expectPost(e, accountKinds, maxAge)
 	}
 	return o
 }
 
-func (o *oracle) expectPost(e *rawEntry, kinds map[string]string, maxAge time.Duration) {
+func (o *oracle) expectPost(e *rawEntry, accountKinds map[string]string, maxAge time.Duration) {
 	enter := func(kind, account string, at int64) {
 		key := kind + ":" + account + ":" + e.ID
 		if had, ok := o.entries[key]; !ok || at < had {
@@ -182,10 +183,10 @@ func (o *oracle) expectPost(e *rawEntry, kinds map[string]string, maxAge time.Du
 		}
 	}
 	base := func(id string) string {
-		if kinds[id] == Group {
-			return KindGroup
+		if accountKinds[id] == Group {
+			return kinds.Group
 		}
-		return KindFeed
+		return kinds.Feed
 	}
 	at := e.Date.UnixMicro()
 	o.public[e.ID] = false
@@ -197,8 +198,8 @@ func (o *oracle) expectPost(e *rawEntry, kinds map[string]string, maxAge time.Du
 	}
 	for _, to := range e.To {
 		if to.Direct {
-			enter(KindDirects, to.ID, at)
-			enter(KindDirects, e.From.ID, at)
+			enter(kinds.Directs, to.ID, at)
+			enter(kinds.Directs, e.From.ID, at)
 			continue
 		}
 		enter(base(to.ID), to.ID, at)
@@ -206,11 +207,11 @@ func (o *oracle) expectPost(e *rawEntry, kinds map[string]string, maxAge time.Du
 		o.public[e.ID] = o.public[e.ID] || !o.private[to.ID]
 	}
 	if open {
-		enter(KindEverything, "", at)
+		enter(kinds.Everything, "", at)
 	}
-	enter(KindPost, "", at)
-	if kinds[e.From.ID] != Group {
-		enter(KindDiscussions, e.From.ID, at)
+	enter(kinds.Post, "", at)
+	if accountKinds[e.From.ID] != Group {
+		enter(kinds.Discussions, e.From.ID, at)
 	}
 	// Freshness: every comment asks how many there were in the day before it.
 	freshAt := func(until time.Time) int64 {
@@ -241,12 +242,12 @@ func (o *oracle) expectPost(e *rawEntry, kinds map[string]string, maxAge time.Du
 		return d.UnixMicro()
 	}
 	for _, c := range e.Comments {
-		enter(KindComments, c.From.ID, stamp(c.Date))
-		enter(KindDiscussions, c.From.ID, stamp(c.Date))
+		enter(kinds.Comments, c.From.ID, stamp(c.Date))
+		enter(kinds.Discussions, c.From.ID, stamp(c.Date))
 	}
 	for _, l := range e.Likes {
-		enter(KindLikes, l.From.ID, stamp(l.Date))
-		enter(KindDiscussions, l.From.ID, stamp(l.Date))
+		enter(kinds.Likes, l.From.ID, stamp(l.Date))
+		enter(kinds.Discussions, l.From.ID, stamp(l.Date))
 	}
 }
 

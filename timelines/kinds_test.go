@@ -6,24 +6,25 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
 )
 
 // What people save or comment on is a kind that this file adds to the table. It opens
 // with the feed, and home feeds of followers have it.
-var talks = kindSpec{kind: "talks", by: []action{commented, saved}, home: ofFollowers, owner: User, gate: KindFeed}
+var talks = kinds.Spec{Kind: "talks", By: []kinds.Action{kinds.Commented, kinds.Saved}, Home: kinds.OfFollowers, Owner: User, Gate: kinds.Feed}
 
 // A kind is a row of the table: its timelines are made, filled, emptied, bumped, found
 // and opened as those of any other.
 func TestAKindIsARow(t *testing.T) {
-	before := kindSpecs
-	kindSpecs = append(slices.Clone(before), talks)
-	t.Cleanup(func() { kindSpecs = before })
+	before := kinds.All
+	kinds.All = append(slices.Clone(before), talks)
+	t.Cleanup(func() { kinds.All = before })
 
 	w := newTownAlone(t)
 	ann, bob, cat, dan := w.user("ann"), w.user("bob"), w.user("cat"), w.user("dan")
 	w.subscribe(ann, "bob")
-	of := w.timeline(talks.kind, bob.ID)
+	of := w.timeline(talks.Kind, bob.ID)
 	holds := func(when string, want bool, code Change) {
 		t.Helper()
 		held, err := w.Holdings(t.Context(), []Hold{{code.PostID, of}})
@@ -62,7 +63,7 @@ func TestAKindIsARow(t *testing.T) {
 			all, err := sn.Home(t.Context(), viewer, friendsOnly)
 			w.must(err)
 			w.same("at home", slices.Contains(all, of), home)
-			named, err := sn.Named(t.Context(), viewer, bob.ID, talks.kind)
+			named, err := sn.Named(t.Context(), viewer, bob.ID, talks.Kind)
 			w.must(err)
 			w.same("on its page", slices.Contains(named, of), page)
 			return nil
@@ -84,7 +85,7 @@ func TestAKindIsARow(t *testing.T) {
 	tale := tale("1")
 	tale.Comments = []ImportedComment{{Author: person("eve"), ExternalID: "1/1", CreatedAt: tale.CreatedAt, Body: "indeed"}}
 	w.importPosts(10, tale)
-	eve := w.timeline(talks.kind, w.importedAccount("eve").ID)
+	eve := w.timeline(talks.Kind, w.importedAccount("eve").ID)
 	w.same("imported", w.row(eve, w.imported(originPost, "1")).Withdrawn, false)
 	w.sound()
 }
@@ -94,19 +95,19 @@ func TestTriggersGoByBase(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
 	post := w.post(bob, "hello").PostID
-	for _, k := range kindSpecs {
+	for _, k := range kinds.All {
 		id := value[int64](w, `
 			INSERT INTO timelines (id, kind, their_id, term, writers, base, gate_id)
 			OVERRIDING SYSTEM VALUE
 			SELECT id, $1, $2, 'x', $3, $4, CASE WHEN $4 THEN id END FROM nextval(pg_get_serial_sequence('timelines', 'id')) id
-			RETURNING id`, k.kind, bob.ID, k.writers, k.base)
+			RETURNING id`, k.Kind, bob.ID, k.Writers, k.Base)
 		w.exec(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at) VALUES ($1, $2, 1, 1, 1)`, id, post)
 		entered := value[bool](w, `SELECT EXISTS (SELECT FROM gated_entries WHERE timeline_id = $1)`, id)
 		w.exec(`DELETE FROM gated_entries WHERE timeline_id = $1`, id)
 		w.exec(`UPDATE posts SET decisive = decisive || $2::bigint WHERE id = $1`, post, id)
 		moved := value[bool](w, `SELECT EXISTS (SELECT FROM gated_entries WHERE timeline_id = $1)`, id)
-		if want := !k.base && k.kind != KindPost; entered != want || moved != want {
-			t.Errorf("gated_entries has a row of a timeline of kind %s: %t once entered, %t once moved; want %t", k.kind, entered, moved, want)
+		if want := !k.Base && k.Kind != kinds.Post; entered != want || moved != want {
+			t.Errorf("gated_entries has a row of a timeline of kind %s: %t once entered, %t once moved; want %t", k.Kind, entered, moved, want)
 		}
 	}
 }
@@ -115,7 +116,7 @@ func TestTriggersGoByBase(t *testing.T) {
 func TestAggregatesAreMade(t *testing.T) {
 	w := newTown(t)
 	var want []string
-	for _, kind := range kindsWhere(isAggregate) {
+	for _, kind := range kinds.Where(kinds.Spec.IsAggregate) {
 		for _, term := range append([]string{""}, language.Known...) {
 			want = append(want, kind+"/"+term)
 		}
@@ -130,7 +131,7 @@ func TestAggregatesAreMade(t *testing.T) {
 func TestABaseTimelineHasItselfForAGate(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
-	for _, gate := range []any{nil, w.timeline(KindLikes, bob.ID)} {
+	for _, gate := range []any{nil, w.timeline(kinds.Likes, bob.ID)} {
 		_, err := w.pool.Exec(t.Context(), `UPDATE timelines SET gate_id = $1 WHERE id = $2`, gate, bob.FeedID)
 		if err == nil {
 			t.Errorf("a feed with the gate %v: no error", gate)

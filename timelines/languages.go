@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
 )
 
@@ -184,7 +185,7 @@ func (s *core) guessManyTx(ctx context.Context, tx pgx.Tx, posts []int64, fits [
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT t.id, p.id, a.entered_at, greatest(a.entered_at, p.fresh_at), a.created_at
 		FROM posts p
-		JOIN timelines whole ON whole.kind IN ` + sqlKinds(isAggregate) + ` AND whole.their_id = 0 AND whole.term = ''
+		JOIN timelines whole ON whole.kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND whole.their_id = 0 AND whole.term = ''
 		JOIN timeline_entries a ON a.timeline_id = whole.id AND a.post_id = p.id AND NOT a.withdrawn
 		JOIN timelines t ON t.kind = whole.kind AND t.their_id = 0 AND t.term = p.lang
 		WHERE p.id = ANY(@posts)

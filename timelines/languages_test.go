@@ -3,6 +3,8 @@ package timelines
 import (
 	"fmt"
 	"testing"
+
+	"riverrun/timelines/kinds"
 )
 
 // langOf is a post's language and whether its author chose it.
@@ -91,7 +93,7 @@ func TestGuessedLanguages(t *testing.T) {
 	w.same("a link", w.langOf(w.post(ann, "https://example.org/").PostID), "en")
 	w.same("another script", w.langOf(w.post(ann, "日本語").PostID), "")
 	w.same("accents", w.langOf(w.post(ann, "Schönes Wetter").PostID), "")
-	w.same("that stands among all of the language", w.stands(first.PostID, KindEverything, "en"), true)
+	w.same("that stands among all of the language", w.stands(first.PostID, kinds.Everything, "en"), true)
 
 	// Of two that a text can be in, what most of them are.
 	w.post(ann, russian)
@@ -141,10 +143,10 @@ func TestGuessedLanguages(t *testing.T) {
 	w.same("the same text changes nothing", fmt.Sprint(w.langOf(c.PostID), w.version(c.PostID)), fmt.Sprint("", version))
 	w.must(second(w.Posts.Edit(t.Context(), eve.ID, c.Code, "Supper!")))
 	w.same("an edited one is guessed", w.langOf(c.PostID), "en")
-	w.same("and stands there", w.stands(c.PostID, KindEverything, "en"), true)
+	w.same("and stands there", w.stands(c.PostID, kinds.Everything, "en"), true)
 	w.must(second(w.Posts.Edit(t.Context(), eve.ID, c.Code, "Ужин!")))
 	w.same("until it cannot be", w.langOf(c.PostID), "")
-	w.same("and leaves", w.stands(c.PostID, KindEverything, "en"), false)
+	w.same("and leaves", w.stands(c.PostID, kinds.Everything, "en"), false)
 	w.sound()
 }
 
@@ -195,14 +197,14 @@ func TestGuessedLanguagesOfAnImport(t *testing.T) {
 	first := w.imported(originPost, "1")
 	w.same("the version of what was guessed", w.version(first), version+1)
 	w.same("the version of what was known", w.version(w.imported(originPost, "5")), sure)
-	for _, kind := range []string{KindEverything, KindBest} {
+	for _, kind := range []string{kinds.Everything, kinds.Best} {
 		w.same(kind, w.stands(first, kind, "en"), true)
 		w.same(kind+" stands where it does among all", value[bool](w, `
 			SELECT count(DISTINCT (e.entered_at, e.fresh_at, e.created_at)) = 1 AND count(*) = 2
 			FROM timeline_entries e JOIN timelines t ON t.id = e.timeline_id
 			WHERE e.post_id = $1 AND t.kind = $2`, first, kind), true)
 	}
-	w.same("of a known post", w.stands(first, KindEverything, "ru"), false)
+	w.same("of a known post", w.stands(first, kinds.Everything, "ru"), false)
 	w.sound()
 
 	// Once more, and nothing changes.

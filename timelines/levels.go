@@ -9,6 +9,41 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// Level says who may read a base timeline (source: 000, "Права на чтение постов").
+type Level int16
+
+const (
+	// Public: everybody, signed in or not.
+	Public Level = 0
+	// Protected: every signed-in account except those explicitly excluded.
+	Protected Level = 1
+	// Private: readers explicitly admitted, and nobody else.
+	Private Level = 2
+)
+
+// String returns the level's name as forms and addresses use it.
+func (l Level) String() string {
+	switch l {
+	case Public:
+		return "public"
+	case Protected:
+		return "protected"
+	case Private:
+		return "private"
+	}
+	return "unknown"
+}
+
+// ParseLevel is the inverse of Level.String.
+func ParseLevel(s string) (Level, bool) {
+	for _, l := range []Level{Public, Protected, Private} {
+		if s == l.String() {
+			return l, true
+		}
+	}
+	return 0, false
+}
+
 // setLevelTx changes the level of a base timeline and the flags of its posts. It returns
 // the level before, which is the new one if nothing changes or the timeline is gone.
 func (s *core) setLevelTx(ctx context.Context, tx pgx.Tx, timeline int64, level Level) (was Level, err error) {

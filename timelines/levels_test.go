@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // soundReading compares what everybody may read, by every statement that looks at
@@ -193,7 +195,7 @@ func TestOnlyPostsWhoseFlagsAreBehindAskTheirGates(t *testing.T) {
 			pairs.Add(post, 0)
 		}
 	}
-	everything := w.timeline(KindEverything, 0)
+	everything := w.timeline(kinds.Everything, 0)
 	hello := w.query("hello")
 	asked := func(table string) map[string]int {
 		t.Helper()

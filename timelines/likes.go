@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // Like makes the actor like the post. It enters the actor's likes and discussions, fresh
@@ -14,7 +16,7 @@ func (s Posts) Like(ctx context.Context, actor int64, code string) (Change, erro
 	const query = `
 		INSERT INTO likes (post_id, account_id, created_at) VALUES (@post, @actor, clock_timestamp())
 		ON CONFLICT DO NOTHING`
-	return s.mark(ctx, actor, code, query, KindBest, liked)
+	return s.mark(ctx, actor, code, query, kinds.Best, kinds.Liked)
 }
 
 // Unlike takes the actor's like back. The post leaves the actor's likes, and
@@ -22,13 +24,13 @@ func (s Posts) Like(ctx context.Context, actor int64, code string) (Change, erro
 // people are left. Without a like it succeeds and changes nothing. ErrNotFound if the
 // actor cannot read the post.
 func (s Posts) Unlike(ctx context.Context, actor int64, code string) (Change, error) {
-	return s.unmark(ctx, actor, code, KindBest, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`)
+	return s.unmark(ctx, actor, code, kinds.Best, `DELETE FROM likes WHERE post_id = @post AND account_id = @actor`)
 }
 
 // mark runs a statement that sets the actor's like or save of a post. If it was not set,
 // the post enters the actor's timelines that it enters by this action, and the aggregate
 // if it now belongs there.
-func (s Posts) mark(ctx context.Context, actor int64, code, query, aggregate string, did action) (Change, error) {
+func (s Posts) mark(ctx context.Context, actor int64, code, query, aggregate string, did kinds.Action) (Change, error) {
 	return s.setMark(ctx, actor, code, query, func(tx pgx.Tx, p lockedPost) ([]int64, error) {
 		entered, err := s.enterTx(ctx, tx, p, actor, did)
 		if err != nil {

@@ -4,13 +4,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"riverrun/timelines/kinds"
 )
 
 func TestLike(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
 	p := w.post(bob, "hello")
-	likes, discussions := w.timeline(KindLikes, ann.ID), w.timeline(KindDiscussions, ann.ID)
+	likes, discussions := w.timeline(kinds.Likes, ann.ID), w.timeline(kinds.Discussions, ann.ID)
 	fresh := w.freshAt(p.PostID)
 	w.heard.take()
 
@@ -24,7 +26,7 @@ func TestLike(t *testing.T) {
 	if first.EnteredAt <= fresh || first.FreshAt != first.EnteredAt || first.Withdrawn {
 		t.Errorf("row in likes: got %+v, want it fresh there, later than the post's %d", first, fresh)
 	}
-	w.same("the author's row", w.row(w.timeline(KindDiscussions, bob.ID), p.PostID), row{fresh, fresh, false})
+	w.same("the author's row", w.row(w.timeline(kinds.Discussions, bob.ID), p.PostID), row{fresh, fresh, false})
 
 	c, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
@@ -54,7 +56,7 @@ func TestLikeKeepsDiscussions(t *testing.T) {
 	p := w.post(bob, "hello")
 	for name, actor := range map[string]Account{"the author": bob, "a commenter": ann} {
 		w.comment(actor, p.Code)
-		likes := ids(w.timeline(KindLikes, actor.ID))
+		likes := ids(w.timeline(kinds.Likes, actor.ID))
 		c, err := w.Posts.Like(t.Context(), actor.ID, p.Code)
 		w.must(err)
 		w.same(name+" likes", c.Touched, likes)
@@ -79,7 +81,7 @@ func TestLikeLeavesOtherPostsAlone(t *testing.T) {
 	rows := func() map[int64][]row {
 		all := map[int64][]row{}
 		for _, other := range []Change{before, after} {
-			for _, kind := range []string{KindLikes, KindComments, KindDiscussions} {
+			for _, kind := range []string{kinds.Likes, kinds.Comments, kinds.Discussions} {
 				all[other.PostID] = append(all[other.PostID], w.row(w.timeline(kind, ann.ID), other.PostID))
 			}
 		}
@@ -105,7 +107,7 @@ func TestLikeLeavesOtherPostsAlone(t *testing.T) {
 func TestLikeOfAnOldPost(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
-	likes := w.timeline(KindLikes, ann.ID)
+	likes := w.timeline(kinds.Likes, ann.ID)
 	for _, tc := range []struct {
 		name  string
 		max   time.Duration

@@ -36,14 +36,10 @@ func reserved(name string) bool {
 var ReservedSlugs = []string{
 	"about", "accept", "admins", "admit", "ban", "best", "block", "comments", "decline", "demote", "directs",
 	"discussions", "dismiss", "edit", "exclude", "eyes", "faves", "feed", "feeds", "filter", "follow", "followers", "following", "hide", "hide-banned", "invite",
-	"likes", "lists", "manage", "members", "mentions", "notifications", "place", "posts", PrivateSlug, "promote", "readers", "refuse",
+	"likes", "lists", "manage", "members", "mentions", "notifications", "place", "posts", "private", "promote", "readers", "refuse",
 	"remove", "saved", "search", "settings", "show-banned", "sources", "subscribe", "subscribers", "subscriptions", "tags", "unban",
 	"unblock", "unexclude", "unfollow", "unhide", "unsubscribe",
 }
-
-// PrivateSlug is the slug of the private sub-feed everybody has from the
-// beginning (source: 004).
-const PrivateSlug = "private"
 
 // slugForm is the form of the slugs of sub-feeds and lists; the lists_slug constraint of
 // the database has the same.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"riverrun/timelines/kinds"
 )
 
 func TestCheckName(t *testing.T) {
@@ -63,7 +65,7 @@ func TestCheckName(t *testing.T) {
 
 func TestReservedSlugs(t *testing.T) {
 	t.Parallel()
-	for _, slug := range []string{"sources", "notifications", "likes", PrivateSlug} {
+	for _, slug := range []string{"sources", "notifications", "likes", kinds.PrivateTerm} {
 		var bad *InvalidError
 		if err := checkSlug(slug); !errors.As(err, &bad) || bad.Code != "slug_reserved" {
 			t.Errorf("checkSlug(%q): got %v, want it reserved", slug, err)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"riverrun/timelines/kinds"
 )
 
 // Every list of accounts that grows without bound is read in parts, to its end and
@@ -42,7 +44,7 @@ func TestListsOfAccountsComeInParts(t *testing.T) {
 	for _, name := range people {
 		others = append(others, "x"+name)
 	}
-	photos, garden := w.timeline(KindSubfeed, ann.ID, "photos"), w.timeline(KindSubfeed, ann.ID, "garden")
+	photos, garden := w.timeline(kinds.Subfeed, ann.ID, "photos"), w.timeline(kinds.Subfeed, ann.ID, "garden")
 	for what, tc := range map[string]struct {
 		read func(context.Context, int64, string, int) ([]Account, error)
 		of   int64

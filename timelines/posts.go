@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/mutants"
 )
 
@@ -201,7 +202,7 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 		return nil, false, err
 	}
 	// A post in another language belongs to other aggregates.
-	aggregates, err := s.updateAggregatesTx(ctx, tx, p, kindsWhere(isAggregate)...)
+	aggregates, err := s.updateAggregatesTx(ctx, tx, p, kinds.Where(kinds.Spec.IsAggregate)...)
 	if err != nil {
 		return nil, false, err
 	}

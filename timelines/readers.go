@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // The explicit sets of the levels: the people who may read a private feed or sub-feed, and
@@ -214,7 +216,7 @@ func (s Feeds) Own(ctx context.Context, actor int64) ([]OwnFeed, error) {
 			ARRAY(SELECT a.id FROM excluded x JOIN accounts a ON a.id = x.account_id
 				WHERE x.timeline_id = t.id ORDER BY a.name LIMIT @shown)
 		FROM timelines t LEFT JOIN subfeeds f ON f.timeline_id = t.id
-		WHERE t.kind IN ` + sqlKinds(isLevelled) + ` AND t.their_id = @actor
+		WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsLevelled) + ` AND t.their_id = @actor
 		ORDER BY t.kind, f.timeline_id IS NOT NULL, f.title, t.term`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"actor": actor, "shown": ShownReaders})
 	if err != nil {

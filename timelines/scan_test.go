@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"riverrun/timelines/kinds"
 )
 
 // A scan that is to reach a place meets more rows for it than another, but not all
@@ -60,7 +62,7 @@ func TestScanDownIsBounded(t *testing.T) {
 func TestScanOfManyTimelines(t *testing.T) {
 	w := newTown(t)
 	likes, viewer := w.strandedAmong(40, 2000, 60, 3)
-	busy := w.timeline(KindLikes, w.user("busy").ID)
+	busy := w.timeline(kinds.Likes, w.user("busy").ID)
 	w.exec(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT $1, post_id, entered_at, fresh_at, created_at FROM timeline_entries WHERE timeline_id = ANY($2)`, busy, likes)
 	for _, byCreation := range []bool{false, true} {
@@ -127,7 +129,7 @@ func (w *town) celebrated(followed, own, posts, fans int) (timelines []int64, vi
 	viewer = w.user("viewer")
 	ids := w.people("fan", fans)
 	const of = `SELECT array_agg(id ORDER BY their_id) FROM timelines WHERE kind = $1 AND their_id = ANY($2)`
-	feeds, likes := value[[]int64](w, of, KindFeed, ids), value[[]int64](w, of, KindLikes, ids)
+	feeds, likes := value[[]int64](w, of, kinds.Feed, ids), value[[]int64](w, of, kinds.Likes, ids)
 	w.exec(`
 		WITH made AS (
 			INSERT INTO posts (author_id, fresh_at, created_at, is_public, code, body, decisive)

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // A scan meets the rows of a timeline newest first and passes over rows that its viewer
@@ -78,7 +80,7 @@ const scanFew = `
 	WHERE e.post_id = few.post_id AND NOT e.withdrawn AND (%[1]s, e.post_id) < (@place::bigint, @post::bigint) AND ` + readablePost + ` AND %[2]s
 	UNION ALL
 	SELECT 0, 0 WHERE (SELECT count(*) FROM found) > @fewest OR NOT EXISTS (
-		SELECT FROM timelines t WHERE t.id = @timeline AND ` + isGated + `)
+		SELECT FROM timelines t WHERE t.id = @timeline AND ` + kinds.IsGated + `)
 	ORDER BY 2 DESC, 1 DESC`
 
 var (

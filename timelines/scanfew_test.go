@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"riverrun/timelines/kinds"
 )
 
 // stranded fills a user's likes with posts of private feeds, of which the viewer
@@ -21,7 +23,7 @@ func (w *town) strandedAmong(likers, rows, feeds, every int) (likes []int64, vie
 	w.Helper()
 	viewer = w.user("viewer")
 	for i := range likers {
-		likes = append(likes, w.timeline(KindLikes, w.user(fmt.Sprint("liker-", i)).ID))
+		likes = append(likes, w.timeline(kinds.Likes, w.user(fmt.Sprint("liker-", i)).ID))
 	}
 	made := w.people("shut", feeds)
 	w.exec(`UPDATE timelines SET access = 2 WHERE kind = 'feed' AND their_id = ANY($1)`, made)
@@ -111,7 +113,7 @@ func TestFewOfABaseTimeline(t *testing.T) {
 func (w *town) soundFew() {
 	w.Helper()
 	viewers := append(value[[]int64](w, `SELECT array_agg(id) FROM accounts WHERE kind = 'user'`), 0)
-	gated := value[[]int64](w, `SELECT array_agg(id) FROM timelines t WHERE `+isGated)
+	gated := value[[]int64](w, `SELECT array_agg(id) FROM timelines t WHERE `+kinds.IsGated)
 	compared := 0
 	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) error {
 		for _, viewer := range viewers {
@@ -178,7 +180,7 @@ func TestFewBehindManyProtected(t *testing.T) {
 		w.must(second(w.Posts.Fave(t.Context(), ann.ID, p.Code)))
 		w.must(second(w.Feeds.Exclude(t.Context(), who.ID, "", "bob")))
 	}
-	faves := w.timeline(KindFaves, ann.ID)
+	faves := w.timeline(kinds.Faves, ann.ID)
 	for _, viewer := range []int64{0, bob.ID, ann.ID} {
 		q := Scan{
 			Viewer: viewer, Timelines: []int64{faves}, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 10,

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // Snapshot reads the primary store as it stood at one instant. A writer of rivers looks up
@@ -65,7 +67,7 @@ func (sn *Snapshot) Named(ctx context.Context, viewer, theirID int64, kinds ...s
 func (sn *Snapshot) Feeds(ctx context.Context, viewer, account int64, slug string) ([]int64, error) {
 	query := `
 		SELECT t.id FROM timelines t
-		WHERE t.kind IN ` + sqlKinds(isLevelled) + ` AND t.their_id = @account AND (@slug = '' OR t.term = @slug) AND ` + readableGate + `
+		WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsLevelled) + ` AND t.their_id = @account AND (@slug = '' OR t.term = @slug) AND ` + readableGate + `
 		ORDER BY t.id`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{"account": account, "slug": slug, "viewer": viewer})
 	return collectIDs(rows, err, "feeds of an account")
@@ -99,7 +101,7 @@ func (sn *Snapshot) Home(ctx context.Context, viewer int64, friendsOnly bool) ([
 		WHERE t.kind = ANY(@own) AND t.their_id = @viewer
 		ORDER BY 1`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"viewer": viewer, "kinds": homeKinds(ofFollowers, friendsOnly), "own": homeKinds(ofOwner, friendsOnly),
+		"viewer": viewer, "kinds": kinds.OfHome(kinds.OfFollowers, friendsOnly), "own": kinds.OfHome(kinds.OfOwner, friendsOnly),
 	})
 	return collectIDs(rows, err, "home timelines")
 }
@@ -114,7 +116,7 @@ func (sn *Snapshot) List(ctx context.Context, viewer, list int64, friendsOnly bo
 		WHERE m.list_id = @list AND m.subscriber_id = @viewer AND ` + readableGate + `
 		ORDER BY t.id`
 	rows, err := sn.tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"viewer": viewer, "list": list, "kinds": homeKinds(ofFollowers, friendsOnly),
+		"viewer": viewer, "list": list, "kinds": kinds.OfHome(kinds.OfFollowers, friendsOnly),
 	})
 	return collectIDs(rows, err, "list's timelines")
 }

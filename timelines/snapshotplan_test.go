@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines/kinds"
 )
 
 // statements are what a connection was asked, as a tracer of it hears them.
@@ -98,17 +100,17 @@ func TestSnapshotsReadNoTableWhole(t *testing.T) {
 	asks := map[string]func(*Snapshot) error{
 		"Sees": func(sn *Snapshot) error { _, err := sn.Sees(ctx); return err },
 		"Named": func(sn *Snapshot) error {
-			_, err := sn.Named(ctx, viewer.ID, followed[0], KindLikes, KindGroup)
+			_, err := sn.Named(ctx, viewer.ID, followed[0], kinds.Likes, kinds.Group)
 			return err
 		},
 		"Feeds": func(sn *Snapshot) error {
 			_, err := sn.Feeds(ctx, viewer.ID, followed[0], "")
 			if err == nil {
-				_, err = sn.Feeds(ctx, viewer.ID, followed[0], PrivateSlug)
+				_, err = sn.Feeds(ctx, viewer.ID, followed[0], kinds.PrivateTerm)
 			}
 			return err
 		},
-		"Termed": func(sn *Snapshot) error { _, err := sn.Termed(ctx, viewer.ID, KindHashtag, "tag7"); return err },
+		"Termed": func(sn *Snapshot) error { _, err := sn.Termed(ctx, viewer.ID, kinds.Hashtag, "tag7"); return err },
 		"Home": func(sn *Snapshot) error {
 			_, err := sn.Home(ctx, viewer.ID, false)
 			if err == nil {

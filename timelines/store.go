@@ -139,6 +139,14 @@ type Touched struct {
 	Timelines []int64
 }
 
+// River kinds of more than one timeline that a Replace names. A river kind that shows
+// timelines of one kind has the name of that kind. Package rivers has all river kinds.
+const (
+	RiverHome = "home"
+	RiverList = "list"
+	RiverUser = "user"
+)
+
 // Replace says that a change of access or subscription invalidated the named rivers.
 type Replace struct {
 	// ViewerID is the viewer whose rivers these are; 0 with Everybody or Of set: all viewers.

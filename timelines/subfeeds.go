@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // MaxSubfeeds is how many sub-feeds one person may make, besides the private one that
@@ -26,7 +28,7 @@ type Subfeed struct {
 // pages and, if the viewer follows the owner or is the owner, home feed and lists.
 // A new or removed timeline invalidates them for everybody who may open it.
 func ofFeeds(viewer, owner int64, follows bool) []Replace {
-	pages := Replace{ViewerID: viewer, Kinds: []string{RiverUser, KindSubfeed}, TheirIDs: []int64{owner}}
+	pages := Replace{ViewerID: viewer, Kinds: []string{RiverUser, kinds.Subfeed}, TheirIDs: []int64{owner}}
 	if !follows {
 		return []Replace{pages}
 	}
@@ -37,7 +39,7 @@ func ofFeeds(viewer, owner int64, follows bool) []Replace {
 // may open the feed: the actor's own, which are replaced at once, and everybody's, which
 // include the actor's.
 func ofMyFeeds(actor int64) []Replace {
-	return append(ofFeeds(actor, actor, true), Replace{Of: actor, Kinds: []string{RiverHome, RiverList, RiverUser, KindSubfeed}})
+	return append(ofFeeds(actor, actor, true), Replace{Of: actor, Kinds: []string{RiverHome, RiverList, RiverUser, kinds.Subfeed}})
 }
 
 // Create makes a further feed of the actor, who is a person. Followers of the actor
@@ -70,7 +72,7 @@ func (s Feeds) Create(ctx context.Context, actor int64, slug, title string, leve
 			FROM timelines WHERE kind = 'subfeed' AND their_id = @actor`
 		var many int
 		var taken bool
-		err = tx.QueryRow(ctx, there, pgx.StrictNamedArgs{"actor": actor, "slug": slug, "private": PrivateSlug}).Scan(&many, &taken)
+		err = tx.QueryRow(ctx, there, pgx.StrictNamedArgs{"actor": actor, "slug": slug, "private": kinds.PrivateTerm}).Scan(&many, &taken)
 		switch {
 		case err != nil:
 			return Change{}, fmt.Errorf("count sub-feeds: %w", err)
@@ -220,7 +222,7 @@ func ownSubfeedTx(ctx context.Context, tx pgx.Tx, actor int64, slug string) (id 
 		return 0, ErrNotFound
 	case err != nil:
 		return 0, fmt.Errorf("find sub-feed: %w", err)
-	case slug == PrivateSlug:
+	case slug == kinds.PrivateTerm:
 		return 0, ErrForbidden
 	}
 	return id, nil

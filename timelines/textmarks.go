@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/marks"
 )
 
@@ -81,7 +82,7 @@ func (s *core) makeHashtagsTx(ctx context.Context, tx pgx.Tx, c *Change, tags []
 	if err != nil || len(made) == 0 {
 		return err
 	}
-	all := Replace{Everybody: true, Kinds: []string{KindHashtag}, Terms: made}
+	all := Replace{Everybody: true, Kinds: []string{kinds.Hashtag}, Terms: made}
 	c.Replace = append(c.Replace, Replace{ViewerID: c.Actor, Kinds: all.Kinds, Terms: made})
 	return s.announceTx(ctx, tx, all)
 }

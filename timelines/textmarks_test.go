@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/marks"
 )
 
@@ -66,9 +67,9 @@ func TestHashtags(t *testing.T) {
 	bob, ann := w.user("bob"), w.user("ann")
 	c := w.post(bob, "hello #River, #весна and #river")
 	river, spring := w.hashtag("river"), w.hashtag("весна")
-	own := w.timeline(KindPost, c.PostID)
-	w.same("touched by a post", c.Touched, ids(w.timeline(KindFeed, bob.ID), w.timeline(KindDiscussions, bob.ID),
-		w.timeline(KindEverything, 0), own, river, spring))
+	own := w.timeline(kinds.Post, c.PostID)
+	w.same("touched by a post", c.Touched, ids(w.timeline(kinds.Feed, bob.ID), w.timeline(kinds.Discussions, bob.ID),
+		w.timeline(kinds.Everything, 0), own, river, spring))
 	w.same("wrong rivers of the author", c.Replace,
 		[]Replace{{ViewerID: bob.ID, Kinds: []string{"hashtag"}, Terms: []string{"river", "весна"}}})
 	w.same("announced", w.heard.take(), []Event{
@@ -189,15 +190,15 @@ func TestMentions(t *testing.T) {
 	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")
 	w.group(bob, "club", Public)
 	c := w.post(bob, "@ann, @club and @nobody-here: #river", "cid")
-	mine := w.timeline(KindMentions, ann.ID)
+	mine := w.timeline(kinds.Mentions, ann.ID)
 	fresh := w.freshAt(c.PostID)
-	w.same("touched", c.Touched, ids(w.timeline(KindDirects, bob.ID), w.timeline(KindDirects, cid.ID),
-		w.timeline(KindDiscussions, bob.ID), w.timeline(KindPost, c.PostID), w.hashtag("river"), mine))
+	w.same("touched", c.Touched, ids(w.timeline(kinds.Directs, bob.ID), w.timeline(kinds.Directs, cid.ID),
+		w.timeline(kinds.Discussions, bob.ID), w.timeline(kinds.Post, c.PostID), w.hashtag("river"), mine))
 	w.same("row", w.row(mine, c.PostID), row{EnteredAt: fresh, FreshAt: fresh})
 	w.same("home is not made of mentions", slices.Contains(w.home(ann.ID), mine), false)
 
 	said := w.say(cid, c.Code, "is that so, @ann? @cid")
-	if w.row(mine, c.PostID).EnteredAt != fresh || w.row(w.timeline(KindMentions, cid.ID), c.PostID).EnteredAt <= fresh {
+	if w.row(mine, c.PostID).EnteredAt != fresh || w.row(w.timeline(kinds.Mentions, cid.ID), c.PostID).EnteredAt <= fresh {
 		t.Error("a comment entered a post again, or did not enter it")
 	}
 	_, err := w.Posts.Edit(t.Context(), bob.ID, c.Code, "@anna: #river")

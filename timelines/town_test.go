@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/migrations/testdb"
+	"riverrun/timelines/kinds"
 )
 
 // town is a store with people in it, and what was announced of their changes.
@@ -384,8 +385,8 @@ func (w *town) sound() {
 				AND NOT EXISTS (SELECT FROM origins o WHERE o.kind = 'account' AND o.their_id = a.id)
 				AND NOT EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id)`},
 		{"a timeline is of a known kind, and is a base timeline if its kind is", `
-			SELECT t.id FROM timelines t WHERE t.base <> (t.kind IN ` + sqlKinds(func(k kindSpec) bool { return k.base }) + `)
-				OR t.kind NOT IN ` + sqlKinds(func(kindSpec) bool { return true })},
+			SELECT t.id FROM timelines t WHERE t.base <> (t.kind IN ` + kinds.SQL(func(k kinds.Spec) bool { return k.Base }) + `)
+				OR t.kind NOT IN ` + kinds.SQL(func(kinds.Spec) bool { return true })},
 		{"a row's gates are known", `
 			SELECT e.post_id FROM timeline_entries e
 			JOIN timelines t ON t.id = e.timeline_id AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post')

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // A change keeps the rows that only help to find posts by itself if they are few. Many
@@ -124,7 +126,7 @@ func (s Maintenance) gateBlockTx(ctx context.Context, tx pgx.Tx) error {
 			INSERT INTO gated_entries (timeline_id, gate_id, post_id)
 			SELECT n.timeline_id, d.gate_id, p.id
 			FROM next n
-			JOIN timelines t ON t.id = n.timeline_id AND ` + isGated + `
+			JOIN timelines t ON t.id = n.timeline_id AND ` + kinds.IsGated + `
 			JOIN posts p ON p.id = @post
 			CROSS JOIN unnest(p.decisive) d(gate_id)
 			ORDER BY 1, 2, 3

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
 )
 
 // Writers says who may put posts into a timeline that is not only its owner's (source: 000,
@@ -66,7 +68,7 @@ var writable = `(CASE t.writers
 func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []destination) error {
 	var asked []int64
 	for _, d := range found {
-		if d.Kind == KindGroup || d.Kind == KindDirects {
+		if d.Kind == kinds.Group || d.Kind == kinds.Directs {
 			asked = append(asked, d.TimelineID)
 		}
 	}
@@ -106,13 +108,13 @@ func (s Groups) SetWriters(ctx context.Context, actor int64, group string, who W
 		return Change{}, &InvalidError{Field: "writers", Code: "writers_unknown"}
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		account, of := actor, KindDirects
+		account, of := actor, kinds.Directs
 		if group != "" {
 			g, err := lockGroupTx(ctx, tx, actor, group)
 			if err != nil {
 				return Change{}, err
 			}
-			account, of = g.ID, KindGroup
+			account, of = g.ID, kinds.Group
 		} else if _, err := accountTx(ctx, tx, actor); err != nil {
 			return Change{}, err
 		}

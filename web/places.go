@@ -8,6 +8,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 	"riverrun/web/view"
 )
 
@@ -75,7 +76,7 @@ func (s posts) removeForm(w http.ResponseWriter, r *request) error {
 	}
 	v := view.Removal{Base: s.simple(r), Code: code, Text: view.ShortText(e.Item.Fold.Text.Body, 300)}
 	for _, t := range e.Item.To {
-		if t.Kind == timelines.KindGroup && e.Administers(t.TheirID) {
+		if t.Kind == kinds.Group && e.Administers(t.TheirID) {
 			v.Groups = append(v.Groups, e.Account(t.TheirID))
 		}
 	}

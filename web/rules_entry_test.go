@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 	"riverrun/web/view"
 	"riverrun/web/webtest"
 )
@@ -99,11 +99,11 @@ func (c *ruleCheck) body(a *webtest.Answer, p *rulePage, r *ruleRow, text string
 		here := len(known) == 1 && at.owner == p.own && at.slug == p.slug
 		switch {
 		case here:
-		case at.kind == timelines.KindGroup:
+		case at.kind == kinds.Group:
 			want = append(want, c.s.titleMark(at.owner))
-		case at.kind == timelines.KindSubfeed && at.slug != timelines.PrivateSlug:
+		case at.kind == kinds.Subfeed && at.slug != kinds.PrivateTerm:
 			want = append(want, subfeedMark(at.owner, at.slug))
-		case at.kind == timelines.KindDirects:
+		case at.kind == kinds.Directs:
 			want = append(want, c.s.titleMark(ruleTalker))
 			for _, v := range c.s.viewers {
 				if v.rel == recipient {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // The rules of who may see what, said once more and in other words than the
@@ -16,7 +17,7 @@ import (
 
 // A rulePlace is one destination of a post: a base timeline.
 type rulePlace struct {
-	kind  string // timelines.KindFeed, ...
+	kind  string // kinds.Feed, ...
 	owner string // the author, or the group; of directs nobody in particular
 	slug  string // of a sub-feed
 	level timelines.Level
@@ -48,10 +49,10 @@ func (r *ruleRow) String() string {
 	var places []string
 	for _, p := range r.places {
 		places = append(places, strings.TrimSuffix(fmt.Sprintf("%s %s/%s", p.level, p.owner, p.slug), "/"))
-		if p.kind == timelines.KindDirects {
+		if p.kind == kinds.Directs {
 			places[len(places)-1] = "direct"
 		}
-		if p.kind == timelines.KindEyes {
+		if p.kind == kinds.Eyes {
 			places[len(places)-1] = "eyes"
 		}
 	}
@@ -149,9 +150,9 @@ func (v *ruleViewer) follows(account string) bool {
 // reads is 000's right to read one base timeline.
 func (v *ruleViewer) reads(p rulePlace) bool {
 	switch p.kind {
-	case timelines.KindEyes:
+	case kinds.Eyes:
 		return v.name == p.owner
-	case timelines.KindDirects: // of the one who writes and those who are written to
+	case kinds.Directs: // of the one who writes and those who are written to
 		return v.rel == recipient || v.name == p.owner
 	}
 	switch {
@@ -159,13 +160,13 @@ func (v *ruleViewer) reads(p rulePlace) bool {
 		return true
 	case !v.signedIn():
 		return false
-	case p.level == timelines.Protected && p.kind == timelines.KindGroup:
+	case p.level == timelines.Protected && p.kind == kinds.Group:
 		return v.rel != outcast
 	case p.level == timelines.Protected:
 		return v.rel != excluded
-	case p.kind == timelines.KindGroup:
+	case p.kind == kinds.Group:
 		return v.follows(p.owner) || v.rel == admitted
-	case p.kind == timelines.KindFeed:
+	case p.kind == kinds.Feed:
 		return v.follows(p.owner) || v.rel == admitted
 	}
 	return v.rel == admitted || v.rel == insider // of a private sub-feed
@@ -303,8 +304,8 @@ func rulePages() []*rulePage {
 			return slices.Contains(r.named, v.name) || slices.Contains(r.called, v.name) && talkedOf(v, r)
 		}},
 		{address: "/filter/discussions", opens: mine, holds: discussed},
-		{address: "/filter/messages", opens: mine, holds: stands(timelines.KindDirects), whole: true},
-		{address: "/filter/only-me", opens: mine, holds: stands(timelines.KindEyes)},
+		{address: "/filter/messages", opens: mine, holds: stands(kinds.Directs), whole: true},
+		{address: "/filter/only-me", opens: mine, holds: stands(kinds.Eyes)},
 		{address: "/filter/saved", opens: mine, holds: has(func(r *ruleRow) []string { return r.favers }), whole: true},
 	}
 	for _, person := range []string{ruleTalker, ruleRecluse} {
@@ -323,13 +324,13 @@ func rulePages() []*rulePage {
 			}, feed: true})
 	}
 	for i, name := range ruleAuthors {
-		pages = append(pages, gatedPage(rulePlace{kind: timelines.KindFeed, owner: name, level: ruleLevels[i]}))
+		pages = append(pages, gatedPage(rulePlace{kind: kinds.Feed, owner: name, level: ruleLevels[i]}))
 		for j, slug := range ruleSlugs {
-			pages = append(pages, gatedPage(rulePlace{kind: timelines.KindSubfeed, owner: name, slug: slug, level: ruleLevels[min(j, 2)]}))
+			pages = append(pages, gatedPage(rulePlace{kind: kinds.Subfeed, owner: name, slug: slug, level: ruleLevels[min(j, 2)]}))
 		}
 	}
 	for i, name := range ruleGroups {
-		pages = append(pages, gatedPage(rulePlace{kind: timelines.KindGroup, owner: name, level: ruleLevels[i]}))
+		pages = append(pages, gatedPage(rulePlace{kind: kinds.Group, owner: name, level: ruleLevels[i]}))
 	}
 	return pages
 }
@@ -345,14 +346,14 @@ func gatedPage(gate rulePlace) *rulePage {
 		switch {
 		case v.reads(gate) && !v.apart(gate.owner):
 			return 200
-		case gate.kind == timelines.KindSubfeed && gate.level == timelines.Private:
+		case gate.kind == kinds.Subfeed && gate.level == timelines.Private:
 			return 404 // unknown to whom it does not admit
 		}
 		return 403
 	}
 	p.holds = func(v *ruleViewer, r *ruleRow) bool {
 		return slices.ContainsFunc(r.places, func(at rulePlace) bool {
-			of := at.kind == gate.kind || gate.kind == timelines.KindFeed && at.kind == timelines.KindSubfeed
+			of := at.kind == gate.kind || gate.kind == kinds.Feed && at.kind == kinds.Subfeed
 			return of && at.owner == gate.owner && (gate.slug == "" || at.slug == gate.slug) && v.reads(at)
 		})
 	}
@@ -364,7 +365,7 @@ func always(*ruleViewer, *ruleRow) bool { return true }
 // isForAll: not only what goes from hand to hand.
 func isForAll(_ *ruleViewer, r *ruleRow) bool {
 	return slices.ContainsFunc(r.places, func(p rulePlace) bool {
-		return p.kind != timelines.KindDirects && p.kind != timelines.KindEyes
+		return p.kind != kinds.Directs && p.kind != kinds.Eyes
 	})
 }
 
@@ -399,7 +400,7 @@ func discussed(v *ruleViewer, r *ruleRow) bool {
 // and reads.
 func followedPlace(v *ruleViewer, r *ruleRow) bool {
 	return slices.ContainsFunc(r.places, func(p rulePlace) bool {
-		return p.kind != timelines.KindDirects && p.kind != timelines.KindEyes && v.follows(p.owner) && v.reads(p)
+		return p.kind != kinds.Directs && p.kind != kinds.Eyes && v.follows(p.owner) && v.reads(p)
 	})
 }
 
@@ -410,7 +411,7 @@ func friendsHold(v *ruleViewer, r *ruleRow) bool {
 		return false
 	}
 	mine := slices.ContainsFunc(r.places, func(p rulePlace) bool {
-		return p.owner == v.name || p.kind == timelines.KindDirects && v.reads(p)
+		return p.owner == v.name || p.kind == kinds.Directs && v.reads(p)
 	})
 	return mine || followedPlace(v, r)
 }

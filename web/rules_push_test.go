@@ -14,7 +14,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 	"riverrun/web/view"
 	"riverrun/web/webtest"
 )
@@ -226,7 +226,7 @@ func (k *ruleSocket) apply(f webtest.Frame) error {
 func (k *ruleSocket) mayName(mark string, r *ruleRow) bool {
 	return slices.ContainsFunc(k.s.names, func(name string) bool {
 		// The other end of a direct is known by whom it was sent to.
-		direct := slices.ContainsFunc(k.v.knows(r), func(p rulePlace) bool { return p.kind == timelines.KindDirects })
+		direct := slices.ContainsFunc(k.v.knows(r), func(p rulePlace) bool { return p.kind == kinds.Directs })
 		return k.s.titleMark(name) == mark && (k.v.sees(name, r) || direct)
 	})
 }

@@ -17,6 +17,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 	"riverrun/web/webtest"
 )
 
@@ -99,16 +100,16 @@ func ruleRows() []*ruleRow {
 		rows = append(rows, &ruleRow{n: len(rows), author: author, places: places})
 	}
 	feed := func(a int) rulePlace {
-		return rulePlace{kind: timelines.KindFeed, owner: ruleAuthors[a], level: ruleLevels[a]}
+		return rulePlace{kind: kinds.Feed, owner: ruleAuthors[a], level: ruleLevels[a]}
 	}
 	sub := func(a, i int) rulePlace {
-		return rulePlace{kind: timelines.KindSubfeed, owner: ruleAuthors[a], slug: ruleSlugs[i], level: ruleLevels[min(i, 2)]}
+		return rulePlace{kind: kinds.Subfeed, owner: ruleAuthors[a], slug: ruleSlugs[i], level: ruleLevels[min(i, 2)]}
 	}
 	group := func(i int) rulePlace {
-		return rulePlace{kind: timelines.KindGroup, owner: ruleGroups[i], level: ruleLevels[i]}
+		return rulePlace{kind: kinds.Group, owner: ruleGroups[i], level: ruleLevels[i]}
 	}
 	direct := func(a int) rulePlace {
-		return rulePlace{kind: timelines.KindDirects, owner: ruleAuthors[a], level: timelines.Private}
+		return rulePlace{kind: kinds.Directs, owner: ruleAuthors[a], level: timelines.Private}
 	}
 	const private = 3
 	for a, name := range ruleAuthors {
@@ -116,7 +117,7 @@ func ruleRows() []*ruleRow {
 		for _, with := range []rulePlace{sub(a, 0), sub(a, 2), sub(a, private), direct(a), group(0), group(1), group(2)} {
 			add(name, feed(a), with)
 		}
-		add(name, rulePlace{kind: timelines.KindEyes, owner: name, level: timelines.Private})
+		add(name, rulePlace{kind: kinds.Eyes, owner: name, level: timelines.Private})
 	}
 	// Without the feed its level is no matter; so each author writes a third of them.
 	next := 0
@@ -347,9 +348,9 @@ func (s *ruleSite) publish(r *ruleRow) {
 	open, direct := false, false
 	for _, p := range r.places {
 		switch {
-		case p.kind == timelines.KindEyes:
+		case p.kind == kinds.Eyes:
 			to = append(to, timelines.ToEyes)
-		case p.kind == timelines.KindDirects:
+		case p.kind == kinds.Directs:
 			direct = true
 			to = append(to, ruleTalker)
 			for _, v := range s.viewers {
@@ -357,9 +358,9 @@ func (s *ruleSite) publish(r *ruleRow) {
 					to = append(to, v.name)
 				}
 			}
-		case p.kind == timelines.KindSubfeed:
+		case p.kind == kinds.Subfeed:
 			to = append(to, p.owner+"/"+p.slug)
-			open = open || p.slug != timelines.PrivateSlug
+			open = open || p.slug != kinds.PrivateTerm
 		default:
 			to = append(to, p.owner)
 			open = true

@@ -15,6 +15,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 	"riverrun/web/view"
 	"riverrun/web/webtest"
 )
@@ -228,7 +229,7 @@ func (c *ruleCheck) margin(a *webtest.Answer, text string, p *rulePage) {
 			}
 		case "s":
 			owner, i := ruleAuthors[n/10], n%10
-			place := rulePlace{kind: timelines.KindSubfeed, owner: owner, slug: ruleSlugs[i], level: ruleLevels[min(i, 2)]}
+			place := rulePlace{kind: kinds.Subfeed, owner: owner, slug: ruleSlugs[i], level: ruleLevels[min(i, 2)]}
 			if !c.v.reads(place) || c.v.apart(owner) {
 				c.errorf(a, "names the sub-feed %s/%s", owner, ruleSlugs[i])
 			}
@@ -307,7 +308,7 @@ func (c *ruleCheck) aside(r *ruleRow) {
 	if len(r.comments) == 0 {
 		return
 	}
-	keeps := c.v.rel == admin && slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.kind == timelines.KindGroup })
+	keeps := c.v.rel == admin && slices.ContainsFunc(r.places, func(p rulePlace) bool { return p.kind == kinds.Group })
 	status := want(403)
 	switch seen := c.v.sees(ruleTalker, r); {
 	case reads && !seen:

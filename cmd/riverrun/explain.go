@@ -11,6 +11,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // runExplain says whether and why somebody sees a post.
@@ -97,9 +98,9 @@ func (x *explainer) door(who string, g rivers.Grant) string {
 		return "open to " + who
 	case g.LeftOut:
 		return "closed to " + who + ", who is left out of it"
-	case g.Timeline.Kind == timelines.KindDirects:
+	case g.Timeline.Kind == kinds.Directs:
 		return "closed to " + who + ", who takes no part in it"
-	case g.Timeline.Kind == timelines.KindEyes:
+	case g.Timeline.Kind == kinds.Eyes:
 		return "closed to " + who + ", whose it is not"
 	case g.Level == timelines.Private:
 		return "closed to " + who + ", who is not among its readers"
@@ -213,7 +214,7 @@ func (x *explainer) timeline(t timelines.Timeline) string {
 	if t.Term != "" {
 		text += " " + t.Term
 	}
-	if name := x.names[t.TheirID]; t.TheirID != 0 && t.Kind != timelines.KindPost && name != "" {
+	if name := x.names[t.TheirID]; t.TheirID != 0 && t.Kind != kinds.Post && name != "" {
 		text += " of " + name
 	}
 	return text
@@ -230,7 +231,7 @@ func (x *explainer) name(ctx context.Context, found *rivers.Explanation) error {
 			ids = append(ids, who)
 		}
 		for _, t := range st.Why {
-			if t.Kind != timelines.KindPost {
+			if t.Kind != kinds.Post {
 				ids = append(ids, t.TheirID)
 			}
 		}

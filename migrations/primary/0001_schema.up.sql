@@ -64,7 +64,7 @@ CREATE TABLE timelines (
 );
 COMMENT ON COLUMN timelines.access IS '0 public, 1 protected (signed in and not excluded), 2 private (readers only); it counts where gate_id = id';
 COMMENT ON COLUMN timelines.base IS 'people put posts there, and only base timelines decide who may read a post';
-COMMENT ON COLUMN timelines.kind IS 'one of the table in timelines/kindtable.go, which says what sets it apart; base follows from it';
+COMMENT ON COLUMN timelines.kind IS 'one of the table in timelines/kinds, which says what sets it apart; base follows from it';
 COMMENT ON CONSTRAINT timelines_base ON timelines IS 'a timeline without a gate opens to everybody';
 COMMENT ON COLUMN timelines.gate_id IS 'the timeline whose access, readers and exclusions decide who may open this one: itself for a base timeline and for discussions, faves and mentions, the owner''s feed for likes and comments; NULL where only the posts decide (post, hashtag and the aggregates)';
 COMMENT ON COLUMN timelines.writers IS 'who may put posts here: into a group anyone (who may read it), members or admins; into directs anyone, followed (accounts that the owner follows), mutual (and that follow back) or nobody; empty elsewhere: the owner alone, or the site itself. It stands beside the level because a new post locks this row anyway: a change of policy and a post that relied on it wait for each other';

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // Levels are timelines with the levels that open them.
@@ -70,7 +71,7 @@ func (l Levels) Hidden(s *Sets, decisive []int64) HiddenUsers {
 	}
 	for _, id := range decisive {
 		t := l.timelines[id]
-		if t.Kind != timelines.KindGroup || !l.Opens(s, id) || !s.ShowBanned.Has(t.TheirID) {
+		if t.Kind != kinds.Group || !l.Opens(s, id) || !s.ShowBanned.Has(t.TheirID) {
 			continue
 		}
 		h.banned = nil

@@ -7,6 +7,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/kinds"
 )
 
 // The sets that decide which forms are offered follow promotions, blocks and policies.
@@ -196,6 +197,6 @@ func TestSubfeedsInOrder(t *testing.T) {
 	for _, f := range found[bob.ID] {
 		slugs = append(slugs, f.Slug+" "+f.Title)
 	}
-	w.same("bob's", slugs, []string{timelines.PrivateSlug + " ", "b Books", "a Walks"})
+	w.same("bob's", slugs, []string{kinds.PrivateTerm + " ", "b Books", "a Walks"})
 	w.same("the group's", len(found[club.ID]), 0)
 }

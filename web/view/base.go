@@ -11,6 +11,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/kinds"
 )
 
 // Base is the common data of one response or frame: the viewer, the language, the time, and
@@ -36,7 +37,7 @@ type Base struct {
 
 // subfeedTitle returns the title of a sub-feed.
 func (p *Base) subfeedTitle(f timelines.Subfeed) string {
-	if f.Slug == timelines.PrivateSlug {
+	if f.Slug == kinds.PrivateTerm {
 		return p.Locale.T("feeds.private")
 	}
 	return f.Title
@@ -68,7 +69,7 @@ func namedIn(ids []int64, sets *access.Sets, it *rivers.Item) []int64 {
 	named, _ := foldLikes(sets.AccountID, sets, it.Likes(), likesShown(it.Full))
 	ids = append(ids, named...)
 	for _, t := range it.Why {
-		if t.Kind != timelines.KindPost { // whose id is the post's, which no account has
+		if t.Kind != kinds.Post { // whose id is the post's, which no account has
 			ids = append(ids, t.TheirID)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/kinds"
 )
 
 // Parts is the HTML of one entry: the contents of those children of its
@@ -80,7 +81,7 @@ func (e *Entry) inMyGroup() bool {
 // keepsOrder reports whether the viewer administers a group that the entry stands in.
 func keepsOrder(it *rivers.Item, sets *access.Sets) bool {
 	return slices.ContainsFunc(it.To, func(t timelines.Timeline) bool {
-		return t.Kind == timelines.KindGroup && sets.Administers.Has(t.TheirID)
+		return t.Kind == kinds.Group && sets.Administers.Has(t.TheirID)
 	})
 }
 
@@ -123,8 +124,8 @@ func HiddenCommenters(it *rivers.Item) []int64 {
 func (e *Entry) here() int64 {
 	for _, t := range e.Item.To {
 		if t.TheirID == e.RiverName.TheirID && t.Term == e.RiverName.Term &&
-			(e.RiverName.Kind == rivers.Group && t.Kind == timelines.KindGroup ||
-				e.RiverName.Kind == rivers.Subfeed && t.Kind == timelines.KindSubfeed) {
+			(e.RiverName.Kind == rivers.Group && t.Kind == kinds.Group ||
+				e.RiverName.Kind == rivers.Subfeed && t.Kind == kinds.Subfeed) {
 			return t.ID
 		}
 	}
@@ -151,7 +152,7 @@ func (e *Entry) named() []namedAs {
 		named[i] = namedAs{name: a.Name, title: a.Title}
 	}
 	for _, t := range e.Item.To {
-		if t.Kind == timelines.KindSubfeed {
+		if t.Kind == kinds.Subfeed {
 			named = append(named, namedAs{name: t.Term, title: e.subfeedTitle(e.subfeeds[t.ID])})
 		}
 	}
@@ -195,11 +196,11 @@ func (e *Entry) destinations() []destination {
 	author := e.Item.Fold.Text.Author
 	for _, t := range e.Item.To {
 		switch {
-		case t.Kind == timelines.KindFeed && t.TheirID == author:
+		case t.Kind == kinds.Feed && t.TheirID == author:
 			own = true
-		case t.Kind == timelines.KindDirects && t.TheirID == author:
-		case t.Kind == timelines.KindEyes:
-		case t.Kind == timelines.KindSubfeed:
+		case t.Kind == kinds.Directs && t.TheirID == author:
+		case t.Kind == kinds.Eyes:
+		case t.Kind == kinds.Subfeed:
 			d := destination{who: e.Account(t.TheirID), slug: t.Term, title: t.Term}
 			if f, ok := e.subfeeds[t.ID]; ok {
 				d.title = e.subfeedTitle(f)
@@ -218,7 +219,7 @@ func (e *Entry) destinations() []destination {
 // direct reports whether the post stands in people's directs only.
 func (e *Entry) direct() bool {
 	for _, t := range e.Item.To {
-		if t.Kind != timelines.KindDirects {
+		if t.Kind != kinds.Directs {
 			return false
 		}
 	}
@@ -227,14 +228,14 @@ func (e *Entry) direct() bool {
 
 // onlyMe reports whether nobody but the viewer reads the post.
 func (e *Entry) onlyMe() bool {
-	return len(e.Item.To) == 1 && e.Item.To[0].Kind == timelines.KindEyes
+	return len(e.Item.To) == 1 && e.Item.To[0].Kind == kinds.Eyes
 }
 
 // mayComment reports whether the viewer may comment: whether at least one place through which
 // they read the post is not a group's that blocks them.
 func (e *Entry) mayComment() bool {
 	return e.signedIn() && (len(e.Item.To) == 0 || slices.ContainsFunc(e.Item.To, func(t timelines.Timeline) bool {
-		return t.Kind != timelines.KindGroup || !e.blockedBy(t.TheirID)
+		return t.Kind != kinds.Group || !e.blockedBy(t.TheirID)
 	}))
 }
 

@@ -17,6 +17,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/kinds"
 )
 
 var updateGolden = flag.Bool("update", false, "write the golden files of the components anew")
@@ -67,7 +68,7 @@ func testPresent(t testing.TB, s *Renderer, viewer int64, lang string) *Base {
 }
 
 func feedOf(id int64) timelines.Timeline {
-	return timelines.Timeline{ID: 100 + id, Kind: timelines.KindFeed, TheirID: id}
+	return timelines.Timeline{ID: 100 + id, Kind: kinds.Feed, TheirID: id}
 }
 
 func ofKind(kind string, id int64) timelines.Timeline {
@@ -94,8 +95,8 @@ func testItem() rivers.Item {
 				{URL: "https://example.org/a.pdf", Title: "Notes"}, {URL: "https://example.org/b.pdf"}, {URL: "javascript:alert(1)", Title: "No link"},
 			},
 		},
-		Why: []timelines.Timeline{ofKind(timelines.KindGroup, chess), ofKind(timelines.KindComments, dee)},
-		To:  []timelines.Timeline{feedOf(bob), ofKind(timelines.KindGroup, chess)},
+		Why: []timelines.Timeline{ofKind(kinds.Group, chess), ofKind(kinds.Comments, dee)},
+		To:  []timelines.Timeline{feedOf(bob), ofKind(kinds.Group, chess)},
 	}
 }
 
@@ -133,8 +134,8 @@ func goldenComponent(t *testing.T, name string, c templ.Component) {
 
 func TestEntry(t *testing.T) {
 	direct := testItem()
-	direct.To = []timelines.Timeline{ofKind(timelines.KindDirects, bob), ofKind(timelines.KindDirects, anna)}
-	direct.Why = []timelines.Timeline{ofKind(timelines.KindDirects, anna)}
+	direct.To = []timelines.Timeline{ofKind(kinds.Directs, bob), ofKind(kinds.Directs, anna)}
+	direct.Why = []timelines.Timeline{ofKind(kinds.Directs, anna)}
 	direct.Fold.Comments, direct.Fold.Likes, direct.Fold.Attached = rivers.CommentsFold{}, rivers.LikesFold{}, nil
 	direct.Fold.Text.Via, direct.Fold.Text.EditedAt = "", 0
 
@@ -151,10 +152,10 @@ func TestEntry(t *testing.T) {
 	stranger.Fold.Text.Author = 99
 
 	album := testItem()
-	album.To = []timelines.Timeline{feedOf(bob), {ID: 300, Kind: timelines.KindSubfeed, TheirID: bob, Term: "photos"}}
+	album.To = []timelines.Timeline{feedOf(bob), {ID: 300, Kind: kinds.Subfeed, TheirID: bob, Term: "photos"}}
 
 	eyes := mine
-	eyes.To = []timelines.Timeline{ofKind(timelines.KindEyes, anna)}
+	eyes.To = []timelines.Timeline{ofKind(kinds.Eyes, anna)}
 	eyes.Why = eyes.To
 
 	for _, tt := range []struct {
@@ -191,21 +192,21 @@ func TestWhy(t *testing.T) {
 		want string
 	}{
 		{"nothing", nil, ""},
-		{"friend", []timelines.Timeline{feedOf(bob), ofKind(timelines.KindLikes, dee)}, "You follow Bob"},
+		{"friend", []timelines.Timeline{feedOf(bob), ofKind(kinds.Likes, dee)}, "You follow Bob"},
 		{"mine", []timelines.Timeline{feedOf(anna), feedOf(bob)}, "Your post"},
-		{"group", []timelines.Timeline{ofKind(timelines.KindGroup, chess)}, "In Chess Club"},
-		{"liked", []timelines.Timeline{ofKind(timelines.KindLikes, bob), ofKind(timelines.KindComments, dee), ofKind(timelines.KindLikes, finn)}, "Liked by Bob, Finn"},
+		{"group", []timelines.Timeline{ofKind(kinds.Group, chess)}, "In Chess Club"},
+		{"liked", []timelines.Timeline{ofKind(kinds.Likes, bob), ofKind(kinds.Comments, dee), ofKind(kinds.Likes, finn)}, "Liked by Bob, Finn"},
 		{"liked by many", []timelines.Timeline{
-			ofKind(timelines.KindLikes, bob), ofKind(timelines.KindLikes, dee), ofKind(timelines.KindLikes, finn), ofKind(timelines.KindLikes, eve),
+			ofKind(kinds.Likes, bob), ofKind(kinds.Likes, dee), ofKind(kinds.Likes, finn), ofKind(kinds.Likes, eve),
 		}, "Liked by Bob, Deirdre O’Hara, Finn"},
-		{"I like it", []timelines.Timeline{ofKind(timelines.KindLikes, anna)}, "You like this"},
-		{"commented", []timelines.Timeline{ofKind(timelines.KindComments, dee)}, "Commented on by Deirdre O’Hara"},
-		{"I commented", []timelines.Timeline{ofKind(timelines.KindComments, anna)}, "You commented on this"},
-		{"mine, of which I take part", []timelines.Timeline{ofKind(timelines.KindDiscussions, anna), feedOf(anna)}, "Your post"},
-		{"friend's, liked before it came", []timelines.Timeline{ofKind(timelines.KindLikes, dee), feedOf(bob)}, "You follow Bob"},
-		{"liked, and I take part", []timelines.Timeline{ofKind(timelines.KindDiscussions, anna), ofKind(timelines.KindLikes, dee)}, "Liked by Deirdre O’Hara"},
-		{"direct", []timelines.Timeline{ofKind(timelines.KindDirects, anna)}, "A message"},
-		{"discussion", []timelines.Timeline{ofKind(timelines.KindDiscussions, anna)}, "You’re in this discussion"},
+		{"I like it", []timelines.Timeline{ofKind(kinds.Likes, anna)}, "You like this"},
+		{"commented", []timelines.Timeline{ofKind(kinds.Comments, dee)}, "Commented on by Deirdre O’Hara"},
+		{"I commented", []timelines.Timeline{ofKind(kinds.Comments, anna)}, "You commented on this"},
+		{"mine, of which I take part", []timelines.Timeline{ofKind(kinds.Discussions, anna), feedOf(anna)}, "Your post"},
+		{"friend's, liked before it came", []timelines.Timeline{ofKind(kinds.Likes, dee), feedOf(bob)}, "You follow Bob"},
+		{"liked, and I take part", []timelines.Timeline{ofKind(kinds.Discussions, anna), ofKind(kinds.Likes, dee)}, "Liked by Deirdre O’Hara"},
+		{"direct", []timelines.Timeline{ofKind(kinds.Directs, anna)}, "A message"},
+		{"discussion", []timelines.Timeline{ofKind(kinds.Discussions, anna)}, "You’re in this discussion"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := testRenderer(t)
@@ -293,7 +294,7 @@ func TestSharedPartsShowNothingOfTheViewer(t *testing.T) {
 		it.Liked = true
 		it.Place++
 		it.Stamp.Entry++
-		it.Why = []timelines.Timeline{ofKind(timelines.KindLikes, bob)}
+		it.Why = []timelines.Timeline{ofKind(kinds.Likes, bob)}
 	})
 	if diff := cmp.Diff(string(want.body)+string(want.comments), string(got.body)+string(got.comments)); diff != "" {
 		t.Errorf("shared parts differ between two members (-eve +finn):\n%s", diff)

@@ -2,6 +2,7 @@ package view
 
 import (
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // Feeds is the viewer's feeds as components see them, with one of the forms
@@ -47,7 +48,7 @@ func (v Feeds) title(f timelines.OwnFeed) string {
 
 // fixed reports whether a feed is one that everybody has.
 func (v Feeds) fixed(f timelines.OwnFeed) bool {
-	return f.Slug == "" || f.Slug == timelines.PrivateSlug
+	return f.Slug == "" || f.Slug == kinds.PrivateTerm
 }
 
 // Names of lists, and of the sections they stand in or are.

@@ -6,6 +6,7 @@ import (
 	"github.com/a-h/templ"
 
 	"riverrun/timelines"
+	"riverrun/timelines/kinds"
 )
 
 // shownReasons is how many people one reason names.
@@ -38,9 +39,9 @@ func (e *Entry) why() templ.Component {
 func plainest(why []timelines.Timeline) timelines.Timeline {
 	rank := func(t timelines.Timeline) int {
 		switch {
-		case timelines.IsBase(t.Kind):
+		case kinds.Of(t.Kind).Base:
 			return 0
-		case t.Kind == timelines.KindDiscussions:
+		case t.Kind == kinds.Discussions:
 			return 2
 		}
 		return 1
@@ -51,15 +52,15 @@ func plainest(why []timelines.Timeline) timelines.Timeline {
 // whyMine are the reasons that are the viewer's own doing.
 func whyMine(kind string) string {
 	switch kind {
-	case timelines.KindLikes:
+	case kinds.Likes:
 		return "why.likes.me"
-	case timelines.KindComments:
+	case kinds.Comments:
 		return "why.comments.me"
-	case timelines.KindDiscussions:
+	case kinds.Discussions:
 		return "why.discussions"
-	case timelines.KindDirects:
+	case kinds.Directs:
 		return "why.message"
-	case timelines.KindEyes:
+	case kinds.Eyes:
 		return "why.eyes"
 	}
 	return "why.feed.me"
@@ -67,11 +68,11 @@ func whyMine(kind string) string {
 
 func whyTheirs(kind string) string {
 	switch kind {
-	case timelines.KindGroup:
+	case kinds.Group:
 		return "why.group"
-	case timelines.KindLikes:
+	case kinds.Likes:
 		return "why.likes"
-	case timelines.KindComments:
+	case kinds.Comments:
 		return "why.comments"
 	}
 	return "why.feed"
