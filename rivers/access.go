@@ -9,6 +9,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/snapshot"
 )
 
 // Two of 004's four checks stand here: nobody can name another person's page (Resolve,
@@ -86,11 +87,14 @@ func (s *Store) resolveMine(ctx context.Context, v timelines.Viewer, name string
 }
 
 func resolveQuery(text string) (term string, err error) {
-	q, err := timelines.ParseQuery(text)
-	if err == nil && !q.Finds() {
-		err = &timelines.InvalidError{Field: "q", Code: "query_nothing"}
+	q, problem := snapshot.ParseQuery(text)
+	if problem == "" && !q.Finds() {
+		problem = "query_nothing"
 	}
-	return q.String(), err
+	if problem != "" {
+		return "", &timelines.InvalidError{Field: "q", Code: problem}
+	}
+	return q.String(), nil
 }
 
 // myList returns the id of the viewer's list of that slug, or ErrNotFound. A list that this node does
@@ -171,17 +175,17 @@ func (s *Store) admit(ctx context.Context, v timelines.Viewer, n Name, clock tim
 
 // preflight refuses the page of a post or a list before a river is made for it.
 func (s *Store) preflight(ctx context.Context, n Name) error {
-	var may func(sn *timelines.Snapshot, ctx context.Context, viewer, theirID int64) (bool, error)
+	var may func(sn *snapshot.Snapshot, ctx context.Context, viewer, theirID int64) (bool, error)
 	switch specs[n.Kind].page {
 	case ofPost:
-		may = (*timelines.Snapshot).MayRead
+		may = (*snapshot.Snapshot).MayRead
 	case ofMyList:
-		may = (*timelines.Snapshot).OwnsList
+		may = (*snapshot.Snapshot).OwnsList
 	default:
 		return nil
 	}
 	var ok bool
-	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+	err := s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		ok, err = may(sn, ctx, n.UserID, n.TheirID)
 		return err
 	})

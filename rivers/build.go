@@ -10,8 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // buildTimeout ends a build. The writers' deadline bounds it anyway.
@@ -164,7 +164,7 @@ func (s *Store) buildHere(ctx context.Context, n Name, replace *int64) error {
 func (s *Store) register(ctx context.Context, n Name, replace bool) (id int64, joined bool, err error) {
 	var ids []int64
 	var knows string
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		if knows, err = sn.Sees(ctx); err != nil {
 			return err
 		}
@@ -295,7 +295,7 @@ func (s *Store) keepAlive(ctx context.Context, id int64) (stop func()) {
 
 // swap puts the built river in the place of the live one of its name, if its row still
 // stands, its epoch is still the store's, and its deadline holds.
-func (s *Store) swap(ctx context.Context, n Name, id int64, scanned timelines.Scanned, asof time.Time) error {
+func (s *Store) swap(ctx context.Context, n Name, id int64, scanned snapshot.Scanned, asof time.Time) error {
 	err := pgx.BeginFunc(ctx, s.db, func(tx pgx.Tx) error {
 		const lock = `SELECT FROM rivers r WHERE r.id = @id OR ` + named + ` AND r.state = 'live' ORDER BY r.id FOR UPDATE`
 		args := nameArgs(n)

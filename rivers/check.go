@@ -11,7 +11,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // Report is the result of a check.
@@ -148,11 +148,11 @@ type rebuilt struct {
 }
 
 func (s *Store) rebuild(ctx context.Context, l live, g generation) (now rebuilt, err error) {
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		if now.timelineIDs, err = g.content().timelineIDs(ctx, sn, l.name); err != nil {
 			return err
 		}
-		now.scanned, err = g.content().scan(ctx, sn, l.name, timelines.Scan{
+		now.scanned, err = g.content().scan(ctx, sn, l.name, snapshot.Scan{
 			Viewer: l.name.UserID, Timelines: now.timelineIDs, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
 			Limit: 1, Down: l.floor, ByCreation: l.name.Order == Created, MaxRows: checkedScans * s.scanRows,
 		})

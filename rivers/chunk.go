@@ -5,8 +5,8 @@ import (
 	"maps"
 	"time"
 
-	"riverrun/timelines"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // chunk is how many posts a build or an extension stores: six pages.
@@ -14,7 +14,7 @@ const chunk = 6 * PageSize
 
 // chunkOf is what one snapshot says about a stretch of a river.
 type chunkOf struct {
-	scanned timelines.Scanned
+	scanned snapshot.Scanned
 	entries []entry
 	folds   []*Fold // the folds asked for
 }
@@ -47,7 +47,7 @@ type stretch struct {
 func (s *Store) readChunk(ctx context.Context, g generation, q stretch) (chunkOf, error) {
 	var out chunkOf
 	c := g.content()
-	err := c.inSnapshot(ctx, s, func(sn *timelines.Snapshot) error {
+	err := c.inSnapshot(ctx, s, func(sn *snapshot.Snapshot) error {
 		if q.first {
 			ids, err := c.timelineIDs(ctx, sn, g.name)
 			if err != nil {
@@ -58,7 +58,7 @@ func (s *Store) readChunk(ctx context.Context, g generation, q stretch) (chunkOf
 			}
 		}
 		var err error
-		out.scanned, err = c.scan(ctx, sn, g.name, timelines.Scan{
+		out.scanned, err = c.scan(ctx, sn, g.name, snapshot.Scan{
 			Viewer: g.name.UserID, Timelines: g.timelineIDs(), BeforePlace: q.place, BeforePost: q.post,
 			Limit: q.limit, Down: q.down, ByCreation: g.name.Order == Created, MaxRows: s.scanRows,
 		})
@@ -79,11 +79,11 @@ func (s *Store) readChunk(ctx context.Context, g generation, q stretch) (chunkOf
 //
 // Contents cost by far the most to read, and they cost the more the more people like a
 // post. But such a post stands in other rivers already, and its fold with it.
-func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, g generation, posts []int64, which foldsOf) ([]entry, []*Fold, error) {
+func (s *Store) compute(ctx context.Context, sn *snapshot.Snapshot, g generation, posts []int64, which foldsOf) ([]entry, []*Fold, error) {
 	if len(posts) == 0 {
 		return nil, nil, nil
 	}
-	var viewers timelines.ViewerPairs
+	var viewers snapshot.ViewerPairs
 	for _, post := range posts {
 		viewers.Add(post, g.name.UserID)
 	}
@@ -110,8 +110,8 @@ func (s *Store) compute(ctx context.Context, sn *timelines.Snapshot, g generatio
 }
 
 // readPosts reads the states of posts, and the contents that the folds are made of.
-func (s *Store) readPosts(ctx context.Context, sn *timelines.Snapshot, posts []int64, viewers timelines.ViewerPairs, which foldsOf) (
-	states map[int64]*timelines.PostState, contents map[int64]*timelines.Content, err error,
+func (s *Store) readPosts(ctx context.Context, sn *snapshot.Snapshot, posts []int64, viewers snapshot.ViewerPairs, which foldsOf) (
+	states map[int64]*snapshot.PostState, contents map[int64]*snapshot.Content, err error,
 ) {
 	if which == allFolds {
 		return sn.StatesAndContents(ctx, posts, viewers, s.foldDepth())
@@ -128,9 +128,9 @@ func (s *Store) readPosts(ctx context.Context, sn *timelines.Snapshot, posts []i
 }
 
 // staleContents reads the contents of the posts whose folds are older than their states.
-func (s *Store) staleContents(ctx context.Context, sn *timelines.Snapshot, states map[int64]*timelines.PostState,
+func (s *Store) staleContents(ctx context.Context, sn *snapshot.Snapshot, states map[int64]*snapshot.PostState,
 	stamps map[int64]int64,
-) (map[int64]*timelines.Content, error) {
+) (map[int64]*snapshot.Content, error) {
 	var behind []int64
 	for id, st := range states {
 		if st.Version > stamps[id] {

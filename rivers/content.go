@@ -11,6 +11,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // content says where the posts of a kind's rivers come from. There are two. Rivers of
@@ -25,14 +26,14 @@ import (
 type content interface {
 	// timelineIDs returns the timelines that a river is registered for, as far as its viewer
 	// may read them.
-	timelineIDs(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error)
+	timelineIDs(ctx context.Context, sn *snapshot.Snapshot, n Name) ([]int64, error)
 	// inSnapshot calls fn with a snapshot to read a stretch of a river from.
-	inSnapshot(ctx context.Context, s *Store, fn func(*timelines.Snapshot) error) error
+	inSnapshot(ctx context.Context, s *Store, fn func(*snapshot.Snapshot) error) error
 	// scan reads the newest posts of a river below a place.
-	scan(ctx context.Context, sn *timelines.Snapshot, n Name, at timelines.Scan) (timelines.Scanned, error)
+	scan(ctx context.Context, sn *snapshot.Snapshot, n Name, at snapshot.Scan) (snapshot.Scanned, error)
 	// entries returns a function that computes the river's entry of each of these posts.
-	entries(ctx context.Context, sn *timelines.Snapshot, g generation, states map[int64]*timelines.PostState) (
-		func(*timelines.PostState) entry, error)
+	entries(ctx context.Context, sn *snapshot.Snapshot, g generation, states map[int64]*snapshot.PostState) (
+		func(*snapshot.PostState) entry, error)
 	// storeExtension commits what was read to extend a live river, from a snapshot taken
 	// after asof. It returns errAgain if the deadline passed.
 	storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof time.Time) error
@@ -77,24 +78,24 @@ func setOf(ids []int64) map[int64]struct{} {
 
 // fromTimelines is the content of rivers made of timelines. The function returns them, as
 // far as the river's viewer may read them.
-type fromTimelines func(context.Context, *timelines.Snapshot, Name) ([]int64, error)
+type fromTimelines func(context.Context, *snapshot.Snapshot, Name) ([]int64, error)
 
-func (c fromTimelines) timelineIDs(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+func (c fromTimelines) timelineIDs(ctx context.Context, sn *snapshot.Snapshot, n Name) ([]int64, error) {
 	return c(ctx, sn, n)
 }
 
-func (fromTimelines) inSnapshot(ctx context.Context, s *Store, fn func(*timelines.Snapshot) error) error {
+func (fromTimelines) inSnapshot(ctx context.Context, s *Store, fn func(*snapshot.Snapshot) error) error {
 	return s.primary.InSnapshot(ctx, fn)
 }
 
-func (fromTimelines) scan(ctx context.Context, sn *timelines.Snapshot, _ Name, at timelines.Scan) (timelines.Scanned, error) {
+func (fromTimelines) scan(ctx context.Context, sn *snapshot.Snapshot, _ Name, at snapshot.Scan) (snapshot.Scanned, error) {
 	return sn.Scan(ctx, at)
 }
 
-func (fromTimelines) entries(ctx context.Context, sn *timelines.Snapshot, g generation, states map[int64]*timelines.PostState) (
-	func(*timelines.PostState) entry, error,
+func (fromTimelines) entries(ctx context.Context, sn *snapshot.Snapshot, g generation, states map[int64]*snapshot.PostState) (
+	func(*snapshot.PostState) entry, error,
 ) {
-	return func(st *timelines.PostState) entry { return entryOf(g, st) }, sn.MembershipsAmong(ctx, states, g.timelineIDs())
+	return func(st *snapshot.PostState) entry { return entryOf(g, st) }, sn.MembershipsAmong(ctx, states, g.timelineIDs())
 }
 
 // storeExtension looks at the posts once more after its commit. A like concerns every river
@@ -110,7 +111,7 @@ func (fromTimelines) storeExtension(ctx context.Context, s *Store, g generation,
 		return err
 	}
 	var again chunkOf
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		again.entries, again.folds, err = s.compute(ctx, sn, g, moved, staleFolds)
 		return err
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // FormatCursor writes a cursor for an address: the place and the post's public code, or the
@@ -80,7 +81,7 @@ func (s *Store) reads(ctx context.Context, v timelines.Viewer, post int64) (ok b
 		return err == nil && !f.Deleted && gates.OpensAny(sets, f.Decisive) &&
 			!gates.Hidden(sets, f.Decisive).Has(f.Text.Author), err
 	}
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		ok, err = sn.MayRead(ctx, v.AccountID, post)
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // A search that was read past very many posts that its viewer may not read is right, and a
@@ -58,7 +59,7 @@ func TestASearchBelowManyUnreadablePosts(t *testing.T) {
 	if r, err := w.rivers.Check(w.ctx); err != nil || len(r.Differences) != 0 || r.Entries != 0 {
 		t.Errorf("a check that ends above all entries: %+v, %v", r, err)
 	}
-	w.rivers.scanRows = timelines.DefaultMaxRows
+	w.rivers.scanRows = snapshot.DefaultMaxRows
 	if r, err := w.rivers.Check(w.ctx); err != nil || len(r.Differences) != len(want) {
 		t.Errorf("a check of all entries: %+v, %v; want them all wrong", r, err)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // Home feeds and lists are kept to a depth (Options.Depth). Nobody reads them to their end,
@@ -136,7 +136,7 @@ func (s *Store) addBeyond(ctx context.Context, n Name, raw *rawPage, posts []int
 		return err
 	}
 	var c chunkOf
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		c.entries, c.folds, err = s.compute(ctx, sn, g, rest, allFolds)
 		return err
 	})

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"riverrun/timelines"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // entry is one post in one river, as it is stored.
@@ -44,7 +44,7 @@ type overlay struct {
 	// Faved: the viewer keeps the post.
 	Faved bool `json:"f,omitempty"`
 	// Authors is set in searches only: the authors of the texts by which the query finds the
-	// post (see timelines.Match).
+	// post (see snapshot.Match).
 	Authors []int64 `json:"a,omitempty"`
 }
 
@@ -54,7 +54,7 @@ type overlay struct {
 // The place is max(post.fresh_at, min(entered_at) over the river's timelines that hold or
 // once held the post). The post is in the river while at least one of them holds it and the
 // river's viewer may read it (source: 000).
-func entryOf(g generation, st *timelines.PostState) entry {
+func entryOf(g generation, st *snapshot.PostState) entry {
 	first, holds, o := int64(0), false, overlay{}
 	for _, m := range st.Memberships {
 		if !g.lists(m.TimelineID) {
@@ -73,7 +73,7 @@ func entryOf(g generation, st *timelines.PostState) entry {
 
 // newEntry makes the entry of a post at a place in a river of fresh order. It is a
 // tombstone if the river does not hold the post or its viewer may not read it.
-func newEntry(g generation, st *timelines.PostState, place int64, holds bool, o overlay) entry {
+func newEntry(g generation, st *snapshot.PostState, place int64, holds bool, o overlay) entry {
 	viewer := g.name.UserID
 	if g.name.Order == Created {
 		place = st.CreatedAt

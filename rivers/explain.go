@@ -10,6 +10,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/snapshot"
 )
 
 // Explanation says whether and why one viewer sees one post, for operators. The functions
@@ -99,12 +100,12 @@ func (s *Store) Explain(ctx context.Context, viewer int64, code string) (*Explan
 		return nil, timelines.ErrNotFound
 	}
 	x := &Explanation{PostID: post}
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error { return s.explain(ctx, sn, x, sets) })
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error { return s.explain(ctx, sn, x, sets) })
 	return x, err
 }
 
-func (s *Store) explain(ctx context.Context, sn *timelines.Snapshot, x *Explanation, sets *access.Sets) error {
-	var viewers timelines.ViewerPairs
+func (s *Store) explain(ctx context.Context, sn *snapshot.Snapshot, x *Explanation, sets *access.Sets) error {
+	var viewers snapshot.ViewerPairs
 	viewers.Add(x.PostID, sets.AccountID)
 	states, contents, err := sn.StatesAndContents(ctx, []int64{x.PostID}, viewers, s.foldDepth())
 	if err != nil {
@@ -197,8 +198,8 @@ func usualPages(sets *access.Sets, gates access.Levels, f *Fold) []Name {
 }
 
 // explainOne decides the post in one river as if that were built now.
-func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Standing, sets *access.Sets,
-	st *timelines.PostState, f *Fold,
+func (s *Store) explainOne(ctx context.Context, sn *snapshot.Snapshot, at *Standing, sets *access.Sets,
+	st *snapshot.PostState, f *Fold,
 ) error {
 	at.Expected = st.Version
 	if specs[at.Name.Kind].page == ofMyList {
@@ -220,7 +221,7 @@ func (s *Store) explainOne(ctx context.Context, sn *timelines.Snapshot, at *Stan
 		return err
 	}
 	state := *st
-	entryOf, err := c.entries(ctx, sn, generation{at.River, at.Name, setOf(timelineIDs)}, map[int64]*timelines.PostState{st.ID: &state})
+	entryOf, err := c.entries(ctx, sn, generation{at.River, at.Name, setOf(timelineIDs)}, map[int64]*snapshot.PostState{st.ID: &state})
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // These bound how much a fold shows. A body of up to bodyKeep characters in up to
@@ -32,20 +32,20 @@ const (
 )
 
 // foldDepth is how much of a post a fold carries; fullDepth, how much a full fold does.
-func (s *Store) foldDepth() timelines.Depth {
-	return timelines.Depth{
+func (s *Store) foldDepth() snapshot.Depth {
+	return snapshot.Depth{
 		BodyRunes: bodyKeep, BodyLines: bodyKeepLines, CommentRunes: commentKeep, CommentLines: commentKeepLines,
 		First: 1, Last: 2, People: s.people,
 	}
 }
 
-func (s *Store) fullDepth() timelines.Depth {
+func (s *Store) fullDepth() snapshot.Depth {
 	const all = 1 << 30
-	return timelines.Depth{BodyRunes: all, BodyLines: all, CommentRunes: all, CommentLines: all, First: all, Marks: true, People: s.people}
+	return snapshot.Depth{BodyRunes: all, BodyLines: all, CommentRunes: all, CommentLines: all, First: all, Marks: true, People: s.people}
 }
 
 // foldOf makes the fold of a post.
-func foldOf(c *timelines.Content) *Fold {
+func foldOf(c *snapshot.Content) *Fold {
 	f := &Fold{PostID: c.PostID, Version: c.Version, Deleted: c.Deleted, Decisive: c.Decisive}
 	f.Text.Code = c.Code
 	f.Likes.IDs, f.Comments.IDs, f.Comments.Shown, f.Attached = []int64{}, []int64{}, []Comment{}, []Attachment{}
@@ -94,7 +94,7 @@ func foldOf(c *timelines.Content) *Fold {
 // cutText cuts after so many lines, and then at the last space before n characters if the
 // text is still too long.
 func cutText(s string, n, lines int) string {
-	s = timelines.FirstLines(s, lines)
+	s = snapshot.FirstLines(s, lines)
 	runes := []rune(s)
 	if len(runes) <= n {
 		return s
@@ -228,8 +228,8 @@ func (s *Store) foldAgain(ctx context.Context, posts []int64) (map[int64]*Fold, 
 		if err != nil {
 			return nil, err
 		}
-		var contents map[int64]*timelines.Content
-		err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+		var contents map[int64]*snapshot.Content
+		err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 			contents, err = sn.Contents(ctx, posts, s.foldDepth())
 			return err
 		})
@@ -272,8 +272,8 @@ func (s *Store) fullFolds(ctx context.Context, want map[int64]int64) (map[int64]
 	if len(missing) == 0 {
 		return found, nil
 	}
-	var contents map[int64]*timelines.Content
-	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+	var contents map[int64]*snapshot.Content
+	err := s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		contents, err = sn.Contents(ctx, missing, s.fullDepth())
 		return err
 	})

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // A text longer than a screen is folded, whether it has many characters or many lines.
@@ -65,8 +65,8 @@ func FuzzCutText(f *testing.F) {
 		if runes < 1 || lines < 1 || runes > 1000 || lines > 1000 {
 			return
 		}
-		first := timelines.FirstLines(s, lines)
-		if !strings.HasPrefix(s, first) || timelines.FirstLines(first, lines) != first || timelines.FirstLines(s, 1<<30) != s {
+		first := snapshot.FirstLines(s, lines)
+		if !strings.HasPrefix(s, first) || snapshot.FirstLines(first, lines) != first || snapshot.FirstLines(s, 1<<30) != s {
 			t.Errorf("FirstLines(%q, %d) = %q", s, lines, first)
 		}
 		if cut := cutText(s, runes, lines); len([]rune(cut)) > runes && len([]rune(first)) > runes {

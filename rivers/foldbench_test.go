@@ -7,7 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // BenchmarkFolds reads a page's folds from each store, a hundred likes each, and writes
@@ -29,8 +29,8 @@ func BenchmarkFolds(b *testing.B) {
 	}
 	w.drain()
 	w.visit(ann, Everything, "")
-	contents := func() (found map[int64]*timelines.Content) {
-		err := w.store.InSnapshot(w.ctx, func(sn *timelines.Snapshot) (err error) {
+	contents := func() (found map[int64]*snapshot.Content) {
+		err := w.store.InSnapshot(w.ctx, func(sn *snapshot.Snapshot) (err error) {
 			found, err = sn.Contents(w.ctx, posts, w.rivers.foldDepth())
 			return err
 		})

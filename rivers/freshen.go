@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // Freshen writes the first chunk of a live river again from one snapshot, tombstones
@@ -54,8 +54,8 @@ func (s *Store) freshenOnce(ctx context.Context, n Name, id int64) (bool, error)
 	}
 	var entries []entry
 	var folds []*Fold
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) error {
-		scanned, err := g.content().scan(ctx, sn, n, timelines.Scan{
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) error {
+		scanned, err := g.content().scan(ctx, sn, n, snapshot.Scan{
 			Viewer: n.UserID, Timelines: g.timelineIDs(), BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
 			Limit: chunk, Down: math.MaxInt64, ByCreation: n.Order == Created,
 		})

@@ -10,6 +10,7 @@ import (
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
 	"riverrun/timelines/marks"
+	"riverrun/timelines/snapshot"
 )
 
 // Kind is the kind of page a river is (source: 004).
@@ -118,35 +119,35 @@ func (p pageOf) isAccounts() bool { return p == ofUser || p == ofGroup || p == o
 
 // theirs returns the timelines of these kinds that belong to TheirID.
 func theirs(kinds ...string) fromTimelines {
-	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+	return func(ctx context.Context, sn *snapshot.Snapshot, n Name) ([]int64, error) {
 		return sn.Named(ctx, n.UserID, n.TheirID, kinds...)
 	}
 }
 
 // mine returns the timelines of these kinds that belong to the viewer.
 func mine(kinds ...string) fromTimelines {
-	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+	return func(ctx context.Context, sn *snapshot.Snapshot, n Name) ([]int64, error) {
 		return sn.Named(ctx, n.UserID, n.UserID, kinds...)
 	}
 }
 
 // termed returns the timeline of the kind that has the river's term, if it exists yet.
 func termed(kind string) fromTimelines {
-	return func(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+	return func(ctx context.Context, sn *snapshot.Snapshot, n Name) ([]int64, error) {
 		return sn.Termed(ctx, n.UserID, kind, n.Term)
 	}
 }
 
 // feeds returns an account's feed and sub-feeds, or the one sub-feed of the name's term.
-func feeds(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+func feeds(ctx context.Context, sn *snapshot.Snapshot, n Name) ([]int64, error) {
 	return sn.Feeds(ctx, n.UserID, n.TheirID, n.Term)
 }
 
-func friends(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+func friends(ctx context.Context, sn *snapshot.Snapshot, n Name) ([]int64, error) {
 	return sn.Home(ctx, n.UserID, n.Mode() == FriendsOnly)
 }
 
-func members(ctx context.Context, sn *timelines.Snapshot, n Name) ([]int64, error) {
+func members(ctx context.Context, sn *snapshot.Snapshot, n Name) ([]int64, error) {
 	return sn.List(ctx, n.UserID, n.TheirID, n.Mode() == FriendsOnly)
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // A writer with an older snapshot does not bring the older fold back, whether a like was
@@ -56,7 +57,7 @@ func TestTheDeadlineHoldsBehindALock(t *testing.T) {
 			return []entry{{River: 1, PostID: 2, Version: v, Place: 4}}, nil
 		},
 		"folds": func(v int64) ([]entry, []*Fold) {
-			return nil, []*Fold{foldOf(&timelines.Content{PostID: 2, Version: v, Code: "x"})}
+			return nil, []*Fold{foldOf(&snapshot.Content{PostID: 2, Version: v, Code: "x"})}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

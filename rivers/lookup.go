@@ -12,6 +12,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // A river that is being built counts as open, because it is about to be. These statements
@@ -138,7 +139,7 @@ func (s *Store) concerned(ctx context.Context, touched []timelines.Touched) (byT
 
 // intersect fills in which of the posts' timelines each river is made of. A generation's
 // timelines never change, so they may be read after the snapshot.
-func (s *Store) intersect(ctx context.Context, targets []*target, states map[int64]*timelines.PostState) error {
+func (s *Store) intersect(ctx context.Context, targets []*target, states map[int64]*snapshot.PostState) error {
 	if len(targets) == 0 {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // change is something that somebody does to a post of bob's that ann's home holds.
@@ -232,7 +233,7 @@ func TestATombstoneStandsBeforeItsEntry(t *testing.T) {
 func TestTheDeadlineHolds(t *testing.T) {
 	w := newTown(t)
 	e := entry{River: 1, PostID: 2, Version: 3, Place: 4}
-	f := foldOf(&timelines.Content{PostID: 2, Version: 3, Code: "x"})
+	f := foldOf(&snapshot.Content{PostID: 2, Version: 3, Code: "x"})
 	now, err := w.rivers.now(w.ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // Retire makes these rivers of one account cold, open or not. An account's own change of
@@ -215,7 +216,7 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 	if err == nil {
 		err = s.build(ctx, n, &floor)
 	}
-	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) || errors.Is(err, timelines.ErrBroad) {
+	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrForbidden) || errors.Is(err, snapshot.ErrBroad) {
 		return true, s.retireNamed(ctx, n) // its next visit returns the error
 	}
 	return err == nil, err

@@ -9,10 +9,11 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/snapshot"
 )
 
 // A search is a river that holds what a query finds in the primary store's texts
-// (timelines.Query, timelines.Snapshot.Search). It has no timelines, and no writer looks it
+// (snapshot.Query, snapshot.Snapshot.Search). It has no timelines, and no writer looks it
 // up, so that a change costs the same whatever people search for. Its readers bring it up
 // to date. A visit, and the reply to a form, begin with catchUpSearch; hubs call BringUp
 // for open searches. A push updates only the posts it asks about, and only where a search
@@ -61,11 +62,11 @@ const (
 	maxMatched = 500
 )
 
-// query returns the query of a search. timelines.Query wrote its term.
-func (n Name) query() (timelines.Query, error) {
-	q, err := timelines.ParseQuery(n.Term)
-	if err != nil {
-		return q, fmt.Errorf("read query of river: %w", err)
+// query returns the query of a search. snapshot.Query wrote its term.
+func (n Name) query() (snapshot.Query, error) {
+	q, problem := snapshot.ParseQuery(n.Term)
+	if problem != "" {
+		return q, fmt.Errorf("read query of river: %s", problem)
 	}
 	return q, nil
 }
@@ -73,13 +74,13 @@ func (n Name) query() (timelines.Query, error) {
 // fromSearch is the content of searches.
 type fromSearch struct{}
 
-func (fromSearch) timelineIDs(context.Context, *timelines.Snapshot, Name) ([]int64, error) {
+func (fromSearch) timelineIDs(context.Context, *snapshot.Snapshot, Name) ([]int64, error) {
 	return nil, nil
 }
 
 // inSnapshot waits until another search of all texts may begin. No snapshot is open while
 // it waits.
-func (fromSearch) inSnapshot(ctx context.Context, s *Store, fn func(*timelines.Snapshot) error) error {
+func (fromSearch) inSnapshot(ctx context.Context, s *Store, fn func(*snapshot.Snapshot) error) error {
 	select {
 	case s.searching <- struct{}{}:
 		defer func() { <-s.searching }()
@@ -89,22 +90,22 @@ func (fromSearch) inSnapshot(ctx context.Context, s *Store, fn func(*timelines.S
 	}
 }
 
-func (fromSearch) scan(ctx context.Context, sn *timelines.Snapshot, n Name, at timelines.Scan) (timelines.Scanned, error) {
+func (fromSearch) scan(ctx context.Context, sn *snapshot.Snapshot, n Name, at snapshot.Scan) (snapshot.Scanned, error) {
 	q, err := n.query()
 	if err != nil {
-		return timelines.Scanned{}, err
+		return snapshot.Scanned{}, err
 	}
 	return sn.Search(ctx, q, at)
 }
 
-func (fromSearch) entries(ctx context.Context, sn *timelines.Snapshot, g generation, states map[int64]*timelines.PostState) (
-	func(*timelines.PostState) entry, error,
+func (fromSearch) entries(ctx context.Context, sn *snapshot.Snapshot, g generation, states map[int64]*snapshot.PostState) (
+	func(*snapshot.PostState) entry, error,
 ) {
 	found, err := matches(ctx, sn, []Name{g.name}, slices.Collect(maps.Keys(states)))
 	if err != nil {
 		return nil, err
 	}
-	return func(st *timelines.PostState) entry { return foundEntryOf(g, found[0], st) }, nil
+	return func(st *snapshot.PostState) entry { return foundEntryOf(g, found[0], st) }, nil
 }
 
 // storeExtension does not look again at posts that changed meanwhile: the search's next
@@ -137,20 +138,20 @@ func (fromSearch) reasons(d decider, e rawEntry, f *Fold, hidden access.HiddenUs
 }
 
 // matches matches some posts with the queries of several searches.
-func matches(ctx context.Context, sn *timelines.Snapshot, names []Name, posts []int64) ([]map[int64]timelines.Match, error) {
-	queries := make([]timelines.ViewerQuery, len(names))
+func matches(ctx context.Context, sn *snapshot.Snapshot, names []Name, posts []int64) ([]map[int64]snapshot.Match, error) {
+	queries := make([]snapshot.ViewerQuery, len(names))
 	for i, n := range names {
 		q, err := n.query()
 		if err != nil {
 			return nil, err
 		}
-		queries[i] = timelines.ViewerQuery{Viewer: n.UserID, Query: q}
+		queries[i] = snapshot.ViewerQuery{Viewer: n.UserID, Query: q}
 	}
 	return sn.Matches(ctx, queries, posts)
 }
 
 // foundEntryOf is entryOf of a search, in which a post stands at its own place.
-func foundEntryOf(g generation, found map[int64]timelines.Match, st *timelines.PostState) entry {
+func foundEntryOf(g generation, found map[int64]snapshot.Match, st *snapshot.PostState) entry {
 	m, ok := found[st.ID]
 	return newEntry(g, st, st.FreshAt, ok, overlay{Timelines: m.Places, Authors: m.Authors})
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // change makes a change and does what Tier 0 does before the reply, and nothing else.
@@ -442,13 +443,15 @@ func TestManySearchesAreUpdatedInTwoStatements(t *testing.T) {
 	p := w.says(ann, "a word")
 	pool, n := counted(t, w.db.PrimaryURL)
 	store := timelines.Open(pool, w, timelines.DefaultOptions())
-	q, err := timelines.ParseQuery("word from:ann in:ann -from:nobody")
-	must(w, q, err)
+	q, problem := snapshot.ParseQuery("word from:ann in:ann -from:nobody")
+	if problem != "" {
+		t.Fatal(problem)
+	}
 	costs := func(searches int) int64 {
 		t.Helper()
 		before := n.n.Load()
-		err := store.InSnapshot(w.ctx, func(sn *timelines.Snapshot) error {
-			asked := slices.Repeat([]timelines.ViewerQuery{{Viewer: ann.AccountID, Query: q}}, searches)
+		err := store.InSnapshot(w.ctx, func(sn *snapshot.Snapshot) error {
+			asked := slices.Repeat([]snapshot.ViewerQuery{{Viewer: ann.AccountID, Query: q}}, searches)
 			found, err := sn.Matches(w.ctx, asked, []int64{p.PostID})
 			if err == nil && (len(found) != searches || len(found[searches-1]) != 1) {
 				t.Errorf("got %v, want the post %d times", found, searches)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 )
 
 // lateSearch is a live search, with what may have changed since it was brought up to date.
@@ -197,8 +197,8 @@ func (s *Store) matchAndWrite(ctx context.Context, late []lateSearch, posts []in
 
 // matchedPosts is what one snapshot says about some posts to some searches.
 type matchedPosts struct {
-	found  []map[int64]timelines.Match // in the order of the searches
-	states map[int64]*timelines.PostState
+	found  []map[int64]snapshot.Match // in the order of the searches
+	states map[int64]*snapshot.PostState
 }
 
 // matchPosts matches posts with all searches.
@@ -211,11 +211,11 @@ func (s *Store) matchPosts(ctx context.Context, late []lateSearch, posts []int64
 	for i, r := range late {
 		names[i] = r.name
 	}
-	err := s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+	err := s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		if a.found, err = matches(ctx, sn, names, posts); err != nil {
 			return err
 		}
-		var viewers timelines.ViewerPairs
+		var viewers snapshot.ViewerPairs
 		for i, n := range names {
 			for post := range a.found[i] {
 				viewers.Add(post, n.UserID)

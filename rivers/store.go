@@ -18,6 +18,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // Store is the secondary store as one node uses it. It is safe for concurrent use. It keeps
@@ -123,7 +124,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		building:  newUnderway(),
 		codes:     codes,
 
-		deadline: writeDeadline, writePairs: writePairs, scanRows: timelines.DefaultMaxRows, people: MaxPeople,
+		deadline: writeDeadline, writePairs: writePairs, scanRows: snapshot.DefaultMaxRows, people: MaxPeople,
 	}
 	s.maintenance = newMaintenance(s)
 	return s

@@ -20,7 +20,7 @@ import (
 // take too long (see maxExtensions). More and Next say how to go on.
 //
 // Errors: ErrForbidden (the page exists and is closed to this viewer), ErrNotFound,
-// timelines.ErrSignedOut (the viewer's session ended), timelines.ErrBroad (of a search).
+// timelines.ErrSignedOut (the viewer's session ended), snapshot.ErrBroad (of a search).
 func (s *Store) Visit(ctx context.Context, v timelines.Viewer, n Name, before Cursor) (*Page, error) {
 	if err := s.catchUpSearch(ctx, n); err != nil {
 		return nil, err

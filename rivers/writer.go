@@ -10,6 +10,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // Scope says which of the rivers concerned a writer writes.
@@ -155,15 +156,15 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 // readBatch reads the states of the batch's posts from one snapshot, and the contents of
 // those whose folds are older, or of all for an actor.
 func (s *Store) readBatch(ctx context.Context, w batch) (
-	states map[int64]*timelines.PostState, contents map[int64]*timelines.Content, err error,
+	states map[int64]*snapshot.PostState, contents map[int64]*snapshot.Content, err error,
 ) {
-	var viewers timelines.ViewerPairs
+	var viewers snapshot.ViewerPairs
 	for _, t := range w.targets {
 		for id := range t.posts {
 			viewers.Add(id, t.name.UserID)
 		}
 	}
-	err = s.primary.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+	err = s.primary.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 		if w.actor {
 			states, contents, err = sn.StatesAndContents(ctx, w.posts, viewers, s.foldDepth())
 		} else {
@@ -184,7 +185,7 @@ func (s *Store) readBatch(ctx context.Context, w batch) (
 // readOverflows reads the memberships of the posts that stand in very many timelines, as
 // far as these rivers are made of those. A generation's timelines never change, so they may
 // be read at any time.
-func (s *Store) readOverflows(ctx context.Context, sn *timelines.Snapshot, targets []*target, states map[int64]*timelines.PostState) error {
+func (s *Store) readOverflows(ctx context.Context, sn *snapshot.Snapshot, targets []*target, states map[int64]*snapshot.PostState) error {
 	var concerned []int64
 	for _, t := range targets {
 		for id := range t.posts {
@@ -232,8 +233,8 @@ func (s *Store) current(ctx context.Context, posts []int64, targets []*target, s
 // the actor's other rivers need no row for it. A membership stays when the post is removed,
 // so a river that holds a post is always concerned. A deleted post has no memberships, and
 // concerns every river.
-func concerns(st *timelines.PostState, g generation) bool {
-	return st.Deleted || slices.ContainsFunc(st.Memberships, func(h timelines.Membership) bool { return g.lists(h.TimelineID) })
+func concerns(st *snapshot.PostState, g generation) bool {
+	return st.Deleted || slices.ContainsFunc(st.Memberships, func(h snapshot.Membership) bool { return g.lists(h.TimelineID) })
 }
 
 func postsFor(targets []*target) []int64 {

@@ -10,6 +10,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/snapshot"
 )
 
 // search is a query in the oracle's plain terms. The words of these tests have no
@@ -45,9 +46,9 @@ func searchNamed(term string) search {
 }
 
 func termOf(text string) string {
-	q, err := timelines.ParseQuery(text)
-	if err != nil {
-		panic(err)
+	q, problem := snapshot.ParseQuery(text)
+	if problem != "" {
+		panic(problem)
 	}
 	return q.String()
 }

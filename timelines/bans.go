@@ -11,22 +11,7 @@ import (
 // likes, on every page and in every push, and neither can answer the other. It changes no
 // stored post, timeline, subscription or reader, so all is as before when it is lifted. It
 // is decided where something is shown (access.Levels.Hidden), and where something is done
-// (unbanned). Setting and lifting it move the access clock and nothing else.
-
-// unbanned is true for a post p whose author is not hidden from @viewer:
-// access.Levels.Hidden in SQL.
-const unbanned = `(
-	NOT EXISTS (SELECT FROM bans b
-		WHERE (b.account_id, b.banned_id) IN ((@viewer::bigint, p.author_id), (p.author_id, @viewer::bigint)))
-	OR EXISTS (
-		SELECT FROM timelines g JOIN show_banned s ON s.group_id = g.their_id AND s.account_id = @viewer::bigint
-		WHERE g.id = ANY(p.decisive) AND g.kind = 'group' AND ` + openGate + `
-			AND (NOT EXISTS (SELECT FROM bans b WHERE b.account_id = p.author_id AND b.banned_id = @viewer::bigint)
-				OR EXISTS (SELECT FROM group_admins a WHERE a.group_id = g.their_id AND a.account_id = @viewer::bigint))))`
-
-// seenPost is true for a post p that @viewer may read and whose author is not hidden from
-// @viewer, so that @viewer may answer it.
-const seenPost = `(` + readablePost + ` AND ` + unbanned + `)`
+// (rights.Unbanned). Setting and lifting it move the access clock and nothing else.
 
 // apart is true if a ban stands between @actor and the account a.
 const apart = `EXISTS (SELECT FROM bans b

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/rights"
 )
 
 // unblocked is true for a group's timeline t that does not block @author.
@@ -16,7 +18,7 @@ const unblocked = `NOT EXISTS (
 // group cannot close a post that stands elsewhere too.
 var heard = `EXISTS (
 	SELECT FROM posts p JOIN timelines t ON t.id = ANY(p.decisive)
-	WHERE p.id = @post AND (t.kind <> 'group' OR ` + unblocked + `) AND ` + openTo("t", "@author::bigint") + `)`
+	WHERE p.id = @post AND (t.kind <> 'group' OR ` + unblocked + `) AND ` + rights.OpenTo("t", "@author::bigint") + `)`
 
 // Block keeps a person, member or not, from posting to the group and from commenting on
 // posts that they can read only through it. They go on reading, liking and changing what

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/rights"
 )
 
 // Like makes the actor like a comment of the post with that code (source:
@@ -35,7 +37,7 @@ func (s Comments) mark(ctx context.Context, actor int64, code string, id int64, 
 		const seen = `
 			SELECT EXISTS (SELECT FROM comments c JOIN posts o ON o.id = c.post_id
 				CROSS JOIN LATERAL (SELECT c.author_id, o.decisive) p
-				WHERE c.id = @comment AND c.post_id = @post AND c.deleted_at IS NULL AND ` + unbanned + `)`
+				WHERE c.id = @comment AND c.post_id = @post AND c.deleted_at IS NULL AND ` + rights.Unbanned + `)`
 		var ok bool
 		args := pgx.StrictNamedArgs{"comment": id, "post": p.ID, "viewer": actor}
 		if err := tx.QueryRow(ctx, seen, args).Scan(&ok); err != nil {

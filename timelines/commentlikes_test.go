@@ -3,6 +3,8 @@ package timelines
 import (
 	"slices"
 	"testing"
+
+	"riverrun/timelines/snapshot"
 )
 
 func TestLikeComment(t *testing.T) {
@@ -67,15 +69,15 @@ func TestLikersOfFoldedComments(t *testing.T) {
 	w.must(err)
 	for _, c := range []struct {
 		what  string
-		depth Depth
+		depth snapshot.Depth
 		likes int
 		ids   []int64
 	}{
-		{"some folded", Depth{First: 1, Last: 2, People: 10}, 3, []int64{ann.ID, cat.ID}},
-		{"none folded", Depth{First: 2, Last: 2, People: 10}, 0, []int64{}},
-		{"very many comments", Depth{First: 1, Last: 2, People: 3}, 0, nil},
+		{"some folded", snapshot.Depth{First: 1, Last: 2, People: 10}, 3, []int64{ann.ID, cat.ID}},
+		{"none folded", snapshot.Depth{First: 2, Last: 2, People: 10}, 0, []int64{}},
+		{"very many comments", snapshot.Depth{First: 1, Last: 2, People: 3}, 0, nil},
 	} {
-		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
+		w.must(w.InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
 			found, err := sn.Contents(t.Context(), []int64{p.PostID}, c.depth)
 			if err != nil {
 				return err
@@ -113,8 +115,8 @@ func BenchmarkFoldOfACrowd(b *testing.B) {
 			w.exec(`VACUUM ANALYZE`)
 			w.pool.Reset()
 			for b.Loop() {
-				w.must(w.InSnapshot(b.Context(), func(sn *Snapshot) error {
-					return second(sn.Contents(b.Context(), []int64{p.PostID}, Depth{BodyRunes: 1000, BodyLines: 30, CommentRunes: 300, CommentLines: 10, First: 1, Last: 2, People: bm.people}))
+				w.must(w.InSnapshot(b.Context(), func(sn *snapshot.Snapshot) error {
+					return second(sn.Contents(b.Context(), []int64{p.PostID}, snapshot.Depth{BodyRunes: 1000, BodyLines: 30, CommentRunes: 300, CommentLines: 10, First: 1, Last: 2, People: bm.people}))
 				}))
 			}
 		})

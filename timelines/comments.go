@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/rights"
 )
 
 // NewComment is a comment about to be made.
@@ -206,6 +207,6 @@ func (s Comments) Body(ctx context.Context, actor int64, code string, id int64) 
 		SELECT c.author_id, c.body
 		FROM comments c JOIN posts p ON p.id = c.post_id
 		WHERE c.id = @id AND c.deleted_at IS NULL
-			AND p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
+			AND p.code = @code AND p.deleted_at IS NULL AND ` + rights.SeenPost
 	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code, "id": id})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/rights"
 )
 
 // SetDestinations moves the actor's own post: to holds all its destinations from now on, in
@@ -189,7 +190,7 @@ func (s Posts) Destinations(ctx context.Context, actor int64, code string) ([]st
 			FROM timelines t JOIN accounts a ON a.id = t.their_id
 			WHERE t.id = ANY(p.decisive) AND NOT (t.kind = 'directs' AND t.their_id = p.author_id)
 			ORDER BY t.id)
-		FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
+		FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + rights.SeenPost
 	var author int64
 	var to []string
 	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": actor, "code": code, "eyes": ToEyes}).Scan(&author, &to)

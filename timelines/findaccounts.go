@@ -2,11 +2,11 @@ package timelines
 
 import (
 	"context"
-	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/snapshot"
 )
 
 // maxAccountsMet is how many of the accounts that a query finds are read to choose the
@@ -20,18 +20,18 @@ const maxAccountsMet = 1000
 //
 // Everybody finds all of them. As in the directories, the names of accounts are no
 // secret, at whatever level they are.
-func (s Accounts) Find(ctx context.Context, q Query, limit int) ([]Account, error) {
-	words := q.accountWords()
+func (s Accounts) Find(ctx context.Context, q snapshot.Query, limit int) ([]Account, error) {
+	words := q.AccountWords()
 	if len(words) == 0 {
 		return nil, nil
 	}
 	name := ""
-	if texts := q.texts(); len(texts) == 1 {
+	if texts := q.Texts(); len(texts) == 1 {
 		name = texts[0]
 	}
 	prefixes := make([]string, len(words))
 	for i, word := range words {
-		prefixes[i] = lexeme(word) + ":*"
+		prefixes[i] = "'" + word + "':*"
 	}
 	const query = `
 		WITH met AS (
@@ -47,28 +47,4 @@ func (s Accounts) Find(ctx context.Context, q Query, limit int) ([]Account, erro
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{
 		"name": name, "prefixes": strings.Join(prefixes, "&"), "met": maxAccountsMet, "limit": limit,
 	}))
-}
-
-// texts returns the query's words and phrases, nil if it asks for anything else.
-func (q Query) texts() []string {
-	var texts []string
-	for _, t := range q.terms {
-		if t.kind != termText || t.not {
-			return nil
-		}
-		texts = append(texts, strings.Trim(t.text, "@"))
-	}
-	return texts
-}
-
-// accountWords returns the words of a query as account_lexemes has them, each once.
-func (q Query) accountWords() []string {
-	var words []string
-	for _, text := range q.texts() {
-		words = append(words, strings.FieldsFunc(strings.ReplaceAll(text, "ё", "е"), func(r rune) bool {
-			return !unicode.In(r, unicode.L, unicode.N, unicode.M)
-		})...)
-	}
-	slices.Sort(words)
-	return slices.Compact(words)
 }

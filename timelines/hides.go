@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/marks"
+	"riverrun/timelines/rights"
 )
 
 // Bounds of what one account may hide.
@@ -31,7 +32,7 @@ func (s Hides) HidePost(ctx context.Context, actor int64, code string) (post int
 		return 0, Change{}, ErrNotFound
 	}
 	c, err = s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
-		const find = `SELECT p.id FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
+		const find = `SELECT p.id FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + rights.SeenPost
 		err := tx.QueryRow(ctx, find, pgx.StrictNamedArgs{"code": code, "viewer": actor}).Scan(&post)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return 0, ErrNotFound
@@ -58,7 +59,7 @@ func (s Hides) UnhidePost(ctx context.Context, actor int64, code string) (post i
 			WITH found AS (
 				SELECT p.id, h.post_id IS NOT NULL AS hidden
 				FROM posts p LEFT JOIN hidden_posts h ON h.post_id = p.id AND h.account_id = @viewer
-				WHERE p.code = @code AND (h.post_id IS NOT NULL OR p.deleted_at IS NULL AND ` + seenPost + `)
+				WHERE p.code = @code AND (h.post_id IS NOT NULL OR p.deleted_at IS NULL AND ` + rights.SeenPost + `)
 			), shown AS (
 				DELETE FROM hidden_posts h USING found f WHERE h.account_id = @viewer AND h.post_id = f.id
 			)
@@ -231,7 +232,7 @@ func (s Hides) Posts(ctx context.Context, actor int64, before HiddenPost, limit 
 	const query = `
 		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, h.created_at AS hidden_at
 		FROM hidden_posts h JOIN posts p ON p.id = h.post_id
-		WHERE h.account_id = @viewer AND p.deleted_at IS NULL AND ` + seenPost + `
+		WHERE h.account_id = @viewer AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
 			AND (h.created_at, h.post_id) < (coalesce(@before::timestamptz, 'infinity'), coalesce((SELECT id FROM posts WHERE code = @code), 0))
 		ORDER BY h.created_at DESC, h.post_id DESC LIMIT @limit`
 	var at *time.Time

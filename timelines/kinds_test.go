@@ -8,6 +8,7 @@ import (
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/language"
+	"riverrun/timelines/snapshot"
 )
 
 // What people save or comment on is a kind that this file adds to the table. It opens
@@ -59,7 +60,7 @@ func TestAKindIsARow(t *testing.T) {
 	// Followers have it at home, unless they want to see friends only; it opens as the feed does.
 	shows := func(viewer int64, friendsOnly, home, page bool) {
 		t.Helper()
-		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
+		w.must(w.InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
 			all, err := sn.Home(t.Context(), viewer, friendsOnly)
 			w.must(err)
 			w.same("at home", slices.Contains(all, of), home)

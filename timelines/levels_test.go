@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/snapshot"
 )
 
 // soundReading compares what everybody may read, by every statement that looks at
@@ -24,9 +25,9 @@ func (w *town) soundReading(when string) {
 			SELECT FROM timelines t WHERE t.id = ANY(p.decisive) AND (t.access = 0 OR t.access = 1 AND $1 <> 0
 				OR t.access = 2 AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = t.id AND r.account_id = $1)))
 		ORDER BY p.id`
-	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) error {
-		posts := valueFrom[[]int64](w, sn.tx, `SELECT array_agg(id) FROM posts`)
-		var pairs ViewerPairs
+	w.must(w.InSnapshot(w.Context(), func(sn *snapshot.Snapshot) error {
+		posts := valueFrom[[]int64](w, sn.Tx(), `SELECT array_agg(id) FROM posts`)
+		var pairs snapshot.ViewerPairs
 		for _, post := range posts {
 			for _, viewer := range people {
 				pairs.Add(post, viewer)
@@ -37,7 +38,7 @@ func (w *town) soundReading(when string) {
 			return err
 		}
 		for _, viewer := range people {
-			rows, err := sn.tx.Query(w.Context(), byLevels, viewer)
+			rows, err := sn.Tx().Query(w.Context(), byLevels, viewer)
 			want, err := collectIDs(rows, err, "posts by levels")
 			if err != nil {
 				return err
@@ -48,7 +49,7 @@ func (w *town) soundReading(when string) {
 					state = append(state, id)
 				}
 			}
-			top := Scan{
+			top := snapshot.Scan{
 				Viewer: viewer, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 10_000, Down: math.MaxInt64,
 				Timelines: timelines,
 			}
@@ -170,12 +171,12 @@ func TestLevelThereAndBack(t *testing.T) {
 
 // scansOf returns how often what fn does in a snapshot scans a table, as the server
 // counts.
-func (w *town) scansOf(sn *Snapshot, table string, fn func() error) int {
+func (w *town) scansOf(sn *snapshot.Snapshot, table string, fn func() error) int {
 	w.Helper()
 	const query = `SELECT (seq_scan + idx_scan)::int FROM pg_stat_xact_user_tables WHERE relid = $1::text::regclass`
-	before := valueFrom[int](w, sn.tx, query, table)
+	before := valueFrom[int](w, sn.Tx(), query, table)
 	w.must(fn())
-	return valueFrom[int](w, sn.tx, query, table) - before
+	return valueFrom[int](w, sn.Tx(), query, table) - before
 }
 
 // As long as no flags are behind, no post that all may read has its gates asked, and
@@ -187,7 +188,7 @@ func TestOnlyPostsWhoseFlagsAreBehindAskTheirGates(t *testing.T) {
 	bob := w.user("bob")
 	club := w.group(bob, "club", Public)
 	var posts []int64
-	var pairs ViewerPairs
+	var pairs snapshot.ViewerPairs
 	for range 6 {
 		for _, to := range []string{"bob", "club"} {
 			post := w.post(bob, "hello", to).PostID
@@ -200,9 +201,9 @@ func TestOnlyPostsWhoseFlagsAreBehindAskTheirGates(t *testing.T) {
 	asked := func(table string) map[string]int {
 		t.Helper()
 		got := map[string]int{}
-		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
-			of := func(timeline int64, byCreation bool) Scan {
-				return Scan{
+		w.must(w.InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
+			of := func(timeline int64, byCreation bool) snapshot.Scan {
+				return snapshot.Scan{
 					Timelines: []int64{timeline}, ByCreation: byCreation, Limit: 100,
 					BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Down: math.MaxInt64,
 				}

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/rights"
 )
 
 // lockedPost is a post that is locked for a change, and what the actor is to it.
@@ -50,7 +51,7 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (locke
 			EXISTS (
 				SELECT FROM group_admins a JOIN timelines t ON t.kind = 'group' AND t.their_id = a.group_id
 				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))
-		FROM posts p WHERE p.id = @post AND ` + seenPost
+		FROM posts p WHERE p.id = @post AND ` + rights.SeenPost
 	query := mutants.SQL(mutants.StampWithLock, lock,
 		"version + 1", "version + 1, fresh_at = (SELECT fresh_at FROM posts WHERE code = @code)")
 	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": p.Code}).Scan(&p.ID)
@@ -307,7 +308,7 @@ func (s Posts) Body(ctx context.Context, actor int64, code string) (string, erro
 	}
 	const query = `
 		SELECT p.author_id, p.body FROM posts p
-		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
+		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + rights.SeenPost
 	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code})
 }
 
@@ -320,7 +321,7 @@ func (s Posts) Language(ctx context.Context, actor int64, code string) (string, 
 	}
 	const query = `
 		SELECT p.author_id, CASE WHEN p.lang_chosen THEN p.lang ELSE '' END FROM posts p
-		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + seenPost
+		WHERE p.code = @code AND p.deleted_at IS NULL AND ` + rights.SeenPost
 	return s.ownBody(ctx, actor, query, pgx.StrictNamedArgs{"viewer": actor, "code": code})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/rights"
 )
 
 // The explicit sets of the levels: the people who may read a private feed or sub-feed, and
@@ -180,7 +181,7 @@ func readershipTx(ctx context.Context, tx pgx.Tx, feed, reader int64) (r readers
 	query := `
 		SELECT EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @reader::bigint),
 			EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @reader::bigint),
-			` + openTo("g", "@reader::bigint") + `
+			` + rights.OpenTo("g", "@reader::bigint") + `
 		FROM timelines g WHERE g.id = @feed`
 	err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"feed": feed, "reader": reader}).Scan(&r.admitted, &r.excluded, &r.open)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/snapshot"
 )
 
 // A scan that is to reach a place meets more rows for it than another, but not all
@@ -16,7 +17,7 @@ func TestScanDownIsBounded(t *testing.T) {
 	const rows = 4000
 	likes, viewer := w.strandedAmong(3, rows, 200, 50)
 	for _, byCreation := range []bool{false, true} {
-		q := Scan{
+		q := snapshot.Scan{
 			Viewer: viewer.ID, Timelines: likes, ByCreation: byCreation, Down: math.MinInt64,
 			BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 3, MaxRows: math.MaxInt64,
 		}
@@ -24,12 +25,12 @@ func TestScanDownIsBounded(t *testing.T) {
 		if !all.Finished || len(all.Posts) < 50 || len(all.Posts) > 100 {
 			t.Fatalf("%d posts, finished %v; want a few", len(all.Posts), all.Finished)
 		}
-		from := func(floor int64) []Placed {
-			return slices.DeleteFunc(slices.Clone(all.Posts), func(p Placed) bool { return p.Place < floor })
+		from := func(floor int64) []snapshot.Placed {
+			return slices.DeleteFunc(slices.Clone(all.Posts), func(p snapshot.Placed) bool { return p.Place < floor })
 		}
 		// What is met: the bound, less what was met twice, and at most one round more.
 		q.MaxRows = 200
-		const most = 200 * downTimes
+		const most = 200 * 5
 		bounded := w.scan(q)
 		if bounded.Finished || bounded.Floor > rows-most+100 || bounded.Floor < rows-2*most-200 {
 			t.Errorf("by creation %v: ends at %d of %d, finished %v; want some %d rows met", byCreation, bounded.Floor, rows, bounded.Finished, most)
@@ -41,7 +42,7 @@ func TestScanDownIsBounded(t *testing.T) {
 		w.same("what stands above the place", near.Posts, from(q.Down))
 		// On from floor to floor all is found, each once.
 		q.Down = math.MinInt64
-		var found []Placed
+		var found []snapshot.Placed
 		for scans := 1; ; scans++ {
 			part := w.scan(q)
 			found = append(found, part.Posts...)
@@ -66,7 +67,7 @@ func TestScanOfManyTimelines(t *testing.T) {
 	w.exec(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT $1, post_id, entered_at, fresh_at, created_at FROM timeline_entries WHERE timeline_id = ANY($2)`, busy, likes)
 	for _, byCreation := range []bool{false, true} {
-		q := Scan{
+		q := snapshot.Scan{
 			Viewer: viewer.ID, Timelines: append(likes, busy), ByCreation: byCreation, Down: math.MaxInt64,
 			BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 10_000, MaxRows: math.MaxInt64,
 		}
@@ -75,7 +76,7 @@ func TestScanOfManyTimelines(t *testing.T) {
 			t.Fatalf("%d posts, finished %v; want a third of 2000", len(all.Posts), all.Finished)
 		}
 		q.Limit = 40
-		var paged []Placed
+		var paged []snapshot.Placed
 		for pages := 1; ; pages++ {
 			page := w.scan(q)
 			paged = append(paged, page.Posts...)
@@ -111,7 +112,7 @@ func BenchmarkStrandedHome(b *testing.B) {
 		b.Run(bm.name, func(b *testing.B) {
 			var floor int64
 			for b.Loop() {
-				floor = w.scan(Scan{
+				floor = w.scan(snapshot.Scan{
 					Viewer: viewer.ID, Timelines: likes, Down: bm.down, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
 					Limit: 150, MaxRows: bm.maxRows,
 				}).Floor
@@ -150,7 +151,7 @@ func (w *town) celebrated(followed, own, posts, fans int) (timelines []int64, vi
 // first, whether its rows are looked up one by one or all are read.
 func TestScanOfWhatAllLike(t *testing.T) {
 	const followed, own, posts = 20, 3, 4
-	for _, fans := range []int{maxRows / 2, 2 * maxRows} {
+	for _, fans := range []int{snapshot.MaxMemberships / 2, 2 * snapshot.MaxMemberships} {
 		t.Run(fmt.Sprint(fans, " fans"), func(t *testing.T) {
 			w := newTown(t)
 			timelines, viewer := w.celebrated(followed, own, posts, fans)
@@ -161,13 +162,13 @@ func TestScanOfWhatAllLike(t *testing.T) {
 			w.exec(`DELETE FROM timeline_entries WHERE post_id = $1 AND timeline_id = ANY($2)`, last[1], timelines[:followed])
 			w.exec(`UPDATE timeline_entries SET withdrawn = true WHERE post_id = $1 AND timeline_id = ANY($2)`, last[2], timelines)
 			for _, byCreation := range []bool{false, true} {
-				got := w.scan(Scan{
+				got := w.scan(snapshot.Scan{
 					Viewer: viewer.ID, Timelines: timelines, ByCreation: byCreation, Down: math.MaxInt64,
 					BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: followed * own, MaxRows: math.MaxInt64,
 				})
-				var want []Placed
+				var want []snapshot.Placed
 				for i, id := range last {
-					p := Placed{PostID: id, Place: int64(followed*own-i) * 1000}
+					p := snapshot.Placed{PostID: id, Place: int64(followed*own-i) * 1000}
 					if i == 1 && !byCreation {
 						p.Place++ // with the first like
 					}
@@ -175,7 +176,7 @@ func TestScanOfWhatAllLike(t *testing.T) {
 						want = append(want, p)
 					}
 				}
-				w.same(fmt.Sprintf("by creation %v", byCreation), got, Scanned{Posts: want, Floor: math.MinInt64, Finished: true})
+				w.same(fmt.Sprintf("by creation %v", byCreation), got, snapshot.Scanned{Posts: want, Floor: math.MinInt64, Finished: true})
 			}
 		})
 	}
@@ -189,7 +190,7 @@ func BenchmarkCelebratedHome(b *testing.B) {
 	w.exec(`VACUUM ANALYZE`)
 	w.pool.Reset()
 	for b.Loop() {
-		w.scan(Scan{
+		w.scan(snapshot.Scan{
 			Viewer: viewer.ID, Timelines: timelines, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 150,
 		})
 	}
@@ -204,7 +205,7 @@ func BenchmarkSmallHome(b *testing.B) {
 	w.exec(`VACUUM ANALYZE`)
 	w.pool.Reset()
 	for b.Loop() {
-		w.scan(Scan{
+		w.scan(snapshot.Scan{
 			Viewer: viewer.ID, Timelines: timelines, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 150,
 		})
 	}
@@ -217,7 +218,7 @@ func BenchmarkTinyHome(b *testing.B) {
 	w.exec(`VACUUM ANALYZE`)
 	w.pool.Reset()
 	for b.Loop() {
-		w.scan(Scan{
+		w.scan(snapshot.Scan{
 			Viewer: viewer.ID, Timelines: timelines, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 150,
 		})
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/snapshot"
 )
 
 // stranded fills a user's likes with posts of private feeds, of which the viewer
@@ -42,9 +43,9 @@ func (w *town) strandedAmong(likers, rows, feeds, every int) (likes []int64, vie
 	return likes, viewer
 }
 
-func (w *town) scan(q Scan) (found Scanned) {
+func (w *town) scan(q snapshot.Scan) (found snapshot.Scanned) {
 	w.Helper()
-	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) (err error) {
+	w.must(w.InSnapshot(w.Context(), func(sn *snapshot.Snapshot) (err error) {
 		found, err = sn.Scan(w.Context(), q)
 		return err
 	}))
@@ -57,8 +58,8 @@ func TestFewReadable(t *testing.T) {
 	w := newTown(t)
 	likes, viewer := w.stranded(4000, 200, 50)
 	for _, byCreation := range []bool{false, true} {
-		var plain, paged []Placed
-		q := Scan{
+		var plain, paged []snapshot.Placed
+		q := snapshot.Scan{
 			Viewer: viewer.ID, Timelines: []int64{likes}, ByCreation: byCreation, Down: math.MaxInt64,
 			BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 1000, MaxRows: 1 << 40, FewAfter: 1 << 40,
 		}
@@ -83,7 +84,7 @@ func TestFewReadable(t *testing.T) {
 		w.same("pages", paged, plain)
 	}
 	// More than few are left to the other way, which ends where it was told to.
-	page := w.scan(Scan{
+	page := w.scan(snapshot.Scan{
 		Viewer: viewer.ID, Timelines: []int64{likes}, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
 		Limit: 30, MaxRows: 500, FewAfter: 100, Fewest: 10,
 	})
@@ -99,8 +100,8 @@ func TestFewOfABaseTimeline(t *testing.T) {
 	for range 3 {
 		w.post(bob, "hello")
 	}
-	w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
-		posts, ok, err := sn.few(t.Context(), Scan{Viewer: bob.ID, Timelines: []int64{bob.FeedID}}, math.MaxInt64, math.MaxInt64)
+	w.must(w.InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
+		posts, ok, err := sn.Few(t.Context(), snapshot.Scan{Viewer: bob.ID, Timelines: []int64{bob.FeedID}}, math.MaxInt64, math.MaxInt64)
 		if ok || err != nil {
 			t.Errorf("got %v, %v; want it left to the other way", posts, err)
 		}
@@ -115,11 +116,11 @@ func (w *town) soundFew() {
 	viewers := append(value[[]int64](w, `SELECT array_agg(id) FROM accounts WHERE kind = 'user'`), 0)
 	gated := value[[]int64](w, `SELECT array_agg(id) FROM timelines t WHERE `+kinds.IsGated)
 	compared := 0
-	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) error {
+	w.must(w.InSnapshot(w.Context(), func(sn *snapshot.Snapshot) error {
 		for _, viewer := range viewers {
 			for _, timeline := range gated {
 				for _, byCreation := range []bool{false, true} {
-					q := Scan{
+					q := snapshot.Scan{
 						Viewer: viewer, Timelines: []int64{timeline}, ByCreation: byCreation, Limit: 10_000, Down: math.MaxInt64,
 						BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, MaxRows: 1 << 40, FewAfter: 1 << 40,
 					}
@@ -137,7 +138,7 @@ func (w *town) soundFew() {
 	}
 }
 
-func (w *town) sameFew(sn *Snapshot, q Scan) error {
+func (w *town) sameFew(sn *snapshot.Snapshot, q snapshot.Scan) error {
 	w.Helper()
 	ctx := context.Background()
 	plain, err := sn.Scan(ctx, q)
@@ -146,7 +147,7 @@ func (w *town) sameFew(sn *Snapshot, q Scan) error {
 	}
 	for _, fewest := range []int64{0, 2} {
 		q.Fewest = fewest
-		few, ok, err := sn.few(ctx, q, q.BeforePlace, q.BeforePost)
+		few, ok, err := sn.Few(ctx, q, q.BeforePlace, q.BeforePost)
 		if err != nil {
 			return err
 		}
@@ -182,10 +183,10 @@ func TestFewBehindManyProtected(t *testing.T) {
 	}
 	faves := w.timeline(kinds.Faves, ann.ID)
 	for _, viewer := range []int64{0, bob.ID, ann.ID} {
-		q := Scan{
+		q := snapshot.Scan{
 			Viewer: viewer, Timelines: []int64{faves}, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 10,
 		}
-		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error { return w.sameFew(sn, q) }))
+		w.must(w.InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error { return w.sameFew(sn, q) }))
 	}
 }
 
@@ -213,7 +214,7 @@ func BenchmarkFewReadable(b *testing.B) {
 		b.Run(bm.name, func(b *testing.B) {
 			found := 0
 			for b.Loop() {
-				found = len(w.scan(Scan{
+				found = len(w.scan(snapshot.Scan{
 					Viewer: bm.viewer, Timelines: []int64{likes}, Down: math.MaxInt64, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
 					Limit: 30, MaxRows: 1 << 40, FewAfter: bm.fewAfter,
 				}).Posts)

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/snapshot"
 )
 
 // plan is what EXPLAIN (ANALYZE, FORMAT JSON) says of a node; rows are on average of
@@ -49,12 +51,10 @@ func (p plan) busiest() int {
 // how the server did.
 func (w *town) explained(mode, sql string, args ...any) plan {
 	w.Helper()
-	conn, err := w.pool.Acquire(w.Context())
-	w.must(err)
-	defer conn.Release()
 	if len(args) == 1 {
 		if named, ok := args[0].(pgx.StrictNamedArgs); ok {
-			sql, args, err = named.RewriteQuery(w.Context(), conn.Conn(), sql, nil)
+			var err error
+			sql, args, err = named.RewriteQuery(w.Context(), nil, sql, nil)
 			w.must(err)
 		}
 	}
@@ -67,7 +67,8 @@ func (w *town) explained(mode, sql string, args ...any) plan {
 		execute += ` (` + strings.Join(literals, ", ") + `)`
 	}
 	var doc []byte
-	w.must(pgx.BeginTxFunc(w.Context(), conn, pgx.TxOptions{BeginQuery: beginSnapshot}, func(tx pgx.Tx) error {
+	w.must(w.InSnapshot(w.Context(), func(sn *snapshot.Snapshot) error {
+		tx := sn.Tx()
 		for _, sql := range []string{`SET LOCAL plan_cache_mode = ` + mode, `PREPARE explained AS ` + sql} {
 			if _, err := tx.Exec(w.Context(), sql); err != nil {
 				return err
@@ -109,7 +110,7 @@ func literal(v any) string {
 func TestScanLooksAtLittle(t *testing.T) {
 	for _, size := range []struct{ followed, own, posts, fans int }{
 		{10, 7, 3, 50},
-		{20, 20, 4, 2 * maxRows},
+		{20, 20, 4, 2 * snapshot.MaxMemberships},
 	} {
 		t.Run(fmt.Sprint(size.fans, " fans"), func(t *testing.T) {
 			w := newTown(t)
@@ -118,16 +119,21 @@ func TestScanLooksAtLittle(t *testing.T) {
 			w.pool.Reset()
 			all := value[int](w, `SELECT count(*) FROM timeline_entries`)
 			readable := size.followed * size.own
+			const round = 300 // rows of a scan for 150 posts
+			heard := &statements{}
+			w.must(w.traced(heard).InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
+				return second(sn.Scan(t.Context(), snapshot.Scan{
+					Viewer: viewer.ID, Timelines: timelines, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64,
+					Limit: round / 2, Down: math.MaxInt64,
+				}))
+			}))
+			asked := heard.take()[0]
 			for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
-				const round = 300
-				p := w.explained(mode, scanFresh, pgx.StrictNamedArgs{
-					"viewer": viewer.ID, "timelines": timelines, "place": int64(math.MaxInt64), "post": int64(math.MaxInt64),
-					"rows": round, "each": max(4*round/len(timelines), minEach), "crowd": max(maxRows, len(timelines)),
-				})
+				p := w.explained(mode, asked.sql, asked.args...)
 				got := p.looksAt("timeline_entries")
 				// What is met, and what the frontier is found by; each post's rows, or, of the
 				// celebrated, as many as are read before they are looked up, and those.
-				most := 3*round + readable + size.posts*(min(size.fans, maxRows+1)+len(timelines))
+				most := 3*round + readable + size.posts*(min(size.fans, snapshot.MaxMemberships+1)+len(timelines))
 				if got > most {
 					t.Errorf("%s: of %d rows %d are looked at, want at most %d", mode, all, got, most)
 				}

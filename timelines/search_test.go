@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"riverrun/timelines/snapshot"
 )
 
 // remark comments with a text.
@@ -23,15 +25,17 @@ func (w *town) remark(author Account, code, body string) Change {
 	return c
 }
 
-func (w *town) query(text string) Query {
+func (w *town) query(text string) snapshot.Query {
 	w.Helper()
-	q, err := ParseQuery(text)
-	w.must(err)
+	q, problem := snapshot.ParseQuery(text)
+	if problem != "" {
+		w.Fatalf("%q: %s", text, problem)
+	}
 	return q
 }
 
 // search returns what a query finds, from the top, and how it finds each.
-func (w *town) search(viewer int64, text string, at Scan) (Scanned, map[int64]Match, error) {
+func (w *town) search(viewer int64, text string, at snapshot.Scan) (snapshot.Scanned, map[int64]snapshot.Match, error) {
 	w.Helper()
 	at.Viewer = viewer
 	if at.BeforePlace == 0 {
@@ -44,9 +48,9 @@ func (w *town) search(viewer int64, text string, at Scan) (Scanned, map[int64]Ma
 		at.Limit = 100
 	}
 	q := w.query(text)
-	var out Scanned
-	var found []map[int64]Match
-	err := w.InSnapshot(w.Context(), func(sn *Snapshot) (err error) {
+	var out snapshot.Scanned
+	var found []map[int64]snapshot.Match
+	err := w.InSnapshot(w.Context(), func(sn *snapshot.Snapshot) (err error) {
 		if out, err = sn.Search(w.Context(), q, at); err != nil {
 			return err
 		}
@@ -54,7 +58,7 @@ func (w *town) search(viewer int64, text string, at Scan) (Scanned, map[int64]Ma
 		for i, p := range out.Posts {
 			posts[i] = p.PostID
 		}
-		found, err = sn.Matches(w.Context(), []ViewerQuery{{viewer, q}}, posts)
+		found, err = sn.Matches(w.Context(), []snapshot.ViewerQuery{{Viewer: viewer, Query: q}}, posts)
 		return err
 	})
 	if err != nil {
@@ -69,7 +73,7 @@ func (w *town) search(viewer int64, text string, at Scan) (Scanned, map[int64]Ma
 // finds compares the bodies of what somebody finds, 0 for anybody, newest first.
 func (w *town) finds(viewer int64, text string, want ...string) {
 	w.Helper()
-	out, _, err := w.search(viewer, text, Scan{})
+	out, _, err := w.search(viewer, text, snapshot.Scan{})
 	w.must(err)
 	got := []string{}
 	for _, p := range out.Posts {
@@ -154,10 +158,10 @@ func TestSearch(t *testing.T) {
 		w.finds(ann.ID, text, want...)
 	}
 	// Who wrote what has what was asked for, and where it stands.
-	_, found, err := w.search(0, "dogs in:ann in:club", Scan{})
+	_, found, err := w.search(0, "dogs in:ann in:club", snapshot.Scan{})
 	w.must(err)
 	feed := value[int64](w, `SELECT id FROM timelines WHERE kind = 'feed' AND their_id = $1`, ann.ID)
-	if diff := cmp.Diff(Match{Authors: []int64{bob.ID}, Places: []int64{feed}}, found[one.PostID]); diff != "" {
+	if diff := cmp.Diff(snapshot.Match{Authors: []int64{bob.ID}, Places: []int64{feed}}, found[one.PostID]); diff != "" {
 		t.Errorf("dogs, by a comment (-want +got):\n%s", diff)
 	}
 
@@ -227,7 +231,7 @@ func TestSearchPlaces(t *testing.T) {
 		posts[i] = w.post(ann, "number "+strconv.Itoa(i))
 	}
 	w.remark(ann, posts[3].Code, "again")
-	all := func(at Scan, want ...int) Scanned {
+	all := func(at snapshot.Scan, want ...int) snapshot.Scanned {
 		t.Helper()
 		out, _, err := w.search(0, "number", at)
 		w.must(err)
@@ -240,19 +244,19 @@ func TestSearchPlaces(t *testing.T) {
 		}
 		return out
 	}
-	all(Scan{}, 3, 8, 7, 6, 5, 4, 2, 1, 0)
-	all(Scan{ByCreation: true}, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+	all(snapshot.Scan{}, 3, 8, 7, 6, 5, 4, 2, 1, 0)
+	all(snapshot.Scan{ByCreation: true}, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 	for _, byCreation := range []bool{false, true} {
-		first := all(Scan{Limit: 4, ByCreation: byCreation}, map[bool][]int{false: {3, 8, 7, 6}, true: {8, 7, 6, 5}}[byCreation]...)
+		first := all(snapshot.Scan{Limit: 4, ByCreation: byCreation}, map[bool][]int{false: {3, 8, 7, 6}, true: {8, 7, 6, 5}}[byCreation]...)
 		if first.Finished || first.Floor != first.Posts[3].Place {
 			t.Errorf("first four: floor %d, finished %v", first.Floor, first.Finished)
 		}
 		rest := map[bool][]int{false: {5, 4, 2, 1, 0}, true: {4, 3, 2, 1, 0}}[byCreation]
-		out := all(Scan{Limit: 9, ByCreation: byCreation, BeforePlace: first.Floor, BeforePost: math.MinInt64}, rest...)
+		out := all(snapshot.Scan{Limit: 9, ByCreation: byCreation, BeforePlace: first.Floor, BeforePost: math.MinInt64}, rest...)
 		if !out.Finished || out.Floor != math.MinInt64 {
 			t.Errorf("the rest: floor %d, finished %v", out.Floor, out.Finished)
 		}
-		all(Scan{Limit: 1, ByCreation: byCreation, Down: first.Floor}, map[bool][]int{false: {3, 8, 7, 6}, true: {8, 7, 6, 5}}[byCreation]...)
+		all(snapshot.Scan{Limit: 1, ByCreation: byCreation, Down: first.Floor}, map[bool][]int{false: {3, 8, 7, 6}, true: {8, 7, 6, 5}}[byCreation]...)
 	}
 }
 
@@ -270,26 +274,26 @@ func TestSearchReachesDown(t *testing.T) {
 	for range 11 {
 		w.post(bob, "word")
 	}
-	w.maxFound = 2
+	w.limits.Found = 2
 	place := func(post int64) int64 { return value[int64](w, `SELECT fresh_at FROM posts WHERE id = $1`, post) }
 	places := value[[]int64](w, `SELECT array_agg(fresh_at ORDER BY fresh_at DESC) FROM posts`)
 	newest := func(i int) int64 { return places[i-1] }
 	for name, c := range map[string]struct {
-		scan  Scan
+		scan  snapshot.Scan
 		want  []int64
 		floor int64
 		ended bool
 	}{
 		// Rounds meet 2, 4 and 8 posts; the third ends with the third of the five.
-		"no place":        {Scan{}, nil, newest(2) + 1, false},
-		"the second":      {Scan{Limit: 1, Down: place(open[1])}, open[:2], place(open[2]) + 1, false},
-		"the fourth":      {Scan{Limit: 1, Down: place(open[3])}, open[:4], place(open[3]), false},
-		"the end":         {Scan{Limit: 1, Down: math.MinInt64}, open, math.MinInt64, true},
-		"the end, by age": {Scan{Limit: 1, Down: math.MinInt64, ByCreation: true}, open, math.MinInt64, true},
-		"two rounds":      {Scan{Limit: 1, Down: math.MinInt64, MaxRows: 6}, nil, newest(6) + 1, false},
-		"three rounds":    {Scan{Limit: 1, Down: math.MinInt64, MaxRows: 7}, open[:2], place(open[2]) + 1, false},
+		"no place":        {snapshot.Scan{}, nil, newest(2) + 1, false},
+		"the second":      {snapshot.Scan{Limit: 1, Down: place(open[1])}, open[:2], place(open[2]) + 1, false},
+		"the fourth":      {snapshot.Scan{Limit: 1, Down: place(open[3])}, open[:4], place(open[3]), false},
+		"the end":         {snapshot.Scan{Limit: 1, Down: math.MinInt64}, open, math.MinInt64, true},
+		"the end, by age": {snapshot.Scan{Limit: 1, Down: math.MinInt64, ByCreation: true}, open, math.MinInt64, true},
+		"two rounds":      {snapshot.Scan{Limit: 1, Down: math.MinInt64, MaxRows: 6}, nil, newest(6) + 1, false},
+		"three rounds":    {snapshot.Scan{Limit: 1, Down: math.MinInt64, MaxRows: 7}, open[:2], place(open[2]) + 1, false},
 		"from the third": {
-			Scan{Limit: 1, Down: place(open[3]), BeforePlace: place(open[1]), BeforePost: math.MinInt64},
+			snapshot.Scan{Limit: 1, Down: place(open[3]), BeforePlace: place(open[1]), BeforePost: math.MinInt64},
 			open[2:4], place(open[3]), false,
 		},
 	} {
@@ -306,7 +310,7 @@ func TestSearchReachesDown(t *testing.T) {
 	// Those of one instant are met together, be they more than a round.
 	at := newest(1)
 	w.exec(`UPDATE posts SET fresh_at = $1 WHERE author_id = $2`, at, bob.ID)
-	out, _, err := w.search(bob.ID, "word", Scan{Limit: 1})
+	out, _, err := w.search(bob.ID, "word", snapshot.Scan{Limit: 1})
 	w.must(err)
 	if len(out.Posts) != 11 || out.Floor != at || out.Finished {
 		t.Errorf("of one instant: got %+v, want 11 posts above %d", out, at)
@@ -320,22 +324,22 @@ func TestBroadSearch(t *testing.T) {
 	for range 3 {
 		w.post(ann, "common")
 	}
-	w.maxTexts = 2
-	if _, _, err := w.search(0, "common", Scan{}); !errors.Is(err, ErrBroad) {
-		t.Errorf("over the bound: got %v, want %v", err, ErrBroad)
+	w.limits.Texts = 2
+	if _, _, err := w.search(0, "common", snapshot.Scan{}); !errors.Is(err, snapshot.ErrBroad) {
+		t.Errorf("over the bound: got %v, want %v", err, snapshot.ErrBroad)
 	}
-	if _, _, err := w.search(0, "in:ann", Scan{}); !errors.Is(err, ErrBroad) {
-		t.Errorf("a place over the bound: got %v, want %v", err, ErrBroad)
+	if _, _, err := w.search(0, "in:ann", snapshot.Scan{}); !errors.Is(err, snapshot.ErrBroad) {
+		t.Errorf("a place over the bound: got %v, want %v", err, snapshot.ErrBroad)
 	}
-	w.maxTexts = 3
+	w.limits.Texts = 3
 	w.finds(0, "common", "common", "common", "common")
 	_, err := w.pool.Exec(t.Context(), `
 		ALTER TABLE texts RENAME TO texts_kept;
 		CREATE VIEW texts AS SELECT t.* FROM texts_kept t, pg_sleep(1000)`)
 	w.must(err)
-	w.searchTimeout = time.Millisecond
-	if _, _, err := w.search(0, "common", Scan{}); !errors.Is(err, ErrBroad) {
-		t.Errorf("too slow: got %v, want %v", err, ErrBroad)
+	w.limits.Timeout = time.Millisecond
+	if _, _, err := w.search(0, "common", snapshot.Scan{}); !errors.Is(err, snapshot.ErrBroad) {
+		t.Errorf("too slow: got %v, want %v", err, snapshot.ErrBroad)
 	}
 }
 
@@ -373,18 +377,18 @@ func TestSearchAgrees(t *testing.T) {
 		}
 		q := w.query(strings.Join(parts, " "))
 		viewer := people[rng.IntN(3)].ID
-		out, _, err := w.search(viewer, q.String(), Scan{})
+		out, _, err := w.search(viewer, q.String(), snapshot.Scan{})
 		w.must(err)
-		var matches []map[int64]Match
-		w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) (err error) {
-			matches, err = sn.Matches(context.WithoutCancel(t.Context()), []ViewerQuery{{0, Query{}}, {viewer, q}}, posts)
+		var matches []map[int64]snapshot.Match
+		w.must(w.InSnapshot(t.Context(), func(sn *snapshot.Snapshot) (err error) {
+			matches, err = sn.Matches(context.WithoutCancel(t.Context()), []snapshot.ViewerQuery{{}, {Viewer: viewer, Query: q}}, posts)
 			return err
 		}))
 		seen += len(out.Posts)
 		readable := 0
 		for post := range matches[1] {
 			// Posts to a person are read by the two.
-			w.must(w.InSnapshot(t.Context(), func(sn *Snapshot) error {
+			w.must(w.InSnapshot(t.Context(), func(sn *snapshot.Snapshot) error {
 				ok, err := sn.MayRead(t.Context(), viewer, post)
 				if ok {
 					readable++
@@ -442,8 +446,8 @@ func BenchmarkSearch(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			q := w.query(c.text)
 			for b.Loop() {
-				w.must(w.InSnapshot(b.Context(), func(sn *Snapshot) error {
-					out, err := sn.Search(b.Context(), q, Scan{
+				w.must(w.InSnapshot(b.Context(), func(sn *snapshot.Snapshot) error {
+					out, err := sn.Search(b.Context(), q, snapshot.Scan{
 						Viewer: c.viewer, BeforePlace: math.MaxInt64, BeforePost: math.MaxInt64, Limit: 151, Down: math.MaxInt64,
 					})
 					if err == nil && len(out.Posts) != c.found {
@@ -455,16 +459,16 @@ func BenchmarkSearch(b *testing.B) {
 		})
 	}
 	b.Run("match", func(b *testing.B) {
-		asked := make([]ViewerQuery, 100)
+		asked := make([]snapshot.ViewerQuery, 100)
 		for i := range asked {
-			asked[i] = ViewerQuery{Query: w.query("common rare" + strconv.Itoa(i))}
+			asked[i] = snapshot.ViewerQuery{Query: w.query("common rare" + strconv.Itoa(i))}
 		}
 		posts := make([]int64, 20)
 		for i := range posts {
 			posts[i] = open.PostID + 100 + int64(i)
 		}
 		for b.Loop() {
-			w.must(w.InSnapshot(b.Context(), func(sn *Snapshot) error {
+			w.must(w.InSnapshot(b.Context(), func(sn *snapshot.Snapshot) error {
 				_, err := sn.Matches(b.Context(), asked, posts)
 				return err
 			}))

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/marks"
+	"riverrun/timelines/snapshot"
 )
 
 // What search makes of a text.
@@ -216,7 +217,7 @@ func TestSearchTakesAnyText(t *testing.T) {
 		}
 		c := w.post(ann, text)
 		w.must(second(w.Posts.Edit(t.Context(), ann.ID, c.Code, text+"s")))
-		out, _, err := w.search(0, "needle", Scan{Limit: 1})
+		out, _, err := w.search(0, "needle", snapshot.Scan{Limit: 1})
 		w.must(err)
 		if len(out.Posts) != 1 || out.Posts[0].PostID != c.PostID {
 			t.Errorf("%.20q…: found %+v, want post %d", text, out.Posts, c.PostID)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines/snapshot"
 )
 
 // Store is the primary store. Its methods are divided by subject. It is safe for
@@ -58,10 +60,9 @@ type core struct {
 	announce Announcer
 	opts     Options
 	hashing  hashing // what bounds the hashing of passwords
-	// maxTexts, maxFound, searchTimeout, flagFew and upkeepBlock are the constants of those names;
-	// tests set them lower.
-	maxTexts, maxFound   int64
-	searchTimeout        time.Duration
+	// limits bound searches; flagFew and upkeepBlock are the constants of those names. Tests set
+	// them lower.
+	limits               snapshot.Limits
 	flagFew, upkeepBlock int
 }
 
@@ -95,7 +96,7 @@ func DefaultOptions() Options {
 func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 	c := &core{
 		pool: pool, announce: announce, opts: opts, hashing: newHashing(),
-		maxTexts: maxTexts, maxFound: maxFound, searchTimeout: searchTimeout, flagFew: flagFew, upkeepBlock: upkeepBlock,
+		limits: snapshot.DefaultLimits(), flagFew: flagFew, upkeepBlock: upkeepBlock,
 	}
 	return &Store{
 		c,
@@ -116,6 +117,11 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 // Pool returns the pool of the store's database, for the packages below this one that
 // read it by statements of their own.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
+
+// InSnapshot calls fn with a snapshot of the store.
+func (s *Store) InSnapshot(ctx context.Context, fn func(*snapshot.Snapshot) error) error {
+	return snapshot.Read(ctx, s.pool, s.limits, fn)
+}
 
 // Ping reports whether the store answers.
 func (s *Store) Ping(ctx context.Context) error { return s.pool.Ping(ctx) }

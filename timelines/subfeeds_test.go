@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"riverrun/timelines/snapshot"
 )
 
 func (w *town) subfeed(owner Account, slug string, level Level) int64 {
@@ -23,7 +25,7 @@ func (w *town) subfeedID(owner Account, slug string) int64 {
 // mayRead reports whether somebody may read a post, as a snapshot says.
 func (w *town) mayRead(viewer int64, post int64) (ok bool) {
 	w.Helper()
-	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) (err error) {
+	w.must(w.InSnapshot(w.Context(), func(sn *snapshot.Snapshot) (err error) {
 		ok, err = sn.MayRead(w.Context(), viewer, post)
 		return err
 	}))

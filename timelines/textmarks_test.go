@@ -11,6 +11,7 @@ import (
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/marks"
+	"riverrun/timelines/snapshot"
 )
 
 func (w *town) hashtag(term string) int64 {
@@ -215,7 +216,7 @@ func TestMentions(t *testing.T) {
 
 func (w *town) home(viewer int64) (ids []int64) {
 	w.Helper()
-	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) (err error) {
+	w.must(w.InSnapshot(w.Context(), func(sn *snapshot.Snapshot) (err error) {
 		ids, err = sn.Home(w.Context(), viewer, false)
 		return err
 	}))

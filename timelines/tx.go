@@ -152,3 +152,14 @@ func replacements(list []Replace) []Event {
 	}
 	return events
 }
+
+func collectIDs(rows pgx.Rows, err error, what string) ([]int64, error) {
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", what, err)
+	}
+	return ids, nil
+}

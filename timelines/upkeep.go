@@ -23,7 +23,7 @@ import (
 //     seconds; now the request takes 6 ms, and a block 16 ms (BenchmarkLevelOfMany).
 //
 // A reader knows in the same snapshot which rows are not up to date. It finds the missing
-// posts without them (scanFew) and decides without them (readablePost). So nothing is
+// posts without them (scanFew) and decides without them (rights.ReadablePost). So nothing is
 // missing or wrong meanwhile, and the order of blocks and changes does not matter; only
 // pages take longer. A change between two blocks begins the work again.
 

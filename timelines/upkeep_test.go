@@ -6,6 +6,8 @@ import (
 	"math"
 	"sync"
 	"testing"
+
+	"riverrun/timelines/snapshot"
 )
 
 // keptUp does all upkeep there is.
@@ -31,8 +33,8 @@ func (w *town) crowdIn(post int64, n int) (likes int64) {
 // few are the posts of one timeline that somebody finds by gates.
 func (w *town) few(viewer int64, timeline int64) (posts []int64) {
 	w.Helper()
-	w.must(w.InSnapshot(w.Context(), func(sn *Snapshot) error {
-		found, ok, err := sn.few(w.Context(), Scan{Viewer: viewer, Timelines: []int64{timeline}}, math.MaxInt64, math.MaxInt64)
+	w.must(w.InSnapshot(w.Context(), func(sn *snapshot.Snapshot) error {
+		found, ok, err := sn.Few(w.Context(), snapshot.Scan{Viewer: viewer, Timelines: []int64{timeline}}, math.MaxInt64, math.MaxInt64)
 		if !ok {
 			w.Error("too many posts to be found by gates")
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/rights"
 )
 
 // Writers says who may put posts into a timeline that is not only its owner's (source: 000,
@@ -59,7 +60,7 @@ var writable = `(CASE t.writers
 	ELSE false END
 	AND NOT EXISTS (SELECT FROM bans b
 		WHERE (b.account_id, b.banned_id) IN ((@author::bigint, t.their_id), (t.their_id, @author::bigint)))
-	AND (t.kind <> 'group' OR ` + unblocked + ` AND ` + openTo("t", "@author::bigint") + `))`
+	AND (t.kind <> 'group' OR ` + unblocked + ` AND ` + rights.OpenTo("t", "@author::bigint") + `))`
 
 // checkWritableTx returns an InvalidError "to_forbidden" for a destination that the author
 // may not write to. The destinations' rows are locked (holdLevelsTx), so policies and

@@ -12,6 +12,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/outage"
+	"riverrun/timelines/snapshot"
 	"riverrun/web/view"
 )
 
@@ -65,7 +66,7 @@ var problems = []struct {
 	{errStalled, problem{http.StatusRequestTimeout, "error.busy.title", "error.stalled"}},
 	{errBadRequest, bad},
 	{errResumed, bad}, // of a form that is not shown again
-	{timelines.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
+	{snapshot.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
 	{rivers.ErrUnavailable, busy},
 	{tiers.ErrBehind, problem{http.StatusServiceUnavailable, "error.busy.title", "error.behind"}},
 	{timelines.ErrNotSaved, problem{http.StatusServiceUnavailable, "error.busy.title", "error.notsaved"}}, // after ErrBehind: that change is saved

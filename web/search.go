@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 	"riverrun/web/view"
 )
 
@@ -42,7 +43,7 @@ func (s searches) search(w http.ResponseWriter, r *request) error {
 		page.Text = strings.ToValidUTF8(strings.ReplaceAll(page.Text, "\x00", ""), "")
 		page.Error = s.invalid(r, invalid).Text
 		return s.searchForm(w, r, page, http.StatusBadRequest)
-	case errors.Is(err, timelines.ErrBroad):
+	case errors.Is(err, snapshot.ErrBroad):
 		s.log.WarnContext(r.Context(), "search refused", "account", r.viewer.AccountID, "error", err)
 		page.Error = r.loc.T("search.broad")
 		return s.searchForm(w, r, page, http.StatusBadRequest)
@@ -65,10 +66,11 @@ const mostAccounts = 10
 // query of words alone; the names that nobody has, for a query with names; and, if nothing
 // was found, whether the words are too common.
 func (s searches) lookAround(r *request, v *view.Search) error {
-	q, err := timelines.ParseQuery(v.Text)
-	if err != nil {
-		return err
+	q, problem := snapshot.ParseQuery(v.Text)
+	if problem != "" {
+		return &timelines.InvalidError{Field: "q", Code: problem}
 	}
+	var err error
 	if v.River.Top() {
 		if v.Accounts, err = s.timelines.Accounts.Find(r.Context(), q, mostAccounts); err != nil {
 			return err
@@ -78,7 +80,7 @@ func (s searches) lookAround(r *request, v *view.Search) error {
 		return err
 	}
 	if len(v.River.Articles) == 0 {
-		v.Common, err = s.timelines.TooCommon(r.Context(), q)
+		v.Common, err = q.TooCommon(r.Context(), s.timelines.Pool())
 	}
 	return err
 }
@@ -95,7 +97,7 @@ func (s searches) searchForm(w http.ResponseWriter, r *request, page view.Search
 }
 
 // unknownIn returns the names in a query that no account has.
-func (s searches) unknownIn(r *request, q timelines.Query) ([]string, error) {
+func (s searches) unknownIn(r *request, q snapshot.Query) ([]string, error) {
 	names := q.Names()
 	if len(names) == 0 {
 		return nil, nil

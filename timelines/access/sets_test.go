@@ -8,6 +8,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/snapshot"
 )
 
 // The sets that decide which forms are offered follow promotions, blocks and policies.
@@ -149,7 +150,7 @@ func TestSetsDecideAsStatementsDo(t *testing.T) {
 				levels, err := cache.Levels(ctx, p.decisive)
 				w.must(err)
 				var want bool
-				w.must(w.InSnapshot(ctx, func(sn *timelines.Snapshot) (err error) {
+				w.must(w.InSnapshot(ctx, func(sn *snapshot.Snapshot) (err error) {
 					want, err = sn.MayRead(ctx, viewer.ID, p.id)
 					return err
 				}))

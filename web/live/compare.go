@@ -7,11 +7,11 @@ import (
 	"math"
 	"slices"
 
-	"riverrun/timelines/access"
-
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/timelines/mutants"
+	"riverrun/timelines/snapshot"
 )
 
 // A stretch is a part of a river as it was read: the first page by a comparison, the page itself
@@ -158,7 +158,7 @@ func (v *shownPage) reached(items []rivers.Item, met map[int64]struct{}) []river
 func (v *shownPage) below(ctx context.Context, page *rivers.Page) (*stretch, error) {
 	h := v.socket.hub
 	next, err := h.cfg.Rivers.Visit(ctx, v.renderContext.Viewer, v.name, page.Next)
-	if errors.Is(err, timelines.ErrBroad) || errors.Is(err, rivers.ErrUnavailable) {
+	if errors.Is(err, snapshot.ErrBroad) || errors.Is(err, rivers.ErrUnavailable) {
 		return nil, nil // what was read before is still right
 	}
 	if err != nil {

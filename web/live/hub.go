@@ -13,14 +13,14 @@ import (
 	"sync"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"github.com/coder/websocket"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
+	"riverrun/timelines/snapshot"
 	"riverrun/web/view"
 )
 
@@ -387,7 +387,7 @@ func (h *Hub) closeFor(ctx context.Context, err error) (websocket.StatusCode, st
 		return CloseMalformed, bad.why
 	case errors.Is(err, timelines.ErrSignedOut), errors.Is(err, rivers.ErrSignInNeeded), errors.Is(err, errAnothersPage):
 		return CloseSignedOut, "signed out"
-	case IsNoPage(err), errors.Is(err, rivers.ErrForbidden), errors.Is(err, timelines.ErrBroad):
+	case IsNoPage(err), errors.Is(err, rivers.ErrForbidden), errors.Is(err, snapshot.ErrBroad):
 		return CloseNoPage, "no such page"
 	case errors.Is(err, errSearches):
 		return CloseTooFast, "too many searches"

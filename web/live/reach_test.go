@@ -9,6 +9,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 	"riverrun/web/live"
 	"riverrun/web/webtest"
 )
@@ -68,7 +69,7 @@ func TestLongPagesAreTold(t *testing.T) {
 	}{
 		{name: "at once", page: "/everything", most: 6},
 		{name: "slow", page: "/everything", each: 300 * time.Millisecond, most: 6},
-		{name: "too broad below", page: "/search?q=common", fails: timelines.ErrBroad, most: 3},
+		{name: "too broad below", page: "/search?q=common", fails: snapshot.ErrBroad, most: 3},
 		{name: "away", page: "/everything", fails: rivers.ErrUnavailable, most: 3},
 		{name: "claimed", page: "/everything", claimed: true, most: 2},
 	} {

@@ -10,6 +10,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 	"riverrun/web/live"
 	"riverrun/web/webtest"
 )
@@ -262,5 +263,5 @@ func TestSearchSocketOfNothing(t *testing.T) {
 type broadRivers struct{ live.Rivers }
 
 func (broadRivers) Visit(context.Context, timelines.Viewer, rivers.Name, rivers.Cursor) (*rivers.Page, error) {
-	return nil, timelines.ErrBroad
+	return nil, snapshot.ErrBroad
 }

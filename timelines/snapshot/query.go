@@ -1,4 +1,4 @@
-package timelines
+package snapshot
 
 import (
 	"regexp"
@@ -62,20 +62,17 @@ const (
 	MaxQueryTerms = 16
 )
 
-// ParseQuery parses a query. InvalidError if it is longer than the bounds: "query_long",
-// "query_terms"; or if it is no text at all: "text_invalid".
-func ParseQuery(text string) (Query, error) {
-	invalid := func(code string) (Query, error) {
-		return Query{}, &InvalidError{Field: "q", Code: code}
-	}
-	if !storable(text) {
-		return invalid("text_invalid")
+// ParseQuery parses a query. If it cannot be parsed, problem says why, by a code of
+// timelines.InvalidError: "query_long" or "query_terms", if it is longer than the bounds;
+// "text_invalid", if it has NUL or is not UTF-8.
+func ParseQuery(text string) (q Query, problem string) {
+	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+		return Query{}, "text_invalid"
 	}
 	text = strings.TrimSpace(text)
 	if utf8.RuneCountInString(text) > MaxQueryRunes {
-		return invalid("query_long")
+		return Query{}, "query_long"
 	}
-	var q Query
 	for rest := marks.Fold(text); rest != ""; {
 		var t queryTerm
 		if t, rest = nextTerm(rest); t.text != "" {
@@ -85,13 +82,13 @@ func ParseQuery(text string) (Query, error) {
 	slices.SortFunc(q.terms, compareTerms)
 	q.terms = slices.Compact(q.terms)
 	if len(q.terms) > MaxQueryTerms {
-		return invalid("query_terms")
+		return Query{}, "query_terms"
 	}
 	// The canonical form, which is parsed later, may need more quotes than were typed.
 	if utf8.RuneCountInString(q.String()) > MaxQueryRunes {
-		return invalid("query_long")
+		return Query{}, "query_long"
 	}
-	return q, nil
+	return q, ""
 }
 
 // nextTerm cuts the first term off a folded text. The term's text is empty if it means
@@ -224,6 +221,30 @@ func (q Query) Names() []string {
 	}
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == self })
+}
+
+// Texts returns the query's words and phrases, nil if it asks for anything else.
+func (q Query) Texts() []string {
+	var texts []string
+	for _, t := range q.terms {
+		if t.kind != termText || t.not {
+			return nil
+		}
+		texts = append(texts, strings.Trim(t.text, "@"))
+	}
+	return texts
+}
+
+// AccountWords returns the words of a query as account_lexemes has them, each once.
+func (q Query) AccountWords() []string {
+	var words []string
+	for _, text := range q.Texts() {
+		words = append(words, strings.FieldsFunc(strings.ReplaceAll(text, "ё", "е"), func(r rune) bool {
+			return !unicode.In(r, unicode.L, unicode.N, unicode.M)
+		})...)
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // asksOfText reports whether the query asks for anything in the text or for its author, and

@@ -1,4 +1,4 @@
-package timelines
+package snapshot
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/rights"
 )
 
 // ViewerQuery is a query with its viewer, 0 for anonymous.
@@ -69,7 +70,7 @@ func (sn *Snapshot) asks(ctx context.Context, asked []ViewerQuery) ([]ask, error
 			SELECT w.i, concat_ws('/', w.name, nullif(w.slug, '')), a.id, ARRAY(
 				SELECT t.id FROM timelines t JOIN timelines g ON g.id = t.gate_id
 				WHERE t.their_id = a.id AND t.kind IN ` + kinds.SQL(kinds.Spec.IsLevelled) + ` AND (w.slug = '' OR t.term = w.slug)
-					AND ` + openTo("g", "w.viewer") + `
+					AND ` + rights.OpenTo("g", "w.viewer") + `
 				ORDER BY t.id)
 			FROM unnest(@asks::bigint[], @viewers::bigint[], @names::text[], @slugs::text[]) AS w(i, viewer, name, slug)
 			CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
-package timelines
+package snapshot
 
 import (
 	"cmp"
@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/rights"
 )
 
 // Scan asks for the newest posts of a set of timelines below a place.
@@ -88,7 +89,7 @@ var scanFresh = `
 		SELECT post_id, fresh_at, count(*) AS rows FROM heads GROUP BY post_id, fresh_at
 	), readable AS MATERIALIZED (
 		SELECT p.id, p.fresh_at FROM (SELECT DISTINCT post_id FROM met) m JOIN posts p ON p.id = m.post_id
-		WHERE p.deleted_at IS NULL AND ` + readablePost + `
+		WHERE p.deleted_at IS NULL AND ` + rights.ReadablePost + `
 	), held AS MATERIALIZED (
 		SELECT r.id, greatest(r.fresh_at, coalesce(looked_up.entered_at, among.entered_at)) AS place
 		FROM readable r
@@ -120,7 +121,7 @@ var scanCreated = `
 		FROM heads GROUP BY post_id, created_at
 	)
 	SELECT m.post_id, m.created_at, m.rows, EXISTS (SELECT FROM frontier) AS more,
-		p.deleted_at IS NULL AND ` + readablePost + ` AND (m.present OR EXISTS (
+		p.deleted_at IS NULL AND ` + rights.ReadablePost + ` AND (m.present OR EXISTS (
 			SELECT FROM timeline_entries e
 			WHERE e.post_id = m.post_id AND e.timeline_id = ANY(@timelines) AND NOT e.withdrawn)) AS taken
 	FROM met m
@@ -157,33 +158,6 @@ const scanHeads = `frontier AS MATERIALIZED (
 		ORDER BY h.%[1]s DESC, h.post_id DESC LIMIT @rows::bigint
 	)`
 
-// readablePost is true for a post p that @viewer may read: the third of 004's
-// checks. Any readable decisive timeline is enough (source: 000).
-//
-// For most rows the flag is enough, and their gates are not read.
-const readablePost = `(p.is_public AND ` + flagged + ` OR EXISTS (
-	SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND ` + openGate + `))`
-
-// flagged is true for a post p whose flags are up to date with the levels of its feeds
-// (upkeep.go). If all are, which is nearly always, it costs one look-up for the whole
-// statement.
-const flagged = `(NOT EXISTS (SELECT FROM unflagged_timelines)
-	OR NOT EXISTS (SELECT FROM unflagged_timelines u WHERE u.timeline_id = ANY(p.decisive)))`
-
-// openGate is true for a base timeline g that @viewer may read. It is the only place of
-// the rule of levels and sets (source: 000) in SQL; access.Sets.Reads is the same in
-// memory.
-const openGate = `(g.access = 0
-	OR g.access = 1 AND @viewer::bigint <> 0
-		AND NOT EXISTS (SELECT FROM excluded x WHERE x.timeline_id = g.id AND x.account_id = @viewer::bigint)
-	OR g.access = 2
-		AND EXISTS (SELECT FROM readers r WHERE r.timeline_id = g.id AND r.account_id = @viewer::bigint))`
-
-// openTo is openGate with other names for the timeline and the viewer.
-func openTo(timeline, viewer string) string {
-	return strings.NewReplacer("g.", timeline+".", "@viewer::bigint", viewer).Replace(openGate)
-}
-
 // Scan reads the newest posts of some timelines below a place, each once, at its place, and
 // only those the viewer may read. It goes on in rounds until it has found enough and
 // reached Down, nothing is left, or it has met as many rows as it may. A page of one filter
@@ -209,7 +183,7 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round, "each": each,
 		}
 		if !q.ByCreation {
-			args["crowd"] = max(maxRows, len(q.Timelines))
+			args["crowd"] = max(MaxMemberships, len(q.Timelines))
 		}
 		rows, err := sn.tx.Query(ctx, query, args)
 		if err != nil {
@@ -244,7 +218,7 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		met += total
 		if !enough && !looked && met >= cmp.Or(q.FewAfter, fewAfter) && int64(len(out.Posts))*fewOf < met {
 			looked = true
-			few, ok, err := sn.few(ctx, q, place, post)
+			few, ok, err := sn.Few(ctx, q, place, post)
 			if err != nil {
 				return Scanned{}, err
 			}
@@ -294,7 +268,7 @@ func (out *Scanned) cut(q Scan) {
 // MayRead reports whether, in the snapshot, the viewer may read the post and no ban is
 // between the viewer and its author.
 func (sn *Snapshot) MayRead(ctx context.Context, viewer, post int64) (bool, error) {
-	const query = `SELECT EXISTS (SELECT FROM posts p WHERE p.id = @post AND p.deleted_at IS NULL AND ` + seenPost + `)`
+	const query = `SELECT EXISTS (SELECT FROM posts p WHERE p.id = @post AND p.deleted_at IS NULL AND ` + rights.SeenPost + `)`
 	var ok bool
 	if err := sn.tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": viewer, "post": post}).Scan(&ok); err != nil {
 		return false, fmt.Errorf("read right: %w", err)

@@ -1,4 +1,4 @@
-package timelines
+package snapshot
 
 import (
 	"cmp"
@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/rights"
 )
 
 // A scan meets the rows of a timeline newest first and passes over rows that its viewer
@@ -48,7 +49,7 @@ const scanFew = `
 		FROM met
 		CROSS JOIN LATERAL (
 			SELECT g.id FROM timelines g
-			WHERE g.id > met.at AND g.access < 2 AND g.base AND ` + openGate + `
+			WHERE g.id > met.at AND g.access < 2 AND g.base AND ` + rights.OpenGate + `
 			ORDER BY g.id LIMIT 1) opens
 		CROSS JOIN LATERAL (
 			SELECT e.gate_id AS id FROM gated_entries e
@@ -60,7 +61,7 @@ const scanFew = `
 		UNION
 		SELECT r.timeline_id FROM readers r WHERE r.account_id = @viewer
 	), open AS MATERIALIZED (
-		SELECT g.id FROM gates JOIN timelines g ON g.id = gates.id WHERE ` + openGate + `
+		SELECT g.id FROM gates JOIN timelines g ON g.id = gates.id WHERE ` + rights.OpenGate + `
 	), found AS MATERIALIZED (
 		SELECT e.post_id FROM open CROSS JOIN LATERAL (
 			SELECT e.post_id FROM gated_entries e
@@ -77,7 +78,7 @@ const scanFew = `
 		WHERE e.timeline_id = @timeline AND e.post_id >= few.post_id
 		ORDER BY e.post_id LIMIT 1) e -- in this form only the primary key will do; see bump.go
 	CROSS JOIN LATERAL (SELECT p.* FROM posts p WHERE p.id = few.post_id AND p.deleted_at IS NULL) p
-	WHERE e.post_id = few.post_id AND NOT e.withdrawn AND (%[1]s, e.post_id) < (@place::bigint, @post::bigint) AND ` + readablePost + ` AND %[2]s
+	WHERE e.post_id = few.post_id AND NOT e.withdrawn AND (%[1]s, e.post_id) < (@place::bigint, @post::bigint) AND ` + rights.ReadablePost + ` AND %[2]s
 	UNION ALL
 	SELECT 0, 0 WHERE (SELECT count(*) FROM found) > @fewest OR NOT EXISTS (
 		SELECT FROM timelines t WHERE t.id = @timeline AND ` + kinds.IsGated + `)
@@ -89,10 +90,10 @@ var (
 	scanFewCreated = fmt.Sprintf(scanFew, "e.created_at", "true")
 )
 
-// few reads all posts that the viewer may read of a scan's only timeline, below a place. ok
+// Few reads all posts that the viewer may read of a scan's only timeline, below a place. ok
 // is false if there are many, or if the timeline is a base timeline, which has no gate but
 // itself.
-func (sn *Snapshot) few(ctx context.Context, q Scan, place, post int64) (posts []Placed, ok bool, err error) {
+func (sn *Snapshot) Few(ctx context.Context, q Scan, place, post int64) (posts []Placed, ok bool, err error) {
 	query := scanFewFresh
 	if q.ByCreation {
 		query = scanFewCreated

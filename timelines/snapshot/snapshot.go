@@ -1,13 +1,14 @@
-package timelines
+package snapshot
 
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/rights"
 )
 
 // Snapshot reads the primary store as it stood at one instant. A writer of rivers looks up
@@ -15,27 +16,28 @@ import (
 // writers the one with the greater stamp is right (ARCHITECTURE.md, the protocol). It is not
 // safe for concurrent use.
 type Snapshot struct {
-	tx pgx.Tx
-	// These bound what a search may cost.
-	maxTexts, maxFound int64
-	searchTimeout      time.Duration
+	tx     pgx.Tx
+	limits Limits
 }
 
-// beginSnapshot begins a snapshot's transaction in one round trip. Every question of a
+// begin begins a snapshot's transaction in one round trip. Every question of a
 // snapshot has its index, and is asked for hundreds of posts at once. If a table has only a
 // few pages, reading it whole for each of them would look as good to the server. The
 // statements have one good plan, whatever their arguments: planning each anew would take
 // longer than most statements take, and for one post three times as long as reading it.
-const beginSnapshot = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan`
+const begin = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = off; SET LOCAL plan_cache_mode = force_generic_plan`
 
-// InSnapshot calls fn with a snapshot: one read-only transaction at REPEATABLE READ. The
+// Read calls fn with a snapshot: one read-only transaction at REPEATABLE READ. The
 // instant is that of fn's first statement.
-func (s *Store) InSnapshot(ctx context.Context, fn func(*Snapshot) error) error {
-	opts := pgx.TxOptions{BeginQuery: beginSnapshot}
-	return pgx.BeginTxFunc(ctx, s.pool, opts, func(tx pgx.Tx) error {
-		return fn(&Snapshot{tx: tx, maxTexts: s.maxTexts, maxFound: s.maxFound, searchTimeout: s.searchTimeout})
+func Read(ctx context.Context, pool *pgxpool.Pool, limits Limits, fn func(*Snapshot) error) error {
+	return pgx.BeginTxFunc(ctx, pool, pgx.TxOptions{BeginQuery: begin}, func(tx pgx.Tx) error {
+		return fn(&Snapshot{tx: tx, limits: limits})
 	})
 }
+
+// Tx returns the snapshot's transaction, for statements of the caller's own at the same
+// instant.
+func (sn *Snapshot) Tx() pgx.Tx { return sn.tx }
 
 // Sees returns which transactions the snapshot sees, as PostgreSQL writes it
 // (pg_snapshot). See Replace.Tx.
@@ -49,7 +51,7 @@ func (sn *Snapshot) Sees(ctx context.Context) (seen string, err error) {
 // readableGate is true for a timeline t whose gate @viewer may pass: the fourth
 // of 004's checks.
 const readableGate = `(t.gate_id IS NULL OR EXISTS (
-	SELECT FROM timelines g WHERE g.id = t.gate_id AND ` + openGate + `))`
+	SELECT FROM timelines g WHERE g.id = t.gate_id AND ` + rights.OpenGate + `))`
 
 // Named returns the ids of the timelines of these kinds that belong to theirID
 // and that the viewer may open, in id order.
@@ -203,10 +205,10 @@ func (sn *Snapshot) StatesAndContents(ctx context.Context, posts []int64, viewer
 	return states, contents, nil
 }
 
-// maxRows is in how many timelines a post may stand for all its memberships to be read. A
+// MaxMemberships is in how many timelines a post may stand for all its memberships to be read. A
 // post that thousands like stands in the likes and discussions of each of them, and a river
 // is made of only a few of those.
-const maxRows = 400
+const MaxMemberships = 400
 
 // MembershipsAmong fills in the memberships of the posts that overflow among these states,
 // as far as they are of these timelines: one look-up by primary key for each pair.
@@ -262,8 +264,8 @@ func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64
 	// viewers, a few each, would be millions of pairs that nobody needs.
 	viewersQuery := `
 		SELECT p.id, v.id,
-			p.deleted_at IS NULL AND (p.is_public AND ` + flagged + ` OR EXISTS (
-				SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND ` + openTo("g", "v.id") + `)),
+			p.deleted_at IS NULL AND (p.is_public AND ` + rights.Flagged + ` OR EXISTS (
+				SELECT FROM timelines g WHERE g.id = ANY(p.decisive) AND ` + rights.OpenTo("g", "v.id") + `)),
 			EXISTS (SELECT FROM likes l WHERE l.post_id = p.id AND l.account_id = v.id),
 			EXISTS (SELECT FROM faves f WHERE f.post_id = p.id AND f.account_id = v.id)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) v(post_id, id)
@@ -279,12 +281,12 @@ func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64
 		})
 		return err
 	})
-	batch.Queue(membershipsQuery, pgx.StrictNamedArgs{"posts": posts, "limit": maxRows}).Query(func(rows pgx.Rows) error {
+	batch.Queue(membershipsQuery, pgx.StrictNamedArgs{"posts": posts, "limit": MaxMemberships}).Query(func(rows pgx.Rows) error {
 		var post int64
 		var h Membership
 		_, err := pgx.ForEachRow(rows, []any{&post, &h.TimelineID, &h.EnteredAt, &h.Removed}, func() error {
 			if st := states[post]; st != nil && !st.Overflows {
-				if st.Memberships = append(st.Memberships, h); len(st.Memberships) > maxRows {
+				if st.Memberships = append(st.Memberships, h); len(st.Memberships) > MaxMemberships {
 					st.Memberships, st.Overflows = nil, true
 				}
 			}
@@ -311,23 +313,4 @@ func queueStates(batch *pgx.Batch, posts []int64, viewers ViewerPairs) map[int64
 		return err
 	})
 	return states
-}
-
-// Versions returns the present versions of these posts, by id.
-func (s Posts) Versions(ctx context.Context, posts []int64) (map[int64]int64, error) {
-	const query = `SELECT id, version FROM posts WHERE id = ANY(@posts)`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
-	if err != nil {
-		return nil, fmt.Errorf("read versions: %w", err)
-	}
-	versions := make(map[int64]int64, len(posts))
-	var id, version int64
-	_, err = pgx.ForEachRow(rows, []any{&id, &version}, func() error {
-		versions[id] = version
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read versions: %w", err)
-	}
-	return versions, nil
 }

@@ -1,4 +1,4 @@
-package timelines
+package snapshot
 
 import (
 	"context"
@@ -211,24 +211,4 @@ func FirstLines(text string, n int) string {
 		from = to + 1
 	}
 	return text
-}
-
-// Codes returns the public codes of these posts, by id.
-func (s Posts) Codes(ctx context.Context, posts []int64) (map[int64]string, error) {
-	const query = `SELECT id, code FROM posts WHERE id = ANY(@posts)`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"posts": posts})
-	if err != nil {
-		return nil, fmt.Errorf("read codes: %w", err)
-	}
-	codes := make(map[int64]string, len(posts))
-	var id int64
-	var code string
-	_, err = pgx.ForEachRow(rows, []any{&id, &code}, func() error {
-		codes[id] = code
-		return nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read codes: %w", err)
-	}
-	return codes, nil
 }

@@ -1,4 +1,4 @@
-package timelines
+package snapshot
 
 import (
 	"cmp"
@@ -13,12 +13,15 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines/rights"
 )
 
 // ErrBroad: the search would meet very many texts, or took too long. More words may help.
 var ErrBroad = errors.New("search too broad")
 
-// Bounds of one search. Its statement finds all texts by the index, sorts their posts and
+// Limits bound one search. Its statement finds all texts by the index, sorts their posts and
 // checks the newest of them. A word in all of 100,000 posts and 10,000 comments costs a
 // quarter of a second, whether the viewer may read all of them, half or none; a word in a
 // hundred of them costs 3 ms (2 cores, all in memory: go test ./timelines -run - -bench
@@ -26,15 +29,17 @@ var ErrBroad = errors.New("search too broad")
 // The index makes writing a post or comment 0.2 ms slower; likes cost nothing. Rejected:
 // going through the posts from the newest on, which is quicker for common words and takes
 // minutes for rare ones.
-const (
-	// maxTexts is how many texts a search may find, and maxFound how many of their posts, the
+type Limits struct {
+	// Texts is how many texts a search may find, and Found how many of their posts, the
 	// newest, it checks. It goes on below them when more are asked for, and when there is a
 	// place it must reach.
-	maxTexts = 200_000
-	maxFound = 5000
-	// searchTimeout is how long it may take.
-	searchTimeout = 3 * time.Second
-)
+	Texts, Found int64
+	// Timeout is how long it may take.
+	Timeout time.Duration
+}
+
+// DefaultLimits returns the limits in use.
+func DefaultLimits() Limits { return Limits{Texts: 200_000, Found: 5000, Timeout: 3 * time.Second} }
 
 // Search reads the newest posts below a place that the query finds and the viewer may
 // read, as Scan does for timelines; it ignores the scan's timelines. It goes on in rounds
@@ -53,7 +58,7 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 		WHERE t.lexemes @@ (websearch_to_tsquery('pg_catalog.russian', @words) && @marks::text::tsquery)
 		LIMIT @texts::bigint + 1`
 	args := pgx.StrictNamedArgs{
-		"viewer": at.Viewer, "texts": sn.maxTexts,
+		"viewer": at.Viewer, "texts": sn.limits.Texts,
 		"placed": a.Placed, "places": a.Places, "elsewhere": a.Elsewhere,
 	}
 	if a.Textual {
@@ -84,16 +89,16 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 				AND (NOT @placed::boolean OR p.decisive && @places::bigint[]) AND NOT p.decisive && @elsewhere::bigint[]
 			ORDER BY place DESC, p.id DESC LIMIT @rows::bigint
 		)
-		SELECT m.id, m.place, (SELECT count(*) FROM found), ` + readablePost + allowed + ` AS taken
+		SELECT m.id, m.place, (SELECT count(*) FROM found), ` + rights.ReadablePost + allowed + ` AS taken
 		FROM met m JOIN posts p ON p.id = m.id
 		ORDER BY m.place DESC, m.id DESC`
-	if err := sn.bound(ctx, sn.searchTimeout); err != nil {
+	if err := sn.bound(ctx, sn.limits.Timeout); err != nil {
 		return nothing, err
 	}
 	var out Scanned
 	place, post := at.BeforePlace, at.BeforePost
 	// Each round finds all texts again, so there are few rounds.
-	for met, round := int64(0), sn.maxFound; ; round *= 2 {
+	for met, round := int64(0), sn.limits.Found; ; round *= 2 {
 		args["place"], args["post"], args["rows"] = place, post, round
 		rows, err := sn.searchOnce(ctx, query, args)
 		if err != nil {
@@ -128,7 +133,7 @@ func (sn *Snapshot) Search(ctx context.Context, q Query, at Scan) (Scanned, erro
 
 // TooCommon reports whether a query asks only for words as common as "the". The index
 // leaves them out, so the query finds nothing.
-func (s *Store) TooCommon(ctx context.Context, q Query) (bool, error) {
+func (q Query) TooCommon(ctx context.Context, pool *pgxpool.Pool) (bool, error) {
 	words := ""
 	for _, t := range q.terms {
 		switch {
@@ -144,7 +149,7 @@ func (s *Store) TooCommon(ctx context.Context, q Query) (bool, error) {
 	}
 	var common bool
 	const query = `SELECT numnode(websearch_to_tsquery('pg_catalog.russian', @words)) = 0`
-	if err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"words": words}).Scan(&common); err != nil {
+	if err := pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"words": words}).Scan(&common); err != nil {
 		return false, fmt.Errorf("look at words: %w", err)
 	}
 	return common, nil
@@ -171,8 +176,8 @@ func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.Stric
 	if err != nil {
 		return nil, broad(err)
 	}
-	if texts > sn.maxTexts {
-		return nil, fmt.Errorf("search: over %d texts: %w", sn.maxTexts, ErrBroad)
+	if texts > sn.limits.Texts {
+		return nil, fmt.Errorf("search: over %d texts: %w", sn.limits.Texts, ErrBroad)
 	}
 	return all, nil
 }
