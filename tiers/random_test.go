@@ -3,10 +3,12 @@ package tiers_test
 import (
 	"flag"
 	"maps"
+	"strconv"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"riverrun/migrations/testdb"
 	"riverrun/rivers"
 	"riverrun/timelines"
 )
@@ -15,9 +17,10 @@ import (
 // in any order, as often as anybody likes, ends with rivers that are what the
 // oracle says. What fails shrinks to the shortest sequence.
 func TestAnySequence(t *testing.T) {
+	_, times := testdb.Chance(t)
 	set := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { set[f.Name] = true })
-	for name, value := range map[string]string{"rapid.checks": "8", "rapid.steps": "25"} {
+	for name, value := range map[string]string{"rapid.checks": strconv.Itoa(4 * times), "rapid.steps": "25"} {
 		if f := flag.Lookup(name); !set[name] {
 			was := f.Value.String()
 			if err := f.Value.Set(value); err != nil {

@@ -4,14 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/migrations/testdb"
 	"riverrun/rivers"
 	"riverrun/timelines"
 )
@@ -20,8 +19,8 @@ import (
 // that a slow machine tests as much as a fast one.
 const (
 	workloadRounds = 2
-	actorSteps     = 45 // of each actor in each round
-	readerLooks    = 40 // of each reader in each round
+	actorSteps     = 22 // of each actor in each round
+	readerLooks    = 20 // of each reader in each round
 	seededPosts    = 165
 	ghosts         = 230 // more than follow a bump in its own transaction, and a crowd to who reads the post's timelines
 	ghostPrefix    = "ghost-"
@@ -34,6 +33,7 @@ const (
 type workload struct {
 	*town
 	seed    uint64
+	times   int // the usual steps and looks
 	nodes   []*node
 	people  []*actor
 	groups  []string
@@ -41,20 +41,6 @@ type workload struct {
 	famous  *card // the crowd likes it; never deleted
 	changes atomic.Int64
 	wake    chan struct{} // a change may have left something in the queue
-}
-
-// seedOf is where all chance of a test comes from: RIVERRUN_SEED, or chance.
-func seedOf(t testing.TB) uint64 {
-	t.Helper()
-	seed := rand.Uint64()
-	if s := os.Getenv("RIVERRUN_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("RIVERRUN_SEED=%q: %v", s, err)
-		}
-	}
-	t.Logf("RIVERRUN_SEED=%d", seed)
-	return seed
 }
 
 // A lively town on two nodes, with events worked late, twice, in any order and
@@ -91,7 +77,8 @@ func TestALivelyTown(t *testing.T) {
 }
 
 func newWorkload(t *testing.T) *workload {
-	w := &workload{town: newTown(t), seed: seedOf(t), board: newBoard(), wake: make(chan struct{}, 1)}
+	seed, times := testdb.Chance(t)
+	w := &workload{town: newTown(t), seed: seed, times: times, board: newBoard(), wake: make(chan struct{}, 1)}
 	setUp := w.quiet()
 	for i, name := range []string{"ann", "bob", "cat", "dan", "eve", "fay"} {
 		v := w.person(name)
@@ -158,7 +145,7 @@ func (w *workload) live(round uint64) {
 	for i, a := range w.people {
 		a.rng = w.chanceOf(3+round*10, uint64(i))
 		living.Go(func() {
-			for range actorSteps {
+			for range actorSteps * w.times {
 				a.step()
 			}
 		})
@@ -168,7 +155,7 @@ func (w *workload) live(round uint64) {
 			workload: w, node: w.nodes[i%len(w.nodes)], rng: w.chanceOf(4+round*10, uint64(i)), seen: map[pair]rivers.Stamp{},
 		}
 		living.Go(func() {
-			for range readerLooks {
+			for range readerLooks * w.times {
 				r.look()
 			}
 		})

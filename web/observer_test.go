@@ -6,9 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/http/httptest"
-	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -28,9 +26,9 @@ import (
 // slow machine tests as much as a fast one; RIVERRUN_SOAK multiplies it.
 const (
 	observedSeeds = 8  // acts of each actor before anybody looks
-	observedActs  = 45 // of each actor while everybody looks
-	observedLooks = 55 // of each reader
-	calmActs      = 12 // of each actor before all comes to rest, beside the plays
+	observedActs  = 24 // of each actor while everybody looks
+	observedLooks = 28 // of each reader
+	calmActs      = 8  // of each actor before all comes to rest, beside the plays
 )
 
 // Forms sent by several people at once to two nodes, readers of all kinds of
@@ -127,29 +125,9 @@ type observed struct {
 // maxComplaints is how many violations are told one by one.
 const maxComplaints = 5
 
-// seedOf returns what a test's chances are drawn from, RIVERRUN_SEED if that is set,
-// and logs it; and how many times as much is to be tested as usual, RIVERRUN_SOAK.
-func seedOf(t testing.TB) (seed uint64, scale int) {
-	t.Helper()
-	seed, scale = rand.Uint64(), 1
-	for name, into := range map[string]func(uint64){
-		"RIVERRUN_SEED": func(n uint64) { seed = n }, "RIVERRUN_SOAK": func(n uint64) { scale = int(n) },
-	} {
-		if text := os.Getenv(name); text != "" {
-			n, err := strconv.ParseUint(text, 10, 64)
-			if err != nil {
-				t.Fatalf("%s=%q: %v", name, text, err)
-			}
-			into(n)
-		}
-	}
-	t.Logf("RIVERRUN_SEED=%d", seed)
-	return seed, scale
-}
-
 func newObserved(t testing.TB, lively bool, nodes int) *observed {
 	t.Helper()
-	seed, scale := seedOf(t)
+	seed, scale := testdb.Chance(t)
 	w := &observed{
 		t: t, seed: seed, scale: scale, lively: lively, db: testdb.New(t), facts: newFacts(),
 		gates: map[string]*sync.Mutex{}, serve: map[*webtest.Site]*timedRivers{},

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/migrations/testdb"
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/kinds"
@@ -164,8 +164,8 @@ func newRuleSite(t testing.TB) *ruleSite {
 			t.Fatal(err)
 		}
 	}
-	seed, _ := seedOf(t)
-	s.offset, s.soaks = int(seed%1e6), os.Getenv("RIVERRUN_SOAK") != ""
+	seed, times := testdb.Chance(t)
+	s.offset, s.soaks = int(seed%1e6), times > 1
 	for _, list := range [][]string{ruleAuthors, ruleGroups, {ruleTalker, ruleRecluse}, ruleCrowd} {
 		s.names = append(s.names, list...)
 	}

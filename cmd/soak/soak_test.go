@@ -9,14 +9,14 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"riverrun/migrations/testdb"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -39,14 +39,7 @@ const (
 // that it was the site's own fault, nothing acknowledged is lost, every open page comes to
 // equal a reload soon after, and every river one rebuilt from nothing.
 func TestSoak(t *testing.T) {
-	seed := rand.Uint64()
-	if s := os.Getenv("RIVERRUN_SEED"); s != "" {
-		var err error
-		if seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			t.Fatalf("RIVERRUN_SEED=%q: %v", s, err)
-		}
-	}
-	t.Logf("RIVERRUN_SEED=%d", seed)
+	seed, _ := testdb.Chance(t)
 	chance := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 	s := newSite(t)
 	l := &ledger{facts: map[string]*fact{}, answered: map[int]int{}}
