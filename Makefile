@@ -1,7 +1,8 @@
 # make run      a riverrun on http://127.0.0.1:8080, with all it needs
 # make test     all tests, with all they need
 # make mutants  breaks each step of the protocol, one after the other: a test must notice
-# make soak     a long load with nodes and servers killed; FOR=1h says how long
+# make soak     random tests in full, then a long load with nodes and servers killed; FOR=1h
+#               says how long
 # They install what is missing by the system's package manager; without root
 # they print the one command to run and stop.
 
@@ -25,7 +26,11 @@ test: postgresql chromium
 mutants: postgresql
 	$(GO) run ./cmd/mutants
 
-soak: postgresql
+# Tests of which make test does a share that chance selects.
+SHARED = TestRules|TestObservedTown|TestObservedStandstill|TestALivelyTown|TestAnySequence|TestSearchTakesAnyText|TestReplayIntoOpenPages
+
+soak: postgresql chromium
+	RIVERRUN_SOAK=4 $(GO) test -count 1 -timeout 0 -run '^($(SHARED))$$' ./web ./tiers ./timelines ./cmd/riverrun
 	$(GO) test -tags soak -count 1 -v -timeout 0 ./cmd/soak -for $(FOR)
 
 generate:
@@ -44,9 +49,9 @@ postgresql:
 	$(call install,PostgreSQL,postgresql,postgresql-server postgresql-contrib,postgresql postgresql-contrib,postgresql,postgresql@17)
 
 chromium:
-	@ls $$(command -v chromium || command -v chromium-browser || command -v google-chrome) \
+	@ls $$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || command -v google-chrome) \
 	    "/Applications/Google Chrome.app" /Applications/Chromium.app 2>/dev/null | grep -q . || \
-	$(call install,Chromium,chromium,chromium,chromium,chromium,--cask chromium)
+	$(call install,Chromium,chromium-headless-shell || apt-get install -y chromium,chromium,chromium,chromium,--cask chromium)
 
 # $(call install,what,apt,dnf,apk,pacman,brew) installs the package of the
 # package manager that is there.

@@ -9,6 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"riverrun/migrations/testdb"
+	"riverrun/web/webtest"
 )
 
 // BenchmarkLikeToOtherBrowser is from the click on "like" in one person's browser
@@ -26,7 +27,7 @@ func BenchmarkLikeToOtherBrowser(b *testing.B) {
 		out, err := once(b, vars, "correct horse\n", "account", "create", name)
 		must(b, "created "+name+"\n", out, err)
 	}
-	browser := openBrowser(b)
+	browser := webtest.Chromium(b)
 	alice, bob := openPage(b, browser, site, "alice"), openPage(b, browser, site, "bob")
 	// await would take the promise itself for true, and the next load would end the request.
 	if !evaluate[bool](b, alice, `fetch('/posts', {method: 'POST', body: new URLSearchParams({body: 'to like'})}).then((r) => r.ok)`) {

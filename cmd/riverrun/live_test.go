@@ -2,8 +2,9 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,16 +15,18 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"riverrun/migrations/testdb"
+	"riverrun/web/webtest"
 )
 
 // An archive is replayed, as fast as it goes, into a new group that two people
 // have open in their browsers: both pages end equal to a reload, and every river
-// to a rebuilt one. With RIVERRUN_ARCHIVES set it is the live-blogging of a real
+// to a rebuilt one. With RIVERRUN_ARCHIVES set it is a share of the live-blogging of a real
 // conference, ISMB 2008: 640 comments in 89 posts.
 func TestReplayIntoOpenPages(t *testing.T) {
 	file := filepath.Join("..", "..", "timelines", "friendfeed", "testdata", "garden.json")
 	if dir := os.Getenv("RIVERRUN_ARCHIVES"); dir != "" {
-		file = filepath.Join(dir, "ismb-2008.json")
+		seed, times := testdb.Chance(t)
+		file = shareOf(t, filepath.Join(dir, "ismb-2008.json"), seed, times)
 	}
 	vars := map[string]string{"RIVERRUN_DATA": testdb.Dir(t), "RIVERRUN_LISTEN": "127.0.0.1:0"}
 	server := background(t, vars)
@@ -34,7 +37,7 @@ func TestReplayIntoOpenPages(t *testing.T) {
 		must(t, "created "+name+"\n", out, err)
 	}
 
-	browser := openBrowser(t)
+	browser := webtest.Chromium(t)
 	alice, bob := openPage(t, browser, url, "alice"), openPage(t, browser, url, "bob")
 	alice.do(t, chromedp.Navigate(url+"/groups"))
 	alice.await(t, `(document.querySelector('details:has(#group-name)') ?? {}).open = true`)
@@ -69,28 +72,29 @@ func TestReplayIntoOpenPages(t *testing.T) {
 	}
 }
 
-func openBrowser(t testing.TB) context.Context {
+// shareOf writes some of an archive's posts into a file of its own and returns its path:
+// about a quarter, or more of them the greater times is.
+func shareOf(t *testing.T, file string, seed uint64, times int) string {
 	t.Helper()
-	var path string
-	for _, name := range []string{"google-chrome", "chromium-browser", "chromium"} {
-		if found, err := exec.LookPath(name); err == nil {
-			path = found
-		}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if path == "" {
-		t.Fatal("no Chromium found; install it: make chromium")
+	var posts []json.RawMessage
+	if err := json.Unmarshal(text, &posts); err != nil {
+		t.Fatalf("%s: %v", file, err)
 	}
-	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.DisableGPU,
-		chromedp.Flag("disable-component-update", true), chromedp.WindowSize(1280, 900))
-	allocator, cancel := chromedp.NewExecAllocator(context.Background(), options...)
-	t.Cleanup(cancel)
-	browser, cancel := chromedp.NewContext(allocator)
-	t.Cleanup(cancel)
-	if err := chromedp.Do(browser); err != nil {
-		t.Fatalf("start Chromium: %v", err)
+	chance := rand.New(rand.NewPCG(seed, 0))
+	some := slices.DeleteFunc(posts, func(json.RawMessage) bool { return chance.IntN(4) >= times })
+	text, err = json.Marshal(some)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return browser
+	file = filepath.Join(t.TempDir(), "archive.json")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // openedPage is one person's browser.

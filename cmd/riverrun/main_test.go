@@ -19,13 +19,14 @@ import (
 	"riverrun/migrations"
 	"riverrun/migrations/localpg"
 	"riverrun/migrations/testdb"
+	"riverrun/web/webtest"
 )
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asRiverrun) != "" {
 		main() // exits
 	}
-	testdb.Main(m)
+	testdb.Main(m, webtest.CloseChromium)
 }
 
 // process is a run of riverrun that goes on until it is stopped.
