@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,8 +25,8 @@ const (
 	seededPosts    = 165
 	ghosts         = 230 // more than follow a bump in its own transaction, and a crowd to who reads the post's timelines
 	ghostPrefix    = "ghost-"
-	expireEvery    = 60  // changes
-	truncateEvery  = 100 // changes
+	expireEvery    = 40 // changes
+	truncateEvery  = 60 // changes
 )
 
 // workload is a lively town: actors, readers and workers, all at once, on two
@@ -105,6 +106,12 @@ func newWorkload(t *testing.T) *workload {
 		if i == 0 {
 			w.famous = made
 			w.crowd(c.PostID)
+			// A change after it counts the likes, so that the post stands in best-of.
+			liker := w.people[(slices.Index(w.people, a)+1)%len(w.people)].id
+			for _, change := range []func(context.Context, int64, string) (timelines.Change, error){w.store.Posts.Like, w.store.Posts.Unlike} {
+				made, err := change(w.ctx, liker, c.Code)
+				must(w.town, made, err)
+			}
 		}
 	}
 	// Nobody ever reads another one's directs, nor anonymously what is private:
@@ -223,11 +230,16 @@ func (w *workload) disaster(query string, args ...any) {
 	}
 }
 
-// age lets days pass while nobody is there, and expires what is then idle.
+// age lets days pass while nobody is there, and expires what is then idle: half of the
+// rivers that were visited, everybody's home feed among them.
 func (w *workload) age(n *node) {
+	for _, a := range w.people {
+		w.visit(n, timelines.Viewer{AccountID: a.id}, rivers.Home, "")
+	}
 	w.execSecondary(`UPDATE rivers SET created_at = created_at - interval '2 days', retired_at = retired_at - interval '1 hour',
 				updated_at = updated_at - interval '1 hour'`)
-	w.execSecondary(`UPDATE visits SET visited_at = visited_at - interval '2 days' WHERE river_id % 2 = 0`)
+	w.execSecondary(`UPDATE visits SET visited_at = visited_at - interval '2 days' WHERE river_id IN (
+				SELECT river_id FROM visits ORDER BY river_id LIMIT (SELECT count(*) / 2 FROM visits))`)
 	w.execSecondary(`UPDATE entries SET updated_at = updated_at - interval '1 hour'`)
 	w.execSecondary(`UPDATE folds SET updated_at = updated_at - interval '1 hour'`)
 	expired, err := n.rivers.Expire(w.ctx)
