@@ -67,7 +67,7 @@ func TestHeaderInBrowser(t *testing.T) {
 	b.SignIn("bob")
 	b.Visit("/ann")
 	b.Live()
-	b.Do(chromedp.Click(chromedp.CSS(`.spare summary`)))
+	b.Do(chromedp.Click(chromedp.CSS(`.hideform summary`)))
 	webtest.Eval[bool](b, `window.same = true`)
 	const header = `document.querySelector('header.account').textContent`
 	b.Await("the level", header+`.includes('public')`)
@@ -77,7 +77,7 @@ func TestHeaderInBrowser(t *testing.T) {
 		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
 	})
 	b.Await("the name", header+`.includes('Ann Other') && document.title === 'Ann Other · riverrun'`)
-	if !webtest.Eval[bool](b, `window.same && document.querySelector('.spare').open`) {
+	if !webtest.Eval[bool](b, `window.same && document.querySelector('.hideform').open`) {
 		t.Error("what was unfolded is folded")
 	}
 	b.Visit("/ann/photos")

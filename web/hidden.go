@@ -16,22 +16,22 @@ type hiding struct{ *Server }
 func (s hiding) routes(mux *http.ServeMux) {
 	mux.Handle("POST /p/{code}/hide", s.members(s.hidePost))
 	mux.Handle("POST /p/{code}/unhide", s.members(s.unhidePost))
-	mux.Handle("GET "+hiddenPath, s.members(s.unseen))
+	mux.Handle("GET "+hiddenPath, s.members(s.page))
 	mux.Handle("POST "+hiddenPath, s.members(s.hideTerm))
 	mux.Handle("POST "+hiddenPath+"/remove", s.members(s.unhideTerm))
 }
 
 const hiddenPath = "/settings/hidden"
 
-func (s hiding) unseen(w http.ResponseWriter, r *request) error {
-	v, err := s.unseenView(r)
+func (s hiding) page(w http.ResponseWriter, r *request) error {
+	v, err := s.pageView(r)
 	if err != nil {
 		return err
 	}
 	return s.html(w, r, http.StatusOK, view.HiddenPage(v))
 }
 
-func (s hiding) unseenView(r *request) (v view.Hidden, err error) {
+func (s hiding) pageView(r *request) (v view.Hidden, err error) {
 	ctx, me := r.Context(), r.viewer.AccountID
 	v.Base = s.simple(r)
 	if v.Terms, err = s.timelines.Hides.Terms(ctx, me); err != nil {
@@ -99,7 +99,7 @@ func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		v, err := s.unseenView(r)
+		v, err := s.pageView(r)
 		if err != nil {
 			return err
 		}

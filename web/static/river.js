@@ -2,9 +2,9 @@
 // and written on. Without it every page works by forms and links.
 //
 // The server says what changed (web/live/PROTOCOL.md); this module puts it into the
-// page part by part. What it never touches: the comment boxes, the composer,
-// focus, selection, half-typed text, what was unfolded, and where the reader
-// is. HTML comes from our own server only, which makes it from text.
+// page part by part. It never touches the comment boxes, the composer, the focus, the
+// selection, half-typed text, unfolded parts, or the reader's place on the page. HTML
+// comes from our own server only, which makes it from text.
 
 const river = document.getElementById('river');
 const news = document.getElementById('news');
@@ -12,21 +12,21 @@ const lang = document.documentElement.lang;
 const texts = JSON.parse(news?.dataset.texts ?? '{}');
 const pageSize = 25;
 
-// An entry's parts and the half of its stamp that decides each: its place and
-// the viewer's own from the entry's version, the rest from the post's fold.
+// An entry's parts and the half of its stamp that decides each. The entry's version
+// decides its place and the viewer's own parts, the post's fold the rest.
 const parts = { why: 0, acts: 0, body: 1, likes: 1, comments: 1 };
 
 const entryOf = (code) => document.getElementById(`p-${code}`);
 const partOf = (entry, name) => entry.querySelector(`#${CSS.escape(`${entry.id}-${name}`)}`);
 const entries = () => [...river.querySelectorAll(':scope > [data-post]')];
 const place = (entry) => Number(entry.dataset.place);
-// A version is the two numbers of a stamp and the server's word for what the reader sees
-// of the entry, which goes back as it came.
+// A version is the two numbers of a stamp, and a token of the server for what the reader
+// sees of the entry. The token goes back unchanged.
 const stampOf = (version) => version.split('.').slice(0, 2).map(Number);
 const veilOf = (version) => version.split('.')[2];
 const versions = (list) => Object.fromEntries(list.map((entry) => [entry.dataset.post, entry.dataset.version]));
 const newest = () => river.dataset.newest === '1';
-// An entry that waits to go up stands below its place.
+// An entry that is to move up stands below its place until the reader asks for it.
 const lowest = (list) => list.reduce((low, entry) => (low && place(low) < place(entry) ? low : entry), null);
 
 function parse(html) {
@@ -37,8 +37,8 @@ function parse(html) {
 
 // Frames --------------------------------------------------------------------
 
-// Stamps of entries that were taken off, so that an older frame or a late reply
-// does not bring them back.
+// Stamps of removed entries, so that an older frame or a late reply does not bring them
+// back.
 const gone = new Map();
 // Set between a `river` frame and its `ok`: the entries confirmed so far.
 let confirmed = null;
@@ -62,7 +62,7 @@ function drain() {
 // take follows a frame of the socket.
 function take(frame) {
   if (frame.t === 'river') {
-    // Another generation: stamps begin anew, and all entries follow.
+    // The river was rebuilt: its stamps begin again, and all entries follow.
     river.dataset.river = frame.river;
     for (const entry of entries()) entry.dataset.version = '0.0';
     gone.clear();
@@ -93,12 +93,12 @@ function take(frame) {
 
 let retabs = 0;
 
-// retab takes what stands around a page's entries from the page as it is now: as a
-// reload of its address would make it, which may be in another mode. It tries until it
-// knows: the server says it once.
+// retab replaces what stands around the entries by what a reload of the page would show,
+// which may be in another mode. It tries until it succeeds, because the server says only
+// once that something changed.
 async function retab() {
   const mine = ++retabs;
-  // Everybody who looks at the page was told at the same time.
+  // All who have the page open were told at the same time, so each waits a random time.
   await new Promise((done) => setTimeout(done, Math.random() * 500));
   for (let wait = 500; mine === retabs; wait = Math.min(2 * wait, 60000)) {
     const reply = await fetch(location.pathname + location.search).catch(() => null);
@@ -129,12 +129,12 @@ function around(now) {
   if (other.dataset.page !== river.dataset.page) become(other);
 }
 
-// What stands around an account's entries to write with, where it could not come yet.
+// The forms of an account's page that wait until the reader's text is sent or discarded.
 let owed = null;
 
-// compose lets the forms for posts come and go, and what is said where there is none.
-// Those that stay are not touched. One that is written in does not go before that is
-// sent or taken back: why it would is said below it.
+// compose adds and removes the forms for posts, and the text that stands where there is no
+// form. Forms that stay are not touched. A form with text in it stays until the text is
+// sent or discarded; a line below says why it is to go.
 function compose(at, fresh) {
   owed = null;
   const said = (within) => within.querySelector('.unheard');
@@ -157,8 +157,8 @@ const composing = (within) =>
   [...within.querySelectorAll('.people input')].some((input) => input.value !== input.defaultValue) ||
   within.contains(document.activeElement?.closest('textarea, .people input'));
 
-// become turns the list into another river's, such as the home feed's in another mode.
-// The server makes it so: it is told that nothing shown is known of that river.
+// become makes the list that of another river, such as the home feed in another mode. The
+// server does it: the page tells it that it knows nothing of that river.
 function become(other) {
   const was = river.dataset.page;
   for (const name of ['page', 'river', 'newest', 'more', 'sight']) river.dataset[name] = other.dataset[name];
@@ -221,11 +221,11 @@ function apply(frame, reply = false) {
   }
 }
 
-// What replies to forms put into the page, by code: the version, or null for what they
-// took off. The server knows what it sent, and sends what differs from that. So a change
-// which a reply brought and which was taken back before the server looked would be none
-// for it, and stay here for ever. A frame that says the same as the reply, or all, shows
-// that this was not so; else the page asks.
+// Changes that replies to forms put into the page, by code: the version, or null for a
+// removal. The hub sends only what differs from what it sent before. So if a reply brings
+// a change that is undone before the hub looks, the hub sees no difference, and the change
+// would stay on this page for ever. A frame that says the same as the reply, or that brings
+// the whole entry, rules that out; otherwise the page asks.
 const doubts = new Map();
 let doubting = 0;
 
@@ -243,8 +243,8 @@ function confirm(frame, stamp) {
   }
 }
 
-// ask has the entries in doubt sent whole, by subscribing as if nothing were known of them.
-// Forms that wait for a server to be there hear so from its answer.
+// ask makes the server send the entries in doubt whole: it subscribes as if the page knew
+// nothing of them. The answer also tells waiting forms that the server is there.
 function ask() {
   doubting = 0;
   if (socket?.readyState !== WebSocket.OPEN) return;
@@ -262,7 +262,8 @@ function subscribe() {
   dropped = {};
   clearTimeout(dropping);
   dropping = 0;
-  // What is not named here is not followed: it goes, and comes again if it still is there.
+  // The server does not follow entries that are not named here. They are removed, and come
+  // again if they are still in the river.
   if (entries().length > maxNamed) steady(() => entries().slice(0, -maxNamed).forEach(takeOff));
   const shown = entries();
   const last = lowest(shown);
@@ -278,8 +279,8 @@ function subscribe() {
   });
 }
 
-// reversion notes which version an entry shows now. Of one put together of two the server
-// has no word: the next subscribe brings it whole.
+// reversion notes which version an entry shows now. The server has no token for an entry
+// that was put together of two versions, so the next subscribe brings it whole.
 function reversion(entry, frame, stamp, shown) {
   const version = [Math.max(stamp[0], shown[0]), Math.max(stamp[1], shown[1])];
   const all = stamp[0] >= shown[0] && stamp[1] >= shown[1];
@@ -302,14 +303,13 @@ function remember(code, stamp) {
   if (gone.size > 500) gone.delete(gone.keys().next().value);
 }
 
-// What is left of entries that were taken off and are being written on, or can be brought
-// back, by code.
+// The remains of removed entries that hold text, or that can be brought back, by code.
 const leftovers = new Map();
 // The posts that the reader hides on this page, until they are shown again.
 const hiding = new Set();
 
-// takeOff takes an entry off the page. Of one that is being written on, the box stays
-// with its text, and word why it stands alone.
+// takeOff removes an entry from the page. If its comment box holds text, the box stays,
+// with a line that says why it stands alone.
 function takeOff(entry) {
   waiting.delete(entry);
   arrived.delete(entry.dataset.post);
@@ -317,7 +317,7 @@ function takeOff(entry) {
   else entry.remove();
 }
 
-// putAway leaves one line of an entry that its reader hides, with a way to undo that.
+// putAway replaces an entry that the reader hides by one line with a button to undo that.
 function putAway(entry) {
   const code = entry.dataset.post;
   const hide = entry.querySelector('form[action$="/hide"]');
@@ -334,7 +334,7 @@ function putAway(entry) {
   if (focused) undo.querySelector('button').focus();
 }
 
-// strike takes everything off an entry but its box, if that holds text, and says why.
+// strike removes everything of an entry but its comment box, if that holds text, and says why.
 function strike(entry, why) {
   leftovers.set(entry.dataset.post, entry);
   const box = partOf(entry, 'box');
@@ -351,7 +351,7 @@ function strike(entry, why) {
   return note;
 }
 
-// bringBack puts an entry that comes around what was left of it, if anything is.
+// bringBack puts an entry that comes back around its remains, if there are any.
 function bringBack(code, fresh, mine) {
   const entry = leftovers.get(code);
   if (!entry) return false;
@@ -371,8 +371,7 @@ function bringBack(code, fresh, mine) {
   return true;
 }
 
-// clear takes away what is left of entries, and of forms for posts, when nothing is
-// written there any more.
+// clear removes the remains of entries, and of forms for posts, that hold no text any more.
 function clear() {
   const writing = document.getElementById('writing');
   if (owed && !composing(writing)) compose(writing, owed);
@@ -386,15 +385,15 @@ function clear() {
 
 // Placing ---------------------------------------------------------------------
 
-// Nothing that is on the screen is moved by what others do, at the top of the page as
-// little as further down. An entry that comes, or goes up, to a place which is on the
-// screen waits: the one hidden, the other where it stood. The reader is told how many
-// there are and asks for them (showNews). What comes above the screen is put there, and
-// the page scrolled by as much.
+// Actions of others move nothing that is on the screen, neither at the top of the page nor
+// further down. If the place of an entry is on the screen, a new entry waits hidden, and
+// one that is to move up stays where it is. The reader sees how many wait, and asks for
+// them (showNews). An entry whose place is above the screen is put there, and the page
+// scrolls by its height.
 const waiting = new Set();
-// The posts that wait or stand above the screen, until the reader has been at the top.
+// The new posts that wait or stand above the screen, until the reader has been at the top.
 const arrived = new Set();
-// Set while the list becomes another river's: then there is nothing to keep in its place.
+// Set while the list becomes that of another river: then nothing has to keep its place.
 let turning = false;
 
 const visible = () => entries().filter((entry) => !entry.hidden);
@@ -417,7 +416,7 @@ function pushes(entry) {
   return top > 0 && top < innerHeight;
 }
 
-// come puts a new entry into the page; the reader's own is shown at once.
+// come puts a new entry into the page. The reader's own entry is shown at once.
 function come(entry, mine) {
   if (!mine && pushes(entry)) {
     entry.hidden = true;
@@ -427,7 +426,7 @@ function come(entry, mine) {
   if (!mine) announce(entry);
 }
 
-// reveal shows an entry that waited hidden: the answer says that it is the reader's own.
+// reveal shows an entry that waited hidden, because the reply says that it is the reader's own.
 function reveal(entry) {
   if (!entry.hidden) return;
   entry.hidden = false;
@@ -447,19 +446,19 @@ function move(entry, mine) {
   if (!mine) announce(entry);
 }
 
-// What must not move while the page changes: what has the focus, else the first part of
-// an entry on the screen. Those that follow stand in for it if it goes.
+// The element that must not move while the page changes: the one with the focus, or the
+// first part of an entry on the screen. If it is removed, the ones after it take its place.
 let anchors = [];
-// Browsers scroll by whole pixels: what was left over last time.
+// The rest of the last scroll: browsers scroll by whole pixels.
 let rest = 0;
 
-// steady runs a change of the page and keeps what is being read where it is. What is
-// not still makes room for what the reader just wrote.
+// steady runs a change of the page and keeps what is being read where it is. If still is
+// false, the page may move, to make room for what the reader just wrote.
 function steady(change, still = true) {
   anchors = anchorsNow();
   const before = new Map(anchors.map((anchor) => [anchor, anchor.getBoundingClientRect().top]));
   change();
-  // Nobody sees a page move that shows nothing, or that is not looked at.
+  // Nobody sees an empty page or a hidden tab move.
   if (waiting.size && (!visible().length || (document.hidden && atTop() && waiting.size >= pageSize))) settle();
   thin();
   trim();
@@ -488,14 +487,14 @@ function onScreen(element) {
   return box.bottom > 0 && box.top < innerHeight;
 }
 
-// announce counts what waits or came in above the screen.
+// announce shows how many posts wait or came in above the screen.
 function announce(entry) {
   if (!newest()) return;
   const above = anchors[0].compareDocumentPosition(entry) & Node.DOCUMENT_POSITION_PRECEDING;
   if ((above && river.contains(anchors[0])) || waiting.has(entry)) arrived.add(entry.dataset.post);
 }
 
-// settle puts what waited in its place.
+// settle puts waiting entries in their places.
 function settle() {
   for (const entry of waiting) {
     entry.hidden = false;
@@ -513,23 +512,23 @@ function showNews() {
   tidy();
 }
 
-// beenAtTop forgets what the reader saw above, when the top is on the screen again.
+// beenAtTop ends the count of new posts once the top of the page is on the screen again.
 function beenAtTop() {
   if (!arrived.size || !atTop()) return;
   for (const code of arrived) if (!waiting.has(entryOf(code))) arrived.delete(code);
   tidyNews();
 }
 
-// trim keeps a page that stays open as long as a reload would make it.
-// It takes away what is below the screen, when the reader is at the top.
+// trim keeps an open page no longer than a reload would make it. It removes entries below
+// the screen when the reader is at the top.
 function trim() {
   if (!newest() || !atTop()) return;
   const busy = (entry) => waiting.has(entry) || written(entry) || onScreen(entry) || entry.contains(document.activeElement);
   forgo(visible().slice(pageSize).filter((entry) => !busy(entry)));
 }
 
-// The most entries that wait hidden. Of more the newest are kept, so that a page nobody
-// comes back to does not grow for ever; all are counted.
+// The most entries that wait hidden. If there are more, the newest are kept, so that a
+// forgotten page does not grow for ever; all are counted.
 const maxWaiting = 100;
 
 function thin() {
@@ -539,7 +538,7 @@ function thin() {
   forgo(hidden.slice(maxWaiting));
 }
 
-// forgo takes entries off that a reload would show elsewhere, and tells the server soon.
+// forgo removes entries that a reload would not show on this page, and tells the server soon.
 function forgo(extra) {
   if (!extra.length) return;
   for (const entry of extra) {
@@ -551,9 +550,9 @@ function forgo(extra) {
   dropping ||= setTimeout(drop, 1000);
 }
 
-// How many entries a message to the server names at most; it takes a few more.
+// How many entries a message to the server names at most. The server accepts a few more.
 const maxNamed = 400;
-// What was taken off and the server has not been told of.
+// Removed entries that the server has not been told of yet.
 let dropped = {};
 let dropping = 0;
 
@@ -565,7 +564,7 @@ function drop() {
   if (gone.length) dropping = setTimeout(drop, 1000);
 }
 
-// tidy brings what stands around the entries in line with them.
+// tidy makes what stands around the entries agree with them.
 function tidy() {
   clear();
   tidyNews();
@@ -586,7 +585,7 @@ function tidyNews() {
   news.firstElementChild.textContent = (news.dataset[form] || news.dataset.other).replace('{n}', arrived.size);
 }
 
-// paged has the way to older entries stand where there are any, or word that there are none.
+// paged shows the link to older entries if there are any, or a line that there are none.
 function paged(shown) {
   const paging = document.querySelector('.paging');
   const last = lowest(shown);
@@ -681,11 +680,11 @@ function attributes(at, to) {
 
 // Unfolding ---------------------------------------------------------------------
 
-// An entry's unfolded[part] is in how many steps the reader unfolded it.
+// An entry's unfolded[part] counts the steps in which the reader unfolded that part.
 
-// unfold brings a part that came folded to where the reader had unfolded it,
-// step by step from the server, and only then shows it. If that fails, the
-// folded part is shown: it is true, if shorter.
+// unfold unfolds a part that came folded as far as the reader had unfolded it, step by step
+// from the server, and only then shows it. If that fails, the folded part is shown: it is
+// shorter, but right.
 async function unfold(entry, name, at, to) {
   const goal = entry.unfolded[name];
   entry.latest ??= {};
@@ -703,8 +702,8 @@ async function unfold(entry, name, at, to) {
   if (entry.latest[name] === to && entry.isConnected) steady(() => swap(at, to));
 }
 
-// stood reports whether comments for which a "more" stands are shown in at: any between
-// the one before it and the first after it that is there.
+// stood reports whether at shows some of the comments that a "more" stands for: any between
+// the comment before it and the first one after it that is there.
 function stood(more, at) {
   const all = [...at.querySelectorAll('.comment')].map((comment) => comment.id);
   let next = more.nextElementSibling;
@@ -713,8 +712,8 @@ function stood(more, at) {
   return to - all.indexOf(more.previousElementSibling?.id) > 1;
 }
 
-// step replaces a "more" among comments by what it stands for; of likes, the
-// whole line.
+// step replaces a "more" among comments by the comments it stands for. Among likes it
+// replaces the whole line.
 async function step(more, name, part) {
   const reply = await fetch(more.dataset.unfold, { headers: { 'X-River-Page': river.dataset.page } });
   if (!reply.ok) throw new Error(reply.status);
@@ -735,7 +734,7 @@ addEventListener('click', async (event) => {
   try {
     await step(more, name, part);
   } catch {
-    // The page that has them all; while nobody would answer, another click tries again.
+    // Open the page that has them all. If the server is away, another click tries again.
     more.ariaBusy = null;
     if (!written(document) && (await answers())) location.href = more.href;
     return;
@@ -750,16 +749,16 @@ addEventListener('click', async (event) => {
 // Text that would be lost by a reload.
 const written = (within) => [...within.querySelectorAll('textarea')].some((t) => t.value !== t.defaultValue);
 
-// Whose page a form stands on goes with it, however it is sent: somebody else may have
-// signed in meanwhile in this browser.
+// Every form says whose page it stands on, however it is sent: somebody else may have
+// signed in to this browser meanwhile.
 addEventListener('formdata', ({ target: form, formData }) => {
   const { viewer } = document.body.dataset;
   if (viewer && form.method === 'post') formData.set('viewer', viewer);
 });
 
-// The last press of a button of ours by a pointer. A second one there at once is the other
-// half of a double click: what it was meant for may be gone, and another entry's button
-// where it was. Clicks by keys say no place.
+// The last press of one of our buttons by a pointer. A second press at the same place is
+// the other half of a double click: the first button may be gone by then, and another
+// entry's button in its place. Clicks by keys have no place.
 let pressed = { at: -Infinity };
 
 addEventListener('click', (event) => {
@@ -780,17 +779,18 @@ addEventListener('submit', (event) => {
   event.preventDefault();
   const text = form.querySelector('textarea');
   if (form.ariaBusy) {
-    // More was written and sent meanwhile: its turn comes with the answer.
+    // The reader sent more meanwhile. It is sent when the answer to this one has come.
     form.again = text && text.value !== form.sending;
     return;
   }
-  // A double click is one: the second half must not unlike what the first liked.
+  // A double click counts once: its second half must not unlike what the first liked.
   if (event.timeStamp - form.answered < 500) return;
   form.sending = text?.value;
   deliver(form, new URLSearchParams(new FormData(form, event.submitter)));
 });
 
-// deliver sends a form, as it was when it was sent, and puts the answer into the page.
+// deliver sends a form with the values of the moment it was submitted, and puts the answer
+// into the page.
 async function deliver(form, body) {
   const text = form.querySelector('textarea');
   const page = river.dataset.page;
@@ -800,8 +800,8 @@ async function deliver(form, body) {
   form.ariaBusy = 'true';
   unsent.delete(form);
   complain(form, '');
-  // Not sent, or no answer came: once more, which the form's key, or that it only says
-  // how something is to be, makes safe.
+  // If it was not sent, or no answer came, it is sent once more. That is safe: a form has a
+  // key, or it only says how something is to be.
   let reply = await request();
   let there = reply || (await answers());
   if (!reply && there) {
@@ -818,19 +818,19 @@ async function deliver(form, body) {
     sent(form, text);
     const { undo } = form.dataset;
     if (undo && answer.t === 'gone') form.replaceWith(texts.left);
-    // What is shown again is at the stamp at which it went.
+    // An entry that is shown again has the stamp at which it was removed.
     if (undo) gone.delete(undo);
-    // Of another river than the page is by now, it says nothing here: the socket does.
+    // The page shows another river by now, so the reply does not apply; the socket tells.
     if (page === river.dataset.page) steady(() => apply(answer, true), river.contains(form));
-    // Posted to where this page does not show it: go there.
+    // The new post is not on this page: go to it.
     if (answer.t === 'gone' && form.matches('[action="/posts"]') && !text?.value) location.assign('/p/' + answer.post);
     else if (form.again && text.value) form.requestSubmit();
     form.again = false;
   } else if (answer?.error) {
     complain(form, answer.error, answer.field);
-    // The key is that of another text: sent once more, this one is a new one.
+    // The key belongs to another text. With a new key this text is a new post.
     if (answer.field === 'key') form.elements.namedItem('key').value = newKey();
-  } else if (there && spares(form)) {
+  } else if (there && losesNothing(form)) {
     HTMLFormElement.prototype.submit.call(form); // the plain way works, or shows what is wrong
   } else {
     const holds = !there && !left && text?.value === form.sending;
@@ -839,8 +839,8 @@ async function deliver(form, body) {
   }
 }
 
-// post returns what the server answers to a form; null if nobody does, or only a gateway,
-// to say that nobody is behind it.
+// post returns the server's answer to a form. It returns null if there is no answer, or
+// only a gateway's, which says that no server is behind it.
 async function post(address, body, page) {
   const reply = await fetch(address, {
     method: 'POST',
@@ -852,28 +852,29 @@ async function post(address, body, page) {
   return [502, 503, 504].includes(reply?.status) && !json ? null : reply;
 }
 
-// answers reports whether the server is there. If it is not, a page of it would not come
-// either, but the browser's own word that none did, in place of this one.
+// answers reports whether the server is there. If it is not, loading one of its pages would
+// replace this page by the browser's error page.
 async function answers() {
   const reply = await fetch('/healthz', { method: 'HEAD', signal: AbortSignal.timeout(10000) }).catch(() => null);
   return reply !== null && reply.status < 500;
 }
 
-// spares: the plain way would take no text with it but the one that was sent.
-function spares(form) {
+// losesNothing reports whether sending the form without scripts would lose no other text.
+function losesNothing(form) {
   const text = form.querySelector('textarea');
   if (text && text.value !== form.sending) return false;
   return form.isConnected && [...document.querySelectorAll('textarea')].every((t) => t === text || t.value === t.defaultValue);
 }
 
-// Forms that were sent while nobody answered, and what they said then. They are sent again
-// when the socket has said that the server is there, that the page is still its reader's,
-// and how things are now. One that somebody went on writing in, or that has become the
-// opposite of what it was, is not.
+// Forms that were sent while the server was away, with their values. They are sent again
+// when the socket has said that the server is there, that the same person is still signed
+// in, and what changed meanwhile. A form is not sent again if its text was changed, or if
+// it has become the opposite of what it was.
 const unsent = new Map();
 let waits = 1500;
 
-// Whoever waits for one does not wait as long again as the server was away.
+// While a form waits, the pauses between two tries to connect stay short, however long the
+// server was away.
 function hold(form, body) {
   unsent.set(form, { body, action: form.action });
   if (!socket && !over) closed({ code: 1006 });
@@ -889,7 +890,7 @@ function resend() {
   }
 }
 
-// giveUp takes back that a form is sent by itself.
+// giveUp ends the automatic sending of a form.
 function giveUp(form) {
   if (unsent.delete(form)) complain(form, '');
 }
@@ -907,8 +908,8 @@ addEventListener('click', (event) => {
   box.querySelector('textarea').focus();
 });
 
-// Ctrl+Enter sends what one is writing. Esc closes the box around it, which keeps what
-// was written. Home shows what is new.
+// Ctrl+Enter sends the text that is being written. Esc closes the box around it and keeps
+// the text. Home shows new posts.
 addEventListener('keydown', (event) => {
   if (event.isComposing || event.defaultPrevented) return;
   const text = event.target.closest?.('textarea');
@@ -928,8 +929,8 @@ addEventListener('keydown', (event) => {
   }
 });
 
-// sent empties a form that did its work, and gives it the key of another. What
-// was written into it meanwhile stays.
+// sent empties a form that was accepted, and gives it a new key. Text that was written into
+// it meanwhile stays.
 function sent(form, text) {
   if (!text) return;
   const key = form.elements.namedItem('key');
@@ -954,8 +955,8 @@ function newKey() {
   return btoa(String.fromCharCode(...random)).replaceAll('+', '-').replaceAll('/', '_');
 }
 
-// complain says in place what is wrong with a form; its text stays. A form that is but a
-// button has no room: it is said below those that stand with it.
+// complain shows the error of a form beside it; the text stays. A form that is only a button
+// has no room, so its error stands below the row of buttons.
 function complain(form, text, name) {
   form.said?.remove();
   for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
@@ -975,7 +976,7 @@ function complain(form, text, name) {
 
 // Times ---------------------------------------------------------------------------
 
-// times writes "5 min" anew. A date stays as the server wrote it.
+// times updates texts like "5 min". A date stays as the server wrote it.
 function times(within) {
   if (!texts.now) return;
   const now = Date.now();
@@ -1022,7 +1023,7 @@ function connect() {
   };
 }
 
-// check finds a connection that died without a word, as after a sleep.
+// check finds a connection that died without a close, as after a sleep.
 function check() {
   if (socket && Date.now() - heard > 60000) {
     const dead = socket;
@@ -1031,8 +1032,8 @@ function check() {
   }
 }
 
-// The line that says, over the page, that there is no connection: after a second, as a
-// server that is started again is back sooner.
+// The line above the page that says there is no connection. It comes after a second, because
+// a server that restarts is back sooner.
 const lost = document.createElement('p');
 let losing = 0;
 
@@ -1078,9 +1079,9 @@ function closed({ code, reason }) {
 
 let left = false; // the page is not the reader's any more
 
-// How often in a row this tab has loaded the page again because it closed. What opens and
-// closes all the time, or is closed for the socket and not for the page, is loaded less
-// and less often.
+// How often in a row this tab has loaded the page again because it closed. A page that opens
+// and closes all the time, or that is closed for the socket but not for a request, is loaded
+// less and less often.
 const leaving = `left ${location.pathname}`;
 
 function leaves() {
@@ -1092,18 +1093,18 @@ function leaves() {
   }
 }
 
-// look lets a reload say how things stand.
+// look loads the page again, which shows the present state.
 function look() {
   try {
     sessionStorage.setItem(leaving, JSON.stringify({ at: Date.now(), times: leaves() + 1 }));
   } catch {
-    // nothing is kept here
+    // the browser keeps nothing for this site
   }
   location.reload();
 }
 
-// leave: the page is to be loaded again, at once if that was not lately, else in a moment.
-// Half-typed text is not thrown away for that: then it is all that stays of the page.
+// leave loads the page again, at once if it was not loaded lately, otherwise in a moment.
+// Half-typed text is not lost: while there is any, it alone stays of the page.
 function leave(code) {
   const times = leaves() ?? 1;
   if (!written(document) && !times) {
@@ -1129,16 +1130,15 @@ function leave(code) {
   const main = document.getElementById('main');
   main.prepend(note);
   const texting = [...document.querySelectorAll('textarea')].filter((text) => text.value !== text.defaultValue);
-  // Of the site's header, what its reader sees is whose page it was.
+  // The reader sees by the site's header whose page it was.
   if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark')]);
   strip(main, [note, river, ...texting]);
   document.title = 'riverrun';
-  // Where nothing is kept it could not be told how often.
+  // If the browser keeps nothing, the page cannot know how often it was loaded.
   if (leaves() !== undefined) attend(Math.min(2000 * 1.5 ** times, 60000), answers, look);
 }
 
-// strip takes away all there is in an element but what is kept and what stands around
-// that.
+// strip removes everything in an element but the kept elements and what encloses them.
 function strip(element, kept) {
   for (const child of [...element.childNodes]) {
     if (kept.includes(child)) continue;
@@ -1149,8 +1149,8 @@ function strip(element, kept) {
 
 // A closed page ---------------------------------------------------------------------
 
-// attend asks now and then, while somebody looks and writes nothing, whether the time has
-// come to load the page again.
+// attend checks now and then, while the tab is visible and no text is being written, whether
+// it is time to load the page again.
 function attend(first, come, load) {
   let turns = 0;
   const ask = async () => {
@@ -1172,27 +1172,27 @@ function attend(first, come, load) {
   ask();
 }
 
-// opened reports whether a page that is closed to its reader has opened. It has no river,
-// so no socket either.
+// opened reports whether a page that was closed to its reader is open now. A closed page has
+// no river, and so no socket.
 async function opened() {
   const request = { method: 'HEAD', headers: { Accept: 'application/json' } };
   const reply = await fetch(location.pathname + location.search, request).catch(() => null);
   return reply?.ok;
 }
 
-// A page that is missing says no more if it was here a moment ago than if it never was:
-// that this tab showed it, the tab knows alone.
+// The server answers the same for a page that closed as for one that never existed. Only the
+// tab knows that it showed the page.
 const problem = document.querySelector('.problem');
 const missing = problem && !problem.querySelector('textarea');
 if (document.querySelector('[data-closed]') || (missing && leaves())) attend(3000, opened, () => location.reload());
 
-// The navigation's line begins, on a phone, where the reader is.
+// On a phone the line of navigation is scrolled to the page that is open.
 const here = document.querySelector('.places [aria-current]');
 const line = here?.closest('.places');
 if (line) line.scrollLeft = here.offsetLeft - line.offsetLeft - (line.clientWidth - here.offsetWidth) / 2;
 
 if (river) {
-  // We keep the place ourselves: two who do so would do it twice.
+  // This module keeps the reader's place, so the browser must not do it as well.
   document.documentElement.style.overflowAnchor = 'none';
   if (news) {
     const bar = document.createElement('button');
@@ -1211,7 +1211,7 @@ if (river) {
   document.body.append(lost);
   addEventListener('offline', lose);
   addEventListener('online', () => {
-    // A connection that outlived it says so.
+    // The connection may have survived; then the server answers a subscribe.
     if (socket?.readyState === WebSocket.OPEN) subscribe();
     else connect();
   });

@@ -188,7 +188,7 @@ func AccountPage(v Account) templ.Component {
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
-				templ_7745c5c3_Err = spare(hideMenu{v.Base, v.Who}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = hideForm(hideMenu{v.Base, v.Who}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}
@@ -829,7 +829,7 @@ func ClosedPage(c Closed) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			if c.signedIn() && !c.isGroup() && !c.Banned {
-				templ_7745c5c3_Err = spare(hideMenu{c.Base, c.Who}).Render(ctx, templ_7745c5c3_Buffer)
+				templ_7745c5c3_Err = hideForm(hideMenu{c.Base, c.Who}).Render(ctx, templ_7745c5c3_Buffer)
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

@@ -32,11 +32,11 @@ func (v hideMenu) title() string {
 	case !v.isGroup() && hidden:
 		return v.Locale.T("account.ban")
 	case !v.isGroup():
-		return v.Locale.T("account.spare")
+		return v.Locale.T("account.hideorban")
 	case !hidden:
-		return v.Locale.T("account.spare.group")
+		return v.Locale.T("account.hideorban.group")
 	case v.maySwitch():
-		return v.Locale.T("account.spare.banned")
+		return v.Locale.T("account.hideorban.banned")
 	}
 	return ""
 }

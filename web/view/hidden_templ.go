@@ -9,7 +9,7 @@ import templruntime "github.com/a-h/templ/runtime"
 
 import "riverrun/timelines"
 
-// unseenPage is where bans and hides are undone.
+// HiddenPage is where bans and hides are undone.
 func HiddenPage(v Hidden) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -48,7 +48,7 @@ func HiddenPage(v Hidden) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var3 string
-			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.title"))
+			templ_7745c5c3_Var3, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.title"))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 8, Col: 34}
 			}
@@ -61,7 +61,7 @@ func HiddenPage(v Hidden) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var4 string
-			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.lead"))
+			templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.lead"))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 9, Col: 45}
 			}
@@ -74,7 +74,7 @@ func HiddenPage(v Hidden) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var5 string
-			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.terms"))
+			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.terms"))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 11, Col: 35}
 			}
@@ -123,7 +123,7 @@ func HiddenPage(v Hidden) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var8 string
-					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.show"))
+					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.show"))
 					if templ_7745c5c3_Err != nil {
 						return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 19, Col: 57}
 					}
@@ -150,7 +150,7 @@ func HiddenPage(v Hidden) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			templ_7745c5c3_Err = field(Field{
-				form: "unseen", name: "term", label: v.Locale.T("unseen.term"), hint: v.Locale.T("unseen.term.hint"),
+				form: "hidden", name: "term", label: v.Locale.T("hidden.term"), hint: v.Locale.T("hidden.term.hint"),
 				value: v.Term, err: v.Error.at("term"), required: true, complete: "off",
 			}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
@@ -161,7 +161,7 @@ func HiddenPage(v Hidden) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var9 string
-			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.hide"))
+			templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.hide"))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 32, Col: 40}
 			}
@@ -174,7 +174,7 @@ func HiddenPage(v Hidden) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var10 string
-			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.accounts"))
+			templ_7745c5c3_Var10, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.accounts"))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 37, Col: 38}
 			}
@@ -192,7 +192,7 @@ func HiddenPage(v Hidden) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var11 string
-				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.accounts.none"))
+				templ_7745c5c3_Var11, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.accounts.none"))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 39, Col: 57}
 				}
@@ -205,7 +205,7 @@ func HiddenPage(v Hidden) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = unseenAccounts(v.Hidden, "unhide", v.Locale.T("unseen.show"), v.HiddenAt).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = hiddenAccounts(v.Hidden, "unhide", v.Locale.T("hidden.show"), v.HiddenAt).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -218,7 +218,7 @@ func HiddenPage(v Hidden) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var12 string
-			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.banned"))
+			templ_7745c5c3_Var12, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.banned"))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 45, Col: 36}
 			}
@@ -236,7 +236,7 @@ func HiddenPage(v Hidden) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var13 string
-				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.banned.none"))
+				templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.banned.none"))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 47, Col: 55}
 				}
@@ -249,7 +249,7 @@ func HiddenPage(v Hidden) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			}
-			templ_7745c5c3_Err = unseenAccounts(v.Banned, "unban", v.Locale.T("account.unban"), v.BannedAt).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = hiddenAccounts(v.Banned, "unban", v.Locale.T("account.unban"), v.BannedAt).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -262,7 +262,7 @@ func HiddenPage(v Hidden) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var14 string
-			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.posts"))
+			templ_7745c5c3_Var14, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.posts"))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 53, Col: 35}
 			}
@@ -280,7 +280,7 @@ func HiddenPage(v Hidden) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var15 string
-				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.posts.none"))
+				templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.posts.none"))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 55, Col: 54}
 				}
@@ -355,7 +355,7 @@ func HiddenPage(v Hidden) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var20 string
-				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("unseen.show"))
+				templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(v.Locale.T("hidden.show"))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `web/view/hidden.templ`, Line: 65, Col: 56}
 				}
@@ -382,7 +382,7 @@ func HiddenPage(v Hidden) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = layout(v.Base, v.Locale.T("unseen.title"), "/settings").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = layout(v.Base, v.Locale.T("hidden.title"), "/settings").Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -390,7 +390,7 @@ func HiddenPage(v Hidden) templ.Component {
 	})
 }
 
-func unseenAccounts(list []timelines.Account, act, label string, at ListPart) templ.Component {
+func hiddenAccounts(list []timelines.Account, act, label string, at ListPart) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -491,8 +491,8 @@ func unseenAccounts(list []timelines.Account, act, label string, at ListPart) te
 	})
 }
 
-// spare lets the viewer do without an account.
-func spare(v hideMenu) templ.Component {
+// hideForm lets the viewer hide or ban an account.
+func hideForm(v hideMenu) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -541,7 +541,7 @@ func spare(v hideMenu) templ.Component {
 			}
 		}
 		if title := v.title(); title != "" {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<details class=\"fold spare\"><summary>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 45, "<details class=\"fold hideform\"><summary>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
