@@ -159,7 +159,7 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 		where.decisive, where.everything = []int64{own[kinds.Feed]}, true
 	}
 	where.decisive = union(where.decisive, nil)
-	held, err := holdLevelsTx(ctx, tx, where.decisive)
+	held, err := lockLevelsTx(ctx, tx, where.decisive)
 	if err != nil {
 		return address{}, nil, err
 	}
@@ -231,19 +231,19 @@ func destinationsTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (
 	return found, nil
 }
 
-// holdLevelsTx keeps the levels and policies of these timelines as they are until the
+// lockLevelsTx keeps the levels and policies of these timelines as they are until the
 // transaction ends, and returns those that exist. A change of level (Feeds.SetAccess) either
 // waits, and then finds the new post and sets its flags, or has happened, and the
 // statements after this one see it. The same holds for a change of policy and for a block.
 // FOR KEY SHARE is not enough: it lets the change pass.
-func holdLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) ([]int64, error) {
+func lockLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) ([]int64, error) {
 	rows, err := tx.Query(ctx, `SELECT id FROM timelines WHERE id = ANY(@timelines) ORDER BY id FOR SHARE`,
 		pgx.StrictNamedArgs{"timelines": timelines})
 	return collectIDs(rows, err, "levels to hold")
 }
 
 // insertPostTx inserts the post with an unused code. Its flags come from the levels of its
-// decisive timelines, which holdLevelsTx holds.
+// decisive timelines, which lockLevelsTx holds.
 func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, textLang postLanguage, decisive []int64) (id int64, code string, err error) {
 	const query = `
 		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)

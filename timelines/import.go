@@ -12,15 +12,16 @@ import (
 
 // Imported is a post from elsewhere with its comments, likes and attachments.
 type Imported struct {
-	// ExternalID is its key at the source, by which a later import finds it.
+	// ExternalID is its key at the source. A later import finds the post by it.
 	ExternalID string
 	URL        string
 	Body       string
 	CreatedAt  time.Time
 	Author     ImportedAccount
-	// To are the feeds and groups it was put into, Direct the people it was sent to.
+	// To lists the feeds and groups it was posted to, Direct the people it was sent to.
 	To, Direct []ImportedAccount
-	// ToAssumed: the source did not say where; To is a guess, used for a new post only.
+	// ToAssumed says that the source did not say where. To is then a guess, used for a new
+	// post only.
 	ToAssumed   bool
 	Via, ViaURL string
 	Attachments []ImportedAttachment
@@ -28,32 +29,32 @@ type Imported struct {
 	Likes       []ImportedLike
 }
 
-// ImportedAccount is a person or a group as the source mentions it. Of several
-// mentions, a private one, one as a group and one that is not Vague win.
+// ImportedAccount is a person or a group as the source mentions it. If it is mentioned
+// several times, a mention wins that is private, that is a group's, or that is not Vague.
 type ImportedAccount struct {
 	ExternalID string
 	Kind       string // User or Group
-	// Name is the name it would have here; it gets another if that is taken or
-	// reserved.
+	// Name is its username, if that is neither taken nor reserved here. Otherwise it gets
+	// another.
 	Name  string
 	Title string
-	// Vague: Title is a guess.
+	// Vague says that Title is a guess.
 	Vague bool
 	About string
-	// Private: its feed is to be private. It never opens one that is.
+	// Private makes its feed private. False does not make a private feed public.
 	Private bool
-	// Admin is the ExternalID of the user who administers a group that is new; the
-	// user must be mentioned too. Empty: nobody does.
+	// Admin is the ExternalID of the user who administers a group that is new. The user
+	// must be mentioned too. If it is empty, the group has no administrator.
 	Admin string
 }
 
-// ImportedAttachment is a link to a file that stands elsewhere.
+// ImportedAttachment is a link to a file on another server.
 type ImportedAttachment struct {
 	URL, Title string
 	Bytes      int64
 }
 
-// ImportedComment is a comment; ExternalID is unique in the whole source.
+// ImportedComment is a comment. Its ExternalID is unique in the whole source.
 type ImportedComment struct {
 	ExternalID string
 	Body       string
@@ -68,49 +69,49 @@ type ImportedLike struct {
 	Account   ImportedAccount
 }
 
-// ErrImporting: another import from the same source is under way.
+// ErrImporting says that another import from the same source is running.
 var ErrImporting = errors.New("another import from the same source is under way")
 
-// Import brings in posts from elsewhere, batch by batch. Each stands where it would stand
-// if it had been written here at its own time: the dates are the source's, the bump rule is
-// replayed over them, and nothing moves to the present. Posts imported before are found by
-// their keys and stay as they are, with their edits, deletions and withdrawn likes; a known
-// post gains the comments and likes that it did not have.
+// Import imports posts batch by batch. Each post gets the place that it would have if it
+// had been written here at its own time: it keeps the dates of the source, and the bump rule
+// is replayed over them. Posts that were imported before are found by their keys. They keep
+// their edits, deletions and withdrawn likes, and gain the comments and likes that they did
+// not have.
 //
-// Accounts made by it have no password, and no subscriptions, except that the author of a
-// post in a private group is a member of it.
+// New accounts have no password and no subscriptions, except that the author of a post in a
+// private group becomes a member of it.
 //
-// One import at a time may run per source. It keeps a connection of the pool
-// until Close, and is not safe for concurrent use.
+// Only one import per source may run at a time. It keeps a connection of the pool until
+// Close, and is not safe for concurrent use.
 type Import struct {
 	store  *core
 	source string
 	conn   *pgxpool.Conn
 	tally  Tally
-	// unsure are the posts without a language, with the languages they can be in.
+	// unsure maps a post without a language to the languages it can be in.
 	unsure map[int64][]string
 }
 
-// Count is how many different accounts, posts and so on an import met.
+// Count is the number of different accounts, posts and so on that an import met.
 type Count struct{ Accounts, Groups, Posts, Comments, Likes int64 }
 
-// Tally counts what an import made (New) and what it found (There). A thing that it met
-// twice counts once.
+// Tally counts what an import created (New) and what was there before (There). A thing that
+// it met twice counts once.
 type Tally struct{ New, There Count }
 
-// importLocks is the first key of the advisory locks of imports; the second is
-// the source's hash.
+// importLocks is the first key of the advisory locks of imports. The second is the hash of
+// the source's name.
 const importLocks = 7245_002
 
-// Start begins an import from a source, which is a name that keys are
-// unique in ("friendfeed"). ErrImporting if one is under way.
+// Start begins an import from a source ("friendfeed"). Keys are unique within a source. It
+// returns ErrImporting if an import from it is running.
 func (s Imports) Start(ctx context.Context, source string) (*Import, error) {
 	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("start import: %w", err)
 	}
-	// The lock is the session's: it is gone with the connection, however this
-	// process ends. Temporary tables are, too.
+	// The lock and the temporary tables belong to the connection. They go with it, however
+	// this process ends.
 	const lock = `SELECT pg_try_advisory_lock(@locks, hashtext(@source))`
 	const met = `
 		CREATE TEMPORARY TABLE import_met (
@@ -135,12 +136,12 @@ func (s Imports) Start(ctx context.Context, source string) (*Import, error) {
 	return &Import{store: s.core, source: source, conn: conn, unsure: map[int64][]string{}}, nil
 }
 
-// Close ends the import, whatever became of it and of ctx: another may start.
+// Close ends the import, even if ctx has ended, so that another may start.
 func (im *Import) Close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	// The server may notice a closed connection late, so the lock is released first. A
-	// broken connection has lost it, or will.
+	// The server may notice late that a connection was closed, so the lock is released
+	// first. A broken connection has lost it, or will.
 	if !im.conn.Conn().IsClosed() {
 		_, err := im.conn.Exec(ctx, `SELECT pg_advisory_unlock(@locks, hashtext(@source))`,
 			pgx.StrictNamedArgs{"locks": importLocks, "source": im.source})
@@ -154,23 +155,22 @@ func (im *Import) Close(ctx context.Context) error {
 	return nil
 }
 
-// Tally returns what the committed batches met.
+// Tally counts what the committed batches met.
 func (im *Import) Tally() Tally { return im.tally }
 
-// Add stores a batch in one transaction and announces its changes. A post may come
-// several times, in one batch or in many: its comments, likes and destinations are united.
-// The Change goes through the tiers: it carries a Clock if an account went private, got
-// another description, or became administrator of a group.
+// Add stores a batch in one transaction and announces its changes. A post may occur several
+// times, in one batch or in many. Its comments, likes and destinations are then merged. The
+// caller gives the Change to the tiers. It carries a Clock if an account went private, got
+// another description, or became an administrator of a group.
 //
-// It takes memory and locks in proportion to the batch: some hundred posts are
-// a good size. An InvalidError names the key of a post that cannot be stored; then the
-// whole batch is not stored.
+// Memory and locks grow with the batch. Some hundred posts are a good size. If a post cannot
+// be stored, nothing of the batch is, and the InvalidError names the post's key.
 func (im *Import) Add(ctx context.Context, posts []Imported) (Change, error) {
 	return im.run(ctx, func(b *batch) error { return b.addPosts(posts) })
 }
 
-// Accounts makes the missing accounts and returns the ids of all, by ExternalID. The Change
-// is as that of Add.
+// Accounts creates the accounts that are missing and returns the ids of all, by ExternalID.
+// The Change is like that of Add.
 func (im *Import) Accounts(ctx context.Context, accounts []ImportedAccount) (map[string]int64, Change, error) {
 	var ids map[string]int64
 	c, err := im.run(ctx, func(b *batch) error {
@@ -189,7 +189,7 @@ func (im *Import) Accounts(ctx context.Context, accounts []ImportedAccount) (map
 	return ids, c, err
 }
 
-// run stores one batch, which gather fills.
+// run stores one batch. gather fills it.
 func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...func(*batch)) (Change, error) {
 	type outcome struct {
 		change Change
@@ -228,7 +228,7 @@ func (c *Count) add(d Count) {
 	c.Likes += d.Likes
 }
 
-// Recall returns the ids, by key, that an import or Remember has recorded for the source and
+// Recall returns the ids, by key, that an import or Remember recorded for the source and
 // this kind ("post", "comment").
 func (s Imports) Recall(ctx context.Context, source, kind string) (map[string]int64, error) {
 	rows, err := s.pool.Query(ctx, `SELECT external_id, their_id FROM origins WHERE source = @source AND kind = @kind`,
@@ -236,7 +236,7 @@ func (s Imports) Recall(ctx context.Context, source, kind string) (map[string]in
 	return collectOrigins(rows, err)
 }
 
-// collectOrigins reads key and id.
+// collectOrigins reads rows of a key and an id.
 func collectOrigins(rows pgx.Rows, err error) (map[string]int64, error) {
 	if err != nil {
 		return nil, fmt.Errorf("recall origins: %w", err)
@@ -254,7 +254,7 @@ func collectOrigins(rows pgx.Rows, err error) (map[string]int64, error) {
 	return known, nil
 }
 
-// Remember records the ids for keys of the source. Recorded keys stay as they are.
+// Remember records ids by key for the source. A key that is recorded keeps its id.
 func (s Imports) Remember(ctx context.Context, source, kind string, ids map[string]int64) error {
 	if len(ids) == 0 {
 		return nil

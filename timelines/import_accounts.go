@@ -15,9 +15,9 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-// findAccounts finds the accounts imported before. What stands here as a group is
-// one, whatever the batch says; what stands here as a person and is a group in the
-// batch is an InvalidError "kind_other": their posts are somebody's already.
+// findAccounts finds the accounts that were imported before. An account that is a group
+// here stays one, whatever the batch says. If it is a person here and a group in the batch,
+// that is an InvalidError "kind_other", because the person has its posts already.
 func (b *batch) findAccounts(ctx context.Context) error {
 	const query = `
 		SELECT o.external_id, a.id, a.kind, a.about,
@@ -51,8 +51,8 @@ func (b *batch) findAccounts(ctx context.Context) error {
 	return nil
 }
 
-// names yields the names an account may have here, best first. The last is its
-// own: no other key of any source comes to it but by chance.
+// names yields the names that an account may have here, the best first. The last one
+// contains a hash of its key, so that no other account has it but by chance.
 func (b *batch) names(a *importAccount) []string {
 	stem := func(room int) string { return a.Name[:min(len(a.Name), nameRunes-room)] }
 	sum := sha256.Sum256([]byte(b.im.source + "\x00" + a.ExternalID))
@@ -68,13 +68,13 @@ func (b *batch) names(a *importAccount) []string {
 // nameRunes is the length of the longest name.
 const nameRunes = 35
 
-// importNames is the key of the advisory lock that makes imports give out names one
+// importNames is the key of the advisory lock under which imports choose names, one import
 // after the other.
 const importNames = 7245_002
 
-// makeAccounts makes the accounts that are not there, each with the best name
-// that is free: one statement for all of the first choices, one for the second
-// choices of those who did not get it, and so on.
+// makeAccounts creates the accounts that are missing, each with the best name that is free.
+// One statement tries all first choices, the next one the second choices of the accounts
+// that are left, and so on.
 func (b *batch) makeAccounts(ctx context.Context) error {
 	var waiting, made []*importAccount
 	for _, a := range b.sortedAccounts() {
@@ -83,9 +83,9 @@ func (b *batch) makeAccounts(ctx context.Context) error {
 		}
 	}
 	if len(waiting) > 0 {
-		// A name that another import is about to take is waited for, and the next best is
-		// found in a later statement: two imports that each need what the other has taken
-		// would wait for ever.
+		// The statement waits for a name that another import is about to take, and the next
+		// best name comes in a later statement. Without the lock, two imports could each wait
+		// for a name that the other has taken.
 		_, err := b.tx.Exec(ctx, `SELECT pg_advisory_xact_lock(@key)`, pgx.StrictNamedArgs{"key": int64(importNames)})
 		if err != nil {
 			return fmt.Errorf("wait for another import: %w", err)
@@ -138,7 +138,7 @@ func (b *batch) makeAccounts(ctx context.Context) error {
 	return b.remember(ctx, originAccount, ids, keys, titles)
 }
 
-// findTimelines reads the accounts' fixed timelines and the aggregates.
+// findTimelines reads the fixed timelines of the accounts, and the aggregates.
 func (b *batch) findTimelines(ctx context.Context) error {
 	byID := make(map[int64]*importAccount, len(b.accounts))
 	for _, a := range b.accounts {
@@ -173,23 +173,24 @@ func (b *batch) findTimelines(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("find timelines: %w", err)
 	}
-	return b.appoint(ctx)
+	return b.makeAdmins(ctx)
 }
 
-// appoint makes the administrators of new groups, who are members too. Those who
-// stood here before may be signed in: what they may read and their home follow.
-func (b *batch) appoint(ctx context.Context) error {
+// makeAdmins gives new groups their administrators, who become members too. An administrator
+// who was here before may be signed in, so their sets are invalidated and their home feed is
+// replaced.
+func (b *batch) makeAdmins(ctx context.Context) error {
 	var groups, admins, feeds []int64
-	told := map[int64]bool{}
+	invalidated := map[int64]bool{}
 	for _, a := range b.sortedAccounts() {
 		who := b.accounts[a.Admin]
 		if !a.new || who == nil {
 			continue
 		}
 		groups, admins, feeds = append(groups, a.ID), append(admins, who.ID), append(feeds, a.feed())
-		if !who.new && !told[who.ID] {
-			told[who.ID] = true
-			b.forget = append(b.forget, Invalidation{Kind: InvalidSets, AccountID: who.ID})
+		if !who.new && !invalidated[who.ID] {
+			invalidated[who.ID] = true
+			b.invalidations = append(b.invalidations, Invalidation{Kind: InvalidSets, AccountID: who.ID})
 			b.events = append(b.events, replacements(myHome(who.ID))...)
 		}
 	}
@@ -212,11 +213,10 @@ func (b *batch) appoint(ctx context.Context) error {
 	return nil
 }
 
-// narrow makes the new feeds private that the source marks so, notes those that
-// stood here before, for holdLevels and lockPosts, and describes groups that were
-// first met where nothing was said of them. What somebody has taken over is left to
-// them.
-func (b *batch) narrow(ctx context.Context) error {
+// makePrivate makes new feeds private if the source says so. Feeds that were here before go to
+// lockLevels and lockPosts. It also describes groups that were first met without a
+// description. It leaves accounts alone that somebody has claimed.
+func (b *batch) makePrivate(ctx context.Context) error {
 	var fresh []int64
 	var described []*importAccount
 	for _, a := range b.sortedAccounts() {
@@ -224,10 +224,10 @@ func (b *batch) narrow(ctx context.Context) error {
 			if a.new {
 				fresh = append(fresh, a.feed())
 			} else {
-				// An account whose mark an earlier archive did not have: a change of level of
-				// its own.
-				b.closing = append(b.closing, a.feed())
-				b.forget = append(b.forget, Invalidation{Kind: InvalidLevel, TimelineID: a.feed()})
+				// An earlier archive did not say that it is private. This is a change of its
+				// level.
+				b.goingPrivate = append(b.goingPrivate, a.feed())
+				b.invalidations = append(b.invalidations, Invalidation{Kind: InvalidLevel, TimelineID: a.feed()})
 			}
 			a.level = Private
 		}
@@ -235,7 +235,7 @@ func (b *batch) narrow(ctx context.Context) error {
 			described = append(described, a)
 		}
 	}
-	// Nobody else sees the new ones yet: no lock, no flags to keep.
+	// Nobody else sees the new feeds yet, so this needs no lock, and no flag changes.
 	const closed = `
 		UPDATE timelines SET access = 2, writers = CASE kind WHEN 'group' THEN 'members' ELSE writers END
 		WHERE id = ANY(@feeds)`
@@ -243,7 +243,7 @@ func (b *batch) narrow(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("make feeds private: %w", err)
 	}
-	if len(b.closing) > 0 {
+	if len(b.goingPrivate) > 0 {
 		b.events = append(b.events, Replace{Everybody: true})
 	}
 	if len(described) == 0 {
@@ -254,7 +254,7 @@ func (b *batch) narrow(ctx context.Context) error {
 	var abouts []string
 	for _, a := range described {
 		ids, abouts = append(ids, a.ID), append(abouts, a.About)
-		b.forget = append(b.forget, Invalidation{Kind: InvalidAccount, AccountID: a.ID})
+		b.invalidations = append(b.invalidations, Invalidation{Kind: InvalidAccount, AccountID: a.ID})
 	}
 	_, err = b.tx.Exec(ctx, `
 		WITH locked AS MATERIALIZED (
@@ -269,10 +269,10 @@ func (b *batch) narrow(ctx context.Context) error {
 	return nil
 }
 
-// admit makes members of people who wrote new posts into private groups: only
-// members could. People whom an administrator has excluded here since stay out; the
-// groups are held (holdLevels).
-func (b *batch) admit(ctx context.Context) error {
+// addMembers makes members of the authors of new posts in private groups, because only
+// members could write there. People whom an administrator has removed here stay out.
+// lockLevels has locked the groups.
+func (b *batch) addMembers(ctx context.Context) error {
 	var people, groups, feeds []int64
 	counted := map[int64]struct{}{} // groups that may be remembered with fewer members
 	for _, p := range b.posts {
@@ -312,9 +312,9 @@ func (b *batch) admit(ctx context.Context) error {
 		return fmt.Errorf("admit members: %w", err)
 	}
 	if joined.RowsAffected() > 0 {
-		// Nobody has signed in as them, who has sets to forget.
+		// Nobody has signed in as one of them, so no sets are invalidated.
 		for _, g := range slices.Sorted(maps.Keys(counted)) {
-			b.forget = append(b.forget, Invalidation{Kind: InvalidCounts, AccountID: g})
+			b.invalidations = append(b.invalidations, Invalidation{Kind: InvalidCounts, AccountID: g})
 		}
 	}
 	return nil

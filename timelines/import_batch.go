@@ -12,8 +12,8 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-// batch is one transaction of an import: what was gathered, and what is found
-// and made on the way. Every step is one statement for the whole batch.
+// batch is one transaction of an import: what it stores, and what it finds and creates on
+// the way. Each step is one statement for the whole batch.
 type batch struct {
 	im    *Import
 	tx    pgx.Tx
@@ -23,19 +23,20 @@ type batch struct {
 	accounts map[string]*importAccount // by ExternalID
 	posts    []*importPost             // in the order in which they were met
 	byKey    map[string]*importPost
-	// commentOf is the post each comment stands under, by key.
+	// commentOf maps the key of a comment to the key of its post.
 	commentOf map[string]string
-	// aggregates are the timelines of all languages and of each, by kind and term.
+	// aggregates are the aggregates' timelines, by kind and term: of all languages and of
+	// each.
 	aggregates map[string]map[string]int64
-	// marks are the timelines named in the batch's new texts, by #term and @name.
+	// marks maps each #term and @name of the batch's new texts to its timeline.
 	marks map[string]int64
-	// made are the comments made, by id.
+	// made are the new comments, by id.
 	made map[int64]placedComment
-	// closing are the feeds that stood here before and go private.
-	closing []int64
-	// forget goes into the access log.
-	forget []Invalidation
-	events []Event
+	// goingPrivate are feeds that were here before and go private.
+	goingPrivate []int64
+	// invalidations go into the access log.
+	invalidations []Invalidation
+	events        []Event
 }
 
 // importAccount is an account of the batch.
@@ -43,16 +44,16 @@ type importAccount struct {
 	ImportedAccount
 	ID  int64
 	new bool
-	// claimed: somebody signs in with it, or administers it. What the source says no
-	// longer decides anything.
+	// claimed says that somebody signs in with it, or administers it. Then the source no
+	// longer changes it.
 	claimed bool
 	about   string
 	level   Level
-	// timelines are the fixed ones, by kind.
+	// timelines are its fixed timelines, by kind.
 	timelines map[string]int64
 }
 
-// feed is the timeline of the account's own posts.
+// feed returns the timeline of the account's own posts.
 func (a *importAccount) feed() int64 {
 	if a.Kind == Group {
 		return a.timelines[kinds.Group]
@@ -66,34 +67,34 @@ type importPost struct {
 	ID      int64
 	new     bool
 	deleted bool
-	// The stored values; for a post that was there, the union of both.
+	// The values to store. For a post that was there they are those of both.
 	lang     string
-	fits     []string // what it may be guessed to be in where lang is not known
+	fits     []string // the languages it can be in, if lang is not known
 	freshAt  int64
 	decisive []int64
-	left     []int64         // where it stood before: nothing brings it back there
-	entries  map[int64]int64 // timeline -> entered_at, those that are new
-	// The missing rows.
+	left     []int64         // the places it was taken out of, which it does not enter again
+	entries  map[int64]int64 // the new ones: timeline -> entered_at
+	// The rows that are missing.
 	comments []ImportedComment
 	likes    []ImportedLike
-	talk     []talk
-	// readdressed: it was there and comes into further base timelines.
-	readdressed bool
-	touched     []int64
+	activity []activity
+	// rerouted says that it was there and enters more base timelines.
+	rerouted bool
+	touched  []int64
 }
 
 func (p *importPost) gains() bool {
-	return p.new || len(p.comments) > 0 || len(p.likes) > 0 || p.readdressed
+	return p.new || len(p.comments) > 0 || len(p.likes) > 0 || p.rerouted
 }
 
-// meeting is something an import met, for its Tally.
+// meeting is something that an import met, for its Tally.
 type meeting struct {
 	kind   string
 	id, of int64
 	new    bool
 }
 
-// Kinds of import_met; all but metLike are also kinds of origins.
+// Kinds of import_met. All but metLike are also kinds of origins.
 const (
 	originAccount = "account"
 	originPost    = "post"
@@ -105,7 +106,7 @@ func newBatch(im *Import, tx pgx.Tx) *batch {
 	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, aggregates: map[string]map[string]int64{}, made: map[int64]placedComment{}}
 }
 
-// mention takes an account into the batch, or adds what this mention knows.
+// mention adds an account to the batch, or adds to it what this mention says.
 func (b *batch) mention(m ImportedAccount) error {
 	var err error
 	if m.Title, err = importedTitle(m.Title); err != nil {
@@ -131,7 +132,7 @@ func (b *batch) mention(m ImportedAccount) error {
 	return nil
 }
 
-// addPosts takes posts into the batch, several copies of one united.
+// addPosts adds posts to the batch, and merges several copies of one.
 func (b *batch) addPosts(posts []Imported) error {
 	for _, p := range posts {
 		if err := checkImported(p.Body, MaxPostRunes); err != nil {
@@ -173,7 +174,7 @@ func (b *batch) addPosts(posts []Imported) error {
 	return nil
 }
 
-// mentions yields every account a post names.
+// mentions yields each account that a post mentions.
 func mentions(p Imported) func(yield func(ImportedAccount) bool) {
 	return func(yield func(ImportedAccount) bool) {
 		all := slices.Concat([]ImportedAccount{p.Author}, p.To, p.Direct)
@@ -191,7 +192,7 @@ func mentions(p Imported) func(yield func(ImportedAccount) bool) {
 	}
 }
 
-// distinct returns the first of each key, in their order.
+// distinct returns the first element of each key, in their order.
 func distinct[T any](list []T, key func(T) string) []T {
 	seen := make(map[string]bool, len(list))
 	var out []T
@@ -204,15 +205,14 @@ func distinct[T any](list []T, key func(T) string) []T {
 	return out
 }
 
-// store writes the batch. The order of the locks is the package's: accounts, then
-// timelines, then posts, each by id, then what hangs on them, then subscriptions,
-// then the clock.
+// store writes the batch. It locks in the order of the package: accounts, timelines, posts,
+// each by id, then the rows that belong to them, then subscriptions, then the clock.
 func (b *batch) store(ctx context.Context) (Change, error) {
 	var c Change
 	for _, step := range []func(context.Context) error{
-		b.findAccounts, b.makeAccounts, b.findTimelines, b.narrow,
-		b.findPosts, b.holdLevels, b.lockPosts, b.findGains,
-		b.findMarks, b.replay, b.makePosts, b.gain, b.makeTalk, b.markTexts, b.rank, b.place, b.admit,
+		b.findAccounts, b.makeAccounts, b.findTimelines, b.makePrivate,
+		b.findPosts, b.lockLevels, b.lockPosts, b.findMissing,
+		b.findMarks, b.replay, b.makePosts, b.updatePosts, b.makeActivity, b.markTexts, b.enterRanked, b.writeEntries, b.addMembers,
 		b.count,
 	} {
 		if err := step(ctx); err != nil {
@@ -232,15 +232,15 @@ func (b *batch) store(ctx context.Context) (Change, error) {
 			c.Replace = append(c.Replace, r)
 		}
 	}
-	if len(b.forget) == 0 {
+	if len(b.invalidations) == 0 {
 		return c, nil
 	}
 	var err error
-	c.Clock, err = tickTx(ctx, b.tx, b.forget...)
+	c.Clock, err = tickTx(ctx, b.tx, b.invalidations...)
 	return c, err
 }
 
-// count enters what was met and tallies what had not been met before.
+// count records what was met, and tallies what had not been met before.
 func (b *batch) count(ctx context.Context) error {
 	var kinds []string
 	var ids, ofs []int64
@@ -288,7 +288,7 @@ func (b *batch) count(ctx context.Context) error {
 	return nil
 }
 
-// draw takes n new ids of a table.
+// draw reserves n new ids of a table.
 func (b *batch) draw(ctx context.Context, table string, n int) ([]int64, error) {
 	rows, err := b.tx.Query(ctx, `SELECT nextval(pg_get_serial_sequence(@table, 'id')) FROM generate_series(1, @n)`,
 		pgx.StrictNamedArgs{"table": table, "n": n})
@@ -303,7 +303,7 @@ func (b *batch) draw(ctx context.Context, table string, n int) ([]int64, error) 
 	return ids, nil
 }
 
-// remember writes down where what was made came from.
+// remember records the keys at the source of new rows.
 func (b *batch) remember(ctx context.Context, kind string, ids []int64, keys, titles []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -321,8 +321,8 @@ func (b *batch) remember(ctx context.Context, kind string, ids []int64, keys, ti
 	return nil
 }
 
-// sortedAccounts are the accounts in the order of their keys, so that names are
-// given out the same way every time.
+// sortedAccounts returns the accounts in the order of their keys, so that each run gives
+// them the same names.
 func (b *batch) sortedAccounts() []*importAccount {
 	list := slices.Collect(maps.Values(b.accounts))
 	slices.SortFunc(list, func(x, y *importAccount) int { return cmp.Compare(x.ExternalID, y.ExternalID) })

@@ -5,7 +5,7 @@ import "riverrun/timelines/friendfeed"
 // FriendFeedSource is the name of FriendFeed as a source.
 const FriendFeedSource = "friendfeed"
 
-// FromFriendFeed is an archive's entry as Import takes it.
+// FromFriendFeed converts an archive's entry for Import.
 func FromFriendFeed(e *friendfeed.Entry) Imported {
 	p := Imported{
 		ExternalID: e.ID, URL: e.URL, Body: e.Body, CreatedAt: e.Date, Author: fromFriendFeed(e.From, e.Feed),
@@ -33,8 +33,8 @@ func FromFriendFeed(e *friendfeed.Entry) Imported {
 	return p
 }
 
-// fromFriendFeed takes what the file says of itself along where its own feed is
-// mentioned.
+// fromFriendFeed converts an account. If it is the archive's own feed, it gets the
+// description of the feed.
 func fromFriendFeed(a, feed friendfeed.Account) ImportedAccount {
 	m := ImportedAccount{
 		ExternalID: a.ID, Kind: User, Name: a.Name, Title: a.Title, Vague: a.OfFeed, Private: a.Private,

@@ -11,9 +11,9 @@ import (
 	"riverrun/timelines/marks"
 )
 
-// findMarks makes and finds the timelines that the batch's new texts name, so
-// that replay can enter them at the texts' own dates. A @name is whoever is called
-// so here, as it is where the text is shown.
+// findMarks finds or creates the timelines that the batch's new texts name, so that replay
+// can enter them at the dates of the texts. A @name is the account that has this name here,
+// as it is on pages.
 func (b *batch) findMarks(ctx context.Context) error {
 	var tags, names []string
 	gather := func(body string) {
@@ -61,7 +61,7 @@ func (b *batch) findMarks(ctx context.Context) error {
 	return nil
 }
 
-// named are the timelines a text names.
+// named returns the timelines that a text names.
 func (b *batch) named(body string) []int64 {
 	var ids []int64
 	for _, tag := range marks.Tags(body) {
@@ -75,7 +75,7 @@ func (b *batch) named(body string) []int64 {
 	return ids
 }
 
-// markTexts writes down what the new texts name. It follows makeTalk, which gives
+// markTexts records which timelines the new texts name. It follows makeActivity, which gives
 // comments their ids.
 func (b *batch) markTexts(ctx context.Context) error {
 	var posts, comments, timelines []int64

@@ -13,19 +13,18 @@ import (
 	"riverrun/timelines/language"
 )
 
-// talk is a comment or a like in the order of time, as the bump rule is replayed
-// over it.
-type talk struct {
+// activity is a comment or a like. The bump rule is replayed over them in the order of time.
+type activity struct {
 	at      time.Time
 	account *importAccount
 	comment bool
-	// named are the timelines its text names.
+	// named are the timelines that its text names.
 	named []int64
-	// known: it is stored already.
+	// known says that it is stored already.
 	known bool
 }
 
-// findPosts finds the posts and comments imported before.
+// findPosts finds the posts that were imported before.
 func (b *batch) findPosts(ctx context.Context) error {
 	var keys []string
 	for _, p := range b.posts {
@@ -59,30 +58,30 @@ func (b *batch) findPosts(ctx context.Context) error {
 	return nil
 }
 
-// holdLevels locks the levels of all places posts of the batch go to, and those that
-// change: all in one go, in the order of their ids.
-func (b *batch) holdLevels(ctx context.Context) error {
+// lockLevels locks the levels of all destinations of the batch's posts, and the levels that
+// change, with one statement in the order of their ids.
+func (b *batch) lockLevels(ctx context.Context) error {
 	var places []int64
 	for _, p := range b.posts {
-		places = append(places, b.addresses(p)...)
+		places = append(places, b.destinationsOf(p)...)
 	}
-	if len(b.closing) == 0 {
-		_, err := holdLevelsTx(ctx, b.tx, union(places, nil))
+	if len(b.goingPrivate) == 0 {
+		_, err := lockLevelsTx(ctx, b.tx, union(places, nil))
 		return err
 	}
-	// Not FOR SHARE first: who holds a row so and then wants more of it waits for others
-	// who do the same.
+	// It does not lock FOR SHARE first. Two transactions that did, and then both wanted the
+	// stronger lock, would wait for each other.
 	_, err := b.tx.Exec(ctx, `SELECT FROM timelines WHERE id = ANY(@timelines) ORDER BY id FOR NO KEY UPDATE`,
-		pgx.StrictNamedArgs{"timelines": union(places, b.closing)})
+		pgx.StrictNamedArgs{"timelines": union(places, b.goingPrivate)})
 	if err != nil {
 		return fmt.Errorf("lock levels: %w", err)
 	}
 	return nil
 }
 
-// addresses are the base timelines the source puts the post in: as live, a
-// direct stands in its author's directs too.
-func (b *batch) addresses(p *importPost) []int64 {
+// destinationsOf returns the base timelines that the source puts the post in. As with posts
+// written here, a direct message is in its author's directs too.
+func (b *batch) destinationsOf(p *importPost) []int64 {
 	author := b.accounts[p.Author.ExternalID]
 	var places []int64
 	for _, to := range p.To {
@@ -102,8 +101,8 @@ func (b *batch) addresses(p *importPost) []int64 {
 	return union(places, nil)
 }
 
-// lockPosts locks the posts that were there, in the order of their ids, those of
-// feeds that go private with them, and reads them as they are then.
+// lockPosts locks the posts that were there, and those of feeds that go private, in the
+// order of their ids. Then it reads them.
 func (b *batch) lockPosts(ctx context.Context) error {
 	byID := map[int64]*importPost{}
 	var ids []int64
@@ -113,8 +112,8 @@ func (b *batch) lockPosts(ctx context.Context) error {
 			ids = append(ids, p.ID)
 		}
 	}
-	if len(b.closing) > 0 {
-		if err := b.im.store.setLevelsTx(ctx, b.tx, b.closing, Private, ids...); err != nil {
+	if len(b.goingPrivate) > 0 {
+		if err := b.im.store.setLevelsTx(ctx, b.tx, b.goingPrivate, Private, ids...); err != nil {
 			return err
 		}
 	}
@@ -147,7 +146,7 @@ func (b *batch) lockPosts(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("lock posts: %w", err)
 	}
-	// A statement of its own: it sees what the locks waited for.
+	// This is a statement of its own, so that it sees what the locks waited for.
 	rows, err = b.tx.Query(ctx, `SELECT post_id, timeline_id FROM timeline_entries WHERE post_id = ANY(@ids) AND withdrawn`,
 		pgx.StrictNamedArgs{"ids": ids})
 	if err != nil {
@@ -164,10 +163,10 @@ func (b *batch) lockPosts(ctx context.Context) error {
 	return nil
 }
 
-// findGains finds out what of the batch is not there yet. Comments are known by
-// their keys, even deleted ones; a like is, too, if it was taken back; a deleted
-// post gains nothing, and its likes, of which nothing is kept, count as there.
-func (b *batch) findGains(ctx context.Context) error {
+// findMissing finds the comments, likes and destinations that are not there yet. A deleted
+// comment is known by its key, and a like that was taken back counts as there. A deleted post
+// gains nothing, and all its likes count as there, since their rows are gone.
+func (b *batch) findMissing(ctx context.Context) error {
 	known, err := b.knownComments(ctx)
 	if err != nil {
 		return err
@@ -194,12 +193,12 @@ func (b *batch) findGains(ctx context.Context) error {
 			}
 		}
 		if p.new {
-			p.decisive = b.addresses(p)
-		} else if all := union(p.decisive, without(b.addresses(p), p.left)); !p.ToAssumed && !p.deleted && len(all) > len(p.decisive) {
-			p.decisive, p.readdressed = all, true
+			p.decisive = b.destinationsOf(p)
+		} else if all := union(p.decisive, without(b.destinationsOf(p), p.left)); !p.ToAssumed && !p.deleted && len(all) > len(p.decisive) {
+			p.decisive, p.rerouted = all, true
 		}
 	}
-	return b.knownTalk(ctx)
+	return b.knownActivity(ctx)
 }
 
 func (b *batch) knownComments(ctx context.Context) (map[string]int64, error) {
@@ -216,8 +215,8 @@ func (b *batch) knownComments(ctx context.Context) (map[string]int64, error) {
 	return collectOrigins(rows, err)
 }
 
-// knownLikes are pairs of post and account: those who like it, and those who
-// did, whose row in the likes timeline stays.
+// knownLikes returns pairs of post and account: who likes a post, and who once did, because
+// the entry in their likes timeline stays.
 func (b *batch) knownLikes(ctx context.Context) (map[[2]int64]bool, error) {
 	rows, err := b.tx.Query(ctx, `
 		SELECT post_id, account_id FROM likes WHERE post_id = ANY(@posts)
@@ -240,9 +239,9 @@ func (b *batch) knownLikes(ctx context.Context) (map[[2]int64]bool, error) {
 	return liked, nil
 }
 
-// knownTalk reads the comments of the posts that gain something: the rule
-// counts all of them.
-func (b *batch) knownTalk(ctx context.Context) error {
+// knownActivity reads the stored comments of the posts that gain something, because the bump
+// rule counts all comments.
+func (b *batch) knownActivity(ctx context.Context) error {
 	byID := map[int64]*importPost{}
 	for _, p := range b.posts {
 		if existing(p) && p.gains() {
@@ -260,7 +259,7 @@ func (b *batch) knownTalk(ctx context.Context) error {
 	var post int64
 	var at time.Time
 	_, err = pgx.ForEachRow(rows, []any{&post, &at}, func() error {
-		byID[post].talk = append(byID[post].talk, talk{at: at, comment: true, known: true})
+		byID[post].activity = append(byID[post].activity, activity{at: at, comment: true, known: true})
 		return nil
 	})
 	if err != nil {
@@ -273,7 +272,7 @@ func existing(p *importPost) bool { return !p.new }
 func created(p *importPost) bool  { return p.new }
 func gaining(p *importPost) bool  { return !p.new && p.gains() }
 
-// ids are those of the posts that pass, in order.
+// ids returns the sorted ids of the posts that pass.
 func (b *batch) ids(pass func(*importPost) bool) []int64 {
 	ids := []int64{}
 	for _, p := range b.posts {
@@ -285,23 +284,22 @@ func (b *batch) ids(pass func(*importPost) bool) []int64 {
 	return ids
 }
 
-// replay computes, for every post that gains something, its freshness and its
-// entrances.
+// replay computes the freshness and the new entries of each post that gains something.
 func (b *batch) replay(context.Context) error {
 	for _, p := range b.posts {
 		if !p.gains() {
 			continue
 		}
 		for _, c := range p.comments {
-			p.talk = append(p.talk, talk{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true, named: b.named(c.Body)})
+			p.activity = append(p.activity, activity{at: c.CreatedAt, account: b.accounts[c.Author.ExternalID], comment: true, named: b.named(c.Body)})
 		}
 		for _, l := range p.likes {
-			p.talk = append(p.talk, talk{at: l.CreatedAt, account: b.accounts[l.Account.ExternalID]})
+			p.activity = append(p.activity, activity{at: l.CreatedAt, account: b.accounts[l.Account.ExternalID]})
 		}
-		slices.SortStableFunc(p.talk, func(x, y talk) int { return x.at.Compare(y.at) })
+		slices.SortStableFunc(p.activity, func(x, y activity) int { return x.at.Compare(y.at) })
 		if p.new {
-			b.enterOwn(p)
-		} else if p.readdressed {
+			b.enterNew(p)
+		} else if p.rerouted {
 			for _, place := range p.decisive {
 				p.enter(place, Micros(p.CreatedAt))
 			}
@@ -312,8 +310,8 @@ func (b *batch) replay(context.Context) error {
 	return nil
 }
 
-// enterOwn puts a new post where live code puts it.
-func (b *batch) enterOwn(p *importPost) {
+// enterNew enters a new post into the timelines that a post written here would enter.
+func (b *batch) enterNew(p *importPost) {
 	at := Micros(p.CreatedAt)
 	for _, place := range p.decisive {
 		p.enter(place, at)
@@ -325,22 +323,22 @@ func (b *batch) enterOwn(p *importPost) {
 	b.enterEverything(p)
 }
 
-// enterEverything puts the post into the timeline of everything unless it went
-// to people only.
+// enterEverything enters the post into the timeline of everything unless it is a direct
+// message.
 func (b *batch) enterEverything(p *importPost) {
 	if len(p.To) > 0 {
 		b.enterAggregate(p, kinds.Everything, Micros(p.CreatedAt))
 	}
 }
 
-// enter notes an entrance; the first counts.
+// enter notes that the post enters a timeline. The earliest time counts.
 func (p *importPost) enter(timeline, at int64) {
 	if had, ok := p.entries[timeline]; !ok || at < had {
 		p.entries[timeline] = at
 	}
 }
 
-// enter notes that the post enters the account's timelines by what it did.
+// enter notes that the post enters the account's timelines by this action.
 func (a *importAccount) enter(p *importPost, did kinds.Action, at int64) {
 	for _, kind := range kinds.By(did) {
 		if timeline := a.timelines[kind]; timeline != 0 {
@@ -349,13 +347,13 @@ func (a *importAccount) enter(p *importPost, did kinds.Action, at int64) {
 	}
 }
 
-// replay runs the rules of bumpTx and enterTx over the post's talk at its own
-// dates, notes the entrances and returns where the post ends up.
+// replay runs the rules of bumpTx and enterTx over the post's activity at its own dates. It
+// notes the entries and returns the freshness of the post.
 func (p *importPost) replay(maxAge time.Duration) int64 {
 	const day = 24 * time.Hour
 	fresh := Micros(p.CreatedAt)
 	var recent []time.Time // comments within the last day, oldest first
-	for _, t := range p.talk {
+	for _, t := range p.activity {
 		if t.comment {
 			recent = append(recent, t.at)
 			for len(recent) > 0 && t.at.Sub(recent[0]) >= day {
@@ -384,8 +382,8 @@ func (p *importPost) replay(maxAge time.Duration) int64 {
 	return fresh
 }
 
-// sortedComments are all new comments of the batch in the order of time, so that
-// their ids are in that order too.
+// sortedComments returns all new comments of the batch in the order of time, so that their
+// ids get the same order.
 func (b *batch) sortedComments() []placedComment {
 	var all []placedComment
 	for _, p := range b.posts {

@@ -9,8 +9,7 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-// enterAggregate notes an entrance into an aggregate, and into that of the post's
-// language.
+// enterAggregate notes that the post enters an aggregate, and that of its language.
 func (b *batch) enterAggregate(p *importPost, kind string, at int64) {
 	p.enter(b.aggregates[kind][""], at)
 	if id, ok := b.aggregates[kind][p.lang]; ok {
@@ -20,8 +19,8 @@ func (b *batch) enterAggregate(p *importPost, kind string, at int64) {
 
 // rank finds out which posts of the batch belong to best-of and most-faved by now,
 // and since when: the instant at which the last of the people needed came (see
-// updateAggregatesTx). It follows makeTalk and gain, and reads what they wrote.
-func (b *batch) rank(ctx context.Context) error {
+// updateAggregatesTx). It follows makeActivity and gain, and reads what they wrote.
+func (b *batch) enterRanked(ctx context.Context) error {
 	query := `
 		SELECT p.id, (extract(epoch FROM best.at) * 1000000)::bigint, (extract(epoch FROM kept.at) * 1000000)::bigint
 		FROM posts p

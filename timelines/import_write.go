@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// destinations of posts as rows: the base timelines, with flags computed from
-// the levels that holdLevels holds.
+// importDecisive returns the destinations of each post, with the flags that follow from
+// their levels, which lockLevels has locked.
 const importDecisive = `
 	SELECT x.post_id, array_agg(x.timeline_id ORDER BY x.timeline_id) AS decisive, ` + publicColumn + `
 	FROM unnest(@at_posts::bigint[], @at_timelines::bigint[]) AS x (post_id, timeline_id)
@@ -28,8 +28,8 @@ func (b *batch) decisiveRows(pass func(*importPost) bool) (posts, timelines []in
 	return posts, timelines
 }
 
-// makePosts makes the new posts, with their own timelines and attachments, in
-// the order of their dates, so that ids are in it too.
+// makePosts creates the new posts, with their own timelines and attachments. They get ids in
+// the order of their dates.
 func (b *batch) makePosts(ctx context.Context) error {
 	var posts []*importPost
 	for _, p := range b.posts {
@@ -51,7 +51,7 @@ func (b *batch) makePosts(ctx context.Context) error {
 		keys, titles = append(keys, p.ExternalID), append(titles, p.URL)
 		b.met = append(b.met, meeting{kind: originPost, id: p.ID, new: true})
 	}
-	// As in insertPostTx: a code that is taken is drawn again.
+	// As in insertPostTx, a post whose code is taken gets another one.
 	waiting := posts
 	for range maxAttempts {
 		if waiting, err = b.insertPosts(ctx, waiting); err != nil {
@@ -73,7 +73,7 @@ func (b *batch) makePosts(ctx context.Context) error {
 	return b.remember(ctx, originPost, ids, keys, titles)
 }
 
-// insertPosts returns those whose code was taken.
+// insertPosts inserts the posts and returns those whose code was taken.
 func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*importPost, error) {
 	var ids, authors, fresh []int64
 	var dates []time.Time
@@ -163,9 +163,9 @@ func (b *batch) attach(ctx context.Context) error {
 	return nil
 }
 
-// gain draws a version for every post that was there and gains something, and
-// writes its freshness and destinations. The posts are locked since lockPosts.
-func (b *batch) gain(ctx context.Context) error {
+// updatePosts draws a version for each post that was there and gains something, and writes
+// its freshness and destinations. lockPosts has locked the posts.
+func (b *batch) updatePosts(ctx context.Context) error {
 	ids := b.ids(gaining)
 	if len(ids) == 0 {
 		return nil
@@ -185,7 +185,7 @@ func (b *batch) gain(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("draw versions: %w", err)
 	}
-	posts, timelines := b.decisiveRows(func(p *importPost) bool { return p.readdressed })
+	posts, timelines := b.decisiveRows(func(p *importPost) bool { return p.rerouted })
 	if len(posts) == 0 {
 		return nil
 	}
@@ -200,8 +200,8 @@ func (b *batch) gain(ctx context.Context) error {
 	return nil
 }
 
-// makeTalk writes the new comments and likes.
-func (b *batch) makeTalk(ctx context.Context) error {
+// makeActivity writes the new comments and likes.
+func (b *batch) makeActivity(ctx context.Context) error {
 	if err := b.makeComments(ctx); err != nil {
 		return err
 	}
@@ -256,9 +256,9 @@ func (b *batch) makeComments(ctx context.Context) error {
 	return b.remember(ctx, originComment, ids, keys, make([]string, len(ids)))
 }
 
-// place writes the entrances, and lets all rows of posts that were there follow
-// their freshness.
-func (b *batch) place(ctx context.Context) error {
+// writeEntries writes the new entries, and brings all other entries of these posts to the
+// posts' freshness.
+func (b *batch) writeEntries(ctx context.Context) error {
 	byID := map[int64]*importPost{}
 	var timelines, posts, entered, fresh, dates []int64
 	for _, p := range b.posts {
@@ -271,10 +271,10 @@ func (b *batch) place(ctx context.Context) error {
 			fresh, dates = append(fresh, max(p.freshAt, at)), append(dates, Micros(p.CreatedAt))
 		}
 	}
-	// A row that is there already keeps the earlier stamp, and comes back if it was
-	// withdrawn: there is a reason for it again. Its fresh_at follows from that stamp
-	// and the post's, which is written by now: a later entrance that lifted nothing
-	// would leave no row at the post's place, and scans would not find it.
+	// A row that is there already keeps the earlier stamp. If it was withdrawn it comes back,
+	// because there is a reason for it again. Its fresh_at is computed from that stamp and
+	// the post's freshness, which is written by now. With the later stamp no row would be at
+	// the post's place, and scans would not find it there.
 	const enter = `
 		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
 		SELECT * FROM unnest(@timelines::bigint[], @posts::bigint[], @entered::bigint[], @fresh::bigint[], @dates::bigint[]) AS n
@@ -314,14 +314,14 @@ func (b *batch) place(ctx context.Context) error {
 	}
 	var moved []int64
 	for _, p := range b.posts {
-		if p.readdressed {
+		if p.rerouted {
 			moved = append(moved, p.ID)
 		}
 	}
 	if len(moved) == 0 {
 		return nil
 	}
-	// Its readers have changed, so all its timelines count as touched.
+	// Their readers have changed, so all their timelines count as touched.
 	return note(b.tx.Query(ctx, `SELECT post_id, timeline_id FROM timeline_entries WHERE post_id = ANY(@posts)`,
 		pgx.StrictNamedArgs{"posts": moved}))
 }

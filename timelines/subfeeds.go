@@ -153,7 +153,7 @@ func (s Feeds) Delete(ctx context.Context, actor int64, slug string) (Change, er
 			return Change{}, err
 		}
 		args := pgx.StrictNamedArgs{"id": id}
-		// A new post in it holds the row (holdLevelsTx): either this waits for the post, and the
+		// A new post in it holds the row (lockLevelsTx): either this waits for the post, and the
 		// next statement sees it, or the post waits, and finds no such place. The same holds
 		// for admissions and for changes of its level.
 		var level Level

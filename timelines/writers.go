@@ -63,7 +63,7 @@ var writable = `(CASE t.writers
 	AND (t.kind <> 'group' OR ` + unblocked + ` AND ` + rights.OpenTo("t", "@author::bigint") + `))`
 
 // checkWritableTx returns an InvalidError "to_forbidden" for a destination that the author
-// may not write to. The destinations' rows are locked (holdLevelsTx), so policies and
+// may not write to. The destinations' rows are locked (lockLevelsTx), so policies and
 // blocks stay as this statement finds them. Subscriptions of an owner of directs may change
 // meanwhile; they count as they are now.
 func checkWritableTx(ctx context.Context, tx pgx.Tx, author int64, found []destination) error {
