@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/snapshot"
 )
 
@@ -310,10 +309,7 @@ func (s *Store) swap(ctx context.Context, n Name, id int64, scanned snapshot.Sca
 			UPDATE rivers SET state = 'live', finished = @finished, floor = @floor, updated_at = @asof
 			WHERE id = @id AND state = 'building' AND epoch = (SELECT epoch FROM clock)
 				AND clock_timestamp() < @deadline`
-		swap := mutants.SQL(mutants.SwapEpoch, live, "AND epoch = (SELECT epoch FROM clock)", "")
-		swap = mutants.SQL(mutants.SwapRetired, swap, "AND state = 'building'", "")
-		swap = mutants.SQL(mutants.SwapDeadline, swap, "@deadline", "@deadline::timestamptz + interval '1 day'")
-		tag, err := tx.Exec(ctx, swap, pgx.StrictNamedArgs{
+		tag, err := tx.Exec(ctx, live, pgx.StrictNamedArgs{
 			"id": id, "finished": scanned.Finished, "floor": scanned.Floor, "asof": asof, "deadline": asof.Add(s.deadline),
 		})
 		if err != nil {

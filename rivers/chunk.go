@@ -5,7 +5,6 @@ import (
 	"maps"
 	"time"
 
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/snapshot"
 )
 
@@ -53,7 +52,7 @@ func (s *Store) readChunk(ctx context.Context, g generation, q stretch) (chunkOf
 			if err != nil {
 				return err
 			}
-			if !maps.Equal(setOf(ids), g.listed) && !mutants.On(mutants.BuildTimelines) {
+			if !maps.Equal(setOf(ids), g.listed) {
 				return errAgain
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"riverrun/timelines"
-	"riverrun/timelines/mutants"
 )
 
 // A page is put together from entries and folds, from the viewer's sets, and from the
@@ -32,9 +31,6 @@ func (s *Store) loads() uint64 {
 // decision used was read after the statement.
 func (s *Store) consistent(ctx context.Context, clock timelines.Clock, loads uint64, newer bool) (bool, error) {
 	label, now := s.access.Label()
-	if mutants.On(mutants.TwoMoments) {
-		return true, nil
-	}
 	if label != clock {
 		return false, nil
 	}

@@ -10,7 +10,6 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/snapshot"
 )
 
@@ -103,7 +102,7 @@ func (fromTimelines) entries(ctx context.Context, sn *snapshot.Snapshot, g gener
 // like's writer finds live rivers by their entries, and may have looked before these stood
 // here.
 func (fromTimelines) storeExtension(ctx context.Context, s *Store, g generation, c chunkOf, asof time.Time) error {
-	if err := s.storeChunk(ctx, c, asof); err != nil || mutants.On(mutants.ExtendTwice) {
+	if err := s.storeChunk(ctx, c, asof); err != nil {
 		return err
 	}
 	moved, err := s.movedSince(ctx, c.entries)

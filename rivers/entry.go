@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/snapshot"
 )
 
@@ -60,7 +59,7 @@ func entryOf(g generation, st *snapshot.PostState) entry {
 		if !g.lists(m.TimelineID) {
 			continue
 		}
-		if first == 0 || (m.EnteredAt < first) != mutants.On(mutants.LaterLikeLifts) {
+		if first == 0 || m.EnteredAt < first {
 			first = m.EnteredAt
 		}
 		if !m.Removed {
@@ -124,9 +123,7 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 			version = excluded.version, fresh_at = excluded.fresh_at, deleted = excluded.deleted,
 			per_river_folded = excluded.per_river_folded, updated_at = clock_timestamp()
 		WHERE excluded.version > entries.version AND clock_timestamp() < @deadline`
-	write := mutants.SQL(mutants.EntryVersions, query, "excluded.version > entries.version AND", "")
-	write = mutants.SQL(mutants.EntryDeadline, write, "entries.version AND clock_timestamp() < @deadline", "entries.version")
-	b.Queue(write, pgx.StrictNamedArgs{
+	b.Queue(query, pgx.StrictNamedArgs{
 		"rivers": riverIDs, "posts": posts, "versions": versions, "places": places,
 		"deleted": deleted, "overlays": overlays, "deadline": deadline,
 	}).Exec(func(tag pgconn.CommandTag) error {
@@ -151,9 +148,6 @@ func (s *Store) writeIn(ctx context.Context, db interface {
 ) (inTime bool, err error) {
 	deadline := asof.Add(s.deadline)
 	b := &pgx.Batch{}
-	if mutants.On(mutants.Tombstones) {
-		entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })
-	}
 	if err := queueFolds(b, folds, deadline); err != nil {
 		return false, err
 	}

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"riverrun/timelines/mutants"
 )
 
 // keep is how long rows that a late writer could revive are kept after they went out of
@@ -74,8 +72,7 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 			break
 		}
 	}
-	bury := mutants.SQL(mutants.LateTombstones, removeTombstones, "@keep::interval", "@keep::interval * 0")
-	if out.Tombstones, err = s.batches(ctx, "remove tombstones", bury, args); err != nil {
+	if out.Tombstones, err = s.batches(ctx, "remove tombstones", removeTombstones, args); err != nil {
 		return out, err
 	}
 	if out.Folds, err = s.batches(ctx, "remove folds", removeFolds, args); err != nil {

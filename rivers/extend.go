@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"riverrun/timelines/mutants"
 )
 
 // extend stores the next entries of a river, at most limit of them (protocol, step 8). It
@@ -63,9 +61,7 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	args := pgx.StrictNamedArgs{
 		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline), "trims": trims,
 	}
-	query := mutants.SQL(mutants.ExtendTrimmed, lower, "trims = @trims", "trims >= @trims")
-	query = mutants.SQL(mutants.FloorRises, query, "least(floor, @floor)", "@floor")
-	if _, err = s.db.Exec(ctx, query, args); err != nil {
+	if _, err = s.db.Exec(ctx, lower, args); err != nil {
 		return fmt.Errorf("lower the floor: %w", err)
 	}
 	s.opts.Metrics.Built(n.Kind, len(c.entries), time.Since(began))

@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/snapshot"
 )
 
@@ -136,9 +135,7 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 		ON CONFLICT (post_id) DO UPDATE SET
 			` + setFolds + `, updated_at = clock_timestamp(), written = excluded.written
 		WHERE excluded.version > folds.version AND clock_timestamp() < @deadline`
-	write := mutants.SQL(mutants.FoldVersions, query, "excluded.version > folds.version AND", "")
-	write = mutants.SQL(mutants.FoldDeadline, write, "folds.version AND clock_timestamp() < @deadline", "folds.version")
-	b.Queue(write, pgx.StrictNamedArgs{"doc": string(doc), "deadline": deadline})
+	b.Queue(query, pgx.StrictNamedArgs{"doc": string(doc), "deadline": deadline})
 	return nil
 }
 
@@ -173,7 +170,7 @@ func (s *Store) loadFolds(ctx context.Context, want map[int64]int64) (map[int64]
 		s.folds.put(f, false)
 		found[id] = f
 	}
-	if len(lost) == 0 || mutants.On(mutants.MissingFold) {
+	if len(lost) == 0 {
 		return found, nil
 	}
 	again, err := s.foldAgain(ctx, lost)

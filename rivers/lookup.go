@@ -11,7 +11,6 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/kinds"
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/snapshot"
 )
 
@@ -20,14 +19,14 @@ import (
 // nothing.
 const (
 	lookUpByTimeline = `
-		SELECT DISTINCT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building', coalesce(e.version, 0)
+		SELECT DISTINCT t.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[])) t(post_id, timeline_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers_timelines rt WHERE rt.timeline_id = t.timeline_id OFFSET 0) rt
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.id = rt.river_id LIMIT 1) r
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = t.post_id
 		WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen
 	lookUpByViewer = `
-		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, r.state = 'building', coalesce(e.version, 0)
+		SELECT a.post_id, r.id, r.user_id, r.kind, r.their_id, r.term, r.ord, coalesce(e.version, 0)
 		FROM (SELECT DISTINCT * FROM unnest(@posts::bigint[], @viewers::bigint[])) a(post_id, user_id)
 		CROSS JOIN LATERAL (SELECT * FROM rivers r WHERE r.user_id = a.user_id OFFSET 0) r
 		LEFT JOIN entries e ON e.river_id = r.id AND e.post_id = a.post_id
@@ -50,7 +49,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 	}
 	b := &pgx.Batch{}
 	b.Queue(`SELECT clock_timestamp()`).QueryRow(func(row pgx.Row) error { return row.Scan(&asof) })
-	found := &foundRivers{byID: map[int64]*target{}, actor: scope.Actor != 0}
+	found := &foundRivers{byID: map[int64]*target{}}
 	if len(byTimeline.posts) > 0 {
 		b.Queue(lookUpByTimeline, pgx.StrictNamedArgs{
 			"posts": byTimeline.posts, "timelines": byTimeline.others, "open": scope.Open,
@@ -61,7 +60,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 			"posts": byViewer.posts, "viewers": byViewer.others, "open": scope.Open,
 			// The post may now belong into any of the actor's rivers. Somebody else's like only
 			// marks entries that stand.
-			"all": found.actor,
+			"all": scope.Actor != 0,
 			// Readers bring searches up to date.
 			"searches": kindsThat(spec.isSearch),
 		}).Query(found.collect)
@@ -77,18 +76,13 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 type foundRivers struct {
 	targets []*target
 	byID    map[int64]*target
-	actor   bool // only the actor's rivers are looked up
 }
 
 func (f *foundRivers) collect(rows pgx.Rows) error {
 	var post, id, stands int64
 	var n Name
-	var building bool
-	dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &building, &stands}
+	dest := []any{&post, &id, &n.UserID, &n.Kind, &n.TheirID, &n.Term, &n.Order, &stands}
 	_, err := pgx.ForEachRow(rows, dest, func() error {
-		if building && (mutants.On(mutants.BuildingUnseen) || f.actor && mutants.On(mutants.ActorsBuilding)) {
-			return nil
-		}
 		t := f.byID[id]
 		if t == nil {
 			t = &target{generation{id, n, map[int64]struct{}{}}, map[int64]int64{}}

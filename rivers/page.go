@@ -10,7 +10,6 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
-	"riverrun/timelines/mutants"
 )
 
 // rawEntry is a stored entry, not yet decided.
@@ -67,9 +66,7 @@ func (s *Store) readPage(ctx context.Context, n Name, before Cursor, limit int) 
 	}
 	args := nameArgs(n)
 	args["place"], args["post"], args["limit"] = before.Place, before.PostID, limit
-	query := mutants.SQL(mutants.BelowFloor, pageQuery, "AND fresh_at >= r.floor", "")
-	query = mutants.SQL(mutants.OtherEpoch, query, "AND r.epoch = c.epoch", "")
-	pages, err := s.readRivers(ctx, query, args, 1)
+	pages, err := s.readRivers(ctx, pageQuery, args, 1)
 	if err != nil {
 		return rawPage{}, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/snapshot"
 )
 
@@ -209,9 +208,7 @@ func (s *Store) Rebuild(ctx context.Context, r Stale) (swapped bool, _ error) {
 	if !live {
 		floor = math.MaxInt64
 	}
-	if !mutants.On(mutants.Joined) {
-		s.builds.Forget(buildKey(n, true))
-	}
+	s.builds.Forget(buildKey(n, true))
 	err = s.mayHave(ctx, n)
 	if err == nil {
 		err = s.build(ctx, n, &floor)

@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines"
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/snapshot"
 )
 
@@ -120,9 +119,6 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 		return false, err
 	}
 	pause(ctx, afterSnapshot)
-	if mutants.On(mutants.LateDeadline) {
-		w.asof = time.Now()
-	}
 	if err := s.intersect(ctx, w.targets, states); err != nil {
 		return false, err
 	}
@@ -138,9 +134,6 @@ func (s *Store) writeBatch(ctx context.Context, w batch) (bool, error) {
 	folds := make([]*Fold, 0, len(contents))
 	for _, c := range contents {
 		folds = append(folds, foldOf(c))
-	}
-	if w.actor && mutants.On(mutants.FoldBeforeReply) {
-		folds = nil
 	}
 	inTime, err := s.write(ctx, entries, folds, w.asof)
 	if err != nil || !inTime {

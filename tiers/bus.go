@@ -13,7 +13,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/rivers"
-	"riverrun/timelines/mutants"
 )
 
 // Message tells every node's hub that something changed. It says where to look and
@@ -191,9 +190,7 @@ func (b *Bus) hear(ctx context.Context, conn *pgx.Conn) {
 		if conn = b.reconnect(ctx); conn == nil {
 			return
 		}
-		if !mutants.On(mutants.ReconnectLost) {
-			b.deliver(Message{All: true})
-		}
+		b.deliver(Message{All: true})
 	}
 }
 

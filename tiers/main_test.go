@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -15,11 +14,9 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
-	"riverrun/timelines/mutants"
 )
 
 func TestMain(m *testing.M) {
-	mutants.Start(mutants.Mutant(os.Getenv("RIVERRUN_MUTANT")))
 	testdb.Main(m)
 }
 

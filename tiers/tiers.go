@@ -12,7 +12,6 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
-	"riverrun/timelines/mutants"
 )
 
 // Tiers carries changes into rivers. It is safe for concurrent use.
@@ -150,12 +149,12 @@ func (t *Tiers) Act(ctx context.Context, change func(context.Context) (timelines
 func (t *Tiers) tier0(ctx context.Context, c timelines.Change) error {
 	// The clock comes first, since the rest may take long. The change is acknowledged only
 	// after both.
-	if c.Clock != 0 && !mutants.On(mutants.ClockUnpublished) {
+	if c.Clock != 0 {
 		if err := t.rivers.PublishClock(ctx, c.Clock); err != nil {
 			return err
 		}
 	}
-	if c.PostID != 0 && !mutants.On(mutants.RiversOfActor) {
+	if c.PostID != 0 {
 		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}
 		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor: c.Actor}); err != nil {
 			return err
@@ -220,9 +219,7 @@ func (t *Tiers) distribute(ctx context.Context, touched []timelines.Touched, at 
 // or not, so that it misses none that opened or closed meanwhile. It tells the hubs too:
 // a river may have been opened after Tier 1 looked.
 func (t *Tiers) Follow(ctx context.Context, touched []timelines.Touched) error {
-	scope := rivers.All
-	scope.Open = mutants.On(mutants.OpenRiversOnly)
-	if err := t.rivers.Distribute(ctx, touched, scope); err != nil {
+	if err := t.rivers.Distribute(ctx, touched, rivers.All); err != nil {
 		return err
 	}
 	posts := make([]int64, len(touched))

@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
-	"riverrun/timelines/mutants"
 )
 
 const (
@@ -165,8 +164,7 @@ func (s *core) enterTx(ctx context.Context, tx pgx.Tx, p lockedPost, account int
 		JOIN timelines t ON t.kind = ANY(@kinds) AND t.their_id = @account AND t.term = ''` + enterWrite
 	args := s.enterArgs(p)
 	args["account"], args["kinds"] = account, kinds.By(did)
-	rows, err := tx.Query(ctx, mutants.SQL(mutants.LikedAgain, query,
-		"withdrawn = false,", "withdrawn = false, entered_at = excluded.entered_at,"), args)
+	rows, err := tx.Query(ctx, query, args)
 	return collectIDs(rows, err, "timelines entered")
 }
 

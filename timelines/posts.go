@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/rights"
 )
 
@@ -52,9 +51,7 @@ func lockPostTx(ctx context.Context, tx pgx.Tx, actor int64, code string) (locke
 				SELECT FROM group_admins a JOIN timelines t ON t.kind = 'group' AND t.their_id = a.group_id
 				WHERE a.account_id = @viewer AND t.id = ANY(p.decisive))
 		FROM posts p WHERE p.id = @post AND ` + rights.SeenPost
-	query := mutants.SQL(mutants.StampWithLock, lock,
-		"version + 1", "version + 1, fresh_at = (SELECT fresh_at FROM posts WHERE code = @code)")
-	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": p.Code}).Scan(&p.ID)
+	err := tx.QueryRow(ctx, lock, pgx.StrictNamedArgs{"code": p.Code}).Scan(&p.ID)
 	if err == nil {
 		err = tx.QueryRow(ctx, stand, pgx.StrictNamedArgs{"post": p.ID, "viewer": actor}).
 			Scan(&p.AuthorID, &p.Stamp, &p.Administers)

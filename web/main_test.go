@@ -1,15 +1,12 @@
 package web_test
 
 import (
-	"os"
 	"testing"
 
 	"riverrun/migrations/testdb"
-	"riverrun/timelines/mutants"
 	"riverrun/web/webtest"
 )
 
 func TestMain(m *testing.M) {
-	mutants.Start(mutants.Mutant(os.Getenv("RIVERRUN_MUTANT")))
 	testdb.Main(m, webtest.CloseChromium)
 }

@@ -2,16 +2,17 @@
 // step is done wrong: `make mutants`. It is a tool for who changes riverrun, and no part
 // of what is installed.
 //
-// It compiles the tests of each package once. First all tests of the table must pass;
-// then each mutant runs with the one test that is to notice it. A mutant is caught if
-// that test fails in an assertion of its own. A test that panics or does not end says
-// nothing about the promise, and counts as survived. One line is printed for each, and
-// the exit code is 1 if one survives.
+// First all tests of the table must pass. Then each mutant is compiled, as an overlay over
+// the sources, and runs with the one test that is to notice it. A mutant is caught if that
+// test fails in an assertion of its own. A mutant that does not compile, or a test that
+// panics or does not end, says nothing about the promise, and counts as survived. One line
+// is printed for each, and the exit code is 1 if one survives.
 package main
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -49,15 +50,19 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	chosen := slices.DeleteFunc(slices.Clone(trials), func(t trial) bool {
-		return !like.MatchString(string(t.mutant)) && !like.MatchString(t.decides)
+	chosen := slices.DeleteFunc(slices.Clone(mutants), func(m mutant) bool {
+		return !like.MatchString(m.name) && !like.MatchString(m.decides)
 	})
 	dir, err := os.MkdirTemp("", "riverrun-mutants-*")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir) // temporary
-	r := &runner{dir: dir}
+	root, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	r := &runner{root: root, dir: dir}
 	if err := r.prepare(ctx, chosen); err != nil {
 		return err
 	}
@@ -71,25 +76,71 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	return nil
 }
 
-// runner runs tests compiled into a directory.
-type runner struct{ dir string }
+// runner runs tests of the sources under root, compiled into dir.
+type runner struct{ root, dir string }
 
-func (r *runner) binary(folder string) string {
-	return filepath.Join(r.dir, strings.ReplaceAll(folder, "/", "-")+".test")
+// compile compiles the tests of a folder with these edits of the sources, into a directory
+// of their own.
+func (r *runner) compile(ctx context.Context, folder string, edits []edit) (binary string, err error) {
+	dir, err := os.MkdirTemp(r.dir, "")
+	if err != nil {
+		return "", err
+	}
+	overlay := struct{ Replace map[string]string }{map[string]string{}}
+	for _, e := range edits {
+		path := filepath.Join(r.root, filepath.FromSlash(e.file))
+		if overlay.Replace[path] == "" {
+			overlay.Replace[path] = path
+		}
+		text, err := os.ReadFile(overlay.Replace[path])
+		if err != nil {
+			return "", err
+		}
+		edited, err := e.apply(string(text))
+		if err != nil {
+			return "", err
+		}
+		overlay.Replace[path] = filepath.Join(dir, strings.ReplaceAll(e.file, "/", "-"))
+		if err := os.WriteFile(overlay.Replace[path], []byte(edited), 0o600); err != nil {
+			return "", err
+		}
+	}
+	doc, err := json.Marshal(overlay)
+	if err != nil {
+		return "", err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	if err := os.WriteFile(list, doc, 0o600); err != nil {
+		return "", err
+	}
+	binary = filepath.Join(dir, "tests")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, "./"+folder)
+	if text, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("compile the tests of %s: %w\n%s", folder, err, text)
+	}
+	return binary, nil
 }
 
-// prepare compiles the tests, and runs those named without a mutant.
-func (r *runner) prepare(ctx context.Context, chosen []trial) error {
+// apply returns the text of the file with the edit.
+func (e edit) apply(text string) (string, error) {
+	if n := strings.Count(text, e.old); n != 1 {
+		return "", fmt.Errorf("%s has this %d times, want once: %s", e.file, n, e.old)
+	}
+	return strings.Replace(text, e.old, e.new, 1), nil
+}
+
+// prepare runs the tests of the chosen mutants without any mutant.
+func (r *runner) prepare(ctx context.Context, chosen []mutant) error {
 	tests := map[string][]string{} // whole ones together, parts of one each by itself
-	for _, t := range chosen {
-		if !slices.Contains(tests[t.folder], t.decides) {
-			tests[t.folder] = append(tests[t.folder], t.decides)
+	for _, m := range chosen {
+		if !slices.Contains(tests[m.folder], m.decides) {
+			tests[m.folder] = append(tests[m.folder], m.decides)
 		}
 	}
 	for folder, names := range tests {
-		build := exec.CommandContext(ctx, "go", "test", "-c", "-o", r.binary(folder), "./"+folder)
-		if text, err := build.CombinedOutput(); err != nil {
-			return fmt.Errorf("compile the tests of %s: %w\n%s", folder, err, text)
+		binary, err := r.compile(ctx, folder, nil)
+		if err != nil {
+			return err
 		}
 		whole := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return strings.Contains(name, "/") })
 		parts := slices.DeleteFunc(names, func(name string) bool { return !strings.Contains(name, "/") })
@@ -97,7 +148,7 @@ func (r *runner) prepare(ctx context.Context, chosen []trial) error {
 			parts = append(parts, "("+strings.Join(whole, "|")+")")
 		}
 		for _, name := range parts {
-			if text, err := r.test(ctx, folder, anchored(name), ""); err != nil || strings.Contains(text, "no tests to run") {
+			if text, err := r.test(ctx, binary, folder, anchored(name)); err != nil || strings.Contains(text, "no tests to run") {
 				return fmt.Errorf("tests of %s do not pass without any mutant: %w\n%s", folder, err, text)
 			}
 		}
@@ -118,11 +169,10 @@ func anchored(name string) string {
 // patience bounds one run of a test binary. None takes long unless it hangs.
 const patience = 4 * time.Minute
 
-// test runs tests of a folder with a mutant, "" for none, and returns what they say.
-func (r *runner) test(ctx context.Context, folder, names, mutant string) (string, error) {
-	cmd := exec.CommandContext(ctx, r.binary(folder), "-test.v", "-test.count=1", "-test.run="+names, "-test.timeout="+patience.String())
+// test runs compiled tests of a folder and returns their output.
+func (r *runner) test(ctx context.Context, binary, folder, names string) (string, error) {
+	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.count=1", "-test.run="+names, "-test.timeout="+patience.String())
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "RIVERRUN_MUTANT="+mutant)
 	// Asked to stop, it takes its database server with it.
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second
@@ -134,28 +184,28 @@ func (r *runner) test(ctx context.Context, folder, names, mutant string) (string
 
 // tryAll tries the mutants and prints a line for each as it ends. It returns how many
 // survived.
-func (r *runner) tryAll(ctx context.Context, out io.Writer, chosen []trial, times, atOnce int) (survived int) {
+func (r *runner) tryAll(ctx context.Context, out io.Writer, chosen []mutant, times, atOnce int) (survived int) {
 	var mu sync.Mutex // guards out and survived
 	var all sync.WaitGroup
-	next := make(chan trial)
+	next := make(chan mutant)
 	for range atOnce {
 		all.Go(func() {
-			for t := range next {
+			for m := range next {
 				began := time.Now()
-				verdict, said := r.try(ctx, t)
+				verdict, said := r.try(ctx, m)
 				mu.Lock()
 				if verdict != "caught" {
 					survived++
 				}
-				fmt.Fprintf(out, "%-8s  %s  by %s %s%s (%.1fs)\n", verdict, t.mutant, t.folder, t.decides, said, time.Since(began).Seconds())
+				fmt.Fprintf(out, "%-8s  %s  by %s %s%s (%.1fs)\n", verdict, m.name, m.folder, m.decides, said, time.Since(began).Seconds())
 				mu.Unlock()
 			}
 		})
 	}
 	for range times {
-		for _, t := range chosen {
+		for _, m := range chosen {
 			if ctx.Err() == nil {
-				next <- t
+				next <- m
 			}
 		}
 	}
@@ -165,9 +215,17 @@ func (r *runner) tryAll(ctx context.Context, out io.Writer, chosen []trial, time
 }
 
 // try runs one mutant with its test.
-func (r *runner) try(ctx context.Context, t trial) (verdict, said string) {
-	text, err := r.test(ctx, t.folder, anchored(t.decides), string(t.mutant))
-	name, _, _ := strings.Cut(t.decides, "/")
+func (r *runner) try(ctx context.Context, m mutant) (verdict, said string) {
+	binary, err := r.compile(ctx, m.folder, m.edits)
+	if err != nil {
+		return "survived", ", which did not run: " + err.Error()
+	}
+	text, err := r.test(ctx, binary, m.folder, anchored(m.decides))
+	// Of one use: some tens of binaries fill a small disk.
+	if err := os.RemoveAll(filepath.Dir(binary)); err != nil {
+		return "survived", ", whose binary stays: " + err.Error()
+	}
+	name, _, _ := strings.Cut(m.decides, "/")
 	return judge(name, text, err)
 }
 

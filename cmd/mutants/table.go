@@ -1,58 +1,274 @@
 package main
 
-import "riverrun/timelines/mutants"
-
-// A trial is a mutant and the test that is to notice it.
-type trial struct {
-	mutant  mutants.Mutant
-	folder  string
+// A mutant does one step of the protocol wrong. Its edits say how, and the test that
+// decides must fail with them.
+type mutant struct {
+	name    string // what is done wrong
+	folder  string // of the test
 	decides string // as for go test -run, without the anchors
+	edits   []edit
 }
 
-var trials = []trial{
-	{mutants.StaleLoad, "timelines/access", "TestALoadUnderWayIsNotStored"},
-	{mutants.LateLabel, "timelines/access", "TestTheLabelIsNoNewerThanWhatWasRead"},
-	{mutants.TrimmedLog, "timelines/access", "TestAdvanceOverATrimmedLog"},
-	{mutants.StampWithLock, "timelines", "TestBumpIsLaterThanWhatItWaitedFor"},
-	{mutants.LikedAgain, "timelines", "TestLike"},
-	{mutants.NothingDropped, "rivers", "TestNarrowingNeedsNoQueue"},
+// edit replaces a text, which must be in the file once.
+type edit struct{ file, old, new string }
 
-	{mutants.BuildingUnseen, "rivers", "TestBuildMeetsChange"},
-	{mutants.EntryVersions, "rivers", "TestALateWriterLoses"},
-	{mutants.FoldVersions, "rivers", "TestALateFoldLoses"},
-	{mutants.Tombstones, "rivers", "TestATombstoneStandsBeforeItsEntry"},
-	{mutants.EntryDeadline, "rivers", "TestTheDeadlineHoldsBehindALock"},
-	{mutants.FoldDeadline, "rivers", "TestTheDeadlineHoldsBehindALock"},
-	{mutants.LateDeadline, "rivers", "TestTheDeadlineCountsFromTheLookUp"},
-	{mutants.LaterLikeLifts, "rivers", "TestAFriendsLikeLiftsOnce"},
+var mutants = []mutant{
+	{
+		"access cache: a load that was under way at a drop is stored",
+		"timelines/access", "TestALoadUnderWayIsNotStored",
+		[]edit{{"timelines/access/cache.go", "t.cache.drops != drops", "false"}},
+	},
+	{
+		"access cache: the label is read after the log",
+		"timelines/access", "TestTheLabelIsNoNewerThanWhatWasRead",
+		[]edit{{"timelines/access/advance.go", "	c.mu.Lock()\n	defer c.mu.Unlock()\n	for _, r := range rows {", `
+			if clock.N, _, err = c.store.AccessClock(ctx); err != nil {
+				return err
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			for _, r := range rows {`}},
+	},
+	{
+		"access cache: a gap in the log is passed over",
+		"timelines/access", "TestAdvanceOverATrimmedLog",
+		[]edit{{"timelines/access/advance.go", "if !isComplete(", "if false && !isComplete("}},
+	},
+	{
+		"access cache: what the log says is not dropped",
+		"rivers", "TestNarrowingNeedsNoQueue",
+		[]edit{{"timelines/access/advance.go", "for _, r := range rows {\n		c.drop(r)", "for _, r := range rows[:0] {\n		c.drop(r)"}},
+	},
+	{
+		"change: fresh_at is read in the statement that locks the post",
+		"timelines", "TestBumpIsLaterThanWhatItWaitedFor",
+		[]edit{{"timelines/posts.go", "SET version = version + 1\n		WHERE code = @code AND deleted_at IS NULL\n		RETURNING id`", `
+			SET version = version + 1, fresh_at = (SELECT fresh_at FROM posts WHERE code = @code)
+			WHERE code = @code AND deleted_at IS NULL
+			RETURNING id` + "`"}},
+	},
+	{
+		"change: liking again enters with a new stamp",
+		"timelines", "TestLike",
+		[]edit{{"timelines/bump.go", "SET withdrawn = false,", "SET withdrawn = false, entered_at = excluded.entered_at,"}},
+	},
 
-	{mutants.BuildTimelines, "rivers", "TestABuildIsOfOneSnapshot"},
-	{mutants.SwapEpoch, "rivers", "TestALostEpochStopsABuild"},
-	{mutants.SwapDeadline, "rivers", "TestTheDeadlineHoldsToTheEnd"},
-	{mutants.SwapRetired, "rivers", "TestABuildUnderWayIsOvertakenByAReplace"},
-	{mutants.ExtendTwice, "rivers", "TestExtensionMeetsALikeFoundByItsActor"},
-	{mutants.ExtendTrimmed, "rivers", "TestTrimMeetsExtension"},
-	{mutants.FloorRises, "rivers", "TestExtensionsMeet"},
-	{mutants.Joined, "rivers", "TestAReplaceJoinsNoOlderOne"},
-	{mutants.BelowFloor, "rivers", "TestEachStepIsNeeded/R5:_readers"},
-	{mutants.OtherEpoch, "rivers", "TestAnyTableMayBeLost"},
-	{mutants.MissingFold, "rivers", "TestAMissingFoldIsMadeAgain"},
-	{mutants.TwoMoments, "rivers", "TestADecisionIsOfOneMoment"},
-	{mutants.LateTombstones, "rivers", "TestExpire"},
-	{mutants.ClockGoesBack, "rivers", "TestTheClockNeverGoesBack"},
+	{
+		"write: rivers being built are not looked up",
+		"rivers", "TestBuildMeetsChange",
+		unseen,
+	},
+	{
+		"write: rivers being built are not looked up, in the scene of R1",
+		"rivers", "TestEachStepIsNeeded/R1:",
+		unseen,
+	},
+	{
+		"write: an entry replaces a newer one",
+		"rivers", "TestALateWriterLoses",
+		entryVersions,
+	},
+	{
+		"write: an entry replaces a newer one, in the scene of R2",
+		"rivers", "TestEachStepIsNeeded/R2:_an_older_snapshot_never",
+		entryVersions,
+	},
+	{
+		"write: a fold replaces a newer one",
+		"rivers", "TestALateFoldLoses",
+		[]edit{{"rivers/fold.go", "excluded.version > folds.version AND", ""}},
+	},
+	{
+		"write: no tombstones",
+		"rivers", "TestATombstoneStandsBeforeItsEntry",
+		tombstones,
+	},
+	{
+		"write: no tombstones, in the scene of R2",
+		"rivers", "TestEachStepIsNeeded/R2:_an_older_snapshot_does_not",
+		tombstones,
+	},
+	{
+		"write: an entry replaces another after the deadline",
+		"rivers", "TestTheDeadlineHoldsBehindALock",
+		[]edit{{"rivers/entry.go", "entries.version AND clock_timestamp() < @deadline", "entries.version"}},
+	},
+	{
+		"write: a fold replaces another after the deadline",
+		"rivers", "TestTheDeadlineHoldsBehindALock",
+		[]edit{{"rivers/fold.go", "folds.version AND clock_timestamp() < @deadline", "folds.version"}},
+	},
+	{
+		"write: the deadline counts from after the snapshot",
+		"rivers", "TestTheDeadlineCountsFromTheLookUp",
+		[]edit{{"rivers/writer.go", "	pause(ctx, afterSnapshot)\n	if err := s.intersect", "	pause(ctx, afterSnapshot)\n	w.asof = time.Now()\n	if err := s.intersect"}},
+	},
+	{
+		"entry: the place is that of the last like, not of the first",
+		"rivers", "TestAFriendsLikeLiftsOnce",
+		[]edit{{"rivers/entry.go", "m.EnteredAt < first", "m.EnteredAt >= first"}},
+	},
 
-	{mutants.RiversOfActor, "tiers", "TestMyChangeIsInMyRivers"},
-	{mutants.ActorsBuilding, "rivers", "TestMyChangeMeetsABuild"},
-	{mutants.FoldBeforeReply, "rivers", "TestEachStepIsNeeded/R4:_what_was_deleted"},
-	{mutants.ClockUnpublished, "tiers", "TestNothingNarrowedIsShown/an_account_gone_private"},
-	{mutants.OpenRiversOnly, "tiers", "TestTiersDivideTheRivers"},
-	{mutants.ReconnectLost, "tiers", "TestBusReconnects"},
+	{
+		"build: the timelines are not computed again in its snapshot",
+		"rivers", "TestABuildIsOfOneSnapshot",
+		[]edit{{"rivers/chunk.go", "if !maps.Equal(setOf(ids), g.listed) {", "if false && !maps.Equal(setOf(ids), g.listed) {"}},
+	},
+	{
+		"build: the swap ignores the epoch",
+		"rivers", "TestALostEpochStopsABuild",
+		[]edit{{"rivers/build.go", "AND state = 'building' AND epoch = (SELECT epoch FROM clock)\n				AND clock_timestamp()", "AND state = 'building'\n				AND clock_timestamp()"}},
+	},
+	{
+		"build: the swap ignores the deadline",
+		"rivers", "TestTheDeadlineHoldsToTheEnd",
+		[]edit{{"rivers/build.go", "(SELECT epoch FROM clock)\n				AND clock_timestamp() < @deadline`", "(SELECT epoch FROM clock)\n				AND @deadline::timestamptz IS NOT NULL`"}},
+	},
+	{
+		"build: a retired build is swapped in",
+		"rivers", "TestABuildUnderWayIsOvertakenByAReplace",
+		[]edit{{"rivers/build.go", "AND state = 'building' AND epoch = (SELECT epoch FROM clock)\n				AND clock_timestamp()", "AND epoch = (SELECT epoch FROM clock)\n				AND clock_timestamp()"}},
+	},
+	{
+		"extend: no second snapshot",
+		"rivers", "TestExtensionMeetsALikeFoundByItsActor",
+		[]edit{{"rivers/content.go", "if err := s.storeChunk(ctx, c, asof); err != nil {\n		return err\n	}\n	moved,", "if err := s.storeChunk(ctx, c, asof); err != nil || true {\n		return err\n	}\n	moved,"}},
+	},
+	{
+		"extend: a trim meanwhile is ignored",
+		"rivers", "TestTrimMeetsExtension",
+		trimmed,
+	},
+	{
+		"extend: a trim meanwhile is ignored, in the scene of R5",
+		"rivers", "TestEachStepIsNeeded/R5:_an_extension",
+		trimmed,
+	},
+	{
+		"extend: the floor may rise again",
+		"rivers", "TestExtensionsMeet",
+		[]edit{{"rivers/extend.go", "least(floor, @floor)", "@floor"}},
+	},
+	{
+		"replace: an older build is joined",
+		"rivers", "TestAReplaceJoinsNoOlderOne",
+		[]edit{{"rivers/replace.go", "s.builds.Forget(buildKey(n, true))", ""}},
+	},
+	{
+		"page: what is below the floor is read",
+		"rivers", "TestEachStepIsNeeded/R5:_readers",
+		[]edit{{"rivers/page.go", "AND fresh_at >= r.floor", ""}},
+	},
+	{
+		"page: a river of another epoch serves",
+		"rivers", "TestAnyTableMayBeLost",
+		[]edit{{"rivers/page.go", "AND r.epoch = c.epoch", ""}},
+	},
+	{
+		"page: an entry without a fold is left out",
+		"rivers", "TestAMissingFoldIsMadeAgain",
+		[]edit{{"rivers/fold.go", "if len(lost) == 0 {\n		return found, nil", "if len(lost) >= 0 {\n		return found, nil"}},
+	},
+	{
+		"page: a decision made while access changed is shown",
+		"rivers", "TestADecisionIsOfOneMoment",
+		[]edit{{"rivers/consistent.go", "	label, now := s.access.Label()\n", "	label, now := s.access.Label()\n	if now >= 0 {\n		return true, nil\n	}\n"}},
+	},
+	{
+		"expire: tombstones go while a late writer may live",
+		"rivers", "TestExpire",
+		[]edit{{"rivers/expire.go", "WHERE deleted AND buried_at < statement_timestamp() - @keep::interval", "WHERE deleted AND buried_at < statement_timestamp() - @keep::interval * 0"}},
+	},
 
-	{mutants.LeaseLast, "web/live", "TestLeasedBeforeTheVisit"},
-	{mutants.RegisterLast, "web/live", "TestNothingFallsBetweenPageAndSocket"},
-	{mutants.LaggingUnopened, "web/live", "TestOpenedWhileRiversLag"},
-	{mutants.OldestWaits, "web/live", "TestTheNewestUpdateWaits"},
-	{mutants.StaleDecision, "web/live", "TestStaleDecisionsAreMadeAgain"},
-	{mutants.SyncUndone, "web/live", "TestOldUpdateDoesNotUndoASync"},
-	{mutants.Uncompared, "web/live", "TestLostMessagesAreHealed"},
+	{
+		"tier 0: the actor's rivers are left to jobs",
+		"tiers", "TestMyChangeIsInMyRivers",
+		[]edit{{"tiers/tiers.go", "	if c.PostID != 0 {\n		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}\n		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor", "	if false {\n		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}\n		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor"}},
+	},
+	{
+		"tier 0: rivers being built are not looked up",
+		"rivers", "TestMyChangeMeetsABuild",
+		unseen[1:],
+	},
+	{
+		"tier 0: the fold is left to a job",
+		"rivers", "TestEachStepIsNeeded/R4:_what_was_deleted",
+		[]edit{{"rivers/writer.go", "	inTime, err := s.write(ctx, entries, folds, w.asof)", "	if w.actor {\n		folds = nil\n	}\n	inTime, err := s.write(ctx, entries, folds, w.asof)"}},
+	},
+	{
+		"tier 0: a narrowing is acknowledged before its clock",
+		"tiers", "TestNothingNarrowedIsShown/an_account_gone_private",
+		[]edit{{"tiers/tiers.go", "	if c.Clock != 0 {\n		if err := t.rivers.PublishClock", "	if false {\n		if err := t.rivers.PublishClock"}},
+	},
+	{
+		"tier 0: an older clock replaces a newer one",
+		"rivers", "TestTheClockNeverGoesBack",
+		[]edit{{"rivers/store.go", "`UPDATE clock SET n = greatest(n, @n)`", "`UPDATE clock SET n = @n`"}},
+	},
+	{
+		"tier 2: closed rivers do not follow",
+		"tiers", "TestTiersDivideTheRivers",
+		[]edit{{"tiers/tiers.go", "t.rivers.Distribute(ctx, touched, rivers.All)", "t.rivers.Distribute(ctx, touched, rivers.Scope{Open: true})"}},
+	},
+	{
+		"bus: nothing is said after a reconnect",
+		"tiers", "TestBusReconnects",
+		[]edit{{"tiers/bus.go", "		b.deliver(Message{All: true})\n	}\n}", "	}\n}"}},
+	},
+
+	{
+		"subscribe: the lease is taken after the visit",
+		"web/live", "TestLeasedBeforeTheVisit",
+		[]edit{
+			{"web/live/page.go", "	if err := v.lease(ctx, river); err != nil {\n		return err\n	}\n	v.shard,", "	v.shard,"},
+			{"web/live/page.go", visited, visited + "\n			if err := v.lease(ctx, river); err != nil {\n				return nil, err\n			}"},
+		},
+	},
+	{
+		"subscribe: the socket is registered after the visit",
+		"web/live", "TestNothingFallsBetweenPageAndSocket",
+		[]edit{
+			{"web/live/page.go", "	v.shard.join(w, v.socket)\n", ""},
+			{"web/live/page.go", visited, visited + "\n			v.shard.join(v.watch, v.socket)"},
+		},
+	},
+	{
+		"subscribe: a river is not brought up when tier 2 lags",
+		"web/live", "TestOpenedWhileRiversLag",
+		[]edit{{"web/live/page.go", "if backlog {", "if false && backlog {"}},
+	},
+	{
+		"push: of two updates that wait the older one is sent",
+		"web/live", "TestTheNewestUpdateWaits",
+		[]edit{{"web/live/socket.go", "s.inbox.pending[u.post] = u", "if s.inbox.pending[u.post] == nil {\n			s.inbox.pending[u.post] = u\n		}"}},
+	},
+	{
+		"push: what was decided long ago is sent",
+		"web/live", "TestStaleDecisionsAreMadeAgain",
+		[]edit{{"web/live/socket.go", "return h.cfg.Now().Sub(began) > h.cfg.StaleAfter", "return false"}},
+	},
+	{
+		"push: an update decided before a visit is applied after it",
+		"web/live", "TestOldUpdateDoesNotUndoASync",
+		[]edit{{"web/live/page.go", "if v.stale(u.batch) || overtaken {", "if v.stale(u.batch) || false && overtaken {"}},
+	},
+	{
+		"push: what the bus lost is not looked for",
+		"web/live", "TestLostMessagesAreHealed",
+		[]edit{{"web/live/compare.go", "	differed, err := v.follow(ctx, f)\n", "	if v != nil {\n		return nil\n	}\n	differed, err := v.follow(ctx, f)\n"}},
+	},
 }
+
+// Edits of several mutants.
+var (
+	unseen = []edit{
+		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building')` + whenOpen", "WHERE r.state = 'live'` + whenOpen"},
+		{"rivers/lookup.go", "WHERE (r.state = 'live' OR r.state = 'building') AND (@all", "WHERE r.state = 'live' AND (@all"},
+	}
+	entryVersions = []edit{{"rivers/entry.go", "excluded.version > entries.version AND", ""}}
+	tombstones    = []edit{{"rivers/entry.go", "	b := &pgx.Batch{}\n	if err := queueFolds", "	b := &pgx.Batch{}\n	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })\n	if err := queueFolds"}}
+	trimmed       = []edit{{"rivers/extend.go", "trims = @trims", "trims >= @trims"}}
+)
+
+// visited is what follows the visit that a page begins with.
+const visited = "		if page.River == river && (!page.Beyond || v.socket.beyond.Load()) {"

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"riverrun/timelines"
-	"riverrun/timelines/mutants"
 )
 
 // Advance brings the cache to the clock a deciding statement returned. It costs
@@ -34,17 +33,9 @@ func (c *Cache) Advance(ctx context.Context, clock timelines.Clock) error {
 	if err != nil {
 		return err
 	}
-	if !isComplete(rows, label.N, clock.N) && !mutants.On(mutants.TrimmedLog) {
+	if !isComplete(rows, label.N, clock.N) {
 		c.dropAll(clock)
 		return nil
-	}
-	if mutants.On(mutants.LateLabel) {
-		if clock.N, _, err = c.store.AccessClock(ctx); err != nil {
-			return err
-		}
-	}
-	if mutants.On(mutants.NothingDropped) {
-		rows = nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"riverrun/timelines"
-	"riverrun/timelines/mutants"
 )
 
 // Cache holds, on one node, what decides at render who may see what.
@@ -148,7 +147,7 @@ func (t *table[K, V]) allBy(ctx context.Context, keys []K, load func(context.Con
 // keep stores what was loaded, unless something was dropped since that count of drops. mu
 // must be held.
 func (t *table[K, V]) keep(loaded map[K]V, drops uint64) {
-	if t.is&immutable == 0 && t.cache.drops != drops && !mutants.On(mutants.StaleLoad) {
+	if t.is&immutable == 0 && t.cache.drops != drops {
 		return
 	}
 	for key, v := range loaded {

@@ -3,7 +3,6 @@ package access_test
 import (
 	"context"
 	"errors"
-	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -15,11 +14,9 @@ import (
 	"riverrun/migrations/testdb"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
-	"riverrun/timelines/mutants"
 )
 
 func TestMain(m *testing.M) {
-	mutants.Start(mutants.Mutant(os.Getenv("RIVERRUN_MUTANT")))
 	testdb.Main(m)
 }
 

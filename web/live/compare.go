@@ -10,7 +10,6 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
-	"riverrun/timelines/mutants"
 	"riverrun/timelines/snapshot"
 )
 
@@ -44,9 +43,6 @@ func (v *shownPage) compare(ctx context.Context, f *stretch) error {
 	// Only a visit says whether the viewer may see anything below the first page.
 	if f.page.More && !v.more && len(v.shown) <= rivers.PageSize {
 		return v.sync(ctx)
-	}
-	if mutants.On(mutants.Uncompared) {
-		return nil
 	}
 	differed, err := v.follow(ctx, f)
 	if err != nil {

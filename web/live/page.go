@@ -11,7 +11,6 @@ import (
 	"riverrun/timelines/access"
 
 	"riverrun/rivers"
-	"riverrun/timelines/mutants"
 	"riverrun/web/view"
 )
 
@@ -271,7 +270,7 @@ func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error
 			if err := v.enter(ctx, river); err != nil {
 				return nil, err
 			}
-			if backlog && !mutants.On(mutants.LaggingUnopened) {
+			if backlog {
 				if err := h.cfg.Rivers.Freshen(ctx, v.name); err != nil {
 					return nil, err
 				}
@@ -283,7 +282,7 @@ func (v *shownPage) visit(ctx context.Context, river int64) (*rivers.Page, error
 		}
 		// The socket was told of all posts before the page was read.
 		if page.River == river && (!page.Beyond || v.socket.beyond.Load()) {
-			return page, v.enterLate(ctx, river)
+			return page, nil
 		}
 		river = page.River
 		v.socket.beyond.Store(page.Beyond)
@@ -305,26 +304,11 @@ func (v *shownPage) enter(ctx context.Context, river int64) error {
 		return nil
 	}
 	v.leave()
-	if !mutants.On(mutants.LeaseLast) {
-		if err := v.lease(ctx, river); err != nil {
-			return err
-		}
+	if err := v.lease(ctx, river); err != nil {
+		return err
 	}
 	v.shard, v.watch, v.joined = v.socket.hub.shardOf(v.name), w, true
-	if !mutants.On(mutants.RegisterLast) {
-		v.shard.join(w, v.socket)
-	}
-	return nil
-}
-
-// enterLate does after the visit what a mutant left out before it.
-func (v *shownPage) enterLate(ctx context.Context, river int64) error {
-	if mutants.On(mutants.RegisterLast) {
-		v.shard.join(v.watch, v.socket)
-	}
-	if mutants.On(mutants.LeaseLast) {
-		return v.lease(ctx, river)
-	}
+	v.shard.join(w, v.socket)
 	return nil
 }
 
@@ -359,7 +343,7 @@ func (v *shownPage) apply(ctx context.Context, pending map[int64]*update) error 
 		shown := v.shown[id] != nil
 		overtaken := u.item != nil && !shown && u.batch.began.Before(v.decidedAt) ||
 			u.gone != nil && shown && u.batch.began.Before(v.visited)
-		if v.stale(u.batch) || overtaken && !mutants.On(mutants.SyncUndone) {
+		if v.stale(u.batch) || overtaken {
 			again = append(again, id)
 			continue
 		}

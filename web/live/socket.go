@@ -15,7 +15,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"riverrun/timelines"
-	"riverrun/timelines/mutants"
 )
 
 // A socket is the connection of one open page. Shards put what they find into its inbox
@@ -167,9 +166,7 @@ func (s *socket) offer(updates []*update) {
 		s.inbox.pending = make(map[int64]*update)
 	}
 	for _, u := range updates {
-		if s.inbox.pending[u.post] == nil || !mutants.On(mutants.OldestWaits) {
-			s.inbox.pending[u.post] = u
-		}
+		s.inbox.pending[u.post] = u
 	}
 	if len(s.inbox.pending) > maxPending {
 		s.inbox.pending, s.inbox.resync = nil, true
@@ -349,7 +346,7 @@ func (s *socket) sendDecided(ctx context.Context, kind string, frame []byte, beg
 // stale reports whether a decision that began at that time is to be made again before it is
 // sent.
 func (h *Hub) stale(began time.Time) bool {
-	return h.cfg.Now().Sub(began) > h.cfg.StaleAfter && !mutants.On(mutants.StaleDecision)
+	return h.cfg.Now().Sub(began) > h.cfg.StaleAfter
 }
 
 // put is send for a caller that holds writing.
