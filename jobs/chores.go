@@ -49,7 +49,7 @@ func (w *expireWorker) Work(ctx context.Context, _ *riverqueue.Job[expireArgs]) 
 	gone, err := w.jobs.cfg.Rivers.Expire(ctx)
 	if gone != (rivers.Expired{}) {
 		w.jobs.cfg.Log.InfoContext(ctx, "rivers expired", "rivers", gone.Rivers, "removed", gone.Removed,
-			"entries", gone.Entries, "trimmed", gone.Trimmed, "tombstones", gone.Tombstones, "folds", gone.Folds)
+			"entries", gone.Entries, "tombstones", gone.Tombstones, "folds", gone.Folds)
 	}
 	if err != nil {
 		return fmt.Errorf("expire rivers: %w", err)

@@ -22,8 +22,7 @@ const (
 
 // Expired counts what an expiry removed.
 type Expired struct {
-	Rivers     int64 // live rivers idle beyond their grace, retired
-	Trimmed    int64 // entries removed from below the depth of live rivers
+	Rivers     int64 // live rivers idle beyond their grace, or far beyond their depth, retired
 	Removed    int64 // retired rivers removed with their entries
 	Entries    int64 // entries removed with them
 	Tombstones int64
@@ -31,10 +30,10 @@ type Expired struct {
 }
 
 // Expire throws idle rivers away (source: 004, the cron job; protocol, step 10). It retires
-// rivers neither open nor visited within their kind's grace. It removes rivers that were
-// retired long enough ago, with their entries, and old tombstones, folds that nothing
-// links, and entries below the depth of rivers that have grown far past it (trim.go). It
-// works in batches and in key order, so that nobody waits long.
+// rivers that nobody has open, if they were not visited within their kind's grace or have
+// grown far past their depth. It removes rivers that were retired long enough ago, with
+// their entries, and old tombstones, and folds that nothing links. It works in batches and
+// in key order, so that nobody waits long.
 //
 // Ages are measured by statement_timestamp(). Unlike the clock it stands still during a
 // statement, so that an index can be used.
@@ -54,7 +53,11 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 	}); err != nil {
 		return out, err
 	}
-	if out.Trimmed, err = s.trim(ctx); err != nil {
+	deep, err := s.batches(ctx, "retire deep rivers", retireDeep, pgx.StrictNamedArgs{
+		"kinds": followBasedKinds(), "most": 2 * s.opts.Depth, "batch": expireBatch,
+	})
+	out.Rivers += deep
+	if err != nil {
 		return out, err
 	}
 	args := pgx.StrictNamedArgs{"keep": keep, "batch": expireBatch}
@@ -95,6 +98,21 @@ const retireIdle = retireThose + `
 				statement_timestamp() - (@graces::interval[])[array_position(@kinds::text[], r.kind)]
 			AND NOT EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > statement_timestamp())
 		ORDER BY r.id LIMIT @batch FOR UPDATE OF r)`
+
+// A river that is read every day grows at its top and is never idle. If it is kept to a depth
+// and has grown to twice that, its next visit builds it anew. Tombstones count too, so that
+// the index alone answers.
+//
+// Rejected: removing the entries below the depth. It spares a build every few hundred posts,
+// and each extension would have to know of it.
+const retireDeep = retireThose + `
+	r.id IN (
+		SELECT r.id FROM rivers r
+		WHERE r.state = 'live' AND r.kind = ANY(@kinds) AND @most::bigint < (
+				SELECT count(*) FROM (
+					SELECT FROM entries e WHERE e.river_id = r.id AND e.fresh_at >= r.floor LIMIT @most::bigint + 1) newest)
+			AND NOT EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > statement_timestamp())
+		ORDER BY r.id LIMIT @batch FOR UPDATE)`
 
 // These are rivers of another epoch, and builds whose builder died.
 const retireCold = retireThose + `

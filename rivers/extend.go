@@ -14,8 +14,7 @@ import (
 // commits the entries before the floor falls, and the floor only ever falls, by least(): if
 // two extend at once, the work is done twice and the result is the same. A live river loses
 // nothing in between, because writers write below the floor too. (In a search there are
-// several writers: see searchwrite.go.) A trim in between makes the extension void (see
-// trim.go).
+// several writers: see searchwrite.go.)
 func (s *Store) extend(ctx context.Context, n Name, id, floor int64, limit int) error {
 	return s.oncePerKey(ctx, fmt.Sprintf("extend %d %d", id, floor), func(ctx context.Context) error {
 		return s.extendHere(ctx, n, id, floor, limit)
@@ -24,15 +23,8 @@ func (s *Store) extend(ctx context.Context, n Name, id, floor int64, limit int) 
 
 func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit int) error {
 	began := time.Now()
-	// The deadline, and how often the river was trimmed, are read before anything that will
-	// be written.
-	const begin = `SELECT clock_timestamp(), trims FROM rivers WHERE id = @id AND floor <= @floor`
-	var asof time.Time
-	var trims int
-	err := s.db.QueryRow(ctx, begin, pgx.StrictNamedArgs{"id": id, "floor": floor}).Scan(&asof, &trims)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil // trimmed: the visitor's next reading begins at the new floor
-	}
+	// The deadline is read before anything that will be written.
+	asof, err := s.now(ctx)
 	if err != nil {
 		return fmt.Errorf("extend %s river: %w", n.Kind, err)
 	}
@@ -57,9 +49,9 @@ func (s *Store) extendHere(ctx context.Context, n Name, id, floor int64, limit i
 	}
 	const lower = `
 		UPDATE rivers SET floor = least(floor, @floor), finished = finished OR @finished
-		WHERE id = @id AND trims = @trims AND clock_timestamp() < @deadline`
+		WHERE id = @id AND clock_timestamp() < @deadline`
 	args := pgx.StrictNamedArgs{
-		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline), "trims": trims,
+		"id": id, "floor": c.scanned.Floor, "finished": c.scanned.Finished, "deadline": asof.Add(s.deadline),
 	}
 	if _, err = s.db.Exec(ctx, lower, args); err != nil {
 		return fmt.Errorf("lower the floor: %w", err)

@@ -146,28 +146,6 @@ func TestEachStepIsNeeded(t *testing.T) {
 			},
 		},
 		{
-			promise: "R5: an extension does not count on what was trimmed meanwhile",
-			wrong: func(s scene, _ bool) bool {
-				for i := range chunk + 30 {
-					s.post(s.bob, numbered(i))
-				}
-				s.forget()
-				p := s.visit(s.ann, Home, "")
-				s.rivers.opts.Depth = 20
-				s.exec(`UPDATE entries SET updated_at = updated_at - interval '1 hour'`)
-				floor := int64(s.count(`SELECT floor FROM rivers WHERE id = $1`, p.River))
-				ctx := pausedAt(s.ctx, afterSnapshot, func() {
-					if gone, err := s.rivers.Expire(s.ctx); err != nil || gone.Trimmed != chunk-20 {
-						s.t.Errorf("expire: got %+v, %v; want %d entries trimmed", gone, err, chunk-20)
-					}
-				})
-				if err := s.rivers.extend(ctx, p.Name, p.River, floor, chunk); err != nil {
-					s.t.Fatal(err)
-				}
-				return differs(s)
-			},
-		},
-		{
 			promise: "R7: a table lost alone is a lost epoch",
 			step:    "the trigger",
 			wrong: func(s scene, without bool) bool {

@@ -135,16 +135,6 @@ var mutants = []mutant{
 		[]edit{{"rivers/content.go", "if err := s.storeChunk(ctx, c, asof); err != nil {\n		return err\n	}\n	moved,", "if err := s.storeChunk(ctx, c, asof); err != nil || true {\n		return err\n	}\n	moved,"}},
 	},
 	{
-		"extend: a trim meanwhile is ignored",
-		"rivers", "TestTrimMeetsExtension",
-		trimmed,
-	},
-	{
-		"extend: a trim meanwhile is ignored, in the scene of R5",
-		"rivers", "TestEachStepIsNeeded/R5:_an_extension",
-		trimmed,
-	},
-	{
 		"extend: the floor may rise again",
 		"rivers", "TestExtensionsMeet",
 		[]edit{{"rivers/extend.go", "least(floor, @floor)", "@floor"}},
@@ -267,7 +257,6 @@ var (
 	}
 	entryVersions = []edit{{"rivers/entry.go", "excluded.version > entries.version AND", ""}}
 	tombstones    = []edit{{"rivers/entry.go", "	b := &pgx.Batch{}\n	if err := queueFolds", "	b := &pgx.Batch{}\n	entries = slices.DeleteFunc(entries, func(e entry) bool { return e.Deleted })\n	if err := queueFolds"}}
-	trimmed       = []edit{{"rivers/extend.go", "trims = @trims", "trims >= @trims"}}
 )
 
 // visited is what follows the visit that a page begins with.

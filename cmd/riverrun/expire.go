@@ -19,8 +19,8 @@ func runExpire(ctx context.Context, e *env, args []string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(e.stdout, "retired %d removed %d entries %d trimmed %d tombstones %d folds %d\n",
-			expired.Rivers, expired.Removed, expired.Entries, expired.Trimmed, expired.Tombstones, expired.Folds)
+		fmt.Fprintf(e.stdout, "retired %d removed %d entries %d tombstones %d folds %d\n",
+			expired.Rivers, expired.Removed, expired.Entries, expired.Tombstones, expired.Folds)
 		return nil
 	})
 }

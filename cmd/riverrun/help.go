@@ -51,9 +51,8 @@ to somebody who is not signed in), whether a ban or a hide keeps it away, and in
 which of their rivers it is and why. It changes nothing.`},
 		{name: "expire", summary: "throw away rivers nobody looks at", run: runExpire, detail: `
 serve does it every RIVERRUN_EXPIRE_EVERY. It prints how many live rivers were
-retired, how many retired before were removed with how many entries, how many
-entries were trimmed from below the depth of live ones (RIVERRUN_DEPTH), and the
-tombstones and folds removed.`},
+retired (idle, or grown to twice RIVERRUN_DEPTH), how many retired before were
+removed with how many entries, and the tombstones and folds removed.`},
 		{name: "demo", summary: "make a lively small town to look at", run: runDemo, detail: `
 Twelve people, three groups and what they say to each other, of the last two
 weeks. It prints how to sign in. Run again, it adds nothing.`},

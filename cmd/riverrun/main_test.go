@@ -161,7 +161,7 @@ func TestFromNothing(t *testing.T) {
 	out, err = once(t, vars, "", "check")
 	must(t, "rivers 0 entries 0 differences 0\n", out, err)
 	out, err = once(t, vars, "", "expire")
-	must(t, "retired 0 removed 0 entries 0 trimmed 0 tombstones 0 folds 0\n", out, err)
+	must(t, "retired 0 removed 0 entries 0 tombstones 0 folds 0\n", out, err)
 
 	if _, err := once(t, vars, "", "serve"); !errors.Is(err, localpg.ErrInUse) {
 		t.Errorf("a second serve with the same data: got %v, want ErrInUse", err)

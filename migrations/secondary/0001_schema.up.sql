@@ -21,7 +21,6 @@ CREATE UNLOGGED TABLE rivers (
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     retired_at timestamptz,
-    trims      integer     NOT NULL DEFAULT 0,
     finished   boolean     NOT NULL DEFAULT false,
     state      text        NOT NULL CONSTRAINT rivers_state CHECK (state IN ('building', 'live', 'retired')),
     kind       text        NOT NULL,
@@ -33,7 +32,6 @@ CREATE UNLOGGED TABLE rivers (
 COMMENT ON COLUMN rivers.id IS 'random, 63 bits: the sequence of an UNLOGGED table restarts after a crash, and river 1 would become another person''s';
 COMMENT ON COLUMN rivers.floor IS 'at and above this place the river is complete; readers look no deeper';
 COMMENT ON COLUMN rivers.updated_at IS 'while building: the builder''s sign of life';
-COMMENT ON COLUMN rivers.trims IS 'how often entries were taken from below the floor; an extension that began before the last time counts on entries that may be gone';
 COMMENT ON COLUMN rivers.knows IS 'a snapshot of the primary store: the river was built from one that sees at least as much, and is replaced for the changes that this one does not see';
 COMMENT ON COLUMN rivers.seen IS 'of a search: it lacks nothing of folds whose writers this snapshot sees';
 CREATE UNIQUE INDEX rivers_live_key ON rivers (user_id, kind, their_id, term, ord) WHERE state = 'live';
