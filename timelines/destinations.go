@@ -158,16 +158,6 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 	if err != nil {
 		return nil, false, err
 	}
-	var behind bool
-	err = tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM ungated_posts WHERE post_id = @post)`, pgx.StrictNamedArgs{"post": p.ID}).Scan(&behind)
-	if err != nil {
-		return nil, false, fmt.Errorf("look for upkeep of a moved post: %w", err)
-	}
-	if behind {
-		if err := s.announceTx(ctx, tx, Upkeep{}); err != nil {
-			return nil, false, err
-		}
-	}
 	return slices.Concat(touched, left, aggregates), true, nil
 }
 

@@ -52,7 +52,7 @@ func TestAKindIsARow(t *testing.T) {
 	w.same("lifted by saving it again", w.row(of, p.PostID).EnteredAt, entered)
 
 	// It follows a bump by its owner at once, however many others do not.
-	w.crowdIn(p.PostID, 210)
+	w.crowd(p.PostID, 210)
 	w.comment(bob, p.Code)
 	w.same("fresh", w.row(of, p.PostID).FreshAt, w.freshAt(p.PostID))
 	w.must(w.Maintenance.BumpBlock(t.Context(), PendingBump{PostID: p.PostID}))
@@ -77,11 +77,6 @@ func TestAKindIsARow(t *testing.T) {
 	w.setAccess(bob, "", Private)
 	shows(dan.ID, false, false, false)
 
-	// What few may read of it is found by the gates of its posts.
-	w.same("found by gates", w.few(ann.ID, of), []int64{p.PostID})
-	w.setAccess(cat, "", Private)
-	w.same("found by gates that closed", w.few(ann.ID, of), []int64(nil))
-
 	// An import fills it as the living do.
 	tale := tale("1")
 	tale.Comments = []ImportedComment{{Author: person("eve"), ExternalID: "1/1", CreatedAt: tale.CreatedAt, Body: "indeed"}}
@@ -89,28 +84,6 @@ func TestAKindIsARow(t *testing.T) {
 	eve := w.timeline(talks.Kind, w.importedAccount("eve").ID)
 	w.same("imported", w.row(eve, w.imported(originPost, "1")).Withdrawn, false)
 	w.sound()
-}
-
-// The triggers of gated_entries know base timelines by their column, of whichever kind.
-func TestTriggersGoByBase(t *testing.T) {
-	w := newTown(t)
-	bob := w.user("bob")
-	post := w.post(bob, "hello").PostID
-	for _, k := range kinds.All {
-		id := value[int64](w, `
-			INSERT INTO timelines (id, kind, their_id, term, writers, base, gate_id)
-			OVERRIDING SYSTEM VALUE
-			SELECT id, $1, $2, 'x', $3, $4, CASE WHEN $4 THEN id END FROM nextval(pg_get_serial_sequence('timelines', 'id')) id
-			RETURNING id`, k.Kind, bob.ID, k.Writers, k.Base)
-		w.exec(`INSERT INTO timeline_entries (timeline_id, post_id, entered_at, fresh_at, created_at) VALUES ($1, $2, 1, 1, 1)`, id, post)
-		entered := value[bool](w, `SELECT EXISTS (SELECT FROM gated_entries WHERE timeline_id = $1)`, id)
-		w.exec(`DELETE FROM gated_entries WHERE timeline_id = $1`, id)
-		w.exec(`UPDATE posts SET decisive = decisive || $2::bigint WHERE id = $1`, post, id)
-		moved := value[bool](w, `SELECT EXISTS (SELECT FROM gated_entries WHERE timeline_id = $1)`, id)
-		if want := !k.Base && k.Kind != kinds.Post; entered != want || moved != want {
-			t.Errorf("gated_entries has a row of a timeline of kind %s: %t once entered, %t once moved; want %t", k.Kind, entered, moved, want)
-		}
-	}
 }
 
 // A migration makes the aggregates of the table, for each known language.

@@ -387,12 +387,6 @@ func (w *town) sound() {
 		{"a timeline is of a known kind, and is a base timeline if its kind is", `
 			SELECT t.id FROM timelines t WHERE t.base <> (t.kind IN ` + kinds.SQL(func(k kinds.Spec) bool { return k.Base }) + `)
 				OR t.kind NOT IN ` + kinds.SQL(func(kinds.Spec) bool { return true })},
-		{"a row's gates are known", `
-			SELECT e.post_id FROM timeline_entries e
-			JOIN timelines t ON t.id = e.timeline_id AND t.kind NOT IN ('feed', 'subfeed', 'eyes', 'directs', 'group', 'post')
-			JOIN posts p ON p.id = e.post_id CROSS JOIN unnest(p.decisive) d(id)
-			WHERE NOT EXISTS (SELECT FROM gated_entries x
-				WHERE x.timeline_id = e.timeline_id AND x.gate_id = d.id AND x.post_id = e.post_id)`},
 		{"a text is found by the tags in whose timelines it brings its post", `
 			SELECT t.post_id FROM texts t
 			WHERE ARRAY(SELECT l FROM unnest(tsvector_to_array(t.lexemes)) l WHERE l LIKE '#%' ORDER BY 1)

@@ -55,7 +55,6 @@ func TestEverythingAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	w.sound()
-	w.soundFew()
 
 	announced := map[int64]int64{}
 	for _, e := range w.heard.take() {

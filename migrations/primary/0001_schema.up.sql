@@ -70,9 +70,6 @@ COMMENT ON COLUMN timelines.gate_id IS 'the timeline whose access, readers and e
 COMMENT ON COLUMN timelines.writers IS 'who may put posts here: into a group anyone (who may read it), members or admins; into directs anyone, followed (accounts that the owner follows), mutual (and that follow back) or nobody; empty elsewhere: the owner alone, or the site itself. It stands beside the level because a new post locks this row anyway: a change of policy and a post that relied on it wait for each other';
 -- The deletion of a sub-feed looks for the timelines that it is the gate of.
 CREATE INDEX timelines_gate_idx ON timelines (gate_id) WHERE gate_id IS NOT NULL;
--- The few readable posts of a timeline that is nearly all private are found by the
--- feeds that are open, and not by all feeds whose posts stand there (timelines/scanfew.go).
-CREATE INDEX timelines_open_idx ON timelines (id) WHERE access < 2 AND base;
 
 -- The posts of all, and those in each known language.
 INSERT INTO timelines (kind, their_id, term)
@@ -409,58 +406,3 @@ CREATE TABLE unflagged_timelines (
 );
 COMMENT ON TABLE unflagged_timelines IS 'base timelines of many posts whose level changed: posts.is_public of their posts beyond after may be as it was before, and nobody relies on it for a post that stands in one of them (timelines/upkeep.go)';
 
-CREATE TABLE ungated_posts (
-    post_id bigint NOT NULL CONSTRAINT ungated_posts_pkey PRIMARY KEY
-                   CONSTRAINT ungated_posts_post_fkey REFERENCES posts ON DELETE CASCADE,
-    after   bigint NOT NULL DEFAULT 0
-);
-COMMENT ON TABLE ungated_posts IS 'posts in many timelines that moved: for those of the timelines beyond after, gated_entries may lack where the post stands now. A search by gates takes these posts along (timelines/scanfew.go)';
-
--- Finding the few readable posts of a filter timeline or an aggregate. As long as much
--- of it is readable, its rows are read, newest first. Few readable rows among very many
--- are found by the base timelines that decide on them (source: 000, PrivateForUser and
--- ProtectedFromUser; see Scan).
-
-CREATE TABLE gated_entries (
-    timeline_id bigint NOT NULL,
-    gate_id     bigint NOT NULL,
-    post_id     bigint NOT NULL,
-    CONSTRAINT gated_entries_pkey PRIMARY KEY (timeline_id, gate_id, post_id)
-);
-COMMENT ON TABLE gated_entries IS 'an index of timeline_entries in all but form, kept by triggers so that every way of writing keeps it: for each row of a filter timeline or aggregate, the decisive timelines its post has or had, except for posts in ungated_posts. Nothing is ever taken out and no level is kept: a reader asks the row and the post. The places in which the author ever put the post bound what a row can have';
-
-CREATE FUNCTION gate_entered() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    INSERT INTO gated_entries (timeline_id, gate_id, post_id)
-    SELECT e.timeline_id, d.gate_id, e.post_id
-    FROM entered e
-    JOIN timelines t ON t.id = e.timeline_id AND NOT t.base AND t.kind <> 'post'
-    JOIN posts p ON p.id = e.post_id
-    CROSS JOIN unnest(p.decisive) d(gate_id)
-    ORDER BY 1, 2, 3
-    ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER timeline_entries_gate AFTER INSERT ON timeline_entries
-    REFERENCING NEW TABLE AS entered FOR EACH STATEMENT EXECUTE FUNCTION gate_entered();
-
--- A post in many timelines follows in blocks, in the background, and not under the
--- locks of a request.
-CREATE FUNCTION gate_moved() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF (SELECT count(*) FROM (SELECT FROM timeline_entries WHERE post_id = NEW.id LIMIT 201) few) > 200 THEN
-        INSERT INTO ungated_posts (post_id) VALUES (NEW.id) ON CONFLICT (post_id) DO UPDATE SET after = 0;
-        RETURN NULL;
-    END IF;
-    INSERT INTO gated_entries (timeline_id, gate_id, post_id)
-    SELECT e.timeline_id, d.gate_id, e.post_id
-    FROM timeline_entries e
-    JOIN timelines t ON t.id = e.timeline_id AND NOT t.base AND t.kind <> 'post'
-    CROSS JOIN unnest(NEW.decisive) d(gate_id)
-    WHERE e.post_id = NEW.id
-    ORDER BY 1, 2, 3
-    ON CONFLICT DO NOTHING;
-    RETURN NULL;
-END $$;
-CREATE TRIGGER posts_gate AFTER UPDATE OF decisive ON posts
-    FOR EACH ROW WHEN (NEW.decisive <> OLD.decisive) EXECUTE FUNCTION gate_moved();

@@ -154,10 +154,6 @@ func (k Spec) IsOwned() bool     { return k.Owner != "" }
 // IsPersonal is true for a kind that is made with accounts and fills by itself.
 func (k Spec) IsPersonal() bool { return k.IsOwned() && !k.Base }
 
-// IsGated is true for a timeline t that gated_entries is about: a base timeline is its own
-// gate, and on a post's own timeline there is one row.
-const IsGated = `(NOT t.base AND t.kind <> 'post')`
-
 // By returns the kinds of the timelines that a post enters by the action.
 func By(a Action) []string {
 	return Where(func(k Spec) bool { return slices.Contains(k.By, a) })
