@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
@@ -292,26 +293,25 @@ func BenchmarkCompress(b *testing.B) {
 // talkPage is the home page of somebody who follows a town's talk: the demo's texts.
 func talkPage(t testing.TB, s *webtest.Site) []byte {
 	t.Helper()
-	town, err := os.ReadFile("../cmd/riverrun/town.txt")
+	text, err := os.ReadFile("../cmd/riverrun/town.json")
 	if err != nil {
+		t.Fatal(err)
+	}
+	var town struct {
+		Posts []struct {
+			Text     string
+			Comments []struct{ Text string }
+		}
+	}
+	if err := json.Unmarshal(text, &town); err != nil {
 		t.Fatal(err)
 	}
 	ann, bob, cat := s.Person("anna"), s.Person("bob"), s.Person("cat")
 	ann.Visitor().Post("/bob/follow").Wants(303)
-	posts := 0
-	for _, text := range strings.Split(string(town), "\n\n") {
-		lines := strings.Split(strings.TrimSpace(text), "\n")
-		if !strings.HasPrefix(lines[0], "@") || len(lines) < 2 {
-			continue
-		}
-		if posts++; posts > 25 {
-			break
-		}
-		code := bob.Post(lines[1]).Code
-		for _, line := range lines[2:] {
-			if _, comment, ok := strings.Cut(line, ": "); ok && strings.HasPrefix(line, "- ") {
-				cat.Comment(code, comment)
-			}
+	for _, p := range town.Posts[:25] {
+		code := bob.Post(p.Text).Code
+		for _, c := range p.Comments {
+			cat.Comment(code, c.Text)
 		}
 		cat.Like(code)
 	}

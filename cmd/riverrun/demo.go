@@ -6,6 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -36,7 +38,11 @@ func runDemo(ctx context.Context, e *env, args []string) error {
 		password = strings.ToLower(rand.Text()[:12])
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		d := &demo{env: e, node: n, password: password}
+		t, err := readTown()
+		if err != nil {
+			return err
+		}
+		d := &demo{env: e, node: n, town: t, password: password}
 		if err := d.run(ctx); err != nil {
 			return fmt.Errorf("demo: %w", err)
 		}
@@ -48,6 +54,7 @@ func runDemo(ctx context.Context, e *env, args []string) error {
 type demo struct {
 	*env
 	node     *node
+	town     *town
 	password string
 	ids      map[string]int64             // by the town's names
 	accounts map[string]timelines.Account // by the town's names
@@ -78,14 +85,7 @@ func (d *demo) run(ctx context.Context) error {
 
 // settle makes the missing accounts and posts.
 func (d *demo) settle(ctx context.Context) (_ timelines.Tally, err error) {
-	var accounts []timelines.ImportedAccount
-	for _, a := range townAccounts() {
-		accounts = append(accounts, a)
-	}
-	posts, err := townPosts(time.Now())
-	if err != nil {
-		return timelines.Tally{}, err
-	}
+	accounts, posts := slices.Collect(maps.Values(d.town.accounts())), d.town.posts(time.Now())
 	im, err := d.node.timelines.Imports.Start(ctx, demoSource)
 	if err != nil {
 		return timelines.Tally{}, err
@@ -126,18 +126,18 @@ func (d *demo) read(ctx context.Context) error {
 
 // furnish gives everybody a password and lets them follow each other.
 func (d *demo) furnish(ctx context.Context) error {
-	for _, p := range townspeople {
+	for _, p := range d.town.People {
 		_, err := d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
-			return d.node.timelines.Accounts.ChangePassword(ctx, d.accounts[p.name].Name, d.password)
+			return d.node.timelines.Accounts.ChangePassword(ctx, d.accounts[p.Name].Name, d.password)
 		})
 		if err != nil {
-			return explain(p.name, err)
+			return explain(p.Name, err)
 		}
 	}
-	for _, p := range townspeople {
-		for _, whom := range strings.Fields(p.follows) {
-			if err := d.follow(ctx, p.name, whom); err != nil {
-				return fmt.Errorf("%s follows %s: %w", p.name, whom, err)
+	for _, p := range d.town.People {
+		for _, whom := range p.Follows {
+			if err := d.follow(ctx, p.Name, whom); err != nil {
+				return fmt.Errorf("%s follows %s: %w", p.Name, whom, err)
 			}
 		}
 	}
@@ -156,9 +156,9 @@ func (d *demo) follow(ctx context.Context, who, whom string) error {
 		return err
 	}
 	host, group := d.ids[whom], ""
-	for _, g := range townGroups {
-		if g.name == whom {
-			host, group = d.ids[g.admin], to.Name
+	for _, g := range d.town.Groups {
+		if g.Name == whom {
+			host, group = d.ids[g.Admin], to.Name
 		}
 	}
 	_, err = d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
@@ -175,20 +175,20 @@ func (d *demo) introduce(old bool) error {
 		fmt.Fprintf(d.stdout, "\nSign in as any of these people, password %s\n\n", d.password)
 	}
 	table := tabwriter.NewWriter(d.stdout, 0, 0, 2, ' ', 0)
-	for _, p := range townspeople {
+	for _, p := range d.town.People {
 		note := ""
-		if p.private {
+		if p.Private {
 			note = " (private)"
 		}
-		fmt.Fprintf(table, "  %s\t%s%s\t%s\n", d.accounts[p.name].Name, p.title, note, p.about)
+		fmt.Fprintf(table, "  %s\t%s%s\t%s\n", d.accounts[p.Name].Name, p.Title, note, p.About)
 	}
 	fmt.Fprint(table, "\t\t\n")
-	for _, g := range townGroups {
+	for _, g := range d.town.Groups {
 		note := ""
-		if g.private {
+		if g.Private {
 			note = " (private)"
 		}
-		fmt.Fprintf(table, "  %s\t%s%s\t%s\n", d.accounts[g.name].Name, g.title, note, g.about)
+		fmt.Fprintf(table, "  %s\t%s%s\t%s\n", d.accounts[g.Name].Name, g.Title, note, g.About)
 	}
 	return table.Flush()
 }

@@ -363,32 +363,33 @@ func TestDemo(t *testing.T) {
 	if err != nil || !onlyNames(said) || !strings.Contains(out, "password lower weir\n") || !strings.Contains(out, "  sam-2 ") {
 		t.Fatalf("demo: got %q, %q, %v", out, said, err)
 	}
-	posts, err := townPosts(time.Now())
+	town, err := readTown()
 	if err != nil {
 		t.Fatal(err)
 	}
+	posts := town.posts(time.Now())
 	var comments, likes int
 	for _, p := range posts {
 		comments, likes = comments+len(p.Comments), likes+len(p.Likes)
 	}
-	want := fmt.Sprintf("accounts %d groups %d posts %d comments %d likes %d", len(townspeople), len(townGroups), len(posts), comments, likes)
+	want := fmt.Sprintf("accounts %d groups %d posts %d comments %d likes %d", len(town.People), len(town.Groups), len(posts), comments, likes)
 	if !strings.HasPrefix(out, "new: "+want+"\nthere: "+none+"\n") {
 		t.Errorf("demo: got %q, want new: %s", out, want)
 	}
 	store := timelines.Open(db.Primary, nil, timelines.DefaultOptions())
 	access := access.New(store)
-	for _, p := range townspeople {
-		name := p.name
+	for _, p := range town.People {
+		name := p.Name
 		if name == "sam" {
 			name = "sam-2"
 		}
 		_, a, err := store.Accounts.SignIn(t.Context(), name, "lower weir")
-		if err != nil || (a.Access == timelines.Private) != p.private || a.About != p.about {
+		if err != nil || (a.Access == timelines.Private) != p.Private || a.About != p.About {
 			t.Errorf("sign in as %s: got %+v, %v", name, a, err)
 		}
 		sets, err := access.Sets(t.Context(), a.ID)
-		if err != nil || len(sets.Follows) != len(strings.Fields(p.follows)) {
-			t.Errorf("%s follows %v (%v), want %s", name, sets.Follows, err, p.follows)
+		if err != nil || len(sets.Follows) != len(p.Follows) {
+			t.Errorf("%s follows %v (%v), want %s", name, sets.Follows, err, p.Follows)
 		}
 	}
 	var future, unread int

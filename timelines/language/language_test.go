@@ -1,7 +1,7 @@
 package language
 
 import (
-	"bufio"
+	"encoding/json"
 	"os"
 	"strings"
 	"testing"
@@ -67,21 +67,29 @@ func TestFits(t *testing.T) {
 // The demo's people write in English and Russian, often briefly: many lines are
 // told right, and next to none wrong.
 func TestDetectInTheDemo(t *testing.T) {
-	f, err := os.Open("../../cmd/riverrun/town.txt")
+	raw, err := os.ReadFile("../../cmd/riverrun/town.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
+	type Said struct{ Text string }
+	var town struct {
+		Posts []struct {
+			Said
+			Comments []Said
+		}
+	}
+	if err := json.Unmarshal(raw, &town); err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	for _, p := range town.Posts {
+		texts = append(texts, strings.Split(p.Text, "\n")...)
+		for _, c := range p.Comments {
+			texts = append(texts, c.Text)
+		}
+	}
 	right, wrong, lines := map[string]int{}, 0, map[string]int{}
-	scanner := bufio.NewScanner(f)
-	for scanner.Scan() {
-		text := scanner.Text()
-		if text == "" || strings.ContainsAny(text[:1], "#@+") {
-			continue
-		}
-		if strings.HasPrefix(text, "- ") {
-			_, text, _ = strings.Cut(text, ": ")
-		}
+	for _, text := range texts {
 		want := "en"
 		if strings.ContainsFunc(text, func(r rune) bool { return unicode.Is(unicode.Cyrillic, r) }) {
 			want = "ru"
@@ -95,9 +103,6 @@ func TestDetectInTheDemo(t *testing.T) {
 			wrong++
 			t.Logf("%q: got %s", text, got)
 		}
-	}
-	if err := scanner.Err(); err != nil {
-		t.Fatal(err)
 	}
 	t.Logf("right %v of %v, wrong %d", right, lines, wrong)
 	if wrong > 1 || right["en"] < lines["en"]/2 || right["ru"] < lines["ru"]/2 {
