@@ -47,7 +47,7 @@ func newTown(t testing.TB) *town {
 	t.Helper()
 	w := &town{t: t, ctx: context.Background(), db: testdb.New(t)}
 	options := timelines.DefaultOptions()
-	options.HashCost = timelines.HashCost{MemoryKiB: 64, Passes: 1, Threads: 1} // people sign up fast
+	options.HashCost.Memory, options.HashCost.Iterations = 64, 1 // people sign up fast
 	w.store = timelines.Open(w.db.Primary, w, options)
 	w.rivers = w.node()
 	return w

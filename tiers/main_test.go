@@ -37,7 +37,7 @@ type town struct {
 var options = func() timelines.Options {
 	o := timelines.DefaultOptions()
 	o.BestOf, o.MostFaved = 3, 2
-	o.HashCost = timelines.HashCost{MemoryKiB: 64, Passes: 1, Threads: 1}
+	o.HashCost.Memory, o.HashCost.Iterations = 64, 1
 	return o
 }()
 

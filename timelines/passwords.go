@@ -2,19 +2,16 @@ package timelines
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/subtle"
-	"encoding/base64"
 	"fmt"
 	"runtime"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/alexedwards/argon2id"
 	"github.com/ccojocar/zxcvbn-go"
 	"github.com/ccojocar/zxcvbn-go/match"
 	"github.com/ccojocar/zxcvbn-go/matching"
-	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -24,24 +21,9 @@ const (
 	MaxPasswordRunes = 200
 )
 
-// HashCost is the cost of one argon2id hash of a password. A stored hash carries its own
-// cost, so raising this one later breaks no password.
-type HashCost struct {
-	MemoryKiB uint32
-	Passes    uint32
-	Threads   uint8
-}
-
-// recommendedCost is OWASP's first recommendation.
-var recommendedCost = HashCost{MemoryKiB: 19 * 1024, Passes: 2, Threads: 1}
-
-const (
-	saltBytes = 16
-	hashBytes = 32
-)
-
-// phc is how PHC strings write bytes.
-var phc = base64.RawStdEncoding.Strict()
+// recommendedCost is OWASP's first recommendation. A stored hash carries its own cost, so
+// raising this one later breaks no password.
+var recommendedCost = argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
 
 // hashing bounds the cost of passwords: one hash keeps a processor busy and takes 19 MiB.
 type hashing struct {
@@ -62,23 +44,22 @@ func newHashing() hashing {
 	return hashing{make(chan struct{}, slots), make(chan struct{}, slots*(1+queuedPerSlot))}
 }
 
-// derive hashes the password. It waits for a slot until ctx ends; ErrBusy if too many wait
-// already.
-func (s *core) derive(ctx context.Context, password string, salt []byte, c HashCost, length uint32) ([]byte, error) {
+// inSlot calls fn, which makes one hash. It waits for a slot until ctx ends; ErrBusy if too
+// many wait already.
+func (h hashing) inSlot(ctx context.Context, fn func() error) error {
 	select {
-	case s.hashing.inside <- struct{}{}:
+	case h.inside <- struct{}{}:
 	default:
-		return nil, ErrBusy
+		return ErrBusy
 	}
-	defer func() { <-s.hashing.inside }()
+	defer func() { <-h.inside }()
 	select {
-	case s.hashing.slots <- struct{}{}:
+	case h.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
-	defer func() { <-s.hashing.slots }()
-	// Some keyboards send an accented letter as one character, others as two.
-	return argon2.IDKey(norm.NFC.AppendString(nil, password), salt, c.Passes, c.MemoryKiB, c.Threads, length), nil
+	defer func() { <-h.slots }()
+	return fn()
 }
 
 // maxGuessed is how many characters of a password are judged for how easily it is guessed,
@@ -127,65 +108,33 @@ func checkPassword(password string, about ...string) error {
 	return nil
 }
 
-// hashPassword returns the password's argon2id hash as a PHC string.
-func (s *core) hashPassword(ctx context.Context, password string) (string, error) {
-	salt := make([]byte, saltBytes)
-	_, _ = rand.Read(salt) // never fails
-	sum, err := s.derive(ctx, password, salt, s.opts.HashCost, hashBytes)
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version,
-		s.opts.HashCost.MemoryKiB, s.opts.HashCost.Passes, s.opts.HashCost.Threads,
-		phc.EncodeToString(salt), phc.EncodeToString(sum)), nil
+// hashPassword returns the password's argon2id hash as a PHC string. Some keyboards send an
+// accented letter as one character, others as two: both mean the same password.
+func (s *core) hashPassword(ctx context.Context, password string) (hash string, err error) {
+	err = s.hashing.inSlot(ctx, func() error {
+		hash, err = argon2id.CreateHash(norm.NFC.String(password), &s.opts.HashCost)
+		return err
+	})
+	return hash, err
 }
 
 // verifyPassword reports whether the password made the hash. With no hash (an
 // unknown name, an account that cannot sign in) it does the same work and says
 // no, so that the time it takes does not tell who exists.
-func (s *core) verifyPassword(ctx context.Context, password, hash string) (bool, error) {
+func (s *core) verifyPassword(ctx context.Context, password, hash string) (ok bool, err error) {
 	if utf8.RuneCountInString(password) > MaxPasswordRunes {
 		password, hash = "", "" // nobody's; and not a megabyte to hash
 	}
 	if hash == "" {
-		_, err := s.derive(ctx, password, make([]byte, saltBytes), s.opts.HashCost, hashBytes)
+		_, err := s.hashPassword(ctx, password)
 		return false, err
 	}
-	c, salt, want, err := parseHash(hash)
-	if err != nil {
-		return false, err
-	}
-	got, err := s.derive(ctx, password, salt, c, uint32(len(want)))
-	if err != nil {
-		return false, err
-	}
-	return subtle.ConstantTimeCompare(got, want) == 1, nil
-}
-
-// parseHash reads a PHC string. An error means a fault in the database, not the visitor's.
-func parseHash(hash string) (c HashCost, salt, sum []byte, err error) {
-	parts := strings.Split(hash, "$")
-	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
-		return c, nil, nil, fmt.Errorf("stored password hash: not argon2id")
-	}
-	var version int
-	if _, err := fmt.Sscanf(parts[2], "v=%d", &version); err != nil || version != argon2.Version {
-		return c, nil, nil, fmt.Errorf("stored password hash: version %q", parts[2])
-	}
-	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.MemoryKiB, &c.Passes, &c.Threads); err != nil {
-		return c, nil, nil, fmt.Errorf("stored password hash: cost %q: %w", parts[3], err)
-	}
-	if c.Passes < 1 || c.Threads < 1 || c.MemoryKiB > 1<<20 {
-		return c, nil, nil, fmt.Errorf("stored password hash: cost %q", parts[3])
-	}
-	if salt, err = phc.DecodeString(parts[4]); err != nil {
-		return c, nil, nil, fmt.Errorf("stored password hash: salt: %w", err)
-	}
-	if sum, err = phc.DecodeString(parts[5]); err != nil {
-		return c, nil, nil, fmt.Errorf("stored password hash: sum: %w", err)
-	}
-	if len(salt) < 8 || len(sum) < 16 {
-		return c, nil, nil, fmt.Errorf("stored password hash: too short")
-	}
-	return c, salt, sum, nil
+	err = s.hashing.inSlot(ctx, func() error {
+		ok, err = argon2id.ComparePasswordAndHash(norm.NFC.String(password), hash)
+		if err != nil {
+			return fmt.Errorf("stored password hash: %w", err)
+		}
+		return nil
+	})
+	return ok, err
 }

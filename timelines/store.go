@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/alexedwards/argon2id"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
@@ -79,7 +80,7 @@ type Options struct {
 	BestOf, MostFaved int
 	// HashCost is the cost of the hash of a new password. It is no setting: only tests use
 	// less than the default.
-	HashCost HashCost
+	HashCost argon2id.Params
 }
 
 // DefaultOptions returns the rules in force where nothing is set.

@@ -34,7 +34,7 @@ func newTown(t *testing.T) *town {
 
 func open(pool *pgxpool.Pool) *timelines.Store {
 	options := timelines.DefaultOptions()
-	options.HashCost = timelines.HashCost{MemoryKiB: 64, Passes: 1, Threads: 1} // people sign up fast
+	options.HashCost.Memory, options.HashCost.Iterations = 64, 1 // people sign up fast
 	return timelines.Open(pool, silent{}, options)
 }
 

@@ -73,7 +73,7 @@ func NewOver(t testing.TB, opts rivers.Options, change func(*live.Config)) *Site
 func StoreOptions(t testing.TB) timelines.Options {
 	o := timelines.DefaultOptions()
 	if _, measures := t.(*testing.B); !measures {
-		o.HashCost = timelines.HashCost{MemoryKiB: 64, Passes: 1, Threads: 1}
+		o.HashCost.Memory, o.HashCost.Iterations = 64, 1
 	}
 	return o
 }
