@@ -7,7 +7,7 @@
 # they print the one command to run and stop.
 
 GO ?= go
-# What takes longest begins first, so that it does not end alone.
+# The longest packages come first, so that none of them ends alone.
 LONGEST = ./web ./timelines ./tiers ./rivers
 
 FOR ?= 10m

@@ -168,7 +168,7 @@ func TestInsertParams(t *testing.T) {
 		timelines.Touched{PostID: 9, Timelines: []int64{2, 3}},
 		timelines.PendingBump{PostID: 9, After: 77},
 		timelines.Replace{Everybody: true},
-		timelines.Replace{Of: 4, Kinds: []string{"user"}},
+		timelines.Replace{AccountID: 4, Kinds: []string{"user"}},
 		timelines.Replace{Everybody: true, Kinds: []string{"hashtag"}, Terms: []string{"весна"}},
 		timelines.Upkeep{},
 	}, now)
@@ -189,7 +189,7 @@ func TestInsertParams(t *testing.T) {
 		`distribute {"post_id":8,"timelines":"","at":1234567}`,
 		`bump {"post_id":9,"after":77}`,
 		`replace {"everybody":true}`,
-		`replace {"of":4,"kinds":["user"]}`,
+		`replace {"account_id":4,"kinds":["user"]}`,
 		`replace {"everybody":true,"kinds":["hashtag"],"terms":["весна"]}`,
 		`upkeep {}`,
 	}

@@ -56,7 +56,7 @@ func (distributeArgs) InsertOpts() riverqueue.InsertOpts {
 type replaceArgs struct {
 	ViewerID  int64    `json:"viewer_id,omitempty"`
 	Everybody bool     `json:"everybody,omitempty"`
-	Of        int64    `json:"of,omitempty"`
+	AccountID int64    `json:"account_id,omitempty"`
 	Kinds     []string `json:"kinds,omitempty"`
 	Terms     []string `json:"terms,omitempty"`
 	TheirIDs  ids      `json:"their_ids,omitempty"`
@@ -65,14 +65,14 @@ type replaceArgs struct {
 
 func replaceArgsOf(r timelines.Replace) replaceArgs {
 	return replaceArgs{
-		ViewerID: r.ViewerID, Everybody: r.Everybody, Of: r.Of,
+		ViewerID: r.ViewerID, Everybody: r.Everybody, AccountID: r.AccountID,
 		Kinds: r.Kinds, Terms: r.Terms, TheirIDs: r.TheirIDs, Tx: r.Tx,
 	}
 }
 
 func (a replaceArgs) replace() timelines.Replace {
 	return timelines.Replace{
-		ViewerID: a.ViewerID, Everybody: a.Everybody, Of: a.Of,
+		ViewerID: a.ViewerID, Everybody: a.Everybody, AccountID: a.AccountID,
 		Kinds: a.Kinds, Terms: a.Terms, TheirIDs: a.TheirIDs, Tx: a.Tx,
 	}
 }

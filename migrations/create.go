@@ -10,12 +10,12 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ErrNoDatabase: the database is missing and may not be made. The error that
-// wraps it holds the SQL that makes it.
+// ErrNoDatabase says that the database is missing and the role may not create it. The error
+// that wraps it has the SQL that creates it.
 var ErrNoDatabase = errors.New("no such database")
 
-// Create makes the database cfg names, in the server cfg names, if it is not
-// there. neighbour names a database of that server that may be connected to.
+// Create creates the database that cfg names if it does not exist. neighbour is the name of
+// a database on the same server to connect to.
 func Create(ctx context.Context, cfg *pgx.ConnConfig, neighbour string) error {
 	conn, err := pgx.ConnectConfig(ctx, cfg)
 	if err == nil {
@@ -36,7 +36,7 @@ func Create(ctx context.Context, cfg *pgx.ConnConfig, neighbour string) error {
 	switch {
 	case err == nil:
 		return nil
-	// Another node was quicker: either it had finished, or both were at it.
+	// Another node was quicker: it had finished, or both were creating it.
 	case isCode(err, "42P04", "23505"): // duplicate_database, unique_violation
 		return nil
 	case isCode(err, "42501"): // insufficient_privilege

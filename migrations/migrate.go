@@ -10,44 +10,42 @@ import (
 )
 
 var (
-	// ErrNewer is returned, and nothing changed, when the database has migrations
-	// this binary does not know.
+	// ErrNewer says that the database has migrations that this binary does not know. Nothing
+	// was changed.
 	ErrNewer = errors.New("the database is newer than this riverrun")
-	// ErrEarlierBuild is returned, and nothing changed, when an unreleased riverrun made
-	// the database: its migrations have other names than those of this binary, and no
-	// step leads from there to here.
+	// ErrEarlierBuild says that an unreleased riverrun made the database: its migrations have
+	// other names than those of this binary, so it cannot be upgraded. Nothing was changed.
 	ErrEarlierBuild = errors.New("an earlier, unreleased build of riverrun made the database")
 )
 
-// Hook brings tables up to date that are not riverrun's own (the job queue's).
-// It runs while no other node migrates and must be repeatable.
+// Hook migrates the tables of a library (the job queue's). No other node migrates while it
+// runs. It may run again.
 type Hook func(context.Context, *pgxpool.Pool) error
 
-// Primary brings the primary store up to date, then calls the hooks. The pool
-// must allow at least two connections if there are hooks. It is safe to call
-// from several nodes at once and changes nothing if nothing is left to do.
+// Primary migrates the primary store to the newest version, and then calls the hooks. If
+// there are hooks, the pool must allow at least two connections. Several nodes may call it
+// at once. It changes nothing if nothing is left to do.
 func Primary(ctx context.Context, pool *pgxpool.Pool, hooks ...Hook) error {
 	return up(ctx, pool, "primary", hooks...)
 }
 
-// Secondary brings the secondary store up to date, as Primary does the primary.
+// Secondary migrates the secondary store to the newest version.
 func Secondary(ctx context.Context, pool *pgxpool.Pool) error {
 	return up(ctx, pool, "secondary")
 }
 
-// PrimaryDown takes the primary store back to version, dropping what later
-// migrations made, before an older binary is put in place.
+// PrimaryDown takes the primary store back to a version, for an older binary. It drops
+// everything that later migrations created.
 func PrimaryDown(ctx context.Context, pool *pgxpool.Pool, version int) error {
 	return down(ctx, pool, "primary", version)
 }
 
-// SecondaryDown takes the secondary store back to version.
+// SecondaryDown takes the secondary store back to a version.
 func SecondaryDown(ctx context.Context, pool *pgxpool.Pool, version int) error {
 	return down(ctx, pool, "secondary", version)
 }
 
-// Version returns the version the database stands at, 0 if it was never
-// migrated.
+// Version returns the version of the database, 0 if it was never migrated.
 func Version(ctx context.Context, pool *pgxpool.Pool) (int, error) {
 	var exists bool
 	if err := pool.QueryRow(ctx, `SELECT to_regclass('public.schema_migrations') IS NOT NULL`).Scan(&exists); err != nil {
@@ -76,8 +74,8 @@ CREATE TABLE IF NOT EXISTS public.schema_migrations (
 	sqlRevoked = `DELETE FROM public.schema_migrations WHERE version = @version AND name = @name`
 )
 
-// lockKey is the advisory lock of whoever migrates a database; "riverrun" in
-// ASCII. Advisory locks are per database, so the stores do not wait for each
+// lockKey is the key of the advisory lock that a node holds while it migrates a database:
+// "riverrun" in ASCII. Advisory locks are per database, so the stores do not wait for each
 // other.
 const lockKey = 0x726976657272756e
 
@@ -108,7 +106,7 @@ type beginner interface {
 	Begin(context.Context) (pgx.Tx, error)
 }
 
-// upFrom takes the steps that are left.
+// upFrom applies the steps that are left.
 func upFrom(ctx context.Context, conn beginner, store string, steps []step) error {
 	for _, s := range steps {
 		if err := run(ctx, conn, s, s.up, sqlApplied); err != nil {
@@ -139,10 +137,10 @@ func revoke(ctx context.Context, pool *pgxpool.Pool, store string, steps []step,
 	})
 }
 
-// run executes one file and its note in schema_migrations in one transaction.
+// run executes one file, with its row in schema_migrations, in one transaction.
 func run(ctx context.Context, conn beginner, s step, sql, note string) error {
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		// Without arguments pgx uses the simple protocol: a file may hold many
+		// Without arguments pgx uses the simple protocol, in which a file may have many
 		// statements.
 		if _, err := tx.Exec(ctx, sql); err != nil {
 			return err
@@ -153,7 +151,7 @@ func run(ctx context.Context, conn beginner, s step, sql, note string) error {
 }
 
 // locked calls do on a connection that holds the database's migration lock, with the
-// version the database stands at, which is one of the steps or 0. It refuses others.
+// version of the database, which is 0 or that of a step. Any other version is an error.
 func locked(ctx context.Context, pool *pgxpool.Pool, store string, steps []step, do func(*pgx.Conn, int) error) (err error) {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -163,8 +161,8 @@ func locked(ctx context.Context, pool *pgxpool.Pool, store string, steps []step,
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock($1)`, int64(lockKey)); err != nil {
 		return fmt.Errorf("migrate %s: wait for other nodes: %w", store, err)
 	}
-	// The lock belongs to the session, not to a transaction: give it back even if
-	// ctx ended. A connection that broke on the way gave it back by breaking.
+	// The lock belongs to the session, not to a transaction, so it is released even if ctx
+	// has ended. A connection that broke has released it.
 	defer func() {
 		_, unlockErr := conn.Exec(context.WithoutCancel(ctx), `SELECT pg_advisory_unlock($1)`, int64(lockKey))
 		if err == nil && unlockErr != nil {
@@ -181,7 +179,7 @@ func locked(ctx context.Context, pool *pgxpool.Pool, store string, steps []step,
 	return do(conn.Conn(), version)
 }
 
-// standing returns the version the database stands at, or the error that refuses it.
+// standing returns the version of the database, or an error if this binary cannot use it.
 func standing(ctx context.Context, conn *pgxpool.Conn, store string, steps []step) (version int, err error) {
 	rows, err := conn.Query(ctx, sqlTaken)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// sqlWhole fails if one of the secondary store's tables is missing, and reads none.
+	// sqlWhole fails if one of the secondary store's tables is missing. It reads no rows.
 	sqlWhole = `SELECT FROM clock, rivers, rivers_timelines, entries, folds, visits, leases LIMIT 0`
-	// sqlReset removes what is left of them. What else stands in the database stays.
+	// sqlReset removes those that are left. Other tables in the database stay.
 	sqlReset = `
 DROP TABLE IF EXISTS clock, rivers, rivers_timelines, entries, folds, visits, leases CASCADE;
 DROP FUNCTION IF EXISTS forget_epoch();
@@ -22,10 +22,10 @@ DELETE FROM public.schema_migrations`
 
 const restoreTimeout = time.Minute
 
-// RestoreSecondary makes the secondary store's tables again, all of them, if one was lost
-// while nodes run, and reports whether it did: what is left of the others is of no use, as
-// rivers would have holes. Nodes take turns, as for migrations; one restores, the others
-// find nothing left to do.
+// RestoreSecondary creates all tables of the secondary store anew if one of them was lost
+// while nodes run, and reports whether it did. The others cannot be kept, because rivers
+// would have holes. Nodes take turns, as for migrations: one restores, and the others find
+// nothing left to do.
 func RestoreSecondary(ctx context.Context, pool *pgxpool.Pool) (restored bool, err error) {
 	if err := whole(ctx, pool); !isBare(err) {
 		return false, err
@@ -34,10 +34,11 @@ func RestoreSecondary(ctx context.Context, pool *pgxpool.Pool) (restored bool, e
 	if err != nil {
 		return false, err
 	}
-	// Restoring does not end with the request that found the loss: it would begin anew.
+	// Restoring does not end with the request that found the loss, or the next request would
+	// begin anew.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
 	defer cancel()
-	// Not IF NOT EXISTS: that asks for the right to make schemas even if there is one.
+	// CREATE SCHEMA IF NOT EXISTS would need the right to create schemas even if there is one.
 	var schema bool
 	err = pool.QueryRow(ctx, `SELECT to_regnamespace('public') IS NOT NULL`).Scan(&schema)
 	if err == nil && !schema {
@@ -50,7 +51,7 @@ func RestoreSecondary(ctx context.Context, pool *pgxpool.Pool) (restored bool, e
 		if err := whole(ctx, conn); !isBare(err) {
 			return err
 		}
-		// All of it in one transaction: pages find nothing, or all there is to be.
+		// It is one transaction, so that pages find no tables or all of them.
 		return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, sqlReset); err != nil {
 				return fmt.Errorf("restore secondary: %w", err)

@@ -242,7 +242,7 @@ func (s *Store) mayOpenSubfeed(ctx context.Context, n Name, sets *access.Sets) e
 	switch {
 	case gates.Opens(sets, list[i].TimelineID) && !sets.BlockedBetween(n.TheirID):
 		return nil
-	case gates.Of(list[i].TimelineID) == timelines.Private:
+	case gates.Level(list[i].TimelineID) == timelines.Private:
 		return ErrNotFound
 	}
 	return fmt.Errorf("%s %s of account %d: %w", n.Kind, n.Term, n.TheirID, ErrForbidden)

@@ -126,7 +126,7 @@ func (s *Store) explain(ctx context.Context, sn *snapshot.Snapshot, x *Explanati
 	}
 	for _, id := range f.Decisive {
 		if t, ok := gates.Timeline(id); ok {
-			x.Grants = append(x.Grants, Grant{Timeline: t, Level: gates.Of(id), Opens: gates.Opens(sets, id), LeftOut: sets.Excluded.Has(id)})
+			x.Grants = append(x.Grants, Grant{Timeline: t, Level: gates.Level(id), Opens: gates.Opens(sets, id), LeftOut: sets.Excluded.Has(id)})
 		}
 	}
 	x.Banned = gates.Hidden(sets, f.Decisive).Has(x.Author)

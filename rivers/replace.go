@@ -37,14 +37,14 @@ func (s *Store) Retire(ctx context.Context, r timelines.Replace) error {
 func (s *Store) replacedBy(ctx context.Context, r timelines.Replace) (string, pgx.StrictNamedArgs, error) {
 	all, args := []string{"true"}, pgx.StrictNamedArgs{}
 	switch {
-	case r.Of != 0:
+	case r.AccountID != 0:
 		// Accounts that follow or leave from now on have their own rivers to replace.
-		followers, err := s.primary.Subscriptions.SubscriberIDs(ctx, r.Of)
+		followers, err := s.primary.Subscriptions.SubscriberIDs(ctx, r.AccountID)
 		if err != nil {
 			return "", nil, err
 		}
 		all = append(all, `(r.their_id = @of AND r.kind = ANY(@pages) OR r.user_id = ANY(@followers) AND r.kind = ANY(@homes))`)
-		args["of"], args["followers"] = r.Of, append(followers, r.Of)
+		args["of"], args["followers"] = r.AccountID, append(followers, r.AccountID)
 		args["pages"], args["homes"] = accountKinds(), followBasedKinds()
 	case !r.Everybody:
 		all = append(all, "r.user_id = @viewer")

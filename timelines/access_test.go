@@ -79,7 +79,7 @@ func TestSetAccess(t *testing.T) {
 func TestWhomALevelConcerns(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
-	everybody, of := []Replace{{Everybody: true}}, []Replace{{Of: bob.ID}}
+	everybody, of := []Replace{{Everybody: true}}, []Replace{{AccountID: bob.ID}}
 	nobody := Replace{ViewerID: 0}
 	set := func(what string, level Level, want ...Replace) {
 		t.Helper()

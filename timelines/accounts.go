@@ -114,8 +114,8 @@ func insertAccountTx(ctx context.Context, tx pgx.Tx, kind, name, title, about, l
 	return id, insertTimelinesTx(ctx, tx, []int64{id})
 }
 
-// insertTimelinesTx makes the timelines that every account has (kinds.All), and lets
-// each user read their own. What opens with the feed has that for its gate.
+// insertTimelinesTx creates the timelines that every account has (kinds.All), and lets each
+// user read their own. The feed is the gate of all timelines that open with it.
 func insertTimelinesTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
 	// The ids are drawn first, because a timeline may be its own gate; the others have
 	// the feed for a gate. A join would be quadratic where the planner takes an import of

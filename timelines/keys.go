@@ -60,7 +60,7 @@ func recordKeyTx(ctx context.Context, tx pgx.Tx, account int64, f form, post, co
 	if f.key == "" {
 		return nil
 	}
-	// Of two transactions with one key the second waits in the unique index for the first.
+	// If two transactions have one key, the second waits in the unique index for the first.
 	// An update that changes nothing returns the row that won; DO NOTHING and a query
 	// afterwards could miss a row that was removed in between.
 	const query = `

@@ -181,7 +181,7 @@ func invalidatedByLevelTx(ctx context.Context, tx pgx.Tx, feed int64, was, level
 		return replaced, nil
 	}
 	if empty {
-		return []Replace{{Of: owner}}, nil
+		return []Replace{{AccountID: owner}}, nil
 	}
 	return []Replace{{Everybody: true}}, nil
 }

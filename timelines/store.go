@@ -156,12 +156,13 @@ const (
 
 // Replace says that a change of access or subscription invalidated the named rivers.
 type Replace struct {
-	// ViewerID is the viewer whose rivers these are; 0 with Everybody or Of set: all viewers.
+	// ViewerID is the viewer whose rivers these are. It is 0 with Everybody or AccountID set:
+	// all viewers.
 	ViewerID  int64
 	Everybody bool
-	// Of, if not 0, is an account that gained or lost a timeline: the rivers are those of the
-	// account's own pages, for all viewers, and the home feeds and lists of its followers.
-	Of int64
+	// AccountID, if not 0, is an account that gained or lost a timeline. The rivers are those of
+	// the account's own pages, for all viewers, and the home feeds and lists of its followers.
+	AccountID int64
 	// Kinds limits the river kinds concerned; none means every kind.
 	Kinds []string
 	// Terms limits them further to rivers of these terms; it needs Kinds.

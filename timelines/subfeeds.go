@@ -39,7 +39,7 @@ func ofFeeds(viewer, owner int64, follows bool) []Replace {
 // may open the feed: the actor's own, which are replaced at once, and everybody's, which
 // include the actor's.
 func ofMyFeeds(actor int64) []Replace {
-	return append(ofFeeds(actor, actor, true), Replace{Of: actor, Kinds: []string{RiverHome, RiverList, RiverUser, kinds.Subfeed}})
+	return append(ofFeeds(actor, actor, true), Replace{AccountID: actor, Kinds: []string{RiverHome, RiverList, RiverUser, kinds.Subfeed}})
 }
 
 // Create makes a further feed of the actor, who is a person. Followers of the actor
@@ -110,7 +110,7 @@ func (s Feeds) Create(ctx context.Context, actor int64, slug, title string, leve
 func (s Feeds) feedsTx(ctx context.Context, tx pgx.Tx, actor int64, replaced []Replace) (Change, error) {
 	c := Change{Actor: actor, Replace: replaced}
 	announced := replaced
-	if i := slices.IndexFunc(replaced, func(r Replace) bool { return r.Of == actor }); i >= 0 {
+	if i := slices.IndexFunc(replaced, func(r Replace) bool { return r.AccountID == actor }); i >= 0 {
 		announced = replaced[i : i+1] // all others are among these
 	}
 	if err := s.announceTx(ctx, tx, replacements(announced)...); err != nil {

@@ -44,7 +44,7 @@ func TestSubfeeds(t *testing.T) {
 	wrong := []Replace{
 		{ViewerID: bob.ID, Kinds: []string{"home", "list"}},
 		{ViewerID: bob.ID, Kinds: []string{"user", "subfeed"}, TheirIDs: []int64{bob.ID}},
-		{Of: bob.ID, Kinds: []string{"home", "list", "user", "subfeed"}},
+		{AccountID: bob.ID, Kinds: []string{"home", "list", "user", "subfeed"}},
 	}
 	w.same("change", c, Change{Actor: bob.ID, Clock: clock + 1, Replace: wrong})
 	everybody := replacements(wrong[2:]) // bob among them, whose job would do the same again

@@ -221,7 +221,7 @@ func (r *runner) try(ctx context.Context, m mutant) (verdict, said string) {
 		return "survived", ", which did not run: " + err.Error()
 	}
 	text, err := r.test(ctx, binary, m.folder, anchored(m.decides))
-	// Of one use: some tens of binaries fill a small disk.
+	// It is not used again, and some tens of binaries fill a small disk.
 	if err := os.RemoveAll(filepath.Dir(binary)); err != nil {
 		return "survived", ", whose binary stays: " + err.Error()
 	}

@@ -21,17 +21,17 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Config says which cluster to run.
+// Config describes a cluster to run.
 type Config struct {
-	// Dir is the data directory; the cluster stands in it with all that belongs to
-	// it. It is made if missing.
+	// Dir is the data directory, in which the cluster keeps all its files. It is created if
+	// it is missing.
 	Dir string
-	// Volatile gives durability up for speed: a cluster of tests that is thrown
-	// away with everything in it.
+	// Volatile gives up durability for speed. It is for clusters of tests, which are thrown
+	// away.
 	Volatile bool
 	// Settings are added to the server's, as in postgresql.conf.
 	Settings map[string]string
-	// Log hears of what takes long; nil is silent.
+	// Log gets messages about everything that takes long; nil discards them.
 	Log *slog.Logger
 }
 
@@ -43,7 +43,7 @@ type Cluster struct {
 	lock    *lock  // nil for a guest
 	log     *slog.Logger
 
-	// The rest is keep's, and nobody else's until kept is closed.
+	// Only keep uses the rest until kept is closed.
 	*server
 	quit context.CancelFunc // ends keep
 	kept chan struct{}
@@ -57,15 +57,14 @@ type server struct {
 	exit   error         // why; to be read after done
 }
 
-// superuser is the cluster's only role. Everybody who can
-// enter the socket's directory has it.
+// superuser is the cluster's only role. Everybody who can enter the socket's directory has
+// it.
 const superuser = "riverrun"
 
-// Start makes the cluster if there is none and starts its server, which runs
-// until Stop or the end of this process; if it ends by itself, it is started again
-// (see keep). ctx bounds the starting only; recovery
-// after a crash takes what it takes. Errors: ErrInUse, ErrNotInstalled,
-// ErrVersion.
+// Start creates the cluster if there is none and starts its server, which runs until Stop or
+// the end of this process. If the server ends by itself, it is started again (see keep). ctx
+// bounds only the start, which may have to wait for recovery after a crash. Errors:
+// ErrInUse, ErrNotInstalled, ErrVersion.
 func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 	cfg, err = cfg.complete()
 	if err != nil {
@@ -124,8 +123,8 @@ func Start(ctx context.Context, cfg Config) (_ *Cluster, err error) {
 	return c, nil
 }
 
-// makeDataDir makes a missing data directory such that the server's user may
-// pass through it, whatever the umask. One that exists is left as it is.
+// makeDataDir creates a missing data directory so that the server's user may pass through
+// it, whatever the umask. It leaves an existing one unchanged.
 func makeDataDir(dir string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		return err
@@ -136,9 +135,9 @@ func makeDataDir(dir string) error {
 	return os.Chmod(dir, 0o755)
 }
 
-// Open is Start, or, if another process owns the data directory, becomes a guest
-// of the server it runs: commands work beside a running riverrun this way. A
-// guest's Stop leaves the server alone.
+// Open does the same as Start, but if another process owns the data directory, it uses that
+// one's server as a guest. So commands work beside a running riverrun. A guest's Stop leaves
+// the server alone.
 func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 	c, err := Start(ctx, cfg)
 	if !errors.Is(err, ErrInUse) {
@@ -149,7 +148,7 @@ func Open(ctx context.Context, cfg Config) (*Cluster, error) {
 		return nil, completeErr
 	}
 	guest := &Cluster{sockets: socketDir(cfg.Dir), server: &server{stderr: &tail{}}, log: cfg.Log}
-	// The owner may be starting just now, or hold the lock without ever answering.
+	// The owner may just be starting, or may hold the lock and never answer.
 	ctx, cancel := context.WithTimeoutCause(ctx, guestPatience, err)
 	defer cancel()
 	if err := guest.ready(ctx); err != nil {
@@ -173,16 +172,15 @@ func (cfg Config) complete() (Config, error) {
 	return cfg, nil
 }
 
-// port names the socket's file; nothing listens on a network.
+// port is part of the name of the socket's file. Nothing listens on a network.
 const port = "5432"
 
-// maxSocket is the longest path a socket may have in bytes: 103 on macOS, 107 on
+// maxSocket is the length in bytes of the longest path of a socket: 103 on macOS, 107 on
 // Linux.
 const maxSocket = 103
 
-// socketDir is where the socket of the cluster in dir stands: within dir, or,
-// if that path is too long for a socket, at a place derived from it, so that
-// guests find it too.
+// socketDir returns the directory of the socket of the cluster in dir. It is within dir, or,
+// if that path is too long, at a place derived from it, so that guests find it too.
 func socketDir(dir string) string {
 	inside := filepath.Join(dir, "socket")
 	if len(filepath.Join(inside, ".s.PGSQL."+port)) <= maxSocket {
@@ -202,8 +200,8 @@ func (c *Cluster) URL(database string) string {
 	return u.String()
 }
 
-// ended says why the server ended by itself, with the last it said. It is to be called
-// after done is closed.
+// ended returns an error that says why the server ended by itself, with its last output. It
+// must be called after done is closed.
 func (c *Cluster) ended() error {
 	where := ""
 	if _, err := os.Stat(filepath.Join(c.data, "log")); err == nil { // a volatile one has none
@@ -212,9 +210,9 @@ func (c *Cluster) ended() error {
 	return fmt.Errorf("PostgreSQL ended by itself (%w)%s; last it said: %s", c.exit, where, c.stderr)
 }
 
-// Stop stops the server, breaking connections that are still open, and gives up
-// the data directory. If ctx ends first the server is ended the hard way and
-// recovers at the next start. Stopping twice is stopping once.
+// Stop stops the server, breaks connections that are still open, and gives up the data
+// directory. If ctx ends first, the server is killed and recovers at the next start. A
+// second call does nothing.
 func (c *Cluster) Stop(ctx context.Context) error {
 	if c.lock == nil {
 		return nil
@@ -257,8 +255,8 @@ func (c *Cluster) end(sig syscall.Signal) error {
 	return nil
 }
 
-// initialise makes the cluster's files if there are none, under another name
-// first: what an interrupted initdb leaves is never taken for a cluster. It
+// initialise creates the cluster's files if there are none. It creates them under another
+// name first, so that the files of an interrupted initdb are never taken for a cluster. It
 // returns the programs to run it with.
 func (c *Cluster) initialise(ctx context.Context, cfg Config, who owner) (Programs, error) {
 	made, err := os.ReadFile(filepath.Join(c.data, "PG_VERSION"))
@@ -286,8 +284,8 @@ func (c *Cluster) initialise(ctx context.Context, cfg Config, who owner) (Progra
 	}
 	args := []string{
 		"-D", fresh, "-U", superuser, "--auth=trust", "--encoding=UTF8",
-		// Bytes for order, Unicode for letters: indexes that no upgrade of the
-		// system's collations breaks, lower() that knows Cyrillic.
+		// Order is by bytes, so that no upgrade of the system's collations breaks an index.
+		// Letters are Unicode's, so that lower() knows Cyrillic.
 		"--lc-collate=C", "--lc-ctype=" + unicodeLocale(), "--lc-messages=C",
 		"--lc-monetary=C", "--lc-numeric=C", "--lc-time=C",
 	}
@@ -308,8 +306,7 @@ func (c *Cluster) initialise(ctx context.Context, cfg Config, who owner) (Progra
 	return programs, nil
 }
 
-// unicodeLocale names the locale that classifies letters without preferring a
-// language.
+// unicodeLocale is the locale that classifies letters without preferring a language.
 func unicodeLocale() string {
 	if runtime.GOOS == "darwin" {
 		return "UTF-8"
@@ -331,7 +328,7 @@ func (c *Cluster) launch(programs Programs, cfg Config, who owner) error {
 		settings["synchronous_commit"] = "off"
 	} else {
 		settings["fsync"] = "on"
-		// A week of logs, a file a day, in the cluster's directory log.
+		// Logs are kept for a week, one file a day, in the cluster's directory log.
 		settings["logging_collector"] = "on"
 		settings["log_filename"] = "postgresql-%a.log"
 		settings["log_truncate_on_rotation"] = "on"
@@ -343,7 +340,7 @@ func (c *Cluster) launch(programs Programs, cfg Config, who owner) error {
 		args = append(args, "-c", name+"="+settings[name])
 	}
 	s := &server{stderr: &tail{}, done: make(chan struct{})}
-	// Not CommandContext: the server outlives the context it was started with.
+	// The server outlives the context it was started with, so this is no CommandContext.
 	s.cmd = exec.Command(filepath.Join(programs.Dir, "postgres"), args...)
 	s.cmd.Dir = c.data
 	s.cmd.Stderr = s.stderr
@@ -352,8 +349,8 @@ func (c *Cluster) launch(programs Programs, cfg Config, who owner) error {
 	endWithParent(s.cmd.SysProcAttr)
 	started := make(chan error)
 	go func() {
-		// See endWithParent. Never unlocked: the thread ends with the goroutine,
-		// which ends with the server.
+		// See endWithParent. The thread is never unlocked. It ends with the goroutine, which
+		// ends with the server.
 		runtime.LockOSThread()
 		err := s.cmd.Start()
 		started <- err
@@ -372,7 +369,7 @@ func (c *Cluster) launch(programs Programs, cfg Config, who owner) error {
 	return nil
 }
 
-// ready waits until the server takes connections.
+// ready waits until the server accepts connections.
 func (c *Cluster) ready(ctx context.Context) error {
 	retry := time.NewTicker(20 * time.Millisecond)
 	defer retry.Stop()

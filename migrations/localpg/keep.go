@@ -5,16 +5,16 @@ import (
 	"time"
 )
 
-// How long keep waits before it starts the server again: longer each time it does not come
-// up.
+// How long keep waits before it starts the server again. It waits longer each time the
+// server does not come up.
 const (
 	firstRest   = time.Second
 	longestRest = 15 * time.Second
 )
 
-// keep starts the server again whenever it ends by itself, until ctx ends: a full disk
-// that leaves no room for a crash recovery, say, ends it, and as soon as there is room it
-// comes up. Crashes of single backends PostgreSQL mends by itself.
+// keep starts the server again whenever it ends by itself, until ctx ends. The server may
+// end, for example, if the disk has no room for a crash recovery, and it comes up again as
+// soon as there is room. PostgreSQL itself recovers from crashes of single backends.
 func (c *Cluster) keep(ctx context.Context, begin func(context.Context) error) {
 	defer close(c.kept)
 	rest := firstRest

@@ -10,16 +10,16 @@ import (
 	"syscall"
 )
 
-// ErrInUse: another process owns the data directory. The error that wraps it
-// says which.
+// ErrInUse says that another process owns the data directory. The error that wraps it names
+// the process.
 var ErrInUse = errors.New("the data directory is in use")
 
 // lock is the ownership of a data directory, held from acquire to release or
 // to the end of the process.
 type lock struct{ file *os.File }
 
-// acquire takes the ownership of dir, or says who has it. The file is never
-// removed: a lock on a file that was unlinked excludes nobody.
+// acquire takes the ownership of dir, or returns an error that names its owner. The file is
+// never removed, because a lock on an unlinked file excludes nobody.
 func acquire(dir string) (*lock, error) {
 	path := filepath.Join(dir, "riverrun.lock")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -41,7 +41,7 @@ func acquire(dir string) (*lock, error) {
 	return &lock{file: file}, nil
 }
 
-// Running reports whether a process owns dir, be it another user's, and which.
+// Running reports whether a process owns dir, even one of another user, and which.
 func Running(dir string) (owner string, running bool) {
 	file, err := os.Open(filepath.Join(dir, "riverrun.lock"))
 	if err != nil {
@@ -68,8 +68,7 @@ func write(file *os.File, text string) error {
 	return err
 }
 
-// commandName is the program and its subcommand: later arguments may be nobody
-// else's business.
+// commandName returns the program and its subcommand. Later arguments may be private.
 func commandName(args []string) []string {
 	name := []string{filepath.Base(args[0])}
 	if len(args) > 1 && !strings.HasPrefix(args[1], "-") {

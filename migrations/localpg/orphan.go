@@ -13,15 +13,14 @@ import (
 	"time"
 )
 
-// evict deals with the postmaster.pid an earlier owner of the data directory
-// left behind. The caller holds the directory's lock, so that owner is dead.
+// evict deals with the postmaster.pid of an earlier owner of the data directory. The caller
+// holds the directory's lock, so that owner is dead.
 //
-// If its server still runs, it is stopped. If its number belongs to some other
-// process by now, as happens after a reboot and always in containers, PostgreSQL
-// would refuse to start for fear of it. The file is not removed for that, since
-// it also leads PostgreSQL to shared memory that backends of a killed postmaster
-// may still use; its number is replaced by ours, and PostgreSQL takes a file
-// that names its own parent for stale.
+// If its server still runs, evict stops it. If the number now belongs to another process, as
+// happens after a reboot and always in containers, PostgreSQL would refuse to start. The
+// file cannot be removed, because it also leads PostgreSQL to shared memory that backends of
+// a killed postmaster may still use. So its number is replaced by ours: a file that names
+// the parent of the new server counts as stale.
 func (c *Cluster) evict(ctx context.Context) error {
 	path := filepath.Join(c.data, "postmaster.pid")
 	text, err := os.ReadFile(path)
@@ -49,7 +48,7 @@ func (c *Cluster) evict(ctx context.Context) error {
 	return nil
 }
 
-// overwrite replaces a file's content and leaves its owner and mode alone.
+// overwrite replaces a file's content, and keeps its owner and mode.
 func overwrite(path, text string) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
 	if err != nil {
@@ -59,7 +58,7 @@ func overwrite(path, text string) error {
 	return errors.Join(err, file.Close())
 }
 
-// alive reports whether there is a process pid, ours to signal or not.
+// alive reports whether there is a process pid, even if we may not signal it.
 func alive(pid int) bool {
 	err := syscall.Kill(pid, 0)
 	return err == nil || errors.Is(err, syscall.EPERM)

@@ -4,6 +4,6 @@ package localpg
 
 import "syscall"
 
-// endWithParent does nothing where the kernel offers nothing: the next owner of
-// the data directory stops the orphan.
+// endWithParent does nothing, because this kernel cannot do it. The next owner of the data
+// directory stops the orphan.
 func endWithParent(*syscall.SysProcAttr) {}

@@ -10,15 +10,15 @@ import (
 	"strconv"
 )
 
-// MinMajor is the oldest PostgreSQL that will do.
+// MinMajor is the oldest supported version of PostgreSQL.
 const MinMajor = 15
 
-// ErrNotInstalled: no PostgreSQL of MinMajor or newer was found. The error that
+// ErrNotInstalled says that no PostgreSQL of MinMajor or newer was found. The error that
 // wraps it says how to install one.
 var ErrNotInstalled = errors.New("PostgreSQL is not installed")
 
-// ErrVersion: PostgreSQL is installed, but not the version that made the data
-// directory. The error that wraps it says how to upgrade.
+// ErrVersion says that PostgreSQL is installed, but not the version of the data directory.
+// The error that wraps it says how to upgrade.
 var ErrVersion = errors.New("the data directory needs another version of PostgreSQL")
 
 // Programs are PostgreSQL's server programs of one version.
@@ -29,9 +29,9 @@ type Programs struct {
 	Major int
 }
 
-// places are where packages put the server's programs outside of PATH: Debian
-// and Ubuntu, Fedora and the PostgreSQL project's own packages, Alpine,
-// Homebrew on both kinds of Mac, and a build from source.
+// places are the directories outside of PATH in which packages put the server's programs:
+// those of Debian and Ubuntu, Fedora and the PostgreSQL project, Alpine, Homebrew on both
+// kinds of Mac, and a build from source.
 var places = []string{
 	"/usr/lib/postgresql/*/bin",
 	"/usr/pgsql-*/bin",
@@ -41,8 +41,8 @@ var places = []string{
 	"/usr/local/pgsql/bin",
 }
 
-// Find returns the programs in PATH, else the newest elsewhere; with major not 0
-// only programs of that version.
+// Find returns the programs in PATH, or else the newest of the other places. If major is not
+// 0, it returns only programs of that version.
 func Find(major int) (Programs, error) {
 	var found []Programs
 	if path, err := exec.LookPath("postgres"); err == nil {
@@ -62,7 +62,7 @@ func Find(major int) (Programs, error) {
 	return choose(append(found, elsewhere...), major)
 }
 
-// choose returns the first of found that will do.
+// choose returns the first of found that is of the version, or new enough.
 func choose(found []Programs, major int) (Programs, error) {
 	var old []int
 	for _, p := range found {
@@ -94,8 +94,7 @@ func choose(found []Programs, major int) (Programs, error) {
 	return Programs{}, fmt.Errorf("%w; see https://www.postgresql.org/download/ (or set DATABASE_URL to a server that runs)", ErrNotInstalled)
 }
 
-// appendPrograms appends the programs in dir if both are there and say which
-// version they are.
+// appendPrograms appends the programs in dir if both are there and tell their version.
 func appendPrograms(found []Programs, dir string) []Programs {
 	if _, err := exec.LookPath(filepath.Join(dir, "initdb")); err != nil {
 		return found
@@ -113,7 +112,7 @@ func appendPrograms(found []Programs, dir string) []Programs {
 
 var versionPattern = regexp.MustCompile(`^postgres \(PostgreSQL\) (\d+)`)
 
-// parseMajor reads what postgres -V prints, "postgres (PostgreSQL) 15.17
+// parseMajor parses the output of postgres -V, "postgres (PostgreSQL) 15.17
 // (Debian 15.17-0+deb12u1)" or "postgres (PostgreSQL) 18beta1".
 func parseMajor(version string) (int, bool) {
 	m := versionPattern.FindStringSubmatch(version)
@@ -124,8 +123,8 @@ func parseMajor(version string) (int, bool) {
 	return major, err == nil
 }
 
-// installCommand is how this machine's package manager installs PostgreSQL, ""
-// if it is none we know. The Makefile runs the same.
+// installCommand returns the command with which this machine's package manager installs
+// PostgreSQL, "" if it is an unknown one. The Makefile runs the same.
 func installCommand() string {
 	for _, manager := range []struct{ program, command string }{
 		{"apt-get", "sudo apt-get install postgresql"},

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// tail keeps the last that was written to it, for an error message: what the
-// server says before its own log is open, or all it says if it keeps none.
+// tail keeps the end of what was written to it, for an error message: the server's output
+// before its own log is open, or all of it if it keeps no log.
 type tail struct {
 	mu   sync.Mutex // guards last
 	last []byte

@@ -11,21 +11,21 @@ import (
 	"syscall"
 )
 
-// owner is the user the server runs as.
+// owner is the user that the server runs as.
 type owner struct {
 	name     string
 	uid, gid int
-	// drop: this process is root and must become owner to start the server.
+	// drop says that this process is root and must become owner to start the server.
 	drop bool
 }
 
-// ownerOf decides who runs the cluster in data: this process's user, or, if that
-// is root, an unprivileged one.
+// ownerOf returns the user that the cluster in data is to run as: this process's, or an
+// unprivileged one if this process is root.
 func ownerOf(data string) (owner, error) {
 	if os.Geteuid() != 0 {
 		return owner{name: "you", uid: os.Geteuid(), gid: os.Getegid()}, nil
 	}
-	// A cluster that exists keeps its user, whatever users came or went since.
+	// A cluster that exists keeps its user.
 	info, err := os.Stat(data)
 	switch {
 	case err == nil:
@@ -60,7 +60,7 @@ func ownerOf(data string) (owner, error) {
 	return ownerFrom(u)
 }
 
-// systemUser is made where PostgreSQL's package made no user of its own.
+// systemUser is created if PostgreSQL's package has not created a user.
 const systemUser = "riverrun"
 
 func ownerFrom(u *user.User) (owner, error) {
@@ -75,8 +75,8 @@ func ownerFrom(u *user.User) (owner, error) {
 	return owner{name: u.Username, uid: uid, gid: gid, drop: true}, nil
 }
 
-// attr makes a child run as o, in a process group of its own: a Ctrl-C in the
-// terminal is for riverrun, which stops the server last.
+// attr makes a child run as o, in a process group of its own, so that a Ctrl-C in the
+// terminal goes only to riverrun, which stops the server last.
 func (o owner) attr() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if o.drop {
@@ -85,9 +85,9 @@ func (o owner) attr() *syscall.SysProcAttr {
 	return attr
 }
 
-// mkdir makes a directory that only o may enter, or takes one that is so
-// already. A directory of somebody else's, or a link to one, is refused: in a
-// place where everybody may write, it may have been put there on purpose.
+// mkdir creates a directory that only o may enter, or uses an existing one. It refuses a
+// directory of another user, or a link to one: in a place where everybody may write,
+// somebody may have put it there on purpose.
 func (o owner) mkdir(path string) error {
 	err := os.Mkdir(path, 0o700)
 	switch {
@@ -110,8 +110,8 @@ func (o owner) mkdir(path string) error {
 	return nil
 }
 
-// reach reports which directory above path o may not pass through; a home
-// directory is usually closed to the user a root's server runs as.
+// reach returns a directory above path that o may not pass through, if there is one. A home
+// directory is usually closed to the user that a root's server runs as.
 func (o owner) reach(path string) error {
 	if !o.drop {
 		return nil

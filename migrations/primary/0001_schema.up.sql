@@ -68,7 +68,7 @@ COMMENT ON COLUMN timelines.kind IS 'one of the table in timelines/kinds, which 
 COMMENT ON CONSTRAINT timelines_base ON timelines IS 'a timeline without a gate opens to everybody';
 COMMENT ON COLUMN timelines.gate_id IS 'the timeline whose access, readers and exclusions decide who may open this one: itself for a base timeline and for discussions, faves and mentions, the owner''s feed for likes and comments; NULL where only the posts decide (post, hashtag and the aggregates)';
 COMMENT ON COLUMN timelines.writers IS 'who may put posts here: into a group anyone (who may read it), members or admins; into directs anyone, followed (accounts that the owner follows), mutual (and that follow back) or nobody; empty elsewhere: the owner alone, or the site itself. It stands beside the level because a new post locks this row anyway: a change of policy and a post that relied on it wait for each other';
--- The deletion of a sub-feed looks for the timelines that it is the gate of.
+-- A sub-feed that is deleted takes along the timelines of which it is the gate.
 CREATE INDEX timelines_gate_idx ON timelines (gate_id) WHERE gate_id IS NOT NULL;
 
 -- The posts of all, and those in each known language.
@@ -103,7 +103,7 @@ CREATE TABLE excluded (
 COMMENT ON TABLE excluded IS 'who may not read a protected timeline';
 CREATE INDEX excluded_account_idx ON excluded (account_id, timeline_id);
 
--- Whom people follow, and the groups.
+-- Subscriptions, lists and groups.
 
 CREATE TABLE subscriptions (
     subscriber_id bigint      NOT NULL CONSTRAINT subscriptions_subscriber_fkey REFERENCES accounts ON DELETE CASCADE,
@@ -387,7 +387,7 @@ CREATE INDEX access_log_n_idx ON access_log (n);
 -- Old rows are removed.
 CREATE INDEX access_log_created_idx ON access_log (created_at);
 
--- What follows changes in the background.
+-- Work that follows changes in the background.
 
 CREATE TABLE behind (
     id         bigint   GENERATED ALWAYS AS IDENTITY CONSTRAINT behind_pkey PRIMARY KEY,

@@ -291,6 +291,6 @@ func (c *Cache) AccountNamed(ctx context.Context, name string) (timelines.Accoun
 	if err != nil {
 		return timelines.Account{}, err
 	}
-	a.Access = levels.Of(a.FeedID)
+	a.Access = levels.Level(a.FeedID)
 	return a, nil
 }

@@ -63,7 +63,7 @@ func TestAdvanceOverATrimmedLog(t *testing.T) {
 			level := func() timelines.Level {
 				g, err := c.Levels(t.Context(), []int64{narrowed})
 				w.must(err)
-				return g.Of(narrowed)
+				return g.Level(narrowed)
 			}
 			w.same("level before", level(), timelines.Public)
 			for _, p := range people {
@@ -112,13 +112,13 @@ func TestALoadUnderWayIsNotStored(t *testing.T) {
 		}, func(s *scene) (timelines.Change, error) { return s.Feeds.Exclude(t.Context(), s.bob.ID, "", "ann") }},
 		{"levels", func(s *scene) (any, error) {
 			g, err := s.c.Levels(t.Context(), []int64{s.bob.FeedID})
-			return g.Of(s.bob.FeedID), err
+			return g.Level(s.bob.FeedID), err
 		}, func(s *scene) (timelines.Change, error) {
 			return s.Feeds.SetAccess(t.Context(), s.bob.ID, "", timelines.Private)
 		}},
 		{"levels alone", func(s *scene) (any, error) {
 			g, err := s.c.Levels(t.Context(), []int64{s.bob.FeedID})
-			return g.Of(s.bob.FeedID), err
+			return g.Level(s.bob.FeedID), err
 		}, func(s *scene) (timelines.Change, error) {
 			return s.Feeds.SetAccess(t.Context(), s.bob.ID, "", timelines.Private)
 		}},
@@ -200,7 +200,7 @@ func TestTheLabelIsNoNewerThanWhatWasRead(t *testing.T) {
 	level := func(a timelines.Account) timelines.Level {
 		g, err := c.Levels(t.Context(), []int64{a.FeedID})
 		w.must(err)
-		return g.Of(a.FeedID)
+		return g.Level(a.FeedID)
 	}
 	w.same("levels before", []timelines.Level{level(ann), level(bob)}, []timelines.Level{timelines.Public, timelines.Public})
 	w.setAccess(ann, timelines.Private)

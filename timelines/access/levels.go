@@ -24,9 +24,9 @@ func (l Levels) Timeline(id int64) (t timelines.Timeline, ok bool) {
 // Timelines are all of them, in no order.
 func (l Levels) Timelines() iter.Seq[timelines.Timeline] { return maps.Values(l.timelines) }
 
-// Of returns the level that opens a timeline: its gate's, or Public where
+// Level returns the level that opens a timeline: its gate's, or Public where
 // only the posts decide. An unknown timeline is Private and so has no readers.
-func (l Levels) Of(id int64) timelines.Level {
+func (l Levels) Level(id int64) timelines.Level {
 	t, ok := l.timelines[id]
 	if ok && t.GateID == 0 {
 		return timelines.Public
@@ -40,7 +40,7 @@ func (l Levels) Of(id int64) timelines.Level {
 // Opens reports whether the viewer of the sets may read the timeline.
 func (l Levels) Opens(s *Sets, id int64) bool {
 	t, ok := l.timelines[id]
-	return ok && (t.GateID == 0 || s.Reads(t.GateID, l.Of(id)))
+	return ok && (t.GateID == 0 || s.Reads(t.GateID, l.Level(id)))
 }
 
 // OpensAny reports whether any of a post's decisive timelines is readable: the

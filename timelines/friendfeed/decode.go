@@ -12,15 +12,15 @@ import (
 	"unicode/utf8"
 )
 
-// The longest texts kept, keys in bytes, bodies in characters; longer ones are errors,
-// never cut.
+// The longest texts that are kept: keys in bytes, bodies in characters. Longer ones are
+// errors, and are never cut.
 const (
 	maxKey     = 500
 	maxBody    = 100_000
 	maxComment = 20_000
 )
 
-// maxAttachments is how many links one entry may carry.
+// maxAttachments is the most links that one entry may have.
 const maxAttachments = 1000
 
 // fieldError says which field of which entry is wrong.
@@ -32,19 +32,19 @@ type fieldError struct {
 func (e *fieldError) Error() string { return e.field + ": " + e.err.Error() }
 func (e *fieldError) Unwrap() error { return e.err }
 
-// node is one JSON value with the path that leads to it. The first error sticks
-// in what all nodes of an entry share, so that decoding reads straight down.
+// node is one JSON value with the path that leads to it. All nodes of an entry share the
+// first error, so that the code that decodes need not check for one after each step.
 type node struct {
 	path  string
 	value any
 	entry *decoding
 }
 
-// decoding is what the nodes of one entry share.
+// decoding is shared by the nodes of one entry.
 type decoding struct {
 	err error
-	// group is the id of the group whose feed this is, so that it is known for one
-	// where its type is not said.
+	// group is the id of the group whose feed this is. It is known as a group even where its
+	// type is missing.
 	group string
 }
 
@@ -67,7 +67,7 @@ func (n node) get(key string) node {
 	return child
 }
 
-// object reports whether there is an object here; another type is an error.
+// object reports whether the value is an object. Another type is an error.
 func (n node) object() bool {
 	if n.missing() {
 		return false
@@ -117,7 +117,7 @@ func (n node) required() string {
 	return s
 }
 
-// key is a name that things are found by again, so it is taken as it stands.
+// key returns a name by which things are found again, unchanged.
 func (n node) key() string {
 	s := n.required()
 	if len(s) > maxKey || clean(s) != s || strings.Contains(s, "\n") {
@@ -146,7 +146,7 @@ func (n node) size() int64 {
 		n.fail("want a number, got %s", jsonKind(n.value))
 		return 0
 	}
-	// 12.0 is how some programs write 12.
+	// Some programs write 12 as 12.0.
 	f, err := number.Float64()
 	if err != nil || f < 0 || f != math.Trunc(f) || f > 1<<53 {
 		n.fail("want a number of bytes, got %s", number)
@@ -168,7 +168,7 @@ func (n node) date() time.Time {
 	return t.UTC()
 }
 
-// body is a text as people wrote it, made plain.
+// body returns a text that somebody wrote, as plain text.
 func (n node) body(limit int) string {
 	s := Text(n.text())
 	if long := utf8.RuneCountInString(s); long > limit {
@@ -249,7 +249,7 @@ func decodeEntry(raw json.RawMessage) (*Entry, error) {
 	return e, nil
 }
 
-// feed is whose file this is.
+// feed returns the feed that the file is an archive of.
 func (n node) feed() Account {
 	id := ""
 	if !n.get("feed_id").missing() {
@@ -274,8 +274,8 @@ func destinations(to node, from Account) (_ []Destination, own bool) {
 	for _, n := range to.list() {
 		direct := n.get("direct").bool()
 		d := Destination{Account: n.account(direct), Direct: direct}
-		// Nobody can put an entry into another person's feed: it was sent to them.
-		// Taking it so never shows it to more people than the feed would have.
+		// Nobody can post to another person's feed, so this was a message to them. As a
+		// message it is shown to no more people than in that feed.
 		if !d.Group && d.ID != from.ID {
 			d.Direct = true
 		}
@@ -299,17 +299,17 @@ func (n node) comment(entryID string) Comment {
 	if via := n.get("via"); via.object() {
 		c.Via = oneLine(via.get("name").text())
 	}
-	// FriendFeed's ids begin with the entry's; where one does not, it may mean
-	// another comment under another entry.
+	// The ids of FriendFeed's comments begin with the entry's. One that does not may stand
+	// for another comment under another entry.
 	if !strings.HasPrefix(c.ID, entryID+"/") {
 		c.ID = entryID + "/c/" + c.ID
 	}
 	return c
 }
 
-// attachments makes links of files and of pictures. A picture is a small copy,
-// on servers long gone, of what it links to; so the link is kept, or the copy's
-// own address where several pictures share a link.
+// attachments makes links of files and pictures. A picture was a small copy, on servers
+// long gone, of the page that it links to. So the link is kept, or the address of the copy
+// if several pictures have the same link.
 func attachments(files, thumbnails node) []Attachment {
 	var all []Attachment
 	seen := map[string]bool{}
@@ -343,7 +343,7 @@ func attachments(files, thumbnails node) []Attachment {
 	return all
 }
 
-// address is a link that will be followed; what is no web address is an error.
+// address returns a link for people to follow. Anything but a web address is an error.
 func (n node) address() string {
 	s := strings.TrimSpace(n.text())
 	if s == "" {
@@ -363,10 +363,10 @@ func shownTitle(title, id string) string {
 	return cut(title, 100)
 }
 
-// oneLine is s without control characters and runs of space.
+// oneLine returns s without control characters and runs of space.
 func oneLine(s string) string { return strings.Join(strings.Fields(clean(s)), " ") }
 
-// cut is s, or its first n characters with an ellipsis for the last.
+// cut returns s, or its first n characters, of which the last is an ellipsis.
 func cut(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

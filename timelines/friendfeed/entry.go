@@ -2,68 +2,66 @@ package friendfeed
 
 import "time"
 
-// Entry is one entry of an archive with all that hangs on it, ready to be
-// stored: every text is plain, every name mapped.
+// Entry is one entry of an archive with its comments, likes and attachments, ready to be
+// stored: all texts are plain, all names mapped.
 type Entry struct {
-	// ID is the entry's own key ("_id"). An entry that stood in two feeds has the
-	// same one in both their files.
+	// ID is the entry's own key ("_id"). An entry that was in two feeds has the same one in
+	// the files of both.
 	ID string
-	// URL is where the entry stood.
+	// URL is the entry's address at the source.
 	URL  string
 	Body string
 	Date time.Time
 	From Account
-	// To is where the entry was put, in the archive's order, the author's own feed
-	// written out where the archive says nothing.
+	// To lists the destinations of the entry, in the archive's order. If the archive names
+	// none, it has the author's own feed.
 	To []Destination
-	// OwnFeed is set where To was not in the archive and stands for the author's own
-	// feed.
+	// OwnFeed says that the archive named no destination.
 	OwnFeed     bool
 	Via         Via
 	Attachments []Attachment
 	Comments    []Comment
 	Likes       []Like
-	// Feed is the feed whose file this is; its ID is empty where the archive does not
-	// say.
+	// Feed is the feed that the file is an archive of. Its ID is empty if the archive does
+	// not have it.
 	Feed Account
-	// Offset is where in the file the entry begins, in bytes; Element counts from 1.
+	// Offset is where in the file the entry begins, in bytes. Element counts from 1.
 	Offset  int64
 	Element int
 }
 
 // Account is a person or a group as an entry mentions it.
 type Account struct {
-	// ID is the name at the source, Name what becomes of it here (Name).
+	// ID is the name at the source, Name the username here (see Name).
 	ID, Name string
-	// Title is the shown name, at most 100 characters.
+	// Title is the display name, at most 100 characters.
 	Title string
-	// OfFeed is set where the title was that of the person's feed ("Ann's feed"), the
-	// suffix dropped: any other mention knows better.
+	// OfFeed says that the title comes from that of the person's feed ("Ann's feed"), without
+	// the suffix. Any other mention has a better one.
 	OfFeed bool
-	// About is what a group says of itself; only Feed has it.
+	// About is a group's description. Only Feed has it.
 	About   string
 	Group   bool
 	Private bool
 }
 
-// Destination is one of the places an entry was put.
+// Destination is one of the feeds or people that an entry was sent to.
 type Destination struct {
 	Account
-	// Direct: sent to that person, not put into their feed.
+	// Direct says that it was a message to that person.
 	Direct bool
 }
 
-// Via is the program or service an entry came through.
+// Via is the program or service that an entry was written with.
 type Via struct{ Name, URL string }
 
-// Attachment is a link to a file or to what was shown as a picture. Nothing of
-// it is ever fetched.
+// Attachment is a link to a file or a picture. It is never fetched.
 type Attachment struct {
 	URL, Title string
 	Bytes      int64
 }
 
-// Comment is one comment; ID is unique in the whole source.
+// Comment is one comment. Its ID is unique in the whole source.
 type Comment struct {
 	ID   string
 	Body string

@@ -9,14 +9,14 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Name maps a name of the source onto riverrun's alphabet: [a-z0-9-], 3 to 35.
-// The same name gives the same result for ever, and a name that is already
-// ours stays as it is. Different names may meet in one; who stores them keeps
-// them apart, and keeps reserved names out.
+// Name maps a name of the source to a username of riverrun: 3 to 35 of [a-z0-9-]. The same
+// name always has the same result, and a name that is a username already stays the same.
+// Different names may have the same result: the caller must keep them apart, and must not
+// use reserved names.
 //
-// Letters are folded to lower case and their marks dropped, "_", "." and space
-// become "-", anything else goes. A result too short for a name gets "-ff"; if
-// nothing is left, it is "ff-" and a piece of the name's hash.
+// Letters become lower case and lose their accents; "_", "." and space become "-"; all other
+// characters are removed. If the result is too short for a name, it gets "-ff". If nothing
+// is left, it is "ff-" and a part of the name's hash.
 func Name(original string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(strings.ToLower(original)) {

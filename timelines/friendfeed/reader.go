@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// MaxEntry is how many bytes of JSON one entry may take.
+// MaxEntry is the most bytes of JSON that one entry may take.
 const MaxEntry = 32 << 20
 
 // Reader reads one archive, entry by entry. It is not safe for concurrent use.
@@ -24,25 +24,25 @@ type Reader struct {
 	err     error
 }
 
-// NewReader returns a reader of the archive in r; name is what errors call it.
+// NewReader returns a reader of the archive in r. Errors call it by its name.
 func NewReader(r io.Reader, name string) *Reader {
 	b := bufio.NewReaderSize(r, 64<<10)
 	var bom int64
 	if mark, err := b.Peek(3); err == nil && string(mark) == "\xef\xbb\xbf" {
 		bom = 3
-		// Peek has them buffered already, so this cannot fail.
+		// Peek has buffered them already, so this cannot fail.
 		_, _ = b.Discard(3)
 	}
 	in := &meter{r: b}
 	return &Reader{name: name, in: in, dec: json.NewDecoder(in), bom: bom}
 }
 
-// Offset is how many bytes of the file have been understood.
+// Offset returns the number of bytes of the file that have been read.
 func (r *Reader) Offset() int64 { return r.bom + r.dec.InputOffset() }
 
-// Next returns the next entry, or io.EOF after the last. Any other error is an
-// *Error. If it is Broken, the file cannot be read on and every further call
-// returns it again; otherwise it concerns one entry and Next goes on after it.
+// Next returns the next entry, or io.EOF after the last. Any other error is an *Error. If it
+// is Broken, the rest of the file cannot be read, and each further call returns the same
+// error. Otherwise it concerns one entry, and the next call reads the one after it.
 func (r *Reader) Next() (*Entry, error) {
 	if r.err != nil {
 		return nil, r.err
@@ -95,8 +95,8 @@ func (r *Reader) next() (*Entry, error) {
 	return e, nil
 }
 
-// end reads the closing bracket and makes sure that nothing follows it: two
-// archives glued together would lose the second without a word.
+// end reads the closing bracket and makes sure that nothing follows it. Otherwise the second
+// of two archives in one file would be lost silently.
 func (r *Reader) end() error {
 	if _, err := r.dec.Token(); err != nil {
 		return r.broken(err)
@@ -112,7 +112,7 @@ func (r *Reader) end() error {
 	return r.broken(err)
 }
 
-// broken makes the error that ends the file, and says in it where.
+// broken returns the error that ends the file, with its offset.
 func (r *Reader) broken(err error) *Error {
 	offset := r.Offset()
 	var syntax *json.SyntaxError
@@ -126,9 +126,8 @@ func (r *Reader) broken(err error) *Error {
 	return &Error{File: r.name, Offset: offset, Element: r.element, Broken: true, Err: err}
 }
 
-// fault is how far behind the offset the JSON breaks. A Decoder's own
-// SyntaxError does not count what stands between the values, so what it has
-// read of this one is looked through once more.
+// fault returns how far after the offset the JSON breaks. A Decoder's own SyntaxError does
+// not count the bytes between values, so the bytes of this one are scanned once more.
 func (r *Reader) fault() int64 {
 	rest, err := io.ReadAll(r.dec.Buffered())
 	if err != nil {
@@ -145,14 +144,14 @@ func (r *Reader) fault() int64 {
 // Error says what is wrong with an archive, and where.
 type Error struct {
 	File string
-	// Offset is a byte position: the beginning of the entry, or where the JSON
-	// breaks.
+	// Offset is a position in bytes: the beginning of the entry, or of the broken JSON.
 	Offset int64
-	// Element is the entry's number in the array, from 1; 0 outside of any.
+	// Element is the entry's number in the array, from 1. It is 0 outside of any entry.
 	Element int
-	// ID is the entry's key, Field the path of the offending field; empty if unknown.
+	// ID is the entry's key, Field the path of the field with the error. They are empty if
+	// they are unknown.
 	ID, Field string
-	// Broken: the file cannot be read any further.
+	// Broken says that the rest of the file cannot be read.
 	Broken bool
 	Err    error
 }
@@ -174,7 +173,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// meter counts what was read and refuses to read past limit, so that an entry
+// meter counts the bytes that were read and refuses to read past limit, so that an entry
 // without an end cannot fill the memory.
 type meter struct {
 	r        io.Reader

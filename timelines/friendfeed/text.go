@@ -10,25 +10,26 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// Text turns the HTML of a body into the plain text riverrun keeps:
+// Text turns the HTML of a body into the plain text that riverrun keeps:
 //
 //   - entities are decoded;
-//   - a link is "text (url)", or the url alone where the text is that url, whole or
-//     shortened; a hashtag that led to FriendFeed's search is the hashtag;
-//   - a picture is its link, never a tag: "alt (url)" or the url;
-//   - <br> is a new line, a paragraph stands apart, an item of a list has a line;
-//   - every other tag goes, its text stays; of scripts and styles nothing does.
+//   - a link becomes "text (url)", or the url alone if the text is that url, whole or
+//     shortened; a hashtag that led to FriendFeed's search becomes the hashtag;
+//   - a picture becomes its link, never a tag: "alt (url)" or the url;
+//   - <br> becomes a new line, a paragraph has blank lines around it, an item of a list
+//     has its own line;
+//   - all other tags are removed and their text stays; scripts and styles are removed whole.
 //
 // The result is valid UTF-8 without control characters other than "\n", without
 // space at the ends of lines and without two blank lines in a row. Only web and
-// mail addresses are links; the text of others stays.
+// mail addresses count as links. The text of other links stays.
 func Text(body string) string {
 	t := text{}
 	z := html.NewTokenizer(strings.NewReader(clean(body)))
 	for {
 		switch z.Next() {
 		case html.ErrorToken:
-			// Reading from a string, the only error is its end.
+			// A string has no other error than its end.
 			t.closeLink()
 			return tidy(t.b.String())
 		case html.TextToken:
@@ -38,7 +39,7 @@ func Text(body string) string {
 		case html.StartTagToken, html.SelfClosingTagToken:
 			t.open(z.Token())
 			if t.mute == 0 {
-				// Only scripts and styles hold something other than HTML here.
+				// Only scripts and styles hold anything but HTML here.
 				z.NextIsNotRawText()
 			}
 		case html.EndTagToken:
@@ -47,12 +48,12 @@ func Text(body string) string {
 	}
 }
 
-// text is a conversion under way.
+// text is the state of a conversion.
 type text struct {
 	b strings.Builder
-	// mute is the tag whose content is dropped; 0 none.
+	// mute is the tag whose content is dropped, 0 for none.
 	mute atom.Atom
-	// The link that is open: where its text begins, and what it says.
+	// The open link: where its text begins, and the text.
 	linked      bool
 	href, title string
 	label       strings.Builder
@@ -99,7 +100,7 @@ func (t *text) close(tag atom.Atom) {
 	}
 }
 
-// The marks of breaks, which clean() keeps out of anybody's text.
+// Marks of breaks. clean keeps them out of people's texts.
 const (
 	lineMark      = "\x01" // <br>: swallows one newline that follows it in the source
 	itemMark      = "\x02" // at least a new line
@@ -129,7 +130,7 @@ func (t *text) breakLine(tag atom.Atom) {
 
 func (t *text) picture(src, alt string) {
 	if t.linked {
-		// The link leads to what the picture shows; its own address says no more.
+		// The link leads to what the picture shows. The picture's own address adds nothing.
 		t.label.WriteString(alt)
 		return
 	}
@@ -146,7 +147,7 @@ func (t *text) closeLink() {
 	if s != "" {
 		lead, trail = raw[:strings.Index(raw, s)], raw[strings.Index(raw, s)+len(s):]
 	}
-	// FriendFeed wrote the long address of a shortened link into its title.
+	// The title of a shortened link has the long address.
 	if shortens(s, t.title) && webURL(t.title) != "" {
 		s = webURL(t.title)
 	}
@@ -158,7 +159,7 @@ func (t *text) closeLink() {
 	t.label.Reset()
 }
 
-// label is "text (url)", or the one that suffices.
+// label returns "text (url)", or one of them if that says it all.
 func label(text, url string) string {
 	switch {
 	case url == "":
@@ -169,8 +170,8 @@ func label(text, url string) string {
 	return text + " (" + url + ")"
 }
 
-// shortens reports whether text is url as people write or see it: without
-// scheme, "www." or the last slash, or cut off with an ellipsis.
+// shortens reports whether text is a short form of url: without scheme, "www." or the last
+// slash, or cut off with an ellipsis.
 func shortens(text, url string) bool {
 	full := bareURL(url)
 	if full == "" {
@@ -201,7 +202,7 @@ func ownSearch(href string) bool {
 	return err == nil && strings.TrimPrefix(u.Host, "www.") == "friendfeed.com" && u.Path == "/search"
 }
 
-// linkURL is where a link leads: webURL, or the address of a mail.
+// linkURL returns the address of a link: webURL, or a mail address.
 func linkURL(s string) string {
 	s = strings.TrimSpace(clean(s))
 	if len(s) > len("mailto:") && strings.EqualFold(s[:7], "mailto:") && !strings.ContainsFunc(s, unicode.IsSpace) {
@@ -211,9 +212,9 @@ func linkURL(s string) string {
 	return webURL(s)
 }
 
-// webURL is s if it is an address on the web, completed where it was written
-// relative to FriendFeed, with spaces escaped so that it ends where it ends;
-// else "". It is lenient: people's links hold what no grammar allows.
+// webURL returns s if it is an address on the web, otherwise "". It completes one that is
+// relative to FriendFeed, and escapes spaces. It is lenient, because people's links contain
+// characters that no grammar allows.
 func webURL(s string) string {
 	s = strings.TrimSpace(clean(s))
 	switch {
@@ -234,10 +235,10 @@ func webURL(s string) string {
 	return urlEscaper.Replace(s)
 }
 
-// urlEscaper makes an address one word and nothing that ends an attribute.
+// urlEscaper escapes the characters that would end an address or an attribute.
 var urlEscaper = strings.NewReplacer(" ", "%20", "\n", "%0A", "<", "%3C", ">", "%3E", `"`, "%22")
 
-// shortURL is how an address without a title is shown.
+// shortURL returns the form in which an address without a title is shown.
 func shortURL(s string) string { return cut(bareURL(s), 80) }
 
 func attr(tok html.Token, name string) string {
@@ -249,8 +250,8 @@ func attr(tok html.Token, name string) string {
 	return ""
 }
 
-// clean makes s valid UTF-8 without control characters other than newlines;
-// tabs and unusual spaces become spaces.
+// clean makes s valid UTF-8 without control characters other than newlines. Tabs and unusual
+// spaces become spaces.
 func clean(s string) string {
 	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
 	return strings.Map(func(r rune) rune {
@@ -266,8 +267,7 @@ func clean(s string) string {
 	}, s)
 }
 
-// tidy turns the marks of breaks into newlines and takes away the space
-// nobody sees.
+// tidy turns the marks of breaks into newlines and removes space that nobody sees.
 func tidy(s string) string {
 	s = strings.ReplaceAll(s, lineMark+"\n", lineMark)
 	s = strings.NewReplacer(lineMark, "\n", itemMark+"\n", itemMark, paragraphMark+"\n", paragraphMark).Replace(s)

@@ -116,7 +116,7 @@ var All = []Spec{
 	{Kind: MostFaved, Aggregate: true},
 }
 
-// Of returns what there is to know of a kind; of one that does not exist, nothing.
+// Of returns the row of a kind, or the zero Spec if there is no such kind.
 func Of(kind string) Spec {
 	for i := range All {
 		if All[i].Kind == kind {

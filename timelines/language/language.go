@@ -1,20 +1,18 @@
-// Package language says which languages posts are told apart by, and finds out
-// which of them a text is in.
+// Package language detects the language of a text, among those that riverrun has pages for.
 //
-// Detect answers only where it is sure: a post in no language's list is missed by few,
-// one in the wrong list annoys everybody there. Of short texts it seldom is. Fits says
-// which languages such a text can be in, by its letters, for somebody who knows what
-// else its author writes.
+// Detect answers only if it is sure, which it seldom is about a short text. A post that is
+// in no language's list is missed by few people; one in the wrong list annoys everybody
+// there. Fits returns the languages that a short text can be in, by its letters. The caller
+// may know in which languages its author writes.
 //
-// Letters decide where they can. A mostly Cyrillic text is Russian if it has ы, э
-// or ё, which Bulgarian, Serbian and Ukrainian lack, and no letter that Russian
-// lacks, as nearly every text has in Belarusian, Kazakh and the others. English is
-// told from its neighbours, which share its letters, by the frequency of groups of
-// three (whatlanggo). That library was chosen for its size: lingua-go, more often
-// right and better kept, adds 130 MB to the binary, 260 MB to the heap and six
-// seconds to the start. For Russian whatlanggo is of no use: asked for nothing else
-// but Russian or Bulgarian, it takes nearly a third of the demo's lines for
-// Bulgarian, many with full confidence.
+// Letters decide if they can. A mostly Cyrillic text is Russian if it has ы, э or ё, which
+// Bulgarian, Serbian and Ukrainian lack, and no letter that Russian lacks, which nearly
+// every text in Belarusian, Kazakh and the others has. English is told from other languages
+// in Latin letters by the frequency of groups of three letters (whatlanggo). That library
+// was chosen for its size: lingua-go, which is more often right and better maintained, adds
+// 130 MB to the binary, 260 MB to the heap and six seconds to the start. whatlanggo cannot
+// tell Russian: if it may answer only Russian or Bulgarian, it takes nearly a third of the
+// demo's lines for Bulgarian, many with full confidence.
 package language
 
 import (
@@ -27,41 +25,40 @@ import (
 	"riverrun/timelines/marks"
 )
 
-// Known are the languages posts are told apart by, as ISO 639-1 codes, in the
-// order in which pages offer them. Another one is a line here, a way to tell it in
-// Detect and Fits, its name in the pages' catalogues, and a migration that makes the
-// timelines of that term.
+// Known are the languages that can be detected, as ISO 639-1 codes, in the order in which
+// pages offer them. A new one needs a line here, a way to tell it in Detect and Fits, its
+// name in the catalogues, and a migration that creates its timelines.
 var Known = []string{"en", "ru"}
 
-// IsKnown reports whether posts can be told to be in this language.
+// IsKnown reports whether this language can be detected.
 func IsKnown(code string) bool { return slices.Contains(Known, code) }
 
 const (
-	// enough is how many letters a text needs to be in any language at all, and most
-	// how much of a long one is looked at.
+	// enough is how many letters a text needs to be in any language, and most how much of a
+	// long one is read.
 	enough = 8
 	most   = 1000
-	// sure is the least confidence of whatlanggo that counts.
+	// sure is the least confidence at which whatlanggo is believed.
 	sure = 0.8
-	// telling is how many letters a text needs for whatlanggo to be believed that it is
-	// in another language than English. It takes titles for Danish or French, surely,
-	// for the names in them.
+	// telling is how many letters a text needs for whatlanggo to be believed that it is not
+	// in English. It takes titles for Danish or French, with full confidence, because of the
+	// names in them.
 	telling = 100
-	// accented is of how many letters one may have an accent in an English text: names
+	// accented: in an English text, one of so many letters may have an accent, since names
 	// have some.
 	accented = 20
 )
 
-// latin are the languages English is told from. Confidence is the distance to the
-// second best, so that all eighty would make it unsure of everything.
+// latin are the languages that English is told from. Confidence is the distance to the
+// second best, so with all eighty languages it would never be sure.
 var latin = whatlanggo.Options{Whitelist: map[whatlanggo.Lang]bool{
 	whatlanggo.Eng: true, whatlanggo.Deu: true, whatlanggo.Fra: true, whatlanggo.Spa: true, whatlanggo.Por: true,
 	whatlanggo.Ita: true, whatlanggo.Nld: true, whatlanggo.Pol: true, whatlanggo.Ces: true, whatlanggo.Swe: true,
 	whatlanggo.Dan: true, whatlanggo.Fin: true, whatlanggo.Tur: true, whatlanggo.Ron: true,
 }}
 
-// Detect returns the known language a text is in, or "" if it is in another, too
-// short, or not surely in one. Addresses, @names and #tags say nothing.
+// Detect returns the known language that a text is in, or "" if it is in another one, too
+// short, or in doubt. Addresses, @names and #tags do not count.
 func Detect(text string) string {
 	text = words(text)
 	l := lettersOf(text)
@@ -80,9 +77,9 @@ func Detect(text string) string {
 	return ""
 }
 
-// Fits returns those of the known languages that a text can be in of which Detect says
-// nothing: all if it has no letters, as a bare link; none if its letters are another
-// language's, or it is long and surely in another.
+// Fits returns the known languages that a text can be in for which Detect returns "": all if
+// it has no letters, as a bare link; none if it has letters of another language, or is long
+// and surely in another.
 func Fits(text string) []string {
 	text = words(text)
 	l := lettersOf(text)
@@ -102,11 +99,11 @@ func Fits(text string) []string {
 	return nil
 }
 
-// letters counts those of a text.
+// letters counts the letters of a text.
 type letters struct {
 	all, cyrillic, latin int
-	// russian: it has some that Russian has and most others with its alphabet lack.
-	// unrussian are those that Russian lacks, accented those that English lacks.
+	// russian says that it has letters which most other languages in this alphabet lack.
+	// unrussian counts letters that Russian lacks, accented those that English lacks.
 	russian             bool
 	unrussian, accented int
 }
@@ -139,7 +136,7 @@ func lettersOf(text string) letters {
 	return l
 }
 
-// words is the beginning of a text without its marks.
+// words returns the beginning of a text without its marks.
 func words(text string) string {
 	runes := 0
 	for i := range text {

@@ -1,18 +1,16 @@
-// Package marks finds what a text says beside its words: web addresses, @names
-// and #tags. What stands in a tag's or a person's timeline and what a page shows
-// as a link come from here, so that they agree.
+// Package marks finds the marks of a text: web addresses, @names and #tags. Both the
+// timelines of tags and mentions and the links on pages use it, so that they agree.
 //
 // A tag is # and 1 to 50 letters, digits or underscores of any script, not
-// underscores alone. Its term, under which texts that mean the same are found
-// together, is its lower case in Unicode's compatibility composition (NFKC):
-// #River, #RIVER and #ｒｉｖｅｒ are "river", #Весна is "весна". A name is @ and an
-// account's name, in capitals or not: its term is in lower case, as names are. Both
-// begin a word: nothing that may stand in an address or in a mail address precedes
-// them, and nothing inside a web address counts.
+// underscores alone. Its term is the same for all spellings: it is in lower case and in
+// Unicode's compatibility composition (NFKC), so that #River, #RIVER and #ｒｉｖｅｒ are
+// "river", and #Весна is "весна". A name is @ and a username, in capitals or not. Its term
+// is in lower case, as usernames are. Both begin a word: no character that may be part of a
+// web or mail address precedes them, and nothing inside a web address counts.
 //
-// A name begins and ends with a letter or a digit, as new accounts' do. With a hyphen
-// after it, it is nobody's: "@zed-" may mean zed, with a dash, or an account of before
-// that is called zed-, and no mention is to reach somebody who was not meant.
+// A name begins and ends with a letter or a digit, as new usernames do. With a hyphen after
+// it, it mentions nobody: "@zed-" may mean zed, with a dash, or an older account that is
+// called zed-, and a mention must not reach somebody who was not meant.
 package marks
 
 import (
@@ -26,13 +24,13 @@ import (
 	"mvdan.cc/xurls/v2"
 )
 
-// Kind is what a mark is.
+// Kind is the kind of a mark.
 type Kind int
 
 const (
 	// Link is a web address with its scheme, http or https, written out.
 	Link Kind = iota
-	// Name is an @name. That anybody is called so is not said.
+	// Name is an @name. There may be no account of that name.
 	Name
 	// Hashtag is a #tag.
 	Hashtag
@@ -40,23 +38,21 @@ const (
 
 // Mark is one mark of a text.
 type Mark struct {
-	// From and To are where it stands, in bytes.
+	// From and To are its position in the text, in bytes.
 	From, To int
 	Kind     Kind
-	// Term is the name without @, in lower case, or the tag's term; of a link nothing.
+	// Term is the name without @, in lower case, or the tag's term. It is empty for a link.
 	Term string
 }
 
-// Most is how many tags of one text count, and how many names: those that come
-// first.
+// Most is how many tags and how many names of one text count: the first ones.
 const Most = 20
 
 // maxTagRunes is the length of the longest tag, as written and as a term.
 const maxTagRunes = 50
 
 var (
-	// Addresses have the scheme written out; anything vaguer would turn "end.Then"
-	// into a link.
+	// Addresses need a scheme. Otherwise "end.Then" would be a link.
 	links = mustScheme(`https?://`)
 	words = regexp.MustCompile(`(^|[\s(\[{"'«“‘„,;:!?/—–-])(@[A-Za-z0-9][A-Za-z0-9-]{1,33}[A-Za-z0-9]|#[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]*)`)
 )
@@ -110,8 +106,8 @@ func appendWords(found []Mark, text string, offset int) []Mark {
 	return found
 }
 
-// continues reports whether a word goes on in rest, so that "@ann_lee", "@ann-" and
-// "@anna@example.org" are no mention of anybody here.
+// continues reports whether the word goes on in rest. "@ann_lee", "@ann-" and
+// "@anna@example.org" mention nobody here.
 func continues(rest string) bool {
 	if rest == "" {
 		return false
@@ -120,17 +116,17 @@ func continues(rest string) bool {
 	return r == '-' || r == '_' || r == '@' || unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) || r == utf8.RuneError
 }
 
-// Fold returns a text as terms are: in lower case and in Unicode's compatibility
+// Fold returns a text in the form of terms: in lower case and in Unicode's compatibility
 // composition.
 func Fold(text string) string {
-	// Lower case may need composing again, and what was composed a lower case.
+	// Lower case may need composing again, and a composed text lower case.
 	return norm.NFKC.String(strings.ToLower(norm.NFKC.String(text)))
 }
 
-// Term returns the term of a tag written without its #; ok is false if that is
-// no tag. The term of a term is itself.
+// Term returns the term of a tag, which is given without its #. ok is false if it is not a
+// tag. The term of a term is the term itself.
 func Term(tag string) (term string, ok bool) {
-	// Longer than any tag could be, in bytes: not worth composing.
+	// It is longer than any tag can be, in bytes, and not worth composing.
 	if len(tag) > 64*maxTagRunes || !utf8.ValidString(tag) || utf8.RuneCountInString(tag) > maxTagRunes {
 		return "", false
 	}
@@ -147,10 +143,10 @@ func Term(tag string) (term string, ok bool) {
 	return term, true
 }
 
-// Tags returns the terms of a text's tags, each once, the first Most of them.
+// Tags returns the terms of the first Most different tags of a text.
 func Tags(text string) []string { return terms(text, Hashtag) }
 
-// Names returns the names in a text, each once, the first Most of them.
+// Names returns the first Most different names in a text.
 func Names(text string) []string { return terms(text, Name) }
 
 func terms(text string, kind Kind) []string {

@@ -1,6 +1,5 @@
-// Package outage tells from a driver's error whether a database was away. Both
-// stores' errors are asked about: whoever is answered by one that is away did
-// nothing wrong, nor did we, and may try again.
+// Package outage tells from a driver's error whether a database was away. If it was, the
+// request was not wrong, and may be tried again.
 package outage
 
 import (
@@ -17,7 +16,7 @@ import (
 // left, is read-only for a failover, has lost its tables and is waiting for them, or gave
 // the transaction up for another's sake.
 //
-// That a context ended is none of it: only its owner knows what that means.
+// The end of a context is no outage: only the owner of the context knows what it means.
 func Is(err error) bool {
 	if said := saidBy(err); said != nil {
 		return fatal(said) || away(said.Code)
@@ -29,15 +28,15 @@ func Is(err error) bool {
 		errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, puddle.ErrClosedPool)
 }
 
-// RolledBack reports whether err is an outage which the server itself told, in a session
-// that goes on: whatever the transaction did is undone. Of a connection that broke
-// nobody knows: the commit may have arrived.
+// RolledBack reports whether err is an outage that the server itself reported, in a session
+// that goes on. Then everything that the transaction did is undone. If the connection broke,
+// that is not known: the commit may have arrived.
 func RolledBack(err error) bool {
 	said := saidBy(err)
 	return said != nil && !fatal(said) && away(said.Code)
 }
 
-// Bare reports whether err says that a database, or tables of it, are not there.
+// Bare reports whether err says that a database, or some of its tables, do not exist.
 func Bare(err error) bool {
 	said := saidBy(err)
 	return said != nil && bare(said.Code)
@@ -54,7 +53,7 @@ func fatal(said *pgconn.PgError) bool {
 	return said.SeverityUnlocalized == "FATAL" || said.SeverityUnlocalized == "PANIC"
 }
 
-// away judges an SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html).
+// away reports whether an SQLSTATE means an outage (https://www.postgresql.org/docs/current/errcodes-appendix.html).
 func away(code string) bool {
 	if len(code) != 5 {
 		return false

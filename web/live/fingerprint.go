@@ -93,7 +93,7 @@ func (s *SitePages) Fingerprints(ctx context.Context, names []rivers.Name, sets 
 	for i := range names {
 		var b strings.Builder
 		if who, ok := accounts[owners[i]]; ok {
-			who.Access = gates.Of(who.FeedID) // an account remembered may have another since
+			who.Access = gates.Level(who.FeedID) // an account remembered may have another since
 			b.WriteString(headerOf(who, sets[i]))
 		}
 		if names[i].Kind.HasModes() && sets[i] != nil {

@@ -239,7 +239,7 @@ func (r *Renderer) OpenSubfeeds(ctx context.Context, sets []*access.Sets, owners
 		}
 		for _, f := range found[owner] {
 			if gates.Opens(sets[i], f.TimelineID) {
-				open[i] = append(open[i], OpenSubfeed{f, gates.Of(f.TimelineID)})
+				open[i] = append(open[i], OpenSubfeed{f, gates.Level(f.TimelineID)})
 			}
 		}
 	}

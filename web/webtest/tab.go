@@ -95,8 +95,8 @@ type Tab struct {
 	difference string
 }
 
-// Tab opens a browser of somebody's own. Whatever its scripts complain about,
-// the content security policy included, fails the test.
+// Tab opens a tab in a browser session of its own. Any complaint of its scripts, or by the
+// content security policy, fails the test.
 func (s *Site) Tab(browser context.Context, name string) *Tab {
 	s.T.Helper()
 	ctx, _ := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
