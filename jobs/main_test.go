@@ -19,7 +19,7 @@ import (
 	"riverrun/timelines"
 )
 
-// What the jobs are given in earnest.
+// The jobs get these in production.
 var (
 	_ Tiers     = (*tiers.Tiers)(nil)
 	_ Rivers    = (*rivers.Store)(nil)

@@ -177,7 +177,7 @@ func TestAJobThatNodesDieOfIsLeft(t *testing.T) {
 	}
 }
 
-// What a machine held that is gone is free within seconds.
+// Locks of a machine that is gone are free within seconds.
 func TestConnectionsOfAMachineThatIsGoneEndSoon(t *testing.T) {
 	pool := prepare(t)
 	j, err := New(config(t, pool, &calls{}))

@@ -41,7 +41,7 @@ func pausedAt(ctx context.Context, point string, fn func()) context.Context {
 	})
 }
 
-// Whatever happens at whatever step of a build, the river ends right: the change's writer
+// A change may come at any step of a build, and the river ends right: the change's writer
 // sees the river, or the builder's snapshot sees the change (R1, R5).
 func TestBuildMeetsChange(t *testing.T) {
 	for _, c := range changes {

@@ -69,8 +69,8 @@ func (a *actor) takeOut(n *node) {
 	}
 }
 
-// setReader changes who may read one of my feeds. Who is removed from the private
-// one, whose level never changes, is barred until admitted again.
+// setReader changes who may read one of my feeds. A person who is removed from the private
+// one, whose level never changes, stays barred until admitted again.
 func (a *actor) setReader(n *node) {
 	slug := []string{"", "photos", kinds.PrivateTerm, kinds.PrivateTerm}[a.rng.IntN(4)]
 	whom := a.people[a.rng.IntN(len(a.people))]

@@ -68,9 +68,9 @@ const (
 	fewOrders = 6
 )
 
-// What goes there and back at once ends right under any order of its jobs, with
-// the first of them done once more when all are: open rivers and closed ones, on
-// two nodes (source: 000, on like-unlike-like and private-public-private).
+// Changes that are undone at once end right under any order of their jobs, even if the
+// first job is done once more at the end: in open rivers and closed ones, on two nodes
+// (source: 000, on like-unlike-like and private-public-private).
 func TestThereAndBackInAnyOrder(t *testing.T) {
 	seed, times := testdb.Chance(t)
 	for _, c := range []struct {

@@ -13,9 +13,9 @@ import (
 	"riverrun/timelines"
 )
 
-// Any short sequence of doings on one node, with its events worked at any time,
-// in any order, as often as anybody likes, ends with rivers that are what the
-// oracle says. What fails shrinks to the shortest sequence.
+// Any short sequence of doings on one node, with its events worked at any time, in any
+// order, as often as anybody likes, ends with rivers that are what the oracle says. A
+// failure shrinks to the shortest sequence.
 func TestAnySequence(t *testing.T) {
 	_, times := testdb.Chance(t)
 	set := map[string]bool{}

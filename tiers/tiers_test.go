@@ -216,8 +216,8 @@ func TestBehind(t *testing.T) {
 	}
 	w.shows(w.visit(n, ann, rivers.Home, ""), "second", "first")
 
-	// What has no key is completed by doing it again too: a like, a level, an end of
-	// a subscription.
+	// Changes without a key are completed by doing them again too: a like, a level, an end
+	// of a subscription.
 	like := func(s *timelines.Store) func(context.Context) (timelines.Change, error) {
 		return func(ctx context.Context) (timelines.Change, error) {
 			return s.Posts.Like(ctx, ann.AccountID, first.Code)

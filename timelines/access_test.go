@@ -349,8 +349,8 @@ func TestTrimAccessLogAndKeys(t *testing.T) {
 	}
 }
 
-// Who is excluded while the feed is protected, or open to all, does not read it when
-// it is closed to all but its readers, though they followed it: nor can they come to.
+// A follower who is excluded while the feed is protected or public does not read it when it
+// becomes private, and cannot come to read it.
 func TestTheExcludedReadNoPrivateFeed(t *testing.T) {
 	for _, level := range []Level{Public, Protected} {
 		t.Run(level.String(), func(t *testing.T) {
@@ -366,7 +366,7 @@ func TestTheExcludedReadNoPrivateFeed(t *testing.T) {
 			w.same("reads", w.mayRead(ann.ID, p.PostID), false)
 			_, _, err = w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 			w.fails("ask", err, ErrExcluded)
-			// Who is let in again may ask, and who is admitted is not excluded.
+			// People who are let in again may ask, and an admitted person is not excluded.
 			w.must(second(w.Feeds.Unexclude(t.Context(), bob.ID, "", "ann")))
 			_, requested, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
 			w.must(err)

@@ -122,7 +122,7 @@ func TestCreateGroupErrors(t *testing.T) {
 	w.same("accounts", value[int](w, `SELECT count(*)::int FROM accounts`), 1)
 }
 
-// Of many who want one name at once, one gets it.
+// If many want one name at once, one of them gets it.
 func TestNameRace(t *testing.T) {
 	w := newTown(t)
 	var all sync.WaitGroup

@@ -173,8 +173,8 @@ func TestImportedBest(t *testing.T) {
 	w.sound()
 }
 
-// What a like costs at a post that few, many and very many know, of which the
-// count for best-of is a part; and where a few talked very long.
+// The cost of a like of a post that few, many and very many people know, including the
+// count for best-of, and of a post with a very long discussion.
 func BenchmarkLike(b *testing.B) {
 	w := newTown(b)
 	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")

@@ -4,8 +4,8 @@ import (
 	"testing"
 )
 
-// Whoever set the ban, neither can answer the other, write to the other or ask to
-// read the other; and lifting it brings everything back.
+// After a ban neither of the two can answer the other, write to the other or ask to read
+// the other. Lifting it brings everything back.
 func TestBanKeepsApart(t *testing.T) {
 	w := newTown(t)
 	ctx := t.Context()
@@ -26,7 +26,7 @@ func TestBanKeepsApart(t *testing.T) {
 		_, _, found["hide"] = w.Hides.HidePost(ctx, actor.ID, of.Code)
 		return found
 	}
-	// What a post's author is asked tells nobody else more than the post does.
+	// The errors that a post's author gets tell others no more than the post does.
 	forms := func(want error) {
 		t.Helper()
 		w.fails("its text for ann's form", second(w.Posts.Body(ctx, ann.ID, post.Code)), want)

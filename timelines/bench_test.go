@@ -2,8 +2,8 @@ package timelines
 
 import "testing"
 
-// What a change costs, alone in its store; a much-liked post must cost a comment
-// or a like about the same as any other.
+// The cost of a change, alone in its store. A comment on a much-liked post, or a like of
+// it, must cost about the same as on any other.
 func BenchmarkChange(b *testing.B) {
 	w := newTown(b)
 	bob, ann := w.user("bob"), w.user("ann")

@@ -87,7 +87,7 @@ func TestWhereABlockedPersonMayComment(t *testing.T) {
 			if tc.may && err != nil || !tc.may && !errors.Is(err, ErrBlocked) {
 				t.Errorf("a comment: got %v, want it allowed: %v", err, tc.may)
 			}
-			// Who cannot read it learns nothing of the block.
+			// People who cannot read the group learn nothing of the block.
 			w.setAccess(bob, "", Private)
 			w.setAccess(bob, "club", Private)
 			w.setAccess(bob, "pub", Private)

@@ -100,7 +100,7 @@ func TestBumpCountsWhatItWaitedFor(t *testing.T) {
 	}
 }
 
-// Of comments that race, each bumps higher than all versions before it.
+// If comments race, each bumps higher than all versions before it.
 func TestBumpsFollowVersions(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")

@@ -52,7 +52,7 @@ func TestLikeComment(t *testing.T) {
 	w.sound()
 }
 
-// Who likes comments is read where some are folded away, unless it or they are very many.
+// The likers of folded comments are read, unless there are very many of either.
 func TestLikersOfFoldedComments(t *testing.T) {
 	w := newTown(t)
 	bob, ann, cat := w.user("bob"), w.user("ann"), w.user("cat")
@@ -92,8 +92,8 @@ func TestLikersOfFoldedComments(t *testing.T) {
 	}
 }
 
-// What a fold of a much-discussed post costs, and what knowing who likes its folded
-// comments adds to it: none do, or as many as are looked at.
+// The cost of a fold of a much-discussed post, and of reading who likes its folded
+// comments, if nobody does and if as many do as are read.
 func BenchmarkFoldOfACrowd(b *testing.B) {
 	w := newTown(b)
 	p := w.post(w.user("bob"), "hello")

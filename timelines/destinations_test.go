@@ -173,7 +173,7 @@ func TestEditPostAt(t *testing.T) {
 	said("ho #weir", bob.FeedID)
 }
 
-// What was once put into a group may stay there, whoever may write to it now.
+// A post that is in a group may stay there, even if its author may no longer write to it.
 func TestOldDestinationsStay(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")

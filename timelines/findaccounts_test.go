@@ -59,7 +59,7 @@ func TestFindAccounts(t *testing.T) {
 	w.findsAccounts("петр", "peter")
 	w.findsAccounts("вел", "peter")
 
-	// What asks for anything but words, and what nobody is called.
+	// Queries that ask for more than words, or that match nobody.
 	for _, text := range []string{"", "#ann", "from:ann", "ann from:bob", "ann -bob", "nnabel", "'", `\`, "ann zz"} {
 		w.findsAccounts(text)
 	}
@@ -70,8 +70,8 @@ func TestFindAccounts(t *testing.T) {
 	w.findsAccounts("example")
 }
 
-// Of very many who are called so the best come, and no more than were asked for; and
-// they are found by the index.
+// If very many people match, the best ones come, no more than were asked for, and the index
+// finds them.
 func TestFindAccountsAmongMany(t *testing.T) {
 	w := newTown(t)
 	_, err := w.pool.Exec(t.Context(), `

@@ -73,8 +73,8 @@ func names(w *town) func([]Account, error) []string {
 	}
 }
 
-// Who is excluded neither joins nor asks, at any level, does not post or comment
-// where they do not read, and has no request waiting.
+// An excluded person neither joins nor asks, at any level, cannot post or comment in the
+// group, and has no request waiting.
 func TestExcludedFromAGroup(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
@@ -109,8 +109,8 @@ func TestExcludedFromAGroup(t *testing.T) {
 	w.sound()
 }
 
-// Who is admitted may join without being asked, is listed no more as one who is no
-// member, and loses all of it by leaving or by being removed.
+// An admitted person may join without asking, is then no longer listed as a reader who is
+// no member, and loses all access by leaving or by being removed.
 func TestAdmittedToAGroup(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")

@@ -21,7 +21,8 @@ func FuzzCleanTerm(f *testing.F) {
 	})
 }
 
-// What is hidden is listed, moves the clock, and changes nothing for anybody else.
+// A hidden account, term or post is listed and moves the clock. Nothing changes for anybody
+// else.
 func TestHides(t *testing.T) {
 	w := newTown(t)
 	ctx := t.Context()
@@ -99,8 +100,8 @@ func TestHides(t *testing.T) {
 	if now := value[int64](w, `SELECT version FROM posts WHERE id = $1`, post.PostID); now != version {
 		t.Errorf("hiding moved the post's version from %d to %d", version, now)
 	}
-	// Whoever may not read it any more can still take the hide away, and learns
-	// nothing else; and the list does not show it.
+	// A person who may no longer read the post can still take the hide back, and learns
+	// nothing else. The list does not show the post.
 	w.setAccess(bob, "", Private)
 	posts, err = w.Hides.Posts(ctx, ann.ID, HiddenPost{}, 10)
 	w.must(err)
@@ -126,7 +127,7 @@ func TestHideRefused(t *testing.T) {
 		_, err := w.Hides.HideTerm(ctx, ann.ID, term)
 		w.invalid("hiding "+strconv.Quote(term), err, code)
 	}
-	// What only begins as a name does is words.
+	// A text that only begins like a name counts as words.
 	w.must(second(w.Hides.HideTerm(ctx, ann.ID, "@bob said")))
 	w.must(second(w.Hides.UnhideTerm(ctx, ann.ID, "bob said")))
 	// Marks that say nothing do not count, and what was hidden when more could be is

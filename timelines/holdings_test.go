@@ -9,7 +9,7 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-// What Holdings says of a pair is what stands now, withdrawn rows and all.
+// Holdings returns the present state of each pair, withdrawn rows included.
 func TestHoldings(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Whoever administers an imported group may be signed in here: their rights are
-// read anew, and their home is made anew.
+// The administrator of an imported group may be signed in here. Their rights are read
+// again, and their home feed is built anew.
 func TestImportAppointsTheLiving(t *testing.T) {
 	w := newTown(t)
 	im, err := w.Imports.Start(w.Context(), "town")
@@ -32,7 +32,7 @@ func TestImportAppointsTheLiving(t *testing.T) {
 	w.sound()
 }
 
-// A key is a person's or a group's. What knows less than the rest says person.
+// A key is a person's or a group's. A mention that knows less than the others says person.
 func TestImportKinds(t *testing.T) {
 	w := newTown(t)
 	vague, said := tale("1"), tale("2")
@@ -49,7 +49,7 @@ func TestImportKinds(t *testing.T) {
 	w.importPosts(10, late)
 	w.row(group.FeedID, w.imported(originPost, "3"))
 
-	// Who stands here as a person is none.
+	// An account that is a person here is no group.
 	before := w.dump()
 	wrong := tale("4")
 	wrong.To = []ImportedAccount{club("ann")}

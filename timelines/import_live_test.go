@@ -13,7 +13,7 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-// What an import meets that people have done meanwhile, and what it leaves alone.
+// An import meets changes that people have made meanwhile, and leaves them alone.
 
 var noon = time.Date(2009, 6, 1, 12, 0, 0, 0, time.UTC)
 
@@ -79,7 +79,7 @@ func TestImportNames(t *testing.T) {
 	w.same("names", got, map[string]string{
 		"Ann": "ann-3", "ann": "ann-4", "login": "login-2", long: "a-name-of-thirty-five-characters--2", "zed": "zed", "-wyn-": "-wyn-",
 	})
-	// Of all its choices the last is an account's own.
+	// The last of its choices is the account's own.
 	for _, taken := range []string{"ben", "ben-2", "ben-3", "ben-4", "ben-5"} {
 		w.user(taken)
 	}
@@ -227,7 +227,7 @@ func TestImportPrivacy(t *testing.T) {
 	w.same("events", w.heard.take(), []Event{Replace{Everybody: true}})
 	w.sound()
 
-	// What somebody has taken over, they decide about.
+	// People decide about an account that they have taken over.
 	ann := w.importedAccount("ann")
 	w.must(second(w.Accounts.ChangePassword(w.Context(), ann.Name, "correct horse")))
 	w.setAccess(ann, "", Public)

@@ -11,7 +11,7 @@ import (
 	"riverrun/timelines/snapshot"
 )
 
-// What people save or comment on is a kind that this file adds to the table. It opens
+// This file adds a kind to the table, for posts that people save or comment on. It opens
 // with the feed, and home feeds of followers have it.
 var talks = kinds.Spec{Kind: "talks", By: []kinds.Action{kinds.Commented, kinds.Saved}, Home: kinds.OfFollowers, Owner: User, Gate: kinds.Feed}
 

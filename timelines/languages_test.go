@@ -95,7 +95,8 @@ func TestGuessedLanguages(t *testing.T) {
 	w.same("accents", w.langOf(w.post(ann, "Schönes Wetter").PostID), "")
 	w.same("that stands among all of the language", w.stands(first.PostID, kinds.Everything, "en"), true)
 
-	// Of two that a text can be in, what most of them are.
+	// If a text can be in two languages, it is taken to be in that of most of the author's
+	// posts.
 	w.post(ann, russian)
 	w.same("mostly English still, or as often", w.langOf(w.post(ann, "https://example.org/1").PostID), "en")
 	w.post(ann, russian+" Да.")
@@ -123,7 +124,7 @@ func TestGuessedLanguages(t *testing.T) {
 	w.same("as the club writes", w.langOf(w.post(cat, kratko, "club").PostID), "ru")
 	w.same("elsewhere cat is unknown", w.langOf(w.post(cat, kratko).PostID), "")
 
-	// What some alone may read tells nothing to all.
+	// Posts that only some may read tell nothing to all.
 	dan := w.user("dan")
 	w.post(dan, english, "dan/private")
 	w.post(dan, english, "ann")
@@ -159,8 +160,8 @@ func (w *town) stands(post int64, kind, lang string) bool {
 			WHERE e.post_id = $1 AND t.kind = $2 AND t.term = $3 AND NOT e.withdrawn)`, post, kind, lang)
 }
 
-// What an import brings first is guessed by what it brings last, and an import that
-// ended in between is made good by the next.
+// The first posts of an import are guessed by the last ones. An import that was cut short
+// is completed by the next.
 func TestGuessedLanguagesOfAnImport(t *testing.T) {
 	w := newTown(t)
 	told := func(id, author, body string, likers ...string) Imported {

@@ -67,8 +67,8 @@ func TestLikeKeepsDiscussions(t *testing.T) {
 	w.sound()
 }
 
-// What happens to one post leaves the actor's other posts where they are, those
-// before it and those after it.
+// A like of one post leaves the actor's other posts where they are, those before it and
+// those after it.
 func TestLikeLeavesOtherPostsAlone(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")

@@ -217,8 +217,8 @@ func TestListsAtOnce(t *testing.T) {
 		[]string{"zh", "zh-2", "zh-3", "zh-4"})
 }
 
-// Who is put into a list while the subscription ends is not in it afterwards,
-// whichever comes first, and the list's rivers are told.
+// An account that is put into a list while the subscription ends is not in it afterwards,
+// whichever comes first, and the list's rivers are replaced.
 func TestListedWhileUnsubscribing(t *testing.T) {
 	w := newTown(t)
 	ann := w.user("ann")

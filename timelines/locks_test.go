@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Whoever waits for a row holds none that comes after it in the order of locks
-// (doc.go). Somebody else holds first; act waits for it; then what comes later must
-// be free for who holds first, or the two would wait for each other.
+// A transaction that waits for a row holds none that comes after it in the order of locks
+// (doc.go). Somebody else holds first; act waits for it; then what comes later must be free
+// for who holds first, or the two would wait for each other.
 func TestOrderOfLocks(t *testing.T) {
 	const (
 		posts    = `SELECT FROM posts p JOIN accounts a ON a.id = p.author_id WHERE a.name = 'bob'`

@@ -202,7 +202,7 @@ func TestAHashThatIsNoneIsAnError(t *testing.T) {
 	}
 }
 
-// Whatever somebody makes up, it is looked at for no more than some hashes take.
+// However a password is made up, judging it takes no longer than some hashes do.
 func TestGuessingIsBounded(t *testing.T) {
 	const signs = "1<{85!2+[037$94|(@%6"
 	began := time.Now()

@@ -28,7 +28,8 @@ func TestScanDownIsBounded(t *testing.T) {
 		from := func(floor int64) []snapshot.Placed {
 			return slices.DeleteFunc(slices.Clone(all.Posts), func(p snapshot.Placed) bool { return p.Place < floor })
 		}
-		// What is met: the bound, less what was met twice, and at most one round more.
+		// It meets as many rows as the bound, less those met twice, and at most one round
+		// more.
 		q.MaxRows = 200
 		const most = 200 * 5
 		bounded := w.scan(q)
@@ -92,9 +93,9 @@ func TestScanOfManyTimelines(t *testing.T) {
 	}
 }
 
-// The home of somebody who follows 250 people: 275,000 posts that they like and the
-// viewer may not read. What a first visit's build costs, and a rebuild of a river
-// that reached to its end; and what the latter would without a bound.
+// The home of somebody who follows 250 people: 275,000 posts that they like and the viewer
+// may not read. The cost of a first visit's build, of a rebuild of a river that reached to
+// its end, and of the latter without a bound.
 func BenchmarkStrandedHome(b *testing.B) {
 	w := newTown(b)
 	likes, viewer := w.strandedAmong(250, large(large(275_000)), large(1000), 1<<30)
@@ -147,8 +148,8 @@ func (w *town) celebrated(followed, own, posts, fans int) (timelines []int64, vi
 	return append(slices.Clone(feeds[:followed]), likes[:followed]...), viewer
 }
 
-// What all one follows like, and thousands of others, comes once, where it entered
-// first, whether its rows are looked up one by one or all are read.
+// A post that all followed people like, and thousands of others, comes once, where it
+// entered first, whether its rows are looked up one by one or all are read.
 func TestScanOfWhatAllLike(t *testing.T) {
 	const followed, own, posts = 20, 3, 4
 	for _, fans := range []int{snapshot.MaxMemberships / 2, 2 * snapshot.MaxMemberships} {

@@ -131,8 +131,9 @@ func TestScanLooksAtLittle(t *testing.T) {
 			for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
 				p := w.explained(mode, asked.sql, asked.args...)
 				got := p.looksAt("timeline_entries")
-				// What is met, and what the frontier is found by; each post's rows, or, of the
-				// celebrated, as many as are read before they are looked up, and those.
+				// The rows that are met, and those by which the frontier is found; each
+				// post's rows, or, for a celebrated post, as many as are read before they
+				// are looked up, and those.
 				most := 3*round + readable + size.posts*(min(size.fans, snapshot.MaxMemberships+1)+len(timelines))
 				if got > most {
 					t.Errorf("%s: of %d rows %d are looked at, want at most %d", mode, all, got, most)

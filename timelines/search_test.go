@@ -157,7 +157,7 @@ func TestSearch(t *testing.T) {
 		w.finds(0, text, want...)
 		w.finds(ann.ID, text, want...)
 	}
-	// Who wrote what has what was asked for, and where it stands.
+	// Authors and places of the posts that match.
 	_, found, err := w.search(0, "dogs in:ann in:club", snapshot.Scan{})
 	w.must(err)
 	feed := value[int64](w, `SELECT id FROM timelines WHERE kind = 'feed' AND their_id = $1`, ann.ID)
@@ -165,7 +165,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("dogs, by a comment (-want +got):\n%s", diff)
 	}
 
-	// What is written otherwise, or taken away, is found so, or not.
+	// Edited texts are found by the new words, and deleted ones not at all.
 	w.must(second(w.Posts.Edit(t.Context(), cat.ID, three.Code, "silence")))
 	w.finds(0, "cradle")
 	w.finds(0, "silence", "silence")
@@ -185,7 +185,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// What somebody may not read is not found, and nothing tells where it stands.
+// A post that the viewer may not read is not found, and nothing tells where it is.
 func TestSearchReads(t *testing.T) {
 	w := newTown(t)
 	ann, bob, cat := w.user("ann"), w.user("bob"), w.user("cat")

@@ -16,7 +16,7 @@ import (
 	"riverrun/timelines/snapshot"
 )
 
-// What search makes of a text.
+// The form in which search stores a text.
 
 // Texts are plain: PostgreSQL's parser would see markup, paths, hosts, mail
 // addresses and signed numbers in them, and no words.
@@ -45,7 +45,8 @@ func TestSearchFindsPlainWords(t *testing.T) {
 			w.finds(0, q, body)
 		}
 	}
-	// Whatever stands between two words, both are found, and the two as written.
+	// Any characters may stand between two words: both words are found, and the two as
+	// written.
 	for c := rune('!'); c <= '~'; c++ {
 		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' {
 			continue
@@ -66,8 +67,8 @@ func TestSearchFindsPlainWords(t *testing.T) {
 	}
 }
 
-// What somebody writes is read while the post's lock is held: no text takes much
-// longer than any other of its length.
+// A text is parsed while the post's lock is held, so none may take much longer than any
+// other of its length.
 func TestNoTextIsSlowToIndex(t *testing.T) {
 	w := newTown(t)
 	const most = 20 // times as long as plain text
@@ -171,8 +172,8 @@ func squares(form string) string {
 	return b.String()
 }
 
-// Whatever people write can be kept, and found. A run tries a third of the texts, which the
-// seed chooses, or all if RIVERRUN_SOAK is set.
+// Every text that people write can be stored and found. A run tries a third of the texts,
+// which the seed chooses, or all if RIVERRUN_SOAK is set.
 func TestSearchTakesAnyText(t *testing.T) {
 	w := newTown(t)
 	ann := w.user("ann")
@@ -211,7 +212,7 @@ func TestSearchTakesAnyText(t *testing.T) {
 		}
 		texts = append(texts, words('а', 32, 3, end), words('а', 32, 20, end))
 	}
-	// What these stand for is much longer, and only the beginning of it is read.
+	// These characters stand for much longer texts, of which only the beginning is read.
 	long := []string{numbers("\u0344%d "), numbers("\ufdfa%d"), numbers("\ufdfa-%d"), squares("#%s "), squares("%s "), squares("%s-"), squares("%s")}
 	seed, times := testdb.Chance(t)
 	for i, text := range slices.Concat(texts, long) {

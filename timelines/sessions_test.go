@@ -142,7 +142,8 @@ func TestSetPasswordEndsSessions(t *testing.T) {
 	slices.SortFunc(ended, slices.Compare)
 	slices.SortFunc(bobs, slices.Compare)
 	w.same("ended sessions", ended, bobs)
-	// Who repeats it because the first was not answered is answered no earlier.
+	// A client that repeats the form because the first got no answer is answered no
+	// earlier.
 	c, err = w.Accounts.ChangePassword(t.Context(), "bob", "battery staple")
 	w.must(err)
 	w.same("change where no session is left", c, Change{Actor: bob.ID, Clock: before + 1})

@@ -30,7 +30,7 @@ type statement struct {
 func (s *statements) hear(sql string, args []any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// What searches are planned with stands before what they ask.
+	// The settings for planning a search come before its query.
 	args = slices.DeleteFunc(slices.Clone(args), func(a any) bool { _, mode := a.(pgx.QueryExecMode); return mode })
 	s.all = append(s.all, statement{sql, args})
 }

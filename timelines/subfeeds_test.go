@@ -159,7 +159,7 @@ func TestPrivateSubfeedsConcernTheirReaders(t *testing.T) {
 	w.sound()
 }
 
-// Of many who make the last sub-feed allowed at once, one does.
+// If many create the last allowed sub-feed at once, one succeeds.
 func TestAsManySubfeedsAsAllowed(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")

@@ -156,7 +156,8 @@ func TestRequestAndAccept(t *testing.T) {
 	w.same("administrator asks", requested, false)
 }
 
-// Who is accepted and read it all before has a home that is wrong, and nothing else.
+// A person who is accepted and could read it all before has a home feed that is wrong, and
+// nothing else.
 func TestAcceptWhoReadsAlready(t *testing.T) {
 	opened := map[string]func(w *town, bob Account, group string){
 		"public":    func(w *town, bob Account, group string) { w.setAccess(bob, group, Public) },
@@ -247,7 +248,7 @@ func TestWithdrawRequest(t *testing.T) {
 	w.same("relation", w.relation(ann, bob), Relation{Subscribed: true})
 }
 
-// Who followed a public account still reads it when it goes private.
+// A follower of a public account still reads it when it goes private.
 func TestSubscribersOutliveGoingPrivate(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.user("ann"), w.user("bob")

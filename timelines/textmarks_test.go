@@ -184,8 +184,8 @@ func TestHashtagsMadeAtOnce(t *testing.T) {
 	w.soundMarks()
 }
 
-// Who is named has the post among their mentions, may read it or not; a group, or
-// nobody, has none.
+// A person who is named has the post among their mentions, even if they may not read it. A
+// group, or a name of nobody, has none.
 func TestMentions(t *testing.T) {
 	w := newTown(t)
 	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")

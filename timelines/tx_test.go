@@ -107,7 +107,7 @@ func TestChangeThatChangesNothingRollsBack(t *testing.T) {
 	w.same("title", value[string](w, `SELECT title FROM accounts WHERE id = $1`, bob.ID), "bob")
 }
 
-// What cannot be announced has not happened.
+// A change that cannot be announced does not happen.
 func TestAnnouncementFailsTheChange(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")

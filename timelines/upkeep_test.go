@@ -14,7 +14,7 @@ func (w *town) keptUp() {
 	}
 }
 
-// What it costs the author to delete a post that 10,000 like and comment on.
+// The cost, for the author, of deleting a post that 10,000 like and comment on.
 func BenchmarkDeleteOfACrowd(b *testing.B) {
 	w := newTown(b)
 	bob := w.user("bob")

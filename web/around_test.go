@@ -130,7 +130,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	}
 }
 
-// What stands around a page is not taken from that of another person who signs in
+// The header and sidebar of a page are not taken from another person's, who signs in
 // elsewhere in the same browser.
 func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 	t.Parallel()
@@ -145,7 +145,7 @@ func TestAnotherPersonsHeadInBrowser(t *testing.T) {
 	b.Live()
 	const head = `document.title + document.querySelector('header.account').innerHTML`
 	before := webtest.Eval[string](b, head)
-	// What is read is put into the page at once.
+	// The answer is put into the page at once.
 	webtest.Eval[bool](b, `(DOMParser.prototype.parseFromString = ((parse) => function (...given) {
 		window.looked = true;
 		return parse.apply(this, given);

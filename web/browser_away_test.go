@@ -35,8 +35,9 @@ func away(s *webtest.Site) (back func()) {
 	}
 }
 
-// While the server is away, a form stays with what is in it, and so does the page. What
-// was sent goes out when it is back, once; what was written on meanwhile does not.
+// While the server is away, a form stays with what is in it, and so does the page. A form
+// that was sent goes out when the server is back, once. Text that was added meanwhile does
+// not.
 func TestFormsWhileServerIsAway(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)
@@ -110,7 +111,7 @@ func TestWaitingFormHurriesThePage(t *testing.T) {
 	b.SignIn("ann")
 	b.Visit("/everything")
 	b.Live()
-	// What is to be done in more than five seconds is never done.
+	// An act that would have to wait more than five seconds is never done.
 	webtest.Eval[bool](b, `(() => {
 		const plain = window.setTimeout;
 		window.setTimeout = (what, after, ...more) => after > 5000 ? 0 : plain(what, after, ...more);
@@ -176,7 +177,7 @@ func TestFormsWhileRequestsFail(t *testing.T) {
 	b.Await("another page", `!window.same`)
 }
 
-// What somebody wrote is not sent by itself as somebody else who signed in meanwhile.
+// A text is not sent by itself as another person who signed in meanwhile.
 func TestFormsAreSentAsTheirWriter(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

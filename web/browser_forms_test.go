@@ -76,7 +76,7 @@ func TestFormsInPlace(t *testing.T) {
 	a.Visit("/everything")
 	a.Live()
 
-	// What is wrong is said in place, and the text stays.
+	// An error is shown in place, and the text stays.
 	a.Comment(post.Code, "   ")
 	a.Await("a complaint", `document.querySelector('#p-`+post.Code+`-box [role=alert]')?.textContent`)
 	if got := webtest.Eval[string](a, `document.querySelector('#p-`+post.Code+`-box textarea').value`); got != "   " {
@@ -190,7 +190,7 @@ func plainSignIn(b *webtest.Tab) {
 	}
 }
 
-// What is written while a form is on its way stays, and what is sent meanwhile
+// Text that is written while a form is being sent stays, and a form that is sent meanwhile
 // has its turn.
 func TestWritingOnWhileSending(t *testing.T) {
 	t.Parallel()
@@ -244,8 +244,8 @@ func TestWritingOnWhileSending(t *testing.T) {
 	a.Await("an empty form", text+` === ''`)
 }
 
-// What a reply put into the page, or took off it, and somebody took back before the
-// socket's server had looked, is no change for that: the page asks.
+// A reply put something into the page or took it off, and somebody undid that before the
+// socket's server had looked. For the server nothing changed: the page asks.
 func TestRepliesTakenBackInBrowser(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

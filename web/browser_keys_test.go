@@ -66,7 +66,8 @@ func TestCommentByKeys(t *testing.T) {
 	b.Shows(post, "comments", "under it")
 }
 
-// What one hides leaves a line in its place, which brings it back; the focus goes along.
+// A post that one hides leaves a line in its place, which brings it back. The focus goes
+// along.
 func TestHideUndone(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

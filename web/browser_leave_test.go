@@ -11,13 +11,13 @@ import (
 	"riverrun/web/webtest"
 )
 
-// Of a page that closed to its reader nothing is left but what the reader was
+// When a page closes to its reader, nothing is left of it but the text that the reader was
 // writing.
 func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)
 	s := webtest.New(t, nil)
-	// What only who may read the page knows.
+	// A secret that only readers of the page know.
 	secrets := []string{"Secret title", "Secret about", "secret first line", "secret second line", "secret word", "Secret tab", "zoe"}
 	begin := func(name string) (bob, vic *webtest.Person, b *webtest.Tab) {
 		t.Helper()
@@ -77,7 +77,7 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 			t.Error("an entry nobody wrote on is still there")
 		}
 		b.SaysNone("@bob1")
-		// What is kept can still be sent, and is refused in place.
+		// The text that is kept can still be sent, and is refused in place.
 		b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-box form button`)))
 		b.Await("the refusal", `document.querySelector('#river .wrong')`)
 		closes(b, "half a thought")

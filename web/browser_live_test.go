@@ -110,7 +110,7 @@ func TestPatchesDisturbNobody(t *testing.T) {
 	if got := webtest.Eval[string](b, `document.activeElement === box ? box.value + ' ' + box.selectionStart + '-' + box.selectionEnd : 'focus lost'`); got != "half a comment 2-6" {
 		t.Errorf("after patches the comment box is: %s", got)
 	}
-	// What came above it pushed everything up instead.
+	// An entry that came above it pushed everything up instead.
 	if after := webtest.Eval[float64](b, `box.getBoundingClientRect().top`); after-before > 1 || before-after > 1 {
 		t.Errorf("the comment box moved from %v to %v", before, after)
 	}

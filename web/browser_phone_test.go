@@ -109,7 +109,7 @@ func TestDestinationsUnfolded(t *testing.T) {
 	}
 }
 
-// What the composer says of nothing chosen, it says while nothing is chosen.
+// The composer says that nothing is chosen only while nothing is chosen.
 func TestNothingChosenIsTrue(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)

@@ -82,7 +82,7 @@ func TestNothingMovesByItself(t *testing.T) {
 	}
 }
 
-// What one writes oneself is there at once, on the screen.
+// One's own text is there at once, on the screen.
 func TestOwnPostAppearsAtOnce(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

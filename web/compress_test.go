@@ -122,7 +122,7 @@ func TestCompression(t *testing.T) {
 			t.Errorf("Accept-Encoding %q: Content-Length %d, %d came", accept, n, len(got.wire))
 		}
 	}
-	// What is no page of people's: files, feeds, what river.js asks for, an error.
+	// These are no pages: files, feeds, answers to river.js, an error.
 	for address, status := range map[string]int{
 		s.Server.Asset("site.css"): 200, s.Server.Asset("river.js"): 200, "/feeds/anna.atom": 200, "/feeds/anna.json": 200, "/nobody-here": 404,
 	} {
@@ -131,7 +131,7 @@ func TestCompression(t *testing.T) {
 			t.Errorf("GET %s: %d with %v", address, got.StatusCode, got.Header)
 		}
 	}
-	// What is left as it is: what is tiny, what has no body, what is a picture already.
+	// Some answers are left unchanged: tiny ones, those without a body, pictures.
 	for _, tt := range []struct{ method, address string }{{"GET", "/healthz"}, {"GET", "/robots.txt"}, {"HEAD", "/everything"}, {"GET", "/settings?x"}} {
 		v := v
 		if tt.address == "/settings?x" {
@@ -190,7 +190,7 @@ func TestCompressedFeedIsNotModified(t *testing.T) {
 				t.Errorf("had as %q, asked for as %q with %s: %d, %v", had, accept, tag, got.StatusCode, got.Header)
 			}
 		}
-		// Of two encodings' bytes no strong tag can be the same (RFC 9110, 8.8.3.3).
+		// A strong tag cannot be the same for two encodings (RFC 9110, 8.8.3.3).
 		if !strings.HasPrefix(tag, `W/"`) {
 			t.Errorf("the tag %s is a strong one", tag)
 		}
@@ -201,8 +201,8 @@ func TestCompressedFeedIsNotModified(t *testing.T) {
 	}
 }
 
-// What a handler does with its connection it can do through the layer, and what it has
-// written goes out when it says so.
+// A handler can do through the layer everything that it does with its connection, and what
+// it has written goes out on Flush.
 func TestCompressionLeavesTheConnection(t *testing.T) {
 	seen := make(chan struct{})
 	server := httptest.NewServer(web.Compress(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"riverrun/web/view"
 )
 
-// What tests of the whole site need of a server's inside. They are a package of their own,
+// Tests of the whole site need these of a server's inside. They are a package of their own,
 // as their harness is made of this one.
 
 const (

@@ -10,7 +10,7 @@ import (
 	"riverrun/web/webtest"
 )
 
-// What an excluded account is shown and may do, and that it all comes back.
+// An excluded account sees and may do this, and everything comes back.
 func TestExcludedReaders(t *testing.T) {
 	s := webtest.New(t, nil)
 	reader := s.Person("bob")
@@ -68,7 +68,7 @@ func TestExcludedReaders(t *testing.T) {
 	bob.Get("/chess-club").Wants(403).Has("Request to join")
 	anna.Post("/settings/access", "group", "chess-club", "level", "protected").LeadsTo(manage + "?saved")
 	bob.Get("/chess-club").Wants(200).Has("An opening", "/chess-club/follow")
-	// What was taken away comes back by a job.
+	// A job brings back the posts that were taken away.
 	s.Replace(timelines.Replace{ViewerID: reader.Account.ID})
 	bob.Get("/everything").Has("An opening")
 }
@@ -95,14 +95,14 @@ func TestAdmittedReaders(t *testing.T) {
 	bob.Get("/chess-club").Wants(403)
 	bob.Get("/everything").Lacks("An opening")
 
-	// Who reads joins without asking.
+	// A reader joins without asking.
 	anna.Post("/chess-club/admit", "name", "bob", "back", manage).LeadsTo(manage)
 	bob.Post("/chess-club/follow").LeadsTo("/chess-club")
 	bob.Get("/chess-club").Wants(200).Has("2 members", `class="composer"`)
 	anna.Get(manage).Lacks("/chess-club/dismiss")
 }
 
-// What is open when somebody is excluded closes or loses the posts within a second.
+// Pages that are open when somebody is excluded close or lose the posts within a second.
 func TestExclusionReachesOpenPages(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann, bob := s.Person("ann"), s.Person("bob")

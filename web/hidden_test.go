@@ -78,8 +78,8 @@ func TestShowBannedOnPages(t *testing.T) {
 	a.Get("/chess-club").Wants(200).Lacks("Hello club")
 	a.Post("/bob/show-banned").Wants(404)
 
-	// Who keeps order there may want to see those too who have banned them. The switch
-	// is always there: it tells nobody that they are banned.
+	// An administrator may want to see also those who have banned them. The switch is
+	// always there: it tells nobody that they are banned.
 	b := bob.Visitor()
 	ann.Post("A word of anna's", "chess-club")
 	for _, lang := range []string{"en", "ru"} {
@@ -152,8 +152,8 @@ func TestHidesOnPages(t *testing.T) {
 	a.Post("/anna/hide").Wants(403)
 }
 
-// Whom one does not see calls one nowhere, and brings no post to a tag's page by
-// what stands behind a placeholder.
+// A person whom the viewer does not see cannot mention them, and brings no post to a tag's
+// page by a text behind a placeholder.
 func TestMarksOfTheBanned(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann, bob, cid := s.Person("ann"), s.Person("bob"), s.Person("cid")
@@ -175,7 +175,7 @@ func TestMarksOfTheBanned(t *testing.T) {
 	for _, page := range pages {
 		b.Get(page).Wants(200).Has("Hello")
 	}
-	// Whom one hides brings nothing there either, though their comments are read.
+	// A hidden account brings nothing there either, though its comments are read.
 	b.Post("/cid/hide").LeadsTo("/cid")
 	b.Get("/filter/mentions").Wants(200).Has("Hello")
 	b.Get("/tag/river").Wants(200).Lacks("Hello")

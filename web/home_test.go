@@ -7,7 +7,7 @@ import (
 	"riverrun/web/webtest"
 )
 
-// Who is asked for something hears of it on the home page, until all are answered.
+// The home page tells people of requests to them, until all are answered.
 func TestHomeSaysWhoWaits(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")

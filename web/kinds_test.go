@@ -54,7 +54,7 @@ func TestEveryKindHasAPage(t *testing.T) {
 		if !strings.Contains(answer.Body, `id="river"`) {
 			t.Errorf("%s shows no river", address)
 		}
-		// What is called something is called so in both languages.
+		// A kind that has a name has it in both languages.
 		for _, l := range view.Locales {
 			for _, key := range []string{page.Title, page.Empty} {
 				if text := l.T(key); key != "" && text == key {
@@ -97,7 +97,7 @@ func TestMyPageUnderMyName(t *testing.T) {
 	ann.Visitor().Get("/nobody-here/faves").Wants(404)
 }
 
-// What one kind cannot be sorted by, its addresses do not offer.
+// The addresses of a kind offer only orders that it has.
 func TestAPostHasOneOrder(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann := s.Person("anna")

@@ -15,8 +15,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// What other servers of this kind are known to have done wrong, each once, on open
-// pages and on those asked for.
+// Faults that other servers of this kind are known to have had, each once, on open pages
+// and on requested ones.
 
 func lacksAll(t *testing.T, what, said string, texts ...string) {
 	t.Helper()
@@ -307,8 +307,8 @@ func TestCountersTellNobodyHidden(t *testing.T) {
 		entry := entryOf(a.Get("/everything").Wants(200).Body, post.Code)
 		return countIn(entry, `(\d+) others?`)
 	}
-	// Whom nothing but a like of a comment brings there is not counted either; who keeps
-	// a post, which is told to nobody, always is.
+	// A person is not counted who is there only by a like of a comment. A person who saves
+	// a post always is, though nobody is told.
 	others := func(banned int) {
 		t.Helper()
 		body := a.Get("/everything").Wants(200).Body

@@ -115,7 +115,7 @@ func TestModes(t *testing.T) {
 	}
 	v.Get("/bob?mode=friends").Wants(200).Has("A friend", `data-page="/bob"`).Lacks("mode=")
 
-	// What is done on the page is answered for the page.
+	// A form that is sent from the page is answered for the page.
 	v.Header.Set("Accept", "application/json")
 	v.Header.Set("X-River-Page", "/?mode=friends")
 	v.Post("/p/" + strange.Code + "/like").Wants(200).Has(`"t":"gone"`)

@@ -214,8 +214,8 @@ func TestWhoMayWriteMe(t *testing.T) {
 	}
 }
 
-// What takes something away asks once, without a script, and stands apart from what
-// gives, which asks nothing.
+// A button that takes something away asks once, without a script, and stands apart from
+// those that give, which ask nothing.
 func TestTakingAwayAsks(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor()

@@ -39,7 +39,7 @@ func TestFoldedMentionIsShown(t *testing.T) {
 	for _, elsewhere := range []string{"/", "/everything", "/anna"} {
 		b.Get(elsewhere).Wants(200).Has("A long talk", "5 more comments<").Lacks("what do you think")
 	}
-	// What stands around it unfolds by itself.
+	// The comments around it unfold by themselves.
 	links := regexp.MustCompile(`data-unfold="([^"]+)"`).FindAllStringSubmatch(b.Get(page).Body, -1)
 	if len(links) != 2 {
 		t.Fatalf("%d places to unfold, want 2", len(links))

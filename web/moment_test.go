@@ -13,9 +13,10 @@ import (
 	"riverrun/web/webtest"
 )
 
-// What stands around the entries of a page, and how their places are called, is of the
-// moment the entries are of: who was excluded before something was opened to the others is told neither its
-// title nor what its owner wrote there since, though the page was begun before.
+// The header and sidebar of a page are of the same moment as its entries, and so are the
+// names of its places. A person who was excluded before something was opened to the others
+// learns neither its title nor what its owner wrote there since, even if the page was begun
+// before.
 func TestAPageIsOfOneMoment(t *testing.T) {
 	const secret = "not for ann"
 	for _, c := range []struct {

@@ -124,7 +124,7 @@ func (a *actor) send(address string, form url.Values, sent string, settles ...se
 	if ok {
 		s.except = ""
 	} else if text := form.Get("body"); text != "" {
-		// What cannot be done gives its sender back what they wrote.
+		// A refused form gives its sender the text back.
 		r.Body = strings.ReplaceAll(r.Body, html.EscapeString(text), "")
 	}
 	a.judge(s, allOf(r))
@@ -181,7 +181,7 @@ func (w *observed) pick(rng *rand.Rand, suits func(*writing) bool) *writing {
 	w.facts.mu.RLock()
 	defer w.facts.mu.RUnlock()
 	posts := w.facts.posts
-	// What is new is talked about.
+	// New posts are talked about.
 	if len(posts) > 12 && rng.IntN(2) == 0 {
 		posts = posts[len(posts)-12:]
 	}

@@ -113,7 +113,7 @@ func (rd *reader) look() {
 		body := rd.get(rd.node, who, address, "")
 		for _, form := range []*regexp.Regexp{unfoldForm, editForm} {
 			if more := links(body, form); len(more) > 0 && rd.rng.IntN(2) == 0 {
-				// What is unfolded stands in an entry of a page, but not as a list does.
+				// An unfolded list stands in an entry of a page, but not as a list does.
 				rd.get(rd.node, who, more[rd.rng.IntN(len(more))], "/everything")
 			}
 		}

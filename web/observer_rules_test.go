@@ -107,9 +107,8 @@ func (on showing) holds(f *facts, at instant, viewer string, p *writing) bool {
 	return f.spared(at, viewer, p, account)
 }
 
-// bringsHome: might there have been a reason for the post to be in the viewer's
-// home feed? What one once wrote, liked or commented on may stay among one's
-// discussions.
+// bringsHome: might there have been a reason for the post to be in the viewer's home feed?
+// A post that one once wrote, liked or commented on may stay among one's discussions.
 func (f *facts) bringsHome(at instant, viewer string, p *writing) bool {
 	if f.tookPart[tie{likes, viewer, p.id}] {
 		return true

@@ -165,7 +165,7 @@ func (fl *follower) follow() {
 			continue
 		}
 		for {
-			// Who wanders goes on after a while.
+			// A wanderer goes on after a while.
 			wait := time.NewTimer(time.Duration(100+fl.rng.IntN(900)) * time.Millisecond)
 			ended := false
 			select {

@@ -77,8 +77,8 @@ func TestObservedStandstill(t *testing.T) {
 		}
 	}
 	(&reader{observed: w, node: w.nodes[1]}).warm()
-	// What is said on posts brings them before the hubs again, which must have
-	// learned meanwhile who may not see them any more.
+	// Comments bring posts before the hubs again, which must have learned meanwhile who may
+	// not see them any more.
 	acts := append([]deed{{40, (*actor).comment}, {12, (*actor).setLevel}, {12, (*actor).setReader}}, narrowingActs...)
 	w.live(followers, acts, w.nodes[:1], w.nodes[1:2])
 	for _, fl := range append(followers, w.watching...) {
@@ -226,7 +226,7 @@ type resident struct {
 	name     string
 	rng      *rand.Rand
 	visitors []*webtest.Visitor // by node
-	// busy is held while they do something. Whoever takes several takes them in the
+	// busy is held while they do something. A step that takes several locks them in the
 	// order of the people.
 	busy sync.Mutex
 }

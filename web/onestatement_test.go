@@ -64,9 +64,9 @@ func (c *countedSite) get(address, token string) (w *httptest.ResponseRecorder, 
 	return w, [2]int64{c.primary.N.Load() - before[0], c.secondary.N.Load() - before[1]}
 }
 
-// TestWarmPageIsOneStatement: a page that was seen before asks the secondary store once
-// and the primary store not at all, composer and names included. What is an id of one
-// thing is none of another here, so that no page looks up a post as an account.
+// TestWarmPageIsOneStatement: a page that was seen before asks the secondary store once and
+// the primary store not at all, composer and names included. An id of one thing is no id of
+// another here, so that no page looks up a post as an account.
 func TestWarmPageIsOneStatement(t *testing.T) {
 	s := webtest.New(t, nil)
 	for table, first := range map[string]string{"accounts": "1000", "lists": "1000000", "timelines": "2000000", "posts": "3000000", "comments": "4000000"} {
@@ -100,7 +100,7 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 	for _, page := range view.Pages {
 		switch {
 		case page.Kind == rivers.Search:
-			// What changed since it was last brought up, the page itself, and, unless it asks
+			// It loads changes since it last advanced, the page itself, and, unless it asks
 			// for neither, people by their names.
 			pages["/search?q=heron"] = [2]int64{1, 2}
 			pages["/search?q=from:bob+river"] = [2]int64{1, 2}

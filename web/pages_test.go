@@ -134,8 +134,8 @@ func TestAddressesLeadOn(t *testing.T) {
 	v.Post("/anna/").Wants(404)
 }
 
-// What a form's maxlength lets through arrives and is taken, whatever the alphabet:
-// three bytes of each of UTF-16's units are nine of a form.
+// A text that a form's maxlength allows arrives and is accepted, in any alphabet: three
+// bytes for each UTF-16 unit are nine in a form.
 func TestLongestTexts(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna := s.Person("anna").Visitor()

@@ -45,7 +45,8 @@ func TestSubfeedPages(t *testing.T) {
 	anna.Post("/settings/pages", "slug", "photos", "title", "Again", "access", "public").Wants(422).Has("You already use this address")
 	anna.Post("/settings/pages", "slug", "garden", "title", "Garden", "access", "protected").LeadsTo("/settings/pages?saved#page-garden")
 
-	// What one writes to a sub-feed stands there and on one's page, with its name.
+	// A post to a sub-feed is shown there and on its author's page, with the sub-feed's
+	// name.
 	anna.Get("/anna/photos").Wants(200).Has(`value="anna/photos" checked`, "You haven’t written anything here yet")
 	anna.Post("/posts", "body", "A picture", "to", "anna/photos", "back", "/anna/photos").LeadsTo("/anna/photos")
 	anna.Post("/posts", "body", "A bean", "to", "anna/garden").LeadsTo("/")
@@ -139,7 +140,7 @@ func TestMovingAPost(t *testing.T) {
 	nobody.Get("/anna").Wants(200).Lacks("Everybody knows")
 	carol.Get("/filter/messages").Has("Everybody knows")
 
-	// Whoever administers the group takes it out; who is only in the direct keeps it.
+	// Any administrator of the group removes it. The recipient of the message keeps it.
 	carol.Get("/chess-club").Wants(200).Has("Everybody knows").Lacks(at + "/remove")
 	bob.Get("/chess-club").Has(at+"/remove", "Remove from group")
 	bob.Get(at+"/remove").Wants(200).Has("Chess Club", `action="`+at+`/remove"`)
@@ -160,7 +161,7 @@ func TestMovingAPost(t *testing.T) {
 	anna.Post(at+"/edit", "to", "anna").LeadsTo(at)
 	nobody.Get(at).Wants(200)
 
-	// What stood in the group only is left to its author.
+	// A post that was in the group only is left to its author.
 	only := annas.Post("For the club", "chess-club").Code
 	bob.Post("/p/"+only+"/remove", "group", "chess-club").LeadsTo("/chess-club")
 	bob.Get("/p/" + only).Wants(404)
@@ -204,7 +205,7 @@ func TestEditingAllOfAPost(t *testing.T) {
 	nobody.Get(at).Wants(404)
 	anna.Get(at).Wants(200).Has("Changed", "Private")
 
-	// Who changes the text alone does not undo what became of the post meanwhile.
+	// An edit of the text alone does not undo moves of the post meanwhile.
 	code = annas.Post("In the club", "anna", "chess-club").Code
 	at = "/p/" + code
 	page = anna.Get(at + "/edit").Wants(200)

@@ -13,9 +13,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// What a change of access or subscription takes away goes from an open page on
-// another node within a second of its answer, and what it gives comes, by the jobs
-// and the bus as they run.
+// Posts that a change of access or subscription takes away leave an open page on another
+// node within a second of its answer. New ones come by the jobs and the bus, as they run.
 func TestAccessChangesArriveWithinASecond(t *testing.T) {
 	w := newObserved(t, true, 0)
 	w.beat = make(chan time.Time) // which would bring what the bus is late with
@@ -207,8 +206,8 @@ func TestPagesCloseWithinASecond(t *testing.T) {
 	}
 }
 
-// What a level opens comes to the pages of all who are not signed in, each page a
-// river to be built anew: ms/page is the time until the last has it, by their number.
+// Opening a feed brings its posts to the pages of all who are not signed in. Each page is a
+// river that is built anew: ms/page is the time until the last one has it, per page.
 func BenchmarkOpensToManyPages(b *testing.B) {
 	many := 100
 	if testing.Short() { // to see that it runs

@@ -141,7 +141,7 @@ func TestTextOfARefusedForm(t *testing.T) {
 	bob.Post("/p/" + gone + "/like").Wants(404).Lacks("<textarea")
 	anna.Header.Set("Accept", "application/json")
 	anna.Post("/p/"+gone+"/comments", "body", text).Wants(404).Lacks("thought")
-	// Of a form that came from another site nothing is shown.
+	// Nothing of a form from another site is shown.
 	bob.Header.Set("Origin", "https://elsewhere.example")
 	bob.Post("/p/"+gone+"/comments", "body", text).Wants(403).Lacks("thought")
 }
@@ -179,7 +179,7 @@ func TestTextOutlivesTheSession(t *testing.T) {
 		send(v, again, tt.address).LeadsTo(tt.page)
 		v.Get(tt.page).Wants(200).Has(seen)
 	}
-	// What has no text leads to the sign-in page as ever.
+	// A form without a text leads to the sign-in page as ever.
 	v := ended(bobs)
 	v.Post("/p/" + post + "/like").LeadsTo("/login?back=%2F")
 	v.Post("/p/"+post+"/comments", "body", " ").LeadsTo("/login?back=%2F")

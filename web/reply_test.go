@@ -79,7 +79,7 @@ func TestRepliesForScripts(t *testing.T) {
 	}
 	anna.Header.Set("X-River-Page", "//elsewhere.example/")
 	anna.Post("/posts", "body", "Odd page").Wants(200)
-	// What was done is done, whatever page it is said to be done on.
+	// An act is done, whichever page the form says it was sent from.
 	for _, page := range []string{"/nobody-here", "/filter/nothing", "/p/0000000000", "/anna/likes/more", "/%zz"} {
 		anna.Header.Set("X-River-Page", page)
 		if gone := reply(anna.Post("/posts", "body", "No such page")); gone.T != "gone" {

@@ -9,11 +9,10 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-// The rules of who may see what, said once more and in other words than the
-// product says them: from the documents (000, "Права на чтение постов"; 004, the
-// four checks; ARCHITECTURE.md), without any of its access sets, levels and folds. What is
-// written here is small enough to be read against them; rules_test.go holds the
-// site to it.
+// The rules of who may see what, written once more, from the documents (000, "Права на чтение
+// постов"; 004, the four checks; ARCHITECTURE.md) and without the product's access sets,
+// levels and folds. They are short enough to be read against the documents. rules_test.go
+// holds the site to them.
 
 // A rulePlace is one destination of a post: a base timeline.
 type rulePlace struct {
@@ -235,8 +234,8 @@ func (v *ruleViewer) spared(r *ruleRow, own string) bool {
 	return false
 }
 
-// A rulePage is an address that may show posts. Who may open it, and which posts
-// belong there, is said here apart from who may see them.
+// A rulePage is an address that may show posts. Who may open it and which posts belong
+// there is stated here, apart from who may see them.
 type rulePage struct {
 	address string
 	// opens is the status with which it does for this viewer; nil: 200 for all.
@@ -293,7 +292,7 @@ func rulePages() []*rulePage {
 		{address: "/search?q=albatross", holds: always},
 		{address: "/search?q=cormorant", holds: talkedOf},
 		{address: "/search?q=from%3Atalker", holds: talkedOf},
-		// Whose own page is closed is found all the same, where the viewer reads it.
+		// A person whose own page is closed is found all the same, if the viewer reads it.
 		{address: "/search?q=from%3A" + ruleRecluse, holds: func(_ *ruleViewer, r *ruleRow) bool {
 			return slices.ContainsFunc(r.comments, func(c ruleComment) bool { return c.by == ruleRecluse })
 		}},
@@ -385,8 +384,8 @@ func talkersOf(r *ruleRow) []string {
 	return slices.DeleteFunc(slices.Compact(people), func(p string) bool { return p == r.author })
 }
 
-// talkedOf: the viewer sees, and wants to see, what the talker says there. What one
-// does not see brings a post nowhere: that it is there would tell what it says.
+// talkedOf: the viewer sees, and wants to see, what the talker says there. A text that one
+// does not see brings a post nowhere: its presence would tell what it says.
 func talkedOf(v *ruleViewer, r *ruleRow) bool {
 	return len(r.comments) > 0 && v.sees(ruleTalker, r) && v.hides != "talker"
 }

@@ -77,7 +77,7 @@ func (s *ruleSite) checkFeed(t *testing.T, checks *atomic.Int64, browser *webtes
 	found := map[string]bool{}
 	for _, m := range markers.FindAllString(a.Body, -1) {
 		found[m] = true
-		// What the file is called by names whose page it is.
+		// The file names the person whose page it is.
 		if !allowed[m] && m[len(markerPrefix)] != 'n' && m[len(markerPrefix)] != 's' {
 			t.Errorf("%s: says %s", a.What, m)
 		}

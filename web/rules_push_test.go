@@ -62,8 +62,8 @@ func (s *ruleSite) checkPushes(t *testing.T, checks *atomic.Int64) {
 			k.awaitChanges(chunk)
 		}
 	}
-	// What was pushed wrongly to one was decided together with what was rightly pushed
-	// to another, and comes before the answers to two subscribes.
+	// A wrong push to one was decided together with a right one to another, and comes
+	// before the answers to two subscribes.
 	for range 2 {
 		for _, k := range sockets {
 			k.subscribe()

@@ -34,9 +34,9 @@ type ruleSite struct {
 	soaks   bool     // nothing is sampled
 }
 
-// Whatever may not be seen has a marker in it: a letter for what it is, a number
-// for whose, and nothing that occurs elsewhere, be it by chance in a random key. So a leak is found in any byte of
-// any answer, wherever it stands.
+// Everything that may be secret has a marker in it: a letter for its kind, and a number for
+// its owner. A marker occurs nowhere else, not even by chance in a random key. So a leak is
+// found in any byte of any answer.
 //
 //	b post's text   e the same, edited   f attachment   c comment
 //	n title of a person or group   s title of a sub-feed
@@ -194,7 +194,7 @@ func newRuleSite(t testing.TB) *ruleSite {
 	for _, v := range s.viewers {
 		s.relate(v)
 	}
-	// Who talks everywhere is let in everywhere.
+	// A person who talks everywhere is let in everywhere.
 	for _, name := range ruleAuthors {
 		s.follow(ruleTalker, name)
 		for _, slug := range ruleSlugs {
@@ -344,7 +344,7 @@ func (s *ruleSite) publish(r *ruleRow) {
 		}
 	}
 	var to []string
-	// Whoever reads it as it stands now, with everything open but what never is.
+	// The viewer who reads it as it is now, with everything open except what never is.
 	open, direct := false, false
 	for _, p := range r.places {
 		switch {

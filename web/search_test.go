@@ -131,8 +131,8 @@ func TestSearchForCommonWords(t *testing.T) {
 	v.Get("/search?q=быть").Wants(200).Has("Эти слова слишком частые").Lacks("Не найдено")
 }
 
-// A search says which of its names nobody has. Of those that somebody has it says
-// nothing, whatever they let the viewer read.
+// A search says which of its names nobody has. It says nothing of those that others have,
+// even of ones that the viewer may read.
 func TestSearchNamesNobody(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")

@@ -145,7 +145,7 @@ func TestNameUnderAttackIsDelayed(t *testing.T) {
 	for range web.NameUnderAttack {
 		s.Server.Attack("anna", now)
 	}
-	// Whoever goes while it waits has taken nothing.
+	// A client that leaves while it waits has used nothing up.
 	s.Server.SetDelay(func(context.Context, time.Duration) error { return context.Canceled })
 	for range 20 {
 		if err := s.Server.TryPassword(httptest.NewRequest("POST", "/login", nil), "anna", func() error {

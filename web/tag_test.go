@@ -50,7 +50,7 @@ func TestTagPageIsLive(t *testing.T) {
 	g.UntilEntry(more)
 }
 
-// Who is named finds the post among their mentions, if they may read it; nobody
+// A person who is named finds the post among their mentions, if they may read it. Nobody
 // else does.
 func TestMentionsPage(t *testing.T) {
 	s := webtest.New(t, nil)

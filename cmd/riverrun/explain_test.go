@@ -56,7 +56,7 @@ func TestExplainCommand(t *testing.T) {
 		"not shown: the page is closed", "not shown: the post is closed",
 	}, ": open to", "-post", within)
 
-	// What priya hides is left out of rivers, but for those that show it all the same.
+	// Posts that priya hides are left out of rivers, except those that show hidden posts.
 	change(db.Primary, `
 		INSERT INTO hidden_accounts (account_id, hidden_id)
 		SELECT a.id, b.id FROM accounts a, accounts b WHERE a.name = 'priya' AND b.name = 'nell'`)

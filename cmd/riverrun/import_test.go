@@ -353,7 +353,7 @@ func TestDemo(t *testing.T) {
 	if _, err := once(t, vars, "correct horse\n", "account", "create", "sam"); err != nil {
 		t.Fatal(err)
 	}
-	// What OWASP recommends; tests of other packages make cheaper hashes.
+	// This is what OWASP recommends; tests of other packages make cheaper hashes.
 	var hash string
 	err := db.Primary.QueryRow(t.Context(), `SELECT password_hash FROM credentials`).Scan(&hash)
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {

@@ -18,9 +18,9 @@ import (
 
 const module = "riverrun"
 
-// folders are all top-level folders that hold code, and what each may import of
-// the others. Whatever is not in may is banned, for the reason given. Tests may
-// import what they like: a test of the whole needs the whole.
+// folders are all top-level folders that hold code, and what each may import of the others.
+// Everything that is not in may is banned, for the reason given. Tests may import what they
+// like: a test of the whole needs the whole.
 var folders = map[string]struct {
 	may []string
 	why string

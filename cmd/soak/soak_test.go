@@ -35,9 +35,9 @@ const (
 	whole = 30 * time.Second
 )
 
-// Whatever is killed, lost or doubled while people use the site: no request is answered
-// that it was the site's own fault, nothing acknowledged is lost, every open page comes to
-// equal a reload soon after, and every river one rebuilt from nothing.
+// Nodes and servers are killed, messages lost or doubled while people use the site. No
+// request fails by the site's own fault, nothing acknowledged is lost, every open page soon
+// equals a reload, and every river equals one rebuilt from nothing.
 func TestSoak(t *testing.T) {
 	seed, _ := testdb.Chance(t)
 	chance := func(n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }

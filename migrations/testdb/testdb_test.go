@@ -53,8 +53,8 @@ func TestNewDropsItsDatabases(t *testing.T) {
 	}
 }
 
-// What one test leaves, the next one does not find, whether it gets the same databases
-// or new ones. Which of the two is seen by their name.
+// A test never finds anything of an earlier one, whether it gets the same databases or new
+// ones. Which of the two is seen by their name.
 func TestNewIsAsTheFirst(t *testing.T) {
 	ctx := context.Background()
 	for _, one := range []struct {

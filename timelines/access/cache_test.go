@@ -91,8 +91,8 @@ func (a *atEnd) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData)
 	}
 }
 
-// What was read before a change and arrives after the cache was brought to it is good
-// for the request that began earlier, and for nobody else (R4).
+// A load that began before a change may arrive after the cache has advanced to it. The
+// request that began it may use it, and nobody else (R4).
 func TestALoadUnderWayIsNotStored(t *testing.T) {
 	type scene struct {
 		*town

@@ -88,7 +88,7 @@ func FuzzText(f *testing.F) {
 		if got != "" && (got[0] == '\n' || got[len(got)-1] == '\n' || got[0] == ' ' || got[len(got)-1] == ' ') {
 			t.Errorf("Text(%q) = %q: space at an end", in, got)
 		}
-		// What is plain already stays as it is.
+		// Plain text stays unchanged.
 		if !strings.ContainsAny(got, "<&") {
 			if again := Text(got); again != got {
 				t.Errorf("Text(%q) = %q, and again = %q", in, got, again)

@@ -37,7 +37,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// What Detect says nothing of can be in what its letters allow.
+// A text for which Detect returns nothing can be in the languages that its letters allow.
 func TestFits(t *testing.T) {
 	for _, tt := range []struct{ want, text string }{
 		{"en", "Lunch ! :)"},

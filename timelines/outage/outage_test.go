@@ -43,7 +43,7 @@ func TestCodes(t *testing.T) {
 		if got := judge(fmt.Errorf("write: %w", &pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: code})); got != want {
 			t.Errorf("ERROR %s: got %+v, want %+v", code, got, want)
 		}
-		// Of a session that the server ended nobody knows what became of its commit.
+		// If the server ended the session, it is not known whether the commit arrived.
 		for _, severity := range []string{"FATAL", "PANIC"} {
 			want := judged{is: true, bare: want.bare}
 			if got := judge(&pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: severity, Code: code}); got != want {
@@ -80,7 +80,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What the driver makes of real outages.
+// The driver's errors in real outages.
 func TestRealErrors(t *testing.T) {
 	ctx := t.Context()
 	db := testdb.New(t)

@@ -349,7 +349,7 @@ func TestSharedPartsAreKeptApart(t *testing.T) {
 	if got := shared(0, "en", inGroup, nil); !bytes.Contains(got, []byte("Chess Club")) {
 		t.Errorf("a post in the group only, elsewhere: does not name the group in %s", got)
 	}
-	// Whom one does not see is neither heard nor counted, be it for a like alone.
+	// A person whom one does not see is neither heard nor counted, not even for a like.
 	without := func(person int64) rivers.Item {
 		it := base
 		it.HiddenUsers = []int64{person}

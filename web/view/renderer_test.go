@@ -7,8 +7,8 @@ import (
 	"riverrun/timelines/access"
 )
 
-// Who likes comments that are folded away may be too many to tell. Then an entry's word
-// knows the viewer's own bans, and tells nothing of others'.
+// The likers of folded comments may be too many to tell. Then an entry's word knows the
+// viewer's own bans, and tells nothing of others'.
 func TestVeilOfVeryManyFolded(t *testing.T) {
 	s := testRenderer(t)
 	it := &rivers.Item{PostID: 7, Fold: &rivers.Fold{Comments: rivers.CommentsFold{Total: 1003}}}
