@@ -15,7 +15,7 @@ import (
 	"riverrun/timelines"
 )
 
-func TestRolledBackIsNeverHeardOf(t *testing.T) {
+func TestRolledBackChangesAreNotAnnounced(t *testing.T) {
 	pool := prepare(t)
 	var seen recorder[timelines.Touched]
 	done := make(chan struct{}, 10)

@@ -64,18 +64,18 @@ func (s Accounts) SignUp(ctx context.Context, n SignUp) (Account, error) {
 	if titleErr != nil && n.Title == n.Name && nameErr != nil {
 		titleErr = nil // nobody typed it
 	}
-	if wrong := errors.Join(nameErr, checkPassword(n.Password, n.Name, title), titleErr, checkLanguage(n.Language)); wrong != nil {
+	if invalid := errors.Join(nameErr, checkPassword(n.Password, n.Name, title), titleErr, checkLanguage(n.Language)); invalid != nil {
 		if nameErr != nil {
-			return Account{}, wrong
+			return Account{}, invalid
 		}
 		_, err := s.ByName(ctx, n.Name)
 		switch {
 		case err == nil:
-			wrong = errors.Join(ErrNameTaken, wrong)
+			invalid = errors.Join(ErrNameTaken, invalid)
 		case !errors.Is(err, ErrNotFound):
 			return Account{}, err
 		}
-		return Account{}, wrong
+		return Account{}, invalid
 	}
 	hash, err := s.hashPassword(ctx, n.Password)
 	if err != nil {

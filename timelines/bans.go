@@ -13,8 +13,8 @@ import (
 // is decided where something is shown (access.Levels.Hidden), and where something is done
 // (rights.Unbanned). Setting and lifting it move the access clock and nothing else.
 
-// apart is true if a ban stands between @actor and the account a.
-const apart = `EXISTS (SELECT FROM bans b
+// bannedBetween is true if a ban stands between @actor and the account a.
+const bannedBetween = `EXISTS (SELECT FROM bans b
 	WHERE (b.account_id, b.banned_id) IN ((@actor::bigint, a.id), (a.id, @actor::bigint)))`
 
 // Ban bans a person: from the acknowledgement on neither sees the other's page, posts,

@@ -60,7 +60,7 @@ func TestFave(t *testing.T) {
 	w.fails("keeping what is gone", err, ErrNotFound)
 }
 
-func TestFaveOfWhatOneCannotRead(t *testing.T) {
+func TestFaveOfAnUnreadablePost(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")
 	p := w.post(bob, "for nobody", "bob")

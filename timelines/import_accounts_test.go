@@ -10,7 +10,7 @@ import (
 
 // The administrator of an imported group may be signed in here. Their rights are read
 // again, and their home feed is built anew.
-func TestImportAppointsTheLiving(t *testing.T) {
+func TestImportMakesExistingAccountsAdmins(t *testing.T) {
 	w := newTown(t)
 	im, err := w.Imports.Start(w.Context(), "town")
 	w.must(err)

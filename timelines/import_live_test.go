@@ -115,8 +115,8 @@ func TestImportKeepsText(t *testing.T) {
 	}
 }
 
-// TestImportLeavesTheLiving: what people did since the first import stands.
-func TestImportLeavesTheLiving(t *testing.T) {
+// TestImportLeavesExistingAccountsAlone: what people did since the first import stands.
+func TestImportLeavesExistingAccountsAlone(t *testing.T) {
 	w := newTown(t)
 	p, q := tale("1"), tale("2")
 	p.Comments = []ImportedComment{remark("1/a", "ben", time.Hour), remark("1/b", "ben", 2*time.Hour)}
@@ -143,9 +143,9 @@ func TestImportLeavesTheLiving(t *testing.T) {
 	w.sound()
 }
 
-// TestImportAddsToTheLiving: a post that is talked about here gains what an
+// TestImportAddsToExistingAccounts: a post that is talked about here gains what an
 // archive still has of it, and stays where the living have put it.
-func TestImportAddsToTheLiving(t *testing.T) {
+func TestImportAddsToExistingAccounts(t *testing.T) {
 	w := newTown(t)
 	p := tale("1")
 	p.Comments = []ImportedComment{remark("1/b", "ben", 3*time.Hour)}

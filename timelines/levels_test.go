@@ -296,7 +296,7 @@ func TestFlagBlocksAtOnce(t *testing.T) {
 
 // A feed whose level changes before every block keeps no other's flags from being set,
 // whichever of the two is the older, in one block or in several.
-func TestARestlessLevelKeepsNoOther(t *testing.T) {
+func TestALevelChangedOftenDelaysNoOther(t *testing.T) {
 	for _, olderRests := range []bool{false, true} {
 		t.Run(fmt.Sprint("the older rests ", olderRests), func(t *testing.T) {
 			w := newTown(t)

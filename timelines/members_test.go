@@ -65,7 +65,7 @@ func TestPromoteAndDemote(t *testing.T) {
 }
 
 // An administrator who left reads on, until they are none any more.
-func TestDemoteWhoLeft(t *testing.T) {
+func TestDemoteAMemberWhoLeft(t *testing.T) {
 	for _, level := range []Level{Public, Protected, Private} {
 		t.Run(level.String(), func(t *testing.T) {
 			w := newTown(t)
@@ -228,7 +228,7 @@ func TestAdministratorsAgainstEachOther(t *testing.T) {
 }
 
 // All administrators step down at once, again and again: one is left.
-func TestEverybodyStepsDown(t *testing.T) {
+func TestAllAdministratorsStepDownAtOnce(t *testing.T) {
 	w := newTown(t)
 	people := []Account{w.user("ann"), w.user("bob"), w.user("cid")}
 	club := w.group(people[0], "club", Public)

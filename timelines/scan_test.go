@@ -150,7 +150,7 @@ func (w *town) celebrated(followed, own, posts, fans int) (timelines []int64, vi
 
 // A post that all followed people like, and thousands of others, comes once, where it
 // entered first, whether its rows are looked up one by one or all are read.
-func TestScanOfWhatAllLike(t *testing.T) {
+func TestScanOfAPostThatAllLike(t *testing.T) {
 	const followed, own, posts = 20, 3, 4
 	for _, fans := range []int{snapshot.MaxMemberships / 2, 2 * snapshot.MaxMemberships} {
 		t.Run(fmt.Sprint(fans, " fans"), func(t *testing.T) {

@@ -73,7 +73,7 @@ func (s Subscriptions) Subscribe(ctx context.Context, actor int64, name string) 
 		SELECT EXISTS (SELECT FROM subscriptions WHERE subscriber_id = @actor AND account_id = @account),
 			EXISTS (SELECT FROM readers WHERE timeline_id = @feed AND account_id = @actor),
 			EXISTS (SELECT FROM excluded WHERE timeline_id = @feed AND account_id = @actor),
-			` + apart + `
+			` + bannedBetween + `
 		FROM accounts a WHERE a.id = @account`
 	c, err = s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		requested = false
@@ -84,16 +84,16 @@ func (s Subscriptions) Subscribe(ctx context.Context, actor int64, name string) 
 		if to.AccountID == actor {
 			return Change{}, ErrForbidden
 		}
-		var subscribed, reads, excluded, apart bool
+		var subscribed, reads, excluded, banned bool
 		err = tx.QueryRow(ctx, relation, pgx.StrictNamedArgs{
 			"actor": actor, "account": to.AccountID, "feed": to.FeedID,
-		}).Scan(&subscribed, &reads, &excluded, &apart)
+		}).Scan(&subscribed, &reads, &excluded, &banned)
 		switch {
 		case err != nil:
 			return Change{}, fmt.Errorf("read relation: %w", err)
 		case subscribed:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor, Replace: myHome(actor)})
-		case apart:
+		case banned:
 			return Change{}, ErrForbidden
 		case excluded:
 			return Change{}, ErrExcluded

@@ -17,7 +17,7 @@ func raise(ctx context.Context, tx pgx.Tx, code string) error {
 	return fmt.Errorf("in the middle: %w", err)
 }
 
-func TestInTxRunsAgainWhoLostARace(t *testing.T) {
+func TestInTxRetriesTheLoserOfARace(t *testing.T) {
 	w := newTown(t)
 	for _, tc := range []struct {
 		name     string
@@ -50,7 +50,7 @@ func TestInTxRunsAgainWhoLostARace(t *testing.T) {
 
 // That nothing was saved is said where the server rolled back, and not where the commit's
 // answer did not come.
-func TestInTxSaysWhatIsNotSaved(t *testing.T) {
+func TestInTxReportsUnsavedChanges(t *testing.T) {
 	w := newTown(t)
 	for code, want := range map[string]bool{"53100": true, "53200": true, "25006": true, "58030": true, "23505": false, "22012": false} {
 		_, err := inTx(t.Context(), w.core, func(tx pgx.Tx) (int, error) { return 0, raise(t.Context(), tx, code) })

@@ -132,7 +132,7 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 
 // The header and sidebar of a page are not taken from another person's, who signs in
 // elsewhere in the same browser.
-func TestAnotherPersonsHeadInBrowser(t *testing.T) {
+func TestHeaderOfAnotherPersonInBrowser(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)
 	s := webtest.New(t, nil)

@@ -11,7 +11,7 @@ import (
 
 // On a phone the head of a page is two lines, whatever is in it; all of it can be
 // reached without a script, and touched.
-func TestHeadOnAPhone(t *testing.T) {
+func TestHeaderOnAPhone(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)
 	s := webtest.New(t, nil)
@@ -110,7 +110,7 @@ func TestDestinationsUnfolded(t *testing.T) {
 }
 
 // The composer says that nothing is chosen only while nothing is chosen.
-func TestNothingChosenIsTrue(t *testing.T) {
+func TestComposerSaysWhenNothingIsChosen(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
 	s.Person("ann")

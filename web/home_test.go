@@ -8,7 +8,7 @@ import (
 )
 
 // The home page tells people of requests to them, until all are answered.
-func TestHomeSaysWhoWaits(t *testing.T) {
+func TestHomeShowsRequests(t *testing.T) {
 	s := webtest.New(t, nil)
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")
 	ann.SetAccess("", timelines.Private)

@@ -87,7 +87,7 @@ func TestMembersPageIsPaged(t *testing.T) {
 	anna.Get("/chess-club/members?after=%00").Wants(404)
 }
 
-func TestRunningAGroup(t *testing.T) {
+func TestManagingAGroup(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").LeadsTo("/chess-club")
@@ -178,7 +178,7 @@ func TestBlocking(t *testing.T) {
 	bob.Post("/p/"+code+"/comments", "body", "But", "back", "/").LeadsTo("/")
 }
 
-func TestWhoMayWriteMe(t *testing.T) {
+func TestWhoMayMessageMe(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
 	const form = `name="back" value="/filter/messages"`
@@ -216,7 +216,7 @@ func TestWhoMayWriteMe(t *testing.T) {
 
 // A button that takes something away asks once, without a script, and stands apart from
 // those that give, which ask nothing.
-func TestTakingAwayAsks(t *testing.T) {
+func TestRemovalsAskForConfirmation(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob, carol := s.Person("anna").Visitor(), s.Person("bob").Visitor(), s.Person("carol").Visitor()
 	anna.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").LeadsTo("/chess-club")

@@ -81,9 +81,9 @@ func luminance(t *testing.T, hex string) float64 {
 	return 0.2126*channel(0) + 0.7152*channel(2) + 0.0722*channel(4)
 }
 
-// TestPagesLoadNothingFromElsewhere: components neither take addresses of things
+// TestPagesLoadNothingFromOtherSites: components neither take addresses of things
 // to load from people nor carry styles or scripts of their own.
-func TestPagesLoadNothingFromElsewhere(t *testing.T) {
+func TestPagesLoadNothingFromOtherSites(t *testing.T) {
 	files, err := os.ReadDir("view")
 	if err != nil {
 		t.Fatal(err)

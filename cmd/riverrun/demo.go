@@ -65,14 +65,14 @@ func (d *demo) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	tally, err := d.settle(ctx)
+	tally, err := d.create(ctx)
 	if err != nil {
 		return err
 	}
 	if len(made) == 0 {
 		// A run that was cut short before this mark does all of this again, and
 		// changes only what is missing.
-		if err := d.furnish(ctx); err != nil {
+		if err := d.connect(ctx); err != nil {
 			return err
 		}
 		if err := d.node.timelines.Imports.Remember(ctx, demoMade, "account", map[string]int64{"town": d.ids["sam"]}); err != nil {
@@ -83,8 +83,8 @@ func (d *demo) run(ctx context.Context) error {
 	return d.introduce(len(made) > 0)
 }
 
-// settle makes the missing accounts and posts.
-func (d *demo) settle(ctx context.Context) (_ timelines.Tally, err error) {
+// create creates the missing accounts and posts.
+func (d *demo) create(ctx context.Context) (_ timelines.Tally, err error) {
 	accounts, posts := slices.Collect(maps.Values(d.town.accounts())), d.town.posts(time.Now())
 	im, err := d.node.timelines.Imports.Start(ctx, demoSource)
 	if err != nil {
@@ -124,8 +124,8 @@ func (d *demo) read(ctx context.Context) error {
 	return err
 }
 
-// furnish gives everybody a password and lets them follow each other.
-func (d *demo) furnish(ctx context.Context) error {
+// connect gives everybody a password and lets them follow each other.
+func (d *demo) connect(ctx context.Context) error {
 	for _, p := range d.town.People {
 		_, err := d.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
 			return d.node.timelines.Accounts.ChangePassword(ctx, d.accounts[p.Name].Name, d.password)

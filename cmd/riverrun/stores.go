@@ -168,7 +168,7 @@ const restoreTimeout = time.Minute
 // made that. If nothing is lost it costs one statement.
 func (s *stores) restore(ctx context.Context, log *slog.Logger) error {
 	restored, err := migrations.RestoreSecondary(ctx, s.secondary)
-	if s.neighbour != "" && outage.Bare(err) {
+	if s.neighbour != "" && outage.Missing(err) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
 		defer cancel()
 		if err := migrations.Create(ctx, s.secondary.Config().ConnConfig, s.neighbour); err != nil {

@@ -36,10 +36,10 @@ func RolledBack(err error) bool {
 	return said != nil && !fatal(said) && away(said.Code)
 }
 
-// Bare reports whether err says that a database, or some of its tables, do not exist.
-func Bare(err error) bool {
+// Missing reports whether err says that a database, or some of its tables, do not exist.
+func Missing(err error) bool {
 	said := saidBy(err)
-	return said != nil && bare(said.Code)
+	return said != nil && missing(said.Code)
 }
 
 func saidBy(err error) *pgconn.PgError {
@@ -66,10 +66,10 @@ func away(code string) bool {
 		"58": // system error: I/O, missing file
 		return true
 	}
-	return code == "25006" || bare(code) // read_only_sql_transaction
+	return code == "25006" || missing(code) // read_only_sql_transaction
 }
 
-func bare(code string) bool {
+func missing(code string) bool {
 	switch code {
 	case "3D000", // invalid_catalog_name: no such database
 		"3F000", // invalid_schema_name

@@ -19,10 +19,10 @@ import (
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-type judged struct{ is, rolledBack, bare bool }
+type judged struct{ is, rolledBack, missing bool }
 
 func judge(err error) judged {
-	return judged{outage.Is(err), outage.RolledBack(err), outage.Bare(err)}
+	return judged{outage.Is(err), outage.RolledBack(err), outage.Missing(err)}
 }
 
 func TestCodes(t *testing.T) {
@@ -45,7 +45,7 @@ func TestCodes(t *testing.T) {
 		}
 		// If the server ended the session, it is not known whether the commit arrived.
 		for _, severity := range []string{"FATAL", "PANIC"} {
-			want := judged{is: true, bare: want.bare}
+			want := judged{is: true, missing: want.missing}
 			if got := judge(&pgconn.PgError{Severity: "FEHLER", SeverityUnlocalized: severity, Code: code}); got != want {
 				t.Errorf("%s %s: got %+v, want %+v", severity, code, got, want)
 			}
@@ -133,7 +133,7 @@ func TestRealErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fails("no database", lost.Ping(ctx), judged{is: true, bare: true})
+	fails("no database", lost.Ping(ctx), judged{is: true, missing: true})
 	lost.Close()
 	fails("a closed pool", lost.Ping(ctx), judged{is: true})
 	nowhere := db.Primary.Config()

@@ -88,7 +88,7 @@ var scanFresh = `
 	), readable AS MATERIALIZED (
 		SELECT p.id, p.fresh_at FROM (SELECT DISTINCT post_id FROM met) m JOIN posts p ON p.id = m.post_id
 		WHERE p.deleted_at IS NULL AND ` + rights.ReadablePost + `
-	), held AS MATERIALIZED (
+	), placed AS MATERIALIZED (
 		SELECT r.id, greatest(r.fresh_at, coalesce(looked_up.entered_at, among.entered_at)) AS place
 		FROM readable r
 		CROSS JOIN LATERAL (
@@ -96,7 +96,7 @@ var scanFresh = `
 				bool_or(NOT e.withdrawn) FILTER (WHERE ours) AS present
 			FROM (
 				SELECT e.entered_at, e.withdrawn, e.timeline_id IN (SELECT unnest(@timelines::bigint[])) AS ours
-				FROM timeline_entries e WHERE e.post_id = r.id LIMIT @crowd::bigint + 1) e) among
+				FROM timeline_entries e WHERE e.post_id = r.id LIMIT @maxrows::bigint + 1) e) among
 		CROSS JOIN LATERAL (
 			SELECT min(e.entered_at) AS entered_at, bool_or(NOT e.withdrawn) AS present
 			FROM unnest(@timelines::bigint[]) t(id)
@@ -104,11 +104,11 @@ var scanFresh = `
 				SELECT e.* FROM timeline_entries e
 				WHERE e.timeline_id = t.id AND e.post_id >= r.id
 				ORDER BY e.post_id LIMIT 1) e
-			WHERE among.rows > @crowd::bigint AND e.post_id = r.id) looked_up
+			WHERE among.rows > @maxrows::bigint AND e.post_id = r.id) looked_up
 		WHERE coalesce(looked_up.present, among.present)
 	)
 	SELECT m.post_id, m.fresh_at, m.rows, EXISTS (SELECT FROM frontier) AS more,
-		(m.post_id, m.fresh_at) IN (SELECT h.id, h.place FROM held h) AS taken -- hashed in any plan, as a join is not
+		(m.post_id, m.fresh_at) IN (SELECT h.id, h.place FROM placed h) AS taken -- hashed in any plan, as a join is not
 	FROM met m
 	ORDER BY m.fresh_at DESC, m.post_id DESC`
 
@@ -184,7 +184,7 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round, "each": each,
 		}
 		if !q.ByCreation {
-			args["crowd"] = max(MaxMemberships, len(q.Timelines))
+			args["maxrows"] = max(MaxMemberships, len(q.Timelines))
 		}
 		rows, err := sn.tx.Query(ctx, query, args)
 		if err != nil {

@@ -94,7 +94,7 @@ func TestDemotionReachesOpenPages(t *testing.T) {
 
 // A person who becomes an administrator of a group is offered to delete comments on open pages,
 // and no longer when that ends; also if somebody likes the post before the page has heard of it.
-func TestOfficeReachesOpenPages(t *testing.T) {
+func TestPromotionReachesOpenPages(t *testing.T) {
 	beat := make(chan time.Time)
 	s := webtest.New(t, func(c *live.Config) { c.Hear, c.Beat = webtest.Deaf, beat })
 	ann, bob, cat := s.Person("ann"), s.Person("bob"), s.Person("cat")

@@ -6,14 +6,14 @@ import (
 )
 
 // Feeds is the viewer's feeds as components see them, with one of the forms
-// as it was sent if something was wrong with it.
+// as it was sent if it had an error.
 type Feeds struct {
 	*Base
 	Feeds []timelines.OwnFeed
 	Parts map[string]ListPart // of the people of the feeds, by name
 	Saved bool
 	Form  FeedForm
-	// wrong is wrong with the form of that act of the feed of that slug.
+	// Error is the error of the form Act of the feed with this slug.
 	Slug, Act string
 	Error     FormError
 }

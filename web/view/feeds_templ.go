@@ -663,7 +663,7 @@ func feedPeople(v Feeds, f timelines.OwnFeed, people []timelines.Account, list, 
 }
 
 // feedPerson is the form that names one more.
-func feedPerson(v Feeds, f timelines.OwnFeed, act, label, wrong string) templ.Component {
+func feedPerson(v Feeds, f timelines.OwnFeed, act, label, problem string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -740,7 +740,7 @@ func feedPerson(v Feeds, f timelines.OwnFeed, act, label, wrong string) templ.Co
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if wrong != "" {
+		if problem != "" {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 52, " aria-invalid=\"true\"")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -763,7 +763,7 @@ func feedPerson(v Feeds, f timelines.OwnFeed, act, label, wrong string) templ.Co
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = alert(wrong).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = alert(problem).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

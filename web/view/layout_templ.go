@@ -852,7 +852,7 @@ func ProblemPage(p *Base, title, text, typed string) templ.Component {
 	})
 }
 
-// alert says what is wrong with a form as a whole, if anything is.
+// alert shows the error of a form as a whole, if there is one.
 func alert(text string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
@@ -897,7 +897,7 @@ func alert(text string) templ.Component {
 	})
 }
 
-// field is a labelled line of a form, with what is wrong with it.
+// field is a labelled line of a form, with its error.
 func field(f Field) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -5,7 +5,7 @@ import (
 )
 
 // Manage is the page on which administrators run their group, as components
-// see it, with one of the forms as it was sent if something was wrong with it.
+// see it, with one of the forms as it was sent if it had an error.
 type Manage struct {
 	*Base
 	Who          timelines.Account // the group
@@ -15,7 +15,7 @@ type Manage struct {
 	Blocked      ManagedList
 	Saved        bool
 	Error        FormError
-	Act, Name    string // the form about a person with which something was wrong
+	Act, Name    string // the form about a person that had an error
 }
 
 // ManagedList is a list of people (blocked, admitted, excluded), with the forms that add and

@@ -9,7 +9,7 @@ import (
 
 // The likers of folded comments may be too many to tell. Then an entry's word knows the
 // viewer's own bans, and tells nothing of others'.
-func TestVeilOfVeryManyFolded(t *testing.T) {
+func TestHiddenUsersOfVeryManyFolded(t *testing.T) {
 	s := testRenderer(t)
 	it := &rivers.Item{PostID: 7, Fold: &rivers.Fold{Comments: rivers.CommentsFold{Total: 1003}}}
 	none := s.Tag(it, &access.Sets{AccountID: 1}, nil)

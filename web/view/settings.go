@@ -5,7 +5,7 @@ import (
 )
 
 // Settings is the settings as components see them, with one of the forms as
-// it was sent if something was wrong with it.
+// it was sent if it had an error.
 type Settings struct {
 	*Base
 	Title, About, Language string

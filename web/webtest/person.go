@@ -48,7 +48,7 @@ func (p *Person) Act(change func(context.Context) (timelines.Change, error)) tim
 	p.Site.behind = append(p.Site.behind, timelines.Touched{PostID: c.PostID, Timelines: c.Touched})
 	for _, r := range c.Replace {
 		if len(r.Terms) > 0 {
-			p.Site.wrong = append(p.Site.wrong, timelines.Replace{Everybody: true, Kinds: r.Kinds, Terms: r.Terms})
+			p.Site.invalidated = append(p.Site.invalidated, timelines.Replace{Everybody: true, Kinds: r.Kinds, Terms: r.Terms})
 		}
 	}
 	return c

@@ -45,9 +45,9 @@ type Site struct {
 	Tell    func(tiers.Message)
 	metrics *prometheus.Registry
 
-	mu     sync.Mutex // guards the fields below
-	behind []timelines.Touched
-	wrong  []timelines.Replace
+	mu          sync.Mutex // guards the fields below
+	behind      []timelines.Touched
+	invalidated []timelines.Replace
 
 	// hubMu guards the fields below. It is held for moments only.
 	hubMu   sync.Mutex
@@ -163,10 +163,10 @@ func (s *Site) FollowUp() {
 	if err := s.Tiers.Follow(s.T.Context(), s.behind); err != nil {
 		s.T.Fatal(err)
 	}
-	for _, r := range s.wrong {
+	for _, r := range s.invalidated {
 		s.Replace(r)
 	}
-	s.behind, s.wrong = nil, nil
+	s.behind, s.invalidated = nil, nil
 }
 
 // Replace does what the jobs of a Replace do.
