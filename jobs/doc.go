@@ -18,7 +18,7 @@
 //	replace     queue now     invalidated rivers: retires the closed ones
 //	rebuild     queue rebuild one open river of a replace
 //	bump        queue now     one block of a much-liked post's filter timelines
-//	upkeep      queue now     one block of the rows that help to find posts
+//	upkeep      queue now     one block of the flags of posts whose feed changed its level
 //	follow      queue later   Tier 2: brings all live rivers up to the notes in behind
 //	expire      queue chores  rivers that nobody came back to (periodic)
 //	housekeep   queue chores  old sessions, keys, log rows (periodic)

@@ -115,7 +115,7 @@ func (w *bumpWorker) Work(ctx context.Context, job *riverqueue.Job[bumpArgs]) er
 	return nil
 }
 
-// upkeepWorker does one block of the rows that help to find posts and are not up to date.
+// upkeepWorker updates one block of the flags of posts whose feed changed its level.
 // The block inserts the job of the next.
 type upkeepWorker struct {
 	riverqueue.WorkerDefaults[upkeepArgs]

@@ -183,8 +183,8 @@ type PendingBump struct {
 	After int64
 }
 
-// Upkeep says that rows which help to find posts are not up to date; Maintenance.UpkeepBlock does one
-// block of them.
+// Upkeep says that a feed of many posts changed its level, and that the flags of its posts
+// are not up to date. Maintenance.UpkeepBlock updates one block of them.
 type Upkeep struct{}
 
 func (Touched) event()     {}
