@@ -57,6 +57,7 @@ func TestNewDropsItsDatabases(t *testing.T) {
 // ones. Which of the two is seen by their name.
 func TestNewIsAsTheFirst(t *testing.T) {
 	ctx := context.Background()
+	var left *pgx.Conn // a connection that nothing refers to is closed by the garbage collector
 	for _, one := range []struct {
 		what  string
 		leave func(t *testing.T, db *testdb.DB)
@@ -70,7 +71,8 @@ func TestNewIsAsTheFirst(t *testing.T) {
 			exec(t, db.Primary, `SET statement_timeout = 1; SET search_path = pg_catalog`)
 		}, true},
 		{"a connection", func(t *testing.T, db *testdb.DB) {
-			if _, err := pgx.Connect(ctx, db.SecondaryURL); err != nil {
+			var err error
+			if left, err = pgx.Connect(ctx, db.SecondaryURL); err != nil {
 				t.Fatal(err)
 			}
 		}, false},
@@ -107,6 +109,7 @@ func TestNewIsAsTheFirst(t *testing.T) {
 			}
 		})
 	}
+	_ = left.Close(ctx) // it was cut off with its database
 }
 
 // contents is all that a test can find: schema, rows, what its sequences give next, settings.
