@@ -5,7 +5,7 @@
 // together with its row in schema_migrations, so that a database always has a whole
 // version. Nodes that start together take turns by an advisory lock: one migrates, and the
 // others find nothing left to do. A database newer than the binary is refused with
-// [ErrNewer], and one of an unreleased build whose files had other names with
+// [ErrNewer], and one of an unreleased build whose files were other ones with
 // [ErrEarlierBuild]. Both are left unchanged.
 //
 // A file that has been released is never edited. A change is a new pair.

@@ -13,8 +13,8 @@ var (
 	// ErrNewer says that the database has migrations that this binary does not know. Nothing
 	// was changed.
 	ErrNewer = errors.New("the database is newer than this riverrun")
-	// ErrEarlierBuild says that an unreleased riverrun made the database: its migrations have
-	// other names than those of this binary, so it cannot be upgraded. Nothing was changed.
+	// ErrEarlierBuild says that an unreleased riverrun made the database: its migrations are
+	// not those of this binary, so it cannot be upgraded. Nothing was changed.
 	ErrEarlierBuild = errors.New("an earlier, unreleased build of riverrun made the database")
 )
 
@@ -145,7 +145,7 @@ func run(ctx context.Context, conn beginner, s step, sql, note string) error {
 		if _, err := tx.Exec(ctx, sql); err != nil {
 			return err
 		}
-		_, err := tx.Exec(ctx, note, pgx.StrictNamedArgs{"version": s.version, "name": s.name})
+		_, err := tx.Exec(ctx, note, pgx.StrictNamedArgs{"version": s.version, "name": s.recorded()})
 		return err
 	})
 }
@@ -187,8 +187,8 @@ func standing(ctx context.Context, conn *pgxpool.Conn, store string, steps []ste
 	}
 	var name string
 	_, err = pgx.ForEachRow(rows, []any{&version, &name}, func() error {
-		if version <= len(steps) && steps[version-1].name != name {
-			return fmt.Errorf("%w: its migration %04d is %s, and not %s", ErrEarlierBuild, version, name, steps[version-1].name)
+		if version <= len(steps) && steps[version-1].recorded() != name {
+			return fmt.Errorf("%w: its migration %04d is %s, and not %s", ErrEarlierBuild, version, name, steps[version-1].recorded())
 		}
 		return nil
 	})

@@ -1,6 +1,7 @@
 package migrations
 
 import (
+	"crypto/sha256"
 	"embed"
 	"fmt"
 	"io/fs"
@@ -19,6 +20,10 @@ type step struct {
 	name     string
 	up, down string
 }
+
+// recorded is what a database records of the step: its name, and a hash of its file, so that
+// a database of a build that had another file of this name is recognised.
+func (s step) recorded() string { return fmt.Sprintf("%s %.6x", s.name, sha256.Sum256([]byte(s.up))) }
 
 // load reads the pairs in dir, which must be numbered from 1 without a gap.
 func load(fsys fs.FS, dir string) ([]step, error) {

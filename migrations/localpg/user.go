@@ -110,8 +110,8 @@ func (o owner) mkdir(path string) error {
 	return nil
 }
 
-// reach returns a directory above path that o may not pass through, if there is one. A home
-// directory is usually closed to the user that a root's server runs as.
+// reach returns an error that names a directory above path which o may not pass through, if
+// there is one. A home directory is usually closed to the user that a root's server runs as.
 func (o owner) reach(path string) error {
 	if !o.drop {
 		return nil

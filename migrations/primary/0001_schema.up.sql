@@ -405,4 +405,3 @@ CREATE TABLE unflagged_timelines (
     after       bigint NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE unflagged_timelines IS 'base timelines of many posts whose level changed: posts.is_public of their posts beyond after may be as it was before, and nobody relies on it for a post that stands in one of them (timelines/upkeep.go)';
-
