@@ -86,6 +86,21 @@ func (r *runner) compile(ctx context.Context, folder string, edits []edit) (bina
 	if err != nil {
 		return "", err
 	}
+	list, err := r.overlay(dir, edits)
+	if err != nil {
+		return "", err
+	}
+	binary = filepath.Join(dir, "tests")
+	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, "./"+folder)
+	if text, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("compile the tests of %s: %w\n%s", folder, err, text)
+	}
+	return binary, nil
+}
+
+// overlay writes the edited sources into dir, and returns the file that names them for go
+// build.
+func (r *runner) overlay(dir string, edits []edit) (list string, err error) {
 	overlay := struct{ Replace map[string]string }{map[string]string{}}
 	for _, e := range edits {
 		path := filepath.Join(r.root, filepath.FromSlash(e.file))
@@ -109,16 +124,8 @@ func (r *runner) compile(ctx context.Context, folder string, edits []edit) (bina
 	if err != nil {
 		return "", err
 	}
-	list := filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(list, doc, 0o600); err != nil {
-		return "", err
-	}
-	binary = filepath.Join(dir, "tests")
-	build := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", list, "-o", binary, "./"+folder)
-	if text, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("compile the tests of %s: %w\n%s", folder, err, text)
-	}
-	return binary, nil
+	list = filepath.Join(dir, "overlay.json")
+	return list, os.WriteFile(list, doc, 0o600)
 }
 
 // apply returns the text of the file with the edit.

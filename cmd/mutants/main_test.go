@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -39,6 +40,60 @@ func TestTheTableIsWhole(t *testing.T) {
 	if len(mutants) < 40 {
 		t.Errorf("the table has %d mutants", len(mutants))
 	}
+}
+
+// All mutants compile. Those whose edits leave each other room are compiled together.
+func TestMutantsCompile(t *testing.T) {
+	root, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rest := mutants; len(rest) > 0; {
+		var later []mutant
+		var together []edit
+		texts := map[string]string{}
+		for _, m := range rest {
+			if after, ok := applied(t, root, texts, m.edits); ok {
+				texts, together = after, append(together, m.edits...)
+			} else {
+				later = append(later, m)
+			}
+		}
+		if len(later) == len(rest) {
+			t.Fatalf("%d mutants do not fit the sources", len(later))
+		}
+		list, err := (&runner{root: root}).overlay(t.TempDir(), together)
+		if err != nil {
+			t.Fatal(err)
+		}
+		build := exec.CommandContext(t.Context(), "go", "build", "-overlay", list, "./...")
+		build.Dir = root
+		if text, err := build.CombinedOutput(); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+		rest = later
+	}
+}
+
+// applied returns the edited files with further edits; ok is false if one does not fit.
+func applied(t *testing.T, root string, texts map[string]string, edits []edit) (after map[string]string, ok bool) {
+	t.Helper()
+	after = maps.Clone(texts)
+	for _, e := range edits {
+		if after[e.file] == "" {
+			text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(e.file)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			after[e.file] = string(text)
+		}
+		edited, err := e.apply(after[e.file])
+		if err != nil {
+			return nil, false
+		}
+		after[e.file] = edited
+	}
+	return after, true
 }
 
 func hasTest(t *testing.T, folder, name string) bool {

@@ -48,7 +48,7 @@ var mutants = []mutant{
 			RETURNING id` + "`"}},
 	},
 	{
-		"change: liking again enters with a new stamp",
+		"change: entering a timeline again gets a new stamp",
 		"timelines", "TestLike",
 		[]edit{{"timelines/bump.go", "SET withdrawn = false,", "SET withdrawn = false, entered_at = excluded.entered_at,"}},
 	},
@@ -176,7 +176,7 @@ var mutants = []mutant{
 		[]edit{{"tiers/tiers.go", "	if c.PostID != 0 {\n		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}\n		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor", "	if false {\n		touched := []timelines.Touched{{PostID: c.PostID, Timelines: c.Touched}}\n		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor"}},
 	},
 	{
-		"tier 0: rivers being built are not looked up",
+		"write: rivers of one viewer that are being built are not looked up",
 		"rivers", "TestMyChangeMeetsABuild",
 		unseen[1:],
 	},
