@@ -13,8 +13,9 @@ import (
 
 // Home feeds and lists are kept to a depth (Options.Depth). Nobody reads them to their end,
 // they are made of hundreds of timelines, and everybody has some. Older entries are read
-// from the primary store, by the same rules, each time somebody asks. Pages of one timeline
-// have an end, and are kept as far as anybody has read.
+// from the primary store, by the same rules, each time somebody asks. A river grows at its
+// top, and is built anew when it has twice as many (retireDeep). Pages of one timeline have
+// an end, and are kept as far as anybody has read.
 
 // remaining returns how many posts an extension of a river may still store, 0 if the river
 // is as deep as it may be.

@@ -12,6 +12,9 @@ import (
 // use. No writer may write for nearly that long.
 const keep = 10 * time.Minute
 
+// opensSoon is how long after a visit its page may still open a socket.
+const opensSoon = time.Minute
+
 // expireBatch bounds how many rows one statement of Expire retires or removes. removeBatch
 // bounds how many rivers are removed at once with their entries, which are thousands if the
 // rivers were read a few pages deep.
@@ -54,7 +57,7 @@ func (s *Store) Expire(ctx context.Context) (Expired, error) {
 		return out, err
 	}
 	deep, err := s.batches(ctx, "retire deep rivers", retireDeep, pgx.StrictNamedArgs{
-		"kinds": followBasedKinds(), "most": 2 * s.opts.Depth, "batch": expireBatch,
+		"kinds": followBasedKinds(), "most": 2 * s.opts.Depth, "soon": opensSoon, "batch": expireBatch,
 	})
 	out.Rivers += deep
 	if err != nil {
@@ -100,8 +103,8 @@ const retireIdle = retireThose + `
 		ORDER BY r.id LIMIT @batch FOR UPDATE OF r)`
 
 // A river that is read every day grows at its top and is never idle. If it is kept to a depth
-// and has grown to twice that, its next visit builds it anew. Tombstones count too, so that
-// the index alone answers.
+// and has grown to twice that, its next visit builds it anew, unless a page shows it now or
+// is about to. Tombstones count too, so that the index alone answers.
 //
 // Rejected: removing the entries below the depth. It spares a build every few hundred posts,
 // and each extension would have to know of it.
@@ -112,6 +115,7 @@ const retireDeep = retireThose + `
 				SELECT count(*) FROM (
 					SELECT FROM entries e WHERE e.river_id = r.id AND e.fresh_at >= r.floor LIMIT @most::bigint + 1) newest)
 			AND NOT EXISTS (SELECT FROM leases l WHERE l.river_id = r.id AND l.until > statement_timestamp())
+			AND NOT EXISTS (SELECT FROM visits v WHERE v.river_id = r.id AND v.visited_at > statement_timestamp() - @soon::interval)
 		ORDER BY r.id LIMIT @batch FOR UPDATE)`
 
 // These are rivers of another epoch, and builds whose builder died.

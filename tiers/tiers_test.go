@@ -247,7 +247,7 @@ func TestBehind(t *testing.T) {
 
 // Subscribing and leaving have no key; done again they complete what a failure
 // left undone: my home feed follows at once.
-func TestLagOfASubscription(t *testing.T) {
+func TestSubscribeAgainAfterAFailure(t *testing.T) {
 	w := newTown(t)
 	n, cut := w.quiet(), w.quiet()
 	ann, bob := w.person("ann"), w.person("bob")

@@ -234,9 +234,11 @@ func (w *workload) disaster(query string, args ...any) {
 // rivers that were visited, everybody's home feed among them. Some time later these are
 // removed.
 func (w *workload) age(n *node) {
+	reader := w.quiet()
 	for _, a := range w.people {
-		w.visit(n, timelines.Viewer{AccountID: a.id}, rivers.Home, "")
+		w.visit(reader, timelines.Viewer{AccountID: a.id}, rivers.Home, "")
 	}
+	reader.stop() // which writes its visits
 	w.execSecondary(`UPDATE rivers SET created_at = created_at - interval '2 days'`)
 	w.execSecondary(`UPDATE visits SET visited_at = visited_at - interval '2 days' WHERE river_id IN (
 				SELECT river_id FROM visits ORDER BY river_id LIMIT (SELECT count(*) / 2 FROM visits))`)
