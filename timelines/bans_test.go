@@ -26,7 +26,7 @@ func TestBanKeepsApart(t *testing.T) {
 		_, _, found["hide"] = w.Hides.HidePost(ctx, actor.ID, of.Code)
 		return found
 	}
-	// The errors that a post's author gets tell others no more than the post does.
+	// Somebody who asks for the form of another person's post learns no more than from the post.
 	forms := func(want error) {
 		t.Helper()
 		w.fails("its text for ann's form", second(w.Posts.Body(ctx, ann.ID, post.Code)), want)

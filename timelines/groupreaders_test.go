@@ -73,8 +73,8 @@ func names(w *town) func([]Account, error) []string {
 	}
 }
 
-// An excluded person neither joins nor asks, at any level, cannot post or comment in the
-// group, and has no request waiting.
+// An excluded person neither joins nor asks, at any level, cannot post or comment where they
+// cannot read, and has no request waiting.
 func TestExcludedFromAGroup(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")

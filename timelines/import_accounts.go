@@ -269,8 +269,8 @@ func (b *batch) makePrivate(ctx context.Context) error {
 	return nil
 }
 
-// addMembers makes members of the authors of new posts in private groups, because only
-// members could write there. People whom an administrator has removed here stay out.
+// addMembers makes members of the authors of new posts in groups that are not public, because
+// only members could write there. People whom an administrator has excluded here stay out.
 // lockLevels has locked the groups.
 func (b *batch) addMembers(ctx context.Context) error {
 	var people, groups, feeds []int64

@@ -115,8 +115,8 @@ func TestImportKeepsText(t *testing.T) {
 	}
 }
 
-// TestImportLeavesExistingAccountsAlone: what people did since the first import stands.
-func TestImportLeavesExistingAccountsAlone(t *testing.T) {
+// TestImportLeavesLaterChangesAlone: what people did since the first import stands.
+func TestImportLeavesLaterChangesAlone(t *testing.T) {
 	w := newTown(t)
 	p, q := tale("1"), tale("2")
 	p.Comments = []ImportedComment{remark("1/a", "ben", time.Hour), remark("1/b", "ben", 2*time.Hour)}
@@ -143,9 +143,9 @@ func TestImportLeavesExistingAccountsAlone(t *testing.T) {
 	w.sound()
 }
 
-// TestImportAddsToExistingAccounts: a post that is talked about here gains what an
-// archive still has of it, and stays where the living have put it.
-func TestImportAddsToExistingAccounts(t *testing.T) {
+// TestImportAddsToExistingPosts: a post that is talked about here gains what an
+// archive still has of it, and stays where people have put it here.
+func TestImportAddsToExistingPosts(t *testing.T) {
 	w := newTown(t)
 	p := tale("1")
 	p.Comments = []ImportedComment{remark("1/b", "ben", 3*time.Hour)}

@@ -17,9 +17,9 @@ func (b *batch) enterAggregate(p *importPost, kind string, at int64) {
 	}
 }
 
-// rank finds out which posts of the batch belong to best-of and most-faved by now,
-// and since when: the instant at which the last of the people needed came (see
-// updateAggregatesTx). It follows makeActivity and gain, and reads what they wrote.
+// enterRanked notes which posts of the batch belong to best-of and most-faved. They enter at
+// the time at which enough people had liked, commented on or saved them (see
+// updateAggregatesTx). It reads what makeActivity and updatePosts wrote.
 func (b *batch) enterRanked(ctx context.Context) error {
 	query := `
 		SELECT p.id, (extract(epoch FROM best.at) * 1000000)::bigint, (extract(epoch FROM kept.at) * 1000000)::bigint

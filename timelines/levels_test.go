@@ -258,6 +258,13 @@ func TestALevelOfManyLocksNoPost(t *testing.T) {
 	w.must(tx.Rollback(t.Context()))
 	w.keptUp()
 	w.sound()
+
+	// A block of nothing announces no other one.
+	w.heard.take()
+	more, err := w.Maintenance.UpkeepBlock(t.Context())
+	w.must(err)
+	w.same("more", more, false)
+	w.same("announced", w.heard.take(), []Event(nil))
 }
 
 // Blocks run side by side with changes of level.

@@ -37,7 +37,7 @@ func NewReader(r io.Reader, name string) *Reader {
 	return &Reader{name: name, in: in, dec: json.NewDecoder(in), bom: bom}
 }
 
-// Offset returns the number of bytes of the file that have been read.
+// Offset returns the number of bytes of the file that have been decoded.
 func (r *Reader) Offset() int64 { return r.bom + r.dec.InputOffset() }
 
 // Next returns the next entry, or io.EOF after the last. Any other error is an *Error. If it

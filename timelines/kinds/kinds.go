@@ -38,8 +38,8 @@ const PrivateTerm = "private"
 type Spec struct {
 	Kind string
 	// Base: people put posts there, and only base timelines decide who may read a post.
-	// The others fill by themselves. Triggers and indexes go by the column base, which
-	// says the same.
+	// The others fill by themselves. The column base says the same, so that a constraint
+	// keeps each base timeline behind a gate.
 	Base bool
 	// Levelled: the owner chooses its level. A base timeline that is not levelled is for
 	// the people named alone, and stays private.
@@ -144,7 +144,6 @@ func SQL(has func(Spec) bool) string {
 
 // Properties for Where and SQL.
 
-func (k Spec) IsBase() bool      { return k.Base }
 func (k Spec) IsLevelled() bool  { return k.Levelled }
 func (k Spec) IsByText() bool    { return k.ByText }
 func (k Spec) IsByAction() bool  { return len(k.By) > 0 }

@@ -96,7 +96,7 @@ var scanFresh = `
 				bool_or(NOT e.withdrawn) FILTER (WHERE ours) AS present
 			FROM (
 				SELECT e.entered_at, e.withdrawn, e.timeline_id IN (SELECT unnest(@timelines::bigint[])) AS ours
-				FROM timeline_entries e WHERE e.post_id = r.id LIMIT @maxrows::bigint + 1) e) among
+				FROM timeline_entries e WHERE e.post_id = r.id LIMIT @memberships::bigint + 1) e) among
 		CROSS JOIN LATERAL (
 			SELECT min(e.entered_at) AS entered_at, bool_or(NOT e.withdrawn) AS present
 			FROM unnest(@timelines::bigint[]) t(id)
@@ -104,7 +104,7 @@ var scanFresh = `
 				SELECT e.* FROM timeline_entries e
 				WHERE e.timeline_id = t.id AND e.post_id >= r.id
 				ORDER BY e.post_id LIMIT 1) e
-			WHERE among.rows > @maxrows::bigint AND e.post_id = r.id) looked_up
+			WHERE among.rows > @memberships::bigint AND e.post_id = r.id) looked_up
 		WHERE coalesce(looked_up.present, among.present)
 	)
 	SELECT m.post_id, m.fresh_at, m.rows, EXISTS (SELECT FROM frontier) AS more,
@@ -158,12 +158,13 @@ const scanHeads = `frontier AS MATERIALIZED (
 
 // Scan reads the newest posts of some timelines below a place, each once, at its place, and
 // only those the viewer may read. It goes on in rounds until it has found enough and
-// reached Down, nothing is left, or it has met as many rows as it may, which takes 0.1 s if
-// none is readable (BenchmarkFewReadable).
+// reached Down, nothing is left, or it has met as many rows as it may. If nothing of a
+// timeline is readable that takes 0.1 s, and 0.5 s on the way to Down, or for all scans of a
+// first visit (BenchmarkFewReadable).
 //
-// Rejected: an index of timelines by the feeds that decide about their posts. It finds a few
-// readable posts among 100,000 in 4 ms instead of 70, and takes a fifth of the primary
-// store and a trigger for each write.
+// Rejected: an index of timelines by the feeds that decide about their posts. It finds the
+// readable posts in 4 ms, however few they are, and takes a fifth of the primary store and
+// a trigger for each write.
 func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 	out := Scanned{Floor: math.MinInt64, Finished: true}
 	if len(q.Timelines) == 0 {
@@ -184,7 +185,7 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round, "each": each,
 		}
 		if !q.ByCreation {
-			args["maxrows"] = max(MaxMemberships, len(q.Timelines))
+			args["memberships"] = max(MaxMemberships, len(q.Timelines))
 		}
 		rows, err := sn.tx.Query(ctx, query, args)
 		if err != nil {
