@@ -130,8 +130,8 @@ func TestComposerFollowsInBrowser(t *testing.T) {
 	}
 }
 
-// The header and sidebar of a page are not taken from another person's, who signs in
-// elsewhere in the same browser.
+// The parts of a page around its entries are not taken from the page of another person who
+// signs in elsewhere in the same browser.
 func TestHeaderOfAnotherPersonInBrowser(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

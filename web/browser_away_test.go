@@ -36,7 +36,7 @@ func away(s *webtest.Site) (back func()) {
 }
 
 // While the server is away, a form stays with what is in it, and so does the page. A form
-// that was sent goes out when the server is back, once. Text that was added meanwhile does
+// that was sent goes out when the server is back, once. One that was changed meanwhile does
 // not.
 func TestFormsWhileServerIsAway(t *testing.T) {
 	t.Parallel()

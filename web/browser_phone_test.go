@@ -109,8 +109,8 @@ func TestDestinationsUnfolded(t *testing.T) {
 	}
 }
 
-// The composer says that nothing is chosen only while nothing is chosen.
-func TestComposerSaysWhenNothingIsChosen(t *testing.T) {
+// The composer says where a post goes if nothing is chosen, while nothing is chosen.
+func TestHintForAnEmptyChoice(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
 	s.Person("ann")

@@ -13,8 +13,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// The header and sidebar of a page are of the same moment as its entries, and so are the
-// names of its places. A person who was excluded before something was opened to the others
+// The parts of a page around its entries are of the same moment as the entries, and so are
+// the names of its places. A person who was excluded before something was opened to the others
 // learns neither its title nor what its owner wrote there since, even if the page was begun
 // before.
 func TestAPageIsOfOneMoment(t *testing.T) {

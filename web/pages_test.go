@@ -400,8 +400,8 @@ func TestHeadersAndOrigins(t *testing.T) {
 	v.Post("/login", "username", "a", "password", "b").Wants(403)
 }
 
-// TestImportsNotListedAreBanned asks addresses of ours with methods they do not have.
-func TestImportsNotListedAreBanned(t *testing.T) {
+// TestOtherMethodsAreRefused asks addresses of ours with methods they do not have.
+func TestOtherMethodsAreRefused(t *testing.T) {
 	s := webtest.New(t, nil)
 	v := s.Person("anna").Visitor()
 	for _, tt := range []struct{ method, address, allow string }{

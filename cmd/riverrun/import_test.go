@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -371,6 +372,18 @@ func TestDemo(t *testing.T) {
 	var comments, likes int
 	for _, p := range posts {
 		comments, likes = comments+len(p.Comments), likes+len(p.Likes)
+	}
+	known := town.accounts()
+	for _, p := range town.Posts {
+		names := slices.Concat([]string{p.By}, p.To, p.Direct, p.Likes)
+		for _, c := range p.Comments {
+			names = append(names, c.By)
+		}
+		for _, name := range names {
+			if _, ok := known[name]; !ok {
+				t.Errorf("nobody in the town is called %q", name)
+			}
+		}
 	}
 	want := fmt.Sprintf("accounts %d groups %d posts %d comments %d likes %d", len(town.People), len(town.Groups), len(posts), comments, likes)
 	if !strings.HasPrefix(out, "new: "+want+"\nthere: "+none+"\n") {

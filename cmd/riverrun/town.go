@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	_ "embed" // the town
 	"encoding/json"
 	"fmt"
@@ -52,7 +53,9 @@ func (s *span) UnmarshalText(text []byte) error {
 
 func readTown() (*town, error) {
 	t := &town{}
-	if err := json.Unmarshal(townJSON, t); err != nil {
+	d := json.NewDecoder(bytes.NewReader(townJSON))
+	d.DisallowUnknownFields()
+	if err := d.Decode(t); err != nil {
 		return nil, fmt.Errorf("town.json: %w", err)
 	}
 	return t, nil
