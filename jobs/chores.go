@@ -35,7 +35,7 @@ func periodic(cfg Config) []*riverqueue.PeriodicJob {
 	}
 }
 
-// expireWorker removes the rivers that nobody came back to.
+// expireWorker removes the rivers that nobody came back to, or that grew too deep.
 type expireWorker struct {
 	riverqueue.WorkerDefaults[expireArgs]
 	jobs *Jobs

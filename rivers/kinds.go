@@ -15,12 +15,9 @@ import (
 
 // Kind is the kind of page a river is (source: 004).
 //
-// A new kind is a constant and a row of the table below, and a test. Resolving, building,
-// pushing, expiring, checking, explaining and measuring all go by the table (kinds_test.go
-// adds two kinds). The test is two lines in the oracle of package tiers, which fails
-// without them: which rivers of the kind there are, and which posts they hold. The kind
-// gets its address by a row in web's table of pages, and its title by texts in the
-// catalogues.
+// A new kind is a constant and a row of the table below. Resolving, building, pushing,
+// expiring, checking, explaining and measuring all go by the table (kinds_test.go adds two
+// kinds). ARCHITECTURE.md, Recipes, has the other steps: its page, its texts and its tests.
 type Kind string
 
 // The river kinds. A kind that shows one kind of timelines as they are has its name.

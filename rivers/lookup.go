@@ -58,7 +58,7 @@ func (s *Store) lookUp(ctx context.Context, touched []timelines.Touched, scope S
 	if len(byViewer.posts) > 0 {
 		b.Queue(lookUpByViewer, pgx.StrictNamedArgs{
 			"posts": byViewer.posts, "viewers": byViewer.others, "open": scope.Open,
-			// The post may now belong into any of the actor's rivers. Somebody else's like only
+			// The post may now belong in any of the actor's rivers. Somebody else's like only
 			// marks entries that stand.
 			"all": scope.Actor != 0,
 			// Readers bring searches up to date.

@@ -151,8 +151,8 @@ func (b *Bus) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop sends the messages that still wait, as far as ctx allows, disconnects the bus and
-// waits for its goroutines.
+// Stop disconnects the bus, waits for its goroutines, and sends the messages that still wait,
+// as far as ctx allows.
 func (b *Bus) Stop(ctx context.Context) error {
 	if b.quit == nil {
 		return nil

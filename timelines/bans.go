@@ -9,9 +9,10 @@ import (
 
 // Bans (source: 000, 004). A ban hides two people from each other: posts, comments and
 // likes, on every page and in every push, and neither can answer the other. It changes no
-// stored post, timeline, subscription or reader, so all is as before when it is lifted. It
-// is decided where something is shown (access.Levels.Hidden), and where something is done
-// (rights.Unbanned). Setting and lifting it move the access clock and nothing else.
+// stored post, timeline, subscription or reader, so all of these are as before when it is
+// lifted; only requests between the two are gone. It is decided where something is shown
+// (access.Levels.Hidden), and where something is done (rights.Unbanned). Setting and lifting
+// it move the access clock, and no river changes.
 
 // bannedBetween is true if a ban stands between @actor and the account a.
 const bannedBetween = `EXISTS (SELECT FROM bans b
@@ -64,7 +65,7 @@ func (s Bans) ShowBanned(ctx context.Context, actor int64, group string, show bo
 	})
 }
 
-// setShown runs a statement that changes what some viewers see and nothing else.
+// setShown runs a statement that changes what some viewers see, and no river.
 // statement gets the account that the name means, and returns the SQL and the viewers.
 func (s Bans) setShown(ctx context.Context, actor int64, name string,
 	statement func(target) (query string, viewers []int64, err error),

@@ -6,7 +6,7 @@ import (
 )
 
 // A post's public code is nine random Crockford base32 characters and a check
-// character (PUBLISHING.md G5): it says nothing about time or order, cannot be
+// character: it says nothing about time or order, cannot be
 // counted through, and can be read out over a telephone. The check is Luhn's
 // modulo 32, which finds any one mistyped character and nearly every
 // transposition, so that a slip is never another post.

@@ -29,8 +29,9 @@ type Imported struct {
 	Likes       []ImportedLike
 }
 
-// ImportedAccount is a person or a group as the source mentions it. If it is mentioned
-// several times, a mention wins that is private, that is a group's, or that is not Vague.
+// ImportedAccount is a person or a group as the source mentions it. If several mentions
+// differ, it is private, or a group, if any of them says so, and a title that is not Vague
+// wins.
 type ImportedAccount struct {
 	ExternalID string
 	Kind       string // User or Group
@@ -78,8 +79,8 @@ var ErrImporting = errors.New("another import from the same source is under way"
 // their edits, deletions and withdrawn likes, and gain the comments and likes that they did
 // not have.
 //
-// New accounts have no password and no subscriptions, except that the author of a post in a
-// private group becomes a member of it.
+// New accounts have no password. They have no subscriptions, except that authors of posts in
+// groups that are not public, and administrators of new groups, become members.
 //
 // Only one import per source may run at a time. It keeps a connection of the pool until
 // Close, and is not safe for concurrent use.

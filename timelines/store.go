@@ -115,8 +115,8 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 	}
 }
 
-// Pool returns the pool of the store's database, for the packages below this one that
-// read it by statements of their own.
+// Pool returns the pool of the store's database, for package access, and for searches, which
+// have statements of their own.
 func (s *Store) Pool() *pgxpool.Pool { return s.pool }
 
 // InSnapshot calls fn with a snapshot of the store.

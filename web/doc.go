@@ -8,7 +8,7 @@
 //   - A warm page costs the one statement of rivers.Store.Visit: sessions, names
 //     and access sets come from access.Cache. A search costs another one
 //     before it, which asks what changed since the search was last brought up, and one
-//     to the primary store, for people and groups (Server.lookAround).
+//     or two to the primary store, for people and groups (searches.lookAround).
 //   - A success is answered only after tiers.Tiers.Act returned: my own change is
 //     in the reply (R3), and a narrowing holds from the reply on (R4).
 //

@@ -17,9 +17,8 @@ type Limits struct {
 	// then on; 0: 60, below zero: no limit.
 	Writes int
 	// SignIns is how many sign-ins from one address may fail at once, and per ten
-	// minutes from then on; 0: 100, below zero: no limit of sign-ins at all. Those with
-	// one and the same name are at most ten of them. A club or a conference shares one
-	// address.
+	// minutes from then on; 0: 100, below zero: no limit of sign-ins at all. At most
+	// ten of them may use the same name. A club or a conference shares one address.
 	SignIns int
 	// SignUps is how many accounts one address may make at once, and per hour from
 	// then on; 0: 60, below zero: no limit. A club or a conference shares one address.

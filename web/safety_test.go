@@ -164,7 +164,7 @@ func TestHostIsChecked(t *testing.T) {
 			if w.Code != http.StatusMisdirectedRequest || w.Header().Get("Location") != "" {
 				t.Errorf("%s %s at host %q: status %d, want 421", tt.method, tt.address, host, w.Code)
 			}
-			if body := w.Body.String(); host != "" && strings.Contains(body, host) && !strings.HasPrefix(host, "river.example") || !strings.Contains(body, "https://river.example ") {
+			if body := w.Body.String(); host != "" && strings.Contains(body, host) && !strings.HasPrefix(host, "river.example") || !strings.Contains(body, "https://river.example.\n") {
 				t.Errorf("at host %q: %q", host, body)
 			}
 		}

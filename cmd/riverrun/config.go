@@ -106,12 +106,12 @@ func settings(lookup func(string) (string, bool)) []setting {
 			c.secondary, err = database(v)
 			return err
 		}},
-		duration("RIVERRUN_GRACE_HOME", rivers.DefaultOptions().GraceHome, "how long the river of a home feed or a list is kept that nobody looks at", func(c *config) *time.Duration { return &c.graceHome }),
+		duration("RIVERRUN_GRACE_HOME", rivers.DefaultOptions().GraceHome, "how long the river of a home feed or list is kept while nobody looks at it", func(c *config) *time.Duration { return &c.graceHome }),
 		duration("RIVERRUN_GRACE", rivers.DefaultOptions().Grace, "the same for all other rivers; a search is kept for 30m at most", func(c *config) *time.Duration { return &c.grace }),
-		duration("RIVERRUN_EXPIRE_EVERY", jobs.DefaultExpireEvery, "how often rivers past their grace are thrown away", func(c *config) *time.Duration { return &c.expireEvery }),
-		count("RIVERRUN_DEPTH", rivers.DefaultOptions().Depth, 150, 1_000_000, "how many posts of a home feed or a list are kept; what is older is read from the primary store", func(c *config) *int { return &c.depth }),
-		durationOrZero("RIVERRUN_LOCAL_BUMP_MAX_AGE", timelines.DefaultOptions().LocalBumpMaxAge, "how old a post may be for a like or a first comment to lift it in the feeds of that person's friends; 0: of any age", func(c *config) *time.Duration { return &c.localBumpMaxAge }),
-		count("RIVERRUN_BEST_OF", timelines.DefaultOptions().BestOf, 1, 1000, "how many people besides its author must like a post or comment on it for it to be one of the best; a new number counts for a post from its next like or comment on", func(c *config) *int { return &c.bestOf }),
+		duration("RIVERRUN_EXPIRE_EVERY", jobs.DefaultExpireEvery, "how often rivers past their grace or depth are thrown away", func(c *config) *time.Duration { return &c.expireEvery }),
+		count("RIVERRUN_DEPTH", rivers.DefaultOptions().Depth, 150, 1_000_000, "how many posts of a home feed or a list are kept, or up to twice as many while it grows; what is older is read from the primary store", func(c *config) *int { return &c.depth }),
+		durationOrZero("RIVERRUN_LOCAL_BUMP_MAX_AGE", timelines.DefaultOptions().LocalBumpMaxAge, "how old a post may be for a like or a first comment to lift it in the home pages of that person's followers; 0: of any age", func(c *config) *time.Duration { return &c.localBumpMaxAge }),
+		count("RIVERRUN_BEST_OF", timelines.DefaultOptions().BestOf, 1, 1000, "how many people besides its author must like a post or comment on it for it to be one of the best; a changed number applies to a post at its next like or comment", func(c *config) *int { return &c.bestOf }),
 		count("RIVERRUN_MOST_FAVED", timelines.DefaultOptions().MostFaved, 1, 1000, "how many people must save a post for it to be one of the most saved", func(c *config) *int { return &c.mostFaved }),
 		duration("RIVERRUN_SESSION_AGE", timelines.DefaultOptions().SessionAge, "how long a sign-in lasts", func(c *config) *time.Duration { return &c.sessionAge }),
 		count("RIVERRUN_SIGNUPS", 60, 1, 1_000_000, "how many people may sign up from one address in an hour; a club or a conference shares one", func(c *config) *int { return &c.signUps }),

@@ -11,17 +11,17 @@ import (
 // commands are all subcommands, in the order of the help.
 func commands() []command {
 	return []command{
-		{name: "serve", summary: "serve the site and work jobs (what riverrun does if told nothing)", run: runServe, detail: `
+		{name: "serve", summary: "serve the site and work jobs (the default)", run: runServe, detail: `
 Without DATABASE_URL it first brings up a PostgreSQL of its own in the data
 directory. It migrates both stores, prints the site's address and stops on
 SIGINT or SIGTERM: sockets are told to reconnect, requests and jobs finish.
 Several may share one database.`},
 		{name: "work", summary: "work jobs only", run: runWork, detail: `
-For machines that shall take load off those that serve.`},
+For machines that take load off those that serve.`},
 		{name: "migrate", usage: "[-store primary|secondary -to VERSION]", summary: "bring both stores up to date", run: runMigrate, detail: `
 serve does it too. With -store and -to, one store is taken back to an earlier
 version before an older riverrun is put in place; what came later is dropped.`},
-		{name: "account", usage: "create|password|list [NAME]", summary: "make accounts, set passwords, list who there is", run: runAccount, detail: `
+		{name: "account", usage: "create|password|list [NAME]", summary: "create accounts, set passwords, list accounts", run: runAccount, detail: `
 	account create [-title TITLE] [-language en|ru] NAME
 	account password NAME
 	account list [-kind user|group]
@@ -29,19 +29,18 @@ version before an older riverrun is put in place; what came later is dropped.`},
 The password is asked for at the terminal, or read as one line from a pipe. A
 new password signs the account out everywhere.`},
 		{name: "import", usage: "friendfeed FILE...", summary: "bring FriendFeed archives in, at their own dates", run: runImport, detail: `
-An archive is a JSON array of entries. What had been imported before is left as
-it is, so the same command may be run again, after an interruption too. It
+An archive is a JSON array of entries. Everything imported before is left as it
+is, so the same command may be run again, after an interruption too. It
 prints what is new and what was there. An entry that is broken is named, with
 file, byte and element, and left out; the command then fails, all else being
 imported. Imported people cannot sign in until "riverrun account password NAME"
 gives them a password.`},
 		{name: "replay", usage: "[-speed N] [-owner NAME] -into GROUP FILE", summary: "play a FriendFeed archive into a group, as if it happened now", run: runReplay, detail: `
 Everything its people posted, said and liked in public happens again in GROUP,
-in the order of time, N times faster than it did (-speed; 1 if not said, 0 or
-max: without waiting). GROUP is made if there is none; NAME, or else the first
-who writes in the archive, founds it, and speaks for the archive's groups.
-Interrupted, the same command goes on where it was: nothing is said twice into
-one group. It may run while the site is served.`},
+in the order of time, N times faster than it did (-speed; default 1, 0 or
+max: without waiting). If there is no GROUP, NAME, or else the archive's first
+author, creates it, and speaks for the archive's groups. After an interruption
+the same command continues: nothing is said twice into one group. It may run while the site is served.`},
 		{name: "check", summary: "compare every live river with one rebuilt from nothing", run: runCheck, detail: `
 It prints each difference and "rivers N entries M differences D", and fails if
 there is any. While changes are under way a river may be behind for a moment.`},
@@ -53,10 +52,10 @@ which of their rivers it is and why. It changes nothing.`},
 serve does it every RIVERRUN_EXPIRE_EVERY. It prints how many live rivers were
 retired (idle, or grown to twice RIVERRUN_DEPTH), how many retired before were
 removed with how many entries, and the tombstones and folds removed.`},
-		{name: "demo", summary: "make a lively small town to look at", run: runDemo, detail: `
+		{name: "demo", summary: "create a small lively town to look at", run: runDemo, detail: `
 Twelve people, three groups and what they say to each other, of the last two
 weeks. It prints how to sign in. Run again, it adds nothing.`},
-		{name: "help", usage: "[COMMAND]", summary: "say this", run: runHelp},
+		{name: "help", usage: "[COMMAND]", summary: "show this help", run: runHelp},
 	}
 }
 

@@ -77,7 +77,7 @@ const (
 	Saved     Action = "saved"
 )
 
-// Home says of whose home feeds a timeline is a part; 0: of none.
+// Home says whose home feeds include a timeline; 0: nobody's.
 type Home int
 
 const (

@@ -3,8 +3,9 @@
 // [Snapshot.Search]), and what the entries and folds of these posts are made of
 // ([Snapshot.States], [Snapshot.Contents]).
 //
-// All that one [Snapshot] reads is of the same instant. It returns no post that its viewer
-// may not read (package rights), but bans and hides are decided where posts are shown.
+// All that one [Snapshot] reads is of the same instant. Scan and Search return only posts
+// that their viewer may read (package rights). Bans and hides are decided where posts are
+// shown.
 // Every statement looks up what it needs by an index, for hundreds of posts at once.
 //
 // The writers are in package timelines. The tests of scans and searches stand there too:

@@ -182,8 +182,9 @@ func (sn *Snapshot) searchOnce(ctx context.Context, query string, args pgx.Stric
 	return all, nil
 }
 
-// bound bounds the time of the next statements in this snapshot, lets them sort in memory,
-// and has them planned for their arguments; 0 ends all three.
+// bound bounds the time of the next statements in this snapshot and has them planned for
+// their arguments; 0 ends both. It also lets all later statements of the snapshot sort in
+// memory.
 func (sn *Snapshot) bound(ctx context.Context, d time.Duration) error {
 	timeout, plans := strconv.FormatInt(d.Milliseconds(), 10), "force_custom_plan"
 	if d == 0 {

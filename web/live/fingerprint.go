@@ -22,7 +22,7 @@ const (
 
 // A Fingerprint is what a page was decided with that moves no stamp of its entries.
 type Fingerprint struct {
-	// people is access.Sets.Sight. Each entry's tag says what comes of it (see Tag of
+	// people is access.Sets.Fingerprint. Each entry's tag says what comes of it (see Tag of
 	// view.Renderer), so the page's token says nothing of it.
 	people string
 	// surroundings are what stands around the entries. For an account's page these are the

@@ -28,7 +28,7 @@ import (
 // It is safe for concurrent use. It promises to each page (PROTOCOL.md):
 //
 //   - A push shows nothing that a page would not show. Everything sent was decided by Visit,
-//     Flush or Fronts of [Rivers], which decide as a page does, and no frame is begun more
+//     Flush or FirstPages of [Rivers], which decide as a page does, and no frame is begun more
 //     than StaleAfter after its deciding statement was begun (R4).
 //   - Nothing is lost between the page and the socket. The lease is committed and the socket
 //     registered before the visit whose difference from the page is sent. A reconnect does
@@ -347,8 +347,8 @@ func (h *Hub) beat(ctx context.Context) {
 	}
 }
 
-// longBacklog is the age of a change from which on a page that is opened does not rely on the
-// tiers to bring it. The answer whether there is such a change is used for as long.
+// longBacklog: if the tiers are behind by more than that, a page that is opened brings its
+// river up to date itself. The answer whether they are is used for as long.
 const longBacklog = time.Second
 
 // hasBacklog reports whether rivers that nobody had open may lack what happened a while ago.

@@ -23,7 +23,7 @@ const place = (entry) => Number(entry.dataset.place);
 // A version is the two numbers of a stamp, and a token of the server for what the reader
 // sees of the entry. The token goes back unchanged.
 const stampOf = (version) => version.split('.').slice(0, 2).map(Number);
-const veilOf = (version) => version.split('.')[2];
+const tagOf = (version) => version.split('.')[2];
 const versions = (list) => Object.fromEntries(list.map((entry) => [entry.dataset.post, entry.dataset.version]));
 const newest = () => river.dataset.newest === '1';
 // An entry that is to move up stands below its place until the reader asks for it.
@@ -285,8 +285,8 @@ function reversion(entry, frame, stamp, shown) {
   const version = [Math.max(stamp[0], shown[0]), Math.max(stamp[1], shown[1])];
   const all = stamp[0] >= shown[0] && stamp[1] >= shown[1];
   const none = stamp[0] < shown[0] && stamp[1] < shown[1];
-  const veil = all ? veilOf(frame.version) : none && veilOf(entry.dataset.version);
-  if (veil) version.push(veil);
+  const tag = all ? tagOf(frame.version) : none && tagOf(entry.dataset.version);
+  if (tag) version.push(tag);
   entry.dataset.version = version.join('.');
 }
 

@@ -92,7 +92,7 @@ func (e *Entry) sharedKey() sharedKey {
 	}
 	return sharedKey{
 		post: e.Item.PostID, version: e.Item.Stamp.Fold, full: e.Item.Full,
-		lang: e.Locale.Lang, rights: e.Special(), to: idList(to), here: e.here(), veiled: idList(HiddenCommenters(e.Item)),
+		lang: e.Locale.Lang, rights: e.Special(), to: idList(to), here: e.here(), hidden: idList(HiddenCommenters(e.Item)),
 		mentions: idList(e.Item.Mentions),
 	}
 }

@@ -118,8 +118,14 @@ func TestInvalidCodesAreListed(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("the store's sources: %v, %v", files, err)
 	}
+	web, err := filepath.Glob("../*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(files, web...)
 	code := regexp.MustCompile(`Code: +"([a-z_]+)"`)
 	found := 0
+	var sources []byte
 	for _, f := range files {
 		if strings.HasSuffix(f, "_test.go") {
 			continue
@@ -128,11 +134,18 @@ func TestInvalidCodesAreListed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		sources = append(sources, b...)
 		for _, m := range code.FindAllStringSubmatch(string(b), -1) {
 			found++
 			if _, ok := Locales[0].Texts["invalid."+m[1]]; !ok {
 				t.Errorf("%s: no words for code %q", f, m[1])
 			}
+		}
+	}
+	for key := range Locales[0].Texts {
+		code, ok := strings.CutPrefix(key, "invalid.")
+		if ok && code != "other" && !bytes.Contains(sources, []byte(`"`+code+`"`)) && !bytes.Contains(sources, []byte(`"`+key+`"`)) {
+			t.Errorf("no code for the words of %s", key)
 		}
 	}
 	if found < 10 {

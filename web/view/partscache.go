@@ -20,7 +20,7 @@ type sharedKey struct {
 	rights  rights
 	to      string // the destinations the viewer may know of
 	here    int64  // see Entry.here
-	veiled  string // hidden people who wrote or like comments
+	hidden  string // hidden people who wrote or like comments
 	// comments unfolded because they mention somebody
 	mentions string
 }

@@ -15,7 +15,7 @@ type Version struct {
 	Tag uint64 // 0: not known
 }
 
-// String writes a version as data-version has it: "entry.fold.veil", or without the
+// String writes a version as data-version has it: "entry.fold.tag", or without the
 // last where that is not known.
 func (v Version) String() string {
 	s := strconv.FormatInt(v.Entry, 10) + "." + strconv.FormatInt(v.Fold, 10)
@@ -25,7 +25,7 @@ func (v Version) String() string {
 	return s
 }
 
-// ParseVersion is the inverse of version.String.
+// ParseVersion is the inverse of Version.String.
 func ParseVersion(s string) (Version, bool) {
 	numbers := strings.Split(s, ".")
 	if len(numbers) < 2 {
