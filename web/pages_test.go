@@ -391,6 +391,15 @@ func TestHeadersAndOrigins(t *testing.T) {
 	if got := v.Get(style).Wants(200).Header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
 		t.Errorf("style sheet: Cache-Control %q", got)
 	}
+	// Caches share a file, so it must say nothing to one browser.
+	ended := s.Visitor()
+	ended.Header.Set("Cookie", "riverrun="+strings.Repeat("a", 43))
+	if got := ended.Get("/").Header.Get("Set-Cookie"); got == "" {
+		t.Error("a page leaves the cookie of an ended session")
+	}
+	if got := ended.Get(style).Wants(200).Header; got.Get("Set-Cookie") != "" || got.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("style sheet: headers %v", got)
+	}
 	v.Header.Set("Origin", "https://elsewhere.example")
 	v.Post("/login", "username", "a", "password", "b").Wants(403).Has("another site")
 	v.Header.Set("Origin", v.Base)

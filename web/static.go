@@ -62,16 +62,18 @@ func loadStatic() (*staticFiles, error) {
 func (s *staticFiles) url(name string) string { return s.names[name] }
 
 func (s *Server) routeStatic(mux *http.ServeMux) {
-	mux.Handle("GET /static/{file}", s.page(func(w http.ResponseWriter, r *request) error {
+	missing := s.page(func(http.ResponseWriter, *request) error { return errNoPage })
+	// A file is the same for everybody, and is kept by caches: no session is looked at.
+	mux.HandleFunc("GET /static/{file}", func(w http.ResponseWriter, r *http.Request) {
 		file, ok := s.static.files[r.URL.Path]
 		if !ok {
-			return errNoPage
+			missing.ServeHTTP(w, r)
+			return
 		}
 		w.Header().Set("Content-Type", file.contentType)
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		_, err := w.Write(file.content)
-		return err
-	}))
+		_, _ = w.Write(file.content) // the client is gone
+	})
 	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		// "Older" links go on for ever, and every step of one makes the river longer.
