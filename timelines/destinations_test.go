@@ -134,14 +134,14 @@ func TestEditPostAt(t *testing.T) {
 		{"hi", "", nil, "to_none"},
 		{"hi", "", []string{"nobody"}, "to_unknown"},
 	} {
-		_, err := w.Posts.EditAt(t.Context(), bob.ID, p.Code, tc.body, tc.lang, tc.to)
+		_, err := w.Posts.EditAt(t.Context(), bob.ID, p.Code, tc.body, &tc.lang, tc.to)
 		w.invalid("edit", err, tc.code)
 	}
 	_, err := w.Groups.SetWriters(t.Context(), ann.ID, "club", WritersAdmins)
 	w.must(err)
-	_, err = w.Posts.EditAt(t.Context(), bob.ID, p.Code, "hi", "", []string{"club"})
+	_, err = w.Posts.EditAt(t.Context(), bob.ID, p.Code, "hi", nil, []string{"club"})
 	w.invalid("to whom one may not write", err, "to_forbidden")
-	_, err = w.Posts.EditAt(t.Context(), ann.ID, p.Code, "hi", "", []string{"ann"})
+	_, err = w.Posts.EditAt(t.Context(), ann.ID, p.Code, "hi", nil, []string{"ann"})
 	w.fails("another's", err, ErrForbidden)
 	said("hello", bob.FeedID)
 	w.same("version", w.version(p.PostID), version)
@@ -151,7 +151,7 @@ func TestEditPostAt(t *testing.T) {
 
 	edit := func(body string, to ...string) Change {
 		t.Helper()
-		c, err := w.Posts.EditAt(t.Context(), bob.ID, p.Code, body, "", to)
+		c, err := w.Posts.EditAt(t.Context(), bob.ID, p.Code, body, nil, to)
 		w.must(err)
 		w.sound()
 		return c
@@ -171,6 +171,12 @@ func TestEditPostAt(t *testing.T) {
 	said("ho #weir", club.FeedID)
 	edit("ho #weir", "bob")
 	said("ho #weir", bob.FeedID)
+
+	// Without a choice of language an earlier choice stays.
+	_, err = w.Posts.EditIn(t.Context(), bob.ID, p.Code, "ho #weir", "ru")
+	w.must(err)
+	edit("an english text of some length, to be sure", "club")
+	w.same("language", value[string](w, `SELECT lang FROM posts WHERE id = $1`, p.PostID), "ru")
 }
 
 // A post that is in a group may stay there, even if its author may no longer write to it.

@@ -95,9 +95,14 @@ func (s Posts) EditIn(ctx context.Context, actor int64, code, body, language str
 	return s.revise(ctx, actor, code, &t, nil)
 }
 
-// EditAt is Posts.EditIn and Posts.SetDestinations in one: both are done, or neither.
-func (s Posts) EditAt(ctx context.Context, actor int64, code, body, language string, to []string) (Change, error) {
-	t, err := newText(body, language)
+// EditAt is Posts.EditIn and Posts.SetDestinations in one: both are done, or neither. With
+// a nil language it is Posts.Edit and Posts.SetDestinations.
+func (s Posts) EditAt(ctx context.Context, actor int64, code, body string, language *string, to []string) (Change, error) {
+	t, err := newText(body, "")
+	if language != nil {
+		t, err = newText(body, *language)
+	}
+	t.keep = language == nil
 	if err != nil {
 		return Change{}, err
 	}

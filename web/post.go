@@ -26,21 +26,22 @@ func (s posts) editPostForm(w http.ResponseWriter, r *request) error {
 // editPost changes a post's text, language and destinations. Fields that the form does not
 // have stay as they are.
 func (s posts) editPost(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
+	code, body, to := r.PathValue("code"), r.PostFormValue("body"), destinationsOf(r.PostForm["to"])
+	var lang *string
+	if r.PostForm.Has("language") {
+		chosen := r.PostFormValue("language")
+		lang = &chosen
 	}
-	code, body, lang := r.PathValue("code"), r.PostFormValue("body"), r.PostFormValue("language")
-	to := destinationsOf(r.PostForm["to"])
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		switch moves := r.moves(to); {
 		case moves && !r.PostForm.Has("body"):
 			return s.timelines.Posts.SetDestinations(ctx, r.viewer.AccountID, code, to)
 		case moves:
 			return s.timelines.Posts.EditAt(ctx, r.viewer.AccountID, code, body, lang, to)
-		case !r.PostForm.Has("language"):
+		case lang == nil:
 			return s.timelines.Posts.Edit(ctx, r.viewer.AccountID, code, body)
 		}
-		return s.timelines.Posts.EditIn(ctx, r.viewer.AccountID, code, body, lang)
+		return s.timelines.Posts.EditIn(ctx, r.viewer.AccountID, code, body, *lang)
 	})
 	if err != nil {
 		is, err := s.formError(r, err)
@@ -53,9 +54,6 @@ func (s posts) editPost(w http.ResponseWriter, r *request) error {
 }
 
 func (s posts) deletePost(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	code := r.PathValue("code")
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Posts.Delete(ctx, r.viewer.AccountID, code)
