@@ -16,31 +16,32 @@ type accounts struct{ *Server }
 
 // forms are the forms under a name, by the last segment of the address.
 func (s accounts) forms() map[string]handler {
-	h, g := hiding(s), groups(s)
+	h, g, store := hiding(s), groups(s), s.timelines
+	unfollow := s.setAccount(store.Subscriptions.Unsubscribe)
 	return map[string]handler{
-		"follow":      s.follow,
-		"unfollow":    s.unfollow,
-		"subscribe":   s.follow,   // an old address
-		"unsubscribe": s.unfollow, // an old address
-		"accept":      s.accept,
-		"decline":     s.decline,
+		"follow":      s.follow(),
+		"unfollow":    unfollow,
+		"subscribe":   s.follow(), // an old address
+		"unsubscribe": unfollow,   // an old address
+		"accept":      s.answerRequest(store.Subscriptions.Accept),
+		"decline":     s.answerRequest(store.Subscriptions.Decline),
 		"place":       lists(s).place,
-		"ban":         h.ban,
-		"unban":       h.unban,
-		"hide":        h.hideAccount,
-		"unhide":      h.unhideAccount,
-		"show-banned": h.showBanned,
-		"hide-banned": h.hideBanned,
+		"ban":         s.setAccount(store.Bans.Ban),
+		"unban":       s.setAccount(store.Bans.Unban),
+		"hide":        s.setAccount(store.Hides.HideAccount),
+		"unhide":      s.setAccount(store.Hides.UnhideAccount),
+		"show-banned": h.showBanned(true),
+		"hide-banned": h.showBanned(false),
 		"manage":      g.setGroup,
-		"promote":     g.promote,
-		"demote":      g.demote,
-		"block":       g.block,
-		"unblock":     g.unblock,
-		"remove":      g.removeMember,
-		"exclude":     g.excludeReader,
-		"unexclude":   g.unexcludeReader,
-		"admit":       g.admitReader,
-		"dismiss":     g.dismissReader,
+		"promote":     g.moderate(store.Groups.Promote),
+		"demote":      g.moderate(store.Groups.Demote),
+		"block":       g.moderate(store.Groups.Block),
+		"unblock":     g.moderate(store.Groups.Unblock),
+		"remove":      g.moderate(store.Groups.RemoveMember),
+		"exclude":     g.moderate(store.Groups.Exclude),
+		"unexclude":   g.moderate(store.Groups.Unexclude),
+		"admit":       g.moderate(store.Groups.Admit),
+		"dismiss":     g.moderate(store.Groups.Dismiss),
 	}
 }
 
@@ -68,9 +69,6 @@ func (s accounts) routes(mux *http.ServeMux) {
 		act, ok := forms[r.PathValue("act")]
 		if !ok {
 			return errNoPage
-		}
-		if err := r.ParseForm(); err != nil {
-			return malformedForm(err)
 		}
 		return act(w, r)
 	}))
@@ -197,48 +195,23 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 	return s.html(w, r, http.StatusForbidden, view.ClosedPage(c))
 }
 
-func (s accounts) follow(w http.ResponseWriter, r *request) error {
-	name := r.PathValue("name")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		c, _, err := s.timelines.Subscriptions.Subscribe(ctx, r.viewer.AccountID, name)
+func (s accounts) follow() handler {
+	return s.setAccount(func(ctx context.Context, actor int64, name string) (timelines.Change, error) {
+		c, _, err := s.timelines.Subscriptions.Subscribe(ctx, actor, name)
 		return c, err
 	})
-	if err != nil {
-		return err
+}
+
+// answerRequest accepts or declines the request of the account of the address, to the viewer
+// or to the group that the form names. An account that is declined is not told.
+func (s accounts) answerRequest(answer func(ctx context.Context, actor int64, name, group string) (timelines.Change, error)) handler {
+	return func(w http.ResponseWriter, r *request) error {
+		_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+			return answer(ctx, r.viewer.AccountID, r.PathValue("name"), r.PostFormValue("group"))
+		})
+		if err != nil {
+			return err
+		}
+		return s.done(w, r, r.back("/settings"))
 	}
-	return s.done(w, r, r.back("/"+name))
-}
-
-func (s accounts) unfollow(w http.ResponseWriter, r *request) error {
-	name := r.PathValue("name")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Subscriptions.Unsubscribe(ctx, r.viewer.AccountID, name)
-	})
-	if err != nil {
-		return err
-	}
-	return s.done(w, r, r.back("/"+name))
-}
-
-// accept admits the account of the address: to the viewer's own page, or to the
-// group the form names.
-func (s accounts) accept(w http.ResponseWriter, r *request) error {
-	return s.answerRequest(w, r, s.timelines.Subscriptions.Accept)
-}
-
-// decline turns down the request of the account of the address, which is not told.
-func (s accounts) decline(w http.ResponseWriter, r *request) error {
-	return s.answerRequest(w, r, s.timelines.Subscriptions.Decline)
-}
-
-func (s accounts) answerRequest(w http.ResponseWriter, r *request,
-	answer func(ctx context.Context, actor int64, name, group string) (timelines.Change, error),
-) error {
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return answer(ctx, r.viewer.AccountID, r.PathValue("name"), r.PostFormValue("group"))
-	})
-	if err != nil {
-		return err
-	}
-	return s.done(w, r, r.back("/settings"))
 }

@@ -22,8 +22,8 @@ func (s comments) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{code}/comments/{id}/edit", s.members(s.editCommentForm))
 	mux.Handle("POST /p/{code}/comments/{id}/edit", s.members(s.editComment))
 	mux.Handle("POST /p/{code}/comments/{id}/delete", s.members(s.deleteComment))
-	mux.Handle("POST /p/{code}/comments/{id}/like", s.members(s.likeComment))
-	mux.Handle("POST /p/{code}/comments/{id}/unlike", s.members(s.unlikeComment))
+	mux.Handle("POST /p/{code}/comments/{id}/like", s.members(s.markComment(s.timelines.Comments.Like)))
+	mux.Handle("POST /p/{code}/comments/{id}/unlike", s.members(s.markComment(s.timelines.Comments.Unlike)))
 }
 
 // commentsStep is how many comments one step unfolds.
@@ -87,9 +87,6 @@ func writeFragment(w http.ResponseWriter, html []byte) error {
 }
 
 func (s comments) createComment(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	code := r.PathValue("code")
 	comment := timelines.NewComment{
 		Author: r.viewer.AccountID, Code: code, Body: r.PostFormValue("body"), Key: r.PostFormValue("key"),
@@ -154,9 +151,6 @@ func (s comments) editCommentForm(w http.ResponseWriter, r *request) error {
 }
 
 func (s comments) editComment(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	code, id, err := commentOf(r)
 	if err != nil {
 		return err
@@ -179,9 +173,6 @@ func (s comments) editComment(w http.ResponseWriter, r *request) error {
 }
 
 func (s comments) deleteComment(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	code, id, err := commentOf(r)
 	if err != nil {
 		return err
@@ -195,31 +186,20 @@ func (s comments) deleteComment(w http.ResponseWriter, r *request) error {
 	return s.answerEntry(w, r, c, r.back("/p/"+code))
 }
 
-func (s comments) likeComment(w http.ResponseWriter, r *request) error {
-	return s.markComment(w, r, s.timelines.Comments.Like)
-}
-
-func (s comments) unlikeComment(w http.ResponseWriter, r *request) error {
-	return s.markComment(w, r, s.timelines.Comments.Unlike)
-}
-
 // markComment answers a form that needs nothing but the comment. Its button is in the part
 // that all pages share, so the form cannot name its page; the browser does.
-func (s comments) markComment(w http.ResponseWriter, r *request,
-	set func(ctx context.Context, actor int64, code string, id int64) (timelines.Change, error),
-) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
+func (s comments) markComment(set func(ctx context.Context, actor int64, code string, id int64) (timelines.Change, error)) handler {
+	return func(w http.ResponseWriter, r *request) error {
+		code, id, err := commentOf(r)
+		if err != nil {
+			return err
+		}
+		c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+			return set(ctx, r.viewer.AccountID, code, id)
+		})
+		if err != nil {
+			return err
+		}
+		return s.answerEntry(w, r, c, r.cameFrom("/p/"+code)+"#"+view.CommentID(id))
 	}
-	code, id, err := commentOf(r)
-	if err != nil {
-		return err
-	}
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return set(ctx, r.viewer.AccountID, code, id)
-	})
-	if err != nil {
-		return err
-	}
-	return s.answerEntry(w, r, c, r.cameFrom("/p/"+code)+"#"+view.CommentID(id))
 }

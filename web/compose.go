@@ -41,9 +41,6 @@ func destinationsOf(values []string) []string {
 }
 
 func (s posts) createPost(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	post := timelines.NewPost{
 		Author: r.viewer.AccountID,
 		Body:   r.PostFormValue("body"),

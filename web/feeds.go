@@ -105,9 +105,6 @@ func (s subfeeds) feedPeople(r *request, v *view.Feeds, f *timelines.OwnFeed) er
 }
 
 func (s subfeeds) createFeed(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	form := view.NewFeedForm()
 	form.Slug, form.Title = strings.ToLower(strings.TrimSpace(r.PostFormValue("slug"))), r.PostFormValue("title")
 	level, err := view.LevelOf(r.PostFormValue("access"))
@@ -136,9 +133,6 @@ func (s subfeeds) changeFeed(w http.ResponseWriter, r *request) error {
 	act, ok := feedActs[r.PathValue("act")]
 	if !ok {
 		return errNoPage
-	}
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
 	}
 	slug := r.PostFormValue("feed")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) { return act(s.Server, ctx, r, slug) })

@@ -61,9 +61,6 @@ func (s *Server) directory(r *request, kind, after string) (page []timelines.Acc
 }
 
 func (s groups) createGroup(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	form := view.GroupForm{
 		Name: r.PostFormValue("name"), Title: r.PostFormValue("title"), About: r.PostFormValue("about"),
 	}

@@ -87,9 +87,6 @@ func (s hiding) hiddenPosts(r *request, v *view.Hidden) error {
 }
 
 func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	term := r.PostFormValue("term")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Hides.HideTerm(ctx, r.viewer.AccountID, term)
@@ -110,9 +107,6 @@ func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
 }
 
 func (s hiding) unhideTerm(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	term := r.PostFormValue("term")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Hides.UnhideTerm(ctx, r.viewer.AccountID, term)
@@ -134,9 +128,6 @@ func (s hiding) unhidePost(w http.ResponseWriter, r *request) error {
 func (s hiding) setHidden(w http.ResponseWriter, r *request,
 	set func(ctx context.Context, actor int64, code string) (int64, timelines.Change, error), back string,
 ) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	code, post := r.PathValue("code"), int64(0)
 	c, err := s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
 		post, c, err = set(ctx, r.viewer.AccountID, code)
@@ -149,44 +140,21 @@ func (s hiding) setHidden(w http.ResponseWriter, r *request,
 	return s.answerEntry(w, r, c, r.back(back))
 }
 
-func (s hiding) ban(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, s.timelines.Bans.Ban)
-}
-
-func (s hiding) unban(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, s.timelines.Bans.Unban)
-}
-
-func (s hiding) hideAccount(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, s.timelines.Hides.HideAccount)
-}
-
-func (s hiding) unhideAccount(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, s.timelines.Hides.UnhideAccount)
-}
-
-// showBanned lets the viewer see banned people in the group of the address.
-func (s hiding) showBanned(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, func(ctx context.Context, actor int64, group string) (timelines.Change, error) {
-		return s.timelines.Bans.ShowBanned(ctx, actor, group, true)
-	})
-}
-
-// hideBanned undoes showBanned.
-func (s hiding) hideBanned(w http.ResponseWriter, r *request) error {
-	return s.setAccount(w, r, func(ctx context.Context, actor int64, group string) (timelines.Change, error) {
-		return s.timelines.Bans.ShowBanned(ctx, actor, group, false)
+// showBanned says whether the viewer sees banned people in the group of the address.
+func (s hiding) showBanned(shown bool) handler {
+	return s.setAccount(func(ctx context.Context, actor int64, group string) (timelines.Change, error) {
+		return s.timelines.Bans.ShowBanned(ctx, actor, group, shown)
 	})
 }
 
 // setAccount answers a form that needs nothing but the account of its address.
-func (s hiding) setAccount(w http.ResponseWriter, r *request,
-	set func(ctx context.Context, actor int64, name string) (timelines.Change, error),
-) error {
-	name := r.PathValue("name")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) { return set(ctx, r.viewer.AccountID, name) })
-	if err != nil {
-		return err
+func (s *Server) setAccount(set func(ctx context.Context, actor int64, name string) (timelines.Change, error)) handler {
+	return func(w http.ResponseWriter, r *request) error {
+		name := r.PathValue("name")
+		_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) { return set(ctx, r.viewer.AccountID, name) })
+		if err != nil {
+			return err
+		}
+		return s.done(w, r, r.back("/"+name))
 	}
-	return s.done(w, r, r.back("/"+name))
 }

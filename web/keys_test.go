@@ -32,7 +32,7 @@ func TestFormAfterBack(t *testing.T) {
 	}
 	direct("First of all", "k1").LeadsTo("/filter/messages")
 	direct("First of all", "k1").LeadsTo("/filter/messages")
-	again := direct("And then", "k1").Wants(422).Has("And then", "sent this form with something else", `name="to"`, `value="anna"`, `name="direct"`)
+	again := direct("And then", "k1").Wants(422).Has("And then", "sent this form with a different text", `name="to"`, `value="anna"`, `name="direct"`)
 	bob.Get("/filter/messages").Has("First of all").Lacks("And then")
 	key := newKey(again)
 	direct("And then", key).LeadsTo("/filter/messages")
@@ -44,7 +44,7 @@ func TestFormAfterBack(t *testing.T) {
 
 	at := "/p/" + page.Code() + "/comments"
 	anna.Post(at, "body", "Thank you", "key", "k2").Wants(303)
-	key = newKey(anna.Post(at, "body", "On second thoughts", "key", "k2").Wants(422).Has("On second thoughts", "sent this form with something else"))
+	key = newKey(anna.Post(at, "body", "On second thoughts", "key", "k2").Wants(422).Has("On second thoughts", "sent this form with a different text"))
 	anna.Post(at, "body", "On second thoughts", "key", key).Wants(303)
 	anna.Get("/filter/messages").Has("Thank you", "On second thoughts")
 

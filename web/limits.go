@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,22 +40,16 @@ type limits struct {
 }
 
 func newLimits(l Limits) *limits {
-	or := func(n, otherwise int) int {
-		if n == 0 {
-			return otherwise
-		}
-		return n
-	}
-	signIns := or(l.SignIns, 100)
+	signIns := cmp.Or(l.SignIns, 100)
 	return &limits{
-		writes:        newLimiter(or(l.Writes, 60), time.Minute),
+		writes:        newLimiter(cmp.Or(l.Writes, 60), time.Minute),
 		signInAddress: newLimiter(signIns, 10*time.Minute),
 		signInPair:    newLimiter(min(signIns, 10), 10*time.Minute),
 		signInName:    newTally(10 * time.Minute),
 		underWay:      &underWay{keys: map[string]int{}},
-		signUp:        newLimiter(or(l.SignUps, 60), time.Hour),
-		search:        newLimiter(or(l.Searches, 60), time.Minute),
-		liveSearch:    newLimiter(or(l.Searches, 60), time.Minute),
+		signUp:        newLimiter(cmp.Or(l.SignUps, 60), time.Hour),
+		search:        newLimiter(cmp.Or(l.Searches, 60), time.Minute),
+		liveSearch:    newLimiter(cmp.Or(l.Searches, 60), time.Minute),
 	}
 }
 

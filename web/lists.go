@@ -27,9 +27,6 @@ func (s lists) lists(w http.ResponseWriter, r *request) error {
 
 // createList makes a list and leads to the page on which its members are chosen.
 func (s lists) createList(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	title := r.PostFormValue("title")
 	var made timelines.List
 	_, err := s.act(r, func(ctx context.Context) (c timelines.Change, err error) {
@@ -85,9 +82,6 @@ func (s lists) listEdit(r *request) (view.ListEdit, error) {
 }
 
 func (s lists) editList(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	slug, title, members := r.PathValue("slug"), r.PostFormValue("title"), r.PostForm["member"]
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Lists.Edit(ctx, r.viewer.AccountID, slug, title, members)

@@ -26,9 +26,6 @@ func (s signing) loginForm(w http.ResponseWriter, r *request) error {
 }
 
 func (s signing) login(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	token, form, err := s.signIn(r)
 	if err != nil {
 		return s.signInAgain(w, r, form, err)
@@ -64,9 +61,6 @@ func (s signing) signInAgain(w http.ResponseWriter, r *request, form view.Login,
 
 // logout ends the session, here and in every open page of it, before it answers.
 func (s signing) logout(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	if r.fromAnothersPage() {
 		return errOtherViewer
 	}

@@ -74,8 +74,6 @@ func (s groups) managedLists(r *request, v *view.Manage) error {
 	return err
 }
 
-// The lists, without people.
-
 // setGroup changes a group's title and description.
 func (s groups) setGroup(w http.ResponseWriter, r *request) error {
 	group, title, about := r.PathValue("name"), r.PostFormValue("title"), r.PostFormValue("about")

@@ -65,67 +65,31 @@ func (s groups) group(r *request) (timelines.Account, error) {
 	return a, err
 }
 
-func (s groups) promote(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Groups.Promote)
-}
-
-func (s groups) demote(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Groups.Demote)
-}
-
-func (s groups) block(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Groups.Block)
-}
-
-func (s groups) unblock(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Groups.Unblock)
-}
-
-func (s groups) excludeReader(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Groups.Exclude)
-}
-
-func (s groups) unexcludeReader(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Groups.Unexclude)
-}
-
-func (s groups) admitReader(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Groups.Admit)
-}
-
-func (s groups) dismissReader(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Groups.Dismiss)
-}
-
-func (s groups) removeMember(w http.ResponseWriter, r *request) error {
-	return s.moderate(w, r, s.timelines.Groups.RemoveMember)
-}
-
 // moderate makes an administrator's change to the person that the form names, in the group
 // of the address. The form is on the page of members or on the administrators' page.
-func (s groups) moderate(w http.ResponseWriter, r *request,
-	do func(ctx context.Context, actor int64, group, name string) (timelines.Change, error),
-) error {
-	group := r.PathValue("name")
-	var name string
-	if names := destinationsOf(r.PostForm["name"]); len(names) > 0 {
-		name = names[0] // typed as people type names, with @ and capitals
-	}
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return do(ctx, r.viewer.AccountID, group, name)
-	})
-	back := r.back("/" + group + "/members")
-	if err == nil {
-		return s.done(w, r, back)
-	}
-	if path, _, _ := strings.Cut(back, "?"); path == view.ManagePath(group) {
-		return s.manageAgain(w, r, group, err, func(v *view.Manage) {
-			v.Act, v.Name = r.PathValue("act"), r.PostFormValue("name")
+func (s groups) moderate(do func(ctx context.Context, actor int64, group, name string) (timelines.Change, error)) handler {
+	return func(w http.ResponseWriter, r *request) error {
+		group := r.PathValue("name")
+		var name string
+		if names := destinationsOf(r.PostForm["name"]); len(names) > 0 {
+			name = names[0] // typed as people type names, with @ and capitals
+		}
+		_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+			return do(ctx, r.viewer.AccountID, group, name)
 		})
+		back := r.back("/" + group + "/members")
+		if err == nil {
+			return s.done(w, r, back)
+		}
+		if path, _, _ := strings.Cut(back, "?"); path == view.ManagePath(group) {
+			return s.manageAgain(w, r, group, err, func(v *view.Manage) {
+				v.Act, v.Name = r.PathValue("act"), r.PostFormValue("name")
+			})
+		}
+		is, err := s.formError(r, err)
+		if err != nil {
+			return err
+		}
+		return s.showMembers(w, r, "", is)
 	}
-	is, err := s.formError(r, err)
-	if err != nil {
-		return err
-	}
-	return s.showMembers(w, r, "", is)
 }

@@ -13,12 +13,11 @@ import (
 	"sync"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"github.com/coder/websocket"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/live"
 	"riverrun/web/view"
 	"riverrun/web/webtest"

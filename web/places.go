@@ -89,9 +89,6 @@ func (s posts) removeForm(w http.ResponseWriter, r *request) error {
 // removeFromGroup leads to the group: the post's own page may be closed to the
 // viewer from now on.
 func (s posts) removeFromGroup(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	group := r.PostFormValue("group")
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Posts.RemoveFromGroup(ctx, r.viewer.AccountID, r.PathValue("code"), group)

@@ -14,21 +14,13 @@ import (
 type reactions struct{ *Server }
 
 func (s reactions) routes(mux *http.ServeMux) {
-	mux.Handle("POST /p/{code}/save", s.members(s.save))
-	mux.Handle("POST /p/{code}/unsave", s.members(s.unsave))
-	mux.Handle("POST /p/{code}/fave", s.members(s.save))     // an old address
-	mux.Handle("POST /p/{code}/unfave", s.members(s.unsave)) // an old address
+	mux.Handle("POST /p/{code}/save", s.members(s.mark(s.timelines.Posts.Fave)))
+	mux.Handle("POST /p/{code}/unsave", s.members(s.mark(s.timelines.Posts.Unfave)))
+	mux.Handle("POST /p/{code}/fave", s.members(s.mark(s.timelines.Posts.Fave)))     // an old address
+	mux.Handle("POST /p/{code}/unfave", s.members(s.mark(s.timelines.Posts.Unfave))) // an old address
 	mux.Handle("GET /p/{code}/likes", s.page(s.moreLikes))
-	mux.Handle("POST /p/{code}/like", s.members(s.like))
-	mux.Handle("POST /p/{code}/unlike", s.members(s.unlike))
-}
-
-func (s reactions) save(w http.ResponseWriter, r *request) error {
-	return s.mark(w, r, s.timelines.Posts.Fave)
-}
-
-func (s reactions) unsave(w http.ResponseWriter, r *request) error {
-	return s.mark(w, r, s.timelines.Posts.Unfave)
+	mux.Handle("POST /p/{code}/like", s.members(s.mark(s.timelines.Posts.Like)))
+	mux.Handle("POST /p/{code}/unlike", s.members(s.mark(s.timelines.Posts.Unlike)))
 }
 
 // moreLikes answers river.js with the line of likes, with that many names. Without river.js
@@ -53,27 +45,16 @@ func (s reactions) moreLikes(w http.ResponseWriter, r *request) error {
 	return writeFragment(w, html)
 }
 
-func (s reactions) like(w http.ResponseWriter, r *request) error {
-	return s.mark(w, r, s.timelines.Posts.Like)
-}
-
-func (s reactions) unlike(w http.ResponseWriter, r *request) error {
-	return s.mark(w, r, s.timelines.Posts.Unlike)
-}
-
 // mark answers a form that needs nothing but the post.
-func (s reactions) mark(w http.ResponseWriter, r *request,
-	set func(ctx context.Context, actor int64, code string) (timelines.Change, error),
-) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
+func (s reactions) mark(set func(ctx context.Context, actor int64, code string) (timelines.Change, error)) handler {
+	return func(w http.ResponseWriter, r *request) error {
+		code := r.PathValue("code")
+		c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+			return set(ctx, r.viewer.AccountID, code)
+		})
+		if err != nil {
+			return err
+		}
+		return s.answerEntry(w, r, c, r.back("/p/"+code))
 	}
-	code := r.PathValue("code")
-	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return set(ctx, r.viewer.AccountID, code)
-	})
-	if err != nil {
-		return err
-	}
-	return s.answerEntry(w, r, c, r.back("/p/"+code))
 }

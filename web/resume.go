@@ -55,9 +55,6 @@ func (s *Server) resume(w http.ResponseWriter, r *request) (answered bool, err e
 	if r.Method != http.MethodPost {
 		return false, nil
 	}
-	if err := r.ParseForm(); err != nil {
-		return false, malformedForm(err)
-	}
 	if r.resumed = r.PostForm.Has(view.ResumeField); !r.resumed || r.signedIn() {
 		return false, nil
 	}

@@ -43,7 +43,7 @@ func TestSearchPage(t *testing.T) {
 	}
 	russian := s.Visitor()
 	russian.Header.Set("Accept-Language", "ru")
-	russian.Get("/search?q=zebra").Wants(200).Has("Не найдено ничего", "Поиск: zebra")
+	russian.Get("/search?q=zebra").Wants(200).Has("ничего не нашлось", "Поиск: zebra")
 	russian.Get("/search?q=-x").Wants(400).Has("Добавьте хотя бы одно слово")
 	for range 30 {
 		anna.Post("Many more cats")
@@ -128,7 +128,7 @@ func TestSearchForCommonWords(t *testing.T) {
 		v.Get("/search?q="+url.QueryEscape(q)).Wants(200).Has("that is the question").Lacks(common, nothing)
 	}
 	v.Header.Set("Accept-Language", "ru")
-	v.Get("/search?q=быть").Wants(200).Has("Эти слова слишком частые").Lacks("Не найдено")
+	v.Get("/search?q=быть").Wants(200).Has("Эти слова встречаются слишком часто").Lacks("ничего не нашлось")
 }
 
 // A search says which of its names nobody has. It says nothing of those that others have,

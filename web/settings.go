@@ -55,9 +55,6 @@ func (s settings) settingsView(r *request) (view.Settings, error) {
 }
 
 func (s settings) setProfile(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	title, about, language := r.PostFormValue("title"), r.PostFormValue("about"), r.PostFormValue("language")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, title, about)
@@ -75,9 +72,6 @@ func (s settings) setProfile(w http.ResponseWriter, r *request) error {
 
 // setMode chooses what the viewer's home feed and lists show at addresses that do not say.
 func (s settings) setMode(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	mode := r.PostFormValue("mode")
 	var err error = &timelines.InvalidError{Field: "mode", Code: "mode_unknown"}
 	if mode == view.ModeFriends || mode == view.ModeActivity {
@@ -92,9 +86,6 @@ func (s settings) setMode(w http.ResponseWriter, r *request) error {
 }
 
 func (s settings) setAccess(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	group := r.PostFormValue("group")
 	level, err := view.LevelOf(r.PostFormValue("level"))
 	if err == nil {
@@ -107,9 +98,6 @@ func (s settings) setAccess(w http.ResponseWriter, r *request) error {
 
 // setWriters sets who may write directs to the viewer, or post to a group.
 func (s settings) setWriters(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	group, who := r.PostFormValue("group"), timelines.Writers(r.PostFormValue("writers"))
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Groups.SetWriters(ctx, r.viewer.AccountID, group, who)
@@ -134,9 +122,6 @@ func (s settings) ruled(w http.ResponseWriter, r *request, group string, err err
 // setPassword changes the viewer's password, after checking the present one. It ends all
 // sessions; this browser gets a new one.
 func (s settings) setPassword(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	ctx, name := r.Context(), r.me.Name
 	next := r.PostFormValue("password")
 	err := s.tryPassword(r, name, func() error {

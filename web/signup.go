@@ -16,9 +16,6 @@ func (s signing) signUpForm(w http.ResponseWriter, r *request) error {
 }
 
 func (s signing) signUp(w http.ResponseWriter, r *request) error {
-	if err := r.ParseForm(); err != nil {
-		return malformedForm(err)
-	}
 	form := view.SignUp{
 		Name: strings.TrimSpace(r.PostFormValue("username")), Title: r.PostFormValue("title"), Back: r.back("/"),
 	}

@@ -8,10 +8,9 @@ import (
 	"fmt"
 	"strings"
 
-	"riverrun/timelines/access"
-
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -162,32 +163,22 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	set := func(d *time.Duration, to time.Duration) {
-		if *d == 0 {
-			*d = to
-		}
-	}
-	setN := func(n *int, to int) {
-		if *n == 0 {
-			*n = to
-		}
-	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
-	set(&c.WriteTimeout, 10*time.Second)
-	set(&c.StaleAfter, time.Second)
-	set(&c.PingEvery, 18*time.Second)
-	set(&c.PongWithin, 10*time.Second)
-	set(&c.SubscribeWithin, 15*time.Second)
-	set(&c.QueryTimeout, 5*time.Second)
-	set(&c.Spread, 5*time.Second)
-	setN(&c.SendBuffer, 128<<10)
-	setN(&c.CompareEvery, 15)
-	setN(&c.LeaseEvery, 10)
-	setN(&c.PerSession, 64)
-	setN(&c.PerAddress, 512)
-	setN(&c.Total, 20_000)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 10*time.Second)
+	c.StaleAfter = cmp.Or(c.StaleAfter, time.Second)
+	c.PingEvery = cmp.Or(c.PingEvery, 18*time.Second)
+	c.PongWithin = cmp.Or(c.PongWithin, 10*time.Second)
+	c.SubscribeWithin = cmp.Or(c.SubscribeWithin, 15*time.Second)
+	c.QueryTimeout = cmp.Or(c.QueryTimeout, 5*time.Second)
+	c.Spread = cmp.Or(c.Spread, 5*time.Second)
+	c.SendBuffer = cmp.Or(c.SendBuffer, 128<<10)
+	c.CompareEvery = cmp.Or(c.CompareEvery, 15)
+	c.LeaseEvery = cmp.Or(c.LeaseEvery, 10)
+	c.PerSession = cmp.Or(c.PerSession, 64)
+	c.PerAddress = cmp.Or(c.PerAddress, 512)
+	c.Total = cmp.Or(c.Total, 20_000)
 	return c
 }
 

@@ -10,11 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/live"
 	"riverrun/web/view"
 	"riverrun/web/webtest"

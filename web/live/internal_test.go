@@ -4,10 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 

@@ -8,10 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"riverrun/rivers"
 	"riverrun/tiers"
+	"riverrun/timelines/access"
 )
 
 // A shard follows a share of the topics of this node. One goroutine reads for all of them.

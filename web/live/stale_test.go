@@ -8,10 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/live"
 	"riverrun/web/view"
 	"riverrun/web/webtest"

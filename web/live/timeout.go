@@ -5,10 +5,9 @@ import (
 	"net/url"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 

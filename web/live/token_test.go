@@ -8,12 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web/live"
 	"riverrun/web/view"
 	"riverrun/web/webtest"

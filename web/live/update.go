@@ -8,9 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"riverrun/rivers"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 

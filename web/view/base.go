@@ -2,8 +2,6 @@ package view
 
 import (
 	"cmp"
-	"crypto/rand"
-	"encoding/base64"
 	"slices"
 	"strings"
 	"time"
@@ -160,17 +158,7 @@ func (p *Base) followed(kind string) []timelines.Account {
 		}
 	}
 	slices.SortFunc(found, func(a, b timelines.Account) int {
-		if c := strings.Compare(a.Title, b.Title); c != 0 {
-			return c
-		}
-		return strings.Compare(a.Name, b.Name)
+		return cmp.Or(strings.Compare(a.Title, b.Title), strings.Compare(a.Name, b.Name))
 	})
 	return found
-}
-
-// formKey makes the key that lets a form be sent twice and do its work once.
-func formKey() string {
-	b := make([]byte, 15)
-	rand.Read(b) // never fails, as crypto/rand promises
-	return base64.RawURLEncoding.EncodeToString(b)
 }

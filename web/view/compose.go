@@ -1,6 +1,7 @@
 package view
 
 import (
+	"crypto/rand"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ type Composer struct {
 }
 
 func NewComposer(back string, to ...timelines.Account) Composer {
-	return Composer{To: to, Key: formKey(), Back: back, shows: true}
+	return Composer{To: to, Key: rand.Text(), Back: back, shows: true}
 }
 
 // directComposer is a composer of messages. It never means the writer's own page, even if it

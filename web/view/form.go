@@ -1,6 +1,10 @@
 package view
 
-import "riverrun/timelines"
+import (
+	"crypto/rand"
+
+	"riverrun/timelines"
+)
 
 // Field is one line of a form.
 type Field struct {
@@ -97,7 +101,7 @@ func (w FormError) at(field string) string {
 // which keeps what has been done from being done twice, or another if that is wrong.
 func (w FormError) Key(sent string) string {
 	if w.Field == "key" {
-		return formKey()
+		return rand.Text()
 	}
 	return sent
 }

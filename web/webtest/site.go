@@ -13,8 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"riverrun/timelines/access"
-
 	"github.com/coder/websocket"
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -24,6 +22,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/web"
 	"riverrun/web/live"
 )
