@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -151,7 +150,7 @@ func (d *depth) count(ctx context.Context) (waiting map[string]int64, behind int
 		return nil
 	})
 	if err != nil {
-		return nil, 0, errors.Join(errors.New("count jobs"), err)
+		return nil, 0, fmt.Errorf("count jobs: %w", err)
 	}
 	return waiting, behind, nil
 }

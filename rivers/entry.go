@@ -1,6 +1,7 @@
 package rivers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -96,10 +97,7 @@ func queueEntries(b *pgx.Batch, entries []entry, deadline time.Time, wrote *int6
 		return nil
 	}
 	slices.SortFunc(entries, func(a, b entry) int {
-		if a.River != b.River {
-			return compareInt(a.River, b.River)
-		}
-		return compareInt(a.PostID, b.PostID)
+		return cmp.Or(cmp.Compare(a.River, b.River), cmp.Compare(a.PostID, b.PostID))
 	})
 	n := len(entries)
 	riverIDs, posts, versions, places := make([]int64, n), make([]int64, n), make([]int64, n), make([]int64, n)

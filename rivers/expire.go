@@ -104,7 +104,8 @@ const retireIdle = retireThose + `
 
 // A river that is read every day grows at its top and is never idle. If it is kept to a depth
 // and has grown to twice that, its next visit builds it anew, unless a page shows it now or
-// is about to. Tombstones count too, so that the index alone answers.
+// was just served, as far as visits are written. Tombstones count too, so that the index
+// alone answers.
 //
 // Rejected: removing the entries below the depth. It spares a build every few hundred posts,
 // and each extension would have to know of it.

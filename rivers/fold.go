@@ -1,6 +1,7 @@
 package rivers
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -122,7 +123,7 @@ func queueFolds(b *pgx.Batch, folds []*Fold, deadline time.Time) error {
 		return nil
 	}
 	folds = slices.Clone(folds)
-	slices.SortFunc(folds, func(a, b *Fold) int { return compareInt(a.PostID, b.PostID) })
+	slices.SortFunc(folds, func(a, b *Fold) int { return cmp.Compare(a.PostID, b.PostID) })
 	doc, err := json.Marshal(folds)
 	if err != nil {
 		return fmt.Errorf("encode folds: %w", err)
@@ -283,14 +284,4 @@ func (s *Store) fullFolds(ctx context.Context, want map[int64]int64) (map[int64]
 		found[id] = f
 	}
 	return found, nil
-}
-
-func compareInt(a, b int64) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

@@ -1,6 +1,7 @@
 package rivers
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -69,7 +70,7 @@ func (s *Store) distributeOnce(ctx context.Context, touched []timelines.Touched,
 			return done, err
 		}
 	}
-	slices.SortFunc(targets, func(a, b *target) int { return compareInt(a.id, b.id) })
+	slices.SortFunc(targets, func(a, b *target) int { return cmp.Compare(a.id, b.id) })
 	for first := true; first || len(targets) > 0; first = false {
 		w := batch{posts: posts, stamps: stamps, asof: asof, actor: first && scope.Actor != 0}
 		w.targets, targets = s.cutBatch(targets)

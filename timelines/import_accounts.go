@@ -70,7 +70,7 @@ const nameRunes = 35
 
 // importNames is the key of the advisory lock under which imports choose names, one import
 // after the other.
-const importNames = 7245_002
+const importNames = 7245_003
 
 // makeAccounts creates the accounts that are missing, each with the best name that is free.
 // One statement tries all first choices, the next one the second choices of the accounts

@@ -132,7 +132,7 @@ func (s *core) verifyPassword(ctx context.Context, password, hash string) (ok bo
 	}
 	err = s.hashing.inSlot(ctx, func() error {
 		cost, _, _, err := argon2id.DecodeHash(hash)
-		if err == nil && (cost.Iterations < 1 || cost.Parallelism < 1 || cost.Memory > 1<<20 || cost.SaltLength < 8 || cost.KeyLength < 16) {
+		if err == nil && (cost.Iterations < 1 || cost.Iterations > 100 || cost.Parallelism < 1 || cost.Memory > 1<<20 || cost.SaltLength < 8 || cost.KeyLength < 16) {
 			err = errors.New("no such cost")
 		}
 		if err == nil {

@@ -200,6 +200,7 @@ func TestAHashThatIsNoneIsAnError(t *testing.T) {
 		strings.Replace(good, "argon2id", "argon2i", 1),
 		strings.Replace(good, "v=19", "v=16", 1),
 		strings.Replace(good, "t=1", "t=0", 1),
+		strings.Replace(good, "t=1", "t=4294967295", 1),
 		strings.Replace(good, "p=1", "p=0", 1),
 		strings.Replace(good, "m=64", "m=99999999", 1),
 		strings.Replace(good, "m=64,", "", 1),

@@ -51,10 +51,11 @@ func TestMutantsCompile(t *testing.T) {
 	for rest := mutants; len(rest) > 0; {
 		var later []mutant
 		var together []edit
+		var names []string
 		texts := map[string]string{}
 		for _, m := range rest {
 			if after, ok := applied(t, root, texts, m.edits); ok {
-				texts, together = after, append(together, m.edits...)
+				texts, together, names = after, append(together, m.edits...), append(names, m.name)
 			} else {
 				later = append(later, m)
 			}
@@ -69,7 +70,7 @@ func TestMutantsCompile(t *testing.T) {
 		build := exec.CommandContext(t.Context(), "go", "build", "-overlay", list, "./...")
 		build.Dir = root
 		if text, err := build.CombinedOutput(); err != nil {
-			t.Errorf("%v\n%s", err, text)
+			t.Errorf("%v with %q\n%s", err, names, text)
 		}
 		rest = later
 	}

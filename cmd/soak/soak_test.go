@@ -16,9 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"riverrun/migrations/testdb"
-
 	"github.com/jackc/pgx/v5"
+
+	"riverrun/migrations/testdb"
 )
 
 var (

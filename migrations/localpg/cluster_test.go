@@ -161,7 +161,7 @@ func TestCluster(t *testing.T) {
 			t.Fatalf("a killed server leaves its postmaster.pid: %v", err)
 		}
 		_, rest, _ := strings.Cut(string(text), "\n")
-		if err := overwrite(path, fmt.Sprintf("%d\n%s", other.Process.Pid, rest)); err != nil {
+		if err := os.WriteFile(path, []byte(fmt.Sprintf("%d\n%s", other.Process.Pid, rest)), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		c = start(whole, dir)

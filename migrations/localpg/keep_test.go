@@ -65,7 +65,7 @@ func TestServerIsStartedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := overwrite(path, "no such setting\n"); err != nil {
+	if err := os.WriteFile(path, []byte("no such setting\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Signal(syscall.SIGKILL); err != nil {
@@ -77,7 +77,7 @@ func TestServerIsStartedAgain(t *testing.T) {
 	if line := log.until(t, "starting PostgreSQL again after=2s"); !strings.Contains(line, "postgresql.conf") {
 		t.Errorf("logged %q, want what the server said", line)
 	}
-	if err := overwrite(path, string(right)); err != nil {
+	if err := os.WriteFile(path, right, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	log.until(t, "PostgreSQL runs again")
@@ -94,7 +94,7 @@ func TestStopDoesNotWaitForAStart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := overwrite(filepath.Join(dir, "postgresql", "postgresql.conf"), "no such setting\n"); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "postgresql", "postgresql.conf"), []byte("no such setting\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.cmd.Process.Signal(syscall.SIGKILL); err != nil {

@@ -42,20 +42,10 @@ func (c *Cluster) evict(ctx context.Context) error {
 		c.log.WarnContext(ctx, "stopping a server that outlived its riverrun", "pid", pid)
 		return stopOrphan(ctx, pid)
 	}
-	if err := overwrite(path, fmt.Sprintf("%d\n%s", os.Getpid(), rest)); err != nil {
+	if err := os.WriteFile(path, fmt.Appendf(nil, "%d\n%s", os.Getpid(), rest), 0o600); err != nil {
 		return fmt.Errorf("what an earlier server left: %w", err)
 	}
 	return nil
-}
-
-// overwrite replaces a file's content, and keeps its owner and mode.
-func overwrite(path, text string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
-	if err != nil {
-		return err
-	}
-	_, err = file.WriteString(text)
-	return errors.Join(err, file.Close())
 }
 
 // alive reports whether there is a process pid, even if we may not signal it.

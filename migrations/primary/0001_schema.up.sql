@@ -281,7 +281,7 @@ CREATE TABLE origins (
     CONSTRAINT origins_pkey PRIMARY KEY (source, kind, external_id)
 );
 COMMENT ON TABLE origins IS 'where each imported thing came from; another import finds it by this';
-COMMENT ON COLUMN origins.title IS 'the name as it stood at the source';
+COMMENT ON COLUMN origins.title IS 'the name at the source, or the address of a post';
 
 -- Which posts stand in which timelines. This is the largest table, and its indexes are
 -- its cost.

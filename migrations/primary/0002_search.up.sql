@@ -47,7 +47,7 @@ BEGIN
     RETURN to_tsvector('pg_catalog.russian'::regconfig, regexp_replace(plain, '-(?=[0-9])', ' ', 'g'))
         || array_to_tsvector(ARRAY['@' || author_id]);
 END $$;
-COMMENT ON FUNCTION search_lexemes IS 'all that search finds a text by, except its tags: its words, taken apart as in timelines/query.go; its author as @ and the id, so that one index finds what one author wrote of something';
+COMMENT ON FUNCTION search_lexemes IS 'all that search finds a text by, except its tags: its words, taken apart as in timelines/snapshot/query.go; its author as @ and the id, so that one index finds what one author wrote of something';
 
 -- The tags of a text are those in whose timelines it brings its post, and package marks
 -- alone says which these are. So they come from text_marks, which is written after the
@@ -57,7 +57,7 @@ CREATE FUNCTION search_tags(of_post_id bigint, of_comment_id bigint) RETURNS tsv
         SELECT '#' || t.term FROM text_marks m JOIN timelines t ON t.id = m.timeline_id
         WHERE m.post_id = of_post_id AND m.comment_id = of_comment_id AND t.kind = 'hashtag'))
 $$;
-COMMENT ON FUNCTION search_tags IS 'the tags that search finds a text by, with their #, which no word begins with; timelines/asks.go writes them in the same way';
+COMMENT ON FUNCTION search_tags IS 'the tags that search finds a text by, with their #, which no word begins with; timelines/snapshot/asks.go writes them in the same way';
 
 CREATE FUNCTION index_post_text() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

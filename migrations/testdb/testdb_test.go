@@ -3,6 +3,7 @@ package testdb_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -109,7 +110,7 @@ func TestNewIsAsTheFirst(t *testing.T) {
 			}
 		})
 	}
-	_ = left.Close(ctx) // it was cut off with its database
+	runtime.KeepAlive(left)
 }
 
 // contents is all that a test can find: schema, rows, what its sequences give next, settings.

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"riverrun/timelines"
 	"riverrun/timelines/access"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // A load counts when it ends, not only when it begins: what a statement under way has
