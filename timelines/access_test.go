@@ -303,8 +303,8 @@ func TestClockIsInCommitOrder(t *testing.T) {
 	for range 4 {
 		writers.Go(func() {
 			for range 25 {
-				if _, err := w.Accounts.SetLanguage(t.Context(), bob.ID, "en"); err != nil {
-					t.Errorf("SetLanguage: %v", err)
+				if _, err := w.Accounts.SetProfile(t.Context(), bob.ID, "Bob", "", "en"); err != nil {
+					t.Errorf("SetProfile: %v", err)
 				}
 			}
 		})

@@ -267,16 +267,6 @@ func (s *core) accountsOf(ctx context.Context, ids string, of int64, after strin
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"of": of, "after": after, "limit": limit}))
 }
 
-// SetLanguage chooses the language of the actor's pages; empty leaves it to the
-// browser.
-func (s Accounts) SetLanguage(ctx context.Context, actor int64, language string) (Change, error) {
-	if err := checkLanguage(language); err != nil {
-		return Change{}, err
-	}
-	return s.setAccount(ctx, actor, `UPDATE accounts SET language = @language WHERE id = @actor`,
-		pgx.StrictNamedArgs{"actor": actor, "language": language})
-}
-
 // SetFriendsOnly sets the mode of the actor's home feed and lists for addresses that name
 // none: only posts of accounts followed, or also posts that these like and comment on. It
 // changes no river: each mode has its own.
@@ -294,25 +284,18 @@ func (s Accounts) SetFriendsOnly(ctx context.Context, actor int64, only bool) (C
 	})
 }
 
-// SetProfile changes the actor's title and description.
-func (s Accounts) SetProfile(ctx context.Context, actor int64, title, about string) (Change, error) {
-	title, err := cleanTitle(title)
-	if err != nil {
+// SetProfile changes the actor's title and description, and the language of the actor's
+// pages; an empty language leaves it to the browser. Nodes keep accounts in memory. The
+// access clock makes them drop this one, so that my own next page has the change.
+func (s Accounts) SetProfile(ctx context.Context, actor int64, title, about, language string) (Change, error) {
+	title, titleErr := cleanTitle(title)
+	about, aboutErr := cleanAbout(about)
+	if err := errors.Join(titleErr, aboutErr, checkLanguage(language)); err != nil {
 		return Change{}, err
 	}
-	about, err = cleanAbout(about)
-	if err != nil {
-		return Change{}, err
-	}
-	return s.setAccount(ctx, actor, `UPDATE accounts SET title = @title, about = @about WHERE id = @actor`,
-		pgx.StrictNamedArgs{"actor": actor, "title": title, "about": about})
-}
-
-// setAccount changes how an account is shown. Nodes keep that in memory; the access clock
-// makes them drop it, so that my own next page has the change.
-func (s Accounts) setAccount(ctx context.Context, actor int64, query string, args pgx.StrictNamedArgs) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		tag, err := tx.Exec(ctx, query, args)
+		const query = `UPDATE accounts SET title = @title, about = @about, language = @language WHERE id = @actor`
+		tag, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"actor": actor, "title": title, "about": about, "language": language})
 		if err != nil {
 			return Change{}, fmt.Errorf("change account: %w", err)
 		}

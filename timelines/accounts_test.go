@@ -178,16 +178,13 @@ func TestAccountsRead(t *testing.T) {
 	w.same("past the end", names(Group, "club", 2), []string{})
 }
 
-func TestSetProfileAndLanguage(t *testing.T) {
+func TestSetProfile(t *testing.T) {
 	w := newTown(t)
 	bob := w.user("bob")
 	before := w.clock()
-	c, err := w.Accounts.SetProfile(t.Context(), bob.ID, " Bobby ", "builds\r\n")
+	c, err := w.Accounts.SetProfile(t.Context(), bob.ID, " Bobby ", "builds\r\n", "ru")
 	w.must(err)
 	w.same("change", c, Change{Actor: bob.ID, Clock: before + 1})
-	c, err = w.Accounts.SetLanguage(t.Context(), bob.ID, "ru")
-	w.must(err)
-	w.same("change", c, Change{Actor: bob.ID, Clock: before + 2})
 	got, err := w.Accounts.ByName(t.Context(), "bob")
 	w.must(err)
 	want := bob
@@ -195,13 +192,12 @@ func TestSetProfileAndLanguage(t *testing.T) {
 	w.same("account", got, want)
 	w.same("logged", w.logged(before), []Invalidation{
 		{N: before + 1, AccountID: bob.ID, Kind: "account"},
-		{N: before + 2, AccountID: bob.ID, Kind: "account"},
 	})
-	_, err = w.Accounts.SetProfile(t.Context(), bob.ID, "", "")
+	_, err = w.Accounts.SetProfile(t.Context(), bob.ID, "", "", "")
 	w.invalid("no title", err, "title_empty")
-	_, err = w.Accounts.SetLanguage(t.Context(), bob.ID, "de")
+	_, err = w.Accounts.SetProfile(t.Context(), bob.ID, "Bob", "", "de")
 	w.invalid("language", err, "language_unknown")
-	_, err = w.Accounts.SetLanguage(t.Context(), 999, "en")
+	_, err = w.Accounts.SetProfile(t.Context(), 999, "Bob", "", "en")
 	w.fails("nobody", err, ErrNotFound)
 }
 

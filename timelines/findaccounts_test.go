@@ -11,7 +11,7 @@ import (
 func (w *town) titled(name, title string) Account {
 	w.Helper()
 	a := w.user(name)
-	w.must(second(w.Accounts.SetProfile(w.Context(), a.ID, title, "")))
+	w.must(second(w.Accounts.SetProfile(w.Context(), a.ID, title, "", "")))
 	return a
 }
 
@@ -65,7 +65,7 @@ func TestFindAccounts(t *testing.T) {
 	}
 
 	// A title that changes is found by its new words at once.
-	w.must(second(w.Accounts.SetProfile(t.Context(), ann.ID, "Vera", "")))
+	w.must(second(w.Accounts.SetProfile(t.Context(), ann.ID, "Vera", "", "")))
 	w.findsAccounts("vera", "zed")
 	w.findsAccounts("example")
 }

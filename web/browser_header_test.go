@@ -60,7 +60,7 @@ func TestHeaderInBrowser(t *testing.T) {
 		return s.Store.Feeds.Create(ctx, ann.Account.ID, "photos", "My photos", timelines.Public)
 	})
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann", "about ann")
+		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann", "about ann", "")
 	})
 	ann.Post("a picture", "ann/photos")
 	b := s.Tab(browser, "bob")
@@ -74,7 +74,7 @@ func TestHeaderInBrowser(t *testing.T) {
 	ann.SetAccess("", timelines.Protected)
 	b.Await("the level", header+`.includes('for signed-in people') && !`+header+`.includes('public')`)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
+		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann", "")
 	})
 	b.Await("the name", header+`.includes('Ann Other') && document.title === 'Ann Other · riverrun'`)
 	if !webtest.Eval[bool](b, `window.same && document.querySelector('.hideform').open`) {

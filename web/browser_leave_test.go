@@ -30,7 +30,7 @@ func TestLeavingKeepsOnlyWhatIsWritten(t *testing.T) {
 	fill := func(bob *webtest.Person, to ...string) string {
 		t.Helper()
 		bob.Act(func(ctx context.Context) (timelines.Change, error) {
-			return s.Store.Accounts.SetProfile(ctx, bob.Account.ID, "Secret title", "Secret about")
+			return s.Store.Accounts.SetProfile(ctx, bob.Account.ID, "Secret title", "Secret about", "")
 		})
 		code := bob.Post("secret first line\nsecret second line", to...).Code
 		bob.Comment(code, "secret word")

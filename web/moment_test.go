@@ -45,7 +45,7 @@ func TestAPageIsOfOneMoment(t *testing.T) {
 		}, func(bob *webtest.Person) {
 			bob.Exclude("", "ann")
 			bob.Act(func(ctx context.Context) (timelines.Change, error) {
-				return bob.Site.Store.Accounts.SetProfile(ctx, bob.Account.ID, "Bob", secret)
+				return bob.Site.Store.Accounts.SetProfile(ctx, bob.Account.ID, "Bob", secret, "")
 			})
 			bob.SetAccess("", timelines.Protected)
 		}},

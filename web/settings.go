@@ -57,13 +57,8 @@ func (s settings) settingsView(r *request) (view.Settings, error) {
 func (s settings) setProfile(w http.ResponseWriter, r *request) error {
 	title, about, language := r.PostFormValue("title"), r.PostFormValue("about"), r.PostFormValue("language")
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, title, about)
+		return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, title, about, language)
 	})
-	if err == nil && language != r.me.Language {
-		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
-			return s.timelines.Accounts.SetLanguage(ctx, r.viewer.AccountID, language)
-		})
-	}
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(v *view.Settings) { v.Title, v.About, v.Language = title, about, language })
 	}

@@ -138,7 +138,7 @@ func TestALoadUnderWayIsNotStored(t *testing.T) {
 			all, err := s.c.Accounts(t.Context(), []int64{s.bob.ID})
 			return all[s.bob.ID].Title, err
 		}, func(s *scene) (timelines.Change, error) {
-			return s.Accounts.SetProfile(t.Context(), s.bob.ID, "Robert", "")
+			return s.Accounts.SetProfile(t.Context(), s.bob.ID, "Robert", "", "")
 		}},
 		{"members", func(s *scene) (any, error) { return s.c.MemberCount(t.Context(), s.bob.ID) }, func(s *scene) (timelines.Change, error) {
 			c, _, err := s.Subscriptions.Subscribe(t.Context(), s.ann.ID, "bob")

@@ -54,7 +54,7 @@ func TestToken(t *testing.T) {
 	}
 	word := s.Live.Pages.Token(around(ann, "/bob"))
 	bob.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Accounts.SetProfile(ctx, bob.Account.ID, "Robert", "")
+		return s.Store.Accounts.SetProfile(ctx, bob.Account.ID, "Robert", "", "")
 	})
 	if s.Live.Pages.TokenFits(word, around(ann, "/bob")) {
 		t.Error("the word of before bob took another name is taken for that of now")
@@ -127,7 +127,7 @@ func TestHeaderFollows(t *testing.T) {
 	ann.SetAccess("", timelines.Protected)
 	told(pages)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann")
+		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann", "")
 	})
 	told(pages)
 	bob.Visitor().Post("/ann/follow").LeadsTo("/ann")

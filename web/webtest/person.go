@@ -131,7 +131,7 @@ func (p *Person) EditList(slug, title string, members ...string) {
 func (p *Person) Rename(title string) {
 	p.Site.T.Helper()
 	p.Act(func(ctx context.Context) (timelines.Change, error) {
-		return p.Site.Store.Accounts.SetProfile(ctx, p.Account.ID, title, "")
+		return p.Site.Store.Accounts.SetProfile(ctx, p.Account.ID, title, "", "")
 	})
 }
 
