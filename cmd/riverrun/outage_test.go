@@ -95,44 +95,51 @@ func (b *browser) comesBack(path string) (body string) {
 // A secondary store that was lost, in whole or in part, is made again by itself, for
 // every node, and costs only time (R7).
 func TestLostSecondaryStoreIsMadeAgain(t *testing.T) {
-	db := testdb.New(t)
-	name := db.Primary.Config().ConnConfig.Database + "_rivers"
-	quoted := pgx.Identifier{name}.Sanitize()
-	on := func(t *testing.T, url, sql string) {
-		t.Helper()
-		conn, err := pgx.Connect(t.Context(), url)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close(context.WithoutCancel(t.Context()))
-		if _, err := conn.Exec(t.Context(), sql); err != nil {
-			t.Fatalf("%s: %v", sql, err)
-		}
-	}
-	t.Cleanup(func() {
-		if _, err := db.Primary.Exec(context.Background(), `DROP DATABASE IF EXISTS `+quoted+` WITH (FORCE)`); err != nil {
-			t.Error(err)
-		}
-	})
-	vars := map[string]string{"DATABASE_URL": db.PrimaryURL, "RIVERRUN_LISTEN": "127.0.0.1:0"}
-	first, second := background(t, vars), background(t, vars)
-	ann, bob := signUp(t, first, "ann"), signUp(t, second, "bob")
-	ann.post("/posts", "body", "kept in the primary store", "back", "/")
-	secondary := strings.Replace(db.SecondaryURL, db.Secondary.Config().ConnConfig.Database, name, 1)
-	for _, lost := range []struct{ what, where, sql string }{
-		{"dropped and made again", db.PrimaryURL, `DROP DATABASE ` + quoted + ` WITH (FORCE)` + "\x00" + `CREATE DATABASE ` + quoted},
-		{"dropped", db.PrimaryURL, `DROP DATABASE ` + quoted + ` WITH (FORCE)`},
-		{"without a table", secondary, `DROP TABLE entries`},
-		{"without any table", secondary, `DROP TABLE clock, rivers, rivers_timelines, entries, folds, visits, leases, schema_migrations; DROP FUNCTION forget_epoch()`},
-		{"without its schema", secondary, `DROP SCHEMA public CASCADE`},
+	for _, lost := range []struct {
+		what      string
+		ofPrimary bool // the SQL is sent to the primary store's database
+		sql       func(name string) []string
+	}{
+		{"dropped and made again", true, func(name string) []string {
+			return []string{`DROP DATABASE ` + name + ` WITH (FORCE)`, `CREATE DATABASE ` + name}
+		}},
+		{"dropped", true, func(name string) []string { return []string{`DROP DATABASE ` + name + ` WITH (FORCE)`} }},
+		{"without a table", false, func(string) []string { return []string{`DROP TABLE entries`} }},
+		{"without any table", false, func(string) []string {
+			return []string{`DROP TABLE clock, rivers, rivers_timelines, entries, folds, visits, leases, schema_migrations; DROP FUNCTION forget_epoch()`}
+		}},
+		{"without its schema", false, func(string) []string { return []string{`DROP SCHEMA public CASCADE`} }},
 	} {
 		t.Run(lost.what, func(t *testing.T) {
-			ann.t, bob.t = t, t
+			t.Parallel()
+			db := testdb.New(t)
+			name := db.Primary.Config().ConnConfig.Database + "_rivers"
+			quoted := pgx.Identifier{name}.Sanitize()
+			t.Cleanup(func() {
+				if _, err := db.Primary.Exec(context.Background(), `DROP DATABASE IF EXISTS `+quoted+` WITH (FORCE)`); err != nil {
+					t.Error(err)
+				}
+			})
+			vars := map[string]string{"DATABASE_URL": db.PrimaryURL, "RIVERRUN_LISTEN": "127.0.0.1:0"}
+			first, second := background(t, vars), background(t, vars)
+			ann, bob := signUp(t, first, "ann"), signUp(t, second, "bob")
+			ann.post("/posts", "body", "kept in the primary store", "back", "/")
 			ann.comesBack("/ann")
 			bob.comesBack("/ann")
-			for _, sql := range strings.Split(lost.sql, "\x00") {
-				on(t, lost.where, sql)
+			address := db.PrimaryURL
+			if !lost.ofPrimary {
+				address = strings.Replace(db.SecondaryURL, db.Secondary.Config().ConnConfig.Database, name, 1)
 			}
+			conn, err := pgx.Connect(t.Context(), address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, sql := range lost.sql(quoted) {
+				if _, err := conn.Exec(t.Context(), sql); err != nil {
+					t.Fatalf("%s: %v", sql, err)
+				}
+			}
+			_ = conn.Close(context.WithoutCancel(t.Context())) // its work is done
 			for _, b := range []*browser{ann, bob} {
 				for _, path := range []string{"/ann", "/", "/everything"} {
 					body := b.comesBack(path)
@@ -141,22 +148,21 @@ func TestLostSecondaryStoreIsMadeAgain(t *testing.T) {
 					}
 				}
 			}
-			status, body, _ := bob.post("/posts", "body", "and new ones are taken, "+lost.what, "back", "/")
+			status, body, _ := bob.post("/posts", "body", "and new ones are taken", "back", "/")
 			if status != http.StatusSeeOther {
 				t.Errorf("a new post: status %d\n%s", status, body)
 			}
-			if body := ann.comesBack("/bob"); !strings.Contains(body, "taken, "+lost.what) {
+			if body := ann.comesBack("/bob"); !strings.Contains(body, "and new ones are taken") {
 				t.Errorf("the other node's page lacks the new post")
 			}
+			out, err := once(t, vars, "", "check")
+			if err != nil || !strings.HasSuffix(out, "differences 0\n") {
+				t.Errorf("check: got %q (%v), want no difference", out, err)
+			}
+			second.end(t)
+			first.end(t)
 		})
 	}
-	ann.t, bob.t = t, t
-	out, err := once(t, vars, "", "check")
-	if err != nil || !strings.HasSuffix(out, "differences 0\n") {
-		t.Errorf("check: got %q (%v), want no difference", out, err)
-	}
-	second.end(t)
-	first.end(t)
 }
 
 // How long a page and a form wait for a store that fell silent is what the setting says.
