@@ -143,7 +143,7 @@ func (b *batch) addPosts(posts []Imported) error {
 				return fmt.Errorf("comment %s: %w", c.ExternalID, err)
 			}
 			if of, ok := b.commentOf[c.ExternalID]; ok && of != p.ExternalID {
-				return fmt.Errorf("comment %s: stands under two posts, %s and %s: %w", c.ExternalID, of, p.ExternalID,
+				return fmt.Errorf("comment %s: belongs to two posts, %s and %s: %w", c.ExternalID, of, p.ExternalID,
 					&InvalidError{Field: "comments", Code: "comment_twice"})
 			}
 			b.commentOf[c.ExternalID] = p.ExternalID

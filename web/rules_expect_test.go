@@ -234,8 +234,8 @@ func (v *ruleViewer) spared(r *ruleRow, own string) bool {
 	return false
 }
 
-// A rulePage is an address that may show posts. Who may open it and which posts belong
-// there is stated here, apart from who may see them.
+// A rulePage is an address that may show posts. It states who may open it and which posts
+// belong there, and not who may see them.
 type rulePage struct {
 	address string
 	// opens is the status with which it does for this viewer; nil: 200 for all.

@@ -200,7 +200,7 @@ func networks(text string) ([]netip.Prefix, error) {
 			}
 		}
 		if err != nil || strings.Contains(one, "%") {
-			return nil, fmt.Errorf("want addresses or networks parted by commas, as in 127.0.0.1,10.0.0.0/8,::1")
+			return nil, fmt.Errorf("want addresses or networks separated by commas, as in 127.0.0.1,10.0.0.0/8,::1")
 		}
 		if at := p.Addr(); at.Is4In6() && p.Bits() >= 96 {
 			p = netip.PrefixFrom(at.Unmap(), p.Bits()-96) // requests' addresses are compared so

@@ -110,7 +110,7 @@ func (r *replaying) prepare(ctx context.Context, owner string) error {
 		r.voice = a.ID
 	}
 	if r.voice == 0 {
-		return errors.New("nobody in the archive could found the group: say -owner NAME")
+		return errors.New("nobody in the archive could create the group: name its owner with -owner NAME")
 	}
 	if err := r.place(ctx); err != nil {
 		return err

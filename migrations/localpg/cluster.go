@@ -207,7 +207,7 @@ func (c *Cluster) ended() error {
 	if _, err := os.Stat(filepath.Join(c.data, "log")); err == nil { // a volatile one has none
 		where = "; its log is in " + filepath.Join(c.data, "log")
 	}
-	return fmt.Errorf("PostgreSQL ended by itself (%w)%s; last it said: %s", c.exit, where, c.stderr)
+	return fmt.Errorf("PostgreSQL ended by itself (%w)%s; its last output: %s", c.exit, where, c.stderr)
 }
 
 // Stop stops the server, breaks connections that are still open, and gives up the data
