@@ -180,7 +180,7 @@ func TestModeFollowsInBrowser(t *testing.T) {
 	b.Await("both posts", `document.querySelector('#p-`+liked+`') && document.querySelector('#p-`+own+`')`)
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
 	webtest.Eval[bool](b, `window.same = true`)
-	const mode = `document.querySelector('.titled nav [aria-current]').textContent`
+	const mode = `document.querySelector('.titled .menu [aria-current]').textContent`
 	friendsOnly(bob, true)
 	b.Await("posts only", `!document.querySelector('#p-`+liked+`') && document.querySelector('#p-`+own+`') && `+mode+` === 'Posts only'`)
 	b.Live()

@@ -23,7 +23,7 @@ func TestCommentByKeys(t *testing.T) {
 	code := ann.Post("to comment on").Code
 	b := s.Tab(browser, "ann")
 	b.SignIn("ann")
-	summary, text := chromedp.CSS(`#p-`+code+`-box summary`), `#p-`+code+`-box textarea`
+	talk, text := chromedp.CSS(`#p-`+code+`-acts .talk`), `#p-`+code+`-box textarea`
 	focused := func(what string) {
 		t.Helper()
 		b.Await("the focus on "+what, fmt.Sprintf(`document.activeElement === document.querySelector(%q)`, what))
@@ -31,25 +31,25 @@ func TestCommentByKeys(t *testing.T) {
 	esc := func() {
 		t.Helper()
 		b.Do(chromedp.KeyEvent(kb.Escape))
-		focused(`#p-` + code + `-box summary`)
+		focused(`#p-` + code + `-acts .talk`)
 		b.Await("the box to be closed", fmt.Sprintf(`!document.querySelector('#p-%s-box details').open`, code))
 	}
 	b.Visit("/everything")
 	b.Live()
-	b.Do(chromedp.Click(summary))
+	b.Do(chromedp.Click(talk))
 	focused(text)
 	esc()
 	b.Do(chromedp.KeyEvent(kb.Enter))
 	focused(text)
 	esc()
-	b.Do(chromedp.EmulateViewport(390, 800, chromedp.EmulateMobile, chromedp.EmulateTouch), chromedp.Tap(summary))
+	b.Do(chromedp.EmulateViewport(390, 800, chromedp.EmulateMobile, chromedp.EmulateTouch), chromedp.Tap(talk))
 	focused(text)
 	b.Do(chromedp.KeyEvent("half"))
 	esc()
 	b.Await("word of a draft", fmt.Sprintf(`getComputedStyle(document.querySelector('#p-%s-box summary'), '::after').content.includes('not sent')`, code))
-	b.Do(chromedp.Tap(summary))
+	b.Do(chromedp.Tap(talk))
 	focused(text)
-	b.Do(chromedp.EmulateReset(), chromedp.KeyEvent(" a word"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
+	b.Do(chromedp.EmulateViewport(1280, 800), chromedp.KeyEvent(" a word"), chromedp.KeyEvent(kb.Enter, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	b.Shows(code, "comments", "half a word")
 
 	// The composer, and forms on pages of their own.
@@ -85,12 +85,13 @@ func TestHideUndone(t *testing.T) {
 	webtest.Eval[bool](b, `window.same = true`)
 	order := `[...document.querySelectorAll('#river > *')].map((e) => e.dataset.post ?? e.querySelector('[data-undo]')?.dataset.undo).join()`
 	was := webtest.Eval[string](b, order)
+	menu := `#p-` + code + `-acts .menu summary`
 	hide, undo := `#p-`+code+`-acts form[action$="/hide"] button`, `[data-undo="`+code+`"] button`
 	for _, by := range []string{"mouse", "keys"} {
 		if by == "mouse" {
-			b.Do(chromedp.Click(chromedp.CSS(hide)))
+			b.Do(chromedp.Click(chromedp.CSS(menu)), chromedp.Click(chromedp.CSS(hide)))
 		} else {
-			b.Do(chromedp.Focus(chromedp.CSS(hide)), chromedp.KeyEvent(kb.Enter))
+			b.Do(chromedp.Focus(chromedp.CSS(menu)), chromedp.KeyEvent(kb.Enter), chromedp.Focus(chromedp.CSS(hide)), chromedp.KeyEvent(kb.Enter))
 		}
 		b.Await("the line with the focus", fmt.Sprintf(`document.querySelector(%q) && document.activeElement === document.querySelector(%q)`, undo, undo))
 		if webtest.Eval[bool](b, `document.querySelector('#river').textContent.includes('second')`) {
@@ -121,7 +122,7 @@ func TestHideUndone(t *testing.T) {
 
 	// Half-typed text stays where it is, and comes back with the post.
 	b.Begin(code, "half a thought")
-	b.Do(chromedp.Click(chromedp.CSS(hide)))
+	b.Do(chromedp.Click(chromedp.CSS(menu)), chromedp.Click(chromedp.CSS(hide)))
 	b.Do(chromedp.Click(chromedp.CSS(undo)))
 	b.Shows(code, "body", "second")
 	if got := webtest.Eval[string](b, `document.querySelector('#p-`+code+`-box textarea').value`); got != "half a thought" {
@@ -141,7 +142,7 @@ func TestLostConnectionIsSaid(t *testing.T) {
 	b.SignIn("ann")
 	b.Visit("/everything")
 	b.Live()
-	b.Do(chromedp.EmulateViewport(390, 800), chromedp.Click(chromedp.CSS(`#p-`+code+`-box summary`)))
+	b.Do(chromedp.EmulateViewport(390, 800), chromedp.Click(chromedp.CSS(`#p-`+code+`-acts .talk`)))
 	before := webtest.Eval[map[string]float64](b, where)
 	const line = `document.querySelector('.lost[role=status]')`
 	said := `(() => { const e = ` + line + `, box = e.getBoundingClientRect();

@@ -40,7 +40,7 @@ func TestTwoBrowsers(t *testing.T) {
 	a.Await("the composer to be empty", `document.querySelector('#composer textarea').value === ''`)
 	b.Shows(code, "body", "a post by ann")
 	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts form button`)))
-	b.Shows(code, "acts", "Unlike")
+	b.Pressed(code, "heart", true)
 	a.Shows(code, "likes", "bob")
 	a.Comment(code, "the first word")
 	a.Shows(code, "comments", "the first word")
@@ -98,7 +98,7 @@ func TestPatchesDisturbNobody(t *testing.T) {
 	top := codes[len(codes)-1]
 
 	// Bob is writing under the first entry.
-	b.Do(chromedp.Click(chromedp.CSS(`#p-`+top+`-box summary`)), chromedp.SendKeys(chromedp.CSS(`#p-`+top+`-box textarea`), "half a comment"))
+	b.Do(chromedp.Click(chromedp.CSS(`#p-`+top+`-acts .talk`)), chromedp.SendKeys(chromedp.CSS(`#p-`+top+`-box textarea`), "half a comment"))
 	webtest.Eval[bool](b, `document.activeElement.setSelectionRange(2, 6) ?? (window.box = document.activeElement, true)`)
 	before := webtest.Eval[float64](b, `box.getBoundingClientRect().top`)
 	ann.Comment(top, "meanwhile")

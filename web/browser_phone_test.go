@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"riverrun/web/webtest"
 )
@@ -18,44 +19,51 @@ func TestHeaderOnAPhone(t *testing.T) {
 	s.Person("ann")
 	b := s.Tab(browser, "ann")
 	b.Do(chromedp.EmulateViewport(320, 640, chromedp.EmulateMobile))
-	look := func(path string, places int) {
+	const small = `[...document.querySelectorAll('.site > :is(a, button), .bar > *')].filter((e) => e.offsetWidth && (e.offsetHeight < 40 || e.offsetWidth < 40)).map((e) => e.outerHTML).join()`
+	look := func(path string, bar int) {
 		t.Helper()
 		b.Visit(path)
-		if got := webtest.Eval[float64](b, `document.querySelector('.site').offsetHeight`); got > 96 {
-			t.Errorf("%s: the head is %v pixels high, want two lines of at most 96", path, got)
+		if got := webtest.Eval[float64](b, `document.querySelector('.site').offsetHeight`); got > 52 {
+			t.Errorf("%s: the head is %v pixels high, want one line of at most 52", path, got)
 		}
 		if webtest.Eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
 			t.Errorf("%s: the page is wider than the screen", path)
 		}
-		const shown = `[...document.querySelectorAll('.places a')].filter((a) => a.offsetWidth)`
-		if got := webtest.Eval[int](b, shown+`.length`); got != places {
-			t.Errorf("%s: %d places, want %d", path, got, places)
+		if got := webtest.Eval[int](b, `document.querySelectorAll('.bar > *').length`); got != bar {
+			t.Errorf("%s: %d places in the bar, want %d", path, got, bar)
 		}
-		if got := webtest.Eval[int](b, `new Set(`+shown+`.map((a) => a.offsetTop)).size`); got != 1 {
-			t.Errorf("%s: the places stand on %d lines", path, got)
-		}
-		if !webtest.Eval[bool](b, shown+`.every((a, i, all) => !i || a.getBoundingClientRect().left >= all[i - 1].getBoundingClientRect().right)`) {
-			t.Errorf("%s: places lie on each other", path)
-		}
-		small := `[...document.querySelectorAll('.site :is(a, input, button)')].filter((e) => e.offsetWidth && (e.offsetHeight < 40 || e.offsetWidth < 40)).map((e) => e.outerHTML).join()`
 		if got := webtest.Eval[string](b, small); got != "" {
 			t.Errorf("%s: too small to touch: %s", path, got)
 		}
 	}
-	look("/everything", 4) // with a way to sign up
+	look("/everything", 5)
 	b.SignIn("ann")
-	look("/", 11)
-	// The page one is on is in sight, though its name stands beyond the edge.
-	look("/settings", 11)
-	b.Await("the present place in sight", `(() => {
-		const box = document.querySelector('.places [aria-current]').getBoundingClientRect();
-		return box.left >= 0 && box.right <= innerWidth;
-	})()`)
-	// Where there is room it is a column, and nothing stands there twice.
+	look("/", 6)
+	look("/settings", 6)
+	// All other places come up from the bar, and go again.
+	const sheet = `document.querySelector('#places').offsetHeight`
+	b.Await("no sheet", `!`+sheet)
+	b.Do(chromedp.Click(chromedp.CSS(`.bar button`)))
+	b.Await("the places", sheet+` && document.querySelector('#places a[href="/everything"]').offsetHeight >= 44`)
+	b.Do(chromedp.KeyEvent(kb.Escape))
+	b.Await("no sheet", `!`+sheet)
+	// So does the form for a post, which closes when it is sent.
+	b.Visit("/")
+	b.Live()
+	const form = `document.querySelector('#composer')`
+	b.Await("no form", `!`+form+`.offsetHeight`)
+	b.Do(chromedp.Click(chromedp.CSS(`.bar .compose`)))
+	b.Await("the form", form+`.offsetHeight && document.activeElement === document.querySelector('#composer textarea')`)
+	b.Write(`#composer form`, "from a phone")
+	b.CodeOf("from a phone")
+	b.Await("no form", `!`+form+`.offsetHeight`)
+	// A page without a form leads to one.
+	b.Visit("/settings")
+	b.Do(chromedp.Click(chromedp.CSS(`.bar .compose`)))
+	b.Await("a page with a form", `location.pathname === '/posts/new' && document.querySelector('#composer textarea').offsetHeight`)
+	// Where there is room the places are a column.
 	b.Do(chromedp.EmulateViewport(1280, 800))
-	if got := webtest.Eval[int](b, `[...document.querySelectorAll('.site a[href="/settings"]')].filter((a) => a.offsetWidth).length`); got != 1 {
-		t.Errorf("the settings stand %d times in the column", got)
-	}
+	b.Await("the column", sheet+` > 300 && !document.querySelector('.bar').offsetHeight`)
 }
 
 // The unfolded destinations of a post can all be read and chosen, however many and
@@ -80,6 +88,11 @@ func TestDestinationsUnfolded(t *testing.T) {
 			}
 		}
 		b.Visit("/")
+		if width < 640 {
+			b.Do(chromedp.Click(chromedp.CSS(`.bar .compose`)))
+		} else {
+			b.Do(chromedp.Focus(chromedp.CSS(`#composer textarea`)))
+		}
 		b.Do(chromedp.Click(chromedp.CSS(`#composer summary`)))
 		b.Await("the destinations", `document.querySelector('#composer .chips').offsetHeight`)
 		if webtest.Eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
@@ -117,7 +130,7 @@ func TestHintForAnEmptyChoice(t *testing.T) {
 	b := s.Tab(webtest.Chromium(t), "ann")
 	b.SignIn("ann")
 	b.Visit("/")
-	b.Do(chromedp.Click(chromedp.CSS(`#composer summary`)))
+	b.Do(chromedp.Focus(chromedp.CSS(`#composer textarea`)), chromedp.Click(chromedp.CSS(`#composer summary`)))
 	said := func(is bool) {
 		t.Helper()
 		b.Await("the hint", fmt.Sprintf(`(getComputedStyle(document.querySelector('#composer .to > .hint')).visibility === 'visible') === %v`, is))

@@ -15,6 +15,7 @@ type posts struct{ *Server }
 
 func (s posts) routes(mux *http.ServeMux) {
 	mux.Handle("POST /posts", s.members(s.createPost))
+	mux.Handle("GET /posts/new", s.members(s.newPost))
 	mux.Handle("GET /p/{code}/remove", s.members(s.removeForm))
 	mux.Handle("POST /p/{code}/remove", s.members(s.removeFromGroup))
 	mux.Handle("GET /p/{code}", s.page(s.post))
@@ -38,6 +39,17 @@ func destinationsOf(values []string) []string {
 		}
 	}
 	return names
+}
+
+// newPost is the page with an empty form for a post.
+func (s posts) newPost(w http.ResponseWriter, r *request) error {
+	p := s.simple(r)
+	if err := s.nameFollows(r, p); err != nil {
+		return err
+	}
+	c := view.NewComposer("/")
+	c.Open = true
+	return s.html(w, r, http.StatusOK, view.ComposeAgain(p, c))
 }
 
 func (s posts) createPost(w http.ResponseWriter, r *request) error {

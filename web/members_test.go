@@ -76,12 +76,12 @@ func TestMembersPageIsPaged(t *testing.T) {
 		}
 	}
 	first := anna.Get("/chess-club/members").Wants(200).Has("Administrators", "/chess-club/members?after=m-"+strconv.Itoa(999+view.DirectoryPage))
-	if n := strings.Count(first.Body, `href="/m-`); n != view.DirectoryPage {
+	if n := strings.Count(first.Body, `class="who" href="/m-`); n != view.DirectoryPage {
 		t.Errorf("the first page has %d members, want %d", n, view.DirectoryPage)
 	}
 	rest := anna.Get("/chess-club/members?after=m-"+strconv.Itoa(999+view.DirectoryPage)).Wants(200).
 		Has(`name="back" value="/chess-club/members?after=m-`+strconv.Itoa(999+view.DirectoryPage)).Lacks("Administrators", `rel="next"`)
-	if n := strings.Count(rest.Body, `href="/m-`); n != members-view.DirectoryPage {
+	if n := strings.Count(rest.Body, `class="who" href="/m-`); n != members-view.DirectoryPage {
 		t.Errorf("the second page has %d members, want %d", n, members-view.DirectoryPage)
 	}
 	anna.Get("/chess-club/members?after=%00").Wants(404)
@@ -181,7 +181,7 @@ func TestBlocking(t *testing.T) {
 func TestWhoMayMessageMe(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna").Visitor(), s.Person("bob").Visitor()
-	const form = `name="back" value="/filter/messages"`
+	const form = `href="/filter/messages?to=anna"`
 	anna.Get("/settings").Wants(200).Has("Who can send you messages", `value="anyone" checked`)
 	bob.Get("/anna").Has(form)
 	anna.Post("/settings/writing", "writers", "members").Wants(422).Has("Choose who can write")

@@ -333,7 +333,10 @@ func (a *actor) commentOn(p *writing) *writing {
 	// The number stands in the redirect, or in the entry that river.js is sent.
 	m := commentIDForm.FindStringSubmatch(location)
 	if m == nil {
-		m = regexp.MustCompile(`id="c-(\d+)">\s*<div class="said">\s*` + token + `\b`).FindStringSubmatch(plain(answer))
+		before, _, _ := strings.Cut(plain(answer), token)
+		if at := strings.LastIndex(before, `id="c-`); at >= 0 {
+			m = regexp.MustCompile(`^id="c-(\d+)"`).FindStringSubmatch(before[at:])
+		}
 	}
 	if m != nil {
 		f.mu.Lock()

@@ -181,8 +181,9 @@ func TestDestinations(t *testing.T) {
 	code := bob.Get("/filter/messages").Wants(200).Has("Between us", "direct").Code()
 	bob.Get("/").Has("Between us", "A message")
 	carol.Get("/p/" + code).Wants(404)
-	// A message is on nobody's page: sent from there, it leads to where it is.
-	carol.Get("/anna").Has(`action="/posts">`, `name="back" value="/filter/messages"`).Lacks("Between us", "data-live")
+	// A message is on nobody's page: it is written where it will stand.
+	carol.Get("/anna").Has(`href="/filter/messages?to=anna"`).Lacks("Between us", `action="/posts"`)
+	carol.Get("/filter/messages?to=anna").Has(`name="direct" value="1"`, `value="anna"`)
 	carol.Get("/carol").Has(`action="/posts" data-live>`)
 	bob.Get("/filter/discussions").Wants(200).Has("For the club").Lacks("Between us")
 	carol.Get("/filter/discussions").Wants(200).Has("appear here")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"strings"
@@ -21,7 +22,9 @@ type request struct {
 	viewer timelines.Viewer
 	me     timelines.Account // the viewer's account, zero if anonymous
 	sets   *access.Sets      // the viewer's, as this node remembers them; nil if anonymous
-	loc    *view.Locale
+	// names are the accounts that every page names: the viewer and whom they follow.
+	names map[int64]timelines.Account
+	loc   *view.Locale
 	// resumed: the form is to be shown again and not done; see resume.go.
 	resumed bool
 }
@@ -129,18 +132,18 @@ func (s *Server) identify(w http.ResponseWriter, r *request) error {
 
 // introduce sets v as the sender of the request.
 func (s *Server) introduce(r *request, v timelines.Viewer) error {
-	r.viewer, r.me, r.sets, r.loc = v, timelines.Account{}, nil, view.LocaleFor(r.Request, "")
+	r.viewer, r.me, r.sets, r.names, r.loc = v, timelines.Account{}, nil, nil, view.LocaleFor(r.Request, "")
 	if v.Anonymous() {
 		return nil
 	}
-	found, err := s.rivers.Access().Accounts(r.Context(), []int64{v.AccountID})
-	if err != nil {
-		return err
-	}
+	var err error
 	if r.sets, err = s.rivers.Access().Sets(r.Context(), v.AccountID); err != nil {
 		return err
 	}
-	r.me = found[v.AccountID]
+	if r.names, err = s.rivers.Access().Accounts(r.Context(), append([]int64{v.AccountID}, r.sets.Follows...)); err != nil {
+		return err
+	}
+	r.me = r.names[v.AccountID]
 	r.loc = view.LocaleFor(r.Request, r.me.Language)
 	return nil
 }
@@ -198,10 +201,8 @@ func localAddress(address, otherwise string) string {
 // simple returns the base of a page without a river.
 func (s *Server) simple(r *request) *view.Base {
 	p := s.view.NewBase(r.loc)
-	p.Viewer, p.PageAddress = r.viewer, r.address()
-	if r.signedIn() {
-		p.Names[r.me.ID] = r.me
-	}
+	p.Viewer, p.PageAddress, p.Theme = r.viewer, r.address(), theme(r.Request)
+	maps.Copy(p.Names, r.names)
 	if r.sets != nil {
 		p.Sets = r.sets
 	}

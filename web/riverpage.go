@@ -47,8 +47,10 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 		if v.Page, err = s.rivers.Visit(ctx, r.viewer, n, before); err != nil {
 			return rivers.Moment{}, err
 		}
-		v.Base, err = s.view.Base(ctx, r.viewer, r.loc, n, v.Page.Sets, v.Page.Items)
-		return v.Page.At, err
+		if v.Base, err = s.view.Base(ctx, r.viewer, r.loc, n, v.Page.Sets, v.Page.Items); err != nil {
+			return rivers.Moment{}, err
+		}
+		return v.Page.At, s.view.NameAccounts(ctx, v.Base, v.Base.Sets.Follows)
 	})
 	if err != nil {
 		return nil, err
@@ -56,6 +58,7 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 	if v.Base.FeedAddress, err = s.feedOf(ctx, at, n, v.Page, v.Path); err != nil {
 		return nil, err
 	}
+	v.Base.Theme = theme(r.Request)
 	v.Mode = view.ModeParam(n)
 	now, err := s.pages.Fingerprint(ctx, n, v.Page.Sets)
 	if err != nil {

@@ -89,7 +89,7 @@ func (s riverPages) plain(w http.ResponseWriter, r *request) error {
 		if err := s.nameFollows(r, v.Base); err != nil {
 			return err
 		}
-		form := v.At.Compose(v.Address())
+		form := v.At.Compose(v.Address()).Naming(r.URL.Query().Get("to"))
 		c = &form
 	}
 	keepNoCopy(w, v.RiverName.Kind == rivers.Directs)

@@ -330,16 +330,18 @@ func (c *ruleCheck) aside(r *ruleRow) {
 	}
 	form := c.get(at+"/comments/"+strconv.FormatInt(r.comments[0].id, 10)+"/edit", status)
 	if status == 200 {
-		c.marks(form, r, "form", form.Body, append(pageMarks(c, form), marker('c', commentMarks*r.n))...)
+		around, main, _ := strings.Cut(form.Body, "<main")
+		c.margin(form, around, nil)
+		c.marks(form, r, "form", main, append(pageMarks(c, main), marker('c', commentMarks*r.n))...)
 	} else {
 		c.nothing(form)
 	}
 }
 
-// pageMarks are the markers of people that a page without a river has: who looks.
-func pageMarks(c *ruleCheck, a *webtest.Answer) []string {
+// pageMarks are the markers of people that the text of a page without a river has: who looks.
+func pageMarks(c *ruleCheck, text string) []string {
 	var marks []string
-	for _, m := range markers.FindAllString(a.Body, -1) {
+	for _, m := range markers.FindAllString(text, -1) {
 		if m == c.s.titleMark(c.v.name) {
 			marks = append(marks, m)
 		}

@@ -2,7 +2,10 @@ package web
 
 import (
 	"net/http"
+	"slices"
 	"time"
+
+	"riverrun/web/view"
 )
 
 func (s *Server) overTLS() bool { return s.url.Scheme == "https" }
@@ -22,6 +25,30 @@ func (s *Server) keepSession(w http.ResponseWriter, token string) {
 
 func (s *Server) forgetSession(w http.ResponseWriter) {
 	http.SetCookie(w, s.cookie("", -1))
+}
+
+// themeCookie is the name of the cookie with the theme of a browser. It has no rights, so it
+// needs no prefix.
+const themeCookie = "theme"
+
+// keepTheme makes the browser keep a theme for a year; an empty one is forgotten.
+func (s *Server) keepTheme(w http.ResponseWriter, theme string) {
+	age := 365 * 24 * 60 * 60
+	if theme == "" {
+		age = -1
+	}
+	http.SetCookie(w, &http.Cookie{
+		Name: themeCookie, Value: theme, Path: "/", MaxAge: age, HttpOnly: true, Secure: s.overTLS(), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// theme returns the theme that the browser keeps, "" if none.
+func theme(r *http.Request) string {
+	c, err := r.Cookie(themeCookie)
+	if err != nil || !slices.Contains(view.Themes, c.Value) {
+		return ""
+	}
+	return c.Value
 }
 
 func (s *Server) cookie(token string, maxAge int) *http.Cookie {

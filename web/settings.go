@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"riverrun/timelines"
 	"riverrun/web/view"
@@ -15,6 +16,7 @@ type settings struct{ *Server }
 func (s settings) routes(mux *http.ServeMux) {
 	mux.Handle("GET /settings", s.members(s.settings))
 	mux.Handle("POST /settings", s.members(s.setProfile))
+	mux.Handle("POST /settings/look", s.members(s.setLook))
 	mux.Handle("POST /settings/home", s.members(s.setMode))
 	mux.Handle("POST /settings/access", s.members(s.setAccess))
 	mux.Handle("POST /settings/writing", s.members(s.setWriters))
@@ -55,13 +57,32 @@ func (s settings) settingsView(r *request) (view.Settings, error) {
 }
 
 func (s settings) setProfile(w http.ResponseWriter, r *request) error {
-	title, about, language := r.PostFormValue("title"), r.PostFormValue("about"), r.PostFormValue("language")
+	title, about, language := r.PostFormValue("title"), r.PostFormValue("about"), r.me.Language
+	if r.PostForm.Has("language") { // as the form had it before
+		language = r.PostFormValue("language")
+	}
 	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, title, about, language)
 	})
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(v *view.Settings) { v.Title, v.About, v.Language = title, about, language })
 	}
+	return s.done(w, r, "/settings?saved")
+}
+
+// setLook chooses the theme of this browser and the language of the viewer's pages.
+func (s settings) setLook(w http.ResponseWriter, r *request) error {
+	theme, language := r.PostFormValue("theme"), r.PostFormValue("language")
+	var err error = &timelines.InvalidError{Field: "theme", Code: "theme_unknown"}
+	if slices.Contains(view.Themes, theme) {
+		_, err = s.act(r, func(ctx context.Context) (timelines.Change, error) {
+			return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, r.me.Title, r.me.About, language)
+		})
+	}
+	if err != nil {
+		return s.settingsAgain(w, r, err, func(v *view.Settings) { v.Language = language })
+	}
+	s.keepTheme(w, theme)
 	return s.done(w, r, "/settings?saved")
 }
 

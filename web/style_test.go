@@ -17,38 +17,37 @@ func TestContrast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	light, rest, ok := strings.Cut(string(css), "prefers-color-scheme: dark")
-	if !ok {
-		t.Fatal("no dark colours")
+	colours := map[string]map[string]float64{"light": {}, "dark": {}}
+	for _, m := range regexp.MustCompile(`--([a-z0-9-]+): light-dark\(#([0-9a-f]{6}), #([0-9a-f]{6})\);`).FindAllStringSubmatch(string(css), -1) {
+		colours["light"][m[1]] = luminance(t, m[2])
+		colours["dark"][m[1]] = luminance(t, m[3])
 	}
-	dark, _, _ := strings.Cut(rest, "*, *::before")
-	for name, part := range map[string]string{"light": light, "dark": dark} {
-		colours := map[string]float64{}
-		for _, m := range regexp.MustCompile(`--([a-z-]+): #([0-9a-f]{6});`).FindAllStringSubmatch(part, -1) {
-			colours[m[1]] = luminance(t, m[2])
-		}
+	for name, colours := range colours {
 		for _, pair := range []struct {
 			front, back string
 			least       float64
 		}{
-			{"ink", "ground", 4.5},
-			{"ink", "sheet", 4.5},
-			{"ink", "shallow", 4.5},
-			{"soft", "ground", 4.5},
-			{"soft", "sheet", 4.5},
-			{"soft", "shallow", 4.5},
-			{"water", "ground", 4.5},
-			{"water", "sheet", 4.5},
-			{"water", "shallow", 4.5},
-			{"on-water", "water", 4.5},
-			{"wrong", "ground", 4.5},
-			{"on-wrong", "wrong", 4.5},
-			{"heart", "ground", 3},
-			{"star", "ground", 3},
-			{"edge", "ground", 3},
-			{"edge", "sheet", 3},
-			{"focus", "ground", 3},
-			{"focus", "sheet", 3},
+			{"text", "bg", 4.5},
+			{"text", "surface", 4.5},
+			{"text", "soft", 4.5},
+			{"text", "accent-soft", 4.5},
+			{"text-2", "bg", 4.5},
+			{"text-2", "surface", 4.5},
+			{"text-2", "soft", 4.5},
+			{"text-3", "bg", 4.5},
+			{"text-3", "surface", 4.5},
+			{"text-3", "softer", 4.5},
+			{"text-3", "accent-soft", 4.5},
+			{"accent", "bg", 4.5},
+			{"accent", "surface", 4.5},
+			{"accent", "soft", 4.5},
+			{"accent", "accent-soft", 4.5},
+			{"on-accent", "accent", 4.5},
+			{"like", "surface", 4.5},
+			{"like", "like-soft", 4.5},
+			{"mark", "surface", 4.5},
+			{"ctl", "bg", 3},
+			{"ctl", "surface", 3},
 		} {
 			front, ok1 := colours[pair.front]
 			back, ok2 := colours[pair.back]
@@ -60,6 +59,23 @@ func TestContrast(t *testing.T) {
 			if got < pair.least {
 				t.Errorf("%s: %s on %s has a contrast of %.2f, want %.1f", name, pair.front, pair.back, got, pair.least)
 			}
+		}
+	}
+}
+
+// TestInitialsContrast: white initials on each colour of the palette.
+func TestInitialsContrast(t *testing.T) {
+	css, err := os.ReadFile("static/site.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	colours := regexp.MustCompile(`\.c\d+ \{ background: #([0-9a-f]{6}); \}`).FindAllStringSubmatch(string(css), -1)
+	if len(colours) != 12 {
+		t.Errorf("the palette has %d colours, want 12", len(colours))
+	}
+	for _, m := range colours {
+		if got := 1.05 / (luminance(t, m[1]) + 0.05); got < 4.5 {
+			t.Errorf("white on #%s has a contrast of %.2f, want 4.5", m[1], got)
 		}
 	}
 }

@@ -118,7 +118,7 @@ function around(now) {
   const other = now.getElementById('river');
   if (other?.dataset.viewer !== river.dataset.viewer) return; // another signed in, or nobody is
   document.title = now.title;
-  for (const name of ['header.account', '.titled', '#list', '.note.empty']) {
+  for (const name of ['header.account', '.titled', '.facts', '#list', '.note.empty']) {
     const at = document.querySelector(name);
     const fresh = now.querySelector(name);
     if (at && fresh) swap(at, fresh);
@@ -476,7 +476,7 @@ function anchorsNow() {
   const at = document.activeElement;
   const found = at?.closest('main') && onScreen(at) ? [at] : [];
   for (const entry of visible().filter(onScreen)) {
-    const part = [...entry.children].find((child) => child.offsetHeight && onScreen(child));
+    const part = [...entry.querySelectorAll(':scope > *, :scope > .body > *')].find((child) => child.offsetHeight && onScreen(child));
     found.push(...(part ? [part, entry] : [entry]));
   }
   return [...found, river];
@@ -706,20 +706,21 @@ async function unfold(entry, name, at, to) {
 // the comment before it and the first one after it that is there.
 function stood(more, at) {
   const all = [...at.querySelectorAll('.comment')].map((comment) => comment.id);
-  let next = more.nextElementSibling;
+  const fold = more.parentElement;
+  let next = fold.nextElementSibling;
   while (next && !all.includes(next.id)) next = next.nextElementSibling;
   const to = next ? all.indexOf(next.id) : all.length;
-  return to - all.indexOf(more.previousElementSibling?.id) > 1;
+  return to - all.indexOf(fold.previousElementSibling?.id) > 1;
 }
 
-// step replaces a "more" among comments by the comments it stands for. Among likes it
-// replaces the whole line.
+// step replaces the line of a "more" among comments by the comments it stands for. Among
+// likes it replaces the whole part.
 async function step(more, name, part) {
   const reply = await fetch(more.dataset.unfold, { headers: { 'X-River-Page': river.dataset.page } });
   if (!reply.ok) throw new Error(reply.status);
   const html = parse(await reply.text());
   if (name === 'likes') part.replaceChildren(html);
-  else more.replaceWith(html);
+  else more.parentElement.replaceWith(html);
 }
 
 addEventListener('click', async (event) => {
@@ -899,13 +900,56 @@ addEventListener('input', (event) => giveUp(event.target.form));
 
 // Comment opens the box and puts the caret into it.
 addEventListener('click', (event) => {
-  const summary = event.target.closest?.('.box summary');
-  if (!summary) return;
-  event.preventDefault();
-  const box = summary.parentElement;
-  box.open = true;
-  delete summary.dataset.draft;
-  box.querySelector('textarea').focus();
+  const button = event.target.closest?.('.box summary, .acts .talk');
+  if (!button || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  if (write(button.closest('[data-post], .entry'))) event.preventDefault();
+});
+
+// write opens an entry's box for a comment, if it has one.
+function write(entry) {
+  const text = entry?.querySelector('.box textarea');
+  if (!text) return false;
+  const box = text.closest('details');
+  if (box) {
+    box.open = true;
+    delete box.querySelector('summary').dataset.draft;
+  }
+  text.focus();
+  return true;
+}
+
+// A menu closes when something else is pressed, one of its own buttons included.
+addEventListener('click', ({ target }) => {
+  for (const menu of document.querySelectorAll('.menu[open]')) {
+    if (!menu.contains(target) || target.closest?.('.act:not(summary)')) menu.open = false;
+  }
+});
+
+// The composer unfolds when somebody begins to write. It does not fold when the focus leaves
+// it, which would move the page under a press of the mouse, but when the post is sent.
+addEventListener('focusin', ({ target }) => {
+  const composer = target.closest?.('.composer');
+  if (composer) composer.dataset.open = '';
+});
+
+// fold folds the composer around a form.
+function fold(form) {
+  const composer = form.closest('.composer');
+  if (form.contains(document.activeElement)) document.activeElement.blur();
+  if (!composer) return;
+  delete composer.dataset.open;
+  for (const places of composer.querySelectorAll('details')) places.open = false;
+  if (composer.matches(':popover-open')) composer.hidePopover();
+}
+
+// The composer is a sheet on a phone. Where the page has none, the link leads to one.
+const composer = document.getElementById('composer');
+addEventListener('click', (event) => {
+  if (event.target.closest?.('.bar .compose') && composer) {
+    event.preventDefault();
+    composer.showPopover();
+    composer.querySelector('textarea').focus();
+  }
 });
 
 // Ctrl+Enter sends the text that is being written. Esc closes the box around it and keeps
@@ -917,12 +961,19 @@ addEventListener('keydown', (event) => {
     event.preventDefault();
     if (!event.repeat) text.form?.requestSubmit(text.form.querySelector('button:not([type=button])'));
   } else if (text && event.key === 'Escape') {
-    const box = text.closest('.box details, details.fold');
-    if (!box) return;
+    const box = text.closest('.box details');
+    if (!box) {
+      if (text.closest('.composer') && !written(text.form)) fold(text.form);
+      return;
+    }
     box.open = false;
     const summary = box.querySelector('summary');
     if (text.value !== text.defaultValue) summary.dataset.draft = texts.draft;
-    summary.focus({ preventScroll: true });
+    box.closest('.entry').querySelector('.acts .talk').focus({ preventScroll: true });
+  } else if (event.key === 'Escape' && event.target.closest?.('.menu[open]')) {
+    const menu = event.target.closest('.menu[open]');
+    menu.open = false;
+    menu.querySelector('summary').focus();
   } else if (event.key === 'Home' && waiting.size && !event.target.closest?.('input, textarea, select')) {
     event.preventDefault();
     showNews();
@@ -944,9 +995,9 @@ function sent(form, text) {
   const box = form.closest('.box details');
   if (box) {
     box.open = false;
-    box.querySelector('summary')?.focus({ preventScroll: true });
+    box.closest('.entry').querySelector('.acts .talk')?.focus({ preventScroll: true });
   } else {
-    text.blur();
+    fold(form);
   }
 }
 
@@ -1131,7 +1182,7 @@ function leave(code) {
   main.prepend(note);
   const texting = [...document.querySelectorAll('textarea')].filter((text) => text.value !== text.defaultValue);
   // The reader sees by the site's header whose page it was.
-  if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark')]);
+  if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark'), document.querySelector('body > svg')]);
   strip(main, [note, river, ...texting]);
   document.title = 'riverrun';
   // If the browser keeps nothing, the page cannot know how often it was loaded.
@@ -1185,11 +1236,6 @@ async function opened() {
 const problem = document.querySelector('.problem');
 const missing = problem && !problem.querySelector('textarea');
 if (document.querySelector('[data-closed]') || (missing && leaves())) attend(3000, opened, () => location.reload());
-
-// On a phone the line of navigation is scrolled to the page that is open.
-const here = document.querySelector('.places [aria-current]');
-const line = here?.closest('.places');
-if (line) line.scrollLeft = here.offsetLeft - line.offsetLeft - (line.clientWidth - here.offsetWidth) / 2;
 
 if (river) {
   // This module keeps the reader's place, so the browser must not do it as well.

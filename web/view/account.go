@@ -54,6 +54,20 @@ func (v Account) empty() string {
 	return v.River.empty()
 }
 
+func (v Account) accessTitle() string {
+	if v.IsGroup() {
+		return v.Locale.T("groups.access")
+	}
+	return v.Locale.T("account.access")
+}
+
+func (v Account) writersTitle() string {
+	if v.IsGroup() {
+		return v.Locale.T("writers.title.group")
+	}
+	return v.Locale.T("account.writers")
+}
+
 // mayPost reports whether the viewer may write here: on the own page, and in a group if its
 // rule allows it.
 func (v Account) mayPost() bool {
@@ -100,14 +114,6 @@ func (v Account) composer() Composer {
 		return NewComposer(v.Address()).within(v.Who.Name + "/" + v.Subfeed.Slug)
 	}
 	return NewComposer(v.Address(), v.Who)
-}
-
-// direct is the page's form for a message to this person. The message is on neither person's
-// page, so the form leads to the page of messages.
-func (v Account) direct() Composer {
-	c := directComposer("/filter/messages")
-	c.People, c.shows = v.Who.Name, false
-	return c
 }
 
 type Closed struct {

@@ -28,6 +28,7 @@ type Base struct {
 	RiverName   rivers.Name              // the page's river; zero on other pages
 	PageAddress string                   // path and query of the page, where forms lead back to
 	FeedAddress string                   // the page's feed file without its format, "" if it has none
+	Theme       string                   // "light" or "dark", "" as the device has it
 	NoIndex     bool                     // search engines are asked not to list the page
 	Code        string                   // the request's quotable code
 	asset       func(name string) string // see renderer

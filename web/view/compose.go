@@ -36,6 +36,12 @@ func directComposer(back string) Composer {
 	return c
 }
 
+// Naming is the composer with the names of people typed, if there are any.
+func (c Composer) Naming(people string) Composer {
+	c.People, c.Open = people, people != ""
+	return c
+}
+
 // eyesComposer is a composer of posts that nobody else sees.
 func eyesComposer(back string) Composer { return NewComposer(back).within(timelines.ToEyes) }
 
@@ -61,6 +67,14 @@ func (p *Base) OwnPlaces() []OwnPlace {
 
 func (c Composer) chosen(name string) bool {
 	return slices.Contains(c.Own, name) || slices.ContainsFunc(c.To, func(a timelines.Account) bool { return a.Name == name })
+}
+
+// title is what the form is for.
+func (c Composer) title(loc *Locale) string {
+	if c.Direct {
+		return loc.T("compose.message")
+	}
+	return loc.T("compose.title")
 }
 
 func (c Composer) placeholder(loc *Locale) string {

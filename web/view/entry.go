@@ -260,6 +260,37 @@ func (e *Entry) likesIt(c *rivers.Comment) bool {
 	return e.Rights.account != 0 && slices.Contains(c.Likes.IDs, e.Rights.account)
 }
 
+// label is a text of the catalogue that names the author, for a control of this post.
+func (e *Entry) label(key string) string { return e.Locale.T(key, "who", e.author().Title) }
+
+// tab is the tabindex of links that lead away from the middle of an entry. In a river the Tab
+// key passes over them, so that it takes few steps to the next entry; on the post's own page,
+// to which each entry leads, it stops at all of them.
+func (e *Entry) tab() string {
+	if e.Item.Full {
+		return "0"
+	}
+	return "-1"
+}
+
+// goesOn reports whether the i-th comment shown goes on where the one before it ended: it is
+// by the same person, who is shown, and nothing is left out between them.
+func (e *Entry) goesOn(i int) bool {
+	if i == 0 || e.hidden(i) > 0 {
+		return false
+	}
+	shown := e.Item.Fold.Comments.Shown
+	return shown[i-1].Author == shown[i].Author
+}
+
+// commentLikeAct is what the button beside a comment does.
+func (e *Entry) commentLikeAct(c *rivers.Comment) string {
+	if e.likesIt(c) {
+		return "unlike"
+	}
+	return "like"
+}
+
 // commentLikeLabel says what the button beside a comment does and how many like
 // it.
 func (e *Entry) commentLikeLabel(c *rivers.Comment) string {

@@ -43,3 +43,24 @@ func LevelOf(text string) (timelines.Level, error) {
 	}
 	return level, nil
 }
+
+// followAct is what the button beside an account in a list does, what it says and how it
+// looks; act is empty if there is no button.
+func (p *Base) followAct(a timelines.Account) (act, label, class string) {
+	reads := p.Sets.Reads(a.FeedID, a.Access)
+	switch group := a.Kind == timelines.Group; {
+	case !p.signedIn() || p.isMe(a.ID) || p.Sets.BlockedBetween(a.ID):
+		return "", "", ""
+	case p.follows(a.ID) && group && a.Access == timelines.Private:
+		return "", "", ""
+	case p.follows(a.ID) && group:
+		return "unfollow", p.Locale.T("account.leave"), "quiet"
+	case p.follows(a.ID):
+		return "unfollow", p.Locale.T("account.unfollow"), "quiet"
+	case !reads || p.shuts(a):
+		return "", "", "" // its page offers what can be done
+	case group:
+		return "follow", p.Locale.T("account.join"), ""
+	}
+	return "follow", p.Locale.T("account.follow"), ""
+}

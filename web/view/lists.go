@@ -6,8 +6,8 @@ import (
 	"riverrun/timelines"
 )
 
-// shownLists is how many lists stand in the navigation of every page.
-const shownLists = 12
+// shownPlaces is how many lists, and how many groups, stand in the navigation of every page.
+const shownPlaces = 8
 
 func ListPath(l timelines.List) string { return "/lists/" + l.Slug }
 

@@ -20,7 +20,7 @@ func (e *Entry) why() templ.Component {
 	}
 	first := plainest(e.Item.Why)
 	if e.isMe(first.TheirID) {
-		return word(e.Locale.T(whyMine(first.Kind)))
+		return because(whyPicture(first.Kind), word(e.Locale.T(whyMine(first.Kind))))
 	}
 	var who []int64
 	for _, t := range e.Item.Why {
@@ -31,7 +31,7 @@ func (e *Entry) why() templ.Component {
 	if len(who) > shownReasons {
 		who = who[:shownReasons]
 	}
-	return sentence(e.Locale.T(whyTheirs(first.Kind)), slots{"who": whoList(e, who)})
+	return because(whyPicture(first.Kind), sentence(e.Locale.T(whyTheirs(first.Kind)), slots{"who": whoList(e, who)}))
 }
 
 // plainest returns the reason people would give first: the place of the post, then a like or
@@ -76,4 +76,16 @@ func whyTheirs(kind string) string {
 		return "why.comments"
 	}
 	return "why.feed"
+}
+
+// whyPicture is the icon of what somebody did; a post that stands where the viewer follows
+// needs none.
+func whyPicture(kind string) string {
+	switch kind {
+	case kinds.Likes:
+		return "heart"
+	case kinds.Comments, kinds.Discussions:
+		return "talk"
+	}
+	return ""
 }
