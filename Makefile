@@ -3,6 +3,7 @@
 # make mutants  breaks each step of the protocol, one after the other: a test must notice
 # make soak     random tests in full, then a long load with nodes and servers killed; FOR=1h
 #               says how long
+# make look     all pages with axe-core, at two widths, light and dark
 # They install what is missing by the system's package manager; without root
 # they print the one command to run and stop.
 
@@ -15,7 +16,7 @@ LONGEST = ./web ./timelines ./tiers ./rivers
 
 FOR ?= 10m
 
-.PHONY: build run test mutants soak generate fmt postgresql chromium
+.PHONY: build run test mutants soak look generate fmt postgresql chromium
 
 build:
 	$(GO) build -o bin/riverrun ./cmd/riverrun
@@ -35,6 +36,9 @@ SHARED = TestRules|TestObservedTown|TestObservedStandstill|TestALivelyTown|TestA
 soak: postgresql chromium
 	RIVERRUN_SOAK=4 $(GO) test -count 1 -timeout 0 -run '^($(SHARED))$$' ./web ./tiers ./timelines ./cmd/riverrun
 	$(GO) test -tags soak -count 1 -v -timeout 0 ./cmd/soak -for $(FOR)
+
+look: postgresql chromium
+	RIVERRUN_LOOK=1 $(GO) test -count 1 -timeout 20m ./web/look
 
 generate:
 	$(GO) tool templ generate -include-version=false

@@ -167,3 +167,80 @@ func TestLostConnectionIsSaid(t *testing.T) {
 	offline(false)
 	b.Await("no word any more", line+`.textContent === ''`)
 }
+
+// One-letter keys do what their page says, not while somebody writes, and not where they are
+// turned off.
+func TestLetterKeys(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	first, second := ann.Post("first").Code, ann.Post("second").Code
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	b.Visit("/everything")
+	b.Live()
+	press := func(keys ...string) {
+		t.Helper()
+		for _, key := range keys {
+			b.Do(chromedp.KeyEvent(key))
+		}
+	}
+	// The driver sends the character of a key whatever became of the key.
+	empty := func() {
+		t.Helper()
+		webtest.Eval[bool](b, `(document.activeElement.value = '', true)`)
+	}
+	at := func(code string) {
+		t.Helper()
+		b.Await("the focus", fmt.Sprintf(`document.activeElement === document.querySelector('#p-%s')`, code))
+	}
+	press("j")
+	at(second)
+	press("j")
+	at(first)
+	press("j")
+	at(first)
+	press("k")
+	at(second)
+	press("l")
+	b.Pressed(second, "heart", true)
+	press("s")
+	b.Pressed(second, "save", true)
+	b.Await("the rest of the page to be as it was", fmt.Sprintf(`document.querySelector('#p-%s-acts .heart').ariaPressed === 'false'`, first))
+	press("c")
+	b.Await("the box", fmt.Sprintf(`document.activeElement === document.querySelector('#p-%s-box textarea')`, second))
+	empty()
+	press("j", "l", "?")
+	if got := webtest.Eval[string](b, `document.activeElement.value`); got != "jl?" {
+		t.Errorf("what was typed is %q", got)
+	}
+	webtest.Eval[bool](b, `(document.activeElement.value = '', document.activeElement.blur(), true)`)
+	press("/")
+	b.Await("the search", `location.pathname === '/search' || document.activeElement.matches('[role=search] input')`)
+	b.Visit("/everything")
+	b.Live()
+	press("g", "h")
+	b.Await("home", `location.pathname === '/'`)
+	b.Live()
+	press("n")
+	b.Await("the composer", `document.activeElement === document.querySelector('#composer textarea')`)
+	empty()
+	webtest.Eval[bool](b, `(document.activeElement.blur(), true)`)
+	press("?")
+	b.Await("the page of keys", `location.pathname === '/help/keys' && document.querySelectorAll('kbd').length > 10`)
+
+	ann.Visitor().Post("/settings/look", "theme", "", "language", "", "keys", "1").LeadsTo("/settings?saved")
+	b.Visit("/settings")
+	b.Do(chromedp.Click(chromedp.CSS(`#look summary`)), chromedp.Click(chromedp.CSS(`#look [name=keys]`)), chromedp.Click(chromedp.CSS(`#look [value=dark]`)), chromedp.Click(chromedp.CSS(`#look button`)))
+	b.Await("word that it is saved", `document.querySelector('.saved')`)
+	if got := webtest.Eval[string](b, `getComputedStyle(document.body).backgroundColor`); got != "rgb(16, 17, 16)" {
+		t.Errorf("in the dark the page is %s", got)
+	}
+	b.Visit("/everything")
+	b.Live()
+	press("j")
+	if webtest.Eval[bool](b, `Boolean(document.activeElement.closest('[data-post]'))`) {
+		t.Error("a key that was turned off did something")
+	}
+}

@@ -201,7 +201,8 @@ func localAddress(address, otherwise string) string {
 // simple returns the base of a page without a river.
 func (s *Server) simple(r *request) *view.Base {
 	p := s.view.NewBase(r.loc)
-	p.Viewer, p.PageAddress, p.Theme = r.viewer, r.address(), theme(r.Request)
+	p.Viewer, p.PageAddress = r.viewer, r.address()
+	keptHere(r.Request, p)
 	maps.Copy(p.Names, r.names)
 	if r.sets != nil {
 		p.Sets = r.sets

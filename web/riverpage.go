@@ -58,7 +58,7 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 	if v.Base.FeedAddress, err = s.feedOf(ctx, at, n, v.Page, v.Path); err != nil {
 		return nil, err
 	}
-	v.Base.Theme = theme(r.Request)
+	keptHere(r.Request, v.Base)
 	v.Mode = view.ModeParam(n)
 	now, err := s.pages.Fingerprint(ctx, n, v.Page.Sets)
 	if err != nil {

@@ -17,6 +17,7 @@ func (s riverPages) routes(mux *http.ServeMux) {
 	}
 	mux.Handle("GET /tag/{tag}", s.page(s.tag))
 	mux.Handle("GET /{$}", s.page(s.home))
+	mux.Handle("GET /help/keys", s.page(s.keys))
 	for _, page := range view.Pages {
 		if page.Plain {
 			mux.Handle("GET "+page.Path, s.page(s.plain))
@@ -53,6 +54,11 @@ func (s riverPages) home(w http.ResponseWriter, r *request) error {
 		}
 	}
 	return s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking))
+}
+
+// keys is the page of keys.
+func (s riverPages) keys(w http.ResponseWriter, r *request) error {
+	return s.html(w, r, http.StatusOK, view.KeysPage(s.simple(r)))
 }
 
 // tag is the page of a hashtag: every post that has it, in its own text or in a

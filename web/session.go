@@ -27,28 +27,30 @@ func (s *Server) forgetSession(w http.ResponseWriter) {
 	http.SetCookie(w, s.cookie("", -1))
 }
 
-// themeCookie is the name of the cookie with the theme of a browser. It has no rights, so it
-// needs no prefix.
-const themeCookie = "theme"
+// The cookies of what a browser keeps for itself. They have no rights, so they need no prefix.
+const (
+	themeCookie = "theme" // one of view.Themes
+	keysCookie  = "keys"  // "off": one-letter keys do nothing
+)
 
-// keepTheme makes the browser keep a theme for a year; an empty one is forgotten.
-func (s *Server) keepTheme(w http.ResponseWriter, theme string) {
+// keepHere makes the browser keep a value of its own for a year; an empty one is forgotten.
+func (s *Server) keepHere(w http.ResponseWriter, name, value string) {
 	age := 365 * 24 * 60 * 60
-	if theme == "" {
+	if value == "" {
 		age = -1
 	}
 	http.SetCookie(w, &http.Cookie{
-		Name: themeCookie, Value: theme, Path: "/", MaxAge: age, HttpOnly: true, Secure: s.overTLS(), SameSite: http.SameSiteLaxMode,
+		Name: name, Value: value, Path: "/", MaxAge: age, HttpOnly: true, Secure: s.overTLS(), SameSite: http.SameSiteLaxMode,
 	})
 }
 
-// theme returns the theme that the browser keeps, "" if none.
-func theme(r *http.Request) string {
-	c, err := r.Cookie(themeCookie)
-	if err != nil || !slices.Contains(view.Themes, c.Value) {
-		return ""
+// keptHere fills in what the browser keeps for itself.
+func keptHere(r *http.Request, p *view.Base) {
+	if c, err := r.Cookie(themeCookie); err == nil && slices.Contains(view.Themes, c.Value) {
+		p.Theme = c.Value
 	}
-	return c.Value
+	c, err := r.Cookie(keysCookie)
+	p.KeysOff = err == nil && c.Value == "off"
 }
 
 func (s *Server) cookie(token string, maxAge int) *http.Cookie {

@@ -70,7 +70,7 @@ func (s settings) setProfile(w http.ResponseWriter, r *request) error {
 	return s.done(w, r, "/settings?saved")
 }
 
-// setLook chooses the theme of this browser and the language of the viewer's pages.
+// setLook chooses the theme and the keys of this browser, and the language of the viewer's pages.
 func (s settings) setLook(w http.ResponseWriter, r *request) error {
 	theme, language := r.PostFormValue("theme"), r.PostFormValue("language")
 	var err error = &timelines.InvalidError{Field: "theme", Code: "theme_unknown"}
@@ -82,7 +82,12 @@ func (s settings) setLook(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(v *view.Settings) { v.Language = language })
 	}
-	s.keepTheme(w, theme)
+	s.keepHere(w, themeCookie, theme)
+	keys := "off"
+	if r.PostForm.Has("keys") {
+		keys = ""
+	}
+	s.keepHere(w, keysCookie, keys)
 	return s.done(w, r, "/settings?saved")
 }
 

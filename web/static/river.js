@@ -943,14 +943,22 @@ function fold(form) {
 }
 
 // The composer is a sheet on a phone. Where the page has none, the link leads to one.
-const composer = document.getElementById('composer');
 addEventListener('click', (event) => {
-  if (event.target.closest?.('.bar .compose') && composer) {
-    event.preventDefault();
-    composer.showPopover();
-    composer.querySelector('textarea').focus();
-  }
+  if (!event.target.closest?.('.bar .compose') || !document.getElementById('composer')) return;
+  event.preventDefault();
+  begin();
 });
+
+// begin goes to the form for a post.
+function begin() {
+  const composer = document.getElementById('composer');
+  if (!composer) {
+    go('/posts/new');
+    return;
+  }
+  if (!composer.offsetWidth) composer.showPopover();
+  composer.querySelector('textarea').focus();
+}
 
 // Ctrl+Enter sends the text that is being written. Esc closes the box around it and keeps
 // the text. Home shows new posts.
@@ -979,6 +987,66 @@ addEventListener('keydown', (event) => {
     showNews();
   }
 });
+
+// One-letter keys, which the settings can turn off.
+const letters = {
+  j: () => walk(1),
+  k: () => walk(-1),
+  l: () => current()?.querySelector('.acts .heart')?.click(),
+  s: () => current()?.querySelector('.acts .save')?.click(),
+  c: () => write(current()),
+  n: () => document.body.dataset.viewer && begin(),
+  '/': () => search(),
+  '?': () => go('/help/keys'),
+  g: () => {
+    going = performance.now();
+  },
+  h: () => {
+    if (performance.now() - going < 1500) go('/');
+  },
+};
+let going = -Infinity; // when g was pressed
+
+addEventListener('keydown', (event) => {
+  const { key, target } = event;
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
+  if (document.body.dataset.keys === 'off' || !Object.hasOwn(letters, key)) return;
+  if (target.closest?.('input, textarea, select, [contenteditable]')) return;
+  event.preventDefault();
+  letters[key]();
+});
+
+// go opens a page: beside this one if text would be lost here.
+function go(address) {
+  if (written(document)) open(address);
+  else location.assign(address);
+}
+
+// current is the entry with the focus, or else the first one that begins on the screen.
+function current() {
+  if (!river) return null;
+  const focused = document.activeElement.closest('#river > [data-post]');
+  return focused ?? visible().find((entry) => entry.getBoundingClientRect().bottom > 80);
+}
+
+// walk moves the focus to the next or the previous entry.
+function walk(by) {
+  if (!river) return;
+  const all = visible();
+  const focused = document.activeElement.closest('#river > [data-post]');
+  const to = focused ? all[all.indexOf(focused) + by] : current();
+  if (!to) return;
+  to.tabIndex = -1;
+  to.focus({ preventScroll: true });
+  to.scrollIntoView({ block: 'start', behavior: 'instant' });
+}
+
+// search goes to the search field.
+function search() {
+  const field = [...document.querySelectorAll('[role=search] input')].find((input) => input.offsetWidth);
+  if (field) field.select();
+  else go('/search');
+}
 
 // sent empties a form that was accepted, and gives it a new key. Text that was written into
 // it meanwhile stays.

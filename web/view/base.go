@@ -29,6 +29,7 @@ type Base struct {
 	PageAddress string                   // path and query of the page, where forms lead back to
 	FeedAddress string                   // the page's feed file without its format, "" if it has none
 	Theme       string                   // "light" or "dark", "" as the device has it
+	KeysOff     bool                     // one-letter keys do nothing in this browser
 	NoIndex     bool                     // search engines are asked not to list the page
 	Code        string                   // the request's quotable code
 	asset       func(name string) string // see renderer

@@ -273,6 +273,16 @@ func (e *Entry) tab() string {
 	return "-1"
 }
 
+// written is what a person wrote in the entry as HTML, with links as tab says. People's text
+// is escaped, so every element is ours.
+func (e *Entry) written(body string) string {
+	html := textHTML(body)
+	if !e.Item.Full {
+		html = strings.ReplaceAll(html, "<a ", `<a tabindex="-1" `)
+	}
+	return html
+}
+
 // goesOn reports whether the i-th comment shown goes on where the one before it ended: it is
 // by the same person, who is shown, and nothing is left out between them.
 func (e *Entry) goesOn(i int) bool {

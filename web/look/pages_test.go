@@ -1,0 +1,194 @@
+package look_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"riverrun/timelines"
+	"riverrun/web/webtest"
+)
+
+// shot is a page as somebody sees it on some screen.
+type shot struct {
+	path   string
+	member bool
+	width  int64
+	dark   bool
+}
+
+func (s shot) String() string {
+	who, theme := "nobody", "light"
+	if s.member {
+		who = "anna"
+	}
+	if s.dark {
+		theme = "dark"
+	}
+	return fmt.Sprintf("%s for %s, %d wide, %s", s.path, who, s.width, theme)
+}
+
+// town is a site with something of everything on it, and the pages of it.
+func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
+	s = webtest.New(t, nil)
+	anna, bob, carl := s.Person("anna"), s.Person("bob"), s.Person("carl")
+	v, w := anna.Visitor(), bob.Visitor()
+	v.Post("/settings", "title", "Anna Lind", "about", "Paints ferries.\n\nhttps://example.org/ferries")
+	w.Post("/settings", "title", "Боб Гай")
+	v.Post("/groups", "name", "ferry", "title", "Ferry", "about", "Both banks of one river.", "access", "public")
+	w.Post("/groups", "name", "closed-club", "title", "Closed Club", "access", "private")
+	carl.SetAccess("", timelines.Private)
+	v.Post("/bob/follow")
+	w.Post("/anna/follow")
+	w.Post("/ferry/follow")
+	s.Person("eve").Visitor().Post("/ferry/follow")
+	s.Person("dora").Visitor().Post("/anna/hide")
+	v.Post("/lists", "title", "Close friends")
+	v.Post("/settings/hidden", "term", "weather")
+	v.Post("/settings/pages", "slug", "photos", "title", "Photos", "access", "protected")
+	v.Post("/settings/pages/admit", "feed", "private", "name", "bob")
+	v.Post("/dora/ban")
+	code := bob.Post("From Monday the last boat leaves at 22:40, says @anna. #ferry https://example.org/a/rather/long/address?of=a&page=1\n\nWhat would it break?", "bob", "ferry").Code
+	for i := range 6 {
+		bob.Comment(code, "The choir ends at half past ten. "+strconv.Itoa(i))
+	}
+	said := anna.Comment(code, "We would have to run.")
+	bob.LikeComment(code, said.CommentID)
+	for _, name := range []string{"fay", "gus", "hal", "ivy", "joy", "kim"} {
+		p := s.Person(name)
+		p.Like(code)
+		bob.Comment(anna.Post("A post for "+name).Code, "Seen, "+name)
+	}
+	anna.Like(code)
+	v.Post("/p/" + code + "/save")
+	anna.Post("Between us", "bob")
+	anna.Post("To remember", "~eyes")
+	anna.Post("A picture", "anna/photos")
+	hidden := bob.Post("Too much").Code
+	v.Post("/p/" + hidden + "/hide")
+	carl.Visitor().Post("/anna/follow")
+	w.Post("/settings/access", "level", "public")
+	s.FollowUp()
+	return s, []string{
+		"/", "/filter/discussions", "/filter/mentions", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
+		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
+		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
+		"/settings", "/settings/pages", "/settings/hidden", "/help/keys", "/nobody-here",
+	}, []string{
+		"/", "/login", "/signup", "/everything", "/groups", "/bob", "/carl", "/ferry", "/p/" + code, "/search?q=ferry", "/nobody-here",
+	}
+}
+
+// show looks at a page in a tab that somebody signed in to, or not.
+func show(b *webtest.Tab, of shot) {
+	b.T.Helper()
+	scheme := "light"
+	if of.dark {
+		scheme = "dark"
+	}
+	b.Do(
+		chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+			})
+			return err
+		}),
+		chromedp.EmulateViewport(of.width, 800),
+	)
+	b.Visit(of.path)
+}
+
+// seeded returns a source of chance whose seed is logged, and can be given.
+func seeded(t *testing.T) *rand.Rand {
+	t.Helper()
+	seed := rand.Uint64()
+	if given := os.Getenv("RIVERRUN_SEED"); given != "" {
+		var err error
+		if seed, err = strconv.ParseUint(given, 10, 64); err != nil {
+			t.Fatalf("RIVERRUN_SEED: %v", err)
+		}
+	}
+	t.Logf("RIVERRUN_SEED=%d", seed)
+	return rand.New(rand.NewPCG(seed, 0))
+}
+
+// full reports whether all pages are looked at, and not a share of them.
+func full() bool { return os.Getenv("RIVERRUN_LOOK") != "" }
+
+// share is how many pages a test run looks at.
+const share = 12
+
+// TestPagesAreAccessible: axe-core finds nothing on any page, and no page is wider than the
+// screen.
+func TestPagesAreAccessible(t *testing.T) {
+	script := axe(t)
+	browser := webtest.Chromium(t)
+	s, members, visitors := town(t)
+	member, visitor := s.Tab(browser, "anna"), s.Tab(browser, "nobody")
+	member.SignIn("anna")
+	var shots []shot
+	for _, width := range []int64{360, 1280} {
+		for _, dark := range []bool{false, true} {
+			for _, path := range members {
+				shots = append(shots, shot{path, true, width, dark})
+			}
+			for _, path := range visitors {
+				shots = append(shots, shot{path, false, width, dark})
+			}
+		}
+	}
+	if !full() {
+		rng := seeded(t)
+		rng.Shuffle(len(shots), func(i, j int) { shots[i], shots[j] = shots[j], shots[i] })
+		shots = shots[:share]
+	}
+	for _, of := range shots {
+		b := visitor
+		if of.member {
+			b = member
+		}
+		show(b, of)
+		if webtest.Eval[bool](b, `document.documentElement.scrollWidth > innerWidth`) {
+			t.Errorf("%v: the page is wider than the screen", of)
+		}
+		webtest.Eval[bool](b, script+`; true`)
+		b.Await("axe", `(window.found ??= (axe.run().then((r) => { window.report = r; }), true)) && window.report`)
+		found := webtest.Eval[[]string](b, `report.violations.flatMap((v) => v.nodes.map((n) => v.id + ': ' + n.html.slice(0, 300)))`)
+		if len(found) > 0 {
+			t.Errorf("%v:\n%s", of, strings.Join(found, "\n"))
+		}
+	}
+}
+
+// TestTabStops: the Tab key leads past an entry of a river in six steps at most. On the post's
+// own page it leads to everything.
+func TestTabStops(t *testing.T) {
+	browser := webtest.Chromium(t)
+	s, _, _ := town(t)
+	b := s.Tab(browser, "anna")
+	b.SignIn("anna")
+	const stops = `[...document.querySelectorAll('#river > [data-post]')].map((e) =>
+		[...e.querySelectorAll('a[href], button, summary, textarea, input:not([type=hidden])')].filter((x) => x.tabIndex >= 0 && x.checkVisibility()).length)`
+	for _, path := range []string{"/", "/everything", "/bob"} {
+		b.Visit(path)
+		for i, n := range webtest.Eval[[]int](b, stops) {
+			if n > 6 || n < 5 {
+				t.Errorf("%s: the Tab key stops %d times in entry %d, want 6 at most", path, n, i)
+			}
+		}
+	}
+	code := webtest.Eval[string](b, `document.querySelector('[data-post]').dataset.post`)
+	b.Visit("/p/" + code)
+	out := webtest.Eval[[]string](b, `[...document.querySelectorAll('#river a[href], #river button')].filter((x) => x.tabIndex < 0 && !x.matches('.avatar')).map((x) => x.outerHTML)`)
+	if len(out) > 0 {
+		t.Errorf("the Tab key passes over, on the post's own page:\n%s", strings.Join(out, "\n"))
+	}
+}

@@ -1,0 +1,19 @@
+package view
+
+// keys are what river.js does at a key, in the order of their page.
+var keys = []struct {
+	keys []string
+	does string // a key of the catalogues
+}{
+	{[]string{"j"}, "keys.next"},
+	{[]string{"k"}, "keys.previous"},
+	{[]string{"l"}, "keys.like"},
+	{[]string{"c"}, "keys.comment"},
+	{[]string{"s"}, "keys.save"},
+	{[]string{"n"}, "keys.new"},
+	{[]string{"/"}, "keys.search"},
+	{[]string{"g", "h"}, "keys.home"},
+	{[]string{"Ctrl", "Enter"}, "keys.send"},
+	{[]string{"Esc"}, "keys.close"},
+	{[]string{"?"}, "keys.help"},
+}
