@@ -41,7 +41,10 @@ type bucket struct {
 	// announcement is gone.
 	once         *minio.Client
 	name, prefix string
-	patience     time.Duration
+	// patience is the constant, and spools is empty for the system's folder for temporary
+	// files. Only tests change them.
+	patience time.Duration
+	spools   string
 }
 
 // openBucket opens an existing bucket, and tries whether it can be written.
@@ -104,7 +107,7 @@ func (b *bucket) Put(ctx context.Context, content io.Reader, limit int64) (Sum, 
 }
 
 func (b *bucket) put(ctx context.Context, content io.Reader, limit int64) (sum Sum, size int64, err error) {
-	file, err := os.CreateTemp("", "riverrun-blob-*")
+	file, err := os.CreateTemp(b.spools, "riverrun-blob-*")
 	if err != nil {
 		return Sum{}, 0, err
 	}
