@@ -150,8 +150,6 @@ func (b *bucket) outlivesDeletions(ctx context.Context, sum Sum) (bool, error) {
 	defer poll.Stop()
 	for {
 		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
 		case <-waited.C:
 			for _, key := range announced {
 				if err := b.remove(ctx, key); err != nil {
