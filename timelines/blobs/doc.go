@@ -25,7 +25,8 @@
 // Three rules close it:
 //
 //  1. Each Put makes its blob new: the modification time is set after the content was
-//     read, whether the blob was there or not.
+//     read, whether the blob was there or not. A reference to a blob that has none is
+//     recorded only after a Put.
 //  2. A sweep deletes by DeleteOlder, which spares a blob that was modified within a
 //     grace, and the grace is longer than a reference takes to be recorded after its Put
 //     began to store. An hour is plenty, also for clocks of machines that disagree a
@@ -50,7 +51,8 @@
 // writes again, or the deletion is over, and Put sees whether its blob is there. An
 // announcement that a crash left behind is waited for during a minute and then removed;
 // a deletion gives up after half of that, and sends its request once, so that no second
-// one arrives late. This needs a storage that is strongly consistent for reading and
+// one arrives late. (Only a machine that is suspended for more than a minute, in the
+// middle of a deletion, could still send its request then.) This needs a storage that is strongly consistent for reading and
 // listing after writing, as Amazon S3 is since 2020, and as MinIO and Ceph are.
 //
 // Rejected: names with a random part, so that no deletion ever means a later blob. Then
