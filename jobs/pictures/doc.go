@@ -1,0 +1,36 @@
+// Package pictures makes uploaded pictures safe and ready to show.
+//
+// It reads JPEG, PNG, GIF and WebP, which it recognises by their content and never by a name
+// or a declared type. Nothing of an upload reaches a reader as it was: every picture is
+// decoded and encoded again. So a file that is also a script or an archive becomes a picture
+// alone, and EXIF with its GPS place, XMP, IPTC, comments, embedded thumbnails and colour
+// profiles are gone. The EXIF orientation of JPEG, PNG and WebP is applied first.
+//
+// # Formats
+//
+// An animation shows its first frame. An animated WebP, and a JPEG in 12 bits, arithmetic or
+// lossless coding, is not read (ErrUnsupported). What Make writes is JPEG, or PNG if the
+// picture is transparent anywhere, or is a graphic: it has at most 64 colours in its largest
+// size. All sizes of one picture have the same type. A file of Make is at most about 17 MB,
+// and a photo is seldom over 1 MB.
+//
+// Colours are taken for sRGB. A photo in Display P3, as many phones take, or in Adobe RGB
+// comes out a little paler than it was, and CMYK is converted by the plain formula. We reject
+// keeping the profile, because it is the uploader's data in the reader's colour engine.
+//
+// # Limits
+//
+// Limits are checked by the picture's header before anything is decoded. Besides width, height
+// and their product there is a limit of the bytes that the decoder takes, because that is 1.5
+// bytes a pixel for a usual JPEG, but 15 for a progressive one without chroma subsampling.
+// Except for the encoded file, which is the caller's, a call takes at most Limits.Bytes, and a
+// byte a pixel on top of that for the first step of scaling, or 17 MB if that is more, and 30
+// MB for the small sizes and the encoders.
+//
+// Processor time grows with the pixels, and with the number of scans of a progressive JPEG,
+// which the size of the file alone limits. So the caller's context should have a deadline: it
+// is checked at every read of the upload and between the steps.
+//
+// A call uses one processor at most. How many pictures are made at a time is the caller's
+// business. Everything here is safe for concurrent use, on different readers.
+package pictures
