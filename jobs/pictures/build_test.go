@@ -274,7 +274,7 @@ func vp8x(flags byte, w, h int) []byte {
 
 // vp8 is a lossy frame in one colour.
 func vp8(w, h int) []byte {
-	const first = 1000
+	first := 1000 + (w/16+1)*(h/16+1) // of modes
 	size := first<<5 | 1<<4
 	b := []byte{byte(size), byte(size >> 8), byte(size >> 16), 0x9d, 0x01, 0x2a, byte(w), byte(w >> 8), byte(h), byte(h >> 8)}
 	return riffChunk("VP8 ", append(b, make([]byte, first+(w/16+1)*(h/16+1)*32)...))

@@ -12,7 +12,6 @@ import (
 	"image/png"
 	"io"
 
-	"github.com/bep/imagemeta"
 	"golang.org/x/image/webp"
 )
 
@@ -24,15 +23,15 @@ type format struct {
 	decode       func(io.Reader) (image.Image, error)
 	// memory returns the most bytes that decode takes, beside a few for its buffers.
 	memory func(io.Reader, image.Config) (int, error)
-	// exif is where the orientation is looked for, and 0 if there is none.
-	exif imagemeta.ImageFormat
+	// exif is how the orientation is found, and nil if there is none.
+	exif func(*upload) (int, error)
 }
 
 var formats = []format{
-	{"\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode, jpegMemory, imagemeta.JPEG},
-	{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode, pngMemory, imagemeta.PNG},
-	{"GIF8?a", gif.DecodeConfig, gif.Decode, gifMemory, 0},
-	{"RIFF????WEBP", webp.DecodeConfig, webp.Decode, webpMemory, imagemeta.WebP},
+	{"\xff\xd8\xff", jpeg.DecodeConfig, jpeg.Decode, jpegMemory, jpegOrientation},
+	{"\x89PNG\r\n\x1a\n", png.DecodeConfig, png.Decode, pngMemory, pngOrientation},
+	{"GIF8?a", gif.DecodeConfig, gif.Decode, gifMemory, nil},
+	{"RIFF????WEBP", webp.DecodeConfig, webp.Decode, webpMemory, webpOrientation},
 }
 
 // upload reads an upload for the decoders, and remembers why that failed: the decoders report
@@ -110,8 +109,11 @@ func decode(ctx context.Context, r io.ReadSeeker, l Limits) (image.Image, int, e
 		return nil, 0, fmt.Errorf("%w: it is %d by %d and decoding takes up to %d MB", ErrTooManyPixels, config.Width, config.Height, memory/1e6)
 	}
 	orientation := 1
-	if f.exif != 0 {
-		orientation = orientationOf(u, f.exif)
+	if f.exif != nil {
+		u.fromStart()
+		if n, err := f.exif(u); err == nil {
+			orientation = n // otherwise the picture is shown as it is stored, as browsers do
+		}
 	}
 	img, err := f.decode(u.fromStart())
 	if err = u.verdict(err); err != nil {
@@ -159,33 +161,6 @@ func (l Limits) check(c image.Config) error {
 		return fmt.Errorf("%w: it is %d by %d", ErrTooManyPixels, c.Width, c.Height)
 	}
 	return nil
-}
-
-// orientationOf returns the EXIF orientation of a picture, or 1 if there is none that can be
-// read: then the picture is shown as it is stored, as browsers do.
-func orientationOf(u *upload, kind imagemeta.ImageFormat) int {
-	u.fromStart()
-	orientation := 1
-	_, err := imagemeta.Decode(imagemeta.Options{
-		R:           u,
-		ImageFormat: kind,
-		Sources:     imagemeta.EXIF,
-		// It is a single number. A list of places for more tags would be longer.
-		LimitTagSize: 8,
-		ShouldHandleTag: func(tag imagemeta.TagInfo) bool {
-			return tag.Namespace == "IFD0" && tag.Tag == "Orientation"
-		},
-		HandleTag: func(tag imagemeta.TagInfo) error {
-			if n, ok := tag.Value.(uint16); ok {
-				orientation = int(n)
-			}
-			return imagemeta.ErrStopWalking
-		},
-	})
-	if err != nil {
-		return 1
-	}
-	return orientation
 }
 
 // onScreen is a frame of a GIF on its logical screen, which is transparent elsewhere.

@@ -22,10 +22,18 @@
 //
 // Limits are checked by the picture's header before anything is decoded. Besides width, height
 // and their product there is a limit of the bytes that the decoder takes, because that is 1.5
-// bytes a pixel for a usual JPEG, but 15 for a progressive one without chroma subsampling.
-// Except for the encoded file, which is the caller's, a call takes at most Limits.Bytes, and a
-// byte a pixel on top of that for the first step of scaling, or 17 MB if that is more, and 30
-// MB for the small sizes and the encoders.
+// bytes a pixel for a usual JPEG, but 15 for a progressive one without chroma subsampling. By
+// default such a JPEG may have 20 megapixels, and a lossless WebP 18.
+//
+// The memory of a call, with what is freed meanwhile, so that its peak is not more
+// (TestMemoryOfACall, BenchmarkMake12MegapixelJPEG):
+//
+//	JPEG of 12 megapixels                      41 MB
+//	JPEG of 50 megapixels                     156 MB
+//	PNG of 50 megapixels                      281 MB
+//	progressive JPEG of 18 megapixels, 4:4:4  327 MB, the most within the default limits
+//
+// The encoded files of the result are part of that. The upload is not, but for a WebP.
 //
 // Processor time grows with the pixels, and with the number of scans of a progressive JPEG,
 // which the size of the file alone limits. So the caller's context should have a deadline: it

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"image"
+	"image/color"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,6 +36,29 @@ func TestPlaceholder(t *testing.T) {
 		if len(data) > 4000 {
 			t.Errorf("%d by %d: it has %d bytes", tc.w, tc.h, len(data))
 		}
+	}
+}
+
+// A placeholder has the colours of the picture where they are, on white.
+func TestPlaceholderColours(t *testing.T) {
+	t.Parallel()
+	img := image.NewNRGBA(image.Rect(0, 0, 90, 60))
+	for y := range 60 {
+		for x := range 90 {
+			img.SetNRGBA(x, y, color.NRGBA{byte(255 * min(1, y/30)), 0, byte(255 * (1 - y/30)), byte(255 * (1 - x/45))})
+		}
+	}
+	p, err := Make(t.Context(), bytes.NewReader(asPNG(img)), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := Placeholder(p.Blurhash, 90, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"b", "rgb", "r", "rgb"}
+	if got := corners(decoded(t, data)); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

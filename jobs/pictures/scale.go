@@ -3,6 +3,7 @@ package pictures
 import (
 	"context"
 	"image"
+	"math"
 
 	"golang.org/x/image/draw"
 )
@@ -40,7 +41,7 @@ func fit(size image.Point, side int) image.Point {
 	if longest <= side {
 		return size
 	}
-	reduced := func(n int) int { return max(1, (n*side+longest/2)/longest) }
+	reduced := func(n int) int { return max(1, int(math.Round(float64(n)*float64(side)/float64(longest)))) }
 	return image.Point{X: reduced(size.X), Y: reduced(size.Y)}
 }
 
@@ -49,41 +50,4 @@ func middle(r image.Rectangle) image.Rectangle {
 	side := min(r.Dx(), r.Dy())
 	from := r.Min.Add(image.Point{X: (r.Dx() - side) / 2, Y: (r.Dy() - side) / 2})
 	return image.Rectangle{Min: from, Max: from.Add(image.Point{X: side, Y: side})}
-}
-
-// upright turns and mirrors img, which begins at 0, 0, as an EXIF orientation says. An
-// orientation beside 2 to 8 changes nothing.
-func upright(img *image.RGBA, orientation int) *image.RGBA {
-	if orientation < 2 || orientation > 8 {
-		return img
-	}
-	right, bottom := img.Rect.Dx()-1, img.Rect.Dy()-1
-	size := img.Rect.Size()
-	if orientation >= 5 {
-		size.X, size.Y = size.Y, size.X
-	}
-	dst := image.NewRGBA(image.Rectangle{Max: size})
-	for y := range bottom + 1 {
-		for x := range right + 1 {
-			var to int
-			switch orientation {
-			case 2:
-				to = dst.PixOffset(right-x, y)
-			case 3:
-				to = dst.PixOffset(right-x, bottom-y)
-			case 4:
-				to = dst.PixOffset(x, bottom-y)
-			case 5:
-				to = dst.PixOffset(y, x)
-			case 6:
-				to = dst.PixOffset(bottom-y, x)
-			case 7:
-				to = dst.PixOffset(bottom-y, right-x)
-			case 8:
-				to = dst.PixOffset(y, right-x)
-			}
-			copy(dst.Pix[to:to+4], img.Pix[img.PixOffset(x, y):])
-		}
-	}
-	return dst
 }
