@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -204,29 +203,5 @@ func TestCutUploads(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// allocated returns the bytes that fn allocates, freed or not: its peak is not more. Tests that
-// call it are not parallel.
-func allocated(fn func()) int {
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	fn()
-	runtime.ReadMemStats(&after)
-	return int(after.TotalAlloc - before.TotalAlloc)
-}
-
-func TestMemoryOverTheCorpus(t *testing.T) {
-	for _, s := range corpus() {
-		// The largest good one has 4 megapixels. Nothing is decoded of the bombs.
-		most := 40_000_000
-		if errors.Is(s.err, ErrTooManyPixels) || errors.Is(s.err, ErrNotPicture) {
-			most = 100_000
-		}
-		got := allocated(func() { _, _ = Make(t.Context(), bytes.NewReader(s.data), Limits{}) })
-		if got > most {
-			t.Errorf("%s: it takes %d bytes, want at most %d", s.name, got, most)
-		}
 	}
 }

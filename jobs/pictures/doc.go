@@ -9,10 +9,10 @@
 // # Formats
 //
 // An animation shows its first frame. An animated WebP, and a JPEG in 12 bits, arithmetic or
-// lossless coding, is not read (ErrUnsupported). What Make writes is JPEG, or PNG if the
-// picture is transparent anywhere, or is a graphic: it has at most 64 colours in its largest
-// size. All sizes of one picture have the same type. A file of Make is at most about 17 MB,
-// and a photo is seldom over 1 MB.
+// lossless coding, is not read (ErrUnsupported). Make writes PNG if the picture is transparent
+// anywhere, or is a graphic: it has at most 64 colours in its largest size. It writes JPEG
+// otherwise. All sizes of one picture have the same type. A file of Make is at most about 17
+// MB, and a photo is seldom over 1 MB.
 //
 // Colours are taken for sRGB. A photo in Display P3, as many phones take, or in Adobe RGB
 // comes out a little paler than it was, and CMYK is converted by the plain formula. We reject
@@ -31,9 +31,10 @@
 //	JPEG of 12 megapixels                      41 MB
 //	JPEG of 50 megapixels                     156 MB
 //	PNG of 50 megapixels                      281 MB
-//	progressive JPEG of 18 megapixels, 4:4:4  327 MB, the most within the default limits
+//	progressive JPEG of 18 megapixels, 4:4:4  327 MB, the most that was measured
 //
-// The encoded files of the result are part of that. The upload is not, but for a WebP.
+// The encoded files of the result are part of that. The upload is not, but for a WebP. The
+// limit counts 150 MB for the Huffman trees that a hostile lossless WebP may name.
 //
 // Processor time grows with the pixels, and with the number of scans of a progressive JPEG,
 // which the size of the file alone limits. So the caller's context should have a deadline: it
