@@ -6,6 +6,8 @@ require (
 	github.com/a-h/templ v0.3.977
 	github.com/abadojack/whatlanggo v1.0.1
 	github.com/alexedwards/argon2id v1.0.0
+	github.com/bbrks/go-blurhash v1.1.1
+	github.com/bep/imagemeta v1.0.1
 	github.com/ccojocar/zxcvbn-go v1.0.4
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.22.1
@@ -23,6 +25,7 @@ require (
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.0
 	github.com/riverqueue/river/rivertype v0.51.0
 	go.uber.org/goleak v1.3.0
+	golang.org/x/image v0.47.0
 	golang.org/x/net v0.62.0
 	golang.org/x/sync v0.24.0
 	golang.org/x/term v0.47.0
