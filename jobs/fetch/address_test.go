@@ -133,6 +133,22 @@ func TestHostileLinks(t *testing.T) {
 	}
 }
 
+func TestParse(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"https://example.org/a?b=c":       "https://example.org/a?b=c",
+		"HTTP://Example.org:80":           "http://Example.org:80",
+		"http://ПРИМЕР.рф:8080/":          "http://xn--e1afmkfd.xn--p1ai:8080/",
+		"http://my_site.example.org./":    "http://my_site.example.org./",
+		"http://0x7f.example.org/":        "http://0x7f.example.org/",
+		"http://[2606:2800:220:1::1]:80/": "http://[2606:2800:220:1::1]:80/",
+	} {
+		if u, err := parse(in); err != nil || u.String() != want {
+			t.Errorf("parse(%q): got %v, %v, want %q", in, u, err, want)
+		}
+	}
+}
+
 func TestParseAllow(t *testing.T) {
 	t.Parallel()
 	prefixes := func(texts ...string) (p []netip.Prefix) {

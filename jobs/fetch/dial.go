@@ -21,14 +21,12 @@ import (
 
 // permit returns ErrForbidden for an address that may not be reached.
 func (c *Client) permit(at netip.AddrPort) error {
-	// The system connects to ::ffff:192.0.2.1 as to 192.0.2.1.
-	ip := at.Addr().Unmap()
 	for _, network := range c.allow {
-		if network.Contains(ip) {
+		if network.Contains(at.Addr()) {
 			return nil
 		}
 	}
-	if err := c.guardian.SafeAddrPort(netip.AddrPortFrom(ip, at.Port())); err != nil {
+	if err := c.guardian.SafeAddrPort(at); err != nil {
 		return fmt.Errorf("%w: %w", ErrForbidden, err)
 	}
 	return nil
@@ -69,6 +67,7 @@ func (c *Client) dial(ctx context.Context, network, address string) (net.Conn, e
 	// As without a proxy, one public address is enough, and the first failure is reported.
 	var first error
 	for _, ip := range found {
+		// Connecting to ::ffff:192.0.2.1 is connecting to 192.0.2.1.
 		at := netip.AddrPortFrom(ip.Unmap(), uint16(port))
 		err := c.permit(at)
 		if err == nil {
@@ -115,10 +114,10 @@ func (c *Client) dialTLS(ctx context.Context, network, address string) (net.Conn
 // tunnel asks the proxy for a connection to an address.
 func (c *Client) tunnel(ctx context.Context, target string) (net.Conn, error) {
 	conn, err := c.throughProxy(ctx, target)
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w: %w", ErrProxy, err)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrProxy, err)
 	}
-	return conn, err
+	return conn, nil
 }
 
 func (c *Client) throughProxy(ctx context.Context, target string) (net.Conn, error) {

@@ -24,7 +24,7 @@ var (
 	ErrDNS = errors.New("cannot look up the name")
 	// ErrRefused: nobody listens there, or there is no way to get there.
 	ErrRefused = errors.New("cannot connect")
-	// ErrProxy: the configured proxy cannot be reached, or makes no connection to the address.
+	// ErrProxy: the configured proxy cannot be reached, or makes no connection to the address in time.
 	ErrProxy = errors.New("the proxy makes no connection")
 	// ErrTLS: no secure connection, for instance as the certificate is not valid.
 	ErrTLS = errors.New("no secure connection")

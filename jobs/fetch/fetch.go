@@ -91,7 +91,6 @@ func New(cfg Config) (*Client, error) {
 	c.transport = &http.Transport{
 		DialContext:            c.dial,
 		DialTLSContext:         c.dialTLS,
-		DisableCompression:     true, // http.Transport has no bound on what it reads for each byte that comes out
 		ResponseHeaderTimeout:  c.times.header,
 		MaxResponseHeaderBytes: maxHeader,
 		// A page's picture is often on the server of the page.
@@ -208,7 +207,7 @@ func (c *Client) get(ctx context.Context, address *url.URL, r Request) (*Respons
 	}
 	for name, value := range map[string]string{
 		"Accept":            strings.Join(r.Accept, ", "),
-		"Accept-Encoding":   "gzip",
+		"Accept-Encoding":   "gzip", // if http.Transport asks for it itself, compressed data has no bound
 		"If-Modified-Since": r.LastModified,
 		"If-None-Match":     r.ETag,
 		"User-Agent":        c.userAgent,
@@ -264,7 +263,7 @@ func content(answer *http.Response, kind string, r Request) (io.ReadCloser, erro
 // accepted reports whether a type of content is among those wanted.
 func accepted(kind string, wanted []string) bool {
 	for _, w := range wanted {
-		if group, ok := strings.CutSuffix(w, "*"); kind == w || ok && strings.HasPrefix(kind, group) && kind != "" {
+		if group, ok := strings.CutSuffix(w, "*"); kind == w || ok && strings.HasPrefix(kind, group) {
 			return true
 		}
 	}

@@ -64,6 +64,10 @@ func TestGet(t *testing.T) {
 		t.Errorf("header of the requests (-want +got):\n%s", diff)
 	}
 
+	if len(c.running) > 0 {
+		t.Errorf("%d requests are remembered, want none when the body is closed", len(c.running))
+	}
+
 	r.ETag, r.LastModified = response.Header.Get("ETag"), "Sun, 06 Nov 1994 08:49:37 GMT"
 	response, text, err = get(t, c, r)
 	if err != nil || response.Status != http.StatusNotModified || text != "" {
@@ -203,7 +207,7 @@ func TestHostileServers(t *testing.T) {
 		}, want: ErrTooLarge},
 		"endless body": {handler: func(w http.ResponseWriter, _ *http.Request) { endless(w, chunk) }, want: ErrTooLarge},
 		"packed": {handler: func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Encoding", "x-GZIP")
 			w.Write(packed([]byte("ok"), 1))
 		}},
 		"gzip bomb": {handler: func(w http.ResponseWriter, _ *http.Request) {
@@ -211,7 +215,7 @@ func TestHostileServers(t *testing.T) {
 			w.Write(bomb)
 		}, want: ErrTooLarge},
 		"endless gzip of nothing": {handler: func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Encoding", "x-gzip")
+			w.Header().Set("Content-Encoding", "gzip")
 			endless(w, nothing)
 		}, want: ErrTooLarge},
 		"not gzip": {handler: func(w http.ResponseWriter, _ *http.Request) {
@@ -325,6 +329,9 @@ func TestHostileServers(t *testing.T) {
 			case err == nil && text != "ok" && len(text) != limit:
 				t.Errorf("got a body of %d bytes", len(text))
 			}
+			if err != nil && strings.Contains(err.Error(), "request body") {
+				t.Errorf("got %q, which blames the request", err)
+			}
 			if len(text) > limit {
 				t.Errorf("got %d bytes, want at most %d", len(text), limit)
 			}
@@ -361,13 +368,15 @@ func TestConnections(t *testing.T) {
 		{"http://" + silent.Addr().String(), ErrTimeout},
 	} {
 		c, _ := newClient(t, Config{Allow: loopback}, nil)
-		c.times.tls, c.transport.ResponseHeaderTimeout = 50*time.Millisecond, 50*time.Millisecond
-		if tt.want != ErrTimeout {
-			c.times.tls = time.Minute
+		if tt.want == ErrTimeout { // what the two times are of, and neither is none
+			c.times.tls /= 100
+			c.transport.ResponseHeaderTimeout /= 200
 		}
-		if _, err := c.Get(t.Context(), Request{URL: tt.url}); !errors.Is(err, tt.want) {
-			t.Errorf("Get(%q): got %v, want %v", tt.url, err, tt.want)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if _, err := c.Get(ctx, Request{URL: tt.url}); !errors.Is(err, tt.want) || ctx.Err() != nil {
+			t.Errorf("Get(%q): got %v, want %v, and not by the deadline of the caller", tt.url, err, tt.want)
 		}
+		cancel()
 	}
 }
 
@@ -417,5 +426,46 @@ func TestClose(t *testing.T) {
 	}
 	if len(c.running) != 1 { // the body is still open
 		t.Errorf("%d requests are remembered, want the one whose body is open", len(c.running))
+	}
+}
+
+// A connection that is kept for the next request ends with the client, and not by its own time.
+func TestCloseIdle(t *testing.T) {
+	t.Parallel()
+	states := make(chan http.ConnState, 10)
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") }))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) { states <- state }
+	s.Start()
+	t.Cleanup(s.Close)
+	c, dialled := newClient(t, Config{Allow: loopback}, nil)
+	for range 2 {
+		if _, text, err := get(t, c, Request{URL: s.URL, MaxBytes: 2}); err != nil || text != "ok" {
+			t.Fatalf("got %q, %v", text, err)
+		}
+	}
+	if got := dialled.all(); len(got) != 1 {
+		t.Errorf("connected %d times for two requests, want once", len(got))
+	}
+	c.Close()
+	late := time.After(c.transport.IdleConnTimeout - time.Second)
+	for {
+		select {
+		case state := <-states:
+			if state == http.StateClosed {
+				return
+			}
+		case <-late:
+			t.Fatal("the connection is still open")
+		}
+	}
+}
+
+// When the client closes while it connects, net reports a cancellation.
+func TestClosedWhileConnecting(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(ErrClosed)
+	if err := typed(ctx, "page.test", &net.OpError{Op: "dial", Err: context.Canceled}); !errors.Is(err, ErrClosed) {
+		t.Errorf("got %v, want ErrClosed", err)
 	}
 }

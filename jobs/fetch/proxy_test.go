@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -179,6 +181,11 @@ func TestProxyFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone.Close()
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // the system accepts for it, and nothing follows
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { silent.Close() })
 	says := func(answer string) *fakeProxy {
 		return newProxy(t, "", func(from *bufio.Reader, to io.Writer) (string, error) {
 			from.Peek(1)
@@ -188,6 +195,7 @@ func TestProxyFails(t *testing.T) {
 	}
 	for _, at := range []net.Addr{
 		gone.Addr(),
+		silent.Addr(),
 		says("").Addr(),
 		says("HTTP/1.1 403 Forbidden\r\n\r\n").Addr(),
 		says("HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n").Addr(),
@@ -195,9 +203,14 @@ func TestProxyFails(t *testing.T) {
 	} {
 		for _, scheme := range []string{"http", "socks5"} {
 			c, _ := newClient(t, Config{Proxy: &url.URL{Scheme: scheme, Host: at.String()}}, nil)
-			if _, err := c.Get(t.Context(), Request{URL: "http://93.184.216.34/"}); !errors.Is(err, ErrProxy) {
-				t.Errorf("%s: got %v, want ErrProxy", scheme, err)
+			if at.String() == silent.Addr().String() {
+				c.times.dial /= 100
 			}
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			if _, err := c.Get(ctx, Request{URL: "http://93.184.216.34/"}); !errors.Is(err, ErrProxy) || ctx.Err() != nil {
+				t.Errorf("%s: got %v, want ErrProxy, and not by the deadline of the caller", scheme, err)
+			}
+			cancel()
 		}
 	}
 	for _, address := range []string{"https://proxy.test:3128", "http://proxy.test", "proxy.test:3128", "http://:3128", ""} {
