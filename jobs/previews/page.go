@@ -49,9 +49,10 @@ func parse(page []byte, contentType string, at *url.URL) Preview {
 // utf8Reader returns a reader of the page in UTF-8, by the header's charset, or that of
 // <meta>, or by the looks of it.
 func utf8Reader(page []byte, contentType string) io.Reader {
-	encoding, name, certain := charset.DetermineEncoding(page, contentType)
-	// It looks at the first kilobyte alone, which often is in ASCII.
-	if !certain && name == "windows-1252" && utf8.Valid(page[:wholeRunes(page)]) {
+	encoding, name, _ := charset.DetermineEncoding(page, contentType)
+	// It looks at the first kilobyte alone, which often is in ASCII, and some servers call all
+	// their pages Latin. Such text is hardly ever valid UTF-8 by chance.
+	if name == "windows-1252" && utf8.Valid(page[:wholeRunes(page)]) {
 		return bytes.NewReader(page)
 	}
 	return encoding.NewDecoder().Reader(bytes.NewReader(page))
@@ -136,23 +137,17 @@ func attributes(z *html.Tokenizer, more bool) (t tag) {
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		var field *string
 		switch string(key) {
 		case "content":
-			field = &t.content
+			t.content = string(value)
 		case "href":
-			field = &t.href
+			t.href = string(value)
 		case "name":
-			field = &t.name
+			t.name = string(value)
 		case "property":
-			field = &t.property
+			t.property = string(value)
 		case "rel":
-			field = &t.rel
-		default:
-			continue
-		}
-		if *field == "" { // the first one counts, as in browsers
-			*field = string(value)
+			t.rel = string(value)
 		}
 	}
 	return t
@@ -171,8 +166,7 @@ func best(said map[string]string, names []string, runes int) string {
 // absolute returns the address that reference means on a page at base, or nil if it is not one
 // that could be fetched.
 func absolute(base *url.URL, reference string) *url.URL {
-	reference = strings.TrimSpace(reference)
-	if reference == "" || len(reference) > maxImageURL {
+	if reference = strings.TrimSpace(reference); reference == "" {
 		return nil
 	}
 	u, err := base.Parse(reference)

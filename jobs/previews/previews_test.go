@@ -160,7 +160,7 @@ func TestHostilePages(t *testing.T) {
 		"title within 512 kB": {page: repeat("<meta name=a>", 500<<10) + "<title>In time</title>", want: Preview{Title: "In time"}},
 		"thousands of meta":   {page: repeat("<meta property=og:title content=First>", 500<<10), want: Preview{Title: "First"}},
 		"thousands of names":  {page: repeat("<meta property=og:title><meta property=og:x content=y>", 400<<10) + "<title>Last</title>", want: Preview{Title: "Last"}},
-		"a cut rune":          {page: "<title>Река</title>" + strings.Repeat("a", maxPage-len("<title>Река</title>")-1) + "Река", want: Preview{Title: "Река"}},
+		"a cut rune":          {page: strings.Repeat(" ", 2000) + "<title>Река</title>" + strings.Repeat("a", maxPage-2000-len("<title>Река</title>")-1) + "Река", want: Preview{Title: "Река"}},
 		"megabytes of a word": {page: "<title>" + repeat("x", large) + "</title>", want: Preview{Title: repeat("x", 199) + "…"}},
 		"gzip bomb":           {header: "gzip", page: bomb.String(), want: Preview{Title: "Bomb"}},
 		"gzip of nothing":     {header: "gzip", tail: "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x01\x00\x00\xff\xff\x00\x00\x00\x00\x00\x00\x00\x00", err: ErrNothing},
@@ -264,6 +264,7 @@ func TestParse(t *testing.T) {
 		{"UTF-16", "\xff\xfe<\x00t\x00i\x00t\x00l\x00e\x00>\x00 \x04", Preview{Title: "Р"}},
 
 		{"relative picture", `<meta property=og:image content="../i.png?a=1&amp;b=2#c">`, Preview{ImageURL: "https://example.org/i.png?a=1&b=2"}},
+		{"picture with spaces", "<meta property=og:image content=' /i.png\n'>", Preview{ImageURL: "https://example.org/i.png"}},
 		{"base", `<base href="/c/"><base href="/d/"><meta property=og:image content="i.png">`, Preview{ImageURL: "https://example.org/c/i.png"}},
 		{"base elsewhere", `<base href="//img.example/x/"><meta property=og:image content="i.png">`, Preview{ImageURL: "https://img.example/x/i.png"}},
 		{"base of a script", `<base href="javascript:alert(1)//"><meta property=og:image content="i.png">`, Preview{ImageURL: "https://example.org/a/i.png"}},
@@ -286,6 +287,7 @@ func TestParse(t *testing.T) {
 			Description: strings.TrimSpace(strings.Repeat("word ", 60)[:299]) + "…",
 			SiteName:    strings.Repeat("x", 99) + "…",
 		}},
+		{"a long word after a short one", "<title>A " + strings.Repeat("x", 300) + "</title>", Preview{Title: "A " + strings.Repeat("x", 197) + "…"}},
 		{"as long as may be", "<title>" + strings.Repeat("x", 200) + " </title>", Preview{Title: strings.Repeat("x", 200)}},
 		{"nothing", "", Preview{}},
 	} {
@@ -295,6 +297,16 @@ func TestParse(t *testing.T) {
 		}
 		if diff := cmp.Diff(tt.want, parse([]byte(tt.page), "text/html", u)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+	}
+}
+
+// Some servers give all pages the same charset.
+func TestWrongCharset(t *testing.T) {
+	t.Parallel()
+	for page, want := range map[string]string{"<title>Река</title>": "Река", "<title>caf\xe9</title>": "café"} {
+		if got := parse([]byte(page), "text/html; charset=iso-8859-1", &url.URL{}).Title; got != want {
+			t.Errorf("parse(%q): got %q, want %q", page, got, want)
 		}
 	}
 }
