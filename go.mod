@@ -3,6 +3,7 @@ module riverrun
 go 1.26.0
 
 require (
+	code.dny.dev/ssrf v0.3.0
 	github.com/a-h/templ v0.3.977
 	github.com/abadojack/whatlanggo v1.0.1
 	github.com/alexedwards/argon2id v1.0.0
