@@ -165,6 +165,8 @@ var examples = []struct {
 		{`[a](//a.example/) [a](/b) [a](a.example) [a]()`, `<p>[a](//a.example/) [a](/b) [a](a.example) [a]()</p>`},
 		{`[a](https://a.example "title")`, `<p>[a](<a href="https://a.example"><bdi>a.example</bdi></a> &#34;title&#34;)</p>`},
 		{`[a](<https://a.example>)`, `<p>[a](&lt;<a href="https://a.example"><bdi>a.example</bdi></a>&gt;)</p>`},
+		{`[a](https://a.example/b c)`, `<p>[a](<a href="https://a.example/b"><bdi>a.example/b</bdi></a> c)</p>`},
+		{`[a](https://a.example/<b>)`, `<p>[a](<a href="https://a.example/"><bdi>a.example</bdi></a>&lt;b&gt;)</p>`},
 		{"[a]\n(https://a.example)", `<p>[a]<br>(<a href="https://a.example"><bdi>a.example</bdi></a>)</p>`},
 		{"[a\nb](https://a.example/)", `<p><a href="https://a.example/">a<br>b</a></p>`},
 		{`[a](https://a.example/b_(c))`, `<p><a href="https://a.example/b_(c)">a</a></p>`},
@@ -225,6 +227,7 @@ var examples = []struct {
 		{"> a\u202eb\n\nc", "<blockquote><p>a\u202eb\u202c</p></blockquote><p>c</p>"},
 		{"- a\u202eb\n- c", "<ul><li>a\u202eb\u202c</li><li>c</li></ul>"},
 		{"[a\u202eb](https://a.example/) c\u202c", "<p><a href=\"https://a.example/\">a\u202eb\u202c</a> c</p>"},
+		{"\u202ea [b\u202c](https://a.example/)", "<p>\u202ea <a href=\"https://a.example/\">b</a>\u202c</p>"},
 		{"||a\u202eb||\u202c", "<p><spoiler>a\u202eb</spoiler>\u202c</p>"},
 	}},
 }

@@ -99,7 +99,6 @@ func (w *writer) list(n *ast.List) {
 // block writes the text of a block.
 func (w *writer) block(n ast.Node) {
 	w.newLine()
-	w.turned = Balance{}
 	w.children(n)
 	w.WriteString(w.turned.End())
 }
