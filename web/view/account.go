@@ -5,6 +5,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view/markup"
 )
 
 // OpenSubfeed is a sub-feed the viewer may open.
@@ -176,10 +177,4 @@ func firstLine(text string) string {
 
 // ShortText is at most n characters of a text, none of which turns the direction of what
 // follows.
-func ShortText(text string, n int) string {
-	text = Unturned(text)
-	if runes := []rune(text); len(runes) > n {
-		return strings.TrimRight(string(runes[:n-1]), " ") + "…"
-	}
-	return text
-}
+func ShortText(text string, n int) string { return markup.ShortText(text, n) }

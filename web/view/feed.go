@@ -9,6 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"riverrun/rivers"
+	"riverrun/web/view/markup"
 )
 
 // FeedFormats are the formats by the last part of a file's name.
@@ -52,7 +53,7 @@ func (e *Entry) FeedItem(base string) FeedItem {
 	for _, file := range e.Item.Fold.Attached {
 		if href, ok := webAddress(file.URL); ok {
 			b.WriteString(`<li>`)
-			writeLink(&b, href, siteLink, `<bdi>`+templ.EscapeString(fileTitle(file))+`</bdi>`)
+			markup.WriteLink(&b, href, `<bdi>`+templ.EscapeString(fileTitle(file))+`</bdi>`)
 			b.WriteString(`</li>`)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/web/view/markup"
 )
 
 // accountURL is the address of an account's page; page "" is its posts.
@@ -71,4 +72,4 @@ func signUpURL(back string) templ.SafeURL {
 }
 
 // TagPath is the address of a tag's page.
-func TagPath(term string) string { return "/tag/" + url.PathEscape(term) }
+func TagPath(term string) string { return markup.TagPath(term) }
