@@ -59,7 +59,7 @@ func foldOf(c *snapshot.Content) *Fold {
 		return f
 	}
 	f.Text = Text{
-		Code: c.Code, Author: c.AuthorID, Body: c.Body, Cut: c.BodyCut,
+		Code: c.Code, Author: c.AuthorID, Body: c.Body, Cut: c.BodyCut, Markup: c.Markup,
 		CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, Via: c.Via, ViaURL: c.ViaURL,
 	}
 	if c.BodyCut {
@@ -77,7 +77,7 @@ func foldOf(c *snapshot.Content) *Fold {
 			body = cutText(body, commentCut, commentCutLines)
 		}
 		f.Comments.Shown = append(f.Comments.Shown, Comment{
-			ID: s.ID, Author: s.AuthorID, Body: body, Cut: s.BodyCut,
+			ID: s.ID, Author: s.AuthorID, Body: body, Cut: s.BodyCut, Markup: s.Markup,
 			CreatedAt: s.CreatedAt, EditedAt: s.EditedAt, Via: s.Via,
 			Likes: LikesFold{Total: s.Likes, IDs: s.LikerIDs}, Marks: s.Marks,
 		})

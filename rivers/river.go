@@ -173,6 +173,7 @@ type Text struct {
 	Author    int64  `json:"author"`
 	Body      string `json:"body"`
 	Cut       bool   `json:"cut,omitempty"`    // Body is only the beginning
+	Markup    bool   `json:"markup,omitempty"` // Body is read as markup (timelines/markup)
 	CreatedAt int64  `json:"created"`          // microseconds
 	EditedAt  int64  `json:"edited,omitempty"` // microseconds, 0 never
 	Via       string `json:"via,omitempty"`
@@ -215,7 +216,8 @@ type Comment struct {
 	ID        int64  `json:"id"`
 	Author    int64  `json:"author"`
 	Body      string `json:"body"`
-	Cut       bool   `json:"cut,omitempty"` // Body is only the beginning
+	Cut       bool   `json:"cut,omitempty"`    // Body is only the beginning
+	Markup    bool   `json:"markup,omitempty"` // as Text.Markup
 	CreatedAt int64  `json:"created"`
 	EditedAt  int64  `json:"edited,omitempty"`
 	Via       string `json:"via,omitempty"`

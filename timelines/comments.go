@@ -18,6 +18,7 @@ type NewComment struct {
 	Code   string // the post's
 	Body   string
 	Key    string // the form's, or empty
+	Plain  bool   // the text has no markup
 }
 
 // Create comments on a post. ErrNotFound if the author cannot read it, ErrBlocked
@@ -43,10 +44,10 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		// The clock is read under the post's lock, so comments stand in the order of their
 		// transactions.
 		query := `
-			INSERT INTO comments (post_id, author_id, created_at, body)
-			SELECT @post, @author, clock_timestamp(), @body WHERE ` + heard + `
+			INSERT INTO comments (post_id, author_id, created_at, body, markup)
+			SELECT @post, @author, clock_timestamp(), @body, @markup WHERE ` + heard + `
 			RETURNING id`
-		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"post": p.ID, "author": n.Author, "body": body}).
+		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"post": p.ID, "author": n.Author, "body": body, "markup": !n.Plain}).
 			Scan(&c.CommentID)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return Change{}, ErrBlocked
@@ -70,7 +71,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 				return Change{}, err
 			}
 		}
-		named, err := s.indexTextTx(ctx, tx, &c, p, c.CommentID, body, false)
+		named, err := s.indexTextTx(ctx, tx, &c, p, c.CommentID, writing{body, !n.Plain}, false)
 		if err != nil {
 			return Change{}, err
 		}
@@ -86,12 +87,13 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 type heldComment struct {
 	AuthorID int64
 	Body     string
+	Markup   bool
 }
 
 // commentTx reads a comment of a post that is locked, or returns ErrNotFound.
 func commentTx(ctx context.Context, tx pgx.Tx, post, id int64) (heldComment, error) {
 	const query = `
-		SELECT author_id, body FROM comments
+		SELECT author_id, body, markup FROM comments
 		WHERE id = @id AND post_id = @post AND deleted_at IS NULL`
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"id": id, "post": post})
 	if err != nil {
@@ -137,7 +139,7 @@ func (s Comments) Edit(ctx context.Context, actor int64, code string, id int64, 
 		if err != nil {
 			return Change{}, fmt.Errorf("edit comment: %w", err)
 		}
-		touched, err := s.indexTextTx(ctx, tx, &c, p, id, body, true)
+		touched, err := s.indexTextTx(ctx, tx, &c, p, id, writing{body, held.Markup}, true)
 		if err != nil {
 			return Change{}, err
 		}
@@ -184,7 +186,7 @@ func (s Comments) Delete(ctx context.Context, actor int64, code string, id int64
 		if err != nil {
 			return Change{}, err
 		}
-		unnamed, err := s.indexTextTx(ctx, tx, &c, p, id, "", true)
+		unnamed, err := s.indexTextTx(ctx, tx, &c, p, id, writing{}, true)
 		if err != nil {
 			return Change{}, err
 		}

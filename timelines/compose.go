@@ -29,6 +29,8 @@ type NewPost struct {
 	// Language is the one the author chose, one of language.Known; empty: it is detected
 	// from the text.
 	Language string
+	// Plain: the text has no markup.
+	Plain bool
 }
 
 // ToEyes is the destination that only the author reads. No account and no sub-feed can
@@ -74,8 +76,8 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		c := Change{Actor: n.Author}
-		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, body, textLang, where.decisive)
+		c, written := Change{Actor: n.Author}, writing{body, !n.Plain}
+		c.PostID, c.Code, err = insertPostTx(ctx, tx, n.Author, written, textLang, where.decisive)
 		if err != nil {
 			return Change{}, err
 		}
@@ -86,7 +88,7 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		named, err := s.indexTextTx(ctx, tx, &c, lockedPost{ID: c.PostID}, ownText, body, false)
+		named, err := s.indexTextTx(ctx, tx, &c, lockedPost{ID: c.PostID}, ownText, written, false)
 		if err != nil {
 			return Change{}, err
 		}
@@ -244,12 +246,12 @@ func lockLevelsTx(ctx context.Context, tx pgx.Tx, timelines []int64) ([]int64, e
 
 // insertPostTx inserts the post with an unused code. Its flags come from the levels of its
 // decisive timelines, which lockLevelsTx holds.
-func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, textLang postLanguage, decisive []int64) (id int64, code string, err error) {
+func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, written writing, textLang postLanguage, decisive []int64) (id int64, code string, err error) {
 	const query = `
 		WITH clock AS MATERIALIZED (SELECT clock_timestamp() AS at)
-		INSERT INTO posts (author_id, created_at, fresh_at, code, body, lang, lang_chosen, lang_guessed, decisive,
+		INSERT INTO posts (author_id, created_at, fresh_at, code, body, markup, lang, lang_chosen, lang_guessed, decisive,
 			is_public)
-		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @lang, @chosen,
+		SELECT @author, clock.at, (extract(epoch FROM clock.at) * 1000000)::bigint, @code, @body, @markup, @lang, @chosen,
 			@guessed, @decisive, f.*
 		FROM clock, (SELECT ` + publicColumn + ` FROM timelines t WHERE t.id = ANY(@decisive)) f
 		ON CONFLICT (code) DO NOTHING
@@ -259,7 +261,7 @@ func insertPostTx(ctx context.Context, tx pgx.Tx, author int64, body string, tex
 	for range maxAttempts {
 		code = newCode()
 		err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
-			"author": author, "code": code, "body": body, "lang": textLang.lang, "chosen": textLang.chosen, "guessed": textLang.guessed,
+			"author": author, "code": code, "body": written.body, "markup": written.markup, "lang": textLang.lang, "chosen": textLang.chosen, "guessed": textLang.guessed,
 			"decisive": decisive,
 		}).Scan(&id)
 		if !errors.Is(err, pgx.ErrNoRows) {

@@ -179,7 +179,8 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 				-- A choice that is kept; and the same text, of which nothing new is guessed.
 				SELECT *, CASE WHEN lang_chosen THEN @keep ELSE NOT @chosen AND body = @body END AS stays
 				FROM posts WHERE id = @post) was) n
-		WHERE p.id = @post AND (p.body, p.lang, p.lang_chosen) <> (@body, n.lang, n.chosen)`
+		WHERE p.id = @post AND (p.body, p.lang, p.lang_chosen) <> (@body, n.lang, n.chosen)
+		RETURNING p.markup`
 	textLang := t.textLang
 	if len(textLang.fits) > 0 {
 		var decisive []int64
@@ -191,16 +192,17 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 			return nil, false, err
 		}
 	}
-	tag, err := tx.Exec(ctx, edit, pgx.StrictNamedArgs{
+	written := writing{body: t.body}
+	err = tx.QueryRow(ctx, edit, pgx.StrictNamedArgs{
 		"post": p.ID, "body": t.body, "keep": t.keep, "lang": textLang.lang, "chosen": textLang.chosen, "guessed": textLang.guessed,
-	})
+	}).Scan(&written.markup)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, false, nil
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("edit post: %w", err)
 	}
-	if tag.RowsAffected() == 0 {
-		return nil, false, nil
-	}
-	touched, err = s.indexTextTx(ctx, tx, c, p, ownText, t.body, true)
+	touched, err = s.indexTextTx(ctx, tx, c, p, ownText, written, true)
 	if err != nil {
 		return nil, false, err
 	}

@@ -8,7 +8,22 @@ import (
 
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/marks"
+	"riverrun/timelines/markup"
 )
+
+// A writing is a text as it is stored.
+type writing struct {
+	body   string
+	markup bool
+}
+
+// prose is what may name people and tags in the text.
+func (w writing) prose() string {
+	if w.markup {
+		return markup.Prose(w.body)
+	}
+	return w.body
+}
 
 // ownText stands in the place of a comment's id for a post's own text.
 const ownText = 0
@@ -16,7 +31,7 @@ const ownText = 0
 // indexTextTx updates the tags and mentions of a post after one of its texts, its own or a
 // comment's, changed. The post enters the timelines of tags, and the mentions of people,
 // that are new in it, fresh there as after a like, and leaves those that none of its texts
-// names any more. An empty body is that of a removed text. It returns the timelines entered
+// names any more. The zero writing is that of a removed text. It returns the timelines entered
 // and left. It adds to c, and announces, the rivers that the first use of a tag
 // invalidates.
 //
@@ -27,8 +42,9 @@ const ownText = 0
 // text_marks records which text names which timeline. So one statement reads the reasons,
 // under the post's lock, however many comments there are. A text without marks costs
 // nothing if it is new, and one statement if it changed.
-func (s *core) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, comment int64, body string, edited bool) ([]int64, error) {
-	tags, names := marks.Tags(body), marks.Names(body)
+func (s *core) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost, comment int64, written writing, edited bool) ([]int64, error) {
+	prose := written.prose()
+	tags, names := marks.Tags(prose), marks.Names(prose)
 	if len(tags)+len(names) == 0 && !edited {
 		return nil, nil
 	}

@@ -42,7 +42,7 @@ func TestFeeds(t *testing.T) {
 	if want := base + "/p/" + post.Code; first.ID != want || first.Link.Href != want || first.Author.URI != base+"/anna" {
 		t.Errorf("the first entry is %+v, want %s", first, want)
 	}
-	if want := "anna: Ask @bob <b>about</b> https://example.org/?a=b&c=d"; first.Title != want {
+	if want := "anna: Ask @bob <b>about</b> example.org/?a=b&c=d"; first.Title != want {
 		t.Errorf("its title is %q, want %q", first.Title, want)
 	}
 	for _, want := range []string{`href="` + base + `/bob"`, "&lt;b&gt;about", `href="https://example.org/?a=b&amp;c=d"`, "<br>and more"} {

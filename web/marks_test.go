@@ -1,10 +1,12 @@
 package web_test
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"testing"
 
+	"riverrun/timelines"
 	"riverrun/web/webtest"
 )
 
@@ -66,4 +68,35 @@ func TestCommentLikes(t *testing.T) {
 	v.Post(form+"/unlike").Wants(200).Has(`"t":"entry"`, "Like this comment").Lacks("Liked by 1 person")
 	v.Post("/p/" + code + "/comments/99999/like").Wants(404)
 	v.Post("/p/" + code + "/comments/x/like").Wants(404)
+}
+
+// TestMarkup: what people write now may have markup, and what was written before stays plain,
+// also when it is edited.
+func TestMarkup(t *testing.T) {
+	s := webtest.New(t, nil)
+	anna, bob := s.Person("anna"), s.Person("bob")
+	const text = "**Bold** and `@bob` in *code* #spring\n> said\n||the end||"
+	now := anna.Post(text)
+	anna.Comment(now.Code, "so _so_ **@bob**")
+	before := anna.Act(func(ctx context.Context) (timelines.Change, error) {
+		return s.Store.Posts.Create(ctx, timelines.NewPost{Author: anna.Account.ID, Body: "2 * 3 * 4 `x` @bob", Plain: true})
+	})
+	v := bob.Visitor()
+	v.Get("/p/"+now.Code).Wants(200).Has("<strong>Bold</strong>", ">@bob</code>", "<blockquote", `<a href="/tag/spring"`, `class="spoiler"`,
+		"<em>so</em>", `<title>anna: Bold and @bob in code #spring`).Lacks("**", "||")
+	v.Get("/p/"+before.Code).Wants(200).Has("2 * 3 * 4 `x` <a href=\"/bob\">@bob</a>").Lacks("<em>", "<code")
+	anna.Edit(before.Code, "2 * 3 * 5 `x` @bob")
+	v.Get("/p/"+before.Code).Wants(200).Has("2 * 3 * 5").Lacks("<em>", "<code")
+	v.Get("/feeds/p/"+now.Code+".atom").Wants(200).Has("anna: Bold and @bob in code #spring", "&lt;strong&gt;")
+
+	// What is code names nobody: the comment brings the post to bob's mentions, and the old
+	// text.
+	s.FollowUp()
+	v.Get("/filter/mentions").Has(now.Code, before.Code)
+	comment := strconv.FormatInt(anna.Comment(now.Code, "`@bob` #spring").CommentID, 10)
+	anna.Visitor().Post("/p/"+now.Code+"/comments/"+comment+"/edit", "body", "`@bob`").Wants(303)
+	code := anna.Post("Only `@bob` and\n```\n#autumn\n```").Code
+	s.FollowUp()
+	v.Get("/filter/mentions").Lacks(code)
+	v.Get("/tag/autumn").Lacks(code)
 }

@@ -54,6 +54,8 @@ var outside = []struct {
 }{
 	{"github.com/riverqueue/river", []string{"jobs", "cmd"}, "whoever inserts a job does it through a one-method interface of its own, so that the queue can be replaced"},
 	{"github.com/a-h/templ", []string{"web/view"}, "HTML is made in one place"},
+	{"github.com/yuin/goldmark", []string{"timelines/markup"}, "the pages and what counts mentions must agree on the grammar"},
+	{"github.com/minio/minio-go", []string{"timelines/blobs"}, "where blobs are kept is a setting"},
 	{"github.com/coder/websocket", []string{"web/live"}, "the hub owns every socket, or a slow reader is nobody's"},
 }
 

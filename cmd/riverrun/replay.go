@@ -267,9 +267,9 @@ func (r *replaying) act(ctx context.Context, ev event) error {
 	c, err := r.node.tiers.Act(ctx, func(ctx context.Context) (timelines.Change, error) {
 		switch ev.kind {
 		case "post":
-			return store.Posts.Create(ctx, timelines.NewPost{Author: actor, Body: ev.body, To: []string{r.into}, Key: r.key(ev)})
+			return store.Posts.Create(ctx, timelines.NewPost{Author: actor, Body: ev.body, To: []string{r.into}, Key: r.key(ev), Plain: true})
 		case "comment":
-			return store.Comments.Create(ctx, timelines.NewComment{Author: actor, Code: r.codes[ev.post], Body: ev.body, Key: r.key(ev)})
+			return store.Comments.Create(ctx, timelines.NewComment{Author: actor, Code: r.codes[ev.post], Body: ev.body, Key: r.key(ev), Plain: true})
 		}
 		return store.Posts.Like(ctx, actor, r.codes[ev.post])
 	})

@@ -21,6 +21,7 @@ type Content struct {
 	AuthorID  int64
 	Body      string // at most as many characters and lines as asked for
 	BodyCut   bool
+	Markup    bool  // Body is read as markup
 	CreatedAt int64 // microseconds
 	EditedAt  int64 // microseconds, 0 never
 	Via       string
@@ -59,6 +60,7 @@ type ShownComment struct {
 	AuthorID  int64  `json:"author_id"`
 	Body      string `json:"body"`
 	BodyCut   bool   `json:"body_cut"`
+	Markup    bool   `json:"markup"`
 	CreatedAt int64  `json:"created_at"`
 	EditedAt  int64  `json:"edited_at"`
 	Via       string `json:"via"`
@@ -107,7 +109,7 @@ func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[i
 func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content {
 	const query = `
 		SELECT p.id AS post_id, p.version, p.deleted_at IS NOT NULL AS deleted, p.decisive, p.code, p.author_id,
-			left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.via, p.via_url,
+			left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.markup, p.via, p.via_url,
 			(extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
 			coalesce((extract(epoch FROM p.edited_at) * 1000000)::bigint, 0) AS edited_at,
 			(SELECT count(*) FROM likes l WHERE l.post_id = p.id) AS likes,
@@ -119,7 +121,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				ORDER BY c.author_id LIMIT @people) AS commenter_ids,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object(
 					'id', s.id, 'author_id', s.author_id, 'body', left(s.body, @comment_runes),
-					'body_cut', length(s.body) > @comment_runes,
+					'body_cut', length(s.body) > @comment_runes, 'markup', s.markup,
 					'created_at', (extract(epoch FROM s.created_at) * 1000000)::bigint,
 					'edited_at', coalesce((extract(epoch FROM s.edited_at) * 1000000)::bigint, 0),
 					'via', s.via,

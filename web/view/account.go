@@ -5,7 +5,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
-	"riverrun/web/view/markup"
+	"riverrun/timelines/markup"
 )
 
 // OpenSubfeed is a sub-feed the viewer may open.

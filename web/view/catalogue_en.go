@@ -279,6 +279,7 @@ var englishTexts = map[string]string{
 	"entry.comment.of":           "Comment on the post by {who}",
 	"entry.comments":             "Comments",
 	"comment.write":              "Write a comment",
+	"entry.spoiler":              "Spoiler",
 	"entry.liked":                "Liked by {who}",
 	"entry.files":                "Attachments",
 	"entry.you":                  "you",

@@ -279,6 +279,7 @@ var russianTexts = map[string]string{
 	"entry.comment.of":           "Комментировать запись: {who}",
 	"entry.comments":             "Комментарии",
 	"comment.write":              "Написать комментарий",
+	"entry.spoiler":              "Спойлер",
 	"entry.liked":                "Нравится: {who}",
 	"entry.files":                "Вложения",
 	"entry.you":                  "вы",

@@ -1,6 +1,6 @@
 package view
 
-import "riverrun/web/view/markup"
+import "riverrun/timelines/markup"
 
 // Balance passes on stretches of one paragraph and keeps count of the directions begun in
 // them. The zero Balance is ready.

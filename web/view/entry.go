@@ -275,8 +275,8 @@ func (e *Entry) tab() string {
 
 // written is what a person wrote in the entry as HTML, with links as tab says. People's text
 // is escaped, so every element is ours.
-func (e *Entry) written(body string) string {
-	html := textHTML(body)
+func (e *Entry) written(body string, withMarkup bool) string {
+	html := writtenHTML(body, withMarkup)
 	if !e.Item.Full {
 		html = strings.ReplaceAll(html, "<a ", `<a tabindex="-1" `)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/a-h/templ"
 
 	"riverrun/rivers"
-	"riverrun/web/view/markup"
+	"riverrun/timelines/markup"
 )
 
 // FeedFormats are the formats by the last part of a file's name.
@@ -45,7 +45,7 @@ const feedTitle = 80
 
 func (e *Entry) FeedItem(base string) FeedItem {
 	t := &e.Item.Fold.Text
-	html := textHTML(t.Body)
+	html := writtenHTML(t.Body, t.Markup)
 	if t.Cut {
 		html += `<p><a href="` + e.path() + `">` + e.Locale.T("entry.more") + `</a></p>`
 	}
@@ -60,11 +60,11 @@ func (e *Entry) FeedItem(base string) FeedItem {
 	if b.Len() > 0 {
 		html += "<ul>" + b.String() + "</ul>"
 	}
-	return e.itemBy(base, FeedItem{Title: t.Body, Page: e.path(), HTML: html}, t.Author, t.CreatedAt, t.EditedAt)
+	return e.itemBy(base, FeedItem{Title: plainText(t.Body, t.Markup), Page: e.path(), HTML: html}, t.Author, t.CreatedAt, t.EditedAt)
 }
 
 func (e *Entry) CommentItem(base string, c *rivers.Comment) FeedItem {
-	return e.itemBy(base, FeedItem{Title: c.Body, Page: e.path() + "#" + CommentID(c.ID), HTML: textHTML(c.Body)},
+	return e.itemBy(base, FeedItem{Title: plainText(c.Body, c.Markup), Page: e.path() + "#" + CommentID(c.ID), HTML: writtenHTML(c.Body, c.Markup)},
 		c.Author, c.CreatedAt, c.EditedAt)
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/a-h/templ"
 
 	"riverrun/timelines/marks"
-	"riverrun/web/view/markup"
+	"riverrun/timelines/markup"
 )
 
 // textHTML turns what a person wrote into HTML: paragraphs, line breaks, links,
@@ -28,6 +28,22 @@ func textHTML(body string) string {
 		b.WriteString("</p>")
 	}
 	return b.String()
+}
+
+// writtenHTML is the HTML of a text, which may have markup.
+func writtenHTML(body string, withMarkup bool) string {
+	if withMarkup {
+		return markup.HTML(body)
+	}
+	return textHTML(body)
+}
+
+// plainText is a text without its markup, if it has any.
+func plainText(body string, withMarkup bool) string {
+	if withMarkup {
+		return markup.Plain(body)
+	}
+	return body
 }
 
 var paragraphs = regexp.MustCompile(`\n[ \t]*\n[\s]*`)

@@ -3,7 +3,7 @@ package view
 import (
 	"testing"
 
-	"riverrun/web/view/markup"
+	"riverrun/timelines/markup"
 )
 
 // BenchmarkText renders a typical post of 300 characters, as plain text and with markup.

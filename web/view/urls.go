@@ -9,7 +9,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
-	"riverrun/web/view/markup"
+	"riverrun/timelines/markup"
 )
 
 // accountURL is the address of an account's page; page "" is its posts.

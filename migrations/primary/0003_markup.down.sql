@@ -1,0 +1,2 @@
+ALTER TABLE posts DROP COLUMN markup;
+ALTER TABLE comments DROP COLUMN markup;
