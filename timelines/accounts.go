@@ -254,6 +254,19 @@ func (s Accounts) List(ctx context.Context, kind, after string, limit int) ([]Ac
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))
 }
 
+// Directory returns at most limit accounts of a kind by title, those after the account of the
+// name given; an empty name is the beginning.
+func (s Accounts) Directory(ctx context.Context, kind, after string, limit int) ([]Account, error) {
+	const query = `
+		SELECT ` + accountColumns + ` FROM ` + accountTables + `
+		WHERE a.id = ANY(ARRAY(
+			SELECT id FROM accounts
+			WHERE kind = @kind AND (lower(title), name) > (coalesce((SELECT lower(title) FROM accounts WHERE name = @after), ''), @after)
+			ORDER BY lower(title), name LIMIT @limit))
+		ORDER BY lower(a.title), a.name`
+	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))
+}
+
 // accountsOf returns at most limit of the accounts whose ids a SELECT yields; @of is its
 // only parameter. They come by name, after the name given; an empty name is the beginning.
 func (s *core) accountsOf(ctx context.Context, ids string, of int64, after string, limit int) ([]Account, error) {

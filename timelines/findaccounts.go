@@ -13,14 +13,14 @@ import (
 // best: very many names begin with the same letter.
 const maxAccountsMet = 1000
 
-// Find returns at most limit of the people and groups that a query of words alone
-// finds: each of its words begins a word of their name or title. An account of exactly
+// Find returns at most limit of the accounts of a kind (User, Group, or empty for both) that
+// a query of words alone finds: each of its words begins a word of their name or title. An account of exactly
 // that name comes first, then names that begin so, then the others, by name. A query that
 // asks for anything else finds none, without a statement.
 //
 // Everybody finds all of them. As in the directories, the names of accounts are no
 // secret, at whatever level they are.
-func (s Accounts) Find(ctx context.Context, q snapshot.Query, limit int) ([]Account, error) {
+func (s Accounts) Find(ctx context.Context, kind string, q snapshot.Query, limit int) ([]Account, error) {
 	words := q.AccountWords()
 	if len(words) == 0 {
 		return nil, nil
@@ -41,10 +41,11 @@ func (s Accounts) Find(ctx context.Context, q snapshot.Query, limit int) ([]Acco
 		), best AS (
 			SELECT a.id, row_number() OVER (ORDER BY a.name = @name DESC, starts_with(a.name, @name) DESC, a.name) AS place
 			FROM met JOIN accounts a USING (id)
+			WHERE @kind = '' OR a.kind = @kind
 			ORDER BY place LIMIT @limit
 		)
 		SELECT ` + accountColumns + ` FROM best JOIN (` + accountTables + `) ON a.id = best.id ORDER BY best.place`
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{
-		"name": name, "prefixes": strings.Join(prefixes, "&"), "met": maxAccountsMet, "limit": limit,
+		"name": name, "prefixes": strings.Join(prefixes, "&"), "met": maxAccountsMet, "kind": kind, "limit": limit,
 	}))
 }

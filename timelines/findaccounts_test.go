@@ -18,7 +18,7 @@ func (w *town) titled(name, title string) Account {
 // findsAccounts asks for people and groups, and compares their names.
 func (w *town) findsAccounts(text string, want ...string) {
 	w.Helper()
-	found, err := w.Accounts.Find(w.Context(), w.query(text), 10)
+	found, err := w.Accounts.Find(w.Context(), "", w.query(text), 10)
 	w.must(err)
 	var names []string
 	for _, a := range found {
@@ -87,14 +87,14 @@ func TestFindAccountsAmongMany(t *testing.T) {
 	w.titled("ann", "Zoë")
 	_, err = w.pool.Exec(t.Context(), `ANALYZE accounts`)
 	w.must(err)
-	found, err := w.Accounts.Find(t.Context(), w.query("ann"), 10)
+	found, err := w.Accounts.Find(t.Context(), "", w.query("ann"), 10)
 	w.must(err)
 	w.same("how many", len(found), 10)
 	w.same("the first", found[0].Name, "ann")
 
 	heard := &statements{}
 	store := w.traced(heard)
-	found, err = store.Accounts.Find(t.Context(), w.query("ann 2345"), 10)
+	found, err = store.Accounts.Find(t.Context(), "", w.query("ann 2345"), 10)
 	w.must(err)
 	w.same("the one of two words", fmt.Sprintf("%d %s", len(found), found[0].Name), "1 person-2345")
 	for _, said := range heard.take() {

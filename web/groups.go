@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/snapshot"
 	"riverrun/web/view"
 )
 
@@ -26,9 +27,9 @@ func (s groups) groups(w http.ResponseWriter, r *request) error {
 }
 
 func (s groups) groupsView(r *request, form view.GroupForm) (view.Groups, error) {
-	v := view.Groups{Base: s.simple(r), Form: form, After: r.URL.Query().Get("after")}
+	v := view.Groups{Base: s.simple(r), Form: form}
 	var err error
-	if v.All, v.Next, err = s.directory(r, timelines.Group, v.After); err != nil {
+	if v.Directory, err = s.directory(r, timelines.Group); err != nil {
 		return v, err
 	}
 	if v.Sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
@@ -46,18 +47,30 @@ func inDirectory(after string) bool {
 	return strings.Trim(after, "abcdefghijklmnopqrstuvwxyz0123456789-") == ""
 }
 
-// directory returns one page of the accounts of a kind, by name, after a name. A text that
-// is no name is errNoPage.
-func (s *Server) directory(r *request, kind, after string) (page []timelines.Account, next string, err error) {
-	if !inDirectory(after) {
-		return nil, "", errNoPage
+// directory returns one page of the accounts of a kind: those that the request asks for in
+// "q", or all by title, after the account of the name in "after". A text that is no name is
+// errNoPage.
+func (s *Server) directory(r *request, kind string) (d view.Directory, err error) {
+	asked := r.URL.Query()
+	d.Query, d.After = strings.TrimSpace(asked.Get("q")), asked.Get("after")
+	if !inDirectory(d.After) {
+		return d, errNoPage
 	}
-	page, err = s.timelines.Accounts.List(r.Context(), kind, after, view.DirectoryPage+1)
-	if err != nil {
-		return nil, "", err
+	if d.Query == "" {
+		found, err := s.timelines.Accounts.Directory(r.Context(), kind, d.After, view.DirectoryPage+1)
+		if err != nil {
+			return d, err
+		}
+		d.All, d.Next = view.FirstPage(found)
+		return d, nil
 	}
-	page, next = view.FirstPage(page)
-	return page, next, nil
+	q, problem := snapshot.ParseQuery(d.Query)
+	if problem != "" {
+		d.Error = r.loc.T("invalid." + problem)
+		return d, nil
+	}
+	d.All, err = s.timelines.Accounts.Find(r.Context(), kind, q, view.DirectoryPage)
+	return d, err
 }
 
 func (s groups) createGroup(w http.ResponseWriter, r *request) error {

@@ -1,6 +1,8 @@
 package web_test
 
 import (
+	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -85,6 +87,59 @@ func TestMembersPageIsPaged(t *testing.T) {
 		t.Errorf("the second page has %d members, want %d", n, members-view.DirectoryPage)
 	}
 	anna.Get("/chess-club/members?after=%00").Wants(404)
+}
+
+// People and groups are listed by what they are called, page by page, and found by it.
+func TestDirectories(t *testing.T) {
+	s := webtest.New(t, nil)
+	v := s.Person("zoe").Visitor()
+	v.Post("/settings", "title", "Anna Lind")
+	s.Person("anna").Visitor().Post("/settings", "title", "zebra")
+	s.Person("mid").Visitor().Post("/settings", "title", "Боб")
+	page := v.Get("/people").Wants(200).Body
+	if a, b, c := strings.Index(page, ">Anna Lind<"), strings.Index(page, ">zebra<"), strings.Index(page, ">Боб<"); a < 0 || a > b || b > c {
+		t.Errorf("Anna Lind stands at %d, zebra at %d, Боб at %d", a, b, c)
+	}
+	v.Get("/people?q=ann").Wants(200).Has("@anna", "@zoe").Lacks("@mid", `rel="next"`)
+	v.Get("/people?q=nobody+of+that").Wants(200).Has("Nobody is called that", "Show all")
+	v.Get("/people?q=" + strings.Repeat("a", 1000)).Wants(200).Has("This search is too long")
+	v.Post("/groups", "name", "zzz", "title", "Alpha", "access", "public").LeadsTo("/zzz")
+	v.Post("/groups", "name", "aaa", "title", "omega", "access", "public").LeadsTo("/aaa")
+	all := v.Get("/groups").Wants(200).Body
+	if _, rest, _ := strings.Cut(all, "All groups"); strings.Index(rest, ">Alpha<") > strings.Index(rest, ">omega<") {
+		t.Error("omega stands above Alpha")
+	}
+	v.Get("/groups?q=alp").Wants(200).Has(">Alpha<", `value="alp"`).Lacks("All groups", "Create a group")
+	v.Get("/groups?q=ann").Wants(200).Has("No group is called that")
+
+	// What one follows from a list leads back to it.
+	v.Get("/people").Has(`action="/anna/follow"`, `name="back" value="/people"`)
+	v.Post("/anna/follow", "back", "/people").LeadsTo("/people")
+	v.Get("/people").Has(`action="/anna/unfollow"`).Lacks(`action="/zoe/follow"`)
+
+	for i := range view.DirectoryPage + 3 {
+		s.Person(fmt.Sprintf("p-%03d", i)).Visitor().Post("/settings", "title", fmt.Sprintf("Same %d", i/2))
+	}
+	seen := map[string]int{}
+	for address := "/people"; address != ""; {
+		body := v.Get(address).Wants(200).Body
+		_, main, _ := strings.Cut(body, "<main")
+		for _, m := range regexp.MustCompile(`class="who" href="/([a-z0-9-]+)"`).FindAllStringSubmatch(main, -1) {
+			seen[m[1]]++
+		}
+		address = ""
+		if m := regexp.MustCompile(`rel="next" href="([^"]*)"`).FindStringSubmatch(main); m != nil {
+			address = m[1]
+		}
+	}
+	for name, n := range seen {
+		if n != 1 {
+			t.Errorf("%s is listed %d times", name, n)
+		}
+	}
+	if want := view.DirectoryPage + 6; len(seen) != want {
+		t.Errorf("%d people are listed, want %d", len(seen), want)
+	}
 }
 
 func TestManagingAGroup(t *testing.T) {

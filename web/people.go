@@ -14,11 +14,11 @@ func (s directory) routes(mux *http.ServeMux) {
 	mux.Handle("GET /people", s.freshAccess(s.people))
 }
 
-// people lists all people by name, and the requests that wait for the viewer's answer.
+// people lists all people by title, and the requests that wait for the viewer's answer.
 func (s directory) people(w http.ResponseWriter, r *request) error {
 	v := view.People{Base: s.simple(r)}
 	var err error
-	if v.All, v.Next, err = s.directory(r, timelines.User, r.URL.Query().Get("after")); err != nil {
+	if v.Directory, err = s.directory(r, timelines.User); err != nil {
 		return err
 	}
 	if v.Requests, err = s.requests(r, "/people", 0); err != nil {

@@ -72,7 +72,7 @@ func (s searches) lookAround(r *request, v *view.Search) error {
 	}
 	var err error
 	if v.River.Top() {
-		if v.Accounts, err = s.timelines.Accounts.Find(r.Context(), q, mostAccounts); err != nil {
+		if v.Accounts, err = s.timelines.Accounts.Find(r.Context(), "", q, mostAccounts); err != nil {
 			return err
 		}
 	}

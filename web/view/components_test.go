@@ -137,11 +137,11 @@ func TestComponents(t *testing.T) {
 		"list_empty":     ListPage(List{River: river(&listed, rivers.List, "/lists/druzya"), List: sets.Lists[1]}),
 		"list_edit":      EditListPage(ListEdit{Base: &listed, List: friends, Title: "Others", Chosen: []string{"bob"}}),
 		"account_placed": AccountPage(Account{River: river(&listed, rivers.User, "/bob"), Who: listed.Account(bob)}),
-		"groups":         GroupsPage(Groups{Base: me, Mine: []timelines.Account{club}, All: []timelines.Account{club, private}, Next: "eve"}),
+		"groups":         GroupsPage(Groups{Base: me, Mine: []timelines.Account{club}, Directory: Directory{All: []timelines.Account{club, private}, Next: "eve"}}),
 		"groups_wrong": GroupsPage(Groups{Base: me, Form: GroupForm{
 			Name: "A B", Title: "Kept", Access: timelines.Private, Error: FormError{Field: "name", Text: "No name."},
 		}}),
-		"people": PeoplePage(People{Base: me, All: []timelines.Account{me.Account(bob), private}, Requests: Requests{
+		"people": PeoplePage(People{Base: me, Directory: Directory{All: []timelines.Account{me.Account(bob), private}}, Requests: Requests{
 			ListPart{Path: "/people", List: "requests", After: "9.dee.anna", Next: "10.kirill.chess-club"},
 			[]Request{{Who: me.Account(finn)}, {Who: me.Account(kirill), Group: club}},
 		}}),

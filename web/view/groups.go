@@ -10,12 +10,22 @@ const DirectoryPage = 100
 // Groups is the directory of groups as components see it.
 type Groups struct {
 	*Base
-	Mine  []timelines.Account
-	All   []timelines.Account
-	After string // where this page of the directory begins
-	Next  string // where the next one does, "" if there is none
-	Form  GroupForm
+	Directory
+	Mine []timelines.Account
+	Form GroupForm
 }
+
+// Directory is a page of people or groups: all by title, or those that are asked for.
+type Directory struct {
+	Query string // what is asked for
+	Error string // what is wrong with it
+	All   []timelines.Account
+	After string // where this page begins
+	Next  string // where the next one does, "" if there is none
+}
+
+// whole reports whether this is the first page of all.
+func (d Directory) whole() bool { return d.After == "" && d.Query == "" }
 
 // GroupForm is the form for a new group, empty or as it was sent.
 type GroupForm struct {

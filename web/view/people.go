@@ -1,13 +1,8 @@
 package view
 
-import (
-	"riverrun/timelines"
-)
-
 // People is the directory of people as components see it.
 type People struct {
 	*Base
-	All      []timelines.Account
-	Next     string
+	Directory
 	Requests Requests
 }

@@ -1,0 +1,1 @@
+DROP INDEX accounts_kind_title_idx;
