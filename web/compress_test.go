@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -323,4 +324,30 @@ func talkPage(t testing.TB, s *webtest.Site) []byte {
 		t.Fatalf("the page has %d entries", n)
 	}
 	return body
+}
+
+// TestPagesAreSmall: what a phone has to load before it shows a home page.
+func TestPagesAreSmall(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	bob.Subscribe("ann")
+	for i := range 25 {
+		code := ann.Post(fmt.Sprintf("From Monday the last boat leaves at 22:%02d, and not at 23:10. What would it break for you?", i)).Code
+		for j := range 3 {
+			bob.Comment(code, fmt.Sprintf("The choir ends at half past ten, %d. We would have to run.", i*j))
+		}
+		bob.Like(code)
+	}
+	s.FollowUp()
+	v := bob.Visitor()
+	if got := carry(v, "GET", "/", "gzip"); len(got.wire) > 40<<10 {
+		t.Errorf("the home page takes %d bytes, want 40 kB at most", len(got.wire))
+	}
+	scripts := 0
+	for _, m := range regexp.MustCompile(`<script[^>]* src="([^"]*)"`).FindAllStringSubmatch(v.Get("/").Wants(200).Body, -1) {
+		scripts += len(carry(v, "GET", m[1], "gzip").wire)
+	}
+	if scripts == 0 || scripts > 16<<10 {
+		t.Errorf("the scripts take %d bytes, want 16 kB at most", scripts)
+	}
 }

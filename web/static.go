@@ -8,6 +8,10 @@ import (
 	"net/http"
 	"path"
 	"strings"
+
+	"github.com/tdewolff/minify/v2"
+	"github.com/tdewolff/minify/v2/css"
+	"github.com/tdewolff/minify/v2/js"
 )
 
 //go:embed static
@@ -35,6 +39,9 @@ var staticTypes = map[string]string{
 }
 
 func loadStatic() (*staticFiles, error) {
+	smaller := minify.New()
+	smaller.AddFunc(".css", css.Minify)
+	smaller.AddFunc(".js", js.Minify)
 	listed, err := staticFS.ReadDir("static")
 	if err != nil {
 		return nil, fmt.Errorf("static files: %w", err)
@@ -49,6 +56,11 @@ func loadStatic() (*staticFiles, error) {
 		content, err := staticFS.ReadFile("static/" + f.Name())
 		if err != nil {
 			return nil, fmt.Errorf("static files: %w", err)
+		}
+		if ext != ".svg" { // what is written for people to read is sent without that
+			if content, err = smaller.Bytes(ext, content); err != nil {
+				return nil, fmt.Errorf("static files: %s: %w", f.Name(), err)
+			}
 		}
 		sum := sha256.Sum256(content)
 		hashed := "/static/" + strings.TrimSuffix(f.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
