@@ -254,6 +254,18 @@ func (s Accounts) List(ctx context.Context, kind, after string, limit int) ([]Ac
 	return someAccounts(s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "after": after, "limit": limit}))
 }
 
+// MostFollowed returns the ids of at most limit accounts of a kind, those that most people
+// follow first.
+func (s Accounts) MostFollowed(ctx context.Context, kind string, limit int) ([]int64, error) {
+	const query = `
+		SELECT a.id FROM (SELECT account_id, count(*) AS followers FROM subscriptions GROUP BY account_id) f
+		JOIN accounts a ON a.id = f.account_id
+		WHERE a.kind = @kind
+		ORDER BY f.followers DESC, a.id LIMIT @limit`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"kind": kind, "limit": limit})
+	return collectIDs(rows, err, "accounts that many follow")
+}
+
 // Directory returns at most limit accounts of a kind by title, those after the account of the
 // name given; an empty name is the beginning.
 func (s Accounts) Directory(ctx context.Context, kind, after string, limit int) ([]Account, error) {

@@ -53,7 +53,8 @@ func (s riverPages) home(w http.ResponseWriter, r *request) error {
 			return err
 		}
 	}
-	return s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking))
+	toFollow := s.suggest(r.Context(), v.Base, view.Suggested)
+	return s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking, toFollow))
 }
 
 // keys is the page of keys.

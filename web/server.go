@@ -80,6 +80,7 @@ type Server struct {
 	databaseTimeout time.Duration
 	limits          *limits
 	addresses       addresses
+	suggestions     suggestions
 	// delay waits; tests put another in its place.
 	delay  func(context.Context, time.Duration) error
 	view   *view.Renderer

@@ -84,6 +84,11 @@ var englishTexts = map[string]string{
 	"search.nobody":   "Nobody here is called “{name}”.",
 	"search.broad":    "This search finds too much or takes too long. Add another word.",
 
+	"suggest.title":      "Who to follow",
+	"suggest.people":     "All people",
+	"empty.home.title":   "The river starts with people",
+	"empty.home.self":    "Say who you are in {profile}, so that others know you.",
+	"empty.profile":      "your profile",
 	"empty.home":         "This page shows what the people and groups you follow write, like and discuss.",
 	"empty.home.do":      "Find {people} and {groups} to follow, look at {everything}, or write something yourself.",
 	"empty.people":       "people",

@@ -84,6 +84,11 @@ var russianTexts = map[string]string{
 	"search.nobody":   "Здесь нет никого с именем «{name}».",
 	"search.broad":    "Этот поиск находит слишком много или занимает слишком много времени. Добавьте ещё слово.",
 
+	"suggest.title":      "На кого подписаться",
+	"suggest.people":     "Все люди",
+	"empty.home.title":   "Лента начинается с людей",
+	"empty.home.self":    "Расскажите о себе в {profile}, чтобы вас узнали.",
+	"empty.profile":      "профиле",
 	"empty.home":         "Здесь появляется то, что пишут, лайкают и обсуждают люди и группы, на которые вы подписаны.",
 	"empty.home.do":      "Найдите {people} и {groups}, посмотрите {everything} или напишите что-нибудь сами.",
 	"empty.people":       "людей",

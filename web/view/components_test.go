@@ -73,8 +73,8 @@ func TestComponents(t *testing.T) {
 	listed.Sets = &sets
 
 	for name, c := range map[string]templ.Component{
-		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2),
-		"home_empty_ru":            HomePage(river(russian, rivers.Home, "/"), NewComposer("/"), 0),
+		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2, nil),
+		"home_empty_ru":            HomePage(river(russian, rivers.Home, "/"), NewComposer("/"), 0, nil),
 		"welcome":                  WelcomePage(nobody),
 		"everything":               AggregateList(older),
 		"search":                   SearchPage(Search{Base: me, Text: `"a cat" -dog`, River: river(me, rivers.Search, "/search?q=%22a+cat%22+-dog", "<article></article>")}),

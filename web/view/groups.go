@@ -54,6 +54,19 @@ func LevelOf(text string) (timelines.Level, error) {
 	return level, nil
 }
 
+// Suggested is how many accounts an empty home page suggests; the column beside a page has
+// room for few.
+const Suggested = 6
+
+func few(list []timelines.Account) []timelines.Account { return list[:min(3, len(list))] }
+
+// MayFollow reports whether the viewer may read an account that is suggested to them, and does
+// not hide it.
+func (p *Base) MayFollow(a timelines.Account) bool {
+	act, _, _ := p.followAct(a)
+	return act == "follow" && !p.hides(a.ID)
+}
+
 // followAct is what the button beside an account in a list does, what it says and how it
 // looks; act is empty if there is no button.
 func (p *Base) followAct(a timelines.Account) (act, label, class string) {

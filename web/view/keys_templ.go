@@ -147,7 +147,7 @@ func KeysPage(p *Base) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = sentence(p.Locale.T("keys.off"), slots{"settings": link("/settings#look", p.Locale.T("settings.title"))}).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = sentence(p.Locale.T("keys.off"), slots{"settings": link("/settings#look-language", p.Locale.T("settings.title"))}).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
