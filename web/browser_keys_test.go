@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -242,5 +243,51 @@ func TestLetterKeys(t *testing.T) {
 	press("j")
 	if webtest.Eval[bool](b, `Boolean(document.activeElement.closest('[data-post]'))`) {
 		t.Error("a key that was turned off did something")
+	}
+}
+
+// Somebody who types an @name is offered people, and takes one by a key or by a press.
+func TestNamesAreOffered(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	s.Person("bob").Rename("Nadia Bright")
+	s.Person("nils")
+	s.Person("nora")
+	ann.Subscribe("nora")
+	s.Visitor().Get("/search/names?q=n").LeadsTo("/login?back=%2Fsearch%2Fnames%3Fq%3Dn")
+	offered := ann.Visitor().Get("/search/names?q=n").Wants(200).Has(`data-name="bob"`, "Nadia Bright").Lacks(`data-name="ann"`).Body
+	if strings.Index(offered, `"nora"`) > strings.Index(offered, `"nils"`) {
+		t.Error("somebody whom ann does not follow is offered first")
+	}
+	ann.Visitor().Get("/search/names?q=" + strings.Repeat("n", 2000)).Wants(422)
+
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	b.Visit("/")
+	b.Live()
+	text := `document.querySelector('#composer textarea')`
+	chosen := func(name string) {
+		t.Helper()
+		b.Await("the offer of "+name, `document.querySelector('#names [aria-selected=true]')?.dataset.name === '`+name+`' &&
+			`+text+`.getAttribute('aria-activedescendant') === document.querySelector('#names [aria-selected=true]').id`)
+	}
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "ask @n"))
+	chosen("nora")
+	b.Do(chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowUp))
+	chosen("nora")
+	b.Do(chromedp.KeyEvent(kb.Tab))
+	b.Await("the name", text+`.value === 'ask @nora ' && document.activeElement === `+text+` && !document.querySelector('#names')`)
+	b.Do(chromedp.KeyEvent("or @nad"))
+	chosen("bob")
+	b.Do(chromedp.Click(chromedp.CSS(`#names [data-name=bob]`)))
+	b.Await("the name", text+`.value === 'ask @nora or @bob ' && document.activeElement === `+text)
+	b.Do(chromedp.KeyEvent("not n@nil or @nil"))
+	chosen("nils")
+	b.Do(chromedp.KeyEvent(kb.Escape))
+	b.Await("no offer", `!document.querySelector('#names')`)
+	if got := webtest.Eval[string](b, text+`.value`); got != "ask @nora or @bob not n@nil or @nil" {
+		t.Errorf("what was typed became %q", got)
 	}
 }

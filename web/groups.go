@@ -66,6 +66,8 @@ func (s *Server) directory(r *request, kind string) (d view.Directory, err error
 	}
 	q, problem := snapshot.ParseQuery(d.Query)
 	if problem != "" {
+		// Some of the text may not be valid, and cannot be shown again.
+		d.Query = strings.ToValidUTF8(strings.ReplaceAll(d.Query, "\x00", ""), "")
 		d.Error = r.loc.T("invalid." + problem)
 		return d, nil
 	}

@@ -31,7 +31,7 @@ type Limits struct {
 }
 
 type limits struct {
-	writes, signUp, search, liveSearch *limiter
+	writes, signUp, search, liveSearch, names *limiter
 	// The limits of sign-ins: tries of one address, tries of one address with one name, and
 	// the failures that put a name under attack (signin.go).
 	signInAddress, signInPair *limiter
@@ -50,6 +50,7 @@ func newLimits(l Limits) *limits {
 		signUp:        newLimiter(cmp.Or(l.SignUps, 60), time.Hour),
 		search:        newLimiter(cmp.Or(l.Searches, 60), time.Minute),
 		liveSearch:    newLimiter(cmp.Or(l.Searches, 60), time.Minute),
+		names:         newLimiter(5*cmp.Or(l.Searches, 60), time.Minute), // one for each letter or two that somebody types
 	}
 }
 

@@ -1,12 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"slices"
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/access"
 	"riverrun/timelines/snapshot"
 	"riverrun/web/view"
 )
@@ -16,6 +18,7 @@ type searches struct{ *Server }
 
 func (s searches) routes(mux *http.ServeMux) {
 	mux.Handle("GET /search", s.page(s.search))
+	mux.Handle("GET /search/names", s.page(s.names))
 }
 
 // searcher is the key under which searches are counted.
@@ -56,6 +59,44 @@ func (s searches) search(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.html(w, r, http.StatusOK, view.SearchPage(page))
+}
+
+// mostNames is how many people are offered to somebody who types a name, and namesMet how many
+// they are chosen from.
+const (
+	mostNames = 6
+	namesMet  = 100
+)
+
+// names offers the people whose name or title has a word that begins with "q", those first
+// whom the viewer follows, as HTML for a list.
+func (s searches) names(w http.ResponseWriter, r *request) error {
+	if r.viewer.Anonymous() {
+		return errSignIn
+	}
+	if err := s.limits.names.allow(accountKey(r.viewer.AccountID)); err != nil {
+		return err
+	}
+	q, problem := snapshot.ParseQuery(r.URL.Query().Get("q"))
+	if problem != "" {
+		return &timelines.InvalidError{Field: "q", Code: problem}
+	}
+	found, err := s.timelines.Accounts.Find(r.Context(), timelines.User, q, namesMet)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(found, func(a, b timelines.Account) int {
+		return cmp.Compare(rank(r.sets, a.ID), rank(r.sets, b.ID))
+	})
+	return s.html(w, r, http.StatusOK, view.NameOptions(found[:min(len(found), mostNames)]))
+}
+
+// rank is 0 for those whom a viewer follows, and 1 for others.
+func rank(sets *access.Sets, account int64) int {
+	if sets.Follows.Has(account) {
+		return 0
+	}
+	return 1
 }
 
 // mostAccounts is how many people and groups a search shows.

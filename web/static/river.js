@@ -1048,6 +1048,93 @@ function search() {
   else go('/search');
 }
 
+// Names ---------------------------------------------------------------------------
+
+// While somebody types an @name, or a name where people are named, a list offers those whom
+// it may be. The focus stays in the text; the arrows choose, Enter or Tab takes, Esc closes.
+const offers = document.createElement('div');
+let asked = 0; // questions so far: only the answer to the last one counts
+let asking = 0;
+let typing = null; // the field, and where the name in it begins
+
+function typed(field) {
+  const before = field.value.slice(0, field.selectionStart);
+  const name = field.matches('textarea') ? /(?:^|[\s([{"'«„,;:!?/-])@([\p{L}\d-]{1,35})$/u.exec(before) : /(?:^|[\s,])@?([\p{L}\d-]{1,35})$/u.exec(before);
+  return name && field.selectionStart === field.selectionEnd ? { field, name: name[1], from: before.length - name[1].length } : null;
+}
+
+addEventListener('input', ({ target }) => {
+  if (!document.body.dataset.viewer || !target.matches?.('textarea[name=body], .people input')) return;
+  typing = typed(target);
+  clearTimeout(asking);
+  asked++;
+  if (typing) asking = setTimeout(offer, 120, asked);
+  else withhold();
+});
+
+async function offer(mine) {
+  const reply = await fetch('/search/names?q=' + encodeURIComponent(typing.name), { headers: { Accept: 'application/json' } }).catch(() => null);
+  const html = reply?.ok ? await reply.text().catch(() => '') : '';
+  if (mine !== asked || document.activeElement !== typing?.field) return;
+  offers.replaceChildren(parse(html));
+  if (!offers.childElementCount) {
+    withhold();
+    return;
+  }
+  const { field } = typing;
+  const box = field.getBoundingClientRect();
+  field.after(offers);
+  field.setAttribute('aria-controls', offers.id);
+  offers.classList.toggle('above', box.bottom + offers.offsetHeight > innerHeight && box.top > offers.offsetHeight);
+  point(offers.firstElementChild);
+}
+
+// point makes an option the one that Enter takes.
+function point(option) {
+  for (const other of offers.children) other.ariaSelected = String(other === option);
+  typing.field.setAttribute('aria-activedescendant', option.id);
+}
+
+function withhold() {
+  asked++;
+  offers.remove();
+  typing?.field.removeAttribute('aria-activedescendant');
+  typing = null;
+}
+
+function accept(option) {
+  const { field, from } = typing;
+  field.setRangeText(option.dataset.name + ' ', from, field.selectionStart, 'end');
+  withhold();
+  field.dispatchEvent(new Event('input', { bubbles: true }));
+}
+
+addEventListener('keydown', (event) => {
+  if (!offers.isConnected || event.target !== typing?.field || event.isComposing) return;
+  const at = [...offers.children].findIndex((option) => option.ariaSelected === 'true');
+  const n = offers.childElementCount;
+  if (event.key === 'ArrowDown') point(offers.children[(at + 1) % n]);
+  else if (event.key === 'ArrowUp') point(offers.children[(at + n - 1) % n]);
+  else if ((event.key === 'Enter' && !event.ctrlKey && !event.metaKey) || (event.key === 'Tab' && !event.shiftKey)) accept(offers.children[at]);
+  else if (event.key === 'Escape') withhold();
+  else return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}, { capture: true });
+
+offers.addEventListener('mousedown', (event) => {
+  event.preventDefault(); // the focus stays in the text
+  const option = event.target.closest('[role=option]');
+  if (option) accept(option);
+});
+addEventListener('focusout', ({ target }) => {
+  if (target === typing?.field) withhold();
+});
+offers.id = 'names';
+offers.role = 'listbox';
+offers.className = 'offers';
+offers.ariaLabel = texts.names ?? '@';
+
 // sent empties a form that was accepted, and gives it a new key. Text that was written into
 // it meanwhile stays.
 function sent(form, text) {

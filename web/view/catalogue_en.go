@@ -447,6 +447,7 @@ var englishTexts = map[string]string{
 	"hidden.banned.none":         "You haven’t banned anyone.",
 	"hidden.posts":               "Posts",
 	"hidden.posts.none":          "You haven’t hidden any posts.",
+	"script.names":               "People",
 	"script.unsent":              "We couldn’t send this. Try again.",
 	"script.offline":             "You’re offline. We’ll send this when you’re back.",
 	"script.left":                "This post is no longer on this page. Your text is still here.",

@@ -447,6 +447,7 @@ var russianTexts = map[string]string{
 	"hidden.banned.none":         "Вы никого не забанили.",
 	"hidden.posts":               "Записи",
 	"hidden.posts.none":          "Вы не скрыли ни одной записи.",
+	"script.names":               "Люди",
 	"script.unsent":              "Отправить не удалось. Попробуйте ещё раз.",
 	"script.offline":             "Нет соединения. Отправим, когда оно появится.",
 	"script.left":                "Этой записи на странице больше нет. Ваш текст остался здесь.",
