@@ -222,6 +222,7 @@ type HiddenPost struct {
 	Code      string
 	AuthorID  int64
 	Beginning string // of the text, at most 200 characters
+	Markup    bool   // the text is read as markup
 	HiddenAt  time.Time
 }
 
@@ -230,7 +231,7 @@ type HiddenPost struct {
 // and HiddenAt are used; the zero HiddenPost stands for the beginning.
 func (s Hides) Posts(ctx context.Context, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
 	const query = `
-		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, h.created_at AS hidden_at
+		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, p.markup, h.created_at AS hidden_at
 		FROM hidden_posts h JOIN posts p ON p.id = h.post_id
 		WHERE h.account_id = @viewer AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
 			AND (h.created_at, h.post_id) < (coalesce(@before::timestamptz, 'infinity'), coalesce((SELECT id FROM posts WHERE code = @code), 0))

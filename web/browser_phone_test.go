@@ -41,10 +41,10 @@ func TestHeaderOnAPhone(t *testing.T) {
 	look("/", 6)
 	look("/settings", 6)
 	// All other places come up from the bar, and go again.
-	const sheet = `document.querySelector('#places').offsetHeight`
+	const sheet = `document.querySelector('#menu').offsetHeight`
 	b.Await("no sheet", `!`+sheet)
 	b.Do(chromedp.Click(chromedp.CSS(`.bar button`)))
-	b.Await("the places", sheet+` && document.querySelector('#places a[href="/everything"]').offsetHeight >= 44`)
+	b.Await("the places", sheet+` && document.querySelector('#menu a[href="/everything"]').offsetHeight >= 44`)
 	b.Do(chromedp.KeyEvent(kb.Escape))
 	b.Await("no sheet", `!`+sheet)
 	// So does the form for a post, which closes when it is sent.
@@ -54,7 +54,7 @@ func TestHeaderOnAPhone(t *testing.T) {
 	b.Await("no form", `!`+form+`.offsetHeight`)
 	b.Do(chromedp.Click(chromedp.CSS(`.bar .compose`)))
 	b.Await("the form", form+`.offsetHeight && document.activeElement === document.querySelector('#composer textarea')`)
-	b.Write(`#composer form`, "from a phone")
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "from a phone"), chromedp.Click(chromedp.CSS(`#composer .sheethead .post`)))
 	b.CodeOf("from a phone")
 	b.Await("no form", `!`+form+`.offsetHeight`)
 	// A page without a form leads to one.

@@ -138,7 +138,7 @@ func (s comments) editCommentForm(w http.ResponseWriter, r *request) error {
 	}
 	form := view.Edit{
 		Address: "/p/" + code + "/comments/" + strconv.FormatInt(id, 10), Back: "/p/" + code + "#" + view.CommentID(id),
-		Body: shown[i].Body, Comment: true,
+		Body: view.PlainText(shown[i].Body, shown[i].Markup), Comment: true,
 	}
 	if e.MayEdit(&shown[i]) {
 		form.Change = true

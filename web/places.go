@@ -74,7 +74,7 @@ func (s posts) removeForm(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	v := view.Removal{Base: s.simple(r), Code: code, Text: view.ShortText(e.Item.Fold.Text.Body, 300)}
+	v := view.Removal{Base: s.simple(r), Code: code, Text: view.ShortText(view.PlainText(e.Item.Fold.Text.Body, e.Item.Fold.Text.Markup), 300)}
 	for _, t := range e.Item.To {
 		if t.Kind == kinds.Group && e.Administers(t.TheirID) {
 			v.Groups = append(v.Groups, e.Account(t.TheirID))

@@ -463,7 +463,7 @@ function steady(change, still = true) {
   thin();
   trim();
   tidy();
-  const anchor = still && anchors.find((anchor) => anchor.isConnected);
+  const anchor = still && anchors.find((anchor) => anchor.isConnected && anchor.getClientRects().length);
   if (anchor) {
     const moved = () => anchor.getBoundingClientRect().top - before.get(anchor) + rest;
     if (moved()) scrollBy({ top: moved(), behavior: 'instant' });
@@ -474,7 +474,7 @@ function steady(change, still = true) {
 
 function anchorsNow() {
   const at = document.activeElement;
-  const found = at?.closest('main') && onScreen(at) ? [at] : [];
+  const found = at?.closest('main') && !at.matches('[data-post]') && onScreen(at) ? [at] : [];
   for (const entry of visible().filter(onScreen)) {
     const part = [...entry.querySelectorAll(':scope > *, :scope > .body > *')].find((child) => child.offsetHeight && onScreen(child));
     found.push(...(part ? [part, entry] : [entry]));
@@ -977,11 +977,11 @@ addEventListener('keydown', (event) => {
     box.open = false;
     const summary = box.querySelector('summary');
     if (text.value !== text.defaultValue) summary.dataset.draft = texts.draft;
-    box.closest('.entry').querySelector('.acts .talk').focus({ preventScroll: true });
-  } else if (event.key === 'Escape' && event.target.closest?.('.menu[open]')) {
-    const menu = event.target.closest('.menu[open]');
+    (box.closest('.entry').querySelector('.acts .talk') ?? summary).focus({ preventScroll: true });
+  } else if (event.key === 'Escape' && document.querySelector('.menu[open]')) {
+    const menu = document.querySelector('.menu[open]');
+    if (menu.contains(event.target)) menu.querySelector('summary').focus();
     menu.open = false;
-    menu.querySelector('summary').focus();
   } else if (event.key === 'Home' && waiting.size && !event.target.closest?.('input, textarea, select')) {
     event.preventDefault();
     showNews();
@@ -1008,12 +1008,17 @@ const letters = {
 let going = -Infinity; // when g was pressed
 
 addEventListener('keydown', (event) => {
-  const { key, target } = event;
+  const { code, target } = event;
+  // Where a key makes no Latin letter, the letter printed on it counts.
+  const key = code.startsWith('Key') && event.key > '~' ? code.slice(3).toLowerCase() : event.key;
+  if (document.querySelector(':popover-open')) return;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
   if (document.body.dataset.keys === 'off' || !Object.hasOwn(letters, key)) return;
   if (target.closest?.('input, textarea, select, [contenteditable]')) return;
   event.preventDefault();
+  for (const menu of document.querySelectorAll('.menu[open]')) menu.open = false;
   letters[key]();
+  if (key !== 'g') going = -Infinity;
 });
 
 // go opens a page: beside this one if text would be lost here.
@@ -1044,8 +1049,11 @@ function walk(by) {
 // search goes to the search field.
 function search() {
   const field = [...document.querySelectorAll('[role=search] input')].find((input) => input.offsetWidth);
-  if (field) field.select();
-  else go('/search');
+  if (field) {
+    field.focus();
+    field.select();
+  }
+  if (!field) go('/search');
 }
 
 // Names ---------------------------------------------------------------------------
@@ -1176,7 +1184,8 @@ function complain(form, text, name) {
   field?.setAttribute('aria-invalid', 'true');
   form.said = said;
   const last = form.querySelector('textarea') ? form.lastElementChild : (form.closest('.comment') ?? form.parentElement)?.lastElementChild;
-  (field && field.matches('textarea') ? field : last)?.after(said);
+  const acts = form.closest('.entry > .acts');
+  (field && field.matches('textarea') ? field : (acts ?? last))?.after(said);
   field?.focus();
 }
 
@@ -1335,6 +1344,13 @@ function leave(code) {
   note.append(link);
   const main = document.getElementById('main');
   main.prepend(note);
+  document.querySelector('.side section')?.remove();
+  // A text in a sheet that nothing can open any more stands in the page.
+  for (const composer of document.querySelectorAll('.composer')) {
+    if (composer.matches(':popover-open')) composer.hidePopover();
+    composer.removeAttribute('popover');
+    composer.classList.add('open');
+  }
   const texting = [...document.querySelectorAll('textarea')].filter((text) => text.value !== text.defaultValue);
   // The reader sees by the site's header whose page it was.
   if (code === 4001) strip(document.body, [main, document.querySelector('.site .mark'), document.querySelector('body > svg')]);

@@ -267,7 +267,7 @@ func (e *Entry) label(key string) string { return e.Locale.T(key, "who", e.autho
 // key passes over them, so that it takes few steps to the next entry; on the post's own page,
 // to which each entry leads, it stops at all of them.
 func (e *Entry) tab() string {
-	if e.Item.Full {
+	if e.RiverName.Kind == rivers.Post {
 		return "0"
 	}
 	return "-1"
@@ -277,8 +277,8 @@ func (e *Entry) tab() string {
 // is escaped, so every element is ours.
 func (e *Entry) written(body string, withMarkup bool) string {
 	html := writtenHTML(body, withMarkup)
-	if !e.Item.Full {
-		html = strings.ReplaceAll(html, "<a ", `<a tabindex="-1" `)
+	if e.tab() != "0" {
+		html = strings.NewReplacer("<a ", `<a tabindex="-1" `, "<input ", `<input tabindex="-1" `).Replace(html)
 	}
 	return html
 }

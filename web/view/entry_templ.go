@@ -973,7 +973,7 @@ func entryComments(e *Entry) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = comment(e, i).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = comment(e, i, e.goesOn(i)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -984,7 +984,7 @@ func entryComments(e *Entry) templ.Component {
 
 // comment is the i-th comment shown, or, if the viewer does not see its author, a line that
 // there is one.
-func comment(e *Entry, i int) templ.Component {
+func comment(e *Entry, i int, goesOn bool) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {
@@ -1037,7 +1037,7 @@ func comment(e *Entry, i int) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		} else {
-			templ_7745c5c3_Err = seenComment(e, c, e.goesOn(i)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = seenComment(e, c, goesOn).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -1727,7 +1727,7 @@ func CommentStep(e *Entry, after, from, to int) templ.Component {
 			}
 		}
 		for i := from; i < to; i++ {
-			templ_7745c5c3_Err = comment(e, i).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = comment(e, i, e.goesOn(i) && (i > from || from == after+1)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -60,11 +60,11 @@ func (e *Entry) FeedItem(base string) FeedItem {
 	if b.Len() > 0 {
 		html += "<ul>" + b.String() + "</ul>"
 	}
-	return e.itemBy(base, FeedItem{Title: plainText(t.Body, t.Markup), Page: e.path(), HTML: html}, t.Author, t.CreatedAt, t.EditedAt)
+	return e.itemBy(base, FeedItem{Title: PlainText(t.Body, t.Markup), Page: e.path(), HTML: html}, t.Author, t.CreatedAt, t.EditedAt)
 }
 
 func (e *Entry) CommentItem(base string, c *rivers.Comment) FeedItem {
-	return e.itemBy(base, FeedItem{Title: plainText(c.Body, c.Markup), Page: e.path() + "#" + CommentID(c.ID), HTML: writtenHTML(c.Body, c.Markup)},
+	return e.itemBy(base, FeedItem{Title: PlainText(c.Body, c.Markup), Page: e.path() + "#" + CommentID(c.ID), HTML: writtenHTML(c.Body, c.Markup)},
 		c.Author, c.CreatedAt, c.EditedAt)
 }
 

@@ -8,7 +8,7 @@ import (
 // entry there, so that it follows what is edited.
 func (e *Entry) Title() string {
 	const longest = 60
-	line, _, _ := strings.Cut(plainText(e.Item.Fold.Text.Body, e.Item.Fold.Text.Markup), "\n")
+	line, _, _ := strings.Cut(PlainText(e.Item.Fold.Text.Body, e.Item.Fold.Text.Markup), "\n")
 	return e.author().Title + ": " + ShortText(line, longest)
 }
 

@@ -38,8 +38,8 @@ func writtenHTML(body string, withMarkup bool) string {
 	return textHTML(body)
 }
 
-// plainText is a text without its markup, if it has any.
-func plainText(body string, withMarkup bool) string {
+// PlainText is a text without its markup, if it has any.
+func PlainText(body string, withMarkup bool) string {
 	if withMarkup {
 		return markup.Plain(body)
 	}
