@@ -143,3 +143,30 @@ func TestHintForAnEmptyChoice(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "bob"))
 	said(false)
 }
+
+// What is half written on a phone stays in sight when the page closes, in the sheet or with
+// the sheet put away.
+func TestSheetOfAPageThatCloses(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	ann.Post("words")
+	for _, open := range []bool{true, false} {
+		b := s.Tab(browser, fmt.Sprintf("ann, open: %v", open))
+		b.Do(chromedp.EmulateViewport(390, 700))
+		b.SignIn("ann")
+		b.Visit("/")
+		b.Live()
+		b.Do(chromedp.Click(chromedp.CSS(`.bar .compose`)), chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
+		if !open {
+			b.Do(chromedp.Click(chromedp.CSS(`#composer .sheethead .tool`)))
+			b.Await("no sheet", `!document.querySelector('#composer').offsetHeight`)
+		}
+		webtest.Eval[bool](b, `(fetch('/logout', { method: 'POST' }), true)`)
+		b.Await("the text below word of it", `(() => {
+			const note = document.querySelector('#main > .note'), text = document.querySelector('textarea');
+			return note && text.offsetWidth > 300 && text.value === 'half a thought' && text.getBoundingClientRect().top >= note.getBoundingClientRect().bottom;
+		})()`)
+	}
+}

@@ -403,3 +403,29 @@ func BenchmarkPage(b *testing.B) {
 		}
 	}
 }
+
+// A comment that follows one by the same person does not say the name again, unless something
+// is folded away between them.
+func TestACommentAfterAFoldSaysItsAuthor(t *testing.T) {
+	r := testRenderer(t)
+	p := testPresent(t, r, anna, "en")
+	it := &rivers.Item{Fold: &rivers.Fold{Text: rivers.Text{Code: "abc", Author: anna}}, Full: true}
+	for i := range 6 {
+		it.Fold.Comments.Shown = append(it.Fold.Comments.Shown, rivers.Comment{ID: int64(i + 1), Author: bob, Body: "said"})
+	}
+	it.Fold.Comments.Total = 6
+	e := &Entry{Base: p, Item: it}
+	named := func(after, from, to int) int {
+		html, err := Bytes(CommentStep(e, after, from, to))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Count(html, []byte(`class="who"`))
+	}
+	if got := named(0, 1, 5); got != 0 {
+		t.Errorf("right after a comment by the same person the name stands %d times, want none", got)
+	}
+	if got := named(0, 3, 5); got != 1 {
+		t.Errorf("after a fold the name stands %d times, want once", got)
+	}
+}
