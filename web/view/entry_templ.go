@@ -4,18 +4,15 @@ package view
 
 //lint:file-ignore SA4006 This context is only used if a nested component is present.
 
-import (
-	"github.com/a-h/templ"
-	templruntime "github.com/a-h/templ/runtime"
-)
+import "github.com/a-h/templ"
+import templruntime "github.com/a-h/templ/runtime"
 
 import (
 	"crypto/rand"
-	"strconv"
-	"time"
-
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"strconv"
+	"time"
 )
 
 // entryShell is an entry around its parts. Every part has an id of its own; the
@@ -1946,7 +1943,7 @@ func toggle(e *Entry, act, picture string, pressed bool, label, title string) te
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Var102 := []any{"act " + picture}
+		var templ_7745c5c3_Var102 = []any{"act " + picture}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var102...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
@@ -2415,7 +2412,7 @@ func EntryLikes(e *Entry, shown int) templ.Component {
 			}
 		}
 		if named, others := foldLikes(e.Viewer.AccountID, e.Sets, e.Item.Likes(), shown); len(named) > 0 {
-			templ_7745c5c3_Var127 := []any{"liked", templ.KV("all", shown > FoldedLikes)}
+			var templ_7745c5c3_Var127 = []any{"liked", templ.KV("all", shown > FoldedLikes)}
 			templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var127...)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
@@ -2478,7 +2475,7 @@ func count(class string, n int, label string) templ.Component {
 			templ_7745c5c3_Var129 = templ.NopComponent
 		}
 		ctx = templ.ClearChildren(ctx)
-		templ_7745c5c3_Var130 := []any{"count " + class}
+		var templ_7745c5c3_Var130 = []any{"count " + class}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var130...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
