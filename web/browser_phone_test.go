@@ -144,8 +144,8 @@ func TestHintForAnEmptyChoice(t *testing.T) {
 	said(false)
 }
 
-// What is half written on a phone stays in sight when the page closes, in the sheet or with
-// the sheet put away.
+// A text that is half written on a phone stays in sight when the page closes, in the sheet or
+// with the sheet put away.
 func TestSheetOfAPageThatCloses(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

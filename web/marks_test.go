@@ -89,8 +89,8 @@ func TestMarkup(t *testing.T) {
 	v.Get("/p/"+before.Code).Wants(200).Has("2 * 3 * 5").Lacks("<em>", "<code")
 	v.Get("/feeds/p/"+now.Code+".atom").Wants(200).Has("anna: Bold and @bob in code #spring", "&lt;strong&gt;")
 
-	// What is code names nobody: the comment brings the post to bob's mentions, and the old
-	// text.
+	// Code names nobody. It is the comment that brings the first post to bob's mentions, and
+	// the plain text that brings the second.
 	s.FollowUp()
 	v.Get("/filter/mentions").Has(now.Code, before.Code)
 	comment := strconv.FormatInt(anna.Comment(now.Code, "`@bob` #spring").CommentID, 10)

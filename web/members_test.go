@@ -112,7 +112,7 @@ func TestDirectories(t *testing.T) {
 	v.Get("/groups?q=alp").Wants(200).Has(">Alpha<", `value="alp"`).Lacks("All groups", "Create a group")
 	v.Get("/groups?q=ann").Wants(200).Has("No group is called that")
 
-	// What one follows from a list leads back to it.
+	// A form in a list leads back to it.
 	v.Get("/people").Has(`action="/anna/follow"`, `name="back" value="/people"`)
 	v.Post("/anna/follow", "back", "/people").LeadsTo("/people")
 	v.Get("/people").Has(`action="/anna/unfollow"`).Lacks(`action="/zoe/follow"`)

@@ -58,7 +58,7 @@ func heaviest(side int) map[string][]byte {
 	}
 }
 
-// What the decoders take is not more than what is reckoned from the header.
+// The decoders take no more memory than was computed from the header.
 func TestDecodersTakeWhatIsReckoned(t *testing.T) {
 	for kind, data := range heaviest(600) {
 		u := &upload{r: bytes.NewReader(data), ended: t.Context().Err}

@@ -191,7 +191,7 @@ func TestFrameOnScreen(t *testing.T) {
 	}
 }
 
-// What is decoded of each kind keeps its colours in all sizes.
+// A picture of each kind keeps its colours in all sizes.
 func TestColours(t *testing.T) {
 	t.Parallel()
 	want := []string{"r", "g", "b", "rgb"}

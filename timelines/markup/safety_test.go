@@ -191,7 +191,7 @@ func (r *reader) checkText() {
 	if got := squeezed(Unturned(r.text.String())); got != squeezed(plain) {
 		r.t.Errorf("HTML(%q) = %q reads %q, and Plain %q", r.source, r.out, got, plain)
 	}
-	// What hides, leaves out or shortens letters is exempt: ||, links, the names of languages
+	// Signs that hide, leave out or shorten letters are exempt: ||, links, the names of languages
 	// behind ```, and addresses.
 	if !slices.ContainsFunc([]string{"||", "](", "```", "://"}, func(sign string) bool { return strings.Contains(r.source, sign) }) {
 		if got, want := letters(plain), letters(r.source); got != want {

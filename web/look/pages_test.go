@@ -77,14 +77,16 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 	carl.Visitor().Post("/anna/follow")
 	w.Post("/settings/access", "level", "public")
 	s.FollowUp()
-	return s, []string{
+	members = []string{
 		"/", "/filter/discussions", "/filter/mentions", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
 		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
 		"/settings", "/settings/pages", "/settings/hidden", "/help/keys", "/nobody-here",
-	}, []string{
+	}
+	visitors = []string{
 		"/", "/login", "/signup", "/everything", "/groups", "/bob", "/carl", "/ferry", "/p/" + code, "/search?q=ferry", "/nobody-here",
 	}
+	return s, members, visitors
 }
 
 // show looks at a page in a tab that somebody signed in to, or not.
