@@ -11,8 +11,8 @@ import (
 	"riverrun/web/view"
 )
 
-// suggestions are the people and groups that most follow, counted now and then: to count them
-// reads all subscriptions. Who of them is suggested to whom is decided for each page.
+// suggestions are the people and groups with most followers, counted now and then: to count them
+// reads all subscriptions. Each page decides which of them it suggests to its viewer.
 type suggestions struct {
 	latest   atomic.Pointer[followerCount]
 	counting sync.Mutex // held by the request that counts; the others use the latest count
