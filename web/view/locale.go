@@ -51,11 +51,11 @@ func (f forms) of(c form) string {
 // matches.
 var Locales = []*Locale{
 	{
-		Lang: "en", name: "English", Texts: englishTexts, counted: englishCounted, plural: englishPlural,
+		Lang: "en", name: "English", Texts: textsIn(func(t text) string { return t.en }), counted: englishCounted, plural: englishPlural,
 		months: [12]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"},
 	},
 	{
-		Lang: "ru", name: "Русский", Texts: russianTexts, counted: russianCounted, plural: russianPlural,
+		Lang: "ru", name: "Русский", Texts: textsIn(func(t text) string { return t.ru }), counted: russianCounted, plural: russianPlural,
 		months: [12]string{"янв", "фев", "мар", "апр", "мая", "июн", "июл", "авг", "сен", "окт", "ноя", "дек"},
 	},
 }

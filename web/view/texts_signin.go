@@ -1,0 +1,34 @@
+package view
+
+// signinTexts are the texts of signing in and up.
+var signinTexts = texts{
+	"signup.title": {"Sign up", "Регистрация"},
+	"signup.lead":  {"All you need is a username and a password.", "Нужны только имя пользователя и пароль."},
+	"signup.name":  {"Username", "Имя пользователя"},
+	"signup.name.hint": {
+		"3 to 35 characters: a–z, 0–9 and -. It starts and ends with a letter or digit. This is your page’s address, and you can’t change it later.",
+		"От 3 до 35 знаков: a–z, 0–9 и -. Первый и последний — буква или цифра. Это адрес вашей страницы, изменить его потом нельзя.",
+	},
+	"signup.titled": {"Display name", "Имя"},
+	"signup.titled.hint": {
+		"Others see this name. Leave it empty to use your username.",
+		"Это имя видят другие. Если оставить пустым, будет видно имя пользователя.",
+	},
+	"signup.password":      {"Password", "Пароль"},
+	"signup.password.hint": {"At least 8 characters.", "Не короче 8 знаков."},
+	"signup.do":            {"Sign up", "Зарегистрироваться"},
+	"signup.have":          {"Already have an account?", "Уже есть аккаунт?"},
+	"login.title":          {"Sign in", "Вход"},
+	"login.do":             {"Sign in", "Войти"},
+	"login.none":           {"No account yet?", "Ещё нет аккаунта?"},
+	"login.first":          {"Sign in to continue.", "Войдите, чтобы продолжить."},
+	"login.wrong":          {"Wrong username or password.", "Неверное имя пользователя или пароль."},
+	"login.kept": {
+		"You’re not signed in any more. Your text is still here: sign in, and you can send it.",
+		"Сеанс закончился. Ваш текст здесь: войдите, и его можно будет отправить.",
+	},
+	"login.resumed": {
+		"You’re signed in. Nothing has been sent yet: check your text and send it.",
+		"Вы вошли. Пока ничего не отправлено: проверьте текст и отправьте его.",
+	},
+}
