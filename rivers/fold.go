@@ -79,16 +79,22 @@ func foldOf(c *snapshot.Content) *Fold {
 		f.Comments.Shown = append(f.Comments.Shown, Comment{
 			ID: s.ID, Author: s.AuthorID, Body: body, Cut: s.BodyCut, Markup: s.Markup,
 			CreatedAt: s.CreatedAt, EditedAt: s.EditedAt, Via: s.Via,
-			Likes: LikesFold{Total: s.Likes, IDs: s.LikerIDs}, Marks: s.Marks,
+			Likes: LikesFold{Total: s.Likes, IDs: s.LikerIDs}, Marks: s.Marks, Attached: attachments(s.Attached),
 		})
 	}
 	for _, m := range c.Marked {
 		f.Comments.Marks = append(f.Comments.Marks, Mark(m))
 	}
-	for _, a := range c.Attached {
-		f.Attached = append(f.Attached, Attachment(a))
-	}
+	f.Attached = append(f.Attached, attachments(c.Attached)...)
 	return f
+}
+
+func attachments(list []snapshot.Attached) []Attachment {
+	var made []Attachment
+	for _, a := range list {
+		made = append(made, Attachment(a))
+	}
+	return made
 }
 
 // cutText cuts after so many lines, and then at the last space before n characters if the

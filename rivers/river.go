@@ -222,7 +222,8 @@ type Comment struct {
 	EditedAt  int64  `json:"edited,omitempty"`
 	Via       string `json:"via,omitempty"`
 	// Likes are the likes of the comment.
-	Likes LikesFold `json:"likes"`
+	Likes    LikesFold    `json:"likes"`
+	Attached []Attachment `json:"files,omitempty"`
 	// Marks are the timelines to which the comment's tags and @names bring the post. Only
 	// full folds have them.
 	Marks []int64 `json:"-"`
@@ -231,11 +232,20 @@ type Comment struct {
 	Skipped int `json:"-"`
 }
 
-// Attachment is a link to a file that stands elsewhere.
+// Attachment is a link to a file that stands elsewhere, or an upload, which has a Code.
 type Attachment struct {
-	URL   string `json:"url"`
+	URL   string `json:"url,omitempty"`
 	Title string `json:"title"`
 	Bytes int64  `json:"bytes,omitempty"`
+	// The rest is of uploads; see timelines/files.
+	Code  string `json:"code,omitempty"`
+	State string `json:"state,omitempty"`
+	// Type, Alt, Blurhash, and Width and Height in pixels are of a picture.
+	Type     string `json:"type,omitempty"`
+	Alt      string `json:"alt,omitempty"`
+	Blurhash string `json:"blurhash,omitempty"`
+	Width    int    `json:"width,omitempty"`
+	Height   int    `json:"height,omitempty"`
 }
 
 // MaxPeople is how many ids of likers and commenters a fold keeps, how many likers of each

@@ -27,6 +27,7 @@ type Account struct {
 	Title     string // shown name
 	About     string
 	Language  string // chosen in the settings, or empty
+	Picture   string // the code of its picture (files.Find), or empty
 	// FeedID is the timeline of its own posts: feed of a user, group of a group.
 	FeedID int64
 	// Access is that timeline's level.
@@ -38,7 +39,7 @@ type Account struct {
 // accountColumns and accountTables make an Account: the account a with the timeline t of
 // its own posts. The rule for writers stands in the timeline that their posts go to.
 const (
-	accountColumns = `a.id, a.created_at, a.kind, a.name, a.title, a.about, a.language, t.id AS feed_id, t.access,
+	accountColumns = `a.id, a.created_at, a.kind, a.name, a.title, a.about, a.language, a.picture, t.id AS feed_id, t.access,
 		(SELECT w.writers FROM timelines w WHERE w.their_id = a.id AND w.term = ''
 			AND w.kind = CASE a.kind WHEN 'group' THEN 'group' ELSE 'directs' END) AS writers`
 	accountTables = `accounts a JOIN timelines t ON t.their_id = a.id AND t.term = ''

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/rights"
 )
@@ -19,6 +20,8 @@ type NewComment struct {
 	Body   string
 	Key    string // the form's, or empty
 	Plain  bool   // the text has no markup
+	// Files are the author's uploads to attach, as in NewPost.
+	Files []files.Attachment
 }
 
 // Create comments on a post. ErrNotFound if the author cannot read it, ErrBlocked
@@ -28,11 +31,12 @@ type NewComment struct {
 // post to their timelines, as the post's own do. A Key that was sent before is handled as
 // in Posts.Create.
 func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
-	body, err := cleanBody(n.Body, MaxCommentRunes)
+	attach := &attached{n.Files, s.opts.CommentFiles}
+	body, err := cleanBodyBeside(n.Files, n.Body, MaxCommentRunes)
 	if err != nil {
 		return Change{}, err
 	}
-	if err := checkKey(n.Key); err != nil {
+	if err := errors.Join(checkKey(n.Key), attach.check()); err != nil {
 		return Change{}, err
 	}
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
@@ -55,7 +59,14 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err != nil {
 			return Change{}, fmt.Errorf("insert comment: %w", err)
 		}
-		if err := recordKeyTx(ctx, tx, n.Author, n.form(p.Code, body), p.ID, c.CommentID); err != nil {
+		asked, err := askedTx(ctx, tx, n.Author, n.Files)
+		if err != nil {
+			return Change{}, err
+		}
+		if err := recordKeyTx(ctx, tx, n.Author, n.form(p.Code, body, asked), p.ID, c.CommentID); err != nil {
+			return Change{}, err
+		}
+		if _, err := attach.setTx(ctx, tx, n.Author, p.ID, c.CommentID); err != nil {
 			return Change{}, err
 		}
 		bumped, rest, err := bumpTx(ctx, tx, p, n.Author)
@@ -111,9 +122,19 @@ func commentTx(ctx context.Context, tx pgx.Tx, post, id int64) (heldComment, err
 
 // Edit changes the text of the actor's own comment; it bumps nothing.
 // ErrNotFound if the actor cannot read the post or it has no such comment,
-// ErrForbidden if the comment is another's. The same text changes nothing.
+// ErrForbidden if the comment is another's. The same text changes nothing. Its files stay.
 func (s Comments) Edit(ctx context.Context, actor int64, code string, id int64, body string) (Change, error) {
-	body, err := cleanBody(body, MaxCommentRunes)
+	return s.edit(ctx, actor, code, id, body, nil)
+}
+
+// EditFiles is Comments.Edit with the files that the comment has from now on: those it keeps,
+// and uploads of the actor's.
+func (s Comments) EditFiles(ctx context.Context, actor int64, code string, id int64, body string, list []files.Attachment) (Change, error) {
+	return s.edit(ctx, actor, code, id, body, &attached{list, s.opts.CommentFiles})
+}
+
+func (s Comments) edit(ctx context.Context, actor int64, code string, id int64, body string, attach *attached) (Change, error) {
+	body, err := editedBody(attach, body, MaxCommentRunes)
 	if err != nil {
 		return Change{}, err
 	}
@@ -131,7 +152,16 @@ func (s Comments) Edit(ctx context.Context, actor int64, code string, id int64, 
 		}
 		c := p.change(actor)
 		c.CommentID = id
-		if held.Body == body {
+		refiled, err := attach.setTx(ctx, tx, actor, p.ID, id)
+		if err != nil {
+			return Change{}, err
+		}
+		if body == "" && attach == nil {
+			if err := hasFilesTx(ctx, tx, p.ID, id); err != nil {
+				return Change{}, err
+			}
+		}
+		if held.Body == body && !refiled {
 			return Change{}, &unchanged{c}
 		}
 		_, err = tx.Exec(ctx, `UPDATE comments SET body = @body, edited_at = clock_timestamp() WHERE id = @id`,
@@ -177,7 +207,8 @@ func (s Comments) Delete(ctx context.Context, actor int64, code string, id int64
 			return Change{}, &unchanged{c}
 		}
 		const empty = `
-			WITH likes AS (DELETE FROM comment_likes WHERE comment_id = @id)
+			WITH likes AS (DELETE FROM comment_likes WHERE comment_id = @id),
+			files AS (DELETE FROM files WHERE comment_id = @id)
 			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = '' WHERE id = @id`
 		if _, err = tx.Exec(ctx, empty, pgx.StrictNamedArgs{"id": id}); err != nil {
 			return Change{}, fmt.Errorf("delete comment: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
 )
 
@@ -31,6 +32,8 @@ type NewPost struct {
 	Language string
 	// Plain: the text has no markup.
 	Plain bool
+	// Files are the author's uploads to attach, in this order. Beside files the text may be empty.
+	Files []files.Attachment
 }
 
 // ToEyes is the destination that only the author reads. No account and no sub-feed can
@@ -47,13 +50,15 @@ var subfeedForm = regexp.MustCompile(`^[a-z0-9-]{3,35}/[a-z0-9-]{1,35}$`)
 // InvalidError "to_unknown", and one that the author may not write to is "to_forbidden",
 // each with its name as Value. ToEyes together with other destinations is "to_eyes". For a
 // Key that the author sent before, Posts.Create returns the post made then, Repeated; with
-// other content it is an InvalidError "key_used".
+// other content it is an InvalidError "key_used". Of files there are "files_many", "file_unknown"
+// and "alt_long".
 func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
-	body, err := cleanBody(n.Body, MaxPostRunes)
+	attach := &attached{n.Files, s.opts.PostFiles}
+	body, err := cleanBodyBeside(n.Files, n.Body, MaxPostRunes)
 	if err != nil {
 		return Change{}, err
 	}
-	if err := checkKey(n.Key); err != nil {
+	if err := errors.Join(checkKey(n.Key), attach.check()); err != nil {
 		return Change{}, err
 	}
 	to, err := cleanDestinations(n.To)
@@ -81,7 +86,14 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		if err := recordKeyTx(ctx, tx, n.Author, n.form(body, to), c.PostID, 0); err != nil {
+		asked, err := askedTx(ctx, tx, n.Author, n.Files)
+		if err != nil {
+			return Change{}, err
+		}
+		if err := recordKeyTx(ctx, tx, n.Author, n.form(body, to, asked), c.PostID, 0); err != nil {
+			return Change{}, err
+		}
+		if _, err := attach.setTx(ctx, tx, n.Author, c.PostID, 0); err != nil {
 			return Change{}, err
 		}
 		entered, err := placeTx(ctx, tx, c.PostID, textLang.lang, where)

@@ -25,7 +25,7 @@ func (s Posts) SetDestinations(ctx context.Context, actor int64, code string, to
 	if err != nil {
 		return Change{}, err
 	}
-	return s.revise(ctx, actor, code, nil, to)
+	return s.revise(ctx, actor, code, nil, to, nil)
 }
 
 // newDestinations is cleanDestinations, and wants at least one.

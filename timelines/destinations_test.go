@@ -131,17 +131,17 @@ func TestEditPostAt(t *testing.T) {
 	}{
 		{" ", "", []string{"club"}, "body_empty"},
 		{"hi", "xx", []string{"club"}, "language_unknown"},
-		{"hi", "", nil, "to_none"},
+		{"hi", "", []string{}, "to_none"},
 		{"hi", "", []string{"nobody"}, "to_unknown"},
 	} {
-		_, err := w.Posts.EditAt(t.Context(), bob.ID, p.Code, tc.body, &tc.lang, tc.to)
+		_, err := w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{Body: &tc.body, Language: &tc.lang, To: tc.to})
 		w.invalid("edit", err, tc.code)
 	}
 	_, err := w.Groups.SetWriters(t.Context(), ann.ID, "club", WritersAdmins)
 	w.must(err)
-	_, err = w.Posts.EditAt(t.Context(), bob.ID, p.Code, "hi", nil, []string{"club"})
+	_, err = w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{Body: new("hi"), To: []string{"club"}})
 	w.invalid("to whom one may not write", err, "to_forbidden")
-	_, err = w.Posts.EditAt(t.Context(), ann.ID, p.Code, "hi", nil, []string{"ann"})
+	_, err = w.Posts.Revise(t.Context(), ann.ID, p.Code, Revision{Body: new("hi"), To: []string{"ann"}})
 	w.fails("another's", err, ErrForbidden)
 	said("hello", bob.FeedID)
 	w.same("version", w.version(p.PostID), version)
@@ -151,7 +151,7 @@ func TestEditPostAt(t *testing.T) {
 
 	edit := func(body string, to ...string) Change {
 		t.Helper()
-		c, err := w.Posts.EditAt(t.Context(), bob.ID, p.Code, body, nil, to)
+		c, err := w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{Body: &body, To: to})
 		w.must(err)
 		w.sound()
 		return c

@@ -29,15 +29,15 @@ type form struct {
 	asked [sha256.Size]byte
 }
 
-// form returns the form of n; body and to are n's own as they are stored. The order of
-// destinations does not matter.
-func (n NewPost) form(body string, to []string) form {
-	return formOf(n.Key, slices.Concat([]string{"post", body, n.Language}, slices.Sorted(slices.Values(to)))...)
+// form returns the form of n; body and to are n's own as they are stored, files as
+// askedTx has them. The order of destinations does not matter.
+func (n NewPost) form(body string, to, files []string) form {
+	return formOf(n.Key, slices.Concat([]string{"post", body, n.Language}, slices.Sorted(slices.Values(to)), files)...)
 }
 
 // form returns the form of n; code and body are n's own as they are stored.
-func (n NewComment) form(code, body string) form {
-	return formOf(n.Key, "comment", code, body)
+func (n NewComment) form(code, body string, files []string) form {
+	return formOf(n.Key, slices.Concat([]string{"comment", code, body}, files)...)
 }
 
 // formOf hashes each part with its length before it, so that different lists of parts

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/rights"
 )
@@ -77,44 +78,61 @@ func (s *core) touchTx(ctx context.Context, tx pgx.Tx, c Change, touched []int64
 // language is detected again unless the author chose it. ErrNotFound if the actor cannot
 // read it, ErrForbidden if it is another's. The same text changes nothing.
 func (s Posts) Edit(ctx context.Context, actor int64, code, body string) (Change, error) {
-	t, err := newText(body, "")
-	if err != nil {
+	return s.Revise(ctx, actor, code, Revision{Body: &body})
+}
+
+// Revision is a change of a post by its author; what is not set stays.
+type Revision struct {
+	Body *string
+	// Language is a choice as in NewPost; nil keeps the one there is, if there is one.
+	Language *string
+	// To are all destinations from now on, as in SetDestinations; nil: they stay.
+	To []string
+	// Files are all files from now on, if SetFiles: those that the post keeps, and uploads of
+	// the author's.
+	Files    []files.Attachment
+	SetFiles bool
+}
+
+// Revise makes all of a revision, or nothing. The errors are those of Edit, SetDestinations and,
+// for files, Create.
+func (s Posts) Revise(ctx context.Context, actor int64, code string, r Revision) (Change, error) {
+	var attach *attached
+	if r.SetFiles {
+		attach = &attached{r.Files, s.opts.PostFiles}
+	}
+	var t *text
+	if r.Body != nil {
+		language := ""
+		if r.Language != nil {
+			language = *r.Language
+		}
+		made, err := newText(attach, *r.Body, language)
+		if err != nil {
+			return Change{}, err
+		}
+		made.keep = r.Language == nil
+		t = &made
+	}
+	to, err := r.To, error(nil)
+	if to != nil {
+		to, err = newDestinations(to)
+	}
+	if err := errors.Join(err, attach.check()); err != nil {
 		return Change{}, err
 	}
-	t.keep = true
-	return s.revise(ctx, actor, code, &t, nil)
+	return s.revise(ctx, actor, code, t, to, attach)
 }
 
 // EditIn is Posts.Edit with a choice of language as in NewPost; another choice
 // is a change too.
 func (s Posts) EditIn(ctx context.Context, actor int64, code, body, language string) (Change, error) {
-	t, err := newText(body, language)
-	if err != nil {
-		return Change{}, err
-	}
-	return s.revise(ctx, actor, code, &t, nil)
-}
-
-// EditAt is Posts.EditIn and Posts.SetDestinations in one: both are done, or neither. With
-// a nil language it is Posts.Edit and Posts.SetDestinations.
-func (s Posts) EditAt(ctx context.Context, actor int64, code, body string, language *string, to []string) (Change, error) {
-	t, err := newText(body, "")
-	if language != nil {
-		t, err = newText(body, *language)
-	}
-	t.keep = language == nil
-	if err != nil {
-		return Change{}, err
-	}
-	if to, err = newDestinations(to); err != nil {
-		return Change{}, err
-	}
-	return s.revise(ctx, actor, code, &t, to)
+	return s.Revise(ctx, actor, code, Revision{Body: &body, Language: &language})
 }
 
 // revise changes the actor's own post: its text unless that is nil, its
-// destinations unless there are none.
-func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to []string) (Change, error) {
+// destinations unless there are none, its files unless attach is nil.
+func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to []string, attach *attached) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		var where address
 		var found []destination
@@ -144,7 +162,16 @@ func (s *core) revise(ctx context.Context, actor int64, code string, t *text, to
 				return Change{}, err
 			}
 		}
-		if !rewritten && !moved {
+		refiled, err := s.refileTx(ctx, tx, p, attach)
+		if err != nil {
+			return Change{}, err
+		}
+		if t != nil && t.body == "" && attach == nil {
+			if err := hasFilesTx(ctx, tx, p.ID, 0); err != nil {
+				return Change{}, err
+			}
+		}
+		if !rewritten && !moved && !refiled {
 			return Change{}, &unchanged{c}
 		}
 		return s.touchTx(ctx, tx, c, slices.Concat(touched, left))
@@ -158,8 +185,8 @@ type text struct {
 	keep     bool // the choice of language there is, if there is one
 }
 
-func newText(body, language string) (t text, err error) {
-	if t.body, err = cleanBody(body, MaxPostRunes); err != nil {
+func newText(attach *attached, body, language string) (t text, err error) {
+	if t.body, err = editedBody(attach, body, MaxPostRunes); err != nil {
 		return text{}, err
 	}
 	t.textLang, err = languageOf(t.body, language)
@@ -250,6 +277,7 @@ func (s Posts) Delete(ctx context.Context, actor int64, code string) (Change, er
 		empty.Queue(`DELETE FROM likes WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM faves WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM attachments WHERE post_id = @post`, args)
+		empty.Queue(`DELETE FROM files WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM text_marks WHERE post_id = @post`, args)
 		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
 			return Change{}, fmt.Errorf("delete post: %w", err)

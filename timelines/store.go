@@ -24,6 +24,7 @@ type Store struct {
 	Hides         Hides
 	Posts         Posts
 	Comments      Comments
+	Files         Files
 	Imports       Imports
 	Maintenance   Maintenance
 }
@@ -48,6 +49,8 @@ type (
 	Posts struct{ *core }
 	// Comments stand under posts; people like them.
 	Comments struct{ *core }
+	// Files are pictures and files that people upload.
+	Files struct{ *core }
 	// Imports bring in what was written elsewhere.
 	Imports struct{ *core }
 	// Maintenance is the work in blocks that changes leave to jobs, and the removal of
@@ -78,6 +81,8 @@ type Options struct {
 	// for it to stand in best-of, MostFaved how many must save it for it to stand in
 	// most-faved.
 	BestOf, MostFaved int
+	// PostFiles and CommentFiles are how many files may be attached to a post and to a comment.
+	PostFiles, CommentFiles int
 	// HashCost is the cost of the hash of a new password. It is no setting: only tests use
 	// less than the default.
 	HashCost argon2id.Params
@@ -87,6 +92,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		LocalBumpMaxAge: 30 * 24 * time.Hour, SessionAge: 90 * 24 * time.Hour, BestOf: 5, MostFaved: 5,
+		PostFiles: 20, CommentFiles: 4,
 		HashCost: recommendedCost,
 	}
 }
@@ -110,6 +116,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Hides{c},
 		Posts{c},
 		Comments{c},
+		Files{c},
 		Imports{c},
 		Maintenance{c},
 	}
@@ -135,7 +142,7 @@ type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is what is announced: Touched, Replace, PendingBump or Upkeep.
+// Event is what is announced: Touched, Replace, PendingBump, Upkeep or Prepare.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,

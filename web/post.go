@@ -26,22 +26,20 @@ func (s posts) editPostForm(w http.ResponseWriter, r *request) error {
 // editPost changes a post's text, language and destinations. Fields that the form does not
 // have stay as they are.
 func (s posts) editPost(w http.ResponseWriter, r *request) error {
-	code, body, to := r.PathValue("code"), r.PostFormValue("body"), destinationsOf(r.PostForm["to"])
-	var lang *string
-	if r.PostForm.Has("language") {
-		chosen := r.PostFormValue("language")
-		lang = &chosen
+	code, to := r.PathValue("code"), destinationsOf(r.PostForm["to"])
+	var change timelines.Revision
+	moves := r.moves(to)
+	if moves {
+		change.To = append([]string{}, to...) // none is an error, nil would be no change
+	}
+	if body := r.PostFormValue("body"); r.PostForm.Has("body") || !moves {
+		change.Body = &body
+	}
+	if language := r.PostFormValue("language"); r.PostForm.Has("language") {
+		change.Language = &language
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		switch moves := r.moves(to); {
-		case moves && !r.PostForm.Has("body"):
-			return s.timelines.Posts.SetDestinations(ctx, r.viewer.AccountID, code, to)
-		case moves:
-			return s.timelines.Posts.EditAt(ctx, r.viewer.AccountID, code, body, lang, to)
-		case lang == nil:
-			return s.timelines.Posts.Edit(ctx, r.viewer.AccountID, code, body)
-		}
-		return s.timelines.Posts.EditIn(ctx, r.viewer.AccountID, code, body, *lang)
+		return s.timelines.Posts.Revise(ctx, r.viewer.AccountID, code, change)
 	})
 	if err != nil {
 		is, err := s.formError(r, err)

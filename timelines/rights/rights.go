@@ -48,3 +48,8 @@ const Unbanned = `(
 // SeenPost is true for a post p that @viewer may read and whose author is not hidden from
 // @viewer, so that @viewer may answer it.
 const SeenPost = `(` + ReadablePost + ` AND ` + Unbanned + `)`
+
+// UnbannedAs is Unbanned for another author than that of the post p: of one of its comments.
+func UnbannedAs(author string) string {
+	return strings.ReplaceAll(Unbanned, "p.author_id", author)
+}

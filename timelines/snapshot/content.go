@@ -69,15 +69,39 @@ type ShownComment struct {
 	LikerIDs []int64 `json:"liker_ids"`
 	// Marks are the timelines to which its tags and @names bring the post, if the Depth asks
 	// for them.
-	Marks []int64 `json:"marks"`
+	Marks    []int64    `json:"marks"`
+	Attached []Attached `json:"attached"`
 }
 
-// Attached is an attachment in a Content.
+// Attached is an attachment in a Content: a link to a file elsewhere, or an upload.
 type Attached struct {
 	URL   string `json:"url"`
 	Title string `json:"title"`
 	Bytes int64  `json:"bytes"`
+	// The rest is of uploads (timelines/files): Code and State always, and what a picture has.
+	Code     string `json:"code"`
+	State    string `json:"state"`
+	Type     string `json:"type"`
+	Alt      string `json:"alt"`
+	Blurhash string `json:"blurhash"`
+	Width    int    `json:"width"`
+	Height   int    `json:"height"`
 }
+
+// uploads makes the JSON of the uploads f that a condition selects, in their order. The size
+// and the type are those of what is fetched: the picture, or the file as it came.
+func uploads(where string) string {
+	return `(SELECT coalesce(jsonb_agg(jsonb_build_object('code', f.code, 'state', f.state, 'title', f.name, 'alt', f.alt,
+			'blurhash', f.blurhash, 'width', f.width, 'height', f.height, 'bytes', coalesce(b.bytes, f.bytes), 'type', coalesce(b.type, ''))
+			ORDER BY f.position, f.id), '[]')
+		FROM files f LEFT JOIN file_blobs b ON b.file_id = f.id AND b.size = CASE f.state WHEN 'picture' THEN 'full' ELSE 'upload' END
+		WHERE ` + where + `)`
+}
+
+var (
+	postUploads    = uploads(`f.post_id = p.id AND f.comment_id IS NULL`)
+	commentUploads = uploads(`f.comment_id = s.id`)
+)
 
 // Depth says how much of a post a Content carries.
 type Depth struct {
@@ -107,7 +131,7 @@ func (sn *Snapshot) Contents(ctx context.Context, posts []int64, d Depth) (map[i
 
 // queueContents adds the statement of Contents to a batch, which fills the map.
 func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content {
-	const query = `
+	query := `
 		SELECT p.id AS post_id, p.version, p.deleted_at IS NOT NULL AS deleted, p.decisive, p.code, p.author_id,
 			left(p.body, @body_runes) AS body, length(p.body) > @body_runes AS body_cut, p.markup, p.via, p.via_url,
 			(extract(epoch FROM p.created_at) * 1000000)::bigint AS created_at,
@@ -129,7 +153,8 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 					'liker_ids', ARRAY(SELECT l.account_id FROM comment_likes l WHERE l.comment_id = s.id
 						ORDER BY l.created_at DESC, l.account_id DESC LIMIT @people),
 					'marks', CASE WHEN @marks THEN ARRAY(SELECT m.timeline_id FROM text_marks m
-						WHERE m.post_id = p.id AND m.comment_id = s.id) END) ORDER BY s.created_at, s.id), '[]')
+						WHERE m.post_id = p.id AND m.comment_id = s.id) END,
+					'attached', ` + commentUploads + `) ORDER BY s.created_at, s.id), '[]')
 			FROM (
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 					ORDER BY c.created_at, c.id LIMIT @first)
@@ -143,7 +168,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				FROM text_marks m LEFT JOIN comments c ON c.id = m.comment_id
 				WHERE m.post_id = p.id LIMIT @people) m) AS marked,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
-				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id) AS attached
+				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id) || ` + postUploads + ` AS attached
 		FROM posts p
 		CROSS JOIN LATERAL (
 			SELECT count(*) AS comments, coalesce((extract(epoch FROM max(c.edited_at)) * 1000000)::bigint, 0) AS edited_at

@@ -1,0 +1,2 @@
+ALTER TABLE accounts DROP COLUMN picture;
+DROP TABLE file_blobs, files;
