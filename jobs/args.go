@@ -20,9 +20,11 @@ const (
 	queueRebuild = "rebuild"
 	queueLater   = "later"
 	queueChores  = "chores"
+	// queuePictures has one worker, which takes up to 300 MB for one picture.
+	queuePictures = "pictures"
 )
 
-var queues = []string{queueNow, queueRebuild, queueLater, queueChores}
+var queues = []string{queueNow, queueRebuild, queueLater, queueChores, queuePictures}
 
 // Priorities within the queue now; 1 is fetched first. Nobody waits for a block of a
 // bump in particular, and upkeep only makes pages quicker.

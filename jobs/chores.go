@@ -16,6 +16,8 @@ const (
 	keepKeys = 48 * time.Hour
 	// keepAccessLog is longer than any node lives without reading the log.
 	keepAccessLog = 7 * 24 * time.Hour
+	// keepLoose is how long an upload waits for the post or comment that it is for.
+	keepLoose = 7 * 24 * time.Hour
 	// sessionsAtOnce is how many sessions one statement ends.
 	sessionsAtOnce = 1000
 	// choreTimeout bounds one run of a chore.
@@ -32,6 +34,9 @@ func periodic(cfg Config) []*riverqueue.PeriodicJob {
 		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.HousekeepEvery),
 			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return housekeepArgs{}, nil },
 			&riverqueue.PeriodicJobOpts{ID: housekeepArgs{}.Kind(), RunOnStart: true}),
+		riverqueue.NewPeriodicJob(riverqueue.PeriodicInterval(cfg.HousekeepEvery),
+			func() (riverqueue.JobArgs, *riverqueue.InsertOpts) { return sweepArgs{}, nil },
+			&riverqueue.PeriodicJobOpts{ID: sweepArgs{}.Kind(), RunOnStart: true}),
 	}
 }
 

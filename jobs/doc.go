@@ -20,8 +20,10 @@
 //	bump        queue now     one block of a much-liked post's filter timelines
 //	upkeep      queue now     one block of the flags of posts whose feed changed its level
 //	follow      queue later   Tier 2: brings all live rivers up to the notes in behind
+//	picture     queue pictures  makes an upload a picture in its sizes
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
 //	housekeep   queue chores  old sessions, keys, log rows (periodic)
+//	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)
 //
 // Package tiers decides what a job does to rivers. No job is a unique one: the queue
 // drops a unique insert while an earlier one runs, and that one may have read the state

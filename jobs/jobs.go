@@ -18,8 +18,10 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
+	"riverrun/jobs/uploads"
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/blobs"
 )
 
 // Tiers brings changes to rivers; *tiers.Tiers implements it. Every method may be called
@@ -31,6 +33,8 @@ type Tiers interface {
 	Follow(ctx context.Context, touched []timelines.Touched) error
 	// Spread retires the closed rivers that r concerns and returns the open ones.
 	Spread(ctx context.Context, r timelines.Replace) ([]rivers.Stale, error)
+	// Act makes a change as a request does, with Tier 0.
+	Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error)
 	// Rebuild rebuilds one of these.
 	Rebuild(ctx context.Context, r rivers.Stale) error
 }
@@ -42,6 +46,7 @@ type Timelines interface {
 	ExpireSessions(ctx context.Context, limit int) (int64, error)
 	ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error)
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
+	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)
 }
 
 // Rivers is what the jobs need of the secondary store; *rivers.Store has it.
@@ -78,7 +83,10 @@ type Config struct {
 	Tiers     Tiers
 	Rivers    Rivers
 	Timelines Timelines
-	Log       *slog.Logger
+	// Files are the uploads, and Blobs is where their content stands.
+	Files uploads.Files
+	Blobs blobs.Store
+	Log   *slog.Logger
 	// Metrics is where the metrics are registered until Stop; nil for nowhere.
 	Metrics prometheus.Registerer
 
@@ -157,8 +165,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs and Log must be set")
 	}
 	if cfg.RescueAfter <= cfg.JobTimeout {
 		return nil, fmt.Errorf("jobs: a job is rescued after %v, before its timeout of %v", cfg.RescueAfter, cfg.JobTimeout)
@@ -190,7 +198,7 @@ func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 6)
+	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 7)
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {
@@ -210,6 +218,8 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &followWorker{jobs: j})
 	riverqueue.AddWorker(workers, &expireWorker{jobs: j})
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})
+	riverqueue.AddWorker(workers, &pictureWorker{jobs: j})
+	riverqueue.AddWorker(workers, &sweepWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
 		Schema: schema,
 		Logger: newLibraryLog(log),
@@ -221,7 +231,8 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 				FetchCooldown:     cfg.LaterCooldown,
 				FetchPollInterval: max(5*cfg.PollInterval, cfg.LaterCooldown),
 			},
-			queueChores: {MaxWorkers: 1, FetchPollInterval: max(time.Second, cfg.PollInterval)},
+			queueChores:   {MaxWorkers: 1, FetchPollInterval: max(time.Second, cfg.PollInterval)},
+			queuePictures: {MaxWorkers: 1, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 		},
 		Workers:           workers,
 		PeriodicJobs:      periodic(cfg),

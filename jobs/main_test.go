@@ -17,6 +17,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/blobs"
 )
 
 // The jobs get these in production.
@@ -80,6 +81,13 @@ func (c *calls) Rebuild(ctx context.Context, r rivers.Stale) error {
 	}
 	return c.rebuild(ctx, r)
 }
+
+// Act makes the change and nothing else.
+func (c *calls) Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
+	return change(ctx)
+}
+
+func (c *calls) ExpireFiles(context.Context, time.Duration) (int64, error) { return 0, nil }
 
 func (c *calls) BumpBlock(ctx context.Context, u timelines.PendingBump) error {
 	if u.PostID == probe {
@@ -151,11 +159,18 @@ func prepare(t testing.TB) *pgxpool.Pool {
 
 // config returns a configuration that calls c.
 func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
+	t.Helper()
+	store, err := blobs.Location{}.Open(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return Config{
 		Pool:      pool,
 		Tiers:     c,
 		Timelines: c,
 		Rivers:    c,
+		Files:     timelines.Open(pool, nil, timelines.DefaultOptions()).Files,
+		Blobs:     store,
 		Log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}
 }

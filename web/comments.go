@@ -18,9 +18,9 @@ type comments struct{ *Server }
 
 func (s comments) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{code}/comments", s.page(s.moreComments))
-	mux.Handle("POST /p/{code}/comments", s.members(s.createComment))
+	mux.Handle("POST /p/{code}/comments", s.withFiles(s.createComment))
 	mux.Handle("GET /p/{code}/comments/{id}/edit", s.members(s.editCommentForm))
-	mux.Handle("POST /p/{code}/comments/{id}/edit", s.members(s.editComment))
+	mux.Handle("POST /p/{code}/comments/{id}/edit", s.withFiles(s.editComment))
 	mux.Handle("POST /p/{code}/comments/{id}/delete", s.members(s.deleteComment))
 	mux.Handle("POST /p/{code}/comments/{id}/like", s.members(s.markComment(s.timelines.Comments.Like)))
 	mux.Handle("POST /p/{code}/comments/{id}/unlike", s.members(s.markComment(s.timelines.Comments.Unlike)))
@@ -90,8 +90,12 @@ func (s comments) createComment(w http.ResponseWriter, r *request) error {
 	code := r.PathValue("code")
 	comment := timelines.NewComment{
 		Author: r.viewer.AccountID, Code: code, Body: r.PostFormValue("body"), Key: r.PostFormValue("key"),
+		Files: r.attachments(),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		if err := r.fault(); err != nil {
+			return timelines.Change{}, err
+		}
 		return s.timelines.Comments.Create(ctx, comment)
 	})
 	if err != nil {
@@ -99,7 +103,12 @@ func (s comments) createComment(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
+		again, err := s.shownAgain(r)
+		if err != nil {
+			return err
+		}
 		return s.redisplay(w, r, is, view.CommentAgain(s.simple(r), view.CommentForms{
+			Files:   again,
 			Address: "/p/" + code + "/comments", Back: r.back("/p/" + code),
 			Body: comment.Body, Key: is.Key(comment.Key), Error: is,
 		}))
@@ -145,6 +154,9 @@ func (s comments) editCommentForm(w http.ResponseWriter, r *request) error {
 		if form.Body, err = s.timelines.Comments.Body(r.Context(), r.viewer.AccountID, code, id); err != nil {
 			return err
 		}
+		if form.Files, err = s.timelines.Files.Of(r.Context(), e.Item.PostID, id); err != nil {
+			return err
+		}
 	}
 	keepNoCopy(w, true)
 	return s.html(w, r, http.StatusOK, view.EditPage(s.simple(r), form))
@@ -157,6 +169,12 @@ func (s comments) editComment(w http.ResponseWriter, r *request) error {
 	}
 	body := r.PostFormValue("body")
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		if err := r.fault(); err != nil {
+			return timelines.Change{}, err
+		}
+		if r.PostForm.Has(filesField) {
+			return s.timelines.Comments.EditFiles(ctx, r.viewer.AccountID, code, id, body, r.attachments())
+		}
 		return s.timelines.Comments.Edit(ctx, r.viewer.AccountID, code, id, body)
 	})
 	if err != nil {
@@ -164,7 +182,12 @@ func (s comments) editComment(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
+		again, err := s.shownAgain(r)
+		if err != nil {
+			return err
+		}
 		return s.redisplay(w, r, is, view.EditPage(s.simple(r), view.Edit{
+			Files:   again,
 			Address: "/p/" + code + "/comments/" + strconv.FormatInt(id, 10), Back: r.back("/p/" + code),
 			Body: body, Comment: true, Change: true, Error: is,
 		}))

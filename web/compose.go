@@ -14,13 +14,13 @@ import (
 type posts struct{ *Server }
 
 func (s posts) routes(mux *http.ServeMux) {
-	mux.Handle("POST /posts", s.members(s.createPost))
+	mux.Handle("POST /posts", s.withFiles(s.createPost))
 	mux.Handle("GET /posts/new", s.members(s.newPost))
 	mux.Handle("GET /p/{code}/remove", s.members(s.removeForm))
 	mux.Handle("POST /p/{code}/remove", s.members(s.removeFromGroup))
 	mux.Handle("GET /p/{code}", s.page(s.post))
 	mux.Handle("GET /p/{code}/edit", s.members(s.editPostForm))
-	mux.Handle("POST /p/{code}/edit", s.members(s.editPost))
+	mux.Handle("POST /p/{code}/edit", s.withFiles(s.editPost))
 	mux.Handle("POST /p/{code}/delete", s.members(s.deletePost))
 }
 
@@ -60,8 +60,12 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		Key:    r.PostFormValue("key"),
 
 		Language: r.PostFormValue("language"),
+		Files:    r.attachments(),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		if err := r.fault(); err != nil {
+			return timelines.Change{}, err
+		}
 		if len(post.To) == 0 && r.PostFormValue("direct") != "" {
 			return timelines.Change{}, &timelines.InvalidError{Field: "to", Code: "to_empty"}
 		}
@@ -94,6 +98,9 @@ func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError
 	c := view.Composer{
 		Body: sent.Body, Key: is.Key(sent.Key), Back: r.back("/"), Error: is,
 		Lang: sent.Language, Open: true, Direct: r.PostFormValue("direct") != "",
+	}
+	if c.Files, err = s.shownAgain(r); err != nil {
+		return nil, err
 	}
 	if c.Direct {
 		c.People = strings.Join(sent.To, " ")

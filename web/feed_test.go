@@ -39,7 +39,7 @@ func TestFeeds(t *testing.T) {
 		t.Errorf("got %d entries of %q, %q, %+v", len(atom.Entries), atom.Title, atom.ID, atom.Links)
 	}
 	first := atom.Entries[0]
-	if want := base + "/p/" + post.Code; first.ID != want || first.Link.Href != want || first.Author.URI != base+"/anna" {
+	if want := base + "/p/" + post.Code; first.ID != want || first.Links[0].Href != want || first.Author.URI != base+"/anna" {
 		t.Errorf("the first entry is %+v, want %s", first, want)
 	}
 	if want := "anna: Ask @bob <b>about</b> example.org/?a=b&c=d"; first.Title != want {

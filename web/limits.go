@@ -15,7 +15,7 @@ import (
 // are the defaults.
 type Limits struct {
 	// Writes is how many changes an account may make at once, and per minute from
-	// then on; 0: 60, below zero: no limit.
+	// then on; 0: 60, below zero: no limit. It may upload four times as many files.
 	Writes int
 	// SignIns is how many sign-ins from one address may fail at once, and per ten
 	// minutes from then on; 0: 100, below zero: no limit of sign-ins at all. At most
@@ -31,7 +31,7 @@ type Limits struct {
 }
 
 type limits struct {
-	writes, signUp, search, liveSearch, names *limiter
+	writes, uploads, signUp, search, liveSearch, names *limiter
 	// The limits of sign-ins: tries of one address, tries of one address with one name, and
 	// the failures that put a name under attack (signin.go).
 	signInAddress, signInPair *limiter
@@ -43,6 +43,7 @@ func newLimits(l Limits) *limits {
 	signIns := cmp.Or(l.SignIns, 100)
 	return &limits{
 		writes:        newLimiter(cmp.Or(l.Writes, 60), time.Minute),
+		uploads:       newLimiter(4*cmp.Or(l.Writes, 60), time.Minute),
 		signInAddress: newLimiter(signIns, 10*time.Minute),
 		signInPair:    newLimiter(min(signIns, 10), 10*time.Minute),
 		signInName:    newTally(10 * time.Minute),

@@ -38,6 +38,7 @@ func (s groups) manageView(r *request, group string) (view.Manage, error) {
 		return v, timelines.ErrForbidden
 	}
 	v.Title, v.About = v.Who.Title, v.Who.About
+	v.Picture = r.pictureForm(v.Who, view.ManagePath(v.Who.Name))
 	if v.Requests, err = s.requests(r, view.ManagePath(v.Who.Name), v.Who.ID); err != nil {
 		return v, err
 	}

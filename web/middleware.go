@@ -20,10 +20,10 @@ import (
 // takes up to nine bytes: three of UTF-8, percent-encoded.
 const maxForm = 9*timelines.MaxPostRunes + 128<<10
 
-// bound limits what a request may send.
+// bound limits what a request may send. A form with files is bounded by withFiles instead.
 func (s *Server) bound(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+		r.Body = &boundedBody{http.MaxBytesReader(w, r.Body, maxForm), r.Body}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -17,6 +17,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/blobs"
 	"riverrun/web"
 	"riverrun/web/live"
 	"riverrun/web/webtest"
@@ -96,6 +97,7 @@ type observed struct {
 	// them with -short.
 	seeds, acts, looks int
 	db                 *testdb.DB
+	files              string // the directory of uploads
 	facts              *facts
 	nodes              []*webtest.Site
 	lively             bool             // jobs and bus run
@@ -129,7 +131,8 @@ func newObserved(t testing.TB, lively bool, nodes int) *observed {
 	t.Helper()
 	seed, scale := testdb.Chance(t)
 	w := &observed{
-		t: t, seed: seed, scale: scale, lively: lively, db: testdb.New(t), facts: newFacts(),
+		files: t.TempDir(),
+		t:     t, seed: seed, scale: scale, lively: lively, db: testdb.New(t), facts: newFacts(),
 		gates: map[string]*sync.Mutex{}, serve: map[*webtest.Site]*timedRivers{},
 		seeds: observedSeeds, acts: observedActs, looks: observedLooks,
 	}
@@ -167,9 +170,12 @@ func (w *observed) addNode() {
 	n.Store = timelines.Open(primary, announcer, options)
 	n.Rivers = rivers.Open(secondary, n.Store, log, rivers.DefaultOptions())
 	n.Tiers = tiers.New(tiers.Config{Timelines: n.Store, Rivers: n.Rivers, Secondary: secondary, Log: log})
+	if n.Blobs, err = (blobs.Location{}).Open(ctx, w.files); err != nil {
+		t.Fatal(err)
+	}
 	n.HTTP = httptest.NewUnstartedServer(nil)
 	n.Server, err = web.New(web.Config{
-		Timelines: n.Store, Rivers: n.Rivers, Tiers: n.Tiers, Log: log,
+		Timelines: n.Store, Rivers: n.Rivers, Tiers: n.Tiers, Blobs: n.Blobs, Log: log,
 		URL:    "http://" + n.HTTP.Listener.Addr().String(),
 		Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
 		Live: func(cfg *live.Config) {
@@ -191,7 +197,7 @@ func (w *observed) addNode() {
 	}
 	start := []func(context.Context) error{n.Rivers.Start, n.Server.Start}
 	if w.lively {
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Log: log})
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Files: n.Store.Files, Blobs: n.Blobs, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

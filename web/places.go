@@ -50,6 +50,14 @@ func (s posts) editPostPage(w http.ResponseWriter, r *request, is view.FormError
 	if err := s.choose(r, p, e.Places, to); err != nil {
 		return err
 	}
+	if r.PostForm.Has(filesField) {
+		e.Files, err = s.shownAgain(r)
+	} else {
+		e.Files, err = s.filesOf(ctx, code)
+	}
+	if err != nil {
+		return err
+	}
 	if r.PostForm.Has("body") {
 		e.Body, e.Lang = r.PostForm.Get("body"), r.PostForm.Get("language")
 	} else {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/files"
 	"riverrun/web/view"
 )
 
@@ -38,7 +39,13 @@ func (s posts) editPost(w http.ResponseWriter, r *request) error {
 	if language := r.PostFormValue("language"); r.PostForm.Has("language") {
 		change.Language = &language
 	}
+	if r.PostForm.Has(filesField) {
+		change.Files, change.SetFiles = r.attachments(), true
+	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		if err := r.fault(); err != nil {
+			return timelines.Change{}, err
+		}
 		return s.timelines.Posts.Revise(ctx, r.viewer.AccountID, code, change)
 	})
 	if err != nil {
@@ -49,6 +56,15 @@ func (s posts) editPost(w http.ResponseWriter, r *request) error {
 		return s.editPostPage(w, r, is)
 	}
 	return s.answerEntry(w, r, c, r.back("/p/"+code))
+}
+
+// filesOf are the files of a post of the viewer's.
+func (s posts) filesOf(ctx context.Context, code string) ([]files.File, error) {
+	id, err := s.timelines.Posts.ID(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	return s.timelines.Files.Of(ctx, id, 0)
 }
 
 func (s posts) deletePost(w http.ResponseWriter, r *request) error {

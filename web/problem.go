@@ -11,6 +11,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/files"
 	"riverrun/timelines/outage"
 	"riverrun/timelines/snapshot"
 	"riverrun/web/view"
@@ -68,6 +69,8 @@ var problems = []struct {
 	{errResumed, bad}, // of a form that is not shown again
 	{snapshot.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
 	{rivers.ErrUnavailable, busy},
+	{files.ErrNotFound, missing},
+	{errStorage, busy},
 	{tiers.ErrBehind, problem{http.StatusServiceUnavailable, "error.busy.title", "error.behind"}},
 	{timelines.ErrNotSaved, problem{http.StatusServiceUnavailable, "error.busy.title", "error.notsaved"}}, // after ErrBehind: that change is saved
 	{context.DeadlineExceeded, busy},

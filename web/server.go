@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/blobs"
 	"riverrun/web/live"
 	"riverrun/web/view"
 )
@@ -27,7 +29,11 @@ type Config struct {
 	Timelines *timelines.Store
 	Rivers    *rivers.Store
 	Tiers     *tiers.Tiers
-	Log       *slog.Logger
+	// Blobs keeps the content of uploads.
+	Blobs blobs.Store
+	// FileSize is the most bytes of one upload, 0: DefaultFileSize.
+	FileSize int64
+	Log      *slog.Logger
 	// URL is the site's public address, such as https://river.example. Its scheme
 	// decides whether cookies are Secure; forms and sockets from there are the
 	// site's own.
@@ -62,11 +68,16 @@ type Config struct {
 // set.
 const DefaultDatabaseTimeout = 5 * time.Second
 
+// DefaultFileSize is the most bytes of one upload where nothing is set.
+const DefaultFileSize = 10_000_000
+
 // Server answers requests. It is safe for concurrent use.
 type Server struct {
 	timelines *timelines.Store
 	rivers    *rivers.Store
 	tiers     *tiers.Tiers
+	blobs     blobs.Store
+	fileSize  int64
 	log       *slog.Logger
 	url       *url.URL
 	ownHost   bool
@@ -122,7 +133,7 @@ func New(c Config) (*Server, error) {
 	}
 	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url})
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, log: c.Log, url: address, ownHost: c.OwnHost,
+		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, blobs: c.Blobs, fileSize: cmp.Or(c.FileSize, DefaultFileSize), log: c.Log, url: address, ownHost: c.OwnHost,
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",
@@ -183,6 +194,7 @@ func (s *Server) Handler() http.Handler {
 		riverPages{s},
 		searches{s},
 		feedFiles{s},
+		filePages{s},
 		posts{s},
 		comments{s},
 		reactions{s},

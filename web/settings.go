@@ -16,6 +16,7 @@ type settings struct{ *Server }
 func (s settings) routes(mux *http.ServeMux) {
 	mux.Handle("GET /settings", s.members(s.settings))
 	mux.Handle("POST /settings", s.members(s.setProfile))
+	mux.Handle("POST /settings/picture", s.withPicture(s.pictureOf, s.setPicture))
 	mux.Handle("POST /settings/look", s.members(s.setLook))
 	mux.Handle("POST /settings/home", s.members(s.setMode))
 	mux.Handle("POST /settings/access", s.members(s.setAccess))
@@ -34,7 +35,7 @@ func (s settings) settings(w http.ResponseWriter, r *request) error {
 
 func (s settings) settingsView(r *request) (view.Settings, error) {
 	ctx := r.Context()
-	v := view.Settings{Base: s.simple(r), Title: r.me.Title, About: r.me.About, Language: r.me.Language}
+	v := view.Settings{Base: s.simple(r), Picture: r.pictureForm(r.me, "/settings"), Title: r.me.Title, About: r.me.About, Language: r.me.Language}
 	// Levels are read from the primary store: the accounts in memory have names, but no
 	// current levels.
 	sets, err := s.rivers.Access().Sets(ctx, r.viewer.AccountID)

@@ -3,10 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
+
+	"riverrun/timelines/files"
 )
 
-// runCheck compares every live river with one rebuilt from nothing. Each
-// difference is printed; any is an error.
+// runCheck compares every live river with one rebuilt from nothing, and the references to
+// uploaded files with the store of blobs. Each difference is printed; any is an error.
 func runCheck(ctx context.Context, e *env, args []string) error {
 	c, rest, err := e.parse(args, nil)
 	if err != nil {
@@ -23,9 +26,23 @@ func runCheck(ctx context.Context, e *env, args []string) error {
 		for _, d := range report.Differences {
 			fmt.Fprintln(e.stdout, d)
 		}
+		store, err := n.files(ctx)
+		if err != nil {
+			return err
+		}
+		stored, err := files.Check(ctx, n.stores.primary, store)
+		if err != nil {
+			return err
+		}
+		for _, d := range slices.Concat(stored.Missing, stored.Orphaned) {
+			fmt.Fprintln(e.stdout, d)
+		}
+		if stored.Blobs+len(stored.Orphaned) > 0 {
+			fmt.Fprintf(e.stdout, "blobs %d missing %d orphaned %d\n", stored.Blobs, len(stored.Missing), len(stored.Orphaned))
+		}
 		fmt.Fprintf(e.stdout, "rivers %d entries %d differences %d\n", report.Rivers, report.Entries, len(report.Differences))
-		if len(report.Differences) != 0 {
-			return fmt.Errorf("check: %d differences", len(report.Differences))
+		if all := len(report.Differences) + len(stored.Missing) + len(stored.Orphaned); all != 0 {
+			return fmt.Errorf("check: %d differences", all)
 		}
 		return nil
 	})

@@ -21,6 +21,7 @@ import (
 	"riverrun/jobs"
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/blobs"
 	"riverrun/web"
 )
 
@@ -48,6 +49,10 @@ type config struct {
 	signUps, signIns              int
 	bestOf, mostFaved             int
 	databaseTimeout, stopTimeout  time.Duration
+
+	// blobs is where uploads are kept; the zero Location is files in the data directory.
+	blobs                             blobs.Location
+	fileSize, postFiles, commentFiles int
 
 	logFormat string
 	logLevel  slog.Level
@@ -94,7 +99,7 @@ func settings(lookup func(string) (string, bool)) []setting {
 			c.url, c.ownHost = u.Scheme+"://"+u.Host, true
 			return nil
 		}},
-		{"RIVERRUN_DATA", defaultData(lookup), "data directory: the local PostgreSQL's, where DATABASE_URL is not set", func(c *config, v string) error {
+		{"RIVERRUN_DATA", defaultData(lookup), "data directory: the local PostgreSQL's, where DATABASE_URL is not set, and the uploaded files', where RIVERRUN_FILES is not", func(c *config, v string) error {
 			c.data = v
 			return nil
 		}},
@@ -124,6 +129,13 @@ func settings(lookup func(string) (string, bool)) []setting {
 		count("RIVERRUN_CONNECTIONS", 16, 4, 1000, "how many connections to each store this process may open for pages", func(c *config) *int { return &c.connections }),
 		duration("RIVERRUN_DATABASE_TIMEOUT", web.DefaultDatabaseTimeout, "how long a page or a form may wait for the databases before it is answered 503", func(c *config) *time.Duration { return &c.databaseTimeout }),
 		duration("RIVERRUN_STOP_TIMEOUT", 30*time.Second, "how long a stop may take before what still runs is cut short", func(c *config) *time.Duration { return &c.stopTimeout }),
+		{"RIVERRUN_FILES", "", "where uploaded pictures and files are kept: a directory, or s3://key:secret@host/bucket/prefix; default: files in the data directory", func(c *config, v string) (err error) {
+			c.blobs, err = blobs.ParseLocation(v, lookup)
+			return err
+		}},
+		count("RIVERRUN_FILE_SIZE", web.DefaultFileSize/1_000_000, 1, 10_000, "how many megabytes one uploaded file may have", func(c *config) *int { return &c.fileSize }),
+		count("RIVERRUN_POST_FILES", timelines.DefaultOptions().PostFiles, 0, 100, "how many files a post may have", func(c *config) *int { return &c.postFiles }),
+		count("RIVERRUN_COMMENT_FILES", timelines.DefaultOptions().CommentFiles, 0, 100, "how many files a comment may have", func(c *config) *int { return &c.commentFiles }),
 		{"RIVERRUN_LOG", "text", "form of the log: text or json", func(c *config, v string) error {
 			if v != "text" && v != "json" {
 				return fmt.Errorf("want text or json")
@@ -301,6 +313,9 @@ func (e *env) parse(args []string, define func(*flag.FlagSet)) (*config, []strin
 	}
 	if c.primary == nil && c.data == "" {
 		return nil, nil, usagef("RIVERRUN_DATA: there is no home directory to keep data in; set it, or DATABASE_URL")
+	}
+	if c.blobs == (blobs.Location{}) && c.data == "" {
+		return nil, nil, usagef("RIVERRUN_FILES: there is no home directory to keep files in; set it, or RIVERRUN_DATA")
 	}
 	if c.primary != nil && c.secondary != nil && sameDatabase(c.primary, c.secondary) {
 		return nil, nil, usagef("DATABASE_URL and RIVERS_DATABASE_URL name the same database; each store needs one of its own")

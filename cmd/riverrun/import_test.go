@@ -42,7 +42,7 @@ func onDatabase(t *testing.T) (map[string]string, *testdb.DB) {
 	db := testdb.New(t)
 	return map[string]string{
 		"DATABASE_URL": db.PrimaryURL, "RIVERS_DATABASE_URL": db.SecondaryURL,
-		"RIVERRUN_LISTEN": "127.0.0.1:0", "RIVERRUN_DATA": "/dev/null/nowhere",
+		"RIVERRUN_LISTEN": "127.0.0.1:0", "RIVERRUN_DATA": "/dev/null/nowhere", "RIVERRUN_FILES": t.TempDir(),
 	}, db
 }
 

@@ -236,6 +236,7 @@ func TestOperatorsDatabase(t *testing.T) {
 	vars := map[string]string{
 		"DATABASE_URL":    db.PrimaryURL,
 		"RIVERRUN_DATA":   "/dev/null/nowhere", // not to be touched
+		"RIVERRUN_FILES":  t.TempDir(),
 		"RIVERRUN_LISTEN": "127.0.0.1:0",
 		"RIVERRUN_LOG":    "json",
 	}

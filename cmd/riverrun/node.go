@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -12,6 +13,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/blobs"
 )
 
 // node is what every command works with: both stores, rivers and tiers. Its jobs are worked by
@@ -65,6 +67,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 	options := timelines.DefaultOptions()
 	options.LocalBumpMaxAge, options.SessionAge = c.localBumpMaxAge, c.sessionAge
 	options.BestOf, options.MostFaved = c.bestOf, c.mostFaved
+	options.PostFiles, options.CommentFiles = c.postFiles, c.commentFiles
 	n.timelines = timelines.Open(n.stores.primary, announcer, options)
 	n.rivers = rivers.Open(n.stores.secondary, n.timelines, n.log, rivers.Options{
 		GraceHome: c.graceHome,
@@ -106,13 +109,24 @@ func (n *node) close(ctx context.Context) error {
 	)
 }
 
+// files opens the store of uploads, which not all commands need.
+func (n *node) files(ctx context.Context) (blobs.Store, error) {
+	store, err := n.config.blobs.Open(ctx, filepath.Join(n.config.data, "files"))
+	if err != nil {
+		return nil, fmt.Errorf("the store of uploaded files (RIVERRUN_FILES): %w", err)
+	}
+	return store, nil
+}
+
 // jobs returns this process's workers, not yet started.
-func (n *node) jobs() (*jobs.Jobs, error) {
+func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
 	return jobs.New(jobs.Config{
 		Pool:            n.stores.primary,
 		Tiers:           n.tiers,
 		Rivers:          n.rivers,
 		Timelines:       n.timelines.Maintenance,
+		Files:           n.timelines.Files,
+		Blobs:           files,
 		Log:             n.log,
 		Metrics:         n.metrics,
 		NowWorkers:      n.config.workers,

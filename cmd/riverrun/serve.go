@@ -41,7 +41,11 @@ func runServe(ctx context.Context, e *env, args []string) error {
 // requests, sockets closed with "reconnect", requests under way answered, jobs
 // finished or put back. The caller closes the stores.
 func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err error) {
-	work, err := n.jobs()
+	files, err := n.files(ctx)
+	if err != nil {
+		return err
+	}
+	work, err := n.jobs(files)
 	if err != nil {
 		return err
 	}
@@ -49,6 +53,8 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		Timelines:       n.timelines,
 		Rivers:          n.rivers,
 		Tiers:           n.tiers,
+		Blobs:           files,
+		FileSize:        int64(n.config.fileSize) * 1_000_000,
 		Log:             n.log,
 		OwnHost:         n.config.ownHost,
 		URL:             n.config.url,

@@ -16,7 +16,11 @@ func runWork(ctx context.Context, e *env, args []string) error {
 		return usagef("work: %q is one too many", rest[0])
 	}
 	return withNode(ctx, e, c, guest, func(ctx context.Context, n *node) error {
-		work, err := n.jobs()
+		files, err := n.files(ctx)
+		if err != nil {
+			return err
+		}
+		work, err := n.jobs(files)
 		if err != nil {
 			return err
 		}

@@ -294,13 +294,15 @@ var visible = `(
 	OR p.deleted_at IS NULL AND ` + rights.SeenPost + `
 		AND (f.comment_id IS NULL OR c.deleted_at IS NULL AND ` + rights.UnbannedAs("c.author_id") + `))`
 
-// Find returns a size of a file as far as the viewer may read it now, else ErrNotFound.
+// Find returns a size of a file as far as the viewer may read it now, else ErrNotFound. No size
+// means the full picture, or the file as it came.
 func Find(ctx context.Context, db DB, viewer int64, code, size string) (Content, error) {
 	query := `
 		SELECT f.name, f.state, b.type, b.sum, b.bytes, f.account_id IS NOT NULL
 		FROM files f JOIN file_blobs b ON b.file_id = f.id
 			LEFT JOIN posts p ON p.id = f.post_id LEFT JOIN comments c ON c.id = f.comment_id
-		WHERE f.code = @code AND b.size = @size AND f.state <> 'waiting' AND ` + visible
+		WHERE f.code = @code AND f.state <> 'waiting' AND ` + visible + `
+			AND b.size = CASE WHEN @size <> '' THEN @size WHEN f.state = 'picture' THEN 'full' ELSE 'upload' END`
 	var c Content
 	var sum []byte
 	err := db.QueryRow(ctx, query, pgx.StrictNamedArgs{"viewer": viewer, "code": code, "size": size}).

@@ -90,23 +90,9 @@ func (u *upload) verdict(err error) error {
 // decode returns a picture within the limits, and its EXIF orientation.
 func decode(ctx context.Context, r io.ReadSeeker, l Limits) (image.Image, int, error) {
 	u := &upload{r: r, ended: ctx.Err}
-	f, err := recognise(u)
+	f, config, err := examine(u, l)
 	if err != nil {
 		return nil, 0, err
-	}
-	config, err := f.decodeConfig(u.fromStart())
-	if err = u.verdict(err); err != nil {
-		return nil, 0, err
-	}
-	if err := l.check(config); err != nil {
-		return nil, 0, err
-	}
-	memory, err := f.memory(u.fromStart(), config)
-	if err = u.verdict(err); err != nil {
-		return nil, 0, err
-	}
-	if memory > l.Bytes {
-		return nil, 0, fmt.Errorf("%w: it is %d by %d and decoding takes up to %d MB", ErrTooManyPixels, config.Width, config.Height, memory/1e6)
 	}
 	orientation := 1
 	if f.exif != nil {
@@ -124,6 +110,29 @@ func decode(ctx context.Context, r io.ReadSeeker, l Limits) (image.Image, int, e
 		return onScreen{frame, screen}, orientation, nil
 	}
 	return img, orientation, nil
+}
+
+// examine returns the format and the header of an upload within the limits.
+func examine(u *upload, l Limits) (format, image.Config, error) {
+	f, err := recognise(u)
+	if err != nil {
+		return f, image.Config{}, err
+	}
+	config, err := f.decodeConfig(u.fromStart())
+	if err = u.verdict(err); err != nil {
+		return f, config, err
+	}
+	if err := l.check(config); err != nil {
+		return f, config, err
+	}
+	memory, err := f.memory(u.fromStart(), config)
+	if err = u.verdict(err); err != nil {
+		return f, config, err
+	}
+	if memory > l.Bytes {
+		return f, config, fmt.Errorf("%w: it is %d by %d and decoding takes up to %d MB", ErrTooManyPixels, config.Width, config.Height, memory/1e6)
+	}
+	return f, config, nil
 }
 
 // recognise returns the format of an upload.

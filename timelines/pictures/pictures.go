@@ -124,6 +124,13 @@ func Avatar(ctx context.Context, r io.ReadSeeker, l Limits) ([]File, error) {
 	return encodeSizes(ctx, img, avatarSizes)
 }
 
+// Check looks at a picture's header, and returns the errors of Make that it tells. It takes little
+// time and memory, whatever the upload is.
+func Check(ctx context.Context, r io.ReadSeeker, l Limits) error {
+	_, _, err := examine(&upload{r: r, ended: ctx.Err}, l.orDefault())
+	return err
+}
+
 // load decodes a picture, and returns it upright, with its longest side at most side. square
 // cuts the square out of its middle first.
 func load(ctx context.Context, r io.ReadSeeker, l Limits, side int, square bool) (*image.RGBA, error) {

@@ -15,13 +15,17 @@ import (
 // ErrBadHash says that a string is not a blurhash.
 var ErrBadHash = errors.New("not a blurhash")
 
-// placeholderSide is the longest side of a placeholder, in pixels.
-const placeholderSide = 32
+// hashedSide is the longest side of what a blurhash is made from, and placeholderSide that of a
+// placeholder, in pixels: a browser that enlarges a few pixels blurs them.
+const (
+	hashedSide      = 32
+	placeholderSide = 8
+)
 
 // blurhashOf returns the blurhash of a picture, on white where it is transparent. Its longer
 // side has four components, and the shorter three.
 func blurhashOf(img *image.RGBA) (string, error) {
-	small, err := scale(context.Background(), img, img.Rect, placeholderSide)
+	small, err := scale(context.Background(), img, img.Rect, hashedSide)
 	if err != nil {
 		return "", err
 	}
@@ -39,8 +43,8 @@ func blurhashOf(img *image.RGBA) (string, error) {
 	return hash, nil
 }
 
-// Placeholder returns a PNG of a few kilobytes that a blurhash stands for, in the shape of a
-// picture of width by height pixels and with a longest side of at most 32 pixels. The error is
+// Placeholder returns a PNG of some 250 bytes that a blurhash stands for, in the shape of a
+// picture of width by height pixels and with a longest side of at most 8 pixels. The error is
 // ErrBadHash, whatever the string is, or if width or height is below 1.
 func Placeholder(hash string, width, height int) ([]byte, error) {
 	if hash == "" || width < 1 || height < 1 {

@@ -112,7 +112,7 @@ func headerOf(who timelines.Account, sets *access.Sets) string {
 	if reads {
 		about, writers = who.About, who.Writers
 	}
-	return fmt.Sprintf("%d %q %q %q %t %t %t %t %t %t %t %t\n", who.Access, writers, who.Title, about, reads,
+	return fmt.Sprintf("%d %q %q %q %q %t %t %t %t %t %t %t %t\n", who.Access, writers, who.Title, who.Picture, about, reads,
 		sets.Follows.Has(who.ID), sets.Administers.Has(who.ID), sets.BlockedBy.Has(who.ID), sets.Excluded.Has(who.FeedID),
 		sets.Hides.Accounts.Has(who.ID), sets.ShowBanned.Has(who.ID), len(sets.Bans) > 0)
 }

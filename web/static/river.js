@@ -777,6 +777,7 @@ addEventListener('click', (event) => {
 addEventListener('submit', (event) => {
   const form = event.target;
   if (!form.matches?.('form[data-live]') || !river) return;
+  if ([...form.querySelectorAll('[type=file]')].some((input) => input.files.length)) return; // upload.js is not there
   event.preventDefault();
   const text = form.querySelector('textarea');
   if (form.ariaBusy) {
@@ -787,7 +788,9 @@ addEventListener('submit', (event) => {
   // A double click counts once: its second half must not unlike what the first liked.
   if (event.timeStamp - form.answered < 500) return;
   form.sending = text?.value;
-  deliver(form, new URLSearchParams(new FormData(form, event.submitter)));
+  const values = new FormData(form, event.submitter);
+  values.delete('file'); // upload.js has sent them
+  deliver(form, new URLSearchParams(values));
 });
 
 // deliver sends a form with the values of the moment it was submitted, and puts the answer
@@ -1153,6 +1156,7 @@ function sent(form, text) {
     return;
   }
   form.reset();
+  form.querySelector('.tiles')?.remove();
   text.defaultValue = text.value = '';
   if (key) key.value = newKey();
   const box = form.closest('.box details');

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"riverrun/timelines"
+	"riverrun/timelines/pictures"
 )
 
 // palette is how many colours initials stand on; the style sheet has a class for each.
@@ -20,6 +21,14 @@ func avatarClass(a timelines.Account, size int) string {
 		class += " square"
 	}
 	return class
+}
+
+// faceURL is the address of an account's picture for that many CSS pixels.
+func faceURL(a timelines.Account, size int) string {
+	if size > 48 {
+		return fileURL(a.Picture, pictures.AvatarLarge)
+	}
+	return fileURL(a.Picture, pictures.AvatarSmall)
 }
 
 // colour is the number of the colour that belongs to a title.

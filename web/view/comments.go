@@ -1,7 +1,10 @@
 package view
 
+import "riverrun/timelines/files"
+
 // CommentForms is a comment's form as it was sent.
 type CommentForms struct {
 	Address, Back, Body, Key string
+	Files                    []files.File
 	Error                    FormError
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/files"
 )
 
 // Composer is the form for a new post as it is shown: empty, made ready for a
@@ -21,6 +22,7 @@ type Composer struct {
 	shows  bool                // what is sent will be seen on the page it is sent from
 	Key    string
 	Back   string
+	Files  []files.File // uploaded and not sent yet
 	Error  FormError
 }
 

@@ -149,7 +149,7 @@ func (e *Entry) named() []namedAs {
 	named := make([]namedAs, len(ids))
 	for i, id := range ids {
 		a := e.Account(id)
-		named[i] = namedAs{name: a.Name, title: a.Title}
+		named[i] = namedAs{name: a.Name, title: a.Title, picture: a.Picture}
 	}
 	for _, t := range e.Item.To {
 		if t.Kind == kinds.Subfeed {

@@ -3,12 +3,14 @@ package view
 import (
 	"encoding/json"
 	"encoding/xml"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/a-h/templ"
 
 	"riverrun/rivers"
+	"riverrun/timelines/files"
 	"riverrun/timelines/markup"
 )
 
@@ -35,6 +37,7 @@ type FeedItem struct {
 	Title, Page, HTML  string
 	Author, authorPage string
 	published, updated time.Time
+	enclosures         []enclosure
 }
 
 // MaxFeedComments is how many of a post's comments its feed has.
@@ -49,23 +52,57 @@ func (e *Entry) FeedItem(base string) FeedItem {
 	if t.Cut {
 		html += `<p><a href="` + e.path() + `">` + e.Locale.T("entry.more") + `</a></p>`
 	}
-	var b strings.Builder
-	for _, file := range e.Item.Fold.Attached {
-		if href, ok := webAddress(file.URL); ok {
-			b.WriteString(`<li>`)
-			markup.WriteLink(&b, href, `<bdi>`+templ.EscapeString(fileTitle(file))+`</bdi>`)
-			b.WriteString(`</li>`)
+	return e.itemBy(base, FeedItem{
+		Title: headline(e.Locale, PlainText(t.Body, t.Markup), e.Item.Fold.Attached), Page: e.path(),
+		HTML: html + feedFiles(e.Item.Fold.Attached), enclosures: enclosures(base, e.Item.Fold.Attached),
+	}, t.Author, t.CreatedAt, t.EditedAt)
+}
+
+// feedFiles are attachments in the HTML of an item: pictures, and links to files.
+func feedFiles(list []rivers.Attachment) string {
+	var pics, links strings.Builder
+	for _, file := range list {
+		title := `<bdi>` + templ.EscapeString(fileTitle(file)) + `</bdi>`
+		href, elsewhere := webAddress(file.URL)
+		switch {
+		case file.State == string(files.Picture):
+			fmt.Fprintf(&pics, `<p><img src="%s" alt="%s"></p>`,
+				nearest(file.Code, file.Width, file.Height, mediumSide), templ.EscapeString(file.Alt))
+		case file.State == string(files.Download):
+			fmt.Fprintf(&links, `<li><a href="%s">%s</a></li>`, fileURL(file.Code, ""), title)
+		case elsewhere:
+			links.WriteString(`<li>`)
+			markup.WriteLink(&links, href, title)
+			links.WriteString(`</li>`)
 		}
 	}
-	if b.Len() > 0 {
-		html += "<ul>" + b.String() + "</ul>"
+	if links.Len() > 0 {
+		return pics.String() + "<ul>" + links.String() + "</ul>"
 	}
-	return e.itemBy(base, FeedItem{Title: PlainText(t.Body, t.Markup), Page: e.path(), HTML: html}, t.Author, t.CreatedAt, t.EditedAt)
+	return pics.String()
+}
+
+// enclosure is a file of an item, for programs that fetch it.
+type enclosure struct {
+	address, mime, title string
+	bytes                int64
+}
+
+func enclosures(base string, list []rivers.Attachment) []enclosure {
+	var all []enclosure
+	for _, file := range list {
+		if file.State == string(files.Picture) || file.State == string(files.Download) {
+			all = append(all, enclosure{base + fileURL(file.Code, ""), file.Type, fileTitle(file), file.Bytes})
+		}
+	}
+	return all
 }
 
 func (e *Entry) CommentItem(base string, c *rivers.Comment) FeedItem {
-	return e.itemBy(base, FeedItem{Title: PlainText(c.Body, c.Markup), Page: e.path() + "#" + CommentID(c.ID), HTML: writtenHTML(c.Body, c.Markup)},
-		c.Author, c.CreatedAt, c.EditedAt)
+	return e.itemBy(base, FeedItem{
+		Title: headline(e.Locale, PlainText(c.Body, c.Markup), c.Attached), Page: e.path() + "#" + CommentID(c.ID),
+		HTML: writtenHTML(c.Body, c.Markup) + feedFiles(c.Attached), enclosures: enclosures(base, c.Attached),
+	}, c.Author, c.CreatedAt, c.EditedAt)
 }
 
 // itemBy fills in who wrote an item and when, and makes its addresses whole.
@@ -79,7 +116,7 @@ func (e *Entry) itemBy(base string, it FeedItem, author, created, edited int64) 
 	}
 	it.Page = base + it.Page
 	// People's text is escaped, so every such attribute is ours.
-	it.HTML = strings.ReplaceAll(it.HTML, ` href="/`, ` href="`+base+`/`)
+	it.HTML = strings.NewReplacer(` href="/`, ` href="`+base+`/`, ` src="/`, ` src="`+base+`/`).Replace(it.HTML)
 	it.published = time.UnixMicro(created).UTC()
 	it.updated = time.UnixMicro(max(created, edited)).UTC()
 	return it
@@ -113,6 +150,9 @@ type atomLink struct {
 	Rel  string `xml:"rel,attr"`
 	Type string `xml:"type,attr"`
 	Href string `xml:"href,attr"`
+	// Title and Length are of enclosures.
+	Title  string `xml:"title,attr,omitempty"`
+	Length int64  `xml:"length,attr,omitempty"`
 }
 
 type atomEntry struct {
@@ -120,7 +160,7 @@ type atomEntry struct {
 	Title     string      `xml:"title"`
 	Updated   string      `xml:"updated"`
 	Published string      `xml:"published"`
-	Link      atomLink    `xml:"link"`
+	Links     []atomLink  `xml:"link"`
 	Author    atomPerson  `xml:"author"`
 	Content   atomContent `xml:"content"`
 }
@@ -138,12 +178,16 @@ type atomContent struct {
 func (f FeedFile) atom() ([]byte, error) {
 	doc := AtomFeed{
 		Lang: f.Lang, ID: f.Page, Title: f.Title, Updated: f.updated().Format(time.RFC3339),
-		Links: []atomLink{{"alternate", "text/html", f.Page}, {"self", "application/atom+xml", f.Address}},
+		Links: []atomLink{{Rel: "alternate", Type: "text/html", Href: f.Page}, {Rel: "self", Type: "application/atom+xml", Href: f.Address}},
 	}
 	for _, it := range f.Items {
+		links := []atomLink{{Rel: "alternate", Type: "text/html", Href: it.Page}}
+		for _, file := range it.enclosures {
+			links = append(links, atomLink{Rel: "enclosure", Type: file.mime, Href: file.address, Title: file.title, Length: file.bytes})
+		}
 		doc.Entries = append(doc.Entries, atomEntry{
 			ID: it.Page, Title: it.Title, Updated: it.updated.Format(time.RFC3339), Published: it.published.Format(time.RFC3339),
-			Link:   atomLink{"alternate", "text/html", it.Page},
+			Links:  links,
 			Author: atomPerson{it.Author, it.authorPage}, Content: atomContent{"html", it.HTML},
 		})
 	}
@@ -168,6 +212,14 @@ type jsonFeedItem struct {
 	Published time.Time        `json:"date_published"`
 	Modified  time.Time        `json:"date_modified"`
 	Authors   []jsonFeedAuthor `json:"authors"`
+	Files     []jsonFeedFile   `json:"attachments,omitempty"`
+}
+
+type jsonFeedFile struct {
+	URL   string `json:"url"`
+	MIME  string `json:"mime_type"`
+	Title string `json:"title,omitempty"`
+	Bytes int64  `json:"size_in_bytes"`
 }
 
 type jsonFeedAuthor struct {
@@ -181,8 +233,13 @@ func (f FeedFile) json() ([]byte, error) {
 		HomePage: f.Page, FeedURL: f.Address, Items: []jsonFeedItem{},
 	}
 	for _, it := range f.Items {
+		var list []jsonFeedFile
+		for _, file := range it.enclosures {
+			list = append(list, jsonFeedFile{file.address, file.mime, file.title, file.bytes})
+		}
 		doc.Items = append(doc.Items, jsonFeedItem{
-			ID: it.Page, URL: it.Page, Title: it.Title, HTML: it.HTML, Published: it.published, Modified: it.updated,
+			Files: list,
+			ID:    it.Page, URL: it.Page, Title: it.Title, HTML: it.HTML, Published: it.published, Modified: it.updated,
 			Authors: []jsonFeedAuthor{{it.Author, it.authorPage}},
 		})
 	}

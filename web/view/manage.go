@@ -10,6 +10,7 @@ type Manage struct {
 	*Base
 	Who          timelines.Account // the group
 	Title, About string
+	Picture      PictureForm
 	Requests     Requests
 	Readers      []ManagedList // admitted, excluded
 	Blocked      ManagedList

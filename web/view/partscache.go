@@ -32,13 +32,13 @@ type sharedParts struct {
 	named          []namedAs
 }
 
-// namedAs is the name and title of an account when a part was rendered.
-type namedAs struct{ name, title string }
+// namedAs is the name, title and picture of an account when a part was rendered.
+type namedAs struct{ name, title, picture string }
 
 func (s sharedParts) size() int {
 	n := len(s.body) + len(s.comments) + 256
 	for _, a := range s.named {
-		n += len(a.name) + len(a.title) + 32
+		n += len(a.name) + len(a.title) + len(a.picture) + 48
 	}
 	return n
 }

@@ -1,14 +1,12 @@
 package view
 
-import (
-	"strings"
-)
+import "riverrun/timelines/files"
 
 // Title names a post's page: who wrote it, and how it begins. It is part of the
 // entry there, so that it follows what is edited.
 func (e *Entry) Title() string {
 	const longest = 60
-	line, _, _ := strings.Cut(PlainText(e.Item.Fold.Text.Body, e.Item.Fold.Text.Markup), "\n")
+	line := headline(e.Locale, PlainText(e.Item.Fold.Text.Body, e.Item.Fold.Text.Markup), e.Item.Fold.Attached)
 	return e.author().Title + ": " + ShortText(line, longest)
 }
 
@@ -21,6 +19,7 @@ type Edit struct {
 	// Change: the text may be changed, not only deleted.
 	Change bool
 	Lang   string // chosen, "" automatic; of a post
+	Files  []files.File
 	Error  FormError
 	// Places are where the post stands, to be changed; nil: not a post. was is how they
 	// are when the form is opened, as it spells them.

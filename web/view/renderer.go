@@ -310,9 +310,10 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 	// The order of the likers depends on the viewer too.
 	for _, id := range namedIn(nil, sets, it) {
 		add(id)
-		title := names[id].Title
-		add(int64(len(title)))
-		b = append(b, title...)
+		for _, text := range []string{names[id].Title, names[id].Picture} {
+			add(int64(len(text)))
+			b = append(b, text...)
+		}
 	}
 	var flags int64
 	if it.Hidden {

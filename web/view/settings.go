@@ -12,6 +12,7 @@ import (
 type Settings struct {
 	*Base
 	Title, About, Language string
+	Picture                PictureForm
 	Access                 timelines.Level
 	Writers                timelines.Writers
 	Groups                 []timelines.Account // those the viewer administers
@@ -27,7 +28,7 @@ func (v Settings) opens(fields ...string) bool {
 		return fields[0] == ""
 	}
 	if fields[0] == "" {
-		return v.Error.at("title") != "" || v.Error.at("about") != ""
+		return v.Error.at("title") != "" || v.Error.at("about") != "" || v.Error.at("file") != ""
 	}
 	return slices.ContainsFunc(fields, func(field string) bool { return v.Error.at(field) != "" })
 }

@@ -25,6 +25,7 @@ var composeTexts = texts{
 		"Это прочтёте только вы и те, кого вы укажете.",
 	},
 	"edit.post.title":   {"Edit post", "Изменить запись"},
+	"edit.files.hint":   {"A file that you uncheck is removed.", "Файл, с которого снять отметку, будет убран."},
 	"edit.places.title": {"Visible in", "Где опубликовано"},
 	"edit.places.hint": {
 		"Takes effect now. People who can’t read any of these lose access.",

@@ -18,11 +18,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
+	"riverrun/jobs/uploads"
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/blobs"
 	"riverrun/web"
 	"riverrun/web/live"
 )
@@ -37,6 +39,7 @@ type Site struct {
 	Store  *timelines.Store
 	Rivers *rivers.Store
 	Tiers  *tiers.Tiers
+	Blobs  blobs.Store
 	Server *web.Server
 	HTTP   *httptest.Server
 	// Live is what the site's hub was made with. Tell hands the hub a message as the bus does.
@@ -93,8 +96,11 @@ func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	s.HTTP = httptest.NewUnstartedServer(nil)
 	s.HTTP.Config.ConnState = s.notice
 	var err error
+	if s.Blobs, err = (blobs.Location{}).Open(ctx, t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
 	s.Server, err = web.New(web.Config{
-		Timelines: s.Store, Rivers: s.Rivers, Tiers: s.Tiers, Log: log,
+		Timelines: s.Store, Rivers: s.Rivers, Tiers: s.Tiers, Blobs: s.Blobs, Log: log,
 		URL:    "http://" + s.HTTP.Listener.Addr().String(),
 		Limits: web.Limits{Writes: -1, SignIns: -1, SignUps: -1, Searches: -1},
 
@@ -359,3 +365,23 @@ func (c *CountedStatements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ 
 }
 
 func (c *CountedStatements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+// MakePictures does what the jobs of uploads do: it makes all pictures that wait.
+func (s *Site) MakePictures() {
+	s.T.Helper()
+	ctx := s.T.Context()
+	rows, err := s.DB.Primary.Query(ctx, `SELECT id FROM files WHERE state = 'waiting' ORDER BY id`)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	waiting, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	maker := uploads.Maker{Files: s.Store.Files, Blobs: s.Blobs, Act: s.Tiers.Act, Log: slog.New(slog.DiscardHandler)}
+	for _, id := range waiting {
+		if err := maker.Make(ctx, id); err != nil {
+			s.T.Fatal(err)
+		}
+	}
+}

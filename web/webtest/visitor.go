@@ -1,8 +1,10 @@
 package webtest
 
 import (
+	"bytes"
 	"io"
 	"log/slog"
+	"mime/multipart"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -176,4 +178,43 @@ var tags = regexp.MustCompile(`<[^>]*>`)
 // ReadText is the text of HTML as a browser shows it, on one line.
 func ReadText(html []byte) string {
 	return strings.Join(strings.Fields(string(tags.ReplaceAll(html, nil))), " ")
+}
+
+// An Upload is a file that a form brings.
+type Upload struct {
+	Name    string
+	Content []byte
+}
+
+// PostFiles sends a form of these names and values, and these files.
+func (v *Visitor) PostFiles(address string, list []Upload, pairs ...string) *Answer {
+	v.T.Helper()
+	var body bytes.Buffer
+	form := multipart.NewWriter(&body)
+	must := func(err error) {
+		v.T.Helper()
+		if err != nil {
+			v.T.Fatal(err)
+		}
+	}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		must(form.WriteField(pairs[i], pairs[i+1]))
+	}
+	for _, f := range list {
+		part, err := form.CreateFormFile("file", f.Name)
+		must(err)
+		_, err = part.Write(f.Content)
+		must(err)
+	}
+	must(form.Close())
+	r, err := http.NewRequestWithContext(v.T.Context(), http.MethodPost, v.Base+address, &body)
+	must(err)
+	r.Header = v.Header.Clone()
+	r.Header.Set("Content-Type", form.FormDataContentType())
+	response, err := v.Client.Do(r)
+	must(err)
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	must(err)
+	return &Answer{v.T, "POST " + address, response.StatusCode, response.Header, string(answer)}
 }

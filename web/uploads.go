@@ -1,0 +1,272 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"riverrun/timelines"
+	"riverrun/timelines/blobs"
+	"riverrun/timelines/files"
+	"riverrun/timelines/pictures"
+	"riverrun/web/view"
+)
+
+// Forms that may bring files are read while they arrive: each file goes to the store of blobs at
+// once, and none is held in memory. Its sender must be signed in before a byte of it is read. For
+// the form's handler each file has become a field "upload" with its code, as if it had been
+// uploaded before. If a file is refused, the form is shown again with its text and with the
+// other files.
+
+// uploadTime is how long a form with files may take to arrive.
+const uploadTime = 10 * time.Minute
+
+// fileField is the field of a form that brings files, and uploadField has the codes of files that
+// were uploaded before.
+const (
+	fileField   = "file"
+	uploadField = "upload"
+	// filesField says that the form names all files that are to stay.
+	filesField = "files"
+)
+
+// errStorage says that the store of blobs failed.
+var errStorage = errors.New("the store of files failed")
+
+// boundedBody is a body that gives no more than a form may have, unless all of it is asked for.
+type boundedBody struct {
+	io.ReadCloser
+	whole io.ReadCloser
+}
+
+// faultKey is the key of a request's context under which the first error of its files stands.
+type faultKey struct{}
+
+// withFiles is members for a form that may bring files.
+func (s *Server) withFiles(h handler) http.Handler {
+	return s.withPicture(func(context.Context, *request) (int64, error) { return 0, nil }, h)
+}
+
+// withPicture is withFiles for a form that brings the picture of an account, which of says.
+func (s *Server) withPicture(of func(context.Context, *request) (int64, error), h handler) http.Handler {
+	form := s.members(h)
+	return http.HandlerFunc(func(w http.ResponseWriter, plain *http.Request) {
+		kind, _, err := mime.ParseMediaType(plain.Header.Get("Content-Type"))
+		body, bounded := plain.Body.(*boundedBody)
+		if err != nil || kind != "multipart/form-data" || !bounded {
+			form.ServeHTTP(w, plain)
+			return
+		}
+		r, err := s.sender(w, plain)
+		if err == nil && r.viewer.Anonymous() {
+			form.ServeHTTP(w, plain) // which keeps its text until somebody has signed in
+			return
+		}
+		if err == nil {
+			plain.Body = http.MaxBytesReader(w, body.whole, s.maxUpload())
+			plain, err = s.receiveFiles(w, r, plain, of)
+		}
+		if err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		form.ServeHTTP(w, plain)
+	})
+}
+
+// maxUpload is the most bytes of a form with files.
+func (s *Server) maxUpload() int64 {
+	return s.fileSize*int64(max(s.timelines.Files.MostOfPost(), 1)) + maxForm
+}
+
+// sender identifies the sender of a request whose body is not read yet.
+func (s *Server) sender(w http.ResponseWriter, plain *http.Request) (*request, error) {
+	bounded, cancel := s.bounded(plain)
+	defer cancel()
+	r := &request{Request: bounded, loc: view.LocaleFor(plain, "")}
+	err := s.refreshAccess(w, r)
+	r.Request = plain
+	return r, err
+}
+
+// receiveFiles reads a form, and returns the request with its fields.
+func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Request, of func(context.Context, *request) (int64, error)) (*http.Request, error) {
+	account, err := of(plain.Context(), r)
+	if err != nil {
+		return nil, err
+	}
+	until := time.Now().Add(uploadTime)
+	controller := http.NewResponseController(w)
+	if err := errors.Join(controller.SetReadDeadline(until), controller.SetWriteDeadline(until.Add(time.Minute))); err != nil {
+		return nil, fmt.Errorf("extend the time of an upload: %w", err)
+	}
+	ctx, cancel := context.WithDeadline(plain.Context(), until)
+	defer cancel()
+	reader, err := plain.MultipartReader()
+	if err != nil {
+		return nil, malformedForm(err)
+	}
+	values, room := url.Values{}, int64(maxForm)
+	var fault error
+	for {
+		part, err := reader.NextPart()
+		if err == io.EOF { // one that is wrapped says that the body ended too soon
+			break
+		}
+		if err != nil {
+			return nil, malformedForm(err)
+		}
+		name := part.FormName()
+		switch {
+		case name == fileField && part.FileName() == "": // nothing was chosen
+		case name == fileField && fault == nil:
+			var code string
+			if code, err = s.upload(ctx, r.viewer, account, part); err == nil {
+				values.Add(uploadField, code)
+			} else if fault = err; !isFault(err) {
+				return nil, err
+			}
+		case name == fileField: // the form is refused for another
+		default:
+			value, err := io.ReadAll(io.LimitReader(part, room+1))
+			if err != nil {
+				return nil, malformedForm(err)
+			}
+			if room -= int64(len(value)); room < 0 {
+				return nil, &http.MaxBytesError{Limit: maxForm}
+			}
+			values.Add(name, string(value))
+		}
+	}
+	plain = plain.WithContext(context.WithValue(plain.Context(), faultKey{}, fault))
+	plain.PostForm, plain.Form, plain.MultipartForm = values, url.Values{}, &multipart.Form{Value: values}
+	for _, from := range []url.Values{values, plain.URL.Query()} {
+		for name, all := range from {
+			plain.Form[name] = append(plain.Form[name], all...)
+		}
+	}
+	return plain, nil
+}
+
+// isFault reports whether an error is of a file, so that the rest of its form is good.
+func isFault(err error) bool {
+	_, invalid := errors.AsType[*timelines.InvalidError](err)
+	return invalid || errors.Is(err, errLimited)
+}
+
+// fault returns the error of the first file of the form that was refused.
+func (r *request) fault() error {
+	err, _ := r.Context().Value(faultKey{}).(error)
+	return err
+}
+
+// upload stores a file and records it, for the account of which it will be the picture, or 0.
+func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, part *multipart.Part) (code string, err error) {
+	name := part.FileName()
+	if err := s.limits.uploads.allow(accountKey(v.AccountID)); err != nil {
+		return "", err
+	}
+	arriving := &heard{Reader: part}
+	sum, size, err := s.blobs.Put(ctx, arriving, s.fileSize)
+	switch {
+	case errors.Is(err, blobs.ErrTooLarge):
+		return "", &timelines.InvalidError{Field: fileField, Code: "file_large", Value: shortName(name), Most: int(s.fileSize / 1_000_000)}
+	case arriving.err != nil:
+		return "", malformedForm(arriving.err)
+	case err != nil:
+		return "", fmt.Errorf("%w: %w", errStorage, err)
+	case size == 0:
+		return "", &timelines.InvalidError{Field: fileField, Code: "file_empty", Value: shortName(name)}
+	}
+	picture, err := s.isPicture(ctx, sum, size, name)
+	if err != nil {
+		return "", err
+	}
+	if account != 0 && !picture {
+		return "", &timelines.InvalidError{Field: fileField, Code: "file_picture", Value: shortName(name)}
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.databaseTimeout)
+	defer cancel()
+	return s.timelines.Files.Add(ctx, files.New{
+		Owner: v.AccountID, Account: account, Name: name, Sum: sum, Bytes: size, Picture: picture,
+	})
+}
+
+// isPicture reports whether an upload begins like a picture that can be made. A picture that
+// cannot is refused at once, as far as its header tells.
+func (s *Server) isPicture(ctx context.Context, sum blobs.Sum, size int64, name string) (bool, error) {
+	stored, err := s.blobs.Open(ctx, sum, size)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", errStorage, err)
+	}
+	err = pictures.Check(ctx, stored, pictures.Limits{})
+	if closing := stored.Close(); closing != nil {
+		return false, fmt.Errorf("%w: %w", errStorage, closing)
+	}
+	refused := func(code string) error {
+		return &timelines.InvalidError{Field: fileField, Code: code, Value: shortName(name)}
+	}
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.Is(err, pictures.ErrUnsupported):
+		return false, refused("file_form")
+	case errors.Is(err, pictures.ErrNotPicture):
+		return false, nil
+	case errors.Is(err, pictures.ErrTooManyPixels):
+		return false, refused("file_pixels")
+	case errors.Is(err, pictures.ErrCorrupt):
+		return false, refused("file_damaged")
+	}
+	return false, fmt.Errorf("%w: %w", errStorage, err)
+}
+
+// heard remembers the error of a reader.
+type heard struct {
+	io.Reader
+	err error
+}
+
+func (h *heard) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		h.err = err
+	}
+	return n, err
+}
+
+// shortName is the name of a file in a message.
+func shortName(name string) string { return view.ShortText(strings.ToValidUTF8(name, ""), 60) }
+
+// attachments are the files that a form names, with what it says of them.
+func (r *request) attachments() []files.Attachment {
+	var list []files.Attachment
+	for _, code := range r.PostForm[uploadField] {
+		code, ok := timelines.ParseCode(code)
+		if !ok || slices.ContainsFunc(list, func(a files.Attachment) bool { return a.Code == code }) {
+			continue
+		}
+		list = append(list, files.Attachment{Code: code, Alt: strings.TrimSpace(r.PostForm.Get("alt." + code))})
+	}
+	return list
+}
+
+// shownAgain are the files of a form, as the form shows them when it is shown again.
+func (s *Server) shownAgain(r *request) ([]files.File, error) {
+	list := r.attachments()
+	found, err := s.timelines.Files.Owned(r.Context(), r.viewer.AccountID, files.Codes(list))
+	for i := range found {
+		if at := slices.IndexFunc(list, func(a files.Attachment) bool { return a.Code == found[i].Code }); at >= 0 {
+			found[i].Alt = list[at].Alt
+		}
+	}
+	return found, err
+}
