@@ -90,6 +90,8 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 			params = append(params, riverqueue.InsertManyParams{Args: bumpArgs{PostID: e.PostID, After: e.After}})
 		case timelines.Upkeep:
 			params = append(params, riverqueue.InsertManyParams{Args: upkeepArgs{}})
+		case timelines.ReadPage:
+			params = append(params, riverqueue.InsertManyParams{Args: pageArgs{LinkID: e.LinkID}})
 		case timelines.Prepare:
 			params = append(params, riverqueue.InsertManyParams{Args: pictureArgs{FileID: e.FileID}})
 		default:

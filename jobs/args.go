@@ -22,9 +22,11 @@ const (
 	queueChores  = "chores"
 	// queuePictures has one worker, which takes up to 300 MB for one picture.
 	queuePictures = "pictures"
+	// queueFetch waits for other sites.
+	queueFetch = "fetch"
 )
 
-var queues = []string{queueNow, queueRebuild, queueLater, queueChores, queuePictures}
+var queues = []string{queueNow, queueRebuild, queueLater, queueChores, queuePictures, queueFetch}
 
 // Priorities within the queue now; 1 is fetched first. Nobody waits for a block of a
 // bump in particular, and upkeep only makes pages quicker.

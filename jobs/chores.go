@@ -18,6 +18,8 @@ const (
 	keepAccessLog = 7 * 24 * time.Hour
 	// keepLoose is how long an upload waits for the post or comment that it is for.
 	keepLoose = 7 * 24 * time.Hour
+	// linksAtOnce is how many links one run of the sweep removes.
+	linksAtOnce = 10_000
 	// sessionsAtOnce is how many sessions one statement ends.
 	sessionsAtOnce = 1000
 	// choreTimeout bounds one run of a chore.

@@ -21,6 +21,7 @@
 //	upkeep      queue now     one block of the flags of posts whose feed changed its level
 //	follow      queue later   Tier 2: brings all live rivers up to the notes in behind
 //	picture     queue pictures  makes an upload a picture in its sizes
+//	page        queue fetch   reads what a page that a post links to says of itself
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
 //	housekeep   queue chores  old sessions, keys, log rows (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)

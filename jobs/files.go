@@ -65,9 +65,13 @@ func (w *sweepWorker) Work(ctx context.Context, _ *riverqueue.Job[sweepArgs]) er
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)
 	}
+	links, err := cfg.Timelines.ExpireLinks(ctx, linksAtOnce)
+	if err != nil {
+		return fmt.Errorf("sweep: %w", err)
+	}
 	n, err := files.Sweep(ctx, cfg.Pool, cfg.Blobs, time.Now().Add(-files.Grace))
-	if loose > 0 || n > 0 {
-		cfg.Log.InfoContext(ctx, "files swept", "never_attached", loose, "blobs", n)
+	if loose+links > 0 || n > 0 {
+		cfg.Log.InfoContext(ctx, "files swept", "never_attached", loose, "links", links, "blobs", n)
 	}
 	if err != nil {
 		return fmt.Errorf("sweep: %w", err)

@@ -18,6 +18,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivertype"
 
+	"riverrun/jobs/fetch"
 	"riverrun/jobs/uploads"
 	"riverrun/rivers"
 	"riverrun/timelines"
@@ -46,6 +47,7 @@ type Timelines interface {
 	ExpireSessions(ctx context.Context, limit int) (int64, error)
 	ExpireKeys(ctx context.Context, olderThan time.Duration) (int64, error)
 	TrimAccessLog(ctx context.Context, olderThan time.Duration) (int64, error)
+	ExpireLinks(ctx context.Context, limit int) (int64, error)
 	ExpireFiles(ctx context.Context, olderThan time.Duration) (int64, error)
 }
 
@@ -85,6 +87,9 @@ type Config struct {
 	Timelines Timelines
 	// Files are the uploads, and Blobs is where their content stands.
 	Files uploads.Files
+	// Links are what posts link to, and Fetch reads their pages; Stop closes it.
+	Links Links
+	Fetch *fetch.Client
 	Blobs blobs.Store
 	Log   *slog.Logger
 	// Metrics is where the metrics are registered until Stop; nil for nowhere.
@@ -165,8 +170,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch and Log must be set")
 	}
 	if cfg.RescueAfter <= cfg.JobTimeout {
 		return nil, fmt.Errorf("jobs: a job is rescued after %v, before its timeout of %v", cfg.RescueAfter, cfg.JobTimeout)
@@ -198,7 +203,7 @@ func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 7)
+	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 7 + fetchWorkers)
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {
@@ -220,6 +225,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &housekeepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &pictureWorker{jobs: j})
 	riverqueue.AddWorker(workers, &sweepWorker{jobs: j})
+	riverqueue.AddWorker(workers, &pageWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
 		Schema: schema,
 		Logger: newLibraryLog(log),
@@ -232,6 +238,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 				FetchPollInterval: max(5*cfg.PollInterval, cfg.LaterCooldown),
 			},
 			queueChores:   {MaxWorkers: 1, FetchPollInterval: max(time.Second, cfg.PollInterval)},
+			queueFetch:    {MaxWorkers: fetchWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 			queuePictures: {MaxWorkers: 1, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 		},
 		Workers:           workers,
@@ -286,6 +293,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	j.stopped = true
 	j.alive.stop() // after the last job
 	j.metrics.unregister(j.cfg.Metrics)
+	j.cfg.Fetch.Close()
 	j.pool.Close()
 	return nil
 }

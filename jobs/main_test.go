@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"go.uber.org/goleak"
 
+	"riverrun/jobs/fetch"
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
 	"riverrun/tiers"
@@ -86,6 +87,8 @@ func (c *calls) Rebuild(ctx context.Context, r rivers.Stale) error {
 func (c *calls) Act(ctx context.Context, change func(context.Context) (timelines.Change, error)) (timelines.Change, error) {
 	return change(ctx)
 }
+
+func (c *calls) ExpireLinks(context.Context, int) (int64, error) { return 0, nil }
 
 func (c *calls) ExpireFiles(context.Context, time.Duration) (int64, error) { return 0, nil }
 
@@ -164,12 +167,20 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
+	client, err := fetch.New(fetch.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(client.Close)
+	open := timelines.Open(pool, nil, timelines.DefaultOptions())
 	return Config{
 		Pool:      pool,
 		Tiers:     c,
 		Timelines: c,
 		Rivers:    c,
-		Files:     timelines.Open(pool, nil, timelines.DefaultOptions()).Files,
+		Files:     open.Files,
+		Links:     open.Links,
+		Fetch:     client,
 		Blobs:     store,
 		Log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}

@@ -60,7 +60,7 @@ func foldOf(c *snapshot.Content) *Fold {
 	}
 	f.Text = Text{
 		Code: c.Code, Author: c.AuthorID, Body: c.Body, Cut: c.BodyCut, Markup: c.Markup,
-		CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, Via: c.Via, ViaURL: c.ViaURL,
+		CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, Via: c.Via, ViaURL: c.ViaURL, Card: (*Card)(c.Card),
 	}
 	if c.BodyCut {
 		f.Text.Body = cutText(c.Body, bodyCut, bodyCutLines)

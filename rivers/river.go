@@ -7,6 +7,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/snapshot"
 )
 
 // Order is what a river is sorted by, newest first.
@@ -178,7 +179,12 @@ type Text struct {
 	EditedAt  int64  `json:"edited,omitempty"` // microseconds, 0 never
 	Via       string `json:"via,omitempty"`
 	ViaURL    string `json:"via_url,omitempty"`
+	// Card is what the page of the first link says of itself, or nil.
+	Card *Card `json:"card,omitempty"`
 }
+
+// Card is what a page says of itself.
+type Card snapshot.Card
 
 // LikesFold holds the ids of the people who like a post or a comment, newest first, up to
 // MaxPeople.

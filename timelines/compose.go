@@ -104,6 +104,9 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
+		if err := s.linkTx(ctx, tx, c.PostID, written, false); err != nil {
+			return Change{}, err
+		}
 		return s.touchTx(ctx, tx, c, union(entered, named))
 	})
 }

@@ -233,6 +233,9 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 	if err != nil {
 		return nil, false, err
 	}
+	if err := s.linkTx(ctx, tx, p.ID, written, true); err != nil {
+		return nil, false, err
+	}
 	// A post in another language belongs to other aggregates.
 	aggregates, err := s.updateAggregatesTx(ctx, tx, p, kinds.Where(kinds.Spec.IsAggregate)...)
 	if err != nil {
@@ -278,6 +281,7 @@ func (s Posts) Delete(ctx context.Context, actor int64, code string) (Change, er
 		empty.Queue(`DELETE FROM faves WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM attachments WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM files WHERE post_id = @post`, args)
+		empty.Queue(`DELETE FROM post_links WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM text_marks WHERE post_id = @post`, args)
 		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
 			return Change{}, fmt.Errorf("delete post: %w", err)

@@ -25,6 +25,7 @@ type Store struct {
 	Posts         Posts
 	Comments      Comments
 	Files         Files
+	Links         Links
 	Imports       Imports
 	Maintenance   Maintenance
 }
@@ -51,6 +52,8 @@ type (
 	Comments struct{ *core }
 	// Files are pictures and files that people upload.
 	Files struct{ *core }
+	// Links are what posts link to.
+	Links struct{ *core }
 	// Imports bring in what was written elsewhere.
 	Imports struct{ *core }
 	// Maintenance is the work in blocks that changes leave to jobs, and the removal of
@@ -83,6 +86,8 @@ type Options struct {
 	BestOf, MostFaved int
 	// PostFiles and CommentFiles are how many files may be attached to a post and to a comment.
 	PostFiles, CommentFiles int
+	// Previews: pages that posts link to are read.
+	Previews bool
 	// HashCost is the cost of the hash of a new password. It is no setting: only tests use
 	// less than the default.
 	HashCost argon2id.Params
@@ -92,7 +97,7 @@ type Options struct {
 func DefaultOptions() Options {
 	return Options{
 		LocalBumpMaxAge: 30 * 24 * time.Hour, SessionAge: 90 * 24 * time.Hour, BestOf: 5, MostFaved: 5,
-		PostFiles: 20, CommentFiles: 4,
+		PostFiles: 20, CommentFiles: 4, Previews: true,
 		HashCost: recommendedCost,
 	}
 }
@@ -117,6 +122,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Posts{c},
 		Comments{c},
 		Files{c},
+		Links{c},
 		Imports{c},
 		Maintenance{c},
 	}
@@ -142,7 +148,8 @@ type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is what is announced: Touched, Replace, PendingBump, Upkeep or Prepare.
+// Event is what is announced: Touched, Replace, PendingBump, Upkeep, Prepare or
+// ReadPage.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,

@@ -11,6 +11,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/files"
+	"riverrun/timelines/links"
 	"riverrun/timelines/pictures"
 )
 
@@ -23,6 +24,7 @@ func (s filePages) routes(mux *http.ServeMux) {
 	mux.Handle("GET /files/{code}", s.freshAccess(s.file))
 	mux.Handle("GET /files/{code}/{size}", s.freshAccess(s.file))
 	mux.Handle("GET /files/{code}/state", s.members(s.state))
+	mux.Handle("GET /p/{code}/preview", s.freshAccess(s.preview))
 	mux.Handle("POST /files/{code}/discard", s.members(s.discard))
 }
 
@@ -106,8 +108,31 @@ func (s filePages) file(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
+	return s.send(w, r, c, code+"."+size)
+}
+
+// preview serves the picture of a post's card: to those who may read the post, and at an address
+// that does not tell who else links to the page.
+func (s filePages) preview(w http.ResponseWriter, r *request) error {
+	code, ok := timelines.ParseCode(r.PathValue("code"))
+	if !ok {
+		return timelines.ErrNotFound
+	}
+	c, err := s.timelines.Links.Picture(r.Context(), r.viewer.AccountID, code)
+	if errors.Is(err, links.ErrNotFound) {
+		return timelines.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	c.Name = code
+	return s.send(w, r, c, c.Sum.String()[:16])
+}
+
+// send answers with a blob. The version is part of its entity tag.
+func (s filePages) send(w http.ResponseWriter, r *request, c files.Content, version string) error {
 	h := w.Header()
-	tag := `"` + code + "." + size + `"`
+	tag := `"` + version + `"`
 	h.Set("ETag", tag)
 	h.Set("Cache-Control", "private, no-cache")
 	if c.Public {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"riverrun/jobs"
+	"riverrun/jobs/fetch"
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
 	"riverrun/tiers"
@@ -197,7 +198,11 @@ func (w *observed) addNode() {
 	}
 	start := []func(context.Context) error{n.Rivers.Start, n.Server.Start}
 	if w.lively {
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Files: n.Store.Files, Blobs: n.Blobs, Log: log})
+		client, err := fetch.New(fetch.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -100,7 +100,7 @@ func luminance(t *testing.T, hex string) float64 {
 
 // TestPagesLoadNothingFromOtherSites: components neither take addresses of things
 // to load from people nor carry styles or scripts of their own. A picture's address is made by
-// one of three functions, which name this site's own files or hold the picture.
+// one of four functions, which name this site's own files or hold the picture.
 func TestPagesLoadNothingFromOtherSites(t *testing.T) {
 	files, err := os.ReadDir("view")
 	if err != nil {
@@ -121,7 +121,7 @@ func TestPagesLoadNothingFromOtherSites(t *testing.T) {
 			if found := banned.FindString(line); found != "" {
 				t.Errorf("%s:%d: %s", f.Name(), i+1, found)
 			}
-			if src := regexp.MustCompile(`\ssrc=\{ *(\w+)`).FindStringSubmatch(line); src != nil && !slices.Contains([]string{"faceURL", "nearest", "src", "script"}, src[1]) {
+			if src := regexp.MustCompile(`\ssrc=\{ *(\w+)`).FindStringSubmatch(line); src != nil && !slices.Contains([]string{"faceURL", "cardURL", "nearest", "src", "script"}, src[1]) {
 				t.Errorf("%s:%d: who made %s?", f.Name(), i+1, src[0])
 			}
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/jobs"
+	"riverrun/jobs/fetch"
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
@@ -53,6 +54,9 @@ type config struct {
 	// blobs is where uploads are kept; the zero Location is files in the data directory.
 	blobs                             blobs.Location
 	fileSize, postFiles, commentFiles int
+
+	previews   bool
+	fetchAllow []netip.Prefix
 
 	logFormat string
 	logLevel  slog.Level
@@ -136,6 +140,17 @@ func settings(lookup func(string) (string, bool)) []setting {
 		count("RIVERRUN_FILE_SIZE", web.DefaultFileSize/1_000_000, 1, 10_000, "how many megabytes one uploaded file may have", func(c *config) *int { return &c.fileSize }),
 		count("RIVERRUN_POST_FILES", timelines.DefaultOptions().PostFiles, 0, 100, "how many files a post may have", func(c *config) *int { return &c.postFiles }),
 		count("RIVERRUN_COMMENT_FILES", timelines.DefaultOptions().CommentFiles, 0, 100, "how many files a comment may have", func(c *config) *int { return &c.commentFiles }),
+		{"RIVERRUN_PREVIEWS", "on", "on or off: whether the pages that posts link to are read, for the cards below the posts", func(c *config, v string) error {
+			if v != "on" && v != "off" {
+				return fmt.Errorf("want on or off")
+			}
+			c.previews = v == "on"
+			return nil
+		}},
+		{"RIVERRUN_FETCH_ALLOW", "", "networks that are not public and may be read from all the same, on any port, as in 10.0.0.0/8,fd00::/8", func(c *config, v string) (err error) {
+			c.fetchAllow, err = fetch.ParseAllow(v)
+			return err
+		}},
 		{"RIVERRUN_LOG", "text", "form of the log: text or json", func(c *config, v string) error {
 			if v != "text" && v != "json" {
 				return fmt.Errorf("want text or json")

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"riverrun/jobs"
+	"riverrun/jobs/fetch"
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
@@ -67,6 +68,7 @@ func openNode(ctx context.Context, e *env, c *config, as ownership) (_ *node, er
 	options := timelines.DefaultOptions()
 	options.LocalBumpMaxAge, options.SessionAge = c.localBumpMaxAge, c.sessionAge
 	options.BestOf, options.MostFaved = c.bestOf, c.mostFaved
+	options.Previews = c.previews
 	options.PostFiles, options.CommentFiles = c.postFiles, c.commentFiles
 	n.timelines = timelines.Open(n.stores.primary, announcer, options)
 	n.rivers = rivers.Open(n.stores.secondary, n.timelines, n.log, rivers.Options{
@@ -120,6 +122,10 @@ func (n *node) files(ctx context.Context) (blobs.Store, error) {
 
 // jobs returns this process's workers, not yet started.
 func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
+	client, err := fetch.New(fetch.Config{Site: n.config.url, Allow: n.config.fetchAllow})
+	if err != nil {
+		return nil, err
+	}
 	return jobs.New(jobs.Config{
 		Pool:            n.stores.primary,
 		Tiers:           n.tiers,
@@ -127,6 +133,8 @@ func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
 		Timelines:       n.timelines.Maintenance,
 		Files:           n.timelines.Files,
 		Blobs:           files,
+		Links:           n.timelines.Links,
+		Fetch:           client,
 		Log:             n.log,
 		Metrics:         n.metrics,
 		NowWorkers:      n.config.workers,

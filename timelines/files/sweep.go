@@ -44,7 +44,8 @@ func unreferenced(ctx context.Context, db DB, store blobs.Store, before time.Tim
 		if len(sums) == 0 {
 			return nil
 		}
-		const query = `SELECT s FROM unnest(@sums::bytea[]) s WHERE NOT EXISTS (SELECT FROM file_blobs b WHERE b.sum = s)`
+		const query = `SELECT s FROM unnest(@sums::bytea[]) s 
+			WHERE NOT EXISTS (SELECT FROM file_blobs b WHERE b.sum = s) AND NOT EXISTS (SELECT FROM links l WHERE l.picture = s)`
 		rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"sums": sums})
 		if err != nil {
 			return err
@@ -87,10 +88,14 @@ type Report struct {
 func Check(ctx context.Context, db DB, store blobs.Store) (Report, error) {
 	var r Report
 	// In blocks: no statement stays open while the store is asked.
-	var after []byte
+	after := []byte{}
 	for {
 		const query = `
-			SELECT sum, max(bytes) FROM file_blobs WHERE sum > @after GROUP BY sum ORDER BY sum LIMIT @limit`
+			SELECT sum, max(bytes) FROM (
+				SELECT * FROM (SELECT DISTINCT sum, bytes FROM file_blobs WHERE sum > @after ORDER BY sum LIMIT @limit) f
+				UNION ALL
+				SELECT * FROM (SELECT DISTINCT picture, bytes FROM links WHERE picture > @after ORDER BY picture LIMIT @limit) l
+			) b GROUP BY sum ORDER BY sum LIMIT @limit`
 		rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"after": after, "limit": batch})
 		if err != nil {
 			return r, fmt.Errorf("check blobs: %w", err)

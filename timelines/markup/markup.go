@@ -1,6 +1,7 @@
 package markup
 
 import (
+	"math"
 	"strings"
 
 	"github.com/yuin/goldmark/ast"
@@ -74,4 +75,52 @@ func copyProse(b []byte, source string, n ast.Node) {
 			copyProse(b, source, c)
 		}
 	}
+}
+
+// FirstLink returns the first web address of a source, be it written out or behind a text. A
+// source with a spoiler has none, since what the page there says of itself may spoil too.
+func FirstLink(source string) (address string, ok bool) {
+	root := parse([]byte(source))
+	if hasSpoiler(root) {
+		return "", false
+	}
+	written := len(source)
+	for _, m := range marks.In(prose(source, root)) {
+		if m.Kind == marks.Link {
+			if address, ok = WebAddress(source[m.From:m.To]); ok {
+				written = m.From
+				break
+			}
+		}
+	}
+	if href, at := firstBehindText(root); at < written {
+		return href, true
+	}
+	return address, ok
+}
+
+// firstBehindText returns the address of the first link whose text is another, and the place
+// where that text begins.
+func firstBehindText(n ast.Node) (href string, at int) {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if link, ok := c.(*ast.Link); ok {
+			return string(link.Destination), firstText(link)
+		}
+		if href, at := firstBehindText(c); href != "" {
+			return href, at
+		}
+	}
+	return "", math.MaxInt
+}
+
+func firstText(n ast.Node) int {
+	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
+		if t, ok := c.(*ast.Text); ok {
+			return t.Segment.Start
+		}
+		if at := firstText(c); at < math.MaxInt {
+			return at
+		}
+	}
+	return math.MaxInt - 1
 }

@@ -44,6 +44,8 @@ type Content struct {
 	// of those texts; nil if there are very many.
 	Marked   []Marked
 	Attached []Attached
+	// Card is what the page of the post's first link says of itself; nil if it says nothing.
+	Card *Card
 }
 
 // Marked is a tag's or a person's timeline that a text of the post names, and the text's
@@ -86,6 +88,20 @@ type Attached struct {
 	Blurhash string `json:"blurhash"`
 	Width    int    `json:"width"`
 	Height   int    `json:"height"`
+}
+
+// Card is what a page says of itself.
+type Card struct {
+	URL   string `json:"url"`
+	Title string `json:"title,omitempty"`
+	About string `json:"about,omitempty"`
+	Site  string `json:"site,omitempty"`
+	Host  string `json:"host"`
+	// Width and Height are those of its picture in pixels, 0 if it has none.
+	Width    int    `json:"width,omitempty"`
+	Height   int    `json:"height,omitempty"`
+	Type     string `json:"type,omitempty"`
+	Blurhash string `json:"blurhash,omitempty"`
 }
 
 // uploads makes the JSON of the uploads f that a condition selects, in their order. The size
@@ -168,7 +184,10 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				FROM text_marks m LEFT JOIN comments c ON c.id = m.comment_id
 				WHERE m.post_id = p.id LIMIT @people) m) AS marked,
 			(SELECT coalesce(jsonb_agg(jsonb_build_object('url', a.url, 'title', a.title, 'bytes', a.bytes)
-				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id) || ` + postUploads + ` AS attached
+				ORDER BY a.position), '[]') FROM attachments a WHERE a.post_id = p.id) || ` + postUploads + ` AS attached,
+			(SELECT jsonb_build_object('url', l.url, 'title', l.title, 'about', l.about, 'site', l.site, 'host', l.host,
+					'width', l.width, 'height', l.height, 'type', l.type, 'blurhash', l.blurhash)
+				FROM post_links k JOIN links l ON l.id = k.link_id WHERE k.post_id = p.id AND l.host <> '') AS card
 		FROM posts p
 		CROSS JOIN LATERAL (
 			SELECT count(*) AS comments, coalesce((extract(epoch FROM max(c.edited_at)) * 1000000)::bigint, 0) AS edited_at

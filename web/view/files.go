@@ -159,3 +159,6 @@ func uploadTexts(loc *Locale) string {
 	}
 	return string(texts)
 }
+
+// cardURL is the address of the picture of a post's card.
+func cardURL(e *Entry) string { return e.path() + "/preview" }
