@@ -273,6 +273,25 @@ var (
 	commentIDForm = regexp.MustCompile(`#c-(\d+)$`)
 )
 
+// withFile adds to a form, now and then, a file that holds the same token as the text. The form
+// names all files there are, so the file goes when the text does.
+func (a *actor) withFile(form url.Values, token string) url.Values {
+	form.Set("files", "1")
+	if a.rng.IntN(3) > 0 {
+		return form
+	}
+	v := a.visitors[a.rng.IntN(len(a.visitors))]
+	v = &webtest.Visitor{T: v.T, Base: v.Base, Client: v.Client, Header: http.Header{"Accept": {"application/json"}}}
+	r := v.PostFiles("/files", []webtest.Upload{{Name: "notes.txt", Content: []byte(token)}})
+	code := regexp.MustCompile(`"code":"(\w+)"`).FindStringSubmatch(r.Body)
+	if code == nil {
+		a.t.Errorf("%s: an upload is answered with %d %.200s", a.name, r.Status, r.Body)
+		return form
+	}
+	form.Set("upload", code[1])
+	return form
+}
+
 func (a *actor) write() {
 	to, places := a.destinations()
 	a.publish(to, places, false)
@@ -288,7 +307,7 @@ func (a *actor) publish(to, places []string, staged bool) *writing {
 	f.tookPart[tie{likes, a.name, p.id}] = true
 	made := begin(f, &p.text, token)
 	f.mu.Unlock()
-	answer, _, ok := a.send("/posts", url.Values{"body": {body}, "to": to}, token, made)
+	answer, _, ok := a.send("/posts", a.withFile(url.Values{"body": {body}, "to": to}, token), token, made)
 	if !ok {
 		return nil
 	}
@@ -326,7 +345,7 @@ func (a *actor) commentOn(p *writing) *writing {
 	f.comments[p] = append(f.comments[p], c)
 	made := begin(f, &c.text, token)
 	f.mu.Unlock()
-	answer, location, ok := a.send("/p/"+p.code+"/comments", url.Values{"body": {body}}, "", made)
+	answer, location, ok := a.send("/p/"+p.code+"/comments", a.withFile(url.Values{"body": {body}}, token), "", made)
 	if !ok {
 		return nil
 	}
@@ -369,6 +388,7 @@ func (a *actor) rewrite(w *writing, address string, remove bool) (ok bool) {
 		var body string
 		body, token = a.text(w)
 		form.Set("body", body)
+		form = a.withFile(form, token)
 	}
 	defer a.heat("p/"+w.of().code, w.author+"/comments")
 	a.facts.mu.Lock()

@@ -16,7 +16,12 @@ type reader struct {
 	*observed
 	node *webtest.Site
 	rng  *rand.Rand
+	// files are the addresses of files that stood on pages, the newest last.
+	files []string
 }
+
+// keptFiles is how many addresses of files a reader remembers.
+const keptFiles = 40
 
 // usedTags are those of some texts.
 var usedTags = []string{"tea", "river"}
@@ -76,6 +81,7 @@ var (
 	olderForm  = regexp.MustCompile(`href="([^"]*before=[^"]*)"`)
 	unfoldForm = regexp.MustCompile(`data-unfold="([^"]*)"`)
 	editForm   = regexp.MustCompile(`href="(/p/[^"]*/edit)"`)
+	fileForm   = regexp.MustCompile(`href="(/files/[^"]*)"`)
 )
 
 // warm looks at all that has a list, as everybody, so that what follows meets
@@ -104,6 +110,10 @@ func (rd *reader) warm() {
 
 func (rd *reader) look() {
 	who := rd.anybody(rd.rng)
+	// Whoever keeps the address of a file may try it at any time.
+	if len(rd.files) > 0 && rd.rng.IntN(3) == 0 {
+		rd.get(rd.node, who, rd.files[rd.rng.IntN(len(rd.files))], "")
+	}
 	if rd.rng.IntN(4) == 0 {
 		rd.get(rd.node, who, rd.otherAddress(nameOf(who)), "")
 		return
@@ -111,6 +121,8 @@ func (rd *reader) look() {
 	address := rd.anyPage(rd.rng, nameOf(who))
 	for range 3 {
 		body := rd.get(rd.node, who, address, "")
+		rd.files = append(rd.files, links(body, fileForm)...)
+		rd.files = rd.files[max(0, len(rd.files)-keptFiles):]
 		for _, form := range []*regexp.Regexp{unfoldForm, editForm} {
 			if more := links(body, form); len(more) > 0 && rd.rng.IntN(2) == 0 {
 				// An unfolded list stands in an entry of a page, but not as a list does.
