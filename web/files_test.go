@@ -6,8 +6,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"image"
-	"image/color"
-	"image/jpeg"
+	_ "image/jpeg" // decodes what is served
 	"image/png"
 	"net/http"
 	"regexp"
@@ -18,22 +17,6 @@ import (
 	"riverrun/web/view"
 	"riverrun/web/webtest"
 )
-
-// picture is a JPEG of many colours.
-func picture(t testing.TB, w, h int) []byte {
-	t.Helper()
-	img := image.NewRGBA(image.Rect(0, 0, w, h))
-	for y := range h {
-		for x := range w {
-			img.Set(x, y, color.RGBA{uint8(x * 255 / w), uint8(y * 255 / h), uint8(x ^ y), 255})
-		}
-	}
-	var b bytes.Buffer
-	if err := jpeg.Encode(&b, img, nil); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
 
 var fileAddress = regexp.MustCompile(`(?:src|href)="(/files/[^"]+)"`)
 
@@ -48,7 +31,7 @@ func TestAPostWithPicturesWithoutScripts(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna, bob := s.Person("anna"), s.Person("bob")
 	v, other, nobody := anna.Visitor(), bob.Visitor(), s.Visitor()
-	lake := picture(t, 1500, 1000)
+	lake := webtest.Photo(1500, 1000)
 	list := []webtest.Upload{{Name: "lake.jpg", Content: lake}, {Name: `C:\notes.txt`, Content: []byte("<script>alert(1)</script>")}}
 	v.PostFiles("/posts", list, "body", "A lake", "key", "k").LeadsTo("/")
 	// A reload sends everything once more, and makes nothing.
@@ -136,7 +119,7 @@ func TestFilesOfACommentWithoutScripts(t *testing.T) {
 	anna, bob := s.Person("anna"), s.Person("bob")
 	post := anna.Post("hello")
 	v := bob.Visitor()
-	v.PostFiles("/p/"+post.Code+"/comments", []webtest.Upload{{Name: "cat.png", Content: picture(t, 30, 20)}}, "key", "k")
+	v.PostFiles("/p/"+post.Code+"/comments", []webtest.Upload{{Name: "cat.png", Content: webtest.Photo(30, 20)}}, "key", "k")
 	s.MakePictures()
 	page := anna.Visitor().Get("/p/" + post.Code).Wants(200).Has(`alt="Picture: cat.png"`)
 	address := filesOn(page.Body)[0]
@@ -158,7 +141,7 @@ func TestAFormWithABadFileLosesNothing(t *testing.T) {
 	s := webtest.New(t, nil)
 	anna := s.Person("anna")
 	v := anna.Visitor()
-	good := webtest.Upload{Name: "good.jpg", Content: picture(t, 30, 20)}
+	good := webtest.Upload{Name: "good.jpg", Content: webtest.Photo(30, 20)}
 	var wide bytes.Buffer
 	if err := png.Encode(&wide, image.NewGray(image.Rect(0, 0, 70_000, 1))); err != nil {
 		t.Fatal(err)
@@ -215,7 +198,7 @@ func TestUploadsBeforeTheForm(t *testing.T) {
 	v, other := anna.Visitor(), bob.Visitor()
 	v.Header.Set("Accept", "application/json")
 	var made []struct{ Code, Name, State string }
-	reply := v.PostFiles("/files", []webtest.Upload{{Name: "lake.jpg", Content: picture(t, 600, 500)}}, "viewer", "anna").Wants(200)
+	reply := v.PostFiles("/files", []webtest.Upload{{Name: "lake.jpg", Content: webtest.Photo(600, 500)}}, "viewer", "anna").Wants(200)
 	if err := json.Unmarshal([]byte(reply.Body), &made); err != nil || len(made) != 1 || made[0].State != "waiting" {
 		t.Fatalf("%v %s", err, reply.Body)
 	}
@@ -250,7 +233,7 @@ func TestPicturesOfAccountsOnPages(t *testing.T) {
 	anna.Post("hello")
 	v.Post("/groups", "name", "club", "title", "Club", "access", "public")
 	open := s.Open(bob, "/anna")
-	answer := v.PostFiles("/settings/picture", []webtest.Upload{{Name: "me.jpg", Content: picture(t, 300, 200)}}).Wants(303)
+	answer := v.PostFiles("/settings/picture", []webtest.Upload{{Name: "me.jpg", Content: webtest.Photo(300, 200)}}).Wants(303)
 	v.Get(answer.Header.Get("Location")).Wants(200).Has("in a moment", "data-await").Lacks("<img")
 	s.MakePictures()
 	open.Until("the face", func(f webtest.Frame) bool { return strings.Contains(f.Parts["body"]+f.HTML, "/avatar-small") })
@@ -259,12 +242,12 @@ func TestPicturesOfAccountsOnPages(t *testing.T) {
 	if got := s.Visitor().Get(first).Wants(200).Header.Get("Cache-Control"); got != "public, max-age=86400, immutable" {
 		t.Errorf("Cache-Control %q", got)
 	}
-	v.PostFiles("/settings/picture?of=club", []webtest.Upload{{Name: "club.png", Content: picture(t, 20, 30)}}).Wants(303)
+	v.PostFiles("/settings/picture?of=club", []webtest.Upload{{Name: "club.png", Content: webtest.Photo(20, 30)}}).Wants(303)
 	s.MakePictures()
 	other.Get("/club").Wants(200).Has("/avatar-large")
-	other.PostFiles("/settings/picture?of=club", []webtest.Upload{{Name: "x.png", Content: picture(t, 20, 30)}}).Wants(403)
+	other.PostFiles("/settings/picture?of=club", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(403)
 	other.Post("/settings/picture?of=club", "remove", "1").Wants(403)
-	other.PostFiles("/settings/picture?of=anna", []webtest.Upload{{Name: "x.png", Content: picture(t, 20, 30)}}).Wants(404)
+	other.PostFiles("/settings/picture?of=anna", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(404)
 	v.PostFiles("/settings/picture", []webtest.Upload{{Name: "notes.txt", Content: []byte("no")}}).Wants(422).Has("is not a picture")
 	v.PostFiles("/settings/picture", nil, "back", "/settings").Wants(422).Has("Choose a picture first.")
 	v.Post("/settings/picture", "remove", "1").LeadsTo("/settings?saved=")

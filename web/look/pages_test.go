@@ -76,8 +76,17 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 	v.Post("/p/" + hidden + "/hide")
 	carl.Visitor().Post("/anna/follow")
 	w.Post("/settings/access", "level", "public")
+	lake := webtest.Upload{Name: "lake.jpg", Content: webtest.Photo(900, 600)}
+	w.PostFiles("/settings/picture", []webtest.Upload{lake})
+	w.PostFiles("/posts", []webtest.Upload{lake, lake, {Name: "notes.txt", Content: []byte("notes")}}, "body", "Fog on the ferry.", "to", "ferry")
+	s.MakePictures()
+	v.PostFiles("/posts", []webtest.Upload{lake}, "body", "One that is being made.", "to", "ferry")
+	v.PostFiles("/p/"+code+"/comments", []webtest.Upload{lake}, "body", "")
+	drawn := anna.Post("To be changed").Code
+	v.PostFiles("/p/"+drawn+"/edit", []webtest.Upload{lake}, "body", "A drawing", "files", "1")
 	s.FollowUp()
 	members = []string{
+		"/p/" + drawn + "/edit",
 		"/", "/filter/discussions", "/filter/mentions", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
 		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
