@@ -144,8 +144,8 @@ func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name stri
 			return view.Account{}, err
 		}
 	}
-	if page.IsGroup() {
-		if page.Members, err = s.rivers.Access().MemberCount(r.Context(), a.ID); err != nil {
+	if page.Reads() {
+		if page.Profile, err = s.profile(r.Context(), v.Base, a); err != nil {
 			return view.Account{}, err
 		}
 	}

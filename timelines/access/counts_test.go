@@ -116,3 +116,39 @@ func TestMemberCount(t *testing.T) {
 	w.advance(c)
 	count("after a gap in the log", 1)
 }
+
+// A node knows anew who follows an account, and whom an account follows, once either changed,
+// by whatever way.
+func TestFollowers(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	club := w.group(bob, "club", timelines.Public)
+	c := access.New(w.Store)
+	know := func(what string, followers access.Followers, following access.Following) {
+		t.Helper()
+		w.advance(c)
+		for range 2 { // loaded, and remembered
+			found, err := c.Followers(t.Context(), []int64{bob.ID})
+			w.must(err)
+			w.same(what+": who follows", found[bob.ID], followers)
+			follows, err := c.Following(t.Context(), ann.ID)
+			w.must(err)
+			w.same(what+": who is followed", follows, following)
+		}
+	}
+	none, nobody := access.Followers{IDs: access.IDs{}}, access.Following{Groups: access.IDs{}}
+	byAnn, bobOnly := access.Followers{Total: 1, IDs: access.NewIDs(ann.ID)}, access.Following{People: 1, Groups: access.IDs{}}
+	know("at first", none, nobody)
+	w.subscribe(ann, "bob")
+	know("followed", byAnn, bobOnly)
+	w.subscribe(ann, "club")
+	know("joined", byAnn, access.Following{People: 1, Groups: access.NewIDs(club.ID)})
+	w.must(second(w.Groups.RemoveMember(t.Context(), bob.ID, "club", "ann")))
+	know("removed", byAnn, bobOnly)
+	w.must(second(w.Feeds.Remove(t.Context(), bob.ID, "", "ann")))
+	know("taken off the feed", none, nobody)
+	w.subscribe(ann, "bob")
+	know("followed again", byAnn, bobOnly)
+	w.must(second(w.Feeds.Exclude(t.Context(), bob.ID, "", "ann")))
+	know("excluded", none, nobody)
+}

@@ -84,8 +84,8 @@ func TestComponents(t *testing.T) {
 		"directs_empty":            PlainPage(river(me, rivers.Directs, "/filter/messages"), &toSomebody),
 		"account_user":             AccountPage(Account{River: river(me, rivers.User, "/bob"), Who: me.Account(bob)}),
 		"account_likes":            AccountPage(Account{River: river(nobody, rivers.Likes, "/bob/likes"), Who: nobody.Account(bob)}),
-		"account_group":            AccountPage(Account{River: river(me, rivers.Group, "/chess-club"), Who: club, Members: 2}),
-		"account_group_unheard_ru": AccountPage(Account{River: river(stranger, rivers.Group, "/chess-club"), Who: closed, Members: 21}),
+		"account_group":            AccountPage(Account{River: river(me, rivers.Group, "/chess-club"), Who: club, Profile: Profile{Followers: 2, Requests: 1, Friends: []timelines.Account{me.Account(bob)}, Faces: []timelines.Account{me.Account(bob)}}}),
+		"account_group_unheard_ru": AccountPage(Account{River: river(stranger, rivers.Group, "/chess-club"), Who: closed, Profile: Profile{Followers: 21}}),
 		"members_run": MembersPage(Members{
 			Base: me, Who: club, Admins: []timelines.Account{me.Account(anna), me.Account(bob)},
 			Leads: ListPart{Path: "/chess-club/members", List: "admins", After: "amy", Next: "bob"},
