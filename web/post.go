@@ -16,6 +16,7 @@ func (s posts) post(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	e := &view.Entry{Base: v.Base, Item: &v.Page.Items[0]}
+	v.Heading = e.Heading()
 	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title()))
 }
 

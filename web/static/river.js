@@ -918,6 +918,14 @@ function write(entry) {
   return true;
 }
 
+// The arrow in the head of a page leads to where the reader came from, if that is known.
+addEventListener('click', (event) => {
+  if (!event.target.closest?.('.back') || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (history.length < 2 || !document.referrer.startsWith(location.origin + '/')) return;
+  event.preventDefault();
+  history.back();
+});
+
 // A menu closes when something else is pressed, one of its own buttons included.
 addEventListener('click', ({ target }) => {
   for (const menu of document.querySelectorAll('.menu[open]')) {

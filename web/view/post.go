@@ -2,6 +2,8 @@ package view
 
 import (
 	"strings"
+
+	"riverrun/timelines"
 )
 
 // Title names a post's page: who wrote it, and how it begins. It is part of the
@@ -10,6 +12,17 @@ func (e *Entry) Title() string {
 	const longest = 60
 	line, _, _ := strings.Cut(PlainText(e.Item.Fold.Text.Body, e.Item.Fold.Text.Markup), "\n")
 	return e.author().Title + ": " + ShortText(line, longest)
+}
+
+// Heading names a post's page where there is little room: after the group it stands in, if it
+// stands in one.
+func (e *Entry) Heading() string {
+	for _, d := range e.destinations() {
+		if d.who.Kind == timelines.Group {
+			return e.Locale.T("entry.heading.group", "group", d.who.Title)
+		}
+	}
+	return e.Locale.T("entry.heading")
 }
 
 // Edit is a form that changes or deletes what was written.
