@@ -67,6 +67,11 @@ func namedIn(ids []int64, sets *access.Sets, it *rivers.Item) []int64 {
 			ids = append(ids, author)
 		}
 	}
+	for _, author := range f.Comments.Folded {
+		if !it.Hides(author) {
+			ids = append(ids, author)
+		}
+	}
 	named, _ := foldLikes(sets.AccountID, sets, it.Likes(), likesShown(it.Full))
 	ids = append(ids, named...)
 	for _, t := range it.Why {

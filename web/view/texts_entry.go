@@ -2,6 +2,7 @@ package view
 
 // entryTexts are the texts of entries.
 var entryTexts = texts{
+	"comments.from":       {"from {who}", "авторы: {who}"},
 	"entry.heading":       {"Post", "Запись"},
 	"entry.heading.group": {"Post in {group}", "Запись в группе {group}"},
 	"entry.to":            {"to", "куда:"},
