@@ -58,3 +58,10 @@ func (v Account) counts() []numbered {
 
 // since is the year in which the account began.
 func (v Account) since() string { return strconv.Itoa(v.Who.CreatedAt.UTC().Year()) }
+
+// Suggestion is an account that the viewer may want to follow, with the people who do whom the
+// viewer follows.
+type Suggestion struct {
+	timelines.Account
+	Friends []timelines.Account
+}
