@@ -192,6 +192,7 @@ func (s *Server) Handler() http.Handler {
 		directory{s},
 		signing{s},
 		settings{s},
+		introduction{s},
 		hiding{s},
 		subfeeds{s},
 		accounts{s},
