@@ -45,7 +45,8 @@ func (s Feeds) Admit(ctx context.Context, actor int64, slug, name string) (Chang
 // a follower of posts they cannot see.
 func (s Feeds) Remove(ctx context.Context, actor int64, slug, name string) (Change, error) {
 	return s.setReader(ctx, actor, slug, name, func(ctx context.Context, tx pgx.Tx, feed, reader int64) ([]Replace, []Invalidation, error) {
-		return dismissTx(ctx, tx, actor, slug, feed, reader)
+		replaced, err := dismissTx(ctx, tx, actor, slug, feed, reader)
+		return replaced, nil, err
 	})
 }
 
@@ -63,11 +64,11 @@ func (s Feeds) Exclude(ctx context.Context, actor int64, slug, name string) (Cha
 				return nil, nil, err
 			}
 		}
-		replaced, also, err := dismissTx(ctx, tx, actor, slug, feed, reader)
+		replaced, err := dismissTx(ctx, tx, actor, slug, feed, reader)
 		if err != nil {
 			return nil, nil, err
 		}
-		return replaced, append(dropped, also...), setReaderTx(ctx, tx, feed, reader,
+		return replaced, dropped, setReaderTx(ctx, tx, feed, reader,
 			`INSERT INTO excluded (timeline_id, account_id) VALUES (@feed, @reader) ON CONFLICT DO NOTHING`)
 	})
 }
@@ -95,19 +96,18 @@ func setReaderTx(ctx context.Context, tx pgx.Tx, feed, reader int64, statements 
 
 // dismissTx removes a person from the readers of one of the actor's feeds, and from the
 // subscribers if it is the own feed. It returns the rivers that the end of a subscription
-// invalidates, and that the actor's followers are to be counted again.
-func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, reader int64) (replaced []Replace, also []Invalidation, err error) {
+// invalidates.
+func dismissTx(ctx context.Context, tx pgx.Tx, actor int64, slug string, feed, reader int64) (replaced []Replace, err error) {
 	if slug == "" {
 		subscribed, lists, err := endSubscriptionTx(ctx, tx, reader, actor)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if subscribed {
 			replaced = unfollowed(reader, lists)
-			also = []Invalidation{{Kind: InvalidCounts, AccountID: actor}}
 		}
 	}
-	return replaced, also, setReaderTx(ctx, tx, feed, reader, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @reader`)
+	return replaced, setReaderTx(ctx, tx, feed, reader, `DELETE FROM readers WHERE timeline_id = @feed AND account_id = @reader`)
 }
 
 // setReader changes one person's place in the sets of one of the actor's feeds, which is
@@ -167,7 +167,10 @@ func (s Feeds) setReader(ctx context.Context, actor int64, slug, name string,
 		case len(replaced) > 0: // a subscription ended
 		case was == now:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
-		default:
+		}
+		// The feed has more readers or fewer, and maybe a follower less.
+		also = append(also, Invalidation{Kind: InvalidCounts, AccountID: actor})
+		if len(replaced) == 0 {
 			return forgetViewerTx(ctx, tx, actor, reader, also...)
 		}
 		return s.replaceAndForgetTx(ctx, tx, actor, replaced, also...)

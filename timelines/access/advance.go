@@ -64,9 +64,11 @@ func (c *Cache) drop(r timelines.Invalidation) {
 	case timelines.InvalidAccount:
 		c.byID.kept.Remove(r.AccountID)
 		c.subfeeds.kept.Remove(r.AccountID)
+		c.readers.kept.Remove(r.AccountID)
 		c.common = r.N
 	case timelines.InvalidCounts:
 		c.followers.kept.Remove(r.AccountID)
+		c.readers.kept.Remove(r.AccountID)
 		c.requests.kept.Remove(r.AccountID)
 	}
 }
@@ -101,6 +103,7 @@ func (c *Cache) dropAll(label timelines.Clock) {
 	c.byID.kept.Purge()
 	c.subfeeds.kept.Purge()
 	c.followers.kept.Purge()
+	c.readers.kept.Purge()
 	c.following.kept.Purge()
 	c.requests.kept.Purge()
 	c.drops++

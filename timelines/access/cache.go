@@ -53,6 +53,7 @@ type Cache struct {
 	subfeeds  table[int64, []timelines.Subfeed] // by account
 	followers table[int64, Followers]           // by account
 	following table[int64, Following]           // by account
+	readers   table[int64, map[int64]int]       // how many, by account and base timeline
 	requests  table[int64, int]                 // how many wait, by the account they are made to
 }
 
@@ -77,6 +78,7 @@ func New(store *timelines.Store) *Cache {
 	c.subfeeds = newTable(c, maxAccounts, counted, c.loadSubfeeds)
 	c.followers = newTable(c, maxFollowed, 0, c.loadFollowers)
 	c.following = newTable(c, maxAccounts, 0, c.loadFollowing)
+	c.readers = newTable(c, maxAccounts, 0, c.countReaders)
 	c.requests = newTable(c, maxAccounts, 0, c.countRequests)
 	return c
 }

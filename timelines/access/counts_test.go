@@ -152,3 +152,49 @@ func TestFollowers(t *testing.T) {
 	w.must(second(w.Feeds.Exclude(t.Context(), bob.ID, "", "ann")))
 	know("excluded", none, nobody)
 }
+
+// A node counts the readers of a private feed or group anew once the set changed, by whatever
+// way.
+func TestReaders(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	club := w.group(bob, "club", timelines.Private)
+	c := access.New(w.Store)
+	count := func(what string, account timelines.Account, want int) {
+		t.Helper()
+		w.advance(c)
+		for range 2 { // counted, and remembered
+			got, err := c.Readers(t.Context(), []int64{bob.ID, club.ID})
+			w.must(err)
+			w.same(what, got[account.FeedID], want)
+		}
+	}
+	count("the owner", bob, 1)
+	count("the administrator", club, 1)
+	for _, act := range []struct {
+		what string
+		of   timelines.Account
+		want int
+		do   func() (timelines.Change, error)
+	}{
+		{"admitted", bob, 2, func() (timelines.Change, error) { return w.Feeds.Admit(t.Context(), bob.ID, "", "ann") }},
+		{"followed", bob, 2, func() (timelines.Change, error) {
+			ch, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
+			return ch, err
+		}},
+		{"removed", bob, 1, func() (timelines.Change, error) { return w.Feeds.Remove(t.Context(), bob.ID, "", "ann") }},
+		{"admitted to the group", club, 2, func() (timelines.Change, error) { return w.Groups.Admit(t.Context(), bob.ID, "club", "ann") }},
+		{"dismissed", club, 1, func() (timelines.Change, error) { return w.Groups.Dismiss(t.Context(), bob.ID, "club", "ann") }},
+		{"admitted again", club, 2, func() (timelines.Change, error) { return w.Groups.Admit(t.Context(), bob.ID, "club", "ann") }},
+		{"a member", club, 2, func() (timelines.Change, error) {
+			ch, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "club")
+			return ch, err
+		}},
+		{"an administrator", club, 2, func() (timelines.Change, error) { return w.Groups.Promote(t.Context(), bob.ID, "club", "ann") }},
+		{"who left", club, 2, func() (timelines.Change, error) { return w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "club") }},
+		{"an administrator no more", club, 1, func() (timelines.Change, error) { return w.Groups.Demote(t.Context(), bob.ID, "club", "ann") }},
+	} {
+		w.must(second(act.do()))
+		count(act.what, act.of, act.want)
+	}
+}

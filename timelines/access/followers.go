@@ -3,6 +3,7 @@ package access
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -47,6 +48,41 @@ func (c *Cache) Following(ctx context.Context, account int64) (Following, error)
 func (c *Cache) MemberCount(ctx context.Context, group int64) (int, error) {
 	f, _, err := c.followers.one(ctx, group)
 	return f.Total, err
+}
+
+// Readers returns how many are in the explicit set of each feed, sub-feed or group of these
+// accounts, by timeline: who may read it while it is private, its owner included. No statement
+// while none of these sets changed, else one.
+func (c *Cache) Readers(ctx context.Context, accounts []int64) (map[int64]int, error) {
+	found, err := c.readers.all(ctx, accounts)
+	if err != nil {
+		return nil, err
+	}
+	all := map[int64]int{}
+	for _, counts := range found {
+		maps.Copy(all, counts)
+	}
+	return all, nil
+}
+
+func (c *Cache) countReaders(ctx context.Context, accounts []int64) (map[int64]map[int64]int, error) {
+	const query = `
+		SELECT t.their_id, t.id, (SELECT count(*) FROM readers r WHERE r.timeline_id = t.id)
+		FROM timelines t WHERE t.kind = ANY('{feed,subfeed,group}') AND t.their_id = ANY(@keys)`
+	rows, err := c.store.Pool().Query(ctx, query, pgx.StrictNamedArgs{"keys": accounts})
+	if err != nil {
+		return nil, fmt.Errorf("count readers: %w", err)
+	}
+	found := make(map[int64]map[int64]int, len(accounts))
+	for _, id := range accounts {
+		found[id] = map[int64]int{}
+	}
+	var id, timeline int64
+	var n int
+	if _, err := pgx.ForEachRow(rows, []any{&id, &timeline, &n}, func() error { found[id][timeline] = n; return nil }); err != nil {
+		return nil, fmt.Errorf("count readers: %w", err)
+	}
+	return found, nil
 }
 
 func (c *Cache) loadFollowers(ctx context.Context, accounts []int64) (map[int64]Followers, error) {
