@@ -77,7 +77,7 @@ func (v Account) mayPost() bool {
 		return false
 	}
 	if v.IsGroup() {
-		return v.mayPostTo(v.Who)
+		return v.MayPostTo(v.Who)
 	}
 	return v.isMe(v.Who.ID)
 }

@@ -24,6 +24,7 @@ type Base struct {
 	// subfeeds are those that occur, by timeline, and all the viewer's own where
 	// there is a composer.
 	subfeeds    map[int64]timelines.Subfeed
+	audiences   map[string]audience // by destination, where there is a composer
 	Now         time.Time
 	RiverName   rivers.Name              // the page's river; zero on other pages
 	PageAddress string                   // path and query of the page, where forms lead back to
@@ -152,8 +153,8 @@ func (p *Base) heading(title, here string) string {
 	return Unturned(title)
 }
 
-// mayPostTo reports whether the viewer may post to a group that they may read.
-func (p *Base) mayPostTo(g timelines.Account) bool {
+// MayPostTo reports whether the viewer may post to a group that they may read.
+func (p *Base) MayPostTo(g timelines.Account) bool {
 	if !p.signedIn() || p.blockedBy(g.ID) {
 		return false
 	}

@@ -33,6 +33,7 @@ func TestComponents(t *testing.T) {
 	hidden.Access = timelines.Protected
 	photos := timelines.Subfeed{TimelineID: 300, AccountID: anna, Slug: "photos", Title: "Photos <new>"}
 	me.subfeeds[photos.TimelineID] = photos
+	me.audiences = map[string]audience{"anna": {timelines.Public, "readers of your page", "Everybody can read this"}}
 	pages := Feeds{Base: me, Saved: true, Slug: "photos", Act: "delete", Error: FormError{Field: "slug", Text: "Full."}, Feeds: []timelines.OwnFeed{
 		{},
 		{Subfeed: timelines.Subfeed{Slug: "private"}, Access: timelines.Private, Readers: []timelines.Account{me.Account(bob)}, ReadersTotal: 3},

@@ -88,7 +88,7 @@ func (c Composer) placeholder(loc *Locale) string {
 // (some groups take posts from everybody who is signed in), then the viewer's groups that
 // take their posts.
 func (c Composer) boxes(p *Base) []timelines.Account {
-	groups := slices.DeleteFunc(p.Groups(), func(g timelines.Account) bool { return !p.mayPostTo(g) })
+	groups := slices.DeleteFunc(p.Groups(), func(g timelines.Account) bool { return !p.MayPostTo(g) })
 	for _, a := range c.To {
 		if a.Kind == timelines.Group && !slices.ContainsFunc(groups, func(g timelines.Account) bool { return g.ID == a.ID }) {
 			groups = append([]timelines.Account{a}, groups...)

@@ -2,6 +2,16 @@ package view
 
 // composeTexts are the texts of the forms that write, change and delete.
 var composeTexts = texts{
+	"audience.public":        {"Everybody can read this", "Это могут прочесть все"},
+	"audience.protected":     {"Everybody who is signed in can read this", "Это могут прочесть все, кто вошёл на сайт"},
+	"audience.eyes":          {"Only you can read this", "Это прочтёте только вы"},
+	"audience.you":           {"you", "вы"},
+	"audience.people":        {"You and {who} can read this", "Это прочтёте вы и {who}"},
+	"audience.some":          {"Can read this: {who}", "Это могут прочесть: {who}"},
+	"audience.nobody":        {"Nobody but you can read this yet: {who}", "Пока это прочтёте только вы: {who}"},
+	"audience.own":           {"readers of your page", "читатели вашей страницы"},
+	"audience.page":          {"readers of {page}", "читатели страницы «{page}»"},
+	"audience.group":         {"group {group}", "группа «{group}»"},
 	"compose.close":          {"Close", "Закрыть"},
 	"compose.title":          {"New post", "Новая запись"},
 	"compose.placeholder":    {"What’s new?", "Что нового?"},
