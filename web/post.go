@@ -17,7 +17,11 @@ func (s posts) post(w http.ResponseWriter, r *request) error {
 	}
 	e := &view.Entry{Base: v.Base, Item: &v.Page.Items[0]}
 	v.Heading = e.Heading()
-	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title()))
+	audience, err := s.view.AudienceOf(r.Context(), e)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title(), audience))
 }
 
 func (s posts) editPostForm(w http.ResponseWriter, r *request) error {

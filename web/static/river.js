@@ -926,6 +926,14 @@ addEventListener('click', (event) => {
   history.back();
 });
 
+// A section of the settings that a link leads to opens.
+function unfoldSection() {
+  const section = document.querySelector('details.part:target');
+  if (section) section.open = true;
+}
+addEventListener('hashchange', unfoldSection);
+unfoldSection();
+
 // A menu closes when something else is pressed, one of its own buttons included.
 addEventListener('click', ({ target }) => {
   for (const menu of document.querySelectorAll('.menu[open]')) {

@@ -3,9 +3,11 @@ package view
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/kinds"
 )
 
 // audience says who can read a post that is sent to one destination.
@@ -99,4 +101,45 @@ func (c Composer) audienceUnchosen(p *Base) string {
 		return p.Locale.T("compose.message.hint")
 	}
 	return p.audiences[p.me().Name].alone
+}
+
+// AudienceOf says who can read a post, by those of its places that the viewer may know of.
+func (r *Renderer) AudienceOf(ctx context.Context, e *Entry) (string, error) {
+	ids := make([]int64, len(e.Item.To))
+	for i, t := range e.Item.To {
+		ids[i] = t.ID
+	}
+	levels, err := r.access.Levels(ctx, ids)
+	if err != nil {
+		return "", err
+	}
+	if e.onlyMe() {
+		return e.Locale.T("audience.eyes"), nil
+	}
+	widest := timelines.Private
+	var who []string
+	for _, t := range e.Item.To {
+		title := e.Account(t.TheirID).Title
+		switch t.Kind {
+		case kinds.Directs:
+			who = append(who, title)
+			continue // nobody but its owner reads it, at whatever level
+		case kinds.Group:
+			who = append(who, e.Locale.T("audience.group", "group", title))
+		case kinds.Subfeed:
+			who = append(who, e.Locale.T("audience.page", "page", e.subfeedTitle(e.subfeeds[t.ID])))
+		default:
+			who = append(who, e.Locale.T("audience.page", "page", title))
+		}
+		widest = min(widest, levels.Level(t.ID))
+	}
+	switch {
+	case widest == timelines.Public:
+		return e.Locale.T("audience.public"), nil
+	case widest == timelines.Protected:
+		return e.Locale.T("audience.protected"), nil
+	case len(who) == 0:
+		return "", nil
+	}
+	return e.Locale.T("audience.some", "who", strings.Join(who, ", ")), nil
 }

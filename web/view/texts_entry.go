@@ -3,6 +3,7 @@ package view
 // entryTexts are the texts of entries.
 var entryTexts = texts{
 	"comments.from":       {"from {who}", "авторы: {who}"},
+	"post.audience":       {"Who sees this", "Кто это видит"},
 	"entry.heading":       {"Post", "Запись"},
 	"entry.heading.group": {"Post in {group}", "Запись в группе {group}"},
 	"entry.to":            {"to", "куда:"},
