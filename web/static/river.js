@@ -1391,7 +1391,7 @@ function leave(code) {
   note.append(link);
   const main = document.getElementById('main');
   main.prepend(note);
-  document.querySelector('.side section')?.remove();
+  for (const said of document.querySelectorAll('.side section, .heading')) said.remove();
   // A text in a sheet that nothing can open any more stands in the page.
   for (const composer of document.querySelectorAll('.composer')) {
     if (composer.matches(':popover-open')) composer.hidePopover();

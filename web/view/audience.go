@@ -118,11 +118,12 @@ func (r *Renderer) AudienceOf(ctx context.Context, e *Entry) (string, error) {
 	}
 	widest := timelines.Private
 	var who []string
+	direct := false // people are not named here: the entry names those whom the viewer sees
 	for _, t := range e.Item.To {
 		title := e.Account(t.TheirID).Title
 		switch t.Kind {
 		case kinds.Directs:
-			who = append(who, title)
+			direct = true
 			continue // nobody but its owner reads it, at whatever level
 		case kinds.Group:
 			who = append(who, e.Locale.T("audience.group", "group", title))
@@ -132,6 +133,9 @@ func (r *Renderer) AudienceOf(ctx context.Context, e *Entry) (string, error) {
 			who = append(who, e.Locale.T("audience.page", "page", title))
 		}
 		widest = min(widest, levels.Level(t.ID))
+	}
+	if direct {
+		who = append(who, e.Locale.T("audience.direct"))
 	}
 	switch {
 	case widest == timelines.Public:

@@ -11,6 +11,7 @@ var composeTexts = texts{
 	"audience.nobody":        {"Nobody but you can read this yet: {who}", "Пока это прочтёте только вы: {who}"},
 	"audience.own":           {"readers of your page", "читатели вашей страницы"},
 	"audience.page":          {"readers of {page}", "читатели страницы «{page}»"},
+	"audience.direct":        {"its author and the people it is sent to", "автор и те, кому это отправлено"},
 	"audience.group":         {"group {group}", "группа «{group}»"},
 	"compose.close":          {"Close", "Закрыть"},
 	"compose.title":          {"New post", "Новая запись"},
