@@ -210,9 +210,6 @@ func (b *batch) makeAdmins(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("appoint administrators: %w", err)
 	}
-	for _, id := range admins {
-		b.invalidations = append(b.invalidations, Invalidation{Kind: InvalidSets, AccountID: id})
-	}
 	return nil
 }
 
@@ -315,11 +312,7 @@ func (b *batch) addMembers(ctx context.Context) error {
 		return fmt.Errorf("admit members: %w", err)
 	}
 	if joined.RowsAffected() > 0 {
-		// Nobody has signed in as one of them; but nodes may remember whom they follow.
-		slices.Sort(people)
-		for _, id := range slices.Compact(people) {
-			b.invalidations = append(b.invalidations, Invalidation{Kind: InvalidSets, AccountID: id})
-		}
+		// Nobody has signed in as one of them, so no sets are invalidated.
 		for _, g := range slices.Sorted(maps.Keys(counted)) {
 			b.invalidations = append(b.invalidations, Invalidation{Kind: InvalidCounts, AccountID: g})
 		}

@@ -25,7 +25,8 @@ type Followers struct {
 }
 
 // Following is whom an account follows: how many people, and which groups. At most groupsKept
-// groups are known.
+// groups are known. A group that somebody joined by an import, before they ever signed in, may be
+// missing until something else changes for them.
 type Following struct {
 	People int
 	Groups IDs
