@@ -81,6 +81,9 @@ func (c Composer) placeholder(loc *Locale) string {
 	if c.Direct {
 		return loc.T("compose.message.hint")
 	}
+	if len(c.To) == 1 && len(c.Own) == 0 && c.To[0].Kind == timelines.Group {
+		return loc.T("compose.placeholder.group", "group", c.To[0].Title)
+	}
 	return loc.T("compose.placeholder")
 }
 
