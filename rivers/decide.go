@@ -328,6 +328,7 @@ func (f *Fold) hiddenUsers(hidden access.HiddenUsers) []int64 {
 	add(f.Likes.IDs...)
 	add(f.Comments.IDs...)
 	add(f.Comments.Likers...)
+	add(f.Comments.Folded...)
 	for i := range f.Comments.Shown {
 		// Beyond MaxPeople a commenter may be among those shown and not among the ids.
 		add(f.Comments.Shown[i].Author)

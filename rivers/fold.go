@@ -71,6 +71,9 @@ func foldOf(c *snapshot.Content) *Fold {
 	f.Comments.Total = c.Comments
 	f.Comments.IDs = append(f.Comments.IDs, c.CommenterIDs...)
 	f.Comments.EditedAt, f.Comments.FoldedLikes, f.Comments.Likers = c.CommentsEditedAt, c.FoldedLikes, c.FoldedLikerIDs
+	if len(c.FoldedAuthorIDs) > 0 {
+		f.Comments.Folded = c.FoldedAuthorIDs
+	}
 	for _, s := range c.Shown {
 		body := s.Body
 		if s.BodyCut {

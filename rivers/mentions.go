@@ -43,7 +43,7 @@ func (it *Item) unfoldMentions(full *Fold, hidden access.HiddenUsers, sets *acce
 		return
 	}
 	f := *it.Fold
-	f.Comments.Shown = nil
+	f.Comments.Shown, f.Comments.Folded = nil, nil
 	skipped := 0
 	for _, c := range all {
 		if !slices.Contains(it.Mentions, c.ID) {

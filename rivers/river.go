@@ -206,6 +206,9 @@ type CommentsFold struct {
 	EditedAt    int64   `json:"edited,omitempty"`
 	FoldedLikes int     `json:"likes"`
 	Likers      []int64 `json:"likers"`
+	// Folded are a few of the people who wrote the comments that are folded away, those first
+	// who wrote last. On the page of mentions it is unset where a mention is unfolded.
+	Folded []int64 `json:"from,omitempty"`
 	// Marks are the timelines that the texts of the post and its comments name by tags and
 	// @names. It is nil if there are very many.
 	Marks []Mark `json:"marks"`

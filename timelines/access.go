@@ -15,7 +15,7 @@ const (
 	InvalidSets    = "viewer"  // the access sets of AccountID
 	InvalidLevel   = "level"   // the level of TimelineID
 	InvalidAccount = "account" // name, title, language and sub-feeds of AccountID
-	InvalidCounts  = "members" // how many follow AccountID, or ask to
+	InvalidCounts  = "members" // who follows AccountID, how many ask to, and how many may read its feeds
 )
 
 // Invalidation is a row of the access log: something that each node drops from what it

@@ -267,6 +267,37 @@ func (s Accounts) MostFollowed(ctx context.Context, kind string, limit int) ([]i
 	return collectIDs(rows, err, "accounts that many follow")
 }
 
+// How many of the people whom somebody follows, those followed last, are asked whom they follow,
+// and how many answers of each count.
+const (
+	friendsAsked  = 300
+	friendsFollow = 1000
+)
+
+// FollowedByFriends returns the ids of at most limit accounts that the viewer does not follow,
+// those first whom most of the people follow whom the viewer follows. It says nothing about who
+// may know of that.
+func (s Accounts) FollowedByFriends(ctx context.Context, viewer int64, limit int) ([]int64, error) {
+	const query = `
+		WITH friends AS (
+			SELECT s.account_id FROM subscriptions s
+			WHERE s.subscriber_id = @viewer AND NOT EXISTS (SELECT FROM bans b
+				WHERE (b.account_id, b.banned_id) IN ((@viewer, s.account_id), (s.account_id, @viewer)))
+			ORDER BY s.created_at DESC LIMIT @asked
+		)
+		SELECT f.account_id
+		FROM friends CROSS JOIN LATERAL (
+			SELECT s.account_id FROM subscriptions s WHERE s.subscriber_id = friends.account_id LIMIT @answers) f
+		WHERE f.account_id <> @viewer AND NOT EXISTS (
+			SELECT FROM subscriptions s WHERE s.subscriber_id = @viewer AND s.account_id = f.account_id)
+		GROUP BY f.account_id
+		ORDER BY count(*) DESC, f.account_id LIMIT @limit`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{
+		"viewer": viewer, "asked": friendsAsked, "answers": friendsFollow, "limit": limit,
+	})
+	return collectIDs(rows, err, "accounts that friends follow")
+}
+
 // Directory returns at most limit accounts of a kind by title, those after the account of the
 // name given; an empty name is the beginning.
 func (s Accounts) Directory(ctx context.Context, kind, after string, limit int) ([]Account, error) {

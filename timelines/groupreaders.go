@@ -121,6 +121,7 @@ func (s *core) setGroupReaderTx(ctx context.Context, tx pgx.Tx, actor int64, g g
 	if _, err := tx.Exec(ctx, query, args); err != nil {
 		return Change{}, fmt.Errorf("change readers of a group: %w", err)
 	}
+	also = append(also, Invalidation{Kind: InvalidCounts, AccountID: g.ID})
 	if !reads {
 		return forgetViewerTx(ctx, tx, actor, who.ID, also...)
 	}

@@ -29,7 +29,9 @@ func TestGroupReaders(t *testing.T) {
 				}
 				w.same(what, w.act(do, bob, "club", "ann"), want)
 				w.same(what+": announced", w.heard.take(), announced)
-				w.same(what+": logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
+				w.same(what+": logged", w.logged(before), []Invalidation{
+					{N: before + 1, AccountID: club.ID, Kind: "members"}, {N: before + 1, AccountID: ann.ID, Kind: "viewer"},
+				})
 				w.same(what+": reads", w.mayRead(ann.ID, p.PostID), reads)
 				w.same(what+", again", w.act(do, bob, "club", "ann"), Change{Actor: bob.ID, Clock: before + 1})
 				w.same(what+", again: announced", w.heard.take(), []Event(nil))

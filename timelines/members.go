@@ -172,10 +172,11 @@ func (s Groups) Demote(ctx context.Context, actor int64, group, name string) (Ch
 		if err := loseReadershipTx(ctx, tx, g.FeedID, who.ID); err != nil {
 			return Change{}, err
 		}
+		recount := Invalidation{Kind: InvalidCounts, AccountID: g.ID} // a reader less
 		if g.Access != Private {
-			return forgetViewerTx(ctx, tx, actor, who.ID)
+			return forgetViewerTx(ctx, tx, actor, who.ID, recount)
 		}
-		return s.replaceTx(ctx, tx, actor, Replace{ViewerID: who.ID})
+		return s.replaceAndForgetTx(ctx, tx, actor, []Replace{{ViewerID: who.ID}}, recount)
 	})
 }
 

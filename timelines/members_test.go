@@ -90,7 +90,9 @@ func TestDemoteAMemberWhoLeft(t *testing.T) {
 			}
 			w.same("demoted", w.act(w.Groups.Demote, bob, "club", "ann"), want)
 			w.same("announced", w.heard.take(), announced)
-			w.same("logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
+			w.same("logged", w.logged(before), []Invalidation{
+				{N: before + 1, AccountID: club.ID, Kind: "members"}, {N: before + 1, AccountID: ann.ID, Kind: "viewer"},
+			})
 			w.same("reads after", w.reads(ann, club.FeedID), false)
 			_, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 			w.fails("the post after", err, after)

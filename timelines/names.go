@@ -12,7 +12,7 @@ var ReservedNames = []string{
 	"admin", "about", "api", "best", "everything", "feeds", "files", "filter", "groups",
 	"healthz", "help", "lists", "login", "logout", "me", "media", "metrics", "most-faved", "notifications", "ops",
 	"p", "people", "posts", "readyz", "search", "settings", "signup", "sources", "static",
-	"tag", "ws",
+	"tag", "welcome", "ws",
 }
 
 // officialNames are no addresses, but people would take such an account for the site

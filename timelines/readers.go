@@ -167,7 +167,10 @@ func (s Feeds) setReader(ctx context.Context, actor int64, slug, name string,
 		case len(replaced) > 0: // a subscription ended
 		case was == now:
 			return s.acknowledgeTx(ctx, tx, Change{Actor: actor})
-		default:
+		}
+		// The feed has more readers or fewer, and maybe a follower less.
+		also = append(also, Invalidation{Kind: InvalidCounts, AccountID: actor})
+		if len(replaced) == 0 {
 			return forgetViewerTx(ctx, tx, actor, reader, also...)
 		}
 		return s.replaceAndForgetTx(ctx, tx, actor, replaced, also...)

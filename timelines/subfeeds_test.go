@@ -225,7 +225,9 @@ func TestReaders(t *testing.T) {
 		w.must(err)
 		w.same(what, c, Change{Actor: bob.ID, Clock: clock + 1, Replace: []Replace{{ViewerID: ann.ID}}})
 		w.same(what+": announced", w.heard.take(), []Event{Replace{ViewerID: ann.ID}})
-		w.same(what+": logged", w.logged(clock), []Invalidation{{N: clock + 1, AccountID: ann.ID, Kind: "viewer"}})
+		w.same(what+": logged", w.logged(clock), []Invalidation{
+			{N: clock + 1, AccountID: bob.ID, Kind: "members"}, {N: clock + 1, AccountID: ann.ID, Kind: "viewer"},
+		})
 		w.same(what+": ann reads", w.mayRead(ann.ID, post), reads)
 		c, err = set(t.Context(), bob.ID, slug, "ann")
 		w.must(err)
@@ -333,7 +335,9 @@ func TestWhomAReaderConcerns(t *testing.T) {
 							announced = nil
 						}
 						w.same(what+": announced", w.heard.take(), announced)
-						w.same(what+": logged", w.logged(before), []Invalidation{{N: before + 1, AccountID: ann.ID, Kind: "viewer"}})
+						w.same(what+": logged", w.logged(before), []Invalidation{
+							{N: before + 1, AccountID: bob.ID, Kind: "members"}, {N: before + 1, AccountID: ann.ID, Kind: "viewer"},
+						})
 						w.same(what+": reads otherwise", w.mayRead(ann.ID, p.PostID) != read, changes)
 						w.sound()
 					}

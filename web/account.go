@@ -138,14 +138,15 @@ func (s accounts) accountView(r *request, at view.Page, n rivers.Name, name stri
 	if err != nil {
 		return view.Account{}, err
 	}
+	v.Heading = "@" + a.Name
 	page := view.Account{River: v, Who: a, Access: a.Access}
 	if a.Kind == timelines.User {
 		if page.Subfeeds, err = s.view.OpenSubfeedsOf(r.Context(), v.Sets, a.ID); err != nil {
 			return view.Account{}, err
 		}
 	}
-	if page.IsGroup() {
-		if page.Members, err = s.rivers.Access().MemberCount(r.Context(), a.ID); err != nil {
+	if page.Reads() {
+		if page.Profile, err = s.profile(r.Context(), v.Base, a); err != nil {
 			return view.Account{}, err
 		}
 	}
@@ -167,6 +168,7 @@ func (s *Server) closedAccount(w http.ResponseWriter, r *request, a timelines.Ac
 		return rivers.ErrForbidden
 	}
 	c := view.Closed{Base: s.simple(r), Who: a}
+	c.Heading = "@" + a.Name
 	err := s.rivers.AtOneMoment(r.Context(), func() (at rivers.Moment, err error) {
 		if at, err = s.rivers.Now(r.Context()); err != nil {
 			return at, err

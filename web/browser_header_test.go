@@ -70,9 +70,9 @@ func TestHeaderInBrowser(t *testing.T) {
 	b.Do(chromedp.Click(chromedp.CSS(`.hideform summary`)))
 	webtest.Eval[bool](b, `window.same = true`)
 	const header = `document.querySelector('header.account').textContent`
-	b.Await("the level", header+`.includes('public')`)
+	b.Await("no level", `!`+header+`.includes('for signed-in people')`)
 	ann.SetAccess("", timelines.Protected)
-	b.Await("the level", header+`.includes('for signed-in people') && !`+header+`.includes('public')`)
+	b.Await("the level", header+`.includes('for signed-in people')`)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
 		return s.Store.Accounts.SetProfile(ctx, ann.Account.ID, "Ann Other", "about ann", "")
 	})

@@ -170,3 +170,32 @@ func TestSheetOfAPageThatCloses(t *testing.T) {
 		})()`)
 	}
 }
+
+// On a phone the field for a comment stands in place of the bar on a post's own page, and the
+// head leads back to where its reader came from.
+func TestPostOnAPhone(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	code := ann.Post("a post", "ann").Code
+	b := s.Tab(browser, "ann")
+	b.Do(chromedp.EmulateViewport(360, 640, chromedp.EmulateMobile))
+	b.SignIn("ann")
+	b.Visit("/ann")
+	b.Await("the head", `document.querySelector('.heading').innerText === '@ann' && document.querySelector('.back').offsetWidth >= 40 && !document.querySelector('.mark').offsetWidth`)
+	b.Do(chromedp.Click(chromedp.CSS(`#p-` + code + ` .when`)))
+	b.Await("the post", `location.pathname === '/p/`+code+`' && document.querySelector('.heading').innerText === 'Post'`)
+	b.Live()
+	const field = `document.querySelector('.box textarea')`
+	b.Await("the field at the bottom", `!document.querySelector('.bar').offsetHeight && innerHeight - `+field+`.getBoundingClientRect().bottom < 20`)
+	b.Await("no button yet", `!document.querySelector('.box .write button').offsetHeight`)
+	b.Do(chromedp.SendKeys(chromedp.CSS(`.box textarea`), "so it is"), chromedp.Click(chromedp.CSS(`.box .write > button`)))
+	b.Shows(code, "comments", "so it is")
+	b.Await("an empty field", field+`.value === ''`)
+	b.Do(chromedp.Click(chromedp.CSS(`.back`)))
+	b.Await("where it was", `location.pathname === '/ann'`)
+	// Who may not comment has the bar.
+	b.Do(chromedp.EmulateViewport(1280, 800))
+	b.Await("no head of a phone", `!document.querySelector('.heading').offsetWidth && document.querySelector('.mark').offsetWidth`)
+}

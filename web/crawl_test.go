@@ -51,7 +51,7 @@ func TestCrawl(t *testing.T) {
 	for name, v := range map[string]*webtest.Visitor{"nobody": s.Visitor(), "anna": anna.Visitor(), "bob": bob.Visitor()} {
 		forms := map[string]bool{}
 		seen, todo := map[string]bool{}, []string{
-			"/", "/everything", "/search", "/search?q=post", "/groups", "/people", "/signup", "/login", "/settings", "/settings/hidden", "/filter/messages", "/filter/discussions",
+			"/", "/everything", "/search", "/search?q=post", "/groups", "/people", "/signup", "/login", "/settings", "/settings/hidden", "/filter/messages", "/filter/discussions", "/welcome/you",
 			"/anna", "/closed", "/chess-club", "/chess-club/manage", "/p/" + code, "/healthz", "/readyz", "/robots.txt",
 		}
 		for len(todo) > 0 {

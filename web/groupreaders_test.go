@@ -87,7 +87,7 @@ func TestAdmittedReaders(t *testing.T) {
 	anna.Post("/chess-club/admit", "name", "bob", "back", manage).LeadsTo(manage)
 	anna.Get(manage).Has(`href="/bob"`, "/chess-club/dismiss")
 
-	bob.Get("/chess-club").Wants(200).Has("An opening", "1 member", "Only members can post here", "/chess-club/follow").Lacks(`class="composer"`)
+	bob.Get("/chess-club").Wants(200).Has("An opening", "<b>1</b> member", "Only members can post here", "/chess-club/follow").Lacks(`class="composer"`)
 	bob.Get("/everything").Has("An opening")
 	bob.Get("/").Lacks("An opening")
 	bob.Get("/chess-club/members").Wants(200).Lacks(`class="who" href="/bob"`)
@@ -98,7 +98,7 @@ func TestAdmittedReaders(t *testing.T) {
 	// A reader joins without asking.
 	anna.Post("/chess-club/admit", "name", "bob", "back", manage).LeadsTo(manage)
 	bob.Post("/chess-club/follow").LeadsTo("/chess-club")
-	bob.Get("/chess-club").Wants(200).Has("2 members", `class="composer"`)
+	bob.Get("/chess-club").Wants(200).Has("<b>2</b> members", `class="composer"`)
 	anna.Get(manage).Lacks("/chess-club/dismiss")
 }
 

@@ -25,7 +25,7 @@ func TestSignUpInAndOut(t *testing.T) {
 	v.Post("/signup", "username", "zed-", "password", "quite long enough").Wants(422).Has("Start and end with a letter or digit")
 	v.Post("/signup", "username", "settings", "password", "quite long enough").Wants(422).Has("reserved for the site")
 	v.Post("/signup", "username", "anna", "password", "short").Wants(422).Has(`value="anna"`, "Use at least 8 characters").Lacks("short\"")
-	v.Post("/signup", "username", "anna", "password", "quite long enough", "title", "Anna Livia").LeadsTo("/")
+	v.Post("/signup", "username", "anna", "password", "quite long enough", "title", "Anna Livia").LeadsTo("/welcome/you")
 	v.Get("/").Wants(200).Has("Anna Livia", "composer", "data-river=", `data-page="/?mode=activity"`)
 	s.Visitor().Post("/signup", "username", "anna", "password", "quite long enough").Wants(422).Has("taken")
 
@@ -439,7 +439,7 @@ func TestLimitsAnswer429(t *testing.T) {
 		t.Error("no Retry-After")
 	}
 	v := s.Visitor()
-	v.Post("/signup", "username", "one", "password", "quite long enough").LeadsTo("/")
+	v.Post("/signup", "username", "one", "password", "quite long enough").LeadsTo("/welcome/you")
 	v.Post("/signup", "username", "two", "password", "quite long enough").Wants(429)
 	v.Post("/posts", "body", strings.Repeat("x", web.MaxForm)).Wants(413)
 }

@@ -17,7 +17,12 @@ func (s posts) post(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	e := &view.Entry{Base: v.Base, Item: &v.Page.Items[0]}
-	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title()))
+	v.Heading = e.Heading()
+	audience, err := s.view.AudienceOf(r.Context(), e)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title(), audience))
 }
 
 func (s posts) editPostForm(w http.ResponseWriter, r *request) error {

@@ -82,14 +82,17 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 }
 
 // nameFollows resolves the names of the accounts that the viewer follows and of the viewer's
-// own sub-feeds, for the composer's destinations.
+// own sub-feeds, for the composer's destinations, and who can read these.
 func (s *Server) nameFollows(r *request, p *view.Base) error {
 	if r.signedIn() {
 		if err := s.view.NameSubfeeds(r.Context(), p, []int64{r.viewer.AccountID}); err != nil {
 			return err
 		}
 	}
-	return s.view.NameAccounts(r.Context(), p, p.Sets.Follows)
+	if err := s.view.NameAccounts(r.Context(), p, p.Sets.Follows); err != nil {
+		return err
+	}
+	return s.view.NameAudiences(r.Context(), p, nil)
 }
 
 // pageOf returns the river behind a page's address: the same for the page, its

@@ -69,7 +69,8 @@ const (
 )
 
 // names offers the people whose name or title has a word that begins with "q", those first
-// whom the viewer follows, as HTML for a list.
+// whom the viewer follows, as HTML for a list. With "to" it offers destinations: also groups that
+// take the viewer's posts, and nobody with whom a ban stands between.
 func (s searches) names(w http.ResponseWriter, r *request) error {
 	if r.viewer.Anonymous() {
 		return errSignIn
@@ -81,14 +82,59 @@ func (s searches) names(w http.ResponseWriter, r *request) error {
 	if problem != "" {
 		return &timelines.InvalidError{Field: "q", Code: problem}
 	}
-	found, err := s.timelines.Accounts.Find(r.Context(), timelines.User, q, namesMet)
+	p, kind := s.simple(r), timelines.User
+	destinations := r.URL.Query().Has("to")
+	if destinations {
+		kind = ""
+	}
+	found, err := s.timelines.Accounts.Find(r.Context(), kind, q, namesMet)
 	if err != nil {
 		return err
+	}
+	if destinations {
+		if found, err = s.destinationsAmong(r, p, found); err != nil {
+			return err
+		}
 	}
 	slices.SortStableFunc(found, func(a, b timelines.Account) int {
 		return cmp.Compare(rank(r.sets, a.ID), rank(r.sets, b.ID))
 	})
-	return s.html(w, r, http.StatusOK, view.NameOptions(found[:min(len(found), mostNames)]))
+	return s.html(w, r, http.StatusOK, view.NameOptions(p, found[:min(len(found), mostNames)]))
+}
+
+// destinationsAmong returns those of some accounts to which the viewer may send something, as far
+// as the node knows: people, and groups that the viewer may read and write to.
+func (s searches) destinationsAmong(r *request, p *view.Base, found []timelines.Account) ([]timelines.Account, error) {
+	// The form reads levels and bans of the primary store by itself; these are for the offer.
+	if err := s.rivers.RefreshAccess(r.Context()); err != nil {
+		return nil, err
+	}
+	sets, err := s.rivers.Access().Sets(r.Context(), r.viewer.AccountID)
+	if err != nil {
+		return nil, err
+	}
+	p.Sets = sets
+	ids := make([]int64, len(found))
+	for i, a := range found {
+		ids[i] = a.ID
+	}
+	open, err := s.readable(r.Context(), p, ids)
+	if err != nil {
+		return nil, err
+	}
+	var groups []timelines.Account
+	found = slices.DeleteFunc(found, func(a timelines.Account) bool {
+		if a.Kind == timelines.User {
+			return a.ID == r.viewer.AccountID || sets.BlockedBetween(a.ID)
+		}
+		g, ok := open[a.ID]
+		if !ok || !p.MayPostTo(g) {
+			return true
+		}
+		groups = append(groups, g)
+		return false
+	})
+	return found, s.view.NameAudiences(r.Context(), p, groups)
 }
 
 // rank is 0 for those whom a viewer follows, and 1 for others.

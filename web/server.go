@@ -91,7 +91,7 @@ type Server struct {
 	databaseTimeout time.Duration
 	limits          *limits
 	addresses       addresses
-	suggestions     suggestions
+	suggestions     *suggestions
 	// delay waits; tests put another in its place.
 	delay  func(context.Context, time.Duration) error
 	view   *view.Renderer
@@ -145,6 +145,7 @@ func New(c Config) (*Server, error) {
 		limits:          newLimits(c.Limits),
 		addresses:       addresses{c.TrustedProxies},
 		delay:           delay,
+		suggestions:     newSuggestions(),
 		view:            pages,
 		pages:           live.NewPages(pages, c.Rivers.Access(), c.Timelines),
 		static:          static,
@@ -203,6 +204,7 @@ func (s *Server) Handler() http.Handler {
 		directory{s},
 		signing{s},
 		settings{s},
+		introduction{s},
 		hiding{s},
 		subfeeds{s},
 		accounts{s},

@@ -38,5 +38,8 @@ func (s signing) signUp(w http.ResponseWriter, r *request) error {
 		return redirect(w, r, string(view.LoginURL(form.Back)))
 	}
 	s.keepSession(w, token)
+	if form.Back == "/" { // not on the way to some page
+		form.Back = view.WelcomeYou
+	}
 	return s.done(w, r, form.Back)
 }

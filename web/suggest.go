@@ -7,15 +7,38 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
 	"riverrun/timelines"
 	"riverrun/web/view"
 )
 
 // suggestions are the people and groups with most followers, counted now and then: to count them
-// reads all subscriptions. Each page decides which of them it suggests to its viewer.
+// reads all subscriptions; and for each viewer those whom most of the people follow whom the
+// viewer follows. Each page decides which of them it suggests to its viewer.
 type suggestions struct {
 	latest   atomic.Pointer[followerCount]
 	counting sync.Mutex // held by the request that counts; the others use the latest count
+
+	mu      sync.Mutex // guards friends
+	friends *simplelru.LRU[int64, friendCount]
+}
+
+// friendCount is what a viewer's friends follow, counted when the viewer followed so many.
+type friendCount struct {
+	followerCount
+	follows int
+}
+
+// maxFriendCounts is for how many viewers a node remembers what their friends follow.
+const maxFriendCounts = 10_000
+
+func newSuggestions() *suggestions {
+	friends, err := simplelru.NewLRU[int64, friendCount](maxFriendCounts, nil)
+	if err != nil {
+		panic(err) // only a size below one is refused
+	}
+	return &suggestions{friends: friends}
 }
 
 type followerCount struct {
@@ -34,7 +57,7 @@ const (
 // popular returns the accounts that most follow, groups among people: none while they are
 // counted for the first time, or if that fails.
 func (s *Server) popular(ctx context.Context) []int64 {
-	p := &s.suggestions
+	p := s.suggestions
 	latest := p.latest.Load()
 	if latest == nil {
 		latest = &followerCount{}
@@ -68,21 +91,63 @@ func mix(people, groups []int64) []int64 {
 	return all
 }
 
-// suggest returns at most n accounts that the viewer of the page may read and could follow. No
-// page fails for want of them.
-func (s *Server) suggest(ctx context.Context, p *view.Base, n int) []timelines.Account {
-	ids := slices.DeleteFunc(slices.Clone(s.popular(ctx)), func(id int64) bool { return id == p.Viewer.AccountID || p.Sets.Follows.Has(id) })
-	if err := s.view.NameAccounts(ctx, p, ids); err != nil {
-		s.log.WarnContext(ctx, "naming accounts to follow", "error", err)
+// byFriends returns the accounts that most of the people follow whom the viewer of the page
+// follows, which is counted again when the viewer follows more or fewer, and now and then.
+func (s *Server) byFriends(ctx context.Context, p *view.Base) []int64 {
+	c, me, follows := s.suggestions, p.Viewer.AccountID, len(p.Sets.Follows)
+	if me == 0 || follows == 0 {
 		return nil
 	}
-	var found []timelines.Account
-	for _, id := range ids {
-		if a, ok := p.Names[id]; ok && p.MayFollow(a) {
-			if found = append(found, a); len(found) == n {
-				break
-			}
+	c.mu.Lock()
+	latest, ok := c.friends.Get(me)
+	c.mu.Unlock()
+	if ok && latest.follows == follows && s.now().Sub(latest.at) <= countEvery {
+		return latest.ids
+	}
+	ids, err := s.timelines.Accounts.FollowedByFriends(ctx, me, mostCounted)
+	if err != nil {
+		s.log.WarnContext(ctx, "counting whom friends follow", "error", err)
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.friends.Add(me, friendCount{followerCount{s.now(), ids}, follows})
+	return ids
+}
+
+// suggest returns at most n accounts that the viewer of the page may read and could follow:
+// those whom most of the people follow whom the viewer follows, then those with most followers.
+// Each comes with the people who follow it whom the viewer follows and may know of. No page
+// fails for want of them.
+func (s *Server) suggest(ctx context.Context, p *view.Base, n int) []view.Suggestion {
+	list, err := s.toFollow(ctx, p, n)
+	if err != nil {
+		s.log.WarnContext(ctx, "looking for accounts to follow", "error", err)
+		return nil
+	}
+	return list
+}
+
+func (s *Server) toFollow(ctx context.Context, p *view.Base, n int) ([]view.Suggestion, error) {
+	var ids []int64
+	for _, id := range slices.Concat(s.byFriends(ctx, p), s.popular(ctx)) {
+		if id != p.Viewer.AccountID && !p.Sets.Follows.Has(id) && !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
 	}
-	return found
+	open, err := s.readable(ctx, p, ids)
+	if err != nil {
+		return nil, err
+	}
+	ids = slices.DeleteFunc(ids, func(id int64) bool { a, ok := open[id]; return !ok || !p.MayFollow(a) })
+	ids = ids[:min(len(ids), n)]
+	friends, _, err := s.friendsAmong(ctx, p, ids)
+	if err != nil {
+		return nil, err
+	}
+	var found []view.Suggestion
+	for _, id := range ids {
+		found = append(found, view.Suggestion{Account: open[id], Friends: friends[id]})
+	}
+	return found, nil
 }

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"strings"
 	"testing"
 
 	"riverrun/timelines"
@@ -33,4 +34,59 @@ func TestSuggestions(t *testing.T) {
 	v.Get("/").Has("Not empty any more", "Who to follow", `action="/club/follow"`).Lacks("The river starts with people")
 	v.Post("/club/hide")
 	v.Get("/").Lacks("Who to follow", `action="/club/follow"`)
+}
+
+// Whom most of the people follow whom I follow comes first, with their names, as far as I may
+// know of them: bans, closed pages and hides count at once.
+func TestSuggestionsOfFriends(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, bob, cat, dan := s.Person("ann"), s.Person("bob"), s.Person("cat"), s.Person("dan")
+	star, pal := s.Person("star"), s.Person("pal")
+	for _, name := range []string{"fay", "gus", "hal", "ida"} {
+		s.Person(name).Subscribe("star") // most followed, by nobody whom ann follows
+	}
+	for _, p := range []*webtest.Person{bob, cat, dan} {
+		ann.Subscribe(p.Account.Name)
+		p.Subscribe("pal")
+	}
+	bob.Post("a post")
+	s.FollowUp()
+	v := ann.Visitor()
+	page := v.Get("/").Wants(200).Has(`action="/pal/follow"`, `action="/star/follow"`, "Followed by", "1 other you follow")
+	if a, b := strings.Index(page.Body, `action="/pal/follow"`), strings.Index(page.Body, `action="/star/follow"`); a > b {
+		t.Error("the most followed comes before whom friends follow")
+	}
+	// The names are told on the page of pal too, and the numbers.
+	v.Get("/pal").Wants(200).Has("<b>3</b> followers", "Followed by", "1 other you follow")
+	s.Visitor().Get("/pal").Wants(200).Has("<b>3</b> followers").Lacks("Followed by")
+	bob.Ban("ann")
+	v.Get("/pal").Wants(200).Has("<b>3</b> followers", "Followed by").Lacks("other you follow", `href="/bob"`)
+	cat.SetAccess("", timelines.Protected)
+	cat.Exclude("", "ann")
+	v.Get("/pal").Wants(200).Has("Followed by", `href="/dan"`).Lacks(`href="/cat"`)
+	v.Get("/").Wants(200).Has("Followed by").Lacks("other you follow")
+	dan.Unsubscribe("pal")
+	v.Get("/pal").Wants(200).Has("<b>2</b> followers").Lacks("Followed by")
+	v.Get("/").Wants(200).Lacks("Followed by")
+	pal.SetAccess("", timelines.Private)
+	star.Ban("ann")
+	v.Get("/").Wants(200).Lacks(`action="/pal/follow"`, `action="/star/follow"`)
+	v.Get("/pal").Wants(403).Lacks("followers</li>", "<b>2</b>")
+}
+
+// The groups of a person are told to those who may open them.
+func TestGroupsOfAPerson(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Visitor().Post("/groups", "name", "club", "title", "Open Club", "access", "public").LeadsTo("/club")
+	ann.Visitor().Post("/groups", "name", "cellar", "title", "Closed Cellar", "access", "private").LeadsTo("/cellar")
+	bob.Subscribe("ann")
+	ann.Subscribe("bob")
+	ann.Visitor().Get("/ann").Has("<b>2</b> groups", "Open Club", "Closed Cellar", "<b>1</b> follower", "<b>1</b> following")
+	v := bob.Visitor()
+	v.Get("/ann").Wants(200).Has("<b>1</b> group", "Open Club", "Follows you").Lacks("Closed Cellar", `href="/cellar"`)
+	v.Get("/club").Wants(200).Has("Among the members", `href="/ann"`)
+	ann.SetAccess("club", timelines.Private)
+	v.Get("/ann").Wants(200).Lacks("Open Club", "<b>1</b> group")
+	v.Get("/club").Wants(403).Lacks("Among the members", `title="ann"`)
 }

@@ -56,6 +56,7 @@ func (c *Cache) drop(r timelines.Invalidation) {
 		}
 	case timelines.InvalidSets:
 		c.sets.kept.Remove(r.AccountID)
+		c.following.kept.Remove(r.AccountID)
 		c.requests.kept.Remove(r.AccountID) // a ban withdraws requests
 	case timelines.InvalidLevel:
 		c.levels.kept.Remove(r.TimelineID)
@@ -63,9 +64,11 @@ func (c *Cache) drop(r timelines.Invalidation) {
 	case timelines.InvalidAccount:
 		c.byID.kept.Remove(r.AccountID)
 		c.subfeeds.kept.Remove(r.AccountID)
+		c.readers.kept.Remove(r.AccountID)
 		c.common = r.N
 	case timelines.InvalidCounts:
-		c.members.kept.Remove(r.AccountID)
+		c.followers.kept.Remove(r.AccountID)
+		c.readers.kept.Remove(r.AccountID)
 		c.requests.kept.Remove(r.AccountID)
 	}
 }
@@ -99,7 +102,9 @@ func (c *Cache) dropAll(label timelines.Clock) {
 	c.levels.kept.Purge()
 	c.byID.kept.Purge()
 	c.subfeeds.kept.Purge()
-	c.members.kept.Purge()
+	c.followers.kept.Purge()
+	c.readers.kept.Purge()
+	c.following.kept.Purge()
 	c.requests.kept.Purge()
 	c.drops++
 	c.label, c.labelled, c.common = label, true, label.N

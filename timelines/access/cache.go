@@ -51,7 +51,9 @@ type Cache struct {
 	byID      table[int64, timelines.Account]
 	ids       table[string, int64]              // by name
 	subfeeds  table[int64, []timelines.Subfeed] // by account
-	members   table[int64, int]                 // how many, by group
+	followers table[int64, Followers]           // by account
+	following table[int64, Following]           // by account
+	readers   table[int64, map[int64]int]       // how many, by account and base timeline
 	requests  table[int64, int]                 // how many wait, by the account they are made to
 }
 
@@ -74,7 +76,9 @@ func New(store *timelines.Store) *Cache {
 	c.byID = newTable(c, maxAccounts, counted, c.loadAccounts)
 	c.ids = newTable(c, maxAccounts, immutable, c.loadID)
 	c.subfeeds = newTable(c, maxAccounts, counted, c.loadSubfeeds)
-	c.members = newTable(c, maxAccounts, 0, c.countMembers)
+	c.followers = newTable(c, maxFollowed, 0, c.loadFollowers)
+	c.following = newTable(c, maxAccounts, 0, c.loadFollowing)
+	c.readers = newTable(c, maxAccounts, 0, c.countReaders)
 	c.requests = newTable(c, maxAccounts, 0, c.countRequests)
 	return c
 }
@@ -247,13 +251,6 @@ func (c *Cache) Levels(ctx context.Context, ids []int64) (Levels, error) {
 // else one. Account.Access is not kept current here; ask Levels.
 func (c *Cache) Accounts(ctx context.Context, ids []int64) (map[int64]timelines.Account, error) {
 	return c.byID.all(ctx, ids)
-}
-
-// MemberCount returns how many members a group has: no statement while nobody
-// joined or left it since it was counted.
-func (c *Cache) MemberCount(ctx context.Context, group int64) (int, error) {
-	n, _, err := c.members.one(ctx, group)
-	return n, err
 }
 
 // RequestCount returns how many requests wait for these accounts, people and groups, all

@@ -116,3 +116,85 @@ func TestMemberCount(t *testing.T) {
 	w.advance(c)
 	count("after a gap in the log", 1)
 }
+
+// A node knows anew who follows an account, and whom an account follows, once either changed,
+// by whatever way.
+func TestFollowers(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	club := w.group(bob, "club", timelines.Public)
+	c := access.New(w.Store)
+	know := func(what string, followers access.Followers, following access.Following) {
+		t.Helper()
+		w.advance(c)
+		for range 2 { // loaded, and remembered
+			found, err := c.Followers(t.Context(), []int64{bob.ID})
+			w.must(err)
+			w.same(what+": who follows", found[bob.ID], followers)
+			follows, err := c.Following(t.Context(), ann.ID)
+			w.must(err)
+			w.same(what+": who is followed", follows, following)
+		}
+	}
+	none, nobody := access.Followers{IDs: access.IDs{}}, access.Following{Groups: access.IDs{}}
+	byAnn, bobOnly := access.Followers{Total: 1, IDs: access.NewIDs(ann.ID)}, access.Following{People: 1, Groups: access.IDs{}}
+	know("at first", none, nobody)
+	w.subscribe(ann, "bob")
+	know("followed", byAnn, bobOnly)
+	w.subscribe(ann, "club")
+	know("joined", byAnn, access.Following{People: 1, Groups: access.NewIDs(club.ID)})
+	w.must(second(w.Groups.RemoveMember(t.Context(), bob.ID, "club", "ann")))
+	know("removed", byAnn, bobOnly)
+	w.must(second(w.Feeds.Remove(t.Context(), bob.ID, "", "ann")))
+	know("taken off the feed", none, nobody)
+	w.subscribe(ann, "bob")
+	know("followed again", byAnn, bobOnly)
+	w.must(second(w.Feeds.Exclude(t.Context(), bob.ID, "", "ann")))
+	know("excluded", none, nobody)
+}
+
+// A node counts the readers of a private feed or group anew once the set changed, by whatever
+// way.
+func TestReaders(t *testing.T) {
+	w := newTown(t)
+	ann, bob := w.user("ann"), w.user("bob")
+	club := w.group(bob, "club", timelines.Private)
+	c := access.New(w.Store)
+	count := func(what string, account timelines.Account, want int) {
+		t.Helper()
+		w.advance(c)
+		for range 2 { // counted, and remembered
+			got, err := c.Readers(t.Context(), []int64{bob.ID, club.ID})
+			w.must(err)
+			w.same(what, got[account.FeedID], want)
+		}
+	}
+	count("the owner", bob, 1)
+	count("the administrator", club, 1)
+	for _, act := range []struct {
+		what string
+		of   timelines.Account
+		want int
+		do   func() (timelines.Change, error)
+	}{
+		{"admitted", bob, 2, func() (timelines.Change, error) { return w.Feeds.Admit(t.Context(), bob.ID, "", "ann") }},
+		{"followed", bob, 2, func() (timelines.Change, error) {
+			ch, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "bob")
+			return ch, err
+		}},
+		{"removed", bob, 1, func() (timelines.Change, error) { return w.Feeds.Remove(t.Context(), bob.ID, "", "ann") }},
+		{"admitted to the group", club, 2, func() (timelines.Change, error) { return w.Groups.Admit(t.Context(), bob.ID, "club", "ann") }},
+		{"dismissed", club, 1, func() (timelines.Change, error) { return w.Groups.Dismiss(t.Context(), bob.ID, "club", "ann") }},
+		{"admitted again", club, 2, func() (timelines.Change, error) { return w.Groups.Admit(t.Context(), bob.ID, "club", "ann") }},
+		{"a member", club, 2, func() (timelines.Change, error) {
+			ch, _, err := w.Subscriptions.Subscribe(t.Context(), ann.ID, "club")
+			return ch, err
+		}},
+		{"an administrator", club, 2, func() (timelines.Change, error) { return w.Groups.Promote(t.Context(), bob.ID, "club", "ann") }},
+		{"who left", club, 2, func() (timelines.Change, error) { return w.Subscriptions.Unsubscribe(t.Context(), ann.ID, "club") }},
+		{"an administrator no more", club, 1, func() (timelines.Change, error) { return w.Groups.Demote(t.Context(), bob.ID, "club", "ann") }},
+	} {
+		w.must(second(act.do()))
+		count(act.what, act.of, act.want)
+	}
+}

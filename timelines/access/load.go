@@ -166,11 +166,6 @@ func (c *Cache) loadSubfeeds(ctx context.Context, accounts []int64) (map[int64][
 	return found, nil
 }
 
-func (c *Cache) countMembers(ctx context.Context, accounts []int64) (map[int64]int, error) {
-	return byKey[int64, int](ctx, c, "numbers of members", `
-		SELECT k.id, (SELECT count(*) FROM subscriptions s WHERE s.account_id = k.id) FROM unnest(@keys::bigint[]) k (id)`, accounts)
-}
-
 // countRequests leaves out a request that came beside a ban, as Subscriptions.Requests does.
 func (c *Cache) countRequests(ctx context.Context, accounts []int64) (map[int64]int, error) {
 	return byKey[int64, int](ctx, c, "numbers of requests", `

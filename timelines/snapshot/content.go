@@ -40,6 +40,9 @@ type Content struct {
 	// many, or very many comments.
 	FoldedLikes    int
 	FoldedLikerIDs []int64
+	// FoldedAuthorIDs are distinct people who wrote the comments that are not Shown, at most
+	// foldedAuthors, those first who wrote last.
+	FoldedAuthorIDs []int64
 	// Marked are the timelines to which tags and @names bring the post, each with the authors
 	// of those texts; nil if there are very many.
 	Marked   []Marked
@@ -133,6 +136,13 @@ type Depth struct {
 // foldedLikes is how many likes of folded comments are read at most.
 func (d Depth) foldedLikes() int { return 4 * d.People }
 
+// foldedAuthors is how many authors of folded comments are named, and foldedLooked how many
+// of these comments are looked at for them.
+const (
+	foldedAuthors = 8
+	foldedLooked  = 100
+)
+
 // Contents reads these posts, by id, in one statement. A post that does not
 // exist is absent; a deleted one has Deleted set and nothing else but its
 // stamp.
@@ -178,6 +188,12 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s) AS shown,
 			folded.likes AS folded_likes, folded.liker_ids AS folded_liker_ids,
+			ARRAY(SELECT w.author_id
+				FROM (SELECT c.author_id, row_number() OVER () AS place
+					FROM (SELECT c.author_id FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+						ORDER BY c.created_at DESC, c.id DESC
+						OFFSET @last LIMIT least(greatest(talk.comments - @first - @last, 0), @folded_looked)) c) w
+				GROUP BY w.author_id ORDER BY min(w.place) LIMIT @folded_authors) AS folded_author_ids,
 			(SELECT CASE count(*) WHEN 0 THEN '[]' WHEN @people THEN NULL ELSE jsonb_agg(jsonb_build_object(
 				'timeline', m.timeline_id, 'author', m.author_id) ORDER BY m.timeline_id, m.author_id) END
 			FROM (SELECT DISTINCT m.timeline_id, coalesce(c.author_id, p.author_id) AS author_id
@@ -204,6 +220,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 	batch.Queue(query, pgx.StrictNamedArgs{
 		"posts": posts, "body_runes": d.BodyRunes, "comment_runes": d.CommentRunes,
 		"first": d.First, "last": d.Last, "people": d.People, "likes": d.foldedLikes(), "marks": d.Marks,
+		"folded_looked": foldedLooked, "folded_authors": foldedAuthors,
 	}).Query(func(rows pgx.Rows) error {
 		contents, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Content])
 		for _, c := range contents {

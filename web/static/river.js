@@ -921,6 +921,22 @@ function write(entry) {
   return true;
 }
 
+// The arrow in the head of a page leads to where the reader came from, if that is known.
+addEventListener('click', (event) => {
+  if (!event.target.closest?.('.back') || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (history.length < 2 || !document.referrer.startsWith(location.origin + '/')) return;
+  event.preventDefault();
+  history.back();
+});
+
+// A section of the settings that a link leads to opens.
+function unfoldSection() {
+  const section = document.querySelector('details.part:target');
+  if (section) section.open = true;
+}
+addEventListener('hashchange', unfoldSection);
+unfoldSection();
+
 // A menu closes when something else is pressed, one of its own buttons included.
 addEventListener('click', ({ target }) => {
   for (const menu of document.querySelectorAll('.menu[open]')) {
@@ -1084,10 +1100,11 @@ addEventListener('input', ({ target }) => {
 });
 
 async function offer(mine) {
-  const reply = await fetch('/search/names?q=' + encodeURIComponent(typing.name), { headers: { Accept: 'application/json' } }).catch(() => null);
+  const reply = await fetch('/search/names?q=' + encodeURIComponent(typing.name) + (typing.field.name === 'to' ? '&to' : ''), { headers: { Accept: 'application/json' } }).catch(() => null);
   const html = reply?.ok ? await reply.text().catch(() => '') : '';
   if (mine !== asked || document.activeElement !== typing?.field) return;
   offers.replaceChildren(parse(html));
+  for (const option of offers.children) met.set(option.dataset.name, option.dataset);
   if (!offers.childElementCount) {
     withhold();
     return;
@@ -1146,6 +1163,35 @@ offers.role = 'listbox';
 offers.className = 'offers';
 offers.ariaLabel = texts.names ?? '@';
 
+// Who can read it -----------------------------------------------------------------
+
+// What is known of the names that were offered, by name: of a group, who can read it.
+const met = new Map();
+
+// audience makes the line of a form for posts say who can read what it would send now. Where a
+// name is typed of which nothing is known, it says nothing.
+function audience(form) {
+  const line = form?.querySelector('.audience');
+  if (!line) return;
+  const { unchosen, public: all, protected: members, people, some } = line.dataset;
+  const typed = (form.querySelector('.people input')?.value ?? '').split(/[\s,;]+/).filter(Boolean).map((name) => name.replace(/^@/, '').toLowerCase());
+  const known = (name) => met.get(name) ?? (form.querySelector(`#followed option[value="${CSS.escape(name)}"]`) && {});
+  const to = [...[...form.querySelectorAll('.chip :checked')].map((box) => box.dataset), ...typed.map(known)];
+  const who = to.map((place, i) => place?.who ?? typed[i - to.length + typed.length]).join(', ');
+  const level = Math.min(...to.map((place) => Number(place?.level ?? 2)));
+  let text = to.length ? some.replace('{who}', who) : unchosen;
+  if (to.some((place) => !place)) text = '';
+  else if (level === 0) text = all;
+  else if (level === 1) text = members;
+  else if (to.length === 1 && to[0].alone) text = to[0].alone;
+  else if (to.length && to.every((place) => !place.who)) text = people.replace('{who}', who);
+  line.dataset.follows = '';
+  line.lastElementChild.textContent = text;
+}
+
+addEventListener('input', ({ target }) => audience(target.closest?.('.composer form')));
+for (const form of document.querySelectorAll('.composer form')) audience(form);
+
 // sent empties a form that was accepted, and gives it a new key. Text that was written into
 // it meanwhile stays.
 function sent(form, text) {
@@ -1158,6 +1204,7 @@ function sent(form, text) {
   form.reset();
   form.querySelector('.tiles')?.remove();
   text.defaultValue = text.value = '';
+  audience(form);
   if (key) key.value = newKey();
   const box = form.closest('.box details');
   if (box) {
@@ -1348,7 +1395,7 @@ function leave(code) {
   note.append(link);
   const main = document.getElementById('main');
   main.prepend(note);
-  document.querySelector('.side section')?.remove();
+  for (const said of document.querySelectorAll('.side section, .heading')) said.remove();
   // A text in a sheet that nothing can open any more stands in the page.
   for (const composer of document.querySelectorAll('.composer')) {
     if (composer.matches(':popover-open')) composer.hidePopover();

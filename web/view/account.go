@@ -19,11 +19,12 @@ type Account struct {
 	*River
 	Who      timelines.Account
 	Access   timelines.Level   // of the page
-	Members  int               // of a group
 	Subfeeds []OpenSubfeed     // those the viewer may open
 	Subfeed  timelines.Subfeed // whose page this is; zero on other pages
 	// Requested: the viewer asked to subscribe and waits for an answer.
 	Requested bool
+	// Profile is empty if the viewer may not read the account itself.
+	Profile Profile
 }
 
 func (v Account) isSubfeed() bool { return v.Subfeed.Slug != "" }
@@ -76,7 +77,7 @@ func (v Account) mayPost() bool {
 		return false
 	}
 	if v.IsGroup() {
-		return v.mayPostTo(v.Who)
+		return v.MayPostTo(v.Who)
 	}
 	return v.isMe(v.Who.ID)
 }

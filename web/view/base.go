@@ -24,10 +24,12 @@ type Base struct {
 	// subfeeds are those that occur, by timeline, and all the viewer's own where
 	// there is a composer.
 	subfeeds    map[int64]timelines.Subfeed
+	audiences   map[string]audience // by destination, where there is a composer
 	Now         time.Time
 	RiverName   rivers.Name              // the page's river; zero on other pages
 	PageAddress string                   // path and query of the page, where forms lead back to
 	FeedAddress string                   // the page's feed file without its format, "" if it has none
+	Heading     string                   // what the head of the page says on a phone, "" the page's title
 	Theme       string                   // "light" or "dark", "" as the device has it
 	KeysOff     bool                     // one-letter keys do nothing in this browser
 	NoIndex     bool                     // search engines are asked not to list the page
@@ -63,6 +65,11 @@ func namedIn(ids []int64, sets *access.Sets, it *rivers.Item) []int64 {
 	ids = append(ids, f.Text.Author)
 	for i := range f.Comments.Shown {
 		if author := f.Comments.Shown[i].Author; !it.Hides(author) {
+			ids = append(ids, author)
+		}
+	}
+	for _, author := range f.Comments.Folded {
+		if !it.Hides(author) {
 			ids = append(ids, author)
 		}
 	}
@@ -126,8 +133,28 @@ func (p *Base) asked(a timelines.Account) string {
 
 func (p *Base) blockedBy(id int64) bool { return p.Sets.BlockedBy.Has(id) }
 
-// mayPostTo reports whether the viewer may post to a group that they may read.
-func (p *Base) mayPostTo(g timelines.Account) bool {
+// barPlaces are the pages that the bar at the bottom of a phone's screen leads to. On all others
+// the head leads back.
+var barPlaces = []string{"/", "/filter/discussions", "/filter/messages", "/filter/mentions", "/best", "/everything", "/groups"}
+
+// inner reports whether the head of a page leads back on a phone.
+func (p *Base) inner(here string) bool {
+	return !slices.Contains(barPlaces, here) || p.signedIn() && slices.Contains(barPlaces[4:], here)
+}
+
+// heading is what the head of a page says on a phone, "" for the mark of the site.
+func (p *Base) heading(title, here string) string {
+	switch {
+	case here == "/":
+		return ""
+	case p.Heading != "":
+		return p.Heading
+	}
+	return Unturned(title)
+}
+
+// MayPostTo reports whether the viewer may post to a group that they may read.
+func (p *Base) MayPostTo(g timelines.Account) bool {
 	if !p.signedIn() || p.blockedBy(g.ID) {
 		return false
 	}

@@ -33,6 +33,7 @@ func TestComponents(t *testing.T) {
 	hidden.Access = timelines.Protected
 	photos := timelines.Subfeed{TimelineID: 300, AccountID: anna, Slug: "photos", Title: "Photos <new>"}
 	me.subfeeds[photos.TimelineID] = photos
+	me.audiences = map[string]audience{"anna": {timelines.Public, "readers of your page", "Everybody can read this"}}
 	pages := Feeds{Base: me, Saved: true, Slug: "photos", Act: "delete", Error: FormError{Field: "slug", Text: "Full."}, Feeds: []timelines.OwnFeed{
 		{},
 		{Subfeed: timelines.Subfeed{Slug: "private"}, Access: timelines.Private, Readers: []timelines.Account{me.Account(bob)}, ReadersTotal: 3},
@@ -76,6 +77,9 @@ func TestComponents(t *testing.T) {
 		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2, nil),
 		"home_empty_ru":            HomePage(river(russian, rivers.Home, "/"), NewComposer("/"), 0, nil),
 		"welcome":                  WelcomePage(nobody),
+		"welcome_you":              WelcomeYouPage(me, Steps{Here: WelcomeYou}, Introduction{Title: "Anna", Error: FormError{Field: "about", Text: "Too long."}}),
+		"welcome_people_ru":        WelcomePeoplePage(russian, Steps{Here: WelcomePeople, You: true}, []Suggestion{{Account: russian.Account(eve), Friends: []timelines.Account{russian.Account(bob)}}}),
+		"welcome_post":             WelcomePostPage(me, Steps{Here: WelcomePost, You: true, People: true}, Composer{Key: "KEY", Back: "/", Open: true}),
 		"everything":               AggregateList(older),
 		"search":                   SearchPage(Search{Base: me, Text: `"a cat" -dog`, River: river(me, rivers.Search, "/search?q=%22a+cat%22+-dog", "<article></article>")}),
 		"search_none_ru":           SearchPage(Search{Base: russian, Text: "кот", River: river(russian, rivers.Search, "/search?q=%D0%BA%D0%BE%D1%82")}),
@@ -84,8 +88,8 @@ func TestComponents(t *testing.T) {
 		"directs_empty":            PlainPage(river(me, rivers.Directs, "/filter/messages"), &toSomebody),
 		"account_user":             AccountPage(Account{River: river(me, rivers.User, "/bob"), Who: me.Account(bob)}),
 		"account_likes":            AccountPage(Account{River: river(nobody, rivers.Likes, "/bob/likes"), Who: nobody.Account(bob)}),
-		"account_group":            AccountPage(Account{River: river(me, rivers.Group, "/chess-club"), Who: club, Members: 2}),
-		"account_group_unheard_ru": AccountPage(Account{River: river(stranger, rivers.Group, "/chess-club"), Who: closed, Members: 21}),
+		"account_group":            AccountPage(Account{River: river(me, rivers.Group, "/chess-club"), Who: club, Profile: Profile{Followers: 2, Requests: 1, Friends: []timelines.Account{me.Account(bob)}, Faces: []timelines.Account{me.Account(bob)}}}),
+		"account_group_unheard_ru": AccountPage(Account{River: river(stranger, rivers.Group, "/chess-club"), Who: closed, Profile: Profile{Followers: 21}}),
 		"members_run": MembersPage(Members{
 			Base: me, Who: club, Admins: []timelines.Account{me.Account(anna), me.Account(bob)},
 			Leads: ListPart{Path: "/chess-club/members", List: "admins", After: "amy", Next: "bob"},

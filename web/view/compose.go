@@ -83,6 +83,9 @@ func (c Composer) placeholder(loc *Locale) string {
 	if c.Direct {
 		return loc.T("compose.message.hint")
 	}
+	if len(c.To) == 1 && len(c.Own) == 0 && c.To[0].Kind == timelines.Group {
+		return loc.T("compose.placeholder.group", "group", c.To[0].Title)
+	}
 	return loc.T("compose.placeholder")
 }
 
@@ -90,7 +93,7 @@ func (c Composer) placeholder(loc *Locale) string {
 // (some groups take posts from everybody who is signed in), then the viewer's groups that
 // take their posts.
 func (c Composer) boxes(p *Base) []timelines.Account {
-	groups := slices.DeleteFunc(p.Groups(), func(g timelines.Account) bool { return !p.mayPostTo(g) })
+	groups := slices.DeleteFunc(p.Groups(), func(g timelines.Account) bool { return !p.MayPostTo(g) })
 	for _, a := range c.To {
 		if a.Kind == timelines.Group && !slices.ContainsFunc(groups, func(g timelines.Account) bool { return g.ID == a.ID }) {
 			groups = append([]timelines.Account{a}, groups...)

@@ -113,7 +113,7 @@ func HiddenCommenters(it *rivers.Item) []int64 {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(it.HiddenUsers), func(person int64) bool {
-		return !slices.ContainsFunc(it.Fold.Comments.Shown, func(c rivers.Comment) bool {
+		return !slices.Contains(it.Fold.Comments.Folded, person) && !slices.ContainsFunc(it.Fold.Comments.Shown, func(c rivers.Comment) bool {
 			return c.Author == person || slices.Contains(c.Likes.IDs, person)
 		})
 	})
@@ -143,6 +143,7 @@ func (e *Entry) named() []namedAs {
 			ids = append(ids, author)
 		}
 	}
+	ids = append(ids, e.foldedBy()...)
 	for _, t := range e.Item.To {
 		ids = append(ids, t.TheirID)
 	}
@@ -334,6 +335,25 @@ func (e *Entry) hidden(i int) int {
 		return 0
 	}
 	return max(c.Total-len(c.Shown), 0)
+}
+
+// foldedBy are a few people who wrote the comments that the fold leaves out, as far as the
+// viewer sees them.
+func (e *Entry) foldedBy() []int64 {
+	return slices.DeleteFunc(slices.Clone(e.Item.Fold.Comments.Folded), e.Item.Hides)
+}
+
+// leftOutBy is foldedBy of the comments of a full fold from one up to and without another.
+func (e *Entry) leftOutBy(from, to int) []int64 {
+	const most = 8
+	var by []int64
+	for i := to - 1; i >= from && len(by) < most; i-- {
+		author := e.Item.Fold.Comments.Shown[i].Author
+		if !e.Item.Hides(author) && !slices.Contains(by, author) {
+			by = append(by, author)
+		}
+	}
+	return by
 }
 
 // FoldedLikes is how many likers a folded entry names when it cannot name all.

@@ -86,7 +86,7 @@ func testItem() rivers.Item {
 				CreatedAt: minutesAgo(90), EditedAt: minutesAgo(80), Via: "Feeds & Co", ViaURL: "https://example.org/feed",
 			},
 			Likes: rivers.LikesFold{Total: 6, IDs: []int64{finn, eve, kirill, dee, anna, bob}},
-			Comments: rivers.CommentsFold{Total: 5, Shown: []rivers.Comment{
+			Comments: rivers.CommentsFold{Total: 5, Folded: []int64{bob, eve}, Shown: []rivers.Comment{
 				{ID: 31, Author: dee, Body: "First.", CreatedAt: minutesAgo(60)},
 				{ID: 34, Author: anna, Body: "Fourth.\n\nWith <b>more</b>.", CreatedAt: minutesAgo(4), EditedAt: minutesAgo(3)},
 				{ID: 35, Author: kirill, Body: "Пятый.", CreatedAt: minutesAgo(0)},

@@ -56,6 +56,14 @@ func levelBadge(loc *Locale, level timelines.Level) string {
 	return loc.T("account.private")
 }
 
+// levelIcon is the picture of a level.
+func levelIcon(level timelines.Level) string {
+	if level == timelines.Public {
+		return "globe"
+	}
+	return "lock"
+}
+
 // writersText names a rule for writers, of a group or a person, as a choice in a form.
 func writersText(loc *Locale, who timelines.Writers, group bool) string {
 	switch who {

@@ -55,9 +55,10 @@ func LevelOf(text string) (timelines.Level, error) {
 }
 
 // Suggested is how many accounts an empty home page suggests; the column beside a page has
-// room for few.
+// room for three.
 const Suggested = 6
 
+// few are at most three of a list.
 func few(list []timelines.Account) []timelines.Account { return list[:min(3, len(list))] }
 
 // MayFollow reports whether the viewer may read an account that is suggested to them, and does

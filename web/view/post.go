@@ -1,6 +1,9 @@
 package view
 
-import "riverrun/timelines/files"
+import (
+	"riverrun/timelines"
+	"riverrun/timelines/files"
+)
 
 // Title names a post's page: who wrote it, and how it begins. It is part of the
 // entry there, so that it follows what is edited.
@@ -8,6 +11,17 @@ func (e *Entry) Title() string {
 	const longest = 60
 	line := headline(e.Locale, PlainText(e.Item.Fold.Text.Body, e.Item.Fold.Text.Markup), e.Item.Fold.Attached)
 	return e.author().Title + ": " + ShortText(line, longest)
+}
+
+// Heading names a post's page where there is little room: after the group it stands in, if it
+// stands in one.
+func (e *Entry) Heading() string {
+	for _, d := range e.destinations() {
+		if d.who.Kind == timelines.Group {
+			return e.Locale.T("entry.heading.group", "group", d.who.Title)
+		}
+	}
+	return e.Locale.T("entry.heading")
 }
 
 // Edit is a form that changes or deletes what was written.

@@ -78,11 +78,7 @@ var riversTexts = texts{
 		"Этот поиск находит слишком много или занимает слишком много времени. Добавьте ещё слово.",
 	},
 	"empty.home.title": {"The river starts with people", "Лента начинается с людей"},
-	"empty.home.self": {
-		"Say who you are in {profile}, so that others know you.",
-		"Расскажите о себе в {profile}, чтобы вас узнали.",
-	},
-	"empty.profile": {"your profile", "профиле"},
+	"empty.home.start": {"First steps", "Первые шаги"},
 	"empty.home": {
 		"This page shows what the people and groups you follow write, like and discuss.",
 		"Здесь появляется то, что пишут, лайкают и обсуждают люди и группы, на которые вы подписаны.",

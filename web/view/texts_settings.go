@@ -2,6 +2,7 @@ package view
 
 // settingsTexts are the texts of the settings.
 var settingsTexts = texts{
+	"settings.contents":      {"On this page", "На этой странице"},
 	"settings.title":         {"Settings", "Настройки"},
 	"settings.saved":         {"Saved.", "Сохранено."},
 	"settings.look":          {"Look and language", "Оформление и язык"},

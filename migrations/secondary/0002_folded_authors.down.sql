@@ -1,0 +1,2 @@
+-- An older version makes its own folds.
+TRUNCATE folds;
