@@ -16,7 +16,11 @@ func (s posts) post(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	e := &view.Entry{Base: v.Base, Item: &v.Page.Items[0]}
-	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title()))
+	if err := s.html(w, r, http.StatusOK, view.PostPage(v, e.Title())); err != nil {
+		return err
+	}
+	s.read(r, v)
+	return nil
 }
 
 func (s posts) editPostForm(w http.ResponseWriter, r *request) error {

@@ -192,6 +192,7 @@ func (s *Server) Handler() http.Handler {
 		signing{s},
 		settings{s},
 		hiding{s},
+		notifications{s},
 		subfeeds{s},
 		accounts{s},
 	} {

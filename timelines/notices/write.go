@@ -102,7 +102,7 @@ func tell(ctx context.Context, tx pgx.Tx, whom string, args pgx.StrictNamedArgs)
 			FROM concerned c JOIN accounts a ON a.id = c.account_id
 			WHERE a.kind = 'user' AND a.id <> @actor AND a.notices_off & (1 << (c.kind - 1)) = 0
 				AND NOT EXISTS (SELECT FROM muted_posts m WHERE m.account_id = a.id AND m.post_id = @post)
-			ORDER BY c.account_id, c.kind
+			ORDER BY 1, 3
 			ON CONFLICT DO NOTHING
 			RETURNING account_id
 		)
