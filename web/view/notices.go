@@ -133,11 +133,12 @@ func (e *Entry) about() string {
 	return e.path()
 }
 
-// answers are the viewer's comments at the end of the conversation: what was answered here.
+// answers are the viewer's comments at the end of the conversation, after what happened: what
+// was answered here.
 func (e *Entry) answers() []int {
 	shown := e.Item.Fold.Comments.Shown
 	var own []int
-	for i := len(shown) - 1; i >= 0 && i >= len(shown)-2 && e.isMe(shown[i].Author); i-- {
+	for i := len(shown) - 1; i >= 0 && i >= len(shown)-2 && e.isMe(shown[i].Author) && shown[i].CreatedAt > e.Item.Notice.At; i-- {
 		own = append(own, i)
 	}
 	slices.Reverse(own)

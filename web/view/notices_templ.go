@@ -256,7 +256,7 @@ func noticeHead(e *Entry) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		var templ_7745c5c3_Var13 = []any{"kind", noticePicture(e.firstGroup().Kind)}
+		var templ_7745c5c3_Var13 = []any{"kind", templ.KV("love", noticePicture(e.firstGroup().Kind) == "heart")}
 		templ_7745c5c3_Err = templ.RenderCSSItems(ctx, templ_7745c5c3_Buffer, templ_7745c5c3_Var13...)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
