@@ -25,11 +25,11 @@ const (
 	Mentions    = "mentions"
 	// Notifications: posts about which something happened that concerns its owner.
 	Notifications = "notifications"
-	Post        = "post"
-	Everything  = "everything"
-	Best        = "best"
-	MostFaved   = "mostfaved"
-	Hashtag     = "hashtag"
+	Post          = "post"
+	Everything    = "everything"
+	Best          = "best"
+	MostFaved     = "mostfaved"
+	Hashtag       = "hashtag"
 )
 
 // PrivateTerm is the term, and the slug in addresses, of the private sub-feed that every

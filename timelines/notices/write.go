@@ -46,8 +46,7 @@ const (
 				WHERE post_id = @post AND deleted_at IS NULL AND id <> @comment
 				ORDER BY created_at DESC, id DESC LIMIT @looked_at) c
 			JOIN posts p ON p.id = @post
-			WHERE c.author_id NOT IN (p.author_id, @actor) AND NOT EXISTS (
-				SELECT FROM timelines t WHERE t.id = ANY(p.decisive) AND t.kind = 'directs' AND t.their_id = c.author_id)
+			WHERE c.author_id NOT IN (p.author_id, @actor)
 			GROUP BY c.author_id ORDER BY max(c.created_at) DESC LIMIT @most)`
 )
 
