@@ -266,6 +266,7 @@ func (w *town) age(post int64, by time.Duration) {
 		post, by, by.Microseconds())
 	w.exec(`UPDATE timeline_entries SET created_at = created_at - $2, fresh_at = fresh_at - $2, entered_at = entered_at - $2
 		WHERE post_id = $1`, post, by.Microseconds())
+	w.exec(`UPDATE notifications SET at = at - $2 WHERE post_id = $1`, post, by.Microseconds())
 }
 
 // waitBlocked returns when n statements in this database wait for a lock.

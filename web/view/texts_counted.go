@@ -2,8 +2,8 @@ package view
 
 var englishCounted = map[string]forms{
 	"news":             {one: "{n} new post", other: "{n} new posts"},
-	"notices.comments": {one: "{who} commented on your post", other: "{who} left {n} comments on your post"},
-	"notices.afters":   {one: "{who} commented after you", other: "{who} left {n} comments after you"},
+	"notices.comments": {one: "{who} left {n} comment on your post", other: "{who} left {n} comments on your post"},
+	"notices.afters":   {one: "{who} left {n} comment after you", other: "{who} left {n} comments after you"},
 	"home.asking":      {one: "{n} person is waiting for your answer", other: "{n} people are waiting for your answer"},
 	"members.total":    {one: "{n} member", other: "{n} members"},
 	"comments.total":   {one: "{n} comment", other: "{n} comments"},
