@@ -68,7 +68,7 @@ func (s *Server) read(r *request, v *view.River) {
 }
 
 // countUnread counts the viewer's unread notifications for a page without a river. Such a page is
-// shown without the number if the stores do not answer: it may be the one that says so.
+// shown without the number if the stores do not answer.
 func (s *Server) countUnread(r *request) {
 	if r.base == nil || !r.signedIn() {
 		return

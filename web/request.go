@@ -222,7 +222,9 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // html answers with a page. Caches must ask again before they show a copy, because rights to
 // read can change at any moment.
 func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.Component) error {
-	s.countUnread(r)
+	if status < http.StatusInternalServerError { // the stores may be silent
+		s.countUnread(r)
+	}
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
 	b.Reset()
