@@ -150,9 +150,9 @@ func TestMute(t *testing.T) {
 	bob, ann := s.Person("bob"), s.Person("ann")
 	code := bob.Post("Hello there").Code
 	b := bob.Visitor()
-	b.Get("/p/"+code).Has("/p/"+code+"/mute").Lacks("/unmute")
+	b.Get("/p/" + code).Has("/p/" + code + "/mute").Lacks("/unmute")
 	b.Post("/p/" + code + "/mute").Wants(303)
-	b.Get("/p/"+code).Has("/p/"+code+"/unmute")
+	b.Get("/p/" + code).Has("/p/" + code + "/unmute")
 	ann.Like(code)
 	b.Get("/everything").Lacks(unreadOne)
 	b.Get("/settings/hidden").Has("Muted posts", "Hello there", "/p/"+code+"/unmute")

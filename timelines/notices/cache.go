@@ -39,7 +39,7 @@ type Post struct {
 // Bounds of what is read and kept.
 const (
 	maxPeople = 10_000 // that a node remembers
-	maxUnread = 300    // unread events of a person, the latest; pages show no number above 99
+	maxUnread = 1000   // unread events of a person, the latest; pages show no number above 99
 	maxPosts  = 300    // of one person's entries
 )
 

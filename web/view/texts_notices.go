@@ -38,5 +38,5 @@ var noticesTexts = texts{
 	"settings.notices.message":     {"Messages to me", "Сообщения мне"},
 	"hidden.muted":                 {"Muted posts", "Записи без уведомлений"},
 	"hidden.muted.none":            {"You get notifications of all posts that concern you.", "Уведомления приходят обо всех записях, которые вас касаются."},
-	"invalid.mutes_many":            {"You have muted very many posts. Unmute some first.", "Записей без уведомлений слишком много. Сначала включите уведомления для некоторых."},
+	"invalid.mutes_many":           {"You have muted very many posts. Unmute some first.", "Записей без уведомлений слишком много. Сначала включите уведомления для некоторых."},
 }
