@@ -197,7 +197,7 @@ func (r *Renderer) noticeParts(e *Entry) (parts Parts, err error) {
 		html *[]byte
 		of   templ.Component
 	}{
-		{&parts.Why, noticeHead(e)}, {&parts.Acts, entryActs(e)}, {&parts.Comments, noticeAnswers(e)},
+		{&parts.Why, noticeHead(e)}, {&parts.Acts, entryActs(e)}, {&parts.Likes, noticeCounts(e)}, {&parts.Comments, noticeAnswers(e)},
 	} {
 		if *part.html, err = Bytes(part.of); err != nil {
 			return Parts{}, err
