@@ -87,7 +87,8 @@ func (fromTimelines) inSnapshot(ctx context.Context, s *Store, fn func(*snapshot
 	return s.primary.InSnapshot(ctx, fn)
 }
 
-func (fromTimelines) scan(ctx context.Context, sn *snapshot.Snapshot, _ Name, at snapshot.Scan) (snapshot.Scanned, error) {
+func (fromTimelines) scan(ctx context.Context, sn *snapshot.Snapshot, n Name, at snapshot.Scan) (snapshot.Scanned, error) {
+	at.ByEvent = specs[n.Kind].notices
 	return sn.Scan(ctx, at)
 }
 

@@ -9,12 +9,13 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/notices"
 )
 
 // decide turns stored entries into those that this viewer may see, in memory. It is
 // decideMany of one river.
-func (s *Store) decide(ctx context.Context, n Name, sets *access.Sets, raw []rawEntry) (items []Item, newer bool, err error) {
-	newer, err = s.decideMany(ctx, []undecided{{name: n, sets: sets, entries: raw}}, func(_ int, it Item, shown bool) {
+func (s *Store) decide(ctx context.Context, n Name, sets *access.Sets, label notices.Label, raw []rawEntry) (items []Item, newer bool, err error) {
+	newer, err = s.decideMany(ctx, []undecided{{name: n, sets: sets, label: label, entries: raw}}, func(_ int, it Item, shown bool) {
 		if shown {
 			items = append(items, it)
 		}
@@ -26,6 +27,7 @@ func (s *Store) decide(ctx context.Context, n Name, sets *access.Sets, raw []raw
 type undecided struct {
 	name    Name
 	sets    *access.Sets
+	label   notices.Label // of the viewer's notifications; used by rivers of these
 	entries []rawEntry
 }
 
@@ -36,13 +38,17 @@ type undecided struct {
 // the entries (see consistent).
 //
 // It takes as many statements as one river would: one for folds that are not in memory, one
-// for posts shown unfolded, one or two for timelines that are not in memory, and one for
+// for notifications, one for posts shown unfolded, one or two for timelines that are not in memory, and one for
 // what folds at their limit cannot tell. A warm page takes none.
 func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river int, it Item, shown bool)) (newer bool, err error) {
 	pause(ctx, beforeDeciding)
 	want := foldVersions(all)
 	d := decision{}
 	if d.folds, err = s.loadFolds(ctx, want); err != nil {
+		return false, err
+	}
+	var read bool
+	if d.notices, read, err = s.eventsOf(ctx, all); err != nil {
 		return false, err
 	}
 	named := timelinesOf(all, d.folds)
@@ -74,7 +80,7 @@ func (s *Store) decideMany(ctx context.Context, all []undecided, each func(river
 			each(i, it, shown)
 		}
 	}
-	return anyNewer(d.folds, want) || anyNewer(d.full, wantFull) || len(d.overflow) > 0, nil
+	return anyNewer(d.folds, want) || anyNewer(d.full, wantFull) || len(d.overflow) > 0 || read, nil
 }
 
 // foldVersions returns, for each post of these entries, the version that its fold must have
@@ -132,9 +138,12 @@ type decision struct {
 	gates       access.Levels
 	overflow    overflow
 	titles      map[int64]timelines.Subfeed
+	notices     map[notices.Of][]notices.Event
 }
 
-func (d *decision) decider(u undecided) decider { return decider{u.name, u.sets, d.gates, d.overflow} }
+func (d *decision) decider(u undecided) decider {
+	return decider{u.name, u.sets, d.gates, d.overflow, d.notices}
+}
 
 // fullVersions returns the posts that are shown unfolded, or with some of their folded
 // comments, each with the version that its full fold must have at least.
@@ -142,12 +151,13 @@ func (d *decision) fullVersions(all []undecided) map[int64]int64 {
 	want := map[int64]int64{}
 	for _, u := range all {
 		sp := specs[u.name.Kind]
-		if !sp.full && !sp.mentions {
+		if !sp.full && !sp.mentions && !sp.notices {
 			continue
 		}
 		for _, e := range u.entries {
 			f := d.folds[e.PostID]
-			if _, shown := d.decider(u).decide(e, f); shown && (sp.full || f.folds()) {
+			it, shown := d.decider(u).decide(e, f)
+			if shown && (sp.full || sp.mentions && f.folds() || sp.notices && it.quotesFolded()) {
 				want[e.PostID] = f.Version
 			}
 		}
@@ -161,6 +171,9 @@ func (d *decision) item(u undecided, e rawEntry) (it Item, shown bool) {
 	it, shown = one.decide(e, d.folds[e.PostID])
 	if shown && sp.mentions {
 		it.unfoldMentions(d.full[e.PostID], d.gates.Hidden(u.sets, it.Fold.Decisive), u.sets)
+	}
+	if shown && sp.notices {
+		it.quote(d.full[e.PostID])
 	}
 	if shown && sp.full {
 		// No reason is left open here: the post stands in its own timeline.
@@ -207,6 +220,7 @@ type decider struct {
 	sets     *access.Sets
 	gates    access.Levels
 	overflow overflow
+	notices  map[notices.Of][]notices.Event
 }
 
 // decide decides one entry by the post's fold, which is nil if the post is gone from the
@@ -240,7 +254,8 @@ func (d decider) decide(e rawEntry, f *Fold) (Item, bool) {
 		return it, false
 	}
 	it.HiddenUsers = f.hiddenUsers(hidden)
-	return it, true
+	it.Muted = d.sets.Muted.Has(it.PostID)
+	return it, !sp.notices || d.notice(&it, hidden)
 }
 
 // confirmed returns the entry's timelines that the viewer may open and that still hold the

@@ -69,7 +69,7 @@ func (r *visit) readBeyond(ctx context.Context, floor int64) (full bool, err err
 		if err != nil {
 			return false, err
 		}
-		items, _, err := s.decide(ctx, r.name, r.page.Sets, s.undecided(c.entries, c.folds))
+		items, _, err := s.decide(ctx, r.name, r.page.Sets, r.page.Label, s.undecided(c.entries, c.folds))
 		if err != nil {
 			return false, err
 		}

@@ -53,7 +53,8 @@ type overlay struct {
 //
 // The place is max(post.fresh_at, min(entered_at) over the river's timelines that hold or
 // once held the post). The post is in the river while at least one of them holds it and the
-// river's viewer may read it (source: 000).
+// river's viewer may read it (source: 000). Among notifications its place is that of the last
+// event, which is when it entered.
 func entryOf(g generation, st *snapshot.PostState) entry {
 	first, holds, o := int64(0), false, overlay{}
 	for _, m := range st.Memberships {
@@ -68,7 +69,11 @@ func entryOf(g generation, st *snapshot.PostState) entry {
 			o.Timelines = append(o.Timelines, m.TimelineID)
 		}
 	}
-	return newEntry(g, st, max(st.FreshAt, first), holds, o)
+	place := max(st.FreshAt, first)
+	if specs[g.name.Kind].notices {
+		place = first
+	}
+	return newEntry(g, st, place, holds, o)
 }
 
 // newEntry makes the entry of a post at a place in a river of fresh order. It is a

@@ -131,7 +131,7 @@ func (s *Store) explain(ctx context.Context, sn *snapshot.Snapshot, x *Explanati
 	}
 	x.Banned = gates.Hidden(sets, f.Decisive).Has(x.Author)
 	own := Name{UserID: sets.AccountID, Kind: Post, TheirID: x.PostID, Order: Fresh}
-	it, sees := decider{own, sets, gates, nil}.decide(rawEntry{PostID: x.PostID}, f)
+	it, sees := decider{own, sets, gates, nil, nil}.decide(rawEntry{PostID: x.PostID}, f)
 	if x.Sees = sees; sees {
 		x.Hide = hideOf(own, sets, &it)
 	}
@@ -237,7 +237,18 @@ func (s *Store) explainOne(ctx context.Context, sn *snapshot.Snapshot, at *Stand
 	if err != nil {
 		return err
 	}
-	it, shown := decider{at.Name, sets, gates, rest}.decide(raw, f)
+	if specs[at.Name.Kind].notices {
+		now, err := s.Notices(ctx, sets.AccountID)
+		if err != nil {
+			return err
+		}
+		one[0].label = now.Label
+	}
+	events, _, err := s.eventsOf(ctx, one)
+	if err != nil {
+		return err
+	}
+	it, shown := decider{at.Name, sets, gates, rest, events}.decide(raw, f)
 	at.Why = it.Why
 	switch {
 	case shown:

@@ -22,24 +22,25 @@ type Kind string
 
 // The river kinds. A kind that shows one kind of timelines as they are has its name.
 const (
-	Home        Kind = timelines.RiverHome
-	List        Kind = timelines.RiverList
-	User        Kind = timelines.RiverUser
-	Subfeed     Kind = kinds.Subfeed
-	Eyes        Kind = kinds.Eyes
-	Likes       Kind = kinds.Likes
-	Comments    Kind = kinds.Comments
-	Discussions Kind = kinds.Discussions
-	Faves       Kind = kinds.Faves
-	Mentions    Kind = kinds.Mentions
-	Directs     Kind = kinds.Directs
-	Group       Kind = kinds.Group
-	Post        Kind = kinds.Post
-	Everything  Kind = kinds.Everything
-	Best        Kind = kinds.Best
-	MostFaved   Kind = kinds.MostFaved
-	Hashtag     Kind = kinds.Hashtag
-	Search      Kind = "search"
+	Home          Kind = timelines.RiverHome
+	List          Kind = timelines.RiverList
+	User          Kind = timelines.RiverUser
+	Subfeed       Kind = kinds.Subfeed
+	Eyes          Kind = kinds.Eyes
+	Likes         Kind = kinds.Likes
+	Comments      Kind = kinds.Comments
+	Discussions   Kind = kinds.Discussions
+	Faves         Kind = kinds.Faves
+	Mentions      Kind = kinds.Mentions
+	Notifications Kind = kinds.Notifications
+	Directs       Kind = kinds.Directs
+	Group         Kind = kinds.Group
+	Post          Kind = kinds.Post
+	Everything    Kind = kinds.Everything
+	Best          Kind = kinds.Best
+	MostFaved     Kind = kinds.MostFaved
+	Hashtag       Kind = kinds.Hashtag
+	Search        Kind = "search"
 )
 
 // specs has a row for each kind.
@@ -58,6 +59,8 @@ var specs = map[Kind]spec{
 	Eyes:        {content: mine(kinds.Eyes), page: ofMyself, reasons: true},
 	Faves:       {content: mine(kinds.Faves), page: ofMyself, ignoresHides: true},
 	Mentions:    {content: mine(kinds.Mentions), page: ofMyself, reasons: true, mentions: true},
+	// An entry stands at the time of its last event, so there is no other order.
+	Notifications: {content: mine(kinds.Notifications), page: ofMyself, orders: []Order{Fresh}, reasons: true, notices: true},
 	// Likes, comments and saves are counted where they are made. A post that falls below the
 	// threshold stays here until Tier 1 comes, and may be read until then.
 	Everything: {content: termed(kinds.Everything), page: ofNobody, term: allOrOne},
@@ -90,6 +93,9 @@ type spec struct {
 	full bool
 	// mentions: the comments that bring a post here are shown though others are folded.
 	mentions bool
+	// notices: an entry stands at the time of its last event, and is shown for the events that
+	// the viewer may know of (see Notice).
+	notices bool
 	// ignoresHides: posts that the viewer hides are shown too. They are addressed to the
 	// viewer, or the viewer asked for them by name.
 	ignoresHides bool

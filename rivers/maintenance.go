@@ -13,7 +13,8 @@ import (
 )
 
 // maintenance does from time to time what no request should wait for. It writes the visits
-// of rivers, many at once, so that a visit costs no statement of its own. It raises the
+// of rivers, and what people read of their notifications, many at once, so that a visit costs
+// no statement of its own. It raises the
 // access clock if a node died between the commit of a narrowing and its acknowledgement.
 // And it has lost tables made again.
 type maintenance struct {
@@ -28,8 +29,12 @@ type maintenance struct {
 	once sync.Once
 }
 
-// maintainEvery is far below any grace.
-const maintainEvery = 5 * time.Second
+// maintainEvery is far below any grace. writeReadsEvery is how soon other devices learn what a
+// person has read.
+const (
+	maintainEvery   = 5 * time.Second
+	writeReadsEvery = time.Second
+)
 
 func newMaintenance(s *Store) *maintenance {
 	return &maintenance{store: s, seen: map[int64]struct{}{}, quit: make(chan struct{})}
@@ -46,12 +51,19 @@ func (k *maintenance) start() {
 	k.done = make(chan struct{})
 	go func() {
 		defer close(k.done)
-		tick := time.NewTicker(maintainEvery)
+		tick, reads := time.NewTicker(maintainEvery), time.NewTicker(writeReadsEvery)
 		defer tick.Stop()
+		defer reads.Stop()
 		for {
 			select {
 			case <-k.quit:
 				return
+			case <-reads.C:
+				ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
+				if err := k.store.writeReads(ctx); err != nil {
+					k.store.log.ErrorContext(ctx, "read notifications not kept", "error", err)
+				}
+				cancel()
 			case <-tick.C:
 				ctx, cancel := context.WithTimeout(context.Background(), maintainEvery)
 				// Tables come first: without them everything else fails, and no epoch is adopted.
@@ -77,7 +89,7 @@ func (k *maintenance) stop(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
-	return k.flush(ctx)
+	return errors.Join(k.flush(ctx), k.store.writeReads(ctx))
 }
 
 // flush writes the visits noted since the last time. If that fails, it keeps them for the

@@ -10,6 +10,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/notices"
 )
 
 // rawEntry is a stored entry, not yet decided.
@@ -37,13 +38,18 @@ type rawPage struct {
 	finished bool
 	floor    int64
 	entries  []rawEntry
+	// notices is the viewer's notice clock.
+	notices int64
 }
 
+// label says what the viewer's notifications were when the page was read.
+func (p *rawPage) label() notices.Label { return notices.Label{Epoch: p.clock.Epoch, N: p.notices} }
+
 // rawColumns are what readRivers reads: of the clock c, a river r and an entry e, and,
-// after the LIMIT on entries, the stamp of the entry's fold.
+// after the LIMIT on entries, the stamp of the entry's fold; and the viewer's notice clock k.
 const rawColumns = `
 	c.epoch, c.n, r.id, r.finished, r.floor, e.post_id, e.version, e.fresh_at, e.deleted, e.per_river_folded,
-	(SELECT version FROM folds f WHERE f.post_id = e.post_id)`
+	(SELECT version FROM folds f WHERE f.post_id = e.post_id), coalesce(k.n, 0)`
 
 // pageQuery is the one statement of a warm page: the access clock, the river by name, its
 // next entries, and the stamps of their folds. It returns at least one row while the store
@@ -51,6 +57,7 @@ const rawColumns = `
 const pageQuery = `
 	SELECT 1, ` + rawColumns + `
 	FROM clock c
+	LEFT JOIN notice_clocks k ON k.account_id = @user
 	LEFT JOIN rivers r ON ` + named + ` AND r.state = 'live' AND r.epoch = c.epoch
 	LEFT JOIN LATERAL (
 		SELECT post_id, version, fresh_at, deleted, per_river_folded FROM entries
@@ -83,15 +90,16 @@ func (s *Store) readRivers(ctx context.Context, query string, args pgx.StrictNam
 		var i int
 		var clock timelines.Clock
 		var river, floor, post, version, place, fold *int64
+		var told int64
 		var finished, deleted *bool
 		var o *overlay
 		dest := []any{
-			&i, &clock.Epoch, &clock.N, &river, &finished, &floor, &post, &version, &place, &deleted, &o, &fold,
+			&i, &clock.Epoch, &clock.N, &river, &finished, &floor, &post, &version, &place, &deleted, &o, &fold, &told,
 		}
 		err := s.forEach(ctx, "read rivers", query, args, dest, func() {
 			found = true
 			p := &pages[i-1]
-			p.clock = clock
+			p.clock, p.notices = clock, told
 			if river == nil {
 				return
 			}
@@ -198,7 +206,7 @@ func (s *Store) unfoldOnce(ctx context.Context, v timelines.Viewer, n Name) (_ *
 		return nil, nil, false, err
 	}
 	// The stamp was read after the clock, so the decision counts as newer.
-	items, _, err := s.decide(ctx, n, sets, []rawEntry{raw})
+	items, _, err := s.decide(ctx, n, sets, notices.Label{}, []rawEntry{raw}) // the page of a post
 	if err != nil {
 		return nil, nil, false, err
 	}

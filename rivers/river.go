@@ -7,6 +7,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/notices"
 	"riverrun/timelines/snapshot"
 )
 
@@ -90,6 +91,8 @@ type Page struct {
 	// Sets are the access sets that the page was decided with, and At is the moment.
 	Sets *access.Sets
 	At   Moment
+	// Label is what the viewer's notifications were at that moment; see Unread.
+	Label notices.Label
 }
 
 // Item is one entry on a page.
@@ -113,6 +116,10 @@ type Item struct {
 	// Hidden: the viewer hides the post, and sees it because this page shows hidden posts
 	// too.
 	Hidden bool
+	// Muted: the viewer gets no notifications of the post.
+	Muted bool
+	// Notice is set among notifications: why the post is there.
+	Notice *Notice
 	// Mentions are the ids of the comments that mention the viewer and are shown whole on the
 	// page of mentions. Fold is then the viewer's own copy.
 	Mentions []int64

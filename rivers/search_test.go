@@ -121,7 +121,7 @@ func TestAnOutdatedEntryOfASearchIsNotShown(t *testing.T) {
 	}
 	sets, err := w.rivers.access.Sets(w.ctx, 0)
 	must(w, sets, err)
-	items, _, err := w.rivers.decide(w.ctx, n, sets, raw.entries)
+	items, _, err := w.rivers.decide(w.ctx, n, sets, raw.label(), raw.entries)
 	if err != nil || len(items) != 0 {
 		t.Errorf("got %+v, %v, want nothing", items, err)
 	}

@@ -34,7 +34,7 @@ func TestASearchFarBehindHidesNothingFromOthers(t *testing.T) {
 		must(w, raw, err)
 		sets, err := w.rivers.access.Sets(w.ctx, ann.AccountID)
 		must(w, sets, err)
-		items, _, err := w.rivers.decide(w.ctx, names[i], sets, raw.entries)
+		items, _, err := w.rivers.decide(w.ctx, names[i], sets, raw.label(), raw.entries)
 		w.shows(&Page{Name: names[i], Items: must(w, items, err)}, want...)
 	}
 	if n := w.count(`SELECT count(*) FROM rivers WHERE id = $1 AND state = 'live'`, far.River); n != 0 {

@@ -17,6 +17,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/notices"
 	"riverrun/timelines/snapshot"
 )
 
@@ -30,7 +31,8 @@ type Store struct {
 	log     *slog.Logger
 	node    string
 
-	folds *foldCache
+	folds   *foldCache
+	notices *notices.Cache
 	// searching has a slot for each search of the primary store under way on this node, so
 	// that searches leave it, and its connections, to others.
 	searching   chan struct{}
@@ -118,6 +120,7 @@ func Open(db *pgxpool.Pool, primary *timelines.Store, log *slog.Logger, opts Opt
 		log:     log,
 		node:    fmt.Sprintf("%016x", newID()),
 		folds:   newFoldCache(opts.Folds),
+		notices: notices.NewCache(primary.Pool()),
 
 		searching: make(chan struct{}, maxSearching),
 		building:  newUnderway(),

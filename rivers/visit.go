@@ -128,7 +128,8 @@ func (r *visit) outdated(raw rawPage) bool {
 // is full, or all there is for now.
 func (r *visit) take(ctx context.Context, raw rawPage, sets *access.Sets, loads uint64) (full bool, err error) {
 	r.page.River, r.page.Sets, r.clock = raw.river, sets, raw.clock
-	items, newer, err := r.store.decide(ctx, r.name, sets, raw.entries)
+	r.page.Label = raw.label()
+	items, newer, err := r.store.decide(ctx, r.name, sets, raw.label(), raw.entries)
 	if err != nil {
 		return false, err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/notices"
 )
 
 // Watch is a page open in a browser: its viewer, its river, and which generation of that is
@@ -40,6 +41,8 @@ type Seen struct {
 	Items []Item
 	Gone  []Gone
 	Sets  *access.Sets
+	// Label is what the viewer's notifications were; see Unread.
+	Label notices.Label
 	// Began is when the deciding statement was sent.
 	Began time.Time
 }
@@ -121,7 +124,7 @@ func (s *Store) decideWatched(ctx context.Context, r *watchedRivers, each func(k
 		seen[i].Began = r.began
 		if r.sets[k] == nil && seen[i].stands() {
 			r.sets[k] = seen[i].Sets
-			all = append(all, undecided{name: w.Name, sets: r.sets[k], entries: r.raws[k].entries})
+			all = append(all, undecided{name: w.Name, sets: r.sets[k], label: r.raws[k].label(), entries: r.raws[k].entries})
 			of = append(of, k)
 		}
 	}
@@ -135,7 +138,7 @@ func (s *Store) decideWatched(ctx context.Context, r *watchedRivers, each func(k
 
 // seeRiver fills in whether a watch may see the river that was read, and with which sets.
 func (s *Store) seeRiver(ctx context.Context, w Watch, raw rawPage, seen *Seen) (err error) {
-	seen.River = raw.river
+	seen.River, seen.Label = raw.river, raw.label()
 	seen.Sets, err = s.admit(ctx, w.Viewer, w.Name, raw.clock)
 	switch {
 	case errors.Is(err, timelines.ErrSignedOut):
@@ -172,7 +175,8 @@ const watched = `
 		SELECT * FROM rivers r
 		WHERE r.user_id = w.user_id AND r.kind = w.kind AND r.their_id = w.their_id
 			AND r.term = w.term AND r.ord = w.ord AND r.state = 'live' AND r.epoch = c.epoch
-		LIMIT 1) r ON true`
+		LIMIT 1) r ON true
+	LEFT JOIN notice_clocks k ON k.account_id = w.user_id`
 
 // Flush returns what each watch may see now of these posts, in the order of the watches. It
 // is one statement for all watches and posts, decided as a page is, so that a push shows

@@ -66,7 +66,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		accounts: map[int64]account{}, timelines: map[int64]timeline{},
 		readers: map[pair]bool{}, excluded: map[pair]bool{}, follows: map[pair]bool{},
 		outOfHome: map[pair]bool{}, owners: map[int64]int64{}, listed: map[pair]bool{},
-		posts: map[int64]post{}, entries: map[pair]entry{}, comments: map[int64][]remark{}, likes: map[int64][]like{},
+		posts: map[int64]post{}, entries: map[pair]entry{}, comments: map[int64][]remark{}, remarks: map[int64][]remark{}, likes: map[int64][]like{},
 		faves: map[pair]bool{}, approvals: map[int64][]int64{}, sight: newSight(),
 	}
 	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
@@ -108,6 +108,7 @@ func ask(ctx context.Context, pool *pgxpool.Pool) (*oracle, error) {
 		var c remark
 		err = each(err, `SELECT id, post_id, author_id, created_at, edited_at, deleted_at, body FROM comments`,
 			[]any{&c.ID, &c.PostID, &c.AuthorID, &c.CreatedAt, &c.EditedAt, &c.DeletedAt, &c.Body}, func() {
+				o.remarks[c.PostID] = append(o.remarks[c.PostID], c)
 				if c.DeletedAt == nil {
 					o.comments[c.PostID] = append(o.comments[c.PostID], c)
 				}

@@ -29,6 +29,7 @@ type oracle struct {
 	posts     map[int64]post
 	entries   map[pair]entry     // timeline, post
 	comments  map[int64][]remark // by post, those not deleted, oldest first
+	remarks   map[int64][]remark // by post, those deleted too
 	likes     map[int64][]like   // by post, newest first
 	faves     map[pair]bool      // post, account
 	approvals map[int64][]int64  // of comments, who likes them, newest first
@@ -67,6 +68,7 @@ func (o *oracle) names(viewer int64) []rivers.Name {
 		add(rivers.Faves, 0)
 		add(rivers.Eyes, 0)
 		add(rivers.Mentions, 0)
+		add(rivers.Notifications, 0)
 	}
 	for _, t := range o.timelines {
 		if t.Kind == kinds.Subfeed && !strings.HasPrefix(o.accounts[t.TheirID].Name, ghostPrefix) {
@@ -199,10 +201,56 @@ func (o *oracle) holds(t timeline, p post) bool {
 			(t.Kind != kinds.MostFaved || o.faved(p.ID) >= options.MostFaved)
 	case kinds.Mentions:
 		return o.says(p, "@"+o.accounts[t.TheirID].Name)
+	case kinds.Notifications:
+		return len(o.told(t.TheirID, p)) > 0
 	case kinds.Hashtag:
 		return o.says(p, "#"+t.Term)
 	}
 	panic("no such kind: " + t.Kind)
+}
+
+// told are those who did something to the post that the account is told of.
+func (o *oracle) told(account int64, p post) (actors []int64) {
+	add := func(actor int64) {
+		if actor != account && !strings.HasPrefix(o.accounts[actor].Name, ghostPrefix) {
+			actors = append(actors, actor)
+		}
+	}
+	named := "@" + o.accounts[account].Name
+	for _, id := range p.Decisive {
+		if t := o.timelines[id]; t.Kind == kinds.Directs && t.TheirID == account {
+			add(p.AuthorID)
+		}
+	}
+	if hasWord(p.Body, named) {
+		add(p.AuthorID)
+	}
+	for _, l := range o.likes[p.ID] {
+		if p.AuthorID == account {
+			add(l.AccountID)
+		}
+	}
+	for _, c := range o.comments[p.ID] {
+		before := slices.ContainsFunc(o.remarks[p.ID], func(r remark) bool {
+			return r.AuthorID == account && r.CreatedAt.Before(c.CreatedAt) && (r.DeletedAt == nil || r.DeletedAt.After(c.CreatedAt))
+		})
+		if p.AuthorID == account || before || hasWord(c.Body, named) {
+			add(c.AuthorID)
+		}
+		for _, liker := range o.approvals[c.ID] {
+			if c.AuthorID == account {
+				add(liker)
+			}
+		}
+	}
+	return actors
+}
+
+// tells: may the viewer know of anybody who did something that they are told of?
+func (o *oracle) tells(viewer int64, p post) bool {
+	return slices.ContainsFunc(o.told(viewer, p), func(actor int64) bool {
+		return !o.veils(viewer, actor, p) && !o.hidPeople[pair{viewer, actor}]
+	})
 }
 
 // sources are the river's timelines as far as its viewer may open them.
@@ -232,7 +280,7 @@ func (o *oracle) sources(n rivers.Name) []timeline {
 			return (t.Kind == kinds.Feed || t.Kind == kinds.Subfeed) && t.TheirID == n.TheirID
 		case rivers.Subfeed:
 			return t.Kind == kinds.Subfeed && t.TheirID == n.TheirID && t.Term == n.Term
-		case rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Eyes, rivers.Mentions:
+		case rivers.Discussions, rivers.Directs, rivers.Faves, rivers.Eyes, rivers.Mentions, rivers.Notifications:
 			return t.Kind == string(n.Kind) && t.TheirID == n.UserID
 		default: // the timeline of that name
 			return t.Kind == string(n.Kind) && t.TheirID == n.TheirID && t.Term == n.Term
@@ -361,6 +409,12 @@ func (o *oracle) expect(n rivers.Name) []shown {
 		if !found {
 			s.Place = max(p.FreshAt, slices.MinFunc(held, byEntrance).EnteredAt)
 		}
+		if n.Kind == rivers.Notifications {
+			s.Place = held[0].EnteredAt
+			if !o.tells(n.UserID, p) {
+				continue
+			}
+		}
 		if n.Order == rivers.Created {
 			s.Place = p.CreatedAt.UnixMicro()
 		}
@@ -435,11 +489,19 @@ func (o *oracle) audit() []string {
 	for _, p := range o.posts {
 		for _, t := range o.timelines {
 			e, ok := o.entries[pair{t.ID, p.ID}]
+			told := t.Kind == kinds.Notifications
+			if told && strings.HasPrefix(o.accounts[t.TheirID].Name, ghostPrefix) {
+				continue // an import tells nobody
+			}
 			if holds := o.holds(t, p); holds != (ok && !e.Withdrawn) {
 				wrong = append(wrong, fmt.Sprintf("post %d in %s of %d: row %v withdrawn %v, should hold %v",
 					p.ID, t.Kind, t.TheirID, ok, e.Withdrawn, holds))
 			}
-			if want := max(p.FreshAt, e.EnteredAt); ok && p.DeletedAt == nil && e.FreshAt != want {
+			want := max(p.FreshAt, e.EnteredAt)
+			if told {
+				want = e.EnteredAt
+			}
+			if ok && p.DeletedAt == nil && e.FreshAt != want {
 				wrong = append(wrong, fmt.Sprintf("post %d in %s of %d: fresh_at %d, should be %d",
 					p.ID, t.Kind, t.TheirID, e.FreshAt, want))
 			}

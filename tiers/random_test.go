@@ -76,7 +76,7 @@ func (v *village) empty() {
 	} {
 		v.execPrimary(query)
 	}
-	v.execSecondary(`TRUNCATE clock, rivers, rivers_timelines, entries, folds, visits, leases`)
+	v.execSecondary(`TRUNCATE clock, rivers, rivers_timelines, entries, folds, visits, leases, notice_clocks`)
 }
 
 // once does a sequence in an empty village and judges how it ends.

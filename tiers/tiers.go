@@ -159,6 +159,9 @@ func (t *Tiers) tier0(ctx context.Context, c timelines.Change) error {
 		if err := t.rivers.Distribute(ctx, touched, rivers.Scope{Actor: c.Actor}); err != nil {
 			return err
 		}
+		if err := t.rivers.RaiseNotices(ctx, touched); err != nil {
+			return err
+		}
 	}
 	for _, r := range c.Replace {
 		if !r.Everybody && r.ViewerID == c.Actor {
@@ -196,8 +199,12 @@ func (t *Tiers) work(ctx context.Context) {
 }
 
 // Distribute is Tier 1: it brings the rivers that are open in a browser, on any node, to
-// the present state of these posts, and then tells every node's hub.
+// the present state of these posts, and then tells every node's hub. It also raises the notice
+// clocks once more, as the node of the change may have died before it did.
 func (t *Tiers) Distribute(ctx context.Context, touched []timelines.Touched) error {
+	if err := t.rivers.RaiseNotices(ctx, touched); err != nil {
+		return err
+	}
 	return t.distribute(ctx, touched, 0)
 }
 

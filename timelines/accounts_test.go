@@ -77,6 +77,7 @@ func TestFixedTimelines(t *testing.T) {
 		{kinds.Feed, kinds.Feed, Public, true},
 		{kinds.Likes, kinds.Feed, Public, false},
 		{kinds.Mentions, kinds.Mentions, Private, true},
+		{kinds.Notifications, kinds.Notifications, Private, true},
 		{kinds.Subfeed, kinds.Subfeed, Private, true},
 	})
 	g, c, err := w.Groups.Create(t.Context(), NewGroup{Actor: bob.ID, Name: "club", Title: "The Club", About: "us", Access: Private})
@@ -221,6 +222,6 @@ func TestInsertTimelinesForManyAtOnce(t *testing.T) {
 		got = append(got, a.ID)
 	}
 	w.same("accounts with a feed", got, made)
-	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*9+10)
-	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*7)
+	w.same("timelines", value[int](w, `SELECT count(*)::int FROM timelines WHERE their_id <> 0`), 90*10+10)
+	w.same("readers", value[int](w, `SELECT count(*)::int FROM readers`), 90*8)
 }

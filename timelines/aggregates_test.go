@@ -71,17 +71,18 @@ func TestBestOf(t *testing.T) {
 	w.comment(fans[0], c.Code)
 	said := w.comment(fans[1], c.Code)
 	stands("two people and the author", false)
+	told := w.timeline(kinds.Notifications, bob.ID)
 	reached := like(fans[2])
 	stands("three people", true)
 	w.same("touched by the third", reached.Touched,
-		ids(w.timeline(kinds.Likes, fans[2].ID), w.timeline(kinds.Discussions, fans[2].ID), best, mine))
+		ids(w.timeline(kinds.Likes, fans[2].ID), w.timeline(kinds.Discussions, fans[2].ID), best, mine, told))
 	at := w.row(best, c.PostID)
 	if at.EnteredAt <= w.freshAt(c.PostID) || at.FreshAt != at.EnteredAt {
 		t.Errorf("row %+v, want it to enter then, later than the post's %d", at, w.freshAt(c.PostID))
 	}
 	w.same("row of the language", w.row(mine, c.PostID), at)
 	w.same("one more touches no aggregate", like(fans[3]).Touched,
-		ids(w.timeline(kinds.Likes, fans[3].ID), w.timeline(kinds.Discussions, fans[3].ID)))
+		ids(w.timeline(kinds.Likes, fans[3].ID), w.timeline(kinds.Discussions, fans[3].ID), told))
 
 	unlike := func(who Account) {
 		t.Helper()
@@ -137,7 +138,7 @@ func TestAggregatesFollowTheLanguage(t *testing.T) {
 	edited, err := w.Posts.Edit(t.Context(), bob.ID, c.Code, russian)
 	w.must(err)
 	w.same("touched", edited.Touched, ids(w.aggregate(kinds.Best, "en"), w.aggregate(kinds.Best, "ru"),
-		w.aggregate(kinds.Everything, "en"), w.aggregate(kinds.Everything, "ru")))
+		w.aggregate(kinds.Everything, "en"), w.aggregate(kinds.Everything, "ru"), w.timeline(kinds.Notifications, bob.ID)))
 	w.same("place among the best", w.row(w.aggregate(kinds.Best, "ru"), c.PostID), was)
 	w.same("place in everything", w.row(w.aggregate(kinds.Everything, "ru"), c.PostID), all)
 	w.sound()
@@ -149,7 +150,7 @@ func TestAggregatesFollowTheLanguage(t *testing.T) {
 	}
 	chosen, err := w.Posts.EditIn(t.Context(), bob.ID, c.Code, russian, "en")
 	w.must(err)
-	w.same("touched by a choice", len(chosen.Touched), 4)
+	w.same("touched by a choice", len(chosen.Touched), 5)
 	w.sound()
 }
 

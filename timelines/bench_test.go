@@ -7,8 +7,12 @@ import "testing"
 func BenchmarkChange(b *testing.B) {
 	w := newTown(b)
 	bob, ann := w.user("bob"), w.user("ann")
-	plain, crowded := w.post(bob, "hello"), w.post(bob, "hello")
+	plain, crowded, discussed := w.post(bob, "hello"), w.post(bob, "hello"), w.post(bob, "hello")
 	w.crowd(crowded.PostID, large(5000))
+	// Each comment here tells as many people as one can.
+	w.exec(`INSERT INTO comments (post_id, author_id, created_at, body)
+		SELECT $1, account_id, now() - interval '2 days', 'x' FROM likes WHERE post_id = $2 ORDER BY account_id LIMIT 500`,
+		discussed.PostID, crowded.PostID)
 	w.exec(`VACUUM ANALYZE`)
 	w.pool.Reset()
 	like := func(code string) {
@@ -22,6 +26,7 @@ func BenchmarkChange(b *testing.B) {
 		{"post", func() { w.post(bob, "hello", "bob", "ann") }},
 		{"comment", func() { w.comment(ann, plain.Code) }},
 		{"comment/much-liked", func() { w.comment(ann, crowded.Code) }},
+		{"comment/much-discussed", func() { w.comment(ann, discussed.Code) }},
 		{"like-unlike", func() { like(plain.Code) }},
 		{"like-unlike/much-liked", func() { like(crowded.Code) }},
 		{"block", func() {

@@ -33,6 +33,9 @@ const (
 // statement that began after the post was locked.
 const clockMicros = `(extract(epoch FROM clock_timestamp()) * 1000000)::bigint`
 
+// bumped is true for a row e of a timeline that follows bumps.
+var bumped = `NOT EXISTS (SELECT FROM timelines n WHERE n.id = e.timeline_id AND n.kind IN ` + kinds.SQL(kinds.Spec.IsByNotice) + `)`
+
 // bumpTx bumps the post after a new comment if the rule says so: it is younger than a day,
 // or had more than two comments within the last day, the new one included (source: 000).
 // Its rows in base timelines, its own timeline, the aggregates and the actor's timelines
@@ -70,7 +73,7 @@ func bumpTx(ctx context.Context, tx pgx.Tx, p lockedPost, actor int64) (moved []
 			SELECT t.id FROM timelines t WHERE t.kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND t.their_id = 0
 		), others AS MATERIALIZED (
 			SELECT e.timeline_id AS id FROM timeline_entries e
-			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always)
+			WHERE e.post_id = @post AND e.timeline_id NOT IN (SELECT id FROM always) AND ` + bumped + `
 			LIMIT @few + 1
 		), moving AS (
 			SELECT id FROM always
@@ -111,10 +114,10 @@ func (s Maintenance) BumpBlock(ctx context.Context, u PendingBump) error {
 	// This lock of the post is as strong as the UPDATE that draws a version: no row enters
 	// and no other bump happens meanwhile.
 	const lock = `SELECT fresh_at FROM posts WHERE id = @post AND deleted_at IS NULL FOR NO KEY UPDATE`
-	const block = `
+	block := `
 		WITH behind AS MATERIALIZED (
-			SELECT timeline_id, ctid AS at FROM timeline_entries
-			WHERE post_id = @post AND timeline_id > @after AND fresh_at < @fresh_at
+			SELECT e.timeline_id, e.ctid AS at FROM timeline_entries e
+			WHERE e.post_id = @post AND e.timeline_id > @after AND e.fresh_at < @fresh_at AND ` + bumped + `
 		), next AS MATERIALIZED (
 			SELECT at FROM behind ORDER BY timeline_id LIMIT @limit
 		), moved AS (

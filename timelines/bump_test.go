@@ -48,6 +48,9 @@ func TestBumpRule(t *testing.T) {
 		if tc.bumps {
 			want = ids(append(p.Touched, comments, discussions)...)
 		}
+		if len(tc.comments) > tc.deleted {
+			want = union(want, ids(w.timeline(kinds.Notifications, ann.ID))) // who commented before
+		}
 		w.same(tc.name+": touched", c.Touched, want)
 	}
 }

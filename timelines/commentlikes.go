@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/notices"
 	"riverrun/timelines/rights"
 )
 
@@ -16,18 +17,18 @@ import (
 func (s Comments) Like(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.mark(ctx, actor, code, id, `
 		INSERT INTO comment_likes (comment_id, account_id, created_at) VALUES (@comment, @actor, clock_timestamp())
-		ON CONFLICT DO NOTHING`)
+		ON CONFLICT DO NOTHING`, notices.TellCommentLike)
 }
 
 // Unlike undoes Comments.Like, with the same errors. Without a like it succeeds and
 // changes nothing.
 func (s Comments) Unlike(ctx context.Context, actor int64, code string, id int64) (Change, error) {
 	return s.mark(ctx, actor, code, id,
-		`DELETE FROM comment_likes WHERE comment_id = @comment AND account_id = @actor`)
+		`DELETE FROM comment_likes WHERE comment_id = @comment AND account_id = @actor`, notices.UntellCommentLike)
 }
 
-// mark runs one statement about the actor and a comment.
-func (s Comments) mark(ctx context.Context, actor int64, code string, id int64, query string) (Change, error) {
+// mark runs one statement about the actor and a comment, and tells the comment's author.
+func (s Comments) mark(ctx context.Context, actor int64, code string, id int64, query string, tell telling) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
 		p, err := lockPostTx(ctx, tx, actor, code)
 		if err != nil {
@@ -55,6 +56,10 @@ func (s Comments) mark(ctx context.Context, actor int64, code string, id int64, 
 		if tag.RowsAffected() == 0 {
 			return Change{}, &unchanged{c}
 		}
-		return s.touchTx(ctx, tx, c, nil)
+		told, err := tell(ctx, tx, p.doing(actor, id))
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, told)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"riverrun/timelines/kinds"
 	"riverrun/timelines/snapshot"
 )
 
@@ -15,11 +16,13 @@ func TestLikeComment(t *testing.T) {
 	fresh := w.freshAt(p.PostID)
 	w.heard.take()
 	change := Change{Actor: cat.ID, PostID: p.PostID, Code: p.Code, CommentID: id}
+	told := change
+	told.Touched = ids(w.timeline(kinds.Notifications, ann.ID))
 
 	c, err := w.Comments.Like(t.Context(), cat.ID, p.Code, id)
 	w.must(err)
-	w.same("change", c, change)
-	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID}})
+	w.same("change", c, told)
+	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: told.Touched}})
 	w.same("version", w.version(p.PostID), int64(3))
 	w.same("the post's fresh_at", w.freshAt(p.PostID), fresh)
 	c, err = w.Comments.Like(t.Context(), cat.ID, p.Code, id)
@@ -33,8 +36,8 @@ func TestLikeComment(t *testing.T) {
 
 	c, err = w.Comments.Unlike(t.Context(), cat.ID, p.Code, id)
 	w.must(err)
-	w.same("taken back", c, change)
-	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID}})
+	w.same("taken back", c, told)
+	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: told.Touched}})
 
 	_, err = w.Comments.Like(t.Context(), cat.ID, other.Code, id)
 	w.fails("under another post", err, ErrNotFound)

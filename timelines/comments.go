@@ -10,6 +10,8 @@ import (
 
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/marks"
+	"riverrun/timelines/notices"
 	"riverrun/timelines/rights"
 )
 
@@ -82,7 +84,12 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 				return Change{}, err
 			}
 		}
-		named, err := s.indexTextTx(ctx, tx, &c, p, c.CommentID, writing{body, !n.Plain}, false)
+		written := writing{body, !n.Plain}
+		named, err := s.indexTextTx(ctx, tx, &c, p, c.CommentID, written, false)
+		if err != nil {
+			return Change{}, err
+		}
+		told, err := notices.TellComment(ctx, tx, p.doing(n.Author, c.CommentID), marks.Names(written.prose()))
 		if err != nil {
 			return Change{}, err
 		}
@@ -90,7 +97,7 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, slices.Concat(bumped, entered, named, aggregates))
+		return s.touchTx(ctx, tx, c, slices.Concat(bumped, entered, named, told, aggregates))
 	})
 }
 
@@ -221,11 +228,15 @@ func (s Comments) Delete(ctx context.Context, actor int64, code string, id int64
 		if err != nil {
 			return Change{}, err
 		}
+		untold, err := notices.UntellComment(ctx, tx, p.doing(actor, id))
+		if err != nil {
+			return Change{}, err
+		}
 		aggregates, err := s.updateAggregateTx(ctx, tx, p, kinds.Best, false)
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, slices.Concat(left, unnamed, aggregates))
+		return s.touchTx(ctx, tx, c, slices.Concat(left, unnamed, untold, aggregates))
 	})
 }
 

@@ -17,7 +17,7 @@ func TestCreateComment(t *testing.T) {
 
 	c, err := w.Comments.Create(t.Context(), NewComment{Author: ann.ID, Code: p.Code, Body: "so it is\r\n"})
 	w.must(err)
-	all := ids(append(p.Touched, comments, discussions)...)
+	all := ids(append(p.Touched, comments, discussions, w.timeline(kinds.Notifications, bob.ID))...)
 	w.same("change", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, CommentID: c.CommentID, Touched: all})
 	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: all}})
 	w.same("version", w.version(p.PostID), int64(2))
@@ -133,6 +133,7 @@ func TestDeleteCommentWithdraws(t *testing.T) {
 	bob, ann := w.user("bob"), w.user("ann")
 	p := w.post(bob, "hello")
 	comments, discussions := w.timeline(kinds.Comments, ann.ID), w.timeline(kinds.Discussions, ann.ID)
+	told := w.timeline(kinds.Notifications, bob.ID)
 	one, two := w.comment(ann, p.Code), w.comment(ann, p.Code)
 	stamp := w.row(comments, p.PostID).EnteredAt
 	fresh := w.freshAt(p.PostID)
@@ -143,10 +144,10 @@ func TestDeleteCommentWithdraws(t *testing.T) {
 		w.same("comment named", got.CommentID, c.CommentID)
 		return got.Touched
 	}
-	w.same("one of two touches", del(ann, one), []int64(nil))
+	w.same("one of two touches", del(ann, one), ids(told))
 	_, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
-	w.same("the last, liking it, touches", del(bob, two), ids(comments))
+	w.same("the last, liking it, touches", del(bob, two), ids(comments, told))
 	w.same("fresh_at", w.freshAt(p.PostID), fresh)
 	_, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 	w.must(err)
@@ -154,9 +155,9 @@ func TestDeleteCommentWithdraws(t *testing.T) {
 
 	// It comes back with its first stamp, and where the post stands now.
 	three := w.comment(ann, p.Code)
-	w.same("a new one touches", three.Touched, ids(append(p.Touched, comments, discussions)...))
+	w.same("a new one touches", three.Touched, ids(append(p.Touched, comments, discussions, told)...))
 	w.same("row", w.row(comments, p.PostID), row{stamp, w.freshAt(p.PostID), false})
-	w.same("the last, not liking it, touches", del(ann, three), ids(comments, discussions))
+	w.same("the last, not liking it, touches", del(ann, three), ids(comments, discussions, told))
 	own := w.comment(bob, p.Code)
 	w.same("the author's touches", del(bob, own), ids(w.timeline(kinds.Comments, bob.ID)))
 	w.sound()

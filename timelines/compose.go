@@ -12,6 +12,8 @@ import (
 
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/marks"
+	"riverrun/timelines/notices"
 )
 
 // MaxDestinations is how many destinations a post may have.
@@ -107,8 +109,24 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		if err := s.linkTx(ctx, tx, c.PostID, written, false); err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, c, union(entered, named))
+		told, err := tellPostTx(ctx, tx, c, where, marks.Names(written.prose()))
+		if err != nil {
+			return Change{}, err
+		}
+		return s.touchTx(ctx, tx, c, slices.Concat(entered, named, told))
 	})
+}
+
+// tellPostTx tells of a new post, if it is a message or names anybody.
+func tellPostTx(ctx context.Context, tx pgx.Tx, c Change, where address, names []string) ([]int64, error) {
+	if !where.message && len(names) == 0 {
+		return nil, nil
+	}
+	d := notices.Doing{Post: c.PostID, Actor: c.Actor}
+	if err := tx.QueryRow(ctx, `SELECT fresh_at FROM posts WHERE id = @post`, pgx.StrictNamedArgs{"post": c.PostID}).Scan(&d.Stamp); err != nil {
+		return nil, fmt.Errorf("read time of a post: %w", err)
+	}
+	return notices.TellPost(ctx, tx, d, names)
 }
 
 // cleanDestinations returns the names, each once, in the order given.
@@ -137,6 +155,8 @@ type address struct {
 	decisive []int64 // base timelines, in key order
 	// everything: some destination is for more than the people named.
 	everything bool
+	// message: some destination is a person.
+	message bool
 	// own are the author's timelines that hold what they write.
 	own []int64
 }
@@ -168,7 +188,7 @@ func addressTx(ctx context.Context, tx pgx.Tx, author int64, to []string) (addre
 	for _, d := range found {
 		where.decisive = append(where.decisive, d.TimelineID)
 		if d.Kind == kinds.Directs {
-			where.decisive = append(where.decisive, own[kinds.Directs])
+			where.decisive, where.message = append(where.decisive, own[kinds.Directs]), true
 		}
 		where.everything = where.everything || kinds.Of(d.Kind).Levelled
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/notices"
 	"riverrun/timelines/rights"
 )
 
@@ -146,6 +147,15 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 	if _, err := tx.Exec(ctx, leave, pgx.StrictNamedArgs{"post": p.ID, "left": left}); err != nil {
 		return nil, false, fmt.Errorf("leave destinations: %w", err)
 	}
+	d := p.doing(p.AuthorID, 0)
+	untold, err := notices.UntellParties(ctx, tx, d, left)
+	if err != nil {
+		return nil, false, err
+	}
+	told, err := notices.TellParties(ctx, tx, d, without(decisive, stands))
+	if err != nil {
+		return nil, false, err
+	}
 	// A move lifts nothing: without a stamp the post enters as fresh as it is.
 	p.Stamp = 0
 	aggregates, err := s.updateAggregatesTx(ctx, tx, p, kinds.Where(kinds.Spec.IsAggregate)...)
@@ -158,7 +168,7 @@ func (s *core) moveTx(ctx context.Context, tx pgx.Tx, p lockedPost, stands, deci
 	if err != nil {
 		return nil, false, err
 	}
-	return slices.Concat(touched, left, aggregates), true, nil
+	return slices.Concat(touched, left, untold, told, aggregates), true, nil
 }
 
 // without returns the ids that are not among the others.

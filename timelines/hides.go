@@ -230,18 +230,19 @@ type HiddenPost struct {
 // last hidden first. They are those hidden before the given one, of which only the code
 // and HiddenAt are used; the zero HiddenPost stands for the beginning.
 func (s Hides) Posts(ctx context.Context, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
-	const query = `
+	return s.posts(ctx, "hidden_posts", actor, before, limit)
+}
+
+// posts is Posts of one of the two tables of posts that a person does not want to hear of.
+func (s Hides) posts(ctx context.Context, table string, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
+	query := `
 		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, p.markup, h.created_at AS hidden_at
-		FROM hidden_posts h JOIN posts p ON p.id = h.post_id
+		FROM ` + table + ` h JOIN posts p ON p.id = h.post_id
 		WHERE h.account_id = @viewer AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
 			AND (h.created_at, h.post_id) < (coalesce(@before::timestamptz, 'infinity'), coalesce((SELECT id FROM posts WHERE code = @code), 0))
 		ORDER BY h.created_at DESC, h.post_id DESC LIMIT @limit`
-	var at *time.Time
-	if before.Code != "" {
-		at = &before.HiddenAt
-	}
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{
-		"viewer": actor, "before": at, "code": before.Code, "limit": limit,
+		"viewer": actor, "before": olderThan(before), "code": before.Code, "limit": limit,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read hidden posts: %w", err)

@@ -13,13 +13,14 @@ func TestLike(t *testing.T) {
 	bob, ann := w.user("bob"), w.user("ann")
 	p := w.post(bob, "hello")
 	likes, discussions := w.timeline(kinds.Likes, ann.ID), w.timeline(kinds.Discussions, ann.ID)
+	told := w.timeline(kinds.Notifications, bob.ID)
 	fresh := w.freshAt(p.PostID)
 	w.heard.take()
 
 	c, err := w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
-	w.same("change", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, Touched: ids(likes, discussions)})
-	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: ids(likes, discussions)}})
+	w.same("change", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, Touched: ids(likes, discussions, told)})
+	w.same("announced", w.heard.take(), []Event{Touched{PostID: p.PostID, Timelines: ids(likes, discussions, told)}})
 	w.same("version", w.version(p.PostID), int64(2))
 	w.same("the post's fresh_at", w.freshAt(p.PostID), fresh)
 	first := w.row(likes, p.PostID)
@@ -39,13 +40,13 @@ func TestLike(t *testing.T) {
 
 	c, err = w.Posts.Unlike(t.Context(), ann.ID, p.Code)
 	w.must(err)
-	w.same("taken back", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, Touched: ids(likes, discussions)})
+	w.same("taken back", c, Change{Actor: ann.ID, PostID: p.PostID, Code: p.Code, Touched: ids(likes, discussions, told)})
 	w.same("row", w.row(likes, p.PostID), row{first.EnteredAt, first.FreshAt, true})
 
 	// Like, unlike, like never lifts.
 	c, err = w.Posts.Like(t.Context(), ann.ID, p.Code)
 	w.must(err)
-	w.same("once more", c.Touched, ids(likes, discussions))
+	w.same("once more", c.Touched, ids(likes, discussions, told))
 	w.same("row", w.row(likes, p.PostID), first)
 	w.sound()
 }
@@ -57,6 +58,9 @@ func TestLikeKeepsDiscussions(t *testing.T) {
 	for name, actor := range map[string]Account{"the author": bob, "a commenter": ann} {
 		w.comment(actor, p.Code)
 		likes := ids(w.timeline(kinds.Likes, actor.ID))
+		if actor != bob {
+			likes = union(likes, ids(w.timeline(kinds.Notifications, bob.ID)))
+		}
 		c, err := w.Posts.Like(t.Context(), actor.ID, p.Code)
 		w.must(err)
 		w.same(name+" likes", c.Touched, likes)

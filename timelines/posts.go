@@ -10,6 +10,7 @@ import (
 
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/notices"
 	"riverrun/timelines/rights"
 )
 
@@ -28,6 +29,11 @@ type lockedPost struct {
 // change returns a Change of the post, still without the touched timelines.
 func (p lockedPost) change(actor int64) Change {
 	return Change{Actor: actor, PostID: p.ID, Code: p.Code}
+}
+
+// doing is something that the actor does to the post, or to one of its comments.
+func (p lockedPost) doing(actor, comment int64) notices.Doing {
+	return notices.Doing{Post: p.ID, Actor: actor, Comment: comment, Stamp: p.Stamp}
 }
 
 // lockPostTx begins the change of a post: it draws the post's next version, which locks
@@ -241,7 +247,12 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 	if err != nil {
 		return nil, false, err
 	}
-	return slices.Concat(touched, aggregates), true, nil
+	// The terms that a person hides decide by the text whether an unread entry counts.
+	told, err := notices.Timelines(ctx, tx, p.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	return slices.Concat(touched, aggregates, told), true, nil
 }
 
 // Delete removes the actor's own post. ErrNotFound if the actor cannot read it,
@@ -283,6 +294,7 @@ func (s Posts) Delete(ctx context.Context, actor int64, code string) (Change, er
 		empty.Queue(`DELETE FROM files WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM post_links WHERE post_id = @post`, args)
 		empty.Queue(`DELETE FROM text_marks WHERE post_id = @post`, args)
+		empty.Queue(`DELETE FROM notifications WHERE post_id = @post`, args)
 		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
 			return Change{}, fmt.Errorf("delete post: %w", err)
 		}

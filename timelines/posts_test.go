@@ -80,20 +80,20 @@ func TestCreatePost(t *testing.T) {
 		{
 			"a direct", bob,
 			[]string{"ann"},
-			"directs of ann, directs of bob, discussions of bob, post", "directs of ann, directs of bob",
+			"directs of ann, directs of bob, discussions of bob, notifications of ann, post", "directs of ann, directs of bob",
 			false,
 		},
 		{
 			"a direct to two", bob,
 			[]string{"ann", "cid"},
-			"directs of ann, directs of bob, directs of cid, discussions of bob, post",
+			"directs of ann, directs of bob, directs of cid, discussions of bob, notifications of ann, notifications of cid, post",
 			"directs of ann, directs of bob, directs of cid",
 			false,
 		},
 		{
 			"all at once", bob,
 			[]string{"ann", "guarded", "bob"},
-			"directs of ann, directs of bob, discussions of bob, everything, feed of bob, group of guarded, post",
+			"directs of ann, directs of bob, discussions of bob, everything, feed of bob, group of guarded, notifications of ann, post",
 			"directs of ann, directs of bob, feed of bob, group of guarded",
 			true,
 		},

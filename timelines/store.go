@@ -22,6 +22,7 @@ type Store struct {
 	Lists         Lists
 	Bans          Bans
 	Hides         Hides
+	Notices       Notices
 	Posts         Posts
 	Comments      Comments
 	Files         Files
@@ -46,6 +47,8 @@ type (
 	Bans struct{ *core }
 	// Hides are what a person does not want to see.
 	Hides struct{ *core }
+	// Notices tell people what happens that concerns them.
+	Notices struct{ *core }
 	// Posts stand in timelines; people like and save them.
 	Posts struct{ *core }
 	// Comments stand under posts; people like them.
@@ -119,6 +122,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Lists{c},
 		Bans{c},
 		Hides{c},
+		Notices{c},
 		Posts{c},
 		Comments{c},
 		Files{c},

@@ -9,6 +9,7 @@ import (
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/marks"
 	"riverrun/timelines/markup"
+	"riverrun/timelines/notices"
 )
 
 // A writing is a text as it is stored.
@@ -38,6 +39,8 @@ const ownText = 0
 // A mention needs no permission: whether the person may read the post is decided where
 // mentions are read, as for any timeline (004). An account that gets the name later is not
 // mentioned.
+//
+// An edit tells people of notifications that it names them now, and takes back that it did.
 //
 // text_marks records which text names which timeline. So one statement reads the reasons,
 // under the post's lock, however many comments there are. A text without marks costs
@@ -87,6 +90,24 @@ func (s *core) indexTextTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPo
 			return nil, err
 		}
 		touched = append(touched, left...)
+	}
+	if !edited {
+		return touched, nil // who tells of the new text tells those it names
+	}
+	d := p.doing(c.Actor, comment)
+	if len(marked) > 0 {
+		told, err := notices.TellNamed(ctx, tx, d, marked)
+		if err != nil {
+			return nil, err
+		}
+		touched = append(touched, told...)
+	}
+	if len(unnamed) > 0 {
+		untold, err := notices.UntellNamed(ctx, tx, d, unnamed)
+		if err != nil {
+			return nil, err
+		}
+		touched = append(touched, untold...)
 	}
 	return touched, nil
 }

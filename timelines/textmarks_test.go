@@ -97,7 +97,7 @@ func TestHashtags(t *testing.T) {
 	edited, err := w.Posts.Edit(t.Context(), bob.ID, c.Code, "hello #lock")
 	w.must(err)
 	lock := w.hashtag("lock")
-	w.same("touched by an edit", edited.Touched, ids(lock, spring))
+	w.same("touched by an edit", edited.Touched, ids(lock, spring, w.timeline(kinds.Notifications, bob.ID)))
 	if w.row(river, c.PostID).Withdrawn || !w.row(spring, c.PostID).Withdrawn {
 		t.Error("an edit took away a tag that a comment has, or not the one that nobody has")
 	}
@@ -194,7 +194,8 @@ func TestMentions(t *testing.T) {
 	mine := w.timeline(kinds.Mentions, ann.ID)
 	fresh := w.freshAt(c.PostID)
 	w.same("touched", c.Touched, ids(w.timeline(kinds.Directs, bob.ID), w.timeline(kinds.Directs, cid.ID),
-		w.timeline(kinds.Discussions, bob.ID), w.timeline(kinds.Post, c.PostID), w.hashtag("river"), mine))
+		w.timeline(kinds.Discussions, bob.ID), w.timeline(kinds.Post, c.PostID), w.hashtag("river"), mine,
+		w.timeline(kinds.Notifications, ann.ID), w.timeline(kinds.Notifications, cid.ID)))
 	w.same("row", w.row(mine, c.PostID), row{EnteredAt: fresh, FreshAt: fresh})
 	w.same("home is not made of mentions", slices.Contains(w.home(ann.ID), mine), false)
 

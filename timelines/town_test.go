@@ -266,6 +266,7 @@ func (w *town) age(post int64, by time.Duration) {
 		post, by, by.Microseconds())
 	w.exec(`UPDATE timeline_entries SET created_at = created_at - $2, fresh_at = fresh_at - $2, entered_at = entered_at - $2
 		WHERE post_id = $1`, post, by.Microseconds())
+	w.exec(`UPDATE notifications SET at = at - $2 WHERE post_id = $1`, post, by.Microseconds())
 }
 
 // waitBlocked returns when n statements in this database wait for a lock.
@@ -306,8 +307,18 @@ func (w *town) sound() {
 	w.Helper()
 	for _, rule := range []struct{ what, broken string }{
 		{"a row's fresh_at is max(post's, entered_at)", `
-			SELECT e.post_id FROM timeline_entries e JOIN posts p ON p.id = e.post_id
-			WHERE e.fresh_at <> greatest(p.fresh_at, e.entered_at) AND p.deleted_at IS NULL`},
+			SELECT e.post_id FROM timeline_entries e JOIN posts p ON p.id = e.post_id JOIN timelines t ON t.id = e.timeline_id
+			WHERE e.fresh_at <> greatest(p.fresh_at, e.entered_at) AND p.deleted_at IS NULL AND t.kind <> 'notifications'`},
+		{"notifications hold what has events, at the last of them", `
+			SELECT p.id FROM posts p CROSS JOIN timelines t
+			LEFT JOIN timeline_entries e ON e.timeline_id = t.id AND e.post_id = p.id AND NOT e.withdrawn
+			WHERE t.kind = 'notifications' AND (e.entered_at, e.fresh_at) IS DISTINCT FROM (
+				SELECT (max(n.at), max(n.at)) FROM notifications n WHERE n.account_id = t.their_id AND n.post_id = p.id)`},
+		{"nobody is told of likes and comments that are gone", `
+			SELECT n.post_id FROM notifications n
+			WHERE n.kind = 1 AND NOT EXISTS (SELECT FROM likes l WHERE l.post_id = n.post_id AND l.account_id = n.actor_id)
+				OR n.kind = 2 AND NOT EXISTS (SELECT FROM comment_likes l WHERE l.comment_id = n.comment_id AND l.account_id = n.actor_id)
+				OR n.comment_id <> 0 AND NOT EXISTS (SELECT FROM comments c WHERE c.id = n.comment_id AND c.deleted_at IS NULL)`},
 		{"a row's created_at is the post's", `
 			SELECT e.post_id FROM timeline_entries e JOIN posts p ON p.id = e.post_id
 			WHERE e.created_at <> (extract(epoch FROM p.created_at) * 1000000)::bigint`},

@@ -16,6 +16,8 @@ type hiding struct{ *Server }
 func (s hiding) routes(mux *http.ServeMux) {
 	mux.Handle("POST /p/{code}/hide", s.members(s.hidePost))
 	mux.Handle("POST /p/{code}/unhide", s.members(s.unhidePost))
+	mux.Handle("POST /p/{code}/mute", s.members(s.mutePost))
+	mux.Handle("POST /p/{code}/unmute", s.members(s.unmutePost))
 	mux.Handle("GET "+hiddenPath, s.members(s.page))
 	mux.Handle("POST "+hiddenPath, s.members(s.hideTerm))
 	mux.Handle("POST "+hiddenPath+"/remove", s.members(s.unhideTerm))
@@ -55,35 +57,42 @@ func (s hiding) pageView(r *request) (v view.Hidden, err error) {
 		}
 		*l.people = l.at.Cut(found)
 	}
-	return v, s.hiddenPosts(r, &v)
+	v.PostsAt.List, v.MutedAt.List = "posts", "muted"
+	if v.Posts, err = s.hiddenPosts(r, v.Base, s.timelines.Hides.Posts, &v.PostsAt); err != nil {
+		return v, err
+	}
+	v.Muted, err = s.hiddenPosts(r, v.Base, s.timelines.Notices.Muted, &v.MutedAt)
+	return v, err
 }
 
-// hiddenPosts reads the part of the hidden posts that the request asks for.
-func (s hiding) hiddenPosts(r *request, v *view.Hidden) error {
-	v.PostsAt = view.ListPart{Path: hiddenPath, List: "posts", After: r.URL.Query().Get("posts")}
+// hiddenPosts reads the part of a list of posts that the request asks for: of those hidden, or
+// of those muted.
+func (s hiding) hiddenPosts(r *request, p *view.Base,
+	read func(context.Context, int64, timelines.HiddenPost, int) ([]timelines.HiddenPost, error), part *view.ListPart,
+) ([]timelines.HiddenPost, error) {
+	part.Path, part.After = hiddenPath, r.URL.Query().Get(part.List)
 	var last timelines.HiddenPost
-	if v.PostsAt.After != "" {
-		at, code, err := parsePlace(v.PostsAt.After, 1)
+	if part.After != "" {
+		at, code, err := parsePlace(part.After, 1)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		last = timelines.HiddenPost{HiddenAt: at, Code: code[0]}
 	}
-	var err error
-	v.Posts, err = s.timelines.Hides.Posts(r.Context(), r.viewer.AccountID, last, view.DirectoryPage+1)
+	posts, err := read(r.Context(), r.viewer.AccountID, last, view.DirectoryPage+1)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if len(v.Posts) > view.DirectoryPage {
-		v.Posts = v.Posts[:view.DirectoryPage]
-		last := v.Posts[view.DirectoryPage-1]
-		v.PostsAt.Next = formatPlace(last.HiddenAt, last.Code)
+	if len(posts) > view.DirectoryPage {
+		posts = posts[:view.DirectoryPage]
+		last := posts[view.DirectoryPage-1]
+		part.Next = formatPlace(last.HiddenAt, last.Code)
 	}
-	ids := make([]int64, len(v.Posts))
-	for i, p := range v.Posts {
+	ids := make([]int64, len(posts))
+	for i, p := range posts {
 		ids[i] = p.AuthorID
 	}
-	return s.view.NameAccounts(r.Context(), v.Base, ids)
+	return posts, s.view.NameAccounts(r.Context(), p, ids)
 }
 
 func (s hiding) hideTerm(w http.ResponseWriter, r *request) error {
@@ -123,6 +132,14 @@ func (s hiding) hidePost(w http.ResponseWriter, r *request) error {
 
 func (s hiding) unhidePost(w http.ResponseWriter, r *request) error {
 	return s.setHidden(w, r, s.timelines.Hides.UnhidePost, "/p/"+r.PathValue("code"))
+}
+
+func (s hiding) mutePost(w http.ResponseWriter, r *request) error {
+	return s.setHidden(w, r, s.timelines.Notices.Mute, "/p/"+r.PathValue("code"))
+}
+
+func (s hiding) unmutePost(w http.ResponseWriter, r *request) error {
+	return s.setHidden(w, r, s.timelines.Notices.Unmute, "/p/"+r.PathValue("code"))
 }
 
 func (s hiding) setHidden(w http.ResponseWriter, r *request,

@@ -83,7 +83,7 @@ func TestMarkup(t *testing.T) {
 	})
 	v := bob.Visitor()
 	v.Get("/p/"+now.Code).Wants(200).Has("<strong>Bold</strong>", ">@bob</code>", "<blockquote", `<a href="/tag/spring"`, `class="spoiler"`,
-		"<em>so</em>", `<title>anna: Bold and @bob in code #spring`).Lacks("**", "||")
+		"<em>so</em>", `anna: Bold and @bob in code #spring · riverrun</title>`).Lacks("**", "||")
 	v.Get("/p/"+before.Code).Wants(200).Has("2 * 3 * 4 `x` <a href=\"/bob\">@bob</a>").Lacks("<em>", "<code")
 	anna.Edit(before.Code, "2 * 3 * 5 `x` @bob")
 	v.Get("/p/"+before.Code).Wants(200).Has("2 * 3 * 5").Lacks("<em>", "<code")

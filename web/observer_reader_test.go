@@ -48,7 +48,7 @@ func (w *observed) anyPage(rng *rand.Rand, viewer string) string {
 		"/" + person + "/photos", "/" + person + "/private", "/" + group, "/" + group,
 	}
 	if viewer != "" {
-		pages = append(pages, "/", "/", "/", "/?mode=friends", "/filter/messages", "/filter/discussions", "/filter/only-me", "/filter/mentions",
+		pages = append(pages, "/", "/", "/", "/?mode=friends", "/filter/messages", "/filter/discussions", "/filter/only-me", "/filter/mentions", "/filter/notifications",
 			"/filter/saved", "/lists/some")
 	}
 	if p := w.pick(rng, nil); p != nil {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"riverrun/web/view"
 	"riverrun/web/webtest"
 )
 
@@ -242,6 +243,10 @@ func (f *facts) judgeLikes(s serving, p *writing, viewer, line string) []string 
 // may see like the post, or keep it: who does that is told to nobody, and everybody counts.
 func (f *facts) judgeLikeCount(s serving, p *writing, viewer, line string) []string {
 	least, most := bounds(f, s, f.residents, func(at instant, name string, so bool) bool { return f.mayLike(at, viewer, p, name, so) })
+	if strings.Contains(s.address, view.NotificationsPath) {
+		// Its entries count, and name nobody.
+		return miscount(s, p, "likes", countIn(line, `Liked by (\d+) `), least, most)
+	}
 	wrong := miscount(s, p, "likes", len(accountForm.FindAllString(line, -1))+countIn(line, `(\d+) others?`), least, most)
 	least, most = bounds(f, s, f.residents, func(at instant, name string, so bool) bool { return f.may(at, keeps, name, p.id, so) })
 	return append(wrong, miscount(s, p, "keepers", countIn(line, `Saved by (\d+) `), least, most)...)
@@ -259,6 +264,9 @@ func (f *facts) mayLike(at instant, viewer string, w *writing, name string, so b
 // judgeCommentCount says whether a post is said to have more comments than it has, or
 // fewer. Hidden ones count: each leaves a placeholder.
 func (f *facts) judgeCommentCount(s serving, p *writing, text string) []string {
+	if strings.Contains(s.address, view.NotificationsPath) {
+		return nil // it shows answers alone
+	}
 	least, most := bounds(f, s, f.comments[p], func(at instant, c *writing, so bool) bool {
 		return c.text.each(at, func(text string) bool { return (text != "") == so })
 	})

@@ -22,7 +22,11 @@ func (s posts) post(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title(), audience))
+	if err := s.html(w, r, http.StatusOK, view.PostPage(v, e.Title(), audience)); err != nil {
+		return err
+	}
+	s.read(r, v)
+	return nil
 }
 
 func (s posts) editPostForm(w http.ResponseWriter, r *request) error {

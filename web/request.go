@@ -25,6 +25,9 @@ type request struct {
 	// names are the accounts that every page names: the viewer and whom they follow.
 	names map[int64]timelines.Account
 	loc   *view.Locale
+	// base is that of a page without a river, whose unread notifications are counted when it
+	// is rendered.
+	base *view.Base
 	// resumed: the form is to be shown again and not done; see resume.go.
 	resumed bool
 }
@@ -207,6 +210,7 @@ func (s *Server) simple(r *request) *view.Base {
 	if r.sets != nil {
 		p.Sets = r.sets
 	}
+	r.base = p
 	return p
 }
 
@@ -218,6 +222,9 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // html answers with a page. Caches must ask again before they show a copy, because rights to
 // read can change at any moment.
 func (s *Server) html(w http.ResponseWriter, r *request, status int, page view.Component) error {
+	if status < http.StatusInternalServerError { // the stores may be silent
+		s.countUnread(r)
+	}
 	b := buffers.Get().(*bytes.Buffer)
 	defer buffers.Put(b)
 	b.Reset()

@@ -58,6 +58,13 @@ func (s *Server) visitIn(r *request, at view.Page, n rivers.Name) (_ *view.River
 	if v.Base.FeedAddress, err = s.feedOf(ctx, at, n, v.Page, v.Path); err != nil {
 		return nil, err
 	}
+	if r.signedIn() {
+		counts, err := s.rivers.Unread(ctx, []rivers.UnreadAsk{{Sets: v.Page.Sets, Label: v.Page.Label}})
+		if err != nil {
+			return nil, err
+		}
+		v.Base.Unread = counts[0]
+	}
 	keptHere(r.Request, v.Base)
 	v.Mode = view.ModeParam(n)
 	now, err := s.pages.Fingerprint(ctx, n, v.Page.Sets)

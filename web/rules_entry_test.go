@@ -32,6 +32,10 @@ func (c *ruleCheck) parts(a *webtest.Answer, r *ruleRow, article string) map[str
 func (c *ruleCheck) entry(a *webtest.Answer, p *rulePage, r *ruleRow, article string) {
 	c.t.Helper()
 	parts := c.parts(a, r, article)
+	if p.told {
+		c.told(a, r, parts)
+		return
+	}
 	full := strings.HasPrefix(p.address, "/p/")
 	c.body(a, p, r, parts["body"])
 	c.likes(a, r, parts["likes"], full)
@@ -61,6 +65,31 @@ func (c *ruleCheck) entry(a *webtest.Answer, p *rulePage, r *ruleRow, article st
 	for _, part := range []string{"head", "acts", "box"} {
 		if m := markers.FindString(parts[part]); m != "" {
 			c.errorf(a, "%s says %s in its %s", r, m, part)
+		}
+	}
+}
+
+// told checks an entry of notifications: it names people whom the viewer sees and who had to do
+// with the post, and quotes the post or a comment by one of them.
+func (c *ruleCheck) told(a *webtest.Answer, r *ruleRow, parts map[string]string) {
+	c.t.Helper()
+	parts["acts"] = strings.ReplaceAll(parts["acts"], c.s.titleMark(r.author), "")
+	for name, text := range parts {
+		for _, m := range markers.FindAllStringSubmatch(text, -1) {
+			n, _ := strconv.Atoi(m[2])
+			ok := false
+			switch m[1] {
+			case "n":
+				who := c.s.names[n]
+				ok = c.v.sees(who, r) && !(c.v.hides == "talker" && who == ruleTalker) && (who == r.author || slices.Contains(talkersOf(r), who))
+			case "b", "e":
+				ok = n == r.n
+			case "c":
+				ok = n/commentMarks == r.n && c.v.sees(r.comments[n%commentMarks].by, r)
+			}
+			if name != "why" || !ok {
+				c.errorf(a, "%s says %s in its %s", r, m[0], name)
+			}
 		}
 	}
 }

@@ -252,6 +252,8 @@ type rulePage struct {
 	feed bool
 	// whys: its entries say why they are there.
 	whys bool
+	// told: its entries say what happened, and of the post no more than a quotation.
+	told bool
 }
 
 func (p *rulePage) status(v *ruleViewer) int {
@@ -302,6 +304,7 @@ func rulePages() []*rulePage {
 		{address: "/filter/mentions", opens: mine, holds: func(v *ruleViewer, r *ruleRow) bool {
 			return slices.Contains(r.named, v.name) || slices.Contains(r.called, v.name) && talkedOf(v, r)
 		}},
+		{address: "/filter/notifications", opens: mine, holds: notified, told: true},
 		{address: "/filter/discussions", opens: mine, holds: discussed},
 		{address: "/filter/messages", opens: mine, holds: stands(kinds.Directs), whole: true},
 		{address: "/filter/only-me", opens: mine, holds: stands(kinds.Eyes)},
@@ -388,6 +391,20 @@ func talkersOf(r *ruleRow) []string {
 // does not see brings a post nowhere: its presence would tell what it says.
 func talkedOf(v *ruleViewer, r *ruleRow) bool {
 	return len(r.comments) > 0 && v.sees(ruleTalker, r) && v.hides != "talker"
+}
+
+// notified: somebody whom the viewer sees did something that concerns them.
+func notified(v *ruleViewer, r *ruleRow) bool {
+	heard := func(who string) bool {
+		return who != v.name && v.sees(who, r) && !(v.hides == "talker" && who == ruleTalker)
+	}
+	switch {
+	case r.author == v.name:
+		return slices.ContainsFunc(talkersOf(r), heard)
+	case slices.Contains(r.named, v.name), stands(kinds.Directs)(v, r):
+		return heard(r.author)
+	}
+	return slices.Contains(r.called, v.name) && heard(ruleTalker)
 }
 
 // discussed: the viewer wrote it, likes it or commented on it.

@@ -206,6 +206,7 @@ func (s *Server) Handler() http.Handler {
 		settings{s},
 		introduction{s},
 		hiding{s},
+		notifications{s},
 		subfeeds{s},
 		accounts{s},
 	} {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"net/http"
 	"slices"
+	"strconv"
 
 	"riverrun/timelines"
+	"riverrun/timelines/notices"
 	"riverrun/web/view"
 )
 
@@ -19,6 +21,7 @@ func (s settings) routes(mux *http.ServeMux) {
 	mux.Handle("POST /settings/picture", s.withPicture(s.pictureOf, s.setPicture))
 	mux.Handle("POST /settings/look", s.members(s.setLook))
 	mux.Handle("POST /settings/home", s.members(s.setMode))
+	mux.Handle("POST /settings/notices", s.members(s.setNotices))
 	mux.Handle("POST /settings/access", s.members(s.setAccess))
 	mux.Handle("POST /settings/writing", s.members(s.setWriters))
 	mux.Handle("POST /settings/password", s.members(s.setPassword))
@@ -101,6 +104,23 @@ func (s settings) setMode(w http.ResponseWriter, r *request) error {
 			return s.timelines.Accounts.SetFriendsOnly(ctx, r.viewer.AccountID, mode == view.ModeFriends)
 		})
 	}
+	if err != nil {
+		return s.settingsAgain(w, r, err, func(*view.Settings) {})
+	}
+	return s.done(w, r, "/settings?saved")
+}
+
+// setNotices sets which kinds of notifications the viewer wants: those that the form names.
+func (s settings) setNotices(w http.ResponseWriter, r *request) error {
+	var off notices.Off
+	for _, k := range notices.Kinds {
+		if !slices.Contains(r.PostForm["kind"], strconv.Itoa(int(k))) {
+			off = off.With(k)
+		}
+	}
+	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.Notices.SetKinds(ctx, r.viewer.AccountID, off)
+	})
 	if err != nil {
 		return s.settingsAgain(w, r, err, func(*view.Settings) {})
 	}

@@ -54,6 +54,17 @@ var mutants = []mutant{
 	},
 
 	{
+		"notices: a clock is not raised before what was told is taken back",
+		"web", "TestNothingNarrowedIsTold",
+		[]edit{{"tiers/tiers.go", "\t\tif err := t.rivers.RaiseNotices(ctx, touched); err != nil {", "\t\tif err := error(nil); err != nil {"}},
+	},
+	{
+		"notices: what is remembered is used whatever the clock says",
+		"web", "TestNothingNarrowedIsTold",
+		[]edit{{"timelines/notices/cache.go", "l.Epoch == m.Epoch && l.N >= m.N", "l.Epoch == m.Epoch"}},
+	},
+
+	{
 		"write: rivers being built are not looked up",
 		"rivers", "TestBuildMeetsChange",
 		unseen,

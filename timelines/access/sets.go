@@ -41,11 +41,15 @@ type Sets struct {
 	ShowBanned IDs
 	// Hides is what the viewer does not want to see.
 	Hides
+	// Muted are the posts of which the viewer wants no notifications, and NoticesOff the
+	// kinds of notifications that the viewer does not want.
+	Muted      IDs
+	NoticesOff int16
 
 	fingerprint string
 }
 
-// Fingerprint names the viewer's bans and hides, and the groups they administer, where
+// Fingerprint names the viewer's bans, hides and mutes, and the groups they administer, where
 // they see more of banned people and may take things away: two pages of one viewer that
 // were decided with equal fingerprints differ by their entries' stamps only. A change of
 // it moves no stamp, so pages carry it beside theirs.
@@ -57,11 +61,11 @@ func (s *Sets) Fingerprint() string {
 }
 
 func (s *Sets) computeFingerprint() string {
-	if cmp.Or(len(s.Administers), len(s.Bans), len(s.BannedBy), len(s.Posts), len(s.Accounts), len(s.Terms)) == 0 {
+	if cmp.Or(len(s.Administers), len(s.Bans), len(s.BannedBy), len(s.Posts), len(s.Accounts), len(s.Terms), len(s.Muted)) == 0 {
 		return "" // nearly everybody
 	}
 	h := sha256.New()
-	for _, set := range []IDs{s.Bans, s.BannedBy, s.ShowBanned, s.Administers, s.Posts, s.Accounts} {
+	for _, set := range []IDs{s.Bans, s.BannedBy, s.ShowBanned, s.Administers, s.Posts, s.Accounts, s.Muted} {
 		b := binary.BigEndian.AppendUint64(nil, uint64(len(set)))
 		for _, id := range set {
 			b = binary.BigEndian.AppendUint64(b, uint64(id))

@@ -23,11 +23,13 @@ const (
 	Discussions = "discussions"
 	Faves       = "faves"
 	Mentions    = "mentions"
-	Post        = "post"
-	Everything  = "everything"
-	Best        = "best"
-	MostFaved   = "mostfaved"
-	Hashtag     = "hashtag"
+	// Notifications: posts about which something happened that concerns its owner.
+	Notifications = "notifications"
+	Post          = "post"
+	Everything    = "everything"
+	Best          = "best"
+	MostFaved     = "mostfaved"
+	Hashtag       = "hashtag"
 )
 
 // PrivateTerm is the term, and the slug in addresses, of the private sub-feed that every
@@ -48,6 +50,9 @@ type Spec struct {
 	By []Action
 	// ByText: tags or @names in a post's texts bring it there (text_marks).
 	ByText bool
+	// ByNotice: events that concern the owner bring it there (notices). A post stands at the
+	// time of its last event, and no bump moves it.
+	ByNotice bool
 	// Aggregate: it belongs to nobody, and there is one of all posts and one for each
 	// known language. The migrations make them; timelines/aggregates.go says what they hold.
 	Aggregate bool
@@ -108,6 +113,7 @@ var All = []Spec{
 	{Kind: Discussions, By: []Action{Wrote, Commented, Liked}, Home: OfOwner, Owner: user, Private: true},
 	{Kind: Faves, By: []Action{Saved}, Owner: user, Private: true},
 	{Kind: Mentions, ByText: true, Owner: user, Private: true},
+	{Kind: Notifications, ByNotice: true, Owner: user, Private: true},
 
 	{Kind: Hashtag, ByText: true},
 	{Kind: Post},
@@ -150,8 +156,12 @@ func (k Spec) IsByAction() bool  { return len(k.By) > 0 }
 func (k Spec) IsAggregate() bool { return k.Aggregate }
 func (k Spec) IsOwned() bool     { return k.Owner != "" }
 
-// IsPersonal is true for a kind that is made with accounts and fills by itself.
-func (k Spec) IsPersonal() bool { return k.IsOwned() && !k.Base }
+// IsByNotice is true for the kind that no bump moves.
+func (k Spec) IsByNotice() bool { return k.ByNotice }
+
+// IsPersonal is true for a kind that is made with accounts, fills by itself, and follows the
+// bumps of its posts.
+func (k Spec) IsPersonal() bool { return k.IsOwned() && !k.Base && !k.ByNotice }
 
 // By returns the kinds of the timelines that a post enters by the action.
 func By(a Action) []string {

@@ -25,8 +25,9 @@ type Scan struct {
 	// above Down.
 	Limit int
 	Down  int64
-	// ByCreation orders by creation instead of freshness.
-	ByCreation bool
+	// ByCreation orders by creation instead of freshness, ByEvent by the time of the last
+	// event, in timelines of kind notifications.
+	ByCreation, ByEvent bool
 	// MaxRows is how many rows the scan may meet before it ends with the posts it has; on
 	// the way to Down it is downTimes as many. 0: DefaultMaxRows; math.MaxInt64: no bound.
 	MaxRows int64
@@ -112,19 +113,24 @@ var scanFresh = `
 	FROM met m
 	ORDER BY m.fresh_at DESC, m.post_id DESC`
 
-// In the order of creation every row of a post stands at the same place.
-var scanCreated = `
-	WITH ` + fmt.Sprintf(scanHeads, "created_at", ", e.withdrawn") + `, met AS MATERIALIZED (
-		SELECT post_id, created_at, count(*) AS rows, bool_or(NOT withdrawn) AS present
-		FROM heads GROUP BY post_id, created_at
+// In the order of creation every row of a post stands at the same place. Of notifications
+// there is one row, which stands at its fresh_at.
+var scanCreated, scanEvents = scanRows("created_at"), scanRows("fresh_at")
+
+func scanRows(place string) string {
+	return `
+	WITH ` + fmt.Sprintf(scanHeads, place, ", e.withdrawn") + `, met AS MATERIALIZED (
+		SELECT post_id, ` + place + `, count(*) AS rows, bool_or(NOT withdrawn) AS present
+		FROM heads GROUP BY post_id, ` + place + `
 	)
-	SELECT m.post_id, m.created_at, m.rows, EXISTS (SELECT FROM frontier) AS more,
+	SELECT m.post_id, m.` + place + `, m.rows, EXISTS (SELECT FROM frontier) AS more,
 		p.deleted_at IS NULL AND ` + rights.ReadablePost + ` AND (m.present OR EXISTS (
 			SELECT FROM timeline_entries e
 			WHERE e.post_id = m.post_id AND e.timeline_id = ANY(@timelines) AND NOT e.withdrawn)) AS taken
 	FROM met m
 	JOIN posts p ON p.id = m.post_id
-	ORDER BY m.created_at DESC, m.post_id DESC`
+	ORDER BY m.` + place + ` DESC, m.post_id DESC`
+}
 
 // scanHeads reads the next @rows rows of all timelines together, or fewer. To be sure of
 // them, each timeline would have to show @rows. It shows @each instead, and the rows above
@@ -171,7 +177,10 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		return out, nil
 	}
 	query := scanFresh
-	if q.ByCreation {
+	switch {
+	case q.ByEvent:
+		query = scanEvents
+	case q.ByCreation:
 		query = scanCreated
 	}
 	place, post := q.BeforePlace, q.BeforePost
@@ -184,7 +193,7 @@ func (sn *Snapshot) Scan(ctx context.Context, q Scan) (Scanned, error) {
 		args := pgx.StrictNamedArgs{
 			"viewer": q.Viewer, "timelines": q.Timelines, "place": place, "post": post, "rows": round, "each": each,
 		}
-		if !q.ByCreation {
+		if !q.ByCreation && !q.ByEvent {
 			args["memberships"] = max(MaxMemberships, len(q.Timelines))
 		}
 		rows, err := sn.tx.Query(ctx, query, args)

@@ -84,6 +84,8 @@ type subscribeFrame struct {
 	// and empty if the client does not say.
 	lowestPosition int64
 	lowestCode     string
+	// unread is how many unread notifications the page shows, unasked if it shows none.
+	unread int64
 }
 
 // A dropFrame says that the client took entries off the lower end of the page by itself, so that
@@ -107,6 +109,7 @@ func parseFrame(message []byte) (clientFrame, error) {
 		Sight   string          `json:"sight"`
 		Entries json.RawMessage `json:"entries"`
 		Down    string          `json:"down"`
+		Unread  *int64          `json:"unread"`
 	}
 	if len(message) > maxFrame {
 		return clientFrame{}, malformed("%d bytes", len(message))
@@ -120,7 +123,12 @@ func parseFrame(message []byte) (clientFrame, error) {
 	}
 	switch raw.T {
 	case "subscribe":
-		f := &subscribeFrame{lang: raw.Lang, viewer: raw.Viewer, river: river, token: raw.Sight}
+		f := &subscribeFrame{lang: raw.Lang, viewer: raw.Viewer, river: river, token: raw.Sight, unread: unasked}
+		if raw.Unread != nil {
+			if f.unread = *raw.Unread; f.unread < 0 {
+				return clientFrame{}, malformed("unread")
+			}
+		}
 		if f.path, f.query, err = parseAddress(raw.Page); err != nil {
 			return clientFrame{}, err
 		}
@@ -235,6 +243,11 @@ func frameOK(river int64, more bool, token string) []byte {
 // from the page.
 func frameTabs(river int64) []byte {
 	return []byte(`{"t":"tabs","river":"` + strconv.FormatInt(river, 10) + `"}`)
+}
+
+// frameUnread says how many notifications the viewer has not read.
+func frameUnread(count int) []byte {
+	return []byte(`{"t":"unread","n":` + strconv.Itoa(count) + `}`)
 }
 
 // frameBeat says only that the connection is alive.

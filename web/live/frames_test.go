@@ -21,10 +21,10 @@ func TestParseFrame(t *testing.T) {
 		want clientFrame
 	}{
 		"subscribe": {
-			in: `{"t":"subscribe","page":"/alice/likes?order=created","lang":"ru","viewer":"alice","river":"9007199254740993","entries":{"aB3":"12.14","x":"1.2.zz.later"},"down":"1763683200000000.x"}`,
+			in: `{"t":"subscribe","page":"/alice/likes?order=created","lang":"ru","viewer":"alice","river":"9007199254740993","entries":{"aB3":"12.14","x":"1.2.zz.later"},"down":"1763683200000000.x","unread":3}`,
 			want: clientFrame{subscribe: &subscribeFrame{
 				path: "/alice/likes", query: url.Values{"order": {"created"}}, lang: "ru", viewer: &alice,
-				river: 9007199254740993, lowestPosition: 1763683200000000, lowestCode: "x", entries: map[string]view.Version{
+				river: 9007199254740993, lowestPosition: 1763683200000000, lowestCode: "x", unread: 3, entries: map[string]view.Version{
 					"aB3": {Stamp: rivers.Stamp{Entry: 12, Fold: 14}},
 					"x":   {Stamp: rivers.Stamp{Entry: 1, Fold: 2}, Tag: 35*36 + 35},
 				},
@@ -32,7 +32,7 @@ func TestParseFrame(t *testing.T) {
 		},
 		"outside program": {
 			in:   `{"t":"subscribe","page":"/everything","since":"a later version's field"}`,
-			want: clientFrame{subscribe: &subscribeFrame{path: "/everything", query: url.Values{}}},
+			want: clientFrame{subscribe: &subscribeFrame{path: "/everything", query: url.Values{}, unread: unasked}},
 		},
 		"drop": {
 			in:   `{"t":"drop","river":"7","entries":{"x":"1.2"}}`,
@@ -76,6 +76,8 @@ func TestParseFrameRefuses(t *testing.T) {
 		`{"t":"subscribe","page":"/","lang":"` + strings.Repeat("e", 17) + `"}`,
 		`{"t":"subscribe","page":"/","entries":["a"]}`,
 		`{"t":"subscribe","page":"/","down":"12"}`,
+		`{"t":"subscribe","page":"/","unread":-1}`,
+		`{"t":"subscribe","page":"/","unread":"3"}`,
 		`{"t":"subscribe","page":"/","down":"0.aB3"}`,
 		`{"t":"subscribe","page":"/","down":"12.a b"}`,
 		`{"t":"subscribe","page":"/","entries":{"a":"1"}}`,

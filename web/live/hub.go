@@ -83,6 +83,7 @@ type Rivers interface {
 	Lease(context.Context, []int64) error
 	Unlease(context.Context, []int64) error
 	Cursor(context.Context, timelines.Viewer, string) (rivers.Cursor, error)
+	Unread(context.Context, []rivers.UnreadAsk) ([]int, error)
 }
 
 // Pages is what a hub asks about pages besides their entries; see [SitePages].

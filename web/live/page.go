@@ -99,6 +99,9 @@ func (v *shownPage) work(ctx context.Context, n inbox) error {
 	if err := v.apply(ctx, n.pending); err != nil {
 		return err
 	}
+	if err := v.sendUnread(ctx, n.unread); err != nil {
+		return err
+	}
 	return v.applyBeyond(ctx, n.touched)
 }
 
@@ -160,6 +163,7 @@ func (v *shownPage) subscribe(ctx context.Context, f *subscribeFrame) error {
 	}
 	v.leave()
 	v.socket.beyond.Store(false)
+	v.socket.unread.Store(f.unread)
 	v.subscribed = true
 	v.name, v.before, v.river, v.token = name, before, f.river, &f.token
 	v.claimed, v.owed, v.more = true, true, true
@@ -213,6 +217,22 @@ func (v *shownPage) sync(ctx context.Context) error {
 		return err
 	}
 	_, err = v.follow(ctx, &stretch{page: page, batch: newBatch(h.cfg.Pages, page.Began)})
+	return err
+}
+
+// sendUnread sends the number of unread notifications. One that was decided too long ago is left
+// to the next flush, which decides it again.
+func (v *shownPage) sendUnread(ctx context.Context, now *unreadNow) error {
+	if now == nil || v.socket.unread.Load() == int64(now.count) {
+		return nil
+	}
+	err := v.socket.sendDecided(ctx, "unread", frameUnread(now.count), now.began)
+	if errors.Is(err, errStale) {
+		return nil
+	}
+	if err == nil {
+		v.socket.unread.Store(int64(now.count))
+	}
 	return err
 }
 

@@ -36,6 +36,17 @@ type topic struct {
 	watch   rivers.Watch
 	slot    int
 	sockets map[*socket]struct{}
+	// unread is how many notifications its viewer has not read, as counted is what that was
+	// decided by. Only the shard's goroutine uses them.
+	unread  int
+	counted counted
+}
+
+// counted is what a number of unread notifications was decided by: as long as it is the same,
+// so is the number.
+type counted struct {
+	ask    rivers.UnreadAsk
+	common int64
 }
 
 // maxPosts is how many posts a shard keeps for its next flush, and flushPosts how many one
@@ -233,6 +244,7 @@ func (sh *shard) flush(ctx context.Context) {
 		sh.hub.metric.flush.Observe(sh.hub.cfg.Now().Sub(began).Seconds())
 		b := newBatch(sh.hub.cfg.Pages, earliest(seen))
 		sh.checkFingerprints(ctx, topics, seen)
+		sh.countUnread(ctx, topics, seen)
 		for i, r := range topics {
 			sh.offer(r, &seen[i], b, posts)
 		}
@@ -272,6 +284,45 @@ func (sh *shard) checkFingerprints(ctx context.Context, topics []*topic, seen []
 				sh.due[r] = struct{}{}
 			}
 		})
+	}
+}
+
+// countUnread tells the sockets of the topics how many notifications their viewers have not
+// read. It is decided with what the flush returned, anew only where that changed. If the stores
+// do not answer, the next flush counts again.
+func (sh *shard) countUnread(ctx context.Context, topics []*topic, seen []rivers.Seen) {
+	common := sh.hub.cfg.Pages.LastCommonChange()
+	var served, due []*topic
+	var began []time.Time // of those served
+	var asks []rivers.UnreadAsk
+	for i, r := range topics {
+		if seen[i].Sets == nil || r.watch.Viewer.Anonymous() {
+			continue
+		}
+		served, began = append(served, r), append(began, seen[i].Began)
+		now := counted{rivers.UnreadAsk{Sets: seen[i].Sets, Label: seen[i].Label}, common}
+		if r.counted != now {
+			due, asks = append(due, r), append(asks, now.ask)
+		}
+	}
+	if len(due) > 0 {
+		counts, err := sh.hub.cfg.Rivers.Unread(ctx, asks)
+		if err != nil {
+			if ctx.Err() == nil {
+				sh.hub.cfg.Log.WarnContext(ctx, "counting unread notifications", "viewers", len(asks), "error", err)
+			}
+			return
+		}
+		for i, r := range due {
+			r.unread, r.counted = counts[i], counted{asks[i], common}
+		}
+	}
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
+	for i, r := range served {
+		for s := range r.sockets {
+			s.offerUnread(r.unread, began[i])
+		}
 	}
 }
 

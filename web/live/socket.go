@@ -43,6 +43,9 @@ type socket struct {
 	wake chan struct{} // the inbox is not empty
 	over chan struct{} // closed by end
 
+	// unread is how many unread notifications the page shows; unasked, it does not show any.
+	unread atomic.Int64
+
 	// fingerprint is what the whole page was last decided with, nil before its first visit.
 	fingerprint atomic.Pointer[Fingerprint]
 
@@ -62,7 +65,17 @@ type inbox struct {
 	firstPage *stretch
 	pending   map[int64]*update  // the newest of each post
 	touched   map[int64]struct{} // posts flushed, for pages beyond the depth
+	unread    *unreadNow
 }
+
+// unreadNow is how many notifications the viewer has not read, and when that began to be decided.
+type unreadNow struct {
+	count int
+	began time.Time
+}
+
+// unasked is the number of unread notifications on a page that does not show it.
+const unasked = -1
 
 // maxPending is how many posts may wait for one socket. If there are more, the page is visited
 // again instead.
@@ -92,6 +105,7 @@ func (h *Hub) Serve(w http.ResponseWriter, r *http.Request, v timelines.Viewer, 
 		hub: h, viewer: v, address: address, clientKey: clientKey(v, address), cut: cut,
 		wake: make(chan struct{}, 1), over: make(chan struct{}),
 	}
+	s.unread.Store(unasked)
 	if status := h.admit(s); status != http.StatusSwitchingProtocols {
 		w.Header().Set("Retry-After", "10")
 		http.Error(w, http.StatusText(status), status)
@@ -171,6 +185,18 @@ func (s *socket) offer(updates []*update) {
 	if len(s.inbox.pending) > maxPending {
 		s.inbox.pending, s.inbox.resync = nil, true
 	}
+	nudge(s.wake)
+}
+
+// offerUnread puts into the inbox how many notifications are unread, if the page shows another
+// number.
+func (s *socket) offerUnread(count int, began time.Time) {
+	if shown := s.unread.Load(); shown == unasked || shown == int64(count) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.inbox.unread = &unreadNow{count, began}
 	nudge(s.wake)
 }
 

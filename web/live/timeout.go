@@ -69,6 +69,12 @@ func (p boundedRivers) Cursor(ctx context.Context, v timelines.Viewer, text stri
 	return p.Rivers.Cursor(ctx, v, text)
 }
 
+func (p boundedRivers) Unread(ctx context.Context, asks []rivers.UnreadAsk) ([]int, error) {
+	ctx, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	return p.Rivers.Unread(ctx, asks)
+}
+
 type boundedPages struct {
 	Pages
 	timeout time.Duration

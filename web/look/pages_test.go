@@ -87,7 +87,7 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 	s.FollowUp()
 	members = []string{
 		"/p/" + drawn + "/edit",
-		"/", "/filter/discussions", "/filter/mentions", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
+		"/", "/filter/discussions", "/filter/mentions", "/filter/notifications", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
 		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
 		"/settings", "/settings/pages", "/settings/hidden", "/help/keys", "/nobody-here",

@@ -59,8 +59,29 @@ function drain() {
   steady(() => queue.splice(0).forEach(take));
 }
 
+// The number of unread notifications stands in the places and before the page's title.
+const unread = (of = river) => Number(of.dataset.unread ?? 0);
+const tally = (n) => (n > 99 ? '99+' : n);
+const prefix = (n) => (n ? `(${tally(n)}) ` : '');
+let title = river && document.title.slice(prefix(unread()).length);
+
+function entitle(now) {
+  title = now;
+  document.title = prefix(unread()) + now;
+}
+
+function count(n) {
+  river.dataset.unread = n;
+  for (const badge of document.querySelectorAll('.unread[data-unread]')) {
+    badge.hidden = !n;
+    badge.firstElementChild.textContent = tally(n);
+  }
+  entitle(title);
+}
+
 // take follows a frame of the socket.
 function take(frame) {
+  if (frame.t === 'unread') count(frame.n);
   if (frame.t === 'river') {
     // The river was rebuilt: its stamps begin again, and all entries follow.
     river.dataset.river = frame.river;
@@ -117,7 +138,7 @@ async function retab() {
 function around(now) {
   const other = now.getElementById('river');
   if (other?.dataset.viewer !== river.dataset.viewer) return; // another signed in, or nobody is
-  document.title = now.title;
+  entitle(now.title.slice(prefix(unread(other)).length));
   for (const name of ['header.account', '.titled', '.facts', '#list', '.note.empty']) {
     const at = document.querySelector(name);
     const fresh = now.querySelector(name);
@@ -274,6 +295,7 @@ function subscribe() {
     viewer: river.dataset.viewer,
     river: river.dataset.river,
     sight: river.dataset.sight,
+    unread: river.dataset.unread && unread(),
     entries: versions(shown),
     down: last ? `${last.dataset.place}.${last.dataset.post}` : '',
   });
@@ -568,8 +590,8 @@ function drop() {
 function tidy() {
   clear();
   tidyNews();
-  const title = river.querySelector('h1'); // of a post's own page
-  if (title) document.title = `${title.textContent} · riverrun`;
+  const head = river.querySelector('h1'); // of a post's own page
+  if (head) entitle(`${head.textContent} · riverrun`);
   const shown = entries();
   const empty = document.querySelector('.note.empty');
   if (empty) empty.hidden = shown.length > 0;
@@ -1100,6 +1122,7 @@ addEventListener('input', ({ target }) => {
 });
 
 async function offer(mine) {
+  if (mine !== asked) return; // the field was left, or more was typed
   const reply = await fetch('/search/names?q=' + encodeURIComponent(typing.name) + (typing.field.name === 'to' ? '&to' : ''), { headers: { Accept: 'application/json' } }).catch(() => null);
   const html = reply?.ok ? await reply.text().catch(() => '') : '';
   if (mine !== asked || document.activeElement !== typing?.field) return;

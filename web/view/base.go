@@ -34,6 +34,7 @@ type Base struct {
 	KeysOff     bool                     // one-letter keys do nothing in this browser
 	NoIndex     bool                     // search engines are asked not to list the page
 	Code        string                   // the request's quotable code
+	Unread      int                      // how many notifications are unread, at most rivers.MaxCounted
 	asset       func(name string) string // see renderer
 }
 
@@ -75,6 +76,11 @@ func namedIn(ids []int64, sets *access.Sets, it *rivers.Item) []int64 {
 	}
 	named, _ := foldLikes(sets.AccountID, sets, it.Likes(), likesShown(it.Full))
 	ids = append(ids, named...)
+	if it.Notice != nil {
+		for i := range it.Notice.Groups {
+			ids = append(ids, shownActors(&it.Notice.Groups[i])...)
+		}
+	}
 	for _, t := range it.Why {
 		if t.Kind != kinds.Post { // whose id is the post's, which no account has
 			ids = append(ids, t.TheirID)

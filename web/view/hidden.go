@@ -11,8 +11,8 @@ type Hidden struct {
 	Terms              []string
 	Hidden, Banned     []timelines.Account
 	HiddenAt, BannedAt ListPart
-	Posts              []timelines.HiddenPost
-	PostsAt            ListPart
+	Posts, Muted       []timelines.HiddenPost
+	PostsAt, MutedAt   ListPart
 	Term               string
 	Error              FormError
 }

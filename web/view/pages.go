@@ -39,6 +39,7 @@ var Pages = []Page{
 	{Kind: rivers.Eyes, Path: "/filter/only-me", Title: "river.eyes", Empty: "empty.eyes", Plain: true, Compose: eyesComposer},
 	{Kind: rivers.Faves, Path: "/filter/saved", Title: "river.saved", Empty: "empty.saved", Plain: true},
 	{Kind: rivers.Mentions, Path: "/filter/mentions", Title: "river.mentions", Empty: "empty.mentions", Plain: true},
+	{Kind: rivers.Notifications, Path: NotificationsPath, Title: "river.notifications", Empty: "empty.notifications"},
 	{Kind: rivers.Hashtag, Path: "/tag/{tag}", Title: "river.tag", Empty: "empty.tag"},
 	{Kind: rivers.List, Path: "/lists/{slug}", Title: "river.list", Empty: "empty.list"},
 	{Kind: rivers.Post, Path: "/p/{code}"},

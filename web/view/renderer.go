@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/a-h/templ"
+
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
@@ -161,6 +163,9 @@ func (r *Renderer) Article(p *Base, it rivers.Item) ([]byte, error) {
 // entryParts renders an entry for p, which must know the names of the item (see Base).
 func (r *Renderer) entryParts(p *Base, it rivers.Item) (Parts, error) {
 	e := &Entry{Base: p, Item: &it}
+	if it.Notice != nil {
+		return r.noticeParts(e)
+	}
 	shared, err := r.shared(e)
 	if err != nil {
 		return Parts{}, err
@@ -179,12 +184,38 @@ func (r *Renderer) entryParts(p *Base, it rivers.Item) (Parts, error) {
 		return Parts{}, err
 	}
 	parts.Tag = r.Tag(&it, p.Sets, p.Names)
-	for i, html := range [...][]byte{
-		PartWhy: parts.Why, PartBody: shared.body, PartActs: parts.Acts, PartLikes: parts.Likes, PartComments: shared.comments,
+	parts.sum(parts.Why, shared.body, parts.Acts, parts.Likes, shared.comments)
+	return parts, nil
+}
+
+// noticeParts renders an entry of the page of notifications: what happened stands in the place
+// of why it is here, and instead of the post there is what it is about. The viewer's answer
+// stands below, so that it is seen where it was written.
+func (r *Renderer) noticeParts(e *Entry) (parts Parts, err error) {
+	e.Rights = e.Special()
+	for _, part := range []struct {
+		html *[]byte
+		of   templ.Component
+	}{
+		{&parts.Why, noticeHead(e)}, {&parts.Acts, entryActs(e)}, {&parts.Likes, noticeCounts(e)}, {&parts.Comments, noticeAnswers(e)},
 	} {
-		parts.Sums[i] = maphash.Bytes(partSeed, html)
+		if *part.html, err = Bytes(part.of); err != nil {
+			return Parts{}, err
+		}
+	}
+	parts.Tag = r.Tag(e.Item, e.Sets, e.Names)
+	parts.sum(parts.Why, parts.Body, parts.Acts, parts.Likes, parts.Comments)
+	for _, html := range []*[]byte{&parts.Why, &parts.Comments} {
+		*html = FillTimes(*html, e.Locale, e.Now)
 	}
 	return parts, nil
+}
+
+// sum takes the checksums of the parts, before what time it is was filled in.
+func (p *Parts) sum(why, body, acts, likes, comments []byte) {
+	for i, html := range [...][]byte{PartWhy: why, PartBody: body, PartActs: acts, PartLikes: likes, PartComments: comments} {
+		p.Sums[i] = maphash.Bytes(partSeed, html)
+	}
 }
 
 // entryArticle renders a whole entry, comment box included, around its parts.
@@ -325,9 +356,21 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 	if len(it.Mentions) > 0 {
 		flags |= 4
 	}
+	if it.Muted {
+		flags |= 8
+	}
 	add(flags)
 	for _, id := range it.Mentions {
 		add(id)
+	}
+	if it.Notice != nil {
+		// That it was read shows with the next page, and not while somebody looks at it.
+		for i := range it.Notice.Groups {
+			g := &it.Notice.Groups[i]
+			for _, n := range []int64{int64(g.Kind), int64(g.Events), int64(len(g.Actors)), int64(g.Others), g.CommentID} {
+				add(n)
+			}
+		}
 	}
 	switch {
 	case it.CommentersOverflow():

@@ -2,6 +2,8 @@ package view
 
 var englishCounted = map[string]forms{
 	"news":                   {one: "{n} new post", other: "{n} new posts"},
+	"notices.comments":       {one: "{who} left {n} comment on your post", other: "{who} left {n} comments on your post"},
+	"notices.afters":         {one: "{who} left {n} comment after you", other: "{who} left {n} comments after you"},
 	"home.asking":            {one: "{n} person is waiting for your answer", other: "{n} people are waiting for your answer"},
 	"members.total":          {one: "{n} member", other: "{n} members"},
 	"account.followers":      {one: "{n} follower", other: "{n} followers"},
@@ -21,6 +23,8 @@ var englishCounted = map[string]forms{
 
 var russianCounted = map[string]forms{
 	"news":                   {one: "{n} новая запись", few: "{n} новые записи", many: "{n} новых записей", other: "{n} новой записи"},
+	"notices.comments":       {one: "{who}: {n} комментарий к вашей записи", few: "{who}: {n} комментария к вашей записи", many: "{who}: {n} комментариев к вашей записи", other: "{who}: {n} комментария к вашей записи"},
+	"notices.afters":         {one: "{who}: {n} комментарий после вашего", few: "{who}: {n} комментария после вашего", many: "{who}: {n} комментариев после вашего", other: "{who}: {n} комментария после вашего"},
 	"home.asking":            {one: "{n} человек ждёт вашего ответа", few: "{n} человека ждут вашего ответа", many: "{n} человек ждут вашего ответа", other: "{n} человека ждут вашего ответа"},
 	"members.total":          {one: "{n} участник", few: "{n} участника", many: "{n} участников", other: "{n} участника"},
 	"account.followers":      {one: "{n} подписчик", few: "{n} подписчика", many: "{n} подписчиков", other: "{n} подписчика"},

@@ -380,9 +380,13 @@ func (g *Page) HearPost(code, text string) string {
 	})
 }
 
-// Lasting is a part of an entry but for what depends on the hour.
+// freshForm is the mark of what is unread. A page keeps it while it is looked at; a reload, which
+// reads it, does not.
+var freshForm = regexp.MustCompile(`<span class="fresh[^>]*>[^<]*</span>`)
+
+// Lasting is a part of an entry but for what depends on the hour, or on what was read.
 func Lasting(html string) string {
-	return momentForm.ReplaceAllString(StampForm.ReplaceAllString(html, ""), "$1")
+	return freshForm.ReplaceAllString(momentForm.ReplaceAllString(StampForm.ReplaceAllString(html, ""), "$1"), "")
 }
 
 // PartsOf reads what stands in the parts of an entry.

@@ -1,0 +1,202 @@
+package notices
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// maxAfter is how many people are told of a comment because they commented before: those who
+// did so last, among the last lookedAt comments. Without the bound each comment under a post
+// with thousands of commenters would write thousands of rows under the post's lock. 200 take
+// about ten milliseconds.
+const (
+	maxAfter = 200
+	lookedAt = 1000
+)
+
+// Doing is something that was done to a post. Its author, Actor, is never told of it.
+type Doing struct {
+	Post, Actor int64
+	Comment     int64 // 0: it is about the post itself
+	// Stamp is when, in microseconds, of the order of freshness.
+	Stamp int64
+}
+
+func (d Doing) args() pgx.StrictNamedArgs {
+	return pgx.StrictNamedArgs{"post": d.Post, "actor": d.Actor, "comment": d.Comment, "stamp": d.Stamp}
+}
+
+// These are the people whom each kind of doing concerns, as SELECTs of (account_id, kind).
+const (
+	likedPost    = `SELECT author_id, 1 FROM posts WHERE id = @post`
+	likedComment = `SELECT author_id, 2 FROM comments WHERE id = @comment`
+	parties      = `SELECT t.their_id, 6 FROM posts p JOIN timelines t ON t.id = ANY(p.decisive) AND t.kind = 'directs'
+			WHERE p.id = @post AND t.their_id <> p.author_id`
+	named     = `SELECT id, 5 FROM accounts WHERE name = ANY(@names)`
+	newParts  = `SELECT their_id, 6 FROM timelines WHERE id = ANY(@timelines) AND kind = 'directs'`
+	newNamed  = `SELECT their_id, 5 FROM timelines WHERE id = ANY(@timelines) AND kind = 'mentions'`
+	wrote     = parties + ` UNION ALL ` + named
+	commented = `SELECT author_id, 3 FROM posts WHERE id = @post
+		UNION ALL ` + parties + ` UNION ALL ` + named + `
+		UNION ALL (
+			SELECT c.author_id, 4 FROM (
+				SELECT author_id, created_at FROM comments
+				WHERE post_id = @post AND deleted_at IS NULL AND id <> @comment
+				ORDER BY created_at DESC, id DESC LIMIT @looked_at) c
+			JOIN posts p ON p.id = @post
+			WHERE c.author_id NOT IN (p.author_id, @actor)
+			GROUP BY c.author_id ORDER BY max(c.created_at) DESC LIMIT @most)`
+)
+
+// TellLike tells the post's author of a like. Like the functions below, it is one statement
+// under the post's lock, and returns the recipients' timelines in which the post moved. Who
+// does not want events of that kind, or has muted the post, is not told.
+func TellLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
+	return tell(ctx, tx, likedPost, d.args())
+}
+
+// TellCommentLike tells the author of d.Comment of a like.
+func TellCommentLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
+	return tell(ctx, tx, likedComment, d.args())
+}
+
+// TellPost tells of a new post: those to whom it is sent as a message, and those it names.
+func TellPost(ctx context.Context, tx pgx.Tx, d Doing, names []string) ([]int64, error) {
+	args := d.args()
+	args["names"] = names
+	return tell(ctx, tx, wrote, args)
+}
+
+// TellComment tells of the new comment d.Comment: the post's author, the parties of a message,
+// those it names, and at most maxAfter of those who commented before.
+func TellComment(ctx context.Context, tx pgx.Tx, d Doing, names []string) ([]int64, error) {
+	args := d.args()
+	args["names"], args["most"], args["looked_at"] = names, maxAfter, lookedAt
+	return tell(ctx, tx, commented, args)
+}
+
+// TellNamed tells the owners of these timelines of mentions that a text names them now.
+func TellNamed(ctx context.Context, tx pgx.Tx, d Doing, mentions []int64) ([]int64, error) {
+	args := d.args()
+	args["timelines"] = mentions
+	return tell(ctx, tx, newNamed, args)
+}
+
+// TellParties tells the owners of those of these timelines that hold messages that the post is
+// now sent to them.
+func TellParties(ctx context.Context, tx pgx.Tx, d Doing, directs []int64) ([]int64, error) {
+	args := d.args()
+	args["timelines"] = directs
+	return tell(ctx, tx, newParts, args)
+}
+
+func tell(ctx context.Context, tx pgx.Tx, whom string, args pgx.StrictNamedArgs) ([]int64, error) {
+	query := `
+		WITH concerned (account_id, kind) AS (` + whom + `
+		), told AS (
+			INSERT INTO notifications (account_id, post_id, kind, actor_id, comment_id, at)
+			SELECT DISTINCT c.account_id, @post::bigint, c.kind::smallint, @actor::bigint, @comment::bigint, @stamp::bigint
+			FROM concerned c JOIN accounts a ON a.id = c.account_id
+			WHERE a.kind = 'user' AND a.id <> @actor AND a.notices_off & (1 << (c.kind - 1)) = 0
+				AND NOT EXISTS (SELECT FROM muted_posts m WHERE m.account_id = a.id AND m.post_id = @post)
+			ORDER BY 1, 3
+			ON CONFLICT DO NOTHING
+			RETURNING account_id
+		)
+		INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
+		SELECT t.id, p.id, @stamp, @stamp, (extract(epoch FROM p.created_at) * 1000000)::bigint
+		FROM (SELECT DISTINCT account_id FROM told) n
+		JOIN timelines t ON t.kind = 'notifications' AND t.their_id = n.account_id AND t.term = ''
+		JOIN posts p ON p.id = @post
+		ORDER BY t.id
+		ON CONFLICT (timeline_id, post_id) DO UPDATE
+		SET withdrawn = false, entered_at = greatest(e.entered_at, excluded.entered_at),
+			fresh_at = greatest(e.entered_at, excluded.entered_at)
+		RETURNING timeline_id`
+	return ids(ctx, tx, "tell people", query, args)
+}
+
+// UntellLike takes back what TellLike told. Like the functions below it is one statement, and
+// returns the recipients' timelines, in which the post stands again where their last event
+// left puts it, or no more.
+func UntellLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
+	return untell(ctx, tx, `n.comment_id = 0 AND n.kind = 1 AND n.actor_id = @actor`, pgx.StrictNamedArgs{"post": d.Post, "actor": d.Actor})
+}
+
+// UntellCommentLike takes back what TellCommentLike told.
+func UntellCommentLike(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
+	return untell(ctx, tx, `n.comment_id = @comment AND n.kind = 2 AND n.actor_id = @actor`,
+		pgx.StrictNamedArgs{"post": d.Post, "comment": d.Comment, "actor": d.Actor})
+}
+
+// UntellComment takes back all that was told of a comment.
+func UntellComment(ctx context.Context, tx pgx.Tx, d Doing) ([]int64, error) {
+	return untell(ctx, tx, `n.comment_id = @comment`, pgx.StrictNamedArgs{"post": d.Post, "comment": d.Comment})
+}
+
+// UntellNamed takes back that a text names the owners of these timelines of mentions.
+func UntellNamed(ctx context.Context, tx pgx.Tx, d Doing, mentions []int64) ([]int64, error) {
+	return untell(ctx, tx, `n.comment_id = @comment AND n.kind = 5 AND n.account_id IN (
+			SELECT their_id FROM timelines WHERE id = ANY(@timelines) AND kind = 'mentions')`,
+		pgx.StrictNamedArgs{"post": d.Post, "comment": d.Comment, "timelines": mentions})
+}
+
+// UntellParties takes back that the post was sent to the owners of those of these timelines
+// that hold messages.
+func UntellParties(ctx context.Context, tx pgx.Tx, d Doing, directs []int64) ([]int64, error) {
+	return untell(ctx, tx, `n.kind = 6 AND n.account_id IN (
+			SELECT their_id FROM timelines WHERE id = ANY(@timelines) AND kind = 'directs')`,
+		pgx.StrictNamedArgs{"post": d.Post, "timelines": directs})
+}
+
+func untell(ctx context.Context, tx pgx.Tx, what string, args pgx.StrictNamedArgs) ([]int64, error) {
+	// A statement does not see what it deletes itself, so it leaves those rows out by key. The
+	// timelines' rows are looked up in the form that bump.go of package timelines explains.
+	query := `
+		WITH gone AS (
+			DELETE FROM notifications n WHERE n.post_id = @post AND ` + what + `
+			RETURNING n.account_id, n.comment_id, n.kind, n.actor_id
+		), left_over AS (
+			SELECT g.account_id, max(n.at) AS at
+			FROM (SELECT DISTINCT account_id FROM gone) g
+			LEFT JOIN notifications n ON n.account_id = g.account_id AND n.post_id = @post
+				AND NOT EXISTS (SELECT FROM gone x WHERE (x.account_id, x.comment_id, x.kind, x.actor_id)
+					= (n.account_id, n.comment_id, n.kind, n.actor_id))
+			GROUP BY g.account_id
+		), standing AS MATERIALIZED (
+			SELECT e.row_at, l.at FROM left_over l
+			JOIN timelines t ON t.kind = 'notifications' AND t.their_id = l.account_id AND t.term = ''
+			CROSS JOIN LATERAL (
+				SELECT e.ctid AS row_at, e.post_id FROM timeline_entries e
+				WHERE e.timeline_id = t.id AND e.post_id >= @post
+				ORDER BY e.post_id LIMIT 1) e
+			WHERE e.post_id = @post
+		)
+		UPDATE timeline_entries e
+		SET withdrawn = s.at IS NULL, entered_at = coalesce(s.at, e.entered_at), fresh_at = coalesce(s.at, e.fresh_at)
+		FROM standing s WHERE e.ctid = s.row_at
+		RETURNING e.timeline_id`
+	return ids(ctx, tx, "take back what people were told", query, args)
+}
+
+// Timelines returns the timelines of kind notifications that hold a post.
+func Timelines(ctx context.Context, tx pgx.Tx, post int64) ([]int64, error) {
+	return ids(ctx, tx, "read who was told", `
+		SELECT t.id FROM (SELECT DISTINCT account_id FROM notifications WHERE post_id = @post) n
+		JOIN timelines t ON t.kind = 'notifications' AND t.their_id = n.account_id AND t.term = ''`,
+		pgx.StrictNamedArgs{"post": post})
+}
+
+func ids(ctx context.Context, tx pgx.Tx, what, query string, args pgx.StrictNamedArgs) ([]int64, error) {
+	rows, err := tx.Query(ctx, query, args)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", what, err)
+	}
+	return found, nil
+}

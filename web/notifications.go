@@ -1,0 +1,89 @@
+package web
+
+import (
+	"net/http"
+
+	"riverrun/rivers"
+	"riverrun/web/view"
+)
+
+// notifications serves the page of what happened that concerns the viewer.
+type notifications struct{ *Server }
+
+func (s notifications) routes(mux *http.ServeMux) {
+	mux.Handle("GET "+view.NotificationsPath, s.page(s.list))
+	mux.Handle("POST "+view.NotificationsPath+"/read", s.members(s.readAll))
+}
+
+// list is the page. What it shows counts as read when it was shown; the page itself still marks
+// it as new.
+func (s notifications) list(w http.ResponseWriter, r *request) error {
+	v, err := s.visit(r)
+	if err != nil {
+		return err
+	}
+	page := view.Notifications{River: v}
+	if v.Top() {
+		// The number is remembered; the requests themselves are read when there are any.
+		asked := append([]int64{r.viewer.AccountID}, v.Sets.Administers...)
+		asking, err := s.rivers.Access().RequestCount(r.Context(), asked)
+		if err != nil {
+			return err
+		}
+		if asking > 0 {
+			if page.Requests, err = s.requests(r, view.NotificationsPath, 0); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.html(w, r, http.StatusOK, view.NotificationsPage(page)); err != nil {
+		return err
+	}
+	s.read(r, v)
+	return nil
+}
+
+// readAll marks everything as read.
+func (s notifications) readAll(w http.ResponseWriter, r *request) error {
+	if err := s.limits.writes.allow(accountKey(r.viewer.AccountID)); err != nil {
+		return err
+	}
+	if err := s.rivers.MarkAllRead(r.Context(), r.viewer.AccountID); err != nil {
+		return err
+	}
+	return s.done(w, r, view.NotificationsPath)
+}
+
+// read notes that the viewer has read what happened to the posts of a page that was shown whole:
+// the page of notifications, or a post's own.
+func (s *Server) read(r *request, v *view.River) {
+	if !r.signedIn() || r.Method != http.MethodGet {
+		return
+	}
+	posts := make([]int64, len(v.Page.Items))
+	for i, it := range v.Page.Items {
+		posts[i] = it.PostID
+	}
+	s.rivers.MarkRead(r.viewer.AccountID, posts)
+}
+
+// countUnread counts the viewer's unread notifications for a page without a river. Such a page is
+// shown without the number if the stores do not answer.
+func (s *Server) countUnread(r *request) {
+	if r.base == nil || !r.signedIn() {
+		return
+	}
+	ctx := r.Context()
+	now, err := s.rivers.Notices(ctx, r.viewer.AccountID)
+	var counts []int
+	if err == nil {
+		counts, err = s.rivers.Unread(ctx, []rivers.UnreadAsk{now})
+	}
+	if err != nil {
+		if ctx.Err() == nil {
+			s.log.WarnContext(ctx, "unread notifications not counted", "error", err)
+		}
+		return
+	}
+	r.base.Unread = counts[0]
+}

@@ -1,0 +1,42 @@
+package view
+
+// noticesTexts are the texts of notifications: their page, their number, their settings.
+var noticesTexts = texts{
+	"nav.notifications":   {"Notifications", "Уведомления"},
+	"nav.unread":          {"unread", "непрочитанных"},
+	"river.notifications": {"Notifications", "Уведомления"},
+	"empty.notifications": {
+		"Nothing yet. Likes, comments, mentions and messages for you show up here.",
+		"Пока ничего нет. Здесь появятся лайки, комментарии, упоминания и сообщения для вас.",
+	},
+	"notices.readall":        {"Mark all as read", "Отметить всё прочитанным"},
+	"notices.new":            {"New:", "Новое:"},
+	"notices.like":           {"{who} liked your post", "{who}: лайк вашей записи"},
+	"notices.commentlike":    {"{who} liked your comment", "{who}: лайк вашему комментарию"},
+	"notices.comment":        {"{who} commented on your post", "{who}: комментарий к вашей записи"},
+	"notices.after":          {"{who} commented after you", "{who}: комментарий после вашего"},
+	"notices.mention":        {"{who} mentioned you", "{who} упоминает вас"},
+	"notices.mention.many":   {"{who} mentioned you", "{who} упоминают вас"},
+	"notices.message":        {"{who} wrote to you", "{who} пишет вам"},
+	"notices.message.many":   {"{who} wrote to you", "{who} пишут вам"},
+	"entry.mute":             {"Mute", "Не уведомлять"},
+	"entry.unmute":           {"Unmute", "Снова уведомлять"},
+	"settings.notices":       {"Notification settings", "Настройка уведомлений"},
+	"settings.notices.title": {"Notifications", "Уведомления"},
+	"settings.notices.all":   {"All kinds", "Все виды"},
+	"settings.notices.none":  {"None", "Никаких"},
+	"settings.notices.some":  {"{n} of {all} kinds", "Видов: {n} из {all}"},
+	"settings.notices.hint": {
+		"Applies to what happens from now on. To get none about one post, choose Mute in its menu.",
+		"Действует на всё, что случится дальше. Чтобы не получать их об одной записи, выберите в её меню «Не уведомлять».",
+	},
+	"settings.notices.like":        {"Likes of my posts", "Лайки моих записей"},
+	"settings.notices.commentlike": {"Likes of my comments", "Лайки моих комментариев"},
+	"settings.notices.comment":     {"Comments on my posts", "Комментарии к моим записям"},
+	"settings.notices.after":       {"Comments after mine", "Комментарии после моих"},
+	"settings.notices.mention":     {"Mentions of me", "Упоминания меня"},
+	"settings.notices.message":     {"Messages to me", "Сообщения мне"},
+	"hidden.muted":                 {"Muted posts", "Записи без уведомлений"},
+	"hidden.muted.none":            {"You get notifications of all posts that concern you.", "Уведомления приходят обо всех записях, которые вас касаются."},
+	"invalid.mutes_many":           {"You have muted very many posts. Unmute some first.", "Записей без уведомлений слишком много. Сначала включите уведомления для некоторых."},
+}
