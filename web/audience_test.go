@@ -83,11 +83,11 @@ func TestAudienceInBrowser(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "bo"))
 	says("") // nobody knows yet who that is
 	b.Await("bob", `document.querySelector('#names [data-name=bob]')`)
-	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "\r"))
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "\t"))
 	says("You and bob can read this")
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "can"))
 	b.Await("the group", `document.querySelector('#names [data-name=canoes]')`)
-	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "\r"))
+	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "\t"))
 	b.Await("the value", `document.querySelector('#composer .people input').value === 'bob canoes '`)
 	says("Everybody can read this")
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "hello"), chromedp.Click(chromedp.CSS(`#composer .send > button`)))

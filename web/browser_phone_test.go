@@ -190,7 +190,7 @@ func TestPostOnAPhone(t *testing.T) {
 	const field = `document.querySelector('.box textarea')`
 	b.Await("the field at the bottom", `!document.querySelector('.bar').offsetHeight && innerHeight - `+field+`.getBoundingClientRect().bottom < 20`)
 	b.Await("no button yet", `!document.querySelector('.box .write button').offsetHeight`)
-	b.Do(chromedp.SendKeys(chromedp.CSS(`.box textarea`), "so it is"), chromedp.Click(chromedp.CSS(`.box .write > button`)))
+	b.Do(chromedp.SendKeys(chromedp.CSS(`.box textarea`), "so it is"), chromedp.Click(chromedp.CSS(`.box .write .send > button`)))
 	b.Shows(code, "comments", "so it is")
 	b.Await("an empty field", field+`.value === ''`)
 	b.Do(chromedp.Click(chromedp.CSS(`.back`)))
