@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/rights"
 )
@@ -19,6 +20,7 @@ type NewComment struct {
 	Body   string
 	Key    string // the form's, or empty
 	Plain  bool   // the text has no markup
+	Draft  string // as NewPost.Draft
 }
 
 // Create comments on a post. ErrNotFound if the author cannot read it, ErrBlocked
@@ -77,6 +79,9 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		}
 		aggregates, err := s.updateAggregateTx(ctx, tx, p, kinds.Best, true)
 		if err != nil {
+			return Change{}, err
+		}
+		if err := drafts.RemoveTx(ctx, tx, n.Author, n.Draft); err != nil {
 			return Change{}, err
 		}
 		return s.touchTx(ctx, tx, c, slices.Concat(bumped, entered, named, aggregates))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/kinds"
 )
 
@@ -31,6 +32,9 @@ type NewPost struct {
 	Language string
 	// Plain: the text has no markup.
 	Plain bool
+	// Draft is the place of the draft that the post was written in, or empty. It goes with the
+	// transaction that makes the post.
+	Draft string
 }
 
 // ToEyes is the destination that only the author reads. No account and no sub-feed can
@@ -90,6 +94,9 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		}
 		named, err := s.indexTextTx(ctx, tx, &c, lockedPost{ID: c.PostID}, ownText, written, false)
 		if err != nil {
+			return Change{}, err
+		}
+		if err := drafts.RemoveTx(ctx, tx, n.Author, n.Draft); err != nil {
 			return Change{}, err
 		}
 		return s.touchTx(ctx, tx, c, union(entered, named))

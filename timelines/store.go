@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/snapshot"
 )
 
@@ -24,6 +25,7 @@ type Store struct {
 	Hides         Hides
 	Posts         Posts
 	Comments      Comments
+	Drafts        *drafts.Store
 	Imports       Imports
 	Maintenance   Maintenance
 }
@@ -110,6 +112,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Hides{c},
 		Posts{c},
 		Comments{c},
+		drafts.Open(pool),
 		Imports{c},
 		Maintenance{c},
 	}
