@@ -49,10 +49,24 @@ func (s posts) newPost(w http.ResponseWriter, r *request) error {
 	}
 	c := view.NewComposer("/")
 	c.Open = true
+	d, found, err := s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, c.Place)
+	if err != nil {
+		return err
+	}
+	if found {
+		c.Body, c.Lang, c.Uploads = d.Body, d.Language, d.Uploads
+		if err := s.choose(r, p, &c, d.Destinations); err != nil {
+			return err
+		}
+		keepNoCopy(w, true)
+	}
 	return s.html(w, r, http.StatusOK, view.ComposeAgain(p, c))
 }
 
 func (s posts) createPost(w http.ResponseWriter, r *request) error {
+	if r.PostForm.Has(view.KeepField) {
+		return unsent{s.Server}.save(w, r)
+	}
 	post := timelines.NewPost{
 		Author: r.viewer.AccountID,
 		Body:   r.PostFormValue("body"),
@@ -60,6 +74,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 		Key:    r.PostFormValue("key"),
 
 		Language: r.PostFormValue("language"),
+		Draft:    r.draftPlace(),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		if len(post.To) == 0 && r.PostFormValue("direct") != "" {
@@ -94,6 +109,7 @@ func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError
 	c := view.Composer{
 		Body: sent.Body, Key: is.Key(sent.Key), Back: r.back("/"), Error: is,
 		Lang: sent.Language, Open: true, Direct: r.PostFormValue("direct") != "",
+		Place: sent.Draft, Uploads: r.PostForm["upload"],
 	}
 	if c.Direct {
 		c.People = strings.Join(sent.To, " ")

@@ -185,6 +185,7 @@ func (s *Server) Handler() http.Handler {
 		feedFiles{s},
 		posts{s},
 		comments{s},
+		unsent{s},
 		reactions{s},
 		lists{s},
 		groups{s},

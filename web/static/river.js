@@ -796,11 +796,13 @@ async function deliver(form, body) {
   const text = form.querySelector('textarea');
   const page = river.dataset.page;
   const request = () => post(form.action, body, page);
+  const draft = settleDraft(form);
   const hides = form.action.endsWith('/hide') && form.closest('[data-post]')?.dataset.post;
   if (hides) hiding.add(hides);
   form.ariaBusy = 'true';
   unsent.delete(form);
   complain(form, '');
+  await draft;
   // If it was not sent, or no answer came, it is sent once more. That is safe: a form has a
   // key, or it only says how something is to be.
   let reply = await request();
@@ -838,14 +840,16 @@ async function deliver(form, body) {
     complain(form, holds ? texts.offline : texts.unsent);
     if (holds) hold(form, body);
   }
+  if (!reply?.ok && drafting(form)) stir(form);
 }
 
 // post returns the server's answer to a form. It returns null if there is no answer, or
 // only a gateway's, which says that no server is behind it.
-async function post(address, body, page) {
+async function post(address, body, page, keepalive = false) {
   const reply = await fetch(address, {
     method: 'POST',
     body,
+    keepalive,
     headers: { Accept: 'application/json', 'X-River-Page': page },
     signal: AbortSignal.timeout(30000),
   }).catch(() => null);
@@ -1143,6 +1147,150 @@ offers.role = 'listbox';
 offers.className = 'offers';
 offers.ariaLabel = texts.names ?? '@';
 
+// Drafts --------------------------------------------------------------------------
+
+// What is written in a form is kept on the server a second after the last letter, and when
+// the page is hidden, so that it is there on the writer's other devices and after a mishap. A
+// form remembers: filled, the text that the server has as far as the page knows; stirred,
+// whether something was written since; fetched, whether the page has seen the draft that was
+// there before; keeping, the one request under way.
+const drafting = (form) => form?.elements?.draft && form.querySelector('textarea');
+
+addEventListener('input', ({ target }) => {
+  if (drafting(target.form)) stir(target.form);
+});
+
+function stir(form, soon = 1000) {
+  form.stirred = true;
+  clearTimeout(form.pause);
+  form.pause = setTimeout(keep, soon, form);
+}
+
+// settleDraft ends the keeping of a draft whose form is being sent: it goes with what becomes
+// of it.
+function settleDraft(form) {
+  clearTimeout(form.pause);
+  form.stirred = false;
+  return form.keeping;
+}
+
+addEventListener('submit', ({ target }) => settleDraft(target));
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) for (const form of document.forms) if (form.stirred) keep(form, true);
+});
+
+async function keep(form, closing = false) {
+  clearTimeout(form.pause);
+  if (form.keeping || form.ariaBusy || left) return;
+  form.fetched ??= 'filled' in form.dataset;
+  if (closing && !form.fetched) return; // what was kept before may be more
+  if (!(await recall(form))) {
+    if (form.stirred) stir(form, 5000);
+    return;
+  }
+  if (!form.stirred || form.keeping) return;
+  form.stirred = false;
+  const body = new URLSearchParams(new FormData(form));
+  form.keeping = post('/drafts', body, '', closing && String(body).length < 60000);
+  const reply = await form.keeping;
+  form.keeping = null;
+  const answer = reply?.status < 500 && reply.status !== 429 ? await reply.json().catch(() => null) : null;
+  if (answer?.t === 'done') {
+    form.filled = body.get('body');
+    if (!form.stirred) note(form);
+  } else if (answer?.t === 'sent') {
+    // The browser brought back a form that was sent. What is written now is something else.
+    const { key } = form.elements;
+    if (key.value === body.get('key') && drafting(form).value) {
+      key.value = newKey();
+      form.stirred = true;
+    }
+  } else if (answer?.error) {
+    complain(form, answer.error);
+  } else {
+    form.stirred = true;
+  }
+  if (form.stirred) stir(form, answer ? 1000 : 5000);
+}
+
+// recall fetches the draft of a form before the first letter is kept, and puts it in. It
+// reports whether it could.
+async function recall(form) {
+  const text = drafting(form);
+  if ((form.fetched ??= 'filled' in form.dataset) || !document.body.dataset.viewer) return true;
+  const reply = await fetch('/drafts?place=' + encodeURIComponent(form.elements.draft.value), { headers: { Accept: 'application/json' } }).catch(() => null);
+  const draft = reply?.ok ? await reply.json().catch(() => null) : null;
+  if (!draft || form.fetched) return form.fetched;
+  form.fetched = true;
+  const { value } = text;
+  if (!draft.body || draft.body === value) return true;
+  if (value && value !== form.filled) {
+    // Something was written meanwhile: both stay.
+    const caret = text.selectionStart + draft.body.length + 1;
+    text.value = `${draft.body}\n${value}`;
+    if (document.activeElement === text) text.setSelectionRange(caret, caret);
+    stir(form);
+    return true;
+  }
+  text.value = form.filled = draft.body;
+  const to = [...form.elements].filter((field) => field.name === 'to');
+  const boxes = to.filter((field) => field.type === 'checkbox');
+  for (const box of boxes) box.checked = draft.to?.includes(box.value);
+  for (const field of to) {
+    if (!boxes.includes(field)) field.value = (draft.to ?? []).filter((name) => !boxes.some((box) => box.value === name)).join(' ');
+  }
+  if (form.elements.language) form.elements.language.value = draft.language;
+  for (const code of draft.uploads ?? []) {
+    const field = document.createElement('input');
+    Object.assign(field, { type: 'hidden', name: 'upload', value: code });
+    form.append(field);
+  }
+  note(form);
+  return true;
+}
+
+// The draft is fetched when somebody begins to write, and again when they come back to a form
+// that shows what the server had: another device may have gone on with it.
+addEventListener('focusin', ({ target }) => {
+  const { form } = target;
+  const text = drafting(form);
+  if (!text || form.stirred || form.keeping || form.ariaBusy) return;
+  if (target === text && text.value === (form.filled ?? '')) form.fetched = undefined;
+  recall(form);
+});
+
+// note says below a text that it is kept, with a button that discards it.
+function note(form) {
+  if (form.noted?.isConnected || !drafting(form)?.value) return;
+  const line = (form.noted = document.createElement('p'));
+  const said = document.createElement('span');
+  const button = document.createElement('button');
+  line.className = 'kept';
+  said.role = 'status';
+  button.type = 'button';
+  button.textContent = texts.discard;
+  button.onclick = async () => {
+    await settleDraft(form);
+    const reply = await post('/drafts/discard', new URLSearchParams(new FormData(form)), '');
+    if (!reply?.ok) return;
+    drafting(form).value = '';
+    emptied(form);
+    drafting(form).focus();
+  };
+  line.append(said, ' ', button);
+  drafting(form).after(line);
+  said.textContent = texts.kept;
+}
+
+// emptied notes that the form has no draft any more.
+function emptied(form) {
+  form.noted?.remove();
+  for (const field of [...form.querySelectorAll('[name=upload]')]) field.remove();
+  form.filled = drafting(form)?.defaultValue;
+  form.fetched = true;
+}
+
 // sent empties a form that was accepted, and gives it a new key. Text that was written into
 // it meanwhile stays.
 function sent(form, text) {
@@ -1150,10 +1298,12 @@ function sent(form, text) {
   const key = form.elements.namedItem('key');
   if (text.value !== form.sending) {
     if (key) key.value = newKey();
+    if (drafting(form)) stir(form);
     return;
   }
   form.reset();
   text.defaultValue = text.value = '';
+  if (drafting(form)) emptied(form);
   if (key) key.value = newKey();
   const box = form.closest('.box details');
   if (box) {
