@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines/drafts"
+	"riverrun/timelines/edits"
 	"riverrun/timelines/snapshot"
 )
 
@@ -26,6 +27,7 @@ type Store struct {
 	Posts         Posts
 	Comments      Comments
 	Drafts        *drafts.Store
+	Edits         *edits.Store
 	Imports       Imports
 	Maintenance   Maintenance
 }
@@ -113,6 +115,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Posts{c},
 		Comments{c},
 		drafts.Open(pool),
+		edits.Open(pool),
 		Imports{c},
 		Maintenance{c},
 	}

@@ -21,6 +21,7 @@ func (s posts) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{code}", s.page(s.post))
 	mux.Handle("GET /p/{code}/edit", s.members(s.editPostForm))
 	mux.Handle("POST /p/{code}/edit", s.members(s.editPost))
+	mux.Handle("GET /p/{code}/history", s.members(s.history))
 	mux.Handle("POST /p/{code}/delete", s.members(s.deletePost))
 }
 

@@ -105,7 +105,7 @@ func TestDraftsAreTheirAuthors(t *testing.T) {
 	v := ann.Visitor()
 	for _, code := range []string{open, closing} {
 		v.Post("/drafts", "draft", "/p/"+code, "body", "my own words").Wants(303)
-		v.Get("/drafts/edit?place=%2Fp%2F" + code).Wants(200).Has("my own words", "/comments")
+		v.Get("/drafts/edit?place=%2Fp%2F"+code).Wants(200).Has("my own words", "/comments")
 	}
 	v.Get("/drafts").Wants(200).Has("zqopen", "zqsecret")
 	other := bob.Visitor()

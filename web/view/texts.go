@@ -12,7 +12,7 @@ type texts map[string]text
 // catalogue has all parts. A part belongs to some pages and has a file of its own.
 var catalogue = []texts{
 	siteTexts, accountsTexts, entryTexts, composeTexts, feedsTexts, riversTexts, settingsTexts, signinTexts, errorsTexts,
-	draftsTexts,
+	draftsTexts, historyTexts,
 }
 
 // textsIn returns the catalogue in one language. It panics if two parts have the same key.
