@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/rivers"
+	"riverrun/timelines/reads"
 )
 
 // Message tells every node's hub that something changed. It says where to look and
@@ -27,12 +28,14 @@ type Message struct {
 	At int64 `json:"t,omitempty"`
 	// Clock: the access clock reached at least this.
 	Clock int64 `json:"c,omitempty"`
+	// Seen are marks of how far people have read.
+	Seen []reads.Mark `json:"r,omitempty"`
 	// All: messages were lost; every open page is to be compared with its river.
 	All bool `json:"a,omitempty"`
 }
 
 func (m Message) empty() bool {
-	return len(m.Posts) == 0 && len(m.Swapped) == 0 && m.Clock == 0 && !m.All
+	return len(m.Posts) == 0 && len(m.Swapped) == 0 && m.Clock == 0 && len(m.Seen) == 0 && !m.All
 }
 
 // Bus carries messages to all nodes by LISTEN and NOTIFY of the secondary store. There a
@@ -116,13 +119,14 @@ func (b *Bus) gather(m Message) {
 	defer b.mu.Unlock()
 	b.pending.Posts = append(b.pending.Posts, m.Posts...)
 	b.pending.Swapped = append(b.pending.Swapped, m.Swapped...)
+	b.pending.Seen = append(b.pending.Seen, m.Seen...)
 	b.pending.Clock = max(b.pending.Clock, m.Clock)
 	if m.At != 0 && (b.pending.At == 0 || m.At < b.pending.At) {
 		b.pending.At = m.At
 	}
 	b.pending.All = b.pending.All || m.All
 	// Far beyond a payload there is no need to remember more.
-	if len(b.pending.Posts) > maxPayload || len(b.pending.Swapped) > maxPayload {
+	if len(b.pending.Posts) > maxPayload || len(b.pending.Swapped) > maxPayload || len(b.pending.Seen) > maxPayload {
 		b.pending = Message{All: true, Clock: b.pending.Clock}
 	}
 }

@@ -16,7 +16,13 @@ func (s posts) post(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	e := &view.Entry{Base: v.Base, Item: &v.Page.Items[0]}
-	return s.html(w, r, http.StatusOK, view.PostPage(v, e.Title()))
+	if err := s.html(w, r, http.StatusOK, view.PostPage(v, e.Title())); err != nil {
+		return err
+	}
+	if r.looks() {
+		s.view.Seen(r.viewer, e.Item)
+	}
+	return nil
 }
 
 func (s posts) editPostForm(w http.ResponseWriter, r *request) error {

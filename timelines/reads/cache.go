@@ -134,8 +134,8 @@ func (c *Cache) load(ctx context.Context, accounts []int64) error {
 	return nil
 }
 
-// Seen returns up to when the person was shown the post's comments, in microseconds; ok is
-// false if the post was not opened, as far as the node knows.
+// Seen returns up to when the person was shown the post's comments, in microseconds, or the
+// home page; ok is false if it was not opened, as far as the node knows.
 func (m Marks) Seen(post int64) (at int64, ok bool) {
 	if m.reader == nil {
 		return 0, false
@@ -191,7 +191,9 @@ func (c *Cache) takeOne(m Mark) {
 		return
 	}
 	r.seen[m.Post] = m.Seen
-	r.version++
+	if m.Post != Home { // no open page shows that
+		r.version++
+	}
 	if len(r.seen) > 2*maxMarks {
 		c.readers.Remove(m.Account)
 	}

@@ -83,6 +83,16 @@ func TestMarksGrow(t *testing.T) {
 	}
 	w.seen(w.node(), w.ann, w.one, 20) // from the store
 
+	// The home page has a mark too, which changes no number on an open page.
+	was := c.Version(w.ann)
+	c.See(Mark{w.ann, Home, 70})
+	if c.Version(w.ann) != was {
+		t.Error("a visit of the home page changes the version")
+	}
+	w.must(c.Flush(t.Context()))
+	w.seen(w.node(), w.ann, Home, 70)
+	w.seen(w.node(), w.bob, Home, 0)
+
 	// Two nodes that do not hear of each other: the later instant stays.
 	a, b := w.node(), w.node()
 	a.See(Mark{w.ann, w.two, 50})

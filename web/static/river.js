@@ -57,6 +57,9 @@ function drain() {
   draining = 0;
   drained = performance.now();
   steady(() => queue.splice(0).forEach(take));
+  if (!/^\/(p\/|\?|$)/.test(river.dataset.page)) return;
+  unseen = true;
+  setTimeout(seen, 1000);
 }
 
 // take follows a frame of the socket.
@@ -81,6 +84,7 @@ function take(frame) {
     }
     confirmed = null;
     turning = false;
+    cameBack();
     river.dataset.more = frame.more || dropping ? '1' : '0'; // of what was trimmed it may not know yet
     river.dataset.sight = frame.sight;
     if (!socket) return; // it came just before the connection was lost
@@ -163,6 +167,7 @@ function become(other) {
   const was = river.dataset.page;
   for (const name of ['page', 'river', 'newest', 'more', 'sight']) river.dataset[name] = other.dataset[name];
   for (const entry of entries()) entry.dataset.version = '0.0';
+  river.querySelector('.below')?.remove();
   for (const back of document.querySelectorAll('main [name=back]')) {
     if (back.value.startsWith(was)) back.setAttribute('value', river.dataset.page + back.value.slice(was.length));
   }
@@ -401,7 +406,7 @@ const atTop = () => river.getBoundingClientRect().top >= 0;
 
 // insert puts an entry where its place is among the others, newest first.
 function insert(entry) {
-  const below = entries().find((other) => other !== entry && place(other) < place(entry));
+  const below = [...river.children].find((other) => other !== entry && place(other) < place(entry));
   const last = entries().findLast((other) => other !== entry);
   if (below) below.before(entry);
   else if (last) last.after(entry);
@@ -616,9 +621,56 @@ function paged(shown) {
 
 // patch makes a part of an entry like the one that came.
 function patch(entry, name, at, to) {
+  if (name === 'comments') keepUnread(at, to);
   if (entry.unfolded?.[name]) unfold(entry, name, at, to);
   else swap(at, to);
 }
+
+// keepUnread keeps the line above the first unread comment, which only the page that was
+// served has. The comments that come while the page is shown are seen; the server is told.
+function keepUnread(at, to) {
+  const line = at.querySelector('#unread');
+  const next = line && to.querySelector(`#${CSS.escape(line.nextElementSibling?.id || '-')}`);
+  if (next) next.before(line.cloneNode(true));
+}
+
+// On a post's own page and on the home page the server is told that what came in was seen: a
+// second later, on the home page once a minute at most, and when the page is left.
+let unseen = false;
+let told = 0;
+
+function seen(leaving = false) {
+  if (!unseen || (document.hidden && !leaving) || socket?.readyState !== WebSocket.OPEN) return;
+  const home = !river.dataset.page.startsWith('/p/');
+  if (home && (waiting.size || arrived.size || (!leaving && Date.now() - told < 60000))) return;
+  unseen = false;
+  told = Date.now();
+  send({ t: 'seen' });
+}
+
+document.addEventListener('visibilitychange', () => seen(document.hidden));
+
+// How long the server was not heard of until a page that comes back says what changed.
+const longAway = 60000;
+let spoke = 0; // when the server last said anything
+let known = null; // the versions that such a page showed
+
+// cameBack counts the entries that are new or changed since the page lost its connection, and
+// says so in a line that goes by itself, or when it is pressed.
+function cameBack() {
+  const was = known;
+  known = null;
+  const changed = was && entries().filter(({ dataset: { post, version } }) => !was[post] || stampOf(was[post])[1] !== stampOf(version)[1]).length;
+  if (!changed) return;
+  const line = document.createElement('button');
+  line.type = 'button';
+  line.textContent = (texts[`away.${new Intl.PluralRules(lang).select(changed)}`] || texts['away.other']).replace('{n}', changed);
+  line.onclick = () => line.remove();
+  away.replaceChildren(line);
+  setTimeout(() => line.remove(), 15000);
+}
+
+const away = document.createElement('div');
 
 // swap is morph, and gives the focus back to a button that was replaced by its
 // successor (like, unlike).
@@ -1377,10 +1429,13 @@ function connect() {
   const address = new URL('/ws', location);
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   const mine = (socket = new WebSocket(address));
-  mine.onopen = subscribe;
+  mine.onopen = () => {
+    if (spoke && Date.now() - spoke > longAway) known ??= versions(entries());
+    subscribe();
+  };
   mine.onmessage = (event) => {
     if (mine !== socket) return;
-    heard = Date.now();
+    heard = spoke = Date.now();
     receive(JSON.parse(event.data));
   };
   mine.onclose = (event) => {
@@ -1575,7 +1630,9 @@ if (river) {
   addEventListener('focusout', () => setTimeout(clear));
   lost.className = 'lost';
   lost.role = 'status';
-  document.body.append(lost);
+  away.className = 'away';
+  away.role = 'status';
+  document.body.append(lost, away);
   addEventListener('offline', lose);
   addEventListener('online', () => {
     // The connection may have survived; then the server answers a subscribe.

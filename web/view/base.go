@@ -10,6 +10,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/reads"
 )
 
 // Base is the common data of one response or frame: the viewer, the language, the time, and
@@ -24,6 +25,7 @@ type Base struct {
 	// subfeeds are those that occur, by timeline, and all the viewer's own where
 	// there is a composer.
 	subfeeds    map[int64]timelines.Subfeed
+	marks       reads.Marks // the viewer's
 	Now         time.Time
 	RiverName   rivers.Name              // the page's river; zero on other pages
 	PageAddress string                   // path and query of the page, where forms lead back to

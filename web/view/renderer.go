@@ -12,6 +12,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/reads"
 )
 
 // A Context is what an entry's HTML depends on besides the entry and the sets.
@@ -27,6 +28,7 @@ type Renderer struct {
 	access *access.Cache
 	epoch  func() int64 // of the secondary store
 	parts  *partsCache
+	reads  *reads.Cache
 	asset  func(name string) string
 	now    func() time.Time
 }
@@ -38,6 +40,8 @@ type Config struct {
 	// Asset returns the address of one of the site's own files, "" if there is none of
 	// that name.
 	Asset func(name string) string
+	// Reads knows how far viewers have read; nil: nothing is new to anybody.
+	Reads *reads.Cache
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
@@ -48,7 +52,7 @@ func NewRenderer(c Config) *Renderer {
 		c.Now = time.Now
 	}
 	return &Renderer{
-		access: c.Access, epoch: c.Access.Epoch, parts: newPartsCache(partsBytes), asset: c.Asset, now: c.Now,
+		access: c.Access, epoch: c.Access.Epoch, parts: newPartsCache(partsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
 	}
 }
 
@@ -92,7 +96,7 @@ func (r *Renderer) NewBase(loc *Locale) *Base {
 // all items in one call, which costs no statement while they are cached.
 func (r *Renderer) Base(ctx context.Context, v timelines.Viewer, loc *Locale, n rivers.Name, sets *access.Sets, items []rivers.Item) (*Base, error) {
 	p := r.NewBase(loc)
-	p.Viewer, p.RiverName = v, n
+	p.Viewer, p.RiverName, p.marks = v, n, r.reads.Of(ctx, v.AccountID)
 	if sets != nil {
 		p.Sets = sets
 	}
@@ -155,6 +159,9 @@ func (r *Renderer) Article(p *Base, it rivers.Item) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if parts.Comments, err = withFirstUnread(&Entry{Base: p, Item: &it}, parts.Comments); err != nil {
+		return nil, err
+	}
 	return r.entryArticle(p, it, parts)
 }
 
@@ -178,7 +185,7 @@ func (r *Renderer) entryParts(p *Base, it rivers.Item) (Parts, error) {
 	if parts.Likes, err = Bytes(EntryLikes(e, likesShown(it.Full))); err != nil {
 		return Parts{}, err
 	}
-	parts.Tag = r.Tag(&it, p.Sets, p.Names)
+	parts.Tag = r.Tag(&it, p.Sets, p.Names, p.marks)
 	for i, html := range [...][]byte{
 		PartWhy: parts.Why, PartBody: shared.body, PartActs: parts.Acts, PartLikes: parts.Likes, PartComments: shared.comments,
 	} {
@@ -277,19 +284,19 @@ func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *access.S
 	if err != nil {
 		return nil, err
 	}
-	made := make([]uint64, len(items))
+	made, marks := make([]uint64, len(items)), r.reads.Of(ctx, sets.AccountID)
 	for i := range items {
-		made[i] = r.Tag(&items[i], sets, names)
+		made[i] = r.Tag(&items[i], sets, names, marks)
 	}
 	return made, nil
 }
 
-// Tag is a hash, never 0, of the decisions of the viewer's sets in an entry, and of the names
-// of the people in it. With equal stamps and equal tags an entry looks the same, whatever else
+// Tag is a hash, never 0, of the decisions of the viewer's sets in an entry, of the names of
+// the people in it, and of how many comments are new to the viewer. With equal stamps and equal tags an entry looks the same, whatever else
 // changed in the sets. So a page that comes back is sent exactly the entries that differ, and
 // does not learn from others that somebody bans its viewer. The tag does not tell who is
 // hidden; its change alone tells, as the stamp does, that somebody unseen took part.
-func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timelines.Account) uint64 {
+func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timelines.Account, marks reads.Marks) uint64 {
 	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
 	add := func(n int64) { b = binary.AppendVarint(b, n) }
 	// Folded people count too: the viewer may have unfolded them.
@@ -325,6 +332,12 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 		flags |= 4
 	}
 	add(flags)
+	if n := newComments(it, sets.AccountID, marks); n.count > 0 {
+		add(int64(n.count))
+		if n.more {
+			add(-1)
+		}
+	}
 	for _, id := range it.Mentions {
 		add(id)
 	}
@@ -341,4 +354,17 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 		}
 	}
 	return binary.BigEndian.Uint64(r.MAC(string(b))) | 1
+}
+
+// ReadVersion changes when the viewer of the sets has read more comments.
+func (r *Renderer) ReadVersion(sets *access.Sets) uint64 { return r.reads.Version(sets.AccountID) }
+
+// Seen notes that the viewer has seen a post's own page with this entry.
+func (r *Renderer) Seen(v timelines.Viewer, it *rivers.Item) {
+	r.reads.See(reads.Mark{Account: v.AccountID, Post: it.PostID, Seen: SeenUpTo(it)})
+}
+
+// SeenHome notes that the viewer looks at the home page.
+func (r *Renderer) SeenHome(v timelines.Viewer) {
+	r.reads.See(reads.Mark{Account: v.AccountID, Post: reads.Home, Seen: r.now().UnixMicro()})
 }

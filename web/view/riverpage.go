@@ -59,6 +59,8 @@ func (v *River) scriptTexts() (string, error) {
 	} {
 		texts[name] = v.Locale.T(key)
 	}
+	away := v.Locale.counted["away"]
+	texts["away.one"], texts["away.few"], texts["away.many"], texts["away.other"] = away.one, away.few, away.many, away.other
 	b, err := json.Marshal(texts)
 	return string(b), err
 }
