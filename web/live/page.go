@@ -246,6 +246,7 @@ func (v *shownPage) updateFingerprint(ctx context.Context, now Fingerprint) erro
 		v.token = nil
 	}
 	v.fingerprint = now
+	v.socket.readMarks.Store(now.readMarks)
 	v.socket.fingerprint.Store(&now)
 	if tabs {
 		v.owed = true

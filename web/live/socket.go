@@ -45,8 +45,8 @@ type socket struct {
 
 	// fingerprint is what the whole page was last decided with, nil before its first visit.
 	fingerprint atomic.Pointer[Fingerprint]
-	// readMarks is the Fingerprint's field of that name when the page was last compared for it.
-	// Only checkFingerprint uses it.
+	// readMarks is the Fingerprint's field of that name when the page was last visited, or
+	// compared for it.
 	readMarks atomic.Uint64
 
 	// mu guards the fields below. No other lock is taken while it is held.

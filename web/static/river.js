@@ -653,14 +653,19 @@ document.addEventListener('visibilitychange', () => seen(document.hidden));
 // How long the server was not heard of until a page that comes back says what changed.
 const longAway = 60000;
 let spoke = 0; // when the server last said anything
-let known = null; // the versions that such a page showed
+let known = null; // what such a page showed, by entry
+
+// looks is what an entry says, but for the time and for what its reader has read. Stamps would
+// count what the reader does not see.
+const looks = (entry) =>
+  ['body', 'likes', 'comments'].map((name) => partOf(entry, name).innerHTML.replace(/<time.*?<\/time>|<a class="fresh".*?<\/a>/gs, '')).join();
 
 // cameBack counts the entries that are new or changed since the page lost its connection, and
 // says so in a line that goes by itself, or when it is pressed.
 function cameBack() {
   const was = known;
   known = null;
-  const changed = was && entries().filter(({ dataset: { post, version } }) => !was[post] || stampOf(was[post])[1] !== stampOf(version)[1]).length;
+  const changed = was && entries().filter((entry) => was.get(entry.dataset.post) !== looks(entry)).length;
   if (!changed) return;
   const line = document.createElement('button');
   line.type = 'button';
@@ -1430,7 +1435,7 @@ function connect() {
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   const mine = (socket = new WebSocket(address));
   mine.onopen = () => {
-    if (spoke && Date.now() - spoke > longAway) known ??= versions(entries());
+    if (spoke && Date.now() - spoke > longAway) known ??= new Map(entries().map((entry) => [entry.dataset.post, looks(entry)]));
     subscribe();
   };
   mine.onmessage = (event) => {
