@@ -28,7 +28,8 @@ type Message struct {
 	At int64 `json:"t,omitempty"`
 	// Clock: the access clock reached at least this.
 	Clock int64 `json:"c,omitempty"`
-	// Seen are marks of how far people have read.
+	// Seen are marks of how far people have read. They never become All: what is lost of them
+	// is read again.
 	Seen []reads.Mark `json:"r,omitempty"`
 	// All: messages were lost; every open page is to be compared with its river.
 	All bool `json:"a,omitempty"`
@@ -69,6 +70,9 @@ const (
 	channel = "riverrun"
 	// maxPayload stays under NOTIFY's limit of 8,000 bytes.
 	maxPayload = 7500
+	// seenAtOnce is how many marks of Message.Seen one payload holds, and maxSeen how many wait.
+	seenAtOnce = 100
+	maxSeen    = 5000
 	// busTimeout bounds each statement of the bus: a connection can die without notice.
 	busTimeout = 5 * time.Second
 )
@@ -126,8 +130,11 @@ func (b *Bus) gather(m Message) {
 	}
 	b.pending.All = b.pending.All || m.All
 	// Far beyond a payload there is no need to remember more.
-	if len(b.pending.Posts) > maxPayload || len(b.pending.Swapped) > maxPayload || len(b.pending.Seen) > maxPayload {
-		b.pending = Message{All: true, Clock: b.pending.Clock}
+	if len(b.pending.Posts) > maxPayload || len(b.pending.Swapped) > maxPayload {
+		b.pending = Message{All: true, Clock: b.pending.Clock, Seen: b.pending.Seen}
+	}
+	if over := len(b.pending.Seen) - maxSeen; over > 0 {
+		b.pending.Seen = b.pending.Seen[over:]
 	}
 }
 
@@ -278,6 +285,28 @@ func (b *Bus) send(ctx context.Context) error {
 	if m.empty() {
 		return nil
 	}
+	seen := m.Seen
+	m.Seen = nil
+	if !m.empty() {
+		if err := b.notify(ctx, m); err != nil {
+			m.Seen = seen
+			b.gather(m)
+			return err
+		}
+	}
+	for len(seen) > 0 {
+		n := min(len(seen), seenAtOnce)
+		if err := b.notify(ctx, Message{Seen: seen[:n]}); err != nil {
+			b.gather(Message{Seen: seen})
+			return err
+		}
+		seen = seen[n:]
+	}
+	return nil
+}
+
+// notify sends one notification. What does not fit becomes All.
+func (b *Bus) notify(ctx context.Context, m Message) error {
 	doc, err := json.Marshal(payload{Node: b.node, Message: m})
 	if err == nil && len(doc) > maxPayload {
 		doc, err = json.Marshal(payload{Node: b.node, Message: Message{All: true, Clock: m.Clock}})
@@ -288,7 +317,6 @@ func (b *Bus) send(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
 	if _, err := b.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, channel, string(doc)); err != nil {
-		b.gather(m)
 		return fmt.Errorf("notify: %w", err)
 	}
 	return nil

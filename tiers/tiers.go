@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -108,12 +107,7 @@ func (t *Tiers) Stop(ctx context.Context) error {
 func (t *Tiers) Subscribe(fn func(Message)) (cancel func()) { return t.bus.Subscribe(fn) }
 
 // PublishSeen tells all nodes how far people have read. It does not block.
-func (t *Tiers) PublishSeen(marks []reads.Mark) {
-	// As many as one notification holds, beside others.
-	for some := range slices.Chunk(marks, 100) {
-		t.bus.Publish(Message{Seen: some})
-	}
-}
+func (t *Tiers) PublishSeen(marks []reads.Mark) { t.bus.Publish(Message{Seen: marks}) }
 
 // ErrBehind: the change is committed, but it could not be brought into rivers yet.
 // Nothing is lost: its job completes it, and so does the same form sent again with the
