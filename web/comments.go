@@ -88,7 +88,7 @@ func writeFragment(w http.ResponseWriter, html []byte) error {
 
 func (s comments) createComment(w http.ResponseWriter, r *request) error {
 	if r.PostForm.Has(view.KeepField) {
-		return unsent{s.Server}.save(w, r)
+		return unsent(s).save(w, r)
 	}
 	code := r.PathValue("code")
 	comment := timelines.NewComment{

@@ -66,7 +66,7 @@ func (s posts) newPost(w http.ResponseWriter, r *request) error {
 
 func (s posts) createPost(w http.ResponseWriter, r *request) error {
 	if r.PostForm.Has(view.KeepField) {
-		return unsent{s.Server}.save(w, r)
+		return unsent(s).save(w, r)
 	}
 	post := timelines.NewPost{
 		Author: r.viewer.AccountID,

@@ -131,7 +131,7 @@ func (s unsent) edit(w http.ResponseWriter, r *request) error {
 		}
 		return s.html(w, r, http.StatusOK, view.CommentAgain(s.simple(r), view.DraftComment(d)))
 	}
-	page, err := posts{s.Server}.composeDraft(r, d, view.ComposerOf(d))
+	page, err := posts(s).composeDraft(r, d, view.ComposerOf(d))
 	if err != nil {
 		return err
 	}
