@@ -72,3 +72,30 @@ func TestDraftsOnTwoDevices(t *testing.T) {
 		t.Errorf("the discarded draft is %+v", d)
 	}
 }
+
+// What is typed before the kept draft has arrived stands below it: neither is lost.
+func TestDraftArrivesWhileTyping(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	ann.Visitor().Post("/drafts", "draft", "/", "body", "kept before").Wants(303)
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	b.Visit("/")
+	b.Live()
+	webtest.Eval[bool](b, `(() => {
+		const plain = window.fetch;
+		const late = new Promise((go) => { window.release = go; });
+		window.fetch = async (address, how) => {
+			if (String(address).startsWith('/drafts?')) await late;
+			return plain(address, how);
+		};
+		return true;
+	})()`)
+	const text = `#compose textarea`
+	b.Do(chromedp.Click(chromedp.CSS(text)), chromedp.SendKeys(chromedp.CSS(text), "typed now"))
+	webtest.Eval[bool](b, `(release(), true)`)
+	b.Await("both texts", `document.querySelector('#compose textarea').value === 'kept before\ntyped now'`)
+	webtest.Await(t, "both texts to be kept", func() bool { return draftAt(ann.Visitor(), "/").Body == "kept before\ntyped now" })
+}
