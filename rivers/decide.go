@@ -349,6 +349,9 @@ func (f *Fold) hiddenUsers(hidden access.HiddenUsers) []int64 {
 		add(f.Comments.Shown[i].Author)
 		add(f.Comments.Shown[i].Likes.IDs...)
 	}
+	for _, r := range f.Comments.Recent {
+		add(r.By)
+	}
 	slices.Sort(found)
 	return slices.Compact(found)
 }

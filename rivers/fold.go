@@ -35,7 +35,7 @@ const (
 func (s *Store) foldDepth() snapshot.Depth {
 	return snapshot.Depth{
 		BodyRunes: bodyKeep, BodyLines: bodyKeepLines, CommentRunes: commentKeep, CommentLines: commentKeepLines,
-		First: 1, Last: 2, People: s.people,
+		First: 1, Last: 2, Recent: MaxRecent, People: s.people,
 	}
 }
 
@@ -84,6 +84,9 @@ func foldOf(c *snapshot.Content) *Fold {
 			CreatedAt: s.CreatedAt, EditedAt: s.EditedAt, Via: s.Via,
 			Likes: LikesFold{Total: s.Likes, IDs: s.LikerIDs}, Marks: s.Marks, Attached: attachments(s.Attached),
 		})
+	}
+	for _, r := range c.Recent {
+		f.Comments.Recent = append(f.Comments.Recent, RecentComment(r))
 	}
 	for _, m := range c.Marked {
 		f.Comments.Marks = append(f.Comments.Marks, Mark(m))

@@ -216,10 +216,23 @@ type CommentsFold struct {
 	// Folded are a few of the people who wrote the comments that are folded away, those first
 	// who wrote last. On the page of mentions it is unset where a mention is unfolded.
 	Folded []int64 `json:"from,omitempty"`
+	// Recent are the authors and instants of the last comments, oldest first, up to MaxRecent.
+	// A full fold has none: it has the comments.
+	Recent []RecentComment `json:"recent,omitempty"`
 	// Marks are the timelines that the texts of the post and its comments name by tags and
 	// @names. It is nil if there are very many.
 	Marks []Mark `json:"marks"`
 }
+
+// RecentComment says who made a comment and when, in microseconds.
+type RecentComment struct {
+	By int64 `json:"by"`
+	At int64 `json:"at"`
+}
+
+// MaxRecent is how many of the last comments a fold knows the authors and instants of. By these
+// a page counts what is new to its viewer.
+const MaxRecent = 30
 
 // Mark is a tag's or a person's timeline that a text names, and the author of that text.
 type Mark struct {

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/rivers"
+	"riverrun/timelines/reads"
 )
 
 // Message tells every node's hub that something changed. It says where to look and
@@ -27,12 +28,15 @@ type Message struct {
 	At int64 `json:"t,omitempty"`
 	// Clock: the access clock reached at least this.
 	Clock int64 `json:"c,omitempty"`
+	// Seen are marks of how far people have read. They never become All: what is lost of them
+	// is read again.
+	Seen []reads.Mark `json:"r,omitempty"`
 	// All: messages were lost; every open page is to be compared with its river.
 	All bool `json:"a,omitempty"`
 }
 
 func (m Message) empty() bool {
-	return len(m.Posts) == 0 && len(m.Swapped) == 0 && m.Clock == 0 && !m.All
+	return len(m.Posts) == 0 && len(m.Swapped) == 0 && m.Clock == 0 && len(m.Seen) == 0 && !m.All
 }
 
 // Bus carries messages to all nodes by LISTEN and NOTIFY of the secondary store. There a
@@ -66,6 +70,9 @@ const (
 	channel = "riverrun"
 	// maxPayload stays under NOTIFY's limit of 8,000 bytes.
 	maxPayload = 7500
+	// seenAtOnce is how many marks of Message.Seen one payload holds, and maxSeen how many wait.
+	seenAtOnce = 100
+	maxSeen    = 5000
 	// busTimeout bounds each statement of the bus: a connection can die without notice.
 	busTimeout = 5 * time.Second
 )
@@ -116,6 +123,7 @@ func (b *Bus) gather(m Message) {
 	defer b.mu.Unlock()
 	b.pending.Posts = append(b.pending.Posts, m.Posts...)
 	b.pending.Swapped = append(b.pending.Swapped, m.Swapped...)
+	b.pending.Seen = append(b.pending.Seen, m.Seen...)
 	b.pending.Clock = max(b.pending.Clock, m.Clock)
 	if m.At != 0 && (b.pending.At == 0 || m.At < b.pending.At) {
 		b.pending.At = m.At
@@ -123,7 +131,10 @@ func (b *Bus) gather(m Message) {
 	b.pending.All = b.pending.All || m.All
 	// Far beyond a payload there is no need to remember more.
 	if len(b.pending.Posts) > maxPayload || len(b.pending.Swapped) > maxPayload {
-		b.pending = Message{All: true, Clock: b.pending.Clock}
+		b.pending = Message{All: true, Clock: b.pending.Clock, Seen: b.pending.Seen}
+	}
+	if over := len(b.pending.Seen) - maxSeen; over > 0 {
+		b.pending.Seen = b.pending.Seen[over:]
 	}
 }
 
@@ -274,6 +285,28 @@ func (b *Bus) send(ctx context.Context) error {
 	if m.empty() {
 		return nil
 	}
+	seen := m.Seen
+	m.Seen = nil
+	if !m.empty() {
+		if err := b.notify(ctx, m); err != nil {
+			m.Seen = seen
+			b.gather(m)
+			return err
+		}
+	}
+	for len(seen) > 0 {
+		n := min(len(seen), seenAtOnce)
+		if err := b.notify(ctx, Message{Seen: seen[:n]}); err != nil {
+			b.gather(Message{Seen: seen})
+			return err
+		}
+		seen = seen[n:]
+	}
+	return nil
+}
+
+// notify sends one notification. What does not fit becomes All.
+func (b *Bus) notify(ctx context.Context, m Message) error {
 	doc, err := json.Marshal(payload{Node: b.node, Message: m})
 	if err == nil && len(doc) > maxPayload {
 		doc, err = json.Marshal(payload{Node: b.node, Message: Message{All: true, Clock: m.Clock}})
@@ -284,7 +317,6 @@ func (b *Bus) send(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, busTimeout)
 	defer cancel()
 	if _, err := b.pool.Exec(ctx, `SELECT pg_notify($1, $2)`, channel, string(doc)); err != nil {
-		b.gather(m)
 		return fmt.Errorf("notify: %w", err)
 	}
 	return nil

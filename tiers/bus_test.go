@@ -13,6 +13,7 @@ import (
 	"riverrun/migrations/testdb"
 	"riverrun/rivers"
 	"riverrun/tiers"
+	"riverrun/timelines/reads"
 )
 
 // ear is a bus with what it heard.
@@ -258,4 +259,29 @@ func TestBusNoticesASilentConnection(t *testing.T) {
 	a.until(func(m tiers.Message) bool { return m.All })
 	b.Publish(tiers.Message{Posts: []int64{3}})
 	a.until(isPost(3))
+}
+
+// Very many marks of what people have read arrive, in as many notifications as they need. They
+// do not make all pages be compared.
+func TestBusCarriesManyMarks(t *testing.T) {
+	db := testdb.New(t)
+	a, b := newEar(t, db, "a"), newEar(t, db, "b")
+	a.start()
+	b.start()
+	var want []reads.Mark
+	for i := range int64(1000) {
+		want = append(want, reads.Mark{Account: i, Post: i << 40, Seen: 1763683200000000 + i})
+	}
+	a.Publish(tiers.Message{Seen: want, Posts: []int64{7}})
+	var got []reads.Mark
+	for len(got) < len(want) {
+		m := b.next()
+		if m.All {
+			t.Fatal("the marks became a comparison of everything")
+		}
+		got = append(got, m.Seen...)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("marks (-sent +heard):\n%s", diff)
+	}
 }

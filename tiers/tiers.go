@@ -12,6 +12,7 @@ import (
 
 	"riverrun/rivers"
 	"riverrun/timelines"
+	"riverrun/timelines/reads"
 )
 
 // Tiers carries changes into rivers. It is safe for concurrent use.
@@ -104,6 +105,9 @@ func (t *Tiers) Stop(ctx context.Context) error {
 // Subscribe calls fn for every message on the bus until cancel is called. fn must be
 // quick and must not block.
 func (t *Tiers) Subscribe(fn func(Message)) (cancel func()) { return t.bus.Subscribe(fn) }
+
+// PublishSeen tells all nodes how far people have read. It does not block.
+func (t *Tiers) PublishSeen(marks []reads.Mark) { t.bus.Publish(Message{Seen: marks}) }
 
 // ErrBehind: the change is committed, but it could not be brought into rivers yet.
 // Nothing is lost: its job completes it, and so does the same form sent again with the

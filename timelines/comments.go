@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/marks"
@@ -24,6 +25,7 @@ type NewComment struct {
 	Plain  bool   // the text has no markup
 	// Files are the author's uploads to attach, as in NewPost.
 	Files []files.Attachment
+	Draft string // as NewPost.Draft
 }
 
 // Create comments on a post. ErrNotFound if the author cannot read it, ErrBlocked
@@ -95,6 +97,9 @@ func (s Comments) Create(ctx context.Context, n NewComment) (Change, error) {
 		}
 		aggregates, err := s.updateAggregateTx(ctx, tx, p, kinds.Best, true)
 		if err != nil {
+			return Change{}, err
+		}
+		if err := drafts.RemoveTx(ctx, tx, n.Author, n.Draft); err != nil {
 			return Change{}, err
 		}
 		return s.touchTx(ctx, tx, c, slices.Concat(bumped, entered, named, told, aggregates))

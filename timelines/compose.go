@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/marks"
@@ -36,6 +37,9 @@ type NewPost struct {
 	Plain bool
 	// Files are the author's uploads to attach, in this order. Beside files the text may be empty.
 	Files []files.Attachment
+	// Draft is the place of the draft that the post was written in, or empty. It goes with the
+	// transaction that makes the post.
+	Draft string
 }
 
 // ToEyes is the destination that only the author reads. No account and no sub-feed can
@@ -104,6 +108,9 @@ func (s Posts) Create(ctx context.Context, n NewPost) (Change, error) {
 		}
 		named, err := s.indexTextTx(ctx, tx, &c, lockedPost{ID: c.PostID}, ownText, written, false)
 		if err != nil {
+			return Change{}, err
+		}
+		if err := drafts.RemoveTx(ctx, tx, n.Author, n.Draft); err != nil {
 			return Change{}, err
 		}
 		if err := s.linkTx(ctx, tx, c.PostID, written, false); err != nil {

@@ -40,7 +40,8 @@
 //  5. requests, then subscriptions, then members of lists, then readers and exclusions;
 //     those of a group change only under its timeline's lock;
 //  6. credentials, then sessions;
-//  7. the access clock.
+//  7. the account's drafts (package drafts);
+//  8. the access clock.
 //
 // New rows that nobody else can know of need no lock. So the timelines that a post goes to
 // are locked before the post. A post's flags say at which levels it stands. Two rules keep

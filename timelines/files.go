@@ -150,6 +150,11 @@ func (s Files) Owned(ctx context.Context, owner int64, codes []string) ([]files.
 	return files.Owned(ctx, s.pool, owner, codes)
 }
 
+// Loose returns the owner's files of these codes that are not attached, in their order.
+func (s Files) Loose(ctx context.Context, owner int64, codes []string) ([]files.File, error) {
+	return files.Loosely(ctx, s.pool, owner, codes)
+}
+
 // Of returns the files of a post, or of its comment if that is not 0. The caller has checked
 // that they may be read.
 func (s Files) Of(ctx context.Context, post, comment int64) ([]files.File, error) {

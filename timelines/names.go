@@ -9,7 +9,7 @@ import (
 // in use or planned. A test of package web checks that each page's address begins with one
 // of them, unless it begins with an account's name.
 var ReservedNames = []string{
-	"admin", "about", "api", "best", "everything", "feeds", "files", "filter", "groups",
+	"admin", "about", "api", "best", "drafts", "everything", "feeds", "files", "filter", "groups",
 	"healthz", "help", "lists", "login", "logout", "me", "media", "metrics", "most-faved", "notifications", "ops",
 	"p", "people", "posts", "readyz", "search", "settings", "signup", "sources", "static",
 	"tag", "welcome", "ws",

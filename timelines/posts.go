@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/edits"
 	"riverrun/timelines/files"
 	"riverrun/timelines/kinds"
 	"riverrun/timelines/notices"
@@ -225,6 +226,9 @@ func (s *core) rewriteTx(ctx context.Context, tx pgx.Tx, c *Change, p lockedPost
 			return nil, false, err
 		}
 	}
+	if err := edits.KeepTx(ctx, tx, p.ID, t.body); err != nil {
+		return nil, false, err
+	}
 	written := writing{body: t.body}
 	err = tx.QueryRow(ctx, edit, pgx.StrictNamedArgs{
 		"post": p.ID, "body": t.body, "keep": t.keep, "lang": textLang.lang, "chosen": textLang.chosen, "guessed": textLang.guessed,
@@ -297,6 +301,9 @@ func (s Posts) Delete(ctx context.Context, actor int64, code string) (Change, er
 		empty.Queue(`DELETE FROM notifications WHERE post_id = @post`, args)
 		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
 			return Change{}, fmt.Errorf("delete post: %w", err)
+		}
+		if err := edits.RemoveTx(ctx, tx, p.ID); err != nil {
+			return Change{}, err
 		}
 		rows, err := tx.Query(ctx, `
 			WITH gone AS (DELETE FROM timeline_entries WHERE post_id = @post RETURNING timeline_id, withdrawn)

@@ -8,6 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/timelines/drafts"
+	"riverrun/timelines/edits"
 	"riverrun/timelines/snapshot"
 )
 
@@ -25,6 +27,8 @@ type Store struct {
 	Notices       Notices
 	Posts         Posts
 	Comments      Comments
+	Drafts        *drafts.Store
+	Edits         *edits.Store
 	Files         Files
 	Links         Links
 	Imports       Imports
@@ -125,6 +129,8 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Notices{c},
 		Posts{c},
 		Comments{c},
+		drafts.Open(pool),
+		edits.Open(pool),
 		Files{c},
 		Links{c},
 		Imports{c},

@@ -21,6 +21,7 @@ func (s posts) routes(mux *http.ServeMux) {
 	mux.Handle("GET /p/{code}", s.page(s.post))
 	mux.Handle("GET /p/{code}/edit", s.members(s.editPostForm))
 	mux.Handle("POST /p/{code}/edit", s.withFiles(s.editPost))
+	mux.Handle("GET /p/{code}/history", s.members(s.history))
 	mux.Handle("POST /p/{code}/delete", s.members(s.deletePost))
 }
 
@@ -49,10 +50,27 @@ func (s posts) newPost(w http.ResponseWriter, r *request) error {
 	}
 	c := view.NewComposer("/")
 	c.Open = true
+	d, found, err := s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, c.Place)
+	if err != nil {
+		return err
+	}
+	if found {
+		c.Body, c.Lang = d.Body, d.Language
+		if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
+			return err
+		}
+		if err := s.choose(r, p, &c, d.Destinations); err != nil {
+			return err
+		}
+		keepNoCopy(w, true)
+	}
 	return s.html(w, r, http.StatusOK, view.ComposeAgain(p, c))
 }
 
 func (s posts) createPost(w http.ResponseWriter, r *request) error {
+	if r.PostForm.Has(view.KeepField) {
+		return unsent(s).save(w, r)
+	}
 	post := timelines.NewPost{
 		Author: r.viewer.AccountID,
 		Body:   r.PostFormValue("body"),
@@ -61,6 +79,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 
 		Language: r.PostFormValue("language"),
 		Files:    r.attachments(),
+		Draft:    r.draftPlace(),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		if err := r.fault(); err != nil {
@@ -98,6 +117,7 @@ func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError
 	c := view.Composer{
 		Body: sent.Body, Key: is.Key(sent.Key), Back: r.back("/"), Error: is,
 		Lang: sent.Language, Open: true, Direct: r.PostFormValue("direct") != "",
+		Place: sent.Draft,
 	}
 	if c.Files, err = s.shownAgain(r); err != nil {
 		return nil, err

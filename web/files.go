@@ -13,6 +13,7 @@ import (
 	"riverrun/timelines/files"
 	"riverrun/timelines/links"
 	"riverrun/timelines/pictures"
+	"riverrun/web/view"
 )
 
 // filePages takes uploads before the form that they are for is sent, and serves what is
@@ -34,10 +35,16 @@ type uploadState struct {
 	Name  string      `json:"name"`
 	State files.State `json:"state"`
 	Bytes int64       `json:"bytes"`
+	// Thumb is the size of a picture that suits a tile.
+	Thumb string `json:"thumb,omitempty"`
 }
 
 func stateOf(f files.File) uploadState {
-	return uploadState{Code: f.Code, Name: f.Name, State: f.State, Bytes: f.Bytes}
+	s := uploadState{Code: f.Code, Name: f.Name, State: f.State, Bytes: f.Bytes}
+	if f.State == files.Picture {
+		s.Thumb = string(view.TileSize(f))
+	}
+	return s
 }
 
 // uploaded answers with the files that came, which the sender may attach now.

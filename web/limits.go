@@ -31,7 +31,7 @@ type Limits struct {
 }
 
 type limits struct {
-	writes, uploads, signUp, search, liveSearch, names *limiter
+	writes, uploads, drafts, signUp, search, liveSearch, names *limiter
 	// The limits of sign-ins: tries of one address, tries of one address with one name, and
 	// the failures that put a name under attack (signin.go).
 	signInAddress, signInPair *limiter
@@ -44,6 +44,7 @@ func newLimits(l Limits) *limits {
 	return &limits{
 		writes:        newLimiter(cmp.Or(l.Writes, 60), time.Minute),
 		uploads:       newLimiter(4*cmp.Or(l.Writes, 60), time.Minute),
+		drafts:        newLimiter(3*cmp.Or(l.Writes, 60), time.Minute), // one a second, in three tabs
 		signInAddress: newLimiter(signIns, 10*time.Minute),
 		signInPair:    newLimiter(min(signIns, 10), 10*time.Minute),
 		signInName:    newTally(10 * time.Minute),

@@ -26,6 +26,9 @@ func (s posts) post(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	s.read(r, v)
+	if r.looks() {
+		s.view.Seen(r.viewer, e.Item)
+	}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/tiers"
 	"riverrun/timelines"
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
 	"riverrun/timelines/outage"
 	"riverrun/timelines/snapshot"
@@ -66,6 +67,7 @@ var problems = []struct {
 	{timelines.ErrBusy, busy},
 	{errStalled, problem{http.StatusRequestTimeout, "error.busy.title", "error.stalled"}},
 	{errBadRequest, bad},
+	{drafts.ErrInvalid, bad},
 	{errResumed, bad}, // of a form that is not shown again
 	{snapshot.ErrBroad, problem{http.StatusBadRequest, "error.broad.title", "search.broad"}},
 	{rivers.ErrUnavailable, busy},
@@ -198,6 +200,12 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	}
 	if invalid, ok := errors.AsType[*timelines.InvalidError](err); ok {
 		return s.invalid(r, invalid), nil
+	}
+	if long, ok := errors.AsType[*drafts.LongError](err); ok {
+		return s.invalid(r, &timelines.InvalidError{Field: "body", Code: "body_long", Most: long.Most}), nil
+	}
+	if errors.Is(err, drafts.ErrMany) {
+		return view.FormError{Field: "body", Text: r.loc.T("drafts.many")}, nil
 	}
 	if errors.Is(err, timelines.ErrNameTaken) {
 		return view.FormError{Field: "name", Text: r.loc.T("invalid.name_taken")}, nil

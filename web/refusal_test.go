@@ -53,7 +53,7 @@ func formTo(a *webtest.Answer, action string) url.Values {
 						value, _ = attr(option, "value")
 					}
 				}
-			case kind == "checkbox" && !checked:
+			case kind == "checkbox" && !checked, n.Data == "button": // another one is pressed
 				continue
 			}
 			sent.Add(name, value)

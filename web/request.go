@@ -256,3 +256,10 @@ func redirect(w http.ResponseWriter, r *request, address string) error {
 	http.Redirect(w, r.Request, address, http.StatusSeeOther)
 	return nil
 }
+
+// looks reports whether somebody is going to see the page. A browser may fetch one before it is
+// asked for, and river.js may ask for its head alone, or fetch it to bring up what stands
+// around the entries.
+func (r *request) looks() bool {
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Purpose") == "" && r.Header.Get("Sec-Fetch-Mode") != "cors"
+}

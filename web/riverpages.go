@@ -54,7 +54,13 @@ func (s riverPages) home(w http.ResponseWriter, r *request) error {
 		}
 	}
 	toFollow := s.suggest(r.Context(), v.Base, view.Suggested)
-	return s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking, toFollow))
+	if err := s.html(w, r, http.StatusOK, view.HomePage(v, view.NewComposer(v.Address()), asking, toFollow)); err != nil {
+		return err
+	}
+	if v.Top() && r.looks() {
+		s.view.SeenHome(r.viewer)
+	}
+	return nil
 }
 
 // keys is the page of keys.

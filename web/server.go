@@ -20,6 +20,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/reads"
 	"riverrun/web/live"
 	"riverrun/web/view"
 )
@@ -99,6 +100,9 @@ type Server struct {
 	static *staticFiles
 	now    func() time.Time
 	hub    *live.Hub
+	reads  *reads.Cache
+	// unhear ends the hearing of what other nodes' people have read.
+	unhear func()
 }
 
 // New returns a server. Start must be called before sockets are accepted.
@@ -131,7 +135,8 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url})
+	marks := reads.New(c.Timelines.Pool(), c.Log, c.Tiers.PublishSeen)
+	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url, Reads: marks})
 	s := &Server{
 		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, blobs: c.Blobs, fileSize: cmp.Or(c.FileSize, DefaultFileSize), log: c.Log, url: address, ownHost: c.OwnHost,
 		ready: c.Ready, metrics: c.MetricsPage,
@@ -149,6 +154,7 @@ func New(c Config) (*Server, error) {
 		view:            pages,
 		pages:           live.NewPages(pages, c.Rivers.Access(), c.Timelines),
 		static:          static,
+		reads:           marks,
 		now:             time.Now,
 	}
 	if c.Metrics != nil {
@@ -180,11 +186,27 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// Start begins to serve sockets.
-func (s *Server) Start(ctx context.Context) error { return s.hub.Start(ctx) }
+// Start begins to serve sockets, and to write how far people have read.
+func (s *Server) Start(ctx context.Context) error {
+	s.unhear = s.tiers.Subscribe(func(m tiers.Message) {
+		s.reads.Take(m.Seen)
+		if m.All {
+			s.reads.Stale()
+		}
+	})
+	s.reads.Start(ctx)
+	return s.hub.Start(ctx)
+}
 
-// Stop closes all sockets with "reconnect" and returns when none is left.
-func (s *Server) Stop(ctx context.Context) error { return s.hub.Stop(ctx) }
+// Stop closes all sockets with "reconnect", and writes what was read. It returns when no socket
+// is left.
+func (s *Server) Stop(ctx context.Context) error {
+	err := s.hub.Stop(ctx)
+	if s.unhear != nil {
+		s.unhear()
+	}
+	return errors.Join(err, s.reads.Stop(ctx))
+}
 
 // Handler returns the whole site.
 func (s *Server) Handler() http.Handler {
@@ -198,6 +220,7 @@ func (s *Server) Handler() http.Handler {
 		filePages{s},
 		posts{s},
 		comments{s},
+		unsent{s},
 		reactions{s},
 		lists{s},
 		groups{s},

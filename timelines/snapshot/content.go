@@ -35,6 +35,9 @@ type Content struct {
 	// CommenterIDs are distinct and bounded.
 	CommenterIDs []int64
 	Shown        []ShownComment // oldest first
+	// Recent are the authors and instants of the last comments, oldest first, as many as the
+	// depth asks for.
+	Recent []RecentComment
 	// FoldedLikes counts the likes of comments if some comments are not Shown, and
 	// FoldedLikerIDs are the distinct people who gave them. Both are unset if there are very
 	// many, or very many comments.
@@ -56,6 +59,12 @@ type Content struct {
 type Marked struct {
 	Timeline int64 `json:"timeline"`
 	Author   int64 `json:"author"`
+}
+
+// RecentComment says who made a comment and when, in microseconds.
+type RecentComment struct {
+	By int64 `json:"by"`
+	At int64 `json:"at"`
 }
 
 // ShownComment is a comment in a Content; instants are in microseconds. Its JSON names are
@@ -129,6 +138,7 @@ type Depth struct {
 	CommentRunes int // longest comment
 	CommentLines int
 	First, Last  int  // comments from the beginning and from the end
+	Recent       int  // comments of which only author and instant are told
 	Marks        bool // of each comment
 	People       int  // ids of likers, of commenters, and of comments' likers; marks; comments looked at for likers
 }
@@ -187,6 +197,10 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 				UNION
 				(SELECT * FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
 					ORDER BY c.created_at DESC, c.id DESC LIMIT @last)) s) AS shown,
+			(SELECT coalesce(jsonb_agg(jsonb_build_object('by', r.author_id, 'at', (extract(epoch FROM r.created_at) * 1000000)::bigint)
+				ORDER BY r.created_at, r.id), '[]')
+			FROM (SELECT c.id, c.author_id, c.created_at FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL
+				ORDER BY c.created_at DESC, c.id DESC LIMIT @recent) r) AS recent,
 			folded.likes AS folded_likes, folded.liker_ids AS folded_liker_ids,
 			ARRAY(SELECT w.author_id
 				FROM (SELECT c.author_id, row_number() OVER () AS place
@@ -219,7 +233,7 @@ func queueContents(batch *pgx.Batch, posts []int64, d Depth) map[int64]*Content 
 	found := make(map[int64]*Content, len(posts))
 	batch.Queue(query, pgx.StrictNamedArgs{
 		"posts": posts, "body_runes": d.BodyRunes, "comment_runes": d.CommentRunes,
-		"first": d.First, "last": d.Last, "people": d.People, "likes": d.foldedLikes(), "marks": d.Marks,
+		"first": d.First, "last": d.Last, "recent": d.Recent, "people": d.People, "likes": d.foldedLikes(), "marks": d.Marks,
 		"folded_looked": foldedLooked, "folded_authors": foldedAuthors,
 	}).Query(func(rows pgx.Rows) error {
 		contents, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Content])

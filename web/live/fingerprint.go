@@ -33,6 +33,8 @@ type Fingerprint struct {
 	// different, the page may differ and is compared with its river at once.
 	sets  *access.Sets
 	clock int64
+	// readMarks changes when the viewer has read more comments. Then too the page is compared.
+	readMarks uint64
 }
 
 // differs reports whether the page is to be visited again.
@@ -101,7 +103,7 @@ func (s *SitePages) Fingerprints(ctx context.Context, names []rivers.Name, sets 
 		for _, f := range open[i] {
 			fmt.Fprintf(&b, "%d %d %q\n", f.TimelineID, f.Access, f.Title)
 		}
-		fingerprints[i] = Fingerprint{people: sets[i].Fingerprint(), surroundings: b.String(), sets: sets[i]}
+		fingerprints[i] = Fingerprint{people: sets[i].Fingerprint(), surroundings: b.String(), sets: sets[i], readMarks: s.ReadVersion(sets[i])}
 	}
 	return fingerprints, nil
 }

@@ -61,6 +61,7 @@ func malformed(format string, args ...any) error {
 type clientFrame struct {
 	subscribe *subscribeFrame
 	drop      *dropFrame
+	seen      bool // the reader has seen what the page shows
 }
 
 // A subscribeFrame asks for all changes of a page, beginning with the difference between the page
@@ -155,6 +156,8 @@ func parseFrame(message []byte) (clientFrame, error) {
 			return clientFrame{}, err
 		}
 		return clientFrame{drop: f}, nil
+	case "seen":
+		return clientFrame{seen: true}, nil
 	}
 	return clientFrame{}, malformed("type %.80q", raw.T)
 }

@@ -34,6 +34,7 @@ func TestParseFrame(t *testing.T) {
 			in:   `{"t":"subscribe","page":"/everything","since":"a later version's field"}`,
 			want: clientFrame{subscribe: &subscribeFrame{path: "/everything", query: url.Values{}, unread: unasked}},
 		},
+		"seen": {in: `{"t":"seen"}`, want: clientFrame{seen: true}},
 		"drop": {
 			in:   `{"t":"drop","river":"7","entries":{"x":"1.2"}}`,
 			want: clientFrame{drop: &dropFrame{river: 7, entries: map[string]view.Version{"x": {Stamp: rivers.Stamp{Entry: 1, Fold: 2}}}}},

@@ -105,6 +105,10 @@ type Pages interface {
 	Fingerprints(ctx context.Context, names []rivers.Name, sets []*access.Sets) ([]Fingerprint, error)
 	Token(Fingerprint) string
 	TokenFits(word string, of Fingerprint) bool
+	// Seen notes that the viewer has seen a post with all its comments.
+	Seen(v timelines.Viewer, it *rivers.Item)
+	// SeenHome notes that the viewer looks at the home page.
+	SeenHome(v timelines.Viewer)
 	// Entry returns the HTML of an entry: its parts, and the whole article.
 	Entry(ctx context.Context, l view.Context, n rivers.Name, sets *access.Sets, it rivers.Item) (view.Parts, []byte, error)
 }

@@ -64,6 +64,9 @@ const maxSwaps = 3
 // updates that came with it. After a subscribe no other visit or comparison is needed. An
 // update that is older than what is shown has no effect.
 func (v *shownPage) work(ctx context.Context, n inbox) error {
+	if n.seen && v.subscribed {
+		v.seen() // what was sent so far
+	}
 	switch {
 	case n.subscribe != nil:
 		if err := v.subscribe(ctx, n.subscribe); err != nil {
@@ -103,6 +106,20 @@ func (v *shownPage) work(ctx context.Context, n inbox) error {
 		return err
 	}
 	return v.applyBeyond(ctx, n.touched)
+}
+
+// seen notes that the reader of a post's own page has seen the comments that were sent last, or
+// that the reader of the home page looks at it. Those comments that the page was served with
+// were noted then.
+func (v *shownPage) seen() {
+	switch v.name.Kind {
+	case rivers.Post:
+		if e := v.shown[v.name.TheirID]; e != nil && e.item != nil {
+			v.socket.hub.cfg.Pages.Seen(v.socket.viewer, e.item)
+		}
+	case rivers.Home:
+		v.socket.hub.cfg.Pages.SeenHome(v.socket.viewer)
+	}
 }
 
 // applyBeyond asks what became of the touched posts that the page shows, as the page shows some
@@ -249,6 +266,7 @@ func (v *shownPage) updateFingerprint(ctx context.Context, now Fingerprint) erro
 		v.token = nil
 	}
 	v.fingerprint = now
+	v.socket.readMarks.Store(now.readMarks)
 	v.socket.fingerprint.Store(&now)
 	if tabs {
 		v.owed = true

@@ -48,6 +48,9 @@ type socket struct {
 
 	// fingerprint is what the whole page was last decided with, nil before its first visit.
 	fingerprint atomic.Pointer[Fingerprint]
+	// readMarks is the Fingerprint's field of that name when the page was last visited, or
+	// compared for it.
+	readMarks atomic.Uint64
 
 	// mu guards the fields below. No other lock is taken while it is held.
 	mu     sync.Mutex
@@ -61,6 +64,7 @@ type socket struct {
 type inbox struct {
 	subscribe *subscribeFrame
 	drop      []*dropFrame
+	seen      bool // the reader has seen what the page shows
 	resync    bool
 	firstPage *stretch
 	pending   map[int64]*update  // the newest of each post
@@ -162,6 +166,7 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 // as it may differ by something that no fingerprint says.
 func (s *socket) checkFingerprint(now Fingerprint, common int64) (compare bool) {
 	was := s.fingerprint.Load()
+	readMore := s.readMarks.Swap(now.readMarks) != now.readMarks
 	switch {
 	case was == nil: // the first visit is under way
 		return false
@@ -169,7 +174,7 @@ func (s *socket) checkFingerprint(now Fingerprint, common int64) (compare bool) 
 		s.resync()
 		return false
 	}
-	return was.sets != now.sets || was.clock < common
+	return was.sets != now.sets || was.clock < common || readMore
 }
 
 // offer puts into the inbox what a flush found.
@@ -260,10 +265,13 @@ func (s *socket) read(ctx context.Context) {
 			s.end(CloseTooFast, "too fast")
 		default:
 			s.mu.Lock()
-			if frame.subscribe != nil {
+			switch {
+			case frame.subscribe != nil:
 				s.inbox.subscribe = frame.subscribe
-			} else {
+			case frame.drop != nil:
 				s.inbox.drop = append(s.inbox.drop, frame.drop)
+			default:
+				s.inbox.seen = true
 			}
 			much := len(s.inbox.drop) > maxDrops
 			s.mu.Unlock()

@@ -62,6 +62,11 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 	}
 	said := anna.Comment(code, "We would have to run.")
 	bob.LikeComment(code, said.CommentID)
+	bob.Comment(code, "Then run.")
+	v.Post("/drafts", "draft", "/", "body", "Half a thought about the last boat", "to", "ferry")
+	v.Post("/drafts", "draft", "/p/"+code, "body", "And half an answer")
+	edited := anna.Post("The first boat leaves at six").Code
+	anna.Edit(edited, "The first boat leaves at seven, and not at six")
 	for _, name := range []string{"fay", "gus", "hal", "ivy", "joy", "kim"} {
 		p := s.Person(name)
 		p.Like(code)
@@ -89,7 +94,8 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 		"/p/" + drawn + "/edit",
 		"/", "/filter/discussions", "/filter/mentions", "/filter/notifications", "/filter/messages", "/filter/saved", "/filter/only-me", "/everything", "/best",
 		"/search", "/search?q=ferry", "/tag/ferry", "/anna", "/bob", "/bob/likes", "/carl", "/closed-club", "/ferry", "/ferry/members", "/ferry/manage",
-		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
+		"/p/" + code, "/p/" + code + "/comments/" + strconv.FormatInt(said.CommentID, 10) + "/edit", "/posts/new", "/drafts", "/drafts/edit?place=%2Fp%2F" + code,
+		"/p/" + edited + "/history", "/groups", "/people", "/lists", "/lists/close-friends", "/lists/close-friends/edit",
 		"/settings", "/settings/pages", "/settings/hidden", "/help/keys", "/nobody-here",
 		"/welcome/you", "/welcome/people", "/welcome/post",
 	}

@@ -57,6 +57,9 @@ function drain() {
   draining = 0;
   drained = performance.now();
   steady(() => queue.splice(0).forEach(take));
+  if (!/^\/(p\/|\?|$)/.test(river.dataset.page)) return;
+  unseen = true;
+  setTimeout(seen, 1000);
 }
 
 // The number of unread notifications stands in the places and before the page's title.
@@ -102,6 +105,7 @@ function take(frame) {
     }
     confirmed = null;
     turning = false;
+    cameBack();
     river.dataset.more = frame.more || dropping ? '1' : '0'; // of what was trimmed it may not know yet
     river.dataset.sight = frame.sight;
     if (!socket) return; // it came just before the connection was lost
@@ -184,6 +188,7 @@ function become(other) {
   const was = river.dataset.page;
   for (const name of ['page', 'river', 'newest', 'more', 'sight']) river.dataset[name] = other.dataset[name];
   for (const entry of entries()) entry.dataset.version = '0.0';
+  river.querySelector('.below')?.remove();
   for (const back of document.querySelectorAll('main [name=back]')) {
     if (back.value.startsWith(was)) back.setAttribute('value', river.dataset.page + back.value.slice(was.length));
   }
@@ -423,7 +428,7 @@ const atTop = () => river.getBoundingClientRect().top >= 0;
 
 // insert puts an entry where its place is among the others, newest first.
 function insert(entry) {
-  const below = entries().find((other) => other !== entry && place(other) < place(entry));
+  const below = [...river.children].find((other) => other !== entry && place(other) < place(entry));
   const last = entries().findLast((other) => other !== entry);
   if (below) below.before(entry);
   else if (last) last.after(entry);
@@ -638,9 +643,61 @@ function paged(shown) {
 
 // patch makes a part of an entry like the one that came.
 function patch(entry, name, at, to) {
+  if (name === 'comments') keepUnread(at, to);
   if (entry.unfolded?.[name]) unfold(entry, name, at, to);
   else swap(at, to);
 }
+
+// keepUnread keeps the line above the first unread comment, which only the page that was
+// served has. The comments that come while the page is shown are seen; the server is told.
+function keepUnread(at, to) {
+  const line = at.querySelector('#unread');
+  const next = line && to.querySelector(`#${CSS.escape(line.nextElementSibling?.id || '-')}`);
+  if (next) next.before(line.cloneNode(true));
+}
+
+// On a post's own page and on the home page the server is told that what came in was seen: a
+// second later, on the home page once a minute at most, and when the page is left.
+let unseen = false;
+let told = 0;
+
+function seen(leaving = false) {
+  if (!unseen || (document.hidden && !leaving) || socket?.readyState !== WebSocket.OPEN) return;
+  const home = !river.dataset.page.startsWith('/p/');
+  if (home && (waiting.size || arrived.size || (!leaving && Date.now() - told < 60000))) return;
+  unseen = false;
+  told = Date.now();
+  send({ t: 'seen' });
+}
+
+document.addEventListener('visibilitychange', () => seen(document.hidden));
+
+// How long the server was not heard of until a page that comes back says what changed.
+const longAway = 60000;
+let spoke = 0; // when the server last said anything
+let known = null; // what such a page showed, by entry
+
+// looks is what an entry says, but for the time and for what its reader has read. Stamps would
+// count what the reader does not see.
+const looks = (entry) =>
+  ['body', 'likes', 'comments'].map((name) => partOf(entry, name).innerHTML.replace(/<time.*?<\/time>|<a class="fresh".*?<\/a>/gs, '')).join();
+
+// cameBack counts the entries that are new or changed since the page lost its connection, and
+// says so in a line that goes by itself, or when it is pressed.
+function cameBack() {
+  const was = known;
+  known = null;
+  const changed = was && entries().filter((entry) => was.get(entry.dataset.post) !== looks(entry)).length;
+  if (!changed) return;
+  const line = document.createElement('button');
+  line.type = 'button';
+  line.textContent = (texts[`away.${new Intl.PluralRules(lang).select(changed)}`] || texts['away.other']).replace('{n}', changed);
+  line.onclick = () => line.remove();
+  away.replaceChildren(line);
+  setTimeout(() => line.remove(), 15000);
+}
+
+const away = document.createElement('div');
 
 // swap is morph, and gives the focus back to a button that was replaced by its
 // successor (like, unlike).
@@ -821,11 +878,13 @@ async function deliver(form, body) {
   const text = form.querySelector('textarea');
   const page = river.dataset.page;
   const request = () => post(form.action, body, page);
+  const draft = settleDraft(form);
   const hides = form.action.endsWith('/hide') && form.closest('[data-post]')?.dataset.post;
   if (hides) hiding.add(hides);
   form.ariaBusy = 'true';
   unsent.delete(form);
   complain(form, '');
+  await draft;
   // If it was not sent, or no answer came, it is sent once more. That is safe: a form has a
   // key, or it only says how something is to be.
   let reply = await request();
@@ -863,14 +922,16 @@ async function deliver(form, body) {
     complain(form, holds ? texts.offline : texts.unsent);
     if (holds) hold(form, body);
   }
+  if (!reply?.ok && drafting(form)) stir(form);
 }
 
 // post returns the server's answer to a form. It returns null if there is no answer, or
 // only a gateway's, which says that no server is behind it.
-async function post(address, body, page) {
+async function post(address, body, page, keepalive = false) {
   const reply = await fetch(address, {
     method: 'POST',
     body,
+    keepalive,
     headers: { Accept: 'application/json', 'X-River-Page': page },
     signal: AbortSignal.timeout(30000),
   }).catch(() => null);
@@ -1214,6 +1275,145 @@ function audience(form) {
 
 addEventListener('input', ({ target }) => audience(target.closest?.('.composer form')));
 for (const form of document.querySelectorAll('.composer form')) audience(form);
+// Drafts --------------------------------------------------------------------------
+
+// What is written in a form is kept on the server a second after the last letter, and when
+// the page is hidden, so that it is there on the writer's other devices and after a mishap. A
+// form remembers: filled, the text that the server has as far as the page knows; stirred,
+// whether something was written since; fetched, whether the page has seen the draft that was
+// there before; keeping, the one request under way.
+const drafting = (form) => form?.elements?.draft && form.querySelector('textarea');
+
+addEventListener('input', ({ target }) => {
+  if (drafting(target.form)) stir(target.form);
+});
+
+function stir(form, soon = 1000) {
+  form.stirred = true;
+  clearTimeout(form.pause);
+  form.pause = setTimeout(keep, soon, form);
+}
+
+// settleDraft ends the keeping of a draft whose form is being sent: it goes with what becomes
+// of it.
+function settleDraft(form) {
+  clearTimeout(form.pause);
+  form.stirred = false;
+  return form.keeping;
+}
+
+addEventListener('submit', ({ target }) => settleDraft(target));
+
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) for (const form of document.forms) if (form.stirred) keep(form, true);
+});
+
+async function keep(form, closing = false) {
+  clearTimeout(form.pause);
+  if (form.keeping || form.ariaBusy || left) return;
+  form.fetched ??= 'filled' in form.dataset;
+  if (closing && !form.fetched) return; // what was kept before may be more
+  if (!(await recall(form))) {
+    if (form.stirred) stir(form, 5000);
+    return;
+  }
+  if (!form.stirred || form.keeping) return;
+  form.stirred = false;
+  const body = new URLSearchParams(new FormData(form));
+  form.keeping = post('/drafts', body, '', closing && String(body).length < 60000);
+  const reply = await form.keeping;
+  form.keeping = null;
+  const answer = reply?.status < 500 && reply.status !== 429 ? await reply.json().catch(() => null) : null;
+  if (answer?.t === 'done') {
+    form.filled = body.get('body');
+    if (!form.stirred) note(form);
+  } else if (answer?.t === 'sent') {
+    // The browser brought back a form that was sent. What is written now is something else.
+    const { key } = form.elements;
+    if (key.value === body.get('key') && drafting(form).value) {
+      key.value = newKey();
+      form.stirred = true;
+    }
+  } else if (answer?.error) {
+    complain(form, answer.error);
+  } else {
+    form.stirred = true;
+  }
+  if (form.stirred) stir(form, answer ? 1000 : 5000);
+}
+
+// recall fetches the draft of a form before the first letter is kept, and puts it in. It
+// reports whether it could.
+async function recall(form) {
+  const text = drafting(form);
+  if ((form.fetched ??= 'filled' in form.dataset) || !document.body.dataset.viewer) return true;
+  const reply = await fetch('/drafts?place=' + encodeURIComponent(form.elements.draft.value), { headers: { Accept: 'application/json' } }).catch(() => null);
+  const draft = reply?.ok ? await reply.json().catch(() => null) : null;
+  if (!draft || form.fetched) return form.fetched;
+  form.fetched = true;
+  const { value } = text;
+  if (!draft.body || draft.body === value) return true;
+  if (value && value !== form.filled) {
+    // Something was written meanwhile: both stay.
+    const caret = text.selectionStart + draft.body.length + 1;
+    text.value = `${draft.body}\n${value}`;
+    if (document.activeElement === text) text.setSelectionRange(caret, caret);
+    stir(form);
+    return true;
+  }
+  text.value = form.filled = draft.body;
+  const to = [...form.elements].filter((field) => field.name === 'to');
+  const boxes = to.filter((field) => field.type === 'checkbox');
+  for (const box of boxes) box.checked = draft.to?.includes(box.value);
+  for (const field of to) {
+    if (!boxes.includes(field)) field.value = (draft.to ?? []).filter((name) => !boxes.some((box) => box.value === name)).join(' ');
+  }
+  if (form.elements.language) form.elements.language.value = draft.language;
+  if (draft.uploads?.length) form.dispatchEvent(new CustomEvent('recall', { bubbles: true, detail: draft.uploads }));
+  note(form);
+  return true;
+}
+
+// The draft is fetched when somebody begins to write, and again when they come back to a form
+// that shows what the server had: another device may have gone on with it.
+addEventListener('focusin', ({ target }) => {
+  const { form } = target;
+  const text = drafting(form);
+  if (!text || form.stirred || form.keeping || form.ariaBusy) return;
+  if (target === text && text.value === (form.filled ?? '')) form.fetched = undefined;
+  recall(form);
+});
+
+// note says below a text that it is kept, with a button that discards it.
+function note(form) {
+  if (form.noted?.isConnected || !drafting(form)?.value) return;
+  const line = (form.noted = document.createElement('p'));
+  const said = document.createElement('span');
+  const button = document.createElement('button');
+  line.className = 'kept';
+  said.role = 'status';
+  button.type = 'button';
+  button.textContent = texts.discard;
+  button.onclick = async () => {
+    await settleDraft(form);
+    const reply = await post('/drafts/discard', new URLSearchParams(new FormData(form)), '');
+    if (!reply?.ok) return;
+    drafting(form).value = '';
+    emptied(form);
+    drafting(form).focus();
+  };
+  line.append(said, ' ', button);
+  drafting(form).after(line);
+  said.textContent = texts.kept;
+}
+
+// emptied notes that the form has no draft any more.
+function emptied(form) {
+  form.noted?.remove();
+  form.querySelector('.tiles')?.remove();
+  form.filled = drafting(form)?.defaultValue;
+  form.fetched = true;
+}
 
 // sent empties a form that was accepted, and gives it a new key. Text that was written into
 // it meanwhile stays.
@@ -1222,11 +1422,12 @@ function sent(form, text) {
   const key = form.elements.namedItem('key');
   if (text.value !== form.sending) {
     if (key) key.value = newKey();
+    if (drafting(form)) stir(form);
     return;
   }
   form.reset();
-  form.querySelector('.tiles')?.remove();
   text.defaultValue = text.value = '';
+  if (drafting(form)) emptied(form);
   audience(form);
   if (key) key.value = newKey();
   const box = form.closest('.box details');
@@ -1301,10 +1502,13 @@ function connect() {
   const address = new URL('/ws', location);
   address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:';
   const mine = (socket = new WebSocket(address));
-  mine.onopen = subscribe;
+  mine.onopen = () => {
+    if (spoke && Date.now() - spoke > longAway) known ??= new Map(entries().map((entry) => [entry.dataset.post, looks(entry)]));
+    subscribe();
+  };
   mine.onmessage = (event) => {
     if (mine !== socket) return;
-    heard = Date.now();
+    heard = spoke = Date.now();
     receive(JSON.parse(event.data));
   };
   mine.onclose = (event) => {
@@ -1499,7 +1703,9 @@ if (river) {
   addEventListener('focusout', () => setTimeout(clear));
   lost.className = 'lost';
   lost.role = 'status';
-  document.body.append(lost);
+  away.className = 'away';
+  away.role = 'status';
+  document.body.append(lost, away);
   addEventListener('offline', lose);
   addEventListener('online', () => {
     // The connection may have survived; then the server answers a subscribe.

@@ -12,6 +12,9 @@ const waiting = new Set();
 
 const el = (name, props) => Object.assign(document.createElement(name), props);
 
+// changed tells the form's draft that there is something to keep.
+const changed = (form) => form.elements.body?.dispatchEvent(new Event('input', { bubbles: true }));
+
 function tilesOf(form) {
   let tiles = form.querySelector('.tiles');
   if (!tiles) {
@@ -47,6 +50,7 @@ function show(form, file) {
     tile.request?.abort();
     tile.remove();
     form.querySelector('.attach input').focus();
+    changed(form);
     if (code) fetch(`/files/${code}/discard`, { method: 'POST', body: new URLSearchParams({ viewer }), headers: { Accept: 'application/json' } }).catch(() => null);
   });
   tile.append(el('span', { className: 'name', textContent: file.name }), progress, remove);
@@ -92,20 +96,41 @@ function arrive(request, file, tile) {
   try {
     answer = JSON.parse(request.responseText);
   } catch {} // a gateway's page
-  tile.querySelector('progress').remove();
   const [made] = Array.isArray(answer) ? answer : [];
   if (request.status !== 200 || !made) {
+    tile.querySelector('progress').remove();
     tile.classList.add('wrong');
     tile.append(el('p', { role: 'alert', textContent: answer?.error ?? fill(texts.unsent, file.name) }));
     return;
   }
+  keep(tile, made);
+  changed(tile.closest('form'));
+}
+
+function keep(tile, made) {
+  tile.querySelector('progress').remove();
   tile.dataset.code = made.code;
   tile.append(el('input', { type: 'hidden', name: 'upload', value: made.code }));
   if (made.state !== 'download') {
-    tile.append(el('input', { name: `alt.${made.code}`, maxLength: 1000, placeholder: texts.alt, ariaLabel: fill(texts.altOf, file.name) }));
+    tile.append(el('input', { name: `alt.${made.code}`, maxLength: 1000, placeholder: texts.alt, ariaLabel: fill(texts.altOf, made.name) }));
   }
-  tile.dispatchEvent(new Event('input', { bubbles: true })); // the form has changed
 }
+
+// recall shows the files of a draft, which were uploaded before, perhaps by another device.
+addEventListener('recall', async ({ target: form, detail }) => {
+  for (const code of detail) {
+    if (form.querySelector(`.tile[data-code="${CSS.escape(code)}"]`)) continue;
+    const reply = await fetch(`/files/${code}/state`, { headers: { Accept: 'application/json' } }).catch(() => null);
+    const made = reply?.ok ? await reply.json().catch(() => null) : null;
+    if (!made) continue; // it was thrown away
+    const tile = show(form, { name: made.name });
+    if (made.state === 'picture') {
+      tile.prepend(el('img', { src: `/files/${code}/${made.thumb}`, alt: '' }));
+      tile.classList.add('picture');
+    }
+    keep(tile, made);
+  }
+});
 
 addEventListener('change', ({ target }) => {
   if (!target.matches?.('.attach input')) return;

@@ -10,6 +10,7 @@ import (
 	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/reads"
 )
 
 // Base is the common data of one response or frame: the viewer, the language, the time, and
@@ -25,6 +26,7 @@ type Base struct {
 	// there is a composer.
 	subfeeds    map[int64]timelines.Subfeed
 	audiences   map[string]audience // by destination, where there is a composer
+	marks       reads.Marks         // the viewer's
 	Now         time.Time
 	RiverName   rivers.Name              // the page's river; zero on other pages
 	PageAddress string                   // path and query of the page, where forms lead back to

@@ -6,5 +6,6 @@ import "riverrun/timelines/files"
 type CommentForms struct {
 	Address, Back, Body, Key string
 	Files                    []files.File
+	Place                    string // of its draft, or empty
 	Error                    FormError
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"riverrun/timelines"
+	"riverrun/timelines/drafts"
 	"riverrun/timelines/files"
 )
 
@@ -19,7 +20,11 @@ type Composer struct {
 	Open   bool                // the destinations are unfolded from the start
 	Lang   string              // chosen, "" automatic
 	Direct bool                // to people only, and to at least one
-	shows  bool                // what is sent will be seen on the page it is sent from
+	// Place names the draft that the form is written in; empty: it has none. onPage: the form
+	// stands alone, and can be kept without scripts.
+	Place  string
+	onPage bool
+	shows  bool // what is sent will be seen on the page it is sent from
 	Key    string
 	Back   string
 	Files  []files.File // uploaded and not sent yet
@@ -27,7 +32,8 @@ type Composer struct {
 }
 
 func NewComposer(back string, to ...timelines.Account) Composer {
-	return Composer{To: to, Key: rand.Text(), Back: back, shows: true}
+	place, _, _ := strings.Cut(back, "?")
+	return Composer{To: to, Key: rand.Text(), Back: back, Place: place, shows: true}
 }
 
 // directComposer is a composer of messages. It never means the writer's own page, even if it
@@ -41,6 +47,9 @@ func directComposer(back string) Composer {
 // Naming is the composer with the names of people typed, if there are any.
 func (c Composer) Naming(people string) Composer {
 	c.People, c.Open = people, people != ""
+	if to := c.Place + "?to=" + people; people != "" && drafts.IsPlace(to) {
+		c.Place = to
+	}
 	return c
 }
 

@@ -55,6 +55,14 @@ func nearest(code string, width, height, side int) string {
 	return fileURL(code, pictures.Full)
 }
 
+// TileSize is the size of a picture that suits a tile of a form.
+func TileSize(f files.File) pictures.Size {
+	if max(f.Width, f.Height) > thumbSide {
+		return pictures.Thumb
+	}
+	return pictures.Full
+}
+
 // pictureSources is the srcset of a picture: the sizes there are, with their widths.
 func pictureSources(a rivers.Attachment) string {
 	longest := max(a.Width, a.Height)

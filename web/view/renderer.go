@@ -14,6 +14,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/access"
+	"riverrun/timelines/reads"
 )
 
 // A Context is what an entry's HTML depends on besides the entry and the sets.
@@ -29,6 +30,7 @@ type Renderer struct {
 	access *access.Cache
 	epoch  func() int64 // of the secondary store
 	parts  *partsCache
+	reads  *reads.Cache
 	asset  func(name string) string
 	now    func() time.Time
 }
@@ -40,6 +42,8 @@ type Config struct {
 	// Asset returns the address of one of the site's own files, "" if there is none of
 	// that name.
 	Asset func(name string) string
+	// Reads knows how far viewers have read; nil: nothing is new to anybody.
+	Reads *reads.Cache
 	// Now is the clock; nil: time.Now.
 	Now func() time.Time
 }
@@ -50,7 +54,7 @@ func NewRenderer(c Config) *Renderer {
 		c.Now = time.Now
 	}
 	return &Renderer{
-		access: c.Access, epoch: c.Access.Epoch, parts: newPartsCache(partsBytes), asset: c.Asset, now: c.Now,
+		access: c.Access, epoch: c.Access.Epoch, parts: newPartsCache(partsBytes), reads: c.Reads, asset: c.Asset, now: c.Now,
 	}
 }
 
@@ -94,7 +98,7 @@ func (r *Renderer) NewBase(loc *Locale) *Base {
 // all items in one call, which costs no statement while they are cached.
 func (r *Renderer) Base(ctx context.Context, v timelines.Viewer, loc *Locale, n rivers.Name, sets *access.Sets, items []rivers.Item) (*Base, error) {
 	p := r.NewBase(loc)
-	p.Viewer, p.RiverName = v, n
+	p.Viewer, p.RiverName, p.marks = v, n, r.reads.Of(ctx, v.AccountID)
 	if sets != nil {
 		p.Sets = sets
 	}
@@ -157,6 +161,9 @@ func (r *Renderer) Article(p *Base, it rivers.Item) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if parts.Comments, err = withFirstUnread(&Entry{Base: p, Item: &it}, parts.Comments); err != nil {
+		return nil, err
+	}
 	return r.entryArticle(p, it, parts)
 }
 
@@ -183,7 +190,7 @@ func (r *Renderer) entryParts(p *Base, it rivers.Item) (Parts, error) {
 	if parts.Likes, err = Bytes(EntryLikes(e, likesShown(it.Full))); err != nil {
 		return Parts{}, err
 	}
-	parts.Tag = r.Tag(&it, p.Sets, p.Names)
+	parts.Tag = r.Tag(&it, p.Sets, p.Names, p.marks)
 	parts.sum(parts.Why, shared.body, parts.Acts, parts.Likes, shared.comments)
 	return parts, nil
 }
@@ -203,7 +210,7 @@ func (r *Renderer) noticeParts(e *Entry) (parts Parts, err error) {
 			return Parts{}, err
 		}
 	}
-	parts.Tag = r.Tag(e.Item, e.Sets, e.Names)
+	parts.Tag = r.Tag(e.Item, e.Sets, e.Names, e.marks)
 	parts.sum(parts.Why, parts.Body, parts.Acts, parts.Likes, parts.Comments)
 	for _, html := range []*[]byte{&parts.Why, &parts.Comments} {
 		*html = FillTimes(*html, e.Locale, e.Now)
@@ -308,19 +315,19 @@ func (r *Renderer) Tags(ctx context.Context, items []rivers.Item, sets *access.S
 	if err != nil {
 		return nil, err
 	}
-	made := make([]uint64, len(items))
+	made, marks := make([]uint64, len(items)), r.reads.Of(ctx, sets.AccountID)
 	for i := range items {
-		made[i] = r.Tag(&items[i], sets, names)
+		made[i] = r.Tag(&items[i], sets, names, marks)
 	}
 	return made, nil
 }
 
-// Tag is a hash, never 0, of the decisions of the viewer's sets in an entry, and of the names
-// of the people in it. With equal stamps and equal tags an entry looks the same, whatever else
+// Tag is a hash, never 0, of the decisions of the viewer's sets in an entry, of the names of
+// the people in it, and of how many comments are new to the viewer. With equal stamps and equal tags an entry looks the same, whatever else
 // changed in the sets. So a page that comes back is sent exactly the entries that differ, and
 // does not learn from others that somebody bans its viewer. The tag does not tell who is
 // hidden; its change alone tells, as the stamp does, that somebody unseen took part.
-func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timelines.Account) uint64 {
+func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timelines.Account, marks reads.Marks) uint64 {
 	b := binary.AppendVarint(binary.AppendVarint(nil, sets.AccountID), it.PostID)
 	add := func(n int64) { b = binary.AppendVarint(b, n) }
 	// Folded people count too: the viewer may have unfolded them.
@@ -360,6 +367,12 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 		flags |= 8
 	}
 	add(flags)
+	if n := newComments(it, sets.AccountID, marks); n.count > 0 {
+		add(int64(n.count))
+		if n.more {
+			add(-1)
+		}
+	}
 	for _, id := range it.Mentions {
 		add(id)
 	}
@@ -385,4 +398,17 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 		}
 	}
 	return binary.BigEndian.Uint64(r.MAC(string(b))) | 1
+}
+
+// ReadVersion changes when the viewer of the sets has read more comments.
+func (r *Renderer) ReadVersion(sets *access.Sets) uint64 { return r.reads.Version(sets.AccountID) }
+
+// Seen notes that the viewer has seen a post's own page with this entry.
+func (r *Renderer) Seen(v timelines.Viewer, it *rivers.Item) {
+	r.reads.See(reads.Mark{Account: v.AccountID, Post: it.PostID, Seen: SeenUpTo(it)})
+}
+
+// SeenHome notes that the viewer looks at the home page.
+func (r *Renderer) SeenHome(v timelines.Viewer) {
+	r.reads.See(reads.Mark{Account: v.AccountID, Post: reads.Home, Seen: r.now().UnixMicro()})
 }

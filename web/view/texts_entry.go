@@ -35,6 +35,8 @@ var entryTexts = texts{
 	"entry.spoiler":       {"Spoiler", "Спойлер"},
 	"entry.liked":         {"Liked by {who}", "Нравится: {who}"},
 	"entry.files":         {"Attachments", "Вложения"},
+	"entry.unread":        {"First unread", "Первый непрочитанный"},
+	"entry.fresh.more":    {"{n}+ new", "{n}+ новых"},
 	"entry.you":           {"you", "вы"},
 	"entry.and":           {" and ", " и "},
 	"entry.and.comma":     {", ", ", "},

@@ -44,6 +44,8 @@ var riversTexts = texts{
 	"river.mode":          {"Show", "Показывать"},
 	"river.mode.activity": {"All activity", "Вся активность"},
 	"river.mode.friends":  {"Posts only", "Только записи"},
+	"river.below":         {"You have seen what is below", "Дальше вы уже видели"},
+	"away.more":           {"More than {n} changes while you were away", "Больше {n} изменений, пока вас не было"},
 	"river.older":         {"Older posts", "Более ранние записи"},
 	"river.newest":        {"Back to the newest", "К самым новым"},
 	"river.end":           {"That’s all. There’s nothing older.", "Это всё. Более ранних записей нет."},

@@ -260,6 +260,7 @@ const snapshot = `(page) => {
 	for (const key of copy.querySelectorAll('[name=key]')) key.removeAttribute('value');
 	for (const details of copy.querySelectorAll('details')) details.removeAttribute('open');
 	for (const busy of copy.querySelectorAll('[aria-busy]')) busy.removeAttribute('aria-busy');
+	for (const kept of copy.querySelectorAll('.kept')) kept.remove();
 	const lines = [...copy.attributes].map((a) => a.name + '=' + a.value);
 	for (const entry of copy.children) {
 		lines.push(entry.outerHTML.replace(/\s+/g, ' ').replace(/> </g, '><').replace(/> /g, '>').replace(/ </g, '<'));

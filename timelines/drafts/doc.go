@@ -1,0 +1,14 @@
+// Package drafts keeps what people write until they send it or throw it away: on all their
+// devices, one draft for each place that has a form.
+//
+// # Promises
+//
+// Nobody but its author reads, changes or removes a draft: every statement names the account,
+// and no address names a draft but by its place, which is the same for everybody.
+//
+// The later save wins. A draft goes in the transaction that makes the post or the comment of
+// it ([RemoveTx]), so it never outlives what it became, and never goes without that.
+//
+// A draft of a comment says nothing of its post. The post's author and beginning are read
+// when the list is shown, with the right to read at that moment (R4).
+package drafts

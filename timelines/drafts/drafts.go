@@ -1,0 +1,258 @@
+package drafts
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines/rights"
+)
+
+// Bounds of a person's drafts and of each.
+const (
+	Most         = 100 // drafts of one person
+	maxTo        = 50
+	maxUploads   = 20
+	maxNameRunes = 100
+)
+
+// Errors of this package.
+var (
+	// ErrMany: the account has as many drafts as it can have.
+	ErrMany = errors.New("too many drafts")
+	// ErrInvalid: no form of ours has such a place or such fields.
+	ErrInvalid = errors.New("malformed draft")
+	// ErrSent: the form was sent meanwhile, so there is nothing to keep.
+	ErrSent = errors.New("the form was sent")
+)
+
+// LongError says that a text has more characters than what it is to become may have.
+type LongError struct{ Most int }
+
+func (e *LongError) Error() string { return fmt.Sprintf("draft of more than %d characters", e.Most) }
+
+// Draft is a form as it was written so far.
+type Draft struct {
+	// Place is the address of the page with the form; for a comment it is that of the post.
+	Place    string
+	Body     string
+	Language string
+	// Destinations are names as the form has them. They are checked when the post is sent.
+	Destinations []string
+	// Uploads are the codes of the files that the form names.
+	Uploads []string
+	SavedAt time.Time
+}
+
+// Empty reports whether there is nothing to keep.
+func (d Draft) Empty() bool { return strings.TrimSpace(d.Body) == "" && len(d.Uploads) == 0 }
+
+// CommentOn returns the code of the post that the draft comments on, or "".
+func (d Draft) CommentOn() string { return commentOn(d.Place) }
+
+func commentOn(place string) string {
+	code, _ := strings.CutPrefix(place, postPrefix)
+	if code == place {
+		return ""
+	}
+	return code
+}
+
+const postPrefix = "/p/"
+
+// placeForm is the form of the addresses of pages that have a form for a post or a comment.
+var placeForm = regexp.MustCompile(`^/(p/[0-9a-z]{10}|filter/messages(\?to=[a-z0-9-]{3,35})?|filter/only-me|[a-z0-9-]{3,35}(/[a-z0-9-]{1,35})?)?$`)
+
+// IsPlace reports whether a place can have a draft.
+func IsPlace(place string) bool { return placeForm.MatchString(place) }
+
+var (
+	languageForm = regexp.MustCompile(`^([a-z]{2})?$`)
+	uploadForm   = regexp.MustCompile(`^[0-9A-Za-z_-]{1,100}$`)
+)
+
+// check returns an error if no form of ours could have sent the draft. longest is how many
+// characters its text may have.
+func (d *Draft) check(longest int) error {
+	if !IsPlace(d.Place) || !languageForm.MatchString(d.Language) || len(d.Destinations) > maxTo || len(d.Uploads) > maxUploads || !storable(d.Body) {
+		return ErrInvalid
+	}
+	for _, name := range d.Destinations {
+		if !storable(name) || utf8.RuneCountInString(name) > maxNameRunes {
+			return ErrInvalid
+		}
+	}
+	for _, code := range d.Uploads {
+		if !uploadForm.MatchString(code) {
+			return ErrInvalid
+		}
+	}
+	d.Body = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(d.Body)
+	if utf8.RuneCountInString(d.Body) > longest {
+		return &LongError{longest}
+	}
+	return nil
+}
+
+func storable(s string) bool { return utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 }
+
+// Store keeps drafts in the primary store. It is safe for concurrent use.
+type Store struct{ pool *pgxpool.Pool }
+
+// Open returns the drafts behind pool.
+func Open(pool *pgxpool.Pool) *Store { return &Store{pool} }
+
+// Save keeps a draft in place of the one that was there. An empty one removes it. longest is
+// how many characters the text may have. key is that of the form: if the form was sent with it,
+// the draft came late, and ErrSent is returned; an empty key is not looked for.
+//
+// Other errors: ErrInvalid, ErrMany, *LongError.
+func (s *Store) Save(ctx context.Context, account int64, d Draft, longest int, key string) error {
+	if err := d.check(longest); err != nil {
+		return err
+	}
+	if d.Empty() {
+		return s.Discard(ctx, account, d.Place)
+	}
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return saveTx(ctx, tx, account, d, key) })
+	if err != nil && !errors.Is(err, ErrMany) && !errors.Is(err, ErrSent) {
+		return fmt.Errorf("save draft: %w", err)
+	}
+	return err
+}
+
+func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) error {
+	const save = `
+		INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads)
+		SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads
+		WHERE @most > (SELECT count(*) FROM drafts WHERE account_id = @account AND place <> @place)
+		ON CONFLICT (account_id, place) DO UPDATE SET saved_at = excluded.saved_at, language = excluded.language,
+			body = excluded.body, destinations = excluded.destinations, uploads = excluded.uploads`
+	const sent = `SELECT EXISTS (SELECT FROM keys WHERE account_id = @account AND key = @key)`
+	if err := lockTx(ctx, tx, account); err != nil {
+		return err
+	}
+	tag, err := tx.Exec(ctx, save, pgx.StrictNamedArgs{
+		"account": account, "place": d.Place, "language": d.Language, "body": d.Body, "most": Most,
+		"destinations": orEmpty(d.Destinations), "uploads": orEmpty(d.Uploads),
+	})
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrMany
+	}
+	var late bool
+	if err := tx.QueryRow(ctx, sent, pgx.StrictNamedArgs{"account": account, "key": key}).Scan(&late); err != nil {
+		return err
+	}
+	if late {
+		return ErrSent
+	}
+	return nil
+}
+
+// lockTx makes those who save an account's drafts, or remove them with what they became, wait
+// for each other, until the transaction ends. So two saves cannot both take the last place,
+// and a save that comes while its form is sent either is removed with it or knows of it. No
+// row can do that: the draft may not stand yet.
+func lockTx(ctx context.Context, tx pgx.Tx, account int64) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('drafts', @account))`, pgx.StrictNamedArgs{"account": account})
+	return err
+}
+
+func orEmpty(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+// Find returns the account's draft of a place; found is false if there is none.
+func (s *Store) Find(ctx context.Context, account int64, place string) (d Draft, found bool, err error) {
+	const query = `
+		SELECT place, body, language, destinations, uploads, saved_at
+		FROM drafts WHERE account_id = @account AND place = @place`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account, "place": place})
+	if err == nil {
+		d, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Draft])
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Draft{}, false, nil
+	}
+	if err != nil {
+		return Draft{}, false, fmt.Errorf("find draft: %w", err)
+	}
+	return d, true, nil
+}
+
+// Listed is a draft with what its author may know of its post.
+type Listed struct {
+	Draft
+	// PostAuthor and Beginning are of the post that it comments on, 0 and empty if it
+	// comments on none, or on one that its author may not answer any more.
+	PostAuthor int64
+	Beginning  string
+	Markup     bool // the beginning is of a text with markup
+}
+
+// Closed reports whether the draft comments on a post that its author may not answer any
+// more, for whatever reason.
+func (l Listed) Closed() bool { return l.CommentOn() != "" && l.PostAuthor == 0 }
+
+// listedBody bounds how much of a draft, and of a post, a list needs, in characters.
+const listedBody = 300
+
+// All returns the account's drafts with the beginnings of their texts, the latest first. The
+// rights to posts are those of the moment.
+func (s *Store) All(ctx context.Context, account int64) ([]Listed, error) {
+	const query = `
+		SELECT d.place, left(d.body, @longest) AS body, d.language, d.destinations, d.uploads, d.saved_at,
+			coalesce(p.author_id, 0) AS post_author, coalesce(left(p.body, @longest), '') AS beginning, coalesce(p.markup, false) AS markup
+		FROM drafts d
+		LEFT JOIN posts p ON d.place LIKE '/p/%' AND p.code = substr(d.place, 4) AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
+		WHERE d.account_id = @viewer
+		ORDER BY d.saved_at DESC, d.place`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"viewer": account, "longest": listedBody})
+	if err != nil {
+		return nil, fmt.Errorf("list drafts: %w", err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[Listed])
+	if err != nil {
+		return nil, fmt.Errorf("list drafts: %w", err)
+	}
+	return found, nil
+}
+
+// Discard removes the account's draft of a place, if there is one.
+func (s *Store) Discard(ctx context.Context, account int64, place string) error {
+	_, err := s.pool.Exec(ctx, remove, pgx.StrictNamedArgs{"account": account, "place": place})
+	if err != nil {
+		return fmt.Errorf("discard draft: %w", err)
+	}
+	return nil
+}
+
+// RemoveTx removes the draft that a post or a comment was made of, within the transaction
+// that makes it. An empty place removes nothing.
+func RemoveTx(ctx context.Context, tx pgx.Tx, account int64, place string) error {
+	if place == "" {
+		return nil
+	}
+	if err := lockTx(ctx, tx, account); err != nil {
+		return fmt.Errorf("remove draft: %w", err)
+	}
+	if _, err := tx.Exec(ctx, remove, pgx.StrictNamedArgs{"account": account, "place": place}); err != nil {
+		return fmt.Errorf("remove draft: %w", err)
+	}
+	return nil
+}
+
+const remove = `DELETE FROM drafts WHERE account_id = @account AND place = @place`

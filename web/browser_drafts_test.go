@@ -1,0 +1,101 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"riverrun/web/webtest"
+)
+
+const keptNote = `.querySelector('.kept')?.textContent.includes('Draft kept')`
+
+// What one browser keeps, another goes on with; and text that is not kept yet stays.
+func TestDraftsOnTwoDevices(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	code := bob.Post("words of bob").Code
+	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").Wants(303)
+	desk, phone := s.Tab(browser, "desk"), s.Tab(browser, "phone")
+	for _, b := range []*webtest.Tab{desk, phone} {
+		b.SignIn("ann")
+		b.Visit("/")
+		b.Live()
+	}
+	const text = `#compose textarea`
+	value := func(b *webtest.Tab, is string) {
+		t.Helper()
+		b.Await("the text "+is, `document.querySelector('#compose textarea').value === '`+is+`'`)
+	}
+	kept := func(b *webtest.Tab) {
+		t.Helper()
+		b.Await("word that it is kept", `document.querySelector('#compose')`+keptNote)
+	}
+	desk.Do(chromedp.Click(chromedp.CSS(text)), chromedp.SendKeys(chromedp.CSS(text), "half a thought"))
+	webtest.Eval[bool](desk, `(() => { const d = document.querySelector('#compose details.to'); d.open = true; d.querySelector('[value=chess-club]').click(); return true; })()`)
+	kept(desk)
+	phone.Do(chromedp.Click(chromedp.CSS(text)))
+	value(phone, "half a thought")
+	phone.Await("the group chosen", `document.querySelector('#compose [value=chess-club]').checked`)
+
+	// Both go on. What is not kept yet on one of them is not replaced by what the other keeps.
+	phone.Do(chromedp.SendKeys(chromedp.CSS(text), ", whole"))
+	webtest.Await(t, "the draft of the phone", func() bool { return draftAt(ann.Visitor(), "/").Body == "half a thought, whole" })
+	webtest.Eval[bool](desk, `(document.querySelector('#compose textarea').focus(), true)`)
+	desk.Do(chromedp.SendKeys(chromedp.CSS(text), " of my own"))
+	webtest.Await(t, "the draft of the desk", func() bool { return draftAt(ann.Visitor(), "/").Body == "half a thought of my own" })
+	value(phone, "half a thought, whole")
+	value(desk, "half a thought of my own")
+
+	// Sent, it is nowhere any more.
+	desk.Do(chromedp.Click(chromedp.CSS(`#compose .send > button`)))
+	desk.CodeOf("half a thought of my own")
+	webtest.Await(t, "no draft", func() bool { return draftAt(ann.Visitor(), "/").Body == "" })
+	desk.Await("no word of a draft", `!document.querySelector('#compose .kept')`)
+
+	// A comment: kept when the page is left at once, there after a reload, gone when discarded.
+	box := `#p-` + code + `-box`
+	desk.Visit("/p/" + code)
+	desk.Live()
+	desk.Do(chromedp.Click(chromedp.CSS(box+` textarea`)), chromedp.SendKeys(chromedp.CSS(box+` textarea`), "half a comment"))
+	desk.Await("the draft asked for", `document.querySelector('`+box+` form').fetched`)
+	desk.Visit("/help/keys")
+	webtest.Await(t, "the draft of the comment", func() bool { return draftAt(ann.Visitor(), "/p/"+code).Body == "half a comment" })
+	desk.Visit("/p/" + code)
+	desk.Do(chromedp.Click(chromedp.CSS(box + ` textarea`)))
+	desk.Await("the comment", `document.querySelector('`+box+` textarea').value === 'half a comment'`)
+	desk.Do(chromedp.Click(chromedp.CSS(box + ` .kept button`)))
+	desk.Await("an empty box", `document.querySelector('`+box+` textarea').value === '' && !document.querySelector('`+box+` .kept')`)
+	if d := draftAt(ann.Visitor(), "/p/"+code); d.Body != "" {
+		t.Errorf("the discarded draft is %+v", d)
+	}
+}
+
+// What is typed before the kept draft has arrived stands below it: neither is lost.
+func TestDraftArrivesWhileTyping(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	ann.Visitor().Post("/drafts", "draft", "/", "body", "kept before").Wants(303)
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	b.Visit("/")
+	b.Live()
+	webtest.Eval[bool](b, `(() => {
+		const plain = window.fetch;
+		const late = new Promise((go) => { window.release = go; });
+		window.fetch = async (address, how) => {
+			if (String(address).startsWith('/drafts?')) await late;
+			return plain(address, how);
+		};
+		return true;
+	})()`)
+	const text = `#compose textarea`
+	b.Do(chromedp.Click(chromedp.CSS(text)), chromedp.SendKeys(chromedp.CSS(text), "typed now"))
+	webtest.Eval[bool](b, `(release(), true)`)
+	b.Await("both texts", `document.querySelector('#compose textarea').value === 'kept before\ntyped now'`)
+	webtest.Await(t, "both texts to be kept", func() bool { return draftAt(ann.Visitor(), "/").Body == "kept before\ntyped now" })
+}

@@ -1,0 +1,175 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"riverrun/timelines"
+	"riverrun/timelines/drafts"
+	"riverrun/web/view"
+)
+
+// unsent serves the drafts of posts and comments: river.js keeps and fetches them while
+// somebody writes, and there is a page of all for everybody.
+type unsent struct{ *Server }
+
+func (s unsent) routes(mux *http.ServeMux) {
+	mux.Handle("GET "+draftsPath, s.members(s.list))
+	mux.Handle("GET "+draftsPath+"/edit", s.members(s.edit))
+	mux.Handle("POST "+draftsPath, s.members(s.save))
+	mux.Handle("POST "+draftsPath+"/discard", s.members(s.discard))
+}
+
+const draftsPath = "/drafts"
+
+// draftJSON is a draft as river.js gets it. Without a draft its body is empty.
+type draftJSON struct {
+	Body     string   `json:"body"`
+	To       []string `json:"to"`
+	Language string   `json:"language"`
+	Uploads  []string `json:"uploads"`
+}
+
+// list is the page of all drafts. For river.js, which names a place, it is the draft of that
+// place.
+func (s unsent) list(w http.ResponseWriter, r *request) error {
+	ctx, me := r.Context(), r.viewer.AccountID
+	if r.wantsJSON() {
+		d, _, err := s.timelines.Drafts.Find(ctx, me, r.URL.Query().Get("place"))
+		if err != nil {
+			return err
+		}
+		writeJSON(w, http.StatusOK, draftJSON{d.Body, d.Destinations, d.Language, d.Uploads})
+		return nil
+	}
+	p := s.simple(r)
+	all, err := s.timelines.Drafts.All(ctx, me)
+	if err != nil {
+		return err
+	}
+	ids := make([]int64, len(all))
+	for i, d := range all {
+		ids[i] = d.PostAuthor
+	}
+	if err := s.view.NameAccounts(ctx, p, ids); err != nil {
+		return err
+	}
+	keepNoCopy(w, true)
+	return s.html(w, r, http.StatusOK, view.DraftsPage(p, all))
+}
+
+// save keeps a form as it is written so far. The fields are those of the form itself.
+func (s unsent) save(w http.ResponseWriter, r *request) error {
+	if r.resumed {
+		return errResumed
+	}
+	if err := s.limits.drafts.allow(accountKey(r.viewer.AccountID)); err != nil {
+		return err
+	}
+	if err := r.fault(); err != nil {
+		return err
+	}
+	d, key := draftOf(r), ""
+	if r.wantsJSON() {
+		key = r.PostFormValue("key")
+	}
+	longest := timelines.MaxPostRunes
+	if d.CommentOn() != "" {
+		longest = timelines.MaxCommentRunes
+	}
+	err := s.timelines.Drafts.Save(r.Context(), r.viewer.AccountID, d, longest, key)
+	if errors.Is(err, drafts.ErrSent) {
+		writeJSON(w, http.StatusOK, struct {
+			T string `json:"t"`
+		}{"sent"})
+		return nil
+	}
+	if err != nil {
+		is, err := s.formError(r, err)
+		if err != nil {
+			return err
+		}
+		s.answerInvalid(w, r, is)
+		return nil
+	}
+	return s.done(w, r, draftsPath)
+}
+
+// draftOf reads a draft from a form.
+func draftOf(r *request) drafts.Draft {
+	return drafts.Draft{
+		Place: r.PostFormValue(view.DraftField), Body: r.PostFormValue("body"), Language: r.PostFormValue("language"),
+		Destinations: destinationsOf(r.PostForm["to"]), Uploads: r.PostForm["upload"],
+	}
+}
+
+func (s unsent) discard(w http.ResponseWriter, r *request) error {
+	if err := s.timelines.Drafts.Discard(r.Context(), r.viewer.AccountID, r.PostFormValue(view.DraftField)); err != nil {
+		return err
+	}
+	return s.done(w, r, draftsPath)
+}
+
+// edit is a page with the form of a draft alone, filled in. If the post that it comments on
+// is closed to its author, it shows the text to be copied.
+func (s unsent) edit(w http.ResponseWriter, r *request) error {
+	place := r.URL.Query().Get("place")
+	d, found, err := s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, place)
+	if err != nil {
+		return err
+	}
+	if !found {
+		return timelines.ErrNotFound
+	}
+	keepNoCopy(w, true)
+	if d.CommentOn() != "" {
+		all, err := s.timelines.Drafts.All(r.Context(), r.viewer.AccountID)
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(all, func(l drafts.Listed) bool { return l.Place == place && l.Closed() }) {
+			return s.html(w, r, http.StatusOK, view.ClosedDraft(s.simple(r), d))
+		}
+		form := view.DraftComment(d)
+		if form.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
+			return err
+		}
+		return s.html(w, r, http.StatusOK, view.CommentAgain(s.simple(r), form))
+	}
+	page, err := posts(s).composeDraft(r, d, view.ComposerOf(d))
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusOK, page)
+}
+
+// composeDraft is the composer alone, with a draft in it.
+func (s posts) composeDraft(r *request, d drafts.Draft, c view.Composer) (view.Component, error) {
+	var err error
+	p := s.simple(r)
+	if p.Sets, err = s.rivers.Access().Sets(r.Context(), r.viewer.AccountID); err != nil {
+		return nil, err
+	}
+	if err := s.nameFollows(r, p); err != nil {
+		return nil, err
+	}
+	if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
+		return nil, err
+	}
+	if c.Direct {
+		c.People = strings.Join(d.Destinations, " ")
+	} else if err := s.choose(r, p, &c, d.Destinations); err != nil {
+		return nil, err
+	}
+	return view.ComposeAgain(p, c), nil
+}
+
+// draftPlace is the place of the draft that a form was written in, or "" if it names none.
+func (r *request) draftPlace() string {
+	if place := r.PostFormValue(view.DraftField); drafts.IsPlace(place) {
+		return place
+	}
+	return ""
+}

@@ -1,0 +1,134 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"riverrun/web/webtest"
+)
+
+// draft is what river.js gets of a draft.
+type draft struct {
+	Body, Language string
+	To, Uploads    []string
+}
+
+func draftAt(v *webtest.Visitor, place string) (d draft) {
+	v.T.Helper()
+	was := v.Header
+	defer func() { v.Header = was }()
+	v.Header = http.Header{"Accept": {"application/json"}}
+	a := v.Get("/drafts?place=" + url.QueryEscape(place)).Wants(200)
+	if err := json.Unmarshal([]byte(a.Body), &d); err != nil {
+		v.T.Fatalf("%s: %v", a.Body, err)
+	}
+	return d
+}
+
+// A draft is a form that was not sent: without scripts it is kept by a button, stands in a
+// list, goes on where it was left, and goes when it is sent or discarded.
+func TestDraftsWithoutScripts(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	ann.Visitor().Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "public").Wants(303)
+	v := ann.Visitor()
+	v.Get("/drafts").Wants(200).Has("You have no drafts")
+	v.Get("/posts/new").Wants(200).Has(`name="draft" value="/"`, `name="keep"`)
+	v.Post("/posts", "keep", "1", "draft", "/", "body", "half a <thought>", "to", "chess-club", "to", "bob, cat", "language", "ru", "upload", "code-1").LeadsTo("/drafts")
+	want := draft{"half a <thought>", "ru", []string{"chess-club", "bob", "cat"}, []string{"code-1"}}
+	if d := cmp.Diff(want, draftAt(v, "/")); d != "" {
+		t.Errorf("the draft (-kept +found):\n%s", d)
+	}
+	v.Get("/drafts").Wants(200).Has("half a &lt;thought&gt;", "/drafts/edit?place=%2F")
+	for _, address := range []string{"/posts/new", "/drafts/edit?place=%2F"} {
+		v.Get(address).Wants(200).Has("half a &lt;thought&gt;", `value="bob cat"`, `value="chess-club" checked`, `value="ru" lang="ru" selected`, `name="upload" value="code-1"`)
+	}
+	// It does not go with a form that is refused, nor with another's, and goes with its own.
+	v.Post("/posts", "draft", "/", "body", "half a <thought>", "to", "nobody-there").Wants(422).Has(`name="draft" value="/"`, `name="keep"`)
+	bob.Visitor().Post("/posts", "draft", "/", "body", "of bob").Wants(303)
+	if draftAt(v, "/").Body == "" {
+		t.Error("the draft went with a form that made nothing of it")
+	}
+	v.Post("/posts", "draft", "/", "body", "a whole thought").Wants(303)
+	if d := draftAt(v, "/"); d.Body != "" {
+		t.Errorf("the draft of a post that was sent is still there: %+v", d)
+	}
+	v.Get("/drafts/edit?place=%2F").Wants(404)
+
+	// A comment.
+	code := bob.Post("words of bob").Code
+	v.Get("/p/" + code).Wants(200).Has(`name="draft" value="/p/` + code + `"`)
+	v.Post("/p/"+code+"/comments", "keep", "1", "draft", "/p/"+code, "body", "half a comment").LeadsTo("/drafts")
+	v.Get("/drafts").Wants(200).Has("Comment on bob: words of bob", "half a comment")
+	v.Get("/drafts/edit?place=%2Fp%2F"+code).Wants(200).Has("half a comment", `action="/p/`+code+`/comments"`)
+	v.Post("/p/"+code+"/comments", "draft", "/p/"+code, "body", "a whole comment").Wants(303)
+	v.Get("/drafts").Wants(200).Lacks("half a comment")
+
+	v.Post("/drafts", "draft", "/filter/messages?to=bob", "body", "psst", "to", "bob").LeadsTo("/drafts")
+	v.Get("/drafts").Wants(200).Has("Message to @bob")
+	v.Get("/drafts/edit?place=%2Ffilter%2Fmessages%3Fto%3Dbob").Wants(200).Has("psst", `name="direct"`, `value="bob"`)
+	v.Get("/filter/messages?to=bob").Wants(200).Has(`name="draft" value="/filter/messages?to=bob"`)
+	v.Post("/drafts/discard", "draft", "/filter/messages?to=bob").LeadsTo("/drafts")
+	v.Get("/drafts").Wants(200).Lacks("psst")
+}
+
+// What no form of ours sends is refused with an answer that says why.
+func TestDraftsRefused(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	v := ann.Visitor()
+	v.Post("/drafts", "draft", "/settings/../x", "body", "x").Wants(400)
+	v.Post("/drafts", "body", "x").Wants(400)
+	v.Post("/drafts", "draft", "/p/0123456789", "body", strings.Repeat("x", 20_001)).Wants(422).Has("20,000")
+	v.Post("/drafts", "draft", "/", "body", strings.Repeat("x", 20_001)).Wants(303)
+	v.Post("/drafts", "draft", "/", "body", "a\x00b").Wants(400)
+	v.Post("/drafts", "draft", "/", "body", "x", "viewer", "bob").Wants(409)
+	s.Visitor().Get("/drafts").LeadsTo("/login?back=%2Fdrafts")
+	s.Visitor().Post("/drafts", "draft", "/", "body", "typed before signing in").Wants(401).Has("typed before signing in")
+}
+
+// Nobody but its author finds a draft, and one about a post that was closed meanwhile says
+// nothing of the post.
+func TestDraftsAreTheirAuthors(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	open := bob.Post("zqopen words").Code
+	closing := bob.Post("zqsecret words").Code
+	v := ann.Visitor()
+	for _, code := range []string{open, closing} {
+		v.Post("/drafts", "draft", "/p/"+code, "body", "my own words").Wants(303)
+		v.Get("/drafts/edit?place=%2Fp%2F"+code).Wants(200).Has("my own words", "/comments")
+	}
+	v.Get("/drafts").Wants(200).Has("zqopen", "zqsecret")
+	other := bob.Visitor()
+	other.Get("/drafts").Wants(200).Lacks("my own words")
+	other.Get("/drafts/edit?place=%2Fp%2F" + open).Wants(404)
+	if d := draftAt(other, "/p/"+open); d.Body != "" {
+		t.Errorf("bob got %+v", d)
+	}
+	other.Post("/drafts/discard", "draft", "/p/"+open).Wants(303)
+	other.Post("/drafts", "draft", "/p/"+open, "body", "of bob").Wants(303)
+	if d := draftAt(v, "/p/"+open); d.Body != "my own words" {
+		t.Errorf("after bob tried, ann has %+v", d)
+	}
+
+	other.Post("/p/"+closing+"/edit", "body", "zqsecret words", "to", "~eyes", "was", "bob").Wants(303)
+	list := v.Get("/drafts").Wants(200).Has("zqopen", "my own words", "see any more").Lacks("zqsecret")
+	if strings.Count(list.Body, "my own words") < 2 {
+		t.Error("the text about the closed post is gone")
+	}
+	v.Get("/drafts/edit?place=%2Fp%2F"+closing).Wants(200).Has("my own words").Lacks("zqsecret", "/comments", "bob")
+	// What is typed while it closes is kept all the same.
+	v.Post("/drafts", "draft", "/p/"+closing, "body", "my own words, and more").Wants(303)
+	if d := draftAt(v, "/p/"+closing); d.Body != "my own words, and more" {
+		t.Errorf("the draft is %+v", d)
+	}
+}

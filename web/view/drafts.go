@@ -1,0 +1,66 @@
+package view
+
+import (
+	"crypto/rand"
+	"net/url"
+	"strings"
+
+	"riverrun/timelines/drafts"
+)
+
+// DraftField is the field in which a form names the place of its draft.
+const DraftField = "draft"
+
+// KeepField is the button that keeps a form as a draft in place of sending it.
+const KeepField = "keep"
+
+// ComposerOf is the form for a post with the text of a draft. It has no destinations and files
+// yet.
+func ComposerOf(d drafts.Draft) Composer {
+	c := NewComposer(d.Place)
+	c.Body, c.Lang, c.Place, c.Open = d.Body, d.Language, d.Place, true
+	c.Direct = strings.HasPrefix(d.Place, "/filter/messages")
+	return c
+}
+
+// DraftComment is the form for a comment with the text of a draft.
+func DraftComment(d drafts.Draft) CommentForms {
+	return CommentForms{Address: d.Place + "/comments", Back: d.Place, Body: d.Body, Key: rand.Text(), Place: d.Place}
+}
+
+// alone is the composer as the one form of a page.
+func (c Composer) alone() Composer {
+	c.onPage = true
+	return c
+}
+
+// draftURL leads to the form with the draft.
+func draftURL(d drafts.Draft) string { return "/drafts/edit?place=" + url.QueryEscape(d.Place) }
+
+// draftTitle says what the draft is to become.
+func draftTitle(p *Base, d drafts.Listed) string {
+	path, to, _ := strings.Cut(d.Place, "?to=")
+	switch {
+	case d.Closed():
+		return p.Locale.T("drafts.closed")
+	case d.CommentOn() != "":
+		return p.Locale.T("drafts.comment", "post", p.Account(d.PostAuthor).Title+": "+firstLine(PlainText(d.Beginning, d.Markup)))
+	case to != "":
+		return p.Locale.T("drafts.message.to", "who", "@"+to)
+	case path == "/filter/messages":
+		return p.Locale.T("drafts.message")
+	case path == "/filter/only-me":
+		return p.Locale.T("compose.to.eyes")
+	case path == "/":
+		return p.Locale.T("compose.title")
+	}
+	return p.Locale.T("drafts.post.to", "place", strings.TrimPrefix(path, "/"))
+}
+
+// draftBeginning is how the draft's text begins, or, without text, how many files it has.
+func draftBeginning(p *Base, d drafts.Listed) string {
+	if strings.TrimSpace(d.Body) == "" {
+		return p.Locale.T("entry.files")
+	}
+	return d.Body
+}

@@ -1,0 +1,26 @@
+package view
+
+// draftsTexts are the texts of drafts.
+var draftsTexts = texts{
+	"drafts.title": {"Drafts", "Черновики"},
+	"drafts.lead": {
+		"What you haven’t sent yet. Only you can see it, on all your devices.",
+		"То, что ещё не отправлено. Это видите только вы, на всех своих устройствах.",
+	},
+	"drafts.none":        {"You have no drafts.", "Черновиков нет."},
+	"drafts.kept":        {"Draft kept", "Черновик сохранён"},
+	"drafts.keep":        {"Keep as draft", "Оставить черновиком"},
+	"drafts.continue":    {"Continue", "Продолжить"},
+	"drafts.continue.of": {"Continue: {what}", "Продолжить: {what}"},
+	"drafts.discard":     {"Discard", "Выбросить"},
+	"drafts.discard.of":  {"Discard: {what}", "Выбросить: {what}"},
+	"drafts.comment":     {"Comment on {post}", "Комментарий к записи: {post}"},
+	"drafts.closed":      {"Comment on a post that you can’t see any more", "Комментарий к записи, которая вам больше недоступна"},
+	"drafts.message":     {"Message", "Сообщение"},
+	"drafts.message.to":  {"Message to {who}", "Сообщение для {who}"},
+	"drafts.post.to":     {"Post to {place}", "Запись в {place}"},
+	"drafts.many": {
+		"You have 100 drafts. Discard some to keep more.",
+		"У вас уже 100 черновиков. Выбросьте ненужные, чтобы сохранить новые.",
+	},
+}
