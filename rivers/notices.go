@@ -55,7 +55,11 @@ func noticeOf(events []notices.Event, sets *access.Sets, hidden access.HiddenUse
 	n := &Notice{}
 	at := map[notices.Kind]int{}
 	for _, e := range events {
-		if !knows(e, sets, hidden) || rankOf(e.Kind) < rankOf(said[e.Comment]) && rankOf(e.Kind) > 0 {
+		if !knows(e, sets, hidden) {
+			continue
+		}
+		n.Unread = n.Unread || e.Unread && !notices.Off(sets.NoticesOff).Has(e.Kind)
+		if rank := rankOf(e.Kind); rank > 0 && rank < rankOf(said[e.Comment]) {
 			continue
 		}
 		i, ok := at[e.Kind]
@@ -70,7 +74,6 @@ func noticeOf(events []notices.Event, sets *access.Sets, hidden access.HiddenUse
 			g.Actors = append(g.Actors, e.Actor)
 		}
 		n.At = max(n.At, e.At)
-		n.Unread = n.Unread || e.Unread && !notices.Off(sets.NoticesOff).Has(e.Kind)
 	}
 	if len(n.Groups) == 0 {
 		return nil

@@ -296,7 +296,7 @@ func TestTheDeadlineHoldsToTheEnd(t *testing.T) {
 
 // Losing any table, or all, costs only time (R7). Losing one is losing the epoch.
 func TestAnyTableMayBeLost(t *testing.T) {
-	for _, table := range []string{"clock", "rivers", "rivers_timelines", "entries", "folds", "visits", "leases", "clock, rivers, rivers_timelines, entries, folds, visits, leases"} {
+	for _, table := range []string{"clock", "rivers", "rivers_timelines", "entries", "folds", "visits", "leases", "notice_clocks", "clock, rivers, rivers_timelines, entries, folds, visits, leases, notice_clocks"} {
 		t.Run(table, func(t *testing.T) {
 			t.Parallel()
 			w := newTown(t)

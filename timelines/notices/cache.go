@@ -121,8 +121,13 @@ func (c *Cache) at(a Ask) *about {
 func (c *Cache) Unread(ctx context.Context, asks []Ask) (map[int64][]Post, error) {
 	found := make(map[int64][]Post, len(asks))
 	var missing []Ask
+	asked := make(map[int64]struct{}, len(asks)) // somebody may have several pages open
 	c.mu.Lock()
 	for _, a := range asks {
+		if _, again := asked[a.Account]; again {
+			continue
+		}
+		asked[a.Account] = struct{}{}
 		if k := c.of(a); k != nil && k.known && (k.texts || a.BodyRunes == 0) {
 			found[a.Account] = k.unread
 		} else {
@@ -216,10 +221,15 @@ func (c *Cache) loadUnread(ctx context.Context, asks []Ask) (map[int64][]Post, e
 func (c *Cache) Events(ctx context.Context, asks []Ask) (found map[Of][]Event, read bool, err error) {
 	found = map[Of][]Event{}
 	var accounts, posts []int64
+	asked := map[Of]struct{}{}
 	c.mu.Lock()
 	for _, a := range asks {
 		k := c.of(a)
 		for _, post := range a.Posts {
+			if _, again := asked[Of{a.Account, post}]; again {
+				continue
+			}
+			asked[Of{a.Account, post}] = struct{}{}
 			var events []Event
 			ok := false
 			if k != nil {
