@@ -304,7 +304,7 @@ func (w *town) people(name string, number int) {
 		INSERT INTO timelines (kind, their_id, term, access, writers)
 		SELECT k, id, CASE k WHEN 'subfeed' THEN 'private' ELSE '' END, CASE WHEN k IN ('feed', 'likes', 'comments') THEN 0 ELSE 2 END,
 			CASE k WHEN 'directs' THEN 'anyone' ELSE '' END
-		FROM made, unnest(ARRAY['feed', 'subfeed', 'eyes', 'directs', 'likes', 'comments', 'discussions', 'faves', 'mentions']) k`, name, number)
+		FROM made, unnest(ARRAY['feed', 'subfeed', 'eyes', 'directs', 'likes', 'comments', 'discussions', 'faves', 'mentions', 'notifications']) k`, name, number)
 	w.execPrimary(`
 		WITH gates AS (
 			UPDATE timelines t SET gate_id = g.id, base = t.kind IN ('feed', 'subfeed', 'eyes', 'directs')
