@@ -22,7 +22,7 @@ const (
 	queueChores  = "chores"
 	// queuePictures has one worker, which takes up to 300 MB for one picture.
 	queuePictures = "pictures"
-	// queueFetch waits for other sites.
+	// queueFetch reads from other sites, and sends to them.
 	queueFetch = "fetch"
 )
 

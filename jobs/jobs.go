@@ -90,6 +90,11 @@ type Config struct {
 	// Links are what posts link to, and Fetch reads their pages; Stop closes it.
 	Links Links
 	Fetch *fetch.Client
+	// Pushes are browsers that are told when there is News. Site is the site's address, which
+	// their makers may want to know.
+	Pushes Pushes
+	News   News
+	Site   string
 	Blobs blobs.Store
 	Log   *slog.Logger
 	// Metrics is where the metrics are registered until Stop; nil for nowhere.
@@ -170,8 +175,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.News == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, News and Log must be set")
 	}
 	if cfg.RescueAfter <= cfg.JobTimeout {
 		return nil, fmt.Errorf("jobs: a job is rescued after %v, before its timeout of %v", cfg.RescueAfter, cfg.JobTimeout)
@@ -226,6 +231,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &pictureWorker{jobs: j})
 	riverqueue.AddWorker(workers, &sweepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &pageWorker{jobs: j})
+	riverqueue.AddWorker(workers, &pushWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
 		Schema: schema,
 		Logger: newLibraryLog(log),

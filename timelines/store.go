@@ -31,6 +31,7 @@ type Store struct {
 	Edits         *edits.Store
 	Files         Files
 	Links         Links
+	Pushes        Pushes
 	Imports       Imports
 	Maintenance   Maintenance
 }
@@ -61,6 +62,8 @@ type (
 	Files struct{ *core }
 	// Links are what posts link to.
 	Links struct{ *core }
+	// Pushes are browsers that are told what is new.
+	Pushes struct{ *core }
 	// Imports bring in what was written elsewhere.
 	Imports struct{ *core }
 	// Maintenance is the work in blocks that changes leave to jobs, and the removal of
@@ -133,6 +136,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		edits.Open(pool),
 		Files{c},
 		Links{c},
+		Pushes{c},
 		Imports{c},
 		Maintenance{c},
 	}
@@ -158,8 +162,8 @@ type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is what is announced: Touched, Replace, PendingBump, Upkeep, Prepare or
-// ReadPage.
+// Event is what is announced: Touched, Replace, PendingBump, Upkeep, Prepare, ReadPage
+// or Push.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,

@@ -298,3 +298,30 @@ func (b *body) Close() error {
 	b.end()
 	return err
 }
+
+// Do sends a request that a library made, such as a Web Push, within the limits of Get, and
+// returns the answer's status without its body: nobody here reads what a stranger answers. It
+// follows no redirect. The errors are those of Get, but any status is an answer.
+func (c *Client) Do(request *http.Request) (*http.Response, error) {
+	address, err := parse(request.URL.String())
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	ctx, end, err := c.begin(request.Context(), c.times.whole)
+	if err != nil {
+		return nil, fmt.Errorf("fetch: %w", err)
+	}
+	defer end()
+	request = request.Clone(ctx)
+	request.URL, request.Host = address, ""
+	request.Header.Set("User-Agent", c.userAgent)
+	answer, err := c.transport.RoundTrip(request)
+	if err != nil {
+		return nil, typed(ctx, address.Hostname(), err)
+	}
+	// The rest of a short answer is read so that the connection can be used again.
+	_, _ = io.Copy(io.Discard, io.LimitReader(answer.Body, maxFraming))
+	_ = answer.Body.Close()
+	answer.Body = http.NoBody
+	return answer, nil
+}

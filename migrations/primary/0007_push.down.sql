@@ -1,0 +1,1 @@
+DROP TABLE push_due, push_subscriptions, push_keys;

@@ -1,0 +1,158 @@
+// Package push records the browsers that are told, by Web Push (RFC 8030), when something is new
+// for the account that is signed in there. A push carries no text: the browser then asks the site
+// what there is to show, as its own session may see it. So what a browser is told is decided when
+// it is shown, and not when it is sent.
+package push
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/url"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/files"
+)
+
+// Most is how many browsers of one account are told; the oldest one gives way.
+const Most = 20
+
+// ErrInvalid says that a subscription is not as browsers make them.
+var ErrInvalid = errors.New("not a push subscription")
+
+// Subscription is a browser that wants to be told.
+type Subscription struct {
+	ID int64
+	// Endpoint is an address of the browser's maker. P256DH and Auth are the browser's keys, in
+	// URL-safe base64.
+	Endpoint, P256DH, Auth string
+}
+
+// check returns ErrInvalid for what no browser sends.
+func (s Subscription) check() error {
+	u, err := url.Parse(s.Endpoint)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(s.Endpoint) > 2048 {
+		return ErrInvalid
+	}
+	for _, key := range []struct {
+		text string
+		size int
+	}{{s.P256DH, 65}, {s.Auth, 16}} {
+		if b, err := base64.RawURLEncoding.DecodeString(key.text); err != nil || len(b) != key.size {
+			return ErrInvalid
+		}
+	}
+	return nil
+}
+
+// Keys are the site's key pair, in the form of webpush-go.
+type Keys struct{ Public, Private string }
+
+// SiteKeys returns the site's keys. If there are none yet, made are recorded, unless another node
+// is quicker.
+func SiteKeys(ctx context.Context, db files.DB, made func() (Keys, error)) (Keys, error) {
+	var k Keys
+	err := db.QueryRow(ctx, `SELECT public, private FROM push_keys`).Scan(&k.Public, &k.Private)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		if err != nil {
+			return Keys{}, fmt.Errorf("read push keys: %w", err)
+		}
+		return k, nil
+	}
+	if k, err = made(); err != nil {
+		return Keys{}, fmt.Errorf("make push keys: %w", err)
+	}
+	const query = `
+		INSERT INTO push_keys (public, private) VALUES (@public, @private)
+		ON CONFLICT (id) DO UPDATE SET id = true
+		RETURNING public, private`
+	err = db.QueryRow(ctx, query, pgx.StrictNamedArgs{"public": k.Public, "private": k.Private}).Scan(&k.Public, &k.Private)
+	if err != nil {
+		return Keys{}, fmt.Errorf("record push keys: %w", err)
+	}
+	return k, nil
+}
+
+// Subscribe records a browser of an account's session. One that was subscribed for another
+// account is now this one's.
+func Subscribe(ctx context.Context, tx pgx.Tx, account int64, session []byte, s Subscription) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	const insert = `
+		INSERT INTO push_subscriptions (account_id, session, endpoint, p256dh, auth)
+		VALUES (@account, @session, @endpoint, @p256dh, @auth)
+		ON CONFLICT (endpoint) DO UPDATE SET account_id = excluded.account_id, session = excluded.session,
+			p256dh = excluded.p256dh, auth = excluded.auth`
+	const trim = `
+		DELETE FROM push_subscriptions WHERE account_id = @account AND id NOT IN (
+			SELECT id FROM push_subscriptions WHERE account_id = @account ORDER BY id DESC LIMIT @most)`
+	_, err := tx.Exec(ctx, insert, pgx.StrictNamedArgs{
+		"account": account, "session": session, "endpoint": s.Endpoint, "p256dh": s.P256DH, "auth": s.Auth,
+	})
+	if err == nil {
+		_, err = tx.Exec(ctx, trim, pgx.StrictNamedArgs{"account": account, "most": Most})
+	}
+	if err != nil {
+		return fmt.Errorf("subscribe to pushes: %w", err)
+	}
+	return nil
+}
+
+// Unsubscribe forgets a browser of an account.
+func Unsubscribe(ctx context.Context, db files.DB, account int64, endpoint string) error {
+	const query = `DELETE FROM push_subscriptions WHERE account_id = @account AND endpoint = @endpoint`
+	if _, err := db.Exec(ctx, query, pgx.StrictNamedArgs{"account": account, "endpoint": endpoint}); err != nil {
+		return fmt.Errorf("unsubscribe from pushes: %w", err)
+	}
+	return nil
+}
+
+// Forget forgets subscriptions that the browsers' makers say are over.
+func Forget(ctx context.Context, db files.DB, ids []int64) error {
+	if _, err := db.Exec(ctx, `DELETE FROM push_subscriptions WHERE id = ANY(@ids)`, pgx.StrictNamedArgs{"ids": ids}); err != nil {
+		return fmt.Errorf("forget push subscriptions: %w", err)
+	}
+	return nil
+}
+
+// Want notes that something is new for these accounts, and returns those for which a job is to be
+// made: they have browsers to tell, and none waits for them yet.
+func Want(ctx context.Context, tx pgx.Tx, accounts []int64) ([]int64, error) {
+	const query = `
+		INSERT INTO push_due (account_id)
+		SELECT DISTINCT account_id FROM push_subscriptions WHERE account_id = ANY(@accounts) ORDER BY account_id
+		ON CONFLICT DO NOTHING
+		RETURNING account_id`
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
+	if err != nil {
+		return nil, fmt.Errorf("want pushes: %w", err)
+	}
+	due, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("want pushes: %w", err)
+	}
+	return due, nil
+}
+
+// Take begins the push for an account, and returns its browsers whose sign-in has not expired.
+// What happens from now on is another push.
+func Take(ctx context.Context, db files.DB, account int64) ([]Subscription, error) {
+	const query = `
+		WITH taken AS (DELETE FROM push_due WHERE account_id = @account)
+		SELECT p.id, p.endpoint, p.p256dh AS p256_dh, p.auth FROM push_subscriptions p JOIN sessions s ON s.token_hash = p.session
+		WHERE p.account_id = @account AND s.expires_at > now() ORDER BY p.id`
+	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"account": account})
+	if err != nil {
+		return nil, fmt.Errorf("take pushes: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Subscription, err error) {
+		return s, row.Scan(&s.ID, &s.Endpoint, &s.P256DH, &s.Auth)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take pushes: %w", err)
+	}
+	return list, nil
+}

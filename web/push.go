@@ -1,0 +1,98 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"riverrun/timelines/push"
+)
+
+// pushes serves what makes the site one that can be installed and that tells a browser what is
+// new: the manifest, the service worker, and the forms of push.js.
+type pushes struct{ *Server }
+
+func (s pushes) routes(mux *http.ServeMux) {
+	mux.Handle("GET /manifest.webmanifest", s.page(s.manifest))
+	mux.HandleFunc("GET /sw.js", s.worker)
+	mux.Handle("POST /push", s.members(s.subscribe))
+	mux.Handle("POST /push/remove", s.members(s.unsubscribe))
+	mux.Handle("GET /push/news", s.members(s.news))
+}
+
+// manifest describes the site to a browser that installs it.
+func (s pushes) manifest(w http.ResponseWriter, r *request) error {
+	type icon struct {
+		Src     string `json:"src"`
+		Sizes   string `json:"sizes"`
+		Type    string `json:"type"`
+		Purpose string `json:"purpose"`
+	}
+	doc := struct {
+		ID              string `json:"id"`
+		Name            string `json:"name"`
+		StartURL        string `json:"start_url"`
+		Scope           string `json:"scope"`
+		Display         string `json:"display"`
+		ThemeColor      string `json:"theme_color"`
+		BackgroundColor string `json:"background_color"`
+		Icons           []icon `json:"icons"`
+	}{
+		ID: "/", Name: "riverrun", StartURL: "/", Scope: "/", Display: "standalone", ThemeColor: "#0f5c69", BackgroundColor: "#f6f4ee",
+		Icons: []icon{
+			{s.static.url("icon-192.png"), "192x192", "image/png", "any maskable"},
+			{s.static.url("icon-512.png"), "512x512", "image/png", "any maskable"},
+			{s.static.url("icon.svg"), "any", "image/svg+xml", "any"},
+		},
+	}
+	body, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/manifest+json")
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(body) // the client is gone
+	return nil
+}
+
+// worker serves the service worker at the root, of which it is in charge. A browser looks for a new
+// one at each visit.
+func (s pushes) worker(w http.ResponseWriter, _ *http.Request) {
+	file := s.static.files[s.static.url("sw.js")]
+	w.Header().Set("Content-Type", file.contentType)
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write(file.content) // the client is gone
+}
+
+// pushKey is the site's key that browsers want to know.
+func (s *Server) pushKey(ctx context.Context) (string, error) {
+	if s.newPushKeys == nil {
+		return "", nil
+	}
+	keys, err := s.timelines.Pushes.Keys(ctx, s.newPushKeys)
+	return keys.Public, err
+}
+
+func (s pushes) subscribe(w http.ResponseWriter, r *request) error {
+	if err := s.limits.writes.allow(accountKey(r.viewer.AccountID)); err != nil {
+		return err
+	}
+	err := s.timelines.Pushes.Subscribe(r.Context(), r.viewer, push.Subscription{
+		Endpoint: r.PostFormValue("endpoint"), P256DH: r.PostFormValue("p256dh"), Auth: r.PostFormValue("auth"),
+	})
+	if errors.Is(err, push.ErrInvalid) {
+		return errors.Join(errBadRequest, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.done(w, r, "/settings?saved")
+}
+
+func (s pushes) unsubscribe(w http.ResponseWriter, r *request) error {
+	if err := s.timelines.Pushes.Unsubscribe(r.Context(), r.viewer.AccountID, r.PostFormValue("endpoint")); err != nil {
+		return err
+	}
+	return s.done(w, r, "/settings?saved")
+}

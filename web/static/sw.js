@@ -1,0 +1,30 @@
+// sw.js is the service worker: it makes the site one that can be installed, and shows what is new
+// when a push says that something is. The push carries nothing. What is shown is what the site
+// answers this browser's session at that moment; without an answer it says only that something is
+// new, since a browser must show something.
+
+addEventListener('install', () => skipWaiting());
+addEventListener('activate', (event) => event.waitUntil(clients.claim()));
+
+addEventListener('push', (event) => event.waitUntil(tell()));
+
+async function tell() {
+  const reply = await fetch('/push/news', { headers: { Accept: 'application/json' } }).catch(() => null);
+  const news = reply?.ok ? await reply.json().catch(() => null) : null;
+  if (news && !news.unread) return; // read in the meantime
+  const { title = 'riverrun', body = '', url = '/filter/notifications', icon = '/static/icon-192.png' } = news ?? {};
+  await registration.showNotification(title, { body, icon, badge: icon, tag: 'news', data: { url } });
+  if (news) await navigator.setAppBadge?.(news.unread).catch(() => null);
+}
+
+addEventListener('notificationclick', (event) => {
+  event.notification.close();
+  event.waitUntil(open(event.notification.data.url));
+});
+
+async function open(url) {
+  const [tab] = await clients.matchAll({ type: 'window' });
+  if (!tab) return clients.openWindow(url);
+  await tab.focus();
+  return tab.navigate(url);
+}
