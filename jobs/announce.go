@@ -92,10 +92,6 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 			params = append(params, riverqueue.InsertManyParams{Args: upkeepArgs{}})
 		case timelines.ReadPage:
 			params = append(params, riverqueue.InsertManyParams{Args: pageArgs{LinkID: e.LinkID}})
-		case timelines.Push:
-			params = append(params, riverqueue.InsertManyParams{
-				Args: pushArgs{AccountID: e.AccountID}, InsertOpts: &riverqueue.InsertOpts{ScheduledAt: now.Add(pushDelay)},
-			})
 		case timelines.Prepare:
 			params = append(params, riverqueue.InsertManyParams{Args: pictureArgs{FileID: e.FileID}})
 		default:

@@ -54,6 +54,10 @@ type Timelines interface {
 // Rivers is what the jobs need of the secondary store; *rivers.Store has it.
 type Rivers interface {
 	Expire(ctx context.Context) (rivers.Expired, error)
+	// Told returns the people whose notifications these changes concern, and News how many
+	// entries of somebody's notifications are unread, and when the latest event of them came.
+	Told(ctx context.Context, touched []timelines.Touched) ([]int64, error)
+	News(ctx context.Context, account int64) (n int, latest int64, err error)
 }
 
 // Defaults of Config.
@@ -90,13 +94,12 @@ type Config struct {
 	// Links are what posts link to, and Fetch reads their pages; Stop closes it.
 	Links Links
 	Fetch *fetch.Client
-	// Pushes are browsers that are told when there is News. Site is the site's address, which
+	// Pushes are browsers that are told of notifications. Site is the site's address, which
 	// their makers may want to know.
 	Pushes Pushes
-	News   News
 	Site   string
-	Blobs blobs.Store
-	Log   *slog.Logger
+	Blobs  blobs.Store
+	Log    *slog.Logger
 	// Metrics is where the metrics are registered until Stop; nil for nowhere.
 	Metrics prometheus.Registerer
 
@@ -175,8 +178,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.News == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, News and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes and Log must be set")
 	}
 	if cfg.RescueAfter <= cfg.JobTimeout {
 		return nil, fmt.Errorf("jobs: a job is rescued after %v, before its timeout of %v", cfg.RescueAfter, cfg.JobTimeout)

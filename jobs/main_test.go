@@ -88,6 +88,11 @@ func (c *calls) Act(ctx context.Context, change func(context.Context) (timelines
 	return change(ctx)
 }
 
+// Told and News say that nobody is told of anything.
+func (c *calls) Told(context.Context, []timelines.Touched) ([]int64, error) { return nil, nil }
+
+func (c *calls) News(context.Context, int64) (n int, latest int64, err error) { return 0, 0, nil }
+
 func (c *calls) ExpireLinks(context.Context, int) (int64, error) { return 0, nil }
 
 func (c *calls) ExpireFiles(context.Context, time.Duration) (int64, error) { return 0, nil }
@@ -181,6 +186,7 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 		Files:     open.Files,
 		Links:     open.Links,
 		Fetch:     client,
+		Pushes:    open.Pushes,
 		Blobs:     store,
 		Log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}

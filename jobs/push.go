@@ -26,13 +26,9 @@ const (
 // Pushes is what the jobs need of the browsers to tell; timelines.Pushes has it.
 type Pushes interface {
 	Keys(ctx context.Context, made func() (push.Keys, error)) (push.Keys, error)
-	Take(ctx context.Context, account int64) ([]push.Subscription, error)
+	Take(ctx context.Context, account int64) (list []push.Subscription, told int64, err error)
+	Told(ctx context.Context, account, at int64) error
 	Forget(ctx context.Context, ids []int64) error
-}
-
-// News says how many notifications of an account are unread that it may see now.
-type News interface {
-	Unread(ctx context.Context, account int64) (int, error)
 }
 
 // pushWorker tells the browsers of an account that something is new. A push that fails is not
@@ -48,16 +44,19 @@ func (w *pushWorker) Timeout(*riverqueue.Job[pushArgs]) time.Duration { return p
 // Work implements riverqueue.Worker.
 func (w *pushWorker) Work(ctx context.Context, job *riverqueue.Job[pushArgs]) error {
 	cfg, account := w.jobs.cfg, job.Args.AccountID
-	browsers, err := cfg.Pushes.Take(ctx, account)
+	browsers, told, err := cfg.Pushes.Take(ctx, account)
 	if err != nil {
 		return err
 	}
-	n, err := cfg.News.Unread(ctx, account)
+	n, latest, err := cfg.Rivers.News(ctx, account)
 	if err != nil {
 		return fmt.Errorf("count what is new for account %d: %w", account, err)
 	}
-	if n == 0 || len(browsers) == 0 {
+	if n == 0 || latest <= told || len(browsers) == 0 {
 		return nil // read meanwhile, or taken back, or not for this account any more
+	}
+	if err := cfg.Pushes.Told(ctx, account, latest); err != nil {
+		return err
 	}
 	keys, err := cfg.Pushes.Keys(ctx, NewPushKeys)
 	if err != nil {

@@ -3,11 +3,13 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	riverqueue "github.com/riverqueue/river"
 
 	"riverrun/timelines"
+	"riverrun/timelines/push"
 )
 
 // distributeWorker is Tier 1: it brings one changed post to the open rivers and
@@ -29,11 +31,16 @@ func (w *distributeWorker) Work(ctx context.Context, job *riverqueue.Job[distrib
 		return fmt.Errorf("distribute post %d: %w", t.PostID, err)
 	}
 	w.jobs.metrics.applied(tier1, job.Args.At)
-	return w.jobs.note(ctx, t, job.Args.At)
+	told, err := w.jobs.cfg.Rivers.Told(ctx, []timelines.Touched{t})
+	if err != nil {
+		return fmt.Errorf("distribute post %d: %w", t.PostID, err)
+	}
+	return w.jobs.note(ctx, t, job.Args.At, told)
 }
 
-// note appends to behind, with a follow job.
-func (j *Jobs) note(ctx context.Context, t timelines.Touched, changedAt int64) error {
+// note appends to behind, with a follow job. Browsers of the people told of the change are pushed
+// to by jobs of their own.
+func (j *Jobs) note(ctx context.Context, t timelines.Touched, changedAt int64, told []int64) error {
 	const query = `
 		INSERT INTO behind (post_id, changed_at, timelines)
 		VALUES (@post_id, @changed_at, @timelines)`
@@ -47,7 +54,20 @@ func (j *Jobs) note(ctx context.Context, t timelines.Touched, changedAt int64) e
 		if err != nil {
 			return err
 		}
-		_, err = j.client.InsertTx(ctx, tx, followArgs{}, nil)
+		if _, err = j.client.InsertTx(ctx, tx, followArgs{}, nil); err != nil || len(told) == 0 {
+			return err
+		}
+		due, err := push.Want(ctx, tx, told)
+		if err != nil || len(due) == 0 {
+			return err
+		}
+		params := make([]riverqueue.InsertManyParams, len(due))
+		for i, account := range due {
+			params[i] = riverqueue.InsertManyParams{
+				Args: pushArgs{AccountID: account}, InsertOpts: &riverqueue.InsertOpts{ScheduledAt: time.Now().Add(pushDelay)},
+			}
+		}
+		_, err = j.client.InsertManyTx(ctx, tx, params)
 		return err
 	})
 	if err != nil {

@@ -176,6 +176,30 @@ const MaxCounted = 100
 // viewer may know of, and wants, decided as an entry is. It costs no statement while the node
 // remembers, else one for all together, and one or two for levels.
 func (s *Store) Unread(ctx context.Context, asks []UnreadAsk) ([]int, error) {
+	found, err := s.unread(ctx, asks)
+	counts := make([]int, len(found))
+	for i, latest := range found {
+		counts[i] = min(len(latest), MaxCounted)
+	}
+	return counts, err
+}
+
+// News returns how many entries of an account's notifications are unread, as Unread does, and
+// when the latest of their events came, in microseconds.
+func (s *Store) News(ctx context.Context, account int64) (n int, latest int64, err error) {
+	ask, err := s.Notices(ctx, account)
+	if err != nil {
+		return 0, 0, err
+	}
+	found, err := s.unread(ctx, []UnreadAsk{ask})
+	if err != nil || len(found[0]) == 0 {
+		return 0, 0, err
+	}
+	return min(len(found[0]), MaxCounted), slices.Max(found[0]), nil
+}
+
+// unread returns for each ask the times of the latest unread events of its entries.
+func (s *Store) unread(ctx context.Context, asks []UnreadAsk) ([][]int64, error) {
 	asked := make([]notices.Ask, 0, len(asks))
 	for _, a := range asks {
 		if a.Sets.AccountID == 0 {
@@ -201,34 +225,35 @@ func (s *Store) Unread(ctx context.Context, asks []UnreadAsk) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	counts := make([]int, len(asks))
+	latest := make([][]int64, len(asks))
 	for i, a := range asks {
 		d := decider{name: Name{UserID: a.Sets.AccountID, Kind: Notifications}, sets: a.Sets, gates: gates}
 		for _, p := range found[a.Sets.AccountID] {
-			if d.counts(p) {
-				counts[i]++
+			if at, counts := d.counts(p); counts {
+				latest[i] = append(latest[i], at)
 			}
 		}
-		counts[i] = min(counts[i], MaxCounted)
 	}
-	return counts, nil
+	return latest, nil
 }
 
-// counts reports whether a post with unread events counts, by the same questions as decide.
-func (d decider) counts(p notices.Post) bool {
+// counts reports whether a post with unread events counts, by the same questions as decide, and
+// when the latest of those came that the viewer may know of.
+func (d decider) counts(p notices.Post) (at int64, counts bool) {
 	f := &Fold{PostID: p.ID, Decisive: p.Decisive, Text: Text{Author: p.Author, Body: shownBody(p)}}
 	if d.sets.Muted.Has(p.ID) || !d.gates.OpensAny(d.sets, p.Decisive) {
-		return false
+		return 0, false
 	}
 	hidden := d.gates.Hidden(d.sets, p.Decisive)
 	if hidden.Has(p.Author) {
-		return false
+		return 0, false
 	}
-	if n := noticeOf(p.Events, d.sets, hidden); n == nil || !n.Unread {
-		return false
+	n := noticeOf(p.Events, d.sets, hidden)
+	if n == nil || !n.Unread {
+		return 0, false
 	}
 	it := Item{PostID: p.ID, Fold: f, To: destinations(d.sets, d.gates, f)}
-	return hideOf(d.name, d.sets, &it).Cause == Unhidden
+	return n.At, hideOf(d.name, d.sets, &it).Cause == Unhidden
 }
 
 // shownBody is the text that the post's fold has.
@@ -274,13 +299,23 @@ func (s *Store) Notices(ctx context.Context, account int64) (UnreadAsk, error) {
 // the owners of those of these timelines. It must have happened before a change is
 // acknowledged that takes one back. It costs nothing if there are none.
 func (s *Store) RaiseNotices(ctx context.Context, touched []timelines.Touched) error {
+	accounts, err := s.Told(ctx, touched)
+	if err != nil {
+		return err
+	}
+	return s.raiseNotices(ctx, accounts)
+}
+
+// Told returns the people whose notifications these changes concern. It costs no statement while
+// the node remembers the timelines.
+func (s *Store) Told(ctx context.Context, touched []timelines.Touched) ([]int64, error) {
 	var ids []int64
 	for _, t := range touched {
 		ids = append(ids, t.Timelines...)
 	}
 	gates, err := s.access.Levels(ctx, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var accounts []int64
 	for t := range gates.Timelines() {
@@ -288,7 +323,7 @@ func (s *Store) RaiseNotices(ctx context.Context, touched []timelines.Touched) e
 			accounts = append(accounts, t.TheirID)
 		}
 	}
-	return s.raiseNotices(ctx, accounts)
+	return accounts, nil
 }
 
 func (s *Store) raiseNotices(ctx context.Context, accounts []int64) error {

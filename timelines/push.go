@@ -8,11 +8,6 @@ import (
 	"riverrun/timelines/push"
 )
 
-// Push says that browsers of the account are to be told that something is new.
-type Push struct{ AccountID int64 }
-
-func (Push) event() {}
-
 // Keys returns the site's keys, which made makes at the first use.
 func (s Pushes) Keys(ctx context.Context, made func() (push.Keys, error)) (push.Keys, error) {
 	return push.SiteKeys(ctx, s.pool, made)
@@ -31,26 +26,16 @@ func (s Pushes) Unsubscribe(ctx context.Context, account int64, endpoint string)
 	return push.Unsubscribe(ctx, s.pool, account, endpoint)
 }
 
-// Take begins the push for an account and returns its browsers.
-func (s Pushes) Take(ctx context.Context, account int64) ([]push.Subscription, error) {
+// Take begins the push for an account, and returns its browsers and the event that they were last
+// told of.
+func (s Pushes) Take(ctx context.Context, account int64) (list []push.Subscription, told int64, err error) {
 	return push.Take(ctx, s.pool, account)
+}
+
+// Told notes the latest event that browsers of the account were told of, in microseconds.
+func (s Pushes) Told(ctx context.Context, account, at int64) error {
+	return push.Told(ctx, s.pool, account, at)
 }
 
 // Forget forgets subscriptions that are over.
 func (s Pushes) Forget(ctx context.Context, ids []int64) error { return push.Forget(ctx, s.pool, ids) }
-
-// pushTx has the browsers of these accounts told that something is new.
-func (s *core) pushTx(ctx context.Context, tx pgx.Tx, accounts []int64) error {
-	if len(accounts) == 0 {
-		return nil
-	}
-	due, err := push.Want(ctx, tx, accounts)
-	if err != nil {
-		return err
-	}
-	events := make([]Event, len(due))
-	for i, account := range due {
-		events[i] = Push{AccountID: account}
-	}
-	return s.announceTx(ctx, tx, events...)
-}

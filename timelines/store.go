@@ -162,8 +162,8 @@ type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is what is announced: Touched, Replace, PendingBump, Upkeep, Prepare, ReadPage
-// or Push.
+// Event is what is announced: Touched, Replace, PendingBump, Upkeep, Prepare or
+// ReadPage.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,

@@ -40,14 +40,19 @@ func TestDraftsWithoutScripts(t *testing.T) {
 	v := ann.Visitor()
 	v.Get("/drafts").Wants(200).Has("You have no drafts")
 	v.Get("/posts/new").Wants(200).Has(`name="draft" value="/"`, `name="keep"`)
-	v.Post("/posts", "keep", "1", "draft", "/", "body", "half a <thought>", "to", "chess-club", "to", "bob, cat", "language", "ru", "upload", "code-1").LeadsTo("/drafts")
-	want := draft{"half a <thought>", "ru", []string{"chess-club", "bob", "cat"}, []string{"code-1"}}
+	v.PostFiles("/posts", []webtest.Upload{{Name: "notes.txt", Content: []byte("notes")}},
+		"keep", "1", "draft", "/", "body", "half a <thought>", "to", "chess-club", "to", "bob, cat", "language", "ru").LeadsTo("/drafts")
+	var code string
+	if err := s.DB.Primary.QueryRow(t.Context(), `SELECT code FROM files`).Scan(&code); err != nil {
+		t.Fatal(err)
+	}
+	want := draft{"half a <thought>", "ru", []string{"chess-club", "bob", "cat"}, []string{code}}
 	if d := cmp.Diff(want, draftAt(v, "/")); d != "" {
 		t.Errorf("the draft (-kept +found):\n%s", d)
 	}
 	v.Get("/drafts").Wants(200).Has("half a &lt;thought&gt;", "/drafts/edit?place=%2F")
 	for _, address := range []string{"/posts/new", "/drafts/edit?place=%2F"} {
-		v.Get(address).Wants(200).Has("half a &lt;thought&gt;", `value="bob cat"`, `value="chess-club" checked`, `value="ru" lang="ru" selected`, `name="upload" value="code-1"`)
+		v.Get(address).Wants(200).Has("half a &lt;thought&gt;", `value="bob cat"`, `value="chess-club" checked`, `value="ru" lang="ru" selected`, `name="upload" value="`+code+`"`, "notes.txt")
 	}
 	// It does not go with a form that is refused, nor with another's, and goes with its own.
 	v.Post("/posts", "draft", "/", "body", "half a <thought>", "to", "nobody-there").Wants(422).Has(`name="draft" value="/"`, `name="keep"`)
@@ -62,7 +67,7 @@ func TestDraftsWithoutScripts(t *testing.T) {
 	v.Get("/drafts/edit?place=%2F").Wants(404)
 
 	// A comment.
-	code := bob.Post("words of bob").Code
+	code = bob.Post("words of bob").Code
 	v.Get("/p/" + code).Wants(200).Has(`name="draft" value="/p/` + code + `"`)
 	v.Post("/p/"+code+"/comments", "keep", "1", "draft", "/p/"+code, "body", "half a comment").LeadsTo("/drafts")
 	v.Get("/drafts").Wants(200).Has("Comment on bob: words of bob", "half a comment")

@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 
+	"riverrun/rivers"
 	"riverrun/timelines/push"
+	"riverrun/web/view"
 )
 
 // pushes serves what makes the site one that can be installed and that tells a browser what is
@@ -67,10 +70,10 @@ func (s pushes) worker(w http.ResponseWriter, _ *http.Request) {
 
 // pushKey is the site's key that browsers want to know.
 func (s *Server) pushKey(ctx context.Context) (string, error) {
-	if s.newPushKeys == nil {
+	if s.pushKeys == nil {
 		return "", nil
 	}
-	keys, err := s.timelines.Pushes.Keys(ctx, s.newPushKeys)
+	keys, err := s.timelines.Pushes.Keys(ctx, s.pushKeys)
 	return keys.Public, err
 }
 
@@ -95,4 +98,51 @@ func (s pushes) unsubscribe(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.done(w, r, "/settings?saved")
+}
+
+// news tells the service worker what to show: the latest of what is unread. It decides as the
+// page of notifications does, and marks nothing as read.
+func (s pushes) news(w http.ResponseWriter, r *request) error {
+	ctx := r.Context()
+	n := rivers.Name{UserID: r.viewer.AccountID, Kind: rivers.Notifications, Order: rivers.Fresh}
+	var e *view.Entry
+	unread := 0
+	err := s.rivers.AtOneMoment(ctx, func() (rivers.Moment, error) {
+		page, err := s.rivers.Visit(ctx, r.viewer, n, rivers.Cursor{})
+		if err != nil {
+			return rivers.Moment{}, err
+		}
+		e = nil
+		if i := slices.IndexFunc(page.Items, func(it rivers.Item) bool { return it.Notice != nil && it.Notice.Unread }); i >= 0 {
+			p, err := s.view.Base(ctx, r.viewer, r.loc, n, page.Sets, page.Items)
+			if err != nil {
+				return rivers.Moment{}, err
+			}
+			e = &view.Entry{Base: p, Item: &page.Items[i]}
+		}
+		unread, _, err = s.rivers.News(ctx, r.viewer.AccountID)
+		return page.At, err
+	})
+	if err != nil {
+		return err
+	}
+	doc := struct {
+		Unread int    `json:"unread"`
+		Title  string `json:"title,omitempty"`
+		Body   string `json:"body,omitempty"`
+		URL    string `json:"url,omitempty"`
+		Icon   string `json:"icon,omitempty"`
+	}{Unread: unread, Icon: s.static.url("icon-192.png")}
+	if e != nil {
+		if doc.Title, err = e.NoticeLine(); err != nil {
+			return err
+		}
+		doc.Body, doc.URL = e.Quoted(), view.NotificationsPath
+		if unread == 1 {
+			doc.URL = e.About()
+		}
+	}
+	w.Header().Set("Cache-Control", "private, no-store")
+	writeJSON(w, http.StatusOK, doc)
+	return nil
 }

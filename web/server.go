@@ -20,6 +20,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/push"
 	"riverrun/timelines/reads"
 	"riverrun/web/live"
 	"riverrun/web/view"
@@ -32,6 +33,9 @@ type Config struct {
 	Tiers     *tiers.Tiers
 	// Blobs keeps the content of uploads.
 	Blobs blobs.Store
+	// PushKeys makes the key pair by which browsers know the site's pushes, at their first use;
+	// nil: there are no pushes.
+	PushKeys func() (push.Keys, error)
 	// FileSize is the most bytes of one upload, 0: DefaultFileSize.
 	FileSize int64
 	Log      *slog.Logger
@@ -79,6 +83,7 @@ type Server struct {
 	tiers     *tiers.Tiers
 	blobs     blobs.Store
 	fileSize  int64
+	pushKeys  func() (push.Keys, error)
 	log       *slog.Logger
 	url       *url.URL
 	ownHost   bool
@@ -138,7 +143,7 @@ func New(c Config) (*Server, error) {
 	marks := reads.New(c.Timelines.Pool(), c.Log, c.Tiers.PublishSeen)
 	pages := view.NewRenderer(view.Config{Access: c.Rivers.Access(), Asset: static.url, Reads: marks})
 	s := &Server{
-		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, blobs: c.Blobs, fileSize: cmp.Or(c.FileSize, DefaultFileSize), log: c.Log, url: address, ownHost: c.OwnHost,
+		timelines: c.Timelines, rivers: c.Rivers, tiers: c.Tiers, blobs: c.Blobs, pushKeys: c.PushKeys, fileSize: cmp.Or(c.FileSize, DefaultFileSize), log: c.Log, url: address, ownHost: c.OwnHost,
 		ready: c.Ready, metrics: c.MetricsPage,
 		pageTook: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "riverrun_page_seconds",
@@ -218,6 +223,7 @@ func (s *Server) Handler() http.Handler {
 		searches{s},
 		feedFiles{s},
 		filePages{s},
+		pushes{s},
 		posts{s},
 		comments{s},
 		unsent{s},

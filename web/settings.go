@@ -39,6 +39,10 @@ func (s settings) settings(w http.ResponseWriter, r *request) error {
 func (s settings) settingsView(r *request) (view.Settings, error) {
 	ctx := r.Context()
 	v := view.Settings{Base: s.simple(r), Picture: r.pictureForm(r.me, "/settings"), Title: r.me.Title, About: r.me.About, Language: r.me.Language}
+	var err error
+	if v.PushKey, err = s.pushKey(ctx); err != nil {
+		return v, err
+	}
 	// Levels are read from the primary store: the accounts in memory have names, but no
 	// current levels.
 	sets, err := s.rivers.Access().Sets(ctx, r.viewer.AccountID)

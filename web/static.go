@@ -36,6 +36,7 @@ var staticTypes = map[string]string{
 	".css": "text/css; charset=utf-8",
 	".js":  "text/javascript; charset=utf-8",
 	".svg": "image/svg+xml",
+	".png": "image/png",
 }
 
 func loadStatic() (*staticFiles, error) {
@@ -57,7 +58,7 @@ func loadStatic() (*staticFiles, error) {
 		if err != nil {
 			return nil, fmt.Errorf("static files: %w", err)
 		}
-		if ext != ".svg" { // what is written for people to read is sent without that
+		if ext == ".css" || ext == ".js" { // what is written for people to read is sent without that
 			if content, err = smaller.Bytes(ext, content); err != nil {
 				return nil, fmt.Errorf("static files: %s: %w", f.Name(), err)
 			}

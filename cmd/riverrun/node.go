@@ -135,6 +135,8 @@ func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
 		Blobs:           files,
 		Links:           n.timelines.Links,
 		Fetch:           client,
+		Pushes:          n.timelines.Pushes,
+		Site:            n.config.url,
 		Log:             n.log,
 		Metrics:         n.metrics,
 		NowWorkers:      n.config.workers,

@@ -54,6 +54,7 @@ func serve(ctx context.Context, e *env, n *node, listener net.Listener) (err err
 		Rivers:          n.rivers,
 		Tiers:           n.tiers,
 		Blobs:           files,
+		PushKeys:        jobs.NewPushKeys,
 		FileSize:        int64(n.config.fileSize) * 1_000_000,
 		Log:             n.log,
 		OwnHost:         n.config.ownHost,

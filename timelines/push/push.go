@@ -122,9 +122,9 @@ func Forget(ctx context.Context, db files.DB, ids []int64) error {
 // made: they have browsers to tell, and none waits for them yet.
 func Want(ctx context.Context, tx pgx.Tx, accounts []int64) ([]int64, error) {
 	const query = `
-		INSERT INTO push_due (account_id)
-		SELECT DISTINCT account_id FROM push_subscriptions WHERE account_id = ANY(@accounts) ORDER BY account_id
-		ON CONFLICT DO NOTHING
+		INSERT INTO push_due AS d (account_id, waits)
+		SELECT DISTINCT account_id, true FROM push_subscriptions WHERE account_id = ANY(@accounts) ORDER BY account_id
+		ON CONFLICT (account_id) DO UPDATE SET waits = true WHERE NOT d.waits
 		RETURNING account_id`
 	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
 	if err != nil {
@@ -137,22 +137,34 @@ func Want(ctx context.Context, tx pgx.Tx, accounts []int64) ([]int64, error) {
 	return due, nil
 }
 
-// Take begins the push for an account, and returns its browsers whose sign-in has not expired.
-// What happens from now on is another push.
-func Take(ctx context.Context, db files.DB, account int64) ([]Subscription, error) {
+// Take begins the push for an account, and returns its browsers whose sign-in has not expired,
+// and the latest event that they were told of. What happens from now on is another push.
+func Take(ctx context.Context, db files.DB, account int64) (list []Subscription, told int64, err error) {
 	const query = `
-		WITH taken AS (DELETE FROM push_due WHERE account_id = @account)
-		SELECT p.id, p.endpoint, p.p256dh AS p256_dh, p.auth FROM push_subscriptions p JOIN sessions s ON s.token_hash = p.session
+		WITH taken AS (UPDATE push_due SET waits = false WHERE account_id = @account RETURNING told)
+		SELECT p.id, p.endpoint, p.p256dh, p.auth, coalesce((SELECT told FROM taken), 0)
+		FROM push_subscriptions p JOIN sessions s ON s.token_hash = p.session
 		WHERE p.account_id = @account AND s.expires_at > now() ORDER BY p.id`
 	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"account": account})
 	if err != nil {
-		return nil, fmt.Errorf("take pushes: %w", err)
+		return nil, 0, fmt.Errorf("take pushes: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s Subscription, err error) {
-		return s, row.Scan(&s.ID, &s.Endpoint, &s.P256DH, &s.Auth)
+	var s Subscription
+	_, err = pgx.ForEachRow(rows, []any{&s.ID, &s.Endpoint, &s.P256DH, &s.Auth, &told}, func() error {
+		list = append(list, s)
+		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("take pushes: %w", err)
+		return nil, 0, fmt.Errorf("take pushes: %w", err)
 	}
-	return list, nil
+	return list, told, nil
+}
+
+// Told notes the latest event that browsers of the account were told of.
+func Told(ctx context.Context, db files.DB, account, at int64) error {
+	const query = `UPDATE push_due SET told = greatest(told, @at) WHERE account_id = @account`
+	if _, err := db.Exec(ctx, query, pgx.StrictNamedArgs{"account": account, "at": at}); err != nil {
+		return fmt.Errorf("note a push: %w", err)
+	}
+	return nil
 }

@@ -9,6 +9,8 @@ addEventListener('activate', (event) => event.waitUntil(clients.claim()));
 addEventListener('push', (event) => event.waitUntil(tell()));
 
 async function tell() {
+  const tabs = await clients.matchAll({ type: 'window' });
+  if (tabs.some((tab) => tab.focused)) return; // it is on the screen
   const reply = await fetch('/push/news', { headers: { Accept: 'application/json' } }).catch(() => null);
   const news = reply?.ok ? await reply.json().catch(() => null) : null;
   if (news && !news.unread) return; // read in the meantime

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"html"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +35,7 @@ func unreadCount(n int) string {
 // are named all the same.
 const (
 	namedActors = 2
-	facesShown       = 5
+	facesShown  = 5
 	leastFaces  = 3
 )
 
@@ -102,8 +104,8 @@ func noticeSentence(e *Entry, g *rivers.NoticeGroup) templ.Component {
 	return sentence(noticeText(e.Locale, g), slots{"who": noticeActors(e, named, others)})
 }
 
-// quoted is what the entry is about: the comment, or the post's text.
-func (e *Entry) quoted() string {
+// Quoted is what the entry is about: the comment, or the post's text.
+func (e *Entry) Quoted() string {
 	if c := e.firstGroup().Comment; c != nil {
 		return beginning(PlainText(c.Body, c.Markup))
 	}
@@ -125,8 +127,8 @@ func beginning(text string) string {
 	return Unturned(text)
 }
 
-// about is the address of what the entry is about.
-func (e *Entry) about() string {
+// About is the address of what the entry is about.
+func (e *Entry) About() string {
 	if id := e.firstGroup().CommentID; id != 0 {
 		return e.path() + "#" + CommentID(id)
 	}
@@ -181,3 +183,16 @@ func noticeName(loc *Locale, k notices.Kind) string {
 	}
 	return loc.T("settings.notices.message")
 }
+
+// NoticeLine is the sentence of a notification as plain text.
+func (e *Entry) NoticeLine() (string, error) {
+	written, err := Bytes(noticeSentence(e, e.firstGroup()))
+	if err != nil {
+		return "", err
+	}
+	text := html.UnescapeString(string(tags.ReplaceAll(written, nil)))
+	return strings.Join(strings.Fields(text), " "), nil
+}
+
+// tags are the elements of our own HTML, in which no attribute contains >.
+var tags = regexp.MustCompile(`<[^>]*>`)

@@ -13,6 +13,8 @@ type Settings struct {
 	*Base
 	Title, About, Language string
 	Picture                PictureForm
+	// PushKey is the site's key for pushes, or empty: there are none.
+	PushKey string
 	Access                 timelines.Level
 	Writers                timelines.Writers
 	Groups                 []timelines.Account // those the viewer administers

@@ -22,6 +22,9 @@ CREATE INDEX push_subscriptions_account_idx ON push_subscriptions (account_id, i
 CREATE INDEX push_subscriptions_session_idx ON push_subscriptions (session);
 
 CREATE TABLE push_due (
-    account_id bigint NOT NULL CONSTRAINT push_due_pkey PRIMARY KEY CONSTRAINT push_due_account_fkey REFERENCES accounts ON DELETE CASCADE
+    account_id bigint  NOT NULL CONSTRAINT push_due_pkey PRIMARY KEY CONSTRAINT push_due_account_fkey REFERENCES accounts ON DELETE CASCADE,
+    told       bigint  NOT NULL DEFAULT 0,
+    waits      boolean NOT NULL
 );
-COMMENT ON TABLE push_due IS 'accounts for which a job to push waits: all that happens until then is one push';
+COMMENT ON COLUMN push_due.told IS 'microseconds; the latest event that browsers of the account were told of';
+COMMENT ON COLUMN push_due.waits IS 'a job to push waits: all that happens until then is one push';
