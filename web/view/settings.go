@@ -14,13 +14,13 @@ type Settings struct {
 	Title, About, Language string
 	Picture                PictureForm
 	// PushKey is the site's key for pushes, or empty: there are none.
-	PushKey string
-	Access                 timelines.Level
-	Writers                timelines.Writers
-	Groups                 []timelines.Account // those the viewer administers
-	Requests               Requests
-	Saved                  bool
-	Error                  FormError
+	PushKey  string
+	Access   timelines.Level
+	Writers  timelines.Writers
+	Groups   []timelines.Account // those the viewer administers
+	Requests Requests
+	Saved    bool
+	Error    FormError
 }
 
 // opens reports whether a section is open from the start: the one whose form has an error in
