@@ -19,7 +19,8 @@ func TestNewsForTheServiceWorker(t *testing.T) {
 	news := func() (doc struct {
 		Unread           int
 		Title, Body, URL string
-	}) {
+	},
+	) {
 		t.Helper()
 		if err := json.Unmarshal([]byte(v.Get("/push/news").Wants(200).Body), &doc); err != nil {
 			t.Fatal(err)
