@@ -3,6 +3,7 @@
 # make mutants  breaks each step of the protocol, one after the other: a test must notice
 # make soak     random tests in full, then a long load with nodes and servers killed; FOR=1h
 #               says how long
+# make shots    pictures of twelve pages, into web/doc
 # make look     all pages with axe-core, at two widths, light and dark
 # They install what is missing by the system's package manager; without root
 # they print the one command to run and stop.
@@ -16,7 +17,7 @@ LONGEST = ./web ./timelines ./tiers ./rivers
 
 FOR ?= 10m
 
-.PHONY: build run test mutants soak look generate fmt postgresql chromium
+.PHONY: build run test mutants soak look shots generate fmt postgresql chromium
 
 build:
 	$(GO) build -o bin/riverrun ./cmd/riverrun
@@ -39,6 +40,10 @@ soak: postgresql chromium
 
 look: postgresql chromium
 	RIVERRUN_LOOK=1 $(GO) test -count 1 -timeout 20m ./web/look
+
+# Pictures of the demo town for the documents.
+shots: postgresql chromium
+	RIVERRUN_SHOTS=$(CURDIR)/web/doc $(GO) test -count 1 -run TestScreenshots ./cmd/riverrun
 
 generate:
 	$(GO) tool templ generate -include-version=false
