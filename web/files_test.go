@@ -10,6 +10,7 @@ import (
 	"image/png"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -173,6 +174,9 @@ func TestAFormWithABadFileLosesNothing(t *testing.T) {
 
 	// Someone who is not signed in is asked to, with the text kept; nothing is stored.
 	s.Visitor().PostFiles("/posts", []webtest.Upload{good}, "body", "Not lost").Wants(401).Has("Not lost")
+	// A form of very many empty fields.
+	many = nil
+	v.PostFiles("/posts", many, slices.Repeat([]string{"x", ""}, 10_000)...).Wants(413)
 	// Malformed.
 	for _, body := range []string{"", "--x\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\"\r\n\r\nabc"} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, v.Base+"/posts", strings.NewReader(body))

@@ -101,7 +101,7 @@ func (fl *follower) differs(river string, now map[string]*shownEntry) string {
 // miscounts compares how many comments entries are said to have with how many they
 // have, at rest. The page of notifications shows only what its viewer answered there.
 func (fl *follower) miscounts(now map[string]*shownEntry) string {
-	if fl.address == view.NotificationsPath {
+	if strings.HasPrefix(fl.address, view.NotificationsPath) {
 		return ""
 	}
 	fl.facts.mu.RLock()

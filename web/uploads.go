@@ -29,6 +29,9 @@ import (
 // uploadTime is how long a form with files may take to arrive.
 const uploadTime = 10 * time.Minute
 
+// partOverhead is about how many bytes a part of a form takes in memory besides its name and value.
+const partOverhead = 200
+
 // fileField is the field of a form that brings files, and uploadField has the codes of files that
 // were uploaded before.
 const (
@@ -125,6 +128,10 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 			return nil, malformedForm(err)
 		}
 		name := part.FormName()
+		// Each part counts, however little it holds: a form of nothing but names is one too.
+		if room -= int64(len(name)) + partOverhead; room < 0 {
+			return nil, &http.MaxBytesError{Limit: maxForm}
+		}
 		switch {
 		case name == fileField && part.FileName() == "": // nothing was chosen
 		case name == fileField && fault == nil:
