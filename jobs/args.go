@@ -22,11 +22,12 @@ const (
 	queueChores  = "chores"
 	// queuePictures has one worker, which takes up to 300 MB for one picture.
 	queuePictures = "pictures"
-	// queueFetch reads from other sites, and sends to them.
+	// queuePush sends to other sites, and queueFetch reads from them.
+	queuePush  = "push"
 	queueFetch = "fetch"
 )
 
-var queues = []string{queueNow, queueRebuild, queueLater, queueChores, queuePictures, queueFetch}
+var queues = []string{queueNow, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush}
 
 // Priorities within the queue now; 1 is fetched first. Nobody waits for a block of a
 // bump in particular, and upkeep only makes pages quicker.

@@ -22,7 +22,7 @@
 //	follow      queue later   Tier 2: brings all live rivers up to the notes in behind
 //	picture     queue pictures  makes an upload a picture in its sizes
 //	page        queue fetch   reads what a page that a post links to says of itself
-//	push        queue fetch   tells the browsers of an account that something is new
+//	push        queue push    tells the browsers of an account that something is new
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
 //	housekeep   queue chores  old sessions, keys, log rows (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)

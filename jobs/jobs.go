@@ -211,7 +211,7 @@ func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 7 + fetchWorkers)
+	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 7 + fetchWorkers + pushWorkers)
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {
@@ -247,6 +247,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 				FetchPollInterval: max(5*cfg.PollInterval, cfg.LaterCooldown),
 			},
 			queueChores:   {MaxWorkers: 1, FetchPollInterval: max(time.Second, cfg.PollInterval)},
+			queuePush:     {MaxWorkers: pushWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 			queueFetch:    {MaxWorkers: fetchWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 			queuePictures: {MaxWorkers: 1, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 		},

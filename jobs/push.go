@@ -19,6 +19,10 @@ const (
 	pushDelay = 5 * time.Second
 	// pushTimeout bounds the telling of one account's browsers.
 	pushTimeout = 2 * time.Minute
+	// pushWorkers is how many accounts are told at a time, and pushWait how long one browser's
+	// maker may take to answer.
+	pushWorkers = 4
+	pushWait    = 5 * time.Second
 	// pushKept is how many seconds the browser's maker keeps a push for a browser that is off.
 	pushKept = 24 * 60 * 60
 )
@@ -86,6 +90,8 @@ var errBadKeys = errors.New("the browser's keys are no keys")
 
 // tell sends one push, and returns the status of the answer.
 func (w *pushWorker) tell(ctx context.Context, b push.Subscription, keys push.Keys) (status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, pushWait)
+	defer cancel()
 	sender := &pushSender{client: w.jobs.cfg.Fetch}
 	answer, err := webpush.SendNotificationWithContext(ctx, []byte("{}"),
 		&webpush.Subscription{Endpoint: b.Endpoint, Keys: webpush.Keys{P256dh: b.P256DH, Auth: b.Auth}},
@@ -131,5 +137,5 @@ type pushArgs struct {
 func (pushArgs) Kind() string { return "push" }
 
 func (pushArgs) InsertOpts() riverqueue.InsertOpts {
-	return riverqueue.InsertOpts{Queue: queueFetch, MaxAttempts: unlimited}
+	return riverqueue.InsertOpts{Queue: queuePush, MaxAttempts: unlimited}
 }

@@ -52,6 +52,25 @@ func (s Files) Add(ctx context.Context, n files.New) (code string, err error) {
 	})
 }
 
+// MayAdd returns an InvalidError "files_loose" if the owner has too many files that are not
+// attached, so that no more are stored.
+func (s Files) MayAdd(ctx context.Context, owner int64) error {
+	n, err := files.CountLoose(ctx, s.pool, owner)
+	if err == nil && n >= files.Loose {
+		err = &InvalidError{Field: "file", Code: "files_loose", Most: files.Loose}
+	}
+	return err
+}
+
+// Describe keeps what forms say of the owner's files that are not attached yet.
+func (s Files) Describe(ctx context.Context, owner int64, list []files.Attachment) error {
+	attach := &attached{list, len(list)}
+	if err := attach.check(); err != nil {
+		return err
+	}
+	return files.Describe(ctx, s.pool, owner, list)
+}
+
 // mayPortrayTx returns an error unless the actor may choose the account's picture.
 func mayPortrayTx(ctx context.Context, tx pgx.Tx, actor, account int64) error {
 	if actor == account {
@@ -125,6 +144,7 @@ func (s Files) portrayTx(ctx context.Context, tx pgx.Tx, p files.Pending) (Chang
 	const query = `
 		WITH latest AS (
 			SELECT f.id, f.code FROM files f WHERE f.id = @id
+				AND (f.owner_id = @account OR EXISTS (SELECT FROM group_admins a WHERE a.group_id = @account AND a.account_id = f.owner_id))
 				AND NOT EXISTS (SELECT FROM files l WHERE l.account_id = @account AND l.id > f.id AND l.state = 'picture')
 		), gone AS (
 			DELETE FROM files f USING latest l WHERE f.account_id = @account AND f.id < l.id

@@ -37,7 +37,11 @@ type draftJSON struct {
 func (s unsent) list(w http.ResponseWriter, r *request) error {
 	ctx, me := r.Context(), r.viewer.AccountID
 	if r.wantsJSON() {
-		d, _, err := s.timelines.Drafts.Find(ctx, me, r.URL.Query().Get("place"))
+		place := r.URL.Query().Get("place")
+		if !drafts.IsPlace(place) {
+			return timelines.ErrNotFound
+		}
+		d, _, err := s.timelines.Drafts.Find(ctx, me, place)
 		if err != nil {
 			return err
 		}
@@ -68,18 +72,21 @@ func (s unsent) save(w http.ResponseWriter, r *request) error {
 	if err := s.limits.drafts.allow(accountKey(r.viewer.AccountID)); err != nil {
 		return err
 	}
-	if err := r.fault(); err != nil {
-		return err
-	}
 	d, key := draftOf(r), ""
 	if r.wantsJSON() {
-		key = r.PostFormValue("key")
+		key = strings.ToValidUTF8(strings.ReplaceAll(r.PostFormValue("key"), "\x00", ""), "") // such a form was never sent
 	}
 	longest := timelines.MaxPostRunes
 	if d.CommentOn() != "" {
 		longest = timelines.MaxCommentRunes
 	}
 	err := s.timelines.Drafts.Save(r.Context(), r.viewer.AccountID, d, longest, key)
+	if list := r.attachments(); err == nil && len(list) > 0 {
+		err = s.timelines.Files.Describe(r.Context(), r.viewer.AccountID, list)
+	}
+	if err == nil {
+		err = r.fault() // of a file; the draft has the others
+	}
 	if errors.Is(err, drafts.ErrSent) {
 		writeJSON(w, http.StatusOK, struct {
 			T string `json:"t"`
@@ -106,7 +113,11 @@ func draftOf(r *request) drafts.Draft {
 }
 
 func (s unsent) discard(w http.ResponseWriter, r *request) error {
-	if err := s.timelines.Drafts.Discard(r.Context(), r.viewer.AccountID, r.PostFormValue(view.DraftField)); err != nil {
+	place := r.PostFormValue(view.DraftField)
+	if !drafts.IsPlace(place) {
+		return timelines.ErrNotFound
+	}
+	if err := s.timelines.Drafts.Discard(r.Context(), r.viewer.AccountID, place); err != nil {
 		return err
 	}
 	return s.done(w, r, draftsPath)
@@ -116,6 +127,9 @@ func (s unsent) discard(w http.ResponseWriter, r *request) error {
 // is closed to its author, it shows the text to be copied.
 func (s unsent) edit(w http.ResponseWriter, r *request) error {
 	place := r.URL.Query().Get("place")
+	if !drafts.IsPlace(place) {
+		return timelines.ErrNotFound
+	}
 	d, found, err := s.timelines.Drafts.Find(r.Context(), r.viewer.AccountID, place)
 	if err != nil {
 		return err

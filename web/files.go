@@ -37,10 +37,11 @@ type uploadState struct {
 	Bytes int64       `json:"bytes"`
 	// Thumb is the size of a picture that suits a tile.
 	Thumb string `json:"thumb,omitempty"`
+	Alt   string `json:"alt,omitempty"`
 }
 
 func stateOf(f files.File) uploadState {
-	s := uploadState{Code: f.Code, Name: f.Name, State: f.State, Bytes: f.Bytes}
+	s := uploadState{Code: f.Code, Name: f.Name, State: f.State, Bytes: f.Bytes, Alt: f.Alt}
 	if f.State == files.Picture {
 		s.Thumb = string(view.TileSize(f))
 	}
@@ -74,7 +75,11 @@ func (s filePages) uploaded(w http.ResponseWriter, r *request) error {
 
 // state tells the owner of a file whether it is ready.
 func (s filePages) state(w http.ResponseWriter, r *request) error {
-	found, err := s.timelines.Files.Owned(r.Context(), r.viewer.AccountID, []string{r.PathValue("code")})
+	code, ok := timelines.ParseCode(r.PathValue("code"))
+	if !ok {
+		return timelines.ErrNotFound
+	}
+	found, err := s.timelines.Files.Owned(r.Context(), r.viewer.AccountID, []string{code})
 	if err != nil {
 		return err
 	}
@@ -87,7 +92,11 @@ func (s filePages) state(w http.ResponseWriter, r *request) error {
 
 // discard removes a file that is not attached.
 func (s filePages) discard(w http.ResponseWriter, r *request) error {
-	if err := s.timelines.Files.Discard(r.Context(), r.viewer.AccountID, r.PathValue("code")); err != nil {
+	code, ok := timelines.ParseCode(r.PathValue("code"))
+	if !ok {
+		return timelines.ErrNotFound
+	}
+	if err := s.timelines.Files.Discard(r.Context(), r.viewer.AccountID, code); err != nil {
 		return err
 	}
 	return s.done(w, r, r.back("/"))

@@ -37,6 +37,7 @@ type limits struct {
 	signInAddress, signInPair *limiter
 	signInName                *tally
 	underWay                  *underWay // sign-ins, per address
+	arriving                  *underWay // files, per account
 }
 
 func newLimits(l Limits) *limits {
@@ -49,6 +50,7 @@ func newLimits(l Limits) *limits {
 		signInPair:    newLimiter(min(signIns, 10), 10*time.Minute),
 		signInName:    newTally(10 * time.Minute),
 		underWay:      &underWay{keys: map[string]int{}},
+		arriving:      &underWay{keys: map[string]int{}},
 		signUp:        newLimiter(cmp.Or(l.SignUps, 60), time.Hour),
 		search:        newLimiter(cmp.Or(l.Searches, 60), time.Minute),
 		liveSearch:    newLimiter(cmp.Or(l.Searches, 60), time.Minute),

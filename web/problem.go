@@ -213,7 +213,7 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	if errors.Is(err, errLimited) {
 		return view.FormError{Text: r.loc.T("error.limited"), Status: http.StatusTooManyRequests}, nil
 	}
-	if errors.Is(err, timelines.ErrBusy) {
+	if errors.Is(err, timelines.ErrBusy) || errors.Is(err, errStorage) {
 		return view.FormError{Text: r.loc.T("error.busy"), Status: http.StatusServiceUnavailable}, nil
 	}
 	if errors.Is(err, timelines.ErrBlocked) { // perhaps not for ever

@@ -29,8 +29,14 @@ import (
 // uploadTime is how long a form with files may take to arrive.
 const uploadTime = 10 * time.Minute
 
+// maxArriving is how many files of one account may arrive at a time.
+const maxArriving = 4
+
 // partOverhead is about how many bytes a part of a form takes in memory besides its name and value.
 const partOverhead = 200
+
+// maxNamed is how many files of a form are looked at; no setting allows a post so many.
+const maxNamed = 200
 
 // fileField is the field of a form that brings files, and uploadField has the codes of files that
 // were uploaded before.
@@ -69,10 +75,6 @@ func (s *Server) withPicture(of func(context.Context, *request) (int64, error), 
 			return
 		}
 		r, err := s.sender(w, plain)
-		if err == nil && r.viewer.Anonymous() {
-			form.ServeHTTP(w, plain) // which keeps its text until somebody has signed in
-			return
-		}
 		if err == nil {
 			plain.Body = http.MaxBytesReader(w, body.whole, s.maxUpload())
 			plain, err = s.receiveFiles(w, r, plain, of)
@@ -102,11 +104,17 @@ func (s *Server) sender(w http.ResponseWriter, plain *http.Request) (*request, e
 
 // receiveFiles reads a form, and returns the request with its fields.
 func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Request, of func(context.Context, *request) (int64, error)) (*http.Request, error) {
-	account, err := of(plain.Context(), r)
-	if err != nil {
-		return nil, err
+	account := int64(0)
+	var err error
+	if !r.viewer.Anonymous() {
+		if account, err = of(plain.Context(), r); err != nil {
+			return nil, err
+		}
 	}
 	until := time.Now().Add(uploadTime)
+	if r.viewer.Anonymous() { // the fields are kept until somebody has signed in, the files are not
+		until = time.Now().Add(time.Minute)
+	}
 	controller := http.NewResponseController(w)
 	if err := errors.Join(controller.SetReadDeadline(until), controller.SetWriteDeadline(until.Add(time.Minute))); err != nil {
 		return nil, fmt.Errorf("extend the time of an upload: %w", err)
@@ -133,7 +141,7 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 			return nil, &http.MaxBytesError{Limit: maxForm}
 		}
 		switch {
-		case name == fileField && part.FileName() == "": // nothing was chosen
+		case name == fileField && (part.FileName() == "" || r.viewer.Anonymous()): // nothing was chosen, or may be
 		case name == fileField && fault == nil:
 			var code string
 			if code, err = s.upload(ctx, r.viewer, account, part); err == nil {
@@ -166,7 +174,7 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 // isFault reports whether an error is of a file, so that the rest of its form is good.
 func isFault(err error) bool {
 	_, invalid := errors.AsType[*timelines.InvalidError](err)
-	return invalid || errors.Is(err, errLimited)
+	return invalid || errors.Is(err, errLimited) || errors.Is(err, errStorage)
 }
 
 // fault returns the error of the first file of the form that was refused.
@@ -178,7 +186,16 @@ func (r *request) fault() error {
 // upload stores a file and records it, for the account of which it will be the picture, or 0.
 func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, part *multipart.Part) (code string, err error) {
 	name := part.FileName()
-	if err := s.limits.uploads.allow(accountKey(v.AccountID)); err != nil {
+	key := accountKey(v.AccountID)
+	if err := s.limits.uploads.allow(key); err != nil {
+		return "", err
+	}
+	defer s.limits.arriving.add(key, -1)
+	if s.limits.arriving.add(key, 1) > maxArriving {
+		return "", errLimited
+	}
+	// What is refused below stays in the store for hours, so what can be refused before is.
+	if err := s.mayUpload(ctx, v.AccountID, account); err != nil {
 		return "", err
 	}
 	arriving := &heard{Reader: part}
@@ -205,6 +222,15 @@ func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, 
 	return s.timelines.Files.Add(ctx, files.New{
 		Owner: v.AccountID, Account: account, Name: name, Sum: sum, Bytes: size, Picture: picture,
 	})
+}
+
+func (s *Server) mayUpload(ctx context.Context, owner, account int64) error {
+	if account != 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.databaseTimeout)
+	defer cancel()
+	return s.timelines.Files.MayAdd(ctx, owner)
 }
 
 // isPicture reports whether an upload begins like a picture that can be made. A picture that
@@ -256,11 +282,16 @@ func shortName(name string) string { return view.ShortText(strings.ToValidUTF8(n
 // attachments are the files that a form names, with what it says of them.
 func (r *request) attachments() []files.Attachment {
 	var list []files.Attachment
+	seen := map[string]struct{}{}
 	for _, code := range r.PostForm[uploadField] {
 		code, ok := timelines.ParseCode(code)
-		if !ok || slices.ContainsFunc(list, func(a files.Attachment) bool { return a.Code == code }) {
+		if _, again := seen[code]; !ok || again {
 			continue
 		}
+		if len(list) == maxNamed {
+			break // more than any post may have
+		}
+		seen[code] = struct{}{}
 		list = append(list, files.Attachment{Code: code, Alt: strings.TrimSpace(r.PostForm.Get("alt." + code))})
 	}
 	return list

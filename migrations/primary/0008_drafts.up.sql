@@ -6,7 +6,7 @@ CREATE TABLE drafts (
     language     text        NOT NULL CONSTRAINT drafts_language CHECK (length(language) <= 10),
     body         text        NOT NULL CONSTRAINT drafts_body CHECK (octet_length(body) <= 400000),
     destinations text[]      NOT NULL CONSTRAINT drafts_destinations CHECK (cardinality(destinations) <= 50),
-    uploads      text[]      NOT NULL CONSTRAINT drafts_uploads CHECK (cardinality(uploads) <= 20),
+    uploads      text[]      NOT NULL CONSTRAINT drafts_uploads CHECK (cardinality(uploads) <= 100),
     CONSTRAINT drafts_pkey PRIMARY KEY (account_id, place)
 );
 COMMENT ON TABLE drafts IS 'texts of forms that are not sent yet; only their author reads them. A draft of a comment stays when its author may not read the post any more: nobody else may know of it, and the text is not lost';

@@ -19,7 +19,7 @@ import (
 const (
 	Most         = 100 // drafts of one person
 	maxTo        = 50
-	maxUploads   = 20
+	maxUploads   = 100
 	maxNameRunes = 100
 )
 

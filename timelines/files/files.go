@@ -249,6 +249,30 @@ func Set(ctx context.Context, tx pgx.Tx, owner, post, comment int64, list []Atta
 	return changes > 0, nil
 }
 
+// CountLoose returns how many files of an owner are not attached, without pictures of accounts.
+func CountLoose(ctx context.Context, db DB, owner int64) (n int, err error) {
+	const query = `SELECT count(*) FROM files WHERE owner_id = @owner AND post_id IS NULL AND account_id IS NULL`
+	if err := db.QueryRow(ctx, query, pgx.StrictNamedArgs{"owner": owner}).Scan(&n); err != nil {
+		return 0, fmt.Errorf("count files: %w", err)
+	}
+	return n, nil
+}
+
+// Describe keeps the descriptions of the owner's files that are not attached.
+func Describe(ctx context.Context, db DB, owner int64, list []Attachment) error {
+	codes, alts := make([]string, len(list)), make([]string, len(list))
+	for i, a := range list {
+		codes[i], alts[i] = a.Code, a.Alt
+	}
+	const query = `
+		UPDATE files f SET alt = w.alt FROM unnest(@codes::text[], @alts::text[]) w (code, alt)
+		WHERE f.code = w.code AND f.owner_id = @owner AND f.post_id IS NULL AND f.account_id IS NULL AND f.alt <> w.alt`
+	if _, err := db.Exec(ctx, query, pgx.StrictNamedArgs{"owner": owner, "codes": codes, "alts": alts}); err != nil {
+		return fmt.Errorf("describe files: %w", err)
+	}
+	return nil
+}
+
 // Discard removes the owner's file if it is not attached. ErrNotFound if there is none.
 func Discard(ctx context.Context, db DB, owner int64, code string) error {
 	const query = `DELETE FROM files WHERE code = @code AND owner_id = @owner AND post_id IS NULL AND account_id IS NULL`
@@ -299,7 +323,8 @@ var visible = `(
 // means the full picture, or the file as it came.
 func Find(ctx context.Context, db DB, viewer int64, code, size string) (Content, error) {
 	query := `
-		SELECT f.name, f.state, b.type, b.sum, b.bytes, f.account_id IS NOT NULL
+		SELECT f.name, f.state, b.type, b.sum, b.bytes,
+			EXISTS (SELECT FROM accounts a WHERE a.id = f.account_id AND a.picture = f.code)
 		FROM files f JOIN file_blobs b ON b.file_id = f.id
 			LEFT JOIN posts p ON p.id = f.post_id LEFT JOIN comments c ON c.id = f.comment_id
 		WHERE f.code = @code AND f.state <> 'waiting' AND ` + visible + `

@@ -90,14 +90,15 @@ func Address(ctx context.Context, db files.DB, id int64) (string, error) {
 }
 
 // Record records what a page says, and returns the newest posts that link to it, at most limit,
-// if it says something else than before: they change. The posts are locked by their versions, in
+// if it says something else than before: they change. What a page said stays while it cannot be
+// read. The posts are locked by their versions, in
 // the order of their ids. The link is locked before them, and an edit locks its post before its
 // link; if the two meet, PostgreSQL ends one, which then runs again.
 func Record(ctx context.Context, tx pgx.Tx, id int64, p Page, limit int) (posts []int64, err error) {
 	const change = `
 		UPDATE links SET read_at = now(), title = @title, about = @about, site = @site, host = @host, picture = @picture,
 			bytes = @bytes, width = @width, height = @height, type = @type, blurhash = @blurhash
-		WHERE id = @id AND (title, about, site, host, coalesce(picture, ''))
+		WHERE id = @id AND (@host <> '' OR host = '') AND (title, about, site, host, coalesce(picture, ''))
 			IS DISTINCT FROM (@title, @about, @site, @host, coalesce(@picture, ''::bytea))`
 	var picture []byte
 	if p.Picture != nil {

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 
@@ -33,7 +35,7 @@ type Subscription struct {
 // check returns ErrInvalid for what no browser sends.
 func (s Subscription) check() error {
 	u, err := url.Parse(s.Endpoint)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(s.Endpoint) > 2048 {
+	if err != nil || !utf8.ValidString(s.Endpoint) || strings.IndexByte(s.Endpoint, 0) >= 0 || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || len(s.Endpoint) > 2048 {
 		return ErrInvalid
 	}
 	for _, key := range []struct {
@@ -103,6 +105,7 @@ func Subscribe(ctx context.Context, tx pgx.Tx, account int64, session []byte, s 
 
 // Unsubscribe forgets a browser of an account.
 func Unsubscribe(ctx context.Context, db files.DB, account int64, endpoint string) error {
+	endpoint = strings.ToValidUTF8(strings.ReplaceAll(endpoint, "\x00", ""), "") // such a one is not there
 	const query = `DELETE FROM push_subscriptions WHERE account_id = @account AND endpoint = @endpoint`
 	if _, err := db.Exec(ctx, query, pgx.StrictNamedArgs{"account": account, "endpoint": endpoint}); err != nil {
 		return fmt.Errorf("unsubscribe from pushes: %w", err)

@@ -1352,6 +1352,7 @@ async function recall(form) {
   if (!draft || form.fetched) return form.fetched;
   form.fetched = true;
   const { value } = text;
+  if (draft.uploads?.length) form.dispatchEvent(new CustomEvent('recall', { bubbles: true, detail: draft.uploads }));
   if (!draft.body || draft.body === value) return true;
   if (value && value !== form.filled) {
     // Something was written meanwhile: both stay.
@@ -1369,7 +1370,6 @@ async function recall(form) {
     if (!boxes.includes(field)) field.value = (draft.to ?? []).filter((name) => !boxes.some((box) => box.value === name)).join(' ');
   }
   if (form.elements.language) form.elements.language.value = draft.language;
-  if (draft.uploads?.length) form.dispatchEvent(new CustomEvent('recall', { bubbles: true, detail: draft.uploads }));
   note(form);
   return true;
 }

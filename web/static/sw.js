@@ -25,8 +25,8 @@ addEventListener('notificationclick', (event) => {
 });
 
 async function open(url) {
-  const [tab] = await clients.matchAll({ type: 'window' });
-  if (!tab) return clients.openWindow(url);
-  await tab.focus();
-  return tab.navigate(url);
+  // Another page may hold half-written text, so it is not led away.
+  const there = new URL(url, location).href;
+  const tab = (await clients.matchAll({ type: 'window' })).find((open) => open.url === there);
+  return tab ? tab.focus() : clients.openWindow(url);
 }

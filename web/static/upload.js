@@ -8,7 +8,7 @@ const fill = (text, name) => text.replace('{name}', name);
 
 // What is under way, by form. A form that is submitted meanwhile is sent when nothing is.
 const busy = new Map();
-const waiting = new Set();
+const waiting = new Map(); // with the button that was pressed
 
 const el = (name, props) => Object.assign(document.createElement(name), props);
 
@@ -35,7 +35,8 @@ async function add(form, list) {
   await last;
   if (busy.get(form) !== last) return;
   busy.delete(form);
-  if (waiting.delete(form) && form.isConnected && !form.querySelector('.tile.wrong')) form.requestSubmit();
+  const button = waiting.get(form);
+  if (waiting.delete(form) && form.isConnected && !form.querySelector('.tile.wrong')) form.requestSubmit(button);
 }
 
 // show puts the tile of a file into its form: what it looks like, its name, how far it is.
@@ -112,16 +113,21 @@ function keep(tile, made) {
   tile.dataset.code = made.code;
   tile.append(el('input', { type: 'hidden', name: 'upload', value: made.code }));
   if (made.state !== 'download') {
-    tile.append(el('input', { name: `alt.${made.code}`, maxLength: 1000, placeholder: texts.alt, ariaLabel: fill(texts.altOf, made.name) }));
+    tile.append(el('input', { name: `alt.${made.code}`, value: made.alt ?? '', maxLength: 1000, placeholder: texts.alt, ariaLabel: fill(texts.altOf, made.name) }));
   }
 }
 
 // recall shows the files of a draft, which were uploaded before, perhaps by another device.
 addEventListener('recall', async ({ target: form, detail }) => {
-  for (const code of detail) {
-    if (form.querySelector(`.tile[data-code="${CSS.escape(code)}"]`)) continue;
+  const fresh = detail.filter((code) => !form.querySelector(`[name=upload][value="${CSS.escape(code)}"]`));
+  const fields = fresh.map((code) => el('input', { type: 'hidden', name: 'upload', value: code }));
+  tilesOf(form).append(...fields); // a draft that is kept now has them too
+  for (const held of fields) {
+    const code = held.value;
     const reply = await fetch(`/files/${code}/state`, { headers: { Accept: 'application/json' } }).catch(() => null);
     const made = reply?.ok ? await reply.json().catch(() => null) : null;
+    if (!made && reply?.status !== 404) continue; // it may be there
+    held.remove();
     if (!made) continue; // it was thrown away
     const tile = show(form, { name: made.name });
     if (made.state === 'picture') {
@@ -166,7 +172,7 @@ addEventListener('submit', (event) => {
   if (!busy.has(event.target)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  waiting.add(event.target);
+  waiting.set(event.target, event.submitter);
 }, { capture: true });
 
 // A picture that is being made: the page is loaded again when it can be fetched.
