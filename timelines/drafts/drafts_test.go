@@ -124,7 +124,7 @@ func TestDraftsAreBounded(t *testing.T) {
 		{Place: "/", Body: "a\x00b"},
 		{Place: "/", Body: "x", Language: "english"},
 		{Place: "/", Body: "x", Uploads: []string{"../x"}},
-		{Place: "/", Body: "x", Uploads: slices.Repeat([]string{"a"}, 21)},
+		{Place: "/", Body: "x", Uploads: slices.Repeat([]string{"a"}, 101)},
 		{Place: "/", Body: "x", Destinations: slices.Repeat([]string{"a"}, 51)},
 		{Place: "/", Body: "x", Destinations: []string{strings.Repeat("a", 101)}},
 	} {
