@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	webpush "github.com/SherClockHolmes/webpush-go"
 	riverqueue "github.com/riverqueue/river"
+	"golang.org/x/sync/errgroup"
 
 	"riverrun/jobs/fetch"
 	"riverrun/timelines/push"
@@ -18,7 +20,7 @@ const (
 	// pushDelay is how long what is new is gathered before browsers are told.
 	pushDelay = 5 * time.Second
 	// pushTimeout bounds the telling of one account's browsers.
-	pushTimeout = 2 * time.Minute
+	pushTimeout = 30 * time.Second
 	// pushWorkers is how many accounts are told at a time, and pushWait how long one browser's
 	// maker may take to answer.
 	pushWorkers = 4
@@ -32,7 +34,7 @@ type Pushes interface {
 	Keys(ctx context.Context, made func() (push.Keys, error)) (push.Keys, error)
 	Take(ctx context.Context, account int64) (list []push.Subscription, told int64, err error)
 	Told(ctx context.Context, account, at int64) error
-	Forget(ctx context.Context, ids []int64) error
+	Answered(ctx context.Context, a push.Answers) error
 }
 
 // pushWorker tells the browsers of an account that something is new. A push that fails is not
@@ -66,23 +68,39 @@ func (w *pushWorker) Work(ctx context.Context, job *riverqueue.Job[pushArgs]) er
 	if err != nil {
 		return err
 	}
-	var over []int64
+	answers := w.tellAll(ctx, browsers, keys)
+	if ctx.Err() != nil {
+		return ctx.Err() // not an answer of theirs
+	}
+	return cfg.Pushes.Answered(ctx, answers)
+}
+
+// tellAll sends to all browsers of an account at once: one whose maker does not answer holds up
+// none of the others.
+func (w *pushWorker) tellAll(ctx context.Context, browsers []push.Subscription, keys push.Keys) (answers push.Answers) {
+	var mu sync.Mutex // guards answers
+	var group errgroup.Group
 	for _, b := range browsers {
-		status, err := w.tell(ctx, b, keys)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			cfg.Log.InfoContext(ctx, "a push was not sent", "subscription", b.ID, "error", err)
-		}
-		if status == http.StatusNotFound || status == http.StatusGone || errors.Is(err, fetch.ErrInvalid) || errors.Is(err, errBadKeys) {
-			over = append(over, b.ID)
-		}
+		group.Go(func() error {
+			status, err := w.tell(ctx, b, keys)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err == nil:
+				answers.Sent = append(answers.Sent, b.ID)
+				return nil
+			case status == http.StatusNotFound, status == http.StatusGone, errors.Is(err, fetch.ErrInvalid), errors.Is(err, errBadKeys):
+				answers.Over = append(answers.Over, b.ID)
+			default:
+				answers.Failed = append(answers.Failed, b.ID)
+			}
+			return fmt.Errorf("subscription %d: %w", b.ID, err)
+		})
 	}
-	if len(over) == 0 {
-		return nil
+	if err := group.Wait(); err != nil {
+		w.jobs.cfg.Log.InfoContext(ctx, "a push was not sent", "error", err)
 	}
-	return cfg.Pushes.Forget(ctx, over)
+	return answers
 }
 
 // errBadKeys says that nothing can be encrypted for a browser.

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"riverrun/jobs/fetch"
 	"riverrun/timelines"
 	"riverrun/timelines/push"
@@ -43,7 +45,14 @@ func TestBrowsersAreTold(t *testing.T) {
 	got := make(chan *http.Request, 10)
 	var status atomic.Int64
 	status.Store(http.StatusCreated)
+	both := make(chan struct{}, 2)
 	maker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/push" { // answers when both of two are asked
+			if both <- struct{}{}; len(both) < 2 {
+				await(t, "the other browser is told too", func() bool { return len(both) == 2 })
+			}
+			return
+		}
 		if body, err := io.ReadAll(r.Body); err != nil || len(body) < 100 {
 			t.Errorf("a body of %d bytes, %v", len(body), err)
 		}
@@ -125,8 +134,48 @@ func TestBrowsersAreTold(t *testing.T) {
 	if len(got) != 0 {
 		t.Errorf("told %d times more", len(got))
 	}
+	failed := func() (n int) {
+		t.Helper()
+		if err := pool.QueryRow(t.Context(), `SELECT count(*) FROM push_subscriptions WHERE failed_at IS NOT NULL`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for at, want := range []int{http.StatusInternalServerError, http.StatusCreated, http.StatusInternalServerError} {
+		status.Store(int64(want))
+		happens(int64(10 + at))
+		<-got
+		if n := failed(); n != (at+1)&1 {
+			t.Errorf("%d subscriptions fail after an answer %d", n, want)
+		}
+	}
+	if _, err := pool.Exec(t.Context(), `UPDATE push_subscriptions SET failed_at = failed_at - @patience::interval`, pgx.StrictNamedArgs{"patience": push.Patience}); err != nil {
+		t.Fatal(err)
+	}
+	happens(20)
+	<-got
+	if n := subscriptions(); n != 0 {
+		t.Errorf("%d subscriptions, want none: it failed for a week", n)
+	}
+	for _, path := range []string{"/one", "/two"} {
+		slow := browser
+		slow.Endpoint = maker.URL + path
+		if err := store.Pushes.Subscribe(t.Context(), viewer, slow); err != nil {
+			t.Fatal(err)
+		}
+	}
+	happens(21)
+	if len(both) != 2 || failed() != 0 {
+		t.Errorf("%d of two browsers were told at once", len(both))
+	}
+	if _, err := pool.Exec(t.Context(), `DELETE FROM push_subscriptions`); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Pushes.Subscribe(t.Context(), viewer, browser); err != nil {
+		t.Fatal(err)
+	}
 	status.Store(http.StatusGone)
-	happens(7)
+	happens(22)
 	<-got
 	if n := subscriptions(); n != 0 {
 		t.Errorf("%d subscriptions, want none: it is over", n)

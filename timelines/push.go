@@ -26,6 +26,11 @@ func (s Pushes) Unsubscribe(ctx context.Context, account int64, endpoint string)
 	return push.Unsubscribe(ctx, s.pool, account, endpoint)
 }
 
+// Has reports whether the viewer's browser is told.
+func (s Pushes) Has(ctx context.Context, v Viewer, endpoint string) (bool, error) {
+	return push.Has(ctx, s.pool, v.AccountID, v.Session[:], endpoint)
+}
+
 // Take begins the push for an account, and returns its browsers and the event that they were last
 // told of.
 func (s Pushes) Take(ctx context.Context, account int64) (list []push.Subscription, told int64, err error) {
@@ -37,5 +42,7 @@ func (s Pushes) Told(ctx context.Context, account, at int64) error {
 	return push.Told(ctx, s.pool, account, at)
 }
 
-// Forget forgets subscriptions that are over.
-func (s Pushes) Forget(ctx context.Context, ids []int64) error { return push.Forget(ctx, s.pool, ids) }
+// Answered forgets subscriptions that are over, or that have failed for long.
+func (s Pushes) Answered(ctx context.Context, a push.Answers) error {
+	return push.Answered(ctx, s.pool, a)
+}

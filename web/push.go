@@ -20,6 +20,7 @@ func (s pushes) routes(mux *http.ServeMux) {
 	mux.Handle("GET /manifest.webmanifest", s.page(s.manifest))
 	mux.HandleFunc("GET /sw.js", s.worker)
 	mux.Handle("POST /push", s.members(s.subscribe))
+	mux.Handle("POST /push/state", s.members(s.state))
 	mux.Handle("POST /push/remove", s.members(s.unsubscribe))
 	mux.Handle("GET /push/news", s.members(s.news))
 }
@@ -91,6 +92,19 @@ func (s pushes) subscribe(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	return s.done(w, r, "/settings?saved")
+}
+
+// state answers whether this browser is told for this session. What the browser itself knows may
+// belong to a session that has ended, or to somebody else who used it.
+func (s pushes) state(w http.ResponseWriter, r *request) error {
+	on, err := s.timelines.Pushes.Has(r.Context(), r.viewer, r.PostFormValue("endpoint"))
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK, struct {
+		On bool `json:"on"`
+	}{on})
+	return nil
 }
 
 func (s pushes) unsubscribe(w http.ResponseWriter, r *request) error {

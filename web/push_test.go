@@ -1,6 +1,9 @@
 package web_test
 
 import (
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
@@ -61,4 +64,36 @@ func TestNewsForTheServiceWorker(t *testing.T) {
 	if got := worker.Header.Get("Cache-Control"); got != "no-cache" {
 		t.Errorf("the service worker: Cache-Control %q", got)
 	}
+}
+
+// TestABrowserAsksWhetherItIsTold: the answer is for this session. Another one, of the same account
+// or of somebody else who uses the browser, is not told.
+func TestABrowserAsksWhetherItIsTold(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	key, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const endpoint = "https://push.example/x"
+	asks := func(v *webtest.Visitor, want bool) {
+		t.Helper()
+		v.Header = http.Header{"Accept": {"application/json"}}
+		got := v.Post("/push/state", "endpoint", endpoint).Wants(200).Body
+		if has := strings.TrimSpace(got) == `{"on":true}`; has != want {
+			t.Errorf("the answer is %s, want %t", got, want)
+		}
+	}
+	here, there := ann.Visitor(), s.Visitor()
+	there.Post("/login", "username", "ann", "password", webtest.Password).LeadsTo("/")
+	asks(here, false)
+	here.Post("/push", "endpoint", endpoint, "p256dh", base64.RawURLEncoding.EncodeToString(key.PublicKey().Bytes()),
+		"auth", base64.RawURLEncoding.EncodeToString(make([]byte, 16))).Wants(200)
+	asks(here, true)
+	asks(there, false)
+	asks(bob.Visitor(), false)
+	here.Post("/push/remove", "endpoint", endpoint).Wants(200)
+	asks(here, false)
+	here.Post("/push/state", "endpoint", "https://\x00\xff").Wants(200)
 }

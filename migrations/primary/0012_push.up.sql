@@ -11,6 +11,7 @@ CREATE TABLE push_subscriptions (
     id         bigint      GENERATED ALWAYS AS IDENTITY CONSTRAINT push_subscriptions_pkey PRIMARY KEY,
     account_id bigint      NOT NULL CONSTRAINT push_subscriptions_account_fkey REFERENCES accounts ON DELETE CASCADE,
     created_at timestamptz NOT NULL DEFAULT now(),
+    failed_at  timestamptz,
     endpoint   text        NOT NULL CONSTRAINT push_subscriptions_endpoint_key UNIQUE
                            CONSTRAINT push_subscriptions_endpoint CHECK (octet_length(endpoint) <= 2048),
     p256dh     text        NOT NULL,
@@ -18,6 +19,7 @@ CREATE TABLE push_subscriptions (
     session    bytea       NOT NULL CONSTRAINT push_subscriptions_session_fkey REFERENCES sessions ON DELETE CASCADE
 );
 COMMENT ON COLUMN push_subscriptions.session IS 'the sign-in that subscribed: signing out ends the pushes too';
+COMMENT ON COLUMN push_subscriptions.failed_at IS 'the first of the pushes that failed since one was taken';
 CREATE INDEX push_subscriptions_account_idx ON push_subscriptions (account_id, id);
 CREATE INDEX push_subscriptions_session_idx ON push_subscriptions (session);
 

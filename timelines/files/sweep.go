@@ -24,6 +24,10 @@ const batch = 1000
 // Sweep removes blobs that nothing refers to and that are older than before, which is at least
 // Grace ago, and returns how many.
 func Sweep(ctx context.Context, db DB, store blobs.Store, before time.Time) (n int, err error) {
+	// First what is quick to find: a walk through a very large store may end before its time.
+	if err = store.DeleteLeftovers(ctx, before.Add(Grace-leftover)); err != nil {
+		return 0, fmt.Errorf("sweep blobs: %w", err)
+	}
 	err = unreferenced(ctx, db, store, before, func(sum blobs.Sum) error {
 		gone, err := store.DeleteOlder(ctx, sum, before)
 		if gone {
@@ -34,7 +38,7 @@ func Sweep(ctx context.Context, db DB, store blobs.Store, before time.Time) (n i
 	if err != nil {
 		return n, fmt.Errorf("sweep blobs: %w", err)
 	}
-	return n, store.DeleteLeftovers(ctx, before.Add(Grace-leftover))
+	return n, nil
 }
 
 // unreferenced calls found for each blob that is older than before and that no file refers to.

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
@@ -20,6 +21,9 @@ import (
 
 // Most is how many browsers of one account are told; the oldest one gives way.
 const Most = 20
+
+// Patience is how long pushes to a browser may fail until it is forgotten.
+const Patience = 7 * 24 * time.Hour
 
 // ErrInvalid says that a subscription is not as browsers make them.
 var ErrInvalid = errors.New("not a push subscription")
@@ -87,7 +91,7 @@ func Subscribe(ctx context.Context, tx pgx.Tx, account int64, session []byte, s 
 		INSERT INTO push_subscriptions (account_id, session, endpoint, p256dh, auth)
 		VALUES (@account, @session, @endpoint, @p256dh, @auth)
 		ON CONFLICT (endpoint) DO UPDATE SET account_id = excluded.account_id, session = excluded.session,
-			p256dh = excluded.p256dh, auth = excluded.auth`
+			p256dh = excluded.p256dh, auth = excluded.auth, failed_at = NULL`
 	const trim = `
 		DELETE FROM push_subscriptions WHERE account_id = @account AND id NOT IN (
 			SELECT id FROM push_subscriptions WHERE account_id = @account ORDER BY id DESC LIMIT @most)`
@@ -103,20 +107,50 @@ func Subscribe(ctx context.Context, tx pgx.Tx, account int64, session []byte, s 
 	return nil
 }
 
+// storable is a text that can be asked for; one that is changed is of no subscription.
+func storable(endpoint string) string {
+	return strings.ToValidUTF8(strings.ReplaceAll(endpoint, "\x00", ""), "")
+}
+
 // Unsubscribe forgets a browser of an account.
 func Unsubscribe(ctx context.Context, db files.DB, account int64, endpoint string) error {
-	endpoint = strings.ToValidUTF8(strings.ReplaceAll(endpoint, "\x00", ""), "") // such a one is not there
 	const query = `DELETE FROM push_subscriptions WHERE account_id = @account AND endpoint = @endpoint`
-	if _, err := db.Exec(ctx, query, pgx.StrictNamedArgs{"account": account, "endpoint": endpoint}); err != nil {
+	if _, err := db.Exec(ctx, query, pgx.StrictNamedArgs{"account": account, "endpoint": storable(endpoint)}); err != nil {
 		return fmt.Errorf("unsubscribe from pushes: %w", err)
 	}
 	return nil
 }
 
-// Forget forgets subscriptions that the browsers' makers say are over.
-func Forget(ctx context.Context, db files.DB, ids []int64) error {
-	if _, err := db.Exec(ctx, `DELETE FROM push_subscriptions WHERE id = ANY(@ids)`, pgx.StrictNamedArgs{"ids": ids}); err != nil {
-		return fmt.Errorf("forget push subscriptions: %w", err)
+// Has reports whether the browser is told for this session of the account.
+func Has(ctx context.Context, db files.DB, account int64, session []byte, endpoint string) (has bool, err error) {
+	const query = `
+		SELECT EXISTS (SELECT FROM push_subscriptions WHERE account_id = @account AND session = @session AND endpoint = @endpoint)`
+	err = db.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": account, "session": session, "endpoint": storable(endpoint)}).Scan(&has)
+	if err != nil {
+		return false, fmt.Errorf("read push subscriptions: %w", err)
+	}
+	return has, nil
+}
+
+// Answers are the answers of the browsers' makers to one push: the ids of subscriptions.
+type Answers struct {
+	// Sent were taken, Failed were not, and Over are subscriptions that have ended.
+	Sent, Failed, Over []int64
+}
+
+// Answered forgets subscriptions that have ended, and those that have failed for Patience without
+// one success.
+func Answered(ctx context.Context, db files.DB, a Answers) error {
+	const query = `
+		WITH gone AS (
+			DELETE FROM push_subscriptions
+			WHERE id = ANY(@over) OR id = ANY(@failed) AND failed_at < now() - @patience::interval
+		)
+		UPDATE push_subscriptions SET failed_at = CASE WHEN id = ANY(@failed) THEN now() END
+		WHERE id = ANY(@failed) AND failed_at IS NULL OR id = ANY(@sent) AND failed_at IS NOT NULL`
+	_, err := db.Exec(ctx, query, pgx.StrictNamedArgs{"sent": a.Sent, "failed": a.Failed, "over": a.Over, "patience": Patience})
+	if err != nil {
+		return fmt.Errorf("note answers to pushes: %w", err)
 	}
 	return nil
 }

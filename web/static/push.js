@@ -20,12 +20,18 @@ async function begin() {
   const worker = await navigator.serviceWorker.register('/sw.js');
   const now = await worker.pushManager.getSubscription();
   if (Notification.permission === 'denied') return show('denied');
-  show(now ? 'on' : 'off');
+  show(now && (await known(now)) ? 'on' : 'off');
   button.addEventListener('click', async () => {
     button.disabled = true;
     await (box.dataset.state === 'on' ? stop(worker) : start(worker)).catch(() => show('failed'));
     button.disabled = false;
   });
+}
+
+// The subscription may be of a session that has ended, or of somebody else who used this browser.
+async function known({ endpoint }) {
+  const reply = await post('/push/state', { endpoint });
+  return reply.ok && (await reply.json()).on;
 }
 
 async function start(worker) {
