@@ -184,6 +184,9 @@ func (s *Server) invalid(r *request, err *timelines.InvalidError) view.FormError
 // formError returns the error of the form if err is one, so that the form can be shown again;
 // it returns any other error as it is.
 func (s *Server) formError(r *request, err error) (view.FormError, error) {
+	if errors.Is(err, timelines.ErrBusy) || errors.Is(err, errStorage) {
+		return view.FormError{Text: r.loc.T("error.busy"), Status: http.StatusServiceUnavailable}, nil
+	}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		var all []view.FormError
 		for _, one := range joined.Unwrap() {
@@ -213,9 +216,6 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 	if errors.Is(err, errLimited) {
 		return view.FormError{Text: r.loc.T("error.limited"), Status: http.StatusTooManyRequests}, nil
 	}
-	if errors.Is(err, timelines.ErrBusy) || errors.Is(err, errStorage) {
-		return view.FormError{Text: r.loc.T("error.busy"), Status: http.StatusServiceUnavailable}, nil
-	}
 	if errors.Is(err, timelines.ErrBlocked) { // perhaps not for ever
 		return view.FormError{Text: r.loc.T("error.blocked"), Status: http.StatusForbidden}, nil
 	}
@@ -236,13 +236,15 @@ func sayWhen(w http.ResponseWriter, status int) {
 }
 
 func (s *Server) answerInvalid(w http.ResponseWriter, r *request, is view.FormError) {
+	status := cmp.Or(is.Status, http.StatusUnprocessableEntity)
+	sayWhen(w, status)
 	if r.wantsJSON() {
-		writeJSON(w, http.StatusUnprocessableEntity, is)
+		writeJSON(w, status, is)
 		return
 	}
 	keepNoCopy(w, true)
 	page := view.ProblemPage(s.simple(r), r.loc.T("error.bad.title"), is.Text, r.typed())
-	if err := s.html(w, r, http.StatusUnprocessableEntity, page); err != nil {
+	if err := s.html(w, r, status, page); err != nil {
 		s.log.ErrorContext(r.Context(), "the error page failed", "error", err)
 	}
 }

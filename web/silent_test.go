@@ -73,7 +73,11 @@ func TestSilentStores(t *testing.T) {
 						page.Wants(http.StatusServiceUnavailable).Lacks("our mistake")
 						form := timely(t, func() *webtest.Answer { return v.Post("/posts", "body", "half a thought", "back", "/") })
 						form.Wants(http.StatusServiceUnavailable).Has("half a thought").Lacks("our mistake", "so nothing was saved")
-						for _, a := range []*webtest.Answer{page, form} {
+						files := timely(t, func() *webtest.Answer {
+							return v.PostFiles("/posts", []webtest.Upload{{Name: "lake.txt", Content: []byte("lake")}}, "body", "half a picture")
+						})
+						files.Wants(http.StatusServiceUnavailable).Has("half a picture").Lacks("our mistake", "so nothing was saved")
+						for _, a := range []*webtest.Answer{page, form, files} {
 							if a.Header.Get("Retry-After") == "" {
 								t.Errorf("%s: no Retry-After", a.What)
 							}

@@ -74,12 +74,16 @@ func (s *Server) withPicture(of func(context.Context, *request) (int64, error), 
 			form.ServeHTTP(w, plain)
 			return
 		}
-		r, err := s.sender(w, plain)
-		if err == nil {
-			plain.Body = http.MaxBytesReader(w, body.whole, s.maxUpload())
-			plain, err = s.receiveFiles(w, r, plain, of)
+		r, fault := s.sender(w, plain)
+		account := int64(0)
+		if fault == nil && !r.viewer.Anonymous() {
+			if account, err = of(plain.Context(), r); err != nil {
+				s.fail(w, r, err)
+				return
+			}
 		}
-		if err != nil {
+		plain.Body = http.MaxBytesReader(w, body.whole, s.maxUpload())
+		if plain, err = s.receiveFiles(w, r, plain, account, fault); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -102,17 +106,11 @@ func (s *Server) sender(w http.ResponseWriter, plain *http.Request) (*request, e
 	return r, err
 }
 
-// receiveFiles reads a form, and returns the request with its fields.
-func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Request, of func(context.Context, *request) (int64, error)) (*http.Request, error) {
-	account := int64(0)
-	var err error
-	if !r.viewer.Anonymous() {
-		if account, err = of(plain.Context(), r); err != nil {
-			return nil, err
-		}
-	}
+// receiveFiles reads a form, and returns the request with its fields. If there is a fault already,
+// or the sender is not known, the fields are read and the files are not.
+func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Request, account int64, fault error) (*http.Request, error) {
 	until := time.Now().Add(uploadTime)
-	if r.viewer.Anonymous() { // the fields are kept until somebody has signed in, the files are not
+	if r.viewer.Anonymous() {
 		until = time.Now().Add(time.Minute)
 	}
 	controller := http.NewResponseController(w)
@@ -126,7 +124,6 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 		return nil, malformedForm(err)
 	}
 	values, room := url.Values{}, int64(maxForm)
-	var fault error
 	for {
 		part, err := reader.NextPart()
 		if err == io.EOF { // one that is wrapped says that the body ended too soon
@@ -144,10 +141,11 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 		case name == fileField && (part.FileName() == "" || r.viewer.Anonymous()): // nothing was chosen, or may be
 		case name == fileField && fault == nil:
 			var code string
-			if code, err = s.upload(ctx, r.viewer, account, part); err == nil {
+			if code, fault = s.upload(ctx, r.viewer, account, part); fault == nil {
 				values.Add(uploadField, code)
-			} else if fault = err; !isFault(err) {
-				return nil, err
+			}
+			if errors.Is(fault, errStorage) { // the form is shown again with it
+				s.log.ErrorContext(ctx, "an upload failed", "account", r.viewer.AccountID, "error", fault)
 			}
 		case name == fileField: // the form is refused for another
 		default:
@@ -169,12 +167,6 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 		}
 	}
 	return plain, nil
-}
-
-// isFault reports whether an error is of a file, so that the rest of its form is good.
-func isFault(err error) bool {
-	_, invalid := errors.AsType[*timelines.InvalidError](err)
-	return invalid || errors.Is(err, errLimited) || errors.Is(err, errStorage)
 }
 
 // fault returns the error of the first file of the form that was refused.
@@ -204,7 +196,7 @@ func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, 
 	case errors.Is(err, blobs.ErrTooLarge):
 		return "", &timelines.InvalidError{Field: fileField, Code: "file_large", Value: shortName(name), Most: int(s.fileSize / 1_000_000)}
 	case arriving.err != nil:
-		return "", malformedForm(arriving.err)
+		return "", malformedForm(arriving.err) // and so is the rest of the form
 	case err != nil:
 		return "", fmt.Errorf("%w: %w", errStorage, err)
 	case size == 0:

@@ -3,6 +3,7 @@ package webtest
 import (
 	"context"
 	"encoding/binary"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -42,6 +44,9 @@ type Site struct {
 	Blobs  blobs.Store
 	Server *web.Server
 	HTTP   *httptest.Server
+	// BlobsFull makes the store of blobs refuse what is put; BlobsPut counts what was begun.
+	BlobsFull atomic.Bool
+	BlobsPut  atomic.Int64
 	// Live is what the site's hub was made with. Tell hands the hub a message as the bus does.
 	Live    live.Config
 	Tell    func(tiers.Message)
@@ -95,10 +100,11 @@ func NewNode(t testing.TB, db *testdb.DB, timeout time.Duration, opts rivers.Opt
 	s.Tiers = tiers.New(tiers.Config{Timelines: s.Store, Rivers: s.Rivers, Secondary: s.DB.Secondary, Log: log})
 	s.HTTP = httptest.NewUnstartedServer(nil)
 	s.HTTP.Config.ConnState = s.notice
-	var err error
-	if s.Blobs, err = (blobs.Location{}).Open(ctx, t.TempDir()); err != nil {
+	directory, err := (blobs.Location{}).Open(ctx, t.TempDir())
+	if err != nil {
 		t.Fatal(err)
 	}
+	s.Blobs = watchedBlobs{directory, s}
 	s.Server, err = web.New(web.Config{
 		Timelines: s.Store, Rivers: s.Rivers, Tiers: s.Tiers, Blobs: s.Blobs, Log: log,
 		URL:    "http://" + s.HTTP.Listener.Addr().String(),
@@ -384,4 +390,18 @@ func (s *Site) MakePictures() {
 			s.T.Fatal(err)
 		}
 	}
+}
+
+// watchedBlobs is a store of blobs that counts what is put, and whose disk may be full.
+type watchedBlobs struct {
+	blobs.Store
+	site *Site
+}
+
+func (b watchedBlobs) Put(ctx context.Context, content io.Reader, limit int64) (blobs.Sum, int64, error) {
+	b.site.BlobsPut.Add(1)
+	if b.site.BlobsFull.Load() {
+		return blobs.Sum{}, 0, syscall.ENOSPC
+	}
+	return b.Store.Put(ctx, content, limit)
 }
