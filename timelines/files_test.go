@@ -209,11 +209,35 @@ func TestPicturesOfAccounts(t *testing.T) {
 	// A picture is no attachment.
 	code, err := picture(bob, bob, 4)
 	w.must(err)
+	found, err := w.Files.Find(t.Context(), ann.ID, code, "full")
+	w.must(err)
+	w.same("may be cached by everybody", found.Public, true)
 	_, err = w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "me", Files: list(code)})
 	w.invalid("a picture of an account", err, "file_unknown")
 	gone, err := w.Maintenance.ExpireFiles(t.Context(), -time.Hour)
 	w.must(err)
 	w.same("expired", gone, int64(0))
+}
+
+// TestThePictureOfAFormerAdministrator: who does not lead the group any more when the picture is
+// made has not changed how the group looks.
+func TestThePictureOfAFormerAdministrator(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	club := w.group(bob, "club", Public)
+	w.subscribe(ann, "club")
+	w.act(w.Groups.Promote, bob, "club", "ann")
+	code, err := w.Files.Add(t.Context(), files.New{Owner: ann.ID, Account: club.ID, Name: "mine.png", Sum: blobs.Sum{1}, Bytes: 3, Picture: true})
+	w.must(err)
+	w.act(w.Groups.Demote, bob, "club", "ann")
+	w.finish(value[int64](w, `SELECT id FROM files WHERE code = $1`, code))
+	now, err := w.Accounts.ByName(t.Context(), "club")
+	w.must(err)
+	w.same("picture", now.Picture, "")
+	w.seesFile("everybody", 0, code, "full", false)
+	found, err := w.Files.Find(t.Context(), ann.ID, code, "full") // her own upload
+	w.must(err)
+	w.same("may be cached by everybody", found.Public, false)
 }
 
 func TestFilesThatAreNeverAttachedExpire(t *testing.T) {

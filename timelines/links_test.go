@@ -59,6 +59,9 @@ func TestLinksOfPosts(t *testing.T) {
 	w.same("without a card", w.card(spoiler.PostID), (*snapshot.Card)(nil))
 	w.must(w.Links.Record(t.Context(), asked[0], links.Page{Title: "A page", Host: "example.org", Picture: &sum, Bytes: 5, Width: 4, Height: 3, Type: "image/png"}))
 	w.same("the same again", w.heard.take(), []Event(nil))
+	w.must(w.Links.Record(t.Context(), asked[0], links.Page{})) // it cannot be read any more
+	w.same("nothing read", w.heard.take(), []Event(nil))
+	w.same("what was read", w.card(first.PostID).Title, "A page")
 
 	for _, tc := range []struct {
 		what   string
