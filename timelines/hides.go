@@ -2,7 +2,6 @@ package timelines
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/marks"
-	"riverrun/timelines/rights"
 )
 
 // Bounds of what one account may hide.
@@ -19,7 +17,6 @@ const (
 	maxTermRunes      = 50
 	maxHiddenTerms    = 200
 	maxHiddenAccounts = 1000
-	maxHiddenPosts    = 10_000
 )
 
 // HidePost hides a post from the actor's pages, except the post's own page, and returns
@@ -27,54 +24,13 @@ const (
 // changes nothing. ErrNotFound if the actor cannot read it; InvalidError
 // "hides_many" if the actor hides very many.
 func (s Hides) HidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
-	code, ok := ParseCode(code)
-	if !ok {
-		return 0, Change{}, ErrNotFound
-	}
-	c, err = s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
-		const find = `SELECT p.id FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + rights.SeenPost
-		err := tx.QueryRow(ctx, find, pgx.StrictNamedArgs{"code": code, "viewer": actor}).Scan(&post)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return 0, ErrNotFound
-		}
-		if err != nil {
-			return 0, err
-		}
-		return hideTx(ctx, tx, `INSERT INTO hidden_posts (account_id, post_id) VALUES (@actor, @what) ON CONFLICT DO NOTHING`,
-			`SELECT count(*) FROM hidden_posts WHERE account_id = @actor`, maxHiddenPosts, actor, post)
-	})
-	return post, c, err
+	return s.addPost(ctx, hiddenPosts, actor, code)
 }
 
 // UnhidePost undoes Hides.HidePost. For a post that is not hidden it succeeds and changes
 // nothing. ErrNotFound if there is no such post.
 func (s Hides) UnhidePost(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
-	code, ok := ParseCode(code)
-	if !ok {
-		return 0, Change{}, ErrNotFound
-	}
-	c, err = s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
-		// An actor who can no longer read the post may only learn whether it was hidden.
-		const query = `
-			WITH found AS (
-				SELECT p.id, h.post_id IS NOT NULL AS hidden
-				FROM posts p LEFT JOIN hidden_posts h ON h.post_id = p.id AND h.account_id = @viewer
-				WHERE p.code = @code AND (h.post_id IS NOT NULL OR p.deleted_at IS NULL AND ` + rights.SeenPost + `)
-			), shown AS (
-				DELETE FROM hidden_posts h USING found f WHERE h.account_id = @viewer AND h.post_id = f.id
-			)
-			SELECT id, hidden FROM found`
-		var hidden bool
-		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": code, "viewer": actor}).Scan(&post, &hidden)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return 0, ErrNotFound
-		}
-		if err != nil || !hidden {
-			return 0, err
-		}
-		return 1, nil
-	})
-	return post, c, err
+	return s.removePost(ctx, hiddenPosts, actor, code)
 }
 
 // HideAccount hides the posts of a person, or of a group, from the actor's pages, except
@@ -92,7 +48,7 @@ func (s Hides) HideAccount(ctx context.Context, actor int64, name string) (Chang
 		}
 		return hideTx(ctx, tx,
 			`INSERT INTO hidden_accounts (account_id, hidden_id) VALUES (@actor, @what) ON CONFLICT DO NOTHING`,
-			`SELECT count(*) FROM hidden_accounts WHERE account_id = @actor`, maxHiddenAccounts, actor, to.AccountID)
+			`SELECT count(*) FROM hidden_accounts WHERE account_id = @actor`, maxHiddenAccounts, "hides_many", actor, to.AccountID)
 	})
 }
 
@@ -123,7 +79,7 @@ func (s Hides) HideTerm(ctx context.Context, actor int64, term string) (Change, 
 	}
 	return s.set(ctx, actor, func(tx pgx.Tx) (int64, error) {
 		return hideTx(ctx, tx, `INSERT INTO hidden_terms (account_id, term) VALUES (@actor, @what) ON CONFLICT DO NOTHING`,
-			`SELECT count(*) FROM hidden_terms WHERE account_id = @actor`, maxHiddenTerms, actor, term)
+			`SELECT count(*) FROM hidden_terms WHERE account_id = @actor`, maxHiddenTerms, "hides_many", actor, term)
 	})
 }
 
@@ -163,8 +119,8 @@ func storedTerm(term string) (string, error) {
 	return strings.Join(words, " "), nil
 }
 
-// hideTx inserts a hide, unless there are too many.
-func hideTx[T any](ctx context.Context, tx pgx.Tx, insert, count string, most, actor int64, what T) (int64, error) {
+// hideTx inserts a hide, unless there are too many: then the error is an InvalidError tooMany.
+func hideTx[T any](ctx context.Context, tx pgx.Tx, insert, count string, most int64, tooMany string, actor int64, what T) (int64, error) {
 	tag, err := tx.Exec(ctx, insert, pgx.StrictNamedArgs{"actor": actor, "what": what})
 	if err != nil || tag.RowsAffected() == 0 {
 		return 0, err
@@ -174,7 +130,7 @@ func hideTx[T any](ctx context.Context, tx pgx.Tx, insert, count string, most, a
 		return 0, err
 	}
 	if n > most {
-		return 0, &InvalidError{Code: "hides_many"}
+		return 0, &InvalidError{Code: tooMany}
 	}
 	return tag.RowsAffected(), nil
 }
@@ -230,26 +186,5 @@ type HiddenPost struct {
 // last hidden first. They are those hidden before the given one, of which only the code
 // and HiddenAt are used; the zero HiddenPost stands for the beginning.
 func (s Hides) Posts(ctx context.Context, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
-	return s.posts(ctx, "hidden_posts", actor, before, limit)
-}
-
-// posts is Posts of one of the two tables of posts that a person does not want to hear of.
-func (s Hides) posts(ctx context.Context, table string, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
-	query := `
-		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, p.markup, h.created_at AS hidden_at
-		FROM ` + table + ` h JOIN posts p ON p.id = h.post_id
-		WHERE h.account_id = @viewer AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
-			AND (h.created_at, h.post_id) < (coalesce(@before::timestamptz, 'infinity'), coalesce((SELECT id FROM posts WHERE code = @code), 0))
-		ORDER BY h.created_at DESC, h.post_id DESC LIMIT @limit`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{
-		"viewer": actor, "before": olderThan(before), "code": before.Code, "limit": limit,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read hidden posts: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[HiddenPost])
-	if err != nil {
-		return nil, fmt.Errorf("read hidden posts: %w", err)
-	}
-	return list, nil
+	return s.listPosts(ctx, hiddenPosts, actor, before, limit)
 }

@@ -2,17 +2,13 @@ package timelines
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/notices"
-	"riverrun/timelines/rights"
 )
-
-const maxMutedPosts = 10_000
 
 // SetKinds sets which kinds of notifications the actor does not want. It applies to what
 // happens from now on, and to the number of those unread.
@@ -36,68 +32,19 @@ func (s Notices) SetKinds(ctx context.Context, actor int64, off notices.Off) (Ch
 // those there are. The result is that of Hides.HidePost, and so are the errors, with
 // "mutes_many" for very many.
 func (s Notices) Mute(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
-	code, ok := ParseCode(code)
-	if !ok {
-		return 0, Change{}, ErrNotFound
-	}
-	c, err = Hides(s).set(ctx, actor, func(tx pgx.Tx) (int64, error) {
-		const find = `SELECT p.id FROM posts p WHERE p.code = @code AND p.deleted_at IS NULL AND ` + rights.SeenPost
-		err := tx.QueryRow(ctx, find, pgx.StrictNamedArgs{"code": code, "viewer": actor}).Scan(&post)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return 0, ErrNotFound
-		}
-		if err != nil {
-			return 0, err
-		}
-		const mute = `
-			INSERT INTO muted_posts (account_id, post_id)
-			SELECT @actor, @post WHERE (SELECT count(*) FROM muted_posts WHERE account_id = @actor) < @most
-				OR EXISTS (SELECT FROM muted_posts WHERE account_id = @actor AND post_id = @post)
-			ON CONFLICT (account_id, post_id) DO UPDATE SET created_at = muted_posts.created_at`
-		tag, err := tx.Exec(ctx, mute, pgx.StrictNamedArgs{"actor": actor, "post": post, "most": maxMutedPosts})
-		if err == nil && tag.RowsAffected() == 0 {
-			err = &InvalidError{Code: "mutes_many"}
-		}
-		return tag.RowsAffected(), err
-	})
-	return post, c, err
+	return Hides(s).addPost(ctx, mutedPosts, actor, code)
 }
 
 // Unmute undoes Mute. For a post that is not muted it succeeds and changes nothing. ErrNotFound
 // if there is no such post.
 func (s Notices) Unmute(ctx context.Context, actor int64, code string) (post int64, c Change, err error) {
-	code, ok := ParseCode(code)
-	if !ok {
-		return 0, Change{}, ErrNotFound
-	}
-	c, err = Hides(s).set(ctx, actor, func(tx pgx.Tx) (int64, error) {
-		// As in Hides.UnhidePost: of a post closed to the actor only the mute may be learned.
-		const query = `
-			WITH found AS (
-				SELECT p.id, m.post_id IS NOT NULL AS muted
-				FROM posts p LEFT JOIN muted_posts m ON m.post_id = p.id AND m.account_id = @viewer
-				WHERE p.code = @code AND (m.post_id IS NOT NULL OR p.deleted_at IS NULL AND ` + rights.SeenPost + `)
-			), heard AS (
-				DELETE FROM muted_posts m USING found f WHERE m.account_id = @viewer AND m.post_id = f.id
-			)
-			SELECT id, muted FROM found`
-		var muted bool
-		err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"code": code, "viewer": actor}).Scan(&post, &muted)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return 0, ErrNotFound
-		}
-		if err != nil || !muted {
-			return 0, err
-		}
-		return 1, nil
-	})
-	return post, c, err
+	return Hides(s).removePost(ctx, mutedPosts, actor, code)
 }
 
 // Muted returns at most limit of the posts the actor has muted and may still read, the last
 // muted first, as Hides.Posts does.
 func (s Notices) Muted(ctx context.Context, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
-	return Hides(s).posts(ctx, "muted_posts", actor, before, limit)
+	return Hides(s).listPosts(ctx, mutedPosts, actor, before, limit)
 }
 
 // Read says that a person has seen what happened to a post up to a time, in microseconds.
