@@ -49,6 +49,9 @@ var narrowingActs = []deed{
 	{10, (*actor).move},
 	{6, (*actor).takeOut},
 	{2, (*actor).fave},
+	{6, (*actor).mute},
+	{12, (*actor).keepDraft},
+	{3, (*actor).discardDraft},
 }
 
 // lastingActs replace nobody's rivers.
@@ -108,7 +111,7 @@ func (a *actor) send(address string, form url.Values, sent string, settles ...se
 		s.address = "/p/x" // a page that says what is wrong: no list
 	}
 	v = &webtest.Visitor{T: v.T, Base: v.Base, Client: v.Client, Header: header}
-	s.from = a.facts.now()
+	s.node, s.from = node, a.facts.now()
 	r := v.Do(http.MethodPost, address, form)
 	s.to = a.facts.now()
 	ok = r.Status == http.StatusOK || r.Status == http.StatusSeeOther
@@ -227,16 +230,23 @@ var hideable = []string{"apple", "pear", "plum", "#tea", "#river"}
 // text makes a text with a token of its own.
 func (a *actor) text(w *writing) (body, token string) {
 	if w.of().staged {
-		token = a.token(said{writing: w})
-		return token + " says so", token
+		token = a.token(said{writing: w, names: []string{quiet}})
+		return token + " says so to @" + quiet + " " + linkOf(token), token
 	}
 	word := hideable[a.rng.IntN(len(hideable))]
 	of := said{writing: w, words: []string{word}}
 	token = a.token(of)
 	body = token + " says " + word
-	if a.rng.IntN(4) == 0 {
-		body += " @" + a.someone(a.rng)
+	if a.rng.IntN(3) == 0 {
+		of.names = []string{append([]string{quiet}, a.facts.residents...)[a.rng.IntN(1+len(a.facts.residents))]}
+		body += " @" + of.names[0]
 	}
+	if a.rng.IntN(3) == 0 {
+		body += " " + linkOf(token)
+	}
+	a.facts.mu.Lock()
+	a.facts.tokens[token] = of
+	a.facts.mu.Unlock()
 	return body, token
 }
 
@@ -280,15 +290,9 @@ func (a *actor) withFile(form url.Values, token string) url.Values {
 	if a.rng.IntN(3) > 0 {
 		return form
 	}
-	v := a.visitors[a.rng.IntN(len(a.visitors))]
-	v = &webtest.Visitor{T: v.T, Base: v.Base, Client: v.Client, Header: http.Header{"Accept": {"application/json"}}}
-	r := v.PostFiles("/files", []webtest.Upload{{Name: "notes.txt", Content: []byte(token)}})
-	code := regexp.MustCompile(`"code":"(\w+)"`).FindStringSubmatch(r.Body)
-	if code == nil {
-		a.t.Errorf("%s: an upload is answered with %d %.200s", a.name, r.Status, r.Body)
-		return form
+	if code := a.upload(token+".txt", token); code != "" {
+		form.Set("upload", code)
 	}
-	form.Set("upload", code[1])
 	return form
 }
 
@@ -305,12 +309,15 @@ func (a *actor) publish(to, places []string, staged bool) *writing {
 	body, token := a.text(p)
 	f.mu.Lock()
 	f.tookPart[tie{likes, a.name, p.id}] = true
+	f.begun = append(f.begun, p)
 	made := begin(f, &p.text, token)
 	f.mu.Unlock()
-	answer, _, ok := a.send("/posts", a.withFile(url.Values{"body": {body}, "to": to}, token), token, made)
+	form := a.withFile(url.Values{"body": {body}, "to": to}, token)
+	answer, _, ok := a.send("/posts", form, token, made, a.fromDraft(form, "/"))
 	if !ok {
 		return nil
 	}
+	a.readLink(p, body, token)
 	m := codeForm.FindStringSubmatch(answer)
 	if m == nil {
 		a.t.Errorf("%s: a new post is answered with %.200s", a.name, answer)
@@ -345,7 +352,8 @@ func (a *actor) commentOn(p *writing) *writing {
 	f.comments[p] = append(f.comments[p], c)
 	made := begin(f, &c.text, token)
 	f.mu.Unlock()
-	answer, location, ok := a.send("/p/"+p.code+"/comments", a.withFile(url.Values{"body": {body}}, token), "", made)
+	form := a.withFile(url.Values{"body": {body}}, token)
+	answer, location, ok := a.send("/p/"+p.code+"/comments", form, "", made, a.fromDraft(form, "/p/"+p.code))
 	if !ok {
 		return nil
 	}
@@ -398,7 +406,9 @@ func (a *actor) rewrite(w *writing, address string, remove bool) (ok bool) {
 	}
 	changed := begin(a.facts, &w.text, token)
 	a.facts.mu.Unlock()
-	_, _, ok = a.send(address, form, token, changed)
+	if _, _, ok = a.send(address, form, token, changed); ok {
+		a.readLink(w, form.Get("body"), token)
+	}
 	return ok
 }
 
@@ -478,6 +488,14 @@ func (a *actor) mark(p *writing, what string, s setting) (ok bool) {
 	}
 	_, _, ok = a.send("/p/"+p.code+"/"+what, nil, "", a.facts.set(s))
 	return ok
+}
+
+// mute mutes a thread, or hears of it again.
+func (a *actor) mute() {
+	if p := a.pick(a.rng, nil); p != nil {
+		want := a.rng.IntN(3) > 0
+		a.mark(p, map[bool]string{true: "mute", false: "unmute"}[want], setting{mutes, a.name, p.id, want})
+	}
 }
 
 // hide hides a post, an account or a word, or shows it again.

@@ -54,6 +54,11 @@ func (h *history[T]) may(at instant, value T) bool {
 	return h.each(at, func(v T) bool { return v == value })
 }
 
+// was reports whether the thing may have had that value at some time before that moment.
+func (h *history[T]) was(at instant, value T) bool {
+	return h.first == value || slices.ContainsFunc(h.changes, func(c *change[T]) bool { return c.from <= at && c.value == value })
+}
+
 // last is the value as it stands for whoever may change it and waits for no
 // answer.
 func (h *history[T]) last() T {
@@ -86,6 +91,7 @@ const (
 	hidesA = "hidesA" // an account, an account
 	hidesP = "hidesP" // an account, a post's id
 	hidesT = "hidesT" // an account, a word
+	mutes  = "mutes"  // an account, a post's id
 )
 
 // Places are where posts stand: named as destinations are, but for these.
@@ -116,11 +122,14 @@ type writing struct {
 func (w *writing) of() *writing { return cmp.Or(w.post, w) }
 
 // said is what a token stands for: a text of a writing, with words that can be
-// hidden, or the title of a place.
+// hidden and people who are named, the title of a place, or what somebody has not sent.
 type said struct {
 	writing *writing
 	words   []string
+	names   []string
 	place   string
+	draft   *unsent
+	loose   bool // in a file of the draft, which its owner may fetch by its address at any time
 }
 
 // facts is what the observer knows: every change that was asked for, when it was
@@ -139,8 +148,15 @@ type facts struct {
 	tokens    map[string]said
 	codes     map[string]*writing
 	posts     []*writing
+	begun     []*writing              // posts, also those whose answer is not here yet
 	comments  map[*writing][]*writing // of a post
 	tookPart  map[tie]bool            // who ever wrote, liked or commented on a post
+	drafts    map[tie]*unsent         // of an account, for a place
+	openings  map[opening][]change[struct{}]
+
+	noteMu sync.Mutex        // guards the fields below
+	closed map[string]string // how a draft looks whose post is closed to its author, by page
+	notes  map[string]int    // how often something was judged
 }
 
 func newFacts() *facts {
@@ -149,6 +165,7 @@ func newFacts() *facts {
 		relations: map[tie]*history[bool]{}, levels: map[string]*history[timelines.Level]{},
 		owners: map[string]string{}, groups: map[string]bool{}, tokens: map[string]said{}, codes: map[string]*writing{},
 		comments: map[*writing][]*writing{}, tookPart: map[tie]bool{},
+		drafts: map[tie]*unsent{}, openings: map[opening][]change[struct{}]{}, closed: map[string]string{}, notes: map[string]int{},
 	}
 }
 
@@ -290,10 +307,16 @@ func (f *facts) reads(at instant, viewer string, p *writing) bool {
 
 // shown: could the viewer be shown this text on a page?
 func (f *facts) shown(at instant, viewer, token string, of said, on showing) bool {
-	if of.writing == nil {
+	switch {
+	case of.draft != nil:
+		return viewer == of.draft.owner && (of.loose || on.kind == onDrafts && of.draft.text.may(at, token))
+	case of.writing == nil:
 		return f.opens(at, viewer, of.place) // a sub-feed that one may not open is not even named
 	}
 	w, p := of.writing, of.writing.of()
+	if on.kind == onHistory {
+		return w == p && viewer == p.author && on.whose == p.code && w.text.was(at, token) && f.reads(at, viewer, p)
+	}
 	if !w.text.may(at, token) || !f.reads(at, viewer, p) || !on.holds(f, at, viewer, p) {
 		return false
 	}

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"net/url"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -55,6 +56,8 @@ func (w *observed) stage() {
 		{name: "a viewer's placeholder delivered to others", act: (*scene).veil, lasting: true, places: []string{onStage}},
 		{name: "a new comment of a banned person shown because the shared fold moved first", act: (*scene).banAndComment, lasting: true, places: []string{onStage}},
 		{name: "a group gone private still readable through somebody's likes page", act: (*scene).shut, places: []string{backstage}},
+		{name: "a former text shown to a reader", act: (*scene).former, lasting: true, places: []string{onStage}},
+		{name: "a comment counted as new that its reader may not see", act: (*scene).tell, lasting: true, places: []string{onStage}},
 	}
 	for i, p := range w.plays {
 		// The author leads the groups.
@@ -192,6 +195,37 @@ func (s *scene) seat(fl *follower, address string) {
 	}
 }
 
+// look has somebody ask for addresses, on any of the nodes, and ask does so with a copy.
+func (s *scene) look(who *resident, addresses ...string) {
+	for _, address := range addresses {
+		s.ask(who, &kept{address: address})
+	}
+}
+
+func (s *scene) ask(who *resident, k *kept) *kept {
+	node := s.from[s.author.rng.IntN(len(s.from))]
+	body, tag := s.getAgain(node, who, k.address, "", k)
+	return &kept{k.address, tag, body}
+}
+
+// bell asks, on all nodes, what the job that tells browsers asks before it does: without
+// something unread nothing is pushed.
+func (s *scene) bell(who *resident) {
+	for _, n := range s.from {
+		told := serving{viewer: who.name, address: "a push", how: "number", from: s.facts.now(), node: n}
+		unread, _, err := n.Rivers.News(s.t.Context(), who.Account.ID)
+		told.to = s.facts.now()
+		if err != nil {
+			s.t.Errorf("what is new for %s: %v", who.name, err)
+			continue
+		}
+		s.facts.mu.RLock()
+		wrong := s.facts.judgeUnread(told, unread)
+		s.facts.mu.RUnlock()
+		s.complain(wrong)
+	}
+}
+
 // open lets everybody read an account.
 func (s *scene) open(a *actor, account string) {
 	if s.facts.level(account) != timelines.Public {
@@ -291,6 +325,55 @@ func (s *scene) banAndComment() {
 	s.heat(onStage, s.page()[1:], s.author.name)
 }
 
+// former: a post is edited, and who may read it asks what it said before.
+func (s *scene) former() {
+	history := s.page() + "/history"
+	s.watch(s.stranger.resident, s.page(), "/"+onStage)
+	for range 2 {
+		s.must("edit", s.author.rewrite(s.post, s.page()+"/edit", false))
+		for _, who := range []*resident{s.author.resident, s.friend.resident, s.stranger.resident, nil} {
+			s.look(who, history, s.page())
+		}
+	}
+}
+
+// tell: the stranger is told of comments by somebody whom they then ban, of one that is
+// deleted, and of those below a post that they then mute.
+func (s *scene) tell() {
+	stranger := s.stranger.resident
+	looks := func() {
+		s.look(stranger, "/push/news", "/"+onStage, "/filter/notifications?order=created", "/settings/hidden")
+		s.bell(stranger)
+	}
+	if s.facts.is(mutes, s.stranger.name, s.post.id) {
+		s.must("unmute", s.stranger.mark(s.post, "unmute", setting{mutes, s.stranger.name, s.post.id, false}))
+	}
+	s.comment(s.stranger)
+	s.watch(stranger, "/"+onStage, "/filter/notifications")
+	for _, n := range s.from {
+		s.get(n, stranger, s.page(), "")
+	}
+	first := s.comment(s.friend)
+	s.comment(s.author)
+	looks()
+	s.must("ban", s.stranger.ban(s.author.name, true))
+	looks()
+	if first != nil && first.number != 0 {
+		s.must("delete", s.friend.rewrite(first, commentAddress(first, "delete"), true))
+	}
+	looks()
+	s.look(stranger, s.page())
+	s.must("unban", s.stranger.ban(s.author.name, false))
+	s.must("ban", s.stranger.ban(s.friend.name, true))
+	s.comment(s.friend)
+	s.look(stranger, s.page())
+	s.must("mute", s.stranger.mark(s.post, "mute", setting{mutes, s.stranger.name, s.post.id, true}))
+	s.comment(s.author)
+	looks()
+	s.look(s.quiet, "/push/news", "/filter/notifications", s.page(), "/")
+	s.bell(s.quiet)
+}
+
 // shut: a group goes private in which the friend liked and commented.
 func (s *scene) shut() {
 	s.open(s.friend, s.friend.name)
@@ -298,11 +381,27 @@ func (s *scene) shut() {
 	s.must("like", s.friend.likeIt(s.post))
 	s.comment(s.friend)
 	liked, said := "/"+s.friend.name+"/likes", "/"+s.friend.name+"/comments"
+	place := url.QueryEscape(s.page())
+	file, ok := s.stranger.keepDraftOf(s.page(), true)
+	s.must("keep a draft", ok)
+	drafts := []string{"/drafts", "/drafts/edit?place=" + place, "/drafts?place=" + place, file}
+	for _, who := range []*resident{s.stranger.resident, s.friend.resident, s.author.resident} {
+		s.look(who, drafts...)
+	}
+	card := s.page() + "/preview"
+	keeps := []*kept{s.ask(s.stranger.resident, &kept{address: card}), s.ask(nil, &kept{address: card})}
 	s.watch(nil, liked, said+"?order=created")
 	s.watch(s.stranger.resident, liked, said, s.page())
 	s.watch(s.friend.resident, said)
 	s.must("shut", s.author.levelTo(backstage, timelines.Private))
 	s.heat(liked[1:], said[1:], s.page()[1:])
+	for i, who := range []*resident{s.stranger.resident, nil} {
+		s.ask(who, keeps[i])
+		s.look(who, card)
+	}
+	s.look(s.stranger.resident, append(drafts, "/push/news", "/")...)
 	s.comment(s.friend)
+	s.look(s.stranger.resident, "/push/news", "/")
+	s.bell(s.stranger.resident)
 	s.must("edit", s.author.rewrite(s.post, s.page()+"/edit", false))
 }

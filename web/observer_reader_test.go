@@ -3,6 +3,7 @@ package web_test
 import (
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,12 +17,8 @@ type reader struct {
 	*observed
 	node *webtest.Site
 	rng  *rand.Rand
-	// files are the addresses of files that stood on pages, the newest last.
-	files []string
+	kept []*kept // the newest last
 }
-
-// keptFiles is how many addresses of files a reader remembers.
-const keptFiles = 40
 
 // usedTags are those of some texts.
 var usedTags = []string{"tea", "river"}
@@ -69,10 +66,14 @@ func (rd *reader) otherAddress(viewer string) string {
 		"/feeds/" + rd.someone(rd.rng) + "/likes" + format, "/feeds/best" + format,
 	}
 	if viewer != "" {
+		if place := url.QueryEscape(rd.draftPlace(rd.rng)); rd.rng.IntN(2) == 0 {
+			pages = []string{"/drafts", "/drafts/edit?place=" + place, "/drafts?place=" + place, "/push/news", "/push/news"}
+		}
 		pages = append(pages, "/settings/hidden", "/settings/pages", "/groups", "/lists", "/"+rd.someGroup(rd.rng)+"/members")
 	}
 	if p := rd.pick(rd.rng, nil); p != nil {
-		pages = append(pages, "/feeds/p/"+p.code+format, "/p/"+p.code+"/edit", "/p/"+p.code+"/remove", "/p/"+p.code+"/likes?shown=1")
+		pages = append(pages, "/feeds/p/"+p.code+format, "/p/"+p.code+"/edit", "/p/"+p.code+"/remove", "/p/"+p.code+"/likes?shown=1",
+			"/p/"+p.code+"/history", "/p/"+p.code+"/history", "/p/"+p.code+"/preview")
 	}
 	return pages[rd.rng.IntN(len(pages))]
 }
@@ -81,7 +82,7 @@ var (
 	olderForm  = regexp.MustCompile(`href="([^"]*before=[^"]*)"`)
 	unfoldForm = regexp.MustCompile(`data-unfold="([^"]*)"`)
 	editForm   = regexp.MustCompile(`href="(/p/[^"]*/edit)"`)
-	fileForm   = regexp.MustCompile(`href="(/files/[^"]*)"`)
+	fileForm   = regexp.MustCompile(`(?:href|src)="(/files/[^"]*|/p/[^"]*/preview)"`)
 )
 
 // warm looks at all that has a list, as everybody, so that what follows meets
@@ -110,10 +111,7 @@ func (rd *reader) warm() {
 
 func (rd *reader) look() {
 	who := rd.anybody(rd.rng)
-	// Whoever keeps the address of a file may try it at any time.
-	if len(rd.files) > 0 && rd.rng.IntN(3) == 0 {
-		rd.get(rd.node, who, rd.files[rd.rng.IntN(len(rd.files))], "")
-	}
+	rd.tryKept(who)
 	if rd.rng.IntN(4) == 0 {
 		rd.get(rd.node, who, rd.otherAddress(nameOf(who)), "")
 		return
@@ -121,15 +119,14 @@ func (rd *reader) look() {
 	address := rd.anyPage(rd.rng, nameOf(who))
 	for range 3 {
 		body := rd.get(rd.node, who, address, "")
-		rd.files = append(rd.files, links(body, fileForm)...)
-		rd.files = rd.files[max(0, len(rd.files)-keptFiles):]
+		rd.keep(linksIn(body, fileForm)...)
 		for _, form := range []*regexp.Regexp{unfoldForm, editForm} {
-			if more := links(body, form); len(more) > 0 && rd.rng.IntN(2) == 0 {
+			if more := linksIn(body, form); len(more) > 0 && rd.rng.IntN(2) == 0 {
 				// An unfolded list stands in an entry of a page, but not as a list does.
 				rd.get(rd.node, who, more[rd.rng.IntN(len(more))], "/everything")
 			}
 		}
-		older := links(body, olderForm)
+		older := linksIn(body, olderForm)
 		if len(older) == 0 {
 			return
 		}
@@ -139,10 +136,14 @@ func (rd *reader) look() {
 
 // anybody is a resident, or nil for nobody.
 func (w *observed) anybody(rng *rand.Rand) *resident {
-	if k := rng.IntN(len(w.people) + 1); k > 0 {
-		return w.people[k-1]
+	switch k := rng.IntN(len(w.people) + 2); k {
+	case 0:
+		return nil
+	case 1:
+		return w.quiet
+	default:
+		return w.people[k-2]
 	}
-	return nil
 }
 
 func nameOf(r *resident) string {
@@ -155,6 +156,12 @@ func nameOf(r *resident) string {
 // get asks a node for an address and judges the answer. within is the page from
 // which river.js asks, if it does.
 func (w *observed) get(n *webtest.Site, who *resident, address, within string) string {
+	body, _ := w.getAgain(n, who, address, within, &kept{})
+	return body
+}
+
+// getAgain is get by somebody who has kept a copy. It returns the entity tag, too.
+func (w *observed) getAgain(n *webtest.Site, who *resident, address, within string, copy *kept) (body, tag string) {
 	var v *webtest.Visitor
 	if who == nil {
 		v = n.Visitor()
@@ -165,19 +172,29 @@ func (w *observed) get(n *webtest.Site, who *resident, address, within string) s
 	if within != "" {
 		v.Header.Set("X-River-Page", within)
 	}
-	s := serving{viewer: nameOf(who), address: address, how: "page", about: address, from: w.facts.now()}
+	if strings.HasPrefix(address, "/drafts?") {
+		v.Header.Set("Accept", "application/json")
+	}
+	if copy.tag != "" {
+		v.Header.Set("If-None-Match", copy.tag)
+	}
+	s := serving{viewer: nameOf(who), address: address, how: "page", about: address, from: w.facts.now(), node: n}
 	a := v.Get(address)
 	s.to = w.facts.now()
+	if a.Status == http.StatusNotModified {
+		a.Body = copy.body // that is what it says
+	}
 	if a.Status >= 500 || a.Status == http.StatusBadRequest {
 		w.t.Errorf("GET %s for %q: status %d", address, s.viewer, a.Status)
 	}
 	w.judge(s, allOf(a))
 	w.complain(judgeHeader(s, a))
-	if a.Status != http.StatusOK {
-		return ""
+	if a.Status != http.StatusOK && a.Status != http.StatusNotModified {
+		return "", ""
 	}
 	if within != "" {
 		w.complain(w.facts.judgeFragment(s, a.Body))
 	}
-	return a.Body
+	w.facts.opened(s)
+	return a.Body, a.Header.Get("ETag")
 }

@@ -27,6 +27,7 @@ type showing struct {
 const (
 	onHome, onUser, onSubfeed, onGroup = "home", "user", "subfeed", "group"
 	onLikes, onComments, onFaves       = "likes", "comments", "saved"
+	onNotices, onDrafts, onHistory     = "notifications", "drafts", "history"
 	// onNone shows posts one by one: no list they could have left.
 	onNone = ""
 )
@@ -46,6 +47,12 @@ func (f *facts) showingOf(address string) showing {
 	switch {
 	case path == "/":
 		on.kind = onHome
+	case path == "/push/news":
+		on.kind = onNotices
+	case first == onDrafts:
+		on.kind = onDrafts
+	case first == "p" && strings.HasSuffix(second, "/history"):
+		on.kind, on.whose = onHistory, strings.TrimSuffix(second, "/history")
 	case first == "filter":
 		on.kind = second
 	case f.groups[first] && second == "":
@@ -71,8 +78,12 @@ func (on showing) holds(f *facts, at instant, viewer string, p *writing) bool {
 		return f.stands(at, p, func(places []string) bool { return slices.ContainsFunc(places, is) })
 	}
 	switch on.kind {
-	case onNone:
+	case onNone, onDrafts:
 		return true
+	case onNotices:
+		if !f.may(at, mutes, viewer, p.id, false) || !f.told(at, viewer, p) {
+			return false
+		}
 	case "messages":
 		return in(func(place string) bool { return place == directsOf+viewer })
 	case onFaves:
@@ -148,6 +159,7 @@ type serving struct {
 	how      string
 	except   string // a token the viewer has just sent, which may be sent back
 	about    string // what was asked for or is taken away: codes in it are known
+	node     *webtest.Site
 }
 
 // judge says what is wrong with bytes that were served: every token in them, and
@@ -159,7 +171,7 @@ func (f *facts) judge(s serving, body string) []string {
 	if on.asAll {
 		viewer = ""
 	}
-	var wrong []string
+	wrong := append(f.judgeKept(s, on, body), f.judgeTold(s, body)...)
 	complain := func(format string, args ...any) {
 		wrong = append(wrong, fmt.Sprintf("%s of %s for %q, decided between %d and %d: ", s.how, s.address, s.viewer, s.from, s.to)+
 			fmt.Sprintf(format, args...))
@@ -171,6 +183,14 @@ func (f *facts) judge(s serving, body string) []string {
 		if !known || token == s.except {
 			continue
 		}
+		switch {
+		case strings.HasSuffix(s.address, "/preview"):
+			f.note("pictures of cards")
+		case on.kind == onHistory && of.writing != nil && !of.writing.text.may(s.to, token):
+			f.note("former texts")
+		case of.draft != nil:
+			f.note("drafts")
+		}
 		if !f.ever(s.from, s.to, func(at instant) bool { return f.shown(at, viewer, token, of, on) }) {
 			complain("%s", f.tell(token, of, viewer))
 		}
@@ -179,7 +199,7 @@ func (f *facts) judge(s serving, body string) []string {
 	slices.Sort(codes)
 	for _, code := range slices.Compact(codes) {
 		p := f.codes[code]
-		if p == nil || strings.Contains(s.about, code) || strings.Contains(s.address, code) {
+		if p == nil || strings.Contains(s.about, code) || strings.Contains(s.address, code) || on.kind == onDrafts && f.drafts[tie{a: viewer, b: "/p/" + code}] != nil {
 			continue
 		}
 		if !f.ever(s.from, s.to, func(at instant) bool { return f.reads(at, viewer, p) }) {
@@ -195,6 +215,10 @@ func (f *facts) judge(s serving, body string) []string {
 			wrong = append(wrong, f.judgeLikes(s, p, viewer, line[1])...)
 		}
 		wrong = append(wrong, f.judgeComments(s, p, viewer, m[0])...)
+		wrong = append(wrong, f.judgeNews(s, p, m[0])...)
+		if on.kind == onNotices {
+			wrong = append(wrong, f.judgeActors(s, p, whyForm.FindString(m[0]))...)
+		}
 		f.judgePlaces(s, p, viewer, m[0], complain)
 	}
 	return wrong
@@ -339,7 +363,7 @@ func judgeHeader(s serving, a *webtest.Answer) []string {
 	if !ok {
 		wrong = append(wrong, fmt.Sprintf("%s %s for %q, status %d: Cache-Control %q", s.how, s.address, s.viewer, a.Status, cache))
 	}
-	if tag := a.Header.Get("ETag"); tag != "" && !feed && !strings.HasPrefix(s.address, "/files/") {
+	if tag := a.Header.Get("ETag"); tag != "" && !feed && !strings.HasPrefix(s.address, "/files/") && !strings.HasSuffix(s.address, "/preview") {
 		wrong = append(wrong, fmt.Sprintf("%s %s for %q, status %d: ETag %q", s.how, s.address, s.viewer, a.Status, tag))
 	}
 	return wrong
@@ -389,6 +413,9 @@ func (f *facts) judgePlaces(s serving, p *writing, viewer, article string, compl
 
 // tell describes a token that should not have been seen.
 func (f *facts) tell(token string, of said, viewer string) string {
+	if of.draft != nil {
+		return fmt.Sprintf("%s in a draft of %s for %s (text %s)", token, of.draft.owner, of.draft.place, tellHistory(&of.draft.text))
+	}
 	if of.writing == nil {
 		return fmt.Sprintf("%s, the title of %s: level %s, admits %s, excludes %s", token, of.place, tellHistory(f.levels[of.place]),
 			tellHistory(f.tie(admits, of.place, viewer)), tellHistory(f.tie(excludes, of.place, viewer)))
@@ -438,8 +465,8 @@ func tellHistory[T comparable](h *history[T]) string {
 	return b.String()
 }
 
-// links finds addresses in a page.
-func links(body string, form *regexp.Regexp) []string {
+// linksIn finds addresses in a page.
+func linksIn(body string, form *regexp.Regexp) []string {
 	var found []string
 	for _, m := range form.FindAllStringSubmatch(body, -1) {
 		found = append(found, html.UnescapeString(m[1]))

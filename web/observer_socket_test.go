@@ -198,7 +198,7 @@ func (fl *follower) loadPage(address string) bool {
 		fl.address = ""
 		return false
 	}
-	if older := links(body, olderForm); len(older) > 0 && !fl.stays && fl.rng.IntN(3) == 0 {
+	if older := linksIn(body, olderForm); len(older) > 0 && !fl.stays && fl.rng.IntN(3) == 0 {
 		address = older[0]
 		body = fl.get(node, fl.who, address, "")
 		if m = riverForm.FindStringSubmatch(body); m == nil {
@@ -206,7 +206,7 @@ func (fl *follower) loadPage(address string) bool {
 			return false
 		}
 	}
-	fl.address, fl.page, fl.river, fl.sight = address, links(body, pageForm)[0], m[1], links(body, sightForm)[0]
+	fl.address, fl.page, fl.river, fl.sight = address, linksIn(body, pageForm)[0], m[1], linksIn(body, sightForm)[0]
 	fl.shown, fl.confirmed, fl.said, fl.ever = entriesOf(body), nil, nil, map[string]bool{}
 	for code := range fl.shown {
 		fl.ever[code] = true
@@ -232,7 +232,7 @@ func (fl *follower) connect() bool {
 	}
 	message, err := json.Marshal(map[string]any{
 		"t": "subscribe", "page": fl.page, "lang": "en", "viewer": nameOf(fl.who),
-		"river": fl.river, "sight": fl.sight, "entries": stamps,
+		"river": fl.river, "sight": fl.sight, "entries": stamps, "unread": 0,
 	})
 	if err != nil {
 		fl.t.Error(err)
@@ -297,7 +297,7 @@ func (fl *follower) witness(f *webtest.Frame, message []byte, at instant) {
 		return // says that nothing differs
 	}
 	fl.pushes.Add(1)
-	s := serving{viewer: nameOf(fl.who), address: fl.address, how: "frame", from: at, to: at}
+	s := serving{viewer: nameOf(fl.who), address: fl.address, how: "frame", from: at, to: at, node: fl.node}
 	body := plain(string(message))
 	if m := webtest.StampForm.FindStringSubmatch(body); m != nil {
 		rendered, _ := strconv.ParseInt(m[1], 10, 64) // digits
@@ -318,6 +318,9 @@ func (fl *follower) witness(f *webtest.Frame, message []byte, at instant) {
 	fl.judge(s, body)
 	fl.facts.mu.RLock()
 	defer fl.facts.mu.RUnlock()
+	if f.T == "unread" {
+		fl.complain(fl.facts.judgeUnread(s, countIn(body, `"n":(\d+)`)))
+	}
 	p := fl.facts.codes[f.Post]
 	if p == nil || f.T != "entry" {
 		return
@@ -329,6 +332,7 @@ func (fl *follower) witness(f *webtest.Frame, message []byte, at instant) {
 		fl.complain([]string{fmt.Sprintf("frame of %s for %q, decided between %d and %d: an entry of %s, which it does not hold\n%s",
 			s.address, s.viewer, s.from, s.to, f.Post, fl.facts.tell(p.text.last(), said{writing: p}, s.viewer))})
 	}
+	fl.complain(fl.facts.judgeNews(s, p, f.Parts["acts"]))
 	if line, ok := f.Parts["likes"]; ok {
 		fl.complain(fl.facts.judgeLikes(s, p, s.viewer, line))
 	}

@@ -104,6 +104,7 @@ type observed struct {
 	lively             bool             // jobs and bus run
 	beat               <-chan time.Time // of the nodes' hubs; nil: each second
 	people             []*resident
+	quiet              *resident // whom nothing may reach
 	groups             []string
 	// gates are held by whoever changes who may read an account's places.
 	gates map[string]*sync.Mutex
@@ -113,8 +114,9 @@ type observed struct {
 	watchMu  sync.Mutex  // guards watching
 	watching []*follower // the pages opened for plays
 
-	hotMu sync.Mutex // guards hot
+	hotMu sync.Mutex // guards the fields below
 	hot   []string   // addresses just narrowed
+	loose []string   // addresses of files of drafts
 
 	serial  atomic.Int64 // of tokens and writings
 	judged  atomic.Int64 // servings
@@ -248,10 +250,7 @@ func (w *observed) populate() {
 	w.t.Helper()
 	f := w.facts
 	for i, name := range []string{"ann", "bob", "cat", "dan", "eve"} {
-		r := &resident{Person: w.nodes[0].Person(name), name: name, rng: w.chance(1, uint64(i))}
-		for _, n := range w.nodes {
-			r.visitors = append(r.visitors, (&webtest.Person{Site: n, Token: r.Token}).Visitor())
-		}
+		r := w.resident(name, i)
 		w.people = append(w.people, r)
 		w.gates[name] = &sync.Mutex{}
 		f.residents = append(f.residents, name)
@@ -265,6 +264,7 @@ func (w *observed) populate() {
 		r.visitors[0].Post("/settings/pages", "slug", "photos", "title", title, "access", level.String()).LeadsTo("/settings/pages?saved#page-photos")
 		r.visitors[0].Post("/lists", "title", "Some").Wants(303)
 	}
+	w.makeQuiet()
 	for i, level := range []timelines.Level{timelines.Public, timelines.Protected, timelines.Private} {
 		name, founder := "club-"+level.String(), w.people[i]
 		founder.visitors[0].Post("/groups", "name", name, "title", name, "access", level.String()).Wants(303)
@@ -309,6 +309,31 @@ func (w *observed) populate() {
 	w.stage()
 }
 
+// makeQuiet signs up somebody who has banned everybody. Everybody's home page was looked at two
+// hours ago, so that each node tells of what is new there.
+func (w *observed) makeQuiet() {
+	w.t.Helper()
+	w.quiet = w.resident(quiet, len(w.people))
+	for _, r := range w.people {
+		w.quiet.visitors[0].Post("/" + r.name + "/ban").Wants(303)
+		w.facts.relations[tie{bans, quiet, r.name}] = &history[bool]{first: true}
+	}
+	const away = `INSERT INTO home_visits (account_id, seen) SELECT id, (extract(epoch FROM now() - interval '2 hours') * 1000000)::bigint FROM accounts WHERE kind = 'user'`
+	if _, err := w.db.Primary.Exec(w.t.Context(), away); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// resident signs somebody up, who has a browser on every node.
+func (w *observed) resident(name string, n int) *resident {
+	w.t.Helper()
+	r := &resident{Person: w.nodes[0].Person(name), name: name, rng: w.chance(1, uint64(n))}
+	for _, node := range w.nodes {
+		r.visitors = append(r.visitors, (&webtest.Person{Site: node, Token: r.Token}).Visitor())
+	}
+	return r
+}
+
 func (w *observed) founder(group string) *resident {
 	return w.people[slices.Index(w.groups, group)]
 }
@@ -348,6 +373,7 @@ func (w *observed) live(followers []*follower, acts []deed, on, from []*webtest.
 	looking.Wait()
 	w.t.Logf("%d forms, %d refused; %d answers and %d frames judged, %d tokens in them", w.done.Load(), w.refused.Load(),
 		w.judged.Load(), w.pushes.Load(), w.tokens.Load())
+	w.t.Log(w.facts.notes)
 	for _, p := range w.plays {
 		if got := p.played.Load(); got != int64(w.scale) {
 			w.t.Errorf("%s: played %d times, want %d", p.name, got, w.scale)
