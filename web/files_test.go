@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"riverrun/timelines"
+	"riverrun/timelines/links"
 	"riverrun/web/view"
 	"riverrun/web/webtest"
 )
@@ -257,4 +258,37 @@ func TestPicturesOfAccountsOnPages(t *testing.T) {
 	v.Post("/settings/picture", "remove", "1").LeadsTo("/settings?saved=")
 	other.Get("/anna").Wants(200).Lacks(first)
 	s.Visitor().Get(first).Wants(404)
+}
+
+// TestPictureOfACardIsItsReaders: whoever may not read the post any more gets none of the picture of
+// its card, whatever copy they have.
+func TestPictureOfACardIsItsReaders(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	v, other := s.Person("anna").Visitor(), s.Visitor()
+	const page = "https://example.org/lake"
+	v.Post("/posts", "body", "look: "+page).LeadsTo("/")
+	code := v.Get("/anna").Wants(200).Code()
+	address := "/p/" + code + "/preview"
+	other.Get(address).Wants(404)
+	sum, n, err := s.Blobs.Put(t.Context(), strings.NewReader("a picture"), 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var id int64
+	if err := s.DB.Primary.QueryRow(t.Context(), `SELECT id FROM links WHERE url = $1`, page).Scan(&id); err != nil {
+		t.Fatal(err)
+	}
+	card := links.Page{Title: "A lake", Host: "example.org", Picture: &sum, Bytes: n, Width: 4, Height: 3, Type: "image/png"}
+	if err := s.Store.Links.Record(t.Context(), id, card); err != nil {
+		t.Fatal(err)
+	}
+	reply := other.Get(address).Wants(200).Has("a picture")
+	other.Header.Set("If-None-Match", reply.Header.Get("ETag"))
+	other.Get(address).Wants(http.StatusNotModified)
+	v.Post("/p/"+code+"/edit", "body", "look: "+page, "to", timelines.ToEyes).Wants(303)
+	other.Get(address).Wants(404).Lacks("a picture")
+	v.Get(address).Wants(200)
+	v.Post("/p/"+code+"/edit", "body", "do not look").Wants(303)
+	v.Get(address).Wants(404)
 }

@@ -160,6 +160,10 @@ func TestMute(t *testing.T) {
 	b.Get("/settings/hidden").Lacks("/p/" + code + "/unmute")
 	ann.Comment(code, "are you there?")
 	b.Get("/everything").Has(unreadOne)
+	// What bob was told before is told no more.
+	b.Post("/p/" + code + "/mute").Wants(303)
+	b.Get("/everything").Lacks(unreadOne)
+	b.Get("/push/news").Wants(200).Has(`"unread":0`).Lacks("ann")
 	ann.Visitor().Post("/p/0000000000/mute").Wants(404)
 	ann.Visitor().Post("/p/" + bob.Post("mine", "~eyes").Code + "/mute").Wants(404)
 }

@@ -63,6 +63,40 @@ var mutants = []mutant{
 		"web", "TestNothingNarrowedIsTold",
 		[]edit{{"timelines/notices/cache.go", "l.Epoch == m.Epoch && l.N >= m.N", "l.Epoch == m.Epoch"}},
 	},
+	{
+		"card: a copy of its picture is confirmed before access is decided",
+		"web", "TestPictureOfACardIsItsReaders",
+		[]edit{{"web/files.go", "	c, err := s.timelines.Links.Picture(r.Context(), r.viewer.AccountID, code)\n", `
+			if r.Header.Get("If-None-Match") != "" {
+				w.WriteHeader(http.StatusNotModified)
+				return nil
+			}
+			c, err := s.timelines.Links.Picture(r.Context(), r.viewer.AccountID, code)
+			`}},
+	},
+	{
+		"draft: a comment on a closed post tells of the post",
+		"timelines/drafts", "TestDraftOfClosedPost",
+		[]edit{{"timelines/drafts/drafts.go", "p.deleted_at IS NULL AND ` + rights.SeenPost + `", "p.deleted_at IS NULL AND (true OR ` + rights.SeenPost + `)"}},
+	},
+	{
+		"history: a reader is shown former texts",
+		"web", "TestHistoryIsTheAuthors",
+		[]edit{
+			{"timelines/edits/edits.go", "p.author_id = @viewer AND p.deleted_at", "p.deleted_at"},
+			{"web/history.go", "code); err != nil {", "code); false && err != nil {"},
+		},
+	},
+	{
+		"reads: comments count as new that their reader may not see",
+		"web", "TestUnreadComments",
+		[]edit{{"web/view/unread.go", "c.By != viewer && !it.Hides(c.By)", "c.By != viewer"}},
+	},
+	{
+		"notices: of a muted thread browsers are told",
+		"web", "TestMute",
+		[]edit{{"rivers/notices.go", "if d.sets.Muted.Has(p.ID) || !d.gates.OpensAny(d.sets, p.Decisive) {", "if !d.gates.OpensAny(d.sets, p.Decisive) {"}},
+	},
 
 	{
 		"write: rivers being built are not looked up",
