@@ -51,6 +51,7 @@ func pngOf(w, h uint32, chunks ...[]byte) []byte {
 // TestHostileUploads: whatever comes as a file of a post, the form comes again and says what is
 // wrong with it, or the post has it as something that does nothing to who opens it.
 func TestHostileUploads(t *testing.T) {
+	t.Parallel()
 	s := webtest.New(t, nil)
 	v, other := s.Person("anna").Visitor(), s.Visitor()
 	jpeg := webtest.Photo(100, 60)
@@ -152,6 +153,7 @@ const (
 // TestNamesOfUploads: a name that is a path, or no text, is shortened to what may stand on a page
 // and in a header.
 func TestNamesOfUploads(t *testing.T) {
+	t.Parallel()
 	s := webtest.New(t, nil)
 	v := s.Person("anna").Visitor()
 	for _, tc := range []struct{ name, shown string }{
