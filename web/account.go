@@ -32,7 +32,6 @@ func (s accounts) forms() map[string]handler {
 		"unhide":      s.setAccount(store.Hides.UnhideAccount),
 		"show-banned": h.showBanned(true),
 		"hide-banned": h.showBanned(false),
-		"manage":      g.setGroup,
 		"promote":     g.moderate(store.Groups.Promote),
 		"demote":      g.moderate(store.Groups.Demote),
 		"block":       g.moderate(store.Groups.Block),
@@ -65,6 +64,7 @@ func (s accounts) routes(mux *http.ServeMux) {
 			river.ServeHTTP(w, r)
 		}
 	})
+	mux.Handle("POST /{name}/manage", s.withPicture(groups(s).pictureOf, groups(s).setGroup))
 	mux.Handle("POST /{name}/{act}", s.members(func(w http.ResponseWriter, r *request) error {
 		act, ok := forms[r.PathValue("act")]
 		if !ok {

@@ -164,6 +164,9 @@ func TestAFormWithABadFileLosesNothing(t *testing.T) {
 		again := v.PostFiles("/posts", []webtest.Upload{good, {Name: tc.name, Content: tc.content}}, "body", "Written with care", "key", "k").Wants(422)
 		again.Has("Written with care", "good.jpg", `name="upload"`, tc.says)
 	}
+	// Files after one that is refused come too.
+	v.PostFiles("/posts", []webtest.Upload{{Name: "none.txt"}, good, {Name: "nothing.txt"}}, "body", "Written with care").
+		Wants(422).Has("“none.txt” is empty. “nothing.txt” is empty.", "good.jpg", `name="upload"`)
 	// As many as may be, and one more.
 	many := make([]webtest.Upload, 21)
 	for i := range many {
@@ -238,8 +241,8 @@ func TestPicturesOfAccountsOnPages(t *testing.T) {
 	anna.Post("hello")
 	v.Post("/groups", "name", "club", "title", "Club", "access", "public")
 	open := s.Open(bob, "/anna")
-	answer := v.PostFiles("/settings/picture", []webtest.Upload{{Name: "me.jpg", Content: webtest.Photo(300, 200)}}).Wants(303)
-	v.Get(answer.Header.Get("Location")).Wants(200).Has("in a moment", "data-await").Lacks("<img")
+	answer := v.PostFiles("/settings", []webtest.Upload{{Name: "me.jpg", Content: webtest.Photo(300, 200)}}, "title", "Anna", "about", "Likes *lakes*").Wants(303)
+	v.Get(answer.Header.Get("Location")).Wants(200).Has("in a moment", "data-await", "Likes *lakes*").Lacks("<img")
 	s.MakePictures()
 	open.Until("the face", func(f webtest.Frame) bool { return strings.Contains(f.Parts["body"]+f.HTML, "/avatar-small") })
 	page := other.Get("/anna").Wants(200).Has("/avatar-small", "/avatar-large")
@@ -247,15 +250,20 @@ func TestPicturesOfAccountsOnPages(t *testing.T) {
 	if got := s.Visitor().Get(first).Wants(200).Header.Get("Cache-Control"); got != "public, max-age=86400, immutable" {
 		t.Errorf("Cache-Control %q", got)
 	}
-	v.PostFiles("/settings/picture?of=club", []webtest.Upload{{Name: "club.png", Content: webtest.Photo(20, 30)}}).Wants(303)
+	v.PostFiles("/club/manage", []webtest.Upload{{Name: "club.png", Content: webtest.Photo(20, 30)}}).Wants(303)
 	s.MakePictures()
 	other.Get("/club").Wants(200).Has("/avatar-large")
-	other.PostFiles("/settings/picture?of=club", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(403)
-	other.Post("/settings/picture?of=club", "remove", "1").Wants(403)
-	other.PostFiles("/settings/picture?of=anna", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(404)
-	v.PostFiles("/settings/picture", []webtest.Upload{{Name: "notes.txt", Content: []byte("no")}}).Wants(422).Has("is not a picture")
-	v.PostFiles("/settings/picture", nil, "back", "/settings").Wants(422).Has("Choose a picture first.")
-	v.Post("/settings/picture", "remove", "1").LeadsTo("/settings?saved=")
+	other.PostFiles("/club/manage", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(403)
+	other.Post("/club/manage", "remove", "1").Wants(403)
+	other.PostFiles("/anna/manage", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(404)
+	// What was typed beside a wrong picture is not lost, wherever the form stands.
+	for _, form := range []string{"/settings", "/welcome/you", "/club/manage"} {
+		v.PostFiles(form, []webtest.Upload{{Name: "notes.txt", Content: []byte("no")}}, "title", "Another", "about", "Half a life").
+			Wants(422).Has("is not a picture", `value="Another"`, "Half a life")
+		v.PostFiles(form, nil, "title", "", "about", "Half a life").Wants(422).Has("Half a life")
+	}
+	v.PostFiles("/settings", nil, "remove", "1", "title", "Anna A.").LeadsTo("/settings?saved")
+	v.Get("/settings").Wants(200).Has(`value="Anna A."`, "Likes *lakes*")
 	other.Get("/anna").Wants(200).Lacks(first)
 	s.Visitor().Get(first).Wants(404)
 }

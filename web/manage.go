@@ -37,8 +37,7 @@ func (s groups) manageView(r *request, group string) (view.Manage, error) {
 	if !v.Administers(v.Who.ID) {
 		return v, timelines.ErrForbidden
 	}
-	v.Title, v.About = v.Who.Title, v.Who.About
-	v.Picture = r.pictureForm(v.Who, view.ManagePath(v.Who.Name))
+	v.Profile = r.profileForm(v.Who)
 	if v.Requests, err = s.requests(r, view.ManagePath(v.Who.Name), v.Who.ID); err != nil {
 		return v, err
 	}
@@ -75,16 +74,21 @@ func (s groups) managedLists(r *request, v *view.Manage) error {
 	return err
 }
 
-// setGroup changes a group's title and description.
+// setGroup changes a group's picture, title and description.
 func (s groups) setGroup(w http.ResponseWriter, r *request) error {
-	group, title, about := r.PathValue("name"), r.PostFormValue("title"), r.PostFormValue("about")
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Groups.SetProfile(ctx, r.viewer.AccountID, group, title, about)
+	group := r.PathValue("name")
+	who, err := s.rivers.Access().AccountNamed(r.Context(), group)
+	if err != nil {
+		return err
+	}
+	form := r.profileForm(who)
+	err = s.saveProfile(r, s.pictureOf, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.Groups.SetProfile(ctx, r.viewer.AccountID, group, form.Title, form.About)
 	})
 	if err != nil {
-		return s.manageAgain(w, r, group, err, func(v *view.Manage) { v.Title, v.About = title, about })
+		return s.manageAgain(w, r, group, err, func(*view.Manage) {})
 	}
-	return s.done(w, r, view.ManagePath(group)+"?saved")
+	return s.profileSaved(w, r, view.ManagePath(group))
 }
 
 // manageAgain shows a group's page with the error of one of its forms.
@@ -97,7 +101,7 @@ func (s groups) manageAgain(w http.ResponseWriter, r *request, group string, err
 	if err != nil {
 		return err
 	}
-	v.Error = is
+	v.Error, v.Profile.Error = is, is
 	asSent(&v)
 	return s.redisplay(w, r, is, view.ManagePage(v))
 }

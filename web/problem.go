@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"riverrun/rivers"
 	"riverrun/tiers"
@@ -196,6 +197,10 @@ func (s *Server) formError(r *request, err error) (view.FormError, error) {
 			}
 			more := is.More
 			is.More = nil
+			if same := slices.IndexFunc(all, func(e view.FormError) bool { return e.Field == is.Field }); same >= 0 {
+				all[same].Text += " " + is.Text // two files, say
+				continue
+			}
 			all = append(append(all, is), more...)
 		}
 		all[0].More = all[1:]

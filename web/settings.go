@@ -17,8 +17,7 @@ type settings struct{ *Server }
 
 func (s settings) routes(mux *http.ServeMux) {
 	mux.Handle("GET /settings", s.members(s.settings))
-	mux.Handle("POST /settings", s.members(s.setProfile))
-	mux.Handle("POST /settings/picture", s.withPicture(s.pictureOf, s.setPicture))
+	mux.Handle("POST /settings", s.withPicture(s.ownPicture, s.setProfile))
 	mux.Handle("POST /settings/look", s.members(s.setLook))
 	mux.Handle("POST /settings/home", s.members(s.setMode))
 	mux.Handle("POST /settings/notices", s.members(s.setNotices))
@@ -38,7 +37,7 @@ func (s settings) settings(w http.ResponseWriter, r *request) error {
 
 func (s settings) settingsView(r *request) (view.Settings, error) {
 	ctx := r.Context()
-	v := view.Settings{Base: s.simple(r), Picture: r.pictureForm(r.me, "/settings"), Title: r.me.Title, About: r.me.About, Language: r.me.Language}
+	v := view.Settings{Base: s.simple(r), Profile: r.profileForm(r.me), Language: r.me.Language}
 	var err error
 	if v.PushKey, err = s.pushKey(ctx); err != nil {
 		return v, err
@@ -65,17 +64,17 @@ func (s settings) settingsView(r *request) (view.Settings, error) {
 }
 
 func (s settings) setProfile(w http.ResponseWriter, r *request) error {
-	title, about, language := r.PostFormValue("title"), r.PostFormValue("about"), r.me.Language
+	form, language := r.profileForm(r.me), r.me.Language
 	if r.PostForm.Has("language") { // as the form had it before
 		language = r.PostFormValue("language")
 	}
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
-		return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, title, about, language)
+	err := s.saveProfile(r, s.ownPicture, func(ctx context.Context) (timelines.Change, error) {
+		return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, form.Title, form.About, language)
 	})
 	if err != nil {
-		return s.settingsAgain(w, r, err, func(v *view.Settings) { v.Title, v.About, v.Language = title, about, language })
+		return s.settingsAgain(w, r, err, func(v *view.Settings) { v.Language = language })
 	}
-	return s.done(w, r, "/settings?saved")
+	return s.profileSaved(w, r, "/settings")
 }
 
 // setLook chooses the theme and the keys of this browser, and the language of the viewer's pages.
@@ -203,7 +202,7 @@ func (s settings) settingsAgain(w http.ResponseWriter, r *request, err error, as
 	if err != nil {
 		return err
 	}
-	v.Error = is
+	v.Error, v.Profile.Error = is, is
 	asSent(&v)
 	return s.redisplay(w, r, is, view.SettingsPage(v))
 }

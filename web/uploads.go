@@ -56,7 +56,7 @@ type boundedBody struct {
 	whole io.ReadCloser
 }
 
-// faultKey is the key of a request's context under which the first error of its files stands.
+// faultKey is the key of a request's context under which the errors of its files stand.
 type faultKey struct{}
 
 // withFiles is members for a form that may bring files.
@@ -124,6 +124,7 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 		return nil, malformedForm(err)
 	}
 	values, room := url.Values{}, int64(maxForm)
+	var refused []error // files; the form goes on
 	for {
 		part, err := reader.NextPart()
 		if err == io.EOF { // one that is wrapped says that the body ended too soon
@@ -140,12 +141,18 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 		switch {
 		case name == fileField && (part.FileName() == "" || r.viewer.Anonymous()): // nothing was chosen, or may be
 		case name == fileField && fault == nil:
-			var code string
-			if code, fault = s.upload(ctx, r.viewer, account, part); fault == nil {
+			code, err := s.upload(ctx, r.viewer, account, part)
+			_, invalid := errors.AsType[*timelines.InvalidError](err)
+			switch {
+			case err == nil:
 				values.Add(uploadField, code)
+			case invalid && len(refused) < s.timelines.Files.MostOfPost():
+				refused = append(refused, err)
+			default:
+				fault = err
 			}
-			if errors.Is(fault, errStorage) { // the form is shown again with it
-				s.log.ErrorContext(ctx, "an upload failed", "account", r.viewer.AccountID, "error", fault)
+			if errors.Is(err, errStorage) { // the form is shown again with it
+				s.log.ErrorContext(ctx, "an upload failed", "account", r.viewer.AccountID, "error", err)
 			}
 		case name == fileField: // the form is refused for another
 		default:
@@ -159,7 +166,12 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 			values.Add(name, string(value))
 		}
 	}
-	plain = plain.WithContext(context.WithValue(plain.Context(), faultKey{}, fault))
+	if fault == nil {
+		fault = errors.Join(refused...)
+	}
+	if fault != nil {
+		plain = plain.WithContext(context.WithValue(plain.Context(), faultKey{}, fault))
+	}
 	plain.PostForm, plain.Form, plain.MultipartForm = values, url.Values{}, &multipart.Form{Value: values}
 	for _, from := range []url.Values{values, plain.URL.Query()} {
 		for name, all := range from {
@@ -169,7 +181,7 @@ func (s *Server) receiveFiles(w http.ResponseWriter, r *request, plain *http.Req
 	return plain, nil
 }
 
-// fault returns the error of the first file of the form that was refused.
+// fault returns the errors of files of the form that were refused.
 func (r *request) fault() error {
 	err, _ := r.Context().Value(faultKey{}).(error)
 	return err

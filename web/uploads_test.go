@@ -28,7 +28,7 @@ func TestAFormWithFilesOutlivesAFault(t *testing.T) {
 	if full.Header.Get("Retry-After") == "" {
 		t.Error("nothing says when to try again")
 	}
-	v.PostFiles("/settings/picture", []webtest.Upload{{Name: "me.jpg", Content: webtest.Photo(30, 20)}}).Wants(503)
+	v.PostFiles("/settings", []webtest.Upload{{Name: "me.jpg", Content: webtest.Photo(30, 20)}}, "title", "Ann", "about", "likes lakes").Wants(503).Has("likes lakes")
 	s.BlobsFull.Store(false)
 
 	// A draft is kept with the files that are good, and says which is not.

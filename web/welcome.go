@@ -16,7 +16,7 @@ type introduction struct{ *Server }
 func (s introduction) routes(mux *http.ServeMux) {
 	mux.Handle("GET /welcome", s.members(s.next))
 	mux.Handle("GET "+view.WelcomeYou, s.members(s.you))
-	mux.Handle("POST "+view.WelcomeYou, s.members(s.setYou))
+	mux.Handle("POST "+view.WelcomeYou, s.withPicture(s.ownPicture, s.setYou))
 	mux.Handle("GET "+view.WelcomePeople, s.members(s.people))
 	mux.Handle("GET "+view.WelcomePost, s.members(s.post))
 }
@@ -34,7 +34,7 @@ func (s introduction) next(w http.ResponseWriter, r *request) error {
 func (s introduction) steps(r *request, here string) (view.Steps, error) {
 	posted, err := s.timelines.Posts.HasPosted(r.Context(), r.viewer.AccountID)
 	return view.Steps{
-		Here: here, You: r.me.Picture != "" || r.me.About != "" || r.me.Title != r.me.Name, People: len(r.sets.Follows) > 0, Post: posted,
+		Here: here, You: r.me.Picture != "" || r.me.About != "", People: len(r.sets.Follows) > 0, Post: posted,
 	}, err
 }
 
@@ -43,14 +43,12 @@ func (s introduction) you(w http.ResponseWriter, r *request) error {
 	if err != nil {
 		return err
 	}
-	return s.html(w, r, http.StatusOK, view.WelcomeYouPage(s.simple(r), steps, view.Introduction{Title: r.me.Title, About: r.me.About, Picture: r.pictureForm(r.me, view.WelcomeYou)}))
+	return s.html(w, r, http.StatusOK, view.WelcomeYouPage(s.simple(r), steps, r.profileForm(r.me)))
 }
 
 func (s introduction) setYou(w http.ResponseWriter, r *request) error {
-	form := view.Introduction{
-		Title: r.PostFormValue("title"), About: r.PostFormValue("about"), Picture: r.pictureForm(r.me, view.WelcomeYou),
-	}
-	_, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
+	form := r.profileForm(r.me)
+	err := s.saveProfile(r, s.ownPicture, func(ctx context.Context) (timelines.Change, error) {
 		return s.timelines.Accounts.SetProfile(ctx, r.viewer.AccountID, form.Title, form.About, r.me.Language)
 	})
 	if err == nil {

@@ -19,7 +19,7 @@ func TestIntroduction(t *testing.T) {
 	v.Post("/signup", "username", "ann", "password", "quite long enough").LeadsTo("/welcome/you")
 	v.Get("/").Wants(200).Has(`href="/welcome"`)
 	v.Get("/welcome").LeadsTo("/welcome/you")
-	v.Get("/welcome/you").Wants(200).Has(`id="picture"`, `value="ann"`, `aria-current="step"`).Lacks("done")
+	v.Get("/welcome/you").Wants(200).Has(`type="file"`, `value="ann"`, `aria-current="step"`).Lacks("done")
 	v.Post("/welcome/you", "title", strings.Repeat("x", 101), "about", "a painter").Wants(422).Has("a painter", `role="alert"`)
 	v.Post("/welcome/you", "title", "Ann Lee", "about", "a painter").LeadsTo("/welcome/people")
 	v.Get("/welcome").LeadsTo("/welcome/people")

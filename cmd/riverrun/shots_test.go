@@ -173,7 +173,7 @@ func liven(t *testing.T, base string) string {
 	t.Helper()
 	ines, gus, wren := signedIn(t, base, "ines"), signedIn(t, base, "gus"), signedIn(t, base, "wren")
 	for i, who := range []*townsman{ines, gus, wren} {
-		who.send("/settings/picture", [][]byte{dusk(400, 400, float64(i)/3)})
+		who.send("/settings", [][]byte{dusk(400, 400, float64(i)/3)})
 	}
 	ines.send("/posts", [][]byte{dusk(1500, 1000, 0.1), dusk(1200, 1200, 0.45), dusk(1500, 900, 0.8)},
 		"body", "Three evenings at the lower weir. The bees came home each time.", "to", "ines", "to", "river-watch")

@@ -82,7 +82,7 @@ func town(t *testing.T) (s *webtest.Site, members, visitors []string) {
 	carl.Visitor().Post("/anna/follow")
 	w.Post("/settings/access", "level", "public")
 	lake := webtest.Upload{Name: "lake.jpg", Content: webtest.Photo(900, 600)}
-	w.PostFiles("/settings/picture", []webtest.Upload{lake})
+	w.PostFiles("/settings", []webtest.Upload{lake})
 	w.PostFiles("/posts", []webtest.Upload{lake, lake, {Name: "notes.txt", Content: []byte("notes")}}, "body", "Fog on the ferry.", "to", "ferry")
 	s.MakePictures()
 	v.PostFiles("/posts", []webtest.Upload{lake}, "body", "One that is being made.", "to", "ferry")

@@ -77,7 +77,7 @@ func TestComponents(t *testing.T) {
 		"home":                     HomePage(river(me, rivers.Home, "/", "<article></article>"), NewComposer("/"), 2, nil),
 		"home_empty_ru":            HomePage(river(russian, rivers.Home, "/"), NewComposer("/"), 0, nil),
 		"welcome":                  WelcomePage(nobody),
-		"welcome_you":              WelcomeYouPage(me, Steps{Here: WelcomeYou}, Introduction{Title: "Anna", Error: FormError{Field: "about", Text: "Too long."}}),
+		"welcome_you":              WelcomeYouPage(me, Steps{Here: WelcomeYou}, ProfileForm{Of: timelines.Account{ID: anna, Name: "anna", Kind: timelines.User}, Title: "Anna", Error: FormError{Field: "about", Text: "Too long."}}),
 		"welcome_people_ru":        WelcomePeoplePage(russian, Steps{Here: WelcomePeople, You: true}, []Suggestion{{Account: russian.Account(eve), Friends: []timelines.Account{russian.Account(bob)}}}),
 		"welcome_post":             WelcomePostPage(me, Steps{Here: WelcomePost, You: true, People: true}, Composer{Key: "KEY", Back: "/", Open: true}),
 		"everything":               AggregateList(older),
@@ -102,12 +102,12 @@ func TestComponents(t *testing.T) {
 		}),
 		"members_further": MembersPage(Members{Base: nobody, Who: club, After: "eve", Count: 60}),
 		"manage": ManagePage(managing(Manage{
-			Base: me, Who: club, Title: club.Title, About: club.About, Saved: true,
+			Base: me, Who: club, Profile: ProfileForm{Of: club, Title: club.Title, About: club.About}, Saved: true,
 			Requests: Requests{ListPart{Path: "/chess-club/manage", List: "requests"}, []Request{{Who: me.Account(kirill), Group: club}}},
 		}, me.Account(eve))),
-		"manage_protected": ManagePage(managing(Manage{Base: me, Who: half}, me.Account(eve))),
+		"manage_protected": ManagePage(managing(Manage{Base: me, Who: half, Profile: ProfileForm{Of: half}}, me.Account(eve))),
 		"manage_wrong": ManagePage(managing(Manage{
-			Base: me, Who: closed, Act: "admit", Name: "nobody-here",
+			Base: me, Who: closed, Profile: ProfileForm{Of: closed}, Act: "admit", Name: "nobody-here",
 			Error: FormError{Field: "name", Text: "Nobody here is called “nobody-here”."},
 		})),
 		"closed_excluded_ru": ClosedPage(Closed{Base: russian, Who: half}),
@@ -157,7 +157,7 @@ func TestComponents(t *testing.T) {
 		}}),
 		"login_wrong": LoginPage(nobody, Login{Name: "anna", Back: "/settings", Error: "Wrong."}),
 		"settings": SettingsPage(Settings{
-			Base: me, Title: "Anna Livia", About: "Plurabelle", Language: "en", Access: timelines.Protected, Writers: timelines.WritersMutual,
+			Base: me, Profile: ProfileForm{Of: me.Account(anna), Title: "Anna Livia", About: "Plurabelle"}, Language: "en", Access: timelines.Protected, Writers: timelines.WritersMutual,
 			Groups: []timelines.Account{club}, Saved: true,
 		}),
 		"settings_wrong": SettingsPage(Settings{Base: me, Error: FormError{Field: "present", Text: "Not yours."}}),

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"riverrun/rivers"
-	"riverrun/timelines"
 	"riverrun/timelines/files"
 	"riverrun/timelines/pictures"
 )
@@ -139,21 +138,6 @@ func headline(loc *Locale, plain string, list []rivers.Attachment) string {
 		return loc.T("files.picture", "name", Unturned(list[0].Title))
 	}
 	return Unturned(list[0].Title)
-}
-
-// PictureForm is the form for the picture of an account.
-type PictureForm struct {
-	Of   timelines.Account
-	Back string
-	// Awaited is the code of a picture that is being made, or empty.
-	Awaited string
-}
-
-func (f PictureForm) address() string {
-	if f.Of.Kind == timelines.Group {
-		return "/settings/picture?of=" + f.Of.Name
-	}
-	return "/settings/picture"
 }
 
 // uploadTexts are the texts of upload.js, as JSON.

@@ -9,8 +9,7 @@ import (
 type Manage struct {
 	*Base
 	Who          timelines.Account // the group
-	Title, About string
-	Picture      PictureForm
+	Profile      ProfileForm
 	Requests     Requests
 	Readers      []ManagedList // admitted, excluded
 	Blocked      ManagedList

@@ -11,8 +11,8 @@ import (
 // it was sent if it had an error.
 type Settings struct {
 	*Base
-	Title, About, Language string
-	Picture                PictureForm
+	Profile  ProfileForm
+	Language string
 	// PushKey is the site's key for pushes, or empty: there are none.
 	PushKey  string
 	Access   timelines.Level

@@ -18,11 +18,9 @@ var filesTexts = texts{
 
 	"picture.choose":  {"Picture", "Картинка"},
 	"picture.hint":    {"A JPEG, PNG, GIF or WebP. Everybody can see it.", "JPEG, PNG, GIF или WebP. Её увидят все."},
-	"picture.set":     {"Use this picture", "Поставить"},
 	"picture.remove":  {"Remove picture", "Убрать картинку"},
 	"picture.awaited": {"Your picture will be here in a moment. If it isn’t after a minute, it could not be read.", "Картинка появится через мгновение. Если её нет и через минуту, её не удалось прочитать."},
 
-	"invalid.file_none":    {"Choose a picture first.", "Сначала выберите картинку."},
 	"invalid.file_large":   {"“{value}” is too large. The limit is {most} MB.", "«{value}» слишком велик. Наибольший размер — {most} МБ."},
 	"invalid.file_empty":   {"“{value}” is empty.", "«{value}» — пустой файл."},
 	"invalid.file_form":    {"“{value}” is a picture in a form that can’t be shown here, such as an animation. Save it as JPEG or PNG.", "«{value}» — картинка в виде, который здесь не показать, например анимация. Сохраните её как JPEG или PNG."},

@@ -41,10 +41,3 @@ func (s Steps) all(loc *Locale) []step {
 		{WelcomePost, loc.T("welcome.step.post"), s.Post},
 	}
 }
-
-// Introduction is the form by which people introduce themselves, as it is or as it was sent.
-type Introduction struct {
-	Title, About string
-	Picture      PictureForm
-	Error        FormError
-}
