@@ -173,18 +173,34 @@ type UnreadAsk struct {
 const MaxCounted = 100
 
 // Unread returns how many entries of each viewer's notifications have an unread event that the
-// viewer may know of, and wants, decided as an entry is. It costs no statement while the node
-// remembers, else one for all together, and one or two for levels.
+// viewer may know of, and wants, decided as an entry is, and how many requests wait for the
+// viewer's answer, together. It costs no statement while the node remembers, else one for all
+// together, one or two for levels and one for requests.
 func (s *Store) Unread(ctx context.Context, asks []UnreadAsk) ([]int, error) {
 	found, err := s.unread(ctx, asks)
-	counts := make([]int, len(found))
-	for i, latest := range found {
-		counts[i] = min(len(latest), MaxCounted)
+	if err != nil {
+		return nil, err
 	}
-	return counts, err
+	var asked []int64
+	for _, a := range asks {
+		asked = append(append(asked, a.Sets.AccountID), a.Sets.Administers...)
+	}
+	requests, err := s.access.Requests(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int, len(asks))
+	for i, a := range asks {
+		n := len(found[i]) + requests[a.Sets.AccountID]
+		for _, group := range a.Sets.Administers {
+			n += requests[group]
+		}
+		counts[i] = min(n, MaxCounted)
+	}
+	return counts, nil
 }
 
-// News returns how many entries of an account's notifications are unread, as Unread does, and
+// News returns how many entries of an account's notifications are unread, without requests, and
 // when the latest of their events came, in microseconds.
 func (s *Store) News(ctx context.Context, account int64) (n int, latest int64, err error) {
 	ask, err := s.Notices(ctx, account)

@@ -1,9 +1,12 @@
 package web
 
 import (
+	"context"
 	"net/http"
+	"slices"
 
 	"riverrun/rivers"
+	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
 
@@ -35,12 +38,52 @@ func (s notifications) list(w http.ResponseWriter, r *request) error {
 				return err
 			}
 		}
+		if page.Arrivals, err = s.arrivals(r.Context(), v.Base, asked); err != nil {
+			return err
+		}
 	}
 	if err := s.html(w, r, http.StatusOK, view.NotificationsPage(page)); err != nil {
 		return err
 	}
 	s.read(r, v)
 	return nil
+}
+
+// arrivals are those who began of late to follow the viewer of the page, or joined one of the
+// viewer's groups, and the private accounts that let the viewer in. Who is banned or hidden is
+// left out.
+func (s notifications) arrivals(ctx context.Context, p *view.Base, accounts []int64) ([]view.Arrival, error) {
+	found, err := s.rivers.Access().Arrivals(ctx, accounts)
+	if err != nil {
+		return nil, err
+	}
+	var all []access.Arrival
+	var named []int64
+	for _, account := range accounts {
+		for _, a := range found[account] {
+			mine := a.Who == p.Viewer.AccountID
+			if mine && account != a.Who || mine && p.Administers(a.To) {
+				continue // said already, or one's own group
+			}
+			other := a.Who
+			if mine {
+				other = a.To
+			}
+			if !p.Sets.BlockedBetween(other) && !p.Sets.Hides.Accounts.Has(other) {
+				all, named = append(all, a), append(named, a.Who, a.To)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b access.Arrival) int { return b.At.Compare(a.At) })
+	all = all[:min(len(all), view.MostArrivals)]
+	if err := s.view.NameAccounts(ctx, p, named); err != nil {
+		return nil, err
+	}
+	var shown []view.Arrival
+	for _, a := range all {
+		shown = append(shown, view.Arrival{Who: p.Account(a.Who), To: p.Account(a.To), At: a.At.UnixMicro()})
+	}
+	return shown, nil
 }
 
 // readAll marks everything as read.

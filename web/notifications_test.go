@@ -23,7 +23,7 @@ func TestNotifications(t *testing.T) {
 	b := bob.Visitor()
 	const page = view.NotificationsPath
 	s.Visitor().Get(page).Wants(303)
-	b.Get(page).Wants(200).Has("Nothing yet").Lacks(unreadOne)
+	b.Get(page).Wants(200).Has("will show up here").Lacks(unreadOne)
 
 	code := bob.Post("Hello there").Code
 	b.Get("/everything").Lacks(unreadOne)
@@ -174,7 +174,7 @@ func TestNumberOfUnreadIsLive(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)
 	s := webtest.New(t, nil)
-	bob, ann := s.Person("bob"), s.Person("ann")
+	bob, ann, cid := s.Person("bob"), s.Person("ann"), s.Person("cid")
 	code := bob.Post("Hello there").Code
 	tab := s.Tab(browser, "bob")
 	tab.SignIn("bob")
@@ -199,6 +199,15 @@ func TestNumberOfUnreadIsLive(t *testing.T) {
 	title("(1) Best")
 	b.Get(view.NotificationsPath)
 	title("Best")
+	// A request counts until it is answered.
+	bob.SetAccess("", timelines.Private)
+	cid.Visitor().Post("/bob/follow").Wants(303)
+	title("(1) Best")
+	b.Get(view.NotificationsPath)
+	b.Get("/settings").Wants(200).Has(unreadOne)
+	b.Post("/cid/accept").Wants(303)
+	title("Best")
+	bob.SetAccess("", timelines.Public)
 	ann.Comment(code, "are you there?")
 	title("(1) Best")
 	bob.Ban("ann")
@@ -218,4 +227,36 @@ func TestNumberOfUnreadIsLive(t *testing.T) {
 	}
 	tab.Do(chromedp.Click(chromedp.CSS(`form[action$="/read"] button`)))
 	tab.Await("the page again", `document.readyState === 'complete' && !document.querySelector('.fresh')`)
+}
+
+// TestRequestsAndArrivals: requests count until they are answered, and the page says who came. Who
+// is banned, hidden or gone again is not among them.
+func TestRequestsAndArrivals(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	bob, ann, cat, dan := s.Person("bob"), s.Person("ann"), s.Person("cat"), s.Person("dan")
+	b, a := bob.Visitor(), ann.Visitor()
+	ann.SetAccess("", timelines.Private)
+	a.Post("/groups", "name", "chess-club", "title", "Chess Club", "access", "private").Wants(303)
+	b.Post("/ann/follow").Wants(303)
+	b.Post("/chess-club/follow").Wants(303)
+	a.Get("/settings").Wants(200).Has("<title>(2) ")
+	a.Get(view.NotificationsPath).Wants(200).Has("wants to follow you", "wants to join").Lacks("follows you")
+	a.Get("/settings").Wants(200).Has("<title>(2) ") // to look is no answer
+
+	a.Post("/bob/accept").Wants(303)
+	a.Post("/bob/accept", "group", "chess-club").Wants(303)
+	cat.Subscribe("bob")
+	dan.Subscribe("bob")
+	a.Get(view.NotificationsPath).Wants(200).Has(`/bob"`, "follows you", "joined").Lacks("<title>(")
+	page := b.Get(view.NotificationsPath).Wants(200).Has("You can read", "You are in", "Chess Club", `/cat"`, `/dan"`)
+	if strings.Count(page.Body, "follows you") != 2 {
+		t.Error("bob has two followers")
+	}
+	b.Post("/cat/ban").Wants(303)
+	b.Post("/dan/hide").Wants(303)
+	a.Post("/chess-club/remove", "name", "bob").Wants(303)
+	b.Get(view.NotificationsPath).Wants(200).Has("You can read").Lacks(`href="/cat"`, `href="/dan"`, "You are in", "follows you")
+	b.Post("/ann/unfollow").Wants(303)
+	b.Get(view.NotificationsPath).Wants(200).Lacks("You can read")
 }

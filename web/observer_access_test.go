@@ -43,6 +43,8 @@ func (a *actor) subscribe(name string) {
 	// subscribed is among the readers.
 	if !f.is(follows, a.name, name) && (f.level(name) != timelines.Private || f.is(admits, name, a.name)) {
 		settles = append(settles, f.set(setting{follows, a.name, name, true}, setting{brings, a.name, name, true}, setting{admits, name, a.name, true}))
+	} else if !f.is(follows, a.name, name) {
+		settles = append(settles, f.set(setting{asks, a.name, name, true}))
 	}
 	a.send("/"+name+"/follow", nil, "", settles...)
 }
@@ -55,7 +57,7 @@ func (a *actor) unsubscribe() {
 	defer a.heat(name)
 	f := a.facts
 	var settles []settle
-	settles = append(settles, f.set(setting{brings, a.name, name, false}))
+	settles = append(settles, f.set(setting{brings, a.name, name, false}, setting{asks, a.name, name, false}))
 	if f.is(follows, a.name, name) {
 		lost := []setting{{follows, a.name, name, false}}
 		if !f.is(leads, a.name, name) {
@@ -78,11 +80,11 @@ func (a *actor) answer(name, group string, accept bool) {
 		form.Set("group", group)
 	}
 	if !accept {
-		a.send("/"+name+"/decline", form, "")
+		a.send("/"+name+"/decline", form, "", a.facts.set(setting{asks, name, of, false}))
 		return
 	}
 	// Refused if there is no request.
-	a.send("/"+name+"/accept", form, "", a.facts.set(setting{follows, name, of, true}, setting{brings, name, of, true}, setting{admits, of, name, true}))
+	a.send("/"+name+"/accept", form, "", a.facts.set(setting{follows, name, of, true}, setting{brings, name, of, true}, setting{admits, of, name, true}, setting{asks, name, of, false}))
 }
 
 func (a *actor) settleRequest() {

@@ -81,6 +81,7 @@ const (
 	excludes = "excludes" // a place, an account
 	follows  = "follows"  // an account, an account
 	bans     = "bans"     // an account, an account
+	asks     = "asks"     // an account, an account: there may be a request
 	// brings is follows as the follower's home feed promises to know it: who ends
 	// another's subscription takes no sight away, and that home feed follows later.
 	brings = "brings"

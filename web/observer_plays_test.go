@@ -220,7 +220,7 @@ func (s *scene) bell(who *resident) {
 			continue
 		}
 		s.facts.mu.RLock()
-		wrong := s.facts.judgeUnread(told, unread)
+		wrong := s.facts.judgeUnread(told, unread, 0)
 		s.facts.mu.RUnlock()
 		s.complain(wrong)
 	}

@@ -319,7 +319,7 @@ func (fl *follower) witness(f *webtest.Frame, message []byte, at instant) {
 	fl.facts.mu.RLock()
 	defer fl.facts.mu.RUnlock()
 	if f.T == "unread" {
-		fl.complain(fl.facts.judgeUnread(s, countIn(body, `"n":(\d+)`)))
+		fl.complain(fl.facts.judgeUnread(s, countIn(body, `"n":(\d+)`), fl.facts.asking(s)))
 	}
 	p := fl.facts.codes[f.Post]
 	if p == nil || f.T != "entry" {

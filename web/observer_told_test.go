@@ -126,14 +126,33 @@ func (f *facts) told(at instant, viewer string, p *writing) bool {
 	return slices.ContainsFunc(f.residents, func(person string) bool { return f.toldBy(at, viewer, person, p) })
 }
 
-// judgeUnread says whether the viewer is told of more unread notifications than there may be.
-// It is called with mu held.
-func (f *facts) judgeUnread(s serving, said int) []string {
+// asking is how many requests may wait for the viewer's answer.
+func (f *facts) asking(s serving) (n int) {
+	for key := range f.relations {
+		if key.kind != asks {
+			continue
+		}
+		person, of := key.a, key.b
+		if f.ever(s.from, s.to, func(at instant) bool {
+			if !f.may(at, asks, person, of, true) {
+				return false
+			}
+			return of == s.viewer && f.may(at, bans, of, person, false) && f.may(at, bans, person, of, false) || f.may(at, leads, s.viewer, of, true)
+		}) {
+			n++
+		}
+	}
+	return n
+}
+
+// judgeUnread says whether the viewer is told of more unread notifications than there may be,
+// with these requests besides. It is called with mu held.
+func (f *facts) judgeUnread(s serving, said, requests int) []string {
 	if said == 0 {
 		return nil
 	}
 	f.note("unread notifications")
-	on, most := showing{kind: onNotices}, 0
+	on, most := showing{kind: onNotices}, requests
 	for _, p := range f.begun {
 		if most >= said {
 			break
@@ -166,7 +185,7 @@ func (f *facts) judgeActors(s serving, p *writing, text string) (wrong []string)
 // called with mu held.
 func (f *facts) judgeTold(s serving, body string) (wrong []string) {
 	for _, form := range []*regexp.Regexp{badgeForm, unreadForm} {
-		wrong = append(wrong, f.judgeUnread(s, countIn(body, form.String()))...)
+		wrong = append(wrong, f.judgeUnread(s, countIn(body, form.String()), f.asking(s))...)
 	}
 	if away := countIn(body, awayForm.String()); away > 0 {
 		f.note("changes while away")
@@ -186,7 +205,7 @@ func (f *facts) judgeTold(s serving, body string) (wrong []string) {
 	if at < 0 || json.Unmarshal([]byte(body[at:]), &doc) != nil {
 		return wrong // to sign in
 	}
-	wrong = append(wrong, f.judgeUnread(s, doc.Unread)...)
+	wrong = append(wrong, f.judgeUnread(s, doc.Unread, 0)...)
 	if doc.Title != "" {
 		f.note("news after a push")
 	}

@@ -58,6 +58,7 @@ func (c *Cache) drop(r timelines.Invalidation) {
 		c.sets.kept.Remove(r.AccountID)
 		c.following.kept.Remove(r.AccountID)
 		c.requests.kept.Remove(r.AccountID) // a ban withdraws requests
+		c.arrivals.kept.Remove(r.AccountID)
 	case timelines.InvalidLevel:
 		c.levels.kept.Remove(r.TimelineID)
 		c.common = r.N
@@ -70,6 +71,8 @@ func (c *Cache) drop(r timelines.Invalidation) {
 		c.followers.kept.Remove(r.AccountID)
 		c.readers.kept.Remove(r.AccountID)
 		c.requests.kept.Remove(r.AccountID)
+		c.arrivals.kept.Remove(r.AccountID)
+		c.counts = r.N
 	}
 }
 
@@ -106,8 +109,9 @@ func (c *Cache) dropAll(label timelines.Clock) {
 	c.readers.kept.Purge()
 	c.following.kept.Purge()
 	c.requests.kept.Purge()
+	c.arrivals.kept.Purge()
 	c.drops++
-	c.label, c.labelled, c.common = label, true, label.N
+	c.label, c.labelled, c.common, c.counts = label, true, label.N, label.N
 }
 
 // Common returns the number of the last change, as far as the cache was brought, that
@@ -117,6 +121,14 @@ func (c *Cache) Common() int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.common
+}
+
+// Counts returns the number of the last change, as far as the cache was brought, of who follows
+// an account or asks to.
+func (c *Cache) Counts() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.counts
 }
 
 // Epoch returns the epoch of the clock the cache was last brought to, 0 before that.

@@ -43,6 +43,7 @@ type Cache struct {
 	drops    uint64 // counts drops; a load started at another count is not stored
 	loads    uint64 // counts the loads of counted tables that ended
 	common   int64  // see Common
+	counts   int64  // see Counts
 
 	sessions  table[timelines.Session, session]
 	sets      table[int64, *Sets]
@@ -55,6 +56,7 @@ type Cache struct {
 	following table[int64, Following]           // by account
 	readers   table[int64, map[int64]int]       // how many, by account and base timeline
 	requests  table[int64, int]                 // how many wait, by the account they are made to
+	arrivals  table[int64, []Arrival]           // by account
 }
 
 // Capacities. A full town of ten thousand active people fits; beyond, the least
@@ -80,6 +82,7 @@ func New(store *timelines.Store) *Cache {
 	c.following = newTable(c, maxAccounts, 0, c.loadFollowing)
 	c.readers = newTable(c, maxAccounts, 0, c.countReaders)
 	c.requests = newTable(c, maxAccounts, 0, c.countRequests)
+	c.arrivals = newTable(c, maxFollowed, 0, c.loadArrivals)
 	return c
 }
 
@@ -256,11 +259,16 @@ func (c *Cache) Accounts(ctx context.Context, ids []int64) (map[int64]timelines.
 // RequestCount returns how many requests wait for these accounts, people and groups, all
 // together: no statement while nobody asks any of them or is answered, else one.
 func (c *Cache) RequestCount(ctx context.Context, accounts []int64) (total int, err error) {
-	counts, err := c.requests.all(ctx, accounts)
+	counts, err := c.Requests(ctx, accounts)
 	for _, n := range counts {
 		total += n
 	}
 	return total, err
+}
+
+// Requests is RequestCount by account.
+func (c *Cache) Requests(ctx context.Context, accounts []int64) (map[int64]int, error) {
+	return c.requests.all(ctx, accounts)
 }
 
 // Subfeeds returns the sub-feeds of these accounts, by account, the private one

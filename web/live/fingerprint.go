@@ -167,3 +167,6 @@ func (s *SitePages) mac(nonce []byte, of Fingerprint) []byte {
 // LastCommonChange returns the number of the last change of access that concerns everybody's
 // pages.
 func (s *SitePages) LastCommonChange() int64 { return s.access.Common() }
+
+// LastCount returns the number of the last change of how many follow an account or ask to.
+func (s *SitePages) LastCount() int64 { return s.access.Counts() }

@@ -98,6 +98,9 @@ type Pages interface {
 	// LastCommonChange returns the number of the last change of access that this node has
 	// heard of and that may show on everybody's pages.
 	LastCommonChange() int64
+	// LastCount returns the number of the last change of access that this node has heard of and
+	// that changed how many follow an account or ask to.
+	LastCount() int64
 	// Fingerprint returns what a page is decided with now, and Fingerprints what several are,
 	// in the order of names. Token returns a word for what stands around the entries, and
 	// TokenFits reports whether a word was made of the same.

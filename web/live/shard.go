@@ -45,8 +45,8 @@ type topic struct {
 // counted is what a number of unread notifications was decided by: as long as it is the same,
 // so is the number.
 type counted struct {
-	ask    rivers.UnreadAsk
-	common int64
+	ask           rivers.UnreadAsk
+	common, count int64
 }
 
 // maxPosts is how many posts a shard keeps for its next flush, and flushPosts how many one
@@ -291,7 +291,7 @@ func (sh *shard) checkFingerprints(ctx context.Context, topics []*topic, seen []
 // read. It is decided with what the flush returned, anew only where that changed. If the stores
 // do not answer, the next flush counts again.
 func (sh *shard) countUnread(ctx context.Context, topics []*topic, seen []rivers.Seen) {
-	common := sh.hub.cfg.Pages.LastCommonChange()
+	common, count := sh.hub.cfg.Pages.LastCommonChange(), sh.hub.cfg.Pages.LastCount()
 	var served, due []*topic
 	var began []time.Time // of those served
 	var asks []rivers.UnreadAsk
@@ -300,7 +300,7 @@ func (sh *shard) countUnread(ctx context.Context, topics []*topic, seen []rivers
 			continue
 		}
 		served, began = append(served, r), append(began, seen[i].Began)
-		now := counted{rivers.UnreadAsk{Sets: seen[i].Sets, Label: seen[i].Label}, common}
+		now := counted{rivers.UnreadAsk{Sets: seen[i].Sets, Label: seen[i].Label}, common, count}
 		if r.counted != now {
 			due, asks = append(due, r), append(asks, now.ask)
 		}
@@ -314,7 +314,7 @@ func (sh *shard) countUnread(ctx context.Context, topics []*topic, seen []rivers
 			return
 		}
 		for i, r := range due {
-			r.unread, r.counted = counts[i], counted{asks[i], common}
+			r.unread, r.counted = counts[i], counted{asks[i], common, count}
 		}
 	}
 	sh.mu.Lock()

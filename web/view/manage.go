@@ -8,14 +8,14 @@ import (
 // see it, with one of the forms as it was sent if it had an error.
 type Manage struct {
 	*Base
-	Who          timelines.Account // the group
-	Profile      ProfileForm
-	Requests     Requests
-	Readers      []ManagedList // admitted, excluded
-	Blocked      ManagedList
-	Saved        bool
-	Error        FormError
-	Act, Name    string // the form about a person that had an error
+	Who       timelines.Account // the group
+	Profile   ProfileForm
+	Requests  Requests
+	Readers   []ManagedList // admitted, excluded
+	Blocked   ManagedList
+	Saved     bool
+	Error     FormError
+	Act, Name string // the form about a person that had an error
 }
 
 // ManagedList is a list of people (blocked, admitted, excluded), with the forms that add and

@@ -17,10 +17,35 @@ import (
 // NotificationsPath is the address of the page of notifications.
 const NotificationsPath = "/filter/notifications"
 
-// Notifications is that page: the river, and the requests that wait above it.
+// Notifications is that page: the river, and above it the requests that wait, and who came of late.
 type Notifications struct {
 	*River
 	Requests Requests
+	Arrivals []Arrival
+}
+
+// Arrival is somebody who began to follow a person, or joined a group; one of the two is the
+// viewer, or a group of the viewer's.
+type Arrival struct {
+	Who, To timelines.Account
+	At      int64 // microseconds
+}
+
+// MostArrivals is how many the page shows.
+const MostArrivals = 6
+
+// other is the account that the viewer is told of, with what is said of it.
+func (a Arrival) other(p *Base) (who timelines.Account, text string) {
+	group := a.To.Kind == timelines.Group
+	switch {
+	case a.Who.ID == p.Viewer.AccountID && group:
+		return a.To, p.Locale.T("arrivals.in")
+	case a.Who.ID == p.Viewer.AccountID:
+		return a.To, p.Locale.T("arrivals.reads")
+	case group:
+		return a.Who, p.Locale.T("arrivals.joined")
+	}
+	return a.Who, p.Locale.T("arrivals.follows")
 }
 
 // unreadCount is the number of unread notifications as badges and titles have it.
