@@ -1175,6 +1175,7 @@ function typed(field) {
 
 addEventListener('input', ({ target }) => {
   if (!document.body.dataset.viewer || !target.matches?.('textarea[name=body], .people input')) return;
+  target.removeAttribute('list'); // one list is enough
   typing = typed(target);
   clearTimeout(asking);
   asked++;
@@ -1216,9 +1217,30 @@ function withhold() {
 
 function accept(option) {
   const { field, from } = typing;
-  field.setRangeText(option.dataset.name + ' ', from, field.selectionStart, 'end');
+  const chips = field.name === 'to' && field.form.querySelector('.chips');
+  field.setRangeText(chips ? '' : option.dataset.name + ' ', from, field.selectionStart, 'end');
+  if (chips) choose(chips, option);
   withhold();
   field.dispatchEvent(new Event('input', { bubbles: true }));
+}
+
+// choose checks the box of a destination that was taken from the list, and makes it if there is
+// none.
+function choose(chips, { dataset, children: [face, title] }) {
+  let box = [...chips.querySelectorAll('input')].find((other) => other.value === dataset.name);
+  if (!box) {
+    const chip = chips.querySelector('.chip').cloneNode(true);
+    chips.append(chip);
+    box = chip.querySelector('input');
+    box.value = dataset.name;
+    box.removeAttribute('checked');
+    for (const key of ['level', 'who', 'alone']) delete box.dataset[key];
+    Object.assign(box.dataset, dataset);
+    chip.querySelector('bdi').textContent = title.textContent;
+    chip.querySelector('.avatar').replaceWith(face);
+    face.classList.replace('a24', 'a20');
+  }
+  box.checked = true;
 }
 
 addEventListener('keydown', (event) => {
@@ -1261,7 +1283,7 @@ function audience(form) {
   const typed = (form.querySelector('.people input')?.value ?? '').split(/[\s,;]+/).filter(Boolean).map((name) => name.replace(/^@/, '').toLowerCase());
   const known = (name) => met.get(name) ?? (form.querySelector(`#followed option[value="${CSS.escape(name)}"]`) && {});
   const to = [...[...form.querySelectorAll('.chip :checked')].map((box) => box.dataset), ...typed.map(known)];
-  const who = to.map((place, i) => place?.who ?? typed[i - to.length + typed.length]).join(', ');
+  const who = to.map((place, i) => place?.who ?? place?.name ?? typed[i - to.length + typed.length]).join(', ');
   const level = Math.min(...to.map((place) => Number(place?.level ?? 2)));
   let text = to.length ? some.replace('{who}', who) : unchosen;
   if (to.some((place) => !place)) text = '';
@@ -1367,7 +1389,9 @@ async function recall(form) {
   const boxes = to.filter((field) => field.type === 'checkbox');
   for (const box of boxes) box.checked = draft.to?.includes(box.value);
   for (const field of to) {
-    if (!boxes.includes(field)) field.value = (draft.to ?? []).filter((name) => !boxes.some((box) => box.value === name)).join(' ');
+    if (boxes.includes(field)) continue;
+    field.value = (draft.to ?? []).filter((name) => !boxes.some((box) => box.value === name)).join(' ');
+    if (field.value && field.closest('details')) field.closest('details').open = true;
   }
   if (form.elements.language) form.elements.language.value = draft.language;
   note(form);
