@@ -1027,6 +1027,47 @@ addEventListener('click', ({ target }) => {
   }
 });
 
+// Pictures ------------------------------------------------------------------------
+
+// A picture of a post opens over the page, with the others of the same post or comment beside
+// it. It closes with the post, if that goes while the picture is looked at.
+const viewer = document.querySelector('.viewer');
+let looked = ''; // the address of the picture
+
+const lookedAt = () => document.querySelector(`a.pic[href="${looked}"]`);
+const beside = (by) => {
+  const all = [...(lookedAt()?.parentElement.querySelectorAll('a.pic') ?? [])];
+  return all[all.indexOf(lookedAt()) + by];
+};
+
+function present(link) {
+  looked = link.getAttribute('href');
+  const [image, words, back, on] = viewer.children;
+  image.src = looked;
+  words.textContent = image.alt = link.lastElementChild.alt;
+  if (!viewer.open) viewer.showModal();
+  // A button that is pressed keeps the focus, even if there is nothing more that way.
+  back.ariaDisabled = !beside(-1);
+  on.ariaDisabled = !beside(1);
+}
+
+addEventListener('click', (event) => {
+  const link = event.target.closest?.('a.pic');
+  if (!viewer || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const by = event.target.closest?.('.viewer button')?.value;
+  const to = link ?? (by && beside(Number(by)));
+  if (link) event.preventDefault();
+  if (by === '0' || event.target === viewer) viewer.close();
+  else if (to) present(to);
+});
+
+addEventListener('keydown', ({ key }) => {
+  const to = viewer?.open && beside({ ArrowLeft: -1, ArrowRight: 1 }[key]);
+  if (to) present(to);
+});
+viewer?.addEventListener('close', () => viewer.firstElementChild.removeAttribute('src'));
+if (viewer) new MutationObserver(() => viewer.open && !lookedAt() && viewer.close()).observe(document.body, { childList: true, subtree: true });
+
 // The composer unfolds when somebody begins to write. It does not fold when the focus leaves
 // it, which would move the page under a press of the mouse, but when the post is sent.
 addEventListener('focusin', ({ target }) => {
@@ -1113,7 +1154,7 @@ addEventListener('keydown', (event) => {
   const { code, target } = event;
   // Where a key makes no Latin letter, the letter printed on it counts.
   const key = code.startsWith('Key') && event.key > '~' ? code.slice(3).toLowerCase() : event.key;
-  if (document.querySelector(':popover-open')) return;
+  if (document.querySelector(':popover-open, .viewer[open]')) return;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
   if (document.body.dataset.keys === 'off' || !Object.hasOwn(letters, key)) return;
   if (target.closest?.('input, textarea, select, [contenteditable]')) return;
