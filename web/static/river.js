@@ -1068,6 +1068,11 @@ addEventListener('keydown', ({ key }) => {
 viewer?.addEventListener('close', () => viewer.firstElementChild.removeAttribute('src'));
 if (viewer) new MutationObserver(() => viewer.open && !lookedAt() && viewer.close()).observe(document.body, { childList: true, subtree: true });
 
+// A menu that opens is not cut off by the edge of the screen.
+addEventListener('toggle', ({ target }) => {
+  if (target.open && target.matches('.acts .menu')) target.lastElementChild.scrollIntoView({ block: 'nearest' });
+}, { capture: true });
+
 // The composer unfolds when somebody begins to write. It does not fold when the focus leaves
 // it, which would move the page under a press of the mouse, but when the post is sent.
 addEventListener('focusin', ({ target }) => {
