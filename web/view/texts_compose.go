@@ -26,7 +26,7 @@ var composeTexts = texts{
 	"compose.to.own":            {"My page", "Моя страница"},
 	"compose.to.eyes":           {"Only me", "Только я"},
 	"compose.to.people":         {"To people", "Людям"},
-	"compose.to.people.hint":    {"a name, or several", "имена пользователей через пробел"},
+	"compose.to.people.hint":    {"a name, or several", "имя или несколько"},
 	"compose.to.none": {
 		"If you choose nothing, the post goes to your page.",
 		"Если ничего не выбрать, запись появится на вашей странице.",
