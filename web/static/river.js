@@ -1074,11 +1074,14 @@ addEventListener('toggle', ({ target }) => {
 }, { capture: true });
 
 // The composer unfolds when somebody begins to write. It does not fold when the focus leaves
-// it, which would move the page under a press of the mouse, but when the post is sent.
-addEventListener('focusin', ({ target }) => {
-  const composer = target.closest?.('.composer');
-  if (composer) composer.dataset.open = '';
-});
+// it, which would move the page under a press of the mouse, but when the post is sent. For the
+// same reason a press opens it when it is over.
+function spread(event) {
+  const composer = event.target.closest?.('.composer');
+  if (composer && (event.type === 'click' || !composer.matches(':active'))) composer.dataset.open = '';
+}
+addEventListener('focusin', spread);
+addEventListener('click', spread);
 
 // fold folds the composer around a form.
 function fold(form) {
