@@ -16,7 +16,7 @@ var welcomeTexts = texts{
 		"This is how others see you. You can change it at any time in the settings.",
 		"Так вас видят другие. Это можно изменить в настройках в любой момент.",
 	},
-	"welcome.people":  {"Whom to follow", "На кого подписаться"},
+	"welcome.people": {"Whom to follow", "На кого подписаться"},
 	"welcome.people.lead": {
 		"What the people and groups you follow post and talk about comes to your home page. Three or four are enough to begin.",
 		"Записи и разговоры людей и групп, на которые вы подписаны, приходят в вашу ленту. Для начала хватит трёх или четырёх.",
