@@ -66,12 +66,18 @@ function show(form, file) {
 
 async function preview(file, tile) {
   if (!/^image\/(jpeg|png|gif|webp)$/.test(file.type)) return;
-  const drawn = await createImageBitmap(file, { resizeWidth: 320, resizeQuality: 'medium' }).catch(() => null);
-  if (!drawn) return;
-  const canvas = el('canvas', { width: drawn.width, height: drawn.height, ariaHidden: 'true' });
-  canvas.getContext('2d').drawImage(drawn, 0, 0);
+  // Its room is there at once, so that no button moves when it can be shown.
+  const canvas = el('canvas', { ariaHidden: 'true' });
   tile.prepend(canvas);
   tile.classList.add('picture');
+  const drawn = await createImageBitmap(file, { resizeWidth: 320, resizeQuality: 'medium' }).catch(() => null);
+  if (!drawn) {
+    canvas.remove();
+    tile.classList.remove('picture');
+    return;
+  }
+  Object.assign(canvas, { width: drawn.width, height: drawn.height });
+  canvas.getContext('2d').drawImage(drawn, 0, 0);
 }
 
 function upload(file, tile) {
