@@ -88,7 +88,7 @@ func TestAudienceInBrowser(t *testing.T) {
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "can"))
 	b.Await("the group", `document.querySelector('#names [data-name=canoes]')`)
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer .people input`), "\t"))
-	b.Await("the value", `document.querySelector('#composer .people input').value === 'bob canoes '`)
+	b.Await("both chosen", `[...document.querySelectorAll('.chip :checked')].map((box) => box.value).join() === 'bob,canoes' && !document.querySelector('#composer .people input').value`)
 	says("Everybody can read this")
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "hello"), chromedp.Click(chromedp.CSS(`#composer .send > button`)))
 	b.CodeOf("hello")

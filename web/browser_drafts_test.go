@@ -34,7 +34,7 @@ func TestDraftsOnTwoDevices(t *testing.T) {
 		b.Await("word that it is kept", `document.querySelector('#compose')`+keptNote)
 	}
 	desk.Do(chromedp.Click(chromedp.CSS(text)), chromedp.SendKeys(chromedp.CSS(text), "half a thought"))
-	webtest.Eval[bool](desk, `(() => { const d = document.querySelector('#compose details.to'); d.open = true; d.querySelector('[value=chess-club]').click(); return true; })()`)
+	webtest.Eval[bool](desk, `(() => { document.querySelector('#compose .adding').open = true; document.querySelector('#compose [value=chess-club]').click(); return true; })()`)
 	kept(desk)
 	phone.Do(chromedp.Click(chromedp.CSS(text)))
 	value(phone, "half a thought")

@@ -133,7 +133,7 @@ func TestHintForAnEmptyChoice(t *testing.T) {
 	b.Do(chromedp.Focus(chromedp.CSS(`#composer textarea`)), chromedp.Click(chromedp.CSS(`#composer summary`)))
 	said := func(is bool) {
 		t.Helper()
-		b.Await("the hint", fmt.Sprintf(`(getComputedStyle(document.querySelector('#composer .to > .hint')).visibility === 'visible') === %v`, is))
+		b.Await("the hint", fmt.Sprintf(`document.querySelector('#composer .to .hint').checkVisibility() === %v`, is))
 	}
 	said(true)
 	b.Do(chromedp.Click(chromedp.CSS(`#composer .chip:last-of-type`)))

@@ -81,7 +81,7 @@ func TestLanguageOfAPost(t *testing.T) {
 	}
 	s := webtest.New(t, nil)
 	v := s.Person("anna").Visitor()
-	v.Get("/").Wants(200).Has(`<select name="language">`, "Detect automatically", "Русский")
+	v.Get("/").Wants(200).Has(`<select name="language">`, "Language: automatic", "Русский")
 	v.Post("/posts", "body", "hm", "language", "xx").Wants(422).Has("This language isn’t available")
 	v.Post("/posts", "body", "", "language", "ru").Wants(422).Has(`<option value="ru" lang="ru" selected>`)
 	v.Post("/posts", "body", "hm", "language", "ru", "key", "k").LeadsTo("/")

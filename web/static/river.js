@@ -1027,12 +1027,61 @@ addEventListener('click', ({ target }) => {
   }
 });
 
-// The composer unfolds when somebody begins to write. It does not fold when the focus leaves
-// it, which would move the page under a press of the mouse, but when the post is sent.
-addEventListener('focusin', ({ target }) => {
-  const composer = target.closest?.('.composer');
-  if (composer) composer.dataset.open = '';
+// Pictures ------------------------------------------------------------------------
+
+// A picture of a post opens over the page, with the others of the same post or comment beside
+// it. It closes with the post, if that goes while the picture is looked at.
+const viewer = document.querySelector('.viewer');
+let looked = ''; // the address of the picture
+
+const lookedAt = () => document.querySelector(`a.pic[href="${looked}"]`);
+const beside = (by) => {
+  const all = [...(lookedAt()?.parentElement.querySelectorAll('a.pic') ?? [])];
+  return all[all.indexOf(lookedAt()) + by];
+};
+
+function present(link) {
+  looked = link.getAttribute('href');
+  const [image, words, back, on] = viewer.children;
+  image.src = looked;
+  words.textContent = image.alt = link.lastElementChild.alt;
+  if (!viewer.open) viewer.showModal();
+  // A button that is pressed keeps the focus, even if there is nothing more that way.
+  back.ariaDisabled = !beside(-1);
+  on.ariaDisabled = !beside(1);
+}
+
+addEventListener('click', (event) => {
+  const link = event.target.closest?.('a.pic');
+  if (!viewer || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  const by = event.target.closest?.('.viewer button')?.value;
+  const to = link ?? (by && beside(Number(by)));
+  if (link) event.preventDefault();
+  if (by === '0' || event.target === viewer) viewer.close();
+  else if (to) present(to);
 });
+
+addEventListener('keydown', ({ key }) => {
+  const to = viewer?.open && beside({ ArrowLeft: -1, ArrowRight: 1 }[key]);
+  if (to) present(to);
+});
+viewer?.addEventListener('close', () => viewer.firstElementChild.removeAttribute('src'));
+if (viewer) new MutationObserver(() => viewer.open && !lookedAt() && viewer.close()).observe(document.body, { childList: true, subtree: true });
+
+// A menu that opens is not cut off by the edge of the screen.
+addEventListener('toggle', ({ target }) => {
+  if (target.open && target.matches('.acts .menu')) target.lastElementChild.scrollIntoView({ block: 'nearest' });
+}, { capture: true });
+
+// The composer unfolds when somebody begins to write. It does not fold when the focus leaves
+// it, which would move the page under a press of the mouse, but when the post is sent. For the
+// same reason a press opens it when it is over.
+function spread(event) {
+  const composer = event.target.closest?.('.composer');
+  if (composer && (event.type === 'click' || !composer.matches(':active'))) composer.dataset.open = '';
+}
+addEventListener('focusin', spread);
+addEventListener('click', spread);
 
 // fold folds the composer around a form.
 function fold(form) {
@@ -1113,7 +1162,7 @@ addEventListener('keydown', (event) => {
   const { code, target } = event;
   // Where a key makes no Latin letter, the letter printed on it counts.
   const key = code.startsWith('Key') && event.key > '~' ? code.slice(3).toLowerCase() : event.key;
-  if (document.querySelector(':popover-open')) return;
+  if (document.querySelector(':popover-open, .viewer[open]')) return;
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
   if (document.body.dataset.keys === 'off' || !Object.hasOwn(letters, key)) return;
   if (target.closest?.('input, textarea, select, [contenteditable]')) return;
@@ -1175,6 +1224,7 @@ function typed(field) {
 
 addEventListener('input', ({ target }) => {
   if (!document.body.dataset.viewer || !target.matches?.('textarea[name=body], .people input')) return;
+  target.removeAttribute('list'); // one list is enough
   typing = typed(target);
   clearTimeout(asking);
   asked++;
@@ -1216,9 +1266,30 @@ function withhold() {
 
 function accept(option) {
   const { field, from } = typing;
-  field.setRangeText(option.dataset.name + ' ', from, field.selectionStart, 'end');
+  const chips = field.name === 'to' && field.form.querySelector('.chips');
+  field.setRangeText(chips ? '' : option.dataset.name + ' ', from, field.selectionStart, 'end');
+  if (chips) choose(chips, option);
   withhold();
   field.dispatchEvent(new Event('input', { bubbles: true }));
+}
+
+// choose checks the box of a destination that was taken from the list, and makes it if there is
+// none.
+function choose(chips, { dataset, children: [face, title] }) {
+  let box = [...chips.querySelectorAll('input')].find((other) => other.value === dataset.name);
+  if (!box) {
+    const chip = chips.querySelector('.chip').cloneNode(true);
+    chips.append(chip);
+    box = chip.querySelector('input');
+    box.value = dataset.name;
+    box.removeAttribute('checked');
+    for (const key of ['level', 'who', 'alone']) delete box.dataset[key];
+    Object.assign(box.dataset, dataset);
+    chip.querySelector('bdi').textContent = title.textContent;
+    chip.querySelector('.avatar').replaceWith(face);
+    face.classList.replace('a24', 'a20');
+  }
+  box.checked = true;
 }
 
 addEventListener('keydown', (event) => {
@@ -1261,7 +1332,7 @@ function audience(form) {
   const typed = (form.querySelector('.people input')?.value ?? '').split(/[\s,;]+/).filter(Boolean).map((name) => name.replace(/^@/, '').toLowerCase());
   const known = (name) => met.get(name) ?? (form.querySelector(`#followed option[value="${CSS.escape(name)}"]`) && {});
   const to = [...[...form.querySelectorAll('.chip :checked')].map((box) => box.dataset), ...typed.map(known)];
-  const who = to.map((place, i) => place?.who ?? typed[i - to.length + typed.length]).join(', ');
+  const who = to.map((place, i) => place?.who ?? place?.name ?? typed[i - to.length + typed.length]).join(', ');
   const level = Math.min(...to.map((place) => Number(place?.level ?? 2)));
   let text = to.length ? some.replace('{who}', who) : unchosen;
   if (to.some((place) => !place)) text = '';
@@ -1367,7 +1438,9 @@ async function recall(form) {
   const boxes = to.filter((field) => field.type === 'checkbox');
   for (const box of boxes) box.checked = draft.to?.includes(box.value);
   for (const field of to) {
-    if (!boxes.includes(field)) field.value = (draft.to ?? []).filter((name) => !boxes.some((box) => box.value === name)).join(' ');
+    if (boxes.includes(field)) continue;
+    field.value = (draft.to ?? []).filter((name) => !boxes.some((box) => box.value === name)).join(' ');
+    if (field.value && field.closest('details')) field.closest('details').open = true;
   }
   if (form.elements.language) form.elements.language.value = draft.language;
   note(form);

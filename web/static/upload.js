@@ -19,7 +19,7 @@ function tilesOf(form) {
   let tiles = form.querySelector('.tiles');
   if (!tiles) {
     tiles = el('div', { className: 'tiles' });
-    form.querySelector('.send').before(tiles);
+    form.querySelector('.audience, .send').before(tiles);
   }
   return tiles;
 }
@@ -44,8 +44,12 @@ function show(form, file) {
   const tile = el('div', { className: 'tile' });
   const progress = el('progress', { max: 1, value: 0, ariaLabel: fill(texts.uploading, file.name) });
   const remove = el('button', { type: 'button', className: 'tool', ariaLabel: fill(texts.remove, file.name) });
-  remove.append(document.importNode(form.querySelector('.attach .i'), true));
-  remove.querySelector('use').setAttribute('href', '#i-x');
+  const icon = (name) => {
+    const svg = document.importNode(form.querySelector('.attach .i'), true);
+    svg.firstElementChild.setAttribute('href', name);
+    return svg;
+  };
+  remove.append(icon('#i-x'));
   remove.addEventListener('click', () => {
     const { code } = tile.dataset;
     tile.request?.abort();
@@ -54,7 +58,7 @@ function show(form, file) {
     changed(form);
     if (code) fetch(`/files/${code}/discard`, { method: 'POST', body: new URLSearchParams({ viewer }), headers: { Accept: 'application/json' } }).catch(() => null);
   });
-  tile.append(el('span', { className: 'name', textContent: file.name }), progress, remove);
+  tile.append(icon('#i-file'), el('span', { className: 'name', textContent: file.name }), progress, remove);
   tilesOf(form).append(tile);
   preview(file, tile);
   return tile;
@@ -62,12 +66,18 @@ function show(form, file) {
 
 async function preview(file, tile) {
   if (!/^image\/(jpeg|png|gif|webp)$/.test(file.type)) return;
-  const drawn = await createImageBitmap(file, { resizeWidth: 320, resizeQuality: 'medium' }).catch(() => null);
-  if (!drawn) return;
-  const canvas = el('canvas', { width: drawn.width, height: drawn.height, ariaHidden: 'true' });
-  canvas.getContext('2d').drawImage(drawn, 0, 0);
+  // Its room is there at once, so that no button moves when it can be shown.
+  const canvas = el('canvas', { ariaHidden: 'true' });
   tile.prepend(canvas);
   tile.classList.add('picture');
+  const drawn = await createImageBitmap(file, { resizeWidth: 320, resizeQuality: 'medium' }).catch(() => null);
+  if (!drawn) {
+    canvas.remove();
+    tile.classList.remove('picture');
+    return;
+  }
+  Object.assign(canvas, { width: drawn.width, height: drawn.height });
+  canvas.getContext('2d').drawImage(drawn, 0, 0);
 }
 
 function upload(file, tile) {

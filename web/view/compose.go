@@ -76,6 +76,14 @@ func (p *Base) OwnPlaces() []OwnPlace {
 	return append(all, OwnPlace{timelines.ToEyes, p.Locale.T("compose.to.eyes")})
 }
 
+// icon is a lock for what nobody else sees.
+func (o OwnPlace) icon() string {
+	if o.Name == timelines.ToEyes {
+		return "lock"
+	}
+	return "person"
+}
+
 func (c Composer) chosen(name string) bool {
 	return slices.Contains(c.Own, name) || slices.ContainsFunc(c.To, func(a timelines.Account) bool { return a.Name == name })
 }
@@ -109,28 +117,4 @@ func (c Composer) boxes(p *Base) []timelines.Account {
 		}
 	}
 	return groups
-}
-
-// summary names the destinations while the choice is folded away.
-func (c Composer) summary(p *Base) string {
-	if len(c.To) == 0 && len(c.Own) == 0 && c.People == "" {
-		return p.Locale.T("compose.to.own")
-	}
-	var names []string
-	for _, a := range c.To {
-		if p.isMe(a.ID) {
-			names = append(names, p.Locale.T("compose.to.own"))
-		} else {
-			names = append(names, a.Title)
-		}
-	}
-	for _, own := range p.OwnPlaces() {
-		if c.chosen(own.Name) {
-			names = append(names, own.title)
-		}
-	}
-	if c.People != "" {
-		names = append(names, c.People)
-	}
-	return strings.Join(names, ", ")
 }

@@ -16,6 +16,11 @@ var filesTexts = texts{
 	"files.uploading":  {"{name} is being uploaded", "{name} загружается"},
 	"files.unsent":     {"{name} was not uploaded. Try again.", "{name}: загрузить не удалось. Попробуйте ещё раз."},
 
+	"viewer.title":    {"Pictures", "Картинки"},
+	"viewer.previous": {"Previous picture", "Предыдущая картинка"},
+	"viewer.next":     {"Next picture", "Следующая картинка"},
+	"viewer.close":    {"Close", "Закрыть"},
+
 	"picture.choose":  {"Picture", "Картинка"},
 	"picture.hint":    {"A JPEG, PNG, GIF or WebP. Everybody can see it.", "JPEG, PNG, GIF или WebP. Её увидят все."},
 	"picture.remove":  {"Remove picture", "Убрать картинку"},
