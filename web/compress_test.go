@@ -347,6 +347,7 @@ func TestPagesAreSmall(t *testing.T) {
 	for _, m := range regexp.MustCompile(`<script[^>]* src="([^"]*)"`).FindAllStringSubmatch(v.Get("/").Wants(200).Body, -1) {
 		scripts += len(carry(v, "GET", m[1], "gzip").wire)
 	}
+	t.Logf("scripts: %d bytes", scripts)
 	if scripts == 0 || scripts > 16<<10 {
 		t.Errorf("the scripts take %d bytes, want 16 kB at most", scripts)
 	}

@@ -9,7 +9,7 @@
 const river = document.getElementById('river');
 const news = document.getElementById('news');
 const lang = document.documentElement.lang;
-const texts = JSON.parse(news?.dataset.texts ?? '{}');
+const texts = JSON.parse(document.body.dataset.texts);
 const pageSize = 25;
 
 // An entry's parts and the half of its stamp that decides each. The entry's version
@@ -332,7 +332,7 @@ function remember(code, stamp) {
 
 // The remains of removed entries that hold text, or that can be brought back, by code.
 const leftovers = new Map();
-// The posts that the reader hides on this page, until they are shown again.
+// The posts that the reader hides or mutes on this page, until they are shown again.
 const hiding = new Set();
 
 // takeOff removes an entry from the page. If its comment box holds text, the box stays,
@@ -344,16 +344,16 @@ function takeOff(entry) {
   else entry.remove();
 }
 
-// putAway replaces an entry that the reader hides by one line with a button to undo that.
+// putAway replaces an entry that the reader hides or mutes by one line with a button to undo that.
 function putAway(entry) {
   const code = entry.dataset.post;
-  const hide = entry.querySelector('form[action$="/hide"]');
+  const hide = entry.querySelector(`form[action$="/${entry.away}"]`);
   const focused = entry.contains(document.activeElement) || document.activeElement === document.body;
   waiting.delete(entry);
-  const note = strike(entry, texts.hidden);
+  const note = strike(entry, texts[entry.away]);
   if (!hide) return;
   const undo = hide.cloneNode(true);
-  undo.action = `/p/${code}/unhide`;
+  undo.action = `/p/${code}/un${entry.away}`;
   undo.ariaBusy = null;
   undo.dataset.undo = code;
   undo.querySelector('button').textContent = texts.undo;
@@ -872,6 +872,23 @@ addEventListener('submit', (event) => {
   deliver(form, new URLSearchParams(values));
 });
 
+// A form that leads to another page is sent when the server is there, so that its text does not
+// make room for the browser's error page.
+addEventListener('submit', async (event) => {
+  const { target: form, submitter } = event;
+  if (event.defaultPrevented || form.sure || !form.querySelector('textarea')) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  if (form.ariaBusy) return;
+  form.ariaBusy = 'true';
+  const there = await answers();
+  form.ariaBusy = null;
+  complain(form, there ? '' : texts.unsent);
+  form.sure = there;
+  if (there) form.requestSubmit(submitter);
+  form.sure = false;
+});
+
 // deliver sends a form with the values of the moment it was submitted, and puts the answer
 // into the page.
 async function deliver(form, body) {
@@ -879,8 +896,13 @@ async function deliver(form, body) {
   const page = river.dataset.page;
   const request = () => post(form.action, body, page);
   const draft = settleDraft(form);
-  const hides = form.action.endsWith('/hide') && form.closest('[data-post]')?.dataset.post;
-  if (hides) hiding.add(hides);
+  const entry = form.closest('[data-post]');
+  const away = form.action.match(/\/(hide|mute)$/)?.[1];
+  const hides = away && entry?.dataset.post;
+  if (hides) {
+    hiding.add(hides);
+    entry.away = away;
+  }
   form.ariaBusy = 'true';
   unsent.delete(form);
   complain(form, '');
@@ -912,7 +934,7 @@ async function deliver(form, body) {
     else if (form.again && text.value) form.requestSubmit();
     form.again = false;
   } else if (answer?.error) {
-    complain(form, answer.error, answer.field);
+    complain(form, answer.error, answer.field, reply.status === 401);
     // The key belongs to another text. With a new key this text is a new post.
     if (answer.field === 'key') form.elements.namedItem('key').value = newKey();
   } else if (there && losesNothing(form)) {
@@ -1014,8 +1036,10 @@ addEventListener('click', (event) => {
 
 // A section of the settings that a link leads to opens.
 function unfoldSection() {
-  const section = document.querySelector('details.part:target');
-  if (section) section.open = true;
+  const section = document.getElementById(location.hash.slice(1))?.closest('details.part');
+  if (!section) return;
+  section.open = true;
+  section.scrollIntoView();
 }
 addEventListener('hashchange', unfoldSection);
 unfoldSection();
@@ -1091,6 +1115,7 @@ function fold(form) {
   delete composer.dataset.open;
   for (const places of composer.querySelectorAll('details')) places.open = false;
   if (composer.matches(':popover-open')) composer.hidePopover();
+  composer.scrollIntoView({ block: 'nearest' });
 }
 
 // The composer is a sheet on a phone. Where the page has none, the link leads to one.
@@ -1133,6 +1158,8 @@ addEventListener('keydown', (event) => {
     const menu = document.querySelector('.menu[open]');
     if (menu.contains(event.target)) menu.querySelector('summary').focus();
     menu.open = false;
+  } else if (event.key === 'Escape') {
+    event.target.closest?.('[type=search]')?.blur();
   } else if (event.key === 'Home' && waiting.size && !event.target.closest?.('input, textarea, select')) {
     event.preventDefault();
     showNews();
@@ -1146,6 +1173,10 @@ const letters = {
   l: () => current()?.querySelector('.acts .heart')?.click(),
   s: () => current()?.querySelector('.acts .save')?.click(),
   c: () => write(current()),
+  o: () => {
+    const link = current()?.querySelector('.when');
+    if (link) go(link.href);
+  },
   n: () => document.body.dataset.viewer && begin(),
   '/': () => search(),
   '?': () => go('/help/keys'),
@@ -1424,6 +1455,7 @@ async function recall(form) {
   form.fetched = true;
   const { value } = text;
   if (draft.uploads?.length) form.dispatchEvent(new CustomEvent('recall', { bubbles: true, detail: draft.uploads }));
+  if (!draft.body) delete localStorage[mark(form)];
   if (!draft.body || draft.body === value) return true;
   if (value && value !== form.filled) {
     // Something was written meanwhile: both stay.
@@ -1443,9 +1475,15 @@ async function recall(form) {
     if (field.value && field.closest('details')) field.closest('details').open = true;
   }
   if (form.elements.language) form.elements.language.value = draft.language;
+  const box = form.closest('.box details:not([open])');
+  if (box) box.firstElementChild.dataset.draft = texts.draft;
   note(form);
   return true;
 }
+
+// A browser remembers for which places it kept drafts, so that a page shows them from the start.
+const mark = (form) => `draft ${document.body.dataset.viewer} ${form.elements.draft.value}`;
+for (const form of document.forms) if (drafting(form) && mark(form) in localStorage) recall(form);
 
 // The draft is fetched when somebody begins to write, and again when they come back to a form
 // that shows what the server had: another device may have gone on with it.
@@ -1460,6 +1498,7 @@ addEventListener('focusin', ({ target }) => {
 // note says below a text that it is kept, with a button that discards it.
 function note(form) {
   if (form.noted?.isConnected || !drafting(form)?.value) return;
+  localStorage[mark(form)] = 1;
   const line = (form.noted = document.createElement('p'));
   const said = document.createElement('span');
   const button = document.createElement('button');
@@ -1482,6 +1521,7 @@ function note(form) {
 
 // emptied notes that the form has no draft any more.
 function emptied(form) {
+  delete localStorage[mark(form)];
   form.noted?.remove();
   form.querySelector('.tiles')?.remove();
   form.filled = drafting(form)?.defaultValue;
@@ -1519,7 +1559,7 @@ function newKey() {
 
 // complain shows the error of a form beside it; the text stays. A form that is only a button
 // has no room, so its error stands below the row of buttons.
-function complain(form, text, name) {
+function complain(form, text, name, login) {
   form.said?.remove();
   for (const field of form.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
   if (!text) return;
@@ -1528,6 +1568,12 @@ function complain(form, text, name) {
   said.dataset.said = '';
   said.role = 'alert';
   said.textContent = text;
+  if (login) {
+    const link = document.createElement('a');
+    link.href = '/login?back=' + encodeURIComponent(location.pathname + location.search);
+    link.textContent = texts.login;
+    said.append(' ', link);
+  }
   const field = name && form.querySelector(`[name="${CSS.escape(name)}"]:not([type=hidden], [type=checkbox])`);
   field?.setAttribute('aria-invalid', 'true');
   form.said = said;
@@ -1541,7 +1587,6 @@ function complain(form, text, name) {
 
 // times updates texts like "5 min". A date stays as the server wrote it.
 function times(within) {
-  if (!texts.now) return;
   const now = Date.now();
   for (const time of within?.querySelectorAll('time[datetime]') ?? []) {
     const minutes = Math.floor((now - Date.parse(time.dateTime)) / 60000);

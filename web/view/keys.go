@@ -8,6 +8,7 @@ var keys = []struct {
 	{[]string{"j"}, "keys.next"},
 	{[]string{"k"}, "keys.previous"},
 	{[]string{"l"}, "keys.like"},
+	{[]string{"o"}, "keys.open"},
 	{[]string{"c"}, "keys.comment"},
 	{[]string{"s"}, "keys.save"},
 	{[]string{"n"}, "keys.new"},

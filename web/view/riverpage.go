@@ -49,17 +49,25 @@ func CodeAt(p *rivers.Page) string {
 	return ""
 }
 
+// news are the forms of the text that counts what is new above the page.
+func (v *River) news() forms {
+	if v.Page.Name.Kind == rivers.Notifications {
+		return v.Locale.counted["news.notices"]
+	}
+	return v.Locale.counted["news"]
+}
+
 // scriptTexts are the texts river.js writes itself, as JSON.
-func (v *River) scriptTexts() (string, error) {
+func scriptTexts(loc *Locale) (string, error) {
 	texts := map[string]string{}
 	for name, key := range map[string]string{
 		"older": "river.older", "end": "river.end", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
-		"hidden": "script.hidden", "undo": "script.undo", "draft": "script.draft", "kept": "drafts.kept", "discard": "drafts.discard", "lost": "script.lost", "names": "script.names",
+		"hide": "script.hidden", "mute": "script.muted", "login": "login.do", "undo": "script.undo", "draft": "script.draft", "kept": "drafts.kept", "discard": "drafts.discard", "lost": "script.lost", "names": "script.names",
 		"now": "time.now", "minutes": "time.minutes", "hours": "time.hours",
 	} {
-		texts[name] = v.Locale.T(key)
+		texts[name] = loc.T(key)
 	}
-	away := v.Locale.counted["away"]
+	away := loc.counted["away"]
 	texts["away.one"], texts["away.few"], texts["away.many"], texts["away.other"] = away.one, away.few, away.many, away.other
 	b, err := json.Marshal(texts)
 	return string(b), err

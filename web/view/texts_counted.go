@@ -2,6 +2,7 @@ package view
 
 var englishCounted = map[string]forms{
 	"news":                   {one: "{n} new post", other: "{n} new posts"},
+	"news.notices":           {one: "{n} new notification", other: "{n} new notifications"},
 	"notices.comments":       {one: "{who} left {n} comment on your post", other: "{who} left {n} comments on your post"},
 	"notices.afters":         {one: "{who} left {n} comment after you", other: "{who} left {n} comments after you"},
 	"comments.new":           {one: "{n} new", other: "{n} new"},
@@ -26,6 +27,7 @@ var englishCounted = map[string]forms{
 
 var russianCounted = map[string]forms{
 	"news":                   {one: "{n} новая запись", few: "{n} новые записи", many: "{n} новых записей", other: "{n} новой записи"},
+	"news.notices":           {one: "{n} новое уведомление", few: "{n} новых уведомления", many: "{n} новых уведомлений", other: "{n} нового уведомления"},
 	"notices.comments":       {one: "{who}: {n} комментарий к вашей записи", few: "{who}: {n} комментария к вашей записи", many: "{who}: {n} комментариев к вашей записи", other: "{who}: {n} комментария к вашей записи"},
 	"notices.afters":         {one: "{who}: {n} комментарий после вашего", few: "{who}: {n} комментария после вашего", many: "{who}: {n} комментариев после вашего", other: "{who}: {n} комментария после вашего"},
 	"comments.new":           {one: "{n} новый", few: "{n} новых", many: "{n} новых", other: "{n} новых"},
