@@ -18,3 +18,16 @@ var keys = []struct {
 	{[]string{"Esc"}, "keys.close"},
 	{[]string{"?"}, "keys.help"},
 }
+
+// markdown is what the page says of the Markdown of posts and comments.
+var markdown = []struct{ source, makes string }{
+	{"**word**", "keys.strong"},
+	{"*word*", "keys.emphasis"},
+	{"`word`", "keys.code"},
+	{"> words", "keys.quote"},
+	{"- words", "keys.list"},
+	{"[words](https://…)", "keys.link"},
+	{"||words||", "keys.spoiler"},
+	{"#word", "keys.tag"},
+	{"@name", "keys.name"},
+}
