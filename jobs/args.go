@@ -20,7 +20,7 @@ const (
 	queueRebuild = "rebuild"
 	queueLater   = "later"
 	queueChores  = "chores"
-	// queuePictures has one worker, which takes up to 300 MB for one picture.
+	// queuePictures has one worker, which takes up to 380 MB for one picture.
 	queuePictures = "pictures"
 	// queuePush sends to other sites, and queueFetch reads from them.
 	queuePush  = "push"
