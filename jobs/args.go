@@ -38,6 +38,10 @@ const (
 	priorityUpkeep     = 4
 )
 
+// picturePriority is that within the queue pictures: the more pictures of its owner wait already, the
+// later it comes, so that one person's do not hold up those of all others.
+func picturePriority(waiting int) int { return min(1+waiting/5, 4) }
+
 // unlimited is the number of attempts of a job that must succeed in the end: the
 // largest the column can hold. Failures do not use up attempts (see retry); only
 // crashes of a whole process in the middle of the job do.
