@@ -93,7 +93,9 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 		case timelines.ReadPage:
 			params = append(params, riverqueue.InsertManyParams{Args: pageArgs{LinkID: e.LinkID}})
 		case timelines.Prepare:
-			params = append(params, riverqueue.InsertManyParams{Args: pictureArgs{FileID: e.FileID}})
+			params = append(params, riverqueue.InsertManyParams{
+				Args: pictureArgs{FileID: e.FileID}, InsertOpts: &riverqueue.InsertOpts{Priority: picturePriority(e.Waiting)},
+			})
 		default:
 			return nil, fmt.Errorf("announce: no job for an event %T", event)
 		}

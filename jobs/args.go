@@ -20,7 +20,7 @@ const (
 	queueRebuild = "rebuild"
 	queueLater   = "later"
 	queueChores  = "chores"
-	// queuePictures has one worker, which takes up to 300 MB for one picture.
+	// queuePictures has one worker, which takes up to 380 MB for one picture.
 	queuePictures = "pictures"
 	// queuePush sends to other sites, and queueFetch reads from them.
 	queuePush  = "push"
@@ -37,6 +37,10 @@ const (
 	priorityBump       = 3
 	priorityUpkeep     = 4
 )
+
+// picturePriority is that within the queue pictures: the more pictures of its owner wait already, the
+// later it comes, so that one person's do not hold up those of all others.
+func picturePriority(waiting int) int { return min(1+waiting/5, 4) }
 
 // unlimited is the number of attempts of a job that must succeed in the end: the
 // largest the column can hold. Failures do not use up attempts (see retry); only

@@ -12,10 +12,12 @@ import (
 )
 
 const (
-	// pictureTimeout bounds the job of one picture.
-	pictureTimeout = 2 * uploads.Timeout
+	// pictureTimeout bounds the job of one picture: its decoding, and the time of the store. It is
+	// shorter than DefaultRescueAfter, so that the job ends by itself and is tried again.
+	pictureTimeout = uploads.Timeout + 70*time.Second
 	// pictureCrashes is how many processes may end while they make a picture before it counts as
-	// one that cannot be read.
+	// one that cannot be read. An error and the job's own timeout, as by a store that does not
+	// answer, are not counted (retry), and are tried again for as long as it takes.
 	pictureCrashes = 3
 )
 

@@ -10,6 +10,7 @@ import (
 	riverqueue "github.com/riverqueue/river"
 
 	"riverrun/jobs/previews"
+	"riverrun/jobs/uploads"
 	"riverrun/timelines/links"
 	"riverrun/timelines/pictures"
 )
@@ -77,7 +78,9 @@ func (w *pageWorker) read(ctx context.Context, address string) (links.Page, erro
 	upload, err := previews.Image(reading, cfg.Fetch, said.ImageURL, previews.MaxImage)
 	var made pictures.Picture
 	if err == nil {
-		made, err = pictures.Make(reading, bytes.NewReader(upload), pictures.Limits{Pixels: cardPixels, Bytes: cardBytes})
+		decoding, cancel := context.WithTimeout(reading, uploads.Timeout)
+		defer cancel()
+		made, err = pictures.Make(decoding, bytes.NewReader(upload), pictures.Limits{Pixels: cardPixels, Bytes: cardBytes})
 	}
 	if ctx.Err() != nil {
 		return links.Page{}, ctx.Err()

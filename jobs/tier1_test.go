@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
@@ -16,19 +17,22 @@ import (
 	"riverrun/timelines"
 )
 
-// TestFailureIsTriedAgain lets a distribute fail, panic, and succeed: it must
+// TestFailureIsTriedAgain lets a distribute fail, panic, run out of time, and succeed: it must
 // not use up attempts, nor fill its row with errors.
 func TestFailureIsTriedAgain(t *testing.T) {
 	pool := prepare(t)
 	var tries atomic.Int32
 	followed := make(chan []timelines.Touched, 1)
 	c := &calls{
-		distribute: func(context.Context, timelines.Touched) error {
+		distribute: func(ctx context.Context, _ timelines.Touched) error {
 			switch tries.Add(1) {
 			case 1:
 				return errors.New("the rivers' database is away")
 			case 2:
 				panic("a fault of ours")
+			case 3:
+				<-ctx.Done()
+				return ctx.Err()
 			}
 			return nil
 		},
@@ -37,15 +41,17 @@ func TestFailureIsTriedAgain(t *testing.T) {
 			return nil
 		},
 	}
-	start(t, config(t, pool, c))
+	cfg := config(t, pool, c)
+	cfg.JobTimeout = time.Second
+	start(t, cfg)
 	announce(t, pool, timelines.Touched{PostID: 5, Timelines: []int64{1, 2}})
 
 	want := []timelines.Touched{{PostID: 5, Timelines: []int64{1, 2}}}
 	if diff := cmp.Diff(want, receive(t, "tier 2", followed)); diff != "" {
 		t.Errorf("followed (-want +got):\n%s", diff)
 	}
-	if got := tries.Load(); got != 3 {
-		t.Errorf("tries: got %d, want 3", got)
+	if got := tries.Load(); got != 4 {
+		t.Errorf("tries: got %d, want 4", got)
 	}
 	await(t, "the job to be completed", func() bool {
 		return count(t, pool, `SELECT count(*) FROM queue.river_job WHERE kind = 'distribute' AND state = 'completed'`) == 1
@@ -57,8 +63,8 @@ func TestFailureIsTriedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if attempt != 1 || failures != 0 || snoozes != 2 {
-		t.Errorf("got attempt %d, %d errors in the row, %d snoozes; want 1, 0, 2", attempt, failures, snoozes)
+	if attempt != 1 || failures != 0 || snoozes != 3 {
+		t.Errorf("got attempt %d, %d errors in the row, %d snoozes; want 1, 0, 3", attempt, failures, snoozes)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/markup"
 	"riverrun/timelines/snapshot"
 )
 
@@ -63,7 +64,7 @@ func foldOf(c *snapshot.Content) *Fold {
 		CreatedAt: c.CreatedAt, EditedAt: c.EditedAt, Via: c.Via, ViaURL: c.ViaURL, Card: (*Card)(c.Card),
 	}
 	if c.BodyCut {
-		f.Text.Body = cutText(c.Body, bodyCut, bodyCutLines)
+		f.Text.Body = cutText(c.Body, bodyCut, bodyCutLines, c.Markup)
 	}
 	f.Likes.Total = c.Likes
 	f.Likes.IDs = append(f.Likes.IDs, c.LikerIDs...)
@@ -77,7 +78,7 @@ func foldOf(c *snapshot.Content) *Fold {
 	for _, s := range c.Shown {
 		body := s.Body
 		if s.BodyCut {
-			body = cutText(body, commentCut, commentCutLines)
+			body = cutText(body, commentCut, commentCutLines, s.Markup)
 		}
 		f.Comments.Shown = append(f.Comments.Shown, Comment{
 			ID: s.ID, Author: s.AuthorID, Body: body, Cut: s.BodyCut, Markup: s.Markup,
@@ -104,8 +105,16 @@ func attachments(list []snapshot.Attached) []Attachment {
 }
 
 // cutText cuts after so many lines, and then at the last space before n characters if the
-// text is still too long.
-func cutText(s string, n, lines int) string {
+// text is still too long. The s of a text with markup is longer than what is left of it.
+func cutText(s string, n, lines int, withMarkup bool) string {
+	s = firstPart(s, n, lines)
+	if withMarkup {
+		return markup.CloseSpoiler(s)
+	}
+	return s
+}
+
+func firstPart(s string, n, lines int) string {
 	s = snapshot.FirstLines(s, lines)
 	runes := []rune(s)
 	if len(runes) <= n {

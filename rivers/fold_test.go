@@ -69,7 +69,7 @@ func FuzzCutText(f *testing.F) {
 		if !strings.HasPrefix(s, first) || snapshot.FirstLines(first, lines) != first || snapshot.FirstLines(s, 1<<30) != s {
 			t.Errorf("FirstLines(%q, %d) = %q", s, lines, first)
 		}
-		if cut := cutText(s, runes, lines); len([]rune(cut)) > runes && len([]rune(first)) > runes {
+		if cut := cutText(s, runes, lines, false); len([]rune(cut)) > runes && len([]rune(first)) > runes {
 			t.Errorf("cutText(%q, %d, %d) = %q", s, runes, lines, cut)
 		}
 	})

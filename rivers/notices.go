@@ -272,11 +272,11 @@ func (d decider) counts(p notices.Post) (at int64, counts bool) {
 	return n.At, hideOf(d.name, d.sets, &it).Cause == Unhidden
 }
 
-// shownBody is the text that the post's fold has.
+// shownBody is the text that the post's fold has, but for the end of a spoiler that was cut.
 func shownBody(p notices.Post) string {
 	body := snapshot.FirstLines(p.Body, bodyKeepLines)
 	if p.BodyCut || len(body) < len(p.Body) {
-		return cutText(body, bodyCut, bodyCutLines)
+		return cutText(body, bodyCut, bodyCutLines, false)
 	}
 	return body
 }

@@ -17,7 +17,11 @@ import (
 const maxAltRunes = 1000
 
 // Prepare says that an upload waits to be made a picture (Files.Finish).
-type Prepare struct{ FileID int64 }
+type Prepare struct {
+	FileID int64
+	// Waiting is how many others of its owner do, at most files.MostWaiting.
+	Waiting int
+}
 
 func (Prepare) event() {}
 
@@ -35,7 +39,7 @@ func (s Files) Add(ctx context.Context, n files.New) (code string, err error) {
 		}
 		for range maxAttempts {
 			code := newCode()
-			id, taken, err := files.Add(ctx, tx, code, n)
+			added, taken, err := files.Add(ctx, tx, code, n)
 			switch {
 			case errors.Is(err, files.ErrTooMany):
 				return "", &InvalidError{Field: "file", Code: "files_loose", Most: files.Loose}
@@ -46,7 +50,7 @@ func (s Files) Add(ctx context.Context, n files.New) (code string, err error) {
 			case !n.Picture:
 				return code, nil
 			}
-			return code, s.announceTx(ctx, tx, Prepare{FileID: id})
+			return code, s.announceTx(ctx, tx, Prepare{FileID: added.ID, Waiting: added.Waiting})
 		}
 		return "", errors.New("no unused code for an upload")
 	})

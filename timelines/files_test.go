@@ -52,6 +52,32 @@ func (w *town) seesFile(what string, viewer int64, code, size string, want bool)
 	}
 }
 
+// What waits of an owner is told with each further picture, and is counted up to a bound, whether it
+// is attached or not.
+func TestWaitingPicturesAreCounted(t *testing.T) {
+	w := newTown(t)
+	bob, ann := w.user("bob"), w.user("ann")
+	add := func(owner Account) (waiting int) {
+		t.Helper()
+		w.heard.take()
+		_, err := w.Files.Add(t.Context(), files.New{Owner: owner.ID, Name: "a.png", Sum: blobs.Sum{1}, Bytes: 3, Picture: true})
+		w.must(err)
+		return w.heard.take()[0].(Prepare).Waiting
+	}
+	var got []int
+	for range files.MostWaiting + 2 {
+		got = append(got, add(bob))
+	}
+	for i, n := range got {
+		w.same("waiting", n, min(i, files.MostWaiting))
+	}
+	w.exec(`UPDATE files SET post_id = $1`, w.post(bob, "look").PostID)
+	w.same("waiting, attached", add(bob), files.MostWaiting)
+	w.same("waiting, of another", add(ann), 0)
+	w.finish(value[int64](w, `SELECT max(id) FROM files WHERE owner_id = $1`, ann.ID))
+	w.same("waiting, when they are made", add(ann), 0)
+}
+
 func TestFilesOfPosts(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"riverrun/timelines/markup"
 	"riverrun/timelines/rights"
 )
 
@@ -74,16 +75,19 @@ func (s Hides) removePost(ctx context.Context, t postTable, actor int64, code st
 	return post, c, err
 }
 
+// beginningRunes is how much of a post a list of posts needs, in characters.
+const beginningRunes = 200
+
 // listPosts is Posts, for either table.
 func (s Hides) listPosts(ctx context.Context, t postTable, actor int64, before HiddenPost, limit int) ([]HiddenPost, error) {
 	query := `
-		SELECT p.code, p.author_id, left(p.body, 200) AS beginning, p.markup, h.created_at AS hidden_at
+		SELECT p.code, p.author_id, left(p.body, @longest + 1) AS beginning, p.markup, h.created_at AS hidden_at
 		FROM ` + t.name + ` h JOIN posts p ON p.id = h.post_id
 		WHERE h.account_id = @viewer AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
 			AND (h.created_at, h.post_id) < (coalesce(@before::timestamptz, 'infinity'), coalesce((SELECT id FROM posts WHERE code = @code), 0))
 		ORDER BY h.created_at DESC, h.post_id DESC LIMIT @limit`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{
-		"viewer": actor, "before": olderThan(before), "code": before.Code, "limit": limit,
+		"viewer": actor, "before": olderThan(before), "code": before.Code, "limit": limit, "longest": beginningRunes,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", t.name, err)
@@ -91,6 +95,11 @@ func (s Hides) listPosts(ctx context.Context, t postTable, actor int64, before H
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[HiddenPost])
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", t.name, err)
+	}
+	for i, p := range list {
+		if p.Markup {
+			list[i].Beginning = markup.Cut(p.Beginning, beginningRunes)
+		}
 	}
 	return list, nil
 }

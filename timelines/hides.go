@@ -177,7 +177,7 @@ func (s Hides) Terms(ctx context.Context, actor int64) ([]string, error) {
 type HiddenPost struct {
 	Code      string
 	AuthorID  int64
-	Beginning string // of the text, at most 200 characters
+	Beginning string // of the text, some 200 characters
 	Markup    bool   // the text is read as markup
 	HiddenAt  time.Time
 }

@@ -18,8 +18,9 @@ import (
 	"riverrun/timelines/pictures"
 )
 
-// Timeout bounds the decoding and encoding of one picture. An honest one takes a second.
-const Timeout = time.Minute
+// Timeout bounds the decoding and encoding of one picture. An honest one takes a second, and one
+// with very many scans any time. Meanwhile all others wait.
+const Timeout = 20 * time.Second
 
 // maxMade is the most bytes of one size of a picture.
 const maxMade = 64 << 20
@@ -40,7 +41,8 @@ type Maker struct {
 }
 
 // Make makes a picture of the upload, unless it is gone or made already. An upload that cannot be
-// read is recorded as failed; that is no error, and trying again would not help.
+// read as one is recorded as failed; that is no error, and trying again would not help. An error is
+// that of a store, or of ctx, and Make is to be tried again.
 func (m Maker) Make(ctx context.Context, id int64) error {
 	p, err := m.Files.Pending(ctx, id)
 	if errors.Is(err, files.ErrNotFound) {
@@ -117,21 +119,33 @@ func (m Maker) sizes(ctx context.Context, p files.Pending) (files.Made, error) {
 	return all, nil
 }
 
-// errSlow says that a picture takes longer to decode than any honest one.
+// errSlow says that a picture takes longer to decode than any honest one. The time of the store of
+// blobs is no part of that: it says nothing of the picture.
 var errSlow = errors.New("the picture takes too long")
 
 func (m Maker) read(ctx context.Context, p files.Pending) (pictures.Picture, error) {
-	upload, err := m.Blobs.Open(ctx, p.Sum, p.Bytes)
+	upload, err := m.fetch(ctx, p)
 	if err != nil {
 		return pictures.Picture{}, err
 	}
 	limited, cancel := context.WithTimeoutCause(ctx, Timeout, errSlow)
 	defer cancel()
-	made, err := decode(limited, upload, p.AccountID != 0)
+	made, err := decode(limited, bytes.NewReader(upload), p.AccountID != 0)
 	if err != nil && errors.Is(context.Cause(limited), errSlow) {
 		err = errSlow
 	}
-	return made, errors.Join(err, upload.Close())
+	return made, err
+}
+
+// fetch returns the whole upload, which is of a bounded size.
+func (m Maker) fetch(ctx context.Context, p files.Pending) (content []byte, err error) {
+	upload, err := m.Blobs.Open(ctx, p.Sum, p.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	content = make([]byte, p.Bytes)
+	_, err = io.ReadFull(upload, content)
+	return content, errors.Join(err, upload.Close())
 }
 
 func decode(ctx context.Context, upload io.ReadSeeker, avatar bool) (pictures.Picture, error) {

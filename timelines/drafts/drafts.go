@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"riverrun/timelines/markup"
 	"riverrun/timelines/rights"
 )
 
@@ -215,7 +216,7 @@ const listedBody = 300
 func (s *Store) All(ctx context.Context, account int64) ([]Listed, error) {
 	const query = `
 		SELECT d.place, left(d.body, @longest) AS body, d.language, d.destinations, d.uploads, d.saved_at,
-			coalesce(p.author_id, 0) AS post_author, coalesce(left(p.body, @longest), '') AS beginning, coalesce(p.markup, false) AS markup
+			coalesce(p.author_id, 0) AS post_author, coalesce(left(p.body, @longest + 1), '') AS beginning, coalesce(p.markup, false) AS markup
 		FROM drafts d
 		LEFT JOIN posts p ON d.place LIKE '/p/%' AND p.code = substr(d.place, 4) AND p.deleted_at IS NULL AND ` + rights.SeenPost + `
 		WHERE d.account_id = @viewer
@@ -227,6 +228,11 @@ func (s *Store) All(ctx context.Context, account int64) ([]Listed, error) {
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[Listed])
 	if err != nil {
 		return nil, fmt.Errorf("list drafts: %w", err)
+	}
+	for i, d := range found {
+		if d.Markup {
+			found[i].Beginning = markup.Cut(d.Beginning, listedBody)
+		}
 	}
 	return found, nil
 }

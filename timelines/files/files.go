@@ -98,10 +98,21 @@ func scanFile(row pgx.CollectableRow) (File, error) {
 	return f, err
 }
 
-// Add records an upload under a code, and returns its id; taken reports that the code is in
-// use. ErrTooMany if the owner has Loose files that are not attached; those for an account are
-// not counted, since a new one replaces the last.
-func Add(ctx context.Context, tx pgx.Tx, code string, n New) (id int64, taken bool, err error) {
+// MostWaiting bounds the number of Added.Waiting.
+const MostWaiting = 20
+
+// Added is an upload that Add recorded.
+type Added struct {
+	ID int64
+	// Waiting is how many other uploads of its owner wait to be made pictures, and MostWaiting if
+	// there are more.
+	Waiting int
+}
+
+// Add records an upload under a code; taken reports that the code is in use. ErrTooMany if the
+// owner has Loose files that are not attached; those for an account are not counted, since a new
+// one replaces the last.
+func Add(ctx context.Context, tx pgx.Tx, code string, n New) (a Added, taken bool, err error) {
 	state := Download
 	if n.Picture {
 		state = Waiting
@@ -118,21 +129,23 @@ func Add(ctx context.Context, tx pgx.Tx, code string, n New) (id int64, taken bo
 			INSERT INTO file_blobs (file_id, size, type, bytes, sum)
 			SELECT id, 'upload', 'application/octet-stream', @bytes, @sum FROM made
 		)
-		SELECT coalesce((SELECT id FROM made), 0), loose.n FROM loose`
+		SELECT coalesce((SELECT id FROM made), 0), loose.n,
+			(SELECT count(*) FROM (SELECT FROM files WHERE owner_id = @owner AND state = 'waiting' LIMIT @waiting) w)
+		FROM loose`
 	var loose int
 	err = tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
 		"owner": n.Owner, "account": n.Account, "code": code, "name": cleanName(n.Name), "state": string(state),
-		"bytes": n.Bytes, "sum": n.Sum[:], "most": Loose,
-	}).Scan(&id, &loose)
+		"bytes": n.Bytes, "sum": n.Sum[:], "most": Loose, "waiting": MostWaiting,
+	}).Scan(&a.ID, &loose, &a.Waiting)
 	switch {
 	case err != nil:
-		return 0, false, fmt.Errorf("record an upload: %w", err)
-	case id != 0:
-		return id, false, nil
+		return Added{}, false, fmt.Errorf("record an upload: %w", err)
+	case a.ID != 0:
+		return a, false, nil
 	case loose >= Loose && n.Account == 0:
-		return 0, false, ErrTooMany
+		return Added{}, false, ErrTooMany
 	}
-	return 0, true, nil
+	return Added{}, true, nil
 }
 
 // cleanName returns the name of an uploaded file as it is stored: one line without a path, and

@@ -35,6 +35,9 @@
 // tabindex=0 that shows its text while it has the focus is announced as nothing, its text is
 // read to everybody who cannot see, and a click elsewhere hides it again.
 //
+// The beginning of a longer source is a source by Cut or CloseSpoiler only: if the end of a
+// spoiler is cut off, nothing else hides it.
+//
 // Work, memory and the length of the HTML are in proportion to the source, whatever it is,
 // and elements are nested to a depth of 20 at most: quotes and lists to six, deeper ones
 // stay text, and no inline element stands inside of its like. A block has at most a thousand

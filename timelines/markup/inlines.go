@@ -17,6 +17,10 @@ type parsing struct {
 	links      []marks.Mark // bare addresses of the source, in their order
 	brackets   []*bracket   // open ones of the current block
 	delimiters int          // of the current block
+
+	spoilers []*parser.Delimiter // those || of the current block that may begin a spoiler
+	block    ast.Node            // the last one that was read, and
+	open     []int               // where in the source those of its spoilers stand that have no end
 }
 
 var parsingKey = parser.NewContextKey()
@@ -25,6 +29,11 @@ func state(pc parser.Context) *parsing { return pc.Get(parsingKey).(*parsing) }
 
 // parse returns the tree of a source.
 func parse(source []byte) ast.Node {
+	root, _ := parseWith(source)
+	return root
+}
+
+func parseWith(source []byte) (ast.Node, *parsing) {
 	p := &parsing{}
 	for _, m := range marks.In(string(source)) {
 		if m.Kind == marks.Link {
@@ -33,7 +42,7 @@ func parse(source []byte) ast.Node {
 	}
 	pc := parser.NewContext()
 	pc.Set(parsingKey, p)
-	return grammar.Parse(text.NewReader(source), parser.WithContext(pc))
+	return grammar.Parse(text.NewReader(source), parser.WithContext(pc)), p
 }
 
 // plain returns the next n bytes of a block as text.
@@ -113,6 +122,9 @@ func (pairParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) ast.No
 	d.Segment = at.WithStop(at.Start + n)
 	block.Advance(n)
 	pc.PushDelimiter(d)
+	if opens && d.Char == '|' {
+		state(pc).spoilers = append(state(pc).spoilers, d)
+	}
 	return d
 }
 
@@ -180,10 +192,20 @@ func (linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) a
 	return link
 }
 
-func (linkParser) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) {
+func (linkParser) CloseBlock(parent ast.Node, _ text.Reader, pc parser.Context) {
 	p := state(pc)
 	p.closeBrackets()
 	p.delimiters = 0
+	if parent.Lines().Len() == 0 { // a block of blocks, which comes after them
+		return
+	}
+	p.block, p.open = parent, nil
+	for _, d := range p.spoilers {
+		if d.Length > 0 { // nothing took it
+			p.open = append(p.open, d.Segment.Start)
+		}
+	}
+	p.spoilers = nil
 }
 
 func (p *parsing) closeBrackets() {

@@ -2,7 +2,6 @@ package pictures
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -40,6 +39,8 @@ type upload struct {
 	r     io.ReadSeeker
 	ended func() error
 	err   error
+	// memory is the most bytes that decoding takes, once it is known to be within the limits.
+	memory int
 }
 
 func (u *upload) Read(p []byte) (int, error) {
@@ -88,8 +89,7 @@ func (u *upload) verdict(err error) error {
 }
 
 // decode returns a picture within the limits, and its EXIF orientation.
-func decode(ctx context.Context, r io.ReadSeeker, l Limits) (image.Image, int, error) {
-	u := &upload{r: r, ended: ctx.Err}
+func decode(u *upload, l Limits) (image.Image, int, error) {
 	f, config, err := examine(u, l)
 	if err != nil {
 		return nil, 0, err
@@ -132,6 +132,7 @@ func examine(u *upload, l Limits) (format, image.Config, error) {
 	if memory > l.Bytes {
 		return f, config, fmt.Errorf("%w: it is %d by %d and decoding takes up to %d MB", ErrTooManyPixels, config.Width, config.Height, memory/1e6)
 	}
+	u.memory = memory
 	return f, config, nil
 }
 

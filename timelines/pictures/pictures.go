@@ -9,6 +9,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"runtime/debug"
 )
 
 var (
@@ -134,7 +135,22 @@ func Check(ctx context.Context, r io.ReadSeeker, l Limits) error {
 // load decodes a picture, and returns it upright, with its longest side at most side. square
 // cuts the square out of its middle first.
 func load(ctx context.Context, r io.ReadSeeker, l Limits, side int, square bool) (*image.RGBA, error) {
-	src, orientation, err := decode(ctx, r, l.orDefault())
+	u := &upload{r: r, ended: ctx.Err}
+	img, err := reduced(ctx, u, l, side, square)
+	if u.memory > freeOver {
+		debug.FreeOSMemory()
+	}
+	return img, err
+}
+
+// freeOver is the memory of the decoder, in bytes, from which on it is given back at once, whatever
+// became of the picture. The collector lets as much garbage gather as is in use, and so the next
+// large picture would come on top of the last ones. It costs a few milliseconds, and a picture of
+// that size takes half a second.
+const freeOver = 50_000_000
+
+func reduced(ctx context.Context, u *upload, l Limits, side int, square bool) (*image.RGBA, error) {
+	src, orientation, err := decode(u, l.orDefault())
 	if err != nil {
 		return nil, err
 	}

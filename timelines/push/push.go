@@ -19,11 +19,15 @@ import (
 	"riverrun/timelines/files"
 )
 
-// Most is how many browsers of one account are told; the oldest one gives way.
+// Most is how many browsers of one account are told; the one that subscribed longest ago gives way.
 const Most = 20
 
 // Patience is how long pushes to a browser may fail until it is forgotten.
 const Patience = 7 * 24 * time.Hour
+
+// Lost is how long a job may wait until it is taken for lost, and another one is made. Two of them
+// do no harm: the second finds nothing new.
+const Lost = 10 * time.Minute
 
 // ErrInvalid says that a subscription is not as browsers make them.
 var ErrInvalid = errors.New("not a push subscription")
@@ -91,10 +95,10 @@ func Subscribe(ctx context.Context, tx pgx.Tx, account int64, session []byte, s 
 		INSERT INTO push_subscriptions (account_id, session, endpoint, p256dh, auth)
 		VALUES (@account, @session, @endpoint, @p256dh, @auth)
 		ON CONFLICT (endpoint) DO UPDATE SET account_id = excluded.account_id, session = excluded.session,
-			p256dh = excluded.p256dh, auth = excluded.auth, failed_at = NULL`
+			p256dh = excluded.p256dh, auth = excluded.auth, renewed_at = excluded.renewed_at, failed_at = NULL`
 	const trim = `
 		DELETE FROM push_subscriptions WHERE account_id = @account AND id NOT IN (
-			SELECT id FROM push_subscriptions WHERE account_id = @account ORDER BY id DESC LIMIT @most)`
+			SELECT id FROM push_subscriptions WHERE account_id = @account ORDER BY renewed_at DESC, id DESC LIMIT @most)`
 	_, err := tx.Exec(ctx, insert, pgx.StrictNamedArgs{
 		"account": account, "session": session, "endpoint": s.Endpoint, "p256dh": s.P256DH, "auth": s.Auth,
 	})
@@ -159,11 +163,12 @@ func Answered(ctx context.Context, db files.DB, a Answers) error {
 // made: they have browsers to tell, and none waits for them yet.
 func Want(ctx context.Context, tx pgx.Tx, accounts []int64) ([]int64, error) {
 	const query = `
-		INSERT INTO push_due AS d (account_id, waits)
-		SELECT DISTINCT account_id, true FROM push_subscriptions WHERE account_id = ANY(@accounts) ORDER BY account_id
-		ON CONFLICT (account_id) DO UPDATE SET waits = true WHERE NOT d.waits
+		INSERT INTO push_due AS d (account_id, waits_since)
+		SELECT DISTINCT account_id, now() FROM push_subscriptions WHERE account_id = ANY(@accounts) ORDER BY account_id
+		ON CONFLICT (account_id) DO UPDATE SET waits_since = excluded.waits_since
+		WHERE d.waits_since IS NULL OR d.waits_since < excluded.waits_since - @lost::interval
 		RETURNING account_id`
-	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts})
+	rows, err := tx.Query(ctx, query, pgx.StrictNamedArgs{"accounts": accounts, "lost": Lost})
 	if err != nil {
 		return nil, fmt.Errorf("want pushes: %w", err)
 	}
@@ -178,7 +183,7 @@ func Want(ctx context.Context, tx pgx.Tx, accounts []int64) ([]int64, error) {
 // and the latest event that they were told of. What happens from now on is another push.
 func Take(ctx context.Context, db files.DB, account int64) (list []Subscription, told int64, err error) {
 	const query = `
-		WITH taken AS (UPDATE push_due SET waits = false WHERE account_id = @account RETURNING told)
+		WITH taken AS (UPDATE push_due SET waits_since = NULL WHERE account_id = @account RETURNING told)
 		SELECT p.id, p.endpoint, p.p256dh, p.auth, coalesce((SELECT told FROM taken), 0)
 		FROM push_subscriptions p JOIN sessions s ON s.token_hash = p.session
 		WHERE p.account_id = @account AND s.expires_at > now() ORDER BY p.id`

@@ -66,6 +66,9 @@ function drain() {
 const unread = (of = river) => Number(of.dataset.unread ?? 0);
 const tally = (n) => (n > 99 ? '99+' : n);
 const prefix = (n) => (n ? `(${tally(n)}) ` : '');
+// The number on the icon of the installed site, which sw.js sets while no page is open.
+const onIcon = (n) => (n ? navigator.setAppBadge?.(n) : navigator.clearAppBadge?.())?.catch(() => null);
+if (river) onIcon(unread());
 let title = river && document.title.slice(prefix(unread()).length);
 
 function entitle(now) {
@@ -79,6 +82,7 @@ function count(n) {
     badge.hidden = !n;
     badge.firstElementChild.textContent = tally(n);
   }
+  onIcon(n);
   entitle(title);
 }
 

@@ -13,10 +13,10 @@ async function tell() {
   if (tabs.some((tab) => tab.focused)) return; // it is on the screen
   const reply = await fetch('/push/news', { headers: { Accept: 'application/json' } }).catch(() => null);
   const news = reply?.ok ? await reply.json().catch(() => null) : null;
+  if (news) await (news.unread ? navigator.setAppBadge?.(news.unread) : navigator.clearAppBadge?.())?.catch(() => null);
   if (news && !news.unread) return; // read in the meantime
   const { title = 'riverrun', body = '', url = '/filter/notifications', icon = '/static/icon-192.png' } = news ?? {};
-  await registration.showNotification(title, { body, icon, badge: icon, tag: 'news', data: { url } });
-  if (news) await navigator.setAppBadge?.(news.unread).catch(() => null);
+  await registration.showNotification(title, { body, icon, badge: icon, tag: 'news', renotify: true, data: { url } });
 }
 
 addEventListener('notificationclick', (event) => {
