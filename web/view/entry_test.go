@@ -129,8 +129,19 @@ func goldenComponent(t *testing.T, name string, c templ.Component) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, name, drawings.ReplaceAll(html, nil))
+	html = drawings.ReplaceAll(html, nil)
+	if !slices.Contains(wholePages, name) {
+		html = around.ReplaceAll(html, nil)
+	}
+	golden(t, name, html)
 }
+
+// wholePages are kept as a whole, to look at what stands around every page; of the others only what
+// is their own is kept. around is the rest.
+var (
+	wholePages = []string{"home", "signup_ru"}
+	around     = regexp.MustCompile(`(?s)^<!doctype html>.*?</header>|<nav class="bar".*$`)
+)
 
 // drawings are those of the icons, the same on each page.
 var drawings = regexp.MustCompile(`(?s)<symbol.*</symbol>`)
