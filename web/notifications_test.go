@@ -69,6 +69,26 @@ func TestNotifications(t *testing.T) {
 	b.Get("/").Lacks(unreadOne)
 }
 
+// A page that is fetched before it is asked for, or by a script for what stands around the
+// entries, is not read by anybody.
+func TestFetchedAheadIsNotRead(t *testing.T) {
+	s := webtest.New(t, nil)
+	bob, ann := s.Person("bob"), s.Person("ann")
+	code := bob.Post("Hello there").Code
+	ann.Like(code)
+	b := bob.Visitor()
+	for _, page := range []string{"/p/" + code, view.NotificationsPath} {
+		for name, value := range map[string]string{"Sec-Purpose": "prefetch", "Sec-Fetch-Mode": "cors"} {
+			b.Header.Set(name, value)
+			b.Get(page).Wants(200)
+			b.Header.Del(name)
+			b.Get("/everything").Has(unreadOne)
+		}
+	}
+	b.Get(view.NotificationsPath).Wants(200)
+	b.Get("/everything").Lacks(unreadOne)
+}
+
 // Nothing that was taken back, or that its reader may not see any more, is shown or counted once
 // that is acknowledged, though nothing else follows (R4).
 func TestNothingNarrowedIsTold(t *testing.T) {
