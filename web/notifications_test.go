@@ -239,3 +239,39 @@ func TestNumberOfUnreadIsLive(t *testing.T) {
 	tab.Do(chromedp.Click(chromedp.CSS(`form[action$="/read"] button`)))
 	tab.Await("the page again", `document.readyState === 'complete' && !document.querySelector('.fresh')`)
 }
+
+// What comes while its page is looked at is read: on the post's own page and on that of
+// notifications. Nothing is told of it anywhere else.
+func TestNotificationsAreReadLive(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	bob, ann := s.Person("bob"), s.Person("ann")
+	code := bob.Post("Hello there").Code
+	ann.Like(code)
+	tab := s.Tab(browser, "bob")
+	tab.SignIn("bob")
+	unread := func() (n int) {
+		t.Helper()
+		if err := s.DB.Primary.QueryRow(t.Context(), `SELECT count(*) FROM notifications WHERE NOT read`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, page := range []string{"/p/" + code, view.NotificationsPath} {
+		tab.Visit(page)
+		tab.Live()
+		webtest.Await(t, "what the page was served with to be read", func() bool { return unread() == 0 })
+		for _, text := range []string{"the first on " + page, "the second on " + page} {
+			ann.Comment(code, text)
+			tab.Await("the comment", `document.querySelector('main').textContent.includes('`+text+`')`)
+			webtest.Await(t, "it to be read on "+page, func() bool { return unread() == 0 })
+			tab.Await("no number", `!document.title.startsWith('(')`)
+		}
+	}
+	// On other pages it is not.
+	tab.Visit("/bob")
+	tab.Live()
+	ann.Comment(code, "the last")
+	tab.Await("the number", `document.title.startsWith('(1) ')`)
+}

@@ -57,7 +57,7 @@ function drain() {
   draining = 0;
   drained = performance.now();
   steady(() => queue.splice(0).forEach(take));
-  if (!/^\/(p\/|\?|$)/.test(river.dataset.page)) return;
+  if (!/^\/(p\/|filter\/notifications|\?|$)/.test(river.dataset.page)) return;
   unseen = true;
   setTimeout(seen, 1000);
 }
@@ -529,6 +529,7 @@ function settle() {
   }
   waiting.clear();
   arrived.clear();
+  setTimeout(seen, 1000);
 }
 
 // showNews brings the reader to the top, where everything new stands.
@@ -656,15 +657,17 @@ function keepUnread(at, to) {
   if (next) next.before(line.cloneNode(true));
 }
 
-// On a post's own page and on the home page the server is told that what came in was seen: a
-// second later, on the home page once a minute at most, and when the page is left.
+// On a post's own page, on the home page and on that of notifications the server is told that
+// what came in was seen: a second later, on the home page once a minute at most, and when the
+// page is left.
 let unseen = false;
 let told = 0;
 
 function seen(leaving = false) {
   if (!unseen || (document.hidden && !leaving) || socket?.readyState !== WebSocket.OPEN) return;
-  const home = !river.dataset.page.startsWith('/p/');
-  if (home && (waiting.size || arrived.size || (!leaving && Date.now() - told < 60000))) return;
+  const { page } = river.dataset;
+  const often = page.startsWith('/f') || leaving;
+  if (!page.startsWith('/p/') && (waiting.size || arrived.size || (!often && Date.now() - told < 60000))) return;
   unseen = false;
   told = Date.now();
   send({ t: 'seen' });
