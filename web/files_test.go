@@ -250,7 +250,11 @@ func TestPicturesOfAccountsOnPages(t *testing.T) {
 	v.PostFiles("/settings/picture?of=club", []webtest.Upload{{Name: "club.png", Content: webtest.Photo(20, 30)}}).Wants(303)
 	s.MakePictures()
 	other.Get("/club").Wants(200).Has("/avatar-large")
+	put := s.BlobsPut.Load()
 	other.PostFiles("/settings/picture?of=club", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(403)
+	if got := s.BlobsPut.Load(); got != put {
+		t.Errorf("a stranger had %d files stored", got-put)
+	}
 	other.Post("/settings/picture?of=club", "remove", "1").Wants(403)
 	other.PostFiles("/settings/picture?of=anna", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(404)
 	v.PostFiles("/settings/picture", []webtest.Upload{{Name: "notes.txt", Content: []byte("no")}}).Wants(422).Has("is not a picture")
