@@ -93,7 +93,7 @@ func TestMessagesTell(t *testing.T) {
 	w.same("the answer", w.told(bob, p), "3 by ann")
 	w.say(bob, p.Code, "good")
 	w.same("and as one who commented before", w.told(ann, p), "4 by bob, 6 by bob, 6 by bob, 6 by bob")
-	w.must(second(w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"cid"})))
+	w.must(second(w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"cid"}})))
 	w.same("left out", w.told(ann, p), "4 by bob")
 	w.same("added", w.told(cid, p), "6 by bob")
 	w.sound()

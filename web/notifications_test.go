@@ -158,7 +158,7 @@ func TestNothingIsToldFromOutside(t *testing.T) {
 	b.Get("/everything").Has(unreadOne)
 	b.Get("/settings").Has(unreadOne)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Posts.SetDestinations(ctx, ann.Account.ID, moved, []string{timelines.ToEyes})
+		return s.Store.Posts.Revise(ctx, ann.Account.ID, moved, timelines.Revision{To: []string{timelines.ToEyes}})
 	})
 	b.Get("/everything").Lacks(unreadOne)
 	b.Get(view.NotificationsPath).Lacks("secret-move", "come here")
