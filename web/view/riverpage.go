@@ -54,7 +54,7 @@ func (v *River) scriptTexts() (string, error) {
 	texts := map[string]string{}
 	for name, key := range map[string]string{
 		"older": "river.older", "end": "river.end", "offline": "script.offline", "unsent": "script.unsent", "ended": "script.ended", "left": "script.left",
-		"hidden": "script.hidden", "undo": "script.undo", "draft": "script.draft", "kept": "drafts.kept", "discard": "drafts.discard", "lost": "script.lost", "names": "script.names",
+		"hidden": "script.hidden", "undo": "script.undo", "draft": "script.draft", "kept": "drafts.kept", "replaced": "drafts.replaced", "discard": "drafts.discard", "lost": "script.lost", "names": "script.names",
 		"now": "time.now", "minutes": "time.minutes", "hours": "time.hours",
 	} {
 		texts[name] = v.Locale.T(key)
