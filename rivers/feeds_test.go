@@ -199,7 +199,7 @@ func TestReplaceOfFewReaders(t *testing.T) {
 	}
 	// A post that has left the diary again still counts for its place.
 	once := w.post(bob, "once in the diary", "bob/diary")
-	if _, err := w.store.Posts.SetDestinations(w.ctx, bob.AccountID, once.Code, []string{"bob"}); err != nil {
+	if _, err := w.store.Posts.Revise(w.ctx, bob.AccountID, once.Code, timelines.Revision{To: []string{"bob"}}); err != nil {
 		t.Fatal(err)
 	}
 	replaces("no diary", func() error {
@@ -243,7 +243,7 @@ func TestAMovedPostFollows(t *testing.T) {
 	pages()
 	move := func(to ...string) {
 		t.Helper()
-		_, err := w.store.Posts.SetDestinations(w.ctx, bob.AccountID, old.Code, to)
+		_, err := w.store.Posts.Revise(w.ctx, bob.AccountID, old.Code, timelines.Revision{To: to})
 		must(w, 0, err)
 		w.drain()
 		w.sound()

@@ -39,7 +39,7 @@ func (a *actor) move(n *node) {
 	}
 	to := a.destinations()
 	ok := a.moving("move", n, c, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.Posts.SetDestinations(ctx, a.id, c.code, to)
+		return n.store.Posts.Revise(ctx, a.id, c.code, timelines.Revision{To: to})
 	})
 	if !ok || !slices.Equal(to, []string{timelines.ToEyes}) {
 		return

@@ -355,7 +355,7 @@ func (a *actor) edit(n *node) {
 		if c.edits%2 == 0 {
 			return n.store.Posts.Edit(ctx, a.id, c.code, body)
 		}
-		return n.store.Posts.EditIn(ctx, a.id, c.code, body, langs[c.edits/2%len(langs)])
+		return n.store.Posts.Revise(ctx, a.id, c.code, timelines.Revision{Body: new(body), Language: new(langs[c.edits/2%len(langs)])})
 	})
 	if !ok {
 		return

@@ -89,7 +89,7 @@ func (d *doings) writing() map[string]func(*rapid.T) {
 			return d.n.store.Comments.Create(ctx, timelines.NewComment{Author: actor, Code: code, Body: d.text()})
 		}),
 		"edit": d.onPost("edit", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-			return d.n.store.Posts.EditIn(ctx, actor, code, d.text(), langs[d.bodies%len(langs)])
+			return d.n.store.Posts.Revise(ctx, actor, code, timelines.Revision{Body: new(d.text()), Language: new(langs[d.bodies%len(langs)])})
 		}),
 		"delete post": d.onPost("delete", d.n.store.Posts.Delete),
 		"delete a comment": func(rt *rapid.T) {
@@ -115,7 +115,7 @@ func (d *doings) writing() map[string]func(*rapid.T) {
 		"like a comment":   d.onComment("like comment", d.n.store.Comments.Like),
 		"unlike a comment": d.onComment("unlike comment", d.n.store.Comments.Unlike),
 		"move": d.onPost("move", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
-			return d.n.store.Posts.SetDestinations(ctx, actor, code, d.places(d.rt, 1))
+			return d.n.store.Posts.Revise(ctx, actor, code, timelines.Revision{To: d.places(d.rt, 1)})
 		}),
 		"remove from a group": d.onPost("remove", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
 			group := rapid.SampledFrom([]string{"club-public", "club-private"}).Draw(d.rt, "group")

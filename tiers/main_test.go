@@ -198,7 +198,7 @@ func (w *town) setAccess(n *node, v timelines.Viewer, group string, level timeli
 func (w *town) move(n *node, v timelines.Viewer, code string, to ...string) timelines.Change {
 	w.t.Helper()
 	return w.act(n, func(ctx context.Context) (timelines.Change, error) {
-		return n.store.Posts.SetDestinations(ctx, v.AccountID, code, to)
+		return n.store.Posts.Revise(ctx, v.AccountID, code, timelines.Revision{To: to})
 	})
 }
 

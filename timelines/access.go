@@ -14,7 +14,7 @@ const (
 	InvalidSession = "session" // the session of TokenHash
 	InvalidSets    = "viewer"  // the access sets of AccountID
 	InvalidLevel   = "level"   // the level of TimelineID
-	InvalidAccount = "account" // name, title, language and sub-feeds of AccountID
+	InvalidAccount = "account" // name, title, picture, language and sub-feeds of AccountID
 	InvalidCounts  = "members" // who follows AccountID, how many ask to, and how many may read its feeds
 )
 

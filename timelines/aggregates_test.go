@@ -148,7 +148,7 @@ func TestAggregatesFollowTheLanguage(t *testing.T) {
 			w.same(kind+"/"+lang, w.row(w.aggregate(kind, lang), c.PostID).FreshAt, w.freshAt(c.PostID))
 		}
 	}
-	chosen, err := w.Posts.EditIn(t.Context(), bob.ID, c.Code, russian, "en")
+	chosen, err := w.Posts.Revise(t.Context(), bob.ID, c.Code, Revision{Body: new(russian), Language: new("en")})
 	w.must(err)
 	w.same("touched by a choice", len(chosen.Touched), 5)
 	w.sound()

@@ -25,7 +25,7 @@ type NewComment struct {
 	Plain  bool   // the text has no markup
 	// Files are the author's uploads to attach, as in NewPost.
 	Files []files.Attachment
-	Draft string // as NewPost.Draft
+	Draft drafts.Version // as NewPost.Draft
 }
 
 // Create comments on a post. ErrNotFound if the author cannot read it, ErrBlocked

@@ -37,9 +37,9 @@ type NewPost struct {
 	Plain bool
 	// Files are the author's uploads to attach, in this order. Beside files the text may be empty.
 	Files []files.Attachment
-	// Draft is the place of the draft that the post was written in, or empty. It goes with the
-	// transaction that makes the post.
-	Draft string
+	// Draft is the draft that the post was made of, if any. It goes in the transaction that makes
+	// the post.
+	Draft drafts.Version
 }
 
 // ToEyes is the destination that only the author reads. No account and no sub-feed can

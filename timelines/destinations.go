@@ -13,22 +13,6 @@ import (
 	"riverrun/timelines/rights"
 )
 
-// SetDestinations moves the actor's own post: to holds all its destinations from now on, in
-// the form of NewPost.To, and at least one. It lifts the post nowhere. Only new
-// destinations are checked for the right to write: a post may stay in a group it once
-// stood in. A person who is left out can no longer read the post. The same destinations
-// change nothing.
-//
-// ErrNotFound if the actor cannot read the post, ErrForbidden if it is another's;
-// the InvalidErrors are those of Posts.Create, and "to_none".
-func (s Posts) SetDestinations(ctx context.Context, actor int64, code string, to []string) (Change, error) {
-	to, err := newDestinations(to)
-	if err != nil {
-		return Change{}, err
-	}
-	return s.revise(ctx, actor, code, nil, to, nil)
-}
-
 // newDestinations is cleanDestinations, and wants at least one.
 func newDestinations(to []string) ([]string, error) {
 	to, err := cleanDestinations(to)

@@ -8,7 +8,7 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-func TestSetDestinations(t *testing.T) {
+func TestReviseDestinations(t *testing.T) {
 	w := newTown(t)
 	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")
 	club := w.group(ann, "club", Public)
@@ -41,7 +41,7 @@ func TestSetDestinations(t *testing.T) {
 		{[]string{"bob"}, ids(bob.FeedID), true, true, []bool{true, true, true}},
 	} {
 		version := w.version(p.PostID)
-		c, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
+		c, err := w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: tc.to})
 		w.must(err)
 		touched := slices.Concat(rest, stands, tc.stands)
 		if inEverything || tc.everything {
@@ -70,7 +70,7 @@ func TestSetDestinations(t *testing.T) {
 			w.same("row in what it left", w.row(id, p.PostID).Withdrawn, true)
 		}
 		w.same("in everything", !w.row(everything, p.PostID).Withdrawn, tc.everything)
-		again, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
+		again, err := w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: tc.to})
 		w.must(err)
 		w.same("again", again, Change{Actor: bob.ID, PostID: p.PostID, Code: p.Code})
 		w.same("announced", w.heard.take(), []Event(nil))
@@ -83,7 +83,7 @@ func TestSetDestinations(t *testing.T) {
 		to   []string
 		code string
 	}{
-		{nil, "to_none"},
+		{[]string{}, "to_none"},
 		{[]string{"", " "}, "to_none"},
 		{[]string{"nobody"}, "to_unknown"},
 		{[]string{"ann/private"}, "to_unknown"},
@@ -92,17 +92,17 @@ func TestSetDestinations(t *testing.T) {
 		{[]string{"\x00\xff"}, "to_unknown"},
 		{[]string{ToEyes, "bob"}, "to_eyes"},
 	} {
-		_, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, tc.to)
+		_, err := w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: tc.to})
 		w.invalid("to", err, tc.code)
 		if len(tc.to) > 0 && tc.code != "to_none" {
 			_, err = w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hello", To: tc.to})
 			w.invalid("a new post to", err, tc.code)
 		}
 	}
-	_, err = w.Posts.SetDestinations(t.Context(), ann.ID, p.Code, []string{"ann"})
+	_, err = w.Posts.Revise(t.Context(), ann.ID, p.Code, Revision{To: []string{"ann"}})
 	w.fails("another's", err, ErrForbidden)
 	secret := w.post(bob, "secret", ToEyes)
-	_, err = w.Posts.SetDestinations(t.Context(), ann.ID, secret.Code, []string{"ann"})
+	_, err = w.Posts.Revise(t.Context(), ann.ID, secret.Code, Revision{To: []string{"ann"}})
 	w.fails("what one cannot read", err, ErrNotFound)
 	_, err = w.Posts.Destinations(t.Context(), ann.ID, p.Code)
 	w.fails("where another's stands", err, ErrForbidden)
@@ -173,7 +173,7 @@ func TestEditPostAt(t *testing.T) {
 	said("ho #weir", bob.FeedID)
 
 	// Without a choice of language an earlier choice stays.
-	_, err = w.Posts.EditIn(t.Context(), bob.ID, p.Code, "ho #weir", "ru")
+	_, err = w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{Body: new("ho #weir"), Language: new("ru")})
 	w.must(err)
 	edit("an english text of some length, to be sure", "club")
 	w.same("language", value[string](w, `SELECT lang FROM posts WHERE id = $1`, p.PostID), "ru")
@@ -186,15 +186,15 @@ func TestOldDestinationsStay(t *testing.T) {
 	club := w.group(ann, "club", Public)
 	p := w.post(bob, "hello", "club", "bob")
 	w.setAccess(ann, "club", Private)
-	_, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"club", "bob/private", "ann"})
+	_, err := w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"club", "bob/private", "ann"}})
 	w.must(err)
 	got, err := w.Posts.Destinations(t.Context(), bob.ID, p.Code)
 	w.must(err)
 	slices.Sort(got)
 	w.same("destinations", got, []string{"ann", "bob/private", "club"})
-	_, err = w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob"})
+	_, err = w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"bob"}})
 	w.must(err)
-	_, err = w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob", "club"})
+	_, err = w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"bob", "club"}})
 	w.invalid("back into the group", err, "to_forbidden")
 	w.same("row in the group", w.row(club.FeedID, p.PostID).Withdrawn, true)
 	w.sound()
@@ -250,7 +250,7 @@ func TestMoveAgainstSetAccess(t *testing.T) {
 		p := w.post(bob, "hello")
 		moving := w.pauseInside()
 		moved := during(func() error {
-			_, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob/private"})
+			_, err := w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"bob/private"}})
 			return err
 		})
 		moving.reached(t)
@@ -277,7 +277,7 @@ func TestMoveAgainstSetAccess(t *testing.T) {
 		})
 		setting.reached(t)
 		moved := during(func() error {
-			_, err := w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob/photos"})
+			_, err := w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"bob/photos"}})
 			return err
 		})
 		w.waitBlocked(1)

@@ -33,7 +33,7 @@ func (Prepare) event() {}
 func (s Files) Add(ctx context.Context, n files.New) (code string, err error) {
 	return inTx(ctx, s.core, func(tx pgx.Tx) (string, error) {
 		if n.Account != 0 {
-			if err := mayPortrayTx(ctx, tx, n.Owner, n.Account); err != nil {
+			if err := mayPortray(ctx, tx, n.Owner, n.Account); err != nil {
 				return "", err
 			}
 		}
@@ -56,9 +56,12 @@ func (s Files) Add(ctx context.Context, n files.New) (code string, err error) {
 	})
 }
 
-// MayAdd returns an InvalidError "files_loose" if the owner has too many files that are not
-// attached, so that no more are stored.
-func (s Files) MayAdd(ctx context.Context, owner int64) error {
+// MayAdd returns the error that Add would return, as far as it is known before the blob is
+// stored, so that none is stored in vain. account is that of New.
+func (s Files) MayAdd(ctx context.Context, owner, account int64) error {
+	if account != 0 {
+		return mayPortray(ctx, s.pool, owner, account)
+	}
 	n, err := files.CountLoose(ctx, s.pool, owner)
 	if err == nil && n >= files.Loose {
 		err = &InvalidError{Field: "file", Code: "files_loose", Most: files.Loose}
@@ -75,14 +78,14 @@ func (s Files) Describe(ctx context.Context, owner int64, list []files.Attachmen
 	return files.Describe(ctx, s.pool, owner, list)
 }
 
-// mayPortrayTx returns an error unless the actor may choose the account's picture.
-func mayPortrayTx(ctx context.Context, tx pgx.Tx, actor, account int64) error {
+// mayPortray returns ErrForbidden unless the actor may choose the account's picture.
+func mayPortray(ctx context.Context, db files.DB, actor, account int64) error {
 	if actor == account {
 		return nil
 	}
 	const query = `SELECT EXISTS (SELECT FROM group_admins WHERE group_id = @account AND account_id = @actor)`
 	var leads bool
-	if err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": account, "actor": actor}).Scan(&leads); err != nil {
+	if err := db.QueryRow(ctx, query, pgx.StrictNamedArgs{"account": account, "actor": actor}).Scan(&leads); err != nil {
 		return fmt.Errorf("read administrators: %w", err)
 	}
 	if !leads {
@@ -95,7 +98,7 @@ func mayPortrayTx(ctx context.Context, tx pgx.Tx, actor, account int64) error {
 // picture it changes nothing, but for one that is still being made.
 func (s Files) RemovePicture(ctx context.Context, actor, account int64) (Change, error) {
 	return s.change(ctx, func(tx pgx.Tx) (Change, error) {
-		if err := mayPortrayTx(ctx, tx, actor, account); err != nil {
+		if err := mayPortray(ctx, tx, actor, account); err != nil {
 			return Change{}, err
 		}
 		const query = `

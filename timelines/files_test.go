@@ -134,7 +134,7 @@ func TestFilesOfPosts(t *testing.T) {
 	w.invalid("nothing left", err, "body_empty")
 	w.sound()
 
-	_, err = w.Posts.SetDestinations(t.Context(), bob.ID, c.Code, []string{ToEyes})
+	_, err = w.Posts.Revise(t.Context(), bob.ID, c.Code, Revision{To: []string{ToEyes}})
 	w.must(err)
 	w.seesFile("not for her any more", ann.ID, second, "upload", false)
 	w.seesFile("for him", bob.ID, second, "upload", true)

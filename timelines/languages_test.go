@@ -30,7 +30,7 @@ func TestLanguageOfAPost(t *testing.T) {
 	}
 	chosen := func(body, lang string) Change {
 		t.Helper()
-		c, err := w.Posts.EditIn(t.Context(), bob.ID, c.Code, body, lang)
+		c, err := w.Posts.Revise(t.Context(), bob.ID, c.Code, Revision{Body: new(body), Language: new(lang)})
 		w.must(err)
 		return c
 	}
@@ -64,7 +64,7 @@ func TestLanguageOfAPost(t *testing.T) {
 	for _, lang := range []string{"xx", "EN", "\x00"} {
 		_, err := w.Posts.Create(t.Context(), NewPost{Author: bob.ID, Body: "hm", Language: lang})
 		w.invalid("a post in "+lang, err, "language_unknown")
-		_, err = w.Posts.EditIn(t.Context(), bob.ID, c.Code, "hm", lang)
+		_, err = w.Posts.Revise(t.Context(), bob.ID, c.Code, Revision{Body: new("hm"), Language: new(lang)})
 		w.invalid("an edit to "+lang, err, "language_unknown")
 	}
 	_, err = w.Posts.Language(t.Context(), w.user("ann").ID, c.Code)

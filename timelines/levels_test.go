@@ -109,7 +109,7 @@ func TestFlagsFollowInBlocks(t *testing.T) {
 				case p == 7:
 					what = "a move"
 					to := [][]string{{"bob"}, {"club"}, {"bob", "club"}, {"bob/private"}}[chance.IntN(4)]
-					_, err := w.Posts.SetDestinations(t.Context(), bob.ID, posts[chance.IntN(len(posts))].Code, to)
+					_, err := w.Posts.Revise(t.Context(), bob.ID, posts[chance.IntN(len(posts))].Code, Revision{To: to})
 					w.must(err)
 				case p == 8:
 					what = "a post"

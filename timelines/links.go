@@ -14,8 +14,8 @@ type ReadPage struct{ LinkID int64 }
 
 func (ReadPage) event() {}
 
-// touchedLinks is how many posts follow when a page says something new; older ones follow at their
-// next change.
+// touchedLinks is how many posts may link to a page whose card changes: all of them follow in one
+// transaction.
 const touchedLinks = 200
 
 // Address returns the address of a link, or links.ErrNotFound.
@@ -23,7 +23,8 @@ func (s Links) Address(ctx context.Context, id int64) (string, error) {
 	return links.Address(ctx, s.pool, id)
 }
 
-// Record records what the page of a link says of itself. The posts that link to it change.
+// Record records what the page of a link says of itself. The posts that link to it change. If
+// they are more than can follow, the card stays as it is, which is none before the first time.
 func (s Links) Record(ctx context.Context, id int64, p links.Page) error {
 	_, err := inTx(ctx, s.core, func(tx pgx.Tx) (struct{}, error) {
 		posts, err := links.Record(ctx, tx, id, p, touchedLinks)

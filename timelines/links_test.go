@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"riverrun/timelines/blobs"
 	"riverrun/timelines/links"
 	"riverrun/timelines/snapshot"
@@ -88,4 +90,29 @@ func TestLinksOfPosts(t *testing.T) {
 	w.heard.take()
 	w.must(w.Links.Record(t.Context(), asked[0], links.Page{Title: "Another", Host: "example.org"}))
 	w.same("nobody links any more", w.heard.take(), []Event(nil))
+}
+
+// A page to which more posts link than can follow keeps its card as it is, or gets none: else
+// some posts would have another card with no new version.
+func TestManyLinkToAPage(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	first := w.post(bob, "https://example.org/a")
+	id := value[int64](w, `SELECT id FROM links`)
+	record := func(title string, limit int) []int64 {
+		t.Helper()
+		posts, err := inTx(t.Context(), w.core, func(tx pgx.Tx) ([]int64, error) {
+			return links.Record(t.Context(), tx, id, links.Page{Title: title, Host: "example.org"}, limit)
+		})
+		w.must(err)
+		return posts
+	}
+	second := w.post(bob, "https://example.org/a")
+	w.same("the first time", record("A page", 1), []int64(nil))
+	w.same("no card", w.card(first.PostID), (*snapshot.Card)(nil))
+	w.same("as many as can follow", record("A page", 2), []int64{first.PostID, second.PostID})
+	version := w.version(first.PostID)
+	w.same("one too many", record("Another", 1), []int64(nil))
+	w.same("the card", w.card(first.PostID).Title, "A page")
+	w.same("the version", w.version(first.PostID), version)
 }

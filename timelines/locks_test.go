@@ -27,7 +27,7 @@ func TestOrderOfLocks(t *testing.T) {
 		"a move: places, then the post": {
 			club + ` FOR NO KEY UPDATE OF t`,
 			func(w *town, bob, _ Account, p Change) error {
-				return second(w.Posts.SetDestinations(w.Context(), bob.ID, p.Code, []string{"bob", "club"}))
+				return second(w.Posts.Revise(w.Context(), bob.ID, p.Code, Revision{To: []string{"bob", "club"}}))
 			},
 			[]string{posts + ` FOR NO KEY UPDATE OF p`},
 		},

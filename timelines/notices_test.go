@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"riverrun/timelines/kinds"
+	"riverrun/timelines/marks"
 	"riverrun/timelines/notices"
 )
 
@@ -92,7 +93,7 @@ func TestMessagesTell(t *testing.T) {
 	w.same("the answer", w.told(bob, p), "3 by ann")
 	w.say(bob, p.Code, "good")
 	w.same("and as one who commented before", w.told(ann, p), "4 by bob, 6 by bob, 6 by bob, 6 by bob")
-	w.must(second(w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"cid"})))
+	w.must(second(w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"cid"}})))
 	w.same("left out", w.told(ann, p), "4 by bob")
 	w.same("added", w.told(cid, p), "6 by bob")
 	w.sound()
@@ -149,6 +150,37 @@ func TestACrowdIsToldInPart(t *testing.T) {
 	if !slices.IsSorted(fans) {
 		t.Fatal(fmt.Sprint(fans))
 	}
+}
+
+// A text tells a bounded number of those it names, the first ones: a post, a comment, and an edit
+// of either.
+func TestATextTellsAFewOfManyNames(t *testing.T) {
+	w := newTown(t)
+	bob := w.user("bob")
+	w.exec(`INSERT INTO accounts (kind, name, title) SELECT 'user', 'fan-' || i, 'x' FROM generate_series(1, 30) i`)
+	fans := value[[]int64](w, `SELECT array_agg(id ORDER BY id) FROM accounts WHERE name LIKE 'fan-%'`)
+	_, err := inTx(t.Context(), w.core, func(tx pgx.Tx) (struct{}, error) {
+		return struct{}{}, insertTimelinesTx(t.Context(), tx, fans)
+	})
+	w.must(err)
+	var names strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&names, "@fan-%d ", i+1)
+	}
+	told := func(what string, p Change) {
+		t.Helper()
+		got := value[[]int64](w, `SELECT array_agg(account_id ORDER BY account_id) FROM notifications WHERE post_id = $1 AND kind = 5 AND comment_id = $2`,
+			p.PostID, p.CommentID)
+		w.same(what, got, fans[:marks.Most])
+	}
+	p := w.post(bob, names.String())
+	told("a post", p)
+	told("a comment", w.say(bob, p.Code, names.String()))
+	edited := w.post(bob, "nobody yet")
+	_, err = w.Posts.Edit(t.Context(), bob.ID, edited.Code, "#a #b "+names.String())
+	w.must(err)
+	told("an edit", edited)
+	w.sound()
 }
 
 // What was seen is read, up to the time it was seen at, and no more.

@@ -91,9 +91,12 @@ func (s Posts) Edit(ctx context.Context, actor int64, code, body string) (Change
 // Revision is a change of a post by its author; what is not set stays.
 type Revision struct {
 	Body *string
-	// Language is a choice as in NewPost; nil keeps the one there is, if there is one.
+	// Language is a choice as in NewPost; nil keeps the one there is, if there is one. Another
+	// choice is a change too.
 	Language *string
-	// To are all destinations from now on, as in SetDestinations; nil: they stay.
+	// To are all destinations from now on, in the form of NewPost.To, and at least one; nil: they
+	// stay. Only new ones are checked for the right to write: a post may stay in a group it once
+	// stood in. A person who is left out can no longer read the post. It is lifted nowhere.
 	To []string
 	// Files are all files from now on, if SetFiles: those that the post keeps, and uploads of
 	// the author's.
@@ -101,8 +104,8 @@ type Revision struct {
 	SetFiles bool
 }
 
-// Revise makes all of a revision, or nothing. The errors are those of Edit, SetDestinations and,
-// for files, Create.
+// Revise makes all of a revision, or nothing. ErrNotFound if the actor cannot read the post,
+// ErrForbidden if it is another's; the InvalidErrors are those of Create, and "to_none".
 func (s Posts) Revise(ctx context.Context, actor int64, code string, r Revision) (Change, error) {
 	var attach *attached
 	if r.SetFiles {
@@ -129,12 +132,6 @@ func (s Posts) Revise(ctx context.Context, actor int64, code string, r Revision)
 		return Change{}, err
 	}
 	return s.revise(ctx, actor, code, t, to, attach)
-}
-
-// EditIn is Posts.Edit with a choice of language as in NewPost; another choice
-// is a change too.
-func (s Posts) EditIn(ctx context.Context, actor int64, code, body, language string) (Change, error) {
-	return s.Revise(ctx, actor, code, Revision{Body: &body, Language: &language})
 }
 
 // revise changes the actor's own post: its text unless that is nil, its

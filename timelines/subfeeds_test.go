@@ -104,7 +104,7 @@ func TestSubfeeds(t *testing.T) {
 	p := w.post(bob, "a picture", "bob/photos")
 	_, err = w.Feeds.Delete(t.Context(), bob.ID, "photos")
 	w.invalid("deleting a full one", err, "subfeed_full")
-	_, err = w.Posts.SetDestinations(t.Context(), bob.ID, p.Code, []string{"bob"})
+	_, err = w.Posts.Revise(t.Context(), bob.ID, p.Code, Revision{To: []string{"bob"}})
 	w.must(err)
 	w.heard.take()
 	c, err = w.Feeds.Delete(t.Context(), bob.ID, "photos")

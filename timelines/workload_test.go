@@ -105,8 +105,7 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 	case 8:
 		return w.Comments.Edit(ctx, actor, on.Code, on.CommentID, fmt.Sprint("or ", random.IntN(3), tagged(random)))
 	case 9:
-		return w.Posts.EditIn(ctx, actor, on.Code, fmt.Sprint("hello ", random.IntN(3), tagged(random)),
-			[]string{"", "en", "ru"}[random.IntN(3)])
+		return w.Posts.Revise(ctx, actor, on.Code, Revision{Body: new(fmt.Sprint("hello ", random.IntN(3), tagged(random))), Language: new([]string{"", "en", "ru"}[random.IntN(3)])})
 	case 10:
 		if random.IntN(4) > 0 {
 			return Change{}, nil
@@ -138,7 +137,7 @@ func anything(w *town, random *rand.Rand, actor int64, on Change, places []strin
 		if random.IntN(2) == 0 {
 			to = append(to, places[random.IntN(len(places))])
 		}
-		return w.Posts.SetDestinations(ctx, actor, on.Code, to)
+		return w.Posts.Revise(ctx, actor, on.Code, Revision{To: to})
 	case 19:
 		return w.Posts.RemoveFromGroup(ctx, actor, on.Code, []string{"club", "closed"}[random.IntN(2)])
 	case 20:

@@ -48,6 +48,8 @@ func TestDraftsOnTwoDevices(t *testing.T) {
 	webtest.Await(t, "the draft of the desk", func() bool { return draftAt(ann.Visitor(), "/").Body == "half a thought of my own" })
 	value(phone, "half a thought, whole")
 	value(desk, "half a thought of my own")
+	// What it replaced is not lost: it stands beside the text.
+	desk.Await("the other draft", `document.querySelector('#compose .newer textarea')?.value === 'half a thought, whole'`)
 
 	// Sent, it is nowhere any more.
 	desk.Do(chromedp.Click(chromedp.CSS(`#compose .send > button`)))
@@ -70,6 +72,36 @@ func TestDraftsOnTwoDevices(t *testing.T) {
 	desk.Await("an empty box", `document.querySelector('`+box+` textarea').value === '' && !document.querySelector('`+box+` .kept')`)
 	if d := draftAt(ann.Visitor(), "/p/"+code); d.Body != "" {
 		t.Errorf("the discarded draft is %+v", d)
+	}
+}
+
+// A form that the browser sends by itself while its text is being kept takes the draft with it.
+func TestDraftKeptWhileItIsSent(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	b := s.Tab(browser, "ann")
+	b.SignIn("ann")
+	b.Visit("/posts/new")
+	webtest.Eval[bool](b, `(() => {
+		const plain = window.fetch;
+		const late = new Promise((go) => { window.release = go; });
+		window.fetch = async (address, how) => {
+			const reply = await plain(address, how);
+			if (address === '/drafts') { window.held = true; await late; }
+			return reply;
+		};
+		return true;
+	})()`)
+	const text = `#compose textarea`
+	b.Do(chromedp.Click(chromedp.CSS(text)), chromedp.SendKeys(chromedp.CSS(text), "kept and sent"))
+	b.Await("the draft on its way", `window.held`)
+	b.Do(chromedp.Click(chromedp.CSS(`#compose .send > button`)))
+	webtest.Eval[bool](b, `(release(), true)`)
+	b.Await("the home page", `location.pathname === '/'`)
+	if got := draftAt(ann.Visitor(), "/").Body; got != "" {
+		t.Errorf("what was sent is still a draft: %q", got)
 	}
 }
 

@@ -94,7 +94,7 @@ func (s comments) createComment(w http.ResponseWriter, r *request) error {
 	comment := timelines.NewComment{
 		Author: r.viewer.AccountID, Code: code, Body: r.PostFormValue("body"), Key: r.PostFormValue("key"),
 		Files: r.attachments(),
-		Draft: r.draftPlace(),
+		Draft: r.draft(),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		if err := r.fault(); err != nil {
@@ -114,7 +114,7 @@ func (s comments) createComment(w http.ResponseWriter, r *request) error {
 		return s.redisplay(w, r, is, view.CommentAgain(s.simple(r), view.CommentForms{
 			Files:   again,
 			Address: "/p/" + code + "/comments", Back: r.back("/p/" + code),
-			Body: comment.Body, Key: is.Key(comment.Key), Error: is, Place: "/p/" + code,
+			Body: comment.Body, Key: is.Key(comment.Key), Error: is, Place: "/p/" + code, Saved: r.savedAt(),
 		}))
 	}
 	return s.answerEntry(w, r, c, r.back("/p/"+code+"#"+view.CommentID(c.CommentID)))

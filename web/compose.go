@@ -55,7 +55,7 @@ func (s posts) newPost(w http.ResponseWriter, r *request) error {
 		return err
 	}
 	if found {
-		c.Body, c.Lang = d.Body, d.Language
+		c.Body, c.Lang, c.Saved = d.Body, d.Language, d.SavedAt
 		if c.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ func (s posts) createPost(w http.ResponseWriter, r *request) error {
 
 		Language: r.PostFormValue("language"),
 		Files:    r.attachments(),
-		Draft:    r.draftPlace(),
+		Draft:    r.draft(),
 	}
 	c, err := s.act(r, func(ctx context.Context) (timelines.Change, error) {
 		if err := r.fault(); err != nil {
@@ -117,7 +117,7 @@ func (s posts) composePage(r *request, sent timelines.NewPost, is view.FormError
 	c := view.Composer{
 		Body: sent.Body, Key: is.Key(sent.Key), Back: r.back("/"), Error: is,
 		Lang: sent.Language, Open: true, Direct: r.PostFormValue("direct") != "",
-		Place: sent.Draft,
+		Place: sent.Draft.Place, Saved: sent.Draft.SavedAt,
 	}
 	if c.Files, err = s.shownAgain(r); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"riverrun/timelines"
 	"riverrun/timelines/drafts"
@@ -30,6 +31,7 @@ type draftJSON struct {
 	To       []string `json:"to"`
 	Language string   `json:"language"`
 	Uploads  []string `json:"uploads"`
+	Saved    string   `json:"saved"`
 }
 
 // list is the page of all drafts. For river.js, which names a place, it is the draft of that
@@ -45,7 +47,7 @@ func (s unsent) list(w http.ResponseWriter, r *request) error {
 		if err != nil {
 			return err
 		}
-		writeJSON(w, http.StatusOK, draftJSON{d.Body, d.Destinations, d.Language, d.Uploads})
+		writeJSON(w, http.StatusOK, draftJSON{d.Body, d.Destinations, d.Language, d.Uploads, view.SavedAs(d.SavedAt)})
 		return nil
 	}
 	p := s.simple(r)
@@ -80,7 +82,10 @@ func (s unsent) save(w http.ResponseWriter, r *request) error {
 	if d.CommentOn() != "" {
 		longest = timelines.MaxCommentRunes
 	}
-	err := s.timelines.Drafts.Save(r.Context(), r.viewer.AccountID, d, longest, key)
+	savedAt, err := s.timelines.Drafts.Save(r.Context(), r.viewer.AccountID, d, longest, key)
+	if newer, is := errors.AsType[*drafts.NewerError](err); is {
+		return s.newer(w, r, d, newer.Draft)
+	}
 	if list := r.attachments(); err == nil && len(list) > 0 {
 		err = s.timelines.Files.Describe(r.Context(), r.viewer.AccountID, list)
 	}
@@ -101,23 +106,73 @@ func (s unsent) save(w http.ResponseWriter, r *request) error {
 		s.answerInvalid(w, r, is)
 		return nil
 	}
-	return s.done(w, r, draftsPath)
+	if r.wantsJSON() {
+		writeJSON(w, http.StatusOK, savedJSON{T: "done", Saved: view.SavedAs(savedAt)})
+		return nil
+	}
+	return redirect(w, r, draftsPath)
 }
 
-// draftOf reads a draft from a form.
+// savedJSON says what became of a form that river.js keeps.
+type savedJSON struct {
+	T     string `json:"t"`
+	Saved string `json:"saved"`          // names the draft there is now
+	Body  string `json:"body,omitempty"` // its text, if it is not the form's
+}
+
+// newer answers a form that was not kept, as its place has another draft: without scripts with
+// the form again, that draft beside its text, and a button that replaces it.
+func (s unsent) newer(w http.ResponseWriter, r *request, d, newer drafts.Draft) error {
+	if r.wantsJSON() {
+		writeJSON(w, http.StatusConflict, savedJSON{"newer", view.SavedAs(newer.SavedAt), newer.Body})
+		return nil
+	}
+	if err := s.timelines.Files.Describe(r.Context(), r.viewer.AccountID, r.attachments()); err != nil {
+		return err
+	}
+	is := view.FormError{Field: "body", Text: r.loc.T("drafts.newer")}
+	keepNoCopy(w, true)
+	if d.CommentOn() != "" {
+		form := view.DraftComment(d)
+		form.Saved, form.Newer, form.Error = r.savedAt(), &newer, is
+		var err error
+		if form.Files, err = s.timelines.Files.Loose(r.Context(), r.viewer.AccountID, d.Uploads); err != nil {
+			return err
+		}
+		return s.html(w, r, http.StatusConflict, view.CommentAgain(s.simple(r), form))
+	}
+	c := view.ComposerOf(d)
+	c.Saved, c.Newer, c.Error = r.savedAt(), &newer, is
+	page, err := posts(s).composeDraft(r, d, c)
+	if err != nil {
+		return err
+	}
+	return s.html(w, r, http.StatusConflict, page)
+}
+
+// savedAt names the draft that the form has.
+func (r *request) savedAt() time.Time { return view.SavedOf(r.PostFormValue(view.SavedField)) }
+
+// draftOf reads a draft from a form. It takes the place of the one that the form has, or of the
+// one that its button names.
 func draftOf(r *request) drafts.Draft {
+	replaced := r.savedAt()
+	if keep := r.PostFormValue(view.KeepField); keep != "" && keep != "1" {
+		replaced = view.SavedOf(keep)
+	}
 	return drafts.Draft{
-		Place: r.PostFormValue(view.DraftField), Body: r.PostFormValue("body"), Language: r.PostFormValue("language"),
+		SavedAt: replaced,
+		Place:   r.PostFormValue(view.DraftField), Body: r.PostFormValue("body"), Language: r.PostFormValue("language"),
 		Destinations: destinationsOf(r.PostForm["to"]), Uploads: r.PostForm["upload"],
 	}
 }
 
 func (s unsent) discard(w http.ResponseWriter, r *request) error {
-	place := r.PostFormValue(view.DraftField)
-	if !drafts.IsPlace(place) {
+	v := drafts.Version{Place: r.PostFormValue(view.DraftField), SavedAt: r.savedAt()}
+	if !drafts.IsPlace(v.Place) {
 		return timelines.ErrNotFound
 	}
-	if err := s.timelines.Drafts.Discard(r.Context(), r.viewer.AccountID, place); err != nil {
+	if err := s.timelines.Drafts.Discard(r.Context(), r.viewer.AccountID, v); err != nil {
 		return err
 	}
 	return s.done(w, r, draftsPath)
@@ -180,10 +235,10 @@ func (s posts) composeDraft(r *request, d drafts.Draft, c view.Composer) (view.C
 	return view.ComposeAgain(p, c), nil
 }
 
-// draftPlace is the place of the draft that a form was written in, or "" if it names none.
-func (r *request) draftPlace() string {
+// draft is the draft that a form has. If the form names no place, neither does that.
+func (r *request) draft() drafts.Version {
 	if place := r.PostFormValue(view.DraftField); drafts.IsPlace(place) {
-		return place
+		return drafts.Version{Place: place, SavedAt: r.savedAt()}
 	}
-	return ""
+	return drafts.Version{}
 }

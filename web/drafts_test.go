@@ -12,10 +12,62 @@ import (
 	"riverrun/web/webtest"
 )
 
+// TestDraftsOfTwoDevices: a form touches only the draft that it has. Without scripts, what another
+// device keeps is there in no form, so it is neither removed nor replaced unseen.
+func TestDraftsOfTwoDevices(t *testing.T) {
+	t.Parallel()
+	s := webtest.New(t, nil)
+	ann, bob := s.Person("ann"), s.Person("bob")
+	phone, desk := ann.Visitor(), ann.Visitor()
+	code := bob.Post("words of bob").Code
+	for place, send := range map[string]string{"/": "/posts", "/p/" + code: "/p/" + code + "/comments"} {
+		phone.Post("/drafts", "draft", place, "body", "a long essay").Wants(303)
+		desk.Get(place).Wants(200).Has(`<input type="hidden" name="saved" value="">`)
+		desk.Post(send, "draft", place, "saved", "", "body", "just a note").Wants(303)
+		desk.Post(send, "draft", place, "saved", "junk", "body", "a second note").Wants(303)
+		desk.Post("/drafts", "draft", place, "saved", "", "body", " ").Wants(303)
+		desk.Post("/drafts/discard", "draft", place, "saved", "").Wants(303)
+		// Kept by the button, it says that there is another, and shows it beside the text.
+		answer := desk.Post(send, "keep", "1", "draft", place, "saved", "", "body", "just a thought").Wants(409).
+			Has("a long essay", "just a thought", "There is a newer draft", `name="saved" value=""`)
+		was := savedAt(desk, place)
+		if draftAt(desk, place).Body != "a long essay" {
+			t.Fatalf("the draft of %s is %+v", place, draftAt(desk, place))
+		}
+		// Sent from there, the newer one stays. Kept again, it is replaced, and then it goes.
+		desk.Post(send, "draft", place, "saved", "", "body", "a third note").Wants(303)
+		answer.Has(`name="keep" value="` + was + `"`)
+		desk.Post(send, "keep", was, "draft", place, "saved", "", "body", "just a thought").LeadsTo("/drafts")
+		desk.Get("/drafts/edit?place="+url.QueryEscape(place)).Wants(200).Has("just a thought", `name="saved" value="`+savedAt(desk, place)+`"`)
+		desk.Get("/drafts").Wants(200).Has("just a thought", `name="saved" value="`+savedAt(desk, place)+`"`)
+		phone.Post(send, "draft", place, "saved", was, "body", "a long essay").Wants(303)
+		if got := draftAt(desk, place).Body; got != "just a thought" {
+			t.Errorf("what an older form left of %s is %q", place, got)
+		}
+		desk.Post(send, "draft", place, "saved", savedAt(desk, place), "body", "just a thought").Wants(303)
+		if got := draftAt(desk, place).Body; got != "" {
+			t.Errorf("what was sent from %s is still there: %q", place, got)
+		}
+	}
+	phone.Post("/drafts", "draft", "/", "body", "a long essay").Wants(303)
+	desk.Get("/posts/new").Wants(200).Has("a long essay", `name="saved" value="`+savedAt(desk, "/")+`"`)
+	desk.Post("/posts", "draft", "/", "saved", savedAt(desk, "/"), "body", "x", "to", "nobody-there").Wants(422).Has(`name="saved" value="` + savedAt(desk, "/") + `"`)
+	// A script is told the same.
+	desk.Header.Set("Accept", "application/json")
+	desk.Post("/drafts", "draft", "/", "saved", "17", "body", "other words").Wants(409).Has(`{"t":"newer","saved":"` + savedAt(desk, "/") + `","body":"a long essay"}`)
+	answer := desk.Post("/drafts", "draft", "/", "saved", savedAt(desk, "/"), "body", "other words").Wants(200)
+	answer.Has(`{"t":"done","saved":"` + savedAt(desk, "/") + `"}`)
+	desk.Post("/drafts", "draft", "/", "saved", savedAt(desk, "/"), "body", "").Wants(200).Has(`{"t":"done","saved":""}`)
+}
+
+// savedAt names the draft of a place as forms do, "" if there is none.
+func savedAt(v *webtest.Visitor, place string) string { return draftAt(v, place).Saved }
+
 // draft is what river.js gets of a draft.
 type draft struct {
 	Body, Language string
 	To, Uploads    []string
+	Saved          string
 }
 
 func draftAt(v *webtest.Visitor, place string) (d draft) {
@@ -46,7 +98,7 @@ func TestDraftsWithoutScripts(t *testing.T) {
 	if err := s.DB.Primary.QueryRow(t.Context(), `SELECT code FROM files`).Scan(&code); err != nil {
 		t.Fatal(err)
 	}
-	want := draft{"half a <thought>", "ru", []string{"chess-club", "bob", "cat"}, []string{code}}
+	want := draft{"half a <thought>", "ru", []string{"chess-club", "bob", "cat"}, []string{code}, savedAt(v, "/")}
 	if d := cmp.Diff(want, draftAt(v, "/")); d != "" {
 		t.Errorf("the draft (-kept +found):\n%s", d)
 	}
@@ -60,7 +112,7 @@ func TestDraftsWithoutScripts(t *testing.T) {
 	if draftAt(v, "/").Body == "" {
 		t.Error("the draft went with a form that made nothing of it")
 	}
-	v.Post("/posts", "draft", "/", "body", "a whole thought").Wants(303)
+	v.Post("/posts", "draft", "/", "saved", savedAt(v, "/"), "body", "a whole thought").Wants(303)
 	if d := draftAt(v, "/"); d.Body != "" {
 		t.Errorf("the draft of a post that was sent is still there: %+v", d)
 	}
@@ -72,14 +124,14 @@ func TestDraftsWithoutScripts(t *testing.T) {
 	v.Post("/p/"+code+"/comments", "keep", "1", "draft", "/p/"+code, "body", "half a comment").LeadsTo("/drafts")
 	v.Get("/drafts").Wants(200).Has("Comment on bob: words of bob", "half a comment")
 	v.Get("/drafts/edit?place=%2Fp%2F"+code).Wants(200).Has("half a comment", `action="/p/`+code+`/comments"`)
-	v.Post("/p/"+code+"/comments", "draft", "/p/"+code, "body", "a whole comment").Wants(303)
+	v.Post("/p/"+code+"/comments", "draft", "/p/"+code, "saved", savedAt(v, "/p/"+code), "body", "a whole comment").Wants(303)
 	v.Get("/drafts").Wants(200).Lacks("half a comment")
 
 	v.Post("/drafts", "draft", "/filter/messages?to=bob", "body", "psst", "to", "bob").LeadsTo("/drafts")
 	v.Get("/drafts").Wants(200).Has("Message to @bob")
 	v.Get("/drafts/edit?place=%2Ffilter%2Fmessages%3Fto%3Dbob").Wants(200).Has("psst", `name="direct"`, `value="bob"`)
 	v.Get("/filter/messages?to=bob").Wants(200).Has(`name="draft" value="/filter/messages?to=bob"`)
-	v.Post("/drafts/discard", "draft", "/filter/messages?to=bob").LeadsTo("/drafts")
+	v.Post("/drafts/discard", "draft", "/filter/messages?to=bob", "saved", savedAt(v, "/filter/messages?to=bob")).LeadsTo("/drafts")
 	v.Get("/drafts").Wants(200).Lacks("psst")
 }
 
@@ -132,7 +184,7 @@ func TestDraftsAreTheirAuthors(t *testing.T) {
 	}
 	v.Get("/drafts/edit?place=%2Fp%2F"+closing).Wants(200).Has("my own words").Lacks("zqsecret", "/comments", "bob")
 	// What is typed while it closes is kept all the same.
-	v.Post("/drafts", "draft", "/p/"+closing, "body", "my own words, and more").Wants(303)
+	v.Post("/drafts", "draft", "/p/"+closing, "saved", savedAt(v, "/p/"+closing), "body", "my own words, and more").Wants(303)
 	if d := draftAt(v, "/p/"+closing); d.Body != "my own words, and more" {
 		t.Errorf("the draft is %+v", d)
 	}

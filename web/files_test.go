@@ -253,7 +253,11 @@ func TestPicturesOfAccountsOnPages(t *testing.T) {
 	v.PostFiles("/club/manage", []webtest.Upload{{Name: "club.png", Content: webtest.Photo(20, 30)}}).Wants(303)
 	s.MakePictures()
 	other.Get("/club").Wants(200).Has("/avatar-large")
+	put := s.BlobsPut.Load()
 	other.PostFiles("/club/manage", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(403)
+	if got := s.BlobsPut.Load(); got != put {
+		t.Errorf("a stranger had %d files stored", got-put)
+	}
 	other.Post("/club/manage", "remove", "1").Wants(403)
 	other.PostFiles("/anna/manage", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(404)
 	// What was typed beside a wrong picture is not lost, wherever the form stands.

@@ -74,7 +74,7 @@ func TestPostThatLeftAFeedLeavesTheOpenPage(t *testing.T) {
 	stays := s.Open(nil, "/chess-club")
 	everywhere := s.Open(nil, "/everything")
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Posts.SetDestinations(ctx, ann.Account.ID, post.Code, []string{"chess-club"})
+		return s.Store.Posts.Revise(ctx, ann.Account.ID, post.Code, timelines.Revision{To: []string{"chess-club"}})
 	})
 	// No job has run: what is asked for is right all the same.
 	s.Visitor().Get("/anna").Wants(200).Lacks("between feeds")

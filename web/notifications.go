@@ -98,9 +98,9 @@ func (s notifications) readAll(w http.ResponseWriter, r *request) error {
 }
 
 // read notes that the viewer has read what happened to the posts of a page that was shown whole:
-// the page of notifications, or a post's own.
+// the page of notifications, or a post's own. A page that nobody is going to see is not read.
 func (s *Server) read(r *request, v *view.River) {
-	if !r.signedIn() || r.Method != http.MethodGet {
+	if !r.signedIn() || !r.looks() {
 		return
 	}
 	posts := make([]int64, len(v.Page.Items))

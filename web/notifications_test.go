@@ -69,6 +69,26 @@ func TestNotifications(t *testing.T) {
 	b.Get("/").Lacks(unreadOne)
 }
 
+// A page that is fetched before it is asked for, or by a script for what stands around the
+// entries, is not read by anybody.
+func TestFetchedAheadIsNotRead(t *testing.T) {
+	s := webtest.New(t, nil)
+	bob, ann := s.Person("bob"), s.Person("ann")
+	code := bob.Post("Hello there").Code
+	ann.Like(code)
+	b := bob.Visitor()
+	for _, page := range []string{"/p/" + code, view.NotificationsPath} {
+		for name, value := range map[string]string{"Sec-Purpose": "prefetch", "Sec-Fetch-Mode": "cors"} {
+			b.Header.Set(name, value)
+			b.Get(page).Wants(200)
+			b.Header.Del(name)
+			b.Get("/everything").Has(unreadOne)
+		}
+	}
+	b.Get(view.NotificationsPath).Wants(200)
+	b.Get("/everything").Lacks(unreadOne)
+}
+
 // Nothing that was taken back, or that its reader may not see any more, is shown or counted once
 // that is acknowledged, though nothing else follows (R4).
 func TestNothingNarrowedIsTold(t *testing.T) {
@@ -138,7 +158,7 @@ func TestNothingIsToldFromOutside(t *testing.T) {
 	b.Get("/everything").Has(unreadOne)
 	b.Get("/settings").Has(unreadOne)
 	ann.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Posts.SetDestinations(ctx, ann.Account.ID, moved, []string{timelines.ToEyes})
+		return s.Store.Posts.Revise(ctx, ann.Account.ID, moved, timelines.Revision{To: []string{timelines.ToEyes}})
 	})
 	b.Get("/everything").Lacks(unreadOne)
 	b.Get(view.NotificationsPath).Lacks("secret-move", "come here")
@@ -259,4 +279,40 @@ func TestRequestsAndArrivals(t *testing.T) {
 	b.Get(view.NotificationsPath).Wants(200).Has("You can read").Lacks(`href="/cat"`, `href="/dan"`, "You are in", "follows you")
 	b.Post("/ann/unfollow").Wants(303)
 	b.Get(view.NotificationsPath).Wants(200).Lacks("You can read")
+}
+
+// What comes while its page is looked at is read: on the post's own page and on that of
+// notifications. Nothing is told of it anywhere else.
+func TestNotificationsAreReadLive(t *testing.T) {
+	t.Parallel()
+	browser := webtest.Chromium(t)
+	s := webtest.New(t, nil)
+	bob, ann := s.Person("bob"), s.Person("ann")
+	code := bob.Post("Hello there").Code
+	ann.Like(code)
+	tab := s.Tab(browser, "bob")
+	tab.SignIn("bob")
+	unread := func() (n int) {
+		t.Helper()
+		if err := s.DB.Primary.QueryRow(t.Context(), `SELECT count(*) FROM notifications WHERE NOT read`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	for _, page := range []string{"/p/" + code, view.NotificationsPath} {
+		tab.Visit(page)
+		tab.Live()
+		webtest.Await(t, "what the page was served with to be read", func() bool { return unread() == 0 })
+		for _, text := range []string{"the first on " + page, "the second on " + page} {
+			ann.Comment(code, text)
+			tab.Await("the comment", `document.querySelector('main').textContent.includes('`+text+`')`)
+			webtest.Await(t, "it to be read on "+page, func() bool { return unread() == 0 })
+			tab.Await("no number", `!document.title.startsWith('(')`)
+		}
+	}
+	// On other pages it is not.
+	tab.Visit("/bob")
+	tab.Live()
+	ann.Comment(code, "the last")
+	tab.Await("the number", `document.title.startsWith('(1) ')`)
 }

@@ -140,7 +140,7 @@ func (a *actor) keepDraftOf(place string, withFile bool) (file string, ok bool) 
 	d := f.draftOf(a.name, place)
 	f.mu.Unlock()
 	token := a.token(said{draft: d})
-	form := url.Values{"body": {token + " is not ready"}, "draft": {place}, "to": {a.another() + "/photos", a.someGroup(a.rng), a.another()}}
+	form := url.Values{"body": {token + " is not ready"}, "draft": {place}, "saved": {a.savedAt(place)}, "to": {a.another() + "/photos", a.someGroup(a.rng), a.another()}}
 	if withFile {
 		inFile := a.token(said{draft: d, loose: true})
 		if code := a.upload(inFile+".txt", inFile); code != "" {
@@ -174,12 +174,19 @@ func (a *actor) discardDraft() {
 	d := mine[a.rng.IntN(len(mine))]
 	gone := begin(a.facts, &d.text, "")
 	a.facts.mu.Unlock()
-	a.send("/drafts/discard", url.Values{"draft": {d.place}}, "", gone)
+	a.send("/drafts/discard", url.Values{"draft": {d.place}, "saved": {a.savedAt(d.place)}}, "", gone)
+}
+
+// savedAt names the draft that a form of that place has which was filled from it.
+func (a *actor) savedAt(place string) string {
+	v := a.visitors[a.rng.IntN(len(a.visitors))]
+	return savedAt(&webtest.Visitor{T: v.T, Base: v.Base, Client: v.Client}, place)
 }
 
 // fromDraft has a form say that it was written in the draft of a place, if there is one. The
 // draft goes with what it became.
 func (a *actor) fromDraft(form url.Values, place string) settle {
+	saved := a.savedAt(place)
 	a.facts.mu.Lock()
 	defer a.facts.mu.Unlock()
 	d := a.facts.drafts[tie{a: a.name, b: place}]
@@ -187,6 +194,7 @@ func (a *actor) fromDraft(form url.Values, place string) settle {
 		return func(bool) {}
 	}
 	form.Set("draft", place)
+	form.Set("saved", saved)
 	return begin(a.facts, &d.text, "")
 }
 
@@ -208,7 +216,7 @@ func (a *actor) upload(name, content string) string {
 var (
 	historyLink = regexp.MustCompile(`href="/p/([0-9a-z]{10})/history"`)
 	draftForm   = regexp.MustCompile(`name="draft" value="/p/([0-9a-z]{10})"`)
-	varies      = regexp.MustCompile(`(?s)<time.*?</time>|zqxjv\d+k`)
+	varies      = regexp.MustCompile(`(?s)<time.*?</time>|name="saved" value="\d+"|zqxjv\d+k`)
 )
 
 // alike reports whether something looks as the first of its kind did.

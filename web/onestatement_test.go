@@ -135,3 +135,20 @@ func TestWarmPageIsOneStatement(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesCountNothing: what is offered for each letter of a name shows no number of unread
+// notifications, and none is counted for it.
+func TestNamesCountNothing(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	s.Person("cat")
+	c := countedNode(s)
+	c.get("/search/names?q=c", ann.Token)
+	w, statements := c.get("/search/names?q=c", ann.Token)
+	if got := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(got, `data-name="cat"`) {
+		t.Fatalf("%d: %.200s", w.Code, got)
+	}
+	if want := [2]int64{1, 0}; statements != want {
+		t.Errorf("%v statements, want %v", statements, want)
+	}
+}

@@ -225,7 +225,7 @@ func TestAMoveIsSeenAtOnce(t *testing.T) {
 	page := s.Open(nil, "/everything")
 	page.Follow(s, nil)
 	anna.Act(func(ctx context.Context) (timelines.Change, error) {
-		return s.Store.Posts.SetDestinations(ctx, anna.Account.ID, code, []string{"anna/private"})
+		return s.Store.Posts.Revise(ctx, anna.Account.ID, code, timelines.Revision{To: []string{"anna/private"}})
 	})
 	s.FollowUp()
 	page.UntilGone(code)

@@ -99,7 +99,11 @@ func (s searches) names(w http.ResponseWriter, r *request) error {
 	slices.SortStableFunc(found, func(a, b timelines.Account) int {
 		return cmp.Compare(rank(r.sets, a.ID), rank(r.sets, b.ID))
 	})
-	return s.html(w, r, http.StatusOK, view.NameOptions(p, found[:min(len(found), mostNames)]))
+	html, err := view.Bytes(view.NameOptions(p, found[:min(len(found), mostNames)]))
+	if err != nil {
+		return err
+	}
+	return writeFragment(w, html)
 }
 
 // destinationsAmong returns those of some accounts to which the viewer may send something, as far

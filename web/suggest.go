@@ -49,13 +49,15 @@ type followerCount struct {
 const (
 	// countEvery is how old a count may be. An account that became popular since waits.
 	countEvery = 10 * time.Minute
+	// failedFor is how long a count that failed is not tried again. Meanwhile the last one stays.
+	failedFor = time.Minute
 	// mostCounted is how many people, and how many groups, are remembered: a reader who follows
 	// all of them finds others by themselves.
 	mostCounted = 50
 )
 
 // popular returns the accounts that most follow, groups among people: none while they are
-// counted for the first time, or if that fails.
+// counted for the first time, or while that fails.
 func (s *Server) popular(ctx context.Context) []int64 {
 	p := s.suggestions
 	latest := p.latest.Load()
@@ -73,11 +75,17 @@ func (s *Server) popular(ctx context.Context) []int64 {
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "counting followers", "error", err)
-		return latest.ids
+		latest = s.failed(latest.ids)
+	} else {
+		latest = &followerCount{at: s.now(), ids: mix(people, groups)}
 	}
-	latest = &followerCount{at: s.now(), ids: mix(people, groups)}
 	p.latest.Store(latest)
 	return latest.ids
+}
+
+// failed is the last count, after one that failed.
+func (s *Server) failed(ids []int64) *followerCount {
+	return &followerCount{at: s.now().Add(failedFor - countEvery), ids: ids}
 }
 
 // mix puts a group after each two people.
@@ -104,15 +112,16 @@ func (s *Server) byFriends(ctx context.Context, p *view.Base) []int64 {
 	if ok && latest.follows == follows && s.now().Sub(latest.at) <= countEvery {
 		return latest.ids
 	}
-	ids, err := s.timelines.Accounts.FollowedByFriends(ctx, me, mostCounted)
-	if err != nil {
+	now := &followerCount{at: s.now()}
+	var err error
+	if now.ids, err = s.timelines.Accounts.FollowedByFriends(ctx, me, mostCounted); err != nil {
 		s.log.WarnContext(ctx, "counting whom friends follow", "error", err)
-		return nil
+		now = s.failed(latest.ids)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.friends.Add(me, friendCount{followerCount{s.now(), ids}, follows})
-	return ids
+	c.friends.Add(me, friendCount{*now, follows})
+	return now.ids
 }
 
 // suggest returns at most n accounts that the viewer of the page may read and could follow:

@@ -1,8 +1,11 @@
 package web_test
 
 import (
+	"bytes"
+	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"riverrun/timelines"
 	"riverrun/web/webtest"
@@ -34,6 +37,39 @@ func TestSuggestions(t *testing.T) {
 	v.Get("/").Has("Not empty any more", "Who to follow", `action="/club/follow"`).Lacks("The river starts with people")
 	v.Post("/club/hide")
 	v.Get("/").Lacks("Who to follow", `action="/club/follow"`)
+}
+
+// A count that failed is not tried again by each page: it may take as long as a request has.
+func TestSuggestionsThatFail(t *testing.T) {
+	s := webtest.New(t, nil)
+	ann := s.Person("ann")
+	fay, gus := s.Person("fay"), s.Person("gus")
+	fay.Subscribe(gus.Account.Name)
+	ann.Subscribe("fay")
+	now := time.Now()
+	s.Server.SetClock(func() time.Time { return now })
+	v := ann.Visitor()
+	v.Get("/").Wants(200).Has(`action="/gus/follow"`)
+	var log bytes.Buffer
+	s.Server.SetLog(slog.New(slog.NewTextHandler(&log, nil)))
+	rename := func(from, to string) {
+		t.Helper()
+		if _, err := s.DB.Primary.Exec(t.Context(), `ALTER TABLE `+from+` RENAME TO `+to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	now = now.Add(time.Hour)
+	rename("subscriptions", "away")
+	for times := 1; times <= 2; times++ {
+		for range 3 {
+			v.Get("/").Wants(200).Has(`action="/gus/follow"`)
+		}
+		if got := strings.Count(log.String(), "counting"); got != 2*times { // all followers, and those of friends
+			t.Errorf("%d counts failed, want %d:\n%s", got, 2*times, &log)
+		}
+		now = now.Add(2 * time.Minute)
+	}
+	rename("away", "subscriptions")
 }
 
 // Whom most of the people follow whom I follow comes first, with their names, as far as I may

@@ -229,12 +229,9 @@ func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, 
 }
 
 func (s *Server) mayUpload(ctx context.Context, owner, account int64) error {
-	if account != 0 {
-		return nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, s.databaseTimeout)
 	defer cancel()
-	return s.timelines.Files.MayAdd(ctx, owner)
+	return s.timelines.Files.MayAdd(ctx, owner, account)
 }
 
 // isPicture reports whether an upload begins like a picture that can be made. A picture that

@@ -34,6 +34,11 @@ var (
 	ErrSent = errors.New("the form was sent")
 )
 
+// NewerError says that the place has another draft than the one that the form had. It stays.
+type NewerError struct{ Draft Draft }
+
+func (e *NewerError) Error() string { return "there is a newer draft" }
+
 // LongError says that a text has more characters than what it is to become may have.
 type LongError struct{ Most int }
 
@@ -49,8 +54,19 @@ type Draft struct {
 	Destinations []string
 	// Uploads are the codes of the files that the form names.
 	Uploads []string
+	// SavedAt tells this draft from others of its place. A form carries that of the draft it was
+	// filled from, or was last saved as; the zero time is of none.
 	SavedAt time.Time
 }
+
+// Version names one draft of those that a place has one after the other.
+type Version struct {
+	Place   string
+	SavedAt time.Time
+}
+
+// Version names the draft.
+func (d Draft) Version() Version { return Version{d.Place, d.SavedAt} }
 
 // Empty reports whether there is nothing to keep.
 func (d Draft) Empty() bool { return strings.TrimSpace(d.Body) == "" && len(d.Uploads) == 0 }
@@ -110,54 +126,68 @@ type Store struct{ pool *pgxpool.Pool }
 // Open returns the drafts behind pool.
 func Open(pool *pgxpool.Pool) *Store { return &Store{pool} }
 
-// Save keeps a draft in place of the one that was there. An empty one removes it. longest is
-// how many characters the text may have. key is that of the form: if the form was sent with it,
-// the draft came late, and ErrSent is returned; an empty key is not looked for.
+// Save keeps a draft in place of the one that d.SavedAt is of, and returns its own SavedAt. An
+// empty one removes that, and has none. If the place has another draft by now, with another text,
+// a *NewerError has it, and nothing is kept. longest is how many characters the text may have.
+// key is that of the form: if the form was sent with it, the draft came late, and ErrSent is
+// returned; an empty key is not looked for.
 //
 // Other errors: ErrInvalid, ErrMany, *LongError.
-func (s *Store) Save(ctx context.Context, account int64, d Draft, longest int, key string) error {
+func (s *Store) Save(ctx context.Context, account int64, d Draft, longest int, key string) (savedAt time.Time, err error) {
 	if err := d.check(longest); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	if d.Empty() {
-		return s.Discard(ctx, account, d.Place)
+		return time.Time{}, s.Discard(ctx, account, d.Version())
 	}
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return saveTx(ctx, tx, account, d, key) })
-	if err != nil && !errors.Is(err, ErrMany) && !errors.Is(err, ErrSent) {
-		return fmt.Errorf("save draft: %w", err)
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
+		savedAt, err = saveTx(ctx, tx, account, d, key)
+		return err
+	})
+	newer := (*NewerError)(nil)
+	if err != nil && !errors.Is(err, ErrMany) && !errors.Is(err, ErrSent) && !errors.As(err, &newer) {
+		err = fmt.Errorf("save draft: %w", err)
 	}
-	return err
+	return savedAt, err
 }
 
-func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) error {
+func saveTx(ctx context.Context, tx pgx.Tx, account int64, d Draft, key string) (savedAt time.Time, err error) {
+	// SavedAt grows even if the clock goes back.
 	const save = `
 		INSERT INTO drafts (account_id, saved_at, place, language, body, destinations, uploads)
 		SELECT @account, clock_timestamp(), @place, @language, @body, @destinations, @uploads
 		WHERE @most > (SELECT count(*) FROM drafts WHERE account_id = @account AND place <> @place)
-		ON CONFLICT (account_id, place) DO UPDATE SET saved_at = excluded.saved_at, language = excluded.language,
-			body = excluded.body, destinations = excluded.destinations, uploads = excluded.uploads`
+		ON CONFLICT (account_id, place) DO UPDATE
+		SET saved_at = greatest(excluded.saved_at, drafts.saved_at + interval '1 microsecond'), language = excluded.language,
+			body = excluded.body, destinations = excluded.destinations, uploads = excluded.uploads
+		WHERE drafts.saved_at = @was OR drafts.body = excluded.body
+		RETURNING saved_at`
 	const sent = `SELECT EXISTS (SELECT FROM keys WHERE account_id = @account AND key = @key)`
 	if err := lockTx(ctx, tx, account); err != nil {
-		return err
-	}
-	tag, err := tx.Exec(ctx, save, pgx.StrictNamedArgs{
-		"account": account, "place": d.Place, "language": d.Language, "body": d.Body, "most": Most,
-		"destinations": orEmpty(d.Destinations), "uploads": orEmpty(d.Uploads),
-	})
-	if err != nil {
-		return err
-	}
-	if tag.RowsAffected() == 0 {
-		return ErrMany
+		return time.Time{}, err
 	}
 	var late bool
 	if err := tx.QueryRow(ctx, sent, pgx.StrictNamedArgs{"account": account, "key": key}).Scan(&late); err != nil {
-		return err
+		return time.Time{}, err
 	}
 	if late {
-		return ErrSent
+		return time.Time{}, ErrSent
 	}
-	return nil
+	err = tx.QueryRow(ctx, save, pgx.StrictNamedArgs{
+		"account": account, "place": d.Place, "language": d.Language, "body": d.Body, "most": Most, "was": d.SavedAt,
+		"destinations": orEmpty(d.Destinations), "uploads": orEmpty(d.Uploads),
+	}).Scan(&savedAt)
+	if !errors.Is(err, pgx.ErrNoRows) {
+		return savedAt, err
+	}
+	stands, found, err := find(ctx, tx, account, d.Place)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case found:
+		return time.Time{}, &NewerError{stands}
+	}
+	return time.Time{}, ErrMany
 }
 
 // lockTx makes those who save an account's drafts, or remove them with what they became, wait
@@ -178,10 +208,19 @@ func orEmpty(list []string) []string {
 
 // Find returns the account's draft of a place; found is false if there is none.
 func (s *Store) Find(ctx context.Context, account int64, place string) (d Draft, found bool, err error) {
+	return find(ctx, s.pool, account, place)
+}
+
+// querier is a pool or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+func find(ctx context.Context, db querier, account int64, place string) (d Draft, found bool, err error) {
 	const query = `
 		SELECT place, body, language, destinations, uploads, saved_at
 		FROM drafts WHERE account_id = @account AND place = @place`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"account": account, "place": place})
+	rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"account": account, "place": place})
 	if err == nil {
 		d, err = pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[Draft])
 	}
@@ -237,9 +276,10 @@ func (s *Store) All(ctx context.Context, account int64) ([]Listed, error) {
 	return found, nil
 }
 
-// Discard removes the account's draft of a place, if there is one.
-func (s *Store) Discard(ctx context.Context, account int64, place string) error {
-	_, err := s.pool.Exec(ctx, remove, pgx.StrictNamedArgs{"account": account, "place": place})
+// Discard removes one of the account's drafts. If it is gone, or another took its place, nothing
+// happens.
+func (s *Store) Discard(ctx context.Context, account int64, v Version) error {
+	_, err := s.pool.Exec(ctx, remove, pgx.StrictNamedArgs{"account": account, "place": v.Place, "was": v.SavedAt})
 	if err != nil {
 		return fmt.Errorf("discard draft: %w", err)
 	}
@@ -247,18 +287,18 @@ func (s *Store) Discard(ctx context.Context, account int64, place string) error 
 }
 
 // RemoveTx removes the draft that a post or a comment was made of, within the transaction
-// that makes it. An empty place removes nothing.
-func RemoveTx(ctx context.Context, tx pgx.Tx, account int64, place string) error {
-	if place == "" {
+// that makes it. Another draft of that place stays. Without a place it does nothing.
+func RemoveTx(ctx context.Context, tx pgx.Tx, account int64, v Version) error {
+	if v.Place == "" {
 		return nil
 	}
 	if err := lockTx(ctx, tx, account); err != nil {
 		return fmt.Errorf("remove draft: %w", err)
 	}
-	if _, err := tx.Exec(ctx, remove, pgx.StrictNamedArgs{"account": account, "place": place}); err != nil {
+	if _, err := tx.Exec(ctx, remove, pgx.StrictNamedArgs{"account": account, "place": v.Place, "was": v.SavedAt}); err != nil {
 		return fmt.Errorf("remove draft: %w", err)
 	}
 	return nil
 }
 
-const remove = `DELETE FROM drafts WHERE account_id = @account AND place = @place`
+const remove = `DELETE FROM drafts WHERE account_id = @account AND place = @place AND saved_at = @was`

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -50,17 +51,25 @@ func (w *town) must(err error) {
 	}
 }
 
-func (w *town) save(account int64, place, body string) {
+// save keeps a draft as a form does that has seen the one there is.
+func (w *town) save(account int64, place, body string) drafts.Version {
 	w.Helper()
-	w.must(w.Drafts.Save(w.Context(), account, drafts.Draft{Place: place, Body: body}, 1000, ""))
+	at, err := w.Drafts.Save(w.Context(), account, drafts.Draft{Place: place, Body: body, SavedAt: w.find(account, place).SavedAt}, 1000, "")
+	w.must(err)
+	return drafts.Version{Place: place, SavedAt: at}
 }
 
-// body is the text of a draft, or "" if there is none.
-func (w *town) body(account int64, place string) string {
+// find returns a draft, without a text if there is none.
+func (w *town) find(account int64, place string) drafts.Draft {
 	w.Helper()
 	d, _, err := w.Drafts.Find(w.Context(), account, place)
 	w.must(err)
-	return d.Body
+	return d
+}
+
+func (w *town) body(account int64, place string) string {
+	w.Helper()
+	return w.find(account, place).Body
 }
 
 func TestDraftIsKeptAsItWasWritten(t *testing.T) {
@@ -71,7 +80,8 @@ func TestDraftIsKeptAsItWasWritten(t *testing.T) {
 	}
 	sent := want
 	sent.Body = "half a\r\nthought "
-	w.must(w.Drafts.Save(t.Context(), ann, sent, 1000, "key"))
+	_, err := w.Drafts.Save(t.Context(), ann, sent, 1000, "key")
+	w.must(err)
 	got, found, err := w.Drafts.Find(t.Context(), ann, "/")
 	w.must(err)
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(drafts.Draft{}, "SavedAt")); d != "" || !found || got.SavedAt.IsZero() {
@@ -82,7 +92,7 @@ func TestDraftIsKeptAsItWasWritten(t *testing.T) {
 		t.Error("bob finds the draft of ann")
 	}
 	w.save(bob, "/", "of bob")
-	w.must(w.Drafts.Discard(t.Context(), bob, "/"))
+	w.must(w.Drafts.Discard(t.Context(), bob, w.find(bob, "/").Version()))
 	w.save(bob, "/", "of bob")
 	if got := w.body(ann, "/"); got != want.Body {
 		t.Errorf("after bob wrote, ann has %q", got)
@@ -104,16 +114,20 @@ func TestDraftsAreBounded(t *testing.T) {
 	for i := range drafts.Most {
 		w.save(ann, fmt.Sprintf("/p/%010d", i), "text")
 	}
-	err := w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "one more"}, 1000, "")
+	save := func(d drafts.Draft, longest int) error {
+		_, err := w.Drafts.Save(t.Context(), ann, d, longest, "")
+		return err
+	}
+	err := save(drafts.Draft{Place: "/", Body: "one more"}, 1000)
 	if !errors.Is(err, drafts.ErrMany) {
 		t.Errorf("one draft too many: %v", err)
 	}
 	w.save(ann, "/p/0000000001", "changed") // that is none more
-	w.must(w.Drafts.Discard(t.Context(), ann, "/p/0000000001"))
+	w.must(w.Drafts.Discard(t.Context(), ann, w.find(ann, "/p/0000000001").Version()))
 	w.save(ann, "/", "one more")
 
 	long := &drafts.LongError{}
-	if err := w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: strings.Repeat("ж", 21)}, 20, ""); !errors.As(err, &long) || long.Most != 20 {
+	if err := save(drafts.Draft{Place: "/", Body: strings.Repeat("ж", 21)}, 20); !errors.As(err, &long) || long.Most != 20 {
 		t.Errorf("a text too long: %v", err)
 	}
 	for _, d := range []drafts.Draft{
@@ -128,7 +142,7 @@ func TestDraftsAreBounded(t *testing.T) {
 		{Place: "/", Body: "x", Destinations: slices.Repeat([]string{"a"}, 51)},
 		{Place: "/", Body: "x", Destinations: []string{strings.Repeat("a", 101)}},
 	} {
-		if err := w.Drafts.Save(t.Context(), ann, d, 1000, ""); !errors.Is(err, drafts.ErrInvalid) {
+		if err := save(d, 1000); !errors.Is(err, drafts.ErrInvalid) {
 			t.Errorf("%+.60v: %v, want ErrInvalid", d, err)
 		}
 	}
@@ -138,16 +152,16 @@ func TestDraftsAreBounded(t *testing.T) {
 func TestDraftGoesWhenSent(t *testing.T) {
 	w := newTown(t)
 	ann, bob := w.person("ann"), w.person("bob")
-	w.save(ann, "/", "a post")
+	draft := w.save(ann, "/", "a post")
 	w.save(bob, "/", "of bob")
-	refused := timelines.NewPost{Author: ann, Body: "a post", To: []string{"nobody-there"}, Draft: "/", Key: "k"}
+	refused := timelines.NewPost{Author: ann, Body: "a post", To: []string{"nobody-there"}, Draft: draft, Key: "k"}
 	if _, err := w.Posts.Create(t.Context(), refused); err == nil {
 		t.Fatal("a post to nobody was made")
 	}
 	if w.body(ann, "/") == "" {
 		t.Error("the draft of a post that was refused is gone")
 	}
-	c, err := w.Posts.Create(t.Context(), timelines.NewPost{Author: ann, Body: "a post", Draft: "/", Key: "k"})
+	c, err := w.Posts.Create(t.Context(), timelines.NewPost{Author: ann, Body: "a post", Draft: draft, Key: "k"})
 	w.must(err)
 	if got := w.body(ann, "/"); got != "" {
 		t.Errorf("the draft of a post is still there: %q", got)
@@ -156,16 +170,54 @@ func TestDraftGoesWhenSent(t *testing.T) {
 		t.Error("the draft of somebody else is gone")
 	}
 	// A save that was under way and comes late.
-	err = w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "a pos"}, 1000, "k")
+	_, err = w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "a pos"}, 1000, "k")
 	if !errors.Is(err, drafts.ErrSent) || w.body(ann, "/") != "" {
 		t.Errorf("a late save: %v, and the draft is %q", err, w.body(ann, "/"))
 	}
 	place := "/p/" + c.Code
-	w.save(bob, place, "a comment")
-	_, err = w.Comments.Create(t.Context(), timelines.NewComment{Author: bob, Code: c.Code, Body: "a comment", Draft: place})
+	draft = w.save(bob, place, "a comment")
+	_, err = w.Comments.Create(t.Context(), timelines.NewComment{Author: bob, Code: c.Code, Body: "a comment", Draft: draft})
 	w.must(err)
 	if got := w.body(bob, place); got != "" {
 		t.Errorf("the draft of a comment is still there: %q", got)
+	}
+}
+
+// A form that has not seen the draft there is neither replaces nor removes it: another device
+// wrote it, or another tab.
+func TestAFormTouchesOnlyTheDraftItHas(t *testing.T) {
+	w := newTown(t)
+	ann := w.person("ann")
+	phone := w.save(ann, "/", "a long essay")
+	older := drafts.Version{Place: "/", SavedAt: phone.SavedAt.Add(-time.Microsecond)}
+	for name, has := range map[string]drafts.Version{"none": {Place: "/"}, "an older one": older} {
+		_, err := w.Posts.Create(t.Context(), timelines.NewPost{Author: ann, Body: "just a note", Draft: has})
+		w.must(err)
+		newer := &drafts.NewerError{}
+		_, err = w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "just a note", SavedAt: has.SavedAt}, 1000, "")
+		if !errors.As(err, &newer) || newer.Draft.Body != "a long essay" || !newer.Draft.SavedAt.Equal(phone.SavedAt) {
+			t.Errorf("keeping by a form that has %s: %v, %+v", name, err, newer.Draft)
+		}
+		_, err = w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", SavedAt: has.SavedAt}, 1000, "") // emptied
+		w.must(err)
+		w.must(w.Drafts.Discard(t.Context(), ann, has))
+		if got := w.body(ann, "/"); got != "a long essay" {
+			t.Errorf("a form that has %s left the draft as %q", name, got)
+		}
+	}
+	// The same text is no other: a reply was lost.
+	again, err := w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "a long essay"}, 1000, "")
+	w.must(err)
+	if !again.After(phone.SavedAt) {
+		t.Errorf("saved at %v, then at %v", phone.SavedAt, again)
+	}
+	// What was seen is replaced, and may be gone.
+	next := w.save(ann, "/", "a longer essay")
+	w.must(w.Drafts.Discard(t.Context(), ann, next))
+	_, err = w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "and on", SavedAt: next.SavedAt}, 1000, "")
+	w.must(err)
+	if got := w.body(ann, "/"); got != "and on" {
+		t.Errorf("after its draft was discarded a form keeps %q", got)
 	}
 }
 
@@ -178,10 +230,11 @@ func TestDraftSavedWhileSent(t *testing.T) {
 	w.must(err)
 	_, err = sending.Exec(t.Context(), `INSERT INTO keys (account_id, post_id, key, asked) VALUES ($1, $2, 'k', sha256('x'))`, ann, made.PostID)
 	w.must(err)
-	w.must(drafts.RemoveTx(t.Context(), sending, ann, "/"))
+	w.must(drafts.RemoveTx(t.Context(), sending, ann, drafts.Version{Place: "/"}))
 	saved := make(chan error, 1)
 	go func() {
-		saved <- w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "text"}, 1000, "k")
+		_, err := w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "text"}, 1000, "k")
+		saved <- err
 	}()
 	for waits := false; !waits; {
 		select {

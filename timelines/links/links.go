@@ -89,24 +89,32 @@ func Address(ctx context.Context, db files.DB, id int64) (string, error) {
 	return address, nil
 }
 
-// Record records what a page says, and returns the newest posts that link to it, at most limit,
-// if it says something else than before: they change. What a page said stays while it cannot be
-// read. The posts are locked by their versions, in
+// Record records what a page says, and returns the posts that link to it if it says something
+// else than before: they change. What a page said stays while it cannot be read, and while more
+// than limit posts link to it: a post whose card changes needs a new version, or rivers would go
+// on with the old card (R1). The posts are locked by their versions, in
 // the order of their ids. The link is locked before them, and an edit locks its post before its
 // link; if the two meet, PostgreSQL ends one, which then runs again.
 func Record(ctx context.Context, tx pgx.Tx, id int64, p Page, limit int) (posts []int64, err error) {
+	// Set locks the link too, so no post comes to link to it from here on. The next statement sees
+	// those that did until now.
+	const lock = `SELECT FROM links WHERE id = @id FOR NO KEY UPDATE`
+	if _, err := tx.Exec(ctx, lock, pgx.StrictNamedArgs{"id": id}); err != nil {
+		return nil, fmt.Errorf("lock a link: %w", err)
+	}
 	const change = `
 		UPDATE links SET read_at = now(), title = @title, about = @about, site = @site, host = @host, picture = @picture,
 			bytes = @bytes, width = @width, height = @height, type = @type, blurhash = @blurhash
 		WHERE id = @id AND (@host <> '' OR host = '') AND (title, about, site, host, coalesce(picture, ''))
-			IS DISTINCT FROM (@title, @about, @site, @host, coalesce(@picture, ''::bytea))`
+			IS DISTINCT FROM (@title, @about, @site, @host, coalesce(@picture, ''::bytea))
+			AND @limit::bigint >= (SELECT count(*) FROM (SELECT FROM post_links WHERE link_id = @id LIMIT @limit::bigint + 1) l)`
 	var picture []byte
 	if p.Picture != nil {
 		picture = p.Picture[:]
 	}
 	tag, err := tx.Exec(ctx, change, pgx.StrictNamedArgs{
 		"id": id, "title": p.Title, "about": p.About, "site": p.Site, "host": p.Host, "picture": picture,
-		"bytes": p.Bytes, "width": p.Width, "height": p.Height, "type": p.Type, "blurhash": p.Blurhash,
+		"bytes": p.Bytes, "width": p.Width, "height": p.Height, "type": p.Type, "blurhash": p.Blurhash, "limit": limit,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("record a page: %w", err)
@@ -116,14 +124,13 @@ func Record(ctx context.Context, tx pgx.Tx, id int64, p Page, limit int) (posts 
 	}
 	const touch = `
 		WITH linking AS (
-			SELECT p.id FROM posts p JOIN (
-				SELECT post_id FROM post_links WHERE link_id = @id ORDER BY post_id DESC LIMIT @limit) l ON l.post_id = p.id
-			WHERE p.deleted_at IS NULL
+			SELECT p.id FROM posts p JOIN post_links l ON l.post_id = p.id
+			WHERE l.link_id = @id AND p.deleted_at IS NULL
 			ORDER BY p.id FOR NO KEY UPDATE OF p
 		)
 		UPDATE posts p SET version = version + 1 FROM linking l WHERE p.id = l.id
 		RETURNING p.id`
-	rows, err := tx.Query(ctx, touch, pgx.StrictNamedArgs{"id": id, "limit": limit})
+	rows, err := tx.Query(ctx, touch, pgx.StrictNamedArgs{"id": id})
 	if err != nil {
 		return nil, fmt.Errorf("touch what links to a page: %w", err)
 	}

@@ -38,9 +38,10 @@ type Post struct {
 
 // Bounds of what is read and kept.
 const (
-	maxPeople = 10_000 // that a node remembers
-	maxUnread = 1000   // unread events of a person, the latest; pages show no number above 99
-	maxPosts  = 300    // of one person's entries
+	maxPeople = 10_000   // that a node remembers
+	maxBytes  = 64 << 20 // that what it remembers of them takes, about
+	maxUnread = 1000     // unread events of a person, the latest; pages show no number above 99
+	maxPosts  = 300      // of one person's entries
 )
 
 // MaxEvents is how many events of each kind an entry has at most, the latest.
@@ -57,6 +58,8 @@ type Cache struct {
 	// mu guards the fields below.
 	mu   sync.Mutex
 	kept *simplelru.LRU[int64, *about]
+	// bytes is the sum of those of kept, at most most unless one person's are more.
+	bytes, most int
 	// read is up to when people have read what happened to posts, as far as it is not known
 	// to be written.
 	read map[Of]int64
@@ -72,15 +75,42 @@ type about struct {
 	known  bool // unread is set
 	texts  bool // and has the texts
 	events map[int64][]Event
+	bytes  int // its size when it was last changed
+}
+
+// size is about how many bytes are remembered of the person.
+func (k *about) size() int {
+	const person, post, event = 300, 140, 40
+	n := person
+	for _, p := range k.unread {
+		n += post + len(p.Body) + 8*len(p.Decisive) + event*cap(p.Events)
+	}
+	for _, events := range k.events {
+		n += post + event*cap(events)
+	}
+	return n
 }
 
 // NewCache returns an empty cache over the primary store.
 func NewCache(pool *pgxpool.Pool) *Cache {
-	kept, err := simplelru.NewLRU[int64, *about](maxPeople, nil)
+	c := &Cache{pool: pool, most: maxBytes, read: map[Of]int64{}}
+	var err error
+	c.kept, err = simplelru.NewLRU(maxPeople, func(_ int64, k *about) { c.bytes -= k.bytes })
 	if err != nil {
 		panic(err) // only a size below one is refused
 	}
-	return &Cache{pool: pool, kept: kept, read: map[Of]int64{}}
+	return c
+}
+
+// weigh counts what is remembered of a person anew after a change, and forgets those who were not
+// asked about for longest if that is too much. The person was asked about last. mu must be held.
+func (c *Cache) weigh(k *about) {
+	now := k.size()
+	c.bytes += now - k.bytes
+	k.bytes = now
+	for c.bytes > c.most && c.kept.Len() > 1 {
+		c.kept.RemoveOldest()
+	}
 }
 
 // Ask asks about one person.
@@ -93,7 +123,7 @@ type Ask struct {
 	BodyRunes int
 }
 
-// of returns what is remembered at that label, or something empty. mu must be held.
+// of returns what is remembered at that label, nil if nothing is. mu must be held.
 func (c *Cache) of(a Ask) *about {
 	if k, ok := c.kept.Get(a.Account); ok && k.label.covers(a.Label) {
 		return k
@@ -112,6 +142,7 @@ func (c *Cache) at(a Ask) *about {
 		return nil
 	}
 	k = &about{label: a.Label, events: map[int64][]Event{}}
+	c.kept.Remove(a.Account) // Add alone would not count the bytes
 	c.kept.Add(a.Account, k)
 	return k
 }
@@ -149,6 +180,7 @@ func (c *Cache) Unread(ctx context.Context, asks []Ask) (map[int64][]Post, error
 		found[a.Account] = posts
 		if k := c.at(a); k != nil {
 			k.unread, k.known, k.texts = posts, true, a.BodyRunes > 0
+			c.weigh(k)
 		}
 	}
 	return found, nil
@@ -177,14 +209,21 @@ func (c *Cache) stillUnread(account int64, posts []Post) []Post {
 
 func (c *Cache) loadUnread(ctx context.Context, asks []Ask) (map[int64][]Post, error) {
 	const query = `
-		SELECT a.id, n.post_id, p.author_id, p.decisive, left(p.body, a.runes), length(p.body) > a.runes,
-			n.kind, n.actor_id, n.comment_id, n.at
+		SELECT a.id, n.post_id, p.author_id, p.decisive,
+			CASE WHEN a.runes > 0 THEN left(p.body, a.runes) ELSE '' END, a.runes > 0 AND length(p.body) > a.runes,
+			n.kinds, n.actors, n.comments, n.ats
 		FROM unnest(@accounts::bigint[], @runes::integer[]) a(id, runes)
 		CROSS JOIN LATERAL (
-			SELECT * FROM notifications n WHERE n.account_id = a.id AND NOT n.read
-			ORDER BY n.at DESC LIMIT @most) n
+			SELECT l.post_id, array_agg(l.kind ORDER BY l.n) AS kinds, array_agg(l.actor_id ORDER BY l.n) AS actors,
+				array_agg(l.comment_id ORDER BY l.n) AS comments, array_agg(l.at ORDER BY l.n) AS ats, min(l.n) AS first
+			FROM (
+				SELECT n.*, row_number() OVER (ORDER BY n.at DESC, n.kind, n.actor_id, n.comment_id) AS n
+				FROM (
+					SELECT * FROM notifications n WHERE n.account_id = a.id AND NOT n.read
+					ORDER BY n.at DESC LIMIT @most) n) l
+			GROUP BY l.post_id) n
 		JOIN posts p ON p.id = n.post_id
-		ORDER BY a.id, n.at DESC, n.kind, n.actor_id, n.comment_id`
+		ORDER BY a.id, n.first`
 	accounts, runes := make([]int64, len(asks)), make([]int32, len(asks))
 	for i, a := range asks {
 		accounts[i], runes[i] = a.Account, int32(a.BodyRunes)
@@ -193,20 +232,18 @@ func (c *Cache) loadUnread(ctx context.Context, asks []Ask) (map[int64][]Post, e
 	if err != nil {
 		return nil, fmt.Errorf("load unread notifications: %w", err)
 	}
-	found, at := map[int64][]Post{}, map[Of]int{}
+	found := map[int64][]Post{}
 	var account int64
 	var p Post
-	e := Event{Unread: true}
-	dest := []any{&account, &p.ID, &p.Author, &p.Decisive, &p.Body, &p.BodyCut, &e.Kind, &e.Actor, &e.Comment, &e.At}
-	_, err = pgx.ForEachRow(rows, dest, func() error {
-		i, ok := at[Of{account, p.ID}]
-		if !ok {
-			i = len(found[account])
-			at[Of{account, p.ID}] = i
-			found[account] = append(found[account], p)
+	var kinds []Kind
+	var actors, comments, ats []int64
+	_, err = pgx.ForEachRow(rows, []any{&account, &p.ID, &p.Author, &p.Decisive, &p.Body, &p.BodyCut, &kinds, &actors, &comments, &ats}, func() error {
+		p.Events = make([]Event, len(kinds))
+		for i, kind := range kinds {
+			p.Events[i] = Event{kind, actors[i], comments[i], ats[i], true}
 		}
-		found[account][i].Events = append(found[account][i].Events, e)
-		p.Decisive = nil
+		found[account] = append(found[account], p)
+		p.Decisive = nil // the next row has its own
 		return nil
 	})
 	if err != nil {
@@ -270,6 +307,7 @@ func (c *Cache) Events(ctx context.Context, asks []Ask) (found map[Of][]Event, r
 				clear(k.events)
 			}
 			k.events[post] = events
+			c.weigh(k)
 		}
 	}
 	return found, true, nil
@@ -327,6 +365,7 @@ func (c *Cache) MarkRead(account int64, posts []int64) {
 		delete(k.events, p.ID)
 	}
 	k.unread = left
+	c.weigh(k)
 }
 
 // Pending returns what was read and is not written yet, up to when in microseconds.

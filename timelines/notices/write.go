@@ -10,7 +10,7 @@ import (
 // maxAfter is how many people are told of a comment because they commented before: those who
 // did so last, among the last lookedAt comments. Without the bound each comment under a post
 // with thousands of commenters would write thousands of rows under the post's lock. 200 take
-// about ten milliseconds.
+// about ten milliseconds. Those whom a text names are bounded too, by marks.Most.
 const (
 	maxAfter = 200
 	lookedAt = 1000

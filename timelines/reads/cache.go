@@ -3,7 +3,6 @@ package reads
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -14,8 +13,9 @@ import (
 )
 
 const (
-	// maxReaders is how many people's marks a node remembers.
-	maxReaders = 2000
+	// maxReaders is how many people's marks a node remembers: as many as it remembers access sets
+	// of, for the people of open pages.
+	maxReaders = 10_000
 	// flushEvery is how long marks wait to be written.
 	flushEvery = 5 * time.Second
 	// reloadAfter is how old what a node remembers may be until it is read again.
@@ -48,9 +48,21 @@ type key struct{ account, post int64 }
 // reader is what a node remembers of one person.
 type reader struct {
 	seen     map[int64]int64 // by post
-	version  uint64          // counts the changes
+	version  uint64          // of seen; see versionOf
 	loadedAt time.Time
 	used     bool // since it was loaded
+}
+
+// versionOf returns a number that is another one when one of the marks of posts has grown, and is
+// the same when the same marks are read again after they were forgotten. It is not 0.
+func versionOf(seen map[int64]int64) uint64 {
+	version := uint64(1)
+	for post, at := range seen {
+		if post != Home { // no open page shows that
+			version += uint64(at)
+		}
+	}
+	return version
 }
 
 // New returns a cache over the primary store. tell is called with marks that were written; it
@@ -116,7 +128,7 @@ func (c *Cache) load(ctx context.Context, accounts []int64) error {
 		}
 		r, again := c.readers.Peek(account)
 		if !again {
-			c.readers.Add(account, &reader{seen: seen, version: 1, loadedAt: began})
+			c.readers.Add(account, &reader{seen: seen, version: versionOf(seen), loadedAt: began})
 			continue
 		}
 		// Pages under way go on with the same reader. Marks that came while the statement was
@@ -126,10 +138,7 @@ func (c *Cache) load(ctx context.Context, accounts []int64) error {
 				seen[post] = max(seen[post], at)
 			}
 		}
-		if !maps.Equal(r.seen, seen) {
-			r.version++
-		}
-		r.seen, r.loadedAt, r.used = seen, began, false
+		r.seen, r.version, r.loadedAt, r.used = seen, versionOf(seen), began, false
 	}
 	return nil
 }
@@ -190,10 +199,10 @@ func (c *Cache) takeOne(m Mark) {
 	if !ok || r.seen[m.Post] >= m.Seen {
 		return
 	}
-	r.seen[m.Post] = m.Seen
-	if m.Post != Home { // no open page shows that
-		r.version++
+	if m.Post != Home {
+		r.version += uint64(m.Seen - r.seen[m.Post])
 	}
+	r.seen[m.Post] = m.Seen
 	if len(r.seen) > 2*maxMarks {
 		c.readers.Remove(m.Account)
 	}

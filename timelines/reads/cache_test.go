@@ -102,6 +102,32 @@ func TestMarksGrow(t *testing.T) {
 	w.seen(w.node(), w.ann, w.two, 50)
 }
 
+// Who is forgotten and remembered again has the same version, unless marks came meanwhile.
+func TestVersionOutlivesForgetting(t *testing.T) {
+	w := newTown(t)
+	c := w.node()
+	c.See(Mark{w.ann, w.one, 20})
+	c.See(Mark{w.ann, Home, 70})
+	w.must(c.Flush(t.Context()))
+	again := func() uint64 {
+		c.readers.Purge()
+		if got := c.Version(w.ann); got != 0 {
+			t.Errorf("the version of somebody forgotten is %d", got)
+		}
+		c.Of(t.Context(), w.ann)
+		return c.Version(w.ann)
+	}
+	was := again()
+	if got := again(); got != was || got == 0 {
+		t.Errorf("remembered again at version %d, was %d", got, was)
+	}
+	c.See(Mark{w.ann, w.two, 20})
+	now := c.Version(w.ann)
+	if got := again(); got != now || got == was {
+		t.Errorf("remembered again at version %d, want %d, which is not %d", got, now, was)
+	}
+}
+
 // A mark of an account or a post that is gone does not keep the others from being written.
 func TestMarksOfWhatIsGone(t *testing.T) {
 	w := newTown(t)

@@ -33,7 +33,8 @@ type Fingerprint struct {
 	// different, the page may differ and is compared with its river at once.
 	sets  *access.Sets
 	clock int64
-	// readMarks changes when the viewer has read more comments. Then too the page is compared.
+	// readMarks changes when the viewer has read more comments. Then too the page is compared. It
+	// is 0 while the node remembers none.
 	readMarks uint64
 }
 

@@ -84,6 +84,7 @@ type Rivers interface {
 	Unlease(context.Context, []int64) error
 	Cursor(context.Context, timelines.Viewer, string) (rivers.Cursor, error)
 	Unread(context.Context, []rivers.UnreadAsk) ([]int, error)
+	MarkRead(account int64, posts []int64)
 }
 
 // Pages is what a hub asks about pages besides their entries; see [SitePages].

@@ -61,3 +61,18 @@ func TestHeaderOfClosedSaysNothing(t *testing.T) {
 		t.Error("a member is not told of changes")
 	}
 }
+
+// What a node forgot of its readers is no change of what they have read.
+func TestForgottenMarksAreNoChange(t *testing.T) {
+	s := &socket{wake: make(chan struct{}, 1)}
+	s.fingerprint.Store(&Fingerprint{})
+	s.readMarks.Store(7)
+	for _, tc := range []struct {
+		marks uint64
+		want  bool
+	}{{7, false}, {0, false}, {7, false}, {8, true}, {0, false}, {9, true}} {
+		if got := s.checkFingerprint(Fingerprint{readMarks: tc.marks}, 0); got != tc.want {
+			t.Errorf("marks at %d: compared %v, want %v", tc.marks, got, tc.want)
+		}
+	}
+}

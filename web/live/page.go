@@ -109,16 +109,20 @@ func (v *shownPage) work(ctx context.Context, n inbox) error {
 }
 
 // seen notes that the reader of a post's own page has seen the comments that were sent last, or
-// that the reader of the home page looks at it. Those comments that the page was served with
-// were noted then.
+// that the reader of the home page looks at it. What a post's own page or that of notifications
+// tells is then read. What the page was served with was noted then.
 func (v *shownPage) seen() {
+	hub, viewer := v.socket.hub, v.socket.viewer
+	if v.name.Kind == rivers.Post || v.name.Kind == rivers.Notifications {
+		hub.cfg.Rivers.MarkRead(viewer.AccountID, slices.Collect(maps.Keys(v.shown)))
+	}
 	switch v.name.Kind {
 	case rivers.Post:
 		if e := v.shown[v.name.TheirID]; e != nil && e.item != nil {
-			v.socket.hub.cfg.Pages.Seen(v.socket.viewer, e.item)
+			hub.cfg.Pages.Seen(viewer, e.item)
 		}
 	case rivers.Home:
-		v.socket.hub.cfg.Pages.SeenHome(v.socket.viewer)
+		hub.cfg.Pages.SeenHome(viewer)
 	}
 }
 

@@ -96,7 +96,7 @@ func TestSearchLosesAtOnce(t *testing.T) {
 		{"a deletion", func(code string) { bob.Remove(code) }},
 		{"a move to eyes-only", func(code string) {
 			write(func(ctx context.Context) (timelines.Change, error) {
-				return s.Store.Posts.SetDestinations(ctx, bob.Account.ID, code, []string{timelines.ToEyes})
+				return s.Store.Posts.Revise(ctx, bob.Account.ID, code, timelines.Revision{To: []string{timelines.ToEyes}})
 			})
 		}},
 		{"a level", func(string) {

@@ -166,7 +166,9 @@ func (s *socket) end(code websocket.StatusCode, reason string) {
 // as it may differ by something that no fingerprint says.
 func (s *socket) checkFingerprint(now Fingerprint, common int64) (compare bool) {
 	was := s.fingerprint.Load()
-	readMore := s.readMarks.Swap(now.readMarks) != now.readMarks
+	// The node may have forgotten the marks meanwhile. A comparison would have it read them again,
+	// and forget those of another page.
+	readMore := now.readMarks != 0 && s.readMarks.Swap(now.readMarks) != now.readMarks
 	switch {
 	case was == nil: // the first visit is under way
 		return false

@@ -57,7 +57,7 @@ function drain() {
   draining = 0;
   drained = performance.now();
   steady(() => queue.splice(0).forEach(take));
-  if (!/^\/(p\/|\?|$)/.test(river.dataset.page)) return;
+  if (!/^\/(p\/|filter\/notifications|\?|$)/.test(river.dataset.page)) return;
   unseen = true;
   setTimeout(seen, 1000);
 }
@@ -533,6 +533,7 @@ function settle() {
   }
   waiting.clear();
   arrived.clear();
+  setTimeout(seen, 1000);
 }
 
 // showNews brings the reader to the top, where everything new stands.
@@ -660,15 +661,17 @@ function keepUnread(at, to) {
   if (next) next.before(line.cloneNode(true));
 }
 
-// On a post's own page and on the home page the server is told that what came in was seen: a
-// second later, on the home page once a minute at most, and when the page is left.
+// On a post's own page, on the home page and on that of notifications the server is told that
+// what came in was seen: a second later, on the home page once a minute at most, and when the
+// page is left.
 let unseen = false;
 let told = 0;
 
 function seen(leaving = false) {
   if (!unseen || (document.hidden && !leaving) || socket?.readyState !== WebSocket.OPEN) return;
-  const home = !river.dataset.page.startsWith('/p/');
-  if (home && (waiting.size || arrived.size || (!leaving && Date.now() - told < 60000))) return;
+  const { page } = river.dataset;
+  const often = page.startsWith('/f') || leaving;
+  if (!page.startsWith('/p/') && (waiting.size || arrived.size || (!often && Date.now() - told < 60000))) return;
   unseen = false;
   told = Date.now();
   send({ t: 'seen' });
@@ -911,6 +914,7 @@ async function deliver(form, body) {
   unsent.delete(form);
   complain(form, '');
   await draft;
+  if (form.elements.saved) body.set('saved', form.elements.saved.value);
   // If it was not sent, or no answer came, it is sent once more. That is safe: a form has a
   // key, or it only says how something is to be.
   let reply = await request();
@@ -1387,7 +1391,9 @@ for (const form of document.querySelectorAll('.composer form')) audience(form);
 // the page is hidden, so that it is there on the writer's other devices and after a mishap. A
 // form remembers: filled, the text that the server has as far as the page knows; stirred,
 // whether something was written since; fetched, whether the page has seen the draft that was
-// there before; keeping, the one request under way.
+// there before; keeping, the one request under way; over, the draft of another device that is to be
+// replaced. Its field saved names the draft that it has:
+// only that one is replaced when it is kept, and removed when it is sent.
 const drafting = (form) => form?.elements?.draft && form.querySelector('textarea');
 
 addEventListener('input', ({ target }) => {
@@ -1408,7 +1414,15 @@ function settleDraft(form) {
   return form.keeping;
 }
 
-addEventListener('submit', ({ target }) => settleDraft(target));
+// A form that the browser sends waits for what is being kept, as it is to name that.
+addEventListener('submit', (event) => {
+  const form = event.target;
+  const keeping = settleDraft(form);
+  if (!keeping || event.defaultPrevented) return;
+  event.preventDefault();
+  const { submitter } = event;
+  keeping.then(() => form.requestSubmit(submitter));
+});
 
 document.addEventListener('visibilitychange', () => {
   if (document.hidden) for (const form of document.forms) if (form.stirred) keep(form, true);
@@ -1426,13 +1440,20 @@ async function keep(form, closing = false) {
   if (!form.stirred || form.keeping) return;
   form.stirred = false;
   const body = new URLSearchParams(new FormData(form));
-  form.keeping = post('/drafts', body, '', closing && String(body).length < 60000);
-  const reply = await form.keeping;
+  if (form.over) body.set('keep', form.over); // shown by now
+  form.keeping = post('/drafts', body, '', closing && String(body).length < 60000).then((reply) =>
+    reply?.status < 500 && reply.status !== 429 ? reply.json().catch(() => null) : null,
+  );
+  const answer = await form.keeping;
   form.keeping = null;
-  const answer = reply?.status < 500 && reply.status !== 429 ? await reply.json().catch(() => null) : null;
+  form.over = answer?.t === 'newer' && answer.saved;
+  if (answer?.t && !form.over) has(form, answer.saved);
   if (answer?.t === 'done') {
     form.filled = body.get('body');
     if (!form.stirred) note(form);
+  } else if (form.over) {
+    replaces(form, answer.body);
+    form.stirred = true;
   } else if (answer?.t === 'sent') {
     // The browser brought back a form that was sent. What is written now is something else.
     const { key } = form.elements;
@@ -1448,6 +1469,25 @@ async function keep(form, closing = false) {
   if (form.stirred) stir(form, answer ? 1000 : 5000);
 }
 
+// has notes which draft the form has, none by default. A page that was left has no fields.
+function has(form, saved = '') {
+  if (form.elements.saved) form.elements.saved.value = saved;
+}
+
+// replaces shows below a text the draft of another device that it is about to replace. It can be
+// copied from there until the page is left.
+function replaces(form, body) {
+  const label = (form.other ??= document.createElement('label'));
+  const other = document.createElement('textarea');
+  label.className = 'newer';
+  label.textContent = texts.replaced;
+  other.rows = 4;
+  other.readOnly = true;
+  other.defaultValue = body;
+  label.append(other);
+  drafting(form).after(label);
+}
+
 // recall fetches the draft of a form before the first letter is kept, and puts it in. It
 // reports whether it could.
 async function recall(form) {
@@ -1457,6 +1497,7 @@ async function recall(form) {
   const draft = reply?.ok ? await reply.json().catch(() => null) : null;
   if (!draft || form.fetched) return form.fetched;
   form.fetched = true;
+  has(form, draft.saved);
   const { value } = text;
   if (draft.uploads?.length) form.dispatchEvent(new CustomEvent('recall', { bubbles: true, detail: draft.uploads }));
   if (!draft.body) delete localStorage[mark(form)];
@@ -1529,6 +1570,7 @@ function emptied(form) {
   form.noted?.remove();
   form.querySelector('.tiles')?.remove();
   form.filled = drafting(form)?.defaultValue;
+  has(form);
   form.fetched = true;
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"slices"
 	"strings"
+	"time"
 
 	"riverrun/timelines"
 	"riverrun/timelines/drafts"
@@ -23,6 +24,8 @@ type Composer struct {
 	// Place names the draft that the form is written in; empty: it has none. onPage: the form
 	// stands alone, and can be kept without scripts.
 	Place  string
+	Saved  time.Time     // of the draft it was filled from; see SavedField
+	Newer  *drafts.Draft // another draft of that place, which was not replaced
 	onPage bool
 	shows  bool // what is sent will be seen on the page it is sent from
 	Key    string

@@ -3,7 +3,9 @@ package view
 import (
 	"crypto/rand"
 	"net/url"
+	"strconv"
 	"strings"
+	"time"
 
 	"riverrun/timelines/drafts"
 )
@@ -11,21 +13,43 @@ import (
 // DraftField is the field in which a form names the place of its draft.
 const DraftField = "draft"
 
-// KeepField is the button that keeps a form as a draft in place of sending it.
+// SavedField is the field in which a form names which draft of that place it has: the one it was
+// filled from, or was last saved as.
+const SavedField = "saved"
+
+// SavedAs is the value of that field, empty for none.
+func SavedAs(at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	return strconv.FormatInt(at.UnixMicro(), 10)
+}
+
+// SavedOf is what SavedAs was made of. What it did not make is none.
+func SavedOf(value string) time.Time {
+	at, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || at <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(at).UTC()
+}
+
+// KeepField is the button that keeps a form as a draft in place of sending it. Its value is that
+// of SavedField if another draft, which the form shows, is to be replaced.
 const KeepField = "keep"
 
 // ComposerOf is the form for a post with the text of a draft. It has no destinations and files
 // yet.
 func ComposerOf(d drafts.Draft) Composer {
 	c := NewComposer(d.Place)
-	c.Body, c.Lang, c.Place, c.Open = d.Body, d.Language, d.Place, true
+	c.Body, c.Lang, c.Place, c.Saved, c.Open = d.Body, d.Language, d.Place, d.SavedAt, true
 	c.Direct = strings.HasPrefix(d.Place, "/filter/messages")
 	return c
 }
 
 // DraftComment is the form for a comment with the text of a draft.
 func DraftComment(d drafts.Draft) CommentForms {
-	return CommentForms{Address: d.Place + "/comments", Back: d.Place, Body: d.Body, Key: rand.Text(), Place: d.Place}
+	return CommentForms{Address: d.Place + "/comments", Back: d.Place, Body: d.Body, Key: rand.Text(), Place: d.Place, Saved: d.SavedAt}
 }
 
 // alone is the composer as the one form of a page.

@@ -3481,7 +3481,7 @@ func commentForm(e *Entry) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = draftField(e.path()).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = draftField(e.path(), time.Time{}).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -400,7 +400,8 @@ func (r *Renderer) Tag(it *rivers.Item, sets *access.Sets, names map[int64]timel
 	return binary.BigEndian.Uint64(r.MAC(string(b))) | 1
 }
 
-// ReadVersion changes when the viewer of the sets has read more comments.
+// ReadVersion changes when the viewer of the sets has read more comments. It is 0 while the node
+// remembers none.
 func (r *Renderer) ReadVersion(sets *access.Sets) uint64 { return r.reads.Version(sets.AccountID) }
 
 // Seen notes that the viewer has seen a post's own page with this entry.
