@@ -1527,7 +1527,7 @@ async function recall(form) {
 }
 
 // A browser remembers for which places it kept drafts, so that a page shows them from the start.
-const mark = (form) => `draft ${document.body.dataset.viewer} ${form.elements.draft.value}`;
+const mark = (form) => `draft ${document.body.dataset.viewer} ${form.elements.draft?.value}`;
 for (const form of document.forms) if (drafting(form) && mark(form) in localStorage) recall(form);
 
 // The draft is fetched when somebody begins to write, and again when they come back to a form
