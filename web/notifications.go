@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"riverrun/rivers"
+	"riverrun/timelines"
 	"riverrun/timelines/access"
 	"riverrun/web/view"
 )
@@ -75,13 +76,23 @@ func (s notifications) arrivals(ctx context.Context, p *view.Base, accounts []in
 		}
 	}
 	slices.SortStableFunc(all, func(a, b access.Arrival) int { return b.At.Compare(a.At) })
-	all = all[:min(len(all), view.MostArrivals)]
 	if err := s.view.NameAccounts(ctx, p, named); err != nil {
 		return nil, err
 	}
 	var shown []view.Arrival
+	at := map[int64]int{} // by whom they came to
 	for _, a := range all {
-		shown = append(shown, view.Arrival{Who: p.Account(a.Who), To: p.Account(a.To), At: a.At.UnixMicro()})
+		i, ok := at[a.To]
+		if ok && a.Who != p.Viewer.AccountID {
+			if came := &shown[i]; len(came.Who) < view.MostArrived {
+				came.Who = append(came.Who, p.Account(a.Who))
+			} else {
+				came.Others++
+			}
+		} else if len(shown) < view.MostArrivals {
+			at[a.To] = len(shown)
+			shown = append(shown, view.Arrival{Who: []timelines.Account{p.Account(a.Who)}, To: p.Account(a.To), At: a.At})
+		}
 	}
 	return shown, nil
 }

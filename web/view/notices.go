@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/a-h/templ"
 
@@ -24,28 +25,35 @@ type Notifications struct {
 	Arrivals []Arrival
 }
 
-// Arrival is somebody who began to follow a person, or joined a group; one of the two is the
-// viewer, or a group of the viewer's.
+// Arrival are people who began to follow somebody, or joined a group; either the viewer is the one
+// who came, or they came to the viewer or to a group of the viewer's.
 type Arrival struct {
-	Who, To timelines.Account
-	At      int64 // microseconds
+	Who    []timelines.Account // the last ones first
+	Others int                 // how many more
+	To     timelines.Account
+	At     time.Time // of the last one
 }
 
-// MostArrivals is how many the page shows.
-const MostArrivals = 6
+// MostArrivals is how many the page shows, and MostArrived how many people each of them names.
+const (
+	MostArrivals = 6
+	MostArrived  = 3
+)
 
-// other is the account that the viewer is told of, with what is said of it.
-func (a Arrival) other(p *Base) (who timelines.Account, text string) {
+// line is the account whose avatar stands beside what is said, and what is said.
+func (a Arrival) line(p *Base) (face timelines.Account, text string) {
 	group := a.To.Kind == timelines.Group
 	switch {
-	case a.Who.ID == p.Viewer.AccountID && group:
+	case a.Who[0].ID == p.Viewer.AccountID && group:
 		return a.To, p.Locale.T("arrivals.in")
-	case a.Who.ID == p.Viewer.AccountID:
+	case a.Who[0].ID == p.Viewer.AccountID:
 		return a.To, p.Locale.T("arrivals.reads")
 	case group:
-		return a.Who, p.Locale.T("arrivals.joined")
+		return a.Who[0], p.Locale.T("arrivals.joined")
+	case len(a.Who) > 1:
+		return a.Who[0], p.Locale.T("arrivals.follow")
 	}
-	return a.Who, p.Locale.T("arrivals.follows")
+	return a.Who[0], p.Locale.T("arrivals.follows")
 }
 
 // unreadCount is the number of unread notifications as badges and titles have it.

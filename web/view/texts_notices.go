@@ -11,6 +11,7 @@ var noticesTexts = texts{
 	},
 	"arrivals.title":         {"Followers and groups", "Подписки и группы"},
 	"arrivals.follows":       {"{who} follows you", "{who} теперь среди ваших подписчиков"},
+	"arrivals.follow":        {"{who} follow you", "{who} теперь среди ваших подписчиков"},
 	"arrivals.joined":        {"{who} joined {group}", "{who} теперь в группе {group}"},
 	"arrivals.in":            {"You are in {to} now", "Вы теперь в группе {to}"},
 	"arrivals.reads":         {"You can read {to} now", "Вам теперь открыта страница {to}"},
