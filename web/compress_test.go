@@ -343,12 +343,14 @@ func TestPagesAreSmall(t *testing.T) {
 	if got := carry(v, "GET", "/", "gzip"); len(got.wire) > 40<<10 {
 		t.Errorf("the home page takes %d bytes, want 40 kB at most", len(got.wire))
 	}
-	scripts := 0
-	for _, m := range regexp.MustCompile(`<script[^>]* src="([^"]*)"`).FindAllStringSubmatch(v.Get("/").Wants(200).Body, -1) {
-		scripts += len(carry(v, "GET", m[1], "gzip").wire)
-	}
-	t.Logf("scripts: %d bytes", scripts)
-	if scripts == 0 || scripts > 16<<10 {
-		t.Errorf("the scripts take %d bytes, want 16 kB at most", scripts)
+	for _, page := range []string{"/", "/settings"} {
+		scripts := 0
+		for _, m := range regexp.MustCompile(`<script[^>]* src="([^"]*)"`).FindAllStringSubmatch(v.Get(page).Wants(200).Body, -1) {
+			scripts += len(carry(v, "GET", m[1], "gzip").wire)
+		}
+		t.Logf("the scripts of %s take %d bytes", page, scripts)
+		if scripts == 0 || scripts > 16<<10 {
+			t.Errorf("the scripts of %s take %d bytes, want 16 kB at most", page, scripts)
+		}
 	}
 }

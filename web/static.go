@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -27,6 +29,7 @@ type staticFiles struct {
 
 type staticFile struct {
 	content     []byte
+	gzipped     []byte // nil where it gains nothing
 	contentType string
 }
 
@@ -66,9 +69,32 @@ func loadStatic() (*staticFiles, error) {
 		sum := sha256.Sum256(content)
 		hashed := "/static/" + strings.TrimSuffix(f.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
 		s.names[f.Name()] = hashed
-		s.files[hashed] = staticFile{content: content, contentType: contentType}
+		file := staticFile{content: content, contentType: contentType}
+		if ext != ".png" {
+			if file.gzipped, err = gzipped(content); err != nil {
+				return nil, fmt.Errorf("static files: %s: %w", f.Name(), err)
+			}
+		}
+		s.files[hashed] = file
 	}
 	return s, nil
+}
+
+// gzipped compresses a file once, as far as gzip can. Answers are compressed less, since each is
+// compressed anew.
+func gzipped(content []byte) ([]byte, error) {
+	var b bytes.Buffer
+	w, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := w.Write(content); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
 }
 
 // url returns a file's address, or "" if there is no such file.
@@ -85,7 +111,13 @@ func (s *Server) routeStatic(mux *http.ServeMux) {
 		}
 		w.Header().Set("Content-Type", file.contentType)
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
-		_, _ = w.Write(file.content) // the client is gone
+		content := file.content
+		if accepts := r.Header.Get("Accept-Encoding"); file.gzipped != nil && strings.Contains(accepts, "gzip") && !strings.Contains(accepts, "gzip;q=0") {
+			content = file.gzipped
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Vary", "Accept-Encoding")
+		}
+		_, _ = w.Write(content) // the client is gone
 	})
 	mux.HandleFunc("GET /robots.txt", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
