@@ -68,8 +68,16 @@ func TestUploadsInABrowser(t *testing.T) {
 
 	// A comment that is only a picture, sent before the file has arrived.
 	a.Do(chromedp.Click(chromedp.CSS(`#p-` + code + `-acts .talk`)))
-	a.Do(chromedp.SetUploadFiles(chromedp.CSS(`#p-`+code+`-box .attach input`), []string{file("cat.jpg", webtest.Photo(900, 900))}),
-		chromedp.Click(chromedp.CSS(`#p-`+code+`-box .send > button`)))
+	webtest.Eval[bool](a, `(() => {
+		const box = document.querySelector('#p-`+code+`-box');
+		new MutationObserver((_, observer) => {
+			if (!box.querySelector('.tile')) return;
+			observer.disconnect();
+			box.querySelector('.send > button').click(); // the driver would press where the button was before
+		}).observe(box, { childList: true, subtree: true });
+		return true;
+	})()`)
+	a.Do(chromedp.SetUploadFiles(chromedp.CSS(`#p-`+code+`-box .attach input`), []string{file("cat.jpg", webtest.Photo(900, 900))}))
 	a.Await("a comment", `document.querySelector('#p-`+code+`-comments .coming, #p-`+code+`-comments .pic')`)
 	s.MakePictures()
 	b.Await("its picture", `document.querySelector('#p-`+code+`-comments .pic img')`)
