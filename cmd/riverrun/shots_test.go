@@ -157,7 +157,8 @@ func (b *shooter) take(s shot) []byte {
 	if s.open != "" {
 		b.do(chromedp.Click(chromedp.CSS(s.open)))
 	}
-	b.await(`[...document.images].every((i) => i.complete || i.getBoundingClientRect().top > innerHeight)`)
+	// A lazy picture in something folded is not loaded.
+	b.await(`[...document.images].every((i) => i.complete || !i.checkVisibility() || i.getBoundingClientRect().top > innerHeight)`)
 	ctx, cancel := context.WithTimeout(b.ctx, webtest.Patience)
 	defer cancel()
 	picture, err := chromedp.Run(ctx, chromedp.CaptureScreenshot())
