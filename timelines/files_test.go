@@ -52,8 +52,7 @@ func (w *town) seesFile(what string, viewer int64, code, size string, want bool)
 	}
 }
 
-// What waits of an owner is told with each further picture, and is counted up to a bound, whether it
-// is attached or not.
+// Each new picture says how many of its owner wait already, attached or not, up to a bound.
 func TestWaitingPicturesAreCounted(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")

@@ -16,14 +16,14 @@ type Arrival struct {
 	At      time.Time
 }
 
-// What counts as an arrival of late, and how many a node remembers of each account.
+// A node remembers the last arrivalsKept arrivals of each account, of the last arrivalAge.
 const (
 	arrivalAge   = 30 * 24 * time.Hour
 	arrivalsKept = 20
 )
 
-// Arrivals returns who came to these accounts of late, the last ones first, and what of these
-// accounts came to private ones: they were let in. No statement while nobody follows any of them
+// Arrivals returns who followed or joined each of these accounts lately, the last ones first, and
+// which private accounts let it in. No statement while nobody follows any of them
 // or ceases to, else one. They say nothing about who may know of them.
 func (c *Cache) Arrivals(ctx context.Context, accounts []int64) (map[int64][]Arrival, error) {
 	return c.arrivals.all(ctx, accounts)

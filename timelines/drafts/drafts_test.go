@@ -211,7 +211,7 @@ func TestAFormTouchesOnlyTheDraftItHas(t *testing.T) {
 	if !again.After(phone.SavedAt) {
 		t.Errorf("saved at %v, then at %v", phone.SavedAt, again)
 	}
-	// What was seen is replaced, and may be gone.
+	// A form that has the newest draft can replace and discard it.
 	next := w.save(ann, "/", "a longer essay")
 	w.must(w.Drafts.Discard(t.Context(), ann, next))
 	_, err = w.Drafts.Save(t.Context(), ann, drafts.Draft{Place: "/", Body: "and on", SavedAt: next.SavedAt}, 1000, "")

@@ -90,10 +90,9 @@ func Address(ctx context.Context, db files.DB, id int64) (string, error) {
 }
 
 // Record records what a page says, and returns the posts that link to it if it says something
-// else than before: they change. What a page said stays while it cannot be read, and while more
-// than limit posts link to it: a post whose card changes needs a new version, or rivers would go
-// on with the old card (R1). The posts are locked by their versions, in
-// the order of their ids. The link is locked before them, and an edit locks its post before its
+// else than before: they change. The card stays as it is while the page cannot be read, and while
+// more than limit posts link to it: a post whose card changes needs a new version, or rivers would
+// go on with the old card (R1). The posts are locked by their versions, in the order of their ids. The link is locked before them, and an edit locks its post before its
 // link; if the two meet, PostgreSQL ends one, which then runs again.
 func Record(ctx context.Context, tx pgx.Tx, id int64, p Page, limit int) (posts []int64, err error) {
 	// Set locks the link too, so no post comes to link to it from here on. The next statement sees

@@ -36,7 +36,7 @@ func TestCutSpoilerStaysHidden(t *testing.T) {
 	}
 }
 
-// What is no spoiler is cut as it is, and what is not too long is not cut.
+// Cut closes a spoiler, changes no other text, and leaves a short text whole.
 func TestCut(t *testing.T) {
 	t.Parallel()
 	for _, ex := range []struct {
