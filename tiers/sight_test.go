@@ -9,11 +9,12 @@ import (
 	"riverrun/timelines/kinds"
 )
 
-// sight is the oracle's knowledge of bans and hides.
+// sight is the oracle's knowledge of bans, hides and requests.
 type sight struct {
 	bans       map[pair]bool // who, whom
 	showBanned map[pair]bool // account, group
 	leads      map[pair]bool // group, account
+	asked      map[pair]bool // person or group, who asks
 	hidPosts   map[pair]bool // account, post
 	hidPeople  map[pair]bool // account, person or group
 	hidTerms   map[int64][]string
@@ -22,6 +23,7 @@ type sight struct {
 func newSight() sight {
 	return sight{
 		bans: map[pair]bool{}, showBanned: map[pair]bool{}, leads: map[pair]bool{},
+		asked:    map[pair]bool{},
 		hidPosts: map[pair]bool{}, hidPeople: map[pair]bool{}, hidTerms: map[int64][]string{},
 	}
 }
@@ -31,6 +33,7 @@ func (s *sight) read(err error, each func(err error, query string, dest []any, f
 	err = each(err, `SELECT account_id, banned_id FROM bans`, []any{&p.a, &p.b}, func() { s.bans[p] = true })
 	err = each(err, `SELECT account_id, group_id FROM show_banned`, []any{&p.a, &p.b}, func() { s.showBanned[p] = true })
 	err = each(err, `SELECT group_id, account_id FROM group_admins`, []any{&p.a, &p.b}, func() { s.leads[p] = true })
+	err = each(err, `SELECT account_id, subscriber_id FROM subscription_requests`, []any{&p.a, &p.b}, func() { s.asked[p] = true })
 	err = each(err, `SELECT account_id, post_id FROM hidden_posts`, []any{&p.a, &p.b}, func() { s.hidPosts[p] = true })
 	err = each(err, `SELECT account_id, hidden_id FROM hidden_accounts`, []any{&p.a, &p.b}, func() { s.hidPeople[p] = true })
 	var id int64
@@ -41,6 +44,16 @@ func (s *sight) read(err error, each func(err error, query string, dest []any, f
 
 // apart: does a ban stand between the two?
 func (s *sight) apart(a, b int64) bool { return s.bans[pair{a, b}] || s.bans[pair{b, a}] }
+
+// waiting is how many requests wait for the viewer's answer, those to groups too.
+func (s *sight) waiting(viewer int64) (n int) {
+	for p := range s.asked {
+		if (p.a == viewer || s.leads[pair{p.a, viewer}]) && !s.apart(p.a, p.b) {
+			n++
+		}
+	}
+	return n
+}
 
 // veils: does the viewer not see the person in this post?
 func (o *oracle) veils(viewer, person int64, p post) bool {
