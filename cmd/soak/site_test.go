@@ -29,6 +29,7 @@ import (
 type site struct {
 	t                  testing.TB
 	program            string
+	files              string // the directory of uploads, which the nodes share
 	primary, secondary *server
 	nodes              []*node
 
@@ -46,7 +47,7 @@ func (s *site) blame(answer string) {
 
 func newSite(t testing.TB) *site {
 	t.Helper()
-	s := &site{t: t, program: filepath.Join(t.TempDir(), "riverrun")}
+	s := &site{t: t, program: filepath.Join(t.TempDir(), "riverrun"), files: t.TempDir()}
 	build := exec.CommandContext(t.Context(), "go", "build", "-o", s.program, "riverrun/cmd/riverrun")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
@@ -61,7 +62,7 @@ func newSite(t testing.TB) *site {
 // environment is what every process of the site runs with.
 func (s *site) environment() []string {
 	return append(os.Environ(), "DATABASE_URL="+s.primary.url, "RIVERS_DATABASE_URL="+s.secondary.url,
-		"RIVERRUN_DATA=/dev/null/nowhere", "RIVERRUN_LOG_LEVEL=warn")
+		"RIVERRUN_DATA=/dev/null/nowhere", "RIVERRUN_FILES="+s.files, "RIVERRUN_LOG_LEVEL=warn")
 }
 
 // command runs one of riverrun's commands to its end.
@@ -162,13 +163,15 @@ func newNode(s *site, number int) *node {
 	if err := listener.Close(); err != nil {
 		s.t.Fatal(err)
 	}
-	n.start()
 	s.t.Cleanup(func() {
-		n.kill()
+		if n.cmd != nil && n.cmd.Process != nil {
+			n.kill()
+		}
 		if text, err := os.ReadFile(n.log); s.t.Failed() && err == nil {
 			s.t.Logf("%s, the end of its log:\n%s", n.address, text[max(0, len(text)-6000):])
 		}
 	})
+	n.start()
 	return n
 }
 
