@@ -67,6 +67,10 @@ func (a *Announcer) AnnounceTx(ctx context.Context, tx pgx.Tx, events ...timelin
 	return nil
 }
 
+// batchPosts is how many posts of a batch one job brings to rivers: so many that a job takes
+// far less than its timeout, also where a thousand pages are open that show them all.
+const batchPosts = 200
+
 // insertParams returns the jobs for events in the order of the events.
 func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertManyParams, error) {
 	params := make([]riverqueue.InsertManyParams, 0, len(events))
@@ -84,6 +88,10 @@ func insertParams(events []timelines.Event, now time.Time) ([]riverqueue.InsertM
 			params = append(params, riverqueue.InsertManyParams{Args: distributeArgs{
 				PostID: e.PostID, Timelines: union(nil, e.Timelines), At: timelines.Micros(now),
 			}})
+		case timelines.TouchedBatch:
+			for part := range slices.Chunk(e, batchPosts) {
+				params = append(params, riverqueue.InsertManyParams{Args: batchArgs{Touched: touchedPosts(part), At: timelines.Micros(now)}})
+			}
 		case timelines.Replace:
 			params = append(params, riverqueue.InsertManyParams{Args: replaceArgsOf(e)})
 		case timelines.PendingBump:

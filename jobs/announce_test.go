@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
 
@@ -171,6 +172,7 @@ func TestInsertParams(t *testing.T) {
 		timelines.Replace{AccountID: 4, Kinds: []string{"user"}},
 		timelines.Replace{Everybody: true, Kinds: []string{"hashtag"}, Terms: []string{"весна"}},
 		timelines.Upkeep{},
+		timelines.TouchedBatch{{PostID: 9, Timelines: []int64{6, 7}}, {PostID: 3}},
 	}, now)
 	if err != nil {
 		t.Fatal(err)
@@ -192,12 +194,38 @@ func TestInsertParams(t *testing.T) {
 		`replace {"account_id":4,"kinds":["user"]}`,
 		`replace {"everybody":true,"kinds":["hashtag"],"terms":["весна"]}`,
 		`upkeep {}`,
+		`distribute_batch {"touched":"9:6,7;3:","at":1234567}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("jobs (-want +got):\n%s", diff)
 	}
 	if _, err := insertParams([]timelines.Event{nil}, now); err == nil {
 		t.Error("an unknown event was dropped in silence")
+	}
+}
+
+func TestTouchedPosts(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		one := rapid.Custom(func(t *rapid.T) timelines.Touched {
+			return timelines.Touched{PostID: rapid.Int64().Draw(t, "post"), Timelines: rapid.SliceOf(rapid.Int64()).Draw(t, "timelines")}
+		})
+		want := touchedPosts(rapid.SliceOf(one).Draw(t, "posts"))
+		text, err := json.Marshal(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got touchedPosts
+		if err := json.Unmarshal(text, &got); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", text, diff)
+		}
+	})
+	for _, text := range []string{`"1"`, `"1:2;"`, `"x:1"`, `"1:x"`, `7`} {
+		if err := json.Unmarshal([]byte(text), new(touchedPosts)); err == nil {
+			t.Errorf("%s was taken for touched posts", text)
+		}
 	}
 }
 

@@ -22,12 +22,15 @@ const (
 	queueChores  = "chores"
 	// queuePictures has one worker, which takes up to 380 MB for one picture.
 	queuePictures = "pictures"
+	// queueBatches brings what imports and sources write to open rivers, one batch after the
+	// other, so that what people do does not wait for it.
+	queueBatches = "batches"
 	// queuePush sends to other sites, and queueFetch reads from them.
 	queuePush  = "push"
 	queueFetch = "fetch"
 )
 
-var queues = []string{queueNow, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush}
+var queues = []string{queueNow, queueBatches, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush}
 
 // Priorities within the queue now; 1 is fetched first. Nobody waits for a block of a
 // bump in particular, and upkeep only makes pages quicker.
@@ -59,6 +62,19 @@ func (distributeArgs) Kind() string { return "distribute" }
 
 func (distributeArgs) InsertOpts() riverqueue.InsertOpts {
 	return riverqueue.InsertOpts{Queue: queueNow, Priority: priorityDistribute, MaxAttempts: unlimited}
+}
+
+// batchArgs is a timelines.TouchedBatch, or a part of one.
+type batchArgs struct {
+	Touched touchedPosts `json:"touched"`
+	// At is when the batch was announced, in microseconds.
+	At int64 `json:"at"`
+}
+
+func (batchArgs) Kind() string { return "distribute_batch" }
+
+func (batchArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueBatches, Priority: priorityDistribute, MaxAttempts: unlimited}
 }
 
 // replaceArgs is a timelines.Replace.
@@ -178,14 +194,17 @@ type ids []int64
 
 // MarshalJSON implements json.Marshaler.
 func (v ids) MarshalJSON() ([]byte, error) {
-	text := []byte{'"'}
+	return append(v.append([]byte{'"'}), '"'), nil
+}
+
+func (v ids) append(text []byte) []byte {
 	for i, id := range v {
 		if i > 0 {
 			text = append(text, ',')
 		}
 		text = strconv.AppendInt(text, id, 10)
 	}
-	return append(text, '"'), nil
+	return text
 }
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -194,6 +213,10 @@ func (v *ids) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &text); err != nil {
 		return fmt.Errorf("list of ids: %w", err)
 	}
+	return v.parse(text)
+}
+
+func (v *ids) parse(text string) error {
 	*v = nil
 	if text == "" {
 		return nil
@@ -204,6 +227,48 @@ func (v *ids) UnmarshalJSON(data []byte) error {
 			return fmt.Errorf("list of ids: %w", err)
 		}
 		*v = append(*v, id)
+	}
+	return nil
+}
+
+// touchedPosts are posts with their touched timelines, as one string for the reason given at
+// ids: "3:14,15;92:65".
+type touchedPosts []timelines.Touched
+
+// MarshalJSON implements json.Marshaler.
+func (v touchedPosts) MarshalJSON() ([]byte, error) {
+	text := []byte{'"'}
+	for i, t := range v {
+		if i > 0 {
+			text = append(text, ';')
+		}
+		text = append(strconv.AppendInt(text, t.PostID, 10), ':')
+		text = ids(t.Timelines).append(text)
+	}
+	return append(text, '"'), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *touchedPosts) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return fmt.Errorf("touched posts: %w", err)
+	}
+	*v = nil
+	if text == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, ";") {
+		post, of, ok := strings.Cut(part, ":")
+		id, err := strconv.ParseInt(post, 10, 64)
+		if err != nil || !ok {
+			return fmt.Errorf("touched posts: %q is not a post and its timelines", part)
+		}
+		t := timelines.Touched{PostID: id}
+		if err := (*ids)(&t.Timelines).parse(of); err != nil {
+			return fmt.Errorf("touched posts: %w", err)
+		}
+		*v = append(*v, t)
 	}
 	return nil
 }

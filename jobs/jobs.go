@@ -211,7 +211,7 @@ func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 7 + fetchWorkers + pushWorkers)
+	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers)
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {
@@ -224,6 +224,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	cfg, log := j.cfg, j.cfg.Log
 	workers := riverqueue.NewWorkers()
 	riverqueue.AddWorker(workers, &distributeWorker{jobs: j})
+	riverqueue.AddWorker(workers, &batchWorker{jobs: j})
 	riverqueue.AddWorker(workers, &replaceWorker{jobs: j})
 	riverqueue.AddWorker(workers, &rebuildWorker{jobs: j})
 	riverqueue.AddWorker(workers, &bumpWorker{jobs: j})
@@ -241,6 +242,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 		Queues: map[string]riverqueue.QueueConfig{
 			queueNow:     {MaxWorkers: cfg.NowWorkers},
 			queueRebuild: {MaxWorkers: cfg.RebuildWorkers},
+			queueBatches: {MaxWorkers: 1, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(5*cfg.PollInterval, cfg.LaterCooldown)},
 			queueLater: {
 				MaxWorkers:        cfg.LaterWorkers,
 				FetchCooldown:     cfg.LaterCooldown,

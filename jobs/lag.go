@@ -18,27 +18,28 @@ import (
 // after its note was committed, and a note is removed only when rivers have followed, so
 // no change is between the two.
 //
-// For each state the statement probes the index for fetching, in which waiting jobs come
+// For each state and queue the statement probes the index for fetching, in which waiting jobs come
 // oldest first, and once the key of the notes. It passes over younger changes; there are
 // few of them.
 func Behind(ctx context.Context, pool *pgxpool.Pool, than time.Duration) (bool, error) {
 	var is bool
-	args := pgx.StrictNamedArgs{"queue": queueNow, "priority": priorityDistribute, "than": than}
+	args := pgx.StrictNamedArgs{"queues": []string{queueNow, queueBatches}, "priority": priorityDistribute, "than": than}
 	if err := pool.QueryRow(ctx, behind, args).Scan(&is); err != nil {
 		return false, fmt.Errorf("ask whether rivers are behind: %w", err)
 	}
 	return is, nil
 }
 
-// Only distribute has the first priority of the queue now. Most rows of the table are of
-// finished jobs; the order within the states keeps the server to the index. It reads the
+// Only the distribute jobs have the first priority of their queues. Most rows of the table are
+// of finished jobs; the order within the states keeps the server to the index. It reads the
 // table instead only where it believes that no job at all is that old.
 const behind = `
 	SELECT EXISTS (
 		SELECT FROM unnest('{available,running,retryable,scheduled}'::queue.river_job_state[]) AS undone,
+			unnest(@queues::text[]) AS one,
 			LATERAL (
 				SELECT FROM queue.river_job
-				WHERE state = undone AND queue = @queue AND priority = @priority AND created_at < now() - @than::interval
+				WHERE state = undone AND queue = one AND priority = @priority AND created_at < now() - @than::interval
 				ORDER BY scheduled_at LIMIT 1
 			) AS oldest
 	) OR coalesce((

@@ -27,30 +27,54 @@ type distributeWorker struct {
 // Work implements riverqueue.Worker.
 func (w *distributeWorker) Work(ctx context.Context, job *riverqueue.Job[distributeArgs]) error {
 	t := timelines.Touched{PostID: job.Args.PostID, Timelines: job.Args.Timelines}
-	if err := w.jobs.cfg.Tiers.Distribute(ctx, []timelines.Touched{t}); err != nil {
+	applied := func() { w.jobs.metrics.applied(tier1, job.Args.At) }
+	if err := w.jobs.distribute(ctx, []timelines.Touched{t}, job.Args.At, applied); err != nil {
 		return fmt.Errorf("distribute post %d: %w", t.PostID, err)
 	}
-	w.jobs.metrics.applied(tier1, job.Args.At)
-	told, err := w.jobs.cfg.Rivers.Told(ctx, []timelines.Touched{t})
+	return nil
+}
+
+// batchWorker is Tier 1 of many posts at once. The lag of Tier 1 is that of what people do, so
+// batches are not measured with it.
+type batchWorker struct {
+	riverqueue.WorkerDefaults[batchArgs]
+	jobs *Jobs
+}
+
+// Work implements riverqueue.Worker.
+func (w *batchWorker) Work(ctx context.Context, job *riverqueue.Job[batchArgs]) error {
+	if err := w.jobs.distribute(ctx, job.Args.Touched, job.Args.At, func() {}); err != nil {
+		return fmt.Errorf("distribute a batch of %d posts: %w", len(job.Args.Touched), err)
+	}
+	return nil
+}
+
+// distribute is Tier 1 of these posts, which were changed at changedAt. It calls applied when open
+// rivers have followed.
+func (j *Jobs) distribute(ctx context.Context, touched []timelines.Touched, changedAt int64, applied func()) error {
+	if err := j.cfg.Tiers.Distribute(ctx, touched); err != nil {
+		return err
+	}
+	applied()
+	told, err := j.cfg.Rivers.Told(ctx, touched)
 	if err != nil {
-		return fmt.Errorf("distribute post %d: %w", t.PostID, err)
+		return err
 	}
-	return w.jobs.note(ctx, t, job.Args.At, told)
+	return j.note(ctx, touched, changedAt, told)
 }
 
 // note appends to behind, with a follow job. Browsers of the people told of the change are pushed
 // to by jobs of their own.
-func (j *Jobs) note(ctx context.Context, t timelines.Touched, changedAt int64, told []int64) error {
+func (j *Jobs) note(ctx context.Context, touched []timelines.Touched, changedAt int64, told []int64) error {
 	const query = `
 		INSERT INTO behind (post_id, changed_at, timelines)
-		VALUES (@post_id, @changed_at, @timelines)`
-	if t.Timelines == nil {
-		t.Timelines = []int64{}
+		SELECT n.post_id, @changed_at, n.timelines::bigint[] FROM unnest(@posts::bigint[], @timelines::text[]) AS n (post_id, timelines)`
+	posts, of := make([]int64, len(touched)), make([]string, len(touched))
+	for i, t := range touched {
+		posts[i], of[i] = t.PostID, "{"+string(ids(t.Timelines).append(nil))+"}"
 	}
 	err := pgx.BeginFunc(ctx, j.pool, func(tx pgx.Tx) error {
-		_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{
-			"post_id": t.PostID, "changed_at": changedAt, "timelines": t.Timelines,
-		})
+		_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{"posts": posts, "changed_at": changedAt, "timelines": of})
 		if err != nil {
 			return err
 		}
@@ -71,7 +95,7 @@ func (j *Jobs) note(ctx context.Context, t timelines.Touched, changedAt int64, t
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("leave post %d to tier 2: %w", t.PostID, err)
+		return fmt.Errorf("leave it to tier 2: %w", err)
 	}
 	return nil
 }

@@ -145,6 +145,8 @@ func (w *town) drain() {
 			switch e := e.(type) {
 			case timelines.Touched:
 				err = w.rivers.Distribute(w.ctx, []timelines.Touched{e}, All)
+			case timelines.TouchedBatch:
+				err = w.rivers.Distribute(w.ctx, e, All)
 			case timelines.Replace:
 				_, err = w.replace(e)
 			case timelines.PendingBump:

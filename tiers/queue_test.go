@@ -65,6 +65,10 @@ func decodeEvent(kind string, doc []byte) (timelines.Event, error) {
 		var e timelines.Touched
 		err := json.Unmarshal(doc, &e)
 		return e, err
+	case "timelines.TouchedBatch":
+		var e timelines.TouchedBatch
+		err := json.Unmarshal(doc, &e)
+		return e, err
 	case "timelines.Replace":
 		var e timelines.Replace
 		err := json.Unmarshal(doc, &e)
@@ -159,6 +163,8 @@ func (n *node) perform(ctx context.Context, events []timelines.Event) error {
 		switch e := e.(type) {
 		case timelines.Touched:
 			touched = append(touched, e)
+		case timelines.TouchedBatch:
+			touched = append(touched, e...)
 		case timelines.Replace:
 			open, err := n.tiers.Spread(ctx, e)
 			if err != nil {

@@ -219,10 +219,14 @@ func (b *batch) store(ctx context.Context) (Change, error) {
 			return Change{}, err
 		}
 	}
+	var touched TouchedBatch
 	for _, p := range b.posts {
 		if p.gains() {
-			b.events = append(b.events, Touched{PostID: p.ID, Timelines: union(p.touched, nil)})
+			touched = append(touched, Touched{PostID: p.ID, Timelines: union(p.touched, nil)})
 		}
+	}
+	if len(touched) > 0 {
+		b.events = append(b.events, touched)
 	}
 	if err := b.im.store.announceTx(ctx, b.tx, b.events...); err != nil {
 		return Change{}, err

@@ -162,8 +162,8 @@ type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is what is announced: Touched, Replace, PendingBump, Upkeep, Prepare or
-// ReadPage.
+// Event is what is announced: Touched, TouchedBatch, Replace, PendingBump, Upkeep, Prepare
+// or ReadPage.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,
@@ -173,6 +173,10 @@ type Touched struct {
 	PostID    int64
 	Timelines []int64
 }
+
+// TouchedBatch are the posts that one transaction of an import or of a source made or changed.
+// They come to rivers together, after what people did.
+type TouchedBatch []Touched
 
 // River kinds of more than one timeline that a Replace names. A river kind that shows
 // timelines of one kind has the name of that kind. Package rivers has all river kinds.
@@ -215,10 +219,11 @@ type PendingBump struct {
 // are not up to date. Maintenance.UpkeepBlock updates one block of them.
 type Upkeep struct{}
 
-func (Touched) event()     {}
-func (Replace) event()     {}
-func (PendingBump) event() {}
-func (Upkeep) event()      {}
+func (Touched) event()      {}
+func (TouchedBatch) event() {}
+func (Replace) event()      {}
+func (PendingBump) event()  {}
+func (Upkeep) event()       {}
 
 // Change is a committed change as Tier 0 needs it.
 type Change struct {
