@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"pgregory.net/rapid"
@@ -91,7 +93,8 @@ func (d *doings) writing() map[string]func(*rapid.T) {
 		"edit": d.onPost("edit", func(ctx context.Context, actor int64, code string) (timelines.Change, error) {
 			return d.n.store.Posts.Revise(ctx, actor, code, timelines.Revision{Body: new(d.text()), Language: new(langs[d.bodies%len(langs)])})
 		}),
-		"delete post": d.onPost("delete", d.n.store.Posts.Delete),
+		"items of a source": d.source,
+		"delete post":       d.onPost("delete", d.n.store.Posts.Delete),
 		"delete a comment": func(rt *rapid.T) {
 			var id int64
 			var code string
@@ -293,5 +296,62 @@ func (d *doings) operating() map[string]func(*rapid.T) {
 		"lose a table": func(rt *rapid.T) {
 			d.execSecondary(`TRUNCATE ` + rapid.SampledFrom([]string{"clock", "rivers", "rivers_timelines", "entries", "folds", "visits"}).Draw(rt, "table"))
 		},
+	}
+}
+
+// source makes, edits and deletes posts as a source of somebody's does, in one transaction.
+func (d *doings) source(rt *rapid.T) {
+	// Texts of items name nobody: who is named there is not told, which the oracle expects.
+	text := func() string { return strings.ReplaceAll(d.text(), "@", "") }
+	place := timelines.ItemPlace{Author: d.who().AccountID, To: rapid.SampledFrom(d.names).Draw(rt, "to"), Via: "a source"}
+	var fresh []timelines.ItemPost
+	for range rapid.IntRange(0, 3).Draw(rt, "new") {
+		fresh = append(fresh, timelines.ItemPost{
+			Body: text(), Language: rapid.SampledFrom(langs).Draw(rt, "language"), Lifts: rapid.Bool().Draw(rt, "lifts"),
+			CreatedAt: time.Now().Add(-time.Duration(rapid.IntRange(0, 40*24).Draw(rt, "hours")) * time.Hour),
+		})
+	}
+	var edits []timelines.ItemPost
+	var gone []int64
+	if len(d.items) > 0 {
+		edits = append(edits, timelines.ItemPost{ID: rapid.SampledFrom(d.items).Draw(rt, "edited"), Body: text()})
+		gone = append(gone, rapid.SampledFrom(d.items).Draw(rt, "gone"))
+	}
+	var made []int64
+	_, ok := d.act("items", func(ctx context.Context) (timelines.Change, error) {
+		tx, err := d.db.Primary.Begin(ctx)
+		if err != nil {
+			return timelines.Change{}, err
+		}
+		defer tx.Rollback(context.WithoutCancel(ctx)) // no effect after the commit
+		x, err := d.n.store.Items.Begin(ctx, tx, place)
+		if err != nil {
+			return timelines.Change{}, err
+		}
+		made, err = x.Create(ctx, fresh)
+		if err == nil {
+			_, err = x.Edit(ctx, edits)
+		}
+		if err == nil {
+			_, err = x.Delete(ctx, gone, rapid.Bool().Draw(rt, "discussed too"))
+		}
+		if err != nil {
+			return timelines.Change{}, err
+		}
+		c, err := x.End(ctx)
+		if err != nil {
+			return timelines.Change{}, err
+		}
+		return c, tx.Commit(ctx)
+	})
+	for _, id := range made {
+		if !ok {
+			break
+		}
+		c := timelines.Change{PostID: id}
+		if err := d.db.Primary.QueryRow(d.ctx, `SELECT code FROM posts WHERE id = $1`, id).Scan(&c.Code); err != nil {
+			rt.Fatal(err)
+		}
+		d.posts, d.items = append(d.posts, c), append(d.items, id)
 	}
 }

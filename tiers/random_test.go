@@ -48,13 +48,14 @@ type village struct {
 	people []timelines.Viewer
 	names  []string // of people, then of groups
 	posts  []timelines.Change
+	items  []int64 // those of the posts that a source made
 	bodies int
 }
 
 // empty takes away all that was done; the access clock's epoch goes with the
 // rivers, and with it whatever the node remembers.
 func (v *village) empty() {
-	v.posts = nil
+	v.posts, v.items = nil, nil
 	for _, query := range []string{
 		`TRUNCATE posts, subscriptions, subscription_requests, group_admins, group_blocks, excluded,
 			bans, show_banned, hidden_accounts, hidden_terms, lists, test_events CASCADE`,

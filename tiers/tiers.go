@@ -167,6 +167,9 @@ func (t *Tiers) tier0(ctx context.Context, c timelines.Change) error {
 			return err
 		}
 	}
+	if err := t.rivers.Distribute(ctx, c.Rewritten, rivers.Scope{Actor: c.Actor}); err != nil {
+		return err
+	}
 	for _, r := range c.Replace {
 		if !r.Everybody && r.ViewerID == c.Actor {
 			if err := t.rivers.Retire(ctx, r); err != nil {

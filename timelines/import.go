@@ -198,7 +198,7 @@ func (im *Import) run(ctx context.Context, gather func(*batch) error, after ...f
 		batch  *batch
 	}
 	done, err := inTxOn(ctx, im.conn, func(tx pgx.Tx) (outcome, error) {
-		b := newBatch(im, tx)
+		b := newBatch(im.store, im.source, tx)
 		if err := gather(b); err != nil {
 			return outcome{}, err
 		}

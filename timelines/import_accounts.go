@@ -26,7 +26,7 @@ func (b *batch) findAccounts(ctx context.Context) error {
 		FROM origins o JOIN accounts a ON a.id = o.their_id
 		WHERE o.source = @source AND o.kind = 'account' AND o.external_id = ANY(@keys)`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"source": b.im.source, "keys": slices.Collect(maps.Keys(b.accounts)),
+		"source": b.source, "keys": slices.Collect(maps.Keys(b.accounts)),
 	})
 	if err != nil {
 		return fmt.Errorf("find accounts: %w", err)
@@ -55,7 +55,7 @@ func (b *batch) findAccounts(ctx context.Context) error {
 // contains a hash of its key, so that no other account has it but by chance.
 func (b *batch) names(a *importAccount) []string {
 	stem := func(room int) string { return a.Name[:min(len(a.Name), nameRunes-room)] }
-	sum := sha256.Sum256([]byte(b.im.source + "\x00" + a.ExternalID))
+	sum := sha256.Sum256([]byte(b.source + "\x00" + a.ExternalID))
 	own := "-" + hex.EncodeToString(sum[:6])
 	names := []string{a.Name}
 	for i := 2; i <= 5; i++ {

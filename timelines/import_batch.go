@@ -15,10 +15,12 @@ import (
 // batch is one transaction of an import: what it stores, and what it finds and creates on
 // the way. Each step is one statement for the whole batch.
 type batch struct {
-	im    *Import
-	tx    pgx.Tx
-	tally Tally
-	met   []meeting
+	core *core
+	// source names where the keys are from, for origins.
+	source string
+	tx     pgx.Tx
+	tally  Tally
+	met    []meeting
 
 	accounts map[string]*importAccount // by ExternalID
 	posts    []*importPost             // in the order in which they were met
@@ -67,8 +69,13 @@ type importPost struct {
 	ID      int64
 	new     bool
 	deleted bool
+	// markup says that the text has markup.
+	markup bool
+	// open says that it is for more than the people named.
+	open bool
 	// The values to store. For a post that was there they are those of both.
 	lang     string
+	liftedAt int64    // if it comes to the top although its date is older
 	fits     []string // the languages it can be in, if lang is not known
 	freshAt  int64
 	decisive []int64
@@ -102,8 +109,8 @@ const (
 	metLike       = "like"
 )
 
-func newBatch(im *Import, tx pgx.Tx) *batch {
-	return &batch{im: im, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, aggregates: map[string]map[string]int64{}, made: map[int64]placedComment{}}
+func newBatch(c *core, source string, tx pgx.Tx) *batch {
+	return &batch{core: c, source: source, tx: tx, accounts: map[string]*importAccount{}, byKey: map[string]*importPost{}, commentOf: map[string]string{}, marks: map[string]int64{}, aggregates: map[string]map[string]int64{}, made: map[int64]placedComment{}}
 }
 
 // mention adds an account to the batch, or adds to it what this mention says.
@@ -212,7 +219,7 @@ func (b *batch) store(ctx context.Context) (Change, error) {
 	for _, step := range []func(context.Context) error{
 		b.findAccounts, b.makeAccounts, b.findTimelines, b.makePrivate,
 		b.findPosts, b.lockLevels, b.lockPosts, b.findMissing,
-		b.findMarks, b.replay, b.makePosts, b.updatePosts, b.makeActivity, b.markTexts, b.enterRanked, b.writeEntries, b.addMembers,
+		b.findMarks, b.replay, b.makePosts, b.rememberPosts, b.updatePosts, b.makeActivity, b.markTexts, b.enterRanked, b.writeEntries, b.addMembers,
 		b.count,
 	} {
 		if err := step(ctx); err != nil {
@@ -228,7 +235,7 @@ func (b *batch) store(ctx context.Context) (Change, error) {
 	if len(touched) > 0 {
 		b.events = append(b.events, touched)
 	}
-	if err := b.im.store.announceTx(ctx, b.tx, b.events...); err != nil {
+	if err := b.core.announceTx(ctx, b.tx, b.events...); err != nil {
 		return Change{}, err
 	}
 	for _, e := range b.events {
@@ -317,7 +324,7 @@ func (b *batch) remember(ctx context.Context, kind string, ids []int64, keys, ti
 		SELECT o.id, @source, @kind, o.key, o.title
 		FROM unnest(@ids::bigint[], @keys::text[], @titles::text[]) AS o (id, key, title)`
 	_, err := b.tx.Exec(ctx, query, pgx.StrictNamedArgs{
-		"source": b.im.source, "kind": kind, "ids": ids, "keys": keys, "titles": titles,
+		"source": b.source, "kind": kind, "ids": ids, "keys": keys, "titles": titles,
 	})
 	if err != nil {
 		return fmt.Errorf("remember %s: %w", kind, err)

@@ -21,7 +21,7 @@ func (b *batch) findMarks(ctx context.Context) error {
 	}
 	for _, p := range b.posts {
 		if p.new {
-			gather(p.Body)
+			gather(p.writing().prose())
 		}
 		for _, c := range p.comments {
 			gather(c.Body)
@@ -86,7 +86,7 @@ func (b *batch) markTexts(ctx context.Context) error {
 	}
 	for _, p := range b.posts {
 		if p.new {
-			mark(p.ID, ownText, p.Body)
+			mark(p.ID, ownText, p.writing().prose())
 		}
 	}
 	for id, c := range b.made {

@@ -34,7 +34,7 @@ func (b *batch) findPosts(ctx context.Context) error {
 		SELECT o.external_id, p.id
 		FROM origins o JOIN posts p ON p.id = o.their_id
 		WHERE o.source = @source AND o.kind = 'post' AND o.external_id = ANY(@keys)`
-	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.im.source, "keys": keys})
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source, "keys": keys})
 	if err != nil {
 		return fmt.Errorf("find posts: %w", err)
 	}
@@ -113,7 +113,7 @@ func (b *batch) lockPosts(ctx context.Context) error {
 		}
 	}
 	if len(b.goingPrivate) > 0 {
-		if err := b.im.store.setLevelsTx(ctx, b.tx, b.goingPrivate, Private, ids...); err != nil {
+		if err := b.core.setLevelsTx(ctx, b.tx, b.goingPrivate, Private, ids...); err != nil {
 			return err
 		}
 	}
@@ -192,6 +192,7 @@ func (b *batch) findMissing(ctx context.Context) error {
 				p.likes = append(p.likes, l)
 			}
 		}
+		p.open = len(p.To) > 0
 		if p.new {
 			p.decisive = b.destinationsOf(p)
 		} else if all := union(p.decisive, without(b.destinationsOf(p), p.left)); !p.ToAssumed && !p.deleted && len(all) > len(p.decisive) {
@@ -211,7 +212,7 @@ func (b *batch) knownComments(ctx context.Context) (map[string]int64, error) {
 	rows, err := b.tx.Query(ctx, `
 		SELECT external_id, their_id FROM origins
 		WHERE source = @source AND kind = 'comment' AND external_id = ANY(@keys)`,
-		pgx.StrictNamedArgs{"source": b.im.source, "keys": keys})
+		pgx.StrictNamedArgs{"source": b.source, "keys": keys})
 	return collectOrigins(rows, err)
 }
 
@@ -268,6 +269,11 @@ func (b *batch) knownActivity(ctx context.Context) error {
 	return nil
 }
 
+// entersAt is when the post enters the timelines of its author and its places.
+func (p *importPost) entersAt() int64 { return max(p.liftedAt, Micros(p.CreatedAt)) }
+
+func (p *importPost) writing() writing { return writing{p.Body, p.markup} }
+
 func existing(p *importPost) bool { return !p.new }
 func created(p *importPost) bool  { return p.new }
 func gaining(p *importPost) bool  { return !p.new && p.gains() }
@@ -305,19 +311,19 @@ func (b *batch) replay(context.Context) error {
 			}
 			b.enterEverything(p)
 		}
-		p.freshAt = max(p.freshAt, p.replay(b.im.store.opts.LocalBumpMaxAge))
+		p.freshAt = max(p.freshAt, p.replay(b.core.opts.LocalBumpMaxAge))
 	}
 	return nil
 }
 
 // enterNew enters a new post into the timelines that a post written here would enter.
 func (b *batch) enterNew(p *importPost) {
-	at := Micros(p.CreatedAt)
+	at := p.entersAt()
 	for _, place := range p.decisive {
 		p.enter(place, at)
 	}
 	b.accounts[p.Author.ExternalID].enter(p, kinds.Wrote, at)
-	for _, timeline := range b.named(p.Body) {
+	for _, timeline := range b.named(p.writing().prose()) {
 		p.enter(timeline, at)
 	}
 	b.enterEverything(p)
@@ -326,8 +332,8 @@ func (b *batch) enterNew(p *importPost) {
 // enterEverything enters the post into the timeline of everything unless it is a direct
 // message.
 func (b *batch) enterEverything(p *importPost) {
-	if len(p.To) > 0 {
-		b.enterAggregate(p, kinds.Everything, Micros(p.CreatedAt))
+	if p.open {
+		b.enterAggregate(p, kinds.Everything, p.entersAt())
 	}
 }
 
@@ -351,7 +357,7 @@ func (a *importAccount) enter(p *importPost, did kinds.Action, at int64) {
 // notes the entries and returns the freshness of the post.
 func (p *importPost) replay(maxAge time.Duration) int64 {
 	const day = 24 * time.Hour
-	fresh := Micros(p.CreatedAt)
+	fresh := p.entersAt()
 	var recent []time.Time // comments within the last day, oldest first
 	for _, t := range p.activity {
 		if t.comment {

@@ -44,12 +44,12 @@ func (b *batch) enterRanked(ctx context.Context) error {
 		}
 	}
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
-		"posts": ids, "best": b.im.store.opts.BestOf, "most": b.im.store.opts.MostFaved,
+		"posts": ids, "best": b.core.opts.BestOf, "most": b.core.opts.MostFaved,
 	})
 	if err != nil {
 		return fmt.Errorf("rank posts: %w", err)
 	}
-	maxAge := b.im.store.opts.LocalBumpMaxAge.Microseconds()
+	maxAge := b.core.opts.LocalBumpMaxAge.Microseconds()
 	var id int64
 	var best, kept *int64
 	_, err = pgx.ForEachRow(rows, []any{&id, &best, &kept}, func() error {

@@ -337,10 +337,8 @@ func TestImport(t *testing.T) {
 				t.Errorf("%d imported accounts can sign in", n)
 			}
 			announced := map[int64]bool{}
-			for _, e := range w.heard.take() {
-				if e, ok := e.(Touched); ok { // the others are first uses of tags
-					announced[e.PostID] = true
-				}
+			for _, e := range announcedPosts(w.heard.take()) { // the other events are first uses of tags
+				announced[e.PostID] = true
 			}
 			if int64(len(announced)) != want.tally.Posts {
 				t.Errorf("announced: %d posts, want %d", len(announced), want.tally.Posts)

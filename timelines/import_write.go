@@ -45,10 +45,8 @@ func (b *batch) makePosts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var keys, titles []string
 	for i, p := range posts {
 		p.ID = ids[i]
-		keys, titles = append(keys, p.ExternalID), append(titles, p.URL)
 		b.met = append(b.met, meeting{kind: originPost, id: p.ID, new: true})
 	}
 	// As in insertPostTx, a post whose code is taken gets another one.
@@ -67,8 +65,17 @@ func (b *batch) makePosts(ctx context.Context) error {
 	if err := b.makeOwnTimelines(ctx); err != nil {
 		return err
 	}
-	if err := b.attach(ctx); err != nil {
-		return err
+	return b.attach(ctx)
+}
+
+// rememberPosts records the keys of the new posts.
+func (b *batch) rememberPosts(ctx context.Context) error {
+	var ids []int64
+	var keys, titles []string
+	for _, p := range b.posts {
+		if p.new {
+			ids, keys, titles = append(ids, p.ID), append(keys, p.ExternalID), append(titles, p.URL)
+		}
 	}
 	return b.remember(ctx, originPost, ids, keys, titles)
 }
@@ -78,29 +85,30 @@ func (b *batch) insertPosts(ctx context.Context, posts []*importPost) ([]*import
 	var ids, authors, fresh []int64
 	var dates []time.Time
 	var codes, bodies, langs, vias, viaURLs []string
+	var markups []bool
 	waiting := map[int64]*importPost{}
 	for _, p := range posts {
 		waiting[p.ID] = p
 		ids, authors, fresh = append(ids, p.ID), append(authors, b.accounts[p.Author.ExternalID].ID), append(fresh, p.freshAt)
 		dates, codes, bodies = append(dates, p.CreatedAt), append(codes, newCode()), append(bodies, p.Body)
-		langs = append(langs, p.lang)
+		langs, markups = append(langs, p.lang), append(markups, p.markup)
 		vias, viaURLs = append(vias, p.Via), append(viaURLs, p.ViaURL)
 	}
 	atPosts, atTimelines := b.decisiveRows(created)
 	const query = `
-		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, lang, via, via_url,
+		INSERT INTO posts (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url,
 			decisive, is_public)
 		OVERRIDING SYSTEM VALUE
 		SELECT n.*, d.decisive, d.is_public
 		FROM unnest(@ids::bigint[], @authors::bigint[], @dates::timestamptz[], @fresh::bigint[], @codes::text[],
-			@bodies::text[], @langs::text[], @vias::text[], @via_urls::text[])
-			AS n (id, author_id, created_at, fresh_at, code, body, lang, via, via_url)
+			@bodies::text[], @markups::boolean[], @langs::text[], @vias::text[], @via_urls::text[])
+			AS n (id, author_id, created_at, fresh_at, code, body, markup, lang, via, via_url)
 		JOIN (` + importDecisive + `) d ON d.post_id = n.id
 		ON CONFLICT (code) DO NOTHING
 		RETURNING id`
 	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{
 		"ids": ids, "authors": authors, "dates": dates, "fresh": fresh, "codes": codes,
-		"bodies": bodies, "langs": langs, "vias": vias, "via_urls": viaURLs, "at_posts": atPosts, "at_timelines": atTimelines,
+		"bodies": bodies, "markups": markups, "langs": langs, "vias": vias, "via_urls": viaURLs, "at_posts": atPosts, "at_timelines": atTimelines,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make posts: %w", err)

@@ -204,9 +204,9 @@ func (s *core) guessManyTx(ctx context.Context, tx pgx.Tx, posts []int64, fits [
 	if err != nil {
 		return fmt.Errorf("enter languages: %w", err)
 	}
-	var events []Event
+	var batch TouchedBatch
 	for _, post := range changed {
-		events = append(events, Touched{PostID: post, Timelines: union(touched[post], nil)})
+		batch = append(batch, Touched{PostID: post, Timelines: union(touched[post], nil)})
 	}
-	return s.announceTx(ctx, tx, events...)
+	return s.announceTx(ctx, tx, batch)
 }

@@ -79,7 +79,7 @@ func TestReservedSlugs(t *testing.T) {
 // An import brings people in whose name is reserved here, under another.
 func TestReservedNamesAreImportedUnderAnother(t *testing.T) {
 	t.Parallel()
-	b := newBatch(&Import{source: "elsewhere"}, nil)
+	b := newBatch(nil, "elsewhere", nil)
 	for _, name := range []string{"riverrun", "support", "files", "everything"} {
 		a := &importAccount{ImportedAccount: ImportedAccount{Name: name, ExternalID: name}}
 		list := b.names(a)

@@ -279,38 +279,57 @@ func (s Posts) Delete(ctx context.Context, actor int64, code string) (Change, er
 		if p.AuthorID != actor {
 			return Change{}, ErrForbidden
 		}
-		args := pgx.StrictNamedArgs{"post": p.ID}
-		var empty pgx.Batch
-		empty.Queue(`
-			UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '',
-				lang = '', lang_chosen = false, lang_guessed = false, is_public = false
-			WHERE id = @post`, args)
-		empty.Queue(`
-			UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''
-			WHERE post_id = @post AND deleted_at IS NULL`, args)
-		empty.Queue(`DELETE FROM comment_likes l USING comments c WHERE c.post_id = @post AND l.comment_id = c.id`, args)
-		empty.Queue(`DELETE FROM likes WHERE post_id = @post`, args)
-		empty.Queue(`DELETE FROM faves WHERE post_id = @post`, args)
-		empty.Queue(`DELETE FROM attachments WHERE post_id = @post`, args)
-		empty.Queue(`DELETE FROM files WHERE post_id = @post`, args)
-		empty.Queue(`DELETE FROM post_links WHERE post_id = @post`, args)
-		empty.Queue(`DELETE FROM text_marks WHERE post_id = @post`, args)
-		empty.Queue(`DELETE FROM notifications WHERE post_id = @post`, args)
-		if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
-			return Change{}, fmt.Errorf("delete post: %w", err)
-		}
-		if err := edits.RemoveTx(ctx, tx, p.ID); err != nil {
-			return Change{}, err
-		}
-		rows, err := tx.Query(ctx, `
-			WITH gone AS (DELETE FROM timeline_entries WHERE post_id = @post RETURNING timeline_id, withdrawn)
-			SELECT timeline_id FROM gone WHERE NOT withdrawn`, args)
-		left, err := collectIDs(rows, err, "timelines of a deleted post")
+		left, err := emptyPostsTx(ctx, tx, []int64{p.ID})
 		if err != nil {
 			return Change{}, err
 		}
-		return s.touchTx(ctx, tx, p.change(actor), left)
+		return s.touchTx(ctx, tx, p.change(actor), left[p.ID])
 	})
+}
+
+// emptyPostsTx leaves of locked posts what Posts.Delete says, and returns for each the timelines
+// it was in.
+func emptyPostsTx(ctx context.Context, tx pgx.Tx, posts []int64) (left map[int64][]int64, err error) {
+	args := pgx.StrictNamedArgs{"posts": posts}
+	var empty pgx.Batch
+	for _, query := range []string{
+		`UPDATE posts SET deleted_at = clock_timestamp(), body = '', via = '', via_url = '',
+			lang = '', lang_chosen = false, lang_guessed = false, is_public = false
+			WHERE id = ANY(@posts)`,
+		`UPDATE comments SET deleted_at = clock_timestamp(), body = '', via = ''
+			WHERE post_id = ANY(@posts) AND deleted_at IS NULL`,
+		`DELETE FROM comment_likes l USING comments c WHERE c.post_id = ANY(@posts) AND l.comment_id = c.id`,
+		`DELETE FROM likes WHERE post_id = ANY(@posts)`,
+		`DELETE FROM faves WHERE post_id = ANY(@posts)`,
+		`DELETE FROM attachments WHERE post_id = ANY(@posts)`,
+		`DELETE FROM files WHERE post_id = ANY(@posts)`,
+		`DELETE FROM post_links WHERE post_id = ANY(@posts)`,
+		`DELETE FROM text_marks WHERE post_id = ANY(@posts)`,
+		`DELETE FROM notifications WHERE post_id = ANY(@posts)`,
+	} {
+		empty.Queue(query, args)
+	}
+	if err := tx.SendBatch(ctx, &empty).Close(); err != nil {
+		return nil, fmt.Errorf("delete posts: %w", err)
+	}
+	if err := edits.RemoveTx(ctx, tx, posts); err != nil {
+		return nil, err
+	}
+	rows, err := tx.Query(ctx, `
+		WITH gone AS (DELETE FROM timeline_entries WHERE post_id = ANY(@posts) RETURNING post_id, timeline_id, withdrawn)
+		SELECT post_id, timeline_id FROM gone WHERE NOT withdrawn`, args)
+	left = map[int64][]int64{}
+	if err == nil {
+		var post, timeline int64
+		_, err = pgx.ForEachRow(rows, []any{&post, &timeline}, func() error {
+			left[post] = append(left[post], timeline)
+			return nil
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("timelines of deleted posts: %w", err)
+	}
+	return left, nil
 }
 
 // deletedBefore returns the error that ends the deletion of a post that its author has

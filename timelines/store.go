@@ -33,6 +33,7 @@ type Store struct {
 	Links         Links
 	Pushes        Pushes
 	Imports       Imports
+	Items         Items
 	Maintenance   Maintenance
 }
 
@@ -138,6 +139,7 @@ func Open(pool *pgxpool.Pool, announce Announcer, opts Options) *Store {
 		Links{c},
 		Pushes{c},
 		Imports{c},
+		Items{c},
 		Maintenance{c},
 	}
 }
@@ -242,6 +244,9 @@ type Change struct {
 	Clock int64
 	// Replace names the rivers that the change invalidated.
 	Replace []Replace
+	// Rewritten are posts of a source that have other texts now, or are gone. No page may show
+	// them as they were once the change is acknowledged.
+	Rewritten []Touched
 	// Repeated is set when the form's key had been seen: nothing changed, and the
 	// ids are those of the first time.
 	Repeated bool

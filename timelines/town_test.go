@@ -422,12 +422,23 @@ func (w *town) sound() {
 // touchedBy returns the union of the timelines announced as touched.
 func touchedBy(events []Event) []int64 {
 	var all []int64
-	for _, e := range events {
-		if t, ok := e.(Touched); ok {
-			all = append(all, t.Timelines...)
-		}
+	for _, t := range announcedPosts(events) {
+		all = append(all, t.Timelines...)
 	}
 	return union(all, nil)
+}
+
+// announcedPosts returns the posts that were announced, alone or in batches.
+func announcedPosts(events []Event) (list []Touched) {
+	for _, e := range events {
+		switch e := e.(type) {
+		case Touched:
+			list = append(list, e)
+		case TouchedBatch:
+			list = append(list, e...)
+		}
+	}
+	return list
 }
 
 // logged returns the rows of the access log after n.

@@ -57,10 +57,8 @@ func TestEverythingAtOnce(t *testing.T) {
 	w.sound()
 
 	announced := map[int64]int64{}
-	for _, e := range w.heard.take() {
-		if e, ok := e.(Touched); ok {
-			announced[e.PostID]++
-		}
+	for _, e := range announcedPosts(w.heard.take()) {
+		announced[e.PostID]++
 	}
 	rows, err := w.pool.Query(t.Context(), `SELECT id, version FROM posts`)
 	w.must(err)

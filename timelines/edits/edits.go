@@ -33,9 +33,9 @@ func KeepTx(ctx context.Context, tx pgx.Tx, post int64, body string) error {
 	return nil
 }
 
-// RemoveTx removes the former texts of a post that is being deleted.
-func RemoveTx(ctx context.Context, tx pgx.Tx, post int64) error {
-	_, err := tx.Exec(ctx, `DELETE FROM former_texts WHERE post_id = @post`, pgx.StrictNamedArgs{"post": post})
+// RemoveTx removes the former texts of posts that are being deleted.
+func RemoveTx(ctx context.Context, tx pgx.Tx, posts []int64) error {
+	_, err := tx.Exec(ctx, `DELETE FROM former_texts WHERE post_id = ANY(@posts)`, pgx.StrictNamedArgs{"posts": posts})
 	if err != nil {
 		return fmt.Errorf("remove former texts: %w", err)
 	}

@@ -1,0 +1,354 @@
+package timelines
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/kinds"
+	"riverrun/timelines/language"
+)
+
+// Items writes the posts that items of sources become (package sources): many posts of one
+// author in a few statements.
+type Items struct{ *core }
+
+// ItemPlace is where the posts of a source go.
+type ItemPlace struct {
+	// Author is the person who added the source.
+	Author int64
+	// To is a destination as in NewPost.To: the author's own name, one of their sub-feeds, or a
+	// group.
+	To string
+	// Via is the name of the source, and ViaURL its site.
+	Via, ViaURL string
+}
+
+// ItemPost is a post as its source has it now.
+type ItemPost struct {
+	ID int64 // 0 for a new one
+	// Body has markup.
+	Body string
+	// Language is one of language.Known, as the source says, or empty: the text shows it.
+	Language string
+	// CreatedAt is the date of a new post.
+	CreatedAt time.Time
+	// Lifts: a new post comes to the top of its pages. Otherwise it takes the place that its date
+	// gives it, and lifts nothing.
+	Lifts bool
+}
+
+// ItemsTx writes posts of one source in a transaction of its caller's. It is for one goroutine.
+//
+// Who is named in a text is not told: the text comes from elsewhere. Pages that a text links to
+// are not read either; thousands of items would ask one site thousands of times.
+type ItemsTx struct {
+	core    *core
+	tx      pgx.Tx
+	place   ItemPlace
+	where   address
+	touched map[int64][]int64
+	// rewritten are the posts that pages may show in a form that is no longer right.
+	rewritten []int64
+	events    []Event
+}
+
+// Begin finds and locks the destination, and checks that the author may write there. The errors
+// are those of Posts.Create. A source sends no messages: a person is "to_forbidden".
+func (s Items) Begin(ctx context.Context, tx pgx.Tx, place ItemPlace) (*ItemsTx, error) {
+	to, err := newDestinations([]string{place.To})
+	if err != nil {
+		return nil, err
+	}
+	where, found, err := addressTx(ctx, tx, place.Author, to)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkWritableTx(ctx, tx, place.Author, found); err != nil {
+		return nil, err
+	}
+	if where.message {
+		return nil, &InvalidError{Field: "to", Code: "to_forbidden", Value: place.To}
+	}
+	return &ItemsTx{core: s.core, tx: tx, place: place, where: where, touched: map[int64][]int64{}}, nil
+}
+
+// End announces what was written. The caller gives the Change to the tiers after its commit.
+func (x *ItemsTx) End(ctx context.Context) (Change, error) {
+	c := Change{Actor: x.place.Author}
+	var batch TouchedBatch
+	for post, of := range x.touched {
+		batch = append(batch, Touched{PostID: post, Timelines: union(of, nil)})
+	}
+	slices.SortFunc(batch, func(a, b Touched) int { return int(a.PostID - b.PostID) })
+	for _, t := range batch {
+		if slices.Contains(x.rewritten, t.PostID) {
+			c.Rewritten = append(c.Rewritten, t)
+		}
+	}
+	events := x.events
+	if len(batch) > 0 {
+		events = append(events, batch)
+	}
+	return c, x.core.announceTx(ctx, x.tx, events...)
+}
+
+// Create makes posts and returns their ids, in the same order.
+func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error) {
+	if len(posts) == 0 {
+		return nil, nil
+	}
+	b, err := x.batch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	// The levels are locked, and nobody has seen the new posts.
+	var now int64
+	if err := x.tx.QueryRow(ctx, `SELECT `+clockMicros).Scan(&now); err != nil {
+		return nil, fmt.Errorf("read the clock: %w", err)
+	}
+	for i, p := range posts {
+		post := &importPost{
+			Imported: Imported{Body: p.Body, CreatedAt: p.CreatedAt, Via: x.place.Via, ViaURL: x.place.ViaURL},
+			new:      true, markup: true, open: x.where.everything, decisive: x.where.decisive, entries: map[int64]int64{},
+			lang: languageOfItem(p),
+		}
+		if p.Lifts {
+			post.liftedAt = now + int64(i)
+		}
+		b.posts = append(b.posts, post)
+	}
+	made := slices.Clone(b.posts)
+	for _, step := range []func(context.Context) error{b.findMarks, b.replay, b.makePosts, b.markTexts, b.writeEntries} {
+		if err := step(ctx); err != nil {
+			return nil, fmt.Errorf("posts of a source: %w", err)
+		}
+	}
+	ids := make([]int64, len(made))
+	for i, p := range made {
+		ids[i] = p.ID
+		x.touched[p.ID] = p.touched
+	}
+	x.events = append(x.events, b.events...)
+	return ids, nil
+}
+
+// batch returns a batch of no posts that knows the author's timelines.
+func (x *ItemsTx) batch(ctx context.Context) (*batch, error) {
+	b := newBatch(x.core, "", x.tx)
+	b.accounts[""] = &importAccount{ID: x.place.Author, ImportedAccount: ImportedAccount{Kind: User}, timelines: map[string]int64{}}
+	if err := b.findTimelines(ctx); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+func languageOfItem(p ItemPost) string {
+	if language.IsKnown(p.Language) {
+		return p.Language
+	}
+	return language.Detect(p.Body)
+}
+
+// lockPosts locks those of these posts that the author has not deleted here, in the order of their
+// ids, and draws a version for each.
+func (x *ItemsTx) lockPosts(ctx context.Context, ids []int64) ([]int64, error) {
+	const query = `
+		WITH locked AS MATERIALIZED (
+			SELECT id FROM posts WHERE id = ANY(@ids) AND author_id = @author AND deleted_at IS NULL
+			ORDER BY id FOR NO KEY UPDATE
+		)
+		UPDATE posts p SET version = version + 1 FROM locked WHERE p.id = locked.id RETURNING p.id`
+	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"ids": ids, "author": x.place.Author})
+	return collectIDs(rows, err, "posts of a source")
+}
+
+// Edit gives posts the texts that their items have now, and returns the ids of those that have
+// other texts after it. It leaves alone what was deleted or edited here.
+func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) ([]int64, error) {
+	if len(posts) == 0 {
+		return nil, nil
+	}
+	byID := map[int64]ItemPost{}
+	var ids []int64
+	for _, p := range posts {
+		byID[p.ID] = p
+		ids = append(ids, p.ID)
+	}
+	locked, err := x.lockPosts(ctx, ids)
+	if err != nil || len(locked) == 0 {
+		return nil, err
+	}
+	var bodies, langs []string
+	for _, id := range locked {
+		bodies, langs = append(bodies, byID[id].Body), append(langs, languageOfItem(byID[id]))
+	}
+	// This is a statement of its own, so that it sees what the locks waited for.
+	const edit = `
+		UPDATE posts p SET body = n.body, lang = n.lang, lang_guessed = false, markup = true
+		FROM unnest(@ids::bigint[], @bodies::text[], @langs::text[]) AS n (id, body, lang)
+		WHERE p.id = n.id AND p.edited_at IS NULL AND NOT p.lang_chosen AND (p.body, p.lang) <> (n.body, n.lang)
+		RETURNING p.id`
+	rows, err := x.tx.Query(ctx, edit, pgx.StrictNamedArgs{"ids": locked, "bodies": bodies, "langs": langs})
+	edited, err := collectIDs(rows, err, "edited posts")
+	if err != nil || len(edited) == 0 {
+		return nil, err
+	}
+	slices.Sort(edited)
+	b, err := x.batch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range edited {
+		b.posts = append(b.posts, &importPost{ID: id, Imported: Imported{Body: byID[id].Body}, new: true, markup: true})
+		x.touch(id)
+	}
+	if err := b.findMarks(ctx); err != nil {
+		return nil, err
+	}
+	x.events = append(x.events, b.events...)
+	x.rewritten = append(x.rewritten, edited...)
+	for _, step := range []func(context.Context, []int64, *batch) error{x.remark, x.changeAggregates, x.touchTold} {
+		if err := step(ctx, edited, b); err != nil {
+			return nil, err
+		}
+	}
+	return edited, nil
+}
+
+func (x *ItemsTx) touch(post int64, timelines ...int64) {
+	x.touched[post] = append(x.touched[post], timelines...)
+}
+
+// touchRows touches what the rows (post, timeline) say.
+func (x *ItemsTx) touchRows(rows pgx.Rows, err error, what string) error {
+	if err == nil {
+		var post, timeline int64
+		_, err = pgx.ForEachRow(rows, []any{&post, &timeline}, func() error {
+			x.touch(post, timeline)
+			return nil
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("%s of posts of a source: %w", what, err)
+	}
+	return nil
+}
+
+// remark brings posts into the timelines of tags and @names that are new in their texts, where
+// they stand as fresh as they are, and takes them out of those that no text of theirs names any more.
+func (x *ItemsTx) remark(ctx context.Context, edited []int64, b *batch) error {
+	var posts, timelines []int64
+	for _, p := range b.posts {
+		for _, id := range b.named(p.writing().prose()) {
+			posts, timelines = append(posts, p.ID), append(timelines, id)
+		}
+	}
+	const query = `
+		WITH named AS MATERIALIZED (
+			SELECT DISTINCT * FROM unnest(@posts::bigint[], @timelines::bigint[]) AS n (post_id, timeline_id)
+		), unnamed AS (
+			DELETE FROM text_marks m WHERE m.post_id = ANY(@edited) AND m.comment_id = 0
+				AND NOT EXISTS (SELECT FROM named n WHERE n.post_id = m.post_id AND n.timeline_id = m.timeline_id)
+			RETURNING m.post_id, m.timeline_id
+		), marked AS (
+			INSERT INTO text_marks (post_id, comment_id, timeline_id) SELECT post_id, 0, timeline_id FROM named
+			ON CONFLICT DO NOTHING
+			RETURNING post_id, timeline_id
+		), entered AS (
+			INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
+			SELECT m.timeline_id, p.id, p.fresh_at, p.fresh_at, (extract(epoch FROM p.created_at) * 1000000)::bigint
+			FROM marked m JOIN posts p ON p.id = m.post_id
+			ORDER BY 1, 2
+			ON CONFLICT (timeline_id, post_id) DO UPDATE
+			SET withdrawn = false, fresh_at = greatest(e.entered_at, EXCLUDED.fresh_at)
+			RETURNING post_id, timeline_id
+		), departed AS (
+			UPDATE timeline_entries e SET withdrawn = true
+			FROM unnamed u
+			WHERE e.timeline_id = u.timeline_id AND e.post_id = u.post_id AND NOT e.withdrawn
+				AND NOT EXISTS (SELECT FROM text_marks m WHERE m.post_id = u.post_id AND m.timeline_id = u.timeline_id AND m.comment_id <> 0)
+			RETURNING e.post_id, e.timeline_id
+		)
+		SELECT * FROM entered UNION ALL SELECT * FROM departed`
+	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"edited": edited, "posts": posts, "timelines": timelines})
+	return x.touchRows(rows, err, "tags and names")
+}
+
+// changeAggregates moves posts from the aggregates of their former languages to those of their
+// present ones, to the place that they have among the posts of all languages.
+func (x *ItemsTx) changeAggregates(ctx context.Context, edited []int64, _ *batch) error {
+	query := `
+		WITH standing AS MATERIALIZED (
+			SELECT e.post_id, e.entered_at, e.fresh_at, e.created_at, t.kind, p.lang
+			FROM posts p
+			JOIN timelines t ON t.kind IN ` + kinds.SQL(kinds.Spec.IsAggregate) + ` AND t.their_id = 0 AND t.term = ''
+			JOIN timeline_entries e ON e.timeline_id = t.id AND e.post_id = p.id AND NOT e.withdrawn
+			WHERE p.id = ANY(@posts)
+		), entered AS (
+			INSERT INTO timeline_entries AS e (timeline_id, post_id, entered_at, fresh_at, created_at)
+			SELECT t.id, s.post_id, s.entered_at, s.fresh_at, s.created_at
+			FROM standing s JOIN timelines t ON t.kind = s.kind AND t.their_id = 0 AND t.term = s.lang AND t.term <> ''
+			ORDER BY 1, 2
+			ON CONFLICT (timeline_id, post_id) DO UPDATE
+			SET withdrawn = false, fresh_at = greatest(e.entered_at, EXCLUDED.fresh_at) WHERE e.withdrawn
+			RETURNING post_id, timeline_id
+		), departed AS (
+			UPDATE timeline_entries e SET withdrawn = true
+			FROM standing s JOIN timelines t ON t.kind = s.kind AND t.their_id = 0 AND t.term NOT IN ('', s.lang)
+			WHERE e.timeline_id = t.id AND e.post_id = s.post_id AND NOT e.withdrawn
+			RETURNING e.post_id, e.timeline_id
+		)
+		SELECT * FROM entered UNION ALL SELECT * FROM departed`
+	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": edited})
+	return x.touchRows(rows, err, "languages")
+}
+
+// touchTold touches the notifications that posts stand in: the terms that a person hides decide
+// by the text whether an unread entry counts.
+func (x *ItemsTx) touchTold(ctx context.Context, edited []int64, _ *batch) error {
+	const query = `
+		SELECT DISTINCT n.post_id, t.id
+		FROM notifications n JOIN timelines t ON t.kind = 'notifications' AND t.their_id = n.account_id AND t.term = ''
+		WHERE n.post_id = ANY(@posts)`
+	rows, err := x.tx.Query(ctx, query, pgx.StrictNamedArgs{"posts": edited})
+	return x.touchRows(rows, err, "notifications")
+}
+
+// Delete deletes posts of the author, as Posts.Delete does, and returns the ids of those that it
+// deleted. With discussed false it leaves those that somebody has liked, commented on or saved.
+func (x *ItemsTx) Delete(ctx context.Context, ids []int64, discussed bool) ([]int64, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	locked, err := x.lockPosts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	if !discussed {
+		const quiet = `
+			SELECT id FROM unnest(@posts::bigint[]) AS p (id)
+			WHERE NOT EXISTS (SELECT FROM comments c WHERE c.post_id = p.id AND c.deleted_at IS NULL)
+				AND NOT EXISTS (SELECT FROM likes l WHERE l.post_id = p.id)
+				AND NOT EXISTS (SELECT FROM faves f WHERE f.post_id = p.id)`
+		rows, err := x.tx.Query(ctx, quiet, pgx.StrictNamedArgs{"posts": locked})
+		if locked, err = collectIDs(rows, err, "posts that nobody discusses"); err != nil {
+			return nil, err
+		}
+	}
+	if len(locked) == 0 {
+		return nil, nil
+	}
+	left, err := emptyPostsTx(ctx, x.tx, locked)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range locked {
+		x.touch(id, left[id]...)
+	}
+	x.rewritten = append(x.rewritten, locked...)
+	return locked, nil
+}
