@@ -1,6 +1,12 @@
 package timelines
 
-import "testing"
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
 
 // The cost of a change, alone in its store. A comment on a much-liked post, or a like of
 // it, must cost about the same as on any other.
@@ -42,4 +48,28 @@ func BenchmarkChange(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkItems makes posts of a source, with texts of a kilobyte, in batches of 500.
+func BenchmarkItems(b *testing.B) {
+	w := newTown(b)
+	ann := w.user("ann")
+	place := ItemPlace{Author: ann.ID, To: "ann"}
+	words := strings.Fields("harbour morning quiet wind boats rope anchor letter window garden market bread river mountain station evening paper music winter summer bridge village teacher student painter question answer weather report")
+	n := 0
+	made := 0
+	for b.Loop() {
+		var posts []ItemPost
+		for range 500 {
+			n++
+			var text strings.Builder
+			for text.Len() < 900 {
+				text.WriteString(words[rand.IntN(len(words))])
+				fmt.Fprintf(&text, "%d ", rand.IntN(30))
+			}
+			posts = append(posts, ItemPost{Body: text.String(), Language: "en", CreatedAt: time.Now().Add(-time.Duration(n) * time.Second)})
+		}
+		made += len(w.makeItems(place, posts...))
+	}
+	b.ReportMetric(float64(made)/b.Elapsed().Seconds(), "items/s")
 }
