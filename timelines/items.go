@@ -30,8 +30,9 @@ type ItemPlace struct {
 // ItemPost is a post as its source has it now.
 type ItemPost struct {
 	ID int64 // 0 for a new one
-	// Body has markup.
 	Body string
+	// Markup says that the body has markup; else it is plain.
+	Markup bool
 	// Language is one of language.Known, as the source says, or empty: the text shows it.
 	Language string
 	// CreatedAt is the date of a new post.
@@ -76,6 +77,11 @@ func (s Items) Begin(ctx context.Context, tx pgx.Tx, place ItemPlace) (*ItemsTx,
 	return &ItemsTx{core: s.core, tx: tx, place: place, where: where, touched: map[int64][]int64{}}, nil
 }
 
+// Resume is Begin for posts that are only deleted, wherever they stand.
+func (s Items) Resume(tx pgx.Tx, author int64) *ItemsTx {
+	return &ItemsTx{core: s.core, tx: tx, place: ItemPlace{Author: author}, touched: map[int64][]int64{}}
+}
+
 // End announces what was written. The caller gives the Change to the tiers after its commit.
 func (x *ItemsTx) End(ctx context.Context) (Change, error) {
 	c := Change{Actor: x.place.Author}
@@ -113,7 +119,7 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 	for i, p := range posts {
 		post := &importPost{
 			Imported: Imported{Body: p.Body, CreatedAt: p.CreatedAt, Via: x.place.Via, ViaURL: x.place.ViaURL},
-			new:      true, markup: true, open: x.where.everything, decisive: x.where.decisive, entries: map[int64]int64{},
+			new:      true, markup: p.Markup, open: x.where.everything, decisive: x.where.decisive, entries: map[int64]int64{},
 			lang: languageOfItem(p),
 		}
 		if p.Lifts {
@@ -183,16 +189,19 @@ func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) ([]int64, error) {
 		return nil, err
 	}
 	var bodies, langs []string
+	var markups []bool
 	for _, id := range locked {
-		bodies, langs = append(bodies, byID[id].Body), append(langs, languageOfItem(byID[id]))
+		p := byID[id]
+		bodies, langs, markups = append(bodies, p.Body), append(langs, languageOfItem(p)), append(markups, p.Markup)
 	}
 	// This is a statement of its own, so that it sees what the locks waited for.
 	const edit = `
-		UPDATE posts p SET body = n.body, lang = n.lang, lang_guessed = false, markup = true
-		FROM unnest(@ids::bigint[], @bodies::text[], @langs::text[]) AS n (id, body, lang)
-		WHERE p.id = n.id AND p.edited_at IS NULL AND NOT p.lang_chosen AND (p.body, p.lang) <> (n.body, n.lang)
+		UPDATE posts p SET body = n.body, lang = n.lang, lang_guessed = false, markup = n.markup
+		FROM unnest(@ids::bigint[], @bodies::text[], @langs::text[], @markups::boolean[]) AS n (id, body, lang, markup)
+		WHERE p.id = n.id AND p.edited_at IS NULL AND NOT p.lang_chosen
+			AND (p.body, p.lang, p.markup) <> (n.body, n.lang, n.markup)
 		RETURNING p.id`
-	rows, err := x.tx.Query(ctx, edit, pgx.StrictNamedArgs{"ids": locked, "bodies": bodies, "langs": langs})
+	rows, err := x.tx.Query(ctx, edit, pgx.StrictNamedArgs{"ids": locked, "bodies": bodies, "langs": langs, "markups": markups})
 	edited, err := collectIDs(rows, err, "edited posts")
 	if err != nil || len(edited) == 0 {
 		return nil, err
@@ -203,7 +212,7 @@ func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) ([]int64, error) {
 		return nil, err
 	}
 	for _, id := range edited {
-		b.posts = append(b.posts, &importPost{ID: id, Imported: Imported{Body: byID[id].Body}, new: true, markup: true})
+		b.posts = append(b.posts, &importPost{ID: id, Imported: Imported{Body: byID[id].Body}, new: true, markup: byID[id].Markup})
 		x.touch(id)
 	}
 	if err := b.findMarks(ctx); err != nil {

@@ -80,7 +80,7 @@ func TestItemsAreStoredAsPosts(t *testing.T) {
 		for i, text := range texts {
 			next := texts[(i+1)%len(texts)]
 			own := w.post(ann, text, to).PostID
-			item := w.makeItems(ItemPlace{Author: ann.ID, To: to}, ItemPost{Body: text, CreatedAt: time.Now(), Lifts: true})[0]
+			item := w.makeItems(ItemPlace{Author: ann.ID, To: to}, ItemPost{Body: text, Markup: true, CreatedAt: time.Now(), Lifts: true})[0]
 			if d := cmp.Diff(w.stored(own), w.stored(item)); d != "" {
 				t.Errorf("new in %s (-written +of a source):\n%s", to, d)
 			}
@@ -89,7 +89,7 @@ func TestItemsAreStoredAsPosts(t *testing.T) {
 			w.must(err)
 			w.exec(`UPDATE posts SET edited_at = NULL WHERE id = $1`, own)
 			c := w.items(ItemPlace{Author: ann.ID, To: to}, func(x *ItemsTx) error {
-				edited, err := x.Edit(w.Context(), []ItemPost{{ID: item, Body: next}})
+				edited, err := x.Edit(w.Context(), []ItemPost{{ID: item, Body: next, Markup: true}})
 				w.same("edited", edited, []int64{item})
 				return err
 			})

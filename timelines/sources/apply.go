@@ -1,0 +1,334 @@
+package sources
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+	"riverrun/timelines/sources/formats"
+)
+
+// MostItems is how many items one batch may have (F14).
+const MostItems = 500
+
+// maxProblems is how many problems of a load are kept with all they say; all are counted.
+const maxProblems = 10_000
+
+// lateAfter: an item is news, and comes to the top of its pages, if it is younger than that when it
+// is first met by a load that is not the source's first.
+const lateAfter = 24 * time.Hour
+
+// Apply applies the next items of a load, at most MostItems, in one transaction (F25). The caller
+// gives the Change to the tiers. ErrStale if the load has gone on meanwhile: another process works
+// it, or somebody cancelled it. An InvalidError says that the author may not post there any more.
+func (w *Work) Apply(ctx context.Context, l *Load, items []*formats.Item) (timelines.Change, error) {
+	type applied struct {
+		change timelines.Change
+		load   Load
+	}
+	done, err := inTx(ctx, w.conn, func(tx pgx.Tx) (a applied, err error) {
+		b, err := w.batch(ctx, tx, l)
+		if err != nil {
+			return a, err
+		}
+		if err := b.find(ctx, items); err != nil {
+			return a, err
+		}
+		if a.change, err = b.write(ctx); err != nil {
+			return a, err
+		}
+		a.load, err = b.record(ctx, items)
+		return a, err
+	})
+	if err != nil {
+		return timelines.Change{}, fmt.Errorf("apply a batch of load %d: %w", l.ID, err)
+	}
+	*l = done.load
+	return done.change, nil
+}
+
+// batch is one transaction of a load.
+type batch struct {
+	store  *Store
+	tx     pgx.Tx
+	load   Load
+	source Source
+	now    time.Time
+
+	stored map[string]storedItem
+	met    []int64 // ids of items
+	fresh  []*formats.Item
+	edits  []*formats.Item
+	// misfits are new items that become no posts.
+	misfits []*formats.Item
+	counts  Counts
+	codes   map[formats.Code]int64
+}
+
+// storedItem is a row of source_items.
+type storedItem struct {
+	ID, PostID int64
+	Hash       [16]byte
+	Kept       bool
+}
+
+// batch locks the load where the caller believes it to be.
+func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
+	load, err := scanLoad(tx.QueryRow(ctx, `SELECT `+loadColumns+` FROM loads WHERE id = @load FOR NO KEY UPDATE`,
+		pgx.StrictNamedArgs{"load": l.ID}))
+	if err != nil {
+		return nil, err
+	}
+	if load.State != l.State || load.Cursor != l.Cursor || load.SourceID != w.source {
+		return nil, ErrStale
+	}
+	source, err := scanSource(tx.QueryRow(ctx, `SELECT `+sourceColumns+` FROM sources WHERE id = @source FOR SHARE`,
+		pgx.StrictNamedArgs{"source": w.source}))
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{store: w.store, tx: tx, load: load, source: source, codes: map[formats.Code]int64{}}
+	if err := tx.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&b.now); err != nil {
+		return nil, fmt.Errorf("read the clock: %w", err)
+	}
+	return b, nil
+}
+
+// find sorts the items by what has to be done with them.
+func (b *batch) find(ctx context.Context, items []*formats.Item) error {
+	var ids []string
+	for _, it := range items {
+		if it.ID != "" {
+			ids = append(ids, it.ID)
+		}
+	}
+	rows, err := b.tx.Query(ctx, `
+		SELECT external_id, id, coalesce(post_id, 0), hash, kept FROM source_items
+		WHERE source_id = @source AND external_id = ANY(@ids)`,
+		pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids})
+	if err != nil {
+		return fmt.Errorf("find items: %w", err)
+	}
+	b.stored = make(map[string]storedItem, len(ids))
+	var key string
+	var hash []byte
+	var s storedItem
+	_, err = pgx.ForEachRow(rows, []any{&key, &s.ID, &s.PostID, &hash, &s.Kept}, func() error {
+		copy(s.Hash[:], hash)
+		b.stored[key] = s
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("find items: %w", err)
+	}
+	for _, it := range items {
+		for _, p := range it.Problems {
+			b.codes[p.Code]++
+			if p.Level == formats.LevelError {
+				b.counts.Errors++
+			} else {
+				b.counts.Warnings++
+			}
+		}
+		if it.ID == "" || it.Has(formats.IDRepeated) {
+			continue // the one stays unknown, the other was met
+		}
+		s, known := b.stored[it.ID]
+		if known {
+			b.met = append(b.met, s.ID)
+		}
+		switch {
+		case known && it.Bad:
+			// What is there stays as it is until the item is right again (F19).
+			b.counts.Skipped++
+		case known && s.Hash == it.Hash() && !s.Kept:
+			b.counts.Same++
+		case known && s.PostID != 0:
+			b.edits = append(b.edits, it)
+		case !it.Bad:
+			b.fresh = append(b.fresh, it)
+		default:
+			b.misfits = append(b.misfits, it)
+			b.counts.Skipped++
+		}
+	}
+	return nil
+}
+
+// write writes posts and items.
+func (b *batch) write(ctx context.Context) (timelines.Change, error) {
+	if len(b.fresh)+len(b.edits)+len(b.misfits) == 0 {
+		return timelines.Change{}, nil
+	}
+	to, err := b.source.destination(ctx, b.tx)
+	if err != nil {
+		return timelines.Change{}, err
+	}
+	x, err := b.store.posts.Items.Begin(ctx, b.tx, timelines.ItemPlace{
+		Author: b.source.AddedBy, To: to, Via: b.source.Title, ViaURL: b.source.SiteURL,
+	})
+	if err != nil {
+		return timelines.Change{}, err
+	}
+	posts := make([]timelines.ItemPost, len(b.fresh))
+	for i, it := range b.fresh {
+		posts[i] = b.post(it, i)
+	}
+	made, err := x.Create(ctx, posts)
+	if err != nil {
+		return timelines.Change{}, err
+	}
+	edits := make([]timelines.ItemPost, len(b.edits))
+	for i, it := range b.edits {
+		edits[i] = b.post(it, i)
+		edits[i].ID = b.stored[it.ID].PostID
+	}
+	edited, err := x.Edit(ctx, edits)
+	if err != nil {
+		return timelines.Change{}, err
+	}
+	b.counts.Added += int64(len(made))
+	b.counts.Changed += int64(len(edited))
+	b.counts.Skipped += int64(len(edits) - len(edited)) // edited or deleted here, or only their unseen parts changed
+	if err := b.keepItems(ctx, made); err != nil {
+		return timelines.Change{}, err
+	}
+	return x.End(ctx)
+}
+
+// post is what an item becomes.
+func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
+	p := timelines.ItemPost{Body: body(it), Language: languageOf(it), CreatedAt: it.At}
+	first := b.source.SucceededAt == nil
+	if p.CreatedAt.IsZero() || p.CreatedAt.After(b.now) {
+		// Files have their newest items first.
+		p.CreatedAt = b.load.CreatedAt.Add(-time.Duration(b.load.Cursor+int64(i)) * time.Microsecond)
+	}
+	p.Lifts = !first && b.now.Sub(p.CreatedAt) < lateAfter
+	return p
+}
+
+// keepItems writes the rows of the items that are new or changed.
+func (b *batch) keepItems(ctx context.Context, made []int64) error {
+	var ids []string
+	var hashes [][]byte
+	var posts []*int64
+	add := func(it *formats.Item, post *int64) {
+		hash := it.Hash()
+		ids, hashes, posts = append(ids, it.ID), append(hashes, hash[:]), append(posts, post)
+	}
+	for i, it := range b.fresh {
+		add(it, &made[i])
+	}
+	for _, it := range b.edits {
+		post := b.stored[it.ID].PostID
+		add(it, &post)
+	}
+	for _, it := range b.misfits {
+		add(it, nil)
+	}
+	const query = `
+		INSERT INTO source_items AS i (source_id, external_id, hash, post_id)
+		SELECT @source, * FROM unnest(@ids::text[], @hashes::bytea[], @posts::bigint[])
+		ON CONFLICT (source_id, external_id) DO UPDATE SET hash = EXCLUDED.hash, post_id = EXCLUDED.post_id, kept = false
+		RETURNING i.external_id, i.id`
+	rows, err := b.tx.Query(ctx, query, pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids, "hashes": hashes, "posts": posts})
+	if err != nil {
+		return fmt.Errorf("keep items: %w", err)
+	}
+	var key string
+	var id int64
+	_, err = pgx.ForEachRow(rows, []any{&key, &id}, func() error {
+		if _, known := b.stored[key]; !known {
+			b.met = append(b.met, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("keep items: %w", err)
+	}
+	return nil
+}
+
+// record notes which items were met, what was wrong with them, and how far the load is.
+func (b *batch) record(ctx context.Context, items []*formats.Item) (Load, error) {
+	slices.Sort(b.met)
+	var all pgx.Batch
+	if len(b.met) > 0 {
+		all.Queue(`INSERT INTO load_seen (load_id, line, item_ids) VALUES (@load, @line, @met)`,
+			pgx.StrictNamedArgs{"load": b.load.ID, "line": b.load.Cursor, "met": b.met})
+	}
+	b.queueProblems(&all, items)
+	codes, err := json.Marshal(b.codes)
+	if err != nil {
+		return Load{}, fmt.Errorf("record a batch: %w", err)
+	}
+	const query = `
+		UPDATE loads SET cursor = cursor + @lines, added = added + @added, changed = changed + @changed, same = same + @same,
+			skipped = skipped + @skipped, errors = errors + @errors, warnings = warnings + @warnings, updated_at = now(),
+			codes = codes || (SELECT coalesce(jsonb_object_agg(c.key, c.value::bigint + coalesce((codes ->> c.key)::bigint, 0)), '{}')
+				FROM jsonb_each_text(@codes::jsonb) c),
+			state = CASE WHEN cursor + @lines = lines THEN 'finishing' ELSE state END
+		WHERE id = @load RETURNING ` + loadColumns
+	var load Load
+	all.Queue(query, pgx.StrictNamedArgs{
+		"load": b.load.ID, "lines": len(items), "added": b.counts.Added, "changed": b.counts.Changed, "same": b.counts.Same,
+		"skipped": b.counts.Skipped, "errors": b.counts.Errors, "warnings": b.counts.Warnings, "codes": string(codes),
+	}).QueryRow(func(row pgx.Row) (err error) {
+		load, err = scanLoad(row)
+		return err
+	})
+	if err := b.tx.SendBatch(ctx, &all).Close(); err != nil {
+		return Load{}, fmt.Errorf("record a batch: %w", err)
+	}
+	return load, nil
+}
+
+// queueProblems keeps what was wrong, as long as there is room.
+func (b *batch) queueProblems(all *pgx.Batch, items []*formats.Item) {
+	room := maxProblems - b.load.Errors - b.load.Warnings
+	var lines, rawLines []int64
+	var nos []int16
+	var failed []bool
+	var codes, fields, values, keys, titles []string
+	for i, it := range items {
+		for no, p := range it.Problems {
+			if int64(len(lines)) >= room {
+				break
+			}
+			lines, nos = append(lines, b.load.Cursor+int64(i)), append(nos, int16(no))
+			rawLines, failed = append(rawLines, int64(max(p.Line, it.Line))), append(failed, p.Level == formats.LevelError)
+			codes, fields, values = append(codes, string(p.Code)), append(fields, p.Field), append(values, p.Value)
+			keys, titles = append(keys, it.ID), append(titles, it.Title)
+		}
+	}
+	if len(lines) == 0 {
+		return
+	}
+	all.Queue(`
+		INSERT INTO load_problems (load_id, line, raw_line, no, error, code, field, value, external_id, title)
+		SELECT @load, * FROM unnest(@lines::bigint[], @raw::bigint[], @nos::smallint[], @failed::boolean[], @codes::text[],
+			@fields::text[], @values::text[], @keys::text[], @titles::text[])`,
+		pgx.StrictNamedArgs{
+			"load": b.load.ID, "lines": lines, "raw": rawLines, "nos": nos, "failed": failed, "codes": codes,
+			"fields": fields, "values": values, "keys": keys, "titles": titles,
+		})
+}
+
+// inTx runs fn in a transaction of the connection that holds the lock. A transaction that lost
+// a race is not run again here: the batch is, from its beginning.
+func inTx[T any](ctx context.Context, conn interface {
+	BeginTx(context.Context, pgx.TxOptions) (pgx.Tx, error)
+}, fn func(pgx.Tx) (T, error),
+) (out T, err error) {
+	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{IsoLevel: pgx.ReadCommitted}, func(tx pgx.Tx) (err error) {
+		out, err = fn(tx)
+		return err
+	})
+	return out, err
+}

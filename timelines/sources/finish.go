@@ -1,0 +1,180 @@
+package sources
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+)
+
+// sweepItems is how many items one transaction of a sweep removes.
+const sweepItems = 200
+
+// Finish ends a load all of whose lines are applied (F22, F23). Of a full list it finds what is
+// absent. If that is more than may go, the load is held until somebody confirms it; else it is
+// swept next. Absent items are not looked for while there is an item whose id cannot be read: it may
+// be one of them (F20).
+func (w *Work) Finish(ctx context.Context, l *Load) error {
+	load, err := inTx(ctx, w.conn, func(tx pgx.Tx) (Load, error) {
+		b, err := w.batch(ctx, tx, l)
+		if err != nil {
+			return Load{}, err
+		}
+		if b.load.State != Finishing {
+			return Load{}, ErrStale
+		}
+		state := Done
+		if b.source.Mode == Sync && b.load.Unreadable == 0 {
+			if state, err = b.findGone(ctx); err != nil {
+				return Load{}, err
+			}
+		}
+		return b.moveTo(ctx, state)
+	})
+	if err != nil {
+		return fmt.Errorf("finish load %d: %w", l.ID, err)
+	}
+	*l = load
+	return nil
+}
+
+// findGone notes the items that the load did not meet, and returns what comes next.
+func (b *batch) findGone(ctx context.Context) (State, error) {
+	const find = `
+		WITH seen AS MATERIALIZED (
+			SELECT unnest(item_ids) AS id FROM load_seen WHERE load_id = @load
+		)
+		INSERT INTO load_gone (load_id, item_id)
+		SELECT @load, i.id FROM source_items i
+		WHERE i.source_id = @source AND NOT i.kept AND NOT EXISTS (SELECT FROM seen WHERE seen.id = i.id)`
+	tag, err := b.tx.Exec(ctx, find, pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID})
+	if err != nil {
+		return "", fmt.Errorf("find what is gone: %w", err)
+	}
+	gone := tag.RowsAffected()
+	var there int64
+	err = b.tx.QueryRow(ctx, `
+		WITH noted AS (UPDATE loads SET gone = @gone WHERE id = @load)
+		SELECT count(*) FROM source_items WHERE source_id = @source AND NOT kept`,
+		pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID, "gone": gone}).Scan(&there)
+	if err != nil {
+		return "", fmt.Errorf("find what is gone: %w", err)
+	}
+	most := int64(b.load.Settings.MostGone)
+	if most == 0 {
+		most = DefaultMostGone
+	}
+	switch {
+	case gone == 0:
+		return Done, nil
+	case gone > fewGone && gone*100 > there*most:
+		return Held, nil
+	}
+	return Sweeping, nil
+}
+
+// moveTo sets the state of the load. When it is done, the source has succeeded.
+func (b *batch) moveTo(ctx context.Context, state State) (Load, error) {
+	const query = `
+		WITH succeeded AS (
+			UPDATE sources SET succeeded_at = now(), failures = 0, problem = '' WHERE id = @source AND @state::text = 'done'
+		)
+		UPDATE loads SET state = @state, updated_at = now(), finished_at = CASE WHEN @state IN ('done', 'previewed') THEN now() END
+		WHERE id = @load RETURNING ` + loadColumns
+	return scanLoad(b.tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID, "state": string(state)}))
+}
+
+// Sweep removes some of the items that are gone, and their posts as the settings say. The load
+// is done when none is left. The caller gives the Change to the tiers.
+func (w *Work) Sweep(ctx context.Context, l *Load) (timelines.Change, error) {
+	type swept struct {
+		change timelines.Change
+		load   Load
+	}
+	done, err := inTx(ctx, w.conn, func(tx pgx.Tx) (s swept, err error) {
+		b, err := w.batch(ctx, tx, l)
+		if err != nil {
+			return s, err
+		}
+		if b.load.State != Sweeping {
+			return s, ErrStale
+		}
+		s.change, s.load, err = b.sweep(ctx)
+		return s, err
+	})
+	if err != nil {
+		return timelines.Change{}, fmt.Errorf("sweep load %d: %w", l.ID, err)
+	}
+	*l = done.load
+	return done.change, nil
+}
+
+func (b *batch) sweep(ctx context.Context) (timelines.Change, Load, error) {
+	var none timelines.Change
+	// source_id is asked for once more: nothing of another source may go, whatever load_gone says.
+	rows, err := b.tx.Query(ctx, `
+		SELECT i.id, coalesce(i.post_id, 0) FROM load_gone g JOIN source_items i ON i.id = g.item_id
+		WHERE g.load_id = @load AND i.source_id = @source ORDER BY g.item_id LIMIT @limit`,
+		pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID, "limit": sweepItems})
+	if err != nil {
+		return none, Load{}, fmt.Errorf("read what is gone: %w", err)
+	}
+	var items, posts []int64
+	var item, post int64
+	_, err = pgx.ForEachRow(rows, []any{&item, &post}, func() error {
+		items = append(items, item)
+		if post != 0 {
+			posts = append(posts, post)
+		}
+		return nil
+	})
+	if err != nil {
+		return none, Load{}, fmt.Errorf("read what is gone: %w", err)
+	}
+	if len(items) == 0 {
+		load, err := b.moveTo(ctx, Done)
+		return none, load, err
+	}
+	var change timelines.Change
+	var removed []int64
+	if b.load.Settings.Gone != Keep && len(posts) > 0 {
+		x := b.store.posts.Items.Resume(b.tx, b.source.AddedBy)
+		if removed, err = x.Delete(ctx, posts, b.load.Settings.Gone != KeepDiscussed); err != nil {
+			return none, Load{}, err
+		}
+		if change, err = x.End(ctx); err != nil {
+			return none, Load{}, err
+		}
+	}
+	const query = `
+		WITH alive AS MATERIALIZED (
+			SELECT i.id FROM source_items i JOIN posts p ON p.id = i.post_id WHERE i.id = ANY(@items) AND p.deleted_at IS NULL
+		), stays AS (
+			UPDATE source_items i SET kept = true FROM alive WHERE i.id = alive.id
+		), swept AS (
+			DELETE FROM load_gone WHERE load_id = @load AND item_id = ANY(@items)
+		), goes AS (
+			DELETE FROM source_items i WHERE i.id = ANY(@items) AND NOT EXISTS (SELECT FROM alive WHERE alive.id = i.id)
+		)
+		UPDATE loads SET removed = removed + @removed, kept = kept + (SELECT count(*) FROM alive), updated_at = now()
+		WHERE id = @load RETURNING ` + loadColumns
+	load, err := scanLoad(b.tx.QueryRow(ctx, query, pgx.StrictNamedArgs{
+		"load": b.load.ID, "items": items, "removed": len(removed),
+	}))
+	return change, load, err
+}
+
+// Confirm lets a held load remove what is gone, however much it is.
+func (s *Store) Confirm(ctx context.Context, source, no int64) error {
+	tag, err := s.pool.Exec(ctx, `UPDATE loads SET state = 'sweeping', updated_at = now() WHERE source_id = @source AND no = @no AND state = 'held'`,
+		pgx.StrictNamedArgs{"source": source, "no": no})
+	if err != nil {
+		return fmt.Errorf("confirm a load: %w", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return ErrNotFound
+	}
+	return nil
+}

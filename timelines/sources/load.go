@@ -1,0 +1,79 @@
+package sources
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// State is where a load is.
+type State string
+
+const (
+	Receiving  State = "receiving"
+	Waiting    State = "waiting"
+	Reading    State = "reading"
+	Applying   State = "applying"
+	Finishing  State = "finishing"
+	Sweeping   State = "sweeping"
+	Previewed  State = "previewed"
+	Held       State = "held"
+	Done       State = "done"
+	Failed     State = "failed"
+	Cancelled  State = "cancelled"
+)
+
+// Counts are what became of the items of a load.
+type Counts struct {
+	Added, Changed, Same, Skipped int64
+	// Removed are posts that were deleted for their items were gone, Kept those that were not.
+	Removed, Kept    int64
+	Errors, Warnings int64
+	// Unreadable are items whose id cannot be read, Gone those that are absent.
+	Unreadable, Gone int64
+}
+
+// Load is one time that a source was read.
+type Load struct {
+	ID       int64
+	SourceID int64
+	No       int64
+	State    State
+	Dry      bool
+	// Lines is how many lines its canonical file has, nil until that is known, and Cursor how many
+	// are applied.
+	Lines  *int64
+	Cursor int64
+	Counts
+	Settings  Settings
+	CreatedAt time.Time
+}
+
+const loadColumns = `id, source_id, no, state, dry, lines, cursor, added, changed, same, skipped, removed, kept, errors, warnings,
+	unreadable, gone, settings, created_at`
+
+func scanLoad(row pgx.Row) (l Load, err error) {
+	var settings []byte
+	err = row.Scan(&l.ID, &l.SourceID, &l.No, &l.State, &l.Dry, &l.Lines, &l.Cursor, &l.Added, &l.Changed, &l.Same, &l.Skipped,
+		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &settings, &l.CreatedAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return l, ErrNotFound
+	}
+	if err == nil {
+		err = json.Unmarshal(settings, &l.Settings)
+	}
+	if err != nil {
+		return l, fmt.Errorf("read load: %w", err)
+	}
+	return l, nil
+}
+
+// Load returns a load by its number in its source.
+func (s *Store) Load(ctx context.Context, source, no int64) (Load, error) {
+	return scanLoad(s.pool.QueryRow(ctx, `SELECT `+loadColumns+` FROM loads WHERE source_id = @source AND no = @no`,
+		pgx.StrictNamedArgs{"source": source, "no": no}))
+}

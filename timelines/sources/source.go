@@ -1,0 +1,115 @@
+package sources
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines"
+)
+
+// Errors of this package.
+var (
+	// ErrNotFound: there is no such source or load, or the actor may not know of it.
+	ErrNotFound = errors.New("no such source")
+	// ErrBusy: somebody else works the source.
+	ErrBusy = errors.New("the source is being worked")
+	// ErrStale: the load is no longer where the caller believes it to be.
+	ErrStale = errors.New("the load has gone on")
+)
+
+// Mode says what the absence of an item means.
+type Mode string
+
+const (
+	// Append is for windows on the newest items: absence says nothing.
+	Append Mode = "append"
+	// Sync is for full lists: an absent item is gone.
+	Sync Mode = "sync"
+)
+
+// What becomes of the posts of items that are gone, or of a source that is removed (F4).
+const (
+	// Delete deletes them all.
+	Delete = "delete"
+	// KeepDiscussed deletes those that nobody has liked, commented on or saved.
+	KeepDiscussed = "discussed"
+	// Keep leaves them to their author.
+	Keep = "keep"
+)
+
+// Settings are how a source is loaded. A load keeps those with which it began (F34).
+type Settings struct {
+	// Gone is what becomes of posts whose items are gone: Delete if empty.
+	Gone string `json:"gone,omitempty"`
+	// MostGone is the share of the items, in percent, that may go in one load; more, and somebody
+	// is asked. 0 is DefaultMostGone.
+	MostGone int `json:"most_gone,omitempty"`
+}
+
+// DefaultMostGone is the share of items that may go in one load, and fewGone how many may in any
+// case.
+const (
+	DefaultMostGone = 20
+	fewGone         = 5
+)
+
+// Source is a feed from elsewhere.
+type Source struct {
+	ID       int64
+	Code     string
+	OwnerID  int64
+	AddedBy  int64
+	Version  int64
+	Mode     Mode
+	Slug     string
+	Title    string
+	SiteURL  string
+	Settings Settings
+	// SucceededAt is when a load last succeeded; nil: never.
+	SucceededAt *time.Time
+}
+
+// Store keeps sources. It is safe for concurrent use.
+type Store struct {
+	pool  *pgxpool.Pool
+	posts *timelines.Store
+}
+
+// Open returns the sources of a primary store.
+func Open(posts *timelines.Store) *Store { return &Store{pool: posts.Pool(), posts: posts} }
+
+const sourceColumns = `id, code, owner_id, added_by, version, mode, slug, title, site_url, settings, succeeded_at`
+
+func scanSource(row pgx.Row) (s Source, err error) {
+	var settings []byte
+	err = row.Scan(&s.ID, &s.Code, &s.OwnerID, &s.AddedBy, &s.Version, &s.Mode, &s.Slug, &s.Title, &s.SiteURL, &settings, &s.SucceededAt)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return s, ErrNotFound
+	}
+	if err == nil {
+		err = json.Unmarshal(settings, &s.Settings)
+	}
+	if err != nil {
+		return s, fmt.Errorf("read source: %w", err)
+	}
+	return s, nil
+}
+
+// destination is the name of the place that the source's posts go to, as in timelines.NewPost.To.
+func (s *Source) destination(ctx context.Context, tx pgx.Tx) (string, error) {
+	var name string
+	err := tx.QueryRow(ctx, `SELECT name FROM accounts WHERE id = @id`, pgx.StrictNamedArgs{"id": s.OwnerID}).Scan(&name)
+	if err != nil {
+		return "", fmt.Errorf("read the owner of a source: %w", err)
+	}
+	if s.Slug != "" {
+		name += "/" + s.Slug
+	}
+	return name, nil
+}

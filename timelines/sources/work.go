@@ -1,0 +1,118 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/timelines/sources/formats"
+)
+
+// Work is the right to work the loads of one source, which one process has at a time. It is the
+// source's advisory lock on a connection through which everything is written. It is not safe for
+// concurrent use.
+type Work struct {
+	store  *Store
+	source int64
+	conn   *pgxpool.Conn
+}
+
+// workLocks is the first key of the advisory locks of sources. The second is the source's id,
+// of which only 32 bits count: two sources four thousand million apart wait for each other.
+const workLocks = 7245_016
+
+// Take takes the lock of a source, or returns ErrBusy (F11, F13). The caller closes the work.
+func (s *Store) Take(ctx context.Context, source int64) (*Work, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("take a source: %w", err)
+	}
+	var locked bool
+	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(@locks, @source::bigint::bit(32)::int)`,
+		pgx.StrictNamedArgs{"locks": workLocks, "source": source}).Scan(&locked)
+	if err != nil {
+		// The lock may have been taken: the connection must not go back to the pool.
+		return nil, errors.Join(fmt.Errorf("take a source: %w", err), conn.Hijack().Close(ctx))
+	}
+	if !locked {
+		conn.Release()
+		return nil, ErrBusy
+	}
+	return &Work{store: s, source: source, conn: conn}, nil
+}
+
+// Close gives the source back, even if ctx has ended (F11: whatever happened).
+func (w *Work) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if !w.conn.Conn().IsClosed() {
+		var unlocked bool
+		err := w.conn.QueryRow(ctx, `SELECT pg_advisory_unlock(@locks, @source::bigint::bit(32)::int)`,
+			pgx.StrictNamedArgs{"locks": workLocks, "source": w.source}).Scan(&unlocked)
+		if err == nil && unlocked {
+			w.conn.Release()
+			return nil
+		}
+		if err != nil {
+			return errors.Join(fmt.Errorf("give a source back: %w", err), w.conn.Hijack().Close(ctx))
+		}
+	}
+	if err := w.conn.Hijack().Close(ctx); err != nil {
+		return fmt.Errorf("give a source back: %w", err)
+	}
+	return nil
+}
+
+// Next returns the oldest load of the source that is not ended, or ErrNotFound.
+func (w *Work) Next(ctx context.Context) (Load, error) {
+	return scanLoad(w.conn.QueryRow(ctx, `
+		SELECT `+loadColumns+` FROM loads
+		WHERE source_id = @source AND state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping')
+		ORDER BY no LIMIT 1`, pgx.StrictNamedArgs{"source": w.source}))
+}
+
+// Begin records what the first pass found: how many lines the canonical file has, its hash, and how
+// many items have no readable id. From now on the load is applied. ErrStale if it was begun
+// already with another file.
+func (w *Work) Begin(ctx context.Context, l *Load, lines, unreadable int64, canonical [32]byte) error {
+	const query = `
+		UPDATE loads SET state = CASE WHEN state IN ('waiting', 'reading') THEN 'applying' ELSE state END,
+			lines = @lines, unreadable = @unreadable, canonical = @canonical, updated_at = now()
+		WHERE id = @load AND (canonical IS NULL AND state IN ('waiting', 'reading') OR canonical = @canonical)
+		RETURNING ` + loadColumns
+	begun, err := scanLoad(w.conn.QueryRow(ctx, query, pgx.StrictNamedArgs{
+		"load": l.ID, "lines": lines, "unreadable": unreadable, "canonical": canonical[:],
+	}))
+	if errors.Is(err, ErrNotFound) {
+		return ErrStale
+	}
+	if err != nil {
+		return err
+	}
+	*l = begun
+	return nil
+}
+
+// Fail ends a load whose file cannot be used, or that was tried too often (F15, F31).
+func (w *Work) Fail(ctx context.Context, l *Load, why formats.Fatal) error {
+	const query = `
+		WITH failed AS (
+			UPDATE loads SET state = 'failed', finished_at = now(), updated_at = now(),
+				problem = jsonb_build_object('code', @code::text, 'line', @line::int, 'column', @column::int, 'excerpt', @excerpt::text)
+			WHERE id = @load AND state NOT IN ('done', 'failed', 'cancelled', 'previewed')
+			RETURNING source_id
+		)
+		UPDATE sources s SET failures = failures + 1, problem = @code FROM failed WHERE s.id = failed.source_id`
+	_, err := w.conn.Exec(ctx, query, pgx.StrictNamedArgs{
+		"load": l.ID, "code": string(why.Code), "line": why.Line, "column": why.Column, "excerpt": why.Excerpt,
+	})
+	if err != nil {
+		return fmt.Errorf("fail a load: %w", err)
+	}
+	l.State = Failed
+	return nil
+}
