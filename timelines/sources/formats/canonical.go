@@ -1,0 +1,196 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Summary is what Canonical tells of a file.
+type Summary struct {
+	Format Format
+	Feed   Feed
+	Lines  int // as many as items
+	Bad    int // items with an error
+	// Unknown is how many items have no readable id. A load with any of them must not take
+	// absence for removal: each may be a stored one.
+	Unknown int
+	Codes   map[Code]int // problems, by code
+}
+
+// Canonical writes the items of a file as lines, and counts them. The same bytes and options
+// give the same lines. The error is that of Reader.Next, or the writer's; what was written
+// until then must not be used.
+func Canonical(w io.Writer, r io.Reader, o Options) (Summary, error) {
+	in, err := NewReader(r, o)
+	if err != nil {
+		return Summary{}, err
+	}
+	s := Summary{Format: in.format, Codes: map[Code]int{}}
+	out := bufio.NewWriterSize(w, 64<<10)
+	for {
+		item, err := in.Next()
+		s.Feed = in.feed
+		if errors.Is(err, io.EOF) {
+			if err := out.Flush(); err != nil {
+				return s, fmt.Errorf("write canonical file: %w", err)
+			}
+			return s, nil
+		}
+		if err != nil {
+			return s, err
+		}
+		if _, err := out.Write(AppendLine(out.AvailableBuffer(), item)); err != nil {
+			return s, fmt.Errorf("write canonical file: %w", err)
+		}
+		s.Lines++
+		if item.Bad {
+			s.Bad++
+		}
+		if item.ID == "" {
+			s.Unknown++
+		}
+		for _, p := range item.Problems {
+			s.Codes[p.Code]++
+		}
+	}
+}
+
+// AppendLine appends the canonical line of an item, with its end:
+//
+//	{"hash":"<32 hexadecimal digits>","id":"…","bad":true,…,"line":17,"problems":[…]}
+//
+// The hash comes first, then the id, so that a comparison need not decode the rest.
+func AppendLine(b []byte, i *Item) []byte {
+	body := i.body()
+	hash := hashOf(body)
+	b = append(b, hashBegins...)
+	b = hex.AppendEncode(b, hash[:])
+	b = append(b, '"', ',')
+	b = append(b, body[1:len(body)-1]...)
+	if i.Line > 0 {
+		b = fmt.Appendf(b, `,"line":%d`, i.Line)
+	}
+	if len(i.Problems) > 0 {
+		b = append(b, `,"problems":`...)
+		b = append(b, marshal(i.Problems)...)
+	}
+	return append(b, '}', '\n')
+}
+
+const hashBegins = `{"hash":"`
+
+// Line is a line of a canonical file.
+type Line struct {
+	No   int // from 1
+	ID   string
+	Hash [16]byte
+	Bad  bool
+	raw  []byte
+}
+
+// Item decodes the item of the line. It must be called before the next line is read.
+func (l *Line) Item() (*Item, error) {
+	var i Item
+	if err := json.Unmarshal(l.raw, &i); err != nil {
+		return nil, fmt.Errorf("line %d of canonical file: %w", l.No, err)
+	}
+	return &i, nil
+}
+
+// Lines reads a canonical file. It is not safe for concurrent use.
+type Lines struct {
+	in   *bufio.Reader
+	no   int
+	line Line
+	long []byte
+}
+
+// ReadCanonical reads the lines of a canonical file that follow the first so many: 0 reads
+// all. Those before are not decoded.
+func ReadCanonical(r io.Reader, after int) (*Lines, error) {
+	l := &Lines{in: bufio.NewReaderSize(r, 64<<10)}
+	for l.no < after {
+		_, err := l.in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("canonical file: it has only %d lines, want more than %d: %w", l.no, after, io.ErrUnexpectedEOF)
+		case err != nil:
+			return nil, fmt.Errorf("canonical file: %w", err)
+		default:
+			l.no++
+		}
+	}
+	return l, nil
+}
+
+// Next returns the next line, which is valid until the next call, or io.EOF.
+func (l *Lines) Next() (*Line, error) {
+	raw, err := l.in.ReadSlice('\n')
+	if errors.Is(err, bufio.ErrBufferFull) {
+		l.long = append(l.long[:0], raw...)
+		for errors.Is(err, bufio.ErrBufferFull) {
+			raw, err = l.in.ReadSlice('\n')
+			l.long = append(l.long, raw...)
+		}
+		raw = l.long
+	}
+	switch {
+	case errors.Is(err, io.EOF) && len(raw) == 0:
+		return nil, io.EOF
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("line %d of canonical file: %w", l.no+1, io.ErrUnexpectedEOF)
+	case err != nil:
+		return nil, fmt.Errorf("canonical file: %w", err)
+	}
+	l.no++
+	l.line = Line{No: l.no, raw: raw}
+	if err := l.line.begin(); err != nil {
+		return nil, fmt.Errorf("line %d of canonical file: %w", l.no, err)
+	}
+	return &l.line, nil
+}
+
+// begin decodes the beginning of a line.
+func (l *Line) begin() error {
+	const at = len(hashBegins)
+	const idBegins = `","id":`
+	if len(l.raw) < at+32+len(idBegins) || string(l.raw[:at]) != hashBegins || string(l.raw[at+32:at+32+len(idBegins)]) != idBegins {
+		return errors.New("it does not begin with a hash and an id")
+	}
+	if _, err := hex.Decode(l.Hash[:], l.raw[at:at+32]); err != nil {
+		return err
+	}
+	rest := l.raw[at+32+len(idBegins):]
+	end := stringEnd(rest)
+	if end == 0 {
+		return errors.New("its id is no string")
+	}
+	var ok bool
+	if l.ID, ok = scalar(rest[:end]); !ok {
+		return errors.New("its id is no string")
+	}
+	l.Bad = bytes.HasPrefix(rest[end:], []byte(`,"bad":true`))
+	return nil
+}
+
+// stringEnd returns where the string ends that b begins with, 0 if it begins with none.
+func stringEnd(b []byte) int {
+	if len(b) == 0 || b[0] != '"' {
+		return 0
+	}
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return 0
+}

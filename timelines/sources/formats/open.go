@@ -1,0 +1,228 @@
+package formats
+
+import (
+	"bufio"
+	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
+)
+
+// open returns the text of a file as UTF-8: a gzip file is opened, at most limit bytes are
+// read after that, and the encoding is that of the BOM, the transport, the XML declaration,
+// or UTF-8, in this order. What is no UTF-8 becomes U+FFFD, or ends the file if it is much.
+func open(r io.Reader, limit int64, transport string) (io.Reader, error) {
+	in := bufio.NewReaderSize(r, 4096)
+	head, err := in.Peek(2)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	var bytesOf io.Reader = in
+	if string(head) == "\x1f\x8b" {
+		if bytesOf, err = openGzip(in); err != nil {
+			return nil, err
+		}
+	}
+	in = bufio.NewReaderSize(&bounded{in: bytesOf, left: limit}, 4096)
+	begin, err := in.Peek(1024)
+	if err != nil && len(begin) == 0 && !errors.Is(err, io.EOF) {
+		var f *Fatal
+		if errors.As(err, &f) {
+			return nil, f
+		}
+		return nil, fmt.Errorf("read: %w", err)
+	}
+	if e := encodingOf(begin, transport); e != nil {
+		return e.NewDecoder().Reader(in), nil
+	}
+	if bytes.HasPrefix(begin, utf8BOM) {
+		if _, err := in.Discard(len(utf8BOM)); err != nil {
+			return nil, fmt.Errorf("read: %w", err)
+		}
+	}
+	return &utf8Reader{in: in}, nil
+}
+
+var utf8BOM = []byte("\xef\xbb\xbf")
+
+// encodingOf returns the encoding of a file that begins so, nil for UTF-8.
+func encodingOf(begin []byte, transport string) encoding.Encoding {
+	switch {
+	case bytes.HasPrefix(begin, utf8BOM):
+		return nil
+	case bytes.HasPrefix(begin, []byte("\xfe\xff")), bytes.HasPrefix(begin, []byte("\x00<\x00")), bytes.HasPrefix(begin, []byte("\x00{\x00")):
+		return unicode.UTF16(unicode.BigEndian, unicode.UseBOM)
+	case bytes.HasPrefix(begin, []byte("\xff\xfe")), bytes.HasPrefix(begin, []byte("<\x00")), bytes.HasPrefix(begin, []byte("{\x00")):
+		return unicode.UTF16(unicode.LittleEndian, unicode.UseBOM)
+	}
+	labels := []string{transport}
+	if m := declared.FindSubmatch(begin); m != nil {
+		labels = append(labels, string(m[1]))
+	}
+	for _, label := range labels {
+		e, name := charset.Lookup(strings.TrimSpace(label))
+		switch {
+		case e == nil, name == "replacement":
+			continue // not known: it may be UTF-8 all the same
+		case name == "utf-8":
+			return nil
+		case strings.HasPrefix(name, "utf-16"):
+			continue // the text would not look like ASCII
+		}
+		return e
+	}
+	return nil
+}
+
+var declared = regexp.MustCompile(`^\s*<\?xml[^>]*?encoding\s*=\s*["']([A-Za-z0-9._:-]+)["']`)
+
+// bounded ends a file with too_large after so many bytes.
+type bounded struct {
+	in   io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	if b.left <= 0 {
+		// Only a file that goes on is too large.
+		var one [1]byte
+		n, err := io.ReadFull(b.in, one[:])
+		if n > 0 {
+			return 0, &Fatal{Code: TooLarge, Detail: "the file has more bytes than are allowed"}
+		}
+		return 0, err
+	}
+	n, err := b.in.Read(p[:min(int64(len(p)), b.left)])
+	b.left -= int64(n)
+	return n, err
+}
+
+// openGzip opens a file that is itself compressed.
+func openGzip(r io.Reader) (io.Reader, error) {
+	g := &gunzip{below: &remembering{in: r}}
+	z, err := gzip.NewReader(g.below)
+	if err != nil {
+		return nil, g.meaning(err)
+	}
+	g.z = z
+	return g, nil
+}
+
+type gunzip struct {
+	below *remembering
+	z     *gzip.Reader
+}
+
+func (g *gunzip) Read(p []byte) (int, error) {
+	n, err := g.z.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = g.meaning(err)
+	}
+	return n, err
+}
+
+// meaning tells what is wrong with the file from what is wrong with reading it.
+func (g *gunzip) meaning(err error) error {
+	if g.below.err != nil {
+		return fmt.Errorf("read: %w", g.below.err)
+	}
+	var corrupt flate.CorruptInputError
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return &Fatal{Code: Truncated, Detail: "the compressed file ends too early"}
+	case errors.Is(err, gzip.ErrHeader), errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
+		return &Fatal{Code: Malformed, Detail: "the compressed file is broken"}
+	}
+	return err
+}
+
+// remembering keeps the error of a reader that is no end.
+type remembering struct {
+	in  io.Reader
+	err error
+}
+
+func (r *remembering) Read(p []byte) (int, error) {
+	n, err := r.in.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
+}
+
+// utf8Reader passes on UTF-8. A byte that is none becomes U+FFFD: many programs cut texts in
+// the middle of a character. If there are more such bytes than characters outside of ASCII,
+// the text is in another encoding, and reading ends.
+type utf8Reader struct {
+	in        *bufio.Reader
+	rest      []byte // what was made and not passed on yet
+	made      []byte
+	bad, good int
+	err       error
+}
+
+// fewBad is how many bytes that are no UTF-8 are no sign of another encoding.
+const fewBad = 8
+
+func (u *utf8Reader) Read(p []byte) (int, error) {
+	if len(u.rest) == 0 && u.err == nil {
+		u.more()
+	}
+	if len(u.rest) > 0 {
+		n := copy(p, u.rest)
+		u.rest = u.rest[n:]
+		return n, nil
+	}
+	return 0, u.err
+}
+
+// more makes the next bytes.
+func (u *utf8Reader) more() {
+	if u.in.Buffered() < utf8.UTFMax {
+		if _, err := u.in.Peek(utf8.UTFMax); err != nil {
+			u.err = err // what is left is passed on before
+		}
+	}
+	b, _ := u.in.Peek(u.in.Buffered()) // it is there
+	u.made = u.made[:0]
+	i := 0
+	for i < len(b) {
+		if b[i] < utf8.RuneSelf {
+			j := i + 1
+			for j < len(b) && b[j] < utf8.RuneSelf {
+				j++
+			}
+			u.made = append(u.made, b[i:j]...)
+			i = j
+			continue
+		}
+		if u.err == nil && !utf8.FullRune(b[i:]) {
+			break
+		}
+		r, size := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && size == 1 {
+			if u.bad++; u.bad > fewBad && u.bad > u.good {
+				u.err = &Fatal{Code: Encoding, Detail: "the text is neither UTF-8 nor in an encoding that is declared"}
+				break
+			}
+		} else {
+			u.good++
+		}
+		u.made = utf8.AppendRune(u.made, r)
+		i += size
+	}
+	_, _ = u.in.Discard(i) // it is there
+	u.rest = u.made
+}

@@ -1,0 +1,78 @@
+package formats
+
+import (
+	"fmt"
+	"io"
+)
+
+const (
+	maxOutlines  = 1000
+	maxOPMLBytes = 16 << 20
+)
+
+// Outline is a feed that an OPML file names.
+type Outline struct {
+	URL     string
+	Title   string
+	Site    string   // address of its page; may be empty
+	Folders []string // names of the outlines it stands in, from outside
+	Line    int
+}
+
+// ParseOPML reads the feeds of an OPML file, in their order. Those whose address is not one
+// of the web are left out. An error is a *Fatal, or that of the reader; with TooMany, the
+// first 1,000 are returned beside it.
+func ParseOPML(r io.Reader) ([]Outline, error) {
+	text, err := open(r, maxOPMLBytes, "")
+	if err != nil {
+		return nil, err
+	}
+	src := newSource(text)
+	l := Limits{}.filled()
+	scan := newScanner(src, l, false)
+	var feeds []Outline
+	var folders []string // by depth below the root; "" for what is no outline
+	for {
+		tok, err := scan.next()
+		if err != nil {
+			return nil, err
+		}
+		switch tok.kind {
+		case endOfFile:
+			return feeds, nil
+		case endTag:
+			folders = folders[:max(len(folders)-1, 0)]
+			continue
+		case textRun:
+			continue
+		}
+		if len(folders) == 0 && tok.name.local != "opml" {
+			return nil, notAFeed(src, tok.name)
+		}
+		if tok.name.local != "outline" {
+			folders = append(folders, "")
+			continue
+		}
+		title := scan.attribute("title")
+		if title == "" {
+			title = scan.attribute("text")
+		}
+		title, _ = cutRunes(oneLine(title), MaxTitleRunes)
+		if address, ok := webAddress(scan.attribute("xmlUrl"), nil); ok && len(address) <= MaxAddressBytes {
+			if len(feeds) == maxOutlines {
+				return feeds, src.fatal(TooMany, "%s", fmt.Sprintf("the list has more than %d feeds", maxOutlines))
+			}
+			f := Outline{URL: address, Title: title, Line: tok.line}
+			if site, ok := webAddress(scan.attribute("htmlUrl"), nil); ok && len(site) <= MaxAddressBytes {
+				f.Site = site
+			}
+			for _, name := range folders {
+				if name != "" {
+					f.Folders = append(f.Folders, name)
+				}
+			}
+			feeds = append(feeds, f)
+		}
+		folders = append(folders, title)
+	}
+}

@@ -1,0 +1,153 @@
+package formats
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net/url"
+	"time"
+)
+
+// Limits bound what is read. A zero field is the default.
+type Limits struct {
+	Bytes     int64 // of the file, after it was opened if it is compressed: 2 GiB
+	Items     int   // 1,000,000
+	ItemBytes int   // of one item: 1 MiB; at most 64 MiB
+	Depth     int   // of elements: 100
+}
+
+func (l Limits) filled() Limits {
+	if l.Bytes <= 0 {
+		l.Bytes = 2 << 30
+	}
+	if l.Items <= 0 {
+		l.Items = 1_000_000
+	}
+	if l.ItemBytes <= 0 {
+		l.ItemBytes = 1 << 20
+	}
+	l.ItemBytes = min(l.ItemBytes, 64<<20)
+	if l.Depth <= 0 {
+		l.Depth = 100
+	}
+	return l
+}
+
+// Options say how a file is read.
+type Options struct {
+	// Format of the file; "" to tell it from the file.
+	Format Format
+	// MediaType and Charset are those that came with the file, "" if none did. The charset
+	// wins over what the file declares of itself, but not over a byte order mark.
+	MediaType, Charset string
+	// Base is the address that relative addresses of a feed start from: the feed's own.
+	Base string
+	// Now is what dates are compared with. It must be the same whenever the same file is read,
+	// as warnings and so the canonical file depend on it; the zero time is that of the call.
+	Now    time.Time
+	Limits Limits
+}
+
+// Reader reads the items of one file, one after the other. Its memory is bounded by the
+// largest item, and at most 24 bytes for each one that was read. It is not safe for
+// concurrent use.
+type Reader struct {
+	src    *source
+	limits Limits
+	format Format
+	base   *url.URL
+	now    time.Time
+	feed   Feed
+	items  formatReader
+	known  map[uint64]struct{} // hashes of the ids so far
+	read   int
+	langs  map[string]string // as given, and what it is
+	err    error
+}
+
+// formatReader reads items of a format into a draft. It returns io.EOF after the last.
+type formatReader interface {
+	next(*draft) error
+}
+
+// NewReader returns a reader of a file. It reads the beginning; its errors are those of Next.
+func NewReader(r io.Reader, o Options) (*Reader, error) {
+	l := o.Limits.filled()
+	text, err := open(r, l.Bytes, o.Charset)
+	if err != nil {
+		return nil, err
+	}
+	f := &Reader{
+		src: newSource(text), limits: l, format: o.Format, now: o.Now,
+		known: make(map[uint64]struct{}), langs: make(map[string]string),
+	}
+	if f.now.IsZero() {
+		f.now = time.Now()
+	}
+	if base, err := url.Parse(o.Base); err == nil && base.Host != "" {
+		f.base = base
+	}
+	begin := f.src.peek(headBytes)
+	if len(begin) == 0 && !errors.Is(f.src.err, io.EOF) {
+		return nil, f.src.failed()
+	}
+	if f.format == "" {
+		if f.format, err = detect(begin, o.MediaType); err != nil {
+			return nil, err
+		}
+	}
+	switch f.format {
+	case RSS, Atom:
+		f.items = newXMLFeed(f)
+	case XML:
+		f.items = newOwnXML(f)
+	case JSONFeed:
+		f.items = newJSONFeed(f)
+	case CSV:
+		f.items, err = newCSV(f)
+	case NDJSON:
+		f.items = &ndjson{f}
+	default:
+		return nil, &Fatal{Code: NotAFeed, Detail: "the format " + string(f.format) + " is not known"}
+	}
+	return f, err
+}
+
+// Format is what the file is written in.
+func (r *Reader) Format() Format { return r.format }
+
+// Feed is what the file says of itself, as far as it was read: some say it behind their
+// items, so that it is whole only after io.EOF.
+func (r *Reader) Feed() Feed { return r.feed }
+
+// Next returns the next item, with what is wrong with it. It returns io.EOF after the last,
+// a *Fatal if the file cannot be used, and other errors if the reader it was given failed.
+// Each further call returns the same error.
+func (r *Reader) Next() (*Item, error) {
+	if r.err != nil {
+		return nil, r.err
+	}
+	d := &draft{reader: r}
+	if r.err = r.items.next(d); r.err != nil {
+		return nil, r.err
+	}
+	if r.read++; r.read > r.limits.Items {
+		r.err = r.src.fatal(TooMany, "the file has more than %d items", r.limits.Items)
+		return nil, r.err
+	}
+	d.finish()
+	return &d.Item, nil
+}
+
+// isRepeated remembers an id by its hash. The hash is the same on every node, so that the
+// canonical file is.
+func (r *Reader) isRepeated(id string) bool {
+	sum := sha256.Sum256([]byte(id))
+	key := binary.LittleEndian.Uint64(sum[:8])
+	if _, ok := r.known[key]; ok {
+		return true
+	}
+	r.known[key] = struct{}{}
+	return false
+}
