@@ -26,8 +26,8 @@ type slowHub struct {
 	live.Rivers
 	live.Pages
 	deciding sync.Mutex
-	elapsed atomic.Int64 // nanoseconds
-	on      atomic.Pointer[func(what, text string)]
+	elapsed  atomic.Int64 // nanoseconds
+	on       atomic.Pointer[func(what, text string)]
 }
 
 func (h *slowHub) tell(what, text string) {
