@@ -76,6 +76,11 @@ func TestFormsInPlace(t *testing.T) {
 	a.Visit("/everything")
 	a.Live()
 
+	// A comment may be pushed before the reply to its form comes.
+	replied := func() {
+		t.Helper()
+		a.Await("the reply", `(f => !f.ariaBusy && f.querySelector('textarea').value === '')(document.querySelector('#p-`+post.Code+`-box form'))`)
+	}
 	// An error is shown in place, and the text stays.
 	a.Comment(post.Code, "   ")
 	a.Await("a complaint", `document.querySelector('#p-`+post.Code+`-box [role=alert]')?.textContent`)
@@ -86,6 +91,7 @@ func TestFormsInPlace(t *testing.T) {
 	// Sent twice in one breath, it is one comment.
 	webtest.Eval[bool](a, `(() => { const b = document.querySelector('#p-`+post.Code+`-box form button'); b.click(); b.click(); return true; })()`)
 	a.Shows(post.Code, "comments", "now something")
+	replied()
 	if got := webtest.Eval[bool](a, `document.querySelector('#p-`+post.Code+`-box [role=alert]') === null`); !got {
 		t.Error("the complaint is still there after the comment went through")
 	}
@@ -94,6 +100,7 @@ func TestFormsInPlace(t *testing.T) {
 	a.Shows(post.Code, "likes", "you")
 	a.Comment(post.Code, "a second one")
 	a.Shows(post.Code, "comments", "a second one")
+	replied()
 	if got := webtest.Eval[int](a, `document.querySelectorAll('#p-`+post.Code+`-comments .comment').length`); got != 2 {
 		t.Errorf("%d comments, want 2", got)
 	}
@@ -102,6 +109,7 @@ func TestFormsInPlace(t *testing.T) {
 	used := webtest.Eval[string](a, `document.querySelector('#p-`+post.Code+`-box [name=key]').value`)
 	a.Comment(post.Code, "a third one")
 	a.Shows(post.Code, "comments", "a third one")
+	replied()
 	webtest.Eval[string](a, `document.querySelector('#p-`+post.Code+`-box [name=key]').value = '`+used+`'`)
 	a.Comment(post.Code, "a fourth one")
 	a.Await("a complaint", `document.querySelector('#p-`+post.Code+`-box [role=alert]')?.textContent`)

@@ -1,9 +1,12 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -55,8 +58,15 @@ func TestFormsOnPagesOfTheirOwn(t *testing.T) {
 	b.Visit("/")
 	b.Await("the draft", `document.querySelector('#composer textarea').value === 'half a thought' && document.querySelector('#composer .kept')`)
 
-	// Who was signed out in another tab is led to the form for that.
-	b.Live()
+	// Who was signed out in another tab is led to the form for that, if no socket closes the
+	// page first.
+	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		const silent = `window.WebSocket = class { close() {} }`
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: silent})
+		return err
+	}))
+	b.Visit("/")
+	b.Await("the draft", `document.querySelector('#composer textarea').value === 'half a thought'`)
 	webtest.Eval[bool](b, `(fetch('/logout', { method: 'POST' }).then(() => document.querySelector('#composer form').requestSubmit()), true)`)
 	b.Await("a way to sign in", `document.querySelector('#composer .wrong a')?.getAttribute('href') === '/login?back=%2F'`)
 }

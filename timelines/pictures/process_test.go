@@ -17,7 +17,7 @@ import (
 const measured = "RIVERRUN_MEASURED_PICTURES"
 
 // TestMemoryOfAProcess: of the heaviest pictures each takes the memory that the one before gave
-// back. With -v it prints the numbers of doc.go and of the operator's manual.
+// back, however many are made at a time. With -v it prints the numbers of doc.go and of the operator's manual.
 func TestMemoryOfAProcess(t *testing.T) {
 	for _, m := range []struct {
 		what           string
@@ -26,7 +26,7 @@ func TestMemoryOfAProcess(t *testing.T) {
 		most           int // megabytes
 	}{
 		{"pictures of 37 megapixels in 16 bits, one at a time", 6100, 1, 3, Limits{}, 450},
-		{"pictures of cards, four at a time", 2700, 4, 3, Limits{Pixels: 12_000_000, Bytes: 60_000_000}, 450},
+		{"pictures of cards, four at a time", 2700, 4, 3, Limits{Pixels: 12_000_000, Bytes: 60_000_000}, 250},
 	} {
 		switch os.Getenv(measured) {
 		case m.what:
@@ -50,15 +50,15 @@ func TestMemoryOfAProcess(t *testing.T) {
 		case "":
 			t.Run(m.what, func(t *testing.T) {
 				cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMemoryOfAProcess$")
-				cmd.Env = append(os.Environ(), measured+"="+m.what)
+				cmd.Env = append(os.Environ(), "GOGC=100", measured+"="+m.what) // as a server runs
 				out, err := cmd.CombinedOutput()
 				var took, kept int
 				if _, scanErr := fmt.Sscanf(string(out), "megabytes: %d %d", &took, &kept); err != nil || scanErr != nil {
 					t.Fatalf("%v, %v: %s", err, scanErr, out)
 				}
 				t.Logf("at most %d MB, and %d MB afterwards", took, kept)
-				if took > m.most || kept > 150 {
-					t.Errorf("it takes %d MB, and %d MB afterwards, want at most %d and 150", took, kept, m.most)
+				if took > m.most || kept > 100 {
+					t.Errorf("it takes %d MB, and %d MB afterwards, want at most %d and 100", took, kept, m.most)
 				}
 			})
 		}

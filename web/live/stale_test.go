@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -18,12 +19,15 @@ import (
 
 // slowHub is what a hub asks, on a clock that stands still but for what the test lets
 // take its time: on is told when something was decided, by a visit or a flush, with the
-// texts of the posts in it, and when an entry was rendered, with its HTML.
+// texts of the posts in it, and when an entry was rendered, with its HTML. It decides one thing
+// at a time, so that whatever shows a text was decided after on was told of it, or is what on
+// was told of.
 type slowHub struct {
 	live.Rivers
 	live.Pages
-	elapsed atomic.Int64 // nanoseconds
-	on      atomic.Pointer[func(what, text string)]
+	deciding sync.Mutex
+	elapsed  atomic.Int64 // nanoseconds
+	on       atomic.Pointer[func(what, text string)]
 }
 
 func (h *slowHub) tell(what, text string) {
@@ -35,6 +39,8 @@ func (h *slowHub) tell(what, text string) {
 func (h *slowHub) now() time.Time { return time.Unix(1e9, h.elapsed.Load()) }
 
 func (h *slowHub) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, c rivers.Cursor) (*rivers.Page, error) {
+	h.deciding.Lock()
+	defer h.deciding.Unlock()
 	began := h.now()
 	page, err := h.Rivers.Visit(ctx, v, n, c)
 	if err == nil {
@@ -45,6 +51,8 @@ func (h *slowHub) Visit(ctx context.Context, v timelines.Viewer, n rivers.Name, 
 }
 
 func (h *slowHub) Flush(ctx context.Context, w []rivers.Watch, posts []int64) ([]rivers.Seen, error) {
+	h.deciding.Lock()
+	defer h.deciding.Unlock()
 	began := h.now()
 	seen, err := h.Rivers.Flush(ctx, w, posts)
 	var texts string
