@@ -14,17 +14,17 @@ import (
 type State string
 
 const (
-	Receiving  State = "receiving"
-	Waiting    State = "waiting"
-	Reading    State = "reading"
-	Applying   State = "applying"
-	Finishing  State = "finishing"
-	Sweeping   State = "sweeping"
-	Previewed  State = "previewed"
-	Held       State = "held"
-	Done       State = "done"
-	Failed     State = "failed"
-	Cancelled  State = "cancelled"
+	Receiving State = "receiving"
+	Waiting   State = "waiting"
+	Reading   State = "reading"
+	Applying  State = "applying"
+	Finishing State = "finishing"
+	Sweeping  State = "sweeping"
+	Previewed State = "previewed"
+	Held      State = "held"
+	Done      State = "done"
+	Failed    State = "failed"
+	Cancelled State = "cancelled"
 )
 
 // Counts are what became of the items of a load.

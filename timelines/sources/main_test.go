@@ -1,0 +1,193 @@
+package sources_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"riverrun/migrations/testdb"
+	"riverrun/timelines"
+	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
+)
+
+func TestMain(m *testing.M) { testdb.Main(m) }
+
+// world is a store with sources.
+type world struct {
+	testing.TB
+	pool    *pgxpool.Pool
+	posts   *timelines.Store
+	sources *sources.Store
+	heard   *announced
+}
+
+// announced remembers which posts were announced.
+type announced struct {
+	mu    sync.Mutex
+	posts []int64
+}
+
+func (a *announced) AnnounceTx(_ context.Context, _ pgx.Tx, events ...timelines.Event) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, e := range events {
+		if e, ok := e.(timelines.TouchedBatch); ok {
+			for _, t := range e {
+				a.posts = append(a.posts, t.PostID)
+			}
+		}
+	}
+	return nil
+}
+
+func (a *announced) take() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	n := len(a.posts)
+	a.posts = nil
+	return n
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	t.Parallel()
+	w := &world{TB: t, pool: testdb.New(t).Primary, heard: &announced{}}
+	w.posts = timelines.Open(w.pool, w.heard, timelines.DefaultOptions())
+	w.sources = sources.Open(w.posts)
+	return w
+}
+
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w *world) person(name string) timelines.Account {
+	w.Helper()
+	a, err := w.posts.Accounts.SignUp(w.Context(), timelines.SignUp{Name: name, Title: name, Password: "wharf-otter-lamp"})
+	w.must(err)
+	return a
+}
+
+func value[T any](w *world, sql string, args ...any) T {
+	w.Helper()
+	rows, err := w.pool.Query(w.Context(), sql, args...)
+	w.must(err)
+	v, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[T])
+	if err != nil {
+		w.Fatalf("%s: %v", sql, err)
+	}
+	return v
+}
+
+func (w *world) list(sql string, args ...any) []string {
+	w.Helper()
+	rows, err := w.pool.Query(w.Context(), sql, args...)
+	w.must(err)
+	v, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	w.must(err)
+	return v
+}
+
+func (w *world) same(what string, got, want any) {
+	w.Helper()
+	if d := cmp.Diff(want, got); d != "" {
+		w.Errorf("%s (-want +got):\n%s", what, d)
+	}
+}
+
+// source makes a source of somebody's.
+func (w *world) source(owner timelines.Account, title string, mode sources.Mode, settings string) int64 {
+	w.Helper()
+	return value[int64](w, `
+		INSERT INTO sources (owner_id, added_by, code, way, mode, title, settings)
+		VALUES ($1, $1, lpad(replace((SELECT count(*) FROM sources)::text, ' ', ''), 10, '0'), 'file', $2, $3, $4) RETURNING id`,
+		owner.ID, mode, title, settings)
+}
+
+// begin makes a load of a source and passes the first pass.
+func (w *world) begin(k *sources.Work, source int64, items []*formats.Item) sources.Load {
+	w.Helper()
+	no := value[int64](w, `
+		WITH s AS (UPDATE sources SET loads = loads + 1 WHERE id = $1 RETURNING *)
+		INSERT INTO loads (source_id, no, version, way, state, settings)
+		SELECT id, loads, version, way, 'waiting', settings FROM s RETURNING no`, source)
+	l, err := w.sources.Load(w.Context(), source, no)
+	w.must(err)
+	var unreadable int64
+	for _, it := range items {
+		if it.ID == "" {
+			unreadable++
+		}
+	}
+	w.must(k.Begin(w.Context(), &l, int64(len(items)), unreadable, [32]byte{byte(no), byte(len(items))}))
+	return l
+}
+
+// load applies items in batches of so many, and ends as far as nobody is asked.
+func (w *world) load(source int64, batch int, items ...*formats.Item) sources.Load {
+	w.Helper()
+	k, err := w.sources.Take(w.Context(), source)
+	w.must(err)
+	defer func() { w.must(k.Close(w.Context())) }()
+	l := w.begin(k, source, items)
+	for chunk := range slices.Chunk(items, batch) {
+		_, err := k.Apply(w.Context(), &l, chunk)
+		w.must(err)
+	}
+	if len(items) == 0 {
+		_, err := k.Apply(w.Context(), &l, nil)
+		w.must(err)
+	}
+	w.end(k, &l)
+	return l
+}
+
+func (w *world) end(k *sources.Work, l *sources.Load) {
+	w.Helper()
+	if l.State == sources.Finishing {
+		w.must(k.Finish(w.Context(), l))
+	}
+	for l.State == sources.Sweeping {
+		_, err := k.Sweep(w.Context(), l)
+		w.must(err)
+	}
+}
+
+// shown are the texts of the posts there are, the newest first.
+func (w *world) shown() []string {
+	w.Helper()
+	return w.list(`SELECT split_part(body, E'\n', 1) FROM posts WHERE deleted_at IS NULL ORDER BY fresh_at DESC, id DESC`)
+}
+
+// item is an item whose title says what it is.
+func item(id, title string, age time.Duration) *formats.Item {
+	return &formats.Item{ID: id, Title: title, URL: "https://example.org/" + id, At: time.Now().Add(-age).UTC().Truncate(time.Microsecond)}
+}
+
+func items(prefix string, n int) []*formats.Item {
+	list := make([]*formats.Item, n)
+	for i := range list {
+		list[i] = item(fmt.Sprintf("%s-%d", prefix, i), fmt.Sprintf("%s number %d", prefix, i), time.Duration(i)*time.Hour)
+	}
+	return list
+}
+
+func titles(list []*formats.Item) []string {
+	var all []string
+	for _, it := range list {
+		all = append(all, strings.TrimSpace(it.Title))
+	}
+	return all
+}
