@@ -16,17 +16,15 @@ import (
 // MostItems is how many items one batch may have (F14).
 const MostItems = 500
 
-// maxProblems is how many problems of a load are kept with all they say; all are counted.
-const maxProblems = 10_000
-
 // lateAfter: an item is news, and comes to the top of its pages, if it is younger than that when it
 // is first met by a load that is not the source's first.
 const lateAfter = 24 * time.Hour
 
-// Apply applies the next items of a load, at most MostItems, in one transaction (F25). The caller
+// Apply applies the next lines of a load's canonical file, at most MostItems, in one transaction
+// (F25). Of an item that did not change only the id and the hash are read. The caller
 // gives the Change to the tiers. ErrStale if the load has gone on meanwhile: another process works
 // it, or somebody cancelled it. An InvalidError says that the author may not post there any more.
-func (w *Work) Apply(ctx context.Context, l *Load, items []*formats.Item) (timelines.Change, error) {
+func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
 	type applied struct {
 		change timelines.Change
 		load   Load
@@ -36,13 +34,13 @@ func (w *Work) Apply(ctx context.Context, l *Load, items []*formats.Item) (timel
 		if err != nil {
 			return a, err
 		}
-		if err := b.find(ctx, items); err != nil {
+		if err := b.find(ctx, lines); err != nil {
 			return a, err
 		}
 		if a.change, err = b.write(ctx); err != nil {
 			return a, err
 		}
-		a.load, err = b.record(ctx, items)
+		a.load, err = b.record(ctx, len(lines))
 		return a, err
 	})
 	if err != nil {
@@ -68,6 +66,8 @@ type batch struct {
 	misfits []*formats.Item
 	counts  Counts
 	codes   map[formats.Code]int64
+	// problems are what was wrong, as far as there is room.
+	problems problems
 }
 
 // storedItem is a row of source_items.
@@ -99,12 +99,12 @@ func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
 	return b, nil
 }
 
-// find sorts the items by what has to be done with them.
-func (b *batch) find(ctx context.Context, items []*formats.Item) error {
-	var ids []string
-	for _, it := range items {
-		if it.ID != "" {
-			ids = append(ids, it.ID)
+// find sorts the lines by what has to be done with them.
+func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
+	ids := make([]string, 0, len(lines))
+	for _, l := range lines {
+		if l.ID != "" {
+			ids = append(ids, l.ID)
 		}
 	}
 	rows, err := b.tx.Query(ctx, `
@@ -126,36 +126,46 @@ func (b *batch) find(ctx context.Context, items []*formats.Item) error {
 	if err != nil {
 		return fmt.Errorf("find items: %w", err)
 	}
-	for _, it := range items {
-		for _, p := range it.Problems {
-			b.codes[p.Code]++
-			if p.Level == formats.LevelError {
-				b.counts.Errors++
-			} else {
-				b.counts.Warnings++
-			}
+	for i, l := range lines {
+		if err := b.sort(i, l); err != nil {
+			return err
 		}
-		if it.ID == "" || it.Has(formats.IDRepeated) {
-			continue // the one stays unknown, the other was met
-		}
-		s, known := b.stored[it.ID]
-		if known {
-			b.met = append(b.met, s.ID)
-		}
-		switch {
-		case known && it.Bad:
-			// What is there stays as it is until the item is right again (F19).
-			b.counts.Skipped++
-		case known && s.Hash == it.Hash() && !s.Kept:
-			b.counts.Same++
-		case known && s.PostID != 0:
-			b.edits = append(b.edits, it)
-		case !it.Bad:
-			b.fresh = append(b.fresh, it)
-		default:
-			b.misfits = append(b.misfits, it)
-			b.counts.Skipped++
-		}
+	}
+	return nil
+}
+
+func (b *batch) sort(i int, l *formats.Line) error {
+	s, known := b.stored[l.ID]
+	same := known && s.Hash == l.Hash && !s.Kept
+	if same && !l.Troubled {
+		b.met = append(b.met, s.ID)
+		b.counts.Same++
+		return nil
+	}
+	it, err := l.Item()
+	if err != nil {
+		return err
+	}
+	b.note(i, it)
+	if it.ID == "" || it.Has(formats.IDRepeated) {
+		return nil // the one stays unknown, the other was met
+	}
+	if known {
+		b.met = append(b.met, s.ID)
+	}
+	switch {
+	case known && it.Bad:
+		// What is there stays as it is until the item is right again (F19).
+		b.counts.Skipped++
+	case same:
+		b.counts.Same++
+	case known && s.PostID != 0:
+		b.edits = append(b.edits, it)
+	case !it.Bad:
+		b.fresh = append(b.fresh, it)
+	default:
+		b.misfits = append(b.misfits, it)
+		b.counts.Skipped++
 	}
 	return nil
 }
@@ -256,14 +266,14 @@ func (b *batch) keepItems(ctx context.Context, made []int64) error {
 }
 
 // record notes which items were met, what was wrong with them, and how far the load is.
-func (b *batch) record(ctx context.Context, items []*formats.Item) (Load, error) {
+func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 	slices.Sort(b.met)
 	var all pgx.Batch
 	if len(b.met) > 0 {
 		all.Queue(`INSERT INTO load_seen (load_id, line, item_ids) VALUES (@load, @line, @met)`,
 			pgx.StrictNamedArgs{"load": b.load.ID, "line": b.load.Cursor, "met": b.met})
 	}
-	b.queueProblems(&all, items)
+	b.problems.queue(&all, b.load.ID)
 	codes, err := json.Marshal(b.codes)
 	if err != nil {
 		return Load{}, fmt.Errorf("record a batch: %w", err)
@@ -277,7 +287,7 @@ func (b *batch) record(ctx context.Context, items []*formats.Item) (Load, error)
 		WHERE id = @load RETURNING ` + loadColumns
 	var load Load
 	all.Queue(query, pgx.StrictNamedArgs{
-		"load": b.load.ID, "lines": len(items), "added": b.counts.Added, "changed": b.counts.Changed, "same": b.counts.Same,
+		"load": b.load.ID, "lines": lines, "added": b.counts.Added, "changed": b.counts.Changed, "same": b.counts.Same,
 		"skipped": b.counts.Skipped, "errors": b.counts.Errors, "warnings": b.counts.Warnings, "codes": string(codes),
 	}).QueryRow(func(row pgx.Row) (err error) {
 		load, err = scanLoad(row)
@@ -287,37 +297,6 @@ func (b *batch) record(ctx context.Context, items []*formats.Item) (Load, error)
 		return Load{}, fmt.Errorf("record a batch: %w", err)
 	}
 	return load, nil
-}
-
-// queueProblems keeps what was wrong, as long as there is room.
-func (b *batch) queueProblems(all *pgx.Batch, items []*formats.Item) {
-	room := maxProblems - b.load.Errors - b.load.Warnings
-	var lines, rawLines []int64
-	var nos []int16
-	var failed []bool
-	var codes, fields, values, keys, titles []string
-	for i, it := range items {
-		for no, p := range it.Problems {
-			if int64(len(lines)) >= room {
-				break
-			}
-			lines, nos = append(lines, b.load.Cursor+int64(i)), append(nos, int16(no))
-			rawLines, failed = append(rawLines, int64(max(p.Line, it.Line))), append(failed, p.Level == formats.LevelError)
-			codes, fields, values = append(codes, string(p.Code)), append(fields, p.Field), append(values, p.Value)
-			keys, titles = append(keys, it.ID), append(titles, it.Title)
-		}
-	}
-	if len(lines) == 0 {
-		return
-	}
-	all.Queue(`
-		INSERT INTO load_problems (load_id, line, raw_line, no, error, code, field, value, external_id, title)
-		SELECT @load, * FROM unnest(@lines::bigint[], @raw::bigint[], @nos::smallint[], @failed::boolean[], @codes::text[],
-			@fields::text[], @values::text[], @keys::text[], @titles::text[])`,
-		pgx.StrictNamedArgs{
-			"load": b.load.ID, "lines": lines, "raw": rawLines, "nos": nos, "failed": failed, "codes": codes,
-			"fields": fields, "values": values, "keys": keys, "titles": titles,
-		})
 }
 
 // inTx runs fn in a transaction of the connection that holds the lock. A transaction that lost

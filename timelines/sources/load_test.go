@@ -190,11 +190,12 @@ func TestOneWorksASource(t *testing.T) {
 		t.Errorf("taken twice: got %v, want %v", err, sources.ErrBusy)
 	}
 	list := items("entry", 20)
+	lines := w.lines(list...)
 	l := w.begin(k, source, list)
 	before := l
-	_, err = k.Apply(t.Context(), &l, list[:10])
+	_, err = k.Apply(t.Context(), &l, lines[:10])
 	w.must(err)
-	if _, err := k.Apply(t.Context(), &before, list[:10]); !errors.Is(err, sources.ErrStale) {
+	if _, err := k.Apply(t.Context(), &before, lines[:10]); !errors.Is(err, sources.ErrStale) {
 		t.Errorf("the same batch again: got %v, want %v", err, sources.ErrStale)
 	}
 	// The server ends the connection: the lock is free, and the old holder can write no more.
@@ -204,13 +205,13 @@ func TestOneWorksASource(t *testing.T) {
 	}
 	other, err := w.sources.Take(t.Context(), source)
 	w.must(err)
-	if _, err := k.Apply(t.Context(), &l, list[10:]); err == nil {
+	if _, err := k.Apply(t.Context(), &l, lines[10:]); err == nil {
 		t.Error("a holder without its lock wrote a batch")
 	}
 	next, err := other.Next(t.Context())
 	w.must(err)
 	w.same("cursor", next.Cursor, int64(10))
-	_, err = other.Apply(t.Context(), &next, list[10:])
+	_, err = other.Apply(t.Context(), &next, lines[10:])
 	w.must(err)
 	w.end(other, &next)
 	w.same("posts", w.shown(), titles(list))

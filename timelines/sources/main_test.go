@@ -1,6 +1,7 @@
 package sources_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -142,7 +143,7 @@ func (w *world) load(source int64, batch int, items ...*formats.Item) sources.Lo
 	w.must(err)
 	defer func() { w.must(k.Close(w.Context())) }()
 	l := w.begin(k, source, items)
-	for chunk := range slices.Chunk(items, batch) {
+	for chunk := range slices.Chunk(w.lines(items...), batch) {
 		_, err := k.Apply(w.Context(), &l, chunk)
 		w.must(err)
 	}
@@ -152,6 +153,24 @@ func (w *world) load(source int64, batch int, items ...*formats.Item) sources.Lo
 	}
 	w.end(k, &l)
 	return l
+}
+
+// lines are the canonical lines of items.
+func (w *world) lines(items ...*formats.Item) []*formats.Line {
+	w.Helper()
+	var file []byte
+	for _, it := range items {
+		file = formats.AppendLine(file, it)
+	}
+	in, err := formats.ReadCanonical(bytes.NewReader(file), 0)
+	w.must(err)
+	var list []*formats.Line
+	for range items {
+		l, err := in.Next()
+		w.must(err)
+		list = append(list, l.Clone())
+	}
+	return list
 }
 
 func (w *world) end(k *sources.Work, l *sources.Load) {

@@ -90,10 +90,19 @@ type Line struct {
 	ID   string
 	Hash [16]byte
 	Bad  bool
-	raw  []byte
+	// Troubled says that the item has problems, of which Bad is one.
+	Troubled bool
+	raw      []byte
 }
 
-// Item decodes the item of the line. It must be called before the next line is read.
+// Clone returns a copy that stays valid.
+func (l *Line) Clone() *Line {
+	c := *l
+	c.raw = bytes.Clone(l.raw)
+	return &c
+}
+
+// Item decodes the item of the line, which must still be valid.
 func (l *Line) Item() (*Item, error) {
 	var i Item
 	if err := json.Unmarshal(l.raw, &i); err != nil {
@@ -176,6 +185,7 @@ func (l *Line) begin() error {
 		return errors.New("its id is no string")
 	}
 	l.Bad = bytes.HasPrefix(rest[end:], []byte(`,"bad":true`))
+	l.Troubled = bytes.Contains(rest[end:], []byte(`,"problems":[`)) // no string holds this, as its quotes are escaped
 	return nil
 }
 

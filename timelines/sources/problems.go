@@ -1,0 +1,59 @@
+package sources
+
+import (
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines/sources/formats"
+)
+
+// maxProblems is how many problems of a load are kept with all they say; all are counted.
+const maxProblems = 10_000
+
+// problems are rows of load_problems, column by column.
+type problems struct {
+	lines, rawLines       []int64
+	nos                   []int16
+	errors                []bool
+	codes, fields, values []string
+	keys, titles          []string
+}
+
+// note counts what is wrong with an item, and keeps it as long as there is room.
+func (b *batch) note(i int, it *formats.Item) {
+	for no, p := range it.Problems {
+		b.codes[p.Code]++
+		failed := p.Level == formats.LevelError
+		if failed {
+			b.counts.Errors++
+		} else {
+			b.counts.Warnings++
+		}
+		if b.load.Errors+b.load.Warnings+int64(len(b.problems.lines)) >= maxProblems {
+			continue
+		}
+		r := &b.problems
+		r.lines, r.nos, r.errors = append(r.lines, b.load.Cursor+int64(i)), append(r.nos, int16(no)), append(r.errors, failed)
+		line := p.Line
+		if line == 0 {
+			line = it.Line
+		}
+		r.rawLines, r.codes = append(r.rawLines, int64(line)), append(r.codes, string(p.Code))
+		r.fields, r.values = append(r.fields, p.Field), append(r.values, p.Value)
+		r.keys, r.titles = append(r.keys, it.ID), append(r.titles, it.Title)
+	}
+}
+
+// queue adds the statement that keeps them.
+func (p *problems) queue(all *pgx.Batch, load int64) {
+	if len(p.lines) == 0 {
+		return
+	}
+	all.Queue(`
+		INSERT INTO load_problems (load_id, line, raw_line, no, error, code, field, value, external_id, title)
+		SELECT @load, * FROM unnest(@lines::bigint[], @raw::bigint[], @nos::smallint[], @errors::boolean[], @codes::text[],
+			@fields::text[], @values::text[], @keys::text[], @titles::text[])`,
+		pgx.StrictNamedArgs{
+			"load": load, "lines": p.lines, "raw": p.rawLines, "nos": p.nos, "errors": p.errors, "codes": p.codes,
+			"fields": p.fields, "values": p.values, "keys": p.keys, "titles": p.titles,
+		})
+}
