@@ -74,6 +74,10 @@ CREATE TABLE loads (
     attempts    integer     NOT NULL DEFAULT 0,
     dry         boolean     NOT NULL DEFAULT false,
     way         text        NOT NULL,
+    format      text        NOT NULL DEFAULT '',
+    media_type  text        NOT NULL DEFAULT '',
+    charset     text        NOT NULL DEFAULT '',
+    base        text        NOT NULL DEFAULT '',
     state       text        NOT NULL CONSTRAINT loads_state CHECK (state IN
                             ('receiving', 'waiting', 'reading', 'applying', 'finishing', 'sweeping', 'previewed', 'held', 'done', 'failed', 'cancelled')),
     settings    jsonb       NOT NULL DEFAULT '{}',
@@ -89,6 +93,7 @@ COMMENT ON COLUMN loads.cursor IS 'how many lines are applied';
 COMMENT ON COLUMN loads.unreadable IS 'items whose id cannot be read: while there are any, nothing is removed for being absent';
 COMMENT ON COLUMN loads.gone IS 'items that would go, or went, for being absent';
 COMMENT ON COLUMN loads.state IS 'receiving: batches are pushed; waiting; reading: the first pass; applying: the second; finishing: what is absent is looked for; sweeping: it is removed; previewed: the difference is known and not applied; held: too many would go, somebody is asked; done; failed; cancelled';
+COMMENT ON COLUMN loads.format IS 'empty: the file tells; media_type and charset are what came with it, base is the address that relative ones start from';
 COMMENT ON COLUMN loads.settings IS 'the source''s when it began';
 COMMENT ON COLUMN loads.codes IS 'how many problems there were of each code';
 COMMENT ON COLUMN loads.problem IS 'why it failed: code, line, column, excerpt';

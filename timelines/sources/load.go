@@ -51,15 +51,20 @@ type Load struct {
 	Counts
 	Settings  Settings
 	CreatedAt time.Time
+	// File is the SHA-256 of the bytes as they came, nil for a load that is pushed, and Bytes how
+	// many they are. Format, MediaType, Charset and Base say how they are read (formats.Options).
+	File                             []byte
+	Bytes                            int64
+	Format, MediaType, Charset, Base string
 }
 
 const loadColumns = `id, source_id, no, state, dry, lines, cursor, added, changed, same, skipped, removed, kept, errors, warnings,
-	unreadable, gone, settings, created_at`
+	unreadable, gone, settings, created_at, file, bytes, format, media_type, charset, base`
 
 func scanLoad(row pgx.Row) (l Load, err error) {
 	var settings []byte
 	err = row.Scan(&l.ID, &l.SourceID, &l.No, &l.State, &l.Dry, &l.Lines, &l.Cursor, &l.Added, &l.Changed, &l.Same, &l.Skipped,
-		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &settings, &l.CreatedAt)
+		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &settings, &l.CreatedAt, &l.File, &l.Bytes, &l.Format, &l.MediaType, &l.Charset, &l.Base)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return l, ErrNotFound
 	}

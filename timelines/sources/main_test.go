@@ -147,10 +147,6 @@ func (w *world) load(source int64, batch int, items ...*formats.Item) sources.Lo
 		_, err := k.Apply(w.Context(), &l, chunk)
 		w.must(err)
 	}
-	if len(items) == 0 {
-		_, err := k.Apply(w.Context(), &l, nil)
-		w.must(err)
-	}
 	w.end(k, &l)
 	return l
 }

@@ -76,20 +76,43 @@ func (w *Work) Next(ctx context.Context) (Load, error) {
 }
 
 // Begin records what the first pass found: how many lines the canonical file has, its hash, and how
-// many items have no readable id. From now on the load is applied. ErrStale if it was begun
-// already with another file.
+// many items have no readable id. From now on the load is applied. If it was begun with another
+// canonical file, as by another version of the program, its lines are not those of the cursor, and
+// it begins anew; what is applied is the same then and writes nothing.
 func (w *Work) Begin(ctx context.Context, l *Load, lines, unreadable int64, canonical [32]byte) error {
-	const query = `
-		UPDATE loads SET state = CASE WHEN state IN ('waiting', 'reading') THEN 'applying' ELSE state END,
-			lines = @lines, unreadable = @unreadable, canonical = @canonical, updated_at = now()
-		WHERE id = @load AND (canonical IS NULL AND state IN ('waiting', 'reading') OR canonical = @canonical)
-		RETURNING ` + loadColumns
-	begun, err := scanLoad(w.conn.QueryRow(ctx, query, pgx.StrictNamedArgs{
-		"load": l.ID, "lines": lines, "unreadable": unreadable, "canonical": canonical[:],
-	}))
-	if errors.Is(err, ErrNotFound) {
-		return ErrStale
-	}
+	begun, err := inTx(ctx, w.conn, func(tx pgx.Tx) (Load, error) {
+		b, err := w.batch(ctx, tx, l)
+		if err != nil {
+			return Load{}, err
+		}
+		args := pgx.StrictNamedArgs{"load": l.ID, "lines": lines, "unreadable": unreadable, "canonical": canonical[:]}
+		var same bool
+		err = tx.QueryRow(ctx, `SELECT canonical IS NOT DISTINCT FROM @canonical FROM loads WHERE id = @load`,
+			pgx.StrictNamedArgs{"load": l.ID, "canonical": canonical[:]}).Scan(&same)
+		if err != nil {
+			return Load{}, fmt.Errorf("begin a load: %w", err)
+		}
+		if same {
+			return b.load, nil
+		}
+		var anew pgx.Batch
+		for _, table := range []string{"load_seen", "load_gone", "load_problems"} {
+			anew.Queue(`DELETE FROM `+table+` WHERE load_id = @load`, pgx.StrictNamedArgs{"load": l.ID})
+		}
+		var load Load
+		anew.Queue(`
+			UPDATE loads SET state = CASE WHEN @lines::bigint = 0 THEN 'finishing' ELSE 'applying' END, lines = @lines::bigint, unreadable = @unreadable,
+				canonical = @canonical, cursor = 0, added = 0, changed = 0, same = 0, skipped = 0, removed = 0, kept = 0, errors = 0,
+				warnings = 0, gone = 0, codes = '{}', updated_at = now()
+			WHERE id = @load RETURNING `+loadColumns, args).QueryRow(func(row pgx.Row) (err error) {
+			load, err = scanLoad(row)
+			return err
+		})
+		if err := tx.SendBatch(ctx, &anew).Close(); err != nil {
+			return Load{}, fmt.Errorf("begin a load: %w", err)
+		}
+		return load, nil
+	})
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,172 @@
+package sources
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"riverrun/timelines"
+	"riverrun/timelines/blobs"
+	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
+)
+
+// Runner works loads. It is safe for concurrent use: a source is worked by one at a time.
+type Runner struct {
+	Sources *sources.Store
+	// Blobs has the bytes of loads as they came.
+	Blobs blobs.Store
+	// Act makes a change so that rivers and nodes follow (tiers.Tiers).
+	Act func(context.Context, func(context.Context) (timelines.Change, error)) (timelines.Change, error)
+	// Yield returns when pages are up to what people did: their changes come first.
+	Yield func(context.Context) error
+	// Dir is where canonical files stand while they are applied; empty is the system's for
+	// temporary files.
+	Dir string
+	Log *slog.Logger
+}
+
+// Run works all loads of a source that wait, the oldest first (F13). sources.ErrBusy says that
+// somebody else does. Any other error is that of a store, of the disk or of ctx, and Run is to be
+// tried again: it goes on where it ended (F15).
+func (r Runner) Run(ctx context.Context, source int64) (err error) {
+	work, err := r.Sources.Take(ctx, source)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, work.Close(ctx)) }()
+	for {
+		load, err := work.Next(ctx)
+		if errors.Is(err, sources.ErrNotFound) {
+			return nil
+		}
+		if err == nil {
+			err = r.load(ctx, work, &load)
+		}
+		if err != nil {
+			return fmt.Errorf("load source %d: %w", source, err)
+		}
+	}
+}
+
+// load works one load to its end, or until somebody is asked.
+func (r Runner) load(ctx context.Context, work *sources.Work, l *sources.Load) error {
+	if l.State != sources.Finishing && l.State != sources.Sweeping {
+		err := r.passes(ctx, work, l)
+		var fatal *formats.Fatal
+		if errors.As(err, &fatal) {
+			return work.Fail(ctx, l, *fatal)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if l.State == sources.Finishing {
+		if err := work.Finish(ctx, l); err != nil {
+			return err
+		}
+	}
+	for l.State == sources.Sweeping {
+		if err := r.act(ctx, func(ctx context.Context) (timelines.Change, error) { return work.Sweep(ctx, l) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// act makes a change when nothing that people did waits. A change that has begun is finished.
+func (r Runner) act(ctx context.Context, change func(context.Context) (timelines.Change, error)) error {
+	if err := r.Yield(ctx); err != nil {
+		return err
+	}
+	_, err := r.Act(ctx, change)
+	return err
+}
+
+// passes makes the canonical file and applies its lines (F14).
+func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load) (err error) {
+	file, err := os.CreateTemp(r.Dir, "riverrun-load-*")
+	if err != nil {
+		return fmt.Errorf("canonical file: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	began := time.Now()
+	found, sum, err := r.canonical(ctx, file, l)
+	if err != nil {
+		return err
+	}
+	r.Log.InfoContext(ctx, "read a source", "source", l.SourceID, "load", l.No, "items", found.Lines, "took", time.Since(began))
+	if err := work.Begin(ctx, l, int64(found.Lines), int64(found.Unknown), sum); err != nil {
+		return err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("canonical file: %w", err)
+	}
+	in, err := formats.ReadCanonical(file, int(l.Cursor))
+	if err != nil {
+		return err
+	}
+	for l.State == sources.Applying {
+		lines, err := next(in, sources.MostItems)
+		if err != nil {
+			return err
+		}
+		if err := r.act(ctx, func(ctx context.Context) (timelines.Change, error) { return work.Apply(ctx, l, lines) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// canonical is the first pass: it writes the canonical file, and returns its hash.
+func (r Runner) canonical(ctx context.Context, file io.Writer, l *sources.Load) (s formats.Summary, sum [32]byte, err error) {
+	raw, err := r.Blobs.Open(ctx, blobs.Sum(l.File), l.Bytes)
+	if err != nil {
+		return s, sum, fmt.Errorf("open what came: %w", err)
+	}
+	defer func() { err = errors.Join(err, raw.Close()) }()
+	hash := sha256.New()
+	out := bufio.NewWriterSize(io.MultiWriter(file, hash), 1<<16)
+	s, err = formats.Canonical(out, &cancelled{ctx, raw}, formats.Options{
+		Format: formats.Format(l.Format), MediaType: l.MediaType, Charset: l.Charset, Base: l.Base, Now: l.CreatedAt,
+	})
+	if err == nil {
+		err = out.Flush()
+	}
+	return s, [32]byte(hash.Sum(nil)), err
+}
+
+// cancelled is a reader that ends with its context.
+type cancelled struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (c *cancelled) Read(b []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(b)
+}
+
+// next reads up to so many lines.
+func next(in *formats.Lines, most int) ([]*formats.Line, error) {
+	var lines []*formats.Line
+	for len(lines) < most {
+		l, err := in.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, l.Clone())
+	}
+	return lines, nil
+}
