@@ -33,7 +33,7 @@ type world struct {
 	source int64
 }
 
-func newWorld(t *testing.T, mode sources.Mode) *world {
+func newWorld(t testing.TB, mode sources.Mode) *world {
 	t.Helper()
 	pool := testdb.New(t).Primary
 	posts := timelines.Open(pool, nil, timelines.DefaultOptions())
