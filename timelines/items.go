@@ -152,11 +152,23 @@ func (x *ItemsTx) batch(ctx context.Context) (*batch, error) {
 	return b, nil
 }
 
+// languageRunes is how much of an item's text is read to tell its language. All of it, of very many
+// items, would take more time than to store them.
+const languageRunes = 400
+
 func languageOfItem(p ItemPost) string {
 	if language.IsKnown(p.Language) {
 		return p.Language
 	}
-	return language.Detect(p.Body)
+	text := p.Body
+	runes := 0
+	for i := range text {
+		if runes++; runes > languageRunes {
+			text = text[:i]
+			break
+		}
+	}
+	return language.Detect(text)
 }
 
 // lockPosts locks those of these posts that the author has not deleted here, in the order of their

@@ -107,9 +107,12 @@ func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
 			ids = append(ids, l.ID)
 		}
 	}
+	// Each id is looked up by itself. While the table grows from nothing the planner believes it to
+	// be small, and would read it whole for each batch.
 	rows, err := b.tx.Query(ctx, `
-		SELECT external_id, id, coalesce(post_id, 0), hash, kept FROM source_items
-		WHERE source_id = @source AND external_id = ANY(@ids)`,
+		SELECT i.external_id, i.id, coalesce(i.post_id, 0), i.hash, i.kept
+		FROM unnest(@ids::text[]) AS n (id)
+		CROSS JOIN LATERAL (SELECT * FROM source_items i WHERE i.source_id = @source AND i.external_id = n.id LIMIT 1) i`,
 		pgx.StrictNamedArgs{"source": b.source.ID, "ids": ids})
 	if err != nil {
 		return fmt.Errorf("find items: %w", err)
