@@ -180,7 +180,7 @@ func TestMute(t *testing.T) {
 	b.Get("/settings/hidden").Lacks("/p/" + code + "/unmute")
 	ann.Comment(code, "are you there?")
 	b.Get("/everything").Has(unreadOne)
-	// Bob's earlier notifications are gone.
+	// Muting takes back what bob was told of the post before.
 	b.Post("/p/" + code + "/mute").Wants(303)
 	b.Get("/everything").Lacks(unreadOne)
 	b.Get("/push/news").Wants(200).Has(`"unread":0`).Lacks("ann")
