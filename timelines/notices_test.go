@@ -22,8 +22,7 @@ func (w *town) told(a Account, post Change) string {
 	return strings.Join(got, ", ")
 }
 
-// What happens tells those whom it concerns, and nobody else; and it is taken back with its
-// cause.
+// An event tells the people it concerns, and nobody else. It is taken back with its cause.
 func TestPeopleAreTold(t *testing.T) {
 	w := newTown(t)
 	bob, ann, cid := w.user("bob"), w.user("ann"), w.user("cid")
@@ -46,8 +45,8 @@ func TestPeopleAreTold(t *testing.T) {
 	w.same("the author", w.told(bob, p), "1 by ann, 2 by cid, 3 by ann")
 	w.same("who is not concerned", w.told(cid, p), "")
 
-	// Who commented before is told, and who is named; each comment once, the post's author not
-	// as one who commented before.
+	// A comment tells those who commented before, and those it names, each once. The post's author
+	// is not told as one who commented before.
 	after := w.say(cid, p.Code, "not at all, @ann and @bob and @cid")
 	w.same("who commented before", w.told(ann, p), "4 by cid, 5 by cid")
 	w.same("the author", w.told(bob, p), "1 by ann, 2 by cid, 3 by ann, 3 by cid, 5 by cid")
@@ -183,7 +182,7 @@ func TestATextTellsAFewOfManyNames(t *testing.T) {
 	w.sound()
 }
 
-// What was seen is read, up to the time it was seen at, and no more.
+// A mark covers the events up to its time, and no more.
 func TestMarkRead(t *testing.T) {
 	w := newTown(t)
 	bob, ann := w.user("bob"), w.user("ann")

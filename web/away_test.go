@@ -8,8 +8,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// Whoever opens the home page after more than an hour is told how much is new, and where what
-// they have seen begins; on another device too.
+// The home page tells somebody who comes back after more than an hour how much is new, and marks
+// where the entries begin that they have seen, on another device too.
 func TestHomeAfterAWhile(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)

@@ -10,7 +10,7 @@ import (
 
 const keptNote = `.querySelector('.kept')?.textContent.includes('Draft kept')`
 
-// What one browser keeps, another goes on with; and text that is not kept yet stays.
+// A second browser goes on with the draft that the first one kept. Text that is not kept yet stays.
 func TestDraftsOnTwoDevices(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)
@@ -48,7 +48,7 @@ func TestDraftsOnTwoDevices(t *testing.T) {
 	webtest.Await(t, "the draft of the desk", func() bool { return draftAt(ann.Visitor(), "/").Body == "half a thought of my own" })
 	value(phone, "half a thought, whole")
 	value(desk, "half a thought of my own")
-	// What it replaced is not lost: it stands beside the text.
+	// The text that it replaced is not lost: it stands beside.
 	desk.Await("the other draft", `document.querySelector('#compose .newer textarea')?.value === 'half a thought, whole'`)
 
 	// Sent, it is nowhere any more.
@@ -105,7 +105,7 @@ func TestDraftKeptWhileItIsSent(t *testing.T) {
 	}
 }
 
-// What is typed before the kept draft has arrived stands below it: neither is lost.
+// Text typed before the kept draft has arrived stands below it: neither is lost.
 func TestDraftArrivesWhileTyping(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

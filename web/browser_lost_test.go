@@ -49,7 +49,7 @@ func TestFormsOnPagesOfTheirOwn(t *testing.T) {
 	send()
 	b.Await("the changed post", `document.querySelector('#river')?.textContent.includes('and is')`)
 
-	// What was kept is there from the start when the page is opened again.
+	// The draft is there from the start when the page is opened again.
 	b.Visit("/")
 	b.Live()
 	b.Do(chromedp.SendKeys(chromedp.CSS(`#composer textarea`), "half a thought"))
@@ -58,8 +58,8 @@ func TestFormsOnPagesOfTheirOwn(t *testing.T) {
 	b.Visit("/")
 	b.Await("the draft", `document.querySelector('#composer textarea').value === 'half a thought' && document.querySelector('#composer .kept')`)
 
-	// Who was signed out in another tab is led to the form for that, if no socket closes the
-	// page first.
+	// Somebody who signed out in another tab gets a link to sign in, if no socket closes the page
+	// first.
 	b.Do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		const silent = `window.WebSocket = class { close() {} }`
 		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: silent})

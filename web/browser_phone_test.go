@@ -195,7 +195,7 @@ func TestPostOnAPhone(t *testing.T) {
 	b.Await("an empty field", field+`.value === ''`)
 	b.Do(chromedp.Click(chromedp.CSS(`.back`)))
 	b.Await("where it was", `location.pathname === '/ann'`)
-	// Who may not comment has the bar.
+	// People who may not comment have the bar.
 	b.Do(chromedp.EmulateViewport(1280, 800))
 	b.Await("no head of a phone", `!document.querySelector('.heading').offsetWidth && document.querySelector('.mark').offsetWidth`)
 }

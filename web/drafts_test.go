@@ -135,7 +135,7 @@ func TestDraftsWithoutScripts(t *testing.T) {
 	v.Get("/drafts").Wants(200).Lacks("psst")
 }
 
-// What no form of ours sends is refused with an answer that says why.
+// A request that no form of ours sends is refused, with an answer that says why.
 func TestDraftsRefused(t *testing.T) {
 	t.Parallel()
 	s := webtest.New(t, nil)
@@ -183,7 +183,7 @@ func TestDraftsAreTheirAuthors(t *testing.T) {
 		t.Error("the text about the closed post is gone")
 	}
 	v.Get("/drafts/edit?place=%2Fp%2F"+closing).Wants(200).Has("my own words").Lacks("zqsecret", "/comments", "bob")
-	// What is typed while it closes is kept all the same.
+	// Text typed while it closes is kept all the same.
 	v.Post("/drafts", "draft", "/p/"+closing, "saved", savedAt(v, "/p/"+closing), "body", "my own words, and more").Wants(303)
 	if d := draftAt(v, "/p/"+closing); d.Body != "my own words, and more" {
 		t.Errorf("the draft is %+v", d)

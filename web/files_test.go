@@ -97,7 +97,7 @@ func TestAPostWithPicturesWithoutScripts(t *testing.T) {
 	}
 	nobody.Get("/feeds/anna.json").Wants(200).Has(`"mime_type": "image/jpeg"`)
 
-	// Whoever may not read the post any more gets nothing, whatever is kept.
+	// People who may not read the post any more get nothing, whatever they kept.
 	post := regexp.MustCompile(`data-post="(\w+)"`).FindStringSubmatch(page.Body)[1]
 	v.Post("/p/"+post+"/edit", "body", "A lake", "to", timelines.ToEyes)
 	for _, address := range addresses {
@@ -260,7 +260,7 @@ func TestPicturesOfAccountsOnPages(t *testing.T) {
 	}
 	other.Post("/club/manage", "remove", "1").Wants(403)
 	other.PostFiles("/anna/manage", []webtest.Upload{{Name: "x.png", Content: webtest.Photo(20, 30)}}).Wants(404)
-	// What was typed beside a wrong picture is not lost, wherever the form stands.
+	// Text typed beside a wrong picture is not lost, wherever the form stands.
 	for _, form := range []string{"/settings", "/welcome/you", "/club/manage"} {
 		v.PostFiles(form, []webtest.Upload{{Name: "notes.txt", Content: []byte("no")}}, "title", "Another", "about", "Half a life").
 			Wants(422).Has("is not a picture", `value="Another"`, "Half a life")

@@ -15,7 +15,7 @@ import (
 
 const unreadOne = "<title>(1) "
 
-// What happens is told in a sentence, with its kind, and counted in the title and the places of
+// An event is told in a sentence, with its kind, and counted in the title and the places of
 // every page. The page itself still marks what was unread; the next one does not.
 func TestNotifications(t *testing.T) {
 	s := webtest.New(t, nil)
@@ -180,7 +180,7 @@ func TestMute(t *testing.T) {
 	b.Get("/settings/hidden").Lacks("/p/" + code + "/unmute")
 	ann.Comment(code, "are you there?")
 	b.Get("/everything").Has(unreadOne)
-	// What bob was told before is told no more.
+	// Muting takes back what bob was told of the post before.
 	b.Post("/p/" + code + "/mute").Wants(303)
 	b.Get("/everything").Lacks(unreadOne)
 	b.Get("/push/news").Wants(200).Has(`"unread":0`).Lacks("ann")
@@ -281,8 +281,8 @@ func TestRequestsAndArrivals(t *testing.T) {
 	b.Get(view.NotificationsPath).Wants(200).Lacks("You can read")
 }
 
-// What comes while its page is looked at is read: on the post's own page and on that of
-// notifications. Nothing is told of it anywhere else.
+// An event that arrives while somebody looks at its page is read: on the post's own page and on
+// that of notifications. No other page tells of it.
 func TestNotificationsAreReadLive(t *testing.T) {
 	t.Parallel()
 	browser := webtest.Chromium(t)

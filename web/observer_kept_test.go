@@ -13,8 +13,8 @@ import (
 	"riverrun/web/webtest"
 )
 
-// What is kept beside posts: addresses of files and of the pictures of cards, drafts, former
-// texts.
+// This file observes what is kept beside posts: addresses of files and of the pictures of cards,
+// drafts, former texts.
 
 // kept is what somebody keeps of an answer: its address, and a copy with its entity tag.
 type kept struct{ address, tag, body string }

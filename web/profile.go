@@ -11,8 +11,8 @@ import (
 	"riverrun/web/view"
 )
 
-// What the head of an account's page says of it comes from the node's memory, so that the page
-// stays one statement. It names and counts only what its viewer may know: who follows an account
+// The head of an account's page is made from the node's memory, so that the page stays one
+// statement. It names and counts only what its viewer may know: who follows an account
 // is known to those who may read it, as the members of a group are; people are named only if
 // the viewer may read them and no ban stands between; and so are groups.
 

@@ -94,7 +94,7 @@ func TestUnreadComments(t *testing.T) {
 		t.Error("the author's page has the line of somebody else")
 	}
 
-	// Whoever wrote the post is told from the beginning, without having opened it.
+	// The post's author is told from the beginning, without having opened it.
 	mine := ann.Post("words of ann").Code
 	bob.Comment(mine, "an answer")
 	if got := freshText(v.Get("/ann"), mine); got != "1 new" {
@@ -109,7 +109,7 @@ func TestUnreadComments(t *testing.T) {
 	}
 }
 
-// What somebody reads at one node is read at the others.
+// A post that somebody reads at one node is read at the others.
 func TestReadMarksOnOtherNodes(t *testing.T) {
 	t.Parallel()
 	here := webtest.New(t, nil)

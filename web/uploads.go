@@ -198,7 +198,7 @@ func (s *Server) upload(ctx context.Context, v timelines.Viewer, account int64, 
 	if s.limits.arriving.add(key, 1) > maxArriving {
 		return "", errLimited
 	}
-	// What is refused below stays in the store for hours, so what can be refused before is.
+	// An upload that is refused below stays in the store for hours, so this comes first.
 	if err := s.mayUpload(ctx, v.AccountID, account); err != nil {
 		return "", err
 	}

@@ -38,7 +38,7 @@ func TestAFormWithFilesOutlivesAFault(t *testing.T) {
 	if d.Body != "a draft" || len(d.Uploads) != 1 {
 		t.Fatalf("the draft is %+v", d)
 	}
-	// What is said of a picture is kept with it.
+	// The description of a picture is kept with it.
 	v.Post("/drafts", "draft", "/", "body", "a draft", "upload", d.Uploads[0], "alt."+d.Uploads[0], "said of it").Wants(303)
 	v.Get("/posts/new").Wants(200).Has("said of it")
 	v.Header.Set("Accept", "application/json")

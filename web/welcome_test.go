@@ -31,6 +31,6 @@ func TestIntroduction(t *testing.T) {
 	v.Post("/posts", "body", "Hello from Ann", "back", "/").LeadsTo("/")
 	v.Get("/").Wants(200).Has("Hello from Ann", "hello").Lacks(`href="/welcome"`)
 	v.Get("/welcome").LeadsTo("/welcome/people") // there are always more people
-	// Who was on the way to a page is led there.
+	// Somebody who was on the way to a page gets there.
 	s.Visitor().Post("/signup", "username", "dan", "password", "quite long enough", "back", "/bob").LeadsTo("/bob")
 }

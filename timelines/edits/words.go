@@ -11,7 +11,7 @@ import (
 // Op says what became of a Span.
 type Op int
 
-// What an edit does with a part of a text.
+// These say what an edit does with a part of a text.
 const (
 	Same Op = iota
 	Deleted

@@ -12,8 +12,9 @@ import (
 
 func TestMain(m *testing.M) { testdb.Main(m) }
 
-// What a node remembers is bounded in bytes, whoever has how many unread events of how long
-// posts: who was not asked about for longest is forgotten first, and read again.
+// A node's memory is bounded in bytes, however many unread events people have and however long
+// the posts are. It forgets the person first whom nobody asked about for the longest time, and reads
+// that person's again.
 func TestCacheIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
 	store := timelines.Open(testdb.New(t).Primary, nil, timelines.DefaultOptions())

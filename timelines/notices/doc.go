@@ -7,7 +7,7 @@
 // taken back, a comment deleted, a name edited away. The same statement moves the post in the
 // recipient's timeline of kind notifications, where it stands at the time of its last event.
 //
-// Who may know of an event is not decided here. Rivers decide that at render (R4), for
+// This package does not decide who may know of an event. Rivers decide that at render (R4), for
 // entries and for the number of those unread alike.
 //
 // Whatever changes a person's rows also raises the person's notice clock in the secondary

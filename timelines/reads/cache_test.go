@@ -102,7 +102,7 @@ func TestMarksGrow(t *testing.T) {
 	w.seen(w.node(), w.ann, w.two, 50)
 }
 
-// Who is forgotten and remembered again has the same version, unless marks came meanwhile.
+// A reader who is forgotten and remembered again has the same version, unless marks came meanwhile.
 func TestVersionOutlivesForgetting(t *testing.T) {
 	w := newTown(t)
 	c := w.node()
@@ -139,7 +139,7 @@ func TestMarksOfWhatIsGone(t *testing.T) {
 	w.seen(w.node(), w.ann, w.one, 20)
 }
 
-// What could not be written waits for the next time.
+// Marks that could not be written wait for the next time.
 func TestMarksWaitForTheStore(t *testing.T) {
 	w := newTown(t)
 	c := w.node()

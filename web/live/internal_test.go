@@ -62,7 +62,7 @@ func TestHeaderOfClosedSaysNothing(t *testing.T) {
 	}
 }
 
-// What a node forgot of its readers is no change of what they have read.
+// Readers have read the same as before when a node forgets them.
 func TestForgottenMarksAreNoChange(t *testing.T) {
 	s := &socket{wake: make(chan struct{}, 1)}
 	s.fingerprint.Store(&Fingerprint{})
