@@ -115,7 +115,9 @@ func (j *jsonScanner) value() (raw []byte, large bool, err error) {
 }
 
 // wrong is the error of a value that is no JSON.
-func (j *jsonScanner) wrong(at *source) error { return jsonError(j.kept.b, at.line, at.offset()-at.lineBegan) }
+func (j *jsonScanner) wrong(at *source) error {
+	return jsonError(j.kept.b, at.line, at.offset()-at.lineBegan)
+}
 
 func jsonError(raw []byte, line int, column int64) *Fatal {
 	var v json.RawMessage

@@ -94,6 +94,9 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	if f.format == "" {
 		if f.format, err = detect(begin, o.MediaType); err != nil {
+			if len(begin) < headBytes && !errors.Is(f.src.err, io.EOF) {
+				return nil, f.src.failed() // the rest of the beginning did not come
+			}
 			return nil, err
 		}
 	}

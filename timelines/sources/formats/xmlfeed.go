@@ -521,6 +521,8 @@ func (f *xmlFeed) itunesField(d *draft, e *entry, c int32, field string, base *u
 	}
 }
 
+const iconSize = 64
+
 // media takes an element of Media RSS. Groups hold others.
 func (f *xmlFeed) media(d *draft, e *entry, c int32, base *url.URL, depth int) {
 	t := &f.tree
@@ -547,6 +549,9 @@ func (f *xmlFeed) media(d *draft, e *entry, c int32, base *url.URL, depth int) {
 			f.inMedia(d, e, c, base, 1)
 		}
 	case "thumbnail":
+		if w, err := strconv.Atoi(t.attr(c, noSpace, "width")); err == nil && w <= iconSize {
+			return // the face of somebody
+		}
 		if a, ok := d.address(PictureInvalid, PictureInvalid, "media:thumbnail", t.attr(c, noSpace, "url"), base); ok && len(e.thumbs) < MaxPictures {
 			e.thumbs = append(e.thumbs, Picture{URL: a})
 		}
@@ -660,7 +665,11 @@ func (f *xmlFeed) conclude(d *draft, e *entry, base *url.URL) {
 	case plain:
 		d.setText(field, text)
 	default:
+		declared := len(d.Pictures)
 		d.setEither(field, text, textBase)
+		if declared > 0 && field == "description" {
+			d.Pictures = d.Pictures[:declared] // they are the same, smaller
+		}
 	}
 	at := func(x dated) time.Time {
 		d.at = x.line
