@@ -58,7 +58,7 @@ func (d *draft) finish() {
 	switch {
 	case d.ID == "" && !d.kept:
 		d.problem(IDMissing, "id", "")
-	case d.ID != "" && d.reader.isRepeated(d.ID):
+	case d.ID != "" && !d.reader.known.add(d.ID):
 		d.problem(IDRepeated, "id", d.ID)
 	}
 	if len(d.Pictures) == 0 {

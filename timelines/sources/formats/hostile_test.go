@@ -341,7 +341,7 @@ func checkItem(t *testing.T, name string, i *Item) {
 		len(i.Categories) > MaxCategories || len(i.Pictures) > MaxPictures || len(i.Files) > MaxFiles || len(i.Problems) > MaxProblems+11 {
 		t.Errorf("%s: more than may be: %+v", name, i)
 	}
-	if strings.ContainsAny(i.Title+i.Author+i.ID, "\n\r\x00\u202e") || strings.ContainsAny(i.Text, "\r\x00\t\x1b") || strings.Contains(i.Text, "\n\n\n") || strings.Contains(i.Text, " \n") {
+	if strings.ContainsAny(i.ID, "\n\r\x00") || strings.ContainsAny(i.Title+i.Author, "\n\r\x00\u202e") || strings.ContainsAny(i.Text, "\r\x00\t\x1b") || strings.Contains(i.Text, "\n\n\n") || strings.Contains(i.Text, " \n") {
 		t.Errorf("%s: a text that is not clean: %q %q %q", name, i.ID, i.Title, i.Text)
 	}
 	if (i.ID == "") != (i.Has(IDMissing) || i.Has(IDLong) || i.Has(IDControl)) && !(i.ID != "" && (i.Has(IDLong) || i.Has(IDControl))) {

@@ -1,8 +1,6 @@
 package formats
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"io"
 	"net/url"
@@ -60,7 +58,7 @@ type Reader struct {
 	now    time.Time
 	feed   Feed
 	items  formatReader
-	known  map[uint64]struct{} // hashes of the ids so far
+	known  idSet
 	read   int
 	langs  map[string]string // as given, and what it is
 	err    error
@@ -80,7 +78,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	f := &Reader{
 		src: newSource(text), limits: l, format: o.Format, now: o.Now,
-		known: make(map[uint64]struct{}), langs: make(map[string]string),
+		langs: make(map[string]string),
 	}
 	if f.now.IsZero() {
 		f.now = time.Now()
@@ -141,16 +139,4 @@ func (r *Reader) Next() (*Item, error) {
 	}
 	d.finish()
 	return &d.Item, nil
-}
-
-// isRepeated remembers an id by its hash. The hash is the same on every node, so that the
-// canonical file is.
-func (r *Reader) isRepeated(id string) bool {
-	sum := sha256.Sum256([]byte(id))
-	key := binary.LittleEndian.Uint64(sum[:8])
-	if _, ok := r.known[key]; ok {
-		return true
-	}
-	r.known[key] = struct{}{}
-	return false
 }
