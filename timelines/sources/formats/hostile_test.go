@@ -133,6 +133,11 @@ func hostiles() []hostile {
 		{name: "CSV, quote never closed", text: "id,title\n1,\"a", then: "b\n", fatal: TooLarge},
 		{name: "CSV, endless header", text: "id", then: ",x", fatal: TooLarge},
 
+		{name: "tags without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<p ", 300_000) + "]]></description>"), items: 1, problems: "text_long"},
+		{name: "links without end", text: rssItem("<description><![CDATA[" + strings.Repeat("<a href='https://a.example/'>", 30_000) + "]]></description>"), items: 1},
+		{name: "references without end", text: rssItem("<description>" + strings.Repeat("&amp;lt", 100_000) + "</description>"), items: 1, problems: "text_long"},
+		{name: "end tags without beginning", text: rssItem(strings.Repeat("<a>", 90) + strings.Repeat("</b>", 200_000)), items: 1},
+
 		// Encodings.
 		{name: "says UTF-8, is windows-1251", text: encodedAs1251(), fatal: Encoding, items: anyItems},
 		{name: "says nothing, is windows-1251", text: strings.Replace(encodedAs1251(), ` encoding="utf-8"`, "", 1), fatal: Encoding, items: anyItems},
@@ -198,8 +203,8 @@ func hostiles() []hostile {
 		{name: "nothing to see", text: rss("<item><guid isPermaLink='false'>1</guid><title>\u200b \u00ad\x00</title></item>"), items: 1, problems: ""},
 		{name: "large item among others", text: rss("<item><guid>1</guid><title>a</title></item><item><guid>2</guid><description>" + strings.Repeat("x ", 1<<20) + "</description></item><item><guid>3</guid><title>c</title></item>"), items: 3, problems: "item_large"},
 		{name: "large attribute", text: rss("<item a='" + strings.Repeat("x", 2<<20) + "'><guid>1</guid></item>"), items: 1, problems: "id_missing item_large"},
-		{name: "JSON, large item", text: json + `{"id":"1","content_text":"` + strings.Repeat("x ", 1<<20) + `"},{"id":"2","title":"b"}]}`, items: 2, problems: "id_missing item_large"},
-		{name: "NDJSON, large line", text: `{"id":"1","text":"` + strings.Repeat("x ", 1<<20) + "\"}\n" + `{"id":"2","title":"b"}`, items: 2, problems: "id_missing item_large"},
+		{name: "JSON, large item", text: json + `{"id":"1","content_text":"` + strings.Repeat("x ", 1<<20) + `"},{"id":"2","title":"b"}]}`, items: 2, problems: "item_large"},
+		{name: "NDJSON, large line", text: `{"id":"1","text":"` + strings.Repeat("x ", 1<<20) + "\"}\n" + `{"id":"2","title":"b"}`, items: 2, problems: "item_large"},
 		{name: "dates", text: rss(dated1("Mon, 01 Jan 0000 00:00:00 GMT") + dated1("99999-01-01T00:00:00Z") + dated1("0000-00-00 00:00:00") + dated1("2099-01-01") + dated1("-1") + dated1("1969-12-31T23:59:59Z") + dated1(strings.Repeat("1", 10_000))), items: 7, problems: "date_old date_invalid date_invalid date_future date_invalid date_old date_invalid"},
 		{name: "script in a title", text: rss(`<item><guid>1</guid><title>&lt;script>alert(1)&lt;/script>&lt;b>x&lt;/b></title></item>`), items: 1},
 		{name: "addresses that are none", text: rss("<item><guid>1</guid><title>a</title><link>javascript:alert(1)</link><enclosure url='data:text/html,x'/><enclosure url='file:///etc/passwd' type='image/png'/></item>"), items: 1, problems: "file_invalid picture_invalid url_invalid"},

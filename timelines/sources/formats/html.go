@@ -44,7 +44,8 @@ func htmlTitle(source string) string {
 
 // looksHTML reports whether a text has an element of HTML.
 func looksHTML(s string) bool {
-	for rest := s; ; {
+	last := strings.LastIndexByte(s, '>') + 1
+	for rest := s[:last]; ; {
 		i := strings.IndexByte(rest, '<')
 		if i < 0 {
 			return false
@@ -55,7 +56,7 @@ func looksHTML(s string) bool {
 			n++
 		}
 		if n > 0 && n < len(rest) && strings.IndexByte(" \t\r\n/>", rest[n]) >= 0 &&
-			atom.Lookup([]byte(strings.ToLower(rest[:n]))) != 0 && strings.IndexByte(rest[n:], '>') >= 0 {
+			atom.Lookup([]byte(strings.ToLower(rest[:n]))) != 0 {
 			return true
 		}
 		if strings.HasPrefix(rest, "!--") {

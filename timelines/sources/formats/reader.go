@@ -3,6 +3,7 @@ package formats
 import (
 	"errors"
 	"io"
+	"mime"
 	"net/url"
 	"time"
 )
@@ -36,8 +37,9 @@ func (l Limits) filled() Limits {
 type Options struct {
 	// Format of the file; "" to tell it from the file.
 	Format Format
-	// MediaType and Charset are those that came with the file, "" if none did. The charset
-	// wins over what the file declares of itself, but not over a byte order mark.
+	// MediaType is the one that came with the file, "" if none did; Charset too, where it is
+	// not in MediaType. The charset wins over what the file declares of itself, but not over a
+	// byte order mark.
 	MediaType, Charset string
 	// Base is the address that relative addresses of a feed start from: the feed's own.
 	Base string
@@ -72,6 +74,9 @@ type formatReader interface {
 // NewReader returns a reader of a file. It reads the beginning; its errors are those of Next.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	l := o.Limits.filled()
+	if _, params, err := mime.ParseMediaType(o.MediaType); err == nil && o.Charset == "" {
+		o.Charset = params["charset"]
+	}
 	text, err := open(r, l.Bytes, o.Charset)
 	if err != nil {
 		return nil, err
@@ -108,7 +113,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	case CSV:
 		f.items, err = newCSV(f)
 	case NDJSON:
-		f.items = &ndjson{f}
+		f.items = &ndjson{r: f}
 	default:
 		return nil, &Fatal{Code: NotAFeed, Detail: "the format " + string(f.format) + " is not known"}
 	}

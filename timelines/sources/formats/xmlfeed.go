@@ -457,6 +457,9 @@ func (f *xmlFeed) atomText(c int32) (s string, plain bool) {
 func (f *xmlFeed) atomLink(d *draft, e *entry, c int32, base *url.URL) {
 	t := &f.tree
 	href := t.attr(c, noSpace, "href")
+	if href == "" {
+		href = t.content(c) // as in RSS
+	}
 	base = joined(base, t.attr(c, xmlSpace, "base"))
 	if base != f.r.base {
 		if a, ok := webAddress(href, base); ok {
@@ -638,7 +641,7 @@ func (f *xmlFeed) conclude(d *draft, e *entry, base *url.URL) {
 	}
 	d.setURL("link", link, base)
 	d.setID("guid", e.guid)
-	if d.ID == "" && !d.kept {
+	if d.ID == "" && !d.wrong {
 		if d.URL != "" {
 			d.setID("link", d.URL)
 		} else {
