@@ -14,10 +14,8 @@ type table struct {
 	r       *Reader
 	csv     *csv.Reader
 	in      *tableInput
-	columns []int // of Fields, -1 for a column to leave out
-	begun   record
+	columns []int     // of Fields, -1 for a column to leave out
 	pending []Problem // of the header, which the first item tells of
-	field   []string  // of the row
 }
 
 // maxColumns bounds the header. There are far fewer names of fields.

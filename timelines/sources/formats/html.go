@@ -329,7 +329,10 @@ func (h *htmlReader) closeLink() {
 // name of a tag or a person that it leads to, as Mastodon writes them.
 func saysAddress(label, address string) bool {
 	if label[0] == '#' || label[0] == '@' {
-		return !strings.ContainsAny(label, " \n")
+		path, err := url.PathUnescape(strings.TrimSuffix(address, "/"))
+		i := strings.LastIndexAny(path, "/=")
+		return err == nil && strings.EqualFold(strings.TrimPrefix(path[i+1:], "@"), label[1:]) &&
+			(label[0] == '@' || strings.Contains(path, "tag"))
 	}
 	label, short := strings.CutSuffix(label, "…")
 	if !short {

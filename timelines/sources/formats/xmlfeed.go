@@ -21,6 +21,8 @@ type xmlFeed struct {
 	ended bool
 	base  *url.URL // of the whole feed
 	bare  bool     // Atom without its namespace
+
+	authors []string // of the feed: those of entries without any
 }
 
 func newXMLFeed(r *Reader) *xmlFeed {
@@ -203,6 +205,12 @@ func (f *xmlFeed) head(d *draft) {
 		case "self":
 			set(&feed.Self, a)
 		}
+	case n.local == "author" && f.isAtom(n):
+		for p, e := range t.elements(0) {
+			if e.name.local == "name" {
+				f.authors = appendAuthor(f.authors, t.content(p))
+			}
+		}
 	case n.space == noSpace || f.isAtom(n):
 		switch n.local {
 		case "title":
@@ -307,6 +315,9 @@ func (f *xmlFeed) item(d *draft) {
 		}
 	}
 	f.conclude(d, &e, base)
+	if len(authors) == 0 {
+		authors = f.authors
+	}
 	if len(authors) > 0 {
 		d.setAuthor("author", strings.Join(authors, ", "))
 	}
