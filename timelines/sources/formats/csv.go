@@ -14,10 +14,8 @@ type table struct {
 	r       *Reader
 	csv     *csv.Reader
 	in      *tableInput
-	columns []int // of Fields, -1 for a column to leave out
-	begun   record
+	columns []int     // of Fields, -1 for a column to leave out
 	pending []Problem // of the header, which the first item tells of
-	field   []string  // of the row
 }
 
 // maxColumns bounds the header. There are far fewer names of fields.
@@ -152,17 +150,19 @@ func (t *table) next(d *draft) error {
 	t.pending = nil
 	d.at = 0
 	r := record{d: d, date: parseTableDate}
+	shifted := false
 	if len(fields) != len(t.columns) {
 		if t.atEnd() {
 			return t.r.src.fatal(Truncated, "the last row has %d fields instead of %d, and no end", len(fields), len(t.columns))
 		}
 		d.problem(NumberOfFields, "", strings.Join(fields[:min(len(fields), 20)], " "))
+		shifted = true
 	}
 	for i, value := range fields {
 		if i >= len(t.columns) || t.columns[i] < 0 || strings.TrimSpace(value) == "" {
 			continue
 		}
-		if d.Bad && Fields[t.columns[i]].Name != "id" {
+		if shifted && Fields[t.columns[i]].Name != "id" {
 			continue // which field is which is not known, but the id mostly comes first
 		}
 		value = strings.Clone(value) // the row is used again, and is larger

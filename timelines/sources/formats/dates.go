@@ -9,7 +9,7 @@ import (
 // instead of them. A date without a zone is UTC.
 //
 // It reads the parts of a date wherever they stand rather than trying two hundred layouts,
-// which time.Parse would take. 3/4/2006 is the third of April, if there is such a day.
+// which time.Parse would take. 3/4/2006 is the third of April, if there is such a day and no pm.
 func parseDate(s string) (time.Time, bool) {
 	if t, err := time.Parse(time.RFC3339Nano, s); err == nil {
 		return t, true
@@ -34,13 +34,14 @@ type dateParts struct {
 	hour, minute, second   int
 	nanosecond             int
 	hasTime, pm, am, zoned bool
-	offset                 int // seconds
+	slashed                bool // 3/4/2006: which is the month?
+	offset                 int  // seconds
 }
 
 // take reads what comes next and returns its length.
 func (p *dateParts) take(s string) (n int, ok bool) {
 	switch c := s[0]; {
-	case c == ' ' || c == ',' || c == '\t' || c == '\u00a0'&0xff && false:
+	case c == ' ', c == ',', c == '\t', c == ':' && p.hasTime:
 		return 1, true
 	case '0' <= c && c <= '9':
 		return p.takeNumber(s)
@@ -104,8 +105,9 @@ func (p *dateParts) takeNumber(s string) (int, bool) {
 		p.year, p.month, p.day = a, b, c
 	case k == 4 || k == 2:
 		p.day, p.month, p.year = a, b, fullYear(c, k)
-		if sep == '/' && (b > 12) || sep == '-' && b > 12 {
-			p.day, p.month = b, a
+		p.slashed = sep == '/'
+		if sep != '.' && b > 12 {
+			p.day, p.month, p.slashed = b, a, false
 		}
 	default:
 		return 0, false
@@ -264,6 +266,9 @@ var zones = map[string]int{
 }
 
 func (p *dateParts) time() (time.Time, bool) {
+	if p.slashed && (p.am || p.pm) && p.day <= 12 {
+		p.day, p.month = p.month, p.day // who writes pm puts the month first
+	}
 	if p.year < 0 || p.month < 1 || p.month > 12 || p.day < 1 || p.hour > 24 || p.minute > 59 || p.second > 60 {
 		return time.Time{}, false
 	}

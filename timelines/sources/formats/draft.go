@@ -19,7 +19,7 @@ type draft struct {
 	reader *Reader
 	at     int // the line of the field that is taken
 	large  bool
-	kept   bool // the id was refused, and the file gave one
+	wrong  bool // the file gave an id that cannot be one
 
 	thumbnails []Picture // only taken if there is no other picture
 }
@@ -56,9 +56,9 @@ func shortened(value string) string {
 func (d *draft) finish() {
 	d.at = 0
 	switch {
-	case d.ID == "" && !d.kept:
+	case d.ID == "" && !d.wrong:
 		d.problem(IDMissing, "id", "")
-	case d.ID != "" && d.reader.isRepeated(d.ID):
+	case d.ID != "" && !d.reader.known.add(d.ID):
 		d.problem(IDRepeated, "id", d.ID)
 	}
 	if len(d.Pictures) == 0 {
@@ -86,13 +86,13 @@ func (d *draft) setID(field, s string) {
 		return
 	case strings.ContainsFunc(trimmed, unicode.IsControl) || !utf8.ValidString(trimmed):
 		d.problem(IDControl, field, trimmed)
-		d.kept = true
+		d.wrong = true
 		return
 	}
 	trimmed = normal(trimmed)
 	if len(trimmed) > MaxIDBytes {
 		d.problem(IDLong, field, trimmed)
-		d.kept = true
+		d.wrong = true
 		return
 	}
 	d.ID = trimmed

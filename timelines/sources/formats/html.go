@@ -44,7 +44,8 @@ func htmlTitle(source string) string {
 
 // looksHTML reports whether a text has an element of HTML.
 func looksHTML(s string) bool {
-	for rest := s; ; {
+	last := strings.LastIndexByte(s, '>') + 1
+	for rest := s[:last]; ; {
 		i := strings.IndexByte(rest, '<')
 		if i < 0 {
 			return false
@@ -55,7 +56,7 @@ func looksHTML(s string) bool {
 			n++
 		}
 		if n > 0 && n < len(rest) && strings.IndexByte(" \t\r\n/>", rest[n]) >= 0 &&
-			atom.Lookup([]byte(strings.ToLower(rest[:n]))) != 0 && strings.IndexByte(rest[n:], '>') >= 0 {
+			atom.Lookup([]byte(strings.ToLower(rest[:n]))) != 0 {
 			return true
 		}
 		if strings.HasPrefix(rest, "!--") {
@@ -66,6 +67,7 @@ func looksHTML(s string) bool {
 
 const (
 	maxLists  = 20
+	maxIndent = 40
 	textRoom  = MaxTextRunes + 100
 	maxFound  = 100 // pictures and files, before those that come twice are left out
 	smallSize = 3   // a picture of so many pixels is a tracking pixel
@@ -83,6 +85,7 @@ type htmlReader struct {
 
 	breaks int  // line breaks that come before the next word
 	space  bool // a space does
+	indent int  // spaces of preformatted text do
 	pre    int
 	marker string // of the item of a list that comes next
 	lists  []int  // the number of the next item, 0 for a bullet
@@ -131,10 +134,10 @@ func (h *htmlReader) write(s string) {
 	for _, r := range clean(s) {
 		switch {
 		case r == '\n' && h.pre > 0:
-			h.breaks++
+			h.breaks, h.indent = h.breaks+1, 0
 			continue
-		case r == ' ' && h.pre > 0 && h.breaks == 0:
-			h.put(' ')
+		case r == ' ' && h.pre > 0:
+			h.indent++
 			continue
 		case unicode.IsSpace(r):
 			h.space = true
@@ -161,7 +164,10 @@ func (h *htmlReader) before() {
 	case h.space:
 		h.put(' ')
 	}
-	h.breaks, h.space = 0, false
+	for range min(h.indent, maxIndent) {
+		h.put(' ')
+	}
+	h.breaks, h.space, h.indent = 0, false, 0
 	if h.marker != "" {
 		h.b.WriteString(h.marker)
 		h.runes += len(h.marker)
@@ -261,7 +267,7 @@ func (h *htmlReader) close(a atom.Atom) {
 	case atom.Noscript:
 		h.silent = max(h.silent-1, 0)
 	case atom.Pre:
-		h.pre = max(h.pre-1, 0)
+		h.pre, h.indent = max(h.pre-1, 0), 0
 		h.lines(2)
 	case atom.Ul, atom.Ol:
 		if n := len(h.lists); n > 0 {
@@ -323,7 +329,10 @@ func (h *htmlReader) closeLink() {
 // name of a tag or a person that it leads to, as Mastodon writes them.
 func saysAddress(label, address string) bool {
 	if label[0] == '#' || label[0] == '@' {
-		return !strings.ContainsAny(label, " \n")
+		path, err := url.PathUnescape(strings.TrimSuffix(address, "/"))
+		i := strings.LastIndexAny(path, "/=")
+		return err == nil && strings.EqualFold(strings.TrimPrefix(path[i+1:], "@"), label[1:]) &&
+			(label[0] == '@' || strings.Contains(path, "tag"))
 	}
 	label, short := strings.CutSuffix(label, "…")
 	if !short {

@@ -31,7 +31,8 @@ const (
 type Item struct {
 	// ID is the item's key within its source, 1 to 1024 bytes. It is the guid, or else the
 	// address. It is empty only if the item has the problem id_missing, id_long or id_control:
-	// then nobody can say which stored item this is.
+	// then nobody can say which stored item this is. It is in NFC and has no control
+	// characters, but may turn the direction of writing: it is shown isolated.
 	ID string `json:"id"`
 	// Bad says that an error was found, so that the item is present but not to be posted.
 	Bad bool `json:"bad,omitzero"`

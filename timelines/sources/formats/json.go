@@ -115,7 +115,9 @@ func (j *jsonScanner) value() (raw []byte, large bool, err error) {
 }
 
 // wrong is the error of a value that is no JSON.
-func (j *jsonScanner) wrong(at *source) error { return jsonError(j.kept.b, at.line, at.offset()-at.lineBegan) }
+func (j *jsonScanner) wrong(at *source) error {
+	return jsonError(j.kept.b, at.line, at.offset()-at.lineBegan)
+}
 
 func jsonError(raw []byte, line int, column int64) *Fatal {
 	var v json.RawMessage
@@ -250,9 +252,37 @@ func scalar(raw []byte) (string, bool) {
 	return "", false
 }
 
+// idOf returns the id of an object of which only the beginning is there, "" if it is not in
+// that.
+func idOf(begin []byte) string {
+	d := json.NewDecoder(bytes.NewReader(begin))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return ""
+	}
+	for {
+		key, err := d.Token()
+		if err != nil || key == json.Delim('}') {
+			return ""
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return ""
+		}
+		if key == "id" {
+			if len(value) > 0 && value[0] == '"' { // a number may be cut off
+				return text(value)
+			}
+			return ""
+		}
+	}
+}
+
 // ndjson reads a file with one JSON object a line. A line that is none is a wrong item, as
 // the lines after it can be read.
-type ndjson struct{ r *Reader }
+type ndjson struct {
+	r    *Reader
+	kept store // the line
+}
 
 func (n *ndjson) next(d *draft) error {
 	src := n.r.src
@@ -271,7 +301,7 @@ func (n *ndjson) next(d *draft) error {
 	}
 	if large {
 		d.large = true
-		d.kept = false
+		d.setID("id", idOf(line))
 		return nil
 	}
 	if !json.Valid(line) {
@@ -326,7 +356,8 @@ func (n *ndjson) take(r *record, i int, value []byte) {
 // line reads a line, without its end. A large one is read to its end and not kept.
 func (n *ndjson) line() (line []byte, ended, large bool, err error) {
 	src := n.r.src
-	kept := store{limit: n.r.limits.ItemBytes}
+	n.kept = store{b: n.kept.b[:0], limit: n.r.limits.ItemBytes}
+	kept := &n.kept
 	for {
 		w := src.window()
 		if len(w) == 0 {

@@ -169,7 +169,9 @@ func (j *jsonFeed) item(d *draft) error {
 		return err
 	}
 	d.large = large
-	if !large {
+	if large {
+		d.setID("id", idOf(raw))
+	} else {
 		j.take(d, raw)
 	}
 	c, err := j.scan.expect(",]")
@@ -249,7 +251,7 @@ func (j *jsonFeed) take(d *draft, raw []byte) {
 		d.setURL("external_url", external, base)
 	}
 	d.setID("id", id)
-	if d.ID == "" && !d.kept {
+	if d.ID == "" && !d.wrong {
 		d.setID("url", d.URL)
 	}
 	d.setTitle("title", title)

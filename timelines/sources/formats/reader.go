@@ -1,10 +1,9 @@
 package formats
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"io"
+	"mime"
 	"net/url"
 	"time"
 )
@@ -38,8 +37,9 @@ func (l Limits) filled() Limits {
 type Options struct {
 	// Format of the file; "" to tell it from the file.
 	Format Format
-	// MediaType and Charset are those that came with the file, "" if none did. The charset
-	// wins over what the file declares of itself, but not over a byte order mark.
+	// MediaType is the one that came with the file, "" if none did; Charset too, where it is
+	// not in MediaType. The charset wins over what the file declares of itself, but not over a
+	// byte order mark.
 	MediaType, Charset string
 	// Base is the address that relative addresses of a feed start from: the feed's own.
 	Base string
@@ -60,7 +60,7 @@ type Reader struct {
 	now    time.Time
 	feed   Feed
 	items  formatReader
-	known  map[uint64]struct{} // hashes of the ids so far
+	known  idSet
 	read   int
 	langs  map[string]string // as given, and what it is
 	err    error
@@ -74,13 +74,16 @@ type formatReader interface {
 // NewReader returns a reader of a file. It reads the beginning; its errors are those of Next.
 func NewReader(r io.Reader, o Options) (*Reader, error) {
 	l := o.Limits.filled()
+	if _, params, err := mime.ParseMediaType(o.MediaType); err == nil && o.Charset == "" {
+		o.Charset = params["charset"]
+	}
 	text, err := open(r, l.Bytes, o.Charset)
 	if err != nil {
 		return nil, err
 	}
 	f := &Reader{
 		src: newSource(text), limits: l, format: o.Format, now: o.Now,
-		known: make(map[uint64]struct{}), langs: make(map[string]string),
+		langs: make(map[string]string),
 	}
 	if f.now.IsZero() {
 		f.now = time.Now()
@@ -94,6 +97,9 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	}
 	if f.format == "" {
 		if f.format, err = detect(begin, o.MediaType); err != nil {
+			if len(begin) < headBytes && !errors.Is(f.src.err, io.EOF) {
+				return nil, f.src.failed() // the rest of the beginning did not come
+			}
 			return nil, err
 		}
 	}
@@ -107,7 +113,7 @@ func NewReader(r io.Reader, o Options) (*Reader, error) {
 	case CSV:
 		f.items, err = newCSV(f)
 	case NDJSON:
-		f.items = &ndjson{f}
+		f.items = &ndjson{r: f}
 	default:
 		return nil, &Fatal{Code: NotAFeed, Detail: "the format " + string(f.format) + " is not known"}
 	}
@@ -138,16 +144,4 @@ func (r *Reader) Next() (*Item, error) {
 	}
 	d.finish()
 	return &d.Item, nil
-}
-
-// isRepeated remembers an id by its hash. The hash is the same on every node, so that the
-// canonical file is.
-func (r *Reader) isRepeated(id string) bool {
-	sum := sha256.Sum256([]byte(id))
-	key := binary.LittleEndian.Uint64(sum[:8])
-	if _, ok := r.known[key]; ok {
-		return true
-	}
-	r.known[key] = struct{}{}
-	return false
 }

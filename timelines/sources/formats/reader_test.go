@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +54,19 @@ func problemsOf(items []*Item) string {
 
 // Each code is in the table once, and has its texts.
 func TestCodes(t *testing.T) {
+	source, err := os.ReadFile("codes.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	constants := regexp.MustCompile(`(?m)^\t\w+ +Code = "(\w+)"`).FindAllSubmatch(source, -1)
+	if len(constants) != len(Codes) {
+		t.Errorf("%d constants, and %d rows", len(constants), len(Codes))
+	}
+	for _, c := range constants {
+		if levels[Code(c[1])] == "" {
+			t.Errorf("%s has no row", c[1])
+		}
+	}
 	seen := map[Code]bool{}
 	for _, c := range Codes {
 		if seen[c.Code] || c.Means == "" || c.Do == "" || c.Level == "" {

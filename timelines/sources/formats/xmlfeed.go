@@ -21,6 +21,8 @@ type xmlFeed struct {
 	ended bool
 	base  *url.URL // of the whole feed
 	bare  bool     // Atom without its namespace
+
+	authors []string // of the feed: those of entries without any
 }
 
 func newXMLFeed(r *Reader) *xmlFeed {
@@ -203,6 +205,12 @@ func (f *xmlFeed) head(d *draft) {
 		case "self":
 			set(&feed.Self, a)
 		}
+	case n.local == "author" && f.isAtom(n):
+		for p, e := range t.elements(0) {
+			if e.name.local == "name" {
+				f.authors = appendAuthor(f.authors, t.content(p))
+			}
+		}
 	case n.space == noSpace || f.isAtom(n):
 		switch n.local {
 		case "title":
@@ -307,6 +315,9 @@ func (f *xmlFeed) item(d *draft) {
 		}
 	}
 	f.conclude(d, &e, base)
+	if len(authors) == 0 {
+		authors = f.authors
+	}
 	if len(authors) > 0 {
 		d.setAuthor("author", strings.Join(authors, ", "))
 	}
@@ -457,6 +468,9 @@ func (f *xmlFeed) atomText(c int32) (s string, plain bool) {
 func (f *xmlFeed) atomLink(d *draft, e *entry, c int32, base *url.URL) {
 	t := &f.tree
 	href := t.attr(c, noSpace, "href")
+	if href == "" {
+		href = t.content(c) // as in RSS
+	}
 	base = joined(base, t.attr(c, xmlSpace, "base"))
 	if base != f.r.base {
 		if a, ok := webAddress(href, base); ok {
@@ -521,6 +535,8 @@ func (f *xmlFeed) itunesField(d *draft, e *entry, c int32, field string, base *u
 	}
 }
 
+const iconSize = 64
+
 // media takes an element of Media RSS. Groups hold others.
 func (f *xmlFeed) media(d *draft, e *entry, c int32, base *url.URL, depth int) {
 	t := &f.tree
@@ -547,6 +563,9 @@ func (f *xmlFeed) media(d *draft, e *entry, c int32, base *url.URL, depth int) {
 			f.inMedia(d, e, c, base, 1)
 		}
 	case "thumbnail":
+		if w, err := strconv.Atoi(t.attr(c, noSpace, "width")); err == nil && w <= iconSize {
+			return // the face of somebody
+		}
 		if a, ok := d.address(PictureInvalid, PictureInvalid, "media:thumbnail", t.attr(c, noSpace, "url"), base); ok && len(e.thumbs) < MaxPictures {
 			e.thumbs = append(e.thumbs, Picture{URL: a})
 		}
@@ -633,7 +652,7 @@ func (f *xmlFeed) conclude(d *draft, e *entry, base *url.URL) {
 	}
 	d.setURL("link", link, base)
 	d.setID("guid", e.guid)
-	if d.ID == "" && !d.kept {
+	if d.ID == "" && !d.wrong {
 		if d.URL != "" {
 			d.setID("link", d.URL)
 		} else {
@@ -660,7 +679,11 @@ func (f *xmlFeed) conclude(d *draft, e *entry, base *url.URL) {
 	case plain:
 		d.setText(field, text)
 	default:
+		declared := len(d.Pictures)
 		d.setEither(field, text, textBase)
+		if declared > 0 && field == "description" {
+			d.Pictures = d.Pictures[:declared] // they are the same, smaller
+		}
 	}
 	at := func(x dated) time.Time {
 		d.at = x.line

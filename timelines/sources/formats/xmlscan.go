@@ -220,8 +220,12 @@ func (x *xmlScanner) inCDATA() []byte {
 
 // reference reads what begins with &.
 func (x *xmlScanner) reference() ([]byte, error) {
-	text, n := decodeReference(x.src.peek(40), x.strict)
+	b := x.src.peek(40)
+	text, n := decodeReference(b, x.strict)
 	if n == 0 {
+		if x.strict && len(b) < 40 && bytes.IndexByte(b, ';') < 0 && bytes.IndexByte(b, '<') < 0 {
+			return nil, x.src.ended(x.truncated())
+		}
 		if x.strict {
 			return nil, x.src.fatal(Malformed, "& begins no entity that is known")
 		}
@@ -282,6 +286,8 @@ func decodeReference(b []byte, strict bool) (text string, n int) {
 func (x *xmlScanner) tag() (done bool, err error) {
 	head := x.src.peek(9)
 	switch {
+	case len(head) < 9 && (strings.HasPrefix("<![CDATA[", string(head)) || strings.HasPrefix("<!--", string(head))):
+		return false, x.src.ended(x.truncated())
 	case bytes.HasPrefix(head, []byte("<!--")):
 		return false, x.skip(4, "-->")
 	case bytes.HasPrefix(head, []byte("<?")):
@@ -299,8 +305,6 @@ func (x *xmlScanner) tag() (done bool, err error) {
 		return x.endTag()
 	case len(head) > 1 && beginsName(head[1]):
 		return true, x.startTag()
-	case len(head) == 1:
-		return false, x.src.ended(x.truncated())
 	case x.strict || len(x.open) == 0:
 		return false, x.src.fatal(Malformed, "< begins no tag")
 	}
