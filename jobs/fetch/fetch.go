@@ -66,7 +66,7 @@ type Client struct {
 	closed  bool
 }
 
-type times struct{ whole, dial, tls, header time.Duration }
+type times struct{ whole, dial, tls, header, feed time.Duration }
 
 // New returns a client, or an error if it cannot use the proxy. Close ends the client.
 func New(cfg Config) (*Client, error) {
@@ -78,7 +78,7 @@ func New(cfg Config) (*Client, error) {
 		guardian:  ssrf.New(),
 		allow:     cfg.Allow,
 		proxy:     cfg.Proxy,
-		times:     times{whole: cfg.Timeout, dial: 5 * time.Second, tls: 5 * time.Second, header: 10 * time.Second},
+		times:     times{whole: cfg.Timeout, dial: 5 * time.Second, tls: 5 * time.Second, header: 10 * time.Second, feed: feedTime},
 		running:   map[*func()]struct{}{},
 	}
 	if cfg.Site != "" {
@@ -200,7 +200,8 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	return response, nil
 }
 
-func (c *Client) get(ctx context.Context, address *url.URL, r Request) (*Response, error) {
+// ask sends a request and returns the last answer, of any status, after its redirects.
+func (c *Client) ask(ctx context.Context, address *url.URL, r Request) (*http.Response, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), http.NoBody)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
@@ -216,7 +217,11 @@ func (c *Client) get(ctx context.Context, address *url.URL, r Request) (*Respons
 			request.Header.Set(name, value)
 		}
 	}
-	answer, err := c.http.Do(request)
+	return c.http.Do(request)
+}
+
+func (c *Client) get(ctx context.Context, address *url.URL, r Request) (*Response, error) {
+	answer, err := c.ask(ctx, address, r)
 	if err != nil {
 		return nil, err
 	}
