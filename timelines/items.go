@@ -16,6 +16,16 @@ import (
 // author in a few statements.
 type Items struct{ *core }
 
+// SourceReady says that a source has a load that waits to be worked.
+type SourceReady struct{ SourceID int64 }
+
+func (SourceReady) event() {}
+
+// Ready announces SourceReady in the transaction that makes the load.
+func (s Items) Ready(ctx context.Context, tx pgx.Tx, source int64) error {
+	return s.announceTx(ctx, tx, SourceReady{SourceID: source})
+}
+
 // ItemPlace is where the posts of a source go.
 type ItemPlace struct {
 	// Author is the person who added the source.

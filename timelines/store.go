@@ -164,8 +164,8 @@ type Announcer interface {
 	AnnounceTx(ctx context.Context, tx pgx.Tx, events ...Event) error
 }
 
-// Event is what is announced: Touched, TouchedBatch, Replace, PendingBump, Upkeep, Prepare
-// or ReadPage.
+// Event is what is announced: Touched, TouchedBatch, Replace, PendingBump, Upkeep, Prepare,
+// ReadPage or SourceReady.
 type Event interface{ event() }
 
 // Touched says that the post entered, left or was bumped in these timelines,

@@ -6,6 +6,7 @@ CREATE TABLE sources (
     added_by       bigint      NOT NULL CONSTRAINT sources_added_by_fkey REFERENCES accounts ON DELETE CASCADE,
     version        bigint      NOT NULL DEFAULT 1,
     loads          bigint      NOT NULL DEFAULT 0,
+    ttl            bigint      NOT NULL DEFAULT 0,
     created_at     timestamptz NOT NULL DEFAULT now(),
     next_at        timestamptz,
     fetched_at     timestamptz,
@@ -35,6 +36,7 @@ COMMENT ON COLUMN sources.owner_id IS 'the person or the group whose source it i
 COMMENT ON COLUMN sources.added_by IS 'the author of its posts: the person, or the administrator of the group who added it';
 COMMENT ON COLUMN sources.version IS 'each change of what is loaded, or how, adds one: what was fetched for an earlier version is thrown away';
 COMMENT ON COLUMN sources.loads IS 'the number of the latest load';
+COMMENT ON COLUMN sources.ttl IS 'how many seconds the feed asks to be left alone after each fetch, as its last file says';
 COMMENT ON COLUMN sources.next_at IS 'when it is to be fetched; NULL: never by itself';
 COMMENT ON COLUMN sources.failures IS 'how many fetches or loads have failed since the last one that succeeded';
 COMMENT ON COLUMN sources.errors_visible IS 'false: a partner shows errors of items to its people itself';

@@ -75,11 +75,15 @@ func (b *batch) findGone(ctx context.Context) (State, error) {
 	return Sweeping, nil
 }
 
-// moveTo sets the state of the load. When it is done, the source has succeeded.
+// moveTo sets the state of the load. When it is done, the source has succeeded; if it was the latest
+// and clean, its file need not be loaded again (F11).
 func (b *batch) moveTo(ctx context.Context, state State) (Load, error) {
 	const query = `
 		WITH succeeded AS (
-			UPDATE sources SET succeeded_at = now(), failures = 0, problem = '' WHERE id = @source AND @state::text = 'done'
+			UPDATE sources s SET succeeded_at = now(), failures = 0, problem = '',
+				content = CASE WHEN l.no = s.loads THEN CASE WHEN l.version = s.version AND l.errors + l.unreadable = 0 AND NOT l.dry THEN l.file END
+					ELSE s.content END
+			FROM loads l WHERE s.id = @source AND l.id = @load AND @state::text = 'done'
 		)
 		UPDATE loads SET state = @state, updated_at = now(), finished_at = CASE WHEN @state IN ('done', 'previewed') THEN now() END
 		WHERE id = @load RETURNING ` + loadColumns

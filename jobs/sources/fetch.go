@@ -1,0 +1,379 @@
+package sources
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"riverrun/jobs/fetch"
+	"riverrun/timelines/blobs"
+	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
+)
+
+// DefaultMaxBytes is the size of the largest file that is fetched.
+const DefaultMaxBytes = 1 << 30
+
+// Fetcher fetches sources by their links. It is safe for concurrent use: a source is fetched by one
+// at a time, and a host asked by one.
+type Fetcher struct {
+	Sources *sources.Store
+	// Blobs is where files go as they came.
+	Blobs  blobs.Store
+	Client *fetch.Client
+	// Dir is where files stand while they come; empty is the system's for temporary files.
+	Dir string
+	// MaxBytes is the size of the largest file; 0: DefaultMaxBytes.
+	MaxBytes int64
+	// Chance returns random numbers in [0, 1); nil: those of math/rand.
+	Chance func() float64
+	Log    *slog.Logger
+}
+
+// Outcome is what became of a fetch.
+type Outcome struct {
+	// Load is the number of the load that it made; 0: there is nothing new, or a Problem.
+	Load    int64
+	Problem sources.Problem
+	// Postponed says that the host was asked by somebody else, and nothing was fetched.
+	Postponed bool
+	// After is when the source is fetched again; 0: it is paused.
+	After time.Duration
+}
+
+// Fetch fetches a source once, and makes a load of what is new. That the source cannot be fetched is
+// an Outcome. sources.ErrBusy says that somebody else fetches it (F11: then this one stops),
+// sources.ErrNotFound that it is no active link, sources.ErrStale that it was changed meanwhile, so
+// that what came was thrown away (F34). Any other error is that of a store, of the disk or of ctx;
+// then the source is due again some minutes after it was claimed.
+func (f Fetcher) Fetch(ctx context.Context, source int64) (o Outcome, err error) {
+	fetching, err := f.Sources.Fetching(ctx, source)
+	if err != nil {
+		return o, err
+	}
+	defer func() { err = errors.Join(err, fetching.Close(ctx)) }()
+	link, err := fetching.Link(ctx)
+	if err != nil {
+		return o, err
+	}
+	if o, err = f.link(ctx, fetching, link); err != nil {
+		return o, fmt.Errorf("fetch source %d: %w", source, err)
+	}
+	f.Log.InfoContext(ctx, "fetched a source", "source", source, "load", o.Load, "problem", o.Problem, "postponed", o.Postponed, "again", o.After)
+	return o, nil
+}
+
+// link fetches an address when its host may be asked.
+func (f Fetcher) link(ctx context.Context, fetching *sources.Fetching, link sources.Link) (o Outcome, err error) {
+	host := hostOf(link.URL)
+	wait, err := fetching.Reserve(ctx, host)
+	if err != nil {
+		return o, err
+	}
+	if wait > 0 {
+		// A request that is under way may end at any time. Those that wait do not all come back at once.
+		o.Postponed, o.After = true, sources.HostGap+time.Duration(f.chance()*float64(min(wait, 30*time.Second)))
+		if wait > sources.HostLease {
+			o.After += wait // the host asked to be left alone
+		}
+		return o, fetching.Postpone(ctx, link.Version, o.After)
+	}
+	gap := sources.HostGap
+	defer func() { err = errors.Join(err, fetching.Release(ctx, host, gap)) }()
+
+	file, err := os.CreateTemp(f.Dir, "riverrun-fetch-*")
+	if err != nil {
+		return o, fmt.Errorf("fetched file: %w", err)
+	}
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	a := &attempt{Fetcher: f, fetching: fetching, link: link, file: file}
+	done, err := a.run(ctx)
+	if err != nil {
+		return o, err
+	}
+	if done.Problem == sources.TooOften || done.Problem == sources.ServerFails {
+		gap = max(gap, min(a.answer.RetryAfter, time.Hour)) // its other feeds wait as well
+	}
+	done.Version = link.Version
+	if o.Load, err = fetching.Record(ctx, done); err != nil {
+		return Outcome{}, err
+	}
+	o.Problem, o.After = done.Problem, done.After
+	if o.Problem == sources.Gone {
+		o.After = 0
+	}
+	return o, nil
+}
+
+// attempt is one fetch of a link.
+type attempt struct {
+	Fetcher
+	fetching *sources.Fetching
+	link     sources.Link
+	file     *os.File
+
+	answer fetch.Feed
+	sum    [32]byte
+}
+
+// run fetches the address, and once more if it is a page that names a feed.
+func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
+	problem, err := a.get(ctx, fetch.Request{URL: a.link.URL, ETag: a.link.ETag, LastModified: a.link.Modified})
+	if err != nil {
+		return sources.Fetched{}, err
+	}
+	if problem != "" {
+		return a.failed(problem), nil
+	}
+	if a.answer.Status == http.StatusNotModified {
+		return a.moved(ctx, sources.Fetched{After: a.period(a.link.TTL)})
+	}
+	ttl, page := a.look(ctx)
+	if !page {
+		return a.came(ctx, ttl, "")
+	}
+	// A source that was read before is no page: its site is ill, and the page may name anything.
+	named, err := a.discover(ctx)
+	if err != nil {
+		return sources.Fetched{}, err
+	}
+	if named == "" || a.link.Loads > 0 {
+		return a.failed(sources.NoFeed), nil
+	}
+	taken, err := a.fetching.Taken(ctx, named)
+	if err != nil {
+		return sources.Fetched{}, err
+	}
+	if taken {
+		return a.failed(sources.URLTaken), nil
+	}
+	if problem, err = a.get(ctx, fetch.Request{URL: named}); err != nil || problem != "" {
+		return a.failed(problem), err
+	}
+	if ttl, page = a.look(ctx); page {
+		return a.failed(sources.NoFeed), nil
+	}
+	return a.came(ctx, ttl, named)
+}
+
+// came is the outcome of a file, which is stored if it is a new one. named is the address of the
+// feed, if it is another than that of the source.
+func (a *attempt) came(ctx context.Context, ttl time.Duration, named string) (sources.Fetched, error) {
+	done, err := a.moved(ctx, sources.Fetched{After: a.period(ttl), URL: named})
+	if err != nil {
+		return done, err
+	}
+	if done.URL == "" && string(a.sum[:]) == string(a.link.Content) {
+		return done, nil
+	}
+	if err := a.rewind(); err != nil {
+		return done, err
+	}
+	sum, size, err := a.Blobs.Put(ctx, a.file, a.maxBytes())
+	if err != nil {
+		return done, fmt.Errorf("keep what was fetched: %w", err)
+	}
+	done.File = &sources.File{
+		Sum: sum, Bytes: size, MediaType: a.answer.Type, Charset: a.answer.Charset, Base: a.answer.URL,
+		ETag: a.answer.ETag, Modified: a.answer.LastModified, TTL: ttl,
+	}
+	return done, nil
+}
+
+// moved has the source move where all redirects led for good, unless its owner has another one
+// there.
+func (a *attempt) moved(ctx context.Context, done sources.Fetched) (sources.Fetched, error) {
+	if !a.answer.Permanent || a.answer.URL == a.link.URL {
+		return done, nil
+	}
+	taken, err := a.fetching.Taken(ctx, a.answer.URL)
+	if !taken {
+		done.URL = a.answer.URL
+	}
+	return done, err
+}
+
+func (a *attempt) failed(p sources.Problem) sources.Fetched {
+	after := sources.Backoff(a.link.Failures+1, a.chance())
+	if a.answer.RetryAfter > 0 {
+		after = max(after, sources.Period(a.chance(), a.answer.RetryAfter))
+	}
+	return sources.Fetched{Problem: p, After: after}
+}
+
+// period is when a source is fetched again that was fetched. While its loads fail, that is later and later.
+func (a *attempt) period(ttl time.Duration) time.Duration {
+	after := sources.Period(a.chance(), ttl, a.answer.MaxAge, a.answer.RetryAfter)
+	if a.link.Problem != "" && !sources.Problem(a.link.Problem).OfFetch() {
+		after = max(after, sources.Backoff(a.link.Failures, a.chance()))
+	}
+	return after
+}
+
+// get fetches an address into the file. Only what the other side is to blame for is a problem.
+func (a *attempt) get(ctx context.Context, r fetch.Request) (sources.Problem, error) {
+	if err := a.rewind(); err != nil {
+		return "", err
+	}
+	if err := a.file.Truncate(0); err != nil {
+		return "", fmt.Errorf("fetched file: %w", err)
+	}
+	hash := sha256.New()
+	r.MaxBytes = a.maxBytes()
+	// Buffered, as some servers send a few bytes at a time.
+	out := bufio.NewWriterSize(io.MultiWriter(a.file, hash), 1<<16)
+	var err error
+	a.answer, err = a.Client.Feed(ctx, r, out)
+	if err == nil {
+		err = out.Flush()
+	}
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	if err != nil {
+		if p := problemOf(err); p != "" {
+			a.Log.DebugContext(ctx, "cannot fetch a source", "error", err)
+			return p, nil
+		}
+		return "", err
+	}
+	a.sum = [32]byte(hash.Sum(nil))
+	asked := r.ETag != "" || r.LastModified != ""
+	switch s := a.answer.Status; {
+	case s == http.StatusOK, s == http.StatusNonAuthoritativeInfo, s == http.StatusNotModified && asked:
+		return "", nil
+	default:
+		return problemOfStatus(s), nil
+	}
+}
+
+// look reads the beginning of the file: how long the feed asks to be left alone, and whether it
+// is a page instead. Whatever else is wrong is said by the load.
+func (a *attempt) look(ctx context.Context) (ttl time.Duration, page bool) {
+	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
+		return 0, false
+	}
+	in, err := formats.NewReader(&cancelled{ctx, a.file}, formats.Options{
+		Format: formats.Format(a.link.Format), MediaType: a.answer.Type, Charset: a.answer.Charset, Base: a.answer.URL,
+	})
+	if err != nil {
+		return 0, errors.Is(err, formats.ErrPage)
+	}
+	// Feeds speak of themselves before their first item.
+	if _, err := in.Next(); errors.Is(err, formats.ErrPage) {
+		return 0, true
+	}
+	return in.Feed().TTL, false
+}
+
+// discover returns the first feed that the page in the file names, and that is not the page itself.
+func (a *attempt) discover(ctx context.Context) (string, error) {
+	if err := a.rewind(); err != nil {
+		return "", err
+	}
+	kind := a.answer.Type
+	if kind != "" && a.answer.Charset != "" {
+		kind += "; charset=" + a.answer.Charset
+	}
+	found, err := formats.Discover(&cancelled{ctx, a.file}, a.answer.URL, kind)
+	if err != nil {
+		return "", err
+	}
+	for _, d := range found {
+		address, _, _ := strings.Cut(d.URL, "#")
+		if address != a.link.URL && address != a.answer.URL {
+			return address, nil
+		}
+	}
+	return "", nil
+}
+
+func (a *attempt) rewind() error {
+	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
+		return fmt.Errorf("fetched file: %w", err)
+	}
+	return nil
+}
+
+func (f Fetcher) maxBytes() int64 {
+	if f.MaxBytes > 0 {
+		return f.MaxBytes
+	}
+	return DefaultMaxBytes
+}
+
+func (f Fetcher) chance() float64 {
+	if f.Chance != nil {
+		return f.Chance()
+	}
+	return rand.Float64()
+}
+
+// hostOf is what requests of a host are counted under: its name, and its port if it is an odd one.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	host := strings.ToLower(u.Host)
+	for _, port := range []string{":80", ":443"} {
+		host = strings.TrimSuffix(host, port)
+	}
+	return host
+}
+
+var reasons = []struct {
+	err     error
+	problem sources.Problem
+}{
+	{fetch.ErrInvalid, sources.AddressInvalid},
+	{fetch.ErrForbidden, sources.AddressForbidden},
+	{fetch.ErrDNS, sources.NameUnknown},
+	{fetch.ErrRefused, sources.NotReached},
+	{fetch.ErrProxy, sources.ProxyFailed},
+	{fetch.ErrTLS, sources.NotSecure},
+	{fetch.ErrDowngrade, sources.NotSecure},
+	{fetch.ErrTimeout, sources.TimedOut},
+	{fetch.ErrTooLarge, sources.FileTooLarge},
+	{fetch.ErrRedirects, sources.Redirects},
+	{fetch.ErrType, sources.BadEncoding},
+	{fetch.ErrBroken, sources.BadAnswer},
+}
+
+// problemOf is the problem that an error of a request stands for; none if it is our own.
+func problemOf(err error) sources.Problem {
+	for _, r := range reasons {
+		if errors.Is(err, r.err) {
+			return r.problem
+		}
+	}
+	return ""
+}
+
+func problemOfStatus(status int) sources.Problem {
+	switch {
+	case status == http.StatusUnauthorized:
+		return sources.Unauthorized
+	case status == http.StatusForbidden:
+		return sources.Denied
+	case status == http.StatusNotFound:
+		return sources.NotFound
+	case status == http.StatusGone:
+		return sources.Gone
+	case status == http.StatusTooManyRequests:
+		return sources.TooOften
+	case status >= 500 && status < 600:
+		return sources.ServerFails
+	}
+	return sources.BadStatus
+}

@@ -1,0 +1,357 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Problem is why a source is not fetched, as a stable code. A load that fails has the codes of
+// package formats.
+type Problem string
+
+// What can be wrong with a link.
+const (
+	AddressInvalid   Problem = "address_invalid"   // not an address that can be fetched, or a redirect to one
+	AddressForbidden Problem = "address_forbidden" // not a public address
+	NameUnknown      Problem = "name_unknown"      // the name of the host cannot be looked up
+	NotReached       Problem = "not_reached"       // nobody listens there
+	ProxyFailed      Problem = "proxy_failed"      // the proxy of this site makes no connection
+	NotSecure        Problem = "not_secure"        // TLS fails, or a redirect leads from https to http
+	TimedOut         Problem = "timed_out"
+	Redirects        Problem = "redirects"    // too many
+	FileTooLarge     Problem = "too_large"    // as formats.TooLarge
+	BadEncoding      Problem = "bad_encoding" // compressed in another way than by gzip
+	BadAnswer        Problem = "bad_answer"   // no valid HTTP, or it broke off
+	NoFeed           Problem = "page"         // a page, and it names no feed: as formats.Page
+	URLTaken         Problem = "url_taken"    // the page names a feed that is another source of the same owner already
+	Unauthorized     Problem = "unauthorized" // 401
+	Denied           Problem = "denied"       // 403
+	NotFound         Problem = "not_found"    // 404
+	Gone             Problem = "gone"         // 410: the source is paused
+	TooOften         Problem = "too_often"    // 429
+	ServerFails      Problem = "server_fails" // 5xx
+	BadStatus        Problem = "bad_status"   // any other that is no success
+)
+
+// Problems are all problems of links.
+var Problems = []Problem{
+	AddressInvalid, AddressForbidden, NameUnknown, NotReached, ProxyFailed, NotSecure, TimedOut, Redirects, FileTooLarge, BadEncoding,
+	BadAnswer, NoFeed, URLTaken, Unauthorized, Denied, NotFound, Gone, TooOften, ServerFails, BadStatus,
+}
+
+// OfFetch reports whether a code is a problem of a link, and not of a load.
+func (p Problem) OfFetch() bool { return slices.Contains(Problems, p) }
+
+// When sources are fetched.
+const (
+	usually  = 30 * time.Minute
+	soonest  = 5 * time.Minute
+	latest   = 7 * 24 * time.Hour
+	firstTry = 15 * time.Minute
+	// claimed is how long a claimed source is left to the node that claimed it.
+	claimed = 5 * time.Minute
+	// HostGap is how long a host is left alone after a request.
+	HostGap = time.Second
+	// HostLease is how long a host waits for a node that died while it asked it. A request that
+	// takes longer keeps no others from the host.
+	HostLease = 2 * time.Minute
+)
+
+// Backoff is when a source is fetched again that has failed so often: after a random time from 15
+// minutes to a bound that doubles each time, up to 7 days. A source is never given up (F10). chance
+// is a random number in [0, 1).
+func Backoff(failures int, chance float64) time.Duration {
+	bound := firstTry
+	for range failures {
+		if bound *= 2; bound >= latest {
+			bound = latest
+			break
+		}
+	}
+	return firstTry + time.Duration(chance*float64(bound-firstTry))
+}
+
+// Period is when a source is fetched again that did not fail: 30 minutes, or what the feed and its
+// server ask for, the longest of that, between 5 minutes and 7 days. Up to a tenth is added, so that
+// what is fetched together once is not for ever.
+func Period(chance float64, asked ...time.Duration) time.Duration {
+	after := slices.Max(append(asked, 0))
+	if after == 0 {
+		after = usually
+	}
+	return spread(min(max(after, soonest), latest), chance)
+}
+
+// spread adds up to a tenth, but for 7 days.
+func spread(after time.Duration, chance float64) time.Duration {
+	return min(after+time.Duration(chance*float64(after)/10), latest)
+}
+
+// Claim returns the ids of sources that are due, the one first that has been for longest, and
+// leaves each to the caller for some minutes: another call, of whatever node, does not return it (F10).
+func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
+	const query = `
+		WITH due AS MATERIALIZED (
+			SELECT id, next_at AS at FROM sources WHERE status = 'active' AND next_at <= now() AND way = 'link'
+			ORDER BY next_at LIMIT @limit FOR NO KEY UPDATE SKIP LOCKED
+		), claimed AS (
+			UPDATE sources s SET next_at = now() + @claimed FROM due WHERE s.id = due.id
+		)
+		SELECT id FROM due ORDER BY at, id`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit, "claimed": claimed})
+	if err == nil {
+		var ids []int64
+		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err == nil {
+			return ids, nil
+		}
+	}
+	return nil, fmt.Errorf("claim sources: %w", err)
+}
+
+// ExpireHosts forgets hosts that were not asked for a day, at most limit.
+func (s *Store) ExpireHosts(ctx context.Context, limit int) (int64, error) {
+	const query = `
+		DELETE FROM fetch_hosts WHERE host = ANY(ARRAY(
+			SELECT host FROM fetch_hosts WHERE next_at < now() - interval '1 day' ORDER BY next_at LIMIT @limit FOR UPDATE SKIP LOCKED))`
+	tag, err := s.pool.Exec(ctx, query, pgx.StrictNamedArgs{"limit": limit})
+	if err != nil {
+		return 0, fmt.Errorf("forget hosts: %w", err)
+	}
+	return tag.RowsAffected(), nil
+}
+
+// Fetching is the right to fetch one source, which one process has at a time (F11). It is an
+// advisory lock on a connection through which everything is written, and is apart from that of
+// Work: a source is fetched while its loads are worked. It is not safe for concurrent use.
+type Fetching struct {
+	store  *Store
+	source int64
+	conn   *pgxpool.Conn
+}
+
+// fetchLocks is to fetching what workLocks is to work.
+const fetchLocks = 7245_017
+
+// Fetching takes the right, or returns ErrBusy. The caller closes it.
+func (s *Store) Fetching(ctx context.Context, source int64) (*Fetching, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("fetch a source: %w", err)
+	}
+	var locked bool
+	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(@locks, @source::bigint::bit(32)::int)`,
+		pgx.StrictNamedArgs{"locks": fetchLocks, "source": source}).Scan(&locked)
+	if err != nil {
+		// The lock may have been taken: the connection must not go back to the pool.
+		return nil, errors.Join(fmt.Errorf("fetch a source: %w", err), conn.Hijack().Close(context.WithoutCancel(ctx)))
+	}
+	if !locked {
+		conn.Release()
+		return nil, ErrBusy
+	}
+	return &Fetching{store: s, source: source, conn: conn}, nil
+}
+
+// Close gives the right back, even if ctx has ended (F11: whatever happened).
+func (f *Fetching) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	if f.conn.Conn().IsClosed() {
+		f.conn.Release()
+		return nil
+	}
+	var unlocked bool
+	err := f.conn.QueryRow(ctx, `SELECT pg_advisory_unlock(@locks, @source::bigint::bit(32)::int)`,
+		pgx.StrictNamedArgs{"locks": fetchLocks, "source": f.source}).Scan(&unlocked)
+	if err == nil && unlocked {
+		f.conn.Release()
+		return nil
+	}
+	if err != nil {
+		err = fmt.Errorf("end fetching a source: %w", err)
+	}
+	return errors.Join(err, f.conn.Hijack().Close(ctx)) // whoever holds it, the connection's end frees it
+}
+
+// Link is what is to be fetched of a source.
+type Link struct {
+	Version int64
+	URL     string
+	Format  string
+	// Loads is the number of its latest load.
+	Loads int64
+	// Content is the SHA-256 of the file that need not be loaded again: that of the last load, if it
+	// was clean and of the same version (F11), or is not ended. ETag and Modified came with it, and
+	// are empty if the last load was not clean.
+	Content        []byte
+	ETag, Modified string
+	// TTL is how long the feed asked to be left alone when it was last read.
+	TTL      time.Duration
+	Failures int
+	Problem  string
+}
+
+// Link returns what is to be fetched, or ErrNotFound if the source is not active, or no link.
+func (f *Fetching) Link(ctx context.Context) (Link, error) {
+	const query = `
+		SELECT s.version, s.url, s.format, s.loads, coalesce(s.content, l.file), CASE WHEN s.content IS NULL THEN '' ELSE s.etag END,
+			CASE WHEN s.content IS NULL THEN '' ELSE s.modified END, s.ttl, s.failures, s.problem
+		FROM sources s LEFT JOIN loads l ON l.source_id = s.id AND l.no = s.loads AND l.version = s.version AND NOT l.dry
+			AND l.state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping', 'held')
+		WHERE s.id = @source AND s.status = 'active' AND s.way = 'link'`
+	var l Link
+	var ttl int64
+	err := f.conn.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": f.source}).Scan(
+		&l.Version, &l.URL, &l.Format, &l.Loads, &l.Content, &l.ETag, &l.Modified, &ttl, &l.Failures, &l.Problem)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return l, ErrNotFound
+	}
+	if err != nil {
+		return l, fmt.Errorf("read the link of a source: %w", err)
+	}
+	l.TTL = time.Duration(ttl) * time.Second
+	return l, nil
+}
+
+// Reserve lets the caller ask a host, until it calls Release, and no other node meanwhile. If
+// it may not be asked now, Reserve returns how long that lasts: at most until the request that is
+// under way has its answer.
+func (f *Fetching) Reserve(ctx context.Context, host string) (wait time.Duration, err error) {
+	const query = `
+		WITH reserved AS (
+			INSERT INTO fetch_hosts AS h (host, next_at) VALUES (@host, now() + @lease)
+			ON CONFLICT (host) DO UPDATE SET next_at = EXCLUDED.next_at WHERE h.next_at <= now()
+			RETURNING 0::bigint
+		)
+		SELECT * FROM reserved
+		UNION ALL
+		SELECT greatest(1, (extract(epoch FROM next_at - now()) * 1000000)::bigint) FROM fetch_hosts
+		WHERE host = @host AND NOT EXISTS (SELECT FROM reserved)`
+	var left int64
+	err = f.conn.QueryRow(ctx, query, pgx.StrictNamedArgs{"host": host, "lease": HostLease}).Scan(&left)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return HostGap, nil // another node reserved it in this moment, for the first time
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reserve a host: %w", err)
+	}
+	return time.Duration(left) * time.Microsecond, nil
+}
+
+// Release lets others ask a host again after a gap, even if ctx has ended.
+func (f *Fetching) Release(ctx context.Context, host string, gap time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	_, err := f.conn.Exec(ctx, `UPDATE fetch_hosts SET next_at = now() + @gap WHERE host = @host`,
+		pgx.StrictNamedArgs{"host": host, "gap": gap})
+	if err != nil {
+		return fmt.Errorf("release a host: %w", err)
+	}
+	return nil
+}
+
+// Postpone has the source fetched after a time. Nothing is said of it.
+func (f *Fetching) Postpone(ctx context.Context, version int64, after time.Duration) error {
+	_, err := f.conn.Exec(ctx, `UPDATE sources SET next_at = now() + @after WHERE id = @source AND version = @version AND status = 'active'`,
+		pgx.StrictNamedArgs{"source": f.source, "version": version, "after": after})
+	if err != nil {
+		return fmt.Errorf("postpone a source: %w", err)
+	}
+	return nil
+}
+
+// Taken reports whether the owner has another source of that address.
+func (f *Fetching) Taken(ctx context.Context, url string) (taken bool, err error) {
+	const query = `
+		SELECT EXISTS (SELECT FROM sources o WHERE o.owner_id = s.owner_id AND o.url = @url AND o.url <> '' AND o.id <> s.id)
+		FROM sources s WHERE s.id = @source`
+	err = f.conn.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": f.source, "url": url}).Scan(&taken)
+	if err != nil {
+		return false, fmt.Errorf("look for another source of an address: %w", err)
+	}
+	return taken, nil
+}
+
+// Fetched is what became of a fetch.
+type Fetched struct {
+	// Version is that of the Link.
+	Version int64
+	// Problem is why it failed; empty: it did not. Gone pauses the source.
+	Problem Problem
+	// After is when it is fetched again.
+	After time.Duration
+	// URL is the address that the source moves to (301, 308, or the feed that a page names); empty:
+	// none. It must not be Taken.
+	URL string
+	// File is what came, if it is to be loaded.
+	File *File
+}
+
+// File is what came of a link.
+type File struct {
+	Sum   [32]byte
+	Bytes int64
+	// MediaType, Charset and Base are those of a Load.
+	MediaType, Charset, Base string
+	ETag, Modified           string
+	TTL                      time.Duration
+}
+
+// Record records what became of a fetch, with a load for a new file and its job, in one
+// transaction, and returns the load's number, 0 if there is none. The blob of the file must be
+// stored before. ErrStale: the source is another one than was fetched, or is paused, and nothing
+// was recorded (F34).
+func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error) {
+	// A fetch that succeeds ends the problems of fetching; a load, its own.
+	const query = `
+		WITH fetched AS (
+			UPDATE sources SET fetched_at = now(),
+				next_at = CASE WHEN @gone THEN NULL ELSE now() + @after::interval END,
+				status = CASE WHEN @gone THEN 'paused' ELSE status END,
+				problem = CASE WHEN @problem <> '' THEN @problem WHEN problem = ANY(@problems) OR NOT @new THEN '' ELSE problem END,
+				failures = CASE WHEN @problem <> '' THEN failures + 1 WHEN problem = ANY(@problems) OR NOT @new THEN 0 ELSE failures END,
+				version = version + CASE WHEN @url = '' THEN 0 ELSE 1 END,
+				url = CASE WHEN @url = '' THEN url ELSE @url END,
+				content = CASE WHEN @new OR @url <> '' THEN NULL ELSE content END,
+				etag = CASE WHEN @new THEN @etag ELSE etag END,
+				modified = CASE WHEN @new THEN @modified ELSE modified END,
+				ttl = CASE WHEN @new THEN @ttl ELSE ttl END,
+				loads = loads + CASE WHEN @new THEN 1 ELSE 0 END
+			WHERE id = @source AND version = @version AND status = 'active' AND way = 'link'
+			RETURNING *
+		), made AS (
+			INSERT INTO loads (source_id, no, version, way, state, format, settings, file, bytes, media_type, charset, base)
+			SELECT id, loads, version, way, 'waiting', format, settings, @file, @bytes, @type, @charset, @base FROM fetched WHERE @new
+			RETURNING no
+		)
+		SELECT coalesce((SELECT no FROM made), 0) FROM fetched`
+	file := d.File
+	if file == nil {
+		file = &File{}
+	}
+	args := pgx.StrictNamedArgs{
+		"source": f.source, "version": d.Version, "new": d.File != nil, "gone": d.Problem == Gone, "after": d.After,
+		"problem": string(d.Problem), "problems": Problems, "url": d.URL, "etag": file.ETag, "modified": file.Modified,
+		"ttl": int64(file.TTL / time.Second), "file": file.Sum[:], "bytes": file.Bytes, "type": file.MediaType,
+		"charset": file.Charset, "base": file.Base,
+	}
+	load, err = inTx(ctx, f.conn, func(tx pgx.Tx) (no int64, err error) {
+		if err := tx.QueryRow(ctx, query, args).Scan(&no); err != nil || no == 0 {
+			return 0, err
+		}
+		return no, f.store.posts.Items.Ready(ctx, tx, f.source)
+	})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, ErrStale
+	}
+	if err != nil {
+		return 0, fmt.Errorf("record what was fetched: %w", err)
+	}
+	return load, nil
+}
