@@ -138,7 +138,10 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 	if a.answer.Status == http.StatusNotModified {
 		return a.moved(ctx, sources.Fetched{After: a.period(a.link.TTL)})
 	}
-	ttl, page := a.look(ctx)
+	ttl, page, err := a.look(ctx)
+	if err != nil {
+		return sources.Fetched{}, err
+	}
 	if !page {
 		return a.came(ctx, ttl, "")
 	}
@@ -160,8 +163,8 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 	if problem, err = a.get(ctx, fetch.Request{URL: named}); err != nil || problem != "" {
 		return a.failed(problem), err
 	}
-	if ttl, page = a.look(ctx); page {
-		return a.failed(sources.NoFeed), nil
+	if ttl, page, err = a.look(ctx); err != nil || page {
+		return a.failed(sources.NoFeed), err
 	}
 	return a.came(ctx, ttl, named)
 }
@@ -258,22 +261,24 @@ func (a *attempt) get(ctx context.Context, r fetch.Request) (sources.Problem, er
 }
 
 // look reads the beginning of the file: how long the feed asks to be left alone, and whether it
-// is a page instead. Whatever else is wrong is said by the load.
-func (a *attempt) look(ctx context.Context) (ttl time.Duration, page bool) {
-	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
-		return 0, false
+// is a page instead. Whatever else is wrong with it is said by the load.
+func (a *attempt) look(ctx context.Context) (ttl time.Duration, page bool, err error) {
+	if err := a.rewind(); err != nil {
+		return 0, false, err
 	}
 	in, err := formats.NewReader(&cancelled{ctx, a.file}, formats.Options{
 		Format: formats.Format(a.link.Format), MediaType: a.answer.Type, Charset: a.answer.Charset, Base: a.answer.URL,
 	})
-	if err != nil {
-		return 0, errors.Is(err, formats.ErrPage)
+	if err == nil {
+		// Feeds speak of themselves before their first item.
+		_, err = in.Next()
+		ttl = in.Feed().TTL
 	}
-	// Feeds speak of themselves before their first item.
-	if _, err := in.Next(); errors.Is(err, formats.ErrPage) {
-		return 0, true
+	var fatal *formats.Fatal
+	if err == nil || errors.Is(err, io.EOF) || errors.As(err, &fatal) {
+		return ttl, errors.Is(err, formats.ErrPage), nil
 	}
-	return in.Feed().TTL, false
+	return 0, false, fmt.Errorf("fetched file: %w", err)
 }
 
 // discover returns the first feed that the page in the file names, and that is not the page itself.

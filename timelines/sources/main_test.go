@@ -35,12 +35,16 @@ type world struct {
 type announced struct {
 	mu    sync.Mutex
 	posts []int64
+	ready []int64 // sources
 }
 
 func (a *announced) AnnounceTx(_ context.Context, _ pgx.Tx, events ...timelines.Event) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, e := range events {
+		if e, ok := e.(timelines.SourceReady); ok {
+			a.ready = append(a.ready, e.SourceID)
+		}
 		if e, ok := e.(timelines.TouchedBatch); ok {
 			for _, t := range e {
 				a.posts = append(a.posts, t.PostID)
