@@ -198,6 +198,8 @@ Deux lignes.</description></item></channel></rss>`},
 	"csv, tabs":              {text: "title\tid\tlatitude\tlongitude\nA\t1\t1.5\t-2\n\nB\t2\t\t\n"},
 	"ndjson":                 {text: `{"id":7,"title":"A","latitude":59.9,"longitude":30.3,"categories":"one"}` + "\r\n\r\n" + `{"id":"8","html":"<p>B</p>","pictures":["https://a.example/1.jpg"],"url":null}`},
 	"complete":               {text: fmt.Sprintf(rss2, `<fh:complete xmlns:fh="http://purl.org/syndication/history/1.0"/><item><guid isPermaLink="true">https://a.example/g</guid><title>A</title></item>`)},
+	"default namespace":      {text: `<rss version="2.0" xmlns="http://www.w3.org/2005/Atom"><channel><title>T</title><item><guid>1</guid><title>A</title><pubDate>2026-01-02</pubDate></item></channel></rss>`},
+	"unknown namespace":      {text: `<rss version="2.0" xmlns="https://unknown.example/"><channel><title>T</title><item><guid>1</guid><title>A</title></item></channel></rss>`},
 	"no items":               {text: fmt.Sprintf(rss2, "")},
 	"items before the head":  {text: `<rss version="2.0"><channel><item><guid>1</guid><title>A</title></item><title>T</title><language>ru</language></channel></rss>`},
 }

@@ -235,6 +235,8 @@ func (f *xmlFeed) head(d *draft) {
 		case "logo", "icon":
 			set(&feed.Picture, address(t.content(0)))
 		}
+	case n.space == dcSpace && n.local == "title":
+		set(&feed.Title, text())
 	case n.space == dcSpace && n.local == "language":
 		set(&feed.Language, f.r.language(t.content(0)))
 	case n.space == itunesSpace && n.local == "image":
@@ -409,7 +411,9 @@ func (f *xmlFeed) atomField(d *draft, e *entry, c int32, field string, base *url
 		e.guidPermalink = "false"
 	case "title":
 		if e.title == "" {
-			e.title, e.titlePlain = f.atomText(c)
+			if e.title, e.titlePlain = f.atomText(c); e.title == "" {
+				e.title = t.content(c) // of a type that no title has
+			}
 		}
 	case "link":
 		f.atomLink(d, e, c, base)
@@ -494,7 +498,7 @@ func (f *xmlFeed) atomLink(d *draft, e *entry, c int32, base *url.URL) {
 func (f *xmlFeed) dcField(d *draft, e *entry, c int32, field string, authors *[]string) {
 	t := &f.tree
 	switch field {
-	case "creator":
+	case "creator", "author":
 		*authors = appendAuthor(*authors, t.content(c))
 	case "date", "issued", "created":
 		e.published.take("dc:"+field, t.content(c), d.at)

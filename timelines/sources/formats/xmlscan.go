@@ -666,7 +666,12 @@ func (x *xmlScanner) bind() error {
 		if len(x.bindings) == maxBindings {
 			return x.src.fatal(TooLarge, "more than %d namespaces are declared", maxBindings)
 		}
-		x.bindings = append(x.bindings, binding{prefix, spaceOf(x.value(a), x.strict), len(x.open)})
+		sp := spaceOf(x.value(a), x.strict)
+		// RSS has no namespace, whatever its root declares.
+		if prefix == "" && !x.strict && (sp == otherSpace || len(x.open) == 1 && x.open[0].written == "rss") {
+			sp = noSpace
+		}
+		x.bindings = append(x.bindings, binding{prefix, sp, len(x.open)})
 	}
 	for i := range x.attrs {
 		if x.attrs[i].prefix != "" {
