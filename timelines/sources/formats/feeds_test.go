@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -281,7 +282,7 @@ func TestDetect(t *testing.T) {
 		"page without it": "<div>x</div>",
 	}
 	for name, text := range pages {
-		if _, err := Detect([]byte(text), ""); !isFatal(err, Page) {
+		if _, err := Detect([]byte(text), ""); !errors.Is(err, ErrPage) {
 			t.Errorf("%s: %v, want %s", name, err, Page)
 		}
 	}
@@ -339,6 +340,7 @@ func TestHTMLText(t *testing.T) {
 		{"<ul><li>a</li><li>b</li></ul>c", "- a\n- b\n\nc"},
 		{"<ol><li>a<ol><li>b</ol><li>c</ol>", "1. a\n  1. b\n2. c"},
 		{"<li>a", "- a"},
+		{"<ul><ul><li>a", "- a"},
 		{`<a href="https://a.example/b">word</a> on`, "word (https://a.example/b) on"},
 		{`<a href="https://a.example/b">a.example/b</a>`, "a.example/b"},
 		{`<a href="/b">word</a>`, "word (https://base.example/b)"},
