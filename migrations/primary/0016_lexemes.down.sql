@@ -1,3 +1,9 @@
+DROP TRIGGER comments_text_made ON comments;
+CREATE TRIGGER comments_text_made AFTER INSERT ON comments FOR EACH ROW EXECUTE FUNCTION index_comment_text();
+DROP FUNCTION index_new_comments;
+DROP TRIGGER posts_text_made ON posts;
+CREATE TRIGGER posts_text_made AFTER INSERT ON posts FOR EACH ROW EXECUTE FUNCTION index_post_text();
+DROP FUNCTION index_new_posts;
 CREATE OR REPLACE FUNCTION search_lexemes(author_id bigint, body text) RETURNS tsvector
     LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
 DECLARE

@@ -22,3 +22,25 @@ BEGIN
     RETURN to_tsvector('pg_catalog.russian'::regconfig, regexp_replace(plain, '-(?=[0-9])', ' ', 'g'))
         || array_to_tsvector(ARRAY['@' || author_id]);
 END $$;
+
+-- New texts are indexed by one statement for all of a batch. They have no tags yet: text_marks is
+-- written after the texts.
+CREATE FUNCTION index_new_posts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO texts (post_id, comment_id, author_id, lexemes)
+    SELECT id, 0, author_id, search_lexemes(author_id, body) FROM made WHERE deleted_at IS NULL;
+    RETURN NULL;
+END $$;
+DROP TRIGGER posts_text_made ON posts;
+CREATE TRIGGER posts_text_made AFTER INSERT ON posts
+    REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION index_new_posts();
+
+CREATE FUNCTION index_new_comments() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO texts (post_id, comment_id, author_id, lexemes)
+    SELECT post_id, id, author_id, search_lexemes(author_id, body) FROM made WHERE deleted_at IS NULL;
+    RETURN NULL;
+END $$;
+DROP TRIGGER comments_text_made ON comments;
+CREATE TRIGGER comments_text_made AFTER INSERT ON comments
+    REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION index_new_comments();
