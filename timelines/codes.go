@@ -32,6 +32,9 @@ func newCode() string {
 	return string(code)
 }
 
+// NewCode returns a random code, as posts have, for what else has one.
+func NewCode() string { return newCode() }
+
 // checkDigit is Luhn modulo 32: from the right, every other digit doubled, its
 // two base-32 digits added.
 func checkDigit(digits []byte) byte {

@@ -3,7 +3,9 @@ package timelines
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -39,7 +41,7 @@ type ItemPlace struct {
 
 // ItemPost is a post as its source has it now.
 type ItemPost struct {
-	ID int64 // 0 for a new one
+	ID   int64 // 0 for a new one
 	Body string
 	// Markup says that the body has markup; else it is plain.
 	Markup bool
@@ -126,11 +128,12 @@ func (x *ItemsTx) Create(ctx context.Context, posts []ItemPost) ([]int64, error)
 	if err := x.tx.QueryRow(ctx, `SELECT `+clockMicros).Scan(&now); err != nil {
 		return nil, fmt.Errorf("read the clock: %w", err)
 	}
+	langs := languagesOf(posts)
 	for i, p := range posts {
 		post := &importPost{
 			Imported: Imported{Body: p.Body, CreatedAt: p.CreatedAt, Via: x.place.Via, ViaURL: x.place.ViaURL},
 			new:      true, markup: p.Markup, open: x.where.everything, decisive: x.where.decisive, entries: map[int64]int64{},
-			lang: languageOfItem(p),
+			lang: langs[i],
 		}
 		if p.Lifts {
 			post.liftedAt = now + int64(i)
@@ -164,7 +167,24 @@ func (x *ItemsTx) batch(ctx context.Context) (*batch, error) {
 
 // languageRunes is how much of an item's text is read to tell its language. All of it, of very many
 // items, would take more time than to store them.
-const languageRunes = 400
+const languageRunes = 200
+
+// languagesOf tells the languages of posts, several at a time: it takes as much of a processor as to
+// store them.
+func languagesOf(posts []ItemPost) []string {
+	langs := make([]string, len(posts))
+	var group sync.WaitGroup
+	share := (len(posts) + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0)
+	for from := 0; from < len(posts); from += share {
+		group.Go(func() {
+			for i := from; i < min(from+share, len(posts)); i++ {
+				langs[i] = languageOfItem(posts[i])
+			}
+		})
+	}
+	group.Wait()
+	return langs
+}
 
 func languageOfItem(p ItemPost) string {
 	if language.IsKnown(p.Language) {
@@ -210,12 +230,14 @@ func (x *ItemsTx) Edit(ctx context.Context, posts []ItemPost) ([]int64, error) {
 	if err != nil || len(locked) == 0 {
 		return nil, err
 	}
-	var bodies, langs []string
+	var present []ItemPost
+	var bodies []string
 	var markups []bool
 	for _, id := range locked {
 		p := byID[id]
-		bodies, langs, markups = append(bodies, p.Body), append(langs, languageOfItem(p)), append(markups, p.Markup)
+		present, bodies, markups = append(present, p), append(bodies, p.Body), append(markups, p.Markup)
 	}
+	langs := languagesOf(present)
 	// This is a statement of its own, so that it sees what the locks waited for.
 	const edit = `
 		UPDATE posts p SET body = n.body, lang = n.lang, lang_guessed = false, markup = n.markup

@@ -255,3 +255,38 @@ func readDir(dir string) ([]string, error) {
 	}
 	return names, err
 }
+
+// A dry load says what would happen, and nothing happens; then it is applied as it is.
+func TestPreview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sources.Sync)
+	w.upload(csv(0, 40, "as it was"))
+	w.must(w.run.Run(t.Context(), w.source))
+	before := w.list(`SELECT id || ' ' || version || ' ' || body FROM posts ORDER BY id`)
+	// Two go, three are changed, ten are new.
+	next := csv(2, 50, "as it was")
+	for _, id := range []int{7, 8, 9} {
+		next = strings.Replace(next, fmt.Sprintf("item-%d,Number %d", id, id), fmt.Sprintf("item-%d,Another %d", id, id), 1)
+	}
+	no := w.upload(next)
+	_, err := w.pool.Exec(t.Context(), `UPDATE loads SET dry = true WHERE no = $1`, no)
+	w.must(err)
+	w.must(w.run.Run(t.Context(), w.source))
+	l := w.load(no)
+	if d := cmp.Diff(sources.Counts{Added: 10, Changed: 3, Same: 35, Gone: 2, Warnings: 5}, l.Counts); d != "" || l.State != sources.Previewed {
+		t.Errorf("preview: %s (-want +got):\n%s", l.State, d)
+	}
+	if d := cmp.Diff(before, w.list(`SELECT id || ' ' || version || ' ' || body FROM posts ORDER BY id`)); d != "" {
+		t.Errorf("a preview changed posts:\n%s", d)
+	}
+	applied, err := w.run.Sources.ApplyPreview(t.Context(), w.source, no)
+	w.must(err)
+	w.must(w.run.Run(t.Context(), w.source))
+	l = w.load(applied)
+	if d := cmp.Diff(sources.Counts{Added: 10, Changed: 3, Same: 35, Gone: 2, Removed: 2, Warnings: 5}, l.Counts); d != "" || l.State != sources.Done {
+		t.Errorf("applied: %s (-want +got):\n%s", l.State, d)
+	}
+	if _, err := w.run.Sources.ApplyPreview(t.Context(), w.source, applied); !errors.Is(err, sources.ErrNotFound) {
+		t.Errorf("applied what is no preview: got %v", err)
+	}
+}

@@ -49,7 +49,8 @@ func unreferenced(ctx context.Context, db DB, store blobs.Store, before time.Tim
 			return nil
 		}
 		const query = `SELECT s FROM unnest(@sums::bytea[]) s 
-			WHERE NOT EXISTS (SELECT FROM file_blobs b WHERE b.sum = s) AND NOT EXISTS (SELECT FROM links l WHERE l.picture = s)`
+			WHERE NOT EXISTS (SELECT FROM file_blobs b WHERE b.sum = s) AND NOT EXISTS (SELECT FROM links l WHERE l.picture = s)
+				AND NOT EXISTS (SELECT FROM loads l WHERE l.file = s)`
 		rows, err := db.Query(ctx, query, pgx.StrictNamedArgs{"sums": sums})
 		if err != nil {
 			return err

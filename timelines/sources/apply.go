@@ -22,7 +22,7 @@ const lateAfter = 24 * time.Hour
 
 // Apply applies the next lines of a load's canonical file, at most MostItems, in one transaction
 // (F25). Of an item that did not change only the id and the hash are read. The caller
-// gives the Change to the tiers. ErrStale if the load has gone on meanwhile: another process works
+// gives the Change to the tiers. A dry load is compared only. ErrStale if the load has gone on meanwhile: another process works
 // it, or somebody cancelled it. An InvalidError says that the author may not post there any more.
 func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
 	type applied struct {
@@ -176,6 +176,10 @@ func (b *batch) sort(i int, l *formats.Line) error {
 // write writes posts and items.
 func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 	if len(b.fresh)+len(b.edits)+len(b.misfits) == 0 {
+		return timelines.Change{}, nil
+	}
+	if b.load.Dry {
+		b.counts.Added, b.counts.Changed = int64(len(b.fresh)), int64(len(b.edits))
 		return timelines.Change{}, nil
 	}
 	to, err := b.source.destination(ctx, b.tx)

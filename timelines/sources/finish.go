@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -14,7 +15,7 @@ const sweepItems = 200
 
 // Finish ends a load all of whose lines are applied (F22, F23). Of a full list it finds what is
 // absent. If that is more than may go, the load is held until somebody confirms it; else it is
-// swept next. Absent items are not looked for while there is an item whose id cannot be read: it may
+// swept next. A dry load ends as a preview. Absent items are not looked for while there is an item whose id cannot be read: it may
 // be one of them (F20).
 func (w *Work) Finish(ctx context.Context, l *Load) error {
 	load, err := inTx(ctx, w.conn, func(tx pgx.Tx) (Load, error) {
@@ -31,6 +32,9 @@ func (w *Work) Finish(ctx context.Context, l *Load) error {
 				return Load{}, err
 			}
 		}
+		if b.load.Dry {
+			state = Previewed
+		}
 		return b.moveTo(ctx, state)
 	})
 	if err != nil {
@@ -40,25 +44,23 @@ func (w *Work) Finish(ctx context.Context, l *Load) error {
 	return nil
 }
 
-// findGone notes the items that the load did not meet, and returns what comes next.
+// findGone notes the items that the load did not meet, and returns what comes next. Of a dry load
+// they are counted only.
 func (b *batch) findGone(ctx context.Context) (State, error) {
 	const find = `
 		WITH seen AS MATERIALIZED (
 			SELECT unnest(item_ids) AS id FROM load_seen WHERE load_id = @load
+		), gone AS MATERIALIZED (
+			SELECT i.id FROM source_items i
+			WHERE i.source_id = @source AND NOT i.kept AND NOT EXISTS (SELECT FROM seen WHERE seen.id = i.id)
+		), noted AS (
+			INSERT INTO load_gone (load_id, item_id) SELECT @load, id FROM gone WHERE NOT @dry
+		), counted AS (
+			UPDATE loads SET gone = (SELECT count(*) FROM gone) WHERE id = @load
 		)
-		INSERT INTO load_gone (load_id, item_id)
-		SELECT @load, i.id FROM source_items i
-		WHERE i.source_id = @source AND NOT i.kept AND NOT EXISTS (SELECT FROM seen WHERE seen.id = i.id)`
-	tag, err := b.tx.Exec(ctx, find, pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID})
-	if err != nil {
-		return "", fmt.Errorf("find what is gone: %w", err)
-	}
-	gone := tag.RowsAffected()
-	var there int64
-	err = b.tx.QueryRow(ctx, `
-		WITH noted AS (UPDATE loads SET gone = @gone WHERE id = @load)
-		SELECT count(*) FROM source_items WHERE source_id = @source AND NOT kept`,
-		pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID, "gone": gone}).Scan(&there)
+		SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM source_items WHERE source_id = @source AND NOT kept)`
+	var gone, there int64
+	err := b.tx.QueryRow(ctx, find, pgx.StrictNamedArgs{"load": b.load.ID, "source": b.source.ID, "dry": b.load.Dry}).Scan(&gone, &there)
 	if err != nil {
 		return "", fmt.Errorf("find what is gone: %w", err)
 	}
@@ -67,7 +69,7 @@ func (b *batch) findGone(ctx context.Context) (State, error) {
 		most = DefaultMostGone
 	}
 	switch {
-	case gone == 0:
+	case gone == 0 || b.load.Dry:
 		return Done, nil
 	case gone > fewGone && gone*100 > there*most:
 		return Held, nil
@@ -181,4 +183,29 @@ func (s *Store) Confirm(ctx context.Context, source, no int64) error {
 		return ErrNotFound
 	}
 	return nil
+}
+
+// ApplyPreview makes a load of the file of a preview, and returns its number. What changed since
+// the preview is taken as it is then. ErrNotFound if there is no such preview.
+func (s *Store) ApplyPreview(ctx context.Context, source, no int64) (int64, error) {
+	const query = `
+		WITH previewed AS (
+			SELECT * FROM loads WHERE source_id = @source AND no = @no AND state = 'previewed'
+		), numbered AS (
+			UPDATE sources s SET loads = loads + 1 FROM previewed p WHERE s.id = p.source_id AND s.status <> 'removing'
+			RETURNING s.loads, s.version, s.settings
+		)
+		INSERT INTO loads (source_id, no, version, way, state, settings, file, bytes, format, media_type, charset, base)
+		SELECT p.source_id, n.loads, n.version, p.way, 'waiting', n.settings, p.file, p.bytes, p.format, p.media_type, p.charset, p.base
+		FROM previewed p, numbered n
+		RETURNING no`
+	var applied int64
+	err := s.pool.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": source, "no": no}).Scan(&applied)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, ErrNotFound
+	}
+	if err != nil {
+		return 0, fmt.Errorf("apply a preview: %w", err)
+	}
+	return applied, nil
 }

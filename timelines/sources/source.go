@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"riverrun/timelines"
+	"riverrun/timelines/sources/formats"
 )
 
 // Errors of this package.
@@ -31,6 +32,15 @@ const (
 	Append Mode = "append"
 	// Sync is for full lists: an absent item is gone.
 	Sync Mode = "sync"
+)
+
+// Status says whether a source is loaded.
+type Status string
+
+const (
+	Active   Status = "active"
+	Paused   Status = "paused"
+	Removing Status = "removing" // its posts are being dealt with
 )
 
 // What becomes of the posts of items that are gone, or of a source that is removed (F4).
@@ -66,11 +76,19 @@ type Source struct {
 	OwnerID  int64
 	AddedBy  int64
 	Version  int64
+	Way      Way
 	Mode     Mode
+	Status   Status
+	Format   formats.Format // empty: not known yet
 	Slug     string
 	Title    string
+	URL      string // of a Link
 	SiteURL  string
 	Settings Settings
+	// Problem is why it does not load, as a stable code; empty: it does.
+	Problem string
+	// NextAt is when it is fetched next; nil: never by itself.
+	NextAt *time.Time
 	// SucceededAt is when a load last succeeded; nil: never.
 	SucceededAt *time.Time
 }
@@ -84,11 +102,12 @@ type Store struct {
 // Open returns the sources of a primary store.
 func Open(posts *timelines.Store) *Store { return &Store{pool: posts.Pool(), posts: posts} }
 
-const sourceColumns = `id, code, owner_id, added_by, version, mode, slug, title, site_url, settings, succeeded_at`
+const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at`
 
 func scanSource(row pgx.Row) (s Source, err error) {
 	var settings []byte
-	err = row.Scan(&s.ID, &s.Code, &s.OwnerID, &s.AddedBy, &s.Version, &s.Mode, &s.Slug, &s.Title, &s.SiteURL, &settings, &s.SucceededAt)
+	err = row.Scan(&s.ID, &s.Code, &s.OwnerID, &s.AddedBy, &s.Version, &s.Way, &s.Mode, &s.Status, &s.Format, &s.Slug, &s.Title, &s.URL,
+		&s.SiteURL, &settings, &s.Problem, &s.NextAt, &s.SucceededAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, ErrNotFound
 	}

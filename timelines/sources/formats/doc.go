@@ -32,6 +32,7 @@
 //   - *Fatal: the file is broken, and reading it again gives the same. Nothing of it may be
 //     applied. It has a Code, the line, the column, and an excerpt.
 //   - any other error: the reader, or the writer, that was given failed. Try again later.
+//     A pass is stopped in this way too: by a reader that fails when its context ends.
 //   - Problem: one item is wrong. It is read all the same, so that nobody takes it for gone
 //     (F19, F20). With a warning it is posted without what is wrong; with an error it is Bad:
 //     present, and not to be posted.
@@ -48,9 +49,9 @@
 // HTML becomes plain text, as a person would copy it from a page: paragraphs, lists with their
 // marks, and the address of a link behind its text. Posts know a small Markdown, but a post
 // also says whether its text is written in it. The text of an item is not. Nothing in it need
-// be escaped, as long as posts of items are stored without markup. @names and #tags are found
-// in plain texts too: whether a name in a feed may notify somebody is for the second pass to
-// decide.
+// be escaped, as long as posts of items are made without markup (timelines.NewPost.Plain).
+// @names and #tags are found in plain texts too: whether a name in a feed may notify somebody
+// is for the second pass to decide.
 //
 // Pictures that HTML shows are taken out of it, but not tracking pixels and emoji.
 //

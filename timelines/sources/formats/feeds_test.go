@@ -3,6 +3,7 @@ package formats
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -198,6 +199,8 @@ Deux lignes.</description></item></channel></rss>`},
 	"csv, tabs":              {text: "title\tid\tlatitude\tlongitude\nA\t1\t1.5\t-2\n\nB\t2\t\t\n"},
 	"ndjson":                 {text: `{"id":7,"title":"A","latitude":59.9,"longitude":30.3,"categories":"one"}` + "\r\n\r\n" + `{"id":"8","html":"<p>B</p>","pictures":["https://a.example/1.jpg"],"url":null}`},
 	"complete":               {text: fmt.Sprintf(rss2, `<fh:complete xmlns:fh="http://purl.org/syndication/history/1.0"/><item><guid isPermaLink="true">https://a.example/g</guid><title>A</title></item>`)},
+	"default namespace":      {text: `<rss version="2.0" xmlns="http://www.w3.org/2005/Atom"><channel><title>T</title><item><guid>1</guid><title>A</title><pubDate>2026-01-02</pubDate></item></channel></rss>`},
+	"unknown namespace":      {text: `<rss version="2.0" xmlns="https://unknown.example/"><channel><title>T</title><item><guid>1</guid><title>A</title></item></channel></rss>`},
 	"no items":               {text: fmt.Sprintf(rss2, "")},
 	"items before the head":  {text: `<rss version="2.0"><channel><item><guid>1</guid><title>A</title></item><title>T</title><language>ru</language></channel></rss>`},
 }
@@ -279,7 +282,7 @@ func TestDetect(t *testing.T) {
 		"page without it": "<div>x</div>",
 	}
 	for name, text := range pages {
-		if _, err := Detect([]byte(text), ""); !isFatal(err, Page) {
+		if _, err := Detect([]byte(text), ""); !errors.Is(err, ErrPage) {
 			t.Errorf("%s: %v, want %s", name, err, Page)
 		}
 	}
@@ -337,6 +340,7 @@ func TestHTMLText(t *testing.T) {
 		{"<ul><li>a</li><li>b</li></ul>c", "- a\n- b\n\nc"},
 		{"<ol><li>a<ol><li>b</ol><li>c</ol>", "1. a\n  1. b\n2. c"},
 		{"<li>a", "- a"},
+		{"<ul><ul><li>a", "- a"},
 		{`<a href="https://a.example/b">word</a> on`, "word (https://a.example/b) on"},
 		{`<a href="https://a.example/b">a.example/b</a>`, "a.example/b"},
 		{`<a href="/b">word</a>`, "word (https://base.example/b)"},

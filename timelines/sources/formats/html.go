@@ -157,6 +157,7 @@ func (h *htmlReader) put(r rune) {
 func (h *htmlReader) before() {
 	switch {
 	case h.b.Len() == 0:
+		h.marker, h.indent = strings.TrimLeft(h.marker, " "), 0
 	case h.breaks > 0:
 		for range min(h.breaks, 2) {
 			h.put('\n')

@@ -12,7 +12,7 @@ import (
 type Limits struct {
 	Bytes     int64 // of the file, after it was opened if it is compressed: 2 GiB
 	Items     int   // 1,000,000
-	ItemBytes int   // of one item: 1 MiB; at most 64 MiB
+	ItemBytes int   // of one item: 1 MiB; from 1 KiB to 64 MiB
 	Depth     int   // of elements: 100
 }
 
@@ -26,7 +26,7 @@ func (l Limits) filled() Limits {
 	if l.ItemBytes <= 0 {
 		l.ItemBytes = 1 << 20
 	}
-	l.ItemBytes = min(l.ItemBytes, 64<<20)
+	l.ItemBytes = min(max(l.ItemBytes, 1<<10), 64<<20)
 	if l.Depth <= 0 {
 		l.Depth = 100
 	}

@@ -1,0 +1,46 @@
+-- The same lexemes, in half the time: translate() compares each character with each of nine,
+-- and few texts need to be normalized. A text that is normalized already has no longer form.
+CREATE OR REPLACE FUNCTION search_lexemes(author_id bigint, body text) RETURNS tsvector
+    LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    sign  text;
+    plain text := body;
+BEGIN
+    FOREACH sign IN ARRAY '{<,>,&,/,.,+,~,@,_}'::text[] LOOP
+        plain := replace(plain, sign, ' ');
+    END LOOP;
+    -- A run of 255 characters without a space is divided, before it is normalized and
+    -- before anything looks for the end of it.
+    plain := regexp_replace(plain, '\S{255}', '\& ', 'g');
+    IF plain IS NOT NFKC NORMALIZED THEN
+        plain := normalize(plain, NFKC);
+        FOREACH sign IN ARRAY '{<,>,&,/,.,+,~,@,_}'::text[] LOOP
+            plain := replace(plain, sign, ' ');
+        END LOOP;
+    END IF;
+    plain := left(plain, 110000);
+    RETURN to_tsvector('pg_catalog.russian'::regconfig, regexp_replace(plain, '-(?=[0-9])', ' ', 'g'))
+        || array_to_tsvector(ARRAY['@' || author_id]);
+END $$;
+
+-- New texts are indexed by one statement for all of a batch. They have no tags yet: text_marks is
+-- written after the texts.
+CREATE FUNCTION index_new_posts() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO texts (post_id, comment_id, author_id, lexemes)
+    SELECT id, 0, author_id, search_lexemes(author_id, body) FROM made WHERE deleted_at IS NULL;
+    RETURN NULL;
+END $$;
+DROP TRIGGER posts_text_made ON posts;
+CREATE TRIGGER posts_text_made AFTER INSERT ON posts
+    REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION index_new_posts();
+
+CREATE FUNCTION index_new_comments() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO texts (post_id, comment_id, author_id, lexemes)
+    SELECT post_id, id, author_id, search_lexemes(author_id, body) FROM made WHERE deleted_at IS NULL;
+    RETURN NULL;
+END $$;
+DROP TRIGGER comments_text_made ON comments;
+CREATE TRIGGER comments_text_made AFTER INSERT ON comments
+    REFERENCING NEW TABLE AS made FOR EACH STATEMENT EXECUTE FUNCTION index_new_comments();

@@ -1,0 +1,370 @@
+package sources
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+
+	"riverrun/timelines"
+	"riverrun/timelines/sources/formats"
+)
+
+// Bounds of sources.
+const (
+	// Most is how many sources one person or group may have.
+	Most          = 50
+	maxTitleRunes = 100
+	maxURLBytes   = 2048
+)
+
+// Way is how the bytes of a source come.
+type Way string
+
+const (
+	Link Way = "link" // fetched again and again
+	File Way = "file" // uploaded
+	Push Way = "push" // sent by a program, with the source's token
+)
+
+// New is a source about to be added.
+type New struct {
+	// Owner is the name of the person, who is the actor then, or of a group that the actor
+	// administers.
+	Owner string
+	// Slug is one of the person's sub-feeds; empty is the feed.
+	Slug string
+	Way  Way
+	// URL is the address of a Link.
+	URL string
+	// Title is shown with each post; empty: the feed's own, once it is known.
+	Title    string
+	Format   formats.Format
+	Mode     Mode // empty: as usual for the format
+	Settings Settings
+	// Origin is the partner that adds it, if any, which shows the errors of items itself (F26).
+	Origin string
+}
+
+// Add adds a source. Errors are timelines.ErrNotFound if the actor may not know of the owner,
+// timelines.ErrForbidden if the actor does not administer it, and InvalidErrors: "url_invalid",
+// "source_twice" for an address that the owner has, "source_many", "title_long", "settings_invalid",
+// "to_unknown" for the slug.
+func (s *Store) Add(ctx context.Context, actor int64, n New) (Source, error) {
+	if err := n.check(); err != nil {
+		return Source{}, err
+	}
+	for {
+		source, err := s.add(ctx, actor, n)
+		if !errors.Is(err, errCodeTaken) {
+			return source, err
+		}
+	}
+}
+
+// errCodeTaken says that chance gave a code twice.
+var errCodeTaken = errors.New("the code is taken")
+
+func (s *Store) add(ctx context.Context, actor int64, n New) (Source, error) {
+	settings, err := json.Marshal(n.Settings)
+	if err != nil {
+		return Source{}, fmt.Errorf("add a source: %w", err)
+	}
+	return inTx(ctx, s.pool, func(tx pgx.Tx) (Source, error) {
+		// The lock of the owner's row keeps two of its sources from being counted at once.
+		owner, err := ownerTx(ctx, tx, actor, n.Owner)
+		if err != nil {
+			return Source{}, err
+		}
+		if n.Slug != "" {
+			if err := hasSlugTx(ctx, tx, owner, n.Slug); err != nil {
+				return Source{}, err
+			}
+		}
+		var have int
+		var twice bool
+		const count = `SELECT count(*), coalesce(bool_or(url = @url), false) AND @url <> '' FROM sources WHERE owner_id = @owner`
+		if err := tx.QueryRow(ctx, count, pgx.StrictNamedArgs{"owner": owner, "url": n.URL}).Scan(&have, &twice); err != nil {
+			return Source{}, fmt.Errorf("count sources: %w", err)
+		}
+		switch {
+		case twice:
+			return Source{}, &timelines.InvalidError{Field: "url", Code: "source_twice"}
+		case have >= Most:
+			return Source{}, &timelines.InvalidError{Field: "url", Code: "source_many", Most: Most}
+		}
+		const insert = `
+			INSERT INTO sources (owner_id, added_by, code, way, mode, format, slug, title, url, settings, origin, errors_visible, next_at)
+			VALUES (@owner, @actor, @code, @way, @mode, @format, @slug, @title, @url, @settings, @origin, @origin = '',
+				CASE @way WHEN 'link' THEN now() END)
+			ON CONFLICT (code) DO NOTHING
+			RETURNING ` + sourceColumns
+		source, err := scanSource(tx.QueryRow(ctx, insert, pgx.StrictNamedArgs{
+			"owner": owner, "actor": actor, "code": timelines.NewCode(), "way": n.Way, "mode": n.mode(), "format": n.Format,
+			"slug": n.Slug, "title": n.title(), "url": n.URL, "settings": settings, "origin": n.Origin,
+		}))
+		if errors.Is(err, ErrNotFound) {
+			return Source{}, errCodeTaken
+		}
+		return source, err
+	})
+}
+
+func (n *New) check() error {
+	n.URL, n.Title = strings.TrimSpace(n.URL), strings.TrimSpace(n.Title)
+	switch {
+	case !slices.Contains([]Way{Link, File, Push}, n.Way):
+		return &timelines.InvalidError{Field: "way", Code: "way_unknown"}
+	case n.Mode != "" && n.Mode != Append && n.Mode != Sync:
+		return &timelines.InvalidError{Field: "mode", Code: "mode_unknown"}
+	case n.Format != "" && !slices.Contains(formats.Formats, n.Format):
+		return &timelines.InvalidError{Field: "format", Code: "format_unknown"}
+	case utf8.RuneCountInString(n.Title) > maxTitleRunes || utf8.RuneCountInString(n.Origin) > maxTitleRunes:
+		return &timelines.InvalidError{Field: "title", Code: "title_long", Most: maxTitleRunes}
+	case !utf8.ValidString(n.Title) || strings.ContainsRune(n.Title, 0):
+		return &timelines.InvalidError{Field: "title", Code: "title_invalid"}
+	}
+	if n.Way == Link {
+		if err := checkURL(n.URL); err != nil {
+			return err
+		}
+	} else {
+		n.URL = ""
+	}
+	return n.Settings.check()
+}
+
+// checkURL says whether an address may be one of the web. Whether it may be asked is decided when it
+// is (package fetch).
+func checkURL(address string) error {
+	u, err := url.Parse(address)
+	if err != nil || len(address) > maxURLBytes || u.Host == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		return &timelines.InvalidError{Field: "url", Code: "url_invalid"}
+	}
+	return nil
+}
+
+func (s Settings) check() error {
+	if !slices.Contains([]string{"", Delete, KeepDiscussed, Keep}, s.Gone) || s.MostGone < 0 || s.MostGone > 100 {
+		return &timelines.InvalidError{Field: "settings", Code: "settings_invalid"}
+	}
+	return nil
+}
+
+// mode is what is usual for the format, unless one is asked for. A link whose format is not known
+// yet is a window: nothing is removed by mistake.
+func (n *New) mode() Mode {
+	switch {
+	case n.Mode != "":
+		return n.Mode
+	case n.Format.Sync(), n.Format == "" && n.Way == Push:
+		return Sync
+	}
+	return Append
+}
+
+// title is never empty: until the feed says its own, the address stands for it.
+func (n *New) title() string {
+	title := n.Title
+	if title == "" {
+		if u, err := url.Parse(n.URL); err == nil {
+			title = strings.TrimPrefix(u.Hostname(), "www.")
+		}
+	}
+	if title == "" {
+		title = string(n.Way)
+	}
+	runes := []rune(title)
+	return string(runes[:min(len(runes), maxTitleRunes)])
+}
+
+// ownerTx locks the account of that name, and checks that it is the actor, or a group that the
+// actor administers.
+func ownerTx(ctx context.Context, tx pgx.Tx, actor int64, name string) (int64, error) {
+	const query = `
+		SELECT a.id, a.id = @actor OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id AND g.account_id = @actor)
+		FROM accounts a WHERE a.name = @name FOR NO KEY UPDATE OF a`
+	var id int64
+	var leads bool
+	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"actor": actor, "name": name}).Scan(&id, &leads)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return 0, timelines.ErrNotFound
+	case err != nil:
+		return 0, fmt.Errorf("find the owner of a source: %w", err)
+	case !leads:
+		return 0, timelines.ErrForbidden
+	}
+	return id, nil
+}
+
+func hasSlugTx(ctx context.Context, tx pgx.Tx, owner int64, slug string) error {
+	var there bool
+	err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM timelines WHERE kind = 'subfeed' AND their_id = @owner AND term = @slug)`,
+		pgx.StrictNamedArgs{"owner": owner, "slug": slug}).Scan(&there)
+	if err != nil {
+		return fmt.Errorf("find a sub-feed: %w", err)
+	}
+	if !there {
+		return &timelines.InvalidError{Field: "to", Code: "to_unknown", Value: slug}
+	}
+	return nil
+}
+
+// manages is true for a source s that the actor may manage.
+const manages = `(s.owner_id = @actor OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = s.owner_id AND g.account_id = @actor))`
+
+// Find returns a source that the actor may manage, or ErrNotFound.
+func (s *Store) Find(ctx context.Context, actor int64, code string) (Source, error) {
+	return scanSource(s.pool.QueryRow(ctx, `SELECT `+sourceColumns+` FROM sources s WHERE code = @code AND `+manages,
+		pgx.StrictNamedArgs{"code": code, "actor": actor}))
+}
+
+// List returns the sources of an owner, in the order in which they were added. The errors are those
+// of Add.
+func (s *Store) List(ctx context.Context, actor int64, owner string) ([]Source, error) {
+	return inTx(ctx, s.pool, func(tx pgx.Tx) ([]Source, error) {
+		id, err := ownerTx(ctx, tx, actor, owner)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := tx.Query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE owner_id = @owner ORDER BY id`, pgx.StrictNamedArgs{"owner": id})
+		if err != nil {
+			return nil, fmt.Errorf("list sources: %w", err)
+		}
+		list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Source, error) { return scanSource(row) })
+		if err != nil {
+			return nil, fmt.Errorf("list sources: %w", err)
+		}
+		return list, nil
+	})
+}
+
+// update changes a source that the actor may manage and that is not being removed, or returns
+// ErrNotFound.
+func (s *Store) update(ctx context.Context, actor int64, code, set string, args pgx.StrictNamedArgs) (Source, error) {
+	args["actor"], args["code"] = actor, code
+	return scanSource(s.pool.QueryRow(ctx, `UPDATE sources s SET `+set+` WHERE code = @code AND status <> 'removing' AND `+manages+`
+		RETURNING `+sourceColumns, args))
+}
+
+// Pause stops a source from being fetched; what has begun ends. Resume lets it go on, at once.
+func (s *Store) Pause(ctx context.Context, actor int64, code string) (Source, error) {
+	return s.update(ctx, actor, code, `status = 'paused'`, pgx.StrictNamedArgs{})
+}
+
+// Resume lets a source be fetched again, at once.
+func (s *Store) Resume(ctx context.Context, actor int64, code string) (Source, error) {
+	return s.update(ctx, actor, code, `status = 'active', failures = 0, problem = '',
+		next_at = CASE WHEN way = 'link' THEN now() END`, pgx.StrictNamedArgs{})
+}
+
+// FetchNow makes a source due.
+func (s *Store) FetchNow(ctx context.Context, actor int64, code string) (Source, error) {
+	return s.update(ctx, actor, code, `next_at = CASE WHEN way = 'link' AND status = 'active' THEN now() ELSE next_at END`, pgx.StrictNamedArgs{})
+}
+
+// Change gives a source another title and other settings. What is loaded from now on follows them
+// (F33).
+func (s *Store) Change(ctx context.Context, actor int64, code, title string, settings Settings) (Source, error) {
+	n := New{Way: File, Title: title, Settings: settings}
+	if err := n.check(); err != nil {
+		return Source{}, err
+	}
+	if n.Title == "" {
+		return Source{}, &timelines.InvalidError{Field: "title", Code: "title_empty"}
+	}
+	data, err := json.Marshal(settings)
+	if err != nil {
+		return Source{}, fmt.Errorf("change a source: %w", err)
+	}
+	return s.update(ctx, actor, code, `title = @title, settings = @settings, version = version + 1`,
+		pgx.StrictNamedArgs{"title": n.Title, "settings": data})
+}
+
+// Token makes a token with which pushes to the source are signed, and ends the one before it. Only
+// its hash is kept.
+func (s *Store) Token(ctx context.Context, actor int64, code string) (string, error) {
+	var random [24]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", fmt.Errorf("make a token: %w", err)
+	}
+	token := base64.RawURLEncoding.EncodeToString(random[:])
+	hash := sha256.Sum256([]byte(token))
+	if _, err := s.update(ctx, actor, code, `token_hash = @hash`, pgx.StrictNamedArgs{"hash": hash[:]}); err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// Pushed returns the source that a token belongs to, or ErrNotFound.
+func (s *Store) Pushed(ctx context.Context, code, token string) (Source, error) {
+	hash := sha256.Sum256([]byte(token))
+	return scanSource(s.pool.QueryRow(ctx, `
+		SELECT `+sourceColumns+` FROM sources WHERE code = @code AND token_hash = @hash AND status <> 'removing'`,
+		pgx.StrictNamedArgs{"code": code, "hash": hash[:]}))
+}
+
+// Remove begins to remove a source, and says what becomes of its posts (F4): Delete, KeepDiscussed
+// or Keep. It is loaded no more; Work.Remove does the rest.
+func (s *Store) Remove(ctx context.Context, actor int64, code, gone string) (Source, error) {
+	if gone == "" || (Settings{Gone: gone}).check() != nil {
+		return Source{}, &timelines.InvalidError{Field: "gone", Code: "settings_invalid"}
+	}
+	return s.update(ctx, actor, code, `status = 'removing', version = version + 1, next_at = NULL, token_hash = NULL,
+		settings = settings || jsonb_build_object('gone', @gone::text)`, pgx.StrictNamedArgs{"gone": gone})
+}
+
+// Loads returns up to limit loads of a source, the last one first: those before a number, or the
+// last ones if it is 0.
+func (s *Store) Loads(ctx context.Context, source, before int64, limit int) ([]Load, error) {
+	rows, err := s.pool.Query(ctx, `
+		SELECT `+loadColumns+` FROM loads WHERE source_id = @source AND (@before::bigint = 0 OR no < @before)
+		ORDER BY no DESC LIMIT @limit`, pgx.StrictNamedArgs{"source": source, "before": before, "limit": limit})
+	if err != nil {
+		return nil, fmt.Errorf("list loads: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Load, error) { return scanLoad(row) })
+	if err != nil {
+		return nil, fmt.Errorf("list loads: %w", err)
+	}
+	return list, nil
+}
+
+// Trouble is a row of load_problems (F36).
+type Trouble struct {
+	Line, RawLine                         int64 // of the canonical file, from 0; of the file as it came, from 1
+	No                                    int16
+	Error                                 bool
+	Code, Field, Value, ExternalID, Title string
+}
+
+// Troubles returns up to limit problems of a load after one, in their order: all, or only errors.
+func (s *Store) Troubles(ctx context.Context, load int64, onlyErrors bool, after Trouble, limit int) ([]Trouble, error) {
+	const query = `
+		SELECT line, raw_line, no, error, code, field, value, external_id, title FROM load_problems
+		WHERE load_id = @load AND (error OR NOT @errors) AND (line, no) > (@line, @no) ORDER BY line, no LIMIT @limit`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{
+		"load": load, "errors": onlyErrors, "line": after.Line, "no": after.No, "limit": limit,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list problems: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Trouble])
+	if err != nil {
+		return nil, fmt.Errorf("list problems: %w", err)
+	}
+	return list, nil
+}
+
+// FirstTrouble is the place before all problems, for Troubles.
+var FirstTrouble = Trouble{Line: -1}
