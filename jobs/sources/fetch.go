@@ -62,20 +62,20 @@ func (f Fetcher) Fetch(ctx context.Context, source int64) (o Outcome, err error)
 		return o, err
 	}
 	defer func() { err = errors.Join(err, fetching.Close(ctx)) }()
-	link, err := fetching.Link(ctx)
+	target, err := fetching.Target(ctx)
 	if err != nil {
 		return o, err
 	}
-	if o, err = f.link(ctx, fetching, link); err != nil {
+	if o, err = f.target(ctx, fetching, target); err != nil {
 		return o, fmt.Errorf("fetch source %d: %w", source, err)
 	}
 	f.Log.InfoContext(ctx, "fetched a source", "source", source, "load", o.Load, "problem", o.Problem, "postponed", o.Postponed, "again", o.After)
 	return o, nil
 }
 
-// link fetches an address when its host may be asked.
-func (f Fetcher) link(ctx context.Context, fetching *sources.Fetching, link sources.Link) (o Outcome, err error) {
-	host := hostOf(link.URL)
+// target fetches an address when its host may be asked.
+func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target sources.Target) (o Outcome, err error) {
+	host := hostOf(target.URL)
 	wait, err := fetching.Reserve(ctx, host)
 	if err != nil {
 		return o, err
@@ -86,7 +86,7 @@ func (f Fetcher) link(ctx context.Context, fetching *sources.Fetching, link sour
 		if wait > sources.HostLease {
 			o.After += wait // the host asked to be left alone
 		}
-		return o, fetching.Postpone(ctx, link.Version, o.After)
+		return o, fetching.Postpone(ctx, target.Version, o.After)
 	}
 	gap := sources.HostGap
 	defer func() { err = errors.Join(err, fetching.Release(ctx, host, gap)) }()
@@ -96,7 +96,7 @@ func (f Fetcher) link(ctx context.Context, fetching *sources.Fetching, link sour
 		return o, fmt.Errorf("fetched file: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-	a := &attempt{Fetcher: f, fetching: fetching, link: link, file: file}
+	a := &attempt{Fetcher: f, fetching: fetching, target: target, file: file}
 	done, err := a.run(ctx)
 	if err != nil {
 		return o, err
@@ -104,7 +104,7 @@ func (f Fetcher) link(ctx context.Context, fetching *sources.Fetching, link sour
 	if done.Problem == sources.TooOften || done.Problem == sources.ServerFails {
 		gap = max(gap, min(a.answer.RetryAfter, time.Hour)) // its other feeds wait as well
 	}
-	done.Version = link.Version
+	done.Version = target.Version
 	if o.Load, err = fetching.Record(ctx, done); err != nil {
 		return Outcome{}, err
 	}
@@ -119,7 +119,7 @@ func (f Fetcher) link(ctx context.Context, fetching *sources.Fetching, link sour
 type attempt struct {
 	Fetcher
 	fetching *sources.Fetching
-	link     sources.Link
+	target   sources.Target
 	file     *os.File
 
 	answer fetch.Feed
@@ -128,7 +128,7 @@ type attempt struct {
 
 // run fetches the address, and once more if it is a page that names a feed.
 func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
-	problem, err := a.get(ctx, fetch.Request{URL: a.link.URL, ETag: a.link.ETag, LastModified: a.link.Modified})
+	problem, err := a.get(ctx, fetch.Request{URL: a.target.URL, ETag: a.target.ETag, LastModified: a.target.Modified})
 	if err != nil {
 		return sources.Fetched{}, err
 	}
@@ -136,7 +136,7 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 		return a.failed(problem), nil
 	}
 	if a.answer.Status == http.StatusNotModified {
-		return a.moved(ctx, sources.Fetched{After: a.period(a.link.TTL)})
+		return a.moved(ctx, sources.Fetched{After: a.period(a.target.TTL)})
 	}
 	ttl, page, err := a.look(ctx)
 	if err != nil {
@@ -150,7 +150,7 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 	if err != nil {
 		return sources.Fetched{}, err
 	}
-	if named == "" || a.link.Loads > 0 {
+	if named == "" || a.target.Loads > 0 {
 		return a.failed(sources.NoFeed), nil
 	}
 	taken, err := a.fetching.Taken(ctx, named)
@@ -176,7 +176,7 @@ func (a *attempt) came(ctx context.Context, ttl time.Duration, named string) (so
 	if err != nil {
 		return done, err
 	}
-	if done.URL == "" && string(a.sum[:]) == string(a.link.Content) {
+	if done.URL == "" && string(a.sum[:]) == string(a.target.Content) {
 		return done, nil
 	}
 	if err := a.rewind(); err != nil {
@@ -186,7 +186,7 @@ func (a *attempt) came(ctx context.Context, ttl time.Duration, named string) (so
 	if err != nil {
 		return done, fmt.Errorf("keep what was fetched: %w", err)
 	}
-	done.File = &sources.File{
+	done.File = &sources.FetchedFile{
 		Sum: sum, Bytes: size, MediaType: a.answer.Type, Charset: a.answer.Charset, Base: a.answer.URL,
 		ETag: a.answer.ETag, Modified: a.answer.LastModified, TTL: ttl,
 	}
@@ -196,7 +196,7 @@ func (a *attempt) came(ctx context.Context, ttl time.Duration, named string) (so
 // moved has the source move where all redirects led for good, unless its owner has another one
 // there.
 func (a *attempt) moved(ctx context.Context, done sources.Fetched) (sources.Fetched, error) {
-	if !a.answer.Permanent || a.answer.URL == a.link.URL {
+	if !a.answer.Permanent || a.answer.URL == a.target.URL {
 		return done, nil
 	}
 	taken, err := a.fetching.Taken(ctx, a.answer.URL)
@@ -207,7 +207,7 @@ func (a *attempt) moved(ctx context.Context, done sources.Fetched) (sources.Fetc
 }
 
 func (a *attempt) failed(p sources.Problem) sources.Fetched {
-	after := sources.Backoff(a.link.Failures+1, a.chance())
+	after := sources.Backoff(a.target.Failures+1, a.chance())
 	if a.answer.RetryAfter > 0 {
 		after = max(after, sources.Period(a.chance(), a.answer.RetryAfter))
 	}
@@ -217,8 +217,8 @@ func (a *attempt) failed(p sources.Problem) sources.Fetched {
 // period is when a source is fetched again that was fetched. While its loads fail, that is later and later.
 func (a *attempt) period(ttl time.Duration) time.Duration {
 	after := sources.Period(a.chance(), ttl, a.answer.MaxAge, a.answer.RetryAfter)
-	if a.link.Problem != "" && !sources.Problem(a.link.Problem).OfFetch() {
-		after = max(after, sources.Backoff(a.link.Failures, a.chance()))
+	if a.target.Problem != "" && !sources.Problem(a.target.Problem).OfFetch() {
+		after = max(after, sources.Backoff(a.target.Failures, a.chance()))
 	}
 	return after
 }
@@ -267,7 +267,7 @@ func (a *attempt) look(ctx context.Context) (ttl time.Duration, page bool, err e
 		return 0, false, err
 	}
 	in, err := formats.NewReader(&cancelled{ctx, a.file}, formats.Options{
-		Format: formats.Format(a.link.Format), MediaType: a.answer.Type, Charset: a.answer.Charset, Base: a.answer.URL,
+		Format: formats.Format(a.target.Format), MediaType: a.answer.Type, Charset: a.answer.Charset, Base: a.answer.URL,
 	})
 	if err == nil {
 		// Feeds speak of themselves before their first item.
@@ -296,7 +296,7 @@ func (a *attempt) discover(ctx context.Context) (string, error) {
 	}
 	for _, d := range found {
 		address, _, _ := strings.Cut(d.URL, "#")
-		if address != a.link.URL && address != a.answer.URL {
+		if address != a.target.URL && address != a.answer.URL {
 			return address, nil
 		}
 	}

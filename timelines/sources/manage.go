@@ -273,8 +273,8 @@ func (s *Store) FetchNow(ctx context.Context, actor int64, code string) (Source,
 	return s.update(ctx, actor, code, `next_at = CASE WHEN way = 'link' AND status = 'active' THEN now() ELSE next_at END`, pgx.StrictNamedArgs{})
 }
 
-// Change gives a source another title and other settings. What is loaded from now on follows them
-// (F33).
+// Change gives a source another title and other settings. What is loaded from now on follows them,
+// also if it is the same file (F11, F33).
 func (s *Store) Change(ctx context.Context, actor int64, code, title string, settings Settings) (Source, error) {
 	n := New{Way: File, Title: title, Settings: settings}
 	if err := n.check(); err != nil {
@@ -287,7 +287,7 @@ func (s *Store) Change(ctx context.Context, actor int64, code, title string, set
 	if err != nil {
 		return Source{}, fmt.Errorf("change a source: %w", err)
 	}
-	return s.update(ctx, actor, code, `title = @title, settings = @settings, version = version + 1`,
+	return s.update(ctx, actor, code, `title = @title, settings = @settings, version = version + 1, content = NULL`,
 		pgx.StrictNamedArgs{"title": n.Title, "settings": data})
 }
 

@@ -179,8 +179,8 @@ func (f *Fetching) Close(ctx context.Context) error {
 	return errors.Join(err, f.conn.Hijack().Close(ctx)) // whoever holds it, the connection's end frees it
 }
 
-// Link is what is to be fetched of a source.
-type Link struct {
+// Target is what is to be fetched of a source.
+type Target struct {
 	Version int64
 	URL     string
 	Format  string
@@ -197,26 +197,26 @@ type Link struct {
 	Problem  string
 }
 
-// Link returns what is to be fetched, or ErrNotFound if the source is not active, or no link.
-func (f *Fetching) Link(ctx context.Context) (Link, error) {
+// Target returns what is to be fetched, or ErrNotFound if the source is not active, or no link.
+func (f *Fetching) Target(ctx context.Context) (Target, error) {
 	const query = `
 		SELECT s.version, s.url, s.format, s.loads, coalesce(s.content, l.file), CASE WHEN s.content IS NULL THEN '' ELSE s.etag END,
 			CASE WHEN s.content IS NULL THEN '' ELSE s.modified END, s.ttl, s.failures, s.problem
 		FROM sources s LEFT JOIN loads l ON l.source_id = s.id AND l.no = s.loads AND l.version = s.version AND NOT l.dry
 			AND l.state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping', 'held')
 		WHERE s.id = @source AND s.status = 'active' AND s.way = 'link'`
-	var l Link
+	var t Target
 	var ttl int64
 	err := f.conn.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": f.source}).Scan(
-		&l.Version, &l.URL, &l.Format, &l.Loads, &l.Content, &l.ETag, &l.Modified, &ttl, &l.Failures, &l.Problem)
+		&t.Version, &t.URL, &t.Format, &t.Loads, &t.Content, &t.ETag, &t.Modified, &ttl, &t.Failures, &t.Problem)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return l, ErrNotFound
+		return t, ErrNotFound
 	}
 	if err != nil {
-		return l, fmt.Errorf("read the link of a source: %w", err)
+		return t, fmt.Errorf("read what to fetch of a source: %w", err)
 	}
-	l.TTL = time.Duration(ttl) * time.Second
-	return l, nil
+	t.TTL = time.Duration(ttl) * time.Second
+	return t, nil
 }
 
 // Reserve lets the caller ask a host, until it calls Release, and no other node meanwhile. If
@@ -280,7 +280,7 @@ func (f *Fetching) Taken(ctx context.Context, url string) (taken bool, err error
 
 // Fetched is what became of a fetch.
 type Fetched struct {
-	// Version is that of the Link.
+	// Version is that of the Target.
 	Version int64
 	// Problem is why it failed; empty: it did not. Gone pauses the source.
 	Problem Problem
@@ -290,11 +290,11 @@ type Fetched struct {
 	// none. It must not be Taken.
 	URL string
 	// File is what came, if it is to be loaded.
-	File *File
+	File *FetchedFile
 }
 
-// File is what came of a link.
-type File struct {
+// FetchedFile is what came.
+type FetchedFile struct {
 	Sum   [32]byte
 	Bytes int64
 	// MediaType, Charset and Base are those of a Load.
@@ -333,7 +333,7 @@ func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error
 		SELECT coalesce((SELECT no FROM made), 0) FROM fetched`
 	file := d.File
 	if file == nil {
-		file = &File{}
+		file = &FetchedFile{}
 	}
 	args := pgx.StrictNamedArgs{
 		"source": f.source, "version": d.Version, "new": d.File != nil, "gone": d.Problem == Gone, "after": d.After,

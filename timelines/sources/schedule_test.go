@@ -142,7 +142,7 @@ func TestFetchingIsForOne(t *testing.T) {
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`); n != 1 {
 		t.Fatalf("%d hold the lock, want 1", n)
 	}
-	if _, err := second.Link(t.Context()); err == nil {
+	if _, err := second.Target(t.Context()); err == nil {
 		t.Error("who lost the lock can go on")
 	}
 	if err := second.Close(t.Context()); err != nil {
@@ -236,7 +236,7 @@ func TestExpireHosts(t *testing.T) {
 	w.same("left", w.list(`SELECT host FROM fetch_hosts ORDER BY 1`), []string{"new", "old"})
 }
 
-var aFile = &sources.File{
+var aFile = &sources.FetchedFile{
 	Sum: [32]byte{7}, Bytes: 9, MediaType: "text/xml", Charset: "koi8-r", Base: "https://example.org/feed",
 	ETag: `"v1"`, Modified: "Sun, 06 Nov 1994 08:49:37 GMT", TTL: time.Hour,
 }
@@ -251,9 +251,9 @@ func TestRecordMakesALoad(t *testing.T) {
 	w.must(err)
 	f := w.fetching(w.sources, id)
 	defer func() { w.must(f.Close(t.Context())) }()
-	link, err := f.Link(t.Context())
+	link, err := f.Target(t.Context())
 	w.must(err)
-	w.same("link", link, sources.Link{Version: 1, URL: "https://example.org/feed", Format: "rss"})
+	w.same("link", link, sources.Target{Version: 1, URL: "https://example.org/feed", Format: "rss"})
 
 	_, err = f.Record(t.Context(), sources.Fetched{Version: link.Version + 1, File: aFile})
 	w.failsWith("another version", err, sources.ErrStale)
@@ -269,15 +269,15 @@ func TestRecordMakesALoad(t *testing.T) {
 	w.same("next", value[bool](w, `SELECT next_at BETWEEN now() + interval '59 min' AND now() + interval '1 hour' FROM sources WHERE id = $1`, id), true)
 
 	// Until the load is done its file is not asked for again, and nothing is asked for conditionally.
-	link, err = f.Link(t.Context())
+	link, err = f.Target(t.Context())
 	w.must(err)
-	w.same("while it loads", link, sources.Link{Version: 1, URL: link.URL, Format: "rss", Loads: 1, Content: aFile.Sum[:], TTL: time.Hour})
+	w.same("while it loads", link, sources.Target{Version: 1, URL: link.URL, Format: "rss", Loads: 1, Content: aFile.Sum[:], TTL: time.Hour})
 
 	_, err = w.pool.Exec(t.Context(), `UPDATE sources SET status = 'paused' WHERE id = $1`, id)
 	w.must(err)
 	_, err = f.Record(t.Context(), sources.Fetched{Version: 1, File: aFile})
 	w.failsWith("a paused source", err, sources.ErrStale)
-	_, err = f.Link(t.Context())
+	_, err = f.Target(t.Context())
 	w.failsWith("the link of a paused source", err, sources.ErrNotFound)
 	w.same("loads", value[int64](w, `SELECT count(*) FROM loads`), int64(1))
 }
@@ -291,11 +291,11 @@ func TestOnlyCleanLoadsAreRemembered(t *testing.T) {
 	defer func() { w.must(f.Close(t.Context())) }()
 	remembered := func() []string {
 		t.Helper()
-		link, err := f.Link(t.Context())
+		link, err := f.Target(t.Context())
 		w.must(err)
 		return []string{fmt.Sprintf("%x", link.Content), link.ETag, link.Modified}
 	}
-	record := func(version int64, file *sources.File) {
+	record := func(version int64, file *sources.FetchedFile) {
 		t.Helper()
 		_, err := f.Record(t.Context(), sources.Fetched{Version: version, File: file, After: time.Hour})
 		w.must(err)
@@ -324,8 +324,10 @@ func TestOnlyCleanLoadsAreRemembered(t *testing.T) {
 	w.same("after a load with errors", remembered(), none)
 	record(1, aFile)
 	work(0)
-	_, err := w.pool.Exec(t.Context(), `UPDATE sources SET version = 2 WHERE id = $1`, id)
+	code := value[string](w, `SELECT code FROM sources WHERE id = $1`, id)
+	_, err := w.sources.Change(t.Context(), ann.ID, code, "Other", sources.Settings{MostGone: 1})
 	w.must(err)
+	w.same("after other settings", remembered(), none)
 	record(2, aFile)
 	_, err = w.pool.Exec(t.Context(), `UPDATE sources SET version = 3 WHERE id = $1`, id)
 	w.must(err)
