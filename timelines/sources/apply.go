@@ -25,6 +25,10 @@ const lateAfter = 24 * time.Hour
 // gives the Change to the tiers. A dry load is compared only. ErrStale if the load has gone on meanwhile: another process works
 // it, or somebody cancelled it. An InvalidError says that the author may not post there any more.
 func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
+	return w.apply(ctx, l, lines, nil)
+}
+
+func (w *Work) apply(ctx context.Context, l *Load, lines []*formats.Line, p *pushed) (timelines.Change, error) {
 	type applied struct {
 		change timelines.Change
 		load   Load
@@ -34,6 +38,7 @@ func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timel
 		if err != nil {
 			return a, err
 		}
+		b.pushed = p
 		if err := b.find(ctx, lines); err != nil {
 			return a, err
 		}
@@ -68,6 +73,8 @@ type batch struct {
 	codes   map[formats.Code]int64
 	// problems are what was wrong, as far as there is room.
 	problems problems
+	// pushed is set where somebody wants to know what became of each item.
+	pushed *pushed
 }
 
 // storedItem is a row of source_items.
@@ -143,6 +150,7 @@ func (b *batch) sort(i int, l *formats.Line) error {
 	if same && !l.Troubled {
 		b.met = append(b.met, s.ID)
 		b.counts.Same++
+		b.pushed.became(i, l.ID, ResultSame, nil)
 		return nil
 	}
 	it, err := l.Item()
@@ -150,7 +158,11 @@ func (b *batch) sort(i int, l *formats.Line) error {
 		return err
 	}
 	b.note(i, it)
+	if it.ID == "" && b.pushed != nil {
+		b.counts.Unreadable++ // those of a file are counted by the first pass
+	}
 	if it.ID == "" || it.Has(formats.IDRepeated) {
+		b.pushed.became(i, it.ID, ResultRejected, it)
 		return nil // the one stays unknown, the other was met
 	}
 	if known {
@@ -160,15 +172,20 @@ func (b *batch) sort(i int, l *formats.Line) error {
 	case known && it.Bad:
 		// What is there stays as it is until the item is right again (F19).
 		b.counts.Skipped++
+		b.pushed.became(i, it.ID, ResultRejected, it)
 	case same:
 		b.counts.Same++
+		b.pushed.became(i, it.ID, ResultSame, it)
 	case known && s.PostID != 0:
 		b.edits = append(b.edits, it)
+		b.pushed.became(i, it.ID, ResultSkipped, it) // unless its post is edited
 	case !it.Bad:
 		b.fresh = append(b.fresh, it)
+		b.pushed.became(i, it.ID, ResultAdded, it)
 	default:
 		b.misfits = append(b.misfits, it)
 		b.counts.Skipped++
+		b.pushed.became(i, it.ID, ResultRejected, it)
 	}
 	return nil
 }
@@ -208,6 +225,11 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 	edited, err := x.Edit(ctx, edits)
 	if err != nil {
 		return timelines.Change{}, err
+	}
+	for _, it := range b.edits {
+		if slices.Contains(edited, b.stored[it.ID].PostID) {
+			b.pushed.changed(it.ID)
+		}
 	}
 	b.counts.Added += int64(len(made))
 	b.counts.Changed += int64(len(edited))
@@ -281,13 +303,16 @@ func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 			pgx.StrictNamedArgs{"load": b.load.ID, "line": b.load.Cursor, "met": b.met})
 	}
 	b.problems.queue(&all, b.load.ID)
+	if err := b.pushed.queue(&all, b.load.ID); err != nil {
+		return Load{}, err
+	}
 	codes, err := json.Marshal(b.codes)
 	if err != nil {
 		return Load{}, fmt.Errorf("record a batch: %w", err)
 	}
 	const query = `
 		UPDATE loads SET cursor = cursor + @lines, added = added + @added, changed = changed + @changed, same = same + @same,
-			skipped = skipped + @skipped, errors = errors + @errors, warnings = warnings + @warnings, updated_at = now(),
+			skipped = skipped + @skipped, errors = errors + @errors, warnings = warnings + @warnings, unreadable = unreadable + @unreadable, updated_at = now(),
 			codes = codes || (SELECT coalesce(jsonb_object_agg(c.key, c.value::bigint + coalesce((codes ->> c.key)::bigint, 0)), '{}')
 				FROM jsonb_each_text(@codes::jsonb) c),
 			state = CASE WHEN cursor + @lines = lines THEN 'finishing' ELSE state END
@@ -295,7 +320,8 @@ func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 	var load Load
 	all.Queue(query, pgx.StrictNamedArgs{
 		"load": b.load.ID, "lines": lines, "added": b.counts.Added, "changed": b.counts.Changed, "same": b.counts.Same,
-		"skipped": b.counts.Skipped, "errors": b.counts.Errors, "warnings": b.counts.Warnings, "codes": string(codes),
+		"skipped": b.counts.Skipped, "errors": b.counts.Errors, "warnings": b.counts.Warnings,
+		"unreadable": b.counts.Unreadable, "codes": string(codes),
 	}).QueryRow(func(row pgx.Row) (err error) {
 		load, err = scanLoad(row)
 		return err
