@@ -65,16 +65,23 @@ type batch struct {
 
 	stored map[string]storedItem
 	met    []int64 // ids of items
-	fresh  []*formats.Item
-	edits  []*formats.Item
-	// misfits are new items that become no posts.
-	misfits []*formats.Item
+	fresh  []entry
+	edits  []entry
+	// misfits are items that become no posts.
+	misfits []entry
+	writer  *writer
 	counts  Counts
 	codes   map[formats.Code]int64
 	// problems are what was wrong, as far as there is room.
 	problems problems
 	// pushed is set where somebody wants to know what became of each item.
 	pushed *pushed
+}
+
+// entry is an item with the hash of what it becomes.
+type entry struct {
+	*formats.Item
+	hash [16]byte
 }
 
 // storedItem is a row of source_items.
@@ -99,7 +106,11 @@ func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{store: w.store, tx: tx, load: load, source: source, codes: map[formats.Code]int64{}}
+	writer, err := newWriter(load.Settings.Rules, source.Title)
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{store: w.store, tx: tx, load: load, source: source, writer: writer, codes: map[formats.Code]int64{}}
 	if err := tx.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&b.now); err != nil {
 		return nil, fmt.Errorf("read the clock: %w", err)
 	}
@@ -146,7 +157,8 @@ func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
 
 func (b *batch) sort(i int, l *formats.Line) error {
 	s, known := b.stored[l.ID]
-	same := known && s.Hash == l.Hash && !s.Kept
+	hash := b.writer.hash(l.Hash)
+	same := known && s.Hash == hash && !s.Kept
 	if same && !l.Troubled {
 		b.met = append(b.met, s.ID)
 		b.counts.Same++
@@ -176,16 +188,20 @@ func (b *batch) sort(i int, l *formats.Line) error {
 	case same:
 		b.counts.Same++
 		b.pushed.became(i, it.ID, ResultSame, it)
-	case known && s.PostID != 0:
-		b.edits = append(b.edits, it)
-		b.pushed.became(i, it.ID, ResultSkipped, it) // unless its post is edited
-	case !it.Bad:
-		b.fresh = append(b.fresh, it)
-		b.pushed.became(i, it.ID, ResultAdded, it)
-	default:
-		b.misfits = append(b.misfits, it)
+	case it.Bad:
+		b.misfits = append(b.misfits, entry{it, hash})
 		b.counts.Skipped++
 		b.pushed.became(i, it.ID, ResultRejected, it)
+	case known && s.PostID != 0:
+		b.edits = append(b.edits, entry{it, hash})
+		b.pushed.became(i, it.ID, ResultSkipped, it) // unless its post is edited
+	case !b.writer.wants(it):
+		b.misfits = append(b.misfits, entry{it, hash})
+		b.counts.Skipped++
+		b.pushed.became(i, it.ID, ResultSkipped, it)
+	default:
+		b.fresh = append(b.fresh, entry{it, hash})
+		b.pushed.became(i, it.ID, ResultAdded, it)
 	}
 	return nil
 }
@@ -211,7 +227,7 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 	}
 	posts := make([]timelines.ItemPost, len(b.fresh))
 	for i, it := range b.fresh {
-		posts[i] = b.post(it, i)
+		posts[i] = b.post(it.Item, i)
 	}
 	made, err := x.Create(ctx, posts)
 	if err != nil {
@@ -219,7 +235,7 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 	}
 	edits := make([]timelines.ItemPost, len(b.edits))
 	for i, it := range b.edits {
-		edits[i] = b.post(it, i)
+		edits[i] = b.post(it.Item, i)
 		edits[i].ID = b.stored[it.ID].PostID
 	}
 	edited, err := x.Edit(ctx, edits)
@@ -242,7 +258,7 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 
 // post is what an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
-	p := timelines.ItemPost{Body: body(it), Language: languageOf(it), CreatedAt: it.At}
+	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), CreatedAt: it.At}
 	first := b.source.SucceededAt == nil
 	if p.CreatedAt.IsZero() || p.CreatedAt.After(b.now) {
 		// Files have their newest items first.
@@ -257,9 +273,8 @@ func (b *batch) keepItems(ctx context.Context, made []int64) error {
 	var ids []string
 	var hashes [][]byte
 	var posts []*int64
-	add := func(it *formats.Item, post *int64) {
-		hash := it.Hash()
-		ids, hashes, posts = append(ids, it.ID), append(hashes, hash[:]), append(posts, post)
+	add := func(it entry, post *int64) {
+		ids, hashes, posts = append(ids, it.ID), append(hashes, it.hash[:]), append(posts, post)
 	}
 	for i, it := range b.fresh {
 		add(it, &made[i])
