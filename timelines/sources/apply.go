@@ -25,6 +25,10 @@ const lateAfter = 24 * time.Hour
 // gives the Change to the tiers. A dry load is compared only. ErrStale if the load has gone on meanwhile: another process works
 // it, or somebody cancelled it. An InvalidError says that the author may not post there any more.
 func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timelines.Change, error) {
+	return w.apply(ctx, l, lines, nil)
+}
+
+func (w *Work) apply(ctx context.Context, l *Load, lines []*formats.Line, p *pushed) (timelines.Change, error) {
 	type applied struct {
 		change timelines.Change
 		load   Load
@@ -34,6 +38,7 @@ func (w *Work) Apply(ctx context.Context, l *Load, lines []*formats.Line) (timel
 		if err != nil {
 			return a, err
 		}
+		b.pushed = p
 		if err := b.find(ctx, lines); err != nil {
 			return a, err
 		}
@@ -60,14 +65,23 @@ type batch struct {
 
 	stored map[string]storedItem
 	met    []int64 // ids of items
-	fresh  []*formats.Item
-	edits  []*formats.Item
-	// misfits are new items that become no posts.
-	misfits []*formats.Item
+	fresh  []entry
+	edits  []entry
+	// misfits are items that become no posts.
+	misfits []entry
+	writer  *writer
 	counts  Counts
 	codes   map[formats.Code]int64
 	// problems are what was wrong, as far as there is room.
 	problems problems
+	// pushed is set where somebody wants to know what became of each item.
+	pushed *pushed
+}
+
+// entry is an item with the hash of what it becomes.
+type entry struct {
+	*formats.Item
+	hash [16]byte
 }
 
 // storedItem is a row of source_items.
@@ -92,7 +106,11 @@ func (w *Work) batch(ctx context.Context, tx pgx.Tx, l *Load) (*batch, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &batch{store: w.store, tx: tx, load: load, source: source, codes: map[formats.Code]int64{}}
+	writer, err := newWriter(load.Settings.Rules, source.Title)
+	if err != nil {
+		return nil, err
+	}
+	b := &batch{store: w.store, tx: tx, load: load, source: source, writer: writer, codes: map[formats.Code]int64{}}
 	if err := tx.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&b.now); err != nil {
 		return nil, fmt.Errorf("read the clock: %w", err)
 	}
@@ -139,10 +157,12 @@ func (b *batch) find(ctx context.Context, lines []*formats.Line) error {
 
 func (b *batch) sort(i int, l *formats.Line) error {
 	s, known := b.stored[l.ID]
-	same := known && s.Hash == l.Hash && !s.Kept
+	hash := b.writer.hash(l.Hash)
+	same := known && s.Hash == hash && !s.Kept
 	if same && !l.Troubled {
 		b.met = append(b.met, s.ID)
 		b.counts.Same++
+		b.pushed.became(i, l.ID, ResultSame, nil)
 		return nil
 	}
 	it, err := l.Item()
@@ -150,7 +170,11 @@ func (b *batch) sort(i int, l *formats.Line) error {
 		return err
 	}
 	b.note(i, it)
+	if it.ID == "" && b.pushed != nil {
+		b.counts.Unreadable++ // those of a file are counted by the first pass
+	}
 	if it.ID == "" || it.Has(formats.IDRepeated) {
+		b.pushed.became(i, it.ID, ResultRejected, it)
 		return nil // the one stays unknown, the other was met
 	}
 	if known {
@@ -160,15 +184,24 @@ func (b *batch) sort(i int, l *formats.Line) error {
 	case known && it.Bad:
 		// What is there stays as it is until the item is right again (F19).
 		b.counts.Skipped++
+		b.pushed.became(i, it.ID, ResultRejected, it)
 	case same:
 		b.counts.Same++
-	case known && s.PostID != 0:
-		b.edits = append(b.edits, it)
-	case !it.Bad:
-		b.fresh = append(b.fresh, it)
-	default:
-		b.misfits = append(b.misfits, it)
+		b.pushed.became(i, it.ID, ResultSame, it)
+	case it.Bad:
+		b.misfits = append(b.misfits, entry{it, hash})
 		b.counts.Skipped++
+		b.pushed.became(i, it.ID, ResultRejected, it)
+	case known && s.PostID != 0:
+		b.edits = append(b.edits, entry{it, hash})
+		b.pushed.became(i, it.ID, ResultSkipped, it) // unless its post is edited
+	case !b.writer.wants(it):
+		b.misfits = append(b.misfits, entry{it, hash})
+		b.counts.Skipped++
+		b.pushed.became(i, it.ID, ResultSkipped, it)
+	default:
+		b.fresh = append(b.fresh, entry{it, hash})
+		b.pushed.became(i, it.ID, ResultAdded, it)
 	}
 	return nil
 }
@@ -194,7 +227,7 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 	}
 	posts := make([]timelines.ItemPost, len(b.fresh))
 	for i, it := range b.fresh {
-		posts[i] = b.post(it, i)
+		posts[i] = b.post(it.Item, i)
 	}
 	made, err := x.Create(ctx, posts)
 	if err != nil {
@@ -202,12 +235,17 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 	}
 	edits := make([]timelines.ItemPost, len(b.edits))
 	for i, it := range b.edits {
-		edits[i] = b.post(it, i)
+		edits[i] = b.post(it.Item, i)
 		edits[i].ID = b.stored[it.ID].PostID
 	}
 	edited, err := x.Edit(ctx, edits)
 	if err != nil {
 		return timelines.Change{}, err
+	}
+	for _, it := range b.edits {
+		if slices.Contains(edited, b.stored[it.ID].PostID) {
+			b.pushed.changed(it.ID)
+		}
 	}
 	b.counts.Added += int64(len(made))
 	b.counts.Changed += int64(len(edited))
@@ -220,7 +258,7 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 
 // post is what an item becomes.
 func (b *batch) post(it *formats.Item, i int) timelines.ItemPost {
-	p := timelines.ItemPost{Body: body(it), Language: languageOf(it), CreatedAt: it.At}
+	p := timelines.ItemPost{Body: b.writer.body(it), Language: languageOf(it), CreatedAt: it.At}
 	first := b.source.SucceededAt == nil
 	if p.CreatedAt.IsZero() || p.CreatedAt.After(b.now) {
 		// Files have their newest items first.
@@ -235,9 +273,8 @@ func (b *batch) keepItems(ctx context.Context, made []int64) error {
 	var ids []string
 	var hashes [][]byte
 	var posts []*int64
-	add := func(it *formats.Item, post *int64) {
-		hash := it.Hash()
-		ids, hashes, posts = append(ids, it.ID), append(hashes, hash[:]), append(posts, post)
+	add := func(it entry, post *int64) {
+		ids, hashes, posts = append(ids, it.ID), append(hashes, it.hash[:]), append(posts, post)
 	}
 	for i, it := range b.fresh {
 		add(it, &made[i])
@@ -281,13 +318,16 @@ func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 			pgx.StrictNamedArgs{"load": b.load.ID, "line": b.load.Cursor, "met": b.met})
 	}
 	b.problems.queue(&all, b.load.ID)
+	if err := b.pushed.queue(&all, b.load.ID); err != nil {
+		return Load{}, err
+	}
 	codes, err := json.Marshal(b.codes)
 	if err != nil {
 		return Load{}, fmt.Errorf("record a batch: %w", err)
 	}
 	const query = `
 		UPDATE loads SET cursor = cursor + @lines, added = added + @added, changed = changed + @changed, same = same + @same,
-			skipped = skipped + @skipped, errors = errors + @errors, warnings = warnings + @warnings, updated_at = now(),
+			skipped = skipped + @skipped, errors = errors + @errors, warnings = warnings + @warnings, unreadable = unreadable + @unreadable, updated_at = now(),
 			codes = codes || (SELECT coalesce(jsonb_object_agg(c.key, c.value::bigint + coalesce((codes ->> c.key)::bigint, 0)), '{}')
 				FROM jsonb_each_text(@codes::jsonb) c),
 			state = CASE WHEN cursor + @lines = lines THEN 'finishing' ELSE state END
@@ -295,7 +335,8 @@ func (b *batch) record(ctx context.Context, lines int) (Load, error) {
 	var load Load
 	all.Queue(query, pgx.StrictNamedArgs{
 		"load": b.load.ID, "lines": lines, "added": b.counts.Added, "changed": b.counts.Changed, "same": b.counts.Same,
-		"skipped": b.counts.Skipped, "errors": b.counts.Errors, "warnings": b.counts.Warnings, "codes": string(codes),
+		"skipped": b.counts.Skipped, "errors": b.counts.Errors, "warnings": b.counts.Warnings,
+		"unreadable": b.counts.Unreadable, "codes": string(codes),
 	}).QueryRow(func(row pgx.Row) (err error) {
 		load, err = scanLoad(row)
 		return err

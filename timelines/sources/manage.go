@@ -157,7 +157,7 @@ func (s Settings) check() error {
 	if !slices.Contains([]string{"", Delete, KeepDiscussed, Keep}, s.Gone) || s.MostGone < 0 || s.MostGone > 100 {
 		return &timelines.InvalidError{Field: "settings", Code: "settings_invalid"}
 	}
-	return nil
+	return s.Rules.check()
 }
 
 // mode is what is usual for the format, unless one is asked for. A link whose format is not known

@@ -1,26 +1,225 @@
 package sources
 
 import (
+	"crypto/sha256"
+	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
+	"golang.org/x/text/cases"
 	"golang.org/x/text/language"
 
 	"riverrun/timelines"
+	"riverrun/timelines/marks"
 	"riverrun/timelines/sources/formats"
 )
 
-// body is the text of the post that an item becomes: its title, its text and its address, each
-// on lines of its own.
-func body(it *formats.Item) string {
+// Rules say what posts the items of a source become (F16). What needs no rule to be posted is done
+// elsewhere, and later.
+type Rules struct {
+	// Title is the form of the first line. {title}, {author} and {source} stand for those of the
+	// item; empty is "{title}".
+	Title string `json:"title,omitempty"`
+	// Text says how much of the text is shown below: TextBeginning if empty.
+	Text string `json:"text,omitempty"`
+	// AllTags makes a tag of each category. Tags gives tags to some categories, whatever AllTags is;
+	// an empty tag is none.
+	AllTags bool      `json:"all_tags,omitempty"`
+	Tags    []TagRule `json:"tags,omitempty"`
+	// Only lets items in that have one of these words or phrases in their title, text or categories,
+	// Without keeps out those that have one; both compare without regard to case.
+	Only    []string `json:"only,omitempty"`
+	Without []string `json:"without,omitempty"`
+}
+
+// TagRule gives a tag to a category.
+type TagRule struct {
+	Category string `json:"category"`
+	Tag      string `json:"tag"`
+}
+
+// How much of an item's text is shown.
+const (
+	TextNone      = "none"
+	TextBeginning = "beginning"
+	TextWhole     = "whole"
+)
+
+// Bounds of rules.
+const (
+	maxRules       = 100
+	maxRuleRunes   = 100
+	beginningRunes = 400
+	maxTags        = 20 // of one post
+)
+
+// check returns an InvalidError "rules_invalid" whose Value says which field it is.
+func (r Rules) check() error {
+	invalid := func(field string) error {
+		return &timelines.InvalidError{Field: "rules", Code: "rules_invalid", Value: field}
+	}
+	long := func(s string) bool { return s == "" || len([]rune(s)) > maxRuleRunes || strings.ContainsRune(s, 0) }
+	switch {
+	case len([]rune(r.Title)) > maxRuleRunes || r.Title != "" && !strings.Contains(r.Title, "{title}"):
+		return invalid("title")
+	case !slices.Contains([]string{"", TextNone, TextBeginning, TextWhole}, r.Text):
+		return invalid("text")
+	case len(r.Tags) > maxRules || slices.ContainsFunc(r.Tags, func(t TagRule) bool { return long(t.Category) || t.Tag != "" && tagOf(t.Tag) == "" }):
+		return invalid("tags")
+	case len(r.Only) > maxRules || slices.ContainsFunc(r.Only, long):
+		return invalid("only")
+	case len(r.Without) > maxRules || slices.ContainsFunc(r.Without, long):
+		return invalid("without")
+	}
+	return nil
+}
+
+// writer writes posts by the rules of one load. It is not safe for concurrent use.
+type writer struct {
+	rules         Rules
+	source        string
+	fold          cases.Caser
+	tags          map[string]string // by category, folded
+	only, without []string
+	mark          [32]byte
+}
+
+func newWriter(r Rules, source string) (*writer, error) {
+	w := &writer{rules: r, source: source, fold: cases.Fold(), tags: map[string]string{}}
+	for _, t := range r.Tags {
+		w.tags[w.folded(t.Category)] = tagOf(t.Tag)
+	}
+	for _, s := range r.Only {
+		w.only = append(w.only, w.folded(s))
+	}
+	for _, s := range r.Without {
+		w.without = append(w.without, w.folded(s))
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return nil, err
+	}
+	w.mark = sha256.Sum256(append(text, source...))
+	return w, nil
+}
+
+func (w *writer) folded(s string) string {
+	return strings.Join(strings.Fields(w.fold.String(s)), " ")
+}
+
+// hash is that of what an item becomes by these rules: with other rules it is applied again.
+func (w *writer) hash(item [16]byte) [16]byte {
+	sum := sha256.Sum256(append(item[:], w.mark[:]...))
+	return [16]byte(sum[:16])
+}
+
+// wants says whether the filters let an item in.
+func (w *writer) wants(it *formats.Item) bool {
+	if len(w.only)+len(w.without) == 0 {
+		return true
+	}
+	all := " " + w.folded(it.Title+" "+it.Text+" "+strings.Join(it.Categories, " ")) + " "
+	has := func(s string) bool { return hasWords(all, s) }
+	return !slices.ContainsFunc(w.without, has) && (len(w.only) == 0 || slices.ContainsFunc(w.only, has))
+}
+
+// hasWords finds whole words: "art" is not in "party".
+func hasWords(text, words string) bool {
+	for from := 0; ; {
+		at := strings.Index(text[from:], words)
+		if at < 0 {
+			return false
+		}
+		at += from
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[at+len(words):])
+		if !isWord(before) && !isWord(after) {
+			return true
+		}
+		from = at + len(words)
+	}
+}
+
+func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+// body is the text of the post that an item becomes: title, text, address and tags, each on lines of
+// its own.
+func (w *writer) body(it *formats.Item) string {
 	var parts []string
-	for _, part := range []string{it.Title, it.Text, it.URL} {
-		if part != "" && !slices.Contains(parts, part) {
+	add := func(part string) {
+		if part = strings.TrimSpace(part); part != "" && !slices.Contains(parts, part) {
 			parts = append(parts, part)
 		}
 	}
+	add(w.title(it))
+	add(w.text(it))
+	add(it.URL)
+	add(strings.Join(w.tagsOf(it), " "))
 	text := []rune(strings.Join(parts, "\n\n"))
 	return string(text[:min(len(text), timelines.MaxPostRunes)])
+}
+
+func (w *writer) title(it *formats.Item) string {
+	if w.rules.Title == "" || it.Title == "" {
+		return it.Title
+	}
+	return strings.NewReplacer("{title}", it.Title, "{author}", it.Author, "{source}", w.source).Replace(w.rules.Title)
+}
+
+func (w *writer) text(it *formats.Item) string {
+	switch w.rules.Text {
+	case TextNone:
+		if it.Title != "" {
+			return ""
+		}
+	case TextWhole:
+		return it.Text
+	}
+	text := []rune(it.Text)
+	if len(text) <= beginningRunes {
+		return it.Text
+	}
+	// It ends between two words, if there is a place for that.
+	begins := string(text[:beginningRunes])
+	if at := strings.LastIndexFunc(begins, unicode.IsSpace); at > len(begins)/2 {
+		begins = begins[:at]
+	}
+	return strings.TrimSpace(begins) + " …"
+}
+
+// tagsOf are the tags of an item's categories, with their #.
+func (w *writer) tagsOf(it *formats.Item) []string {
+	var tags []string
+	for _, c := range it.Categories {
+		tag, ruled := w.tags[w.folded(c)]
+		if !ruled && w.rules.AllTags {
+			tag = tagOf(c)
+		}
+		if tag = "#" + tag; tag != "#" && !slices.Contains(tags, tag) && len(tags) < maxTags {
+			tags = append(tags, tag)
+		}
+	}
+	return tags
+}
+
+// tagOf makes a tag of a name: "Open science" is open_science. It returns "" if there is none in it.
+func tagOf(name string) string {
+	var b strings.Builder
+	for _, r := range strings.TrimPrefix(strings.TrimSpace(name), "#") {
+		switch {
+		case isWord(r) || unicode.IsMark(r):
+			b.WriteRune(unicode.ToLower(r))
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "_"):
+			b.WriteByte('_')
+		}
+	}
+	term, ok := marks.Term(strings.TrimRight(b.String(), "_"))
+	if !ok {
+		return ""
+	}
+	return term
 }
 
 // languageOf is the language that the source says, as posts are told apart by it.

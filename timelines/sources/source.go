@@ -59,7 +59,8 @@ type Settings struct {
 	Gone string `json:"gone,omitempty"`
 	// MostGone is the share of the items, in percent, that may go in one load; more, and somebody
 	// is asked. 0 is DefaultMostGone.
-	MostGone int `json:"most_gone,omitempty"`
+	MostGone int   `json:"most_gone,omitempty"`
+	Rules    Rules `json:"rules,omitzero"`
 }
 
 // DefaultMostGone is the share of items that may go in one load, and fewGone how many may in any

@@ -1,0 +1,74 @@
+package sources_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"riverrun/timelines"
+	"riverrun/timelines/sources"
+	"riverrun/timelines/sources/formats"
+)
+
+// F16, F17: rules make the posts of items: their first line, how much of the text, tags of
+// categories, and which items come in at all.
+func TestRules(t *testing.T) {
+	long := strings.Repeat("word ", 200)
+	for _, tt := range []struct {
+		what  string
+		rules string
+		item  formats.Item
+		want  string // empty: it does not come in
+	}{
+		{"no rules", `{}`, formats.Item{Title: "A day out", Text: "It was fine.", URL: "https://example.org/1", Categories: []string{"Boats"}}, "A day out\n\nIt was fine.\n\nhttps://example.org/1"},
+		{"a long text is cut between words", `{}`, formats.Item{Title: "T", Text: long}, "T\n\n" + strings.TrimSpace(long[:400]) + " …"},
+		{"a whole text", `{"text": "whole"}`, formats.Item{Title: "T", Text: long}, "T\n\n" + strings.TrimSpace(long)},
+		{"no text", `{"text": "none"}`, formats.Item{Title: "T", Text: "x"}, "T"},
+		{"a text without a title is shown", `{"text": "none"}`, formats.Item{Text: "x"}, "x"},
+		{"the same twice", `{}`, formats.Item{Title: "same", Text: "same"}, "same"},
+		{"a form of the title", `{"title": "{author} in {source}: {title}"}`, formats.Item{Title: "{author}", Author: "Ann"}, "Ann in Log book: {author}"},
+		{"all tags", `{"all_tags": true}`, formats.Item{Title: "T", Categories: []string{"Open science", "open Science", "Привет, мир", "!!"}}, "T\n\n#open_science #привет_мир"},
+		{"some tags", `{"tags": [{"category": "boats", "tag": "#Sailing"}, {"category": "x", "tag": ""}], "all_tags": true}`, formats.Item{Title: "T", Categories: []string{"BOATS", "X", "y"}}, "T\n\n#sailing #y"},
+		{"only some words", `{"only": ["art", "open  science"]}`, formats.Item{Title: "A party", Text: "of OPEN science."}, "A party\n\nof OPEN science."},
+		{"only whole words", `{"only": ["art"]}`, formats.Item{Title: "A party"}, ""},
+		{"only categories too", `{"only": ["ARTÉ"]}`, formats.Item{Title: "T", Categories: []string{"arté"}}, "T"},
+		{"without some words", `{"without": ["реклама"]}`, formats.Item{Title: "Внимание: Реклама!"}, ""},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			w := newWorld(t)
+			source := w.source(w.person("ann"), "Log book", sources.Append, `{"rules": `+tt.rules+`}`)
+			tt.item.ID, tt.item.At = "1", time.Now().UTC().Truncate(time.Microsecond)
+			l := w.load(source, 10, &tt.item)
+			if tt.want == "" {
+				w.same("counts", l.Counts, sources.Counts{Skipped: 1})
+				w.same("the same again", w.load(source, 10, &tt.item).Counts, sources.Counts{Same: 1})
+				return
+			}
+			w.same("counts", l.Counts, sources.Counts{Added: 1})
+			w.same("post", value[string](w, `SELECT body FROM posts`), tt.want)
+		})
+	}
+}
+
+// With other rules, items are applied again; those that no longer come in keep their posts.
+func TestOtherRulesApplyAgain(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	s := w.add(ann, sources.New{Owner: "ann", Way: sources.File, Title: "Log book"})
+	list := items("entry", 3)
+	w.load(s.ID, 10, list...)
+	_, err := w.sources.Change(t.Context(), ann.ID, s.Code, "Log book", sources.Settings{Rules: sources.Rules{Title: "Log: {title}"}})
+	w.must(err)
+	w.same("counts", w.load(s.ID, 10, list...).Counts, sources.Counts{Changed: 3})
+	w.same("posts", w.shown(), []string{"Log: entry number 0", "Log: entry number 1", "Log: entry number 2"})
+	for _, bad := range []sources.Rules{
+		{Title: "no place"}, {Text: "some"}, {Tags: []sources.TagRule{{Category: "x", Tag: "!!"}}}, {Only: []string{""}}, {Without: []string{strings.Repeat("x", 101)}},
+	} {
+		_, err := w.sources.Change(t.Context(), ann.ID, s.Code, "Log book", sources.Settings{Rules: bad})
+		var invalid *timelines.InvalidError
+		if !errors.As(err, &invalid) || invalid.Code != "rules_invalid" {
+			t.Errorf("%+v: got %v, want rules_invalid", bad, err)
+		}
+	}
+}
