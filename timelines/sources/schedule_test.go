@@ -416,3 +416,38 @@ func TestTimes(t *testing.T) {
 		}
 	}
 }
+
+// F12: a load that stands still is found, unless somebody works its source.
+func TestStalled(t *testing.T) {
+	w := newWorld(t)
+	ann := w.person("ann")
+	id := w.link(ann, "https://example.org/feed", 0)
+	f := w.fetching(w.sources, id)
+	_, err := f.Record(t.Context(), sources.Fetched{Version: 1, File: aFile})
+	w.must(errors.Join(err, f.Close(t.Context())))
+	stalled := func(what string, want ...int64) {
+		t.Helper()
+		ids, err := w.sources.Stalled(t.Context(), 10)
+		w.must(err)
+		if !slices.Equal(ids, want) {
+			t.Errorf("%s: got %v, want %v", what, ids, want)
+		}
+	}
+	stalled("at first")
+	_, err = w.pool.Exec(t.Context(), `UPDATE loads SET updated_at = now() - interval '1 min'`)
+	w.must(err)
+	stalled("after a minute", id)
+	k, err := w.sources.Take(t.Context(), id)
+	w.must(err)
+	stalled("while it is worked")
+	w.must(k.Close(t.Context()))
+	if is, err := w.sources.Pending(t.Context(), id); !is || err != nil {
+		t.Errorf("pending: %t, %v", is, err)
+	}
+	_, err = w.pool.Exec(t.Context(), `UPDATE loads SET state = 'done'`)
+	w.must(err)
+	stalled("when it is done")
+	if is, err := w.sources.Pending(t.Context(), id); is || err != nil {
+		t.Errorf("pending when done: %t, %v", is, err)
+	}
+}

@@ -1,0 +1,49 @@
+package sources
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// stallAfter is how long a load may wait, with nobody working its source, before it counts as forgotten.
+const stallAfter = 30 * time.Second
+
+// pending are the states of loads that are to be worked, as in loads_pending_idx.
+const pending = `state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping')`
+
+// Pending reports whether a source has a load that is to be worked. Who gives a source back asks
+// once more: whoever came meanwhile found it taken, and stopped.
+func (s *Store) Pending(ctx context.Context, source int64) (is bool, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM loads WHERE source_id = @source AND `+pending+`)`,
+		pgx.StrictNamedArgs{"source": source}).Scan(&is)
+	if err != nil {
+		return false, fmt.Errorf("ask for loads that wait: %w", err)
+	}
+	return is, nil
+}
+
+// Stalled returns sources with loads that stand still, and whose lock can be taken, at most limit
+// (F12).
+func (s *Store) Stalled(ctx context.Context, limit int) ([]int64, error) {
+	const query = `
+		WITH worked AS MATERIALIZED (
+			SELECT objid::bigint AS source FROM pg_locks
+			WHERE locktype = 'advisory' AND objsubid = 2 AND classid = @locks::bigint::oid
+				AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+		)
+		SELECT source_id FROM loads
+		WHERE ` + pending + ` AND source_id & 4294967295 NOT IN (SELECT source FROM worked)
+		GROUP BY source_id HAVING max(updated_at) < now() - @after::interval
+		ORDER BY source_id LIMIT @limit`
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"locks": workLocks, "after": stallAfter, "limit": limit})
+	if err == nil {
+		var ids []int64
+		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err == nil {
+			return ids, nil
+		}
+	}
+	return nil, fmt.Errorf("find loads that stand still: %w", err)
+}
