@@ -28,9 +28,12 @@ const (
 	// queuePush sends to other sites, and queueFetch reads from them.
 	queuePush  = "push"
 	queueFetch = "fetch"
+	// queueSources loads what sources brought, and queueFeeds fetches them by their links.
+	queueSources = "sources"
+	queueFeeds   = "feeds"
 )
 
-var queues = []string{queueNow, queueBatches, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush}
+var queues = []string{queueNow, queueBatches, queueRebuild, queueLater, queueChores, queuePictures, queueFetch, queuePush, queueSources, queueFeeds}
 
 // Priorities within the queue now; 1 is fetched first. Nobody waits for a block of a
 // bump in particular, and upkeep only makes pages quicker.

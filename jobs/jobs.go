@@ -23,6 +23,7 @@ import (
 	"riverrun/rivers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/sources"
 )
 
 // Tiers brings changes to rivers; *tiers.Tiers implements it. Every method may be called
@@ -74,6 +75,7 @@ const (
 	DefaultSoftStopTimeout = 10 * time.Second
 	DefaultExpireEvery     = 5 * time.Minute
 	DefaultHousekeepEvery  = time.Hour
+	DefaultDueEvery        = dueEvery
 )
 
 // keepCompleted is how long a finished job stays in the table, for people who look for
@@ -99,7 +101,9 @@ type Config struct {
 	Pushes Pushes
 	Site   string
 	Blobs  blobs.Store
-	Log    *slog.Logger
+	// Sources are feeds from elsewhere.
+	Sources *sources.Store
+	Log     *slog.Logger
 	// Metrics is where the metrics are registered until Stop; nil for nowhere.
 	Metrics prometheus.Registerer
 
@@ -133,6 +137,8 @@ type Config struct {
 	// works them.
 	ExpireEvery    time.Duration
 	HousekeepEvery time.Duration
+	// DueEvery is how often one of the nodes looks for sources that are to be fetched.
+	DueEvery time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -148,6 +154,7 @@ func (c Config) withDefaults() Config {
 	c.SoftStopTimeout = cmp.Or(c.SoftStopTimeout, DefaultSoftStopTimeout)
 	c.ExpireEvery = cmp.Or(c.ExpireEvery, DefaultExpireEvery)
 	c.HousekeepEvery = cmp.Or(c.HousekeepEvery, DefaultHousekeepEvery)
+	c.DueEvery = cmp.Or(c.DueEvery, DefaultDueEvery)
 	return c
 }
 
@@ -158,12 +165,15 @@ func (c Config) withDefaults() Config {
 // the next step, since a job whose end is lost in a crash of the database is worked
 // again. Connections of its own also keep the workers from taking those of page views.
 type Jobs struct {
-	cfg     Config
-	pool    *pgxpool.Pool
-	client  *riverqueue.Client[pgx.Tx]
-	alive   *presence
-	metrics *metrics
-	running atomic.Bool
+	cfg    Config
+	pool   *pgxpool.Pool
+	client *riverqueue.Client[pgx.Tx]
+	// sources are Config.Sources over connections of their own, which pool has not.
+	sources     *sources.Store
+	sourcesPool *pgxpool.Pool
+	alive       *presence
+	metrics     *metrics
+	running     atomic.Bool
 	// halvings of maxNotes; see there.
 	halvings atomic.Int32
 
@@ -178,8 +188,8 @@ var ErrNotRunning = errors.New("the job queue's workers are not running")
 // database. Stop must be called, whether or not Start was.
 func New(cfg Config) (*Jobs, error) {
 	cfg = cfg.withDefaults()
-	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Log == nil {
-		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes and Log must be set")
+	if cfg.Pool == nil || cfg.Tiers == nil || cfg.Timelines == nil || cfg.Rivers == nil || cfg.Files == nil || cfg.Blobs == nil || cfg.Links == nil || cfg.Fetch == nil || cfg.Pushes == nil || cfg.Sources == nil || cfg.Log == nil {
+		return nil, errors.New("jobs: Pool, Tiers, Rivers, Timelines, Files, Blobs, Links, Fetch, Pushes, Sources and Log must be set")
 	}
 	if cfg.RescueAfter <= cfg.JobTimeout {
 		return nil, fmt.Errorf("jobs: a job is rescued after %v, before its timeout of %v", cfg.RescueAfter, cfg.JobTimeout)
@@ -189,19 +199,29 @@ func New(cfg Config) (*Jobs, error) {
 		return nil, err
 	}
 	j := &Jobs{cfg: cfg, pool: pool}
+	if j.sourcesPool, err = openSources(cfg); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	j.sources = cfg.Sources.On(j.sourcesPool)
 	j.metrics = newMetrics(j)
 	if j.client, err = j.newClient(); err != nil {
-		pool.Close()
+		j.closePools()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	j.alive = &presence{
 		config: pool.Config().ConnConfig, client: j.client.ID(), every: cfg.TakeOverEvery, log: cfg.Log,
 	}
 	if err := j.metrics.register(cfg.Metrics); err != nil {
-		pool.Close()
+		j.closePools()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	return j, nil
+}
+
+func (j *Jobs) closePools() {
+	j.sourcesPool.Close()
+	j.pool.Close()
 }
 
 // openPool returns the workers' own connections: one per worker, and some with which the
@@ -211,7 +231,7 @@ func openPool(cfg Config) (*pgxpool.Pool, error) {
 	own.ConnConfig.RuntimeParams["synchronous_commit"] = "off"
 	maps.Copy(own.ConnConfig.RuntimeParams, soonGone) // what they hold must not outlive this node
 	own.MinConns = 0
-	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers)
+	own.MaxConns = int32(cfg.NowWorkers + cfg.RebuildWorkers + cfg.LaterWorkers + 8 + fetchWorkers + pushWorkers + sourceWorkers + feedWorkers)
 	// The context is for MinConns only.
 	pool, err := pgxpool.NewWithConfig(context.Background(), own)
 	if err != nil {
@@ -236,6 +256,9 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &sweepWorker{jobs: j})
 	riverqueue.AddWorker(workers, &pageWorker{jobs: j})
 	riverqueue.AddWorker(workers, &pushWorker{jobs: j})
+	riverqueue.AddWorker(workers, &loadWorker{jobs: j})
+	riverqueue.AddWorker(workers, &feedWorker{jobs: j})
+	riverqueue.AddWorker(workers, &dueWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
 		Schema: schema,
 		Logger: newLibraryLog(log),
@@ -251,6 +274,8 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 			queueChores:   {MaxWorkers: 1, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 			queuePush:     {MaxWorkers: pushWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 			queueFetch:    {MaxWorkers: fetchWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
+			queueSources:  {MaxWorkers: sourceWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
+			queueFeeds:    {MaxWorkers: feedWorkers, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 			queuePictures: {MaxWorkers: 1, FetchCooldown: cfg.LaterCooldown, FetchPollInterval: max(time.Second, cfg.PollInterval)},
 		},
 		Workers:           workers,
@@ -306,7 +331,7 @@ func (j *Jobs) Stop(ctx context.Context) error {
 	j.alive.stop() // after the last job
 	j.metrics.unregister(j.cfg.Metrics)
 	j.cfg.Fetch.Close()
-	j.pool.Close()
+	j.closePools()
 	return nil
 }
 

@@ -19,6 +19,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/sources"
 )
 
 // The jobs get these in production.
@@ -187,6 +188,7 @@ func config(t testing.TB, pool *pgxpool.Pool, c *calls) Config {
 		Links:     open.Links,
 		Fetch:     client,
 		Pushes:    open.Pushes,
+		Sources:   sources.Open(open),
 		Blobs:     store,
 		Log:       slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})),
 	}

@@ -19,6 +19,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/sources"
 	"riverrun/web"
 	"riverrun/web/live"
 	"riverrun/web/webtest"
@@ -204,7 +205,7 @@ func (w *observed) addNode() {
 		if err != nil {
 			t.Fatal(err)
 		}
-		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Log: log})
+		work, err := jobs.New(jobs.Config{Pool: primary, Tiers: n.Tiers, Rivers: n.Rivers, Timelines: n.Store.Maintenance, Files: n.Store.Files, Blobs: n.Blobs, Links: n.Store.Links, Fetch: client, Pushes: n.Store.Pushes, Sources: sources.Open(n.Store), Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,6 +15,7 @@ import (
 	"riverrun/tiers"
 	"riverrun/timelines"
 	"riverrun/timelines/blobs"
+	"riverrun/timelines/sources"
 )
 
 // node is what every command works with: both stores, rivers and tiers. Its jobs are worked by
@@ -136,6 +137,7 @@ func (n *node) jobs(files blobs.Store) (*jobs.Jobs, error) {
 		Links:           n.timelines.Links,
 		Fetch:           client,
 		Pushes:          n.timelines.Pushes,
+		Sources:         sources.Open(n.timelines),
 		Site:            n.config.url,
 		Log:             n.log,
 		Metrics:         n.metrics,

@@ -103,6 +103,10 @@ type Store struct {
 // Open returns the sources of a primary store.
 func Open(posts *timelines.Store) *Store { return &Store{pool: posts.Pool(), posts: posts} }
 
+// On returns the same sources over other connections. Work and Fetching hold one for as long as
+// they take, which pages must not wait for.
+func (s *Store) On(pool *pgxpool.Pool) *Store { return &Store{pool: pool, posts: s.posts} }
+
 const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at`
 
 func scanSource(row pgx.Row) (s Source, err error) {

@@ -1,0 +1,187 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	riverqueue "github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	loads "riverrun/jobs/sources"
+	"riverrun/timelines/sources"
+)
+
+const (
+	// sourceWorkers is how many sources a node loads at a time, and feedWorkers how many it fetches.
+	sourceWorkers = 2
+	feedWorkers   = 4
+	// loadTimeout and feedTimeout bound the loads of a source, and one fetch.
+	loadTimeout = 6 * time.Hour
+	feedTimeout = 35 * time.Minute
+	// dueEvery is how often sources are looked for that are due, or stand still, dueAtOnce how many of each.
+	dueEvery  = 5 * time.Second
+	dueAtOnce = 100
+	// A load yields while what people did is so old and not yet on pages, and at most so long for
+	// each batch: it must end some time.
+	yieldBehind = 500 * time.Millisecond
+	yieldLook   = 100 * time.Millisecond
+	yieldMost   = 10 * time.Second
+)
+
+// openSources returns connections for loads and fetches alone. Each holds one from its beginning to
+// its end, which must not be one that pages use. What they write is durable, and what they hold does
+// not outlive this node.
+func openSources(cfg Config) (*pgxpool.Pool, error) {
+	own := cfg.Pool.Config()
+	maps.Copy(own.ConnConfig.RuntimeParams, soonGone)
+	own.MinConns, own.MaxConns = 0, sourceWorkers+feedWorkers+2
+	pool, err := pgxpool.NewWithConfig(context.Background(), own) // the context is for MinConns only
+	if err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	return pool, nil
+}
+
+// loadWorker works the loads of a source that wait. If somebody else does, it stops: that one takes
+// up also what came meanwhile.
+type loadWorker struct {
+	riverqueue.WorkerDefaults[loadArgs]
+	jobs *Jobs
+}
+
+// Timeout implements riverqueue.Worker.
+func (w *loadWorker) Timeout(*riverqueue.Job[loadArgs]) time.Duration { return loadTimeout }
+
+// Work implements riverqueue.Worker.
+func (w *loadWorker) Work(ctx context.Context, job *riverqueue.Job[loadArgs]) error {
+	cfg, source := w.jobs.cfg, job.Args.SourceID
+	run := loads.Runner{Sources: w.jobs.sources, Blobs: cfg.Blobs, Act: cfg.Tiers.Act, Yield: w.jobs.yield, Log: cfg.Log}
+	for {
+		err := run.Run(ctx, source)
+		if errors.Is(err, sources.ErrBusy) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if more, err := w.jobs.sources.Pending(ctx, source); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// yield returns when pages are up to what people did, or after a time.
+func (j *Jobs) yield(ctx context.Context) error {
+	most := time.NewTimer(yieldMost)
+	defer most.Stop()
+	look := time.NewTicker(yieldLook)
+	defer look.Stop()
+	for {
+		behind, err := Behind(ctx, j.pool, yieldBehind)
+		if err != nil || !behind {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-most.C:
+			return nil
+		case <-look.C:
+		}
+	}
+}
+
+// feedWorker fetches a source by its link. One that fails here, as the disk is full, is due again
+// some minutes later.
+type feedWorker struct {
+	riverqueue.WorkerDefaults[feedArgs]
+	jobs *Jobs
+}
+
+// Timeout implements riverqueue.Worker.
+func (w *feedWorker) Timeout(*riverqueue.Job[feedArgs]) time.Duration { return feedTimeout }
+
+// Work implements riverqueue.Worker.
+func (w *feedWorker) Work(ctx context.Context, job *riverqueue.Job[feedArgs]) error {
+	cfg := w.jobs.cfg
+	fetcher := loads.Fetcher{Sources: w.jobs.sources, Blobs: cfg.Blobs, Client: cfg.Fetch, Log: cfg.Log}
+	_, err := fetcher.Fetch(ctx, job.Args.SourceID)
+	// Somebody else fetches it, or somebody paused, changed or removed it meanwhile.
+	for _, not := range []error{sources.ErrBusy, sources.ErrNotFound, sources.ErrStale} {
+		if errors.Is(err, not) {
+			return nil
+		}
+	}
+	return err
+}
+
+// dueWorker has those sources fetched that are due, and those loaded whose loads stand still.
+type dueWorker struct {
+	riverqueue.WorkerDefaults[dueArgs]
+	jobs *Jobs
+}
+
+// Work implements riverqueue.Worker.
+func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error {
+	due, err := w.jobs.sources.Claim(ctx, dueAtOnce)
+	if err != nil {
+		return err
+	}
+	stalled, err := w.jobs.sources.Stalled(ctx, dueAtOnce)
+	if err != nil {
+		return err
+	}
+	var all []riverqueue.InsertManyParams
+	for _, id := range due {
+		all = append(all, riverqueue.InsertManyParams{Args: feedArgs{SourceID: id}})
+	}
+	for _, id := range stalled {
+		all = append(all, riverqueue.InsertManyParams{Args: loadArgs{SourceID: id}, InsertOpts: &riverqueue.InsertOpts{UniqueOpts: onceAtATime}})
+	}
+	if len(all) > 0 {
+		if _, err := w.jobs.client.InsertMany(ctx, all); err != nil {
+			return fmt.Errorf("have sources fetched: %w", err)
+		}
+	}
+	_, err = w.jobs.sources.ExpireHosts(ctx, dueAtOnce)
+	return err
+}
+
+// onceAtATime keeps a source from being put into the queue while it waits there.
+var onceAtATime = riverqueue.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
+	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
+}}
+
+// loadArgs is a timelines.SourceReady.
+type loadArgs struct {
+	SourceID int64 `json:"source_id"`
+}
+
+func (loadArgs) Kind() string { return "load" }
+
+func (loadArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueSources, MaxAttempts: unlimited}
+}
+
+type feedArgs struct {
+	SourceID int64 `json:"source_id"`
+}
+
+func (feedArgs) Kind() string { return "feed" }
+
+func (feedArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueFeeds, Priority: 2, MaxAttempts: 1, UniqueOpts: onceAtATime}
+}
+
+// dueArgs belongs to a periodic job, like expireArgs.
+type dueArgs struct{}
+
+func (dueArgs) Kind() string { return "due" }
+
+func (dueArgs) InsertOpts() riverqueue.InsertOpts {
+	return riverqueue.InsertOpts{Queue: queueFeeds, Priority: 1, MaxAttempts: 1}
+}
