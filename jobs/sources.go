@@ -7,6 +7,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	riverqueue "github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
@@ -22,7 +23,8 @@ const (
 	// loadTimeout and feedTimeout bound the loads of a source, and one fetch.
 	loadTimeout = 6 * time.Hour
 	feedTimeout = 35 * time.Minute
-	// dueEvery is how often sources are looked for that are due, or stand still, dueAtOnce how many of each.
+	// dueEvery is how often sources are looked for that are due, or stand still, dueAtOnce how many of
+	// each. No more wait for a fetch: they would be due again before their turn.
 	dueEvery  = 5 * time.Second
 	dueAtOnce = 100
 	// A load yields while what people did is so old and not yet on pages, and at most so long for
@@ -110,11 +112,12 @@ func (w *feedWorker) Work(ctx context.Context, job *riverqueue.Job[feedArgs]) er
 	cfg := w.jobs.cfg
 	fetcher := loads.Fetcher{Sources: w.jobs.sources, Blobs: cfg.Blobs, Client: cfg.Fetch, Log: cfg.Log}
 	_, err := fetcher.Fetch(ctx, job.Args.SourceID)
-	// Somebody else fetches it, or somebody paused, changed or removed it meanwhile.
-	for _, not := range []error{sources.ErrBusy, sources.ErrNotFound, sources.ErrStale} {
-		if errors.Is(err, not) {
-			return nil
-		}
+	switch {
+	case errors.Is(err, sources.ErrNotFound):
+		return nil // paused or removed
+	case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
+		// It is being fetched, perhaps as it was before it was changed, or was changed just now.
+		return w.jobs.sources.Again(ctx, job.Args.SourceID, dueEvery)
 	}
 	return err
 }
@@ -127,7 +130,12 @@ type dueWorker struct {
 
 // Work implements riverqueue.Worker.
 func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error {
-	due, err := w.jobs.sources.Claim(ctx, dueAtOnce)
+	var wait int
+	const waiting = `SELECT count(*) FROM queue.river_job WHERE state = 'available' AND queue = @queue`
+	if err := w.jobs.pool.QueryRow(ctx, waiting, pgx.StrictNamedArgs{"queue": queueFeeds}).Scan(&wait); err != nil {
+		return fmt.Errorf("count sources that wait: %w", err)
+	}
+	due, err := w.jobs.sources.Claim(ctx, max(dueAtOnce-wait, 0))
 	if err != nil {
 		return err
 	}
@@ -151,7 +159,7 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 	return err
 }
 
-// onceAtATime keeps a source from being put into the queue while it waits there.
+// onceAtATime keeps a load that stands still from being put into the queue again while it waits there.
 var onceAtATime = riverqueue.UniqueOpts{ByArgs: true, ByState: []rivertype.JobState{
 	rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable, rivertype.JobStateRunning, rivertype.JobStateScheduled,
 }}
@@ -174,7 +182,7 @@ type feedArgs struct {
 func (feedArgs) Kind() string { return "feed" }
 
 func (feedArgs) InsertOpts() riverqueue.InsertOpts {
-	return riverqueue.InsertOpts{Queue: queueFeeds, Priority: 2, MaxAttempts: 1, UniqueOpts: onceAtATime}
+	return riverqueue.InsertOpts{Queue: queueFeeds, Priority: 2, MaxAttempts: 1}
 }
 
 // dueArgs belongs to a periodic job, like expireArgs.

@@ -54,8 +54,9 @@ const (
 	soonest  = 5 * time.Minute
 	latest   = 7 * 24 * time.Hour
 	firstTry = 15 * time.Minute
-	// claimed is how long a claimed source is left to the node that claimed it.
-	claimed = 5 * time.Minute
+	// claimed is how long a claimed source is left to the node that claimed it. What it claims it
+	// fetches in less.
+	claimed = 15 * time.Minute
 	// HostGap is how long a host is left alone after a request.
 	HostGap = time.Second
 	// HostLease is how long a host waits for a node that died while it asked it. A request that
@@ -112,6 +113,16 @@ func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 		}
 	}
 	return nil, fmt.Errorf("claim sources: %w", err)
+}
+
+// Again has a source that was claimed be due after a time, for it could not be fetched now.
+func (s *Store) Again(ctx context.Context, source int64, after time.Duration) error {
+	_, err := s.pool.Exec(ctx, `UPDATE sources SET next_at = least(next_at, now() + @after) WHERE id = @source AND status = 'active' AND way = 'link'`,
+		pgx.StrictNamedArgs{"source": source, "after": after})
+	if err != nil {
+		return fmt.Errorf("postpone a source: %w", err)
+	}
+	return nil
 }
 
 // ExpireHosts forgets hosts that were not asked for a day, at most limit.
