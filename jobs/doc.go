@@ -23,11 +23,14 @@
 //	picture     queue pictures  makes an upload a picture in its sizes
 //	page        queue fetch   reads what a page that a post links to says of itself
 //	push        queue push    tells the browsers of an account that something is new
+//	load        queue sources works the loads of a source that wait
+//	feed        queue feeds   fetches a source by its link
+//	due         queue feeds   has sources fetched that are due, and loads worked that stand still (periodic)
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
 //	housekeep   queue chores  old sessions, keys, log rows (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)
 //
-// Package tiers decides what a job does to rivers. No job is a unique one: the queue
+// Package tiers decides what a job does to rivers. No job of a change is a unique one: the queue
 // drops a unique insert while an earlier one runs, and that one may have read the state
 // before the change.
 package jobs

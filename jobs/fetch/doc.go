@@ -12,7 +12,7 @@
 //   - Only http and https. At most MaxRedirects redirects, none from https to http.
 //     No names and passwords in addresses, no cookies, no Referer.
 //   - Everything ends: connecting, TLS, the header and the whole exchange have a time each,
-//     and Close ends them all. The header, the body and the compressed body have a
+//     and Close ends them all. The time of a feed (Client.Feed) grows with what came, up to a bound. The header, the body and the compressed body have a
 //     size each. Memory does not depend on what a server sends.
 //   - Each failure has a type (errors.go).
 //
