@@ -56,7 +56,19 @@ type Outcome struct {
 // sources.ErrNotFound that it is no active link, sources.ErrStale that it was changed meanwhile, so
 // that what came was thrown away (F34). Any other error is that of a store, of the disk or of ctx;
 // then the source is due again some minutes after it was claimed.
-func (f Fetcher) Fetch(ctx context.Context, source int64) (o Outcome, err error) {
+func (f Fetcher) Fetch(ctx context.Context, source int64) (Outcome, error) {
+	return f.fetch(ctx, source, false)
+}
+
+// Preview fetches a source and makes a dry load, which shows what Fetch would change, also if nothing is
+// new. Nothing else is recorded, whatever comes. The errors are those of Fetch.
+func (f Fetcher) Preview(ctx context.Context, source int64) (Outcome, error) {
+	o, err := f.fetch(ctx, source, true)
+	o.After = 0
+	return o, err
+}
+
+func (f Fetcher) fetch(ctx context.Context, source int64, dry bool) (o Outcome, err error) {
 	fetching, err := f.Sources.Fetching(ctx, source)
 	if err != nil {
 		return o, err
@@ -66,7 +78,10 @@ func (f Fetcher) Fetch(ctx context.Context, source int64) (o Outcome, err error)
 	if err != nil {
 		return o, err
 	}
-	if o, err = f.target(ctx, fetching, target); err != nil {
+	if dry {
+		target.ETag, target.Modified, target.Content = "", "", nil
+	}
+	if o, err = f.target(ctx, fetching, target, dry); err != nil {
 		return o, fmt.Errorf("fetch source %d: %w", source, err)
 	}
 	f.Log.InfoContext(ctx, "fetched a source", "source", source, "load", o.Load, "problem", o.Problem, "postponed", o.Postponed, "again", o.After)
@@ -74,7 +89,7 @@ func (f Fetcher) Fetch(ctx context.Context, source int64) (o Outcome, err error)
 }
 
 // target fetches an address when its host may be asked.
-func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target sources.Target) (o Outcome, err error) {
+func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target sources.Target, dry bool) (o Outcome, err error) {
 	host := hostOf(target.URL)
 	wait, err := fetching.Reserve(ctx, host)
 	if err != nil {
@@ -85,6 +100,9 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 		o.Postponed, o.After = true, sources.HostGap+time.Duration(f.chance()*float64(min(wait, 30*time.Second)))
 		if wait > sources.HostLease {
 			o.After += wait // the host asked to be left alone
+		}
+		if dry {
+			return o, nil
 		}
 		return o, fetching.Postpone(ctx, target.Version, o.After)
 	}
@@ -104,11 +122,14 @@ func (f Fetcher) target(ctx context.Context, fetching *sources.Fetching, target 
 	if done.Problem == sources.TooOften || done.Problem == sources.ServerFails {
 		gap = max(gap, min(a.answer.RetryAfter, time.Hour)) // its other feeds wait as well
 	}
-	done.Version = target.Version
+	o.Problem, o.After = done.Problem, done.After
+	if dry && done.Problem != "" {
+		return o, nil
+	}
+	done.Version, done.Dry = target.Version, dry
 	if o.Load, err = fetching.Record(ctx, done); err != nil {
 		return Outcome{}, err
 	}
-	o.Problem, o.After = done.Problem, done.After
 	if o.Problem == sources.Gone {
 		o.After = 0
 	}
@@ -150,7 +171,7 @@ func (a *attempt) run(ctx context.Context) (sources.Fetched, error) {
 	if err != nil {
 		return sources.Fetched{}, err
 	}
-	if named == "" || a.target.Loads > 0 {
+	if named == "" || a.target.Read {
 		return a.failed(sources.NoFeed), nil
 	}
 	taken, err := a.fetching.Taken(ctx, named)

@@ -379,16 +379,19 @@ func TestFeedOfAPage(t *testing.T) {
 	s := newSite(t)
 	s.serve("/feed", text("text/html; charset=utf-8", fmt.Sprintf(page, "/rss.xml#top")))
 	s.serve("/rss.xml", text("text/xml", feed))
+	if o, err := s.fetcher.Preview(t.Context(), s.source); err != nil || o.Load != 1 {
+		t.Errorf("a preview of a page: %+v, %v", o, err)
+	}
 	s.fetch()
-	s.want("found", "active v2 /rss.xml  loads=1 failures=0  in 126 min")
-	if l := s.load(1); l.Base != s.server.URL+"/rss.xml" {
+	s.want("found", "active v2 /rss.xml  loads=2 failures=0  in 126 min")
+	if l := s.load(2); l.Dry || l.Base != s.server.URL+"/rss.xml" {
 		t.Errorf("base %q", l.Base)
 	}
 	// Later a page is an ill site, whatever it names.
 	s.serve("/rss.xml", text("text/html", fmt.Sprintf(page, "/ads.xml")))
 	s.fetch()
-	s.want("a page later", "active v2 /rss.xml page loads=1 failures=1  in 23 min")
-	if d := cmp.Diff([]string{"/feed", "/rss.xml", "/rss.xml"}, s.asked); d != "" {
+	s.want("a page later", "active v2 /rss.xml page loads=2 failures=1  in 23 min")
+	if d := cmp.Diff([]string{"/feed", "/rss.xml", "/feed", "/rss.xml", "/rss.xml"}, s.asked); d != "" {
 		t.Errorf("asked for (-want +got):\n%s", d)
 	}
 }
@@ -534,4 +537,44 @@ func TestTwoNodesShareHosts(t *testing.T) {
 	if got := s.list(`SELECT count(*)::text FROM loads`); got[0] != "12" {
 		t.Errorf("%s loads, want 12", got[0])
 	}
+}
+
+// A preview makes a load that applies nothing, and leaves the source as it is.
+func TestPreviewOfALink(t *testing.T) {
+	s := newSite(t)
+	s.serve("/feed", redirect(301, "/new"))
+	s.serve("/new", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		if r.Header.Get("If-None-Match") != "" {
+			t.Error("a preview asks conditionally")
+		}
+		io.WriteString(w, feed)
+	})
+	const unfetched = `active v1 /feed  loads=%d failures=0  in  min`
+	for i := range int64(2) {
+		s.rest()
+		o, err := s.fetcher.Preview(t.Context(), s.source)
+		s.must(err)
+		s.clean()
+		if d := cmp.Diff(jobs.Outcome{Load: i + 1}, o); d != "" {
+			t.Errorf("preview (-want +got):\n%s", d)
+		}
+		s.want("after a preview", fmt.Sprintf(unfetched, i+1))
+	}
+	s.must(s.run.Run(t.Context(), s.source))
+	if l := s.load(1); l.State != sources.Previewed || l.Added != 1 || !l.Dry {
+		t.Errorf("preview: %+v", l)
+	}
+	if posts := s.list(`SELECT body FROM posts`); len(posts) > 0 {
+		t.Errorf("a preview made posts: %q", posts)
+	}
+	s.serve("/new", nil)
+	s.rest()
+	if o, err := s.fetcher.Preview(t.Context(), s.source); err != nil || o.Problem != sources.NotFound {
+		t.Errorf("a preview of nothing: %+v, %v", o, err)
+	}
+	if o, err := s.fetcher.Preview(t.Context(), s.source); err != nil || !o.Postponed {
+		t.Errorf("a preview in the gap: %+v, %v", o, err)
+	}
+	s.want("after a preview of nothing", fmt.Sprintf(unfetched, 2))
 }

@@ -195,8 +195,8 @@ type Target struct {
 	Version int64
 	URL     string
 	Format  string
-	// Loads is the number of its latest load.
-	Loads int64
+	// Read says that it was a feed before.
+	Read bool
 	// Content is the SHA-256 of the file that need not be loaded again: that of the last load, if it
 	// was clean and of the same version (F11), or is not ended. ETag and Modified came with it, and
 	// are empty if the last load was not clean.
@@ -211,7 +211,7 @@ type Target struct {
 // Target returns what is to be fetched, or ErrNotFound if the source is not active, or no link.
 func (f *Fetching) Target(ctx context.Context) (Target, error) {
 	const query = `
-		SELECT s.version, s.url, s.format, s.loads, coalesce(s.content, l.file), CASE WHEN s.content IS NULL THEN '' ELSE s.etag END,
+		SELECT s.version, s.url, s.format, EXISTS (SELECT FROM loads r WHERE r.source_id = s.id AND NOT r.dry), coalesce(s.content, l.file), CASE WHEN s.content IS NULL THEN '' ELSE s.etag END,
 			CASE WHEN s.content IS NULL THEN '' ELSE s.modified END, s.ttl, s.failures, s.problem
 		FROM sources s LEFT JOIN loads l ON l.source_id = s.id AND l.no = s.loads AND l.version = s.version AND NOT l.dry
 			AND l.state IN ('waiting', 'reading', 'applying', 'finishing', 'sweeping', 'held')
@@ -219,7 +219,7 @@ func (f *Fetching) Target(ctx context.Context) (Target, error) {
 	var t Target
 	var ttl int64
 	err := f.conn.QueryRow(ctx, query, pgx.StrictNamedArgs{"source": f.source}).Scan(
-		&t.Version, &t.URL, &t.Format, &t.Loads, &t.Content, &t.ETag, &t.Modified, &ttl, &t.Failures, &t.Problem)
+		&t.Version, &t.URL, &t.Format, &t.Read, &t.Content, &t.ETag, &t.Modified, &ttl, &t.Failures, &t.Problem)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, ErrNotFound
 	}
@@ -302,6 +302,9 @@ type Fetched struct {
 	URL string
 	// File is what came, if it is to be loaded.
 	File *FetchedFile
+	// Dry makes a load that shows what it would change, and changes nothing of the source but the
+	// number of its loads. It needs a File.
+	Dry bool
 }
 
 // FetchedFile is what came.
@@ -321,7 +324,10 @@ type FetchedFile struct {
 func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error) {
 	// A fetch that succeeds ends the problems of fetching; a load, its own.
 	const query = `
-		WITH fetched AS (
+		WITH dry AS (
+			UPDATE sources SET loads = loads + 1
+			WHERE @dry AND id = @source AND version = @version AND status = 'active' AND way = 'link' RETURNING *
+		), wet AS (
 			UPDATE sources SET fetched_at = now(),
 				next_at = CASE WHEN @gone THEN NULL ELSE now() + @after::interval END,
 				status = CASE WHEN @gone THEN 'paused' ELSE status END,
@@ -334,11 +340,12 @@ func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error
 				modified = CASE WHEN @new THEN @modified ELSE modified END,
 				ttl = CASE WHEN @new THEN @ttl ELSE ttl END,
 				loads = loads + CASE WHEN @new THEN 1 ELSE 0 END
-			WHERE id = @source AND version = @version AND status = 'active' AND way = 'link'
-			RETURNING *
+			WHERE NOT @dry AND id = @source AND version = @version AND status = 'active' AND way = 'link' RETURNING *
+		), fetched AS (
+			SELECT * FROM dry UNION ALL SELECT * FROM wet
 		), made AS (
-			INSERT INTO loads (source_id, no, version, way, state, format, settings, file, bytes, media_type, charset, base)
-			SELECT id, loads, version, way, 'waiting', format, settings, @file, @bytes, @type, @charset, @base FROM fetched WHERE @new
+			INSERT INTO loads (source_id, no, version, way, state, dry, format, settings, file, bytes, media_type, charset, base)
+			SELECT id, loads, version, way, 'waiting', @dry, format, settings, @file, @bytes, @type, @charset, @base FROM fetched WHERE @new
 			RETURNING no
 		)
 		SELECT coalesce((SELECT no FROM made), 0) FROM fetched`
@@ -347,7 +354,7 @@ func (f *Fetching) Record(ctx context.Context, d Fetched) (load int64, err error
 		file = &FetchedFile{}
 	}
 	args := pgx.StrictNamedArgs{
-		"source": f.source, "version": d.Version, "new": d.File != nil, "gone": d.Problem == Gone, "after": d.After,
+		"source": f.source, "version": d.Version, "dry": d.Dry, "new": d.File != nil, "gone": d.Problem == Gone, "after": d.After,
 		"problem": string(d.Problem), "problems": Problems, "url": d.URL, "etag": file.ETag, "modified": file.Modified,
 		"ttl": int64(file.TTL / time.Second), "file": file.Sum[:], "bytes": file.Bytes, "type": file.MediaType,
 		"charset": file.Charset, "base": file.Base,
