@@ -32,10 +32,10 @@ mutants: postgresql
 	$(GO) run ./cmd/mutants
 
 # Tests of which make test does a share that chance selects.
-SHARED = TestRules|TestObservedTown|TestObservedStandstill|TestALivelyTown|TestAnySequence|TestThereAndBackInAnyOrder|TestNothingNarrowedIsShown|TestSearchTakesAnyText|TestReplayIntoOpenPages|TestHostileFeeds|TestMemoryOfManyItems
+SHARED = TestRules|TestObservedTown|TestObservedStandstill|TestALivelyTown|TestAnySequence|TestThereAndBackInAnyOrder|TestNothingNarrowedIsShown|TestSearchTakesAnyText|TestReplayIntoOpenPages|TestHostileFeeds|TestMemoryOfManyItems|TestKilledProcesses
 
 soak: postgresql chromium
-	RIVERRUN_SOAK=4 $(GO) test -count 1 -timeout 0 -run '^($(SHARED))$$' ./web ./tiers ./timelines ./timelines/sources/formats ./cmd/riverrun
+	RIVERRUN_SOAK=4 $(GO) test -count 1 -timeout 0 -run '^($(SHARED))$$' ./web ./tiers ./timelines ./timelines/sources/formats ./jobs/sources ./cmd/riverrun
 	$(GO) test -tags soak -count 1 -v -timeout 0 ./cmd/soak -for $(FOR)
 
 look: postgresql chromium

@@ -95,7 +95,11 @@ func (r Runner) passes(ctx context.Context, work *sources.Work, l *sources.Load)
 	if err != nil {
 		return fmt.Errorf("canonical file: %w", err)
 	}
-	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	// Without a name it goes with the process, however that ends.
+	defer func() { err = errors.Join(err, file.Close()) }()
+	if err := os.Remove(file.Name()); err != nil {
+		return fmt.Errorf("canonical file: %w", err)
+	}
 	began := time.Now()
 	found, sum, err := r.canonical(ctx, file, l)
 	if err != nil {
