@@ -174,6 +174,8 @@ type Jobs struct {
 	alive       *presence
 	metrics     *metrics
 	running     atomic.Bool
+	// making holds one token while the picture of a card is made.
+	making chan struct{}
 	// halvings of maxNotes; see there.
 	halvings atomic.Int32
 
@@ -198,7 +200,7 @@ func New(cfg Config) (*Jobs, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Jobs{cfg: cfg, pool: pool}
+	j := &Jobs{cfg: cfg, pool: pool, making: make(chan struct{}, 1)}
 	if j.sourcesPool, err = openSources(cfg); err != nil {
 		pool.Close()
 		return nil, err

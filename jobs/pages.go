@@ -78,9 +78,7 @@ func (w *pageWorker) read(ctx context.Context, address string) (links.Page, erro
 	upload, err := previews.Image(reading, cfg.Fetch, said.ImageURL, previews.MaxImage)
 	var made pictures.Picture
 	if err == nil {
-		decoding, cancel := context.WithTimeout(reading, uploads.Timeout)
-		defer cancel()
-		made, err = pictures.Make(decoding, bytes.NewReader(upload), pictures.Limits{Pixels: cardPixels, Bytes: cardBytes})
+		made, err = w.jobs.card(ctx, upload)
 	}
 	if ctx.Err() != nil {
 		return links.Page{}, ctx.Err()
@@ -100,6 +98,20 @@ func (w *pageWorker) read(ctx context.Context, address string) (links.Page, erro
 	}
 	p.Picture, p.Bytes, p.Width, p.Height, p.Type, p.Blurhash = &sum, n, card.Width, card.Height, card.Type, made.Blurhash
 	return p, nil
+}
+
+// card makes the picture of a card. A node makes one at a time, so that their memory does not add
+// up. The wait for another one is no part of the time that a picture may take.
+func (j *Jobs) card(ctx context.Context, upload []byte) (pictures.Picture, error) {
+	select {
+	case j.making <- struct{}{}:
+		defer func() { <-j.making }()
+	case <-ctx.Done():
+		return pictures.Picture{}, ctx.Err()
+	}
+	decoding, cancel := context.WithTimeout(ctx, uploads.Timeout)
+	defer cancel()
+	return pictures.Make(decoding, bytes.NewReader(upload), pictures.Limits{Pixels: cardPixels, Bytes: cardBytes})
 }
 
 // pageArgs is a timelines.ReadPage.

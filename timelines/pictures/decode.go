@@ -2,7 +2,6 @@ package pictures
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"image"
@@ -42,8 +41,6 @@ type upload struct {
 	err   error
 	// memory is the most bytes that decoding takes, once it is known to be within the limits.
 	memory int
-	// alone says that it is the one large picture that is decoded now.
-	alone bool
 }
 
 func (u *upload) Read(p []byte) (int, error) {
@@ -92,18 +89,10 @@ func (u *upload) verdict(err error) error {
 }
 
 // decode returns a picture within the limits, and its EXIF orientation.
-func decode(ctx context.Context, u *upload, l Limits) (image.Image, int, error) {
+func decode(u *upload, l Limits) (image.Image, int, error) {
 	f, config, err := examine(u, l)
 	if err != nil {
 		return nil, 0, err
-	}
-	if u.memory > largeOver {
-		select {
-		case large <- struct{}{}:
-			u.alone = true
-		case <-ctx.Done():
-			return nil, 0, ctx.Err()
-		}
 	}
 	orientation := 1
 	if f.exif != nil {

@@ -36,10 +36,10 @@
 // The encoded files of the result are part of that. The upload is not, but for a WebP. The
 // limit counts 150 MB for the Huffman trees that a hostile lossless WebP may name.
 //
-// A process decodes one large picture at a time, and gives what it took back to the system before
-// its sizes are encoded. So a process that makes any number of them takes 380 MB at most, and
-// 40 MB afterwards; one that makes four at a time with the limits of cards 180 MB, and 45 MB
-// afterwards (go test ./timelines/pictures -run TestMemoryOfAProcess -v).
+// The memory of a large picture is given back to the system before its sizes are encoded. So a
+// process that makes any number of them, one after the other, takes 380 MB at most, and 40 MB
+// afterwards; with the limits of cards 110 MB (go test ./timelines/pictures -run
+// TestMemoryOfAProcess -v).
 //
 // Processor time grows with the pixels, and with the number of scans of a progressive JPEG,
 // which the size of the file alone limits. So the caller's context should have a deadline: it

@@ -136,27 +136,21 @@ func Check(ctx context.Context, r io.ReadSeeker, l Limits) error {
 // cuts the square out of its middle first.
 func load(ctx context.Context, r io.ReadSeeker, l Limits, side int, square bool) (*image.RGBA, error) {
 	u := &upload{r: r, ended: ctx.Err}
-	defer func() {
-		if u.alone {
-			debug.FreeOSMemory()
-			<-large
-		}
-	}()
-	return reduced(ctx, u, l, side, square)
+	img, err := reduced(ctx, u, l, side, square)
+	if u.memory > freeOver {
+		debug.FreeOSMemory()
+	}
+	return img, err
 }
 
-// largeOver is the memory of the decoder, in bytes, from which on a picture is large. A process
-// decodes one large picture at a time, and gives its memory back at once, whatever became of the
-// picture: the collector lets as much garbage gather as is in use, and so the next one would come
-// on top of the last ones. It costs a few milliseconds, and a picture of that size takes half a
-// second.
-const largeOver = 50_000_000
-
-// large holds one token while a large picture is decoded.
-var large = make(chan struct{}, 1)
+// freeOver is the memory of the decoder, in bytes, from which on it is given back at once, whatever
+// became of the picture. The collector lets as much garbage gather as is in use, and so the next
+// large picture would come on top of the last ones. It costs a few milliseconds, and a picture of
+// that size takes half a second.
+const freeOver = 50_000_000
 
 func reduced(ctx context.Context, u *upload, l Limits, side int, square bool) (*image.RGBA, error) {
-	src, orientation, err := decode(ctx, u, l.orDefault())
+	src, orientation, err := decode(u, l.orDefault())
 	if err != nil {
 		return nil, err
 	}
