@@ -1,4 +1,5 @@
 DROP TABLE fetch_hosts;
+DROP TABLE item_pictures;
 DROP TABLE load_batches;
 DROP TABLE load_problems;
 DROP TABLE load_gone;
