@@ -72,6 +72,10 @@ type batch struct {
 	writer  *writer
 	counts  Counts
 	codes   map[formats.Code]int64
+	// ids are those of the items that are new or changed, by their keys, and lines where those with
+	// pictures stand in the load.
+	ids   map[string]int64
+	lines map[string]int64
 	// problems are what was wrong, as far as there is room.
 	problems problems
 	// pushed is set where somebody wants to know what became of each item.
@@ -173,6 +177,7 @@ func (b *batch) sort(i int, l *formats.Line) error {
 		return err
 	}
 	b.note(i, it)
+	b.standsAt(i, it)
 	if it.ID == "" && b.pushed != nil {
 		b.counts.Unreadable++ // those of a file are counted by the first pass
 	}
@@ -256,6 +261,9 @@ func (b *batch) write(ctx context.Context) (timelines.Change, error) {
 	if err := b.keepItems(ctx, made); err != nil {
 		return timelines.Change{}, err
 	}
+	if err := b.keepPictures(ctx, x, edited); err != nil {
+		return timelines.Change{}, err
+	}
 	return x.End(ctx)
 }
 
@@ -300,7 +308,9 @@ func (b *batch) keepItems(ctx context.Context, made []int64) error {
 	}
 	var key string
 	var id int64
+	b.ids = make(map[string]int64, len(ids))
 	_, err = pgx.ForEachRow(rows, []any{&key, &id}, func() error {
+		b.ids[key] = id
 		if _, known := b.stored[key]; !known {
 			b.met = append(b.met, id)
 		}

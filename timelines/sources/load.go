@@ -51,6 +51,9 @@ type Load struct {
 	Counts
 	Settings  Settings
 	CreatedAt time.Time
+	// Pictures are those of its items that came to posts, and PictureErrors those that cannot be had.
+	// Both come late, also after its end.
+	Pictures, PictureErrors int64
 	// File is the SHA-256 of the bytes as they came, nil for a load that is pushed, and Bytes how
 	// many they are. Format, MediaType, Charset and Base say how they are read (formats.Options).
 	File                             []byte
@@ -59,12 +62,12 @@ type Load struct {
 }
 
 const loadColumns = `id, source_id, no, state, dry, lines, cursor, added, changed, same, skipped, removed, kept, errors, warnings,
-	unreadable, gone, settings, created_at, file, bytes, format, media_type, charset, base`
+	unreadable, gone, pictures, picture_errors, settings, created_at, file, bytes, format, media_type, charset, base`
 
 func scanLoad(row pgx.Row) (l Load, err error) {
 	var settings []byte
 	err = row.Scan(&l.ID, &l.SourceID, &l.No, &l.State, &l.Dry, &l.Lines, &l.Cursor, &l.Added, &l.Changed, &l.Same, &l.Skipped,
-		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &settings, &l.CreatedAt, &l.File, &l.Bytes, &l.Format, &l.MediaType, &l.Charset, &l.Base)
+		&l.Removed, &l.Kept, &l.Errors, &l.Warnings, &l.Unreadable, &l.Gone, &l.Pictures, &l.PictureErrors, &settings, &l.CreatedAt, &l.File, &l.Bytes, &l.Format, &l.MediaType, &l.Charset, &l.Base)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return l, ErrNotFound
 	}
