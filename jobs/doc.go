@@ -25,7 +25,8 @@
 //	push        queue push    tells the browsers of an account that something is new
 //	load        queue sources works the loads of a source that wait
 //	feed        queue feeds   fetches a source by its link
-//	due         queue feeds   has sources fetched that are due, and loads worked that stand still (periodic)
+//	photos      queue photos  fetches pictures of items from one host
+//	due         queue feeds   has sources and pictures fetched that are due, and loads worked that stand still (periodic)
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
 //	housekeep   queue chores  old sessions, keys, log rows (periodic)
 //	sweep       queue chores  uploads never attached, blobs that nothing refers to (periodic)

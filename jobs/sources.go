@@ -78,13 +78,18 @@ func (w *loadWorker) Work(ctx context.Context, job *riverqueue.Job[loadArgs]) er
 
 // yield returns when pages are up to what people did, or after a time.
 func (j *Jobs) yield(ctx context.Context) error {
+	return j.waitWhile(ctx, func() (bool, error) { return Behind(ctx, j.pool, yieldBehind) })
+}
+
+// waitWhile returns when something is over, or after a time.
+func (j *Jobs) waitWhile(ctx context.Context, is func() (bool, error)) error {
 	most := time.NewTimer(yieldMost)
 	defer most.Stop()
 	look := time.NewTicker(yieldLook)
 	defer look.Stop()
 	for {
-		behind, err := Behind(ctx, j.pool, yieldBehind)
-		if err != nil || !behind {
+		wait, err := is()
+		if err != nil || !wait {
 			return err
 		}
 		select {
@@ -122,7 +127,8 @@ func (w *feedWorker) Work(ctx context.Context, job *riverqueue.Job[feedArgs]) er
 	return err
 }
 
-// dueWorker has those sources fetched that are due, and those loaded whose loads stand still.
+// dueWorker has those sources fetched that are due, those loaded whose loads stand still, and pictures of
+// items fetched that wait.
 type dueWorker struct {
 	riverqueue.WorkerDefaults[dueArgs]
 	jobs *Jobs
@@ -143,7 +149,14 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 	if err != nil {
 		return err
 	}
+	pictured, err := w.jobs.photos.Due(ctx, dueAtOnce)
+	if err != nil {
+		return err
+	}
 	var all []riverqueue.InsertManyParams
+	for _, host := range pictured {
+		all = append(all, riverqueue.InsertManyParams{Args: photosArgs{Host: host}})
+	}
 	for _, id := range due {
 		all = append(all, riverqueue.InsertManyParams{Args: feedArgs{SourceID: id}})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources/formats"
+	"riverrun/timelines/sources/photos"
 )
 
 // Errors of this package.
@@ -106,6 +107,9 @@ func Open(posts *timelines.Store) *Store { return &Store{pool: posts.Pool(), pos
 // On returns the same sources over other connections. Work and Fetching hold one for as long as
 // they take, which pages must not wait for.
 func (s *Store) On(pool *pgxpool.Pool) *Store { return &Store{pool: pool, posts: s.posts} }
+
+// Photos are the pictures of the items of sources.
+func (s *Store) Photos() *photos.Store { return photos.New(s.posts, s.pool) }
 
 const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at`
 
