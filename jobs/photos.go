@@ -36,6 +36,22 @@ func (w *photosWorker) Work(ctx context.Context, job *riverqueue.Job[photosArgs]
 	return fetcher.Run(ctx, job.Args.Host)
 }
 
+// picture has the hosts asked that have pictures of items which are due. Each is in the queue once.
+func (j *Jobs) picture(ctx context.Context) error {
+	due, err := j.photos.Due(ctx, dueAtOnce)
+	if err != nil || len(due) == 0 {
+		return err
+	}
+	all := make([]riverqueue.InsertManyParams, len(due))
+	for i, host := range due {
+		all[i] = riverqueue.InsertManyParams{Args: photosArgs{Host: host}}
+	}
+	if _, err := j.client.InsertMany(ctx, all); err != nil {
+		return fmt.Errorf("have pictures fetched: %w", err)
+	}
+	return nil
+}
+
 // turn returns when a picture of an item may be made: pages are up to what people did, no upload waits, as far as
 // that comes in time, and no other large picture is being made on this node.
 func (j *Jobs) turn(ctx context.Context) (done func(), err error) {

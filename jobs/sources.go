@@ -70,6 +70,9 @@ func (w *loadWorker) Work(ctx context.Context, job *riverqueue.Job[loadArgs]) er
 		if err != nil {
 			return err
 		}
+		if err := w.jobs.picture(ctx); err != nil {
+			return err
+		}
 		if more, err := w.jobs.sources.Pending(ctx, source); err != nil || !more {
 			return err
 		}
@@ -149,14 +152,7 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 	if err != nil {
 		return err
 	}
-	pictured, err := w.jobs.photos.Due(ctx, dueAtOnce)
-	if err != nil {
-		return err
-	}
 	var all []riverqueue.InsertManyParams
-	for _, host := range pictured {
-		all = append(all, riverqueue.InsertManyParams{Args: photosArgs{Host: host}})
-	}
 	for _, id := range due {
 		all = append(all, riverqueue.InsertManyParams{Args: feedArgs{SourceID: id}})
 	}
@@ -167,6 +163,9 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 		if _, err := w.jobs.client.InsertMany(ctx, all); err != nil {
 			return fmt.Errorf("have sources fetched: %w", err)
 		}
+	}
+	if err := w.jobs.picture(ctx); err != nil {
+		return err
 	}
 	_, err = w.jobs.sources.ExpireHosts(ctx, dueAtOnce)
 	return err

@@ -33,11 +33,11 @@ const (
 	// runTime is when a run claims no more. claimTime is when it gives back what it claimed.
 	runTime   = time.Minute
 	claimTime = 2 * time.Minute
-	// lastTime bounds the recording of what was made when a node stops.
-	lastTime = 20 * time.Second
+	// recordTime bounds the recording of what was made.
+	recordTime = 30 * time.Second
 	// What was made is recorded when it is so many, or so old.
 	together = 8
-	soon     = time.Second
+	soon     = 500 * time.Millisecond
 	// longestRest is how long a host is left alone at most that asks for it.
 	longestRest = time.Hour
 )
@@ -91,60 +91,89 @@ type run struct {
 	host string
 	// known are the pictures of addresses that were fetched just now, by source and address.
 	known map[string]photos.Outcome
-	// made are to be recorded, the first since.
-	made  []photos.Outcome
-	since time.Time
+	// made are to be recorded.
+	made chan photos.Outcome
 	// rest is how long the host wants to be left alone.
 	rest time.Duration
 }
 
-// work works pictures one after the other, and returns those that it did not come to.
+// work works pictures one after the other, and returns those that it did not come to. What is made is
+// recorded meanwhile: the next one may take long to come.
 func (r *run) work(ctx context.Context, claimed []photos.Photo) (rest []photos.Photo, err error) {
-	// What is made is recorded also if this node stops.
+	working, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	r.made = make(chan photos.Outcome)
+	recorded := make(chan error, 1)
+	go func() {
+		err := r.record(ctx)
+		if err != nil {
+			stop(err)
+			for range r.made { // it is due again some minutes later
+			}
+		}
+		recorded <- err
+	}()
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastTime)
-		defer cancel()
-		err = errors.Join(err, r.record(ctx))
+		close(r.made)
+		err = errors.Join(err, <-recorded)
 	}()
 	end := time.Now().Add(claimTime)
 	for i, p := range claimed {
 		if time.Now().After(end) || r.rest > 0 {
 			return claimed[i:], nil
 		}
-		asked, err := r.one(ctx, p)
-		if err != nil {
+		asked, err := r.one(working, p)
+		if err != nil || !asked {
 			return claimed[i:], err
-		}
-		if !asked {
-			return claimed[i:], nil
-		}
-		if len(r.made) >= together || len(r.made) > 0 && time.Since(r.since) > soon {
-			if err := r.record(ctx); err != nil {
-				return claimed[i+1:], err
-			}
 		}
 	}
 	return nil, nil
 }
 
-// record records what was made.
+// record records what is made, some together, until there is no more.
 func (r *run) record(ctx context.Context) error {
-	var errs []error
-	for len(r.made) > 0 {
-		source := r.made[0].SourceID
-		var list, others []photos.Outcome
-		for _, o := range r.made {
+	for o := range r.made {
+		list := []photos.Outcome{o}
+		late := time.NewTimer(soon)
+		for more := true; more && len(list) < together; {
+			select {
+			case o, more = <-r.made:
+				if more {
+					list = append(list, o)
+				}
+			case <-late.C:
+				more = false
+			}
+		}
+		late.Stop()
+		if err := r.recordAll(ctx, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// recordAll records pictures, those of a source together, also if this node stops.
+func (r *run) recordAll(ctx context.Context, list []photos.Outcome) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTime)
+	defer cancel()
+	for len(list) > 0 {
+		source := list[0].SourceID
+		var mine, others []photos.Outcome
+		for _, o := range list {
 			if o.SourceID == source {
-				list = append(list, o)
+				mine = append(mine, o)
 			} else {
 				others = append(others, o)
 			}
 		}
-		r.made = others
-		_, err := r.Act(ctx, func(ctx context.Context) (timelines.Change, error) { return r.Photos.Record(ctx, source, list) })
-		errs = append(errs, err)
+		list = others
+		_, err := r.Act(ctx, func(ctx context.Context) (timelines.Change, error) { return r.Photos.Record(ctx, source, mine) })
+		if err != nil {
+			return err
+		}
 	}
-	return errors.Join(errs...)
+	return nil
 }
 
 // one fetches and makes one picture. It reports false if somebody else asks the host.
@@ -152,7 +181,7 @@ func (r *run) one(ctx context.Context, p photos.Photo) (asked bool, err error) {
 	key := fmt.Sprint(p.SourceID, " ", p.URL)
 	if o, ok := r.known[key]; ok {
 		o.Photo = p
-		r.keep(o)
+		r.made <- o
 		return true, nil
 	}
 	if free, err := r.reserve(ctx); err != nil || !free {
@@ -195,15 +224,8 @@ func (r *run) one(ctx context.Context, p photos.Photo) (asked bool, err error) {
 	if !o.Passes {
 		r.known[key] = o
 	}
-	r.keep(o)
+	r.made <- o
 	return true, nil
-}
-
-func (r *run) keep(o photos.Outcome) {
-	if len(r.made) == 0 {
-		r.since = time.Now()
-	}
-	r.made = append(r.made, o)
 }
 
 // reserve waits for the gap of the host, and reports false if somebody else asks it.
