@@ -52,8 +52,11 @@ func (s *Store) Due(ctx context.Context, limit int) ([]string, error) {
 			) n
 		)
 		SELECT host FROM (
-			SELECT DISTINCT host FROM pairs WHERE EXISTS (
-				SELECT FROM item_pictures g WHERE g.state = 'waiting' AND g.host = pairs.host AND g.source_id = pairs.source_id AND g.next_at <= now())
+			SELECT DISTINCT pairs.host FROM pairs CROSS JOIN LATERAL (
+				SELECT FROM item_pictures g
+				WHERE g.state = 'waiting' AND g.host = pairs.host AND g.source_id = pairs.source_id AND g.next_at <= now()
+				ORDER BY g.next_at LIMIT 1
+			) due
 		) h ORDER BY random() LIMIT @limit`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit})
 	if err == nil {
