@@ -107,7 +107,10 @@ func newSourceBench(b *testing.B, items int) *sourceBench {
 	}
 	s.bob = people["bob"]
 	s.bob.form("/alice/follow", nil)
-	people["alice"].form("/posts", url.Values{"body": {"to like"}, "to": {"alice"}})
+	// A page that is full: what is loaded is older than all of it.
+	for i := range 30 {
+		people["alice"].form("/posts", url.Values{"body": {fmt.Sprint("to like ", i)}, "to": {"alice"}})
+	}
 
 	c, _, err := parse(vars)
 	s.must(err)
@@ -116,7 +119,7 @@ func newSourceBench(b *testing.B, items int) *sourceBench {
 	b.Cleanup(func() { s.must(stores.close(context.Background(), c)) })
 	s.pool = stores.primary
 	s.store = sources.Open(timelines.Open(s.pool, nil, timelines.DefaultOptions()))
-	s.must(s.pool.QueryRow(b.Context(), `SELECT code FROM posts`).Scan(&s.code))
+	s.must(s.pool.QueryRow(b.Context(), `SELECT code FROM posts ORDER BY id DESC LIMIT 1`).Scan(&s.code))
 	s.must(s.pool.QueryRow(b.Context(), `SELECT id FROM accounts WHERE name = 'alice'`).Scan(&s.alice))
 
 	// Nobody has alice's list open, and bob's home page is.
