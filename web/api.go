@@ -435,4 +435,3 @@ func refusalOf(err error) *refusal {
 	}
 	return &refusal{status: http.StatusInternalServerError, code: "fault"}
 }
-

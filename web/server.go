@@ -254,6 +254,7 @@ func (s *Server) Handler() http.Handler {
 		subfeeds{s},
 		accounts{s},
 		pushAPI{s},
+		feedHelp{s},
 	} {
 		of.routes(mux)
 	}
