@@ -154,12 +154,15 @@ func settings(lookup func(string) (string, bool)) []setting {
 			return err
 		}},
 		{"RIVERRUN_FETCH_PROXY", "", "proxy through which link previews and sources are fetched and pushes are sent, as in http://proxy.example:3128 or socks5://user:password@proxy.example:1080", func(c *config, v string) error {
+			if c.fetchProxy = nil; v == "" {
+				return nil
+			}
 			u, err := url.Parse(v)
 			if err == nil {
 				err = fetch.CheckProxy(u)
 			}
 			if err != nil {
-				return fmt.Errorf("want http://host:port or socks5://host:port") // not with the password
+				return fmt.Errorf("want http://host:port or socks5://host:port")
 			}
 			c.fetchProxy = u
 			return nil
