@@ -12,6 +12,7 @@ import (
 
 	"riverrun/jobs/fetch"
 	"riverrun/timelines"
+	"riverrun/timelines/files"
 	"riverrun/timelines/sources"
 )
 
@@ -87,10 +88,22 @@ func TestSourcesGo(t *testing.T) {
 	loaded := func() bool { return count(t, pool, `SELECT count(*) FROM loads WHERE state = 'done'`) == 1 }
 	gone := func() bool { return count(t, pool, `SELECT count(*) FROM sources`) == 0 }
 	await(t, "the first load", loaded)
+	file := func(referred, swept int) {
+		t.Helper()
+		report, err := files.Check(t.Context(), pool, cfg.Blobs)
+		if err != nil || report.Blobs != referred || len(report.Missing) != 0 {
+			t.Errorf("check: got %+v (%v), want %d blobs and none missing", report, err, referred)
+		}
+		if n, err := files.Sweep(t.Context(), pool, cfg.Blobs, time.Now().Add(time.Hour)); n != swept || err != nil {
+			t.Errorf("the sweep removed %d blobs (%v), want %d", n, err, swept)
+		}
+	}
+	file(1, 0)
 	if _, err := cfg.Sources.Remove(t.Context(), ann.ID, source.Code, sources.Delete); err != nil {
 		t.Fatal(err)
 	}
 	await(t, "the source to go", gone)
+	file(0, 1)
 	if !there(0)() {
 		t.Error("the posts of a source that is gone are there")
 	}

@@ -47,3 +47,16 @@ func TestCodesHaveTexts(t *testing.T) {
 		t.Errorf("an unknown code says %q, %q", what, todo)
 	}
 }
+
+// TestFieldsHaveTexts: the page says of each field what its table says.
+func TestFieldsHaveTexts(t *testing.T) {
+	t.Parallel()
+	for _, f := range formats.Fields {
+		if got := fieldTexts[f.Name]; got.en != f.Doc || got.ru == "" {
+			t.Errorf("%s says\n%q in English, %q in Russian, want\n%q and its translation", f.Name, got.en, got.ru, f.Doc)
+		}
+	}
+	if len(fieldTexts) != len(formats.Fields) {
+		t.Errorf("%d fields have texts, there are %d", len(fieldTexts), len(formats.Fields))
+	}
+}

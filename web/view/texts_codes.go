@@ -280,3 +280,34 @@ var codeTexts = map[string]problemText{
 		text{"Publish the picture on a public server.", "Разместите картинку на сервере, доступном всем."},
 	},
 }
+
+// CallText says what a refusal of the push API means.
+func CallText(l *Locale, code string) string {
+	t := callTexts[code]
+	if l.Lang == "ru" {
+		return t.ru
+	}
+	return t.en
+}
+
+// callTexts are the texts of refusals, which the help page lists too.
+var callTexts = texts{
+	"token_wrong":     {"There is no source with this address and this token.", "Источника с таким адресом и токеном нет."},
+	"load_unknown":    {"The source has no load of this number.", "Загрузки с таким номером у источника нет."},
+	"source_other":    {"The items of this source come in another way.", "Записи этого источника приходят другим способом."},
+	"source_paused":   {"The source is paused. Its owner can resume it.", "Источник на паузе. Снять её может владелец."},
+	"load_ended":      {"The load has ended, or another one has begun since.", "Загрузка завершена, или после неё начата другая."},
+	"batch_used":      {"A batch of this number came before, with another body.", "Пакет с этим номером уже приходил, с другим содержимым."},
+	"batch_number":    {"Batches are numbered from 1.", "Пакеты нумеруются с 1."},
+	"batch_large":     {"A batch has 500 items at most.", "В пакете не больше 500 записей."},
+	"batches_missing": {"Batches are missing: see the numbers in \"missing\", 20 at most. Send them, and finish again.", "Пришли не все пакеты: номера указаны в «missing», не больше 20. Отправьте их и завершите загрузку снова."},
+	"batches_more":    {"More batches came than that.", "Пакетов пришло больше."},
+	"body_large":      {"The body is too large: a batch has 4 MiB at most.", "Тело запроса слишком велико: в пакете не больше 4 МиБ."},
+	"body_invalid":    {"The request is not of the form that the help page shows.", "Запрос составлен не так, как показано в справке."},
+	"place_closed":    {"Whoever added the source may not post there any more.", "У добавившего источник больше нет права писать туда."},
+	"limited":         {"Too many requests, or too many bytes. Try again after the time of Retry-After.", "Слишком много запросов или данных. Повторите через время из Retry-After."},
+	"stalled":         {"The request did not arrive in time. Send it again.", "Запрос не пришёл вовремя. Отправьте его ещё раз."},
+	"source_busy":     {"The source is being worked. Try again after the time of Retry-After.", "С источником сейчас идёт работа. Повторите через время из Retry-After."},
+	"site_busy":       {"The site is busy. Try again after the time of Retry-After; nothing is done twice.", "Сайт занят. Повторите через время из Retry-After; дважды ничего не сделается."},
+	"fault":           {"Something broke here. Send it again later; nothing is done twice.", "На сайте сбой. Повторите позже; дважды ничего не сделается."},
+}
