@@ -67,10 +67,11 @@ func (w *loadWorker) Work(ctx context.Context, job *riverqueue.Job[loadArgs]) er
 		if errors.Is(err, sources.ErrBusy) {
 			return nil
 		}
-		if err != nil {
+		held := errors.Is(err, loads.ErrHeld)
+		if err != nil && !held {
 			return err
 		}
-		if err := w.jobs.picture(ctx); err != nil {
+		if err := w.jobs.picture(ctx); err != nil || held {
 			return err
 		}
 		if more, err := w.jobs.sources.Pending(ctx, source); err != nil || !more {

@@ -237,8 +237,8 @@ func TestPicturesComeToPosts(t *testing.T) {
 	// riverrun check counts them, and the sweep leaves them.
 	report, err := files.Check(t.Context(), w.pool, w.fetch.Blobs)
 	w.must(err)
-	// Four blobs of pictures, of which one has two sizes.
-	if report.Blobs != 4 || len(report.Missing)+len(report.Orphaned) != 0 {
+	// Four blobs of pictures, of which one has two sizes, and the files of two loads.
+	if report.Blobs != 6 || len(report.Missing)+len(report.Orphaned) != 0 {
 		t.Errorf("check: %+v", report)
 	}
 	if n, err := files.Sweep(t.Context(), w.pool, w.fetch.Blobs, time.Now().Add(time.Hour)); n != 0 || err != nil {

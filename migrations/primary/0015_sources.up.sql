@@ -178,17 +178,19 @@ CREATE TABLE item_pictures (
     load_id   bigint      CONSTRAINT item_pictures_load_fkey REFERENCES loads ON DELETE SET NULL,
     file_id   bigint      CONSTRAINT item_pictures_file_fkey REFERENCES files ON DELETE SET NULL,
     line      bigint      NOT NULL DEFAULT 0,
+    created_at timestamptz NOT NULL DEFAULT now(),
     next_at   timestamptz NOT NULL DEFAULT now(),
     tried_at  timestamptz,
     tries     integer     NOT NULL DEFAULT 0,
     no        smallint    NOT NULL,
-    state     text        NOT NULL DEFAULT 'waiting' CONSTRAINT item_pictures_state CHECK (state IN ('waiting', 'there', 'failed', 'left')),
+    state     text        NOT NULL DEFAULT 'waiting' CONSTRAINT item_pictures_state CHECK (state IN ('waiting', 'made', 'there', 'failed', 'left')),
     host      text        NOT NULL,
     url       text        NOT NULL CONSTRAINT item_pictures_url CHECK (octet_length(url) BETWEEN 1 AND 2048),
     text      text        NOT NULL DEFAULT '',
     etag      text        NOT NULL DEFAULT '',
     modified  text        NOT NULL DEFAULT '',
     problem   text        NOT NULL DEFAULT '',
+    made      jsonb,
     CONSTRAINT item_pictures_key UNIQUE (item_id, url)
 );
 COMMENT ON TABLE item_pictures IS 'the pictures that items have at their source, by their addresses, and the files that they became';
@@ -198,8 +200,9 @@ COMMENT ON COLUMN item_pictures.line IS 'where the item stood in that load';
 COMMENT ON COLUMN item_pictures.file_id IS 'two addresses of one picture have the same; NULL: there is none, or somebody removed it from the post';
 COMMENT ON COLUMN item_pictures.next_at IS 'when it may be fetched, if it waits; who fetches it moves that ahead for a while';
 COMMENT ON COLUMN item_pictures.no IS 'its place in the item, from 1';
-COMMENT ON COLUMN item_pictures.state IS 'waiting: it is to be fetched; there: it was attached to the post; failed: see problem; left: the post was edited or deleted here, or is full';
+COMMENT ON COLUMN item_pictures.state IS 'waiting: it is to be fetched; made: the item has no post yet, whose attachment it will be; there: it was attached to the post; failed: see problem; left: the post was edited or deleted here, or is full';
 COMMENT ON COLUMN item_pictures.host IS 'what requests are counted under (package hosts)';
+COMMENT ON COLUMN item_pictures.made IS 'what was made of it, until the post is there: its blobs are swept some hours later';
 -- What is to be fetched of each host, source by source, so that none waits for all of another.
 CREATE INDEX item_pictures_waiting_idx ON item_pictures (host, source_id, next_at, id) WHERE state = 'waiting';
 CREATE INDEX item_pictures_load_idx ON item_pictures (load_id) WHERE load_id IS NOT NULL;

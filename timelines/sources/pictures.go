@@ -27,25 +27,32 @@ func (b *batch) standsAt(i int, it *formats.Item) {
 func (b *batch) keepPictures(ctx context.Context, x *timelines.ItemsTx, edited []int64) error {
 	most := b.store.posts.Files.MostOfPost()
 	var come []photos.Item
+	known := slices.Clip(b.edits)
+	var held []int64 // ids of items that were present without a post
 	for _, it := range b.fresh {
-		if wanted := photos.Wanted(it.Item, most); len(wanted) > 0 {
+		if _, present := b.stored[it.ID]; present {
+			known, held = append(known, it), append(held, b.ids[it.ID])
+		} else if wanted := photos.Wanted(it.Item, most); len(wanted) > 0 {
 			come = append(come, photos.Item{ID: b.ids[it.ID], Line: b.lines[it.ID], Pictures: wanted})
 		}
 	}
-	if len(b.edits) > 0 {
-		changed, err := b.changePictures(ctx, x, edited, most)
+	if len(known) > 0 {
+		changed, err := b.changePictures(ctx, x, known, edited, most)
 		if err != nil {
 			return err
 		}
 		come = append(come, changed...)
 	}
-	return photos.Note(ctx, b.tx, b.source.ID, b.load.ID, come)
+	if err := photos.Note(ctx, b.tx, b.source.ID, b.load.ID, come); err != nil {
+		return err
+	}
+	return b.attachMade(ctx, x, held)
 }
 
 // changePictures compares the pictures of changed items with those stored, and returns those that come.
-func (b *batch) changePictures(ctx context.Context, x *timelines.ItemsTx, edited []int64, most int) ([]photos.Item, error) {
-	items := make([]int64, len(b.edits))
-	for i, it := range b.edits {
+func (b *batch) changePictures(ctx context.Context, x *timelines.ItemsTx, known []entry, edited []int64, most int) ([]photos.Item, error) {
+	items := make([]int64, len(known))
+	for i, it := range known {
 		items[i] = b.ids[it.ID]
 	}
 	open, err := photos.OpenOf(ctx, b.tx, items)
@@ -56,7 +63,7 @@ func (b *batch) changePictures(ctx context.Context, x *timelines.ItemsTx, edited
 	var moved []photos.Stored
 	var gone, posts, goneFiles []int64
 	var moves []files.Move
-	for _, it := range b.edits {
+	for _, it := range known {
 		o, is := open[b.ids[it.ID]]
 		if !is {
 			continue
@@ -65,7 +72,7 @@ func (b *batch) changePictures(ctx context.Context, x *timelines.ItemsTx, edited
 		if !d.differs() {
 			continue
 		}
-		if !slices.Contains(edited, o.Post) {
+		if b.stored[it.ID].PostID != 0 && !slices.Contains(edited, o.Post) {
 			b.counts.Changed++
 			b.counts.Skipped--
 			b.pushed.changed(it.ID)

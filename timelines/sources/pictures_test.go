@@ -331,3 +331,84 @@ func TestPicturesAreClaimedInTurn(t *testing.T) {
 		t.Errorf("claimed twice: %v, %v", second, again)
 	}
 }
+
+// hold works a load of items whose next lines may be held, and reports whether they are.
+func (w *world) hold(source int64, l *sources.Load, items ...*formats.Item) bool {
+	w.Helper()
+	k, err := w.sources.Take(w.Context(), source)
+	w.must(err)
+	defer func() { w.must(k.Close(w.Context())) }()
+	if l.ID == 0 {
+		*l = w.begin(k, source, items)
+	}
+	lines := w.lines(items...)
+	held, err := k.Hold(w.Context(), l, lines)
+	w.must(err)
+	if !held {
+		_, err := k.Apply(w.Context(), l, lines)
+		w.must(err)
+		w.end(k, l)
+	}
+	return held
+}
+
+// G20: a source may have its news wait for their pictures, some minutes at most.
+func TestNewsWaitsForPictures(t *testing.T) {
+	w := newWorld(t)
+	source := w.source(w.person("ann"), "A blog", sources.Append, `{"wait_pictures": true}`)
+	old := with(item("0", "Zero", time.Hour), "0.png")
+	w.same("the first load waits", w.hold(source, &sources.Load{}, old), false)
+	w.fetchAll("img.example", asNamed)
+
+	// News waits, until all are there or fail.
+	news := with(item("1", "One", time.Hour), "a.png", "b.png", "away.png")
+	late := with(item("2", "Two", 48*time.Hour), "c.png")
+	var l sources.Load
+	w.same("news waits", w.hold(source, &l, news, late, old), true)
+	w.same("shown", w.shown(), []string{"Zero"})
+	w.heard.mu.Lock()
+	w.heard.ready = nil
+	w.heard.mu.Unlock()
+	list, err := w.photos().Claim(t.Context(), "img.example", 2)
+	w.must(err)
+	_, err = w.photos().Record(t.Context(), source, []photos.Outcome{asNamed(list[0]), asNamed(list[1])})
+	w.must(err)
+	w.same("announced", len(w.heard.ready), 1)
+	w.same("one is missing", w.hold(source, &l, news, late, old), true)
+	w.same("fetched", w.fetchAll("img.example", func(p photos.Photo) photos.Outcome {
+		return photos.Outcome{Photo: p, Problem: photos.Unreachable, Passes: true}
+	}), []string{"https://img.example/away.png"})
+	w.heard.take()
+	w.same("nothing is missing", w.hold(source, &l, news, late, old), false)
+	w.same("attached", w.attached(), []string{"Zero: a 0.png 0.png", "One: a a.png a.png, a b.png b.png"})
+	w.same("counts", l.Counts, sources.Counts{Added: 2, Same: 1})
+	w.same("posts announced", w.heard.take(), 2)
+	l, err = w.sources.Load(t.Context(), source, l.No)
+	w.must(err)
+	w.same("pictures", l.Pictures, int64(2))
+	w.same("the others come late", w.fetchAll("img.example", asNamed), []string{"https://img.example/c.png"})
+
+	// At most some minutes.
+	w.same("waits", w.hold(source, &sources.Load{}, with(item("3", "Three", time.Hour), "slow.png")), true)
+	_, err = w.pool.Exec(t.Context(), `UPDATE item_pictures SET created_at = created_at - interval '3 minutes'`)
+	w.must(err)
+	third, err := w.sources.Load(t.Context(), source, 3)
+	w.must(err)
+	w.same("no longer", w.hold(source, &third, with(item("3", "Three", time.Hour), "slow.png")), false)
+	w.same("and then", w.fetchAll("img.example", asNamed), []string{"https://img.example/slow.png"})
+	w.same("attached", len(w.attached()), 4)
+
+	// What was awaited for a load that came to nothing, and is another one in the next.
+	var fourth sources.Load
+	w.same("waits", w.hold(source, &fourth, with(item("4", "Four", time.Hour), "x.png", "y.png")), true)
+	_, err = w.pool.Exec(t.Context(), `UPDATE loads SET state = 'cancelled' WHERE no = 4`)
+	w.must(err)
+	w.fetchAll("img.example", asNamed)
+	var fifth sources.Load
+	four := with(item("4", "Four, again", time.Hour), "y.png", "z.png")
+	w.same("waits", w.hold(source, &fifth, four), true)
+	w.fetchAll("img.example", asNamed)
+	w.same("waits", w.hold(source, &fifth, four), false)
+	w.same("attached", w.attached()[4:], []string{"Four, again: a y.png y.png, a z.png z.png"})
+	w.same("rows", w.list(`SELECT DISTINCT state FROM item_pictures ORDER BY 1`), []string{"there", "waiting"})
+}

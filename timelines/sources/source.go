@@ -60,8 +60,11 @@ type Settings struct {
 	Gone string `json:"gone,omitempty"`
 	// MostGone is the share of the items, in percent, that may go in one load; more, and somebody
 	// is asked. 0 is DefaultMostGone.
-	MostGone int   `json:"most_gone,omitempty"`
-	Rules    Rules `json:"rules,omitzero"`
+	MostGone int `json:"most_gone,omitempty"`
+	// WaitPictures has news appear with their pictures: their load waits until these are there, or
+	// fail, for HoldTime at most. What is pushed does not wait.
+	WaitPictures bool  `json:"wait_pictures,omitempty"`
+	Rules        Rules `json:"rules,omitzero"`
 }
 
 // DefaultMostGone is the share of items that may go in one load, and fewGone how many may in any

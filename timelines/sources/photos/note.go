@@ -78,6 +78,11 @@ func OpenOf(ctx context.Context, tx pgx.Tx, items []int64) (map[int64]Open, erro
 
 // Note notes pictures that items have now and did not have, for a load of a source. They wait from now on.
 func Note(ctx context.Context, tx pgx.Tx, source, load int64, items []Item) error {
+	return note(ctx, tx, source, load, items, `UPDATE SET state = 'waiting', next_at = now(), tries = 0, problem = '', made = NULL,
+			load_id = EXCLUDED.load_id, line = EXCLUDED.line, no = EXCLUDED.no, text = EXCLUDED.text`)
+}
+
+func note(ctx context.Context, tx pgx.Tx, source, load int64, items []Item, again string) error {
 	var ids, lines []int64
 	var nos []int16
 	var urls, texts, of []string
@@ -93,11 +98,10 @@ func Note(ctx context.Context, tx pgx.Tx, source, load int64, items []Item) erro
 	if len(ids) == 0 {
 		return nil
 	}
-	const query = `
+	query := `
 		INSERT INTO item_pictures (source_id, load_id, item_id, line, no, url, text, host)
 		SELECT @source, @load, * FROM unnest(@items::bigint[], @lines::bigint[], @nos::smallint[], @urls::text[], @texts::text[], @hosts::text[])
-		ON CONFLICT (item_id, url) DO UPDATE SET state = 'waiting', next_at = now(), tries = 0, problem = '',
-			load_id = EXCLUDED.load_id, line = EXCLUDED.line, no = EXCLUDED.no, text = EXCLUDED.text`
+		ON CONFLICT (item_id, url) DO ` + again
 	_, err := tx.Exec(ctx, query, pgx.StrictNamedArgs{
 		"source": source, "load": load, "items": ids, "lines": lines, "nos": nos, "urls": urls, "texts": texts, "hosts": of,
 	})

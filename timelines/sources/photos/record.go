@@ -2,6 +2,7 @@ package photos
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -75,6 +76,7 @@ type recording struct {
 	outcomes map[int64]Outcome
 	rows     []row
 	states   []state
+	asked    []int64 // the posts that were to be opened
 }
 
 // state is what becomes of a row.
@@ -82,6 +84,7 @@ type state struct {
 	state string
 	file  *int64
 	next  time.Duration
+	made  *string
 }
 
 func (r *recording) run(ctx context.Context, source int64, ids []int64) (timelines.Change, error) {
@@ -97,14 +100,13 @@ func (r *recording) run(ctx context.Context, source int64, ids []int64) (timelin
 	if err := r.read(ctx, args, ""); err != nil || len(r.rows) == 0 {
 		return none, err
 	}
-	var posts []int64
 	for _, g := range r.rows {
 		if g.Post != 0 && r.outcomes[g.ID].Problem == "" {
-			posts = append(posts, g.Post)
+			r.asked = append(r.asked, g.Post)
 		}
 	}
 	x := r.items.Resume(r.tx, r.rows[0].AddedBy)
-	open, err := x.Open(ctx, posts)
+	open, err := x.Open(ctx, r.asked)
 	if err != nil {
 		return none, err
 	}
@@ -117,6 +119,12 @@ func (r *recording) run(ctx context.Context, source int64, ids []int64) (timelin
 	}
 	if err := r.write(ctx); err != nil {
 		return none, err
+	}
+	// A load may wait for them.
+	if slices.ContainsFunc(r.rows, func(g row) bool { return g.Post == 0 }) {
+		if err := r.items.Ready(ctx, r.tx, source); err != nil {
+			return none, err
+		}
 	}
 	return x.End(ctx)
 }
@@ -151,6 +159,15 @@ func (r *recording) attach(ctx context.Context, x *timelines.ItemsTx, open []int
 			r.states[i] = state{state: "waiting", next: max(o.After, again(g.Tries, rand.Float64()))}
 		case o.Problem != "":
 			r.states[i] = state{state: "failed"}
+		case g.Post == 0:
+			made, err := json.Marshal(stored{Copy: o.Copy, Sum: o.Sum, Bytes: o.Bytes, Made: o.Made})
+			if err != nil {
+				return fmt.Errorf("record a picture: %w", err)
+			}
+			text := string(made)
+			r.states[i] = state{state: "made", made: &text}
+		case !slices.Contains(r.asked, g.Post):
+			r.states[i] = state{state: "waiting"} // its post came in this moment
 		case !slices.Contains(open, g.Post):
 			r.states[i] = state{state: "left"}
 		default:
@@ -193,6 +210,7 @@ func (r *recording) write(ctx context.Context) error {
 		ids, lines, of, ofThere                                   []int64
 		loads                                                     []int64
 		filed                                                     []*int64
+		mades                                                     []*string
 		nexts                                                     []time.Duration
 		nos                                                       []int16
 		states, etags, modified, problems, codes, urls, keys, top []string
@@ -200,6 +218,7 @@ func (r *recording) write(ctx context.Context) error {
 	for i, g := range r.rows {
 		o, s := r.outcomes[g.ID], r.states[i]
 		ids, states, filed, nexts = append(ids, g.ID), append(states, s.state), append(filed, s.file), append(nexts, s.next)
+		mades = append(mades, s.made)
 		etags, modified, problems = append(etags, o.ETag), append(modified, o.Modified), append(problems, string(o.Problem))
 		switch {
 		case g.Load == 0:
@@ -215,11 +234,11 @@ func (r *recording) write(ctx context.Context) error {
 	var all pgx.Batch
 	all.Queue(`
 		UPDATE item_pictures g SET state = n.state, file_id = n.file, next_at = now() + n.next, etag = n.etag, modified = n.modified,
-			problem = n.problem, load_id = CASE n.state WHEN 'waiting' THEN g.load_id END
-		FROM unnest(@ids::bigint[], @states::text[], @files::bigint[], @nexts::interval[], @etags::text[], @modified::text[], @problems::text[])
-			AS n (id, state, file, next, etag, modified, problem)
+			problem = n.problem, made = n.made::jsonb, load_id = CASE n.state WHEN 'waiting' THEN g.load_id END
+		FROM unnest(@ids::bigint[], @states::text[], @files::bigint[], @nexts::interval[], @etags::text[], @modified::text[], @problems::text[], @mades::text[])
+			AS n (id, state, file, next, etag, modified, problem, made)
 		WHERE g.id = n.id`, pgx.StrictNamedArgs{
-		"ids": ids, "states": states, "files": filed, "nexts": nexts, "etags": etags, "modified": modified, "problems": problems,
+		"ids": ids, "states": states, "files": filed, "nexts": nexts, "etags": etags, "modified": modified, "problems": problems, "mades": mades,
 	})
 	all.Queue(`
 		INSERT INTO load_problems (load_id, line, no, error, code, field, value, external_id, title)
