@@ -41,6 +41,8 @@ func Of(address string) string {
 // not be asked now, Reserve returns how long that lasts: at most until the request that is under way
 // has its answer. gap is returned for a host that somebody else reserves in this moment.
 func Reserve(ctx context.Context, db DB, host string, gap time.Duration) (wait time.Duration, err error) {
+	// The wait is counted from the clock: the statement may begin before the one that reserves the host,
+	// and wait for it.
 	const query = `
 		WITH reserved AS (
 			INSERT INTO fetch_hosts AS h (host, next_at) VALUES (@host, now() + @lease)
@@ -49,7 +51,7 @@ func Reserve(ctx context.Context, db DB, host string, gap time.Duration) (wait t
 		)
 		SELECT * FROM reserved
 		UNION ALL
-		SELECT greatest(1, (extract(epoch FROM next_at - now()) * 1000000)::bigint) FROM fetch_hosts
+		SELECT greatest(1, (extract(epoch FROM next_at - clock_timestamp()) * 1000000)::bigint) FROM fetch_hosts
 		WHERE host = @host AND NOT EXISTS (SELECT FROM reserved)`
 	var left int64
 	err = db.QueryRow(ctx, query, pgx.StrictNamedArgs{"host": host, "lease": Lease}).Scan(&left)
