@@ -27,6 +27,7 @@ CREATE TABLE sources (
     modified       text        NOT NULL DEFAULT '',
     origin         text        NOT NULL DEFAULT '',
     problem        text        NOT NULL DEFAULT '',
+    preview        text        NOT NULL DEFAULT '',
     settings       jsonb       NOT NULL DEFAULT '{}',
     content        bytea,
     token_hash     bytea       CONSTRAINT sources_token_hash CHECK (octet_length(token_hash) = 32),
@@ -46,6 +47,7 @@ COMMENT ON COLUMN sources.content IS 'SHA-256 of the last file that was loaded w
 COMMENT ON COLUMN sources.token_hash IS 'SHA-256 of the token that pushes are signed with';
 COMMENT ON COLUMN sources.origin IS 'the partner that the source is from, as it names itself';
 COMMENT ON COLUMN sources.problem IS 'why it does not load, as a stable code; empty: it does';
+COMMENT ON COLUMN sources.preview IS 'asked: somebody waits for a preview; else why the last one could not be fetched; empty: it could';
 CREATE UNIQUE INDEX sources_url_key ON sources (owner_id, url) WHERE url <> '';
 CREATE INDEX sources_owner_idx ON sources (owner_id, id);
 CREATE INDEX sources_added_by_idx ON sources (added_by);

@@ -54,9 +54,9 @@ const (
 	soonest  = 5 * time.Minute
 	latest   = 7 * 24 * time.Hour
 	firstTry = 15 * time.Minute
-	// claimed is how long a claimed source is left to the node that claimed it. What it claims it
+	// claimedFor is how long a claimed source is left to the node that claimed it. What it claims it
 	// fetches in less.
-	claimed = 15 * time.Minute
+	claimedFor = 15 * time.Minute
 	// HostGap is how long a host is left alone after a request.
 	HostGap = time.Second
 	// HostLease is how long a host waits for a node that died while it asked it. A request that
@@ -105,7 +105,7 @@ func (s *Store) Claim(ctx context.Context, limit int) ([]int64, error) {
 			UPDATE sources s SET next_at = now() + @claimed FROM due WHERE s.id = due.id
 		)
 		SELECT id FROM due ORDER BY at, id`
-	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit, "claimed": claimed})
+	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"limit": limit, "claimed": claimedFor})
 	if err == nil {
 		var ids []int64
 		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err == nil {
