@@ -153,7 +153,7 @@ func (s *Store) EndPush(ctx context.Context, source, no, batches int64) error {
 			return none, ErrStale
 		}
 		rows, err := tx.Query(ctx, `
-			SELECT n FROM generate_series(1::bigint, @batches) n
+			SELECT n FROM generate_series(1::bigint, least(@batches, 20 + (SELECT count(*) FROM load_batches WHERE load_id = @load))) n
 			WHERE NOT EXISTS (SELECT FROM load_batches b WHERE b.load_id = @load AND b.no = n) ORDER BY n LIMIT 20`,
 			pgx.StrictNamedArgs{"load": l.ID, "batches": batches})
 		if err != nil {
@@ -180,7 +180,7 @@ func (s *Store) EndPush(ctx context.Context, source, no, batches int64) error {
 		if err != nil {
 			return none, fmt.Errorf("end a push: %w", err)
 		}
-		return none, nil
+		return none, s.posts.Items.Ready(ctx, tx, source)
 	})
 	return err
 }

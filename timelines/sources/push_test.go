@@ -2,6 +2,7 @@ package sources_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -45,7 +46,11 @@ func TestPushes(t *testing.T) {
 	_, _, err = k.Push(t.Context(), l.No, sources.Batch{No: 1, Asked: [32]byte{7}, Lines: w.lines(c)})
 	invalid(err, "batch_used")
 	invalid(w.sources.EndPush(t.Context(), s.ID, l.No, 1), "batches_more")
+	// A number without bounds is answered as fast.
+	invalid(w.sources.EndPush(t.Context(), s.ID, l.No, math.MaxInt64), "batches_missing")
+	w.same("announced", len(w.heard.ready), 0)
 	w.must(w.sources.EndPush(t.Context(), s.ID, l.No, 2))
+	w.same("announced", w.heard.ready, []int64{s.ID})
 	next, err := k.Next(t.Context())
 	w.must(err)
 	w.end(k, &next)

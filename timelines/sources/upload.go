@@ -28,7 +28,7 @@ type Uploaded struct {
 // "source_paused".
 func (s *Store) Upload(ctx context.Context, actor int64, code string, u Uploaded) (Load, error) {
 	return inTx(ctx, s.pool, func(tx pgx.Tx) (Load, error) {
-		source, err := updateTx(ctx, tx, actor, code, `loads = loads + CASE WHEN way = 'file' AND status = 'active' THEN 1 ELSE 0 END`, pgx.StrictNamedArgs{})
+		source, err := updateIn(ctx, tx, actor, code, `loads = loads + CASE WHEN way = 'file' AND status = 'active' THEN 1 ELSE 0 END`, pgx.StrictNamedArgs{})
 		switch {
 		case err != nil:
 			return Load{}, err
@@ -64,7 +64,7 @@ func (s *Store) AskPreview(ctx context.Context, actor int64, code string) (Sourc
 		if err != nil || source.Way != Link || source.Status != Active || source.Preview == PreviewAsked {
 			return source, err
 		}
-		if source, err = updateTx(ctx, tx, actor, code, `preview = 'asked'`, pgx.StrictNamedArgs{}); err != nil {
+		if source, err = updateIn(ctx, tx, actor, code, `preview = 'asked'`, pgx.StrictNamedArgs{}); err != nil {
 			return source, err
 		}
 		return source, s.posts.Items.Due(ctx, tx, source.ID, true)
@@ -149,7 +149,7 @@ func (s *Store) Move(ctx context.Context, actor int64, code, owner, slug string)
 				return Source{}, err
 			}
 		}
-		return updateTx(ctx, tx, actor, code, `owner_id = @owner, slug = @slug, version = version + 1, content = NULL`,
+		return updateIn(ctx, tx, actor, code, `owner_id = @owner, slug = @slug, version = version + 1, content = NULL`,
 			pgx.StrictNamedArgs{"owner": to, "slug": slug})
 	})
 }
