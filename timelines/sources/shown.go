@@ -17,7 +17,7 @@ func (s *Store) Posts(ctx context.Context, sources []int64) (map[int64]int, erro
 	const query = `
 		SELECT s.id, n.posts FROM unnest(@sources::bigint[]) s (id)
 		CROSS JOIN LATERAL (
-			SELECT count(*) AS posts FROM (SELECT FROM source_items i WHERE i.source_id = s.id AND i.post_id IS NOT NULL LIMIT @most) some
+			SELECT count(*) AS posts FROM (SELECT FROM source_items i WHERE i.source_id = s.id AND i.post_id IS NOT NULL LIMIT @most) few
 		) n WHERE n.posts > 0`
 	rows, err := s.pool.Query(ctx, query, pgx.StrictNamedArgs{"sources": sources, "most": MostCounted + 1})
 	counted := map[int64]int{}
