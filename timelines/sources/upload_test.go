@@ -152,7 +152,7 @@ func TestShown(t *testing.T) {
 	w := newWorld(t)
 	ann := w.person("ann")
 	one, two, none := w.source(ann, "one", sources.Append, "{}"), w.source(ann, "two", sources.Append, "{}"), w.source(ann, "none", sources.Append, "{}")
-	bad := &formats.Item{ID: "bad", Problems: []formats.Problem{{Code: formats.TitleAndTextMissing, Level: formats.LevelError}}}
+	bad := &formats.Item{ID: "bad", Bad: true, Problems: []formats.Problem{{Code: formats.TitleAndTextMissing, Level: formats.LevelError}}}
 	warned := &formats.Item{ID: "warned", Title: "A", Problems: []formats.Problem{{Code: formats.DateOld, Level: formats.LevelWarning, Value: "1066"}}}
 	w.load(one, 100, append(items("entry", 3), bad, warned)...)
 	second := w.load(one, 100, append(items("entry", 4), bad, warned)...)
