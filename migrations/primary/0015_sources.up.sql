@@ -9,6 +9,7 @@ CREATE TABLE sources (
     ttl            bigint      NOT NULL DEFAULT 0,
     created_at     timestamptz NOT NULL DEFAULT now(),
     next_at        timestamptz,
+    claimed_at     timestamptz,
     fetched_at     timestamptz,
     succeeded_at   timestamptz,
     failures       integer     NOT NULL DEFAULT 0,
@@ -39,6 +40,7 @@ COMMENT ON COLUMN sources.version IS 'each change of what is loaded, or how, add
 COMMENT ON COLUMN sources.loads IS 'the number of the latest load';
 COMMENT ON COLUMN sources.ttl IS 'how many seconds the feed asks to be left alone after each fetch, as its last file says';
 COMMENT ON COLUMN sources.next_at IS 'when it is to be fetched; NULL: never by itself';
+COMMENT ON COLUMN sources.claimed_at IS 'since when a node fetches it, or is about to; NULL: none does';
 COMMENT ON COLUMN sources.failures IS 'how many fetches or loads have failed since the last one that succeeded';
 COMMENT ON COLUMN sources.errors_visible IS 'false: a partner shows errors of items to its people itself';
 COMMENT ON COLUMN sources.mode IS 'append: a sliding window, where an item that is absent says nothing; sync: a full list, where it is gone';

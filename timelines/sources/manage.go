@@ -202,12 +202,19 @@ func (n *New) title() string {
 // ownerTx locks the account of that name, and checks that it is the actor, or a group that the
 // actor administers.
 func ownerTx(ctx context.Context, tx pgx.Tx, actor int64, name string) (int64, error) {
+	return owner(ctx, tx, ` FOR NO KEY UPDATE OF a`, actor, name)
+}
+
+func owner(ctx context.Context, db interface {
+	QueryRow(context.Context, string, ...any) pgx.Row
+}, lock string, actor int64, name string,
+) (int64, error) {
 	const query = `
 		SELECT a.id, a.id = @actor OR EXISTS (SELECT FROM group_admins g WHERE g.group_id = a.id AND g.account_id = @actor)
-		FROM accounts a WHERE a.name = @name FOR NO KEY UPDATE OF a`
+		FROM accounts a WHERE a.name = @name`
 	var id int64
 	var leads bool
-	err := tx.QueryRow(ctx, query, pgx.StrictNamedArgs{"actor": actor, "name": name}).Scan(&id, &leads)
+	err := db.QueryRow(ctx, query+lock, pgx.StrictNamedArgs{"actor": actor, "name": name}).Scan(&id, &leads)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return 0, timelines.ErrNotFound
@@ -243,22 +250,20 @@ func (s *Store) Find(ctx context.Context, actor int64, code string) (Source, err
 
 // List returns the sources of an owner, in the order in which they were added. The errors are those
 // of Add.
-func (s *Store) List(ctx context.Context, actor int64, owner string) ([]Source, error) {
-	return inTx(ctx, s.pool, func(tx pgx.Tx) ([]Source, error) {
-		id, err := ownerTx(ctx, tx, actor, owner)
-		if err != nil {
-			return nil, err
-		}
-		rows, err := tx.Query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE owner_id = @owner ORDER BY id`, pgx.StrictNamedArgs{"owner": id})
-		if err != nil {
-			return nil, fmt.Errorf("list sources: %w", err)
-		}
-		list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Source, error) { return scanSource(row) })
-		if err != nil {
-			return nil, fmt.Errorf("list sources: %w", err)
-		}
-		return list, nil
-	})
+func (s *Store) List(ctx context.Context, actor int64, name string) ([]Source, error) {
+	id, err := owner(ctx, s.pool, "", actor, name)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.pool.Query(ctx, `SELECT `+sourceColumns+` FROM sources WHERE owner_id = @owner ORDER BY id`, pgx.StrictNamedArgs{"owner": id})
+	if err != nil {
+		return nil, fmt.Errorf("list sources: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (Source, error) { return scanSource(row) })
+	if err != nil {
+		return nil, fmt.Errorf("list sources: %w", err)
+	}
+	return list, nil
 }
 
 // update changes a source that the actor may manage and that is not being removed, or returns
@@ -283,7 +288,7 @@ func (s *Store) Pause(ctx context.Context, actor int64, code string) (Source, er
 
 // Resume lets a source be fetched again, at once.
 func (s *Store) Resume(ctx context.Context, actor int64, code string) (Source, error) {
-	return s.updateDue(ctx, actor, code, `status = 'active', failures = 0, problem = '',
+	return s.updateDue(ctx, actor, code, `status = 'active', failures = 0, problem = '', claimed_at = NULL,
 		next_at = CASE WHEN way = 'link' THEN now() END`)
 }
 

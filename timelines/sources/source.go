@@ -94,6 +94,8 @@ type Source struct {
 	SucceededAt *time.Time
 	// FetchedAt is when a link was last fetched, with or without success; nil: never.
 	FetchedAt *time.Time
+	// ClaimedAt is since when a node fetches it; nil: none does.
+	ClaimedAt *time.Time
 	CreatedAt time.Time
 	// Failures is how many fetches or loads have failed since the last one that succeeded.
 	Failures int
@@ -122,13 +124,13 @@ func Open(posts *timelines.Store) *Store { return &Store{pool: posts.Pool(), pos
 func (s *Store) On(pool *pgxpool.Pool) *Store { return &Store{pool: pool, posts: s.posts} }
 
 const sourceColumns = `id, code, owner_id, added_by, version, way, mode, status, format, slug, title, url, site_url, settings, problem, next_at, succeeded_at,
-	fetched_at, created_at, failures, preview, origin, errors_visible, token_hash IS NOT NULL`
+	fetched_at, claimed_at, created_at, failures, preview, origin, errors_visible, token_hash IS NOT NULL`
 
 func scanSource(row pgx.Row) (s Source, err error) {
 	var settings []byte
 	err = row.Scan(&s.ID, &s.Code, &s.OwnerID, &s.AddedBy, &s.Version, &s.Way, &s.Mode, &s.Status, &s.Format, &s.Slug, &s.Title, &s.URL,
 		&s.SiteURL, &settings, &s.Problem, &s.NextAt, &s.SucceededAt,
-		&s.FetchedAt, &s.CreatedAt, &s.Failures, &s.Preview, &s.Origin, &s.ErrorsVisible, &s.HasToken)
+		&s.FetchedAt, &s.ClaimedAt, &s.CreatedAt, &s.Failures, &s.Preview, &s.Origin, &s.ErrorsVisible, &s.HasToken)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return s, ErrNotFound
 	}

@@ -84,7 +84,8 @@ func (s *Store) EndPreview(ctx context.Context, source int64, why Problem) error
 // ClaimDue is Claim for one source, if it is due.
 func (s *Store) ClaimDue(ctx context.Context, source int64) (claimed bool, err error) {
 	tag, err := s.pool.Exec(ctx, `
-		UPDATE sources SET next_at = now() + @claimed WHERE id = @source AND status = 'active' AND next_at <= now() AND way = 'link'`,
+		UPDATE sources SET next_at = now() + @claimed, claimed_at = now()
+		WHERE id = @source AND status = 'active' AND next_at <= now() AND way = 'link'`,
 		pgx.StrictNamedArgs{"source": source, "claimed": claimedFor})
 	if err != nil {
 		return false, fmt.Errorf("claim a source: %w", err)
