@@ -461,6 +461,9 @@ func countsOf(loc *Locale, l sources.Load) []string {
 		add("loads.changed", l.Changed)
 		add("loads.removed", l.Removed)
 		add("loads.kept", l.Kept)
+		if l.State == sources.Held {
+			add("loads.would.gone", l.Gone)
+		}
 	}
 	add("loads.errors", l.Errors)
 	add("loads.warnings", l.Warnings)
@@ -530,3 +533,6 @@ func (l *Locale) plainNumber(n int64) string { return strconv.FormatInt(n, 10) }
 
 // code is that of the source; the page has a Code of its own.
 func (s SourceRow) code() string { return s.Source.Code }
+
+// pushAddress is the request by which a program begins a load.
+func pushAddress(code string) string { return "POST /api/sources/" + code + "/loads" }

@@ -200,6 +200,8 @@ var sourcesTexts = texts{
 	"loads.codes":           {"Kinds of problems", "Виды ошибок"},
 	"loads.all":             {"All", "Все"},
 	"loads.all.kept":        {"All are counted. The first {n} are listed.", "Посчитаны все, в списке первые {n}."},
+	"loads.csv":             {"As CSV", "Таблица CSV"},
+	"loads.xlsx":            {"As XLSX", "Таблица XLSX"},
 	"loads.error":           {"Error", "Ошибка"},
 	"loads.warning":         {"Warning", "Замечание"},
 	"loads.head.level":      {"Level", "Уровень"},
