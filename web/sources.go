@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,6 @@ import (
 
 	"riverrun/timelines"
 	"riverrun/timelines/sources"
-	"riverrun/timelines/sources/formats"
 	"riverrun/web/view"
 )
 
@@ -210,9 +210,8 @@ func (s sourcePages) addOne(r *request, who timelines.Account, form view.SourceF
 			return "", &timelines.InvalidError{Field: "file", Code: "source_file"}
 		}
 		n.Format = file.format
-		// These say nothing of themselves.
-		if strings.TrimSpace(n.Title) == "" && (file.format == formats.CSV || file.format == formats.NDJSON) {
-			n.Title = view.ShortText(strings.TrimSuffix(file.name, path.Ext(file.name)), 100)
+		if strings.TrimSpace(n.Title) == "" {
+			n.Title = view.ShortText(cmp.Or(file.title, strings.TrimSuffix(file.name, path.Ext(file.name))), 100)
 		}
 	case sources.Push:
 		if strings.TrimSpace(n.Title) == "" {

@@ -33,6 +33,7 @@ type sourceFile struct {
 	sum             blobs.Sum
 	size            int64
 	format          formats.Format
+	title           string // as the feed calls itself; may be empty
 	dry             bool
 	// outlines are the links of a list, which is not kept; nil: it is a file of a source.
 	outlines []formats.Outline
@@ -158,7 +159,7 @@ func (s sourcePages) takeSource(ctx context.Context, r *request, field string, p
 	case field == opmlField:
 		return f, nil
 	}
-	if f.format, err = s.formatOf(ctx, f); err != nil {
+	if err = s.look(ctx, f); err != nil {
 		if fatal, ok := errors.AsType[*formats.Fatal](err); ok {
 			return nil, &sourceFileError{field, fatal}
 		}
@@ -167,21 +168,33 @@ func (s sourcePages) takeSource(ctx context.Context, r *request, field string, p
 	return f, nil
 }
 
-// formatOf tells the format of a stored file, so that what is none is refused at once.
-func (s sourcePages) formatOf(ctx context.Context, f *sourceFile) (formats.Format, error) {
+// look reads the beginning of a stored file: what it is, and what it calls itself. What is no feed is
+// refused at once.
+func (s sourcePages) look(ctx context.Context, f *sourceFile) (err error) {
 	stored, err := s.blobs.Open(ctx, f.sum, f.size)
 	if err != nil {
-		return "", err
+		return err
 	}
+	defer func() { err = errors.Join(err, stored.Close()) }()
 	begin := make([]byte, 4096)
 	n, err := io.ReadFull(stored, begin)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
 	}
-	if err = errors.Join(err, stored.Close()); err != nil {
-		return "", err
+	if f.format, err = formats.Detect(begin[:n], f.mediaType); err != nil {
+		return err
 	}
-	return formats.Detect(begin[:n], f.mediaType)
+	if _, err := stored.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	in, err := formats.NewReader(stored, formats.Options{MediaType: f.mediaType})
+	if err == nil {
+		if _, err = in.Next(); errors.Is(err, io.EOF) {
+			err = nil
+		}
+		f.title = in.Feed().Title
+	}
+	return err
 }
 
 // mediaTypeOf is what a file is said to be. Browsers know little of these formats; the name may tell

@@ -208,7 +208,7 @@ func (s SourceRow) stateText() string {
 		return loc.N("sources.state.held", int(s.Load.Gone))
 	case stateFailed:
 		what, _ := ProblemText(loc, s.Problem)
-		if s.Status == sources.Paused {
+		if s.Status == sources.Paused && s.Problem != string(sources.Gone) { // which says it
 			return loc.T("sources.state.paused.failed", "why", what)
 		}
 		return what

@@ -80,7 +80,7 @@ var sourcesTexts = texts{
 		"Paused. {why}",
 		"На паузе. {why}",
 	},
-	"sources.next":         {"Next: {when}", "В следующий раз {when}"},
+	"sources.next":         {"Next {when}", "В следующий раз {when}"},
 	"sources.next.again":   {"We try again {when}", "Попробуем ещё раз {when}"},
 	"sources.when.now":     {"just now", "только что"},
 	"sources.when.minutes": {"{n} min ago", "{n} мин назад"},
