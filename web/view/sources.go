@@ -54,6 +54,15 @@ func (f SourceForm) value(way, value string) string {
 	return value
 }
 
+// stray is the error of a form that the page does not have, such as a hand-made one.
+func (v Sources) stray() string {
+	switch v.Form.Way {
+	case string(sources.Link), string(sources.File), string(sources.Push), WayOPML:
+		return ""
+	}
+	return v.Form.Error.Text
+}
+
 // AddedSources is what became of many links.
 type AddedSources struct{ Added, There, Invalid, TooMany int }
 
