@@ -321,7 +321,7 @@ func TestSourceOfFiles(t *testing.T) {
 	before := len(f.ids(`SELECT id FROM loads`))
 	ann.PostFiles(at+"/file", upload("file", "page.html", "<!DOCTYPE html><html><body>Hello")).Wants(422).Has("This is a page, not a feed")
 	ann.PostFiles(at+"/file", upload("file", "empty.csv", "")).Wants(422).Has("The file is empty")
-	ann.PostFiles(at + "/file", nil).Wants(422).Has("Choose a file")
+	ann.PostFiles(at+"/file", nil).Wants(422).Has("Choose a file")
 	ann.PostFiles("/settings/sources", upload("file", "x.bin", "\x00\x01\x02"), "way", "file", "title", "Kept").Wants(422).Has(`value="Kept"`)
 	f.BlobsFull.Store(true)
 	ann.PostFiles(at+"/file", upload("file", "boats.csv", rows(9))).Wants(503)
