@@ -20,7 +20,7 @@ func TestSourceLoadsInABrowser(t *testing.T) {
 	tab.Visit("/settings/sources")
 	tab.Do(
 		chromedp.SendKeys(chromedp.CSS(`#link-url`), f.link),
-		chromedp.Click(chromedp.CSS(`form.adding .send button`)),
+		chromedp.Click(chromedp.CSS(`form.newsource .send button`)),
 	)
 	tab.Await("being fetched", `document.querySelector('#source-now[data-again]')?.textContent.includes('Fetching')`)
 	// The page is not loaded again: what is open on it stays so.

@@ -262,7 +262,7 @@ func TestBadSources(t *testing.T) {
 		{"already a source here", []string{"way", "link", "url", f.link}},
 		{"Nobody here is called", []string{"way", "link", "url", f.link + "1", "to", "bob"}},
 		{"Nobody here is called", []string{"way", "link", "url", f.link + "1", "to", "ann/nowhere"}},
-		{"Choose what to show", []string{"way", "link", "url", f.link + "1", "mode", "sometimes"}},
+		{"Choose one of these", []string{"way", "link", "url", f.link + "1", "mode", "sometimes"}},
 		{"Choose how it comes", []string{"way", "pigeon"}},
 		{"Choose how it comes", nil},
 		{"Choose a file", []string{"way", "file"}},

@@ -267,7 +267,7 @@ func LoadLive(v LoadPage) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.Load.State.Working() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<p class=\"now rests\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 18, "<p class=\"condition rests\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -366,7 +366,7 @@ func LoadLive(v LoadPage) templ.Component {
 		}
 		if v.Load.Problem != nil {
 			what, todo := ProblemText(v.Locale, string(v.Load.Problem.Code))
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p class=\"now fails\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "<p class=\"condition fails\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
