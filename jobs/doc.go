@@ -25,6 +25,7 @@
 //	push        queue push    tells the browsers of an account that something is new
 //	load        queue sources works the loads of a source that wait
 //	feed        queue feeds   fetches a source by its link
+//	asked       queue feeds   fetches a source that somebody waits for, or a preview of it
 //	due         queue feeds   has sources fetched that are due, and loads worked that stand still (periodic)
 //	expire      queue chores  rivers that nobody came back to, or that grew too deep (periodic)
 //	housekeep   queue chores  old sessions, keys, log rows (periodic)

@@ -260,6 +260,7 @@ func (j *Jobs) newClient() (*riverqueue.Client[pgx.Tx], error) {
 	riverqueue.AddWorker(workers, &pushWorker{jobs: j})
 	riverqueue.AddWorker(workers, &loadWorker{jobs: j})
 	riverqueue.AddWorker(workers, &feedWorker{jobs: j})
+	riverqueue.AddWorker(workers, &askedWorker{jobs: j})
 	riverqueue.AddWorker(workers, &dueWorker{jobs: j})
 	return riverqueue.NewClient(riverpgxv5.New(j.pool), &riverqueue.Config{
 		Schema: schema,

@@ -109,15 +109,22 @@ func (w *feedWorker) Timeout(*riverqueue.Job[feedArgs]) time.Duration { return f
 
 // Work implements riverqueue.Worker.
 func (w *feedWorker) Work(ctx context.Context, job *riverqueue.Job[feedArgs]) error {
-	cfg := w.jobs.cfg
-	fetcher := loads.Fetcher{Sources: w.jobs.sources, Blobs: cfg.Blobs, Client: cfg.Fetch, Log: cfg.Log}
-	_, err := fetcher.Fetch(ctx, job.Args.SourceID)
+	return w.jobs.fetch(ctx, job.Args.SourceID)
+}
+
+func (j *Jobs) fetcher() loads.Fetcher {
+	return loads.Fetcher{Sources: j.sources, Blobs: j.cfg.Blobs, Client: j.cfg.Fetch, Log: j.cfg.Log}
+}
+
+// fetch fetches a source that was claimed.
+func (j *Jobs) fetch(ctx context.Context, source int64) error {
+	_, err := j.fetcher().Fetch(ctx, source)
 	switch {
 	case errors.Is(err, sources.ErrNotFound):
 		return nil // paused or removed
 	case errors.Is(err, sources.ErrBusy), errors.Is(err, sources.ErrStale):
 		// It is being fetched, perhaps as it was before it was changed, or was changed just now.
-		return w.jobs.sources.Again(ctx, job.Args.SourceID, dueEvery)
+		return j.sources.Again(ctx, source, dueEvery)
 	}
 	return err
 }
