@@ -69,18 +69,18 @@ func BenchmarkSource(b *testing.B) {
 // follows her, has his home page open. Others like a post of hers.
 type sourceBench struct {
 	testing.TB
-	items      int
-	file       atomic.Value // which of the files is served
-	node       *child
-	pool       *pgxpool.Pool
-	store      *sources.Store
-	bob        *visitor
-	others     []*visitor
-	source     sources.Source
-	alice      int64
-	code       string
-	socket     *websocket.Conn
-	loads      int
+	items  int
+	file   atomic.Value // which of the files is served
+	node   *child
+	pool   *pgxpool.Pool
+	store  *sources.Store
+	bob    *visitor
+	others []*visitor
+	source sources.Source
+	alice  int64
+	code   string
+	socket *websocket.Conn
+	loads  int
 }
 
 func newSourceBench(b *testing.B, items int) *sourceBench {
