@@ -53,7 +53,7 @@ func flagsFirst(args []string) []string {
 		switch {
 		case args[i] == "--":
 			return slices.Concat(flags, rest, args[i+1:])
-		case name == dryRun && name != args[i] || name != args[i] && strings.Contains(name, "="):
+		case name != args[i] && (name == dryRun || strings.Contains(name, "=")):
 			flags = append(flags, args[i])
 		case name == args[i] || name == "" || i+1 == len(args):
 			rest = append(rest, args[i])
