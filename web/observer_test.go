@@ -82,7 +82,7 @@ func TestObservedStandstill(t *testing.T) {
 	(&reader{observed: w, node: w.nodes[1]}).warm()
 	// Comments bring posts before the hubs again, which must have learned meanwhile who may
 	// not see them any more.
-	acts := append([]deed{{40, (*actor).comment}, {12, (*actor).setLevel}, {12, (*actor).setReader}}, narrowingActs...)
+	acts := append([]deed{{40, (*actor).comment}, {12, (*actor).setLevel}, {12, (*actor).setReader}, {30, (*actor).flow}}, narrowingActs...)
 	w.live(followers, acts, w.nodes[:1], w.nodes[1:2])
 	for _, fl := range append(followers, w.watching...) {
 		fl.end()

@@ -59,6 +59,9 @@ func BenchmarkSource(b *testing.B) {
 			b.ReportMetric(milliseconds(took, 99), load+"-like-ms/p99")
 		}
 		b.ReportMetric(float64(s.memory()-before)/1e6, "MB-more")
+		took := s.pushes(min(200, n/100))
+		b.ReportMetric(milliseconds(took, 50), "push-ms/p50")
+		b.ReportMetric(milliseconds(took, 95), "push-ms/p95")
 		b.ReportMetric(float64(before)/1e6, "MB-before")
 		s.node.stop(b)
 	}
@@ -185,6 +188,61 @@ func (s *sourceBench) likes(until <-chan struct{}) []time.Duration {
 		default:
 		}
 		<-pause.C
+	}
+}
+
+// pushes has a program push items one by one, ten a second at most, and returns how long each took to
+// bob's socket.
+func (s *sourceBench) pushes(times int) []time.Duration {
+	s.Helper()
+	pushed, err := s.store.Add(s.Context(), s.alice, sources.New{Owner: "alice", Way: sources.Push, Mode: sources.Append, Title: "News"})
+	s.must(err)
+	token, err := s.store.Token(s.Context(), s.alice, pushed.Code)
+	s.must(err)
+	call := func(address, body string) string {
+		request, err := http.NewRequestWithContext(s.Context(), http.MethodPost, s.node.url+"/api/sources/"+pushed.Code+"/loads"+address, strings.NewReader(body))
+		s.must(err)
+		request.Header.Set("Authorization", "Bearer "+token)
+		answer, err := http.DefaultClient.Do(request)
+		s.must(err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil || answer.StatusCode >= http.StatusMultipleChoices {
+			s.Fatalf("push%s: %s %s %v", address, answer.Status, text, err)
+		}
+		return answer.Header.Get("Location")
+	}
+	// What a source has at first is not news.
+	load := func() string {
+		at := call("", "")
+		return strings.TrimSuffix(at[strings.LastIndex(at, "/loads")+len("/loads"):], "/results")
+	}
+	call(load()+"/finish", `{"batches": 0}`)
+	s.until(`SELECT succeeded_at IS NOT NULL FROM sources WHERE id = $1`, pushed.ID)
+	no := load()
+	var took []time.Duration
+	pause := time.NewTicker(100 * time.Millisecond)
+	defer pause.Stop()
+	for i := range times {
+		text := fmt.Sprintf("pushed-%d-item", i)
+		seen := make(chan error, 1)
+		began := time.Now()
+		go func() { seen <- s.sees(text) }()
+		call(no+"/batches", fmt.Sprintf(`{"no": %d, "items": [{"id": %q, "title": %q}]}`, i+1, text, text))
+		s.must(<-seen)
+		took = append(took, time.Since(began))
+		<-pause.C
+	}
+	return took
+}
+
+// until waits until a query of the primary store answers yes.
+func (s *sourceBench) until(query string, args ...any) {
+	s.Helper()
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
+	for yes := false; !yes; <-look.C {
+		s.must(s.pool.QueryRow(s.Context(), query, args...).Scan(&yes))
 	}
 }
 
