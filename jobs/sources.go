@@ -139,6 +139,11 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 	for _, id := range stalled {
 		all = append(all, riverqueue.InsertManyParams{Args: loadArgs{SourceID: id}, InsertOpts: &riverqueue.InsertOpts{UniqueOpts: onceAtATime}})
 	}
+	hubs, err := w.jobs.hubsDue(ctx)
+	if err != nil {
+		return err
+	}
+	all = append(all, hubs...)
 	if len(all) > 0 {
 		if _, err := w.jobs.client.InsertMany(ctx, all); err != nil {
 			return fmt.Errorf("have sources fetched: %w", err)
