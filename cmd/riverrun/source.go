@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -612,7 +613,7 @@ func explainSource(owner string, err error) error {
 		return fmt.Errorf("nobody administers the group %s", owner)
 	case errors.As(err, &invalid):
 		if text, ok := invalidSources[invalid.Code]; ok {
-			return errors.New(text)
+			return errors.New(strings.ReplaceAll(text, "{most}", strconv.Itoa(invalid.Most)))
 		}
 	}
 	return err
@@ -621,7 +622,7 @@ func explainSource(owner string, err error) error {
 var invalidSources = map[string]string{
 	"url_invalid":   "this is no address that can be fetched",
 	"source_twice":  "this address is a source there already",
-	"source_many":   fmt.Sprintf("one person or group has %d sources at most", sources.Most),
+	"source_many":   "one person or group has {most} sources at most",
 	"title_long":    "a title has 100 characters at most",
 	"title_invalid": "a title holds no unreadable characters",
 	"to_unknown":    "this person has no such page",

@@ -27,27 +27,30 @@ func (f Fetcher) Look(ctx context.Context, address string) (s formats.Summary, p
 	if p, err := a.get(ctx, fetch.Request{URL: address}); err != nil || p != "" {
 		return s, p, err
 	}
-	_, page, err := a.look(ctx)
+	s, err = a.canonical(ctx)
+	if !errors.Is(err, formats.ErrPage) {
+		return s, "", err
+	}
+	named, err := a.discover(ctx)
 	if err != nil {
 		return s, "", err
 	}
-	if page {
-		named, err := a.discover(ctx)
-		if err != nil {
-			return s, "", err
-		}
-		if named == "" {
-			return s, sources.NoFeed, nil
-		}
-		if p, err := a.get(ctx, fetch.Request{URL: named}); err != nil || p != "" {
-			return s, p, err
-		}
+	if named == "" {
+		return s, sources.NoFeed, nil
 	}
+	if p, err := a.get(ctx, fetch.Request{URL: named}); err != nil || p != "" {
+		return s, p, err
+	}
+	s, err = a.canonical(ctx)
+	return s, "", err
+}
+
+// canonical reads the file to its end.
+func (a *attempt) canonical(ctx context.Context) (formats.Summary, error) {
 	if err := a.rewind(); err != nil {
-		return s, "", err
+		return formats.Summary{}, err
 	}
-	s, err = formats.Canonical(io.Discard, &cancelled{ctx, file}, formats.Options{
+	return formats.Canonical(io.Discard, &cancelled{ctx, a.file}, formats.Options{
 		MediaType: a.answer.Type, Charset: a.answer.Charset, Base: a.answer.URL,
 	})
-	return s, "", err
 }
