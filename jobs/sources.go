@@ -77,25 +77,7 @@ func (w *loadWorker) Work(ctx context.Context, job *riverqueue.Job[loadArgs]) er
 }
 
 // yield returns when pages are up to what people did, or after a time.
-func (j *Jobs) yield(ctx context.Context) error {
-	most := time.NewTimer(yieldMost)
-	defer most.Stop()
-	look := time.NewTicker(yieldLook)
-	defer look.Stop()
-	for {
-		behind, err := Behind(ctx, j.pool, yieldBehind)
-		if err != nil || !behind {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-most.C:
-			return nil
-		case <-look.C:
-		}
-	}
-}
+func (j *Jobs) yield(ctx context.Context) error { return yield(ctx, j.pool) }
 
 // feedWorker fetches a source by its link. One that fails here, as the disk is full, is due again
 // some minutes later.
@@ -157,6 +139,11 @@ func (w *dueWorker) Work(ctx context.Context, _ *riverqueue.Job[dueArgs]) error 
 	for _, id := range stalled {
 		all = append(all, riverqueue.InsertManyParams{Args: loadArgs{SourceID: id}, InsertOpts: &riverqueue.InsertOpts{UniqueOpts: onceAtATime}})
 	}
+	hubs, err := w.jobs.hubsDue(ctx)
+	if err != nil {
+		return err
+	}
+	all = append(all, hubs...)
 	if len(all) > 0 {
 		if _, err := w.jobs.client.InsertMany(ctx, all); err != nil {
 			return fmt.Errorf("have sources fetched: %w", err)

@@ -257,6 +257,7 @@ func (s *Server) Handler() http.Handler {
 		accounts{s},
 		pushAPI{s},
 		feedHelp{s},
+		hubCalls{s},
 	} {
 		of.routes(mux)
 	}

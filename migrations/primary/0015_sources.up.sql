@@ -177,3 +177,22 @@ CREATE TABLE fetch_hosts (
 );
 COMMENT ON TABLE fetch_hosts IS 'when a host may be asked again, by whichever node';
 CREATE INDEX fetch_hosts_next_idx ON fetch_hosts (next_at);
+
+CREATE TABLE source_hubs (
+    source_id bigint      NOT NULL CONSTRAINT source_hubs_pkey PRIMARY KEY CONSTRAINT source_hubs_source_fkey REFERENCES sources ON DELETE CASCADE,
+    next_at   timestamptz NOT NULL DEFAULT now(),
+    asked_at  timestamptz,
+    until     timestamptz,
+    failures  integer     NOT NULL DEFAULT 0,
+    hub       text        NOT NULL,
+    topic     text        NOT NULL,
+    secret    text        NOT NULL
+);
+COMMENT ON TABLE source_hubs IS 'hubs that feeds name, and that tell of what is new (WebSub)';
+COMMENT ON COLUMN source_hubs.next_at IS 'when the hub is asked next: for the first time, again as it did not answer, or to renew';
+COMMENT ON COLUMN source_hubs.asked_at IS 'when it was asked last: what it confirms must have been asked for';
+COMMENT ON COLUMN source_hubs.until IS 'until when it tells of what is new; NULL: it does not yet';
+COMMENT ON COLUMN source_hubs.failures IS 'how often it was asked since it last confirmed';
+COMMENT ON COLUMN source_hubs.topic IS 'the address by which the hub knows the feed';
+COMMENT ON COLUMN source_hubs.secret IS 'part of the address that the hub calls, which nobody else knows';
+CREATE INDEX source_hubs_next_idx ON source_hubs (next_at);
